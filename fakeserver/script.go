@@ -1,0 +1,48 @@
+package fakeserver
+
+import "time"
+
+// Script is what a fake server does wrong, and when. The zero Script is a
+// correct server of the legacy era.
+type Script struct {
+	// Era is which protocol the server speaks: "legacy" (initialize; it refuses
+	// server/discover; the default), "legacy-mute" (initialize; it ignores
+	// server/discover), "modern" (server/discover, no initialize) or "dual".
+	Era    string  `json:"era,omitempty"`
+	Faults []Fault `json:"faults,omitempty"`
+}
+
+// Fault is one thing that a server does wrong. See Moments and Deeds for the
+// values that On and Do may have, and which of them go together.
+type Fault struct {
+	// On is the moment: "start", "discover", "initialize", "list", "call",
+	// "eof", "term", "exit" or "order" (when the scenario says so).
+	On string `json:"on"`
+	// Do is the deed: "reject", "hang", "garbage", "wrong-version", "exit",
+	// "ignore", "delay", "grow" or "close-stdout".
+	Do string `json:"do"`
+
+	// Launch is the launch of the label that does it: 1 is the first of a run.
+	// 0 is every launch, unless Every is set.
+	Launch int `json:"launch,omitempty"`
+	// Every makes each Nth launch do it.
+	Every int `json:"every,omitempty"`
+
+	Tool string   `json:"tool,omitempty"` // on call: only calls of this tool
+	For  Duration `json:"for,omitempty"`  // delay: how long
+	MiB  int      `json:"mib,omitempty"`  // grow: to how much resident memory
+	Code int      `json:"code,omitempty"` // exit: the exit status
+}
+
+// Duration is a time.Duration that reads and writes as text ("1.5s").
+type Duration time.Duration
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	*d = Duration(v)
+	return err
+}

@@ -1,0 +1,94 @@
+// Package driver is the protocol between the bench and a host's driver, and
+// the driver's side of it. The bench's side is package host.
+//
+// A driver is a small program that owns a real MCP client and does with it
+// what the bench asks, line by line: JSON objects, one a line, requests on its
+// stdin and answers on its stdout. Its stderr is kept as the host's log.
+// docs/driver-protocol.md is the same for people who write one in another
+// language.
+package driver
+
+import (
+	"encoding/json"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Protocol is the version of the driver protocol.
+const Protocol = 1
+
+// The operations.
+const (
+	OpOpen   = "open"   // connect Session to Server; on a session that is open already: connect anew, the old connection is superseded
+	OpCall   = "call"   // call Tool on Session
+	OpCancel = "cancel" // cancel the request with id Target, or the job of Session
+	OpClose  = "close"  // end Session in an orderly way
+	OpReload = "reload" // the servers' configuration changed: each of Sessions moves to its new Server
+	OpTick   = "tick"   // run Jobs in parallel, each with a session of its own, and answer when all have ended
+	OpStop   = "stop"   // end all sessions in an orderly way, answer, exit with 0
+)
+
+// Hello is a driver's first line: {"hello":{...}}.
+type Hello struct {
+	Protocol      int               `json:"protocol"`
+	Host          string            `json:"host"`
+	Version       string            `json:"version,omitempty"`
+	Ops           []string          `json:"ops"`
+	NotApplicable map[string]string `json:"not_applicable,omitempty"` // op -> why this host can't do it
+	Profile       *record.Profile   `json:"profile,omitempty"`
+}
+
+// Server is how to launch an MCP server for one session.
+type Server struct {
+	Name    string   `json:"name"`
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+// SessionServer is a session and the server that it gets at a reload.
+type SessionServer struct {
+	Session string `json:"session"`
+	Server  Server `json:"server"`
+}
+
+// Job is one of the parallel jobs of a tick: open a session, call a tool, end
+// the session, whatever became of the call.
+type Job struct {
+	Session   string         `json:"session"`
+	Server    Server         `json:"server"`
+	Tool      string         `json:"tool"`
+	Args      map[string]any `json:"args,omitempty"`
+	TimeoutMS int64          `json:"timeout_ms,omitempty"` // of the call; 0: none
+}
+
+// Request is one line to a driver. Requests are answered when they are done,
+// in any order.
+type Request struct {
+	ID        int64           `json:"id"`
+	Op        string          `json:"op"`
+	Session   string          `json:"session,omitempty"`
+	Server    *Server         `json:"server,omitempty"`
+	Tool      string          `json:"tool,omitempty"`
+	Args      map[string]any  `json:"args,omitempty"`
+	TimeoutMS int64           `json:"timeout_ms,omitempty"` // the whole operation's, in the host; 0: the host's default
+	Target    int64           `json:"target,omitempty"`
+	Sessions  []SessionServer `json:"sessions,omitempty"`
+	Jobs      []Job           `json:"jobs,omitempty"`
+}
+
+// JobResult is how a job of a tick ended.
+type JobResult struct {
+	Session string `json:"session"`
+	OK      bool   `json:"ok"`
+	Error   string `json:"error,omitempty"`
+}
+
+// Response is one line from a driver: Hello alone, or the answer to ID.
+type Response struct {
+	Hello  *Hello          `json:"hello,omitempty"`
+	ID     int64           `json:"id,omitempty"`
+	OK     bool            `json:"ok,omitempty"`
+	Error  string          `json:"error,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"` // of a call: the text the tool returned
+	Jobs   []JobResult     `json:"jobs,omitempty"`   // of a tick
+}

@@ -1,0 +1,56 @@
+package keeper
+
+import "github.com/leakbench/leakbench/internal/record"
+
+// The keeper's socket speaks JSON lines. Its end, whatever the cause, is the
+// bench's death to the keeper, which then sweeps and exits.
+
+// Commands of the bench.
+const (
+	cmdStart    = "start"    // start the host; the fds for its stdin and stdout ride along
+	cmdSignal   = "signal"   // signal Of[0], if it is still that process and below the keeper
+	cmdCensus   = "census"   // take a census
+	cmdEvidence = "evidence" // examine Of
+	cmdSweep    = "sweep"    // kill everything below the keeper, say what it was
+)
+
+// command is one line to the keeper. Replies carry the same ID.
+type command struct {
+	ID     int64             `json:"id"`
+	Cmd    string            `json:"cmd"`
+	Argv   []string          `json:"argv,omitempty"`
+	Env    []string          `json:"env,omitempty"` // nil: the keeper's own
+	Dir    string            `json:"dir,omitempty"`
+	Stderr string            `json:"stderr,omitempty"` // file for the host's stderr
+	Signal string            `json:"signal,omitempty"`
+	Of     []record.Identity `json:"of,omitempty"`
+}
+
+// reply is one line from the keeper: an answer (ID set) or news (ID 0).
+type reply struct {
+	ID        int64             `json:"id,omitempty"`
+	Error     string            `json:"error,omitempty"`
+	Hello     *Hello            `json:"hello,omitempty"`
+	Started   *record.Process   `json:"started,omitempty"`
+	Exited    *Exited           `json:"exited,omitempty"`
+	Census    *record.Census    `json:"census,omitempty"`
+	Evidence  []record.Evidence `json:"evidence,omitempty"`
+	SweptUp   []record.Process  `json:"swept,omitempty"`
+	StillLeft []record.Process  `json:"still_left,omitempty"`
+}
+
+// Hello is what the keeper says once it is ready.
+type Hello struct {
+	record.Identity
+	Subreaper bool     `json:"subreaper"`
+	Cgroup    string   `json:"cgroup,omitempty"`
+	Census    string   `json:"census"`
+	Weak      []string `json:"weak,omitempty"`
+}
+
+// Exited is a process that the keeper reaped: the host, or one that came home.
+type Exited struct {
+	record.Process
+	Exit record.Exit `json:"exit"`
+	Host bool        `json:"host,omitempty"`
+}

@@ -1,0 +1,269 @@
+package record
+
+// Kind names what an event says.
+type Kind string
+
+// The kinds of events. The fields each one fills are in brackets.
+const (
+	// HostStarted: the keeper started the host [Process].
+	HostStarted Kind = "host-started"
+	// HostReady: the host said hello, or a command host was started [Hello].
+	HostReady Kind = "host-ready"
+	// HostExited: the keeper reaped the host [Exit].
+	HostExited Kind = "host-exited"
+	// StepBegun, StepEnded, StepSkipped frame what the bench asked for [Step].
+	StepBegun   Kind = "step-begun"
+	StepEnded   Kind = "step-ended"
+	StepSkipped Kind = "step-skipped"
+	// SessionChanged: what the host is entitled to keep alive [Session].
+	SessionChanged Kind = "session"
+	// Born: a fake server handed in its birth certificate [Server, Birth].
+	Born Kind = "born"
+	// Ready: a fake server has its script and reads stdin [Server].
+	Ready Kind = "ready"
+	// RPC: a protocol message that the server read or answered [Server, RPC].
+	RPC Kind = "rpc"
+	// Faulted: a fault that the server is about to commit [Server, Fault].
+	Faulted Kind = "fault"
+	// SawEOF: the server read the end of stdin [Server].
+	SawEOF Kind = "eof"
+	// SawSignal: the server caught a signal [Server, Signal].
+	SawSignal Kind = "signal"
+	// Bye: the server finished its cleanup and exits by itself [Server, Text].
+	Bye Kind = "bye"
+	// Died: the server's ledger connection ended and its process is gone [Server].
+	Died Kind = "died"
+	// Lost: the ledger connection ended but the process was still there [Server, Text].
+	Lost Kind = "lost"
+	// Reaped: the keeper reaped a process that came home to it [Process, Exit].
+	Reaped Kind = "reaped"
+	// CheckpointBegun, CheckpointEnded frame a checkpoint [Checkpoint].
+	CheckpointBegun Kind = "checkpoint-begun"
+	CheckpointEnded Kind = "checkpoint-ended"
+	// CensusTaken: the process table below the keeper [Census].
+	CensusTaken Kind = "census"
+	// EvidenceTaken: what is known of the survivors of a checkpoint [Evidence].
+	EvidenceTaken Kind = "evidence"
+	// Swept: what the keeper had to kill after the host was gone [Census].
+	Swept Kind = "swept"
+	// Doubted: something the bench itself could not do or see [Doubt].
+	Doubted Kind = "doubt"
+	// Ended: the last line of a complete run [End].
+	Ended Kind = "end"
+)
+
+// Event is one line of a run file after the header. Seq counts from 1 without
+// a gap, and T never decreases: both are stamped under one lock.
+type Event struct {
+	Seq  int64 `json:"seq"`
+	T    int64 `json:"t"` // nanoseconds since Header.Started, monotonic
+	Kind Kind  `json:"kind"`
+
+	Server string `json:"server,omitempty"` // "flaky#2": label and launch number, unique in a run
+	Signal string `json:"signal,omitempty"` // "SIGTERM"
+	Text   string `json:"text,omitempty"`
+
+	Birth      *Birth      `json:"birth,omitempty"`
+	RPC        *RPCInfo    `json:"rpc,omitempty"`
+	Fault      *Fault      `json:"fault,omitempty"`
+	Step       *Step       `json:"step,omitempty"`
+	Session    *Session    `json:"session,omitempty"`
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
+	Process    *Process    `json:"process,omitempty"`
+	Hello      *Hello      `json:"hello,omitempty"`
+	Exit       *Exit       `json:"exit,omitempty"`
+	Census     *Census     `json:"census,omitempty"`
+	Evidence   []Evidence  `json:"evidence,omitempty"`
+	Doubt      *Doubt      `json:"doubt,omitempty"`
+	End        *End        `json:"end,omitempty"`
+}
+
+// Identity is a process for good: a pid alone is reused, a pid with its start
+// time is not.
+type Identity struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"` // Linux: clock ticks since boot; elsewhere: milliseconds since 1970
+}
+
+// Birth is a fake server's birth certificate. Identity is what the kernel
+// attests of the peer, the rest is what the server says of itself.
+type Birth struct {
+	Identity
+	PPID    int    `json:"ppid"`
+	PGID    int    `json:"pgid"`
+	SID     int    `json:"sid"`
+	Label   string `json:"label"`
+	Session string `json:"session,omitempty"` // the session it was launched for, where the host's driver told it
+	Launch  int    `json:"launch"`            // 1 is the first of its label in this run
+	Claimed int    `json:"claimed,omitempty"` // the pid it claims, where that differs (pid namespace)
+}
+
+// RPCInfo is a message between the host and a fake server, seen by the server.
+type RPCInfo struct {
+	Method string `json:"method"`         // "initialize", "tools/call", ...
+	ID     string `json:"id,omitempty"`   // the request's id as JSON; empty for a notification
+	Tool   string `json:"tool,omitempty"` // of a tools/call
+	Phase  string `json:"phase"`          // "received", "answered", "refused" (an error was answered)
+}
+
+// Fault is a fault that a server announced before it committed it.
+type Fault struct {
+	On      string `json:"on"`
+	Do      string `json:"do"`
+	Detail  string `json:"detail,omitempty"`
+	Passive bool   `json:"passive,omitempty"` // it only refuses to react (ignores EOF, SIGTERM)
+	// Breaks says that no working session can be expected of this server any
+	// more: what the host does to it from here on is no collateral damage.
+	Breaks bool `json:"breaks,omitempty"`
+}
+
+// Step is one thing that the bench asked for. N is the same in its begun,
+// ended and skipped events.
+type Step struct {
+	N       int      `json:"n"`
+	Op      string   `json:"op"` // open, call, cancel, close, reload, tick, stop, kill, term, break, checkpoint, ...
+	Session string   `json:"session,omitempty"`
+	Label   string   `json:"label,omitempty"`
+	Detail  string   `json:"detail,omitempty"`
+	Expect  string   `json:"expect,omitempty"` // "ok" (default), "fail", "any"
+	OK      bool     `json:"ok,omitempty"`
+	Error   string   `json:"error,omitempty"` // why it failed, or why it was skipped
+	Took    Duration `json:"took,omitempty"`
+}
+
+// SessionState is what a host owes to a session.
+type SessionState string
+
+// The states, in the order a session passes through them. A session may go
+// back from open to opening (reconnect).
+const (
+	SessionOpening SessionState = "opening" // the host was asked to connect: its server may be there
+	SessionOpen    SessionState = "open"    // the host said it is connected: its newest server must live
+	SessionEnding  SessionState = "ending"  // the host was asked to end it, or cancelled: its server may go
+	SessionEnded   SessionState = "ended"   // the host said it is done: its servers must go
+)
+
+// Session is a change in what the host is entitled to keep alive.
+type Session struct {
+	Name  string       `json:"name"`
+	Label string       `json:"label"`
+	State SessionState `json:"state"`
+	// Cut says that the scenario itself cuts this session short (time-out,
+	// cancel): a call of it that is killed in flight is no collateral damage.
+	Cut bool   `json:"cut,omitempty"`
+	Why string `json:"why,omitempty"`
+}
+
+// Want is how many servers a checkpoint wants alive: exactly the newest Live
+// ones of the group, or at most that many where the host's sessions are not
+// known to the bench.
+type Want struct {
+	Label   string `json:"label"`
+	Session string `json:"session,omitempty"` // "" is every server of the label that no other Want covers
+	Live    int    `json:"live"`
+	AtMost  bool   `json:"at_most,omitempty"`
+}
+
+// Checkpoint is a moment at which the state must be right within the settle
+// time. In CheckpointEnded, Waited says how long it took.
+type Checkpoint struct {
+	Name     string   `json:"name"`
+	HostGone bool     `json:"host_gone,omitempty"` // the host has ended: L2, not L1
+	Wants    []Want   `json:"wants"`
+	Quiet    bool     `json:"quiet,omitempty"`  // the wanted state was reached and held
+	Waited   Duration `json:"waited,omitempty"` // from the begin to quiet, or to the end of the watch
+}
+
+// Process is a row of a census.
+type Process struct {
+	Identity
+	PPID    int      `json:"ppid"`
+	PGID    int      `json:"pgid"`
+	SID     int      `json:"sid"`
+	State   string   `json:"state"` // R S D Z T ...
+	Comm    string   `json:"comm"`
+	Args    []string `json:"args,omitempty"` // capped and redacted; empty for a zombie
+	RSS     int64    `json:"rss"`            // bytes
+	FDs     int      `json:"fds"`            // -1 where it can't be seen
+	Threads int      `json:"threads,omitempty"`
+	CPU     Duration `json:"cpu"` // user and system time together
+}
+
+// CensusRole says when and why a census was taken.
+type CensusRole string
+
+// The roles.
+const (
+	CensusSample  CensusRole = "sample"  // in between: curves
+	CensusSettled CensusRole = "settled" // the checkpoint's state at quiet, or when the settle time ran out
+	CensusConfirm CensusRole = "confirm" // when the watch after that ended
+)
+
+// Census is the process table below the keeper, the keeper left out.
+type Census struct {
+	Role       CensusRole `json:"role,omitempty"`
+	Checkpoint string     `json:"checkpoint,omitempty"`
+	Processes  []Process  `json:"processes"`
+	Host       *Process   `json:"host,omitempty"` // the host itself, where it lives
+}
+
+// Holder is a process that holds the other end of a descriptor.
+type Holder struct {
+	Identity
+	FD   int    `json:"fd"`
+	Mode string `json:"mode"` // "read", "write", "both"
+	Role string `json:"role"` // "host", "keeper", "bench", "server flaky#2", or the command's name
+}
+
+// Descriptor is one of a process's fds 0, 1 and 2.
+type Descriptor struct {
+	FD      int      `json:"fd"`
+	Target  string   `json:"target"` // "pipe:[123]", "socket:[456]", "/dev/null"
+	Mode    string   `json:"mode,omitempty"`
+	Holders []Holder `json:"holders,omitempty"` // who holds the other end; empty with Known: nobody
+	Known   bool     `json:"known"`             // every process of this user could be looked into
+}
+
+// Evidence is all that is known of a survivor.
+type Evidence struct {
+	Process
+	Server      string       `json:"server,omitempty"` // where the ledger knows it
+	Exe         string       `json:"exe,omitempty"`
+	Wchan       string       `json:"wchan,omitempty"`
+	Syscall     string       `json:"syscall,omitempty"` // "read(0)", "futex", or "" where it can't be seen
+	Descriptors []Descriptor `json:"descriptors,omitempty"`
+	SigPending  []string     `json:"sig_pending,omitempty"`
+	SigIgnored  []string     `json:"sig_ignored,omitempty"`
+	SigCaught   []string     `json:"sig_caught,omitempty"`
+	Age         Duration     `json:"age,omitempty"`
+	Unseen      []string     `json:"unseen,omitempty"` // what could not be read, and why
+}
+
+// Hello is what a host says of itself when it is ready.
+type Hello struct {
+	Host          string            `json:"host"`
+	Version       string            `json:"version,omitempty"`
+	Ops           []string          `json:"ops,omitempty"`
+	NotApplicable map[string]string `json:"not_applicable,omitempty"` // op -> reason
+}
+
+// Exit is how a process ended.
+type Exit struct {
+	Code   int    `json:"code"`             // -1 when it was killed by a signal
+	Signal string `json:"signal,omitempty"` // "SIGKILL"
+	Asked  bool   `json:"asked,omitempty"`  // the bench had asked the host to end
+}
+
+// Doubt is a reason why a run may not be called clean.
+type Doubt struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// End closes a run. A file without one is truncated.
+type End struct {
+	Reason string `json:"reason"`           // "done", "interrupted", "failed"
+	Signal string `json:"signal,omitempty"` // of an interrupted run
+	Error  string `json:"error,omitempty"`
+	Stage  string `json:"stage,omitempty"` // of a failed run: "host" (exit 4) or "bench" (exit 70)
+}

@@ -1,0 +1,141 @@
+package record
+
+import "time"
+
+// Version is the version of the run file format. A reader refuses a file with
+// a greater one; docs/run-file.md lists what each version changed.
+const Version = 1
+
+// Format is the value of Header.Format in every run file.
+const Format = "leakbench-run"
+
+// Header is the first line of a run file. It carries everything that a judge
+// needs besides the events, so that a file can be judged years later without
+// the scenario, the host or the machine that made it.
+type Header struct {
+	Format  string    `json:"format"`
+	Version int       `json:"version"`
+	ID      string    `json:"id"`      // unique; also the token in the argv of every fake server of the run
+	Started time.Time `json:"started"` // the only wall clock in the file; event times count from here
+	Tool    Tool      `json:"tool"`
+	System  System    `json:"system"`
+	Witness Witness   `json:"witness"`
+	Seed    uint64    `json:"seed"`
+
+	Scenario Scenario `json:"scenario"`
+	Host     Host     `json:"host"`
+	Limits   Limits   `json:"limits"`
+	Plan     Plan     `json:"plan"`
+	Command  []string `json:"command,omitempty"` // what reproduces the run, redacted
+}
+
+// Tool is the bench that wrote the file.
+type Tool struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Go      string `json:"go"`
+}
+
+// System is the machine the run took place on.
+type System struct {
+	OS     string `json:"os"`
+	Arch   string `json:"arch"`
+	Kernel string `json:"kernel"`
+	CPUs   int    `json:"cpus"`
+	UID    int    `json:"uid"`
+}
+
+// Witness says how each witness saw the run, and names what it could not see.
+type Witness struct {
+	Ledger    string   `json:"ledger"`           // how a peer's pid was attested: "SO_PEERCRED", "LOCAL_PEERPID", "none"
+	Census    string   `json:"census"`           // "procfs" or "gopsutil"
+	Subreaper bool     `json:"subreaper"`        // the keeper adopts what the host orphans
+	Cgroup    string   `json:"cgroup,omitempty"` // the run's own cgroup, or "" where none could be made
+	Weak      []string `json:"weak,omitempty"`   // one sentence for each thing that this run could not see
+}
+
+// Scenario is what was played. Source is the file's text.
+type Scenario struct {
+	Name    string   `json:"name"`
+	Title   string   `json:"title"`
+	File    string   `json:"file,omitempty"`
+	Reports []string `json:"reports,omitempty"`
+	Source  string   `json:"source"`
+}
+
+// HostKind says how much the bench can ask of a host.
+type HostKind string
+
+const (
+	// KindDriver hosts speak the driver protocol: the bench knows each session.
+	KindDriver HostKind = "driver"
+	// KindCommand hosts are any command line: started, watched, stopped.
+	KindCommand HostKind = "command"
+)
+
+// Host is the thing under test.
+type Host struct {
+	Name    string   `json:"name"`
+	Kind    HostKind `json:"kind"`
+	Command []string `json:"command"` // redacted
+	About   string   `json:"about,omitempty"`
+	Profile Profile  `json:"profile"`
+}
+
+// Profile is what a host declares about itself. Zero values mean "not said".
+type Profile struct {
+	Settle  Duration `json:"settle,omitempty"`  // longest orderly teardown of one server
+	Confirm Duration `json:"confirm,omitempty"` // longest request timeout: how long a survivor is watched on
+	Stop    Duration `json:"stop,omitempty"`    // longest orderly shutdown of the host
+	Ladder  string   `json:"ladder,omitempty"`  // the teardown in words: "stdin close, 2s, TERM, 3s, KILL"
+	Scale   string   `json:"scale,omitempty"`   // by what factor its delays are shorter than in the field
+}
+
+// Limits are the numbers that the laws are judged by.
+type Limits struct {
+	Settle  Duration `json:"settle"`  // L1-L4: how long after a checkpoint begins a server may still be there
+	Confirm Duration `json:"confirm"` // how long after that a survivor is watched before it is called leaked, not late
+	Quiet   Duration `json:"quiet"`   // how long a clean state must hold before a checkpoint ends early
+
+	Close            Duration            `json:"close"`              // L8: one orderly close
+	Stop             Duration            `json:"stop"`               // L8: the host's orderly end
+	SpawnsPerSession int                 `json:"spawns_per_session"` // L7; 0: not judged
+	SpawnsPerMinute  int                 `json:"spawns_per_minute"`  // L7, over the run of a label; 0: not judged
+	Severity         map[string]Severity `json:"severity,omitempty"` // law id -> how a breach counts; default error
+}
+
+// Severity of a finding.
+type Severity string
+
+// The severities. Off means that the law is not judged in this scenario.
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+	SeverityOff     Severity = "off"
+)
+
+// Plan is what must have happened for a verdict to mean anything.
+type Plan struct {
+	Labels []PlanLabel `json:"labels"`
+	Faults []PlanFault `json:"faults,omitempty"`
+	// Checkpoints are the names of the checkpoints of the scenario, in order,
+	// the final one included. A run that lacks one is inconclusive.
+	Checkpoints []string `json:"checkpoints"`
+}
+
+// PlanLabel says that a server must be launched at least Launches times.
+type PlanLabel struct {
+	Label    string `json:"label"`
+	Launches int    `json:"launches"`
+}
+
+// PlanFault is a fault of a script. Launch is 0 where the fault is for every
+// launch, or for every Nth (Every). Fires is how often it must be seen.
+type PlanFault struct {
+	Label  string `json:"label"`
+	On     string `json:"on"`
+	Do     string `json:"do"`
+	Launch int    `json:"launch,omitempty"`
+	Every  int    `json:"every,omitempty"`
+	Fires  int    `json:"fires"` // at least; 0 for a passive fault (ignore EOF): reported, not required
+}

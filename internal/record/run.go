@@ -1,0 +1,10 @@
+package record
+
+// Run is a run file that was read.
+type Run struct {
+	Header Header
+	Events []Event
+	// Truncated says why the file is not complete: a torn last line, no end
+	// event, a gap in the sequence. "" for a complete file.
+	Truncated string
+}

@@ -1,0 +1,102 @@
+package verdict
+
+import (
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Outcome is the verdict in one word.
+type Outcome string
+
+// The outcomes. A run with findings that are errors is Leak, doubts or not: a
+// leak that was seen is a fact. A run without them but with a doubt is
+// Inconclusive, never Clean.
+const (
+	Clean        Outcome = "clean"
+	Leak         Outcome = "leak"
+	Inconclusive Outcome = "inconclusive"
+)
+
+// Verdict is what the bench says of a run. It is a function of the run alone.
+type Verdict struct {
+	Outcome  Outcome     `json:"outcome"`
+	Findings []Finding   `json:"findings"` // errors first, then by law, kind, label
+	Doubts   []Doubt     `json:"doubts"`
+	Laws     []LawResult `json:"laws"` // in the order of the laws' ids
+	Spawned  int         `json:"spawned"`
+	PeakLive int         `json:"peak_live"`
+	Left     int         `json:"left"` // processes that the keeper had to sweep or that outlived the host at the last checkpoint
+}
+
+// Finding is one cause, however many processes show it.
+type Finding struct {
+	Law         string          `json:"law"`  // "L1"
+	Kind        string          `json:"kind"` // "superseded"; see Kinds
+	Label       string          `json:"label"`
+	Severity    record.Severity `json:"severity"`
+	Count       int             `json:"count"`
+	Fingerprint string          `json:"fingerprint"` // 12 hex digits, the same in every run with the same cause: no pids, no times, no counts
+	Title       string          `json:"title"`       // "11 superseded servers of flaky are still running"
+	Expected    string          `json:"expected"`
+	Found       string          `json:"found"`
+	Values      []string        `json:"values,omitempty"` // one for each process or measurement
+	Why         string          `json:"why"`              // from the evidence of this run
+	Fix         string          `json:"fix"`
+	Reports     []string        `json:"reports,omitempty"`
+
+	Checkpoint string            `json:"checkpoint,omitempty"` // where it was first seen
+	Servers    []string          `json:"servers,omitempty"`    // "flaky#2"
+	Evidence   []record.Evidence `json:"evidence,omitempty"`
+	At         []int64           `json:"at,omitempty"` // event times (ns) to mark on a timeline
+}
+
+// Doubt is a reason why the run may not be called clean.
+type Doubt = record.Doubt
+
+// LawStatus is how a law fared in a run.
+type LawStatus string
+
+// The statuses.
+const (
+	LawKept      LawStatus = "kept"
+	LawBroken    LawStatus = "broken"
+	LawNotJudged LawStatus = "not judged" // Reason says why
+)
+
+// LawResult is one row of the laws' table.
+type LawResult struct {
+	Law      string    `json:"law"`
+	Name     string    `json:"name"`
+	Status   LawStatus `json:"status"`
+	Expected string    `json:"expected,omitempty"`
+	Found    string    `json:"found,omitempty"`
+	Values   []string  `json:"values,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+}
+
+// Judged is a run with its verdict: what the reporters render.
+type Judged struct {
+	Run     *record.Run
+	Verdict Verdict
+	Dir     string // where the run is kept, or ""
+}
+
+// Law is one of the laws that a correct host obeys.
+type Law struct {
+	ID    string // "L1"
+	Name  string // "flat"
+	Says  string
+	Why   string
+	Kinds []string
+}
+
+// Kind is a way to break a law.
+type Kind struct {
+	ID        string // "superseded"
+	Law       string
+	Class     string // the letter of the field reports' taxonomy: "A"
+	Title     string // "a superseded server is still running"
+	Signature string // how it is recognised
+	Why       string
+	Fix       string
+	Reports   []string
+}

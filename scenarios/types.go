@@ -1,0 +1,82 @@
+package scenarios
+
+import (
+	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Scenario is a play: which servers there are and what they do wrong, what
+// the host is asked to do, and when the state must be right. It is data; how
+// it is played is the runner's business, how it is judged the verdict's.
+type Scenario struct {
+	Name    string   // [a-z0-9-]+, also the file's name without .yaml
+	Title   string   // one line
+	About   string   // a paragraph: what it reproduces, what a correct host does
+	Reports []string // ids of the field reports ("R001") or of failure modes ("F3") it reproduces
+	Servers []Server // in the order of the file
+	Limits  record.Limits
+	Steps   []Step
+
+	File   string // where it was read from; "storm.yaml" for a built-in one
+	Source string // the text
+}
+
+// Server is a fake server that the host is given under a label.
+type Server struct {
+	Label  string
+	Script fakeserver.Script
+	// Optional servers need not be launched for the run to mean something.
+	Optional bool
+}
+
+// Op is what a step does.
+type Op string
+
+// The steps. In YAML each step is a mapping whose first key is the op.
+const (
+	OpOpen       Op = "open"       // open: SESSION, server: LABEL, [timeout], [expect]
+	OpCall       Op = "call"       // call: SESSION, [tool: echo], [args], [timeout], [expect], [cancel: true]
+	OpClose      Op = "close"      // close: SESSION, [timeout]
+	OpReload     Op = "reload"     // reload: LABEL: all open sessions of the label move to a new server
+	OpTick       Op = "tick"       // tick: {jobs: [...], during: [steps]}
+	OpBreak      Op = "break"      // break: SESSION or LABEL, with: {do: exit} or with: exit
+	OpStop       Op = "stop"       // stop: host: the driver's stop, or SIGTERM for a command
+	OpTerm       Op = "term"       // term: host: SIGTERM
+	OpKill       Op = "kill"       // kill: host: SIGKILL
+	OpCheckpoint Op = "checkpoint" // checkpoint: NAME, [live: {LABEL: N}]
+	OpRepeat     Op = "repeat"     // repeat: N, steps: [...]
+	OpParallel   Op = "parallel"   // parallel: [[steps], [steps]]
+)
+
+// Step is one line of the play. Which fields mean something depends on Op.
+type Step struct {
+	Op      Op
+	Session string
+	Label   string // open, reload; break: of the session, or the label itself
+	Tool    string
+	Args    map[string]any
+	Timeout record.Duration // the host's own time limit for this; 0: its default
+	Expect  string          // "ok" (default), "fail", "any"
+	// Cancel cancels a call as soon as the server has received it.
+	Cancel bool
+	With   fakeserver.Fault // break; On is "order"
+	Jobs   []Job
+	Name   string         // checkpoint
+	Live   map[string]int // checkpoint: overrides what the open sessions say
+	Count  int            // repeat
+	Steps  []Step         // repeat; tick: what happens while the jobs run
+	Lanes  [][]Step       // parallel
+
+	Line, Column int // where it stands in the file
+}
+
+// Job is a group of parallel jobs of a tick, each with a session of its own.
+type Job struct {
+	Count   int // default 1
+	Label   string
+	Tool    string // default echo
+	Args    map[string]any
+	Timeout record.Duration // the host cuts the call off after this
+	Cancel  bool            // the bench cancels the job once its call is in the server
+	Expect  string          // "ok" (default; "fail" where Timeout or Cancel cut it off)
+}
