@@ -1,4 +1,11 @@
-package ledger
+// Package birth is the wire between a fake server and the bench's ledger, and
+// the server's end of it.
+//
+// It must stay as light as it is: fake servers dispatch from init, and Go
+// initialises a package once its own imports are, in the order of import
+// paths. With package net or package record among them, a server inside the
+// full binary would first have to sit through half of the bench's packages.
+package birth
 
 import "encoding/json"
 
@@ -30,8 +37,8 @@ type Welcome struct {
 // Note kinds: what a server tells of itself while it lives.
 const (
 	NoteReady  = "ready"  // the script is in force and stdin is being read
-	NoteRPC    = "rpc"    // Data is a record.RPCInfo
-	NoteFault  = "fault"  // Data is a record.Fault, sent before it is committed
+	NoteRPC    = "rpc"    // Data is an RPC
+	NoteFault  = "fault"  // Data is a Fault, sent before it is committed
 	NoteEOF    = "eof"    // the end of stdin was read
 	NoteSignal = "signal" // Text is the signal's name
 	NoteBye    = "bye"    // cleanup is done, the server exits by itself; Text says why
@@ -48,4 +55,21 @@ type Note struct {
 // Order is one line to a server. Do is opaque here: a fakeserver.Fault.
 type Order struct {
 	Do json.RawMessage `json:"do"`
+}
+
+// RPC is a message between the host and the server: a record.RPCInfo.
+type RPC struct {
+	Method string `json:"method"`
+	ID     string `json:"id,omitempty"`
+	Tool   string `json:"tool,omitempty"`
+	Phase  string `json:"phase"` // "received", "answered", "refused"
+}
+
+// Fault is a fault that the server is about to commit: a record.Fault.
+type Fault struct {
+	On      string `json:"on"`
+	Do      string `json:"do"`
+	Detail  string `json:"detail,omitempty"`
+	Passive bool   `json:"passive,omitempty"`
+	Breaks  bool   `json:"breaks,omitempty"`
 }

@@ -1,0 +1,13 @@
+//go:build !unix
+
+package fakeserver
+
+import (
+	"os"
+
+	"github.com/leakbench/leakbench/internal/birth"
+)
+
+func certificate(o options) birth.Certificate {
+	return birth.Certificate{Run: o.run, Label: o.label, Session: o.session, PID: os.Getpid(), PPID: os.Getppid()}
+}

@@ -1,0 +1,155 @@
+package fakeserver_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/fakeserver"
+)
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	type F = fakeserver.Fault
+	second := fakeserver.Duration(time.Second)
+	for _, c := range []struct {
+		era    string
+		faults []F
+		want   []string // each in the error; none: the script is right
+	}{
+		{"", nil, nil},
+		{"dual", []F{{On: "eof", Do: "ignore"}, {On: "term", Do: "ignore"}, {On: "start", Do: "delay", For: second}}, nil},
+		{"", []F{{On: "call", Do: "grow", MiB: 10}, {On: "call", Do: "hang"}}, nil},
+		{"", []F{{On: "initialize", Do: "reject", Launch: 2}, {On: "initialize", Do: "hang", Launch: 3}}, nil},
+		{"", []F{{On: "initialize", Do: "reject", Every: 2}, {On: "initialize", Do: "hang", Launch: 3}}, nil},
+		{"", []F{{On: "call", Do: "reject", Tool: "echo"}, {On: "call", Do: "hang", Tool: "sleep"}}, nil},
+		{"", []F{{On: "call", Do: "exit"}}, nil},
+		{"", []F{{On: "discover", Do: "hang"}}, nil},
+
+		{"old", nil, []string{`era: "old" is unknown; it may be legacy, legacy-mute, modern, dual`}},
+		{"", []F{{On: "connect", Do: "hang"}}, []string{`on: "connect" is unknown; it may be start, discover,`}},
+		{"", []F{{Do: "hang"}}, []string{"on is missing; it may be start"}},
+		{"", []F{{On: "call", Do: "die"}}, []string{`do: "die" is unknown; it may be reject, hang`}},
+		{"", []F{{On: "call"}}, []string{"do is missing"}},
+		{"", []F{{On: "eof", Do: "reject"}}, []string{"do: reject does not go with on: eof", "on: eof goes with do: ignore"}},
+		{"", []F{{On: "call", Do: "hang", Launch: 2, Every: 2}}, []string{"launch and every exclude each other"}},
+		{"", []F{{On: "call", Do: "hang", Launch: -1}}, []string{"launch: -1"}},
+		{"", []F{{On: "call", Do: "hang", Every: -1}}, []string{"every: -1"}},
+		{"", []F{{On: "call", Do: "hang", Tool: "write"}}, []string{`tool: "write" is unknown; it may be echo, sleep, whoami`}},
+		{"", []F{{On: "list", Do: "hang", Tool: "echo"}}, []string{"tool does not go with on: list"}},
+		{"", []F{{On: "start", Do: "delay"}}, []string{"do: delay needs for"}},
+		{"", []F{{On: "start", Do: "delay", For: -second}}, []string{"for is out of range"}},
+		{"", []F{{On: "call", Do: "grow"}}, []string{"do: grow needs mib"}},
+		{"", []F{{On: "call", Do: "grow", MiB: 1 << 20}}, []string{"mib is out of range; it may be 1 to 65536"}},
+		{"", []F{{On: "call", Do: "exit", Code: 256}}, []string{"code is out of range; it may be 0 to 255"}},
+		{"", []F{{On: "call", Do: "hang", For: second, MiB: 1, Code: 1}}, []string{"for does not go with do: hang", "mib does not", "code does not"}},
+		{"", []F{{On: "order", Do: "exit"}}, []string{"on: order does not go into a script"}},
+		{"legacy-mute", []F{{On: "discover", Do: "hang"}}, []string{"ignores server/discover anyway"}},
+		{"", []F{{On: "discover", Do: "wrong-version"}}, []string{"use era modern or dual"}},
+		{"modern", []F{{On: "initialize", Do: "wrong-version"}}, []string{"has no answer to initialize"}},
+		{"", []F{{On: "call", Do: "hang"}, {On: "call", Do: "reject", Tool: "echo"}}, []string{"fault 2 (on call: reject)", "contradicts fault 1"}},
+		{"", []F{{On: "call", Do: "hang", Launch: 4}, {On: "call", Do: "reject", Every: 2}}, []string{"contradicts fault 1"}},
+		{"", []F{{On: "eof", Do: "ignore"}, {On: "eof", Do: "ignore"}}, []string{"contradicts fault 1"}},
+		{"x", []F{{On: "y", Do: "hang"}, {On: "call", Do: "z"}}, []string{`era: "x"`, `on: "y"`, `do: "z"`}}, // all, not the first
+	} {
+		err := errors.Join(fakeserver.Script{Era: c.era, Faults: c.faults}.Check()...)
+		if len(c.want) == 0 {
+			assert.NoError(t, err)
+			continue
+		}
+		for _, want := range c.want {
+			assert.ErrorContains(t, err, want)
+		}
+	}
+	assert.NoError(t, F{On: "order", Do: "exit"}.Check())
+	assert.ErrorContains(t, F{On: "order", Do: "exit", Launch: 2}.Check(), "do not go with on: order")
+}
+
+func TestBreaksAndPassive(t *testing.T) {
+	t.Parallel()
+	breaking := map[string]bool{
+		"discover/reject": true, "discover/garbage": true, "discover/wrong-version": true,
+		"initialize/reject": true, "initialize/garbage": true, "initialize/wrong-version": true,
+	}
+	for _, m := range fakeserver.Moments {
+		assert.NotEmpty(t, m.With, m.Name)
+		for _, d := range m.With {
+			f := fakeserver.Fault{On: m.Name, Do: d}
+			always := d == "exit" || d == "hang" || d == "close-stdout"
+			assert.Equal(t, always || breaking[m.Name+"/"+d], f.Breaks(), "%s/%s", m.Name, d)
+			assert.Equal(t, d == "ignore", f.Passive(), "%s/%s", m.Name, d)
+		}
+	}
+	for _, d := range fakeserver.Deeds {
+		assert.NotEmpty(t, d.Text, d.Name)
+		assert.NotEmpty(t, d.With, d.Name)
+	}
+}
+
+// TestFallbackIsNotBroken: a client gets past a failed discovery where there
+// still is initialize, so what the host then does to the server counts.
+func TestFallbackIsNotBroken(t *testing.T) {
+	t.Parallel()
+	for era, want := range map[string]bool{fakeserver.EraLegacy: false, fakeserver.EraDual: false, fakeserver.EraModern: true} {
+		b := one(t, era, fakeserver.Fault{On: "discover", Do: "reject"})
+		p, id := b.launch("s")
+		p.send(discover)
+		require.NotNil(t, p.answer().Error)
+		assert.Equal(t, want, b.awaitKind(id, "fault").Fault.Breaks, era)
+	}
+}
+
+func TestBadCommandLines(t *testing.T) {
+	t.Parallel()
+	script := filepath.Join(t.TempDir(), "s.json")
+	require.NoError(t, os.WriteFile(script, []byte(`{"errar":"legacy"}`), 0o600))
+	for args, want := range map[string]string{
+		"--nope":                          "flag provided but not defined: -nope",
+		"more":                            `unexpected argument "more"`,
+		"--era old":                       "it may be legacy, legacy-mute, modern, dual",
+		"--fault on":                      `"on" is not of the form key=value`,
+		"--fault on=call,do=hang,when=x":  "it may be on, do, launch, every, tool, for, mib, code",
+		"--fault on=call,do=hang,every=x": `every: "x" is no number`,
+		"--fault on=call,do=delay,for=3":  `"3" is no time; write it like 500ms or 1.5s`,
+		"--fault on=eof,do=exit":          "on: eof goes with do: ignore",
+		"--lifetime 0s":                   "--lifetime must be more than 0",
+		"--launch 0":                      "--launch must be at least 1",
+		"--run x":                         "--run goes with --ledger",
+		"--ledger x":                      "--ledger needs --run",
+		"--ledger x --run r --era modern": "the bench decides it",
+		"--script " + script:              `unknown field "errar"`,
+		"--script /no/such":               "--script: open /no/such",
+	} {
+		p := start(t, append([]string{"fakeserver"}, strings.Fields(args)...)...)
+		assert.Equal(t, 2, p.status(), args)
+		assert.Contains(t, p.stderr.String(), want, args)
+		assert.Contains(t, p.stderr.String(), "--help", args)
+	}
+}
+
+func TestScriptFromAFile(t *testing.T) {
+	t.Parallel()
+	script := filepath.Join(t.TempDir(), "s.json")
+	require.NoError(t, os.WriteFile(script, []byte(`{"era":"modern","faults":[{"on":"list","do":"delay","for":"1ms"}]}`), 0o600))
+	p := start(t, "fakeserver", "--script", script, "--fault", "on=discover,do=reject")
+	p.send(discover)
+	assert.NotNil(t, p.answer().Error)
+}
+
+func TestHelpNamesEverything(t *testing.T) {
+	t.Parallel()
+	p := start(t, "fakeserver", "--help")
+	text, err := io.ReadAll(p.lines)
+	require.NoError(t, err)
+	assert.Equal(t, 0, p.status())
+	for _, d := range append(append([]fakeserver.Doc{}, fakeserver.Moments...), fakeserver.Deeds...) {
+		assert.Contains(t, string(text), d.Text)
+	}
+}

@@ -1,0 +1,18 @@
+package fakeserver
+
+import "time"
+
+func delayDeed() deed {
+	return deed{
+		name: "delay", text: "waits (for) first, then goes on as it should",
+		on:    []string{onStart, onDiscover, onInitialize, onList, onCall, onExit},
+		field: "for", needed: true,
+		commit: func(s *server, f Fault, r *request) bool {
+			if r != nil {
+				return !s.wait(time.Duration(f.For), r)
+			}
+			<-time.After(time.Duration(f.For))
+			return false
+		},
+	}
+}

@@ -1,0 +1,32 @@
+package fakeserver
+
+import "os"
+
+func growDeed() deed {
+	return deed{
+		name: "grow", text: "grows to mib MiB of resident memory and stays there",
+		on:    []string{onStart, onCall, onOrder},
+		field: "mib", needed: true,
+		commit: func(s *server, f Fault, _ *request) bool {
+			s.ballast.grow(f.MiB)
+			return false
+		},
+	}
+}
+
+const mebi = 1 << 20
+
+// grow allocates until it holds mib MiB, and writes to each page: memory that
+// is only allocated is not resident. The blocks are never let go.
+func (b *ballast) grow(mib int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	page := os.Getpagesize()
+	for len(b.blocks) < mib {
+		block := make([]byte, mebi)
+		for i := 0; i < len(block); i += page {
+			block[i] = 1
+		}
+		b.blocks = append(b.blocks, block)
+	}
+}

@@ -1,0 +1,16 @@
+package fakeserver
+
+func hangDeed() deed {
+	return deed{
+		name: "hang", text: "never answers this request; on order: answers nothing any more",
+		on:      []string{onDiscover, onInitialize, onList, onCall, onOrder},
+		decides: true,
+		breaks:  always,
+		commit: func(s *server, f Fault, _ *request) bool {
+			if f.On == onOrder {
+				s.out.mute()
+			}
+			return true
+		},
+	}
+}

@@ -1,0 +1,14 @@
+package fakeserver
+
+func rejectDeed() deed {
+	return deed{
+		name: "reject", text: "answers with a JSON-RPC error and lives on",
+		on:      []string{onDiscover, onInitialize, onList, onCall},
+		decides: true,
+		breaks:  atHandshake,
+		commit: func(s *server, _ Fault, r *request) bool {
+			s.refuse(r, codeInternal, "rejected by the script", nil)
+			return true
+		},
+	}
+}

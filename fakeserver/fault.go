@@ -1,0 +1,127 @@
+package fakeserver
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/birth"
+)
+
+// The moments at which a server can do something wrong.
+const (
+	onStart      = "start"
+	onDiscover   = "discover"
+	onInitialize = "initialize"
+	onList       = "list"
+	onCall       = "call"
+	onEOF        = "eof"
+	onTerm       = "term"
+	onExit       = "exit"
+	onOrder      = "order"
+)
+
+// Doc describes a moment or a deed. With names what it goes with: the deeds
+// of a moment, the moments of a deed.
+type Doc struct {
+	Name string
+	Text string
+	With []string
+}
+
+// Moments are the values of Fault.On, in the order of a server's life.
+var Moments = momentDocs()
+
+// Deeds are the values of Fault.Do.
+var Deeds = deedDocs()
+
+func momentDocs() []Doc {
+	docs := []Doc{
+		{Name: onStart, Text: "before it reads stdin"},
+		{Name: onDiscover, Text: "when it is asked server/discover"},
+		{Name: onInitialize, Text: "when it is asked initialize"},
+		{Name: onList, Text: "when it is asked tools/list"},
+		{Name: onCall, Text: "when it is asked tools/call (of one tool, with tool)"},
+		{Name: onEOF, Text: "when it reads the end of stdin"},
+		{Name: onTerm, Text: "when it is asked to end by SIGTERM, SIGINT or SIGHUP"},
+		{Name: onExit, Text: "when it is about to exit, after the end of stdin or a signal"},
+		{Name: onOrder, Text: "when the scenario says so (a break step); not in a script"},
+	}
+	for i := range docs {
+		for _, d := range allDeeds() {
+			if contains(d.on, docs[i].Name) {
+				docs[i].With = append(docs[i].With, d.name)
+			}
+		}
+	}
+	return docs
+}
+
+func deedDocs() []Doc {
+	var docs []Doc
+	for _, d := range allDeeds() {
+		docs = append(docs, Doc{Name: d.name, Text: d.text, With: d.on})
+	}
+	return docs
+}
+
+// Passive reports whether the server only refuses to react: such a fault can
+// be seen, but not be waited for.
+func (f Fault) Passive() bool { return f.Do == "ignore" }
+
+// Breaks reports whether no working session can be expected of the server
+// after f: what the host does to it from there on is no collateral damage.
+func (f Fault) Breaks() bool {
+	d, ok := deedNamed(f.Do)
+	return ok && d.breaks != nil && d.breaks(f.On)
+}
+
+// breaksIn is Breaks for a server of the given era. Where there still is
+// initialize, a client falls back to it from a failed discovery.
+func (f Fault) breaksIn(era string) bool {
+	if f.On == onDiscover && era != EraModern && f.Do != "exit" && f.Do != "close-stdout" {
+		return false
+	}
+	return f.Breaks()
+}
+
+// due reports whether f is for this launch.
+func (f Fault) due(launch int) bool {
+	switch {
+	case f.Every > 0:
+		return launch%f.Every == 0
+	case f.Launch > 0:
+		return launch == f.Launch
+	}
+	return true
+}
+
+// announcement is f as it is told to the bench.
+func (f Fault) announcement(era string) birth.Fault {
+	return birth.Fault{On: f.On, Do: f.Do, Detail: f.detail(), Passive: f.Passive(), Breaks: f.breaksIn(era)}
+}
+
+func (f Fault) detail() string {
+	var parts []string
+	add := func(set bool, format string, v any) {
+		if set {
+			parts = append(parts, fmt.Sprintf(format, v))
+		}
+	}
+	add(f.Tool != "", "tool %s", f.Tool)
+	add(f.For != 0, "for %s", time.Duration(f.For))
+	add(f.MiB != 0, "to %d MiB", f.MiB)
+	add(f.Do == "exit", "status %d", f.Code)
+	add(f.Launch != 0, "on launch %d", f.Launch)
+	add(f.Every != 0, "on every launch divisible by %d", f.Every)
+	return strings.Join(parts, ", ")
+}
+
+func contains(list []string, s string) bool {
+	for _, v := range list {
+		if v == s {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,146 @@
+package fakeserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// defaultLifetime is longer than any run, and short enough that a server that
+// outlived everything that should have ended it is not there for ever.
+const defaultLifetime = 10 * time.Minute
+
+// options are the command line.
+type options struct {
+	ledger, run, label, session string
+	lifetime                    time.Duration
+
+	// By hand, without a ledger:
+	script Script
+	launch int
+}
+
+// parse reads the flags; flag.ErrHelp if help was asked for.
+func parse(args []string) (options, error) {
+	o := options{}
+	var file, era string
+	var faults faultFlags
+	fs := flag.NewFlagSet(command, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
+	fs.StringVar(&o.ledger, "ledger", "", "")
+	fs.StringVar(&o.run, "run", "", "")
+	fs.StringVar(&o.label, "label", "fake", "")
+	fs.StringVar(&o.session, "session", "", "")
+	fs.DurationVar(&o.lifetime, "lifetime", defaultLifetime, "")
+	fs.IntVar(&o.launch, "launch", 1, "")
+	fs.StringVar(&file, "script", "", "")
+	fs.StringVar(&era, "era", "", "")
+	fs.Var(&faults, "fault", "")
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	if fs.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	if o.lifetime <= 0 {
+		return o, fmt.Errorf("--lifetime must be more than 0, it is %s", o.lifetime)
+	}
+	set := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { set[f.Name] = true })
+	if o.ledger != "" {
+		return o, withLedger(set)
+	}
+	if set["run"] {
+		return o, errors.New("--run goes with --ledger")
+	}
+	return o.byHand(file, era, faults)
+}
+
+// withLedger refuses what the bench decides.
+func withLedger(set map[string]bool) error {
+	for _, name := range []string{"script", "era", "fault", "launch"} {
+		if set[name] {
+			return fmt.Errorf("--%s does not go with --ledger: the bench decides it", name)
+		}
+	}
+	for _, name := range []string{"run", "label"} {
+		if !set[name] {
+			return fmt.Errorf("--ledger needs --%s", name)
+		}
+	}
+	return nil
+}
+
+// byHand puts the script together: the file's, then the flags' on top.
+func (o options) byHand(file, era string, faults faultFlags) (options, error) {
+	if o.launch < 1 {
+		return o, fmt.Errorf("--launch must be at least 1, it is %d", o.launch)
+	}
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return o, fmt.Errorf("--script: %w", err)
+		}
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&o.script); err != nil {
+			return o, fmt.Errorf("--script %s: %w", file, err)
+		}
+	}
+	if era != "" {
+		o.script.Era = era
+	}
+	o.script.Faults = append(o.script.Faults, faults...)
+	return o, errors.Join(o.script.Check()...)
+}
+
+// faultFlags is --fault, which may be given more than once.
+type faultFlags []Fault
+
+func (*faultFlags) String() string { return "" }
+
+// Set reads "on=initialize,do=reject,launch=2".
+func (ff *faultFlags) Set(text string) error {
+	var f Fault
+	for _, part := range strings.Split(text, ",") {
+		key, value, ok := strings.Cut(strings.TrimSpace(part), "=")
+		if !ok {
+			return fmt.Errorf("%q is not of the form key=value", part)
+		}
+		if err := f.set(key, value); err != nil {
+			return err
+		}
+	}
+	*ff = append(*ff, f)
+	return nil
+}
+
+func (f *Fault) set(key, value string) error {
+	numbers := map[string]*int{"launch": &f.Launch, "every": &f.Every, "mib": &f.MiB, "code": &f.Code}
+	texts := map[string]*string{"on": &f.On, "do": &f.Do, "tool": &f.Tool}
+	switch {
+	case texts[key] != nil:
+		*texts[key] = value
+	case numbers[key] != nil:
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return fmt.Errorf("%s: %q is no number", key, value)
+		}
+		*numbers[key] = n
+	case key == "for":
+		if err := f.For.UnmarshalText([]byte(value)); err != nil {
+			return fmt.Errorf("for: %q is no time; write it like 500ms or 1.5s", value)
+		}
+	default:
+		return unknown("key", key, []string{"on", "do", "launch", "every", "tool", "for", "mib", "code"})
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package fakeserver
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/birth"
+)
+
+// Main runs the server with the arguments after "fakeserver" and returns the
+// exit status, if it returns at all: most ends exit at once.
+func Main(args []string, stdin io.Reader, stdout *os.File, stderr io.Writer) int {
+	o, err := parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		writeHelp(stdout)
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "leakbench fakeserver: %v\nRun 'leakbench fakeserver --help' for usage.\n", err)
+		return statusUsage
+	}
+	time.AfterFunc(o.lifetime, func() { vanish(statusLifetime) })
+	s, err := prepareAside(o, stdin, stdout, stderr)
+	if err != nil {
+		fmt.Fprintf(stderr, "leakbench fakeserver: %v\n", err)
+		return statusNoBench
+	}
+	s.run()
+	return 0
+}
+
+// prepareAside prepares on a goroutine of its own. Main's is bound to the
+// process's first thread while packages are initialised, and each wait of such
+// a goroutine takes two switches of threads. Reading stdin stays with the
+// first thread: it is the one that /proc shows, and so a waiting server is
+// seen in read(0), as those of other languages are.
+func prepareAside(o options, stdin io.Reader, stdout *os.File, stderr io.Writer) (s *server, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s, err = prepare(o, stdin, stdout, stderr)
+	}()
+	<-done
+	return s, err
+}
+
+// prepare gets the server born, and everything in force but the reading.
+func prepare(o options, stdin io.Reader, stdout *os.File, stderr io.Writer) (*server, error) {
+	b, script, launch, err := o.born(stderr)
+	if err != nil {
+		return nil, err
+	}
+	caught := catchSignals()
+	s := newServer(o, script, launch, b, stdin, stdout)
+	if b.conn != nil {
+		go s.obey()
+	}
+	go s.watchSignals(caught)
+	s.commit(onStart, nil)
+	return s, nil
+}
+
+// born gets the script and the launch number: from the bench, or by hand from
+// the flags.
+func (o options) born(stderr io.Writer) (bench, Script, int, error) {
+	b := bench{stderr: stderr}
+	if o.ledger == "" {
+		return b, o.script, o.launch, nil
+	}
+	conn, welcome, err := birth.Dial(o.ledger, certificate(o))
+	if err != nil {
+		return b, Script{}, 0, err
+	}
+	b.conn = conn
+	var script Script
+	if len(welcome.Script) > 0 {
+		if err := json.Unmarshal(welcome.Script, &script); err != nil {
+			return b, script, 0, fmt.Errorf("the bench's script is none: %w", err)
+		}
+	}
+	if err := errors.Join(script.Check()...); err != nil {
+		return b, script, 0, fmt.Errorf("the bench's script is wrong: %w", err)
+	}
+	return b, script, welcome.Launch, nil
+}

@@ -1,0 +1,107 @@
+package fakeserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+// JSON-RPC error codes, and the one that MCP adds.
+const (
+	codeParse    = -32700
+	codeInvalid  = -32600
+	codeMethod   = -32601
+	codeParams   = -32602
+	codeInternal = -32603
+	codeVersion  = -32022
+)
+
+// maxMessage caps a line on stdin, in bytes.
+const maxMessage = 16 << 20
+
+// message is a line from the host.
+type message struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+
+	params params
+}
+
+// params are the parameters of all methods that the server knows.
+type params struct {
+	ProtocolVersion string                     `json:"protocolVersion"`
+	Name            string                     `json:"name"`
+	Arguments       json.RawMessage            `json:"arguments"`
+	RequestID       json.RawMessage            `json:"requestId"`
+	Meta            map[string]json.RawMessage `json:"_meta"`
+}
+
+// rpcError is the error of a JSON-RPC answer.
+type rpcError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+func (e *rpcError) Error() string { return e.Message }
+
+// isRequest reports whether the message wants an answer. A null id is one of
+// a request that nobody may send; it is answered with an error.
+func (m *message) isRequest() bool { return len(m.ID) > 0 }
+
+// parseMessage reads one line. The error is an *rpcError; the message has
+// what could be read of it, so that the error can be answered.
+func parseMessage(line []byte) (message, error) {
+	var m message
+	if !json.Valid(line) {
+		return m, &rpcError{Code: codeParse, Message: "Parse error"}
+	}
+	if err := json.Unmarshal(line, &m); err != nil {
+		return message{ID: validID(m.ID)}, &rpcError{Code: codeInvalid, Message: "Invalid Request: " + err.Error()}
+	}
+	if m.ID != nil && validID(m.ID) == nil {
+		m.ID = nil
+		return m, &rpcError{Code: codeInvalid, Message: "Invalid Request: the id must be a string or an integer"}
+	}
+	if m.JSONRPC != "2.0" {
+		return m, &rpcError{Code: codeInvalid, Message: `Invalid Request: jsonrpc must be "2.0"`}
+	}
+	if len(m.Params) > 0 {
+		if err := json.Unmarshal(m.Params, &m.params); err != nil {
+			return m, &rpcError{Code: codeParams, Message: "Invalid params: " + err.Error()}
+		}
+	}
+	return m, nil
+}
+
+// validID is id if it is a string or a number, which is all that MCP allows.
+func validID(id json.RawMessage) json.RawMessage {
+	id = bytes.TrimSpace(id)
+	if len(id) == 0 || (id[0] != '"' && id[0] != '-' && (id[0] < '0' || id[0] > '9')) {
+		return nil
+	}
+	return id
+}
+
+// encodeAnswer is the line that answers id: with a result, or with an error.
+// Without an id the error has id null, as JSON-RPC wants it.
+func encodeAnswer(id json.RawMessage, result any, failed *rpcError) ([]byte, error) {
+	if len(id) == 0 {
+		id = json.RawMessage("null")
+	}
+	if (result == nil) == (failed == nil) {
+		return nil, errors.New("an answer has either a result or an error")
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(struct {
+		JSONRPC string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Result  any             `json:"result,omitempty"`
+		Error   *rpcError       `json:"error,omitempty"`
+	}{"2.0", id, result, failed})
+	return b.Bytes(), err
+}

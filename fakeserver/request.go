@@ -1,0 +1,119 @@
+package fakeserver
+
+import (
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/birth"
+)
+
+// request is a message that wants an answer, or a notification (no ID).
+type request struct {
+	message
+	modern    bool
+	cancelled chan struct{} // closed when no answer is wanted any more
+}
+
+// flight is the requests that were not answered yet, by their id.
+type flight struct {
+	mu  sync.Mutex
+	all map[string]*request
+}
+
+// add reports whether the id was free.
+func (f *flight) add(r *request) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.all == nil {
+		f.all = map[string]*request{}
+	}
+	if f.all[string(r.ID)] != nil {
+		return false
+	}
+	f.all[string(r.ID)] = r
+	return true
+}
+
+// land takes r out, for its answer. It reports whether one is still wanted.
+func (f *flight) land(r *request) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.all[string(r.ID)] != r {
+		return false
+	}
+	delete(f.all, string(r.ID))
+	return true
+}
+
+// cancel takes the request with this id out: nothing more is sent for it.
+// initialize can't be cancelled (2025-11-25, basic/utilities/cancellation).
+func (f *flight) cancel(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r := f.all[id]; r != nil && r.Method != "initialize" {
+		delete(f.all, id)
+		close(r.cancelled)
+	}
+}
+
+// wait lets d pass. It reports false when there is nothing to wait for any
+// more: the request was cancelled, or the server is ending, which answers
+// what it can but does not wait for what sleeps.
+func (s *server) wait(d time.Duration, r *request) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-r.cancelled:
+	case <-s.stopping:
+		s.flight.land(r)
+	}
+	return false
+}
+
+// noted are the methods that the bench is told about.
+var noted = []string{
+	"initialize", "server/discover", "notifications/initialized", "tools/list",
+	"tools/call", "ping", "notifications/cancelled",
+}
+
+// tell notes what became of a message.
+func (s *server) tell(r *request, phase string) {
+	if !contains(noted, r.Method) {
+		return
+	}
+	info := birth.RPC{Method: r.Method, ID: string(r.ID), Phase: phase}
+	if r.Method == "tools/call" {
+		info.Tool = r.params.Name
+	}
+	s.bench.rpc(info)
+}
+
+// answer sends a result, if one is still wanted. The bench is told first:
+// what the host does on the answer must come later in the record.
+func (s *server) answer(r *request, result map[string]any) {
+	s.finish(r, "answered", dress(r, result), nil)
+}
+
+// refuse sends an error, if an answer is still wanted.
+func (s *server) refuse(r *request, code int, text string, data any) {
+	s.finish(r, "refused", nil, &rpcError{Code: code, Message: text, Data: data})
+}
+
+func (s *server) finish(r *request, phase string, result map[string]any, failed *rpcError) {
+	line, err := encodeAnswer(r.ID, orNil(result), failed)
+	if err != nil || !s.flight.land(r) || !s.out.open() {
+		return
+	}
+	s.tell(r, phase)
+	s.out.line(line)
+}
+
+// orNil keeps a nil map from becoming a non-nil interface.
+func orNil(m map[string]any) any {
+	if m == nil {
+		return nil
+	}
+	return m
+}

@@ -1,0 +1,162 @@
+package fakeserver
+
+import "errors"
+
+// receive takes in one line. What may take time goes on beside it: a sleeping
+// call must not hold up a ping, and a full stdout must not hide the end of
+// stdin.
+func (s *server) receive(line []byte) {
+	m, err := parseMessage(line)
+	r := &request{message: m, cancelled: make(chan struct{})}
+	r.ID = append(r.ID[:0:0], r.ID...)
+	var bad *rpcError
+	if errors.As(err, &bad) {
+		s.protest(r, bad)
+		return
+	}
+	if r.Method == "" {
+		return // an answer to a question that this server never asks
+	}
+	r.modern = s.isModern(r)
+	s.tell(r, "received")
+	if !r.isRequest() {
+		if r.Method == "notifications/cancelled" {
+			s.flight.cancel(string(r.params.RequestID))
+		}
+		return
+	}
+	if r.Method == "initialize" {
+		s.greeted.Store(true)
+	}
+	if s.era == EraLegacyMute && r.Method == "server/discover" {
+		return
+	}
+	if !s.flight.add(r) {
+		s.protest(r, &rpcError{Code: codeInvalid, Message: "Invalid Request: the id is in use"})
+		return
+	}
+	if s.isFirst(r) {
+		s.serve(r)
+		return
+	}
+	s.serving.Add(1)
+	go func() {
+		defer s.serving.Done()
+		s.serve(r)
+	}()
+}
+
+// isFirst reports whether r opens the conversation and can be answered on the
+// spot: nothing is in the way on stdout yet. It saves the wake-up of a thread
+// in the time that hosts wait for.
+func (s *server) isFirst(r *request) bool {
+	if s.opened || (r.Method != "initialize" && r.Method != "server/discover") {
+		return false
+	}
+	s.opened = true
+	for _, f := range s.faults {
+		if f.Do == "delay" && f.On == moments[r.Method] {
+			return false
+		}
+	}
+	return true
+}
+
+// protest answers a line that is no valid request. Without an id it could be
+// a notification, but then it is a broken one: JSON-RPC has the error sent
+// with id null.
+func (s *server) protest(r *request, bad *rpcError) {
+	if r == nil {
+		r = &request{}
+	}
+	if line, err := encodeAnswer(r.ID, nil, bad); err == nil {
+		s.serving.Add(1)
+		go func() {
+			defer s.serving.Done()
+			s.out.line(line)
+		}()
+	}
+}
+
+// moments are the methods at which the script can strike.
+var moments = map[string]string{
+	"server/discover": onDiscover,
+	"initialize":      onInitialize,
+	"tools/list":      onList,
+	"tools/call":      onCall,
+}
+
+// serve deals with one request.
+func (s *server) serve(r *request) {
+	if on, ok := moments[r.Method]; ok && s.commit(on, r) {
+		return
+	}
+	result, failed := s.result(r)
+	if failed != nil {
+		s.refuse(r, failed.Code, failed.Message, failed.Data)
+		return
+	}
+	s.answer(r, result)
+}
+
+func (s *server) result(r *request) (map[string]any, *rpcError) {
+	if r.modern {
+		return s.modernResult(r)
+	}
+	return s.legacyResult(r)
+}
+
+func (s *server) legacyResult(r *request) (map[string]any, *rpcError) {
+	switch r.Method {
+	case "initialize":
+		return s.initialized(negotiate(r.params.ProtocolVersion)), nil
+	case "ping":
+		return map[string]any{}, nil
+	case "tools/list", "tools/call":
+		if !s.greeted.Load() {
+			return nil, &rpcError{Code: codeInvalid, Message: "initialize must come first"}
+		}
+		return s.toolResult(r)
+	}
+	return nil, noMethod(r)
+}
+
+func (s *server) modernResult(r *request) (map[string]any, *rpcError) {
+	if r.Method == "initialize" {
+		return nil, s.noInitialize()
+	}
+	if failed := s.checkMeta(r); failed != nil {
+		return nil, failed
+	}
+	switch r.Method {
+	case "server/discover":
+		return s.discovered(), nil
+	case "tools/list", "tools/call":
+		return s.toolResult(r)
+	}
+	return nil, noMethod(r)
+}
+
+func (s *server) toolResult(r *request) (map[string]any, *rpcError) {
+	if r.Method == "tools/list" {
+		return toolList(), nil
+	}
+	text, failed := s.call(r)
+	if failed != nil {
+		return nil, failed
+	}
+	return textResult(text), nil
+}
+
+func noMethod(r *request) *rpcError {
+	return &rpcError{Code: codeMethod, Message: "Method not found", Data: map[string]any{"method": clip(r.Method)}}
+}
+
+// clip keeps what a host made up from being sent back at length.
+func clip(s string) string {
+	const most = 100
+	if len(s) > most {
+		return s[:most]
+	}
+	return s
+}

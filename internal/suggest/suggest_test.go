@@ -1,0 +1,21 @@
+package suggest_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/leakbench/leakbench/internal/suggest"
+)
+
+func TestNearest(t *testing.T) {
+	names := []string{"storm", "cron", "reload", "hang", "crash", "shutdown", "grow"}
+	for name, want := range map[string]string{
+		"strom": "storm", "corn": "cron", "Reload": "reload", "shut": "shutdown", "carsh": "crash",
+		"banana": "", "": "", "x": "", "grwo": "grow",
+	} {
+		assert.Equal(t, want, suggest.Nearest(name, names), "nearest to %q", name)
+	}
+	assert.Equal(t, "did you mean storm?", suggest.DidYouMean("storn", names))
+	assert.Empty(t, suggest.DidYouMean("banana", names))
+}
