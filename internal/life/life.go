@@ -3,3 +3,151 @@
 // function of the events, shared by the runner (is it quiet yet?), the verdict
 // and the reports, so that the three can't disagree on who was alive.
 package life
+
+import (
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Never is the time of what did not happen.
+const Never int64 = -1
+
+// Lives are the servers and sessions of a run, as far as its events tell.
+// The zero value is not usable. It is not safe for concurrent use.
+type Lives struct {
+	servers  []*Server // in the order of their births
+	byID     map[string]*Server
+	sessions []*Session // in the order of their first events
+	byName   map[sessionKey]*Session
+	hostGone int64
+
+	live     map[string]int // by label
+	liveAll  int
+	peakLive int
+	counts   []CountPoint
+}
+
+type sessionKey struct{ label, name string }
+
+// Session is a session of the host, and all that it was entitled to.
+type Session struct {
+	Name, Label string
+	State       record.SessionState // the latest
+	Changes     []SessionChange
+}
+
+// SessionChange is a change of a session at a time.
+type SessionChange struct {
+	T int64
+	record.Session
+}
+
+// CountPoint says that from T on, Live servers of Label are alive.
+type CountPoint struct {
+	T     int64
+	Label string
+	Live  int
+}
+
+// New is the state before the first event.
+func New() *Lives {
+	return &Lives{
+		byID: map[string]*Server{}, byName: map[sessionKey]*Session{},
+		hostGone: Never, live: map[string]int{},
+	}
+}
+
+// Of folds all events.
+func Of(events []record.Event) *Lives {
+	l := New()
+	for _, e := range events {
+		l.Apply(e)
+	}
+	return l
+}
+
+// Apply folds one more event. Events of a server whose birth is not in the
+// file (a run with a gap) are left out.
+func (l *Lives) Apply(e record.Event) {
+	switch e.Kind {
+	case record.Born:
+		l.born(e)
+	case record.SessionChanged:
+		l.session(e)
+	case record.HostExited:
+		if l.hostGone == Never {
+			l.hostGone = e.T
+		}
+	default:
+		if s := l.byID[e.Server]; s != nil {
+			was := s.Alive()
+			s.apply(e)
+			if was && !s.Alive() {
+				l.count(e.T, s.Label, -1)
+			}
+		}
+	}
+}
+
+func (l *Lives) born(e record.Event) {
+	if e.Birth == nil || l.byID[e.Server] != nil {
+		return
+	}
+	s := newServer(e)
+	l.servers = append(l.servers, s)
+	l.byID[s.ID] = s
+	l.count(e.T, s.Label, +1)
+}
+
+func (l *Lives) count(t int64, label string, by int) {
+	l.live[label] += by
+	l.liveAll += by
+	l.peakLive = max(l.peakLive, l.liveAll)
+	l.counts = append(l.counts, CountPoint{T: t, Label: label, Live: l.live[label]})
+}
+
+func (l *Lives) session(e record.Event) {
+	if e.Session == nil {
+		return
+	}
+	key := sessionKey{e.Session.Label, e.Session.Name}
+	s := l.byName[key]
+	if s == nil {
+		s = &Session{Name: key.name, Label: key.label}
+		l.byName[key] = s
+		l.sessions = append(l.sessions, s)
+	}
+	s.State = e.Session.State
+	s.Changes = append(s.Changes, SessionChange{T: e.T, Session: *e.Session})
+}
+
+// Servers are all servers, the oldest first.
+func (l *Lives) Servers() []*Server { return slices.Clone(l.servers) }
+
+// Server is the server with an id ("flaky#2"), or nil.
+func (l *Lives) Server(id string) *Server { return l.byID[id] }
+
+// Sessions are all sessions, in the order in which they were first heard of.
+func (l *Lives) Sessions() []*Session { return slices.Clone(l.sessions) }
+
+// Alive are the servers that live now, the oldest first.
+func (l *Lives) Alive() []*Server {
+	var alive []*Server
+	for _, s := range l.servers {
+		if s.Alive() {
+			alive = append(alive, s)
+		}
+	}
+	return alive
+}
+
+// HostGoneAt is when the host was reaped, or Never.
+func (l *Lives) HostGoneAt() int64 { return l.hostGone }
+
+// PeakLive is the greatest number of servers that lived at one time.
+func (l *Lives) PeakLive() int { return l.peakLive }
+
+// Counts are the changes in the number of live servers of each label, in the
+// order of time.
+func (l *Lives) Counts() []CountPoint { return slices.Clone(l.counts) }

@@ -1,3 +1,5 @@
+// Package record is the run file: its header, its events, and their writer and
+// reader. A file says what happened and judges nothing.
 package record
 
 // Run is a run file that was read.

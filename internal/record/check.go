@@ -1,0 +1,58 @@
+package record
+
+import "fmt"
+
+// check says what an event of its kind lacks. Writer and reader both hold to
+// it, so that whoever reads a run may use the fields that a kind fills. Kinds
+// that are not known here pass: a later writer of this version may have more.
+func (e *Event) check() error {
+	lacks := func(missing bool, field string) error {
+		if missing {
+			return fmt.Errorf("an event of kind %q without its %s", e.Kind, field)
+		}
+		return nil
+	}
+	if err := lacks(e.Kind.ofServer() && e.Server == "", "server"); err != nil {
+		return err
+	}
+	switch e.Kind {
+	case "":
+		return fmt.Errorf("an event without a kind")
+	case HostStarted:
+		return lacks(e.Process == nil, "process")
+	case HostReady:
+		return lacks(e.Hello == nil, "hello")
+	case HostExited:
+		return lacks(e.Exit == nil, "exit")
+	case Reaped:
+		return lacks(e.Process == nil || e.Exit == nil, "process and exit")
+	case StepBegun, StepEnded, StepSkipped:
+		return lacks(e.Step == nil, "step")
+	case SessionChanged:
+		return lacks(e.Session == nil, "session")
+	case Born:
+		return lacks(e.Birth == nil, "birth")
+	case RPC:
+		return lacks(e.RPC == nil, "rpc")
+	case Faulted:
+		return lacks(e.Fault == nil, "fault")
+	case CheckpointBegun, CheckpointEnded:
+		return lacks(e.Checkpoint == nil, "checkpoint")
+	case CensusTaken, Swept:
+		return lacks(e.Census == nil, "census")
+	case Doubted:
+		return lacks(e.Doubt == nil, "doubt")
+	case Ended:
+		return lacks(e.End == nil, "end")
+	}
+	return nil
+}
+
+// ofServer says that an event of this kind is about one fake server.
+func (k Kind) ofServer() bool {
+	switch k {
+	case Born, Ready, RPC, Faulted, SawEOF, SawSignal, Bye, Died, Lost:
+		return true
+	}
+	return false
+}

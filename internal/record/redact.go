@@ -1,0 +1,327 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Redacted stands in the place of a secret.
+const Redacted = "[redacted]"
+
+// Caps of a command line in a run file.
+const (
+	maxArgs = 64
+	maxArg  = 1 << 10 // bytes
+	maxRead = 4 << 10 // bytes of an argument that are looked at: hostile ones can't make it slow
+)
+
+// Redact is a command line that may be written down: without the values of
+// flags, variables, headers and JSON members whose name says that they are
+// secret, without the user part of URLs, and without what looks like a token.
+// What is left of more than 64 arguments, or of more than 1 KiB of one, is said
+// in its place. It does not change args. What it can't know: a secret that is an
+// argument of its own without a name, or glued to a flag (-pSECRET).
+func Redact(args []string) []string {
+	if args == nil {
+		return nil
+	}
+	kept := args
+	if len(args) > maxArgs {
+		kept = args[:maxArgs-1]
+	}
+	out := make([]string, 0, len(kept)+1)
+	r := redactor{}
+	for _, arg := range kept {
+		out = append(out, clip(r.arg(strings.ToValidUTF8(clip(arg, maxRead), "\uFFFD")), maxArg))
+	}
+	if len(kept) < len(args) {
+		out = append(out, fmt.Sprintf("… and %d more", len(args)-len(kept)))
+	}
+	return out
+}
+
+// clip cuts s to n bytes, at the start of a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	cut := n - len("…")
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// redactor reads a command line from left to right.
+type redactor struct {
+	next nextValue // what the argument before says of this one
+}
+
+// nextValue is what a flag or a word says of what follows it.
+type nextValue int
+
+const (
+	nextPlain nextValue = iota
+	nextSecret
+	nextUser // "user:password"
+)
+
+func (r *redactor) arg(arg string) string {
+	before := r.next
+	r.next = announces(arg)
+	switch {
+	case arg == "" || strings.HasPrefix(arg, "--"):
+	case before == nextSecret:
+		return Redacted
+	case before == nextUser:
+		if user, _, ok := strings.Cut(arg, ":"); ok {
+			return user + ":" + Redacted
+		}
+	}
+	if name, value, ok := assignment(arg); ok && value != "" && secretAssignment(name, value) {
+		return arg[:len(arg)-len(value)] + Redacted
+	}
+	return redactText(arg)
+}
+
+// announces says what an argument that is a flag, or the word "bearer", makes
+// of the next one.
+func announces(arg string) nextValue {
+	switch {
+	case strings.EqualFold(arg, "bearer"):
+		return nextSecret
+	case !strings.HasPrefix(arg, "-") || strings.ContainsAny(arg, "=: \t\n"):
+		return nextPlain
+	case arg == "-u" || arg == "--user":
+		return nextUser
+	case arg == "-p" || secretName(arg):
+		return nextSecret
+	}
+	return nextPlain
+}
+
+// assignment cuts an argument that is one as a whole: --name=value or
+// NAME=value. Its value may hold anything, spaces included.
+func assignment(arg string) (name, value string, ok bool) {
+	name, value, ok = strings.Cut(arg, "=")
+	if !ok || name == "" || strings.IndexFunc(name, func(c rune) bool { return !nameRune(c) }) >= 0 {
+		return "", "", false
+	}
+	return name, value, true
+}
+
+func secretAssignment(name, value string) bool {
+	return name == "-p" || secretName(name) || variable(name) && looksSecret(value)
+}
+
+// redactText redacts inside an argument that is more than one word: a shell
+// command, a header, a URL, JSON.
+func redactText(s string) string {
+	if !strings.ContainsAny(s, " \t\n=:\"'") && !hasTokenPrefix(s) {
+		return s
+	}
+	var out strings.Builder
+	for i := 0; i < len(s); {
+		start := i
+		for i < len(s) && !nameByte(s[i]) {
+			i++
+		}
+		out.WriteString(s[start:i])
+		start = i
+		for i < len(s) && nameByte(s[i]) {
+			i++
+		}
+		word := s[start:i]
+		var from, to int
+		switch {
+		case strings.HasPrefix(s[i:], "://"):
+			from, to = userinfo(s, i+len("://"))
+		case hasTokenPrefix(word):
+			out.WriteString(Redacted)
+			continue
+		default:
+			from, to = secretValue(s, word, i)
+		}
+		out.WriteString(word)
+		if from < to {
+			out.WriteString(s[i:from] + Redacted)
+			i = to
+		}
+	}
+	return out.String()
+}
+
+// userinfo is where a URL's user and password are, whose authority starts at
+// from: nowhere if from == to.
+func userinfo(s string, from int) (int, int) {
+	end := len(s)
+	if n := strings.IndexAny(s[from:], "/?# \t\n\"'"); n >= 0 {
+		end = from + n
+	}
+	at := strings.LastIndexByte(s[from:end], '@')
+	if at < 0 {
+		return from, from
+	}
+	return from, from + at
+}
+
+// secretValue is where the value is that the name before end makes a secret:
+// nowhere if from == to.
+func secretValue(s, name string, end int) (from, to int) {
+	i := end + len(quoteAt(s, end)) // of a JSON member's name
+	quoted := i > end
+	spaces := skipSpaces(s, i)
+	switch {
+	case quoted && spaces < len(s) && s[spaces] == ',' && announces(name) == nextSecret: // ["--token", "x"]
+		if v := skipSpaces(s, spaces+1); quoteAt(s, v) != "" {
+			return valueAt(s, v, false)
+		}
+	case spaces < len(s) && (s[spaces] == ':' || s[spaces] == '=') && secretName(name):
+		return valueAt(s, skipSpaces(s, spaces+1), s[spaces] == ':' && !quoted)
+	case i < len(s) && s[i] == '=' && variable(name):
+		// A short look first: A=A=A=... must not be read to its end from each A.
+		from, to = valueAt(s[:min(len(s), i+1+4*minToken)], i+1, false)
+		if looksSecret(s[from:to]) {
+			return valueAt(s, i+1, false)
+		}
+	case spaces > i && !quoted && announces(name) != nextPlain:
+		return valueAt(s, spaces, false)
+	}
+	return end, end
+}
+
+// quoteAt is the quote at i, with the backslashes of one inside a quoted text,
+// or "".
+func quoteAt(s string, i int) string {
+	end := i
+	for end < len(s) && s[end] == '\\' {
+		end++
+	}
+	if end < len(s) && (s[end] == '"' || s[end] == '\'') {
+		return s[i : end+1]
+	}
+	return ""
+}
+
+// valueAt is the value that starts at from: up to its closing quote, the end
+// of the line (a header's), or the end of the word.
+func valueAt(s string, from int, line bool) (int, int) {
+	if from >= len(s) {
+		return from, from
+	}
+	if quote := quoteAt(s, from); quote != "" {
+		from += len(quote)
+		for i := from; i < len(s); i++ {
+			switch {
+			case strings.HasPrefix(s[i:], quote):
+				return from, i
+			case s[i] == '\\':
+				i++
+			}
+		}
+		return from, len(s)
+	}
+	ends := " \t\n\"'&;,)}"
+	if line {
+		ends = "\n\"'"
+	}
+	if n := strings.IndexAny(s[from:], ends); n >= 0 {
+		return from, from + n
+	}
+	return from, len(s)
+}
+
+func skipSpaces(s string, i int) int {
+	for i < len(s) && (s[i] == ' ' || s[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+func nameByte(c byte) bool { return c < utf8.RuneSelf && nameRune(rune(c)) }
+
+func nameRune(c rune) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'
+}
+
+// variable says that a name is one of the environment.
+func variable(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
+		return (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_'
+	})
+}
+
+// secretParts make a name secret wherever they stand in it, its separators
+// left out; secretWords only as a word between separators.
+var (
+	secretParts = []string{
+		"token", "secret", "passw", "passphrase", "credential", "apikey", "accesskey", "privatekey", "signingkey",
+		"encryptionkey", "masterkey", "licensekey", "accountkey", "authorization", "bearer", "cookie", "jwt",
+	}
+	secretWords = []string{"pass", "pwd", "auth", "pat", "sig", "signature"}
+)
+
+func secretName(name string) bool {
+	name = strings.ToLower(strings.TrimLeft(name, "-"))
+	words := strings.FieldsFunc(name, func(c rune) bool { return c == '-' || c == '_' || c == '.' })
+	squeezed := strings.Join(words, "")
+	if strings.Contains(squeezed, "maxtokens") {
+		return false
+	}
+	for _, part := range secretParts {
+		if strings.Contains(squeezed, part) {
+			return true
+		}
+	}
+	for _, word := range words {
+		for _, secret := range secretWords {
+			if word == secret {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tokenPrefixes start the tokens of well-known services.
+var tokenPrefixes = []string{
+	"sk-", "sk_live_", "rk_live_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xoxa-",
+	"AKIA", "ASIA", "AIza", "hf_", "npm_", "pypi-", "eyJ",
+}
+
+const minToken = 20 // bytes
+
+func hasTokenPrefix(word string) bool {
+	if len(word) < minToken {
+		return false
+	}
+	for _, prefix := range tokenPrefixes {
+		if strings.HasPrefix(word, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// looksSecret says that a value reads like a random one: long, one word, of
+// small and capital letters and digits. Paths and hashes do not.
+func looksSecret(value string) bool {
+	if hasTokenPrefix(value) {
+		return true
+	}
+	var small, capital, digit bool
+	for _, c := range value {
+		switch {
+		case 'a' <= c && c <= 'z':
+			small = true
+		case 'A' <= c && c <= 'Z':
+			capital = true
+		case '0' <= c && c <= '9':
+			digit = true
+		case !strings.ContainsRune("+_-=", c):
+			return false
+		}
+	}
+	return len(value) >= minToken && small && capital && digit
+}
