@@ -34,10 +34,10 @@ type Op string
 
 // The steps. In YAML each step is a mapping whose first key is the op.
 const (
-	OpOpen       Op = "open"       // open: SESSION, server: LABEL, [timeout], [expect]
+	OpOpen       Op = "open"       // open: SESSION, [server: LABEL] (needed the first time), [timeout], [expect]
 	OpCall       Op = "call"       // call: SESSION, [tool: echo], [args], [timeout], [expect], [cancel: true]
-	OpClose      Op = "close"      // close: SESSION, [timeout]
-	OpReload     Op = "reload"     // reload: LABEL: all open sessions of the label move to a new server
+	OpClose      Op = "close"      // close: SESSION, [timeout], [expect]
+	OpReload     Op = "reload"     // reload: LABEL, [timeout], [expect]: all open sessions of the label move to a new server
 	OpTick       Op = "tick"       // tick: {jobs: [...], during: [steps]}
 	OpBreak      Op = "break"      // break: SESSION or LABEL, with: {do: exit} or with: exit
 	OpStop       Op = "stop"       // stop: host: the driver's stop, or SIGTERM for a command

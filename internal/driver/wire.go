@@ -28,6 +28,9 @@ const (
 	OpStop   = "stop"   // end all sessions in an orderly way, answer, exit with 0
 )
 
+// Ops are all operations.
+var Ops = []string{OpOpen, OpCall, OpCancel, OpClose, OpReload, OpTick, OpStop}
+
 // Hello is a driver's first line: {"hello":{...}}.
 type Hello struct {
 	Protocol      int               `json:"protocol"`

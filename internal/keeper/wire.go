@@ -53,4 +53,6 @@ type Exited struct {
 	record.Process
 	Exit record.Exit `json:"exit"`
 	Host bool        `json:"host,omitempty"`
+	// Asked says that a signal of the bench had reached it before it ended.
+	Asked bool `json:"asked,omitempty"`
 }

@@ -78,6 +78,7 @@ type Judged struct {
 	Run     *record.Run
 	Verdict Verdict
 	Dir     string // where the run is kept, or ""
+	Page    string // where its HTML report is, or ""
 }
 
 // Law is one of the laws that a correct host obeys.

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/host"
+	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// item is a row of a list.
+type item struct {
+	Name string   `json:"name"`
+	Text string   `json:"text"`
+	More []string `json:"more,omitempty"`
+}
+
+var lists = []string{"scenarios", "hosts", "faults", "laws", "kinds"}
+
+func (a *app) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:       "list [scenarios|hosts|faults|laws|kinds]",
+		Short:     "List what there is",
+		ValidArgs: lists,
+		RunE: func(_ *cobra.Command, args []string) error {
+			what := lists
+			if len(args) > 0 {
+				what = args
+			}
+			return a.list(what, len(args) != 1)
+		},
+	}
+}
+
+func (a *app) list(what []string, titles bool) error {
+	all := map[string][]item{}
+	for _, w := range what {
+		if err := oneOf("list", w, lists...); err != nil {
+			return err
+		}
+		items, err := itemsOf(w)
+		if err != nil {
+			return err
+		}
+		all[w] = items
+	}
+	if a.format == "json" {
+		enc := json.NewEncoder(a.out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(all)
+	}
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	for i, w := range what {
+		if titles {
+			if i > 0 {
+				fmt.Fprintln(table)
+			}
+			fmt.Fprintf(table, "%s\n", strings.ToUpper(w))
+		}
+		for _, it := range all[w] {
+			fmt.Fprintf(table, "%s\t%s\n", it.Name, strings.Join(append([]string{it.Text}, it.More...), "\t"))
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func itemsOf(what string) ([]item, error) {
+	var items []item
+	switch what {
+	case "scenarios":
+		for _, name := range scenarios.Names() {
+			s, err := scenarios.Builtin(name)
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, item{Name: name, Text: s.Title, More: []string{strings.Join(s.Reports, " ")}})
+		}
+	case "hosts":
+		for _, s := range host.Builtin("leakbench") {
+			items = append(items, item{Name: s.Name, Text: s.About})
+		}
+	case "faults":
+		for _, d := range fakeserver.Moments {
+			items = append(items, item{Name: "on: " + d.Name, Text: d.Text, More: []string{"do: " + strings.Join(d.With, " ")}})
+		}
+		for _, d := range fakeserver.Deeds {
+			items = append(items, item{Name: "do: " + d.Name, Text: d.Text, More: []string{"on: " + strings.Join(d.With, " ")}})
+		}
+	case "laws":
+		for _, l := range verdict.Laws() {
+			items = append(items, item{Name: l.ID, Text: l.Name, More: []string{l.Says}})
+		}
+	case "kinds":
+		for _, k := range verdict.Kinds() {
+			items = append(items, item{Name: k.ID, Text: k.Law, More: []string{k.Title}})
+		}
+	}
+	return items, nil
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			t := tool()
+			if a.format == "json" {
+				return json.NewEncoder(a.out).Encode(t)
+			}
+			line := "leakbench " + t.Version
+			if t.Commit != "" {
+				line += " (" + t.Commit + ")"
+			}
+			_, err := fmt.Fprintf(a.out, "%s %s\n", line, t.Go)
+			return err
+		},
+	}
+}

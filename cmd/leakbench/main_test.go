@@ -1,0 +1,126 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+
+	"github.com/leakbench/leakbench/internal/processes"
+)
+
+// usedEnv names the folder in which each fake leaves a mark when it is used.
+const usedEnv = "LEAKBENCH_TEST_USED"
+
+// leakChecked fails a green run that leaves goroutines or unused fakes.
+type leakChecked struct {
+	m    *testing.M
+	used string
+}
+
+func (l leakChecked) Run() int {
+	code := l.m.Run()
+	if code != 0 {
+		return code
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if partial := flag.Lookup("test.run").Value.String() != "" || testing.Short(); partial {
+		return 0
+	}
+	for name := range fakes {
+		if _, err := os.Stat(filepath.Join(l.used, name)); err != nil {
+			fmt.Fprintf(os.Stderr, "no script uses the fake host %q: use it or drop it\n", name)
+			code = 1
+		}
+	}
+	return code
+}
+
+func TestMain(m *testing.M) {
+	// The program executes itself by its path, which is that of the test
+	// binary, whatever name a script called it by.
+	if status, ok := processes.Main(os.Args); ok {
+		os.Exit(status)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "run" { // for tests that signal a bench
+		os.Exit(run(os.Args))
+	}
+	used, err := os.MkdirTemp("", "leakbench-used")
+	if err != nil {
+		panic(err)
+	}
+	if os.Getenv(usedEnv) == "" {
+		os.Setenv(usedEnv, used)
+	}
+	commands := map[string]func(){"leakbench": main}
+	for name, fake := range fakes {
+		commands[name] = func() {
+			if dir := os.Getenv(usedEnv); dir != "" {
+				_ = os.WriteFile(filepath.Join(dir, name), nil, 0o644)
+			}
+			os.Exit(fake(os.Args[1:]))
+		}
+	}
+	defer os.RemoveAll(used)
+	testscript.Main(leakChecked{m: m, used: os.Getenv(usedEnv)}, commands)
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "../../testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv(usedEnv, os.Getenv(usedEnv))
+			env.Setenv("NO_COLOR", "1")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": status, "nothing-left": nothingLeft,
+		},
+	})
+}
+
+// status runs a command and checks its exit code: status 3 leakbench run ...
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status CODE COMMAND ARGS...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("%s: exit status %s, want %s", strings.Join(args[1:], " "), got, args[0])
+	}
+}
+
+// nothingLeft checks that no process has the script's folder, or the run's, in
+// its command line.
+func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return // no /proc: the Linux run of the suite checks it
+	}
+	work := ts.Getenv("WORK")
+	for _, e := range entries {
+		if !slices.ContainsFunc([]byte(e.Name()), func(c byte) bool { return c < '0' || c > '9' }) {
+			line, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+			dir, _ := os.Readlink(filepath.Join("/proc", e.Name(), "cwd"))
+			if strings.HasPrefix(dir, work) || strings.Contains(string(line), work) {
+				ts.Fatalf("pid %s is left: %q", e.Name(), strings.ReplaceAll(string(line), "\x00", " "))
+			}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"golang.org/x/term"
+
+	"github.com/leakbench/leakbench/internal/progress"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/report"
+)
+
+const defaultWidth = 100
+
+// width is the terminal's, or 0 where there is none.
+func width(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	columns, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || columns <= 0 {
+		return defaultWidth
+	}
+	return columns
+}
+
+func (a *app) textOptions() report.TextOptions {
+	o := report.TextOptions{Width: width(a.out)}
+	tty := o.Width > 0
+	if !tty {
+		o.Width = defaultWidth
+	}
+	o.Color = a.colored(tty)
+	return o
+}
+
+// colored obeys the flag, then no-color.org, then FORCE_COLOR.
+func (a *app) colored(tty bool) bool {
+	switch {
+	case a.color == "always":
+		return true
+	case a.color == "never", os.Getenv("NO_COLOR") != "":
+		return false
+	case os.Getenv("FORCE_COLOR") != "" && os.Getenv("FORCE_COLOR") != "0":
+		return true
+	}
+	return tty && os.Getenv("TERM") != "dumb"
+}
+
+func (a *app) progressMode(flag string) progress.Mode {
+	switch {
+	case flag == "none" || a.format == "json":
+		return progress.None
+	case flag == "auto" && width(a.err) > 0 && os.Getenv("CI") == "" && os.Getenv("TERM") != "dumb":
+		return progress.Live
+	}
+	return progress.Plain
+}
+
+// conclude prints the verdicts and turns them, and what went wrong, into the
+// exit code.
+func (a *app) conclude(judged []verdict.Judged, failed error) error {
+	code, reason := exitOf(judged)
+	var f *failure
+	if failed != nil {
+		f = failureOf(failed)
+		code, reason = f.code, f.Error()
+	}
+	if len(judged) > 0 {
+		if err := a.print(judged, code, reason); err != nil {
+			return errors.Join(failed, err)
+		}
+	}
+	if f != nil {
+		return f
+	}
+	if code != exitClean {
+		return verdictExit(code)
+	}
+	return nil
+}
+
+func (a *app) print(judged []verdict.Judged, code int, reason string) error {
+	if a.format == "json" {
+		return report.JSON(a.out, judged, report.Exit{Code: code, Reason: reason})
+	}
+	return report.Text(a.out, judged, a.textOptions())
+}
+
+func writeHTML(path string, judged ...verdict.Judged) error {
+	f, err := os.Create(filepath.Clean(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(report.HTML(f, judged), f.Close())
+}
+
+// version is set by release builds (-ldflags "-X main.version=v1.2.3").
+var version = ""
+
+func tool() record.Tool {
+	t := record.Tool{Version: version, Go: "unknown"}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return t
+	}
+	t.Go = info.GoVersion
+	if t.Version == "" {
+		t.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			t.Commit = s.Value
+		}
+	}
+	return t
+}

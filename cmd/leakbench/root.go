@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/leakbench/leakbench/internal/suggest"
+)
+
+// app is what the commands share.
+type app struct {
+	out, err io.Writer
+	format   string // text, json
+	color    string // auto, always, never
+}
+
+// execute runs the command line and returns the exit code.
+func execute(args []string, out, errOut io.Writer) int {
+	a := &app{out: out, err: errOut}
+	root := a.root()
+	root.SetArgs(args)
+	err := root.Execute()
+	if err == nil {
+		return exitClean
+	}
+	return a.fail(err)
+}
+
+// verdictExit carries the exit code of a verdict that has been printed.
+type verdictExit int
+
+func (v verdictExit) Error() string { return fmt.Sprintf("exit %d", int(v)) }
+
+func (a *app) fail(err error) int {
+	if v, ok := err.(verdictExit); ok {
+		return int(v)
+	}
+	f := failureOf(err)
+	if a.format == "json" {
+		envelope := map[string]any{"error": map[string]any{"code": f.code, "message": f.Error(), "hint": f.hint}}
+		_ = json.NewEncoder(a.err).Encode(envelope)
+		return f.code
+	}
+	fmt.Fprintf(a.err, "leakbench: %v\n", f)
+	if f.hint != "" {
+		fmt.Fprintf(a.err, "hint: %s\n", f.hint)
+	}
+	return f.code
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "leakbench",
+		Short: "A crash-test lab for programs that launch MCP servers over stdio",
+		Long: `leakbench puts a host (gateway, agent, SDK client) in front of a fake MCP server
+that misbehaves on cue, and says afterwards what leaked, what was killed by
+mistake, why, and how to fix it.
+
+  leakbench run storm                      the reference host that does it right: green
+  leakbench run storm --host naive         one that does not: red
+  leakbench run storm -- my-gateway --mcp '{{server}}'   yours
+
+` + exitTable,
+		SilenceUsage: true, SilenceErrors: true,
+		SuggestionsMinimumDistance: 2,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return usage(fmt.Errorf("unknown command %q", args[0]), suggest.DidYouMean(args[0], commandNames))
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.PersistentFlags().StringVar(&a.format, "format", "text", "text or json")
+	root.PersistentFlags().StringVar(&a.color, "color", "auto", "auto, always or never; NO_COLOR and FORCE_COLOR are obeyed")
+	root.AddCommand(a.runCommand(), a.judgeCommand(), a.reportCommand(), a.listCommand(), a.explainCommand(), a.versionCommand(), fakeserverHelp())
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(err, flagNames(cmd)) })
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
+	fixedChoice(root, "format", "text", "json")
+	fixedChoice(root, "color", "auto", "always", "never")
+	return root
+}
+
+var commandNames = []string{"run", "judge", "report", "list", "explain", "version", "fakeserver", "completion", "help"}
+
+func (a *app) checkFlags() error {
+	if err := oneOf("--format", a.format, "text", "json"); err != nil {
+		a.format = "text"
+		return err
+	}
+	return oneOf("--color", a.color, "auto", "always", "never")
+}
+
+func oneOf(flag, value string, allowed ...string) error {
+	for _, v := range allowed {
+		if v == value {
+			return nil
+		}
+	}
+	return usage(fmt.Errorf("%s %q: must be one of %v", flag, value, allowed), suggest.DidYouMean(value, allowed))
+}
+
+func fixedChoice(cmd *cobra.Command, flag string, values ...string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func nearest(name string, known []string) string { return suggest.Nearest(name, known) }
+
+func flagNames(cmd *cobra.Command) []string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
+// fakeserverHelp is the entry in the list of commands: package fakeserver has
+// taken over long before this one could run.
+func fakeserverHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:                "fakeserver",
+		Short:              "Run the fake MCP server by hand, with a script from flags or a file",
+		DisableFlagParsing: true,
+		RunE:               func(*cobra.Command, []string) error { return nil },
+	}
+}

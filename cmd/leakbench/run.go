@@ -1,0 +1,280 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/leakbench/leakbench/internal/host"
+	"github.com/leakbench/leakbench/internal/proc"
+	"github.com/leakbench/leakbench/internal/progress"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/runner"
+	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// defaultHost is clean everywhere, so that the first run of a new user is
+// green.
+const defaultHost = "exact"
+
+type runFlags struct {
+	host            string
+	out             string
+	seed            uint64
+	settle, confirm time.Duration
+	start           time.Duration
+	progress        string
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [SCENARIO|FILE.yaml|all ...] [flags] [-- COMMAND ARGS...]",
+		Short: "Play scenarios against a host, save what happened, judge it and report",
+		Long: `Play scenarios against a host, save what happened, judge it and report.
+
+A host is one of the built-in ones (--host; see leakbench list hosts), or any
+command after --, in which {{server}} becomes the command line of the fake
+server.
+
+` + exitTable,
+		Example: `  leakbench run storm
+  leakbench run storm cron --host naive
+  leakbench run ./mine.yaml --host mcp-go
+  leakbench run shutdown -- my-gateway --stdio '{{server}}'`,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return append(scenarios.Names(), "all"), cobra.ShellCompDirectiveDefault
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, args, f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.host, "host", "", "built-in host, or the path of a driver program (default "+defaultHost+")")
+	flags.StringVarP(&f.out, "out", "o", ".leakbench", "folder for the runs")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of everything random; 0 draws one, which is printed and saved")
+	flags.DurationVar(&f.settle, "settle", 0, "how long a server may take to go; 0 is what the host's profile or the scenario says")
+	flags.DurationVar(&f.confirm, "confirm", 0, "how long a survivor is watched after that; 0 likewise")
+	flags.DurationVar(&f.start, "start", 0, "how long the host may take to come up: to say hello, or to connect to its server (default 15s)")
+	flags.StringVar(&f.progress, "progress", "auto", "auto, plain or none")
+	fixedChoice(cmd, "progress", "auto", "plain", "none")
+	_ = cmd.RegisterFlagCompletionFunc("host", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return hostNames(), cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
+}
+
+func hostNames() []string {
+	var names []string
+	for _, s := range host.Builtin("leakbench") {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// run is the whole use of the bench on one screen: load, run, judge, report.
+func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
+	if err := oneOf("--progress", f.progress, "auto", "plain", "none"); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	names, command := splitAtDash(cmd, args)
+	spec, err := theHost(self, f.host, command)
+	if err != nil {
+		return err
+	}
+	plays, err := load(names)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	var judged []verdict.Judged
+	var failed error
+	for _, play := range plays {
+		j, err := a.playOne(ctx, self, play, spec, f)
+		if j != nil {
+			judged = append(judged, *j)
+		}
+		if err != nil {
+			failed = errors.Join(failed, err)
+			if ctx.Err() != nil {
+				break
+			}
+		}
+	}
+	return a.conclude(judged, failed)
+}
+
+func splitAtDash(cmd *cobra.Command, args []string) (names, command []string) {
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		return args[:at], args[at:]
+	}
+	return args, nil
+}
+
+func theHost(self, name string, command []string) (host.Spec, error) {
+	switch {
+	case command != nil && name != "":
+		return host.Spec{}, usage(errors.New("--host and a command after -- exclude each other"), "leave one of them out")
+	case command != nil:
+		spec, err := host.FromCommand(command)
+		if err != nil {
+			return spec, usage(err, "for example: leakbench run storm -- my-gateway --mcp '{{server}}'")
+		}
+		return spec, nil
+	case name == "":
+		name = defaultHost
+	}
+	spec, err := host.Lookup(self, name)
+	if err != nil {
+		return spec, usage(err, "leakbench list hosts shows them")
+	}
+	return spec, nil
+}
+
+func load(names []string) ([]*scenarios.Scenario, error) {
+	if len(names) == 0 {
+		return nil, usage(errors.New("which scenario?"), "leakbench list scenarios shows them; the first to try: leakbench run storm")
+	}
+	if slices.Contains(names, "all") {
+		names = scenarios.Names()
+	}
+	var plays []*scenarios.Scenario
+	var failed error
+	for _, name := range names {
+		get := scenarios.Builtin
+		if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") || strings.ContainsRune(name, filepath.Separator) {
+			get = scenarios.Load
+		}
+		s, err := get(name)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		plays = append(plays, s)
+	}
+	if failed != nil {
+		return nil, usage(failed, "leakbench list scenarios shows the built-in ones; docs/scenario-file.md has the format of a file")
+	}
+	return plays, nil
+}
+
+// interruptible is a context that the usual signals end, once: a second one
+// ends the bench on the spot, and the keeper cleans up.
+func interruptible(ctx context.Context) (context.Context, func()) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		sig, ok := <-signals
+		if !ok {
+			return
+		}
+		number, _ := sig.(syscall.Signal)
+		cancel(runner.Interrupted{Signal: proc.SignalName(number)})
+		if sig, ok = <-signals; ok {
+			number, _ = sig.(syscall.Signal)
+			os.Exit(exitSignal + int(number))
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); close(signals); cancel(nil) }
+}
+
+// playOne runs, then judges what was saved: an interrupted run is judged and
+// reported too.
+func (a *app) playOne(ctx context.Context, self string, play *scenarios.Scenario, spec host.Spec, f runFlags) (*verdict.Judged, error) {
+	dir, err := newRunDir(f.out, play.Name, spec.Name)
+	if err != nil {
+		return nil, err
+	}
+	seed := f.seed
+	if seed == 0 {
+		seed = rand.Uint64N(1<<53-1) + 1 // fits a JSON number
+	}
+	live := progress.Start(progress.Params{
+		Out: a.err, Mode: a.progressMode(f.progress), Scenario: play.Name, Host: spec.Name, Steps: len(play.Expand()),
+	})
+	failed := runner.Run(ctx, runner.Params{
+		Self: self, Scenario: play, Host: spec, Dir: dir, Seed: seed, Tool: tool(),
+		Command: reproduce(play, spec, seed), OnEvent: live.Event,
+		Settle: record.Duration(f.settle), Confirm: record.Duration(f.confirm), Start: record.Duration(f.start),
+	})
+	live.Stop()
+	saved, err := record.Read(dir)
+	if err != nil {
+		return nil, errors.Join(failed, err)
+	}
+	j := &verdict.Judged{Run: saved, Verdict: verdict.Judge(saved), Dir: dir}
+	page := filepath.Join(dir, runner.ReportFile)
+	if err := writeHTML(page, *j); err != nil {
+		failed = errors.Join(failed, err)
+	} else {
+		j.Page = page
+	}
+	return j, failed
+}
+
+// newRunDir makes the run's folder and points "latest" to it.
+func newRunDir(out, scenario, hostName string) (string, error) {
+	base := fmt.Sprintf("%s-%s-%s", time.Now().Format("20060102-150405"), fileName(scenario), fileName(hostName))
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return "", err
+	}
+	for n := 1; ; n++ {
+		name := base
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		dir := filepath.Join(out, name)
+		err := os.Mkdir(dir, 0o755)
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		link := filepath.Join(out, "latest")
+		temporary := link + "." + name
+		if os.Symlink(name, temporary) == nil && os.Rename(temporary, link) != nil {
+			_ = os.Remove(temporary)
+		}
+		return dir, nil
+	}
+}
+
+func fileName(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' {
+			return c
+		}
+		return '_'
+	}, s)
+}
+
+func reproduce(play *scenarios.Scenario, spec host.Spec, seed uint64) []string {
+	name := play.Name
+	if b, err := scenarios.Builtin(name); err != nil || b.Source != play.Source {
+		name = play.File
+	}
+	words := []string{"leakbench", "run", name, "--seed", fmt.Sprint(seed)}
+	if spec.Kind == record.KindCommand {
+		return append(append(words, "--"), spec.Argv...)
+	}
+	return append(words, "--host", spec.Name)
+}

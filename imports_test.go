@@ -1,0 +1,121 @@
+package leakbench_test
+
+import (
+	"go/build"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/leakbench/leakbench/"
+
+// house says, for each package, which others of the project it may import.
+// The order is from the ground floor up: no arrow runs up.
+var house = []struct {
+	pkg  string
+	may  []string
+	why  string
+	deny []string // packages from outside that it must not import, directly
+}{
+	{pkg: "internal/record", why: "a run file must be readable without anything that made it", deny: []string{"os/exec", "net"}},
+	{pkg: "internal/suggest", why: "a leaf"},
+	{pkg: "internal/proc/portable", may: []string{"internal/record"}, why: "the portable reader is a second opinion: it must not share code with the first"},
+	{pkg: "internal/proc", may: []string{"internal/record", "internal/proc/portable"}, why: "process facts know nothing of MCP or of guilt"},
+	{
+		pkg: "internal/birth", why: "what a fake server links decides how fast it starts",
+		deny: []string{"net/http", "html/template", "github.com/shirou/gopsutil/v3", "golang.org/x/sys/unix"},
+	},
+	{pkg: "internal/ledger", may: []string{"internal/record", "internal/birth"}, why: "the birth socket does not know what faults mean"},
+	{pkg: "internal/life", may: []string{"internal/record"}, why: "lives are a pure function of events", deny: []string{"os", "os/exec", "net"}},
+	{
+		pkg: "fakeserver", may: []string{"internal/birth"},
+		why:  "the fake server dispatches from init, before the heavy packages are initialised, and must stay light",
+		deny: []string{"github.com/mark3labs/mcp-go", "net/http", "html/template", "github.com/spf13/cobra", "github.com/goccy/go-yaml"},
+	},
+	{
+		pkg: "scenarios", may: []string{"internal/record", "internal/suggest", "fakeserver"}, why: "a scenario is data: it does not know how it is run or judged",
+		deny: []string{"os/exec", "net"},
+	},
+	{pkg: "internal/driver", may: []string{"internal/record"}, why: "the protocol is shared by both sides and knows neither"},
+	{pkg: "internal/host", may: []string{"internal/record", "internal/driver", "internal/suggest"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
+	{pkg: "internal/refhost", may: []string{"internal/record", "internal/driver"}, why: "a reference host is a program under test: it must not know the bench"},
+	{pkg: "hosts/mcpgo", may: []string{"internal/record", "internal/driver"}, why: "a host under test must not know the bench"},
+	{pkg: "internal/keeper", may: []string{"internal/record", "internal/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
+	{
+		pkg: "internal/runner", why: "the runner writes down and judges nothing",
+		may: []string{"internal/record", "internal/proc", "internal/ledger", "internal/life", "fakeserver", "scenarios", "internal/driver", "internal/host", "internal/keeper"},
+	},
+	{
+		pkg: "internal/verdict", may: []string{"internal/record", "internal/life", "internal/suggest"},
+		why:  "a verdict is a function of the run alone: no clock, no process, no network",
+		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
+	},
+	{pkg: "report", may: []string{"internal/record", "internal/life", "internal/verdict"}, why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
+	{pkg: "internal/progress", may: []string{"internal/record", "internal/life"}, why: "the status line shows events, it does not judge them", deny: []string{"os", "os/exec", "net"}},
+	{pkg: "internal/processes", may: []string{"internal/keeper", "internal/refhost", "hosts/mcpgo"}, why: "only dispatch"},
+}
+
+func TestArrowsRunOneWay(t *testing.T) {
+	seen := map[string]bool{}
+	for _, room := range house {
+		seen[room.pkg] = true
+		for _, imported := range importsOf(t, room.pkg) {
+			if own, ok := strings.CutPrefix(imported, module); ok {
+				assert.Contains(t, room.may, own, "%s imports %s: %s", room.pkg, own, room.why)
+			}
+			for _, denied := range room.deny {
+				assert.False(t, imported == denied || strings.HasPrefix(imported, denied+"/") && strings.Contains(denied, "."),
+					"%s imports %s: %s", room.pkg, imported, room.why)
+			}
+		}
+		for _, below := range room.may {
+			assert.True(t, seen[below], "%s stands below %s in the table, so the arrow would run up", below, room.pkg)
+		}
+	}
+	for _, pkg := range packages(t) {
+		known := seen[pkg] || strings.HasPrefix(pkg, "cmd/") || strings.HasPrefix(pkg, "internal/bench") || pkg == "."
+		assert.True(t, known, "package %s is not in the table of the house", pkg)
+	}
+}
+
+// importsOf lists what a package imports directly on any of the systems it is
+// built for.
+func importsOf(t *testing.T, pkg string) []string {
+	var all []string
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		ctx := build.Default
+		ctx.GOOS, ctx.CgoEnabled = system, false
+		p, err := ctx.ImportDir(pkg, 0)
+		require.NoError(t, err, pkg)
+		all = append(all, p.Imports...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// packages lists the folders that hold Go files other than tests.
+func packages(t *testing.T) []string {
+	var found []string
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); path != "." && (strings.HasPrefix(name, ".") || name == "testdata") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+			found = append(found, filepath.ToSlash(filepath.Dir(path)))
+		}
+		return nil
+	}))
+	slices.Sort(found)
+	return slices.Compact(found)
+}

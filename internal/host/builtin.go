@@ -1,0 +1,114 @@
+package host
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/suggest"
+)
+
+// Spec is a host that can be put on the bench.
+type Spec struct {
+	Name    string
+	About   string // one line
+	Kind    record.HostKind
+	Argv    []string // a command host's holds {{server}}
+	Env     []string // on top of the bench's own
+	Profile record.Profile
+}
+
+// refProfile is what all reference hosts have in common. They say the same in
+// their hello; a test holds the two together.
+func refProfile(ladder string) record.Profile {
+	return record.Profile{
+		Settle:  record.Duration(1500 * time.Millisecond),
+		Confirm: record.Duration(time.Second),
+		Stop:    record.Duration(3 * time.Second),
+		Ladder:  ladder,
+		Scale:   "1/100 between retries and sweeps, 1/20 for what a server gets to answer or to end",
+	}
+}
+
+const sdkLadder = "stdin close, 100ms, TERM, 150ms, KILL"
+
+var builtin = []Spec{
+	{
+		Name: "exact", About: "own handle, own process group, waits for the exit: clean everywhere",
+		Profile: refProfile("stdin close, 300ms, TERM to the group, 300ms, KILL to the group, wait"),
+	},
+	{
+		Name: "naive", About: "never tears down a session that was superseded or failed (hermes-agent#11202)",
+		Profile: refProfile(sdkLadder + "; nothing for a session that was superseded, failed or was cut off, nor at the host's own end"),
+	},
+	{
+		Name: "reap-all", About: "kills every server it knows whenever one session ends, siblings included (hermes-agent#12430)",
+		Profile: refProfile("TERM to every known server, 75ms, KILL"),
+	},
+	{
+		Name: "orphan-set", About: "marks what a session leaves behind and sweeps it later (hermes-agent#16275 as it was meant)",
+		Profile: refProfile(sdkLadder + "; what is left: TERM within 600ms or after the tick, 100ms, KILL"),
+	},
+	{
+		Name: "thread-blind", About: "the same with an empty pid ledger: it asks the wrong thread for its children (hermes-agent#16275 as shipped on Linux)",
+		Profile: refProfile(sdkLadder + "; what is left is not seen"),
+	},
+	{
+		Name: "mcp-go", About: "the published mcp-go client, used the way its documentation says",
+		Profile: record.Profile{
+			Settle:  record.Duration(8500 * time.Millisecond),
+			Confirm: record.Duration(5 * time.Second),
+			Stop:    record.Duration(30 * time.Second),
+			Ladder:  "stdin and stderr close, 2s, TERM, 3s, KILL, 3s; direct pid",
+		},
+	},
+}
+
+// Builtin lists the hosts that are part of the program; self is its path.
+func Builtin(self string) []Spec {
+	specs := make([]Spec, len(builtin))
+	for i, s := range builtin {
+		s.Kind = record.KindDriver
+		s.Argv = []string{self, "host", s.Name}
+		specs[i] = s
+	}
+	return specs
+}
+
+// Lookup returns the built-in host of that name, or an error that names the
+// one that was probably meant. A name with a path separator is the path of a
+// program that is a driver.
+func Lookup(self, name string) (Spec, error) {
+	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
+		return program(name)
+	}
+	var names []string
+	for _, s := range Builtin(self) {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	if hint := suggest.DidYouMean(name, names); hint != "" {
+		return Spec{}, fmt.Errorf("no host %q; %s", name, hint)
+	}
+	return Spec{}, fmt.Errorf("no host %q; there are %s, and drivers by their path (./my-driver)", name, strings.Join(names, ", "))
+}
+
+// program is a driver of somebody else's.
+func program(path string) (Spec, error) {
+	path, err := filepath.Abs(path)
+	if err == nil {
+		path, err = exec.LookPath(path) // also says whether it may be executed
+	}
+	if err != nil {
+		return Spec{}, fmt.Errorf("no driver can be started: %w", err)
+	}
+	return Spec{
+		Name: filepath.Base(path), About: "a driver program (docs/driver-protocol.md)",
+		Kind: record.KindDriver, Argv: []string{path},
+	}, nil
+}

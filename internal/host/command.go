@@ -1,0 +1,61 @@
+package host
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Placeholder stands for the fake server's command line in a command host's.
+const Placeholder = "{{server}}"
+
+// FromCommand makes a host of a command line, which the bench only starts,
+// watches and stops. An argument must hold Placeholder.
+func FromCommand(argv []string) (Spec, error) {
+	if len(argv) == 0 {
+		return Spec{}, errors.New("no command")
+	}
+	if argv[0] == Placeholder {
+		return Spec{}, errors.New(Placeholder + " can't be the command itself: the host is what starts the server")
+	}
+	if !slices.ContainsFunc(argv[1:], func(arg string) bool { return strings.Contains(arg, Placeholder) }) {
+		return Spec{}, errors.New("the command must say where the fake server's command line goes: write " + Placeholder + " there")
+	}
+	return Spec{
+		Name: filepath.Base(argv[0]), About: "a command line: started, watched, stopped with SIGTERM",
+		Kind: record.KindCommand, Argv: slices.Clone(argv),
+	}, nil
+}
+
+// Expand puts the server's command line in the place of Placeholder: as
+// several arguments where an argument is nothing else, or quoted for a shell
+// and joined inside a longer argument.
+func Expand(argv, server []string) []string {
+	quoted := make([]string, len(server))
+	for i, arg := range server {
+		quoted[i] = shellQuote(arg)
+	}
+	var out []string
+	for _, arg := range argv {
+		if arg == Placeholder {
+			out = append(out, server...)
+		} else {
+			out = append(out, strings.ReplaceAll(arg, Placeholder, strings.Join(quoted, " ")))
+		}
+	}
+	return out
+}
+
+// shellQuote makes one word of s in a POSIX shell (XCU 2.2).
+func shellQuote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%+=:,./-_", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,89 @@
+package keeper
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// cgroup is a cgroup v2 of the run's own: its cgroup.kill reaches what forks
+// faster than a sweep can look (cgroups(7)). All methods work on nil.
+type cgroup struct {
+	path string
+	dir  *os.File
+}
+
+// newCgroup makes a cgroup below the keeper's own. Most unprivileged users
+// can't; they get an error and do without.
+func newCgroup() (*cgroup, error) {
+	own, err := ownCgroup()
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(own, fmt.Sprintf("leakbench-%d", os.Getpid()))
+	if err := os.Mkdir(path, 0o755); err != nil {
+		return nil, err
+	}
+	dir, err := os.Open(path)
+	if err == nil {
+		_, err = os.Stat(filepath.Join(path, "cgroup.kill")) // Linux 5.14
+	}
+	if err != nil {
+		_ = os.Remove(path)
+		return nil, err
+	}
+	return &cgroup{path: path, dir: dir}, nil
+}
+
+// ownCgroup is the folder of the keeper's cgroup v2: the line "0::" of
+// /proc/self/cgroup below the cgroup2 mount.
+func ownCgroup() (string, error) {
+	lines, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return "", err
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return "", err
+	}
+	for line := range bytes.Lines(mounts) {
+		fields := strings.Fields(string(line))
+		dash := slices.Index(fields, "-")
+		if dash < 0 || dash+1 >= len(fields) || fields[dash+1] != "cgroup2" || len(fields) < 5 {
+			continue
+		}
+		for line := range bytes.Lines(lines) {
+			if own, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "0::"); ok {
+				return filepath.Join(fields[4], own), nil
+			}
+		}
+	}
+	return "", errors.New("no cgroup v2 here")
+}
+
+func (c *cgroup) kill() {
+	if c != nil {
+		_ = os.WriteFile(filepath.Join(c.path, "cgroup.kill"), []byte("1"), 0)
+	}
+}
+
+func (c *cgroup) remove() {
+	if c != nil {
+		c.dir.Close()
+		_ = os.Remove(c.path)
+	}
+}
+
+// finishCgroup kills and removes what a keeper that was killed left of its
+// cgroup; after an orderly end there is nothing to do.
+func finishCgroup(path string) {
+	if path != "" {
+		c := &cgroup{path: path}
+		c.kill()
+		_ = os.Remove(path)
+	}
+}

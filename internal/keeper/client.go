@@ -1,0 +1,278 @@
+package keeper
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+const (
+	startTimeout = 20 * time.Second
+	// sweepGrace is how long the keeper may take to sweep after its socket
+	// ended. Killing 5000 processes takes about 2 s on two cores.
+	sweepGrace = 15 * time.Second
+	maxLine    = 64 << 20 // an evidence reply over 10,000 survivors stays below this
+)
+
+// ErrGone says that the keeper has died or was closed.
+var ErrGone = errors.New("the keeper is gone")
+
+// Params say how to start a keeper.
+type Params struct {
+	Self string // the program that runs Main when its first argument is "keeper"
+	Dir  string // folder for the socket; the keeper removes it when the bench is gone
+	Log  string // file for what the keeper itself says when something is wrong
+	// OnExit is called for each process that the keeper reaped, in order, from
+	// one goroutine.
+	OnExit func(Exited)
+}
+
+// Keeper is the bench's side of a keeper process.
+type Keeper struct {
+	Hello Hello
+
+	conn *net.UnixConn
+	cmd  *exec.Cmd
+	log  *os.File
+	p    Params
+
+	mu      sync.Mutex
+	next    int64
+	waiting map[int64]chan reply
+	done    chan struct{}
+	waited  chan struct{}
+}
+
+// Start starts a keeper and waits until it is ready.
+func Start(ctx context.Context, p Params) (*Keeper, error) {
+	path := filepath.Join(p.Dir, "k")
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("failed to make the keeper's socket: %w", err)
+	}
+	defer listener.Close()
+	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("failed to make the keeper's log: %w", err)
+	}
+	k := &Keeper{p: p, log: log, waiting: map[int64]chan reply{}, done: make(chan struct{}), waited: make(chan struct{})}
+	// The keeper must outlive the bench's context: it ends when its socket does.
+	k.cmd = exec.CommandContext(context.WithoutCancel(ctx), p.Self, "keeper", "--socket", path)
+	k.cmd.Cancel = func() error { return k.cmd.Process.Kill() }
+	k.cmd.WaitDelay = sweepGrace
+	// No descendant may inherit the bench's own stdout or stderr: a survivor
+	// would hold whoever reads them.
+	k.cmd.Stderr = log
+	k.cmd.SysProcAttr = detached()
+	if err := k.cmd.Start(); err != nil {
+		log.Close()
+		return nil, fmt.Errorf("failed to start the keeper: %w", err)
+	}
+	go func() { _ = k.cmd.Wait(); close(k.waited) }()
+	if err := k.accept(ctx, listener); err != nil {
+		_ = k.cmd.Process.Kill()
+		<-k.waited
+		log.Close()
+		return nil, fmt.Errorf("the keeper did not come up: %w%s", err, lastWords(p.Log))
+	}
+	return k, nil
+}
+
+func (k *Keeper) accept(ctx context.Context, listener *net.UnixListener) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errors.New("no word from it in time"))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { listener.Close() })
+	defer stop()
+	died := make(chan struct{})
+	defer close(died)
+	go func() {
+		select {
+		case <-k.waited:
+			listener.Close()
+		case <-died:
+		}
+	}()
+	conn, err := listener.AcceptUnix()
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return errors.New("it exited at once")
+	}
+	k.conn = conn
+	hello := make(chan reply, 1)
+	k.waiting[0] = hello
+	go k.read()
+	select {
+	case r := <-hello:
+		if r.Hello == nil {
+			return fmt.Errorf("%s", r.Error)
+		}
+		k.Hello = *r.Hello
+		return nil
+	case <-k.done:
+		return ErrGone
+	case <-ctx.Done():
+		conn.Close()
+		return context.Cause(ctx)
+	}
+}
+
+func (k *Keeper) read() {
+	defer close(k.done)
+	in := bufio.NewScanner(k.conn)
+	in.Buffer(make([]byte, 64<<10), maxLine)
+	for in.Scan() {
+		var r reply
+		if json.Unmarshal(in.Bytes(), &r) != nil {
+			return
+		}
+		if r.Exited != nil {
+			if k.p.OnExit != nil {
+				k.p.OnExit(*r.Exited)
+			}
+			continue
+		}
+		k.mu.Lock()
+		ch := k.waiting[r.ID]
+		delete(k.waiting, r.ID)
+		k.mu.Unlock()
+		if ch != nil {
+			ch <- r
+		}
+	}
+}
+
+// ask sends a command, with the fds that ride along, and waits for its reply.
+func (k *Keeper) ask(ctx context.Context, c command, fds ...*os.File) (reply, error) {
+	ch := make(chan reply, 1)
+	k.mu.Lock()
+	k.next++
+	c.ID = k.next
+	k.waiting[c.ID] = ch
+	line, err := json.Marshal(c)
+	if err == nil {
+		err = sendLine(k.conn, append(line, '\n'), fds)
+	}
+	k.mu.Unlock()
+	if err != nil {
+		return reply{}, fmt.Errorf("%w: %w", ErrGone, err)
+	}
+	select {
+	case r := <-ch:
+		if r.Error != "" {
+			return r, errors.New(r.Error)
+		}
+		return r, nil
+	case <-k.done:
+		return reply{}, ErrGone
+	case <-ctx.Done():
+		return reply{}, context.Cause(ctx)
+	}
+}
+
+// HostParams say how to start the host.
+type HostParams struct {
+	Argv   []string
+	Env    []string // nil: the bench's own
+	Dir    string   // "": the bench's own
+	Stderr string   // file for its stderr, capped
+}
+
+// Host is a started host with the bench's ends of its pipes.
+type Host struct {
+	Process record.Process
+	Stdin   *os.File
+	Stdout  *os.File
+}
+
+// StartHost starts the host below the keeper, in a process group of its own.
+func (k *Keeper) StartHost(ctx context.Context, p HostParams) (*Host, error) {
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		inR.Close()
+		inW.Close()
+		return nil, err
+	}
+	r, err := k.ask(ctx, command{Cmd: cmdStart, Argv: p.Argv, Env: p.Env, Dir: p.Dir, Stderr: p.Stderr}, inR, outW)
+	inR.Close()
+	outW.Close()
+	if err != nil {
+		inW.Close()
+		outR.Close()
+		return nil, err
+	}
+	return &Host{Process: *r.Started, Stdin: inW, Stdout: outR}, nil
+}
+
+// Signal signals a process below the keeper, if it is still the one named.
+func (k *Keeper) Signal(ctx context.Context, id record.Identity, signal string) error {
+	_, err := k.ask(ctx, command{Cmd: cmdSignal, Of: []record.Identity{id}, Signal: signal})
+	return err
+}
+
+// Census returns the process table below the keeper.
+func (k *Keeper) Census(ctx context.Context) (*record.Census, error) {
+	r, err := k.ask(ctx, command{Cmd: cmdCensus})
+	if err != nil {
+		return nil, err
+	}
+	return r.Census, nil
+}
+
+// Evidence examines processes.
+func (k *Keeper) Evidence(ctx context.Context, of []record.Identity) ([]record.Evidence, error) {
+	r, err := k.ask(ctx, command{Cmd: cmdEvidence, Of: of})
+	return r.Evidence, err
+}
+
+// Sweep kills everything below the keeper and returns what that was. An error
+// names what could not be killed.
+func (k *Keeper) Sweep(ctx context.Context) ([]record.Process, error) {
+	r, err := k.ask(ctx, command{Cmd: cmdSweep})
+	return r.SweptUp, err
+}
+
+// Done is closed when the keeper is gone.
+func (k *Keeper) Done() <-chan struct{} { return k.done }
+
+// Close lets the keeper sweep and exit, and waits for that.
+func (k *Keeper) Close() error {
+	k.conn.Close()
+	<-k.done
+	defer finishCgroup(k.Hello.Cgroup)
+	timer := time.NewTimer(sweepGrace)
+	defer timer.Stop()
+	defer k.log.Close()
+	select {
+	case <-k.waited:
+		return nil
+	case <-timer.C:
+		_ = k.cmd.Process.Kill()
+		<-k.waited
+		return fmt.Errorf("the keeper did not finish its sweep within %v", sweepGrace)
+	}
+}
+
+// lastWords is the end of the keeper's log, for an error message.
+func lastWords(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil || len(text) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (it said: %q)", text[max(0, len(text)-500):])
+}

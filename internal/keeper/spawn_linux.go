@@ -1,0 +1,24 @@
+package keeper
+
+import (
+	"os"
+	"syscall"
+)
+
+// spawn starts the host in a process group of its own, in the run's cgroup
+// where there is one. The kernel kills it when the keeper dies.
+func (k *process) spawn(path string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
+	attr.Sys = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if k.group != nil {
+		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(k.group.dir.Fd())
+		if p, err := os.StartProcess(path, argv, attr); err == nil {
+			return p, nil
+		}
+		// clone3 into a cgroup can be refused where making the cgroup was not
+		// (no-internal-process rule, delegation): the sweep works without.
+		attr.Sys.UseCgroupFD = false
+		k.group.remove()
+		k.group = nil
+	}
+	return os.StartProcess(path, argv, attr)
+}

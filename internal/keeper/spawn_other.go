@@ -1,0 +1,13 @@
+//go:build !linux && unix
+
+package keeper
+
+import (
+	"os"
+	"syscall"
+)
+
+func (k *process) spawn(path string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
+	attr.Sys = &syscall.SysProcAttr{Setpgid: true}
+	return os.StartProcess(path, argv, attr)
+}

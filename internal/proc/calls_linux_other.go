@@ -1,0 +1,6 @@
+//go:build linux && !amd64 && !arm64
+
+package proc
+
+// Without names a call is told by its number.
+var callsOnFD, calls map[int]string

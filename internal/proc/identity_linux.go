@@ -1,0 +1,90 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// ErrGone says that a process has ended: it has no row any more, it is a
+// zombie where a living one is asked for, or its pid belongs to another.
+var ErrGone = errors.New("the process has ended")
+
+// Identify returns the identity of the process that has the pid now, zombies
+// included. Start is field 22 of its stat, in clock ticks of 10 ms since boot:
+// two processes share an identity only if the kernel hands out every pid there
+// is within one tick. ErrGone: there is none.
+func Identify(pid int) (record.Identity, error) {
+	var s stat
+	if pid <= 0 {
+		return record.Identity{}, fmt.Errorf("process %d: %w", pid, ErrGone)
+	}
+	if err := newReader().stat(pid, &s); err != nil {
+		return record.Identity{}, fmt.Errorf("process %d: %w", pid, err)
+	}
+	return s.identity(), nil
+}
+
+// Self is the identity of this process. Start is 0 where /proc is missing.
+func Self() record.Identity {
+	id, err := Identify(os.Getpid())
+	if err != nil {
+		return record.Identity{PID: os.Getpid()}
+	}
+	return id
+}
+
+// Gone reports whether the process has ended; a zombie has. It is false where
+// that can't be found out.
+func Gone(id record.Identity) bool { return errors.Is(check(id), ErrGone) }
+
+// check is nil while the process lives.
+func check(id record.Identity) error {
+	var s stat
+	if id.PID <= 0 {
+		return ErrGone
+	}
+	if err := newReader().stat(id.PID, &s); err != nil {
+		return err
+	}
+	if s.identity() != id || s.ended() {
+		return ErrGone
+	}
+	return nil
+}
+
+// Adopt makes this process the child subreaper of everything below it: what is
+// orphaned there comes home to it, and has to be waited for (prctl(2)).
+func Adopt() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("failed to become a child subreaper: %w", err)
+	}
+	return nil
+}
+
+// CensusName names how the process table is read.
+func CensusName() string { return "procfs" }
+
+// Weak says in sentences what can't be seen or done on this machine.
+func Weak() []string {
+	var weak []string
+	if _, err := Identify(os.Getpid()); err != nil {
+		weak = append(weak, fmt.Sprintf("no process can be seen: /proc can't be read (%v)", err))
+	}
+	if _, err := Identify(1); err != nil {
+		weak = append(weak, "processes of other users are hidden (/proc is mounted with hidepid): one that changes its user leaves the census")
+	}
+	if fd, err := unix.PidfdOpen(os.Getpid(), 0); err != nil {
+		weak = append(weak, fmt.Sprintf("signals go by pid right after the identity was checked, and deaths are polled for: no pidfd (%v; needs Linux 5.3)", err))
+	} else {
+		unix.Close(fd)
+	}
+	if err := tryPeers(); err != nil {
+		weak = append(weak, fmt.Sprintf("who holds the other end of a socketpair can't be seen: no sock_diag for unix sockets (%v)", err))
+	}
+	return weak
+}

@@ -1,0 +1,159 @@
+// Package progress shows a run while it runs: one status line on a terminal, a
+// plain line for each milestone elsewhere.
+package progress
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/life"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Mode is how progress is shown.
+type Mode int
+
+// The modes.
+const (
+	None Mode = iota
+	Plain
+	Live
+)
+
+const (
+	redrawEvery = 80 * time.Millisecond
+	barWidth    = 20
+)
+
+// Params say what is shown where.
+type Params struct {
+	Out            io.Writer
+	Mode           Mode
+	Scenario, Host string
+	Steps          int // about how many steps there are
+}
+
+// Line is the progress of one run. Its methods are safe from any goroutine.
+type Line struct {
+	p     Params
+	begun time.Time
+
+	mu     sync.Mutex
+	lives  *life.Lives
+	done   int
+	doing  string
+	faults int
+
+	stop chan struct{}
+	over chan struct{}
+}
+
+// Start begins to show a run.
+func Start(p Params) *Line {
+	l := &Line{p: p, begun: time.Now(), lives: life.New(), stop: make(chan struct{}), over: make(chan struct{})}
+	if p.Mode != Live {
+		close(l.over)
+		if p.Mode == Plain {
+			fmt.Fprintf(p.Out, "%s on %s\n", p.Scenario, p.Host)
+		}
+		return l
+	}
+	go l.redraw()
+	return l
+}
+
+// Event takes note of an event. It never blocks on the terminal.
+func (l *Line) Event(e record.Event) {
+	if l.p.Mode == None {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lives.Apply(e)
+	switch e.Kind {
+	case record.StepBegun:
+		l.doing = Describe(*e.Step)
+	case record.StepEnded, record.StepSkipped:
+		l.done++
+	case record.Faulted:
+		l.faults++
+	case record.CheckpointBegun:
+		l.doing = "checkpoint " + e.Checkpoint.Name
+	case record.CheckpointEnded:
+		l.done++
+		if l.p.Mode == Plain {
+			l.milestone(*e.Checkpoint)
+		}
+	}
+}
+
+func (l *Line) milestone(c record.Checkpoint) {
+	state := "as it must be"
+	if !c.Quiet {
+		state = "NOT as it must be"
+	}
+	fmt.Fprintf(l.p.Out, "  %s: %d live, %d spawned, %s after %v\n", printable(c.Name), len(l.lives.Alive()), len(l.lives.Servers()), state,
+		c.Waited.D().Round(time.Millisecond))
+}
+
+// Describe is a step in a few words.
+func Describe(s record.Step) string {
+	words := []string{s.Op}
+	for _, w := range []string{s.Session, s.Detail} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	return printable(strings.Join(words, " "))
+}
+
+// printable keeps what a scenario file or a host wrote from steering the
+// terminal.
+func printable(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c < 0x20 || c >= 0x7f && c < 0xa0 {
+			return '?'
+		}
+		return c
+	}, s)
+}
+
+func (l *Line) redraw() {
+	defer close(l.over)
+	ticker := time.NewTicker(redrawEvery)
+	defer ticker.Stop()
+	for {
+		l.draw()
+		select {
+		case <-ticker.C:
+		case <-l.stop:
+			fmt.Fprint(l.p.Out, "\r\x1b[K")
+			return
+		}
+	}
+}
+
+func (l *Line) draw() {
+	l.mu.Lock()
+	steps := max(l.p.Steps, l.done, 1)
+	filled := barWidth * l.done / steps
+	bar := strings.Repeat("█", filled) + strings.Repeat("░", barWidth-filled)
+	line := fmt.Sprintf("%s on %s %s live %d  spawned %d  faults %d  %4.1fs  %s",
+		l.p.Scenario, l.p.Host, bar, len(l.lives.Alive()), len(l.lives.Servers()), l.faults, time.Since(l.begun).Seconds(), l.doing)
+	l.mu.Unlock()
+	// The line is cut to the width by the terminal: autowrap off while it is drawn.
+	fmt.Fprintf(l.p.Out, "\r\x1b[?7l%s\x1b[K\x1b[?7h", line)
+}
+
+// Stop ends the show and clears the status line.
+func (l *Line) Stop() {
+	select {
+	case <-l.stop:
+	default:
+		close(l.stop)
+	}
+	<-l.over
+}

@@ -1,0 +1,89 @@
+package refhost
+
+import (
+	"log"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// ending is why a session has ended.
+type ending string
+
+const (
+	orderly    ending = "closed"     // it was closed, or its job is done
+	superseded ending = "superseded" // it was connected anew
+	failed     ending = "failed"     // it could not be connected
+	cutOff     ending = "cut off"    // its job failed, ran out of time, or was cancelled
+)
+
+// disposer is what a host does with the servers of its sessions. Its methods
+// are called concurrently.
+type disposer interface {
+	// prepare sets what the launch of a server needs.
+	prepare(cmd *exec.Cmd)
+	// started is told of each launched server, before the handshake.
+	started(c *connection)
+	// ended is told of the end of each session; it returns when the host
+	// considers the matter settled.
+	ended(c *connection, why ending)
+	// tickEnded is told when the last job of a tick has ended.
+	tickEnded()
+	// shutdown is told, once, that the host is about to exit. current are the
+	// sessions that are connected; those being connected end with ended.
+	shutdown(current []*connection)
+}
+
+// usual does nothing where a disposer has nothing of its own to do.
+type usual struct{}
+
+func (usual) prepare(*exec.Cmd)   {}
+func (usual) started(*connection) {}
+func (usual) tickEnded()          {}
+
+// kill sends SIGTERM to those that are alive, gives them grace, and kills the
+// rest.
+func kill(why string, all []child, grace time.Duration) {
+	signalAll(why, all, syscall.SIGTERM)
+	if !allGone(all, grace) {
+		signalAll(why, all, syscall.SIGKILL)
+		allGone(all, grace)
+	}
+}
+
+func signalAll(why string, all []child, sig syscall.Signal) {
+	for _, c := range all {
+		if !c.alive() {
+			continue
+		}
+		log.Printf("%s: %v to pid %d", why, sig, c.pid)
+		if p, err := os.FindProcess(c.pid); err == nil {
+			_ = p.Signal(sig)
+			_ = p.Release()
+		}
+	}
+}
+
+// allGone polls, as the hosts in the field do, until none is alive.
+func allGone(all []child, limit time.Duration) bool {
+	const every = 5 * time.Millisecond
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		gone := true
+		for _, c := range all {
+			gone = gone && !c.alive()
+		}
+		if gone {
+			return true
+		}
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			return false
+		}
+	}
+}

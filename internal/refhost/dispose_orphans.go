@@ -1,0 +1,88 @@
+package refhost
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// orphanSet marks what a session leaves behind and lets a sweep kill it: after
+// each tick, from time to time, and at the end (hermes-agent#16275). It is as
+// good as its pid ledger: what was never learned is never marked.
+type orphanSet struct {
+	usual
+	sweeping sync.Mutex
+
+	mu      sync.Mutex
+	active  map[*connection]bool
+	orphans map[*connection]bool
+	// parked are those of which no process is known; see abandon.parked.
+	parked []*connection
+}
+
+func newOrphanSet() disposer {
+	o := &orphanSet{active: map[*connection]bool{}, orphans: map[*connection]bool{}}
+	go o.sweepForEver()
+	return o
+}
+
+// sweepForEver is the gateway's ticker.
+func (o *orphanSet) sweepForEver() {
+	for range time.Tick(sweepEvery) {
+		o.sweep("ticker", false)
+	}
+}
+
+func (o *orphanSet) started(c *connection) {
+	o.mu.Lock()
+	o.active[c] = true
+	o.mu.Unlock()
+}
+
+func (o *orphanSet) ended(c *connection, why ending) {
+	if why == orderly {
+		c.close()
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.active, c)
+	switch {
+	case why == orderly:
+	case len(c.learned) == 0:
+		o.parked = append(o.parked, c)
+	default:
+		o.orphans[c] = true
+	}
+}
+
+func (o *orphanSet) tickEnded() { o.sweep("tick", false) }
+
+func (o *orphanSet) shutdown(current []*connection) {
+	inParallel(current, func(c *connection) { o.ended(c, orderly) })
+	o.sweep("shutdown", true)
+}
+
+// sweep kills the orphans, and the servers of sessions as well where the host
+// is about to end, and waits for them.
+func (o *orphanSet) sweep(why string, includeActive bool) {
+	o.sweeping.Lock()
+	defer o.sweeping.Unlock()
+	o.mu.Lock()
+	victims := slices.Collect(maps.Keys(o.orphans))
+	clear(o.orphans)
+	if includeActive {
+		for c := range o.active {
+			if len(c.learned) > 0 {
+				victims = append(victims, c)
+			}
+		}
+	}
+	o.mu.Unlock()
+	var pids []child
+	for _, c := range victims {
+		pids = append(pids, c.learned...)
+	}
+	kill(why, pids, sweepGrace)
+	inParallel(victims, (*connection).close)
+}

@@ -1,0 +1,23 @@
+//go:build !linux && !darwin
+
+package refhost
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+func setOwnGroup(*exec.Cmd) {}
+
+// awaitExit returns when the process has exited. A handle keeps it from being
+// mistaken for another one.
+func awaitExit(p *os.Process) { _, _ = p.Wait() }
+
+// signalGroup signals p alone: there are no process groups here. Of the
+// signals only SIGKILL exists.
+func signalGroup(p *os.Process, sig syscall.Signal) {
+	if sig == syscall.SIGKILL {
+		_ = p.Kill()
+	}
+}

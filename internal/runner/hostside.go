@@ -1,0 +1,187 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/driver"
+	"github.com/leakbench/leakbench/internal/host"
+	"github.com/leakbench/leakbench/internal/keeper"
+	"github.com/leakbench/leakbench/internal/life"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// startTimeout is how long a host may take to come up where the user does not
+// say so: births behind a package runner can come seconds late.
+const startTimeout = 15 * time.Second
+
+var errHostGone = errors.New("the host has exited")
+
+// server is how the host launches a label for a session.
+func (r *run) server(label, session string) driver.Server {
+	argv := fakeserver.Argv(r.Self, r.ledger.Path(), r.id, label, session)
+	return driver.Server{Name: label, Command: argv[0], Args: argv[1:]}
+}
+
+func (r *run) startHost(ctx context.Context) error {
+	argv := r.Host.Argv
+	if r.Host.Kind == record.KindCommand {
+		s := r.server(r.labels[0], "")
+		argv = host.Expand(argv, append([]string{s.Command}, s.Args...))
+	}
+	var env []string
+	if len(r.Host.Env) > 0 {
+		env = append(os.Environ(), r.Host.Env...)
+	}
+	started, err := r.keeper.StartHost(ctx, keeper.HostParams{
+		Argv: argv, Env: env, Stderr: filepath.Join(r.Dir, HostLog),
+	})
+	if err != nil {
+		if errors.Is(err, keeper.ErrGone) || ctx.Err() != nil {
+			return err
+		}
+		return fmt.Errorf("%w: %w", ErrHost, err)
+	}
+	r.mu.Lock()
+	r.hostID = started.Process.Identity
+	r.mu.Unlock()
+	started.Process.Args = record.Redact(argv)
+	r.emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
+	if r.Host.Kind == record.KindCommand {
+		// A command's stdin stays open as a terminal's would; nobody reads
+		// what it prints.
+		go func() { _, _ = io.Copy(io.Discard, started.Stdout); started.Stdout.Close() }()
+		context.AfterFunc(doneContext(r.keeper.Done()), func() { started.Stdin.Close() })
+		return r.awaitFirstServer(ctx)
+	}
+	return r.greet(ctx, started)
+}
+
+// awaitFirstServer waits until a command host is up: it sends no hello, its
+// first answered handshake tells. Without one the play goes on, and the judge
+// says that the host launched nothing.
+func (r *run) awaitFirstServer(ctx context.Context) error {
+	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), errTooSlow)
+	defer cancel()
+	err := r.wait(limited, func(l *life.Lives) bool {
+		return r.hostEnd || slices.ContainsFunc(l.Servers(), func(s *life.Server) bool { return s.Established >= 0 })
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err == nil && !r.gone() {
+		r.emit(record.Event{Kind: record.HostReady, Hello: &record.Hello{Host: r.Host.Name}})
+	}
+	return nil
+}
+
+// doneContext is a context that ends with a channel.
+func doneContext(done <-chan struct{}) context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { <-done; cancel() }()
+	return ctx
+}
+
+// greet waits for the driver's hello.
+func (r *run) greet(ctx context.Context, started *keeper.Host) error {
+	r.driver = host.Connect(started.Stdout, started.Stdin)
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no hello within %v", r.Start))
+	defer cancel()
+	hello, err := r.driver.Hello(ctx)
+	if err != nil {
+		var stop Interrupted
+		if errors.As(err, &stop) {
+			return err
+		}
+		return fmt.Errorf("%w: %w", ErrHost, err)
+	}
+	r.hello = record.Hello{Host: hello.Host, Version: hello.Version, Ops: hello.Ops, NotApplicable: hello.NotApplicable}
+	r.emit(record.Event{Kind: record.HostReady, Hello: &r.hello})
+	return nil
+}
+
+// onExit writes down what the keeper reaped.
+func (r *run) onExit(e keeper.Exited) {
+	kind := record.Reaped
+	r.mu.Lock()
+	if e.Host || (r.hostID.PID != 0 && e.Identity == r.hostID) {
+		kind = record.HostExited
+		e.Exit.Asked = e.Asked || r.asked
+		r.hostEnd = true
+	}
+	r.mu.Unlock()
+	r.emit(record.Event{Kind: kind, Process: &e.Process, Exit: &e.Exit})
+}
+
+// gone says that the host was reaped.
+func (r *run) gone() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.hostEnd
+}
+
+// stopHost ends the host in the orderly way of its kind and waits for that.
+func (r *run) stopHost(ctx context.Context) error {
+	if r.driver == nil {
+		return r.endHost(ctx, "term", "SIGTERM")
+	}
+	return r.endHost(ctx, "stop", "")
+}
+
+// endHost asks the host to end, by a signal or, where that is "", by the
+// driver's stop, and waits as long as the limit allows. A host that does not
+// end is killed: the run goes on, and the file says so.
+func (r *run) endHost(ctx context.Context, op, signal string) error {
+	step := r.begin(record.Step{Op: op, Detail: signal})
+	r.mu.Lock()
+	r.asked = r.asked || signal == "" // of a signal the keeper knows whether it came in time
+	id := r.hostID
+	r.mu.Unlock()
+	begun := time.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, r.limits.Stop.D(), errTooSlow)
+	defer cancel()
+	var err error
+	if signal != "" {
+		err = r.keeper.Signal(limited, id, signal)
+	} else {
+		err = r.askStop(limited)
+	}
+	if err == nil {
+		err = r.wait(limited, func(l *life.Lives) bool { return r.hostEnd })
+	}
+	switch {
+	case err == nil || r.gone():
+		r.end(step, begun, nil)
+		return nil
+	case ctx.Err() != nil:
+		r.end(step, begun, context.Cause(ctx))
+		return context.Cause(ctx)
+	}
+	r.end(step, begun, fmt.Errorf("the host did not end within %v: the bench kills it", r.limits.Stop))
+	if err := r.keeper.Signal(ctx, id, "SIGKILL"); err != nil && !r.gone() {
+		return err
+	}
+	return r.wait(ctx, func(*life.Lives) bool { return r.hostEnd })
+}
+
+var errTooSlow = errors.New("not within the limit")
+
+// askStop asks the driver to stop. A driver that exits without an answer has
+// stopped as well.
+func (r *run) askStop(ctx context.Context) error {
+	resp, err := r.driver.Do(ctx, driver.Request{Op: driver.OpStop, TimeoutMS: r.limits.Stop.D().Milliseconds()})
+	if err == nil && !resp.OK {
+		return errors.New(resp.Error)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}

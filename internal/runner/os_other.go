@@ -1,0 +1,20 @@
+//go:build !linux
+
+package runner
+
+import (
+	"context"
+	"syscall"
+
+	gops "github.com/shirou/gopsutil/v3/host"
+)
+
+const killSignal = syscall.SIGKILL
+
+func kernel() string {
+	version, err := gops.KernelVersionWithContext(context.Background())
+	if err != nil {
+		return ""
+	}
+	return version
+}

@@ -1,0 +1,390 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/driver"
+	"github.com/leakbench/leakbench/internal/life"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+const (
+	// opTimeout is how long the bench waits for a host's answer where the
+	// scenario sets no time limit of its own. The longest close ladder of any
+	// published client is 15 s, the longest connect time-out in use 60 s.
+	opTimeout = 90 * time.Second
+)
+
+// begin writes down that a step begins and gives it its number.
+func (r *run) begin(s record.Step) record.Step {
+	r.mu.Lock()
+	r.steps++
+	s.N = r.steps
+	r.mu.Unlock()
+	r.emit(record.Event{Kind: record.StepBegun, Step: &s})
+	return s
+}
+
+// end writes down how a step ended.
+func (r *run) end(s record.Step, begun time.Time, err error) {
+	s.OK, s.Took = err == nil, record.Duration(time.Since(begun))
+	if err != nil {
+		s.Error = clip(err.Error())
+	}
+	r.emit(record.Event{Kind: record.StepEnded, Step: &s})
+}
+
+func clip(s string) string {
+	if len(s) > 2000 {
+		return s[:2000] + "..."
+	}
+	return s
+}
+
+func (r *run) skip(s record.Step, why string) {
+	s = r.begin(s)
+	s.Error = why
+	r.emit(record.Event{Kind: record.StepSkipped, Step: &s})
+}
+
+// perform plays steps in order. It fails only when the play can't go on: the
+// host is gone, the run was interrupted, the bench is broken. What a host does
+// badly is written down, not returned.
+func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
+	for _, s := range steps {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := r.writer.Err(); err != nil {
+			return err
+		}
+		if r.gone() && s.Op != scenarios.OpCheckpoint {
+			return errHostGone
+		}
+		if err := r.one(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) one(ctx context.Context, s scenarios.Step) error {
+	switch s.Op {
+	case scenarios.OpCheckpoint:
+		return r.checkpoint(ctx, s.Name, s.Live)
+	case scenarios.OpStop:
+		return r.stopHost(ctx)
+	case scenarios.OpTerm:
+		return r.endHost(ctx, "term", "SIGTERM")
+	case scenarios.OpKill:
+		return r.endHost(ctx, "kill", "SIGKILL")
+	case scenarios.OpBreak:
+		return r.breakServer(ctx, s)
+	case scenarios.OpRepeat:
+		for range s.Count {
+			if err := r.perform(ctx, s.Steps); err != nil {
+				return err
+			}
+		}
+		return nil
+	case scenarios.OpParallel:
+		return r.parallel(ctx, s.Lanes)
+	}
+	return r.drive(ctx, s)
+}
+
+// drive plays a step that only a driver can do.
+func (r *run) drive(ctx context.Context, s scenarios.Step) error {
+	step := record.Step{Op: string(s.Op), Session: s.Session, Label: s.Label, Expect: s.Expect}
+	if step.Label == "" {
+		step.Label = r.labelOf(s.Session)
+	}
+	if r.driver == nil {
+		r.skip(step, "a command host is not driven: the bench only starts, watches and stops it")
+		return nil
+	}
+	if !slices.Contains(r.hello.Ops, string(s.Op)) {
+		why := r.hello.NotApplicable[string(s.Op)]
+		if why == "" {
+			why = "the driver does not offer it"
+		}
+		r.skip(step, why)
+		return nil
+	}
+	switch s.Op {
+	case scenarios.OpOpen:
+		return r.open(ctx, s, step)
+	case scenarios.OpCall:
+		return r.call(ctx, s, step)
+	case scenarios.OpClose:
+		return r.close(ctx, s, step)
+	case scenarios.OpReload:
+		return r.reload(ctx, s, step)
+	case scenarios.OpTick:
+		return r.tick(ctx, s, step)
+	}
+	return fmt.Errorf("the runner does not know the step %q", s.Op)
+}
+
+// parallel plays lanes side by side.
+func (r *run) parallel(ctx context.Context, lanes [][]scenarios.Step) error {
+	errs := make([]error, len(lanes))
+	var wg sync.WaitGroup
+	for i, lane := range lanes {
+		wg.Go(func() { errs[i] = r.perform(ctx, lane) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// do asks the driver and says what to make of its answer: fatal ends the play.
+func (r *run) do(ctx context.Context, req driver.Request, timeout record.Duration) (resp driver.Response, failed, fatal error) {
+	req.TimeoutMS = timeout.D().Milliseconds()
+	limit := max(opTimeout, 2*timeout.D())
+	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer from the host within %v", limit))
+	defer cancel()
+	resp, err := r.driver.Do(limited, req)
+	return resp, answered(resp, err), r.fatal(ctx, err)
+}
+
+func answered(resp driver.Response, err error) error {
+	if err == nil && !resp.OK {
+		return errors.New(resp.Error)
+	}
+	return err
+}
+
+// fatal says whether a failed exchange with the driver ends the play.
+func (r *run) fatal(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	select {
+	case <-r.driver.Done():
+		return r.awaitHostExit(ctx)
+	default:
+		return nil // late or odd: the step failed, the play goes on
+	}
+}
+
+// awaitHostExit waits for the exit that must follow the end of a driver's
+// stdout. A driver that closed its stdout and lives on does not speak the
+// protocol.
+func (r *run) awaitHostExit(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, r.limits.Stop.D())
+	defer cancel()
+	if r.wait(limited, func(*life.Lives) bool { return r.hostEnd }) == nil {
+		return errHostGone
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("%w: it closed its stdout but did not exit", ErrHost)
+}
+
+func (r *run) labelOf(name string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.sessions[name]; s != nil {
+		return s.label
+	}
+	return ""
+}
+
+// session writes down what the host is entitled to keep alive from now on.
+func (r *run) session(name, label string, state record.SessionState, cut bool, why string) {
+	r.mu.Lock()
+	r.sessions[name] = &session{label: label, state: state}
+	r.mu.Unlock()
+	r.emit(record.Event{Kind: record.SessionChanged, Session: &record.Session{
+		Name: name, Label: label, State: state, Cut: cut, Why: why,
+	}})
+}
+
+func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) error {
+	step, begun := r.begin(step), time.Now()
+	r.session(s.Session, step.Label, record.SessionOpening, false, "")
+	server := r.server(step.Label, s.Session)
+	_, failed, fatal := r.do(ctx, driver.Request{Op: driver.OpOpen, Session: s.Session, Server: &server}, s.Timeout)
+	if failed == nil {
+		r.session(s.Session, step.Label, record.SessionOpen, false, "")
+	} else {
+		r.session(s.Session, step.Label, record.SessionEnded, false, "could not be opened")
+	}
+	r.end(step, begun, failed)
+	return fatal
+}
+
+func (r *run) close(ctx context.Context, s scenarios.Step, step record.Step) error {
+	step, begun := r.begin(step), time.Now()
+	r.session(s.Session, step.Label, record.SessionEnding, false, "close")
+	_, failed, fatal := r.do(ctx, driver.Request{Op: driver.OpClose, Session: s.Session}, s.Timeout)
+	r.session(s.Session, step.Label, record.SessionEnded, false, "close")
+	r.end(step, begun, failed)
+	return fatal
+}
+
+func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) error {
+	if s.Tool == "" {
+		s.Tool = "echo"
+	}
+	step.Detail = s.Tool
+	step, begun := r.begin(step), time.Now()
+	req := driver.Request{Op: driver.OpCall, Session: s.Session, Tool: s.Tool, Args: s.Args}
+	if !s.Cancel {
+		_, failed, fatal := r.do(ctx, req, s.Timeout)
+		r.end(step, begun, failed)
+		return fatal
+	}
+	failed, fatal := r.cancelledCall(ctx, req, s)
+	r.end(step, begun, failed)
+	return fatal
+}
+
+// cancelledCall cancels a call once the server has received it.
+func (r *run) cancelledCall(ctx context.Context, req driver.Request, s scenarios.Step) (failed, fatal error) {
+	limited, cancel := context.WithTimeoutCause(ctx, opTimeout, errTooSlow)
+	defer cancel()
+	received := r.callsReceived(s.Session, s.Tool)
+	req.TimeoutMS = s.Timeout.D().Milliseconds()
+	pending, err := r.driver.Begin(req)
+	if err != nil {
+		return err, r.fatal(ctx, err)
+	}
+	if err := r.waitForCall(limited, s.Session, s.Tool, received); err != nil {
+		r.doubt("no-cancel", "the call of %s on session %s never reached its server, so it could not be cancelled in flight", s.Tool, s.Session)
+	} else if _, err := r.driver.Do(limited, driver.Request{Op: driver.OpCancel, Target: pending.ID}); err != nil {
+		return err, r.fatal(ctx, err)
+	}
+	resp, err := pending.Wait(limited)
+	return answered(resp, err), r.fatal(ctx, err)
+}
+
+func (r *run) callsReceived(session, tool string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return countCalls(r.lives, session, tool)
+}
+
+func countCalls(l *life.Lives, session, tool string) int {
+	n := 0
+	for _, s := range l.Servers() {
+		if s.Session != session {
+			continue
+		}
+		for _, c := range s.Calls {
+			if c.Tool == tool {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (r *run) waitForCall(ctx context.Context, session, tool string, before int) error {
+	return r.wait(ctx, func(l *life.Lives) bool { return countCalls(l, session, tool) > before })
+}
+
+// reload moves all open sessions of a label to new servers.
+func (r *run) reload(ctx context.Context, s scenarios.Step, step record.Step) error {
+	step, begun := r.begin(step), time.Now()
+	var moves []driver.SessionServer
+	for _, name := range r.openSessions(s.Label) {
+		r.session(name, s.Label, record.SessionOpening, false, "reload")
+		moves = append(moves, driver.SessionServer{Session: name, Server: r.server(s.Label, name)})
+	}
+	resp, failed, fatal := r.do(ctx, driver.Request{Op: driver.OpReload, Sessions: moves}, s.Timeout)
+	_ = resp
+	for _, m := range moves {
+		if failed == nil {
+			r.session(m.Session, s.Label, record.SessionOpen, false, "reload")
+		} else {
+			r.session(m.Session, s.Label, record.SessionEnded, false, "the reload failed")
+		}
+	}
+	r.end(step, begun, failed)
+	return fatal
+}
+
+func (r *run) openSessions(label string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var names []string
+	for name, s := range r.sessions {
+		if s.label == label && s.state == record.SessionOpen {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// breakServer orders the newest working server of a session, or of a label, to
+// commit a fault, and waits until it says that it does.
+func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
+	step := record.Step{Op: "break", Session: s.Session, Label: s.Label, Detail: s.With.Do}
+	if step.Label == "" {
+		step.Label = r.labelOf(s.Session)
+	}
+	if r.driver == nil { // a command's servers are not told apart by session
+		step.Session, step.Label = "", r.labels[0]
+	}
+	if r.barren {
+		r.skip(step, "the host does not launch its server again")
+		return nil
+	}
+	step, begun := r.begin(step), time.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no working server to break within %v", r.Start))
+	defer cancel()
+	err := r.breakNewest(limited, step, s)
+	// A driver host is asked to open its session anew; a command either
+	// reconnects by itself or never will.
+	r.barren = err != nil && r.driver == nil
+	r.end(step, begun, err)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil // the plan says that the fault must fire
+}
+
+func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Step) error {
+	var target string
+	err := r.wait(ctx, func(l *life.Lives) bool {
+		for _, srv := range slices.Backward(l.Alive()) {
+			mine := srv.Label == step.Label && (step.Session == "" || srv.Session == step.Session)
+			if mine && srv.Established >= 0 && srv.Broken < 0 {
+				target = srv.ID
+				return true
+			}
+		}
+		return r.hostEnd
+	})
+	if err != nil {
+		return err
+	}
+	if target == "" {
+		return errHostGone
+	}
+	order, err := json.Marshal(s.With)
+	if err != nil {
+		return err
+	}
+	if err := r.ledger.Order(target, order); err != nil {
+		return err
+	}
+	return r.wait(ctx, func(l *life.Lives) bool {
+		srv := l.Server(target)
+		fired := slices.ContainsFunc(srv.Faults, func(f life.FaultMark) bool { return f.On == "order" && f.Do == s.With.Do })
+		return fired && (s.With.Do != "exit" || srv.Died >= 0)
+	})
+}

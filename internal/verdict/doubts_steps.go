@@ -1,0 +1,109 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// doubtSteps says which steps did not do what the scenario needs, where no
+// law says why.
+func (f *facts) doubtSteps() {
+	f.doubtSkipped()
+	for _, s := range f.steps {
+		if s.ended < 0 || s.skipped {
+			continue
+		}
+		switch {
+		case s.mustWork() && !s.OK && !f.accounted(s):
+			f.doubt(codeFailed, "%s failed, and no law says why: %s%s", stepName(s), quote(s.Error), f.faultDuring(s))
+		case s.Expect == "fail" && s.OK:
+			f.doubt(codeFailed, "%s succeeded, and the scenario relies on its failure", stepName(s))
+		}
+	}
+}
+
+// doubtSkipped says what the host can't do. The steps of a command host are
+// skipped by design.
+func (f *facts) doubtSkipped() {
+	if f.isCommand() {
+		return
+	}
+	type skip struct{ op, why string }
+	skipped := map[skip]int{}
+	var order []skip
+	for _, s := range f.steps {
+		if s.skipped {
+			key := skip{s.Op, s.Error}
+			if skipped[key]++; skipped[key] == 1 {
+				order = append(order, key)
+			}
+		}
+	}
+	for _, key := range order {
+		f.doubt(codeSkipped, "%s %q %s skipped: %s", count(skipped[key], "step"), plain(key.op), verb(skipped[key], "was", "were"), quote(key.why))
+	}
+}
+
+// accounted says that a law, or the host's end, accounts for a failed step.
+func (f *facts) accounted(s *step) bool {
+	if f.blamed[s.N] {
+		return true
+	}
+	if f.host.askedAt >= 0 && s.ended >= f.host.askedAt && !endsHost(s.Op) {
+		return true
+	}
+	if s.Session != "" {
+		return f.wasHarmed(sessionKey{s.Label, s.Session}, s.ended)
+	}
+	// A reload, or a tick, is about several sessions.
+	for _, t := range f.harmed {
+		if t >= s.begun && t <= s.ended {
+			return true
+		}
+	}
+	return false
+}
+
+// faultDuring says which fault a server of the session committed meanwhile.
+func (f *facts) faultDuring(s *step) string {
+	for _, srv := range f.servers {
+		if srv.Label != s.Label || s.Session != "" && srv.Session != s.Session {
+			continue
+		}
+		for i := range srv.Faults {
+			if fault := &srv.Faults[i]; fault.T >= s.begun && fault.T <= s.ended {
+				return fmt.Sprintf(" (meanwhile %s committed its fault %s)", plain(srv.ID), faultName(&fault.Fault))
+			}
+		}
+	}
+	return ""
+}
+
+// maxRecorded caps how many doubts of one code are told one by one.
+const maxRecorded = 5
+
+// doubtRecorded passes on what the bench wrote down itself.
+func (f *facts) doubtRecorded() {
+	told, rest := map[Doubt]bool{}, map[string]int{}
+	perCode := map[string]int{}
+	var codes []string
+	for i := range f.events {
+		e := &f.events[i]
+		if e.Kind != record.Doubted || told[*e.Doubt] {
+			continue
+		}
+		told[*e.Doubt] = true
+		code := plain(or(e.Doubt.Code, "unnamed"))
+		if perCode[code]++; perCode[code] > maxRecorded {
+			if rest[code]++; rest[code] == 1 {
+				codes = append(codes, code)
+			}
+			continue
+		}
+		f.doubts = append(f.doubts, Doubt{Code: code, Text: e.Doubt.Text})
+	}
+	for _, code := range codes {
+		f.doubt(code, "and %d more of this kind", rest[code])
+	}
+}

@@ -1,0 +1,216 @@
+package verdict
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/life"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+const never = -1
+
+// facts is a run, digested.
+type facts struct {
+	header    record.Header
+	truncated string
+	events    []record.Event // the sound ones
+	unsound   int            // how many were not
+	end       *record.End
+	lastT     int64
+
+	lives    *life.Lives
+	servers  []*life.Server // in the order of their births
+	byID     map[record.Identity]*life.Server
+	sessions map[sessionKey]*life.Session
+
+	host        host
+	steps       []*step
+	checkpoints []*checkpoint
+	zombieSince map[record.Identity]int64 // first census that showed it as a zombie
+	swept       map[record.Identity]record.Process
+	wrappers    map[int]bool // pids, other than the host's, whose command line holds a server's
+
+	breaches []*breach
+	harmed   map[sessionKey]int64 // when L3 found the session harmed
+	blamed   map[int]bool         // numbers of the steps whose failure a law explains
+	doubts   []Doubt
+}
+
+type sessionKey struct{ label, name string }
+
+// host is the life of the host.
+type host struct {
+	id       record.Identity
+	keeper   int   // pid
+	startAt  int64 // never: it did not start
+	exitAt   int64
+	exit     record.Exit
+	askedAt  int64  // when the bench asked it to end
+	askedOp  string // stop, term, kill
+	keeperAt int64  // when the keeper was lost
+}
+
+// step is a step with its times.
+type step struct {
+	record.Step
+	begun, ended int64 // ended: never
+	skipped      bool
+}
+
+// failed says that it ended, and not as a step that works does.
+func (s *step) failed() bool { return s.ended >= 0 && !s.skipped && !s.OK }
+
+// mustWork says that the scenario expects the step to succeed.
+func (s *step) mustWork() bool { return s.Expect == "" || s.Expect == "ok" }
+
+// gather digests a run.
+func gather(run *record.Run) *facts {
+	f := &facts{
+		header: run.Header, truncated: run.Truncated,
+		byID: map[record.Identity]*life.Server{}, sessions: map[sessionKey]*life.Session{},
+		zombieSince: map[record.Identity]int64{}, swept: map[record.Identity]record.Process{}, wrappers: map[int]bool{},
+		harmed: map[sessionKey]int64{}, blamed: map[int]bool{},
+		host: host{startAt: never, exitAt: never, askedAt: never, keeperAt: never},
+	}
+	f.sift(run.Events)
+	for i := range f.events {
+		f.note(i)
+	}
+	f.replay()
+	f.servers = f.lives.Servers()
+	for _, s := range f.servers {
+		f.byID[s.Birth.Identity] = s
+	}
+	for _, s := range f.lives.Sessions() {
+		f.sessions[sessionKey{s.Label, s.Name}] = s
+	}
+	return f
+}
+
+// note takes in what an event says of anything but servers and sessions.
+func (f *facts) note(i int) {
+	switch e := &f.events[i]; e.Kind {
+	case record.HostStarted:
+		f.host.id, f.host.keeper, f.host.startAt = e.Process.Identity, e.Process.PPID, e.T
+	case record.HostExited:
+		f.host.exitAt, f.host.exit = e.T, *e.Exit
+	case record.StepBegun, record.StepEnded, record.StepSkipped:
+		f.noteStep(e)
+	case record.CheckpointBegun, record.CheckpointEnded, record.EvidenceTaken:
+		f.noteCheckpoint(i)
+	case record.CensusTaken:
+		f.noteCensus(i)
+	case record.Swept:
+		for _, p := range e.Census.Processes {
+			f.swept[p.Identity] = p
+		}
+	case record.Doubted:
+		if e.Doubt.Code == codeKeeperLost && f.host.keeperAt < 0 {
+			f.host.keeperAt = e.T
+		}
+	case record.Ended:
+		f.end = e.End
+	}
+}
+
+func (f *facts) noteStep(e *record.Event) {
+	if e.Kind == record.StepBegun {
+		f.steps = append(f.steps, &step{Step: *e.Step, begun: e.T, ended: never})
+		if f.host.askedAt < 0 && endsHost(e.Step.Op) {
+			f.host.askedAt, f.host.askedOp = e.T, e.Step.Op
+		}
+		return
+	}
+	for _, s := range slices.Backward(f.steps) {
+		if s.N == e.Step.N && s.ended < 0 {
+			s.Step, s.ended, s.skipped = *e.Step, e.T, e.Kind == record.StepSkipped
+			return
+		}
+	}
+}
+
+// endsHost names the steps that ask the host to end.
+func endsHost(op string) bool { return op == "stop" || op == "term" || op == "kill" }
+
+// exitBlur is how long before the keeper reaped the host its death may have
+// been felt by its servers: the kernel closes its pipes first.
+const exitBlur = 2 * time.Second
+
+// onWatch says that at t the host lived and was not asked to end, so that
+// what happened to a server was the host's doing.
+func (f *facts) onWatch(t int64) bool {
+	h := f.host
+	if h.askedAt >= 0 && t >= h.askedAt {
+		return false
+	}
+	if h.exitAt >= 0 && h.askedAt < 0 && t >= h.exitAt-int64(exitBlur) {
+		return false
+	}
+	return h.keeperAt < 0 || t < h.keeperAt-int64(exitBlur)
+}
+
+// hostAlive says that the host had not been reaped at t.
+func (f *facts) hostAlive(t int64) bool { return f.host.exitAt < 0 || t < f.host.exitAt }
+
+// isCommand says that the host's sessions are not known to the bench.
+func (f *facts) isCommand() bool { return f.header.Host.Kind == record.KindCommand }
+
+// server is the one that a process is, or nil. Where the process could not be
+// identified at birth its pid must do.
+func (f *facts) server(id record.Identity) *life.Server {
+	if s := f.byID[id]; s != nil {
+		return s
+	}
+	return f.byID[record.Identity{PID: id.PID}]
+}
+
+// left counts what outlived the host: what the last look saw, and what the
+// keeper swept. A sweep that took the host as well shows nothing: the bench
+// ended it all before its time.
+func (f *facts) left() int {
+	left := map[record.Identity]bool{}
+	for _, cp := range slices.Backward(f.checkpoints) {
+		if census := cmp.Or(cp.confirm, cp.settled); cp.HostGone && census != nil {
+			for _, p := range census.Processes {
+				left[p.Identity] = p.State != zombie
+			}
+			break
+		}
+	}
+	if _, all := f.swept[f.host.id]; !all {
+		for id, p := range f.swept {
+			left[id] = left[id] || p.State != zombie
+		}
+	}
+	n := 0
+	for _, is := range left {
+		if is {
+			n++
+		}
+	}
+	return n
+}
+
+// established says that the server had answered a handshake or a call by t. A
+// modern client need not shake hands.
+func established(s *life.Server, t int64) bool {
+	if s.Established >= 0 && s.Established <= t {
+		return true
+	}
+	return slices.ContainsFunc(s.Calls, func(c life.Call) bool { return c.Answered >= 0 && c.Answered <= t })
+}
+
+// brokenBy says that a fault had made the server useless by t.
+func brokenBy(s *life.Server, t int64) bool { return s.Broken >= 0 && s.Broken <= t }
+
+// breakingFault is the fault that made it useless.
+func breakingFault(s *life.Server) *record.Fault {
+	for i := range s.Faults {
+		if s.Faults[i].Breaks {
+			return &s.Faults[i].Fault
+		}
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+// Package verdict says what a run shows: which laws the host kept, which it
+// broke, and why, or that the run does not allow a verdict. It is a function
+// of the run alone: the same file gives the same verdict on any machine, years
+// later.
+//
+// Each law has a file of its own. A law looks at the facts and reports
+// breaches, one for each process or measurement; breaches with one cause
+// become one finding.
+package verdict
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// judge is how a law is judged. It adds its breaches to the facts.
+type judge func(*facts) LawResult
+
+// judges are the laws that are judged. The order matters in one place: L10
+// asks which sessions L3 found harmed.
+var judges = map[string]judge{
+	"L1":  judgeFlat,
+	"L2":  judgeLeft,
+	"L3":  judgeCollateral,
+	"L4":  judgeReaped,
+	"L7":  judgeSpawning,
+	"L8":  judgeShutdown,
+	"L10": judgeRecovers,
+}
+
+// notJudged are the laws that are not judged yet, with the reason.
+var notJudged = map[string]string{
+	"L5": "each census counts the host's descriptors, but this version sets no limit on them",
+	"L6": "each census measures resident memory, but this version sets no limit on its growth",
+	"L9": "end of stdin and signals are recorded as the servers saw them, but this version does not judge their order",
+}
+
+// Judge judges a run. It never fails: a run that shows too little is
+// Inconclusive, with the doubts that say why.
+func Judge(run *record.Run) Verdict {
+	if run == nil {
+		run = &record.Run{Truncated: "there is no run"}
+	}
+	f := gather(run)
+	v := Verdict{Findings: []Finding{}, Spawned: len(f.servers), PeakLive: f.lives.PeakLive(), Left: f.left()}
+	for _, law := range Laws() {
+		v.Laws = append(v.Laws, f.judgeLaw(law))
+	}
+	v.Doubts = f.allDoubts()
+	v.Findings = f.findings()
+	v.Outcome = outcome(v)
+	return v
+}
+
+func (f *facts) judgeLaw(law Law) LawResult {
+	r := LawResult{Status: LawNotJudged, Reason: notJudged[law.ID]}
+	if j := judges[law.ID]; j != nil {
+		r = j(f)
+		r.Status = LawKept
+		switch {
+		case r.Reason != "":
+			r.Status = LawNotJudged
+		case f.broke(law.ID):
+			r.Status = LawBroken
+		}
+		if f.severity(law.ID) == record.SeverityOff {
+			r = LawResult{Status: LawNotJudged, Reason: "this scenario does not ask for it"}
+		}
+	}
+	r.Law, r.Name = law.ID, law.Name
+	return r
+}
+
+func outcome(v Verdict) Outcome {
+	isError := func(f Finding) bool { return f.Severity == record.SeverityError }
+	switch {
+	case slices.ContainsFunc(v.Findings, isError):
+		return Leak
+	case len(v.Doubts) > 0:
+		return Inconclusive
+	}
+	return Clean
+}
+
+// severity is how a breach of a law counts in this scenario.
+func (f *facts) severity(law string) record.Severity {
+	switch s := f.header.Limits.Severity[law]; s {
+	case record.SeverityWarning, record.SeverityOff:
+		return s
+	}
+	return record.SeverityError
+}
+
+func (f *facts) broke(law string) bool {
+	return slices.ContainsFunc(f.breaches, func(b *breach) bool { return b.law == law })
+}
+
+// lawOrder sorts L2 before L10.
+func lawOrder(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}

@@ -1,0 +1,292 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/life"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// sameMoment is how near to each other two launches by a host whose sessions
+// are unknown must be to count as made for one connection.
+const sameMoment = 2 * time.Second
+
+// judgeFlat is L1: at a checkpoint the live servers of a session are its
+// newest ones, and no other.
+func judgeFlat(f *facts) LawResult {
+	r := LawResult{Expected: "no server but the newest of each open session, " + within(f.header.Limits.Settle) + " after a checkpoint begins"}
+	extras := map[string]bool{}
+	for _, cp := range f.checkpoints {
+		if cp.HostGone || cp.settled == nil || !f.hostAlive(cp.settledAt) {
+			continue
+		}
+		r.Values = append(r.Values, fmt.Sprintf("%s: %d alive, %d of them should be gone", plain(cp.Name), len(cp.alive), len(cp.extra)))
+		for _, s := range cp.extra {
+			if !extras[s.ID] && f.vouched(cp, s) {
+				extras[s.ID] = true
+				f.breaches = append(f.breaches, f.flatBreach(cp, s))
+			}
+			cp.explained = cp.explained || extras[s.ID]
+		}
+	}
+	r.Found = "none at " + count(len(r.Values), "checkpoint")
+	if n := len(extras); n > 0 {
+		r.Found = count(n, "server") + " that should have been gone"
+	}
+	if len(r.Values) == 0 {
+		r.Reason = "no checkpoint was completed while the host lived"
+	}
+	return r
+}
+
+// vouched says that the census saw the server too, or can't be asked: without
+// a subreaper, what the host orphans is not below the keeper.
+func (f *facts) vouched(cp *checkpoint, s *life.Server) bool {
+	return !f.header.Witness.Subreaper || cp.settledRows.alive(s.Birth.Identity) || cp.confirmRows.alive(s.Birth.Identity)
+}
+
+func (f *facts) flatBreach(cp *checkpoint, s *life.Server) *breach {
+	b := &breach{law: "L1", label: s.Label, server: s, cp: cp, evidence: cp.evidenceOn(s.Birth.Identity), at: []int64{s.Born, cp.settledAt}}
+	var head string
+	b.kind, b.cause, head = f.flatKind(cp, s)
+	name := process(s, s.Birth.Identity, "")
+	if s.Session != "" {
+		name += " of session " + plain(s.Session)
+	}
+	until := f.watchedUntil(cp)
+	if s.Died >= 0 && s.Died <= until {
+		b.kind, b.cause = "late", b.kind+", "+b.cause
+		b.value = fmt.Sprintf("%s: gone %s after the checkpoint began", name, span(s.Died-cp.begun))
+		b.at = append(b.at, s.Died)
+	} else {
+		b.value = fmt.Sprintf("%s: still running %s after the checkpoint began", name, span(until-cp.begun))
+		if s.Died >= 0 {
+			b.value += ", gone " + f.when(s.Died)
+		}
+	}
+	if b.evidence != nil && b.evidence.RSS > 0 {
+		b.value += ", " + mebibytes(b.evidence.RSS)
+	}
+	text, like := survivor(s, b.evidence, cp.settledAt)
+	b.story, b.like = paragraph(head, text), like
+	return b
+}
+
+// when is a moment, as far as it matters for a server that should have gone
+// long ago.
+func (f *facts) when(t int64) string {
+	if !f.onWatch(t) {
+		return "only with the host"
+	}
+	return "at " + clock(t)
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+
+// flatKind says in which way the host lost a server that should be gone.
+func (f *facts) flatKind(cp *checkpoint, s *life.Server) (kind, cause, head string) {
+	fault := breakingFault(s)
+	next := f.successor(cp, s)
+	if !established(s, cp.settledAt) {
+		return "init-stranded", strandedCause(fault), strandedHead(s, fault)
+	}
+	switch {
+	case next == nil:
+		phase := f.phase(s, cp.settledAt)
+		return "abandoned", phase.cause, phase.tell(s)
+	case f.isDuplicate(s, next):
+		return "duplicate", "launched side by side", sentence(fmt.Sprintf(
+			"%s and %s were launched %s apart for the same connection, nothing was wrong with either, and the host kept both",
+			plain(s.ID), plain(next.ID), span(next.Born-s.Born)))
+	}
+	cause = "reconnect"
+	if f.openingWhy(s, next) == "reload" {
+		cause = "reload"
+	}
+	head = fmt.Sprintf("The %s put %s in the place of %s, whose connection was dropped and not ended", cause, plain(next.ID), plain(s.ID))
+	if brokenBy(s, next.Born) {
+		cause = "after " + faultName(fault)
+		head = fmt.Sprintf("The session of %s had ended by its fault (%s); %s took its place %s later, and the old process was dropped and not ended",
+			plain(s.ID), faultName(fault), plain(next.ID), span(next.Born-s.Broken))
+	}
+	return "superseded", cause, sentence(head)
+}
+
+func strandedCause(fault *record.Fault) string {
+	if fault == nil {
+		return "no fault"
+	}
+	return faultName(fault)
+}
+
+func strandedHead(s *life.Server, fault *record.Fault) string {
+	what := "never finished a handshake"
+	switch {
+	case fault != nil:
+		what = "never finished its handshake (its fault: " + faultName(fault) + ")"
+	case s.Inits == 0:
+		what = "was launched and never asked to initialize"
+	}
+	return sentence(fmt.Sprintf("%s %s, and the host gave it up without ending its process", plain(s.ID), what))
+}
+
+// successor is the next server that the host launched for the same session by
+// the time of the checkpoint, or nil. Where sessions are unknown, a label is
+// one.
+func (f *facts) successor(cp *checkpoint, s *life.Server) *life.Server {
+	younger := false
+	for _, other := range f.servers {
+		if younger && other.Label == s.Label && other.Session == s.Session && other.Born <= cp.settledAt {
+			return other
+		}
+		younger = younger || other == s
+	}
+	return nil
+}
+
+// isDuplicate says that both were launched for one connection, with nothing
+// wrong with the first.
+func (f *facts) isDuplicate(s, next *life.Server) bool {
+	if brokenBy(s, next.Born) {
+		return false
+	}
+	if s.Session == "" {
+		return next.Born-s.Born < int64(sameMoment)
+	}
+	return f.openingWhy(s, next) == ""
+}
+
+// openingWhy is why the session was opened anew between two births: "reload",
+// "reconnect", or "" where it was not.
+func (f *facts) openingWhy(s, next *life.Server) string {
+	why := ""
+	for _, c := range f.changes(s) {
+		if c.State == record.SessionOpening && c.T > s.Born && c.T <= next.Born {
+			why = "reconnect"
+			if c.Why == "reload" {
+				return "reload"
+			}
+		}
+	}
+	if s.Session == "" {
+		return "reconnect"
+	}
+	return why
+}
+
+// changes are those of a server's session.
+func (f *facts) changes(s *life.Server) []life.SessionChange {
+	if session := f.sessions[sessionKey{s.Label, s.Session}]; session != nil && s.Session != "" {
+		return session.Changes
+	}
+	return nil
+}
+
+// phase is how a session had ended that has left its server behind.
+type phase struct{ cause, head string }
+
+var (
+	phaseUnknown   = phase{"unknown session", "SERVER is more than the host was asked to keep"}
+	phaseCancelled = phase{"cancelled", "Session SESSION was cancelled while its call was in SERVER, and the host dropped the connection without ending the server"}
+	phaseCut       = phase{"timed out", "The call of session SESSION ran out of time in SERVER, and the host dropped the connection without ending the server"}
+	phaseFailed    = phase{"failed open", "Session SESSION could not be opened, and the host left SERVER behind"}
+	phaseClosed    = phase{"closed", "Session SESSION was closed, the host said that it was done, and SERVER is still there"}
+	phaseDone      = phase{"job done", "The job of session SESSION was done, and SERVER is still there"}
+	phaseOpen      = phase{"session not ended", "Session SESSION has not ended, and SERVER is more than it needs"}
+)
+
+func (p phase) tell(s *life.Server) string {
+	return sentence(strings.NewReplacer("SESSION", plain(s.Session), "SERVER", plain(s.ID)).Replace(p.head))
+}
+
+func (f *facts) phase(s *life.Server, t int64) phase {
+	changes := slices.DeleteFunc(slices.Clone(f.changes(s)), func(c life.SessionChange) bool { return c.T > t })
+	if len(changes) == 0 {
+		return phaseUnknown
+	}
+	last := changes[len(changes)-1]
+	cancelled := slices.ContainsFunc(changes, func(c life.SessionChange) bool { return c.Why == "cancel" && c.T >= s.Born })
+	switch {
+	case cancelled:
+		return phaseCancelled
+	case last.State != record.SessionEnded && last.State != record.SessionEnding:
+		return phaseOpen
+	case last.Cut:
+		return phaseCut
+	case last.Why == "close":
+		return phaseClosed
+	case last.Why == "tick":
+		return phaseDone
+	}
+	return phaseFailed
+}
+
+// inFirst is how many of a group were seen at the checkpoint that saw the
+// first of them.
+func inFirst(group []*breach) (n int) {
+	for _, b := range group {
+		if b.cp == group[0].cp {
+			n++
+		}
+	}
+	return n
+}
+
+var flatWords = map[string]string{
+	"abandoned": "abandoned", "superseded": "superseded", "init-stranded": "never initialized", "duplicate": "duplicate", "late": "late",
+}
+
+var flatTitles = map[string]string{
+	"abandoned":     "%s of %s %s still running after the session ended (%s)",
+	"superseded":    "%s of %s %s still running (%s)",
+	"init-stranded": "%s of %s that never finished the handshake %s still running (%s)",
+	"duplicate":     "%s of %s %s still running (%s)",
+}
+
+func tellFlat(f *facts, group []*breach) telling {
+	b, n := group[0], len(group)
+	word := flatWords[b.kind]
+	noun := strings.TrimSpace(word + " server")
+	if b.kind == "init-stranded" || b.kind == "late" {
+		noun = "server"
+	}
+	t := telling{expected: f.flatExpected(b.cp, b.label)}
+	alive := 0
+	for _, s := range b.cp.alive {
+		if s.Label == b.label {
+			alive++
+		}
+	}
+	t.found = fmt.Sprintf("%d alive, %d of them %s", alive, inFirst(group), word)
+	if b.kind == "late" {
+		slowest := int64(0)
+		for _, x := range group {
+			slowest = max(slowest, x.server.Died-x.cp.begun)
+		}
+		t.title = fmt.Sprintf("%s of %s went late (%s): up to %s, %s allowed", count(n, noun), plain(b.label), plain(b.cause), span(slowest), within(f.header.Limits.Settle))
+		t.found += fmt.Sprintf(", gone after up to %s", span(slowest))
+		return t
+	}
+	t.title = fmt.Sprintf(flatTitles[b.kind], count(n, noun), plain(b.label), verb(n, "is", "are"), plain(b.cause))
+	return t
+}
+
+func (f *facts) flatExpected(cp *checkpoint, label string) string {
+	want, most := 0, ""
+	for _, w := range cp.Wants {
+		if w.Label == label {
+			want += max(w.Live, 0)
+			if w.AtMost {
+				most = "at most "
+			}
+		}
+	}
+	wanted := count(want, "server")
+	if want == 0 {
+		wanted, most = "no server", ""
+	}
+	return fmt.Sprintf("%s%s of %s alive at checkpoint %q, within %s", most, wanted, plain(label), plain(cp.Name), within(f.header.Limits.Settle))
+}

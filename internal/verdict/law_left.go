@@ -1,0 +1,186 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/life"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// judgeLeft is L2: once the host has ended, nothing of it is there any more.
+func judgeLeft(f *facts) LawResult {
+	r := LawResult{Expected: "no process of the run left " + within(f.header.Limits.Settle) + " after the host ended"}
+	seen := map[record.Identity]bool{}
+	for _, cp := range f.checkpoints {
+		if !cp.HostGone || cp.settled == nil {
+			continue
+		}
+		left := f.leftAt(cp)
+		cp.explained = cp.explained || len(left) > 0
+		r.Values = append(r.Values, fmt.Sprintf("%s: %s left", plain(cp.Name), count(len(left), "process")))
+		for _, p := range left {
+			if !seen[p.Identity] {
+				seen[p.Identity] = true
+				f.breaches = append(f.breaches, f.leftBreach(cp, p))
+			}
+		}
+	}
+	r.Found = count(len(seen), "process") + " left"
+	if len(r.Values) == 0 {
+		r.Reason = "no checkpoint was completed after the host's end"
+	}
+	return r
+}
+
+// leftAt are the processes that were alive when the settle time was over, or
+// came up after that, the lowest pid first.
+func (f *facts) leftAt(cp *checkpoint) []record.Process {
+	var left []record.Process
+	take := func(p record.Process) {
+		if p.State != zombie && p.Identity != f.host.id {
+			left = append(left, p)
+		}
+	}
+	for _, p := range cp.settled.Processes {
+		take(p)
+	}
+	if cp.confirm != nil {
+		for _, p := range cp.confirm.Processes {
+			if cp.settledRows[p.Identity] == nil {
+				take(p)
+			}
+		}
+	}
+	for _, s := range cp.extra {
+		if !f.header.Witness.Subreaper && !cp.settledRows.alive(s.Birth.Identity) {
+			b := s.Birth
+			take(record.Process{Identity: b.Identity, PPID: b.PPID, PGID: b.PGID, SID: b.SID, State: "?", FDs: -1})
+		}
+	}
+	slices.SortFunc(left, func(a, b record.Process) int {
+		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Start, b.Start))
+	})
+	return slices.CompactFunc(left, func(a, b record.Process) bool { return a.Identity == b.Identity })
+}
+
+func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
+	s, e := f.server(p.Identity), cp.evidenceOn(p.Identity)
+	if e == nil && p.State != "?" {
+		e = &record.Evidence{Process: p}
+	}
+	b := &breach{law: "L2", server: s, cp: cp, comm: p.Comm, evidence: cp.evidenceOn(p.Identity), at: []int64{cp.settledAt}}
+	busy := spins(cp, p.Identity)
+	b.kind = f.leftKind(s, p, busy)
+	b.cause = "host " + f.host.ending()
+	if s != nil {
+		b.label = s.Label
+		b.at = append(b.at, s.Born)
+	} else {
+		b.cause += ", " + plain(p.Comm)
+	}
+	b.value = process(s, p.Identity, p.Comm) + ": " + f.lasted(cp, p)
+	if p.RSS > 0 {
+		b.value += ", " + mebibytes(p.RSS)
+	}
+	text, like := survivor(s, e, f.watchedUntil(cp))
+	var extra string
+	switch {
+	case b.kind == "spinner":
+		extra = fmt.Sprintf("It used %d%% of a processor while it was watched.", int(100*busy))
+	case b.kind == "shielded":
+		extra = fmt.Sprintf("It was launched through another process (pid %d), which is gone: what the host signalled was the launcher.", s.Birth.PPID)
+	case b.kind == "escaped":
+		extra = fmt.Sprintf("It is in a session of its own (sid %d): no signal to the group of what the host launched reaches it.", p.SID)
+	case s == nil:
+		extra = "The ledger knows no server of this pid: it is a launcher, or something that a server or the host started."
+	}
+	b.story, b.like = paragraph(text, extra), like
+	return b
+}
+
+// lasted says how long it was there.
+func (f *facts) lasted(cp *checkpoint, p record.Process) string {
+	s := f.server(p.Identity)
+	switch {
+	case s != nil && s.Died >= 0 && s.Died <= f.watchedUntil(cp):
+		return "gone " + span(s.Died-cp.begun) + " after the checkpoint began"
+	case cp.confirm != nil && !cp.confirmRows.alive(p.Identity):
+		return "gone between " + span(cp.settledAt-cp.begun) + " and " + span(cp.confirmAt-cp.begun) + " after the checkpoint began"
+	}
+	return "still running " + span(f.watchedUntil(cp)-cp.begun) + " after the checkpoint began"
+}
+
+// leftKind says how it got away.
+func (f *facts) leftKind(s *life.Server, p record.Process, busy float64) string {
+	if s == nil {
+		if p.SID == p.PID && p.PID != 0 {
+			return "escaped"
+		}
+		return "helper"
+	}
+	behind := s.Birth.PPID != f.host.id.PID && f.wrappers[s.Birth.PPID]
+	switch {
+	case busy >= spinning:
+		return "spinner"
+	case behind && p.SID == p.PID || p.SID != s.Birth.SID:
+		return "escaped"
+	case behind && p.PPID != s.Birth.PPID && len(s.Signals) == 0:
+		return "shielded"
+	case s.EOF >= 0 || len(s.Signals) > 0:
+		return "deaf"
+	}
+	return "orphan"
+}
+
+// spinning is the share of a processor from which on a process counts as
+// busy: one that waits uses none.
+const spinning = 0.5
+
+// spins is the share of a processor that a process used between the two
+// looks at a checkpoint.
+func spins(cp *checkpoint, id record.Identity) float64 {
+	before, after := cp.settledRows[id], cp.confirmRows[id]
+	if before == nil || after == nil || cp.confirmAt-cp.settledAt < int64(1e8) {
+		return 0
+	}
+	return min(float64(after.CPU-before.CPU)/float64(cp.confirmAt-cp.settledAt), 64)
+}
+
+var leftTitles = map[string]string{
+	"deaf":     "%s of %s ignored the end of the host",
+	"orphan":   "%s of %s outlived the host",
+	"spinner":  "%s of %s outlived the host and %s busy",
+	"shielded": "%s of %s outlived the host behind a launcher",
+	"escaped":  "%s of %s outlived the host in a session of its own",
+}
+
+func tellLeft(f *facts, group []*breach) telling {
+	b, n := group[0], len(group)
+	t := telling{
+		expected: fmt.Sprintf("no process left %s after the host's end", within(f.header.Limits.Settle)),
+		found:    count(n, "process") + " left",
+		head:     sentence(capital(f.host.how())),
+	}
+	switch {
+	case b.server == nil:
+		t.title = fmt.Sprintf("%s that no server accounts for (%s) outlived the host", count(n, "process"), plain(b.comm))
+	case b.kind == "spinner":
+		t.title = fmt.Sprintf(leftTitles[b.kind], count(n, "server"), plain(b.label), verb(n, "is", "are"))
+	default:
+		t.title = fmt.Sprintf(leftTitles[b.kind], count(n, "server"), plain(b.label))
+	}
+	switch f.host.ending() {
+	case "killed":
+		t.fix = killedFix
+		t.fixAlone = b.kind == "deaf"
+	case "asked to end":
+		t.fix = "The host ended before its servers did."
+	}
+	return t
+}
+
+const killedFix = "A host that is killed can do nothing any more: arrange its servers' end beforehand. On Linux PR_SET_PDEATHSIG, set between fork and exec by a thread that lives as long as the host; " +
+	"on Windows a Job Object with KILL_ON_JOB_CLOSE; anywhere a small supervisor that holds a pipe of the host and ends the servers when it closes, or a cgroup that the service manager empties (KillMode=control-group). " +
+	"And at the next start, end what a list of launches on disk (pid and start time) still names."

@@ -1,0 +1,106 @@
+package verdict
+
+import "fmt"
+
+// judgeRecovers is L10: once no fault happens any more, a session can be
+// opened and answers.
+func judgeRecovers(f *facts) LawResult {
+	r := LawResult{Expected: "each session opened after the last fault opens and answers"}
+	last := f.lastFault()
+	if last < 0 {
+		r.Reason = "no server broke a session"
+		return r
+	}
+	opened, failed := map[sessionKey]bool{}, 0
+	judged := 0
+	for _, s := range f.steps {
+		if s.begun <= last || !s.mustWork() || s.skipped || s.ended < 0 || !f.onWatch(s.ended) {
+			continue
+		}
+		key := sessionKey{s.Label, s.Session}
+		if s.Op == "open" || s.Op == "job" {
+			judged++
+			opened[key] = s.OK
+		}
+		if f.wasHarmed(key, s.ended) {
+			continue // L3 says why
+		}
+		if s.failed() && (s.Op == "open" || s.Op == "job" || s.Op == "call" && opened[key]) {
+			failed++
+			f.blamed[s.N] = true
+			f.breaches = append(f.breaches, f.recoveryBreach(s, last))
+		}
+	}
+	r.Found = fmt.Sprintf("%s opened after it, %d failed", count(judged, "session"), failed)
+	if judged == 0 {
+		r.Reason = "no session was opened after the last fault"
+	}
+	return r
+}
+
+// lastFault is when a server last broke its session, or never.
+func (f *facts) lastFault() int64 {
+	last := int64(never)
+	for _, s := range f.servers {
+		for _, fault := range s.Faults {
+			if fault.Breaks {
+				last = max(last, fault.T)
+			}
+		}
+	}
+	return last
+}
+
+func (f *facts) wasHarmed(key sessionKey, t int64) bool {
+	at, harmed := f.harmed[key]
+	return harmed && at <= t
+}
+
+func (f *facts) recoveryBreach(s *step, last int64) *breach {
+	launched, answered := 0, 0
+	for _, srv := range f.servers {
+		if srv.Label == s.Label && srv.Session == s.Session && srv.Born >= s.begun && srv.Born <= s.ended {
+			launched++
+			if established(srv, s.ended) {
+				answered++
+			}
+		}
+	}
+	saw := fmt.Sprintf("The host launched %s for it, and %d finished the handshake.", count(launched, "server"), answered)
+	switch {
+	case s.Op == "call":
+		saw = "The session had been opened anew before."
+	case launched == 0:
+		saw = "The host did not even launch a server for it."
+	}
+	return &breach{
+		law: "L10", kind: "no-recovery", label: s.Label, cause: s.Op, at: []int64{s.begun, s.ended}, like: s.Op,
+		value: fmt.Sprintf("%s: %s", stepName(s), quote(s.Error)),
+		story: paragraph(
+			fmt.Sprintf("The %s began %s after the last fault of the run (%s), with nothing wrong any more, and failed after %s: %s.", stepName(s), span(s.begun-last), f.faultAt(last), span(s.ended-s.begun), quote(s.Error)),
+			saw),
+	}
+}
+
+// faultAt names the fault at a time.
+func (f *facts) faultAt(t int64) string {
+	for _, s := range f.servers {
+		for i := range s.Faults {
+			if fault := &s.Faults[i]; fault.T == t && fault.Breaks {
+				return faultName(&fault.Fault) + " of " + plain(s.ID)
+			}
+		}
+	}
+	return "unknown"
+}
+
+func tellRecovers(_ *facts, group []*breach) telling {
+	b, n := group[0], len(group)
+	t := telling{expected: "a session opened after the last fault opens and answers", found: b.value}
+	if b.cause == "call" {
+		t.title = fmt.Sprintf("%s to %s failed after the faults had ended", count(n, "call"), plain(b.label))
+		return t
+	}
+	t.title = fmt.Sprintf("%s of %s could not be opened after the faults had ended", count(n, "session"), plain(b.label))
+	return t
+}

@@ -1,0 +1,43 @@
+package leakbench_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	_ "github.com/leakbench/leakbench/fakeserver" // this test binary is also the fake server
+	"github.com/leakbench/leakbench/internal/processes"
+)
+
+// TestMain lets the test binary play every process of a run: the fake server
+// (in its init), the keeper and the hosts.
+func TestMain(m *testing.M) {
+	if status, ok := processes.Main(os.Args); ok {
+		os.Exit(status)
+	}
+	runSideBySide()
+	code := m.Run()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// runSideBySide lets more runs go side by side than there are processors: a
+// run mostly waits, for limits to run out.
+func runSideBySide() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
+	}
+}

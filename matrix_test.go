@@ -1,0 +1,93 @@
+package leakbench_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/host"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/runner"
+	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// matrix says which laws each reference host breaks in each scenario, as
+// errors. "" is clean. A cell that changes in either direction is red: a host
+// that was caught and no longer is, is a bench gone blind.
+var matrix = map[string]map[string]string{
+	"storm":    {"exact": "", "naive": "L1 L4", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1 L4"},
+	"cron":     {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"reload":   {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"hang":     {"exact": "", "naive": "L1", "reap-all": "", "orphan-set": "", "thread-blind": "L1"},
+	"crash":    {"exact": "", "naive": "L2", "reap-all": "L2", "orphan-set": "L2", "thread-blind": "L2"},
+	"shutdown": {"exact": "", "naive": "L2", "reap-all": "", "orphan-set": "", "thread-blind": "L2"},
+	"grow":     {"exact": "", "naive": "L1", "reap-all": "", "orphan-set": "", "thread-blind": "L1"},
+}
+
+func TestMatrix(t *testing.T) {
+	t.Parallel()
+	assert.ElementsMatch(t, scenarios.Names(), slices.Collect(maps.Keys(matrix)), "each scenario has its row")
+	for scenario, row := range matrix {
+		for name, want := range row {
+			t.Run(scenario+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				judged := play(t, scenario, name)
+				assert.Equal(t, want, brokenLaws(judged.Verdict), "laws broken by %s in %s\n%s", name, scenario, account(judged))
+				assert.Empty(t, judged.Verdict.Doubts)
+			})
+		}
+	}
+}
+
+// play runs a scenario for real and judges what was saved.
+func play(t *testing.T, scenario, hostName string) verdict.Judged {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	s, err := scenarios.Builtin(scenario)
+	require.NoError(t, err)
+	spec, err := host.Lookup(self, hostName)
+	require.NoError(t, err)
+	dir := filepath.Join(t.TempDir(), "run")
+	require.NoError(t, runner.Run(t.Context(), runner.Params{
+		Self: self, Scenario: s, Host: spec, Dir: dir, Seed: 1, Command: []string{"leakbench", "run", scenario, "--host", hostName},
+	}), "%s", tail(filepath.Join(dir, runner.HostLog)))
+	run, err := record.Read(dir)
+	require.NoError(t, err)
+	return verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: dir}
+}
+
+func tail(path string) string {
+	text, _ := os.ReadFile(path)
+	return string(text[max(0, len(text)-2000):])
+}
+
+func brokenLaws(v verdict.Verdict) string {
+	laws := map[string]bool{}
+	for _, f := range v.Findings {
+		if f.Severity == record.SeverityError {
+			laws[f.Law] = true
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(laws)), " ")
+}
+
+// account is what a red cell prints.
+func account(j verdict.Judged) string {
+	var b strings.Builder
+	for _, f := range j.Verdict.Findings {
+		fmt.Fprintf(&b, "  %s %s %s x%d (%s): %s; expected %s, found %s %v\n", f.Law, f.Kind, f.Label, f.Count, f.Severity, f.Title, f.Expected, f.Found, f.Values)
+	}
+	for _, d := range j.Verdict.Doubts {
+		fmt.Fprintf(&b, "  doubt %s: %s\n", d.Code, d.Text)
+	}
+	return b.String()
+}

@@ -1,0 +1,262 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/verdict"
+)
+
+const (
+	valuesShown  = 6
+	valuesOf     = 200
+	evidenceOpen = 6
+	evidenceOf   = 60
+	serversOf    = 60
+	gripsOf      = 8
+	unseenOf     = 8
+)
+
+type findingView struct {
+	ID          string
+	Law         string
+	Kind        string `max:"80"`
+	Label       string `max:"80"`
+	Class       string
+	Severity    string
+	Count       int
+	Fingerprint string `max:"80"`
+	Title       string
+	Expected    string
+	Found       string
+	Values      []string `max:"300"`
+	MoreValues  []string `max:"300"`
+	Why, Fix    string
+	Reports     []string `max:"120"`
+	Checkpoint  string   `max:"80"`
+	Servers     []serverLink
+	Grips       []gripView
+	Evidence    []evidenceRow
+	MoreProof   []evidenceRow
+	Unseen      []string `max:"200"`
+	Left        string
+}
+
+// serverLink names a server. Row is the id of its lifeline, or "".
+type serverLink struct {
+	Name string `max:"80"`
+	Row  string
+}
+
+// gripView is a chain: who holds which end of what, and who waits for it.
+type gripView struct {
+	Count   int
+	Holder  string `max:"120"`
+	Via     string `max:"80"`
+	Server  string `max:"120"`
+	Waits   string `max:"120"`
+	Text    string `max:"200"`
+	Suspect bool
+}
+
+type evidenceRow struct {
+	Name    string `max:"80"`
+	PID     int
+	Parent  string `max:"80"`
+	State   string `max:"40"`
+	Waits   string `max:"80"`
+	FDs     [3]string
+	Signals []string `max:"200"`
+	RSS     string
+	Handles string
+	Age     string
+	Args    string `max:"300"`
+}
+
+func (s *story) finding(f *verdict.Finding, id, prefix string) *findingView {
+	v := &findingView{
+		ID: id, Law: f.Law, Kind: f.Kind, Label: f.Label, Class: "bad", Severity: string(f.Severity), Count: f.Count, Fingerprint: f.Fingerprint,
+		Title: f.Title, Expected: f.Expected, Found: f.Found, Why: f.Why, Fix: f.Fix, Reports: slices.Clone(f.Reports), Checkpoint: f.Checkpoint,
+	}
+	if f.Severity == record.SeverityWarning {
+		v.Class = "warn"
+	}
+	values, cut := firstOf(f.Values, valuesOf)
+	shown, _ := firstOf(values, valuesShown)
+	v.Values, v.MoreValues = slices.Clone(shown), slices.Clone(values[len(shown):])
+	servers, cutServers := firstOf(f.Servers, serversOf)
+	for _, name := range servers {
+		link := serverLink{Name: name}
+		if srv := s.byServer[name]; srv != nil {
+			link.Row = anchor(prefix, srv)
+		}
+		v.Servers = append(v.Servers, link)
+	}
+	gs, _ := firstOf(grips(f.Evidence), gripsOf)
+	for _, g := range gs {
+		v.Grips = append(v.Grips, newGrip(g))
+	}
+	proof, cutProof := firstOf(f.Evidence, evidenceOf)
+	for i := range proof {
+		row := s.evidence(&proof[i])
+		if i < evidenceOpen {
+			v.Evidence = append(v.Evidence, row)
+		} else {
+			v.MoreProof = append(v.MoreProof, row)
+		}
+	}
+	v.Unseen = unseen(f.Evidence)
+	v.Left = leftOut(cut, cutServers, cutProof)
+	return v
+}
+
+// unseen is what could not be read of the processes, each reason once.
+func unseen(evidence []record.Evidence) []string {
+	count := map[string]int{}
+	var reasons []string
+	for i := range evidence {
+		for _, reason := range evidence[i].Unseen {
+			if count[reason]++; count[reason] == 1 {
+				reasons = append(reasons, reason)
+			}
+		}
+	}
+	head, _ := firstOf(reasons, unseenOf)
+	lines := make([]string, len(head))
+	for i, reason := range head {
+		lines[i] = fmt.Sprintf("%s: %s", plural(count[reason], "process"), reason)
+	}
+	return lines
+}
+
+func leftOut(values, servers, processes int) string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{values, "value"}, {servers, "server"}, {processes, "process"}} {
+		if p.n > 0 {
+			parts = append(parts, plural(p.n, p.word))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Not shown: " + strings.Join(parts, ", ") + "; the run file has them all."
+}
+
+func newGrip(g *grip) gripView {
+	v := gripView{Count: g.count, Suspect: g.suspect, Waits: g.waits, Text: g.held, Server: processName(g.sample)}
+	if g.holder != nil {
+		v.Holder = fmt.Sprintf("%s, pid %d, fd %d", g.holder.Role, g.holder.PID, g.holder.FD)
+		v.Via = end(g.holder.Mode, g.target())
+	}
+	return v
+}
+
+func (g *grip) target() string {
+	for _, d := range g.sample.Descriptors {
+		if d.FD == 0 {
+			return d.Target
+		}
+	}
+	return ""
+}
+
+func processName(e *record.Evidence) string {
+	name := e.Server
+	if name == "" {
+		name = e.Comm
+	}
+	return fmt.Sprintf("%s, pid %d", name, e.PID)
+}
+
+func (s *story) evidence(e *record.Evidence) evidenceRow {
+	row := evidenceRow{
+		Name: e.Server, PID: e.PID, State: stateName(e.State), Waits: e.Wchan, RSS: size(e.RSS), Age: span(int64(e.Age)),
+		Args: shell(e.Args), Parent: s.parent(e),
+	}
+	if row.Name == "" {
+		row.Name = e.Comm
+	}
+	if e.Syscall != "" {
+		row.Waits = strings.TrimSpace(e.Syscall + " " + wchan(e.Wchan))
+	}
+	if e.FDs >= 0 {
+		row.Handles = fmt.Sprint(e.FDs)
+	}
+	for i := range e.Descriptors {
+		if d := &e.Descriptors[i]; d.FD >= 0 && d.FD < len(row.FDs) {
+			row.FDs[d.FD] = clean(strings.TrimPrefix(heldBy(d), "held by "), 300)
+		}
+	}
+	for _, g := range []struct {
+		verb  string
+		names []string
+	}{{"pending", e.SigPending}, {"ignores", e.SigIgnored}, {"catches", e.SigCaught}} {
+		if len(g.names) > 0 {
+			row.Signals = append(row.Signals, g.verb+" "+shortSignals(g.names))
+		}
+	}
+	return row
+}
+
+func (s *story) parent(e *record.Evidence) string {
+	switch {
+	case s.host != nil && e.PPID == s.host.PID:
+		return fmt.Sprintf("host %d", e.PPID)
+	case e.PPID == 1:
+		return "init"
+	}
+	return fmt.Sprint(e.PPID)
+}
+
+func wchan(name string) string {
+	if name == "" || name == "0" {
+		return ""
+	}
+	return "(" + name + ")"
+}
+
+func shortSignals(names []string) string {
+	head, more := firstOf(names, 8)
+	short := make([]string, len(head))
+	for i, n := range head {
+		short[i] = strings.TrimPrefix(n, "SIG")
+	}
+	text := strings.Join(short, " ")
+	if more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+var stateNames = map[string]string{
+	"R": "R running", "S": "S sleeping", "D": "D in the kernel", "Z": "Z zombie", "T": "T stopped", "t": "t traced", "I": "I idle",
+}
+
+func stateName(s string) string {
+	if name := stateNames[s]; name != "" {
+		return name
+	}
+	return s
+}
+
+// linkServers drops the links to lifelines that are not drawn.
+func (r *runView) linkServers() {
+	drawn := map[string]bool{}
+	for _, b := range r.Timeline.Blocks {
+		for _, row := range b.Rows {
+			drawn[row.ID] = true
+		}
+	}
+	for _, f := range r.Findings {
+		for i := range f.Servers {
+			if !drawn[f.Servers[i].Row] {
+				f.Servers[i].Row = ""
+			}
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+
+	"github.com/leakbench/leakbench/internal/verdict"
+)
+
+// poison is what a hostile process would like to get into a report.
+const poison = "mark7q<script>alert(1)</script></title></style></svg>\" onload=\"x' \x1b[31m\x1b]0;t\a\u202eabc\u2066\u200b\u0085\x00\x7f\xff\n::error::pwned\r\n##[error]pwned\U000e0041`${x}"
+
+// fields visits every string below v, with the path of its field.
+func fields(v reflect.Value, path string, visit func(path string, s reflect.Value)) {
+	switch v.Kind() {
+	case reflect.String:
+		visit(path, v)
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fields(v.Elem(), path, visit)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			fields(v.Index(i), path, visit)
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			if v.MapIndex(k).Kind() == reflect.String {
+				c := reflect.New(v.Type().Elem()).Elem()
+				c.Set(v.MapIndex(k))
+				visit(path, c)
+				v.SetMapIndex(k, c)
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				fields(v.Field(i), v.Type().Name()+"."+f.Name, visit)
+			}
+		}
+	}
+}
+
+// poisoned is the sample runs with the poison behind every string of a field,
+// or of every field but those that say what a record is.
+func poisoned(only string) []verdict.Judged {
+	runs := []verdict.Judged{storm("naive", true, 2), cron()}
+	for i := range runs {
+		fields(reflect.ValueOf(&runs[i]), "", func(path string, s reflect.Value) {
+			if path == only || only == "" && !says[path] {
+				s.SetString(s.String() + poison)
+			}
+		})
+	}
+	return runs
+}
+
+// says are fields without which a record means nothing. They are poisoned one
+// by one only.
+var says = map[string]bool{
+	"Event.Kind": true, "Step.Op": true, "Session.State": true, "RPCInfo.Method": true, "RPCInfo.Phase": true,
+	"Verdict.Outcome": true, "Finding.Law": true, "Finding.Severity": true, "LawResult.Status": true, "Process.State": true, "Host.Kind": true,
+}
+
+func everyField() []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, j := range poisoned("none") {
+		fields(reflect.ValueOf(&j), "", func(path string, _ reflect.Value) {
+			if !seen[path] {
+				seen[path] = true
+				out = append(out, path)
+			}
+		})
+	}
+	return append(out, "")
+}
+
+var ownColour = regexp.MustCompile("\x1b\\[[0-9;]+m")
+
+func TestNothingHostileComesThrough(t *testing.T) {
+	t.Parallel()
+	all := everyField()
+	require.Greater(t, len(all), 90)
+	shown := map[string]int{}
+	for _, field := range all {
+		runs := poisoned(field)
+		var page, text, object bytes.Buffer
+		require.NoError(t, HTML(&page, runs))
+		require.NoError(t, Text(&text, runs, TextOptions{Color: true, Verbose: true}))
+		require.NoError(t, JSON(&object, runs, Exit{Reason: poison}))
+		name := fmt.Sprintf("field %q", field)
+		harmlessPage(t, name, page.String())
+		harmlessText(t, name, ownColour.ReplaceAllString(text.String(), ""))
+		harmlessText(t, name, object.String())
+		assert.NotContains(t, object.String(), "<script", name)
+		for i, out := range []string{page.String(), text.String(), object.String()} {
+			if strings.Contains(out, "mark7q") {
+				shown[[]string{"html", "text", "json"}[i]]++
+			}
+		}
+	}
+	// The test means nothing where the poison does not arrive.
+	assert.Greater(t, shown["html"], 70)
+	assert.Greater(t, shown["text"], 35)
+	assert.Greater(t, shown["json"], 15)
+}
+
+// harmlessPage asserts that the page is what it is without the poison, but for
+// its text: no element, attribute or control character more.
+func harmlessPage(t *testing.T, name, page string) {
+	t.Helper()
+	for _, r := range page {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+			require.Fail(t, "a raw control character", "%s: %U", name, r)
+		}
+	}
+	doc, err := html.Parse(strings.NewReader(page))
+	require.NoError(t, err)
+	walk(doc, func(n *html.Node) {
+		if n.Data == "script" {
+			assert.Equal(t, pageJS, n.FirstChild.Data, name)
+		}
+		for _, a := range n.Attr {
+			if strings.HasPrefix(a.Key, "on") {
+				assert.Fail(t, "a handler", "%s: %s", name, a.Key)
+			}
+		}
+	})
+	assert.Equal(t, 1, strings.Count(page, "<script"), name)
+	assert.Equal(t, 1, strings.Count(page, "</style"), name)
+}
+
+func harmlessText(t *testing.T, name, text string) {
+	t.Helper()
+	for _, r := range text {
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+			require.Fail(t, "a raw control character", "%s: %U in %q", name, r, text)
+		}
+	}
+	for line := range strings.Lines(text) {
+		assert.False(t, strings.HasPrefix(strings.TrimSpace(line), "::"), "%s: a CI runner obeys %q", name, line)
+	}
+	if !strings.HasPrefix(text, "{") {
+		assert.NotContains(t, text, "##[", name)
+	}
+}
+
+// JSON is for programs: what it escapes it does not change.
+func TestJSONKeepsStringsExact(t *testing.T) {
+	t.Parallel()
+	j := cron()
+	j.Dir = "dir\x1b[31m\u202e\u0085\x7f\U000e0041\u2028\"</script>é"
+	var b bytes.Buffer
+	require.NoError(t, JSON(&b, []verdict.Judged{j}, Exit{}))
+	var out struct{ Runs []struct{ Dir string } }
+	require.NoError(t, json.Unmarshal(b.Bytes(), &out))
+	assert.Equal(t, j.Dir, out.Runs[0].Dir)
+}
+
+func TestLongStringsAreCut(t *testing.T) {
+	t.Parallel()
+	runs := []verdict.Judged{cron()}
+	fields(reflect.ValueOf(&runs[0]), "", func(path string, s reflect.Value) {
+		if !says[path] {
+			s.SetString(s.String() + strings.Repeat("x y", 20_000))
+		}
+	})
+	var page, text bytes.Buffer
+	require.NoError(t, HTML(&page, runs))
+	require.NoError(t, Text(&text, runs, TextOptions{}))
+	assert.Less(t, page.Len(), 400<<10)
+	assert.Less(t, text.Len(), 200<<10)
+}
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"plain":                            "plain",
+		"naïve – 日本 ✓":                     "naïve – 日本 ✓",
+		"\x1b[31mred":                      `\x1b[31mred`,
+		"a\u202eb\u200bc\u2066":            `a\u202eb\u200bc\u2066`,
+		"one\r\ntwo\tthree\rfour":          `one two three\x0dfour`,
+		"bad \xff\xfe utf8":                `bad \xff\xfe utf8`,
+		"real \uFFFD":                      "real \uFFFD",
+		"c1\u0085 nbsp\u00a0x\U000e0041":   `c1\u0085 nbsp\u00a0x\U000e0041`,
+		"z" + strings.Repeat("\u0301", 50): "z\u0301\u0301",
+	} {
+		assert.Equal(t, want, clean(in, 100), "%q", in)
+	}
+	assert.Equal(t, "abc…", clean("abcdef", 3))
+	assert.Equal(t, "a\nb\tc", cleanLines("a\r\nb\tc", 100))
+}

@@ -1,0 +1,52 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the page's template, style and script
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/leakbench/leakbench/internal/verdict"
+)
+
+var (
+	//go:embed assets/page.tmpl
+	pageSource string
+	//go:embed assets/report.css
+	pageCSS string
+	//go:embed assets/report.js
+	pageJS string
+)
+
+var pageTemplate = template.Must(template.New("page").Parse(pageSource))
+
+// HTML writes one page on all runs. It needs nothing besides itself: no
+// network, no other file, and its policy forbids any. It reads without its
+// script, which adds the crosshair, the copy buttons and what printing needs.
+// The error is w's.
+func HTML(w io.Writer, runs []verdict.Judged) error {
+	page := newPage(runs)
+	scrub(page)
+	page.CSS, page.JS = template.CSS(pageCSS), template.JS(pageJS) //nolint:gosec // both are ours
+	page.Policy = policy(pageCSS, pageJS)
+	var buf bytes.Buffer
+	if err := pageTemplate.Execute(&buf, page); err != nil {
+		return fmt.Errorf("rendering the page: %w", err)
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+// policy allows the page its own style and script, by what they hash to, and
+// nothing else: whatever got past the escaping would still not run.
+func policy(css, js string) string {
+	return fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hash(css), hash(js))
+}
+
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}

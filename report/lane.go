@@ -1,0 +1,203 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+const (
+	laneHeight = 15
+	laneMost   = 4
+	laneSteps  = 600
+	// charRoom is the share of the plot, in per cent, that a character of a
+	// label takes on a plot of ordinary width.
+	charRoom  = 0.78
+	noteLines = 3
+	bandsMost = 300
+)
+
+// laneView is the steps of a run, drawn above the lifelines.
+type laneView struct {
+	Height int
+	Steps  []laneStep
+	Text   string
+}
+
+type laneStep struct {
+	X, Y, W string
+	TX, TY  string
+	Class   string
+	Text    string `max:"80"`
+	Title   string `max:"300"`
+}
+
+// lanes packs the steps into few lines. Of steps too narrow to be told apart
+// only one is drawn; the table of steps has them all.
+func (s *story) lanes(a *axis) laneView {
+	v := laneView{}
+	var ends [laneMost]float64
+	used, drawn := 0, 0
+	for _, st := range s.steps {
+		x0, x1 := a.x(st.from), a.x(st.to)
+		w := math.Max(x1-x0, 0.25)
+		lane := laneMost - 1
+		for i := range ends {
+			if ends[i] <= x0 {
+				lane = i
+				break
+			}
+		}
+		if drawn >= laneSteps || ends[lane] > x0+0.2 && asExpected(st) {
+			continue
+		}
+		ends[lane] = math.Max(ends[lane], x0+w)
+		used = max(used, lane+1)
+		drawn++
+		v.Steps = append(v.Steps, newLaneStep(st, x0, w, lane))
+	}
+	v.Height = used * laneHeight
+	v.Text = plural(len(s.steps), "step")
+	if drawn < len(s.steps) {
+		v.Text = fmt.Sprintf("%d of %d steps", drawn, len(s.steps))
+	}
+	return v
+}
+
+func newLaneStep(st *stepSpan, x0, w float64, lane int) laneStep {
+	v := laneStep{
+		X: pct(x0), Y: num(float64(lane*laneHeight + 1)), W: pct(w), Class: "step " + stepClass(st),
+		TX: pct(x0 + 0.35), TY: num(float64(lane*laneHeight + 11)),
+		Title: fmt.Sprintf("%s, step %d, %s, took %s", clean(stepTitle(st), maxName*2), st.N, at(st.from), span(st.to-st.from)),
+	}
+	for _, text := range []string{clean(stepName(st), maxName), clean(st.Op, maxName)} {
+		if float64(utf8.RuneCountInString(text))*charRoom+0.7 <= w {
+			v.Text = text
+			break
+		}
+	}
+	return v
+}
+
+func stepClass(st *stepSpan) string {
+	switch {
+	case !asExpected(st):
+		return "odd"
+	case st.skipped:
+		return "skip"
+	}
+	switch st.Op {
+	case "break", "kill":
+		return "hit"
+	case "close", "stop", "term", "reload", "cancel":
+		return "endop"
+	}
+	return "plain"
+}
+
+// bands are what lies behind the lifelines: shortened stretches, checkpoints,
+// forced deaths, and the time after the host's end. Their names are placed in
+// lines above, where there is room.
+func (s *story) bands(a *axis) ([]bandView, []noteView, int) {
+	var out []bandView
+	var notes noteLayout
+	for _, i := range a.idle {
+		out = append(out, bandView{pct(i.x0), pct(i.x1 - i.x0), "idle"})
+	}
+	if s.hostGone >= 0 {
+		x := a.x(s.hostGone)
+		out = append(out, bandView{pct(x), pct(100 - x), "gone"})
+	}
+	for _, c := range s.checkpoints {
+		x0, x1 := a.x(c.from), a.x(c.to)
+		class := "check"
+		if !c.Quiet {
+			class = "check bad"
+		}
+		out = append(out, bandView{pct(x0), pct(math.Max(x1-x0, 0.2)), class})
+		notes.place(x0, x1, class, c.Name, checkState(c))
+	}
+	for _, st := range s.steps {
+		if (st.Op == "break" || st.Op == "kill" || st.Op == "term" || st.Op == "stop") && len(out) < bandsMost {
+			out = append(out, bandView{pct(a.x(st.from)), "0", "hit"})
+		}
+	}
+	if s.hostGone >= 0 {
+		x := a.x(s.hostGone)
+		notes.place(x, x, "gone", "host ends", "the host is gone: "+exitText(s.hostExit))
+	}
+	head, _ := firstOf(out, bandsMost)
+	return head, notes.out, notes.lines*laneHeight + 2
+}
+
+// noteLayout puts names into the first line where they do not collide.
+type noteLayout struct {
+	out   []noteView
+	taken [noteLines][][2]float64
+	lines int
+}
+
+func (n *noteLayout) place(x0, x1 float64, class, text, title string) {
+	text = clean(text, 30)
+	w := float64(utf8.RuneCountInString(text)) * charRoom
+	mid := (x0 + x1) / 2
+	anchor, from := "middle", mid-w/2
+	switch {
+	case from < 0:
+		anchor, mid, from = "start", 0, 0
+	case mid+w/2 > 100:
+		anchor, mid, from = "end", 100, 100-w
+	}
+	for line := range n.taken {
+		if !collides(n.taken[line], from-0.6, from+w+0.6) {
+			n.taken[line] = append(n.taken[line], [2]float64{from, from + w})
+			n.lines = max(n.lines, line+1)
+			n.out = append(n.out, noteView{X: pct(mid), Y: num(float64(line*laneHeight + 12)), Anchor: anchor, Class: class, Text: text, Title: title})
+			return
+		}
+	}
+}
+
+func collides(taken [][2]float64, from, to float64) bool {
+	for _, t := range taken {
+		if from < t[1] && to > t[0] {
+			return true
+		}
+	}
+	return false
+}
+
+// checkState says how a checkpoint went.
+func checkState(c *checkSpan) string {
+	if c.Quiet {
+		return "in order after " + span(c.to-c.from)
+	}
+	return "not in order within " + span(c.to-c.from)
+}
+
+// foundView is a moment that a finding names.
+type foundView struct {
+	X     string
+	Title string `max:"200"`
+}
+
+const foundMost = 120
+
+// found are the moments of the findings, one mark for those that coincide.
+func (s *story) found(a *axis) []foundView {
+	var out []foundView
+	taken := map[string]bool{}
+	for i := range s.Verdict.Findings {
+		f := &s.Verdict.Findings[i]
+		for _, t := range f.At {
+			x := strconv.FormatFloat(a.x(t), 'f', 1, 64) + "%"
+			if t < 0 || t > s.end || taken[x] || len(out) >= foundMost {
+				continue
+			}
+			taken[x] = true
+			out = append(out, foundView{x, clean(fmt.Sprintf("%s %s at %s: %s", f.Law, f.Kind, at(t), f.Title), 200)})
+		}
+	}
+	return out
+}

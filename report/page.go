@@ -1,0 +1,320 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/verdict"
+)
+
+// What a page shows at most. It always says what it left out.
+const (
+	fullRuns   = 60 // of a page; the others are rows of the overview
+	allRuns    = 2000
+	findingsOf = 100 // a run
+	doubtsOf   = 60
+	stepsOf    = 400
+)
+
+// pageView is all that the template knows. Its strings are cleaned by scrub
+// before it does.
+type pageView struct {
+	Title    string
+	CSS      template.CSS
+	JS       template.JS
+	Policy   string
+	Outcome  string
+	Headline string
+	Runs     []*runView
+	Overview []overviewRow
+	More     string
+}
+
+type overviewRow struct {
+	ID, Outcome, Glyph string
+	Scenario, Host     string `max:"80"`
+	Findings, Doubts   int
+	Spawned, Peak      int
+	Left               int
+	Took               string
+	First              string `max:"200"`
+}
+
+type fact struct{ Name, Value string }
+
+type runView struct {
+	ID       string
+	Alone    bool
+	Open     bool
+	Outcome  string
+	Glyph    string
+	Word     string
+	Scenario string `max:"80"`
+	Host     string `max:"80"`
+	About    string `max:"300"`
+	Sentence string
+	Facts    []fact
+	Laws     []lawView
+	Doubts   []record.Doubt
+	DoubtsUp bool // doubts decide the verdict: they come first
+	Findings []*findingView
+	Left     string // findings and doubts that are not shown
+	Timeline *timelineView
+	Faults   []faultView
+	Steps    []stepView
+	StepNote string
+	Checks   []checkView
+	Odd      int
+	Limits   []fact
+	Machine  []fact
+	Weak     []string `max:"500"`
+	Command  string
+	Source   string `max:"48000" lines:"keep"`
+	Reports  []string
+}
+
+type lawView struct {
+	ID, Name, Status, Class, Glyph string
+	Expected, Found, Reason        string
+	Values                         []string
+}
+
+type faultView struct {
+	Label, What, When, Status, Class string
+	Fired, Needed                    int
+}
+
+type checkView struct {
+	Name             string `max:"80"`
+	At, State, Class string
+}
+
+type stepView struct {
+	N                       int
+	At, Took, Result, Class string
+	Op, Session, Label      string `max:"80"`
+	Detail                  string `max:"200"`
+	Error                   string `max:"500"`
+}
+
+func newPage(runs []verdict.Judged) *pageView {
+	p := &pageView{Outcome: string(worst(runs))}
+	most := max(lifelinesLeast, min(lifelinesOfRun, lifelinesOfPage/max(1, min(len(runs), fullRuns))))
+	shown := fullRunsOf(runs)
+	head, more := firstOf(runs, allRuns)
+	for i := range head {
+		s := tell(&head[i])
+		id := ""
+		if shown[i] {
+			id = fmt.Sprintf("r%d", i+1)
+			p.Runs = append(p.Runs, s.view(id, most))
+		}
+		p.Overview = append(p.Overview, s.overview(id))
+	}
+	if left := len(runs) - len(p.Runs); left > 0 {
+		p.More = fmt.Sprintf("%d of %d runs are shown in full, those with findings or doubts first.", len(p.Runs), len(runs))
+	}
+	if more > 0 {
+		p.More += fmt.Sprintf(" The last %d are not in the table either.", more)
+	}
+	p.Headline, p.Title = headline(runs)
+	if len(p.Runs) == 1 && len(runs) == 1 {
+		p.Runs[0].Alone, p.Runs[0].Open = true, true
+	}
+	return p
+}
+
+// fullRunsOf are the runs that get a section of their own: the first ones that
+// are not clean, then the first clean ones.
+func fullRunsOf(runs []verdict.Judged) map[int]bool {
+	shown := map[int]bool{}
+	for _, clean := range []bool{false, true} {
+		for i := range runs {
+			if len(shown) < fullRuns && (runs[i].Verdict.Outcome == verdict.Clean) == clean {
+				shown[i] = true
+			}
+		}
+	}
+	return shown
+}
+
+func headline(runs []verdict.Judged) (headline, title string) {
+	if len(runs) == 1 && runs[0].Run != nil {
+		h := &runs[0].Run.Header
+		return "", fmt.Sprintf("%s: %s on %s", runs[0].Verdict.Outcome, h.Scenario.Name, h.Host.Name)
+	}
+	count := map[verdict.Outcome]int{}
+	for i := range runs {
+		count[runs[i].Verdict.Outcome]++
+	}
+	var parts []string
+	for _, o := range []verdict.Outcome{verdict.Leak, verdict.Inconclusive, verdict.Clean} {
+		if count[o] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[o], o))
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "nothing to judge")
+	}
+	headline = plural(len(runs), "run") + ": " + strings.Join(parts, ", ")
+	return headline, headline
+}
+
+func (s *story) overview(id string) overviewRow {
+	v := &s.Verdict
+	row := overviewRow{
+		ID: id, Outcome: string(v.Outcome), Glyph: outcomeGlyph[v.Outcome], Scenario: s.header.Scenario.Name, Host: s.header.Host.Name,
+		Findings: len(v.Findings), Doubts: len(v.Doubts), Spawned: v.Spawned, Peak: v.PeakLive, Left: v.Left, Took: span(s.end),
+	}
+	if len(v.Findings) > 0 {
+		row.First = gravest(v.Findings).Title
+	} else if len(v.Doubts) > 0 {
+		row.First = v.Doubts[0].Text
+	}
+	return row
+}
+
+func (s *story) view(id string, most int) *runView {
+	v, h := &s.Verdict, s.header
+	r := &runView{
+		ID: id, Open: v.Outcome == verdict.Leak, Outcome: string(v.Outcome), Glyph: outcomeGlyph[v.Outcome], Scenario: h.Scenario.Name,
+		Host: h.Host.Name, About: h.Scenario.Title, Sentence: s.sentence(), Reports: h.Scenario.Reports,
+		DoubtsUp: v.Outcome == verdict.Inconclusive, Command: shell(h.Command), Source: h.Scenario.Source, Weak: h.Witness.Weak,
+	}
+	r.Facts, r.Limits, r.Machine = s.facts(), s.limits(), s.machine()
+	for i := range v.Laws {
+		r.Laws = append(r.Laws, newLaw(&v.Laws[i]))
+	}
+	prefix := id + "-"
+	findings, more := firstOf(v.Findings, findingsOf)
+	for i := range findings {
+		r.Findings = append(r.Findings, s.finding(&findings[i], fmt.Sprintf("%sf%d", prefix, i+1), prefix))
+	}
+	doubts, moreDoubts := firstOf(v.Doubts, doubtsOf)
+	r.Doubts = append(r.Doubts, doubts...) // a copy: scrub writes to it
+	if more+moreDoubts > 0 {
+		r.Left = fmt.Sprintf("Not shown: %s and %s.", plural(more, "finding"), plural(moreDoubts, "doubt"))
+	}
+	r.Timeline = s.timeline(prefix, most)
+	r.linkServers()
+	for _, f := range s.faults() {
+		r.Faults = append(r.Faults, newFault(f))
+	}
+	s.stepTable(r)
+	s.checkTable(r)
+	r.Weak = append([]string(nil), r.Weak...)
+	r.Reports = append([]string(nil), r.Reports...)
+	return r
+}
+
+// sentence is the verdict in one.
+func (s *story) sentence() string {
+	v := &s.Verdict
+	switch {
+	case len(v.Findings) == 1:
+		return v.Findings[0].Title + "."
+	case len(v.Findings) > 1:
+		return fmt.Sprintf("%s, and %s more.", gravest(v.Findings).Title, plural(len(v.Findings)-1, "finding"))
+	case len(v.Doubts) > 0:
+		return "Nothing was found, but the run may not be called clean: " + v.Doubts[0].Text
+	case v.Spawned == 1:
+		return "The one server that was launched ended when it should, and no law was broken."
+	}
+	return fmt.Sprintf("All %d servers that were launched ended when they should, and no law was broken.", v.Spawned)
+}
+
+// gravest is the finding that the most processes show, of those that weigh as
+// much as the first.
+func gravest(findings []verdict.Finding) *verdict.Finding {
+	first := &findings[0]
+	for i := range findings {
+		if f := &findings[i]; f.Severity == findings[0].Severity && f.Count > first.Count {
+			first = f
+		}
+	}
+	return first
+}
+
+var lawLooks = map[verdict.LawStatus]struct{ class, glyph string }{
+	verdict.LawKept: {"good", "✓"}, verdict.LawBroken: {"bad", "✗"}, verdict.LawNotJudged: {"none", "–"},
+}
+
+func newLaw(l *verdict.LawResult) lawView {
+	look := lawLooks[l.Status]
+	values, _ := firstOf(l.Values, 6)
+	return lawView{
+		ID: l.Law, Name: l.Name, Status: string(l.Status), Class: look.class, Glyph: look.glyph,
+		Expected: l.Expected, Found: l.Found, Reason: l.Reason, Values: append([]string(nil), values...),
+	}
+}
+
+func newFault(f planned) faultView {
+	v := faultView{Label: f.Label, What: f.Do + " on " + f.On, When: "every launch", Fired: f.fired, Needed: f.Fires, Status: "fired", Class: "good"}
+	switch {
+	case f.On == "order":
+		v.When = "when told"
+	case f.Launch > 0:
+		v.When = fmt.Sprintf("launch %d", f.Launch)
+	case f.Every > 1:
+		v.When = fmt.Sprintf("every %d launches", f.Every)
+	}
+	switch {
+	case f.fired < f.Fires:
+		v.Status, v.Class = "did not fire", "warn"
+	case f.fired == 0:
+		v.Status, v.Class = "not needed", "none"
+	}
+	return v
+}
+
+func (s *story) stepTable(r *runView) {
+	head, more := firstOf(s.steps, stepsOf)
+	for _, st := range head {
+		v := stepView{
+			N: st.N, At: at(st.from), Took: span(st.to - st.from), Result: stepResult(st), Op: st.Op, Session: st.Session,
+			Label: st.Label, Detail: st.Detail, Error: st.Error,
+		}
+		switch {
+		case !asExpected(st):
+			v.Class = "bad"
+		case st.skipped:
+			v.Class = "none"
+		}
+		r.Steps = append(r.Steps, v)
+	}
+	for _, st := range s.steps {
+		if !asExpected(st) {
+			r.Odd++
+		}
+	}
+	r.StepNote = plural(len(s.steps), "step")
+	if more > 0 {
+		r.StepNote += fmt.Sprintf(", the first %d shown", len(head))
+	}
+	if r.Odd > 0 {
+		r.StepNote += fmt.Sprintf(", %d not as expected", r.Odd)
+	} else if len(s.steps) > 0 {
+		r.StepNote += ", all as expected"
+	}
+}
+
+func (s *story) checkTable(r *runView) {
+	head, _ := firstOf(s.checkpoints, stepsOf)
+	for _, c := range head {
+		v := checkView{Name: c.Name, At: at(c.from), State: checkState(c), Class: "good"}
+		if !c.Quiet {
+			v.Class = "bad"
+		}
+		r.Checks = append(r.Checks, v)
+	}
+}
+
+func started(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}

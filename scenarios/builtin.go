@@ -1,0 +1,36 @@
+package scenarios
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/suggest"
+)
+
+//go:embed *.yaml
+var files embed.FS
+
+// names are the built-in scenarios in the order in which somebody new to them
+// would run them.
+var names = []string{"storm", "cron", "reload", "hang", "crash", "shutdown", "grow"}
+
+// Names lists the built-in scenarios.
+func Names() []string { return slices.Clone(names) }
+
+// Builtin returns the built-in scenario of that name, or an error that names
+// the one that was probably meant.
+func Builtin(name string) (*Scenario, error) {
+	if !slices.Contains(names, name) {
+		if hint := suggest.DidYouMean(name, names); hint != "" {
+			return nil, fmt.Errorf("no scenario %q; %s", clip(name), hint)
+		}
+		return nil, fmt.Errorf("no scenario %q; there are %s", clip(name), strings.Join(names, ", "))
+	}
+	src, err := files.ReadFile(name + ".yaml")
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name+".yaml", src)
+}

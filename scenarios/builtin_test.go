@@ -1,0 +1,162 @@
+package scenarios_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+func TestNamesAreTheFiles(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("*.yaml")
+	require.NoError(t, err)
+	var files []string
+	for _, p := range paths {
+		files = append(files, strings.TrimSuffix(p, ".yaml"))
+	}
+	assert.ElementsMatch(t, files, scenarios.Names())
+	scenarios.Names()[0] = "changed"
+	assert.Equal(t, "storm", scenarios.Names()[0], "the list can't be changed from outside")
+}
+
+func TestBuiltins(t *testing.T) {
+	t.Parallel()
+	for _, name := range scenarios.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := scenarios.Builtin(name)
+			require.NoError(t, err)
+			src, err := os.ReadFile(name + ".yaml")
+			require.NoError(t, err)
+			assert.Equal(t, name, s.Name)
+			assert.Equal(t, name+".yaml", s.File)
+			assert.Equal(t, string(src), s.Source)
+			assert.NotEmpty(t, s.Title)
+			assert.NotEmpty(t, s.About)
+			assert.NotEmpty(t, s.Reports, "each says which reports it reproduces")
+			for _, server := range s.Servers {
+				assert.Empty(t, server.Script.Check(), "the script of %s", server.Label)
+			}
+		})
+	}
+}
+
+func TestBuiltinUnknown(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"strom":  `no scenario "strom"; did you mean storm?`,
+		"banana": `no scenario "banana"; there are storm, cron, reload, hang, crash, shutdown, grow`,
+		"":       `no scenario ""; there are storm, cron, reload, hang, crash, shutdown, grow`,
+	} {
+		_, err := scenarios.Builtin(name)
+		assert.EqualError(t, err, want)
+	}
+}
+
+func TestPlansOfBuiltins(t *testing.T) {
+	t.Parallel()
+	labels := func(pairs ...any) (all []record.PlanLabel) {
+		for i := 0; i < len(pairs); i += 2 {
+			all = append(all, record.PlanLabel{Label: pairs[i].(string), Launches: pairs[i+1].(int)})
+		}
+		return all
+	}
+	final := scenarios.FinalCheckpoint
+	for name, want := range map[string]record.Plan{
+		"storm": {
+			Labels: labels("steady", 1, "flaky", 21),
+			Faults: []record.PlanFault{
+				{Label: "flaky", On: "initialize", Do: "reject", Launch: 2, Fires: 1},
+				{Label: "flaky", On: "order", Do: "exit", Fires: 10},
+				{Label: "flaky", On: "order", Do: "close-stdout", Fires: 10},
+			},
+			Checkpoints: []string{"after-storm", final},
+		},
+		"cron":   {Labels: labels("desk", 1, "worker", 12), Checkpoints: []string{"after-ticks", final}},
+		"reload": {Labels: labels("app", 8, "bystander", 1), Checkpoints: []string{"after-reloads", final}},
+		"hang": {
+			Labels: labels("mute", 4),
+			Faults: []record.PlanFault{
+				{Label: "probed", On: "discover", Do: "hang", Launch: 1},
+				{Label: "mute", On: "initialize", Do: "hang", Launch: 1, Fires: 1},
+				{Label: "mute", On: "initialize", Do: "hang", Launch: 2, Fires: 1},
+				{Label: "mute", On: "initialize", Do: "hang", Launch: 3, Fires: 1},
+			},
+			Checkpoints: []string{"after-retries", final},
+		},
+		"crash": {
+			Labels: labels("tidy", 2, "deaf", 1, "stubborn", 1),
+			Faults: []record.PlanFault{
+				{Label: "deaf", On: "eof", Do: "ignore"}, {Label: "stubborn", On: "eof", Do: "ignore"}, {Label: "stubborn", On: "term", Do: "ignore"},
+			},
+			Checkpoints: []string{final},
+		},
+		"shutdown": {
+			Labels: labels("deaf", 2, "stubborn", 1, "slow", 1),
+			Faults: []record.PlanFault{
+				{Label: "deaf", On: "eof", Do: "ignore"},
+				{Label: "stubborn", On: "eof", Do: "ignore"},
+				{Label: "stubborn", On: "term", Do: "ignore"},
+				{Label: "slow", On: "exit", Do: "delay"},
+			},
+			Checkpoints: []string{final},
+		},
+		"grow": {
+			Labels: labels("hungry", 3), Faults: []record.PlanFault{{Label: "hungry", On: "order", Do: "grow", Fires: 2}},
+			Checkpoints: []string{"after-reconnects", "after-close", final},
+		},
+	} {
+		s, err := scenarios.Builtin(name)
+		require.NoError(t, err)
+		assert.Equal(t, want, s.Plan(), name)
+	}
+}
+
+// The storm is what its description says: twenty deaths in two ways by turns,
+// each followed by a reconnect and by a call on either session.
+func TestStorm(t *testing.T) {
+	t.Parallel()
+	s, err := scenarios.Builtin("storm")
+	require.NoError(t, err)
+	steps := s.Expand()
+	var deeds []string
+	for i, step := range steps {
+		if step.Op != scenarios.OpBreak {
+			continue
+		}
+		deeds = append(deeds, step.With.Do)
+		after := steps[i+1:]
+		if after[0].Expect == "any" { // it meets the launch that is refused
+			require.Len(t, deeds, 1)
+			after = after[1:]
+		}
+		assert.Equal(t, "order", step.With.On)
+		assert.Equal(t, []scenarios.Op{scenarios.OpOpen, scenarios.OpCall, scenarios.OpCall}, []scenarios.Op{after[0].Op, after[1].Op, after[2].Op})
+		assert.Equal(t, []string{"storm", "storm", "calm"}, []string{after[0].Session, after[1].Session, after[2].Session})
+	}
+	require.Len(t, deeds, 20)
+	for i, do := range deeds {
+		assert.Equal(t, []string{"exit", "close-stdout"}[i%2], do)
+	}
+}
+
+// The fake server does not export its tools; a fault names them.
+func TestToolsAreTheFakeServers(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"echo", "sleep", "whoami"} {
+		require.NoError(t, fakeserver.Fault{On: "call", Do: "reject", Tool: tool}.Check())
+		args := ""
+		if tool == "sleep" {
+			args = ", args: {ms: 1}"
+		}
+		parse(t, play("one:", "- {open: a, server: one}\n- {call: a, tool: "+tool+args+"}"))
+	}
+}

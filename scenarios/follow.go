@@ -1,0 +1,213 @@
+package scenarios
+
+import (
+	"maps"
+	"slices"
+)
+
+// follow plays the steps in thought and notes what can't go on as written: a
+// call on a session that nobody opened, a step after the host's end.
+func follow(lines []line, r *reader) {
+	f := &follower{reader: r, sessions: map[string]sessionAt{}, checkpoints: map[string]*node{}}
+	f.walk(lines)
+}
+
+// sessionAt is what is known of a session at a place in the play.
+type sessionAt struct {
+	label string
+	line  int    // of what made it so
+	not   string // why it can't be open, or "" where it can
+}
+
+type follower struct {
+	*reader
+	sessions    map[string]sessionAt
+	checkpoints map[string]*node
+	end         *line // the step that ended the host
+	beside      bool  // it did so beside other steps
+	inside      string
+}
+
+func (f *follower) walk(lines []line) {
+	for i := range lines {
+		f.step(&lines[i])
+	}
+}
+
+func (f *follower) step(l *line) {
+	if f.end != nil && !f.mayFollowEnd(l) {
+		return
+	}
+	switch l.Op {
+	case OpOpen:
+		f.open(l)
+	case OpCall, OpClose:
+		f.use(l)
+	case OpReload:
+		f.reload(l)
+	case OpBreak:
+		f.order(l)
+	case OpCheckpoint:
+		f.checkpoint(l)
+	case OpRepeat:
+		f.repeat(l)
+	case OpTick, OpParallel:
+		f.besides(l)
+	case OpStop, OpTerm, OpKill:
+		f.end = l
+	}
+}
+
+func (f *follower) mayFollowEnd(l *line) bool {
+	switch {
+	case l.Op != OpCheckpoint:
+		l.m.problem("the host is gone: %s on line %d ended it", f.end.Op, f.end.Line)
+		return false
+	case f.beside:
+		l.m.problem("no checkpoint can follow here: %s on line %d ends the host beside other steps; the bench looks by itself once the host is gone", f.end.Op, f.end.Line)
+		return false
+	}
+	return true
+}
+
+// open notes a session; its server must be told once.
+func (f *follower) open(l *line) {
+	if l.Session == "" {
+		return
+	}
+	old, known := f.sessions[l.Session]
+	switch {
+	case l.server == nil && !known:
+		l.subject.problem("session %s is new; say with server: which server it is for", l.Session)
+		return
+	case l.server == nil:
+		l.Label = old.label
+	case l.Label == "":
+		return // there is no such server: that was noted
+	case known && old.label != l.Label:
+		l.server.problem("session %s is one of server %s (line %d); it keeps its server", l.Session, old.label, old.line)
+		return
+	case slices.Contains(f.labels, l.Session) && l.Session != l.Label:
+		l.subject.problem("%s is the label of another server; give the session a name of its own", l.Session)
+		return
+	}
+	now := sessionAt{label: l.Label, line: l.Line}
+	if l.Expect == "fail" {
+		now.not = "is expected to fail"
+	}
+	f.sessions[l.Session] = now
+}
+
+// use is a call or a close.
+func (f *follower) use(l *line) {
+	if l.Session == "" {
+		return
+	}
+	s, known := f.sessions[l.Session]
+	switch {
+	case !known:
+		l.subject.problem("no earlier step opens session %s; %s", l.Session, f.meantSession(l.Session))
+	case s.not != "" && l.Expect == "":
+		l.notOpen(l.Session, s)
+	}
+	if known && l.Op == OpClose {
+		f.sessions[l.Session] = sessionAt{label: s.label, line: l.Line, not: "closes it"}
+	}
+}
+
+func (l *line) notOpen(session string, s sessionAt) {
+	round := ""
+	if s.line >= l.Line {
+		round = ", in the round before,"
+	}
+	l.subject.problem("session %s can't be open here: the step on line %d%s %s", session, s.line, round, s.not)
+}
+
+func (f *follower) meantSession(name string) string {
+	opened := slices.Sorted(maps.Keys(f.sessions))
+	if len(opened) == 0 {
+		return "none is open here"
+	}
+	return meantOr(name, opened)
+}
+
+func (f *follower) reload(l *line) {
+	if l.Label != "" && !f.hasOpen(l.Label) {
+		l.subject.problem("no session of server %s can be open here, so there is nothing to reload", l.Label)
+	}
+}
+
+func (f *follower) hasOpen(label string) bool {
+	for _, s := range f.sessions {
+		if s.label == label && s.not == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// order tells whether a break is for a session or for a label.
+func (f *follower) order(l *line) {
+	target := l.subject.scalar
+	name, _ := target.(string)
+	if l.Session == "" && l.Label == "" {
+		return // no name: noted
+	}
+	s, known := f.sessions[name]
+	switch {
+	case known:
+		l.Session, l.Label = name, s.label
+		if s.not != "" {
+			l.notOpen(name, s)
+		}
+	case slices.Contains(f.labels, name):
+		l.Session, l.Label = "", name
+	default:
+		all := slices.Sorted(maps.Keys(f.sessions))
+		l.subject.problem("%s is neither an open session nor a server; %s", name, meantOr(name, slices.Compact(append(all, f.labels...))))
+	}
+}
+
+func (f *follower) checkpoint(l *line) {
+	if f.inside != "" {
+		l.m.problem("a checkpoint stands between steps, not inside a %s: nothing may change while it looks", f.inside)
+		return
+	}
+	if first := f.checkpoints[l.Name]; first != nil && l.Name != "" && first != l.subject {
+		l.subject.problem("there is a checkpoint %s on line %d already", l.Name, first.line)
+		return
+	}
+	f.checkpoints[l.Name] = l.subject
+}
+
+// repeat goes through the steps twice: the second time they meet what the
+// first has left.
+func (f *follower) repeat(l *line) {
+	for range min(l.Count, 2) {
+		f.walk(l.lanes[0])
+	}
+}
+
+// besides goes through each lane as if it were alone, and then takes together
+// what they changed.
+func (f *follower) besides(l *line) {
+	before, inside := maps.Clone(f.sessions), f.inside
+	after := maps.Clone(before)
+	f.inside = string(l.Op)
+	var end *line
+	for _, lane := range l.lanes {
+		f.sessions, f.end = maps.Clone(before), nil
+		f.walk(lane)
+		if f.end != nil {
+			end = f.end
+		}
+		for name, now := range f.sessions {
+			was, known := before[name]
+			if (!known || now != was) && (after[name] == was || now.not == "") {
+				after[name] = now
+			}
+		}
+	}
+	f.sessions, f.inside, f.end = after, inside, end
+	f.beside = f.beside || end != nil
+}

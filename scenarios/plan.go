@@ -1,0 +1,286 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// FinalCheckpoint is the name of the checkpoint that the bench adds once the
+// host is gone, where the scenario has none there itself.
+const FinalCheckpoint = "host gone"
+
+// Expand returns the steps with every repeat written out, also those inside
+// ticks and parallel lanes. A checkpoint that is reached several times gets a
+// number, so that no two have the same name: "round-1", "round-2".
+func (s *Scenario) Expand() []Step {
+	steps := unroll(s.Steps)
+	times := map[string]int{}
+	for i := range steps {
+		if steps[i].Op == OpCheckpoint {
+			times[steps[i].Name]++
+		}
+	}
+	reached := map[string]int{}
+	for i := range steps {
+		if step := &steps[i]; step.Op == OpCheckpoint && times[step.Name] > 1 {
+			reached[step.Name]++
+			step.Name = fmt.Sprintf("%s-%d", step.Name, reached[step.Name])
+		}
+	}
+	return steps
+}
+
+func unroll(steps []Step) []Step {
+	var all []Step
+	for _, s := range steps {
+		if s.Op == OpRepeat {
+			body := unroll(s.Steps)
+			all = slices.Grow(all, s.Count*len(body))
+			for range s.Count {
+				all = append(all, body...)
+			}
+			continue
+		}
+		s.Steps = unroll(s.Steps)
+		s.Lanes = slices.Clone(s.Lanes)
+		for i := range s.Lanes {
+			s.Lanes[i] = unroll(s.Lanes[i])
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// each calls f for every step, those inside others too.
+func each(steps []Step, f func(Step)) {
+	for _, s := range steps {
+		f(s)
+		each(s.Steps, f)
+		for _, lane := range s.Lanes {
+			each(lane, f)
+		}
+	}
+}
+
+func ends(s Step) bool { return s.Op == OpStop || s.Op == OpTerm || s.Op == OpKill }
+
+func anyEnds(steps []Step) bool {
+	found := false
+	each(steps, func(s Step) { found = found || ends(s) })
+	return found
+}
+
+// counts is what is certain to happen when the steps are played.
+type counts struct {
+	launches   map[string]int // by label
+	perSession map[string]int
+	orders     map[order]int
+	open       map[string]string // sessions that are open for certain, and their labels
+}
+
+type order struct{ label, do string }
+
+func count(steps []Step) *counts {
+	c := &counts{
+		launches: map[string]int{}, perSession: map[string]int{}, orders: map[order]int{}, open: map[string]string{},
+	}
+	c.add(steps)
+	return c
+}
+
+// add reports whether the host lives on after the steps.
+func (c *counts) add(steps []Step) bool {
+	for _, s := range steps {
+		switch {
+		case ends(s):
+			return false
+		case s.Op == OpTick:
+			if !c.tick(s) {
+				return false
+			}
+		case s.Op == OpParallel:
+			if !c.parallel(s.Lanes) {
+				return false
+			}
+		default:
+			c.step(s)
+		}
+	}
+	return true
+}
+
+func (c *counts) step(s Step) {
+	switch s.Op {
+	case OpOpen:
+		delete(c.open, s.Session)
+		if s.Expect == "any" { // nobody knows what the host makes of it
+			return
+		}
+		c.launch(s.Label, s.Session)
+		if s.Expect == "" {
+			c.open[s.Session] = s.Label
+		}
+	case OpClose:
+		delete(c.open, s.Session)
+	case OpReload:
+		for session, label := range c.open {
+			if label == s.Label {
+				c.launch(label, session)
+			}
+		}
+	case OpBreak:
+		c.orders[order{s.Label, s.With.Do}]++
+	}
+}
+
+func (c *counts) launch(label, session string) {
+	c.launches[label]++
+	c.perSession[session]++
+}
+
+// tick counts the jobs, unless the host may end before they begin.
+func (c *counts) tick(s Step) bool {
+	if !anyEnds(s.Steps) {
+		for _, j := range s.Jobs {
+			c.launches[j.Label] += j.Count
+		}
+	}
+	return c.add(s.Steps)
+}
+
+// parallel counts the lanes. Where one of them ends the host, nothing is
+// certain of the others.
+func (c *counts) parallel(lanes [][]Step) bool {
+	over := slices.ContainsFunc(lanes, anyEnds)
+	for _, lane := range lanes {
+		if over && !anyEnds(lane) {
+			continue
+		}
+		c.add(lane)
+	}
+	return !over
+}
+
+// Plan says what must have happened for a verdict on a run of the scenario to
+// mean anything.
+func (s *Scenario) Plan() record.Plan {
+	steps := s.Expand()
+	c := count(steps)
+	plan := record.Plan{Checkpoints: checkpoints(steps)}
+	for _, server := range s.Servers {
+		launches := max(1, c.launches[server.Label])
+		if server.Optional {
+			launches = 0
+		} else {
+			plan.Labels = append(plan.Labels, record.PlanLabel{Label: server.Label, Launches: launches})
+		}
+		for _, f := range server.Script.Faults {
+			plan.Faults = addFault(plan.Faults, record.PlanFault{
+				Label: server.Label, On: f.On, Do: f.Do, Launch: f.Launch, Every: f.Every,
+				Fires: fires(f, server.Script, launches),
+			})
+		}
+		for _, d := range fakeserver.Deeds {
+			n := c.orders[order{server.Label, d.Name}]
+			if n > 0 && server.Optional {
+				n = 0
+			} else if n == 0 {
+				continue
+			}
+			plan.Faults = addFault(plan.Faults, record.PlanFault{Label: server.Label, On: "order", Do: d.Name, Fires: n})
+		}
+	}
+	return plan
+}
+
+// addFault adds f, to the one that looks the same to who counts events.
+func addFault(all []record.PlanFault, f record.PlanFault) []record.PlanFault {
+	for i, g := range all {
+		g.Fires = f.Fires
+		if g == f {
+			all[i].Fires += f.Fires
+			return all
+		}
+	}
+	return append(all, f)
+}
+
+// checkpoints are those of the steps, and the final one where the steps have
+// none after the host's end.
+func checkpoints(steps []Step) []string {
+	var all []string
+	gone, looked := false, false
+	for _, s := range steps {
+		gone = gone || ends(s)
+		if s.Op == OpCheckpoint {
+			all = append(all, s.Name)
+			looked = looked || gone
+		}
+	}
+	if looked {
+		return all
+	}
+	return append(all, FinalCheckpoint)
+}
+
+// fires is how often a fault must be seen when a label is launched that many
+// times.
+func fires(f fakeserver.Fault, s fakeserver.Script, launches int) int {
+	if f.Passive() {
+		return 0
+	}
+	n := 0
+	for launch := 1; launch <= launches; launch++ {
+		if due(f, launch) && !forestalled(f, s, launch) {
+			n++
+		}
+	}
+	// A fault of a launch that is not certain is still one that the author
+	// wants to see: a run without it shows nothing.
+	if first := max(f.Launch, f.Every, 1); n == 0 && launches > 0 && !forestalled(f, s, first) {
+		n = 1
+	}
+	switch f.On {
+	case "start":
+		return n
+	case "initialize":
+		if s.Era != fakeserver.EraModern && s.Era != fakeserver.EraDual {
+			return n
+		}
+	case "eof", "term", "exit":
+		return 0 // whether the host lets it come to that is what is being tested
+	}
+	return min(n, 1) // how often a host asks for that is its own business
+}
+
+func due(f fakeserver.Fault, launch int) bool {
+	switch {
+	case f.Every > 0:
+		return launch%f.Every == 0
+	case f.Launch > 0:
+		return launch == f.Launch
+	}
+	return true
+}
+
+// order in which a server gets to the moments of a handshake.
+var handshake = []string{"start", "discover", "initialize", "list", "call"}
+
+// forestalled says that another fault ends the launch before f can happen.
+func forestalled(f fakeserver.Fault, s fakeserver.Script, launch int) bool {
+	at := slices.Index(handshake, f.On)
+	for _, g := range s.Faults {
+		earlier := slices.Index(handshake, g.On)
+		if earlier < 0 || earlier >= at || !g.Breaks() || g.Tool != "" || !due(g, launch) {
+			continue
+		}
+		fallsBack := g.On == "discover" && s.Era != fakeserver.EraModern && g.Do != "exit"
+		if !fallsBack { // where there still is initialize, a client falls back to it
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,142 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxProblems is how many problems of one file are told. Who has more is
+// helped by the first ones.
+const maxProblems = 50
+
+// maxGathered bounds what a hostile file costs.
+const maxGathered = 1000
+
+// Problem is one thing that is wrong with a scenario file.
+type Problem struct {
+	File    string
+	Line    int // from 1
+	Column  int // from 1, in characters
+	Message string
+	Snippet string // the line and, below it, a caret under the place; may be empty
+}
+
+func (p Problem) String() string {
+	s := fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
+	if p.Snippet != "" {
+		s += "\n" + p.Snippet
+	}
+	return s
+}
+
+// Errors is everything that is wrong with a scenario file, in the order of
+// the file.
+type Errors []Problem
+
+// Error gives each problem with its place and its line.
+func (e Errors) Error() string {
+	var all []string
+	for _, p := range e {
+		all = append(all, p.String())
+	}
+	return strings.Join(all, "\n")
+}
+
+// collector gathers the problems of one text.
+type collector struct {
+	file     string
+	lines    []string
+	problems []Problem
+	told     map[Problem]bool
+}
+
+func newCollector(file string, src []byte) *collector {
+	return &collector{file: file, lines: strings.Split(string(src), "\n"), told: map[Problem]bool{}}
+}
+
+// add notes a problem once, however often it is found.
+func (c *collector) add(line, column int, format string, args ...any) {
+	if len(c.problems) >= maxGathered {
+		return
+	}
+	line = min(max(line, 1), len(c.lines))
+	column = min(max(column, 1), utf8.RuneCountInString(c.line(line))+1)
+	p := Problem{File: c.file, Line: line, Column: column, Message: printable(fmt.Sprintf(format, args...))}
+	if !c.told[p] {
+		c.told[p] = true
+		c.problems = append(c.problems, p)
+	}
+}
+
+// errors returns what was gathered, or nil.
+func (c *collector) errors() error {
+	if len(c.problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(c.problems, func(a, b Problem) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	kept := c.problems[:min(len(c.problems), maxProblems)]
+	for i := range kept {
+		kept[i].Snippet = c.snippet(kept[i].Line, kept[i].Column)
+	}
+	if more := len(c.problems) - len(kept); more > 0 {
+		last := c.problems[len(kept)]
+		kept = append(slices.Clone(kept), Problem{
+			File: c.file, Line: last.Line, Column: last.Column, Message: fmt.Sprintf("and %s more from here on", number(more, len(c.problems) == maxGathered)),
+		})
+	}
+	return Errors(kept)
+}
+
+func number(n int, more bool) string {
+	if more {
+		return fmt.Sprintf("%d or", n)
+	}
+	return strconv.Itoa(n)
+}
+
+func (c *collector) line(n int) string { return strings.TrimSuffix(c.lines[n-1], "\r") }
+
+// printable replaces what a terminal would not print, or would obey, character
+// by character.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n':
+			return ' '
+		case !unicode.IsPrint(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
+
+// snippet is the line with a caret under the column. Of a long line it shows
+// the surroundings of the place.
+func (c *collector) snippet(line, column int) string {
+	const before, after = 60, 40
+	text := []rune(printable(c.line(line)))
+	if len(strings.TrimSpace(string(text))) == 0 {
+		return ""
+	}
+	at := column - 1
+	from, to := max(0, at-before), min(len(text), at+after)
+	head, tail := "", ""
+	if from > 0 {
+		head = "..."
+	}
+	if to < len(text) {
+		tail = "..."
+	}
+	const margin = "    "
+	shown := head + strings.TrimRight(string(text[from:to]), " ") + tail
+	return margin + shown + "\n" + margin + strings.Repeat(" ", len(head)+at-from) + "^"
+}

@@ -1,0 +1,247 @@
+package scenarios
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+const (
+	// maxSource is the size of the largest file that is read. The largest
+	// built-in one has 2 KiB. The time that the parser takes for a hostile text
+	// grows with the square of its size.
+	maxSource = 128 << 10
+	// maxDepth bounds how deep brackets and dashes may be nested: the parser
+	// descends one call per level.
+	maxDepth = 64
+)
+
+// kind is what a node of a file is.
+type kind string
+
+const (
+	kindText    kind = "text"
+	kindNumber  kind = "a number"
+	kindBool    kind = "true or false"
+	kindNothing kind = "nothing"
+	kindMapping kind = "a mapping"
+	kindList    kind = "a list"
+)
+
+// node is a value of a file and the place where it stands.
+type node struct {
+	*collector
+	line, column int
+	kind         kind
+	scalar       any    // string, int64, uint64, float64 or bool
+	source       string // of a scalar: as it was written
+	items        []*node
+	pairs        []pair
+}
+
+type pair struct{ key, value *node }
+
+// readTree turns YAML into nodes. On nil the problems are in c. YAML features
+// that no scenario needs are refused rather than half supported: anchors and
+// aliases (with which a small file unfolds into a huge one), merge keys, tags
+// and several documents.
+func readTree(src []byte, c *collector) (root *node) {
+	if !readable(src, c) {
+		return nil
+	}
+	// The parser is not ours: a text that it trips over is the text's problem.
+	defer func() {
+		if r := recover(); r != nil {
+			c.add(1, 1, "this is not YAML that can be read: %v", r)
+			root = nil
+		}
+	}()
+	tokens := lexer.Tokenize(string(src))
+	if !plain(tokens, c) {
+		return nil
+	}
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		c.addSyntax(err)
+		return nil
+	}
+	var body ast.Node
+	for _, doc := range file.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		if body != nil {
+			p := position(doc.Body)
+			c.add(p.Line, p.Column, "a second document; a file holds one scenario")
+			return nil
+		}
+		body = doc.Body
+	}
+	if body == nil {
+		c.add(1, 1, "the file is empty; docs/scenario-file.md has an example to start from")
+		return nil
+	}
+	return c.convert(body)
+}
+
+// readable looks at the text before the parser does.
+func readable(src []byte, c *collector) bool {
+	if len(src) > maxSource {
+		c.add(1, 1, "the file is larger than %d KiB", maxSource>>10)
+		return false
+	}
+	ok := true
+	refuse := func(line, column int, what string) {
+		c.add(line+1, column+1, "%s", what)
+		ok = false
+	}
+	for i := range c.lines {
+		line := c.line(i + 1)
+		if at := strings.IndexByte(line, '\t'); at >= 0 {
+			// YAML forbids it in some places, and the parser trips over it in
+			// others.
+			refuse(i, utf8.RuneCountInString(line[:at]), "a tab; write spaces")
+		}
+		if !utf8.ValidString(line) {
+			refuse(i, 0, "this line is not UTF-8 text")
+		} else if at := strings.IndexFunc(line, isControl); at >= 0 {
+			refuse(i, utf8.RuneCountInString(line[:at]), "a control character; this is not a text file")
+		}
+	}
+	return ok
+}
+
+// isControl knows what has no place in a line. A carriage return that ends one
+// was taken off before; the parser would take any other for a line's end.
+func isControl(r rune) bool {
+	return unicode.IsControl(r) && r != '\t' || r == '\u2028' || r == '\u2029' || r == '\uFEFF'
+}
+
+// plain refuses what the format leaves out of YAML, and what nests too deep.
+func plain(tokens token.Tokens, c *collector) bool {
+	ok, depth, dashes, line := true, 0, 0, 0
+	refuse := func(t *token.Token, format string, args ...any) {
+		c.add(t.Position.Line, t.Position.Column, format, args...)
+		ok = false
+	}
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			line, dashes = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.AnchorType, token.AliasType, token.MergeKeyType:
+			refuse(t, "anchors, aliases and merge keys are not part of the format; use repeat, or write it out")
+		case token.TagType, token.DirectiveType:
+			refuse(t, "tags and directives are not part of the format")
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		case token.SequenceEntryType, token.MappingKeyType:
+			dashes++
+		}
+		if depth > maxDepth || dashes > maxDepth {
+			refuse(t, "this is nested more than %d levels deep", maxDepth)
+			return false
+		}
+	}
+	return ok
+}
+
+// addSyntax notes the one problem that a text which is no YAML has.
+func (c *collector) addSyntax(err error) {
+	var at interface {
+		GetToken() *token.Token
+		GetMessage() string
+	}
+	if errors.As(err, &at) && at.GetToken() != nil && at.GetToken().Position != nil {
+		p := at.GetToken().Position
+		c.add(p.Line, p.Column, "this is not YAML: %s", at.GetMessage())
+		return
+	}
+	message, _, _ := strings.Cut(err.Error(), "\n")
+	c.add(1, 1, "this is not YAML: %s", message)
+}
+
+// convert turns the parser's nodes into ours.
+func (c *collector) convert(from ast.Node) *node {
+	at := position(from)
+	n := &node{collector: c, line: at.Line, column: at.Column}
+	switch v := from.(type) {
+	case *ast.MappingNode:
+		n.kind = kindMapping
+		for _, value := range v.Values {
+			n.pairs = append(n.pairs, c.convertPair(value))
+		}
+	case *ast.MappingValueNode:
+		n.kind = kindMapping
+		n.pairs = append(n.pairs, c.convertPair(v))
+	case *ast.SequenceNode:
+		n.kind = kindList
+		for _, item := range v.Values {
+			n.items = append(n.items, c.convert(item))
+		}
+	default:
+		n.convertScalar(from)
+	}
+	return n
+}
+
+func (c *collector) convertPair(from *ast.MappingValueNode) pair {
+	at := position(from.Key)
+	key := &node{collector: c, line: at.Line, column: at.Column}
+	key.convertScalar(from.Key)
+	value := c.convert(from.Value)
+	if value.kind == kindNothing {
+		value.line, value.column = key.line, key.column
+	}
+	return pair{key: key, value: value}
+}
+
+func (n *node) convertScalar(from ast.Node) {
+	switch v := from.(type) {
+	case *ast.StringNode:
+		n.kind, n.scalar = kindText, v.Value
+	case *ast.LiteralNode:
+		n.kind, n.scalar = kindText, v.Value.Value
+	case *ast.IntegerNode:
+		n.kind, n.scalar = kindNumber, v.Value
+	case *ast.FloatNode:
+		n.kind, n.scalar = kindNumber, v.Value
+	case *ast.BoolNode:
+		n.kind, n.scalar = kindBool, v.Value
+	case *ast.NullNode:
+		n.kind = kindNothing
+	default: // .inf, .nan, and keys that are no scalars
+		n.kind, n.scalar = kindText, from.String()
+	}
+	n.source = from.String()
+	if t := from.GetToken(); t != nil && n.kind != kindText {
+		n.source = t.Value
+	}
+}
+
+// position is where a node begins. The parser's own idea of it is the colon
+// for a block mapping, which nobody would look for.
+func position(of ast.Node) token.Position {
+	switch v := of.(type) {
+	case *ast.MappingNode:
+		if !v.IsFlowStyle && len(v.Values) > 0 {
+			return position(v.Values[0].Key)
+		}
+	case *ast.MappingValueNode:
+		return position(v.Key)
+	case nil:
+		return token.Position{Line: 1, Column: 1}
+	}
+	if t := of.GetToken(); t != nil && t.Position != nil {
+		return *t.Position
+	}
+	return token.Position{Line: 1, Column: 1}
+}
