@@ -47,6 +47,27 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
+// published says the same of the published mcp-go client, used the way its
+// documentation says: the README's table. What it breaks it breaks where the
+// host is killed, or dies of a SIGTERM that nobody handles, with servers that
+// ignore the end of their stdin.
+var published = map[string]string{
+	"storm": "", "cron": "", "reload": "", "hang": "", "crash": "L2", "shutdown": "L2", "grow": "",
+}
+
+func TestPublishedClient(t *testing.T) {
+	t.Parallel()
+	assert.ElementsMatch(t, scenarios.Names(), slices.Collect(maps.Keys(published)), "each scenario has its cell")
+	for scenario, want := range published {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			judged := play(t, scenario, "mcp-go")
+			assert.Equal(t, want, brokenLaws(judged.Verdict), "laws broken by mcp-go in %s\n%s", scenario, account(judged))
+			assert.Empty(t, judged.Verdict.Doubts)
+		})
+	}
+}
+
 // play runs a scenario for real and judges what was saved.
 func play(t *testing.T, scenario, hostName string) verdict.Judged {
 	t.Helper()

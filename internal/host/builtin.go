@@ -109,6 +109,6 @@ func program(path string) (Spec, error) {
 	}
 	return Spec{
 		Name: filepath.Base(path), About: "a driver program (docs/driver-protocol.md)",
-		Kind: record.KindDriver, Argv: []string{path},
+		Kind: record.KindDriver, Argv: []string{path}, Profile: unknownProfile(),
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -26,8 +27,19 @@ func FromCommand(argv []string) (Spec, error) {
 	}
 	return Spec{
 		Name: filepath.Base(argv[0]), About: "a command line: started, watched, stopped with SIGTERM",
-		Kind: record.KindCommand, Argv: slices.Clone(argv),
+		Kind: record.KindCommand, Argv: slices.Clone(argv), Profile: unknownProfile(),
 	}, nil
+}
+
+// unknownProfile is for a host that declares nothing: the longest ladder of a
+// published client's close is 15 s, and a host that takes longer is late, not
+// leaking. Only a run that is not clean waits that long.
+func unknownProfile() record.Profile {
+	const longest = record.Duration(15 * time.Second)
+	return record.Profile{
+		Settle: longest, Confirm: longest, Stop: longest,
+		Ladder: "not declared; the longest of any published client is assumed",
+	}
 }
 
 // Expand puts the server's command line in the place of Placeholder: as

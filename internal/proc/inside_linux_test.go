@@ -69,6 +69,23 @@ func TestRowsWithoutAParentAreReadAgain(t *testing.T) {
 	assert.Equal(t, id, table.stats[table.below[0]].identity())
 }
 
+// A table that is used for days keeps nothing of the processes that have ended.
+func TestTableForgetsTheDead(t *testing.T) {
+	t.Parallel()
+	table := NewTable()
+	for range 3 {
+		cmd, id := nap(t)
+		_, err := table.Below(os.Getpid())
+		require.NoError(t, err)
+		require.Contains(t, table.known, id)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		_, err = table.Below(os.Getpid())
+		require.NoError(t, err)
+		require.NotContains(t, table.known, id)
+	}
+}
+
 // Rows that are read one after the other can close a ring when pids are
 // reused meanwhile.
 func TestRingOfParents(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,6 +17,7 @@ const (
 	// splitFrom is the number of processes from which two goroutines read
 	// faster than one.
 	splitFrom = 128
+	portion   = 32 // processes that a goroutine takes at a time
 	// rereads is how often a census looks again at rows whose parent ended
 	// while it was read.
 	rereads = 3
@@ -41,6 +43,7 @@ type Table struct {
 	pids    []int
 	stats   []stat // by pid
 	readers [2]*reader
+	next    atomic.Int64 // the first process that no reader has taken
 	known   map[record.Identity]*program
 	turn    uint64
 	rows    []record.Process
@@ -121,22 +124,30 @@ func (t *Table) list() error {
 
 // each calls do for 0 to n-1 with a reader, on two goroutines where that pays.
 func (t *Table) each(n int, do func(t *Table, r *reader, i int) error) error {
+	t.next.Store(0)
 	if n < splitFrom {
-		return t.part(0, 0, n, do)
+		return t.part(t.readers[0], n, do)
 	}
 	other := make(chan error, 1)
-	go func() { other <- t.part(1, n/2, n, do) }()
-	err := t.part(0, 0, n/2, do)
+	go func() { other <- t.part(t.readers[1], n, do) }()
+	err := t.part(t.readers[0], n, do)
 	return errors.Join(err, <-other)
 }
 
-func (t *Table) part(reader, from, to int, do func(t *Table, r *reader, i int) error) error {
-	for i := from; i < to; i++ {
-		if err := do(t, t.readers[reader], i); err != nil {
-			return err
+// part takes portions until none is left: on a busy machine the other
+// goroutine may come late.
+func (t *Table) part(r *reader, n int, do func(t *Table, r *reader, i int) error) error {
+	for {
+		end := int(t.next.Add(portion))
+		for i := end - portion; i < min(end, n); i++ {
+			if err := do(t, r, i); err != nil {
+				return err
+			}
+		}
+		if end >= n {
+			return nil
 		}
 	}
-	return nil
 }
 
 // readStat leaves pid 0 where the process has ended, or belongs to somebody

@@ -304,11 +304,6 @@ func (r *run) sample(ctx context.Context) func() {
 		ticker := time.NewTicker(every)
 		defer ticker.Stop()
 		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
 			census, err := r.keeper.Census(ctx)
 			if err != nil {
 				return // a checkpoint will say so
@@ -317,6 +312,11 @@ func (r *run) sample(ctx context.Context) func() {
 				census.Processes[i].Args = nil
 			}
 			r.emitCensus(record.CensusSample, "", census)
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
 		}
 	}()
 	return func() { cancel(); <-over }

@@ -189,11 +189,11 @@ func (f *facts) changes(s *life.Server) []life.SessionChange {
 type phase struct{ cause, head string }
 
 var (
-	phaseUnknown   = phase{"unknown session", "SERVER is more than the host was asked to keep"}
-	phaseCancelled = phase{"cancelled", "Session SESSION was cancelled while its call was in SERVER, and the host dropped the connection without ending the server"}
-	phaseCut       = phase{"timed out", "The call of session SESSION ran out of time in SERVER, and the host dropped the connection without ending the server"}
-	phaseFailed    = phase{"failed open", "Session SESSION could not be opened, and the host left SERVER behind"}
-	phaseClosed    = phase{"closed", "Session SESSION was closed, the host said that it was done, and SERVER is still there"}
+	phaseUnknown   = phase{"session unknown", "SERVER is more than the host was asked to keep"}
+	phaseCancelled = phase{"call cancelled", "Session SESSION was cancelled while its call was in SERVER, and the host dropped the connection without ending the server"}
+	phaseCut       = phase{"call timed out", "The call of session SESSION ran out of time in SERVER, and the host dropped the connection without ending the server"}
+	phaseFailed    = phase{"open failed", "Session SESSION could not be opened, and the host left SERVER behind"}
+	phaseClosed    = phase{"session closed", "Session SESSION was closed, the host said that it was done, and SERVER is still there"}
 	phaseDone      = phase{"job done", "The job of session SESSION was done, and SERVER is still there"}
 	phaseOpen      = phase{"session not ended", "Session SESSION has not ended, and SERVER is more than it needs"}
 )
@@ -240,7 +240,7 @@ var flatWords = map[string]string{
 }
 
 var flatTitles = map[string]string{
-	"abandoned":     "%s of %s %s still running after the session ended (%s)",
+	"abandoned":     "%s of %s %s still running (%s)",
 	"superseded":    "%s of %s %s still running (%s)",
 	"init-stranded": "%s of %s that never finished the handshake %s still running (%s)",
 	"duplicate":     "%s of %s %s still running (%s)",

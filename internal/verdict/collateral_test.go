@@ -1,0 +1,256 @@
+package verdict
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// job is one job of a tick: its session is opening to the job's end.
+func job(p *play, cut bool, course func(server string), failed string) *record.Run {
+	st := p.begin(record.Step{Op: "job", Session: "tick1.job1", Label: "worker", Detail: "sleep"})
+	p.session("tick1.job1", "worker", record.SessionOpening, "tick", cut)
+	a := p.launch("worker", "tick1.job1")
+	p.greet(a)
+	course(a)
+	p.session("tick1.job1", "worker", record.SessionEnded, "tick", cut)
+	p.end(st, failed)
+	return p.done()
+}
+
+func TestAJobIsHarmedWhereItCostsItsAnswer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		cut    bool
+		course func(p *play, a string)
+		failed string
+		kinds  []string
+		codes  []string
+	}{
+		"killed in its call": {
+			course: func(p *play, a string) { p.ask(a); p.dead(a) }, failed: "transport closed", kinds: []string{"killed"},
+		},
+		"signalled before its call": {
+			course: func(p *play, a string) { p.term(a); p.dead(a) }, failed: "transport closed", kinds: []string{"terminated"},
+		},
+		"the host gives up before the call": {
+			course: func(p *play, a string) { p.bye(a) }, failed: "tools/list timed out", codes: []string{codeFailed},
+		},
+		"the host cuts off the call": {
+			course: func(p *play, a string) { p.ask(a); p.bye(a) }, failed: "transport closed", kinds: []string{"cut-off"},
+		},
+		"ended after its answer": {
+			course: func(p *play, a string) { p.ask(a); p.answer(a); p.bye(a) },
+		},
+		"signalled after its answer": {
+			course: func(p *play, a string) { p.ask(a); p.answer(a); p.term(a); p.dead(a) },
+		},
+		"failed with an answer": {
+			course: func(p *play, a string) { p.ask(a); p.answer(a); p.term(a); p.dead(a) }, failed: "bad answer", codes: []string{codeFailed},
+		},
+		"killed in a call that did not fail": {
+			course: func(p *play, a string) { p.ask(a); p.dead(a) },
+		},
+		"cut short by the scenario": {
+			cut: true, course: func(p *play, a string) { p.ask(a); p.term(a); p.dead(a) }, failed: "timed out", codes: []string{codeFailed},
+		},
+	} {
+		p := newPlay()
+		v := Judge(job(p, c.cut, func(a string) { c.course(p, a) }, c.failed))
+		assert.ElementsMatch(t, c.kinds, kindsIn(v), "%s\n%s", name, account(v))
+		assert.ElementsMatch(t, c.codes, codesIn(v), "%s\n%s", name, account(v))
+	}
+}
+
+// A server that a reconnect has superseded may be ended while its successor
+// is being set up.
+func TestThePredecessorMayGo(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	a := p.open("s1", "flaky")
+	p.ask(a)
+	st := p.begin(record.Step{Op: "open", Session: "s1", Label: "flaky"})
+	p.session("s1", "flaky", record.SessionOpening, "", false)
+	p.term(a)
+	p.dead(a)
+	p.session("s1", "flaky", record.SessionEnded, "could not be opened", false)
+	p.end(st, "no luck")
+	assert.Empty(t, Judge(p.done()).Findings)
+}
+
+// A reload moves one session after the other. A host that ends everything it
+// knows at each of them calls sessions open whose servers are gone.
+func TestASessionIsCalledOpenWithoutAServer(t *testing.T) {
+	t.Parallel()
+	for _, spare := range []bool{false, true} {
+		p := newPlay()
+		a := p.open("s1", "flaky")
+		st := p.begin(record.Step{Op: "reload", Label: "flaky"})
+		p.session("s1", "flaky", record.SessionOpening, "reload", false)
+		p.bye(a)
+		b := p.launch("flaky", "s1")
+		p.greet(b)
+		if spare { // b was a probe: another serves the session
+			p.greet(p.launch("flaky", "s1"))
+		}
+		p.term(b)
+		p.dead(b)
+		p.session("s1", "flaky", record.SessionOpen, "reload", false)
+		p.end(st, "")
+		v := Judge(p.done())
+		if spare {
+			assert.Empty(t, v.Findings, account(v))
+		} else {
+			assert.Equal(t, []string{"terminated"}, kindsIn(v), account(v))
+			assert.Contains(t, v.Findings[0].Title, "at work")
+		}
+	}
+}
+
+func TestWhatIsNoCollateral(t *testing.T) {
+	t.Parallel()
+	harm := func(p *play, a string) { p.term(a); p.dead(a) }
+	for name, show := range map[string]func(p *play){
+		"a session that is being closed": func(p *play) {
+			a := p.open("s1", "flaky")
+			p.close("s1", "flaky", func() { harm(p, a) })
+		},
+		"a session that has ended": func(p *play) {
+			a := p.open("s1", "flaky")
+			p.close("s1", "flaky", func() {})
+			harm(p, a)
+		},
+		"a server that was never established": func(p *play) {
+			p.open("s1", "flaky")
+			harm(p, p.launch("flaky", "s1"))
+		},
+		"a server that the host has replaced by itself": func(p *play) {
+			a := p.open("s1", "flaky")
+			p.greet(p.launch("flaky", "s1"))
+			harm(p, a)
+		},
+		"a server that was broken": func(p *play) {
+			a := p.open("s1", "flaky")
+			p.fault(a, "order", "hang", true)
+			harm(p, a)
+		},
+		"a server that the ledger has lost": func(p *play) {
+			a := p.open("s1", "flaky")
+			p.add(record.Event{Kind: record.Lost, Server: a, Text: "cut"})
+			p.dead(a)
+		},
+		"a server of a session that nobody has asked for": func(p *play) {
+			a := p.launch("flaky", "s9")
+			p.greet(a)
+			harm(p, a)
+		},
+	} {
+		p := newPlay()
+		p.open("other", "steady")
+		show(p)
+		v := Judge(p.done())
+		assert.Empty(t, v.Findings, "%s\n%s", name, account(v))
+	}
+	p := newPlay()
+	a := p.open("s1", "flaky")
+	p.fault(a, "call", "reject", false)
+	harm(p, a)
+	assert.Equal(t, []string{"terminated"}, kindsIn(Judge(p.done())), "a fault that breaks nothing is no excuse")
+}
+
+// A modern client may call without a handshake.
+func TestACallEstablishesASession(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.session("s1", "flaky", record.SessionOpening, "", false)
+	a := p.launch("flaky", "s1")
+	p.session("s1", "flaky", record.SessionOpen, "", false)
+	p.ask(a)
+	p.answer(a)
+	p.term(a)
+	p.dead(a)
+	assert.Equal(t, []string{"terminated"}, kindsIn(Judge(p.done())))
+}
+
+func TestWhatTheHostDoesAtItsOwnEndIsNoCollateral(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	a := p.open("s1", "flaky")
+	p.bye(a)
+	p.wait(s)
+	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: 2}})
+	p.quiet("host gone")
+	v := Judge(p.over(record.End{Reason: "done"}))
+	assert.Empty(t, v.Findings, account(v))
+	assert.Equal(t, []string{codeHostExited}, codesIn(v))
+
+	p = newPlay()
+	a = p.open("s1", "flaky")
+	p.bye(a)
+	p.wait(3 * s)
+	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: 2}})
+	p.quiet("host gone")
+	v = Judge(p.over(record.End{Reason: "done"}))
+	assert.Equal(t, []string{"cut-off"}, kindsIn(v), "three seconds before its end it was not ending")
+
+	p = newPlay()
+	a = p.open("s1", "flaky")
+	p.bye(a)
+	p.add(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: codeKeeperLost, Text: "gone"}})
+	v = Judge(p.done())
+	assert.Empty(t, v.Findings, "the host dies with its keeper")
+}
+
+func TestCollateralOfACommandIsNotJudged(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.run.Header.Host.Kind = record.KindCommand
+	p.session("s1", "flaky", record.SessionOpen, "", false)
+	a := p.launch("flaky", "s1")
+	p.greet(a)
+	p.term(a)
+	p.dead(a)
+	v := Judge(p.done())
+	assert.Equal(t, LawNotJudged, resultOf(v, "L3").Status)
+	assert.Empty(t, v.Findings)
+}
+
+func TestMissingIsNotSaidTwiceNorOfTheBroken(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	a := p.open("s1", "flaky")
+	p.fault(a, "order", "exit", true)
+	p.dead(a)
+	p.restless("after", nil, want("flaky", "s1", 1))
+	v := Judge(p.done())
+	assert.Empty(t, v.Findings)
+	assert.Equal(t, []string{codeNotQuiet}, codesIn(v), "nobody opened it again: the scenario's matter")
+
+	p = newPlay() // a want over the label, of which the newest is gone
+	a = p.open("s1", "flaky")
+	p.close("s1", "flaky", func() { p.bye(a) })
+	p.restless("after", nil, want("flaky", "", 1))
+	v = Judge(p.done())
+	assert.Equal(t, []string{"missing"}, kindsIn(v), account(v))
+
+	p = newPlay()
+	a = p.open("s1", "flaky")
+	p.close("s1", "flaky", func() { p.bye(a) })
+	p.quiet("after", record.Want{Label: "flaky", Live: 1, AtMost: true})
+	assert.Equal(t, Clean, Judge(p.done()).Outcome)
+}
+
+func TestTheHarmIsToldWithItsCircumstances(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	mine, other := twoSessions(p)
+	p.ask(mine)
+	p.close("job", "flaky", func() { p.wait(s); p.term(other); p.term(mine); p.dead(other); p.dead(mine) })
+	f := only(t, Judge(p.done()), "terminated")
+	assert.Contains(t, f.Why, "flaky#1 was ended as well")
+	assert.Contains(t, f.Why, "busy with close of session job")
+	assert.Contains(t, f.Values[0], "1 call in flight")
+	assert.Equal(t, "1 server of steady was told to end by a signal while its session was open", f.Title)
+}

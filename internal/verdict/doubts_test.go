@@ -1,0 +1,401 @@
+package verdict
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// simple is a run without anything wrong.
+func simple(p *play) *record.Run {
+	a := p.open("s1", "flaky")
+	p.call(a, "s1", "flaky", "")
+	p.quiet("after", want("flaky", "s1", 1))
+	return p.done()
+}
+
+func planned(p *play) {
+	p.run.Header.Plan = record.Plan{
+		Labels:      []record.PlanLabel{{Label: "flaky", Launches: 2}},
+		Faults:      []record.PlanFault{{Label: "flaky", On: "initialize", Do: "reject", Launch: 2, Fires: 1}},
+		Checkpoints: []string{"after", "host gone"},
+	}
+}
+
+var doubtCases = []struct {
+	code string
+	show func(p *play) *record.Run
+	near func(p *play) *record.Run // raises no doubt at all
+}{
+	{
+		code: codeTruncated,
+		show: func(p *play) *record.Run { r := simple(p); r.Truncated = "a torn last line"; return r },
+		near: simple,
+	},
+	{
+		code: codeMalformed,
+		show: func(p *play) *record.Run { p.add(record.Event{Kind: record.Born, Server: "flaky#9"}); return simple(p) },
+		near: func(p *play) *record.Run { p.add(record.Event{Kind: "invented later"}); return simple(p) },
+	},
+	{
+		code: codeInterrupted,
+		show: func(p *play) *record.Run {
+			planned(p)
+			p.open("s1", "flaky")
+			return p.over(record.End{Reason: "interrupted", Signal: "SIGINT"})
+		},
+		near: simple,
+	},
+	{
+		code: codeHostFailed,
+		show: func(p *play) *record.Run {
+			planned(p)
+			return p.over(record.End{Reason: "failed", Stage: "host", Error: "no hello within 30s"})
+		},
+		near: simple,
+	},
+	{
+		code: codeBenchFailed,
+		show: func(p *play) *record.Run {
+			p.open("s1", "flaky")
+			return p.over(record.End{Reason: "failed", Stage: "bench", Error: "disk full"})
+		},
+		near: simple,
+	},
+	{
+		code: codeHostExited,
+		show: func(p *play) *record.Run {
+			planned(p)
+			a := p.open("s1", "flaky")
+			p.fault(p.open("s2", "flaky"), "initialize", "reject", true)
+			p.bye(a) // felt before the exit was seen: no collateral
+			p.dead("flaky#2")
+			p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: 1}})
+			p.quiet("host gone")
+			return p.over(record.End{Reason: "done"})
+		},
+		near: simple,
+	},
+	{
+		code: codeNotLaunched,
+		show: func(p *play) *record.Run {
+			p.run.Header.Plan.Labels = []record.PlanLabel{{Label: "flaky", Launches: 2}}
+			return simple(p)
+		},
+		near: func(p *play) *record.Run {
+			p.run.Header.Plan.Labels = []record.PlanLabel{{Label: "flaky", Launches: 1}}
+			return simple(p)
+		},
+	},
+	{
+		code: codeNotFired,
+		show: func(p *play) *record.Run { // launch 1 did it, the plan is about launch 2
+			planned(p)
+			p.openFails("s1", "flaky", func() { a := p.launch("flaky", "s1"); p.fault(a, "initialize", "reject", true); p.dead(a) })
+			return simple(p)
+		},
+		near: func(p *play) *record.Run {
+			planned(p)
+			p.open("s0", "flaky")
+			p.openFails("s1", "flaky", func() { a := p.launch("flaky", "s1"); p.fault(a, "initialize", "reject", true); p.dead(a) })
+			p.open("s1", "flaky")
+			p.quiet("after", want("flaky", "s0", 1), want("flaky", "s1", 1))
+			return p.done()
+		},
+	},
+	{
+		code: codeNoLook,
+		show: func(p *play) *record.Run {
+			p.run.Header.Plan.Checkpoints = []string{"after", "after", "host gone"}
+			return simple(p)
+		},
+		near: func(p *play) *record.Run {
+			p.run.Header.Plan.Checkpoints = []string{"after", "host gone"}
+			return simple(p)
+		},
+	},
+	{
+		code: codeNotQuiet,
+		show: func(p *play) *record.Run {
+			p.open("s1", "flaky")
+			p.restless("after", nil, want("flaky", "s1", 1))
+			return p.done()
+		},
+		near: simple,
+	},
+	{
+		code: codeLost,
+		show: func(p *play) *record.Run {
+			a := p.open("s1", "flaky")
+			p.add(record.Event{Kind: record.Lost, Server: a, Text: "the bench cut the connection"})
+			delete(p.procs, p.ids[a])
+			return p.done()
+		},
+		near: func(p *play) *record.Run { // the end of the ledger is no loss
+			a := p.open("s1", "flaky")
+			p.stop("stop", func() { p.bye(a) })
+			p.quiet("host gone")
+			p.add(record.Event{Kind: record.Lost, Server: a, Text: ledgerClosed})
+			return p.over(record.End{Reason: "done"})
+		},
+	},
+	{
+		code: codeDisagree,
+		show: func(p *play) *record.Run { // alive for the ledger, not there for the census
+			a := p.open("s1", "flaky")
+			delete(p.procs, p.ids[a])
+			p.restless("after", nil, want("flaky", "s1", 1))
+			return p.done()
+		},
+		near: func(p *play) *record.Run { // born after the look whose census this is
+			p.open("s1", "flaky")
+			cp := record.Checkpoint{Name: "after", Wants: []record.Want{want("flaky", "s1", 1)}}
+			p.add(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
+			p.wait(150 * ms)
+			b := p.launch("flaky", "s2")
+			row := p.procs[p.ids[b]]
+			delete(p.procs, p.ids[b])
+			p.look(record.CensusSettled, "after")
+			cp.Quiet = true
+			p.add(record.Event{Kind: record.CheckpointEnded, Checkpoint: &cp})
+			p.procs[p.ids[b]] = row
+			return p.done()
+		},
+	},
+	{
+		code: codeSkipped,
+		show: func(p *play) *record.Run { skip(p); return simple(p) },
+		near: func(p *play) *record.Run {
+			p.run.Header.Host.Kind = record.KindCommand
+			skip(p)
+			a := p.launch("flaky", "")
+			p.greet(a)
+			p.quiet("after", record.Want{Label: "flaky", Live: 1, AtMost: true})
+			return p.done()
+		},
+	},
+	{
+		code: codeFailed,
+		show: func(p *play) *record.Run {
+			a := p.open("s1", "flaky")
+			p.call(a, "s1", "flaky", "timed out")
+			return p.done()
+		},
+		near: func(p *play) *record.Run { // the scenario does not mind
+			p.open("s1", "flaky")
+			p.end(p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky", Expect: "any"}), "timed out")
+			p.end(p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky", Expect: "fail"}), "timed out")
+			return p.done()
+		},
+	},
+}
+
+func skip(p *play) {
+	st := p.begin(record.Step{Op: "reload", Label: "flaky"})
+	st.Error = "the driver does not offer it"
+	p.add(record.Event{Kind: record.StepSkipped, Step: &st})
+}
+
+func TestEachDoubtIsToldFromItsNeighbour(t *testing.T) {
+	t.Parallel()
+	shown := map[string]bool{}
+	for _, c := range doubtCases {
+		shown[c.code] = true
+		t.Run(c.code, func(t *testing.T) {
+			t.Parallel()
+			v := Judge(c.show(newPlay()))
+			assert.Equal(t, []string{c.code}, codesIn(v), account(v))
+			assert.Equal(t, Inconclusive, v.Outcome)
+			assert.Empty(t, v.Findings)
+			for _, d := range v.Doubts {
+				assert.NotContains(t, d.Text, "%!")
+			}
+			near := Judge(c.near(newPlay()))
+			assert.Equal(t, Clean, near.Outcome, account(near))
+			assert.Empty(t, near.Doubts)
+		})
+	}
+	for _, code := range doubtCodes(t) {
+		assert.True(t, shown[code], "no run shows the doubt %s", code)
+	}
+}
+
+// doubtCodes are the constants of the package whose names begin with code,
+// less the one that is somebody else's word.
+func doubtCodes(t *testing.T) []string {
+	file, err := parser.ParseFile(token.NewFileSet(), "doubts.go", nil, 0)
+	require.NoError(t, err)
+	var codes []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if ok && strings.HasPrefix(spec.Names[0].Name, "code") && spec.Names[0].Name != "codeKeeperLost" {
+			code, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			codes = append(codes, code)
+		}
+		return true
+	})
+	require.Len(t, codes, 14)
+	return codes
+}
+
+func TestWhatTheBenchDoubtsIsPassedOn(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	for i := range 9 {
+		d := &record.Doubt{Code: "ledger-stranger", Text: strconv.Itoa(i)}
+		p.add(record.Event{Kind: record.Doubted, Doubt: d})
+		p.add(record.Event{Kind: record.Doubted, Doubt: d})
+	}
+	v := Judge(simple(p))
+	assert.Equal(t, Inconclusive, v.Outcome)
+	require.Len(t, v.Doubts, maxRecorded+1, "each text once, and not without end")
+	assert.Equal(t, Doubt{Code: "ledger-stranger", Text: "0"}, v.Doubts[0])
+	assert.Equal(t, Doubt{Code: "ledger-stranger", Text: "and 4 more of this kind"}, v.Doubts[maxRecorded])
+}
+
+func TestDoubtsDoNotHideALeak(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	r := flatCases[0].show(p)
+	r.Truncated = "a torn last line"
+	v := Judge(r)
+	assert.Equal(t, Leak, v.Outcome)
+	assert.Equal(t, []string{codeTruncated}, codesIn(v))
+}
+
+func TestACommandHostThatLaunchesNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.run.Header.Host.Kind = record.KindCommand
+	v := Judge(p.done())
+	assert.Equal(t, []string{codeNotLaunched}, codesIn(v))
+	assert.Equal(t, Inconclusive, v.Outcome)
+}
+
+func TestASessionWithoutAServer(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.session("s2", "flaky", record.SessionOpen, "", false)
+	v := Judge(simple(p))
+	assert.Equal(t, []string{codeNotLaunched}, codesIn(v))
+	assert.Contains(t, v.Doubts[0].Text, "session s2")
+}
+
+func TestAFakeServerThatNeverReported(t *testing.T) {
+	t.Parallel()
+	unborn := func(p *play) {
+		p.open("s1", "flaky")
+		p.helperAt(700, record.Process{PPID: hostPID, SID: hostPID, Comm: "leakbench", Args: []string{"/bin/leakbench", "fakeserver", "--run", runID}})
+	}
+	p := newPlay()
+	unborn(p)
+	p.restless("after", nil, want("flaky", "s1", 1))
+	p.helperGone(700)
+	v := Judge(p.done())
+	assert.Equal(t, []string{codeDisagree}, codesIn(v), account(v))
+
+	p = newPlay()
+	unborn(p)
+	p.restless("after", func() { p.helperGone(700) }, want("flaky", "s1", 1))
+	v = Judge(p.done())
+	assert.Equal(t, []string{codeNotQuiet}, codesIn(v), "it was killed before it could report")
+}
+
+func (p *play) helperGone(pid int) {
+	delete(p.procs, record.Identity{PID: pid, Start: uint64(pid) * 100})
+}
+
+func TestALaunchThatTheCensusCanNotSee(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.run.Header.Witness.Subreaper = false
+	a := p.open("s1", "flaky")
+	delete(p.procs, p.ids[a]) // orphaned: not below the keeper any more
+	p.quiet("after", want("flaky", "s1", 1))
+	p.stop("stop", func() { p.bye(a) })
+	p.quiet("host gone")
+	v := Judge(p.over(record.End{Reason: "done"}))
+	assert.Equal(t, Clean, v.Outcome, "the header says that this witness is weak\n%s", account(v))
+
+	p = newPlay()
+	p.run.Header.Witness.Subreaper = false
+	a = p.open("s1", "flaky")
+	delete(p.procs, p.ids[a])
+	p.stop("stop", nil)
+	p.restless("host gone", nil)
+	v = Judge(p.over(record.End{Reason: "done"}))
+	assert.Equal(t, []string{"orphan"}, kindsIn(v), "the ledger's word must do")
+	assert.Empty(t, v.Doubts)
+}
+
+func TestStepsThatALawAccountsFor(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	mine, other := twoSessions(p)
+	p.close("job", "flaky", func() { p.bye(other); p.term(mine); p.dead(mine) })
+	p.call(mine, "user", "steady", "transport closed")
+	p.restless("after", nil, want("steady", "user", 1))
+	v := Judge(p.done())
+	assert.Equal(t, []string{"terminated"}, kindsIn(v))
+	assert.Empty(t, v.Doubts, "that the call failed, and that no rest came, follows from the finding")
+
+	p = newPlay()
+	mine, other = twoSessions(p)
+	p.call(mine, "user", "steady", "it failed before")
+	p.close("job", "flaky", func() { p.bye(other); p.term(mine); p.dead(mine) })
+	v = Judge(p.done())
+	assert.Equal(t, []string{codeFailed}, codesIn(v), "what came before the harm does not follow from it")
+}
+
+func TestAReloadThatHarmAccountsFor(t *testing.T) {
+	t.Parallel()
+	for _, harmed := range []bool{true, false} {
+		p := newPlay()
+		mine, _ := twoSessions(p)
+		st := p.begin(record.Step{Op: "reload", Label: "flaky"})
+		if harmed {
+			p.term(mine)
+			p.dead(mine)
+		}
+		p.end(st, "session job: lost")
+		v := Judge(p.done())
+		if harmed {
+			assert.Empty(t, v.Doubts)
+			assert.Equal(t, []string{"terminated"}, kindsIn(v))
+		} else {
+			assert.Equal(t, []string{codeFailed}, codesIn(v))
+		}
+	}
+}
+
+func TestWhatFailsWithTheHostNeedsNoOtherReason(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	a := p.open("s1", "flaky")
+	call := p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky"})
+	p.ask(a)
+	p.stop("kill", func() { p.bye(a) })
+	p.end(call, "the host has exited")
+	p.quiet("host gone")
+	v := Judge(p.over(record.End{Reason: "done"}))
+	assert.Equal(t, Clean, v.Outcome, account(v))
+}
+
+func TestAStepThatShouldHaveFailed(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.open("s1", "flaky")
+	p.end(p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky", Expect: "fail"}), "")
+	v := Judge(p.done())
+	assert.Equal(t, []string{codeFailed}, codesIn(v))
+	assert.Contains(t, v.Doubts[0].Text, "relies on its failure")
+}

@@ -1,0 +1,199 @@
+package verdict
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+func TestTheCauseOfAnAbandonedServer(t *testing.T) {
+	t.Parallel()
+	for want, states := range map[string][]record.Session{
+		"session closed":    {{State: record.SessionEnding, Why: "close"}, {State: record.SessionEnded, Why: "close"}},
+		"call cancelled":    {{State: record.SessionEnding, Why: "cancel", Cut: true}, {State: record.SessionEnded, Why: "tick", Cut: true}},
+		"call timed out":    {{State: record.SessionEnded, Why: "tick", Cut: true}},
+		"job done":          {{State: record.SessionEnded, Why: "tick"}},
+		"open failed":       {{State: record.SessionEnded, Why: "could not be opened"}},
+		"session not ended": {{State: record.SessionOpen}},
+	} {
+		p := newPlay()
+		p.session("s1", "flaky", record.SessionOpening, "", false)
+		p.greet(p.launch("flaky", "s1"))
+		for _, s := range states {
+			p.session("s1", "flaky", s.State, s.Why, s.Cut)
+		}
+		p.restless("after", nil, record.Want{Label: "flaky", Session: "s1"})
+		f := only(t, Judge(p.done()), "abandoned")
+		assert.Contains(t, f.Title, "("+want+")")
+	}
+}
+
+func TestACommandHostKeepsMoreThanOne(t *testing.T) {
+	t.Parallel()
+	for kind, between := range map[string]func(p *play, a string){
+		"duplicate":  func(p *play, _ string) { p.wait(s) },
+		"superseded": func(p *play, a string) { p.fault(a, "order", "hang", true) },
+	} {
+		p := newPlay()
+		p.run.Header.Host.Kind = record.KindCommand
+		a := p.launch("flaky", "")
+		p.greet(a)
+		between(p, a)
+		p.greet(p.launch("flaky", ""))
+		p.restless("after", nil, record.Want{Label: "flaky", Live: 1, AtMost: true})
+		f := only(t, Judge(p.done()), kind)
+		assert.Equal(t, `at most 1 server of flaky alive at checkpoint "after", within 1s`, f.Expected)
+		assert.Equal(t, []string{a}, f.Servers)
+	}
+	p := newPlay()
+	p.run.Header.Host.Kind = record.KindCommand
+	p.greet(p.launch("flaky", ""))
+	p.wait(3 * s)
+	p.greet(p.launch("flaky", ""))
+	p.restless("after", nil, record.Want{Label: "flaky", Live: 1, AtMost: true})
+	f := only(t, Judge(p.done()), "superseded")
+	assert.Contains(t, f.Title, "(reconnect)", "so long after the first, it is no double start")
+
+	p = newPlay()
+	p.run.Header.Host.Kind = record.KindCommand
+	p.greet(p.launch("flaky", ""))
+	p.restless("after", nil)
+	assert.Contains(t, only(t, Judge(p.done()), "abandoned").Title, "(session unknown)")
+}
+
+func TestAReloadIsNamed(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.open("s1", "flaky")
+	p.session("s1", "flaky", record.SessionOpening, "reload", false)
+	p.greet(p.launch("flaky", "s1"))
+	p.session("s1", "flaky", record.SessionOpen, "reload", false)
+	p.restless("after", nil, want("flaky", "s1", 1))
+	f := only(t, Judge(p.done()), "superseded")
+	assert.Contains(t, f.Title, "(reload)")
+	assert.Contains(t, f.Why, "The reload put flaky#2 in the place of flaky#1")
+}
+
+func TestLaunchedAndNeverAsked(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.openFails("s1", "flaky", func() { p.launch("flaky", "s1") })
+	p.restless("after", nil, want("flaky", "s1", 0))
+	f := only(t, Judge(p.done()), "init-stranded")
+	assert.Contains(t, f.Title, "(no fault)")
+	assert.Contains(t, f.Why, "never asked to initialize")
+}
+
+func TestLateAndLeakedAreToldApart(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	a := p.open("s1", "flaky")
+	b := p.open("s2", "flaky")
+	p.close("s1", "flaky", func() {})
+	p.close("s2", "flaky", func() {})
+	p.restless("after", func() { p.bye(a) }, want("flaky", "s1", 0), want("flaky", "s2", 0))
+	p.wait(s)
+	p.bye(b)
+	v := Judge(p.done())
+	assert.Equal(t, []string{"abandoned", "late"}, kindsIn(v))
+	assert.Equal(t, "1 server of flaky went late (abandoned, session closed): up to 2s, 1s allowed", v.Findings[1].Title)
+	assert.Contains(t, v.Findings[0].Values[0], "gone at +", "it went after the watch: that is no lateness")
+}
+
+func TestASurvivorThatTheFileDoesNotFollow(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.open("s1", "flaky")
+	p.close("s1", "flaky", func() {})
+	cp := record.Checkpoint{Name: "after", Wants: []record.Want{want("flaky", "s1", 0)}}
+	p.add(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
+	p.wait(s)
+	p.look(record.CensusSettled, "after")
+	v := Judge(p.over(record.End{Reason: "interrupted", Signal: "SIGINT"}))
+	assert.Equal(t, []string{"abandoned"}, kindsIn(v))
+	assert.Equal(t, Leak, v.Outcome)
+}
+
+func TestNothingIsFlatOnceTheHostHasGone(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.open("s1", "flaky")
+	cp := record.Checkpoint{Name: "after", Wants: []record.Want{want("flaky", "s1", 0)}}
+	p.add(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
+	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: 1}})
+	p.wait(s)
+	p.look(record.CensusSettled, "after")
+	v := Judge(p.over(record.End{Reason: "done"}))
+	assert.Equal(t, LawNotJudged, resultOf(v, "L1").Status)
+	assert.Empty(t, v.Findings)
+}
+
+// A ledger's word that the census does not confirm is a doubt, not a leak.
+func TestOneWitnessIsNotEnoughForALeak(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	a := p.open("s1", "flaky")
+	p.close("s1", "flaky", func() {})
+	delete(p.procs, p.ids[a])
+	p.restless("after", nil, want("flaky", "s1", 0))
+	v := Judge(p.done())
+	assert.NotContains(t, kindsIn(v), "abandoned")
+	assert.Contains(t, codesIn(v), codeDisagree)
+}
+
+func TestStories(t *testing.T) {
+	t.Parallel()
+	pipe := func(known bool, holders ...record.Holder) []record.Descriptor {
+		return []record.Descriptor{{FD: 0, Target: "pipe:[1]", Known: known, Holders: holders}}
+	}
+	for want, e := range map[string]record.Evidence{
+		"is blocked in write(1): nobody reads what it says": {Syscall: "write(1)"},
+		"waits in futex":                                    {Syscall: "futex"},
+		"sleeps in the kernel at ep_poll":                   {Wchan: "ep_poll"},
+		"is busy on a processor":                            {Process: record.Process{State: "R"}},
+		"is stopped (state T)":                              {Process: record.Process{State: "T"}, Syscall: "read(0)"},
+		"its stdin is /dev/null":                            {Descriptors: []record.Descriptor{{FD: 0, Target: "/dev/null"}}},
+		"the host (pid 20, fd 7): the host never closed it": {Descriptors: pipe(true, holder("host", 20, 7))},
+		"the host (pid 20, fd 7) and server x#2 (pid 9, fd 5): a copy was inherited":  {Descriptors: pipe(true, holder("host", 20, 7), holder("server x#2", 9, 5))},
+		"held by server x#2 (pid 9, fd 5), who inherited a copy":                      {Descriptors: pipe(true, holder("server x#2", 9, 5))},
+		"nobody holds the other end of its stdin any more":                            {Descriptors: pipe(true)},
+		"who holds the other end of its stdin could not be seen":                      {Descriptors: pipe(false)},
+		"SIGTERM is pending, not handled":                                             {SigPending: []string{"SIGTERM"}},
+		"it ignores SIGTERM, so whether one was sent can't be told":                   {SigIgnored: []string{"SIGPIPE", "SIGTERM"}},
+		"no signal reached it":                                                        {},
+		"it never read the end of stdin":                                              {},
+		"nobody holds the other end of its stdin any more: the end of stdin is there": {Descriptors: pipe(true, record.Holder{Mode: "read", Role: "host"})},
+	} {
+		p := newPlay()
+		a := p.open("s1", "flaky")
+		p.close("s1", "flaky", func() {})
+		row := p.procs[p.ids[a]]
+		e.Identity = row.Identity
+		p.know[e.Identity] = e
+		p.restless("after", nil, record.Want{Label: "flaky", Session: "s1"})
+		f := only(t, Judge(p.done()), "abandoned")
+		assert.Contains(t, f.Why, want)
+		require.Len(t, f.Evidence, 1)
+	}
+}
+
+func TestTheWordsThatASurvivorHeard(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	a := p.open("s1", "flaky")
+	p.close("s1", "flaky", func() {
+		p.eof(a)
+		p.fault(a, "eof", "ignore", false)
+		p.term(a)
+		p.fault(a, "term", "ignore", false)
+	})
+	p.examined(a)
+	p.restless("after", nil, want("flaky", "s1", 0))
+	f := only(t, Judge(p.done()), "abandoned")
+	assert.Contains(t, f.Why, "it read the end of stdin at +")
+	assert.Contains(t, f.Why, "and ignores it, as its script says; it caught SIGTERM at +")
+	assert.Contains(t, f.Why, "SIGKILL never came")
+}

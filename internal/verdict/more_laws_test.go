@@ -1,0 +1,218 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// twoSessions are a user's session and a job beside it.
+func twoSessions(p *play) (mine, other string) {
+	mine = p.open("user", "steady")
+	p.call(mine, "user", "steady", "")
+	return mine, p.open("job", "flaky")
+}
+
+var collateralCases = []caseOf{
+	{
+		kind: "killed",
+		show: func(p *play) *record.Run {
+			mine, other := twoSessions(p)
+			p.close("job", "flaky", func() { p.bye(other); p.dead(mine) })
+			p.restless("after", nil, want("flaky", "job", 0), want("steady", "user", 1))
+			return p.done()
+		},
+		near: func(p *play) *record.Run { // its own fault ended it
+			mine, other := twoSessions(p)
+			p.fault(mine, "order", "exit", true)
+			p.close("job", "flaky", func() { p.bye(other); p.dead(mine) })
+			p.open("user", "steady")
+			p.quiet("after", want("flaky", "job", 0), want("steady", "user", 1))
+			return p.done()
+		},
+	},
+	{
+		kind: "terminated",
+		show: func(p *play) *record.Run {
+			mine, other := twoSessions(p)
+			p.close("job", "flaky", func() { p.term(other); p.term(mine); p.dead(other); p.dead(mine) })
+			p.restless("after", nil, want("flaky", "job", 0), want("steady", "user", 1))
+			return p.done()
+		},
+		near: func(p *play) *record.Run { // the host was asked to end
+			mine, other := twoSessions(p)
+			p.stop("stop", func() { p.term(other); p.term(mine); p.dead(other); p.dead(mine) })
+			p.quiet("host gone")
+			return p.over(record.End{Reason: "done"})
+		},
+	},
+	{
+		kind: "cut-off",
+		show: func(p *play) *record.Run {
+			mine, other := twoSessions(p)
+			p.close("job", "flaky", func() { p.bye(other); p.bye(mine) })
+			p.restless("after", nil, want("flaky", "job", 0), want("steady", "user", 1))
+			return p.done()
+		},
+		near: func(p *play) *record.Run { // it was the session's last server: a new one took its place
+			mine, other := twoSessions(p)
+			p.close("job", "flaky", func() { p.bye(other) })
+			p.open("user", "steady")
+			p.bye(mine)
+			p.quiet("after", want("flaky", "job", 0), want("steady", "user", 1))
+			return p.done()
+		},
+	},
+	{
+		kind: "missing",
+		show: func(p *play) *record.Run { // the new one was ended instead of the old one
+			p.open("s1", "flaky")
+			st := p.begin(record.Step{Op: "open", Session: "s1", Label: "flaky"})
+			p.session("s1", "flaky", record.SessionOpening, "", false)
+			b := p.launch("flaky", "s1")
+			p.greet(b)
+			p.bye(b)
+			p.session("s1", "flaky", record.SessionOpen, "", false)
+			p.end(st, "")
+			p.run.Header.Limits.Severity = map[string]record.Severity{"L1": record.SeverityOff}
+			p.restless("after", nil, want("flaky", "s1", 1))
+			return p.done()
+		},
+		near: func(p *play) *record.Run {
+			a := p.open("s1", "flaky")
+			p.open("s1", "flaky")
+			p.bye(a)
+			p.quiet("after", want("flaky", "s1", 1))
+			return p.done()
+		},
+	},
+}
+
+// relaunch opens a session n times, each time on a server that dies.
+func relaunch(p *play, n int, pause func()) {
+	for range n {
+		a := p.open("s1", "flaky")
+		p.fault(a, "order", "exit", true)
+		p.dead(a)
+		pause()
+	}
+}
+
+var spawningCases = []caseOf{
+	{
+		kind: "respawn",
+		show: func(p *play) *record.Run {
+			p.run.Header.Limits.SpawnsPerSession = 5
+			relaunch(p, 6, func() {})
+			return p.done()
+		},
+		near: func(p *play) *record.Run {
+			p.run.Header.Limits.SpawnsPerSession = 5
+			relaunch(p, 5, func() {})
+			return p.done()
+		},
+	},
+}
+
+// closing is a close of one session, with what happens in its course.
+func closing(failed string, course func(p *play, server string)) func(p *play) *record.Run {
+	return func(p *play) *record.Run {
+		a := p.open("s1", "flaky")
+		st := p.begin(record.Step{Op: "close", Session: "s1", Label: "flaky"})
+		p.session("s1", "flaky", record.SessionEnding, "close", false)
+		course(p, a)
+		p.session("s1", "flaky", record.SessionEnded, "close", false)
+		p.end(st, failed)
+		return p.done()
+	}
+}
+
+// stopping is a stop of the host.
+func stopping(failed string, exit record.Exit, course func(p *play, server string)) func(p *play) *record.Run {
+	return func(p *play) *record.Run {
+		a := p.open("s1", "flaky")
+		st := p.begin(record.Step{Op: "stop"})
+		course(p, a)
+		p.leave()
+		exit.Asked = true
+		if failed == "" {
+			p.add(record.Event{Kind: record.HostExited, Exit: &exit})
+			p.end(st, "")
+		} else {
+			p.end(st, failed)
+			p.add(record.Event{Kind: record.HostExited, Exit: &exit})
+		}
+		if _, there := p.procs[p.ids[a]]; there {
+			p.bye(a)
+		}
+		p.quiet("host gone")
+		return p.over(record.End{Reason: "done"})
+	}
+}
+
+var shutdownCases = []caseOf{
+	{
+		kind: "slow-close",
+		show: closing("", func(p *play, a string) { p.wait(2 * s); p.term(a); p.wait(4 * s); p.dead(a) }),
+		near: closing("", func(p *play, a string) { p.wait(2 * s); p.term(a); p.wait(2 * s); p.dead(a) }),
+	},
+	{
+		kind: "hung-close",
+		show: closing("no answer from the host within 1m30s", func(p *play, a string) { p.bye(a); p.wait(90 * s) }),
+		near: closing("no such session", func(p *play, a string) { p.bye(a) }),
+	},
+	{
+		kind: "slow-stop",
+		show: stopping("", record.Exit{}, func(p *play, a string) { p.eof(a); p.wait(11 * s); p.dead(a) }),
+		near: stopping("", record.Exit{}, func(p *play, a string) { p.eof(a); p.wait(9 * s); p.dead(a) }),
+	},
+	{
+		kind: "hung-stop",
+		show: stopping("the host did not end within 10s: the bench kills it", record.Exit{Code: -1, Signal: "SIGKILL"},
+			func(p *play, _ string) { p.wait(9999 * ms) }),
+		near: stopping("", record.Exit{Code: -1, Signal: "SIGTERM"}, func(p *play, a string) { p.wait(s); p.bye(a) }),
+	},
+}
+
+var recoveryCases = []caseOf{
+	{
+		kind: "no-recovery",
+		show: func(p *play) *record.Run {
+			relaunch(p, 1, func() {})
+			st := p.begin(record.Step{Op: "open", Session: "s1", Label: "flaky"})
+			p.session("s1", "flaky", record.SessionEnded, "could not be opened", false)
+			p.end(st, "server flaky is marked as dead")
+			return p.done()
+		},
+		near: func(p *play) *record.Run { // a fault was in the way
+			relaunch(p, 1, func() {})
+			st := p.begin(record.Step{Op: "open", Session: "s1", Label: "flaky"})
+			b := p.launch("flaky", "s1")
+			p.fault(b, "initialize", "exit", true)
+			p.dead(b)
+			p.session("s1", "flaky", record.SessionEnded, "could not be opened", false)
+			p.end(st, "EOF")
+			return p.done()
+		},
+	},
+}
+
+// account is what a failing test prints.
+func account(v Verdict) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", v.Outcome)
+	for _, f := range v.Findings {
+		fmt.Fprintf(&b, "%s %s x%d (%s): %s\n  expected %s\n  found %s\n  why %s\n  fix %s\n", f.Law, f.Kind, f.Count, f.Severity, f.Title, f.Expected, f.Found, f.Why, f.Fix)
+		for _, value := range f.Values {
+			fmt.Fprintf(&b, "    %s\n", value)
+		}
+	}
+	for _, d := range v.Doubts {
+		fmt.Fprintf(&b, "doubt %s: %s\n", d.Code, d.Text)
+	}
+	for _, l := range v.Laws {
+		fmt.Fprintf(&b, "%s %s: %s; expected %s; found %s %q %s\n", l.Law, l.Name, l.Status, l.Expected, l.Found, l.Values, l.Reason)
+	}
+	return b.String()
+}
