@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"regexp"
 
 	"github.com/leakbench/leakbench/internal/verdict"
 )
@@ -21,7 +22,24 @@ var (
 	pageJS string
 )
 
-var pageTemplate = template.Must(template.New("page").Parse(pageSource))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"thread": newThread}).Parse(pageSource))
+
+var threadName = regexp.MustCompile(`^([A-Za-z0-9-]+/[A-Za-z0-9._-]+)#([0-9]+)$`)
+
+// threadLink is a public report: its name, and its address, which is "" for
+// what is no thread.
+type threadLink struct{ Name, URL string }
+
+func newThread(report string) threadLink {
+	l := threadLink{Name: report}
+	if name := verdict.Thread(report); name != "" {
+		l.Name = name
+	}
+	if m := threadName.FindStringSubmatch(l.Name); m != nil {
+		l.URL = "https://github.com/" + m[1] + "/issues/" + m[2]
+	}
+	return l
+}
 
 // HTML writes one page on all runs. It needs nothing besides itself: no
 // network, no other file, and its policy forbids any. It reads without its

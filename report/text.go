@@ -102,7 +102,7 @@ func (p *printer) finding(f *verdict.Finding) {
 	p.item(2, mark, look, fmt.Sprintf("%s %s  ", f.Law, f.Kind), look|strong, f.Title, strong)
 	p.field(4, fieldWidth, "expected", f.Expected)
 	p.field(4, fieldWidth, "found", f.Found)
-	p.list("values", f.Values, p.limit(textValues), "; ")
+	p.lines("values", f.Values, p.limit(textValues))
 	for _, g := range grips(f.Evidence) {
 		p.field(4, fieldWidth, "held by", gripLine(g))
 	}
@@ -132,6 +132,20 @@ func (p *printer) limit(n int) int {
 		return textMost
 	}
 	return n
+}
+
+// lines prints each value on a line of its own.
+func (p *printer) lines(name string, values []string, limit int) {
+	head, more := firstOf(values, limit)
+	for i, v := range head {
+		if i > 0 {
+			name = ""
+		}
+		p.field(4, fieldWidth, name, clean(v, maxText/4))
+	}
+	if more > 0 {
+		p.field(4, fieldWidth, "", fmt.Sprintf("and %d more", more))
+	}
 }
 
 func (p *printer) list(name string, values []string, limit int, sep string) {

@@ -27,7 +27,7 @@ type process struct {
 	self  record.Identity
 	group *cgroup // nil where none could be made
 
-	out  sync.Mutex
+	out   sync.Mutex
 	live  sync.Mutex // guards what follows
 	host  record.Identity
 	asked map[record.Identity]bool // whom the bench has signalled while they lived

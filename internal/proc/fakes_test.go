@@ -284,11 +284,12 @@ func nobody() {
 	}
 }
 
-// shy can't be looked into by another process of its user.
+// shy can't be looked into by another process of its user. It ends with stdin.
 func shy([]string) {
 	nobody()
 	must(unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0))
-	block()
+	fmt.Println("ready")
+	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
 // middle is the parent of an examiner, and of a shy one where it is asked.
@@ -300,9 +301,11 @@ func middle(args []string) {
 		cmd := exec.Command(me, "shy")
 		out, err := cmd.StdoutPipe()
 		must(err)
+		in, err := cmd.StdinPipe()
+		must(err)
 		must(cmd.Start())
 		_, _ = bufio.NewReader(out).ReadString('\n')
-		defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+		defer func() { in.Close(); _ = cmd.Wait() }()
 	}
 	cmd := exec.Command(me, "examiner")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -312,7 +315,7 @@ func middle(args []string) {
 // examiner examines a child whose stdin it holds, and prints what it found.
 func examiner([]string) {
 	nobody()
-	cmd := exec.Command("sleep", "300")
+	cmd := exec.Command("cat")
 	_, err := cmd.StdinPipe()
 	must(err)
 	must(cmd.Start())
@@ -327,7 +330,7 @@ func examiner([]string) {
 // waitExec waits until a child has become the program that it was started as.
 func waitExec(pid int) {
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); runtime.Gosched() {
-		if row, err := proc.NewTable().One(pid); err == nil && row.Comm == "sleep" {
+		if row, err := proc.NewTable().One(pid); err == nil && row.Comm == "cat" {
 			return
 		}
 	}

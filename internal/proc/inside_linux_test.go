@@ -22,6 +22,7 @@ func nap(t *testing.T) (*exec.Cmd, record.Identity) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sleep", "300")
 	cmd.WaitDelay = time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	id, err := Identify(cmd.Process.Pid)

@@ -125,7 +125,7 @@ func (f *facts) doubtLaunches() {
 				f.doubt(codeNotLaunched, "the host never launched %s; the scenario needs %d", plain(want.Label), want.Launches)
 				continue
 			}
-			f.doubt(codeNotLaunched, "the host launched %s %s, the scenario needs %d", plain(want.Label), times(n), want.Launches)
+			f.doubt(codeNotLaunched, "the host launched %s %s, the scenario needs %d", plain(want.Label), count(n, "time"), want.Launches)
 		}
 	}
 	if len(f.servers) == 0 && !short {
@@ -143,16 +143,6 @@ func (f *facts) doubtLaunches() {
 	}
 }
 
-func times(n int) string {
-	switch n {
-	case 0:
-		return "not once"
-	case 1:
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
-}
-
 // doubtPlan says which faults did not fire, and which checkpoints were not
 // reached.
 func (f *facts) doubtPlan() {
@@ -166,7 +156,7 @@ func (f *facts) doubtPlan() {
 				when = fmt.Sprintf(" (every launch divisible by %d)", want.Every)
 			}
 			f.doubt(codeNotFired, "the fault %s of %s%s fired %s, the scenario needs %d",
-				faultName(&record.Fault{On: want.On, Do: want.Do}), plain(want.Label), when, times(n), want.Fires)
+				faultName(&record.Fault{On: want.On, Do: want.Do}), plain(want.Label), when, count(n, "time"), want.Fires)
 		}
 	}
 	reached := map[string]int{}

@@ -86,7 +86,7 @@ func (f *facts) finding(print string, group []*breach) Finding {
 	out := Finding{
 		Law: first.law, Kind: first.kind, Label: first.label, Severity: f.severity(first.law), Fingerprint: print,
 		Title: t.title, Expected: t.expected, Found: t.found,
-		Why: paragraph(t.head, first.story, alike(group)), Fix: paragraph(t.fix, kind.Fix), Reports: kind.Reports,
+		Why: paragraph(t.head, first.story, alike(group)), Fix: paragraph(t.fix, kind.Fix), Reports: cite(kind.Reports),
 	}
 	if t.fixAlone {
 		out.Fix = t.fix

@@ -136,9 +136,7 @@ func (f *facts) costAnAnswer(s *life.Server, h harm) bool {
 	if !failed {
 		return false
 	}
-	inFlight := slices.ContainsFunc(s.Calls, func(c life.Call) bool {
-		return c.Received <= h.t && c.Answered < 0
-	})
+	inFlight := slices.ContainsFunc(s.Calls, func(c life.Call) bool { return c.Answered < 0 })
 	return inFlight || len(s.Calls) == 0 && h.kind != "cut-off"
 }
 

@@ -171,15 +171,12 @@ func (f *facts) openingWhy(s, next *life.Server) string {
 			}
 		}
 	}
-	if s.Session == "" {
-		return "reconnect"
-	}
 	return why
 }
 
 // changes are those of a server's session.
 func (f *facts) changes(s *life.Server) []life.SessionChange {
-	if session := f.sessions[sessionKey{s.Label, s.Session}]; session != nil && s.Session != "" {
+	if session := f.sessions[sessionKey{s.Label, s.Session}]; session != nil {
 		return session.Changes
 	}
 	return nil

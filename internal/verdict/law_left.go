@@ -48,9 +48,7 @@ func (f *facts) leftAt(cp *checkpoint) []record.Process {
 	}
 	if cp.confirm != nil {
 		for _, p := range cp.confirm.Processes {
-			if cp.settledRows[p.Identity] == nil {
-				take(p)
-			}
+			take(p)
 		}
 	}
 	for _, s := range cp.extra {
@@ -59,7 +57,7 @@ func (f *facts) leftAt(cp *checkpoint) []record.Process {
 			take(record.Process{Identity: b.Identity, PPID: b.PPID, PGID: b.PGID, SID: b.SID, State: "?", FDs: -1})
 		}
 	}
-	slices.SortFunc(left, func(a, b record.Process) int {
+	slices.SortStableFunc(left, func(a, b record.Process) int {
 		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Start, b.Start))
 	})
 	return slices.CompactFunc(left, func(a, b record.Process) bool { return a.Identity == b.Identity })
@@ -115,7 +113,7 @@ func (f *facts) lasted(cp *checkpoint, p record.Process) string {
 // leftKind says how it got away.
 func (f *facts) leftKind(s *life.Server, p record.Process, busy float64) string {
 	if s == nil {
-		if p.SID == p.PID && p.PID != 0 {
+		if p.SID == p.PID {
 			return "escaped"
 		}
 		return "helper"

@@ -33,6 +33,7 @@ type play struct {
 	cpu   map[record.Identity]time.Duration // used per second
 
 	crowd  []string      // servers of bystanders
+	late   bool          // some of them are still to come
 	beside []record.Want // what a checkpoint wants of them
 }
 
@@ -54,11 +55,22 @@ func withCrowd() *play {
 	p.close("by3", "flaky", func() { p.bye(over) })
 	p.quiet("before")
 	p.wait(s)
+	p.late = true
 	return p
+}
+
+// latecomers are bystanders that come after what a case is about.
+func (p *play) latecomers() {
+	if p.late && !p.hostGone() {
+		p.late = false
+		p.crowd = append(p.crowd, p.open("s1", "later"), p.open("by4", "flaky"), p.open("user", "later"))
+		p.beside = append(p.beside, want("later", "s1", 1), want("flaky", "by4", 1), want("later", "user", 1))
+	}
 }
 
 // leave is the orderly end of the bystanders with the host.
 func (p *play) leave() {
+	p.late = false
 	for _, name := range p.crowd {
 		p.bye(name)
 	}
@@ -231,6 +243,7 @@ func (p *play) look(role record.CensusRole, name string) {
 
 // quiet is a checkpoint that comes to rest.
 func (p *play) quiet(name string, wants ...record.Want) {
+	p.latecomers()
 	wants = append(wants, p.beside...)
 	cp := record.Checkpoint{Name: name, Wants: wants, HostGone: p.hostGone()}
 	p.add(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
@@ -243,6 +256,7 @@ func (p *play) quiet(name string, wants ...record.Want) {
 // restless is one that does not: in is what happens while the survivors are
 // watched on.
 func (p *play) restless(name string, in func(), wants ...record.Want) {
+	p.latecomers()
 	wants = append(wants, p.beside...)
 	cp := record.Checkpoint{Name: name, Wants: wants, HostGone: p.hostGone()}
 	p.add(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})

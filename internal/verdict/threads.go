@@ -13,6 +13,17 @@ func Thread(id string) string {
 	return ""
 }
 
+// cite names the threads behind ids, so that a finding can be read by itself.
+func cite(ids []string) []string {
+	threads := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if thread := Thread(id); thread != "" {
+			threads = append(threads, thread)
+		}
+	}
+	return threads
+}
+
 // threads are the field reports that the kinds were derived from, and that the
 // scenarios reproduce. GitHub redirects an issue's address to the pull request
 // where it is one.

@@ -41,7 +41,7 @@ type Finding struct {
 	Values      []string        `json:"values,omitempty"` // one for each process or measurement
 	Why         string          `json:"why"`              // from the evidence of this run
 	Fix         string          `json:"fix"`
-	Reports     []string        `json:"reports,omitempty"`
+	Reports     []string        `json:"reports,omitempty"` // "owner/repository#number": public threads that tell of the same
 
 	Checkpoint string            `json:"checkpoint,omitempty"` // where it was first seen
 	Servers    []string          `json:"servers,omitempty"`    // "flaky#2"

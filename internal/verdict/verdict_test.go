@@ -125,6 +125,8 @@ func TestASurvivorIsFoundOnce(t *testing.T) {
 	assert.Equal(t, []string{"abandoned", "orphan"}, kindsIn(v), account(v))
 	assert.Equal(t, []string{a, b}, v.Findings[0].Servers)
 	assert.Equal(t, "first", v.Findings[0].Checkpoint)
+	assert.Len(t, v.Findings[0].Values, 2)
+	assert.Equal(t, "1 alive, 1 of them abandoned", v.Findings[0].Found, "that is how it was at the first checkpoint")
 	assert.Equal(t, []string{b}, v.Findings[1].Servers, "only what outlived the host counts there")
 	assert.Equal(t, 1, v.Left)
 	assert.Empty(t, v.Doubts)
@@ -212,13 +214,25 @@ func TestARunThatTheUserStopsBlamesNobodyForTheSweep(t *testing.T) {
 	swept := p.census()
 	p.wait(s)
 	p.dead(a)
-	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: -1, Signal: "SIGKILL"}})
-	p.wait(3 * s)
 	p.add(record.Event{Kind: record.Swept, Census: swept})
-	p.wait(3 * s)
 	v := Judge(p.over(record.End{Reason: "interrupted", Signal: "SIGINT"}))
 	assert.Empty(t, v.Findings)
 	assert.Equal(t, []string{codeInterrupted}, codesIn(v))
+
+	p = newPlay()
+	b := p.open("s1", "flaky")
+	p.dead(b)
+	v = Judge(p.over(record.End{Reason: "interrupted", Signal: "SIGINT"}))
+	assert.Equal(t, []string{"killed"}, kindsIn(v), "what the sweep did not find had died before")
+
+	p = newPlay()
+	b = p.open("s1", "flaky")
+	p.term(b) // deaf to it, and swept up after the host's end
+	p.stop("stop", nil)
+	p.restless("host gone", nil)
+	p.add(record.Event{Kind: record.Swept, Census: p.census()})
+	v = Judge(p.over(record.End{Reason: "done"}))
+	assert.Equal(t, []string{"deaf", "terminated"}, kindsIn(v), "in a run that was played to its end the sweep excuses nothing")
 }
 
 func TestTheOddestRuns(t *testing.T) {
