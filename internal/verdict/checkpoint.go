@@ -61,7 +61,7 @@ func (f *facts) noteCensus(i int) {
 		if _, seen := f.zombieSince[p.Identity]; p.State == zombie && !seen {
 			f.zombieSince[p.Identity] = e.T
 		}
-		if p.PID != f.host.id.PID && !f.isFake(p) && f.carriesServer(p) {
+		if f.carriesServer(p) {
 			f.wrappers[p.PID] = true
 		}
 	}

@@ -30,7 +30,7 @@ type facts struct {
 	checkpoints []*checkpoint
 	zombieSince map[record.Identity]int64 // first census that showed it as a zombie
 	swept       map[record.Identity]record.Process
-	wrappers    map[int]bool // pids, other than the host's, whose command line holds a server's
+	wrappers    map[int]bool // pids whose command line holds that of a server
 
 	breaches []*breach
 	harmed   map[sessionKey]int64 // when L3 found the session harmed

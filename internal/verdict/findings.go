@@ -94,16 +94,14 @@ func (f *facts) finding(print string, group []*breach) Finding {
 	if first.cp != nil {
 		out.Checkpoint = first.cp.Name
 	}
-	counted, named := map[string]bool{}, map[string]bool{}
+	counted := map[string]bool{}
 	for _, b := range group {
-		counted[cmp.Or(serverID(b.server), b.value)] = true
-		if b.value != "" {
-			out.Values = append(out.Values, b.value)
-		}
-		if id := serverID(b.server); id != "" && !named[id] {
-			named[id] = true
+		id := serverID(b.server)
+		counted[cmp.Or(id, b.value)] = true
+		if id != "" {
 			out.Servers = append(out.Servers, id)
 		}
+		out.Values = append(out.Values, b.value)
 		if b.evidence != nil {
 			out.Evidence = append(out.Evidence, *b.evidence)
 		}
@@ -125,7 +123,7 @@ func serverID(s *life.Server) string {
 // alike says for how many of a group the story of the first one is told.
 func alike(group []*breach) string {
 	others := len(group) - 1
-	if others == 0 || group[0].story == "" {
+	if others == 0 {
 		return ""
 	}
 	same := 0

@@ -155,6 +155,10 @@ func TestStories(t *testing.T) {
 		"sleeps in the kernel at ep_poll":                   {Wchan: "ep_poll"},
 		"is busy on a processor":                            {Process: record.Process{State: "R"}},
 		"is stopped (state T)":                              {Process: record.Process{State: "T"}, Syscall: "read(0)"},
+		"is stopped (state t)":                              {Process: record.Process{State: "t"}},
+		"sleeps (state D)":                                  {Process: record.Process{State: "D"}, Wchan: "0"},
+		"by the keeper (pid 10,":                            {Descriptors: pipe(true, holder("keeper", 10, 3))},
+		"by the bench (pid 5,":                              {Descriptors: pipe(true, holder("bench", 5, 3))},
 		"its stdin is /dev/null":                            {Descriptors: []record.Descriptor{{FD: 0, Target: "/dev/null"}}},
 		"the host (pid 20, fd 7): the host never closed it": {Descriptors: pipe(true, holder("host", 20, 7))},
 		"the host (pid 20, fd 7) and server x#2 (pid 9, fd 5): a copy was inherited":  {Descriptors: pipe(true, holder("host", 20, 7), holder("server x#2", 9, 5))},
@@ -195,5 +199,5 @@ func TestTheWordsThatASurvivorHeard(t *testing.T) {
 	f := only(t, Judge(p.done()), "abandoned")
 	assert.Contains(t, f.Why, "it read the end of stdin at +")
 	assert.Contains(t, f.Why, "and ignores it, as its script says; it caught SIGTERM at +")
-	assert.Contains(t, f.Why, "SIGKILL never came")
+	assert.Contains(t, f.Why, "and ignores it, as its script says; SIGKILL never came")
 }

@@ -114,7 +114,7 @@ func (f *facts) shutdownStory(s *step) string {
 	}
 	const most = 3
 	if more := len(ladder) - most; more > 0 {
-		ladder = append(ladder[:most], fmt.Sprintf("%d more servers had to be ended.", more))
+		ladder = append(ladder[:most], fmt.Sprintf("%d more had to be ended.", more))
 	}
 	switch {
 	case len(ladder) == 0:
@@ -156,10 +156,11 @@ func (f *facts) ladder(s *life.Server, begun int64) string {
 	if s.Died < 0 {
 		words = append(words, "was still there when the file ends")
 	}
+	text := list(words)
 	if s.EOF < 0 && len(s.Signals) == 0 {
-		words = append(words, "having neither read the end of stdin nor caught a signal")
+		text += ", without having read the end of stdin or caught a signal"
 	}
-	return list(words)
+	return text
 }
 
 func tellShutdown(f *facts, group []*breach) telling {
