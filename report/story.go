@@ -67,7 +67,8 @@ func tell(j *verdict.Judged) *story {
 	if run == nil {
 		run = &record.Run{}
 	}
-	s := &story{Judged: j, header: &run.Header, lives: life.Of(run.Events), hostGone: never, byServer: map[string]*fate{}}
+	header := run.Played()
+	s := &story{Judged: j, header: &header, lives: life.Of(run.Events), hostGone: never, byServer: map[string]*fate{}}
 	swept := map[record.Identity]bool{}
 	open := map[int]*stepSpan{}
 	for i := range run.Events {

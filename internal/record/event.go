@@ -245,6 +245,10 @@ type Hello struct {
 	Version       string            `json:"version,omitempty"`
 	Ops           []string          `json:"ops,omitempty"`
 	NotApplicable map[string]string `json:"not_applicable,omitempty"` // op -> reason
+	// Profile and Limits are there where the host declared delays that the
+	// header could not know yet; they take the place of the header's.
+	Profile *Profile `json:"profile,omitempty"`
+	Limits  *Limits  `json:"limits,omitempty"`
 }
 
 // Exit is how a process ended.

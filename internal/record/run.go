@@ -10,3 +10,21 @@ type Run struct {
 	// event, a gap in the sequence. "" for a complete file.
 	Truncated string
 }
+
+// Played returns the header as the run was played: with what the host declared
+// in its hello.
+func (r *Run) Played() Header {
+	h := r.Header
+	for _, e := range r.Events {
+		if e.Kind != HostReady || e.Hello == nil {
+			continue
+		}
+		if e.Hello.Profile != nil {
+			h.Host.Profile = *e.Hello.Profile
+		}
+		if e.Hello.Limits != nil {
+			h.Limits = *e.Hello.Limits
+		}
+	}
+	return h
+}

@@ -30,13 +30,21 @@ func (r *run) header() record.Header {
 
 // effectiveLimits are the scenario's, with the times that the host declares
 // for itself and those that the user insists on.
-func effectiveLimits(p Params) record.Limits {
-	l, host := p.Scenario.Limits, p.Host.Profile
+func effectiveLimits(p Params, host record.Profile) record.Limits {
+	l := p.Scenario.Limits
 	l.Settle = first(p.Settle, host.Settle, l.Settle)
 	l.Confirm = first(p.Confirm, host.Confirm, l.Confirm)
 	l.Close = max(l.Close, host.Settle)
 	l.Stop = max(l.Stop, host.Stop)
 	return l
+}
+
+// declared is the profile that the bench knew, with what the host itself says
+// in its place.
+func declared(known record.Profile, said *record.Profile) record.Profile {
+	p := *said
+	p.Settle, p.Confirm, p.Stop = first(p.Settle, known.Settle), first(p.Confirm, known.Confirm), first(p.Stop, known.Stop)
+	return p
 }
 
 func first(durations ...record.Duration) record.Duration {

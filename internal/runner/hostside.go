@@ -103,6 +103,12 @@ func (r *run) greet(ctx context.Context, started *keeper.Host) error {
 		return fmt.Errorf("%w: %w", ErrHost, err)
 	}
 	r.hello = record.Hello{Host: hello.Host, Version: hello.Version, Ops: hello.Ops, NotApplicable: hello.NotApplicable}
+	if hello.Profile != nil {
+		if profile := declared(r.Host.Profile, hello.Profile); profile != r.Host.Profile {
+			r.limits = effectiveLimits(r.Params, profile)
+			r.hello.Profile, r.hello.Limits = &profile, &r.limits
+		}
+	}
 	r.emit(record.Event{Kind: record.HostReady, Hello: &r.hello})
 	return nil
 }

@@ -107,7 +107,7 @@ func Run(ctx context.Context, p Params) error {
 		Params: p, id: newID(), lives: life.New(), changed: make(chan struct{}),
 		sessions: map[string]*session{}, known: map[record.Identity]bool{}, missed: map[string]bool{},
 	}
-	r.limits, r.labels = effectiveLimits(p), hostLabels(p)
+	r.limits, r.labels = effectiveLimits(p, p.Host.Profile), hostLabels(p)
 	r.Start = first(p.Start, record.Duration(startTimeout))
 	writer, err := record.Create(filepath.Join(p.Dir, RunFile))
 	if err != nil {
@@ -176,6 +176,11 @@ func (r *run) watchKeeper() {
 
 // play is the run as the scenario tells it.
 func (r *run) play(ctx context.Context) error {
+	// Without a keeper nobody tells of the host's exit, and nothing of what is
+	// left could be seen.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(doneContext(r.keeper.Done()), func() { cancel(keeper.ErrGone) })()
 	if err := r.startHost(ctx); err != nil {
 		return err
 	}

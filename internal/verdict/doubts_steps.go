@@ -53,12 +53,14 @@ func (f *facts) accounted(s *step) bool {
 	if f.host.askedAt >= 0 && s.ended >= f.host.askedAt && !endsHost(s.Op) {
 		return true
 	}
-	if s.Session != "" {
-		return f.wasHarmed(sessionKey{s.Label, s.Session}, s.ended)
+	if f.wasHarmed(sessionKey{s.Label, s.Session}, s.ended) {
+		return true
 	}
-	// A reload, or a tick, is about several sessions.
-	for _, t := range f.harmed {
-		if t >= s.begun && t <= s.ended {
+	// A reload, or a tick, is about several sessions; and of two that a sweep
+	// has hit, one may have been at a point where its harm can't be told from
+	// the host's own doing.
+	for key, t := range f.harmed {
+		if (s.Session == "" || key.label == s.Label) && t >= s.begun && t <= s.ended+int64(noteBlur) {
 			return true
 		}
 	}

@@ -351,51 +351,8 @@ func TestStepsThatALawAccountsFor(t *testing.T) {
 	p = newPlay()
 	mine, other = twoSessions(p)
 	p.call(mine, "user", "steady", "it failed before")
+	p.wait(2 * s)
 	p.close("job", "flaky", func() { p.bye(other); p.term(mine); p.dead(mine) })
 	v = Judge(p.done())
 	assert.Equal(t, []string{codeFailed}, codesIn(v), "what came before the harm does not follow from it")
-}
-
-func TestAReloadThatHarmAccountsFor(t *testing.T) {
-	t.Parallel()
-	for _, harmed := range []bool{true, false} {
-		p := newPlay()
-		mine, _ := twoSessions(p)
-		st := p.begin(record.Step{Op: "reload", Label: "flaky"})
-		if harmed {
-			p.term(mine)
-			p.dead(mine)
-		}
-		p.end(st, "session job: lost")
-		v := Judge(p.done())
-		if harmed {
-			assert.Empty(t, v.Doubts)
-			assert.Equal(t, []string{"terminated"}, kindsIn(v))
-		} else {
-			assert.Equal(t, []string{codeFailed}, codesIn(v))
-		}
-	}
-}
-
-func TestWhatFailsWithTheHostNeedsNoOtherReason(t *testing.T) {
-	t.Parallel()
-	p := newPlay()
-	a := p.open("s1", "flaky")
-	call := p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky"})
-	p.ask(a)
-	p.stop("kill", func() { p.bye(a) })
-	p.end(call, "the host has exited")
-	p.quiet("host gone")
-	v := Judge(p.over(record.End{Reason: "done"}))
-	assert.Equal(t, Clean, v.Outcome, account(v))
-}
-
-func TestAStepThatShouldHaveFailed(t *testing.T) {
-	t.Parallel()
-	p := newPlay()
-	p.open("s1", "flaky")
-	p.end(p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky", Expect: "fail"}), "")
-	v := Judge(p.done())
-	assert.Equal(t, []string{codeFailed}, codesIn(v))
-	assert.Contains(t, v.Doubts[0].Text, "relies on its failure")
 }

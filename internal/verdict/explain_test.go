@@ -36,7 +36,7 @@ func TestExplain(t *testing.T) {
 func TestExplainSuggests(t *testing.T) {
 	t.Parallel()
 	_, err := Explain("supersede")
-	assert.ErrorContains(t, err, "did you mean superseded?")
+	require.ErrorContains(t, err, "did you mean superseded?")
 	_, err = Explain("L33\x1b[2J")
 	require.Error(t, err)
 	assert.NotContains(t, err.Error(), "\x1b")
@@ -67,7 +67,7 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 			assert.Equal(t, l.ID, kinds[id].Law, id)
 		}
 		judged, reason := judges[l.ID], notJudged[l.ID]
-		assert.True(t, (judged != nil) != (reason != ""), "%s is judged, or says why it is not", l.ID)
+		assert.NotEqual(t, judged != nil, reason != "", "%s is judged, or says why it is not", l.ID)
 		assert.Equal(t, judged != nil, tellers[l.ID] != nil, l.ID)
 	}
 	assert.Len(t, kinds, listed, "each kind is listed by its law")

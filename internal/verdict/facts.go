@@ -68,7 +68,7 @@ func (s *step) mustWork() bool { return s.Expect == "" || s.Expect == "ok" }
 // gather digests a run.
 func gather(run *record.Run) *facts {
 	f := &facts{
-		header: run.Header, truncated: run.Truncated,
+		header: run.Played(), truncated: run.Truncated,
 		byID: map[record.Identity]*life.Server{}, sessions: map[sessionKey]*life.Session{},
 		zombieSince: map[record.Identity]int64{}, swept: map[record.Identity]record.Process{}, wrappers: map[int]bool{},
 		harmed: map[sessionKey]int64{}, blamed: map[int]bool{},

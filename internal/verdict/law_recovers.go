@@ -1,6 +1,9 @@
 package verdict
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // judgeRecovers is L10: once no fault happens any more, a session can be
 // opened and answers.
@@ -51,9 +54,14 @@ func (f *facts) lastFault() int64 {
 	return last
 }
 
+// noteBlur is how much later than its effect a server's note may come: a host
+// sees the end of a pipe at once, the note goes through a busy machine.
+const noteBlur = time.Second
+
+// wasHarmed says that L3 found the session harmed by t.
 func (f *facts) wasHarmed(key sessionKey, t int64) bool {
 	at, harmed := f.harmed[key]
-	return harmed && at <= t
+	return harmed && at <= t+int64(noteBlur)
 }
 
 func (f *facts) recoveryBreach(s *step, last int64) *breach {

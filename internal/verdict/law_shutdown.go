@@ -67,7 +67,7 @@ func (f *facts) shutdownKind(s *step, took, limit record.Duration) string {
 	}
 	interrupted := f.end != nil && f.end.Reason != "done" && !s.OK
 	switch {
-	case took <= limit && !(what == "stop" && f.killedFor(s)):
+	case took <= limit && (what == "close" || !f.killedFor(s)):
 		return ""
 	case s.OK:
 		return "slow-" + what

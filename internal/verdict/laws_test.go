@@ -3,7 +3,6 @@ package verdict
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -347,8 +346,8 @@ func complete(t *testing.T, f Finding) {
 	assert.NotEmpty(t, f.Reports)
 	assert.NotEmpty(t, f.At)
 	assert.Positive(t, f.Count)
-	assert.Regexp(t, regexp.MustCompile(`^[0-9a-f]{12}$`), f.Fingerprint)
-	assert.Regexp(t, regexp.MustCompile(`^[A-Za-z0-9#]`), f.Why)
+	assert.Regexp(t, `^[0-9a-f]{12}$`, f.Fingerprint)
+	assert.Regexp(t, `^[A-Za-z0-9#]`, f.Why)
 }
 
 func only(t *testing.T, v Verdict, kind string) Finding {
