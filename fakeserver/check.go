@@ -82,7 +82,7 @@ func (f Fault) checkFields(d deed) error {
 	for _, field := range []struct {
 		name    string
 		set, ok bool
-		range_  string
+		allowed string
 	}{
 		{"for", f.For != 0, f.For > 0, `a time like "1.5s", more than 0`},
 		{"mib", f.MiB != 0, f.MiB > 0 && f.MiB <= maxMiB, fmt.Sprintf("1 to %d", maxMiB)},
@@ -92,9 +92,9 @@ func (f Fault) checkFields(d deed) error {
 		case field.set && d.field != field.name:
 			errs = append(errs, fmt.Errorf("%s does not go with do: %s", field.name, f.Do))
 		case field.set && !field.ok:
-			errs = append(errs, fmt.Errorf("%s is out of range; it may be %s", field.name, field.range_))
+			errs = append(errs, fmt.Errorf("%s is out of range; it may be %s", field.name, field.allowed))
 		case !field.set && d.needed && d.field == field.name:
-			errs = append(errs, fmt.Errorf("do: %s needs %s: %s", f.Do, field.name, field.range_))
+			errs = append(errs, fmt.Errorf("do: %s needs %s: %s", f.Do, field.name, field.allowed))
 		}
 	}
 	return errors.Join(errs...)

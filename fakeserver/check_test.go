@@ -61,14 +61,14 @@ func TestCheck(t *testing.T) {
 	} {
 		err := errors.Join(fakeserver.Script{Era: c.era, Faults: c.faults}.Check()...)
 		if len(c.want) == 0 {
-			assert.NoError(t, err)
+			require.NoError(t, err)
 			continue
 		}
 		for _, want := range c.want {
-			assert.ErrorContains(t, err, want)
+			require.ErrorContains(t, err, want)
 		}
 	}
-	assert.NoError(t, F{On: "order", Do: "exit"}.Check())
+	require.NoError(t, F{On: "order", Do: "exit"}.Check())
 	assert.ErrorContains(t, F{On: "order", Do: "exit", Launch: 2}.Check(), "do not go with on: order")
 }
 

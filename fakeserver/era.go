@@ -30,11 +30,6 @@ const (
 
 var serverInfo = map[string]any{"name": "leakbench-fakeserver", "version": "1.0.0"}
 
-// speaks reports whether this era has initialize.
-func speaksLegacy(era string) bool { return era != EraModern }
-
-func speaksModern(era string) bool { return era == EraModern || era == EraDual }
-
 // negotiate is the version that initialize answers with: the client's, or the
 // newest where that is unknown (2025-11-25, basic/lifecycle).
 func negotiate(asked string) string {

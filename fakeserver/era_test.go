@@ -63,7 +63,7 @@ func useClient(t *testing.T, c *client.Client, version string) {
 	require.NoError(t, err)
 	assert.Equal(t, version, hello.ProtocolVersion)
 	assert.Equal(t, "leakbench-fakeserver", hello.ServerInfo.Name)
-	require.NoError(t, c.Ping(ctx))
+	require.NoError(t, c.Ping(ctx)) //nolint:staticcheck // the legacy eras have it
 	tools, err := c.ListTools(ctx, mcp.ListToolsRequest{})
 	require.NoError(t, err)
 	assert.Len(t, tools.Tools, 3)

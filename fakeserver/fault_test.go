@@ -81,7 +81,7 @@ func proveDeed(t *testing.T, p *process, f fakeserver.Fault) {
 		assert.Contains(t, p.answer().raw, `"1999-12-31"`)
 	case "exit":
 		_, err := p.recv()
-		assert.ErrorIs(t, err, io.EOF)
+		require.ErrorIs(t, err, io.EOF)
 		assert.Equal(t, 7, p.status())
 	case "delay":
 		assert.Nil(t, p.answer().Error)
@@ -92,7 +92,7 @@ func proveDeed(t *testing.T, p *process, f fakeserver.Fault) {
 		assert.GreaterOrEqual(t, rss(t, p.cmd.Process.Pid), int64(f.MiB)<<20)
 	case "close-stdout":
 		_, err := p.recv()
-		assert.ErrorIs(t, err, io.EOF)
+		require.ErrorIs(t, err, io.EOF)
 		assert.True(t, p.running())
 		p.send(callEcho) // still read: the pipe has a reader, and the end of stdin is seen
 		require.NoError(t, p.in.Close())
@@ -271,7 +271,7 @@ func TestOrders(t *testing.T) {
 		b.await("call", func(e record.Event) bool { return e.RPC != nil && e.RPC.Method == "tools/call" })
 		require.NoError(t, p.in.Close())
 		_, err := p.recv()
-		assert.ErrorIs(t, err, io.EOF, "it answered")
+		require.ErrorIs(t, err, io.EOF, "it answered")
 		assert.Equal(t, 0, p.status())
 	})
 	t.Run("close-stdout", func(t *testing.T) {

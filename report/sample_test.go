@@ -11,14 +11,13 @@ import (
 // world plays a run by hand: it has a clock that only moves when told to.
 type world struct {
 	record.Run
-	t       int64
-	steps   int
-	pid     int
-	births  map[string]record.Birth
-	launch  map[string]int
-	alive   map[string]bool
-	order   []string
-	started int64
+	t      int64
+	steps  int
+	pid    int
+	births map[string]record.Birth
+	launch map[string]int
+	alive  map[string]bool
+	order  []string
 }
 
 const ms = int64(time.Millisecond)

@@ -141,7 +141,7 @@ func killAtRandom(t *testing.T, scenario string, i int) bool {
 	}
 	cmd, lines := bench(t, mark, args...)
 	go func() {
-		for lines.Scan() { //nolint:revive // drained so that the bench never blocks
+		for lines.Scan() { // drained so that the bench never blocks
 		}
 	}()
 	moment := time.Duration(rand.Int64N(int64(1500 * time.Millisecond)))
@@ -173,7 +173,7 @@ func TestInterrupt(t *testing.T) {
 	require.True(t, lines.Scan(), "the bench says what it runs")
 	waitForLine(t, filepath.Join(out, "latest", runner.RunFile), `"kind":"fault"`)
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
-	for lines.Scan() { //nolint:revive // read to its end
+	for lines.Scan() { // read to its end
 	}
 	err := cmd.Wait()
 	var exit *exec.ExitError

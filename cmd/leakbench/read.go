@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -92,7 +91,7 @@ func (a *app) render(reporter, out string, judged []verdict.Judged) (err error) 
 	if err := oneOf("--reporter", name, "text", "json", "html"); err != nil {
 		return err
 	}
-	var w io.Writer = a.out
+	w := a.out
 	if file != "" {
 		f, ferr := os.Create(file)
 		if ferr != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -36,7 +37,8 @@ type verdictExit int
 func (v verdictExit) Error() string { return fmt.Sprintf("exit %d", int(v)) }
 
 func (a *app) fail(err error) int {
-	if v, ok := err.(verdictExit); ok {
+	var v verdictExit
+	if errors.As(err, &v) {
 		return int(v)
 	}
 	f := failureOf(err)

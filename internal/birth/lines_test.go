@@ -2,7 +2,6 @@ package birth
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -27,7 +26,7 @@ func TestLines(t *testing.T) {
 				assert.Equal(t, line, string(got))
 			}
 			_, err := l.Next()
-			assert.ErrorIs(t, err, io.EOF)
+			require.ErrorIs(t, err, io.EOF)
 		}
 	}
 	l := NewLines(strings.NewReader(strings.Repeat("y", 10001)+"\nshort\n"+strings.Repeat("y", 3)+"\n"), 10000)
@@ -64,6 +63,6 @@ func FuzzLines(f *testing.F) {
 			assert.Equal(t, string(bytes.TrimSuffix(w, []byte("\r"))), string(got))
 		}
 		_, err := l.Next()
-		require.True(t, errors.Is(err, io.EOF), err)
+		require.ErrorIs(t, err, io.EOF)
 	})
 }

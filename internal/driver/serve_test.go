@@ -281,7 +281,7 @@ func TestLines(t *testing.T) {
 	for _, want := range []string{"a", "", long} {
 		line, err := l.Next()
 		require.NoError(t, err)
-		assert.True(t, want == string(line))
+		assert.Equal(t, want, string(line))
 	}
 	_, err := l.Next()
 	require.ErrorIs(t, err, driver.ErrLineTooLong)

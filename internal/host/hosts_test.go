@@ -314,7 +314,7 @@ func TestBenchGone(t *testing.T) {
 	each(t, nil, func(t *testing.T, name string) {
 		l := builtin(t, name, scripts{"s": {}})
 		l.open("a", "s")
-		l.Driver.Close()
+		l.Close()
 		assert.Equal(t, 1, l.exit())
 		l.saw(record.Died, "s#1")
 	})

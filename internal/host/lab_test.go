@@ -138,7 +138,7 @@ func (l *lab) start(argv []string) {
 	}()
 	l.Driver = host.Connect(ourOut, ourIn)
 	l.t.Cleanup(func() {
-		l.Driver.Close()
+		l.Close()
 		cancel()
 		<-l.ended
 		<-l.Done()

@@ -163,8 +163,8 @@ func TestLifeOfAServer(t *testing.T) {
 		{Kind: record.Bye, Server: "s#1", Text: "end of stdin"},
 		{Kind: record.Died, Server: "s#1"},
 	}, b.all())
-	assert.ErrorIs(t, b.Order("s#1", json.RawMessage(`{}`)), ledger.ErrNotConnected)
-	assert.ErrorIs(t, b.Cut("s#1"), ledger.ErrNotConnected)
+	require.ErrorIs(t, b.Order("s#1", json.RawMessage(`{}`)), ledger.ErrNotConnected)
+	require.ErrorIs(t, b.Cut("s#1"), ledger.ErrNotConnected)
 }
 
 // TestKernelWinsOverClaim: the pid comes from the kernel where it says it.

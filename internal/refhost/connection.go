@@ -67,12 +67,10 @@ func launch(on *spawner, session string, s driver.Server, prepare func(*exec.Cmd
 	}, nil
 }
 
-func (c *connection) pid() int { return c.cmd.Process.Pid }
-
 // initialize shakes hands.
 func (c *connection) initialize(ctx context.Context) error {
 	return until(ctx, func() error {
-		if err := c.client.Start(context.Background()); err != nil {
+		if err := c.client.Start(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
 		req := mcp.InitializeRequest{}

@@ -128,7 +128,7 @@ func (h *host) connect(ctx context.Context, session string, s driver.Server, ret
 // attempt starts one server and shakes hands with it. One that fails leaves
 // its server to the disposer, as any end of a session does.
 func (h *host) attempt(ctx context.Context, session string, s driver.Server) (*connection, error) {
-	c, err := h.start(session, s)
+	c, err := h.start(session, s) //nolint:contextcheck // a server outlives the request that launched it
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func statOf(pid int) (stat, bool) {
 		return stat{}, false
 	}
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	const state, ppid, start = 3 - 3, 4 - 3, 22 - 3 // proc_pid_stat(5) counts from 1; the 3rd is the first one here
+	const state, ppid, start = 0, 1, 19 // the 3rd, 4th and 22nd of proc_pid_stat(5); what precedes them was cut off
 	if len(fields) <= start {
 		return stat{}, false
 	}

@@ -58,7 +58,7 @@ func (r *run) startHost(ctx context.Context) error {
 		// A command's stdin stays open as a terminal's would; nobody reads
 		// what it prints.
 		go func() { _, _ = io.Copy(io.Discard, started.Stdout); started.Stdout.Close() }()
-		context.AfterFunc(doneContext(r.keeper.Done()), func() { started.Stdin.Close() })
+		context.AfterFunc(doneContext(ctx, r.keeper.Done()), func() { started.Stdin.Close() })
 		return r.awaitFirstServer(ctx)
 	}
 	return r.greet(ctx, started)
@@ -82,9 +82,9 @@ func (r *run) awaitFirstServer(ctx context.Context) error {
 	return nil
 }
 
-// doneContext is a context that ends with a channel.
-func doneContext(done <-chan struct{}) context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
+// doneContext is a context that ends with a channel, and not with ctx.
+func doneContext(ctx context.Context, done <-chan struct{}) context.Context {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() { <-done; cancel() }()
 	return ctx
 }

@@ -146,7 +146,7 @@ func (r *run) setUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.ledger, err = ledger.Listen(ledger.Params{
+	r.ledger, err = ledger.Listen(ledger.Params{ //nolint:contextcheck // a ledger ends with Close, also after an interrupt
 		Dir: dir, Run: r.id, Scripts: scripts, OnEvent: r.emit,
 		Identify: proc.Identify, WaitGone: proc.WaitGone,
 	})
@@ -180,7 +180,7 @@ func (r *run) play(ctx context.Context) error {
 	// left could be seen.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(doneContext(r.keeper.Done()), func() { cancel(keeper.ErrGone) })()
+	defer context.AfterFunc(doneContext(ctx, r.keeper.Done()), func() { cancel(keeper.ErrGone) })()
 	if err := r.startHost(ctx); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ func TestNearest(t *testing.T) {
 	names := []string{"storm", "cron", "reload", "hang", "crash", "shutdown", "grow"}
 	for name, want := range map[string]string{
 		"strom": "storm", "corn": "cron", "Reload": "reload", "shut": "shutdown", "carsh": "crash",
-		"banana": "", "": "", "x": "", "grwo": "grow",
+		"banana": "", "": "", "x": "", "gorw": "grow",
 	} {
 		assert.Equal(t, want, suggest.Nearest(name, names), "nearest to %q", name)
 	}
