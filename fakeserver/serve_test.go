@@ -31,7 +31,7 @@ func TestSleepHoldsNothingUp(t *testing.T) {
 	// The end of stdin ends it too, without an answer.
 	require.NoError(t, p.in.Close())
 	_, err := p.recv()
-	assert.ErrorIs(t, err, io.EOF)
+	require.ErrorIs(t, err, io.EOF)
 	assert.Equal(t, 0, p.status())
 	b.awaitKind(id, record.Died)
 	assert.Contains(t, b.calls(id), "tools/call received")

@@ -315,7 +315,7 @@ func TestRefused(t *testing.T) {
 	wrongRun.Run = "other"
 	for _, c := range []birth.Certificate{wrongRun, me("nobody")} {
 		_, _, err := birth.Dial(b.Path(), c)
-		assert.ErrorIs(t, err, birth.ErrRefused)
+		require.ErrorIs(t, err, birth.ErrRefused)
 	}
 	for _, e := range b.await(2, record.Doubted) {
 		assert.Equal(t, ledger.DoubtStranger, e.Doubt.Code)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,23 +24,26 @@ func TestSecondOpinion(t *testing.T) {
 	state(t, pids["zombie"], "Z")
 	state(t, pids["stopped"], "T")
 	state(t, pids["sleep"], "S")
-	ours, err := proc.NewTable().Below(root.id.PID)
-	require.NoError(t, err)
-	theirs, err := portable.NewTable().Below(root.id.PID)
-	require.NoError(t, err)
-	require.Len(t, theirs, len(ours))
-	for _, a := range ours {
-		b, ok := find(theirs, a.PID)
-		require.True(t, ok, "pid %d", a.PID)
-		agree(t, a, b)
-	}
-	_, err = portable.NewTable().Below(1 << 30)
+	// The two look one after the other: until the forest has come to rest they
+	// may see different things.
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		ours, err := proc.NewTable().Below(root.id.PID)
+		require.NoError(c, err)
+		theirs, err := portable.NewTable().Below(root.id.PID)
+		require.NoError(c, err)
+		require.Len(c, theirs, len(ours))
+		for _, a := range ours {
+			b, ok := find(theirs, a.PID)
+			require.True(c, ok, "pid %d", a.PID)
+			agree(c, a, b)
+		}
+		assert.NotContains(c, theirs, os.Getpid())
+	}, 10*time.Second, 20*time.Millisecond)
+	_, err := portable.NewTable().Below(1 << 30)
 	require.ErrorIs(t, err, portable.ErrGone)
-	assert.NotContains(t, theirs, os.Getpid())
 }
 
-func agree(t *testing.T, a, b record.Process) {
-	t.Helper()
+func agree(t assert.TestingT, a, b record.Process) {
 	name := a.Comm
 	assert.Equal(t, b.PPID, a.PPID, name)
 	assert.Equal(t, b.PGID, a.PGID, name)
