@@ -135,6 +135,7 @@ func stopping(failed string, exit record.Exit, course func(p *play, server strin
 		st := p.begin(record.Step{Op: "stop"})
 		course(p, a)
 		p.leave()
+		exit := exit // each play its own: plays are judged side by side
 		exit.Asked = true
 		if failed == "" {
 			p.add(record.Event{Kind: record.HostExited, Exit: &exit})
