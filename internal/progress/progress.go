@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/leakbench/leakbench/internal/life"
 	"github.com/leakbench/leakbench/internal/record"
@@ -47,25 +48,57 @@ type Line struct {
 	doing  string
 	faults int
 
-	stop chan struct{}
-	over chan struct{}
+	lines chan string // of a plain show, for the goroutine that writes
+	stop  chan struct{}
+	over  chan struct{}
 }
+
+// backlog is how many plain lines may wait for a reader that does not read;
+// the ones after that are dropped: a run must not wait for its audience.
+const backlog = 1000
 
 // Start begins to show a run.
 func Start(p Params) *Line {
-	l := &Line{p: p, begun: time.Now(), lives: life.New(), stop: make(chan struct{}), over: make(chan struct{})}
-	if p.Mode != Live {
-		close(l.over)
-		if p.Mode == Plain {
-			fmt.Fprintf(p.Out, "%s on %s\n", p.Scenario, p.Host)
-		}
-		return l
+	p.Scenario, p.Host = printable(p.Scenario), printable(p.Host)
+	l := &Line{
+		p: p, begun: time.Now(), lives: life.New(),
+		lines: make(chan string, backlog), stop: make(chan struct{}), over: make(chan struct{}),
 	}
-	go l.redraw()
+	switch p.Mode {
+	case Live:
+		go l.redraw()
+	case Plain:
+		l.say("%s on %s\n", p.Scenario, p.Host)
+		go l.write()
+	default:
+		close(l.over)
+	}
 	return l
 }
 
-// Event takes note of an event. It never blocks on the terminal.
+func (l *Line) say(format string, args ...any) {
+	select {
+	case l.lines <- fmt.Sprintf(format, args...):
+	default:
+	}
+}
+
+func (l *Line) write() {
+	defer close(l.over)
+	for {
+		select {
+		case line := <-l.lines:
+			fmt.Fprint(l.p.Out, line)
+		case <-l.stop:
+			for len(l.lines) > 0 {
+				fmt.Fprint(l.p.Out, <-l.lines)
+			}
+			return
+		}
+	}
+}
+
+// Event takes note of an event. It never waits for who reads the output.
 func (l *Line) Event(e record.Event) {
 	if l.p.Mode == None {
 		return
@@ -95,7 +128,7 @@ func (l *Line) milestone(c record.Checkpoint) {
 	if !c.Quiet {
 		state = "NOT as it must be"
 	}
-	fmt.Fprintf(l.p.Out, "  %s: %d live, %d spawned, %s after %v\n", printable(c.Name), len(l.lives.Alive()), len(l.lives.Servers()), state,
+	l.say("  %s: %d live, %d spawned, %s after %v\n", printable(c.Name), len(l.lives.Alive()), len(l.lives.Servers()), state,
 		c.Waited.D().Round(time.Millisecond))
 }
 
@@ -114,7 +147,7 @@ func Describe(s record.Step) string {
 // terminal.
 func printable(s string) string {
 	return strings.Map(func(c rune) rune {
-		if c < 0x20 || c >= 0x7f && c < 0xa0 {
+		if !unicode.IsPrint(c) { // control characters, and those that turn the direction of text
 			return '?'
 		}
 		return c
