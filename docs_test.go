@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -107,5 +108,22 @@ func TestTrackRecordIsTheMatrix(t *testing.T) {
 	}
 	for _, s := range host.Builtin("") {
 		assert.True(t, slices.Contains(hosts, s.Name), "the README's table lacks %s", s.Name)
+	}
+}
+
+// TestLinksLeadSomewhere follows each relative link of the pages.
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("*.md")
+	require.NoError(t, err)
+	more, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	for _, page := range append(pages, more...) {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			assert.FileExists(t, filepath.Join(filepath.Dir(page), m[1]), "linked from %s", page)
+		}
 	}
 }

@@ -15,11 +15,28 @@ func (s *story) facts() []fact {
 		{"Servers launched", strconv.Itoa(v.Spawned)},
 		{"Alive at most", strconv.Itoa(v.PeakLive)},
 		{"Left at the end", strconv.Itoa(v.Left)},
-		{"Steps", strconv.Itoa(len(s.steps))},
+		{"Steps", s.stepCount()},
 		{"Took", span(s.end)},
 		{"Host ended", exitText(s.hostExit)},
 		{"Run ended", s.ending()},
 	})
+}
+
+// stepCount is "86", or "9, 8 skipped".
+func (s *story) stepCount() string {
+	if n := s.skipped(); n > 0 {
+		return fmt.Sprintf("%d, %d skipped", len(s.steps), n)
+	}
+	return strconv.Itoa(len(s.steps))
+}
+
+func (s *story) skipped() (n int) {
+	for _, st := range s.steps {
+		if st.skipped {
+			n++
+		}
+	}
+	return n
 }
 
 // ending says how the run itself ended, where that was not as it should.

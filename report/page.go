@@ -294,10 +294,15 @@ func (s *story) stepTable(r *runView) {
 	if more > 0 {
 		r.StepNote += fmt.Sprintf(", the first %d shown", len(head))
 	}
-	if r.Odd > 0 {
+	skipped := s.skipped()
+	switch {
+	case r.Odd > 0:
 		r.StepNote += fmt.Sprintf(", %d not as expected", r.Odd)
-	} else if len(s.steps) > 0 {
+	case skipped == 0 && len(s.steps) > 0:
 		r.StepNote += ", all as expected"
+	}
+	if skipped > 0 {
+		r.StepNote += fmt.Sprintf(", %d skipped", skipped)
 	}
 }
 

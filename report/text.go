@@ -57,7 +57,7 @@ func (p *printer) run(j *verdict.Judged) {
 	p.item(0, glyph+" ", style|strong, string(v.Outcome)+"  ", style|strong,
 		fmt.Sprintf("%s on %s%s", s.header.Scenario.Name, s.header.Host.Name, tally(v)), strong)
 	p.field(2, 0, "", fmt.Sprintf("%s launched, %d alive at most, %d left at the end; %s in %s",
-		plural(v.Spawned, "server"), v.PeakLive, v.Left, plural(len(s.steps), "step"), span(s.end)))
+		plural(v.Spawned, "server"), v.PeakLive, v.Left, s.stepsText(), span(s.end)))
 	for i := range v.Findings {
 		p.blank()
 		p.finding(&v.Findings[i])
@@ -75,6 +75,15 @@ func (p *printer) run(j *verdict.Judged) {
 	if v.Outcome != verdict.Clean && len(s.header.Command) > 0 {
 		p.field(2, fieldWidth, "again", shell(s.header.Command))
 	}
+}
+
+// stepsText is "86 steps", or "9 steps (8 skipped)".
+func (s *story) stepsText() string {
+	text := plural(len(s.steps), "step")
+	if n := s.skipped(); n > 0 {
+		text += fmt.Sprintf(" (%d skipped)", n)
+	}
+	return text
 }
 
 func tally(v *verdict.Verdict) string {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -71,10 +72,21 @@ func exitOf(judged []verdict.Judged) (code int, reason string) {
 	switch {
 	case worst[verdict.Leak] > 0:
 		return exitFinding, plural(worst[verdict.Leak], "run") + " with findings"
+	case slices.ContainsFunc(judged, hostFailed):
+		return exitHost, "the host did not start or did not speak its protocol"
 	case worst[verdict.Inconclusive] > 0 || len(judged) == 0:
 		return exitInconclusive, plural(worst[verdict.Inconclusive], "run") + " inconclusive"
 	}
 	return exitClean, "clean"
+}
+
+// hostFailed says that a run ended because its host could not be tested.
+func hostFailed(j verdict.Judged) bool {
+	if j.Run == nil || len(j.Run.Events) == 0 {
+		return false
+	}
+	end := j.Run.Events[len(j.Run.Events)-1].End
+	return end != nil && end.Reason == "failed" && end.Stage == "host"
 }
 
 func plural(n int, word string) string {

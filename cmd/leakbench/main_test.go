@@ -21,10 +21,12 @@ const usedEnv = "LEAKBENCH_TEST_USED"
 // leakChecked fails a green run that leaves goroutines or unused fakes.
 type leakChecked struct {
 	m    *testing.M
-	used string
+	used string // where each fake that runs leaves its name
+	own  string // the same folder, where this process made it
 }
 
 func (l leakChecked) Run() int {
+	defer os.RemoveAll(l.own)
 	code := l.m.Run()
 	if code != 0 {
 		return code
@@ -70,8 +72,7 @@ func TestMain(m *testing.M) {
 			os.Exit(fake(os.Args[1:]))
 		}
 	}
-	defer os.RemoveAll(used)
-	testscript.Main(leakChecked{m: m, used: os.Getenv(usedEnv)}, commands)
+	testscript.Main(leakChecked{m: m, used: os.Getenv(usedEnv), own: used}, commands)
 }
 
 func TestScripts(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 
 	"golang.org/x/term"
 
@@ -35,6 +36,9 @@ func (a *app) textOptions() report.TextOptions {
 	tty := o.Width > 0
 	if !tty {
 		o.Width = defaultWidth
+		if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
+			o.Width = columns
+		}
 	}
 	o.Color = a.colored(tty)
 	return o
@@ -88,6 +92,7 @@ func (a *app) conclude(judged []verdict.Judged, failed error) error {
 
 func (a *app) print(judged []verdict.Judged, code int, reason string) error {
 	if a.format == "json" {
+		a.printed = true
 		return report.JSON(a.out, judged, report.Exit{Code: code, Reason: reason})
 	}
 	return report.Text(a.out, judged, a.textOptions())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -61,6 +62,14 @@ func (a *app) reportCommand() *cobra.Command {
 		Example: `  leakbench report .leakbench/latest --reporter html -o report.html
   leakbench report .leakbench/* --reporter json`,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if a.format != "text" {
+				return usage(errors.New("report has --reporter, not --format"), "for example: --reporter json=report.json")
+			}
+			for _, r := range reporters {
+				if err := knownReporter(r); err != nil {
+					return err
+				}
+			}
 			judged, err := judgeAll(args)
 			if err != nil {
 				return err
@@ -82,14 +91,16 @@ func (a *app) reportCommand() *cobra.Command {
 	return cmd
 }
 
+func knownReporter(reporter string) error {
+	name, _, _ := strings.Cut(reporter, "=")
+	return oneOf("--reporter", name, "text", "json", "html")
+}
+
 // render writes one reporter's output to a file or to standard output.
 func (a *app) render(reporter, out string, judged []verdict.Judged) (err error) {
 	name, file, _ := strings.Cut(reporter, "=")
 	if file == "" {
 		file = out
-	}
-	if err := oneOf("--reporter", name, "text", "json", "html"); err != nil {
-		return err
 	}
 	w := a.out
 	if file != "" {
@@ -127,6 +138,10 @@ func (a *app) explainCommand() *cobra.Command {
 			text, err := verdict.Explain(args[0])
 			if err != nil {
 				return usage(err, "leakbench list laws and leakbench list kinds show them")
+			}
+			if a.format == "json" {
+				a.printed = true
+				return json.NewEncoder(a.out).Encode(map[string]string{"id": args[0], "text": text})
 			}
 			_, err = fmt.Fprintln(a.out, strings.TrimRight(text, "\n"))
 			return err

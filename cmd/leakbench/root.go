@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/leakbench/leakbench/internal/suggest"
+	"github.com/leakbench/leakbench/report"
 )
 
 // app is what the commands share.
@@ -17,6 +20,7 @@ type app struct {
 	out, err io.Writer
 	format   string // text, json
 	color    string // auto, always, never
+	printed  bool   // an object is on standard output
 }
 
 // execute runs the command line and returns the exit code.
@@ -45,13 +49,26 @@ func (a *app) fail(err error) int {
 	if a.format == "json" {
 		envelope := map[string]any{"error": map[string]any{"code": f.code, "message": f.Error(), "hint": f.hint}}
 		_ = json.NewEncoder(a.err).Encode(envelope)
+		if !a.printed { // standard output always holds one object
+			_ = report.JSON(a.out, nil, report.Exit{Code: f.code, Reason: f.Error()})
+		}
 		return f.code
 	}
-	fmt.Fprintf(a.err, "leakbench: %v\n", f)
+	fmt.Fprintf(a.err, "leakbench: %s\n", printable(f.Error()))
 	if f.hint != "" {
-		fmt.Fprintf(a.err, "hint: %s\n", f.hint)
+		fmt.Fprintf(a.err, "hint: %s\n", printable(f.hint))
 	}
 	return f.code
+}
+
+// printable keeps a file's or a host's name from steering the terminal.
+func printable(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c != '\n' && c != '\t' && !unicode.IsPrint(c) {
+			return '?'
+		}
+		return c
+	}, s)
 }
 
 func (a *app) root() *cobra.Command {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -150,7 +151,8 @@ func load(names []string) ([]*scenarios.Scenario, error) {
 		return nil, usage(errors.New("which scenario?"), "leakbench list scenarios shows them; the first to try: leakbench run storm")
 	}
 	if slices.Contains(names, "all") {
-		names = scenarios.Names()
+		others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "all" || slices.Contains(scenarios.Names(), n) })
+		names = append(scenarios.Names(), others...)
 	}
 	var plays []*scenarios.Scenario
 	var failed error
@@ -201,8 +203,9 @@ func interruptible(ctx context.Context) (context.Context, func()) {
 func (a *app) playOne(ctx context.Context, self string, play *scenarios.Scenario, spec host.Spec, f runFlags) (*verdict.Judged, error) {
 	dir, err := newRunDir(f.out, play.Name, spec.Name)
 	if err != nil {
-		return nil, err
+		return nil, usage(err, "choose another folder with --out")
 	}
+	link := sync.OnceFunc(func() { linkLatest(f.out, dir) })
 	seed := f.seed
 	if seed == 0 {
 		seed = rand.Uint64N(1<<53-1) + 1 // fits a JSON number
@@ -212,13 +215,18 @@ func (a *app) playOne(ctx context.Context, self string, play *scenarios.Scenario
 	})
 	failed := runner.Run(ctx, runner.Params{
 		Self: self, Scenario: play, Host: spec, Dir: dir, Seed: seed, Tool: tool(),
-		Command: reproduce(play, spec, seed), OnEvent: live.Event,
-		Settle: record.Duration(f.settle), Confirm: record.Duration(f.confirm), Start: record.Duration(f.start),
+		Command: reproduce(play, spec, f, seed),
+		OnEvent: func(e record.Event) { link(); live.Event(e) },
+		Settle:  record.Duration(f.settle), Confirm: record.Duration(f.confirm), Start: record.Duration(f.start),
 	})
 	live.Stop()
 	saved, err := record.Read(dir)
+	if err != nil && failed != nil { // nothing was played, and why is known
+		_ = os.Remove(dir)
+		return nil, failed
+	}
 	if err != nil {
-		return nil, errors.Join(failed, err)
+		return nil, err
 	}
 	j := &verdict.Judged{Run: saved, Verdict: verdict.Judge(saved), Dir: dir}
 	page := filepath.Join(dir, runner.ReportFile)
@@ -230,7 +238,8 @@ func (a *app) playOne(ctx context.Context, self string, play *scenarios.Scenario
 	return j, failed
 }
 
-// newRunDir makes the run's folder and points "latest" to it.
+// newRunDir makes the run's folder. It is for its user alone: what the host
+// wrote to stderr is in it, whatever that holds.
 func newRunDir(out, scenario, hostName string) (string, error) {
 	base := fmt.Sprintf("%s-%s-%s", time.Now().Format("20060102-150405"), fileName(scenario), fileName(hostName))
 	if err := os.MkdirAll(out, 0o755); err != nil {
@@ -242,19 +251,23 @@ func newRunDir(out, scenario, hostName string) (string, error) {
 			name = fmt.Sprintf("%s-%d", base, n)
 		}
 		dir := filepath.Join(out, name)
-		err := os.Mkdir(dir, 0o755)
+		err := os.Mkdir(dir, 0o700)
 		if errors.Is(err, os.ErrExist) {
 			continue
 		}
 		if err != nil {
 			return "", err
 		}
-		link := filepath.Join(out, "latest")
-		temporary := link + "." + name
-		if os.Symlink(name, temporary) == nil && os.Rename(temporary, link) != nil {
-			_ = os.Remove(temporary)
-		}
 		return dir, nil
+	}
+}
+
+// linkLatest points "latest" to a run that has begun.
+func linkLatest(out, dir string) {
+	link, name := filepath.Join(out, "latest"), filepath.Base(dir)
+	temporary := link + "." + name
+	if os.Symlink(name, temporary) == nil && os.Rename(temporary, link) != nil {
+		_ = os.Remove(temporary)
 	}
 }
 
@@ -267,14 +280,26 @@ func fileName(s string) string {
 	}, s)
 }
 
-func reproduce(play *scenarios.Scenario, spec host.Spec, seed uint64) []string {
+// reproduce is the command line that plays the same again.
+func reproduce(play *scenarios.Scenario, spec host.Spec, f runFlags, seed uint64) []string {
 	name := play.Name
 	if b, err := scenarios.Builtin(name); err != nil || b.Source != play.Source {
 		name = play.File
 	}
 	words := []string{"leakbench", "run", name, "--seed", fmt.Sprint(seed)}
+	for _, limit := range []struct {
+		flag string
+		d    time.Duration
+	}{{"--settle", f.settle}, {"--confirm", f.confirm}, {"--start", f.start}} {
+		if limit.d > 0 {
+			words = append(words, limit.flag, limit.d.String())
+		}
+	}
 	if spec.Kind == record.KindCommand {
 		return append(append(words, "--"), spec.Argv...)
+	}
+	if f.host != "" {
+		return append(words, "--host", f.host)
 	}
 	return append(words, "--host", spec.Name)
 }

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -100,12 +102,16 @@ func Lookup(self, name string) (Spec, error) {
 
 // program is a driver of somebody else's.
 func program(path string) (Spec, error) {
+	given := path
 	path, err := filepath.Abs(path)
 	if err == nil {
 		path, err = exec.LookPath(path) // also says whether it may be executed
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return Spec{}, fmt.Errorf("no driver %q: %w", given, fs.ErrNotExist)
+	}
 	if err != nil {
-		return Spec{}, fmt.Errorf("no driver can be started: %w", err)
+		return Spec{}, fmt.Errorf("%q can't be started as a driver: %w", given, err)
 	}
 	return Spec{
 		Name: filepath.Base(path), About: "a driver program (docs/driver-protocol.md)",

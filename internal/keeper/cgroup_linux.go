@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // cgroup is a cgroup v2 of the run's own: its cgroup.kill reaches what forks
@@ -24,7 +25,8 @@ func newCgroup() (*cgroup, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(own, fmt.Sprintf("leakbench-%d", os.Getpid()))
+	removeStale(own)
+	path := filepath.Join(own, fmt.Sprintf("%s%d", cgroupPrefix, os.Getpid()))
 	if err := os.Mkdir(path, 0o755); err != nil {
 		return nil, err
 	}
@@ -38,6 +40,27 @@ func newCgroup() (*cgroup, error) {
 	}
 	return &cgroup{path: path, dir: dir}, nil
 }
+
+const cgroupPrefix = "leakbench-"
+
+// removeStale removes the cgroups of keepers that were killed before they
+// could. The kernel refuses where there still is a process in one (cgroups(7)).
+func removeStale(own string) {
+	paths, err := filepath.Glob(filepath.Join(own, cgroupPrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, path := range paths {
+		info, err := os.Lstat(path)
+		if err == nil && time.Since(info.ModTime()) > staleAfter {
+			_ = os.Remove(path)
+		}
+	}
+}
+
+// staleAfter is longer than a keeper needs from making its cgroup to starting
+// the host in it.
+const staleAfter = time.Minute
 
 // ownCgroup is the folder of the keeper's cgroup v2: the line "0::" of
 // /proc/self/cgroup below the cgroup2 mount.

@@ -63,8 +63,8 @@ func surviveSignals() {
 
 func keep(socket string) error {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
-	if err != nil {
-		return err
+	if err != nil { // the bench is gone already: its folder is ours to remove
+		return errors.Join(err, os.RemoveAll(filepath.Dir(socket)))
 	}
 	defer conn.Close()
 	k := &process{

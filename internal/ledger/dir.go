@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
+	"time"
 )
 
 // nameRoom is what NewDir leaves for the name of a socket in the folder, the
@@ -14,7 +17,7 @@ const nameRoom = 16
 // NewDir makes a folder that only this user may enter (0700) and that is
 // short enough for sockets with names of up to 15 bytes: sun_path has room for
 // 104 (macOS) or 108 bytes (Linux). It takes the first of $TMPDIR,
-// $XDG_RUNTIME_DIR, /tmp and /var/tmp that will do; the caller removes it.
+// $XDG_RUNTIME_DIR, /tmp and /var/tmp that will do; RemoveDir removes it.
 func NewDir() (string, error) {
 	var reasons []error
 	for _, base := range []string{os.TempDir(), os.Getenv("XDG_RUNTIME_DIR"), "/tmp", "/var/tmp"} {
@@ -35,5 +38,49 @@ func newDirIn(base string) (string, error) {
 	if n := len(base) + len("/lb-") + 10 + nameRoom; n > maxSocketPath {
 		return "", fmt.Errorf("socket paths in %s would have up to %d bytes, the system allows %d", base, n, maxSocketPath)
 	}
-	return os.MkdirTemp(base, "lb-")
+	removeStale(base)
+	dir, err := os.MkdirTemp(base, dirPrefix)
+	if err != nil {
+		return "", err
+	}
+	if lock, locked := lockDir(dir); locked {
+		locks.Store(dir, lock)
+	}
+	return dir, nil
+}
+
+const dirPrefix = "lb-"
+
+// locks holds what tells a living bench's folder from a dead one's.
+var locks sync.Map // path -> *os.File
+
+// RemoveDir removes a folder of NewDir.
+func RemoveDir(dir string) error {
+	if lock, ok := locks.LoadAndDelete(dir); ok {
+		defer lock.(*os.File).Close()
+	}
+	return os.RemoveAll(dir)
+}
+
+// staleAfter is longer than a keeper takes to sweep what a dead bench left.
+const staleAfter = time.Minute
+
+// removeStale removes what a bench left that was killed right after its
+// NewDir: later the keeper does that. Nobody holds the lock of such a folder.
+func removeStale(base string) {
+	dirs, err := filepath.Glob(filepath.Join(base, dirPrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range dirs {
+		digits := strings.TrimPrefix(filepath.Base(dir), dirPrefix)
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() || strings.Trim(digits, "0123456789") != "" || time.Since(info.ModTime()) < staleAfter {
+			continue
+		}
+		if lock, locked := lockDir(dir); locked {
+			_ = os.RemoveAll(dir) // refused where it is another user's
+			lock.Close()
+		}
+	}
 }

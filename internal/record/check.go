@@ -1,10 +1,13 @@
 package record
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // check says what an event of its kind lacks. Writer and reader both hold to
 // it, so that whoever reads a run may use the fields that a kind fills. Kinds
-// that are not known here pass: a later writer of this version may have more.
+// that are not known here pass: what a judge makes of them is its own business.
 func (e *Event) check() error {
 	lacks := func(missing bool, field string) error {
 		if missing {
@@ -17,7 +20,7 @@ func (e *Event) check() error {
 	}
 	switch e.Kind {
 	case "":
-		return fmt.Errorf("an event without a kind")
+		return errors.New("an event without a kind (or the header of a second run)")
 	case HostStarted:
 		return lacks(e.Process == nil, "process")
 	case HostReady:

@@ -129,6 +129,9 @@ type Step struct {
 	OK      bool     `json:"ok,omitempty"`
 	Error   string   `json:"error,omitempty"` // why it failed, or why it was skipped
 	Took    Duration `json:"took,omitempty"`
+	// Unasked, of a skipped step, says that the host does this by itself: a
+	// command opens its session without being asked.
+	Unasked bool `json:"unasked,omitempty"`
 }
 
 // SessionState is what a host owes to a session.

@@ -36,6 +36,9 @@ func effectiveLimits(p Params, host record.Profile) record.Limits {
 	l.Confirm = first(p.Confirm, host.Confirm, l.Confirm)
 	l.Close = max(l.Close, host.Settle)
 	l.Stop = max(l.Stop, host.Stop)
+	if p.Host.Kind == record.KindCommand && l.SpawnsPerMinute == 0 {
+		l.SpawnsPerMinute = commandSpawns(p.Scenario)
+	}
 	return l
 }
 
@@ -58,7 +61,7 @@ func first(durations ...record.Duration) record.Duration {
 
 // hostLabels are the servers that the host can launch. A driver is given all
 // of them, a command only the one that its {{server}} stands for: the one that
-// the scenario breaks, else the first.
+// the scenario breaks, else the first that does something wrong.
 func hostLabels(p Params) []string {
 	if p.Host.Kind != record.KindCommand {
 		var all []string
@@ -79,7 +82,25 @@ func hostLabels(p Params) []string {
 			return []string{label}
 		}
 	}
+	for _, s := range p.Scenario.Servers {
+		if len(s.Script.Faults) > 0 {
+			return []string{s.Label}
+		}
+	}
 	return []string{p.Scenario.Servers[0].Label}
+}
+
+// commandSpawns is how often a command may launch its server within a minute,
+// where the scenario does not say so: its sessions are its own, but a host that
+// launches a server a second for no reason is in a hot loop.
+func commandSpawns(s *scenarios.Scenario) int {
+	reasons := 0
+	for _, step := range s.Expand() {
+		if step.Op == scenarios.OpBreak {
+			reasons++
+		}
+	}
+	return 60 + 3*reasons
 }
 
 func sessionLabels(steps []scenarios.Step, into map[string]string) map[string]string {

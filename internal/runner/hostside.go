@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/fakeserver"
@@ -100,7 +102,7 @@ func (r *run) greet(ctx context.Context, started *keeper.Host) error {
 		if errors.As(err, &stop) {
 			return err
 		}
-		return fmt.Errorf("%w: %w", ErrHost, err)
+		return fmt.Errorf("%w: %w%s", ErrHost, err, r.lastWords(ctx))
 	}
 	r.hello = record.Hello{Host: hello.Host, Version: hello.Version, Ops: hello.Ops, NotApplicable: hello.NotApplicable}
 	if hello.Profile != nil {
@@ -120,7 +122,7 @@ func (r *run) onExit(e keeper.Exited) {
 	if e.Host || (r.hostID.PID != 0 && e.Identity == r.hostID) {
 		kind = record.HostExited
 		e.Exit.Asked = e.Asked || r.asked
-		r.hostEnd = true
+		r.hostEnd, r.hostExit = true, e.Exit
 	}
 	r.mu.Unlock()
 	r.emit(record.Event{Kind: kind, Process: &e.Process, Exit: &e.Exit})
@@ -190,4 +192,24 @@ func (r *run) askStop(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// lastWords says how a host that did not come up ended, where it did, and the
+// end of what it wrote to stderr.
+func (r *run) lastWords(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	words := ""
+	if r.wait(ctx, func(*life.Lives) bool { return r.hostEnd }) == nil {
+		words = fmt.Sprintf("; it exited with %d", r.hostExit.Code)
+		if r.hostExit.Signal != "" {
+			words = "; it was ended by " + r.hostExit.Signal
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(r.Dir, HostLog))
+	if err != nil || len(bytes.TrimSpace(text)) == 0 {
+		return words
+	}
+	lines := strings.Split(strings.TrimSpace(string(text[max(0, len(text)-1000):])), "\n")
+	return words + "; its stderr ends with: " + strings.Join(record.Redact(lines[max(0, len(lines)-3):]), " | ")
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -84,6 +83,7 @@ type run struct {
 	steps    int
 	hostID   record.Identity
 	hostEnd  bool                     // the host was reaped
+	hostExit record.Exit              // how it ended
 	asked    bool                     // the bench asked the host to end
 	known    map[record.Identity]bool // survivors that an earlier checkpoint has waited for already
 	missed   map[string]bool          // sessions likewise, whose server is missing
@@ -227,7 +227,7 @@ func (r *run) tearDown(ctx context.Context, err error) error {
 		err = errors.Join(err, r.keeper.Close())
 	}
 	if r.env.ledgerDir != "" {
-		err = errors.Join(err, os.RemoveAll(r.env.ledgerDir))
+		err = errors.Join(err, ledger.RemoveDir(r.env.ledgerDir))
 	}
 	return err
 }

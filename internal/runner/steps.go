@@ -107,7 +107,8 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 		step.Label = r.labelOf(s.Session)
 	}
 	if r.driver == nil {
-		r.skip(step, "a command host is not driven: the bench only starts, watches and stops it")
+		step.Unasked = s.Op == scenarios.OpOpen || s.Op == scenarios.OpCall && !s.Cancel
+		r.skip(step, "a command can't be asked to: it is only started, watched and stopped; a driver could")
 		return nil
 	}
 	if !slices.Contains(r.hello.Ops, string(s.Op)) {
@@ -148,7 +149,7 @@ func (r *run) parallel(ctx context.Context, lanes [][]scenarios.Step) error {
 func (r *run) do(ctx context.Context, req driver.Request, timeout record.Duration) (resp driver.Response, failed, fatal error) {
 	req.TimeoutMS = timeout.D().Milliseconds()
 	limit := max(opTimeout, 2*timeout.D())
-	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer from the host within %v", limit))
+	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", errNoAnswer, limit))
 	defer cancel()
 	resp, err := r.driver.Do(limited, req)
 	return resp, answered(resp, err), r.fatal(ctx, err)
@@ -160,6 +161,8 @@ func answered(resp driver.Response, err error) error {
 	}
 	return err
 }
+
+var errNoAnswer = errors.New("no answer from the host")
 
 // fatal says whether a failed exchange with the driver ends the play.
 func (r *run) fatal(ctx context.Context, err error) error {
@@ -173,8 +176,12 @@ func (r *run) fatal(ctx context.Context, err error) error {
 	case <-r.driver.Done():
 		return r.awaitHostExit(ctx)
 	default:
-		return nil // late or odd: the step failed, the play goes on
 	}
+	if errors.Is(err, errNoAnswer) {
+		r.doubt("no-answer", "%v: what became of that is not known", err)
+		return nil // the play goes on
+	}
+	return fmt.Errorf("%w: %w", ErrHost, err)
 }
 
 // awaitHostExit waits for the exit that must follow the end of a driver's
@@ -218,7 +225,7 @@ func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) erro
 	_, failed, fatal := r.do(ctx, driver.Request{Op: driver.OpOpen, Session: s.Session, Server: &server}, s.Timeout)
 	if failed == nil {
 		r.session(s.Session, step.Label, record.SessionOpen, false, "")
-	} else {
+	} else if fatal == nil {
 		r.session(s.Session, step.Label, record.SessionEnded, false, "could not be opened")
 	}
 	r.end(step, begun, failed)
@@ -253,7 +260,7 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 
 // cancelledCall cancels a call once the server has received it.
 func (r *run) cancelledCall(ctx context.Context, req driver.Request, s scenarios.Step) (failed, fatal error) {
-	limited, cancel := context.WithTimeoutCause(ctx, opTimeout, errTooSlow)
+	limited, cancel := context.WithTimeoutCause(ctx, opTimeout, fmt.Errorf("%w within %v", errNoAnswer, opTimeout))
 	defer cancel()
 	received := r.callsReceived(s.Session, s.Tool)
 	req.TimeoutMS = s.Timeout.D().Milliseconds()
@@ -297,6 +304,10 @@ func (r *run) waitForCall(ctx context.Context, session, tool string, before int)
 
 // reload moves all open sessions of a label to new servers.
 func (r *run) reload(ctx context.Context, s scenarios.Step, step record.Step) error {
+	if len(r.openSessions(s.Label)) == 0 {
+		r.skip(step, "no session of "+s.Label+" is open")
+		return nil
+	}
 	step, begun := r.begin(step), time.Now()
 	var moves []driver.SessionServer
 	for _, name := range r.openSessions(s.Label) {
@@ -308,7 +319,7 @@ func (r *run) reload(ctx context.Context, s scenarios.Step, step record.Step) er
 	for _, m := range moves {
 		if failed == nil {
 			r.session(m.Session, s.Label, record.SessionOpen, false, "reload")
-		} else {
+		} else if fatal == nil {
 			r.session(m.Session, s.Label, record.SessionEnded, false, "the reload failed")
 		}
 	}

@@ -27,7 +27,7 @@ func (r *run) tick(ctx context.Context, s scenarios.Step, step record.Step) erro
 	for _, j := range jobs {
 		r.session(j.Session, j.Server.Name, record.SessionOpening, j.cancel || j.TimeoutMS > 0, "tick")
 	}
-	tickCtx, cancel := context.WithTimeoutCause(ctx, opTimeout, errTooSlow)
+	tickCtx, cancel := context.WithTimeoutCause(ctx, opTimeout, fmt.Errorf("%w within %v", errNoAnswer, opTimeout))
 	defer cancel()
 	pending, err := r.driver.Begin(driver.Request{Op: driver.OpTick, Jobs: wire(jobs)})
 	if err != nil {

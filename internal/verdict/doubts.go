@@ -26,6 +26,7 @@ const (
 	codeDisagree    = "witnesses-disagree"
 	codeSkipped     = "step-skipped"
 	codeFailed      = "step-failed"
+	codeUnseenCall  = "call-not-seen" // the host answered a call that never reached its server
 )
 
 // codeKeeperLost is the runner's word for a keeper that died.

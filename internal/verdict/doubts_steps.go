@@ -10,6 +10,7 @@ import (
 // law says why.
 func (f *facts) doubtSteps() {
 	f.doubtSkipped()
+	f.doubtUnseenCalls()
 	for _, s := range f.steps {
 		if s.ended < 0 || s.skipped {
 			continue
@@ -23,17 +24,13 @@ func (f *facts) doubtSteps() {
 	}
 }
 
-// doubtSkipped says what the host can't do. The steps of a command host are
-// skipped by design.
+// doubtSkipped says what the host can't do, or can't be asked to.
 func (f *facts) doubtSkipped() {
-	if f.isCommand() {
-		return
-	}
 	type skip struct{ op, why string }
 	skipped := map[skip]int{}
 	var order []skip
 	for _, s := range f.steps {
-		if s.skipped {
+		if s.skipped && !s.Unasked {
 			key := skip{s.Op, s.Error}
 			if skipped[key]++; skipped[key] == 1 {
 				order = append(order, key)
@@ -43,6 +40,43 @@ func (f *facts) doubtSkipped() {
 	for _, key := range order {
 		f.doubt(codeSkipped, "%s %q %s skipped: %s", count(skipped[key], "step"), plain(key.op), verb(skipped[key], "was", "were"), quote(key.why))
 	}
+}
+
+// doubtUnseenCalls compares the two sides of a session's calls: what the host
+// says was answered, its servers must have received.
+func (f *facts) doubtUnseenCalls() {
+	answered := map[sessionKey]int{}
+	var order []sessionKey
+	for _, s := range f.steps {
+		if s.Op != "call" && s.Op != "job" || s.ended < 0 || s.skipped || !s.OK || s.Expect == "fail" {
+			continue
+		}
+		key := sessionKey{s.Label, s.Session}
+		if answered[key]++; answered[key] == 1 {
+			order = append(order, key)
+		}
+	}
+	for _, key := range order {
+		if received, known := f.callsReceived(key); known && received < answered[key] {
+			f.doubt(codeUnseenCall, "the host says that %s of session %s %s answered, its servers received %d", count(answered[key], "call"),
+				plain(key.name), verb(answered[key], "was", "were"), received)
+		}
+	}
+}
+
+// callsReceived is how many calls the servers of a session received; unknown
+// where one of them was lost from sight.
+func (f *facts) callsReceived(key sessionKey) (n int, known bool) {
+	for _, srv := range f.servers {
+		if srv.Session != key.name || srv.Label != key.label {
+			continue
+		}
+		if srv.Lost >= 0 {
+			return 0, false
+		}
+		n += len(srv.Calls)
+	}
+	return n, true
 }
 
 // accounted says that a law, or the host's end, accounts for a failed step.

@@ -43,7 +43,7 @@ var doubtCases = []struct {
 	{
 		code: codeMalformed,
 		show: func(p *play) *record.Run { p.add(record.Event{Kind: record.Born, Server: "flaky#9"}); return simple(p) },
-		near: func(p *play) *record.Run { p.add(record.Event{Kind: "invented later"}); return simple(p) },
+		near: func(p *play) *record.Run { p.add(record.Event{Kind: record.Reaped}); return simple(p) },
 	},
 	{
 		code: codeInterrupted,
@@ -175,10 +175,28 @@ var doubtCases = []struct {
 		show: func(p *play) *record.Run { skip(p); return simple(p) },
 		near: func(p *play) *record.Run {
 			p.run.Header.Host.Kind = record.KindCommand
-			skip(p)
+			st := p.begin(record.Step{Op: "open", Session: "s1", Label: "flaky"})
+			st.Unasked = true // a command opens its session by itself
+			p.add(record.Event{Kind: record.StepSkipped, Step: &st})
 			a := p.launch("flaky", "")
 			p.greet(a)
 			p.quiet("after", record.Want{Label: "flaky", Live: 1, AtMost: true})
+			return p.done()
+		},
+	},
+	{
+		code: codeUnseenCall,
+		show: func(p *play) *record.Run { // the host answers for its server
+			p.open("s1", "flaky")
+			p.end(p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky"}), "")
+			return p.done()
+		},
+		near: func(p *play) *record.Run {
+			a := p.open("s1", "flaky")
+			st := p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky"})
+			p.ask(a)
+			p.end(st, "")
+			p.end(p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky", Expect: "any"}), "timed out")
 			return p.done()
 		},
 	},
@@ -243,7 +261,7 @@ func doubtCodes(t *testing.T) []string {
 		}
 		return true
 	})
-	require.Len(t, codes, 14)
+	require.Len(t, codes, 15)
 	return codes
 }
 

@@ -62,6 +62,8 @@ func (f *facts) judgeLaw(law Law) LawResult {
 		switch {
 		case r.Reason != "":
 			r.Status = LawNotJudged
+		case !f.broke(law.ID) && f.untested() != "":
+			r = LawResult{Status: LawNotJudged, Reason: f.untested()}
 		case f.broke(law.ID):
 			r.Status = LawBroken
 		}
@@ -71,6 +73,19 @@ func (f *facts) judgeLaw(law Law) LawResult {
 	}
 	r.Law, r.Name = law.ID, law.Name
 	return r
+}
+
+// untested says why no law can be called kept in this run, or "".
+func (f *facts) untested() string {
+	switch {
+	case f.truncated != "" || f.end == nil:
+		return "the file is not complete"
+	case f.end.Reason != "done":
+		return "the run was cut short"
+	case len(f.servers) == 0:
+		return "the host launched no server"
+	}
+	return ""
 }
 
 func outcome(v Verdict) Outcome {

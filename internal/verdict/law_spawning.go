@@ -13,6 +13,9 @@ import (
 func judgeSpawning(f *facts) LawResult {
 	l := f.header.Limits
 	r := LawResult{}
+	if f.isCommand() {
+		l.SpawnsPerSession = 0 // its sessions are its own
+	}
 	switch {
 	case l.SpawnsPerSession > 0 && l.SpawnsPerMinute > 0:
 		r.Expected = fmt.Sprintf("at most %s for a session and %s of a server within a minute", count(l.SpawnsPerSession, "launch"), count(l.SpawnsPerMinute, "launch"))

@@ -305,3 +305,11 @@ func TestTheNoteOfAHarmMayComeAfterItsEffect(t *testing.T) {
 	assert.Equal(t, []string{"terminated"}, kindsIn(v))
 	assert.Empty(t, v.Doubts)
 }
+
+// An event of a kind that this version does not know may have been a death.
+func TestAnUnknownKindIsADoubt(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.add(record.Event{Kind: "martian"})
+	assert.Equal(t, []string{codeMalformed}, codesIn(Judge(simple(p))))
+}

@@ -32,7 +32,11 @@ func TestLaunchesOfUnknownSessionsCountPerMinuteOnly(t *testing.T) {
 	p.greet(p.launch("flaky", ""))
 	b := p.launch("flaky", "")
 	p.dead(b)
-	assert.Equal(t, LawKept, resultOf(Judge(p.done()), "L7").Status)
+	assert.Equal(t, LawNotJudged, resultOf(Judge(p.done()), "L7").Status)
+	p.run.Header.Limits.SpawnsPerMinute = 2
+	assert.Equal(t, LawKept, resultOf(Judge(p.run), "L7").Status)
+	p.run.Header.Limits.SpawnsPerMinute = 1
+	assert.Equal(t, LawBroken, resultOf(Judge(p.run), "L7").Status)
 }
 
 func TestACloseThatWaitsForSomethingElse(t *testing.T) {

@@ -42,8 +42,10 @@ func sound(e *record.Event) bool {
 		return e.Doubt != nil
 	case record.Ended:
 		return e.End != nil
+	case record.HostReady, record.Ready, record.SawEOF, record.SawSignal, record.Bye, record.Died, record.Lost, record.Reaped, record.EvidenceTaken:
+		return true
 	}
-	return true
+	return false // a kind that this version does not know may have been a death
 }
 
 // known says that an event speaks of a server that was born, and that a server

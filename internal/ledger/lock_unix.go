@@ -1,0 +1,22 @@
+//go:build unix
+
+package ledger
+
+import (
+	"os"
+	"syscall"
+)
+
+// lockDir takes the lock of a folder, unless somebody has it (flock(2): it is
+// gone with its holder).
+func lockDir(dir string) (*os.File, bool) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, false
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, false
+	}
+	return f, true
+}
