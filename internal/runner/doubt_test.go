@@ -1,12 +1,16 @@
 package runner_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -32,10 +36,30 @@ func TestMain(m *testing.M) {
 		_ = driver.Serve(context.Background(), os.Stdin, os.Stdout, driver.Hello{Host: "liar"}, liar{})
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "twice" {
+		answerTwice()
+	}
+	if len(os.Args) > 1 && os.Args[1] == "broken" {
+		fmt.Fprintln(os.Stderr, "no such configuration\x1b[31m\n--token=hunter2hunter2")
+		os.Exit(7)
+	}
 	if status, ok := processes.Main(os.Args); ok {
 		os.Exit(status)
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// answerTwice is a host that breaks the driver protocol.
+func answerTwice() {
+	fmt.Println(`{"hello":{"protocol":1,"host":"twice","ops":["open","call","close","stop"]}}`)
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var req struct {
+			ID int64 `json:"id"`
+		}
+		_ = json.Unmarshal(lines.Bytes(), &req)
+		fmt.Printf("{\"id\":%d,\"ok\":true}\n{\"id\":%d,\"ok\":true}\n", req.ID, req.ID)
+	}
+	os.Exit(0)
 }
 
 // liar is a host that says yes to everything and does nothing.
@@ -76,8 +100,8 @@ func play(t *testing.T, source, hostName string, disturb func(*runner.Params)) (
 	s, err := scenarios.Parse("test.yaml", []byte(source))
 	require.NoError(t, err)
 	p := runner.Params{Self: self, Scenario: s, Dir: filepath.Join(t.TempDir(), "run"), Seed: 1}
-	if hostName == "liar" {
-		p.Host = host.Spec{Name: "liar", Kind: record.KindDriver, Argv: []string{self, "liar"}}
+	if slices.Contains([]string{"liar", "twice", "broken"}, hostName) {
+		p.Host = host.Spec{Name: hostName, Kind: record.KindDriver, Argv: []string{self, hostName}}
 	} else {
 		p.Host, err = host.Lookup(self, hostName)
 		require.NoError(t, err)
@@ -85,11 +109,17 @@ func play(t *testing.T, source, hostName string, disturb func(*runner.Params)) (
 	if disturb != nil {
 		disturb(&p)
 	}
-	require.NoError(t, runner.Run(t.Context(), p))
+	err = runner.Run(t.Context(), p)
+	if !errors.Is(err, runner.ErrHost) {
+		require.NoError(t, err)
+	}
+	hostErrors.Store(p.Dir, fmt.Sprint(err))
 	run, err := record.Read(p.Dir)
 	require.NoError(t, err)
 	return verdict.Judge(run), p.Dir
 }
+
+var hostErrors sync.Map // run folder -> what Run returned
 
 func codes(v verdict.Verdict) []string {
 	var all []string
@@ -123,6 +153,26 @@ func TestHostThatLaunchesNothingIsInconclusive(t *testing.T) {
 	v, _ := play(t, quick, "liar", nil)
 	assert.NotEqual(t, verdict.Clean, v.Outcome)
 	assert.Contains(t, codes(v), "host-never-launched")
+}
+
+// A host that breaks the driver protocol is not judged by what came of that.
+func TestHostThatAnswersTwiceIsNotJudged(t *testing.T) {
+	t.Parallel()
+	v, dir := play(t, quick, "twice", nil)
+	assert.Equal(t, verdict.Inconclusive, v.Outcome, "%+v", v)
+	assert.Contains(t, codes(v), "host-failed")
+	said, _ := hostErrors.Load(dir)
+	assert.Contains(t, said, "twice")
+}
+
+func TestHostThatDoesNotComeUpSaysWhy(t *testing.T) {
+	t.Parallel()
+	v, dir := play(t, quick, "broken", nil)
+	assert.Equal(t, verdict.Inconclusive, v.Outcome)
+	said, _ := hostErrors.Load(dir)
+	assert.Contains(t, said, "it exited with 7")
+	assert.Contains(t, said, "no such configuration")
+	assert.NotContains(t, said, "hunter2hunter2")
 }
 
 func TestCutLedgerConnectionIsInconclusive(t *testing.T) {
