@@ -20,6 +20,9 @@ const (
 	// scenario sets no time limit of its own. The longest close ladder of any
 	// published client is 15 s, the longest connect time-out in use 60 s.
 	opTimeout = 90 * time.Second
+	// exitMoment is how much later than a failed exchange the end of a dead
+	// host's stdout may be read.
+	exitMoment = time.Second
 )
 
 // begin writes down that a step begins and gives it its number.
@@ -172,14 +175,20 @@ func (r *run) fatal(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	select {
-	case <-r.driver.Done():
-		return r.awaitHostExit(ctx)
-	default:
-	}
 	if errors.Is(err, errNoAnswer) {
 		r.doubt("no-answer", "%v: what became of that is not known", err)
 		return nil // the play goes on
+	}
+	// A host that has died is told from one that breaks the protocol by its
+	// exit, which may come a moment after the first failed exchange.
+	timer := time.NewTimer(exitMoment)
+	defer timer.Stop()
+	select {
+	case <-r.driver.Done():
+		return r.awaitHostExit(ctx)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
 	}
 	return fmt.Errorf("%w: %w", ErrHost, err)
 }
