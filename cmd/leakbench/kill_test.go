@@ -144,7 +144,12 @@ func killAtRandom(t *testing.T, scenario string, i int) bool {
 		for lines.Scan() { // drained so that the bench never blocks
 		}
 	}()
-	moment := time.Duration(rand.Int64N(int64(1500 * time.Millisecond)))
+	// One in five at any moment from the start; the others once servers live,
+	// however long a busy machine takes until then.
+	if i%5 != 0 {
+		waitForLine(t, filepath.Join(out, "latest", runner.RunFile), `"kind":"born"`)
+	}
+	moment := time.Duration(rand.Int64N(int64(1200 * time.Millisecond)))
 	select {
 	case <-time.After(moment): // the random moment is the point of the test
 	case <-t.Context().Done():

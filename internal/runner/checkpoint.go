@@ -131,7 +131,7 @@ func (s *state) right() bool {
 // the time limit. What an earlier checkpoint has waited for is not waited for
 // again, but is in the returned state.
 func (r *run) settle(ctx context.Context, cp record.Checkpoint, limit, quiet time.Duration) (bool, *state, error) {
-	deadline := time.Now().Add(limit)
+	patience := newPatience(limit)
 	var rightSince time.Time
 	pause := lookMin
 	for {
@@ -148,11 +148,12 @@ func (r *run) settle(ctx context.Context, cp record.Checkpoint, limit, quiet tim
 		case now.Sub(rightSince) >= quiet:
 			return all.right(), all, nil
 		}
-		if !now.Before(deadline) {
+		left := patience.left(now)
+		if left <= 0 {
 			return all.right(), all, nil
 		}
 		changed := r.changedChan()
-		timer := time.NewTimer(min(pause, max(time.Until(deadline), time.Millisecond)))
+		timer := time.NewTimer(min(pause, max(left, time.Millisecond)))
 		select {
 		case <-changed:
 		case <-timer.C:

@@ -5,11 +5,14 @@ package runner
 import (
 	"context"
 	"syscall"
+	"time"
 
 	gops "github.com/shirou/gopsutil/v3/host"
 )
 
 const killSignal = syscall.SIGKILL
+
+func cpuStalled() (time.Duration, bool) { return 0, false }
 
 func kernel() string {
 	version, err := gops.KernelVersionWithContext(context.Background())
