@@ -113,7 +113,7 @@ language server completes and checks a file that begins with
 or with the path of a copy. What depends on the rest of a file (a session that is
 not open there, faults that contradict each other) only leakbench validate tells.`,
 		Example: "  leakbench schema > scenario.schema.json",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := a.out.Write(scenarios.Schema())
 			return err

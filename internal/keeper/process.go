@@ -77,8 +77,10 @@ func keep(socket string) error {
 	} else {
 		hello.Subreaper = true
 	}
-	if k.group, err = newCgroup(); err == nil && k.group != nil {
+	if k.group, err = newCgroup(); err == nil {
 		hello.Cgroup = k.group.path
+	} else {
+		hello.Weak = append(hello.Weak, fmt.Sprintf("the run has no cgroup of its own (%v): the last sweep finds processes by looking, and one that forks faster could outlive it", err))
 	}
 	// Starting the first process makes the os package fork and reap a probe
 	// of its own (pidfd support); that must be over before the reaper runs.
