@@ -92,7 +92,7 @@ func lookAtSockets() Sockets {
 		s.Error = err.Error()
 		return s
 	}
-	_ = os.Remove(dir)
+	_ = ledger.RemoveDir(dir)
 	s.Dir, s.Length = filepath.Dir(dir), ledger.PathLength(dir)
 	return s
 }
@@ -167,7 +167,7 @@ func play(ctx context.Context, p Params) (header record.Header, v verdict.Verdic
 	if err != nil {
 		return header, v, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, ledger.RemoveDir(dir)) }()
 	s, err := scenarios.Parse("doctor.yaml", []byte(trial))
 	if err != nil {
 		return header, v, err

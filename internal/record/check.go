@@ -43,6 +43,8 @@ func (e *Event) check() error {
 		return lacks(e.Checkpoint == nil, "checkpoint")
 	case CensusTaken, Swept:
 		return lacks(e.Census == nil, "census")
+	case Controlled:
+		return lacks(e.Control == nil, "control")
 	case Doubted:
 		return lacks(e.Doubt == nil, "doubt")
 	case Ended:
