@@ -46,6 +46,9 @@ const (
 	EvidenceTaken Kind = "evidence"
 	// Controlled: how a server behaves without the host [Control].
 	Controlled Kind = "control"
+	// BystanderSeen: a process that is none of the host's stands in its group;
+	// with Exit: it was ended before the keeper swept it [Process, Exit].
+	BystanderSeen Kind = "bystander"
 	// Swept: what the keeper had to kill after the host was gone [Census].
 	Swept Kind = "swept"
 	// Doubted: something the bench itself could not do or see [Doubt].

@@ -32,6 +32,7 @@ type facts struct {
 	swept       map[record.Identity]record.Process
 	wrappers    map[int]bool              // pids whose command line holds that of a server
 	controls    map[string]record.Control // by label
+	bystanders  []*record.Event           // those that somebody ended
 
 	breaches []*breach
 	harmed   map[sessionKey]int64 // when L3 found the session harmed
@@ -106,6 +107,10 @@ func (f *facts) note(i int) {
 	case record.Swept:
 		for _, p := range e.Census.Processes {
 			f.swept[p.Identity] = p
+		}
+	case record.BystanderSeen:
+		if e.Exit != nil {
+			f.bystanders = append(f.bystanders, e)
 		}
 	case record.Controlled:
 		f.controls[e.Control.Label] = *e.Control
