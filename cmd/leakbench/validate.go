@@ -93,11 +93,11 @@ func (a *app) tellChecked(all []checked) error {
 func (a *app) tellFile(c checked) {
 	switch {
 	case c.OK:
-		fmt.Fprintf(a.out, "%s: ok: %s\n", c.File, c.Size)
+		fmt.Fprintf(a.out, "%s: ok: %s\n", printable(c.File), c.Size)
 	case c.Error != "":
-		fmt.Fprintf(a.out, "%s: %s\n", c.File, c.Error)
+		fmt.Fprintf(a.out, "%s: %s\n", printable(c.File), printable(c.Error))
 	default:
-		fmt.Fprintln(a.out, scenarios.Errors(c.Problems).Error())
+		fmt.Fprintln(a.out, printable(scenarios.Errors(c.Problems).Error()))
 	}
 }
 
