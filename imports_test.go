@@ -57,6 +57,10 @@ var house = []struct {
 	},
 	{pkg: "report", may: []string{"internal/record", "internal/life", "internal/verdict"}, why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
 	{pkg: "internal/progress", may: []string{"internal/record", "internal/life"}, why: "the status line shows events, it does not judge them", deny: []string{"os", "os/exec", "net"}},
+	{
+		pkg: "internal/doctor", why: "it tries what a run needs, a whole run included",
+		may: []string{"internal/record", "internal/proc", "internal/ledger", "scenarios", "internal/host", "internal/keeper", "internal/runner", "internal/verdict"},
+	},
 	{pkg: "internal/processes", may: []string{"internal/keeper", "internal/refhost", "hosts/mcpgo"}, why: "only dispatch"},
 }
 

@@ -14,11 +14,45 @@ func Load(path string) (*Scenario, error) {
 		return nil, fmt.Errorf("failed to read the scenario: %w", err)
 	}
 	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, maxSource+1))
+	return Read(path, f)
+}
+
+// Read is Load for a text that is no file; name is what messages call it.
+func Read(name string, r io.Reader) (*Scenario, error) {
+	src, err := io.ReadAll(io.LimitReader(r, maxSource+1))
 	if err != nil {
 		return nil, fmt.Errorf("failed to read the scenario: %w", err)
 	}
-	return Parse(path, src)
+	return Parse(name, src)
+}
+
+// Size is how much there is in a scenario, as it is written.
+type Size struct {
+	Steps   int `json:"steps"` // those inside others counted too, each once
+	Servers int `json:"servers"`
+	Faults  int `json:"faults"` // of scripts; those that break steps order not counted
+}
+
+// Size counts.
+func (s *Scenario) Size() Size {
+	size := Size{Servers: len(s.Servers)}
+	each(s.Steps, func(Step) { size.Steps++ })
+	for _, server := range s.Servers {
+		size.Faults += len(server.Script.Faults)
+	}
+	return size
+}
+
+// String is the size in words.
+func (s Size) String() string {
+	return fmt.Sprintf("%s, %s, %s", counted(s.Steps, "step"), counted(s.Servers, "server"), counted(s.Faults, "fault"))
+}
+
+func counted(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
 }
 
 // Parse reads the text of a scenario; file is what messages call it. The

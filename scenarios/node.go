@@ -48,6 +48,9 @@ func (n *node) text(what string) string {
 	if n == nil {
 		return ""
 	}
+	if n.shape.is("string", what) {
+		return ""
+	}
 	s, ok := n.scalar.(string)
 	if !ok {
 		n.wanted(what)
@@ -60,6 +63,10 @@ func (n *node) oneLine(what string, most int) string {
 	if n == nil {
 		return ""
 	}
+	if n.shape.is("string", what) {
+		n.shape.between(1, int64(most))
+		return ""
+	}
 	s := n.text(what)
 	if n.kind == kindText && (s == "" || strings.Contains(s, "\n") || utf8.RuneCountInString(s) > most) {
 		n.problem("this must be %s: one line of 1 to %d characters", what, most)
@@ -69,18 +76,25 @@ func (n *node) oneLine(what string, most int) string {
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-const nameRule = "small letters, digits and single hyphens, at most 40 characters"
+const (
+	maxName  = 40
+	nameRule = "small letters, digits and single hyphens, at most 40 characters"
+)
 
 // name is a name of a scenario, a server or a session.
 func (n *node) name(what string) string {
 	if n == nil {
 		return ""
 	}
+	if n.shape.is("string", what) {
+		n.shape.refersTo("name")
+		return anyName
+	}
 	s, ok := n.scalar.(string)
 	switch {
 	case !ok:
 		n.wanted(what)
-	case !nameForm.MatchString(s) || len(s) > 40:
+	case !nameForm.MatchString(s) || len(s) > maxName:
 		n.problem("%q is no name; %s is written with %s", clip(s), what, nameRule)
 	default:
 		return s
@@ -91,6 +105,10 @@ func (n *node) name(what string) string {
 // choice is one of the allowed words.
 func (n *node) choice(what string, allowed ...string) string {
 	if n == nil {
+		return ""
+	}
+	if n.shape.is("string", what) {
+		n.shape.enum = allowed
 		return ""
 	}
 	s, ok := n.scalar.(string)
@@ -118,6 +136,10 @@ func (n *node) whole(what string, least, most int64) int {
 	if n == nil {
 		return 0
 	}
+	if n.shape.is("integer", what) {
+		n.shape.between(least, most)
+		return 0
+	}
 	var v int64
 	switch got := n.scalar.(type) {
 	case int64:
@@ -142,6 +164,9 @@ func (n *node) yes() bool {
 	if n == nil {
 		return false
 	}
+	if n.shape.is("boolean", "true or false") {
+		return false
+	}
 	v, ok := n.scalar.(bool)
 	if !ok {
 		n.wanted("true or false")
@@ -152,6 +177,10 @@ func (n *node) yes() bool {
 // duration is a time of more than 0.
 func (n *node) duration() record.Duration {
 	if n == nil {
+		return 0
+	}
+	if n.shape.is("string", "a time") {
+		n.shape.refersTo("time")
 		return 0
 	}
 	s, ok := n.scalar.(string)
@@ -176,6 +205,8 @@ func (n *node) list(what string) []*node {
 	switch {
 	case n == nil:
 		return nil
+	case n.shape.is("array", what):
+		return n.shape.one()
 	case n.kind != kindList:
 		n.wanted(what + ", a list")
 	case len(n.items) == 0:
@@ -242,7 +273,7 @@ type mapping struct {
 // mapping reads as an empty one.
 func (n *node) mapping(what string) *mapping {
 	m := &mapping{node: n, what: what}
-	if n == nil || n.kind == kindNothing {
+	if n == nil || n.shape.is("object", what) || n.kind == kindNothing {
 		return m
 	}
 	if n.kind != kindMapping {
@@ -271,12 +302,26 @@ func (n *node) word() string {
 // get returns the value of a key, or nil.
 func (m *mapping) get(key string) *node {
 	m.asked = append(m.asked, key)
+	if m.node != nil && m.shape != nil {
+		return m.shape.key(key)
+	}
 	return m.find(key)
+}
+
+// entries are the pairs of a mapping whose keys are names.
+func (m *mapping) entries() []pair {
+	if m.shape != nil {
+		return m.shape.entry()
+	}
+	return m.pairs
 }
 
 // need is get for a key that must be there.
 func (m *mapping) need(key string) *node {
 	v := m.get(key)
+	if m.node != nil {
+		m.shape.needs(key)
+	}
 	if v == nil && m.node != nil && (m.kind == kindMapping || m.kind == kindNothing) {
 		m.problem("%s needs %s", m.what, key)
 	}
@@ -290,6 +335,9 @@ func (m *mapping) at(key string) *node { return m.key(key) }
 func (m *mapping) done() {
 	if m.node == nil {
 		return
+	}
+	if m.shape != nil {
+		m.shape.closed = true
 	}
 	for _, p := range m.pairs {
 		key := p.key.word()

@@ -18,11 +18,11 @@ const maxGathered = 1000
 
 // Problem is one thing that is wrong with a scenario file.
 type Problem struct {
-	File    string
-	Line    int // from 1
-	Column  int // from 1, in characters
-	Message string
-	Snippet string // the line and, below it, a caret under the place; may be empty
+	File    string `json:"file"`
+	Line    int    `json:"line"`   // from 1
+	Column  int    `json:"column"` // from 1, in characters
+	Message string `json:"message"`
+	Snippet string `json:"snippet,omitempty"` // the line and, below it, a caret under the place
 }
 
 func (p Problem) String() string {

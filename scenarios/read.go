@@ -65,6 +65,7 @@ func readReports(n *node) []string {
 	var ids []string
 	for _, item := range n.list("reports") {
 		id := item.text(`the id of a field report ("R001") or of a failure mode ("F3")`)
+		item.shape.like(reportForm)
 		switch {
 		case item.kind != kindText:
 		case !reportForm.MatchString(id):
@@ -86,12 +87,14 @@ func (r *reader) servers(n *node) []Server {
 	if m.node == nil {
 		return nil
 	}
+	m.shape.notEmpty()
+	m.shape.atMost(maxServers)
 	if len(n.pairs) > maxServers {
 		n.problem("there are %d servers; there may be at most %d", len(n.pairs), maxServers)
 		return nil
 	}
 	var all []Server
-	for _, p := range n.pairs {
+	for _, p := range m.entries() {
 		label := p.key.name("a label")
 		if label == "" || slices.Contains(r.labels, label) {
 			continue
@@ -111,10 +114,14 @@ func readServer(label string, n *node) Server {
 		Script:   fakeserver.Script{Era: m.get("era").choice("an era", eras...)},
 		Optional: m.get("optional").yes(),
 	}
-	list := m.get("faults").list("faults")
+	faults := m.get("faults")
+	list := faults.list("faults")
 	if len(list) > maxFaults {
 		m.at("faults").problem("there are %d faults; there may be at most %d", len(list), maxFaults)
 		list = nil
+	}
+	if faults != nil {
+		faults.shape.atMost(maxFaults)
 	}
 	var at []*mapping
 	for _, item := range list {
@@ -133,6 +140,9 @@ func readServer(label string, n *node) Server {
 // readFault reads a fault of a script. It is not ok where a value could not
 // be read at all: then there is nothing to check.
 func readFault(n *node) (f fakeserver.Fault, m *mapping, ok bool) {
+	if n.shape.refersTo("fault") {
+		return f, nil, false
+	}
 	before := len(n.problems)
 	m = n.mapping("a fault")
 	f = fakeserver.Fault{

@@ -43,6 +43,7 @@ type node struct {
 	source       string // of a scalar: as it was written
 	items        []*node
 	pairs        []pair
+	shape        *shape // not nil: no file, but the schema asks what the reader asks
 }
 
 type pair struct{ key, value *node }

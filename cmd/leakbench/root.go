@@ -98,7 +98,8 @@ mistake, why, and how to fix it.
 	root.SetErr(a.err)
 	root.PersistentFlags().StringVar(&a.format, "format", "text", "text or json")
 	root.PersistentFlags().StringVar(&a.color, "color", "auto", "auto, always or never; NO_COLOR and FORCE_COLOR are obeyed")
-	root.AddCommand(a.runCommand(), a.judgeCommand(), a.reportCommand(), a.listCommand(), a.explainCommand(), a.versionCommand(), fakeserverHelp())
+	root.AddCommand(a.runCommand(), a.judgeCommand(), a.reportCommand(), a.listCommand(), a.explainCommand(),
+		a.validateCommand(), a.schemaCommand(), a.doctorCommand(), a.versionCommand(), fakeserverHelp())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(err, flagNames(cmd)) })
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
 	fixedChoice(root, "format", "text", "json")
@@ -106,7 +107,7 @@ mistake, why, and how to fix it.
 	return root
 }
 
-var commandNames = []string{"run", "judge", "report", "list", "explain", "version", "fakeserver", "completion", "help"}
+var commandNames = []string{"run", "judge", "report", "list", "explain", "validate", "schema", "doctor", "version", "fakeserver", "completion", "help"}
 
 func (a *app) checkFlags() error {
 	if err := oneOf("--format", a.format, "text", "json"); err != nil {
@@ -123,6 +124,13 @@ func oneOf(flag, value string, allowed ...string) error {
 		}
 	}
 	return usage(fmt.Errorf("%s %q: must be one of %v", flag, value, allowed), suggest.DidYouMean(value, allowed))
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage(fmt.Errorf("%s takes no argument, not %q", cmd.CommandPath(), args[0]), "")
+	}
+	return nil
 }
 
 func fixedChoice(cmd *cobra.Command, flag string, values ...string) {

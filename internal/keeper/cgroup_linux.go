@@ -62,6 +62,13 @@ func removeStale(own string) {
 // the host in it.
 const staleAfter = time.Minute
 
+// TryCgroup says why a run can't have a cgroup of its own.
+func TryCgroup() error {
+	c, err := newCgroup()
+	c.remove()
+	return err
+}
+
 // ownCgroup is the folder of the keeper's cgroup v2: the line "0::" of
 // /proc/self/cgroup below the cgroup2 mount.
 func ownCgroup() (string, error) {

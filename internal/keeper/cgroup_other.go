@@ -12,3 +12,6 @@ func (c *cgroup) kill()   {}
 func (c *cgroup) remove() {}
 
 func finishCgroup(string) {}
+
+// TryCgroup is for Linux alone.
+func TryCgroup() error { return errors.ErrUnsupported }

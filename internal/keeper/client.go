@@ -187,13 +187,18 @@ type HostParams struct {
 	Env    []string // nil: the bench's own
 	Dir    string   // "": the bench's own
 	Stderr string   // file for its stderr, capped
+	// Bystander puts a process into the host's group that is none of the
+	// host's: it runs Self with the argument "bystander", is in no census, and
+	// ends with the keeper. Whoever ends it before that has taken too much.
+	Bystander bool
 }
 
 // Host is a started host with the bench's ends of its pipes.
 type Host struct {
-	Process record.Process
-	Stdin   *os.File
-	Stdout  *os.File
+	Process   record.Process
+	Bystander *record.Process // nil: none was asked for, or none can be had here
+	Stdin     *os.File
+	Stdout    *os.File
 }
 
 // StartHost starts the host below the keeper, in a process group of its own.
@@ -208,7 +213,7 @@ func (k *Keeper) StartHost(ctx context.Context, p HostParams) (*Host, error) {
 		inW.Close()
 		return nil, err
 	}
-	r, err := k.ask(ctx, command{Cmd: cmdStart, Argv: p.Argv, Env: p.Env, Dir: p.Dir, Stderr: p.Stderr}, inR, outW)
+	r, err := k.ask(ctx, command{Cmd: cmdStart, Argv: p.Argv, Env: p.Env, Dir: p.Dir, Stderr: p.Stderr, Bystander: p.Bystander}, inR, outW)
 	inR.Close()
 	outW.Close()
 	if err != nil {
@@ -216,7 +221,7 @@ func (k *Keeper) StartHost(ctx context.Context, p HostParams) (*Host, error) {
 		outR.Close()
 		return nil, err
 	}
-	return &Host{Process: *r.Started, Stdin: inW, Stdout: outR}, nil
+	return &Host{Process: *r.Started, Bystander: r.Bystander, Stdin: inW, Stdout: outR}, nil
 }
 
 // Signal signals a process below the keeper, if it is still the one named.

@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case "keeper":
 			os.Exit(keeper.Main(os.Args[2:]))
+		case "bystander":
+			os.Exit(keeper.Bystander())
 		case "tree":
 			tree(os.Args[2:])
 		case "bench":

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -30,6 +31,9 @@ type process struct {
 	out   sync.Mutex
 	live  sync.Mutex // guards what follows
 	host  record.Identity
+	other record.Identity          // the bystander in the host's group
+	leash *os.File                 // its stdin
+	swept bool                     // from here on the keeper itself ends what is there
 	asked map[record.Identity]bool // whom the bench has signalled while they lived
 
 	reaped chan struct{} // a token after each reaped child; holds one
@@ -77,8 +81,10 @@ func keep(socket string) error {
 	} else {
 		hello.Subreaper = true
 	}
-	if k.group, err = newCgroup(); err == nil && k.group != nil {
+	if k.group, err = newCgroup(); err == nil {
 		hello.Cgroup = k.group.path
+	} else {
+		hello.Weak = append(hello.Weak, fmt.Sprintf("the run has no cgroup of its own (%v): the last sweep finds processes by looking, and one that forks faster could outlive it", err))
 	}
 	// Starting the first process makes the os package fork and reap a probe
 	// of its own (pidfd support); that must be over before the reaper runs.
@@ -116,11 +122,11 @@ func (k *process) obey() {
 func (k *process) do(c command) reply {
 	switch c.Cmd {
 	case cmdStart:
-		row, err := k.startHost(c)
+		host, bystander, err := k.startHost(c)
 		if err != nil {
 			return reply{Error: err.Error()}
 		}
-		return reply{Started: row}
+		return reply{Started: host, Bystander: bystander}
 	case cmdSignal:
 		return errReply(k.signal(c))
 	case cmdCensus:
@@ -166,12 +172,34 @@ func (k *process) hostIdentity() record.Identity {
 	return k.host
 }
 
+// withoutBystander leaves out what is as little the host's as the keeper is.
+func (k *process) withoutBystander(rows []record.Process) []record.Process {
+	k.live.Lock()
+	defer k.live.Unlock()
+	return slices.DeleteFunc(rows, func(row record.Process) bool { return k.other.PID != 0 && row.Identity == k.other })
+}
+
+func (k *process) isBystander(id record.Identity) bool {
+	k.live.Lock()
+	defer k.live.Unlock()
+	return k.other.PID != 0 && id == k.other
+}
+
+// endedBystander says that a process is the bystander, and that the keeper has
+// not ended it.
+func (k *process) endedBystander(id record.Identity) bool {
+	k.live.Lock()
+	defer k.live.Unlock()
+	return k.other.PID != 0 && id == k.other && !k.swept
+}
+
 func (k *process) census() (*record.Census, error) {
 	rows, err := k.table.Below(os.Getpid())
 	if err != nil {
 		return nil, err
 	}
 	host := k.hostIdentity()
+	rows = k.withoutBystander(rows)
 	census := &record.Census{Processes: make([]record.Process, 0, len(rows))}
 	for _, row := range rows {
 		if row.Identity == host {

@@ -42,14 +42,26 @@ func (k *process) reapOne(rows *proc.Table) bool {
 	if _, err := unix.Wait4(pid, &status, 0, nil); err != nil {
 		return false
 	}
-	k.say(reply{Exited: &Exited{
-		Process: row, Exit: exitOf(syscall.WaitStatus(status)), Host: row.Identity == k.hostIdentity(), Asked: k.wasAsked(row.Identity),
-	}})
+	if news := k.exited(row, syscall.WaitStatus(status)); news != nil {
+		k.say(reply{Exited: news})
+	}
 	select {
 	case k.reaped <- struct{}{}:
 	default:
 	}
 	return true
+}
+
+// exited is what to tell of a reaped process: nothing of a bystander that the
+// keeper itself has ended.
+func (k *process) exited(row record.Process, status syscall.WaitStatus) *Exited {
+	e := &Exited{Process: row, Exit: exitOf(status), Host: row.Identity == k.hostIdentity(), Asked: k.wasAsked(row.Identity)}
+	if k.isBystander(row.Identity) {
+		if e.Bystander = k.endedBystander(row.Identity); !e.Bystander {
+			return nil
+		}
+	}
+	return e
 }
 
 // siginfoPID is si_pid, which x/sys keeps unexported: it follows the three ints

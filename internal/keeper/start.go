@@ -16,23 +16,23 @@ const maxStderr = 8 << 20
 
 // startHost starts the host with the two fds that came with the command. The
 // reaper waits for it, as for everything else below the keeper.
-func (k *process) startHost(c command) (*record.Process, error) {
+func (k *process) startHost(c command) (host, bystander *record.Process, err error) {
 	files, ok := k.in.take(2)
 	if !ok {
-		return nil, errors.New("no stdio came with the command")
+		return nil, nil, errors.New("no stdio came with the command")
 	}
 	defer files[0].Close()
 	defer files[1].Close()
 	if len(c.Argv) == 0 {
-		return nil, errors.New("no command")
+		return nil, nil, errors.New("no command")
 	}
 	path, err := exec.LookPath(c.Argv[0])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	stderr, err := k.stderrPipe(c.Stderr)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer stderr.Close()
 	env := c.Env
@@ -46,16 +46,19 @@ func (k *process) startHost(c command) (*record.Process, error) {
 	defer k.live.Unlock()
 	p, err := k.spawn(path, c.Argv, attr)
 	if err != nil {
-		return nil, fmt.Errorf("failed to start %s: %w", c.Argv[0], err)
+		return nil, nil, fmt.Errorf("failed to start %s: %w", c.Argv[0], err)
 	}
 	pid := p.Pid
 	_ = p.Release()
 	row, err := proc.NewTable().One(pid)
 	if err != nil {
-		return nil, fmt.Errorf("failed to identify the host: %w", err)
+		return nil, nil, fmt.Errorf("failed to identify the host: %w", err)
 	}
 	k.host = row.Identity
-	return &row, nil
+	if c.Bystander {
+		bystander = k.startBystander(row.Identity)
+	}
+	return &row, bystander, nil
 }
 
 // stderrPipe returns the write end of a pipe that is drained into a file, up

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -20,6 +21,9 @@ const (
 // until nothing is left. It returns what it found (zombies of the keeper's own
 // aside: they were dead) and what it could not kill.
 func (k *process) sweep() (found, left []record.Process) {
+	k.live.Lock()
+	k.swept = true
+	k.live.Unlock()
 	seen := map[record.Identity]bool{}
 	deadline := time.Now().Add(sweepDeadline)
 	timer := time.NewTimer(sweepLook)
@@ -29,7 +33,7 @@ func (k *process) sweep() (found, left []record.Process) {
 		if err == nil && len(rows) == 0 {
 			return found, nil
 		}
-		for _, row := range rows {
+		for _, row := range k.withoutBystander(slices.Clone(rows)) {
 			ownZombie := row.State == "Z" && row.PPID == os.Getpid()
 			if !seen[row.Identity] && !ownZombie {
 				seen[row.Identity] = true

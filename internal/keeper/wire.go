@@ -16,14 +16,16 @@ const (
 
 // command is one line to the keeper. Replies carry the same ID.
 type command struct {
-	ID     int64             `json:"id"`
-	Cmd    string            `json:"cmd"`
-	Argv   []string          `json:"argv,omitempty"`
-	Env    []string          `json:"env,omitempty"` // nil: the keeper's own
-	Dir    string            `json:"dir,omitempty"`
-	Stderr string            `json:"stderr,omitempty"` // file for the host's stderr
-	Signal string            `json:"signal,omitempty"`
-	Of     []record.Identity `json:"of,omitempty"`
+	ID     int64    `json:"id"`
+	Cmd    string   `json:"cmd"`
+	Argv   []string `json:"argv,omitempty"`
+	Env    []string `json:"env,omitempty"` // nil: the keeper's own
+	Dir    string   `json:"dir,omitempty"`
+	Stderr string   `json:"stderr,omitempty"` // file for the host's stderr
+	Signal string   `json:"signal,omitempty"`
+	// Bystander asks for a process of the keeper's own in the host's group.
+	Bystander bool              `json:"bystander,omitempty"`
+	Of        []record.Identity `json:"of,omitempty"`
 }
 
 // reply is one line from the keeper: an answer (ID set) or news (ID 0).
@@ -32,6 +34,7 @@ type reply struct {
 	Error     string            `json:"error,omitempty"`
 	Hello     *Hello            `json:"hello,omitempty"`
 	Started   *record.Process   `json:"started,omitempty"`
+	Bystander *record.Process   `json:"bystander,omitempty"`
 	Exited    *Exited           `json:"exited,omitempty"`
 	Census    *record.Census    `json:"census,omitempty"`
 	Evidence  []record.Evidence `json:"evidence,omitempty"`
@@ -53,6 +56,9 @@ type Exited struct {
 	record.Process
 	Exit record.Exit `json:"exit"`
 	Host bool        `json:"host,omitempty"`
+	// Bystander says that it was the bystander in the host's group, which the
+	// keeper had not ended.
+	Bystander bool `json:"bystander,omitempty"`
 	// Asked says that a signal of the bench had reached it before it ended.
 	Asked bool `json:"asked,omitempty"`
 }

@@ -84,3 +84,9 @@ func removeStale(base string) {
 		}
 	}
 }
+
+// MaxSocketPath is how many bytes the system allows for a socket's path.
+const MaxSocketPath = maxSocketPath
+
+// PathLength is how many bytes the path of the ledger's socket in dir has.
+func PathLength(dir string) int { return len(filepath.Join(dir, socketName)) }

@@ -3,7 +3,9 @@ package proc
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -75,16 +77,47 @@ func Weak() []string {
 	if _, err := Identify(os.Getpid()); err != nil {
 		weak = append(weak, fmt.Sprintf("no process can be seen: /proc can't be read (%v)", err))
 	}
+	if err := TryProc(); err != nil {
+		weak = append(weak, fmt.Sprintf("what the census sees may be others' processes: %v", err))
+	}
 	if _, err := Identify(1); err != nil {
 		weak = append(weak, "processes of other users are hidden (/proc is mounted with hidepid): one that changes its user leaves the census")
 	}
-	if fd, err := unix.PidfdOpen(os.Getpid(), 0); err != nil {
+	if err := TryPidfd(); err != nil {
 		weak = append(weak, fmt.Sprintf("signals go by pid right after the identity was checked, and deaths are polled for: no pidfd (%v; needs Linux 5.3)", err))
-	} else {
-		unix.Close(fd)
 	}
-	if err := tryPeers(); err != nil {
+	if err := TrySockDiag(); err != nil {
 		weak = append(weak, fmt.Sprintf("who holds the other end of a socketpair can't be seen: no sock_diag for unix sockets (%v)", err))
+	}
+	// proc(5): /proc/PID/fd and wchan need PTRACE_MODE_READ, syscall needs
+	// PTRACE_MODE_ATTACH, which Yama's scope 2 and 3 refuse even to a parent.
+	if _, err := os.ReadDir("/proc/1/fd"); errors.Is(err, fs.ErrPermission) {
+		weak = append(weak, "of a process that changed its user it can't be seen what it is blocked in, nor its descriptors and who holds their other ends (no permission for those of another user)")
+	}
+	if scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); err == nil && len(scope) > 0 && scope[0] >= '2' && os.Getuid() != 0 {
+		weak = append(weak, "which system call a survivor is blocked in can't be seen: kernel.yama.ptrace_scope is "+string(scope[:1]))
 	}
 	return weak
 }
+
+// TryProc says why /proc does not show the processes of this one's own pid
+// namespace.
+func TryProc() error {
+	self, err := os.Readlink("/proc/self")
+	if err == nil && self != strconv.Itoa(os.Getpid()) {
+		err = fmt.Errorf("/proc is that of another pid namespace: this process is %d, and %s there", os.Getpid(), self)
+	}
+	return err
+}
+
+// TryPidfd says why there are no handles of processes.
+func TryPidfd() error {
+	fd, err := unix.PidfdOpen(os.Getpid(), 0)
+	if err == nil {
+		unix.Close(fd)
+	}
+	return err
+}
+
+// TrySockDiag says why the other end of a socketpair can't be found.
+func TrySockDiag() error { return tryPeers() }

@@ -113,3 +113,9 @@ func Weak() []string {
 		"what a survivor is blocked in, its signals, and who holds the other end of its stdin can't be seen",
 	}
 }
+
+// TryPidfd is for Linux alone.
+func TryPidfd() error { return fmt.Errorf("no pidfd: %w", errors.ErrUnsupported) }
+
+// TrySockDiag is for Linux alone.
+func TrySockDiag() error { return fmt.Errorf("no sock_diag: %w", errors.ErrUnsupported) }

@@ -24,6 +24,8 @@ func Main(args []string) (status int, ok bool) {
 	switch args[1] {
 	case "keeper":
 		return keeper.Main(args[2:]), true
+	case "bystander":
+		return keeper.Bystander(), true
 	case "host":
 		return hostMain(args[2:]), true
 	}

@@ -43,6 +43,10 @@ func (e *Event) check() error {
 		return lacks(e.Checkpoint == nil, "checkpoint")
 	case CensusTaken, Swept:
 		return lacks(e.Census == nil, "census")
+	case BystanderSeen:
+		return lacks(e.Process == nil, "process")
+	case Controlled:
+		return lacks(e.Control == nil, "control")
 	case Doubted:
 		return lacks(e.Doubt == nil, "doubt")
 	case Ended:

@@ -44,6 +44,11 @@ const (
 	CensusTaken Kind = "census"
 	// EvidenceTaken: what is known of the survivors of a checkpoint [Evidence].
 	EvidenceTaken Kind = "evidence"
+	// Controlled: how a server behaves without the host [Control].
+	Controlled Kind = "control"
+	// BystanderSeen: a process that is none of the host's stands in its group;
+	// with Exit: it was ended before the keeper swept it [Process, Exit].
+	BystanderSeen Kind = "bystander"
 	// Swept: what the keeper had to kill after the host was gone [Census].
 	Swept Kind = "swept"
 	// Doubted: something the bench itself could not do or see [Doubt].
@@ -74,6 +79,7 @@ type Event struct {
 	Exit       *Exit       `json:"exit,omitempty"`
 	Census     *Census     `json:"census,omitempty"`
 	Evidence   []Evidence  `json:"evidence,omitempty"`
+	Control    *Control    `json:"control,omitempty"`
 	Doubt      *Doubt      `json:"doubt,omitempty"`
 	End        *End        `json:"end,omitempty"`
 }
@@ -208,6 +214,20 @@ type Census struct {
 	Checkpoint string     `json:"checkpoint,omitempty"`
 	Processes  []Process  `json:"processes"`
 	Host       *Process   `json:"host,omitempty"` // the host itself, where it lives
+}
+
+// Control is how the server of a label behaved when the bench itself launched
+// it once, without the host: asked for its handshake, then given the end of
+// stdin. It plays the faults that its script has for every launch. It is no
+// server of the run: it has no birth, no launch number and no place in a
+// census.
+type Control struct {
+	Label    string   `json:"label"`
+	Answered bool     `json:"answered"`         // the handshake
+	Faults   []Fault  `json:"faults,omitempty"` // that it announced
+	SawEOF   bool     `json:"saw_eof,omitempty"`
+	Exited   bool     `json:"exited,omitempty"` // by itself, after the end of stdin
+	After    Duration `json:"after"`            // the end of stdin: it exited, or it was no longer watched
 }
 
 // Holder is a process that holds the other end of a descriptor.

@@ -102,6 +102,9 @@ type Limits struct {
 	SpawnsPerSession int                 `json:"spawns_per_session"` // L7; 0: not judged
 	SpawnsPerMinute  int                 `json:"spawns_per_minute"`  // L7, over the run of a label; 0: not judged
 	Severity         map[string]Severity `json:"severity,omitempty"` // law id -> how a breach counts; default error
+	// Controls says that each label that the host launches must have its
+	// control in the file. Runs of before there were controls do not say it.
+	Controls bool `json:"controls,omitempty"`
 }
 
 // Severity of a finding.

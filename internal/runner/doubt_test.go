@@ -100,7 +100,7 @@ func play(t *testing.T, source, hostName string, disturb func(*runner.Params)) (
 	s, err := scenarios.Parse("test.yaml", []byte(source))
 	require.NoError(t, err)
 	p := runner.Params{Self: self, Scenario: s, Dir: filepath.Join(t.TempDir(), "run"), Seed: 1}
-	if slices.Contains([]string{"liar", "twice", "broken"}, hostName) {
+	if slices.Contains([]string{"liar", "twice", "broken", "rude"}, hostName) {
 		p.Host = host.Spec{Name: hostName, Kind: record.KindDriver, Argv: []string{self, hostName}}
 	} else {
 		p.Host, err = host.Lookup(self, hostName)

@@ -39,6 +39,7 @@ func effectiveLimits(p Params, host record.Profile) record.Limits {
 	if p.Host.Kind == record.KindCommand && l.SpawnsPerMinute == 0 {
 		l.SpawnsPerMinute = commandSpawns(p.Scenario)
 	}
+	l.Controls = true
 	return l
 }
 

@@ -43,7 +43,7 @@ func (r *run) startHost(ctx context.Context) error {
 		env = append(os.Environ(), r.Host.Env...)
 	}
 	started, err := r.keeper.StartHost(ctx, keeper.HostParams{
-		Argv: argv, Env: env, Stderr: filepath.Join(r.Dir, HostLog),
+		Argv: argv, Env: env, Stderr: filepath.Join(r.Dir, HostLog), Bystander: true,
 	})
 	if err != nil {
 		if errors.Is(err, keeper.ErrGone) || ctx.Err() != nil {
@@ -56,6 +56,11 @@ func (r *run) startHost(ctx context.Context) error {
 	r.mu.Unlock()
 	started.Process.Args = record.Redact(argv)
 	r.emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
+	if started.Bystander != nil {
+		r.emit(record.Event{Kind: record.BystanderSeen, Process: started.Bystander})
+	} else if r.keeper.Hello.Subreaper { // elsewhere the keeper has none to give
+		r.doubt("no-bystander", "no bystander could be put into the host's process group: whether the host signals that was not seen")
+	}
 	if r.Host.Kind == record.KindCommand {
 		// A command's stdin stays open as a terminal's would; nobody reads
 		// what it prints.
@@ -117,6 +122,10 @@ func (r *run) greet(ctx context.Context, started *keeper.Host) error {
 
 // onExit writes down what the keeper reaped.
 func (r *run) onExit(e keeper.Exited) {
+	if e.Bystander {
+		r.emit(record.Event{Kind: record.BystanderSeen, Process: &e.Process, Exit: &e.Exit})
+		return
+	}
 	kind := record.Reaped
 	r.mu.Lock()
 	if e.Host || (r.hostID.PID != 0 && e.Identity == r.hostID) {

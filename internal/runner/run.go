@@ -116,7 +116,9 @@ func Run(ctx context.Context, p Params) error {
 	r.writer = writer
 	err = r.setUp(ctx)
 	if err == nil {
+		finish := r.startControls(ctx)
 		err = r.play(ctx)
+		finish(err == nil)
 	}
 	return r.tearDown(ctx, err)
 }

@@ -48,6 +48,7 @@ func (f *facts) allDoubts() []Doubt {
 	exited := f.doubtHost()
 	if !cut {
 		f.doubtLaunches()
+		f.doubtControls()
 	}
 	if !cut && !exited {
 		f.doubtPlan()

@@ -30,7 +30,9 @@ type facts struct {
 	checkpoints []*checkpoint
 	zombieSince map[record.Identity]int64 // first census that showed it as a zombie
 	swept       map[record.Identity]record.Process
-	wrappers    map[int]bool // pids whose command line holds that of a server
+	wrappers    map[int]bool              // pids whose command line holds that of a server
+	controls    map[string]record.Control // by label
+	bystanders  []*record.Event           // those that somebody ended
 
 	breaches []*breach
 	harmed   map[sessionKey]int64 // when L3 found the session harmed
@@ -71,7 +73,7 @@ func gather(run *record.Run) *facts {
 		header: run.Played(), truncated: run.Truncated,
 		byID: map[record.Identity]*life.Server{}, sessions: map[sessionKey]*life.Session{},
 		zombieSince: map[record.Identity]int64{}, swept: map[record.Identity]record.Process{}, wrappers: map[int]bool{},
-		harmed: map[sessionKey]int64{}, blamed: map[int]bool{},
+		controls: map[string]record.Control{}, harmed: map[sessionKey]int64{}, blamed: map[int]bool{},
 		host: host{startAt: never, exitAt: never, askedAt: never, keeperAt: never},
 	}
 	f.sift(run.Events)
@@ -106,6 +108,12 @@ func (f *facts) note(i int) {
 		for _, p := range e.Census.Processes {
 			f.swept[p.Identity] = p
 		}
+	case record.BystanderSeen:
+		if e.Exit != nil {
+			f.bystanders = append(f.bystanders, e)
+		}
+	case record.Controlled:
+		f.controls[e.Control.Label] = *e.Control
 	case record.Doubted:
 		if e.Doubt.Code == codeKeeperLost && f.host.keeperAt < 0 {
 			f.host.keeperAt = e.T

@@ -30,6 +30,14 @@ func kindsCollateral() []Kind {
 			Fix:       "When a connection is replaced, end the old one by its own handle. Do not look for it by name, by command line, or by what is in the table now: that is the new one. After a teardown, check that what should live does.",
 			Reports:   []string{"R003", "R039", "R107"},
 		},
+		{
+			ID: "bystander", Law: "L3", Class: "M", Title: "a process that is none of the host's was ended",
+			Signature: "the bench's own process in the host's process group, which no server and no launcher knows, was ended by a signal before the bench swept it",
+			Why: "The host signalled its own process group (kill(0, ...), kill(-pgid, ...) with its own or an inherited group), or chose its victims by name. Whatever was started beside it by the same shell, " +
+				"service or pipeline goes down with its servers.",
+			Fix:     "Start each server in a process group (or session) of its own, and signal that group alone. Before a signal to a group, check that it is not your own: getpgid(child) != getpgrp(). " + exact,
+			Reports: []string{"R010"},
+		},
 	}
 }
 

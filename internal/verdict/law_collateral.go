@@ -20,7 +20,11 @@ type harm struct {
 // judgeCollateral is L3: nobody touches a server whose session is live.
 func judgeCollateral(f *facts) LawResult {
 	r := LawResult{Expected: "no server of a live session signalled, cut off or missing"}
+	f.judgeBystanders()
 	switch {
+	case f.broke("L3") && (f.isCommand() || len(f.sessions) == 0):
+		r.Found = "a bystander ended; the sessions are not known to the bench"
+		return r
 	case f.isCommand():
 		r.Reason = "the sessions of a host that is not driven are not known to the bench"
 		return r
@@ -40,6 +44,9 @@ func judgeCollateral(f *facts) LawResult {
 		f.missingAt(cp, hurt)
 	}
 	r.Found = count(len(hurt), "server") + " of live sessions harmed, of " + count(len(f.servers), "server")
+	if f.broke("L3") && len(f.bystanders) > 0 {
+		r.Found += "; a bystander ended"
+	}
 	return r
 }
 
@@ -299,6 +306,9 @@ var harmTitles = map[string]string{
 
 func tellCollateral(_ *facts, group []*breach) telling {
 	b, n := group[0], len(group)
+	if b.kind == "bystander" {
+		return tellBystander(b)
+	}
 	when := b.cause
 	if b.kind == "missing" {
 		when = fmt.Sprintf("at checkpoint %q though its session is open", plain(b.cp.Name))

@@ -71,7 +71,7 @@ func (f *facts) flatBreach(cp *checkpoint, s *life.Server) *breach {
 		b.value += ", " + mebibytes(b.evidence.RSS)
 	}
 	text, like := survivor(s, b.evidence, cp.settledAt)
-	b.story, b.like = paragraph(head, text), like
+	b.story, b.like = paragraph(head, text, f.control(s)), like
 	return b
 }
 

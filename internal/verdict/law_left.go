@@ -94,7 +94,7 @@ func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
 	case s == nil:
 		extra = "The ledger knows no server of this pid: it is a launcher, or something that a server or the host started."
 	}
-	b.story, b.like = paragraph(text, extra), like
+	b.story, b.like = paragraph(text, extra, f.control(s)), like
 	return b
 }
 

@@ -87,6 +87,32 @@ var collateralCases = []caseOf{
 			return p.done()
 		},
 	},
+	{
+		kind: "bystander",
+		show: func(p *play) *record.Run { // the host signalled its own group on its way out
+			by := standBy(p)
+			a := p.open("s1", "flaky")
+			p.call(a, "s1", "flaky", "")
+			p.stop("stop", func() {
+				p.bye(a)
+				p.add(record.Event{Kind: record.BystanderSeen, Process: &by, Exit: &record.Exit{Code: -1, Signal: "SIGTERM"}})
+			})
+			return p.done()
+		},
+		near: func(p *play) *record.Run { // it is still there when the keeper sweeps
+			standBy(p)
+			a := p.open("s1", "flaky")
+			p.stop("stop", func() { p.bye(a) })
+			return p.done()
+		},
+	},
+}
+
+// standBy puts the bench's own process into the host's group.
+func standBy(p *play) record.Process {
+	by := record.Process{Identity: record.Identity{PID: 21, Start: 2001}, PPID: keeperPID, PGID: hostPID, State: "S", Comm: "leakbench"}
+	p.add(record.Event{Kind: record.BystanderSeen, Process: &by})
+	return by
 }
 
 // relaunch opens a session n times, each time on a server that dies.

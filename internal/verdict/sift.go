@@ -38,6 +38,10 @@ func sound(e *record.Event) bool {
 		return e.Checkpoint != nil
 	case record.CensusTaken, record.Swept:
 		return e.Census != nil
+	case record.BystanderSeen:
+		return e.Process != nil
+	case record.Controlled:
+		return e.Control != nil
 	case record.Doubted:
 		return e.Doubt != nil
 	case record.Ended:

@@ -256,7 +256,7 @@ func allKindsOfEvents() []record.Kind {
 		record.HostStarted, record.HostReady, record.HostExited, record.StepBegun, record.StepEnded, record.StepSkipped,
 		record.SessionChanged, record.Born, record.Ready, record.RPC, record.Faulted, record.SawEOF, record.SawSignal, record.Bye,
 		record.Died, record.Lost, record.Reaped, record.CheckpointBegun, record.CheckpointEnded, record.CensusTaken,
-		record.EvidenceTaken, record.Swept, record.Doubted, record.Ended,
+		record.EvidenceTaken, record.Swept, record.Doubted, record.Ended, record.Controlled, record.BystanderSeen,
 	}
 }
 

@@ -1,0 +1,98 @@
+//go:build linux
+
+package runner_test
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/driver"
+	"github.com/leakbench/leakbench/internal/host"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/runner"
+	"github.com/leakbench/leakbench/internal/verdict"
+)
+
+// rude is a host that ends its servers by a signal to its own group.
+type rude struct{ liar }
+
+func (rude) Close(context.Context, string) error { return syscall.Kill(0, syscall.SIGTERM) }
+
+// init is earlier than TestMain, which is for every system.
+func init() {
+	if len(os.Args) > 1 && os.Args[1] == "rude" {
+		signal.Ignore(syscall.SIGTERM)
+		_ = driver.Serve(context.Background(), os.Stdin, os.Stdout, driver.Hello{Host: "rude"}, rude{})
+		os.Exit(0)
+	}
+}
+
+func bystanders(t *testing.T, dir string) (begun, ended []record.Event) {
+	t.Helper()
+	run, err := record.Read(dir)
+	require.NoError(t, err)
+	for _, e := range run.Events {
+		switch {
+		case e.Kind != record.BystanderSeen:
+		case e.Exit == nil:
+			begun = append(begun, e)
+		default:
+			ended = append(ended, e)
+		}
+		if e.Census != nil {
+			for _, p := range e.Census.Processes {
+				assert.NotContains(t, p.Args, "bystander", "a bystander is in no census: %s", e.Kind)
+			}
+		}
+	}
+	return begun, ended
+}
+
+// A host that signals its own group ends what is none of its own.
+func TestBystander(t *testing.T) {
+	t.Parallel()
+	v, dir := play(t, quick, "rude", nil)
+	begun, ended := bystanders(t, dir)
+	require.Len(t, begun, 1)
+	require.Len(t, ended, 1)
+	assert.Equal(t, "SIGTERM", ended[0].Exit.Signal)
+	assert.Equal(t, begun[0].Process.Identity, ended[0].Process.Identity)
+	at := slices.IndexFunc(v.Findings, func(f verdict.Finding) bool { return f.Kind == "bystander" })
+	require.GreaterOrEqual(t, at, 0, "%+v", v)
+	assert.Equal(t, "L3", v.Findings[at].Law)
+	assert.Equal(t, verdict.Leak, v.Outcome)
+}
+
+// One that does not leaves it to the keeper, which ends it without a word.
+func TestBystanderIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	v, dir := play(t, quick, "exact", nil)
+	begun, ended := bystanders(t, dir)
+	require.Len(t, begun, 1)
+	assert.Empty(t, ended)
+	assert.Equal(t, verdict.Clean, v.Outcome, "%+v", v)
+	_, err := syscall.Getpgid(begun[0].Process.PID)
+	assert.ErrorIs(t, err, syscall.ESRCH, "the keeper takes it along")
+}
+
+// Of a host whose sessions are not known L3 is judged by the bystander alone.
+func TestBystanderOfCommand(t *testing.T) {
+	t.Parallel()
+	v, _ := play(t, quick, "exact", func(p *runner.Params) {
+		spec, err := host.FromCommand([]string{"sh", "-c", `trap 'trap "" TERM; kill -TERM 0; exit 0' TERM; "$@" & sleep 60 & wait`, "sh", "{{server}}"})
+		require.NoError(t, err)
+		p.Host, p.Start = spec, record.Duration(1e9)
+	})
+	kinds := []string{}
+	for _, f := range v.Findings {
+		kinds = append(kinds, f.Kind)
+	}
+	assert.Contains(t, kinds, "bystander", "%+v", v)
+}
