@@ -27,7 +27,8 @@ const (
 	Faulted Kind = "fault"
 	// SawEOF: the server read the end of stdin [Server].
 	SawEOF Kind = "eof"
-	// SawSignal: the server caught a signal [Server, Signal].
+	// SawSignal: the server caught a signal [Server, Signal; Text: whether its
+	// stdin was "open" or "closed" at that moment, where it can tell].
 	SawSignal Kind = "signal"
 	// Bye: the server finished its cleanup and exits by itself [Server, Text].
 	Bye Kind = "bye"
@@ -200,14 +201,25 @@ const (
 	CensusSample  CensusRole = "sample"  // in between: curves
 	CensusSettled CensusRole = "settled" // the checkpoint's state at quiet, or when the settle time ran out
 	CensusConfirm CensusRole = "confirm" // when the watch after that ended
+	CensusCycle   CensusRole = "cycle"   // at the end of one repetition of a repeat: growth
 )
 
 // Census is the process table below the keeper, the keeper left out.
 type Census struct {
 	Role       CensusRole `json:"role,omitempty"`
 	Checkpoint string     `json:"checkpoint,omitempty"`
+	Cycle      *Cycle     `json:"cycle,omitempty"`
 	Processes  []Process  `json:"processes"`
 	Host       *Process   `json:"host,omitempty"` // the host itself, where it lives
+}
+
+// Cycle is one repetition of a repeat of the scenario.
+type Cycle struct {
+	Series int `json:"series"` // which repeat: 1 is the first of the scenario
+	N      int `json:"n"`      // which repetition of it, from 1
+	// Quiet says that nothing was there that should not be: what the host holds
+	// it holds for the sessions that are open.
+	Quiet bool `json:"quiet,omitempty"`
 }
 
 // Holder is a process that holds the other end of a descriptor.

@@ -97,11 +97,13 @@ type Limits struct {
 	Confirm Duration `json:"confirm"` // how long after that a survivor is watched before it is called leaked, not late
 	Quiet   Duration `json:"quiet"`   // how long a clean state must hold before a checkpoint ends early
 
-	Close            Duration            `json:"close"`              // L8: one orderly close
-	Stop             Duration            `json:"stop"`               // L8: the host's orderly end
-	SpawnsPerSession int                 `json:"spawns_per_session"` // L7; 0: not judged
-	SpawnsPerMinute  int                 `json:"spawns_per_minute"`  // L7, over the run of a label; 0: not judged
-	Severity         map[string]Severity `json:"severity,omitempty"` // law id -> how a breach counts; default error
+	Close            Duration            `json:"close"`                      // L8: one orderly close
+	Stop             Duration            `json:"stop"`                       // L8: the host's orderly end
+	SpawnsPerSession int                 `json:"spawns_per_session"`         // L7; 0: not judged
+	SpawnsPerMinute  int                 `json:"spawns_per_minute"`          // L7, over the run of a label; 0: not judged
+	GrowthPerCycle   int64               `json:"growth_per_cycle,omitempty"` // L6: bytes; 0: not judged
+	Grace            Duration            `json:"grace,omitempty"`            // L9: what a server gets, at the least, for its cleanup; 0: only the order is judged
+	Severity         map[string]Severity `json:"severity,omitempty"`         // law id -> how a breach counts; default error, of L5, L6 and L9 warning
 }
 
 // Severity of a finding.

@@ -74,6 +74,11 @@ func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
 		if err := r.one(ctx, s); err != nil {
 			return err
 		}
+		if s.Cycle != nil && !r.gone() {
+			if err := r.cycle(ctx, *s.Cycle); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -39,9 +39,6 @@ const explainWidth = 100
 func explainLaw(l Law) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n\n%s\n\n%s\n", l.ID, l.Name, fold(l.Says, ""), fold(l.Why, ""))
-	if why, ok := notJudged[l.ID]; ok {
-		fmt.Fprintf(&b, "\nNot judged yet: %s.\n", why)
-	}
 	for i, id := range l.Kinds {
 		if i == 0 {
 			b.WriteString("\nKinds:\n")

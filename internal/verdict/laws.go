@@ -33,13 +33,15 @@ func Laws() []Law {
 		},
 		{
 			ID: "L5", Name: "handles flat",
-			Says: "The host's descriptors (pipes, sockets, pidfds) return to where they were.",
-			Why:  "A client that is dropped without being closed keeps its pipe ends. The processes may be gone and the descriptors still grow, until opening anything fails with EMFILE.",
+			Says:  "The host's descriptors (pipes, sockets, pidfds) return to where they were.",
+			Why:   "A client that is dropped without being closed keeps its pipe ends. The processes may be gone and the descriptors still grow, until opening anything fails with EMFILE.",
+			Kinds: []string{"fd-leak"},
 		},
 		{
 			ID: "L6", Name: "memory flat",
-			Says: "Neither the host nor an idle server grows per cycle beyond the limit.",
-			Why:  "The number of processes can be flat while memory climbs: in the buffers of the host, or in a server that is never recycled.",
+			Says:  "Neither the host nor an idle server grows per cycle beyond the limit.",
+			Why:   "The number of processes can be flat while memory climbs: in the buffers of the host, or in a server that is never recycled.",
+			Kinds: []string{"host-growth", "server-growth"},
 		},
 		{
 			ID: "L7", Name: "bounded spawning",
@@ -57,8 +59,9 @@ func Laws() []Law {
 		},
 		{
 			ID: "L9", Name: "graceful first",
-			Says: "A server is ended in order: stdin closed, time, SIGTERM, time, SIGKILL. A well-behaved one gets to finish its cleanup.",
-			Why:  "The specification calls the end of stdin the only portable request to end. A server that is killed first leaves its locks, its browser and its containers behind.",
+			Says:  "A server is ended in order: stdin closed, time, SIGTERM, time, SIGKILL. A well-behaved one gets to finish its cleanup.",
+			Why:   "The specification calls the end of stdin the only portable request to end. A server that is killed first leaves its locks, its browser and its containers behind.",
+			Kinds: []string{"signal-first", "killed-unasked", "cleanup-cut-short"},
 		},
 		{
 			ID: "L10", Name: "recovers",
@@ -86,7 +89,9 @@ func Kinds() []Kind {
 	all = append(all, kindsFlat()...)
 	all = append(all, kindsLeft()...)
 	all = append(all, kindsCollateral()...)
-	return append(all, kindsRest()...)
+	all = append(all, kindsRest()...)
+	all = append(all, kindsGrowth()...)
+	return append(all, kindsGraceful()...)
 }
 
 func kindOf(id string) Kind {
