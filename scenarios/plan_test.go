@@ -195,7 +195,7 @@ func TestDefaultLimits(t *testing.T) {
 	assert.Equal(t, record.Limits{
 		Settle: record.Duration(15 * time.Second), Confirm: record.Duration(10 * time.Second), Quiet: record.Duration(100 * time.Millisecond),
 		Close: record.Duration(15 * time.Second), Stop: record.Duration(30 * time.Second),
-		GrowthPerCycle: 1 << 20, Grace: record.Duration(100 * time.Millisecond),
+		GrowthPerCycle: 1 << 20, Grace: record.Duration(200 * time.Millisecond),
 	}, s.Limits)
 }
 

@@ -28,7 +28,7 @@ var defaults = record.Limits{
 	Stop:    record.Duration(30 * time.Second),
 
 	GrowthPerCycle: 1 << 20,
-	Grace:          record.Duration(100 * time.Millisecond),
+	Grace:          record.Duration(200 * time.Millisecond),
 }
 
 // reader reads the parts of one file.

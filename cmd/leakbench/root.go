@@ -98,7 +98,7 @@ mistake, why, and how to fix it.
 	root.SetErr(a.err)
 	root.PersistentFlags().StringVar(&a.format, "format", "text", "text or json")
 	root.PersistentFlags().StringVar(&a.color, "color", "auto", "auto, always or never; NO_COLOR and FORCE_COLOR are obeyed")
-	root.AddCommand(a.runCommand(), a.judgeCommand(), a.reportCommand(), a.listCommand(), a.explainCommand(), a.versionCommand(), fakeserverHelp())
+	root.AddCommand(a.runCommand(), a.judgeCommand(), a.reportCommand(), a.listCommand(), a.explainCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(err, flagNames(cmd)) })
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
 	fixedChoice(root, "format", "text", "json")
@@ -106,7 +106,7 @@ mistake, why, and how to fix it.
 	return root
 }
 
-var commandNames = []string{"run", "judge", "report", "list", "explain", "version", "fakeserver", "completion", "help"}
+var commandNames = []string{"run", "judge", "report", "list", "explain", "selftest", "version", "fakeserver", "completion", "help"}
 
 func (a *app) checkFlags() error {
 	if err := oneOf("--format", a.format, "text", "json"); err != nil {

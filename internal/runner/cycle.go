@@ -11,16 +11,54 @@ const (
 	// cycleRest is how long the end of a repetition may wait for the host to
 	// come to rest. It is no settle time: a checkpoint says what leaked, a
 	// cycle only needs values that can be compared.
-	cycleRest = 400 * time.Millisecond
-	// mostRestless is after how many cycles without rest no more is waited.
-	mostRestless = 2
+	cycleRest = 600 * time.Millisecond
+	// cycleClose is how long the host may take after that to close what it has
+	// opened since the last cycle.
+	cycleClose = 100 * time.Millisecond
+	// mostWaits is after how many waits in a row without success no more is
+	// waited.
+	mostWaits = 2
 )
+
+// cycleWaits counts the waits in a row that were in vain.
+type cycleWaits struct {
+	rest, close int
+	held        int // the host's descriptors at the end of the cycle before
+}
 
 // cycle takes the census at the end of a repetition: the host's descriptors
 // and memory, and those of its servers, in a state that is the same each time.
 func (r *run) cycle(ctx context.Context, c record.Cycle) error {
-	limit := min(cycleRest, r.limits.Settle.D())
-	if r.restless >= mostRestless {
+	quiet := func(s *state) bool { return s.right() }
+	seen, err := r.lookFor(ctx, min(cycleRest, r.limits.Settle.D()), &r.cycles.rest, quiet)
+	if err != nil {
+		return err
+	}
+	if seen.right() {
+		held := r.cycles.held
+		closed := func(s *state) bool {
+			return s.right() && (held == 0 || s.census.Host == nil || s.census.Host.FDs <= held)
+		}
+		if seen, err = r.lookFor(ctx, cycleClose, &r.cycles.close, closed); err != nil {
+			return err
+		}
+	}
+	c.Quiet = seen.right()
+	if host := seen.census.Host; host != nil && c.Quiet {
+		r.cycles.held = host.FDs
+	}
+	for i := range seen.census.Processes {
+		seen.census.Processes[i].Args = nil
+	}
+	seen.census.Cycle = &c
+	r.emitCensus(record.CensusCycle, "", seen.census)
+	return nil
+}
+
+// lookFor looks until ok, at most for the time limit, and not for longer than
+// one look once that was in vain a few times in a row.
+func (r *run) lookFor(ctx context.Context, limit time.Duration, vain *int, ok func(*state) bool) (*state, error) {
+	if *vain >= mostWaits {
 		limit = 0
 	}
 	deadline := time.Now().Add(limit)
@@ -28,12 +66,15 @@ func (r *run) cycle(ctx context.Context, c record.Cycle) error {
 		changed := r.changedChan()
 		state, _, err := r.look(ctx, record.Checkpoint{Wants: r.wants(nil)})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		c.Quiet = state.right()
-		if rests := c.Quiet && !r.grown(state.census); rests || !time.Now().Before(deadline) {
-			r.endCycle(c, state.census, rests)
-			return nil
+		if ok(state) {
+			*vain = 0
+			return state, nil
+		}
+		if !time.Now().Before(deadline) {
+			*vain++
+			return state, nil
 		}
 		timer := time.NewTimer(min(pause, max(time.Until(deadline), time.Millisecond)))
 		select {
@@ -43,28 +84,7 @@ func (r *run) cycle(ctx context.Context, c record.Cycle) error {
 		}
 		timer.Stop()
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 	}
-}
-
-// grown says that the host holds more descriptors than at the end of the cycle
-// before: it may still be closing some.
-func (r *run) grown(census *record.Census) bool {
-	return census.Host != nil && r.heldFDs > 0 && census.Host.FDs > r.heldFDs
-}
-
-func (r *run) endCycle(c record.Cycle, census *record.Census, rests bool) {
-	r.restless++
-	if rests {
-		r.restless = 0
-	}
-	if census.Host != nil {
-		r.heldFDs = census.Host.FDs
-	}
-	for i := range census.Processes {
-		census.Processes[i].Args = nil
-	}
-	census.Cycle = &c
-	r.emitCensus(record.CensusCycle, "", census)
 }

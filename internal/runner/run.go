@@ -88,9 +88,8 @@ type run struct {
 	known    map[record.Identity]bool // survivors that an earlier checkpoint has waited for already
 	missed   map[string]bool          // sessions likewise, whose server is missing
 	forgot   bool                     // known and missed were emptied at the host's end
-	restless int                      // cycles in a row that did not come to rest
-	heldFDs  int                      // what the host held at the end of the cycle before
-	barren   bool                     // a command host that does not launch its server again
+	cycles   cycleWaits
+	barren   bool // a command host that does not launch its server again
 }
 
 type hostEnv struct{ ledgerDir string }

@@ -28,6 +28,9 @@ func judgeRecovers(f *facts) LawResult {
 		if f.wasHarmed(key, s.ended) {
 			continue // L3 says why
 		}
+		if works, tried := opened[key]; s.Op == "call" && s.failed() && tried && !works {
+			f.blamed[s.N] = true // there is no session to call
+		}
 		if s.failed() && (s.Op == "open" || s.Op == "job" || s.Op == "call" && opened[key]) {
 			failed++
 			f.blamed[s.N] = true
