@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func TestSelftestThatFails(t *testing.T) {
 		{Case: selftest.Case{Scenario: "hang", Host: "exact"}, Error: "no luck"},
 	}
 	var out strings.Builder
-	if err := (&app{out: &out, format: "text"}).concludeSelftest(results); err != verdictExit(exitFinding) {
+	if err := (&app{out: &out, format: "text"}).concludeSelftest(results); !errors.Is(err, verdictExit(exitFinding)) {
 		t.Errorf("got %v, want exit 1", err)
 	}
 	for _, want := range []string{"4 runs, 1 as expected, 3 not", "  L4     .   1 "} {

@@ -124,7 +124,7 @@ func (f *flawed) keep(c *connection) {
 func (f *flawed) killNewest() {
 	f.exact.mu.Lock()
 	var newest *group
-	for _, g := range f.exact.mine {
+	for _, g := range f.mine {
 		if newest == nil || g.c.cmd.Process.Pid > newest.c.cmd.Process.Pid {
 			newest = g
 		}

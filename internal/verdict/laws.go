@@ -8,21 +8,21 @@ func Laws() []Law {
 			Says: "A server whose session has ended is gone within the settle time, while the host lives on.",
 			Why: "This is the commonest leak in the field, and the quietest. The host has dropped its client and nobody closes the server's stdin or signals it: the server waits in read(0) for a request that never comes. " +
 				"Its parent lives and its pipe is open, so it looks healthy to every scan for orphans and to every watchdog inside the server. The number grows with each reconnect, tick and reload until the memory is gone.",
-			Kinds: []string{"abandoned", "superseded", "init-stranded", "duplicate", "late"},
+			Kinds: []string{"abandoned", "superseded", "init-stranded", "duplicate", "late", "not-escalated", "pipe-blocked", "eof-withheld", "stopped", "shielded", "escaped"},
 		},
 		{
 			ID: "L2", Name: "nothing left",
 			Says: "After the host has ended, by any means, no server and no helper of it survives the settle time.",
 			Why: "When a host ends, the end of stdin is the only word that is sure to reach its servers. One that ignores it, that hides behind a launcher, or that left the tree stays until somebody finds it by hand. " +
 				"Some spin at full load, some keep a port or a lock that the next start needs.",
-			Kinds: []string{"deaf", "orphan", "spinner", "shielded", "escaped", "helper"},
+			Kinds: []string{"deaf", "orphan", "spinner", "shielded", "escaped", "helper", "watchdog-blind", "not-escalated", "pipe-blocked", "eof-withheld", "stopped"},
 		},
 		{
 			ID: "L3", Name: "no collateral",
 			Says: "A server whose session is live is never signalled, killed or cut off, whatever else the host cleans up.",
 			Why: "Most over-kills were made by leak fixes: a sweep over every pid ever learned, a process group shared with others, a pid that was used again. Counting servers can't see it: " +
 				"kill the new one, keep the old one, and the count is right. So the servers of live sessions are followed one by one.",
-			Kinds: []string{"killed", "terminated", "cut-off", "missing"},
+			Kinds: []string{"killed", "terminated", "cut-off", "missing", "killed-by-sibling"},
 		},
 		{
 			ID: "L4", Name: "reaped",
@@ -68,7 +68,7 @@ func Laws() []Law {
 			Says: "After the faults end, a new session can be opened and answers.",
 			Why: "A cleanup can be so thorough that nothing works afterwards: the entry is marked as dead and never retried, the lock is held by the process that was left, the descriptors have run out. " +
 				"The count is flat, the health check is green, and no tool answers.",
-			Kinds: []string{"no-recovery"},
+			Kinds: []string{"no-recovery", "resource-held"},
 		},
 	}
 }
@@ -91,7 +91,8 @@ func Kinds() []Kind {
 	all = append(all, kindsCollateral()...)
 	all = append(all, kindsRest()...)
 	all = append(all, kindsGrowth()...)
-	return append(all, kindsGraceful()...)
+	all = append(all, kindsGraceful()...)
+	return append(all, kindsEvidence()...)
 }
 
 func kindOf(id string) Kind {

@@ -155,7 +155,7 @@ var leftCases = []caseOf{
 	},
 	{
 		kind: "orphan",
-		show: outlives("kill", nil, func(p *play, a string) { p.examined(a, holder("server flaky#2", 300, 5)) }),
+		show: outlives("kill", nil, func(p *play, a string) { p.examined(a) }),
 		near: outlives("kill", func(p *play, a string) { p.eof(a) }, nil),
 	},
 	{
@@ -289,7 +289,7 @@ func TestEachKindIsToldFromItsNeighbour(t *testing.T) {
 
 func allCases() []caseOf {
 	var all []caseOf
-	for _, cases := range [][]caseOf{flatCases, leftCases, reapedCases, collateralCases, spawningCases, shutdownCases, recoveryCases, growthCases, gracefulCases} {
+	for _, cases := range [][]caseOf{flatCases, leftCases, reapedCases, collateralCases, spawningCases, shutdownCases, recoveryCases, growthCases, gracefulCases, evidenceCases} {
 		all = append(all, cases...)
 	}
 	return all

@@ -232,7 +232,7 @@ func TestARunThatTheUserStopsBlamesNobodyForTheSweep(t *testing.T) {
 	p.restless("host gone", nil)
 	p.add(record.Event{Kind: record.Swept, Census: p.census()})
 	v = Judge(p.over(record.End{Reason: "done"}))
-	assert.Equal(t, []string{"deaf", "terminated"}, kindsIn(v), "in a run that was played to its end the sweep excuses nothing")
+	assert.Equal(t, []string{"not-escalated", "terminated"}, kindsIn(v), "in a run that was played to its end the sweep excuses nothing")
 }
 
 func TestTheOddestRuns(t *testing.T) {
