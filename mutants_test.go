@@ -54,6 +54,25 @@ func TestMutantsAreCleanElsewhere(t *testing.T) {
 	}
 }
 
+// TestKeepingOnPurposeIsNoLeak: the same host, with a profile that says what it
+// means to keep. What it loses otherwise is found all the same.
+func TestKeepingOnPurposeIsNoLeak(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for name, want := range map[string]string{"mutant-l1-kept": "", "mutant-l1": "L1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec, err := host.Lookup(self, name)
+			require.NoError(t, err)
+			spec.Profile.Resident = 1
+			judged := playSpec(t, "grow", spec)
+			assert.Equal(t, want, brokenLaws(judged.Verdict), account(judged))
+			assert.Empty(t, judged.Verdict.Doubts)
+		})
+	}
+}
+
 // TestSelftestIsNotEasilyPleased: neither a healthy host passes for a broken
 // one, nor the other way round.
 func TestSelftestIsNotEasilyPleased(t *testing.T) {

@@ -166,6 +166,9 @@ type Want struct {
 	Session string `json:"session,omitempty"` // "" is every server of the label that no other Want covers
 	Live    int    `json:"live"`
 	AtMost  bool   `json:"at_most,omitempty"`
+	// Spare is how many more of the group may live, if they work: the host
+	// means to keep them. They need not.
+	Spare int `json:"spare,omitempty"`
 }
 
 // Checkpoint is a moment at which the state must be right within the settle

@@ -88,7 +88,10 @@ type Profile struct {
 	Confirm Duration `json:"confirm,omitempty"` // longest request timeout: how long a survivor is watched on
 	Stop    Duration `json:"stop,omitempty"`    // longest orderly shutdown of the host
 	Ladder  string   `json:"ladder,omitempty"`  // the teardown in words: "stdin close, 2s, TERM, 3s, KILL"
-	Scale   string   `json:"scale,omitempty"`   // by what factor its delays are shorter than in the field
+	// Resident is how many servers of a label the host means to keep when their
+	// sessions end (keep-alive, a pool): those are no finding while it lives.
+	Resident int    `json:"resident,omitempty"`
+	Scale    string `json:"scale,omitempty"` // by what factor its delays are shorter than in the field
 }
 
 // Limits are the numbers that the laws are judged by.

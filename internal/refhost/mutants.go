@@ -12,6 +12,7 @@ import (
 // breaks one law, and no other.
 type flaw struct {
 	forgetsOld     bool    // L1: a connection that was superseded is dropped, not ended
+	keepsClosed    bool    // L1, unless its profile says so: the server of a closed session stays
 	noDeathSignal  bool    // L2: nothing ends the servers of a host that is killed
 	killsSibling   bool    // L3: when a connection is superseded, the newest of the others dies with it
 	skipsWait      bool    // L4: exits are noticed, and not waited for
@@ -49,6 +50,7 @@ type mutant struct {
 
 var mutants = []mutant{
 	{"mutant-l1", flaw{forgetsOld: true}},
+	{"mutant-l1-kept", flaw{keepsClosed: true}},
 	{"mutant-l2", flaw{noDeathSignal: true}},
 	{"mutant-l3", flaw{killsSibling: true}},
 	{"mutant-l4", flaw{skipsWait: true}},
@@ -95,7 +97,7 @@ func (f *flawed) prepare(cmd *exec.Cmd) { setOwnGroup(cmd, !f.flaw.noDeathSignal
 
 func (f *flawed) ended(c *connection, why ending) {
 	f.keep(c)
-	if why == superseded && f.flaw.forgetsOld {
+	if why == superseded && f.flaw.forgetsOld || why == orderly && f.flaw.keepsClosed {
 		return // it is ended with the host
 	}
 	f.exact.ended(c, why)

@@ -35,6 +35,7 @@ type Case struct {
 // mutants are the hosts that break one law, each in a scenario that shows it.
 var mutants = []Case{
 	{"storm", "mutant-l1", "L1", "superseded"},
+	{"grow", "mutant-l1-kept", "L1", "abandoned"},
 	{"crash", "mutant-l2", "L2", "deaf"},
 	{"storm", "mutant-l3", "L3", "killed"},
 	{"storm", "mutant-l4", "L4", "zombie"},

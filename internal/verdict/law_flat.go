@@ -18,6 +18,9 @@ const sameMoment = 2 * time.Second
 // newest ones, and no other.
 func judgeFlat(f *facts) LawResult {
 	r := LawResult{Expected: "no server but the newest of each open session, " + within(f.header.Limits.Settle) + " after a checkpoint begins"}
+	if n := f.header.Host.Profile.Resident; n > 0 {
+		r.Expected += fmt.Sprintf("; up to %d of each label kept on purpose, as the host's profile says", n)
+	}
 	extras := map[string]bool{}
 	for _, cp := range f.checkpoints {
 		if cp.HostGone || cp.settled == nil || !f.hostAlive(cp.settledAt) {
