@@ -56,6 +56,10 @@ var house = []struct {
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},
 	{pkg: "report", may: []string{"internal/record", "internal/life", "internal/verdict"}, why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
+	{
+		pkg: "internal/selftest", why: "the bench's test of itself is a user of it, not a part",
+		may: []string{"internal/record", "internal/host", "internal/runner", "internal/verdict", "scenarios"},
+	},
 	{pkg: "internal/progress", may: []string{"internal/record", "internal/life"}, why: "the status line shows events, it does not judge them", deny: []string{"os", "os/exec", "net"}},
 	{
 		pkg: "internal/doctor", why: "it tries what a run needs, a whole run included",

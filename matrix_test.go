@@ -73,13 +73,20 @@ func play(t *testing.T, scenario, hostName string) verdict.Judged {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	s, err := scenarios.Builtin(scenario)
-	require.NoError(t, err)
 	spec, err := host.Lookup(self, hostName)
+	require.NoError(t, err)
+	return playSpec(t, scenario, spec)
+}
+
+func playSpec(t *testing.T, scenario string, spec host.Spec) verdict.Judged {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	s, err := scenarios.Builtin(scenario)
 	require.NoError(t, err)
 	dir := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, runner.Run(t.Context(), runner.Params{
-		Self: self, Scenario: s, Host: spec, Dir: dir, Seed: 1, Command: []string{"leakbench", "run", scenario, "--host", hostName},
+		Self: self, Scenario: s, Host: spec, Dir: dir, Seed: 1, Command: []string{"leakbench", "run", scenario, "--host", spec.Name},
 	}), "%s", tail(filepath.Join(dir, runner.HostLog)))
 	run, err := record.Read(dir)
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -176,6 +177,25 @@ func TestIgnoresTerm(t *testing.T) {
 	p.lives()
 	require.NoError(t, p.in.Close())
 	assert.Equal(t, 0, p.status())
+}
+
+// TestTellsWhetherStdinWasOpen: with a signal comes what the kernel says of
+// stdin, also where the server has not read its end yet.
+func TestTellsWhetherStdinWasOpen(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux is asked")
+	}
+	b := one(t, "", fakeserver.Fault{On: "eof", Do: "ignore"}, fakeserver.Fault{On: "term", Do: "ignore"})
+	p, id := b.launch("s")
+	b.awaitKind(id, record.Ready)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	open := b.await("SIGTERM", func(e record.Event) bool { return e.Kind == record.SawSignal && e.Signal == "SIGTERM" })
+	assert.Equal(t, "open", open.Text)
+	require.NoError(t, p.in.Close())
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGHUP)) // without waiting for the end of stdin to be read
+	closed := b.await("SIGHUP", func(e record.Event) bool { return e.Kind == record.SawSignal && e.Signal == "SIGHUP" })
+	assert.Equal(t, "closed", closed.Text)
 }
 
 func TestIgnoresBothButNotTheBench(t *testing.T) {

@@ -30,8 +30,8 @@ func catchSignals() chan os.Signal {
 
 func (s *server) watchSignals(caught <-chan os.Signal) {
 	for sig := range caught {
-		name := asking[sig]
-		s.bench.note(birth.Note{Note: birth.NoteSignal, Text: name})
+		name, stdin := asking[sig], stdinState()
+		s.bench.note(birth.Note{Note: birth.NoteSignal, Text: name, Stdin: stdin})
 		if !s.commit(onTerm, nil) {
 			go s.end(name)
 		}

@@ -16,7 +16,7 @@ const FinalCheckpoint = "host gone"
 // ticks and parallel lanes. A checkpoint that is reached several times gets a
 // number, so that no two have the same name: "round-1", "round-2".
 func (s *Scenario) Expand() []Step {
-	steps := unroll(s.Steps)
+	steps := cycles(s.Steps)
 	times := map[string]int{}
 	for i := range steps {
 		if steps[i].Op == OpCheckpoint {
@@ -31,6 +31,24 @@ func (s *Scenario) Expand() []Step {
 		}
 	}
 	return steps
+}
+
+// cycles writes the repeats out, and marks where a repetition ends.
+func cycles(steps []Step) []Step {
+	var all []Step
+	series := 0
+	for _, s := range steps {
+		written := unroll([]Step{s})
+		if s.Op == OpRepeat && len(written) > 0 {
+			series++
+			body := len(written) / s.Count
+			for n := 1; n <= s.Count; n++ {
+				written[n*body-1].Cycle = &record.Cycle{Series: series, N: n}
+			}
+		}
+		all = append(all, written...)
+	}
+	return all
 }
 
 func unroll(steps []Step) []Step {

@@ -138,7 +138,7 @@ servers:
       - {on: start, do: grow, mib: 7, launch: 2}
       - {on: initialize, do: exit, code: 4}
   two: {optional: true}
-limits: {settle: 2s, confirm: 3s, quiet: 50ms, close: 4s, stop: 5s, spawns_per_session: 6, spawns_per_minute: 7, severity: {L4: warning, L8: off}}
+limits: {settle: 2s, confirm: 3s, quiet: 50ms, close: 4s, stop: 5s, spawns_per_session: 6, spawns_per_minute: 7, kib_per_cycle: 512, grace: 50ms, severity: {L4: warning, L8: off}}
 steps:
   - {open: a, server: one, timeout: 1s, expect: any}
   - {call: a, tool: sleep, args: {ms: 500, deep: {list: [1, -2, 1.5, true, null, x]}}, timeout: 100ms}
@@ -166,7 +166,7 @@ steps:
 	}, s.Servers)
 	assert.Equal(t, record.Limits{
 		Settle: seconds(2), Confirm: seconds(3), Quiet: record.Duration(50 * time.Millisecond), Close: seconds(4), Stop: seconds(5),
-		SpawnsPerSession: 6, SpawnsPerMinute: 7, Severity: map[string]record.Severity{"L4": "warning", "L8": "off"},
+		SpawnsPerSession: 6, SpawnsPerMinute: 7, GrowthPerCycle: 512 << 10, Grace: record.Duration(50 * time.Millisecond), Severity: map[string]record.Severity{"L4": "warning", "L8": "off"},
 	}, s.Limits)
 
 	steps := s.Steps
@@ -195,6 +195,7 @@ func TestDefaultLimits(t *testing.T) {
 	assert.Equal(t, record.Limits{
 		Settle: record.Duration(15 * time.Second), Confirm: record.Duration(10 * time.Second), Quiet: record.Duration(100 * time.Millisecond),
 		Close: record.Duration(15 * time.Second), Stop: record.Duration(30 * time.Second),
+		GrowthPerCycle: 1 << 20, Grace: record.Duration(200 * time.Millisecond),
 	}, s.Limits)
 }
 
@@ -229,4 +230,37 @@ func TestSize(t *testing.T) {
 	require.ErrorContains(t, err, "x.yaml:5:1: the steps, written out, are more than 100000")
 	_, err = scenarios.Parse("x.yaml", []byte(play("one:", "- repeat: 100\n  steps: [{tick: {jobs: [{server: one, count: 1000}]}}]")))
 	require.ErrorContains(t, err, "written out")
+}
+
+// Each repetition of a repeat ends in a mark, also where it holds others; what
+// is inside another step has none.
+func TestTheEndsOfCycles(t *testing.T) {
+	t.Parallel()
+	s := parse(t, `
+name: cycles
+title: Cycles
+servers: {a: }
+steps:
+  - open: s
+    server: a
+  - repeat: 2
+    steps:
+      - call: s
+      - repeat: 2
+        steps: [{call: s}, {open: s}]
+  - parallel: [[{repeat: 3, steps: [{call: s}]}]]
+  - repeat: 1
+    steps: [{call: s}]
+`)
+	var marks []string
+	for _, step := range s.Expand() {
+		mark := string(step.Op)
+		if step.Cycle != nil {
+			mark += fmt.Sprintf(" %d.%d", step.Cycle.Series, step.Cycle.N)
+		}
+		marks = append(marks, mark)
+	}
+	assert.Equal(t, []string{
+		"open", "call", "call", "open", "call", "open 1.1", "call", "call", "open", "call", "open 1.2", "parallel", "call 2.1",
+	}, marks)
 }

@@ -26,6 +26,9 @@ var defaults = record.Limits{
 	Quiet:   record.Duration(100 * time.Millisecond),
 	Close:   record.Duration(15 * time.Second),
 	Stop:    record.Duration(30 * time.Second),
+
+	GrowthPerCycle: 1 << 20,
+	Grace:          record.Duration(200 * time.Millisecond),
 }
 
 // reader reads the parts of one file.
@@ -248,20 +251,26 @@ func docNames(docs []fakeserver.Doc) []string {
 
 var laws = []string{"L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10"}
 
-const maxSpawns = 1 << 20
+const (
+	maxSpawns    = 1 << 20
+	maxGrowthKiB = 1 << 20
+)
 
 func readLimits(m *mapping) record.Limits {
 	l := defaults
 	for _, f := range []struct {
 		key  string
 		into *record.Duration
-	}{{"settle", &l.Settle}, {"confirm", &l.Confirm}, {"quiet", &l.Quiet}, {"close", &l.Close}, {"stop", &l.Stop}} {
+	}{{"settle", &l.Settle}, {"confirm", &l.Confirm}, {"quiet", &l.Quiet}, {"close", &l.Close}, {"stop", &l.Stop}, {"grace", &l.Grace}} {
 		if v := m.get(f.key).duration(); v > 0 {
 			*f.into = v
 		}
 	}
 	l.SpawnsPerSession = m.get("spawns_per_session").whole("a number of launches", 1, maxSpawns)
 	l.SpawnsPerMinute = m.get("spawns_per_minute").whole("a number of launches", 1, maxSpawns)
+	if kib := m.get("kib_per_cycle").whole("a number of KiB", 1, maxGrowthKiB); kib > 0 {
+		l.GrowthPerCycle = int64(kib) << 10
+	}
 	l.Severity = readSeverity(m.get("severity").mapping("severity"))
 	m.done()
 	if m.node != nil && l.Quiet >= l.Settle {

@@ -67,6 +67,10 @@ type Step struct {
 	Steps  []Step         // repeat; tick: what happens while the jobs run
 	Lanes  [][]Step       // parallel
 
+	// Cycle is set by Expand in the last step of each repetition of a repeat
+	// that is not part of another step.
+	Cycle *record.Cycle
+
 	Line, Column int // where it stands in the file
 }
 

@@ -24,7 +24,8 @@ type item struct {
 var lists = []string{"scenarios", "hosts", "faults", "laws", "kinds"}
 
 func (a *app) listCommand() *cobra.Command {
-	return &cobra.Command{
+	var mutants bool
+	cmd := &cobra.Command{
 		Use:       "list [scenarios|hosts|faults|laws|kinds]",
 		Short:     "List what there is",
 		ValidArgs: lists,
@@ -33,12 +34,14 @@ func (a *app) listCommand() *cobra.Command {
 			if len(args) > 0 {
 				what = args
 			}
-			return a.list(what, len(args) != 1)
+			return a.list(what, len(args) != 1, mutants)
 		},
 	}
+	cmd.Flags().BoolVar(&mutants, "all", false, "also the hosts that break one law each, which the self-test runs")
+	return cmd
 }
 
-func (a *app) list(what []string, titles bool) error {
+func (a *app) list(what []string, titles, mutants bool) error {
 	all := map[string][]item{}
 	for _, w := range what {
 		if err := oneOf("list", w, lists...); err != nil {
@@ -47,6 +50,9 @@ func (a *app) list(what []string, titles bool) error {
 		items, err := itemsOf(w)
 		if err != nil {
 			return err
+		}
+		if w == "hosts" && mutants {
+			items = append(items, itemsOfHosts(host.Mutants("leakbench"))...)
 		}
 		all[w] = items
 	}
@@ -85,9 +91,7 @@ func itemsOf(what string) ([]item, error) {
 			items = append(items, item{Name: name, Text: s.Title, More: []string{strings.Join(s.Reports, " ")}})
 		}
 	case "hosts":
-		for _, s := range host.Builtin("leakbench") {
-			items = append(items, item{Name: s.Name, Text: s.About})
-		}
+		items = itemsOfHosts(host.Builtin("leakbench"))
 	case "faults":
 		for _, d := range fakeserver.Moments {
 			items = append(items, item{Name: "on: " + d.Name, Text: d.Text, More: []string{"do: " + strings.Join(d.With, " ")}})
@@ -105,6 +109,14 @@ func itemsOf(what string) ([]item, error) {
 		}
 	}
 	return items, nil
+}
+
+func itemsOfHosts(specs []host.Spec) []item {
+	var items []item
+	for _, s := range specs {
+		items = append(items, item{Name: s.Name, Text: s.About})
+	}
+	return items
 }
 
 func (a *app) versionCommand() *cobra.Command {

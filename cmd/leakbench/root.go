@@ -99,7 +99,8 @@ mistake, why, and how to fix it.
 	root.PersistentFlags().StringVar(&a.format, "format", "text", "text or json")
 	root.PersistentFlags().StringVar(&a.color, "color", "auto", "auto, always or never; NO_COLOR and FORCE_COLOR are obeyed")
 	root.AddCommand(a.runCommand(), a.judgeCommand(), a.reportCommand(), a.listCommand(), a.explainCommand(),
-		a.validateCommand(), a.schemaCommand(), a.doctorCommand(), a.versionCommand(), fakeserverHelp())
+		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
+		a.selftestCommand(), a.versionCommand(), fakeserverHelp())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(err, flagNames(cmd)) })
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
 	fixedChoice(root, "format", "text", "json")
@@ -107,7 +108,7 @@ mistake, why, and how to fix it.
 	return root
 }
 
-var commandNames = []string{"run", "judge", "report", "list", "explain", "validate", "schema", "doctor", "version", "fakeserver", "completion", "help"}
+var commandNames = []string{"run", "judge", "report", "list", "explain", "validate", "schema", "doctor", "selftest", "version", "fakeserver", "completion", "help"}
 
 func (a *app) checkFlags() error {
 	if err := oneOf("--format", a.format, "text", "json"); err != nil {

@@ -47,9 +47,10 @@ const (
 
 // Note is one line from a server.
 type Note struct {
-	Note string          `json:"note"`
-	Text string          `json:"text,omitempty"`
-	Data json.RawMessage `json:"data,omitempty"`
+	Note  string          `json:"note"`
+	Text  string          `json:"text,omitempty"`
+	Stdin string          `json:"stdin,omitempty"` // with a signal: "open" or "closed", at that moment
+	Data  json.RawMessage `json:"data,omitempty"`
 }
 
 // Order is one line to a server. Do is opaque here: a fakeserver.Fault.

@@ -69,6 +69,37 @@ var builtin = []Spec{
 	},
 }
 
+// mutants are exact with one small flaw each: they show that the bench names
+// what is wrong, and nothing else.
+var mutants = []struct{ name, about string }{
+	{"mutant-l1", "exact, but a connection that is superseded is forgotten"},
+	{"mutant-l1-kept", "exact, but the server of a closed session is kept, and its profile does not say so"},
+	{"mutant-l2", "exact, but nothing ends its servers when it is killed"},
+	{"mutant-l3", "exact, but with a superseded server it kills the newest other one"},
+	{"mutant-l4", "exact, but it waits for no exit"},
+	{"mutant-l5", "exact, but its end of each server's stdout stays open"},
+	{"mutant-l6", "exact, but it keeps 2 MiB for each connection that has ended"},
+	{"mutant-l7", "exact, but it makes and drops three connections before the one it keeps"},
+	{"mutant-l8", "exact, but it does not end once it has ended its servers"},
+	{"mutant-l8-close", "exact, but a close returns 2.5s after it is done"},
+	{"mutant-l9", "exact, but it kills its servers at once"},
+	{"mutant-l9-term", "exact, but SIGTERM comes before the end of stdin"},
+	{"mutant-l9-hasty", "exact, but SIGKILL comes 30ms after the end of stdin"},
+	{"mutant-l10", "exact, but a session that could not be opened once is never opened again"},
+}
+
+// Mutants lists the hosts that break one law each; self is the program's path.
+func Mutants(self string) []Spec {
+	specs := make([]Spec, len(mutants))
+	for i, m := range mutants {
+		specs[i] = Spec{
+			Name: m.name, About: m.about, Kind: record.KindDriver, Argv: []string{self, "host", m.name},
+			Profile: builtin[0].Profile,
+		}
+	}
+	return specs
+}
+
 // Builtin lists the hosts that are part of the program; self is its path.
 func Builtin(self string) []Spec {
 	specs := make([]Spec, len(builtin))
@@ -93,6 +124,11 @@ func Lookup(self, name string) (Spec, error) {
 			return s, nil
 		}
 		names = append(names, s.Name)
+	}
+	for _, s := range Mutants(self) {
+		if s.Name == name {
+			return s, nil
+		}
 	}
 	if hint := suggest.DidYouMean(name, names); hint != "" {
 		return Spec{}, fmt.Errorf("no host %q; %s", name, hint)

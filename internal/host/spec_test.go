@@ -29,6 +29,19 @@ func TestBuiltin(t *testing.T) {
 	assert.Equal(t, append(refhost.Names(), "mcp-go"), names)
 }
 
+func TestMutantsAreThereAndHidden(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, s := range host.Mutants("self") {
+		names = append(names, s.Name)
+		found, err := host.Lookup("self", s.Name)
+		require.NoError(t, err)
+		assert.Equal(t, s, found)
+		assert.NotEmpty(t, s.About)
+	}
+	assert.Equal(t, refhost.Mutants(), names)
+}
+
 func TestLookup(t *testing.T) {
 	t.Parallel()
 	s, err := host.Lookup("self", "orphan-set")

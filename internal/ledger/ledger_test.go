@@ -145,7 +145,7 @@ func TestLifeOfAServer(t *testing.T) {
 		{Note: birth.NoteRPC, Data: json.RawMessage(`{"method":"initialize","id":"1","phase":"received"}`)},
 		{Note: birth.NoteFault, Data: json.RawMessage(`{"on":"call","do":"exit","breaks":true}`)},
 		{Note: birth.NoteEOF},
-		{Note: birth.NoteSignal, Text: "SIGTERM"},
+		{Note: birth.NoteSignal, Text: "SIGTERM", Stdin: "open"},
 		{Note: birth.NoteBye, Text: "end of stdin"},
 	} {
 		require.NoError(t, c.Note(n))
@@ -159,7 +159,7 @@ func TestLifeOfAServer(t *testing.T) {
 		{Kind: record.RPC, Server: "s#1", RPC: &record.RPCInfo{Method: "initialize", ID: "1", Phase: "received"}},
 		{Kind: record.Faulted, Server: "s#1", Fault: &record.Fault{On: "call", Do: "exit", Breaks: true}},
 		{Kind: record.SawEOF, Server: "s#1"},
-		{Kind: record.SawSignal, Server: "s#1", Signal: "SIGTERM"},
+		{Kind: record.SawSignal, Server: "s#1", Signal: "SIGTERM", Text: "open"},
 		{Kind: record.Bye, Server: "s#1", Text: "end of stdin"},
 		{Kind: record.Died, Server: "s#1"},
 	}, b.all())

@@ -46,6 +46,7 @@ func decodeNote(line []byte) (record.Event, error) {
 		e.Kind = record.SawEOF
 	case birth.NoteSignal:
 		e.Kind, e.Signal = record.SawSignal, clip(n.Text)
+		e.Text = clip(n.Stdin)
 	case birth.NoteBye:
 		e.Kind, e.Text = record.Bye, clip(n.Text)
 	case birth.NoteRefuse:

@@ -25,7 +25,7 @@ func (l *Lives) Judge(wants []record.Want) (extra []*Server, missing []record.Wa
 	for _, i := range sessionsFirst(wants) {
 		var group []*Server
 		group, rest = divide(rest, wants[i])
-		lack[i] = newest(group, wants[i].Live, allowed)
+		lack[i] = newest(group, wants[i].Live, max(wants[i].Spare, 0), allowed)
 	}
 	for _, s := range l.servers {
 		if s.Alive() && !allowed[s] {
@@ -73,8 +73,9 @@ func divide(servers []*Server, w record.Want) (group, rest []*Server) {
 }
 
 // newest allows the newest n of a group, which is in the order of births, and
-// returns how many of them are dead or were never born.
-func newest(group []*Server, n int, allowed map[*Server]bool) (lack int) {
+// returns how many of them are dead or were never born. Of the others it allows
+// the newest spare ones that live and work.
+func newest(group []*Server, n, spare int, allowed map[*Server]bool) (lack int) {
 	slices.Reverse(group)
 	slices.SortStableFunc(group, func(a, b *Server) int { return stillborn(a) - stillborn(b) })
 	n = max(n, 0)
@@ -83,6 +84,12 @@ func newest(group []*Server, n int, allowed map[*Server]bool) (lack int) {
 		allowed[s] = true
 		if s.Died == Never {
 			lack--
+		}
+	}
+	for _, s := range group[min(n, len(group)):] {
+		if works := s.Established != Never && s.Broken == Never; spare > 0 && s.Alive() && works {
+			allowed[s] = true
+			spare--
 		}
 	}
 	return lack

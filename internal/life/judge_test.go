@@ -29,6 +29,9 @@ func servers(words ...string) *Lives {
 		if slices.Contains(fields, "dead") {
 			p.is(record.Died, id)
 		}
+		if slices.Contains(fields, "broken") {
+			p.add(record.Event{Kind: record.Faulted, Server: id, Fault: &record.Fault{On: "order", Do: "hang", Breaks: true}})
+		}
 		if slices.Contains(fields, "lost") {
 			p.is(record.Lost, id)
 		}
@@ -44,6 +47,11 @@ func wantOf(label, session string, live int) record.Want {
 
 func atMost(w record.Want) record.Want {
 	w.AtMost = true
+	return w
+}
+
+func spare(w record.Want, n int) record.Want {
+	w.Spare = n
 	return w
 }
 
@@ -98,6 +106,13 @@ func TestJudge(t *testing.T) {
 			wants{want("b", 1), wantOf("a", "s", 2), want("a", 1), wantOf("c", "s", 1)},
 		},
 		"extra is in the order of births":   {[]string{"b", "a", "b", "a"}, wants{want("a", 1), want("b", 1)}, []string{"b#1", "a#1"}, nil},
+		"a spare one":                       {[]string{"a/s"}, wants{spare(wantOf("a", "s", 0), 1)}, nil, nil},
+		"a spare one need not be there":     {[]string{"a/s dead"}, wants{spare(wantOf("a", "s", 0), 1)}, nil, nil},
+		"no more than the spare ones":       {[]string{"a/s", "a/s", "a/s"}, wants{spare(wantOf("a", "s", 1), 1)}, []string{"a#1"}, nil},
+		"a spare one makes up for none":     {[]string{"a/s", "a/s dead"}, wants{spare(wantOf("a", "s", 1), 1)}, nil, wants{spare(wantOf("a", "s", 1), 1)}},
+		"a spare one has been established":  {[]string{"a/s mute"}, wants{spare(wantOf("a", "s", 0), 1)}, []string{"a#1"}, nil},
+		"a spare one is not broken":         {[]string{"a/s", "a/s broken"}, wants{spare(wantOf("a", "s", 0), 1)}, []string{"a#2"}, nil},
+		"a negative number of spares":       {[]string{"a"}, wants{spare(want("a", 0), -1)}, []string{"a#1"}, nil},
 		"a lost one is neither":             {[]string{"a lost"}, wants{want("a", 1)}, nil, nil},
 		"a lost one that is old":            {[]string{"a lost", "a"}, wants{want("a", 1)}, nil, nil},
 		"a lost one that is new":            {[]string{"a", "a lost"}, wants{want("a", 1)}, []string{"a#1"}, nil},

@@ -69,7 +69,7 @@ func TestTheLifeOfAServer(t *testing.T) {
 	assert.Equal(t, Server{
 		ID: "flaky#2", Label: "flaky", Session: "s1", Launch: 2, Birth: *p.events[0].Birth,
 		Born: born, Ready: ready, Established: established, EOF: eof, Term: term, Bye: bye, Died: died, Lost: Never, Broken: broken,
-		Signals: []Mark{{hup, "SIGHUP"}, {term, "SIGTERM"}, {term + 1, "SIGTERM"}},
+		Signals: []SignalMark{{T: hup, Text: "SIGHUP"}, {T: term, Text: "SIGTERM"}, {T: term + 1, Text: "SIGTERM"}},
 		Faults: []FaultMark{
 			{broken - 1, record.Fault{On: "eof", Do: "ignore", Passive: true}},
 			{broken, record.Fault{On: "order", Do: "hang", Breaks: true}},

@@ -21,7 +21,7 @@ type Server struct {
 	Lost        int64 // its connection ended, its process did not: from here on nothing is known of it
 	Broken      int64 // the first fault after which no working session can be expected of it
 
-	Signals []Mark // all that it saw
+	Signals []SignalMark // all that it saw
 	Faults  []FaultMark
 	Calls   []Call // of tools, in the order in which it received them
 
@@ -30,10 +30,11 @@ type Server struct {
 	Inits     int // how many initialize and server/discover requests it received
 }
 
-// Mark is a word at a time.
-type Mark struct {
-	T    int64
-	Text string
+// SignalMark is a signal at the time at which it was caught.
+type SignalMark struct {
+	T     int64
+	Text  string // "SIGTERM"
+	Stdin string // "open", "closed", or "" where the server could not tell
 }
 
 // FaultMark is a fault at the time at which it was announced.
@@ -80,7 +81,7 @@ func (s *Server) apply(e record.Event) {
 	case record.SawEOF:
 		first(&s.EOF, e.T)
 	case record.SawSignal:
-		s.Signals = append(s.Signals, Mark{T: e.T, Text: e.Signal})
+		s.Signals = append(s.Signals, SignalMark{T: e.T, Text: e.Signal, Stdin: e.Text})
 		if e.Signal == "SIGTERM" {
 			first(&s.Term, e.T)
 		}

@@ -36,7 +36,7 @@ func hostMain(args []string) int {
 	switch {
 	case len(args) == 1 && args[0] == "mcp-go":
 		return mcpgo.Main()
-	case len(args) == 1 && slices.Contains(refhost.Names(), args[0]):
+	case len(args) == 1 && slices.Contains(slices.Concat(refhost.Names(), refhost.Mutants()), args[0]):
 		return refhost.Main(args[0])
 	}
 	fmt.Fprintf(os.Stderr, "leakbench host NAME runs the driver of a built-in host: %v, mcp-go\n", refhost.Names())

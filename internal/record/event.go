@@ -27,7 +27,8 @@ const (
 	Faulted Kind = "fault"
 	// SawEOF: the server read the end of stdin [Server].
 	SawEOF Kind = "eof"
-	// SawSignal: the server caught a signal [Server, Signal].
+	// SawSignal: the server caught a signal [Server, Signal; Text: whether its
+	// stdin was "open" or "closed" at that moment, where it can tell].
 	SawSignal Kind = "signal"
 	// Bye: the server finished its cleanup and exits by itself [Server, Text].
 	Bye Kind = "bye"
@@ -171,6 +172,9 @@ type Want struct {
 	Session string `json:"session,omitempty"` // "" is every server of the label that no other Want covers
 	Live    int    `json:"live"`
 	AtMost  bool   `json:"at_most,omitempty"`
+	// Spare is how many more of the group may live, if they work: the host
+	// means to keep them. They need not.
+	Spare int `json:"spare,omitempty"`
 }
 
 // Checkpoint is a moment at which the state must be right within the settle
@@ -206,12 +210,14 @@ const (
 	CensusSample  CensusRole = "sample"  // in between: curves
 	CensusSettled CensusRole = "settled" // the checkpoint's state at quiet, or when the settle time ran out
 	CensusConfirm CensusRole = "confirm" // when the watch after that ended
+	CensusCycle   CensusRole = "cycle"   // at the end of one repetition of a repeat: growth
 )
 
 // Census is the process table below the keeper, the keeper left out.
 type Census struct {
 	Role       CensusRole `json:"role,omitempty"`
 	Checkpoint string     `json:"checkpoint,omitempty"`
+	Cycle      *Cycle     `json:"cycle,omitempty"`
 	Processes  []Process  `json:"processes"`
 	Host       *Process   `json:"host,omitempty"` // the host itself, where it lives
 }
@@ -228,6 +234,15 @@ type Control struct {
 	SawEOF   bool     `json:"saw_eof,omitempty"`
 	Exited   bool     `json:"exited,omitempty"` // by itself, after the end of stdin
 	After    Duration `json:"after"`            // the end of stdin: it exited, or it was no longer watched
+}
+
+// Cycle is one repetition of a repeat of the scenario.
+type Cycle struct {
+	Series int `json:"series"` // which repeat: 1 is the first of the scenario
+	N      int `json:"n"`      // which repetition of it, from 1
+	// Quiet says that nothing was there that should not be: what the host holds
+	// it holds for the sessions that are open.
+	Quiet bool `json:"quiet,omitempty"`
 }
 
 // Holder is a process that holds the other end of a descriptor.

@@ -88,7 +88,10 @@ type Profile struct {
 	Confirm Duration `json:"confirm,omitempty"` // longest request timeout: how long a survivor is watched on
 	Stop    Duration `json:"stop,omitempty"`    // longest orderly shutdown of the host
 	Ladder  string   `json:"ladder,omitempty"`  // the teardown in words: "stdin close, 2s, TERM, 3s, KILL"
-	Scale   string   `json:"scale,omitempty"`   // by what factor its delays are shorter than in the field
+	// Resident is how many servers of a label the host means to keep when their
+	// sessions end (keep-alive, a pool): those are no finding while it lives.
+	Resident int    `json:"resident,omitempty"`
+	Scale    string `json:"scale,omitempty"` // by what factor its delays are shorter than in the field
 }
 
 // Limits are the numbers that the laws are judged by.
@@ -97,11 +100,13 @@ type Limits struct {
 	Confirm Duration `json:"confirm"` // how long after that a survivor is watched before it is called leaked, not late
 	Quiet   Duration `json:"quiet"`   // how long a clean state must hold before a checkpoint ends early
 
-	Close            Duration            `json:"close"`              // L8: one orderly close
-	Stop             Duration            `json:"stop"`               // L8: the host's orderly end
-	SpawnsPerSession int                 `json:"spawns_per_session"` // L7; 0: not judged
-	SpawnsPerMinute  int                 `json:"spawns_per_minute"`  // L7, over the run of a label; 0: not judged
-	Severity         map[string]Severity `json:"severity,omitempty"` // law id -> how a breach counts; default error
+	Close            Duration            `json:"close"`                      // L8: one orderly close
+	Stop             Duration            `json:"stop"`                       // L8: the host's orderly end
+	SpawnsPerSession int                 `json:"spawns_per_session"`         // L7; 0: not judged
+	SpawnsPerMinute  int                 `json:"spawns_per_minute"`          // L7, over the run of a label; 0: not judged
+	GrowthPerCycle   int64               `json:"growth_per_cycle,omitempty"` // L6: bytes; 0: not judged
+	Grace            Duration            `json:"grace,omitempty"`            // L9: what a server gets, at the least, for its cleanup; 0: only the order is judged
+	Severity         map[string]Severity `json:"severity,omitempty"`         // law id -> how a breach counts; default error, of L5, L6 and L9 warning
 	// Controls says that each label that the host launches must have its
 	// control in the file. Runs of before there were controls do not say it.
 	Controls bool `json:"controls,omitempty"`

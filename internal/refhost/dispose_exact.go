@@ -14,16 +14,18 @@ import (
 // kernel kills the servers of a host that is killed itself.
 type exact struct {
 	usual
+	flaw flaw // none, but for a mutant
+
 	mu   sync.Mutex
 	mine map[*connection]*group
 }
 
-func newExact() disposer { return &exact{mine: map[*connection]*group{}} }
+func newExact(f flaw) *exact { return &exact{flaw: f, mine: map[*connection]*group{}} }
 
-func (*exact) prepare(cmd *exec.Cmd) { setOwnGroup(cmd) }
+func (*exact) prepare(cmd *exec.Cmd) { setOwnGroup(cmd, true) }
 
 func (e *exact) started(c *connection) {
-	g := &group{c: c}
+	g := &group{c: c, flaw: e.flaw}
 	e.mu.Lock()
 	e.mine[c] = g
 	e.mu.Unlock()
@@ -53,7 +55,8 @@ func (e *exact) shutdown([]*connection) {
 
 // group is a server and whatever it started in its process group.
 type group struct {
-	c *connection
+	c    *connection
+	flaw flaw
 
 	mu   sync.Mutex
 	over bool // the leader is being reaped: its id is free for others
@@ -68,7 +71,11 @@ func (g *group) watch() {
 	g.mu.Lock()
 	g.over = true
 	g.mu.Unlock()
-	_ = g.c.cmd.Wait()
+	if g.flaw.skipsWait {
+		_ = g.c.cmd.Process.Release()
+	} else {
+		_ = g.c.cmd.Wait()
+	}
 	close(g.c.exited)
 }
 
@@ -83,14 +90,22 @@ func (g *group) signal(sig syscall.Signal) {
 // end is the ladder. All callers return when the server is gone.
 func (g *group) end() {
 	g.c.closing.Do(func() {
-		_ = g.c.client.Close() // ends the server's stdin
-		if !g.c.exits(exactEOF) {
-			g.signal(syscall.SIGTERM)
-			if !g.c.exits(exactTerm) {
-				g.signal(syscall.SIGKILL)
-				<-g.c.exited
-			}
+		if !g.endRudely() {
+			g.endInOrder()
 		}
-		g.c.stdout.Close()
+		if !g.flaw.keepsStdout {
+			g.c.stdout.Close()
+		}
 	})
+}
+
+func (g *group) endInOrder() {
+	_ = g.c.client.Close() // ends the server's stdin
+	if !g.c.exits(exactEOF) {
+		g.signal(syscall.SIGTERM)
+		if !g.c.exits(exactTerm) {
+			g.signal(syscall.SIGKILL)
+			<-g.c.exited
+		}
+	}
 }

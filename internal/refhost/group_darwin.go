@@ -7,4 +7,4 @@ import (
 
 // setOwnGroup gives the server a process group of its own. Nothing here kills
 // the servers of a host that is killed.
-func setOwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func setOwnGroup(cmd *exec.Cmd, _ bool) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

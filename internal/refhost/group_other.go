@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-func setOwnGroup(*exec.Cmd) {}
+func setOwnGroup(*exec.Cmd, bool) {}
 
 // awaitExit returns when the process has exited. A handle keeps it from being
 // mistaken for another one.

@@ -19,6 +19,7 @@ type host struct {
 	learn   learner
 	dispose disposer
 	spawner *spawner
+	flaw    flaw // of a mutant
 
 	life    context.Context // ends when the host stops
 	endLife context.CancelCauseFunc
@@ -30,12 +31,13 @@ type host struct {
 
 	mu       sync.Mutex
 	sessions map[string]*connection
+	givenUp  map[string]bool // what a mutant does not open any more
 }
 
 var errStopping = errors.New("the host is stopping")
 
 func newHost(d design) *host {
-	h := &host{learn: d.learn(), dispose: d.own(), spawner: newSpawner(), sessions: map[string]*connection{}}
+	h := &host{learn: d.learn(), dispose: d.own(), spawner: newSpawner(), flaw: d.flaw, sessions: map[string]*connection{}, givenUp: map[string]bool{}}
 	h.life, h.endLife = context.WithCancelCause(context.Background())
 	log.SetPrefix(d.name + ": ")
 	return h
@@ -96,10 +98,23 @@ func (h *host) Open(ctx context.Context, session string, s driver.Server) error 
 		retries = reconnects
 	}
 	c, err := h.connect(ctx, session, s, retries)
+	if h.flaw.neverTriesLate && h.gaveUp(session, err) && err == nil {
+		h.dispose.ended(c, failed)
+		err = errGivenUp
+	}
 	if err != nil {
 		return err
 	}
 	return h.keep(session, c)
+}
+
+// gaveUp reports, for a mutant, whether a session could not be opened now or
+// at any time before.
+func (h *host) gaveUp(session string, err error) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.givenUp[session] = h.givenUp[session] || err != nil
+	return h.givenUp[session]
 }
 
 // connect tries, and tries again with growing pauses.
@@ -108,7 +123,7 @@ func (h *host) connect(ctx context.Context, session string, s driver.Server, ret
 	for attempt := 0; ; attempt++ {
 		c, err := h.attempt(ctx, session, s)
 		if err == nil {
-			return c, nil
+			return h.connectOver(ctx, c, session, s), nil
 		}
 		log.Printf("session %s, attempt %d: %v", session, attempt+1, err)
 		if attempt == retries || ctx.Err() != nil {
@@ -123,6 +138,18 @@ func (h *host) connect(ctx context.Context, session string, s driver.Server, ret
 		}
 		pause = min(2*pause, backoffMost)
 	}
+}
+
+// connectOver is a mutant's: it drops a connection that works and makes
+// another, without a pause.
+func (h *host) connectOver(ctx context.Context, c *connection, session string, s driver.Server) *connection {
+	for range h.flaw.connectsTwice {
+		if next, err := h.attempt(ctx, session, s); err == nil {
+			h.dispose.ended(c, failed)
+			c = next
+		}
+	}
+	return c
 }
 
 // attempt starts one server and shakes hands with it. One that fails leaves
@@ -182,6 +209,9 @@ func (h *host) Close(_ context.Context, session string) error {
 		return fmt.Errorf("no session %q", session)
 	}
 	h.dispose.ended(c, orderly)
+	if h.flaw.closeLingers {
+		<-time.After(closeLinger)
+	}
 	return nil
 }
 
@@ -237,6 +267,9 @@ func (h *host) Stop(context.Context) error {
 		clear(h.sessions)
 		h.mu.Unlock()
 		h.dispose.shutdown(current)
+		if h.flaw.stopHangs {
+			select {}
+		}
 	})
 	return nil
 }

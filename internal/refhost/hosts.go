@@ -20,12 +20,13 @@ type design struct {
 	learn  func() learner
 	own    func() disposer
 	ladder string // its teardown in words
+	flaw   flaw   // of a mutant
 }
 
 var designs = []design{
 	{
-		name: "exact", learn: func() learner { return ownHandle{} }, own: newExact,
-		ladder: fmt.Sprintf("stdin close, %v, TERM to the group, %v, KILL to the group, wait", exactEOF, exactTerm),
+		name: "exact", learn: func() learner { return ownHandle{} }, own: func() disposer { return newExact(flaw{}) },
+		ladder: exactLadder,
 	},
 	{
 		name: "naive", learn: func() learner { return nothing{} }, own: newAbandon,
@@ -44,6 +45,8 @@ var designs = []design{
 		ladder: sdkLadder + "; what is left is not seen",
 	},
 }
+
+var exactLadder = fmt.Sprintf("stdin close, %v, TERM to the group, %v, KILL to the group, wait", exactEOF, exactTerm)
 
 var sdkLadder = fmt.Sprintf("stdin close, %v, TERM, %v, KILL", sdkEOF, sdkTerm)
 
@@ -100,6 +103,11 @@ func Main(name string) int {
 	for _, d := range designs {
 		if d.name == name {
 			return d.main()
+		}
+	}
+	for _, m := range mutants {
+		if m.name == name {
+			return m.design().main()
 		}
 	}
 	fmt.Fprintf(os.Stderr, "no reference host %q; there are %v\n", name, Names())

@@ -84,10 +84,11 @@ func (r *run) wants(live map[string]int) []record.Want {
 		return nil
 	}
 	if r.driver == nil {
-		return []record.Want{{Label: r.labels[0], Live: 1, AtMost: true}}
+		return []record.Want{{Label: r.labels[0], Live: 1, AtMost: true, Spare: r.resident}}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	kept := r.kept()
 	var wants []record.Want
 	for label, n := range live {
 		wants = append(wants, record.Want{Label: label, Live: n})
@@ -100,12 +101,32 @@ func (r *run) wants(live map[string]int) []record.Want {
 		if s.state == record.SessionOpen {
 			n = 1
 		}
-		wants = append(wants, record.Want{Label: s.label, Session: name, Live: n})
+		wants = append(wants, record.Want{Label: s.label, Session: name, Live: n, Spare: kept[name]})
 	}
 	slices.SortFunc(wants, func(a, b record.Want) int {
 		return strings.Compare(a.Label+"\x00"+a.Session, b.Label+"\x00"+b.Session)
 	})
 	return wants
+}
+
+// kept are the sessions whose servers the host means to keep although they have
+// ended: of each label, the last ones, as many as its profile says.
+func (r *run) kept() map[string]int {
+	var ended []string
+	for name, s := range r.sessions {
+		if s.state == record.SessionEnded {
+			ended = append(ended, name)
+		}
+	}
+	slices.SortFunc(ended, func(a, b string) int { return r.sessions[b].changed - r.sessions[a].changed })
+	kept, perLabel := map[string]int{}, map[string]int{}
+	for _, name := range ended {
+		label := r.sessions[name].label
+		if perLabel[label]++; perLabel[label] <= r.resident {
+			kept[name] = 1
+		}
+	}
+	return kept
 }
 
 // state is what a look at a checkpoint saw that should not be.

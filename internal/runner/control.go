@@ -201,7 +201,7 @@ func (c *controls) one(ctx context.Context, self, label, era string) (record.Con
 	c.wait(ctx, server, forAnswer, func(s controlled) bool { return s.Answered || s.died })
 	closed := time.Now()
 	started.Stdin.Close()
-	exited := c.wait(ctx, server, patience, func(s controlled) bool { return s.died })
+	exited := c.wait(ctx, server, controlPatience, func(s controlled) bool { return s.died })
 	after := time.Since(closed)
 	if err := ctx.Err(); err != nil {
 		return record.Control{}, err
@@ -224,8 +224,8 @@ func forAnswer(s controlled) time.Duration {
 	return controlAnswer
 }
 
-// patience is how long a server may take to exit after the end of its stdin.
-func patience(s controlled) time.Duration {
+// controlPatience is how long a server may take to exit after the end of its stdin.
+func controlPatience(s controlled) time.Duration {
 	deaf := slices.ContainsFunc(s.Faults, func(f record.Fault) bool { return f.On == "eof" && f.Passive })
 	switch {
 	case deaf:

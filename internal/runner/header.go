@@ -48,6 +48,7 @@ func effectiveLimits(p Params, host record.Profile) record.Limits {
 func declared(known record.Profile, said *record.Profile) record.Profile {
 	p := *said
 	p.Settle, p.Confirm, p.Stop = first(p.Settle, known.Settle), first(p.Confirm, known.Confirm), first(p.Stop, known.Stop)
+	p.Resident = max(p.Resident, known.Resident)
 	return p
 }
 

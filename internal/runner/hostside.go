@@ -112,7 +112,7 @@ func (r *run) greet(ctx context.Context, started *keeper.Host) error {
 	r.hello = record.Hello{Host: hello.Host, Version: hello.Version, Ops: hello.Ops, NotApplicable: hello.NotApplicable}
 	if hello.Profile != nil {
 		if profile := declared(r.Host.Profile, hello.Profile); profile != r.Host.Profile {
-			r.limits = effectiveLimits(r.Params, profile)
+			r.limits, r.resident = effectiveLimits(r.Params, profile), profile.Resident
 			r.hello.Profile, r.hello.Limits = &profile, &r.limits
 		}
 	}

@@ -68,7 +68,9 @@ type run struct {
 	id     string
 	limits record.Limits
 	labels []string // that the host is given
-	env    hostEnv
+
+	resident int // how many servers of a label the host means to keep
+	env      hostEnv
 
 	writer *record.Writer
 	ledger *ledger.Ledger
@@ -81,6 +83,7 @@ type run struct {
 	changed  chan struct{} // closed and replaced at each event
 	sessions map[string]*session
 	steps    int
+	changes  int // of sessions
 	hostID   record.Identity
 	hostEnd  bool                     // the host was reaped
 	hostExit record.Exit              // how it ended
@@ -88,14 +91,16 @@ type run struct {
 	known    map[record.Identity]bool // survivors that an earlier checkpoint has waited for already
 	missed   map[string]bool          // sessions likewise, whose server is missing
 	forgot   bool                     // known and missed were emptied at the host's end
-	barren   bool                     // a command host that does not launch its server again
+	cycles   cycleWaits
+	barren   bool // a command host that does not launch its server again
 }
 
 type hostEnv struct{ ledgerDir string }
 
 type session struct {
-	label string
-	state record.SessionState
+	label   string
+	state   record.SessionState
+	changed int // counts the changes of all sessions: the greatest is the latest
 }
 
 // Run plays a scenario and leaves its file in p.Dir. The error is nil when
@@ -108,6 +113,7 @@ func Run(ctx context.Context, p Params) error {
 		sessions: map[string]*session{}, known: map[record.Identity]bool{}, missed: map[string]bool{},
 	}
 	r.limits, r.labels = effectiveLimits(p, p.Host.Profile), hostLabels(p)
+	r.resident = p.Host.Profile.Resident
 	r.Start = first(p.Start, record.Duration(startTimeout))
 	writer, err := record.Create(filepath.Join(p.Dir, RunFile))
 	if err != nil {

@@ -74,6 +74,11 @@ func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
 		if err := r.one(ctx, s); err != nil {
 			return err
 		}
+		if s.Cycle != nil && !r.gone() {
+			if err := r.cycle(ctx, *s.Cycle); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -220,7 +225,8 @@ func (r *run) labelOf(name string) string {
 // session writes down what the host is entitled to keep alive from now on.
 func (r *run) session(name, label string, state record.SessionState, cut bool, why string) {
 	r.mu.Lock()
-	r.sessions[name] = &session{label: label, state: state}
+	r.changes++
+	r.sessions[name] = &session{label: label, state: state, changed: r.changes}
 	r.mu.Unlock()
 	r.emit(record.Event{Kind: record.SessionChanged, Session: &record.Session{
 		Name: name, Label: label, State: state, Cut: cut, Why: why,

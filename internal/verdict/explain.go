@@ -39,9 +39,6 @@ const explainWidth = 100
 func explainLaw(l Law) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n\n%s\n\n%s\n", l.ID, l.Name, fold(l.Says, ""), fold(l.Why, ""))
-	if why, ok := notJudged[l.ID]; ok {
-		fmt.Fprintf(&b, "\nNot judged yet: %s.\n", why)
-	}
 	for i, id := range l.Kinds {
 		if i == 0 {
 			b.WriteString("\nKinds:\n")
@@ -56,6 +53,9 @@ func explainKind(k Kind) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", k.ID, k.Title)
 	fmt.Fprintln(&b, fold(fmt.Sprintf("breaks %s %s: %s", law.ID, law.Name, law.Says), ""))
+	if len(k.Also) > 0 {
+		fmt.Fprintf(&b, "also a way to break %s\n", strings.Join(k.Also, ", "))
+	}
 	for _, part := range []struct{ title, text string }{{"Seen as", k.Signature}, {"Why", k.Why}, {"Fix", k.Fix}} {
 		fmt.Fprintf(&b, "\n%s\n%s\n", part.title, fold(part.text, "  "))
 	}

@@ -28,6 +28,7 @@ type facts struct {
 	host        host
 	steps       []*step
 	checkpoints []*checkpoint
+	cycles      []*cycle
 	zombieSince map[record.Identity]int64 // first census that showed it as a zombie
 	swept       map[record.Identity]record.Process
 	wrappers    map[int]bool              // pids whose command line holds that of a server
@@ -104,6 +105,7 @@ func (f *facts) note(i int) {
 		f.noteCheckpoint(i)
 	case record.CensusTaken:
 		f.noteCensus(i)
+		f.noteCycle(e)
 	case record.Swept:
 		for _, p := range e.Census.Processes {
 			f.swept[p.Identity] = p

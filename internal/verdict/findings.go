@@ -41,8 +41,11 @@ var tellers = map[string]func(*facts, []*breach) telling{
 	"L2":  tellLeft,
 	"L3":  tellCollateral,
 	"L4":  tellReaped,
+	"L5":  tellHandles,
+	"L6":  tellMemory,
 	"L7":  tellSpawning,
 	"L8":  tellShutdown,
+	"L9":  tellGraceful,
 	"L10": tellRecovers,
 }
 

@@ -18,23 +18,19 @@ import (
 // judge is how a law is judged. It adds its breaches to the facts.
 type judge func(*facts) LawResult
 
-// judges are the laws that are judged. The order matters in one place: L10
-// asks which sessions L3 found harmed.
+// judges are how the laws are judged, in the order of Laws. It matters in one
+// place: L9 and L10 ask which sessions L3 found harmed.
 var judges = map[string]judge{
 	"L1":  judgeFlat,
 	"L2":  judgeLeft,
 	"L3":  judgeCollateral,
 	"L4":  judgeReaped,
+	"L5":  judgeHandles,
+	"L6":  judgeMemory,
 	"L7":  judgeSpawning,
 	"L8":  judgeShutdown,
+	"L9":  judgeGraceful,
 	"L10": judgeRecovers,
-}
-
-// notJudged are the laws that are not judged yet, with the reason.
-var notJudged = map[string]string{
-	"L5": "each census counts the host's descriptors, but this version sets no limit on them",
-	"L6": "each census measures resident memory, but this version sets no limit on its growth",
-	"L9": "end of stdin and signals are recorded as the servers saw them, but this version does not judge their order",
 }
 
 // Judge judges a run. It never fails: a run that shows too little is
@@ -55,21 +51,18 @@ func Judge(run *record.Run) Verdict {
 }
 
 func (f *facts) judgeLaw(law Law) LawResult {
-	r := LawResult{Status: LawNotJudged, Reason: notJudged[law.ID]}
-	if j := judges[law.ID]; j != nil {
-		r = j(f)
+	r := judges[law.ID](f)
+	switch {
+	case f.severity(law.ID) == record.SeverityOff:
+		r = LawResult{Status: LawNotJudged, Reason: "this scenario does not ask for it"}
+	case r.Reason != "":
+		r.Status = LawNotJudged
+	case f.broke(law.ID):
+		r.Status = LawBroken
+	case f.untested() != "":
+		r = LawResult{Status: LawNotJudged, Reason: f.untested()}
+	default:
 		r.Status = LawKept
-		switch {
-		case r.Reason != "":
-			r.Status = LawNotJudged
-		case !f.broke(law.ID) && f.untested() != "":
-			r = LawResult{Status: LawNotJudged, Reason: f.untested()}
-		case f.broke(law.ID):
-			r.Status = LawBroken
-		}
-		if f.severity(law.ID) == record.SeverityOff {
-			r = LawResult{Status: LawNotJudged, Reason: "this scenario does not ask for it"}
-		}
 	}
 	r.Law, r.Name = law.ID, law.Name
 	return r
@@ -102,11 +95,18 @@ func outcome(v Verdict) Outcome {
 // severity is how a breach of a law counts in this scenario.
 func (f *facts) severity(law string) record.Severity {
 	switch s := f.header.Limits.Severity[law]; s {
-	case record.SeverityWarning, record.SeverityOff:
+	case record.SeverityError, record.SeverityWarning, record.SeverityOff:
 		return s
+	}
+	if warned[law] {
+		return record.SeverityWarning
 	}
 	return record.SeverityError
 }
+
+// warned are the laws whose breach is a warning where the scenario does not
+// say otherwise: nothing is left behind, and nobody is harmed, yet.
+var warned = map[string]bool{"L5": true, "L6": true, "L9": true}
 
 func (f *facts) broke(law string) bool {
 	return slices.ContainsFunc(f.breaches, func(b *breach) bool { return b.law == law })

@@ -50,8 +50,8 @@ func kindsFlat() []Kind {
 func kindsLeft() []Kind {
 	return []Kind{
 		{
-			ID: "deaf", Law: "L2", Class: "B", Title: "a server was told to end, did not, and was not killed",
-			Signature: "alive after the host's end; it read the end of stdin, or caught a signal, and stayed",
+			ID: "deaf", Law: "L2", Class: "B", Title: "a server outlived the host and ignores the end of its stdin",
+			Signature: "alive after the host's end; it read the end of stdin, and stayed; no signal reached it",
 			Why:       "Servers that ignore the end of stdin are common: a timer, a socket or a thread keeps them running. Some ignore SIGTERM too. A host that closes its pipes and leaves has asked, and not made sure.",
 			Fix: "Escalate, and do it before exiting: close stdin, wait, SIGTERM, wait, SIGKILL, to the process group of each server, and wait for each. Not in a timer or a background task, which end with the process. " +
 				"For the case that the host is killed: PR_SET_PDEATHSIG on Linux (set between fork and exec, by a thread that lives as long as the host), a Job Object with KILL_ON_JOB_CLOSE on Windows, " +
@@ -61,11 +61,9 @@ func kindsLeft() []Kind {
 		{
 			ID: "orphan", Law: "L2", Class: "B", Title: "a server outlived the host and was never told",
 			Signature: "alive after the host's end; it has neither read the end of stdin nor caught a signal",
-			Why: "Nothing told it. Either somebody else holds a copy of the write end of its stdin, so that the end of stdin can't come (a sibling that inherited it), or it does not read stdin at the moment, " +
-				"and the host left without a signal.",
-			Fix: "Make every pipe end close-on-exec (O_CLOEXEC, or not inheritable on Windows), so that no sibling keeps another one's stdin open. And do not rely on the end of stdin alone: " +
-				"signal the server's process group and wait for it before the host exits.",
-			Reports: []string{"R020", "R021", "R022", "R025", "R029", "R036", "R048", "R060", "R096", "R118", "R119"},
+			Why:       "Nothing told it. It does not read stdin at the moment, because a call or a loop keeps it busy, or its stdin is none of the host's, and the host left without a signal.",
+			Fix:       "Do not rely on the end of stdin alone: close it, and then signal the server's process group and wait for it before the host exits.",
+			Reports:   []string{"R020", "R021", "R022", "R025", "R029", "R036", "R048", "R060", "R096"},
 		},
 		{
 			ID: "spinner", Law: "L2", Class: "C", Title: "a server outlived the host and burns a processor",
@@ -77,16 +75,16 @@ func kindsLeft() []Kind {
 			},
 		},
 		{
-			ID: "shielded", Law: "L2", Class: "D", Title: "a server survived behind its launcher",
-			Signature: "alive after the host's end; it was launched through another process (a shell, npx, uvx), which is gone; no signal reached the server itself",
+			ID: "shielded", Law: "L2", Also: []string{"L1"}, Class: "D", Title: "a server survived behind its launcher",
+			Signature: "alive after the host's end, or after that of its session; it was launched through another process (a shell, npx, uvx), which is gone; no signal reached the server itself",
 			Why:       "The host knows the pid of the launcher and signals that. The launcher dies and does not pass the signal on, and its child goes to init.",
 			Fix: "Launch each server in a process group or a session of its own and signal the group (killpg), not the pid; on Windows put it into a Job Object. Do not skip the group because its leader is gone already: " +
 				"the members are what is left. Where you can, launch the server itself instead of a shell line (exec in the wrapper).",
 			Reports: []string{"R006", "R008", "R022", "R023", "R030", "R046", "R052", "R054", "R070", "R072", "R076", "R082", "R084", "R110"},
 		},
 		{
-			ID: "escaped", Law: "L2", Class: "E", Title: "a process left the host's reach in a session of its own",
-			Signature: "alive after the host's end; leader of a session that is not the one it was launched in, or unknown to the ledger and leader of a session",
+			ID: "escaped", Law: "L2", Also: []string{"L1"}, Class: "E", Title: "a process left the host's reach in a session of its own",
+			Signature: "alive after the host's end, or after that of its session; leader of a session that is not the one it was launched in, or unknown to the ledger and leader of a session",
 			Why:       "setsid, or a double fork, takes a process out of the group that the host signals. Its parent is gone, so a walk along parents does not find it either.",
 			Fix: "Groups and ancestry can't hold what leaves them. Give each server a container that it can't leave: a cgroup (cgroup.kill), a Job Object, a pid namespace; or be the child subreaper, so that what is orphaned comes home and can be ended. " +
 				"Do not put a second setsid between yourself and the server.",

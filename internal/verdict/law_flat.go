@@ -18,6 +18,9 @@ const sameMoment = 2 * time.Second
 // newest ones, and no other.
 func judgeFlat(f *facts) LawResult {
 	r := LawResult{Expected: "no server but the newest of each open session, " + within(f.header.Limits.Settle) + " after a checkpoint begins"}
+	if n := f.header.Host.Profile.Resident; n > 0 {
+		r.Expected += fmt.Sprintf("; up to %d of each label kept on purpose, as the host's profile says", n)
+	}
 	extras := map[string]bool{}
 	for _, cp := range f.checkpoints {
 		if cp.HostGone || cp.settled == nil || !f.hostAlive(cp.settledAt) {
@@ -52,6 +55,9 @@ func (f *facts) flatBreach(cp *checkpoint, s *life.Server) *breach {
 	b := &breach{law: "L1", label: s.Label, server: s, cp: cp, evidence: cp.evidenceOn(s.Birth.Identity), at: []int64{s.Born, cp.settledAt}}
 	var head string
 	b.kind, b.cause, head = f.flatKind(cp, s)
+	if kind := f.flatHold(cp, s, b.evidence); kind != "" {
+		b.kind, b.cause = kind, b.kind+", "+b.cause
+	}
 	name := process(s, s.Birth.Identity, "")
 	if s.Session != "" {
 		name += " of session " + plain(s.Session)
@@ -85,6 +91,22 @@ func (f *facts) when(t int64) string {
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+
+// flatHold says what else keeps a server that the host lost, or "".
+func (f *facts) flatHold(cp *checkpoint, s *life.Server, e *record.Evidence) string {
+	if kind := f.hold(s, e, cp.settledAt); kind != "" {
+		return kind
+	}
+	if p := cp.settledRows[s.Birth.Identity]; p != nil {
+		if kind := f.gotAway(s, *p); kind != "" {
+			return kind
+		}
+	}
+	if told(s, cp.settledAt-f.blur()) {
+		return "not-escalated"
+	}
+	return ""
+}
 
 // flatKind says in which way the host lost a server that should be gone.
 func (f *facts) flatKind(cp *checkpoint, s *life.Server) (kind, cause, head string) {
@@ -234,20 +256,31 @@ func inFirst(group []*breach) (n int) {
 
 var flatWords = map[string]string{
 	"abandoned": "abandoned", "superseded": "superseded", "init-stranded": "never initialized", "duplicate": "duplicate", "late": "late",
+	"not-escalated": "told to end and not killed", "pipe-blocked": "blocked in a write", "eof-withheld": "with their stdin held open by others", "stopped": "stopped",
+	"shielded": "left behind by their launchers", "escaped": "in a session of their own",
 }
+
+// wordIsPart are the kinds whose word goes before the noun.
+var wordIsPart = map[string]bool{"abandoned": true, "superseded": true, "duplicate": true}
 
 var flatTitles = map[string]string{
 	"abandoned":     "%s of %s %s still running (%s)",
 	"superseded":    "%s of %s %s still running (%s)",
 	"init-stranded": "%s of %s that never finished the handshake %s still running (%s)",
 	"duplicate":     "%s of %s %s still running (%s)",
+	"not-escalated": "%s of %s that had been told to end %s still running (%s)",
+	"pipe-blocked":  "%s of %s, blocked in a write that nobody reads, %s still running (%s)",
+	"eof-withheld":  "%s of %s, whose stdin another process holds open, %s still running (%s)",
+	"stopped":       "%s of %s, stopped by a signal, %s still there (%s)",
+	"shielded":      "%s of %s behind a launcher that is gone %s still running (%s)",
+	"escaped":       "%s of %s in a session of its own %s still running (%s)",
 }
 
 func tellFlat(f *facts, group []*breach) telling {
 	b, n := group[0], len(group)
 	word := flatWords[b.kind]
 	noun := strings.TrimSpace(word + " server")
-	if b.kind == "init-stranded" || b.kind == "late" {
+	if !wordIsPart[b.kind] {
 		noun = "server"
 	}
 	t := telling{expected: f.flatExpected(b.cp, b.label)}

@@ -70,7 +70,7 @@ func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
 	}
 	b := &breach{law: "L2", server: s, cp: cp, comm: p.Comm, evidence: cp.evidenceOn(p.Identity), at: []int64{cp.settledAt}}
 	busy := spins(cp, p.Identity)
-	b.kind = f.leftKind(s, p, busy)
+	b.kind = f.leftKind(s, p, e, busy, f.watchedUntil(cp))
 	b.cause = "host " + f.host.ending()
 	if s != nil {
 		b.label = s.Label
@@ -111,22 +111,28 @@ func (f *facts) lasted(cp *checkpoint, p record.Process) string {
 }
 
 // leftKind says how it got away.
-func (f *facts) leftKind(s *life.Server, p record.Process, busy float64) string {
+func (f *facts) leftKind(s *life.Server, p record.Process, e *record.Evidence, busy float64, until int64) string {
 	if s == nil {
 		if p.SID == p.PID {
 			return "escaped"
 		}
 		return "helper"
 	}
-	behind := s.Birth.PPID != f.host.id.PID && f.wrappers[s.Birth.PPID]
+	away, keeps := f.gotAway(s, p), f.hold(s, e, until)
 	switch {
+	case keeps == "stopped":
+		return keeps
 	case busy >= spinning:
 		return "spinner"
-	case behind && p.SID == p.PID || p.SID != s.Birth.SID:
-		return "escaped"
-	case behind && p.PPID != s.Birth.PPID && len(s.Signals) == 0:
-		return "shielded"
-	case s.EOF >= 0 || len(s.Signals) > 0:
+	case away != "":
+		return away
+	case keeps != "":
+		return keeps
+	case signalled(s, until):
+		return "not-escalated"
+	case watchdogged(s):
+		return "watchdog-blind"
+	case s.EOF >= 0:
 		return "deaf"
 	}
 	return "orphan"
@@ -152,6 +158,12 @@ var leftTitles = map[string]string{
 	"spinner":  "%s of %s outlived the host and %s busy",
 	"shielded": "%s of %s outlived the host behind a launcher",
 	"escaped":  "%s of %s outlived the host in a session of its own",
+
+	"not-escalated":  "%s of %s had been told to end and outlived the host",
+	"pipe-blocked":   "%s of %s outlived the host, blocked in a write that nobody reads",
+	"eof-withheld":   "%s of %s outlived the host, with the stdin held open by another process",
+	"stopped":        "%s of %s outlived the host, stopped by a signal",
+	"watchdog-blind": "%s of %s outlived the host in spite of a watchdog",
 }
 
 func tellLeft(f *facts, group []*breach) telling {
@@ -172,7 +184,7 @@ func tellLeft(f *facts, group []*breach) telling {
 	switch f.host.ending() {
 	case "killed":
 		t.fix = killedFix
-		t.fixAlone = b.kind == "deaf"
+		t.fixAlone = b.kind == "deaf" || b.kind == "not-escalated"
 	case "asked to end":
 		t.fix = "The host ended before its servers did."
 	}

@@ -9,7 +9,7 @@ import (
 // opened and answers.
 func judgeRecovers(f *facts) LawResult {
 	r := LawResult{Expected: "each session opened after the last fault opens and answers"}
-	last := f.lastFault()
+	last, held := f.lastFault(), f.judgeHeld()
 	if last < 0 {
 		r.Reason = "no server broke a session"
 		return r
@@ -28,6 +28,9 @@ func judgeRecovers(f *facts) LawResult {
 		if f.wasHarmed(key, s.ended) {
 			continue // L3 says why
 		}
+		if works, tried := opened[key]; s.Op == "call" && s.failed() && tried && !works {
+			f.blamed[s.N] = true // there is no session to call
+		}
 		if s.failed() && (s.Op == "open" || s.Op == "job" || s.Op == "call" && opened[key]) {
 			failed++
 			f.blamed[s.N] = true
@@ -35,7 +38,9 @@ func judgeRecovers(f *facts) LawResult {
 		}
 	}
 	r.Found = fmt.Sprintf("%s opened after it, %d failed", count(judged, "session"), failed)
-	if judged == 0 {
+	if held > 0 {
+		r.Found += fmt.Sprintf("; %s found taken what an older one held", count(held, "launch"))
+	} else if judged == 0 {
 		r.Reason = "no session was opened after the last fault"
 	}
 	return r
@@ -104,6 +109,9 @@ func (f *facts) faultAt(t int64) string {
 
 func tellRecovers(_ *facts, group []*breach) telling {
 	b, n := group[0], len(group)
+	if b.kind == "resource-held" {
+		return tellHeld(group)
+	}
 	t := telling{expected: "a session opened after the last fault opens and answers", found: b.value}
 	if b.cause == "call" {
 		t.title = fmt.Sprintf("%s to %s failed after the faults had ended", count(n, "call"), plain(b.label))

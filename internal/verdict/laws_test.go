@@ -155,7 +155,7 @@ var leftCases = []caseOf{
 	},
 	{
 		kind: "orphan",
-		show: outlives("kill", nil, func(p *play, a string) { p.examined(a, holder("server flaky#2", 300, 5)) }),
+		show: outlives("kill", nil, func(p *play, a string) { p.examined(a) }),
 		near: outlives("kill", func(p *play, a string) { p.eof(a) }, nil),
 	},
 	{
@@ -270,7 +270,11 @@ func TestEachKindIsToldFromItsNeighbour(t *testing.T) {
 			t.Parallel()
 			v := Judge(c.show(newPlay()))
 			f := only(t, v, c.kind)
-			assert.Equal(t, Leak, v.Outcome)
+			outcome := Leak
+			if warned[f.Law] {
+				outcome = Clean
+			}
+			assert.Equal(t, outcome, v.Outcome)
 			assert.Equal(t, LawBroken, resultOf(v, f.Law).Status)
 			assert.Equal(t, kindOf(c.kind).Law, f.Law)
 			complete(t, f)
@@ -285,7 +289,7 @@ func TestEachKindIsToldFromItsNeighbour(t *testing.T) {
 
 func allCases() []caseOf {
 	var all []caseOf
-	for _, cases := range [][]caseOf{flatCases, leftCases, reapedCases, collateralCases, spawningCases, shutdownCases, recoveryCases} {
+	for _, cases := range [][]caseOf{flatCases, leftCases, reapedCases, collateralCases, spawningCases, shutdownCases, recoveryCases, growthCases, gracefulCases, evidenceCases} {
 		all = append(all, cases...)
 	}
 	return all

@@ -94,9 +94,10 @@ type Law struct {
 type Kind struct {
 	ID        string // "superseded"
 	Law       string
-	Class     string // the letter of the field reports' taxonomy: "A"
-	Title     string // "a superseded server is still running"
-	Signature string // how it is recognised
+	Also      []string // other laws that it breaks, in other circumstances
+	Class     string   // the letter of the field reports' taxonomy: "A"
+	Title     string   // "a superseded server is still running"
+	Signature string   // how it is recognised
 	Why       string
 	Fix       string
 	Reports   []string

@@ -21,7 +21,7 @@ func TestACleanRun(t *testing.T) {
 	require.Len(t, v.Laws, len(Laws()))
 	for i, law := range Laws() {
 		assert.Equal(t, law.ID, v.Laws[i].Law)
-		want := map[string]LawStatus{"L1": LawKept, "L2": LawKept, "L3": LawKept, "L4": LawKept, "L8": LawKept}[law.ID]
+		want := map[string]LawStatus{"L1": LawKept, "L2": LawKept, "L3": LawKept, "L4": LawKept, "L8": LawKept, "L9": LawKept}[law.ID]
 		if want == "" {
 			want = LawNotJudged
 			assert.NotEmpty(t, v.Laws[i].Reason, law.ID)
@@ -232,7 +232,7 @@ func TestARunThatTheUserStopsBlamesNobodyForTheSweep(t *testing.T) {
 	p.restless("host gone", nil)
 	p.add(record.Event{Kind: record.Swept, Census: p.census()})
 	v = Judge(p.over(record.End{Reason: "done"}))
-	assert.Equal(t, []string{"deaf", "terminated"}, kindsIn(v), "in a run that was played to its end the sweep excuses nothing")
+	assert.Equal(t, []string{"not-escalated", "terminated"}, kindsIn(v), "in a run that was played to its end the sweep excuses nothing")
 }
 
 func TestTheOddestRuns(t *testing.T) {

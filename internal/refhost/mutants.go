@@ -1,0 +1,166 @@
+package refhost
+
+import (
+	"errors"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// flaw is one small thing that a mutant does differently from exact. Each
+// breaks one law, and no other.
+type flaw struct {
+	forgetsOld     bool    // L1: a connection that was superseded is dropped, not ended
+	keepsClosed    bool    // L1, unless its profile says so: the server of a closed session stays
+	noDeathSignal  bool    // L2: nothing ends the servers of a host that is killed
+	killsSibling   bool    // L3: when a connection is superseded, the newest of the others dies with it
+	skipsWait      bool    // L4: exits are noticed, and not waited for
+	keepsStdout    bool    // L5: the host's end of stdout stays open
+	hoards         int     // L6: bytes kept for each connection that has ended
+	connectsTwice  int     // L7: how many connections are made and dropped before the one that is kept
+	stopHangs      bool    // L8: the host has ended its servers, and does not end
+	closeLingers   bool    // L8: a close that is done does not return
+	manners        manners // L9
+	neverTriesLate bool    // L10: a session that could not be opened once is given up for good
+}
+
+// manners are the order in which a mutant ends a server.
+type manners int
+
+const (
+	inOrder   manners = iota
+	termFirst         // SIGTERM, and stdin stays open
+	killFirst         // SIGKILL, and nothing else
+	hasty             // the end of stdin, and SIGKILL before anybody can have cleaned up
+)
+
+const (
+	hoard       = 2 << 20
+	tooOften    = 3
+	closeLinger = 2500 * time.Millisecond
+	hastyEOF    = 30 * time.Millisecond
+)
+
+// mutant is a row of the table of mutants.
+type mutant struct {
+	name string
+	flaw flaw
+}
+
+var mutants = []mutant{
+	{"mutant-l1", flaw{forgetsOld: true}},
+	{"mutant-l1-kept", flaw{keepsClosed: true}},
+	{"mutant-l2", flaw{noDeathSignal: true}},
+	{"mutant-l3", flaw{killsSibling: true}},
+	{"mutant-l4", flaw{skipsWait: true}},
+	{"mutant-l5", flaw{keepsStdout: true}},
+	{"mutant-l6", flaw{hoards: hoard}},
+	{"mutant-l7", flaw{connectsTwice: tooOften}},
+	{"mutant-l8", flaw{stopHangs: true}},
+	{"mutant-l8-close", flaw{closeLingers: true}},
+	{"mutant-l9", flaw{manners: killFirst}},
+	{"mutant-l9-term", flaw{manners: termFirst}},
+	{"mutant-l9-hasty", flaw{manners: hasty}},
+	{"mutant-l10", flaw{neverTriesLate: true}},
+}
+
+// Mutants lists the hosts that break one law each.
+func Mutants() []string {
+	names := make([]string, len(mutants))
+	for i, m := range mutants {
+		names[i] = m.name
+	}
+	return names
+}
+
+func (m mutant) design() design {
+	return design{
+		name: m.name, flaw: m.flaw, ladder: exactLadder,
+		learn: func() learner { return ownHandle{} },
+		own:   func() disposer { return &flawed{exact: newExact(m.flaw), flaw: m.flaw} },
+	}
+}
+
+// flawed is exact with a flaw in what it does with its servers; the ladder's
+// own flaws are in exact itself.
+type flawed struct {
+	*exact
+	flaw flaw
+
+	mu     sync.Mutex
+	hoard  [][]byte
+	parked []*connection // keeps the garbage collector from closing what is left open
+}
+
+func (f *flawed) prepare(cmd *exec.Cmd) { setOwnGroup(cmd, !f.flaw.noDeathSignal) }
+
+func (f *flawed) ended(c *connection, why ending) {
+	f.keep(c)
+	if why == superseded && f.flaw.forgetsOld || why == orderly && f.flaw.keepsClosed {
+		return // it is ended with the host
+	}
+	f.exact.ended(c, why)
+	if why == superseded && f.flaw.killsSibling {
+		f.killNewest()
+	}
+}
+
+// keep holds on to what should go with a connection.
+func (f *flawed) keep(c *connection) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.flaw.keepsStdout {
+		f.parked = append(f.parked, c)
+	}
+	if f.flaw.hoards > 0 {
+		kept := make([]byte, f.flaw.hoards)
+		for i := range kept {
+			kept[i] = byte(i) // memory that was never written to is not resident
+		}
+		f.hoard = append(f.hoard, kept)
+	}
+}
+
+// killNewest ends the server that was launched last, whoever's it is.
+func (f *flawed) killNewest() {
+	f.exact.mu.Lock()
+	var newest *group
+	for _, g := range f.mine {
+		if newest == nil || g.c.cmd.Process.Pid > newest.c.cmd.Process.Pid {
+			newest = g
+		}
+	}
+	f.exact.mu.Unlock()
+	if newest != nil {
+		newest.signal(syscall.SIGKILL)
+	}
+}
+
+// endRudely ends a server without the ladder, and reports whether it did.
+func (g *group) endRudely() bool {
+	switch g.flaw.manners {
+	case killFirst:
+		g.signal(syscall.SIGKILL)
+		<-g.c.exited
+		_ = g.c.client.Close()
+	case termFirst:
+		g.signal(syscall.SIGTERM)
+		if !g.c.exits(exactTerm) {
+			g.signal(syscall.SIGKILL)
+			<-g.c.exited
+		}
+		_ = g.c.client.Close()
+	case hasty:
+		_ = g.c.client.Close()
+		if !g.c.exits(hastyEOF) {
+			g.signal(syscall.SIGKILL)
+			<-g.c.exited
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+var errGivenUp = errors.New("this session could not be opened once, and is not opened any more")

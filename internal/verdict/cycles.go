@@ -1,0 +1,167 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// cycle is the state at the end of one repetition of the scenario.
+type cycle struct {
+	record.Cycle
+	name string // "cycle 3", or the checkpoint after the last one
+	t    int64
+	host *record.Process
+	rows rows
+	live int // processes below the host
+}
+
+func (f *facts) noteCycle(e *record.Event) {
+	c := e.Census
+	if c.Role != record.CensusCycle || c.Cycle == nil {
+		return
+	}
+	f.cycles = append(f.cycles, f.cycleOf(*c.Cycle, fmt.Sprintf("cycle %d", c.Cycle.N), e.T, c))
+}
+
+func (f *facts) cycleOf(c record.Cycle, name string, t int64, census *record.Census) *cycle {
+	out := &cycle{Cycle: c, name: name, t: t, host: census.Host, rows: rowsOf(census)}
+	for _, p := range census.Processes {
+		if p.State != zombie {
+			out.live++
+		}
+	}
+	return out
+}
+
+// series are the cycles of each repeat that can be compared: nothing was there
+// that should not be, and the host had the same number of processes to look
+// after. The first few of a repeat are warm-up. With them goes the first quiet
+// checkpoint after the last one: it gives the host more time to come to rest.
+func (f *facts) series(warmUp int) [][]*cycle {
+	bySeries := map[int][]*cycle{}
+	last := 0
+	for _, c := range f.cycles {
+		last = max(last, c.Series)
+		if c.Quiet && c.N > warmUp && c.host != nil {
+			bySeries[c.Series] = append(bySeries[c.Series], c)
+		}
+	}
+	var all [][]*cycle
+	for n := 1; n <= last && len(all) < len(f.cycles); n++ {
+		if group := alikeCycles(bySeries[n]); len(group) > 0 {
+			all = append(all, f.withCheckpoint(group))
+		}
+	}
+	return all
+}
+
+// alikeCycles keeps those with the commonest number of processes.
+func alikeCycles(all []*cycle) []*cycle {
+	byLive := map[int][]*cycle{}
+	var best []*cycle
+	for _, c := range all {
+		byLive[c.live] = append(byLive[c.live], c)
+		if len(byLive[c.live]) > len(best) {
+			best = byLive[c.live]
+		}
+	}
+	return best
+}
+
+func (f *facts) withCheckpoint(group []*cycle) []*cycle {
+	last := group[len(group)-1]
+	for _, cp := range f.checkpoints {
+		if cp.begun < last.t || cp.HostGone {
+			continue
+		}
+		if cp.Quiet && cp.settled != nil && cp.settled.Host != nil {
+			after := f.cycleOf(record.Cycle{Series: last.Series, N: last.N + 1, Quiet: true}, "checkpoint "+plain(cp.Name), cp.settledAt, cp.settled)
+			if after.live == last.live {
+				return append(slices.Clone(group), after)
+			}
+		}
+		return group
+	}
+	return group
+}
+
+// noCycles is why nothing can be said about growth, where at least n
+// comparable cycles are needed.
+func (f *facts) noCycles(n int) string {
+	quiet := 0
+	for _, c := range f.cycles {
+		if c.Quiet {
+			quiet++
+		}
+	}
+	switch {
+	case len(f.cycles) == 0:
+		return "the scenario repeats nothing, so there are no cycles to compare"
+	case len(f.cycles) < n:
+		return fmt.Sprintf("%s of the scenario, and %d are needed", count(len(f.cycles), "repetition"), n)
+	case quiet < n:
+		return fmt.Sprintf("what should be gone was still there at the end of %d of %s: what the host holds for it can't be told from a leak of its own", len(f.cycles)-quiet, count(len(f.cycles), "cycle"))
+	}
+	return fmt.Sprintf("fewer than %d cycles in a row can be compared", n)
+}
+
+// floor is what each value returned to in the end: the least of it and all
+// later ones. What is only held for a moment does not show in it.
+func floor(values []int64) []int64 {
+	out := slices.Clone(values)
+	for i := len(out) - 2; i >= 0; i-- {
+		out[i] = min(out[i], out[i+1])
+	}
+	return out
+}
+
+// rises counts the steps up.
+func rises(values []int64) (n int) {
+	for i := 1; i < len(values); i++ {
+		if values[i] > values[i-1] {
+			n++
+		}
+	}
+	return n
+}
+
+// withoutJump takes the greatest step up out of the values: a heap grows by
+// steps, and one in the middle of a few cycles looks like a slope.
+func withoutJump(values []int64) []int64 {
+	out := slices.Clone(values)
+	at, most := 0, int64(0)
+	for i := 1; i < len(out); i++ {
+		if d := out[i] - out[i-1]; d > most {
+			at, most = i, d
+		}
+	}
+	for i := at; i < len(out); i++ {
+		out[i] -= most
+	}
+	return out
+}
+
+// slope is the growth per cycle: the median of the slopes between all pairs
+// of points (Theil-Sen), which single points that are off do not move.
+func slope(x []int, y []int64) float64 {
+	var all []float64
+	for i := range x {
+		for j := i + 1; j < len(x); j++ {
+			if x[j] != x[i] {
+				all = append(all, float64(y[j]-y[i])/float64(x[j]-x[i]))
+			}
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.SortFunc(all, func(a, b float64) int { return cmp.Compare(a, b) })
+	mid := len(all) / 2
+	if len(all)%2 == 0 {
+		return (all[mid-1] + all[mid]) / 2
+	}
+	return all[mid]
+}

@@ -1,0 +1,104 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/life"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// hold says, from the evidence on a survivor alone, what keeps it: "stopped",
+// "pipe-blocked", "eof-withheld", or "" where it could go. It comes before the
+// way in which the host lost it: whatever that was, this has to be mended too.
+func (f *facts) hold(s *life.Server, e *record.Evidence, until int64) string {
+	switch {
+	case e == nil:
+		return ""
+	case e.State == "T" || e.State == "t":
+		return "stopped"
+	case blockedWriting(e):
+		return "pipe-blocked"
+	case f.withheld(e) && (s == nil || s.EOF < 0 || s.EOF > until):
+		return "eof-withheld"
+	}
+	return ""
+}
+
+// blockedWriting says that the process waits for somebody to read what it
+// writes to stdout or stderr. Where system calls can't be seen, the place in
+// the kernel tells: pipe_write, on newer kernels anon_pipe_write.
+func blockedWriting(e *record.Evidence) bool {
+	if e.State != "S" && e.State != "D" {
+		return false
+	}
+	call, _, _ := strings.Cut(e.Syscall, " ")
+	if call != "" {
+		return strings.HasPrefix(call, "write(1") || strings.HasPrefix(call, "write(2")
+	}
+	return strings.HasSuffix(e.Wchan, "pipe_write")
+}
+
+// withheld says that stdin can't end, because processes that have nothing to
+// do with it hold a copy of its write end, and the host itself holds none any
+// more.
+func (f *facts) withheld(e *record.Evidence) bool {
+	i := slices.IndexFunc(e.Descriptors, func(d record.Descriptor) bool { return d.FD == 0 })
+	if i < 0 || !e.Descriptors[i].Known {
+		return false
+	}
+	held := writers(e.Descriptors[i], e.Identity)
+	return len(held) > 0 && !slices.ContainsFunc(held, f.entitled)
+}
+
+// entitled says that a holder of a stdin's other end is there for that: the
+// host, the bench, or a launcher that passes stdin on.
+func (f *facts) entitled(h record.Holder) bool {
+	switch h.Role {
+	case "host", "keeper", "bench":
+		return true
+	}
+	return f.wrappers[h.PID] && !strings.HasPrefix(h.Role, "server ")
+}
+
+// told says that a server had been told to end by t, in a way that it saw.
+func told(s *life.Server, t int64) bool {
+	return s.EOF >= 0 && s.EOF <= t || signalled(s, t)
+}
+
+func signalled(s *life.Server, t int64) bool {
+	return len(s.Signals) > 0 && s.Signals[0].T <= t
+}
+
+// gotAway says how a server came out of the host's reach: "escaped" into a
+// session of its own, "shielded" by a launcher that is gone, or "".
+func (f *facts) gotAway(s *life.Server, p record.Process) string {
+	behind := s.Birth.PPID != f.host.id.PID && f.wrappers[s.Birth.PPID]
+	switch {
+	case behind && p.SID == p.PID || p.SID != s.Birth.SID:
+		return "escaped"
+	case behind && p.PPID != s.Birth.PPID && len(s.Signals) == 0:
+		return "shielded"
+	}
+	return ""
+}
+
+// watchdogged says that a watchdog of the server's own had looked after its
+// parent, and did not end it.
+func watchdogged(s *life.Server) bool {
+	return slices.ContainsFunc(s.Faults, func(f life.FaultMark) bool { return f.Do == "watchdog" })
+}
+
+// siblingThatKills is the server of the same label that announced, shortly
+// before, that it kills its siblings, or nil.
+func (f *facts) siblingThatKills(s *life.Server, t int64) *life.Server {
+	for _, other := range f.servers {
+		for _, fault := range other.Faults {
+			near := fault.T <= t+int64(noteBlur) && fault.T >= t-int64(noteBlur)
+			if other != s && other.Label == s.Label && fault.Do == "kill-siblings" && near {
+				return other
+			}
+		}
+	}
+	return nil
+}

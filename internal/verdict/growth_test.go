@@ -1,0 +1,260 @@
+package verdict
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+const mib = 1 << 20
+
+// cycle is the end of a repetition, with what the host holds.
+func (p *play) cycle(n int, fds int, rss int64, quiet bool) {
+	p.wait(100 * ms)
+	c := p.census()
+	c.Role, c.Cycle = record.CensusCycle, &record.Cycle{Series: 1, N: n, Quiet: quiet}
+	c.Host = &record.Process{Identity: record.Identity{PID: hostPID, Start: 2000}, PPID: keeperPID, State: "S", Comm: "host", FDs: fds, RSS: rss}
+	p.add(record.Event{Kind: record.CensusTaken, Census: c})
+}
+
+// grows plays a cycle for each number of descriptors.
+func grows(fds ...int) func(p *play) *record.Run {
+	return func(p *play) *record.Run {
+		p.open("s1", "flaky")
+		for i, n := range fds {
+			p.cycle(i+1, n, 10*mib, true)
+		}
+		return p.done()
+	}
+}
+
+// swells plays a cycle for each size of the host, in MiB.
+func swells(sizes ...int64) func(p *play) *record.Run {
+	return func(p *play) *record.Run {
+		p.run.Header.Limits.GrowthPerCycle = mib
+		p.open("s1", "flaky")
+		for i, n := range sizes {
+			p.cycle(i+1, 12, n*mib, true)
+		}
+		return p.done()
+	}
+}
+
+// fattens has a server grow over the cycles; each of them is its own where it
+// is replaced.
+func fattens(replaced bool) func(p *play) *record.Run {
+	return func(p *play) *record.Run {
+		p.run.Header.Limits.GrowthPerCycle = mib
+		name := p.open("s1", "flaky")
+		for n := range int64(10) {
+			if replaced {
+				p.bye(name)
+				name = p.open("s1", "flaky")
+			}
+			row := p.procs[p.ids[name]]
+			row.RSS = (3 + 2*n) * mib
+			p.procs[p.ids[name]] = row
+			p.cycle(int(n)+1, 12, 10*mib, true)
+		}
+		return p.done()
+	}
+}
+
+var growthCases = []caseOf{
+	{
+		kind: "fd-leak",
+		show: grows(10, 12, 13, 14, 16, 17),
+		near: grows(10, 12, 13, 14, 14, 14), // it fills a pool
+	},
+	{
+		kind: "host-growth",
+		show: swells(10, 30, 32, 34, 36, 38, 40, 42, 44),
+		near: swells(10, 30, 31, 32, 33, 33, 53, 54, 55), // a step of the heap, and the limit
+	},
+	{kind: "server-growth", show: fattens(false), near: fattens(true)},
+}
+
+func TestWhatIsHeldForAMomentIsNoLeak(t *testing.T) {
+	t.Parallel()
+	for name, fds := range map[string][]int{
+		"one more at the end":  {10, 12, 12, 12, 12, 12, 14},
+		"now and then":         {10, 14, 12, 16, 12, 18, 12},
+		"more and less":        {10, 12, 13, 14, 15, 16, 12},
+		"up in the first":      {30, 12, 12, 12, 12},
+		"twice, then no more":  {10, 12, 13, 14, 14, 14, 14, 14},
+		"closed after the end": {10, 20, 19, 18, 17, 16},
+	} {
+		v := Judge(grows(fds...)(newPlay()))
+		assert.Empty(t, kindsIn(v), name)
+		assert.Equal(t, LawKept, resultOf(v, "L5").Status, name)
+	}
+}
+
+func TestTheCheckpointAfterTheCyclesIsTheLastOne(t *testing.T) {
+	t.Parallel()
+	for fds, want := range map[int][]string{12: {}, 18: {"fd-leak"}} {
+		p := newPlay()
+		p.open("s1", "flaky")
+		for n := 1; n <= 6; n++ {
+			p.cycle(n, 10+n, 10*mib, true)
+		}
+		cp := record.Checkpoint{Name: "after", Wants: []record.Want{want1}}
+		p.add(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
+		p.wait(150 * ms)
+		c := p.census()
+		c.Role, c.Checkpoint, c.Host = record.CensusSettled, "after", &record.Process{FDs: fds, State: "S"}
+		p.add(record.Event{Kind: record.CensusTaken, Census: c})
+		cp.Quiet = true
+		p.add(record.Event{Kind: record.CheckpointEnded, Checkpoint: &cp})
+		assert.Equal(t, want, kindsIn(Judge(p.done())), "%d descriptors in the end", fds)
+	}
+}
+
+var want1 = record.Want{Label: "flaky", Session: "s1", Live: 1}
+
+// Growth is judged from what can be compared, or not at all.
+func TestGrowthThatCantBeJudged(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		run    func(p *play)
+		reason string
+	}{
+		"no cycles": {func(*play) {}, "repeats nothing"},
+		"too few": {func(p *play) {
+			for n := 1; n <= 4; n++ {
+				p.cycle(n, 10*n, 10*mib, true)
+			}
+		}, "4 repetitions of the scenario, and 5 are needed"},
+		"restless": {func(p *play) {
+			for n := 1; n <= 9; n++ {
+				p.cycle(n, 10*n, 10*mib, n%3 == 0)
+			}
+		}, "still there at the end of 6 of 9 cycles"},
+		"unseen": {func(p *play) {
+			for n := 1; n <= 9; n++ {
+				p.cycle(n, -1, 10*mib, true)
+			}
+		}, "can't be counted on this system"},
+	} {
+		p := newPlay()
+		p.open("s1", "flaky")
+		c.run(p)
+		v := Judge(p.done())
+		assert.Equal(t, LawNotJudged, resultOf(v, "L5").Status, name)
+		assert.Contains(t, resultOf(v, "L5").Reason, c.reason, name)
+		assert.Empty(t, kindsIn(v), name)
+	}
+	v := Judge(swells(10, 30, 60, 90, 120, 150, 180, 210)(newPlay()))
+	assert.Contains(t, resultOf(v, "L6").Reason, "8 repetitions of the scenario, and 9 are needed")
+}
+
+func TestCyclesWithMoreToLookAfterAreNotCompared(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	for n := 1; n <= 9; n++ {
+		p.open("s"+string(rune('0'+n)), "flaky")
+		p.cycle(n, 10+3*n, 10*mib, true)
+	}
+	v := Judge(p.done())
+	assert.Empty(t, kindsIn(v))
+	assert.Contains(t, resultOf(v, "L5").Reason, "in a row can be compared")
+}
+
+func TestTheScenarioSaysHowMuchGrowthCounts(t *testing.T) {
+	t.Parallel()
+	run := grows(10, 12, 13, 14, 16, 17)(newPlay())
+	run.Header.Limits.Severity = map[string]record.Severity{"L5": record.SeverityError}
+	assert.Equal(t, Leak, Judge(run).Outcome)
+	run.Header.Limits.Severity = map[string]record.Severity{"L5": record.SeverityOff}
+	v := Judge(run)
+	assert.Empty(t, v.Findings)
+	assert.Equal(t, LawNotJudged, resultOf(v, "L5").Status)
+}
+
+func TestSlope(t *testing.T) {
+	t.Parallel()
+	assert.InDelta(t, 2, slope([]int{1, 2, 4, 5}, []int64{2, 4, 8, 10}), 1e-9)
+	assert.InDelta(t, 1, slope([]int{1, 2, 3, 4, 5, 6, 7}, []int64{1, 2, 3, 400, 5, 6, 7}), 1e-9, "one that is off does not move it")
+	assert.Equal(t, []int64{1, 2, 2, 3}, withoutJump([]int64{1, 2, 20, 21}))
+	assert.Equal(t, []int64{3, 2, 1}, withoutJump([]int64{3, 2, 1}))
+	assert.Zero(t, slope([]int{1}, []int64{5}))
+	assert.Equal(t, []int64{1, 1, 2, 2}, floor([]int64{3, 1, 4, 2}))
+	assert.Equal(t, 1, rises([]int64{1, 1, 2, 2}))
+}
+
+func (p *play) signalled(server, name, stdin string) {
+	p.add(record.Event{Kind: record.SawSignal, Server: server, Signal: name, Text: stdin})
+}
+
+// closes opens a session and closes it; course is what becomes of its server.
+func closes(course func(p *play, server string)) func(p *play) *record.Run {
+	return func(p *play) *record.Run {
+		p.run.Header.Limits.Grace = record.Duration(100 * ms)
+		a := p.open("s1", "flaky")
+		p.close("s1", "flaky", func() { course(p, a) })
+		p.quiet("after", want("flaky", "s1", 0))
+		return p.done()
+	}
+}
+
+var gracefulCases = []caseOf{
+	{
+		kind: "signal-first",
+		show: closes(func(p *play, a string) {
+			p.signalled(a, "SIGTERM", "open")
+			p.add(record.Event{Kind: record.Bye, Server: a, Text: "SIGTERM"})
+			p.dead(a)
+		}),
+		near: closes(func(p *play, a string) { // a busy machine: it saw the signal first, and stdin was closed by then
+			p.signalled(a, "SIGTERM", "closed")
+			p.add(record.Event{Kind: record.Bye, Server: a, Text: "SIGTERM"})
+			p.dead(a)
+		}),
+	},
+	{
+		kind: "killed-unasked",
+		show: closes(func(p *play, a string) { p.wait(20 * ms); p.dead(a) }),
+		near: closes(func(p *play, a string) { p.wait(120 * ms); p.dead(a) }), // it may have been told, and not have seen it
+	},
+	{
+		kind: "cleanup-cut-short",
+		show: closes(func(p *play, a string) { p.eof(a); p.wait(50 * ms); p.dead(a) }),
+		near: closes(func(p *play, a string) { p.eof(a); p.wait(110 * ms); p.dead(a) }),
+	},
+}
+
+func TestWhoIsNotTreatedBadly(t *testing.T) {
+	t.Parallel()
+	for name, run := range map[string]func(p *play) *record.Run{
+		"one that ignores the end of stdin": closes(func(p *play, a string) { p.eof(a); p.fault(a, "eof", "ignore", false); p.dead(a) }),
+		"one that was broken before":        closes(func(p *play, a string) { p.fault(a, "order", "hang", true); p.dead(a) }),
+		"the servers of a host that was killed": func(p *play) *record.Run {
+			p.run.Header.Limits.Grace = record.Duration(100 * ms)
+			a := p.open("s1", "flaky")
+			p.stop("kill", func() { p.dead(a) })
+			p.quiet("host gone")
+			return p.done()
+		},
+	} {
+		v := Judge(run(newPlay()))
+		assert.Empty(t, kindsIn(v), "%s\n%s", name, account(v))
+	}
+	run := closes(func(p *play, a string) { p.term(a); p.dead(a) })(newPlay())
+	run.Header.Limits.Grace = 0
+	r := resultOf(Judge(run), "L9")
+	require.Equal(t, LawNotJudged, r.Status)
+	assert.Contains(t, r.Reason, "can't be told whether the end of stdin or the signal came first")
+}
+
+func TestALiveServerThatIsKilledIsL3sMatter(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.run.Header.Limits.Grace = record.Duration(100 * ms)
+	a := p.open("s1", "flaky")
+	p.open("s2", "flaky")
+	p.close("s2", "flaky", func() { p.signalled(a, "SIGTERM", "open"); p.dead(a); p.bye("flaky#2") })
+	assert.Equal(t, []string{"terminated"}, kindsIn(Judge(p.done())))
+}

@@ -1,0 +1,89 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/leakbench/leakbench/internal/life"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// judgeHeld reports the launches that found taken what an older launch should
+// have given back: one for the same session, or for a session that had ended.
+// Two sessions that are open at once and need the same thing are not the
+// host's doing.
+func (f *facts) judgeHeld() (n int) {
+	for _, s := range f.servers {
+		at, what := lockedOut(s)
+		if at < 0 {
+			continue
+		}
+		if holder := f.staleHolder(s, at); holder != nil {
+			n++
+			f.breaches = append(f.breaches, f.heldBreach(s, holder, at, what))
+		}
+	}
+	return n
+}
+
+// lockedOut is when a launch said that it could not get its lock, and its
+// words: the fault is announced a second time, and ends the launch.
+func lockedOut(s *life.Server) (int64, string) {
+	for _, fault := range s.Faults {
+		if fault.Do == "lock" && fault.Breaks {
+			return fault.T, fault.Detail
+		}
+	}
+	return never, ""
+}
+
+func (f *facts) staleHolder(s *life.Server, at int64) *life.Server {
+	for _, other := range f.servers {
+		older := other != s && other.Label == s.Label && other.Born < at
+		holds := older && (other.Died < 0 || other.Died > at) && holdsLock(other)
+		if !holds {
+			continue
+		}
+		state, _ := f.stateAt(other, at)
+		ended := state.State == record.SessionEnded || state.State == record.SessionEnding
+		if other.Session == s.Session || ended {
+			return other
+		}
+	}
+	return nil
+}
+
+func holdsLock(s *life.Server) bool {
+	at, _ := lockedOut(s)
+	for _, fault := range s.Faults {
+		if fault.Do == "lock" && at < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *facts) heldBreach(s, holder *life.Server, at int64, what string) *breach {
+	name, by := process(s, s.Birth.Identity, ""), process(holder, holder.Birth.Identity, "")
+	word := "whose session had ended"
+	if holder.Session == s.Session {
+		word = "the one before it for the same session"
+	}
+	until := "and was still there when the file ends"
+	if holder.Died >= 0 {
+		until = fmt.Sprintf("and was gone %s later", span(holder.Died-at))
+	}
+	return &breach{
+		law: "L10", kind: "resource-held", label: s.Label, cause: word, server: s, at: []int64{holder.Born, at}, like: word,
+		value: fmt.Sprintf("%s: could not start at %s, held by %s", name, clock(at), by),
+		story: sentence(fmt.Sprintf("%s could not start (%s): %s, %s, held it %s", name, quote(what), by, word, until)),
+	}
+}
+
+func tellHeld(group []*breach) telling {
+	b, n := group[0], len(group)
+	return telling{
+		title:    fmt.Sprintf("%s of %s could not start, for what %s held", count(n, "server"), plain(b.label), map[bool]string{true: "its predecessor", false: "another one"}[n == 1]),
+		expected: "what a server needs is free again when the next one is launched",
+		found:    b.value,
+	}
+}

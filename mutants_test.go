@@ -1,0 +1,111 @@
+package leakbench_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/host"
+	"github.com/leakbench/leakbench/internal/selftest"
+	"github.com/leakbench/leakbench/internal/verdict"
+)
+
+// TestMutants runs each host that breaks one law: the bench names that law, in
+// the right way, and nothing else. (The healthy host has its column in the
+// matrix; that the mutants differ from it in one thing only shows in
+// TestMutantsAreCleanElsewhere.)
+func TestMutants(t *testing.T) {
+	t.Parallel()
+	laws, hosts := map[string]bool{}, map[string]bool{}
+	for _, c := range selftest.Cases() {
+		if c.Law == "" {
+			continue
+		}
+		laws[c.Law], hosts[c.Host] = true, true
+		t.Run(c.Host, func(t *testing.T) {
+			t.Parallel()
+			r := one(t, c)
+			assert.True(t, r.OK, "expected %s %s and nothing else, found %v %v\n%s", c.Law, c.Kind, r.Laws, r.Kinds, account(verdict.Judged{Verdict: r.Verdict}))
+		})
+	}
+	for _, l := range verdict.Laws() {
+		assert.True(t, laws[l.ID], "no mutant breaks %s", l.ID)
+	}
+	for _, s := range host.Mutants("self") {
+		assert.True(t, hosts[s.Name], "nothing shows %s", s.Name)
+	}
+}
+
+// TestMutantsAreCleanElsewhere puts those whose flaw needs a certain event
+// into a scenario without it.
+func TestMutantsAreCleanElsewhere(t *testing.T) {
+	t.Parallel()
+	for name, scenario := range map[string]string{
+		"mutant-l1": "cron", "mutant-l2": "storm", "mutant-l3": "hang", "mutant-l8-close": "reload", "mutant-l9-hasty": "storm", "mutant-l10": "reload",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := one(t, selftest.Case{Scenario: scenario, Host: name})
+			assert.True(t, r.OK, "%s in %s breaks %v %v\n%s", name, scenario, r.Laws, r.Kinds, account(verdict.Judged{Verdict: r.Verdict}))
+		})
+	}
+}
+
+// TestKeepingOnPurposeIsNoLeak: the same host, with a profile that says what it
+// means to keep. What it loses otherwise is found all the same.
+func TestKeepingOnPurposeIsNoLeak(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for name, want := range map[string]string{"mutant-l1-kept": "", "mutant-l1": "L1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec, err := host.Lookup(self, name)
+			require.NoError(t, err)
+			spec.Profile.Resident = 1
+			judged := playSpec(t, "grow", spec)
+			assert.Equal(t, want, brokenLaws(judged.Verdict), account(judged))
+			assert.Empty(t, judged.Verdict.Doubts)
+		})
+	}
+}
+
+// TestSelftestIsNotEasilyPleased: neither a healthy host passes for a broken
+// one, nor the other way round.
+func TestSelftestIsNotEasilyPleased(t *testing.T) {
+	t.Parallel()
+	all := []selftest.Case{
+		{Scenario: "reload", Host: selftest.Healthy, Law: "L1", Kind: "superseded"},
+		{Scenario: "reload", Host: "mutant-l9-term"},
+		{Scenario: "reload", Host: "mutant-l9-term", Law: "L9", Kind: "killed-unasked"},
+		{Scenario: "no-such-scenario", Host: selftest.Healthy},
+	}
+	results := putThrough(t, all)
+	for _, r := range results {
+		assert.False(t, r.OK, "%+v", r.Case)
+	}
+	assert.Equal(t, map[string]map[string]int{
+		"L1": {selftest.None: 1}, selftest.None: {"L9": 1, selftest.Unclear: 1}, "L9": {"L9": 1},
+	}, selftest.Matrix(results))
+}
+
+func one(t *testing.T, c selftest.Case) selftest.Result {
+	t.Helper()
+	return putThrough(t, []selftest.Case{c})[0]
+}
+
+func putThrough(t *testing.T, cases []selftest.Case) []selftest.Result {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	seen := 0
+	results, err := selftest.Run(t.Context(), selftest.Params{
+		Self: self, Dir: t.TempDir(), Jobs: 4, OnResult: func(selftest.Result) { seen++ },
+	}, slices.Clone(cases))
+	require.NoError(t, err)
+	assert.Equal(t, len(cases), seen)
+	return results
+}
