@@ -83,8 +83,25 @@ func (l *Lives) Apply(e record.Event) {
 		if s := l.byID[e.Server]; s != nil {
 			was := s.Alive()
 			s.apply(e)
+			l.strike(s, e)
 			if was && !s.Alive() {
 				l.count(e.T, s.Label, -1)
+			}
+		}
+	}
+}
+
+// strike marks those whom a fault of another server is about to hit.
+func (l *Lives) strike(by *Server, e record.Event) {
+	if e.Kind != record.Faulted || e.Fault == nil {
+		return
+	}
+	for _, pid := range e.Fault.Targets {
+		for _, s := range l.servers {
+			if s.Birth.PID == pid && s != by && s.Alive() {
+				fault := record.Fault{Do: e.Fault.Do, Detail: "by " + by.ID, Breaks: true}
+				s.Faults = append(s.Faults, FaultMark{T: e.T, Fault: fault})
+				first(&s.Broken, e.T)
 			}
 		}
 	}
