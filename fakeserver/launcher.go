@@ -56,6 +56,7 @@ func launcherMain(args []string) int {
 	}
 	setName("launcher")
 	time.AfterFunc(o.lifetime, func() { vanish(statusLifetime) })
+	time.AfterFunc(idleAfter, slim)
 	c := certificate(o)
 	c.Role = birth.RoleLauncher
 	conn, welcome, err := birth.Dial(o.ledger, c)

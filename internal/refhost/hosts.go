@@ -25,7 +25,7 @@ type design struct {
 var designs = []design{
 	{
 		name: "exact", learn: func() learner { return ownHandle{} }, own: newExact,
-		ladder: fmt.Sprintf("stdin close, %v, TERM to the group, %v, KILL to the group, wait", exactEOF, exactTerm),
+		ladder: fmt.Sprintf("stdin close, %v, TERM to the group, %v, KILL to the group, wait; what left the group: TERM, %v, KILL", exactEOF, exactTerm, exactTerm),
 	},
 	{
 		name: "naive", learn: func() learner { return nothing{} }, own: newAbandon,

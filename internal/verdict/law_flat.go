@@ -52,6 +52,9 @@ func (f *facts) flatBreach(cp *checkpoint, s *life.Server) *breach {
 	b := &breach{law: "L1", label: s.Label, server: s, cp: cp, evidence: cp.evidenceOn(s.Birth.Identity), at: []int64{s.Born, cp.settledAt}}
 	var head string
 	b.kind, b.cause, head = f.flatKind(cp, s)
+	if kind, why := f.shieldFlat(cp, s); kind != "" {
+		b.kind, b.cause, head = kind, b.kind+", "+b.cause, paragraph(head, why)
+	}
 	name := process(s, s.Birth.Identity, "")
 	if s.Session != "" {
 		name += " of session " + plain(s.Session)
@@ -71,7 +74,7 @@ func (f *facts) flatBreach(cp *checkpoint, s *life.Server) *breach {
 		b.value += ", " + mebibytes(b.evidence.RSS)
 	}
 	text, like := survivor(s, b.evidence, cp.settledAt)
-	b.story, b.like = paragraph(head, text, f.control(s)), like
+	b.story, b.like = paragraph(head, text, f.tellLockedOut(s), f.control(s)), like
 	return b
 }
 
@@ -234,6 +237,7 @@ func inFirst(group []*breach) (n int) {
 
 var flatWords = map[string]string{
 	"abandoned": "abandoned", "superseded": "superseded", "init-stranded": "never initialized", "duplicate": "duplicate", "late": "late",
+	"shielded": "behind a launcher that is gone", "escaped": "in a session of its own",
 }
 
 var flatTitles = map[string]string{
@@ -241,13 +245,15 @@ var flatTitles = map[string]string{
 	"superseded":    "%s of %s %s still running (%s)",
 	"init-stranded": "%s of %s that never finished the handshake %s still running (%s)",
 	"duplicate":     "%s of %s %s still running (%s)",
+	"shielded":      "%s of %s %s still running behind a launcher that is gone (%s)",
+	"escaped":       "%s of %s %s still running in a session of its own (%s)",
 }
 
 func tellFlat(f *facts, group []*breach) telling {
 	b, n := group[0], len(group)
 	word := flatWords[b.kind]
 	noun := strings.TrimSpace(word + " server")
-	if b.kind == "init-stranded" || b.kind == "late" {
+	if b.kind == "init-stranded" || b.kind == "late" || b.kind == "shielded" || b.kind == "escaped" {
 		noun = "server"
 	}
 	t := telling{expected: f.flatExpected(b.cp, b.label)}
