@@ -30,6 +30,8 @@ var matrix = map[string]map[string]string{
 	"crash":    {"exact": "", "naive": "L2", "reap-all": "L2", "orphan-set": "L2", "thread-blind": "L2"},
 	"shutdown": {"exact": "", "naive": "L2", "reap-all": "", "orphan-set": "", "thread-blind": "L2"},
 	"grow":     {"exact": "", "naive": "L1", "reap-all": "", "orphan-set": "", "thread-blind": "L1"},
+	"wrapper":  {"exact": "", "naive": "L1 L2", "reap-all": "L1 L2 L3", "orphan-set": "L1 L2", "thread-blind": "L1 L2"},
+	"helpers":  {"exact": "", "naive": "L1 L2", "reap-all": "L2 L3", "orphan-set": "L2", "thread-blind": "L1 L2"},
 }
 
 func TestMatrix(t *testing.T) {
@@ -53,6 +55,7 @@ func TestMatrix(t *testing.T) {
 // ignore the end of their stdin.
 var published = map[string]string{
 	"storm": "", "cron": "", "reload": "", "hang": "", "crash": "L2", "shutdown": "L2", "grow": "",
+	"wrapper": "L1 L2", "helpers": "L2",
 }
 
 func TestPublishedClient(t *testing.T) {
@@ -71,22 +74,27 @@ func TestPublishedClient(t *testing.T) {
 // play runs a scenario for real and judges what was saved.
 func play(t *testing.T, scenario, hostName string) verdict.Judged {
 	t.Helper()
+	s, err := scenarios.Builtin(scenario)
+	require.NoError(t, err)
+	return playThis(t, s, hostName)
+}
+
+func playThis(t *testing.T, s *scenarios.Scenario, hostName string) verdict.Judged {
+	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	spec, err := host.Lookup(self, hostName)
 	require.NoError(t, err)
-	return playSpec(t, scenario, spec)
+	return playSpec(t, s, spec)
 }
 
-func playSpec(t *testing.T, scenario string, spec host.Spec) verdict.Judged {
+func playSpec(t *testing.T, s *scenarios.Scenario, spec host.Spec) verdict.Judged {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	s, err := scenarios.Builtin(scenario)
-	require.NoError(t, err)
 	dir := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, runner.Run(t.Context(), runner.Params{
-		Self: self, Scenario: s, Host: spec, Dir: dir, Seed: 1, Command: []string{"leakbench", "run", scenario, "--host", spec.Name},
+		Self: self, Scenario: s, Host: spec, Dir: dir, Seed: 1, Command: []string{"leakbench", "run", s.Name, "--host", spec.Name},
 	}), "%s", tail(filepath.Join(dir, runner.HostLog)))
 	run, err := record.Read(dir)
 	require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/leakbench/leakbench/internal/host"
 	"github.com/leakbench/leakbench/internal/selftest"
 	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/scenarios"
 )
 
 // TestMutants runs each host that breaks one law: the bench names that law, in
@@ -66,7 +67,7 @@ func TestKeepingOnPurposeIsNoLeak(t *testing.T) {
 			spec, err := host.Lookup(self, name)
 			require.NoError(t, err)
 			spec.Profile.Resident = 1
-			judged := playSpec(t, "grow", spec)
+			judged := playSpec(t, builtin(t, "grow"), spec)
 			assert.Equal(t, want, brokenLaws(judged.Verdict), account(judged))
 			assert.Empty(t, judged.Verdict.Doubts)
 		})
@@ -108,4 +109,11 @@ func putThrough(t *testing.T, cases []selftest.Case) []selftest.Result {
 	require.NoError(t, err)
 	assert.Equal(t, len(cases), seen)
 	return results
+}
+
+func builtin(t *testing.T, name string) *scenarios.Scenario {
+	t.Helper()
+	s, err := scenarios.Builtin(name)
+	require.NoError(t, err)
+	return s
 }

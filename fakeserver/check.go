@@ -47,7 +47,7 @@ func (f Fault) Check() error {
 		return fmt.Errorf("do: %s does not go with on: %s; it goes with on: %s; on: %s goes with do: %s",
 			f.Do, f.On, list(d.on), f.On, list(deedsAt(f.On)))
 	}
-	return errors.Join(f.checkLaunch(), f.checkTool(), f.checkFields(d))
+	return errors.Join(f.checkLaunch(), f.checkTool(), f.checkFields(d), f.checkAs(d), f.checkCount(d))
 }
 
 func (f Fault) checkLaunch() error {
@@ -100,6 +100,29 @@ func (f Fault) checkFields(d deed) error {
 	return errors.Join(errs...)
 }
 
+// maxCount keeps a typing error from filling the process table.
+const maxCount = 64
+
+func (f Fault) checkCount(d deed) error {
+	switch {
+	case f.Count != 0 && !d.counts:
+		return fmt.Errorf("count does not go with do: %s", f.Do)
+	case f.Count < 0 || f.Count > maxCount:
+		return fmt.Errorf("count is out of range; it may be 1 to %d", maxCount)
+	}
+	return nil
+}
+
+func (f Fault) checkAs(d deed) error {
+	switch {
+	case f.As == "" || contains(names(d.as), f.As):
+		return nil
+	case len(d.as) == 0:
+		return fmt.Errorf("as does not go with do: %s, which has one way only", f.Do)
+	}
+	return unknown("as", f.As, names(d.as))
+}
+
 // checkIn finds faults that can never happen in a script of this era.
 func (f Fault) checkIn(era string) error {
 	switch {
@@ -118,13 +141,21 @@ func (f Fault) checkIn(era string) error {
 // contradicts reports whether f and g can both be due, and only one of them
 // can be done. The same fault twice is a contradiction too.
 func (f Fault) contradicts(g Fault) bool {
+	df, _ := deedNamed(f.Do)
+	dg, _ := deedNamed(g.Do)
+	if f.meets(g) && isDetached(df) && dg.slot == slotWatchdog || f.meets(g) && isDetached(dg) && df.slot == slotWatchdog {
+		return true
+	}
 	if f.On != g.On || !f.meets(g) || (f.Tool != "" && g.Tool != "" && f.Tool != g.Tool) {
 		return false
 	}
-	df, _ := deedNamed(f.Do)
-	dg, _ := deedNamed(g.Do)
-	return f.Do == g.Do || (df.decides && dg.decides)
+	sameSlot := df.slot != "" && df.slot == dg.slot
+	return f.Do == g.Do && f.variant() == g.variant() || sameSlot || (df.decides && dg.decides)
 }
+
+// isDetached says that the server is nobody's child: a watchdog would have no
+// parent to look after.
+func isDetached(d deed) bool { return d.name == "container" }
 
 // meets reports whether there is a launch for which both are due.
 func (f Fault) meets(g Fault) bool {

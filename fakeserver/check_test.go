@@ -57,6 +57,21 @@ func TestCheck(t *testing.T) {
 		{"", []F{{On: "call", Do: "hang"}, {On: "call", Do: "reject", Tool: "echo"}}, []string{"fault 2 (on call: reject)", "contradicts fault 1"}},
 		{"", []F{{On: "call", Do: "hang", Launch: 4}, {On: "call", Do: "reject", Every: 2}}, []string{"contradicts fault 1"}},
 		{"", []F{{On: "eof", Do: "ignore"}, {On: "eof", Do: "ignore"}}, []string{"contradicts fault 1"}},
+
+		{"", []F{{On: "start", Do: "helper"}, {On: "start", Do: "helper", As: "daemon", Count: 3}, {On: "start", Do: "exit"}}, nil},
+		{"", []F{{On: "start", Do: "launcher", Launch: 1}, {On: "start", Do: "container", Launch: 2}}, nil},
+		{"", []F{{On: "start", Do: "lock"}, {On: "start", Do: "lock", As: "port"}, {On: "start", Do: "watchdog"}}, nil},
+		{"", []F{{On: "start", Do: "helper", As: "deamon"}}, []string{`as: "deamon" is unknown; it may be group, stdio, stdout, session, daemon`}},
+		{"", []F{{On: "call", Do: "hang", As: "group"}}, []string{"as does not go with do: hang"}},
+		{"", []F{{On: "call", Do: "hang", Count: 2}}, []string{"count does not go with do: hang"}},
+		{"", []F{{On: "start", Do: "zombies", Count: 1000}}, []string{"count is out of range; it may be 1 to 64"}},
+		{"", []F{{On: "call", Do: "launcher"}}, []string{"do: launcher does not go with on: call"}},
+		{"", []F{{On: "start", Do: "helper"}, {On: "start", Do: "helper", As: "group"}}, []string{"contradicts fault 1"}}, // group is the default
+		{"", []F{{On: "start", Do: "launcher"}, {On: "start", Do: "launcher", As: "shell"}}, []string{"contradicts fault 1"}},
+		{"", []F{{On: "start", Do: "launcher", Every: 2}, {On: "start", Do: "container", Launch: 4}}, []string{"contradicts fault 1"}},
+		{"", []F{{On: "start", Do: "watchdog"}, {On: "start", Do: "container"}}, []string{"contradicts fault 1"}},
+		{"", []F{{On: "start", Do: "watchdog"}, {On: "start", Do: "watchdog", As: "pid"}}, []string{"contradicts fault 1"}},
+		{"", []F{{On: "start", Do: "kill-siblings"}, {On: "start", Do: "kill-siblings", As: "kill"}}, []string{"contradicts fault 1"}},
 		{"x", []F{{On: "y", Do: "hang"}, {On: "call", Do: "z"}}, []string{`era: "x"`, `on: "y"`, `do: "z"`}}, // all, not the first
 	} {
 		err := errors.Join(fakeserver.Script{Era: c.era, Faults: c.faults}.Check()...)

@@ -13,6 +13,16 @@ type deed struct {
 	// two such at one moment contradict each other.
 	decides bool
 	breaks  func(on string) bool // nil: never
+
+	as     []Doc  // the ways to do it, the default first
+	counts bool   // count says how many
+	slot   string // two faults of one slot, at the same launch, contradict each other
+	// targets are the pids of other servers that it is about to signal.
+	targets func(*server) []int
+	// launch does it in the place of commit, for what has to be done before the
+	// server is there: by a launcher, with the server's command line. It returns
+	// the launcher's exit status.
+	launch func(f Fault, argv []string) int
 	// commit does it. It runs after the fault was announced. It reports whether
 	// the moment is dealt with: true means that the server must not go on as a
 	// correct one would.
@@ -25,6 +35,8 @@ func allDeeds() []deed {
 	return []deed{
 		rejectDeed(), hangDeed(), garbageDeed(), wrongVersionDeed(), exitDeed(),
 		ignoreDeed(), delayDeed(), growDeed(), closeStdoutDeed(),
+
+		launcherDeed(), containerDeed(), helperDeed(), zombiesDeed(), lockDeed(), killSiblingsDeed(), watchdogDeed(),
 	}
 }
 

@@ -11,8 +11,18 @@ const command = "fakeserver"
 // its own imports are, in the order of import paths. From main the first
 // answer takes three times as long.
 func init() {
-	if len(os.Args) > 1 && os.Args[1] == command {
+	if len(os.Args) < 2 {
+		return
+	}
+	switch os.Args[1] {
+	case command:
 		os.Exit(Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	case launcherCommand:
+		os.Exit(launcherMain(os.Args[2:]))
+	case helperCommand:
+		os.Exit(helperMain(os.Args[2:]))
+	case detachCommand:
+		os.Exit(detachMain(os.Args[2:]))
 	}
 }
 

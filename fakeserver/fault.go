@@ -22,11 +22,13 @@ const (
 )
 
 // Doc describes a moment or a deed. With names what it goes with: the deeds
-// of a moment, the moments of a deed.
+// of a moment, the moments of a deed. As are the ways of a deed, the default
+// first.
 type Doc struct {
 	Name string
 	Text string
 	With []string
+	As   []Doc
 }
 
 // Moments are the values of Fault.On, in the order of a server's life.
@@ -60,7 +62,7 @@ func momentDocs() []Doc {
 func deedDocs() []Doc {
 	var docs []Doc
 	for _, d := range allDeeds() {
-		docs = append(docs, Doc{Name: d.name, Text: d.text, With: d.on})
+		docs = append(docs, Doc{Name: d.name, Text: d.text, With: d.on, As: d.as})
 	}
 	return docs
 }
@@ -83,6 +85,14 @@ func (f Fault) breaksIn(era string) bool {
 		return false
 	}
 	return f.Breaks()
+}
+
+// variant is the way in which it is done; "" where there is only one.
+func (f Fault) variant() string {
+	if d, _ := deedNamed(f.Do); f.As == "" && len(d.as) > 0 {
+		return d.as[0].Name
+	}
+	return f.As
 }
 
 // due reports whether f is for this launch.
@@ -108,6 +118,8 @@ func (f Fault) detail() string {
 			parts = append(parts, fmt.Sprintf(format, v))
 		}
 	}
+	add(f.variant() != "", "as %s", f.variant())
+	add(f.Count != 0, "%d of them", f.Count)
 	add(f.Tool != "", "tool %s", f.Tool)
 	add(f.For != 0, "for %s", time.Duration(f.For))
 	add(f.MiB != 0, "to %d MiB", f.MiB)

@@ -98,6 +98,9 @@ func proveDeed(t *testing.T, p *process, f fakeserver.Fault) {
 		p.send(callEcho) // still read: the pipe has a reader, and the end of stdin is seen
 		require.NoError(t, p.in.Close())
 		assert.Equal(t, 0, p.status())
+	case "helper", "zombies":
+		assert.Nil(t, p.answer().Error) // the rest is in tree_test.go
+		assert.Len(t, childrenOf(t, p.cmd.Process.Pid), 1)
 	default:
 		t.Fatalf("no proof for %s", f.Do)
 	}
@@ -311,7 +314,7 @@ func TestOrders(t *testing.T) {
 		b, p, id := give(t, `{"on":"order","do":"reject"}`)
 		doubt := b.awaitKind(id, record.Doubted).Doubt
 		assert.Equal(t, "ledger-refused-order", doubt.Code)
-		assert.Contains(t, doubt.Text, "hang, exit, grow, close-stdout")
+		assert.Contains(t, doubt.Text, "hang, exit, grow, close-stdout, helper, zombies")
 		p.lives()
 	})
 }

@@ -21,10 +21,30 @@ const defaultLifetime = 10 * time.Minute
 type options struct {
 	ledger, run, label, session string
 	lifetime                    time.Duration
+	reserved                    int  // the launch that its launcher was given; 0: it has none
+	attached                    bool // stdin is a proxy's connection
 
 	// By hand, without a ledger:
 	script Script
 	launch int
+}
+
+// flagSet is the flags of a server that its helpers have too.
+func (o *options) flagSet() *flag.FlagSet {
+	fs := flag.NewFlagSet(command, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
+	fs.StringVar(&o.ledger, "ledger", "", "")
+	fs.StringVar(&o.run, "run", "", "")
+	fs.StringVar(&o.label, "label", "fake", "")
+	fs.DurationVar(&o.lifetime, "lifetime", defaultLifetime, "")
+	return fs
+}
+
+// parseFlags reads the flags of a helper.
+func parseFlags(args []string) (options, error) {
+	o := options{}
+	return o, o.flagSet().Parse(args)
 }
 
 // parse reads the flags; flag.ErrHelp if help was asked for.
@@ -32,14 +52,10 @@ func parse(args []string) (options, error) {
 	o := options{}
 	var file, era string
 	var faults faultFlags
-	fs := flag.NewFlagSet(command, flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	fs.Usage = func() {}
-	fs.StringVar(&o.ledger, "ledger", "", "")
-	fs.StringVar(&o.run, "run", "", "")
-	fs.StringVar(&o.label, "label", "fake", "")
+	fs := o.flagSet()
 	fs.StringVar(&o.session, "session", "", "")
-	fs.DurationVar(&o.lifetime, "lifetime", defaultLifetime, "")
+	fs.IntVar(&o.reserved, "reserved", 0, "")
+	fs.BoolVar(&o.attached, "attached", false, "")
 	fs.IntVar(&o.launch, "launch", 1, "")
 	fs.StringVar(&file, "script", "", "")
 	fs.StringVar(&era, "era", "", "")
@@ -124,8 +140,8 @@ func (ff *faultFlags) Set(text string) error {
 }
 
 func (f *Fault) set(key, value string) error {
-	numbers := map[string]*int{"launch": &f.Launch, "every": &f.Every, "mib": &f.MiB, "code": &f.Code}
-	texts := map[string]*string{"on": &f.On, "do": &f.Do, "tool": &f.Tool}
+	numbers := map[string]*int{"launch": &f.Launch, "every": &f.Every, "mib": &f.MiB, "code": &f.Code, "count": &f.Count}
+	texts := map[string]*string{"on": &f.On, "do": &f.Do, "tool": &f.Tool, "as": &f.As}
 	switch {
 	case texts[key] != nil:
 		*texts[key] = value
@@ -140,7 +156,7 @@ func (f *Fault) set(key, value string) error {
 			return fmt.Errorf("for: %q is no time; write it like 500ms or 1.5s", value)
 		}
 	default:
-		return unknown("key", key, []string{"on", "do", "launch", "every", "tool", "for", "mib", "code"})
+		return unknown("key", key, []string{"on", "do", "launch", "every", "tool", "for", "mib", "code", "as", "count"})
 	}
 	return nil
 }

@@ -18,7 +18,8 @@ line, what it would tell the bench.
   --era ERA          legacy (initialize; default), legacy-mute (ignores server/discover),
                      modern (server/discover, no initialize), dual
   --fault FAULT      what to do wrong: on=MOMENT,do=DEED[,launch=N|,every=N][,tool=NAME]
-                     [,for=TIME][,mib=N][,code=N]; may be given more than once
+                     [,for=TIME][,mib=N][,code=N][,as=WAY][,count=N]; may be given
+                     more than once
   --script FILE      a script as JSON: {"era":"legacy","faults":[{"on":"call","do":"exit"}]}
   --launch N         which launch this is (default 1)
   --label LABEL      the name it goes by (default fake)
@@ -58,5 +59,8 @@ func writeHelp(w io.Writer) {
 func writeDocs(b *strings.Builder, docs []Doc) {
 	for _, d := range docs {
 		fmt.Fprintf(b, "  %-14s %s\n  %-14s with %s\n", d.Name, d.Text, "", list(d.With))
+		for _, way := range d.As {
+			fmt.Fprintf(b, "  %-14s as %s: %s\n", "", way.Name, way.Text)
+		}
 	}
 }

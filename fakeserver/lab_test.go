@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 		holdLedger()
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "foster" {
+		os.Exit(foster(os.Args[2:]))
+	}
 	// Under the race detector each process sleeps a second at its exit otherwise.
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	goleak.VerifyTestMain(m)
@@ -176,6 +179,11 @@ func (b *lab) launch(label string) (*process, string) {
 
 func start(t testing.TB, args ...string) *process {
 	t.Helper()
+	return startAs(t, func(*exec.Cmd) {}, args...)
+}
+
+func startAs(t testing.TB, prepare func(*exec.Cmd), args ...string) *process {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &process{t: t, ended: make(chan struct{}), stderr: &bytes.Buffer{}}
 	p.cmd = exec.CommandContext(ctx, self(t), args...)
@@ -189,6 +197,7 @@ func start(t testing.TB, args ...string) *process {
 	require.NoError(t, err)
 	p.cmd.Stdin, p.cmd.Stdout = childIn, childOut
 	p.lines = bufio.NewReader(p.out)
+	prepare(p.cmd)
 	require.NoError(t, p.cmd.Start())
 	_ = childIn.Close()
 	_ = childOut.Close()

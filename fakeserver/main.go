@@ -1,7 +1,7 @@
 package fakeserver
 
 import (
-	"encoding/json"
+	"bufio"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,6 +25,12 @@ func Main(args []string, stdin io.Reader, stdout *os.File, stderr io.Writer) int
 		return statusUsage
 	}
 	time.AfterFunc(o.lifetime, func() { vanish(statusLifetime) })
+	if status, launched := o.launchByHand(args, bench{stderr: stderr}); launched {
+		return status
+	}
+	if o.attached {
+		stdin = &attached{from: bufio.NewReader(stdin)}
+	}
 	s, err := prepareAside(o, stdin, stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "leakbench fakeserver: %v\n", err)
@@ -61,6 +67,7 @@ func prepare(o options, stdin io.Reader, stdout *os.File, stderr io.Writer) (*se
 		go s.obey()
 	}
 	go s.watchSignals(caught)
+	s.enlist(script)
 	s.commit(onStart, nil)
 	return s, nil
 }
@@ -72,19 +79,19 @@ func (o options) born(stderr io.Writer) (bench, Script, int, error) {
 	if o.ledger == "" {
 		return b, o.script, o.launch, nil
 	}
-	conn, welcome, err := birth.Dial(o.ledger, certificate(o))
+	c := certificate(o)
+	c.Launch = o.reserved
+	conn, welcome, err := birth.Dial(o.ledger, c)
 	if err != nil {
 		return b, Script{}, 0, err
 	}
 	b.conn = conn
-	var script Script
-	if len(welcome.Script) > 0 {
-		if err := json.Unmarshal(welcome.Script, &script); err != nil {
-			return b, script, 0, fmt.Errorf("the bench's script is none: %w", err)
-		}
+	script, err := readScript(welcome.Script)
+	if _, _, due := script.launchFault(welcome.Launch); err == nil && due && o.reserved == 0 {
+		err = errors.New("the script wants a launcher, and none launched this server")
 	}
-	if err := errors.Join(script.Check()...); err != nil {
-		return b, script, 0, fmt.Errorf("the bench's script is wrong: %w", err)
+	if err != nil {
+		return b, script, 0, err
 	}
 	return b, script, welcome.Launch, nil
 }

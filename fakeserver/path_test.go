@@ -1,8 +1,12 @@
 package fakeserver_test
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // at is the value at a path like "result.tools.0.name"; nil if there is none.
@@ -22,4 +26,11 @@ func at(v any, path string) any {
 		}
 	}
 	return v
+}
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(text)
 }

@@ -18,9 +18,11 @@ type Fault struct {
 	// On is the moment: "start", "discover", "initialize", "list", "call",
 	// "eof", "term", "exit" or "order" (when the scenario says so).
 	On string `json:"on"`
-	// Do is the deed: "reject", "hang", "garbage", "wrong-version", "exit",
-	// "ignore", "delay", "grow" or "close-stdout".
+	// Do is the deed; see Deeds.
 	Do string `json:"do"`
+	// As is the way in which it is done, where the deed has several: see the
+	// deed's Doc. "" is the first of them.
+	As string `json:"as,omitempty"`
 
 	// Launch is the launch of the label that does it: 1 is the first of a run.
 	// 0 is every launch, unless Every is set.
@@ -32,6 +34,10 @@ type Fault struct {
 	For  Duration `json:"for,omitempty"`  // delay: how long
 	MiB  int      `json:"mib,omitempty"`  // grow: to how much resident memory
 	Code int      `json:"code,omitempty"` // exit: the exit status
+
+	Count int `json:"count,omitempty"` // helper, zombies: how many processes; 0 is 1
+
+	targets []int // whom it was announced to signal
 }
 
 // Duration is a time.Duration that reads and writes as text ("1.5s").

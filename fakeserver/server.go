@@ -13,6 +13,7 @@ import (
 
 // server is the running server.
 type server struct {
+	options        options
 	label, session string
 	launch         int
 	era            string
@@ -29,6 +30,7 @@ type server struct {
 	ending         sync.Once
 	stopping       chan struct{} // closed when the orderly end begins
 	ballast        ballast
+	held           []*os.File // locks and ports
 }
 
 // ballast is memory that is held for nothing.
@@ -40,7 +42,7 @@ type ballast struct {
 // newServer puts the script in force.
 func newServer(o options, script Script, launch int, b bench, in io.Reader, out *os.File) *server {
 	s := &server{
-		label: o.label, session: o.session, launch: launch,
+		options: o, label: o.label, session: o.session, launch: launch,
 		era: script.Era, in: in, bench: b, out: output{file: out},
 		stopping: make(chan struct{}),
 	}
@@ -48,7 +50,7 @@ func newServer(o options, script Script, launch int, b bench, in io.Reader, out 
 		s.era = EraLegacy
 	}
 	for _, f := range script.Faults {
-		if f.due(launch) {
+		if d, _ := deedNamed(f.Do); f.due(launch) && d.launch == nil {
 			s.faults = append(s.faults, f)
 		}
 	}
@@ -100,8 +102,18 @@ func (s *server) commit(on string, r *request) bool {
 }
 
 func (s *server) do(d deed, f Fault, r *request) bool {
-	s.bench.fault(f.announcement(s.era))
+	a := f.announcement(s.era)
+	if d.targets != nil {
+		a.Targets = d.targets(s)
+		f.targets = a.Targets
+	}
+	s.bench.fault(a)
 	return d.commit(s, f, r)
+}
+
+// cannot says that a fault which was announced could not be committed.
+func (s *server) cannot(f Fault, err error) {
+	s.bench.note(birth.Note{Note: birth.NoteRefuse, Text: f.Do + " could not be done: " + err.Error()})
 }
 
 // lastAnswers is how long the end of stdin waits for answers that are on

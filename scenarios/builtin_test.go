@@ -53,8 +53,8 @@ func TestBuiltinUnknown(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"strom":  `no scenario "strom"; did you mean storm?`,
-		"banana": `no scenario "banana"; there are storm, cron, reload, hang, crash, shutdown, grow`,
-		"":       `no scenario ""; there are storm, cron, reload, hang, crash, shutdown, grow`,
+		"banana": `no scenario "banana"; there are storm, cron, reload, hang, crash, shutdown, grow, wrapper, helpers`,
+		"":       `no scenario ""; there are storm, cron, reload, hang, crash, shutdown, grow, wrapper, helpers`,
 	} {
 		_, err := scenarios.Builtin(name)
 		assert.EqualError(t, err, want)
@@ -112,6 +112,31 @@ func TestPlansOfBuiltins(t *testing.T) {
 		"grow": {
 			Labels: labels("hungry", 3), Faults: []record.PlanFault{{Label: "hungry", On: "order", Do: "grow", Fires: 2}},
 			Checkpoints: []string{"after-reconnects", "after-close", final},
+		},
+		"wrapper": {
+			Labels: labels("shell", 2, "npx", 1, "own-group", 1, "own-session", 1),
+			Faults: []record.PlanFault{
+				{Label: "shell", On: "start", Do: "launcher", Fires: 2},
+				{Label: "shell", On: "eof", Do: "ignore"},
+				{Label: "npx", On: "start", Do: "launcher", Fires: 1},
+				{Label: "npx", On: "eof", Do: "ignore"},
+				{Label: "own-group", On: "start", Do: "launcher", Fires: 1},
+				{Label: "own-group", On: "eof", Do: "ignore"},
+				{Label: "own-session", On: "start", Do: "launcher", Fires: 1},
+				{Label: "own-session", On: "eof", Do: "ignore"},
+			},
+			Checkpoints: []string{"after-closes", final},
+		},
+		"helpers": {
+			Labels: labels("grouped", 2, "sharing", 1, "apart", 1, "forked-twice", 1),
+			Faults: []record.PlanFault{
+				{Label: "grouped", On: "start", Do: "helper", Fires: 2},
+				{Label: "sharing", On: "start", Do: "helper", Fires: 1},
+				{Label: "sharing", On: "call", Do: "helper", Fires: 1},
+				{Label: "apart", On: "start", Do: "helper", Fires: 1},
+				{Label: "forked-twice", On: "start", Do: "helper", Fires: 1},
+			},
+			Checkpoints: []string{"after-close", final},
 		},
 	} {
 		s, err := scenarios.Builtin(name)

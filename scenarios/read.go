@@ -165,15 +165,30 @@ func readDeed(f *fakeserver.Fault, m *mapping) {
 	f.For = fakeserver.Duration(m.get("for").duration())
 	f.MiB = m.get("mib").anyWhole("a size in MiB")
 	f.Code = m.get("code").anyWhole("an exit status")
+	f.As = m.get("as").choice("a way to do it", ways(f.Do)...)
+	f.Count = m.get("count").anyWhole("a number of processes")
 	// 0 is how a Fault says "not given"; a file that says 0 means something.
-	for _, key := range []string{"launch", "every", "mib"} {
+	for _, key := range []string{"launch", "every", "mib", "count"} {
 		if v := m.find(key); v != nil && v.scalar == any(uint64(0)) {
 			v.problem("%s is 1 or more; leave it out for %s", key, map[string]string{
-				"launch": "every launch", "every": "every launch", "mib": "no growth",
+				"launch": "every launch", "every": "every launch", "mib": "no growth", "count": "one",
 			}[key])
 		}
 	}
 	m.done()
+}
+
+// ways are those of a deed; of one that has none, or is unknown, all there
+// are: the fault's check says then what is wrong.
+func ways(deed string) []string {
+	var all []string
+	for _, d := range fakeserver.Deeds {
+		if d.Name == deed && len(d.As) > 0 {
+			return docNames(d.As)
+		}
+		all = append(all, docNames(d.As)...)
+	}
+	return all
 }
 
 // checkScript has the fake server check the script, and finds the places of

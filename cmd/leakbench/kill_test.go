@@ -46,6 +46,31 @@ steps:
   - checkpoint: after-the-storm
 `
 
+// deafForest is servers behind launchers, with helpers that left their groups
+// and sessions: nothing of it is a child of the host.
+const deafForest = `name: deaf-forest
+title: launchers, daemons and helpers that ignore everything
+servers:
+  forest:
+    faults:
+      - {on: start, do: launcher, as: own-session, every: 2}
+      - {on: start, do: container, launch: 1}
+      - {on: start, do: helper, as: stdio}
+      - {on: start, do: helper, as: session}
+      - {on: start, do: helper, as: daemon}
+      - {on: start, do: zombies, count: 2}
+      - {on: eof, do: ignore}
+      - {on: term, do: ignore}
+steps:
+  - open: s
+    server: forest
+  - repeat: 20
+    steps:
+      - open: s
+      - call: s
+  - checkpoint: after-all
+`
+
 // markEnv is inherited by every process of a run, whatever becomes of its
 // parents, group or session: the test finds a survivor by it.
 const markEnv = "LEAKBENCH_TEST_MARK"
@@ -106,7 +131,9 @@ func TestKillNine(t *testing.T) {
 	}
 	scenario := filepath.Join(t.TempDir(), "deaf-storm.yaml")
 	require.NoError(t, os.WriteFile(scenario, []byte(deafStorm), 0o644))
-	moments := 50
+	forest := filepath.Join(t.TempDir(), "deaf-forest.yaml")
+	require.NoError(t, os.WriteFile(forest, []byte(deafForest), 0o644))
+	moments := 51
 	if testing.Short() {
 		moments = 8
 	}
@@ -120,7 +147,7 @@ func TestKillNine(t *testing.T) {
 			t.Parallel()
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			if killAtRandom(t, scenario, i) {
+			if killAtRandom(t, scenario, forest, i) {
 				hits.Add(1)
 			}
 		})
@@ -128,12 +155,15 @@ func TestKillNine(t *testing.T) {
 }
 
 // killAtRandom reports whether servers were alive when the bench was killed.
-func killAtRandom(t *testing.T, scenario string, i int) bool {
+func killAtRandom(t *testing.T, scenario, forest string, i int) bool {
 	t.Helper()
 	out := t.TempDir()
 	mark := fmt.Sprintf("kill-%d-%d", os.Getpid(), i)
 	args := []string{scenario, "--host", "naive", "--out", out}
-	if i%2 == 1 { // a shell, a helper in the background, and the server below
+	switch i % 3 {
+	case 2:
+		args = []string{forest, "--host", "naive", "--out", out}
+	case 1: // a shell, a helper in the background, and the server below
 		args = []string{
 			scenario, "--out", out, "--", "sh", "-c",
 			`sleep 300 & setsid sleep 300 & "$@" </dev/zero >/dev/null; wait`, "sh", "{{server}}",

@@ -98,6 +98,9 @@ func itemsOf(what string) ([]item, error) {
 		}
 		for _, d := range fakeserver.Deeds {
 			items = append(items, item{Name: "do: " + d.Name, Text: d.Text, More: []string{"on: " + strings.Join(d.With, " ")}})
+			for _, way := range d.As {
+				items = append(items, item{Name: "    as: " + way.Name, Text: way.Text})
+			}
 		}
 	case "laws":
 		for _, l := range verdict.Laws() {

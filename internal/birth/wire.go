@@ -15,8 +15,23 @@ import "encoding/json"
 // of the connection is the server's death to the ledger, and the bench's death
 // to the server.
 
+// Roles of who dials. Only a server is born on the ledger. The others must be
+// found by the census, as what no ledger line covers; the connection is there
+// for them to end when the bench does.
+const (
+	RoleServer = "" // the default
+	// A launcher asks for the script and a launch number on behalf of the
+	// server that it is about to start. Each of its notes is answered by an
+	// empty Order.
+	RoleLauncher = "launcher"
+	RoleHelper   = "helper" // a child of a server: the connection tells it nothing but the end of the bench
+)
+
 // Certificate is what a newborn server says of itself.
 type Certificate struct {
+	Role   string `json:"role,omitempty"`
+	Launch int    `json:"launch,omitempty"` // the launch that a launcher was given for this server
+
 	Run     string `json:"run"`
 	Label   string `json:"label"`
 	Session string `json:"session,omitempty"`
@@ -73,4 +88,5 @@ type Fault struct {
 	Detail  string `json:"detail,omitempty"`
 	Passive bool   `json:"passive,omitempty"`
 	Breaks  bool   `json:"breaks,omitempty"`
+	Targets []int  `json:"targets,omitempty"`
 }

@@ -39,8 +39,8 @@ const sdkLadder = "stdin close, 100ms, TERM, 150ms, KILL"
 
 var builtin = []Spec{
 	{
-		Name: "exact", About: "own handle, own process group, waits for the exit: clean everywhere",
-		Profile: refProfile("stdin close, 300ms, TERM to the group, 300ms, KILL to the group, wait"),
+		Name: "exact", About: "own handle, own process group, finds what left it by a mark, waits for the exit: clean everywhere",
+		Profile: refProfile("stdin close, 300ms, TERM to the group, 300ms, KILL to the group, wait; what left the group: TERM, 300ms, KILL"),
 	},
 	{
 		Name: "naive", About: "never tears down a session that was superseded or failed (hermes-agent#11202)",

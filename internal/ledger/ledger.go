@@ -69,6 +69,7 @@ type Ledger struct {
 	// births keeps the order of launch numbers and of Born events the same.
 	births   sync.Mutex
 	launches map[string]int
+	reserved map[string]*reservation // by server id; given to launchers
 
 	mu    sync.Mutex
 	conns map[*net.UnixConn]struct{}
@@ -94,9 +95,9 @@ func Listen(p Params) (*Ledger, error) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	l := &Ledger{
 		p: p, listener: listener, ctx: ctx, stop: stop,
-		launches: map[string]int{},
-		conns:    map[*net.UnixConn]struct{}{},
-		peers:    map[string]*peer{},
+		launches: map[string]int{}, reserved: map[string]*reservation{},
+		conns: map[*net.UnixConn]struct{}{},
+		peers: map[string]*peer{},
 	}
 	l.wg.Add(1)
 	go l.accept()

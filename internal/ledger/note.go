@@ -12,6 +12,9 @@ import (
 // maxText caps what a peer may put into one field of a run file, in bytes.
 const maxText = 1024
 
+// maxTargets caps how many processes a fault can name.
+const maxTargets = 256
+
 // note turns a line from a server into an event.
 func (p *peer) note(line []byte) {
 	if p.blind != nil {
@@ -19,6 +22,11 @@ func (p *peer) note(line []byte) {
 		p.doubt(DoubtIdentity, fmt.Sprintf("pid %d could not be identified: %v", p.birth.PID, p.blind))
 		p.blind = nil
 	}
+	p.take(line)
+}
+
+// take is note without a look at whose word it is.
+func (p *peer) take(line []byte) {
 	e, err := decodeNote(line)
 	if err != nil {
 		p.doubt(DoubtGarbage, err.Error())
@@ -64,6 +72,7 @@ func decodeNote(line []byte) (record.Event, error) {
 			return e, fmt.Errorf("a fault note without its data: %w", err)
 		}
 		f.On, f.Do, f.Detail = clip(f.On), clip(f.Do), clip(f.Detail)
+		f.Targets = f.Targets[:min(len(f.Targets), maxTargets)]
 		e.Kind, e.Fault = record.Faulted, &f
 	default:
 		return e, fmt.Errorf("a note of the unknown kind %q", clip(n.Note))

@@ -57,7 +57,8 @@ func (l *Ledger) serve(c *net.UnixConn) {
 }
 
 // admit reads the certificate and sends the Welcome. It reports whether the
-// peer is a server of this run.
+// peer is a server of this run. A launcher and a helper are served here, to
+// their end.
 func (p *peer) admit() bool {
 	pid, err := peerPID(p.conn)
 	if err != nil {
@@ -81,10 +82,22 @@ func (p *peer) admit() bool {
 	if !ok {
 		return p.refuse(pid, fmt.Sprintf("this run has no server %q", clip(c.Label)))
 	}
-	p.identify(pid, c)
-	p.enter()
-	p.welcome(script)
-	return true
+	switch c.Role {
+	case birth.RoleServer:
+		p.identify(pid, c)
+		if err := p.enter(c); err != nil {
+			return p.refuse(pid, err.Error())
+		}
+		p.welcome(script)
+		return true
+	case birth.RoleLauncher:
+		p.launcher(c.Label, script)
+	case birth.RoleHelper:
+		p.helper()
+	default:
+		return p.refuse(pid, fmt.Sprintf("it is a %q, which no run has", clip(c.Role)))
+	}
+	return false
 }
 
 // welcome sends the script, and what was ordered since the birth was told. A
@@ -161,21 +174,39 @@ func (p *peer) identify(pid int, c birth.Certificate) {
 	p.birth.Identity = id
 }
 
-// enter gives the server its launch number and tells of its birth.
-func (p *peer) enter() {
+// enter gives the server its launch number, a new one or the one that its
+// launcher was given, and tells of its birth.
+func (p *peer) enter(c birth.Certificate) error {
 	l := p.l
 	l.births.Lock()
 	defer l.births.Unlock()
-	label := p.birth.Label
-	l.launches[label]++
-	p.birth.Launch = l.launches[label]
-	p.id = label + "#" + strconv.Itoa(p.birth.Launch)
+	var launcher *reservation
+	if p.birth.Launch = c.Launch; c.Launch == 0 {
+		p.birth.Launch = l.nextLaunch(c.Label)
+	}
+	p.id = serverID(c.Label, p.birth.Launch)
+	if c.Launch != 0 {
+		if launcher = l.reserved[p.id]; launcher == nil {
+			return fmt.Errorf("no launcher was given launch %d of %q, or its server is born already", c.Launch, clip(c.Label))
+		}
+		delete(l.reserved, p.id)
+	}
 	l.mu.Lock()
 	l.peers[p.id] = p
 	l.mu.Unlock()
-	birth := p.birth
-	l.p.OnEvent(record.Event{Kind: record.Born, Server: p.id, Birth: &birth})
+	born := p.birth
+	l.p.OnEvent(record.Event{Kind: record.Born, Server: p.id, Birth: &born})
+	launcher.tell(p)
+	return nil
 }
+
+// nextLaunch is for who holds births.
+func (l *Ledger) nextLaunch(label string) int {
+	l.launches[label]++
+	return l.launches[label]
+}
+
+func serverID(label string, launch int) string { return label + "#" + strconv.Itoa(launch) }
 
 // bury tells how the connection ended.
 func (p *peer) bury() {

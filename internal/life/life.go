@@ -6,6 +6,7 @@ package life
 
 import (
 	"slices"
+	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -83,9 +84,43 @@ func (l *Lives) Apply(e record.Event) {
 		if s := l.byID[e.Server]; s != nil {
 			was := s.Alive()
 			s.apply(e)
+			l.strike(s, e)
 			if was && !s.Alive() {
 				l.count(e.T, s.Label, -1)
 			}
+		}
+	}
+}
+
+// hearsay is how much later than its effect the word of another server may
+// come: each has a connection of its own.
+const hearsay = int64(time.Second)
+
+// strike marks those whom a fault of another server is about to hit, or has
+// just hit: it was announced before it was committed.
+func (l *Lives) strike(by *Server, e record.Event) {
+	if e.Kind != record.Faulted || e.Fault == nil {
+		return
+	}
+	for _, s := range l.servers {
+		if s == by || !slices.Contains(e.Fault.Targets, s.Birth.PID) {
+			continue
+		}
+		at := e.T
+		for _, m := range s.Signals {
+			if m.T >= e.T-hearsay {
+				at = min(at, m.T)
+			}
+		}
+		if s.Died != Never {
+			at = min(at, s.Died)
+		}
+		if at < e.T-hearsay {
+			continue
+		}
+		s.Faults = append(s.Faults, FaultMark{T: at, Fault: record.Fault{Do: e.Fault.Do, Detail: "by " + by.ID, Breaks: true}})
+		if s.Broken == Never || s.Broken > at {
+			s.Broken = at
 		}
 	}
 }

@@ -122,6 +122,9 @@ type Fault struct {
 	// Breaks says that no working session can be expected of this server any
 	// more: what the host does to it from here on is no collateral damage.
 	Breaks bool `json:"breaks,omitempty"`
+	// Targets are the pids of other servers that this one is about to signal:
+	// what becomes of them then is not the host's doing.
+	Targets []int `json:"targets,omitempty"`
 }
 
 // Step is one thing that the bench asked for. N is the same in its begun,

@@ -43,7 +43,7 @@ const waitDelay = time.Second
 
 // launch starts a server on the spawner's thread. Its stderr is /dev/null: the
 // host's own would be one more pipe that a stray server holds open.
-func launch(on *spawner, session string, s driver.Server, prepare func(*exec.Cmd)) (*connection, error) {
+func launch(on *spawner, session string, s driver.Server, start func(*exec.Cmd) error) (*connection, error) {
 	theirIn, ourIn, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -54,8 +54,7 @@ func launch(on *spawner, session string, s driver.Server, prepare func(*exec.Cmd
 	}
 	cmd := exec.CommandContext(context.Background(), s.Command, s.Args...)
 	cmd.Stdin, cmd.Stdout, cmd.WaitDelay = theirIn, theirOut, waitDelay
-	prepare(cmd)
-	err = on.do(cmd.Start)
+	err = on.do(func() error { return start(cmd) })
 	theirIn.Close()
 	theirOut.Close()
 	if err != nil {

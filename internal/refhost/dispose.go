@@ -21,8 +21,8 @@ const (
 // disposer is what a host does with the servers of its sessions. Its methods
 // are called concurrently.
 type disposer interface {
-	// prepare sets what the launch of a server needs.
-	prepare(cmd *exec.Cmd)
+	// start starts the process of a launch.
+	start(cmd *exec.Cmd) error
 	// started is told of each launched server, before the handshake.
 	started(c *connection)
 	// ended is told of the end of each session; it returns when the host
@@ -38,9 +38,9 @@ type disposer interface {
 // usual does nothing where a disposer has nothing of its own to do.
 type usual struct{}
 
-func (usual) prepare(*exec.Cmd)   {}
-func (usual) started(*connection) {}
-func (usual) tickEnded()          {}
+func (usual) start(cmd *exec.Cmd) error { return cmd.Start() }
+func (usual) started(*connection)       {}
+func (usual) tickEnded()                {}
 
 // kill sends SIGTERM to those that are alive, gives them grace, and kills the
 // rest.

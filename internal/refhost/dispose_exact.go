@@ -6,26 +6,34 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // exact owns each server by the handle that its launch returned and by a
 // process group of its own, waits for every exit, and ends exactly the server
 // whose session has ended: stdin, time, SIGTERM, time, SIGKILL. On Linux the
-// kernel kills the servers of a host that is killed itself.
+// kernel kills the servers of a host that is killed itself, and what has left
+// the group of a server is found by a mark (strays).
 type exact struct {
 	usual
-	flaw flaw // none, but for a mutant
+	flaw   flaw // none, but for a mutant
+	strays *strays
 
 	mu   sync.Mutex
 	mine map[*connection]*group
 }
 
-func newExact(f flaw) *exact { return &exact{flaw: f, mine: map[*connection]*group{}} }
+func newExact(f flaw) *exact {
+	return &exact{flaw: f, strays: newStrays(), mine: map[*connection]*group{}}
+}
 
-func (*exact) prepare(cmd *exec.Cmd) { setOwnGroup(cmd, true) }
+func (e *exact) start(cmd *exec.Cmd) error {
+	setOwnGroup(cmd, !e.flaw.noDeathSignal)
+	return e.strays.start(cmd)
+}
 
 func (e *exact) started(c *connection) {
-	g := &group{c: c, flaw: e.flaw}
+	g := &group{c: c, flaw: e.flaw, strays: e.strays}
 	e.mu.Lock()
 	e.mine[c] = g
 	e.mu.Unlock()
@@ -53,20 +61,23 @@ func (e *exact) shutdown([]*connection) {
 	inParallel(all, func(c *connection) { e.ended(c, orderly) })
 }
 
-// group is a server and whatever it started in its process group.
+// group is a server and whatever it started.
 type group struct {
-	c    *connection
-	flaw flaw
+	c      *connection
+	flaw   flaw
+	strays *strays
 
 	mu   sync.Mutex
 	over bool // the leader is being reaped: its id is free for others
 }
 
 // watch waits for the leader's exit, whenever that is, so that no zombie
-// stays. What is left of the group then serves nobody any more. It is killed
-// while the leader is a zombie, which keeps the group's id from being reused.
+// stays. What is left of the group, or strayed from it, then serves nobody any
+// more. It is ended while the leader is a zombie, which keeps the group's id
+// from being reused.
 func (g *group) watch() {
 	awaitExit(g.c.cmd.Process)
+	g.endStrays()
 	g.signal(syscall.SIGKILL)
 	g.mu.Lock()
 	g.over = true
@@ -74,9 +85,36 @@ func (g *group) watch() {
 	if g.flaw.skipsWait {
 		_ = g.c.cmd.Process.Release()
 	} else {
-		_ = g.c.cmd.Wait()
+		g.strays.wait(g.c.cmd)
 	}
 	close(g.c.exited)
+}
+
+// endStrays gives what the leader left behind the time that a server gets
+// after SIGTERM, and kills it then. It looks again until it finds nothing: one
+// that was found may have forked meanwhile.
+func (g *group) endStrays() {
+	deadline := time.Now().Add(exactTerm)
+	asked := map[child]bool{}
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		left := g.strays.of(g.c.cmd)
+		if len(left) == 0 {
+			return
+		}
+		for _, c := range left {
+			if !asked[c] {
+				asked[c] = true
+				g.strays.signal([]child{c}, syscall.SIGTERM)
+			}
+		}
+		if time.Now().After(deadline) {
+			g.strays.signal(left, syscall.SIGKILL)
+		}
+		if time.Now().After(deadline.Add(exactTerm)) {
+			return
+		}
+		time.Sleep(pause) // sleep-ok: the deaths of other processes' children send no word
+	}
 }
 
 func (g *group) signal(sig syscall.Signal) {

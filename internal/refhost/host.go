@@ -180,7 +180,7 @@ func (h *host) start(session string, s driver.Server) (*connection, error) {
 	}
 	var c *connection
 	learned, err := h.learn.learn(func() (err error) {
-		c, err = launch(h.spawner, session, s, h.dispose.prepare)
+		c, err = launch(h.spawner, session, s, h.dispose.start)
 		return err
 	})
 	if err != nil {

@@ -46,7 +46,7 @@ var designs = []design{
 	},
 }
 
-var exactLadder = fmt.Sprintf("stdin close, %v, TERM to the group, %v, KILL to the group, wait", exactEOF, exactTerm)
+var exactLadder = fmt.Sprintf("stdin close, %v, TERM to the group, %v, KILL to the group, wait; what left the group: TERM, %v, KILL", exactEOF, exactTerm, exactTerm)
 
 var sdkLadder = fmt.Sprintf("stdin close, %v, TERM, %v, KILL", sdkEOF, sdkTerm)
 

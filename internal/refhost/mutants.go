@@ -2,7 +2,6 @@ package refhost
 
 import (
 	"errors"
-	"os/exec"
 	"sync"
 	"syscall"
 	"time"
@@ -92,8 +91,6 @@ type flawed struct {
 	hoard  [][]byte
 	parked []*connection // keeps the garbage collector from closing what is left open
 }
-
-func (f *flawed) prepare(cmd *exec.Cmd) { setOwnGroup(cmd, !f.flaw.noDeathSignal) }
 
 func (f *flawed) ended(c *connection, why ending) {
 	f.keep(c)

@@ -206,9 +206,10 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all = &state{census: census}
-	servers := map[record.Identity]bool{}
+	servers, parents := map[record.Identity]bool{}, map[int]bool{r.keeper.Hello.PID: true}
 	for _, s := range r.lives.Alive() {
 		servers[s.Birth.Identity] = true
+		parents[s.Birth.PID] = true // its zombies are its own: nobody else can wait for them
 	}
 	extra, missing := r.lives.Judge(cp.Wants)
 	for _, s := range extra {
@@ -220,7 +221,7 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 		inCensus[p.Identity] = true
 		switch {
 		case p.State == "Z":
-			if p.PPID != r.keeper.Hello.PID {
+			if !parents[p.PPID] {
 				all.zombies = append(all.zombies, p.Identity)
 			}
 		case cp.HostGone:
@@ -240,6 +241,12 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 // isOurs knows a fake server of this run by the token in its argv.
 func (r *run) isOurs(p record.Process) bool {
 	return len(p.Args) > 1 && p.Args[1] == "fakeserver" && slices.Contains(p.Args, r.id)
+}
+
+// isLauncher knows by the token what carries a server's command line and is
+// none: it may be gone at the next checkpoint.
+func (r *run) isLauncher(p record.Process) bool {
+	return !r.isOurs(p) && slices.ContainsFunc(p.Args, func(arg string) bool { return strings.Contains(arg, r.id) })
 }
 
 // unknown leaves out what an earlier checkpoint has waited for.
@@ -331,7 +338,9 @@ func (r *run) sample(ctx context.Context) func() {
 				return // a checkpoint will say so
 			}
 			for i := range census.Processes {
-				census.Processes[i].Args = nil
+				if !r.isLauncher(census.Processes[i]) {
+					census.Processes[i].Args = nil
+				}
 			}
 			r.emitCensus(record.CensusSample, "", census)
 			select {

@@ -28,7 +28,13 @@ var errHostGone = errors.New("the host has exited")
 
 // server is how the host launches a label for a session.
 func (r *run) server(label, session string) driver.Server {
-	argv := fakeserver.Argv(r.Self, r.ledger.Path(), r.id, label, session)
+	var script fakeserver.Script
+	for _, s := range r.Scenario.Servers {
+		if s.Label == label {
+			script = s.Script
+		}
+	}
+	argv := script.Argv(r.Self, r.ledger.Path(), r.id, label, session)
 	return driver.Server{Name: label, Command: argv[0], Args: argv[1:]}
 }
 

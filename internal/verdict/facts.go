@@ -46,6 +46,7 @@ type sessionKey struct{ label, name string }
 // host is the life of the host.
 type host struct {
 	id       record.Identity
+	sid      int
 	keeper   int   // pid
 	startAt  int64 // never: it did not start
 	exitAt   int64
@@ -96,7 +97,7 @@ func gather(run *record.Run) *facts {
 func (f *facts) note(i int) {
 	switch e := &f.events[i]; e.Kind {
 	case record.HostStarted:
-		f.host.id, f.host.keeper, f.host.startAt = e.Process.Identity, e.Process.PPID, e.T
+		f.host.id, f.host.sid, f.host.keeper, f.host.startAt = e.Process.Identity, e.Process.SID, e.Process.PPID, e.T
 	case record.HostExited:
 		f.host.exitAt, f.host.exit = e.T, *e.Exit
 	case record.StepBegun, record.StepEnded, record.StepSkipped:

@@ -70,19 +70,6 @@ func signalled(s *life.Server, t int64) bool {
 	return len(s.Signals) > 0 && s.Signals[0].T <= t
 }
 
-// gotAway says how a server came out of the host's reach: "escaped" into a
-// session of its own, "shielded" by a launcher that is gone, or "".
-func (f *facts) gotAway(s *life.Server, p record.Process) string {
-	behind := s.Birth.PPID != f.host.id.PID && f.wrappers[s.Birth.PPID]
-	switch {
-	case behind && p.SID == p.PID || p.SID != s.Birth.SID:
-		return "escaped"
-	case behind && p.PPID != s.Birth.PPID && len(s.Signals) == 0:
-		return "shielded"
-	}
-	return ""
-}
-
 // watchdogged says that a watchdog of the server's own had looked after its
 // parent, and did not end it.
 func watchdogged(s *life.Server) bool {

@@ -76,7 +76,7 @@ func kindsLeft() []Kind {
 		},
 		{
 			ID: "shielded", Law: "L2", Also: []string{"L1"}, Class: "D", Title: "a server survived behind its launcher",
-			Signature: "alive after the host's end, or after that of its session; it was launched through another process (a shell, npx, uvx), which is gone; no signal reached the server itself",
+			Signature: "alive after the host's end, or after that of its session (then it breaks L1); it was launched through another process (a shell, npx, uvx), which is gone; no signal reached the server itself",
 			Why:       "The host knows the pid of the launcher and signals that. The launcher dies and does not pass the signal on, and its child goes to init.",
 			Fix: "Launch each server in a process group or a session of its own and signal the group (killpg), not the pid; on Windows put it into a Job Object. Do not skip the group because its leader is gone already: " +
 				"the members are what is left. Where you can, launch the server itself instead of a shell line (exec in the wrapper).",
@@ -84,7 +84,7 @@ func kindsLeft() []Kind {
 		},
 		{
 			ID: "escaped", Law: "L2", Also: []string{"L1"}, Class: "E", Title: "a process left the host's reach in a session of its own",
-			Signature: "alive after the host's end, or after that of its session; leader of a session that is not the one it was launched in, or unknown to the ledger and leader of a session",
+			Signature: "alive after the host's end, or after that of its session (then it breaks L1); in a session that is neither the host's nor one that the host gave to what it launched",
 			Why:       "setsid, or a double fork, takes a process out of the group that the host signals. Its parent is gone, so a walk along parents does not find it either.",
 			Fix: "Groups and ancestry can't hold what leaves them. Give each server a container that it can't leave: a cgroup (cgroup.kill), a Job Object, a pid namespace; or be the child subreaper, so that what is orphaned comes home and can be ended. " +
 				"Do not put a second setsid between yourself and the server.",
@@ -92,7 +92,7 @@ func kindsLeft() []Kind {
 		},
 		{
 			ID: "helper", Law: "L2", Class: "D", Title: "a process that no server accounts for outlived the host",
-			Signature: "alive after the host's end; no birth certificate; not the leader of a session",
+			Signature: "alive after the host's end; no birth certificate; in the host's session, or in one that the host gave to what it launched",
 			Why:       "A launcher, a watchdog, a browser or another helper of a server or of the host: the direct child was ended, its children were not.",
 			Fix:       "End process groups, not processes, and check that the group is empty before you forget it: killpg(group, 0) succeeds for as long as a member lives. What the host starts for itself (watchdogs, probes, shells) needs the same.",
 			Reports:   []string{"R008", "R018", "R038", "R050", "R082", "R088"},

@@ -55,8 +55,8 @@ func (f *facts) flatBreach(cp *checkpoint, s *life.Server) *breach {
 	b := &breach{law: "L1", label: s.Label, server: s, cp: cp, evidence: cp.evidenceOn(s.Birth.Identity), at: []int64{s.Born, cp.settledAt}}
 	var head string
 	b.kind, b.cause, head = f.flatKind(cp, s)
-	if kind := f.flatHold(cp, s, b.evidence); kind != "" {
-		b.kind, b.cause = kind, b.kind+", "+b.cause
+	if kind, why := f.flatHold(cp, s, b.evidence); kind != "" {
+		b.kind, b.cause, head = kind, kind+", "+b.cause, paragraph(head, why)
 	}
 	name := process(s, s.Birth.Identity, "")
 	if s.Session != "" {
@@ -77,7 +77,7 @@ func (f *facts) flatBreach(cp *checkpoint, s *life.Server) *breach {
 		b.value += ", " + mebibytes(b.evidence.RSS)
 	}
 	text, like := survivor(s, b.evidence, cp.settledAt)
-	b.story, b.like = paragraph(head, text, f.control(s)), like
+	b.story, b.like = paragraph(head, text, f.tellLockedOut(s), f.control(s)), like
 	return b
 }
 
@@ -93,19 +93,17 @@ func (f *facts) when(t int64) string {
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
 // flatHold says what else keeps a server that the host lost, or "".
-func (f *facts) flatHold(cp *checkpoint, s *life.Server, e *record.Evidence) string {
-	if kind := f.hold(s, e, cp.settledAt); kind != "" {
-		return kind
+func (f *facts) flatHold(cp *checkpoint, s *life.Server, e *record.Evidence) (kind, why string) {
+	if kind = f.hold(s, e, cp.settledAt); kind != "" {
+		return kind, ""
 	}
-	if p := cp.settledRows[s.Birth.Identity]; p != nil {
-		if kind := f.gotAway(s, *p); kind != "" {
-			return kind
-		}
+	if kind, why = f.shieldFlat(cp, s); kind != "" {
+		return kind, why
 	}
 	if told(s, cp.settledAt-f.blur()) {
-		return "not-escalated"
+		return "not-escalated", ""
 	}
-	return ""
+	return "", ""
 }
 
 // flatKind says in which way the host lost a server that should be gone.
@@ -257,7 +255,7 @@ func inFirst(group []*breach) (n int) {
 var flatWords = map[string]string{
 	"abandoned": "abandoned", "superseded": "superseded", "init-stranded": "never initialized", "duplicate": "duplicate", "late": "late",
 	"not-escalated": "told to end and not killed", "pipe-blocked": "blocked in a write", "eof-withheld": "with their stdin held open by others", "stopped": "stopped",
-	"shielded": "left behind by their launchers", "escaped": "in a session of their own",
+	"shielded": "behind a launcher that is gone", "escaped": "in a session of its own",
 }
 
 // wordIsPart are the kinds whose word goes before the noun.
@@ -272,8 +270,8 @@ var flatTitles = map[string]string{
 	"pipe-blocked":  "%s of %s, blocked in a write that nobody reads, %s still running (%s)",
 	"eof-withheld":  "%s of %s, whose stdin another process holds open, %s still running (%s)",
 	"stopped":       "%s of %s, stopped by a signal, %s still there (%s)",
-	"shielded":      "%s of %s behind a launcher that is gone %s still running (%s)",
-	"escaped":       "%s of %s in a session of its own %s still running (%s)",
+	"shielded":      "%s of %s %s still running behind a launcher that is gone (%s)",
+	"escaped":       "%s of %s %s still running in a session of its own (%s)",
 }
 
 func tellFlat(f *facts, group []*breach) telling {

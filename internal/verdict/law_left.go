@@ -87,12 +87,12 @@ func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
 	switch {
 	case b.kind == "spinner":
 		extra = fmt.Sprintf("It used %d%% of a processor while it was watched.", int(100*busy))
-	case b.kind == "shielded":
-		extra = fmt.Sprintf("It was launched through another process (pid %d), which is gone: what the host signalled was the launcher.", s.Birth.PPID)
-	case b.kind == "escaped":
-		extra = fmt.Sprintf("It is in a session of its own (sid %d): no signal to the group of what the host launched reaches it.", p.SID)
+	case b.kind == "shielded" || b.kind == "escaped":
+		extra = f.tellReach(s, p)
+	case s == nil && f.launchedBy(p.PID) != nil:
+		extra = fmt.Sprintf("It is the launcher of %s: what the host launched, and the server is its child.", plain(f.launchedBy(p.PID).ID))
 	case s == nil:
-		extra = "The ledger knows no server of this pid: it is a launcher, or something that a server or the host started."
+		extra = "The ledger knows no server of this pid: it is something that a server, a launcher or the host started."
 	}
 	b.story, b.like = paragraph(text, extra, f.control(s)), like
 	return b
@@ -113,12 +113,12 @@ func (f *facts) lasted(cp *checkpoint, p record.Process) string {
 // leftKind says how it got away.
 func (f *facts) leftKind(s *life.Server, p record.Process, e *record.Evidence, busy float64, until int64) string {
 	if s == nil {
-		if p.SID == p.PID {
+		if f.leftSession(p) {
 			return "escaped"
 		}
 		return "helper"
 	}
-	away, keeps := f.gotAway(s, p), f.hold(s, e, until)
+	away, keeps := f.outOfReach(s, p), f.hold(s, e, until)
 	switch {
 	case keeps == "stopped":
 		return keeps

@@ -2,7 +2,9 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/leakbench/leakbench/internal/life"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -21,7 +23,7 @@ func judgeReaped(f *facts) LawResult {
 		}
 		judged++
 		for _, p := range cp.settled.Processes {
-			if p.State != zombie || p.PPID == f.host.keeper {
+			if p.State != zombie || p.PPID == f.host.keeper || f.isServersOwn(cp, p) {
 				continue
 			}
 			if !seen[p.Identity] && f.outlasts(cp, p) {
@@ -36,6 +38,14 @@ func judgeReaped(f *facts) LawResult {
 		r.Reason = "no checkpoint was completed"
 	}
 	return r
+}
+
+// isServersOwn says that a zombie is the child of a server. Nobody but that
+// server can wait for it, and it is gone with the server.
+func (f *facts) isServersOwn(cp *checkpoint, p record.Process) bool {
+	return slices.ContainsFunc(f.servers, func(s *life.Server) bool {
+		return s.Birth.PID == p.PPID && s.Born <= cp.settledAt && (s.Died < 0 || s.Died > cp.settledAt)
+	})
 }
 
 const zombieNoun = "zombie"

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package fakeserver_test
+
+func foster([]string) int { return 1 }

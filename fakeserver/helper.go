@@ -1,0 +1,79 @@
+package fakeserver
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/birth"
+)
+
+// The processes beside a server are the same binary under other names, since
+// they are none of the servers that the ledger knows.
+const (
+	helperCommand = "fakehelper"
+	detachCommand = "fakedetach"
+
+	helperExits = "exit" // a helper that does not stay
+)
+
+// helper is the command line of a helper process.
+func (o options) helper(kind string) []string {
+	return []string{
+		os.Args[0], helperCommand, kind, "--ledger", o.ledger, "--run", o.run, "--label", o.label, "--lifetime", o.lifetime.String(),
+	}
+}
+
+// helperMain is a helper. It holds a connection to the ledger, on which it is
+// no server, only to end when the bench does; by hand, without a ledger, its
+// lifetime ends it.
+func helperMain(args []string) int {
+	if len(args) == 0 || args[0] == helperExits {
+		return 0
+	}
+	setName("helper-" + args[0])
+	o, err := parseFlags(args[1:])
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "leakbench %s: %v\n", helperCommand, err)
+		return statusUsage
+	}
+	time.AfterFunc(o.lifetime, func() { vanish(statusLifetime) })
+	time.AfterFunc(idleAfter, slim)
+	if o.ledger == "" {
+		select {}
+	}
+	c := certificate(o)
+	c.Role = birth.RoleHelper
+	conn, _, err := birth.Dial(o.ledger, c)
+	if err != nil {
+		return statusNoBench
+	}
+	endWithBench(conn)
+	return 0
+}
+
+// endWithBench returns never: when the bench is gone, this process is.
+func endWithBench(conn *birth.Conn) {
+	for range conn.Orders() {
+	}
+	vanish(statusBenchGone)
+}
+
+// place is where the servers of a label keep what they share: beside the
+// ledger's socket, which the bench removes, and by hand in the folder for
+// temporary files.
+func (o options) place(what string) string {
+	dir := os.TempDir()
+	if o.ledger != "" {
+		dir = filepath.Dir(o.ledger)
+	}
+	label := strings.Map(func(r rune) rune {
+		if r == filepath.Separator || r == '.' || strings.ContainsRune(`*?[\`, r) {
+			return '_'
+		}
+		return r
+	}, o.label)
+	return filepath.Join(dir, "leakbench-"+what+"-"+label)
+}

@@ -1,0 +1,125 @@
+package fakeserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/birth"
+)
+
+// launcherCommand is what a host is given to launch where a fault of the script
+// is about the launch itself.
+const launcherCommand = "fakelauncher"
+
+// Two faults of the same slot can't be due at the same launch.
+const (
+	slotLaunch   = "launch"
+	slotWatchdog = "watchdog"
+)
+
+// launchFault is the fault of a launch that somebody else than the server has
+// to commit, before the server is there.
+func (s Script) launchFault(launch int) (Fault, deed, bool) {
+	for _, f := range s.Faults {
+		if d, _ := deedNamed(f.Do); d.launch != nil && f.due(launch) {
+			return f, d, true
+		}
+	}
+	return Fault{}, deed{}, false
+}
+
+// Argv is the command line that makes the binary self a server with this
+// script: Argv, or a launcher's where the script has one at any launch.
+func (s Script) Argv(self, ledgerPath, run, label, session string) []string {
+	argv := Argv(self, ledgerPath, run, label, session)
+	for _, f := range s.Faults {
+		if d, _ := deedNamed(f.Do); d.launch != nil {
+			argv[1] = launcherCommand
+		}
+	}
+	return argv
+}
+
+// launcherMain is the process that the host launches where there may be a
+// launcher. It asks the bench for the script and for a launch number, and
+// starts the server with that number below itself; or, at a launch that is to
+// be without a launcher, turns into the server.
+func launcherMain(args []string) int {
+	o, err := parse(args)
+	if err != nil || o.ledger == "" {
+		fmt.Fprintf(os.Stderr, "leakbench %s is part of leakbench run: %v\n", launcherCommand, err)
+		return statusUsage
+	}
+	setName("launcher")
+	time.AfterFunc(o.lifetime, func() { vanish(statusLifetime) })
+	time.AfterFunc(idleAfter, slim)
+	c := certificate(o)
+	c.Role = birth.RoleLauncher
+	conn, welcome, err := birth.Dial(o.ledger, c)
+	if err != nil {
+		return cannotLaunch(err)
+	}
+	script, err := readScript(welcome.Script)
+	if err != nil {
+		return cannotLaunch(err)
+	}
+	server := append([]string{os.Args[0], command}, args...)
+	server = append(server, "--reserved", strconv.Itoa(welcome.Launch))
+	f, d, due := script.launchFault(welcome.Launch)
+	if !due {
+		conn.Close()
+		return become(server)
+	}
+	bench{conn: conn}.fault(f.announcement(script.Era))
+	if _, told := <-conn.Orders(); !told {
+		vanish(statusBenchGone)
+	}
+	go endWithBench(conn)
+	return d.launch(f, server)
+}
+
+// launchByHand is launcherMain without a bench.
+func (o options) launchByHand(args []string, b bench) (status int, launched bool) {
+	f, d, due := o.script.launchFault(o.launch)
+	if o.ledger != "" || o.reserved != 0 || !due {
+		return 0, false
+	}
+	setName("launcher")
+	b.fault(f.announcement(o.script.Era))
+	server := append([]string{os.Args[0], command}, args...)
+	return d.launch(f, append(server, "--reserved", strconv.Itoa(o.launch))), true
+}
+
+// detachMain starts what follows and is gone: the rest of a double fork.
+func detachMain(argv []string) int {
+	if len(argv) == 0 {
+		return statusUsage
+	}
+	if _, err := start(argv, [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, sameGroup); err != nil {
+		return cannotLaunch(err)
+	}
+	return 0
+}
+
+func cannotLaunch(err error) int {
+	fmt.Fprintf(os.Stderr, "leakbench %s: %v\n", launcherCommand, err)
+	return statusNoBench
+}
+
+// readScript reads what the bench has sent.
+func readScript(text json.RawMessage) (Script, error) {
+	var script Script
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &script); err != nil {
+			return script, fmt.Errorf("the bench's script is none: %w", err)
+		}
+	}
+	if err := errors.Join(script.Check()...); err != nil {
+		return script, fmt.Errorf("the bench's script is wrong: %w", err)
+	}
+	return script, nil
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package fakeserver
+
+import "errors"
+
+func createdByBoot(int) (float64, error) {
+	return 0, errors.New("creation times are read from /proc, which this system does not have")
+}
+
+func createdByUptime(int) float64 { return 0 }
+
+func setName(string) {}

@@ -1,0 +1,21 @@
+//go:build !linux
+
+package refhost
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// strays finds nothing: there is no subreaper here to which they would come.
+type strays struct{}
+
+func newStrays() *strays { return &strays{} }
+
+func (*strays) start(cmd *exec.Cmd) error { return cmd.Start() }
+
+func (*strays) wait(cmd *exec.Cmd) { _ = cmd.Wait() }
+
+func (*strays) of(*exec.Cmd) []child { return nil }
+
+func (*strays) signal([]child, syscall.Signal) {}
