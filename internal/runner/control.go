@@ -99,7 +99,7 @@ func (r *run) control(ctx context.Context) (err error) {
 	for i, label := range r.labels {
 		wg.Go(func() {
 			var result record.Control
-			if result, errs[i] = c.one(ctx, r.Self, label, r.era(label)); errs[i] == nil {
+			if result, errs[i] = c.one(ctx, r.Self, label, controlScript(r.script(label))); errs[i] == nil {
 				r.emit(record.Event{Kind: record.Controlled, Control: &result})
 			}
 		})
@@ -108,18 +108,21 @@ func (r *run) control(ctx context.Context) (err error) {
 	return errors.Join(errs...)
 }
 
-func (r *run) era(label string) string {
+func (r *run) script(label string) fakeserver.Script {
 	i := slices.IndexFunc(r.Scenario.Servers, func(s scenarios.Server) bool { return s.Label == label })
-	return r.Scenario.Servers[i].Script.Era
+	return r.Scenario.Servers[i].Script
 }
 
-// controlScripts are the scripts less what they have for some launches alone.
+// controlScript is a script less what it has for some launches alone.
+func controlScript(s fakeserver.Script) fakeserver.Script {
+	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f fakeserver.Fault) bool { return f.Launch > 0 || f.Every > 0 })
+	return s
+}
+
 func controlScripts(servers []scenarios.Server) (map[string]json.RawMessage, error) {
 	scripts := map[string]json.RawMessage{}
 	for _, s := range servers {
-		script := s.Script
-		script.Faults = slices.DeleteFunc(slices.Clone(script.Faults), func(f fakeserver.Fault) bool { return f.Launch > 0 || f.Every > 0 })
-		text, err := json.Marshal(script)
+		text, err := json.Marshal(controlScript(s.Script))
 		if err != nil {
 			return nil, err
 		}
@@ -184,8 +187,8 @@ const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"prot
 const discovery = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}` + "\n"
 
 // one launches a server, asks it, and takes its stdin away.
-func (c *controls) one(ctx context.Context, self, label, era string) (record.Control, error) {
-	started, err := c.keeper.StartHost(ctx, keeper.HostParams{Argv: fakeserver.Argv(self, c.ledger.Path(), c.run, label, "")})
+func (c *controls) one(ctx context.Context, self, label string, script fakeserver.Script) (record.Control, error) {
+	started, err := c.keeper.StartHost(ctx, keeper.HostParams{Argv: script.Argv(self, c.ledger.Path(), c.run, label, "")})
 	if err != nil {
 		return record.Control{}, fmt.Errorf("%s: %w", label, err)
 	}
@@ -194,7 +197,7 @@ func (c *controls) one(ctx context.Context, self, label, era string) (record.Con
 	defer func() { started.Stdout.Close(); <-drained }()
 	server := label + "#1"
 	ask := handshake
-	if era == fakeserver.EraModern {
+	if script.Era == fakeserver.EraModern {
 		ask = discovery
 	}
 	_, _ = io.WriteString(started.Stdin, ask) // one that does not read, or is dead, is seen to be
