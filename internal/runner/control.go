@@ -113,12 +113,13 @@ func (r *run) era(label string) string {
 	return r.Scenario.Servers[i].Script.Era
 }
 
-// controlScripts are the scripts less what they have for some launches alone.
+// controlScripts are the scripts less what they have for some launches, or for
+// some times of a moment, alone.
 func controlScripts(servers []scenarios.Server) (map[string]json.RawMessage, error) {
 	scripts := map[string]json.RawMessage{}
 	for _, s := range servers {
 		script := s.Script
-		script.Faults = slices.DeleteFunc(slices.Clone(script.Faults), func(f fakeserver.Fault) bool { return f.Launch > 0 || f.Every > 0 })
+		script.Faults = slices.DeleteFunc(slices.Clone(script.Faults), fakeserver.Fault.Selective)
 		text, err := json.Marshal(script)
 		if err != nil {
 			return nil, err
