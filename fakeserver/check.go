@@ -3,6 +3,7 @@ package fakeserver
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -25,9 +26,18 @@ func (s Script) Check() []error {
 			errs = append(errs, at(err))
 		}
 		for j, g := range s.Faults[:i] {
-			if f.contradicts(g) {
-				errs = append(errs, at(fmt.Errorf("contradicts fault %d (on %s: %s): both can be due at the same moment of the same launch", j+1, g.On, g.Do)))
+			var why string
+			switch {
+			case f.contradicts(g):
+				why = "both can be due at the same moment of the same launch"
+			case f.silences(g, s.Era):
+				why = "after this one, that one can't happen"
+			case g.silences(f, s.Era):
+				why = "after that one, this one can't happen"
+			default:
+				continue
 			}
+			errs = append(errs, at(fmt.Errorf("contradicts fault %d (on %s: %s): %s", j+1, g.On, g.Do, why)))
 		}
 	}
 	return errs
@@ -47,7 +57,7 @@ func (f Fault) Check() error {
 		return fmt.Errorf("do: %s does not go with on: %s; it goes with on: %s; on: %s goes with do: %s",
 			f.Do, f.On, list(d.on), f.On, list(deedsAt(f.On)))
 	}
-	return errors.Join(f.checkLaunch(), f.checkTool(), f.checkFields(d), f.checkAs(d), f.checkCount(d))
+	return errors.Join(f.checkLaunch(), f.checkChance(), f.checkTool(), f.checkFields(d), f.checkAs(d), f.checkCount(d))
 }
 
 func (f Fault) checkLaunch() error {
@@ -62,6 +72,26 @@ func (f Fault) checkLaunch() error {
 		return errors.New("launch and every do not go with on: order, which is given to one server")
 	}
 	return nil
+}
+
+// counted are the moments that a launch can let pass.
+var counted = []string{onList, onCall, onPing}
+
+func (f Fault) checkChance() error {
+	var errs []error
+	if f.Probability != 0 && (math.IsNaN(f.Probability) || f.Probability < 0 || f.Probability >= 1) {
+		errs = append(errs, errors.New("probability is out of range; it is more than 0 and less than 1, like 0.25; leave it out for always"))
+	}
+	if f.Probability != 0 && f.On == onOrder {
+		errs = append(errs, errors.New("probability does not go with on: order, which is given to one server"))
+	}
+	switch {
+	case f.After < 0:
+		errs = append(errs, fmt.Errorf("after: %d is less than 1; 1 lets the first one pass", f.After))
+	case f.After > 0 && !contains(counted, f.On):
+		errs = append(errs, fmt.Errorf("after does not go with on: %s, only with on: %s, which come more than once", f.On, list(counted)))
+	}
+	return errors.Join(errs...)
 }
 
 func (f Fault) checkTool() error {
@@ -85,17 +115,22 @@ func (f Fault) checkFields(d deed) error {
 		allowed string
 	}{
 		{"for", f.For != 0, f.For > 0, `a time like "1.5s", more than 0`},
+		{"each", f.Each != 0, f.Each > 0, `a time like "1.5s", more than 0`},
 		{"mib", f.MiB != 0, f.MiB > 0 && f.MiB <= maxMiB, fmt.Sprintf("1 to %d", maxMiB)},
+		{"step", f.Step != 0, f.Step > 0 && f.Step <= maxMiB, fmt.Sprintf("1 to %d", maxMiB)},
 		{"code", f.Code != 0, f.Code > 0 && f.Code <= 255, "0 to 255"},
 	} {
 		switch {
-		case field.set && d.field != field.name:
+		case field.set && !d.uses(field.name):
 			errs = append(errs, fmt.Errorf("%s does not go with do: %s", field.name, f.Do))
 		case field.set && !field.ok:
 			errs = append(errs, fmt.Errorf("%s is out of range; it may be %s", field.name, field.allowed))
 		case !field.set && d.needed && d.field == field.name:
 			errs = append(errs, fmt.Errorf("do: %s needs %s: %s", f.Do, field.name, field.allowed))
 		}
+	}
+	if f.Each != 0 && f.On == onCall && f.Do == "swell" {
+		errs = append(errs, errors.New("each does not go with on: call, where it grows with each call"))
 	}
 	return errors.Join(errs...)
 }
@@ -132,6 +167,8 @@ func (f Fault) checkIn(era string) error {
 		return errors.New("a server of era legacy-mute ignores server/discover anyway; use another era")
 	case f.On == onDiscover && f.Do == "wrong-version" && (era == EraLegacy || era == ""):
 		return errors.New("a server of era legacy has no answer to server/discover; use era modern or dual")
+	case f.On == onPing && era == EraModern:
+		return errors.New("a server of era modern has no answer to ping; use era legacy, legacy-mute or dual")
 	case f.On == onInitialize && f.Do == "wrong-version" && era == EraModern:
 		return errors.New("a server of era modern has no answer to initialize; use era legacy, legacy-mute or dual")
 	}
@@ -157,13 +194,22 @@ func (f Fault) contradicts(g Fault) bool {
 // parent to look after.
 func isDetached(d deed) bool { return d.name == "container" }
 
+// silences reports whether f happens for certain in each launch that g is for,
+// before g, and keeps the moment of g from coming.
+func (f Fault) silences(g Fault, era string) bool {
+	d, _ := deedNamed(f.Do)
+	first := f.On == onStart || f.On == onInitialize && era != EraModern && era != EraDual
+	always := f.Probability == 0 && (f.Launch == 0 && f.Every <= 1 || f.Launch > 0 && f.Launch == g.Launch || f.Every > 0 && f.Every == g.Every)
+	return first && always && d.silences != "" && g.On == d.silences
+}
+
 // meets reports whether there is a launch for which both are due.
 func (f Fault) meets(g Fault) bool {
 	switch {
 	case f.Launch > 0:
-		return g.due(f.Launch)
+		return g.selects(f.Launch)
 	case g.Launch > 0:
-		return f.due(g.Launch)
+		return f.selects(g.Launch)
 	}
 	return true
 }

@@ -32,13 +32,21 @@ func TestCheck(t *testing.T) {
 		{"", []F{{On: "call", Do: "reject", Tool: "echo"}, {On: "call", Do: "hang", Tool: "sleep"}}, nil},
 		{"", []F{{On: "call", Do: "exit"}}, nil},
 		{"", []F{{On: "discover", Do: "hang"}}, nil},
+		{"", []F{{On: "call", Do: "swell", MiB: 100, Step: 10}, {On: "call", Do: "reject", After: 3, Probability: 0.5, Every: 2}}, nil},
+		{"", []F{{On: "start", Do: "swell", MiB: 100, Each: second}, {On: "list", Do: "progress", Each: second}, {On: "ping", Do: "hang", After: 1}}, nil},
+		{"", []F{{On: "call", Do: "long-line"}, {On: "start", Do: "flood-stderr", MiB: 3}, {On: "start", Do: "banner"}}, nil},
+		{"", []F{{On: "eof", Do: "write"}, {On: "epipe", Do: "spin"}, {On: "eof", Do: "linger-timer"}, {On: "term", Do: "delay", For: second}}, nil},
+		{"", []F{{On: "start", Do: "ignore-term", Launch: 2}, {On: "term", Do: "ignore", Launch: 3}}, nil},
+		{"", []F{{On: "start", Do: "ignore-term", Launch: 2}, {On: "term", Do: "ignore"}}, nil}, // there are other launches
+		{"", []F{{On: "eof", Do: "ignore-term"}, {On: "term", Do: "ignore"}}, nil},              // before the end of stdin
+		{"dual", []F{{On: "initialize", Do: "stop-reading"}, {On: "eof", Do: "ignore"}}, nil},   // a client may go without initialize
 
 		{"old", nil, []string{`era: "old" is unknown; it may be legacy, legacy-mute, modern, dual`}},
 		{"", []F{{On: "connect", Do: "hang"}}, []string{`on: "connect" is unknown; it may be start, discover,`}},
 		{"", []F{{Do: "hang"}}, []string{"on is missing; it may be start"}},
 		{"", []F{{On: "call", Do: "die"}}, []string{`do: "die" is unknown; it may be reject, hang`}},
 		{"", []F{{On: "call"}}, []string{"do is missing"}},
-		{"", []F{{On: "eof", Do: "reject"}}, []string{"do: reject does not go with on: eof", "on: eof goes with do: ignore"}},
+		{"", []F{{On: "eof", Do: "reject"}}, []string{"do: reject does not go with on: eof", "on: eof goes with do: ignore, delay"}},
 		{"", []F{{On: "call", Do: "hang", Launch: 2, Every: 2}}, []string{"launch and every exclude each other"}},
 		{"", []F{{On: "call", Do: "hang", Launch: -1}}, []string{"launch: -1"}},
 		{"", []F{{On: "call", Do: "hang", Every: -1}}, []string{"every: -1"}},
@@ -72,6 +80,23 @@ func TestCheck(t *testing.T) {
 		{"", []F{{On: "start", Do: "watchdog"}, {On: "start", Do: "container"}}, []string{"contradicts fault 1"}},
 		{"", []F{{On: "start", Do: "watchdog"}, {On: "start", Do: "watchdog", As: "pid"}}, []string{"contradicts fault 1"}},
 		{"", []F{{On: "start", Do: "kill-siblings"}, {On: "start", Do: "kill-siblings", As: "kill"}}, []string{"contradicts fault 1"}},
+		{"", []F{{On: "eof", Do: "linger-timer"}, {On: "eof", Do: "linger-socket"}}, []string{"contradicts fault 1"}},
+		{"", []F{{On: "eof", Do: "spin"}, {On: "eof", Do: "ignore"}}, []string{"contradicts fault 1"}},
+		{"", []F{{On: "call", Do: "hang", After: 2}, {On: "call", Do: "exit", After: 5}}, []string{"contradicts fault 1"}},
+		{"", []F{{On: "call", Do: "hang", Probability: 0.1}, {On: "call", Do: "exit", Probability: 0.1}}, []string{"contradicts fault 1"}},
+		{"", []F{{On: "start", Do: "ignore-term"}, {On: "term", Do: "ignore"}}, []string{"contradicts fault 1", "after that one, this one can't happen"}},
+		{"", []F{{On: "term", Do: "delay", For: second}, {On: "start", Do: "ignore-term"}}, []string{"contradicts fault 1", "after this one, that one can't happen"}},
+		{"", []F{{On: "initialize", Do: "stop-reading", Every: 2}, {On: "eof", Do: "ignore", Every: 2}}, []string{"contradicts fault 1"}},
+		{"modern", []F{{On: "ping", Do: "hang"}}, []string{"a server of era modern has no answer to ping"}},
+		{"", []F{{On: "call", Do: "hang", Probability: 1}}, []string{"probability is out of range; it is more than 0 and less than 1"}},
+		{"", []F{{On: "call", Do: "hang", Probability: -0.5}}, []string{"probability is out of range"}},
+		{"", []F{{On: "call", Do: "hang", After: -1}}, []string{"after: -1 is less than 1"}},
+		{"", []F{{On: "eof", Do: "ignore", After: 1}}, []string{"after does not go with on: eof, only with on: list, call, ping"}},
+		{"", []F{{On: "call", Do: "swell"}}, []string{"do: swell needs mib"}},
+		{"", []F{{On: "call", Do: "swell", MiB: 3, Step: -4}}, []string{"step is out of range; it may be 1 to 65536"}},
+		{"", []F{{On: "call", Do: "swell", MiB: 3, Each: second}}, []string{"each does not go with on: call"}},
+		{"", []F{{On: "call", Do: "progress", Each: -second}}, []string{"each is out of range"}},
+		{"", []F{{On: "call", Do: "hang", Each: second, Step: 1}}, []string{"each does not go with do: hang", "step does not"}},
 		{"x", []F{{On: "y", Do: "hang"}, {On: "call", Do: "z"}}, []string{`era: "x"`, `on: "y"`, `do: "z"`}}, // all, not the first
 	} {
 		err := errors.Join(fakeserver.Script{Era: c.era, Faults: c.faults}.Check()...)
@@ -84,7 +109,10 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	require.NoError(t, F{On: "order", Do: "exit"}.Check())
-	assert.ErrorContains(t, F{On: "order", Do: "exit", Launch: 2}.Check(), "do not go with on: order")
+	for _, f := range []F{{Launch: 2}, {Every: 2}, {Probability: 0.5}, {After: 1}} {
+		f.On, f.Do = "order", "exit"
+		assert.ErrorContains(t, f.Check(), "not go with on: order")
+	}
 }
 
 func TestBreaksAndPassive(t *testing.T) {
@@ -97,9 +125,11 @@ func TestBreaksAndPassive(t *testing.T) {
 		assert.NotEmpty(t, m.With, m.Name)
 		for _, d := range m.With {
 			f := fakeserver.Fault{On: m.Name, Do: d}
-			always := d == "exit" || d == "hang" || d == "close-stdout"
-			assert.Equal(t, always || breaking[m.Name+"/"+d], f.Breaks(), "%s/%s", m.Name, d)
-			assert.Equal(t, d == "ignore", f.Passive(), "%s/%s", m.Name, d)
+			always := strings.Contains(" exit hang close-stdout progress banner partial bad-utf8 long-line stop-reading ", " "+d+" ")
+			spoils := d == "spin" && m.Name != "eof" || m.Name == "ping"
+			assert.Equal(t, always || spoils || breaking[m.Name+"/"+d], f.Breaks(), "%s/%s", m.Name, d)
+			stays := d == "ignore" || strings.HasPrefix(d, "linger-") || d == "spin" && m.Name == "eof"
+			assert.Equal(t, stays, f.Passive(), "%s/%s", m.Name, d)
 		}
 	}
 	for _, d := range fakeserver.Deeds {
@@ -130,17 +160,21 @@ func TestBadCommandLines(t *testing.T) {
 		"more":                            `unexpected argument "more"`,
 		"--era old":                       "it may be legacy, legacy-mute, modern, dual",
 		"--fault on":                      `"on" is not of the form key=value`,
-		"--fault on=call,do=hang,when=x":  "it may be on, do, launch, every, tool, for, mib, code",
+		"--fault on=call,do=hang,when=x":  "it may be on, do, launch, every, probability, after, tool, for, each, mib, step, code",
 		"--fault on=call,do=hang,every=x": `every: "x" is no number`,
 		"--fault on=call,do=delay,for=3":  `"3" is no time; write it like 500ms or 1.5s`,
 		"--fault on=eof,do=exit":          "on: eof goes with do: ignore",
 		"--lifetime 0s":                   "--lifetime must be more than 0",
-		"--launch 0":                      "--launch must be at least 1",
-		"--run x":                         "--run goes with --ledger",
-		"--ledger x":                      "--ledger needs --run",
-		"--ledger x --run r --era modern": "the bench decides it",
-		"--script " + script:              `unknown field "errar"`,
-		"--script /no/such":               "--script: open /no/such",
+		"--fault on=call,do=hang,probability=often": `probability: "often" is no number`,
+		"--fault on=call,do=hang,probability=NaN":   "probability is out of range",
+		"--fault on=call,do=progress,each=1":        `each: "1" is no time`,
+		"--ledger x --run r --label l --seed 3":     "--seed does not go with --ledger",
+		"--launch 0":                                "--launch must be at least 1",
+		"--run x":                                   "--run goes with --ledger",
+		"--ledger x":                                "--ledger needs --run",
+		"--ledger x --run r --era modern":           "the bench decides it",
+		"--script " + script:                        `unknown field "errar"`,
+		"--script /no/such":                         "--script: open /no/such",
 	} {
 		p := start(t, append([]string{"fakeserver"}, strings.Fields(args)...)...)
 		assert.Equal(t, 2, p.status(), args)

@@ -3,7 +3,7 @@ package fakeserver
 func exitDeed() deed {
 	return deed{
 		name: "exit", text: "exits at once, without cleanup, with the status code",
-		on:      []string{onStart, onDiscover, onInitialize, onList, onCall, onOrder},
+		on:      []string{onStart, onDiscover, onInitialize, onList, onCall, onPing, onEPIPE, onOrder},
 		field:   "code",
 		decides: true,
 		breaks:  always,

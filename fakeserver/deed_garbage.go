@@ -2,12 +2,12 @@ package fakeserver
 
 func garbageDeed() deed {
 	return deed{
-		name: "garbage", text: "writes a line that is no JSON instead of the answer",
-		on:      []string{onDiscover, onInitialize, onList, onCall},
+		name: "garbage", text: "writes a line that is no JSON instead of the answer; on order: unasked",
+		on:      []string{onDiscover, onInitialize, onList, onCall, onPing, onOrder},
 		decides: true,
-		breaks:  atHandshake,
+		breaks:  atHandshakeOrPing,
 		commit: func(s *server, _ Fault, _ *request) bool {
-			s.out.line([]byte("Traceback (most recent call last): this is no JSON-RPC {]\n"))
+			s.say([]byte("Traceback (most recent call last): this is no JSON-RPC {]\n"))
 			return true
 		},
 	}

@@ -16,11 +16,15 @@ func growDeed() deed {
 
 const mebi = 1 << 20
 
-// grow allocates until it holds mib MiB, and writes to each page: memory that
-// is only allocated is not resident. The blocks are never let go.
 func (b *ballast) grow(mib int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.fill(mib)
+}
+
+// fill allocates until there are mib MiB, and writes to each page: memory that
+// is only allocated is not resident. The blocks are never let go.
+func (b *ballast) fill(mib int) {
 	page := os.Getpagesize()
 	for len(b.blocks) < mib {
 		block := make([]byte, mebi)

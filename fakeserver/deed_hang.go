@@ -2,8 +2,8 @@ package fakeserver
 
 func hangDeed() deed {
 	return deed{
-		name: "hang", text: "never answers this request; on order: answers nothing any more",
-		on:      []string{onDiscover, onInitialize, onList, onCall, onOrder},
+		name: "hang", text: "never answers this request, but others, ping too; on order: answers nothing any more",
+		on:      []string{onDiscover, onInitialize, onList, onCall, onPing, onOrder},
 		decides: true,
 		breaks:  always,
 		commit: func(s *server, f Fault, _ *request) bool {

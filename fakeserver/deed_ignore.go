@@ -2,9 +2,10 @@ package fakeserver
 
 func ignoreDeed() deed {
 	return deed{
-		name: "ignore", text: "lives on, idle",
+		name: "ignore", text: "lives on, idle; on term: the signal is caught, and nothing is done about it",
 		on:      []string{onEOF, onTerm},
 		decides: true,
+		passive: atEnd,
 		commit:  func(*server, Fault, *request) bool { return true },
 	}
 }

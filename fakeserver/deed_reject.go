@@ -3,9 +3,9 @@ package fakeserver
 func rejectDeed() deed {
 	return deed{
 		name: "reject", text: "answers with a JSON-RPC error and lives on",
-		on:      []string{onDiscover, onInitialize, onList, onCall},
+		on:      []string{onDiscover, onInitialize, onList, onCall, onPing},
 		decides: true,
-		breaks:  atHandshake,
+		breaks:  atHandshakeOrPing,
 		commit: func(s *server, _ Fault, r *request) bool {
 			s.refuse(r, codeInternal, "rejected by the script", nil)
 			return true

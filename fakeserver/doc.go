@@ -5,7 +5,7 @@
 //
 // A binary that imports this package is the server when its first argument is
 // "fakeserver". The package must stay light: it imports the standard library,
-// ledger and record, and nothing else.
+// and package birth, and nothing else.
 //
 // A new deed is a file deed_NAME.go and a line in allDeeds.
 package fakeserver

@@ -15,6 +15,8 @@ const (
 	onInitialize = "initialize"
 	onList       = "list"
 	onCall       = "call"
+	onPing       = "ping"
+	onEPIPE      = "epipe"
 	onEOF        = "eof"
 	onTerm       = "term"
 	onExit       = "exit"
@@ -44,6 +46,8 @@ func momentDocs() []Doc {
 		{Name: onInitialize, Text: "when it is asked initialize"},
 		{Name: onList, Text: "when it is asked tools/list"},
 		{Name: onCall, Text: "when it is asked tools/call (of one tool, with tool)"},
+		{Name: onPing, Text: "when it is asked ping"},
+		{Name: onEPIPE, Text: "when a write to stdout fails because nobody can read it any more"},
 		{Name: onEOF, Text: "when it reads the end of stdin"},
 		{Name: onTerm, Text: "when it is asked to end by SIGTERM, SIGINT or SIGHUP"},
 		{Name: onExit, Text: "when it is about to exit, after the end of stdin or a signal"},
@@ -69,7 +73,10 @@ func deedDocs() []Doc {
 
 // Passive reports whether the server only refuses to react: such a fault can
 // be seen, but not be waited for.
-func (f Fault) Passive() bool { return f.Do == "ignore" }
+func (f Fault) Passive() bool {
+	d, ok := deedNamed(f.Do)
+	return ok && d.passive != nil && d.passive(f.On)
+}
 
 // Breaks reports whether no working session can be expected of the server
 // after f: what the host does to it from there on is no collateral damage.
@@ -79,9 +86,10 @@ func (f Fault) Breaks() bool {
 }
 
 // breaksIn is Breaks for a server of the given era. Where there still is
-// initialize, a client falls back to it from a failed discovery.
+// initialize, a client falls back to it from a failed discovery, unless there
+// is no server any more to fall back to.
 func (f Fault) breaksIn(era string) bool {
-	if f.On == onDiscover && era != EraModern && f.Do != "exit" && f.Do != "close-stdout" {
+	if f.On == onDiscover && era != EraModern && !contains(muting, f.Do) {
 		return false
 	}
 	return f.Breaks()
@@ -95,15 +103,14 @@ func (f Fault) variant() string {
 	return f.As
 }
 
-// due reports whether f is for this launch.
-func (f Fault) due(launch int) bool {
-	switch {
-	case f.Every > 0:
-		return launch%f.Every == 0
-	case f.Launch > 0:
-		return launch == f.Launch
-	}
-	return true
+// muting are the deeds after which nothing comes from a server any more.
+var muting = []string{"exit", "close-stdout", "partial", "stop-reading"}
+
+// Forestalls reports whether no host gets past f to what a server of this era
+// is asked next.
+func (f Fault) Forestalls(era string) bool {
+	d, ok := deedNamed(f.Do)
+	return ok && f.breaksIn(era) && !d.passable && f.After == 0 && f.Tool == ""
 }
 
 // announcement is f as it is told to the bench.
@@ -122,11 +129,31 @@ func (f Fault) detail() string {
 	add(f.Count != 0, "%d of them", f.Count)
 	add(f.Tool != "", "tool %s", f.Tool)
 	add(f.For != 0, "for %s", time.Duration(f.For))
-	add(f.MiB != 0, "to %d MiB", f.MiB)
+	add(f.MiB != 0 && (f.Do == "grow" || f.Do == "swell"), "to %d MiB", f.MiB)
+	add(f.MiB != 0 && f.Do != "grow" && f.Do != "swell", "%d MiB", f.MiB)
+	add(f.Step != 0, "by %d MiB", f.Step)
+	add(f.Each != 0, "each %s", time.Duration(f.Each))
 	add(f.Do == "exit", "status %d", f.Code)
+	add(f.After != 0, "after %d", f.After)
 	add(f.Launch != 0, "on launch %d", f.Launch)
 	add(f.Every != 0, "on every launch divisible by %d", f.Every)
+	add(f.Probability != 0, "with probability %g", f.Probability)
 	return strings.Join(parts, ", ")
+}
+
+// pause is what each says, or else the given one.
+func (f Fault) pause(otherwise time.Duration) time.Duration {
+	if f.Each > 0 {
+		return time.Duration(f.Each)
+	}
+	return otherwise
+}
+
+func (f Fault) mibOr(otherwise int) int {
+	if f.MiB > 0 {
+		return f.MiB
+	}
+	return otherwise
 }
 
 func contains(list []string, s string) bool {

@@ -27,6 +27,7 @@ type options struct {
 	// By hand, without a ledger:
 	script Script
 	launch int
+	seed   uint64
 }
 
 // flagSet is the flags of a server that its helpers have too.
@@ -57,6 +58,7 @@ func parse(args []string) (options, error) {
 	fs.IntVar(&o.reserved, "reserved", 0, "")
 	fs.BoolVar(&o.attached, "attached", false, "")
 	fs.IntVar(&o.launch, "launch", 1, "")
+	fs.Uint64Var(&o.seed, "seed", 0, "")
 	fs.StringVar(&file, "script", "", "")
 	fs.StringVar(&era, "era", "", "")
 	fs.Var(&faults, "fault", "")
@@ -82,7 +84,7 @@ func parse(args []string) (options, error) {
 
 // withLedger refuses what the bench decides.
 func withLedger(set map[string]bool) error {
-	for _, name := range []string{"script", "era", "fault", "launch"} {
+	for _, name := range []string{"script", "era", "fault", "launch", "seed"} {
 		if set[name] {
 			return fmt.Errorf("--%s does not go with --ledger: the bench decides it", name)
 		}
@@ -140,8 +142,12 @@ func (ff *faultFlags) Set(text string) error {
 }
 
 func (f *Fault) set(key, value string) error {
-	numbers := map[string]*int{"launch": &f.Launch, "every": &f.Every, "mib": &f.MiB, "code": &f.Code, "count": &f.Count}
+	numbers := map[string]*int{
+		"launch": &f.Launch, "every": &f.Every, "after": &f.After,
+		"mib": &f.MiB, "step": &f.Step, "code": &f.Code, "count": &f.Count,
+	}
 	texts := map[string]*string{"on": &f.On, "do": &f.Do, "tool": &f.Tool, "as": &f.As}
+	times := map[string]*Duration{"for": &f.For, "each": &f.Each}
 	switch {
 	case texts[key] != nil:
 		*texts[key] = value
@@ -151,12 +157,18 @@ func (f *Fault) set(key, value string) error {
 			return fmt.Errorf("%s: %q is no number", key, value)
 		}
 		*numbers[key] = n
-	case key == "for":
-		if err := f.For.UnmarshalText([]byte(value)); err != nil {
-			return fmt.Errorf("for: %q is no time; write it like 500ms or 1.5s", value)
+	case times[key] != nil:
+		if err := times[key].UnmarshalText([]byte(value)); err != nil {
+			return fmt.Errorf("%s: %q is no time; write it like 500ms or 1.5s", key, value)
 		}
+	case key == "probability":
+		p, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return fmt.Errorf("probability: %q is no number", value)
+		}
+		f.Probability = p
 	default:
-		return unknown("key", key, []string{"on", "do", "launch", "every", "tool", "for", "mib", "code", "as", "count"})
+		return unknown("key", key, []string{"on", "do", "launch", "every", "probability", "after", "tool", "for", "each", "mib", "step", "code", "as", "count"})
 	}
 	return nil
 }

@@ -17,11 +17,12 @@ line, what it would tell the bench.
 
   --era ERA          legacy (initialize; default), legacy-mute (ignores server/discover),
                      modern (server/discover, no initialize), dual
-  --fault FAULT      what to do wrong: on=MOMENT,do=DEED[,launch=N|,every=N][,tool=NAME]
-                     [,for=TIME][,mib=N][,code=N][,as=WAY][,count=N]; may be given
-                     more than once
+  --fault FAULT      what to do wrong: on=MOMENT,do=DEED[,launch=N|,every=N][,probability=P]
+                     [,after=N][,tool=NAME][,for=TIME][,each=TIME][,mib=N][,step=N][,code=N]
+                     [,as=WAY][,count=N]; may be given more than once
   --script FILE      a script as JSON: {"era":"legacy","faults":[{"on":"call","do":"exit"}]}
   --launch N         which launch this is (default 1)
+  --seed N           what probability=P goes by, with label and launch
   --label LABEL      the name it goes by (default fake)
   --session NAME     the session it is launched for
   --lifetime TIME    the time after which it ends whatever happens (default 10m)
@@ -34,7 +35,8 @@ Moments (on):
 `
 
 const helpTail = `
-launch=N is the Nth launch of the label in a run; every=N each launch divisible by N.
+launch=N is the Nth launch of the label in a run; every=N each launch divisible by N;
+probability=P leaves it to the seed; after=N lets the moment pass N times first.
 
 Examples:
   leakbench fakeserver --fault on=initialize,do=reject,launch=2 --launch 2

@@ -60,6 +60,11 @@ type lab struct {
 
 func newLab(t testing.TB, scripts map[string]fakeserver.Script) *lab {
 	t.Helper()
+	return newSeededLab(t, 0, scripts)
+}
+
+func newSeededLab(t testing.TB, seed uint64, scripts map[string]fakeserver.Script) *lab {
+	t.Helper()
 	dir, err := ledger.NewDir()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
@@ -71,7 +76,7 @@ func newLab(t testing.TB, scripts map[string]fakeserver.Script) *lab {
 		require.NoError(t, err)
 	}
 	b.ledger, err = ledger.Listen(ledger.Params{
-		Dir: dir, Run: "run-1", Scripts: raw,
+		Dir: dir, Run: "run-1", Scripts: raw, Seed: seed,
 		OnEvent: b.add, Identify: identify, WaitGone: waitGone,
 	})
 	require.NoError(t, err)
@@ -172,7 +177,13 @@ type process struct {
 // result is its id on the ledger.
 func (b *lab) launch(label string) (*process, string) {
 	b.t.Helper()
-	p := start(b.t, fakeserver.Argv(self(b.t), b.ledger.Path(), "run-1", label, "main")[1:]...)
+	return b.launchWith(label, nil)
+}
+
+// launchWith is launch with a stderr that nobody reads but the test.
+func (b *lab) launchWith(label string, stderr *os.File) (*process, string) {
+	b.t.Helper()
+	p := startWith(b.t, stderr, fakeserver.Argv(self(b.t), b.ledger.Path(), "run-1", label, "main")[1:]...)
 	born := b.await("birth", func(e record.Event) bool { return e.Kind == record.Born && e.Birth.PID == p.cmd.Process.Pid })
 	return p, born.Server
 }
@@ -180,6 +191,15 @@ func (b *lab) launch(label string) (*process, string) {
 func start(t testing.TB, args ...string) *process {
 	t.Helper()
 	return startAs(t, func(*exec.Cmd) {}, args...)
+}
+
+func startWith(t testing.TB, stderr *os.File, args ...string) *process {
+	t.Helper()
+	return startAs(t, func(cmd *exec.Cmd) {
+		if stderr != nil {
+			cmd.Stderr = stderr
+		}
+	}, args...)
 }
 
 func startAs(t testing.TB, prepare func(*exec.Cmd), args ...string) *process {

@@ -23,9 +23,9 @@ const (
 
 // launchFault is the fault of a launch that somebody else than the server has
 // to commit, before the server is there.
-func (s Script) launchFault(launch int) (Fault, deed, bool) {
+func (s Script) launchFault(seed uint64, label string, launch int) (Fault, deed, bool) {
 	for _, f := range s.Faults {
-		if d, _ := deedNamed(f.Do); d.launch != nil && f.due(launch) {
+		if d, _ := deedNamed(f.Do); d.launch != nil && f.Due(seed, label, launch) {
 			return f, d, true
 		}
 	}
@@ -69,7 +69,7 @@ func launcherMain(args []string) int {
 	}
 	server := append([]string{os.Args[0], command}, args...)
 	server = append(server, "--reserved", strconv.Itoa(welcome.Launch))
-	f, d, due := script.launchFault(welcome.Launch)
+	f, d, due := script.launchFault(welcome.Seed, o.label, welcome.Launch)
 	if !due {
 		conn.Close()
 		return become(server)
@@ -84,7 +84,7 @@ func launcherMain(args []string) int {
 
 // launchByHand is launcherMain without a bench.
 func (o options) launchByHand(args []string, b bench) (status int, launched bool) {
-	f, d, due := o.script.launchFault(o.launch)
+	f, d, due := o.script.launchFault(o.seed, o.label, o.launch)
 	if o.ledger != "" || o.reserved != 0 || !due {
 		return 0, false
 	}

@@ -57,41 +57,40 @@ func prepareAside(o options, stdin io.Reader, stdout *os.File, stderr io.Writer)
 
 // prepare gets the server born, and everything in force but the reading.
 func prepare(o options, stdin io.Reader, stdout *os.File, stderr io.Writer) (*server, error) {
-	b, script, launch, err := o.born(stderr)
+	b, script, play, err := o.born(stderr)
 	if err != nil {
 		return nil, err
 	}
 	caught := catchSignals()
-	s := newServer(o, script, launch, b, stdin, stdout)
+	s := newServer(o, script, play, b, stdin, stdout)
 	if b.conn != nil {
 		go s.obey()
 	}
 	go s.watchSignals(caught)
 	s.enlist(script)
-	s.commit(onStart, nil)
 	return s, nil
 }
 
-// born gets the script and the launch number: from the bench, or by hand from
-// the flags.
-func (o options) born(stderr io.Writer) (bench, Script, int, error) {
+// born gets the script, the launch number and the seed: from the bench, or by
+// hand from the flags.
+func (o options) born(stderr io.Writer) (bench, Script, birth.Welcome, error) {
 	b := bench{stderr: stderr}
 	if o.ledger == "" {
-		return b, o.script, o.launch, nil
+		return b, o.script, birth.Welcome{Launch: o.launch, Seed: o.seed}, nil
 	}
 	c := certificate(o)
 	c.Launch = o.reserved
 	conn, welcome, err := birth.Dial(o.ledger, c)
 	if err != nil {
-		return b, Script{}, 0, err
+		return b, Script{}, welcome, err
 	}
 	b.conn = conn
 	script, err := readScript(welcome.Script)
-	if _, _, due := script.launchFault(welcome.Launch); err == nil && due && o.reserved == 0 {
+	if _, _, due := script.launchFault(welcome.Seed, o.label, welcome.Launch); err == nil && due && o.reserved == 0 {
 		err = errors.New("the script wants a launcher, and none launched this server")
 	}
 	if err != nil {
-		return b, script, 0, err
+		return b, script, welcome, err
 	}
-	return b, script, welcome.Launch, nil
+	return b, script, welcome, nil
 }

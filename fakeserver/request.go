@@ -11,6 +11,7 @@ import (
 type request struct {
 	message
 	modern    bool
+	faults    []Fault       // what it is met with
 	cancelled chan struct{} // closed when no answer is wanted any more
 }
 
@@ -107,7 +108,7 @@ func (s *server) finish(r *request, phase string, result map[string]any, failed 
 		return
 	}
 	s.tell(r, phase)
-	s.out.line(line)
+	s.say(line)
 }
 
 // orNil keeps a nil map from becoming a non-nil interface.

@@ -35,7 +35,10 @@ func (s *server) receive(line []byte) {
 		s.protest(r, &rpcError{Code: codeInvalid, Message: "Invalid Request: the id is in use"})
 		return
 	}
-	if s.isFirst(r) {
+	if on, ok := moments[r.Method]; ok {
+		r.faults = s.struck(on, r)
+	}
+	if s.isFirst(r) || s.isSeized(r) {
 		s.serve(r)
 		return
 	}
@@ -54,12 +57,22 @@ func (s *server) isFirst(r *request) bool {
 		return false
 	}
 	s.opened = true
-	for _, f := range s.faults {
-		if f.Do == "delay" && f.On == moments[r.Method] {
+	for _, f := range r.faults {
+		if d, _ := deedNamed(f.Do); d.slow {
 			return false
 		}
 	}
 	return true
+}
+
+// isSeized reports whether one of the faults of r keeps the first thread.
+func (s *server) isSeized(r *request) bool {
+	for _, f := range r.faults {
+		if d, _ := deedNamed(f.Do); d.seizes {
+			return true
+		}
+	}
+	return false
 }
 
 // protest answers a line that is no valid request. Without an id it could be
@@ -73,7 +86,7 @@ func (s *server) protest(r *request, bad *rpcError) {
 		s.serving.Add(1)
 		go func() {
 			defer s.serving.Done()
-			s.out.line(line)
+			s.say(line)
 		}()
 	}
 }
@@ -84,11 +97,12 @@ var moments = map[string]string{
 	"initialize":      onInitialize,
 	"tools/list":      onList,
 	"tools/call":      onCall,
+	"ping":            onPing,
 }
 
 // serve deals with one request.
 func (s *server) serve(r *request) {
-	if on, ok := moments[r.Method]; ok && s.commit(on, r) {
+	if s.strike(r.faults, r) {
 		return
 	}
 	result, failed := s.result(r)

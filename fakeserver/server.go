@@ -18,6 +18,7 @@ type server struct {
 	launch         int
 	era            string
 	faults         []Fault // those due for this launch
+	passed         []int   // how often each of them has let its moment pass (after); the reading goroutine's
 	in             io.Reader
 	out            output
 	bench          bench
@@ -27,10 +28,15 @@ type server struct {
 	opened         bool        // a first request was received; the reading goroutine's
 	flight         flight
 	serving        sync.WaitGroup
+	settling       sync.Once
 	ending         sync.Once
 	stopping       chan struct{} // closed when the orderly end begins
 	ballast        ballast
 	held           []*os.File // locks and ports
+
+	instead   atomic.Pointer[func()] // what the first thread is to do in place of reading
+	seated    atomic.Bool            // it does
+	lastWords atomic.Pointer[string] // for the end
 }
 
 // ballast is memory that is held for nothing.
@@ -40,9 +46,9 @@ type ballast struct {
 }
 
 // newServer puts the script in force.
-func newServer(o options, script Script, launch int, b bench, in io.Reader, out *os.File) *server {
+func newServer(o options, script Script, play birth.Welcome, b bench, in io.Reader, out *os.File) *server {
 	s := &server{
-		options: o, label: o.label, session: o.session, launch: launch,
+		options: o, label: o.label, session: o.session, launch: play.Launch,
 		era: script.Era, in: in, bench: b, out: output{file: out},
 		stopping: make(chan struct{}),
 	}
@@ -50,10 +56,11 @@ func newServer(o options, script Script, launch int, b bench, in io.Reader, out 
 		s.era = EraLegacy
 	}
 	for _, f := range script.Faults {
-		if d, _ := deedNamed(f.Do); f.due(launch) && d.launch == nil {
+		if d, _ := deedNamed(f.Do); f.Due(play.Seed, o.label, play.Launch) && d.launch == nil {
 			s.faults = append(s.faults, f)
 		}
 	}
+	s.passed = make([]int, len(s.faults))
 	s.modernVersions.Store(&[]string{modernVersion})
 	return s
 }
@@ -61,11 +68,13 @@ func newServer(o options, script Script, launch int, b bench, in io.Reader, out 
 // run serves until the end of stdin, and longer if the script wants it so. It
 // does not return.
 func (s *server) run() {
+	s.commit(onStart, nil)
 	s.bench.note(birth.Note{Note: birth.NoteReady})
 	time.AfterFunc(idleAfter, slim)
 	lines := birth.NewLines(s.in, maxMessage)
 	for {
 		line, err := lines.Next()
+		s.giveWay()
 		if errors.Is(err, birth.ErrTooLong) {
 			s.protest(nil, &rpcError{Code: codeInvalid, Message: "Invalid Request: " + err.Error()})
 			continue
@@ -77,6 +86,8 @@ func (s *server) run() {
 	}
 	s.bench.note(birth.Note{Note: birth.NoteEOF})
 	if !s.commit(onEOF, nil) {
+		s.settle()
+		s.giveWay() // an answer that was on its way may have met a broken pipe
 		s.end("end of stdin")
 	}
 	select {}
@@ -85,14 +96,30 @@ func (s *server) run() {
 // idleAfter is when a server has most likely answered what hosts wait for.
 const idleAfter = 50 * time.Millisecond
 
-// commit announces and does the faults of a moment. It reports whether one of
+// commit is struck and strike in one.
+func (s *server) commit(on string, r *request) bool { return s.strike(s.struck(on, r), r) }
+
+// struck are the faults that a moment is due for. Those of requests are
+// counted, so only the reading goroutine may ask for them.
+func (s *server) struck(on string, r *request) []Fault {
+	var due []Fault
+	for i, f := range s.faults {
+		switch {
+		case f.On != on || (f.Tool != "" && r != nil && f.Tool != r.params.Name):
+		case s.passed[i] < f.After:
+			s.passed[i]++
+		default:
+			due = append(due, f)
+		}
+	}
+	return due
+}
+
+// strike announces and does the faults of a moment. It reports whether one of
 // them dealt with it. Those that only add to the moment come first.
-func (s *server) commit(on string, r *request) bool {
+func (s *server) strike(faults []Fault, r *request) bool {
 	for _, decides := range []bool{false, true} {
-		for _, f := range s.faults {
-			if f.On != on || (f.Tool != "" && r != nil && f.Tool != r.params.Name) {
-				continue
-			}
+		for _, f := range faults {
 			if d, _ := deedNamed(f.Do); d.decides == decides && s.do(d, f, r) {
 				return true
 			}
@@ -120,13 +147,23 @@ func (s *server) cannot(f Fault, err error) {
 // their way: a host that has stopped reading must not hold the server.
 const lastAnswers = 250 * time.Millisecond
 
-// end is the orderly end: no call is worked on any more, answers that are
-// ready go out, the bench hears that it was by the server's own will.
-func (s *server) end(why string) {
-	s.ending.Do(func() {
+// settle is how an end begins: no call is worked on any more, answers that are
+// ready go out.
+func (s *server) settle() {
+	s.settling.Do(func() {
 		close(s.stopping)
 		s.waitServed()
+	})
+}
+
+// end is the orderly end: the bench hears that it was by the server's own will.
+func (s *server) end(why string) {
+	s.ending.Do(func() {
+		s.settle()
 		s.commit(onExit, nil)
+		if words := s.lastWords.Load(); words != nil {
+			why += "; " + *words
+		}
 		s.bench.note(birth.Note{Note: birth.NoteBye, Text: why})
 		s.exit(0)
 	})
@@ -147,3 +184,14 @@ func (s *server) waitServed() {
 }
 
 func (s *server) exit(code int) { os.Exit(code) }
+
+// say writes a line to stdout.
+func (s *server) say(line []byte) { s.heed(s.out.line(line)) }
+
+// heed is told what came of a write to stdout: that nobody can read it any
+// more is a moment like others.
+func (s *server) heed(err error) {
+	if isBrokenPipe(err) {
+		s.commit(onEPIPE, nil)
+	}
+}

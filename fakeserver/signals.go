@@ -32,8 +32,10 @@ func (s *server) watchSignals(caught <-chan os.Signal) {
 	for sig := range caught {
 		name, stdin := asking[sig], stdinState()
 		s.bench.note(birth.Note{Note: birth.NoteSignal, Text: name, Stdin: stdin})
-		if !s.commit(onTerm, nil) {
-			go s.end(name)
-		}
+		go func() { // a server that takes its time still hears the next one
+			if !s.commit(onTerm, nil) {
+				s.end(name)
+			}
+		}()
 	}
 }

@@ -261,6 +261,9 @@ func newFault(f planned) faultView {
 	case f.Every > 1:
 		v.When = fmt.Sprintf("every %d launches", f.Every)
 	}
+	if f.Probability > 0 {
+		v.When += fmt.Sprintf(", with probability %g", f.Probability)
+	}
 	switch {
 	case f.fired < f.Fires:
 		v.Status, v.Class = "did not fire", "warn"

@@ -141,7 +141,7 @@ func TestPlansOfBuiltins(t *testing.T) {
 	} {
 		s, err := scenarios.Builtin(name)
 		require.NoError(t, err)
-		assert.Equal(t, want, s.Plan(), name)
+		assert.Equal(t, want, s.Plan(1), name)
 	}
 }
 

@@ -71,7 +71,7 @@ func requirePlayable(t *testing.T, s *scenarios.Scenario) {
 	}
 	check(steps)
 	seen := map[string]bool{}
-	for _, name := range s.Plan().Checkpoints {
+	for _, name := range s.Plan(1).Checkpoints {
 		require.False(t, seen[name], "checkpoint %s is planned twice", name)
 		seen[name] = true
 	}

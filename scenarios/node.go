@@ -160,6 +160,23 @@ func (n *node) whole(what string, least, most int64) int {
 // anyWhole is a whole number whose range somebody else checks.
 func (n *node) anyWhole(what string) int { return n.whole(what, -1<<31, 1<<31-1) }
 
+// fraction is a number between 0 and 1; that it is, somebody else checks.
+func (n *node) fraction(what string) float64 {
+	if n == nil || n.shape.is("number", what) {
+		return 0
+	}
+	switch v := n.scalar.(type) {
+	case int64:
+		return float64(v)
+	case uint64:
+		return float64(v)
+	case float64:
+		return v
+	}
+	n.wanted(what + ", a number")
+	return 0
+}
+
 func (n *node) yes() bool {
 	if n == nil {
 		return false

@@ -182,9 +182,9 @@ func (c *counts) parallel(lanes [][]Step) bool {
 	return !over
 }
 
-// Plan says what must have happened for a verdict on a run of the scenario to
-// mean anything.
-func (s *Scenario) Plan() record.Plan {
+// Plan says what must have happened for a verdict on a run of the scenario
+// with this seed to mean anything.
+func (s *Scenario) Plan(seed uint64) record.Plan {
 	steps := s.Expand()
 	c := count(steps)
 	plan := record.Plan{Checkpoints: checkpoints(steps)}
@@ -195,10 +195,11 @@ func (s *Scenario) Plan() record.Plan {
 		} else {
 			plan.Labels = append(plan.Labels, record.PlanLabel{Label: server.Label, Launches: launches})
 		}
+		dice := dice{seed, server}
 		for _, f := range server.Script.Faults {
 			plan.Faults = addFault(plan.Faults, record.PlanFault{
-				Label: server.Label, On: f.On, Do: f.Do, Launch: f.Launch, Every: f.Every,
-				Fires: fires(f, server.Script, launches),
+				Label: server.Label, On: f.On, Do: f.Do, Launch: f.Launch, Every: f.Every, Probability: f.Probability,
+				Fires: dice.fires(f, launches),
 			})
 		}
 		for _, d := range fakeserver.Deeds {
@@ -242,63 +243,4 @@ func checkpoints(steps []Step) []string {
 		return all
 	}
 	return append(all, FinalCheckpoint)
-}
-
-// fires is how often a fault must be seen when a label is launched that many
-// times.
-func fires(f fakeserver.Fault, s fakeserver.Script, launches int) int {
-	if f.Passive() {
-		return 0
-	}
-	n := 0
-	for launch := 1; launch <= launches; launch++ {
-		if due(f, launch) && !forestalled(f, s, launch) {
-			n++
-		}
-	}
-	// A fault of a launch that is not certain is still one that the author
-	// wants to see: a run without it shows nothing.
-	if first := max(f.Launch, f.Every, 1); n == 0 && launches > 0 && !forestalled(f, s, first) {
-		n = 1
-	}
-	switch f.On {
-	case "start":
-		return n
-	case "initialize":
-		if s.Era != fakeserver.EraModern && s.Era != fakeserver.EraDual {
-			return n
-		}
-	case "eof", "term", "exit":
-		return 0 // whether the host lets it come to that is what is being tested
-	}
-	return min(n, 1) // how often a host asks for that is its own business
-}
-
-func due(f fakeserver.Fault, launch int) bool {
-	switch {
-	case f.Every > 0:
-		return launch%f.Every == 0
-	case f.Launch > 0:
-		return launch == f.Launch
-	}
-	return true
-}
-
-// order in which a server gets to the moments of a handshake.
-var handshake = []string{"start", "discover", "initialize", "list", "call"}
-
-// forestalled says that another fault ends the launch before f can happen.
-func forestalled(f fakeserver.Fault, s fakeserver.Script, launch int) bool {
-	at := slices.Index(handshake, f.On)
-	for _, g := range s.Faults {
-		earlier := slices.Index(handshake, g.On)
-		if earlier < 0 || earlier >= at || !g.Breaks() || g.Tool != "" || !due(g, launch) {
-			continue
-		}
-		fallsBack := g.On == "discover" && s.Era != fakeserver.EraModern && g.Do != "exit"
-		if !fallsBack { // where there still is initialize, a client falls back to it
-			return true
-		}
-	}
-	return false
 }

@@ -51,7 +51,7 @@ func TestPlanLaunches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := parse(t, play("one:", c.steps))
-			assert.Equal(t, []record.PlanLabel{{Label: "one", Launches: c.want}}, s.Plan().Labels)
+			assert.Equal(t, []record.PlanLabel{{Label: "one", Launches: c.want}}, s.Plan(1).Labels)
 		})
 	}
 }
@@ -86,7 +86,7 @@ func TestPlanFaults(t *testing.T) {
 			t.Parallel()
 			s := parse(t, play("one:\n  "+strings.ReplaceAll(c.server, "\n", "\n  "), c.steps))
 			var got []int
-			for _, f := range s.Plan().Faults {
+			for _, f := range s.Plan(1).Faults {
 				got = append(got, f.Fires)
 			}
 			assert.Equal(t, c.want, got)
@@ -103,7 +103,7 @@ func TestPlanCheckpoints(t *testing.T) {
 		"- repeat: 2\n  steps: [{checkpoint: round}]\n- checkpoint: end": {"round-1", "round-2", "end", "host gone"},
 		"- parallel: [[{kill: host}]]":                                   {"host gone"},
 	} {
-		assert.Equal(t, want, parse(t, play("one:", steps)).Plan().Checkpoints, steps)
+		assert.Equal(t, want, parse(t, play("one:", steps)).Plan(1).Checkpoints, steps)
 	}
 }
 

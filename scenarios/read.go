@@ -153,8 +153,10 @@ func readFault(n *node) (f fakeserver.Fault, m *mapping, ok bool) {
 		Do:     m.need("do").choice("a deed", docNames(fakeserver.Deeds)...),
 		Launch: m.get("launch").anyWhole("a launch number"),
 		Every:  m.get("every").anyWhole("a number of launches"),
+		After:  m.get("after").anyWhole("how often the moment passes first"),
 		Tool:   m.get("tool").choice("a tool of the fake server", tools...),
 	}
+	f.Probability = m.get("probability").fraction("a probability")
 	readDeed(&f, m)
 	return f, m, len(n.problems) == before
 }
@@ -163,16 +165,24 @@ func readFault(n *node) (f fakeserver.Fault, m *mapping, ok bool) {
 // ends the mapping.
 func readDeed(f *fakeserver.Fault, m *mapping) {
 	f.For = fakeserver.Duration(m.get("for").duration())
+	f.Each = fakeserver.Duration(m.get("each").duration())
 	f.MiB = m.get("mib").anyWhole("a size in MiB")
+	f.Step = m.get("step").anyWhole("a size in MiB")
 	f.Code = m.get("code").anyWhole("an exit status")
 	f.As = m.get("as").choice("a way to do it", ways(f.Do)...)
 	f.Count = m.get("count").anyWhole("a number of processes")
 	// 0 is how a Fault says "not given"; a file that says 0 means something.
-	for _, key := range []string{"launch", "every", "mib", "count"} {
-		if v := m.find(key); v != nil && v.scalar == any(uint64(0)) {
-			v.problem("%s is 1 or more; leave it out for %s", key, map[string]string{
-				"launch": "every launch", "every": "every launch", "mib": "no growth", "count": "one",
-			}[key])
+	for _, zero := range []struct{ key, least, otherwise string }{
+		{"launch", "1 or more", "every launch"},
+		{"every", "1 or more", "every launch"},
+		{"probability", "more than 0", "always"},
+		{"after", "1 or more", "the first one on"},
+		{"mib", "1 or more", "no growth"},
+		{"step", "1 or more", "1"},
+		{"count", "1 or more", "one"},
+	} {
+		if v := m.find(zero.key); v != nil && (v.scalar == any(uint64(0)) || v.scalar == any(0.0)) {
+			v.problem("%s is %s; leave it out for %s", zero.key, zero.least, zero.otherwise)
 		}
 	}
 	m.done()

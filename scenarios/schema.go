@@ -81,6 +81,8 @@ func describe(s *shape, path string) object {
 		bounds(o, s, "minLength", "maxLength")
 	case "integer":
 		bounds(o, s, "minimum", "maximum")
+	case "number":
+		o["exclusiveMinimum"], o["exclusiveMaximum"] = 0, 1
 	case "array":
 		o["items"] = describe(s.item, path+"[]")
 		o["minItems"] = 1

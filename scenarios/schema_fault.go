@@ -91,6 +91,8 @@ func (a asker) sample(field string) any {
 		return "1s"
 	case s.kind == "integer":
 		return 1
+	case s.kind == "number":
+		return 0.5
 	case s.kind == "boolean":
 		return true
 	}

@@ -150,6 +150,12 @@ func TestSchemaRefuses(t *testing.T) {
 		"a delay for none": faulty("{on: call, do: delay}"),
 		"a code of 256":    faulty("{on: call, do: exit, code: 256}"),
 		"65537 MiB":        faulty("{on: call, do: grow, mib: 65537}"),
+		"a chance of 0":    faulty("{on: call, do: exit, probability: 0}"),
+		"a chance of 1.5":  faulty("{on: call, do: exit, probability: 1.5}"),
+		"after the end":    faulty("{on: eof, do: ignore, after: 1}"),
+		"swell to nothing": faulty("{on: call, do: swell}"),
+		"each with calls":  faulty("{on: call, do: swell, mib: 3, each: 1s}"),
+		"a chance ordered": schemaFrame + "  - {break: a, with: {do: exit, probability: 0.5}}\n",
 		"launch 0":         faulty("{on: call, do: exit, launch: 0}"),
 	} {
 		_, err := scenarios.Parse("x.yaml", []byte(text))
@@ -167,15 +173,17 @@ func faulty(fault string) string {
 func TestSchemaAgreesOnFaults(t *testing.T) {
 	t.Parallel()
 	schema := compiled(t)
-	values := []string{"", "launch: 2", "every: 1", "tool: sleep", "for: 1s", "mib: 5", "mib: 65536", "code: 3", "code: 255", "code: -1"}
+	// Of the pairs of fields, those with one of the first.
+	const first = 5
+	values := []string{"", "mib: 5", "launch: 2", "every: 1", "tool: sleep", "for: 1s", "mib: 65536", "step: 3", "each: 1s", "after: 2", "probability: 0.25", "probability: 1", "code: 3", "code: 255", "code: -1"}
 	agreed := map[bool]int{}
 	for _, moment := range fakeserver.Moments {
 		for _, deed := range fakeserver.Deeds {
 			values := values
 			if !slices.Contains(deed.With, moment.Name) {
-				values = values[:2]
+				values = []string{"", "launch: 2"}
 			}
-			for i, one := range values {
+			for i, one := range values[:min(first, len(values))] {
 				for _, other := range values[i:] {
 					if one != "" && strings.SplitN(one, ":", 2)[0] == strings.SplitN(other, ":", 2)[0] {
 						continue

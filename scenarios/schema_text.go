@@ -37,8 +37,12 @@ var texts = map[string]string{
 	"fault.tool":   "only calls of this tool",
 	"order":        "a deed, or a mapping of one with its values",
 	"order.do":     "the deed",
+	"probability":  "only some of these launches, each with this chance; the seed of the run says which",
+	"after":        "lets the moment pass so many times first, in each launch anew",
 	"for":          "how long",
-	"mib":          "to how many MiB of resident memory",
+	"each":         "the pause between two notifications, or between two steps of growth",
+	"mib":          "to how many MiB of resident memory; long-line, flood-stderr: how many MiB",
+	"step":         "by how many MiB at a time; 1 where nothing is said",
 	"code":         "the exit status",
 
 	"open":        "Connect. On a session that is open: connect anew; the old connection is superseded and its server must go.",

@@ -42,9 +42,11 @@ type Certificate struct {
 }
 
 // Welcome tells a server which launch of its label it is and what to do wrong.
-// Script is opaque here: only the server knows what a fault means.
+// Script is opaque here: only the server knows what a fault means. Seed is the
+// run's, for what a script leaves to chance.
 type Welcome struct {
 	Launch int             `json:"launch"`
+	Seed   uint64          `json:"seed,omitempty"`
 	Script json.RawMessage `json:"script,omitempty"`
 	Error  string          `json:"error,omitempty"` // the server must exit: wrong run, unknown label
 }

@@ -33,7 +33,7 @@ func (p *peer) launcher(label string, script json.RawMessage) {
 	launch := p.l.nextLaunch(label)
 	p.l.reserved[serverID(label, launch)] = r
 	p.l.births.Unlock()
-	_ = p.send(birth.Welcome{Launch: launch, Script: script})
+	_ = p.send(birth.Welcome{Launch: launch, Seed: p.l.p.Seed, Script: script})
 	for {
 		line, err := p.lines.Next()
 		if errors.Is(err, birth.ErrTooLong) {

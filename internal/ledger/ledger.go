@@ -43,6 +43,7 @@ type Params struct {
 	Dir     string                     // where the socket is made; see NewDir
 	Run     string                     // the token that every certificate must carry
 	Scripts map[string]json.RawMessage // label -> script; other labels are refused
+	Seed    uint64                     // of the run, for what a script leaves to chance
 
 	// OnEvent gets Born, Ready, RPC, Faulted, SawEOF, SawSignal, Bye, Died,
 	// Lost and Doubted events, those of one server in order, from many

@@ -105,7 +105,7 @@ func (p *peer) admit() bool {
 func (p *peer) welcome(script json.RawMessage) {
 	p.writing.Lock()
 	defer p.writing.Unlock()
-	_ = p.sendLocked(birth.Welcome{Launch: p.birth.Launch, Script: script})
+	_ = p.sendLocked(birth.Welcome{Launch: p.birth.Launch, Seed: p.l.p.Seed, Script: script})
 	for _, o := range p.early {
 		_ = p.sendLocked(o)
 	}

@@ -145,5 +145,8 @@ type PlanFault struct {
 	Do     string `json:"do"`
 	Launch int    `json:"launch,omitempty"`
 	Every  int    `json:"every,omitempty"`
-	Fires  int    `json:"fires"` // at least; 0 for a passive fault (ignore EOF): reported, not required
+	// Probability is set where only some of those launches do it. Which ones
+	// follows from the seed, and Fires already counts no others.
+	Probability float64 `json:"probability,omitempty"`
+	Fires       int     `json:"fires"` // at least; 0 for a passive fault (ignore EOF): reported, not required
 }

@@ -315,7 +315,7 @@ func (r *run) lacksFinalCheckpoint() bool {
 	if len(steps) == 0 {
 		return true
 	}
-	names := r.Scenario.Plan().Checkpoints
+	names := r.Scenario.Plan(r.Seed).Checkpoints
 	return len(names) > 0 && names[len(names)-1] == scenarios.FinalCheckpoint
 }
 

@@ -113,9 +113,10 @@ func (r *run) script(label string) fakeserver.Script {
 	return r.Scenario.Servers[i].Script
 }
 
-// controlScript is a script less what it has for some launches alone.
+// controlScript is a script less what it has for some launches, or for some
+// times of a moment, alone.
 func controlScript(s fakeserver.Script) fakeserver.Script {
-	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f fakeserver.Fault) bool { return f.Launch > 0 || f.Every > 0 })
+	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), fakeserver.Fault.Selective)
 	return s
 }
 

@@ -121,7 +121,7 @@ func sessionLabels(steps []scenarios.Step, into map[string]string) map[string]st
 // plan is the scenario's, less the servers that the host is not given and, for
 // a command, the faults that only a session could bring about.
 func (r *run) plan() record.Plan {
-	plan := r.Scenario.Plan()
+	plan := r.Scenario.Plan(r.Seed)
 	if r.Host.Kind != record.KindCommand {
 		return plan
 	}

@@ -155,7 +155,7 @@ func (r *run) setUp(ctx context.Context) error {
 		return err
 	}
 	r.ledger, err = ledger.Listen(ledger.Params{ //nolint:contextcheck // a ledger ends with Close, also after an interrupt
-		Dir: dir, Run: r.id, Scripts: scripts, OnEvent: r.emit,
+		Dir: dir, Run: r.id, Seed: r.Seed, Scripts: scripts, OnEvent: r.emit,
 		Identify: proc.Identify, WaitGone: proc.WaitGone,
 	})
 	if err != nil {

@@ -157,6 +157,9 @@ func (f *facts) doubtPlan() {
 			case want.Every > 0:
 				when = fmt.Sprintf(" (every launch divisible by %d)", want.Every)
 			}
+			if want.Probability > 0 {
+				when += fmt.Sprintf(" with probability %g under seed %d", want.Probability, f.header.Seed)
+			}
 			f.doubt(codeNotFired, "the fault %s of %s%s fired %s, the scenario needs %d",
 				faultName(&record.Fault{On: want.On, Do: want.Do}), plain(want.Label), when, count(n, "time"), want.Fires)
 		}

@@ -1,0 +1,15 @@
+package fakeserver
+
+func lingerTimerDeed() deed {
+	return deed{
+		name: "linger-timer", text: "lives on for a timer: its first thread sleeps (nanosleep)",
+		on:      []string{onEOF},
+		decides: true,
+		passive: atEnd,
+		commit: func(*server, Fault, *request) bool {
+			for {
+				nap()
+			}
+		},
+	}
+}
