@@ -31,10 +31,12 @@ func (f *facts) outOfReach(s *life.Server, p record.Process) string {
 	return ""
 }
 
-// launcherOf is the pid of what launched a server, or 0 where that was gone
-// already when the server was born: it was forked twice.
+// launcherOf is the pid of what launched a server, or 0 where that is nobody
+// who stays: one that is forked twice has as its first parent a process that
+// is on its way out, or whoever adopted it.
 func (f *facts) launcherOf(s *life.Server) int {
-	if p := s.Birth.PPID; p != f.host.id.PID && p != f.host.keeper {
+	detached := slices.ContainsFunc(s.Faults, func(m life.FaultMark) bool { return m.On == "start" && m.Do == "container" })
+	if p := s.Birth.PPID; !detached && p != f.host.id.PID && p != f.host.keeper {
 		return p
 	}
 	return 0

@@ -148,3 +148,36 @@ func TestKilledBySibling(t *testing.T) {
 		assert.Equal(t, "killed", only(t, v, "killed").Kind)
 	}
 }
+
+// TestProxyThatLives: a server that was forked twice has a first parent that is
+// gone at once; its proxy is known by its end of stdin.
+func TestProxyThatLives(t *testing.T) {
+	t.Parallel()
+	for held, kind := range map[bool]string{true: "abandoned", false: "escaped"} {
+		p := newPlay()
+		p.run.Events[0].Process.SID = hostPID
+		p.helperAt(400, record.Process{PPID: hostPID, SID: hostPID, Comm: "docker", Args: []string{"docker", "run", "-i", runID}})
+		p.session("s1", "flaky", record.SessionOpening, "", false)
+		a := p.launch("flaky", "s1", 401)
+		p.fault(a, "start", "container", false)
+		p.greet(a)
+		p.session("s1", "flaky", record.SessionOpen, "", false)
+		p.close("s1", "flaky", func() {})
+		p.as(a, func(row *record.Process) { row.PPID, row.SID = keeperPID, 401 })
+		p.know[p.ids[a]] = record.Evidence{Process: p.procs[p.ids[a]], Server: a}
+		if held {
+			p.examined(a, holder("docker", 400, 5))
+		}
+		for i := range p.run.Events {
+			if b := p.run.Events[i].Birth; b != nil {
+				b.SID = 401
+			}
+		}
+		p.restless("after", nil, want("flaky", "s1", 0))
+		for _, f := range Judge(p.done()).Findings {
+			if f.Law == "L1" {
+				assert.Equal(t, kind, f.Kind, "held: %v", held)
+			}
+		}
+	}
+}
