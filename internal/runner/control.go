@@ -83,12 +83,15 @@ func (r *run) control(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.keeper.Close()) }()
-	scripts, err := controlScripts(r.Scenario.Servers)
-	if err != nil {
-		return err
+	scripts := controlScripts(r.Scenario.Servers)
+	texts := map[string]json.RawMessage{}
+	for label, script := range scripts {
+		if texts[label], err = json.Marshal(script); err != nil {
+			return err
+		}
 	}
 	c.ledger, err = ledger.Listen(ledger.Params{ //nolint:contextcheck // it ends with Close
-		Dir: dir, Run: c.run, Scripts: scripts, OnEvent: c.note, Identify: proc.Identify, WaitGone: proc.WaitGone,
+		Dir: dir, Run: c.run, Scripts: texts, OnEvent: c.note, Identify: proc.Identify, WaitGone: proc.WaitGone,
 	})
 	if err != nil {
 		return err
@@ -99,7 +102,7 @@ func (r *run) control(ctx context.Context) (err error) {
 	for i, label := range r.labels {
 		wg.Go(func() {
 			var result record.Control
-			if result, errs[i] = c.one(ctx, r.Self, label, r.era(label)); errs[i] == nil {
+			if result, errs[i] = c.one(ctx, r.Self, label, scripts[label]); errs[i] == nil {
 				r.emit(record.Event{Kind: record.Controlled, Control: &result})
 			}
 		})
@@ -108,25 +111,16 @@ func (r *run) control(ctx context.Context) (err error) {
 	return errors.Join(errs...)
 }
 
-func (r *run) era(label string) string {
-	i := slices.IndexFunc(r.Scenario.Servers, func(s scenarios.Server) bool { return s.Label == label })
-	return r.Scenario.Servers[i].Script.Era
-}
-
 // controlScripts are the scripts less what they have for some launches, or for
 // some times of a moment, alone.
-func controlScripts(servers []scenarios.Server) (map[string]json.RawMessage, error) {
-	scripts := map[string]json.RawMessage{}
+func controlScripts(servers []scenarios.Server) map[string]fakeserver.Script {
+	scripts := map[string]fakeserver.Script{}
 	for _, s := range servers {
 		script := s.Script
 		script.Faults = slices.DeleteFunc(slices.Clone(script.Faults), fakeserver.Fault.Selective)
-		text, err := json.Marshal(script)
-		if err != nil {
-			return nil, err
-		}
-		scripts[s.Label] = text
+		scripts[s.Label] = script
 	}
-	return scripts, nil
+	return scripts
 }
 
 // note takes in what the servers say of themselves.
@@ -184,9 +178,10 @@ const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"prot
 
 const discovery = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}` + "\n"
 
-// one launches a server, asks it, and takes its stdin away.
-func (c *controls) one(ctx context.Context, self, label, era string) (record.Control, error) {
-	started, err := c.keeper.StartHost(ctx, keeper.HostParams{Argv: fakeserver.Argv(self, c.ledger.Path(), c.run, label, "")})
+// one launches a server as a host would, asks it, and takes its stdin away.
+func (c *controls) one(ctx context.Context, self, label string, script fakeserver.Script) (record.Control, error) {
+	argv := script.Argv(self, c.ledger.Path(), c.run, label, "")
+	started, err := c.keeper.StartHost(ctx, keeper.HostParams{Argv: argv})
 	if err != nil {
 		return record.Control{}, fmt.Errorf("%s: %w", label, err)
 	}
@@ -195,7 +190,7 @@ func (c *controls) one(ctx context.Context, self, label, era string) (record.Con
 	defer func() { started.Stdout.Close(); <-drained }()
 	server := label + "#1"
 	ask := handshake
-	if era == fakeserver.EraModern {
+	if script.Era == fakeserver.EraModern {
 		ask = discovery
 	}
 	_, _ = io.WriteString(started.Stdin, ask) // one that does not read, or is dead, is seen to be
