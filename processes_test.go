@@ -31,12 +31,12 @@ func TestProcessFaults(t *testing.T) {
 		{"zombies", "naive", "", ""}, // it closes what it is asked to close; the zombies are the server's
 		{"lock-file", "exact", "", ""},
 		{"lock-port", "exact", "", ""},
-		{"lock-file", "naive", "L1 superseded z x1, L4 zombie z x6", "It holds what z#2, z#3, z#4 and 3 more needed to start"},
-		{"lock-port", "naive", "L1 superseded z x1, L4 zombie z x6", "It holds what z#2"},
+		{"lock-file", "naive", "L1 superseded z x1, L4 zombie z x6, L10 resource-held z x6", "It holds what z#2, z#3, z#4 and 3 more needed to start"},
+		{"lock-port", "naive", "L1 superseded z x1, L4 zombie z x6, L10 resource-held z x6", "It holds what z#2"},
 		{"siblings", "exact", "", ""}, // nobody but the siblings ended anybody
 		{"siblings", "naive", "L4 zombie k x1, L4 zombie z x1", "its parent is the host"},
 		{"watchdog", "exact", "", ""},
-		{"watchdog", "naive", "L2 deaf y x1, L4 zombie z x1", "it read the end of stdin"},
+		{"watchdog", "naive", "L2 watchdog-blind y x1, L4 zombie z x1", "it read the end of stdin"},
 	} {
 		t.Run(c.scenario+"/"+c.host, func(t *testing.T) {
 			t.Parallel()

@@ -83,15 +83,12 @@ func (r *run) control(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.keeper.Close()) }()
-	scripts := controlScripts(r.Scenario.Servers)
-	texts := map[string]json.RawMessage{}
-	for label, script := range scripts {
-		if texts[label], err = json.Marshal(script); err != nil {
-			return err
-		}
+	scripts, err := controlScripts(r.Scenario.Servers)
+	if err != nil {
+		return err
 	}
 	c.ledger, err = ledger.Listen(ledger.Params{ //nolint:contextcheck // it ends with Close
-		Dir: dir, Run: c.run, Scripts: texts, OnEvent: c.note, Identify: proc.Identify, WaitGone: proc.WaitGone,
+		Dir: dir, Run: c.run, Scripts: scripts, OnEvent: c.note, Identify: proc.Identify, WaitGone: proc.WaitGone,
 	})
 	if err != nil {
 		return err
@@ -102,7 +99,7 @@ func (r *run) control(ctx context.Context) (err error) {
 	for i, label := range r.labels {
 		wg.Go(func() {
 			var result record.Control
-			if result, errs[i] = c.one(ctx, r.Self, label, scripts[label]); errs[i] == nil {
+			if result, errs[i] = c.one(ctx, r.Self, label, controlScript(r.script(label))); errs[i] == nil {
 				r.emit(record.Event{Kind: record.Controlled, Control: &result})
 			}
 		})
@@ -111,16 +108,28 @@ func (r *run) control(ctx context.Context) (err error) {
 	return errors.Join(errs...)
 }
 
-// controlScripts are the scripts less what they have for some launches, or for
-// some times of a moment, alone.
-func controlScripts(servers []scenarios.Server) map[string]fakeserver.Script {
-	scripts := map[string]fakeserver.Script{}
+func (r *run) script(label string) fakeserver.Script {
+	i := slices.IndexFunc(r.Scenario.Servers, func(s scenarios.Server) bool { return s.Label == label })
+	return r.Scenario.Servers[i].Script
+}
+
+// controlScript is a script less what it has for some launches, or for some
+// times of a moment, alone.
+func controlScript(s fakeserver.Script) fakeserver.Script {
+	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), fakeserver.Fault.Selective)
+	return s
+}
+
+func controlScripts(servers []scenarios.Server) (map[string]json.RawMessage, error) {
+	scripts := map[string]json.RawMessage{}
 	for _, s := range servers {
-		script := s.Script
-		script.Faults = slices.DeleteFunc(slices.Clone(script.Faults), fakeserver.Fault.Selective)
-		scripts[s.Label] = script
+		text, err := json.Marshal(controlScript(s.Script))
+		if err != nil {
+			return nil, err
+		}
+		scripts[s.Label] = text
 	}
-	return scripts
+	return scripts, nil
 }
 
 // note takes in what the servers say of themselves.
@@ -178,10 +187,9 @@ const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"prot
 
 const discovery = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}` + "\n"
 
-// one launches a server as a host would, asks it, and takes its stdin away.
+// one launches a server, asks it, and takes its stdin away.
 func (c *controls) one(ctx context.Context, self, label string, script fakeserver.Script) (record.Control, error) {
-	argv := script.Argv(self, c.ledger.Path(), c.run, label, "")
-	started, err := c.keeper.StartHost(ctx, keeper.HostParams{Argv: argv})
+	started, err := c.keeper.StartHost(ctx, keeper.HostParams{Argv: script.Argv(self, c.ledger.Path(), c.run, label, "")})
 	if err != nil {
 		return record.Control{}, fmt.Errorf("%s: %w", label, err)
 	}

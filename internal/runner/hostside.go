@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/driver"
 	"github.com/leakbench/leakbench/internal/host"
 	"github.com/leakbench/leakbench/internal/keeper"
@@ -28,13 +27,7 @@ var errHostGone = errors.New("the host has exited")
 
 // server is how the host launches a label for a session.
 func (r *run) server(label, session string) driver.Server {
-	var script fakeserver.Script
-	for _, s := range r.Scenario.Servers {
-		if s.Label == label {
-			script = s.Script
-		}
-	}
-	argv := script.Argv(r.Self, r.ledger.Path(), r.id, label, session)
+	argv := r.script(label).Argv(r.Self, r.ledger.Path(), r.id, label, session)
 	return driver.Server{Name: label, Command: argv[0], Args: argv[1:]}
 }
 

@@ -3,6 +3,7 @@ package verdict
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -42,20 +43,33 @@ func (f *facts) cycleOf(c record.Cycle, name string, t int64, census *record.Cen
 // checkpoint after the last one: it gives the host more time to come to rest.
 func (f *facts) series(warmUp int) [][]*cycle {
 	bySeries := map[int][]*cycle{}
-	last := 0
 	for _, c := range f.cycles {
-		last = max(last, c.Series)
 		if c.Quiet && c.N > warmUp && c.host != nil {
 			bySeries[c.Series] = append(bySeries[c.Series], c)
 		}
 	}
 	var all [][]*cycle
-	for n := 1; n <= last && len(all) < len(f.cycles); n++ {
-		if group := alikeCycles(bySeries[n]); len(group) > 0 {
-			all = append(all, f.withCheckpoint(group))
-		}
+	for _, n := range slices.Sorted(maps.Keys(bySeries)) {
+		all = append(all, f.withCheckpoint(thin(alikeCycles(bySeries[n]))))
 	}
 	return all
+}
+
+// maxCycles is how many cycles of one repeat are looked at: slopes between all
+// pairs of points grow with the square.
+const maxCycles = 401
+
+// thin leaves out cycles in between, evenly, where there are too many.
+func thin(group []*cycle) []*cycle {
+	n := len(group)
+	if n <= maxCycles {
+		return group
+	}
+	var kept []*cycle
+	for i := range maxCycles {
+		kept = append(kept, group[i*(n-1)/(maxCycles-1)])
+	}
+	return kept
 }
 
 // alikeCycles keeps those with the commonest number of processes.

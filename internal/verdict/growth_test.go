@@ -174,6 +174,25 @@ func TestTheScenarioSaysHowMuchGrowthCounts(t *testing.T) {
 	assert.Equal(t, LawNotJudged, resultOf(v, "L5").Status)
 }
 
+// A file may claim any number of cycles, and any number for a cycle.
+func TestManyCycles(t *testing.T) {
+	t.Parallel()
+	var fds []int
+	for n := range 20_000 {
+		fds = append(fds, 10+n)
+	}
+	run := grows(fds...)(newPlay())
+	run.Header.Limits.GrowthPerCycle = mib
+	assert.Equal(t, []string{"fd-leak"}, kindsIn(Judge(run)))
+	for i, e := range run.Events {
+		if e.Census != nil && e.Census.Cycle != nil {
+			run.Events[i].Census.Cycle.Series = 1<<62 - i
+			run.Events[i].Census.Cycle.N = -1 << 62
+		}
+	}
+	assert.Empty(t, kindsIn(Judge(run)))
+}
+
 func TestSlope(t *testing.T) {
 	t.Parallel()
 	assert.InDelta(t, 2, slope([]int{1, 2, 4, 5}, []int64{2, 4, 8, 10}), 1e-9)

@@ -82,7 +82,7 @@ func (f *facts) heldBreach(s, holder *life.Server, at int64, what string) *breac
 func tellHeld(group []*breach) telling {
 	b, n := group[0], len(group)
 	return telling{
-		title:    fmt.Sprintf("%s of %s could not start, for what %s held", count(n, "server"), plain(b.label), map[bool]string{true: "its predecessor", false: "another one"}[n == 1]),
+		title:    fmt.Sprintf("%s of %s could not start: an older one held what %s", count(n, "launch"), plain(b.label), verb(n, "it needs", "they need")),
 		expected: "what a server needs is free again when the next one is launched",
 		found:    b.value,
 	}
