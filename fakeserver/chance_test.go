@@ -156,3 +156,11 @@ func TestLaunchersByChance(t *testing.T) {
 	}
 	assert.Len(t, seen, 2, "this seed decides nothing")
 }
+
+func TestSelective(t *testing.T) {
+	t.Parallel()
+	assert.False(t, fakeserver.Fault{On: "call", Do: "hang", Tool: "echo"}.Selective())
+	for _, f := range []fakeserver.Fault{{Launch: 1}, {Every: 1}, {After: 1}, {Probability: 0.5}} {
+		assert.True(t, f.Selective(), "%+v", f)
+	}
+}

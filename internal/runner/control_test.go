@@ -17,11 +17,13 @@ import (
 const many = `name: many
 title: servers that end in different ways
 servers:
-  tidy: {faults: [{on: exit, do: delay, for: 10ms, launch: 1}]}
+  tidy: {faults: [{on: exit, do: delay, for: 10ms, launch: 1}, {on: start, do: banner, every: 1}, {on: start, do: grow, mib: 9, probability: 0.5}]}
   deaf: {faults: [{on: eof, do: ignore}]}
   slow: {faults: [{on: exit, do: delay, for: 150ms}]}
   mute: {optional: true, faults: [{on: initialize, do: hang}]}
   new: {era: modern}
+  below: {faults: [{on: start, do: launcher}]}
+  apart: {faults: [{on: start, do: container}]}
 limits: {settle: 3s, confirm: 1s}
 steps:
   - open: a
@@ -32,6 +34,10 @@ steps:
     server: slow
   - open: d
     server: new
+  - open: e
+    server: below
+  - open: f
+    server: apart
   - checkpoint: connected
 `
 
@@ -41,7 +47,7 @@ func TestControls(t *testing.T) {
 	t.Parallel()
 	v, dir := play(t, many, "exact", nil)
 	assert.Equal(t, verdict.Clean, v.Outcome, "%+v", v)
-	assert.Equal(t, 4, v.Spawned)
+	assert.Equal(t, 6, v.Spawned)
 	run, err := record.Read(dir)
 	require.NoError(t, err)
 	assert.True(t, run.Header.Limits.Controls)
@@ -55,11 +61,18 @@ func TestControls(t *testing.T) {
 			seen[e.Control.Label] = *e.Control
 		}
 	}
-	require.Len(t, seen, 5)
+	require.Len(t, seen, 7)
 	for _, label := range []string{"tidy", "new"} {
 		c := seen[label]
 		assert.True(t, c.Answered && c.SawEOF && c.Exited, "%+v", c)
 		assert.Empty(t, c.Faults)
+	}
+	for label, do := range map[string]string{"below": "launcher", "apart": "container"} {
+		c := seen[label]
+		assert.True(t, c.Answered && c.SawEOF && c.Exited, "%+v", c)
+		if assert.Len(t, c.Faults, 1) {
+			assert.Equal(t, do, c.Faults[0].Do)
+		}
 	}
 	assert.True(t, seen["slow"].Exited, "%+v", seen["slow"])
 	assert.GreaterOrEqual(t, seen["slow"].After.D(), 150*time.Millisecond)
