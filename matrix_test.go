@@ -32,6 +32,16 @@ var matrix = map[string]map[string]string{
 	"grow":     {"exact": "", "naive": "L1", "reap-all": "", "orphan-set": "", "thread-blind": "L1"},
 	"wrapper":  {"exact": "", "naive": "L1 L2", "reap-all": "L1 L2 L3", "orphan-set": "L1 L2", "thread-blind": "L1 L2"},
 	"helpers":  {"exact": "", "naive": "L1 L2", "reap-all": "L2 L3", "orphan-set": "L2", "thread-blind": "L1 L2"},
+
+	"cancel":         {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"deadline":       {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"probe":          {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"per-request":    {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"subagents":      {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"race":           {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"reload-connect": {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"forget":         {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"nofile":         {"exact": "", "naive": "L1 L10", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1 L10"},
 }
 
 func TestMatrix(t *testing.T) {
@@ -56,6 +66,8 @@ func TestMatrix(t *testing.T) {
 var published = map[string]string{
 	"storm": "", "cron": "", "reload": "", "hang": "", "crash": "L2", "shutdown": "L2", "grow": "",
 	"wrapper": "L1 L2", "helpers": "L2",
+
+	"cancel": "", "deadline": "", "probe": "", "per-request": "L1", "subagents": "", "race": "", "reload-connect": "", "forget": "L1", "nofile": "",
 }
 
 func TestPublishedClient(t *testing.T) {

@@ -14,7 +14,10 @@ var files embed.FS
 
 // names are the built-in scenarios in the order in which somebody new to them
 // would run them.
-var names = []string{"storm", "cron", "reload", "hang", "crash", "shutdown", "grow", "wrapper", "helpers"}
+var names = []string{
+	"storm", "cron", "reload", "hang", "crash", "shutdown", "grow", "wrapper", "helpers",
+	"cancel", "deadline", "probe", "per-request", "subagents", "race", "reload-connect", "forget", "nofile",
+}
 
 // Names lists the built-in scenarios.
 func Names() []string { return slices.Clone(names) }

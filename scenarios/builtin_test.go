@@ -49,12 +49,15 @@ func TestBuiltins(t *testing.T) {
 	}
 }
 
+// events are the scenarios of what a host does, in their order.
+const events = "cancel, deadline, probe, per-request, subagents, race, reload-connect, forget, nofile"
+
 func TestBuiltinUnknown(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"strom":  `no scenario "strom"; did you mean storm?`,
-		"banana": `no scenario "banana"; there are storm, cron, reload, hang, crash, shutdown, grow, wrapper, helpers`,
-		"":       `no scenario ""; there are storm, cron, reload, hang, crash, shutdown, grow, wrapper, helpers`,
+		"banana": `no scenario "banana"; there are storm, cron, reload, hang, crash, shutdown, grow, wrapper, helpers, ` + events,
+		"":       `no scenario ""; there are storm, cron, reload, hang, crash, shutdown, grow, wrapper, helpers, ` + events,
 	} {
 		_, err := scenarios.Builtin(name)
 		assert.EqualError(t, err, want)

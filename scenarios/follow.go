@@ -8,7 +8,8 @@ import (
 // follow plays the steps in thought and notes what can't go on as written: a
 // call on a session that nobody opened, a step after the host's end.
 func follow(lines []line, r *reader) {
-	f := &follower{reader: r, sessions: map[string]sessionAt{}, checkpoints: map[string]*node{}}
+	f := &follower{reader: r, sessions: map[string]sessionAt{}, checkpoints: map[string]*node{}, ever: map[string]bool{}}
+	f.noteOpens(lines)
 	f.walk(lines)
 }
 
@@ -23,8 +24,9 @@ type follower struct {
 	*reader
 	sessions    map[string]sessionAt
 	checkpoints map[string]*node
-	end         *line // the step that ended the host
-	beside      bool  // it did so beside other steps
+	ever        map[string]bool // sessions that some step opens
+	end         *line           // the step that ended the host
+	beside      bool            // it did so beside other steps
 	inside      string
 }
 
@@ -41,8 +43,10 @@ func (f *follower) step(l *line) {
 	switch l.Op {
 	case OpOpen:
 		f.open(l)
-	case OpCall, OpClose:
+	case OpCall, OpClose, OpForget:
 		f.use(l)
+	case OpAwait:
+		f.await(l)
 	case OpReload:
 		f.reload(l)
 	case OpBreak:
@@ -98,7 +102,7 @@ func (f *follower) open(l *line) {
 	f.sessions[l.Session] = now
 }
 
-// use is a call or a close.
+// use is a call, a close or a forget.
 func (f *follower) use(l *line) {
 	if l.Session == "" {
 		return
@@ -110,8 +114,31 @@ func (f *follower) use(l *line) {
 	case s.not != "" && l.Expect == "":
 		l.notOpen(l.Session, s)
 	}
-	if known && l.Op == OpClose {
-		f.sessions[l.Session] = sessionAt{label: s.label, line: l.Line, not: "closes it"}
+	if known && l.Op != OpCall {
+		f.sessions[l.Session] = sessionAt{label: s.label, line: l.Line, not: map[Op]string{OpClose: "closes it", OpForget: "has it forgotten"}[l.Op]}
+	}
+}
+
+// noteOpens notes the sessions that the steps open anywhere.
+func (f *follower) noteOpens(lines []line) {
+	for i := range lines {
+		if lines[i].Op == OpOpen {
+			f.ever[lines[i].Session] = true
+		}
+		for _, lane := range lines[i].lanes {
+			f.noteOpens(lane)
+		}
+	}
+}
+
+// await looks at what another lane does: its session may be opened there.
+func (f *follower) await(l *line) {
+	switch {
+	case l.Session == "":
+	case f.inside == "":
+		l.m.problem("await stands beside other steps, inside a parallel or a tick: between steps nothing is under way")
+	case !f.ever[l.Session]:
+		l.subject.problem("no step opens session %s; %s", l.Session, meantOr(l.Session, slices.Sorted(maps.Keys(f.ever))))
 	}
 }
 

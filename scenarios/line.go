@@ -17,7 +17,7 @@ const (
 
 // ops are the steps, in the order of the documentation.
 var ops = []string{
-	string(OpOpen), string(OpCall), string(OpClose), string(OpReload), string(OpTick), string(OpBreak), string(OpCheckpoint),
+	string(OpOpen), string(OpCall), string(OpClose), string(OpForget), string(OpAwait), string(OpReload), string(OpTick), string(OpBreak), string(OpCheckpoint),
 	string(OpRepeat), string(OpParallel), string(OpStop), string(OpTerm), string(OpKill),
 }
 
@@ -86,16 +86,24 @@ func (r *reader) fill(l *line, depth int) {
 		l.Session = l.subject.name("a session")
 		l.server = m.get("server")
 		l.Label = r.label(l.server)
+		l.Cancel = m.get("cancel").yes()
 		r.outcome(l)
+		l.Expect = cancelled(m, l.Cancel, l.Timeout.D(), l.Expect)
 	case OpCall:
 		l.Session = l.subject.name("a session")
 		l.Tool, l.Args = readTool(m)
 		l.Cancel = m.get("cancel").yes()
+		if l.Twice = m.get("twice").yes(); l.Twice && !l.Cancel {
+			m.at("twice").problem("twice is for a call that is cancelled (cancel: true)")
+		}
 		r.outcome(l)
 		l.Expect = expected(m, l.Tool, l.Args, l.Timeout.D(), l.Cancel, l.Expect)
-	case OpClose:
+	case OpClose, OpForget:
 		l.Session = l.subject.name("a session")
 		r.outcome(l)
+	case OpAwait:
+		l.Session = l.subject.name("a session")
+		l.For = m.need("for").choice("what to wait for", AwaitCall, AwaitConnect)
 	case OpReload:
 		l.Label = r.label(l.subject)
 		r.outcome(l)

@@ -141,7 +141,7 @@ func (c *counts) step(s Step) {
 		if s.Expect == "" {
 			c.open[s.Session] = s.Label
 		}
-	case OpClose:
+	case OpClose, OpForget:
 		delete(c.open, s.Session)
 	case OpReload:
 		for session, label := range c.open {

@@ -264,3 +264,21 @@ steps:
 		"open", "call", "call", "open", "call", "open 1.1", "call", "call", "open", "call", "open 1.2", "parallel", "call 2.1",
 	}, marks)
 }
+
+func TestCancelledAndForgotten(t *testing.T) {
+	t.Parallel()
+	s := parse(t, play("one:", `- {open: a, server: one, cancel: true}
+- {open: a, cancel: true, expect: any}
+- open: a
+- {call: a, cancel: true, twice: true}
+- parallel:
+    - - {call: a, tool: sleep, args: {ms: 9}, expect: any}
+    - - {await: a, for: call}
+      - forget: a
+- open: a`))
+	assert.Equal(t, "fail", s.Steps[0].Expect, "a connect that is cancelled fails")
+	assert.Equal(t, "any", s.Steps[1].Expect)
+	assert.True(t, s.Steps[3].Cancel && s.Steps[3].Twice)
+	assert.Equal(t, scenarios.AwaitCall, s.Steps[4].Lanes[1][0].For)
+	assert.Equal(t, []record.PlanLabel{{Label: "one", Launches: 3}}, s.Plan().Labels)
+}

@@ -279,6 +279,8 @@ var laws = []string{"L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10"}
 const (
 	maxSpawns    = 1 << 20
 	maxGrowthKiB = 1 << 20
+	// minFiles lets a host in Go or Node come up at all.
+	minFiles = 32
 )
 
 func readLimits(m *mapping) record.Limits {
@@ -296,6 +298,7 @@ func readLimits(m *mapping) record.Limits {
 	if kib := m.get("kib_per_cycle").whole("a number of KiB", 1, maxGrowthKiB); kib > 0 {
 		l.GrowthPerCycle = int64(kib) << 10
 	}
+	l.NoFile = m.get("nofile").whole("a number of open files", minFiles, maxSpawns)
 	l.Severity = readSeverity(m.get("severity").mapping("severity"))
 	m.done()
 	if m.node != nil && l.Quiet >= l.Settle {

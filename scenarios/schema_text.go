@@ -26,6 +26,7 @@ var texts = map[string]string{
 	"limits.stop":               "how long the host's orderly end may take; not shorter than close",
 	"limits.spawns_per_session": "how many launches one session may cost, reconnects included; without it that is not judged",
 	"limits.spawns_per_minute":  "how many launches of one label a minute may see; without it that is not judged",
+	"limits.nofile":             "how many files the host may have open; where nothing is said: as many as the bench",
 	"limits.severity":           "how a breach of a law counts; error where nothing is said",
 
 	"steps": "what happens, one after the other",
@@ -47,9 +48,14 @@ var texts = map[string]string{
 
 	"open":        "Connect. On a session that is open: connect anew; the old connection is superseded and its server must go.",
 	"open.server": "its label; needed the first time, a session keeps its server",
+	"open.cancel": "cancel it while a fault of the server keeps the handshake waiting",
 	"call":        "Call a tool of the session's server.",
 	"call.cancel": "cancel the call once the server has received it",
+	"call.twice":  "cancel it two times",
 	"close":       "End the session in an orderly way.",
+	"forget":      "The session is over and nobody closes it: the host lets go of the client, and its server must go all the same.",
+	"await":       "Inside parallel or tick: wait until what another lane asks for is under way.",
+	"await.for":   "call: a call is in the session's server; connect: a fault of the server keeps the handshake waiting",
 	"reload":      "The configuration of the label changed: all its open sessions move to new servers.",
 	"tick":        "Run jobs in parallel, each in a session of its own, and other steps beside them.",
 	"jobs":        "groups of jobs, which run side by side",

@@ -91,4 +91,21 @@ func expected(m *mapping, tool string, args map[string]any, timeout time.Duratio
 	return told
 }
 
+// cancelled is what to expect of an open: one that is cancelled fails.
+func cancelled(m *mapping, cancel bool, timeout time.Duration, told string) string {
+	if !cancel {
+		return told
+	}
+	if timeout > 0 {
+		m.at("timeout").problem("an open is cut off by its timeout or cancelled, not both")
+	}
+	if m.find("expect") != nil && told == "" {
+		m.at("expect").problem("this open can't be ok: it is cancelled")
+	}
+	if told == "" {
+		return "fail"
+	}
+	return told
+}
+
 func joined(words []string) string { return strings.Join(words, ", ") }

@@ -34,9 +34,11 @@ type Op string
 
 // The steps. In YAML each step is a mapping whose first key is the op.
 const (
-	OpOpen       Op = "open"       // open: SESSION, [server: LABEL] (needed the first time), [timeout], [expect]
-	OpCall       Op = "call"       // call: SESSION, [tool: echo], [args], [timeout], [expect], [cancel: true]
+	OpOpen       Op = "open"       // open: SESSION, [server: LABEL] (needed the first time), [timeout], [cancel: true], [expect]
+	OpCall       Op = "call"       // call: SESSION, [tool: echo], [args], [timeout], [expect], [cancel: true, [twice: true]]
 	OpClose      Op = "close"      // close: SESSION, [timeout], [expect]
+	OpForget     Op = "forget"     // forget: SESSION, [timeout], [expect]: the host lets go of it without a close
+	OpAwait      Op = "await"      // await: SESSION, for: call or connect: until that is under way, beside it
 	OpReload     Op = "reload"     // reload: LABEL, [timeout], [expect]: all open sessions of the label move to a new server
 	OpTick       Op = "tick"       // tick: {jobs: [...], during: [steps]}
 	OpBreak      Op = "break"      // break: SESSION or LABEL, with: {do: exit} or with: exit
@@ -57,8 +59,10 @@ type Step struct {
 	Args    map[string]any
 	Timeout record.Duration // the host's own time limit for this; 0: its default
 	Expect  string          // "ok" (default), "fail", "any"
-	// Cancel cancels a call as soon as the server has received it.
+	// Cancel cancels a call, or an open, as soon as the server has received it.
 	Cancel bool
+	Twice  bool             // cancel it a second time
+	For    string           // await: AwaitCall or AwaitConnect
 	With   fakeserver.Fault // break; On is "order"
 	Jobs   []Job
 	Name   string         // checkpoint
@@ -73,6 +77,12 @@ type Step struct {
 
 	Line, Column int // where it stands in the file
 }
+
+// What an await may wait for.
+const (
+	AwaitCall    = "call"    // a call is in the session's server
+	AwaitConnect = "connect" // a fault of the server keeps the handshake waiting
+)
 
 // Job is a group of parallel jobs of a tick, each with a session of its own.
 type Job struct {

@@ -8,6 +8,7 @@ import (
 	"log"
 	"maps"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -177,6 +178,18 @@ func (h *host) Close(_ context.Context, session string) error {
 		return fmt.Errorf("no session %q", session)
 	}
 	return closeClient(c)
+}
+
+// Forget drops the reference to a session's client, as a program does that has
+// no "defer c.Close()" on this path, and lets the garbage collector look at
+// what is left: files that nobody can reach are closed by it.
+func (h *host) Forget(_ context.Context, session string) error {
+	if h.take(session) == nil {
+		return fmt.Errorf("no session %q", session)
+	}
+	runtime.GC()
+	runtime.GC() // what the first one found, the second one frees
+	return nil
 }
 
 // Reload reconnects one session after the other. The documentation has no

@@ -25,6 +25,9 @@ type Handler interface {
 	Call(ctx context.Context, session, tool string, args map[string]any) (json.RawMessage, error)
 	// Close ends a session in an orderly way.
 	Close(ctx context.Context, session string) error
+	// Forget drops what is held of a session without the orderly end: nobody
+	// needs it any more.
+	Forget(ctx context.Context, session string) error
 	// Reload moves each session to its new server.
 	Reload(ctx context.Context, sessions []SessionServer) error
 	// Tick runs the jobs in parallel and returns when all have ended. Run them
@@ -188,6 +191,8 @@ func (s *serving) perform(ctx context.Context, req Request, resp *Response) (err
 		return s.cancel(req)
 	case OpClose:
 		return s.h.Close(ctx, req.Session)
+	case OpForget:
+		return s.h.Forget(ctx, req.Session)
 	case OpReload:
 		return s.h.Reload(ctx, req.Sessions)
 	case OpTick:

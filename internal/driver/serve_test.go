@@ -67,6 +67,7 @@ func (h *handler) Call(ctx context.Context, _, tool string, args map[string]any)
 }
 
 func (h *handler) Close(context.Context, string) error                  { return nil }
+func (h *handler) Forget(context.Context, string) error                 { return nil }
 func (h *handler) Reload(context.Context, []driver.SessionServer) error { return nil }
 func (h *handler) Stop(context.Context) error                           { return nil }
 

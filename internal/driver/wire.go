@@ -23,13 +23,14 @@ const (
 	OpCall   = "call"   // call Tool on Session
 	OpCancel = "cancel" // cancel the request with id Target, or the job of Session
 	OpClose  = "close"  // end Session in an orderly way
+	OpForget = "forget" // drop the client of Session without closing it: the host is done with the session
 	OpReload = "reload" // the servers' configuration changed: each of Sessions moves to its new Server
 	OpTick   = "tick"   // run Jobs in parallel, each with a session of its own, and answer when all have ended
 	OpStop   = "stop"   // end all sessions in an orderly way, answer, exit with 0
 )
 
 // Ops are all operations.
-var Ops = []string{OpOpen, OpCall, OpCancel, OpClose, OpReload, OpTick, OpStop}
+var Ops = []string{OpOpen, OpCall, OpCancel, OpClose, OpForget, OpReload, OpTick, OpStop}
 
 // Hello is a driver's first line: {"hello":{...}}.
 type Hello struct {

@@ -191,6 +191,7 @@ type HostParams struct {
 	// host's: it runs Self with the argument "bystander", is in no census, and
 	// ends with the keeper. Whoever ends it before that has taken too much.
 	Bystander bool
+	Files     int // how many files it may have open; 0: as many as the bench. Only where CanLimitFiles
 }
 
 // Host is a started host with the bench's ends of its pipes.
@@ -213,7 +214,7 @@ func (k *Keeper) StartHost(ctx context.Context, p HostParams) (*Host, error) {
 		inW.Close()
 		return nil, err
 	}
-	r, err := k.ask(ctx, command{Cmd: cmdStart, Argv: p.Argv, Env: p.Env, Dir: p.Dir, Stderr: p.Stderr, Bystander: p.Bystander}, inR, outW)
+	r, err := k.ask(ctx, command{Cmd: cmdStart, Argv: p.Argv, Env: p.Env, Dir: p.Dir, Stderr: p.Stderr, Files: p.Files, Bystander: p.Bystander}, inR, outW)
 	inR.Close()
 	outW.Close()
 	if err != nil {

@@ -3,7 +3,20 @@ package keeper
 import (
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
+
+// CanLimitFiles says that HostParams.Files works here.
+const CanLimitFiles = true
+
+// limitFiles lowers what a process that has just been started may have open.
+// Both limits are lowered: a program in Go raises the lower one to the upper
+// one when it starts, which may have been before or may come after this.
+func limitFiles(pid, n int) error {
+	limit := unix.Rlimit{Cur: uint64(n), Max: uint64(n)}
+	return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &limit, nil)
+}
 
 // spawn starts the host in a process group of its own, in the run's cgroup
 // where there is one. The kernel kills it when the keeper dies.

@@ -11,3 +11,9 @@ func (k *process) spawn(path string, argv []string, attr *os.ProcAttr) (*os.Proc
 	attr.Sys = &syscall.SysProcAttr{Setpgid: true}
 	return os.StartProcess(path, argv, attr)
 }
+
+// CanLimitFiles says that HostParams.Files works here. It does not: there is
+// no prlimit(2).
+const CanLimitFiles = false
+
+func limitFiles(int, int) error { return errNoLimit }

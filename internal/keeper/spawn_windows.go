@@ -5,3 +5,9 @@ import "os"
 func (k *process) spawn(string, []string, *os.ProcAttr) (*os.Process, error) { return nil, errNoFDs }
 
 func (k *process) reapForEver() {}
+
+// CanLimitFiles says that HostParams.Files works here. It does not: there is
+// no prlimit(2).
+const CanLimitFiles = false
+
+func limitFiles(int, int) error { return errNoLimit }

@@ -49,6 +49,13 @@ func (k *process) startHost(c command) (host, bystander *record.Process, err err
 		return nil, nil, fmt.Errorf("failed to start %s: %w", c.Argv[0], err)
 	}
 	pid := p.Pid
+	if c.Files > 0 {
+		if err := limitFiles(pid, c.Files); err != nil {
+			_ = p.Kill()
+			_ = p.Release()
+			return nil, nil, fmt.Errorf("failed to limit the host's open files: %w", err)
+		}
+	}
 	_ = p.Release()
 	row, err := proc.NewTable().One(pid)
 	if err != nil {

@@ -22,6 +22,7 @@ type command struct {
 	Env    []string `json:"env,omitempty"` // nil: the keeper's own
 	Dir    string   `json:"dir,omitempty"`
 	Stderr string   `json:"stderr,omitempty"` // file for the host's stderr
+	Files  int      `json:"files,omitempty"`  // the host's RLIMIT_NOFILE; 0: the keeper's own
 	Signal string   `json:"signal,omitempty"`
 	// Bystander asks for a process of the keeper's own in the host's group.
 	Bystander bool              `json:"bystander,omitempty"`

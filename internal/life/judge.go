@@ -12,7 +12,8 @@ import (
 // session all servers of the label that no session's want covers. Of a group
 // only its newest Live servers may be alive, where those that were established
 // once come before those that never were. Counting alone is blind: an older one
-// that lives does not make up for a newer one that died.
+// that lives does not make up for a newer one that died, unless the two were
+// launched for one session by opens side by side: there any one may stay.
 //
 // extra are the servers that live and may not, the oldest first; a server that
 // no want covers may not. missing are the wants, in their order, whose newest
@@ -79,6 +80,7 @@ func newest(group []*Server, n, spare int, allowed map[*Server]bool) (lack int) 
 	slices.Reverse(group)
 	slices.SortStableFunc(group, func(a, b *Server) int { return stillborn(a) - stillborn(b) })
 	n = max(n, 0)
+	preferTheLiving(group, n)
 	lack = n
 	for _, s := range group[:min(n, len(group))] {
 		allowed[s] = true

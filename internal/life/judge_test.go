@@ -146,3 +146,62 @@ func TestJudgeDoesNotMindTheOrderOfTheWants(t *testing.T) {
 	assert.Equal(t, []string{"a#1", "b#2"}, ids(extra))
 	assert.Equal(t, []record.Want{wantOf("a", "s", 1)}, missing)
 }
+
+// TestJudgeOfARace: of servers that opens of one session have launched side by
+// side any one may stay, but only one; others have to be the newest as ever.
+func TestJudgeOfARace(t *testing.T) {
+	t.Parallel()
+	open := func(p *tape, kind record.Kind, session string) {
+		p.add(record.Event{Kind: kind, Step: &record.Step{Op: "open", Label: "a", Session: session}})
+	}
+	launch := func(p *tape, launch int, session string, dies bool) {
+		id := fmt.Sprintf("a#%d", launch)
+		p.born(id, "a", session, launch)
+		p.rpc(id, "initialize", "0", "", "answered")
+		if dies {
+			p.is(record.Died, id)
+		}
+	}
+	for name, tt := range map[string]struct {
+		begun   int // opens under way when the last two are launched; the first launch is before the second open
+		dies    [3]bool
+		extra   int
+		missing int
+	}{
+		"the newest stays":                   {2, [3]bool{true, true, false}, 0, 0},
+		"the one in the middle stays":        {2, [3]bool{true, false, true}, 0, 0},
+		"the oldest stays":                   {2, [3]bool{false, true, true}, 0, 0},
+		"two stay":                           {2, [3]bool{true, false, false}, 1, 0},
+		"all stay":                           {2, [3]bool{}, 2, 0},
+		"none stays":                         {2, [3]bool{true, true, true}, 0, 1},
+		"no race: the oldest may not stay":   {1, [3]bool{false, true, true}, 1, 1},
+		"no race: the newest is the session": {1, [3]bool{true, true, false}, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &tape{}
+			open(p, record.StepBegun, "s")
+			launch(p, 1, "s", tt.dies[0])
+			if tt.begun == 1 {
+				open(p, record.StepEnded, "s")
+			}
+			open(p, record.StepBegun, "s")
+			launch(p, 2, "s", tt.dies[1])
+			launch(p, 3, "s", tt.dies[2])
+			open(p, record.StepEnded, "s")
+			open(p, record.StepEnded, "s")
+			l := Of(p.events)
+			extra, missing := l.Judge([]record.Want{wantOf("a", "s", 1)})
+			assert.Len(t, extra, tt.extra)
+			assert.Len(t, missing, tt.missing)
+			first, last := l.Server("a#1"), l.Server("a#3")
+			assert.Equal(t, tt.begun == 2, Rivals(first, last))
+			assert.False(t, Rivals(last, last))
+			// A later open is no part of the race.
+			open(p, record.StepBegun, "s")
+			launch(p, 4, "s", false)
+			l = Of(p.events)
+			assert.False(t, Rivals(l.Server("a#4"), l.Server("a#3")))
+		})
+	}
+}

@@ -21,6 +21,8 @@ type Lives struct {
 	byID     map[string]*Server
 	sessions []*Session // in the order of their first events
 	byName   map[sessionKey]*Session
+	opening  map[sessionKey]*race // where an open is under way
+	races    int
 	hostGone int64
 
 	live     map[string]int // by label
@@ -54,7 +56,7 @@ type CountPoint struct {
 // New is the state before the first event.
 func New() *Lives {
 	return &Lives{
-		byID: map[string]*Server{}, byName: map[sessionKey]*Session{},
+		byID: map[string]*Server{}, byName: map[sessionKey]*Session{}, opening: map[sessionKey]*race{},
 		hostGone: Never, live: map[string]int{},
 	}
 }
@@ -76,6 +78,8 @@ func (l *Lives) Apply(e record.Event) {
 		l.born(e)
 	case record.SessionChanged:
 		l.session(e)
+	case record.StepBegun, record.StepEnded, record.StepSkipped:
+		l.step(e)
 	case record.HostExited:
 		if l.hostGone == Never {
 			l.hostGone = e.T
@@ -130,6 +134,9 @@ func (l *Lives) born(e record.Event) {
 		return
 	}
 	s := newServer(e)
+	if r := l.opening[sessionKey{s.Label, s.Session}]; r != nil {
+		s.Race = r.id
+	}
 	l.servers = append(l.servers, s)
 	l.byID[s.ID] = s
 	l.count(e.T, s.Label, +1)

@@ -139,6 +139,9 @@ type Step struct {
 	OK      bool     `json:"ok,omitempty"`
 	Error   string   `json:"error,omitempty"` // why it failed, or why it was skipped
 	Took    Duration `json:"took,omitempty"`
+	// Uncut says that the bench was to cancel the step in flight, and that it had
+	// ended before it got there.
+	Uncut bool `json:"uncut,omitempty"`
 	// Unasked, of a skipped step, says that the host does this by itself: a
 	// command opens its session without being asked.
 	Unasked bool `json:"unasked,omitempty"`

@@ -15,6 +15,7 @@ const (
 	orderly    ending = "closed"     // it was closed, or its job is done
 	superseded ending = "superseded" // it was connected anew
 	failed     ending = "failed"     // it could not be connected
+	forgotten  ending = "forgotten"  // whoever used it is gone, and did not close it
 	cutOff     ending = "cut off"    // its job failed, ran out of time, or was cancelled
 )
 

@@ -215,6 +215,16 @@ func (h *host) Close(_ context.Context, session string) error {
 	return nil
 }
 
+// Forget ends a session that nobody closed.
+func (h *host) Forget(_ context.Context, session string) error {
+	c := h.take(session)
+	if c == nil {
+		return fmt.Errorf("no session %q", session)
+	}
+	h.dispose.ended(c, forgotten)
+	return nil
+}
+
 // Reload moves one session after the other to its new server.
 func (h *host) Reload(ctx context.Context, sessions []driver.SessionServer) error {
 	var errs []error

@@ -72,6 +72,7 @@ func (liar) Call(context.Context, string, string, map[string]any) (json.RawMessa
 }
 
 func (liar) Close(context.Context, string) error                  { return nil }
+func (liar) Forget(context.Context, string) error                 { return nil }
 func (liar) Reload(context.Context, []driver.SessionServer) error { return nil }
 func (liar) Stop(context.Context) error                           { return nil }
 

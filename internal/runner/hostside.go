@@ -31,6 +31,16 @@ func (r *run) server(label, session string) driver.Server {
 	return driver.Server{Name: label, Command: argv[0], Args: argv[1:]}
 }
 
+// files is how many files the host may have open, where the scenario limits
+// that and the system can.
+func (r *run) files() int {
+	if r.limits.NoFile > 0 && !keeper.CanLimitFiles {
+		r.doubt("no-limit", "the host's open files could not be limited to %d on this system", r.limits.NoFile)
+		return 0
+	}
+	return r.limits.NoFile
+}
+
 func (r *run) startHost(ctx context.Context) error {
 	argv := r.Host.Argv
 	if r.Host.Kind == record.KindCommand {
@@ -42,7 +52,7 @@ func (r *run) startHost(ctx context.Context) error {
 		env = append(os.Environ(), r.Host.Env...)
 	}
 	started, err := r.keeper.StartHost(ctx, keeper.HostParams{
-		Argv: argv, Env: env, Stderr: filepath.Join(r.Dir, HostLog), Bystander: true,
+		Argv: argv, Env: env, Stderr: filepath.Join(r.Dir, HostLog), Bystander: true, Files: r.files(),
 	})
 	if err != nil {
 		if errors.Is(err, keeper.ErrGone) || ctx.Err() != nil {

@@ -95,6 +95,8 @@ func (r *run) one(ctx context.Context, s scenarios.Step) error {
 		return r.endHost(ctx, "kill", "SIGKILL")
 	case scenarios.OpBreak:
 		return r.breakServer(ctx, s)
+	case scenarios.OpAwait:
+		return r.await(ctx, s)
 	case scenarios.OpRepeat:
 		for range s.Count {
 			if err := r.perform(ctx, s.Steps); err != nil {
@@ -115,7 +117,7 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 		step.Label = r.labelOf(s.Session)
 	}
 	if r.driver == nil {
-		step.Unasked = s.Op == scenarios.OpOpen || s.Op == scenarios.OpCall && !s.Cancel
+		step.Unasked = s.Op == scenarios.OpOpen && !s.Cancel || s.Op == scenarios.OpCall && !s.Cancel
 		r.skip(step, "a command can't be asked to: it is only started, watched and stopped; a driver could")
 		return nil
 	}
@@ -133,6 +135,8 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 	case scenarios.OpCall:
 		return r.call(ctx, s, step)
 	case scenarios.OpClose:
+		return r.close(ctx, s, step)
+	case scenarios.OpForget:
 		return r.close(ctx, s, step)
 	case scenarios.OpReload:
 		return r.reload(ctx, s, step)
@@ -237,7 +241,13 @@ func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) erro
 	step, begun := r.begin(step), time.Now()
 	r.session(s.Session, step.Label, record.SessionOpening, false, "")
 	server := r.server(step.Label, s.Session)
-	_, failed, fatal := r.do(ctx, driver.Request{Op: driver.OpOpen, Session: s.Session, Server: &server}, s.Timeout)
+	req := driver.Request{Op: driver.OpOpen, Session: s.Session, Server: &server}
+	var failed, fatal error
+	if s.Cancel {
+		failed, fatal = r.cancelled(ctx, req, s, &step)
+	} else {
+		_, failed, fatal = r.do(ctx, req, s.Timeout)
+	}
 	if failed == nil {
 		r.session(s.Session, step.Label, record.SessionOpen, false, "")
 	} else if fatal == nil {
@@ -247,11 +257,12 @@ func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) erro
 	return fatal
 }
 
+// close ends a session, by a close or a forget.
 func (r *run) close(ctx context.Context, s scenarios.Step, step record.Step) error {
 	step, begun := r.begin(step), time.Now()
-	r.session(s.Session, step.Label, record.SessionEnding, false, "close")
-	_, failed, fatal := r.do(ctx, driver.Request{Op: driver.OpClose, Session: s.Session}, s.Timeout)
-	r.session(s.Session, step.Label, record.SessionEnded, false, "close")
+	r.session(s.Session, step.Label, record.SessionEnding, false, step.Op)
+	_, failed, fatal := r.do(ctx, driver.Request{Op: step.Op, Session: s.Session}, s.Timeout)
+	r.session(s.Session, step.Label, record.SessionEnded, false, step.Op)
 	r.end(step, begun, failed)
 	return fatal
 }
@@ -268,53 +279,9 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 		r.end(step, begun, failed)
 		return fatal
 	}
-	failed, fatal := r.cancelledCall(ctx, req, s)
+	failed, fatal := r.cancelled(ctx, req, s, &step)
 	r.end(step, begun, failed)
 	return fatal
-}
-
-// cancelledCall cancels a call once the server has received it.
-func (r *run) cancelledCall(ctx context.Context, req driver.Request, s scenarios.Step) (failed, fatal error) {
-	limited, cancel := context.WithTimeoutCause(ctx, opTimeout, fmt.Errorf("%w within %v", errNoAnswer, opTimeout))
-	defer cancel()
-	received := r.callsReceived(s.Session, s.Tool)
-	req.TimeoutMS = s.Timeout.D().Milliseconds()
-	pending, err := r.driver.Begin(req)
-	if err != nil {
-		return err, r.fatal(ctx, err)
-	}
-	if err := r.waitForCall(limited, s.Session, s.Tool, received); err != nil {
-		r.doubt("no-cancel", "the call of %s on session %s never reached its server, so it could not be cancelled in flight", s.Tool, s.Session)
-	} else if _, err := r.driver.Do(limited, driver.Request{Op: driver.OpCancel, Target: pending.ID}); err != nil {
-		return err, r.fatal(ctx, err)
-	}
-	resp, err := pending.Wait(limited)
-	return answered(resp, err), r.fatal(ctx, err)
-}
-
-func (r *run) callsReceived(session, tool string) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return countCalls(r.lives, session, tool)
-}
-
-func countCalls(l *life.Lives, session, tool string) int {
-	n := 0
-	for _, s := range l.Servers() {
-		if s.Session != session {
-			continue
-		}
-		for _, c := range s.Calls {
-			if c.Tool == tool {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-func (r *run) waitForCall(ctx context.Context, session, tool string, before int) error {
-	return r.wait(ctx, func(l *life.Lives) bool { return countCalls(l, session, tool) > before })
 }
 
 // reload moves all open sessions of a label to new servers.

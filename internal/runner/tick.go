@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/driver"
+	"github.com/leakbench/leakbench/internal/life"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -86,7 +87,7 @@ func wire(jobs []job) []driver.Job {
 
 // cancelJob cancels a job once its call is in its server.
 func (r *run) cancelJob(ctx context.Context, j job) {
-	if err := r.waitForCall(ctx, j.Session, j.Tool, 0); err != nil {
+	if err := r.wait(ctx, func(l *life.Lives) bool { return countCalls(l, j.Session, j.Tool) > 0 }); err != nil {
 		if errors.Is(err, errTickOver) {
 			r.doubt("no-cancel", "the call of job %s never reached its server, so it could not be cancelled in flight", j.Session)
 		}

@@ -26,6 +26,7 @@ const (
 	codeDisagree    = "witnesses-disagree"
 	codeSkipped     = "step-skipped"
 	codeFailed      = "step-failed"
+	codeUncut       = "no-cancel"     // a step that was to be cancelled in flight was not
 	codeUnseenCall  = "call-not-seen" // the host answered a call that never reached its server
 )
 

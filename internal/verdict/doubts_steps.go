@@ -16,6 +16,8 @@ func (f *facts) doubtSteps() {
 			continue
 		}
 		switch {
+		case s.Uncut && !f.accounted(s):
+			f.doubt(codeUncut, "%s ended before it was where it could be cancelled", stepName(s))
 		case s.mustWork() && !s.OK && !f.accounted(s):
 			f.doubt(codeFailed, "%s failed, and no law says why: %s%s", stepName(s), quote(s.Error), f.faultDuring(s))
 		case s.Expect == "fail" && s.OK:

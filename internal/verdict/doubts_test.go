@@ -214,6 +214,21 @@ var doubtCases = []struct {
 			return p.done()
 		},
 	},
+	{
+		code: codeUncut,
+		show: func(p *play) *record.Run {
+			p.open("s1", "flaky")
+			st := p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky", Expect: "fail"})
+			st.Uncut = true
+			p.end(st, "not connected")
+			return p.done()
+		},
+		near: func(p *play) *record.Run { // it was cancelled
+			p.open("s1", "flaky")
+			p.end(p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky", Expect: "fail"}), "cancelled")
+			return p.done()
+		},
+	},
 }
 
 func skip(p *play) {
@@ -261,7 +276,7 @@ func doubtCodes(t *testing.T) []string {
 		}
 		return true
 	})
-	require.Len(t, codes, 15)
+	require.Len(t, codes, 16)
 	return codes
 }
 

@@ -83,7 +83,7 @@ func (f *facts) isCollateral(s *life.Server, h harm) bool {
 	state, since := f.stateAt(s, h.t)
 	switch state.State {
 	case record.SessionOpen:
-		return !state.Cut && f.isNewest(s, h.t)
+		return !state.Cut && f.isNewest(s, h.t) && !f.hasRival(s, h.t)
 	case record.SessionOpening:
 		return !state.Cut && s.Born >= since && (f.costAnAnswer(s, h) || f.openWithout(s, h.t))
 	}
@@ -98,14 +98,15 @@ func (f *facts) endedByBench(s *life.Server) bool {
 }
 
 // openWithout says that the host, some time after t, called the session open
-// though this server, its newest, was gone and no other was there.
+// though this server, its newest, was gone, or on its way out, and no other
+// was there.
 func (f *facts) openWithout(s *life.Server, t int64) bool {
 	for _, c := range f.changes(s) {
 		if c.T <= t {
 			continue
 		}
 		return c.State == record.SessionOpen && !slices.ContainsFunc(f.servers, func(o *life.Server) bool {
-			return o.Label == s.Label && o.Session == s.Session && o.Born <= c.T && (o.Died < 0 || o.Died > c.T)
+			return o != s && o.Label == s.Label && o.Session == s.Session && o.Born <= c.T && (o.Died < 0 || o.Died > c.T)
 		})
 	}
 	return false
@@ -122,13 +123,27 @@ func (f *facts) stateAt(s *life.Server, t int64) (record.Session, int64) {
 	return last, since
 }
 
+// hasRival says that another server, launched by an open of the same session
+// side by side with this one's, lived at t: which of them stays is the host's
+// choice.
+func (f *facts) hasRival(s *life.Server, t int64) bool {
+	return slices.ContainsFunc(f.servers, func(o *life.Server) bool {
+		return life.Rivals(s, o) && o.Born <= t && (o.Died < 0 || o.Died > t)
+	})
+}
+
+// anyRival says that one of the servers is a rival of s.
+func (f *facts) anyRival(s *life.Server, of map[string]bool) bool {
+	return slices.ContainsFunc(f.servers, func(o *life.Server) bool { return of[o.ID] && life.Rivals(s, o) })
+}
+
 // isNewest says that the host had launched no other for the session since.
 func (f *facts) isNewest(s *life.Server, t int64) bool {
 	for _, other := range slices.Backward(f.servers) {
 		if other == s {
 			return true
 		}
-		if other.Label == s.Label && other.Session == s.Session && other.Born <= t {
+		if other.Label == s.Label && other.Session == s.Session && other.Born <= t && !life.Rivals(s, other) {
 			return false
 		}
 	}
@@ -227,7 +242,7 @@ func (f *facts) company(s *life.Server, t int64) string {
 
 // endsSessions are the steps in the course of which a host ends servers of
 // other sessions.
-var endsSessions = map[string]bool{"open": true, "close": true, "reload": true, "tick": true, "job": true}
+var endsSessions = map[string]bool{"open": true, "close": true, "forget": true, "reload": true, "tick": true, "job": true}
 
 // stepName is a step for a sentence: "close of session s1".
 func stepName(s *step) string {
@@ -253,7 +268,7 @@ func (f *facts) missingAt(cp *checkpoint, hurt map[string]bool) {
 	for _, want := range cp.missing {
 		for _, s := range f.wanted(cp, want) {
 			switch {
-			case hurt[s.ID]:
+			case hurt[s.ID], f.anyRival(s, hurt):
 				cp.explained = true
 			case s.Died >= 0 && s.Died <= cp.settledAt && !brokenBy(s, s.Died) && s.Lost < 0:
 				cp.explained, hurt[s.ID] = true, true

@@ -211,6 +211,7 @@ var (
 	phaseCut       = phase{"call timed out", "The call of session SESSION ran out of time in SERVER, and the host dropped the connection without ending the server"}
 	phaseFailed    = phase{"open failed", "Session SESSION could not be opened, and the host left SERVER behind"}
 	phaseClosed    = phase{"session closed", "Session SESSION was closed, the host said that it was done, and SERVER is still there"}
+	phaseForgotten = phase{"session forgotten", "Session SESSION was over without a close, the host let go of the client, and SERVER is still there"}
 	phaseDone      = phase{"job done", "The job of session SESSION was done, and SERVER is still there"}
 	phaseOpen      = phase{"session not ended", "Session SESSION has not ended, and SERVER is more than it needs"}
 )
@@ -235,6 +236,8 @@ func (f *facts) phase(s *life.Server, t int64) phase {
 		return phaseCut
 	case last.Why == "close":
 		return phaseClosed
+	case last.Why == "forget":
+		return phaseForgotten
 	case last.Why == "tick":
 		return phaseDone
 	}

@@ -313,3 +313,26 @@ func TestAnUnknownKindIsADoubt(t *testing.T) {
 	p.add(record.Event{Kind: "martian"})
 	assert.Equal(t, []string{codeMalformed}, codesIn(Judge(simple(p))))
 }
+
+// A step that ended before it could be cancelled is a doubt, unless a law says
+// what ended it.
+func TestAStepThatWasNotCancelled(t *testing.T) {
+	t.Parallel()
+	for _, harmed := range []bool{true, false} {
+		p := newPlay()
+		srv := p.open("s1", "flaky")
+		st := p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky", Expect: "fail"})
+		if harmed {
+			p.term(srv)
+			p.dead(srv)
+		}
+		st.Uncut = true
+		p.end(st, "lost")
+		v := Judge(p.done())
+		if harmed {
+			assert.Empty(t, v.Doubts)
+		} else {
+			assert.Equal(t, []string{codeUncut}, codesIn(v))
+		}
+	}
+}
