@@ -280,5 +280,5 @@ func TestCancelledAndForgotten(t *testing.T) {
 	assert.Equal(t, "any", s.Steps[1].Expect)
 	assert.True(t, s.Steps[3].Cancel && s.Steps[3].Twice)
 	assert.Equal(t, scenarios.AwaitCall, s.Steps[4].Lanes[1][0].For)
-	assert.Equal(t, []record.PlanLabel{{Label: "one", Launches: 3}}, s.Plan().Labels)
+	assert.Equal(t, []record.PlanLabel{{Label: "one", Launches: 3}}, s.Plan(0).Labels)
 }

@@ -27,6 +27,8 @@ func newCgroup() (*cgroup, error) {
 	}
 	removeStale(own)
 	path := filepath.Join(own, fmt.Sprintf("%s%d", cgroupPrefix, os.Getpid()))
+	// One of this name is what a keeper left that had this pid and was killed.
+	_ = os.Remove(path)
 	if err := os.Mkdir(path, 0o755); err != nil {
 		return nil, err
 	}
