@@ -70,7 +70,7 @@ func TestRedact(t *testing.T) {
 // The census knows a fake server by its command line.
 func TestRedactLeavesFakeServersAlone(t *testing.T) {
 	t.Parallel()
-	argv := []string{"/opt/leakbench", "fakeserver", "--ledger", "/tmp/lb-1/ledger.sock", "--run", "0a1b2c3d4e5f", "--label", "flaky", "--session", "tick3.job1"}
+	argv := []string{"/opt/leakbench", "fakeserver", "--ledger", "/run/lb-1/ledger.sock", "--run", "0a1b2c3d4e5f", "--label", "flaky", "--session", "tick3.job1"}
 	assert.Equal(t, argv, Redact(argv))
 	shell := []string{"sh", "-c", "exec " + strings.Join(argv, " ")}
 	assert.Equal(t, shell, Redact(shell))
