@@ -38,6 +38,6 @@ func runSideBySide() {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	if !given {
-		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
+		_ = flag.Set("test.parallel", strconv.Itoa(sideBySide*runtime.GOMAXPROCS(0)))
 	}
 }
