@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/leakbench/leakbench/internal/harmless"
 )
 
 // maxProblems is how many problems of one file are told. Who has more is
@@ -108,15 +110,7 @@ func (c *collector) line(n int) string { return strings.TrimSuffix(c.lines[n-1],
 // printable replaces what a terminal would not print, or would obey, character
 // by character.
 func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\n':
-			return ' '
-		case !unicode.IsPrint(r):
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
+	return harmless.Text(strings.NewReplacer("\t", " ", "\n", " ").Replace(s), unicode.ReplacementChar, "")
 }
 
 // snippet is the line with a caret under the column. Of a long line it shows

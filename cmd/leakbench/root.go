@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/leakbench/leakbench/internal/harmless"
 	"github.com/leakbench/leakbench/internal/suggest"
 	"github.com/leakbench/leakbench/report"
 )
@@ -63,12 +62,7 @@ func (a *app) fail(err error) int {
 
 // printable keeps a file's or a host's name from steering the terminal.
 func printable(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c != '\n' && c != '\t' && !unicode.IsPrint(c) {
-			return '?'
-		}
-		return c
-	}, s)
+	return harmless.Text(s, '?', "\n\t")
 }
 
 func (a *app) root() *cobra.Command {

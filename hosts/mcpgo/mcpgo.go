@@ -195,13 +195,7 @@ func (h *host) Forget(_ context.Context, session string) error {
 // Reload reconnects one session after the other. The documentation has no
 // reload; a reconnect for each is what it offers.
 func (h *host) Reload(ctx context.Context, sessions []driver.SessionServer) error {
-	var errs []error
-	for _, s := range sessions {
-		if err := h.Open(ctx, s.Session, s.Server); err != nil {
-			errs = append(errs, fmt.Errorf("session %s: %w", s.Session, err))
-		}
-	}
-	return errors.Join(errs...)
+	return driver.ReloadInTurn(ctx, sessions, h.Open)
 }
 
 // Tick runs each job as the documentation's quick example: create, defer

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 )
@@ -65,4 +66,16 @@ func RunJobs(ctx context.Context, all []Job, run func(context.Context, Job) erro
 	}
 	wg.Wait()
 	return results
+}
+
+// ReloadInTurn moves one session after the other to its new server: to open a
+// session anew is to replace its connection. The error names each that failed.
+func ReloadInTurn(ctx context.Context, sessions []SessionServer, open func(ctx context.Context, session string, s Server) error) error {
+	var errs []error
+	for _, s := range sessions {
+		if err := open(ctx, s.Session, s.Server); err != nil {
+			errs = append(errs, fmt.Errorf("session %s: %w", s.Session, err))
+		}
+	}
+	return errors.Join(errs...)
 }

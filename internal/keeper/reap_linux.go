@@ -71,10 +71,3 @@ func siginfoPID(info *unix.Siginfo) int {
 	offset := (head + word - 1) / word * word
 	return int(*(*int32)(unsafe.Add(unsafe.Pointer(info), offset)))
 }
-
-func exitOf(status syscall.WaitStatus) record.Exit {
-	if status.Signaled() {
-		return record.Exit{Code: -1, Signal: proc.SignalName(status.Signal())}
-	}
-	return record.Exit{Code: status.ExitStatus()}
-}

@@ -7,7 +7,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -24,11 +23,7 @@ func (k *process) reapForEver() {
 		if pid, err := syscall.Wait4(host.PID, &status, syscall.WNOHANG, nil); err != nil || pid != host.PID {
 			continue
 		}
-		exit := record.Exit{Code: status.ExitStatus()}
-		if status.Signaled() {
-			exit = record.Exit{Code: -1, Signal: proc.SignalName(status.Signal())}
-		}
-		k.say(reply{Exited: &Exited{Process: record.Process{Identity: host}, Exit: exit, Host: true, Asked: k.wasAsked(host)}})
+		k.say(reply{Exited: &Exited{Process: record.Process{Identity: host}, Exit: exitOf(status), Host: true, Asked: k.wasAsked(host)}})
 		select {
 		case k.reaped <- struct{}{}:
 		default:

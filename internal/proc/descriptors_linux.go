@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/leakbench/leakbench/internal/harmless"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -36,7 +37,7 @@ func (x *examiner) descriptors(e *record.Evidence) {
 			unseen(e, "descriptors", err)
 			return
 		}
-		e.Descriptors = append(e.Descriptors, record.Descriptor{FD: fd, Target: printable(target), Mode: x.mode(e.PID, fd)})
+		e.Descriptors = append(e.Descriptors, record.Descriptor{FD: fd, Target: harmless.Name(target), Mode: x.mode(e.PID, fd)})
 	}
 }
 
@@ -191,7 +192,7 @@ func (x *examiner) scanOne(pid, dir int, buf []byte, ends map[string][]record.Ho
 			return
 		}
 		ends[string(link[:n])] = append(holders, record.Holder{
-			Identity: s.identity(), FD: fd, Mode: x.mode(pid, fd), Role: printable(string(s.name())),
+			Identity: s.identity(), FD: fd, Mode: x.mode(pid, fd), Role: harmless.Name(string(s.name())),
 		})
 	})
 }

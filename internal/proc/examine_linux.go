@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/leakbench/leakbench/internal/harmless"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -91,7 +92,7 @@ func (x *examiner) exe(e *record.Evidence) {
 		unseen(e, "exe", err)
 		return
 	}
-	e.Exe = printable(target)
+	e.Exe = harmless.Name(target)
 }
 
 // waitsFor tells what the process is blocked in. A program with threads parks
@@ -123,7 +124,7 @@ func (x *examiner) waitsFor(e *record.Evidence) {
 		return
 	}
 	if name := string(wchan); name != "0" { // runs, or this user may not see it
-		e.Wchan = printable(name)
+		e.Wchan = harmless.Name(name)
 	}
 }
 

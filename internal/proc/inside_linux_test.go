@@ -170,10 +170,3 @@ func TestCallNames(t *testing.T) {
 		assert.Equal(t, want, callName(line), line)
 	}
 }
-
-func TestTextOfOthersIsPrintable(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, "a\uFFFD[31mb\uFFFDc", printable("a\x1b[31mb\nc"))
-	assert.Equal(t, "Größe 1", printable("Größe 1"))
-	assert.LessOrEqual(t, len(printable(strings.Repeat("x", 5000))), maxText+3)
-}

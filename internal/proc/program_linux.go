@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/harmless"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -63,7 +64,7 @@ func (t *Table) forget() {
 // program reads what a process runs. A zombie has a name and no arguments.
 func (r *reader) program(s *stat) *program {
 	p := &program{raw: string(s.name()), image: s.image}
-	p.comm = printable(p.raw)
+	p.comm = harmless.Name(p.raw)
 	if s.ended() {
 		return p
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
+	"github.com/leakbench/leakbench/internal/harmless"
 	"github.com/leakbench/leakbench/internal/life"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -146,12 +146,7 @@ func Describe(s record.Step) string {
 // printable keeps what a scenario file or a host wrote from steering the
 // terminal.
 func printable(s string) string {
-	return strings.Map(func(c rune) rune {
-		if !unicode.IsPrint(c) { // control characters, and those that turn the direction of text
-			return '?'
-		}
-		return c
-	}, s)
+	return harmless.Text(s, '?', "")
 }
 
 func (l *Line) redraw() {

@@ -227,13 +227,7 @@ func (h *host) Forget(_ context.Context, session string) error {
 
 // Reload moves one session after the other to its new server.
 func (h *host) Reload(ctx context.Context, sessions []driver.SessionServer) error {
-	var errs []error
-	for _, s := range sessions {
-		if err := h.Open(ctx, s.Session, s.Server); err != nil {
-			errs = append(errs, fmt.Errorf("session %s: %w", s.Session, err))
-		}
-	}
-	return errors.Join(errs...)
+	return driver.ReloadInTurn(ctx, sessions, h.Open)
 }
 
 // Tick runs jobs in parallel, each with a connection of its own.

@@ -156,6 +156,7 @@ func (r *run) settle(ctx context.Context, cp record.Checkpoint, limit, quiet tim
 	var rightSince time.Time
 	pause := lookMin
 	for {
+		changed := r.changedChan()
 		all, waitFor, err := r.look(ctx, cp)
 		if err != nil {
 			return false, nil, err
@@ -173,18 +174,25 @@ func (r *run) settle(ctx context.Context, cp record.Checkpoint, limit, quiet tim
 		if left <= 0 {
 			return all.right(), all, nil
 		}
-		changed := r.changedChan()
-		timer := time.NewTimer(min(pause, max(left, time.Millisecond)))
-		select {
-		case <-changed:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return false, nil, context.Cause(ctx)
+		if err := untilChange(ctx, changed, min(pause, left)); err != nil {
+			return false, nil, err
 		}
-		timer.Stop()
 		pause = min(2*pause, lookMax)
 	}
+}
+
+// untilChange waits for the next event, which changed stands for, but not
+// longer than most.
+func untilChange(ctx context.Context, changed <-chan struct{}, most time.Duration) error {
+	timer := time.NewTimer(max(most, time.Millisecond))
+	defer timer.Stop()
+	select {
+	case <-changed:
+	case <-timer.C:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 func (r *run) changedChan() chan struct{} {
@@ -311,12 +319,7 @@ func (r *run) evidence(ctx context.Context, ids []record.Identity) error {
 // lacksFinalCheckpoint says that the scenario itself did not look once the
 // host was gone.
 func (r *run) lacksFinalCheckpoint() bool {
-	steps := r.Scenario.Expand()
-	if len(steps) == 0 {
-		return true
-	}
-	names := r.Scenario.Plan(r.Seed).Checkpoints
-	return len(names) > 0 && names[len(names)-1] == scenarios.FinalCheckpoint
+	return slices.Contains(r.Scenario.Plan(r.Seed).Checkpoints, scenarios.FinalCheckpoint)
 }
 
 // sample takes a census now and then, for the curves. It returns a function

@@ -76,15 +76,8 @@ func (r *run) lookFor(ctx context.Context, limit time.Duration, vain *int, ok fu
 			*vain++
 			return state, nil
 		}
-		timer := time.NewTimer(min(pause, max(time.Until(deadline), time.Millisecond)))
-		select {
-		case <-changed:
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		timer.Stop()
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		if err := untilChange(ctx, changed, min(pause, time.Until(deadline))); err != nil {
+			return nil, err
 		}
 	}
 }

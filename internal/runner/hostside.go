@@ -74,7 +74,7 @@ func (r *run) startHost(ctx context.Context) error {
 		// A command's stdin stays open as a terminal's would; nobody reads
 		// what it prints.
 		go func() { _, _ = io.Copy(io.Discard, started.Stdout); started.Stdout.Close() }()
-		context.AfterFunc(doneContext(ctx, r.keeper.Done()), func() { started.Stdin.Close() })
+		go func() { <-r.keeper.Done(); started.Stdin.Close() }()
 		return r.awaitFirstServer(ctx)
 	}
 	return r.greet(ctx, started)
@@ -96,13 +96,6 @@ func (r *run) awaitFirstServer(ctx context.Context) error {
 		r.emit(record.Event{Kind: record.HostReady, Hello: &record.Hello{Host: r.Host.Name}})
 	}
 	return nil
-}
-
-// doneContext is a context that ends with a channel, and not with ctx.
-func doneContext(ctx context.Context, done <-chan struct{}) context.Context {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	go func() { <-done; cancel() }()
-	return ctx
 }
 
 // greet waits for the driver's hello.

@@ -70,13 +70,13 @@ type run struct {
 	labels []string // that the host is given
 
 	resident int // how many servers of a label the host means to keep
-	env      hostEnv
 
-	writer *record.Writer
-	ledger *ledger.Ledger
-	keeper *keeper.Keeper
-	driver *host.Driver // nil for a command host
-	hello  record.Hello
+	writer    *record.Writer
+	ledger    *ledger.Ledger
+	ledgerDir string
+	keeper    *keeper.Keeper
+	driver    *host.Driver // nil for a command host
+	hello     record.Hello
 
 	mu       sync.Mutex
 	lives    *life.Lives
@@ -94,8 +94,6 @@ type run struct {
 	cycles   cycleWaits
 	barren   bool // a command host that does not launch its server again
 }
-
-type hostEnv struct{ ledgerDir string }
 
 type session struct {
 	label   string
@@ -141,7 +139,7 @@ func (r *run) setUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.env.ledgerDir = dir
+	r.ledgerDir = dir
 	scripts := map[string]json.RawMessage{}
 	for _, s := range r.Scenario.Servers {
 		if scripts[s.Label], err = json.Marshal(s.Script); err != nil {
@@ -188,7 +186,13 @@ func (r *run) play(ctx context.Context) error {
 	// left could be seen.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(doneContext(ctx, r.keeper.Done()), func() { cancel(keeper.ErrGone) })()
+	go func() {
+		select {
+		case <-r.keeper.Done():
+			cancel(keeper.ErrGone)
+		case <-ctx.Done():
+		}
+	}()
 	if err := r.startHost(ctx); err != nil {
 		return err
 	}
@@ -234,8 +238,8 @@ func (r *run) tearDown(ctx context.Context, err error) error {
 	if r.keeper != nil {
 		err = errors.Join(err, r.keeper.Close())
 	}
-	if r.env.ledgerDir != "" {
-		err = errors.Join(err, ledger.RemoveDir(r.env.ledgerDir))
+	if r.ledgerDir != "" {
+		err = errors.Join(err, ledger.RemoveDir(r.ledgerDir))
 	}
 	return err
 }
@@ -261,7 +265,7 @@ func (r *run) sweep(ctx context.Context) error {
 		r.emit(record.Event{Kind: record.Swept, Census: &record.Census{Processes: swept}})
 	}
 	if errors.Is(err, keeper.ErrGone) {
-		r.killOwn(ctx)
+		r.killOwn()
 		return nil // the doubt is in the file
 	}
 	return err
@@ -269,7 +273,7 @@ func (r *run) sweep(ctx context.Context) error {
 
 // killOwn ends, without a keeper, the fake servers that the ledger knows; the
 // end of the ledger ends the others.
-func (r *run) killOwn(context.Context) {
+func (r *run) killOwn() {
 	for _, s := range r.alive() {
 		_ = proc.Signal(s.Birth.Identity, killSignal)
 	}

@@ -158,13 +158,13 @@ func (r *run) parallel(ctx context.Context, lanes [][]scenarios.Step) error {
 }
 
 // do asks the driver and says what to make of its answer: fatal ends the play.
-func (r *run) do(ctx context.Context, req driver.Request, timeout record.Duration) (resp driver.Response, failed, fatal error) {
+func (r *run) do(ctx context.Context, req driver.Request, timeout record.Duration) (failed, fatal error) {
 	req.TimeoutMS = timeout.D().Milliseconds()
 	limit := max(opTimeout, 2*timeout.D())
 	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", errNoAnswer, limit))
 	defer cancel()
 	resp, err := r.driver.Do(limited, req)
-	return resp, answered(resp, err), r.fatal(ctx, err)
+	return answered(resp, err), r.fatal(ctx, err)
 }
 
 func answered(resp driver.Response, err error) error {
@@ -242,12 +242,7 @@ func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) erro
 	r.session(s.Session, step.Label, record.SessionOpening, false, "")
 	server := r.server(step.Label, s.Session)
 	req := driver.Request{Op: driver.OpOpen, Session: s.Session, Server: &server}
-	var failed, fatal error
-	if s.Cancel {
-		failed, fatal = r.cancelled(ctx, req, s, &step)
-	} else {
-		_, failed, fatal = r.do(ctx, req, s.Timeout)
-	}
+	failed, fatal := r.doOrCancel(ctx, req, s, &step)
 	if failed == nil {
 		r.session(s.Session, step.Label, record.SessionOpen, false, "")
 	} else if fatal == nil {
@@ -261,7 +256,7 @@ func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) erro
 func (r *run) close(ctx context.Context, s scenarios.Step, step record.Step) error {
 	step, begun := r.begin(step), time.Now()
 	r.session(s.Session, step.Label, record.SessionEnding, false, step.Op)
-	_, failed, fatal := r.do(ctx, driver.Request{Op: step.Op, Session: s.Session}, s.Timeout)
+	failed, fatal := r.do(ctx, driver.Request{Op: step.Op, Session: s.Session}, s.Timeout)
 	r.session(s.Session, step.Label, record.SessionEnded, false, step.Op)
 	r.end(step, begun, failed)
 	return fatal
@@ -274,30 +269,33 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 	step.Detail = s.Tool
 	step, begun := r.begin(step), time.Now()
 	req := driver.Request{Op: driver.OpCall, Session: s.Session, Tool: s.Tool, Args: s.Args}
-	if !s.Cancel {
-		_, failed, fatal := r.do(ctx, req, s.Timeout)
-		r.end(step, begun, failed)
-		return fatal
-	}
-	failed, fatal := r.cancelled(ctx, req, s, &step)
+	failed, fatal := r.doOrCancel(ctx, req, s, &step)
 	r.end(step, begun, failed)
 	return fatal
 }
 
+// doOrCancel asks the driver, and cancels that where the step says so.
+func (r *run) doOrCancel(ctx context.Context, req driver.Request, s scenarios.Step, step *record.Step) (failed, fatal error) {
+	if s.Cancel {
+		return r.cancelled(ctx, req, s, step)
+	}
+	return r.do(ctx, req, s.Timeout)
+}
+
 // reload moves all open sessions of a label to new servers.
 func (r *run) reload(ctx context.Context, s scenarios.Step, step record.Step) error {
-	if len(r.openSessions(s.Label)) == 0 {
+	open := r.openSessions(s.Label)
+	if len(open) == 0 {
 		r.skip(step, "no session of "+s.Label+" is open")
 		return nil
 	}
 	step, begun := r.begin(step), time.Now()
 	var moves []driver.SessionServer
-	for _, name := range r.openSessions(s.Label) {
+	for _, name := range open {
 		r.session(name, s.Label, record.SessionOpening, false, "reload")
 		moves = append(moves, driver.SessionServer{Session: name, Server: r.server(s.Label, name)})
 	}
-	resp, failed, fatal := r.do(ctx, driver.Request{Op: driver.OpReload, Sessions: moves}, s.Timeout)
-	_ = resp
+	failed, fatal := r.do(ctx, driver.Request{Op: driver.OpReload, Sessions: moves}, s.Timeout)
 	for _, m := range moves {
 		if failed == nil {
 			r.session(m.Session, s.Label, record.SessionOpen, false, "reload")

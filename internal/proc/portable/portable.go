@@ -13,6 +13,7 @@ import (
 
 	"github.com/shirou/gopsutil/v3/process"
 
+	"github.com/leakbench/leakbench/internal/harmless"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -87,7 +88,7 @@ func (t *Table) One(pid int) (record.Process, error) {
 		row.PPID = int(ppid)
 	}
 	if name, err := p.Name(); err == nil {
-		row.Comm = printable(name)
+		row.Comm = harmless.Name(name)
 	}
 	if memory, err := p.MemoryInfo(); err == nil && memory != nil {
 		row.RSS = int64(memory.RSS)
@@ -157,7 +158,7 @@ func Examine(ids []record.Identity) []record.Evidence {
 		}
 		e.Process = row
 		if exe, err := handle(id.PID).Exe(); err == nil {
-			e.Exe = printable(exe)
+			e.Exe = harmless.Name(exe)
 		}
 		e.Age = record.Duration(max(0, time.Since(time.UnixMilli(int64(id.Start)))))
 		e.Unseen = append(e.Unseen, "descriptors, signals and system call: not on this system")
