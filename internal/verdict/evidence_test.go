@@ -79,24 +79,6 @@ var evidenceCases = []caseOf{
 		near: outlives("kill", func(p *play, a string) { p.eof(a) }, nil),
 	},
 	{
-		kind: "killed-by-sibling",
-		show: func(p *play) *record.Run {
-			a := p.open("s1", "flaky")
-			b := p.open("s2", "flaky")
-			p.fault(b, "start", "kill-siblings", false)
-			p.dead(a)
-			return p.done()
-		},
-		near: func(p *play) *record.Run { // it said so long before
-			a := p.open("s1", "flaky")
-			b := p.open("s2", "flaky")
-			p.fault(b, "start", "kill-siblings", false)
-			p.wait(3 * s)
-			p.dead(a)
-			return p.done()
-		},
-	},
-	{
 		kind: "resource-held",
 		show: locks("s1"),
 		near: locks("s0"), // another session has it, and may

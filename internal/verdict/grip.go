@@ -75,17 +75,3 @@ func signalled(s *life.Server, t int64) bool {
 func watchdogged(s *life.Server) bool {
 	return slices.ContainsFunc(s.Faults, func(f life.FaultMark) bool { return f.Do == "watchdog" })
 }
-
-// siblingThatKills is the server of the same label that announced, shortly
-// before, that it kills its siblings, or nil.
-func (f *facts) siblingThatKills(s *life.Server, t int64) *life.Server {
-	for _, other := range f.servers {
-		for _, fault := range other.Faults {
-			near := fault.T <= t+int64(noteBlur) && fault.T >= t-int64(noteBlur)
-			if other != s && other.Label == s.Label && fault.Do == "kill-siblings" && near {
-				return other
-			}
-		}
-	}
-	return nil
-}

@@ -46,13 +46,6 @@ func kindsEvidence() []Kind {
 			Reports: []string{"R123", "R125"},
 		},
 		{
-			ID: "killed-by-sibling", Law: "L3", Class: "M", Title: "the server of a live session was ended by another launch of it",
-			Signature: "a server that nothing was wrong with caught a signal or died while its session was live, as another launch of the same label announced that it kills its siblings",
-			Why:       "The server believes that there is one of it (a pid file, a lock) and ends the others at its start. The host launched a second one beside a session that is in use: a probe, a health check, a concurrent first use, a second session.",
-			Fix:       "Do not launch a second instance for a probe: ask the running one. Let concurrent callers share one connect. Where several sessions are meant, give each instance a place of its own (a folder, a port), or share one instance between the sessions.",
-			Reports:   []string{"R055", "R122"},
-		},
-		{
 			ID: "resource-held", Law: "L10", Class: "Q", Title: "a server can't start, because one that should be gone holds what it needs",
 			Signature: "a launch found its lock or port taken, by an older launch for the same session, or for one that had ended",
 			Why:       "The predecessor is still there: it was dropped and not ended, its end was not awaited before the next launch, or only its launcher was ended. Each retry meets the same lock.",

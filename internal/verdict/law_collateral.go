@@ -36,9 +36,6 @@ func judgeCollateral(f *facts) LawResult {
 	for _, s := range f.servers {
 		h, ok := harmTo(s)
 		if ok && f.isCollateral(s, h) {
-			if f.siblingThatKills(s, h.t) != nil {
-				h.kind = "killed-by-sibling"
-			}
 			hurt[s.ID] = true
 			f.breaches = append(f.breaches, f.harmBreach(s, h))
 		}
@@ -174,9 +171,6 @@ func (f *facts) harmBreach(s *life.Server, h harm) *breach {
 	f.harm(s, h.t)
 	story := fmt.Sprintf("%s of session %s %s at %s, %s: nothing was wrong with it, and nobody had asked the host to end it.",
 		process(s, s.Birth.Identity, ""), plain(s.Session), h.what, clock(h.t), phase)
-	if other := f.siblingThatKills(s, h.t); other != nil {
-		story = paragraph(story, fmt.Sprintf("It was %s, another launch of %s, that ends its siblings at its start.", plain(other.ID), plain(s.Label)))
-	}
 	return &breach{
 		law: "L3", kind: h.kind, label: s.Label, cause: phase, server: s, at: []int64{h.t},
 		value: fmt.Sprintf("%s of session %s: %s at %s, %s", plain(s.ID), plain(s.Session), h.kind, clock(h.t), lastWord(s, h.t)),
@@ -323,8 +317,6 @@ var harmTitles = map[string]string{
 	"terminated": "%s of %s %s told to end by a signal %s",
 	"cut-off":    "%s of %s %s cut off %s",
 	"missing":    "%s of %s %s missing %s",
-
-	"killed-by-sibling": "%s of %s %s ended by another launch of it %s",
 }
 
 func tellCollateral(_ *facts, group []*breach) telling {
