@@ -42,6 +42,15 @@ var matrix = map[string]map[string]string{
 	"reload-connect": {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
 	"forget":         {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
 	"nofile":         {"exact": "", "naive": "L1 L10", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1 L10"},
+
+	"stderr":    {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"stdout":    {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"full-pipe": {"exact": "", "naive": "L1 L2", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1 L2"},
+	"spin":      {"exact": "", "naive": "L1 L2", "reap-all": "L2 L3", "orphan-set": "L2", "thread-blind": "L1 L2"},
+	"container": {"exact": "", "naive": "L1 L2", "reap-all": "L1 L2", "orphan-set": "L1 L2", "thread-blind": "L1 L2"},
+	"lock":      {"exact": "", "naive": "L1 L10 L4", "reap-all": "L3", "orphan-set": "L10", "thread-blind": "L1 L10 L4"},
+	"watchdog":  {"exact": "", "naive": "L1 L2 L4", "reap-all": "L2 L3", "orphan-set": "L2", "thread-blind": "L1 L2 L4"},
+	"zombies":   {"exact": "", "naive": "L4", "reap-all": "L3", "orphan-set": "", "thread-blind": "L4"},
 }
 
 func TestMatrix(t *testing.T) {
@@ -68,6 +77,8 @@ var published = map[string]string{
 	"wrapper": "L1 L2", "helpers": "L2",
 
 	"cancel": "", "deadline": "", "probe": "", "per-request": "L1", "subagents": "", "race": "", "reload-connect": "", "forget": "L1", "nofile": "",
+
+	"stderr": "", "stdout": "", "full-pipe": "L8", "spin": "L2", "container": "L1 L2", "lock": "", "watchdog": "L2", "zombies": "",
 }
 
 func TestPublishedClient(t *testing.T) {

@@ -17,6 +17,7 @@ var files embed.FS
 var names = []string{
 	"storm", "cron", "reload", "hang", "crash", "shutdown", "grow", "wrapper", "helpers",
 	"cancel", "deadline", "probe", "per-request", "subagents", "race", "reload-connect", "forget", "nofile",
+	"stderr", "stdout", "full-pipe", "spin", "container", "lock", "watchdog", "zombies",
 }
 
 // Names lists the built-in scenarios.

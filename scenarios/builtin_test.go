@@ -50,7 +50,10 @@ func TestBuiltins(t *testing.T) {
 }
 
 // events are the scenarios of what a host does, in their order.
-const events = "cancel, deadline, probe, per-request, subagents, race, reload-connect, forget, nofile"
+const events = "cancel, deadline, probe, per-request, subagents, race, reload-connect, forget, nofile, " + faults
+
+// faults are those of what a server does.
+const faults = "stderr, stdout, full-pipe, spin, container, lock, watchdog, zombies"
 
 func TestBuiltinUnknown(t *testing.T) {
 	t.Parallel()

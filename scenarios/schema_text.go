@@ -71,6 +71,7 @@ var texts = map[string]string{
 	"live":        "of these labels: how many servers there must be instead",
 	"tool":        "echo where nothing is said",
 	"args":        "the arguments of the call; sleep needs {ms: N}",
+	"pad":         "the call is padded with so many KiB",
 	"timeout":     "the host's own limit: it gives up after this",
 	"expect":      "ok where nothing is said; of a call that is cut off: fail",
 	"count":       "how many of this kind; 1 where nothing is said",

@@ -38,6 +38,10 @@ func (r *reader) job(n *node) Job {
 	return j
 }
 
+// maxPad is how many KiB a call may be padded with: a driver takes lines of
+// 4 MiB.
+const maxPad = 3072
+
 // readTool reads which tool is called, and how.
 func readTool(m *mapping) (string, map[string]any) {
 	tool := m.get("tool").choice("a tool of the fake server", tools...)
@@ -45,6 +49,12 @@ func readTool(m *mapping) (string, map[string]any) {
 	var args map[string]any
 	if n != nil {
 		args, _ = n.mapping("args").plain().(map[string]any)
+	}
+	if pad := m.get("pad"); pad != nil {
+		if args == nil {
+			args = map[string]any{}
+		}
+		args["pad"] = strings.Repeat("x", pad.whole("a number of KiB", 1, maxPad)<<10)
 	}
 	if tool != "sleep" {
 		return tool, args

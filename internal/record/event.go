@@ -139,6 +139,8 @@ type Step struct {
 	OK      bool     `json:"ok,omitempty"`
 	Error   string   `json:"error,omitempty"` // why it failed, or why it was skipped
 	Took    Duration `json:"took,omitempty"`
+	// Limit is the time limit that the host was given for a call.
+	Limit Duration `json:"limit,omitempty"`
 	// Uncut says that the bench was to cancel the step in flight, and that it had
 	// ended before it got there.
 	Uncut bool `json:"uncut,omitempty"`

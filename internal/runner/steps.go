@@ -23,6 +23,9 @@ const (
 	// exitMoment is how much later than a failed exchange the end of a dead
 	// host's stdout may be read.
 	exitMoment = time.Second
+	// callSlack is how long the bench waits for the end of a call that has run
+	// out of its time, at the least.
+	callSlack = 15 * time.Second
 )
 
 // begin writes down that a step begins and gives it its number.
@@ -266,12 +269,30 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 	if s.Tool == "" {
 		s.Tool = "echo"
 	}
-	step.Detail = s.Tool
+	step.Detail, step.Limit = s.Tool, s.Timeout
 	step, begun := r.begin(step), time.Now()
 	req := driver.Request{Op: driver.OpCall, Session: s.Session, Tool: s.Tool, Args: s.Args}
+	if s.Timeout > 0 && !s.Cancel {
+		return r.limitedCall(ctx, req, step, begun)
+	}
 	failed, fatal := r.doOrCancel(ctx, req, s, &step)
 	r.end(step, begun, failed)
 	return fatal
+}
+
+// limitedCall is a call that the host itself was to give up in time. That it
+// did not leaves nothing unknown: no session begins or ends with a call.
+func (r *run) limitedCall(ctx context.Context, req driver.Request, step record.Step, begun time.Time) error {
+	req.TimeoutMS = step.Limit.D().Milliseconds()
+	limit := step.Limit.D() + max(callSlack, 2*r.limits.Close.D())
+	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", errNoAnswer, limit))
+	defer cancel()
+	resp, err := r.driver.Do(limited, req)
+	r.end(step, begun, answered(resp, err))
+	if errors.Is(err, errNoAnswer) && ctx.Err() == nil {
+		return nil
+	}
+	return r.fatal(ctx, err)
 }
 
 // doOrCancel asks the driver, and cancels that where the step says so.

@@ -22,6 +22,7 @@ type breach struct {
 	value    string       // one line on this very breach
 	at       []int64
 	cp       *checkpoint
+	step     *step // of L8
 	evidence *record.Evidence
 	story    string // what is known of it, in sentences
 	like     string // the same for breaches that tell the same story

@@ -87,6 +87,13 @@ func kindsShutdown() []Kind {
 			Reports:   []string{"R078", "R089", "R091", "R094", "R095", "R099"},
 		},
 		{
+			ID: "hung-call", Law: "L8", Class: "L", Title: "a call did not end with its time limit",
+			Signature: "a call that the host was given a time limit for came back later than the limit and a whole close, or not at all",
+			Why:       "The limit covers the wait for the answer and nothing else: not the write of the request into a pipe that is full, not the lock that this write holds, not the end of a server that died meanwhile.",
+			Fix:       bound + "Let the time limit end the write as well: close the descriptor or set a deadline on it, and treat a session whose server does not read as broken. Fail the calls in flight when the server's stdout ends.",
+			Reports:   []string{"R090", "R094", "R095"},
+		},
+		{
 			ID: "slow-stop", Law: "L8", Class: "L", Title: "the host took too long to end",
 			Signature: "a stop, or SIGTERM, after which the host ended by itself, later than the limit",
 			Why:       "Servers are ended one after the other, so that their grace periods add up, or the stop waits for work that nobody wants any more.",

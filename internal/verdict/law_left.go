@@ -69,8 +69,8 @@ func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
 		e = &record.Evidence{Process: p}
 	}
 	b := &breach{law: "L2", server: s, cp: cp, comm: p.Comm, evidence: cp.evidenceOn(p.Identity), at: []int64{cp.settledAt}}
-	busy := spins(cp, p.Identity)
-	b.kind = f.leftKind(s, p, e, busy, f.watchedUntil(cp))
+	busy := load(cp, p.Identity)
+	b.kind = f.leftKind(s, p, e, spins(cp, p.Identity), f.watchedUntil(cp))
 	b.cause = "host " + f.host.ending()
 	if s != nil {
 		b.label = s.Label
@@ -111,7 +111,7 @@ func (f *facts) lasted(cp *checkpoint, p record.Process) string {
 }
 
 // leftKind says how it got away.
-func (f *facts) leftKind(s *life.Server, p record.Process, e *record.Evidence, busy float64, until int64) string {
+func (f *facts) leftKind(s *life.Server, p record.Process, e *record.Evidence, spins bool, until int64) string {
 	if s == nil {
 		if f.leftSession(p) {
 			return "escaped"
@@ -122,7 +122,7 @@ func (f *facts) leftKind(s *life.Server, p record.Process, e *record.Evidence, b
 	switch {
 	case keeps == "stopped":
 		return keeps
-	case busy >= spinning:
+	case spins:
 		return "spinner"
 	case away != "":
 		return away
@@ -142,9 +142,21 @@ func (f *facts) leftKind(s *life.Server, p record.Process, e *record.Evidence, b
 // busy: one that waits uses none.
 const spinning = 0.5
 
-// spins is the share of a processor that a process used between the two
+// contended is the share from which on one counts that was ready to run at
+// both looks: one that waits is not.
+const contended = 0.05
+
+// spins says that a process is busy: with half a processor, or, where others
+// want the processors too, with some of one, ready to run at both looks.
+func spins(cp *checkpoint, id record.Identity) bool {
+	share := load(cp, id)
+	before, after := cp.settledRows[id], cp.confirmRows[id]
+	return share >= spinning || share >= contended && before.State == "R" && after.State == "R"
+}
+
+// load is the share of a processor that a process used between the two
 // looks at a checkpoint.
-func spins(cp *checkpoint, id record.Identity) float64 {
+func load(cp *checkpoint, id record.Identity) float64 {
 	before, after := cp.settledRows[id], cp.confirmRows[id]
 	if before == nil || after == nil || cp.confirmAt-cp.settledAt < int64(1e8) {
 		return 0

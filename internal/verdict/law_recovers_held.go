@@ -20,9 +20,25 @@ func (f *facts) judgeHeld() (n int) {
 		if holder := f.staleHolder(s, at); holder != nil {
 			n++
 			f.breaches = append(f.breaches, f.heldBreach(s, holder, at, what))
+			f.blameLockout(sessionKey{s.Label, s.Session}, at)
 		}
 	}
 	return n
+}
+
+// blameLockout accounts for the connect that a locked-out launch was for, and
+// for what was asked of the session until it was connected again.
+func (f *facts) blameLockout(key sessionKey, at int64) {
+	failing := false
+	for _, s := range f.steps {
+		if (sessionKey{s.Label, s.Session}) != key || s.ended < at {
+			continue
+		}
+		if failing = failing || s.begun <= at; !failing || s.OK {
+			return
+		}
+		f.blamed[s.N] = f.blamed[s.N] || s.failed()
+	}
 }
 
 // lockedOut is when a launch said that it could not get its lock, and its

@@ -17,7 +17,7 @@ func judgeShutdown(f *facts) LawResult {
 	var slowest record.Duration
 	judged := 0
 	for _, s := range f.steps {
-		limit, ok := shutdownLimit(l, s.Op)
+		limit, ok := shutdownLimit(l, &s.Step)
 		if !ok || s.skipped || limit <= 0 {
 			continue
 		}
@@ -29,6 +29,7 @@ func judgeShutdown(f *facts) LawResult {
 			f.breaches = append(f.breaches, f.shutdownBreach(s, kind, took, limit))
 		}
 	}
+	f.stuckWith()
 	switch judged {
 	case 0:
 		r.Reason = "nothing was closed or stopped"
@@ -41,9 +42,11 @@ func judgeShutdown(f *facts) LawResult {
 }
 
 // shutdownLimit is how long a step may take, for those that end something in
-// an orderly way.
-func shutdownLimit(l record.Limits, op string) (record.Duration, bool) {
-	switch op {
+// an orderly way: a session, the host, or a call whose time has run out.
+func shutdownLimit(l record.Limits, s *record.Step) (record.Duration, bool) {
+	switch s.Op {
+	case "call":
+		return s.Limit + l.Close, s.Limit > 0
 	case "close":
 		return l.Close, true
 	case "stop", "term":
@@ -62,13 +65,18 @@ func (f *facts) took(s *step) record.Duration {
 
 func (f *facts) shutdownKind(s *step, took, limit record.Duration) string {
 	what := "stop"
-	if s.Op == "close" {
-		what = "close"
+	if s.Op == "close" || s.Op == "call" {
+		what = s.Op
 	}
 	interrupted := f.end != nil && f.end.Reason != "done" && !s.OK
 	switch {
-	case took <= limit && (what == "close" || !f.killedFor(s)):
+	case took <= limit && (what != "stop" || !f.killedFor(s)):
 		return ""
+	case what == "call":
+		if interrupted || f.host.exitAt >= 0 && f.host.exitAt <= s.begun+int64(limit) {
+			return ""
+		}
+		return "hung-call"
 	case s.OK:
 		return "slow-" + what
 	case interrupted:
@@ -85,7 +93,7 @@ func (f *facts) killedFor(s *step) bool {
 
 func (f *facts) shutdownBreach(s *step, kind string, took, limit record.Duration) *breach {
 	b := &breach{
-		law: "L8", kind: kind, label: s.Label, cause: s.Op, at: []int64{s.begun, max(s.ended, s.begun)},
+		law: "L8", kind: kind, label: s.Label, cause: s.Op, step: s, at: []int64{s.begun, max(s.ended, s.begun)},
 		value: fmt.Sprintf("%s: %s, %s allowed", stepName(s), within(took), within(limit)), like: kind,
 	}
 	if s.ended < 0 {
@@ -94,7 +102,9 @@ func (f *facts) shutdownBreach(s *step, kind string, took, limit record.Duration
 	if s.Error != "" {
 		b.value += ": " + quote(s.Error)
 	}
-	b.story = f.shutdownStory(s)
+	if b.story = f.shutdownStory(s); kind == "hung-call" {
+		b.story = f.callStory(s)
+	}
 	return b
 }
 
@@ -123,6 +133,28 @@ func (f *facts) shutdownStory(s *step) string {
 		ladder = append(ladder, fmt.Sprintf("The %s went on for %s after that: what it waited for was not the server.", plain(s.Op), span(s.ended-lastGone)))
 	}
 	return paragraph(ladder...)
+}
+
+// callStory is what the server of the call was doing meanwhile.
+func (f *facts) callStory(s *step) string {
+	fate := "It had not come back when the bench gave it up."
+	if s.ended >= 0 && s.OK {
+		fate = "It was answered after all."
+	}
+	for _, srv := range slices.Backward(f.servers) {
+		there := srv.Label == s.Label && srv.Session == s.Session && srv.Born <= s.begun && (srv.Died < 0 || srv.Died > s.begun)
+		if !there {
+			continue
+		}
+		word := process(srv, srv.Birth.Identity, "") + " was its server"
+		for i := range srv.Faults {
+			if fault := &srv.Faults[i]; fault.T <= s.ended && fault.Breaks {
+				word += ", which had committed its fault " + faultName(&fault.Fault)
+			}
+		}
+		return paragraph(fmt.Sprintf("The call had a limit of %s, which is the host's own to keep.", within(s.Limit)), fate, sentence(capital(word)))
+	}
+	return paragraph(fate, "No server of the session was alive when it began.")
 }
 
 // meantBy says that the step had to end the server.
@@ -163,9 +195,22 @@ func (f *facts) ladder(s *life.Server, begun int64) string {
 	return text
 }
 
+// stuckWith accounts for the steps of a session that failed beside a call of it
+// that did not come back.
+func (f *facts) stuckWith() {
+	for _, s := range f.steps {
+		stuck := slices.ContainsFunc(f.breaches, func(b *breach) bool {
+			return b.kind == "hung-call" && b.step.Session == s.Session && b.step.begun <= s.begun
+		})
+		if stuck && s.failed() && s.Op == "call" {
+			f.blamed[s.N] = true
+		}
+	}
+}
+
 func tellShutdown(f *facts, group []*breach) telling {
 	b, n := group[0], len(group)
-	limit, _ := shutdownLimit(f.header.Limits, b.cause)
+	limit, _ := shutdownLimit(f.header.Limits, &b.step.Step)
 	t := telling{expected: "within " + within(limit), found: b.value}
 	of := ""
 	if b.label != "" {
@@ -176,6 +221,8 @@ func tellShutdown(f *facts, group []*breach) telling {
 		t.title = fmt.Sprintf("%s%s took too long", count(n, "close"), of)
 	case "hung-close":
 		t.title = fmt.Sprintf("%s%s did not come back", count(n, "close"), of)
+	case "hung-call":
+		t.title = fmt.Sprintf("%s%s did not end with the time limit", count(n, "call"), of)
 	case "slow-stop":
 		t.title = "the host took too long to end"
 	default:

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -383,4 +384,24 @@ func resultOf(v Verdict, law string) LawResult {
 		}
 	}
 	return LawResult{}
+}
+
+// TestSpinnersAmongMany: where others want the processors too, none gets half
+// of one.
+func TestSpinnersAmongMany(t *testing.T) {
+	t.Parallel()
+	for share, kind := range map[time.Duration]string{100 * ms: "spinner", 10 * ms: "orphan"} {
+		run := outlives("kill", nil, func(p *play, a string) {
+			p.cpu[p.ids[a]] = share
+			ready(p, a)
+		})(newPlay())
+		assert.Equal(t, kind, only(t, Judge(run), kind).Kind)
+	}
+}
+
+// ready has a server be ready to run whenever it is looked at.
+func ready(p *play, server string) {
+	row := p.procs[p.ids[server]]
+	row.State = "R"
+	p.procs[p.ids[server]] = row
 }

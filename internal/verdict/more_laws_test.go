@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -178,6 +179,19 @@ func stopping(failed string, exit record.Exit, course func(p *play, server strin
 	}
 }
 
+// limited is a call with a time limit, that fails after a time.
+func limited(limit, took time.Duration) func(*play) *record.Run {
+	return func(p *play) *record.Run {
+		a := p.open("s1", "flaky")
+		st := p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky", Expect: "fail", Limit: record.Duration(limit)})
+		p.fault(a, "call", "stop-reading", true)
+		p.wait(took)
+		p.end(st, "it did not come back")
+		p.close("s1", "flaky", func() { p.bye(a) })
+		return p.done()
+	}
+}
+
 var shutdownCases = []caseOf{
 	{
 		kind: "slow-close",
@@ -188,6 +202,11 @@ var shutdownCases = []caseOf{
 		kind: "hung-close",
 		show: closing("no answer from the host within 1m30s", func(p *play, a string) { p.bye(a); p.wait(90 * s) }),
 		near: closing("no such session", func(p *play, a string) { p.bye(a) }),
+	},
+	{
+		kind: "hung-call",
+		show: limited(300*ms, 15*s),
+		near: limited(300*ms, 3*s), // the limit and a close, at the most
 	},
 	{
 		kind: "slow-stop",
