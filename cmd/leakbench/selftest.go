@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/leakbench/leakbench/internal/busy"
 	"github.com/leakbench/leakbench/internal/selftest"
 	"github.com/leakbench/leakbench/internal/verdict"
 )
@@ -21,6 +23,7 @@ type selftestFlags struct {
 	jobs  int
 	times int
 	law   string
+	busy  int
 }
 
 func (a *app) selftestCommand() *cobra.Command {
@@ -39,6 +42,7 @@ Exit codes: 0 all as expected, 1 something else, 2 bad flag, 128+n stopped.`,
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "keep the runs in this folder (default: they are removed)")
 	cmd.Flags().IntVar(&f.jobs, "jobs", max(2, runtime.NumCPU()), "how many runs at the same time")
 	cmd.Flags().IntVar(&f.times, "times", 1, "how often each of them is run")
+	cmd.Flags().IntVar(&f.busy, "busy", 0, "keep so many processors busy meanwhile: the verdicts must not depend on it")
 	cmd.Flags().StringVar(&f.law, "law", "", "only the mutants of this law, or none: only the healthy host")
 	return cmd
 }
@@ -50,6 +54,9 @@ func (a *app) selftest(cmd *cobra.Command, f selftestFlags) (err error) {
 	}
 	if f.times < 1 || f.times > maxTimes {
 		return usage(fmt.Errorf("--times %d: must be from 1 to %d", f.times, maxTimes), "")
+	}
+	if f.busy < 0 || f.busy > maxBusy {
+		return usage(fmt.Errorf("--busy %d: must be from 0 to %d", f.busy, maxBusy), "")
 	}
 	cases = slices.Repeat(cases, f.times)
 	self, err := os.Executable()
@@ -64,6 +71,12 @@ func (a *app) selftest(cmd *cobra.Command, f selftestFlags) (err error) {
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
+	stopBusy, err := busy.Start(ctx, self, f.busy)
+	if err != nil {
+		return err
+	}
+	defer stopBusy()
+	begun := time.Now()
 	results, err := selftest.Run(ctx, selftest.Params{
 		Self: self, Dir: f.out, Jobs: f.jobs, Tool: tool(),
 		OnResult: func(r selftest.Result) {
@@ -75,10 +88,13 @@ func (a *app) selftest(cmd *cobra.Command, f selftestFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	return a.concludeSelftest(results)
+	return a.concludeSelftest(results, time.Since(begun))
 }
 
-const maxTimes = 10_000
+const (
+	maxTimes = 10_000
+	maxBusy  = 1024
+)
 
 func casesOf(law string) ([]selftest.Case, error) {
 	if law == "" {
@@ -125,14 +141,14 @@ func resultLine(r selftest.Result) string {
 	return line
 }
 
-func (a *app) concludeSelftest(results []selftest.Result) error {
+func (a *app) concludeSelftest(results []selftest.Result, took time.Duration) error {
 	bad := 0
 	for _, r := range results {
 		if !r.OK {
 			bad++
 		}
 	}
-	if err := a.printSelftest(results, bad); err != nil {
+	if err := a.printSelftest(results, bad, took); err != nil {
 		return err
 	}
 	if bad > 0 {
@@ -141,7 +157,7 @@ func (a *app) concludeSelftest(results []selftest.Result) error {
 	return nil
 }
 
-func (a *app) printSelftest(results []selftest.Result, bad int) error {
+func (a *app) printSelftest(results []selftest.Result, bad int, took time.Duration) error {
 	matrix := selftest.Matrix(results)
 	if a.format == "json" {
 		enc := json.NewEncoder(a.out)
@@ -173,6 +189,6 @@ func (a *app) printSelftest(results []selftest.Result, bad int) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.out, "\n%s, %d as expected, %d not\n", plural(len(results), "run"), len(results)-bad, bad)
+	_, err := fmt.Fprintf(a.out, "\n%s in %s, %d as expected, %d not\n", plural(len(results), "run"), took.Round(time.Second), len(results)-bad, bad)
 	return err
 }

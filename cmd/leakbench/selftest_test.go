@@ -19,10 +19,10 @@ func TestSelftestThatFails(t *testing.T) {
 		{Case: selftest.Case{Scenario: "hang", Host: "exact"}, Error: "no luck"},
 	}
 	var out strings.Builder
-	if err := (&app{out: &out, format: "text"}).concludeSelftest(results); !errors.Is(err, verdictExit(exitFinding)) {
+	if err := (&app{out: &out, format: "text"}).concludeSelftest(results, 0); !errors.Is(err, verdictExit(exitFinding)) {
 		t.Errorf("got %v, want exit 1", err)
 	}
-	for _, want := range []string{"4 runs, 1 as expected, 3 not", "  L4     .   1 "} {
+	for _, want := range []string{"4 runs in 0s, 1 as expected, 3 not", "  L4     .   1 "} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
@@ -38,7 +38,7 @@ func TestSelftestThatFails(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if err := (&app{out: &out, format: "json"}).concludeSelftest(results[:1]); err != nil {
+	if err := (&app{out: &out, format: "json"}).concludeSelftest(results[:1], 0); err != nil {
 		t.Error(err)
 	}
 	var said struct {

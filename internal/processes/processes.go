@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/hosts/mcpgo"
+	"github.com/leakbench/leakbench/internal/busy"
 	"github.com/leakbench/leakbench/internal/keeper"
 	"github.com/leakbench/leakbench/internal/refhost"
 )
@@ -26,6 +27,8 @@ func Main(args []string) (status int, ok bool) {
 		return keeper.Main(args[2:]), true
 	case "bystander":
 		return keeper.Bystander(), true
+	case busy.Arg:
+		return busy.Main(), true
 	case "host":
 		return hostMain(args[2:]), true
 	}
