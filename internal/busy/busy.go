@@ -27,7 +27,7 @@ func Main() int {
 
 //go:noinline
 func spin() {
-	for range 1 << 20 { //nolint:revive // the loop is the work
+	for range 1 << 20 { // the loop is the work
 	}
 }
 
