@@ -75,6 +75,7 @@ var mutants = []struct{ name, about string }{
 	{"mutant-l1", "exact, but a connection that is superseded is forgotten"},
 	{"mutant-l1-kept", "exact, but the server of a closed session is kept, and its profile does not say so"},
 	{"mutant-l2", "exact, but nothing ends its servers when it is killed"},
+	{"mutant-l2-term", "exact, but on SIGTERM it ends at once and leaves its servers"},
 	{"mutant-l3", "exact, but with a superseded server it kills the newest other one"},
 	{"mutant-l4", "exact, but it waits for no exit"},
 	{"mutant-l5", "exact, but its end of each server's stdout stays open"},

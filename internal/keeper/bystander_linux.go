@@ -35,7 +35,7 @@ func (k *process) startBystander(host record.Identity) *record.Process {
 		fmt.Fprintln(os.Stderr, "keeper: no bystander:", err)
 		return nil
 	}
-	k.leash = leash
+	k.leash = append(k.leash, leash)
 	pid := p.Pid
 	_ = p.Release()
 	row, err := proc.NewTable().One(pid)
@@ -43,7 +43,7 @@ func (k *process) startBystander(host record.Identity) *record.Process {
 		fmt.Fprintln(os.Stderr, "keeper: no bystander:", err)
 		return nil
 	}
-	k.other = row.Identity
+	k.others = append(k.others, row.Identity)
 	return &row
 }
 

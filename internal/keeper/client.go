@@ -203,6 +203,7 @@ type Host struct {
 }
 
 // StartHost starts the host below the keeper, in a process group of its own.
+// It may be started again once it has ended.
 func (k *Keeper) StartHost(ctx context.Context, p HostParams) (*Host, error) {
 	inR, inW, err := os.Pipe()
 	if err != nil {

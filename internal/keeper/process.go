@@ -28,13 +28,15 @@ type process struct {
 	self  record.Identity
 	group *cgroup // nil where none could be made
 
-	out   sync.Mutex
-	live  sync.Mutex // guards what follows
-	host  record.Identity
-	other record.Identity          // the bystander in the host's group
-	leash *os.File                 // its stdin
-	swept bool                     // from here on the keeper itself ends what is there
-	asked map[record.Identity]bool // whom the bench has signalled while they lived
+	out  sync.Mutex
+	live sync.Mutex // guards what follows
+	host record.Identity
+	// others are the bystanders, one in the group of each host that was started,
+	// and their stdins.
+	others []record.Identity
+	leash  []*os.File
+	swept  bool                     // from here on the keeper itself ends what is there
+	asked  map[record.Identity]bool // whom the bench has signalled while they lived
 
 	reaped chan struct{} // a token after each reaped child; holds one
 }
@@ -176,21 +178,21 @@ func (k *process) hostIdentity() record.Identity {
 func (k *process) withoutBystander(rows []record.Process) []record.Process {
 	k.live.Lock()
 	defer k.live.Unlock()
-	return slices.DeleteFunc(rows, func(row record.Process) bool { return k.other.PID != 0 && row.Identity == k.other })
+	return slices.DeleteFunc(rows, func(row record.Process) bool { return slices.Contains(k.others, row.Identity) })
 }
 
 func (k *process) isBystander(id record.Identity) bool {
 	k.live.Lock()
 	defer k.live.Unlock()
-	return k.other.PID != 0 && id == k.other
+	return slices.Contains(k.others, id)
 }
 
-// endedBystander says that a process is the bystander, and that the keeper has
+// endedBystander says that a process is a bystander, and that the keeper has
 // not ended it.
 func (k *process) endedBystander(id record.Identity) bool {
 	k.live.Lock()
 	defer k.live.Unlock()
-	return k.other.PID != 0 && id == k.other && !k.swept
+	return slices.Contains(k.others, id) && !k.swept
 }
 
 func (k *process) census() (*record.Census, error) {

@@ -170,14 +170,15 @@ func TestSessions(t *testing.T) {
 	second := record.Session{Name: "s1", Label: "a", State: record.SessionEnding, Cut: true, Why: "cancel"}
 	other := record.Session{Name: "s1", Label: "b", State: record.SessionOpen}
 	at := []int64{change(first), change(other), change(second)}
+	p.add(record.Event{Kind: record.HostStarted, Process: &record.Process{Identity: record.Identity{PID: 7}}})
 	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{}})
 	l := Of(p.events)
 	assert.Equal(t, []*Session{
 		{Name: "s1", Label: "a", State: record.SessionEnding, Changes: []SessionChange{{at[0], first}, {at[2], second}}},
 		{Name: "s1", Label: "b", State: record.SessionOpen, Changes: []SessionChange{{at[1], other}}},
 	}, l.Sessions())
-	assert.Equal(t, int64(4), l.HostGoneAt())
-	assert.Equal(t, Never, New().HostGoneAt())
+	assert.Equal(t, []HostLife{{Identity: record.Identity{PID: 7}, Started: 4, Gone: 5}}, l.Hosts())
+	assert.Empty(t, New().Hosts())
 }
 
 // A file may be edited by hand, or lack events.

@@ -13,6 +13,7 @@ type flaw struct {
 	forgetsOld     bool    // L1: a connection that was superseded is dropped, not ended
 	keepsClosed    bool    // L1, unless its profile says so: the server of a closed session stays
 	noDeathSignal  bool    // L2: nothing ends the servers of a host that is killed
+	leavesOnTerm   bool    // L2: SIGTERM ends it at once, and nothing ends its servers then
 	killsSibling   bool    // L3: when a connection is superseded, the newest of the others dies with it
 	skipsWait      bool    // L4: exits are noticed, and not waited for
 	keepsStdout    bool    // L5: the host's end of stdout stays open
@@ -51,6 +52,7 @@ var mutants = []mutant{
 	{"mutant-l1", flaw{forgetsOld: true}},
 	{"mutant-l1-kept", flaw{keepsClosed: true}},
 	{"mutant-l2", flaw{noDeathSignal: true}},
+	{"mutant-l2-term", flaw{leavesOnTerm: true, noDeathSignal: true}},
 	{"mutant-l3", flaw{killsSibling: true}},
 	{"mutant-l4", flaw{skipsWait: true}},
 	{"mutant-l5", flaw{keepsStdout: true}},

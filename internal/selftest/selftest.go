@@ -37,6 +37,8 @@ var mutants = []Case{
 	{"storm", "mutant-l1", "L1", "superseded"},
 	{"grow", "mutant-l1-kept", "L1", "abandoned"},
 	{"crash", "mutant-l2", "L2", "deaf"},
+	{"replace", "mutant-l2", "L2", "deaf"},
+	{"restart", "mutant-l2-term", "L2", "deaf"},
 	{"storm", "mutant-l3", "L3", "killed"},
 	{"storm", "mutant-l4", "L4", "zombie"},
 	{"storm", "mutant-l5", "L5", "fd-leak"},

@@ -100,7 +100,13 @@ func or(s, instead string) string {
 
 // doubtHost says that the host ended before it was asked to.
 func (f *facts) doubtHost() (exited bool) {
-	h := f.host
+	for _, h := range f.hosts {
+		exited = f.doubtLife(h) || exited
+	}
+	return exited
+}
+
+func (f *facts) doubtLife(h *host) (exited bool) {
 	if h.exitAt < 0 || h.exit.Asked || (h.askedAt >= 0 && h.exitAt >= h.askedAt) {
 		return false
 	}

@@ -29,7 +29,7 @@ func (f *facts) bystanderBreach(e *record.Event) *breach {
 		phase = "while the host was ending"
 	}
 	group := "the host's own process group"
-	if e.Process.PGID != f.host.id.PID {
+	if !f.isHost(e.Process.PGID) {
 		group = fmt.Sprintf("process group %d", e.Process.PGID)
 	}
 	return &breach{

@@ -74,7 +74,7 @@ func harmTo(s *life.Server) (harm, bool) {
 // isCollateral says that the server's session was live when it was harmed, and
 // that nothing was wrong with it.
 func (f *facts) isCollateral(s *life.Server, h harm) bool {
-	if brokenBy(s, h.t) || !f.onWatch(h.t) || f.endedByBench(s) || !established(s, h.t) {
+	if brokenBy(s, h.t) || !f.onWatch(h.t) || f.hostOf(s) != f.hostAt(h.t) || f.endedByBench(s) || !established(s, h.t) {
 		return false
 	}
 	state, since := f.stateAt(s, h.t)
