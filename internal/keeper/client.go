@@ -226,6 +226,17 @@ func (k *Keeper) StartHost(ctx context.Context, p HostParams) (*Host, error) {
 	return &Host{Process: *r.Started, Bystander: r.Bystander, Stdin: inW, Stdout: outR}, nil
 }
 
+// StartTwin starts a process that is none of the host's: in a session of its
+// own, in no census, and ended with the keeper. Only where the keeper is a
+// subreaper is its end told.
+func (k *Keeper) StartTwin(ctx context.Context, argv, env []string) (record.Process, error) {
+	r, err := k.ask(ctx, command{Cmd: cmdTwin, Argv: argv, Env: env})
+	if err != nil {
+		return record.Process{}, err
+	}
+	return *r.Started, nil
+}
+
 // Signal signals a process below the keeper, if it is still the one named.
 func (k *Keeper) Signal(ctx context.Context, id record.Identity, signal string) error {
 	_, err := k.ask(ctx, command{Cmd: cmdSignal, Of: []record.Identity{id}, Signal: signal})

@@ -26,6 +26,7 @@ type Lives struct {
 	hosts    []HostLife
 	left     map[record.Identity]int // by which life of the host
 	leftPIDs map[int]int
+	handed   int // how many lives have ended so that another one would begin
 
 	live     map[string]int // by label
 	liveAll  int
@@ -124,6 +125,7 @@ func (l *Lives) handOver(e record.Event) {
 	if e.Census == nil || e.Census.Role != record.CensusHandover {
 		return
 	}
+	l.handed = len(l.hosts)
 	for _, p := range e.Census.Processes {
 		if _, known := l.left[p.Identity]; !known && p.State != "Z" {
 			l.left[p.Identity], l.leftPIDs[p.PID] = len(l.hosts), len(l.hosts)
@@ -133,13 +135,17 @@ func (l *Lives) handOver(e record.Event) {
 
 // lifeOf is the life of the host that a birth belongs to. What was launched
 // before the host ended may report after that, and so may the server behind a
-// launcher that was left.
+// launcher that was left. And a host may have launched its first server before
+// it is written down that it was started.
 func (l *Lives) lifeOf(b *record.Birth) int {
 	if n, known := l.left[b.Identity]; known {
 		return n
 	}
 	if n, known := l.leftPIDs[b.PPID]; known {
 		return n
+	}
+	if len(l.hosts) == l.handed {
+		return l.handed + 1
 	}
 	return len(l.hosts)
 }

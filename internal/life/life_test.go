@@ -67,7 +67,7 @@ func TestTheLifeOfAServer(t *testing.T) {
 	s := Of(p.events).Server("flaky#2")
 	require.NotNil(t, s)
 	assert.Equal(t, Server{
-		ID: "flaky#2", Label: "flaky", Session: "s1", Launch: 2, Birth: *p.events[0].Birth,
+		ID: "flaky#2", Label: "flaky", Session: "s1", Launch: 2, Birth: *p.events[0].Birth, Life: 1,
 		Born: born, Ready: ready, Established: established, EOF: eof, Term: term, Bye: bye, Died: died, Lost: Never, Broken: broken,
 		Signals: []SignalMark{{T: hup, Text: "SIGHUP"}, {T: term, Text: "SIGTERM"}, {T: term + 1, Text: "SIGTERM"}},
 		Faults: []FaultMark{

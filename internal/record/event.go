@@ -48,8 +48,10 @@ const (
 	EvidenceTaken Kind = "evidence"
 	// Controlled: how a server behaves without the host [Control].
 	Controlled Kind = "control"
-	// BystanderSeen: a process that is none of the host's stands in its group;
-	// with Exit: it was ended before the keeper swept it [Process, Exit].
+	// BystanderSeen: a process that is none of the host's. Text says which: "",
+	// it stands in the host's group; StandsAsTwin: it has the command line of the
+	// server whose label is in Server. With Exit: it ended before the keeper
+	// swept it [Process, Exit, Text, Server].
 	BystanderSeen Kind = "bystander"
 	// Swept: what the keeper had to kill after the host was gone [Census].
 	Swept Kind = "swept"
@@ -58,6 +60,9 @@ const (
 	// Ended: the last line of a complete run [End].
 	Ended Kind = "end"
 )
+
+// StandsAsTwin is the Text of a BystanderSeen with a server's command line.
+const StandsAsTwin = "twin"
 
 // Event is one line of a run file after the header. Seq counts from 1 without
 // a gap, and T never decreases: both are stamped under one lock.

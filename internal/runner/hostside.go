@@ -139,8 +139,8 @@ func (r *run) greet(ctx context.Context, started *keeper.Host) error {
 
 // onExit writes down what the keeper reaped.
 func (r *run) onExit(e keeper.Exited) {
-	if e.Bystander {
-		r.emit(record.Event{Kind: record.BystanderSeen, Process: &e.Process, Exit: &e.Exit})
+	if e.Bystander || e.Twin {
+		r.bystanderEnded(e)
 		return
 	}
 	kind := record.Reaped

@@ -88,7 +88,8 @@ type run struct {
 	missed   map[string]bool          // sessions likewise, whose server is missing
 	forgot   bool                     // known and missed were emptied at the host's end
 	cycles   cycleWaits
-	barren   bool // a command host that does not launch its server again
+	twins    map[record.Identity]string // their labels
+	barren   bool                       // a command host that does not launch its server again
 }
 
 type session struct {
@@ -104,7 +105,7 @@ type session struct {
 func Run(ctx context.Context, p Params) error {
 	r := &run{
 		Params: p, id: newID(), lives: life.New(), changed: make(chan struct{}),
-		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{}, missed: map[string]bool{},
+		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{},
 	}
 	r.limits, r.labels = effectiveLimits(p, p.Host.Profile), hostLabels(p)
 	r.resident = p.Host.Profile.Resident
@@ -116,6 +117,7 @@ func Run(ctx context.Context, p Params) error {
 	r.writer = writer
 	err = r.setUp(ctx)
 	if err == nil {
+		r.startTwins(ctx)
 		finish := r.startControls(ctx)
 		err = r.play(ctx)
 		finish(err == nil)

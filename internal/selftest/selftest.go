@@ -40,6 +40,7 @@ var mutants = []Case{
 	{"replace", "mutant-l2", "L2", "deaf"},
 	{"restart", "mutant-l2-term", "L2", "deaf"},
 	{"storm", "mutant-l3", "L3", "killed"},
+	{"reload", "mutant-l3-command", "L3", "twin"},
 	{"storm", "mutant-l4", "L4", "zombie"},
 	{"storm", "mutant-l5", "L5", "fd-leak"},
 	{"storm", "mutant-l6", "L6", "host-growth"},

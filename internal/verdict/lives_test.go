@@ -27,6 +27,9 @@ func (p *play) restart(op string, course func(), sessions ...string) {
 	}
 	p.look(record.CensusHandover, "")
 	p.lives++
+	if p.hasty { // the first server of the new one is ahead of the word that there is one
+		p.open("s0", "flaky")
+	}
 	st = p.begin(record.Step{Op: "start"})
 	p.add(record.Event{Kind: record.HostStarted, Process: &record.Process{
 		Identity: record.Identity{PID: hostPID + p.lives, Start: uint64(9000 + p.lives)}, PPID: keeperPID, Comm: "host", State: "S",
@@ -102,6 +105,18 @@ func TestWhatALifeOfTheHostLeft(t *testing.T) {
 			assert.Equal(t, c.hits, hits)
 		})
 	}
+}
+
+// TestServerAheadOfItsHost: it belongs to the new life all the same.
+func TestServerAheadOfItsHost(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	old := p.open("s1", "flaky")
+	p.hasty = true
+	p.restart("kill", func() { p.eof(old); p.dead(old) }, "s1")
+	p.quiet("after", want("flaky", "s0", 1))
+	v := Judge(p.cleared())
+	assert.Equal(t, Clean, v.Outcome, account(v))
 }
 
 // cleared is the orderly end of a run: what is left is gone by then.

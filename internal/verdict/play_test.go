@@ -33,6 +33,7 @@ type play struct {
 	cpu   map[record.Identity]time.Duration // used per second
 
 	crowd  []string      // servers of bystanders
+	hasty  bool          // a new life launches a server at once
 	lives  int           // ended and begun anew
 	late   bool          // some of them are still to come
 	beside []record.Want // what a checkpoint wants of them
