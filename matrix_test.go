@@ -30,6 +30,8 @@ var matrix = map[string]map[string]string{
 	"crash":    {"exact": "", "naive": "L2", "reap-all": "L2", "orphan-set": "L2", "thread-blind": "L2"},
 	"shutdown": {"exact": "", "naive": "L2", "reap-all": "", "orphan-set": "", "thread-blind": "L2"},
 	"grow":     {"exact": "", "naive": "L1", "reap-all": "", "orphan-set": "", "thread-blind": "L1"},
+	"restart":  {"exact": "", "naive": "L2", "reap-all": "L3", "orphan-set": "", "thread-blind": "L2"},
+	"replace":  {"exact": "", "naive": "L2", "reap-all": "L2", "orphan-set": "L2", "thread-blind": "L2"},
 	"wrapper":  {"exact": "", "naive": "L1 L2", "reap-all": "L1 L2 L3", "orphan-set": "L1 L2", "thread-blind": "L1 L2"},
 	"helpers":  {"exact": "", "naive": "L1 L2", "reap-all": "L2 L3", "orphan-set": "L2", "thread-blind": "L1 L2"},
 
@@ -79,6 +81,8 @@ var published = map[string]string{
 	"cancel": "", "deadline": "", "probe": "", "per-request": "L1", "subagents": "", "race": "", "reload-connect": "", "forget": "L1", "nofile": "",
 
 	"stderr": "", "stdout": "", "full-pipe": "L8", "spin": "L2", "container": "L1 L2", "lock": "", "watchdog": "L2", "zombies": "",
+
+	"restart": "L2", "replace": "L2",
 }
 
 func TestPublishedClient(t *testing.T) {

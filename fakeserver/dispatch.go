@@ -14,6 +14,13 @@ func init() {
 	if len(os.Args) < 2 {
 		return
 	}
+	twin := os.Getenv(TwinMark) != ""
+	switch os.Args[1] {
+	case command, launcherCommand:
+		if twin {
+			os.Exit(twinMain(os.Args[2:]))
+		}
+	}
 	switch os.Args[1] {
 	case command:
 		os.Exit(Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))

@@ -17,9 +17,18 @@ func (s *story) facts() []fact {
 		{"Left at the end", strconv.Itoa(v.Left)},
 		{"Steps", s.stepCount()},
 		{"Took", span(s.end)},
+		{"Host restarted", s.restarts()},
 		{"Host ended", exitText(s.hostExit)},
 		{"Run ended", s.ending()},
 	})
+}
+
+// restarts is how often the host was started anew, "" for never.
+func (s *story) restarts() string {
+	if n := len(s.hosts) - 1; n > 0 {
+		return plural(n, "time")
+	}
+	return ""
 }
 
 // stepCount is "86", or "9, 8 skipped".

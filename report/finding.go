@@ -205,7 +205,7 @@ func (s *story) evidence(e *record.Evidence) evidenceRow {
 
 func (s *story) parent(e *record.Evidence) string {
 	switch {
-	case s.host != nil && e.PPID == s.host.PID:
+	case slices.ContainsFunc(s.hosts, func(h *hostSpan) bool { return h.pid == e.PPID }):
 		return fmt.Sprintf("host %d", e.PPID)
 	case e.PPID == 1:
 		return "init"

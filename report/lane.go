@@ -105,9 +105,12 @@ func (s *story) bands(a *axis) ([]bandView, []noteView, int) {
 	for _, i := range a.idle {
 		out = append(out, bandView{pct(i.x0), pct(i.x1 - i.x0), "idle"})
 	}
-	if s.hostGone >= 0 {
-		x := a.x(s.hostGone)
-		out = append(out, bandView{pct(x), pct(100 - x), "gone"})
+	for _, g := range s.gaps() {
+		x, to := a.x(g.from), 100.0
+		if g.to != never {
+			to = a.x(g.to)
+		}
+		out = append(out, bandView{pct(x), pct(to - x), "gone"})
 	}
 	for _, c := range s.checkpoints {
 		x0, x1 := a.x(c.from), a.x(c.to)
@@ -119,16 +122,37 @@ func (s *story) bands(a *axis) ([]bandView, []noteView, int) {
 		notes.place(x0, x1, class, c.Name, checkState(c))
 	}
 	for _, st := range s.steps {
-		if (st.Op == "break" || st.Op == "kill" || st.Op == "term" || st.Op == "stop") && len(out) < bandsMost {
+		if (st.Op == "break" || st.Op == "kill" || st.Op == "term" || st.Op == "stop" || st.Op == "start") && len(out) < bandsMost {
 			out = append(out, bandView{pct(a.x(st.from)), "0", "hit"})
 		}
 	}
-	if s.hostGone >= 0 {
-		x := a.x(s.hostGone)
-		notes.place(x, x, "gone", "host ends", "the host is gone: "+exitText(s.hostExit))
+	for _, g := range s.gaps() {
+		x, text := a.x(g.from), "host ends"
+		if g.to != never {
+			text = "host restarts"
+		}
+		notes.place(x, x, "gone", text, "the host is gone: "+exitText(g.exit))
 	}
 	head, _ := firstOf(out, bandsMost)
 	return head, notes.out, notes.lines*laneHeight + 2
+}
+
+// gaps are when there is no host: between its lives, and after the last one.
+func (s *story) gaps() []hostSpan {
+	var out []hostSpan
+	for i, h := range s.hosts {
+		switch {
+		case h.to == never:
+		case i+1 < len(s.hosts):
+			out = append(out, hostSpan{from: h.to, to: s.hosts[i+1].from, exit: h.exit})
+		default:
+			out = append(out, hostSpan{from: h.to, to: never, exit: h.exit})
+		}
+	}
+	if len(s.hosts) == 0 && s.hostGone >= 0 {
+		out = append(out, hostSpan{from: s.hostGone, to: never, exit: s.hostExit})
+	}
+	return out
 }
 
 // noteLayout puts names into the first line where they do not collide.

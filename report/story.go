@@ -19,11 +19,11 @@ type story struct {
 	*verdict.Judged
 	header      *record.Header
 	lives       *life.Lives
-	end         int64 // the last event
-	host        *record.Process
+	end         int64       // the last event
+	hosts       []*hostSpan // the lives of the host
 	hello       *record.Hello
-	hostExit    *record.Exit
-	hostGone    int64
+	hostExit    *record.Exit // of the latest life
+	hostGone    int64        // likewise; never: it lived to the end of the run
 	steps       []*stepSpan
 	checkpoints []*checkSpan
 	samples     []sample
@@ -37,6 +37,13 @@ type stepSpan struct {
 	from, to int64
 	skipped  bool
 	open     bool // it never ended
+}
+
+// hostSpan is a life of the host.
+type hostSpan struct {
+	pid      int
+	from, to int64 // to: never, or when it was reaped
+	exit     *record.Exit
 }
 
 type checkSpan struct {
@@ -98,11 +105,15 @@ func tell(j *verdict.Judged) *story {
 func (s *story) readHost(e *record.Event) {
 	switch {
 	case e.Kind == record.HostStarted && e.Process != nil:
-		s.host = e.Process
+		s.hosts = append(s.hosts, &hostSpan{pid: e.Process.PID, from: e.T, to: never})
+		s.hostExit, s.hostGone = nil, never
 	case e.Kind == record.HostReady && e.Hello != nil:
 		s.hello = e.Hello
 	case e.Kind == record.HostExited:
 		s.hostExit, s.hostGone = e.Exit, e.T
+		if n := len(s.hosts); n > 0 {
+			s.hosts[n-1].to, s.hosts[n-1].exit = e.T, e.Exit
+		}
 	case e.Kind == record.CensusTaken && e.Census != nil:
 		one := sample{t: e.T, host: e.Census.Host}
 		for _, p := range e.Census.Processes {
@@ -189,8 +200,8 @@ func (s *story) readFates(swept map[record.Identity]bool) {
 // of that is known, it is the checkpoint that found it.
 func (s *story) unwantedSince(f *fate, checkpoint string) int64 {
 	since := s.end
-	if s.hostGone >= 0 {
-		since = s.hostGone
+	if gone := s.hostGoneFor(f); gone >= 0 {
+		since = gone
 	}
 	for _, c := range s.checkpoints {
 		if c.Name == checkpoint {
@@ -202,6 +213,15 @@ func (s *story) unwantedSince(f *fate, checkpoint string) int64 {
 		since = min(since, s.superseded(f, since), s.sessionEnded(f, since))
 	}
 	return max(since, f.Born)
+}
+
+// hostGoneFor is when the life of the host ended that had launched a server, or
+// never.
+func (s *story) hostGoneFor(f *fate) int64 {
+	if f.Life < 1 || f.Life > len(s.hosts) {
+		return s.hostGone
+	}
+	return s.hosts[f.Life-1].to
 }
 
 func (s *story) superseded(f *fate, since int64) int64 {
@@ -233,7 +253,7 @@ func (s *story) sessionEnded(f *fate, since int64) int64 {
 // outcome says in a few words what became of a server.
 func (s *story) outcome(f *fate) string {
 	switch {
-	case f.left && s.hostGone >= 0:
+	case f.left && s.hostGoneFor(f) >= 0:
 		return "outlived the host"
 	case f.left:
 		return "still running"

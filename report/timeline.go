@@ -125,7 +125,10 @@ func (s *story) moments() []int64 {
 	for _, c := range s.checkpoints {
 		ts = append(ts, c.from, c.to)
 	}
-	return append(ts, s.hostGone)
+	for _, g := range s.gaps() {
+		ts = append(ts, g.from, g.to)
+	}
+	return ts
 }
 
 func knotsOf(a *axis) svgPath {
@@ -311,8 +314,8 @@ func bars(a *axis, f *fate) []barView {
 // reaped it before that, if anybody did, is not in the run.
 func (s *story) unreaped(a *axis, f *fate) barView {
 	until := s.end
-	if s.hostGone >= 0 {
-		until = max(s.hostGone, f.Died)
+	if gone := s.hostGoneFor(f); gone >= 0 {
+		until = max(gone, f.Died)
 	}
 	x0, x1 := a.x(f.Died), a.x(until)
 	return barView{X: pct(x0), W: pct(max(x1-x0, 0.15)), Class: "zombie"}

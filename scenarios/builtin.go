@@ -18,6 +18,7 @@ var names = []string{
 	"storm", "cron", "reload", "hang", "crash", "shutdown", "grow", "wrapper", "helpers",
 	"cancel", "deadline", "probe", "per-request", "subagents", "race", "reload-connect", "forget", "nofile",
 	"stderr", "stdout", "full-pipe", "spin", "container", "lock", "watchdog", "zombies",
+	"restart", "replace",
 }
 
 // Names lists the built-in scenarios.

@@ -25,10 +25,10 @@ func TestDocumentedExample(t *testing.T) {
 	s := parse(t, blocks[0][1])
 	assert.Equal(t, "refresh", s.Name)
 	assert.Len(t, s.Servers, 3)
-	assert.Equal(t, []string{"reconnected", "round-1", "round-2", "round-3", "host gone"}, s.Plan(1).Checkpoints)
+	assert.Equal(t, []string{"reconnected", "round-1", "round-2", "round-3", "restarted", "host gone"}, s.Plan(1).Checkpoints)
 	ops := []scenarios.Op{
 		scenarios.OpOpen, scenarios.OpCall, scenarios.OpClose, scenarios.OpReload, scenarios.OpTick, scenarios.OpBreak,
-		scenarios.OpCheckpoint, scenarios.OpRepeat, scenarios.OpParallel, scenarios.OpStop, scenarios.OpTerm, scenarios.OpKill,
+		scenarios.OpCheckpoint, scenarios.OpRepeat, scenarios.OpParallel, scenarios.OpStop, scenarios.OpTerm, scenarios.OpKill, scenarios.OpRestart,
 	}
 	for _, op := range ops {
 		assert.Contains(t, string(doc), "| `"+string(op)+":", "the table of steps lacks %s", op)

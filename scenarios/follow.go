@@ -59,6 +59,10 @@ func (f *follower) step(l *line) {
 		f.besides(l)
 	case OpStop, OpTerm, OpKill:
 		f.end = l
+	case OpRestart:
+		for name, s := range f.sessions {
+			f.sessions[name] = sessionAt{label: s.label, line: l.Line, not: "restarts the host"}
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ const (
 // ops are the steps, in the order of the documentation.
 var ops = []string{
 	string(OpOpen), string(OpCall), string(OpClose), string(OpForget), string(OpAwait), string(OpReload), string(OpTick), string(OpBreak), string(OpCheckpoint),
-	string(OpRepeat), string(OpParallel), string(OpStop), string(OpTerm), string(OpKill),
+	string(OpRepeat), string(OpParallel), string(OpStop), string(OpTerm), string(OpKill), string(OpRestart),
 }
 
 // tools are the tools of the fake server.
@@ -125,6 +125,15 @@ func (r *reader) fill(l *line, depth int) {
 		}
 	case OpStop, OpTerm, OpKill:
 		l.subject.choice("what to end", "host")
+	case OpRestart:
+		l.subject.choice("what to start anew", "host")
+		l.After = m.get("after").choice("a way to end", afterTerm, AfterStop, AfterKill)
+		if l.After == afterTerm {
+			l.After = ""
+		}
+		if l.Grace = m.get("grace").duration(); l.Grace > 0 && l.After != "" {
+			m.at("grace").problem("grace is for a restart after SIGTERM (after: term): how long until SIGKILL")
+		}
 	}
 }
 

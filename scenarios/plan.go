@@ -85,9 +85,16 @@ func each(steps []Step, f func(Step)) {
 
 func ends(s Step) bool { return s.Op == OpStop || s.Op == OpTerm || s.Op == OpKill }
 
-func anyEnds(steps []Step) bool {
+func anyEnds(steps []Step) bool { return anyStep(steps, ends) }
+
+// endsOrRestarts is anyEnds, also of a life of the host.
+func endsOrRestarts(steps []Step) bool {
+	return anyStep(steps, func(s Step) bool { return ends(s) || s.Op == OpRestart })
+}
+
+func anyStep(steps []Step, is func(Step) bool) bool {
 	found := false
-	each(steps, func(s Step) { found = found || ends(s) })
+	each(steps, func(s Step) { found = found || is(s) })
 	return found
 }
 
@@ -143,6 +150,8 @@ func (c *counts) step(s Step) {
 		}
 	case OpClose, OpForget:
 		delete(c.open, s.Session)
+	case OpRestart:
+		clear(c.open)
 	case OpReload:
 		for session, label := range c.open {
 			if label == s.Label {
@@ -161,7 +170,7 @@ func (c *counts) launch(label, session string) {
 
 // tick counts the jobs, unless the host may end before they begin.
 func (c *counts) tick(s Step) bool {
-	if !anyEnds(s.Steps) {
+	if !endsOrRestarts(s.Steps) {
 		for _, j := range s.Jobs {
 			c.launches[j.Label] += j.Count
 		}
@@ -169,17 +178,17 @@ func (c *counts) tick(s Step) bool {
 	return c.add(s.Steps)
 }
 
-// parallel counts the lanes. Where one of them ends the host, nothing is
+// parallel counts the lanes. Where one of them ends the host, or restarts it, nothing is
 // certain of the others.
 func (c *counts) parallel(lanes [][]Step) bool {
-	over := slices.ContainsFunc(lanes, anyEnds)
+	cut := slices.ContainsFunc(lanes, endsOrRestarts)
 	for _, lane := range lanes {
-		if over && !anyEnds(lane) {
+		if cut && !endsOrRestarts(lane) {
 			continue
 		}
 		c.add(lane)
 	}
-	return !over
+	return !slices.ContainsFunc(lanes, anyEnds)
 }
 
 // Plan says what must have happened for a verdict on a run of the scenario

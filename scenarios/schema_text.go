@@ -77,6 +77,10 @@ var texts = map[string]string{
 	"count":       "how many of this kind; 1 where nothing is said",
 	"server":      "the label of a server",
 	"cancel":      "the bench cancels the job once its call is in the server",
+
+	"restart":       "The host ends, and a new process of it starts on whatever the first one left. Its sessions have ended with it; they can be opened again.",
+	"restart.after": "how it ends: term (SIGTERM, the default), stop (the driver's stop, or SIGTERM for a command) or kill (SIGKILL)",
+	"restart.grace": "after SIGTERM: how long until SIGKILL; limits.stop where nothing is said",
 }
 
 func textOf(path, what string) string {

@@ -45,6 +45,7 @@ const (
 	OpStop       Op = "stop"       // stop: host: the driver's stop, or SIGTERM for a command
 	OpTerm       Op = "term"       // term: host: SIGTERM
 	OpKill       Op = "kill"       // kill: host: SIGKILL
+	OpRestart    Op = "restart"    // restart: host, [after: term], [grace]: it ends, and a new process of it starts on what that left
 	OpCheckpoint Op = "checkpoint" // checkpoint: NAME, [live: {LABEL: N}]
 	OpRepeat     Op = "repeat"     // repeat: N, steps: [...]
 	OpParallel   Op = "parallel"   // parallel: [[steps], [steps]]
@@ -65,11 +66,13 @@ type Step struct {
 	For    string           // await: AwaitCall or AwaitConnect
 	With   fakeserver.Fault // break; On is "order"
 	Jobs   []Job
-	Name   string         // checkpoint
-	Live   map[string]int // checkpoint: overrides what the open sessions say
-	Count  int            // repeat
-	Steps  []Step         // repeat; tick: what happens while the jobs run
-	Lanes  [][]Step       // parallel
+	After  string          // restart: how it ends: "" (SIGTERM), AfterStop, AfterKill
+	Grace  record.Duration // restart after SIGTERM: SIGKILL after this; 0: Limits.Stop
+	Name   string          // checkpoint
+	Live   map[string]int  // checkpoint: overrides what the open sessions say
+	Count  int             // repeat
+	Steps  []Step          // repeat; tick: what happens while the jobs run
+	Lanes  [][]Step        // parallel
 
 	// Cycle is set by Expand in the last step of each repetition of a repeat
 	// that is not part of another step.
@@ -82,6 +85,13 @@ type Step struct {
 const (
 	AwaitCall    = "call"    // a call is in the session's server
 	AwaitConnect = "connect" // a fault of the server keeps the handshake waiting
+)
+
+// How a host may end before it is started anew, other than by SIGTERM.
+const (
+	afterTerm = "term"
+	AfterStop = "stop"
+	AfterKill = "kill"
 )
 
 // Job is a group of parallel jobs of a tick, each with a session of its own.

@@ -24,7 +24,9 @@ const (
 	// server that it is about to start. Each of its notes is answered by an
 	// empty Order.
 	RoleLauncher = "launcher"
-	RoleHelper   = "helper" // a child of a server: the connection tells it nothing but the end of the bench
+	// A twin has the command line of a server and is none: the bench's own.
+	RoleTwin   = "twin"
+	RoleHelper = "helper" // a child of a server: the connection tells it nothing but the end of the bench
 )
 
 // Certificate is what a newborn server says of itself.

@@ -203,6 +203,7 @@ type Host struct {
 }
 
 // StartHost starts the host below the keeper, in a process group of its own.
+// It may be started again once it has ended.
 func (k *Keeper) StartHost(ctx context.Context, p HostParams) (*Host, error) {
 	inR, inW, err := os.Pipe()
 	if err != nil {
@@ -223,6 +224,17 @@ func (k *Keeper) StartHost(ctx context.Context, p HostParams) (*Host, error) {
 		return nil, err
 	}
 	return &Host{Process: *r.Started, Bystander: r.Bystander, Stdin: inW, Stdout: outR}, nil
+}
+
+// StartTwin starts a process that is none of the host's: in a session of its
+// own, in no census, and ended with the keeper. Only where the keeper is a
+// subreaper is its end told.
+func (k *Keeper) StartTwin(ctx context.Context, argv, env []string) (record.Process, error) {
+	r, err := k.ask(ctx, command{Cmd: cmdTwin, Argv: argv, Env: env})
+	if err != nil {
+		return record.Process{}, err
+	}
+	return *r.Started, nil
 }
 
 // Signal signals a process below the keeper, if it is still the one named.

@@ -28,13 +28,15 @@ type process struct {
 	self  record.Identity
 	group *cgroup // nil where none could be made
 
-	out   sync.Mutex
-	live  sync.Mutex // guards what follows
-	host  record.Identity
-	other record.Identity          // the bystander in the host's group
-	leash *os.File                 // its stdin
-	swept bool                     // from here on the keeper itself ends what is there
-	asked map[record.Identity]bool // whom the bench has signalled while they lived
+	out  sync.Mutex
+	live sync.Mutex // guards what follows
+	host record.Identity
+	// others are those that are as little the host's as the keeper is: the
+	// bystanders, one in the group of each host that was started, and twins.
+	others map[record.Identity]standing
+	leash  []*os.File               // the stdins of the bystanders
+	swept  bool                     // from here on the keeper itself ends what is there
+	asked  map[record.Identity]bool // whom the bench has signalled while they lived
 
 	reaped chan struct{} // a token after each reaped child; holds one
 }
@@ -73,7 +75,7 @@ func keep(socket string) error {
 	defer conn.Close()
 	k := &process{
 		conn: conn, in: &fdReader{conn: conn}, table: proc.NewTable(), self: proc.Self(),
-		reaped: make(chan struct{}, 1), asked: map[record.Identity]bool{},
+		reaped: make(chan struct{}, 1), asked: map[record.Identity]bool{}, others: map[record.Identity]standing{},
 	}
 	hello := Hello{Identity: k.self, Census: proc.CensusName(), Weak: proc.Weak()}
 	if err := proc.Adopt(); err != nil {
@@ -127,6 +129,12 @@ func (k *process) do(c command) reply {
 			return reply{Error: err.Error()}
 		}
 		return reply{Started: host, Bystander: bystander}
+	case cmdTwin:
+		twin, err := k.startTwin(c)
+		if err != nil {
+			return reply{Error: err.Error()}
+		}
+		return reply{Started: twin}
 	case cmdSignal:
 		return errReply(k.signal(c))
 	case cmdCensus:
@@ -172,25 +180,27 @@ func (k *process) hostIdentity() record.Identity {
 	return k.host
 }
 
-// withoutBystander leaves out what is as little the host's as the keeper is.
-func (k *process) withoutBystander(rows []record.Process) []record.Process {
+// standing is why a process below the keeper is none of the host's.
+type standing int
+
+const (
+	isHosts     standing = iota // it is the host's
+	inHostGroup                 // a bystander
+	isTwin
+)
+
+// withoutOthers leaves out what is as little the host's as the keeper is.
+func (k *process) withoutOthers(rows []record.Process) []record.Process {
 	k.live.Lock()
 	defer k.live.Unlock()
-	return slices.DeleteFunc(rows, func(row record.Process) bool { return k.other.PID != 0 && row.Identity == k.other })
+	return slices.DeleteFunc(rows, func(row record.Process) bool { return k.others[row.Identity] != isHosts })
 }
 
-func (k *process) isBystander(id record.Identity) bool {
+// standingOf is what a process is, and whether the keeper ends everything now.
+func (k *process) standingOf(id record.Identity) (s standing, swept bool) {
 	k.live.Lock()
 	defer k.live.Unlock()
-	return k.other.PID != 0 && id == k.other
-}
-
-// endedBystander says that a process is the bystander, and that the keeper has
-// not ended it.
-func (k *process) endedBystander(id record.Identity) bool {
-	k.live.Lock()
-	defer k.live.Unlock()
-	return k.other.PID != 0 && id == k.other && !k.swept
+	return k.others[id], k.swept
 }
 
 func (k *process) census() (*record.Census, error) {
@@ -199,7 +209,7 @@ func (k *process) census() (*record.Census, error) {
 		return nil, err
 	}
 	host := k.hostIdentity()
-	rows = k.withoutBystander(rows)
+	rows = k.withoutOthers(rows)
 	census := &record.Census{Processes: make([]record.Process, 0, len(rows))}
 	for _, row := range rows {
 		if row.Identity == host {

@@ -52,14 +52,14 @@ func (k *process) reapOne(rows *proc.Table) bool {
 	return true
 }
 
-// exited is what to tell of a reaped process: nothing of a bystander that the
-// keeper itself has ended.
+// exited is what to tell of a reaped process: nothing of one that was none of
+// the host's, and that the keeper itself has ended.
 func (k *process) exited(row record.Process, status syscall.WaitStatus) *Exited {
 	e := &Exited{Process: row, Exit: exitOf(status), Host: row.Identity == k.hostIdentity(), Asked: k.wasAsked(row.Identity)}
-	if k.isBystander(row.Identity) {
-		if e.Bystander = k.endedBystander(row.Identity); !e.Bystander {
-			return nil
-		}
+	stood, swept := k.standingOf(row.Identity)
+	e.Bystander, e.Twin = stood == inHostGroup, stood == isTwin
+	if stood != isHosts && swept {
+		return nil
 	}
 	return e
 }

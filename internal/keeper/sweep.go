@@ -33,7 +33,7 @@ func (k *process) sweep() (found, left []record.Process) {
 		if err == nil && len(rows) == 0 {
 			return found, nil
 		}
-		for _, row := range k.withoutBystander(slices.Clone(rows)) {
+		for _, row := range k.withoutOthers(slices.Clone(rows)) {
 			ownZombie := row.State == "Z" && row.PPID == os.Getpid()
 			if !seen[row.Identity] && !ownZombie {
 				seen[row.Identity] = true

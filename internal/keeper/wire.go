@@ -11,6 +11,7 @@ const (
 	cmdSignal   = "signal"   // signal Of[0], if it is still that process and below the keeper
 	cmdCensus   = "census"   // take a census
 	cmdEvidence = "evidence" // examine Of
+	cmdTwin     = "twin"     // start a process that is none of the host's, in a session of its own
 	cmdSweep    = "sweep"    // kill everything below the keeper, say what it was
 )
 
@@ -57,9 +58,10 @@ type Exited struct {
 	record.Process
 	Exit record.Exit `json:"exit"`
 	Host bool        `json:"host,omitempty"`
-	// Bystander says that it was the bystander in the host's group, which the
-	// keeper had not ended.
+	// Bystander says that it was one in a host's group, Twin that it was one
+	// that StartTwin has started, and that the keeper had not ended it.
 	Bystander bool `json:"bystander,omitempty"`
+	Twin      bool `json:"twin,omitempty"`
 	// Asked says that a signal of the bench had reached it before it ended.
 	Asked bool `json:"asked,omitempty"`
 }

@@ -54,7 +54,7 @@ func (p *peer) launcher(label string, script json.RawMessage) {
 	}
 }
 
-// helper holds the connection of a helper until either side ends. What it
+// helper holds the connection of a helper, or of a twin, until either side ends. What it
 // says is of no interest.
 func (p *peer) helper() {
 	_ = p.send(birth.Welcome{})

@@ -57,7 +57,7 @@ func (l *Ledger) serve(c *net.UnixConn) {
 }
 
 // admit reads the certificate and sends the Welcome. It reports whether the
-// peer is a server of this run. A launcher and a helper are served here, to
+// peer is a server of this run. A launcher, a helper and a twin are served here, to
 // their end.
 func (p *peer) admit() bool {
 	pid, err := peerPID(p.conn)
@@ -92,7 +92,7 @@ func (p *peer) admit() bool {
 		return true
 	case birth.RoleLauncher:
 		p.launcher(c.Label, script)
-	case birth.RoleHelper:
+	case birth.RoleHelper, birth.RoleTwin:
 		p.helper()
 	default:
 		return p.refuse(pid, fmt.Sprintf("it is a %q, which no run has", clip(c.Role)))

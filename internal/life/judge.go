@@ -15,6 +15,9 @@ import (
 // that lives does not make up for a newer one that died, unless the two were
 // launched for one session by opens side by side: there any one may stay.
 //
+// Servers that an earlier life of the host has launched are in no group: their
+// sessions ended with it.
+//
 // extra are the servers that live and may not, the oldest first; a server that
 // no want covers may not. missing are the wants, in their order, whose newest
 // servers do not all live; Live is how many do not. A want that is AtMost misses
@@ -22,7 +25,7 @@ import (
 func (l *Lives) Judge(wants []record.Want) (extra []*Server, missing []record.Want) {
 	allowed := map[*Server]bool{}
 	lack := make([]int, len(wants))
-	rest := l.servers
+	rest := l.ofThisLife()
 	for _, i := range sessionsFirst(wants) {
 		var group []*Server
 		group, rest = divide(rest, wants[i])
@@ -40,6 +43,14 @@ func (l *Lives) Judge(wants []record.Want) (extra []*Server, missing []record.Wa
 		}
 	}
 	return extra, missing
+}
+
+// ofThisLife are the servers of the host's latest life.
+func (l *Lives) ofThisLife() []*Server {
+	if len(l.hosts) < 2 {
+		return l.servers
+	}
+	return slices.DeleteFunc(slices.Clone(l.servers), func(s *Server) bool { return s.Life < len(l.hosts) })
 }
 
 // sessionsFirst are the indexes of the wants, those of sessions first.

@@ -23,7 +23,10 @@ type Lives struct {
 	byName   map[sessionKey]*Session
 	opening  map[sessionKey]*race // where an open is under way
 	races    int
-	hostGone int64
+	hosts    []HostLife
+	left     map[record.Identity]int // by which life of the host
+	leftPIDs map[int]int
+	handed   int // how many lives have ended so that another one would begin
 
 	live     map[string]int // by label
 	liveAll  int
@@ -53,11 +56,18 @@ type CountPoint struct {
 	Live  int
 }
 
+// HostLife is one life of the host: it may be restarted.
+type HostLife struct {
+	record.Identity
+	Started int64
+	Gone    int64 // when it was reaped, or Never
+}
+
 // New is the state before the first event.
 func New() *Lives {
 	return &Lives{
 		byID: map[string]*Server{}, byName: map[sessionKey]*Session{}, opening: map[sessionKey]*race{},
-		hostGone: Never, live: map[string]int{},
+		left: map[record.Identity]int{}, leftPIDs: map[int]int{}, live: map[string]int{},
 	}
 }
 
@@ -80,10 +90,10 @@ func (l *Lives) Apply(e record.Event) {
 		l.session(e)
 	case record.StepBegun, record.StepEnded, record.StepSkipped:
 		l.step(e)
-	case record.HostExited:
-		if l.hostGone == Never {
-			l.hostGone = e.T
-		}
+	case record.HostStarted, record.HostExited:
+		l.host(e)
+	case record.CensusTaken:
+		l.handOver(e)
 	default:
 		if s := l.byID[e.Server]; s != nil {
 			was := s.Alive()
@@ -94,6 +104,50 @@ func (l *Lives) Apply(e record.Event) {
 			}
 		}
 	}
+}
+
+func (l *Lives) host(e record.Event) {
+	if e.Kind == record.HostStarted {
+		h := HostLife{Started: e.T, Gone: Never}
+		if e.Process != nil {
+			h.Identity = e.Process.Identity
+		}
+		l.hosts = append(l.hosts, h)
+		return
+	}
+	if n := len(l.hosts); n > 0 {
+		first(&l.hosts[n-1].Gone, e.T)
+	}
+}
+
+// handOver notes what a life of the host has left to the next one.
+func (l *Lives) handOver(e record.Event) {
+	if e.Census == nil || e.Census.Role != record.CensusHandover {
+		return
+	}
+	l.handed = len(l.hosts)
+	for _, p := range e.Census.Processes {
+		if _, known := l.left[p.Identity]; !known && p.State != "Z" {
+			l.left[p.Identity], l.leftPIDs[p.PID] = len(l.hosts), len(l.hosts)
+		}
+	}
+}
+
+// lifeOf is the life of the host that a birth belongs to. What was launched
+// before the host ended may report after that, and so may the server behind a
+// launcher that was left. And a host may have launched its first server before
+// it is written down that it was started.
+func (l *Lives) lifeOf(b *record.Birth) int {
+	if n, known := l.left[b.Identity]; known {
+		return n
+	}
+	if n, known := l.leftPIDs[b.PPID]; known {
+		return n
+	}
+	if len(l.hosts) == l.handed {
+		return l.handed + 1
+	}
+	return len(l.hosts)
 }
 
 // hearsay is how much later than its effect the word of another server may
@@ -134,6 +188,7 @@ func (l *Lives) born(e record.Event) {
 		return
 	}
 	s := newServer(e)
+	s.Life = l.lifeOf(e.Birth)
 	if r := l.opening[sessionKey{s.Label, s.Session}]; r != nil {
 		s.Race = r.id
 	}
@@ -184,8 +239,12 @@ func (l *Lives) Alive() []*Server {
 	return alive
 }
 
-// HostGoneAt is when the host was reaped, or Never.
-func (l *Lives) HostGoneAt() int64 { return l.hostGone }
+// Hosts are the lives of the host, the first one first.
+func (l *Lives) Hosts() []HostLife { return slices.Clone(l.hosts) }
+
+// LeftBy is the life of the host that had left a process when the next one was
+// started, from 1; 0 says that none had.
+func (l *Lives) LeftBy(id record.Identity) int { return l.left[id] }
 
 // PeakLive is the greatest number of servers that lived at one time.
 func (l *Lives) PeakLive() int { return l.peakLive }

@@ -67,7 +67,7 @@ func TestTheLifeOfAServer(t *testing.T) {
 	s := Of(p.events).Server("flaky#2")
 	require.NotNil(t, s)
 	assert.Equal(t, Server{
-		ID: "flaky#2", Label: "flaky", Session: "s1", Launch: 2, Birth: *p.events[0].Birth,
+		ID: "flaky#2", Label: "flaky", Session: "s1", Launch: 2, Birth: *p.events[0].Birth, Life: 1,
 		Born: born, Ready: ready, Established: established, EOF: eof, Term: term, Bye: bye, Died: died, Lost: Never, Broken: broken,
 		Signals: []SignalMark{{T: hup, Text: "SIGHUP"}, {T: term, Text: "SIGTERM"}, {T: term + 1, Text: "SIGTERM"}},
 		Faults: []FaultMark{
@@ -170,14 +170,15 @@ func TestSessions(t *testing.T) {
 	second := record.Session{Name: "s1", Label: "a", State: record.SessionEnding, Cut: true, Why: "cancel"}
 	other := record.Session{Name: "s1", Label: "b", State: record.SessionOpen}
 	at := []int64{change(first), change(other), change(second)}
+	p.add(record.Event{Kind: record.HostStarted, Process: &record.Process{Identity: record.Identity{PID: 7}}})
 	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{}})
 	l := Of(p.events)
 	assert.Equal(t, []*Session{
 		{Name: "s1", Label: "a", State: record.SessionEnding, Changes: []SessionChange{{at[0], first}, {at[2], second}}},
 		{Name: "s1", Label: "b", State: record.SessionOpen, Changes: []SessionChange{{at[1], other}}},
 	}, l.Sessions())
-	assert.Equal(t, int64(4), l.HostGoneAt())
-	assert.Equal(t, Never, New().HostGoneAt())
+	assert.Equal(t, []HostLife{{Identity: record.Identity{PID: 7}, Started: 4, Gone: 5}}, l.Hosts())
+	assert.Empty(t, New().Hosts())
 }
 
 // A file may be edited by hand, or lack events.

@@ -10,6 +10,7 @@ type Server struct {
 	Session string // "" where the host did not tell
 	Launch  int
 	Birth   record.Birth
+	Life    int // of the host that launched it: 1 is the first
 	Race    int // the same for servers that opens of one session, side by side, have launched; 0: none did
 
 	Born        int64

@@ -5,7 +5,8 @@ type Kind string
 
 // The kinds of events. The fields each one fills are in brackets.
 const (
-	// HostStarted: the keeper started the host [Process].
+	// HostStarted: the keeper started the host [Process]. Where there are
+	// several, each one begins a life of the host: it was restarted.
 	HostStarted Kind = "host-started"
 	// HostReady: the host said hello, or a command host was started [Hello].
 	HostReady Kind = "host-ready"
@@ -47,8 +48,10 @@ const (
 	EvidenceTaken Kind = "evidence"
 	// Controlled: how a server behaves without the host [Control].
 	Controlled Kind = "control"
-	// BystanderSeen: a process that is none of the host's stands in its group;
-	// with Exit: it was ended before the keeper swept it [Process, Exit].
+	// BystanderSeen: a process that is none of the host's. Text says which: "",
+	// it stands in the host's group; StandsAsTwin: it has the command line of the
+	// server whose label is in Server. With Exit: it ended before the keeper
+	// swept it [Process, Exit, Text, Server].
 	BystanderSeen Kind = "bystander"
 	// Swept: what the keeper had to kill after the host was gone [Census].
 	Swept Kind = "swept"
@@ -57,6 +60,9 @@ const (
 	// Ended: the last line of a complete run [End].
 	Ended Kind = "end"
 )
+
+// StandsAsTwin is the Text of a BystanderSeen with a server's command line.
+const StandsAsTwin = "twin"
 
 // Event is one line of a run file after the header. Seq counts from 1 without
 // a gap, and T never decreases: both are stamped under one lock.
@@ -131,7 +137,7 @@ type Fault struct {
 // ended and skipped events.
 type Step struct {
 	N       int      `json:"n"`
-	Op      string   `json:"op"` // open, call, cancel, close, reload, tick, stop, kill, term, break, checkpoint, ...
+	Op      string   `json:"op"` // open, call, cancel, close, reload, tick, stop, kill, term, start, break, checkpoint, ...
 	Session string   `json:"session,omitempty"`
 	Label   string   `json:"label,omitempty"`
 	Detail  string   `json:"detail,omitempty"`
@@ -139,6 +145,9 @@ type Step struct {
 	OK      bool     `json:"ok,omitempty"`
 	Error   string   `json:"error,omitempty"` // why it failed, or why it was skipped
 	Took    Duration `json:"took,omitempty"`
+	// Grace, of a step that asks the host to end, is after what time the bench
+	// kills it; 0 is Limits.Stop.
+	Grace Duration `json:"grace,omitempty"`
 	// Limit is the time limit that the host was given for a call.
 	Limit Duration `json:"limit,omitempty"`
 	// Uncut says that the bench was to cancel the step in flight, and that it had
@@ -219,6 +228,9 @@ const (
 	CensusSettled CensusRole = "settled" // the checkpoint's state at quiet, or when the settle time ran out
 	CensusConfirm CensusRole = "confirm" // when the watch after that ended
 	CensusCycle   CensusRole = "cycle"   // at the end of one repetition of a repeat: growth
+	// CensusHandover is taken between two lives of the host: all that is there
+	// has been left by the one that has ended.
+	CensusHandover CensusRole = "handover"
 )
 
 // Census is the process table below the keeper, the keeper left out.

@@ -128,6 +128,9 @@ func (d design) main() int {
 			return 1
 		}
 	case <-terminated:
+		if d.flaw.leavesOnTerm {
+			return 0
+		}
 		_ = h.Stop(context.Background())
 	}
 	return 0

@@ -2,6 +2,10 @@ package refhost
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -13,7 +17,9 @@ type flaw struct {
 	forgetsOld     bool    // L1: a connection that was superseded is dropped, not ended
 	keepsClosed    bool    // L1, unless its profile says so: the server of a closed session stays
 	noDeathSignal  bool    // L2: nothing ends the servers of a host that is killed
+	leavesOnTerm   bool    // L2: SIGTERM ends it at once, and nothing ends its servers then
 	killsSibling   bool    // L3: when a connection is superseded, the newest of the others dies with it
+	killsByCommand bool    // L3: what has the command line of a server that was ended is killed, too
 	skipsWait      bool    // L4: exits are noticed, and not waited for
 	keepsStdout    bool    // L5: the host's end of stdout stays open
 	hoards         int     // L6: bytes kept for each connection that has ended
@@ -51,7 +57,9 @@ var mutants = []mutant{
 	{"mutant-l1", flaw{forgetsOld: true}},
 	{"mutant-l1-kept", flaw{keepsClosed: true}},
 	{"mutant-l2", flaw{noDeathSignal: true}},
+	{"mutant-l2-term", flaw{leavesOnTerm: true, noDeathSignal: true}},
 	{"mutant-l3", flaw{killsSibling: true}},
+	{"mutant-l3-command", flaw{killsByCommand: true}},
 	{"mutant-l4", flaw{skipsWait: true}},
 	{"mutant-l5", flaw{keepsStdout: true}},
 	{"mutant-l6", flaw{hoards: hoard}},
@@ -98,6 +106,9 @@ func (f *flawed) ended(c *connection, why ending) {
 		return // it is ended with the host
 	}
 	f.exact.ended(c, why)
+	if f.flaw.killsByCommand {
+		killCommand(c.cmd.Args)
+	}
 	if why == superseded && f.flaw.killsSibling {
 		f.killNewest()
 	}
@@ -131,6 +142,24 @@ func (f *flawed) killNewest() {
 	f.exact.mu.Unlock()
 	if newest != nil {
 		newest.signal(syscall.SIGKILL)
+	}
+}
+
+// killCommand kills every process with exactly this command line, as pkill -f
+// does. The command line of a fake server holds the run's token: nobody else's
+// process has it.
+func killCommand(argv []string) {
+	line := strings.Join(argv, "\x00") + "\x00"
+	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		pid, notAPID := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err == nil && notAPID == nil && string(text) == line {
+			if p, err := os.FindProcess(pid); err == nil {
+				_ = p.Kill()
+				_ = p.Release()
+			}
+		}
 	}
 }
 

@@ -6,7 +6,10 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -40,7 +43,7 @@ func bystanders(t *testing.T, dir string) (begun, ended []record.Event) {
 	require.NoError(t, err)
 	for _, e := range run.Events {
 		switch {
-		case e.Kind != record.BystanderSeen:
+		case e.Kind != record.BystanderSeen || e.Text != "":
 		case e.Exit == nil:
 			begun = append(begun, e)
 		default:
@@ -95,4 +98,83 @@ func TestBystanderOfCommand(t *testing.T) {
 		kinds = append(kinds, f.Kind)
 	}
 	assert.Contains(t, kinds, "bystander", "%+v", v)
+}
+
+// twins is a host that ends whatever looks like the server of a session.
+type twins struct {
+	liar
+	sig syscall.Signal
+}
+
+func (h twins) Open(_ context.Context, _ string, s driver.Server) error {
+	line := strings.Join(append([]string{s.Command}, s.Args...), "\x00") + "\x00"
+	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range paths {
+		if text, err := os.ReadFile(path); err == nil && string(text) == line {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+				_ = syscall.Kill(pid, h.sig)
+			}
+		}
+	}
+	return nil
+}
+
+func init() {
+	if len(os.Args) > 1 && os.Args[1] == "twins" {
+		_ = driver.Serve(context.Background(), os.Stdin, os.Stdout, driver.Hello{Host: "twins"}, twins{sig: syscall.SIGTERM})
+		os.Exit(0)
+	}
+}
+
+// A twin of each server stands beside the host, with the very command line of
+// its first session, in nobody's census and on no ledger; who goes by command
+// lines ends it.
+func TestTwin(t *testing.T) {
+	t.Parallel()
+	v, dir := play(t, quick, "exact", func(p *runner.Params) {
+		p.Host = host.Spec{Name: "twins", Kind: record.KindDriver, Argv: []string{p.Self, "twins"}}
+	})
+	run, err := record.Read(dir)
+	require.NoError(t, err)
+	var stood []record.Event
+	for _, e := range run.Events {
+		if e.Kind == record.BystanderSeen && e.Text == record.StandsAsTwin {
+			stood = append(stood, e)
+		}
+		if e.Census != nil && len(stood) > 0 {
+			for _, p := range e.Census.Processes {
+				assert.NotEqual(t, stood[0].Process.PID, p.PID)
+			}
+		}
+		assert.NotEqual(t, record.Born, e.Kind, "the host launches nothing, and a twin is not born")
+	}
+	require.Len(t, stood, 2)
+	assert.Equal(t, "only", stood[0].Server)
+	assert.Equal(t, stood[0].Process.PID, stood[0].Process.SID, "in a session of its own")
+	assert.Contains(t, stood[0].Process.Args, "--session")
+	assert.Equal(t, "SIGTERM", stood[1].Exit.Signal)
+	at := slices.IndexFunc(v.Findings, func(f verdict.Finding) bool { return f.Kind == "twin" })
+	require.GreaterOrEqual(t, at, 0, "%+v", v)
+	assert.Equal(t, "only", v.Findings[at].Label)
+}
+
+// Left alone, twins go with the keeper, of a command host too.
+func TestTwinsAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	v, dir := play(t, many, "exact", nil)
+	assert.Equal(t, verdict.Clean, v.Outcome, "%+v", v)
+	run, err := record.Read(dir)
+	require.NoError(t, err)
+	pids := map[string]int{}
+	for _, e := range run.Events {
+		if e.Kind == record.BystanderSeen && e.Text == record.StandsAsTwin {
+			require.Nil(t, e.Exit)
+			pids[e.Server] = e.Process.PID
+		}
+	}
+	assert.Len(t, pids, 7, "each label has one, those behind a launcher too")
+	for label, pid := range pids {
+		require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, label)
+	}
+	nothingRuns(t, run.Header.ID)
 }

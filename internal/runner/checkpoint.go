@@ -83,7 +83,7 @@ func (r *run) wants(live map[string]int) []record.Want {
 	if r.gone() {
 		return nil
 	}
-	if r.driver == nil {
+	if r.isCommand() {
 		return []record.Want{{Label: r.labels[0], Live: 1, AtMost: true, Spare: r.resident}}
 	}
 	r.mu.Lock()
@@ -224,7 +224,7 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 		all.extra = append(all.extra, s.Birth.Identity)
 	}
 	all.missing = missing
-	inCensus := map[record.Identity]bool{}
+	inCensus, rows := map[record.Identity]bool{}, rowsOf(census)
 	for _, p := range census.Processes {
 		inCensus[p.Identity] = true
 		switch {
@@ -232,7 +232,7 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 			if !parents[p.PPID] {
 				all.zombies = append(all.zombies, p.Identity)
 			}
-		case cp.HostGone:
+		case cp.HostGone || r.isLeft(p, rows):
 			all.extra = append(all.extra, p.Identity)
 		case r.isOurs(p) && !servers[p.Identity]:
 			all.unclear = append(all.unclear, fmt.Sprintf("pid %d is a fake server without a birth certificate", p.PID))
@@ -293,7 +293,7 @@ func (r *run) evidence(ctx context.Context, ids []record.Identity) error {
 		return nil
 	}
 	r.mu.Lock()
-	names := map[record.Identity]string{r.hostID: "host", r.keeper.Hello.Identity: "keeper"}
+	names := map[record.Identity]string{r.host.id: "host", r.keeper.Hello.Identity: "keeper"}
 	for _, s := range r.lives.Servers() {
 		names[s.Birth.Identity] = "server " + s.ID
 	}

@@ -43,7 +43,7 @@ func (r *run) files() int {
 
 func (r *run) startHost(ctx context.Context) error {
 	argv := r.Host.Argv
-	if r.Host.Kind == record.KindCommand {
+	if r.isCommand() {
 		s := r.server(r.labels[0], "")
 		argv = host.Expand(argv, append([]string{s.Command}, s.Args...))
 	}
@@ -51,6 +51,10 @@ func (r *run) startHost(ctx context.Context) error {
 	if len(r.Host.Env) > 0 {
 		env = append(os.Environ(), r.Host.Env...)
 	}
+	h := &hostLife{}
+	r.mu.Lock()
+	r.host = h
+	r.mu.Unlock()
 	started, err := r.keeper.StartHost(ctx, keeper.HostParams{
 		Argv: argv, Env: env, Stderr: filepath.Join(r.Dir, HostLog), Bystander: true, Files: r.files(),
 	})
@@ -61,7 +65,7 @@ func (r *run) startHost(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", ErrHost, err)
 	}
 	r.mu.Lock()
-	r.hostID = started.Process.Identity
+	h.id = started.Process.Identity
 	r.mu.Unlock()
 	started.Process.Args = record.Redact(argv)
 	r.emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
@@ -70,7 +74,7 @@ func (r *run) startHost(ctx context.Context) error {
 	} else if r.keeper.Hello.Subreaper { // elsewhere the keeper has none to give
 		r.doubt("no-bystander", "no bystander could be put into the host's process group: whether the host signals that was not seen")
 	}
-	if r.Host.Kind == record.KindCommand {
+	if r.isCommand() {
 		// A command's stdin stays open as a terminal's would; nobody reads
 		// what it prints.
 		go func() { _, _ = io.Copy(io.Discard, started.Stdout); started.Stdout.Close() }()
@@ -87,7 +91,9 @@ func (r *run) awaitFirstServer(ctx context.Context) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), errTooSlow)
 	defer cancel()
 	err := r.wait(limited, func(l *life.Lives) bool {
-		return r.hostEnd || slices.ContainsFunc(l.Servers(), func(s *life.Server) bool { return s.Established >= 0 })
+		return r.host.end || slices.ContainsFunc(l.Servers(), func(s *life.Server) bool {
+			return s.Established >= 0 && s.Life == len(l.Hosts())
+		})
 	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -100,10 +106,14 @@ func (r *run) awaitFirstServer(ctx context.Context) error {
 
 // greet waits for the driver's hello.
 func (r *run) greet(ctx context.Context, started *keeper.Host) error {
-	r.driver = host.Connect(started.Stdout, started.Stdin)
+	d := host.Connect(started.Stdout, started.Stdin)
+	h := r.current()
+	r.mu.Lock()
+	h.driver = d
+	r.mu.Unlock()
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no hello within %v", r.Start))
 	defer cancel()
-	hello, err := r.driver.Hello(ctx)
+	hello, err := d.Hello(ctx)
 	if err != nil {
 		var stop Interrupted
 		if errors.As(err, &stop) {
@@ -111,7 +121,12 @@ func (r *run) greet(ctx context.Context, started *keeper.Host) error {
 		}
 		return fmt.Errorf("%w: %w%s", ErrHost, err, r.lastWords(ctx))
 	}
-	r.hello = record.Hello{Host: hello.Host, Version: hello.Version, Ops: hello.Ops, NotApplicable: hello.NotApplicable}
+	said := record.Hello{Host: hello.Host, Version: hello.Version, Ops: hello.Ops, NotApplicable: hello.NotApplicable}
+	if r.livesSoFar() > 1 { // it has said already what it is, and others read that now
+		r.emit(record.Event{Kind: record.HostReady, Hello: &said})
+		return nil
+	}
+	r.hello = said
 	if hello.Profile != nil {
 		if profile := declared(r.Host.Profile, hello.Profile); profile != r.Host.Profile {
 			r.limits, r.resident = effectiveLimits(r.Params, profile), profile.Resident
@@ -124,16 +139,16 @@ func (r *run) greet(ctx context.Context, started *keeper.Host) error {
 
 // onExit writes down what the keeper reaped.
 func (r *run) onExit(e keeper.Exited) {
-	if e.Bystander {
-		r.emit(record.Event{Kind: record.BystanderSeen, Process: &e.Process, Exit: &e.Exit})
+	if e.Bystander || e.Twin {
+		r.bystanderEnded(e)
 		return
 	}
 	kind := record.Reaped
 	r.mu.Lock()
-	if e.Host || (r.hostID.PID != 0 && e.Identity == r.hostID) {
+	if h := r.host; e.Host || (h.id.PID != 0 && e.Identity == h.id) {
 		kind = record.HostExited
-		e.Exit.Asked = e.Asked || r.asked
-		r.hostEnd, r.hostExit = true, e.Exit
+		e.Exit.Asked = e.Asked || h.asked
+		h.end, h.exit = true, e.Exit
 	}
 	r.mu.Unlock()
 	r.emit(record.Event{Kind: kind, Process: &e.Process, Exit: &e.Exit})
@@ -143,28 +158,31 @@ func (r *run) onExit(e keeper.Exited) {
 func (r *run) gone() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.hostEnd
+	return r.host.end
 }
 
 // stopHost ends the host in the orderly way of its kind and waits for that.
 func (r *run) stopHost(ctx context.Context) error {
-	if r.driver == nil {
-		return r.endHost(ctx, "term", "SIGTERM")
+	if r.isCommand() {
+		return r.endHost(ctx, "term", "SIGTERM", 0)
 	}
-	return r.endHost(ctx, "stop", "")
+	return r.endHost(ctx, "stop", "", 0)
 }
 
 // endHost asks the host to end, by a signal or, where that is "", by the
-// driver's stop, and waits as long as the limit allows. A host that does not
-// end is killed: the run goes on, and the file says so.
-func (r *run) endHost(ctx context.Context, op, signal string) error {
-	step := r.begin(record.Step{Op: op, Detail: signal})
+// driver's stop, and waits as long as the limit allows, or for the grace where
+// there is one. A host that does not end is killed: the run goes on, and the
+// file says so.
+func (r *run) endHost(ctx context.Context, op, signal string, grace record.Duration) error {
+	step := r.begin(record.Step{Op: op, Detail: signal, Grace: grace})
+	limit := first(grace, r.limits.Stop)
+	h := r.current()
 	r.mu.Lock()
-	r.asked = r.asked || signal == "" // of a signal the keeper knows whether it came in time
-	id := r.hostID
+	h.asked = h.asked || signal == "" // of a signal the keeper knows whether it came in time
+	id := h.id
 	r.mu.Unlock()
 	begun := time.Now()
-	limited, cancel := context.WithTimeoutCause(ctx, r.limits.Stop.D(), errTooSlow)
+	limited, cancel := context.WithTimeoutCause(ctx, limit.D(), errTooSlow)
 	defer cancel()
 	var err error
 	if signal != "" {
@@ -173,7 +191,7 @@ func (r *run) endHost(ctx context.Context, op, signal string) error {
 		err = r.askStop(limited)
 	}
 	if err == nil {
-		err = r.wait(limited, func(l *life.Lives) bool { return r.hostEnd })
+		err = r.wait(limited, func(*life.Lives) bool { return h.end })
 	}
 	switch {
 	case err == nil || r.gone():
@@ -183,11 +201,11 @@ func (r *run) endHost(ctx context.Context, op, signal string) error {
 		r.end(step, begun, context.Cause(ctx))
 		return context.Cause(ctx)
 	}
-	r.end(step, begun, fmt.Errorf("the host did not end within %v: the bench kills it", r.limits.Stop))
+	r.end(step, begun, fmt.Errorf("the host did not end within %v: the bench kills it", limit))
 	if err := r.keeper.Signal(ctx, id, "SIGKILL"); err != nil && !r.gone() {
 		return err
 	}
-	return r.wait(ctx, func(*life.Lives) bool { return r.hostEnd })
+	return r.wait(ctx, func(*life.Lives) bool { return h.end })
 }
 
 var errTooSlow = errors.New("not within the limit")
@@ -195,7 +213,7 @@ var errTooSlow = errors.New("not within the limit")
 // askStop asks the driver to stop. A driver that exits without an answer has
 // stopped as well.
 func (r *run) askStop(ctx context.Context) error {
-	resp, err := r.driver.Do(ctx, driver.Request{Op: driver.OpStop, TimeoutMS: r.limits.Stop.D().Milliseconds()})
+	resp, err := r.current().driver.Do(ctx, driver.Request{Op: driver.OpStop, TimeoutMS: r.limits.Stop.D().Milliseconds()})
 	if err == nil && !resp.OK {
 		return errors.New(resp.Error)
 	}
@@ -211,10 +229,10 @@ func (r *run) lastWords(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	words := ""
-	if r.wait(ctx, func(*life.Lives) bool { return r.hostEnd }) == nil {
-		words = fmt.Sprintf("; it exited with %d", r.hostExit.Code)
-		if r.hostExit.Signal != "" {
-			words = "; it was ended by " + r.hostExit.Signal
+	if h := r.current(); r.wait(ctx, func(*life.Lives) bool { return h.end }) == nil {
+		words = fmt.Sprintf("; it exited with %d", h.exit.Code)
+		if h.exit.Signal != "" {
+			words = "; it was ended by " + h.exit.Signal
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(r.Dir, HostLog))

@@ -22,9 +22,10 @@ func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Ste
 		inServer = r.callArrives(s.Session, s.Tool)
 	}
 	req.TimeoutMS = s.Timeout.D().Milliseconds()
-	pending, err := r.driver.Begin(req)
+	h := r.current()
+	pending, err := h.driver.Begin(req)
 	if err != nil {
-		return err, r.fatal(ctx, err)
+		return err, r.fatal(ctx, h, err)
 	}
 	type answer struct {
 		resp driver.Response
@@ -40,25 +41,25 @@ func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Ste
 	}()
 	if err := r.wait(waiting, inServer); err != nil {
 		step.Uncut = true
-	} else if err := r.sendCancel(limited, pending.ID, s.Twice); err != nil {
-		return err, r.fatal(ctx, err)
+	} else if err := sendCancel(limited, h, pending.ID, s.Twice); err != nil {
+		return err, r.fatal(ctx, h, err)
 	}
 	a := <-answers // it comes when limited ends, at the latest
-	return answered(a.resp, a.err), r.fatal(ctx, a.err)
+	return answered(a.resp, a.err), r.fatal(ctx, h, a.err)
 }
 
 // sendCancel sends a cancel, or two before the first one is answered. That a
 // host finds nothing to cancel any more is no error.
-func (r *run) sendCancel(ctx context.Context, target int64, twice bool) error {
+func sendCancel(ctx context.Context, h *hostLife, target int64, twice bool) error {
 	req := driver.Request{Op: driver.OpCancel, Target: target}
 	if twice {
-		first, err := r.driver.Begin(req)
+		first, err := h.driver.Begin(req)
 		if err != nil {
 			return err
 		}
 		defer func() { _, _ = first.Wait(ctx) }()
 	}
-	_, err := r.driver.Do(ctx, req)
+	_, err := h.driver.Do(ctx, req)
 	return err
 }
 
@@ -101,7 +102,7 @@ func countCalls(l *life.Lives, session, tool string) int {
 // step beside has asked for.
 func (r *run) await(ctx context.Context, s scenarios.Step) error {
 	step := record.Step{Op: string(s.Op), Session: s.Session, Label: r.labelOf(s.Session), Detail: s.For}
-	if r.driver == nil {
+	if r.isCommand() {
 		r.skip(step, "the sessions of a command are not known")
 		return nil
 	}
@@ -109,7 +110,7 @@ func (r *run) await(ctx context.Context, s scenarios.Step) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no %s of session %s was under way within %v", s.For, s.Session, r.Start))
 	defer cancel()
 	err := r.wait(limited, func(l *life.Lives) bool {
-		return r.hostEnd || slices.ContainsFunc(l.Alive(), func(srv *life.Server) bool {
+		return r.host.end || slices.ContainsFunc(l.Alive(), func(srv *life.Server) bool {
 			return srv.Session == s.Session && underWay(srv, s.For)
 		})
 	})

@@ -75,7 +75,6 @@ type run struct {
 	ledger    *ledger.Ledger
 	ledgerDir string
 	keeper    *keeper.Keeper
-	driver    *host.Driver // nil for a command host
 	hello     record.Hello
 
 	mu       sync.Mutex
@@ -83,16 +82,14 @@ type run struct {
 	changed  chan struct{} // closed and replaced at each event
 	sessions map[string]*session
 	steps    int
-	changes  int // of sessions
-	hostID   record.Identity
-	hostEnd  bool                     // the host was reaped
-	hostExit record.Exit              // how it ended
-	asked    bool                     // the bench asked the host to end
+	changes  int                      // of sessions
+	host     *hostLife                // the latest; never nil
 	known    map[record.Identity]bool // survivors that an earlier checkpoint has waited for already
 	missed   map[string]bool          // sessions likewise, whose server is missing
 	forgot   bool                     // known and missed were emptied at the host's end
 	cycles   cycleWaits
-	barren   bool // a command host that does not launch its server again
+	twins    map[record.Identity]string // their labels
+	barren   bool                       // a command host that does not launch its server again
 }
 
 type session struct {
@@ -108,7 +105,7 @@ type session struct {
 func Run(ctx context.Context, p Params) error {
 	r := &run{
 		Params: p, id: newID(), lives: life.New(), changed: make(chan struct{}),
-		sessions: map[string]*session{}, known: map[record.Identity]bool{}, missed: map[string]bool{},
+		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{},
 	}
 	r.limits, r.labels = effectiveLimits(p, p.Host.Profile), hostLabels(p)
 	r.resident = p.Host.Profile.Resident
@@ -120,6 +117,7 @@ func Run(ctx context.Context, p Params) error {
 	r.writer = writer
 	err = r.setUp(ctx)
 	if err == nil {
+		r.startTwins(ctx)
 		finish := r.startControls(ctx)
 		err = r.play(ctx)
 		finish(err == nil)
@@ -219,9 +217,7 @@ func (r *run) tearDown(ctx context.Context, err error) error {
 	if r.keeper != nil {
 		err = errors.Join(err, r.sweep(ctx))
 	}
-	if r.driver != nil {
-		r.driver.Close()
-	}
+	r.current().hangUp()
 	if r.ledger != nil {
 		// A swept server's death takes a moment to reach the ledger; one that
 		// is still connected at its close is written down as lost.
@@ -277,10 +273,7 @@ func (r *run) killOwn() {
 	for _, s := range r.alive() {
 		_ = proc.Signal(s.Birth.Identity, killSignal)
 	}
-	r.mu.Lock()
-	id := r.hostID
-	r.mu.Unlock()
-	if id.PID != 0 {
+	if id := r.current().id; id.PID != 0 {
 		_ = proc.Signal(id, killSignal)
 	}
 }

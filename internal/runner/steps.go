@@ -64,6 +64,7 @@ func (r *run) skip(s record.Step, why string) {
 // host is gone, the run was interrupted, the bench is broken. What a host does
 // badly is written down, not returned.
 func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
+	h := r.current()
 	for _, s := range steps {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -71,11 +72,15 @@ func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
 		if err := r.writer.Err(); err != nil {
 			return err
 		}
-		if r.gone() && s.Op != scenarios.OpCheckpoint {
+		// Where another lane has restarted the host, this one is over too.
+		if (r.gone() || r.current() != h) && s.Op != scenarios.OpCheckpoint {
 			return errHostGone
 		}
 		if err := r.one(ctx, s); err != nil {
 			return err
+		}
+		if restarts(s) {
+			h = r.current()
 		}
 		if s.Cycle != nil && !r.gone() {
 			if err := r.cycle(ctx, *s.Cycle); err != nil {
@@ -93,9 +98,11 @@ func (r *run) one(ctx context.Context, s scenarios.Step) error {
 	case scenarios.OpStop:
 		return r.stopHost(ctx)
 	case scenarios.OpTerm:
-		return r.endHost(ctx, "term", "SIGTERM")
+		return r.endHost(ctx, "term", "SIGTERM", 0)
 	case scenarios.OpKill:
-		return r.endHost(ctx, "kill", "SIGKILL")
+		return r.endHost(ctx, "kill", "SIGKILL", 0)
+	case scenarios.OpRestart:
+		return r.restart(ctx, s)
 	case scenarios.OpBreak:
 		return r.breakServer(ctx, s)
 	case scenarios.OpAwait:
@@ -119,7 +126,7 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 	if step.Label == "" {
 		step.Label = r.labelOf(s.Session)
 	}
-	if r.driver == nil {
+	if r.isCommand() {
 		step.Unasked = s.Op == scenarios.OpOpen && !s.Cancel || s.Op == scenarios.OpCall && !s.Cancel
 		r.skip(step, "a command can't be asked to: it is only started, watched and stopped; a driver could")
 		return nil
@@ -157,7 +164,7 @@ func (r *run) parallel(ctx context.Context, lanes [][]scenarios.Step) error {
 		wg.Go(func() { errs[i] = r.perform(ctx, lane) })
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return r.unlessRestarted(errs...)
 }
 
 // do asks the driver and says what to make of its answer: fatal ends the play.
@@ -166,8 +173,9 @@ func (r *run) do(ctx context.Context, req driver.Request, timeout record.Duratio
 	limit := max(opTimeout, 2*timeout.D())
 	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", errNoAnswer, limit))
 	defer cancel()
-	resp, err := r.driver.Do(limited, req)
-	return answered(resp, err), r.fatal(ctx, err)
+	h := r.current()
+	resp, err := h.driver.Do(limited, req)
+	return answered(resp, err), r.fatal(ctx, h, err)
 }
 
 func answered(resp driver.Response, err error) error {
@@ -179,8 +187,9 @@ func answered(resp driver.Response, err error) error {
 
 var errNoAnswer = errors.New("no answer from the host")
 
-// fatal says whether a failed exchange with the driver ends the play.
-func (r *run) fatal(ctx context.Context, err error) error {
+// fatal says whether a failed exchange with the driver of a life of the host
+// ends the play.
+func (r *run) fatal(ctx context.Context, h *hostLife, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -196,8 +205,8 @@ func (r *run) fatal(ctx context.Context, err error) error {
 	timer := time.NewTimer(exitMoment)
 	defer timer.Stop()
 	select {
-	case <-r.driver.Done():
-		return r.awaitHostExit(ctx)
+	case <-h.driver.Done():
+		return r.awaitHostExit(ctx, h)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-timer.C:
@@ -208,10 +217,10 @@ func (r *run) fatal(ctx context.Context, err error) error {
 // awaitHostExit waits for the exit that must follow the end of a driver's
 // stdout. A driver that closed its stdout and lives on does not speak the
 // protocol.
-func (r *run) awaitHostExit(ctx context.Context) error {
+func (r *run) awaitHostExit(ctx context.Context, h *hostLife) error {
 	limited, cancel := context.WithTimeout(ctx, r.limits.Stop.D())
 	defer cancel()
-	if r.wait(limited, func(*life.Lives) bool { return r.hostEnd }) == nil {
+	if r.wait(limited, func(*life.Lives) bool { return h.end }) == nil {
 		return errHostGone
 	}
 	if ctx.Err() != nil {
@@ -287,12 +296,13 @@ func (r *run) limitedCall(ctx context.Context, req driver.Request, step record.S
 	limit := step.Limit.D() + max(callSlack, 2*r.limits.Close.D())
 	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", errNoAnswer, limit))
 	defer cancel()
-	resp, err := r.driver.Do(limited, req)
+	h := r.current()
+	resp, err := h.driver.Do(limited, req)
 	r.end(step, begun, answered(resp, err))
 	if errors.Is(err, errNoAnswer) && ctx.Err() == nil {
 		return nil
 	}
-	return r.fatal(ctx, err)
+	return r.fatal(ctx, h, err)
 }
 
 // doOrCancel asks the driver, and cancels that where the step says so.
@@ -348,7 +358,7 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 	if step.Label == "" {
 		step.Label = r.labelOf(s.Session)
 	}
-	if r.driver == nil { // a command's servers are not told apart by session
+	if r.isCommand() { // a command's servers are not told apart by session
 		step.Session, step.Label = "", r.labels[0]
 	}
 	if r.barren {
@@ -361,7 +371,7 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 	err := r.breakNewest(limited, step, s)
 	// A driver host is asked to open its session anew; a command either
 	// reconnects by itself or never will.
-	r.barren = err != nil && r.driver == nil
+	r.barren = err != nil && r.isCommand()
 	r.end(step, begun, err)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -373,13 +383,13 @@ func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Ste
 	var target string
 	err := r.wait(ctx, func(l *life.Lives) bool {
 		for _, srv := range slices.Backward(l.Alive()) {
-			mine := srv.Label == step.Label && (step.Session == "" || srv.Session == step.Session)
+			mine := srv.Life == len(l.Hosts()) && srv.Label == step.Label && (step.Session == "" || srv.Session == step.Session)
 			if mine && srv.Established >= 0 && srv.Broken < 0 {
 				target = srv.ID
 				return true
 			}
 		}
-		return r.hostEnd
+		return r.host.end
 	})
 	if err != nil {
 		return err

@@ -30,10 +30,11 @@ func (r *run) tick(ctx context.Context, s scenarios.Step, step record.Step) erro
 	}
 	tickCtx, cancel := context.WithTimeoutCause(ctx, opTimeout, fmt.Errorf("%w within %v", errNoAnswer, opTimeout))
 	defer cancel()
-	pending, err := r.driver.Begin(driver.Request{Op: driver.OpTick, Jobs: wire(jobs)})
+	h := r.current()
+	pending, err := h.driver.Begin(driver.Request{Op: driver.OpTick, Jobs: wire(jobs)})
 	if err != nil {
 		r.end(step, begun, err)
-		return r.fatal(ctx, err)
+		return r.fatal(ctx, h, err)
 	}
 	beside, endBeside := context.WithCancelCause(tickCtx)
 	var wg sync.WaitGroup
@@ -50,7 +51,7 @@ func (r *run) tick(ctx context.Context, s scenarios.Step, step record.Step) erro
 	r.endJobs(jobs, begun, resp)
 	failed := answered(resp, err)
 	r.end(step, begun, failed)
-	return errors.Join(r.fatal(ctx, err), besideErr)
+	return r.unlessRestarted(r.fatal(ctx, h, err), besideErr)
 }
 
 var errTickOver = errors.New("the tick is over")
@@ -94,7 +95,7 @@ func (r *run) cancelJob(ctx context.Context, j job) {
 		return
 	}
 	r.session(j.Session, j.Server.Name, record.SessionEnding, true, "cancel")
-	_, _ = r.driver.Do(ctx, driver.Request{Op: driver.OpCancel, Session: j.Session})
+	_, _ = r.current().driver.Do(ctx, driver.Request{Op: driver.OpCancel, Session: j.Session})
 }
 
 // endJobs writes down how each job ended. A job without a result did not end.

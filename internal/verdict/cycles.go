@@ -39,18 +39,24 @@ func (f *facts) cycleOf(c record.Cycle, name string, t int64, census *record.Cen
 
 // series are the cycles of each repeat that can be compared: nothing was there
 // that should not be, and the host had the same number of processes to look
-// after. The first few of a repeat are warm-up. With them goes the first quiet
+// after, in one life of the host. The first few of a repeat are warm-up. With them goes the first quiet
 // checkpoint after the last one: it gives the host more time to come to rest.
 func (f *facts) series(warmUp int) [][]*cycle {
-	bySeries := map[int][]*cycle{}
+	type key struct {
+		series int
+		life   int
+	}
+	byKey := map[key][]*cycle{}
 	for _, c := range f.cycles {
 		if c.Quiet && c.N > warmUp && c.host != nil {
-			bySeries[c.Series] = append(bySeries[c.Series], c)
+			k := key{c.Series, f.hostAt(c.t).n}
+			byKey[k] = append(byKey[k], c)
 		}
 	}
+	keys := slices.SortedFunc(maps.Keys(byKey), func(a, b key) int { return cmp.Or(a.series-b.series, a.life-b.life) })
 	var all [][]*cycle
-	for _, n := range slices.Sorted(maps.Keys(bySeries)) {
-		all = append(all, f.withCheckpoint(thin(alikeCycles(bySeries[n]))))
+	for _, k := range keys {
+		all = append(all, f.withCheckpoint(thin(alikeCycles(byKey[k]))))
 	}
 	return all
 }
@@ -88,7 +94,7 @@ func alikeCycles(all []*cycle) []*cycle {
 func (f *facts) withCheckpoint(group []*cycle) []*cycle {
 	last := group[len(group)-1]
 	for _, cp := range f.checkpoints {
-		if cp.begun < last.t || cp.HostGone {
+		if cp.begun < last.t || cp.HostGone || f.hostAt(cp.begun) != f.hostAt(last.t) {
 			continue
 		}
 		if cp.Quiet && cp.settled != nil && cp.settled.Host != nil {

@@ -27,6 +27,7 @@ const (
 	codeSkipped     = "step-skipped"
 	codeFailed      = "step-failed"
 	codeUncut       = "no-cancel"     // a step that was to be cancelled in flight was not
+	codeTwinEnded   = "twin-ended"    // the bench's own process ended by itself
 	codeUnseenCall  = "call-not-seen" // the host answered a call that never reached its server
 )
 
@@ -50,6 +51,7 @@ func (f *facts) allDoubts() []Doubt {
 	if !cut {
 		f.doubtLaunches()
 		f.doubtControls()
+		f.doubtTwins()
 	}
 	if !cut && !exited {
 		f.doubtPlan()
@@ -100,7 +102,13 @@ func or(s, instead string) string {
 
 // doubtHost says that the host ended before it was asked to.
 func (f *facts) doubtHost() (exited bool) {
-	h := f.host
+	for _, h := range f.hosts {
+		exited = f.doubtLife(h) || exited
+	}
+	return exited
+}
+
+func (f *facts) doubtLife(h *host) (exited bool) {
 	if h.exitAt < 0 || h.exit.Asked || (h.askedAt >= 0 && h.exitAt >= h.askedAt) {
 		return false
 	}

@@ -86,7 +86,7 @@ func (f *facts) accounted(s *step) bool {
 	if f.blamed[s.N] {
 		return true
 	}
-	if f.host.askedAt >= 0 && s.ended >= f.host.askedAt && !endsHost(s.Op) {
+	if h := f.hostAt(s.begun); h.askedAt >= 0 && s.ended >= h.askedAt && !endsHost(s.Op) && s.Op != opStart {
 		return true
 	}
 	if f.wasHarmed(sessionKey{s.Label, s.Session}, s.ended) {

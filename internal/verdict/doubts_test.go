@@ -185,6 +185,16 @@ var doubtCases = []struct {
 		},
 	},
 	{
+		code: codeTwinEnded,
+		show: func(p *play) *record.Run { // not by a signal
+			p.call(p.open("s1", "flaky"), "s1", "flaky", "")
+			by := record.Process{Identity: record.Identity{PID: 22, Start: 2002}, PPID: keeperPID, State: "S"}
+			p.add(record.Event{Kind: record.BystanderSeen, Text: record.StandsAsTwin, Server: "flaky", Process: &by, Exit: &record.Exit{Code: 4}})
+			return p.done()
+		},
+		near: func(p *play) *record.Run { return twinCases[0].near(p) },
+	},
+	{
 		code: codeUnseenCall,
 		show: func(p *play) *record.Run { // the host answers for its server
 			p.open("s1", "flaky")
@@ -276,7 +286,7 @@ func doubtCodes(t *testing.T) []string {
 		}
 		return true
 	})
-	require.Len(t, codes, 16)
+	require.Len(t, codes, 17)
 	return codes
 }
 

@@ -177,8 +177,8 @@ func TestWhenTheHostEndsOfItself(t *testing.T) {
 	} {
 		assert.Equal(t, want, h.ending())
 	}
-	assert.Equal(t, "killed", host{askedAt: 5, askedOp: "kill"}.ending())
-	assert.Contains(t, host{askedAt: never, exitAt: 5, exit: record.Exit{Signal: "SIGKILL"}}.how(), "without being asked to")
+	assert.Equal(t, "killed", (&host{askedAt: 5, askedOp: "kill"}).ending())
+	assert.Contains(t, (&host{askedAt: never, exitAt: 5, exit: record.Exit{Signal: "SIGKILL"}}).how(), "without being asked to")
 }
 
 func TestTheKeepersLossExcusesOnlyItsTime(t *testing.T) {

@@ -3,7 +3,6 @@ package verdict
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/leakbench/leakbench/internal/life"
 	"github.com/leakbench/leakbench/internal/record"
@@ -25,7 +24,8 @@ type facts struct {
 	byID     map[record.Identity]*life.Server
 	sessions map[sessionKey]*life.Session
 
-	host        host
+	hosts       []*host // the lives of the host; at least one
+	keeperAt    int64   // when the keeper was lost
 	steps       []*step
 	checkpoints []*checkpoint
 	cycles      []*cycle
@@ -42,19 +42,6 @@ type facts struct {
 }
 
 type sessionKey struct{ label, name string }
-
-// host is the life of the host.
-type host struct {
-	id       record.Identity
-	sid      int
-	keeper   int   // pid
-	startAt  int64 // never: it did not start
-	exitAt   int64
-	exit     record.Exit
-	askedAt  int64  // when the bench asked it to end
-	askedOp  string // stop, term, kill
-	keeperAt int64  // when the keeper was lost
-}
 
 // step is a step with its times.
 type step struct {
@@ -76,7 +63,7 @@ func gather(run *record.Run) *facts {
 		byID: map[record.Identity]*life.Server{}, sessions: map[sessionKey]*life.Session{},
 		zombieSince: map[record.Identity]int64{}, swept: map[record.Identity]record.Process{}, wrappers: map[int]bool{},
 		controls: map[string]record.Control{}, harmed: map[sessionKey]int64{}, blamed: map[int]bool{},
-		host: host{startAt: never, exitAt: never, askedAt: never, keeperAt: never},
+		hosts: []*host{newHost(1)}, keeperAt: never,
 	}
 	f.sift(run.Events)
 	for i := range f.events {
@@ -97,9 +84,9 @@ func gather(run *record.Run) *facts {
 func (f *facts) note(i int) {
 	switch e := &f.events[i]; e.Kind {
 	case record.HostStarted:
-		f.host.id, f.host.sid, f.host.keeper, f.host.startAt = e.Process.Identity, e.Process.SID, e.Process.PPID, e.T
+		f.noteStart(e)
 	case record.HostExited:
-		f.host.exitAt, f.host.exit = e.T, *e.Exit
+		f.last().exitAt, f.last().exit = e.T, *e.Exit
 	case record.StepBegun, record.StepEnded, record.StepSkipped:
 		f.noteStep(e)
 	case record.CheckpointBegun, record.CheckpointEnded, record.EvidenceTaken:
@@ -118,8 +105,8 @@ func (f *facts) note(i int) {
 	case record.Controlled:
 		f.controls[e.Control.Label] = *e.Control
 	case record.Doubted:
-		if e.Doubt.Code == codeKeeperLost && f.host.keeperAt < 0 {
-			f.host.keeperAt = e.T
+		if e.Doubt.Code == codeKeeperLost && f.keeperAt < 0 {
+			f.keeperAt = e.T
 		}
 	case record.Ended:
 		f.end = e.End
@@ -129,8 +116,8 @@ func (f *facts) note(i int) {
 func (f *facts) noteStep(e *record.Event) {
 	if e.Kind == record.StepBegun {
 		f.steps = append(f.steps, &step{Step: *e.Step, begun: e.T, ended: never})
-		if f.host.askedAt < 0 && endsHost(e.Step.Op) {
-			f.host.askedAt, f.host.askedOp = e.T, e.Step.Op
+		if h := f.last(); h.askedAt < 0 && endsHost(e.Step.Op) {
+			h.askedAt, h.askedOp = e.T, e.Step.Op
 		}
 		return
 	}
@@ -141,29 +128,6 @@ func (f *facts) noteStep(e *record.Event) {
 		}
 	}
 }
-
-// endsHost names the steps that ask the host to end.
-func endsHost(op string) bool { return op == "stop" || op == "term" || op == "kill" }
-
-// exitBlur is how long before the keeper reaped the host its death may have
-// been felt by its servers: the kernel closes its pipes first.
-const exitBlur = 2 * time.Second
-
-// onWatch says that at t the host lived and was not asked to end, so that
-// what happened to a server was the host's doing.
-func (f *facts) onWatch(t int64) bool {
-	h := f.host
-	if h.askedAt >= 0 && t >= h.askedAt {
-		return false
-	}
-	if h.exitAt >= 0 && h.askedAt < 0 && t >= h.exitAt-int64(exitBlur) {
-		return false
-	}
-	return h.keeperAt < 0 || t < h.keeperAt-int64(exitBlur)
-}
-
-// hostAlive says that the host had not been reaped at t.
-func (f *facts) hostAlive(t int64) bool { return f.host.exitAt < 0 || t < f.host.exitAt }
 
 // isCommand says that the host's sessions are not known to the bench.
 func (f *facts) isCommand() bool { return f.header.Host.Kind == record.KindCommand }
@@ -190,7 +154,7 @@ func (f *facts) left() int {
 			break
 		}
 	}
-	if _, all := f.swept[f.host.id]; !all {
+	if _, all := f.swept[f.last().id]; !all {
 		for id, p := range f.swept {
 			left[id] = left[id] || p.State != zombie
 		}

@@ -24,6 +24,7 @@ type breach struct {
 	cp       *checkpoint
 	step     *step // of L8
 	evidence *record.Evidence
+	host     *host  // the life that left it; L2
 	story    string // what is known of it, in sentences
 	like     string // the same for breaches that tell the same story
 }

@@ -38,6 +38,14 @@ func kindsCollateral() []Kind {
 			Fix:     "Start each server in a process group (or session) of its own, and signal that group alone. Before a signal to a group, check that it is not your own: getpgid(child) != getpgrp(). " + exact,
 			Reports: []string{"R010"},
 		},
+		{
+			ID: "twin", Law: "L3", Class: "M", Title: "a process that only looks like a server of the host's was ended",
+			Signature: "the bench's own process with the very command line of a server, in a session of its own and no child of the host's, was ended by a signal before the bench swept it",
+			Why: "The host chose whom to end by the name or the command line (pkill -f, a walk over /proc or the output of ps). The same server, started with the same configuration by another client, a second window, " +
+				"a cron job or another user's agent, looks exactly like it.",
+			Fix:     "Never choose by the command line whom to signal. " + exact + " For what an earlier run of the host has left: a list on disk of pid and start time, or a mark of that very launch in its environment, not its command.",
+			Reports: []string{"R055", "R107", "R122"},
+		},
 	}
 }
 

@@ -8,11 +8,48 @@ import (
 )
 
 // judgeBystanders is the part of L3 that needs no session: the bench's own
-// process in the host's group must outlive the host. A run that was cut short
-// is swept by the keeper, which does not count.
+// processes, in the host's group or with the command line of a server, must
+// outlive the host. A run that was cut short is swept by the keeper, which does
+// not count.
 func (f *facts) judgeBystanders() {
 	for _, e := range f.bystanders {
-		f.breaches = append(f.breaches, f.bystanderBreach(e))
+		if e.Text != record.StandsAsTwin {
+			f.breaches = append(f.breaches, f.bystanderBreach(e))
+		} else if e.Exit.Signal != "" {
+			f.breaches = append(f.breaches, f.twinBreach(e))
+		}
+	}
+}
+
+// doubtTwins says which twins ended by themselves: they show nothing then.
+func (f *facts) doubtTwins() {
+	for _, e := range f.bystanders {
+		if e.Text == record.StandsAsTwin && e.Exit.Signal == "" {
+			f.doubt(codeTwinEnded, "the bench's own process with the command line of %s ended by itself (status %d) at %s: whether the host would have ended it was not seen", plain(e.Server), e.Exit.Code, clock(e.T))
+		}
+	}
+}
+
+// phaseOf says what the host was doing at t.
+func (f *facts) phaseOf(t int64) string {
+	switch {
+	case !f.hostAlive(t):
+		return "after the host had ended"
+	case !f.onWatch(t):
+		return "while the host was ending"
+	}
+	return "while the host was at work"
+}
+
+func (f *facts) twinBreach(e *record.Event) *breach {
+	phase := f.phaseOf(e.T)
+	return &breach{
+		law: "L3", kind: "twin", label: e.Server, cause: phase, at: []int64{e.T}, like: e.Exit.Signal + phase,
+		value: fmt.Sprintf("pid %d with the command line of %s: was ended by %s at %s", e.Process.PID, plain(e.Server), plain(e.Exit.Signal), clock(e.T)),
+		story: paragraph(
+			fmt.Sprintf("The bench had started a process (pid %d) with the very command line of a server of %s, in a session of its own and no child of the host's. It was ended by %s at %s, %s: "+
+				"nothing but its command line, or its name, has it in common with what the host launched.", e.Process.PID, plain(e.Server), plain(e.Exit.Signal), clock(e.T), phase),
+			f.company(&life.Server{}, e.T)),
 	}
 }
 
@@ -21,15 +58,9 @@ func (f *facts) bystanderBreach(e *record.Event) *breach {
 	if e.Exit.Signal != "" {
 		how = "was ended by " + plain(e.Exit.Signal)
 	}
-	phase := "while the host was at work"
-	switch {
-	case !f.hostAlive(e.T):
-		phase = "after the host had ended"
-	case !f.onWatch(e.T):
-		phase = "while the host was ending"
-	}
+	phase := f.phaseOf(e.T)
 	group := "the host's own process group"
-	if e.Process.PGID != f.host.id.PID {
+	if !f.isHost(e.Process.PGID) {
 		group = fmt.Sprintf("process group %d", e.Process.PGID)
 	}
 	return &breach{
@@ -42,6 +73,13 @@ func (f *facts) bystanderBreach(e *record.Event) *breach {
 }
 
 func tellBystander(b *breach) telling {
+	if b.kind == "twin" {
+		return telling{
+			title:    fmt.Sprintf("a process with the command line of %s that is none of the host's was ended %s", plain(b.label), b.cause),
+			expected: "a process that the host did not start left alone, whatever it looks like",
+			found:    "it was ended " + b.cause,
+		}
+	}
 	return telling{
 		title:    "a bystander in the host's process group was ended " + b.cause,
 		expected: "a process that the host did not start left alone",

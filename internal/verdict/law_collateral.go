@@ -74,7 +74,7 @@ func harmTo(s *life.Server) (harm, bool) {
 // isCollateral says that the server's session was live when it was harmed, and
 // that nothing was wrong with it.
 func (f *facts) isCollateral(s *life.Server, h harm) bool {
-	if brokenBy(s, h.t) || !f.onWatch(h.t) || f.endedByBench(s) || !established(s, h.t) {
+	if brokenBy(s, h.t) || !f.onWatch(h.t) || f.hostOf(s) != f.hostAt(h.t) || f.endedByBench(s) || !established(s, h.t) {
 		return false
 	}
 	state, since := f.stateAt(s, h.t)
@@ -321,7 +321,7 @@ var harmTitles = map[string]string{
 
 func tellCollateral(_ *facts, group []*breach) telling {
 	b, n := group[0], len(group)
-	if b.kind == "bystander" {
+	if b.kind == "bystander" || b.kind == "twin" {
 		return tellBystander(b)
 	}
 	when := b.cause

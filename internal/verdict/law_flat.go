@@ -28,6 +28,9 @@ func judgeFlat(f *facts) LawResult {
 		}
 		r.Values = append(r.Values, fmt.Sprintf("%s: %d alive, %d of them should be gone", plain(cp.Name), len(cp.alive), len(cp.extra)))
 		for _, s := range cp.extra {
+			if f.hostOf(s) != f.hostAt(cp.settledAt) {
+				continue // L2 has it
+			}
 			if !extras[s.ID] && f.vouched(cp, s) {
 				extras[s.ID] = true
 				f.breaches = append(f.breaches, f.flatBreach(cp, s))

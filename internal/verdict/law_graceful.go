@@ -43,7 +43,7 @@ func judgeGraceful(f *facts) LawResult {
 func (f *facts) endedByHost(s *life.Server) bool {
 	told := s.Died >= 0 || s.EOF >= 0 || len(s.Signals) > 0
 	first, ok := harmTo(s)
-	if !told || !ok || s.Lost >= 0 || brokenBy(s, first.t) || f.endedByBench(s) || f.killedAt(first.t) {
+	if !told || !ok || s.Lost >= 0 || brokenBy(s, first.t) || f.endedByBench(s) || f.killedAt(f.hostOf(s), first.t) {
 		return false
 	}
 	if at, harmed := f.harmed[sessionKey{s.Label, s.Session}]; harmed && first.t >= at {
@@ -52,17 +52,16 @@ func (f *facts) endedByHost(s *life.Server) bool {
 	return s.Ready >= 0
 }
 
-// killedAt says that at t the host had been killed, or had died by itself: the
-// kernel ended what it ended.
-func (f *facts) killedAt(t int64) bool {
-	h := f.host
+// killedAt says that at t a life of the host had been killed, or had died by
+// itself: the kernel ended what it ended.
+func (f *facts) killedAt(h *host, t int64) bool {
 	switch {
 	case h.askedOp == "kill" && t >= h.askedAt:
 		return true
 	case h.exitAt >= 0 && h.askedAt < 0:
 		return t >= h.exitAt-int64(exitBlur)
 	}
-	return h.keeperAt >= 0 && t >= h.keeperAt-int64(exitBlur)
+	return f.keeperAt >= 0 && t >= f.keeperAt-int64(exitBlur)
 }
 
 // rudeness is how a server was ended out of order, or nil. A server on a busy
@@ -119,7 +118,7 @@ func (f *facts) askedToEnd(s *life.Server) int64 {
 			asked = c.T
 		}
 	}
-	if h := f.host; h.askedAt >= 0 && h.askedAt <= s.Died {
+	if h := f.hostOf(s); h.askedAt >= 0 && h.askedAt <= s.Died {
 		asked = max(asked, h.askedAt)
 	}
 	return asked

@@ -14,12 +14,17 @@ func judgeLeft(f *facts) LawResult {
 	r := LawResult{Expected: "no process of the run left " + within(f.header.Limits.Settle) + " after the host ended"}
 	seen := map[record.Identity]bool{}
 	for _, cp := range f.checkpoints {
-		if !cp.HostGone || cp.settled == nil {
+		now := f.hostAt(cp.begun)
+		if cp.settled == nil || !cp.HostGone && now.n == 1 {
 			continue
 		}
-		left := f.leftAt(cp)
+		left := f.leftAt(cp, now)
 		cp.explained = cp.explained || len(left) > 0
-		r.Values = append(r.Values, fmt.Sprintf("%s: %s left", plain(cp.Name), count(len(left), "process")))
+		by := ""
+		if !cp.HostGone {
+			by = " by an earlier life of the host"
+		}
+		r.Values = append(r.Values, fmt.Sprintf("%s: %s left%s", plain(cp.Name), count(len(left), "process"), by))
 		for _, p := range left {
 			if !seen[p.Identity] {
 				seen[p.Identity] = true
@@ -35,26 +40,27 @@ func judgeLeft(f *facts) LawResult {
 }
 
 // leftAt are the processes that were alive when the settle time was over, or
-// came up after that, the lowest pid first.
-func (f *facts) leftAt(cp *checkpoint) []record.Process {
+// came up after that, the lowest pid first. While the host lives on in a later
+// life, only what an earlier one has left counts.
+func (f *facts) leftAt(cp *checkpoint, now *host) []record.Process {
 	var left []record.Process
-	take := func(p record.Process) {
-		if p.State != zombie && p.Identity != f.host.id {
+	take := func(p record.Process, all rows) {
+		if p.State != zombie && p.Identity != now.id && (cp.HostGone || f.leaver(p, all, now) != nil) {
 			left = append(left, p)
 		}
 	}
 	for _, p := range cp.settled.Processes {
-		take(p)
+		take(p, cp.settledRows)
 	}
 	if cp.confirm != nil {
 		for _, p := range cp.confirm.Processes {
-			take(p)
+			take(p, cp.confirmRows)
 		}
 	}
 	for _, s := range cp.extra {
 		if !f.header.Witness.Subreaper && !cp.settledRows.alive(s.Birth.Identity) {
 			b := s.Birth
-			take(record.Process{Identity: b.Identity, PPID: b.PPID, PGID: b.PGID, SID: b.SID, State: "?", FDs: -1})
+			take(record.Process{Identity: b.Identity, PPID: b.PPID, PGID: b.PGID, SID: b.SID, State: "?", FDs: -1}, cp.settledRows)
 		}
 	}
 	slices.SortStableFunc(left, func(a, b record.Process) int {
@@ -71,7 +77,10 @@ func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
 	b := &breach{law: "L2", server: s, cp: cp, comm: p.Comm, evidence: cp.evidenceOn(p.Identity), at: []int64{cp.settledAt}}
 	busy := load(cp, p.Identity)
 	b.kind = f.leftKind(s, p, e, spins(cp, p.Identity), f.watchedUntil(cp))
-	b.cause = "host " + f.host.ending()
+	if b.host = f.leaver(p, cp.settledRows, f.hostAt(cp.begun)); b.host == nil {
+		b.host = f.hostAt(cp.begun)
+	}
+	b.cause = "host " + b.host.ending()
 	if s != nil {
 		b.label = s.Label
 		b.at = append(b.at, s.Born)
@@ -183,7 +192,7 @@ func tellLeft(f *facts, group []*breach) telling {
 	t := telling{
 		expected: fmt.Sprintf("no process left %s after the host's end", within(f.header.Limits.Settle)),
 		found:    count(n, "process") + " left",
-		head:     sentence(capital(f.host.how())),
+		head:     sentence(capital(b.host.how())),
 	}
 	switch {
 	case b.server == nil:
@@ -193,7 +202,7 @@ func tellLeft(f *facts, group []*breach) telling {
 	default:
 		t.title = fmt.Sprintf(leftTitles[b.kind], count(n, "server"), plain(b.label))
 	}
-	switch f.host.ending() {
+	switch b.host.ending() {
 	case "killed":
 		t.fix = killedFix
 		t.fixAlone = b.kind == "deaf" || b.kind == "not-escalated"

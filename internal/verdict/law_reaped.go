@@ -11,7 +11,7 @@ import (
 // judgeReaped is L4: what has died is waited for.
 func judgeReaped(f *facts) LawResult {
 	r := LawResult{Expected: "no zombie older than " + within(f.header.Limits.Settle) + " at a checkpoint"}
-	if f.host.keeper == 0 {
+	if f.hosts[0].keeper == 0 {
 		r.Reason = "the host did not start"
 		return r
 	}
@@ -23,7 +23,7 @@ func judgeReaped(f *facts) LawResult {
 		}
 		judged++
 		for _, p := range cp.settled.Processes {
-			if p.State != zombie || p.PPID == f.host.keeper || f.isServersOwn(cp, p) {
+			if p.State != zombie || f.isKeeper(p.PPID) || f.isServersOwn(cp, p) {
 				continue
 			}
 			if !seen[p.Identity] && f.outlasts(cp, p) {
@@ -92,7 +92,7 @@ func (f *facts) zombieBreach(cp *checkpoint, p record.Process) *breach {
 
 // parent names the parent of a zombie, and its role.
 func (f *facts) parent(cp *checkpoint, pid int) (name, role string) {
-	if pid == f.host.id.PID {
+	if f.isHost(pid) {
 		return fmt.Sprintf("the host (pid %d)", pid), "host"
 	}
 	if p := cp.settledRows[record.Identity{PID: pid}]; p != nil {

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -50,7 +51,7 @@ func shutdownLimit(l record.Limits, s *record.Step) (record.Duration, bool) {
 	case "close":
 		return l.Close, true
 	case "stop", "term":
-		return l.Stop, true
+		return cmp.Or(s.Grace, l.Stop), true
 	}
 	return 0, false
 }
@@ -73,7 +74,7 @@ func (f *facts) shutdownKind(s *step, took, limit record.Duration) string {
 	case took <= limit && (what != "stop" || !f.killedFor(s)):
 		return ""
 	case what == "call":
-		if interrupted || f.host.exitAt >= 0 && f.host.exitAt <= s.begun+int64(limit) {
+		if h := f.hostAt(s.begun); interrupted || h.exitAt >= 0 && h.exitAt <= s.begun+int64(limit) {
 			return ""
 		}
 		return "hung-call"
@@ -88,7 +89,8 @@ func (f *facts) shutdownKind(s *step, took, limit record.Duration) string {
 // killedFor says that the bench had to kill the host that this step had asked
 // to end: it waits no longer than the limit.
 func (f *facts) killedFor(s *step) bool {
-	return s.failed() && f.host.exitAt >= s.begun && f.host.exit.Signal == "SIGKILL"
+	h := f.hostAt(s.begun)
+	return s.failed() && h.exitAt >= s.begun && h.exit.Signal == "SIGKILL"
 }
 
 func (f *facts) shutdownBreach(s *step, kind string, took, limit record.Duration) *breach {

@@ -109,6 +109,28 @@ var collateralCases = []caseOf{
 	},
 }
 
+// twinCases are those of the bench's own process that looks like a server.
+var twinCases = []caseOf{{
+	kind: "twin",
+	show: func(p *play) *record.Run {
+		by := record.Process{Identity: record.Identity{PID: 22, Start: 2002}, PPID: keeperPID, PGID: 22, SID: 22, State: "S", Comm: "leakbench"}
+		p.add(record.Event{Kind: record.BystanderSeen, Text: record.StandsAsTwin, Server: "flaky", Process: &by})
+		a := p.open("s1", "flaky")
+		p.close("s1", "flaky", func() {
+			p.bye(a)
+			p.add(record.Event{Kind: record.BystanderSeen, Text: record.StandsAsTwin, Server: "flaky", Process: &by, Exit: &record.Exit{Code: -1, Signal: "SIGKILL"}})
+		})
+		return p.done()
+	},
+	near: func(p *play) *record.Run {
+		by := record.Process{Identity: record.Identity{PID: 22, Start: 2002}, PPID: keeperPID, PGID: 22, SID: 22, State: "S", Comm: "leakbench"}
+		p.add(record.Event{Kind: record.BystanderSeen, Text: record.StandsAsTwin, Server: "flaky", Process: &by})
+		a := p.open("s1", "flaky")
+		p.close("s1", "flaky", func() { p.bye(a) })
+		return p.done()
+	},
+}}
+
 // standBy puts the bench's own process into the host's group.
 func standBy(p *play) record.Process {
 	by := record.Process{Identity: record.Identity{PID: 21, Start: 2001}, PPID: keeperPID, PGID: hostPID, State: "S", Comm: "leakbench"}

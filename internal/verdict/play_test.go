@@ -33,6 +33,8 @@ type play struct {
 	cpu   map[record.Identity]time.Duration // used per second
 
 	crowd  []string      // servers of bystanders
+	hasty  bool          // a new life launches a server at once
+	lives  int           // ended and begun anew
 	late   bool          // some of them are still to come
 	beside []record.Want // what a checkpoint wants of them
 }
@@ -277,7 +279,11 @@ func (p *play) restless(name string, in func(), wants ...record.Want) {
 }
 
 func (p *play) hostGone() bool {
-	return slices.ContainsFunc(p.run.Events, func(e record.Event) bool { return e.Kind == record.HostExited })
+	gone := false
+	for _, e := range p.run.Events {
+		gone = (gone || e.Kind == record.HostExited) && e.Kind != record.HostStarted
+	}
+	return gone
 }
 
 // stop ends the host in the way of op. Servers named in course end with it.

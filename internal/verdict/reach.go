@@ -15,7 +15,7 @@ func (f *facts) isBehind(s *life.Server) bool {
 	scripted := slices.ContainsFunc(s.Faults, func(m life.FaultMark) bool {
 		return m.On == "start" && (m.Do == "launcher" || m.Do == "container")
 	})
-	return scripted || s.Birth.PPID != f.host.id.PID && f.wrappers[s.Birth.PPID]
+	return scripted || !f.isHost(s.Birth.PPID) && f.wrappers[s.Birth.PPID]
 }
 
 // outOfReach says how a server behind a launcher that is gone got out of the
@@ -36,7 +36,7 @@ func (f *facts) outOfReach(s *life.Server, p record.Process) string {
 // is on its way out, or whoever adopted it.
 func (f *facts) launcherOf(s *life.Server) int {
 	detached := slices.ContainsFunc(s.Faults, func(m life.FaultMark) bool { return m.On == "start" && m.Do == "container" })
-	if p := s.Birth.PPID; !detached && p != f.host.id.PID && p != f.host.keeper {
+	if p := s.Birth.PPID; !detached && !f.isHost(p) && !f.isKeeper(p) {
 		return p
 	}
 	return 0
@@ -49,9 +49,9 @@ func (f *facts) leftSession(p record.Process) bool {
 		return true
 	}
 	known := slices.ContainsFunc(f.servers, func(s *life.Server) bool {
-		return s.Birth.SID == p.SID && s.Birth.PPID == f.host.id.PID && !f.isBehind(s)
+		return s.Birth.SID == p.SID && f.isHost(s.Birth.PPID) && !f.isBehind(s)
 	})
-	return f.host.sid != 0 && p.SID != f.host.sid && !known
+	return !known && !slices.ContainsFunc(f.hosts, func(h *host) bool { return h.sid == 0 || h.sid == p.SID })
 }
 
 // launchedBy is a server that the process launched, or nil.

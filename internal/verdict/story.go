@@ -194,35 +194,3 @@ func faultName(f *record.Fault) string {
 	}
 	return plain(f.Do + " on " + f.On)
 }
-
-// how says how the host came to its end.
-func (h host) how() string {
-	exit := fmt.Sprintf("exited with status %d", h.exit.Code)
-	if h.exit.Signal != "" {
-		exit = "was ended by " + plain(h.exit.Signal)
-	}
-	switch {
-	case h.exitAt < 0:
-		return "the host has ended"
-	case h.askedOp == "kill":
-		return "the host was killed (SIGKILL) at " + clock(h.askedAt)
-	case h.askedAt >= 0 && h.exit.Signal == "SIGKILL":
-		return "the host did not end when it was asked to and was killed by the bench at " + clock(h.exitAt)
-	case h.askedOp == "term":
-		return fmt.Sprintf("the host got SIGTERM at %s and %s after %s", clock(h.askedAt), exit, span(h.exitAt-h.askedAt))
-	case h.askedOp == "stop":
-		return fmt.Sprintf("the host was asked to stop at %s and %s after %s", clock(h.askedAt), exit, span(h.exitAt-h.askedAt))
-	}
-	return fmt.Sprintf("the host %s at %s without being asked to", exit, clock(h.exitAt))
-}
-
-// ending is how the host ended, coarsely, for a fingerprint.
-func (h host) ending() string {
-	switch {
-	case h.askedOp == "kill" || h.exit.Signal == "SIGKILL":
-		return "killed"
-	case h.askedAt >= 0:
-		return "asked to end"
-	}
-	return "ended by itself"
-}
