@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -44,7 +45,20 @@ func golden(t *testing.T, name, got string) {
 	}
 	want, err := os.ReadFile(path)
 	require.NoError(t, err, "go test ./report -update writes it")
-	assert.Equal(t, string(want), got, "go test ./report -update accepts it")
+	if string(want) != got {
+		was, is := firstDifference(string(want), got)
+		t.Errorf("%s differs; go test ./report -update accepts it\nwas: %s\nis:  %s", name, was, is)
+	}
+}
+
+// firstDifference is where two texts part, with a little of what follows.
+func firstDifference(a, b string) (string, string) {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	from := max(0, i-80)
+	return fmt.Sprintf("%.300q", a[from:]), fmt.Sprintf("%.300q", b[from:])
 }
 
 // content is a page without what is the same on every page.

@@ -34,7 +34,22 @@ type jsonRun struct {
 	Left     int             `json:"left"`
 	Findings []jsonFinding   `json:"findings"`
 	Doubts   []record.Doubt  `json:"doubts"`
+	Laws     []jsonLaw       `json:"laws"`
+	Took     float64         `json:"took" jsonschema:"seconds"`
+	Seed     uint64          `json:"seed"`
+	Again    []string        `json:"again" jsonschema:"the command that plays the same again"`
 	Dir      string          `json:"dir"`
+	Page     string          `json:"page" jsonschema:"where its HTML report is, or empty"`
+}
+
+type jsonLaw struct {
+	Law      string            `json:"law"`
+	Name     string            `json:"name"`
+	Status   verdict.LawStatus `json:"status"`
+	Expected string            `json:"expected"`
+	Found    string            `json:"found"`
+	Values   []string          `json:"values"`
+	Reason   string            `json:"reason" jsonschema:"why it was not judged"`
 }
 
 type jsonFinding struct {
@@ -78,9 +93,14 @@ func toJSON(j *verdict.Judged) jsonRun {
 	run := jsonRun{
 		Outcome: v.Outcome, Spawned: v.Spawned, PeakLive: v.PeakLive, Left: v.Left,
 		Findings: []jsonFinding{}, Doubts: list(v.Doubts), Dir: j.Dir,
+		Laws: []jsonLaw{}, Took: float64(lasted(j)) / 1e9, Again: []string{}, Page: j.Page,
 	}
+	run.Scenario, run.Host = playOf(j)
 	if j.Run != nil {
-		run.Scenario, run.Host = j.Run.Header.Scenario.Name, j.Run.Header.Host.Name
+		run.Seed, run.Again = j.Run.Header.Seed, list(j.Run.Header.Command)
+	}
+	for _, l := range v.Laws {
+		run.Laws = append(run.Laws, jsonLaw{l.Law, l.Name, l.Status, l.Expected, l.Found, list(l.Values), l.Reason})
 	}
 	for i := range v.Findings {
 		f := &v.Findings[i]

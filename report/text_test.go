@@ -84,7 +84,7 @@ func TestJSONShape(t *testing.T) {
 	runs := out["runs"].([]any)
 	require.Len(t, runs, 2)
 	for _, r := range runs {
-		assert.ElementsMatch(t, []string{"scenario", "host", "outcome", "spawned", "peak_live", "left", "findings", "doubts", "dir"}, keys(r))
+		assert.ElementsMatch(t, []string{"scenario", "host", "outcome", "spawned", "peak_live", "left", "findings", "doubts", "laws", "took", "seed", "again", "dir", "page"}, keys(r))
 	}
 	first := runs[0].(map[string]any)
 	findings := first["findings"].([]any)

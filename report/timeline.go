@@ -269,8 +269,14 @@ func (s *story) row(a *axis, prefix string, f *fate) *rowView {
 // not ours.
 func anchor(prefix string, f *fate) string { return fmt.Sprintf("%ss%d", prefix, f.n) }
 
-// bars cuts a life into the states it passed through.
-func bars(a *axis, f *fate) []barView {
+// stretch is a part of a life in one state.
+type stretch struct {
+	from, to int64
+	state    string // start, work, broken, leave, over
+}
+
+// stretches cut a life into the states it passed through.
+func stretches(f *fate) []stretch {
 	leaving := never
 	for _, t := range []int64{f.EOF, f.Term, f.Bye} {
 		if t >= 0 && (leaving < 0 || t < leaving) {
@@ -285,27 +291,40 @@ func bars(a *axis, f *fate) []barView {
 	}
 	slices.Sort(cuts)
 	since := func(t, begun int64) bool { return begun >= 0 && t >= begun }
-	var out []barView
+	var out []stretch
 	for i := 1; i < len(cuts); i++ {
-		from, to, class := cuts[i-1], cuts[i], "start"
+		from, to, state := cuts[i-1], cuts[i], "start"
 		switch {
 		case since(from, f.overdue):
-			class = "over"
+			state = "over"
 		case since(from, leaving):
-			class = "leave"
+			state = "leave"
 		case since(from, f.Broken):
-			class = "broken"
+			state = "broken"
 		case since(from, f.Established):
-			class = "work"
+			state = "work"
 		}
-		x0, x1 := a.x(from), a.x(to)
 		if f.left && i == len(cuts)-1 {
-			class, x1 = "over", 100
+			state = "over"
 		}
-		if n := len(out); n > 0 && out[n-1].Class == class {
+		if n := len(out); n > 0 && out[n-1].state == state {
+			out[n-1].to = to
 			continue
 		}
-		out = append(out, barView{X: pct(x0), W: pct(max(x1-x0, 0.15)), Class: class})
+		out = append(out, stretch{from, to, state})
+	}
+	return out
+}
+
+func bars(a *axis, f *fate) []barView {
+	parts := stretches(f)
+	out := make([]barView, len(parts))
+	for i, p := range parts {
+		x0, x1 := a.x(p.from), a.x(p.to)
+		if f.left && i == len(parts)-1 {
+			x1 = 100
+		}
+		out[i] = barView{X: pct(x0), W: pct(max(x1-x0, 0.15)), Class: p.state}
 	}
 	return out
 }

@@ -67,9 +67,9 @@ func (a *app) progressMode(flag string) progress.Mode {
 	return progress.Plain
 }
 
-// conclude prints the verdicts and turns them, and what went wrong, into the
-// exit code.
-func (a *app) conclude(judged []verdict.Judged, failed error) error {
+// conclude prints the verdicts, writes the outlets, and turns the verdicts and
+// what went wrong into the exit code.
+func (a *app) conclude(judged []verdict.Judged, failed error, outlets []outlet) error {
 	code, reason := exitOf(judged)
 	var f *failure
 	if failed != nil {
@@ -77,7 +77,7 @@ func (a *app) conclude(judged []verdict.Judged, failed error) error {
 		code, reason = f.code, f.Error()
 	}
 	if len(judged) > 0 {
-		if err := a.print(judged, code, reason); err != nil {
+		if err := a.print(judged, code, reason, outlets); err != nil {
 			return errors.Join(failed, err)
 		}
 	}
@@ -90,12 +90,22 @@ func (a *app) conclude(judged []verdict.Judged, failed error) error {
 	return nil
 }
 
-func (a *app) print(judged []verdict.Judged, code int, reason string) error {
-	if a.format == "json" {
+// print writes the outlets, and the text or the object unless an outlet of the
+// user's choice has standard output.
+func (a *app) print(judged []verdict.Judged, code int, reason string, outlets []outlet) error {
+	o := report.Options{Exit: report.Exit{Code: code, Reason: reason}}
+	var err error
+	switch {
+	case a.format == "json":
 		a.printed = true
-		return report.JSON(a.out, judged, report.Exit{Code: code, Reason: reason})
+		err = report.JSON(a.out, judged, o.Exit)
+	case !prints(outlets):
+		err = report.Text(a.out, judged, a.textOptions())
 	}
-	return report.Text(a.out, judged, a.textOptions())
+	if failed := a.writeOutlets(outlets, judged, o); failed != nil {
+		return errors.Join(err, usage(failed, "choose another file"))
+	}
+	return err
 }
 
 func writeHTML(path string, judged ...verdict.Judged) error {

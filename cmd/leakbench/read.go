@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,7 +27,7 @@ The verdict is a function of the file alone.
 			if err != nil {
 				return err
 			}
-			return a.conclude(judged, nil)
+			return a.conclude(judged, nil, nil)
 		},
 	}
 }
@@ -58,69 +57,44 @@ func (a *app) reportCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "report RUN...",
-		Short: "Render saved runs: text, json, html",
-		Example: `  leakbench report .leakbench/latest --reporter html -o report.html
-  leakbench report .leakbench/* --reporter json`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if a.format != "text" {
-				return usage(errors.New("report has --reporter, not --format"), "for example: --reporter json=report.json")
-			}
-			for _, r := range reporters {
-				if err := knownReporter(r); err != nil {
-					return err
-				}
-			}
-			judged, err := judgeAll(args)
-			if err != nil {
-				return err
-			}
-			if out != "" && len(reporters) > 1 {
-				return usage(errors.New("-o takes the output of one reporter"), "give each its own: --reporter html=a.html,json=b.json")
-			}
-			for _, r := range reporters {
-				if err := a.render(r, out, judged); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+		Short: "Render saved runs: text, html, json, junit and more",
+		Long: `Render saved runs. RUN is a run.jsonl, its folder, or .leakbench/latest. Several
+runs make one report.
+
+` + reporterHelp(),
+		Example: `  leakbench report .leakbench/latest -o report.html
+  leakbench report .leakbench/2* -o suite.html
+  leakbench report .leakbench/latest --reporter junit=junit.xml,md=summary.md`,
+		RunE: func(_ *cobra.Command, args []string) error { return a.report(args, reporters, out) },
 	}
-	cmd.Flags().StringSliceVar(&reporters, "reporter", []string{"html"}, "text, json, html; each may be NAME=FILE")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "file; default is standard output")
-	fixedChoice(cmd, "reporter", "text", "json", "html")
+	reporterFlag(cmd, &reporters, []string{"html"}, "output formats, each NAME or NAME=FILE")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file for the one reporter; default is standard output")
 	return cmd
 }
 
-func knownReporter(reporter string) error {
-	name, _, _ := strings.Cut(reporter, "=")
-	return oneOf("--reporter", name, "text", "json", "html")
-}
-
-// render writes one reporter's output to a file or to standard output.
-func (a *app) render(reporter, out string, judged []verdict.Judged) (err error) {
-	name, file, _ := strings.Cut(reporter, "=")
-	if file == "" {
-		file = out
+func (a *app) report(args, reporters []string, file string) error {
+	if a.format != "text" {
+		return usage(errors.New("report has --reporter, not --format"), "for example: --reporter json=report.json")
 	}
-	w := a.out
+	if file != "" && len(reporters) > 1 {
+		return usage(errors.New("-o takes the output of one reporter"), "give each its own: --reporter html=a.html,json=b.json")
+	}
+	outlets, err := parseOutlets(reporters)
+	if err != nil {
+		return err
+	}
 	if file != "" {
-		f, ferr := os.Create(file)
-		if ferr != nil {
-			return usage(ferr, "")
-		}
-		defer func() { err = errors.Join(err, f.Close()) }()
-		w = f
+		outlets[0].file = file
 	}
-	switch name {
-	case "html":
-		return report.HTML(w, judged)
-	case "json":
-		code, reason := exitOf(judged)
-		return report.JSON(w, judged, report.Exit{Code: code, Reason: reason})
+	judged, err := judgeAll(args)
+	if err != nil {
+		return err
 	}
-	o := a.textOptions()
-	o.Color = o.Color && file == ""
-	return report.Text(w, judged, o)
+	code, reason := exitOf(judged)
+	if err := a.writeOutlets(outlets, judged, report.Options{Exit: report.Exit{Code: code, Reason: reason}}); err != nil {
+		return usage(err, "")
+	}
+	return nil
 }
 
 func (a *app) explainCommand() *cobra.Command {

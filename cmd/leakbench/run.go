@@ -22,6 +22,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/runner"
 	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -36,6 +37,7 @@ type runFlags struct {
 	settle, confirm time.Duration
 	start           time.Duration
 	progress        string
+	reporters       []string
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -53,6 +55,7 @@ server.
 		Example: `  leakbench run storm
   leakbench run storm cron --host naive
   leakbench run ./mine.yaml --host mcp-go
+  leakbench run all --reporter junit=junit.xml,md=summary.md
   leakbench run shutdown -- my-gateway --stdio '{{server}}'`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return append(scenarios.Names(), "all"), cobra.ShellCompDirectiveDefault
@@ -68,6 +71,7 @@ server.
 	flags.DurationVar(&f.start, "start", 0, "how long the host may take to come up: to say hello, or to connect to its server (default 15s)")
 	flags.StringVar(&f.progress, "progress", "auto", "auto, plain or none")
 	fixedChoice(cmd, "progress", "auto", "plain", "none")
+	reporterFlag(cmd, &f.reporters, nil, "more outputs, each NAME or NAME=FILE: "+strings.Join(report.ReporterNames(), ", "))
 	_ = cmd.RegisterFlagCompletionFunc("host", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return hostNames(), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -85,6 +89,10 @@ func hostNames() []string {
 // run is the whole use of the bench on one screen: load, run, judge, report.
 func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	if err := oneOf("--progress", f.progress, "auto", "plain", "none"); err != nil {
+		return err
+	}
+	outlets, err := a.runOutlets(cmd, f.reporters)
+	if err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -116,7 +124,23 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 			}
 		}
 	}
-	return a.conclude(judged, failed)
+	return a.conclude(judged, failed, outlets)
+}
+
+// runOutlets are the outputs of a run: those asked for, or those of the CI it
+// runs on. --format json has standard output for itself.
+func (a *app) runOutlets(cmd *cobra.Command, reporters []string) ([]outlet, error) {
+	if !cmd.Flags().Changed("reporter") {
+		if a.format == "json" {
+			return nil, nil
+		}
+		return ofCI(), nil
+	}
+	outlets, err := parseOutlets(reporters)
+	if err == nil && a.format == "json" && slices.ContainsFunc(outlets, func(o outlet) bool { return o.file == "" }) {
+		return nil, usage(errors.New("--format json has standard output for itself"), "give each reporter a file: --reporter NAME=FILE")
+	}
+	return outlets, err
 }
 
 func splitAtDash(cmd *cobra.Command, args []string) (names, command []string) {

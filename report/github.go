@@ -1,0 +1,68 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/verdict"
+)
+
+// githubMost is how many annotations of a kind GitHub shows of a step.
+const githubMost = 10
+
+// github writes one annotation for each finding, and one for each run that
+// could not be decided. What GitHub would not show is said in the last one.
+func github(b *bytes.Buffer, runs []verdict.Judged) error {
+	count, dropped := map[string]int{}, 0
+	say := func(level string, j *verdict.Judged, title, text string) {
+		if count[level]++; count[level] >= githubMost {
+			dropped++
+			return
+		}
+		fmt.Fprintf(b, "::%s %stitle=%s::%s\n", level, githubFile(j), githubProperty(title), githubText(text))
+	}
+	for i := range runs {
+		j := &runs[i]
+		scenario, host := playOf(j)
+		for k := range j.Verdict.Findings {
+			f := &j.Verdict.Findings[k]
+			level := "error"
+			if !isError(f) {
+				level = "warning"
+			}
+			say(level, j, fmt.Sprintf("%s on %s: %s %s", scenario, host, f.Law, f.Kind),
+				fmt.Sprintf("%s\nexpected: %s\nfound: %s\nwhy: %s\nfix: %s\nfingerprint: %s", f.Title, f.Expected, f.Found, f.Why, f.Fix, f.Fingerprint))
+		}
+		if j.Verdict.Outcome == verdict.Inconclusive {
+			text := "no reason is known"
+			if len(j.Verdict.Doubts) > 0 {
+				text = j.Verdict.Doubts[0].Text
+			}
+			say("warning", j, fmt.Sprintf("%s on %s: inconclusive", scenario, host), text)
+		}
+	}
+	if dropped > 0 {
+		fmt.Fprintf(b, "::warning title=leakbench::%s not shown as annotations\n", plural(dropped, "more finding"))
+	}
+	return nil
+}
+
+// githubFile names the scenario's file where it is one of the repository: a
+// built-in one has no folder.
+func githubFile(j *verdict.Judged) string {
+	if j.Run == nil || !strings.ContainsAny(j.Run.Header.Scenario.File, `/\`) {
+		return ""
+	}
+	return "file=" + githubProperty(j.Run.Header.Scenario.File) + ",line=1,"
+}
+
+var githubEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", "##", `#\#`)
+
+// githubText is the message of a workflow command, as its runner decodes it:
+// https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts
+func githubText(s string) string { return githubEscapes.Replace(cleanLines(s, maxText)) }
+
+func githubProperty(s string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(githubEscapes.Replace(clean(s, 2*maxName)))
+}

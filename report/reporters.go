@@ -1,0 +1,76 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/verdict"
+)
+
+// Options are what reporters need besides the runs. The zero value is plain
+// text and no base.
+type Options struct {
+	Exit Exit             // of JSON
+	Text TextOptions      // of text
+	Base []verdict.Judged // runs to compare with, of HTML
+}
+
+// Reporter is an output format.
+type Reporter struct {
+	Name  string // "junit"
+	About string
+	write func(w io.Writer, runs []verdict.Judged, o Options) error
+}
+
+// Write renders runs. The error is w's.
+func (r Reporter) Write(w io.Writer, runs []verdict.Judged, o Options) error {
+	return r.write(w, runs, o)
+}
+
+var reporters = []Reporter{
+	{"text", "for a terminal or a CI log", func(w io.Writer, runs []verdict.Judged, o Options) error { return Text(w, runs, o.Text) }},
+	{"html", "one page that needs nothing besides itself", func(w io.Writer, runs []verdict.Judged, _ Options) error { return HTML(w, runs) }},
+	{"json", "one object (docs/report.schema.json)", func(w io.Writer, runs []verdict.Judged, o Options) error { return JSON(w, runs, o.Exit) }},
+	{"junit", "JUnit XML: a suite for each scenario and host, a case for each law", inMemory(junit)},
+	{"md", "Markdown, as for the summary of a CI step", inMemory(markdown)},
+	{"github", "annotations of GitHub Actions", inMemory(github)},
+	{"perfetto", "a trace for ui.perfetto.dev and chrome://tracing", inMemory(perfetto)},
+	{"sarif", "SARIF 2.1.0 for code scanning", inMemory(sarif)},
+	{"bench", "Go benchmark lines, for benchstat", inMemory(gobench)},
+	{"prom", "Prometheus text, for a textfile collector", inMemory(prom)},
+}
+
+// inMemory is a reporter that renders into memory and needs no options.
+func inMemory(render func(b *bytes.Buffer, runs []verdict.Judged) error) func(io.Writer, []verdict.Judged, Options) error {
+	return func(w io.Writer, runs []verdict.Judged, _ Options) error {
+		var b bytes.Buffer
+		if err := render(&b, runs); err != nil {
+			return fmt.Errorf("rendering the report: %w", err)
+		}
+		_, err := w.Write(b.Bytes())
+		return err
+	}
+}
+
+// Reporters are all output formats.
+func Reporters() []Reporter { return slices.Clone(reporters) }
+
+// ReporterNames are the names of all output formats.
+func ReporterNames() []string {
+	names := make([]string, len(reporters))
+	for i, r := range reporters {
+		names[i] = r.Name
+	}
+	return names
+}
+
+// Find is the reporter of a name.
+func Find(name string) (Reporter, bool) {
+	i := slices.IndexFunc(reporters, func(r Reporter) bool { return r.Name == name })
+	if i < 0 {
+		return Reporter{}, false
+	}
+	return reporters[i], true
+}
