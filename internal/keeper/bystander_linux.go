@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"syscall"
 
 	"github.com/leakbench/leakbench/internal/proc"
@@ -70,6 +71,9 @@ func (k *process) startOther(as standing, path string, argv []string, attr *os.P
 	if err != nil {
 		return nil, err
 	}
+	// A process in the middle of execve(2) has its new memory and no arguments
+	// yet: fs/exec.c wakes the parent of a vfork before it sets arg_start.
+	row.Args = slices.Clone(argv)
 	k.others[row.Identity] = as
 	return &row, nil
 }
