@@ -54,6 +54,41 @@ func TestAHostThatLaunchesASecondServerByItself(t *testing.T) {
 	assert.NotContains(t, kindsIn(v), "superseded")
 }
 
+// TestTheOneOfTwoThatAHostDidNotKnowOf: two servers were launched for one
+// connection, and the close ended the older. That the newer one is left is not
+// the close's doing.
+func TestTheOneOfTwoThatAHostDidNotKnowOf(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		between func(p *play, a string)
+		want    string
+	}{
+		"both there when it was closed": {func(*play, string) {}, "duplicate"},
+		"the older had gone before":     {func(p *play, a string) { p.bye(a) }, "abandoned"},
+		"the older had broken before":   {func(p *play, a string) { p.fault(a, "order", "hang", true) }, "abandoned"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := bothWays(t, func(p *play) *record.Run {
+				p.session("s1", "flaky", record.SessionOpening, "", false)
+				a := p.launch("flaky", "s1")
+				p.greet(a)
+				c.between(p, a)
+				p.greet(p.launch("flaky", "s1"))
+				p.session("s1", "flaky", record.SessionOpen, "", false)
+				p.close("s1", "flaky", func() {
+					if name != "the older had gone before" {
+						p.bye(a)
+					}
+				})
+				p.restless("after", nil, want("flaky", "s1", 0))
+				return p.done()
+			})
+			assert.Equal(t, []string{c.want}, kindsIn(v), account(v))
+		})
+	}
+}
+
 func TestAReconnectIsNamed(t *testing.T) {
 	t.Parallel()
 	v := bothWays(t, func(p *play) *record.Run {

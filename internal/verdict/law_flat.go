@@ -116,14 +116,15 @@ func (f *facts) flatKind(cp *checkpoint, s *life.Server) (kind, cause, head stri
 	if !established(s, cp.settledAt) {
 		return "init-stranded", strandedCause(fault), strandedHead(s, fault)
 	}
-	switch {
-	case next == nil:
+	if next != nil && f.isDuplicate(s, next) {
+		return "duplicate", sideBySide, tellTwins(s, next, "and the host kept both")
+	}
+	if twin := f.twin(cp, s); twin != nil {
+		return "duplicate", sideBySide, tellTwins(twin, s, "and the host ended the other one alone")
+	}
+	if next == nil {
 		phase := f.phase(s, cp.settledAt)
 		return "abandoned", phase.cause, phase.tell(s)
-	case f.isDuplicate(s, next):
-		return "duplicate", "launched side by side", sentence(fmt.Sprintf(
-			"%s and %s were launched %s apart for the same connection, nothing was wrong with either, and the host kept both",
-			plain(s.ID), plain(next.ID), span(next.Born-s.Born)))
 	}
 	cause = "reconnect"
 	if f.openingWhy(s, next) == "reload" {
@@ -154,6 +155,36 @@ func strandedHead(s *life.Server, fault *record.Fault) string {
 		what = "was launched and never asked to initialize"
 	}
 	return sentence(fmt.Sprintf("%s %s, and the host gave it up without ending its process", plain(s.ID), what))
+}
+
+const sideBySide = "launched side by side"
+
+func tellTwins(a, b *life.Server, and string) string {
+	return sentence(fmt.Sprintf("%s and %s were launched %s apart for the same connection, nothing was wrong with either, %s",
+		plain(a.ID), plain(b.ID), span(b.Born-a.Born), and))
+}
+
+// twin is an older server that was launched for the same connection as s, and
+// that the host had for as long as the connection was to last: the one that it
+// knew of, and ended, or nil. That s is there is then not the fault of how the
+// connection ended.
+func (f *facts) twin(cp *checkpoint, s *life.Server) *life.Server {
+	over := cp.settledAt
+	for _, c := range f.changes(s) {
+		if c.T > s.Born && c.State != record.SessionOpen {
+			over = min(over, c.T)
+		}
+	}
+	for _, other := range f.servers {
+		if other == s {
+			break
+		}
+		same := other.Session != "" && other.Label == s.Label && other.Session == s.Session
+		if same && (other.Died == life.Never || other.Died >= over) && established(other, over) && (f.isDuplicate(other, s) || life.Rivals(other, s)) {
+			return other
+		}
+	}
+	return nil
 }
 
 // successor is the next server that the host launched for the same session by
