@@ -16,7 +16,6 @@ does what the product does at that place (docs/hermes.md says where in its sourc
 """
 import argparse
 import asyncio
-import atexit
 import contextlib
 import importlib.metadata
 import json
@@ -59,12 +58,15 @@ class Hermes:
     """What the driver uses of the package."""
 
     def __init__(self, home):
-        os.environ["HERMES_HOME"] = home
+        self.temporary = not home
+        self.home = home or tempfile.mkdtemp(prefix="leakbench-hermes-")
+        os.makedirs(self.home, mode=0o700, exist_ok=True)
+        os.environ["HERMES_HOME"] = self.home  # read when the package is imported
         from tools import interrupt, mcp_tool, registry
 
         self.mcp, self.registry, self.set_interrupt = mcp_tool, registry.registry, interrupt.set_interrupt
         self.is_interrupted = interrupt.is_interrupted
-        self.config = os.path.join(home, "config.yaml")
+        self.config = os.path.join(self.home, "config.yaml")
         self.entries, self.lock, self.written = {}, threading.Lock(), 0
         self.write()
 
@@ -269,8 +271,9 @@ def end(then=lambda: None):
 
 
 def leave(code):
+    if hermes.temporary:
+        shutil.rmtree(hermes.home, ignore_errors=True)
     sys.stderr.flush()
-    atexit._run_exitfuncs()
     os._exit(code)
 
 
@@ -292,16 +295,11 @@ def main():
     global hermes
     parser = argparse.ArgumentParser()
     parser.add_argument("--home", help="HERMES_HOME of the run; default: a temporary folder")
-    home = parser.parse_args().home
-    if home:
-        os.makedirs(home, mode=0o700, exist_ok=True)
-    else:
-        home = tempfile.mkdtemp(prefix="leakbench-hermes-")
-        atexit.register(shutil.rmtree, home, ignore_errors=True)
+    options = parser.parse_args()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")  # not inheritable; whatever else prints goes to the log
     os.dup2(2, 1)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(relativeCreated)d %(threadName)s %(name)s: %(message)s")
-    hermes = Hermes(home)
+    hermes = Hermes(options.home)
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=end).start())
     driver = Driver(out)
     driver.send({"hello": {
