@@ -50,6 +50,18 @@ func TestHermes(t *testing.T) {
 	}
 }
 
+// TestScenariosOfFindingsLoad: the scenarios that the pages of findings name.
+func TestScenariosOfFindingsLoad(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("docs/findings/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		_, err := scenarios.Load(file)
+		assert.NoError(t, err)
+	}
+}
+
 // hermesPython is the interpreter that the pinned version is installed for.
 func hermesPython(t *testing.T) string {
 	t.Helper()
