@@ -30,6 +30,7 @@ var failureModes = []struct{ id, says string }{
 	{"F8", "the supervisor's grace is longer than the client's: a stubborn server survives"},
 	{"F12", "a snapshot of pids that does not see the thread which spawned"},
 	{"F13", "a snapshot of pids that takes another server's, or a stranger's, for its own"},
+	{"F14", "a pid, or the number of a group, that somebody else has by now is signalled"},
 	{"F16", "killed and never waited for: zombies, which kill(pid, 0) calls alive"},
 	{"F18", "the host is killed: a server that ignores the end of its stdin stays"},
 	{"F19", "a flapper shakes hands and drops: spawns without a budget"},

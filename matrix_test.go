@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/host"
+	"github.com/leakbench/leakbench/internal/keeper"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/runner"
 	"github.com/leakbench/leakbench/internal/verdict"
@@ -23,17 +24,20 @@ import (
 // errors. "" is clean. A cell that changes in either direction is red: a host
 // that was caught and no longer is, is a bench gone blind.
 var matrix = map[string]map[string]string{
-	"storm":    {"exact": "", "naive": "L1 L4", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1 L4"},
-	"cron":     {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
-	"reload":   {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
-	"hang":     {"exact": "", "naive": "L1", "reap-all": "", "orphan-set": "", "thread-blind": "L1"},
-	"crash":    {"exact": "", "naive": "L2", "reap-all": "L2", "orphan-set": "L2", "thread-blind": "L2"},
-	"shutdown": {"exact": "", "naive": "L2", "reap-all": "", "orphan-set": "", "thread-blind": "L2"},
-	"grow":     {"exact": "", "naive": "L1", "reap-all": "", "orphan-set": "", "thread-blind": "L1"},
-	"restart":  {"exact": "", "naive": "L2", "reap-all": "L3", "orphan-set": "", "thread-blind": "L2"},
-	"replace":  {"exact": "", "naive": "L2", "reap-all": "L2", "orphan-set": "L2", "thread-blind": "L2"},
-	"wrapper":  {"exact": "", "naive": "L1 L2", "reap-all": "L1 L2 L3", "orphan-set": "L1 L2", "thread-blind": "L1 L2"},
-	"helpers":  {"exact": "", "naive": "L1 L2", "reap-all": "L2 L3", "orphan-set": "L2", "thread-blind": "L1 L2"},
+	"storm":     {"exact": "", "naive": "L1 L4", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1 L4"},
+	"cron":      {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"reload":    {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"hang":      {"exact": "", "naive": "L1", "reap-all": "", "orphan-set": "", "thread-blind": "L1"},
+	"crash":     {"exact": "", "naive": "L2", "reap-all": "L2", "orphan-set": "L2", "thread-blind": "L2"},
+	"shutdown":  {"exact": "", "naive": "L2", "reap-all": "", "orphan-set": "", "thread-blind": "L2"},
+	"grow":      {"exact": "", "naive": "L1", "reap-all": "", "orphan-set": "", "thread-blind": "L1"},
+	"restart":   {"exact": "", "naive": "L2", "reap-all": "L3", "orphan-set": "", "thread-blind": "L2"},
+	"replace":   {"exact": "", "naive": "L2", "reap-all": "L2", "orphan-set": "L2", "thread-blind": "L2"},
+	"recycled":  {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"pid-1":     {"exact": "", "naive": "L4", "reap-all": "L3 L4", "orphan-set": "L4", "thread-blind": "L4"},
+	"subreaper": {"exact": "", "naive": "L2", "reap-all": "L2", "orphan-set": "L2", "thread-blind": "L2"},
+	"wrapper":   {"exact": "", "naive": "L1 L2", "reap-all": "L1 L2 L3", "orphan-set": "L1 L2", "thread-blind": "L1 L2"},
+	"helpers":   {"exact": "", "naive": "L1 L2", "reap-all": "L2 L3", "orphan-set": "L2", "thread-blind": "L1 L2"},
 
 	"cancel":         {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
 	"deadline":       {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
@@ -82,7 +86,7 @@ var published = map[string]string{
 
 	"stderr": "", "stdout": "", "full-pipe": "L8", "spin": "L2", "container": "L1 L2", "lock": "", "watchdog": "L2", "zombies": "",
 
-	"restart": "L2", "replace": "L2",
+	"restart": "L2", "replace": "L2", "recycled": "", "pid-1": "L4", "subreaper": "L2",
 }
 
 func TestPublishedClient(t *testing.T) {
@@ -119,6 +123,7 @@ func playSpec(t *testing.T, s *scenarios.Scenario, spec host.Spec) verdict.Judge
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
+	needsPlace(t, s)
 	dir := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, runner.Run(t.Context(), runner.Params{
 		Self: self, Scenario: s, Host: spec, Dir: dir, Seed: 1, Command: []string{"leakbench", "run", s.Name, "--host", spec.Name},
@@ -126,6 +131,17 @@ func playSpec(t *testing.T, s *scenarios.Scenario, spec host.Spec) verdict.Judge
 	run, err := record.Read(dir)
 	require.NoError(t, err)
 	return verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: dir}
+}
+
+// needsPlace skips where the host can't live where the scenario wants it.
+func needsPlace(t *testing.T, s *scenarios.Scenario) {
+	t.Helper()
+	if err := keeper.TryPlace(s.Place); err != nil {
+		if os.Getenv("LEAKBENCH_REQUIRE") == "all" {
+			t.Fatalf("the host can't live in %s here: %v", s.Place, err)
+		}
+		t.Skipf("the host can't live in %s here: %v", s.Place, err)
+	}
 }
 
 func tail(path string) string {

@@ -28,6 +28,7 @@ func TestMutants(t *testing.T) {
 		laws[c.Law], hosts[c.Host] = true, true
 		t.Run(c.Host, func(t *testing.T) {
 			t.Parallel()
+			needsPlace(t, builtin(t, c.Scenario))
 			r := one(t, c)
 			assert.True(t, r.OK, "expected %s %s and nothing else, found %v %v\n%s", c.Law, c.Kind, r.Laws, r.Kinds, account(verdict.Judged{Verdict: r.Verdict}))
 		})
@@ -46,6 +47,7 @@ func TestMutantsAreCleanElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, scenario := range map[string]string{
 		"mutant-l1": "cron", "mutant-l2": "storm", "mutant-l3": "hang", "mutant-l8-close": "reload", "mutant-l9-hasty": "storm", "mutant-l10": "reload",
+		"mutant-l2-term": "reload", "mutant-l3-recycled": "storm",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

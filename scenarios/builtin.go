@@ -18,7 +18,7 @@ var names = []string{
 	"storm", "cron", "reload", "hang", "crash", "shutdown", "grow", "wrapper", "helpers",
 	"cancel", "deadline", "probe", "per-request", "subagents", "race", "reload-connect", "forget", "nofile",
 	"stderr", "stdout", "full-pipe", "spin", "container", "lock", "watchdog", "zombies",
-	"restart", "replace",
+	"restart", "replace", "recycled", "pid-1", "subreaper",
 }
 
 // Names lists the built-in scenarios.

@@ -47,6 +47,8 @@ func (f *follower) step(l *line) {
 		f.use(l)
 	case OpAwait:
 		f.await(l)
+	case OpRecycle:
+		f.recycle(l)
 	case OpReload:
 		f.reload(l)
 	case OpBreak:
@@ -143,6 +145,22 @@ func (f *follower) await(l *line) {
 		l.m.problem("await stands beside other steps, inside a parallel or a tick: between steps nothing is under way")
 	case !f.ever[l.Session]:
 		l.subject.problem("no step opens session %s; %s", l.Session, meantOr(l.Session, slices.Sorted(maps.Keys(f.ever))))
+	}
+}
+
+// recycle needs a pid that is free, and a place where pids can be chosen.
+func (f *follower) recycle(l *line) {
+	if l.Session == "" {
+		return
+	}
+	s, known := f.sessions[l.Session]
+	switch {
+	case f.place != PlaceInit:
+		l.m.problem("a pid can be given away only where the host lives below an init (host: {place: %s})", PlaceInit)
+	case !known:
+		l.subject.problem("no earlier step opens session %s; %s", l.Session, f.meantSession(l.Session))
+	case s.not == "":
+		l.subject.problem("session %s is open here: its server has the pid; close it first", l.Session)
 	}
 }
 

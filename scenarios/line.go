@@ -18,7 +18,7 @@ const (
 // ops are the steps, in the order of the documentation.
 var ops = []string{
 	string(OpOpen), string(OpCall), string(OpClose), string(OpForget), string(OpAwait), string(OpReload), string(OpTick), string(OpBreak), string(OpCheckpoint),
-	string(OpRepeat), string(OpParallel), string(OpStop), string(OpTerm), string(OpKill), string(OpRestart),
+	string(OpRepeat), string(OpParallel), string(OpStop), string(OpTerm), string(OpKill), string(OpRestart), string(OpRecycle),
 }
 
 // tools are the tools of the fake server.
@@ -104,6 +104,8 @@ func (r *reader) fill(l *line, depth int) {
 	case OpAwait:
 		l.Session = l.subject.name("a session")
 		l.For = m.need("for").choice("what to wait for", AwaitCall, AwaitConnect)
+	case OpRecycle:
+		l.Session = l.subject.name("a session")
 	case OpReload:
 		l.Label = r.label(l.subject)
 		r.outcome(l)

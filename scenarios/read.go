@@ -34,6 +34,7 @@ var defaults = record.Limits{
 // reader reads the parts of one file.
 type reader struct {
 	labels []string
+	place  string // of the host
 }
 
 func readScenario(root *node) *Scenario {
@@ -44,8 +45,10 @@ func readScenario(root *node) *Scenario {
 		About:   m.get("about").text("a paragraph of text"),
 		Reports: readReports(m.get("reports")),
 		Servers: r.servers(m.need("servers")),
+		Place:   readPlace(m.get("host").mapping("host")),
 		Limits:  readLimits(m.get("limits").mapping("limits")),
 	}
+	r.place = s.Place
 	lines := r.steps(m.need("steps"), 0)
 	m.done()
 	if sizeOf(lines) > maxSteps {
@@ -272,6 +275,12 @@ func docNames(docs []fakeserver.Doc) []string {
 		all = append(all, d.Name)
 	}
 	return all
+}
+
+func readPlace(m *mapping) string {
+	place := m.get("place").choice("a place", PlacePID1, PlaceInit, PlaceSubreaper)
+	m.done()
+	return place
 }
 
 var laws = []string{"L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10"}

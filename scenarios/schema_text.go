@@ -78,6 +78,10 @@ var texts = map[string]string{
 	"server":      "the label of a server",
 	"cancel":      "the bench cancels the job once its call is in the server",
 
+	"host":       "where the host lives; where nothing is said: right below the bench",
+	"host.place": "pid-1: process 1 of a pid namespace of its own; init: below an init in one; subreaper: below another subreaper. Where that can't be had, the run is inconclusive and says why",
+	"recycle":    "The pid of the session's server, which is gone, is given to a process that is none of the host's and leads a group of that number. Needs place: init.",
+
 	"restart":       "The host ends, and a new process of it starts on whatever the first one left. Its sessions have ended with it; they can be opened again.",
 	"restart.after": "how it ends: term (SIGTERM, the default), stop (the driver's stop, or SIGTERM for a command) or kill (SIGKILL)",
 	"restart.grace": "after SIGTERM: how long until SIGKILL; limits.stop where nothing is said",

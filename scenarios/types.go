@@ -14,12 +14,22 @@ type Scenario struct {
 	About   string   // a paragraph: what it reproduces, what a correct host does
 	Reports []string // ids of the field reports ("R001") or of failure modes ("F3") it reproduces
 	Servers []Server // in the order of the file
-	Limits  record.Limits
-	Steps   []Step
+	// Place is where the host lives: "" is below the bench, PlacePID1,
+	// PlaceInit, PlaceSubreaper.
+	Place  string
+	Limits record.Limits
+	Steps  []Step
 
 	File   string // where it was read from; "storm.yaml" for a built-in one
 	Source string // the text
 }
+
+// Where a host may live.
+const (
+	PlacePID1      = "pid-1"     // process 1 of a pid namespace
+	PlaceInit      = "init"      // below an init, which is process 1 of a pid namespace
+	PlaceSubreaper = "subreaper" // below another subreaper
+)
 
 // Server is a fake server that the host is given under a label.
 type Server struct {
@@ -39,6 +49,7 @@ const (
 	OpClose      Op = "close"      // close: SESSION, [timeout], [expect]
 	OpForget     Op = "forget"     // forget: SESSION, [timeout], [expect]: the host lets go of it without a close
 	OpAwait      Op = "await"      // await: SESSION, for: call or connect: until that is under way, beside it
+	OpRecycle    Op = "recycle"    // recycle: SESSION: the pid of its server, which is gone, is given to somebody else
 	OpReload     Op = "reload"     // reload: LABEL, [timeout], [expect]: all open sessions of the label move to a new server
 	OpTick       Op = "tick"       // tick: {jobs: [...], during: [steps]}
 	OpBreak      Op = "break"      // break: SESSION or LABEL, with: {do: exit} or with: exit

@@ -127,6 +127,9 @@ func resultLine(r selftest.Result) string {
 	if len(r.Laws) == 0 {
 		found = "no law broken"
 	}
+	if r.Skipped != "" {
+		return fmt.Sprintf("- %-16s %-9s %s; skipped: %s", r.Host, r.Scenario, expected, r.Skipped)
+	}
 	line := fmt.Sprintf("%s %-16s %-9s %s", mark, r.Host, r.Scenario, expected)
 	if r.OK {
 		return line
@@ -142,13 +145,16 @@ func resultLine(r selftest.Result) string {
 }
 
 func (a *app) concludeSelftest(results []selftest.Result, took time.Duration) error {
-	bad := 0
+	bad, skipped := 0, 0
 	for _, r := range results {
-		if !r.OK {
+		switch {
+		case r.Skipped != "":
+			skipped++
+		case !r.OK:
 			bad++
 		}
 	}
-	if err := a.printSelftest(results, bad, took); err != nil {
+	if err := a.printSelftest(results, bad, skipped, took); err != nil {
 		return err
 	}
 	if bad > 0 {
@@ -157,7 +163,7 @@ func (a *app) concludeSelftest(results []selftest.Result, took time.Duration) er
 	return nil
 }
 
-func (a *app) printSelftest(results []selftest.Result, bad int, took time.Duration) error {
+func (a *app) printSelftest(results []selftest.Result, bad, skipped int, took time.Duration) error {
 	matrix := selftest.Matrix(results)
 	if a.format == "json" {
 		enc := json.NewEncoder(a.out)
@@ -189,6 +195,11 @@ func (a *app) printSelftest(results []selftest.Result, bad int, took time.Durati
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.out, "\n%s in %s, %d as expected, %d not\n", plural(len(results), "run"), took.Round(time.Second), len(results)-bad, bad)
+	played := len(results) - skipped
+	fmt.Fprintf(a.out, "\n%s in %s, %d as expected, %d not", plural(played, "run"), took.Round(time.Second), played-bad, bad)
+	if skipped > 0 {
+		fmt.Fprintf(a.out, "; %d skipped, which says nothing for or against", skipped)
+	}
+	_, err := fmt.Fprintln(a.out)
 	return err
 }

@@ -78,6 +78,8 @@ var mutants = []struct{ name, about string }{
 	{"mutant-l2-term", "exact, but on SIGTERM it ends at once and leaves its servers"},
 	{"mutant-l3", "exact, but with a superseded server it kills the newest other one"},
 	{"mutant-l3-command", "exact, but it also kills whatever has the command line of a server that it has ended"},
+	{"mutant-l3-group", "exact, but its servers are in its own process group, which it signals in the end"},
+	{"mutant-l3-recycled", "exact, but it signals the pids of servers again that it has waited for"},
 	{"mutant-l4", "exact, but it waits for no exit"},
 	{"mutant-l5", "exact, but its end of each server's stdout stays open"},
 	{"mutant-l6", "exact, but it keeps 2 MiB for each connection that has ended"},

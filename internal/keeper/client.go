@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -170,6 +171,9 @@ func (k *Keeper) ask(ctx context.Context, c command, fds ...*os.File) (reply, er
 	}
 	select {
 	case r := <-ch:
+		if r.NoPlace {
+			return r, fmt.Errorf("%w: %s", ErrPlace, strings.TrimPrefix(r.Error, ErrPlace.Error()+": "))
+		}
 		if r.Error != "" {
 			return r, errors.New(r.Error)
 		}
@@ -191,7 +195,8 @@ type HostParams struct {
 	// host's: it runs Self with the argument "bystander", is in no census, and
 	// ends with the keeper. Whoever ends it before that has taken too much.
 	Bystander bool
-	Files     int // how many files it may have open; 0: as many as the bench. Only where CanLimitFiles
+	Place     string // where it lives: "" is right below the keeper. An error may be an ErrPlace
+	Files     int    // how many files it may have open; 0: as many as the bench. Only where CanLimitFiles
 }
 
 // Host is a started host with the bench's ends of its pipes.
@@ -215,7 +220,7 @@ func (k *Keeper) StartHost(ctx context.Context, p HostParams) (*Host, error) {
 		inW.Close()
 		return nil, err
 	}
-	r, err := k.ask(ctx, command{Cmd: cmdStart, Argv: p.Argv, Env: p.Env, Dir: p.Dir, Stderr: p.Stderr, Files: p.Files, Bystander: p.Bystander}, inR, outW)
+	r, err := k.ask(ctx, command{Cmd: cmdStart, Argv: p.Argv, Env: p.Env, Dir: p.Dir, Stderr: p.Stderr, Place: p.Place, Files: p.Files, Bystander: p.Bystander}, inR, outW)
 	inR.Close()
 	outW.Close()
 	if err != nil {
@@ -231,6 +236,17 @@ func (k *Keeper) StartHost(ctx context.Context, p HostParams) (*Host, error) {
 // subreaper is its end told.
 func (k *Keeper) StartTwin(ctx context.Context, argv, env []string) (record.Process, error) {
 	r, err := k.ask(ctx, command{Cmd: cmdTwin, Argv: argv, Env: env})
+	if err != nil {
+		return record.Process{}, err
+	}
+	return *r.Started, nil
+}
+
+// Recycle has a process, which is none of the host's, of a pid that was another
+// one's in the host's namespace; it leads a process group of that number. Only
+// in PlaceInit.
+func (k *Keeper) Recycle(ctx context.Context, pid int) (record.Process, error) {
+	r, err := k.ask(ctx, command{Cmd: cmdRecycle, PID: pid})
 	if err != nil {
 		return record.Process{}, err
 	}

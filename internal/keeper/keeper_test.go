@@ -33,6 +33,10 @@ func TestMain(m *testing.M) {
 			os.Exit(keeper.Main(os.Args[2:]))
 		case "bystander":
 			os.Exit(keeper.Bystander())
+		case "lodge":
+			os.Exit(keeper.Lodge(os.Args[2:]))
+		case "innocent":
+			os.Exit(keeper.Innocent())
 		case "tree":
 			tree(os.Args[2:])
 		case "bench":
@@ -102,9 +106,12 @@ type fixture struct {
 	exits chan keeper.Exited
 	pids  map[string]int
 	dir   string
+
+	killed bool
 }
 
-func start(t *testing.T, kinds ...string) *fixture {
+// bare is a keeper without a host.
+func bare(t *testing.T) *fixture {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -117,8 +124,19 @@ func start(t *testing.T, kinds ...string) *fixture {
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		assert.NoError(t, f.Close())
+		if f.killed {
+			_ = os.RemoveAll(sockets)
+		}
 		assert.NoDirExists(t, sockets, "the keeper removes its folder")
 	})
+	return f
+}
+
+func start(t *testing.T, kinds ...string) *fixture {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	f := bare(t)
 	f.host, err = f.StartHost(t.Context(), keeper.HostParams{
 		Argv: append([]string{self, "tree"}, kinds...), Stderr: filepath.Join(f.dir, "host.log"),
 	})

@@ -34,9 +34,13 @@ type process struct {
 	// others are those that are as little the host's as the keeper is: the
 	// bystanders, one in the group of each host that was started, and twins.
 	others map[record.Identity]standing
-	leash  []*os.File               // the stdins of the bystanders
-	swept  bool                     // from here on the keeper itself ends what is there
-	asked  map[record.Identity]bool // whom the bench has signalled while they lived
+	leash  []*os.File // the stdins of the bystanders
+	// lodge is what the host lives below, if it stays; innocent is what it has
+	// started with the pid of another.
+	lodge    *lodging
+	innocent record.Process
+	swept    bool                     // from here on the keeper itself ends what is there
+	asked    map[record.Identity]bool // whom the bench has signalled while they lived
 
 	reaped chan struct{} // a token after each reaped child; holds one
 }
@@ -126,7 +130,7 @@ func (k *process) do(c command) reply {
 	case cmdStart:
 		host, bystander, err := k.startHost(c)
 		if err != nil {
-			return reply{Error: err.Error()}
+			return reply{Error: err.Error(), NoPlace: errors.Is(err, ErrPlace)}
 		}
 		return reply{Started: host, Bystander: bystander}
 	case cmdTwin:
@@ -135,6 +139,12 @@ func (k *process) do(c command) reply {
 			return reply{Error: err.Error()}
 		}
 		return reply{Started: twin}
+	case cmdRecycle:
+		row, err := k.recycle(c)
+		if err != nil {
+			return reply{Error: err.Error()}
+		}
+		return reply{Started: row}
 	case cmdSignal:
 		return errReply(k.signal(c))
 	case cmdCensus:
@@ -187,6 +197,8 @@ const (
 	isHosts     standing = iota // it is the host's
 	inHostGroup                 // a bystander
 	isTwin
+	isLodge // what the host lives below
+	isRecycled
 )
 
 // withoutOthers leaves out what is as little the host's as the keeper is.

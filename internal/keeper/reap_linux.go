@@ -58,7 +58,7 @@ func (k *process) exited(row record.Process, status syscall.WaitStatus) *Exited 
 	e := &Exited{Process: row, Exit: exitOf(status), Host: row.Identity == k.hostIdentity(), Asked: k.wasAsked(row.Identity)}
 	stood, swept := k.standingOf(row.Identity)
 	e.Bystander, e.Twin = stood == inHostGroup, stood == isTwin
-	if stood != isHosts && swept {
+	if stood == isLodge || stood != isHosts && swept {
 		return nil
 	}
 	return e

@@ -18,10 +18,11 @@ func limitFiles(pid, n int) error {
 	return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &limit, nil)
 }
 
-// spawn starts the host in a process group of its own, in the run's cgroup
+// spawn starts the host, or what makes a place for it, in a process group of its own, in the run's cgroup
 // where there is one. The kernel kills it when the keeper dies.
-func (k *process) spawn(path string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
+func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, place string) (*os.Process, error) {
 	attr.Sys = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	placed(place, attr.Sys)
 	if k.group != nil {
 		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(k.group.dir.Fd())
 		if p, err := os.StartProcess(path, argv, attr); err == nil {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-func (k *process) spawn(path string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
+func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, _ string) (*os.Process, error) {
 	attr.Sys = &syscall.SysProcAttr{Setpgid: true}
 	return os.StartProcess(path, argv, attr)
 }

@@ -2,7 +2,9 @@ package keeper
 
 import "os"
 
-func (k *process) spawn(string, []string, *os.ProcAttr) (*os.Process, error) { return nil, errNoFDs }
+func (k *process) spawn(string, []string, *os.ProcAttr, string) (*os.Process, error) {
+	return nil, errNoFDs
+}
 
 func (k *process) reapForEver() {}
 

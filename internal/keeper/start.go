@@ -44,28 +44,42 @@ func (k *process) startHost(c command) (host, bystander *record.Process, err err
 	// stranger that came home.
 	k.live.Lock()
 	defer k.live.Unlock()
-	p, err := k.spawn(path, c.Argv, attr)
+	k.lodge = nil
+	start := k.startPlain
+	if c.Place != "" {
+		start = k.startPlaced
+	}
+	row, err := start(path, c, attr)
 	if err != nil {
-		return nil, nil, fmt.Errorf("failed to start %s: %w", c.Argv[0], err)
+		return nil, nil, err
+	}
+	k.host = row.Identity
+	if c.Bystander {
+		bystander = k.startBystander(row.Identity)
+	}
+	return row, bystander, nil
+}
+
+// startPlain starts the host right below the keeper. The caller holds live.
+func (k *process) startPlain(path string, c command, attr *os.ProcAttr) (*record.Process, error) {
+	p, err := k.spawn(path, c.Argv, attr, "")
+	if err != nil {
+		return nil, fmt.Errorf("failed to start %s: %w", c.Argv[0], err)
 	}
 	pid := p.Pid
 	if c.Files > 0 {
 		if err := limitFiles(pid, c.Files); err != nil {
 			_ = p.Kill()
 			_ = p.Release()
-			return nil, nil, fmt.Errorf("failed to limit the host's open files: %w", err)
+			return nil, fmt.Errorf("failed to limit the host's open files: %w", err)
 		}
 	}
 	_ = p.Release()
 	row, err := proc.NewTable().One(pid)
 	if err != nil {
-		return nil, nil, fmt.Errorf("failed to identify the host: %w", err)
+		return nil, fmt.Errorf("failed to identify the host: %w", err)
 	}
-	k.host = row.Identity
-	if c.Bystander {
-		bystander = k.startBystander(row.Identity)
-	}
-	return &row, bystander, nil
+	return &row, nil
 }
 
 // stderrPipe returns the write end of a pipe that is drained into a file, up

@@ -12,6 +12,7 @@ const (
 	cmdCensus   = "census"   // take a census
 	cmdEvidence = "evidence" // examine Of
 	cmdTwin     = "twin"     // start a process that is none of the host's, in a session of its own
+	cmdRecycle  = "recycle"  // have a process of a pid that was another's
 	cmdSweep    = "sweep"    // kill everything below the keeper, say what it was
 )
 
@@ -24,6 +25,8 @@ type command struct {
 	Dir    string   `json:"dir,omitempty"`
 	Stderr string   `json:"stderr,omitempty"` // file for the host's stderr
 	Files  int      `json:"files,omitempty"`  // the host's RLIMIT_NOFILE; 0: the keeper's own
+	Place  string   `json:"place,omitempty"`  // where the host is to live
+	PID    int      `json:"pid,omitempty"`    // recycle: as the host's namespace has it
 	Signal string   `json:"signal,omitempty"`
 	// Bystander asks for a process of the keeper's own in the host's group.
 	Bystander bool              `json:"bystander,omitempty"`
@@ -34,6 +37,7 @@ type command struct {
 type reply struct {
 	ID        int64             `json:"id,omitempty"`
 	Error     string            `json:"error,omitempty"`
+	NoPlace   bool              `json:"no_place,omitempty"` // the error is an ErrPlace
 	Hello     *Hello            `json:"hello,omitempty"`
 	Started   *record.Process   `json:"started,omitempty"`
 	Bystander *record.Process   `json:"bystander,omitempty"`
@@ -62,6 +66,8 @@ type Exited struct {
 	// that StartTwin has started, and that the keeper had not ended it.
 	Bystander bool `json:"bystander,omitempty"`
 	Twin      bool `json:"twin,omitempty"`
+	// Recycled says that it was the one that Recycle has started.
+	Recycled bool `json:"recycled,omitempty"`
 	// Asked says that a signal of the bench had reached it before it ended.
 	Asked bool `json:"asked,omitempty"`
 }

@@ -54,6 +54,9 @@ type Params struct {
 	// Identify and WaitGone are what package proc offers under these names.
 	Identify func(pid int) (record.Identity, error)
 	WaitGone func(context.Context, record.Identity) error
+	// Describe is what the process table shows of a peer. It is asked where a
+	// server's own numbers are those of another pid namespace; nil: they stay.
+	Describe func(pid int) (record.Process, error)
 
 	// BirthWait is how long a peer may take for its certificate; 0 is 10 s.
 	BirthWait time.Duration

@@ -172,6 +172,11 @@ func (p *peer) identify(pid int, c birth.Certificate) {
 		id = record.Identity{PID: pid}
 	}
 	p.birth.Identity = id
+	if p.birth.Claimed != 0 && p.l.p.Describe != nil {
+		if row, err := p.l.p.Describe(pid); err == nil && row.Identity == id {
+			p.birth.PPID, p.birth.PGID, p.birth.SID = row.PPID, row.PGID, row.SID
+		}
+	}
 }
 
 // enter gives the server its launch number, a new one or the one that its

@@ -161,7 +161,7 @@ func (l *Lives) strike(by *Server, e record.Event) {
 		return
 	}
 	for _, s := range l.servers {
-		if s == by || !slices.Contains(e.Fault.Targets, s.Birth.PID) {
+		if s == by || !slices.Contains(e.Fault.Targets, s.pidFor(by)) {
 			continue
 		}
 		at := e.T

@@ -65,6 +65,14 @@ func newServer(e record.Event) *Server {
 // may live or not, and its loss is a doubt of its own.
 func (s *Server) Alive() bool { return s.Died == Never && s.Lost == Never }
 
+// pidFor is the server's pid as another server has it.
+func (s *Server) pidFor(other *Server) int {
+	if other.Birth.Claimed != 0 && s.Birth.Claimed != 0 {
+		return s.Birth.Claimed
+	}
+	return s.Birth.PID
+}
+
 func (s *Server) apply(e record.Event) {
 	switch e.Kind {
 	case record.Ready:

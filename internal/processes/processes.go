@@ -29,6 +29,10 @@ func Main(args []string) (status int, ok bool) {
 		return keeper.Bystander(), true
 	case busy.Arg:
 		return busy.Main(), true
+	case "lodge":
+		return keeper.Lodge(args[2:]), true
+	case "innocent":
+		return keeper.Innocent(), true
 	case "host":
 		return hostMain(args[2:]), true
 	}

@@ -50,7 +50,8 @@ const (
 	Controlled Kind = "control"
 	// BystanderSeen: a process that is none of the host's. Text says which: "",
 	// it stands in the host's group; StandsAsTwin: it has the command line of the
-	// server whose label is in Server. With Exit: it ended before the keeper
+	// server whose label is in Server; StandsRecycled: it has got the pid of the
+	// dead server in Server. With Exit: it ended before the keeper
 	// swept it [Process, Exit, Text, Server].
 	BystanderSeen Kind = "bystander"
 	// Swept: what the keeper had to kill after the host was gone [Census].
@@ -61,8 +62,15 @@ const (
 	Ended Kind = "end"
 )
 
-// StandsAsTwin is the Text of a BystanderSeen with a server's command line.
-const StandsAsTwin = "twin"
+// Texts of a BystanderSeen that does not stand in the host's group.
+const (
+	StandsAsTwin   = "twin"     // it has a server's command line
+	StandsRecycled = "recycled" // it has got the pid of a dead server, in the host's namespace
+)
+
+// NoPlace is the code of the doubt that the host could not be put where the
+// scenario wants it, so that nothing was played.
+const NoPlace = "no-place"
 
 // Event is one line of a run file after the header. Seq counts from 1 without
 // a gap, and T never decreases: both are stamped under one lock.

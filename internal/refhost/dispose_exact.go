@@ -29,6 +29,9 @@ func newExact(f flaw) *exact {
 
 func (e *exact) start(cmd *exec.Cmd) error {
 	setOwnGroup(cmd, !e.flaw.noDeathSignal)
+	if e.flaw.sharesGroup {
+		leaveInGroup(cmd)
+	}
 	return e.strays.start(cmd)
 }
 

@@ -20,6 +20,8 @@ type flaw struct {
 	leavesOnTerm   bool    // L2: SIGTERM ends it at once, and nothing ends its servers then
 	killsSibling   bool    // L3: when a connection is superseded, the newest of the others dies with it
 	killsByCommand bool    // L3: what has the command line of a server that was ended is killed, too
+	sharesGroup    bool    // L3: its servers are in its own group, which gets SIGHUP in the end
+	remembersPIDs  bool    // L3: with each end, the numbers of all who ended before are signalled once more
 	skipsWait      bool    // L4: exits are noticed, and not waited for
 	keepsStdout    bool    // L5: the host's end of stdout stays open
 	hoards         int     // L6: bytes kept for each connection that has ended
@@ -60,6 +62,8 @@ var mutants = []mutant{
 	{"mutant-l2-term", flaw{leavesOnTerm: true, noDeathSignal: true}},
 	{"mutant-l3", flaw{killsSibling: true}},
 	{"mutant-l3-command", flaw{killsByCommand: true}},
+	{"mutant-l3-group", flaw{sharesGroup: true}},
+	{"mutant-l3-recycled", flaw{remembersPIDs: true}},
 	{"mutant-l4", flaw{skipsWait: true}},
 	{"mutant-l5", flaw{keepsStdout: true}},
 	{"mutant-l6", flaw{hoards: hoard}},
@@ -96,6 +100,7 @@ type flawed struct {
 	flaw flaw
 
 	mu     sync.Mutex
+	pids   []int // of those who have ended
 	hoard  [][]byte
 	parked []*connection // keeps the garbage collector from closing what is left open
 }
@@ -106,11 +111,22 @@ func (f *flawed) ended(c *connection, why ending) {
 		return // it is ended with the host
 	}
 	f.exact.ended(c, why)
+	if f.flaw.remembersPIDs && amongOwnPIDs {
+		f.killAgain(c.cmd.Process.Pid)
+	}
 	if f.flaw.killsByCommand {
 		killCommand(c.cmd.Args)
 	}
 	if why == superseded && f.flaw.killsSibling {
 		f.killNewest()
+	}
+}
+
+// shutdown ends everything, and what a mutant takes for everything.
+func (f *flawed) shutdown(current []*connection) {
+	f.exact.shutdown(current)
+	if f.flaw.sharesGroup {
+		hangUpOwnGroup()
 	}
 }
 
@@ -143,6 +159,22 @@ func (f *flawed) killNewest() {
 	if newest != nil {
 		newest.signal(syscall.SIGKILL)
 	}
+}
+
+// amongOwnPIDs says that this is a pid namespace of the bench's making, below
+// whose init the host lives. Elsewhere a bare number may be anybody's, and to
+// model a mistake is no reason to hit them.
+var amongOwnPIDs = os.Getppid() == 1 && os.Getenv("LEAKBENCH_PLACE") == "init"
+
+// killAgain signals the numbers of all who have ended before, and remembers one
+// more.
+func (f *flawed) killAgain(pid int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, old := range f.pids {
+		killNumber(old)
+	}
+	f.pids = append(f.pids, pid)
 }
 
 // killCommand kills every process with exactly this command line, as pkill -f

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -214,7 +215,8 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all = &state{census: census}
-	servers, parents := map[record.Identity]bool{}, map[int]bool{r.keeper.Hello.PID: true}
+	servers, parents := map[record.Identity]bool{}, maps.Clone(r.adopters)
+	parents[r.keeper.Hello.PID] = true
 	for _, s := range r.lives.Alive() {
 		servers[s.Birth.Identity] = true
 		parents[s.Birth.PID] = true // its zombies are its own: nobody else can wait for them

@@ -56,16 +56,17 @@ func (r *run) startHost(ctx context.Context) error {
 	r.host = h
 	r.mu.Unlock()
 	started, err := r.keeper.StartHost(ctx, keeper.HostParams{
-		Argv: argv, Env: env, Stderr: filepath.Join(r.Dir, HostLog), Bystander: true, Files: r.files(),
+		Argv: argv, Env: env, Stderr: filepath.Join(r.Dir, HostLog), Bystander: true, Files: r.files(), Place: r.Scenario.Place,
 	})
 	if err != nil {
-		if errors.Is(err, keeper.ErrGone) || ctx.Err() != nil {
+		if errors.Is(err, keeper.ErrGone) || errors.Is(err, keeper.ErrPlace) || ctx.Err() != nil {
 			return err
 		}
 		return fmt.Errorf("%w: %w", ErrHost, err)
 	}
 	r.mu.Lock()
 	h.id = started.Process.Identity
+	r.adopters[started.Process.PPID] = true
 	r.mu.Unlock()
 	started.Process.Args = record.Redact(argv)
 	r.emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
@@ -139,7 +140,7 @@ func (r *run) greet(ctx context.Context, started *keeper.Host) error {
 
 // onExit writes down what the keeper reaped.
 func (r *run) onExit(e keeper.Exited) {
-	if e.Bystander || e.Twin {
+	if e.Bystander || e.Twin || e.Recycled {
 		r.bystanderEnded(e)
 		return
 	}

@@ -83,12 +83,13 @@ type run struct {
 	sessions map[string]*session
 	steps    int
 	changes  int                      // of sessions
+	adopters map[int]bool             // pids to which orphans come home
 	host     *hostLife                // the latest; never nil
 	known    map[record.Identity]bool // survivors that an earlier checkpoint has waited for already
 	missed   map[string]bool          // sessions likewise, whose server is missing
 	forgot   bool                     // known and missed were emptied at the host's end
 	cycles   cycleWaits
-	twins    map[record.Identity]string // their labels
+	twins    map[record.Identity]string // their labels; of a recycled pid, the server that had it
 	barren   bool                       // a command host that does not launch its server again
 }
 
@@ -105,7 +106,7 @@ type session struct {
 func Run(ctx context.Context, p Params) error {
 	r := &run{
 		Params: p, id: newID(), lives: life.New(), changed: make(chan struct{}),
-		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{},
+		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{}, adopters: map[int]bool{},
 	}
 	r.limits, r.labels = effectiveLimits(p, p.Host.Profile), hostLabels(p)
 	r.resident = p.Host.Profile.Resident
@@ -153,6 +154,7 @@ func (r *run) setUp(ctx context.Context) error {
 	r.ledger, err = ledger.Listen(ledger.Params{ //nolint:contextcheck // a ledger ends with Close, also after an interrupt
 		Dir: dir, Run: r.id, Seed: r.Seed, Scripts: scripts, OnEvent: r.emit,
 		Identify: proc.Identify, WaitGone: proc.WaitGone,
+		Describe: func(pid int) (record.Process, error) { return proc.NewTable().One(pid) },
 	})
 	if err != nil {
 		return err
@@ -191,7 +193,10 @@ func (r *run) play(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}()
-	if err := r.startHost(ctx); err != nil {
+	if err := r.startHost(ctx); errors.Is(err, keeper.ErrPlace) {
+		r.doubt(record.NoPlace, "%v: the scenario was not played", err)
+		return nil
+	} else if err != nil {
 		return err
 	}
 	stopSampling := r.sample(ctx)

@@ -107,6 +107,8 @@ func (r *run) one(ctx context.Context, s scenarios.Step) error {
 		return r.breakServer(ctx, s)
 	case scenarios.OpAwait:
 		return r.await(ctx, s)
+	case scenarios.OpRecycle:
+		return r.recycle(ctx, s)
 	case scenarios.OpRepeat:
 		for range s.Count {
 			if err := r.perform(ctx, s.Steps); err != nil {

@@ -1,11 +1,15 @@
 package runner
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"os"
+	"time"
 
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/keeper"
+	"github.com/leakbench/leakbench/internal/life"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -51,14 +55,60 @@ func firstSession(steps []scenarios.Step, label string) string {
 	return ""
 }
 
+// recycle gives the pid of a session's server, which must be gone, to a process
+// that is none of the host's.
+func (r *run) recycle(ctx context.Context, s scenarios.Step) error {
+	step := record.Step{Op: string(s.Op), Session: s.Session, Label: r.labelOf(s.Session)}
+	if r.isCommand() {
+		r.skip(step, "the sessions of a command are not known")
+		return nil
+	}
+	step, begun := r.begin(step), time.Now()
+	r.end(step, begun, r.recycleLast(ctx, s.Session))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func (r *run) recycleLast(ctx context.Context, session string) error {
+	limited, cancel := context.WithTimeoutCause(ctx, r.limits.Settle.D(), errors.New("its server is not gone"))
+	defer cancel()
+	var last life.Server
+	err := r.wait(limited, func(l *life.Lives) bool {
+		for _, srv := range l.Servers() {
+			if srv.Session == session {
+				last = *srv
+			}
+		}
+		return last.Died >= 0 && last.ID != ""
+	})
+	if err != nil {
+		return err
+	}
+	row, err := r.keeper.Recycle(ctx, cmp.Or(last.Birth.Claimed, last.Birth.PID))
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.twins[row.Identity] = last.ID
+	r.mu.Unlock()
+	r.emit(record.Event{Kind: record.BystanderSeen, Text: record.StandsRecycled, Server: last.ID, Process: &row})
+	return nil
+}
+
 // bystanderEnded writes down that somebody ended a process that is none of the
 // host's, and whose end the keeper was to be.
 func (r *run) bystanderEnded(e keeper.Exited) {
 	ended := record.Event{Kind: record.BystanderSeen, Process: &e.Process, Exit: &e.Exit}
-	if e.Twin {
-		r.mu.Lock()
-		ended.Text, ended.Server = record.StandsAsTwin, r.twins[e.Identity]
-		r.mu.Unlock()
+	r.mu.Lock()
+	ended.Server = r.twins[e.Identity]
+	r.mu.Unlock()
+	switch {
+	case e.Twin:
+		ended.Text = record.StandsAsTwin
+	case e.Recycled:
+		ended.Text = record.StandsRecycled
 	}
 	r.emit(ended)
 }

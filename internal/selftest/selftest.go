@@ -41,6 +41,8 @@ var mutants = []Case{
 	{"restart", "mutant-l2-term", "L2", "deaf"},
 	{"storm", "mutant-l3", "L3", "killed"},
 	{"reload", "mutant-l3-command", "L3", "twin"},
+	{"reload", "mutant-l3-group", "L3", "bystander"},
+	{"recycled", "mutant-l3-recycled", "L3", "recycled"},
 	{"storm", "mutant-l4", "L4", "zombie"},
 	{"storm", "mutant-l5", "L5", "fd-leak"},
 	{"storm", "mutant-l6", "L6", "host-growth"},
@@ -65,13 +67,16 @@ func Cases() []Case {
 // Result is what the bench said of a case.
 type Result struct {
 	Case
-	OK     bool            `json:"ok"` // the law and the kind that were expected, and nothing else
-	Laws   []string        `json:"laws"`
-	Kinds  []string        `json:"kinds"`
-	Doubts []record.Doubt  `json:"doubts"`
-	Error  string          `json:"error,omitempty"` // the run could not be played
-	Took   record.Duration `json:"took"`
-	Dir    string          `json:"dir"`
+	OK     bool           `json:"ok"` // the law and the kind that were expected, and nothing else
+	Laws   []string       `json:"laws"`
+	Kinds  []string       `json:"kinds"`
+	Doubts []record.Doubt `json:"doubts"`
+	Error  string         `json:"error,omitempty"` // the run could not be played
+	// Skipped is why the scenario can't be played on this machine: then the case
+	// says nothing, for or against.
+	Skipped string          `json:"skipped,omitempty"`
+	Took    record.Duration `json:"took"`
+	Dir     string          `json:"dir"`
 
 	Verdict verdict.Verdict `json:"-"`
 }
@@ -126,6 +131,12 @@ func (p Params) play(ctx context.Context, c Case, dir string) Result {
 		return r
 	}
 	r.Verdict = verdict.Judge(saved)
+	for _, d := range r.Verdict.Doubts {
+		if d.Code == record.NoPlace {
+			r.Skipped = d.Text
+			return r
+		}
+	}
 	r.Doubts = append(r.Doubts, r.Verdict.Doubts...)
 	laws, kinds := map[string]bool{}, map[string]bool{}
 	for _, f := range r.Verdict.Findings {
@@ -182,6 +193,9 @@ func Matrix(results []Result) map[string]map[string]int {
 		row := r.Law
 		if row == "" {
 			row = None
+		}
+		if r.Skipped != "" {
+			continue
 		}
 		if matrix[row] == nil {
 			matrix[row] = map[string]int{}

@@ -46,6 +46,10 @@ func (f *facts) doubt(code, format string, args ...any) {
 // was cut short is not blamed for what it could not show any more.
 func (f *facts) allDoubts() []Doubt {
 	f.doubts = []Doubt{}
+	if f.nowhere() {
+		f.doubtRecorded()
+		return f.doubts
+	}
 	cut := f.doubtEnd()
 	exited := f.doubtHost()
 	if !cut {
@@ -63,6 +67,14 @@ func (f *facts) allDoubts() []Doubt {
 	}
 	f.doubtRecorded()
 	return f.doubts
+}
+
+// nowhere says that nothing was played, since the host's place can't be had
+// where the run took place: no more is to be said of it.
+func (f *facts) nowhere() bool {
+	return len(f.servers) == 0 && slices.ContainsFunc(f.events, func(e record.Event) bool {
+		return e.Kind == record.Doubted && e.Doubt.Code == record.NoPlace
+	})
 }
 
 // doubtEnd says how a run that was cut short came to its end.

@@ -75,6 +75,8 @@ func (f *facts) untested() string {
 		return "the file is not complete"
 	case f.end.Reason != "done":
 		return "the run was cut short"
+	case f.nowhere():
+		return "the host can't be put where the scenario wants it"
 	case len(f.servers) == 0:
 		return "the host launched no server"
 	}

@@ -46,6 +46,14 @@ func kindsCollateral() []Kind {
 			Fix:     "Never choose by the command line whom to signal. " + exact + " For what an earlier run of the host has left: a list on disk of pid and start time, or a mark of that very launch in its environment, not its command.",
 			Reports: []string{"R055", "R107", "R122"},
 		},
+		{
+			ID: "recycled", Law: "L3", Class: "M", Title: "a process that had got a dead server's pid was ended",
+			Signature: "the bench's own process, to which the system had given the pid of a server that was dead and waited for, and a group of that number, was ended by a signal before the bench swept it",
+			Why: "The host keeps the number of a process, or of a group, for longer than the process: in a set of known pids, in a table that a sweep goes through, in a file. The system gives numbers out again, and kill() asks nobody who has it now. " +
+				"A gateway that runs for days gets there; so does a container, where numbers are small and few.",
+			Fix:     "Drop the number when the process has been waited for. " + exact + " The number of a group is as good as its leader: it is free when leader and members are gone, so signal the group before the leader is waited for.",
+			Reports: []string{"R011", "R125"},
+		},
 	}
 }
 

@@ -13,10 +13,14 @@ import (
 // not count.
 func (f *facts) judgeBystanders() {
 	for _, e := range f.bystanders {
-		if e.Text != record.StandsAsTwin {
+		switch {
+		case e.Text != record.StandsAsTwin && e.Text != record.StandsRecycled:
 			f.breaches = append(f.breaches, f.bystanderBreach(e))
-		} else if e.Exit.Signal != "" {
+		case e.Exit.Signal == "": // by itself: a doubt
+		case e.Text == record.StandsAsTwin:
 			f.breaches = append(f.breaches, f.twinBreach(e))
+		default:
+			f.breaches = append(f.breaches, f.recycledBreach(e))
 		}
 	}
 }
@@ -24,8 +28,8 @@ func (f *facts) judgeBystanders() {
 // doubtTwins says which twins ended by themselves: they show nothing then.
 func (f *facts) doubtTwins() {
 	for _, e := range f.bystanders {
-		if e.Text == record.StandsAsTwin && e.Exit.Signal == "" {
-			f.doubt(codeTwinEnded, "the bench's own process with the command line of %s ended by itself (status %d) at %s: whether the host would have ended it was not seen", plain(e.Server), e.Exit.Code, clock(e.T))
+		if e.Text != "" && e.Exit.Signal == "" {
+			f.doubt(codeTwinEnded, "the bench's own process that stood for %s ended by itself (status %d) at %s: whether the host would have ended it was not seen", plain(e.Server), e.Exit.Code, clock(e.T))
 		}
 	}
 }
@@ -72,7 +76,29 @@ func (f *facts) bystanderBreach(e *record.Event) *breach {
 	}
 }
 
+func (f *facts) recycledBreach(e *record.Event) *breach {
+	phase, label := f.phaseOf(e.T), ""
+	if s := f.lives.Server(e.Server); s != nil {
+		label = s.Label
+	}
+	return &breach{
+		law: "L3", kind: "recycled", label: label, cause: phase, at: []int64{e.T}, like: e.Exit.Signal + phase,
+		value: fmt.Sprintf("pid %d, with the number that %s had: was ended by %s at %s", e.Process.PID, plain(e.Server), plain(e.Exit.Signal), clock(e.T)),
+		story: paragraph(
+			fmt.Sprintf("%s had died and been waited for, and the system had given its pid, and the number of its group, to a process that is none of the host's (pid %d out here). It was ended by %s at %s, %s: "+
+				"somebody signalled the number, and not the process.", plain(e.Server), e.Process.PID, plain(e.Exit.Signal), clock(e.T), phase),
+			f.company(&life.Server{}, e.T)),
+	}
+}
+
 func tellBystander(b *breach) telling {
+	if b.kind == "recycled" {
+		return telling{
+			title:    fmt.Sprintf("a process that had got the pid of a dead server of %s was ended %s", plain(b.label), b.cause),
+			expected: "a pid that was waited for never signalled again",
+			found:    "whoever had it by then was ended " + b.cause,
+		}
+	}
 	if b.kind == "twin" {
 		return telling{
 			title:    fmt.Sprintf("a process with the command line of %s that is none of the host's was ended %s", plain(b.label), b.cause),

@@ -321,7 +321,7 @@ var harmTitles = map[string]string{
 
 func tellCollateral(_ *facts, group []*breach) telling {
 	b, n := group[0], len(group)
-	if b.kind == "bystander" || b.kind == "twin" {
+	if b.kind == "bystander" || b.kind == "twin" || b.kind == "recycled" {
 		return tellBystander(b)
 	}
 	when := b.cause

@@ -22,7 +22,7 @@ func Laws() []Law {
 			Says: "A server whose session is live is never signalled, killed or cut off, whatever else the host cleans up.",
 			Why: "Most over-kills were made by leak fixes: a sweep over every pid ever learned, a process group shared with others, a pid that was used again. Counting servers can't see it: " +
 				"kill the new one, keep the old one, and the count is right. So the servers of live sessions are followed one by one.",
-			Kinds: []string{"killed", "terminated", "cut-off", "missing", "bystander", "twin"},
+			Kinds: []string{"killed", "terminated", "cut-off", "missing", "bystander", "twin", "recycled"},
 		},
 		{
 			ID: "L4", Name: "reaped",

@@ -290,7 +290,7 @@ func TestEachKindIsToldFromItsNeighbour(t *testing.T) {
 
 func allCases() []caseOf {
 	var all []caseOf
-	for _, cases := range [][]caseOf{flatCases, leftCases, reapedCases, collateralCases, spawningCases, shutdownCases, recoveryCases, growthCases, gracefulCases, evidenceCases, twinCases} {
+	for _, cases := range [][]caseOf{flatCases, leftCases, reapedCases, collateralCases, spawningCases, shutdownCases, recoveryCases, growthCases, gracefulCases, evidenceCases, twinCases, recycledCases} {
 		all = append(all, cases...)
 	}
 	return all

@@ -119,6 +119,22 @@ func TestServerAheadOfItsHost(t *testing.T) {
 	assert.Equal(t, Clean, v.Outcome, account(v))
 }
 
+// TestNothingIsSaidOfAPlaceThatCannotBeHad: not applicable is not clean, and the
+// one doubt says why.
+func TestNothingIsSaidOfAPlaceThatCannotBeHad(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.run.Events = nil
+	p.run.Header.Plan = record.Plan{Labels: []record.PlanLabel{{Label: "flaky", Launches: 3}}, Checkpoints: []string{"a"}}
+	p.add(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: record.NoPlace, Text: "no user namespaces"}})
+	v := Judge(p.over(record.End{Reason: "done"}))
+	assert.Equal(t, Inconclusive, v.Outcome)
+	assert.Equal(t, []string{record.NoPlace}, codesIn(v))
+	for _, l := range v.Laws {
+		assert.Equal(t, LawNotJudged, l.Status, l.Law)
+	}
+}
+
 // cleared is the orderly end of a run: what is left is gone by then.
 func (p *play) cleared() *record.Run {
 	delete(p.procs, record.Identity{PID: 700, Start: 7})

@@ -131,6 +131,28 @@ var twinCases = []caseOf{{
 	},
 }}
 
+// recycledCases are those of the bench's own process with a dead server's pid.
+var recycledCases = []caseOf{{
+	kind: "recycled",
+	show: func(p *play) *record.Run { return recycledRun(p, &record.Exit{Code: -1, Signal: "SIGKILL"}) },
+	near: func(p *play) *record.Run { return recycledRun(p, nil) },
+}}
+
+func recycledRun(p *play, exit *record.Exit) *record.Run {
+	a := p.open("s1", "flaky")
+	p.close("s1", "flaky", func() { p.bye(a) })
+	by := record.Process{Identity: record.Identity{PID: p.ids[a].PID, Start: 77777}, PPID: keeperPID, State: "S", Comm: "leakbench"}
+	p.add(record.Event{Kind: record.BystanderSeen, Text: record.StandsRecycled, Server: a, Process: &by})
+	b := p.open("s2", "flaky")
+	p.close("s2", "flaky", func() {
+		p.bye(b)
+		if exit != nil {
+			p.add(record.Event{Kind: record.BystanderSeen, Text: record.StandsRecycled, Server: a, Process: &by, Exit: exit})
+		}
+	})
+	return p.done()
+}
+
 // standBy puts the bench's own process into the host's group.
 func standBy(p *play) record.Process {
 	by := record.Process{Identity: record.Identity{PID: 21, Start: 2001}, PPID: keeperPID, PGID: hostPID, State: "S", Comm: "leakbench"}

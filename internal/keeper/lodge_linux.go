@@ -1,0 +1,259 @@
+package keeper
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lodgeFD is the lodge's end of its conversation with the keeper.
+const lodgeFD = 3
+
+// lodge is a process between the keeper and the host that makes a place for
+// it. In a pid namespace it starts as process 1: either it turns into the host,
+// or it stays as what adopts and reaps, as the init of a container does.
+type lodge struct {
+	place string
+	keepr *os.File
+	null  *os.File
+
+	mu       sync.Mutex
+	host     int
+	innocent int
+	leash    *os.File // the innocent's stdin
+}
+
+// Lodge is the process of a place: PLACE PROGRAM ARGV... It returns its exit
+// status, where it does not turn into the host.
+func Lodge(args []string) int {
+	// PDEATHSIG belongs to the thread that asks for it and to the one that
+	// forks, so all of it happens on this one.
+	runtime.LockOSThread()
+	keepr := os.NewFile(lodgeFD, "keeper")
+	if len(args) < 3 || keepr == nil {
+		fmt.Fprintln(os.Stderr, "leakbench lodge is started by leakbench run, not by hand")
+		return 2
+	}
+	l := &lodge{place: args[0], keepr: keepr}
+	if err := l.run(args[1], args[2:]); err != nil {
+		l.say(word{Error: err.Error()})
+		return 1
+	}
+	return 0
+}
+
+func (l *lodge) run(program string, argv []string) error {
+	syscall.CloseOnExec(lodgeFD)
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return err
+	}
+	if l.place == PlaceSubreaper {
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+			return err
+		}
+	} else if err := ownProc(); err != nil {
+		return err
+	}
+	if l.place == PlacePID1 {
+		return fmt.Errorf("failed to turn into %s: %w", program, syscall.Exec(program, argv, append(os.Environ(), PlaceMark+"="+l.place)))
+	}
+	if err := l.start(program, argv); err != nil {
+		return err
+	}
+	go l.obey()
+	l.reap()
+	return nil
+}
+
+// ownProc mounts a /proc that shows the pids of this namespace: a host that
+// looks for its children in another one would find somebody else's.
+func ownProc() error {
+	if os.Getpid() != 1 {
+		return errors.New("not process 1 of a pid namespace")
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("the mounts can't be made private: %w", err)
+	}
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("a /proc of its own can't be mounted: %w", err)
+	}
+	return nil
+}
+
+// start starts the host with this process's stdio, and lets go of that: whoever
+// waits for the end of the host's stdout must not wait for this one's.
+func (l *lodge) start(program string, argv []string) error {
+	// Package os forks and reaps a probe of its own at the first process.
+	if p, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = p.Release()
+	}
+	p, err := os.StartProcess(program, argv, &os.ProcAttr{
+		Env: append(os.Environ(), PlaceMark+"="+l.place), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return err
+	}
+	l.host = p.Pid
+	_ = p.Release()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	l.null = null
+	for fd := range 3 {
+		if err := unix.Dup3(int(null.Fd()), fd, 0); err != nil {
+			return err
+		}
+	}
+	l.say(word{Started: true})
+	return nil
+}
+
+func (l *lodge) say(w word) {
+	line, _ := json.Marshal(w)
+	_, _ = l.keepr.Write(append(line, '\n'))
+}
+
+// obey does what the keeper asks for. The end of the keeper is that of the
+// lodge, by PDEATHSIG.
+func (l *lodge) obey() {
+	for lines := bufio.NewScanner(l.keepr); lines.Scan(); {
+		var w word
+		if json.Unmarshal(lines.Bytes(), &w) != nil {
+			return
+		}
+		switch {
+		case w.Go:
+			goAhead <- struct{}{}
+		case w.Recycle > 0:
+			if err := l.recycle(w.Recycle); err != nil {
+				l.say(word{Error: err.Error()})
+				continue
+			}
+			l.say(word{Recycled: true})
+		}
+	}
+}
+
+// goAhead tells the reaper that the keeper knows the host.
+var goAhead = make(chan struct{}, 1)
+
+// reap waits for everything that dies below, until there is no more to do.
+func (l *lodge) reap() {
+	died := make(chan os.Signal, 1)
+	signal.Notify(died, syscall.SIGCHLD)
+	<-goAhead
+	for {
+		over := l.reapAll()
+		if over && l.place == PlaceInit {
+			return // and with process 1 the namespace
+		}
+		<-died
+	}
+}
+
+// reapAll reports whether the host was among them.
+func (l *lodge) reapAll() (over bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var last *uint32
+	for {
+		var status unix.WaitStatus
+		pid, err := unix.Wait4(-1, &status, unix.WNOHANG, nil)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || pid <= 0 {
+			break
+		}
+		s := uint32(status)
+		switch pid {
+		case l.host:
+			last = &s
+		case l.innocent:
+			l.innocent = 0
+			l.say(word{Innocent: &s})
+		}
+	}
+	if last != nil { // after what it took along
+		l.host = 0
+		l.say(word{Exited: last})
+	}
+	return last != nil
+}
+
+const (
+	lastPID = "/proc/sys/kernel/ns_last_pid"
+	// recycleFor is how long it is tried to get a pid that others may get, too.
+	recycleFor = 5 * time.Second
+)
+
+// recycle has a process of that very pid, which leads a group of that number.
+// ns_last_pid is what the kernel gave out last in this namespace
+// (Documentation/admin-guide/sysctl/kernel.rst).
+func (l *lodge) recycle(pid int) error {
+	deadline := time.Now().Add(recycleFor)
+	for {
+		got, err := l.tryPID(pid)
+		if got || time.Now().After(deadline) {
+			if err == nil && !got {
+				err = fmt.Errorf("pid %d could not be had within %v", pid, recycleFor)
+			}
+			return err
+		}
+		time.Sleep(5 * time.Millisecond) // sleep-ok: that a pid, or a group, is free again sends no word
+	}
+}
+
+func (l *lodge) tryPID(pid int) (bool, error) {
+	l.mu.Lock() // the reaper must not take it for the host's
+	defer l.mu.Unlock()
+	if syscall.Kill(pid, 0) == nil || syscall.Kill(-pid, 0) == nil {
+		return false, fmt.Errorf("pid %d is still in use", pid)
+	}
+	in, leash, err := os.Pipe()
+	if err != nil {
+		return false, err
+	}
+	defer in.Close()
+	if err := os.WriteFile(lastPID, []byte(strconv.Itoa(pid-1)), 0); err != nil {
+		leash.Close()
+		return false, err
+	}
+	p, err := os.StartProcess("/proc/self/exe", []string{os.Args[0], innocentCommand}, &os.ProcAttr{
+		Env: os.Environ(), Files: []*os.File{in, l.null, l.null}, Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		leash.Close()
+		return false, err
+	}
+	if p.Pid != pid {
+		leash.Close() // it ends with that
+		_ = p.Kill()
+		_, _ = unix.Wait4(p.Pid, nil, 0, nil)
+		_ = p.Release()
+		return false, nil
+	}
+	_ = p.Release()
+	l.innocent, l.leash = pid, leash
+	return true, nil
+}
+
+// Innocent is the process that has got the pid of another one. It catches no
+// signal and does nothing until it is ended.
+func Innocent() int {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return 0
+}
