@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,7 +38,7 @@ func TestWhereNoNamespaceCanBeMade(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = &said, &said
 	err = cmd.Run()
 	var exit *exec.ExitError
-	require.True(t, errors.As(err, &exit), "%v\n%s", err, said.String())
+	require.ErrorAs(t, err, &exit, said.String())
 	assert.Equal(t, exitInconclusive, exit.ExitCode(), said.String())
 	assert.Contains(t, said.String(), "no such place for the host here")
 	assert.NotContains(t, said.String(), "never launched")
