@@ -1,12 +1,14 @@
 package keeper_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -87,6 +89,9 @@ func TestPlaces(t *testing.T) {
 			assert.True(t, e.Host && e.Asked, "%+v", e)
 			assert.Equal(t, host.Identity, e.Identity)
 			assert.Equal(t, "SIGKILL", e.Exit.Signal)
+			require.NoError(t, f.host.Stdout.SetReadDeadline(time.Now().Add(10*time.Second)))
+			_, err = io.Copy(io.Discard, f.host.Stdout)
+			require.NoError(t, err, "nobody else holds the host's stdout")
 			if place == keeper.PlaceSubreaper {
 				left, err := f.Sweep(t.Context())
 				require.NoError(t, err)
