@@ -199,3 +199,16 @@ steps:
 	}
 	assert.Equal(t, 2, calls, "the one in flight and the one after")
 }
+
+// What the old life left has the settle time to go, whatever it is; what the
+// new one has beside its servers is its own business.
+func TestLeftoversThatGoInTime(t *testing.T) {
+	t.Parallel()
+	source := strings.NewReplacer("deaf: {faults: [{on: eof, do: ignore}]}", "deaf: {}", "settle: 1s", "settle: 6s").Replace(twoLives)
+	v, _ := play(t, source, "exact", func(p *runner.Params) {
+		p.Host.Argv = append([]string{"sh", "-c", `sleep 1.5 </dev/null >/dev/null 2>&1 & exec "$@"`, "sh"}, p.Host.Argv...)
+		p.Settle = record.Duration(6e9)
+	})
+	assert.Empty(t, v.Findings, "%+v", v)
+	assert.Empty(t, v.Doubts)
+}
