@@ -45,6 +45,14 @@ func Describe(s *Shape, path string, texts func(path, what string) string) Objec
 		o["$ref"] = "#/$defs/" + s.Ref
 		return o
 	}
+	if len(s.either) > 0 {
+		var all []any
+		for _, one := range s.either {
+			all = append(all, Describe(one, path, texts))
+		}
+		o["anyOf"] = all
+		return o
+	}
 	o["type"] = s.Kind
 	switch s.Kind {
 	case "string":
@@ -54,7 +62,8 @@ func Describe(s *Shape, path string, texts func(path, what string) string) Objec
 	case "integer":
 		bounds(o, s, "minimum", "maximum")
 	case "number":
-		o["exclusiveMinimum"], o["exclusiveMaximum"] = 0, 1
+		Put(o, "exclusiveMinimum", s.fraction, 0)
+		Put(o, "exclusiveMaximum", s.fraction, 1)
 	case "array":
 		o["items"] = Describe(s.item, path+"[]", texts)
 		o["minItems"] = 1
@@ -75,12 +84,20 @@ func (s *Shape) describeKeys(o Object, path string, texts func(path, what string
 	Put(o, "additionalProperties", s.closed, false)
 	if s.item != nil {
 		o["additionalProperties"] = Describe(s.item, path+".*", texts)
-		o["propertyNames"] = Object{"$ref": "#/$defs/" + s.names.Ref}
+		Put(o, "propertyNames", s.names != nil, s.names.reference())
 	}
 	Put(o, "minProperties", s.filled, 1)
 	Put(o, "maxProperties", s.most != nil, s.most)
 	// The reader takes a key without a value for an empty mapping.
 	Put(o, "type", len(s.required) == 0 && !s.filled, []string{"object", "null"})
+}
+
+// reference is to the definition that describes the place.
+func (s *Shape) reference() Object {
+	if s == nil {
+		return nil
+	}
+	return Object{"$ref": "#/$defs/" + s.Ref}
 }
 
 // Put sets a key, if really.

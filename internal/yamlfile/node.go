@@ -60,6 +60,70 @@ func (n *Node) Text(what string) string {
 	return strings.TrimSpace(s)
 }
 
+// Verbatim is any text as it stands.
+func (n *Node) Verbatim(what string) string {
+	if n == nil || n.Shape.is("string", what) {
+		return ""
+	}
+	s, ok := n.Scalar.(string)
+	if !ok {
+		n.wanted(what)
+	}
+	return s
+}
+
+// Argument is text that may be empty, and that may be written as a number: an
+// argument of a command line, or the value of a variable.
+func (n *Node) Argument(what string) string {
+	if n == nil {
+		return ""
+	}
+	if n.Shape != nil {
+		n.Alternatives(func(n *Node) { n.Shape.is("string", what) }, func(n *Node) { n.Shape.is("number", what) })
+		return ""
+	}
+	switch v := n.Scalar.(type) {
+	case string:
+		return v
+	case int64, uint64, float64:
+		return n.Source
+	}
+	n.wanted(what)
+	return ""
+}
+
+// Free is a mapping with any keys and values.
+func (n *Node) Free(what string) map[string]any {
+	if n == nil || n.Shape.is("object", what) {
+		return nil
+	}
+	if n.Kind != KindMapping {
+		n.wanted(what + ", a mapping of keys to values")
+		return nil
+	}
+	m, _ := n.Plain().(map[string]any)
+	return m
+}
+
+// EachText calls f for each text below the node.
+func (n *Node) EachText(f func(n *Node, text string)) {
+	if n == nil {
+		return
+	}
+	if s, ok := n.Scalar.(string); ok {
+		f(n, s)
+	}
+	for _, item := range n.items {
+		item.EachText(f)
+	}
+	for _, p := range n.Pairs {
+		p.Value.EachText(f)
+	}
+}
+
+// Is reports the kind; a node that is not there is of none.
+func (n *Node) Is(k Kind) bool { return n != nil && n.Kind == k }
+
 // OneLine is text without a line break.
 func (n *Node) OneLine(what string, most int) string {
 	if n == nil {
@@ -164,7 +228,11 @@ func (n *Node) AnyWhole(what string) int { return n.Whole(what, -1<<31, 1<<31-1)
 
 // Fraction is a number between 0 and 1; that it is, somebody else checks.
 func (n *Node) Fraction(what string) float64 {
-	if n == nil || n.Shape.is("number", what) {
+	if n == nil {
+		return 0
+	}
+	if n.Shape.is("number", what) {
+		n.Shape.fraction = true
 		return 0
 	}
 	switch v := n.Scalar.(type) {
@@ -330,8 +398,23 @@ func (m *Mapping) Get(key string) *Node {
 
 // Entries are the pairs of a mapping whose keys are names.
 func (m *Mapping) Entries() []Pair {
+	if m.Node == nil {
+		return nil
+	}
 	if m.Shape != nil {
 		return m.Shape.entry()
+	}
+	return m.Pairs
+}
+
+// FreeEntries are the pairs of a mapping whose keys may be anything.
+func (m *Mapping) FreeEntries() []Pair {
+	if m.Node == nil {
+		return nil
+	}
+	if m.Shape != nil {
+		m.Shape.item = &Shape{}
+		return []Pair{{Key: Probe(&Shape{}), Value: Probe(m.Shape.item)}}
 	}
 	return m.Pairs
 }

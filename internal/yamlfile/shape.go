@@ -23,10 +23,12 @@ type Shape struct {
 	Keys     []string
 	Children map[string]*Shape
 	required []string
-	item     *Shape // of a list; of a mapping whose keys are names
-	names    *Shape // what the names of such a mapping are like
-	closed   bool   // no other keys
-	inside   bool   // describe the place itself, not by a definition
+	item     *Shape   // of a list; of a mapping whose keys are names
+	names    *Shape   // what the names of such a mapping are like
+	closed   bool     // no other keys
+	inside   bool     // describe the place itself, not by a definition
+	fraction bool     // a number between 0 and 1
+	either   []*Shape // what the place may be instead of one thing
 }
 
 func (s *Shape) is(kind, what string) bool {
@@ -73,6 +75,19 @@ func (s *Shape) RefersTo(definition string) bool {
 	}
 	s.Ref = definition
 	return true
+}
+
+// Probing says that the node stands for no file: what is asked of it is only
+// written down.
+func (n *Node) Probing() bool { return n != nil && n.Shape != nil }
+
+// Alternatives writes down that a place may be one of several things.
+func (n *Node) Alternatives(reads ...func(*Node)) {
+	for _, read := range reads {
+		s := &Shape{}
+		read(Probe(s))
+		n.Shape.either = append(n.Shape.either, s)
+	}
 }
 
 // Probe is a node that writes down what it is asked for.
