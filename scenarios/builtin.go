@@ -20,6 +20,7 @@ var names = []string{
 	"cancel", "deadline", "probe", "per-request", "subagents", "race", "reload-connect", "forget", "nofile",
 	"stderr", "stdout", "full-pipe", "spin", "container", "lock", "watchdog", "zombies",
 	"restart", "replace",
+	"vanish", "checks",
 }
 
 // Names lists the built-in scenarios.

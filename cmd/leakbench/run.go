@@ -113,6 +113,13 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	var judged []verdict.Judged
 	var failed error
 	for _, play := range plays {
+		if why := spec.Scenarios[play.Name].NotApplicable; why != "" {
+			fmt.Fprintf(a.err, "%s is not applicable to %s: %s\n", play.Name, spec.Name, printable(why))
+			if len(plays) == 1 {
+				failed = &failure{code: exitInconclusive, err: fmt.Errorf("nothing was played: %s is not applicable to %s", play.Name, spec.Name)}
+			}
+			continue
+		}
 		j, err := a.playOne(ctx, self, play, spec, f)
 		if j != nil {
 			judged = append(judged, *j)

@@ -24,7 +24,7 @@ type Spec struct {
 	File       string // where it was read from, or "supergateway/host.yaml" of a preset
 	Given      string // what names it on a command line, "" where that is Name
 	Dir        string // {{dir}}
-	Files      fs.FS  // of a preset: what stands beside its file; written to Dir for a run
+	Files      fs.FS  `json:"-"` // of a preset: what stands beside its file; written to Dir for a run
 	Install    *Install
 	InstallDir string // {{install}}; "" where the file has no install
 	Workdir    string // "": the bench's own
@@ -94,6 +94,17 @@ type FrontParams struct {
 	// Own says that the gateway launches a server for each session or request:
 	// the clients tell it whose it is.
 	Own bool `json:"own,omitempty"`
+}
+
+// OneshotEnv is the variable in which the scheduler of a oneshot host finds its
+// OneshotParams as JSON.
+const OneshotEnv = "LEAKBENCH_ONESHOT"
+
+// OneshotParams say what a oneshot host's jobs run.
+type OneshotParams struct {
+	Host Spec   `json:"host"`
+	Self string `json:"self"`
+	Run  string `json:"run"` // folder below which each job gets its {{run}}
 }
 
 // Stop is the host's orderly end. The zero value is by its kind: a driver's

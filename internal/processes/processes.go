@@ -14,6 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/busy"
 	"github.com/leakbench/leakbench/internal/front"
 	"github.com/leakbench/leakbench/internal/keeper"
+	"github.com/leakbench/leakbench/internal/oneshot"
 	"github.com/leakbench/leakbench/internal/refhost"
 )
 
@@ -38,6 +39,8 @@ func Main(args []string) (status int, ok bool) {
 
 func hostMain(args []string) int {
 	switch {
+	case len(args) == 1 && args[0] == "oneshot":
+		return oneshot.Main()
 	case len(args) == 1 && args[0] == "front":
 		return front.Main()
 	case len(args) == 1 && args[0] == "mcp-go":

@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -58,11 +59,22 @@ func (r *run) prepare() (host.Prepared, error) {
 		}
 		setting.Run = dir
 	}
+	if r.Host.Kind == record.KindOneshot {
+		return r.scheduler(setting)
+	}
 	p, err := r.Host.Prepare(setting)
 	if err != nil {
 		return p, fmt.Errorf("%w: %w", ErrHost, err)
 	}
 	return p, nil
+}
+
+// scheduler is the process that runs a oneshot host's command for each job.
+func (r *run) scheduler(s host.Setting) (host.Prepared, error) {
+	params, err := json.Marshal(host.OneshotParams{Host: r.Host, Self: r.Self, Run: s.Run})
+	return host.Prepared{
+		Argv: []string{r.Self, "host", "oneshot"}, Env: []string{host.OneshotEnv + "=" + string(params)},
+	}, err
 }
 
 // startHost starts the host and waits until it is up, in the way of its kind.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,7 +75,7 @@ func (o *output) has(word *regexp.Regexp) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, line := range o.lines {
-		if word.MatchString(line) {
+		if word.MatchString(strings.TrimRight(line, "\r\n")) {
 			return true
 		}
 	}
@@ -112,7 +113,7 @@ func (r *run) awaitReady(ctx context.Context, ready host.Ready, lines *output) e
 func (r *run) looks(ready host.Ready, lines *output) func(context.Context) bool {
 	switch {
 	case ready.Output != "":
-		word := regexp.MustCompile(ready.Output) // the file's reader has compiled it
+		word := regexp.MustCompile("(?m)" + ready.Output) // the file's reader has compiled it
 		return func(context.Context) bool { return lines.has(word) || r.stderrHas(word) }
 	case ready.Server:
 		return func(context.Context) bool {

@@ -397,6 +397,10 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 		r.skip(step, why)
 		return nil
 	}
+	if r.sharing == record.PerRequest {
+		r.skip(step, "no server is alive between two requests: there is none to break")
+		return nil
+	}
 	if r.Host.SessionsUnknown() { // servers are not told apart by session
 		step.Session = ""
 		if !slices.Contains(r.labels, step.Label) {

@@ -93,7 +93,7 @@ func (f *facts) accounted(s *step) bool {
 	if h := f.hostAt(s.begun); h.askedAt >= 0 && s.ended >= h.askedAt && !endsHost(s.Op) && s.Op != opStart {
 		return true
 	}
-	if f.wasHarmed(sessionKey{s.Label, s.Session}, s.ended) {
+	if f.wasHarmed(sessionKey{s.Label, s.Session}, s.ended) || f.neverOpened(s) {
 		return true
 	}
 	// A reload, or a tick, is about several sessions; and of two that a sweep
@@ -105,6 +105,21 @@ func (f *facts) accounted(s *step) bool {
 		}
 	}
 	return false
+}
+
+// neverOpened says that a step is about a session whose open had failed, and
+// should not have: that is told of the open.
+func (f *facts) neverOpened(s *step) bool {
+	if s.Op == "open" || s.Session == "" {
+		return false
+	}
+	var last *step
+	for _, o := range f.steps {
+		if o.Op == "open" && o.Session == s.Session && o.Label == s.Label && o.ended >= 0 && o.ended <= s.begun && !o.skipped {
+			last = o
+		}
+	}
+	return last != nil && last.mustWork() && !last.OK
 }
 
 // faultDuring says which fault a server of the session committed meanwhile.
