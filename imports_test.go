@@ -53,6 +53,10 @@ var house = []struct {
 		why: "a host file is data: it does not know how a host is run", deny: []string{"os/exec", "net"},
 	},
 	{
+		pkg: "internal/hostinit", may: []string{"internal/record", "internal/yamlfile", "internal/hostconfig", "internal/host", "internal/hostfile", "internal/suggest"},
+		why: "it writes a file, and tries nothing", deny: []string{"os/exec", "net"},
+	},
+	{
 		pkg: "internal/front", may: []string{"internal/birth", "internal/driver", "internal/host"},
 		why: "the clients before a gateway know no more of the bench than a host does",
 	},

@@ -50,11 +50,11 @@ func (g *bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case id != "" && s == nil:
 		http.Error(w, "Session not found", http.StatusNotFound)
 	default:
-		g.post(w, r, id, s)
+		g.post(w, r, s)
 	}
 }
 
-func (g *bridge) post(w http.ResponseWriter, r *http.Request, id string, s *bridged) {
+func (g *bridge) post(w http.ResponseWriter, r *http.Request, s *bridged) {
 	body, err := io.ReadAll(r.Body)
 	var message struct {
 		ID json.RawMessage `json:"id"`
@@ -64,6 +64,7 @@ func (g *bridge) post(w http.ResponseWriter, r *http.Request, id string, s *brid
 		return
 	}
 	if s == nil {
+		var id string
 		if id, s = g.begin(); s == nil {
 			w.WriteHeader(http.StatusInternalServerError)
 			return
