@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/host"
+	"github.com/leakbench/leakbench/internal/hostconfig"
 	"github.com/leakbench/leakbench/internal/hostfile"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/yamlfile"
@@ -87,6 +90,25 @@ func TestAll(t *testing.T) {
 	assert.Equal(t, "1.2", s.Version)
 	assert.True(t, filepath.IsAbs(s.Dir))
 	assert.True(t, strings.HasSuffix(s.InstallDir, "all@1.2"))
+}
+
+// TestDocExample: what the page shows can be read.
+func TestDocExample(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/host-file.md")
+	require.NoError(t, err)
+	_, text, found := strings.Cut(string(page), "```yaml\n")
+	require.True(t, found)
+	text, _, _ = strings.Cut(text, "```")
+	s, err := hostfile.Parse("docs/host-file.md", []byte(text))
+	require.NoError(t, err)
+	assert.Equal(t, "my-gateway", s.Name)
+	for _, name := range hostconfig.Names() {
+		assert.Contains(t, string(page), "`"+name+"`")
+	}
+	for _, name := range append(slices.Clone(host.Placeholders), host.TemplatePlaceholders...) {
+		assert.Contains(t, string(page), "{{"+name+"}}")
+	}
 }
 
 // TestPresets: each is right, named like its folder, and has the lock file
