@@ -85,7 +85,7 @@ func TestTrackRecordIsTheMatrix(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
-	row := regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|[^|]*\\|(.*)\\|$")
+	row := regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)` \\|[^|]*\\|(.*)\\|$")
 	seen := map[string]bool{}
 	hosts := []string{"exact", "naive", "reap-all", "orphan-set", "thread-blind", "mcp-go"}
 	for _, m := range row.FindAllStringSubmatch(string(readme), -1) {

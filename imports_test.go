@@ -39,12 +39,28 @@ var house = []struct {
 		why:  "the fake server dispatches from init, before the heavy packages are initialised, and must stay light",
 		deny: []string{"github.com/mark3labs/mcp-go", "net/http", "html/template", "github.com/spf13/cobra", "github.com/goccy/go-yaml"},
 	},
+	{pkg: "internal/yamlfile", may: []string{"internal/record", "internal/suggest", "internal/harmless"}, why: "how a file is read says nothing of what is in it", deny: []string{"os", "os/exec", "net"}},
 	{
-		pkg: "scenarios", may: []string{"internal/record", "internal/suggest", "internal/harmless", "fakeserver"}, why: "a scenario is data: it does not know how it is run or judged",
+		pkg: "scenarios", may: []string{"internal/record", "internal/yamlfile", "internal/suggest", "fakeserver"}, why: "a scenario is data: it does not know how it is run or judged",
 		deny: []string{"os/exec", "net"},
 	},
 	{pkg: "internal/driver", may: []string{"internal/record"}, why: "the protocol is shared by both sides and knows neither"},
-	{pkg: "internal/host", may: []string{"internal/record", "internal/driver", "internal/suggest"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
+	{pkg: "internal/hostconfig", why: "the shape of a file says nothing of who reads it", deny: []string{"os", "os/exec", "net"}},
+	{pkg: "internal/host", may: []string{"internal/record", "internal/driver", "internal/hostconfig", "internal/suggest"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
+	{pkg: "hosts", why: "files"},
+	{
+		pkg: "internal/hostfile", may: []string{"internal/record", "internal/yamlfile", "internal/driver", "internal/hostconfig", "internal/host", "internal/suggest", "hosts"},
+		why: "a host file is data: it does not know how a host is run", deny: []string{"os/exec", "net"},
+	},
+	{
+		pkg: "internal/hostinit", may: []string{"internal/record", "internal/yamlfile", "internal/hostconfig", "internal/host", "internal/hostfile", "internal/suggest"},
+		why: "it writes a file, and tries nothing", deny: []string{"os/exec", "net"},
+	},
+	{
+		pkg: "internal/front", may: []string{"internal/birth", "internal/driver", "internal/host"},
+		why: "the clients before a gateway know no more of the bench than a host does",
+	},
+	{pkg: "internal/oneshot", may: []string{"internal/driver", "internal/host"}, why: "a scheduler of commands knows no more of the bench than a host does"},
 	{pkg: "internal/refhost", may: []string{"internal/record", "internal/driver"}, why: "a reference host is a program under test: it must not know the bench"},
 	{pkg: "hosts/mcpgo", may: []string{"internal/record", "internal/driver"}, why: "a host under test must not know the bench"},
 	{pkg: "internal/keeper", may: []string{"internal/record", "internal/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
@@ -67,7 +83,7 @@ var house = []struct {
 		pkg: "internal/doctor", why: "it tries what a run needs, a whole run included",
 		may: []string{"internal/record", "internal/proc", "internal/ledger", "scenarios", "internal/host", "internal/keeper", "internal/runner", "internal/verdict"},
 	},
-	{pkg: "internal/processes", may: []string{"internal/busy", "internal/keeper", "internal/refhost", "hosts/mcpgo"}, why: "only dispatch"},
+	{pkg: "internal/processes", may: []string{"internal/busy", "internal/keeper", "internal/refhost", "internal/front", "internal/oneshot", "hosts/mcpgo"}, why: "only dispatch"},
 }
 
 func TestArrowsRunOneWay(t *testing.T) {

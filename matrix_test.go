@@ -57,6 +57,9 @@ var matrix = map[string]map[string]string{
 	"lock":      {"exact": "", "naive": "L1 L10 L4", "reap-all": "L3", "orphan-set": "L10", "thread-blind": "L1 L10 L4"},
 	"watchdog":  {"exact": "", "naive": "L1 L2 L4", "reap-all": "L2 L3", "orphan-set": "L2", "thread-blind": "L1 L2 L4"},
 	"zombies":   {"exact": "", "naive": "L4", "reap-all": "L3", "orphan-set": "", "thread-blind": "L4"},
+
+	"vanish": {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
+	"checks": {"exact": "", "naive": "", "reap-all": "L3", "orphan-set": "", "thread-blind": ""},
 }
 
 func TestMatrix(t *testing.T) {
@@ -87,6 +90,8 @@ var published = map[string]string{
 	"stderr": "", "stdout": "", "full-pipe": "L8", "spin": "L2", "container": "L1 L2", "lock": "", "watchdog": "L2", "zombies": "",
 
 	"restart": "L2", "replace": "L2", "recycled": "", "pid-1": "L4", "subreaper": "L2",
+
+	"vanish": "L1", "checks": "",
 }
 
 func TestPublishedClient(t *testing.T) {

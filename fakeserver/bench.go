@@ -39,7 +39,7 @@ func (b bench) note(n birth.Note) {
 func (b bench) fault(f birth.Fault) { b.data(birth.NoteFault, f) }
 
 func (b bench) rpc(r birth.RPC) {
-	r.ID, r.Tool = clip(r.ID), clip(r.Tool)
+	r.ID, r.Tool, r.Session = clip(r.ID), clip(r.Tool), clip(r.Session)
 	b.data(birth.NoteRPC, r)
 }
 

@@ -33,6 +33,7 @@ type message struct {
 type params struct {
 	ProtocolVersion string                     `json:"protocolVersion"`
 	Name            string                     `json:"name"`
+	ClientInfo      struct{ Name string }      `json:"clientInfo"`
 	Arguments       json.RawMessage            `json:"arguments"`
 	RequestID       json.RawMessage            `json:"requestId"`
 	Meta            map[string]json.RawMessage `json:"_meta"`

@@ -1,6 +1,8 @@
 package fakeserver
 
 import (
+	"encoding/json"
+	"strings"
 	"sync"
 	"time"
 
@@ -88,7 +90,29 @@ func (s *server) tell(r *request, phase string) {
 	if r.Method == "tools/call" {
 		info.Tool = r.params.Name
 	}
+	if phase == "received" {
+		info.Session, info.Own = asker(r)
+	}
 	s.bench.rpc(info)
+}
+
+// asker is the session of the bench's own client that a message comes from,
+// through a gateway, where it names one; and whether this server is for it alone.
+func asker(r *request) (session string, own bool) {
+	switch r.Method {
+	case "initialize":
+		if name, ok := strings.CutPrefix(r.params.ClientInfo.Name, birth.ClientPrefix); ok {
+			return name, name != ""
+		}
+	case "tools/call":
+		var args struct {
+			Session string `json:"session"`
+			Own     bool   `json:"own"`
+		}
+		_ = json.Unmarshal(r.params.Arguments, &args) // the call says what is wrong with them
+		return args.Session, args.Own && args.Session != ""
+	}
+	return "", false
 }
 
 // answer sends a result, if one is still wanted. The bench is told first:

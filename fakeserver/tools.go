@@ -15,6 +15,8 @@ const maxSleep = time.Hour
 // toolList is the result of tools/list.
 func toolList() map[string]any {
 	object := func(properties map[string]any, required ...string) map[string]any {
+		properties["session"] = map[string]any{"type": "string", "description": "Whose call this is, for the bench's record."}
+		properties["own"] = map[string]any{"type": "boolean", "description": "That this server is for that session alone."}
 		schema := map[string]any{"type": "object", "properties": properties}
 		if len(required) > 0 {
 			schema["required"] = required

@@ -89,7 +89,7 @@ func plot(a *axis, fates []*fate, owed []level, height int) *chartView {
 // owed is how many servers of a label the host was entitled to: one for each
 // session that is open or being opened. Nil where sessions are not known.
 func (s *story) owed(label string) []level {
-	if s.header.Host.Kind == record.KindCommand {
+	if s.header.Host.SessionsUnknown() {
 		return nil
 	}
 	var steps []level

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/suggest"
+	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
 //go:embed *.yaml
@@ -19,6 +20,7 @@ var names = []string{
 	"cancel", "deadline", "probe", "per-request", "subagents", "race", "reload-connect", "forget", "nofile",
 	"stderr", "stdout", "full-pipe", "spin", "container", "lock", "watchdog", "zombies",
 	"restart", "replace", "recycled", "pid-1", "subreaper",
+	"vanish", "checks",
 }
 
 // Names lists the built-in scenarios.
@@ -29,9 +31,9 @@ func Names() []string { return slices.Clone(names) }
 func Builtin(name string) (*Scenario, error) {
 	if !slices.Contains(names, name) {
 		if hint := suggest.DidYouMean(name, names); hint != "" {
-			return nil, fmt.Errorf("no scenario %q; %s", clip(name), hint)
+			return nil, fmt.Errorf("no scenario %q; %s", yamlfile.Clip(name), hint)
 		}
-		return nil, fmt.Errorf("no scenario %q; there are %s", clip(name), strings.Join(names, ", "))
+		return nil, fmt.Errorf("no scenario %q; there are %s", yamlfile.Clip(name), strings.Join(names, ", "))
 	}
 	src, err := files.ReadFile(name + ".yaml")
 	if err != nil {

@@ -3,12 +3,14 @@ package scenarios
 import (
 	"maps"
 	"slices"
+
+	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
 // follow plays the steps in thought and notes what can't go on as written: a
 // call on a session that nobody opened, a step after the host's end.
 func follow(lines []line, r *reader) {
-	f := &follower{reader: r, sessions: map[string]sessionAt{}, checkpoints: map[string]*node{}, ever: map[string]bool{}}
+	f := &follower{reader: r, sessions: map[string]sessionAt{}, checkpoints: map[string]*yamlfile.Node{}, ever: map[string]bool{}}
 	f.noteOpens(lines)
 	f.walk(lines)
 }
@@ -23,7 +25,7 @@ type sessionAt struct {
 type follower struct {
 	*reader
 	sessions    map[string]sessionAt
-	checkpoints map[string]*node
+	checkpoints map[string]*yamlfile.Node
 	ever        map[string]bool // sessions that some step opens
 	end         *line           // the step that ended the host
 	beside      bool            // it did so beside other steps
@@ -71,10 +73,10 @@ func (f *follower) step(l *line) {
 func (f *follower) mayFollowEnd(l *line) bool {
 	switch {
 	case l.Op != OpCheckpoint:
-		l.m.problem("the host is gone: %s on line %d ended it", f.end.Op, f.end.Line)
+		l.m.Problem("the host is gone: %s on line %d ended it", f.end.Op, f.end.Line)
 		return false
 	case f.beside:
-		l.m.problem("no checkpoint can follow here: %s on line %d ends the host beside other steps; the bench looks by itself once the host is gone", f.end.Op, f.end.Line)
+		l.m.Problem("no checkpoint can follow here: %s on line %d ends the host beside other steps; the bench looks by itself once the host is gone", f.end.Op, f.end.Line)
 		return false
 	}
 	return true
@@ -88,17 +90,17 @@ func (f *follower) open(l *line) {
 	old, known := f.sessions[l.Session]
 	switch {
 	case l.server == nil && !known:
-		l.subject.problem("session %s is new; say with server: which server it is for", l.Session)
+		l.subject.Problem("session %s is new; say with server: which server it is for", l.Session)
 		return
 	case l.server == nil:
 		l.Label = old.label
 	case l.Label == "":
 		return // there is no such server: that was noted
 	case known && old.label != l.Label:
-		l.server.problem("session %s is one of server %s (line %d); it keeps its server", l.Session, old.label, old.line)
+		l.server.Problem("session %s is one of server %s (line %d); it keeps its server", l.Session, old.label, old.line)
 		return
 	case slices.Contains(f.labels, l.Session) && l.Session != l.Label:
-		l.subject.problem("%s is the label of another server; give the session a name of its own", l.Session)
+		l.subject.Problem("%s is the label of another server; give the session a name of its own", l.Session)
 		return
 	}
 	now := sessionAt{label: l.Label, line: l.Line}
@@ -116,7 +118,7 @@ func (f *follower) use(l *line) {
 	s, known := f.sessions[l.Session]
 	switch {
 	case !known:
-		l.subject.problem("no earlier step opens session %s; %s", l.Session, f.meantSession(l.Session))
+		l.subject.Problem("no earlier step opens session %s; %s", l.Session, f.meantSession(l.Session))
 	case s.not != "" && l.Expect == "":
 		l.notOpen(l.Session, s)
 	}
@@ -142,9 +144,9 @@ func (f *follower) await(l *line) {
 	switch {
 	case l.Session == "":
 	case f.inside == "":
-		l.m.problem("await stands beside other steps, inside a parallel or a tick: between steps nothing is under way")
+		l.m.Problem("await stands beside other steps, inside a parallel or a tick: between steps nothing is under way")
 	case !f.ever[l.Session]:
-		l.subject.problem("no step opens session %s; %s", l.Session, meantOr(l.Session, slices.Sorted(maps.Keys(f.ever))))
+		l.subject.Problem("no step opens session %s; %s", l.Session, yamlfile.MeantOr(l.Session, slices.Sorted(maps.Keys(f.ever))))
 	}
 }
 
@@ -156,11 +158,11 @@ func (f *follower) recycle(l *line) {
 	s, known := f.sessions[l.Session]
 	switch {
 	case f.place != PlaceInit:
-		l.m.problem("a pid can be given away only where the host lives below an init (host: {place: %s})", PlaceInit)
+		l.m.Problem("a pid can be given away only where the host lives below an init (host: {place: %s})", PlaceInit)
 	case !known:
-		l.subject.problem("no earlier step opens session %s; %s", l.Session, f.meantSession(l.Session))
+		l.subject.Problem("no earlier step opens session %s; %s", l.Session, f.meantSession(l.Session))
 	case s.not == "":
-		l.subject.problem("session %s is open here: its server has the pid; close it first", l.Session)
+		l.subject.Problem("session %s is open here: its server has the pid; close it first", l.Session)
 	}
 }
 
@@ -169,7 +171,7 @@ func (l *line) notOpen(session string, s sessionAt) {
 	if s.line >= l.Line {
 		round = ", in the round before,"
 	}
-	l.subject.problem("session %s can't be open here: the step on line %d%s %s", session, s.line, round, s.not)
+	l.subject.Problem("session %s can't be open here: the step on line %d%s %s", session, s.line, round, s.not)
 }
 
 func (f *follower) meantSession(name string) string {
@@ -177,12 +179,12 @@ func (f *follower) meantSession(name string) string {
 	if len(opened) == 0 {
 		return "none is open here"
 	}
-	return meantOr(name, opened)
+	return yamlfile.MeantOr(name, opened)
 }
 
 func (f *follower) reload(l *line) {
 	if l.Label != "" && !f.hasOpen(l.Label) {
-		l.subject.problem("no session of server %s can be open here, so there is nothing to reload", l.Label)
+		l.subject.Problem("no session of server %s can be open here, so there is nothing to reload", l.Label)
 	}
 }
 
@@ -197,7 +199,7 @@ func (f *follower) hasOpen(label string) bool {
 
 // order tells whether a break is for a session or for a label.
 func (f *follower) order(l *line) {
-	target := l.subject.scalar
+	target := l.subject.Scalar
 	name, _ := target.(string)
 	if l.Session == "" && l.Label == "" {
 		return // no name: noted
@@ -213,17 +215,17 @@ func (f *follower) order(l *line) {
 		l.Session, l.Label = "", name
 	default:
 		all := slices.Sorted(maps.Keys(f.sessions))
-		l.subject.problem("%s is neither an open session nor a server; %s", name, meantOr(name, slices.Compact(append(all, f.labels...))))
+		l.subject.Problem("%s is neither an open session nor a server; %s", name, yamlfile.MeantOr(name, slices.Compact(append(all, f.labels...))))
 	}
 }
 
 func (f *follower) checkpoint(l *line) {
 	if f.inside != "" {
-		l.m.problem("a checkpoint stands between steps, not inside a %s: nothing may change while it looks", f.inside)
+		l.m.Problem("a checkpoint stands between steps, not inside a %s: nothing may change while it looks", f.inside)
 		return
 	}
 	if first := f.checkpoints[l.Name]; first != nil && l.Name != "" && first != l.subject {
-		l.subject.problem("there is a checkpoint %s on line %d already", l.Name, first.line)
+		l.subject.Problem("there is a checkpoint %s on line %d already", l.Name, first.Line)
 		return
 	}
 	f.checkpoints[l.Name] = l.subject

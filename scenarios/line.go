@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
 const (
@@ -27,23 +28,23 @@ var tools = []string{"echo", "sleep", "whoami"}
 // line is a step and the places in the file that it came from.
 type line struct {
 	Step
-	m       *mapping
-	subject *node // the op's value
-	server  *node // open
+	m       *yamlfile.Mapping
+	subject *yamlfile.Node // the op's value
+	server  *yamlfile.Node // open
 	lanes   [][]line
 }
 
 // steps reads a list of steps. What can't be read is left out.
-func (r *reader) steps(n *node, depth int) []line {
+func (r *reader) steps(n *yamlfile.Node, depth int) []line {
 	if n != nil && depth > maxNesting {
-		n.problem("steps stand inside steps at most %d levels deep", maxNesting)
+		n.Problem("steps stand inside steps at most %d levels deep", maxNesting)
 		return nil
 	}
-	if n != nil && n.shape.refersTo("steps") {
+	if n != nil && n.Shape.RefersTo("steps") {
 		return nil
 	}
 	var all []line
-	for _, item := range n.list("steps") {
+	for _, item := range n.List("steps") {
 		if l, ok := r.step(item, depth); ok {
 			all = append(all, l)
 		}
@@ -51,30 +52,30 @@ func (r *reader) steps(n *node, depth int) []line {
 	return all
 }
 
-func (r *reader) step(n *node, depth int) (line, bool) {
-	m := n.mapping("a step")
-	if n.kind != kindMapping || len(n.pairs) == 0 {
-		if n.kind == kindNothing || n.kind == kindMapping {
-			n.problem("a step says what to do: %s", joined(ops))
+func (r *reader) step(n *yamlfile.Node, depth int) (line, bool) {
+	m := n.Mapping("a step")
+	if n.Kind != yamlfile.KindMapping || len(n.Pairs) == 0 {
+		if n.Kind == yamlfile.KindNothing || n.Kind == yamlfile.KindMapping {
+			n.Problem("a step says what to do: %s", joined(ops))
 		}
 		return line{}, false
 	}
-	first := n.pairs[0]
-	op := first.key.word()
+	first := n.Pairs[0]
+	op := first.Key.Word()
 	if !slices.Contains(ops, op) {
-		for _, p := range n.pairs[1:] {
-			if slices.Contains(ops, p.key.word()) {
-				first.key.problem("a step begins with what it does; put %s first", p.key.word())
+		for _, p := range n.Pairs[1:] {
+			if slices.Contains(ops, p.Key.Word()) {
+				first.Key.Problem("a step begins with what it does; put %s first", p.Key.Word())
 				return line{}, false
 			}
 		}
-		first.key.problem("%q is not a step; %s", clip(op), meantOr(op, ops))
+		first.Key.Problem("%q is not a step; %s", yamlfile.Clip(op), yamlfile.MeantOr(op, ops))
 		return line{}, false
 	}
-	m.what = "the step " + op
-	l := line{Step: Step{Op: Op(op), Line: first.key.line, Column: first.key.column}, m: m, subject: m.get(op)}
+	m.What = "the step " + op
+	l := line{Step: Step{Op: Op(op), Line: first.Key.Line, Column: first.Key.Column}, m: m, subject: m.Get(op)}
 	r.fill(&l, depth)
-	m.done()
+	m.Done()
 	return l, true
 }
 
@@ -83,71 +84,71 @@ func (r *reader) fill(l *line, depth int) {
 	m := l.m
 	switch l.Op {
 	case OpOpen:
-		l.Session = l.subject.name("a session")
-		l.server = m.get("server")
+		l.Session = l.subject.Name("a session")
+		l.server = m.Get("server")
 		l.Label = r.label(l.server)
-		l.Cancel = m.get("cancel").yes()
+		l.Cancel = m.Get("cancel").Yes()
 		r.outcome(l)
 		l.Expect = cancelled(m, l.Cancel, l.Timeout.D(), l.Expect)
 	case OpCall:
-		l.Session = l.subject.name("a session")
+		l.Session = l.subject.Name("a session")
 		l.Tool, l.Args = readTool(m)
-		l.Cancel = m.get("cancel").yes()
-		if l.Twice = m.get("twice").yes(); l.Twice && !l.Cancel {
-			m.at("twice").problem("twice is for a call that is cancelled (cancel: true)")
+		l.Cancel = m.Get("cancel").Yes()
+		if l.Twice = m.Get("twice").Yes(); l.Twice && !l.Cancel {
+			m.At("twice").Problem("twice is for a call that is cancelled (cancel: true)")
 		}
 		r.outcome(l)
 		l.Expect = expected(m, l.Tool, l.Args, l.Timeout.D(), l.Cancel, l.Expect)
 	case OpClose, OpForget:
-		l.Session = l.subject.name("a session")
+		l.Session = l.subject.Name("a session")
 		r.outcome(l)
 	case OpAwait:
-		l.Session = l.subject.name("a session")
-		l.For = m.need("for").choice("what to wait for", AwaitCall, AwaitConnect)
+		l.Session = l.subject.Name("a session")
+		l.For = m.Need("for").Choice("what to wait for", AwaitCall, AwaitConnect)
 	case OpRecycle:
-		l.Session = l.subject.name("a session")
+		l.Session = l.subject.Name("a session")
 	case OpReload:
 		l.Label = r.label(l.subject)
 		r.outcome(l)
 	case OpTick:
 		r.tick(l, depth)
 	case OpBreak:
-		l.Session = l.subject.name("a session or a label") // follow tells which
-		l.With = readOrder(m.need("with"))
+		l.Session = l.subject.Name("a session or a label") // follow tells which
+		l.With = readOrder(m.Need("with"))
 	case OpCheckpoint:
-		l.Name = l.subject.name("a checkpoint")
-		l.Live = r.live(m.get("live"))
+		l.Name = l.subject.Name("a checkpoint")
+		l.Live = r.live(m.Get("live"))
 	case OpRepeat:
-		l.Count = l.subject.whole("a number of times", 1, maxSteps)
-		l.lanes = [][]line{r.steps(m.need("steps"), depth+1)}
+		l.Count = l.subject.Whole("a number of times", 1, maxSteps)
+		l.lanes = [][]line{r.steps(m.Need("steps"), depth+1)}
 		l.checkSize()
 	case OpParallel:
-		for _, lane := range l.subject.list("lanes, each a list of steps") {
+		for _, lane := range l.subject.List("lanes, each a list of steps") {
 			l.lanes = append(l.lanes, r.steps(lane, depth+1))
 		}
 	case OpStop, OpTerm, OpKill:
-		l.subject.choice("what to end", "host")
+		l.subject.Choice("what to end", "host")
 	case OpRestart:
-		l.subject.choice("what to start anew", "host")
-		l.After = m.get("after").choice("a way to end", afterTerm, AfterStop, AfterKill)
+		l.subject.Choice("what to start anew", "host")
+		l.After = m.Get("after").Choice("a way to end", afterTerm, AfterStop, AfterKill)
 		if l.After == afterTerm {
 			l.After = ""
 		}
-		if l.Grace = m.get("grace").duration(); l.Grace > 0 && l.After != "" {
-			m.at("grace").problem("grace is for a restart after SIGTERM (after: term): how long until SIGKILL")
+		if l.Grace = m.Get("grace").Duration(); l.Grace > 0 && l.After != "" {
+			m.At("grace").Problem("grace is for a restart after SIGTERM (after: term): how long until SIGKILL")
 		}
 	}
 }
 
 // outcome reads what steps that the host answers have in common.
 func (r *reader) outcome(l *line) {
-	l.Timeout = l.m.get("timeout").duration()
+	l.Timeout = l.m.Get("timeout").Duration()
 	l.Expect = readExpect(l.m)
 }
 
 // readExpect leaves out the default, which is ok.
-func readExpect(m *mapping) string {
-	expect := m.get("expect").choice("what to expect", "ok", "fail", "any")
+func readExpect(m *yamlfile.Mapping) string {
+	expect := m.Get("expect").Choice("what to expect", "ok", "fail", "any")
 	if expect == "ok" {
 		return ""
 	}
@@ -155,14 +156,14 @@ func readExpect(m *mapping) string {
 }
 
 // label reads the label of a server that there is.
-func (r *reader) label(n *node) string {
-	label := n.name("a label")
+func (r *reader) label(n *yamlfile.Node) string {
+	label := n.Name("a label")
 	if label == "" {
 		return ""
 	}
 	if !slices.Contains(r.labels, label) {
 		if len(r.labels) > 0 { // else the servers are the problem
-			n.problem("there is no server %s; %s", label, meantOr(label, r.labels))
+			n.Problem("there is no server %s; %s", label, yamlfile.MeantOr(label, r.labels))
 		}
 		return ""
 	}
@@ -170,28 +171,28 @@ func (r *reader) label(n *node) string {
 }
 
 // readOrder reads with: a deed, or a mapping of one.
-func readOrder(n *node) fakeserver.Fault {
+func readOrder(n *yamlfile.Node) fakeserver.Fault {
 	f := fakeserver.Fault{On: "order"}
 	if n == nil {
 		return f
 	}
-	if n.shape.refersTo("order") {
+	if n.Shape.RefersTo("order") {
 		return f
 	}
 	deeds := deedsOnOrder()
-	if n.kind == kindMapping || n.kind == kindNothing {
-		before := len(n.problems)
-		m := n.mapping("with")
-		f.Do = m.need("do").choice("a deed that can be ordered", deeds...)
+	if n.Kind == yamlfile.KindMapping || n.Kind == yamlfile.KindNothing {
+		before := len(n.Problems)
+		m := n.Mapping("with")
+		f.Do = m.Need("do").Choice("a deed that can be ordered", deeds...)
 		readDeed(&f, m)
-		if len(n.problems) == before {
+		if len(n.Problems) == before {
 			checkFault(f, m)
 		}
 		return f
 	}
-	if f.Do = n.choice("a deed that can be ordered", deeds...); f.Do != "" {
+	if f.Do = n.Choice("a deed that can be ordered", deeds...); f.Do != "" {
 		if err := f.Check(); err != nil {
-			n.problem("%v; write it as with: {do: %s, ...}", err, f.Do)
+			n.Problem("%v; write it as with: {do: %s, ...}", err, f.Do)
 		}
 	}
 	return f
@@ -207,20 +208,20 @@ func deedsOnOrder() []string {
 }
 
 // live reads what a checkpoint says of labels itself.
-func (r *reader) live(n *node) map[string]int {
-	m := n.mapping("live")
-	if m.node == nil {
+func (r *reader) live(n *yamlfile.Node) map[string]int {
+	m := n.Mapping("live")
+	if m.Node == nil {
 		return nil
 	}
 	all := map[string]int{}
-	m.shape.notEmpty()
-	for _, p := range m.entries() {
-		if label := r.label(p.key); label != "" {
-			all[label] = p.value.whole("a number of servers", 0, maxJobs)
+	m.Shape.NotEmpty()
+	for _, p := range m.Entries() {
+		if label := r.label(p.Key); label != "" {
+			all[label] = p.Value.Whole("a number of servers", 0, maxJobs)
 		}
 	}
-	if n.kind == kindNothing || (n.kind == kindMapping && len(n.pairs) == 0) {
-		n.problem("live is empty; leave it out, or say how many servers of a label there must be")
+	if n.Kind == yamlfile.KindNothing || (n.Kind == yamlfile.KindMapping && len(n.Pairs) == 0) {
+		n.Problem("live is empty; leave it out, or say how many servers of a label there must be")
 	}
 	return all
 }
@@ -229,7 +230,7 @@ func (r *reader) live(n *node) map[string]int {
 // what stands around it is not blamed too.
 func (l *line) checkSize() {
 	if sizeOf([]line{*l}) > maxSteps {
-		l.subject.problem("written out, this is more than %d steps", maxSteps)
+		l.subject.Problem("written out, this is more than %d steps", maxSteps)
 		l.Count = 0
 	}
 }

@@ -5,7 +5,21 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/leakbench/leakbench/internal/yamlfile"
 )
+
+// What is wrong with a file, and where.
+type (
+	// Problem is one thing that is wrong with a scenario file.
+	Problem = yamlfile.Problem
+	// Errors is everything that is wrong with a scenario file, in the order of
+	// the file.
+	Errors = yamlfile.Errors
+)
+
+// format is what messages call a scenario file.
+var format = yamlfile.KindOfFile{Noun: "scenario", Doc: "docs/scenario-file.md", Instead: "use repeat, or write it out"}
 
 // Load reads a scenario file. What is wrong with its text is an Errors.
 func Load(path string) (*Scenario, error) {
@@ -19,7 +33,7 @@ func Load(path string) (*Scenario, error) {
 
 // Read is Load for a text that is no file; name is what messages call it.
 func Read(name string, r io.Reader) (*Scenario, error) {
-	src, err := io.ReadAll(io.LimitReader(r, maxSource+1))
+	src, err := io.ReadAll(io.LimitReader(r, yamlfile.MaxSource+1))
 	if err != nil {
 		return nil, fmt.Errorf("failed to read the scenario: %w", err)
 	}
@@ -59,13 +73,13 @@ func counted(n int, word string) string {
 // error is an Errors with all that is wrong, not only the first of it.
 func Parse(file string, src []byte) (*Scenario, error) {
 	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
-	c := newCollector(file, src)
-	root := readTree(src, c)
+	c := yamlfile.NewCollector(file, src)
+	root := yamlfile.ReadTree(src, c, format)
 	if root == nil {
-		return nil, c.errors()
+		return nil, c.Errors()
 	}
 	s := readScenario(root)
-	if err := c.errors(); err != nil {
+	if err := c.Errors(); err != nil {
 		return nil, err
 	}
 	s.File, s.Source = file, string(src)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
 const (
@@ -37,47 +38,47 @@ type reader struct {
 	place  string // of the host
 }
 
-func readScenario(root *node) *Scenario {
-	m, r := root.mapping("a scenario"), &reader{}
+func readScenario(root *yamlfile.Node) *Scenario {
+	m, r := root.Mapping("a scenario"), &reader{}
 	s := &Scenario{
-		Name:    m.need("name").name("the name of a scenario"),
-		Title:   m.need("title").oneLine("a title", 100),
-		About:   m.get("about").text("a paragraph of text"),
-		Reports: readReports(m.get("reports")),
-		Servers: r.servers(m.need("servers")),
-		Place:   readPlace(m.get("host").mapping("host")),
-		Limits:  readLimits(m.get("limits").mapping("limits")),
+		Name:    m.Need("name").Name("the name of a scenario"),
+		Title:   m.Need("title").OneLine("a title", 100),
+		About:   m.Get("about").Text("a paragraph of text"),
+		Reports: readReports(m.Get("reports")),
+		Servers: r.servers(m.Need("servers")),
+		Place:   readPlace(m.Get("host").Mapping("host")),
+		Limits:  readLimits(m.Get("limits").Mapping("limits")),
 	}
 	r.place = s.Place
-	lines := r.steps(m.need("steps"), 0)
-	m.done()
+	lines := r.steps(m.Need("steps"), 0)
+	m.Done()
 	if sizeOf(lines) > maxSteps {
-		m.at("steps").problem("the steps, written out, are more than %d", maxSteps)
+		m.At("steps").Problem("the steps, written out, are more than %d", maxSteps)
 	}
 	follow(lines, r)
-	if len(root.problems) == 0 { // an impossible repeat is not unrolled
+	if len(root.Problems) == 0 { // an impossible repeat is not unrolled
 		s.Steps = stepsOf(lines)
 		s.checkServers(m)
 		played := s.Expand()
 		s.checkSpawns(m, played)
-		checkNames(root.collector, played)
+		checkNames(root.Collector, played)
 	}
 	return s
 }
 
 var reportForm = regexp.MustCompile(`^(R[0-9]{3}|F[1-9][0-9]?)$`)
 
-func readReports(n *node) []string {
+func readReports(n *yamlfile.Node) []string {
 	var ids []string
-	for _, item := range n.list("reports") {
-		id := item.text(`the id of a field report ("R001") or of a failure mode ("F3")`)
-		item.shape.like(reportForm)
+	for _, item := range n.List("reports") {
+		id := item.Text(`the id of a field report ("R001") or of a failure mode ("F3")`)
+		item.Shape.Like(reportForm)
 		switch {
-		case item.kind != kindText:
+		case item.Kind != yamlfile.KindText:
 		case !reportForm.MatchString(id):
-			item.problem("%q is no id; field reports are R001 and so on, failure modes F1 and so on", clip(id))
+			item.Problem("%q is no id; field reports are R001 and so on, failure modes F1 and so on", yamlfile.Clip(id))
 		case slices.Contains(ids, id):
-			item.problem("%s stands here twice", id)
+			item.Problem("%s stands here twice", id)
 		}
 		ids = append(ids, id)
 	}
@@ -85,59 +86,59 @@ func readReports(n *node) []string {
 }
 
 // servers reads the servers, which are a mapping of labels.
-func (r *reader) servers(n *node) []Server {
-	m := n.mapping("servers")
-	if n != nil && (n.kind == kindMapping || n.kind == kindNothing) && len(n.pairs) == 0 {
-		n.problem("there is no server; a label alone (steady:) is a server that does nothing wrong")
+func (r *reader) servers(n *yamlfile.Node) []Server {
+	m := n.Mapping("servers")
+	if n != nil && (n.Kind == yamlfile.KindMapping || n.Kind == yamlfile.KindNothing) && len(n.Pairs) == 0 {
+		n.Problem("there is no server; a label alone (steady:) is a server that does nothing wrong")
 	}
-	if m.node == nil {
+	if m.Node == nil {
 		return nil
 	}
-	m.shape.notEmpty()
-	m.shape.atMost(maxServers)
-	if len(n.pairs) > maxServers {
-		n.problem("there are %d servers; there may be at most %d", len(n.pairs), maxServers)
+	m.Shape.NotEmpty()
+	m.Shape.AtMost(maxServers)
+	if len(n.Pairs) > maxServers {
+		n.Problem("there are %d servers; there may be at most %d", len(n.Pairs), maxServers)
 		return nil
 	}
 	var all []Server
-	for _, p := range m.entries() {
-		label := p.key.name("a label")
+	for _, p := range m.Entries() {
+		label := p.Key.Name("a label")
 		if label == "" || slices.Contains(r.labels, label) {
 			continue
 		}
 		r.labels = append(r.labels, label)
-		all = append(all, readServer(label, p.value))
+		all = append(all, readServer(label, p.Value))
 	}
 	return all
 }
 
 var eras = []string{fakeserver.EraLegacy, fakeserver.EraLegacyMute, fakeserver.EraModern, fakeserver.EraDual}
 
-func readServer(label string, n *node) Server {
-	m := n.mapping("a server")
+func readServer(label string, n *yamlfile.Node) Server {
+	m := n.Mapping("a server")
 	s := Server{
 		Label:    label,
-		Script:   fakeserver.Script{Era: m.get("era").choice("an era", eras...)},
-		Optional: m.get("optional").yes(),
+		Script:   fakeserver.Script{Era: m.Get("era").Choice("an era", eras...)},
+		Optional: m.Get("optional").Yes(),
 	}
-	faults := m.get("faults")
-	list := faults.list("faults")
+	faults := m.Get("faults")
+	list := faults.List("faults")
 	if len(list) > maxFaults {
-		m.at("faults").problem("there are %d faults; there may be at most %d", len(list), maxFaults)
+		m.At("faults").Problem("there are %d faults; there may be at most %d", len(list), maxFaults)
 		list = nil
 	}
 	if faults != nil {
-		faults.shape.atMost(maxFaults)
+		faults.Shape.AtMost(maxFaults)
 	}
-	var at []*mapping
+	var at []*yamlfile.Mapping
 	for _, item := range list {
 		f, where, ok := readFault(item)
 		if ok {
 			s.Script.Faults, at = append(s.Script.Faults, f), append(at, where)
 		}
 	}
-	m.done()
-	if m.node != nil {
+	m.Done()
+	if m.Node != nil {
 		checkScript(m, s.Script, at)
 	}
 	return s
@@ -145,35 +146,35 @@ func readServer(label string, n *node) Server {
 
 // readFault reads a fault of a script. It is not ok where a value could not
 // be read at all: then there is nothing to check.
-func readFault(n *node) (f fakeserver.Fault, m *mapping, ok bool) {
-	if n.shape.refersTo("fault") {
+func readFault(n *yamlfile.Node) (f fakeserver.Fault, m *yamlfile.Mapping, ok bool) {
+	if n.Shape.RefersTo("fault") {
 		return f, nil, false
 	}
-	before := len(n.problems)
-	m = n.mapping("a fault")
+	before := len(n.Problems)
+	m = n.Mapping("a fault")
 	f = fakeserver.Fault{
-		On:     m.need("on").choice("a moment", docNames(fakeserver.Moments)...),
-		Do:     m.need("do").choice("a deed", docNames(fakeserver.Deeds)...),
-		Launch: m.get("launch").anyWhole("a launch number"),
-		Every:  m.get("every").anyWhole("a number of launches"),
-		After:  m.get("after").anyWhole("how often the moment passes first"),
-		Tool:   m.get("tool").choice("a tool of the fake server", tools...),
+		On:     m.Need("on").Choice("a moment", docNames(fakeserver.Moments)...),
+		Do:     m.Need("do").Choice("a deed", docNames(fakeserver.Deeds)...),
+		Launch: m.Get("launch").AnyWhole("a launch number"),
+		Every:  m.Get("every").AnyWhole("a number of launches"),
+		After:  m.Get("after").AnyWhole("how often the moment passes first"),
+		Tool:   m.Get("tool").Choice("a tool of the fake server", tools...),
 	}
-	f.Probability = m.get("probability").fraction("a probability")
+	f.Probability = m.Get("probability").Fraction("a probability")
 	readDeed(&f, m)
-	return f, m, len(n.problems) == before
+	return f, m, len(n.Problems) == before
 }
 
 // readDeed reads what a fault of a script and a break have in common, and
 // ends the mapping.
-func readDeed(f *fakeserver.Fault, m *mapping) {
-	f.For = fakeserver.Duration(m.get("for").duration())
-	f.Each = fakeserver.Duration(m.get("each").duration())
-	f.MiB = m.get("mib").anyWhole("a size in MiB")
-	f.Step = m.get("step").anyWhole("a size in MiB")
-	f.Code = m.get("code").anyWhole("an exit status")
-	f.As = m.get("as").choice("a way to do it", ways(f.Do)...)
-	f.Count = m.get("count").anyWhole("a number of processes")
+func readDeed(f *fakeserver.Fault, m *yamlfile.Mapping) {
+	f.For = fakeserver.Duration(m.Get("for").Duration())
+	f.Each = fakeserver.Duration(m.Get("each").Duration())
+	f.MiB = m.Get("mib").AnyWhole("a size in MiB")
+	f.Step = m.Get("step").AnyWhole("a size in MiB")
+	f.Code = m.Get("code").AnyWhole("an exit status")
+	f.As = m.Get("as").Choice("a way to do it", ways(f.Do)...)
+	f.Count = m.Get("count").AnyWhole("a number of processes")
 	// 0 is how a Fault says "not given"; a file that says 0 means something.
 	for _, zero := range []struct{ key, least, otherwise string }{
 		{"launch", "1 or more", "every launch"},
@@ -184,11 +185,11 @@ func readDeed(f *fakeserver.Fault, m *mapping) {
 		{"step", "1 or more", "1"},
 		{"count", "1 or more", "one"},
 	} {
-		if v := m.find(zero.key); v != nil && (v.scalar == any(uint64(0)) || v.scalar == any(0.0)) {
-			v.problem("%s is %s; leave it out for %s", zero.key, zero.least, zero.otherwise)
+		if v := m.Find(zero.key); v != nil && (v.Scalar == any(uint64(0)) || v.Scalar == any(0.0)) {
+			v.Problem("%s is %s; leave it out for %s", zero.key, zero.least, zero.otherwise)
 		}
 	}
-	m.done()
+	m.Done()
 }
 
 // ways are those of a deed; of one that has none, or is unknown, all there
@@ -206,7 +207,7 @@ func ways(deed string) []string {
 
 // checkScript has the fake server check the script, and finds the places of
 // what it complains of.
-func checkScript(m *mapping, s fakeserver.Script, at []*mapping) {
+func checkScript(m *yamlfile.Mapping, s fakeserver.Script, at []*yamlfile.Mapping) {
 	alone := make([]bool, len(s.Faults))
 	for i, f := range s.Faults {
 		alone[i] = checkFault(f, at[i])
@@ -214,12 +215,12 @@ func checkScript(m *mapping, s fakeserver.Script, at []*mapping) {
 	for _, err := range s.Check() {
 		var i int
 		if _, scanned := fmt.Sscanf(err.Error(), "fault %d (", &i); scanned != nil || i < 1 || i > len(at) {
-			m.problem("%v", err)
+			m.Problem("%v", err)
 			continue
 		}
 		if alone[i-1] { // else it was told above, in more detail
 			_, text, _ := strings.Cut(err.Error(), "): ")
-			at[i-1].locate(withLines(text, at))
+			at[i-1].Locate(withLines(text, at))
 		}
 	}
 }
@@ -227,19 +228,19 @@ func checkScript(m *mapping, s fakeserver.Script, at []*mapping) {
 var otherFault = regexp.MustCompile(`fault [0-9]+ \(`)
 
 // withLines says of other faults on which line they are, not their number.
-func withLines(text string, at []*mapping) string {
+func withLines(text string, at []*yamlfile.Mapping) string {
 	return otherFault.ReplaceAllStringFunc(text, func(s string) string {
 		var i int
 		if _, err := fmt.Sscanf(s, "fault %d", &i); err != nil || i < 1 || i > len(at) {
 			return s
 		}
-		return fmt.Sprintf("the fault on line %d (", at[i-1].line)
+		return fmt.Sprintf("the fault on line %d (", at[i-1].Line)
 	})
 }
 
 // checkFault notes what is wrong with a fault alone, and reports whether
 // nothing is.
-func checkFault(f fakeserver.Fault, m *mapping) bool {
+func checkFault(f fakeserver.Fault, m *yamlfile.Mapping) bool {
 	err := f.Check()
 	if err == nil {
 		return true
@@ -253,20 +254,13 @@ func checkFault(f fakeserver.Fault, m *mapping) bool {
 		var inner interface{ Unwrap() []error }
 		if errors.As(e, &inner) {
 			for _, e := range inner.Unwrap() {
-				m.locate(e.Error())
+				m.Locate(e.Error())
 			}
 			continue
 		}
-		m.locate(e.Error())
+		m.Locate(e.Error())
 	}
 	return false
-}
-
-// locate notes a problem at the key that the message begins with, or at the
-// beginning of the mapping.
-func (m *mapping) locate(message string) {
-	key, _, _ := strings.Cut(strings.SplitN(message, " ", 2)[0], ":")
-	m.at(key).problem("%s", message)
 }
 
 func docNames(docs []fakeserver.Doc) []string {
@@ -277,9 +271,9 @@ func docNames(docs []fakeserver.Doc) []string {
 	return all
 }
 
-func readPlace(m *mapping) string {
-	place := m.get("place").choice("a place", PlacePID1, PlaceInit, PlaceSubreaper)
-	m.done()
+func readPlace(m *yamlfile.Mapping) string {
+	place := m.Get("place").Choice("a place", PlacePID1, PlaceInit, PlaceSubreaper)
+	m.Done()
 	return place
 }
 
@@ -292,49 +286,49 @@ const (
 	minFiles = 32
 )
 
-func readLimits(m *mapping) record.Limits {
+func readLimits(m *yamlfile.Mapping) record.Limits {
 	l := defaults
 	for _, f := range []struct {
 		key  string
 		into *record.Duration
 	}{{"settle", &l.Settle}, {"confirm", &l.Confirm}, {"quiet", &l.Quiet}, {"close", &l.Close}, {"stop", &l.Stop}, {"grace", &l.Grace}} {
-		if v := m.get(f.key).duration(); v > 0 {
+		if v := m.Get(f.key).Duration(); v > 0 {
 			*f.into = v
 		}
 	}
-	l.SpawnsPerSession = m.get("spawns_per_session").whole("a number of launches", 1, maxSpawns)
-	l.SpawnsPerMinute = m.get("spawns_per_minute").whole("a number of launches", 1, maxSpawns)
-	if kib := m.get("kib_per_cycle").whole("a number of KiB", 1, maxGrowthKiB); kib > 0 {
+	l.SpawnsPerSession = m.Get("spawns_per_session").Whole("a number of launches", 1, maxSpawns)
+	l.SpawnsPerMinute = m.Get("spawns_per_minute").Whole("a number of launches", 1, maxSpawns)
+	if kib := m.Get("kib_per_cycle").Whole("a number of KiB", 1, maxGrowthKiB); kib > 0 {
 		l.GrowthPerCycle = int64(kib) << 10
 	}
-	l.NoFile = m.get("nofile").whole("a number of open files", minFiles, maxSpawns)
-	l.Severity = readSeverity(m.get("severity").mapping("severity"))
-	m.done()
-	if m.node != nil && l.Quiet >= l.Settle {
-		m.at("quiet").problem("quiet (%v) must be shorter than settle (%v): a checkpoint is over when the settle time is", l.Quiet, l.Settle)
+	l.NoFile = m.Get("nofile").Whole("a number of open files", minFiles, maxSpawns)
+	l.Severity = readSeverity(m.Get("severity").Mapping("severity"))
+	m.Done()
+	if m.Node != nil && l.Quiet >= l.Settle {
+		m.At("quiet").Problem("quiet (%v) must be shorter than settle (%v): a checkpoint is over when the settle time is", l.Quiet, l.Settle)
 	}
-	if m.node != nil && l.Stop < l.Close {
-		m.at("stop").problem("stop (%v) must not be shorter than close (%v): a host that stops closes its sessions", l.Stop, l.Close)
+	if m.Node != nil && l.Stop < l.Close {
+		m.At("stop").Problem("stop (%v) must not be shorter than close (%v): a host that stops closes its sessions", l.Stop, l.Close)
 	}
 	return l
 }
 
-func readSeverity(m *mapping) map[string]record.Severity {
-	if m.node == nil {
+func readSeverity(m *yamlfile.Mapping) map[string]record.Severity {
+	if m.Node == nil {
 		return nil
 	}
 	all := map[string]record.Severity{}
 	for _, law := range laws {
-		if s := m.get(law).choice("a severity", string(record.SeverityError), string(record.SeverityWarning), string(record.SeverityOff)); s != "" {
+		if s := m.Get(law).Choice("a severity", string(record.SeverityError), string(record.SeverityWarning), string(record.SeverityOff)); s != "" {
 			all[law] = record.Severity(s)
 		}
 	}
-	m.done()
+	m.Done()
 	return all
 }
 
 // checkServers finds servers that the steps forgot.
-func (s *Scenario) checkServers(m *mapping) {
+func (s *Scenario) checkServers(m *yamlfile.Mapping) {
 	used := map[string]bool{}
 	opens := false
 	each(s.Steps, func(step Step) {
@@ -349,32 +343,32 @@ func (s *Scenario) checkServers(m *mapping) {
 	}
 	for _, server := range s.Servers {
 		if !used[server.Label] && !server.Optional {
-			m.find("servers").key(server.Label).problem("no step has a session with server %s; without one the run would mean nothing (optional: true lets it be)", server.Label)
+			m.Find("servers").Key(server.Label).Problem("no step has a session with server %s; without one the run would mean nothing (optional: true lets it be)", server.Label)
 		}
 	}
 }
 
 // checkSpawns finds a limit that the steps themselves break.
-func (s *Scenario) checkSpawns(m *mapping, played []Step) {
+func (s *Scenario) checkSpawns(m *yamlfile.Mapping, played []Step) {
 	limit := s.Limits.SpawnsPerSession
 	if limit == 0 {
 		return
 	}
 	for session, n := range count(played).perSession {
 		if n > limit {
-			m.find("limits").key("spawns_per_session").problem("the steps themselves launch a server for session %s %d times", session, n)
+			m.Find("limits").Key("spawns_per_session").Problem("the steps themselves launch a server for session %s %d times", session, n)
 			return
 		}
 	}
 }
 
 // checkNames finds a name that is like one that a repeated checkpoint gets.
-func checkNames(c *collector, played []Step) {
+func checkNames(c *yamlfile.Collector, played []Step) {
 	seen := map[string]bool{}
 	for i := range played {
 		step := &played[i]
 		if step.Op == OpCheckpoint && seen[step.Name] {
-			c.add(step.Line, step.Column, "the checkpoint %s would be there twice once the repeats are written out", step.Name)
+			c.Add(step.Line, step.Column, "the checkpoint %s would be there twice once the repeats are written out", step.Name)
 		}
 		seen[step.Name] = seen[step.Name] || step.Op == OpCheckpoint
 	}

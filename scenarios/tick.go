@@ -3,38 +3,40 @@ package scenarios
 import (
 	"strings"
 	"time"
+
+	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
 // tick reads the jobs of a tick and the steps beside them.
 func (r *reader) tick(l *line, depth int) {
-	m := l.subject.mapping("tick")
+	m := l.subject.Mapping("tick")
 	total := 0
-	for _, item := range m.need("jobs").list("jobs") {
+	for _, item := range m.Need("jobs").List("jobs") {
 		j := r.job(item)
 		total += j.Count
 		l.Jobs = append(l.Jobs, j)
 	}
 	if total > maxJobs {
-		m.at("jobs").problem("a tick has at most %d jobs", maxJobs)
+		m.At("jobs").Problem("a tick has at most %d jobs", maxJobs)
 		l.Jobs = nil
 	}
-	if during := m.get("during"); during != nil {
+	if during := m.Get("during"); during != nil {
 		l.lanes = [][]line{r.steps(during, depth+1)}
 	}
-	m.done()
+	m.Done()
 }
 
-func (r *reader) job(n *node) Job {
-	m := n.mapping("a job")
-	j := Job{Count: 1, Label: r.label(m.need("server"))}
-	if count := m.get("count"); count != nil {
-		j.Count = count.whole("a number of jobs", 1, maxJobs)
+func (r *reader) job(n *yamlfile.Node) Job {
+	m := n.Mapping("a job")
+	j := Job{Count: 1, Label: r.label(m.Need("server"))}
+	if count := m.Get("count"); count != nil {
+		j.Count = count.Whole("a number of jobs", 1, maxJobs)
 	}
 	j.Tool, j.Args = readTool(m)
-	j.Timeout = m.get("timeout").duration()
-	j.Cancel = m.get("cancel").yes()
+	j.Timeout = m.Get("timeout").Duration()
+	j.Cancel = m.Get("cancel").Yes()
 	j.Expect = expected(m, j.Tool, j.Args, j.Timeout.D(), j.Cancel, readExpect(m))
-	m.done()
+	m.Done()
 	return j
 }
 
@@ -43,28 +45,28 @@ func (r *reader) job(n *node) Job {
 const maxPad = 3072
 
 // readTool reads which tool is called, and how.
-func readTool(m *mapping) (string, map[string]any) {
-	tool := m.get("tool").choice("a tool of the fake server", tools...)
-	n := m.get("args")
+func readTool(m *yamlfile.Mapping) (string, map[string]any) {
+	tool := m.Get("tool").Choice("a tool of the fake server", tools...)
+	n := m.Get("args")
 	var args map[string]any
 	if n != nil {
-		args, _ = n.mapping("args").plain().(map[string]any)
+		args, _ = n.Mapping("args").Plain().(map[string]any)
 	}
-	if pad := m.get("pad"); pad != nil {
+	if pad := m.Get("pad"); pad != nil {
 		if args == nil {
 			args = map[string]any{}
 		}
-		args["pad"] = strings.Repeat("x", pad.whole("a number of KiB", 1, maxPad)<<10)
+		args["pad"] = strings.Repeat("x", pad.Whole("a number of KiB", 1, maxPad)<<10)
 	}
 	if tool != "sleep" {
 		return tool, args
 	}
-	at := m.at("tool")
-	if n != nil && n.find("ms") != nil {
-		at = n.find("ms")
+	at := m.At("tool")
+	if n != nil && n.Find("ms") != nil {
+		at = n.Find("ms")
 	}
-	if ms, ok := sleepOf(args); !ok || ms < 0 || ms > maxTime {
-		at.problem("sleep needs args: {ms: N}, a number of milliseconds up to %d", maxTime.Milliseconds())
+	if ms, ok := sleepOf(args); !ok || ms < 0 || ms > yamlfile.MaxTime {
+		at.Problem("sleep needs args: {ms: N}, a number of milliseconds up to %d", yamlfile.MaxTime.Milliseconds())
 	}
 	return tool, args
 }
@@ -72,28 +74,28 @@ func readTool(m *mapping) (string, map[string]any) {
 // sleepOf is how long a call of sleep takes.
 func sleepOf(args map[string]any) (time.Duration, bool) {
 	ms, ok := args["ms"].(int64)
-	if !ok || ms > maxTime.Milliseconds() {
+	if !ok || ms > yamlfile.MaxTime.Milliseconds() {
 		return 0, false
 	}
 	return time.Duration(ms) * time.Millisecond, true
 }
 
 // expected is what to expect of a call: one that is cut off fails.
-func expected(m *mapping, tool string, args map[string]any, timeout time.Duration, cancel bool, told string) string {
+func expected(m *yamlfile.Mapping, tool string, args map[string]any, timeout time.Duration, cancel bool, told string) string {
 	if cancel && timeout > 0 {
-		m.at("timeout").problem("a call is cut off by its timeout or cancelled, not both")
+		m.At("timeout").Problem("a call is cut off by its timeout or cancelled, not both")
 	}
 	sleep, sleeps := sleepOf(args)
 	cut := cancel || (tool == "sleep" && sleeps && timeout > 0 && sleep >= timeout)
 	if !cut {
 		return told
 	}
-	if m.find("expect") != nil && told == "" {
+	if m.Find("expect") != nil && told == "" {
 		why := "is cancelled"
 		if !cancel {
 			why = "sleeps longer than its timeout"
 		}
-		m.at("expect").problem("this call can't be ok: it %s", why)
+		m.At("expect").Problem("this call can't be ok: it %s", why)
 	}
 	if told == "" {
 		return "fail"
@@ -102,15 +104,15 @@ func expected(m *mapping, tool string, args map[string]any, timeout time.Duratio
 }
 
 // cancelled is what to expect of an open: one that is cancelled fails.
-func cancelled(m *mapping, cancel bool, timeout time.Duration, told string) string {
+func cancelled(m *yamlfile.Mapping, cancel bool, timeout time.Duration, told string) string {
 	if !cancel {
 		return told
 	}
 	if timeout > 0 {
-		m.at("timeout").problem("an open is cut off by its timeout or cancelled, not both")
+		m.At("timeout").Problem("an open is cut off by its timeout or cancelled, not both")
 	}
-	if m.find("expect") != nil && told == "" {
-		m.at("expect").problem("this open can't be ok: it is cancelled")
+	if m.Find("expect") != nil && told == "" {
+		m.At("expect").Problem("this open can't be ok: it is cancelled")
 	}
 	if told == "" {
 		return "fail"

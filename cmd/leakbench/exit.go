@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/leakbench/leakbench/internal/host"
 	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/runner"
 	"github.com/leakbench/leakbench/internal/verdict"
@@ -48,9 +49,12 @@ func usage(err error, hint string) error { return &failure{code: exitUsage, err:
 func failureOf(err error) *failure {
 	var stop runner.Interrupted
 	var known *failure
+	var missing *host.Missing
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.As(err, &missing):
+		return &failure{code: exitHost, err: missing, hint: missing.Run}
 	case errors.As(err, &stop):
 		sig, _ := proc.ParseSignal(stop.Signal)
 		return &failure{code: exitSignal + int(sig), err: stop}

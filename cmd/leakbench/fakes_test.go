@@ -3,7 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -21,6 +24,11 @@ var fakes = map[string]func(args []string) int{
 	"idle-host":   idleHost,
 	"dying-host":  func([]string) int { return 7 },
 	"shell-host":  shellHost,
+
+	"config-host": configHost,
+	"check-host":  checkHost,
+	"leaky-check": leakyCheck,
+	"gateway":     gateway,
 }
 
 const fakeTimeout = 30 * time.Second
@@ -82,6 +90,82 @@ func reconnecting(server []string, drop func(*client.Client)) int {
 			c, err = connect(ctx, server)
 		}
 	}
+}
+
+// configHost reads its servers from a configuration as Claude Desktop has it,
+// and keeps each connected until its stdin ends. "NAME=PATH": what the file says
+// beside them must be there.
+func configHost(args []string) int {
+	text, err := os.ReadFile(args[0])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	var config struct {
+		Theme   string `json:"theme"`
+		Servers map[string]struct {
+			Command string   `json:"command"`
+			Args    []string `json:"args"`
+		} `json:"mcpServers"`
+	}
+	if json.Unmarshal(text, &config) != nil || config.Theme != "dark" || os.Getenv("GREETING") != "hello" {
+		fmt.Fprintf(os.Stderr, "not what I need: %s, GREETING=%s\n", text, os.Getenv("GREETING"))
+		return 1
+	}
+	var all []*client.Client
+	for _, s := range config.Servers {
+		c, err := connect(context.Background(), append([]string{s.Command}, s.Args...))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		all = append(all, c)
+	}
+	fmt.Println("config-host: up and running")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	for _, c := range all {
+		_ = c.Close()
+	}
+	return 0
+}
+
+// checkHost is a health check: connect, list, close, exit.
+func checkHost(server []string) int {
+	c, err := connect(context.Background(), server)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer c.Close()
+	if _, err := c.ListTools(context.Background(), mcp.ListToolsRequest{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// leakyCheck is one that exits without closing: the server's end is left to
+// what the end of its stdin tells it.
+func leakyCheck(server []string) int {
+	if _, err := connect(context.Background(), server); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// gateway is stdio to streamable HTTP: PORT leaky|polite SERVER... A server for
+// each session, which goes with the session's DELETE, and for a polite one also
+// after a second without a word from its client.
+func gateway(args []string) int {
+	g := &bridge{argv: args[2:], polite: args[1] == "polite", sessions: map[string]*bridged{}}
+	server := &http.Server{Addr: "127.0.0.1:" + args[0], Handler: g, ReadHeaderTimeout: fakeTimeout}
+	stop := terminated()
+	go func() { _ = server.ListenAndServe() }()
+	<-stop
+	server.Close()
+	g.closeAll()
+	return 0
 }
 
 // idleHost never launches the server.

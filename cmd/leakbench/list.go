@@ -10,6 +10,7 @@ import (
 
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/host"
+	"github.com/leakbench/leakbench/internal/hostfile"
 	"github.com/leakbench/leakbench/internal/verdict"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -92,6 +93,13 @@ func itemsOf(what string) ([]item, error) {
 		}
 	case "hosts":
 		items = itemsOfHosts(host.Builtin("leakbench"))
+		for _, name := range hostfile.Presets() {
+			s, err := hostfile.Preset(name, "")
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, itemsOfHosts([]host.Spec{s})...)
+		}
 	case "faults":
 		for _, d := range fakeserver.Moments {
 			items = append(items, item{Name: "on: " + d.Name, Text: d.Text, More: []string{"do: " + strings.Join(d.With, " ")}})

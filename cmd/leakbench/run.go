@@ -17,11 +17,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/leakbench/leakbench/internal/host"
+	"github.com/leakbench/leakbench/internal/hostfile"
 	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/progress"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/runner"
 	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/internal/yamlfile"
 	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -47,15 +49,17 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Play scenarios against a host, save what happened, judge it and report",
 		Long: `Play scenarios against a host, save what happened, judge it and report.
 
-A host is one of the built-in ones (--host; see leakbench list hosts), or any
-command after --, in which {{server}} becomes the command line of the fake
-server.
+A host is one of the built-in ones (--host; see leakbench list hosts), a host
+file (--host FILE.yaml; leakbench init writes one), the path of a driver program,
+or any command after --, in which {{server}} becomes the command line of the
+fake server.
 
 ` + exitTable,
 		Example: `  leakbench run storm
   leakbench run storm cron --host naive
   leakbench run ./mine.yaml --host mcp-go
   leakbench run all --reporter junit=junit.xml,md=summary.md
+  leakbench run storm --host my-gateway.yaml
   leakbench run shutdown -- my-gateway --stdio '{{server}}'`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return append(scenarios.Names(), "all"), cobra.ShellCompDirectiveDefault
@@ -63,7 +67,7 @@ server.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, args, f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.host, "host", "", "built-in host, or the path of a driver program (default "+defaultHost+")")
+	flags.StringVar(&f.host, "host", "", "built-in host, host file (.yaml), or the path of a driver program (default "+defaultHost+")")
 	flags.StringVarP(&f.out, "out", "o", ".leakbench", "folder for the runs")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of everything random; 0 draws one, which is printed and saved")
 	flags.DurationVar(&f.settle, "settle", 0, "how long a server may take to go; 0 is what the host's profile or the scenario says")
@@ -73,17 +77,13 @@ server.
 	fixedChoice(cmd, "progress", "auto", "plain", "none")
 	reporterFlag(cmd, &f.reporters, nil, "more outputs, each NAME or NAME=FILE: "+strings.Join(report.ReporterNames(), ", "))
 	_ = cmd.RegisterFlagCompletionFunc("host", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return hostNames(), cobra.ShellCompDirectiveNoFileComp
+		return hostNames(), cobra.ShellCompDirectiveDefault
 	})
 	return cmd
 }
 
 func hostNames() []string {
-	var names []string
-	for _, s := range host.Builtin("leakbench") {
-		names = append(names, s.Name)
-	}
-	return names
+	return hostfile.Names("leakbench")
 }
 
 // run is the whole use of the bench on one screen: load, run, judge, report.
@@ -113,6 +113,13 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	var judged []verdict.Judged
 	var failed error
 	for _, play := range plays {
+		if why := spec.Scenarios[play.Name].NotApplicable; why != "" {
+			fmt.Fprintf(a.err, "%s is not applicable to %s: %s\n", play.Name, spec.Name, printable(why))
+			if len(plays) == 1 {
+				failed = &failure{code: exitInconclusive, err: fmt.Errorf("nothing was played: %s is not applicable to %s", play.Name, spec.Name)}
+			}
+			continue
+		}
 		j, err := a.playOne(ctx, self, play, spec, f)
 		if j != nil {
 			judged = append(judged, *j)
@@ -163,11 +170,15 @@ func theHost(self, name string, command []string) (host.Spec, error) {
 	case name == "":
 		name = defaultHost
 	}
-	spec, err := host.Lookup(self, name)
-	if err != nil {
+	spec, err := hostfile.Lookup(self, name)
+	var problems yamlfile.Errors
+	switch {
+	case errors.As(err, &problems):
+		return spec, usage(err, "docs/host-file.md has the format of a host file")
+	case err != nil:
 		return spec, usage(err, "leakbench list hosts shows them")
 	}
-	return spec, nil
+	return spec, spec.Check()
 }
 
 func load(names []string) ([]*scenarios.Scenario, error) {
@@ -319,7 +330,7 @@ func reproduce(play *scenarios.Scenario, spec host.Spec, f runFlags, seed uint64
 			words = append(words, limit.flag, limit.d.String())
 		}
 	}
-	if spec.Kind == record.KindCommand {
+	if spec.Kind == record.KindCommand && spec.File == "" {
 		return append(append(words, "--"), spec.Argv...)
 	}
 	if f.host != "" {

@@ -83,7 +83,15 @@ type RPC struct {
 	ID     string `json:"id,omitempty"`
 	Tool   string `json:"tool,omitempty"`
 	Phase  string `json:"phase"` // "received", "answered", "refused"
+
+	Session string `json:"session,omitempty"`
+	Own     bool   `json:"own,omitempty"`
 }
+
+// ClientPrefix begins the name that a client of the bench's own gives itself in
+// its handshake. What follows is the name of its session, for which alone the
+// server is.
+const ClientPrefix = "leakbench:"
 
 // Fault is a fault that the server is about to commit: a record.Fault.
 type Fault struct {

@@ -13,16 +13,6 @@ import (
 	"github.com/leakbench/leakbench/internal/suggest"
 )
 
-// Spec is a host that can be put on the bench.
-type Spec struct {
-	Name    string
-	About   string // one line
-	Kind    record.HostKind
-	Argv    []string // a command host's holds {{server}}
-	Env     []string // on top of the bench's own
-	Profile record.Profile
-}
-
 // refProfile is what all reference hosts have in common. They say the same in
 // their hello; a test holds the two together.
 func refProfile(ladder string) record.Profile {

@@ -46,19 +46,24 @@ func unknownProfile() record.Profile {
 // several arguments where an argument is nothing else, or quoted for a shell
 // and joined inside a longer argument.
 func Expand(argv, server []string) []string {
-	quoted := make([]string, len(server))
-	for i, arg := range server {
-		quoted[i] = shellQuote(arg)
-	}
 	var out []string
 	for _, arg := range argv {
 		if arg == Placeholder {
 			out = append(out, server...)
 		} else {
-			out = append(out, strings.ReplaceAll(arg, Placeholder, strings.Join(quoted, " ")))
+			out = append(out, strings.ReplaceAll(arg, Placeholder, quoteAll(server)))
 		}
 	}
 	return out
+}
+
+// quoteAll is a command line for a POSIX shell.
+func quoteAll(argv []string) string {
+	quoted := make([]string, len(argv))
+	for i, arg := range argv {
+		quoted[i] = shellQuote(arg)
+	}
+	return strings.Join(quoted, " ")
 }
 
 // shellQuote makes one word of s in a POSIX shell (XCU 2.2).

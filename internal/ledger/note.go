@@ -65,6 +65,7 @@ func decodeNote(line []byte) (record.Event, error) {
 			return e, fmt.Errorf("an rpc note without its data: %w", err)
 		}
 		r.Method, r.ID, r.Tool, r.Phase = clip(r.Method), clip(r.ID), clip(r.Tool), clip(r.Phase)
+		r.Session = clip(r.Session)
 		e.Kind, e.RPC = record.RPC, &r
 	case birth.NoteFault:
 		f := record.Fault{}

@@ -102,7 +102,7 @@ func TestARefusedCallIsAnswered(t *testing.T) {
 	p.rpc("s#1", "tools/call", "7", "echo", "answered")
 	p.rpc("s#1", "tools/call", "9", "echo", "answered") // it was never received
 	calls := Of(p.events).Server("s#1").Calls
-	assert.Equal(t, []Call{{"echo", "7", at - 1, at}, {"echo", "7", at + 1, at + 2}}, calls)
+	assert.Equal(t, []Call{{Tool: "echo", ID: "7", Received: at - 1, Answered: at}, {Tool: "echo", ID: "7", Received: at + 1, Answered: at + 2}}, calls)
 }
 
 func TestANewServerHasNoTimesButItsBirth(t *testing.T) {

@@ -7,7 +7,7 @@ import "github.com/leakbench/leakbench/internal/record"
 type Server struct {
 	ID      string // "flaky#2"
 	Label   string
-	Session string // "" where the host did not tell
+	Session string // "" where nobody told
 	Launch  int
 	Birth   record.Birth
 	Life    int // of the host that launched it: 1 is the first
@@ -32,6 +32,21 @@ type Server struct {
 	Inits     int // how many initialize and server/discover requests it received
 }
 
+// CallsFor are the calls that it received for a session: all of them, where it
+// is the session's own.
+func (s *Server) CallsFor(session string) []Call {
+	if s.Session == session {
+		return s.Calls
+	}
+	var calls []Call
+	for _, c := range s.Calls {
+		if c.Session == session && session != "" {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
 // SignalMark is a signal at the time at which it was caught.
 type SignalMark struct {
 	T     int64
@@ -49,6 +64,7 @@ type FaultMark struct {
 // or Never: then it was in flight to the end.
 type Call struct {
 	Tool, ID           string
+	Session            string // that it names itself
 	Received, Answered int64
 }
 
@@ -118,6 +134,9 @@ const (
 
 func (s *Server) rpc(t int64, m record.RPCInfo) {
 	s.LastRPC, s.LastRPCAt = m, t
+	if m.Own && s.Session == "" {
+		s.Session = m.Session
+	}
 	switch m.Method {
 	case "initialize", "server/discover":
 		switch m.Phase {
@@ -128,7 +147,7 @@ func (s *Server) rpc(t int64, m record.RPCInfo) {
 		}
 	case "tools/call":
 		if m.Phase == received {
-			s.Calls = append(s.Calls, Call{Tool: m.Tool, ID: m.ID, Received: t, Answered: Never})
+			s.Calls = append(s.Calls, Call{Tool: m.Tool, ID: m.ID, Session: m.Session, Received: t, Answered: Never})
 			return
 		}
 		s.answer(t, m.ID)

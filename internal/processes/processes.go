@@ -12,7 +12,9 @@ import (
 
 	"github.com/leakbench/leakbench/hosts/mcpgo"
 	"github.com/leakbench/leakbench/internal/busy"
+	"github.com/leakbench/leakbench/internal/front"
 	"github.com/leakbench/leakbench/internal/keeper"
+	"github.com/leakbench/leakbench/internal/oneshot"
 	"github.com/leakbench/leakbench/internal/refhost"
 )
 
@@ -41,6 +43,10 @@ func Main(args []string) (status int, ok bool) {
 
 func hostMain(args []string) int {
 	switch {
+	case len(args) == 1 && args[0] == "oneshot":
+		return oneshot.Main()
+	case len(args) == 1 && args[0] == "front":
+		return front.Main()
 	case len(args) == 1 && args[0] == "mcp-go":
 		return mcpgo.Main()
 	case len(args) == 1 && slices.Contains(slices.Concat(refhost.Names(), refhost.Mutants()), args[0]):

@@ -125,6 +125,11 @@ type RPCInfo struct {
 	ID     string `json:"id,omitempty"`   // the request's id as JSON; empty for a notification
 	Tool   string `json:"tool,omitempty"` // of a tools/call
 	Phase  string `json:"phase"`          // "received", "answered", "refused" (an error was answered)
+	// Session is the session that the message names, where it comes through a
+	// gateway from a client of the bench's own. Own says that the server is for
+	// that session alone.
+	Session string `json:"session,omitempty"`
+	Own     bool   `json:"own,omitempty"`
 }
 
 // Fault is a fault that a server announced before it committed it.

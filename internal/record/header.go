@@ -71,16 +71,38 @@ const (
 	KindDriver HostKind = "driver"
 	// KindCommand hosts are any command line: started, watched, stopped.
 	KindCommand HostKind = "command"
+	// KindGateway hosts are driven over HTTP, by clients of the bench's own.
+	KindGateway HostKind = "gateway"
+	// KindOneshot hosts are a command line for each job of a tick.
+	KindOneshot HostKind = "oneshot"
+)
+
+// Sharing says for whom a gateway launches a server.
+type Sharing string
+
+const (
+	// PerSession gives each client a server of its own, as long as it is connected.
+	PerSession Sharing = "per-session"
+	// PerRequest gives one to each request, and none outlives it.
+	PerRequest Sharing = "per-request"
+	// Shared gives all clients the same one, as long as the gateway lives.
+	Shared Sharing = "shared"
 )
 
 // Host is the thing under test.
 type Host struct {
 	Name    string   `json:"name"`
 	Kind    HostKind `json:"kind"`
+	Version string   `json:"version,omitempty"`
 	Command []string `json:"command"` // redacted
 	About   string   `json:"about,omitempty"`
 	Profile Profile  `json:"profile"`
+	Servers Sharing  `json:"servers,omitempty"` // of a gateway
 }
+
+// SessionsUnknown says that the host's servers can't be told apart by session:
+// of a label at most one is wanted.
+func (h Host) SessionsUnknown() bool { return h.Kind == KindCommand || h.Servers == Shared }
 
 // Profile is what a host declares about itself. Zero values mean "not said".
 type Profile struct {

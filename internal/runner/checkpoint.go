@@ -78,14 +78,18 @@ func (r *run) confirm(ctx context.Context, cp record.Checkpoint, s *state) error
 }
 
 // wants is what must be alive now: one server for each open session, and no
-// other. A command's sessions are unknown: at most one server, and none once
-// the host is gone.
+// other. Where sessions are unknown: at most one server of each label, and none
+// once the host is gone.
 func (r *run) wants(live map[string]int) []record.Want {
 	if r.gone() {
 		return nil
 	}
-	if r.isCommand() {
-		return []record.Want{{Label: r.labels[0], Live: 1, AtMost: true, Spare: r.resident}}
+	if r.Host.SessionsUnknown() {
+		var wants []record.Want
+		for _, label := range r.labels {
+			wants = append(wants, record.Want{Label: label, Live: 1, AtMost: true, Spare: r.resident})
+		}
+		return wants
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

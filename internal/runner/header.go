@@ -3,7 +3,9 @@ package runner
 import (
 	"os"
 	"runtime"
+	"slices"
 
+	"github.com/leakbench/leakbench/internal/host"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -21,23 +23,40 @@ func (r *run) header() record.Header {
 		Scenario: record.Scenario{
 			Name: r.Scenario.Name, Title: r.Scenario.Title, File: r.Scenario.File, Reports: r.Scenario.Reports, Source: r.Scenario.Source,
 		},
-		Host: record.Host{
-			Name: r.Host.Name, Kind: r.Host.Kind, Command: record.Redact(r.Host.Argv), About: r.Host.About, Profile: r.Host.Profile,
-		},
+		Host:   recorded(r.Host),
 		Limits: r.limits, Plan: r.plan(), Command: record.Redact(r.Command),
 	}
 }
 
+func recorded(h host.Spec) record.Host {
+	out := h.Recorded()
+	out.Command = record.Redact(out.Command)
+	return out
+}
+
 // effectiveLimits are the scenario's, with the times that the host declares
 // for itself and those that the user insists on.
-func effectiveLimits(p Params, host record.Profile) record.Limits {
+func effectiveLimits(p Params, profile record.Profile) record.Limits {
 	l := p.Scenario.Limits
-	l.Settle = first(p.Settle, host.Settle, l.Settle)
-	l.Confirm = first(p.Confirm, host.Confirm, l.Confirm)
-	l.Close = max(l.Close, host.Settle)
-	l.Stop = max(l.Stop, host.Stop)
-	if p.Host.Kind == record.KindCommand && l.SpawnsPerMinute == 0 {
+	own := p.Host.Scenarios[p.Scenario.Name]
+	l.Settle = first(p.Settle, own.Settle, profile.Settle, l.Settle)
+	l.Confirm = first(p.Confirm, own.Confirm, profile.Confirm, l.Confirm)
+	l.Close = first(own.Close, max(l.Close, profile.Settle))
+	l.Stop = first(own.Stop, max(l.Stop, profile.Stop))
+	if n := p.Host.Launches; n > 1 {
+		l.SpawnsPerSession, l.SpawnsPerMinute = l.SpawnsPerSession*n, l.SpawnsPerMinute*n
+	}
+	switch {
+	case p.Host.Recorded().Servers == record.PerRequest:
+		l.SpawnsPerSession, l.SpawnsPerMinute = 0, 0 // it is its way
+	case p.Host.SessionsUnknown() && l.SpawnsPerMinute == 0:
 		l.SpawnsPerMinute = commandSpawns(p.Scenario)
+	}
+	if own.SpawnsPerSession > 0 {
+		l.SpawnsPerSession = own.SpawnsPerSession
+	}
+	if own.SpawnsPerMinute > 0 {
+		l.SpawnsPerMinute = own.SpawnsPerMinute
 	}
 	l.Controls = true
 	return l
@@ -52,20 +71,23 @@ func declared(known record.Profile, said *record.Profile) record.Profile {
 	return p
 }
 
-func first(durations ...record.Duration) record.Duration {
-	for _, d := range durations {
-		if d > 0 {
-			return d
+// first is the first value that says something.
+func first[T comparable](values ...T) T {
+	var nothing T
+	for _, v := range values {
+		if v != nothing {
+			return v
 		}
 	}
-	return 0
+	return nothing
 }
 
 // hostLabels are the servers that the host can launch. A driver is given all
-// of them, a command only the one that its {{server}} stands for: the one that
-// the scenario breaks, else the first that does something wrong.
+// of them, and so is who has a config file; any other only the one that its
+// {{server}} stands for: the one that the scenario breaks, else the first that
+// does something wrong.
 func hostLabels(p Params) []string {
-	if p.Host.Kind != record.KindCommand {
+	if p.Host.HoldsAll() {
 		var all []string
 		for _, s := range p.Scenario.Servers {
 			all = append(all, s.Label)
@@ -84,9 +106,11 @@ func hostLabels(p Params) []string {
 			return []string{label}
 		}
 	}
-	for _, s := range p.Scenario.Servers {
-		if len(s.Script.Faults) > 0 {
-			return []string{s.Label}
+	for _, optional := range []bool{false, true} {
+		for _, s := range p.Scenario.Servers {
+			if len(s.Script.Faults) > 0 && s.Optional == optional {
+				return []string{s.Label}
+			}
 		}
 	}
 	return []string{p.Scenario.Servers[0].Label}
@@ -118,19 +142,19 @@ func sessionLabels(steps []scenarios.Step, into map[string]string) map[string]st
 	return into
 }
 
-// plan is the scenario's, less the servers that the host is not given and, for
-// a command, the faults that only a session could bring about.
+// plan is the scenario's, less the servers that the host is not given.
 func (r *run) plan() record.Plan {
 	plan := r.Scenario.Plan(r.Seed)
-	if r.Host.Kind != record.KindCommand {
-		return plan
-	}
-	mine := func(label string) bool { return label == r.labels[0] }
+	mine := func(label string) bool { return slices.Contains(r.labels, label) }
 	kept := record.Plan{Checkpoints: plan.Checkpoints}
 	for _, l := range plan.Labels {
-		if mine(l.Label) { // how often it reconnects is its own business
-			kept.Labels = append(kept.Labels, record.PlanLabel{Label: l.Label, Launches: min(l.Launches, 1)})
+		if !mine(l.Label) {
+			continue
 		}
+		if r.Host.SessionsUnknown() { // how often it reconnects is its own business
+			l.Launches = min(l.Launches, 1)
+		}
+		kept.Labels = append(kept.Labels, l)
 	}
 	for _, f := range plan.Faults {
 		if mine(f.Label) {

@@ -3,9 +3,9 @@ package runner
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,48 +41,101 @@ func (r *run) files() int {
 	return r.limits.NoFile
 }
 
-func (r *run) startHost(ctx context.Context) error {
-	argv := r.Host.Argv
-	if r.isCommand() {
-		s := r.server(r.labels[0], "")
-		argv = host.Expand(argv, append([]string{s.Command}, s.Args...))
+// prepare fills in what only the run knows: the servers, a port, a folder.
+func (r *run) prepare() (host.Prepared, error) {
+	setting := host.Setting{Self: r.Self, Again: r.livesSoFar() > 0}
+	if r.Host.Kind != record.KindDriver && r.Host.Kind != record.KindOneshot {
+		for _, label := range r.labels {
+			setting.Servers = append(setting.Servers, r.server(label, ""))
+		}
 	}
+	if r.Host.File != "" {
+		dir, err := filepath.Abs(filepath.Join(r.Dir, HostDir))
+		if err != nil {
+			return host.Prepared{}, err
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return host.Prepared{}, err
+		}
+		setting.Run = dir
+	}
+	if r.Host.Kind == record.KindOneshot {
+		return r.scheduler(setting)
+	}
+	p, err := r.Host.Prepare(setting)
+	if err != nil {
+		return p, fmt.Errorf("%w: %w", ErrHost, err)
+	}
+	return p, nil
+}
+
+// scheduler is the process that runs a oneshot host's command for each job.
+func (r *run) scheduler(s host.Setting) (host.Prepared, error) {
+	params, err := json.Marshal(host.OneshotParams{Host: r.Host, Self: r.Self, Run: s.Run})
+	return host.Prepared{
+		Argv: []string{r.Self, "host", "oneshot"}, Env: []string{host.OneshotEnv + "=" + string(params)},
+	}, err
+}
+
+// startHost starts the host and waits until it is up, in the way of its kind.
+func (r *run) startHost(ctx context.Context) error {
+	p, err := r.prepare()
+	if err != nil {
+		return err
+	}
+	started, err := r.launchHost(ctx, p)
+	if err != nil {
+		return err
+	}
+	if r.Host.Kind == record.KindDriver || r.Host.Kind == record.KindOneshot {
+		return r.greet(ctx, started)
+	}
+	// The stdin of a host that is not driven by it stays open, as a terminal's
+	// would.
+	r.current().stdin = started.Stdin
+	go func() { <-r.keeper.Done(); started.Stdin.Close() }()
+	lines := r.keepOutput(started.Stdout)
+	if r.Host.Kind == record.KindGateway {
+		return r.startGateway(ctx, p, lines)
+	}
+	if p.Ready.HTTP != "" || p.Ready.Output != "" {
+		if err := r.awaitReady(ctx, p.Ready, lines); err != nil {
+			return err
+		}
+	}
+	return r.awaitFirstServer(ctx)
+}
+
+func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, error) {
 	var env []string
-	if len(r.Host.Env) > 0 {
-		env = append(os.Environ(), r.Host.Env...)
+	if len(p.Env) > 0 {
+		env = append(os.Environ(), p.Env...)
 	}
 	h := &hostLife{}
 	r.mu.Lock()
 	r.host = h
 	r.mu.Unlock()
 	started, err := r.keeper.StartHost(ctx, keeper.HostParams{
-		Argv: argv, Env: env, Stderr: filepath.Join(r.Dir, HostLog), Bystander: true, Files: r.files(), Place: r.Scenario.Place,
+		Argv: p.Argv, Env: env, Dir: p.Workdir, Stderr: filepath.Join(r.Dir, HostLog), Bystander: true, Files: r.files(), Place: r.Scenario.Place,
 	})
 	if err != nil {
 		if errors.Is(err, keeper.ErrGone) || errors.Is(err, keeper.ErrPlace) || ctx.Err() != nil {
-			return err
+			return nil, err
 		}
-		return fmt.Errorf("%w: %w", ErrHost, err)
+		return nil, fmt.Errorf("%w: %w", ErrHost, err)
 	}
 	r.mu.Lock()
 	h.id = started.Process.Identity
 	r.adopters[started.Process.PPID] = true
 	r.mu.Unlock()
-	started.Process.Args = record.Redact(argv)
+	started.Process.Args = record.Redact(p.Argv)
 	r.emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
 	if started.Bystander != nil {
 		r.emit(record.Event{Kind: record.BystanderSeen, Process: started.Bystander})
 	} else if r.keeper.Hello.Subreaper { // elsewhere the keeper has none to give
 		r.doubt("no-bystander", "no bystander could be put into the host's process group: whether the host signals that was not seen")
 	}
-	if r.isCommand() {
-		// A command's stdin stays open as a terminal's would; nobody reads
-		// what it prints.
-		go func() { _, _ = io.Copy(io.Discard, started.Stdout); started.Stdout.Close() }()
-		go func() { <-r.keeper.Done(); started.Stdin.Close() }()
-		return r.awaitFirstServer(ctx)
-	}
-	return r.greet(ctx, started)
+	return started, nil
 }
 
 // awaitFirstServer waits until a command host is up: it sends no hello, its
@@ -164,10 +217,16 @@ func (r *run) gone() bool {
 
 // stopHost ends the host in the orderly way of its kind and waits for that.
 func (r *run) stopHost(ctx context.Context) error {
-	if r.isCommand() {
+	stop := r.Host.Stop
+	switch {
+	case r.Host.Kind == record.KindDriver || r.Host.Kind == record.KindOneshot:
+		return r.endHost(ctx, "stop", "", 0)
+	case stop.EOF && stop.Signal == "":
+		return r.endHost(ctx, "stop", "", 0)
+	case stop.Signal == "" || stop.Signal == "SIGTERM":
 		return r.endHost(ctx, "term", "SIGTERM", 0)
 	}
-	return r.endHost(ctx, "stop", "", 0)
+	return r.endHost(ctx, "stop", stop.Signal, 0)
 }
 
 // endHost asks the host to end, by a signal or, where that is "", by the
@@ -185,10 +244,14 @@ func (r *run) endHost(ctx context.Context, op, signal string, grace record.Durat
 	begun := time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, limit.D(), errTooSlow)
 	defer cancel()
+	if r.Host.Stop.EOF && op != "kill" && h.stdin != nil {
+		h.stdin.Close()
+	}
 	var err error
-	if signal != "" {
+	switch {
+	case signal != "":
 		err = r.keeper.Signal(limited, id, signal)
-	} else {
+	case r.Host.Kind == record.KindDriver || r.Host.Kind == record.KindOneshot:
 		err = r.askStop(limited)
 	}
 	if err == nil {

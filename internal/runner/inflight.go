@@ -86,10 +86,7 @@ func (r *run) handshakeBegins(session string) func(*life.Lives) bool {
 func countCalls(l *life.Lives, session, tool string) int {
 	n := 0
 	for _, s := range l.Servers() {
-		if s.Session != session {
-			continue
-		}
-		for _, c := range s.Calls {
+		for _, c := range s.CallsFor(session) {
 			if c.Tool == tool {
 				n++
 			}
@@ -102,8 +99,9 @@ func countCalls(l *life.Lives, session, tool string) int {
 // step beside has asked for.
 func (r *run) await(ctx context.Context, s scenarios.Step) error {
 	step := record.Step{Op: string(s.Op), Session: s.Session, Label: r.labelOf(s.Session), Detail: s.For}
-	if r.isCommand() {
-		r.skip(step, "the sessions of a command are not known")
+	if why, foreign := r.foreign(r.planned[s.Session]); r.isCommand() || foreign {
+		step.Unasked = foreign
+		r.skip(step, first(why, "the sessions of a command are not known"))
 		return nil
 	}
 	step, begun := r.begin(step), time.Now()
@@ -111,7 +109,7 @@ func (r *run) await(ctx context.Context, s scenarios.Step) error {
 	defer cancel()
 	err := r.wait(limited, func(l *life.Lives) bool {
 		return r.host.end || slices.ContainsFunc(l.Alive(), func(srv *life.Server) bool {
-			return srv.Session == s.Session && underWay(srv, s.For)
+			return underWay(srv, s.Session, s.For)
 		})
 	})
 	r.end(step, begun, err)
@@ -129,9 +127,9 @@ func keepsWaiting(s *life.Server) bool {
 	})
 }
 
-func underWay(s *life.Server, what string) bool {
+func underWay(s *life.Server, session, what string) bool {
 	if what == scenarios.AwaitConnect {
-		return keepsWaiting(s)
+		return s.Session == session && keepsWaiting(s)
 	}
-	return slices.ContainsFunc(s.Calls, func(c life.Call) bool { return c.Answered == life.Never })
+	return slices.ContainsFunc(s.CallsFor(session), func(c life.Call) bool { return c.Answered == life.Never })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -14,7 +15,9 @@ import (
 
 // hostLife is one life of the host: a restart begins another.
 type hostLife struct {
-	driver *host.Driver // set by greet; nil for a command host
+	driver *host.Driver // nil for a command host
+	front  *front       // the clients before a gateway, whose driver they are
+	stdin  io.Closer    // of a host that is not driven by it
 	// The rest is guarded by the run's mu.
 	id    record.Identity
 	end   bool        // it was reaped
@@ -22,11 +25,13 @@ type hostLife struct {
 	asked bool        // the bench asked it to end, other than by a signal
 }
 
-// hangUp ends the conversation with the driver, if there is one.
-func (h *hostLife) hangUp() {
+// hangUp ends the conversation with the driver, if there is one, and the
+// clients before a gateway.
+func (h *hostLife) hangUp() error {
 	if h.driver != nil {
 		h.driver.Close()
 	}
+	return h.front.end()
 }
 
 // current is the latest life of the host.
@@ -59,7 +64,9 @@ func (r *run) restart(ctx context.Context, s scenarios.Step) error {
 		return fmt.Errorf("failed to take a census: %w", err)
 	}
 	r.emitCensus(record.CensusHandover, "", census)
-	before.hangUp()
+	if err := before.hangUp(); err != nil {
+		return err
+	}
 	r.barren = false
 	step, begun := r.begin(record.Step{Op: "start", Detail: fmt.Sprintf("life %d", r.livesSoFar()+1)}), time.Now()
 	err = r.startHost(ctx)

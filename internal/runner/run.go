@@ -24,6 +24,9 @@ import (
 const (
 	RunFile    = "run.jsonl"
 	HostLog    = "host.stderr.log"
+	HostOutput = "host.stdout.log" // of a host that does not speak the driver protocol
+	HostDir    = "host"            // {{run}} of a host file: its config, and what it writes there
+	FrontLog   = "front.log"       // of the clients before a gateway
 	KeeperLog  = "keeper.log"
 	ReportFile = "report.html"
 )
@@ -69,12 +72,14 @@ type run struct {
 	limits record.Limits
 	labels []string // that the host is given
 
-	resident int // how many servers of a label the host means to keep
+	sharing  record.Sharing // of a gateway
+	resident int            // how many servers of a label the host means to keep
 
 	writer    *record.Writer
 	ledger    *ledger.Ledger
 	ledgerDir string
 	keeper    *keeper.Keeper
+	planned   map[string]string // the label that each session of the scenario is opened with
 	hello     record.Hello
 
 	mu       sync.Mutex
@@ -109,8 +114,9 @@ func Run(ctx context.Context, p Params) error {
 		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{}, adopters: map[int]bool{},
 	}
 	r.limits, r.labels = effectiveLimits(p, p.Host.Profile), hostLabels(p)
-	r.resident = p.Host.Profile.Resident
-	r.Start = first(p.Start, record.Duration(startTimeout))
+	r.resident, r.sharing = p.Host.Profile.Resident, p.Host.Recorded().Servers
+	r.planned = sessionLabels(p.Scenario.Steps, map[string]string{})
+	r.Start = first(p.Start, p.Host.Start, record.Duration(startTimeout))
 	writer, err := record.Create(filepath.Join(p.Dir, RunFile))
 	if err != nil {
 		return err
@@ -222,7 +228,7 @@ func (r *run) tearDown(ctx context.Context, err error) error {
 	if r.keeper != nil {
 		err = errors.Join(err, r.sweep(ctx))
 	}
-	r.current().hangUp()
+	err = errors.Join(err, r.current().hangUp())
 	if r.ledger != nil {
 		// A swept server's death takes a moment to reach the ledger; one that
 		// is still connected at its close is written down as lost.

@@ -128,13 +128,18 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 	if step.Label == "" {
 		step.Label = r.labelOf(s.Session)
 	}
+	if why, foreign := r.foreign(first(step.Label, r.planned[s.Session])); foreign {
+		step.Label, step.Unasked = first(step.Label, r.planned[s.Session]), true
+		r.skip(step, why)
+		return nil
+	}
 	if r.isCommand() {
 		step.Unasked = s.Op == scenarios.OpOpen && !s.Cancel || s.Op == scenarios.OpCall && !s.Cancel
 		r.skip(step, "a command can't be asked to: it is only started, watched and stopped; a driver could")
 		return nil
 	}
-	if !slices.Contains(r.hello.Ops, string(s.Op)) {
-		why := r.hello.NotApplicable[string(s.Op)]
+	if !slices.Contains(r.hello.Ops, string(s.Op)) || r.Host.NotApplicable[string(s.Op)] != "" {
+		why := first(r.Host.NotApplicable[string(s.Op)], r.hello.NotApplicable[string(s.Op)])
 		if why == "" {
 			why = "the driver does not offer it"
 		}
@@ -156,6 +161,15 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 		return r.tick(ctx, s, step)
 	}
 	return fmt.Errorf("the runner does not know the step %q", s.Op)
+}
+
+// foreign says that the host was given no server of this label, and why that
+// is. Nothing can be asked about it, and nothing is expected.
+func (r *run) foreign(label string) (why string, foreign bool) {
+	if label == "" || r.Host.HoldsAll() || r.Host.Kind == record.KindCommand || slices.Contains(r.labels, label) {
+		return "", false
+	}
+	return fmt.Sprintf("the host holds one server, and that is %s", r.labels[0]), true
 }
 
 // parallel plays lanes side by side.
@@ -208,6 +222,9 @@ func (r *run) fatal(ctx context.Context, h *hostLife, err error) error {
 	defer timer.Stop()
 	select {
 	case <-h.driver.Done():
+		if h.front != nil {
+			return fmt.Errorf("the clients before the gateway have failed: %w", err)
+		}
 		return r.awaitHostExit(ctx, h)
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -241,11 +258,23 @@ func (r *run) labelOf(name string) string {
 }
 
 // session writes down what the host is entitled to keep alive from now on.
+//
+// Of a gateway whose clients share a server it is entitled to that one alone.
+// One that has a server for each request is entitled to none in between.
 func (r *run) session(name, label string, state record.SessionState, cut bool, why string) {
+	switch r.sharing {
+	case record.PerRequest:
+		if state == record.SessionOpen {
+			state, why = record.SessionEnded, "no server outlives its request"
+		}
+	}
 	r.mu.Lock()
 	r.changes++
 	r.sessions[name] = &session{label: label, state: state, changed: r.changes}
 	r.mu.Unlock()
+	if r.sharing == record.Shared {
+		return
+	}
 	r.emit(record.Event{Kind: record.SessionChanged, Session: &record.Session{
 		Name: name, Label: label, State: state, Cut: cut, Why: why,
 	}})
@@ -283,6 +312,10 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 	step.Detail, step.Limit = s.Tool, s.Timeout
 	step, begun := r.begin(step), time.Now()
 	req := driver.Request{Op: driver.OpCall, Session: s.Session, Tool: s.Tool, Args: s.Args}
+	if r.sharing == record.PerRequest {
+		r.session(s.Session, step.Label, record.SessionOpening, s.Cancel || s.Timeout > 0, "a request")
+		defer r.session(s.Session, step.Label, record.SessionEnded, s.Cancel || s.Timeout > 0, "a request")
+	}
 	if s.Timeout > 0 && !s.Cancel {
 		return r.limitedCall(ctx, req, step, begun)
 	}
@@ -360,8 +393,21 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 	if step.Label == "" {
 		step.Label = r.labelOf(s.Session)
 	}
-	if r.isCommand() { // a command's servers are not told apart by session
-		step.Session, step.Label = "", r.labels[0]
+	step.Label = first(step.Label, r.planned[s.Session])
+	if why, foreign := r.foreign(step.Label); foreign {
+		step.Unasked = true
+		r.skip(step, why)
+		return nil
+	}
+	if r.sharing == record.PerRequest {
+		r.skip(step, "no server is alive between two requests: there is none to break")
+		return nil
+	}
+	if r.Host.SessionsUnknown() { // servers are not told apart by session
+		step.Session = ""
+		if !slices.Contains(r.labels, step.Label) {
+			step.Label = r.labels[0]
+		}
 	}
 	if r.barren {
 		r.skip(step, "the host does not launch its server again")
@@ -373,7 +419,7 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 	err := r.breakNewest(limited, step, s)
 	// A driver host is asked to open its session anew; a command either
 	// reconnects by itself or never will.
-	r.barren = err != nil && r.isCommand()
+	r.barren = err != nil && r.Host.SessionsUnknown()
 	r.end(step, begun, err)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -47,6 +47,9 @@ func (f *facts) doubtSkipped() {
 // doubtUnseenCalls compares the two sides of a session's calls: what the host
 // says was answered, its servers must have received.
 func (f *facts) doubtUnseenCalls() {
+	if f.header.Host.Kind == record.KindOneshot {
+		return // what its command calls is its own business
+	}
 	answered := map[sessionKey]int{}
 	var order []sessionKey
 	for _, s := range f.steps {
@@ -70,13 +73,14 @@ func (f *facts) doubtUnseenCalls() {
 // where one of them was lost from sight.
 func (f *facts) callsReceived(key sessionKey) (n int, known bool) {
 	for _, srv := range f.servers {
-		if srv.Session != key.name || srv.Label != key.label {
+		mine := len(srv.CallsFor(key.name))
+		if srv.Label != key.label || srv.Session != key.name && mine == 0 {
 			continue
 		}
 		if srv.Lost >= 0 {
 			return 0, false
 		}
-		n += len(srv.Calls)
+		n += mine
 	}
 	return n, true
 }
@@ -89,7 +93,7 @@ func (f *facts) accounted(s *step) bool {
 	if h := f.hostAt(s.begun); h.askedAt >= 0 && s.ended >= h.askedAt && !endsHost(s.Op) && s.Op != opStart {
 		return true
 	}
-	if f.wasHarmed(sessionKey{s.Label, s.Session}, s.ended) {
+	if f.wasHarmed(sessionKey{s.Label, s.Session}, s.ended) || f.neverOpened(s) {
 		return true
 	}
 	// A reload, or a tick, is about several sessions; and of two that a sweep
@@ -101,6 +105,21 @@ func (f *facts) accounted(s *step) bool {
 		}
 	}
 	return false
+}
+
+// neverOpened says that a step is about a session whose open had failed, and
+// should not have: that is told of the open.
+func (f *facts) neverOpened(s *step) bool {
+	if s.Op == "open" || s.Session == "" {
+		return false
+	}
+	var last *step
+	for _, o := range f.steps {
+		if o.Op == "open" && o.Session == s.Session && o.Label == s.Label && o.ended >= 0 && o.ended <= s.begun && !o.skipped {
+			last = o
+		}
+	}
+	return last != nil && last.mustWork() && !last.OK
 }
 
 // faultDuring says which fault a server of the session committed meanwhile.

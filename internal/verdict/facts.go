@@ -130,7 +130,7 @@ func (f *facts) noteStep(e *record.Event) {
 }
 
 // isCommand says that the host's sessions are not known to the bench.
-func (f *facts) isCommand() bool { return f.header.Host.Kind == record.KindCommand }
+func (f *facts) isCommand() bool { return f.header.Host.SessionsUnknown() }
 
 // server is the one that a process is, or nil. Where the process could not be
 // identified at birth its pid must do.

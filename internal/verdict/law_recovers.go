@@ -72,7 +72,7 @@ func (f *facts) wasHarmed(key sessionKey, t int64) bool {
 func (f *facts) recoveryBreach(s *step, last int64) *breach {
 	launched, answered := 0, 0
 	for _, srv := range f.servers {
-		if srv.Label == s.Label && srv.Session == s.Session && srv.Born >= s.begun && srv.Born <= s.ended {
+		if srv.Label == s.Label && (srv.Session == s.Session || f.isCommand()) && srv.Born >= s.begun && srv.Born <= s.ended {
 			launched++
 			if established(srv, s.ended) {
 				answered++

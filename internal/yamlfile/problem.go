@@ -1,4 +1,4 @@
-package scenarios
+package yamlfile
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ const maxProblems = 50
 // maxGathered bounds what a hostile file costs.
 const maxGathered = 1000
 
-// Problem is one thing that is wrong with a scenario file.
+// Problem is one thing that is wrong with a file.
 type Problem struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`   // from 1
@@ -35,7 +35,7 @@ func (p Problem) String() string {
 	return s
 }
 
-// Errors is everything that is wrong with a scenario file, in the order of
+// Errors is everything that is wrong with a file, in the order of
 // the file.
 type Errors []Problem
 
@@ -48,21 +48,22 @@ func (e Errors) Error() string {
 	return strings.Join(all, "\n")
 }
 
-// collector gathers the problems of one text.
-type collector struct {
+// Collector gathers the problems of one text.
+type Collector struct {
 	file     string
 	lines    []string
-	problems []Problem
+	Problems []Problem
 	told     map[Problem]bool
 }
 
-func newCollector(file string, src []byte) *collector {
-	return &collector{file: file, lines: strings.Split(string(src), "\n"), told: map[Problem]bool{}}
+// NewCollector is for the problems of a text; file is what messages call it.
+func NewCollector(file string, src []byte) *Collector {
+	return &Collector{file: file, lines: strings.Split(string(src), "\n"), told: map[Problem]bool{}}
 }
 
-// add notes a problem once, however often it is found.
-func (c *collector) add(line, column int, format string, args ...any) {
-	if len(c.problems) >= maxGathered {
+// Add notes a problem once, however often it is found.
+func (c *Collector) Add(line, column int, format string, args ...any) {
+	if len(c.Problems) >= maxGathered {
 		return
 	}
 	line = min(max(line, 1), len(c.lines))
@@ -70,29 +71,29 @@ func (c *collector) add(line, column int, format string, args ...any) {
 	p := Problem{File: c.file, Line: line, Column: column, Message: printable(fmt.Sprintf(format, args...))}
 	if !c.told[p] {
 		c.told[p] = true
-		c.problems = append(c.problems, p)
+		c.Problems = append(c.Problems, p)
 	}
 }
 
-// errors returns what was gathered, or nil.
-func (c *collector) errors() error {
-	if len(c.problems) == 0 {
+// Errors returns what was gathered, or nil.
+func (c *Collector) Errors() error {
+	if len(c.Problems) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(c.problems, func(a, b Problem) int {
+	slices.SortStableFunc(c.Problems, func(a, b Problem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
 		return a.Column - b.Column
 	})
-	kept := c.problems[:min(len(c.problems), maxProblems)]
+	kept := c.Problems[:min(len(c.Problems), maxProblems)]
 	for i := range kept {
 		kept[i].Snippet = c.snippet(kept[i].Line, kept[i].Column)
 	}
-	if more := len(c.problems) - len(kept); more > 0 {
-		last := c.problems[len(kept)]
+	if more := len(c.Problems) - len(kept); more > 0 {
+		last := c.Problems[len(kept)]
 		kept = append(slices.Clone(kept), Problem{
-			File: c.file, Line: last.Line, Column: last.Column, Message: fmt.Sprintf("and %s more from here on", number(more, len(c.problems) == maxGathered)),
+			File: c.file, Line: last.Line, Column: last.Column, Message: fmt.Sprintf("and %s more from here on", number(more, len(c.Problems) == maxGathered)),
 		})
 	}
 	return Errors(kept)
@@ -105,7 +106,7 @@ func number(n int, more bool) string {
 	return strconv.Itoa(n)
 }
 
-func (c *collector) line(n int) string { return strings.TrimSuffix(c.lines[n-1], "\r") }
+func (c *Collector) line(n int) string { return strings.TrimSuffix(c.lines[n-1], "\r") }
 
 // printable replaces what a terminal would not print, or would obey, character
 // by character.
@@ -115,7 +116,7 @@ func printable(s string) string {
 
 // snippet is the line with a caret under the column. Of a long line it shows
 // the surroundings of the place.
-func (c *collector) snippet(line, column int) string {
+func (c *Collector) snippet(line, column int) string {
 	const before, after = 60, 40
 	text := []rune(printable(c.line(line)))
 	if len(strings.TrimSpace(string(text))) == 0 {

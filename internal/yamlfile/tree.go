@@ -1,4 +1,4 @@
-package scenarios
+package yamlfile
 
 import (
 	"errors"
@@ -13,58 +13,67 @@ import (
 )
 
 const (
-	// maxSource is the size of the largest file that is read. The largest
+	// MaxSource is the size of the largest file that is read. The largest
 	// built-in one has 2 KiB. The time that the parser takes for a hostile text
 	// grows with the square of its size.
-	maxSource = 128 << 10
+	MaxSource = 128 << 10
 	// maxDepth bounds how deep brackets and dashes may be nested: the parser
 	// descends one call per level.
 	maxDepth = 64
 )
 
-// kind is what a node of a file is.
-type kind string
+// Kind is what a node of a file is.
+type Kind string
 
+// The kinds.
 const (
-	kindText    kind = "text"
-	kindNumber  kind = "a number"
-	kindBool    kind = "true or false"
-	kindNothing kind = "nothing"
-	kindMapping kind = "a mapping"
-	kindList    kind = "a list"
+	KindText    Kind = "text"
+	KindNumber  Kind = "a number"
+	KindBool    Kind = "true or false"
+	KindNothing Kind = "nothing"
+	KindMapping Kind = "a mapping"
+	KindList    Kind = "a list"
 )
 
-// node is a value of a file and the place where it stands.
-type node struct {
-	*collector
-	line, column int
-	kind         kind
-	scalar       any    // string, int64, uint64, float64 or bool
-	source       string // of a scalar: as it was written
-	items        []*node
-	pairs        []pair
-	shape        *shape // not nil: no file, but the schema asks what the reader asks
+// Node is a value of a file and the place where it stands.
+type Node struct {
+	*Collector
+	Line, Column int
+	Kind         Kind
+	Scalar       any    // string, int64, uint64, float64 or bool
+	Source       string // of a scalar: as it was written
+	items        []*Node
+	Pairs        []Pair
+	Shape        *Shape // not nil: no file, but the schema asks what the reader asks
 }
 
-type pair struct{ key, value *node }
+// Pair is a key of a mapping and its value.
+type Pair struct{ Key, Value *Node }
 
-// readTree turns YAML into nodes. On nil the problems are in c. YAML features
-// that no scenario needs are refused rather than half supported: anchors and
+// KindOfFile is what messages call a file of a format.
+type KindOfFile struct {
+	Noun    string // "scenario"
+	Doc     string // where the format is described
+	Instead string // of anchors: what to do
+}
+
+// ReadTree turns YAML into nodes. On nil the problems are in c. YAML features
+// that no file of ours needs are refused rather than half supported: anchors and
 // aliases (with which a small file unfolds into a huge one), merge keys, tags
 // and several documents.
-func readTree(src []byte, c *collector) (root *node) {
+func ReadTree(src []byte, c *Collector, of KindOfFile) (root *Node) {
 	if !readable(src, c) {
 		return nil
 	}
 	// The parser is not ours: a text that it trips over is the text's problem.
 	defer func() {
 		if r := recover(); r != nil {
-			c.add(1, 1, "this is not YAML that can be read: %v", r)
+			c.Add(1, 1, "this is not YAML that can be read: %v", r)
 			root = nil
 		}
 	}()
 	tokens := lexer.Tokenize(string(src))
-	if !plain(tokens, c) {
+	if !plain(tokens, c, of) {
 		return nil
 	}
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
@@ -79,27 +88,27 @@ func readTree(src []byte, c *collector) (root *node) {
 		}
 		if body != nil {
 			p := position(doc.Body)
-			c.add(p.Line, p.Column, "a second document; a file holds one scenario")
+			c.Add(p.Line, p.Column, "a second document; a file holds one %s", of.Noun)
 			return nil
 		}
 		body = doc.Body
 	}
 	if body == nil {
-		c.add(1, 1, "the file is empty; docs/scenario-file.md has an example to start from")
+		c.Add(1, 1, "the file is empty; %s has an example to start from", of.Doc)
 		return nil
 	}
 	return c.convert(body)
 }
 
 // readable looks at the text before the parser does.
-func readable(src []byte, c *collector) bool {
-	if len(src) > maxSource {
-		c.add(1, 1, "the file is larger than %d KiB", maxSource>>10)
+func readable(src []byte, c *Collector) bool {
+	if len(src) > MaxSource {
+		c.Add(1, 1, "the file is larger than %d KiB", MaxSource>>10)
 		return false
 	}
 	ok := true
 	refuse := func(line, column int, what string) {
-		c.add(line+1, column+1, "%s", what)
+		c.Add(line+1, column+1, "%s", what)
 		ok = false
 	}
 	for i := range c.lines {
@@ -125,10 +134,10 @@ func isControl(r rune) bool {
 }
 
 // plain refuses what the format leaves out of YAML, and what nests too deep.
-func plain(tokens token.Tokens, c *collector) bool {
+func plain(tokens token.Tokens, c *Collector, of KindOfFile) bool {
 	ok, depth, dashes, line := true, 0, 0, 0
 	refuse := func(t *token.Token, format string, args ...any) {
-		c.add(t.Position.Line, t.Position.Column, format, args...)
+		c.Add(t.Position.Line, t.Position.Column, format, args...)
 		ok = false
 	}
 	for _, t := range tokens {
@@ -137,7 +146,7 @@ func plain(tokens token.Tokens, c *collector) bool {
 		}
 		switch t.Type {
 		case token.AnchorType, token.AliasType, token.MergeKeyType:
-			refuse(t, "anchors, aliases and merge keys are not part of the format; use repeat, or write it out")
+			refuse(t, "anchors, aliases and merge keys are not part of the format; %s", of.Instead)
 		case token.TagType, token.DirectiveType:
 			refuse(t, "tags and directives are not part of the format")
 		case token.SequenceStartType, token.MappingStartType:
@@ -156,35 +165,35 @@ func plain(tokens token.Tokens, c *collector) bool {
 }
 
 // addSyntax notes the one problem that a text which is no YAML has.
-func (c *collector) addSyntax(err error) {
+func (c *Collector) addSyntax(err error) {
 	var at interface {
 		GetToken() *token.Token
 		GetMessage() string
 	}
 	if errors.As(err, &at) && at.GetToken() != nil && at.GetToken().Position != nil {
 		p := at.GetToken().Position
-		c.add(p.Line, p.Column, "this is not YAML: %s", at.GetMessage())
+		c.Add(p.Line, p.Column, "this is not YAML: %s", at.GetMessage())
 		return
 	}
 	message, _, _ := strings.Cut(err.Error(), "\n")
-	c.add(1, 1, "this is not YAML: %s", message)
+	c.Add(1, 1, "this is not YAML: %s", message)
 }
 
 // convert turns the parser's nodes into ours.
-func (c *collector) convert(from ast.Node) *node {
+func (c *Collector) convert(from ast.Node) *Node {
 	at := position(from)
-	n := &node{collector: c, line: at.Line, column: at.Column}
+	n := &Node{Collector: c, Line: at.Line, Column: at.Column}
 	switch v := from.(type) {
 	case *ast.MappingNode:
-		n.kind = kindMapping
+		n.Kind = KindMapping
 		for _, value := range v.Values {
-			n.pairs = append(n.pairs, c.convertPair(value))
+			n.Pairs = append(n.Pairs, c.convertPair(value))
 		}
 	case *ast.MappingValueNode:
-		n.kind = kindMapping
-		n.pairs = append(n.pairs, c.convertPair(v))
+		n.Kind = KindMapping
+		n.Pairs = append(n.Pairs, c.convertPair(v))
 	case *ast.SequenceNode:
-		n.kind = kindList
+		n.Kind = KindList
 		for _, item := range v.Values {
 			n.items = append(n.items, c.convert(item))
 		}
@@ -194,37 +203,37 @@ func (c *collector) convert(from ast.Node) *node {
 	return n
 }
 
-func (c *collector) convertPair(from *ast.MappingValueNode) pair {
+func (c *Collector) convertPair(from *ast.MappingValueNode) Pair {
 	at := position(from.Key)
-	key := &node{collector: c, line: at.Line, column: at.Column}
+	key := &Node{Collector: c, Line: at.Line, Column: at.Column}
 	key.convertScalar(from.Key)
 	value := c.convert(from.Value)
-	if value.kind == kindNothing {
-		value.line, value.column = key.line, key.column
+	if value.Kind == KindNothing {
+		value.Line, value.Column = key.Line, key.Column
 	}
-	return pair{key: key, value: value}
+	return Pair{Key: key, Value: value}
 }
 
-func (n *node) convertScalar(from ast.Node) {
+func (n *Node) convertScalar(from ast.Node) {
 	switch v := from.(type) {
 	case *ast.StringNode:
-		n.kind, n.scalar = kindText, v.Value
+		n.Kind, n.Scalar = KindText, v.Value
 	case *ast.LiteralNode:
-		n.kind, n.scalar = kindText, v.Value.Value
+		n.Kind, n.Scalar = KindText, v.Value.Value
 	case *ast.IntegerNode:
-		n.kind, n.scalar = kindNumber, v.Value
+		n.Kind, n.Scalar = KindNumber, v.Value
 	case *ast.FloatNode:
-		n.kind, n.scalar = kindNumber, v.Value
+		n.Kind, n.Scalar = KindNumber, v.Value
 	case *ast.BoolNode:
-		n.kind, n.scalar = kindBool, v.Value
+		n.Kind, n.Scalar = KindBool, v.Value
 	case *ast.NullNode:
-		n.kind = kindNothing
+		n.Kind = KindNothing
 	default: // .inf, .nan, and keys that are no scalars
-		n.kind, n.scalar = kindText, from.String()
+		n.Kind, n.Scalar = KindText, from.String()
 	}
-	n.source = from.String()
-	if t := from.GetToken(); t != nil && n.kind != kindText {
-		n.source = t.Value
+	n.Source = from.String()
+	if t := from.GetToken(); t != nil && n.Kind != KindText {
+		n.Source = t.Value
 	}
 }
 

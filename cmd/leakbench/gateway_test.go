@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// bridge hands the messages of a session to a server of its own, as gateways
+// from stdio to streamable HTTP do.
+type bridge struct {
+	argv   []string
+	polite bool
+
+	mu       sync.Mutex
+	next     int
+	sessions map[string]*bridged
+}
+
+// bridged is a session and its server.
+type bridged struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	idle  *time.Timer
+
+	mu      sync.Mutex
+	waiting map[string]chan []byte
+	ended   bool
+}
+
+// idleLimit is when a polite gateway ends a session of which nothing is heard.
+const idleLimit = time.Second
+
+func (g *bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id := r.Header.Get("Mcp-Session-Id")
+	g.mu.Lock()
+	s := g.sessions[id]
+	g.mu.Unlock()
+	switch {
+	case r.Method == http.MethodDelete && s != nil:
+		g.end(id)
+	case r.Method != http.MethodPost:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	case id != "" && s == nil:
+		http.Error(w, "Session not found", http.StatusNotFound)
+	default:
+		g.post(w, r, s)
+	}
+}
+
+func (g *bridge) post(w http.ResponseWriter, r *http.Request, s *bridged) {
+	body, err := io.ReadAll(r.Body)
+	var message struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if err != nil || json.Unmarshal(body, &message) != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	if s == nil {
+		var id string
+		if id, s = g.begin(); s == nil {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Mcp-Session-Id", id)
+	}
+	if g.polite {
+		s.idle.Reset(idleLimit)
+	}
+	answer := s.send(string(message.ID), body)
+	if len(message.ID) == 0 {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	select {
+	case line, ok := <-answer:
+		if !ok {
+			http.Error(w, "the server has ended", http.StatusBadGateway)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(line)
+	case <-r.Context().Done():
+	}
+}
+
+func (g *bridge) begin() (string, *bridged) {
+	cmd := exec.Command(g.argv[0], g.argv[1:]...)
+	cmd.WaitDelay = time.Second
+	stdin, _ := cmd.StdinPipe()
+	stdout, _ := cmd.StdoutPipe()
+	if cmd.Start() != nil {
+		return "", nil
+	}
+	s := &bridged{cmd: cmd, stdin: stdin, waiting: map[string]chan []byte{}}
+	go s.read(stdout)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.next++
+	id := fmt.Sprint("s", g.next)
+	g.sessions[id] = s
+	if g.polite {
+		s.idle = time.AfterFunc(idleLimit, func() { g.end(id) })
+	}
+	return id, s
+}
+
+func (s *bridged) read(stdout io.Reader) {
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		var message struct {
+			ID json.RawMessage `json:"id"`
+		}
+		if json.Unmarshal(lines.Bytes(), &message) != nil {
+			continue
+		}
+		s.mu.Lock()
+		if ch := s.waiting[string(message.ID)]; ch != nil {
+			ch <- bytes.Clone(lines.Bytes())
+			delete(s.waiting, string(message.ID))
+		}
+		s.mu.Unlock()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	for _, ch := range s.waiting {
+		close(ch)
+	}
+	clear(s.waiting)
+}
+
+func (s *bridged) send(id string, body []byte) <-chan []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	answer := make(chan []byte, 1)
+	if s.ended {
+		close(answer)
+		return answer
+	}
+	if id != "" {
+		s.waiting[id] = answer
+	}
+	_, _ = s.stdin.Write(append(bytes.ReplaceAll(body, []byte("\n"), nil), '\n'))
+	return answer
+}
+
+// end closes a session's server, waits a moment, kills, and waits.
+func (g *bridge) end(id string) {
+	g.mu.Lock()
+	s := g.sessions[id]
+	delete(g.sessions, id)
+	g.mu.Unlock()
+	if s == nil {
+		return
+	}
+	s.stdin.Close()
+	kill := time.AfterFunc(500*time.Millisecond, func() { _ = s.cmd.Process.Kill() })
+	_ = s.cmd.Wait()
+	kill.Stop()
+}
+
+func (g *bridge) closeAll() {
+	g.mu.Lock()
+	var all []string
+	for id := range g.sessions {
+		all = append(all, id)
+	}
+	g.mu.Unlock()
+	for _, id := range all {
+		g.end(id)
+	}
+}

@@ -1,0 +1,160 @@
+package host
+
+import (
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Spec is a host that can be put on the bench. Texts of a host file may hold
+// placeholders ({{port}}), which Prepare fills for a run.
+type Spec struct {
+	Name    string
+	About   string // one line
+	Version string // what is tested, where the file says it
+	Kind    record.HostKind
+	Argv    []string // a command host's holds {{server}}, or its Config does
+	Env     []string // on top of the bench's own
+	Profile record.Profile
+
+	// The rest is what only a host file can say.
+
+	File       string // where it was read from, or "supergateway/host.yaml" of a preset
+	Given      string // what names it on a command line, "" where that is Name
+	Dir        string // {{dir}}
+	Files      fs.FS  `json:"-"` // of a preset: what stands beside its file; written to Dir for a run
+	Install    *Install
+	InstallDir string // {{install}}; "" where the file has no install
+	Workdir    string // "": the bench's own
+	Config     *Config
+	Ready      Ready
+	HTTP       *HTTP // of a gateway
+	Stop       Stop
+	Start      record.Duration // 0: the bench's default
+	Launches   int             // expected server launches for a connect; 0: 1
+	// NotApplicable is why an op can't be asked of this host, by op.
+	NotApplicable map[string]string
+	Scenarios     map[string]Limits // what differs for a scenario, by its name
+}
+
+// Install says which packages a preset needs. `leakbench hosts install` puts
+// them into Spec.InstallDir.
+type Install struct {
+	Runtime  string // "python", "node", "rust", "go"
+	Package  string
+	Version  string
+	Lock     string   // file beside the host file
+	Versions []string // others that can be had
+}
+
+// Config is a file that is written before the host starts.
+type Config struct {
+	Format   string         // of package hostconfig, or ""
+	Path     string         // "" is the format's usual name in {{run}}
+	Merge    map[string]any // keys of the document
+	Entry    map[string]any // keys of each server's entry
+	Template string         // the file's text, instead of a format
+}
+
+// Ready is how a host tells that it is up. The zero value is by its kind: a
+// driver's hello, a gateway's first answer, a command's first server.
+type Ready struct {
+	HTTP   string // a URL that answers, with whatever status
+	Output string // a regular expression for a line of its stdout or stderr
+	Server bool   // its first server has shaken hands
+}
+
+// Transports of a gateway.
+const (
+	TransportStreamable = "streamable"
+	TransportSSE        = "sse"
+	TransportOpenAPI    = "openapi" // a POST of the arguments to URL/TOOL, as mcpo has it
+)
+
+// HTTP is how a gateway is driven.
+type HTTP struct {
+	Transport string
+	URL       string // {{label}} in it is the server's label: the gateway then holds all servers of a scenario
+	Headers   http.Header
+	Servers   record.Sharing
+}
+
+// FrontEnv is the variable in which the clients before a gateway, a process of
+// the bench's, find their FrontParams as JSON: headers may be secret, and
+// everybody can read a command line.
+const FrontEnv = "LEAKBENCH_FRONT"
+
+// FrontParams say what stands behind those clients.
+type FrontParams struct {
+	URL       string      `json:"url"`
+	Transport string      `json:"transport"`
+	Headers   http.Header `json:"headers,omitempty"`
+	// Own says that the gateway launches a server for each session or request:
+	// the clients tell it whose it is.
+	Own bool `json:"own,omitempty"`
+}
+
+// OneshotEnv is the variable in which the scheduler of a oneshot host finds its
+// OneshotParams as JSON.
+const OneshotEnv = "LEAKBENCH_ONESHOT"
+
+// OneshotParams say what a oneshot host's jobs run.
+type OneshotParams struct {
+	Host Spec   `json:"host"`
+	Self string `json:"self"`
+	Run  string `json:"run"` // folder below which each job gets its {{run}}
+}
+
+// Stop is the host's orderly end. The zero value is by its kind: a driver's
+// stop, else SIGTERM.
+type Stop struct {
+	Signal string // "SIGINT"; "" with EOF: none
+	EOF    bool   // its stdin is closed first
+}
+
+// Limits are what differs for one scenario. Zero values differ in nothing.
+type Limits struct {
+	NotApplicable string // why it can't be played with this host
+	Settle        record.Duration
+	Confirm       record.Duration
+	Close         record.Duration
+	Stop          record.Duration
+
+	SpawnsPerSession int
+	SpawnsPerMinute  int
+}
+
+// HoldsAll says that the host is given all servers of a scenario, and not only
+// the one that {{server}} stands for.
+func (s Spec) HoldsAll() bool {
+	switch s.Kind {
+	case record.KindGateway:
+		return strings.Contains(s.HTTP.URL, LabelPlaceholder)
+	case record.KindCommand:
+		return s.Config != nil && s.Config.Format != ""
+	}
+	return true
+}
+
+// SessionsUnknown says that its servers can't be told apart by session.
+func (s Spec) SessionsUnknown() bool { return s.Recorded().SessionsUnknown() }
+
+// Recorded is the host as a run file has it; the command line is not redacted.
+func (s Spec) Recorded() record.Host {
+	h := record.Host{Name: s.Name, Kind: s.Kind, Version: s.Version, Command: s.Argv, About: s.About, Profile: s.Profile}
+	if s.HTTP != nil {
+		h.Servers = s.HTTP.Servers
+	}
+	return h
+}
+
+// Missing is what a host needs and this machine does not have.
+type Missing struct {
+	What string
+	Run  string // the command that brings it, or ""
+}
+
+// Error says what is missing.
+func (m *Missing) Error() string { return m.What }

@@ -1,0 +1,61 @@
+package hostconfig
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/pelletier/go-toml/v2"
+	"go.yaml.in/yaml/v3"
+)
+
+// Params are what a file is made of.
+type Params struct {
+	Servers []Server
+	Merge   map[string]any // other keys of the document, deep; what stands here wins
+	Entry   map[string]any // other keys of each server's entry, likewise
+}
+
+// Render is the file.
+func (f Format) Render(p Params) ([]byte, error) {
+	servers := map[string]any{}
+	for _, s := range p.Servers {
+		servers[s.Name] = merged(f.entry(s), p.Entry)
+	}
+	var document any = servers
+	for i := len(f.Keys) - 1; i >= 0; i-- {
+		document = map[string]any{f.Keys[i]: document}
+	}
+	return f.Language.encode(merged(document.(map[string]any), p.Merge))
+}
+
+// merged is a with b's keys; where both have a mapping, that of both.
+func merged(a, b map[string]any) map[string]any {
+	out := maps.Clone(a)
+	for k, v := range b {
+		old, both := out[k].(map[string]any)
+		if more, ok := v.(map[string]any); ok && both {
+			v = merged(old, more)
+		}
+		out[k] = v
+	}
+	return out
+}
+
+func (l Language) encode(v map[string]any) ([]byte, error) {
+	switch l {
+	case YAML:
+		return yaml.Marshal(v)
+	case TOML:
+		return toml.Marshal(v)
+	case JSON:
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		err := e.Encode(v)
+		return b.Bytes(), err
+	}
+	return nil, fmt.Errorf("no language %q", l)
+}

@@ -1,0 +1,13 @@
+//go:build !unix
+
+package oneshot
+
+import (
+	"os"
+	"syscall"
+)
+
+func ownGroup() *syscall.SysProcAttr { return nil }
+
+// stopSignal: there is no other way to end a process here.
+func stopSignal(string) os.Signal { return os.Kill }
