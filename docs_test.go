@@ -107,6 +107,9 @@ func TestTrackRecordIsTheMatrix(t *testing.T) {
 		assert.True(t, seen[name], "the README's table lacks %s", name)
 	}
 	for _, s := range host.Builtin("") {
+		if s.Name == "go-sdk" {
+			continue // its cells are in hosts/expected.yaml, with those of the other SDKs
+		}
 		assert.True(t, slices.Contains(hosts, s.Name), "the README's table lacks %s", s.Name)
 	}
 }
