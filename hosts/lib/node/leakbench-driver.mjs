@@ -51,18 +51,15 @@ class Driver {
         return client;
     }
 
-    async closeIfOpen(name) {
+    /** A reconnect closes the old connection first. Of two at the same time the later one wins. */
+    async connectAs(name, server, options) {
         const old = this.sessions.get(name);
         this.sessions.delete(name);
         await old?.close();
-    }
-
-    /** A reconnect closes the old connection first. Of two at the same time the later one wins. */
-    async connectAs(name, server, options) {
-        await this.closeIfOpen(name);
         const client = await this.connect(server, options);
-        await this.closeIfOpen(name);
+        const other = this.sessions.get(name);
         this.sessions.set(name, client);
+        await other?.close();
     }
 
     async open(r, options) {

@@ -104,9 +104,9 @@ class Driver:
             await self.quietly(old)
         new = self.session(self.host)
         await new.open(server, seconds)
-        if other := self.sessions.pop(name, None):
+        other, self.sessions[name] = self.sessions.get(name), new
+        if other:
             await self.quietly(other)
-        self.sessions[name] = new
 
     async def quietly(self, session):
         try:
@@ -181,8 +181,8 @@ class Driver:
 
 async def collect():
     """What nobody can reach any more is collected every second, as in a program that is busy: an idle one's collector may never come
-    by, and whether a client is in a cycle with its own exception is not the question here."""
-    while True:
+    by, and whether a client is in a cycle with its own exception is not the question here. LEAKBENCH_COLLECTOR=idle asks it."""
+    while os.environ.get("LEAKBENCH_COLLECTOR") != "idle":
         await asyncio.sleep(1)
         gc.collect()
 
