@@ -121,6 +121,9 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	require.NoError(t, err)
 	more, err := filepath.Glob("docs/*.md")
 	require.NoError(t, err)
+	findings, err := filepath.Glob("docs/findings/*.md")
+	require.NoError(t, err)
+	more = append(more, findings...)
 	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 	for _, page := range append(pages, more...) {
 		text, err := os.ReadFile(page)
