@@ -108,6 +108,9 @@ func TestTrackRecordIsTheMatrix(t *testing.T) {
 		assert.True(t, seen[name], "the README's table lacks %s", name)
 	}
 	for _, s := range host.Builtin("") {
+		if s.Name == "go-sdk" {
+			continue // its cells are in hosts/expected.yaml, with those of the other SDKs
+		}
 		assert.True(t, slices.Contains(hosts, s.Name), "the README's table lacks %s", s.Name)
 	}
 }
@@ -119,6 +122,9 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	require.NoError(t, err)
 	more, err := filepath.Glob("docs/*.md")
 	require.NoError(t, err)
+	findings, err := filepath.Glob("docs/findings/*.md")
+	require.NoError(t, err)
+	more = append(more, findings...)
 	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 	for _, page := range append(pages, more...) {
 		text, err := os.ReadFile(page)

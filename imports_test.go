@@ -52,6 +52,7 @@ var house = []struct {
 		pkg: "internal/hostfile", may: []string{"internal/record", "internal/yamlfile", "internal/driver", "internal/hostconfig", "internal/host", "internal/suggest", "hosts"},
 		why: "a host file is data: it does not know how a host is run", deny: []string{"os/exec", "net"},
 	},
+	{pkg: "internal/install", why: "it puts packages into a folder, whatever they are for"},
 	{
 		pkg: "internal/hostinit", may: []string{"internal/record", "internal/yamlfile", "internal/hostconfig", "internal/host", "internal/hostfile", "internal/suggest"},
 		why: "it writes a file, and tries nothing", deny: []string{"os/exec", "net"},
@@ -63,6 +64,7 @@ var house = []struct {
 	{pkg: "internal/oneshot", may: []string{"internal/driver", "internal/host"}, why: "a scheduler of commands knows no more of the bench than a host does"},
 	{pkg: "internal/refhost", may: []string{"internal/record", "internal/driver"}, why: "a reference host is a program under test: it must not know the bench"},
 	{pkg: "hosts/mcpgo", may: []string{"internal/record", "internal/driver"}, why: "a host under test must not know the bench"},
+	{pkg: "hosts/gosdk", may: []string{"internal/record", "internal/driver"}, why: "a host under test must not know the bench"},
 	{pkg: "internal/keeper", may: []string{"internal/record", "internal/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
 	{
 		pkg: "internal/runner", why: "the runner writes down and judges nothing",
@@ -83,7 +85,7 @@ var house = []struct {
 		pkg: "internal/doctor", why: "it tries what a run needs, a whole run included",
 		may: []string{"internal/record", "internal/proc", "internal/ledger", "scenarios", "internal/host", "internal/keeper", "internal/runner", "internal/verdict"},
 	},
-	{pkg: "internal/processes", may: []string{"internal/busy", "internal/keeper", "internal/refhost", "internal/front", "internal/oneshot", "hosts/mcpgo"}, why: "only dispatch"},
+	{pkg: "internal/processes", may: []string{"internal/busy", "internal/keeper", "internal/refhost", "internal/front", "internal/oneshot", "hosts/mcpgo", "hosts/gosdk"}, why: "only dispatch"},
 }
 
 func TestArrowsRunOneWay(t *testing.T) {

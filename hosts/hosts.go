@@ -3,9 +3,69 @@
 // where it has one.
 package hosts
 
-import "embed"
+import (
+	"embed"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+)
 
-// Files are those of all presets: NAME/host.yaml and what stands beside it.
+// Files are those of all presets: NAME/host.yaml and what stands beside it,
+// and lib/RUNTIME/, which all presets of a runtime share.
 //
 //go:embed */host.yaml */package.json */package-lock.json */requirements.txt
+//go:embed */driver.py */driver.mjs lib/*/*.py lib/*/*.mjs
+//go:embed */Cargo.toml */Cargo.lock */build.rs */src/*.rs
 var Files embed.FS
+
+// Of is what belongs to a preset: its folder and what its runtime's presets
+// share, as one folder. runtime may be "".
+func Of(name, runtime string) (fs.FS, error) {
+	own, err := fs.Sub(Files, name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := fs.Stat(Files, "lib/"+runtime); runtime == "" || err != nil {
+		return own, nil
+	}
+	shared, err := fs.Sub(Files, "lib/"+runtime)
+	return layers{own, shared}, err
+}
+
+// layers are folders on top of each other.
+type layers []fs.FS
+
+// Open opens a file of the first folder that has it.
+func (l layers) Open(name string) (fs.File, error) {
+	err := error(&fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist})
+	for _, layer := range l {
+		var f fs.File
+		if f, err = layer.Open(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+	}
+	return nil, err
+}
+
+// ReadDir lists a folder of all layers.
+func (l layers) ReadDir(name string) ([]fs.DirEntry, error) {
+	var all []fs.DirEntry
+	found := false
+	for _, layer := range l {
+		entries, err := fs.ReadDir(layer, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all, found = append(all, entries...), true
+	}
+	if !found {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrNotExist}
+	}
+	byName := func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) }
+	slices.SortStableFunc(all, byName)
+	return slices.CompactFunc(all, func(a, b fs.DirEntry) bool { return a.Name() == b.Name() }), nil
+}

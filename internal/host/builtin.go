@@ -57,6 +57,15 @@ var builtin = []Spec{
 			Ladder:  "stdin and stderr close, 2s, TERM, 3s, KILL, 3s; direct pid",
 		},
 	},
+	{
+		Name: "go-sdk", About: "the official Go SDK's client, used the way its README says",
+		Profile: record.Profile{
+			Settle:  record.Duration(15500 * time.Millisecond),
+			Confirm: record.Duration(5 * time.Second),
+			Stop:    record.Duration(30 * time.Second),
+			Ladder:  "waits for the calls in flight, stdin close, 5s, TERM, 5s, KILL, 5s; direct pid",
+		},
+	},
 }
 
 // mutants are exact with one small flaw each: they show that the bench names

@@ -13,7 +13,7 @@ import (
 // them where they are missing.
 var runtimes = map[string]struct{ program, install string }{
 	"node":   {"node", "install Node.js 20 or newer (apt-get install nodejs npm, brew install node, or nodejs.org)"},
-	"python": {"python3", "install Python 3.10 or newer (apt-get install python3-venv, brew install python, or python.org)"},
+	"python": {"python3", "install Python 3.11 or newer (apt-get install python3-venv, brew install python, or python.org)"},
 	"rust":   {"cargo", "install Rust (apt-get install cargo, or rustup.rs)"},
 	"go":     {"go", "install Go (apt-get install golang, brew install go, or go.dev)"},
 }
@@ -24,7 +24,7 @@ func (s Spec) Check() error {
 	if s.File == "" {
 		return nil // a command line, or part of the program
 	}
-	needsInstall := s.Install != nil && s.mentions("install")
+	needsInstall := s.Install != nil
 	if needsInstall {
 		r := runtimes[s.Install.Runtime]
 		if _, err := exec.LookPath(r.program); err != nil && r.program != "" {

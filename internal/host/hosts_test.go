@@ -91,7 +91,7 @@ func allOps(l *lab) {
 
 func TestTick(t *testing.T) {
 	t.Parallel()
-	each(t, []string{"exact", "naive", "orphan-set", "thread-blind", "mcp-go"}, func(t *testing.T, name string) {
+	each(t, []string{"exact", "naive", "orphan-set", "thread-blind", "mcp-go", "go-sdk"}, func(t *testing.T, name string) {
 		l := builtin(t, name, scripts{"user": {}, "late": {}, "cut": {}, "fine": {}})
 		l.open("u", "user")
 		tick := l.begin(driver.Request{Op: driver.OpTick, Jobs: []driver.Job{
@@ -195,7 +195,7 @@ func TestNeverConnected(t *testing.T) {
 // TestTwoOpensAtOnce of one session: one connection remains.
 func TestTwoOpensAtOnce(t *testing.T) {
 	t.Parallel()
-	each(t, []string{"exact", "orphan-set", "mcp-go"}, func(t *testing.T, name string) {
+	each(t, []string{"exact", "orphan-set", "mcp-go", "go-sdk"}, func(t *testing.T, name string) {
 		slow := fakeserver.Fault{On: "initialize", Do: "delay", For: fakeserver.Duration(200 * time.Millisecond)}
 		l := builtin(t, name, scripts{"s": faulty(slow)})
 		first, second := l.begin(l.openRequest("a", "s")), l.begin(l.openRequest("a", "s"))
@@ -281,7 +281,7 @@ func TestTerm(t *testing.T) {
 		case "naive":
 			assert.Equal(t, 0, code)
 			l.order("deaf#1", "exit")
-		case "mcp-go": // has no handler
+		case "mcp-go", "go-sdk": // have no handler
 			assert.Equal(t, -1, code)
 			l.order("deaf#1", "exit")
 		default:
@@ -325,7 +325,7 @@ func TestBenchGone(t *testing.T) {
 // done in it on a busy machine: here only that it does not kill too early.
 func TestGracefulFirst(t *testing.T) {
 	t.Parallel()
-	for name, least := range map[string]time.Duration{"exact": 600 * time.Millisecond, "mcp-go": 5 * time.Second} {
+	for name, least := range map[string]time.Duration{"exact": 600 * time.Millisecond, "mcp-go": 5 * time.Second, "go-sdk": 10 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := builtin(t, name, scripts{"s": {}, "deaf": deaf})

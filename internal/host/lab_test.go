@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/leakbench/leakbench/fakeserver" // also makes this test binary the fake server
+	"github.com/leakbench/leakbench/hosts/gosdk"
 	"github.com/leakbench/leakbench/hosts/mcpgo"
 	"github.com/leakbench/leakbench/internal/driver"
 	"github.com/leakbench/leakbench/internal/host"
@@ -33,8 +34,11 @@ const patience = 30 * time.Second
 // TestMain makes the test binary the built-in hosts, too.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "host" {
-		if os.Args[2] == "mcp-go" {
+		switch os.Args[2] {
+		case "mcp-go":
 			os.Exit(mcpgo.Main())
+		case "go-sdk":
+			os.Exit(gosdk.Main())
 		}
 		os.Exit(refhost.Main(os.Args[2]))
 	}

@@ -26,7 +26,7 @@ func TestBuiltin(t *testing.T) {
 		assert.Positive(t, s.Profile.Settle.D())
 		assert.Positive(t, s.Profile.Stop.D())
 	}
-	assert.Equal(t, append(refhost.Names(), "mcp-go"), names)
+	assert.Equal(t, append(refhost.Names(), "mcp-go", "go-sdk"), names)
 }
 
 func TestMutantsAreThereAndHidden(t *testing.T) {
@@ -50,7 +50,7 @@ func TestLookup(t *testing.T) {
 	_, err = host.Lookup("self", "orphanset")
 	require.ErrorContains(t, err, "did you mean orphan-set?")
 	_, err = host.Lookup("self", "zzzzzz")
-	require.ErrorContains(t, err, "exact, naive, reap-all, orphan-set, thread-blind, mcp-go")
+	require.ErrorContains(t, err, "exact, naive, reap-all, orphan-set, thread-blind, mcp-go, go-sdk")
 
 	dir := t.TempDir()
 	_, err = host.Lookup("self", filepath.Join(dir, "missing"))

@@ -36,7 +36,11 @@ func Preset(name, version string) (host.Spec, error) {
 	if err != nil {
 		return s, err
 	}
-	if s.Files, err = fs.Sub(hosts.Files, name); err != nil {
+	runtime := ""
+	if s.Install != nil {
+		runtime = s.Install.Runtime
+	}
+	if s.Files, err = hosts.Of(name, runtime); err != nil {
 		return s, err
 	}
 	s.Given = s.Name

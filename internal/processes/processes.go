@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/leakbench/leakbench/hosts/gosdk"
 	"github.com/leakbench/leakbench/hosts/mcpgo"
 	"github.com/leakbench/leakbench/internal/busy"
 	"github.com/leakbench/leakbench/internal/front"
@@ -49,9 +50,11 @@ func hostMain(args []string) int {
 		return front.Main()
 	case len(args) == 1 && args[0] == "mcp-go":
 		return mcpgo.Main()
+	case len(args) == 1 && args[0] == "go-sdk":
+		return gosdk.Main()
 	case len(args) == 1 && slices.Contains(slices.Concat(refhost.Names(), refhost.Mutants()), args[0]):
 		return refhost.Main(args[0])
 	}
-	fmt.Fprintf(os.Stderr, "leakbench host NAME runs the driver of a built-in host: %v, mcp-go\n", refhost.Names())
+	fmt.Fprintf(os.Stderr, "leakbench host NAME runs the driver of a built-in host: %v, mcp-go, go-sdk\n", refhost.Names())
 	return 2
 }

@@ -1,0 +1,143 @@
+// The driver's side of leakbench's driver protocol (docs/driver-protocol.md), for hosts in JavaScript.
+//
+// A host is a function connect(server, {signal, timeout}) that returns a connected client, an object with
+// call(tool, args, {signal, timeout}), which returns the text of the result, and close(). signal is the AbortSignal
+// that a cancel of the bench aborts; timeout is in ms, undefined where the bench sets none.
+import readline from 'node:readline';
+
+const OPS = ['open', 'call', 'cancel', 'close', 'forget', 'reload', 'tick', 'stop'];
+
+/** The text of a tool's result; a tool that failed is an error. */
+export function textOf(result) {
+    const text = result.content.filter(part => part.type === 'text').map(part => part.text).join('\n');
+    if (result.isError) throw new Error(`the tool failed: ${text.slice(0, 1000)}`);
+    return text;
+}
+
+class Driver {
+    sessions = new Map(); // name -> client
+    running = new Map(); // request id -> AbortController
+    jobs = new Map(); // session of a job -> AbortController
+
+    constructor(connect) {
+        this.connect = connect;
+    }
+
+    async serve(request) {
+        const answer = { id: request.id };
+        const controller = new AbortController();
+        this.running.set(request.id, controller);
+        const options = { signal: controller.signal, timeout: request.timeout_ms || undefined };
+        try {
+            Object.assign(answer, await this[request.op](request, options));
+            answer.ok = true;
+        } catch (e) {
+            answer.error = String(e?.message ?? e) || 'failed';
+        }
+        this.running.delete(request.id);
+        await write(answer);
+        if (request.op === 'stop') end();
+    }
+
+    client(name) {
+        const client = this.sessions.get(name);
+        if (!client) throw new Error(`no session "${name}"`);
+        return client;
+    }
+
+    take(name) {
+        const client = this.client(name);
+        this.sessions.delete(name);
+        return client;
+    }
+
+    /** A reconnect closes the old connection first. Of two at the same time the later one wins. */
+    async connectAs(name, server, options) {
+        const old = this.sessions.get(name);
+        this.sessions.delete(name);
+        await old?.close();
+        const client = await this.connect(server, options);
+        const other = this.sessions.get(name);
+        this.sessions.set(name, client);
+        await other?.close();
+    }
+
+    async open(r, options) {
+        await this.connectAs(r.session, r.server, options);
+    }
+
+    async call(r, options) {
+        return { result: await this.client(r.session).call(r.tool, r.args ?? {}, options) };
+    }
+
+    cancel(r) {
+        const controller = r.session ? this.jobs.get(r.session) : this.running.get(r.target);
+        if (!controller) throw new Error(r.session ? `no job of session "${r.session}" is running` : `request ${r.target} is not running`);
+        controller.abort();
+    }
+
+    async close(r) {
+        await this.take(r.session).close();
+    }
+
+    /** The reference is dropped; --expose-gc lets the collector look at what is left. */
+    async forget(r) {
+        this.take(r.session);
+        globalThis.gc?.();
+    }
+
+    /** One session after the other: no client here has a reload of its own. */
+    async reload(r, options) {
+        const failed = [];
+        for (const s of r.sessions) {
+            await this.connectAs(s.session, s.server, options).catch(e => failed.push(`session ${s.session}: ${e.message}`));
+        }
+        if (failed.length) throw new Error(failed.join('; '));
+    }
+
+    async tick(r) {
+        const jobs = (r.jobs ?? []).map(async job => {
+            const controller = new AbortController();
+            this.jobs.set(job.session, controller);
+            try {
+                await this.job(job, controller.signal);
+                return { session: job.session, ok: true };
+            } catch (e) {
+                return { session: job.session, error: String(e?.message ?? e) };
+            } finally {
+                this.jobs.delete(job.session);
+            }
+        });
+        return { jobs: await Promise.all(jobs) };
+    }
+
+    async job(job, signal) {
+        const client = await this.connect(job.server, { signal });
+        try {
+            await client.call(job.tool, job.args ?? {}, { signal, timeout: job.timeout_ms || undefined });
+        } finally {
+            await client.close();
+        }
+    }
+
+    async stop() {
+        const clients = [...this.sessions.values()];
+        this.sessions.clear();
+        await Promise.all(clients.map(client => client.close()));
+    }
+}
+
+const write = line => new Promise(done => process.stdout.write(JSON.stringify(line) + '\n', done));
+
+// A program that is done: what still keeps the event loop alive, a child say, does not keep process.exit from ending it.
+const end = () => process.exit(0);
+
+/** Runs a driver. There is no handler for SIGTERM, as no README has one: the program dies of it. */
+export async function run({ host, version, connect, notApplicable = {} }) {
+    const driver = new Driver(connect);
+    await write({ hello: { protocol: 1, host, version, ops: OPS.filter(op => !notApplicable[op]), not_applicable: notApplicable } });
+    readline
+        .createInterface({ input: process.stdin, crlfDelay: Infinity })
+        .on('line', line => line.trim() && void driver.serve(JSON.parse(line)))
+        .on('close', () => process.exit(1)); // the bench is gone
+}

@@ -1,0 +1,219 @@
+"""The driver's side of leakbench's driver protocol (docs/driver-protocol.md), for hosts in Python with asyncio.
+
+A host is an object with one method, connect(server, seconds): an asynchronous context manager around a connected client, whose
+call(tool, arguments, seconds) returns the text of the result. Owned holds one in a task of its own, which enters the context and
+leaves it: the way of anyio's task groups, on which the clients stand. A host whose users do otherwise brings a session class of its own.
+"""
+
+import asyncio
+import gc
+import json
+import os
+import sys
+import threading
+
+OPS = ["open", "call", "cancel", "close", "forget", "reload", "tick", "stop"]
+
+
+class Owned:
+    """A session in a task of its own, like a coroutine of a server that lives as long as its connection."""
+
+    def __init__(self, host):
+        self.host, self.client, self.over, self.owner = host, None, asyncio.Event(), None
+
+    async def open(self, server, seconds):
+        ready = asyncio.get_running_loop().create_future()
+        self.owner = asyncio.create_task(self._live(server, seconds, ready))
+        while not ready.done():
+            try:
+                await asyncio.wait([ready, self.owner], return_when=asyncio.FIRST_COMPLETED)
+                if self.owner.done():
+                    await self.owner  # raises what went wrong
+            except asyncio.CancelledError:
+                if self.owner.done():
+                    raise
+                self.owner.cancel()  # the task that connects is what a user of the client cancels; once more at a second cancel
+        self.client = ready.result()
+
+    async def _live(self, server, seconds, ready):
+        async with self.host.connect(server, seconds) as client:
+            ready.set_result(client)
+            await self.over.wait()
+
+    async def call(self, tool, arguments, seconds):
+        return await self.client.call(tool, arguments, seconds)
+
+    async def close(self):
+        self.over.set()
+        await self.owner
+
+    def forget(self):
+        self.owner.cancel()  # its task is cancelled, and nobody waits for it
+
+
+async def within(seconds, awaitable):
+    """Waits at most so long, in the same task: what a context manager enters must be left in it."""
+    if not seconds:
+        return await awaitable
+    try:
+        async with asyncio.timeout(seconds):
+            return await awaitable
+    except TimeoutError as e:
+        raise TimeoutError(f"not done within the time limit of {seconds:g}s: deadline exceeded") from e
+
+
+def text_of(content):
+    return "\n".join(part.text for part in content if getattr(part, "type", "") == "text")
+
+
+def describe(e):
+    """An exception in a line; of a group, what is in it."""
+    if isinstance(e, BaseExceptionGroup):
+        return "; ".join(describe(inner) for inner in e.exceptions)
+    if isinstance(e, asyncio.CancelledError):
+        return "cancelled"
+    return f"{type(e).__name__}: {e}"
+
+
+class Driver:
+    """Serves the requests of the bench, each in a task of its own."""
+
+    def __init__(self, host, session=Owned):
+        self.host, self.session = host, session
+        self.sessions, self.running, self.jobs = {}, {}, {}
+        self.stopped = asyncio.Event()
+
+    def write(self, **line):
+        print(json.dumps(line), flush=True)
+
+    async def serve(self, request):
+        answer = {"id": request["id"]}
+        try:
+            answer.update(await getattr(self, "do_" + request["op"])(request) or {})
+            answer["ok"] = True
+        except (Exception, asyncio.CancelledError) as e:
+            answer["error"] = describe(e)
+        del self.running[request["id"]]
+        self.write(**answer)
+        if request["op"] == "stop":
+            self.stopped.set()
+
+    async def open(self, name, server, seconds):
+        """A reconnect closes the old connection first. Of two at the same time the later one wins."""
+        if old := self.sessions.pop(name, None):
+            await self.quietly(old)
+        new = self.session(self.host)
+        await new.open(server, seconds)
+        other, self.sessions[name] = self.sessions.get(name), new
+        if other:
+            await self.quietly(other)
+
+    async def quietly(self, session):
+        try:
+            await session.close()
+        except (Exception, asyncio.CancelledError) as e:
+            print("closing a session:", describe(e), file=sys.stderr)
+
+    def take(self, r):
+        if r["session"] not in self.sessions:
+            raise KeyError(f"no session {r['session']!r}")
+        return self.sessions.pop(r["session"])
+
+    async def do_open(self, r):
+        await self.open(r["session"], r["server"], r.get("timeout_ms", 0) / 1000)
+
+    async def do_call(self, r):
+        if r["session"] not in self.sessions:
+            raise KeyError(f"no session {r['session']!r}")
+        session = self.sessions[r["session"]]
+        return {"result": await session.call(r["tool"], r.get("args") or {}, r.get("timeout_ms", 0) / 1000)}
+
+    async def do_cancel(self, r):
+        if name := r.get("session"):
+            task = self.jobs.get(name)
+        else:
+            task = self.running.get(r.get("target"))
+        if task is None:
+            raise KeyError(f"no job of session {name!r} is running" if name else f"request {r.get('target')} is not running")
+        task.cancel()
+
+    async def do_close(self, r):
+        await self.take(r).close()
+
+    async def do_forget(self, r):
+        self.take(r).forget()
+
+    async def do_reload(self, r):
+        """One session after the other: no client here has a reload of its own."""
+        failed = []
+        for s in r["sessions"]:
+            try:
+                await self.open(s["session"], s["server"], r.get("timeout_ms", 0) / 1000)
+            except Exception as e:
+                failed.append(f"session {s['session']}: {describe(e)}")
+        if failed:
+            raise RuntimeError("; ".join(failed))
+
+    async def do_tick(self, r):
+        for job in r.get("jobs") or []:
+            self.jobs[job["session"]] = asyncio.create_task(self.job(job))
+        results = []
+        for job in r.get("jobs") or []:
+            result = {"session": job["session"]}
+            try:
+                await self.jobs[job["session"]]
+                result["ok"] = True
+            except (Exception, asyncio.CancelledError) as e:
+                result["error"] = describe(e)
+            del self.jobs[job["session"]]
+            results.append(result)
+        return {"jobs": results}
+
+    async def job(self, job):
+        """A client for one job, as the documentation's example: connect, call, and out of the context."""
+        async with self.host.connect(job["server"], 0) as client:
+            await client.call(job["tool"], job.get("args") or {}, job.get("timeout_ms", 0) / 1000)
+
+    async def do_stop(self, r):
+        sessions, self.sessions = list(self.sessions.values()), {}
+        await asyncio.gather(*(self.quietly(s) for s in sessions))
+
+
+async def collect():
+    """What nobody can reach any more is collected every second, as in a program that is busy: an idle one's collector may never come
+    by, and whether a client is in a cycle with its own exception is not the question here. LEAKBENCH_COLLECTOR=idle asks it."""
+    while os.environ.get("LEAKBENCH_COLLECTOR") != "idle":
+        await asyncio.sleep(1)
+        gc.collect()
+
+
+def run(name, version, host, session=Owned, not_applicable=None):
+    """Runs a driver until it is told to stop. There is no handler for SIGTERM, as no documentation has one: the program dies of it."""
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        driver = Driver(host, session)
+
+        def begin(request):
+            driver.running[request["id"]] = asyncio.create_task(driver.serve(request))
+
+        def read():
+            for line in sys.stdin.buffer:
+                if line.strip():
+                    loop.call_soon_threadsafe(begin, json.loads(line))
+            os._exit(1)  # the bench is gone
+
+        reasons = not_applicable or {}
+        driver.write(hello={
+            "protocol": 1, "host": name, "version": version,
+            "ops": [op for op in OPS if op not in reasons], "not_applicable": reasons,
+        })
+        threading.Thread(target=read, daemon=True).start()
+        collector = asyncio.create_task(collect())
+        await driver.stopped.wait()
+        collector.cancel()
+
+    asyncio.run(main())
+    sys.stdout.flush()
+    # The thread that reads stdin is in the middle of a read: an ordinary exit would wait for its lock.
+    os._exit(0)

@@ -1,0 +1,114 @@
+package leakbench_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/host"
+	"github.com/leakbench/leakbench/internal/hostfile"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/runner"
+	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// TestPublishedHosts plays every cell of hosts/expected.yaml for real. A host
+// that is not installed is skipped; leakbench hosts install all installs them.
+func TestPublishedHosts(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for name, row := range expectedCells(t) {
+		spec, err := hostfile.Lookup(self, name)
+		require.NoError(t, err, "hosts/expected.yaml")
+		for scenario, want := range row {
+			t.Run(name+"/"+scenario, func(t *testing.T) {
+				t.Parallel()
+				require.Contains(t, scenarios.Names(), scenario)
+				needHost(t, spec)
+				judged := playCell(t, self, scenario, spec)
+				found := strings.TrimSpace(string(judged.Verdict.Outcome) + " " + brokenLaws(judged.Verdict))
+				assert.Equal(t, want, found, "%s on %s\n%s", scenario, name, account(judged))
+				assert.Empty(t, judged.Verdict.Doubts)
+			})
+		}
+	}
+}
+
+// expectedCells are host -> scenario -> "clean", or "leak" and the laws.
+func expectedCells(t *testing.T) map[string]map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("hosts/expected.yaml")
+	require.NoError(t, err)
+	var cells map[string]map[string]string
+	require.NoError(t, yaml.Unmarshal(text, &cells))
+	return cells
+}
+
+// needHost skips a test whose host this machine does not have.
+func needHost(t *testing.T, spec host.Spec) {
+	t.Helper()
+	if err := spec.Check(); err != nil {
+		if os.Getenv("LEAKBENCH_REQUIRE") == "all" {
+			require.NoError(t, err, "LEAKBENCH_REQUIRE=all")
+		}
+		t.Skip(err)
+	}
+}
+
+// playCell plays a scenario. Where a signal ends the host, nothing of its own
+// teardown runs any more, and there is none to wait for.
+func playCell(t *testing.T, self, scenario string, spec host.Spec) verdict.Judged {
+	t.Helper()
+	play, err := scenarios.Builtin(scenario)
+	require.NoError(t, err)
+	params := runner.Params{
+		Self: self, Scenario: play, Host: spec, Dir: filepath.Join(t.TempDir(), "run"), Seed: 1,
+		Command: []string{"leakbench", "run", scenario, "--host", spec.Name},
+	}
+	if slices.Contains([]string{"shutdown", "crash"}, scenario) {
+		params.Settle, params.Confirm = record.Duration(3*time.Second), record.Duration(time.Second)
+	}
+	require.NoError(t, runner.Run(t.Context(), params), "%s", tail(filepath.Join(params.Dir, runner.HostLog)))
+	run, err := record.Read(params.Dir)
+	require.NoError(t, err)
+	return verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: params.Dir}
+}
+
+// TestEveryDriverHasItsCells: a host that is added is expected to do something.
+func TestEveryDriverHasItsCells(t *testing.T) {
+	t.Parallel()
+	cells := expectedCells(t)
+	for _, name := range hostfile.Presets() {
+		spec, err := hostfile.Preset(name, "")
+		require.NoError(t, err)
+		if spec.Kind == record.KindDriver {
+			assert.GreaterOrEqual(t, len(cells[name]), 3, "hosts/expected.yaml lacks cells of %s", name)
+		}
+	}
+}
+
+// TestTwinsPinTheSame: presets of one package that differ in how it is used
+// have one lock file, twice.
+func TestTwinsPinTheSame(t *testing.T) {
+	t.Parallel()
+	for _, twins := range [][3]string{
+		{"python-sdk", "python-sdk-stack", "requirements.txt"},
+		{"python-sdk-v1", "python-sdk-v1-stack", "requirements.txt"},
+		{"typescript-sdk", "typescript-sdk-auto", "package-lock.json"},
+	} {
+		one, err := os.ReadFile(filepath.Join("hosts", twins[0], twins[2]))
+		require.NoError(t, err)
+		other, err := os.ReadFile(filepath.Join("hosts", twins[1], twins[2]))
+		require.NoError(t, err)
+		assert.Equal(t, string(one), string(other), twins)
+	}
+}
