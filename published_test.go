@@ -96,6 +96,18 @@ func TestEveryDriverHasItsCells(t *testing.T) {
 	}
 }
 
+// TestScenariosOfFindingsLoad: the scenarios that the pages of findings name.
+func TestScenariosOfFindingsLoad(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("docs/findings/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		_, err := scenarios.Load(file)
+		assert.NoError(t, err)
+	}
+}
+
 // TestTwinsPinTheSame: presets of one package that differ in how it is used
 // have one lock file, twice.
 func TestTwinsPinTheSame(t *testing.T) {
