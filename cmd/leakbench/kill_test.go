@@ -166,7 +166,7 @@ func killAtRandom(t *testing.T, scenario, forest string, i int) bool {
 	case 1: // a shell, a helper in the background, and the server below
 		args = []string{
 			scenario, "--out", out, "--", "sh", "-c",
-			`sleep 300 & setsid sleep 300 & "$@" </dev/zero >/dev/null; wait`, "sh", "{{server}}",
+			`sleep 300 & setsid sleep 300 & sleep 300 | "$@" >/dev/null; wait`, "sh", "{{server}}",
 		}
 	}
 	cmd, lines := bench(t, mark, args...)
@@ -187,9 +187,10 @@ func killAtRandom(t *testing.T, scenario, forest string, i int) bool {
 	require.NoError(t, cmd.Process.Signal(syscall.SIGKILL))
 	took := goneWithin(t, mark, 2*time.Second*timeScale)
 	_ = cmd.Wait()
-	t.Logf("killed after %v, all gone after %v", moment.Round(time.Millisecond), took.Round(time.Millisecond))
 	run, err := record.Read(filepath.Join(out, "latest"))
-	return err == nil && len(life.Of(run.Events).Alive()) > 0
+	hit := err == nil && len(life.Of(run.Events).Alive()) > 0
+	t.Logf("killed after %v, with living servers: %v, all gone after %v", moment.Round(time.Millisecond), hit, took.Round(time.Millisecond))
+	return hit
 }
 
 // TestInterrupt stops a run with ^C: it cleans up, still writes the report,
