@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -156,10 +157,13 @@ func leakyCheck(server []string) int {
 
 // gateway is stdio to streamable HTTP: PORT leaky|polite SERVER... A server for
 // each session, which goes with the session's DELETE, and for a polite one also
-// after a second without a word from its client.
+// with its client's connection.
 func gateway(args []string) int {
 	g := &bridge{argv: args[2:], polite: args[1] == "polite", sessions: map[string]*bridged{}}
-	server := &http.Server{Addr: "127.0.0.1:" + args[0], Handler: g, ReadHeaderTimeout: fakeTimeout}
+	server := &http.Server{
+		Addr: "127.0.0.1:" + args[0], Handler: g, ReadHeaderTimeout: fakeTimeout, ConnState: g.hangUp,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+	}
 	stop := terminated()
 	go func() { _ = server.ListenAndServe() }()
 	<-stop

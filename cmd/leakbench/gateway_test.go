@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os/exec"
 	"sync"
@@ -27,15 +28,33 @@ type bridge struct {
 type bridged struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
-	idle  *time.Timer
+	conn  net.Conn // that it was begun over
 
 	mu      sync.Mutex
 	waiting map[string]chan []byte
 	ended   bool
 }
 
-// idleLimit is when a polite gateway ends a session of which nothing is heard.
-const idleLimit = time.Second
+type connKey struct{}
+
+// hangUp ends what came over a connection that is closed: its client is gone,
+// whatever it has said or not said.
+func (g *bridge) hangUp(c net.Conn, state http.ConnState) {
+	if !g.polite || state != http.StateClosed {
+		return
+	}
+	g.mu.Lock()
+	var gone []string
+	for id, s := range g.sessions {
+		if s.conn == c {
+			gone = append(gone, id)
+		}
+	}
+	g.mu.Unlock()
+	for _, id := range gone {
+		g.end(id)
+	}
+}
 
 func (g *bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get("Mcp-Session-Id")
@@ -65,14 +84,12 @@ func (g *bridge) post(w http.ResponseWriter, r *http.Request, s *bridged) {
 	}
 	if s == nil {
 		var id string
-		if id, s = g.begin(); s == nil {
+		conn, _ := r.Context().Value(connKey{}).(net.Conn)
+		if id, s = g.begin(conn); s == nil {
 			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Mcp-Session-Id", id)
-	}
-	if g.polite {
-		s.idle.Reset(idleLimit)
 	}
 	answer := s.send(string(message.ID), body)
 	if len(message.ID) == 0 {
@@ -91,7 +108,7 @@ func (g *bridge) post(w http.ResponseWriter, r *http.Request, s *bridged) {
 	}
 }
 
-func (g *bridge) begin() (string, *bridged) {
+func (g *bridge) begin(conn net.Conn) (string, *bridged) {
 	cmd := exec.Command(g.argv[0], g.argv[1:]...)
 	cmd.WaitDelay = time.Second
 	stdin, _ := cmd.StdinPipe()
@@ -99,16 +116,13 @@ func (g *bridge) begin() (string, *bridged) {
 	if cmd.Start() != nil {
 		return "", nil
 	}
-	s := &bridged{cmd: cmd, stdin: stdin, waiting: map[string]chan []byte{}}
+	s := &bridged{cmd: cmd, stdin: stdin, conn: conn, waiting: map[string]chan []byte{}}
 	go s.read(stdout)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.next++
 	id := fmt.Sprint("s", g.next)
 	g.sessions[id] = s
-	if g.polite {
-		s.idle = time.AfterFunc(idleLimit, func() { g.end(id) })
-	}
 	return id, s
 }
 
