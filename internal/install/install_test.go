@@ -162,7 +162,7 @@ func TestTwoAtOnce(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			fresh, err := install.Install(t.Context(), b.params("a"))
-			assert.NoError(t, err)
+			assert.NoError(t, err) //nolint:testifylint // require is for the goroutine of the test
 			mu.Lock()
 			defer mu.Unlock()
 			if fresh {
