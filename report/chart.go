@@ -62,7 +62,20 @@ func curve(a *axis, fates []*fate, height int) *chartView {
 }
 
 func plot(a *axis, fates []*fate, owed []level, height int) *chartView {
-	var alive, over []level
+	alive, over := levelsOf(fates)
+	c := &chartView{Height: height, Max: highest(alive)}
+	top := max(c.Max, highest(owed), 1)
+	c.Alive = area(a, alive, top, height)
+	c.Over = area(a, over, top, height)
+	if len(owed) > 0 {
+		c.Owed = stairs(a, owed, top, height)
+	}
+	return c
+}
+
+// levelsOf are how many servers were alive, and how many of them should have
+// been gone.
+func levelsOf(fates []*fate) (alive, over []level) {
 	for _, f := range fates {
 		alive = append(alive, level{f.Born, 1})
 		if !f.left {
@@ -75,15 +88,7 @@ func plot(a *axis, fates []*fate, owed []level, height int) *chartView {
 			}
 		}
 	}
-	alive, over = sums(alive), sums(over)
-	c := &chartView{Height: height, Max: highest(alive)}
-	top := max(c.Max, highest(owed), 1)
-	c.Alive = area(a, alive, top, height)
-	c.Over = area(a, over, top, height)
-	if len(owed) > 0 {
-		c.Owed = stairs(a, owed, top, height)
-	}
-	return c
+	return sums(alive), sums(over)
 }
 
 // owed is how many servers of a label the host was entitled to: one for each

@@ -12,6 +12,7 @@ import (
 func (s *story) facts() []fact {
 	v := &s.Verdict
 	return present([]fact{
+		{"Host", strings.TrimSpace(s.header.Host.Name + " " + s.hostVersion())},
 		{"Servers launched", strconv.Itoa(v.Spawned)},
 		{"Alive at most", strconv.Itoa(v.PeakLive)},
 		{"Left at the end", strconv.Itoa(v.Left)},
@@ -19,6 +20,7 @@ func (s *story) facts() []fact {
 		{"Took", span(s.end)},
 		{"Host restarted", s.restarts()},
 		{"Host ended", exitText(s.hostExit)},
+		{"Seed", s.seed()},
 		{"Run ended", s.ending()},
 	})
 }
@@ -29,6 +31,20 @@ func (s *story) restarts() string {
 		return plural(n, "time")
 	}
 	return ""
+}
+
+func (s *story) hostVersion() string {
+	if s.hello == nil {
+		return ""
+	}
+	return s.hello.Version
+}
+
+func (s *story) seed() string {
+	if s.header.Seed == 0 {
+		return ""
+	}
+	return strconv.FormatUint(s.header.Seed, 10)
 }
 
 // stepCount is "86", or "9, 8 skipped".
@@ -101,10 +117,7 @@ func (s *story) limits() []fact {
 func (s *story) machine() []fact {
 	h := s.header
 	w, sys := &h.Witness, &h.System
-	host := h.Host.Name
-	if s.hello != nil && s.hello.Version != "" {
-		host += " " + s.hello.Version
-	}
+	host := strings.TrimSpace(h.Host.Name + " " + s.hostVersion())
 	return present([]fact{
 		{"Run", h.ID},
 		{"Started", started(h.Started)},

@@ -37,9 +37,13 @@ type findingView struct {
 	Reports     []string `max:"120"`
 	Checkpoint  string   `max:"80"`
 	Servers     []serverLink
-	Grips       []gripView
+	Traces      []traceView
+	Timeline    string
+	Index       int // among the findings of the run
+	Open        bool
 	Evidence    []evidenceRow
 	MoreProof   []evidenceRow
+	Proven      string
 	Unseen      []string `max:"200"`
 	Left        string
 }
@@ -48,17 +52,6 @@ type findingView struct {
 type serverLink struct {
 	Name string `max:"80"`
 	Row  string
-}
-
-// gripView is a chain: who holds which end of what, and who waits for it.
-type gripView struct {
-	Count   int
-	Holder  string `max:"120"`
-	Via     string `max:"80"`
-	Server  string `max:"120"`
-	Waits   string `max:"120"`
-	Text    string `max:"200"`
-	Suspect bool
 }
 
 type evidenceRow struct {
@@ -94,10 +87,7 @@ func (s *story) finding(f *verdict.Finding, id, prefix string) *findingView {
 		}
 		v.Servers = append(v.Servers, link)
 	}
-	gs, _ := firstOf(grips(f.Evidence), gripsOf)
-	for _, g := range gs {
-		v.Grips = append(v.Grips, newGrip(g))
-	}
+	v.Traces = s.traces(f)
 	proof, cutProof := firstOf(f.Evidence, evidenceOf)
 	for i := range proof {
 		row := s.evidence(&proof[i])
@@ -107,6 +97,8 @@ func (s *story) finding(f *verdict.Finding, id, prefix string) *findingView {
 			v.MoreProof = append(v.MoreProof, row)
 		}
 	}
+	v.Timeline = prefix + "timeline"
+	v.Proven = plural(len(f.Evidence), "process")
 	v.Unseen = unseen(f.Evidence)
 	v.Left = leftOut(cut, cutServers, cutProof)
 	return v
@@ -145,15 +137,6 @@ func leftOut(values, servers, processes int) string {
 		return ""
 	}
 	return "Not shown: " + strings.Join(parts, ", ") + "; the run file has them all."
-}
-
-func newGrip(g *grip) gripView {
-	v := gripView{Count: g.count, Suspect: g.suspect, Waits: g.waits, Text: g.held, Server: processName(g.sample)}
-	if g.holder != nil {
-		v.Holder = fmt.Sprintf("%s, pid %d, fd %d", g.holder.Role, g.holder.PID, g.holder.FD)
-		v.Via = end(g.holder.Mode, g.target())
-	}
-	return v
 }
 
 func (g *grip) target() string {

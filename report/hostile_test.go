@@ -2,8 +2,12 @@ package report
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"regexp"
 	"strings"
@@ -53,7 +57,9 @@ func fields(v reflect.Value, path string, visit func(path string, s reflect.Valu
 
 // poisoned is the sample runs with the poison behind every string of a field,
 // or of every field but those that say what a record is.
-func poisoned(only string) []verdict.Judged {
+func poisoned(only string) []verdict.Judged { return poisonedBy(poison, only) }
+
+func poisonedBy(poison, only string) []verdict.Judged {
 	runs := []verdict.Judged{storm("naive", true, 2), cron()}
 	for i := range runs {
 		fields(reflect.ValueOf(&runs[i]), "", func(path string, s reflect.Value) {
@@ -121,15 +127,21 @@ func TestNothingHostileComesThrough(t *testing.T) {
 func harmlessPage(t *testing.T, name, page string) {
 	t.Helper()
 	for _, r := range page {
-		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
 			require.Fail(t, "a raw control character", "%s: %U", name, r)
 		}
 	}
-	doc, err := html.Parse(strings.NewReader(page))
+	require.Equal(t, 1, strings.Count(page, pageJS), name)
+	doc, err := html.Parse(strings.NewReader(strings.Replace(page, pageJS, "", 1)))
 	require.NoError(t, err)
+	scripts := 0
 	walk(doc, func(n *html.Node) {
 		if n.Data == "script" {
-			assert.Equal(t, pageJS, n.FirstChild.Data, name)
+			scripts++
+			if n.FirstChild != nil {
+				assert.Equal(t, "application/octet-stream", attr(n, "type"), name)
+				harmlessData(t, name, n.FirstChild.Data)
+			}
 		}
 		for _, a := range n.Attr {
 			if strings.HasPrefix(a.Key, "on") {
@@ -137,7 +149,7 @@ func harmlessPage(t *testing.T, name, page string) {
 			}
 		}
 	})
-	assert.Equal(t, 1, strings.Count(page, "<script"), name)
+	assert.Equal(t, scripts, strings.Count(page, "<script"), name)
 	assert.Equal(t, 1, strings.Count(page, "</style"), name)
 }
 
@@ -168,6 +180,67 @@ func TestJSONKeepsStringsExact(t *testing.T) {
 	assert.Equal(t, j.Dir, out.Runs[0].Dir)
 }
 
+// FuzzPage: whatever the strings of a run are, the page's markup is ours.
+func FuzzPage(f *testing.F) {
+	for _, s := range []string{poison, "</script><script>alert(1)</script>", "<!--<script>", "]]>", "\x00\xff\xfe", "javascript:alert(1)", "&lt;b&gt;", "{{.}}", "${x}`", "\u2028"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 4096 {
+			return
+		}
+		runs := poisonedBy(text, "")
+		var page strings.Builder
+		require.NoError(t, Compared(&page, runs, runs[:1]))
+		harmlessPage(t, "fuzzed", page.String())
+		checkMarkup(t, strings.Replace(page.String(), pageJS, "", 1))
+		for _, name := range []string{"junit", "md", "github", "bench", "prom", "json", "perfetto"} {
+			reads[name](t, output(t, name, runs...), runs)
+		}
+	})
+}
+
+// unpacked is a block of data as the page's script reads it.
+func unpacked(t testing.TB, block string) (meta map[string]any, columns map[string][]int64) {
+	t.Helper()
+	raw, err := base64.StdEncoding.DecodeString(block)
+	require.NoError(t, err)
+	z, err := gzip.NewReader(bytes.NewReader(raw))
+	require.NoError(t, err)
+	data, err := io.ReadAll(z)
+	require.NoError(t, err)
+	size, n := binary.Uvarint(data)
+	require.Positive(t, n)
+	require.NoError(t, json.Unmarshal(data[n:n+int(size)], &meta))
+	rest := bytes.NewReader(data[n+int(size):])
+	columns = map[string][]int64{}
+	names, counts := meta["columns"].(map[string]any)["names"].([]any), meta["columns"].(map[string]any)["counts"].([]any)
+	for i, name := range names {
+		values, last := make([]int64, int(counts[i].(float64))), int64(0)
+		for k := range values {
+			step, err := binary.ReadVarint(rest)
+			require.NoError(t, err)
+			last += step
+			values[k] = last
+		}
+		columns[name.(string)] = values
+	}
+	require.Zero(t, rest.Len(), "bytes after the last column")
+	return meta, columns
+}
+
+// harmlessData: the script writes text as text, and still it is clean.
+func harmlessData(t *testing.T, name, block string) {
+	t.Helper()
+	meta, _ := unpacked(t, block)
+	for _, texts := range []string{"texts", "labels", "sessions"} {
+		all, _ := meta[texts].([]any)
+		for _, text := range all {
+			assert.Equal(t, clean(text.(string), 400), text, name)
+		}
+	}
+}
+
 func TestLongStringsAreCut(t *testing.T) {
 	t.Parallel()
 	runs := []verdict.Judged{cron()}
@@ -179,7 +252,7 @@ func TestLongStringsAreCut(t *testing.T) {
 	var page, text bytes.Buffer
 	require.NoError(t, HTML(&page, runs))
 	require.NoError(t, Text(&text, runs, TextOptions{}))
-	assert.Less(t, page.Len(), 400<<10)
+	assert.Less(t, page.Len(), 600<<10)
 	assert.Less(t, text.Len(), 200<<10)
 }
 

@@ -3,12 +3,13 @@ package report
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed" // the page's template, style and script
+	"embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
 	"regexp"
+	"strings"
 
 	"github.com/leakbench/leakbench/internal/verdict"
 )
@@ -17,10 +18,36 @@ var (
 	//go:embed assets/page.tmpl
 	pageSource string
 	//go:embed assets/report.css
-	pageCSS string
-	//go:embed assets/report.js
-	pageJS string
+	ownCSS string
+	//go:embed assets/live.css
+	liveCSS string
+	//go:embed assets/vendor/uPlot.min.css
+	plotCSS string
+	//go:embed assets/js
+	scripts embed.FS
+	//go:embed assets/vendor/uPlot.min.js
+	plotJS string
+
+	pageCSS = plotCSS + "\n" + ownCSS + liveCSS
+	pageJS  = plotJS + "\n" + ownScript()
 )
+
+// ownScript is the page's script: its files in the order of their names.
+func ownScript() string {
+	entries, err := scripts.ReadDir("assets/js")
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		text, err := scripts.ReadFile("assets/js/" + e.Name())
+		if err != nil {
+			panic(err)
+		}
+		b.Write(text)
+	}
+	return b.String()
+}
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"thread": newThread}).Parse(pageSource))
 
@@ -45,8 +72,14 @@ func newThread(report string) threadLink {
 // network, no other file, and its policy forbids any. It reads without its
 // script, which adds the crosshair, the copy buttons and what printing needs.
 // The error is w's.
-func HTML(w io.Writer, runs []verdict.Judged) error {
-	page := newPage(runs)
+func HTML(w io.Writer, runs []verdict.Judged) error { return Compared(w, runs, nil) }
+
+// Compared is HTML with a comparison of the runs with those of a base.
+func Compared(w io.Writer, runs, base []verdict.Judged) error {
+	page, err := newPage(runs, base)
+	if err != nil {
+		return fmt.Errorf("rendering the page: %w", err)
+	}
 	scrub(page)
 	page.CSS, page.JS = template.CSS(pageCSS), template.JS(pageJS) //nolint:gosec // both are ours
 	page.Policy = policy(pageCSS, pageJS)
@@ -54,7 +87,7 @@ func HTML(w io.Writer, runs []verdict.Judged) error {
 	if err := pageTemplate.Execute(&buf, page); err != nil {
 		return fmt.Errorf("rendering the page: %w", err)
 	}
-	_, err := w.Write(buf.Bytes())
+	_, err = w.Write(buf.Bytes())
 	return err
 }
 

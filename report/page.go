@@ -31,6 +31,8 @@ type pageView struct {
 	Runs     []*runView
 	Overview []overviewRow
 	More     string
+	Suite    *suiteView
+	Compare  *compareView
 }
 
 type overviewRow struct {
@@ -56,6 +58,9 @@ type runView struct {
 	Host     string `max:"80"`
 	About    string `max:"300"`
 	Sentence string
+	Blame    string `max:"300"`
+	HostLog  string `max:"64000" lines:"keep"`
+	Raw      string
 	Facts    []fact
 	Laws     []lawView
 	Doubts   []record.Doubt
@@ -72,7 +77,9 @@ type runView struct {
 	Machine  []fact
 	Weak     []string `max:"500"`
 	Command  string
-	Source   string `max:"48000" lines:"keep"`
+	Source   string        `max:"48000" lines:"keep"`
+	Data     template.HTML // for the script
+	Samples  template.HTML
 	Reports  []string
 }
 
@@ -100,17 +107,23 @@ type stepView struct {
 	Error                   string `max:"500"`
 }
 
-func newPage(runs []verdict.Judged) *pageView {
+func newPage(runs, base []verdict.Judged) (*pageView, error) {
 	p := &pageView{Outcome: string(worst(runs))}
 	most := max(lifelinesLeast, min(lifelinesOfRun, lifelinesOfPage/max(1, min(len(runs), fullRuns))))
 	shown := fullRunsOf(runs)
 	head, more := firstOf(runs, allRuns)
+	ids := map[int]string{}
 	for i := range head {
 		s := tell(&head[i])
 		id := ""
 		if shown[i] {
 			id = fmt.Sprintf("r%d", i+1)
-			p.Runs = append(p.Runs, s.view(id, most))
+			view, err := s.view(id, most)
+			if err != nil {
+				return nil, err
+			}
+			p.Runs = append(p.Runs, view)
+			ids[i] = id
 		}
 		p.Overview = append(p.Overview, s.overview(id))
 	}
@@ -121,10 +134,17 @@ func newPage(runs []verdict.Judged) *pageView {
 		p.More += fmt.Sprintf(" The last %d are not in the table either.", more)
 	}
 	p.Headline, p.Title = headline(runs)
+	if len(runs) > 1 {
+		p.Suite = newSuite(head, ids)
+	}
+	if len(base) > 0 {
+		p.Compare = newCompare(base, runs)
+		p.Title = p.Compare.Headline + ". " + p.Title
+	}
 	if len(p.Runs) == 1 && len(runs) == 1 {
 		p.Runs[0].Alone, p.Runs[0].Open = true, true
 	}
-	return p
+	return p, nil
 }
 
 // fullRunsOf are the runs that get a section of their own: the first ones that
@@ -177,21 +197,29 @@ func (s *story) overview(id string) overviewRow {
 	return row
 }
 
-func (s *story) view(id string, most int) *runView {
+func (s *story) view(id string, most int) (*runView, error) {
 	v, h := &s.Verdict, s.header
 	r := &runView{
 		ID: id, Open: v.Outcome == verdict.Leak, Outcome: string(v.Outcome), Glyph: outcomeGlyph[v.Outcome], Scenario: h.Scenario.Name,
-		Host: h.Host.Name, About: h.Scenario.Title, Sentence: s.sentence(), Reports: h.Scenario.Reports,
+		Host: h.Host.Name, About: h.Scenario.Title, Sentence: s.sentence(), Blame: s.blame(), HostLog: s.HostLog, Raw: s.Dir, Reports: h.Scenario.Reports,
 		DoubtsUp: v.Outcome == verdict.Inconclusive, Command: shell(h.Command), Source: h.Scenario.Source, Weak: h.Witness.Weak,
+	}
+	if s.Run != nil {
+		var err error
+		if r.Data, r.Samples, err = s.payload(id + "-"); err != nil {
+			return nil, err
+		}
 	}
 	r.Facts, r.Limits, r.Machine = s.facts(), s.limits(), s.machine()
 	for i := range v.Laws {
 		r.Laws = append(r.Laws, newLaw(&v.Laws[i]))
 	}
 	prefix := id + "-"
-	findings, more := firstOf(v.Findings, findingsOf)
+	findings, more := firstOf(gravestFirst(v.Findings), findingsOf)
 	for i := range findings {
-		r.Findings = append(r.Findings, s.finding(&findings[i], fmt.Sprintf("%sf%d", prefix, i+1), prefix))
+		f := s.finding(&findings[i], fmt.Sprintf("%sf%d", prefix, i+1), prefix)
+		f.Index, f.Open = i, i == 0
+		r.Findings = append(r.Findings, f)
 	}
 	doubts, moreDoubts := firstOf(v.Doubts, doubtsOf)
 	r.Doubts = append(r.Doubts, doubts...) // a copy: scrub writes to it
@@ -207,7 +235,7 @@ func (s *story) view(id string, most int) *runView {
 	s.checkTable(r)
 	r.Weak = append([]string(nil), r.Weak...)
 	r.Reports = append([]string(nil), r.Reports...)
-	return r
+	return r, nil
 }
 
 // sentence is the verdict in one.
@@ -236,6 +264,22 @@ func gravest(findings []verdict.Finding) *verdict.Finding {
 		}
 	}
 	return first
+}
+
+// gravestFirst are the findings in the order of the page: what the headline says
+// comes first.
+func gravestFirst(findings []verdict.Finding) []verdict.Finding {
+	if len(findings) == 0 {
+		return nil
+	}
+	first := gravest(findings)
+	out := []verdict.Finding{*first}
+	for i := range findings {
+		if &findings[i] != first {
+			out = append(out, findings[i])
+		}
+	}
+	return out
 }
 
 var lawLooks = map[verdict.LawStatus]struct{ class, glyph string }{

@@ -31,7 +31,7 @@ func (r Reporter) Write(w io.Writer, runs []verdict.Judged, o Options) error {
 
 var reporters = []Reporter{
 	{"text", "for a terminal or a CI log", func(w io.Writer, runs []verdict.Judged, o Options) error { return Text(w, runs, o.Text) }},
-	{"html", "one page that needs nothing besides itself", func(w io.Writer, runs []verdict.Judged, _ Options) error { return HTML(w, runs) }},
+	{"html", "one page that needs nothing besides itself", func(w io.Writer, runs []verdict.Judged, o Options) error { return Compared(w, runs, o.Base) }},
 	{"json", "one object (docs/report.schema.json)", func(w io.Writer, runs []verdict.Judged, o Options) error { return JSON(w, runs, o.Exit) }},
 	{"junit", "JUnit XML: a suite for each scenario and host, a case for each law", inMemory(junit)},
 	{"md", "Markdown, as for the summary of a CI step", inMemory(markdown)},

@@ -29,7 +29,10 @@ type story struct {
 	samples     []sample
 	fates       []*fate // in order of birth
 	byServer    map[string]*fate
+	kin         []*kin
 	firstBirth  map[string]int64 // of a label's session; see sessionRank
+	bySession   map[string][]*life.Server
+	changes     map[string][]life.SessionChange // by the session's name
 }
 
 type stepSpan struct {
@@ -56,6 +59,7 @@ type sample struct {
 	t       int64
 	host    *record.Process
 	zombies int
+	rss     int64 // of all below the host, in bytes
 }
 
 // fate is a server with what became of it.
@@ -75,7 +79,10 @@ func tell(j *verdict.Judged) *story {
 		run = &record.Run{}
 	}
 	header := run.Played()
-	s := &story{Judged: j, header: &header, lives: life.Of(run.Events), hostGone: never, byServer: map[string]*fate{}}
+	s := &story{
+		Judged: j, header: &header, lives: life.Of(run.Events), hostGone: never, byServer: map[string]*fate{},
+		bySession: map[string][]*life.Server{}, changes: map[string][]life.SessionChange{},
+	}
 	swept := map[record.Identity]bool{}
 	open := map[int]*stepSpan{}
 	for i := range run.Events {
@@ -99,6 +106,7 @@ func tell(j *verdict.Judged) *story {
 		}
 	}
 	s.readFates(swept)
+	s.readKin(run)
 	return s
 }
 
@@ -119,6 +127,9 @@ func (s *story) readHost(e *record.Event) {
 		for _, p := range e.Census.Processes {
 			if p.State == "Z" {
 				one.zombies++
+			}
+			if e.Census.Host == nil || p.Identity != e.Census.Host.Identity {
+				one.rss += p.RSS
 			}
 		}
 		s.samples = append(s.samples, one)
@@ -163,6 +174,13 @@ func (s *story) readCheckpoint(e *record.Event) {
 }
 
 func (s *story) readFates(swept map[record.Identity]bool) {
+	for _, srv := range s.lives.Servers() {
+		key := sessionKey(srv.Label, srv.Session)
+		s.bySession[key] = append(s.bySession[key], srv)
+	}
+	for _, session := range s.lives.Sessions() {
+		s.changes[session.Name] = append(s.changes[session.Name], session.Changes...)
+	}
 	for _, srv := range s.lives.Servers() {
 		f := &fate{Server: srv, n: len(s.fates) + 1, overdue: never, until: s.end}
 		switch {
@@ -224,9 +242,11 @@ func (s *story) hostGoneFor(f *fate) int64 {
 	return s.hosts[f.Life-1].to
 }
 
+func sessionKey(label, session string) string { return label + "\x00" + session }
+
 func (s *story) superseded(f *fate, since int64) int64 {
-	for _, o := range s.lives.Servers() {
-		if o.Session == f.Session && o.Label == f.Label && o.Launch > f.Launch {
+	for _, o := range s.bySession[sessionKey(f.Label, f.Session)] {
+		if o.Launch > f.Launch {
 			if o.Established >= 0 {
 				return o.Established
 			}
@@ -237,14 +257,9 @@ func (s *story) superseded(f *fate, since int64) int64 {
 }
 
 func (s *story) sessionEnded(f *fate, since int64) int64 {
-	for _, session := range s.lives.Sessions() {
-		if session.Name != f.Session {
-			continue
-		}
-		for _, c := range session.Changes {
-			if c.T > f.Born && c.State == record.SessionEnded {
-				return c.T
-			}
+	for _, c := range s.changes[f.Session] {
+		if c.T > f.Born && c.State == record.SessionEnded {
+			return c.T
 		}
 	}
 	return since

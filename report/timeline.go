@@ -23,6 +23,7 @@ const (
 // label a curve and the lifelines of its servers.
 type timelineView struct {
 	ID     string
+	Run    string // prefix of the run's ids
 	Desc   string
 	Knots  svgPath // "x:ns" pairs for the reading of the crosshair
 	Ticks  []tick
@@ -90,7 +91,7 @@ type eventView struct {
 
 func (s *story) timeline(prefix string, most int) *timelineView {
 	a := newAxis(s.moments(), s.end)
-	t := &timelineView{ID: prefix + "timeline", Ticks: a.ticks(), Knots: knotsOf(a), Idle: len(a.idle) > 0}
+	t := &timelineView{ID: prefix + "timeline", Run: prefix, Ticks: a.ticks(), Knots: knotsOf(a), Idle: len(a.idle) > 0}
 	t.Bands, t.Notes, t.NoteH = s.bands(a)
 	t.Lanes, t.Found = s.lanes(a), s.found(a)
 	shown := s.chosen(most)
@@ -332,12 +333,15 @@ func bars(a *axis, f *fate) []barView {
 // unreaped runs from a death to the end of the host, whose child it was. Who
 // reaped it before that, if anybody did, is not in the run.
 func (s *story) unreaped(a *axis, f *fate) barView {
-	until := s.end
-	if gone := s.hostGoneFor(f); gone >= 0 {
-		until = max(gone, f.Died)
-	}
-	x0, x1 := a.x(f.Died), a.x(until)
+	x0, x1 := a.x(f.Died), a.x(s.unreapedUntil(f))
 	return barView{X: pct(x0), W: pct(max(x1-x0, 0.15)), Class: "zombie"}
+}
+
+func (s *story) unreapedUntil(f *fate) int64 {
+	if gone := s.hostGoneFor(f); gone >= 0 {
+		return max(gone, f.Died)
+	}
+	return s.end
 }
 
 func calls(a *axis, f *fate) []barView {

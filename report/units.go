@@ -67,6 +67,8 @@ func plural(n int, word string) string {
 		return "1 " + word
 	}
 	switch {
+	case strings.HasSuffix(word, "child"):
+		word += "ren"
 	case strings.HasSuffix(word, "s"):
 		word += "es"
 	default:

@@ -44,7 +44,7 @@ func judgeAll(paths []string) ([]verdict.Judged, error) {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		judged = append(judged, verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: path})
+		judged = append(judged, verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: path, HostLog: hostLog(path)})
 	}
 	if failed != nil {
 		return nil, usage(failed, "a run is a folder that leakbench run made, or its run.jsonl")
@@ -53,7 +53,7 @@ func judgeAll(paths []string) ([]verdict.Judged, error) {
 }
 
 func (a *app) reportCommand() *cobra.Command {
-	var reporters []string
+	var reporters, base []string
 	var out string
 	cmd := &cobra.Command{
 		Use:   "report RUN...",
@@ -64,15 +64,17 @@ runs make one report.
 ` + reporterHelp(),
 		Example: `  leakbench report .leakbench/latest -o report.html
   leakbench report .leakbench/2* -o suite.html
+  leakbench report .leakbench/latest --base main/.leakbench/latest -o compared.html
   leakbench report .leakbench/latest --reporter junit=junit.xml,md=summary.md`,
-		RunE: func(_ *cobra.Command, args []string) error { return a.report(args, reporters, out) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.report(args, base, reporters, out) },
 	}
+	cmd.Flags().StringArrayVar(&base, "base", nil, "an earlier run to compare with, in the page; as often as wanted")
 	reporterFlag(cmd, &reporters, []string{"html"}, "output formats, each NAME or NAME=FILE")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file for the one reporter; default is standard output")
 	return cmd
 }
 
-func (a *app) report(args, reporters []string, file string) error {
+func (a *app) report(args, bases, reporters []string, file string) error {
 	if a.format != "text" {
 		return usage(errors.New("report has --reporter, not --format"), "for example: --reporter json=report.json")
 	}
@@ -90,8 +92,14 @@ func (a *app) report(args, reporters []string, file string) error {
 	if err != nil {
 		return err
 	}
-	code, reason := exitOf(judged)
-	if err := a.writeOutlets(outlets, judged, report.Options{Exit: report.Exit{Code: code, Reason: reason}}); err != nil {
+	o := report.Options{}
+	if len(bases) > 0 {
+		if o.Base, err = judgeAll(bases); err != nil {
+			return err
+		}
+	}
+	o.Exit.Code, o.Exit.Reason = exitOf(judged)
+	if err := a.writeOutlets(outlets, judged, o); err != nil {
 		return usage(err, "")
 	}
 	return nil

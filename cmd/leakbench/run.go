@@ -246,7 +246,7 @@ func (a *app) playOne(ctx context.Context, self string, play *scenarios.Scenario
 		seed = rand.Uint64N(1<<53-1) + 1 // fits a JSON number
 	}
 	live := progress.Start(progress.Params{
-		Out: a.err, Mode: a.progressMode(f.progress), Scenario: play.Name, Host: spec.Name, Steps: len(play.Expand()),
+		Out: a.err, Mode: a.progressMode(f.progress), Scenario: play.Name, Host: spec.Name, Steps: len(play.Expand()), Width: width(a.err),
 	})
 	failed := runner.Run(ctx, runner.Params{
 		Self: self, Scenario: play, Host: spec, Dir: dir, Seed: seed, Tool: tool(),
@@ -263,7 +263,7 @@ func (a *app) playOne(ctx context.Context, self string, play *scenarios.Scenario
 	if err != nil {
 		return nil, err
 	}
-	j := &verdict.Judged{Run: saved, Verdict: verdict.Judge(saved), Dir: dir}
+	j := &verdict.Judged{Run: saved, Verdict: verdict.Judge(saved), Dir: dir, HostLog: hostLog(dir)}
 	page := filepath.Join(dir, runner.ReportFile)
 	if err := writeHTML(page, *j); err != nil {
 		failed = errors.Join(failed, err)

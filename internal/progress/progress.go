@@ -35,6 +35,7 @@ type Params struct {
 	Mode           Mode
 	Scenario, Host string
 	Steps          int // about how many steps there are
+	Width          int // columns of the terminal; 0 is 80
 }
 
 // Line is the progress of one run. Its methods are safe from any goroutine.
@@ -166,14 +167,37 @@ func (l *Line) redraw() {
 
 func (l *Line) draw() {
 	l.mu.Lock()
-	steps := max(l.p.Steps, l.done, 1)
-	filled := barWidth * l.done / steps
-	bar := strings.Repeat("█", filled) + strings.Repeat("░", barWidth-filled)
-	line := fmt.Sprintf("%s on %s %s live %d  spawned %d  faults %d  %4.1fs  %s",
-		l.p.Scenario, l.p.Host, bar, len(l.lives.Alive()), len(l.lives.Servers()), l.faults, time.Since(l.begun).Seconds(), l.doing)
+	line := l.line(time.Since(l.begun))
 	l.mu.Unlock()
 	// The line is cut to the width by the terminal: autowrap off while it is drawn.
 	fmt.Fprintf(l.p.Out, "\r\x1b[?7l%s\x1b[K\x1b[?7h", line)
+}
+
+// line is what is shown after some time, with what matters first: a narrow
+// terminal cuts the rest.
+func (l *Line) line(took time.Duration) string {
+	wide := barWidth
+	if l.p.Width < 110 {
+		wide = barWidth / 2
+	}
+	steps := max(l.p.Steps, l.done, 1)
+	filled := wide * l.done / steps
+	bar := strings.Repeat("█", filled) + strings.Repeat("░", wide-filled)
+	text := fmt.Sprintf("%s on %s %s %d/%d  live %d  faults %d  %.1fs%s  %s", l.p.Scenario, l.p.Host, bar, l.done, steps, len(l.lives.Alive()),
+		l.faults, took.Seconds(), left(took, l.done, steps), l.doing)
+	if l.p.Width >= 110 {
+		text += fmt.Sprintf("  (%d spawned)", len(l.lives.Servers()))
+	}
+	return text
+}
+
+// left guesses the time that remains, once enough has gone by to guess from.
+func left(took time.Duration, done, steps int) string {
+	if done < 3 || done >= steps || took < time.Second {
+		return ""
+	}
+	rest := took / time.Duration(done) * time.Duration(steps-done)
+	return fmt.Sprintf(", ~%.0fs left", rest.Seconds())
 }
 
 // Stop ends the show and clears the status line.

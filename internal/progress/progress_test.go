@@ -66,19 +66,24 @@ func TestRunDoesNotWaitForItsAudience(t *testing.T) {
 
 func TestLiveShowsAndClearsItsLine(t *testing.T) {
 	t.Parallel()
-	r, w := io.Pipe()
-	l := progress.Start(progress.Params{Out: w, Mode: progress.Live, Scenario: "storm", Host: "h", Steps: 2})
-	l.Event(born("s#1"))
-	l.Event(record.Event{Kind: record.StepBegun, Step: &record.Step{N: 1, Op: "open", Session: "a"}})
-	var text strings.Builder
-	buf := make([]byte, 4096)
-	for !strings.Contains(text.String(), "live 1  spawned 1") || !strings.Contains(text.String(), "open a") {
-		n, err := r.Read(buf)
+	for width, bar := range map[int]string{80: "░░░░░░░░░░ 0/2", 200: "░░░░░░░░░░░░░░░░░░░░ 0/2"} {
+		r, w := io.Pipe()
+		l := progress.Start(progress.Params{Out: w, Mode: progress.Live, Scenario: "storm", Host: "h", Steps: 2, Width: width})
+		l.Event(born("s#1"))
+		l.Event(record.Event{Kind: record.StepBegun, Step: &record.Step{N: 1, Op: "open", Session: "a"}})
+		var text strings.Builder
+		buf := make([]byte, 4096)
+		for deadline := time.Now().Add(time.Minute); !strings.Contains(text.String(), "live 1  faults 0") || !strings.Contains(text.String(), "open a"); {
+			require.True(t, time.Now().Before(deadline), "%q", text.String())
+			n, err := r.Read(buf)
+			require.NoError(t, err)
+			text.Write(buf[:n])
+		}
+		assert.Contains(t, text.String(), "storm on h "+bar)
+		assert.Equal(t, width == 200, strings.Contains(text.String(), "(1 spawned)"))
+		go func() { l.Stop(); _ = w.Close() }()
+		rest, err := io.ReadAll(r)
 		require.NoError(t, err)
-		text.Write(buf[:n])
+		assert.True(t, strings.HasSuffix(string(rest), "\r\x1b[K"), "%q", rest)
 	}
-	go func() { l.Stop(); _ = w.Close() }()
-	rest, err := io.ReadAll(r)
-	require.NoError(t, err)
-	assert.True(t, strings.HasSuffix(string(rest), "\r\x1b[K"), "%q", rest)
 }

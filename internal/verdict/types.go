@@ -79,6 +79,7 @@ type Judged struct {
 	Verdict Verdict
 	Dir     string // where the run is kept, or ""
 	Page    string // where its HTML report is, or ""
+	HostLog string // the end of what the host and its servers wrote to stderr, or ""
 }
 
 // Law is one of the laws that a correct host obeys.

@@ -1,0 +1,37 @@
+// Messages lists every event of a run, as many lines at a time as are seen.
+class Messages {
+  constructor(run, root, changed) {
+    this.run = run;
+    this.changed = changed;
+    this.high = 22;
+    this.count = el("p", { class: "note", role: "status" });
+    this.body = el("div", { role: "rowgroup", class: "tall" });
+    this.scroller = el("div", { class: "scroller messages", tabindex: "0", role: "table", "aria-label": "Messages" }, this.body);
+    root.append(el("h4", {}, "Messages"), this.count, this.scroller);
+    this.draw = later(() => this.paint());
+    this.scroller.addEventListener("scroll", this.draw);
+    this.setFilter([]);
+  }
+  setFilter(terms) {
+    this.kept = keptEvents(this.run, terms);
+    const all = this.run.columns["ev.t"].length;
+    this.count.textContent = this.kept.length === all ? all + " messages" : this.kept.length + " of " + all + " messages";
+    this.body.style.height = this.kept.length * this.high + "px";
+    this.scroller.style.height = clamp(this.kept.length * this.high, 44, 330) + "px";
+    this.scroller.scrollTop = 0;
+    this.scroller.setAttribute("aria-rowcount", this.kept.length);
+    this.draw();
+  }
+  paint() {
+    const first = Math.max(0, Math.floor(this.scroller.scrollTop / this.high) - 8), c = this.run.columns, lines = [];
+    for (let n = first; n < Math.min(this.kept.length, first + 40); n++) {
+      const { i, r } = this.kept[n], kind = this.run.kinds[c["ev.kind"][i]], t = c["ev.t"][i];
+      const who = r < 0 ? el("span", { role: "cell" }, kind === "host" ? "host" : "bench") : el("span", { role: "cell" }, el("button", { type: "button", class: "plainlink", onclick: () => this.changed("reveal", r) }, this.run.name(r)));
+      const line = el("div", { role: "row", "aria-rowindex": n + 1, class: "message " + kind }, el("span", { role: "cell" }, seconds(t)), who, el("span", { role: "cell" }, kind), el("span", { role: "cell" }, this.run.texts[c["ev.text"][i]]));
+      line.style.transform = "translateY(" + n * this.high + "px)";
+      line.addEventListener("pointerenter", () => this.changed("cursor", this.run.x(t)));
+      lines.push(line);
+    }
+    this.body.replaceChildren(...lines);
+  }
+}

@@ -1,0 +1,106 @@
+// enliven puts the living picture in the place of the printed one.
+const enliven = async (place) => {
+  const meta = await inflate(place.dataset.run + "data");
+  if (!meta) return;
+  const run = new Run(meta), parts = [];
+  const changed = (what, value) => {
+    if (what === "view") { picture.show(value, true); curves.show(picture.view); }
+    if (what === "cursor") { picture.setCursor(value); curves.setCursor(value); }
+    if (what === "unfilter") { input.value = ""; filter(); }
+    if (what === "reveal") { picture.reveal(value); picture.scroller.scrollIntoView({ block: "nearest" }); }
+  };
+  const kept = el("span", { class: "soft", role: "status" });
+  const filter = () => {
+    const terms = parseFilter(input.value), n = picture.setFilter(terms);
+    messages?.setFilter(terms);
+    kept.textContent = terms.length ? n + " of " + run.rows + " processes" : "";
+  };
+  const input = el("input", { type: "search", id: run.id + "filter", spellcheck: "false", autocomplete: "off", placeholder: "s:leak server:flaky fault:reject !pid:12", oninput: later(() => filter()) });
+  const hints = hintsOf(run).map((h) => el("button", { type: "button", class: "hint", onclick: () => { input.value = input.value.split(/\s+/).includes(h) ? input.value : (input.value + " " + h).trim(); filter(); input.focus(); } }, h));
+  const still = place.parentElement.querySelector(".still"), toggle = el("button", { type: "button", "aria-pressed": "false" }, "As a list");
+  toggle.addEventListener("click", () => { still.hidden = !still.hidden; toggle.setAttribute("aria-pressed", String(!still.hidden)); });
+  const top = el("div", { class: "filter" }, el("label", { for: run.id + "filter" }, "Filter"), input, kept, el("span", { class: "hints" }, ...hints), el("details", { class: "fold" }, el("summary", {}, "Words"), el("dl", { class: "pairs" }, ...Object.entries(filterKeys).map(([k, v]) => el("div", {}, el("dt", {}, el("code", {}, k + ":")), el("dd", {}, v))), el("div", {}, el("dt", {}, el("code", {}, "!word")), el("dd", {}, "must not hold")))));
+  place.hidden = false;
+  still.hidden = true;
+  place.append(top);
+  const picture = new Lifelines(run, place, changed), curves = new Curves(run, place, changed, picture);
+  picture.bar.append(toggle);
+  let messages = null;
+  const list = el("div", { class: "list" });
+  place.append(list);
+  new IntersectionObserver((seen, o) => {
+    if (!seen.some((s) => s.isIntersecting)) return;
+    o.disconnect();
+    messages = new Messages(run, list, changed);
+    messages.setFilter(parseFilter(input.value));
+  }, { rootMargin: "600px" }).observe(list);
+  const raw = document.getElementById(run.id + "raw");
+  raw?.append(
+    el("button", { type: "button", onclick: async () => save(run.scenario + "-" + run.host + ".ndjson", "application/x-ndjson", await ndjson(run)) }, "Download NDJSON"), " ",
+    el("button", { type: "button", onclick: () => save(run.scenario + "-" + run.host + ".trace.json", "application/json", [trace(run)]) }, "Download trace for Perfetto"));
+  place.picture = picture; // for links to a process
+  place.dataset.ready = "true";
+  performance.mark("leakbench-ready");
+  reveal();
+};
+
+// hintsOf are words that say something of this run.
+const hintsOf = (run) => {
+  const out = [], faults = new Map();
+  if (run.columns.class.includes(1)) out.push("s:leak");
+  if (run.columns.class.includes(2)) out.push("s:overkill");
+  if (run.labels.length > 1) for (const l of run.labels.slice(0, 4)) if (!/\s/.test(l)) out.push("server:" + l);
+  const c = run.columns;
+  for (let i = 0; i < c["ev.t"].length && faults.size < 3; i++) {
+    if (run.kinds[c["ev.kind"][i]] !== "fault") continue;
+    const word = /: ([\w-]+)/.exec(run.texts[c["ev.text"][i]]);
+    if (word) faults.set("fault:" + word[1], 1);
+  }
+  return [...out, ...faults.keys()];
+};
+
+// A run's data is read when its section is open and near.
+const near = new IntersectionObserver((seen) => {
+  for (const s of seen) if (s.isIntersecting) { near.unobserve(s.target); enliven(s.target.querySelector(".live")).catch((e) => console.error(e)); }
+}, { rootMargin: "4000px" });
+for (const t of document.querySelectorAll(".timeline")) near.observe(t);
+
+for (const code of document.querySelectorAll(".copy")) {
+  const button = el("button", { type: "button", "aria-label": "Copy the command" }, "Copy");
+  const done = () => { button.textContent = "Copied"; setTimeout(() => { button.textContent = "Copy"; }, 1500); };
+  button.addEventListener("click", () => {
+    const byHand = () => { getSelection().selectAllChildren(code); if (document.execCommand("copy")) done(); };
+    if (navigator.clipboard) navigator.clipboard.writeText(code.textContent).then(done, byHand); else byHand();
+  });
+  code.after(button);
+}
+
+const reveal = () => {
+  const target = document.getElementById(location.hash.slice(1));
+  if (!target) return;
+  for (let e = target; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
+  const row = /^(r\d+-)s(\d+)$/.exec(target.id), live = row && document.querySelector('.live[data-run="' + row[1] + '"]');
+  if (live?.picture) {
+    const r = live.picture.run.columns.anchor.indexOf(+row[2]);
+    if (r >= 0) { live.picture.reveal(r); live.scrollIntoView({ block: "start" }); return; }
+  }
+  const own = target.querySelector(":scope > details");
+  if (own) own.open = true;
+  target.scrollIntoView({ block: "center" });
+};
+document.addEventListener("click", (e) => {
+  const link = e.target.closest?.("a[data-finding]"), live = link?.closest("article, details.run")?.querySelector(".live");
+  if (!live?.picture) return;
+  e.preventDefault();
+  live.picture.jump(+link.dataset.finding);
+  live.scrollIntoView({ block: "start" });
+});
+addEventListener("hashchange", reveal);
+reveal();
+addEventListener("beforeprint", () => {
+  for (const d of document.querySelectorAll("details:not(.rows details)")) d.open = true;
+  for (const live of document.querySelectorAll(".live[data-ready]")) { live.hidden = true; live.parentElement.querySelector(".still").hidden = false; }
+});
+addEventListener("afterprint", () => {
+  for (const live of document.querySelectorAll(".live[data-ready]")) { live.hidden = false; live.parentElement.querySelector(".still").hidden = true; }
+});

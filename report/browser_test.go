@@ -1,0 +1,261 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/verdict"
+)
+
+// TestInBrowser opens pages in a real one, from a file, and uses them: one at a
+// time, since a window that is not in front is not drawn.
+func TestInBrowser(t *testing.T) {
+	t.Parallel()
+	browser := newBrowser(t)
+	for name, runs := range map[string][]verdict.Judged{
+		"leaking": {realRun(t, "storm-naive")}, "clean": {realRun(t, "storm-exact")}, "overkill": {realRun(t, "cron-reap-all")},
+		"crash": {realRun(t, "crash-naive")}, "inconclusive": {realRun(t, "torn")}, "hostile": poisoned(""), "suite": allReal(t), "none": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := openTab(t, browser, runs)
+			if len(runs) > 0 {
+				b.ready()
+			}
+			b.shoot(name)
+			b.axe()
+			b.run(scheme("dark"))
+			b.axe()
+			b.quiet()
+		})
+	}
+	for _, use := range []struct {
+		name string
+		play func(*testing.T, context.Context)
+	}{
+		{"filter", filters},
+		{"zoom", zooms},
+		{"findings", jumps},
+		{"keyboard", walks},
+		{"copy", copies},
+		{"dark", darkens},
+		{"raw", downloads},
+		{"no script", still},
+		{"print", prints},
+		{"phone", phone},
+		{"suite opens", suite},
+		{"huge", opens},
+		{"compared", compared},
+	} {
+		t.Run(use.name, func(t *testing.T) { use.play(t, browser) })
+	}
+}
+
+const picture = `document.querySelector(".live").picture`
+
+func filters(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	b.run(chromedp.ScrollIntoView(".list", chromedp.ByQuery))
+	b.becomes(`document.querySelector(".messages .message") !== null`)
+	all := eval[string](b, `document.querySelector(".list .note").textContent`)
+	for _, one := range []struct {
+		filter      string
+		rows        float64
+		fewerEvents bool
+	}{
+		{"", 24, false},
+		{"s:leak", 22, true},
+		{"!s:leak", 2, true},
+		{"server:steady", 1, true},
+		{"fault:reject", 1, true},
+		{"fault:close-stdout s:\"too long\"", 10, true},
+		{"law:L4", 10, true},
+		{"kind:signal", 24, true},
+		{"flaky#2", 4, true}, // and 20, 21, 22 ...
+		{"server:nothing", 0, true},
+	} {
+		b.run(chromedp.Evaluate(fmt.Sprintf(`{ const box = document.querySelector("#r1-filter"); box.value = %q; box.dispatchEvent(new Event("input")); }`, one.filter), nil))
+		eval[bool](b, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
+		kept := eval[float64](b, picture+`.keep.reduce((n, k) => n + k, 0)`)
+		if one.filter == "flaky#2" {
+			one.rows = eval[float64](b, `Array.from({length: 24}, (_, r) => `+picture+`.run.name(r)).filter((n) => n.includes("flaky#2")).length`)
+		}
+		assert.InDelta(t, one.rows, kept, 0, "rows that %q keeps", one.filter)
+		now := eval[string](b, `document.querySelector(".list .note").textContent`)
+		assert.Equal(t, one.fewerEvents, now != all, "messages that %q keeps: %s", one.filter, now)
+	}
+	b.quiet()
+}
+
+func zooms(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	const wide = picture + `.view[1] - ` + picture + `.view[0]`
+	assert.InDelta(t, 100, eval[float64](b, wide), 0)
+	b.click("+")
+	b.click("+")
+	assert.InDelta(t, 25, eval[float64](b, wide), 0.01)
+	same := eval[bool](b, `Object.values(document.querySelectorAll(".uplot")).length === 3`)
+	assert.True(t, same, "three curves")
+	b.click("Fit")
+	assert.InDelta(t, 100, eval[float64](b, wide), 0)
+	b.run(chromedp.ScrollIntoView(".scroller", chromedp.ByQuery))
+	b.run(chromedp.Evaluate(`document.querySelector(".scroller").dispatchEvent(new WheelEvent("wheel", {deltaY: -240, ctrlKey: true, clientX: 640, bubbles: true, cancelable: true}))`, nil))
+	assert.Less(t, eval[float64](b, wide), 50.0, "zoomed by the wheel")
+	// The head and the picture are painted.
+	assert.Greater(t, eval[float64](b, painted), 200.0)
+	b.quiet()
+}
+
+// painted counts the red pixels of the picture.
+const painted = `(() => { const c = document.querySelector(".tall > canvas"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0;
+  for (let i = 0; i < d.length; i += 4) if (d[i] > 190 && d[i + 1] < 110 && d[i + 2] < 120 && d[i + 3] > 200) n++; return n; })()`
+
+func jumps(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	b.click("First finding")
+	first := eval[string](b, picture+`.run.name(`+picture+`.selected)`)
+	assert.Equal(t, "flaky#4", first, "the first server of the gravest finding")
+	b.run(chromedp.WaitVisible(".panel", chromedp.ByQuery))
+	text := eval[string](b, `document.querySelector(".panel").textContent`)
+	assert.Contains(t, text, "should be gone from here on")
+	assert.Contains(t, text, "close-stdout")
+	b.becomes(`document.querySelector(".measured").textContent.startsWith("Looked at")`)
+
+	b.run(chromedp.Evaluate(`location.hash = "#r1-s3"`, nil)) // a link of a finding
+	b.becomes(picture + `.run.name(` + picture + `.selected) === "flaky#2"`)
+	b.run(chromedp.Click(`a.jump`, chromedp.ByQuery))
+	b.becomes(picture + `.run.name(` + picture + `.selected) === "flaky#4"`)
+	b.quiet()
+}
+
+func walks(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	b.run(chromedp.Focus(".scroller", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown))
+	said := `document.querySelector(".live > .quiet[role=status]").textContent`
+	assert.Contains(t, eval[string](b, said), "flaky#1, pid ")
+	b.run(chromedp.KeyEvent("+"), chromedp.KeyEvent(kb.ArrowRight))
+	assert.InDelta(t, 50, eval[float64](b, picture+`.view[1] - `+picture+`.view[0]`), 0.01)
+	b.run(chromedp.KeyEvent("f"))
+	assert.Contains(t, eval[string](b, said), "L1 superseded: 10 superseded servers")
+	b.run(chromedp.KeyEvent(kb.Home))
+	assert.InDelta(t, 100, eval[float64](b, picture+`.view[1]`), 0.01)
+	// Nothing that can be focused hides that it is.
+	assert.Empty(t, eval[[]string](b, `[...document.querySelectorAll("button, a, summary, input, select, [tabindex]")].filter((e) => e.tabIndex < 0).map((e) => e.outerHTML)`))
+	b.quiet()
+}
+
+func copies(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")},
+		page.Enable(), chromedp.Evaluate(`Object.defineProperty(navigator, "x", {})`, nil))
+	b.ready()
+	// The clipboard of a headless browser needs a focused page: what was given to it is looked at.
+	b.run(chromedp.Evaluate(`window.given = ""; navigator.clipboard.writeText = (text) => { window.given = text; return Promise.resolve(); }`, nil))
+	b.run(chromedp.Click(`.again button`, chromedp.ByQuery))
+	b.becomes(`document.querySelector(".again button").textContent === "Copied"`)
+	assert.Equal(t, "leakbench run storm --seed 7 --host naive", eval[string](b, `window.given`))
+	b.quiet()
+}
+
+func darkens(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}, scheme("light")).ready()
+	light := eval[string](b, `getComputedStyle(document.body).backgroundColor`)
+	paper := eval[string](b, `theme.paper`)
+	b.run(scheme("dark"))
+	b.becomes(`theme.paper !== "` + paper + `"`)
+	assert.NotEqual(t, light, eval[string](b, `getComputedStyle(document.body).backgroundColor`))
+	b.quiet()
+}
+
+func downloads(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	lines := eval[[]string](b, `ndjson(`+picture+`.run)`)
+	kinds := map[string]int{}
+	for _, l := range lines {
+		var o struct{ Type, Name string }
+		require.NoError(t, json.Unmarshal([]byte(l), &o))
+		kinds[o.Type]++
+	}
+	assert.Equal(t, 1, kinds["run"])
+	assert.Equal(t, 24, kinds["process"])
+	assert.Greater(t, kinds["event"], 300)
+	assert.Greater(t, kinds["sample"], 50)
+	out := eval[string](b, `trace(`+picture+`.run)`)
+	var made struct{ TraceEvents []traceEvent }
+	require.NoError(t, json.Unmarshal([]byte(out), &made))
+	assert.Greater(t, len(made.TraceEvents), 300)
+	b.run(chromedp.Click(`//button[.="Download NDJSON"]`, chromedp.BySearch))
+	b.quiet()
+}
+
+// still: without its script the page says what there is to say.
+func still(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}, emulation.SetScriptExecutionDisabled(true))
+	b.run(chromedp.WaitVisible(".still .rows", chromedp.ByQuery), chromedp.WaitVisible(".trace", chromedp.ByQuery), chromedp.WaitNotVisible(".live", chromedp.ByQuery))
+	var text string
+	b.run(chromedp.Text("main", &text, chromedp.ByQuery))
+	for _, want := range []string{
+		"10 superseded servers of flaky are still running", "it holds the write end of their stdin and has not closed it",
+		"leakbench run storm --seed 7 --host naive", "blocked in read(0)", "should be gone",
+	} {
+		assert.Contains(t, text, want)
+	}
+	b.shoot("no-script")
+	b.quiet()
+}
+
+func prints(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	b.run(chromedp.ActionFunc(func(ctx context.Context) error {
+		pdf, _, err := page.PrintToPDF().Do(ctx)
+		assert.Greater(t, len(pdf), 50_000)
+		return err
+	}))
+	b.quiet()
+}
+
+// phone: nothing is wider than the screen.
+func phone(t *testing.T, browser context.Context) {
+	for _, name := range []string{"storm-naive", "cron-reap-all"} {
+		b := openTab(t, browser, []verdict.Judged{realRun(t, name)}, emulation.SetDeviceMetricsOverride(390, 844, 2, true)).ready()
+		assert.LessOrEqual(t, eval[float64](b, `document.documentElement.scrollWidth`), 390.0, name)
+		b.axe()
+		b.quiet()
+	}
+}
+
+func suite(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, allReal(t)).ready()
+	open := `document.querySelectorAll(".live[data-ready]").length`
+	before := eval[float64](b, open)
+	b.run(chromedp.Evaluate(`location.hash = "#r2"`, nil)) // a clean run, closed so far
+	b.becomes(open + ` > ` + itoa(int(before)-1))
+	assert.True(t, eval[bool](b, `document.getElementById("r2").open`))
+	b.becomes(`document.querySelector("#r2 .live[data-ready]") !== null`)
+	b.quiet()
+}
+
+func compared(t *testing.T, browser context.Context) {
+	var out strings.Builder
+	require.NoError(t, Compared(&out, []verdict.Judged{realRun(t, "storm-exact"), realRun(t, "cron-reap-all")}, []verdict.Judged{realRun(t, "storm-naive")}))
+	assert.Contains(t, out.String(), "storm on exact was not played in the base", "several hosts: each with itself")
+
+	base, head := []verdict.Judged{realRun(t, "storm-naive"), realRun(t, "crash-naive")}, []verdict.Judged{realRun(t, "storm-exact")}
+	out.Reset()
+	require.NoError(t, Compared(&out, head, base))
+	checkMarkup(t, out.String())
+	b := openPage(t, browser, out.String()).ready()
+	assert.Equal(t, "Against the base: 0 new, 0 known, 4 fixed", eval[string](b, `document.querySelector(".compare h2").textContent`))
+	assert.Contains(t, eval[string](b, `document.querySelector(".compare").textContent`), "crash was played in the base only")
+	b.shoot("compared")
+	b.axe()
+	b.quiet()
+}

@@ -1,0 +1,137 @@
+package report
+
+import (
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// curves are the pictures of a run, each with the limit that it is held to.
+func (p *payload) curves(s *story) {
+	p.countCurve(s)
+	p.handleCurve(s)
+	p.memoryCurve(s)
+}
+
+// line adds a line with a few points, and says whether there was any.
+func (p *payload) line(curve *payloadCurve, l payloadLine, points []level64) {
+	if len(points) == 0 {
+		return
+	}
+	t, v := make([]int64, len(points)), make([]int64, len(points))
+	for i, one := range points {
+		t[i], v[i] = micro(one.t), one.v
+	}
+	p.Columns.add(l.Key+".t", t)
+	p.Columns.add(l.Key+".v", v)
+	curve.Lines = append(curve.Lines, l)
+}
+
+type level64 struct{ t, v int64 }
+
+func wide(levels []level) []level64 {
+	out := make([]level64, len(levels))
+	for i, l := range levels {
+		out[i] = level64{l.t, int64(l.n)}
+	}
+	return out
+}
+
+// countCurve is how many servers were alive, how many the host was entitled
+// to, how many should have been gone, and the zombies.
+func (p *payload) countCurve(s *story) {
+	var owed, zombies []level
+	for _, label := range p.Labels {
+		last := 0
+		for _, l := range s.owed(label) {
+			owed = append(owed, level{l.t, l.n - last})
+			last = l.n
+		}
+	}
+	alive, over := levelsOf(s.fates)
+	most := 0
+	for _, one := range s.samples {
+		zombies = append(zombies, level{one.t, one.zombies})
+		most = max(most, one.zombies)
+	}
+	curve := payloadCurve{Title: "Servers"}
+	p.line(&curve, payloadLine{"alive", "alive", "alive", true}, wide(alive))
+	if len(over) > 0 {
+		p.line(&curve, payloadLine{"over", "should be gone", "over", true}, wide(over))
+	}
+	if most > 0 {
+		p.line(&curve, payloadLine{"zombies", "zombies", "zombie", false}, wide(zombies))
+	}
+	p.line(&curve, payloadLine{"owed", "limit: owed to sessions", "limit", true}, wide(sums(owed)))
+	p.keep(curve)
+}
+
+func (p *payload) keep(c payloadCurve) {
+	if len(c.Lines) > 0 {
+		p.Curves = append(p.Curves, c)
+	}
+}
+
+// handleCurve is the host's descriptors, against what it had at the first look,
+// where they have to return to, and the most that it may have open.
+func (p *payload) handleCurve(s *story) {
+	var fds, base, most []level64
+	for _, one := range s.samples {
+		if one.host != nil && one.host.FDs >= 0 {
+			fds = append(fds, level64{one.t, int64(one.host.FDs)})
+		}
+	}
+	if len(fds) < 2 {
+		return
+	}
+	end := fds[len(fds)-1].t
+	base = []level64{fds[0], {end, fds[0].v}}
+	if n := int64(s.header.Limits.NoFile); n > 0 {
+		most = []level64{{fds[0].t, n}, {end, n}}
+	}
+	curve := payloadCurve{Title: "Open descriptors of the host"}
+	p.line(&curve, payloadLine{"fds", "descriptors", "host", false}, fds)
+	p.line(&curve, payloadLine{"fds.base", "limit: where they were", "limit", true}, base)
+	p.line(&curve, payloadLine{"fds.most", "limit: RLIMIT_NOFILE", "limit", true}, most)
+	p.keep(curve)
+}
+
+// memoryCurve is the memory of the host and of all servers together, and what
+// the host may grow to where the scenario limits that.
+func (p *payload) memoryCurve(s *story) {
+	var host, servers []level64
+	for _, one := range s.samples {
+		if one.host != nil {
+			host = append(host, level64{one.t, one.host.RSS >> 12})
+		}
+		servers = append(servers, level64{one.t, one.rss >> 12})
+	}
+	if len(servers) < 2 {
+		return
+	}
+	curve := payloadCurve{Title: "Memory", Unit: "pages"}
+	p.line(&curve, payloadLine{"rss.host", "host", "host", false}, host)
+	p.line(&curve, payloadLine{"rss.servers", "all servers", "servers", false}, servers)
+	p.line(&curve, payloadLine{"rss.limit", "limit: host, by the cycle", "limit", true}, s.growth())
+	p.keep(curve)
+}
+
+// growth is what the host may have at the end of each cycle, counted from the
+// first cycle of a series.
+func (s *story) growth() []level64 {
+	limit := s.header.Limits.GrowthPerCycle
+	if limit <= 0 || s.Run == nil {
+		return nil
+	}
+	var out []level64
+	first, series := int64(0), 0
+	for i := range s.Run.Events {
+		e := &s.Run.Events[i]
+		if e.Kind != record.CensusTaken || e.Census == nil || e.Census.Cycle == nil || e.Census.Host == nil {
+			continue
+		}
+		if c := e.Census.Cycle; c.Series != series {
+			series, first = c.Series, e.Census.Host.RSS-int64(c.N)*limit
+		}
+		out = append(out, level64{e.T, (first + int64(e.Census.Cycle.N)*limit) >> 12})
+	}
+	return out
+}
