@@ -45,7 +45,9 @@ async def enter(stack, server, seconds):
     """Connects on an exit stack: the same calls in both styles."""
     parameters = StdioServerParameters(command=server["command"], args=server["args"])
     if MODERN:
-        return Connected(await leakbench_driver.within(seconds, stack.enter_async_context(Client(parameters))))
+        # The README's Client(parameters) came with 2.1.
+        target = stdio_client(parameters) if VERSION.startswith("2.0.") else parameters
+        return Connected(await leakbench_driver.within(seconds, stack.enter_async_context(Client(target))))
     read, write = await stack.enter_async_context(stdio_client(parameters))
     session = await stack.enter_async_context(ClientSession(read, write))
     await leakbench_driver.within(seconds, session.initialize())
