@@ -336,3 +336,24 @@ func TestAStepThatWasNotCancelled(t *testing.T) {
 		}
 	}
 }
+
+// TestACallOfASessionThatNeverOpened: that is told of the open, once.
+func TestACallOfASessionThatNeverOpened(t *testing.T) {
+	t.Parallel()
+	for opened, want := range map[string]string{"": "call", "no such program": "open"} {
+		p := newPlay()
+		st := p.begin(record.Step{Op: "open", Session: "s1", Label: "flaky"})
+		p.session("s1", "flaky", record.SessionOpening, "", false)
+		p.end(st, opened)
+		p.end(p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky"}), "no session")
+		var failed []string
+		for _, d := range Judge(p.done()).Doubts {
+			if d.Code == codeFailed {
+				failed = append(failed, d.Text)
+			}
+		}
+		if assert.Len(t, failed, 1) {
+			assert.Contains(t, failed[0], want+" of ")
+		}
+	}
+}
