@@ -1,0 +1,86 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/life"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// breakServer orders the newest working server of a session, or of a label, to
+// commit a fault, and waits until it says that it does.
+func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
+	step := record.Step{Op: "break", Session: s.Session, Label: s.Label, Detail: s.With.Do}
+	if step.Label == "" {
+		step.Label = r.labelOf(s.Session)
+	}
+	step.Label = first(step.Label, r.planned[s.Session])
+	if why, foreign := r.foreign(step.Label); foreign {
+		step.Unasked = true
+		r.skip(step, why)
+		return nil
+	}
+	if r.sharing == record.PerRequest {
+		r.skip(step, "no server is alive between two requests: there is none to break")
+		return nil
+	}
+	if r.Host.SessionsUnknown() { // servers are not told apart by session
+		step.Session = ""
+		if !slices.Contains(r.labels, step.Label) {
+			step.Label = r.labels[0]
+		}
+	}
+	if r.barren {
+		r.skip(step, "the host does not launch its server again")
+		return nil
+	}
+	step, begun := r.begin(step), time.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no working server to break within %v", r.Start))
+	defer cancel()
+	err := r.breakNewest(limited, step, s)
+	// A driver host is asked to open its session anew; a command either
+	// reconnects by itself or never will.
+	r.barren = err != nil && r.Host.SessionsUnknown()
+	r.end(step, begun, err)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil // the plan says that the fault must fire
+}
+
+func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Step) error {
+	var target string
+	err := r.wait(ctx, func(l *life.Lives) bool {
+		for _, srv := range slices.Backward(l.Alive()) {
+			mine := srv.Life == len(l.Hosts()) && srv.Label == step.Label && (step.Session == "" || srv.Session == step.Session)
+			if mine && srv.Established >= 0 && srv.Broken < 0 {
+				target = srv.ID
+				return true
+			}
+		}
+		return r.host.end
+	})
+	if err != nil {
+		return err
+	}
+	if target == "" {
+		return errHostGone
+	}
+	order, err := json.Marshal(s.With)
+	if err != nil {
+		return err
+	}
+	if err := r.ledger.Order(target, order); err != nil {
+		return err
+	}
+	return r.wait(ctx, func(l *life.Lives) bool {
+		srv := l.Server(target)
+		fired := slices.ContainsFunc(srv.Faults, func(f life.FaultMark) bool { return f.On == "order" && f.Do == s.With.Do })
+		return fired && (s.With.Do != "exit" || srv.Died >= 0)
+	})
+}
