@@ -16,6 +16,7 @@ type kin struct {
 	reaped      int64
 	role        string // launcher, helper, other
 	of          *fate  // the server that it belongs to, or nil
+	found       bool   // a finding names it
 }
 
 // kinMost bounds them: a run file can say anything.
@@ -45,7 +46,22 @@ func (s *story) readKin(run *record.Run) {
 			index[e.Process.Identity].reaped = e.T
 		}
 	}
+	for i := range s.Verdict.Findings {
+		for k := range s.Verdict.Findings[i].Evidence {
+			if one := index[s.Verdict.Findings[i].Evidence[k].Identity]; one != nil {
+				one.found = true
+			}
+		}
+	}
 	s.placeKin(byPID)
+}
+
+// fate says what it is, and what became of it.
+func (k *kin) fate() string {
+	if k.found {
+		return k.role + ", left behind"
+	}
+	return k.role
 }
 
 func (s *story) seeKin(index map[record.Identity]*kin, p record.Process, t int64) {

@@ -172,6 +172,7 @@ const (
 	lineBad
 	lineWronged
 	lineKin
+	lineKinBad
 )
 
 // lifelines writes what a row is, and the states that it passed through.
@@ -191,8 +192,8 @@ func (p *payload) lifelines(s *story, rows []line) {
 			}
 			label, session = append(label, of), append(session, 0)
 			launch, pid, ppid = append(launch, 0), append(pid, int64(k.PID)), append(ppid, int64(k.PPID))
-			born, class = append(born, micro(k.first)), append(class, lineKin)
-			name, fate, anchors = append(name, p.text(k.Comm)), append(fate, p.text(k.role)), append(anchors, 0)
+			born, class = append(born, micro(k.first)), append(class, k.class())
+			name, fate, anchors = append(name, p.text(k.Comm)), append(fate, p.text(k.fate())), append(anchors, 0)
 			parts, state, took = append(parts, 1), append(state, kinState(k)), append(took, micro(max(k.last, k.reaped)-k.first))
 			continue
 		}
@@ -233,6 +234,13 @@ func (p *payload) lifelines(s *story, rows []line) {
 	}
 }
 
+func (k *kin) class() int64 {
+	if k.found {
+		return lineKinBad
+	}
+	return lineKin
+}
+
 func kinState(k *kin) int64 {
 	if k.State == "Z" {
 		return int64(slices.Index(stateNamesOf, "zombie"))
@@ -260,10 +268,12 @@ func (f *fate) class() int64 {
 }
 
 func (p *payload) findings(s *story, rows []line) {
-	at := map[string]int64{}
+	at, kinAt := map[string]int64{}, map[record.Identity]int64{}
 	for i, r := range rows {
 		if r.f != nil {
 			at[r.f.ID] = int64(i)
+		} else {
+			kinAt[r.kin.Identity] = int64(i)
 		}
 	}
 	head, _ := firstOf(gravestFirst(s.Verdict.Findings), findingsOf)
@@ -275,6 +285,11 @@ func (p *payload) findings(s *story, rows []line) {
 		}
 		for _, id := range f.Servers {
 			if row, ok := at[id]; ok {
+				m.Rows = append(m.Rows, row)
+			}
+		}
+		for k := range f.Evidence {
+			if row, ok := kinAt[f.Evidence[k].Identity]; ok {
 				m.Rows = append(m.Rows, row)
 			}
 		}

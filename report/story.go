@@ -42,13 +42,6 @@ type stepSpan struct {
 	open     bool // it never ended
 }
 
-// hostSpan is a life of the host.
-type hostSpan struct {
-	pid      int
-	from, to int64 // to: never, or when it was reaped
-	exit     *record.Exit
-}
-
 type checkSpan struct {
 	record.Checkpoint
 	from, to int64
@@ -231,15 +224,6 @@ func (s *story) unwantedSince(f *fate, checkpoint string) int64 {
 		since = min(since, s.superseded(f, since), s.sessionEnded(f, since))
 	}
 	return max(since, f.Born)
-}
-
-// hostGoneFor is when the life of the host ended that had launched a server, or
-// never.
-func (s *story) hostGoneFor(f *fate) int64 {
-	if f.Life < 1 || f.Life > len(s.hosts) {
-		return s.hostGone
-	}
-	return s.hosts[f.Life-1].to
 }
 
 func sessionKey(label, session string) string { return label + "\x00" + session }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -47,7 +48,7 @@ func (s *story) traces(f *verdict.Finding) []traceView {
 	}
 	gs, _ := firstOf(grips(f.Evidence), gripsOf)
 	for _, g := range gs {
-		out = append(out, traceView{g.count, s.traceGrip(g)})
+		out = append(out, traceView{g.count, s.traceGrip(g, f.Checkpoint)})
 	}
 	return out
 }
@@ -84,10 +85,10 @@ func (s *story) traceHost(t int64) traceLine {
 }
 
 // traceGrip leads to a survivor over who holds its stdin.
-func (s *story) traceGrip(g *grip) []traceLine {
+func (s *story) traceGrip(g *grip, checkpoint string) []traceLine {
 	e := g.sample
 	f := s.byServer[e.Server]
-	when := s.seenAt(e)
+	when := s.seenAt(e, checkpoint)
 	lines := []traceLine{s.traceBench(), s.traceHost(when), s.traceHold(g, f, when)}
 	what := words(strings.Replace(waiting(e), "waits in read(", "blocked in read(", 1), ignores(e))
 	if e.State == "Z" {
@@ -136,21 +137,25 @@ func ignores(e *record.Evidence) string {
 	return "and ignores " + strings.Join(names, ", ")
 }
 
-// seenAt is when the evidence on a survivor was taken: at the last look at it.
-func (s *story) seenAt(e *record.Evidence) int64 {
-	when := s.end
+// seenAt is when the evidence on a survivor was taken, at the checkpoint that a
+// finding names.
+func (s *story) seenAt(e *record.Evidence, checkpoint string) int64 {
+	from, to := int64(0), s.end
+	for _, c := range s.checkpoints {
+		if c.Name == checkpoint {
+			from, to = c.from, c.to
+		}
+	}
 	if s.Run == nil {
-		return when
+		return to
 	}
 	for i := range s.Run.Events {
 		ev := &s.Run.Events[i]
-		for k := range ev.Evidence {
-			if ev.Evidence[k].Identity == e.Identity {
-				return ev.T
-			}
+		if ev.T >= from && slices.ContainsFunc(ev.Evidence, func(o record.Evidence) bool { return o.Identity == e.Identity }) {
+			return ev.T
 		}
 	}
-	return when
+	return to
 }
 
 func (s *story) whyGone(f *fate) string {

@@ -54,11 +54,10 @@ class Run {
     this.rows = c.label.length;
     this.parts = starts(c.parts);
     this.events = starts(c["ev.rows"]); // row r has events[r+1] to events[r+2]: the first are the bench's
-    this.kin = 3;
     this.owner = new Int32Array(this.rows); // the server that a process belongs to
     for (let r = 0, last = -1; r < this.rows; r++) {
-      if (c.class[r] !== this.kin) last = r;
-      this.owner[r] = c.class[r] !== this.kin ? r : c.label[r] >= 0 ? last : -1;
+      if (!this.beside(r)) last = r;
+      this.owner[r] = !this.beside(r) ? r : c.label[r] >= 0 ? last : -1;
     }
     this.found = new Map(); // row -> findings
     this.findings.forEach((f, i) => f.rows.forEach((r) => this.found.set(r, [...(this.found.get(r) || []), i])));
@@ -67,6 +66,8 @@ class Run {
     const c = this.columns;
     return c.name[r] ? this.texts[c.name[r]] : this.labels[c.label[r]] + "#" + c.launch[r];
   }
+  beside(r) { return this.columns.class[r] > 2; } // it is none of the ledger's servers
+  bad(r) { return [1, 2, 4].includes(this.columns.class[r]); }
   fate(r) { return this.texts[this.columns.fate[r]]; }
   label(r) { return this.labels[this.columns.label[r]] ?? "of no server"; }
   session(r) { return this.sessions[this.columns.session[r]]; }

@@ -7,7 +7,7 @@ const filterKeys = {
   kind: "of message: rpc, fault, signal, eof, step",
 };
 const ofRow = new Set(["s", "server", "session", "pid", "label", "fault", "law"]);
-const classWords = ["ok clean", "leak bad", "overkill mistake bad", "beside"];
+const classWords = ["ok clean", "leak bad", "overkill mistake bad", "beside", "leak bad beside"];
 
 const parseFilter = (text) =>
   [...text.toLowerCase().matchAll(/(!?)(?:([a-z]+):)?(?:"([^"]*)"?|(\S+))/g)].map(([whole, not, key, quoted, word]) =>

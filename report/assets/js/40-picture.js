@@ -137,8 +137,9 @@ class Picture {
       let to = this.px(run.x(t));
       if (state === "over" && i + 1 === run.parts[r + 1] && this.outlived(r)) to = this.px(100);
       if (to < this.left || from > x1) continue;
+      const ink = state === "seen" && run.bad(r) ? "bad-fill" : color;
       const height = small ? Math.max(1, h - 1) * (tall > 4 ? 1 : 0.5) : (tall * h) / 20, wide = Math.max(to - from, state === "over" ? 2 : 1);
-      c.fillStyle = state === "broken" && !small ? (this.hatched ??= this.hatch(c, "warn-fill")) : theme[color];
+      c.fillStyle = state === "broken" && !small ? (this.hatched ??= this.hatch(c, "warn-fill")) : theme[ink];
       if (state === "seen" || state === "zombie") for (let x = Math.max(from, this.left); x < Math.min(to, x1); x += 6) c.fillRect(x, y + (h - height) / 2, 4, height);
       else c.fillRect(from, y + (h - height) / 2, wide, height);
     }

@@ -69,7 +69,7 @@ class Lifelines extends Picture {
     this.items = [];
     for (const name of names) {
       const rows = groups.get(name);
-      if (this.group !== "") this.items.push({ name, rows, bad: rows.filter((r) => run.columns.class[r] === 1 || run.columns.class[r] === 2).length });
+      if (this.group !== "") this.items.push({ name, rows, bad: rows.filter((r) => run.bad(r)).length });
       if (!this.folded.has(name)) for (const r of rows) this.items.push({ r });
     }
     const most = clamp(innerHeight * 0.7, 240, 620);
@@ -85,7 +85,7 @@ class Lifelines extends Picture {
   }
   // word groups fates that differ in a time only: "2.51s too long".
   word(fate) { return fate.replace(/^[0-9.]+(ns|µs|ms|s|m[0-9]+s|h[0-9]+m) /, ""); }
-  badness(rows) { return Math.max(...rows.slice(0, 50).map((r) => [0, 2, 3, -1][this.run.columns.class[r]])); }
+  badness(rows) { return Math.max(...rows.slice(0, 50).map((r) => [0, 2, 3, -1, 1][this.run.columns.class[r]])); }
   index(y) {
     let lo = 0, hi = this.items.length;
     while (hi - lo > 1) { const mid = (lo + hi) >> 1; if (this.tops[mid] <= y) lo = mid; else hi = mid; }
@@ -102,7 +102,7 @@ class Lifelines extends Picture {
       const item = this.items[i], y = this.tops[i] - top;
       if (item.name != null) { this.title(c, item, y, font); continue; }
       const h = this.tops[i + 1] - this.tops[i];
-      if (h < 4 && this.run.columns.class[item.r] === 1) late.push([item.r, y, h]); else this.row(c, item.r, y, h, font);
+      if (h < 4 && this.run.bad(item.r)) late.push([item.r, y, h]); else this.row(c, item.r, y, h, font);
     }
     for (const [r, y, h] of late) this.row(c, r, y, Math.max(h, 1), font); // what is wrong stays visible
     this.cross(c, this.height);
@@ -118,22 +118,22 @@ class Lifelines extends Picture {
     c.fillText(item.rows.length + (item.rows.length === 1 ? " process" : " processes") + (item.bad ? ", ✗ " + item.bad + " with a finding" : ""), this.left + 4, y + 10);
   }
   row(c, r, y, h, font) {
-    const run = this.run, cls = run.columns.class[r], bad = cls === 1 || cls === 2;
+    const run = this.run, cls = run.columns.class[r], bad = run.bad(r), beside = run.beside(r);
     if (r === this.selected) { c.fillStyle = theme["bad-bg"]; c.fillRect(0, y, this.width, h); c.strokeStyle = theme.focus; c.strokeRect(0.5, y + 0.5, this.width - 1, h - 1); }
     this.clip(c, this.height);
     this.life(c, r, y, h);
     c.restore();
     if (h < 12) return;
     c.font = (bad ? "600 " : "") + "11.5px ui-monospace, Menlo, Consolas, monospace";
-    c.fillStyle = bad ? theme.bad : cls === 3 ? theme.soft : theme.ink;
-    const name = (cls === 3 ? "  └ " : "") + run.name(r).slice(0, 40), room = this.left - 10;
+    c.fillStyle = bad ? theme.bad : beside ? theme.soft : theme.ink;
+    const name = (beside ? "  └ " : "") + run.name(r).slice(0, 40), room = this.left - 10;
     c.fillText(name, 2, y + h / 2, room);
     const used = c.measureText(name).width, session = run.session(r);
     c.font = "11.5px " + font;
     if (session && used + 40 < room) { c.fillStyle = theme.soft; c.fillText(session.slice(0, 24), used + 10, y + h / 2, room - used - 10); }
     if (this.right < 60) return;
     c.fillStyle = bad ? theme.bad : theme.soft;
-    c.fillText((cls === 1 ? "✗ " : cls === 2 ? "⚠ " : "") + run.fate(r), this.left + this.plot + 8, y + h / 2, this.right - 8);
+    c.fillText((cls === 2 ? "⚠ " : bad ? "✗ " : "") + run.fate(r), this.left + this.plot + 8, y + h / 2, this.right - 8);
   }
   // setFilter keeps what holds.
   setFilter(terms) {
@@ -253,12 +253,12 @@ class Lifelines extends Picture {
   }
   // tell fills the panel with the history of a process.
   tell(r) {
-    const run = this.run, c = run.columns, all = run.eventsOf(r), found = (run.found.get(r) || []).map((i) => run.findings[i]);
+    const run = this.run, c = run.columns, all = run.eventsOf(r).sort((a, b) => a.t - b.t), found = (run.found.get(r) || []).map((i) => run.findings[i]);
     const shown = all.slice(0, 400);
     this.panel.hidden = false;
     this.panel.replaceChildren(
       el("p", { class: "panelhead" }, el("b", {}, run.name(r)), " pid " + c.pid[r] + ", parent " + c.ppid[r] + (run.session(r) ? ", session " + run.session(r) : "") + ": ",
-        el("span", { class: c.class[r] === 1 || c.class[r] === 2 ? "badtext" : "" }, run.fate(r)), " ",
+        el("span", { class: run.bad(r) ? "badtext" : "" }, run.fate(r)), " ",
         el("button", { type: "button", onclick: () => { this.panel.hidden = true; this.selected = -1; this.draw(); this.scroller.focus(); } }, "Close")),
       found.length ? el("p", {}, "Findings: ", ...found.flatMap((f) => [el("a", { href: "#" + f.id }, f.law + " " + f.kind), " "])) : "",
       el("ol", { class: "events" }, ...shown.map((e) => el("li", { class: { fault: "fault", over: "bad", left: "bad", lost: "bad" }[e.kind] || "" }, el("b", {}, seconds(e.t)), " " + e.kind + ": " + e.text)),
