@@ -21,6 +21,9 @@ import (
 // time, since a window that is not in front is not drawn.
 func TestInBrowser(t *testing.T) {
 	t.Parallel()
+	if raced {
+		t.Skip("without the race detector")
+	}
 	browser := newBrowser(t)
 	for name, runs := range map[string][]verdict.Judged{
 		"leaking": {realRun(t, "storm-naive")}, "clean": {realRun(t, "storm-exact")}, "overkill": {realRun(t, "cron-reap-all")},

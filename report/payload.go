@@ -102,7 +102,7 @@ func (s *story) payload(prefix string) (data, samples template.HTML, err error) 
 	p := &payload{
 		Columns: &columns{}, ID: prefix, Scenario: s.header.Scenario.Name, Host: s.header.Host.Name, End: micro(s.end), Labels: list(s.labels()),
 		Knots: [][2]float64{}, Idle: [][2]float64{}, Findings: []payloadMark{}, Checks: []payloadCheck{}, Lives: [][2]int64{}, Curves: []payloadCurve{},
-		Kinds: eventKinds, States: stateNamesOf, texts: map[string]int64{}, sessions: map[string]int64{},
+		Kinds: slices.Clone(eventKinds), States: slices.Clone(stateNamesOf), texts: map[string]int64{}, sessions: map[string]int64{},
 	}
 	p.session("")
 	p.text("")
