@@ -98,11 +98,7 @@ func acceptCommand(f *gate.Finding, o GateOptions) []string {
 	if o.Known != "" && o.Known != known.File {
 		words = append(words, "--known", o.Known)
 	}
-	words = append(words, "--only", f.Name(), "--reason", "...")
-	if f.Run != nil && f.Run.Dir != "" {
-		words = append(words, f.Run.Dir)
-	}
-	return words
+	return append(words, "--only", f.Name(), "--reason", "WHY")
 }
 
 func (p *printer) badEntries(r *gate.Result, o GateOptions) {
@@ -114,7 +110,7 @@ func (p *printer) badEntries(r *gate.Result, o GateOptions) {
 		stale = stale || e.State == known.Stale
 	}
 	if stale {
-		p.field(2, gateColumn-1, "fix", "leakbench known prune RUN... takes them out. A finding that not every run shows: sometimes: true")
+		p.field(2, gateColumn-1, "fix", "leakbench known prune takes them out. A finding that not every run shows: sometimes: true")
 	}
 	if len(bad) > 0 {
 		p.blank()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/gate"
 	"github.com/leakbench/leakbench/internal/host"
 	"github.com/leakbench/leakbench/internal/known"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/runner"
 	"github.com/leakbench/leakbench/internal/verdict"
 	"github.com/leakbench/leakbench/report"
@@ -44,7 +46,8 @@ type gateFlags struct {
 }
 
 const gateLong = `Play scenarios, hold what they show against the list of known findings and a
-baseline, and answer with one exit code. Without a scenario it is all of them.
+baseline, and answer with one exit code. Without a scenario it is all that
+the host can be played: a command that can't be asked for anything, a few.
 
 A finding passes where the list has it (` + known.File + `) or the baseline.
 An entry of the list that is not found any more fails, and so does one whose
@@ -106,7 +109,7 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 		return err
 	}
 	if len(names) == 0 {
-		names = []string{"all"}
+		names = a.allFor(spec)
 	}
 	plays, err := load(names)
 	if err != nil {
@@ -120,12 +123,31 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	defer stop()
 	part.Runs, err = a.playPart(ctx, self, mine, spec, f)
 	d.Attempts, d.Idle = part.Runs, len(mine) == 0
+	if len(part.Runs) > 0 { // for leakbench known, which takes the newest gate
+		_ = blob.Write(filepath.Join(f.out, lastGate), part)
+	}
 	if f.blob != "" {
 		if packed := blob.Write(f.blob, part); packed != nil {
 			err = errors.Join(err, usage(packed, "choose another file with --blob"))
 		}
 	}
 	return a.answer(d, err, outlets, f.decideFlags)
+}
+
+// lastGate is where a gate keeps its runs in the folder of the runs. The name
+// keeps it from being read as one of them.
+const lastGate = ".last-gate.zip"
+
+// allFor are the scenarios that can be decided with a host.
+func (a *app) allFor(spec host.Spec) []string {
+	if spec.Kind != record.KindCommand {
+		return []string{"all"}
+	}
+	if a.format != "json" {
+		fmt.Fprintf(a.err, "a command is played %d of the %d scenarios; a driver is played all (docs/driver-protocol.md)\n",
+			len(scenarios.ForCommands()), len(scenarios.Names()))
+	}
+	return scenarios.ForCommands()
 }
 
 func (f *gateFlags) check() (gate.Params, error) {

@@ -49,7 +49,7 @@ one whose day is over.`,
 		Use: "update [RUN...] --reason WHY", Short: "Add what runs have found and the list has not",
 		Long: `Add what runs have found and the list has not: each error, by its fingerprint. A
 finding that only some runs of its scenario show gets "sometimes: true".
-RUN is a run, a folder of runs or a blob; without one it is .leakbench/latest.`,
+RUN is a run, a folder of runs or a blob; without one it is the newest gate.`,
 		Example: `  leakbench known update --reason "upstream, owner/repository#12" --expires 2030-01-31
   leakbench known update --only storm:L1 --reason "waits for the new client" .leakbench`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.knownUpdate(args, f) },
@@ -67,10 +67,13 @@ hosts that these runs have not played stay, and those of runs in doubt.`,
 	return cmd
 }
 
-// latestRuns are the runs of the arguments, or the newest one.
+// latestRuns are the runs of the arguments, or those of the newest gate.
 func latestRuns(args []string) ([]verdict.Judged, error) {
 	if len(args) == 0 {
-		args = []string{filepath.Join(".leakbench", "latest")}
+		args = []string{filepath.Join(".leakbench", lastGate)}
+		if _, err := os.Stat(args[0]); err != nil {
+			return nil, usage(errors.New("no gate has run here"), "name the runs: leakbench known update --reason WHY .leakbench")
+		}
 	}
 	parts, err := loadParts(args...)
 	if err != nil {

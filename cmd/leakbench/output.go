@@ -5,13 +5,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 
 	"golang.org/x/term"
 
 	"github.com/leakbench/leakbench/internal/progress"
-	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/verdict"
 	"github.com/leakbench/leakbench/report"
 )
@@ -130,23 +128,3 @@ func writeHTML(path string, judged ...verdict.Judged) error {
 	return errors.Join(report.HTML(f, judged), f.Close())
 }
 
-// version is set by release builds (-ldflags "-X main.version=v1.2.3").
-var version = ""
-
-func tool() record.Tool {
-	t := record.Tool{Version: version, Go: "unknown"}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return t
-	}
-	t.Go = info.GoVersion
-	if t.Version == "" {
-		t.Version = info.Main.Version
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			t.Commit = s.Value
-		}
-	}
-	return t
-}
