@@ -127,4 +127,3 @@ func writeHTML(path string, judged ...verdict.Judged) error {
 	}
 	return errors.Join(report.HTML(f, judged), f.Close())
 }
-

@@ -54,14 +54,16 @@ async function close(server) {
 }
 
 process.on("SIGTERM", () => { stopping = true; });
-let server = await connect();
+let server;
 while (!stopping) {
   try {
+    server ??= await connect();
     await ask(server, "tools/list", {});
     await sleep(50);
   } catch { // it broke: end what is left of it, and connect anew
-    await close(server);
-    server = await connect().catch(() => server);
+    if (server) await close(server);
+    server = undefined;
+    await sleep(50);
   }
 }
-await close(server);
+if (server) await close(server);

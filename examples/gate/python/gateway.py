@@ -34,24 +34,25 @@ def close(server):
         server.stdin.close()
     except BrokenPipeError:
         pass
-    for end in server.terminate, server.kill, None:
+    for end in server.terminate, server.kill:
         try:
             server.wait(2)
-            break
+            return
         except subprocess.TimeoutExpired:
             end()
+    server.wait()
 
 
 signal.signal(signal.SIGTERM, lambda *_: stopping.set())
-server, number = connect(), 1
+server, number = None, 1
 while not stopping.wait(0.05):
     try:
         number += 1
+        server = server or connect()
         ask(server, number, "tools/list", {})
     except Exception:  # it broke: end what is left of it, and connect anew
-        close(server)
-        try:
-            server = connect()
-        except Exception:
-            pass
-close(server)
+        if server:
+            close(server)
+        server = None
+if server:
+    close(server)
