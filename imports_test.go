@@ -75,7 +75,17 @@ var house = []struct {
 		why:  "a verdict is a function of the run alone: no clock, no process, no network",
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},
-	{pkg: "report", may: []string{"internal/record", "internal/life", "internal/verdict"}, why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
+	{
+		pkg: "internal/compare", may: []string{"internal/record", "internal/life", "internal/verdict"}, why: "what differs between runs follows from the runs alone",
+		deny: []string{"os", "os/exec", "net", "time"},
+	},
+	{pkg: "internal/known", may: []string{"internal/record", "internal/verdict", "internal/compare", "internal/yamlfile"}, why: "a list is held against runs that were judged", deny: []string{"os/exec", "net"}},
+	{
+		pkg: "internal/gate", may: []string{"internal/record", "internal/verdict", "internal/compare", "internal/known"}, why: "whether a change may go in follows from runs and the day alone",
+		deny: []string{"os", "os/exec", "net", "io/fs", "path/filepath"},
+	},
+	{pkg: "internal/blob", may: []string{"internal/record", "internal/verdict", "internal/gate"}, why: "a blob is files", deny: []string{"os/exec", "net"}},
+	{pkg: "report", may: []string{"internal/record", "internal/life", "internal/verdict", "internal/compare", "internal/known", "internal/gate"}, why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
 	{
 		pkg: "internal/selftest", why: "the bench's test of itself is a user of it, not a part",
 		may: []string{"internal/record", "internal/host", "internal/runner", "internal/verdict", "scenarios"},
@@ -106,7 +116,7 @@ func TestArrowsRunOneWay(t *testing.T) {
 		}
 	}
 	for _, pkg := range packages(t) {
-		known := seen[pkg] || strings.HasPrefix(pkg, "cmd/") || strings.HasPrefix(pkg, "internal/bench") || pkg == "."
+		known := seen[pkg] || strings.HasPrefix(pkg, "cmd/") || strings.HasPrefix(pkg, "examples/") || strings.HasPrefix(pkg, "internal/bench") || pkg == "."
 		assert.True(t, known, "package %s is not in the table of the house", pkg)
 	}
 }

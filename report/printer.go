@@ -59,7 +59,7 @@ func (p *printer) paint(s string, look style) string {
 
 // item prints a mark, a head and a text that is wrapped under the head.
 func (p *printer) item(indent int, mark string, markLook style, head string, headLook style, text string, look style) {
-	head = clean(head, maxName)
+	head = defuse(clean(head, maxName))
 	hang := indent + utf8.RuneCountInString(mark)
 	first := hang + utf8.RuneCountInString(head)
 	p.out.WriteString(strings.Repeat(" ", indent))

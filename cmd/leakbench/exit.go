@@ -25,8 +25,10 @@ const (
 )
 
 const exitTable = `Exit codes:
-  0      clean
-  1      a finding that is an error: a leak, or a process killed by mistake
+  0      clean, or only findings that are listed as known
+  1      a finding that is an error: a leak, or a process killed by mistake; of
+         gate and merge also an entry of the list of known findings that is
+         stale or expired, and a time or size that has grown
   2      bad flag, scenario or file; nothing ran
   3      inconclusive: something could not be decided
   4      the host did not start or did not speak its protocol

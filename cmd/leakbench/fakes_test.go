@@ -25,6 +25,7 @@ var fakes = map[string]func(args []string) int{
 	"idle-host":   idleHost,
 	"dying-host":  func([]string) int { return 7 },
 	"shell-host":  shellHost,
+	"moody-host":  moodyHost,
 
 	"config-host": configHost,
 	"check-host":  checkHost,
@@ -207,4 +208,14 @@ func shellHost(server []string) int {
 	case <-time.After(fakeTimeout):
 		return 1
 	}
+}
+
+// moodyHost dies the first time it is started, and is polite from then on: its
+// first argument is the file by which it knows.
+func moodyHost(args []string) int {
+	if f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); err == nil {
+		_ = f.Close()
+		return 7
+	}
+	return politeHost(args[1:])
 }

@@ -129,23 +129,3 @@ func itemsOfHosts(specs []host.Spec) []item {
 	}
 	return items
 }
-
-func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			t := tool()
-			if a.format == "json" {
-				return json.NewEncoder(a.out).Encode(t)
-			}
-			line := "leakbench " + t.Version
-			if t.Commit != "" {
-				line += " (" + t.Commit + ")"
-			}
-			_, err := fmt.Fprintf(a.out, "%s %s\n", line, t.Go)
-			return err
-		},
-	}
-}

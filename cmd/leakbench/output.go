@@ -5,13 +5,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 
 	"golang.org/x/term"
 
 	"github.com/leakbench/leakbench/internal/progress"
-	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/verdict"
 	"github.com/leakbench/leakbench/report"
 )
@@ -70,6 +68,17 @@ func (a *app) progressMode(flag string) progress.Mode {
 // conclude prints the verdicts, writes the outlets, and turns the verdicts and
 // what went wrong into the exit code.
 func (a *app) conclude(judged []verdict.Judged, failed error, outlets []outlet) error {
+	return a.concludeWith(judged, failed, outlets, addition{})
+}
+
+// addition is what a command says of several runs together, behind what is said
+// of each.
+type addition struct {
+	more report.More
+	text func(io.Writer) error // or nil
+}
+
+func (a *app) concludeWith(judged []verdict.Judged, failed error, outlets []outlet, add addition) error {
 	code, reason := exitOf(judged)
 	var f *failure
 	if failed != nil {
@@ -77,7 +86,7 @@ func (a *app) conclude(judged []verdict.Judged, failed error, outlets []outlet) 
 		code, reason = f.code, f.Error()
 	}
 	if len(judged) > 0 {
-		if err := a.print(judged, code, reason, outlets); err != nil {
+		if err := a.print(judged, code, reason, outlets, add); err != nil {
 			return errors.Join(failed, err)
 		}
 	}
@@ -92,15 +101,18 @@ func (a *app) conclude(judged []verdict.Judged, failed error, outlets []outlet) 
 
 // print writes the outlets, and the text or the object unless an outlet of the
 // user's choice has standard output.
-func (a *app) print(judged []verdict.Judged, code int, reason string, outlets []outlet) error {
+func (a *app) print(judged []verdict.Judged, code int, reason string, outlets []outlet, add addition) error {
 	o := report.Options{Exit: report.Exit{Code: code, Reason: reason}}
 	var err error
 	switch {
 	case a.format == "json":
 		a.printed = true
-		err = report.JSON(a.out, judged, o.Exit)
+		err = report.JSONWith(a.out, judged, o.Exit, add.more)
 	case !prints(outlets):
 		err = report.Text(a.out, judged, a.textOptions())
+		if add.text != nil {
+			err = errors.Join(err, add.text(a.out))
+		}
 	}
 	if failed := a.writeOutlets(outlets, judged, o); failed != nil {
 		return errors.Join(err, usage(failed, "choose another file"))
@@ -114,25 +126,4 @@ func writeHTML(path string, judged ...verdict.Judged) error {
 		return err
 	}
 	return errors.Join(report.HTML(f, judged), f.Close())
-}
-
-// version is set by release builds (-ldflags "-X main.version=v1.2.3").
-var version = ""
-
-func tool() record.Tool {
-	t := record.Tool{Version: version, Go: "unknown"}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return t
-	}
-	t.Go = info.GoVersion
-	if t.Version == "" {
-		t.Version = info.Main.Version
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			t.Commit = s.Value
-		}
-	}
-	return t
 }

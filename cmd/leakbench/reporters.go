@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,16 @@ type outlet struct {
 	report.Reporter
 	file   string
 	append bool // to a file that others write to as well
+	// render takes the place of the reporter's own output: what a command says
+	// of its runs together.
+	render func(io.Writer) error
+}
+
+func (o *outlet) write(w io.Writer, judged []verdict.Judged, options report.Options) error {
+	if o.render != nil {
+		return o.render(w)
+	}
+	return o.Write(w, judged, options)
 }
 
 // parseOutlets reads NAME or NAME=FILE, as often as wanted. At most one of them
@@ -100,14 +111,14 @@ func (a *app) writeOutlets(outlets []outlet, judged []verdict.Judged, o report.O
 func (a *app) writeOutlet(out outlet, judged []verdict.Judged, o report.Options) (err error) {
 	if out.file == "" {
 		o.Text = a.textOptions()
-		return out.Write(a.out, judged, o)
+		return out.write(a.out, judged, o)
 	}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if out.append {
 		flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	}
 	var b bytes.Buffer
-	if err := out.Write(&b, judged, o); err != nil {
+	if err := out.write(&b, judged, o); err != nil {
 		return err
 	}
 	if dir := filepath.Dir(out.file); !out.append {

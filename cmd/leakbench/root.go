@@ -92,7 +92,8 @@ mistake, why, and how to fix it.
 	root.SetErr(a.err)
 	root.PersistentFlags().StringVar(&a.format, "format", "text", "text or json")
 	root.PersistentFlags().StringVar(&a.color, "color", "auto", "auto, always or never; NO_COLOR and FORCE_COLOR are obeyed")
-	root.AddCommand(a.runCommand(), a.judgeCommand(), a.reportCommand(), a.openCommand(), a.listCommand(), a.hostsCommand(), a.explainCommand(),
+	root.AddCommand(a.runCommand(), a.gateCommand(), a.compareCommand(), a.knownCommand(), a.replayCommand(), a.mergeCommand(),
+		a.judgeCommand(), a.reportCommand(), a.openCommand(), a.listCommand(), a.hostsCommand(), a.explainCommand(),
 		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
 		a.initCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(err, flagNames(cmd)) })
@@ -102,7 +103,7 @@ mistake, why, and how to fix it.
 	return root
 }
 
-var commandNames = []string{"run", "judge", "report", "open", "list", "hosts", "explain", "validate", "schema", "doctor", "init", "selftest", "version", "fakeserver", "completion", "help"}
+var commandNames = []string{"run", "gate", "compare", "known", "replay", "merge", "judge", "report", "open", "list", "hosts", "explain", "validate", "schema", "doctor", "init", "selftest", "version", "fakeserver", "completion", "help"}
 
 func (a *app) checkFlags() error {
 	if err := oneOf("--format", a.format, "text", "json"); err != nil {

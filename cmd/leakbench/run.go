@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/leakbench/leakbench/internal/gate"
 	"github.com/leakbench/leakbench/internal/host"
 	"github.com/leakbench/leakbench/internal/hostfile"
 	"github.com/leakbench/leakbench/internal/proc"
@@ -32,6 +33,9 @@ import (
 // green.
 const defaultHost = "exact"
 
+// maxRepeat bounds what a typing error costs.
+const maxRepeat = 1000
+
 type runFlags struct {
 	host            string
 	out             string
@@ -40,6 +44,7 @@ type runFlags struct {
 	start           time.Duration
 	progress        string
 	reporters       []string
+	repeat          int
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -66,6 +71,13 @@ fake server.
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, args, f) },
 	}
+	f.register(cmd)
+	cmd.Flags().IntVar(&f.repeat, "repeat", 1, "how often to play each scenario; says how often it leaked")
+	return cmd
+}
+
+// register adds the flags of everything that plays.
+func (f *runFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.host, "host", "", "built-in host, host file (.yaml), or the path of a driver program (default "+defaultHost+")")
 	flags.StringVarP(&f.out, "out", "o", ".leakbench", "folder for the runs")
@@ -79,7 +91,6 @@ fake server.
 	_ = cmd.RegisterFlagCompletionFunc("host", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return hostNames(), cobra.ShellCompDirectiveDefault
 	})
-	return cmd
 }
 
 func hostNames() []string {
@@ -88,7 +99,7 @@ func hostNames() []string {
 
 // run is the whole use of the bench on one screen: load, run, judge, report.
 func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
-	if err := oneOf("--progress", f.progress, "auto", "plain", "none"); err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
 	outlets, err := a.runOutlets(cmd, f.reporters)
@@ -120,18 +131,24 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 			}
 			continue
 		}
-		j, err := a.playOne(ctx, self, play, spec, f)
-		if j != nil {
-			judged = append(judged, *j)
-		}
-		if err != nil {
-			failed = errors.Join(failed, err)
-			if ctx.Err() != nil {
-				break
-			}
+		attempts, err := a.playRepeats(ctx, self, play, spec, f, 0)
+		judged = append(judged, gate.Final(attempts)...)
+		failed = errors.Join(failed, err)
+		if ctx.Err() != nil {
+			break
 		}
 	}
+	if f.repeat > 1 && len(judged) > 0 {
+		return a.concludeRepeats(judged, failed, outlets)
+	}
 	return a.conclude(judged, failed, outlets)
+}
+
+func (f *runFlags) check() error {
+	if f.repeat < 1 || f.repeat > maxRepeat {
+		return usage(fmt.Errorf("--repeat %d: must be 1 to %d", f.repeat, maxRepeat), "")
+	}
+	return oneOf("--progress", f.progress, "auto", "plain", "none")
 }
 
 // runOutlets are the outputs of a run: those asked for, or those of the CI it

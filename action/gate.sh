@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Runs the gate on the caller's host. It always ends with 0 and leaves the exit
+# code in the step's outputs: the report is uploaded and the comment written
+# whatever the answer, and a last step gives it.
+set -euo pipefail
+: "${RUNNER_TEMP:?}" "${GITHUB_OUTPUT:?}" "${LEAKBENCH:?}"
+work="$RUNNER_TEMP/leakbench-${INPUT_NAME:=leakbench}"
+mkdir -p "$work"
+suffix="$INPUT_NAME${INPUT_SHARD:+-${INPUT_SHARD//\//-of-}}"
+report="$work/$suffix-report.html"
+summary="$work/summary.md"
+blob="$work/$suffix-runs.zip"
+rm -f "$report" "$summary" "$blob"
+cd "${INPUT_DIRECTORY:-.}"
+
+# The inputs are the words of the workflow's author, read as a shell reads them.
+words=()
+eval "words=(${INPUT_SCENARIOS:-} ${INPUT_ARGS:-})"
+words+=(--retries "${INPUT_RETRIES:-1}" --measures "${INPUT_MEASURES:-warn}" --blob "$blob" --out "$work/runs")
+words+=(--reporter "github,md=$summary,html=$report")
+known="${INPUT_KNOWN:-.leakbench/known.yaml}"
+if [ "$known" != .leakbench/known.yaml ] || [ -e "$known" ]; then words+=(--known "$known"); fi
+if [ -n "${INPUT_SHARD:-}" ]; then words+=(--shard "$INPUT_SHARD"); fi
+if [ -e "$work/baseline.zip" ]; then words+=(--baseline "$work/baseline.zip"); fi
+if [ -n "${INPUT_HOST:-}" ]; then words+=(--host "$INPUT_HOST"); fi
+host=()
+if [ -n "${INPUT_COMMAND:-}" ]; then eval "host=(-- ${INPUT_COMMAND})"; fi
+
+code=0
+"$LEAKBENCH" gate "${words[@]}" ${host[@]+"${host[@]}"} || code=$?
+case "$code" in
+  0) outcome=pass ;;
+  1) outcome=fail ;;
+  3) outcome=inconclusive ;;
+  4) outcome=host-failed ;;
+  *) outcome=error ;;
+esac
+{
+  echo "exit-code=$code"
+  echo "outcome=$outcome"
+  if [ -e "$report" ]; then
+    echo "report=$report"
+    echo "report-name=$suffix-report"
+  fi
+  if [ -e "$summary" ]; then echo "summary=$summary"; fi
+  if [ -e "$blob" ]; then
+    echo "blob=$blob"
+    echo "blob-name=$suffix-runs"
+  fi
+} >>"$GITHUB_OUTPUT"
+if [ -e "$blob" ]; then cp "$blob" "$work/baseline.zip"; fi # what the default branch keeps
+if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
+  if [ -e "$summary" ]; then
+    cat "$summary" >>"$GITHUB_STEP_SUMMARY"
+  else
+    echo "## ❔ leakbench gate: exit $code before anything could be reported" >>"$GITHUB_STEP_SUMMARY"
+  fi
+fi

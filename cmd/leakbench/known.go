@@ -1,0 +1,206 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/leakbench/leakbench/internal/blob"
+	"github.com/leakbench/leakbench/internal/known"
+	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/report"
+)
+
+type knownFlags struct {
+	file    string
+	reason  string
+	expires string
+	only    string
+}
+
+func (a *app) knownCommand() *cobra.Command {
+	var f knownFlags
+	cmd := &cobra.Command{
+		Use:   "known",
+		Short: "Keep the list of known findings",
+		Long: `Keep the list of known findings, which a gate lets pass: ` + known.File + `.
+Each entry is scenario[:law[:fingerprint]] with a reason and the last day on
+which it is good. An entry that is not found any more fails the gate, as does
+one whose day is over.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return oneOf("known", args[0], "show", "update", "prune")
+			}
+			return usage(errors.New("known what?"), "leakbench known show, update or prune")
+		},
+		RunE: func(*cobra.Command, []string) error { return nil },
+	}
+	cmd.PersistentFlags().StringVar(&f.file, "known", known.File, "the list")
+	show := &cobra.Command{
+		Use: "show [RUN...]", Short: "Print the list, and what became of it in some runs",
+		RunE: func(_ *cobra.Command, args []string) error { return a.knownShow(args, f) },
+	}
+	update := &cobra.Command{
+		Use: "update [RUN...] --reason WHY", Short: "Add what runs have found and the list has not",
+		Long: `Add what runs have found and the list has not: each error, by its fingerprint. A
+finding that only some runs of its scenario show gets "sometimes: true".
+RUN is a run, a folder of runs or a blob; without one it is the newest gate.`,
+		Example: `  leakbench known update --reason "upstream, owner/repository#12" --expires 2030-01-31
+  leakbench known update --only storm:L1 --reason "waits for the new client" .leakbench`,
+		RunE: func(_ *cobra.Command, args []string) error { return a.knownUpdate(args, f) },
+	}
+	update.Flags().StringVar(&f.reason, "reason", "", "why it is accepted for now")
+	update.Flags().StringVar(&f.expires, "expires", "", fmt.Sprintf("last day it is good for, 2030-01-31 (default: in %d days)", known.Days))
+	update.Flags().StringVar(&f.only, "only", "", "only this finding: scenario[:law[:fingerprint]]")
+	prune := &cobra.Command{
+		Use: "prune [RUN...]", Short: "Take out what runs have not found any more",
+		Long: `Take out the entries that runs have not found any more. Entries of scenarios and
+hosts that these runs have not played stay, and those of runs in doubt.`,
+		RunE: func(_ *cobra.Command, args []string) error { return a.knownPrune(args, f) },
+	}
+	cmd.AddCommand(show, update, prune)
+	return cmd
+}
+
+// latestRuns are the runs of the arguments, or those of the newest gate.
+func latestRuns(args []string) ([]verdict.Judged, error) {
+	if len(args) == 0 {
+		args = []string{filepath.Join(".leakbench", lastGate)}
+		if _, err := os.Stat(args[0]); err != nil {
+			return nil, usage(errors.New("no gate has run here"), "name the runs: leakbench known update --reason WHY .leakbench")
+		}
+	}
+	parts, err := loadParts(args...)
+	if err != nil {
+		return nil, err
+	}
+	return blob.Runs(parts), nil
+}
+
+func loadKnown(path string, must bool) (known.List, error) {
+	l, err := known.Load(path, must)
+	if err != nil {
+		return l, usage(err, "docs/gate.md has the format; leakbench known update writes it")
+	}
+	return l, nil
+}
+
+func (a *app) knownShow(args []string, f knownFlags) error {
+	l, err := loadKnown(f.file, f.file != known.File)
+	if err != nil {
+		return err
+	}
+	var runs []verdict.Judged
+	if len(args) > 0 {
+		if runs, err = latestRuns(args); err != nil {
+			return err
+		}
+	}
+	checked := l.Check(runs, time.Now())
+	if a.format == "json" {
+		a.printed = true
+		return report.KnownJSON(a.out, checked)
+	}
+	return report.Known(a.out, f.file, checked, a.textOptions())
+}
+
+func (a *app) knownUpdate(args []string, f knownFlags) error {
+	now := time.Now()
+	if strings.TrimSpace(f.reason) == "" {
+		return usage(errors.New("a known finding needs a reason"), `for example: --reason "upstream, owner/repository#12"`)
+	}
+	expires := now.UTC().AddDate(0, 0, known.Days).Truncate(24 * time.Hour)
+	if f.expires != "" {
+		day, err := time.Parse(time.DateOnly, f.expires)
+		if err != nil {
+			return usage(fmt.Errorf("--expires %q is no day", f.expires), "for example: --expires "+expires.Format(time.DateOnly))
+		}
+		expires = day
+	}
+	l, err := loadKnown(f.file, false)
+	if err != nil {
+		return err
+	}
+	runs, err := latestRuns(args)
+	if err != nil {
+		return err
+	}
+	fresh := l.Unlisted(runs, f.reason, expires, now)
+	kept := fresh[:0]
+	for _, e := range fresh {
+		if f.only == "" || e.Finding() == f.only || strings.HasPrefix(e.Finding(), f.only+":") {
+			kept = append(kept, e)
+		}
+	}
+	if len(kept) == 0 {
+		_, err := fmt.Fprintln(a.out, "nothing to add: every error of these runs is listed")
+		return err
+	}
+	edited, err := l.With(kept...)
+	if err != nil {
+		return usage(err, "")
+	}
+	if err := writeKnown(f.file, edited.Source); err != nil {
+		return err
+	}
+	for _, e := range kept {
+		fmt.Fprintf(a.out, "added  %s on %s, until %s\n", e.Finding(), printable(e.Host), e.Expires.Format(time.DateOnly))
+	}
+	_, err = fmt.Fprintf(a.out, "%s has %s; commit it\n", printable(f.file), entries(len(edited.Entries)))
+	return err
+}
+
+func (a *app) knownPrune(args []string, f knownFlags) error {
+	l, err := loadKnown(f.file, true)
+	if err != nil {
+		return err
+	}
+	runs, err := latestRuns(args)
+	if err != nil {
+		return err
+	}
+	stale := map[int]bool{}
+	for _, c := range l.Check(runs, time.Time{}) { // a day that is over makes no entry stale
+		if c.State == known.Stale {
+			stale[c.Line] = true
+			fmt.Fprintf(a.out, "taken out  line %d: %s\n", c.Line, c.Finding())
+		}
+	}
+	if len(stale) == 0 {
+		_, err := fmt.Fprintln(a.out, "nothing to take out: no entry is stale by these runs")
+		return err
+	}
+	edited, err := l.Without(func(e *known.Entry) bool { return stale[e.Line] })
+	if err != nil {
+		return usage(err, "")
+	}
+	if err := writeKnown(f.file, edited.Source); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.out, "%s has %s; commit it\n", printable(f.file), entries(len(edited.Entries)))
+	return err
+}
+
+func entries(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
+}
+
+// writeKnown replaces the list as a whole.
+func writeKnown(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return usage(err, "choose another file with --known")
+	}
+	temporary := path + ".new"
+	if err := os.WriteFile(temporary, []byte(text), 0o644); err != nil {
+		return usage(err, "choose another file with --known")
+	}
+	return os.Rename(temporary, path)
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/leakbench/leakbench/internal/compare"
+	"github.com/leakbench/leakbench/internal/gate"
+	"github.com/leakbench/leakbench/internal/host"
+	"github.com/leakbench/leakbench/internal/runner"
+	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/report"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// playRepeats plays as often as asked for, and a run without a verdict again,
+// up to so many times. Each draws its own seed unless there is one for all.
+func (a *app) playRepeats(ctx context.Context, self string, play *scenarios.Scenario, spec host.Spec, f runFlags, retries int) ([]gate.Attempt, error) {
+	tries := gate.Tries{
+		Repeat: f.repeat, Retries: retries,
+		Again: func(err error) bool { return errors.Is(err, runner.ErrHost) && ctx.Err() == nil },
+	}
+	return tries.Play(func(int, int) (*verdict.Judged, error) { return a.playOne(ctx, self, play, spec, f) })
+}
+
+// concludeRepeats is conclude, with how often each play leaked.
+func (a *app) concludeRepeats(judged []verdict.Judged, failed error, outlets []outlet) error {
+	rates := compare.Repeats(judged)
+	return a.concludeWith(judged, failed, outlets, addition{
+		more: report.More{Repeats: rates},
+		text: func(w io.Writer) error { return report.Repeats(w, rates, a.textOptions()) },
+	})
+}

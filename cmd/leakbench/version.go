@@ -1,0 +1,91 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Set by release builds (-ldflags "-X main.version=1.2.3 ..."). Others say what
+// the toolchain has put into them: go install the module's version, a build in
+// a repository its commit.
+var version, commit, date = "", "", ""
+
+func tool() record.Tool {
+	t := record.Tool{Version: version, Commit: commit, Go: "unknown"}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return t
+	}
+	t.Go = info.GoVersion
+	if t.Version == "" {
+		t.Version = info.Main.Version
+	}
+	if t.Commit == "" {
+		t.Commit = setting(info, "vcs.revision")
+	}
+	return t
+}
+
+func setting(info *debug.BuildInfo, key string) string {
+	for _, s := range info.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+// built is the commit's date, and whether the files were others than its.
+func built() (when string, modified bool) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return date, false
+	}
+	when, modified = date, setting(info, "vcs.modified") == "true"
+	if when == "" {
+		when = setting(info, "vcs.time")
+	}
+	if at, err := time.Parse(time.RFC3339, when); err == nil {
+		when = at.UTC().Format(time.RFC3339)
+	}
+	return when, modified
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, its commit and date",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			t := tool()
+			when, modified := built()
+			if a.format == "json" {
+				a.printed = true
+				return json.NewEncoder(a.out).Encode(struct {
+					record.Tool
+					Date     string `json:"date,omitempty"`
+					Modified bool   `json:"modified,omitempty"`
+				}{t, when, modified})
+			}
+			words := []string{"leakbench", t.Version}
+			if t.Commit != "" {
+				words = append(words, "commit", t.Commit)
+			}
+			if modified {
+				words = append(words, "(with changes)")
+			}
+			if when != "" {
+				words = append(words, "of", when)
+			}
+			_, err := fmt.Fprintln(a.out, strings.Join(append(words, "built with", t.Go), " "))
+			return err
+		},
+	}
+}

@@ -1,0 +1,95 @@
+package leakbench_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var runnable = regexp.MustCompile("(?s)<!-- run: (\\S+) -->\n```sh\n(.*?)```")
+
+// TestTheExamplesOfTheGate runs the shell blocks of docs/gate.md as they stand:
+// red, accepted, green.
+func TestTheExamplesOfTheGate(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" || testing.Short() {
+		t.Skip("the examples are for a POSIX shell")
+	}
+	text, err := os.ReadFile(filepath.Join("docs", "gate.md"))
+	require.NoError(t, err)
+	blocks := map[string]string{}
+	for _, m := range runnable.FindAllStringSubmatch(string(text), -1) {
+		blocks[m[1]] = m[2]
+	}
+	require.Len(t, blocks, 4)
+	program := filepath.Join(t.TempDir(), "leakbench")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/leakbench").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for folder, needs := range map[string]string{"examples/gate/python": "python3", "examples/gate/node": "node", "examples/gate/go": "go"} {
+		t.Run(needs, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(needs); err != nil {
+				if os.Getenv("LEAKBENCH_REQUIRE") == "all" {
+					t.Fatalf("%s is missing", needs)
+				}
+				t.Skipf("%s is missing", needs)
+			}
+			dir := beside(t, folder)
+			sh := func(script string, want int) string {
+				cmd := exec.CommandContext(t.Context(), "sh", "-e", "-c", script)
+				cmd.Dir, cmd.WaitDelay = dir, 10*time.Second
+				cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"), "GITHUB_ACTIONS=")
+				out, _ := cmd.CombinedOutput()
+				require.Equal(t, want, cmd.ProcessState.ExitCode(), "%s\n%s", script, out)
+				return string(out)
+			}
+			red := sh(blocks[folder], 1)
+			assert.Contains(t, red, "✗ gate: fail: 1 new finding. 4 scenarios, 4 runs; exit 1")
+			assert.Contains(t, red, "L2 deaf")
+			assert.Equal(t, 1, strings.Count(sh(blocks["known"], 0), "added  crash:L2:"))
+			assert.Contains(t, sh(blocks[folder], 0), "✓ gate: pass: 1 listed finding.")
+		})
+	}
+}
+
+// beside is a copy of an example that still finds the module of the project.
+func beside(t *testing.T, folder string) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(folder)))
+	if _, err := os.Stat(filepath.Join(dir, "main.go")); err == nil {
+		for _, name := range []string{"go.mod", "go.sum"} {
+			text, err := os.ReadFile(name)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
+		}
+	}
+	return dir
+}
+
+// The other blocks are at least what they say they are.
+func TestTheYAMLOfTheGateIsYAML(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("docs", "gate.md"))
+	require.NoError(t, err)
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	require.Len(t, blocks, 4)
+	action, err := os.ReadFile("action.yml")
+	require.NoError(t, err)
+	for _, b := range blocks {
+		var v any
+		require.NoError(t, yaml.Unmarshal([]byte(b[1]), &v), b[1])
+	}
+	for _, input := range []string{"command", "args", "host", "shard"} {
+		assert.Contains(t, string(action), "\n  "+input+":\n")
+	}
+}

@@ -1,0 +1,63 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/leakbench/leakbench/internal/gate"
+)
+
+// GateGitHub writes annotations for what has to be dealt with, and for nothing
+// else: a stale entry at its line of the list. The error is w's.
+func GateGitHub(w io.Writer, r *gate.Result, o GateOptions) error {
+	var b bytes.Buffer
+	count, dropped := map[string]int{}, 0
+	say := func(level, place, title, text string) {
+		if count[level]++; count[level] >= githubMost {
+			dropped++
+			return
+		}
+		fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", level, place, githubProperty(title), githubText(text))
+	}
+	for _, f := range r.Of(gate.New) {
+		place := ""
+		if f.Run != nil {
+			place = githubFile(f.Run)
+		}
+		say("error", place, fmt.Sprintf("%s on %s: new %s %s", f.Scenario, f.Host, f.Law, f.Kind),
+			fmt.Sprintf("%s\nexpected: %s\nfound: %s\nwhy: %s\nfix: %s\nlisted as: %s", f.Title, f.Expected, f.Found, f.Why, f.Fix, f.Name()))
+	}
+	bad := r.Bad()
+	for i := range bad {
+		e := &bad[i]
+		say("error", fmt.Sprintf("file=%s,line=%d,col=%d,", githubProperty(o.Known), e.Line, e.Column), string(e.State)+" known finding "+e.Finding(), e.Text())
+	}
+	level := "error"
+	if r.Measures == gate.MeasuresWarn {
+		level = "warning"
+	}
+	for _, m := range r.Slower() {
+		row := measureRow(&m)
+		say(level, "", row[0]+" has grown", fmt.Sprintf("before %s, now %s: %s %s", row[1], row[2], row[3], row[4]))
+	}
+	for _, j := range r.Unsure {
+		scenario, host := playOf(j)
+		text := "no reason is known"
+		if len(j.Verdict.Doubts) > 0 {
+			text = j.Verdict.Doubts[0].Text
+		}
+		say("warning", githubFile(j), fmt.Sprintf("%s on %s: inconclusive", scenario, host), text)
+	}
+	for _, m := range r.Missing {
+		say("warning", "", "not run", m)
+	}
+	for _, f := range r.Flakes {
+		say("warning", "", playText(f.Play)+": flaky", f.Text)
+	}
+	if dropped > 0 {
+		fmt.Fprintf(&b, "::warning title=leakbench::%s not shown as annotations\n", plural(dropped, "more thing"))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}

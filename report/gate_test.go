@@ -1,0 +1,98 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/compare"
+	"github.com/leakbench/leakbench/internal/gate"
+	"github.com/leakbench/leakbench/internal/known"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/verdict"
+)
+
+// evil steers a terminal, a CI runner and a page, wherever it is let through.
+const evil = "\x1b[31m\n::error::x\n##[group]<script>alert(1)</script>](http://evil.example) @everyone | `"
+
+func evilRun(n int) verdict.Judged {
+	j := verdict.Judged{
+		Run: &record.Run{Header: record.Header{Scenario: record.Scenario{Name: evil, File: "./" + evil}, Host: record.Host{Name: evil}, Command: []string{evil}}, Events: []record.Event{
+			{T: int64(n), Kind: record.Ended, End: &record.End{Reason: "done"}},
+		}},
+		Verdict: verdict.Verdict{Outcome: verdict.Leak, Doubts: []record.Doubt{{Code: evil, Text: evil}}},
+		Dir:     evil, Page: evil,
+	}
+	for _, kind := range []string{"a", "b"} {
+		j.Verdict.Findings = append(j.Verdict.Findings, verdict.Finding{
+			Law: evil, Kind: evil, Label: evil, Severity: record.SeverityError, Count: n, Fingerprint: kind + evil,
+			Title: evil, Expected: evil, Found: evil, Values: []string{evil}, Why: evil, Fix: evil,
+		})
+	}
+	return j
+}
+
+func TestGateOutputsAreHarmless(t *testing.T) {
+	t.Parallel()
+	undecided := evilRun(1)
+	undecided.Verdict.Outcome, undecided.Verdict.Findings = verdict.Inconclusive, nil
+	r := gate.Decide(gate.Params{
+		Attempts: append(gate.Fresh([]verdict.Judged{evilRun(1), undecided}), gate.Attempt{Judged: evilRun(2), Repeat: 2, Try: 2}),
+		Base:     []verdict.Judged{evilRun(3)}, HasBase: true, Missing: []string{evil},
+		Known: known.List{Entries: []known.Entry{{Scenario: evil, Reason: evil, Expires: time.Unix(0, 0)}}},
+		Now:   time.Now(),
+	})
+	fresh := gate.Decide(gate.Params{Attempts: gate.Fresh([]verdict.Judged{evilRun(1)}), Now: time.Now()})
+	o := GateOptions{Known: evil}
+	rates, again := compare.Repeats(r.Runs), Replay(evilRun(1), undecided)
+	for _, result := range []*gate.Result{&r, &fresh} {
+		for name, render := range map[string]func(*bytes.Buffer) error{
+			"text":   func(b *bytes.Buffer) error { return Gate(b, result, o) },
+			"md":     func(b *bytes.Buffer) error { return GateMarkdown(b, result, o) },
+			"github": func(b *bytes.Buffer) error { return GateGitHub(b, result, o) },
+			"json": func(b *bytes.Buffer) error {
+				return JSONWith(b, result.Runs, Exit{}, More{Gate: result, Repeats: rates, Replay: &again})
+			},
+			"compare": func(b *bytes.Buffer) error {
+				c := compare.Runs([]verdict.Judged{evilRun(1)}, []verdict.Judged{evilRun(2)}, compare.Params{})
+				return Comparison(b, &c, TextOptions{Verbose: true})
+			},
+			"repeats":  func(b *bytes.Buffer) error { return Repeats(b, rates, TextOptions{}) },
+			"replay":   func(b *bytes.Buffer) error { return ReplayText(b, again, TextOptions{}) },
+			"known":    func(b *bytes.Buffer) error { return Known(b, evil, result.Entries, TextOptions{}) },
+			"knownall": func(b *bytes.Buffer) error { return KnownJSON(b, result.Entries) },
+		} {
+			var b bytes.Buffer
+			require.NoError(t, render(&b), name)
+			harmlessOutput(t, name, b.String())
+		}
+	}
+}
+
+func harmlessOutput(t *testing.T, name, text string) {
+	t.Helper()
+	assert.NotContains(t, text, "\x1b", name)
+	switch name {
+	case "json", "knownall":
+		assert.True(t, json.Valid([]byte(text)), name)
+		return
+	case "md":
+		for _, bad := range []string{"<script", "](http", "@everyone"} {
+			assert.NotContains(t, text, bad)
+		}
+		return
+	}
+	assert.NotContains(t, text, "##[", name)
+	for line := range strings.Lines(text) {
+		if name == "github" {
+			assert.Regexp(t, `^::(error|warning) ([a-z]+=[^:,]*,?)*::`, line)
+			continue
+		}
+		assert.False(t, strings.HasPrefix(strings.TrimSpace(line), "::"), "%s: %q", name, line)
+	}
+}

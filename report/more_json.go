@@ -1,0 +1,208 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/compare"
+	"github.com/leakbench/leakbench/internal/gate"
+	"github.com/leakbench/leakbench/internal/known"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/verdict"
+)
+
+// More is what several runs say together. What is nil is left out.
+type More struct {
+	Gate    *gate.Result
+	Compare *compare.Result
+	Repeats []compare.Repeat
+	Replay  *Replayed
+}
+
+// JSONWith is JSON with more in the object.
+func JSONWith(w io.Writer, runs []verdict.Judged, exit Exit, more More) error {
+	out := struct {
+		jsonReport
+		Gate    *jsonGate    `json:"gate,omitempty"`
+		Compare *jsonCompare `json:"compare,omitempty"`
+		Repeats []jsonRepeat `json:"repeats,omitempty"`
+		Replay  *Replayed    `json:"replay,omitempty"`
+	}{jsonReport: jsonReport{Outcome: worst(runs), Exit: exit, Runs: []jsonRun{}}, Replay: more.Replay}
+	for i := range runs {
+		out.Runs = append(out.Runs, toJSON(&runs[i]))
+	}
+	if more.Gate != nil {
+		out.Gate, more.Compare = toJSONGate(more.Gate), more.Gate.Compared
+	}
+	if more.Compare != nil {
+		out.Compare = toJSONCompare(more.Compare)
+	}
+	for i := range more.Repeats {
+		out.Repeats = append(out.Repeats, toJSONRepeat(&more.Repeats[i]))
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(out); err != nil {
+		return fmt.Errorf("encoding the report: %w", err)
+	}
+	_, err := w.Write(escapeObscure(buf.Bytes()))
+	return err
+}
+
+type jsonGate struct {
+	Outcome  gate.Outcome   `json:"outcome"`
+	Reason   string         `json:"reason"`
+	Findings []jsonJudgment `json:"findings"`
+	Known    []jsonEntry    `json:"known"`
+	Flaky    []jsonFlake    `json:"flaky"`
+	Missing  []string       `json:"missing"`
+	Retried  int            `json:"retried"` // tries that were made again, and count no more
+}
+
+type jsonJudgment struct {
+	State       string          `json:"state"`
+	Scenario    string          `json:"scenario"`
+	Host        string          `json:"host"`
+	Law         string          `json:"law"`
+	Kind        string          `json:"kind"`
+	Severity    record.Severity `json:"severity"`
+	Fingerprint string          `json:"fingerprint"`
+	Title       string          `json:"title"`
+	Base        compare.Seen    `json:"base"` // in how many runs
+	Head        compare.Seen    `json:"head"`
+	Note        string          `json:"note,omitempty"`
+	Listed      string          `json:"listed,omitempty"` // file:line
+}
+
+type jsonEntry struct {
+	State   known.State `json:"state"`
+	Finding string      `json:"finding"`
+	Host    string      `json:"host,omitempty"`
+	Reason  string      `json:"reason"`
+	Expires string      `json:"expires"`
+	Line    int         `json:"line"`
+	In      int         `json:"in"` // runs that showed it
+}
+
+type jsonFlake struct {
+	compare.Play
+	Text string `json:"text"`
+}
+
+func toJSONGate(r *gate.Result) *jsonGate {
+	out := &jsonGate{
+		Outcome: r.Outcome, Reason: r.Reason, Missing: list(r.Missing), Retried: r.Retried,
+		Findings: []jsonJudgment{}, Known: toJSONEntries(r.Entries), Flaky: []jsonFlake{},
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		j := toJSONJudgment(string(f.Fate), &f.Finding)
+		if f.Entry != nil {
+			j.Listed = fmt.Sprintf("line %d", f.Entry.Line)
+		}
+		out.Findings = append(out.Findings, j)
+	}
+	for _, f := range r.Flakes {
+		out.Flaky = append(out.Flaky, jsonFlake{f.Play, f.Text})
+	}
+	return out
+}
+
+func toJSONEntries(all []known.Checked) []jsonEntry {
+	out := []jsonEntry{}
+	for i := range all {
+		e := &all[i]
+		out = append(out, jsonEntry{e.State, e.Finding(), e.Host, e.Reason, e.Expires.Format(time.DateOnly), e.Line, e.In})
+	}
+	return out
+}
+
+func toJSONJudgment(state string, f *compare.Finding) jsonJudgment {
+	return jsonJudgment{
+		State: state, Scenario: f.Scenario, Host: f.Host, Law: f.Law, Kind: f.Kind, Severity: f.Severity,
+		Fingerprint: f.Fingerprint, Title: f.Title, Base: f.Base, Head: f.Head, Note: f.Note,
+	}
+}
+
+type jsonCompare struct {
+	Base     int            `json:"base"` // runs
+	Head     int            `json:"head"`
+	Findings []jsonJudgment `json:"findings"`
+	Counts   []jsonCount    `json:"counts"`
+	Measures []jsonMeasure  `json:"measures"`
+	Tests    int            `json:"tests"`
+	Need     int            `json:"need"`
+	Notes    []string       `json:"notes"`
+}
+
+type jsonCount struct {
+	compare.Play
+	Name  string        `json:"name"`
+	Base  compare.Range `json:"base"`
+	Head  compare.Range `json:"head"`
+	Delta int           `json:"delta"`
+}
+
+type jsonMeasure struct {
+	compare.Play
+	Name   string         `json:"name"`
+	Unit   compare.Unit   `json:"unit"`
+	Base   []float64      `json:"base"`
+	Head   []float64      `json:"head"`
+	Change compare.Change `json:"change"`
+	P      float64        `json:"p"`
+	Holm   float64        `json:"p_holm"`
+	Delta  *float64       `json:"delta"` // null: from 0
+	Effect float64        `json:"effect"`
+	Within bool           `json:"within_tolerance"`
+}
+
+func toJSONCompare(r *compare.Result) *jsonCompare {
+	out := &jsonCompare{
+		Base: r.Base, Head: r.Head, Tests: r.Tests, Need: r.Need, Notes: list(r.Notes),
+		Findings: []jsonJudgment{}, Counts: []jsonCount{}, Measures: []jsonMeasure{},
+	}
+	for i := range r.Findings {
+		out.Findings = append(out.Findings, toJSONJudgment(string(r.Findings[i].State), &r.Findings[i]))
+	}
+	for _, c := range r.Counts {
+		out.Counts = append(out.Counts, jsonCount{c.Play, c.Name, c.Base, c.Head, c.Delta()})
+	}
+	for _, m := range r.Measures {
+		j := jsonMeasure{m.Play, m.Name, m.Unit, list(m.Base), list(m.Head), m.Change, m.P, m.Holm, &m.Delta, m.Effect, m.Within}
+		if math.IsInf(m.Delta, 0) {
+			j.Delta = nil
+		}
+		out.Measures = append(out.Measures, j)
+	}
+	return out
+}
+
+type jsonRepeat struct {
+	compare.Play
+	Leak         compare.Rate     `json:"leak"`
+	Inconclusive int              `json:"inconclusive"`
+	Flaky        bool             `json:"flaky"`
+	Findings     []jsonRepeatable `json:"findings"`
+}
+
+type jsonRepeatable struct {
+	Law         string       `json:"law"`
+	Kind        string       `json:"kind"`
+	Fingerprint string       `json:"fingerprint"`
+	Rate        compare.Rate `json:"rate"`
+}
+
+func toJSONRepeat(r *compare.Repeat) jsonRepeat {
+	out := jsonRepeat{Play: r.Play, Leak: r.Leak, Inconclusive: r.Inconclusive, Flaky: r.Flaky(), Findings: []jsonRepeatable{}}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		out.Findings = append(out.Findings, jsonRepeatable{f.Law, f.Kind, f.Fingerprint, f.Rate})
+	}
+	return out
+}

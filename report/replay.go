@@ -1,0 +1,67 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/compare"
+	"github.com/leakbench/leakbench/internal/verdict"
+)
+
+// Replayed says whether a run that was played again ended alike.
+type Replayed struct {
+	Same bool            `json:"same"`
+	Then verdict.Outcome `json:"then"`
+	Now  verdict.Outcome `json:"now"`
+	Gone []string        `json:"gone"` // fingerprints
+	New  []string        `json:"new"`
+	told []compare.Finding
+}
+
+// Replay holds a run against the same played again. They are alike when the
+// outcome is the same, and the causes of what was found are.
+func Replay(then, now verdict.Judged) Replayed {
+	r := Replayed{Then: then.Verdict.Outcome, Now: now.Verdict.Outcome, Gone: []string{}, New: []string{}}
+	c := compare.Runs([]verdict.Judged{then}, []verdict.Judged{now}, compare.Params{})
+	for _, f := range c.Findings {
+		switch {
+		case f.Base.In == 0:
+			r.New = append(r.New, f.Fingerprint)
+		case f.Head.In == 0:
+			r.Gone = append(r.Gone, f.Fingerprint)
+		default:
+			continue
+		}
+		r.told = append(r.told, f)
+	}
+	r.Same = r.Then == r.Now && len(r.Gone)+len(r.New) == 0
+	return r
+}
+
+// ReplayText is the answer in words. The error is w's.
+func ReplayText(w io.Writer, r Replayed, o TextOptions) error {
+	var buf bytes.Buffer
+	p := newPrinter(&buf, o)
+	p.blank()
+	switch {
+	case r.Same:
+		p.item(0, "= ", good|strong, "the same again: ", strong, string(r.Now), 0)
+	case r.Then == r.Now:
+		p.item(0, "≠ ", warn|strong, "not the same again: ", strong, string(r.Now)+" both times, with other findings", 0)
+	default:
+		p.item(0, "≠ ", warn|strong, "not the same again: ", strong, fmt.Sprintf("%s then, %s now", r.Then, r.Now), 0)
+	}
+	for i := range r.told {
+		f := &r.told[i]
+		when := "then, not now"
+		if slices.Contains(r.New, f.Fingerprint) {
+			when = "now, not then"
+		}
+		p.item(2, pad(when, 15), warn, strings.Join([]string{f.Law, f.Kind, f.Fingerprint, " "}, " "), 0, f.Title, 0)
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
+}
