@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -108,8 +109,15 @@ func scoreHref(c *score.Cell, o ScoreboardOptions) string {
 	if c.Page == "" || o.Link == nil {
 		return ""
 	}
-	return o.Link(c.Page)
+	if href := o.Link(c.Page); relativeHref.MatchString(href) {
+		return href
+	}
+	return ""
 }
+
+// relativeHref is an address that is escaped, has no scheme, and means nothing
+// to Markdown.
+var relativeHref = regexp.MustCompile(`^[A-Za-z0-9%._~/@+=,-]+$`)
 
 func brokenLaws(all []score.Broken) string {
 	var laws []string

@@ -81,7 +81,7 @@ func mdLink(text, href string) string {
 	if href == "" {
 		return text
 	}
-	return "[" + text + "](" + strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E", "|", "%7C", "\\", "%5C").Replace(href) + ")"
+	return "[" + text + "](" + href + ")"
 }
 
 func mdScoreHost(b *bytes.Buffer, h *scoreHost) {
@@ -120,7 +120,8 @@ func sentenceCase(s string) string {
 func ScoreboardText(w io.Writer, board *score.Board) error {
 	v := newScoreView(board, ScoreboardOptions{})
 	scrub(v)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var b bytes.Buffer
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, h := range v.Hosts {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", h.Name, h.Version, h.Counts)
 		if h.Install != "" {
@@ -133,8 +134,13 @@ func ScoreboardText(w io.Writer, board *score.Board) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", v.Sentence)
-	return err
+	fmt.Fprintf(&b, "\n%s\n", v.Sentence)
+	for line := range strings.Lines(b.String()) {
+		if _, err := io.WriteString(w, defuse(line)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func textNote(n scoreNote) string {

@@ -10,7 +10,9 @@ import (
 
 // Of is the cell that a judged run makes: its status, laws, doubts and times.
 // Who was played in what, and where that is kept, is the caller's to add.
-func Of(j verdict.Judged) Cell {
+// notApplicable is what the host's file says can't be asked of it, by op: a run
+// file has only what the host says itself.
+func Of(j verdict.Judged, notApplicable map[string]string) Cell {
 	c := Cell{Errors: []Broken{}, Warnings: []Broken{}, Doubts: []record.Doubt{}}
 	c.Doubts = append(c.Doubts, j.Verdict.Doubts...)
 	for _, f := range j.Verdict.Findings {
@@ -33,7 +35,7 @@ func Of(j verdict.Judged) Cell {
 		c.Status = Leak
 	default:
 		c.Status = Inconclusive
-		if why := cannot(j); why != "" {
+		if why := cannot(j, notApplicable); why != "" {
 			c.Status, c.Reason = NotApplicable, why
 		}
 	}
@@ -57,14 +59,20 @@ var follows = []string{"step-skipped", "fault-not-fired", "host-never-launched",
 
 // cannot says what an inconclusive run's host can't do, or can't be asked to,
 // where that accounts for each of its doubts; else "".
-func cannot(j verdict.Judged) string {
+func cannot(j verdict.Judged, notApplicable map[string]string) string {
 	for _, d := range j.Verdict.Doubts {
 		if d.Code == record.NoPlace {
 			return "this machine: " + d.Text
 		}
 	}
+	if j.Run == nil {
+		return ""
+	}
 	if slices.ContainsFunc(j.Verdict.Doubts, func(d record.Doubt) bool { return !slices.Contains(follows, d.Code) }) {
 		return ""
+	}
+	if j.Run.Header.Host.Servers == record.Shared && len(j.Verdict.Doubts) > 0 && !skips(j.Run) {
+		return "it has one server for all of its clients, and this needs more: " + j.Verdict.Doubts[0].Text
 	}
 	var reasons []string
 	hello := firstHello(j.Run)
@@ -72,7 +80,7 @@ func cannot(j verdict.Judged) string {
 		if e.Kind != record.StepSkipped || e.Step.Unasked {
 			continue
 		}
-		if !lacks(j.Run.Header.Host, hello, e.Step.Op) {
+		if notApplicable[e.Step.Op] == "" && !lacks(j.Run.Header.Host, hello, e.Step.Op) {
 			return ""
 		}
 		if r := e.Step.Op + ": " + e.Step.Error; !slices.Contains(reasons, r) {
@@ -98,6 +106,11 @@ func lacks(h record.Host, hello record.Hello, op string) bool {
 		return true
 	}
 	return slices.Contains(ofDriver, op) && !slices.Contains(hello.Ops, op)
+}
+
+// skips says that a step was skipped which was asked for.
+func skips(run *record.Run) bool {
+	return slices.ContainsFunc(run.Events, func(e record.Event) bool { return e.Kind == record.StepSkipped && !e.Step.Unasked })
 }
 
 func firstHello(run *record.Run) record.Hello {

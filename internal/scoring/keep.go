@@ -169,7 +169,7 @@ func (b *board) judge(c cell, dir string) (score.Cell, error) {
 		return score.Cell{}, err
 	}
 	j := verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: dir}
-	found := score.Of(j)
+	found := score.Of(j, c.host.NotApplicable)
 	found.Run, found.Page = dir, filepath.Join(dir, runner.ReportFile)
 	if _, err := os.Stat(found.Page); err != nil {
 		if err := b.Page(found.Page, j); err != nil {

@@ -184,7 +184,7 @@ func (b *board) one(ctx context.Context, c cell, alone bool) {
 }
 
 func (b *board) result() *score.Board {
-	out := &score.Board{Made: time.Now().UTC().Truncate(time.Second), Tool: b.Tool, System: b.system, Command: b.Params.Command, Jobs: max(1, b.Jobs)}
+	out := &score.Board{Made: time.Now().UTC().Truncate(time.Second), Tool: b.Tool, System: b.system, Command: b.Command, Jobs: max(1, b.Jobs)}
 	for _, h := range b.Hosts {
 		sh := score.Host{ID: h.ID, Name: h.Name, Version: h.Version, About: h.About}
 		var missing *host.Missing
