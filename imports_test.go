@@ -85,7 +85,15 @@ var house = []struct {
 		deny: []string{"os", "os/exec", "net", "io/fs", "path/filepath"},
 	},
 	{pkg: "internal/blob", may: []string{"internal/record", "internal/verdict", "internal/gate"}, why: "a blob is files", deny: []string{"os/exec", "net"}},
-	{pkg: "report", may: []string{"internal/record", "internal/life", "internal/verdict", "internal/compare", "internal/known", "internal/gate"}, why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
+	{
+		pkg: "internal/score", may: []string{"internal/record", "internal/verdict"}, why: "a scoreboard is a function of judged runs: it does not play them",
+		deny: []string{"os", "os/exec", "net"},
+	},
+	{
+		pkg: "internal/scoring", why: "who plays the cells of a scoreboard is a user of the bench, not a part",
+		may: []string{"internal/record", "internal/host", "internal/runner", "internal/verdict", "internal/score", "scenarios"},
+	},
+	{pkg: "report", may: []string{"internal/record", "internal/life", "internal/verdict", "internal/compare", "internal/known", "internal/gate", "internal/score"}, why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
 	{
 		pkg: "internal/selftest", why: "the bench's test of itself is a user of it, not a part",
 		may: []string{"internal/record", "internal/host", "internal/runner", "internal/verdict", "scenarios"},

@@ -95,7 +95,7 @@ mistake, why, and how to fix it.
 	root.AddCommand(a.runCommand(), a.gateCommand(), a.compareCommand(), a.knownCommand(), a.replayCommand(), a.mergeCommand(),
 		a.judgeCommand(), a.reportCommand(), a.openCommand(), a.listCommand(), a.hostsCommand(), a.explainCommand(),
 		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
-		a.initCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
+		a.initCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(err, flagNames(cmd)) })
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
 	fixedChoice(root, "format", "text", "json")
@@ -103,7 +103,10 @@ mistake, why, and how to fix it.
 	return root
 }
 
-var commandNames = []string{"run", "gate", "compare", "known", "replay", "merge", "judge", "report", "open", "list", "hosts", "explain", "validate", "schema", "doctor", "init", "selftest", "version", "fakeserver", "completion", "help"}
+var commandNames = []string{
+	"run", "gate", "compare", "known", "replay", "merge", "judge", "report", "open", "list", "hosts", "explain", "validate", "schema",
+	"doctor", "init", "score", "selftest", "version", "fakeserver", "completion", "help",
+}
 
 func (a *app) checkFlags() error {
 	if err := oneOf("--format", a.format, "text", "json"); err != nil {

@@ -187,6 +187,14 @@ func theHost(self, name string, command []string) (host.Spec, error) {
 	case name == "":
 		name = defaultHost
 	}
+	spec, err := lookUp(self, name)
+	if err != nil {
+		return spec, err
+	}
+	return spec, spec.Check()
+}
+
+func lookUp(self, name string) (host.Spec, error) {
 	spec, err := hostfile.Lookup(self, name)
 	var problems yamlfile.Errors
 	switch {
@@ -195,7 +203,7 @@ func theHost(self, name string, command []string) (host.Spec, error) {
 	case err != nil:
 		return spec, usage(err, "leakbench list hosts shows them")
 	}
-	return spec, spec.Check()
+	return spec, nil
 }
 
 func load(names []string) ([]*scenarios.Scenario, error) {

@@ -96,8 +96,11 @@ func (l *Lives) Apply(e record.Event) {
 		l.handOver(e)
 	default:
 		if s := l.byID[e.Server]; s != nil {
-			was := s.Alive()
+			was, whose := s.Alive(), s.Session
 			s.apply(e)
+			if s.Session != whose {
+				l.join(s)
+			}
 			l.strike(s, e)
 			if was && !s.Alive() {
 				l.count(e.T, s.Label, -1)
@@ -189,9 +192,7 @@ func (l *Lives) born(e record.Event) {
 	}
 	s := newServer(e)
 	s.Life = l.lifeOf(e.Birth)
-	if r := l.opening[sessionKey{s.Label, s.Session}]; r != nil {
-		s.Race = r.id
-	}
+	l.join(s)
 	l.servers = append(l.servers, s)
 	l.byID[s.ID] = s
 	l.count(e.T, s.Label, +1)

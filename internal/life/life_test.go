@@ -201,3 +201,34 @@ func TestOddEventsChangeNothing(t *testing.T) {
 	assert.Equal(t, Never, s.LastRPCAt)
 	assert.Empty(t, l.Sessions())
 }
+
+// TestARaceBehindAGateway: its servers say whose they are once they shake
+// hands, and are rivals all the same; one that does so later is none.
+func TestARaceBehindAGateway(t *testing.T) {
+	t.Parallel()
+	l := New()
+	now := int64(0)
+	apply := func(e record.Event) { now++; e.T = now; l.Apply(e) }
+	open := func(kind record.Kind) {
+		apply(record.Event{Kind: kind, Step: &record.Step{Op: "open", Label: "a", Session: "s"}})
+	}
+	birth := func(id string, n int) {
+		apply(record.Event{Kind: record.Born, Server: id, Birth: &record.Birth{Identity: record.Identity{PID: n, Start: 1}, Label: "a", Launch: n}})
+	}
+	shake := func(id string) {
+		apply(record.Event{Kind: record.RPC, Server: id, RPC: &record.RPCInfo{Method: "initialize", Phase: "received", Session: "s", Own: true}})
+	}
+	open(record.StepBegun)
+	open(record.StepBegun)
+	birth("a#1", 1)
+	birth("a#2", 2)
+	assert.False(t, Rivals(l.Server("a#1"), l.Server("a#2")), "nobody knows yet whose they are")
+	shake("a#2")
+	shake("a#1")
+	assert.True(t, Rivals(l.Server("a#1"), l.Server("a#2")))
+	open(record.StepEnded)
+	open(record.StepEnded)
+	birth("a#3", 3)
+	shake("a#3")
+	assert.False(t, Rivals(l.Server("a#3"), l.Server("a#1")))
+}

@@ -47,6 +47,14 @@ func (l *Lives) enter(key sessionKey, r *race) {
 	}
 }
 
+// join takes in a server that is launched while its session is being opened.
+// One behind a gateway says whose it is only as it shakes hands.
+func (l *Lives) join(s *Server) {
+	if r := l.opening[sessionKey{s.Label, s.Session}]; r != nil {
+		s.Race = r.id
+	}
+}
+
 // Rivals says that two servers were launched by opens of one session side by
 // side.
 func Rivals(a, b *Server) bool { return a != b && a.Race != 0 && a.Race == b.Race }

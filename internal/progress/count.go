@@ -1,0 +1,89 @@
+package progress
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Counting is the progress of many things of which it is known how many there
+// are: on a terminal a bar with the time that is left, elsewhere a line for
+// each. Its methods are safe from any goroutine.
+type Counting struct {
+	out   io.Writer
+	mode  Mode
+	begun time.Time
+	now   func() time.Time
+	stop  chan struct{}
+	over  chan struct{}
+
+	mu         sync.Mutex
+	done, left int
+	last       string
+}
+
+// Count begins to show how far something has come, of which left things are to
+// be done.
+func Count(out io.Writer, mode Mode, left int) *Counting {
+	c := &Counting{out: out, mode: mode, begun: time.Now(), now: time.Now, left: left, stop: make(chan struct{}), over: make(chan struct{})}
+	if mode == Live {
+		go c.redraw()
+	} else {
+		close(c.over)
+	}
+	return c
+}
+
+// Done says that one more is done, what came of it, and how many are left.
+func (c *Counting) Done(what string, left int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done, c.left, c.last = c.done+1, left, printable(what)
+	if c.mode == Plain {
+		fmt.Fprintf(c.out, "[%d/%d] %s%s\n", c.done, c.done+c.left, c.last, c.remaining(", "))
+	}
+}
+
+// remaining is about how long the rest will take: as long for each as it was so
+// far.
+func (c *Counting) remaining(before string) string {
+	if c.done == 0 || c.left == 0 {
+		return ""
+	}
+	rest := c.now().Sub(c.begun) / time.Duration(c.done) * time.Duration(c.left)
+	if rest < time.Minute {
+		return fmt.Sprintf("%sabout %ds left", before, max(1, int(rest.Seconds())))
+	}
+	return fmt.Sprintf("%sabout %d min left", before, int(rest.Round(time.Minute).Minutes()))
+}
+
+func (c *Counting) redraw() {
+	defer close(c.over)
+	ticker := time.NewTicker(redrawEvery)
+	defer ticker.Stop()
+	for {
+		fmt.Fprintf(c.out, "\r\x1b[?7l%s\x1b[K\x1b[?7h", c.line())
+		select {
+		case <-ticker.C:
+		case <-c.stop:
+			fmt.Fprint(c.out, "\r\x1b[K")
+			return
+		}
+	}
+}
+
+func (c *Counting) line() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	filled := barWidth * c.done / max(c.done+c.left, 1)
+	bar := strings.Repeat("█", filled) + strings.Repeat("░", barWidth-filled)
+	return fmt.Sprintf("%s %d/%d%s  %s  %s", bar, c.done, c.done+c.left, c.remaining("  "), c.now().Sub(c.begun).Round(time.Second), c.last)
+}
+
+// Stop ends the show and clears the line. It is to be called once.
+func (c *Counting) Stop() {
+	close(c.stop)
+	<-c.over
+}

@@ -1,0 +1,43 @@
+package progress
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestCountSaysWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	c := Count(&out, Plain, 4)
+	begun := c.begun
+	for i, after := range []time.Duration{10 * time.Second, 100 * time.Second, 110 * time.Second, 120 * time.Second} {
+		c.now = func() time.Time { return begun.Add(after) }
+		c.Done("cell \x1b[31m", 3-i)
+	}
+	c.Stop()
+	assert.Equal(t, "[1/4] cell ?[31m, about 30s left\n[2/4] cell ?[31m, about 2 min left\n[3/4] cell ?[31m, about 36s left\n[4/4] cell ?[31m\n", out.String())
+}
+
+func TestCountShowsABarAndClearsIt(t *testing.T) {
+	t.Parallel()
+	r, w := io.Pipe()
+	c := Count(w, Live, 2)
+	c.Done("storm on naive", 1)
+	var text strings.Builder
+	buf := make([]byte, 4096)
+	for !strings.Contains(text.String(), "█░") || !strings.Contains(text.String(), "1/2  about 1s left") {
+		n, err := r.Read(buf)
+		require.NoError(t, err)
+		text.Write(buf[:n])
+	}
+	go func() { c.Stop(); _ = w.Close() }()
+	rest, err := io.ReadAll(r)
+	require.NoError(t, err)
+	assert.True(t, strings.HasSuffix(string(rest), "\r\x1b[K"), "%q", rest)
+}

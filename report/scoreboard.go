@@ -1,0 +1,255 @@
+package report
+
+import (
+	"bytes"
+	_ "embed" // the scoreboard's template and style
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/score"
+)
+
+// ScoreboardOptions say how a scoreboard is written.
+type ScoreboardOptions struct {
+	// Link is the address of a run's report, seen from the file that is written;
+	// "" is no link. nil links none.
+	Link func(page string) string
+}
+
+// scoreView is all that the scoreboard's template knows. Its strings are
+// cleaned by scrub before it does.
+type scoreView struct {
+	CSS      template.CSS
+	Policy   string
+	Sentence string
+	Facts    []fact
+	Omitted  string
+	Hosts    []scoreHost
+	Rows     []scoreRow
+}
+
+type scoreHost struct {
+	Anchor  string
+	Name    string `max:"80"`
+	Version string `max:"40"`
+	About   string `max:"300"`
+	Missing string `max:"500"`
+	Install string `max:"200"`
+	Counts  string
+	Notes   []scoreNote
+}
+
+type scoreRow struct {
+	Scenario string `max:"80"`
+	Title    string `max:"200"`
+	Cells    []scoreCell
+}
+
+type scoreCell struct {
+	Class, Glyph, Text, Word string
+	Warns                    string
+	Again                    bool
+	Href                     string
+}
+
+// scoreNote is what a cell that is not plainly clean has to say; cells of a
+// host that are out for one reason share one.
+type scoreNote struct {
+	Class, Glyph, Word string
+	Scenarios          []scoreLink
+	Lines              []string `max:"500"`
+	Again              bool
+}
+
+type scoreLink struct {
+	Name string `max:"80"`
+	Href string
+}
+
+var statusGlyph = map[score.Status]string{score.Clean: "✓", score.Leak: "✗", score.Inconclusive: "?", score.NotApplicable: "–", score.NotInstalled: "·"}
+
+var statusClass = map[score.Status]string{score.Clean: "clean", score.Leak: "leak", score.Inconclusive: "inconclusive", score.NotApplicable: "na", score.NotInstalled: "missing"}
+
+func newScoreView(b *score.Board, o ScoreboardOptions) *scoreView {
+	v := &scoreView{Sentence: scoreSentence(b), Facts: scoreFacts(b), Omitted: strings.Join(b.Omitted, ", ")}
+	for i, h := range b.Hosts {
+		v.Hosts = append(v.Hosts, scoreHost{
+			Anchor: fmt.Sprintf("host-%d", i+1), Name: h.Name, Version: h.Version, About: h.About, Missing: h.Missing, Install: h.Install,
+			Counts: scoreCounts(b.Count(h.ID)), Notes: scoreNotes(b, h.ID, o),
+		})
+	}
+	for _, s := range b.Scenarios {
+		row := scoreRow{Scenario: s.Name, Title: s.Title}
+		for _, h := range b.Hosts {
+			row.Cells = append(row.Cells, newScoreCell(b.Cell(s.Name, h.ID), o))
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return v
+}
+
+func newScoreCell(c *score.Cell, o ScoreboardOptions) scoreCell {
+	if c == nil {
+		return scoreCell{Class: statusClass[score.Inconclusive], Glyph: statusGlyph[score.Inconclusive], Word: "not played"}
+	}
+	return scoreCell{
+		Class: statusClass[c.Status], Glyph: statusGlyph[c.Status], Word: string(c.Status),
+		Text: brokenLaws(c.Errors), Warns: brokenLaws(c.Warnings), Again: c.Again, Href: scoreHref(c, o),
+	}
+}
+
+func scoreHref(c *score.Cell, o ScoreboardOptions) string {
+	if c.Page == "" || o.Link == nil {
+		return ""
+	}
+	if href := o.Link(c.Page); relativeHref.MatchString(href) {
+		return href
+	}
+	return ""
+}
+
+// relativeHref is an address that is escaped, has no scheme, and means nothing
+// to Markdown.
+var relativeHref = regexp.MustCompile(`^[A-Za-z0-9%._~/@+=,-]+$`)
+
+func brokenLaws(all []score.Broken) string {
+	var laws []string
+	for _, b := range all {
+		laws = append(laws, b.Law)
+	}
+	return strings.Join(laws, " ")
+}
+
+func scoreNotes(b *score.Board, host string, o ScoreboardOptions) []scoreNote {
+	var notes []scoreNote
+	for i := range b.Cells {
+		c := &b.Cells[i]
+		if c.Host != host || c.Status == score.NotInstalled || c.Status == score.Clean && len(c.Warnings) == 0 && !c.Again {
+			continue
+		}
+		link := scoreLink{Name: c.Scenario, Href: scoreHref(c, o)}
+		n := scoreNote{
+			Class: statusClass[c.Status], Glyph: statusGlyph[c.Status], Word: string(c.Status),
+			Scenarios: []scoreLink{link}, Lines: scoreLines(c), Again: c.Again,
+		}
+		same := slices.IndexFunc(notes, func(other scoreNote) bool {
+			return other.Class == n.Class && other.Again == n.Again && slices.Equal(other.Lines, n.Lines)
+		})
+		if same >= 0 {
+			notes[same].Scenarios = append(notes[same].Scenarios, link)
+			continue
+		}
+		notes = append(notes, n)
+	}
+	return notes
+}
+
+// linesOf caps what a cell says on the board: its report has all of it.
+const linesOf = 6
+
+func scoreLines(c *score.Cell) []string {
+	var lines []string
+	if c.Reason != "" {
+		lines = append(lines, c.Reason)
+	}
+	for _, b := range c.Errors {
+		lines = append(lines, scoreFindings("", b)...)
+	}
+	for _, b := range c.Warnings {
+		lines = append(lines, scoreFindings("warning, ", b)...)
+	}
+	if c.Reason == "" { // which says what all of them come from
+		for _, d := range c.Doubts {
+			lines = append(lines, "unclear: "+d.Text)
+		}
+	}
+	head, more := firstOf(lines, linesOf)
+	if more > 0 {
+		head = append(slices.Clone(head), fmt.Sprintf("and %d more", more))
+	}
+	return head
+}
+
+func scoreFindings(word string, b score.Broken) []string {
+	var lines []string
+	for _, f := range b.Findings {
+		lines = append(lines, fmt.Sprintf("%s%s %s: %s", word, b.Law, f.Kind, f.Title))
+	}
+	return lines
+}
+
+func scoreSentence(b *score.Board) string {
+	return fmt.Sprintf("%s in %s: %s", plural(len(b.Hosts), "host"), plural(len(b.Scenarios), "scenario"), scoreCounts(b.Count("")))
+}
+
+func scoreCounts(n map[score.Status]int) string {
+	var parts []string
+	for _, s := range score.Statuses {
+		if n[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func scoreFacts(b *score.Board) []fact {
+	var took record.Duration
+	for _, c := range b.Cells {
+		took += c.Took
+	}
+	tool := "leakbench " + b.Tool.Version
+	if b.Tool.Commit != "" {
+		tool += " (" + b.Tool.Commit[:min(12, len(b.Tool.Commit))] + ")"
+	}
+	return []fact{
+		{"Played with", tool + ", " + b.Tool.Go},
+		{"On", fmt.Sprintf("%s %s/%s, %s", b.System.Kernel, b.System.OS, b.System.Arch, plural(b.System.CPUs, "processor"))},
+		{"Made", b.Made.Format(time.DateOnly + " 15:04 UTC")},
+		{"Runs side by side", fmt.Sprint(b.Jobs)},
+		{"Runs took, in all", span(int64(took))},
+		{"Command", shell(b.Command)},
+	}
+}
+
+var (
+	//go:embed assets/scoreboard.tmpl
+	scoreSource string
+	//go:embed assets/scoreboard.css
+	scoreCSS string
+)
+
+var scoreTemplate = template.Must(template.New("scoreboard").Parse(scoreSource))
+
+// ScoreboardHTML writes the scoreboard as one page that needs nothing besides
+// itself, and no script. The error is w's.
+func ScoreboardHTML(w io.Writer, b *score.Board, o ScoreboardOptions) error {
+	v := newScoreView(b, o)
+	scrub(v)
+	v.CSS = template.CSS(scoreCSS) //nolint:gosec // ours
+	v.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; base-uri 'none'; form-action 'none'", hash(scoreCSS))
+	var buf bytes.Buffer
+	if err := scoreTemplate.Execute(&buf, v); err != nil {
+		return fmt.Errorf("rendering the scoreboard: %w", err)
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+// ScoreboardJSON writes the scoreboard as one JSON object, ended by a newline.
+func ScoreboardJSON(w io.Writer, b *score.Board) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(b); err != nil {
+		return fmt.Errorf("encoding the scoreboard: %w", err)
+	}
+	_, err := w.Write(escapeObscure(buf.Bytes()))
+	return err
+}

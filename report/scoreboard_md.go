@@ -1,0 +1,156 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/leakbench/leakbench/internal/score"
+)
+
+const scoreLegend = `A cell names the laws that were broken as errors; in brackets those that were broken as warnings ([the laws](laws.md), or
+` + "`leakbench explain L1`" + `). **?** is inconclusive: something could not be decided. **n.a.** is not applicable: the scenario needs
+something that can't be asked of the host, or of this machine, and that is never a pass. ↻ was inconclusive beside other runs and is
+what came out when it was played again alone. The reasons are below, host by host. To play a cell again:
+` + "`leakbench run SCENARIO --host HOST`."
+
+// ScoreboardMarkdown writes the scoreboard as a page of Markdown. The error is
+// w's.
+func ScoreboardMarkdown(w io.Writer, board *score.Board, o ScoreboardOptions) error {
+	v := newScoreView(board, o)
+	scrub(v)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Scoreboard\n\n<!-- Written by leakbench score. Do not edit. -->\n\n%s.\n\n", md(v.Sentence, maxText))
+	for _, f := range v.Facts {
+		value := md(f.Value, maxText)
+		if f.Name == "Command" {
+			value = mdCode(f.Value, maxText)
+		}
+		fmt.Fprintf(&b, "- %s: %s\n", f.Name, value)
+	}
+	if v.Omitted != "" {
+		fmt.Fprintf(&b, "- Not played: %s\n", md(v.Omitted, maxText))
+	}
+	fmt.Fprintf(&b, "\n%s\n\n", scoreLegend)
+	mdScore(&b, v)
+	for i := range v.Hosts {
+		mdScoreHost(&b, &v.Hosts[i])
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func mdScore(b *bytes.Buffer, v *scoreView) {
+	b.WriteString("| |")
+	for _, h := range v.Hosts {
+		fmt.Fprintf(b, " %s |", strings.TrimSpace(md(h.Name, maxName)+" "+md(h.Version, maxName)))
+	}
+	b.WriteString("\n|---" + strings.Repeat("|---", len(v.Hosts)) + "|\n")
+	for _, row := range v.Rows {
+		fmt.Fprintf(b, "| %s |", mdCode(row.Scenario, maxName))
+		for _, c := range row.Cells {
+			fmt.Fprintf(b, " %s |", mdScoreCell(c))
+		}
+		b.WriteByte('\n')
+	}
+}
+
+func mdScoreCell(c scoreCell) string {
+	text := md(c.Word, maxName)
+	switch {
+	case c.Text != "":
+		text = "**" + md(c.Text, maxName) + "**"
+	case c.Class == statusClass[score.Inconclusive]:
+		text = "**?**"
+	case c.Class == statusClass[score.NotInstalled]:
+		text = "not inst."
+	}
+	if c.Warns != "" {
+		text += " (" + md(c.Warns, maxName) + ")"
+	}
+	if c.Again {
+		text += " ↻"
+	}
+	return mdLink(text, c.Href)
+}
+
+// mdLink is text, which is Markdown already, with a link where there is one.
+func mdLink(text, href string) string {
+	if href == "" {
+		return text
+	}
+	return "[" + text + "](" + href + ")"
+}
+
+func mdScoreHost(b *bytes.Buffer, h *scoreHost) {
+	fmt.Fprintf(b, "\n## %s\n\n%s. %s.\n", strings.TrimSpace(md(h.Name, maxName)+" "+md(h.Version, maxName)), sentenceCase(md(h.About, maxText)), md(h.Counts, maxText))
+	if h.Missing != "" {
+		fmt.Fprintf(b, "\nNot installed: %s\n", mdCode(h.Install, maxText))
+	}
+	if len(h.Notes) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, n := range h.Notes {
+		var names []string
+		for _, s := range n.Scenarios {
+			names = append(names, mdLink(mdCode(s.Name, maxName), s.Href))
+		}
+		again := ""
+		if n.Again {
+			again = ", played again alone ↻"
+		}
+		fmt.Fprintf(b, "- %s: %s%s\n", strings.Join(names, ", "), n.Word, again)
+		for _, line := range n.Lines {
+			fmt.Fprintf(b, "  - %s\n", md(line, maxText))
+		}
+	}
+}
+
+func sentenceCase(s string) string {
+	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
+		return strings.ToUpper(s[:1]) + s[1:]
+	}
+	return s
+}
+
+// ScoreboardText writes the scoreboard for a terminal: a line for each host,
+// and what its cells have to say.
+func ScoreboardText(w io.Writer, board *score.Board) error {
+	v := newScoreView(board, ScoreboardOptions{})
+	scrub(v)
+	var b bytes.Buffer
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, h := range v.Hosts {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", h.Name, h.Version, h.Counts)
+		if h.Install != "" {
+			fmt.Fprintf(table, "\t\t  %s\n", h.Install)
+		}
+		for _, n := range h.Notes {
+			fmt.Fprintf(table, "\t\t  %s\n", textNote(n))
+		}
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(&b, "\n%s\n", v.Sentence)
+	for line := range strings.Lines(b.String()) {
+		if _, err := io.WriteString(w, defuse(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func textNote(n scoreNote) string {
+	var names []string
+	for _, s := range n.Scenarios {
+		names = append(names, s.Name)
+	}
+	again := ""
+	if n.Again {
+		again = ", played again alone"
+	}
+	return fmt.Sprintf("%s %s: %s%s: %s", n.Glyph, strings.Join(names, ", "), n.Word, again, strings.Join(n.Lines, "; "))
+}
