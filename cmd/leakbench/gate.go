@@ -115,14 +115,14 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	if err != nil {
 		return err
 	}
-	part, mine, err := f.part(plays, spec, d.Base)
+	part, mine, err := f.part(a.applicable(plays, spec), spec, d.Base)
 	if err != nil {
 		return err
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	part.Runs, err = a.playPart(ctx, self, mine, spec, f)
-	d.Attempts, d.Idle = part.Runs, len(mine) == 0
+	d.Attempts, d.Idle = part.Runs, len(mine) == 0 && len(part.Plan) > 0 // a shard more than there are plays
 	if len(part.Runs) > 0 { // for leakbench known, which takes the newest gate
 		_ = blob.Write(filepath.Join(f.out, lastGate), part)
 	}
@@ -148,6 +148,18 @@ func (a *app) allFor(spec host.Spec) []string {
 			len(scenarios.ForCommands()), len(scenarios.Names()))
 	}
 	return scenarios.ForCommands()
+}
+
+// applicable leaves out what a host's file says can't be played with it, and
+// says so.
+func (a *app) applicable(plays []*scenarios.Scenario, spec host.Spec) []*scenarios.Scenario {
+	return slices.DeleteFunc(plays, func(p *scenarios.Scenario) bool {
+		why := spec.Scenarios[p.Name].NotApplicable
+		if why != "" {
+			fmt.Fprintf(a.err, "%s is not applicable to %s: %s\n", p.Name, spec.Name, printable(why))
+		}
+		return why != ""
+	})
 }
 
 func (f *gateFlags) check() (gate.Params, error) {

@@ -75,7 +75,7 @@ func Write(path string, part gate.Part) (err error) {
 
 func write(w io.Writer, part gate.Part) error {
 	h := header{Format: format, Version: version, Part: part}
-	h.Part.Runs = nil
+	h.Runs = nil
 	for i, run := range part.Runs {
 		h.Files = append(h.Files, file{Name: fmt.Sprintf("runs/%04d.jsonl", i+1), Repeat: run.Repeat, Try: run.Try})
 	}
@@ -149,7 +149,7 @@ func read(path string) (gate.Part, error) {
 		if err != nil {
 			return gate.Part{}, fmt.Errorf("%s: %w", f.Name, err)
 		}
-		h.Part.Runs = append(h.Part.Runs, gate.Attempt{
+		h.Runs = append(h.Runs, gate.Attempt{
 			Judged: verdict.Judged{Run: run, Verdict: verdict.Judge(run)}, Repeat: max(1, f.Repeat), Try: max(1, f.Try),
 		})
 	}

@@ -43,7 +43,7 @@ func byState(a, b Finding) int {
 	order := []State{New, Undecided, NotRun, Known, Fixed}
 	return cmp.Or(
 		cmp.Compare(slices.Index(order, a.State), slices.Index(order, b.State)),
-		cmp.Compare(a.Severity, b.Severity), a.Play.compare(b.Play),
+		cmp.Compare(a.Severity, b.Severity), a.compare(b.Play),
 	)
 }
 

@@ -118,10 +118,10 @@ func binomial(n, k int) float64 {
 }
 
 func delta(base, head float64) float64 {
-	switch {
-	case base == head:
+	switch base {
+	case head:
 		return 0
-	case base == 0:
+	case 0:
 		return math.Inf(1)
 	}
 	return head/base - 1

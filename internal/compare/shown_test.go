@@ -1,7 +1,6 @@
 package compare_test
 
 import (
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -74,7 +73,7 @@ func TestToleranceAndFloor(t *testing.T) {
 	assert.Equal(t, compare.Worse, m.Change)
 	m = named(t, compare.Runs(closes(1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6), closes(4, 4.1, 4.2, 4.3, 4.4, 4.5, 4.6), compare.Params{}), "close")
 	assert.Equal(t, compare.Same, m.Change, "3 ms more are less than the machine's own moods")
-	assert.Equal(t, 2.307692307692308, math.Round(m.Delta*1e15)/1e15)
+	assert.InDelta(t, 2.307692307692308, m.Delta, 1e-12)
 }
 
 func TestTooFewRunsAreNotTested(t *testing.T) {
