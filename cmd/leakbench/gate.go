@@ -123,7 +123,7 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	defer stop()
 	part.Runs, err = a.playPart(ctx, self, mine, spec, f)
 	d.Attempts, d.Idle = part.Runs, len(mine) == 0 && len(part.Plan) > 0 // a shard more than there are plays
-	if len(part.Runs) > 0 { // for leakbench known, which takes the newest gate
+	if len(part.Runs) > 0 {                                              // for leakbench known, which takes the newest gate
 		_ = blob.Write(filepath.Join(f.out, lastGate), part)
 	}
 	if f.blob != "" {
