@@ -167,7 +167,8 @@ func scoreLines(c *score.Cell) []string {
 	}
 	if c.Reason == "" { // which says what all of them come from
 		for _, d := range c.Doubts {
-			lines = append(lines, "unclear: "+d.Text)
+			text, _, _ := strings.Cut(d.Text, "; its stderr ends with: ") // which is of this machine
+			lines = append(lines, "unclear: "+text)
 		}
 	}
 	head, more := firstOf(lines, linesOf)

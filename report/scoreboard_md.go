@@ -22,7 +22,7 @@ func ScoreboardMarkdown(w io.Writer, board *score.Board, o ScoreboardOptions) er
 	v := newScoreView(board, o)
 	scrub(v)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Scoreboard\n\n<!-- Written by leakbench score. Do not edit. -->\n\n%s.\n\n", md(v.Sentence, maxText))
+	fmt.Fprintf(&b, "# Scoreboard\n\n<!-- Written by leakbench score. Do not edit. -->\n\n**%s**\n\n", md(v.Sentence, maxText))
 	for _, f := range v.Facts {
 		value := md(f.Value, maxText)
 		if f.Name == "Command" {
@@ -85,7 +85,7 @@ func mdLink(text, href string) string {
 }
 
 func mdScoreHost(b *bytes.Buffer, h *scoreHost) {
-	fmt.Fprintf(b, "\n## %s\n\n%s. %s.\n", strings.TrimSpace(md(h.Name, maxName)+" "+md(h.Version, maxName)), sentenceCase(md(h.About, maxText)), md(h.Counts, maxText))
+	fmt.Fprintf(b, "\n## %s\n\n%s: %s\n", strings.TrimSpace(md(h.Name, maxName)+" "+md(h.Version, maxName)), sentenceCase(md(h.About, maxText)), md(h.Counts, maxText))
 	if h.Missing != "" {
 		fmt.Fprintf(b, "\nNot installed: %s\n", mdCode(h.Install, maxText))
 	}

@@ -53,7 +53,7 @@ func TestScoreboardMarkdown(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, ScoreboardMarkdown(&b, sampleBoard(), ScoreboardOptions{}))
 	for _, line := range []string{
-		"3 hosts in 2 scenarios: 1 clean, 1 leak, 1 inconclusive, 1 n.a., 2 not installed.",
+		"3 hosts in 2 scenarios: 1 clean, 1 leak, 1 inconclusive, 1 n.a., 2 not installed**",
 		"| | exact 1 | naive 1 | rmcp 3 |",
 		"| <code>storm</code> | clean (L9) ↻ | **L1** | not inst. |",
 		"| <code>cron</code> | n.a. | **?** | not inst. |",
