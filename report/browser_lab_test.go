@@ -98,7 +98,7 @@ func openPage(t *testing.T, browser context.Context, text string, before ...chro
 	t.Cleanup(stop)
 	b := &tab{t: t, ctx: ctx, file: (&url.URL{Scheme: "file", Path: file}).String()}
 	chromedp.ListenTarget(ctx, b.listen)
-	b.run(append([]chromedp.Action{network.Enable(), cdplog.Enable(), emulation.SetDeviceMetricsOverride(1280, 900, 1, false)}, before...)...)
+	b.run(append([]chromedp.Action{network.Enable(), cdplog.Enable(), emulation.SetDeviceMetricsOverride(1280, 900, 1, false), scheme("light")}, before...)...)
 	b.run(chromedp.Navigate(b.file))
 	return b
 }
@@ -191,8 +191,12 @@ func (b *tab) axe() {
 	require.Empty(b.t, found, "axe-core %s", b.t.Name())
 }
 
+// scheme is a browser that likes a colour scheme, and no motion: a click on a
+// page that is still scrolling meets something else.
 func scheme(name string) chromedp.Action {
-	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}})
+	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	})
 }
 
 // shoot saves pictures of the whole page where LEAKBENCH_SHOTS names a folder:
