@@ -69,7 +69,7 @@ func TestMatrix(t *testing.T) {
 		for name, want := range row {
 			t.Run(scenario+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				judged := play(t, scenario, name)
+				judged := decided(t, scenario, name)
 				assert.Equal(t, want, brokenLaws(judged.Verdict), "laws broken by %s in %s\n%s", name, scenario, account(judged))
 				assert.Empty(t, judged.Verdict.Doubts)
 			})
@@ -100,11 +100,26 @@ func TestPublishedClient(t *testing.T) {
 	for scenario, want := range published {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
-			judged := play(t, scenario, "mcp-go")
+			judged := decided(t, scenario, "mcp-go")
 			assert.Equal(t, want, brokenLaws(judged.Verdict), "laws broken by mcp-go in %s\n%s", scenario, account(judged))
 			assert.Empty(t, judged.Verdict.Doubts)
 		})
 	}
+}
+
+// decided plays a cell, and again where nothing could be decided, as decide
+// does for the hosts that are installed: a verdict is final.
+func decided(t *testing.T, scenario, hostName string) verdict.Judged {
+	t.Helper()
+	var judged verdict.Judged
+	for range 3 {
+		judged = play(t, scenario, hostName)
+		if judged.Verdict.Outcome != verdict.Inconclusive && len(judged.Verdict.Doubts) == 0 {
+			break
+		}
+		t.Logf("%s on %s is in doubt:\n%s", scenario, hostName, account(judged))
+	}
+	return judged
 }
 
 // play runs a scenario for real and judges what was saved.
