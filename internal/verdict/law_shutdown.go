@@ -154,7 +154,7 @@ func (f *facts) callStory(s *step) string {
 				word += ", which had committed its fault " + faultName(&fault.Fault)
 			}
 		}
-		return paragraph(fmt.Sprintf("The call had a limit of %s, which is the host's own to keep.", within(s.Limit)), fate, sentence(capital(word)))
+		return paragraph(fmt.Sprintf("The call had a limit of %s, which is the host's own to keep.", within(s.Limit)), fate, sentence(word))
 	}
 	return paragraph(fate, "No server of the session was alive when it began.")
 }
