@@ -26,10 +26,8 @@ func newCgroup() (*cgroup, error) {
 		return nil, err
 	}
 	removeStale(own)
-	path := filepath.Join(own, fmt.Sprintf("%s%d", cgroupPrefix, os.Getpid()))
-	// One of this name is what a keeper left that had this pid and was killed.
-	_ = os.Remove(path)
-	if err := os.Mkdir(path, 0o755); err != nil {
+	path, err := os.MkdirTemp(own, fmt.Sprintf("%s%d-", cgroupPrefix, os.Getpid()))
+	if err != nil {
 		return nil, err
 	}
 	dir, err := os.Open(path)
