@@ -28,7 +28,7 @@ type bridge struct {
 type bridged struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
-	conn  net.Conn // that it was begun over
+	conn  net.Conn // that its client was last heard over; guarded by bridge.mu
 
 	mu      sync.Mutex
 	waiting map[string]chan []byte
@@ -37,29 +37,40 @@ type bridged struct {
 
 type connKey struct{}
 
-// hangUp ends what came over a connection that is closed: its client is gone,
-// whatever it has said or not said.
+// hangUp ends the sessions whose client was last heard over a connection that is
+// closed, and does not come back over another: it is gone, whatever it has said
+// or not said. A client may well drop a connection after an answer.
 func (g *bridge) hangUp(c net.Conn, state http.ConnState) {
 	if !g.polite || state != http.StateClosed {
 		return
 	}
+	time.AfterFunc(300*time.Millisecond, func() {
+		for _, id := range g.lastHeard(c) {
+			g.end(id)
+		}
+	})
+}
+
+func (g *bridge) lastHeard(c net.Conn) []string {
 	g.mu.Lock()
-	var gone []string
+	defer g.mu.Unlock()
+	var ids []string
 	for id, s := range g.sessions {
 		if s.conn == c {
-			gone = append(gone, id)
+			ids = append(ids, id)
 		}
 	}
-	g.mu.Unlock()
-	for _, id := range gone {
-		g.end(id)
-	}
+	return ids
 }
 
 func (g *bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get("Mcp-Session-Id")
+	conn, _ := r.Context().Value(connKey{}).(net.Conn)
 	g.mu.Lock()
 	s := g.sessions[id]
+	if s != nil {
+		s.conn = conn
+	}
 	g.mu.Unlock()
 	switch {
 	case r.Method == http.MethodDelete && s != nil:
