@@ -26,6 +26,8 @@ var fakes = map[string]func(args []string) int{
 	"dying-host":  func([]string) int { return 7 },
 	"shell-host":  shellHost,
 	"moody-host":  moodyHost,
+	"drowsy-host": drowsyHost,
+	"blind-host":  blindHost,
 
 	"config-host": configHost,
 	"check-host":  checkHost,
@@ -55,21 +57,33 @@ func terminated() chan os.Signal {
 // politeHost keeps one server connected, connects again when it breaks, and
 // closes it when it is asked to end.
 func politeHost(server []string) int {
-	return reconnecting(server, func(c *client.Client) { _ = c.Close() })
+	return reconnecting(server, 20*time.Millisecond, func(c *client.Client) { _ = c.Close() })
 }
 
 // leakyHost forgets the server of a broken session.
 func leakyHost(server []string) int {
 	var forgotten []*client.Client
-	return reconnecting(server, func(c *client.Client) { forgotten = append(forgotten, c) })
+	return reconnecting(server, 20*time.Millisecond, func(c *client.Client) { forgotten = append(forgotten, c) })
 }
 
-func reconnecting(server []string, drop func(*client.Client)) int {
+// drowsyHost is as leaky, and looks at its server far more seldom than a
+// checkpoint waits.
+func drowsyHost(server []string) int {
+	var forgotten []*client.Client
+	return reconnecting(server, time.Second, func(c *client.Client) { forgotten = append(forgotten, c) })
+}
+
+// blindHost never looks at its server.
+func blindHost(server []string) int {
+	return reconnecting(server, fakeTimeout, func(*client.Client) {})
+}
+
+func reconnecting(server []string, every time.Duration, drop func(*client.Client)) int {
 	ctx, cancel := context.WithTimeout(context.Background(), fakeTimeout)
 	defer cancel()
 	stop := terminated()
 	c, err := connect(ctx, server)
-	ticker := time.NewTicker(20 * time.Millisecond)
+	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
 		select {

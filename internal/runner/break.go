@@ -84,3 +84,47 @@ func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Ste
 		return fired && (s.With.Do != "exit" || srv.Died >= 0)
 	})
 }
+
+// awaitNotice waits until a host that is a command has noticed that its server
+// does not work any more: until it has launched the next one, or has ended this
+// one. Until then there is nothing to hold against it, and nothing to clear it.
+// A driver is asked to open its session anew; the clients of a gateway have
+// called in vain.
+func (r *run) awaitNotice(ctx context.Context) error {
+	if !r.isCommand() || r.gone() || r.barren {
+		return nil
+	}
+	r.mu.Lock()
+	broken := unnoticed(r.lives)
+	r.mu.Unlock()
+	if broken == nil {
+		return nil
+	}
+	step, begun := r.begin(record.Step{Op: string(scenarios.OpAwait), Label: broken.Label, Detail: "relaunch"}), time.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf(
+		"the host has neither launched %s again within %v nor ended %s, which is broken: whether it has noticed is not known", broken.Label, r.Start, broken.ID))
+	defer cancel()
+	err := r.wait(limited, func(l *life.Lives) bool { return r.host.end || unnoticed(l) == nil })
+	r.barren = err != nil
+	r.end(step, begun, err)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// unnoticed is the newest server of its label in the host's present life, where
+// that is broken and alive.
+func unnoticed(l *life.Lives) *life.Server {
+	newest := map[string]bool{}
+	for _, s := range slices.Backward(l.Servers()) {
+		if s.Life != len(l.Hosts()) || newest[s.Label] {
+			continue
+		}
+		newest[s.Label] = true
+		if s.Broken != life.Never && s.Alive() {
+			return s
+		}
+	}
+	return nil
+}

@@ -93,6 +93,9 @@ func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
 func (r *run) one(ctx context.Context, s scenarios.Step) error {
 	switch s.Op {
 	case scenarios.OpCheckpoint:
+		if err := r.awaitNotice(ctx); err != nil {
+			return err
+		}
 		return r.checkpoint(ctx, s.Name, s.Live)
 	case scenarios.OpStop:
 		return r.stopHost(ctx)
