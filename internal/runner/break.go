@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -53,9 +54,37 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 	return nil // the plan says that the fault must fire
 }
 
+// breakNewest tries the next one where the host has ended the server before
+// the order reached it.
 func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Step) error {
-	var target string
-	err := r.wait(ctx, func(l *life.Lives) bool {
+	order, err := json.Marshal(s.With)
+	if err != nil {
+		return err
+	}
+	for {
+		target, err := r.newest(ctx, step)
+		if err != nil {
+			return err
+		}
+		refused := r.ledger.Order(target, order)
+		var fired bool
+		err = r.wait(ctx, func(l *life.Lives) bool {
+			srv := l.Server(target)
+			fired = slices.ContainsFunc(srv.Faults, func(f life.FaultMark) bool { return f.On == "order" && f.Do == s.With.Do })
+			return !srv.Alive() || fired && s.With.Do != "exit"
+		})
+		if err != nil {
+			return cmp.Or(refused, err)
+		}
+		if fired {
+			return nil
+		}
+	}
+}
+
+// newest waits for a working server of the step's.
+func (r *run) newest(ctx context.Context, step record.Step) (target string, err error) {
+	err = r.wait(ctx, func(l *life.Lives) bool {
 		for _, srv := range slices.Backward(l.Alive()) {
 			mine := srv.Life == len(l.Hosts()) && srv.Label == step.Label && (step.Session == "" || srv.Session == step.Session)
 			if mine && srv.Established >= 0 && srv.Broken < 0 {
@@ -65,24 +94,10 @@ func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Ste
 		}
 		return r.host.end
 	})
-	if err != nil {
-		return err
+	if err == nil && target == "" {
+		err = errHostGone
 	}
-	if target == "" {
-		return errHostGone
-	}
-	order, err := json.Marshal(s.With)
-	if err != nil {
-		return err
-	}
-	if err := r.ledger.Order(target, order); err != nil {
-		return err
-	}
-	return r.wait(ctx, func(l *life.Lives) bool {
-		srv := l.Server(target)
-		fired := slices.ContainsFunc(srv.Faults, func(f life.FaultMark) bool { return f.On == "order" && f.Do == s.With.Do })
-		return fired && (s.With.Do != "exit" || srv.Died >= 0)
-	})
+	return target, err
 }
 
 // awaitNotice waits until a host that is a command has noticed that its server
