@@ -20,6 +20,8 @@ func TestMain(m *testing.M) {
 	if status, ok := processes.Main(os.Args); ok {
 		os.Exit(status)
 	}
+	// Under the race detector each process sleeps a second at its exit otherwise.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	runSideBySide()
 	code := m.Run()
 	if code == 0 {

@@ -56,6 +56,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "run" { // for tests that signal a bench
 		os.Exit(run(os.Args))
 	}
+	// Under the race detector each process sleeps a second at its exit otherwise.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	used, err := os.MkdirTemp("", "leakbench-used")
 	if err != nil {
 		panic(err)
@@ -84,6 +86,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv(usedEnv, os.Getenv(usedEnv))
 			env.Setenv("NO_COLOR", "1")
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

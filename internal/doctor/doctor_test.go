@@ -22,6 +22,8 @@ func TestMain(m *testing.M) {
 	if status, ok := processes.Main(os.Args); ok {
 		os.Exit(status)
 	}
+	// Under the race detector each process sleeps a second at its exit otherwise.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	goleak.VerifyTestMain(m)
 }
 
