@@ -27,12 +27,14 @@ type decideFlags struct {
 	compareFlags
 	baseline string
 	known    string
+	strict   bool
 }
 
 func (f *decideFlags) register(cmd *cobra.Command) {
 	f.compareFlags.register(cmd)
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "earlier runs, a folder or a blob: what they have found is not new")
 	cmd.Flags().StringVar(&f.known, "known", known.File, "the list of known findings")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "a finding that nobody has listed fails, whether the baseline has it or not")
 }
 
 type gateFlags struct {
@@ -48,10 +50,10 @@ const gateLong = `Play scenarios, hold what they show against the list of known 
 baseline, and answer with one exit code. Without a scenario it is all that
 the host can be played: a command that can't be asked for anything, a few.
 
-A finding passes where the list has it (` + known.File + `) or the baseline.
-An entry of the list that is not found any more fails, and so does one whose
-day is over. What could not be decided is no pass: --retries plays it again,
-and says so.
+A finding passes where the list has it (` + known.File + `) or the baseline; with
+--strict, the list alone. An entry of the list that is not found any more fails,
+and so does one whose day is over. What could not be decided is no pass:
+--retries plays it again, and says so.
 
 Several machines share the work with --shard 1/4 ... 4/4, each with --blob, and
 leakbench merge makes one answer of the blobs. In a Kubernetes Indexed Job,
@@ -144,7 +146,7 @@ func (f *decideFlags) decider() (p gate.Params, err error) {
 	if err != nil {
 		return p, err
 	}
-	p.Known, p.Now, p.Measures = list, time.Now(), gate.Measures(f.measures)
+	p.Known, p.Strict, p.Now, p.Measures = list, f.strict, time.Now(), gate.Measures(f.measures)
 	p.Failed = func(j *verdict.Judged) bool { return hostFailed(*j) }
 	if f.baseline != "" {
 		p.HasBase = true
