@@ -10,11 +10,12 @@ ARG VERSION=""
 ARG COMMIT=""
 ARG DATE=""
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false \
-    -ldflags "-s -w -buildid= -X main.version=${VERSION} -X main.commit=${COMMIT} -X main.date=${DATE}" -o /leakbench ./cmd/leakbench \
-    && mkdir /scratch && chmod 1777 /scratch
+    -ldflags "-s -w -buildid= -X main.version=${VERSION} -X main.commit=${COMMIT} -X main.date=${DATE}" -o /image/leakbench ./cmd/leakbench \
+    && mkdir /image/tmp /image/work && chmod 1777 /image/tmp /image/work
 
 FROM scratch
-COPY --from=build /leakbench /leakbench
-COPY --from=build /scratch /tmp
+# The folders come with it, since a copied folder keeps its mode only inside of
+# what is copied: any user may write into /tmp and /work, as --user 1000 does.
+COPY --from=build /image/ /
 WORKDIR /work
 ENTRYPOINT ["/leakbench"]

@@ -197,7 +197,7 @@ func (j *job) shell(id, shell, script string, env map[string]string) int {
 	cmd.Env = append(os.Environ(), j.env...)
 	root, err := filepath.Abs("..")
 	require.NoError(j.t, err)
-	cmd.Env = append(cmd.Env, "CI=true", "GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+output, "RUNNER_TEMP="+j.temp, "GITHUB_ACTION_PATH="+root,
+	cmd.Env = append(cmd.Env, "CI=true", "GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+output, "RUNNER_TEMP="+j.temp, "GITHUB_ACTION_PATH="+root, "GITHUB_WORKSPACE="+j.repo,
 		"GITHUB_STEP_SUMMARY="+filepath.Join(j.temp, "step-summary.md"))
 	for k, v := range env {
 		cmd.Env = append(cmd.Env, k+"="+j.expand(v))
@@ -233,8 +233,14 @@ type forge struct {
 }
 
 type comment struct {
-	ID   int    `json:"id"`
-	Body string `json:"body"`
+	ID     int    `json:"id"`
+	Body   string `json:"body"`
+	User   user   `json:"user"`
+	Author string `json:"author_association"`
+}
+
+type user struct {
+	Type string `json:"type"`
 }
 
 func (f *forge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -260,7 +266,7 @@ func (f *forge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		from = min((from-1)*100, len(f.comments))
 		_ = json.NewEncoder(w).Encode(f.comments[from:min(from+100, len(f.comments))])
 	case r.Method == http.MethodPost && r.URL.Path == list:
-		f.comments = append(f.comments, comment{ID: 1000 + len(f.comments), Body: sent.Body})
+		f.comments = append(f.comments, comment{ID: 1000 + len(f.comments), Body: sent.Body, User: user{"Bot"}, Author: "NONE"})
 		w.WriteHeader(http.StatusCreated)
 	case r.Method == http.MethodPatch && strings.HasPrefix(r.URL.Path, one):
 		for i := range f.comments {
@@ -366,7 +372,7 @@ func newJob(t *testing.T, repo, temp, api string, with map[string]string) *job {
 func TestThePullRequestsOfThreeRepositories(t *testing.T) {
 	t.Parallel()
 	need(t, "bash", "curl", "jq", "python3", "go")
-	f := &forge{comments: []comment{{ID: 1, Body: "looks good"}}}
+	f := &forge{comments: []comment{{ID: 1, Body: "<!-- leakbench gate: leakbench -->\nlooks good", User: user{"User"}, Author: "CONTRIBUTOR"}}}
 	for i := range 130 { // a second page
 		f.comments = append(f.comments, comment{ID: 2 + i, Body: "so do I"})
 	}
@@ -383,7 +389,7 @@ func TestThePullRequestsOfThreeRepositories(t *testing.T) {
 	leaky := newJob(t, repository(t, true), t.TempDir(), server.URL, nil)
 	assert.Equal(t, 1, leaky.run(), "%s", &leaky.log)
 	assert.Equal(t, "fail", leaky.outputs["gate.outputs.outcome"])
-	assert.Regexp(t, `(?m)^::error file=\./tiny\.yaml,line=1,title=tiny on python3%3A new L1 superseded::`, leaky.log.String())
+	assert.Regexp(t, `(?m)^::error file=tiny\.yaml,line=1,title=tiny on python3%3A new L1 superseded::`, leaky.log.String())
 	assert.Contains(t, slurp(t, filepath.Join(leaky.temp, "step-summary.md")), "### New: tiny on python3")
 	report := leaky.outputs["gate.outputs.report"]
 	assert.Contains(t, slurp(t, report), "<!DOCTYPE html>")
@@ -406,14 +412,26 @@ func TestThePullRequestsOfThreeRepositories(t *testing.T) {
 	require.Len(t, f.comments, 132, "one comment, edited")
 	assert.Contains(t, f.comments[131].Body, "## ✅ leakbench gate: pass")
 	assert.Contains(t, f.comments[131].Body, "listed")
+	assert.Contains(t, f.comments[0].Body, "looks good", "that of somebody else is left alone")
 
-	// Fixed, and the entry left behind: red at the entry's line.
-	fixed := newJob(t, repository(t, false), t.TempDir(), server.URL, nil)
-	require.NoError(t, os.Mkdir(filepath.Join(fixed.repo, ".leakbench"), 0o755))
-	list := slurp(t, filepath.Join(leaky.repo, ".leakbench", "known.yaml"))
-	require.NoError(t, os.WriteFile(filepath.Join(fixed.repo, ".leakbench", "known.yaml"), []byte(list), 0o644))
+	// Pushed with a list that can't be read: what the comment said is not so any more.
+	known := filepath.Join(leaky.repo, ".leakbench", "known.yaml")
+	text := slurp(t, known)
+	require.NoError(t, os.WriteFile(known, []byte("known: 7\n"), 0o644))
+	broken := newJob(t, leaky.repo, leaky.temp, server.URL, nil)
+	assert.Equal(t, 2, broken.run(), "%s", &broken.log)
+	require.Len(t, f.comments, 132)
+	assert.Contains(t, f.comments[131].Body, "exit 2 before anything could be reported")
+	require.NoError(t, os.WriteFile(known, []byte(text), 0o644))
+
+	// Fixed, and the entry left behind: red at the entry's line, in the folder of the host.
+	fixed := newJob(t, t.TempDir(), t.TempDir(), server.URL, map[string]string{"working-directory": "gate,way"})
+	folder := filepath.Join(fixed.repo, "gate,way")
+	require.NoError(t, os.CopyFS(folder, os.DirFS(repository(t, false))))
+	require.NoError(t, os.Mkdir(filepath.Join(folder, ".leakbench"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, ".leakbench", "known.yaml"), []byte(text), 0o644))
 	assert.Equal(t, 1, fixed.run(), "%s", &fixed.log)
-	assert.Regexp(t, `(?m)^::error file=\.leakbench/known\.yaml,line=5,col=5,title=stale known finding tiny%3AL1`, fixed.log.String())
+	assert.Regexp(t, `(?m)^::error file=gate%2Cway/\.leakbench/known\.yaml,line=5,col=5,title=stale known finding tiny%3AL1`, fixed.log.String())
 	assert.Contains(t, fixed.log.String(), "fail: 1 stale entry")
 }
 
@@ -436,6 +454,10 @@ func TestTheBaselineOfTheDefaultBranch(t *testing.T) {
 	assert.Contains(t, pull.log.String(), "pass: 1 finding of the baseline")
 	assert.Contains(t, pull.used, "actions/cache/restore@v4 "+kept)
 	assert.NotContains(t, strings.Join(pull.used, "\n"), "actions/cache/save")
+	strict := newJob(t, repo, temp, "http://127.0.0.1:9", map[string]string{"strict": "true"})
+	require.FileExists(t, kept)
+	assert.Equal(t, 1, strict.run(), "%s", &strict.log)
+	assert.Contains(t, strict.log.String(), "fail: 1 unlisted finding")
 	assert.Contains(t, strings.Join(main.used, "\n"), "actions/cache/save@v4 "+kept)
 }
 

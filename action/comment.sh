@@ -27,7 +27,9 @@ mine=""
 for page in $(seq 1 20); do
   status="$(api GET "$comments?per_page=100&page=$page")" || give_up "the API can't be reached"
   [ "$status" = 200 ] || give_up "the API says $status"
-  mine="$(jq -r --arg marker "$marker" '[.[]? | select((.body // "") | startswith($marker)) | .id][0] // empty' "$answer")" ||
+  # Anybody can write the marker; only who may write here, or a bot, is believed.
+  mine="$(jq -r --arg marker "$marker" '[.[]? | select((.body // "") | startswith($marker))
+      | select(.user.type == "Bot" or (.author_association | IN("OWNER", "MEMBER", "COLLABORATOR"))) | .id][0] // empty' "$answer")" ||
     give_up "the API's answer is none"
   [ -z "$mine" ] || break
   [ "$(jq length "$answer")" = 100 ] || break

@@ -10,16 +10,18 @@ suffix="$INPUT_NAME${INPUT_SHARD:+-${INPUT_SHARD//\//-of-}}"
 report="$work/$suffix-report.html"
 summary="$work/summary.md"
 blob="$work/$suffix-runs.zip"
-rm -f "$report" "$summary" "$blob"
+notes="$work/annotations.txt"
+rm -f "$report" "$summary" "$blob" "$notes"
 cd "${INPUT_DIRECTORY:-.}"
 
 # The inputs are the words of the workflow's author, read as a shell reads them.
 words=()
 eval "words=(${INPUT_SCENARIOS:-} ${INPUT_ARGS:-})"
 words+=(--retries "${INPUT_RETRIES:-1}" --measures "${INPUT_MEASURES:-warn}" --blob "$blob" --out "$work/runs")
-words+=(--reporter "github,md=$summary,html=$report")
+words+=(--reporter "github=$notes,md=$summary,html=$report")
 known="${INPUT_KNOWN:-.leakbench/known.yaml}"
 if [ "$known" != .leakbench/known.yaml ] || [ -e "$known" ]; then words+=(--known "$known"); fi
+if [ "${INPUT_STRICT:-}" = true ]; then words+=(--strict); fi
 if [ -n "${INPUT_SHARD:-}" ]; then words+=(--shard "$INPUT_SHARD"); fi
 if [ -e "$work/baseline.zip" ]; then words+=(--baseline "$work/baseline.zip"); fi
 if [ -n "${INPUT_HOST:-}" ]; then words+=(--host "$INPUT_HOST"); fi
@@ -28,6 +30,25 @@ if [ -n "${INPUT_COMMAND:-}" ]; then eval "host=(-- ${INPUT_COMMAND})"; fi
 
 code=0
 "$LEAKBENCH" gate "${words[@]}" ${host[@]+"${host[@]}"} || code=$?
+
+# The places of annotations are those of the repository, not of the folder that
+# the host is in.
+root="$(cd "${GITHUB_WORKSPACE:-$OLDPWD}" && pwd -P)"
+folder="$(pwd -P)/"
+case "$folder" in "$root"/*) folder="${folder#"$root"/}" ;; *) folder="" ;; esac
+folder="${folder//%/%25}" folder="${folder//:/%3A}" folder="${folder//,/%2C}"
+if [ -e "$notes" ]; then
+  while IFS= read -r line; do
+    case "$line" in "::error file="* | "::warning file="*) line="${line/ file=/ file=$folder}" ;; esac
+    printf '%s\n' "$line"
+  done <"$notes"
+fi
+
+# An answer that came before anything could be reported is told as well, on the
+# pull request too, where an earlier one may say otherwise.
+if [ ! -e "$summary" ]; then
+  printf '## ❔ leakbench gate: exit %s before anything could be reported\n\nThe log of the job says why.\n' "$code" >"$summary"
+fi
 case "$code" in
   0) outcome=pass ;;
   1) outcome=fail ;;
@@ -42,7 +63,7 @@ esac
     echo "report=$report"
     echo "report-name=$suffix-report"
   fi
-  if [ -e "$summary" ]; then echo "summary=$summary"; fi
+  echo "summary=$summary"
   if [ -e "$blob" ]; then
     echo "blob=$blob"
     echo "blob-name=$suffix-runs"
@@ -50,9 +71,5 @@ esac
 } >>"$GITHUB_OUTPUT"
 if [ -e "$blob" ]; then cp "$blob" "$work/baseline.zip"; fi # what the default branch keeps
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
-  if [ -e "$summary" ]; then
-    cat "$summary" >>"$GITHUB_STEP_SUMMARY"
-  else
-    echo "## ❔ leakbench gate: exit $code before anything could be reported" >>"$GITHUB_STEP_SUMMARY"
-  fi
+  cat "$summary" >>"$GITHUB_STEP_SUMMARY"
 fi

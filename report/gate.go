@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/compare"
@@ -27,8 +28,8 @@ var gateGlyph = map[gate.Outcome]string{gate.Pass: "✓", gate.Fail: "✗", gate
 func Gate(w io.Writer, r *gate.Result, o GateOptions) error {
 	var buf bytes.Buffer
 	p := newPrinter(&buf, o.Text)
-	for _, f := range r.Of(gate.New) {
-		p.newFinding(&f, o)
+	for _, f := range r.Failing() {
+		p.failingFinding(&f, o)
 		p.blank()
 	}
 	p.badEntries(r, o)
@@ -50,8 +51,8 @@ func retriedText(n int) string {
 
 const gateColumn = 10 // where the texts of a gate begin, less 1
 
-func (p *printer) newFinding(f *gate.Finding, o GateOptions) {
-	p.item(0, pad("NEW", gateColumn), bad|strong, fmt.Sprintf("%s on %s: %s %s  ", f.Scenario, f.Host, f.Law, f.Kind), strong, f.Title+"  "+f.Fingerprint, strong)
+func (p *printer) failingFinding(f *gate.Finding, o GateOptions) {
+	p.item(0, pad(strings.ToUpper(string(f.Fate)), gateColumn), bad|strong, fmt.Sprintf("%s on %s: %s %s  ", f.Scenario, f.Host, f.Law, f.Kind), strong, f.Title+"  "+f.Fingerprint, strong)
 	v := &f.Finding.Finding
 	p.field(2, gateColumn-1, "expected", v.Expected)
 	p.field(2, gateColumn-1, "found", v.Found)
@@ -172,7 +173,7 @@ func (p *printer) rest(r *gate.Result) {
 		f := &r.Findings[i]
 		text := f.Title
 		switch f.Fate {
-		case gate.New:
+		case gate.New, gate.Unlisted:
 			continue
 		case gate.Listed:
 			text += fmt.Sprintf(" (%s; until %s)", f.Entry.Reason, f.Entry.Expires.Format(time.DateOnly))

@@ -20,12 +20,12 @@ func GateGitHub(w io.Writer, r *gate.Result, o GateOptions) error {
 		}
 		fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", level, place, githubProperty(title), githubText(text))
 	}
-	for _, f := range r.Of(gate.New) {
+	for _, f := range r.Failing() {
 		place := ""
 		if f.Run != nil {
 			place = githubFile(f.Run)
 		}
-		say("error", place, fmt.Sprintf("%s on %s: new %s %s", f.Scenario, f.Host, f.Law, f.Kind),
+		say("error", place, fmt.Sprintf("%s on %s: %s %s %s", f.Scenario, f.Host, f.Fate, f.Law, f.Kind),
 			fmt.Sprintf("%s\nexpected: %s\nfound: %s\nwhy: %s\nfix: %s\nlisted as: %s", f.Title, f.Expected, f.Found, f.Why, f.Fix, f.Name()))
 	}
 	bad := r.Bad()

@@ -12,16 +12,18 @@ import (
 
 var gateSign = map[gate.Outcome]string{gate.Pass: "✅", gate.Fail: "❌", gate.HostFailed: "❌", gate.Inconclusive: "❔"}
 
+var failingTitle = map[gate.Fate]string{gate.New: "New", gate.Unlisted: "Unlisted"}
+
 // GateMarkdown is what a gate says for the summary of a CI step and for a
 // comment: what has to be done first, the rest folded. The error is w's.
 func GateMarkdown(w io.Writer, r *gate.Result, o GateOptions) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "## %s leakbench gate: %s\n\n%s. %s, %s%s.\n\n", gateSign[r.Outcome], r.Outcome, md(r.Reason, maxText),
 		plural(r.Plays, "scenario"), plural(len(r.Runs), "run"), retriedText(r.Retried))
-	fresh, more := firstOf(r.Of(gate.New), mdFindings)
+	fresh, more := firstOf(r.Failing(), mdFindings)
 	for i := range fresh {
 		f := &fresh[i]
-		fmt.Fprintf(&b, "### New: %s on %s\n\n", md(f.Scenario, maxName), md(f.Host, maxName))
+		fmt.Fprintf(&b, "### %s: %s on %s\n\n", failingTitle[f.Fate], md(f.Scenario, maxName), md(f.Host, maxName))
 		mdFinding(&b, &f.Finding.Finding)
 		if text := seenText(f); text != "" {
 			fmt.Fprintf(&b, "Seen %s.\n\n", md(text, maxText))
@@ -31,7 +33,7 @@ func GateMarkdown(w io.Writer, r *gate.Result, o GateOptions) error {
 		}
 	}
 	if more > 0 {
-		fmt.Fprintf(&b, "and %s more\n\n", plural(more, "new finding"))
+		fmt.Fprintf(&b, "and %s more\n\n", plural(more, "finding"))
 	}
 	mdTodo(&b, r, o)
 	mdCompared(&b, r)
@@ -131,7 +133,7 @@ func mdRest(b *bytes.Buffer, r *gate.Result) {
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Fate == gate.New {
+		if f.Fate == gate.New || f.Fate == gate.Unlisted {
 			continue
 		}
 		text := fmt.Sprintf("%s: %s %s %s: %s", fateWord[f.Fate], md(playText(f.Play), 2*maxName), md(f.Law, maxName), mdCode(f.Kind, maxName), md(f.Title, maxText/4))

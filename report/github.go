@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/verdict"
@@ -48,13 +50,17 @@ func github(b *bytes.Buffer, runs []verdict.Judged) error {
 	return nil
 }
 
-// githubFile names the scenario's file where it is one of the repository: a
-// built-in one has no folder.
+// githubFile names the scenario's file where it is one of the repository: it has
+// a folder, or the command names it as a file.
 func githubFile(j *verdict.Judged) string {
-	if j.Run == nil || !strings.ContainsAny(j.Run.Header.Scenario.File, `/\`) {
+	if j.Run == nil {
 		return ""
 	}
-	return "file=" + githubProperty(j.Run.Header.Scenario.File) + ",line=1,"
+	file := j.Run.Header.Scenario.File
+	if !strings.ContainsAny(file, `/\`) && !slices.Contains(j.Run.Header.Command, file) {
+		return "" // a built-in one
+	}
+	return "file=" + githubProperty(path.Clean(strings.ReplaceAll(file, `\`, "/"))) + ",line=1,"
 }
 
 var githubEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", "##", `#\#`)

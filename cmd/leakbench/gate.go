@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,12 +27,14 @@ type decideFlags struct {
 	compareFlags
 	baseline string
 	known    string
+	strict   bool
 }
 
 func (f *decideFlags) register(cmd *cobra.Command) {
 	f.compareFlags.register(cmd)
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "earlier runs, a folder or a blob: what they have found is not new")
 	cmd.Flags().StringVar(&f.known, "known", known.File, "the list of known findings")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "a finding that nobody has listed fails, whether the baseline has it or not")
 }
 
 type gateFlags struct {
@@ -49,10 +50,10 @@ const gateLong = `Play scenarios, hold what they show against the list of known 
 baseline, and answer with one exit code. Without a scenario it is all that
 the host can be played: a command that can't be asked for anything, a few.
 
-A finding passes where the list has it (` + known.File + `) or the baseline.
-An entry of the list that is not found any more fails, and so does one whose
-day is over. What could not be decided is no pass: --retries plays it again,
-and says so.
+A finding passes where the list has it (` + known.File + `) or the baseline; with
+--strict, the list alone. An entry of the list that is not found any more fails,
+and so does one whose day is over. What could not be decided is no pass:
+--retries plays it again, and says so.
 
 Several machines share the work with --shard 1/4 ... 4/4, each with --blob, and
 leakbench merge makes one answer of the blobs. In a Kubernetes Indexed Job,
@@ -87,41 +88,27 @@ func (a *app) gateCommand() *cobra.Command {
 
 // gate is the whole command on one screen.
 func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
-	params, err := f.check()
+	if f.retries < 0 || f.retries > 10 {
+		return usage(fmt.Errorf("--retries %d: must be 0 to 10", f.retries), "")
+	}
+	d, err := f.decider()
 	if err != nil {
 		return err
 	}
-	outlets, err := a.runOutlets(cmd, f.reporters)
+	s, err := a.set(cmd, args, f.runFlags, a.allFor)
 	if err != nil {
 		return err
 	}
-	d, err := f.decider(params)
-	if err != nil {
+	if s.plays, err = distinct(s.plays); err != nil {
 		return err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	names, command := splitAtDash(cmd, args)
-	spec, err := theHost(self, f.host, command)
-	if err != nil {
-		return err
-	}
-	if len(names) == 0 {
-		names = a.allFor(spec)
-	}
-	plays, err := load(names)
-	if err != nil {
-		return err
-	}
-	part, mine, err := f.part(a.applicable(plays, spec), spec, d.Base)
+	part, mine, err := f.part(s, d.Base)
 	if err != nil {
 		return err
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	part.Runs, err = a.playPart(ctx, self, mine, spec, f)
+	err = a.playEach(ctx, s, mine, f.runFlags, f.retries, func(tries []gate.Attempt) { part.Runs = append(part.Runs, tries...) })
 	d.Attempts, d.Idle = part.Runs, len(mine) == 0 && len(part.Plan) > 0 // a shard more than there are plays
 	if len(part.Runs) > 0 {                                              // for leakbench known, which takes the newest gate
 		_ = blob.Write(filepath.Join(f.out, lastGate), part)
@@ -131,7 +118,7 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 			err = errors.Join(err, usage(packed, "choose another file with --blob"))
 		}
 	}
-	return a.answer(d, err, outlets, f.decideFlags)
+	return a.answer(d, err, s.outlets, f.decideFlags)
 }
 
 // lastGate is where a gate keeps its runs in the folder of the runs. The name
@@ -150,36 +137,16 @@ func (a *app) allFor(spec host.Spec) []string {
 	return scenarios.ForCommands()
 }
 
-// applicable leaves out what a host's file says can't be played with it, and
-// says so.
-func (a *app) applicable(plays []*scenarios.Scenario, spec host.Spec) []*scenarios.Scenario {
-	return slices.DeleteFunc(plays, func(p *scenarios.Scenario) bool {
-		why := spec.Scenarios[p.Name].NotApplicable
-		if why != "" {
-			fmt.Fprintf(a.err, "%s is not applicable to %s: %s\n", p.Name, spec.Name, printable(why))
-		}
-		return why != ""
-	})
-}
-
-func (f *gateFlags) check() (gate.Params, error) {
-	p, err := f.params()
-	if err != nil {
-		return gate.Params{}, err
-	}
-	if f.retries < 0 || f.retries > 10 {
-		return gate.Params{}, usage(fmt.Errorf("--retries %d: must be 0 to 10", f.retries), "")
-	}
-	return gate.Params{Compare: p}, f.runFlags.check()
-}
-
 // decider reads the list and the baseline before anything runs.
-func (f *decideFlags) decider(p gate.Params) (gate.Params, error) {
+func (f *decideFlags) decider() (p gate.Params, err error) {
+	if p.Compare, err = f.params(); err != nil {
+		return p, err
+	}
 	list, err := loadKnown(f.known, f.known != known.File)
 	if err != nil {
 		return p, err
 	}
-	p.Known, p.Now, p.Measures = list, time.Now(), gate.Measures(f.measures)
+	p.Known, p.Strict, p.Now, p.Measures = list, f.strict, time.Now(), gate.Measures(f.measures)
 	p.Failed = func(j *verdict.Judged) bool { return hostFailed(*j) }
 	if f.baseline != "" {
 		p.HasBase = true
@@ -191,17 +158,17 @@ func (f *decideFlags) decider(p gate.Params) (gate.Params, error) {
 }
 
 // part is what all shards are to do, and mine what this one does of it.
-func (f *gateFlags) part(plays []*scenarios.Scenario, spec host.Spec, base []verdict.Judged) (part gate.Part, mine []*scenarios.Scenario, err error) {
+func (f *gateFlags) part(s stage, base []verdict.Judged) (part gate.Part, mine []*scenarios.Scenario, err error) {
 	shard, err := gate.ParseShard(f.shard, os.Getenv)
 	if err != nil {
 		return part, nil, usage(err, "")
 	}
-	part = gate.Part{Shard: shard, Host: spec.Name, Repeat: f.repeat}
-	for _, p := range plays {
+	part = gate.Part{Shard: shard, Host: s.spec.Name, Repeat: f.repeat}
+	for _, p := range s.plays {
 		part.Plan = append(part.Plan, gate.Item{Scenario: p.Name})
 	}
 	if shard.Count == 0 {
-		return part, plays, nil
+		return part, s.plays, nil
 	}
 	earlier := base
 	if f.costs != "" {
@@ -210,12 +177,12 @@ func (f *gateFlags) part(plays []*scenarios.Scenario, spec host.Spec, base []ver
 		}
 	}
 	var costed []gate.Costed
-	for _, p := range plays {
+	for _, p := range s.plays {
 		costed = append(costed, gate.Costed{Name: p.Name, Cost: costOf(p, earlier)})
 	}
 	shards, mark := gate.Split(costed, shard.Count)
 	part.Mark = mark
-	for _, p := range plays {
+	for _, p := range s.plays {
 		if slices.Contains(shards[shard.Index-1], p.Name) {
 			mine = append(mine, p)
 		}
@@ -230,19 +197,6 @@ func costOf(p *scenarios.Scenario, earlier []verdict.Judged) time.Duration {
 		return cost
 	}
 	return time.Second + time.Duration(len(p.Expand()))*20*time.Millisecond
-}
-
-func (a *app) playPart(ctx context.Context, self string, plays []*scenarios.Scenario, spec host.Spec, f gateFlags) ([]gate.Attempt, error) {
-	var all []gate.Attempt
-	var failed error
-	for _, play := range plays {
-		attempts, err := a.playRepeats(ctx, self, play, spec, f.runFlags, f.retries)
-		all, failed = append(all, attempts...), errors.Join(failed, err)
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return all, failed
 }
 
 var exitOfGate = map[gate.Outcome]int{
@@ -326,11 +280,7 @@ no pass. The answer is that of one machine that had run it all.
 			if err != nil {
 				return err
 			}
-			p, err := f.params()
-			if err != nil {
-				return err
-			}
-			d, err := f.decider(gate.Params{Compare: p})
+			d, err := f.decider()
 			if err != nil {
 				return err
 			}

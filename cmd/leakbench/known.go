@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,9 @@ one whose day is over.`,
 	update := &cobra.Command{
 		Use: "update [RUN...] --reason WHY", Short: "Add what runs have found and the list has not",
 		Long: `Add what runs have found and the list has not: each error, by its fingerprint. A
-finding that only some runs of its scenario show gets "sometimes: true".
+finding that only some runs of its scenario show gets "sometimes: true". It takes
+the place of an entry whose day is over.
+
 RUN is a run, a folder of runs or a blob; without one it is the newest gate.`,
 		Example: `  leakbench known update --reason "upstream, owner/repository#12" --expires 2030-01-31
   leakbench known update --only storm:L1 --reason "waits for the new client" .leakbench`,
@@ -56,7 +59,7 @@ RUN is a run, a folder of runs or a blob; without one it is the newest gate.`,
 	}
 	update.Flags().StringVar(&f.reason, "reason", "", "why it is accepted for now")
 	update.Flags().StringVar(&f.expires, "expires", "", fmt.Sprintf("last day it is good for, 2030-01-31 (default: in %d days)", known.Days))
-	update.Flags().StringVar(&f.only, "only", "", "only this finding: scenario[:law[:fingerprint]]")
+	update.Flags().StringVar(&f.only, "only", "", "only this finding, scenario[:law[:fingerprint]]; one that is named in full needs no run here")
 	prune := &cobra.Command{
 		Use: "prune [RUN...]", Short: "Take out what runs have not found any more",
 		Long: `Take out the entries that runs have not found any more. Entries of scenarios and
@@ -111,48 +114,84 @@ func (a *app) knownShow(args []string, f knownFlags) error {
 
 func (a *app) knownUpdate(args []string, f knownFlags) error {
 	now := time.Now()
-	if strings.TrimSpace(f.reason) == "" {
-		return usage(errors.New("a known finding needs a reason"), `for example: --reason "upstream, owner/repository#12"`)
-	}
-	expires := now.UTC().AddDate(0, 0, known.Days).Truncate(24 * time.Hour)
-	if f.expires != "" {
-		day, err := time.Parse(time.DateOnly, f.expires)
-		if err != nil {
-			return usage(fmt.Errorf("--expires %q is no day", f.expires), "for example: --expires "+expires.Format(time.DateOnly))
-		}
-		expires = day
+	expires, err := f.reasoned(now)
+	if err != nil {
+		return err
 	}
 	l, err := loadKnown(f.file, false)
 	if err != nil {
 		return err
 	}
-	runs, err := latestRuns(args)
+	fresh, err := f.fresh(args, &l, expires, now)
 	if err != nil {
 		return err
 	}
-	fresh := l.Unlisted(runs, f.reason, expires, now)
-	kept := fresh[:0]
-	for _, e := range fresh {
-		if f.only == "" || e.Finding() == f.only || strings.HasPrefix(e.Finding(), f.only+":") {
-			kept = append(kept, e)
-		}
-	}
-	if len(kept) == 0 {
+	if len(fresh) == 0 {
 		_, err := fmt.Fprintln(a.out, "nothing to add: every error of these runs is listed")
 		return err
 	}
-	edited, err := l.With(kept...)
+	edited, over, err := l.Renewed(fresh, now)
 	if err != nil {
 		return usage(err, "")
 	}
 	if err := writeKnown(f.file, edited.Source); err != nil {
 		return err
 	}
-	for _, e := range kept {
-		fmt.Fprintf(a.out, "added  %s on %s, until %s\n", e.Finding(), printable(e.Host), e.Expires.Format(time.DateOnly))
+	for i := range over {
+		fmt.Fprintf(a.out, "taken out  line %d: %s, expired on %s\n", over[i].Line, over[i].Finding(), over[i].Expires.Format(time.DateOnly))
+	}
+	for i := range fresh {
+		e, on := &fresh[i], "any host"
+		if e.Host != "" {
+			on = e.Host
+		}
+		fmt.Fprintf(a.out, "added  %s on %s, until %s\n", e.Finding(), printable(on), e.Expires.Format(time.DateOnly))
 	}
 	_, err = fmt.Fprintf(a.out, "%s has %s; commit it\n", printable(f.file), entries(len(edited.Entries)))
 	return err
+}
+
+// reasoned checks what an entry needs of a person, and says its last day.
+func (f *knownFlags) reasoned(now time.Time) (expires time.Time, err error) {
+	if strings.TrimSpace(f.reason) == "" {
+		return expires, usage(errors.New("a known finding needs a reason"), `for example: --reason "upstream, owner/repository#12"`)
+	}
+	expires = now.UTC().AddDate(0, 0, known.Days).Truncate(24 * time.Hour)
+	if f.expires == "" {
+		return expires, nil
+	}
+	day, err := time.Parse(time.DateOnly, f.expires)
+	if err != nil {
+		return expires, usage(fmt.Errorf("--expires %q is no day", f.expires), "for example: --expires "+expires.Format(time.DateOnly))
+	}
+	if day.Before(now.UTC().Truncate(24 * time.Hour)) {
+		return expires, usage(fmt.Errorf("--expires %s is over already", f.expires), "for example: --expires "+expires.Format(time.DateOnly))
+	}
+	return day, nil
+}
+
+// fresh are the entries to add: what the runs have found, or of that --only.
+// A finding that is named in full needs no run here: it is that of another
+// machine, whose report says how to accept it.
+func (f *knownFlags) fresh(args []string, l *known.List, expires, now time.Time) ([]known.Entry, error) {
+	runs, missing := latestRuns(args)
+	unlisted := func(l *known.List) []known.Entry {
+		return slices.DeleteFunc(l.Unlisted(runs, f.reason, expires, now), func(e known.Entry) bool {
+			return f.only != "" && e.Finding() != f.only && !strings.HasPrefix(e.Finding(), f.only+":")
+		})
+	}
+	kept := unlisted(l)
+	if len(kept) > 0 || f.only == "" || len(args) > 0 || len(unlisted(&known.List{})) > 0 {
+		return kept, missing
+	}
+	named, err := known.Named(f.only, f.reason, expires)
+	if err != nil {
+		return nil, missing
+	}
+	if l.Has(&named, now) {
+		return nil, nil
+	}
+	return []known.Entry{named}, nil
 }
 
 func (a *app) knownPrune(args []string, f knownFlags) error {

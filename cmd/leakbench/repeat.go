@@ -7,21 +7,35 @@ import (
 
 	"github.com/leakbench/leakbench/internal/compare"
 	"github.com/leakbench/leakbench/internal/gate"
-	"github.com/leakbench/leakbench/internal/host"
 	"github.com/leakbench/leakbench/internal/runner"
 	"github.com/leakbench/leakbench/internal/verdict"
 	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
+// playEach plays one scenario after the other and hands on the tries of each.
+// An interrupt ends it.
+func (a *app) playEach(ctx context.Context, s stage, plays []*scenarios.Scenario, f runFlags, retries int, take func([]gate.Attempt)) error {
+	var failed error
+	for _, play := range plays {
+		tries, err := a.playRepeats(ctx, s, play, f, retries)
+		take(tries)
+		failed = errors.Join(failed, err)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return failed
+}
+
 // playRepeats plays as often as asked for, and a run without a verdict again,
 // up to so many times. Each draws its own seed unless there is one for all.
-func (a *app) playRepeats(ctx context.Context, self string, play *scenarios.Scenario, spec host.Spec, f runFlags, retries int) ([]gate.Attempt, error) {
+func (a *app) playRepeats(ctx context.Context, s stage, play *scenarios.Scenario, f runFlags, retries int) ([]gate.Attempt, error) {
 	tries := gate.Tries{
 		Repeat: f.repeat, Retries: retries,
 		Again: func(err error) bool { return errors.Is(err, runner.ErrHost) && ctx.Err() == nil },
 	}
-	return tries.Play(func(int, int) (*verdict.Judged, error) { return a.playOne(ctx, self, play, spec, f) })
+	return tries.Play(func(int, int) (*verdict.Judged, error) { return a.playOne(ctx, s.self, play, s.spec, f) })
 }
 
 // concludeRepeats is conclude, with how often each play leaked.

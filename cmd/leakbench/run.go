@@ -99,49 +99,69 @@ func hostNames() []string {
 
 // run is the whole use of the bench on one screen: load, run, judge, report.
 func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	outlets, err := a.runOutlets(cmd, f.reporters)
-	if err != nil {
-		return err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	names, command := splitAtDash(cmd, args)
-	spec, err := theHost(self, f.host, command)
-	if err != nil {
-		return err
-	}
-	plays, err := load(names)
+	s, err := a.set(cmd, args, f, nil)
 	if err != nil {
 		return err
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	var judged []verdict.Judged
-	var failed error
-	for _, play := range plays {
-		if why := spec.Scenarios[play.Name].NotApplicable; why != "" {
-			fmt.Fprintf(a.err, "%s is not applicable to %s: %s\n", play.Name, spec.Name, printable(why))
-			if len(plays) == 1 {
-				failed = &failure{code: exitInconclusive, err: fmt.Errorf("nothing was played: %s is not applicable to %s", play.Name, spec.Name)}
-			}
-			continue
-		}
-		attempts, err := a.playRepeats(ctx, self, play, spec, f, 0)
-		judged = append(judged, gate.Final(attempts)...)
-		failed = errors.Join(failed, err)
-		if ctx.Err() != nil {
-			break
-		}
+	failed := a.playEach(ctx, s, s.plays, f, 0, func(tries []gate.Attempt) { judged = append(judged, gate.Final(tries)...) })
+	if len(s.plays) == 0 {
+		failed = &failure{code: exitInconclusive, err: fmt.Errorf("nothing was played: nothing of it is applicable to %s", s.spec.Name)}
 	}
 	if f.repeat > 1 && len(judged) > 0 {
-		return a.concludeRepeats(judged, failed, outlets)
+		return a.concludeRepeats(judged, failed, s.outlets)
 	}
-	return a.conclude(judged, failed, outlets)
+	return a.conclude(judged, failed, s.outlets)
+}
+
+// stage is what has to be known before anything is played: where the outputs
+// go, which host, and the scenarios that can be played with it.
+type stage struct {
+	outlets []outlet
+	self    string // the program, which is executed again
+	spec    host.Spec
+	plays   []*scenarios.Scenario
+}
+
+// set makes the stage from a command line. Where that names no scenario, all
+// says which they are; nil is an error.
+func (a *app) set(cmd *cobra.Command, args []string, f runFlags, all func(host.Spec) []string) (s stage, err error) {
+	if err := f.check(); err != nil {
+		return s, err
+	}
+	if s.outlets, err = a.runOutlets(cmd, f.reporters); err != nil {
+		return s, err
+	}
+	if s.self, err = os.Executable(); err != nil {
+		return s, err
+	}
+	names, command := splitAtDash(cmd, args)
+	if s.spec, err = theHost(s.self, f.host, command); err != nil {
+		return s, err
+	}
+	if len(names) == 0 && all != nil {
+		names = all(s.spec)
+	}
+	plays, err := load(names)
+	if err != nil {
+		return s, err
+	}
+	s.plays = a.applicable(plays, s.spec)
+	return s, nil
+}
+
+// applicable leaves out what a host's file says can't be played with it, and
+// says so.
+func (a *app) applicable(plays []*scenarios.Scenario, spec host.Spec) []*scenarios.Scenario {
+	return slices.DeleteFunc(plays, func(p *scenarios.Scenario) bool {
+		why := spec.Scenarios[p.Name].NotApplicable
+		if why != "" {
+			fmt.Fprintf(a.err, "%s is not applicable to %s: %s\n", p.Name, spec.Name, printable(why))
+		}
+		return why != ""
+	})
 }
 
 func (f *runFlags) check() error {

@@ -153,6 +153,12 @@ func scoredScenarios(names []string) ([]*scenarios.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	return distinct(all)
+}
+
+// distinct leaves each scenario in once. Two of one name could not be told
+// apart.
+func distinct(all []*scenarios.Scenario) ([]*scenarios.Scenario, error) {
 	var plays []*scenarios.Scenario
 	for _, s := range all {
 		at := slices.IndexFunc(plays, func(p *scenarios.Scenario) bool { return p.Name == s.Name })

@@ -38,6 +38,7 @@ type Params struct {
 	Base     []verdict.Judged // nil: there is no baseline
 	HasBase  bool
 	Known    known.List
+	Strict   bool // what the baseline has fails too, unless it is listed
 	Now      time.Time
 	Measures Measures // "" is MeasuresFail
 	Compare  compare.Params
@@ -49,13 +50,14 @@ type Params struct {
 // Fate is what the gate makes of a finding.
 type Fate string
 
-// The fates. New alone fails.
+// The fates. New and Unlisted fail.
 const (
-	New     Fate = "new"
-	Warning Fate = "warning" // new, and the scenario says that it is no error
-	Listed  Fate = "listed"
-	InBase  Fate = "in the baseline" // listed nowhere, but nothing that this change has brought
-	Fixed   Fate = "fixed"           // the baseline had it
+	New      Fate = "new"
+	Unlisted Fate = "unlisted" // in the baseline, listed nowhere, and the gate is strict
+	Warning  Fate = "warning"  // new, and the scenario says that it is no error
+	Listed   Fate = "listed"
+	InBase   Fate = "in the baseline" // listed nowhere, but nothing that this change has brought
+	Fixed    Fate = "fixed"           // the baseline had it
 )
 
 // Finding is a finding with its fate.
@@ -139,12 +141,15 @@ func fates(all []compare.Finding, p Params) []Finding {
 			continue // what could not be decided is told of its run
 		case f.Entry != nil:
 			f.Fate = Listed
-		case f.State == compare.Known:
+		case f.State == compare.Known && (!p.Strict || f.Severity == record.SeverityWarning):
 			f.Fate = InBase
 		case f.Severity == record.SeverityWarning:
 			f.Fate = Warning
 		default:
 			f.Fate = New
+			if f.State == compare.Known {
+				f.Fate = Unlisted
+			}
 			out = append(out, f)
 			continue
 		}
@@ -163,6 +168,9 @@ func (r *Result) Of(fate Fate) []Finding {
 	}
 	return out
 }
+
+// Failing are the findings that fail the gate.
+func (r *Result) Failing() []Finding { return append(r.Of(New), r.Of(Unlisted)...) }
 
 // Bad are the entries that have to be dealt with.
 func (r *Result) Bad() []known.Checked {
@@ -204,6 +212,7 @@ func (r *Result) decide(failed int, idle bool) (Outcome, string) {
 	}
 	bad := reasons{
 		{len(r.Of(New)), "new finding", "new findings"},
+		{len(r.Of(Unlisted)), "unlisted finding", "unlisted findings"},
 		{stale, "stale entry", "stale entries"},
 		{expired, "expired entry", "expired entries"},
 		{slower, "measure grown", "measures grown"},

@@ -199,6 +199,35 @@ known:
 	golden(t, "fresh.golden", made.Source)
 }
 
+// A fresh entry comes in the place of those whose day is over and that listed
+// the same, and of no others.
+func TestRenewed(t *testing.T) {
+	t.Parallel()
+	const text = "known:\n" +
+		"  - {finding: storm:L1:0123456789ab, host: h, reason: over, expires: 2020-01-01}\n" +
+		"  - {finding: storm, reason: over and wide, expires: 2020-01-01}\n" +
+		"  - {finding: storm:L1, host: other, reason: over elsewhere, expires: 2020-01-01}\n" +
+		"  - {finding: storm:L1, reason: good, expires: 2999-01-01}\n"
+	l := parse(t, text)
+	fresh := known.Entry{Scenario: "storm", Law: "L1", Fingerprint: print1, Host: "h", Reason: "r", Expires: today.Truncate(24 * time.Hour)}
+	edited, over, err := l.Renewed([]known.Entry{fresh}, today)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"storm:L1:" + print1, "storm"}, []string{over[0].Finding(), over[1].Finding()})
+	require.Len(t, edited.Entries, 3)
+	assert.Equal(t, []string{"over elsewhere", "good", "r"}, []string{edited.Entries[0].Reason, edited.Entries[1].Reason, edited.Entries[2].Reason})
+}
+
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	e, err := known.Named("storm:L1:"+print1, "r", today)
+	require.NoError(t, err)
+	assert.Equal(t, known.Entry{Scenario: "storm", Law: "L1", Fingerprint: print1, Reason: "r", Expires: today}, e)
+	for _, text := range []string{"", "storm", "storm:L1", "storm:L99:" + print1, "storm:L1:x", "storm:L1:" + print1 + "\n  - {finding: cron, reason: r, expires: 2999-01-01}"} {
+		_, err := known.Named(text, "r", today)
+		assert.Error(t, err, "%q", text)
+	}
+}
+
 // A list that can't be edited line by line is left alone.
 func TestAnEditThatWouldBreakTheFileIsRefused(t *testing.T) {
 	t.Parallel()
