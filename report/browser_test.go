@@ -58,6 +58,7 @@ func TestInBrowser(t *testing.T) {
 		{"suite opens", suite},
 		{"huge", opens},
 		{"compared", compared},
+		{"gated", gated},
 	} {
 		t.Run(use.name, func(t *testing.T) { use.play(t, browser) })
 	}
@@ -248,17 +249,36 @@ func suite(t *testing.T, browser context.Context) {
 
 func compared(t *testing.T, browser context.Context) {
 	var out strings.Builder
-	require.NoError(t, Compared(&out, []verdict.Judged{realRun(t, "storm-exact"), realRun(t, "cron-reap-all")}, []verdict.Judged{realRun(t, "storm-naive")}))
-	assert.Contains(t, out.String(), "storm on exact was not played in the base", "several hosts: each with itself")
-
 	base, head := []verdict.Judged{realRun(t, "storm-naive"), realRun(t, "crash-naive")}, []verdict.Judged{realRun(t, "storm-exact")}
 	out.Reset()
-	require.NoError(t, Compared(&out, head, base))
+	require.NoError(t, HTMLAgainst(&out, head, against(head, base, "")))
 	checkMarkup(t, out.String())
 	b := openPage(t, browser, out.String()).ready()
-	assert.Equal(t, "Against the base: 0 new, 0 known, 4 fixed", eval[string](b, `document.querySelector(".compare h2").textContent`))
-	assert.Contains(t, eval[string](b, `document.querySelector(".compare").textContent`), "crash was played in the base only")
+	assert.Equal(t, "✗ 0 new|≡ 0 known|✓ 4 fixed|against 2 runs of the base, of host naive", eval[string](b, standingText))
+	assert.Equal(t, 4, eval[int](b, `document.querySelectorAll(".compare tr.good").length`))
 	b.shoot("compared")
+	b.axe()
+	b.quiet()
+}
+
+const standingText = `[...document.querySelectorAll(".standing > li")].map((e) => e.textContent).join("|")`
+
+// gated: the page of a gate says what is new, and leads with it.
+func gated(t *testing.T, browser context.Context) {
+	runs := []verdict.Judged{realRun(t, "storm-naive")}
+	var out strings.Builder
+	require.NoError(t, HTMLAgainst(&out, runs, listed(runs, "storm:L1", "storm:L2")))
+	checkMarkup(t, out.String())
+	b := openPage(t, browser, out.String()).ready()
+	assert.Equal(t, "✗ 1 new|≡ 3 known|✓ 0 fixed|! 1 stale|against known.yaml (2 listed)", eval[string](b, standingText))
+	assert.Contains(t, eval[string](b, `document.querySelector(".sentence").textContent`), "10 dead processes of flaky were never waited for")
+	assert.Equal(t, "✗ new|≡ known|≡ known|≡ known", eval[string](b, `[...document.querySelectorAll(".finding .tag")].map((e) => e.textContent).join("|")`))
+	b.click("First finding")
+	assert.Equal(t, "flaky#1", eval[string](b, picture+`.run.name(`+picture+`.selected)`), "the zombie, which is new")
+	b.shoot("gated")
+	b.axe()
+	b.run(emulation.SetDeviceMetricsOverride(390, 844, 2, true))
+	assert.LessOrEqual(t, eval[float64](b, `document.documentElement.scrollWidth`), 390.0)
 	b.axe()
 	b.quiet()
 }

@@ -276,7 +276,7 @@ func (p *payload) findings(s *story, rows []line) {
 			kinAt[r.kin.Identity] = int64(i)
 		}
 	}
-	head, _ := firstOf(gravestFirst(s.Verdict.Findings), findingsOf)
+	head, _ := firstOf(s.order, findingsOf)
 	for i := range head {
 		f := &head[i]
 		m := payloadMark{ID: p.ID + "f" + itoa(i+1), Title: f.Title, Kind: f.Kind, Law: f.Law, Times: []int64{}, Rows: []int64{}}
