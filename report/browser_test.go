@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/verdict"
 )
 
@@ -67,7 +69,15 @@ func TestInBrowser(t *testing.T) {
 const picture = `document.querySelector(".live").picture`
 
 func filters(t *testing.T, browser context.Context) {
-	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	j := realRun(t, "storm-naive")
+	j.HostLog = "a line of the host\n\nanother: <b>flaky#2</b> is gone\n"
+	j.Run.Events = slices.Clone(j.Run.Events)
+	for i := range j.Run.Events {
+		if e := &j.Run.Events[i]; e.Kind == record.Bye && e.Server == "steady#1" {
+			e.Kind, e.Text = record.WroteStderr, "<i>one</i>\ntwo"
+		}
+	}
+	b := openTab(t, browser, []verdict.Judged{j}).ready()
 	b.run(chromedp.ScrollIntoView(".list", chromedp.ByQuery))
 	b.becomes(`document.querySelector(".messages .message") !== null`)
 	all := eval[string](b, `document.querySelector(".list .note").textContent`)
@@ -86,6 +96,8 @@ func filters(t *testing.T, browser context.Context) {
 		{"kind:signal", 24, true},
 		{"flaky#2", 4, true}, // and 20, 21, 22 ...
 		{"server:nothing", 0, true},
+		{"process:steady", 1, true},
+		{"process:host", 0, true},
 	} {
 		b.run(chromedp.Evaluate(fmt.Sprintf(`{ const box = document.querySelector("#r1-filter"); box.value = %q; box.dispatchEvent(new Event("input")); }`, one.filter), nil))
 		eval[bool](b, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
@@ -96,6 +108,18 @@ func filters(t *testing.T, browser context.Context) {
 		assert.InDelta(t, one.rows, kept, 0, "rows that %q keeps", one.filter)
 		now := eval[string](b, `document.querySelector(".list .note").textContent`)
 		assert.Equal(t, one.fewerEvents, now != all, "messages that %q keeps: %s", one.filter, now)
+	}
+	for filter, want := range map[string]string{
+		"kind:stderr":                "steady#1 <i>one</i>|steady#1 two|host a line of the host|host another: <b>flaky#2</b> is gone",
+		"kind:stderr process:host":   "host a line of the host|host another: <b>flaky#2</b> is gone",
+		"kind:stderr server:steady":  "steady#1 <i>one</i>|steady#1 two",
+		"kind:stderr !process:host":  "steady#1 <i>one</i>|steady#1 two",
+		"kind:stderr process:bench":  "",
+		"kind:stderr gone":           "host another: <b>flaky#2</b> is gone",
+		"process:host kind:host end": "host ended: exit 0, as asked",
+	} {
+		b.run(chromedp.Evaluate(fmt.Sprintf(`{ const box = document.querySelector("#r1-filter"); box.value = %q; box.dispatchEvent(new Event("input")); }`, filter), nil))
+		b.becomes(fmt.Sprintf(`[...document.querySelectorAll(".message")].map((m) => m.children[1].textContent + " " + m.children[3].textContent).join("|") === %q`, want))
 	}
 	b.quiet()
 }
@@ -278,7 +302,7 @@ func gated(t *testing.T, browser context.Context) {
 	b.shoot("gated")
 	b.axe()
 	b.run(emulation.SetDeviceMetricsOverride(390, 844, 2, true))
-	assert.LessOrEqual(t, eval[float64](b, `document.documentElement.scrollWidth`), 390.0)
+	b.becomes(`document.documentElement.scrollWidth <= 390`)
 	b.axe()
 	b.quiet()
 }

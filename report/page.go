@@ -60,12 +60,12 @@ type runView struct {
 	Host     string `max:"80"`
 	About    string `max:"300"`
 	Sentence string
-	Blame    string `max:"300"`
+	Blame    string  `max:"300"`
 	Standing []count // new, known, fixed, where the run is held against something
 	Against  string  `max:"300"`
 	Entries  []entryView
 	Compare  *compareView // where the page is of this run alone
-	HostLog  string `max:"64000" lines:"keep"`
+	HostLog  string       `max:"64000" lines:"keep"`
 	Raw      string
 	Facts    []fact
 	Laws     []lawView
