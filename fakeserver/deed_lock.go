@@ -3,7 +3,6 @@ package fakeserver
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/leakbench/leakbench/internal/birth"
 )
@@ -45,7 +44,7 @@ func lockDeed() deed {
 func (s *server) lockedOut(f Fault) {
 	why := fmt.Sprintf("the %s is taken by another launch of %s", f.variant(), s.label)
 	s.bench.fault(birth.Fault{On: f.On, Do: f.Do, Detail: why, Breaks: true})
-	fmt.Fprintln(os.Stderr, why)
+	fmt.Fprintln(s.bench.stderr, why)
 	s.bench.note(birth.Note{Note: birth.NoteBye, Text: why})
 	s.exit(max(f.Code, 1))
 }

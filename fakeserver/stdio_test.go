@@ -186,10 +186,15 @@ func TestFloodBlocks(t *testing.T) {
 			}
 			b.awaitKind(id, record.Faulted)
 			awaitPipeWrite(t, p, 2)
+			assert.Contains(t, b.awaitKind(id, record.WroteStderr).Text, "1024 KiB, which begin: WARN leakbench-fakeserver", "told before anybody reads it")
+			assert.NotContains(t, b.story(), "somebody has read it")
 			assert.True(t, p.running())
 			n, err := io.Copy(io.Discard, io.LimitReader(r, 2<<20))
 			require.NoError(t, err)
 			assert.Equal(t, int64(2<<20), n)
+			b.await("word of the reader", func(e record.Event) bool {
+				return e.Kind == record.WroteStderr && e.Text == "somebody has read it: 1024 KiB went out"
+			})
 			if on != "eof" {
 				assert.Nil(t, p.answer().Error)
 				require.NoError(t, p.in.Close())

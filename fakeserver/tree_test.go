@@ -125,7 +125,7 @@ func TestLock(t *testing.T) {
 			assert.Equal(t, 5, second.status())
 			assert.Contains(t, second.stderr.String(), "is taken by another launch of s")
 			b.awaitKind(id, record.Died)
-			assert.Equal(t, []record.Kind{record.Born, record.Faulted, record.Faulted, record.Bye, record.Died}, b.kinds(id))
+			assert.Equal(t, []record.Kind{record.Born, record.Faulted, record.Faulted, record.WroteStderr, record.Bye, record.Died}, b.kinds(id))
 			assert.Contains(t, b.awaitKind(id, record.Bye).Text, as+" is taken")
 			first.lives()
 			require.NoError(t, first.cmd.Process.Kill()) // it is free however its holder ends

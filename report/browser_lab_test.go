@@ -94,7 +94,7 @@ func openPage(t *testing.T, browser context.Context, text string, before ...chro
 	require.NoError(t, err)
 	ctx, end := chromedp.NewContext(browser, chromedp.WithTargetID(id))
 	t.Cleanup(end)
-	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	ctx, stop := context.WithTimeout(ctx, 3*time.Minute) // of a crowded machine
 	t.Cleanup(stop)
 	b := &tab{t: t, ctx: ctx, file: (&url.URL{Scheme: "file", Path: file}).String()}
 	chromedp.ListenTarget(ctx, b.listen)

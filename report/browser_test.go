@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/verdict"
 )
 
@@ -58,6 +60,7 @@ func TestInBrowser(t *testing.T) {
 		{"suite opens", suite},
 		{"huge", opens},
 		{"compared", compared},
+		{"gated", gated},
 	} {
 		t.Run(use.name, func(t *testing.T) { use.play(t, browser) })
 	}
@@ -66,7 +69,15 @@ func TestInBrowser(t *testing.T) {
 const picture = `document.querySelector(".live").picture`
 
 func filters(t *testing.T, browser context.Context) {
-	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	j := realRun(t, "storm-naive")
+	j.HostLog = "a line of the host\n\nanother: <b>flaky#2</b> is gone\n"
+	j.Run.Events = slices.Clone(j.Run.Events)
+	for i := range j.Run.Events {
+		if e := &j.Run.Events[i]; e.Kind == record.Bye && e.Server == "steady#1" {
+			e.Kind, e.Text = record.WroteStderr, "<i>one</i>\ntwo"
+		}
+	}
+	b := openTab(t, browser, []verdict.Judged{j}).ready()
 	b.run(chromedp.ScrollIntoView(".list", chromedp.ByQuery))
 	b.becomes(`document.querySelector(".messages .message") !== null`)
 	all := eval[string](b, `document.querySelector(".list .note").textContent`)
@@ -85,6 +96,8 @@ func filters(t *testing.T, browser context.Context) {
 		{"kind:signal", 24, true},
 		{"flaky#2", 4, true}, // and 20, 21, 22 ...
 		{"server:nothing", 0, true},
+		{"process:steady", 1, true},
+		{"process:host", 0, true},
 	} {
 		b.run(chromedp.Evaluate(fmt.Sprintf(`{ const box = document.querySelector("#r1-filter"); box.value = %q; box.dispatchEvent(new Event("input")); }`, one.filter), nil))
 		eval[bool](b, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
@@ -95,6 +108,18 @@ func filters(t *testing.T, browser context.Context) {
 		assert.InDelta(t, one.rows, kept, 0, "rows that %q keeps", one.filter)
 		now := eval[string](b, `document.querySelector(".list .note").textContent`)
 		assert.Equal(t, one.fewerEvents, now != all, "messages that %q keeps: %s", one.filter, now)
+	}
+	for filter, want := range map[string]string{
+		"kind:stderr":                "steady#1 <i>one</i>|steady#1 two|host a line of the host|host another: <b>flaky#2</b> is gone",
+		"kind:stderr process:host":   "host a line of the host|host another: <b>flaky#2</b> is gone",
+		"kind:stderr server:steady":  "steady#1 <i>one</i>|steady#1 two",
+		"kind:stderr !process:host":  "steady#1 <i>one</i>|steady#1 two",
+		"kind:stderr process:bench":  "",
+		"kind:stderr gone":           "host another: <b>flaky#2</b> is gone",
+		"process:host kind:host end": "host ended: exit 0, as asked",
+	} {
+		b.run(chromedp.Evaluate(fmt.Sprintf(`{ const box = document.querySelector("#r1-filter"); box.value = %q; box.dispatchEvent(new Event("input")); }`, filter), nil))
+		b.becomes(fmt.Sprintf(`[...document.querySelectorAll(".message")].map((m) => m.children[1].textContent + " " + m.children[3].textContent).join("|") === %q`, want))
 	}
 	b.quiet()
 }
@@ -248,17 +273,36 @@ func suite(t *testing.T, browser context.Context) {
 
 func compared(t *testing.T, browser context.Context) {
 	var out strings.Builder
-	require.NoError(t, Compared(&out, []verdict.Judged{realRun(t, "storm-exact"), realRun(t, "cron-reap-all")}, []verdict.Judged{realRun(t, "storm-naive")}))
-	assert.Contains(t, out.String(), "storm on exact was not played in the base", "several hosts: each with itself")
-
 	base, head := []verdict.Judged{realRun(t, "storm-naive"), realRun(t, "crash-naive")}, []verdict.Judged{realRun(t, "storm-exact")}
 	out.Reset()
-	require.NoError(t, Compared(&out, head, base))
+	require.NoError(t, HTMLAgainst(&out, head, against(head, base, "")))
 	checkMarkup(t, out.String())
 	b := openPage(t, browser, out.String()).ready()
-	assert.Equal(t, "Against the base: 0 new, 0 known, 4 fixed", eval[string](b, `document.querySelector(".compare h2").textContent`))
-	assert.Contains(t, eval[string](b, `document.querySelector(".compare").textContent`), "crash was played in the base only")
+	assert.Equal(t, "✗ 0 new|≡ 0 known|✓ 4 fixed|against 2 runs of the base, of host naive", eval[string](b, standingText))
+	assert.Equal(t, 4, eval[int](b, `document.querySelectorAll(".compare tr.good").length`))
 	b.shoot("compared")
+	b.axe()
+	b.quiet()
+}
+
+const standingText = `[...document.querySelectorAll(".standing > li")].map((e) => e.textContent).join("|")`
+
+// gated: the page of a gate says what is new, and leads with it.
+func gated(t *testing.T, browser context.Context) {
+	runs := []verdict.Judged{realRun(t, "storm-naive")}
+	var out strings.Builder
+	require.NoError(t, HTMLAgainst(&out, runs, listed(runs, "storm:L1", "storm:L2")))
+	checkMarkup(t, out.String())
+	b := openPage(t, browser, out.String()).ready()
+	assert.Equal(t, "✗ 1 new|≡ 3 known|✓ 0 fixed|! 1 stale|against known.yaml (2 listed)", eval[string](b, standingText))
+	assert.Contains(t, eval[string](b, `document.querySelector(".sentence").textContent`), "10 dead processes of flaky were never waited for")
+	assert.Equal(t, "✗ new|≡ known|≡ known|≡ known", eval[string](b, `[...document.querySelectorAll(".finding .tag")].map((e) => e.textContent).join("|")`))
+	b.click("First finding")
+	assert.Equal(t, "flaky#1", eval[string](b, picture+`.run.name(`+picture+`.selected)`), "the zombie, which is new")
+	b.shoot("gated")
+	b.axe()
+	b.run(emulation.SetDeviceMetricsOverride(390, 844, 2, true))
+	b.becomes(`document.documentElement.scrollWidth <= 390`)
 	b.axe()
 	b.quiet()
 }

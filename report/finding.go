@@ -25,6 +25,7 @@ type findingView struct {
 	Kind        string `max:"80"`
 	Label       string `max:"80"`
 	Class       string
+	Standing    *standing // nil where it is held against nothing
 	Severity    string
 	Count       int
 	Fingerprint string `max:"80"`

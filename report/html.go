@@ -72,11 +72,12 @@ func newThread(report string) threadLink {
 // network, no other file, and its policy forbids any. It reads without its
 // script, which adds the crosshair, the copy buttons and what printing needs.
 // The error is w's.
-func HTML(w io.Writer, runs []verdict.Judged) error { return Compared(w, runs, nil) }
+func HTML(w io.Writer, runs []verdict.Judged) error { return HTMLAgainst(w, runs, Against{}) }
 
-// Compared is HTML with a comparison of the runs with those of a base.
-func Compared(w io.Writer, runs, base []verdict.Judged) error {
-	page, err := newPage(runs, base)
+// HTMLAgainst is HTML with what the runs are held against: which findings are
+// new, known or fixed.
+func HTMLAgainst(w io.Writer, runs []verdict.Judged, a Against) error {
+	page, err := newPage(runs, a)
 	if err != nil {
 		return fmt.Errorf("rendering the page: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/compare"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/verdict"
 )
@@ -32,6 +33,7 @@ type pageView struct {
 	Overview []overviewRow
 	More     string
 	Suite    *suiteView
+	Answer   *answerView
 	Compare  *compareView
 }
 
@@ -58,8 +60,12 @@ type runView struct {
 	Host     string `max:"80"`
 	About    string `max:"300"`
 	Sentence string
-	Blame    string `max:"300"`
-	HostLog  string `max:"64000" lines:"keep"`
+	Blame    string  `max:"300"`
+	Standing []count // new, known, fixed, where the run is held against something
+	Against  string  `max:"300"`
+	Entries  []entryView
+	Compare  *compareView // where the page is of this run alone
+	HostLog  string       `max:"64000" lines:"keep"`
 	Raw      string
 	Facts    []fact
 	Laws     []lawView
@@ -107,7 +113,8 @@ type stepView struct {
 	Error                   string `max:"500"`
 }
 
-func newPage(runs, base []verdict.Judged) (*pageView, error) {
+func newPage(runs []verdict.Judged, a Against) (*pageView, error) {
+	held := newHeld(a)
 	p := &pageView{Outcome: string(worst(runs))}
 	most := max(lifelinesLeast, min(lifelinesOfRun, lifelinesOfPage/max(1, min(len(runs), fullRuns))))
 	shown := fullRunsOf(runs)
@@ -115,10 +122,11 @@ func newPage(runs, base []verdict.Judged) (*pageView, error) {
 	ids := map[int]string{}
 	for i := range head {
 		s := tell(&head[i])
+		s.order = held.newFirst(compare.PlayOf(&head[i]), s.order)
 		id := ""
 		if shown[i] {
 			id = fmt.Sprintf("r%d", i+1)
-			view, err := s.view(id, most)
+			view, err := s.view(id, most, held)
 			if err != nil {
 				return nil, err
 			}
@@ -137,12 +145,12 @@ func newPage(runs, base []verdict.Judged) (*pageView, error) {
 	if len(runs) > 1 {
 		p.Suite = newSuite(head, ids)
 	}
-	if len(base) > 0 {
-		p.Compare = newCompare(base, runs)
-		p.Title = p.Compare.Headline + ". " + p.Title
+	if held != nil {
+		p.hold(held, runs)
 	}
 	if len(p.Runs) == 1 && len(runs) == 1 {
 		p.Runs[0].Alone, p.Runs[0].Open = true, true
+		p.Runs[0].Compare, p.Compare = p.Compare, nil
 	}
 	return p, nil
 }
@@ -190,14 +198,14 @@ func (s *story) overview(id string) overviewRow {
 		Findings: len(v.Findings), Doubts: len(v.Doubts), Spawned: v.Spawned, Peak: v.PeakLive, Left: v.Left, Took: span(s.end),
 	}
 	if len(v.Findings) > 0 {
-		row.First = gravest(v.Findings).Title
+		row.First = s.order[0].Title
 	} else if len(v.Doubts) > 0 {
 		row.First = v.Doubts[0].Text
 	}
 	return row
 }
 
-func (s *story) view(id string, most int) (*runView, error) {
+func (s *story) view(id string, most int, held *held) (*runView, error) {
 	v, h := &s.Verdict, s.header
 	r := &runView{
 		ID: id, Open: v.Outcome == verdict.Leak, Outcome: string(v.Outcome), Glyph: outcomeGlyph[v.Outcome], Scenario: h.Scenario.Name,
@@ -210,15 +218,19 @@ func (s *story) view(id string, most int) (*runView, error) {
 			return nil, err
 		}
 	}
+	if held != nil {
+		r.hold(held, compare.PlayOf(s.Judged))
+	}
 	r.Facts, r.Limits, r.Machine = s.facts(), s.limits(), s.machine()
 	for i := range v.Laws {
 		r.Laws = append(r.Laws, newLaw(&v.Laws[i]))
 	}
 	prefix := id + "-"
-	findings, more := firstOf(gravestFirst(v.Findings), findingsOf)
+	findings, more := firstOf(s.order, findingsOf)
 	for i := range findings {
 		f := s.finding(&findings[i], fmt.Sprintf("%sf%d", prefix, i+1), prefix)
 		f.Index, f.Open = i, i == 0
+		f.Standing = held.standing(compare.PlayOf(s.Judged), &findings[i])
 		r.Findings = append(r.Findings, f)
 	}
 	doubts, moreDoubts := firstOf(v.Doubts, doubtsOf)
@@ -245,7 +257,7 @@ func (s *story) sentence() string {
 	case len(v.Findings) == 1:
 		return v.Findings[0].Title + "."
 	case len(v.Findings) > 1:
-		return fmt.Sprintf("%s, and %s more.", gravest(v.Findings).Title, plural(len(v.Findings)-1, "finding"))
+		return fmt.Sprintf("%s, and %s more.", s.order[0].Title, plural(len(v.Findings)-1, "finding"))
 	case len(v.Doubts) > 0:
 		return "Nothing was found, but the run may not be called clean: " + v.Doubts[0].Text
 	case v.Spawned == 1:

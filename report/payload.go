@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"html/template"
 	"slices"
+	"strings"
 
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -27,6 +28,7 @@ type payload struct {
 	Findings []payloadMark  `json:"findings"`
 	Checks   []payloadCheck `json:"checks"`
 	Lives    [][2]int64     `json:"lives"` // of the host; -1: to the end
+	Log      []string       `json:"log" max:"400"` // the end of what the host wrote to stderr: without times
 	Curves   []payloadCurve `json:"curves"`
 	texts    map[string]int64
 	sessions map[string]int64
@@ -65,7 +67,7 @@ type payloadLine struct {
 
 // The kinds of events, by the place in payload.Kinds.
 var eventKinds = []string{
-	"step", "checkpoint", "host", "session", "born", "ready", "init", "rpc", "fault", "eof", "signal", "over", "bye", "died", "lost", "reaped", "left", "seen", "doubt", "control", "bystander", "swept",
+	"step", "checkpoint", "host", "session", "born", "ready", "init", "rpc", "fault", "eof", "signal", "over", "bye", "died", "lost", "reaped", "left", "seen", "doubt", "control", "bystander", "swept", "stderr",
 }
 
 var stateNamesOf = []string{"start", "work", "broken", "leave", "over", "zombie", "seen"}
@@ -102,7 +104,7 @@ func (s *story) payload(prefix string) (data, samples template.HTML, err error) 
 	p := &payload{
 		Columns: &columns{}, ID: prefix, Scenario: s.header.Scenario.Name, Host: s.header.Host.Name, End: micro(s.end), Labels: list(s.labels()),
 		Knots: [][2]float64{}, Idle: [][2]float64{}, Findings: []payloadMark{}, Checks: []payloadCheck{}, Lives: [][2]int64{}, Curves: []payloadCurve{},
-		Kinds: slices.Clone(eventKinds), States: slices.Clone(stateNamesOf), texts: map[string]int64{}, sessions: map[string]int64{},
+		Log: logLines(s.HostLog), Kinds: slices.Clone(eventKinds), States: slices.Clone(stateNamesOf), texts: map[string]int64{}, sessions: map[string]int64{},
 	}
 	p.session("")
 	p.text("")
@@ -130,6 +132,19 @@ func (s *story) payload(prefix string) (data, samples template.HTML, err error) 
 	}
 	samples, err = s.sampleBlock(rows)
 	return data, samples, err
+}
+
+// logMost is how many lines of the host's stderr are among the messages.
+const logMost = 1000
+
+func logLines(text string) []string {
+	lines := []string{}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines[max(0, len(lines)-logMost):]
 }
 
 // line is a row of the picture: a server, or a process beside one.
@@ -276,7 +291,7 @@ func (p *payload) findings(s *story, rows []line) {
 			kinAt[r.kin.Identity] = int64(i)
 		}
 	}
-	head, _ := firstOf(gravestFirst(s.Verdict.Findings), findingsOf)
+	head, _ := firstOf(s.order, findingsOf)
 	for i := range head {
 		f := &head[i]
 		m := payloadMark{ID: p.ID + "f" + itoa(i+1), Title: f.Title, Kind: f.Kind, Law: f.Law, Times: []int64{}, Rows: []int64{}}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -136,6 +137,10 @@ func (c *eventColumns) ofServer(s *story, f *fate, events []*record.Event) {
 			c.add(e.T, "eof", "end of stdin")
 		case record.SawSignal:
 			c.add(e.T, "signal", words(e.Signal, stdinAt(e.Text)))
+		case record.WroteStderr:
+			for line := range strings.Lines(e.Text) {
+				c.add(e.T, "stderr", strings.TrimRight(line, "\n"))
+			}
 		case record.Bye:
 			c.add(e.T, "bye", words("cleaned up, exits", e.Text))
 		case record.Died:

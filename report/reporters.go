@@ -10,11 +10,11 @@ import (
 )
 
 // Options are what reporters need besides the runs. The zero value is plain
-// text and no base.
+// text, held against nothing.
 type Options struct {
-	Exit Exit             // of JSON
-	Text TextOptions      // of text
-	Base []verdict.Judged // runs to compare with, of HTML
+	Exit    Exit        // of JSON
+	Text    TextOptions // of text
+	Against Against     // of HTML
 }
 
 // Reporter is an output format.
@@ -31,7 +31,7 @@ func (r Reporter) Write(w io.Writer, runs []verdict.Judged, o Options) error {
 
 var reporters = []Reporter{
 	{"text", "for a terminal or a CI log", func(w io.Writer, runs []verdict.Judged, o Options) error { return Text(w, runs, o.Text) }},
-	{"html", "one page that needs nothing besides itself", func(w io.Writer, runs []verdict.Judged, o Options) error { return Compared(w, runs, o.Base) }},
+	{"html", "one page that needs nothing besides itself", func(w io.Writer, runs []verdict.Judged, o Options) error { return HTMLAgainst(w, runs, o.Against) }},
 	{"json", "one object (docs/report.schema.json)", func(w io.Writer, runs []verdict.Judged, o Options) error { return JSON(w, runs, o.Exit) }},
 	{"junit", "JUnit XML: a suite for each scenario and host, a case for each law", inMemory(junit)},
 	{"md", "Markdown, as for the summary of a CI step", inMemory(markdown)},

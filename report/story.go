@@ -17,6 +17,7 @@ const never = int64(-1)
 // story is a run as the reports tell it: the events folded into spans.
 type story struct {
 	*verdict.Judged
+	order       []verdict.Finding // what the page begins with first
 	header      *record.Header
 	lives       *life.Lives
 	end         int64       // the last event
@@ -100,6 +101,7 @@ func tell(j *verdict.Judged) *story {
 	}
 	s.readFates(swept)
 	s.readKin(run)
+	s.order = gravestFirst(j.Verdict.Findings)
 	return s
 }
 

@@ -196,7 +196,7 @@ func (s *story) blame() string {
 		}
 		return ""
 	}
-	f := gravest(v.Findings)
+	f := &s.order[0]
 	who := "The host " + s.header.Host.Name
 	if n := len(s.hosts); n > 0 {
 		who += fmt.Sprintf(" (pid %d)", s.hosts[n-1].pid)

@@ -221,7 +221,9 @@ func (a *app) answer(p gate.Params, failed error, outlets []outlet, f decideFlag
 	}
 	o := report.GateOptions{Text: a.textOptions(), Known: f.known, Exit: code}
 	o.Text.Verbose = f.verbose
-	if err := a.printGate(&r, o, report.Exit{Code: code, Reason: reason}, outlets); err != nil {
+	held := report.Against{Result: &r, Base: p.Base, List: f.known, Answer: true}
+	failed = errors.Join(failed, repage(&r, held))
+	if err := a.printGate(&r, o, report.Options{Exit: report.Exit{Code: code, Reason: reason}, Against: held}, outlets); err != nil {
 		return errors.Join(failed, err)
 	}
 	if f1 != nil {
@@ -233,10 +235,10 @@ func (a *app) answer(p gate.Params, failed error, outlets []outlet, f decideFlag
 	return nil
 }
 
-func (a *app) printGate(r *gate.Result, o report.GateOptions, exit report.Exit, outlets []outlet) error {
+func (a *app) printGate(r *gate.Result, o report.GateOptions, all report.Options, outlets []outlet) error {
 	plain := o
 	plain.Text.Color = false
-	asJSON := func(w io.Writer) error { return report.JSONWith(w, r.Runs, exit, report.More{Gate: r}) }
+	asJSON := func(w io.Writer) error { return report.JSONWith(w, r.Runs, all.Exit, report.More{Gate: r}) }
 	render := map[string]func(io.Writer) error{
 		"text":   func(w io.Writer) error { return report.Gate(w, r, plain) },
 		"md":     func(w io.Writer) error { return report.GateMarkdown(w, r, plain) },
@@ -254,7 +256,7 @@ func (a *app) printGate(r *gate.Result, o report.GateOptions, exit report.Exit, 
 	case !prints(outlets):
 		err = report.Gate(a.out, r, o)
 	}
-	if failed := a.writeOutlets(outlets, r.Runs, report.Options{Exit: exit}); failed != nil {
+	if failed := a.writeOutlets(outlets, r.Runs, all); failed != nil {
 		return errors.Join(err, usage(failed, "choose another file"))
 	}
 	return err

@@ -71,7 +71,7 @@ func pageOf(run string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return page, writeHTML(page, judged...)
+	return page, writeHTML(page, againstList(judged...), judged...)
 }
 
 // opener is the command that opens a page on this system.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"golang.org/x/term"
@@ -118,12 +117,4 @@ func (a *app) print(judged []verdict.Judged, code int, reason string, outlets []
 		return errors.Join(err, usage(failed, "choose another file"))
 	}
 	return err
-}
-
-func writeHTML(path string, judged ...verdict.Judged) error {
-	f, err := os.Create(filepath.Clean(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(report.HTML(f, judged), f.Close())
 }

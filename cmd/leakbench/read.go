@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/leakbench/leakbench/internal/known"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/verdict"
 	"github.com/leakbench/leakbench/report"
@@ -53,50 +54,61 @@ func judgeAll(paths []string) ([]verdict.Judged, error) {
 }
 
 func (a *app) reportCommand() *cobra.Command {
-	var reporters, base []string
-	var out string
+	var reporters []string
+	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report RUN...",
 		Short: "Render saved runs: text, html, json, junit and more",
 		Long: `Render saved runs. RUN is a run.jsonl, its folder, or .leakbench/latest. Several
-runs make one report.
+runs make one report. Its page says what is new, known or fixed, where there is
+a list of known findings (` + known.File + `) or a base.
 
 ` + reporterHelp(),
 		Example: `  leakbench report .leakbench/latest -o report.html
   leakbench report .leakbench/2* -o suite.html
   leakbench report .leakbench/latest --base main/.leakbench/latest -o compared.html
   leakbench report .leakbench/latest --reporter junit=junit.xml,md=summary.md`,
-		RunE: func(_ *cobra.Command, args []string) error { return a.report(args, base, reporters, out) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.report(args, reporters, f) },
 	}
-	cmd.Flags().StringArrayVar(&base, "base", nil, "an earlier run to compare with, in the page; as often as wanted")
+	cmd.Flags().StringArrayVar(&f.base, "base", nil, "an earlier run to compare with, in the page; as often as wanted")
+	cmd.Flags().StringVar(&f.known, "known", known.File, "the list of known findings, for the page")
 	reporterFlag(cmd, &reporters, []string{"html"}, "output formats, each NAME or NAME=FILE")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "file for the one reporter; default is standard output")
+	cmd.Flags().StringVarP(&f.out, "out", "o", "", "file for the one reporter; default is standard output")
 	return cmd
 }
 
-func (a *app) report(args, bases, reporters []string, file string) error {
+type reportFlags struct {
+	base       []string
+	known, out string
+}
+
+func (a *app) report(args, reporters []string, f reportFlags) error {
 	if a.format != "text" {
 		return usage(errors.New("report has --reporter, not --format"), "for example: --reporter json=report.json")
 	}
-	if file != "" && len(reporters) > 1 {
+	if f.out != "" && len(reporters) > 1 {
 		return usage(errors.New("-o takes the output of one reporter"), "give each its own: --reporter html=a.html,json=b.json")
 	}
 	outlets, err := parseOutlets(reporters)
 	if err != nil {
 		return err
 	}
-	if file != "" {
-		outlets[0].file = file
+	if f.out != "" {
+		outlets[0].file = f.out
 	}
 	judged, err := judgeAll(args)
 	if err != nil {
 		return err
 	}
-	o := report.Options{}
-	if len(bases) > 0 {
-		if o.Base, err = judgeAll(bases); err != nil {
+	var base []verdict.Judged
+	if len(f.base) > 0 {
+		if base, err = judgeAll(f.base); err != nil {
 			return err
 		}
+	}
+	o := report.Options{}
+	if o.Against, err = against(judged, base, f.known, f.known != known.File); err != nil {
+		return err
 	}
 	o.Exit.Code, o.Exit.Reason = exitOf(judged)
 	if err := a.writeOutlets(outlets, judged, o); err != nil {

@@ -310,7 +310,7 @@ func (a *app) playOne(ctx context.Context, self string, play *scenarios.Scenario
 	}
 	j := &verdict.Judged{Run: saved, Verdict: verdict.Judge(saved), Dir: dir, HostLog: hostLog(dir)}
 	page := filepath.Join(dir, runner.ReportFile)
-	if err := writeHTML(page, *j); err != nil {
+	if err := writeHTML(page, againstList(*j), *j); err != nil {
 		failed = errors.Join(failed, err)
 	} else {
 		j.Page = page

@@ -195,7 +195,7 @@ func (a *app) playScore(ctx context.Context, self string, f scoreFlags, hosts []
 		},
 		Page: func(path string, j verdict.Judged) error {
 			j.Page, j.HostLog = path, hostLog(j.Dir)
-			return writeHTML(path, j)
+			return writeHTML(path, report.Against{}, j)
 		},
 		OnPlan: func(play, have int) {
 			left = play

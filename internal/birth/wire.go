@@ -61,6 +61,7 @@ const (
 	NoteEOF    = "eof"    // the end of stdin was read
 	NoteSignal = "signal" // Text is the signal's name
 	NoteBye    = "bye"    // cleanup is done, the server exits by itself; Text says why
+	NoteStderr = "stderr" // Text is what it is about to write to stderr, cut short
 	NoteRefuse = "refuse" // an order could not be obeyed; Text says why
 )
 

@@ -68,6 +68,23 @@ func TestFloodOfGarbageIsCapped(t *testing.T) {
 	assert.LessOrEqual(t, len(b.await(1, record.Bye)[0].Text), 1100)
 }
 
+// TestFloodOfStderrIsCapped: no law looks at it, so a run file needs little.
+func TestFloodOfStderrIsCapped(t *testing.T) {
+	t.Parallel()
+	b := open(t, gone)
+	c, _, err := birth.Dial(b.Path(), me("s"))
+	require.NoError(t, err)
+	for range 1000 {
+		require.NoError(t, c.Note(birth.Note{Note: birth.NoteStderr, Text: strings.Repeat("ä", 5000)}))
+	}
+	c.Close()
+	b.await(1, record.Died)
+	told := b.await(1, record.WroteStderr)
+	assert.Len(t, told, 64)
+	assert.LessOrEqual(t, len(told[0].Text), 1100)
+	assert.Empty(t, b.await(0, record.Doubted))
+}
+
 // TestUnidentified: a server that is gone before it can be identified
 // has died, which is no doubt; one that lives on and can't be is.
 func TestUnidentified(t *testing.T) {

@@ -45,7 +45,7 @@ type Params struct {
 	Scripts map[string]json.RawMessage // label -> script; other labels are refused
 	Seed    uint64                     // of the run, for what a script leaves to chance
 
-	// OnEvent gets Born, Ready, RPC, Faulted, SawEOF, SawSignal, Bye, Died,
+	// OnEvent gets Born, Ready, RPC, Faulted, SawEOF, SawSignal, WroteStderr, Bye, Died,
 	// Lost and Doubted events, those of one server in order, from many
 	// goroutines. Seq and T are left to the receiver. Births of one label come
 	// in the order of their launch numbers. It may call Order and Cut, but not

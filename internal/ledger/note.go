@@ -15,6 +15,9 @@ const maxText = 1024
 // maxTargets caps how many processes a fault can name.
 const maxTargets = 256
 
+// maxStderr is how many events a peer's stderr may make: no law looks at them.
+const maxStderr = 64
+
 // note turns a line from a server into an event.
 func (p *peer) note(line []byte) {
 	if p.blind != nil {
@@ -33,6 +36,11 @@ func (p *peer) take(line []byte) {
 		return
 	}
 	e.Server = p.id
+	if e.Kind == record.WroteStderr {
+		if p.written++; p.written > maxStderr {
+			return
+		}
+	}
 	if e.Kind == record.Doubted {
 		p.doubt(e.Doubt.Code, e.Doubt.Text)
 		return
@@ -57,6 +65,8 @@ func decodeNote(line []byte) (record.Event, error) {
 		e.Text = clip(n.Stdin)
 	case birth.NoteBye:
 		e.Kind, e.Text = record.Bye, clip(n.Text)
+	case birth.NoteStderr:
+		e.Kind, e.Text = record.WroteStderr, clip(n.Text)
 	case birth.NoteRefuse:
 		e.Kind, e.Doubt = record.Doubted, &record.Doubt{Code: DoubtRefused, Text: clip(n.Text)}
 	case birth.NoteRPC:

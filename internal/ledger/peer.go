@@ -22,14 +22,15 @@ const maxDoubts = 8
 
 // peer is one connected server.
 type peer struct {
-	l      *Ledger
-	conn   *net.UnixConn
-	lines  *birth.Lines
-	id     string // "flaky#2"
-	birth  record.Birth
-	blind  error // why the process could not be identified
-	cut    atomic.Bool
-	doubts int
+	l       *Ledger
+	conn    *net.UnixConn
+	lines   *birth.Lines
+	id      string // "flaky#2"
+	birth   record.Birth
+	blind   error // why the process could not be identified
+	cut     atomic.Bool
+	doubts  int
+	written int // to stderr
 
 	writing  sync.Mutex    // guards what is written, and the two below
 	welcomed bool          // the Welcome is sent

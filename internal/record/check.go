@@ -58,7 +58,7 @@ func (e *Event) check() error {
 // ofServer says that an event of this kind is about one fake server.
 func (k Kind) ofServer() bool {
 	switch k {
-	case Born, Ready, RPC, Faulted, SawEOF, SawSignal, Bye, Died, Lost:
+	case Born, Ready, RPC, Faulted, SawEOF, SawSignal, WroteStderr, Bye, Died, Lost:
 		return true
 	}
 	return false

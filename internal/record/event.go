@@ -31,6 +31,9 @@ const (
 	// SawSignal: the server caught a signal [Server, Signal; Text: whether its
 	// stdin was "open" or "closed" at that moment, where it can tell].
 	SawSignal Kind = "signal"
+	// WroteStderr: the server is about to write to stderr [Server, Text: what,
+	// cut short].
+	WroteStderr Kind = "stderr"
 	// Bye: the server finished its cleanup and exits by itself [Server, Text].
 	Bye Kind = "bye"
 	// Died: the server's ledger connection ended and its process is gone [Server].

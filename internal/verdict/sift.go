@@ -46,7 +46,7 @@ func sound(e *record.Event) bool {
 		return e.Doubt != nil
 	case record.Ended:
 		return e.End != nil
-	case record.HostReady, record.Ready, record.SawEOF, record.SawSignal, record.Bye, record.Died, record.Lost, record.Reaped, record.EvidenceTaken:
+	case record.HostReady, record.Ready, record.SawEOF, record.SawSignal, record.WroteStderr, record.Bye, record.Died, record.Lost, record.Reaped, record.EvidenceTaken:
 		return true
 	}
 	return false // a kind that this version does not know may have been a death
@@ -60,7 +60,7 @@ func known(e *record.Event, born map[string]bool) bool {
 		again := born[e.Server]
 		born[e.Server] = true
 		return !again
-	case record.Ready, record.RPC, record.Faulted, record.SawEOF, record.SawSignal, record.Bye, record.Died, record.Lost:
+	case record.Ready, record.RPC, record.Faulted, record.SawEOF, record.SawSignal, record.WroteStderr, record.Bye, record.Died, record.Lost:
 		return born[e.Server]
 	}
 	return true

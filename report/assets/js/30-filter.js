@@ -2,11 +2,12 @@
 // "!word" must not hold, "a b" in quotes is one word.
 const filterKeys = {
   s: "what became of it: leak, overkill, zombie, clean",
+  process: "who: a server, a process beside one, host, bench",
   server: "its name", session: "its session", pid: "its pid", label: "its label",
   fault: "a fault that it committed", law: "a finding that names it: L1, superseded",
-  kind: "of message: rpc, fault, signal, eof, step",
+  kind: "of message: rpc, fault, signal, eof, stderr, step",
 };
-const ofRow = new Set(["s", "server", "session", "pid", "label", "fault", "law"]);
+const ofRow = new Set(["s", "process", "server", "session", "pid", "label", "fault", "law"]);
 const classWords = ["ok clean", "leak bad", "overkill mistake bad", "beside", "leak bad beside"];
 
 const parseFilter = (text) =>
@@ -21,7 +22,7 @@ const rowFacts = (run, r) => {
   for (let i = run.events[r + 1]; i < run.events[r + 2]; i++) if (run.kinds[c["ev.kind"][i]] === "fault") faults.push(run.texts[c["ev.text"][i]]);
   const found = (run.found.get(r) || []).map((i) => run.findings[i].law + " " + run.findings[i].kind);
   const facts = {
-    s: run.fate(r) + " " + classWords[c.class[r]], server: run.name(r), session: run.session(r), pid: String(c.pid[r]),
+    s: run.fate(r) + " " + classWords[c.class[r]], process: run.name(r) + " " + run.label(r), server: run.name(r), session: run.session(r), pid: String(c.pid[r]),
     label: run.label(r), fault: faults.join("\n"), law: found.join(" "),
   };
   for (const k in facts) facts[k] = facts[k].toLowerCase();
@@ -45,21 +46,25 @@ const keptRows = (run, terms) => {
   return keep;
 };
 
-// keptEvents are the events that a filter keeps, in the order of time.
+// keptEvents are the events that a filter keeps, in the order of time. The
+// host's stderr has no times: its lines come last, each as a place in the log.
 const keptEvents = (run, terms) => {
   const c = run.columns, t = c["ev.t"], out = [];
-  const aboutRow = terms.some((term) => ofRow.has(term.key));
+  const rowless = !terms.some(({ key }) => ofRow.has(key) && key !== "process");
+  const holds = (who, kind, text, r) => terms.every(({ not, key, word }) => {
+    if (key === "process" && r < 0) return who.includes(word) !== not;
+    if (key && key !== "kind") return true; // of the row
+    return (key ? kind : text.toLowerCase() + "\n" + kind + "\n" + who).includes(word) !== not;
+  });
   for (let r = -1; r < run.rows; r++) {
-    if (r < 0 ? aboutRow : terms.length && !rowHolds(run, r, terms, true)) continue;
-    const name = r < 0 ? "bench host" : rowFacts(run, r).server;
+    if (r < 0 ? !rowless : terms.length && !rowHolds(run, r, terms, true)) continue;
+    const name = r < 0 ? "" : rowFacts(run, r).server;
     for (let i = run.events[r + 1]; i < run.events[r + 2]; i++) {
-      const kind = run.kinds[c["ev.kind"][i]], text = run.texts[c["ev.text"][i]].toLowerCase();
-      const holds = ({ not, key, word }) => {
-        if (key && key !== "kind") return true; // of the row
-        return (key ? kind : text + "\n" + kind + "\n" + name).includes(word) !== not;
-      };
-      if (terms.every(holds)) out.push({ i, r });
+      const kind = run.kinds[c["ev.kind"][i]];
+      if (!terms.length || holds(name || (kind === "host" ? "host" : "bench"), kind, run.texts[c["ev.text"][i]], r)) out.push({ i, r });
     }
   }
-  return out.sort((a, b) => t[a.i] - t[b.i] || a.i - b.i);
+  out.sort((a, b) => t[a.i] - t[b.i] || a.i - b.i);
+  if (rowless) run.log.forEach((text, i) => { if (holds("host", "stderr", text, -1)) out.push({ i, r: -1, text }); });
+  return out;
 };

@@ -261,7 +261,7 @@ class Lifelines extends Picture {
         el("span", { class: run.bad(r) ? "badtext" : "" }, run.fate(r)), " ",
         el("button", { type: "button", onclick: () => { this.panel.hidden = true; this.selected = -1; this.draw(); this.scroller.focus(); } }, "Close")),
       found.length ? el("p", {}, "Findings: ", ...found.flatMap((f) => [el("a", { href: "#" + f.id }, f.law + " " + f.kind), " "])) : "",
-      el("ol", { class: "events" }, ...shown.map((e) => el("li", { class: { fault: "fault", over: "bad", left: "bad", lost: "bad" }[e.kind] || "" }, el("b", {}, seconds(e.t)), " " + e.kind + ": " + e.text)),
+      el("ol", { class: "events", tabindex: "0", "aria-label": "Events of " + this.run.name(r) }, ...shown.map((e) => el("li", { class: { fault: "fault", over: "bad", left: "bad", lost: "bad" }[e.kind] || "" }, el("b", {}, seconds(e.t)), " " + e.kind + ": " + e.text)),
         all.length > shown.length ? el("li", {}, "and " + (all.length - shown.length) + " more: see the messages") : null),
       el("p", { class: "soft measured" }));
     run.samples().then((s) => this.measured(r, s));

@@ -14,7 +14,7 @@ class Messages {
   }
   setFilter(terms) {
     this.kept = keptEvents(this.run, terms);
-    const all = this.run.columns["ev.t"].length;
+    const all = this.run.columns["ev.t"].length + this.run.log.length;
     this.count.textContent = this.kept.length === all ? all + " messages" : this.kept.length + " of " + all + " messages";
     this.body.style.height = this.kept.length * this.high + "px";
     this.scroller.style.height = clamp(this.kept.length * this.high, 44, 330) + "px";
@@ -25,11 +25,11 @@ class Messages {
   paint() {
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / this.high) - 8), c = this.run.columns, lines = [];
     for (let n = first; n < Math.min(this.kept.length, first + 40); n++) {
-      const { i, r } = this.kept[n], kind = this.run.kinds[c["ev.kind"][i]], t = c["ev.t"][i];
-      const who = r < 0 ? el("span", { role: "cell" }, kind === "host" ? "host" : "bench") : el("span", { role: "cell" }, el("button", { type: "button", class: "plainlink", onclick: () => this.changed("reveal", r) }, this.run.name(r)));
-      const line = el("div", { role: "row", "aria-rowindex": n + 1, class: "message " + kind }, el("span", { role: "cell" }, seconds(t)), who, el("span", { role: "cell" }, kind), el("span", { role: "cell" }, this.run.texts[c["ev.text"][i]]));
+      const { i, r, text } = this.kept[n], logged = text !== undefined, kind = logged ? "stderr" : this.run.kinds[c["ev.kind"][i]], t = logged ? null : c["ev.t"][i];
+      const who = r < 0 ? el("span", { role: "cell" }, kind === "host" || logged ? "host" : "bench") : el("span", { role: "cell" }, el("button", { type: "button", class: "plainlink", onclick: () => this.changed("reveal", r) }, this.run.name(r)));
+      const line = el("div", { role: "row", "aria-rowindex": n + 1, class: "message " + kind }, el("span", { role: "cell", title: logged ? "the host's stderr has no times" : null }, logged ? "–" : seconds(t)), who, el("span", { role: "cell" }, kind), el("span", { role: "cell" }, logged ? text : this.run.texts[c["ev.text"][i]]));
       line.style.transform = "translateY(" + n * this.high + "px)";
-      line.addEventListener("pointerenter", () => this.changed("cursor", this.run.x(t)));
+      if (!logged) line.addEventListener("pointerenter", () => this.changed("cursor", this.run.x(t)));
       lines.push(line);
     }
     this.body.replaceChildren(...lines);

@@ -13,6 +13,7 @@ const ndjson = async (run) => {
     for (const e of run.eventsOf(r)) put({ type: "event", row: r, t_us: e.t, kind: e.kind, text: e.text });
     if (r >= 0 && s) for (let i = s.start[r]; i < s.start[r + 1]; i++) put({ type: "sample", row: r, t_us: s.columns.t[s.columns.when[i]], rss: s.columns.rss[i] * 4096, fds: s.columns.fds[i] });
   }
+  for (const text of run.log) put({ type: "stderr", of: "host", text });
   return lines;
 };
 

@@ -1,0 +1,151 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/compare"
+	"github.com/leakbench/leakbench/internal/gate"
+	"github.com/leakbench/leakbench/internal/known"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/verdict"
+)
+
+var someDay = time.Date(2030, 6, 15, 12, 0, 0, 0, time.UTC)
+
+// against is runs held against earlier ones.
+func against(runs, base []verdict.Judged, list string, entries ...known.Entry) Against {
+	r := gate.Decide(gate.Params{
+		Attempts: gate.Fresh(runs), Base: base, HasBase: len(base) > 0, Known: known.List{File: list, Entries: entries}, Now: someDay,
+	})
+	return Against{Result: &r, Base: base, List: list}
+}
+
+// listed is runs held against a list of scenario:law, good until the next day.
+func listed(runs []verdict.Judged, findings ...string) Against {
+	var entries []known.Entry
+	for i, f := range findings {
+		scenario, law, _ := strings.Cut(f, ":")
+		entries = append(entries, known.Entry{Scenario: scenario, Law: law, Reason: "it is in the backlog", Expires: someDay.AddDate(0, 0, 1), Line: 2 + 3*i})
+	}
+	return against(runs, nil, "known.yaml", entries...)
+}
+
+// poisonedGate is what every string of may be written by somebody else.
+func poisonedGate(text string, runs []verdict.Judged) Against {
+	play := compare.PlayOf(&runs[0])
+	r := gate.Decide(gate.Params{
+		Attempts: gate.Fresh(runs), Base: runs[:1], HasBase: true, Missing: []string{text}, Now: someDay,
+		Known: known.List{Entries: []known.Entry{
+			{Scenario: play.Scenario, Host: text, Reason: text},
+			{Scenario: play.Scenario, Law: text, Fingerprint: text, Reason: text, Expires: someDay.AddDate(1, 0, 0)},
+			{Scenario: play.Scenario, Reason: text, Expires: someDay.AddDate(1, 0, 0)},
+		}},
+	})
+	return Against{Result: &r, Base: runs[:1], List: text, Answer: true}
+}
+
+func countsText(h *held, p *compare.Play) string {
+	var parts []string
+	for _, c := range h.counts(p) {
+		parts = append(parts, itoa(c.N)+" "+c.Word)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func TestFindingsStand(t *testing.T) {
+	t.Parallel()
+	naive, exact := realRun(t, "storm-naive"), realRun(t, "storm-exact")
+	play := compare.PlayOf(&naive)
+	expired := known.Entry{Scenario: "storm", Law: "L4", Expires: someDay.AddDate(0, 0, -1)}
+	for name, c := range map[string]struct {
+		a    Against
+		want string
+	}{
+		"all are new":            {against([]verdict.Judged{naive}, []verdict.Judged{exact}, ""), "4 new, 0 known, 0 fixed"},
+		"all are of the base":    {against([]verdict.Judged{naive}, []verdict.Judged{naive}, ""), "0 new, 4 known, 0 fixed"},
+		"all are fixed":          {against([]verdict.Judged{exact}, []verdict.Judged{naive}, ""), "0 new, 0 known, 4 fixed"},
+		"some are listed":        {listed([]verdict.Judged{naive}, "storm:L4"), "3 new, 1 known, 0 fixed"},
+		"an entry is stale":      {listed([]verdict.Judged{naive}, "storm:L4", "storm:L8"), "3 new, 1 known, 0 fixed, 1 stale"},
+		"an entry has expired":   {against([]verdict.Judged{naive}, nil, "known.yaml", expired), "4 new, 0 known, 0 fixed, 1 expired"},
+		"an entry of no concern": {listed([]verdict.Judged{naive}, "storm:L4", "cron:L1"), "3 new, 1 known, 0 fixed"},
+	} {
+		h := newHeld(c.a)
+		assert.Equal(t, c.want, countsText(h, nil), name)
+		if name == "all are fixed" {
+			play = compare.PlayOf(&exact)
+		} else {
+			play = compare.PlayOf(&naive)
+		}
+		assert.Equal(t, c.want, countsText(h, &play), name)
+	}
+	assert.Nil(t, (*held)(nil).standing(play, &naive.Verdict.Findings[0]), "held against nothing")
+}
+
+func TestAPageSaysWhereAFindingStands(t *testing.T) {
+	t.Parallel()
+	runs := []verdict.Judged{realRun(t, "storm-naive"), realRun(t, "cron-reap-all")}
+	a := listed(runs, "storm:L4", "cron:L9")
+	a.Answer, a.Result.Missing = true, []string{"shard 2 of 4"}
+	var page strings.Builder
+	require.NoError(t, HTMLAgainst(&page, runs, a))
+	for _, want := range []string{
+		"gate: fail", "new: not in known.yaml", "known: listed in known.yaml until 2030-06-16: it is in the backlog",
+		"known.yaml:5: listed, but not found any more: take it out of the list", "Not run: shard 2 of 4",
+	} {
+		assert.Contains(t, page.String(), want)
+	}
+	page.Reset()
+	require.NoError(t, HTML(&page, runs))
+	assert.NotContains(t, page.String(), `class="standing"`, "held against nothing")
+}
+
+// Where the base has a host of another name, or more than one, each play meets
+// its own.
+func TestPlaysMeetTheirOwn(t *testing.T) {
+	t.Parallel()
+	exact, reapAll, naive := realRun(t, "storm-exact"), realRun(t, "cron-reap-all"), realRun(t, "storm-naive")
+	one := newCompare(against([]verdict.Judged{exact}, []verdict.Judged{naive}, "").Result.Compared, []verdict.Judged{naive}, []verdict.Judged{exact})
+	require.Len(t, one.Rows, 1)
+	assert.Equal(t, "naive", one.Rows[0].Base.Host)
+	assert.Equal(t, "exact", one.Rows[0].Head.Host)
+	assert.Len(t, one.Rows[0].Findings, 4)
+
+	head, base := []verdict.Judged{exact, reapAll}, []verdict.Judged{naive}
+	two := newCompare(against(head, base, "").Result.Compared, base, head)
+	assert.Empty(t, two.Rows)
+	assert.Contains(t, strings.Join(two.Notes, "\n"), "storm on exact: no run of it in base")
+}
+
+func TestMeasuresOfRepeatsAreShown(t *testing.T) {
+	t.Parallel()
+	var base, head []verdict.Judged
+	for i := range 6 {
+		base = append(base, slowRun(int64(10+i)))
+		head = append(head, slowRun(int64(100+i)))
+	}
+	v := newCompare(against(head, base, "").Result.Compared, base, head)
+	require.Len(t, v.Rows, 1)
+	last := v.Rows[0].Numbers[len(v.Rows[0].Numbers)-1]
+	assert.Equal(t, "open", last.Name)
+	assert.Equal(t, "bad", last.Class)
+	assert.Contains(t, last.Note, "worse")
+	assert.Empty(t, v.Tests)
+}
+
+// slowRun is a clean run with a step that takes so many milliseconds.
+func slowRun(ms int64) verdict.Judged {
+	step := record.Step{N: 1, Op: "open", OK: true}
+	return verdict.Judged{
+		Run: &record.Run{Header: record.Header{Scenario: record.Scenario{Name: "storm"}, Host: record.Host{Name: "h"}}, Events: []record.Event{
+			{Seq: 1, T: 1, Kind: record.StepBegun, Step: &step},
+			{Seq: 2, T: ms * 1e6, Kind: record.StepEnded, Step: &step},
+			{Seq: 3, T: ms*1e6 + 1, Kind: record.Ended, End: &record.End{Reason: "done"}},
+		}},
+		Verdict: verdict.Verdict{Outcome: verdict.Clean},
+	}
+}
