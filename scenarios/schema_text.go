@@ -77,6 +77,7 @@ var texts = map[string]string{
 	"count":       "how many of this kind; 1 where nothing is said",
 	"server":      "the label of a server",
 	"cancel":      "the bench cancels the job once its call is in the server",
+	"probe":       "the host only looks at the server, in the way that it has for it: a health check, a test of the connection; where it has none, an ordinary job",
 
 	"host":       "where the host lives; where nothing is said: right below the bench",
 	"host.place": "pid-1: process 1 of a pid namespace of its own; init: below an init in one; subreaper: below another subreaper. Where that can't be had, the run is inconclusive and says why",

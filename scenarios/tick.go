@@ -35,6 +35,9 @@ func (r *reader) job(n *yamlfile.Node) Job {
 	j.Tool, j.Args = readTool(m)
 	j.Timeout = m.Get("timeout").Duration()
 	j.Cancel = m.Get("cancel").Yes()
+	if j.Probe = m.Get("probe").Yes(); j.Probe && (j.Tool != "" || j.Args != nil || j.Timeout > 0 || j.Cancel) {
+		m.At("probe").Problem("a probe is not told which tool to call, nor cut off: leave out tool, args, pad, timeout and cancel")
+	}
 	j.Expect = expected(m, j.Tool, j.Args, j.Timeout.D(), j.Cancel, readExpect(m))
 	m.Done()
 	return j

@@ -113,5 +113,17 @@ type Job struct {
 	Args    map[string]any
 	Timeout record.Duration // the host cuts the call off after this
 	Cancel  bool            // the bench cancels the job once its call is in the server
+	Probe   bool            // the host only looks at the server, in the way that it has for it
 	Expect  string          // "ok" (default; "fail" where Timeout or Cancel cut it off)
+}
+
+// What is what the job does, in a word.
+func (j Job) What() string {
+	switch {
+	case j.Probe:
+		return record.DetailProbe
+	case j.Tool == "":
+		return "echo"
+	}
+	return j.Tool
 }

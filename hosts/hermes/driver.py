@@ -11,13 +11,15 @@ does what the product does at that place (docs/hermes.md says where in its sourc
   close   the entry is taken out and its MCPServerTask.shutdown() awaited on the MCP loop, as after a probe and, for all
           tasks, in shutdown_mcp_servers(); then the sweep for orphans, which in the field waits for the next cron tick
   reload  the entries are rewritten, then /reload-mcp: shutdown_mcp_servers(), discover_mcp_tools()
-  tick    all entries are written, then each job in a thread: discover_mcp_tools(), call, close; at the end the sweep
+  tick    all entries are written, then each job in a thread: discover_mcp_tools(), call, close; at the end the sweep. A probe
+          is _probe_single_server in a thread, as "Test server" of the dashboard and `hermes mcp test` run it: nothing discovers
   stop    shutdown_mcp_servers(), like SIGTERM in the gateway
 """
 import argparse
 import asyncio
 import contextlib
 import importlib.metadata
+import inspect
 import json
 import logging
 import os
@@ -150,6 +152,18 @@ class Hermes:
                     del self.mcp._servers[name]
             self.mcp._kill_orphaned_mcp_children()
 
+    def probe(self, name):
+        """What the dashboard's "Test server" does: connect, list, shut down, beside whatever is connected."""
+        from hermes_cli import mcp_config
+
+        look = mcp_config._probe_single_server
+        with self.lock:
+            entry = dict(self.entries[name])
+        if "details" in inspect.signature(look).parameters:
+            look(name, entry, details={})
+        else:
+            look(name, entry)
+
     def reload(self):
         self.mcp.shutdown_mcp_servers()
         self.mcp.discover_mcp_tools()
@@ -236,11 +250,16 @@ class Driver:
         name = job["session"]
         try:
             with self.interruptible(name):
-                hermes.discover(name)
-                hermes.call(name, job["tool"], job.get("args", {}))
+                if job.get("probe"):
+                    hermes.probe(name)
+                else:
+                    hermes.discover(name)
+                    hermes.call(name, job["tool"], job.get("args", {}))
             result["ok"] = True
         except Exception as e:  # a job that fails does not fail the tick
             result["error"] = str(e) or repr(e)
+        if job.get("probe") and hermes.task(name) is None:
+            return hermes.remove(name)  # a probe has no connection of its own that could be closed
         try:
             hermes.close(name)
         except Exception as e:

@@ -63,6 +63,9 @@ type Job struct {
 	Tool      string         `json:"tool"`
 	Args      map[string]any `json:"args,omitempty"`
 	TimeoutMS int64          `json:"timeout_ms,omitempty"` // of the call; 0: none
+	// Probe says that the host is only to look at the server, in the way that it
+	// has for it. A host that has none does the job as any other.
+	Probe bool `json:"probe,omitempty"`
 }
 
 // Request is one line to a driver. Requests are answered when they are done,

@@ -149,6 +149,10 @@ type Fault struct {
 	Targets []int `json:"targets,omitempty"`
 }
 
+// DetailProbe is the Detail of a job that only looks at its server: which
+// requests it sends, and whether it calls a tool, is the host's business.
+const DetailProbe = "probe"
+
 // Step is one thing that the bench asked for. N is the same in its begun,
 // ended and skipped events.
 type Step struct {

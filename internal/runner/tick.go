@@ -72,14 +72,14 @@ func (r *run) jobs(s scenarios.Step, tick int) []job {
 			j := job{
 				Job: driver.Job{
 					Session: name, Server: r.server(group.Label, name), Tool: group.Tool, Args: group.Args,
-					TimeoutMS: group.Timeout.D().Milliseconds(),
+					TimeoutMS: group.Timeout.D().Milliseconds(), Probe: group.Probe,
 				},
 				cancel: group.Cancel,
 			}
 			if j.Tool == "" {
 				j.Tool = "echo"
 			}
-			j.step = r.begin(record.Step{Op: "job", Session: name, Label: group.Label, Detail: j.Tool, Expect: group.Expect})
+			j.step = r.begin(record.Step{Op: "job", Session: name, Label: group.Label, Detail: group.What(), Expect: group.Expect})
 			jobs = append(jobs, j)
 		}
 	}

@@ -57,6 +57,10 @@ func (f *facts) doubtUnseenCalls() {
 			continue
 		}
 		key := sessionKey{s.Label, s.Session}
+		if s.Op == "job" && s.Detail == record.DetailProbe {
+			f.doubtUnseenProbe(s, key)
+			continue
+		}
 		if answered[key]++; answered[key] == 1 {
 			order = append(order, key)
 		}
@@ -67,6 +71,17 @@ func (f *facts) doubtUnseenCalls() {
 				plain(key.name), verb(answered[key], "was", "were"), received)
 		}
 	}
+}
+
+// doubtUnseenProbe asks for a handshake where a host says that it has looked at
+// a server: which requests it sends is its own business.
+func (f *facts) doubtUnseenProbe(s *step, key sessionKey) {
+	for _, srv := range f.servers {
+		if srv.Label == key.label && (srv.Lost >= 0 || srv.Session == key.name && srv.Established >= 0 || len(srv.CallsFor(key.name)) > 0) {
+			return
+		}
+	}
+	f.doubt(codeUnseenCall, "the host says that it has looked at %s for session %s, and no server of it saw a handshake", plain(s.Label), plain(key.name))
 }
 
 // callsReceived is how many calls the servers of a session received; unknown

@@ -211,6 +211,25 @@ var doubtCases = []struct {
 		},
 	},
 	{
+		code: codeUnseenCall,
+		show: func(p *play) *record.Run { // a look that no server has seen
+			p.call(p.open("s1", "flaky"), "s1", "flaky", "")
+			p.launch("flaky", "look")
+			p.end(p.begin(record.Step{Op: "job", Session: "look", Label: "flaky", Detail: record.DetailProbe}), "")
+			return p.done()
+		},
+		near: func(p *play) *record.Run {
+			a := p.launch("flaky", "look")
+			st := p.begin(record.Step{Op: "job", Session: "look", Label: "flaky", Detail: record.DetailProbe})
+			p.greet(a)
+			p.eof(a)
+			p.bye(a)
+			p.dead(a)
+			p.end(st, "")
+			return p.done()
+		},
+	},
+	{
 		code: codeFailed,
 		show: func(p *play) *record.Run {
 			a := p.open("s1", "flaky")

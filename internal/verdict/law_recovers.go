@@ -3,6 +3,8 @@ package verdict
 import (
 	"fmt"
 	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 // judgeRecovers is L10: once no fault happens any more, a session can be
@@ -86,25 +88,33 @@ func (f *facts) recoveryBreach(s *step, last int64) *breach {
 	case launched == 0:
 		saw = "The host did not even launch a server for it."
 	}
+	fault, since := f.faultAt(last, s.begun)
 	return &breach{
 		law: "L10", kind: "no-recovery", label: s.Label, cause: s.Op, at: []int64{s.begun, s.ended}, like: s.Op,
 		value: fmt.Sprintf("%s: %s", stepName(s), quote(s.Error)),
 		story: paragraph(
-			fmt.Sprintf("The %s began %s after the last fault of the run (%s), with nothing wrong any more, and failed after %s: %s.", stepName(s), span(s.begun-last), f.faultAt(last), span(s.ended-s.begun), quote(s.Error)),
+			fmt.Sprintf("The %s began %s after the last fault of the run (%s), %s, and failed after %s: %s.", stepName(s), span(s.begun-last), fault, since, span(s.ended-s.begun), quote(s.Error)),
 			saw),
 	}
 }
 
-// faultAt names the fault at a time.
-func (f *facts) faultAt(t int64) string {
+// faultAt names the fault at a time, and says what has become of it by then: a
+// host that serves all of its clients from one server may have kept that one.
+func (f *facts) faultAt(t, then int64) (name, since string) {
 	for _, s := range f.servers {
 		for i := range s.Faults {
-			if fault := &s.Faults[i]; fault.T == t && fault.Breaks {
-				return faultName(&fault.Fault) + " of " + plain(s.ID)
+			fault := &s.Faults[i]
+			if fault.T != t || !fault.Breaks {
+				continue
 			}
+			name, since = faultName(&fault.Fault)+" of "+plain(s.ID), "with nothing wrong any more"
+			if f.header.Host.Servers == record.Shared && (s.Died < 0 || s.Died > then) {
+				since = "with that server still in its place"
+			}
+			return name, since
 		}
 	}
-	return "unknown"
+	return "unknown", "with nothing wrong any more"
 }
 
 func tellRecovers(_ *facts, group []*breach) telling {

@@ -99,6 +99,27 @@ func TestRecoveryIsAlsoAboutCalls(t *testing.T) {
 	assert.Equal(t, []string{codeFailed}, codesIn(v))
 }
 
+// TestASharedServerThatStaysBroken: a gateway that has one server for all of
+// its clients goes on with the broken one, and the verdict does not say that
+// nothing is wrong.
+func TestASharedServerThatStaysBroken(t *testing.T) {
+	t.Parallel()
+	for gone, want := range map[bool]string{false: "with that server still in its place", true: "with nothing wrong any more"} {
+		p := newPlay()
+		p.run.Header.Host = record.Host{Kind: record.KindGateway, Servers: record.Shared}
+		a := p.launch("flaky", "")
+		p.greet(a)
+		p.fault(a, "call", "stop-reading", true)
+		if gone {
+			p.bye(a)
+			p.dead(a)
+		}
+		p.end(p.begin(record.Step{Op: "open", Session: "s1", Label: "flaky"}), "")
+		p.end(p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky"}), "no answer")
+		assert.Contains(t, only(t, Judge(p.done()), "no-recovery").Why, want)
+	}
+}
+
 func TestASessionThatWasHarmedIsNotAlsoUnrecovered(t *testing.T) {
 	t.Parallel()
 	p := newPlay()

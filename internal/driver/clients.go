@@ -1,0 +1,158 @@
+package driver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Client is a connected client of an SDK.
+type Client interface {
+	// Call returns the text of a tool's result as a JSON string.
+	Call(ctx context.Context, tool string, args map[string]any) (json.RawMessage, error)
+	// Close is the SDK's own. An error says that the server did not go; how it
+	// exited is none.
+	Close() error
+}
+
+// Clients is the host around an SDK that has no sessions, reload or jobs of
+// its own: a client for each session, made by connect.
+type Clients struct {
+	connect func(context.Context, Server) (Client, error)
+
+	mu  sync.Mutex
+	all map[string]Client
+}
+
+// NewClients is a host whose clients connect makes. One that could not be
+// connected is connect's to close.
+func NewClients(connect func(context.Context, Server) (Client, error)) *Clients {
+	return &Clients{connect: connect, all: map[string]Client{}}
+}
+
+// take removes a session's client: nil where there is none.
+func (h *Clients) take(session string) Client {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := h.all[session]
+	delete(h.all, session)
+	return c
+}
+
+// put makes a client the session's, and returns the one before.
+func (h *Clients) put(session string, c Client) Client {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	old := h.all[session]
+	h.all[session] = c
+	return old
+}
+
+// Open connects a session. A reconnect closes the old client first. Of two at
+// the same time the later one wins, and the other is closed: to lose one would
+// be the driver's mistake, not the SDK's.
+func (h *Clients) Open(ctx context.Context, session string, s Server) error {
+	if old := h.take(session); old != nil {
+		_ = old.Close()
+	}
+	c, err := h.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	if other := h.put(session, c); other != nil {
+		_ = other.Close()
+	}
+	return nil
+}
+
+// Call calls a tool.
+func (h *Clients) Call(ctx context.Context, session, tool string, args map[string]any) (json.RawMessage, error) {
+	h.mu.Lock()
+	c := h.all[session]
+	h.mu.Unlock()
+	if c == nil {
+		return nil, noSession(session)
+	}
+	return c.Call(ctx, tool, args)
+}
+
+// Close closes a session's client.
+func (h *Clients) Close(_ context.Context, session string) error {
+	c := h.take(session)
+	if c == nil {
+		return noSession(session)
+	}
+	return c.Close()
+}
+
+// Forget drops the reference to a session's client, as a program does that has
+// no "defer Close" on this path, and lets the garbage collector look at what is
+// left: files that nobody can reach are closed by it.
+func (h *Clients) Forget(_ context.Context, session string) error {
+	if h.take(session) == nil {
+		return noSession(session)
+	}
+	runtime.GC()
+	runtime.GC() // what the first one found, the second one frees
+	return nil
+}
+
+func noSession(session string) error { return fmt.Errorf("no session %q", session) }
+
+// Reload reconnects one session after the other.
+func (h *Clients) Reload(ctx context.Context, sessions []SessionServer) error {
+	return ReloadInTurn(ctx, sessions, h.Open)
+}
+
+// Tick runs each job as the first example of a README: connect, defer Close,
+// call.
+func (h *Clients) Tick(ctx context.Context, jobs []Job) ([]JobResult, error) {
+	return RunJobs(ctx, jobs, h.job), nil
+}
+
+func (h *Clients) job(ctx context.Context, j Job) error {
+	c, err := h.connect(ctx, j.Server)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	if j.TimeoutMS > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(j.TimeoutMS)*time.Millisecond)
+		defer cancel()
+	}
+	_, err = c.Call(ctx, j.Tool, j.Args)
+	return err
+}
+
+// Stop closes one client after the other, as deferred calls do.
+func (h *Clients) Stop(context.Context) error {
+	h.mu.Lock()
+	all := slices.Collect(maps.Values(h.all))
+	clear(h.all)
+	h.mu.Unlock()
+	var errs []error
+	for _, c := range all {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// ModuleVersion is the version of a module that this program was built with.
+func ModuleVersion(path string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == path {
+				return m.Version
+			}
+		}
+	}
+	return "unknown"
+}
