@@ -354,8 +354,8 @@ func stdinHeld(e *record.Evidence) (string, *record.Holder) {
 		}
 		switch {
 		case len(d.Holders) > 0:
-			h := &d.Holders[0]
-			return fmt.Sprintf("%s holds %s of its stdin", h.Role, end(h.Mode, d.Target)), h
+			h, who := chiefHolder(d.Holders, e.Identity)
+			return fmt.Sprintf("%s %s of its stdin", who, end(h.Mode, d.Target)), h
 		case strings.HasPrefix(d.Target, "/"):
 			return "its stdin is " + d.Target, nil
 		case d.Known:
@@ -364,6 +364,36 @@ func stdinHeld(e *record.Evidence) (string, *record.Holder) {
 		return "who holds its stdin could not be seen", nil
 	}
 	return "its stdin could not be seen", nil
+}
+
+// chiefHolder is the holder to name where there are several: the host if it is
+// one of them, and the process itself only if nobody else is.
+func chiefHolder(all []record.Holder, self record.Identity) (*record.Holder, string) {
+	rank := func(h record.Holder) int {
+		switch {
+		case h.Role == "host":
+			return 0
+		case h.Identity != self:
+			return 1
+		}
+		return 2
+	}
+	chief := &all[0]
+	processes := map[record.Identity]bool{}
+	for i := range all {
+		processes[all[i].Identity] = true
+		if rank(all[i]) < rank(*chief) {
+			chief = &all[i]
+		}
+	}
+	who := chief.Role
+	if chief.Identity == self {
+		who = "the server itself"
+	}
+	if more := len(processes) - 1; more > 0 {
+		return chief, fmt.Sprintf("%s and %d more hold", who, more)
+	}
+	return chief, who + " holds"
 }
 
 func end(mode, target string) string {

@@ -142,7 +142,7 @@ func (f *facts) doubtLaunches() {
 	}
 	short := false
 	for _, want := range f.header.Plan.Labels {
-		if n := launched[want.Label]; n < want.Launches {
+		if n := launched[want.Label]; n < want.Launches-f.reopened(want.Label) || n == 0 && want.Launches > 0 {
 			short = true
 			if n == 0 {
 				f.doubt(codeNotLaunched, "the host never launched %s; the scenario needs %d", plain(want.Label), want.Launches)
@@ -165,6 +165,29 @@ func (f *facts) doubtLaunches() {
 		}
 	}
 }
+
+// reopened is how many launches a host can save that keeps servers on purpose
+// when their sessions end: a session that is opened again may get the one it
+// had.
+func (f *facts) reopened(label string) (n int) {
+	if f.header.Host.Profile.Resident <= 0 {
+		return 0
+	}
+	for _, s := range f.lives.Sessions() {
+		if s.Label != label {
+			continue
+		}
+		for i, c := range s.Changes {
+			if i > 0 && c.State == record.SessionOpening && s.Changes[i-1].State == record.SessionEnded && mayKeep[s.Changes[i-1].Why] {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// mayKeep are the ends of sessions after which a host may keep the server.
+var mayKeep = map[string]bool{"close": true, "forget": true}
 
 // doubtPlan says which faults did not fire, and which checkpoints were not
 // reached.

@@ -33,6 +33,31 @@ func heldBy(holders ...record.Holder) func(e *record.Evidence) {
 	return func(e *record.Evidence) { e.Descriptors[0].Holders = holders }
 }
 
+// A close that did not succeed is not told as one that did.
+func TestAServerWhoseCloseFailed(t *testing.T) {
+	t.Parallel()
+	for _, failed := range []string{"", "no answer from the host within 1m30s", "broken pipe, SERVER is gone"} {
+		p := newPlay()
+		a := p.open("s1", "flaky")
+		st := p.begin(record.Step{Op: "close", Session: "s1", Label: "flaky"})
+		p.session("s1", "flaky", record.SessionEnding, "close", false)
+		p.wait(2 * s)
+		p.session("s1", "flaky", record.SessionEnded, "close", false)
+		p.end(st, failed)
+		p.examined(a, holder("host", hostPID, 7))
+		p.restless("after", nil, want("flaky", "s1", 0))
+		f := only(t, Judge(p.done()), "abandoned")
+		if failed == "" {
+			assert.Contains(t, f.Why, "the host said that it was done")
+			assert.Contains(t, f.Title, "(session closed)")
+			continue
+		}
+		assert.NotContains(t, f.Why, "said that it was done")
+		assert.Contains(t, f.Why, "Session s1 was to be closed, the close failed after 2s (\""+failed+"\"), and "+a+" is still there")
+		assert.Contains(t, f.Title, "(close failed)")
+	}
+}
+
 // locks has a second launch find the lock of the first one taken: one of the
 // same session, or of another one that is open.
 func locks(session string) func(p *play) *record.Run {
@@ -98,6 +123,36 @@ func TestALauncherWithholdsNothing(t *testing.T) {
 	p.examined(a, holder("leakbench", 400, 5))
 	p.restless("after", nil, want("flaky", "s1", 0))
 	assert.NotContains(t, kindsIn(Judge(p.done())), "eof-withheld")
+}
+
+// A worker of the host launches servers, too: what it holds, the host holds.
+func TestAWorkerOfTheHostWithholdsNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.session("s1", "flaky", record.SessionOpening, "", false)
+	a := p.launch("flaky", "s1", 400)
+	p.greet(a)
+	p.session("s1", "flaky", record.SessionOpen, "", false)
+	p.close("s1", "flaky", func() {})
+	p.examined(a, holder("python3", 400, 5))
+	p.restless("after", nil, want("flaky", "s1", 0))
+	f := only(t, Judge(p.done()), "abandoned")
+	assert.Contains(t, f.Why, "still held by python3, which launched it, (pid 400, fd 5): the host never closed it")
+}
+
+// A server that has inherited the write end of its own stdin can wait for long.
+func TestAServerThatHoldsItsOwnStdinOpen(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	a := p.open("s1", "flaky")
+	p.close("s1", "flaky", func() {})
+	own := holder("server "+a, p.ids[a].PID, 4)
+	own.Identity = p.ids[a]
+	p.examined(a, own)
+	p.restless("after", nil, want("flaky", "s1", 0))
+	f := only(t, Judge(p.done()), "eof-withheld")
+	assert.Contains(t, f.Why, "held by itself (fd 4), which inherited a copy")
+	assert.NotContains(t, f.Why, "nobody holds")
 }
 
 // What keeps a server once the host has gone.

@@ -162,7 +162,7 @@ func TestStories(t *testing.T) {
 		"its stdin is /dev/null":                            {Descriptors: []record.Descriptor{{FD: 0, Target: "/dev/null"}}},
 		"the host (pid 20, fd 7): the host never closed it": {Descriptors: pipe(true, holder("host", 20, 7))},
 		"the host (pid 20, fd 7) and server x#2 (pid 9, fd 5): a copy was inherited":  {Descriptors: pipe(true, holder("host", 20, 7), holder("server x#2", 9, 5))},
-		"held by server x#2 (pid 9, fd 5), who inherited a copy":                      {Descriptors: pipe(true, holder("server x#2", 9, 5))},
+		"held by server x#2 (pid 9, fd 5), which inherited a copy":                    {Descriptors: pipe(true, holder("server x#2", 9, 5))},
 		"nobody holds the other end of its stdin any more":                            {Descriptors: pipe(true)},
 		"who holds the other end of its stdin could not be seen":                      {Descriptors: pipe(false)},
 		"SIGTERM is pending, not handled":                                             {SigPending: []string{"SIGTERM"}},

@@ -19,7 +19,7 @@ func (f *facts) hold(s *life.Server, e *record.Evidence, until int64) string {
 		return "stopped"
 	case blockedWriting(e):
 		return "pipe-blocked"
-	case f.withheld(e) && (s == nil || s.EOF < 0 || s.EOF > until):
+	case f.withheld(s, e) && (s == nil || s.EOF < 0 || s.EOF > until):
 		return "eof-withheld"
 	}
 	return ""
@@ -40,26 +40,31 @@ func blockedWriting(e *record.Evidence) bool {
 }
 
 // withheld says that stdin can't end, because processes that have nothing to
-// do with it hold a copy of its write end, and the host itself holds none any
-// more.
-func (f *facts) withheld(e *record.Evidence) bool {
+// do with it, or the server itself, hold a copy of its write end, and the host
+// itself holds none any more.
+func (f *facts) withheld(s *life.Server, e *record.Evidence) bool {
 	i := slices.IndexFunc(e.Descriptors, func(d record.Descriptor) bool { return d.FD == 0 })
 	if i < 0 || !e.Descriptors[i].Known {
 		return false
 	}
 	held := writers(e.Descriptors[i], e.Identity)
-	return len(held) > 0 && !slices.ContainsFunc(held, f.entitled)
+	return len(held) > 0 && !slices.ContainsFunc(held, func(h record.Holder) bool { return f.entitled(s, h) })
 }
 
 // entitled says that a holder of a stdin's other end is there for that: the
-// host, the bench, or a launcher that passes stdin on.
-func (f *facts) entitled(h record.Holder) bool {
+// host, the process of the host that launched the server, the bench, or a
+// launcher that passes stdin on.
+func (f *facts) entitled(s *life.Server, h record.Holder) bool {
 	switch h.Role {
 	case "host", "keeper", "bench":
 		return true
 	}
-	return f.wrappers[h.PID] && !strings.HasPrefix(h.Role, "server ")
+	return !strings.HasPrefix(h.Role, "server ") && (f.wrappers[h.PID] || launchedIt(s, h))
 }
+
+// launchedIt says that the holder is the server's parent from the beginning: a
+// worker of the host, say.
+func launchedIt(s *life.Server, h record.Holder) bool { return s != nil && h.PID == s.Birth.PPID }
 
 // told says that a server had been told to end by t, in a way that it saw.
 func told(s *life.Server, t int64) bool {

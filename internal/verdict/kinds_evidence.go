@@ -22,9 +22,9 @@ func kindsEvidence() []Kind {
 			Reports: []string{"R083", "R092", "R095"},
 		},
 		{
-			ID: "eof-withheld", Law: "L1", Also: []string{"L2"}, Class: "K", Title: "a server can't see the end of its stdin, because another process holds it open",
-			Signature: "alive at the end of the watch; it has not read the end of stdin; the host holds no write end of it, and another process (a sibling, a helper) does",
-			Why:       "The write end was inherited. Between making the pipe and marking it close-on-exec another thread launched a process, or the end was made inheritable for the child's sake and stayed so. The end of stdin comes when the last copy is closed.",
+			ID: "eof-withheld", Law: "L1", Also: []string{"L2"}, Class: "K", Title: "a server can't see the end of its stdin, because a copy of the other end is still open elsewhere",
+			Signature: "alive at the end of the watch; it has not read the end of stdin; the host holds no write end of it, and another process (a sibling, a helper), or the server itself, does",
+			Why:       "The write end was inherited. Between making the pipe and marking it close-on-exec another thread launched a process; or the end was not close-on-exec at all, and the server has inherited it together with the end it reads from. The end of stdin comes when the last copy is closed.",
 			Fix: "Make pipes with O_CLOEXEC in one step (pipe2), pass on only what a child is to have, and launch from one thread or under a lock where the platform can't do it in one step; on Windows give each launch a list of the handles it inherits. " +
 				"And do not rely on the end of stdin alone. " + ladder,
 			Reports: []string{"R118", "R119"},

@@ -237,21 +237,25 @@ func (f *facts) changes(s *life.Server) []life.SessionChange {
 }
 
 // phase is how a session had ended that has left its server behind.
-type phase struct{ cause, head string }
+type phase struct {
+	cause, head  string
+	took, failed string // of a close that failed
+}
 
 var (
-	phaseUnknown   = phase{"session unknown", "SERVER is more than the host was asked to keep"}
-	phaseCancelled = phase{"call cancelled", "Session SESSION was cancelled while its call was in SERVER, and the host dropped the connection without ending the server"}
-	phaseCut       = phase{"call timed out", "The call of session SESSION ran out of time in SERVER, and the host dropped the connection without ending the server"}
-	phaseFailed    = phase{"open failed", "Session SESSION could not be opened, and the host left SERVER behind"}
-	phaseClosed    = phase{"session closed", "Session SESSION was closed, the host said that it was done, and SERVER is still there"}
-	phaseForgotten = phase{"session forgotten", "Session SESSION was over without a close, the host let go of the client, and SERVER is still there"}
-	phaseDone      = phase{"job done", "The job of session SESSION was done, and SERVER is still there"}
-	phaseOpen      = phase{"session not ended", "Session SESSION has not ended, and SERVER is more than it needs"}
+	phaseUnknown   = phase{cause: "session unknown", head: "SERVER is more than the host was asked to keep"}
+	phaseCancelled = phase{cause: "call cancelled", head: "Session SESSION was cancelled while its call was in SERVER, and the host dropped the connection without ending the server"}
+	phaseCut       = phase{cause: "call timed out", head: "The call of session SESSION ran out of time in SERVER, and the host dropped the connection without ending the server"}
+	phaseFailed    = phase{cause: "open failed", head: "Session SESSION could not be opened, and the host left SERVER behind"}
+	phaseClosed    = phase{cause: "session closed", head: "Session SESSION was closed, the host said that it was done, and SERVER is still there"}
+	phaseForgotten = phase{cause: "session forgotten", head: "Session SESSION was over without a close, the host let go of the client, and SERVER is still there"}
+	phaseDone      = phase{cause: "job done", head: "The job of session SESSION was done, and SERVER is still there"}
+	phaseUnclosed  = phase{cause: "close failed", head: "Session SESSION was to be closed, the close failed after TOOK (ERROR), and SERVER is still there"}
+	phaseOpen      = phase{cause: "session not ended", head: "Session SESSION has not ended, and SERVER is more than it needs"}
 )
 
 func (p phase) tell(s *life.Server) string {
-	return sentence(strings.NewReplacer("SESSION", plain(s.Session), "SERVER", plain(s.ID)).Replace(p.head))
+	return sentence(strings.NewReplacer("SESSION", plain(s.Session), "SERVER", plain(s.ID), "TOOK", p.took, "ERROR", p.failed).Replace(p.head))
 }
 
 func (f *facts) phase(s *life.Server, t int64) phase {
@@ -269,13 +273,30 @@ func (f *facts) phase(s *life.Server, t int64) phase {
 	case last.Cut:
 		return phaseCut
 	case last.Why == "close":
-		return phaseClosed
+		return f.phaseOfClose(s, t)
 	case last.Why == "forget":
 		return phaseForgotten
 	case last.Why == "tick":
 		return phaseDone
 	}
 	return phaseFailed
+}
+
+// phaseOfClose tells a session that the host called closed from one of which
+// it said that it could not close it, or nothing at all.
+func (f *facts) phaseOfClose(s *life.Server, t int64) phase {
+	for _, st := range slices.Backward(f.steps) {
+		if st.Op != "close" || st.Session != s.Session || st.begun > t {
+			continue
+		}
+		if !st.failed() {
+			break
+		}
+		p := phaseUnclosed
+		p.took, p.failed = within(f.took(st)), quote(st.Error)
+		return p
+	}
+	return phaseClosed
 }
 
 // inFirst is how many of a group were seen at the checkpoint that saw the
@@ -291,7 +312,7 @@ func inFirst(group []*breach) (n int) {
 
 var flatWords = map[string]string{
 	"abandoned": "abandoned", "superseded": "superseded", "init-stranded": "never initialized", "duplicate": "duplicate", "late": "late",
-	"not-escalated": "told to end and not killed", "pipe-blocked": "blocked in a write", "eof-withheld": "with their stdin held open by others", "stopped": "stopped",
+	"not-escalated": "told to end and not killed", "pipe-blocked": "blocked in a write", "eof-withheld": "with a stdin that is held open by a copy", "stopped": "stopped",
 	"shielded": "behind a launcher that is gone", "escaped": "in a session of its own",
 }
 
@@ -305,7 +326,7 @@ var flatTitles = map[string]string{
 	"duplicate":     "%s of %s %s still running (%s)",
 	"not-escalated": "%s of %s that had been told to end %s still running (%s)",
 	"pipe-blocked":  "%s of %s, blocked in a write that nobody reads, %s still running (%s)",
-	"eof-withheld":  "%s of %s, whose stdin another process holds open, %s still running (%s)",
+	"eof-withheld":  "%s of %s, whose stdin an inherited copy holds open, %s still running (%s)",
 	"stopped":       "%s of %s, stopped by a signal, %s still there (%s)",
 	"shielded":      "%s of %s %s still running behind a launcher that is gone (%s)",
 	"escaped":       "%s of %s %s still running in a session of its own (%s)",
@@ -335,7 +356,7 @@ func tellFlat(f *facts, group []*breach) telling {
 		t.found += fmt.Sprintf(", gone after up to %s", span(slowest))
 		return t
 	}
-	t.title = fmt.Sprintf(flatTitles[b.kind], count(n, noun), plain(b.label), verb(n, "is", "are"), plain(b.cause))
+	t.title = fmt.Sprintf(flatTitles[b.kind], count(n, noun), plain(b.label), verb(n, "is", "are"), plain(strings.TrimPrefix(b.cause, b.kind+", ")))
 	return t
 }
 

@@ -182,7 +182,7 @@ var leftTitles = map[string]string{
 
 	"not-escalated":  "%s of %s had been told to end and outlived the host",
 	"pipe-blocked":   "%s of %s outlived the host, blocked in a write that nobody reads",
-	"eof-withheld":   "%s of %s outlived the host, with the stdin held open by another process",
+	"eof-withheld":   "%s of %s outlived the host, with a stdin that an inherited copy holds open",
 	"stopped":        "%s of %s outlived the host, stopped by a signal",
 	"watchdog-blind": "%s of %s outlived the host in spite of a watchdog",
 }

@@ -357,3 +357,30 @@ func TestACallOfASessionThatNeverOpened(t *testing.T) {
 		}
 	}
 }
+
+// A host that keeps servers on purpose may give one to the session that it had
+// been kept from: it is not launched anew then. Others have to.
+func TestAKeptServerIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	for resident, codes := range map[int][]string{0: {codeNotLaunched}, 1: {}} {
+		for _, again := range []bool{true, false} {
+			p := newPlay()
+			p.run.Header.Host.Profile.Resident = resident
+			p.run.Header.Plan = record.Plan{Labels: []record.PlanLabel{{Label: "flaky", Launches: 2}}}
+			a := p.open("s1", "flaky")
+			expected := codes
+			if again {
+				p.close("s1", "flaky", func() {})
+			} else {
+				expected = []string{codeNotLaunched} // nothing had ended, so a reconnect has to launch
+			}
+			p.session("s1", "flaky", record.SessionOpening, "", false)
+			p.session("s1", "flaky", record.SessionOpen, "", false)
+			p.call(a, "s1", "flaky", "")
+			p.quiet("after", want("flaky", "s1", 1))
+			v := Judge(p.done())
+			assert.Empty(t, v.Findings)
+			assert.Equal(t, expected, codesIn(v), "resident %d, closed before %t", resident, again)
+		}
+	}
+}

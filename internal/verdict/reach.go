@@ -105,7 +105,7 @@ func (f *facts) launcherLives(cp *checkpoint, s *life.Server) bool {
 	}
 	e := cp.evidenceOn(s.Birth.Identity)
 	return e != nil && slices.ContainsFunc(e.Descriptors, func(d record.Descriptor) bool {
-		return d.FD == 0 && len(writers(d, e.Identity)) > 0
+		return d.FD == 0 && slices.ContainsFunc(writers(d, e.Identity), func(h record.Holder) bool { return h.Identity != e.Identity })
 	})
 }
 

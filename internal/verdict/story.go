@@ -90,7 +90,7 @@ func (st *story) stdin(s *life.Server, e *record.Evidence, until int64) {
 	}
 	d := e.Descriptors[i]
 	if writers := writers(d, e.Identity); len(writers) > 0 {
-		st.heldBy(writers)
+		st.heldBy(s, e.Identity, writers)
 		return
 	}
 	switch {
@@ -103,24 +103,32 @@ func (st *story) stdin(s *life.Server, e *record.Evidence, until int64) {
 	}
 }
 
-// writers are those who can write to the other end.
+// writers are those who can write to the other end. A process is one of its own
+// stdin only by another descriptor than that.
 func writers(d record.Descriptor, self record.Identity) []record.Holder {
 	var all []record.Holder
 	for _, h := range d.Holders {
-		if h.Mode != "read" && h.Identity != self {
+		if h.Mode != "read" && (h.Identity != self || h.FD != d.FD) {
 			all = append(all, h)
 		}
 	}
 	return all
 }
 
-func (st *story) heldBy(writers []record.Holder) {
+func (st *story) heldBy(s *life.Server, self record.Identity, writers []record.Holder) {
 	var names []string
 	hosts := 0
 	for _, h := range writers {
 		role := h.Role
-		if role == "host" {
+		switch {
+		case h.Identity == self:
+			names = append(names, fmt.Sprintf("itself (fd %d)", h.FD))
+			continue
+		case role == "host":
 			hosts++
+		case launchedIt(s, h) && !strings.HasPrefix(role, "server "):
+			hosts++
+			role += ", which launched it,"
 		}
 		if role == "host" || role == "keeper" || role == "bench" {
 			role = "the " + role
@@ -133,7 +141,7 @@ func (st *story) heldBy(writers []record.Holder) {
 	case hosts > 0:
 		st.add("held by both", "the write end of its stdin is still held by %s: a copy was inherited, so the host's closing its own would not be enough", held)
 	default:
-		st.add("held by others", "the write end of its stdin is held by %s, who inherited a copy: the end of stdin can't come before that is closed too", held)
+		st.add("held by others", "the write end of its stdin is held by %s, which inherited a copy: the end of stdin can't come before that is closed too", held)
 	}
 }
 
@@ -170,6 +178,8 @@ func (st *story) signals(s *life.Server, e *record.Evidence, until int64) {
 		st.add("pending", "%s %s pending, not handled", list(plainAll(e.SigPending)), verb(len(e.SigPending), "is", "are"))
 	case e != nil && slices.Contains(e.SigIgnored, "SIGTERM"):
 		st.add("deaf to term", "it ignores SIGTERM, so whether one was sent can't be told")
+	case e != nil && e.State == "T":
+		st.add("no more signals", "no other signal reached it")
 	default:
 		st.add("no signal", "no signal reached it")
 	}
