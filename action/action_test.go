@@ -431,7 +431,7 @@ func TestThePullRequestsOfThreeRepositories(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(folder, ".leakbench"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, ".leakbench", "known.yaml"), []byte(text), 0o644))
 	assert.Equal(t, 1, fixed.run(), "%s", &fixed.log)
-	assert.Regexp(t, `(?m)^::error file=gate%2Cway/\.leakbench/known\.yaml,line=5,col=5,title=stale known finding tiny%3AL1`, fixed.log.String())
+	assert.Regexp(t, `(?m)^::error file=gate%2Cway/\.leakbench/known\.yaml,line=6,col=5,title=stale known finding tiny%3AL1`, fixed.log.String())
 	assert.Contains(t, fixed.log.String(), "fail: 1 stale entry")
 }
 

@@ -3,10 +3,12 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -95,4 +97,31 @@ func harmlessOutput(t *testing.T, name, text string) {
 		}
 		assert.False(t, strings.HasPrefix(strings.TrimSpace(line), "::"), "%s: %q", name, line)
 	}
+}
+
+// TestMoreIsWhatTheSchemaSays: what several runs say together, with what has no
+// number in JSON.
+func TestMoreIsWhatTheSchemaSays(t *testing.T) {
+	t.Parallel()
+	schema, err := validator.NewCompiler().Compile("../docs/report.schema.json")
+	require.NoError(t, err)
+	play := compare.Play{Scenario: "s", Host: "h"}
+	c := compare.Result{Measures: []compare.Measure{{Play: play, Name: "stop", Unit: "ms", Change: compare.Worse, Delta: math.Inf(1)}}}
+	for _, more := range []More{{}, {Compare: &c}, {Compare: &compare.Result{}}, {Gate: &gate.Result{}}, {Gate: &gate.Result{Compared: &c}}, {Repeats: []compare.Repeat{{}}}} {
+		var b bytes.Buffer
+		require.NoError(t, JSONWith(&b, nil, Exit{}, more))
+		object, err := validator.UnmarshalJSON(&b)
+		require.NoError(t, err)
+		require.NoError(t, schema.Validate(object))
+		m := object.(map[string]any)
+		assert.Equal(t, more.Gate != nil, m["gate"] != nil)
+		assert.Equal(t, more.Repeats != nil, m["repeats"] != nil)
+		assert.Equal(t, more.Compare != nil || more.Gate != nil && more.Gate.Compared != nil, m["compare"] != nil)
+	}
+	replayed := Replay(evilRun(1), evilRun(2))
+	var b bytes.Buffer
+	require.NoError(t, JSONWith(&b, nil, Exit{}, More{Replay: &replayed}))
+	object, err := validator.UnmarshalJSON(&b)
+	require.NoError(t, err)
+	require.NoError(t, schema.Validate(object))
 }

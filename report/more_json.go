@@ -23,15 +23,18 @@ type More struct {
 	Replay  *Replayed
 }
 
+// jsonAll is every object that JSON and JSONWith write: docs/report.schema.json.
+type jsonAll struct {
+	jsonReport
+	Gate    *jsonGate    `json:"gate,omitempty" jsonschema:"what leakbench gate or merge answers"`
+	Compare *jsonCompare `json:"compare,omitempty" jsonschema:"leakbench compare, and a gate with a baseline: the runs beside earlier ones"`
+	Repeats []jsonRepeat `json:"repeats,omitempty" jsonschema:"leakbench run --repeat: how often each play leaked"`
+	Replay  *Replayed    `json:"replay,omitempty" jsonschema:"leakbench replay: whether the run ended alike"`
+}
+
 // JSONWith is JSON with more in the object.
 func JSONWith(w io.Writer, runs []verdict.Judged, exit Exit, more More) error {
-	out := struct {
-		jsonReport
-		Gate    *jsonGate    `json:"gate,omitempty"`
-		Compare *jsonCompare `json:"compare,omitempty"`
-		Repeats []jsonRepeat `json:"repeats,omitempty"`
-		Replay  *Replayed    `json:"replay,omitempty"`
-	}{jsonReport: jsonReport{Outcome: worst(runs), Exit: exit, Runs: []jsonRun{}}, Replay: more.Replay}
+	out := jsonAll{jsonReport: jsonReport{Outcome: worst(runs), Exit: exit, Runs: []jsonRun{}}, Replay: more.Replay}
 	for i := range runs {
 		out.Runs = append(out.Runs, toJSON(&runs[i]))
 	}
@@ -55,17 +58,17 @@ func JSONWith(w io.Writer, runs []verdict.Judged, exit Exit, more More) error {
 }
 
 type jsonGate struct {
-	Outcome  gate.Outcome   `json:"outcome"`
+	Outcome  gate.Outcome   `json:"outcome" jsonschema:"pass, fail, inconclusive or host-failed"`
 	Reason   string         `json:"reason"`
 	Findings []jsonJudgment `json:"findings"`
-	Known    []jsonEntry    `json:"known"`
-	Flaky    []jsonFlake    `json:"flaky"`
-	Missing  []string       `json:"missing"`
-	Retried  int            `json:"retried"` // tries that were made again, and count no more
+	Known    []jsonEntry    `json:"known" jsonschema:"the list of known findings, held against the runs"`
+	Flaky    []jsonFlake    `json:"flaky" jsonschema:"plays whose tries or repeats do not agree"`
+	Missing  []string       `json:"missing" jsonschema:"what should have been run and was not"`
+	Retried  int            `json:"retried" jsonschema:"tries that were made again, and count no more"`
 }
 
 type jsonJudgment struct {
-	State       string          `json:"state"`
+	State       string          `json:"state" jsonschema:"of a gate: new, unlisted, warning, listed, in the baseline or fixed; of a comparison: new, known, fixed, not run or undecided"`
 	Scenario    string          `json:"scenario"`
 	Host        string          `json:"host"`
 	Law         string          `json:"law"`
@@ -73,20 +76,20 @@ type jsonJudgment struct {
 	Severity    record.Severity `json:"severity"`
 	Fingerprint string          `json:"fingerprint"`
 	Title       string          `json:"title"`
-	Base        compare.Seen    `json:"base"` // in how many runs
-	Head        compare.Seen    `json:"head"`
+	Base        compare.Seen    `json:"base" jsonschema:"in how many of the earlier runs"`
+	Head        compare.Seen    `json:"head" jsonschema:"in how many of the runs"`
 	Note        string          `json:"note,omitempty"`
-	Listed      string          `json:"listed,omitempty"` // file:line
+	Listed      string          `json:"listed,omitempty" jsonschema:"the line of the list that has it: line 5"`
 }
 
 type jsonEntry struct {
-	State   known.State `json:"state"`
+	State   known.State `json:"state" jsonschema:"found, stale, expired, undecided, not run or not seen"`
 	Finding string      `json:"finding"`
 	Host    string      `json:"host,omitempty"`
 	Reason  string      `json:"reason"`
-	Expires string      `json:"expires"`
+	Expires string      `json:"expires" jsonschema:"the last day it is good for: 2030-01-31"`
 	Line    int         `json:"line"`
-	In      int         `json:"in"` // runs that showed it
+	In      int         `json:"in" jsonschema:"how many runs showed it"`
 }
 
 type jsonFlake struct {
@@ -130,13 +133,13 @@ func toJSONJudgment(state string, f *compare.Finding) jsonJudgment {
 }
 
 type jsonCompare struct {
-	Base     int            `json:"base"` // runs
-	Head     int            `json:"head"`
+	Base     int            `json:"base" jsonschema:"how many earlier runs"`
+	Head     int            `json:"head" jsonschema:"how many runs"`
 	Findings []jsonJudgment `json:"findings"`
 	Counts   []jsonCount    `json:"counts"`
 	Measures []jsonMeasure  `json:"measures"`
-	Tests    int            `json:"tests"`
-	Need     int            `json:"need"`
+	Tests    int            `json:"tests" jsonschema:"how many were made, which the p are corrected for"`
+	Need     int            `json:"need" jsonschema:"how many runs a side needs to show anything"`
 	Notes    []string       `json:"notes"`
 }
 
@@ -152,14 +155,14 @@ type jsonMeasure struct {
 	compare.Play
 	Name   string         `json:"name"`
 	Unit   compare.Unit   `json:"unit"`
-	Base   []float64      `json:"base"`
-	Head   []float64      `json:"head"`
-	Change compare.Change `json:"change"`
-	P      float64        `json:"p"`
-	Holm   float64        `json:"p_holm"`
-	Delta  *float64       `json:"delta"` // null: from 0
-	Effect float64        `json:"effect"`
-	Within bool           `json:"within_tolerance"`
+	Base   []float64      `json:"base" jsonschema:"one for each earlier run"`
+	Head   []float64      `json:"head" jsonschema:"one for each run"`
+	Change compare.Change `json:"change" jsonschema:"worse, better, same or untested"`
+	P      float64        `json:"p" jsonschema:"of the Mann-Whitney test, two-sided"`
+	Holm   float64        `json:"p_holm" jsonschema:"p, corrected for all tests together"`
+	Delta  *float64       `json:"delta" jsonschema:"of the medians, 0.25 is a quarter more; null: from 0"`
+	Effect float64        `json:"effect" jsonschema:"Vargha and Delaney's A: of all pairs, in how many the later run is larger"`
+	Within bool           `json:"within_tolerance" jsonschema:"shown to differ, and by no more than the tolerance"`
 }
 
 func toJSONCompare(r *compare.Result) *jsonCompare {

@@ -16,8 +16,8 @@ type Replayed struct {
 	Same bool            `json:"same"`
 	Then verdict.Outcome `json:"then"`
 	Now  verdict.Outcome `json:"now"`
-	Gone []string        `json:"gone"` // fingerprints
-	New  []string        `json:"new"`
+	Gone []string        `json:"gone" jsonschema:"fingerprints that were found then, not now"`
+	New  []string        `json:"new" jsonschema:"fingerprints that were found now, not then"`
 	told []compare.Finding
 }
 

@@ -90,7 +90,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status, "nothing-left": nothingLeft, "same-gate": sameGate,
+			"status": status, "nothing-left": nothingLeft, "same-gate": sameGate, "valid-report": validReport,
 		},
 	})
 }

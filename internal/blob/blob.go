@@ -140,6 +140,9 @@ func read(path string) (gate.Part, error) {
 	if h.Version > version {
 		return gate.Part{}, record.ErrNewerFormat
 	}
+	if !h.Shard.Valid() {
+		return gate.Part{}, fmt.Errorf("%w: its %s says shard %s", ErrNotABlob, manifest, h.Shard)
+	}
 	left := int64(maxAll)
 	for _, f := range h.Files {
 		run, size, err := unpack(&z.Reader, f.Name)

@@ -55,6 +55,11 @@ func ParseShard(text string, getenv func(string) string) (Shard, error) {
 	return Shard{Index: at, Count: of}, nil
 }
 
+// Valid says that there can be such a shard: a file may say anything.
+func (s Shard) Valid() bool {
+	return s == Shard{} || s.Count >= 1 && s.Count <= maxShards && s.Index >= 1 && s.Index <= s.Count
+}
+
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
 
 // Costed is a scenario with what playing it takes.

@@ -15,6 +15,9 @@ const preamble = `# Findings that are known and accepted for now (docs/gate.md).
 known:
 `
 
+// modeline is what an editor with a YAML language server knows the format by.
+const modeline = "# yaml-language-server: $schema=" + SchemaURL + "\n"
+
 // measure finds the lines of each entry: from its own to the one before what
 // belongs to the next. A comment right above an entry belongs to it.
 func (l *List) measure() {
@@ -89,7 +92,7 @@ func (l *List) With(entries ...Entry) (List, error) {
 	case len(l.Entries) > 0:
 		indent = strings.Repeat(" ", max(0, l.dash()))
 	case strings.TrimSpace(uncommented(text)) == "":
-		text = preamble
+		text = modeline + preamble
 	default:
 		text = strings.Replace(text, "known: []", "known:", 1)
 	}

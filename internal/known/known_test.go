@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goccy/go-yaml"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -236,6 +238,45 @@ func TestAnEditThatWouldBreakTheFileIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "by hand: line 1: storm")
 	_, err = l.With(known.Entry{Scenario: "hang", Reason: "r", Expires: today.Truncate(24 * time.Hour)})
 	require.ErrorContains(t, err, "- finding: hang")
+}
+
+// TestSchema: the committed schema is what the reader asks, and both say the
+// same of what a schema can tell.
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	const page = "../../docs/known.schema.json"
+	if os.Getenv("UPDATE") != "" {
+		require.NoError(t, os.WriteFile(page, known.Schema(), 0o644))
+	}
+	want, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(known.Schema()), "UPDATE=1 go test ./internal/known")
+	schema, err := validator.NewCompiler().Compile(page)
+	require.NoError(t, err)
+	for text, right := range map[string]bool{
+		"known: []\n":                       true,
+		"known:\n":                          true,
+		"known:\n" + entry("storm", ""):     true,
+		"known:\n" + entry("a-b:L10", ""):   true,
+		"known:\n" + entry("storm:L33", ""): false,
+		"known:\n" + entry(`"storm:"`, ""):  false,
+		"known:\n" + entry("Storm", ""):     false,
+		"known:\n" + entry("storm:L1:"+print1, "    host: h\n    sometimes: true\n"): true,
+		"known:\n" + entry("storm:L1:xyz", ""):                                       false,
+		"known:\n" + entry("storm", "    sometimes: maybe\n"):                        false,
+		"known:\n" + entry("storm", "    hots: h\n"):                                 false,
+		"known:\n  - {finding: storm, reason: r}\n":                                  false,
+		"known:\n  - {finding: storm, reason: r, expires: tomorrow}\n":               false,
+		"known:\n  - {finding: storm, reason: \"\", expires: 2030-01-31}\n":          false,
+		"known:\n  - {finding: storm, reason: r, expires: 2030-01-31}\nknowns: []\n": false,
+	} {
+		var v any
+		require.NoError(t, yaml.Unmarshal([]byte(text), &v), text)
+		_, err := known.Parse("known.yaml", []byte(text))
+		assert.Equal(t, right, err == nil, "%s%v", text, err)
+		err = schema.Validate(v)
+		assert.Equal(t, right, err == nil, "%s%v", text, err)
+	}
 }
 
 func FuzzParse(f *testing.F) {

@@ -73,7 +73,7 @@ func readList(root *yamlfile.Node) []Entry {
 	if items == nil {
 		return nil
 	}
-	if all, ok := items.Plain().([]any); items.Kind == yamlfile.KindNothing || ok && len(all) == 0 {
+	if all, ok := items.Plain().([]any); !items.Probing() && items.Kind == yamlfile.KindNothing || ok && len(all) == 0 {
 		return nil
 	}
 	var entries []Entry
@@ -107,13 +107,20 @@ const grammar = "scenario, scenario:law or scenario:law:fingerprint"
 var (
 	scenarioForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	printForm    = regexp.MustCompile(`^[0-9a-f]{12}$`)
+	dayForm      = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$`)
 )
+
+// findingForm is the whole of the grammar.
+func findingForm() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*(:(` + strings.Join(lawIDs(), "|") + `)(:[0-9a-f]{12})?)?$`)
+}
 
 func (e *Entry) readFinding(n *yamlfile.Node) {
 	if n == nil {
 		return
 	}
 	text := n.OneLine("a finding, "+grammar, 200)
+	n.Shape.Like(findingForm())
 	if text == "" {
 		return
 	}
@@ -160,6 +167,7 @@ func (e *Entry) readExpires(n *yamlfile.Node) {
 		return
 	}
 	text := n.OneLine("a day like 2030-01-31", 20)
+	n.Shape.Like(dayForm)
 	if text == "" {
 		return
 	}
