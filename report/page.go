@@ -63,6 +63,7 @@ type runView struct {
 	Blame    string  `max:"300"`
 	Standing []count // new, known, fixed, where the run is held against something
 	Against  string  `max:"300"`
+	Answer   *answerView // of a page of this run alone
 	Entries  []entryView
 	Compare  *compareView // where the page is of this run alone
 	HostLog  string       `max:"64000" lines:"keep"`
@@ -143,7 +144,7 @@ func newPage(runs []verdict.Judged, a Against) (*pageView, error) {
 	}
 	p.Headline, p.Title = headline(runs)
 	if len(runs) > 1 {
-		p.Suite = newSuite(head, ids)
+		p.Suite = newSuite(head, ids, held)
 	}
 	if held != nil {
 		p.hold(held, runs)
@@ -151,6 +152,7 @@ func newPage(runs []verdict.Judged, a Against) (*pageView, error) {
 	if len(p.Runs) == 1 && len(runs) == 1 {
 		p.Runs[0].Alone, p.Runs[0].Open = true, true
 		p.Runs[0].Compare, p.Compare = p.Compare, nil
+		p.Runs[0].Answer = p.Answer
 	}
 	return p, nil
 }

@@ -71,10 +71,12 @@ func (p *payload) keep(c payloadCurve) {
 }
 
 // handleCurve is the host's descriptors, against what it had at the first look,
-// where they have to return to, and the most that it may have open.
+// where they have to return to, and the most that it may have open; and those
+// of all servers together.
 func (p *payload) handleCurve(s *story) {
-	var fds, base, most []level64
+	var fds, servers, base, most []level64
 	for _, one := range s.samples {
+		servers = append(servers, level64{one.t, int64(one.fds)})
 		if one.host != nil && one.host.FDs >= 0 {
 			fds = append(fds, level64{one.t, int64(one.host.FDs)})
 		}
@@ -87,10 +89,11 @@ func (p *payload) handleCurve(s *story) {
 	if n := int64(s.header.Limits.NoFile); n > 0 {
 		most = []level64{{fds[0].t, n}, {end, n}}
 	}
-	curve := payloadCurve{Title: "Open descriptors of the host"}
-	p.line(&curve, payloadLine{"fds", "descriptors", "host", false}, fds)
-	p.line(&curve, payloadLine{"fds.base", "limit: where they were", "limit", true}, base)
-	p.line(&curve, payloadLine{"fds.most", "limit: RLIMIT_NOFILE", "limit", true}, most)
+	curve := payloadCurve{Title: "Open descriptors"}
+	p.line(&curve, payloadLine{"fds", "host", "host", false}, fds)
+	p.line(&curve, payloadLine{"fds.servers", "all servers", "servers", false}, servers)
+	p.line(&curve, payloadLine{"fds.base", "limit: host, where they were", "limit", true}, base)
+	p.line(&curve, payloadLine{"fds.most", "limit: host, RLIMIT_NOFILE", "limit", true}, most)
 	p.keep(curve)
 }
 

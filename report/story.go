@@ -54,6 +54,7 @@ type sample struct {
 	host    *record.Process
 	zombies int
 	rss     int64 // of all below the host, in bytes
+	fds     int   // likewise, of those that could be seen
 }
 
 // fate is a server with what became of it.
@@ -125,6 +126,7 @@ func (s *story) readHost(e *record.Event) {
 			}
 			if e.Census.Host == nil || p.Identity != e.Census.Host.Identity {
 				one.rss += p.RSS
+				one.fds += max(p.FDs, 0)
 			}
 		}
 		s.samples = append(s.samples, one)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/compare"
+	"github.com/leakbench/leakbench/internal/gate"
 	"github.com/leakbench/leakbench/internal/verdict"
 )
 
@@ -12,6 +14,7 @@ type suiteView struct {
 	Scenarios []string `max:"80"`
 	Hosts     []hostRow
 	Causes    []causeRow
+	Held      bool // the causes have a standing
 	MoreCause int
 }
 
@@ -34,6 +37,7 @@ type causeRow struct {
 	Kind        string `max:"80"`
 	Title       string `max:"200"`
 	Class       string
+	Standing    *standing // the worst of its runs'; nil: held against nothing
 	Runs        []causeRun
 	MoreRuns    int
 	Count       int
@@ -50,10 +54,10 @@ const (
 	causeRuns  = 12
 )
 
-func newSuite(runs []verdict.Judged, ids map[int]string) *suiteView {
-	s := &suiteView{}
+func newSuite(runs []verdict.Judged, ids map[int]string, held *held) *suiteView {
+	s := &suiteView{Held: held != nil}
 	s.board(runs, ids)
-	s.causes(runs, ids)
+	s.causes(runs, ids, held)
 	return s
 }
 
@@ -97,7 +101,7 @@ func gravity(outcome string) int {
 	return slices.Index([]string{string(verdict.Clean), string(verdict.Inconclusive), string(verdict.Leak)}, outcome)
 }
 
-func (s *suiteView) causes(runs []verdict.Judged, ids map[int]string) {
+func (s *suiteView) causes(runs []verdict.Judged, ids map[int]string, held *held) {
 	index := map[string]*causeRow{}
 	var all []*causeRow
 	for i := range runs {
@@ -114,6 +118,9 @@ func (s *suiteView) causes(runs []verdict.Judged, ids map[int]string) {
 				all = append(all, row)
 			}
 			row.Count += f.Count
+			if st := held.standing(compare.PlayOf(&runs[i]), f); row.Standing == nil || st != nil && st.Word == fateLooks[gate.New].Word {
+				row.Standing = st
+			}
 			if len(row.Runs) < causeRuns {
 				row.Runs = append(row.Runs, causeRun{scenario + " on " + host, ids[i]})
 			} else {

@@ -47,6 +47,7 @@ func againstList(judged ...verdict.Judged) report.Against {
 // repage writes the pages of a gate's runs again, now that it is known what
 // their findings are.
 func repage(r *gate.Result, a report.Against) error {
+	a.Answer = false // which is of all runs
 	var failed error
 	for i := range r.Runs {
 		if j := &r.Runs[i]; j.Page != "" {

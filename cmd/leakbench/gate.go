@@ -222,7 +222,6 @@ func (a *app) answer(p gate.Params, failed error, outlets []outlet, f decideFlag
 	o := report.GateOptions{Text: a.textOptions(), Known: f.known, Exit: code}
 	o.Text.Verbose = f.verbose
 	held := report.Against{Result: &r, Base: p.Base, List: f.known, Answer: true}
-	failed = errors.Join(failed, repage(&r, held))
 	if err := a.printGate(&r, o, report.Options{Exit: report.Exit{Code: code, Reason: reason}, Against: held}, outlets); err != nil {
 		return errors.Join(failed, err)
 	}
@@ -256,7 +255,7 @@ func (a *app) printGate(r *gate.Result, o report.GateOptions, all report.Options
 	case !prints(outlets):
 		err = report.Gate(a.out, r, o)
 	}
-	if failed := a.writeOutlets(outlets, r.Runs, all); failed != nil {
+	if failed := errors.Join(repage(r, all.Against), a.writeOutlets(outlets, r.Runs, all)); failed != nil {
 		return errors.Join(err, usage(failed, "choose another file"))
 	}
 	return err

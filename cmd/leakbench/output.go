@@ -101,7 +101,7 @@ func (a *app) concludeWith(judged []verdict.Judged, failed error, outlets []outl
 // print writes the outlets, and the text or the object unless an outlet of the
 // user's choice has standard output.
 func (a *app) print(judged []verdict.Judged, code int, reason string, outlets []outlet, add addition) error {
-	o := report.Options{Exit: report.Exit{Code: code, Reason: reason}}
+	o := report.Options{Exit: report.Exit{Code: code, Reason: reason}, Against: againstList(judged...)}
 	var err error
 	switch {
 	case a.format == "json":

@@ -35,7 +35,7 @@ type Params struct {
 	Mode           Mode
 	Scenario, Host string
 	Steps          int // about how many steps there are
-	Width          int // columns of the terminal; 0 is 80
+	Width          int // columns of the terminal; 0: not known
 }
 
 // Line is the progress of one run. Its methods are safe from any goroutine.
@@ -47,6 +47,7 @@ type Line struct {
 	lives  *life.Lives
 	done   int
 	doing  string
+	since  time.Duration // when a checkpoint began that has not ended; 0: there is none
 	faults int
 
 	lines chan string // of a plain show, for the goroutine that writes
@@ -115,9 +116,10 @@ func (l *Line) Event(e record.Event) {
 	case record.Faulted:
 		l.faults++
 	case record.CheckpointBegun:
-		l.doing = "checkpoint " + e.Checkpoint.Name
+		l.doing, l.since = "checkpoint "+printable(e.Checkpoint.Name), time.Since(l.begun)
 	case record.CheckpointEnded:
 		l.done++
+		l.since = 0
 		if l.p.Mode == Plain {
 			l.milestone(*e.Checkpoint)
 		}
@@ -169,7 +171,7 @@ func (l *Line) draw() {
 	l.mu.Lock()
 	line := l.line(time.Since(l.begun))
 	l.mu.Unlock()
-	// The line is cut to the width by the terminal: autowrap off while it is drawn.
+	// A terminal that has become narrower meanwhile cuts it: autowrap is off.
 	fmt.Fprintf(l.p.Out, "\r\x1b[?7l%s\x1b[K\x1b[?7h", line)
 }
 
@@ -183,12 +185,26 @@ func (l *Line) line(took time.Duration) string {
 	steps := max(l.p.Steps, l.done, 1)
 	filled := wide * l.done / steps
 	bar := strings.Repeat("█", filled) + strings.Repeat("░", wide-filled)
-	text := fmt.Sprintf("%s on %s %s %d/%d  live %d  faults %d  %.1fs%s  %s", l.p.Scenario, l.p.Host, bar, l.done, steps, len(l.lives.Alive()),
-		l.faults, took.Seconds(), left(took, l.done, steps), l.doing)
+	text := fmt.Sprintf("%s on %s %s %d/%d  live %d  faults %d  %.1fs", l.p.Scenario, l.p.Host, bar, l.done, steps, len(l.lives.Alive()), l.faults, took.Seconds())
+	// A checkpoint takes as long as the host takes to clean up, which nothing before it tells.
+	if l.since > 0 {
+		text += fmt.Sprintf("  %s for %.1fs", l.doing, max(took-l.since, 0).Seconds())
+	} else {
+		text += left(took, l.done, steps) + "  " + l.doing
+	}
 	if l.p.Width >= 110 {
 		text += fmt.Sprintf("  (%d spawned)", len(l.lives.Servers()))
 	}
-	return text
+	return cut(strings.TrimRight(text, " "), l.p.Width)
+}
+
+// cut keeps a line within so many columns: 0 is any.
+func cut(text string, columns int) string {
+	runes := []rune(text)
+	if columns <= 1 || len(runes) <= columns {
+		return text
+	}
+	return strings.TrimRight(string(runes[:columns-1]), " ") + "…"
 }
 
 // left guesses the time that remains, once enough has gone by to guess from.
@@ -197,6 +213,9 @@ func left(took time.Duration, done, steps int) string {
 		return ""
 	}
 	rest := took / time.Duration(done) * time.Duration(steps-done)
+	if rest < time.Second {
+		return ""
+	}
 	return fmt.Sprintf(", ~%.0fs left", rest.Seconds())
 }
 

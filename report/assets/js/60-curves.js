@@ -5,6 +5,9 @@ const lineLooks = {
   host: ["work", 1.8, null], servers: ["good", 1.6, null, [8, 3]], chosen: ["bad", 1.8, null, [1, 2]],
 };
 
+// pageSteps are round numbers of pages: powers of two are round in bytes too.
+const pageSteps = Array.from({ length: 30 }, (_, i) => 2 ** i);
+
 class Curves {
   constructor(run, root, changed, picture) {
     this.run = run;
@@ -38,7 +41,7 @@ class Curves {
       scales: { x: { time: false, range: () => this.view ?? [0, 100] }, y: { range: (u, lo, hi) => [0, Math.max(1, hi * 1.08)] } },
       axes: [
         { stroke: theme.soft, grid: { show: false }, ticks: grid, font: mono, size: 28, splits: (u, i, lo, hi) => { u.marks = ticksOf(run, lo, hi, (84 * (hi - lo)) / this.picture.plot); return u.marks.map((k) => k.x); }, values: (u) => (u.marks || []).map((k) => k.text) },
-        { stroke: theme.soft, grid, ticks: grid, font: mono, size: this.picture.left, values: (u, splits) => splits.map((v) => (curve.unit === "pages" || v === Math.round(v) ? value(v) : "")) },
+        { stroke: theme.soft, grid, ticks: grid, font: mono, size: this.picture.left, incrs: curve.unit === "pages" ? pageSteps : undefined, values: (u, splits) => splits.map((v) => (curve.unit === "pages" || v === Math.round(v) ? value(v) : "")) },
       ],
       series: [{ label: "time", value: (u, x) => (x == null ? "–" : seconds(run.time(x))) }, ...lines.map((l) => this.series(l, value))],
       hooks: {
