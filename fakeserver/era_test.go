@@ -3,6 +3,7 @@ package fakeserver_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -179,4 +180,48 @@ func TestEras(t *testing.T) {
 			assert.Equal(t, 0, p.status())
 		})
 	}
+}
+
+// Of all versions one has batches, and there a server must take them: what is in
+// an array is answered in one.
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	hello := func(version string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + version + `"}}`
+	}
+	const batch = `[{"jsonrpc":"2.0","id":"slow","method":"tools/call","params":{"name":"sleep","arguments":{"ms":50}}},` +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":3,"method":"tools/list"},` +
+		`{"jsonrpc":"2.0","id":4,"method":"initialize","params":{"protocolVersion":"2025-06-18"}},7,` +
+		`{"jsonrpc":"2.0","id":"slow","method":"ping"},{"jsonrpc":"2.0","id":5,"method":"no/such"}]`
+	p, _ := one(t, fakeserver.EraLegacy).launch("s")
+	p.send(hello("2025-03-26"))
+	p.answer()
+	p.send(batch)
+	line, err := p.recv()
+	require.NoError(t, err)
+	var answers []reply
+	require.NoError(t, json.Unmarshal([]byte(line), &answers), line)
+	got := map[string]int{} // the code of the error, or 0, by id; slow was in use
+	for _, a := range answers {
+		code := 0
+		if a.Error != nil {
+			code = a.Error.Code
+		}
+		got[fmt.Sprintf("%s %d", a.ID, code)]++
+	}
+	assert.Equal(t, map[string]int{`"slow" 0`: 1, `"slow" -32600`: 1, "3 0": 1, "4 -32600": 1, "null -32600": 1, "5 -32601": 1}, got)
+
+	p.send(`[{"jsonrpc":"2.0","method":"notifications/initialized"}]`) // nothing to answer
+	p.send(`[{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"sleep","arguments":{"ms":60000}}},` +
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}},{"jsonrpc":"2.0","id":7,"method":"ping"}]`)
+	line, err = p.recv()
+	require.NoError(t, err)
+	assert.JSONEq(t, `[{"jsonrpc":"2.0","id":7,"result":{}}]`, line)
+	p.send(`[]`)
+	assert.Equal(t, -32600, p.answer().Error.Code, "an empty one is no batch")
+
+	p.send(hello("2025-06-18"))
+	p.answer()
+	p.send(batch)
+	assert.Equal(t, -32600, p.answer().Error.Code, "the next version has none any more")
 }

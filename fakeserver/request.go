@@ -13,6 +13,7 @@ import (
 type request struct {
 	message
 	modern    bool
+	batch     *batch        // that it came in, or nil
 	faults    []Fault       // what it is met with
 	cancelled chan struct{} // closed when no answer is wanted any more
 }
@@ -129,10 +130,13 @@ func (s *server) refuse(r *request, code int, text string, data any) {
 func (s *server) finish(r *request, phase string, result map[string]any, failed *rpcError) {
 	line, err := encodeAnswer(r.ID, orNil(result), failed)
 	if err != nil || !s.flight.land(r) || !s.out.open() {
+		if r.batch != nil {
+			s.gather(r.batch, nil)
+		}
 		return
 	}
 	s.tell(r, phase)
-	s.say(line)
+	s.reply(r, line)
 }
 
 // orNil keeps a nil map from becoming a non-nil interface.

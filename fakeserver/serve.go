@@ -6,8 +6,17 @@ import "errors"
 // call must not hold up a ping, and a full stdout must not hide the end of
 // stdin.
 func (s *server) receive(line []byte) {
+	if members, ok := s.isBatch(line); ok {
+		s.receiveBatch(members)
+		return
+	}
+	s.take(line, nil)
+}
+
+// take takes in one message, by itself or in a batch.
+func (s *server) take(line []byte, b *batch) {
 	m, err := parseMessage(line)
-	r := &request{message: m, cancelled: make(chan struct{})}
+	r := &request{message: m, batch: b, cancelled: make(chan struct{})}
 	r.ID = append(r.ID[:0:0], r.ID...)
 	var bad *rpcError
 	if errors.As(err, &bad) {
@@ -26,6 +35,10 @@ func (s *server) receive(line []byte) {
 		return
 	}
 	if r.Method == "initialize" {
+		if b != nil {
+			s.protest(r, &rpcError{Code: codeInvalid, Message: "Invalid Request: initialize must not be part of a batch"})
+			return
+		}
 		s.greeted.Store(true)
 	}
 	if s.era == EraLegacyMute && r.Method == "server/discover" {
@@ -35,6 +48,7 @@ func (s *server) receive(line []byte) {
 		s.protest(r, &rpcError{Code: codeInvalid, Message: "Invalid Request: the id is in use"})
 		return
 	}
+	b.expect()
 	if on, ok := moments[r.Method]; ok {
 		r.faults = s.struck(on, r)
 	}
@@ -83,10 +97,11 @@ func (s *server) protest(r *request, bad *rpcError) {
 		r = &request{}
 	}
 	if line, err := encodeAnswer(r.ID, nil, bad); err == nil {
+		r.batch.expect()
 		s.serving.Add(1)
 		go func() {
 			defer s.serving.Done()
-			s.say(line)
+			s.reply(r, line)
 		}()
 	}
 }
@@ -123,7 +138,9 @@ func (s *server) result(r *request) (map[string]any, *rpcError) {
 func (s *server) legacyResult(r *request) (map[string]any, *rpcError) {
 	switch r.Method {
 	case "initialize":
-		return s.initialized(negotiate(r.params.ProtocolVersion)), nil
+		version := negotiate(r.params.ProtocolVersion)
+		s.batches.Store(version == batchVersion)
+		return s.initialized(version), nil
 	case "ping":
 		return map[string]any{}, nil
 	case "tools/list", "tools/call":

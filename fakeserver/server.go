@@ -25,6 +25,7 @@ type server struct {
 
 	modernVersions atomic.Pointer[[]string]
 	greeted        atomic.Bool // initialize was received
+	batches        atomic.Bool // the version that was agreed on has batches
 	opened         bool        // a first request was received; the reading goroutine's
 	flight         flight
 	serving        sync.WaitGroup

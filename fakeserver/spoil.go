@@ -45,6 +45,9 @@ func (s *server) sendSplit(r *request, before, part, after []byte, times int) {
 			return
 		}
 		s.tell(r, "answered")
+		if r.batch != nil {
+			s.gather(r.batch, nil) // it goes out by itself
+		}
 	}
 	s.heed(s.out.stream(before, part, after, times))
 }

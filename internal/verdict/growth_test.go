@@ -250,6 +250,28 @@ func TestWhoIsNotTreatedBadly(t *testing.T) {
 	for name, run := range map[string]func(p *play) *record.Run{
 		"one that ignores the end of stdin": closes(func(p *play, a string) { p.eof(a); p.fault(a, "eof", "ignore", false); p.dead(a) }),
 		"one that was broken before":        closes(func(p *play, a string) { p.fault(a, "order", "hang", true); p.dead(a) }),
+		"one whose death is written down after the end of a close that took its time": func(p *play) *record.Run {
+			p.run.Header.Limits.Grace = record.Duration(100 * ms)
+			a := p.open("s1", "flaky")
+			p.close("s1", "flaky", func() { p.eof(a); p.wait(3 * s) })
+			p.dead(a)
+			p.quiet("after", want("flaky", "s1", 0))
+			return p.done()
+		},
+		"that of a job which was ended with time": func(p *play) *record.Run {
+			p.run.Header.Limits.Grace = record.Duration(100 * ms)
+			p.session("s1", "flaky", record.SessionOpening, "tick", false)
+			a := p.launch("flaky", "s1")
+			p.greet(a)
+			p.ask(a)
+			p.answer(a)
+			p.eof(a)
+			p.wait(3 * s)
+			p.session("s1", "flaky", record.SessionEnded, "tick", false)
+			p.dead(a)
+			p.quiet("after", want("flaky", "s1", 0))
+			return p.done()
+		},
 		"the servers of a host that was killed": func(p *play) *record.Run {
 			p.run.Header.Limits.Grace = record.Duration(100 * ms)
 			a := p.open("s1", "flaky")

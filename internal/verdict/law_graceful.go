@@ -110,13 +110,21 @@ func defiant(s *life.Server) bool { return ignores(s, "eof") || ignores(s, "term
 
 // askedToEnd is when the host was last asked for something that ended the
 // server, or never. The host can't have begun to end it for that any earlier,
-// so that it bounds the time the server was given.
+// so that it bounds the time the server was given. That a session has ended is
+// what the host says when it is done; where nobody had asked for it (a job, an
+// open that failed), the host had not begun before the server's last message.
 func (f *facts) askedToEnd(s *life.Server) int64 {
-	asked := int64(never)
+	asked, before := int64(never), record.SessionState("")
 	for _, c := range f.changes(s) {
-		if c.T > s.Born && c.T <= s.Died && c.State != record.SessionOpen {
-			asked = c.T
+		if c.T > s.Born && c.T <= s.Died {
+			switch {
+			case c.State == record.SessionEnding, c.State == record.SessionOpening:
+				asked = c.T
+			case c.State == record.SessionEnded && before != record.SessionEnding:
+				asked = max(asked, s.LastRPCAt)
+			}
 		}
+		before = c.State
 	}
 	if h := f.hostOf(s); h.askedAt >= 0 && h.askedAt <= s.Died {
 		asked = max(asked, h.askedAt)
