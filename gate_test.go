@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,9 +32,7 @@ func TestTheExamplesOfTheGate(t *testing.T) {
 		blocks[m[1]] = m[2]
 	}
 	require.Len(t, blocks, 4)
-	program := filepath.Join(t.TempDir(), "leakbench")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/leakbench").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	program := built(t)
 	for folder, needs := range map[string]string{"examples/gate/python": "python3", "examples/gate/node": "node", "examples/gate/go": "go"} {
 		t.Run(needs, func(t *testing.T) {
 			t.Parallel()
@@ -76,12 +75,91 @@ func beside(t *testing.T, folder string) string {
 	return dir
 }
 
+var yamlBlocks = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+
+// TestTheJobOfTheGate runs the command of each pod of the Kubernetes Job of
+// docs/gate.md, and merges what they leave; the matrix beside it names each
+// shard once.
+func TestTheJobOfTheGate(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" || testing.Short() {
+		t.Skip("the pods have a POSIX shell")
+	}
+	text, err := os.ReadFile(filepath.Join("docs", "gate.md"))
+	require.NoError(t, err)
+	var job struct {
+		Kind string `yaml:"kind"`
+		Spec struct {
+			CompletionMode string `yaml:"completionMode"`
+			Completions    int    `yaml:"completions"`
+			Template       struct {
+				Spec struct {
+					Containers []struct {
+						Command []string `yaml:"command"`
+					} `yaml:"containers"`
+				} `yaml:"spec"`
+			} `yaml:"template"`
+		} `yaml:"spec"`
+	}
+	var workflow struct {
+		Jobs map[string]struct {
+			Strategy struct {
+				Matrix map[string][]string `yaml:"matrix"`
+			} `yaml:"strategy"`
+		} `yaml:"jobs"`
+	}
+	for _, b := range yamlBlocks.FindAllStringSubmatch(string(text), -1) {
+		switch {
+		case strings.Contains(b[1], "kind: Job"):
+			require.NoError(t, yaml.Unmarshal([]byte(b[1]), &job))
+		case strings.Contains(b[1], "matrix:"):
+			require.NoError(t, yaml.Unmarshal([]byte(b[1]), &workflow))
+		}
+	}
+	assert.Equal(t, []string{"1/4", "2/4", "3/4", "4/4"}, workflow.Jobs["shard"].Strategy.Matrix["shard"])
+	assert.Equal(t, "Indexed", job.Spec.CompletionMode)
+	require.Positive(t, job.Spec.Completions)
+	require.Len(t, job.Spec.Template.Spec.Containers, 1)
+	command := job.Spec.Template.Spec.Containers[0].Command
+	require.Equal(t, []string{"sh", "-c"}, command[:2])
+	script := strings.NewReplacer("/blobs/", "blobs/", "--host ./my-driver", "--host exact shutdown crash reload stdout cron").Replace(command[2])
+	require.NotEqual(t, command[2], script)
+
+	program, dir := built(t), t.TempDir()
+	run := func(want int, script string, env ...string) string {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
+		cmd.Dir, cmd.WaitDelay = dir, 10*time.Second
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"), "GITHUB_ACTIONS=")
+		cmd.Env = append(cmd.Env, env...)
+		out, _ := cmd.CombinedOutput()
+		require.Equal(t, want, cmd.ProcessState.ExitCode(), "%s\n%s", script, out)
+		return string(out)
+	}
+	run(2, script, "JOB_COMPLETION_INDEX="+strconv.Itoa(job.Spec.Completions)) // one more than there are
+	for i := range job.Spec.Completions {
+		if i == job.Spec.Completions-1 {
+			assert.Contains(t, run(3, "leakbench merge blobs"), "is not there")
+		}
+		run(0, script, "JOB_COMPLETION_INDEX="+strconv.Itoa(i))
+	}
+	assert.Contains(t, run(0, "leakbench merge blobs"), "gate: pass: nothing new. 5 scenarios, 5 runs")
+}
+
+// built is the program, as a file.
+func built(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "leakbench")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/leakbench").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return program
+}
+
 // The other blocks are at least what they say they are.
 func TestTheYAMLOfTheGateIsYAML(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("docs", "gate.md"))
 	require.NoError(t, err)
-	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	blocks := yamlBlocks.FindAllStringSubmatch(string(text), -1)
 	require.Len(t, blocks, 4)
 	action, err := os.ReadFile("action.yml")
 	require.NoError(t, err)
