@@ -127,7 +127,11 @@ func (a *app) knownUpdate(args []string, f knownFlags) error {
 		return err
 	}
 	if len(fresh) == 0 {
-		_, err := fmt.Fprintln(a.out, "nothing to add: every error of these runs is listed")
+		text := "every error of these runs is listed"
+		if f.only != "" {
+			text = fmt.Sprintf("no error of these runs that is not listed is %s", printable(f.only))
+		}
+		_, err := fmt.Fprintf(a.out, "nothing to add: %s\n", text)
 		return err
 	}
 	edited, over, err := l.Renewed(fresh, now)
