@@ -60,9 +60,9 @@ type runView struct {
 	Host     string `max:"80"`
 	About    string `max:"300"`
 	Sentence string
-	Blame    string  `max:"300"`
-	Standing []count // new, known, fixed, where the run is held against something
-	Against  string  `max:"300"`
+	Blame    string      `max:"300"`
+	Standing []count     // new, known, fixed, where the run is held against something
+	Against  string      `max:"300"`
 	Answer   *answerView // of a page of this run alone
 	Entries  []entryView
 	Compare  *compareView // where the page is of this run alone
