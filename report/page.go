@@ -256,6 +256,12 @@ func (s *story) view(id string, most int, held *held) (*runView, error) {
 func (s *story) sentence() string {
 	v := &s.Verdict
 	switch {
+	case v.Outcome == verdict.Inconclusive && len(v.Doubts) > 0 && len(v.Findings) > 0:
+		more := ""
+		if n := len(v.Doubts) - 1; n > 0 {
+			more = fmt.Sprintf(", and %s more", plural(n, "doubt"))
+		}
+		return fmt.Sprintf("Not decided: %s%s. Besides: %s.", strings.TrimSuffix(v.Doubts[0].Text, "."), more, s.order[0].Title)
 	case len(v.Findings) == 1:
 		return v.Findings[0].Title + "."
 	case len(v.Findings) > 1:
