@@ -308,3 +308,16 @@ func TestWriterErrorsAreReturned(t *testing.T) {
 	require.ErrorIs(t, Text(brokenWriter{}, runs, TextOptions{}), errFull)
 	require.ErrorIs(t, JSON(brokenWriter{}, runs, Exit{}), errFull)
 }
+
+// A run that could not be decided says so first, whatever was found besides.
+func TestUndecidedIsSaidFirst(t *testing.T) {
+	t.Parallel()
+	j := slowRun(1)
+	j.Verdict = verdict.Verdict{
+		Outcome: verdict.Inconclusive, Doubts: []record.Doubt{{Code: "fault-not-fired", Text: "the fault never fired"}, {Code: "x", Text: "y"}},
+		Findings: []verdict.Finding{{Law: "L9", Severity: record.SeverityWarning, Title: "1 server was sent a signal", Found: "1 server"}},
+	}
+	s := tell(&j)
+	assert.Equal(t, "Not decided: the fault never fired, and 1 doubt more. Besides: 1 server was sent a signal.", s.sentence())
+	assert.Equal(t, "Not decided: the bench has no proof either way.", s.blame())
+}

@@ -5,10 +5,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -88,27 +91,64 @@ func BenchmarkHuge(b *testing.B) {
 	}
 }
 
-// crowded is how much slower than alone a test may be: other tests, and on some
-// machines other builds, run beside it.
+// crowded is how much slower than alone a test may be where other work keeps
+// the machine busy.
 const crowded = 8
+
+// tries is how often something may be measured until it is fast enough: the
+// machine has other things to do, so that only the best of them says something.
+const tries = 6
+
+// allowed is a limit as it stands, or a wider one on a machine that has more to
+// do than it has processors.
+func allowed(limit time.Duration) time.Duration {
+	text, err := os.ReadFile("/proc/loadavg")
+	var load float64
+	if _, scanned := fmt.Sscan(string(text), &load); err != nil || scanned != nil || load > 1.5*float64(runtime.NumCPU()) {
+		return crowded * limit
+	}
+	return limit
+}
+
+// within holds the best of some tries against a limit.
+func within(t *testing.T, what string, limit time.Duration, measure func() time.Duration) {
+	t.Helper()
+	best := measure()
+	for n := 1; n < tries && best >= limit; n++ {
+		best = min(best, measure())
+	}
+	t.Logf("%s: %v", what, best)
+	assert.Less(t, best, allowed(limit), what)
+}
 
 // opens: 10,000 lifelines and a million samples are one file of 1.2 MB that is
 // painted in half a second and can be used in one.
 func opens(t *testing.T, browser context.Context) {
 	j := huge(10_000, 112)
 	require.Greater(t, samplesOf(&j), 1_000_000)
-	begun := time.Now()
 	var out bytes.Buffer
-	require.NoError(t, HTML(&out, []verdict.Judged{j}))
-	took := time.Since(begun)
+	within(t, "rendered", 2*time.Second, func() time.Duration {
+		out.Reset()
+		begun := time.Now()
+		require.NoError(t, HTML(&out, []verdict.Judged{j}))
+		return time.Since(begun)
+	})
 	assert.Less(t, out.Len(), 1_200_000)
-	assert.Less(t, took, crowded*2*time.Second)
-	b := openTab(t, browser, []verdict.Judged{j}).ready()
-	paint := eval[float64](b, `performance.getEntriesByName("first-contentful-paint")[0].startTime`)
-	ready := eval[float64](b, `performance.getEntriesByName("leakbench-ready")[0].startTime`)
-	t.Logf("rendered in %v, %d bytes; first paint after %.0f ms, ready after %.0f ms", took, out.Len(), paint, ready)
-	assert.Less(t, paint, crowded*500.0)
-	assert.Less(t, ready, crowded*1000.0)
+	b := openPage(t, browser, out.String()).ready()
+	first := true
+	after := func(mark string) func() time.Duration {
+		return func() time.Duration {
+			if !first {
+				b.run(chromedp.Reload())
+				b.ready()
+			}
+			first = false
+			return time.Duration(eval[float64](b, `performance.getEntriesByName("`+mark+`")[0].startTime`) * float64(time.Millisecond))
+		}
+	}
+	within(t, "first paint", 500*time.Millisecond, after("first-contentful-paint"))
+	first = true
+	within(t, "can be used", time.Second, after("leakbench-ready"))
 
 	assert.InDelta(t, 10_000, eval[float64](b, picture+`.run.rows`), 0, "each server has its line")
 	assert.InDelta(t, 10_001, eval[float64](b, picture+`.items.length`), 0, "and the label")

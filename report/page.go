@@ -60,9 +60,9 @@ type runView struct {
 	Host     string `max:"80"`
 	About    string `max:"300"`
 	Sentence string
-	Blame    string  `max:"300"`
-	Standing []count // new, known, fixed, where the run is held against something
-	Against  string  `max:"300"`
+	Blame    string      `max:"300"`
+	Standing []count     // new, known, fixed, where the run is held against something
+	Against  string      `max:"300"`
 	Answer   *answerView // of a page of this run alone
 	Entries  []entryView
 	Compare  *compareView // where the page is of this run alone
@@ -256,6 +256,12 @@ func (s *story) view(id string, most int, held *held) (*runView, error) {
 func (s *story) sentence() string {
 	v := &s.Verdict
 	switch {
+	case v.Outcome == verdict.Inconclusive && len(v.Doubts) > 0 && len(v.Findings) > 0:
+		more := ""
+		if n := len(v.Doubts) - 1; n > 0 {
+			more = fmt.Sprintf(", and %s more", plural(n, "doubt"))
+		}
+		return fmt.Sprintf("Not decided: %s%s. Besides: %s.", strings.TrimSuffix(v.Doubts[0].Text, "."), more, s.order[0].Title)
 	case len(v.Findings) == 1:
 		return v.Findings[0].Title + "."
 	case len(v.Findings) > 1:

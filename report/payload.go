@@ -27,7 +27,7 @@ type payload struct {
 	States   []string       `json:"states"`
 	Findings []payloadMark  `json:"findings"`
 	Checks   []payloadCheck `json:"checks"`
-	Lives    [][2]int64     `json:"lives"` // of the host; -1: to the end
+	Lives    [][2]int64     `json:"lives"`         // of the host; -1: to the end
 	Log      []string       `json:"log" max:"400"` // the end of what the host wrote to stderr: without times
 	Curves   []payloadCurve `json:"curves"`
 	texts    map[string]int64

@@ -190,10 +190,10 @@ func (s *story) traceVictim(f *fate) []traceLine {
 // blame says in a sentence whose fault it is, "" for a clean run.
 func (s *story) blame() string {
 	v := &s.Verdict
-	if len(v.Findings) == 0 {
-		if v.Outcome == verdict.Inconclusive {
-			return "Not decided: the bench has no proof either way."
-		}
+	switch {
+	case v.Outcome == verdict.Inconclusive:
+		return "Not decided: the bench has no proof either way."
+	case len(v.Findings) == 0:
 		return ""
 	}
 	f := &s.order[0]
@@ -204,7 +204,10 @@ func (s *story) blame() string {
 	gs := grips(f.Evidence)
 	switch {
 	case f.Law == "L3":
-		return fmt.Sprintf("%s: it ended %s of a live session.", who, plural(f.Count, "server"))
+		if f.Count > 1 {
+			return fmt.Sprintf("%s: it ended %d servers of live sessions.", who, f.Count)
+		}
+		return who + ": it ended a server of a live session."
 	case f.Law == "L4":
 		return fmt.Sprintf("%s: it has not waited for %s.", who, plural(f.Count, "dead child"))
 	case len(gs) > 0 && gs[0].holder != nil && gs[0].holder.Role == "host":

@@ -20,6 +20,7 @@ type compareRow struct {
 	Name       string `max:"160"`
 	Base, Head compareSide
 	Findings   []compareFinding
+	More       int // findings that are not shown
 	Numbers    []compareNumber
 }
 
@@ -44,6 +45,9 @@ type compareNumber struct {
 	Note                    string `max:"200"`
 	Class                   string
 }
+
+// compareMost is how many plays are set beside each other.
+const compareMost = 200
 
 var stateLooks = map[compare.State]struct{ class, glyph string }{
 	compare.New: {"bad", "✗"}, compare.Known: {"none", "≡"}, compare.Fixed: {"good", "✓"}, compare.Undecided: {"warn", "?"}, compare.NotRun: {"warn", "?"},
@@ -76,7 +80,7 @@ func newCompare(c *compare.Result, base, head []verdict.Judged) *compareView {
 			v.Notes = append(v.Notes, note)
 		}
 	}
-	old := byPlay(base)
+	old, left := byPlay(base), 0
 	for _, now := range byPlay(head) {
 		play := compare.Play{Scenario: now.scenario, Host: now.host}
 		at := slices.IndexFunc(old, func(g *repeats) bool {
@@ -85,7 +89,14 @@ func newCompare(c *compare.Result, base, head []verdict.Judged) *compareView {
 		if at < 0 {
 			continue // the notes say so
 		}
-		v.Rows = append(v.Rows, newCompareRow(c, play, old[at], now))
+		if len(v.Rows) < compareMost {
+			v.Rows = append(v.Rows, newCompareRow(c, play, old[at], now))
+		} else {
+			left++
+		}
+	}
+	if v.Notes, _ = firstOf(v.Notes, compareMost); left > 0 {
+		v.Notes = append(v.Notes, fmt.Sprintf("not shown: %s more", plural(left, "play")))
 	}
 	if c.Tests == 0 && len(c.Measures) > 0 {
 		v.Tests = "Times and sizes are not tested: " + needText(c) + "."
@@ -98,6 +109,10 @@ func newCompareRow(c *compare.Result, play compare.Play, base, head *repeats) co
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		if f.Play != play {
+			continue
+		}
+		if len(row.Findings) == findingsOf {
+			row.More++
 			continue
 		}
 		look := stateLooks[f.State]

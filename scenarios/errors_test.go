@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/yamlfile/yamltest"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -19,28 +20,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // Each file of testdata/errors has its messages beside it.
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/errors/*.yaml")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	for _, path := range paths {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			t.Parallel()
-			src, err := os.ReadFile(path)
-			require.NoError(t, err)
-			_, err = scenarios.Parse(filepath.Base(path), src)
-			var all scenarios.Errors
-			require.ErrorAs(t, err, &all)
-			requirePlaces(t, src, all)
-			golden := strings.TrimSuffix(path, ".yaml") + ".golden"
-			got := err.Error() + "\n"
-			if *update {
-				require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), got, "go test ./scenarios -update writes %s anew", golden)
-		})
-	}
+	yamltest.Errors(t, *update, func(name string, src []byte) error { _, err := scenarios.Parse(name, src); return err }, requirePlaces)
 }
 
 // requirePlaces holds each problem against the text: its place is in it, and

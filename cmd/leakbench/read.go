@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -107,8 +108,10 @@ func (a *app) report(args, reporters []string, f reportFlags) error {
 		}
 	}
 	o := report.Options{}
-	if o.Against, err = against(judged, base, f.known, f.known != known.File); err != nil {
-		return err
+	if slices.ContainsFunc(outlets, func(o outlet) bool { return o.Name == "html" }) { // no other output looks at them
+		if o.Against, err = against(judged, base, f.known, f.known != known.File); err != nil {
+			return err
+		}
 	}
 	o.Exit.Code, o.Exit.Reason = exitOf(judged)
 	if err := a.writeOutlets(outlets, judged, o); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/leakbench/leakbench/internal/hostfile"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/yamlfile"
+	"github.com/leakbench/leakbench/internal/yamlfile/yamltest"
 )
 
 var update = flag.Bool("update", false, "write the expected messages, and the schema")
@@ -26,26 +27,7 @@ var update = flag.Bool("update", false, "write the expected messages, and the sc
 // TestErrors: each wrong file, and what is said of it.
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/errors/*.yaml")
-	require.NoError(t, err)
-	require.NotEmpty(t, paths)
-	for _, path := range paths {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			t.Parallel()
-			src, err := os.ReadFile(path)
-			require.NoError(t, err)
-			_, err = hostfile.Parse(filepath.Base(path), src)
-			var problems yamlfile.Errors
-			require.ErrorAs(t, err, &problems)
-			golden := strings.TrimSuffix(path, ".yaml") + ".golden"
-			if *update {
-				require.NoError(t, os.WriteFile(golden, []byte(err.Error()+"\n"), 0o644))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), problems.Error()+"\n")
-		})
-	}
+	yamltest.Errors(t, *update, func(name string, src []byte) error { _, err := hostfile.Parse(name, src); return err }, nil)
 }
 
 func parse(t *testing.T, text string) (s struct {
