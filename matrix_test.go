@@ -28,8 +28,10 @@ var matrix = map[string]map[string]string{
 	"cron":      {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
 	"reload":    {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
 	"hang":      {"exact": "", "naive": "L1", "reap-all": "", "orphan-set": "", "thread-blind": "L1"},
+	"stuck":     {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
 	"crash":     {"exact": "", "naive": "L2", "reap-all": "L2", "orphan-set": "L2", "thread-blind": "L2"},
 	"shutdown":  {"exact": "", "naive": "L2", "reap-all": "", "orphan-set": "", "thread-blind": "L2"},
+	"deaf":      {"exact": "", "naive": "L1 L2", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1 L2"},
 	"grow":      {"exact": "", "naive": "L1", "reap-all": "", "orphan-set": "", "thread-blind": "L1"},
 	"restart":   {"exact": "", "naive": "L2", "reap-all": "L3", "orphan-set": "", "thread-blind": "L2"},
 	"replace":   {"exact": "", "naive": "L2", "reap-all": "L2", "orphan-set": "L2", "thread-blind": "L2"},
@@ -56,6 +58,7 @@ var matrix = map[string]map[string]string{
 	"container": {"exact": "", "naive": "L1 L2", "reap-all": "L1 L2", "orphan-set": "L1 L2", "thread-blind": "L1 L2"},
 	"lock":      {"exact": "", "naive": "L1 L10 L4", "reap-all": "L3", "orphan-set": "L10", "thread-blind": "L1 L10 L4"},
 	"watchdog":  {"exact": "", "naive": "L1 L2 L4", "reap-all": "L2 L3", "orphan-set": "L2", "thread-blind": "L1 L2 L4"},
+	"siblings":  {"exact": "", "naive": "L4", "reap-all": "L3", "orphan-set": "", "thread-blind": "L4"},
 	"zombies":   {"exact": "", "naive": "L4", "reap-all": "L3", "orphan-set": "", "thread-blind": "L4"},
 
 	"vanish": {"exact": "", "naive": "L1", "reap-all": "L3", "orphan-set": "", "thread-blind": "L1"},
@@ -82,12 +85,12 @@ func TestMatrix(t *testing.T) {
 // host is killed, or dies of a SIGTERM that nobody handles, with servers that
 // ignore the end of their stdin.
 var published = map[string]string{
-	"storm": "", "cron": "", "reload": "", "hang": "", "crash": "L2", "shutdown": "L2", "grow": "",
+	"storm": "", "cron": "", "reload": "", "hang": "", "stuck": "", "crash": "L2", "shutdown": "L2", "deaf": "", "grow": "",
 	"wrapper": "L1 L2", "helpers": "L2",
 
 	"cancel": "", "deadline": "", "probe": "", "per-request": "L1", "subagents": "", "race": "", "reload-connect": "", "forget": "L1", "nofile": "",
 
-	"stderr": "", "stdout": "", "full-pipe": "L8", "spin": "L2", "container": "L1 L2", "lock": "", "watchdog": "L2", "zombies": "",
+	"stderr": "", "stdout": "", "full-pipe": "L8", "spin": "L2", "container": "L1 L2", "lock": "", "watchdog": "L2", "siblings": "", "zombies": "",
 
 	"restart": "L2", "replace": "L2", "recycled": "", "pid-1": "L4", "subreaper": "L2",
 

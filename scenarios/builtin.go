@@ -16,9 +16,9 @@ var files embed.FS
 // names are the built-in scenarios in the order in which somebody new to them
 // would run them.
 var names = []string{
-	"storm", "cron", "reload", "hang", "crash", "shutdown", "grow", "wrapper", "helpers",
+	"storm", "cron", "reload", "hang", "stuck", "crash", "shutdown", "deaf", "grow", "wrapper", "helpers",
 	"cancel", "deadline", "probe", "per-request", "subagents", "race", "reload-connect", "forget", "nofile",
-	"stderr", "stdout", "full-pipe", "spin", "container", "lock", "watchdog", "zombies",
+	"stderr", "stdout", "full-pipe", "spin", "container", "lock", "watchdog", "siblings", "zombies",
 	"restart", "replace", "recycled", "pid-1", "subreaper",
 	"vanish", "checks",
 }

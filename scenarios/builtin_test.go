@@ -53,14 +53,14 @@ func TestBuiltins(t *testing.T) {
 const events = "cancel, deadline, probe, per-request, subagents, race, reload-connect, forget, nofile, " + faults
 
 // faults are those of what a server does.
-const faults = "stderr, stdout, full-pipe, spin, container, lock, watchdog, zombies, restart, replace, recycled, pid-1, subreaper, vanish, checks"
+const faults = "stderr, stdout, full-pipe, spin, container, lock, watchdog, siblings, zombies, restart, replace, recycled, pid-1, subreaper, vanish, checks"
 
 func TestBuiltinUnknown(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"strom":  `no scenario "strom"; did you mean storm?`,
-		"banana": `no scenario "banana"; there are storm, cron, reload, hang, crash, shutdown, grow, wrapper, helpers, ` + events,
-		"":       `no scenario ""; there are storm, cron, reload, hang, crash, shutdown, grow, wrapper, helpers, ` + events,
+		"banana": `no scenario "banana"; there are storm, cron, reload, hang, stuck, crash, shutdown, deaf, grow, wrapper, helpers, ` + events,
+		"":       `no scenario ""; there are storm, cron, reload, hang, stuck, crash, shutdown, deaf, grow, wrapper, helpers, ` + events,
 	} {
 		_, err := scenarios.Builtin(name)
 		assert.EqualError(t, err, want)

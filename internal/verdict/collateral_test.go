@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -253,4 +254,28 @@ func TestTheHarmIsToldWithItsCircumstances(t *testing.T) {
 	assert.Contains(t, f.Why, "busy with close of session job")
 	assert.Contains(t, f.Values[0], "1 call in flight")
 	assert.Equal(t, "1 server of steady was told to end by a signal while its session was open", f.Title)
+}
+
+// A host that renews its servers on its own schedule, the old one first, is told
+// what it does; one that is asked to open the session anew is not.
+func TestARenewalIsTold(t *testing.T) {
+	t.Parallel()
+	for _, asked := range []bool{false, true} {
+		p := newPlay()
+		a := p.open("s1", "flaky")
+		p.call(a, "s1", "flaky", "")
+		p.eof(a)
+		p.bye(a)
+		p.wait(5 * ms)
+		b := ""
+		if asked {
+			b = p.open("s1", "flaky")
+		} else {
+			b = p.launch("flaky", "s1")
+			p.greet(b)
+		}
+		p.quiet("after", want("flaky", "s1", 1))
+		f := only(t, Judge(p.done()), "cut-off")
+		assert.Equal(t, !asked, strings.Contains(f.Why, "The host launched "+b+" for the session"), f.Why)
+	}
 }

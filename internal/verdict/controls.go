@@ -51,10 +51,16 @@ func (f *facts) doubtControls() {
 }
 
 // control compares a survivor with its control: what the same server does when
-// nobody interferes. It says nothing where the survivor had other faults.
+// nobody interferes. It says nothing where the survivor had other
+// faults, but of those that keep it from reading.
 func (f *facts) control(s *life.Server) string {
 	if s == nil {
 		return ""
+	}
+	for i := range s.Faults {
+		if fault := &s.Faults[i].Fault; stopsReading[fault.Do] {
+			return fmt.Sprintf("It reads its stdin no more, as its script says (%s): only a signal ends it.", faultName(fault))
+		}
 	}
 	c, ok := f.controls[s.Label]
 	own := slices.ContainsFunc(s.Faults, func(m life.FaultMark) bool { return endsOf(m.Fault) })
@@ -78,6 +84,10 @@ func (f *facts) control(s *life.Server) string {
 	return fmt.Sprintf("Without the host, too, it is there %s after the end of its stdin, as its script says (%s): only a signal ends it.",
 		span(int64(c.After)), strings.Join(faults, ", "))
 }
+
+// stopsReading are the deeds after which a server does not see the end of its
+// stdin, whatever it did in its control.
+var stopsReading = map[string]bool{"stop-reading": true, "spin": true}
 
 // endsOf says that a fault is about how the server ends.
 func endsOf(f record.Fault) bool { return f.On == "eof" || f.On == "term" || f.On == "exit" }

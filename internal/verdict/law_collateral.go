@@ -174,8 +174,24 @@ func (f *facts) harmBreach(s *life.Server, h harm) *breach {
 	return &breach{
 		law: "L3", kind: h.kind, label: s.Label, cause: phase, server: s, at: []int64{h.t},
 		value: fmt.Sprintf("%s of session %s: %s at %s, %s", plain(s.ID), plain(s.Session), h.kind, clock(h.t), lastWord(s, h.t)),
-		story: paragraph(story, f.company(s, h.t)), like: h.kind + phase,
+		story: paragraph(story, f.company(s, h.t), f.renewal(s, h.t)), like: h.kind + phase,
 	}
+}
+
+// renewal says that the host gave the session another server, without having
+// been asked to open it anew.
+func (f *facts) renewal(s *life.Server, t int64) string {
+	for _, o := range f.servers {
+		if o.Label != s.Label || o.Session != s.Session || o.Born <= t {
+			continue
+		}
+		if slices.ContainsFunc(f.changes(s), func(c life.SessionChange) bool { return c.T > t && c.T <= o.Born }) {
+			return ""
+		}
+		return fmt.Sprintf("The host launched %s for the session %s later, unasked. If it renews servers by itself: start the new one first, and end the old one when nothing uses it any more.",
+			plain(o.ID), span(o.Born-t))
+	}
+	return ""
 }
 
 func (f *facts) harm(s *life.Server, t int64) {
