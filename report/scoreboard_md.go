@@ -42,15 +42,33 @@ func ScoreboardMarkdown(w io.Writer, board *score.Board, o ScoreboardOptions) er
 	return err
 }
 
+// widest is how many hosts one table of a Markdown page has at most: it is read
+// where a table that is wider than the text is cut off.
+const widest = 8
+
+// mdScore writes the cells, in as many tables of about the same width as it
+// takes.
 func mdScore(b *bytes.Buffer, v *scoreView) {
+	tables := max(1, (len(v.Hosts)+widest-1)/widest)
+	for i := range tables {
+		from, to := i*len(v.Hosts)/tables, (i+1)*len(v.Hosts)/tables
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		mdScoreTable(b, v, from, to)
+	}
+}
+
+// mdScoreTable writes the cells of the hosts from the one to before the other.
+func mdScoreTable(b *bytes.Buffer, v *scoreView, from, to int) {
 	b.WriteString("| |")
-	for _, h := range v.Hosts {
+	for _, h := range v.Hosts[from:to] {
 		fmt.Fprintf(b, " %s |", strings.TrimSpace(md(h.Name, maxName)+" "+md(h.Version, maxName)))
 	}
-	b.WriteString("\n|---" + strings.Repeat("|---", len(v.Hosts)) + "|\n")
+	b.WriteString("\n|---" + strings.Repeat("|---", to-from) + "|\n")
 	for _, row := range v.Rows {
 		fmt.Fprintf(b, "| %s |", mdCode(row.Scenario, maxName))
-		for _, c := range row.Cells {
+		for _, c := range row.Cells[from:to] {
 			fmt.Fprintf(b, " %s |", mdScoreCell(c))
 		}
 		b.WriteByte('\n')
@@ -89,9 +107,12 @@ func mdScoreHost(b *bytes.Buffer, h *scoreHost) {
 	if h.Missing != "" {
 		fmt.Fprintf(b, "\nNot installed: %s\n", mdCode(h.Install, maxText))
 	}
-	if len(h.Notes) > 0 {
-		b.WriteByte('\n')
+	if len(h.Notes) == 0 {
+		return
 	}
+	// A list as long as the scenarios, under each of many hosts: it is unfolded.
+	b.WriteString("\n<details><summary>Cell by cell</summary>\n\n")
+	defer b.WriteString("\n</details>\n")
 	for _, n := range h.Notes {
 		var names []string
 		for _, s := range n.Scenarios {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +30,7 @@ import (
 type scoreFlags struct {
 	hosts, scenarios       []string
 	out                    []string
+	from                   string
 	dir                    string
 	jobs                   int
 	links                  bool
@@ -53,16 +55,25 @@ scenario, 4 none of the hosts is installed, 70 a bug of the bench, 128+n stopped
 by signal n: the same command goes on from there.`,
 		Example: `  leakbench score --hosts published -o scoreboard.html
   leakbench score --hosts python-sdk,python-sdk@1.29.0,./my-host.yaml --scenarios storm,crash
-  leakbench score --hosts all --jobs 8 -o docs/scoreboard.md -o scoreboard.json`,
+  leakbench score --hosts all --jobs 8 -o docs/scoreboard.md -o scoreboard.json
+  leakbench score --from scoreboard.json -o scoreboard.html`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			return noArgs(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.score(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, other := range []string{"hosts", "scenarios", "dir", "jobs", "seed", "settle", "confirm", "start"} {
+				if f.from != "" && cmd.Flags().Changed(other) {
+					return usage(fmt.Errorf("--from plays nothing, and --%s is about what is played", other), "leave one of them out")
+				}
+			}
+			return a.score(cmd.Context(), f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.hosts, "hosts", []string{"published"}, "hosts as --host of run takes them; all: those that leakbench hosts lists, published: those that somebody else ships")
 	flags.StringSliceVar(&f.scenarios, "scenarios", []string{"all"}, "scenarios or files")
 	flags.StringArrayVarP(&f.out, "out", "o", nil, "write the scoreboard to this file: .html, .md or .json; several times for several")
+	flags.StringVar(&f.from, "from", "", "play nothing: write the scoreboard of this .json file, which -o has written before, in other forms")
 	flags.StringVar(&f.dir, "dir", filepath.Join(".leakbench", "score"), "folder for the runs; what is there already is not played again")
 	flags.IntVar(&f.jobs, "jobs", max(2, runtime.NumCPU()), "how many runs at the same time")
 	flags.BoolVar(&f.links, "links", true, "link each cell to its run's report, relative to the file")
@@ -88,6 +99,13 @@ func (a *app) score(ctx context.Context, f scoreFlags) error {
 		if boardWriter(file, nil) == nil {
 			return usage(fmt.Errorf("-o %s: what it is follows from its name, which must end in .html, .md or .json", file), "")
 		}
+	}
+	if f.from != "" {
+		board, err := readBoard(f.from)
+		if err != nil {
+			return usage(err, "--from takes what leakbench score -o FILE.json has written")
+		}
+		return a.writeScore(board, f)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -119,6 +137,29 @@ func (a *app) score(ctx context.Context, f scoreFlags) error {
 
 const maxJobs = 256
 
+// maxBoard is how large a scoreboard's file may be.
+const maxBoard = 64 << 20
+
+// readBoard reads a scoreboard that was written before. Its strings are
+// whoever's: the renderers take them for that.
+func readBoard(file string) (*score.Board, error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	var board score.Board
+	d := json.NewDecoder(io.LimitReader(in, maxBoard))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&board); err != nil {
+		return nil, fmt.Errorf("%s is no scoreboard: %w", file, err)
+	}
+	if len(board.Hosts) == 0 || len(board.Scenarios) == 0 {
+		return nil, fmt.Errorf("%s is no scoreboard: it has no hosts or no scenarios", file)
+	}
+	return &board, nil
+}
+
 // scoredHosts are those that are named, each once. One that is not installed is
 // on the board all the same.
 func scoredHosts(self string, names []string) ([]scoring.Host, error) {
@@ -129,7 +170,7 @@ func scoredHosts(self string, names []string) ([]scoring.Host, error) {
 		case "all":
 			group = hostfile.Names(self)
 		case "published":
-			group = append([]string{"mcp-go", "go-sdk"}, hostfile.Presets()...)
+			group = gatewaysLast(self, append([]string{"mcp-go", "go-sdk"}, hostfile.Presets()...))
 		}
 		for _, id := range group {
 			if slices.ContainsFunc(hosts, func(h scoring.Host) bool { return h.ID == id }) {
@@ -146,6 +187,18 @@ func scoredHosts(self string, names []string) ([]scoring.Host, error) {
 		return nil, usage(errors.New("which hosts?"), "leakbench list hosts shows them; --hosts published is those that somebody else ships")
 	}
 	return hosts, nil
+}
+
+// gatewaysLast puts what is of one kind side by side.
+func gatewaysLast(self string, names []string) []string {
+	gateway := func(name string) int {
+		if spec, err := lookUp(self, name); err == nil && spec.Kind == record.KindGateway {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return gateway(a) - gateway(b) })
+	return names
 }
 
 func scoredScenarios(names []string) ([]*scenarios.Scenario, error) {

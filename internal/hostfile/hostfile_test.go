@@ -74,17 +74,19 @@ func TestAll(t *testing.T) {
 	assert.True(t, strings.HasSuffix(s.InstallDir, "all@1.2"))
 }
 
-// TestDocExample: what the page shows can be read.
+// TestDocExample: what the page shows can be read, each block of it.
 func TestDocExample(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/host-file.md")
 	require.NoError(t, err)
-	_, text, found := strings.Cut(string(page), "```yaml\n")
-	require.True(t, found)
-	text, _, _ = strings.Cut(text, "```")
-	s, err := hostfile.Parse("docs/host-file.md", []byte(text))
-	require.NoError(t, err)
-	assert.Equal(t, "my-gateway", s.Name)
+	var names []string
+	for _, block := range strings.Split(string(page), "```yaml\n")[1:] {
+		text, _, _ := strings.Cut(block, "```")
+		s, err := hostfile.Parse("docs/host-file.md", []byte(text))
+		require.NoError(t, err)
+		names = append(names, s.Name)
+	}
+	assert.Equal(t, []string{"my-gateway", "hermes-test"}, names)
 	for _, name := range hostconfig.Names() {
 		assert.Contains(t, string(page), "`"+name+"`")
 	}

@@ -53,8 +53,8 @@ func (i Interview) Ask() (Answers, error) {
 	if a.Name, err = q.one("What is the host called?", i.Name, isName); err != nil {
 		return a, err
 	}
-	fmt.Fprintf(q.Out, "\nIn the command {{server}} stands for the fake server's command line, {{config}} for the path of a\n"+
-		"configuration file, {{port}} for a free port.\n")
+	fmt.Fprintf(q.Out, "\nIn the command {{server}} stands for the fake server's command line: several arguments, or, in quotes, one\n"+
+		"text for a shell. {{config}} stands for the path of a configuration file, {{port}} for a free port.\n")
 	if a.Command, err = q.command(); err != nil {
 		return a, err
 	}
@@ -84,16 +84,20 @@ func mentions(words []string, what string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, what) })
 }
 
+// asText keeps what quotes around {{server}} say, that it is one argument: in a
+// host file that is an argument with something beside it.
+var asText = strings.NewReplacer(`"`+host.Placeholder+`"`, `" `+host.Placeholder+`"`, `'`+host.Placeholder+`'`, `' `+host.Placeholder+`'`)
+
 func (q asking) command() (words []string, err error) {
 	_, err = q.one("Which command starts it?", "", func(answer string) error {
 		p := shellwords.NewParser()
-		if words, err = p.Parse(answer); err != nil {
+		if words, err = p.Parse(asText.Replace(answer)); err != nil {
 			return fmt.Errorf("that is no command line: %w", err)
 		}
 		switch {
 		case len(words) == 0:
 			return errors.New("that is no command")
-		case words[0] == host.Placeholder:
+		case strings.TrimSpace(words[0]) == host.Placeholder:
 			return errors.New(host.Placeholder + " can't be the command itself: the host is what starts the server")
 		}
 		return nil

@@ -96,6 +96,7 @@ type run struct {
 	cycles   cycleWaits
 	twins    map[record.Identity]string // their labels; of a recycled pid, the server that had it
 	barren   bool                       // a command host that does not launch its server again
+	unopened int                        // sessions that should have opened and did not
 }
 
 type session struct {

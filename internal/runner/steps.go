@@ -294,6 +294,9 @@ func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) erro
 		r.session(s.Session, step.Label, record.SessionEnded, false, "could not be opened")
 	}
 	r.end(step, begun, failed)
+	if failed != nil && fatal == nil && step.Expect != "fail" {
+		fatal = r.idle(ctx, failed)
+	}
 	return fatal
 }
 
