@@ -109,7 +109,7 @@ func TestFieldReportsPage(t *testing.T) {
 func scenariosOf(t *testing.T, by map[string][]string, id string) string {
 	t.Helper()
 	why, names := unplayed[id], by[id]
-	assert.True(t, (why == "") != (len(names) == 0), "%s: either scenarios (%v) or the reason for none (%q)", id, names, why)
+	assert.NotEqual(t, why == "", len(names) == 0, "%s: either scenarios (%v) or the reason for none (%q)", id, names, why)
 	if why != "" {
 		return why
 	}

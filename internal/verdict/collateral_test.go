@@ -267,7 +267,7 @@ func TestARenewalIsTold(t *testing.T) {
 		p.eof(a)
 		p.bye(a)
 		p.wait(5 * ms)
-		b := ""
+		var b string
 		if asked {
 			b = p.open("s1", "flaky")
 		} else {
