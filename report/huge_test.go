@@ -143,6 +143,7 @@ func opens(t *testing.T, browser context.Context) {
 				b.ready()
 			}
 			first = false
+			b.becomes(`performance.getEntriesByName("` + mark + `").length > 0`) // a busy browser may paint after the script
 			return time.Duration(eval[float64](b, `performance.getEntriesByName("`+mark+`")[0].startTime`) * float64(time.Millisecond))
 		}
 	}
