@@ -41,6 +41,13 @@ func (r *run) current() *hostLife {
 	return r.host
 }
 
+// ended says that a life of the host is over.
+func (r *run) ended(h *hostLife) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return h.end
+}
+
 // livesSoFar counts those that have begun.
 func (r *run) livesSoFar() int {
 	r.mu.Lock()
