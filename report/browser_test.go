@@ -56,6 +56,8 @@ func TestInBrowser(t *testing.T) {
 		{"raw", downloads},
 		{"no script", still},
 		{"print", prints},
+		{"printed", unprints},
+		{"tabs", tabs},
 		{"phone", phone},
 		{"suite opens", suite},
 		{"huge", opens},
@@ -247,6 +249,37 @@ func prints(t *testing.T, browser context.Context) {
 		assert.Greater(t, len(pdf), 50_000)
 		return err
 	}))
+	b.quiet()
+}
+
+// printed and closed: the page is as it was.
+func unprints(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	b.click("As a list")
+	const state = `JSON.stringify([[...document.querySelectorAll("details")].map((d) => d.open), document.querySelector(".live").hidden, document.querySelector(".still").hidden])`
+	before := eval[string](b, state)
+	eval[bool](b, `dispatchEvent(new Event("beforeprint"))`)
+	assert.Equal(t, 0, eval[int](b, `[...document.querySelectorAll("details:not(.rows details)")].filter((d) => !d.open).length`))
+	assert.NotEqual(t, before, eval[string](b, state))
+	eval[bool](b, `dispatchEvent(new Event("afterprint"))`)
+	assert.Equal(t, before, eval[string](b, state))
+	b.quiet()
+}
+
+// tabs: the list of messages is drawn anew as it scrolls, and who walks through
+// it with the keyboard keeps their place.
+func tabs(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	b.run(chromedp.ScrollIntoView(".list", chromedp.ByQuery))
+	b.becomes(`document.querySelector(".messages .message button") !== null`)
+	const here = `document.activeElement.closest(".message")?.getAttribute("aria-rowindex") ?? ""`
+	was := eval[string](b, `[...document.querySelectorAll(".messages .message button")].at(-1).focus({preventScroll: true}), `+here)
+	b.run(chromedp.Evaluate(`document.querySelector(".messages").scrollTop = 300`, nil))
+	b.becomes(`document.querySelector(".messages .message").getAttribute("aria-rowindex") !== "1"`)
+	assert.NotEmpty(t, was)
+	assert.Equal(t, was, eval[string](b, here))
+	b.run(chromedp.Evaluate(`document.querySelector(".messages").scrollTop = 5000`, nil))
+	b.becomes(`document.activeElement.className.includes("messages")`) // gone from sight: the list has it
 	b.quiet()
 }
 

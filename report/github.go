@@ -27,8 +27,9 @@ func github(b *bytes.Buffer, runs []verdict.Judged) error {
 	for i := range runs {
 		j := &runs[i]
 		scenario, host := playOf(j)
-		for k := range j.Verdict.Findings {
-			f := &j.Verdict.Findings[k]
+		findings := gravestFirst(j.Verdict.Findings)
+		for k := range findings {
+			f := &findings[k]
 			level := "error"
 			if !isError(f) {
 				level = "warning"

@@ -58,7 +58,7 @@ func mdRun(b *bytes.Buffer, j *verdict.Judged, left int) int {
 	}
 	scenario, host := playOf(j)
 	fmt.Fprintf(b, "### %s on %s\n\n", md(scenario, maxName), md(host, maxName))
-	head, more := firstOf(v.Findings, max(left, 0))
+	head, more := firstOf(gravestFirst(v.Findings), max(left, 0))
 	for i := range head {
 		mdFinding(b, &head[i])
 	}

@@ -78,6 +78,23 @@ func TestOutputsOfRealRuns(t *testing.T) {
 
 // TestOutputsOfHostileRuns: whatever a run says, its outputs are still read,
 // as the same number of things.
+// TestWhatIsReadBeginsWithTheGravest: a page, a terminal, a summary and the few
+// annotations that are shown begin with the same finding, that of the headline.
+func TestWhatIsReadBeginsWithTheGravest(t *testing.T) {
+	t.Parallel()
+	runs := []verdict.Judged{realRun(t, "storm-naive")}
+	first := "10 superseded servers of flaky are still running (after close-stdout)"
+	for _, name := range []string{"text", "md", "github", "html"} {
+		var out strings.Builder
+		r, _ := Find(name)
+		require.NoError(t, r.Write(&out, runs, Options{Text: TextOptions{Width: 200}}))
+		for _, other := range []string{"1 superseded server of flaky is still", "10 dead processes of flaky"} {
+			assert.Less(t, strings.Index(out.String(), first), strings.Index(out.String(), other), name)
+			assert.Contains(t, out.String(), first, name)
+		}
+	}
+}
+
 func TestOutputsOfHostileRuns(t *testing.T) {
 	t.Parallel()
 	for _, field := range append(everyField(), "") {

@@ -265,7 +265,7 @@ func (s *story) sentence() string {
 	case len(v.Findings) == 1:
 		return v.Findings[0].Title + "."
 	case len(v.Findings) > 1:
-		return fmt.Sprintf("%s, and %s more.", s.order[0].Title, plural(len(v.Findings)-1, "finding"))
+		return fmt.Sprintf("%s, and %s.", s.order[0].Title, plural(len(v.Findings)-1, "more finding"))
 	case len(v.Doubts) > 0:
 		return "Nothing was found, but the run may not be called clean: " + v.Doubts[0].Text
 	case v.Spawned == 1:
@@ -286,8 +286,8 @@ func gravest(findings []verdict.Finding) *verdict.Finding {
 	return first
 }
 
-// gravestFirst are the findings in the order of the page: what the headline says
-// comes first.
+// gravestFirst are the findings in the order in which people read them: what the
+// headline says comes first.
 func gravestFirst(findings []verdict.Finding) []verdict.Finding {
 	if len(findings) == 0 {
 		return nil

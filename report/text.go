@@ -58,9 +58,9 @@ func (p *printer) run(j *verdict.Judged) {
 		fmt.Sprintf("%s on %s%s", s.header.Scenario.Name, s.header.Host.Name, tally(v)), strong)
 	p.field(2, 0, "", fmt.Sprintf("%s launched, %d alive at most, %d left at the end; %s in %s",
 		plural(v.Spawned, "server"), v.PeakLive, v.Left, s.stepsText(), span(s.end)))
-	for i := range v.Findings {
+	for i := range s.order {
 		p.blank()
-		p.finding(&v.Findings[i])
+		p.finding(&s.order[i])
 	}
 	p.doubts(s)
 	p.blank()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/leakbench/leakbench/internal/progress"
@@ -29,7 +30,7 @@ func width(w io.Writer) int {
 }
 
 func (a *app) textOptions() report.TextOptions {
-	o := report.TextOptions{Width: width(a.out)}
+	o := report.TextOptions{Width: width(a.out), Verbose: a.verbose}
 	tty := o.Width > 0
 	if !tty {
 		o.Width = defaultWidth
@@ -62,6 +63,10 @@ func (a *app) progressMode(flag string) progress.Mode {
 		return progress.Live
 	}
 	return progress.Plain
+}
+
+func (a *app) verboseFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&a.verbose, "verbose", "v", false, "text with all values, and the evidence on each process")
 }
 
 // conclude prints the verdicts, writes the outlets, and turns the verdicts and

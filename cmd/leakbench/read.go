@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) judgeCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "judge RUN...",
 		Short: "Judge saved runs again",
 		Long: `Judge saved runs again. RUN is a run.jsonl, its folder, or .leakbench/latest.
@@ -32,6 +32,8 @@ The verdict is a function of the file alone.
 			return a.conclude(judged, nil, nil)
 		},
 	}
+	a.verboseFlag(cmd)
+	return cmd
 }
 
 func judgeAll(paths []string) ([]verdict.Judged, error) {
@@ -93,6 +95,9 @@ func (a *app) report(args, reporters []string, f reportFlags) error {
 	outlets, err := parseOutlets(reporters)
 	if err != nil {
 		return err
+	}
+	if f.out != "" && outlets[0].file != "" {
+		return usage(fmt.Errorf("reporter %s has two files: %s and %s", outlets[0].Name, outlets[0].file, f.out), "give it one: -o FILE or --reporter "+outlets[0].Name+"=FILE")
 	}
 	if f.out != "" {
 		outlets[0].file = f.out

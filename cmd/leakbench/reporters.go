@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,6 +51,9 @@ func parseOutlets(values []string) ([]outlet, error) {
 			return nil, usage(fmt.Errorf("reporters %s and %s both write to standard output", printed, name), "give one of them a file: --reporter "+name+"=FILE")
 		case file == "":
 			printed = name
+		}
+		if i := slices.IndexFunc(out, func(o outlet) bool { return ok && o.file != "" && filepath.Clean(o.file) == filepath.Clean(file) }); i >= 0 {
+			return nil, usage(fmt.Errorf("reporters %s and %s both write to %s", out[i].Name, name, file), "give each a file of its own")
 		}
 		out = append(out, outlet{Reporter: r, file: file})
 	}

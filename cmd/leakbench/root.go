@@ -19,6 +19,7 @@ type app struct {
 	out, err io.Writer
 	format   string // text, json
 	color    string // auto, always, never
+	verbose  bool   // all values
 	printed  bool   // an object is on standard output
 }
 

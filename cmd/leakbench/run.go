@@ -72,6 +72,7 @@ fake server.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, args, f) },
 	}
 	f.register(cmd)
+	a.verboseFlag(cmd)
 	cmd.Flags().IntVar(&f.repeat, "repeat", 1, "how often to play each scenario; says how often it leaked")
 	return cmd
 }

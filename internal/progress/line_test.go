@@ -24,7 +24,9 @@ func TestLineTellsWhatIsLeftAndKeepsItsWidth(t *testing.T) {
 
 	l.begun = time.Now().Add(-3 * time.Second)
 	l.Event(record.Event{Kind: record.CheckpointBegun, Checkpoint: &record.Checkpoint{Name: "after"}})
-	assert.Contains(t, l.line(l.since+2*time.Second), "s  checkpoint after for 2.0s", "how long a host cleans up is not known before")
+	assert.Contains(t, l.line(l.since+2*time.Second), "s  checkpoint for 2.0s: after", "how long a host cleans up is not known before")
+	l.p.Host, l.p.Width, l.done, l.faults = "naive", 80, 85, 21
+	assert.Contains(t, l.line(l.since+9*time.Second), "checkpoint for 9.0s", "also where the name has no room")
 	l.Event(record.Event{Kind: record.CheckpointEnded, Checkpoint: &record.Checkpoint{Name: "after"}})
 	assert.NotContains(t, l.line(9*time.Second), " for ")
 }

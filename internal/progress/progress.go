@@ -116,7 +116,7 @@ func (l *Line) Event(e record.Event) {
 	case record.Faulted:
 		l.faults++
 	case record.CheckpointBegun:
-		l.doing, l.since = "checkpoint "+printable(e.Checkpoint.Name), time.Since(l.begun)
+		l.doing, l.since = printable(e.Checkpoint.Name), time.Since(l.begun)
 	case record.CheckpointEnded:
 		l.done++
 		l.since = 0
@@ -188,7 +188,7 @@ func (l *Line) line(took time.Duration) string {
 	text := fmt.Sprintf("%s on %s %s %d/%d  live %d  faults %d  %.1fs", l.p.Scenario, l.p.Host, bar, l.done, steps, len(l.lives.Alive()), l.faults, took.Seconds())
 	// A checkpoint takes as long as the host takes to clean up, which nothing before it tells.
 	if l.since > 0 {
-		text += fmt.Sprintf("  %s for %.1fs", l.doing, max(took-l.since, 0).Seconds())
+		text += fmt.Sprintf("  checkpoint for %.1fs: %s", max(took-l.since, 0).Seconds(), l.doing)
 	} else {
 		text += left(took, l.done, steps) + "  " + l.doing
 	}

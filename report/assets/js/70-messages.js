@@ -23,6 +23,7 @@ class Messages {
     this.draw();
   }
   paint() {
+    const at = this.body.contains(document.activeElement) ? document.activeElement.closest(".message").getAttribute("aria-rowindex") : null;
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / this.high) - 8), c = this.run.columns, lines = [];
     for (let n = first; n < Math.min(this.kept.length, first + 40); n++) {
       const { i, r, text } = this.kept[n], logged = text !== undefined, kind = logged ? "stderr" : this.run.kinds[c["ev.kind"][i]], t = logged ? null : c["ev.t"][i];
@@ -33,5 +34,6 @@ class Messages {
       lines.push(line);
     }
     this.body.replaceChildren(...lines);
+    if (at) (lines.find((l) => l.getAttribute("aria-rowindex") === at)?.querySelector("button") ?? this.scroller).focus({ preventScroll: true }); // the new line of the one in focus
   }
 }

@@ -97,10 +97,16 @@ document.addEventListener("click", (e) => {
 });
 addEventListener("hashchange", reveal);
 reveal();
+// Paper has all of it; afterwards the page is as it was.
+const unprint = [];
+const printed = (e, attribute, value) => {
+  const was = e[attribute];
+  if (was === value) return;
+  unprint.push(() => { e[attribute] = was; });
+  e[attribute] = value;
+};
 addEventListener("beforeprint", () => {
-  for (const d of document.querySelectorAll("details:not(.rows details)")) d.open = true;
-  for (const live of document.querySelectorAll(".live[data-ready]")) { live.hidden = true; live.parentElement.querySelector(".still").hidden = false; }
+  for (const d of document.querySelectorAll("details:not(.rows details)")) printed(d, "open", true);
+  for (const live of document.querySelectorAll(".live[data-ready]")) { printed(live, "hidden", true); printed(live.parentElement.querySelector(".still"), "hidden", false); }
 });
-addEventListener("afterprint", () => {
-  for (const live of document.querySelectorAll(".live[data-ready]")) { live.hidden = false; live.parentElement.querySelector(".still").hidden = true; }
-});
+addEventListener("afterprint", () => { for (const undo of unprint.splice(0)) undo(); });
