@@ -58,6 +58,7 @@ func TestInBrowser(t *testing.T) {
 		{"print", prints},
 		{"printed", unprints},
 		{"tabs", tabs},
+		{"touched", touched},
 		{"phone", phone},
 		{"suite opens", suite},
 		{"huge", opens},
@@ -192,6 +193,7 @@ func copies(t *testing.T, browser context.Context) {
 	b.run(chromedp.Click(`.again button`, chromedp.ByQuery))
 	b.becomes(`document.querySelector(".again button").textContent === "Copied"`)
 	assert.Equal(t, "leakbench run storm --seed 7 --host naive", eval[string](b, `window.given`))
+	assert.Equal(t, "Copied", eval[string](b, `document.querySelector(".again button").getAttribute("aria-label")`), "who does not see it is told, too")
 	b.quiet()
 }
 
@@ -280,6 +282,22 @@ func tabs(t *testing.T, browser context.Context) {
 	assert.Equal(t, was, eval[string](b, here))
 	b.run(chromedp.Evaluate(`document.querySelector(".messages").scrollTop = 5000`, nil))
 	b.becomes(`document.activeElement.className.includes("messages")`) // gone from sight: the list has it
+	b.quiet()
+}
+
+// touched: a finger that scrolls is taken over by the browser, and what comes
+// after it is a touch of its own.
+func touched(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	b.run(chromedp.ScrollIntoView(".scroller", chromedp.ByQuery))
+	b.run(evaluate(`window.finger = (type, x, y) => { const s = document.querySelector(".scroller"), box = s.getBoundingClientRect();
+		s.dispatchEvent(new PointerEvent(type, {pointerType: "touch", pointerId: 7, bubbles: true, clientX: box.left + x, clientY: box.top + y})); }`))
+	b.run(evaluate(`finger("pointerdown", 300, 100); finger("pointercancel", 300, 60); finger("pointerdown", 20, 10); finger("pointerup", 20, 10)`))
+	assert.Equal(t, 1, eval[int](b, picture+`.folded.size`), "a touch of a group folds it")
+	b.click("+")
+	view := eval[string](b, `String(`+picture+`.view)`)
+	b.run(evaluate(`finger("pointerdown", 300, 100); finger("pointercancel", 300, 60); finger("pointermove", 500, 60)`))
+	assert.Equal(t, view, eval[string](b, `String(`+picture+`.view)`))
 	b.quiet()
 }
 

@@ -177,10 +177,12 @@ class Lifelines extends Picture {
     const up = (u) => {
       removeEventListener("pointermove", move);
       removeEventListener("pointerup", up);
-      if (!moved && target === this.scroller) this.choose(this.index(this.at(u).y));
+      removeEventListener("pointercancel", up);
+      if (u.type === "pointerup" && !moved && target === this.scroller) this.choose(this.index(this.at(u).y));
     };
     addEventListener("pointermove", move);
     addEventListener("pointerup", up);
+    addEventListener("pointercancel", up); // a finger that scrolls the page
   }
   choose(i) {
     const item = this.items[i];

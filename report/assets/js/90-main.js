@@ -66,8 +66,10 @@ const near = new IntersectionObserver((seen) => {
 for (const t of document.querySelectorAll(".timeline")) near.observe(t);
 
 for (const code of document.querySelectorAll(".copy")) {
-  const button = el("button", { type: "button", "aria-label": "Copy the command" }, "Copy");
-  const done = () => { button.textContent = "Copied"; setTimeout(() => { button.textContent = "Copy"; }, 1500); };
+  const button = el("button", { type: "button" });
+  const say = (text, label) => { button.textContent = text; button.setAttribute("aria-label", label); };
+  const done = () => { say("Copied", "Copied"); setTimeout(() => say("Copy", "Copy the command"), 1500); };
+  say("Copy", "Copy the command");
   button.addEventListener("click", () => {
     const byHand = () => { getSelection().selectAllChildren(code); if (document.execCommand("copy")) done(); };
     if (navigator.clipboard) navigator.clipboard.writeText(code.textContent).then(done, byHand); else byHand();
