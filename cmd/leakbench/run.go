@@ -291,15 +291,17 @@ func (a *app) playOne(ctx context.Context, self string, play *scenarios.Scenario
 	if seed == 0 {
 		seed = rand.Uint64N(1<<53-1) + 1 // fits a JSON number
 	}
-	live := progress.Start(progress.Params{
-		Out: a.err, Mode: a.progressMode(f.progress), Scenario: play.Name, Host: spec.Name, Steps: len(play.Expand()), Width: width(a.err),
-	})
-	failed := runner.Run(ctx, runner.Params{
+	params := runner.Params{
 		Self: self, Scenario: play, Host: spec, Dir: dir, Seed: seed, Tool: tool(),
 		Command: reproduce(play, spec, f, seed),
-		OnEvent: func(e record.Event) { link(); live.Event(e) },
 		Settle:  record.Duration(f.settle), Confirm: record.Duration(f.confirm), Start: record.Duration(f.start),
+	}
+	live := progress.Start(progress.Params{
+		Out: a.err, Mode: a.progressMode(f.progress), Scenario: play.Name, Host: spec.Name, Steps: len(play.Expand()), Width: width(a.err),
+		Limits: params.Limits(),
 	})
+	params.OnEvent = func(e record.Event) { link(); live.Event(e) }
+	failed := runner.Run(ctx, params)
 	live.Stop()
 	saved, err := record.Read(dir)
 	if err != nil && failed != nil { // nothing was played, and why is known

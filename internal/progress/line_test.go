@@ -24,9 +24,11 @@ func TestLineTellsWhatIsLeftAndKeepsItsWidth(t *testing.T) {
 
 	l.begun = time.Now().Add(-3 * time.Second)
 	l.Event(record.Event{Kind: record.CheckpointBegun, Checkpoint: &record.Checkpoint{Name: "after"}})
-	assert.Contains(t, l.line(l.since+2*time.Second), "s  checkpoint for 2.0s: after", "how long a host cleans up is not known before")
+	l.Event(record.Event{Kind: record.HostReady, Hello: &record.Hello{Limits: &record.Limits{Settle: record.Duration(15 * time.Second), Confirm: record.Duration(10 * time.Second)}}})
+	assert.Contains(t, l.line(l.since+2*time.Second), "s, <23s left at checkpoint after", "how long a host cleans up is not known before")
 	l.p.Host, l.p.Width, l.done, l.faults = "naive", 80, 85, 21
-	assert.Contains(t, l.line(l.since+9*time.Second), "checkpoint for 9.0s", "also where the name has no room")
+	assert.Contains(t, l.line(l.since+9*time.Second), "<16s left at", "also where the name has no room")
+	assert.Contains(t, l.line(l.since+time.Hour), "<0s left", "on a machine that is too busy to look")
 	l.Event(record.Event{Kind: record.CheckpointEnded, Checkpoint: &record.Checkpoint{Name: "after"}})
-	assert.NotContains(t, l.line(9*time.Second), " for ")
+	assert.NotContains(t, l.line(9*time.Second), " at checkpoint ")
 }

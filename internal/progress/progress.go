@@ -5,6 +5,7 @@ package progress
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +37,7 @@ type Params struct {
 	Scenario, Host string
 	Steps          int // about how many steps there are
 	Width          int // columns of the terminal; 0: not known
+	Limits         record.Limits
 }
 
 // Line is the progress of one run. Its methods are safe from any goroutine.
@@ -115,6 +117,10 @@ func (l *Line) Event(e record.Event) {
 		l.done++
 	case record.Faulted:
 		l.faults++
+	case record.HostReady:
+		if e.Hello != nil && e.Hello.Limits != nil {
+			l.p.Limits = *e.Hello.Limits
+		}
 	case record.CheckpointBegun:
 		l.doing, l.since = printable(e.Checkpoint.Name), time.Since(l.begun)
 	case record.CheckpointEnded:
@@ -186,9 +192,11 @@ func (l *Line) line(took time.Duration) string {
 	filled := wide * l.done / steps
 	bar := strings.Repeat("█", filled) + strings.Repeat("░", wide-filled)
 	text := fmt.Sprintf("%s on %s %s %d/%d  live %d  faults %d  %.1fs", l.p.Scenario, l.p.Host, bar, l.done, steps, len(l.lives.Alive()), l.faults, took.Seconds())
-	// A checkpoint takes as long as the host takes to clean up, which nothing before it tells.
+	// A checkpoint takes as long as the host takes to clean up, which nothing before it tells: only what it takes at
+	// the most is known, unless the machine is too busy to look.
 	if l.since > 0 {
-		text += fmt.Sprintf("  checkpoint for %.1fs: %s", max(took-l.since, 0).Seconds(), l.doing)
+		most := max(l.p.Limits.Settle.D()+l.p.Limits.Confirm.D()-(took-l.since), 0)
+		text += fmt.Sprintf(", <%.0fs left at checkpoint %s", math.Ceil(most.Seconds()), l.doing)
 	} else {
 		text += left(took, l.done, steps) + "  " + l.doing
 	}

@@ -34,6 +34,10 @@ func recorded(h host.Spec) record.Host {
 	return out
 }
 
+// Limits are those of the run, as far as they are known before the host has said
+// what it needs.
+func (p Params) Limits() record.Limits { return effectiveLimits(p, p.Host.Profile) }
+
 // effectiveLimits are the scenario's, with the times that the host declares
 // for itself and those that the user insists on.
 func effectiveLimits(p Params, profile record.Profile) record.Limits {

@@ -114,7 +114,7 @@ func Run(ctx context.Context, p Params) error {
 		Params: p, id: newID(), lives: life.New(), changed: make(chan struct{}),
 		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{}, adopters: map[int]bool{},
 	}
-	r.limits, r.labels = effectiveLimits(p, p.Host.Profile), hostLabels(p)
+	r.limits, r.labels = p.Limits(), hostLabels(p)
 	r.resident, r.sharing = p.Host.Profile.Resident, p.Host.Recorded().Servers
 	r.planned = sessionLabels(p.Scenario.Steps, map[string]string{})
 	r.Start = first(p.Start, p.Host.Start, record.Duration(startTimeout))
