@@ -10,6 +10,7 @@ import (
 	"github.com/leakbench/leakbench/internal/compare"
 	"github.com/leakbench/leakbench/internal/gate"
 	"github.com/leakbench/leakbench/internal/known"
+	"github.com/leakbench/leakbench/internal/verdict"
 )
 
 // GateOptions say where things are, for the lines that tell what to do next.
@@ -122,10 +123,18 @@ func upper(s known.State) string {
 	return map[known.State]string{known.Stale: "STALE", known.Expired: "EXPIRED"}[s]
 }
 
+// unsureText is what can be said of a run that is no pass for its doubts.
+func unsureText(j *verdict.Judged) string {
+	if j.Verdict.Outcome == verdict.Inconclusive {
+		return "nothing can be said of this run"
+	}
+	return "what it has found may not be all"
+}
+
 func (p *printer) unsure(r *gate.Result) {
 	for _, j := range r.Unsure {
 		scenario, host := playOf(j)
-		p.item(0, pad("UNSURE", gateColumn), warn|strong, scenario+" on "+host+": ", strong, "nothing can be said of this run", 0)
+		p.item(0, pad("UNSURE", gateColumn), warn|strong, scenario+" on "+host+": ", strong, unsureText(j), 0)
 		doubts, more := firstOf(j.Verdict.Doubts, textDoubts)
 		for _, d := range doubts {
 			p.field(2, gateColumn-1, "doubt", d.Text)

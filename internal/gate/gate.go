@@ -118,7 +118,7 @@ func Decide(p Params) Result {
 	r.Plays = len(compare.Repeats(r.Runs))
 	failed := 0
 	for i := range r.Runs {
-		if j := &r.Runs[i]; j.Verdict.Outcome == verdict.Inconclusive {
+		if j := &r.Runs[i]; r.undecided(j) {
 			r.Unsure = append(r.Unsure, j)
 			if p.Failed != nil && p.Failed(j) {
 				failed++
@@ -127,6 +127,13 @@ func Decide(p Params) Result {
 	}
 	r.Outcome, r.Reason = r.decide(failed, p.Idle)
 	return r
+}
+
+// undecided says that a run is not to be passed: nothing was found in it, or
+// nothing that fails, and what else it would have shown is not known.
+func (r *Result) undecided(j *verdict.Judged) bool {
+	fails := func(f Finding) bool { return f.Play == compare.PlayOf(j) }
+	return j.Verdict.Outcome == verdict.Inconclusive || len(j.Verdict.Doubts) > 0 && !slices.ContainsFunc(r.Failing(), fails)
 }
 
 // strange are the entries that may be misspelt: they pardon nothing, and never
