@@ -6,6 +6,7 @@ package action_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -228,6 +229,7 @@ type forge struct {
 	mu       sync.Mutex
 	comments []comment
 	refuse   int // a status for whoever writes
+	losing   int // a status for what was written all the same
 	seen     []string
 	token    string
 }
@@ -267,7 +269,7 @@ func (f *forge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(f.comments[from:min(from+100, len(f.comments))])
 	case r.Method == http.MethodPost && r.URL.Path == list:
 		f.comments = append(f.comments, comment{ID: 1000 + len(f.comments), Body: sent.Body, User: user{"Bot"}, Author: "NONE"})
-		w.WriteHeader(http.StatusCreated)
+		w.WriteHeader(cmp.Or(f.losing, http.StatusCreated))
 	case r.Method == http.MethodPatch && strings.HasPrefix(r.URL.Path, one):
 		for i := range f.comments {
 			if fmt.Sprint(f.comments[i].ID) == strings.TrimPrefix(r.URL.Path, one) {
@@ -407,7 +409,7 @@ func TestThePullRequestsOfThreeRepositories(t *testing.T) {
 	out, err := update.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	again := newJob(t, leaky.repo, leaky.temp, server.URL, nil)
-	require.NoError(t, os.Remove(filepath.Join(leaky.temp, "leakbench-leakbench", "baseline.zip")), "no branch has kept it")
+	require.NoFileExists(t, filepath.Join(leaky.temp, "leakbench-leakbench", "baseline.zip"), "only the default branch makes one")
 	assert.Zero(t, again.run(), "%s", &again.log)
 	require.Len(t, f.comments, 132, "one comment, edited")
 	assert.Contains(t, f.comments[131].Body, "## ✅ leakbench gate: pass")
@@ -459,6 +461,34 @@ func TestTheBaselineOfTheDefaultBranch(t *testing.T) {
 	assert.Equal(t, 1, strict.run(), "%s", &strict.log)
 	assert.Contains(t, strict.log.String(), "fail: 1 unlisted finding")
 	assert.Contains(t, strings.Join(main.used, "\n"), "actions/cache/save@v4 "+kept)
+
+	without := newJob(t, repo, temp, "http://127.0.0.1:9", map[string]string{"baseline": "false"})
+	assert.Equal(t, 1, without.run(), "a baseline that nobody wants: %s", &without.log)
+
+	// A comment or a pull request's target branch names the default branch, and may have checked out other code.
+	for _, event := range []string{"pull_request_target", "workflow_run", "issue_comment"} {
+		other := newJob(t, repo, t.TempDir(), "http://127.0.0.1:9", map[string]string{"scenarios": "strom"})
+		other.contexts["github.ref_name"], other.contexts["github.event_name"] = "main", event
+		other.outputs = map[string]string{"gate.outputs.blob": "runs.zip"}
+		for _, step := range read(t).Runs.Steps {
+			if strings.HasPrefix(step.Uses, "actions/cache/save@") {
+				other.inputs["baseline"] = "true"
+				assert.False(t, other.holds(step.If), event)
+			}
+		}
+	}
+}
+
+// Two gates of one job, with one name: the second is not held against the first.
+func TestWhatAJobHasFoundIsNoBaseline(t *testing.T) {
+	t.Parallel()
+	need(t, "bash", "curl", "jq", "python3", "go")
+	repo, temp := repository(t, true), t.TempDir()
+	for range 2 {
+		j := newJob(t, repo, temp, "http://127.0.0.1:9", nil)
+		assert.Equal(t, 1, j.run(), "%s", &j.log)
+		assert.Contains(t, j.log.String(), "fail: 1 new finding")
+	}
 }
 
 // A token that may not comment, an API that is not there, a host that can't be
@@ -476,6 +506,24 @@ func TestWhatGoesWrong(t *testing.T) {
 	gone := newJob(t, repository(t, false), t.TempDir(), server.URL, map[string]string{"command": "no-such-program '{{server}}'"})
 	assert.Equal(t, 4, gone.run(), "%s", &gone.log)
 	assert.Equal(t, "host-failed", gone.outputs["gate.outputs.outcome"])
+
+	// Written, and answered with an error: asking again would make it two comments.
+	lossy := &forge{losing: http.StatusBadGateway}
+	bad := httptest.NewServer(lossy)
+	t.Cleanup(bad.Close)
+	inputs := []struct{ name, value, want string }{
+		{"strict", "yes", `strict is "yes": it is true or false`},
+		{"command", "cd . && python3 gateway.py '{{server}}'", "command can't be read as the words of one command"},
+		{"args", "--settle '5s", "scenarios or args can't be read"},
+	}
+	for i, in := range inputs {
+		j := newJob(t, repository(t, false), t.TempDir(), bad.URL, map[string]string{in.name: in.value})
+		assert.Equal(t, 2, j.run(), "%s", &j.log)
+		assert.Contains(t, j.log.String(), "::error title=leakbench::"+in.want)
+		assert.Equal(t, "error", j.outputs["gate.outputs.outcome"])
+		assert.Contains(t, slurp(t, filepath.Join(j.temp, "step-summary.md")), "exit 2 before anything could be reported")
+		assert.Len(t, lossy.comments, 1, "input %d", i)
+	}
 
 	wrong := newJob(t, repository(t, false), t.TempDir(), server.URL, map[string]string{"scenarios": "strom"})
 	assert.Equal(t, 2, wrong.run(), "%s", &wrong.log)

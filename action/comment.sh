@@ -13,9 +13,10 @@ answer="$RUNNER_TEMP/leakbench-answer.json"
 
 # api METHOD URL [BODY-FILE]: the answer is in $answer, its status is printed.
 api() {
-  local body=()
+  local body=() again=(--retry 2)
+  [ "$1" != POST ] || again=() # one that was answered with an error may have been written all the same
   [ -z "${3:-}" ] || body=(--data-binary "@$3" -H "Content-Type: application/json")
-  curl -sS --max-time 60 --retry 2 -X "$1" -o "$answer" -w '%{http_code}' -H "Authorization: Bearer ${GITHUB_TOKEN:-}" \
+  curl -sS --max-time 60 ${again[@]+"${again[@]}"} -X "$1" -o "$answer" -w '%{http_code}' -H "Authorization: Bearer ${GITHUB_TOKEN:-}" \
     -H "Accept: application/vnd.github+json" -H "X-GitHub-Api-Version: 2022-11-28" ${body[@]+"${body[@]}"} "$2"
 }
 give_up() {

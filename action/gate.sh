@@ -14,22 +14,41 @@ notes="$work/annotations.txt"
 rm -f "$report" "$summary" "$blob" "$notes"
 cd "${INPUT_DIRECTORY:-.}"
 
+# A word that is neither true nor false would be no: a gate that is not as strict as its author believes.
+code=0
+refuse() {
+  echo "::error title=leakbench::$1"
+  code=2
+}
+for input in "strict ${INPUT_STRICT:-}" "baseline ${INPUT_BASELINE:-}" "comment ${INPUT_COMMENT:-}"; do
+  case "${input#* }" in "" | true | false) ;; *) refuse "${input%% *} is \"${input#* }\": it is true or false" ;; esac
+done
+
 # The inputs are the words of the workflow's author, read as a shell reads them.
-words=()
-eval "words=(${INPUT_SCENARIOS:-} ${INPUT_ARGS:-})"
+words=() host=()
+set +u # a variable that is not set is nothing, as in a shell
+eval "words=(${INPUT_SCENARIOS:-} ${INPUT_ARGS:-})" || refuse "scenarios or args can't be read as the words of a shell"
+if [ -n "${INPUT_COMMAND:-}" ]; then eval "host=(-- ${INPUT_COMMAND})" || refuse "command can't be read as the words of one command; bash -c '...' runs several"; fi
+set -u
 words+=(--retries "${INPUT_RETRIES:-1}" --measures "${INPUT_MEASURES:-warn}" --blob "$blob" --out "$work/runs")
 words+=(--reporter "github=$notes,md=$summary,html=$report")
 known="${INPUT_KNOWN:-.leakbench/known.yaml}"
 if [ "$known" != .leakbench/known.yaml ] || [ -e "$known" ]; then words+=(--known "$known"); fi
 if [ "${INPUT_STRICT:-}" = true ]; then words+=(--strict); fi
 if [ -n "${INPUT_SHARD:-}" ]; then words+=(--shard "$INPUT_SHARD"); fi
-if [ -e "$work/baseline.zip" ]; then words+=(--baseline "$work/baseline.zip"); fi
 if [ -n "${INPUT_HOST:-}" ]; then words+=(--host "$INPUT_HOST"); fi
-host=()
-if [ -n "${INPUT_COMMAND:-}" ]; then eval "host=(-- ${INPUT_COMMAND})"; fi
+# The default branch makes the baseline, and others are held against what the
+# cache has of it: never against what an earlier step of the same job has found.
+keeps="" kept="$work/baseline.zip"
+if [ "${INPUT_BASELINE:-}" = true ] && [ -z "${INPUT_SHARD:-}" ]; then
+  if [ "${REF_NAME:-}" = "${DEFAULT_BRANCH:-}" ]; then
+    keeps=yes
+  elif [ -e "$kept" ]; then
+    words+=(--baseline "$kept")
+  fi
+fi
 
-code=0
-"$LEAKBENCH" gate "${words[@]}" ${host[@]+"${host[@]}"} || code=$?
+if [ "$code" = 0 ]; then "$LEAKBENCH" gate "${words[@]}" ${host[@]+"${host[@]}"} || code=$?; fi
 
 # The places of annotations are those of the repository, not of the folder that
 # the host is in.
@@ -69,7 +88,7 @@ esac
     echo "blob-name=$suffix-runs"
   fi
 } >>"$GITHUB_OUTPUT"
-if [ -e "$blob" ]; then cp "$blob" "$work/baseline.zip"; fi # what the default branch keeps
+if [ -n "$keeps" ] && [ -e "$blob" ]; then cp "$blob" "$kept"; fi
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
   cat "$summary" >>"$GITHUB_STEP_SUMMARY"
 fi

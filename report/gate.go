@@ -10,6 +10,7 @@ import (
 	"github.com/leakbench/leakbench/internal/compare"
 	"github.com/leakbench/leakbench/internal/gate"
 	"github.com/leakbench/leakbench/internal/known"
+	"github.com/leakbench/leakbench/internal/verdict"
 )
 
 // GateOptions say where things are, for the lines that tell what to do next.
@@ -35,7 +36,7 @@ func Gate(w io.Writer, r *gate.Result, o GateOptions) error {
 	p.badEntries(r, o)
 	p.unsure(r)
 	p.gateMeasures(r)
-	p.rest(r)
+	p.rest(r, o)
 	p.item(0, gateGlyph[r.Outcome]+" ", gateStyle[r.Outcome]|strong, "gate: "+string(r.Outcome)+": ", gateStyle[r.Outcome]|strong,
 		fmt.Sprintf("%s. %s, %s%s; exit %d", r.Reason, plural(r.Plays, "scenario"), plural(len(r.Runs), "run"), retriedText(r.Retried), o.Exit), strong)
 	_, err := w.Write(buf.Bytes())
@@ -122,10 +123,18 @@ func upper(s known.State) string {
 	return map[known.State]string{known.Stale: "STALE", known.Expired: "EXPIRED"}[s]
 }
 
+// unsureText is what can be said of a run that is no pass for its doubts.
+func unsureText(j *verdict.Judged) string {
+	if j.Verdict.Outcome == verdict.Inconclusive {
+		return "nothing can be said of this run"
+	}
+	return "what it has found may not be all"
+}
+
 func (p *printer) unsure(r *gate.Result) {
 	for _, j := range r.Unsure {
 		scenario, host := playOf(j)
-		p.item(0, pad("UNSURE", gateColumn), warn|strong, scenario+" on "+host+": ", strong, "nothing can be said of this run", 0)
+		p.item(0, pad("UNSURE", gateColumn), warn|strong, scenario+" on "+host+": ", strong, unsureText(j), 0)
 		doubts, more := firstOf(j.Verdict.Doubts, textDoubts)
 		for _, d := range doubts {
 			p.field(2, gateColumn-1, "doubt", d.Text)
@@ -160,7 +169,7 @@ func (p *printer) gateMeasures(r *gate.Result) {
 }
 
 // rest is what asks for nothing.
-func (p *printer) rest(r *gate.Result) {
+func (p *printer) rest(r *gate.Result, o GateOptions) {
 	any := false
 	line := func(mark string, look style, play compare.Play, head, text string) {
 		any = true
@@ -168,6 +177,11 @@ func (p *printer) rest(r *gate.Result) {
 	}
 	for _, f := range r.Flakes {
 		line("flaky", warn, f.Play, ": ", f.Text)
+	}
+	for i := range r.Strange {
+		any = true
+		e := &r.Strange[i]
+		p.item(0, pad("unused", gateColumn), warn, fmt.Sprintf("%s:%d:%d: ", o.Known, e.Line, e.Column), 0, strangeText(e), 0)
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -187,6 +201,11 @@ func (p *printer) rest(r *gate.Result) {
 	if any {
 		p.blank()
 	}
+}
+
+// strangeText says why an entry is neither found nor stale.
+func strangeText(e *known.Checked) string {
+	return fmt.Sprintf("%s: no scenario %q was played, and none has that name; leakbench list scenarios has those there are", e.Finding(), e.Scenario)
 }
 
 var fateWord = map[gate.Fate]string{gate.Warning: "warning", gate.Listed: "listed", gate.InBase: "known", gate.Fixed: "fixed"}

@@ -131,6 +131,9 @@ func mdRest(b *bytes.Buffer, r *gate.Result) {
 	for _, f := range r.Flakes {
 		items = append(items, fmt.Sprintf("flaky: %s: %s", md(playText(f.Play), maxName), md(f.Text, maxText/4)))
 	}
+	for i := range r.Strange {
+		items = append(items, "unused: "+md(strangeText(&r.Strange[i]), maxText/4))
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		if f.Fate == gate.New || f.Fate == gate.Unlisted {

@@ -106,7 +106,10 @@ func (a *app) compare(args []string, f compareFlags) error {
 }
 
 func exitOfComparison(r *compare.Result, head []verdict.Judged, slower bool) (int, string) {
-	unsure := func(j verdict.Judged) bool { return j.Verdict.Outcome == verdict.Inconclusive }
+	// A leak that the base has too may not be all that there was to see.
+	unsure := func(j verdict.Judged) bool {
+		return j.Verdict.Outcome == verdict.Inconclusive || len(j.Verdict.Doubts) > 0
+	}
 	switch {
 	case r.Fails(false):
 		return exitFinding, "a finding is new"

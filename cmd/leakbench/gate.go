@@ -106,6 +106,7 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	if err != nil {
 		return err
 	}
+	d.Names = named(d.Names, part)
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	err = a.playEach(ctx, s, mine, f.runFlags, f.retries, func(tries []gate.Attempt) { part.Runs = append(part.Runs, tries...) })
@@ -119,6 +120,16 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 		}
 	}
 	return a.answer(d, err, s.outlets, f.decideFlags)
+}
+
+// named adds the scenarios of a plan, some of which another shard has.
+func named(names []string, parts ...gate.Part) []string {
+	for i := range parts {
+		for _, item := range parts[i].Plan {
+			names = append(names, item.Scenario)
+		}
+	}
+	return names
 }
 
 // lastGate is where a gate keeps its runs in the folder of the runs. The name
@@ -147,6 +158,7 @@ func (f *decideFlags) decider() (p gate.Params, err error) {
 		return p, err
 	}
 	p.Known, p.Strict, p.Now, p.Measures = list, f.strict, time.Now(), gate.Measures(f.measures)
+	p.Names = scenarios.Names()
 	p.Failed = func(j *verdict.Judged) bool { return hostFailed(*j) }
 	if f.baseline != "" {
 		p.HasBase = true
@@ -289,6 +301,7 @@ no pass. The answer is that of one machine that had run it all.
 			if err != nil {
 				return err
 			}
+			d.Names = named(d.Names, parts...)
 			d.Attempts, d.Missing = gate.Merge(parts)
 			return a.answer(d, nil, outlets, f)
 		},

@@ -44,6 +44,10 @@ one whose day is over.`,
 	cmd.PersistentFlags().StringVar(&f.file, "known", known.File, "the list")
 	show := &cobra.Command{
 		Use: "show [RUN...]", Short: "Print the list, and what became of it in some runs",
+		Long: `Print the list, and what became of each entry.
+
+RUN is a run, a folder of runs or a blob; without one it is the newest gate, and
+where none has run it is the list alone.`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.knownShow(args, f) },
 	}
 	update := &cobra.Command{
@@ -63,19 +67,23 @@ RUN is a run, a folder of runs or a blob; without one it is the newest gate.`,
 	prune := &cobra.Command{
 		Use: "prune [RUN...]", Short: "Take out what runs have not found any more",
 		Long: `Take out the entries that runs have not found any more. Entries of scenarios and
-hosts that these runs have not played stay, and those of runs in doubt.`,
+hosts that these runs have not played stay, and those of runs in doubt.
+
+RUN is a run, a folder of runs or a blob; without one it is the newest gate.`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.knownPrune(args, f) },
 	}
 	cmd.AddCommand(show, update, prune)
 	return cmd
 }
 
+var errNoGate = errors.New("no gate has run here")
+
 // latestRuns are the runs of the arguments, or those of the newest gate.
 func latestRuns(args []string) ([]verdict.Judged, error) {
 	if len(args) == 0 {
 		args = []string{filepath.Join(".leakbench", lastGate)}
 		if _, err := os.Stat(args[0]); err != nil {
-			return nil, usage(errors.New("no gate has run here"), "name the runs: leakbench known update --reason WHY .leakbench")
+			return nil, usage(errNoGate, "name the runs: the folder .leakbench, or the file of leakbench gate --blob")
 		}
 	}
 	parts, err := loadParts(args...)
@@ -98,11 +106,9 @@ func (a *app) knownShow(args []string, f knownFlags) error {
 	if err != nil {
 		return err
 	}
-	var runs []verdict.Judged
-	if len(args) > 0 {
-		if runs, err = latestRuns(args); err != nil {
-			return err
-		}
+	runs, err := latestRuns(args)
+	if err != nil && !errors.Is(err, errNoGate) { // which is said where no run is named
+		return err
 	}
 	checked := l.Check(runs, time.Now())
 	if a.format == "json" {

@@ -78,9 +78,9 @@ by signal n: the same command goes on from there.`,
 	flags.IntVar(&f.jobs, "jobs", max(2, runtime.NumCPU()), "how many runs at the same time")
 	flags.BoolVar(&f.links, "links", true, "link each cell to its run's report, relative to the file")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of everything random")
-	flags.DurationVar(&f.settle, "settle", 0, "how long a server may take to go; 0 is what the host's profile or the scenario says")
-	flags.DurationVar(&f.confirm, "confirm", 0, "how long a survivor is watched after that; 0 likewise")
-	flags.DurationVar(&f.start, "start", 0, "how long a host may take to come up (default 15s)")
+	spanVar(flags, &f.settle, "settle", "how long a server may take to go; 0 is what the host's profile or the scenario says")
+	spanVar(flags, &f.confirm, "confirm", "how long a survivor is watched after that; 0 likewise")
+	spanVar(flags, &f.start, "start", "how long a host may take to come up (default 15s)")
 	_ = cmd.RegisterFlagCompletionFunc("hosts", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return append(hostNames(), "all", "published"), cobra.ShellCompDirectiveDefault
 	})

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,6 +43,7 @@ type Params struct {
 	Now      time.Time
 	Measures Measures // "" is MeasuresFail
 	Compare  compare.Params
+	Names    []string                     // the scenarios that there are; nil: nobody knows
 	Missing  []string                     // what should have been run and was not
 	Idle     bool                         // this machine had nothing to do, and that is right
 	Failed   func(j *verdict.Judged) bool // the run ended because its host could not be tested
@@ -86,6 +88,7 @@ type Result struct {
 	Retried  int       // tries that were made again
 	Findings []Finding // errors first; what needs doing before what does not
 	Entries  []known.Checked
+	Strange  []known.Checked // of Entries: their scenario was not played, and none has its name
 	Flakes   []Flake
 	Unsure   []*verdict.Judged // runs that count and could not be decided
 	Missing  []string
@@ -110,11 +113,12 @@ func Decide(p Params) Result {
 	}
 	r.Findings = fates(c.Findings, p)
 	r.Entries = p.Known.Check(r.Runs, p.Now)
+	r.Strange = strange(r.Entries, p.Names)
 	r.Flakes = flakes(p.Attempts, r.Runs)
 	r.Plays = len(compare.Repeats(r.Runs))
 	failed := 0
 	for i := range r.Runs {
-		if j := &r.Runs[i]; j.Verdict.Outcome == verdict.Inconclusive {
+		if j := &r.Runs[i]; r.undecided(j) {
 			r.Unsure = append(r.Unsure, j)
 			if p.Failed != nil && p.Failed(j) {
 				failed++
@@ -123,6 +127,25 @@ func Decide(p Params) Result {
 	}
 	r.Outcome, r.Reason = r.decide(failed, p.Idle)
 	return r
+}
+
+// undecided says that a run is not to be passed: nothing was found in it, or
+// nothing that fails, and what else it would have shown is not known.
+func (r *Result) undecided(j *verdict.Judged) bool {
+	fails := func(f Finding) bool { return f.Play == compare.PlayOf(j) }
+	return j.Verdict.Outcome == verdict.Inconclusive || len(j.Verdict.Doubts) > 0 && !slices.ContainsFunc(r.Failing(), fails)
+}
+
+// strange are the entries that may be misspelt: they pardon nothing, and never
+// get stale.
+func strange(all []known.Checked, names []string) []known.Checked {
+	var out []known.Checked
+	for i := range all {
+		if names != nil && all[i].State == known.NotRun && !slices.Contains(names, all[i].Scenario) {
+			out = append(out, all[i])
+		}
+	}
+	return out
 }
 
 func fates(all []compare.Finding, p Params) []Finding {

@@ -71,6 +71,8 @@ func TestAnswers(t *testing.T) {
 	warned := leaky("storm")
 	warned.Verdict.Outcome, warned.Verdict.Findings[0].Severity = verdict.Clean, record.SeverityWarning
 	failed := func(*verdict.Judged) bool { return true }
+	doubtful := leaky("storm") // a leak, and then the host was gone
+	doubtful.Verdict.Doubts = unsure("storm").Verdict.Doubts
 	for name, c := range map[string]struct {
 		params gate.Params
 		known  []string
@@ -93,6 +95,9 @@ func TestAnswers(t *testing.T) {
 		"then a leak":               {gate.Params{Attempts: tried(unsure("storm"), leaky("storm"))}, nil, gate.Fail, "1 new finding"},
 		"a leak and a doubt":        {gate.Params{Attempts: append(tried(leaky("storm")), tried(unsure("cron"))...)}, nil, gate.Fail, "1 new finding, 1 run inconclusive"},
 		"the host did not come up":  {gate.Params{Attempts: tried(unsure("storm")), Failed: failed}, nil, gate.HostFailed, "the host could not be tested in 1 run"},
+		"doubtful":                  {gate.Params{Attempts: tried(doubtful)}, nil, gate.Fail, "1 new finding"},
+		"doubtful and listed":       {gate.Params{Attempts: tried(doubtful)}, []string{"storm:L1 " + good}, gate.Inconclusive, "1 run inconclusive"},
+		"doubtful, in the baseline": {gate.Params{Attempts: tried(doubtful), Base: base, HasBase: true}, nil, gate.Inconclusive, "1 run inconclusive"},
 		"in the baseline":           {gate.Params{Attempts: tried(leaky("storm")), Base: base, HasBase: true}, nil, gate.Pass, "1 finding of the baseline"},
 		"in it, and strict":         {gate.Params{Attempts: tried(leaky("storm")), Base: base, HasBase: true, Strict: true}, nil, gate.Fail, "1 unlisted finding"},
 		"strict, and listed":        {gate.Params{Attempts: tried(leaky("storm")), Base: base, HasBase: true, Strict: true}, []string{"storm " + good}, gate.Pass, "1 listed finding"},
