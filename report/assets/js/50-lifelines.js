@@ -37,7 +37,7 @@ class Lifelines extends Picture {
     this.listen();
   }
   about() {
-    return this.run.rows + " processes. Up and down choose one, left and right move in time, plus and minus zoom, Home shows all, F jumps to the next finding, Enter tells of the chosen one.";
+    return this.run.rows + " processes. Up and down choose one, left and right move in time, plus and minus zoom, Home shows all, F jumps to the next finding, G folds or unfolds the group of the chosen one, U unfolds all, Enter tells of the chosen one.";
   }
   listen() {
     this.scroller.addEventListener("scroll", this.draw);
@@ -223,6 +223,8 @@ class Lifelines extends Picture {
     else if (e.key === "-") this.zoom(2);
     else if (e.key === "Home") this.show([0, 100]);
     else if (e.key === "f" || e.key === "F") this.jump(((this.finding ?? -1) + 1) % (this.run.findings.length || 1));
+    else if (e.key === "g" || e.key === "G") this.foldGroup();
+    else if (e.key === "u" || e.key === "U") { this.folded.clear(); this.arrange(); }
     else if (e.key === "Enter" && this.selected >= 0) this.panel.querySelector("button")?.focus();
     else if (e.key === "ArrowDown" || e.key === "ArrowUp") this.walk(e.key === "ArrowDown" ? 1 : -1);
     else return;
@@ -230,12 +232,24 @@ class Lifelines extends Picture {
   }
   walk(by) {
     let i = this.items.findIndex((item) => item.r === this.selected);
+    if (i < 0) i = this.groupOf(this.selected);
     if (i < 0) i = by > 0 ? -1 : this.items.length;
     do i += by; while (this.items[i] && this.items[i].name != null);
     if (!this.items[i]) return;
     const top = this.tops[i];
     if (top < this.scroller.scrollTop || top + 20 > this.scroller.scrollTop + this.height) this.scroller.scrollTop = top - this.height / 2;
     this.select(this.items[i].r);
+  }
+  // groupOf is where the heading over a process stands, which may be folded, or -1.
+  groupOf(r) {
+    return this.items.findIndex((item) => item.name != null && item.rows.includes(r));
+  }
+  foldGroup() {
+    const i = Math.max(this.groupOf(this.selected), 0), head = this.items[i];
+    if (head?.name == null) return;
+    this.choose(i);
+    this.scroller.scrollTop = Math.min(this.scroller.scrollTop, this.tops[i]);
+    this.said.textContent = (this.folded.has(head.name) ? "Folded " : "Unfolded ") + head.name + ", " + head.rows.length + " processes";
   }
   point(e, target) {
     const { x, y } = this.at(e);
