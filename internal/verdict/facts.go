@@ -189,3 +189,23 @@ func breakingFault(s *life.Server) *record.Fault {
 	}
 	return nil
 }
+
+// brokenBefore says that s was broken when next was launched. The words of two
+// servers are read one by one: on a busy machine that of an ordered fault can
+// stand after the birth that it has led to. What was launched after the bench
+// had set out to break a server that worked was launched for that.
+func (f *facts) brokenBefore(s, next *life.Server) bool {
+	if brokenBy(s, next.Born) {
+		return true
+	}
+	at := slices.IndexFunc(s.Faults, func(m life.FaultMark) bool { return m.Breaks && m.On == "order" })
+	if at < 0 || s.Established < 0 || next.Born < s.Established {
+		return false
+	}
+	for _, st := range slices.Backward(f.steps) {
+		if st.Op == "break" && st.Label == s.Label && st.begun <= s.Faults[at].T {
+			return st.begun <= next.Born && (st.ended < 0 || st.ended >= s.Faults[at].T)
+		}
+	}
+	return false
+}

@@ -131,10 +131,10 @@ func (f *facts) flatKind(cp *checkpoint, s *life.Server) (kind, cause, head stri
 		cause = "reload"
 	}
 	head = fmt.Sprintf("The %s put %s in the place of %s, whose connection was dropped and not ended", cause, plain(next.ID), plain(s.ID))
-	if brokenBy(s, next.Born) {
+	if f.brokenBefore(s, next) {
 		cause = "after " + faultName(fault)
 		head = fmt.Sprintf("The session of %s had ended by its fault (%s); %s took its place %s later, and the old process was dropped and not ended",
-			plain(s.ID), faultName(fault), plain(next.ID), span(next.Born-s.Broken))
+			plain(s.ID), faultName(fault), plain(next.ID), span(max(next.Born-s.Broken, 0)))
 	}
 	return "superseded", cause, sentence(head)
 }
@@ -204,7 +204,7 @@ func (f *facts) successor(cp *checkpoint, s *life.Server) *life.Server {
 // isDuplicate says that both were launched for one connection, with nothing
 // wrong with the first.
 func (f *facts) isDuplicate(s, next *life.Server) bool {
-	if brokenBy(s, next.Born) {
+	if f.brokenBefore(s, next) {
 		return false
 	}
 	if s.Session == "" {
