@@ -2,7 +2,9 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/leakbench/leakbench/internal/life"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -119,7 +121,18 @@ func (f *facts) accounted(s *step) bool {
 			return true
 		}
 	}
-	return false
+	return len(f.harmed) > 0 && f.signalledDuring(s)
+}
+
+// signalledDuring says that a server of the step's session caught a signal in
+// the course of it, with its stdin still open. Of a host that has been seen to
+// signal what is not its to end, that is one more such signal: it has met a
+// server whose session was not live yet.
+func (f *facts) signalledDuring(s *step) bool {
+	return s.Session != "" && slices.ContainsFunc(f.servers, func(srv *life.Server) bool {
+		signal, first := signalFirst(srv)
+		return first && srv.Label == s.Label && srv.Session == s.Session && signal.T >= s.begun && signal.T <= s.ended+int64(noteBlur)
+	})
 }
 
 // neverOpened says that a step is about a session whose open had failed, and

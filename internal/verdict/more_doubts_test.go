@@ -384,3 +384,33 @@ func TestAKeptServerIsUsedAgain(t *testing.T) {
 		}
 	}
 }
+
+// A sweep that has killed a live session's server meets, later, one that is
+// still being connected: what fails by that needs no other reason. Of a host
+// that harms nobody it does.
+func TestAJobWhoseServerASweepHasMet(t *testing.T) {
+	t.Parallel()
+	for _, harmed := range []bool{true, false} {
+		p := newPlay()
+		mine, _ := twoSessions(p)
+		if harmed {
+			p.term(mine)
+			p.dead(mine)
+		}
+		p.wait(s)
+		st := p.begin(record.Step{Op: "job", Session: "tick1.job1", Label: "flaky"})
+		p.session("tick1.job1", "flaky", record.SessionOpening, "", false)
+		srv := p.launch("flaky", "tick1.job1")
+		p.add(record.Event{Kind: record.SawSignal, Server: srv, Signal: "SIGTERM", Text: "open"})
+		p.dead(srv)
+		p.session("tick1.job1", "flaky", record.SessionEnded, "", false)
+		p.end(st, "transport closed")
+		v := Judge(p.done())
+		if harmed {
+			assert.Empty(t, v.Doubts)
+			assert.Contains(t, kindsIn(v), "terminated")
+		} else {
+			assert.Equal(t, []string{codeFailed}, codesIn(v))
+		}
+	}
+}
