@@ -78,11 +78,16 @@ func JSON(w io.Writer, runs []verdict.Judged, exit Exit) error {
 	for i := range runs {
 		out.Runs = append(out.Runs, toJSON(&runs[i]))
 	}
+	return writeJSON(w, "report", out)
+}
+
+// writeJSON writes one object for readers and programs, ended by a newline.
+func writeJSON(w io.Writer, what string, v any) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(out); err != nil {
-		return fmt.Errorf("encoding the report: %w", err)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("encoding the %s: %w", what, err)
 	}
 	_, err := w.Write(escapeObscure(buf.Bytes()))
 	return err

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -47,14 +45,7 @@ func JSONWith(w io.Writer, runs []verdict.Judged, exit Exit, more More) error {
 	for i := range more.Repeats {
 		out.Repeats = append(out.Repeats, toJSONRepeat(&more.Repeats[i]))
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(out); err != nil {
-		return fmt.Errorf("encoding the report: %w", err)
-	}
-	_, err := w.Write(escapeObscure(buf.Bytes()))
-	return err
+	return writeJSON(w, "report", out)
 }
 
 type jsonGate struct {

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	_ "embed" // the scoreboard's template and style
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
@@ -245,12 +244,5 @@ func ScoreboardHTML(w io.Writer, b *score.Board, o ScoreboardOptions) error {
 
 // ScoreboardJSON writes the scoreboard as one JSON object, ended by a newline.
 func ScoreboardJSON(w io.Writer, b *score.Board) error {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(b); err != nil {
-		return fmt.Errorf("encoding the scoreboard: %w", err)
-	}
-	_, err := w.Write(escapeObscure(buf.Bytes()))
-	return err
+	return writeJSON(w, "scoreboard", b)
 }

@@ -15,12 +15,8 @@ const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/do
 // the file (sessions that are open, faults that contradict each other) no
 // schema can say: Parse does.
 func Schema() []byte {
-	root := yamlfile.Describe(scenarioShape(), "", textOf)
-	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	root["$id"] = SchemaURL
-	root["title"] = "leakbench scenario"
+	root := yamlfile.DescribeFile(scenarioShape(), SchemaURL, "leakbench scenario", textOf)
 	root["description"] = texts[""]
-	root["type"] = "object"
 	defs := yamlfile.Object{
 		"name":  yamlfile.NameSchema(),
 		"time":  yamlfile.TimeSchema(),

@@ -69,6 +69,18 @@ func failureOf(err error) *failure {
 	}
 }
 
+// ending is how a command ends that has printed its answer: with the failure
+// that stands above it, or with the answer's code.
+func ending(f *failure, code int) error {
+	if f != nil {
+		return f
+	}
+	if code != exitClean {
+		return verdictExit(code)
+	}
+	return nil
+}
+
 // exitOf is the exit code of verdicts.
 func exitOf(judged []verdict.Judged) (code int, reason string) {
 	worst := map[verdict.Outcome]int{}

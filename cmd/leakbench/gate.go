@@ -237,13 +237,7 @@ func (a *app) answer(p gate.Params, failed error, outlets []outlet, f decideFlag
 	if err := a.printGate(&r, o, report.Options{Exit: report.Exit{Code: code, Reason: reason}, Against: held}, outlets); err != nil {
 		return errors.Join(failed, err)
 	}
-	if f1 != nil {
-		return f1
-	}
-	if code != exitClean {
-		return verdictExit(code)
-	}
-	return nil
+	return ending(f1, code)
 }
 
 func (a *app) printGate(r *gate.Result, o report.GateOptions, all report.Options, outlets []outlet) error {

@@ -94,13 +94,7 @@ func (a *app) concludeWith(judged []verdict.Judged, failed error, outlets []outl
 			return errors.Join(failed, err)
 		}
 	}
-	if f != nil {
-		return f
-	}
-	if code != exitClean {
-		return verdictExit(code)
-	}
-	return nil
+	return ending(f, code)
 }
 
 // print writes the outlets, and the text or the object unless an outlet of the

@@ -363,6 +363,19 @@ func fileName(s string) string {
 	}, s)
 }
 
+// limitWords are the flags of the times that the user insists on.
+func limitWords(settle, confirm, start time.Duration) (words []string) {
+	for _, limit := range []struct {
+		flag string
+		d    time.Duration
+	}{{"--settle", settle}, {"--confirm", confirm}, {"--start", start}} {
+		if limit.d > 0 {
+			words = append(words, limit.flag, limit.d.String())
+		}
+	}
+	return words
+}
+
 // reproduce is the command line that plays the same again.
 func reproduce(play *scenarios.Scenario, spec host.Spec, f runFlags, seed uint64) []string {
 	name := play.Name
@@ -370,14 +383,7 @@ func reproduce(play *scenarios.Scenario, spec host.Spec, f runFlags, seed uint64
 		name = play.File
 	}
 	words := []string{"leakbench", "run", name, "--seed", fmt.Sprint(seed)}
-	for _, limit := range []struct {
-		flag string
-		d    time.Duration
-	}{{"--settle", f.settle}, {"--confirm", f.confirm}, {"--start", f.start}} {
-		if limit.d > 0 {
-			words = append(words, limit.flag, limit.d.String())
-		}
-	}
+	words = append(words, limitWords(f.settle, f.confirm, f.start)...)
 	if spec.Kind == record.KindCommand && spec.File == "" {
 		return append(append(words, "--"), spec.Argv...)
 	}

@@ -283,14 +283,7 @@ func (f scoreFlags) command() []string {
 	if f.seed != 1 {
 		words = append(words, "--seed", fmt.Sprint(f.seed))
 	}
-	for _, limit := range []struct {
-		flag string
-		d    time.Duration
-	}{{"--settle", f.settle}, {"--confirm", f.confirm}, {"--start", f.start}} {
-		if limit.d > 0 {
-			words = append(words, limit.flag, limit.d.String())
-		}
-	}
+	words = append(words, limitWords(f.settle, f.confirm, f.start)...)
 	if !f.links {
 		words = append(words, "--links=false")
 	}

@@ -12,12 +12,8 @@ const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/do
 // Schema is the JSON Schema (draft 2020-12) of the host file, for editors. It
 // is what the reader asks for, place by place.
 func Schema() []byte {
-	root := yamlfile.Describe(yamlfile.ShapeOf(func(n *yamlfile.Node) { read(n) }), "", textOf)
-	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	root["$id"] = SchemaURL
-	root["title"] = "leakbench host"
+	root := yamlfile.DescribeFile(yamlfile.ShapeOf(func(n *yamlfile.Node) { read(n) }), SchemaURL, "leakbench host", textOf)
 	root["description"] = "A host that leakbench can put on the bench: docs/host-file.md"
-	root["type"] = "object"
 	root["$defs"] = yamlfile.Object{"name": yamlfile.NameSchema(), "time": yamlfile.TimeSchema()}
 	return yamlfile.EncodeSchema(root)
 }

@@ -9,11 +9,7 @@ const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/do
 // editors. It is what the reader asks for, place by place. That a finding is
 // listed twice no schema can say: Parse does.
 func Schema() []byte {
-	root := yamlfile.Describe(yamlfile.ShapeOf(func(n *yamlfile.Node) { readList(n) }), "", textOf)
-	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	root["$id"] = SchemaURL
-	root["title"] = "leakbench known findings"
-	root["type"] = "object"
+	root := yamlfile.DescribeFile(yamlfile.ShapeOf(func(n *yamlfile.Node) { readList(n) }), SchemaURL, "leakbench known findings", textOf)
 	list := root["properties"].(yamlfile.Object)["known"].(yamlfile.Object)
 	list["type"] = []string{"array", "null"} // a list may list nothing
 	delete(list, "minItems")

@@ -61,17 +61,7 @@ func (c *Counting) remaining(before string) string {
 
 func (c *Counting) redraw() {
 	defer close(c.over)
-	ticker := time.NewTicker(redrawEvery)
-	defer ticker.Stop()
-	for {
-		fmt.Fprintf(c.out, "\r\x1b[?7l%s\x1b[K\x1b[?7h", c.line())
-		select {
-		case <-ticker.C:
-		case <-c.stop:
-			fmt.Fprint(c.out, "\r\x1b[K")
-			return
-		}
-	}
+	redraw(c.out, c.stop, c.line)
 }
 
 func (c *Counting) line() string {

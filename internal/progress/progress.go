@@ -160,25 +160,27 @@ func printable(s string) string {
 
 func (l *Line) redraw() {
 	defer close(l.over)
+	redraw(l.p.Out, l.stop, func() string {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.line(time.Since(l.begun))
+	})
+}
+
+// redraw shows a line again and again until stop is closed, and clears it then.
+func redraw(out io.Writer, stop <-chan struct{}, line func() string) {
 	ticker := time.NewTicker(redrawEvery)
 	defer ticker.Stop()
 	for {
-		l.draw()
+		// A terminal that has become narrower meanwhile cuts it: autowrap is off.
+		fmt.Fprintf(out, "\r\x1b[?7l%s\x1b[K\x1b[?7h", line())
 		select {
 		case <-ticker.C:
-		case <-l.stop:
-			fmt.Fprint(l.p.Out, "\r\x1b[K")
+		case <-stop:
+			fmt.Fprint(out, "\r\x1b[K")
 			return
 		}
 	}
-}
-
-func (l *Line) draw() {
-	l.mu.Lock()
-	line := l.line(time.Since(l.begun))
-	l.mu.Unlock()
-	// A terminal that has become narrower meanwhile cuts it: autowrap is off.
-	fmt.Fprintf(l.p.Out, "\r\x1b[?7l%s\x1b[K\x1b[?7h", line)
 }
 
 // line is what is shown after some time, with what matters first: a narrow

@@ -45,20 +45,13 @@ func (w *Waiting) Line(s string) {
 
 func (w *Waiting) redraw() {
 	defer close(w.over)
-	ticker := time.NewTicker(redrawEvery)
-	defer ticker.Stop()
-	for {
-		w.mu.Lock()
-		line := fmt.Sprintf("%s  %4.1fs  %s", w.what, time.Since(w.begun).Seconds(), w.last)
-		w.mu.Unlock()
-		fmt.Fprintf(w.out, "\r\x1b[?7l%s\x1b[K\x1b[?7h", line)
-		select {
-		case <-ticker.C:
-		case <-w.stop:
-			fmt.Fprint(w.out, "\r\x1b[K")
-			return
-		}
-	}
+	redraw(w.out, w.stop, w.line)
+}
+
+func (w *Waiting) line() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return fmt.Sprintf("%s  %4.1fs  %s", w.what, time.Since(w.begun).Seconds(), w.last)
 }
 
 // Stop ends the show and clears the line. It is to be called once.

@@ -19,6 +19,15 @@ func EncodeSchema(root Object) []byte {
 	return b.Bytes()
 }
 
+// DescribeFile is the JSON Schema (draft 2020-12) of a whole file, whose shape
+// is an object. Its id is where it is found.
+func DescribeFile(s *Shape, id, title string, texts func(path, what string) string) Object {
+	root := Describe(s, "", texts)
+	root["$schema"], root["$id"] = "https://json-schema.org/draft/2020-12/schema", id
+	root["title"], root["type"] = title, "object"
+	return root
+}
+
 // NameSchema is what name reads.
 func NameSchema() Object {
 	return Object{"type": "string", "pattern": nameForm.String(), "maxLength": maxName, "description": nameRule}
