@@ -11,13 +11,13 @@ import (
 	"go.uber.org/goleak"
 
 	_ "github.com/leakbench/leakbench/fakeserver" // this test binary is also the fake server
-	"github.com/leakbench/leakbench/internal/processes"
+	"github.com/leakbench/leakbench/internal/stage/reexec"
 )
 
 // TestMain lets the test binary play every process of a run: the fake server
 // (in its init), the keeper and the hosts.
 func TestMain(m *testing.M) {
-	if status, ok := processes.Main(os.Args); ok {
+	if status, ok := reexec.Main(os.Args); ok {
 		os.Exit(status)
 	}
 	// Under the race detector each process sleeps a second at its exit otherwise.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/birth"
+	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 // Exit statuses that no script asked for.

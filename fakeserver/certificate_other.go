@@ -5,7 +5,7 @@ package fakeserver
 import (
 	"os"
 
-	"github.com/leakbench/leakbench/internal/birth"
+	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 func certificate(o options) birth.Certificate {

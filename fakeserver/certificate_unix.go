@@ -6,7 +6,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/leakbench/leakbench/internal/birth"
+	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 func certificate(o options) birth.Certificate {

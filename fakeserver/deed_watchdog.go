@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/birth"
+	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 // watchEvery is how often a watchdog looks where the fault does not say.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/birth"
+	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 // The moments at which a server can do something wrong.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/birth"
+	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 // The processes beside a server are the same binary under other names, since

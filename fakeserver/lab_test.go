@@ -20,8 +20,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/leakbench/leakbench/fakeserver"
-	"github.com/leakbench/leakbench/internal/ledger"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/ledger"
 )
 
 // patience is how long a test waits for what must happen. Only a failing test

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/birth"
+	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 // launcherCommand is what a host is given to launch where a fault of the script

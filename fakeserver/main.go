@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/birth"
+	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 // Main runs the server with the arguments after "fakeserver" and returns the

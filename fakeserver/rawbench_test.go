@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/fakeserver"
-	"github.com/leakbench/leakbench/internal/birth"
-	"github.com/leakbench/leakbench/internal/ledger"
+	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/internal/stage/ledger"
 )
 
 // rawBench is a bench that does nothing by itself.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/birth"
+	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 // request is a message that wants an answer, or a notification (no ID).

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/leakbench/leakbench/internal/birth"
+	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 // What the bench is told of a server's stderr at most.

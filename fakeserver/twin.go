@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/birth"
+	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 // TwinMark is the variable in the environment that makes of a server's command

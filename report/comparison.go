@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/leakbench/leakbench/internal/compare"
-	"github.com/leakbench/leakbench/internal/gate"
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/gate"
 )
 
 // fewMeasures is how many rows of measures are shown without Verbose, when

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/compare"
-	"github.com/leakbench/leakbench/internal/gate"
-	"github.com/leakbench/leakbench/internal/known"
-	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/judge/known"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
 
 // GateOptions say where things are, for the lines that tell what to do next.

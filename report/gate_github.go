@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/leakbench/leakbench/internal/gate"
+	"github.com/leakbench/leakbench/internal/judge/gate"
 )
 
 // GateGitHub writes annotations for what has to be dealt with, and for nothing

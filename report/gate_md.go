@@ -6,8 +6,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/compare"
-	"github.com/leakbench/leakbench/internal/gate"
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/gate"
 )
 
 var gateSign = map[gate.Outcome]string{gate.Pass: "✅", gate.Fail: "❌", gate.HostFailed: "❌", gate.Inconclusive: "❔"}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
 
 // githubMost is how many annotations of a kind GitHub shows of a step.

@@ -11,7 +11,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
 
 var (

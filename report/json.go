@@ -7,8 +7,8 @@ import (
 	"io"
 	"unicode/utf8"
 
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/verdict"
 )
 
 // Exit is how the bench ends: the exit code and why.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/leakbench/leakbench/internal/known"
+	"github.com/leakbench/leakbench/internal/judge/known"
 )
 
 // Known writes a list of known findings with what became of each entry. The

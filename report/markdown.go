@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
 
 // How much a summary shows: GitHub takes 1 MiB of a step, people less.

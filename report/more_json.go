@@ -6,11 +6,11 @@ import (
 	"math"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/compare"
-	"github.com/leakbench/leakbench/internal/gate"
-	"github.com/leakbench/leakbench/internal/known"
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/judge/known"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/verdict"
 )
 
 // More is what several runs say together. What is nil is left out.

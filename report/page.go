@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/compare"
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/verdict"
 )
 
 // What a page shows at most. It always says what it left out.

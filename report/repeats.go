@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/verdict"
 )
 
 // repeats are the runs of one scenario on one host, in their order.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/compare"
-	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
 
 // Replayed says whether a run that was played again ended alike.

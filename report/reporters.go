@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
 
 // Options are what reporters need besides the runs. The zero value is plain

@@ -3,8 +3,8 @@ package report
 import (
 	"fmt"
 
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/verdict"
 )
 
 // cron plays what goes wrong in the other ways: a user's server killed by

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/verdict"
 )
 
 // world plays a run by hand: it has a clock that only moves when told to.

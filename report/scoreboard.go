@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/play/score"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/score"
 )
 
 // ScoreboardOptions say how a scoreboard is written.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/leakbench/leakbench/internal/score"
+	"github.com/leakbench/leakbench/internal/play/score"
 )
 
 const scoreLegend = `A cell names the laws that were broken as errors; in brackets those that were broken as warnings ([the laws](laws.md), or

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/life"
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/verdict"
 )
 
 // never is a moment that did not come.
@@ -19,7 +19,7 @@ type story struct {
 	*verdict.Judged
 	order       []verdict.Finding // what the page begins with first
 	header      *record.Header
-	lives       *life.Lives
+	lives       *history.Lives
 	end         int64       // the last event
 	hosts       []*hostSpan // the lives of the host
 	hello       *record.Hello
@@ -32,8 +32,8 @@ type story struct {
 	byServer    map[string]*fate
 	kin         []*kin
 	firstBirth  map[string]int64 // of a label's session; see sessionRank
-	bySession   map[string][]*life.Server
-	changes     map[string][]life.SessionChange // by the session's name
+	bySession   map[string][]*history.Server
+	changes     map[string][]history.SessionChange // by the session's name
 }
 
 type stepSpan struct {
@@ -59,7 +59,7 @@ type sample struct {
 
 // fate is a server with what became of it.
 type fate struct {
-	*life.Server
+	*history.Server
 	n       int   // 1 is the first born
 	overdue int64 // since when it should have been gone; never: it should not
 	until   int64 // its death, or the end of the run
@@ -75,8 +75,8 @@ func tell(j *verdict.Judged) *story {
 	}
 	header := run.Played()
 	s := &story{
-		Judged: j, header: &header, lives: life.Of(run.Events), hostGone: never, byServer: map[string]*fate{},
-		bySession: map[string][]*life.Server{}, changes: map[string][]life.SessionChange{},
+		Judged: j, header: &header, lives: history.Of(run.Events), hostGone: never, byServer: map[string]*fate{},
+		bySession: map[string][]*history.Server{}, changes: map[string][]history.SessionChange{},
 	}
 	swept := map[record.Identity]bool{}
 	open := map[int]*stepSpan{}

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/leakbench/leakbench/internal/compare"
-	"github.com/leakbench/leakbench/internal/gate"
-	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
 
 // suiteView is what several runs are together.

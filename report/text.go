@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/verdict"
 )
 
 // TextOptions shape the text report. The zero value is plain text, 100 columns

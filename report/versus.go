@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/compare"
-	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
 
 // compareView sets runs beside earlier ones of the same.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/suggest"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
@@ -30,7 +30,7 @@ func Names() []string { return slices.Clone(names) }
 // the one that was probably meant.
 func Builtin(name string) (*Scenario, error) {
 	if !slices.Contains(names, name) {
-		if hint := suggest.DidYouMean(name, names); hint != "" {
+		if hint := text.DidYouMean(name, names); hint != "" {
 			return nil, fmt.Errorf("no scenario %q; %s", yamlfile.Clip(name), hint)
 		}
 		return nil, fmt.Errorf("no scenario %q; there are %s", yamlfile.Clip(name), strings.Join(names, ", "))

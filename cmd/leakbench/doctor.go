@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/leakbench/leakbench/internal/doctor"
+	"github.com/leakbench/leakbench/internal/play/doctor"
 )
 
 func (a *app) doctorCommand() *cobra.Command {

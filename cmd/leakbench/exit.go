@@ -7,10 +7,10 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/leakbench/leakbench/internal/host"
-	"github.com/leakbench/leakbench/internal/proc"
-	"github.com/leakbench/leakbench/internal/runner"
-	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/subject/host"
 )
 
 // The exit codes.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/runner"
+	"github.com/leakbench/leakbench/internal/stage/runner"
 )
 
 // logTail is how much of the end of the host's stderr a report shows.

@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/leakbench/leakbench/internal/host"
-	"github.com/leakbench/leakbench/internal/hostfile"
-	"github.com/leakbench/leakbench/internal/install"
-	"github.com/leakbench/leakbench/internal/progress"
+	"github.com/leakbench/leakbench/internal/stage/progress"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject/hostfile"
+	"github.com/leakbench/leakbench/internal/subject/install"
 )
 
 // hostItem is a row of the list of hosts.

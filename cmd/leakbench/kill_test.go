@@ -19,9 +19,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/life"
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/runner"
+	"github.com/leakbench/leakbench/internal/stage/runner"
 )
 
 // deafStorm is storm with servers that ignore stdin's end and SIGTERM: nothing
@@ -188,7 +188,7 @@ func killAtRandom(t *testing.T, scenario, forest string, i int) bool {
 	took := goneWithin(t, mark, 2*time.Second*timeScale)
 	_ = cmd.Wait()
 	run, err := record.Read(filepath.Join(out, "latest"))
-	hit := err == nil && len(life.Of(run.Events).Alive()) > 0
+	hit := err == nil && len(history.Of(run.Events).Alive()) > 0
 	t.Logf("killed after %v, with living servers: %v, all gone after %v", moment.Round(time.Millisecond), hit, took.Round(time.Millisecond))
 	return hit
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
-	"github.com/leakbench/leakbench/internal/processes"
+	"github.com/leakbench/leakbench/internal/stage/reexec"
 )
 
 // usedEnv names the folder in which each fake leaves a mark when it is used.
@@ -50,7 +50,7 @@ func (l leakChecked) Run() int {
 func TestMain(m *testing.M) {
 	// The program executes itself by its path, which is that of the test
 	// binary, whatever name a script called it by.
-	if status, ok := processes.Main(os.Args); ok {
+	if status, ok := reexec.Main(os.Args); ok {
 		os.Exit(status)
 	}
 	if len(os.Args) > 1 && os.Args[1] == "run" { // for tests that signal a bench

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/keeper"
+	"github.com/leakbench/leakbench/internal/stage/keeper"
 )
 
 // TestWhereNoNamespaceCanBeMade: the scenario is not played, and that is not

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/leakbench/leakbench/internal/suggest"
-	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report"
 )
 
@@ -44,7 +44,7 @@ func parseOutlets(values []string) ([]outlet, error) {
 		r, known := report.Find(name)
 		switch {
 		case !known:
-			return nil, usage(fmt.Errorf("--reporter %q: must be one of %v", name, report.ReporterNames()), suggest.DidYouMean(name, report.ReporterNames()))
+			return nil, usage(fmt.Errorf("--reporter %q: must be one of %v", name, report.ReporterNames()), text.DidYouMean(name, report.ReporterNames()))
 		case ok && file == "":
 			return nil, usage(fmt.Errorf("--reporter %s: the file has no name", value), "for example: --reporter "+name+"=report."+name)
 		case file == "" && printed != "":

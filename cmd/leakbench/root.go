@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/leakbench/leakbench/internal/harmless"
-	"github.com/leakbench/leakbench/internal/suggest"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report"
 )
 
@@ -63,7 +62,7 @@ func (a *app) fail(err error) int {
 
 // printable keeps a file's or a host's name from steering the terminal.
 func printable(s string) string {
-	return harmless.Text(s, '?', "\n\t")
+	return text.Sanitize(s, '?', "\n\t")
 }
 
 func (a *app) root() *cobra.Command {
@@ -85,7 +84,7 @@ mistake, why, and how to fix it.
 			if len(args) == 0 {
 				return nil
 			}
-			return usage(fmt.Errorf("unknown command %q", args[0]), suggest.DidYouMean(args[0], commandNames))
+			return usage(fmt.Errorf("unknown command %q", args[0]), text.DidYouMean(args[0], commandNames))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -123,7 +122,7 @@ func oneOf(flag, value string, allowed ...string) error {
 			return nil
 		}
 	}
-	return usage(fmt.Errorf("%s %q: must be one of %v", flag, value, allowed), suggest.DidYouMean(value, allowed))
+	return usage(fmt.Errorf("%s %q: must be one of %v", flag, value, allowed), text.DidYouMean(value, allowed))
 }
 
 func noArgs(cmd *cobra.Command, args []string) error {
@@ -137,7 +136,7 @@ func fixedChoice(cmd *cobra.Command, flag string, values ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-func nearest(name string, known []string) string { return suggest.Nearest(name, known) }
+func nearest(name string, known []string) string { return text.Nearest(name, known) }
 
 func flagNames(cmd *cobra.Command) []string {
 	var names []string

@@ -17,12 +17,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/leakbench/leakbench/internal/hostfile"
-	"github.com/leakbench/leakbench/internal/progress"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play/score"
+	"github.com/leakbench/leakbench/internal/play/scoring"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/score"
-	"github.com/leakbench/leakbench/internal/scoring"
-	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/internal/stage/progress"
+	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/scenarios"
 )

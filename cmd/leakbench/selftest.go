@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/leakbench/leakbench/internal/busy"
-	"github.com/leakbench/leakbench/internal/selftest"
-	"github.com/leakbench/leakbench/internal/verdict"
+	"github.com/leakbench/leakbench/internal/cpuload"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play/selftest"
 )
 
 type selftestFlags struct {
@@ -71,7 +71,7 @@ func (a *app) selftest(cmd *cobra.Command, f selftestFlags) (err error) {
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	stopBusy, err := busy.Start(ctx, self, f.busy)
+	stopBusy, err := cpuload.Start(ctx, self, f.busy)
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/leakbench/leakbench/internal/play/selftest"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/selftest"
 )
 
 func TestSelftestThatFails(t *testing.T) {

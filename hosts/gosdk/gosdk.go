@@ -13,7 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/leakbench/leakbench/internal/driver"
+	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
 )
 

@@ -3,5 +3,5 @@
 // "Client Transports", and examples/simple_client), and adds nothing. What
 // the documentation leaves open is decided as its reader most likely would,
 // and is said where it is decided. Its tests are those of all hosts, in
-// internal/host.
+// internal/subject/host.
 package mcpgo

@@ -14,7 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/leakbench/leakbench/internal/driver"
+	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
 )
 

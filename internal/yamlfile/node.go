@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/suggest"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // The methods of node read a value as what the format wants there. A value
@@ -191,7 +191,7 @@ func (n *Node) Choice(what string, allowed ...string) string {
 
 // MeantOr is "did you mean x?", or else everything that there is.
 func MeantOr(s string, allowed []string) string {
-	if hint := suggest.DidYouMean(s, allowed); hint != "" {
+	if hint := text.DidYouMean(s, allowed); hint != "" {
 		return hint
 	}
 	return "there is " + strings.Join(allowed, ", ")

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/leakbench/leakbench/internal/harmless"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // maxProblems is how many problems of one file are told. Who has more is
@@ -111,7 +111,7 @@ func (c *Collector) line(n int) string { return strings.TrimSuffix(c.lines[n-1],
 // printable replaces what a terminal would not print, or would obey, character
 // by character.
 func printable(s string) string {
-	return harmless.Text(strings.NewReplacer("\t", " ", "\n", " ").Replace(s), unicode.ReplacementChar, "")
+	return text.Sanitize(strings.NewReplacer("\t", " ", "\n", " ").Replace(s), unicode.ReplacementChar, "")
 }
 
 // snippet is the line with a caret under the column. Of a long line it shows

@@ -1,0 +1,116 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Judge holds the servers that are alive now against what is wanted.
+//
+// Each want is about a group: a session's servers, or for a want without a
+// session all servers of the label that no session's want covers. Of a group
+// only its newest Live servers may be alive, where those that were established
+// once come before those that never were. Counting alone is blind: an older one
+// that lives does not make up for a newer one that died, unless the two were
+// launched for one session by opens side by side: there any one may stay.
+//
+// Servers that an earlier life of the host has launched are in no group: their
+// sessions ended with it.
+//
+// extra are the servers that live and may not, the oldest first; a server that
+// no want covers may not. missing are the wants, in their order, whose newest
+// servers do not all live; Live is how many do not. A want that is AtMost misses
+// nothing, and neither does it miss a server that is lost: it may live.
+func (l *Lives) Judge(wants []record.Want) (extra []*Server, missing []record.Want) {
+	allowed := map[*Server]bool{}
+	lack := make([]int, len(wants))
+	rest := l.ofThisLife()
+	for _, i := range sessionsFirst(wants) {
+		var group []*Server
+		group, rest = divide(rest, wants[i])
+		lack[i] = newest(group, wants[i].Live, max(wants[i].Spare, 0), allowed)
+	}
+	for _, s := range l.servers {
+		if s.Alive() && !allowed[s] {
+			extra = append(extra, s)
+		}
+	}
+	for i, want := range wants {
+		if lack[i] > 0 && !want.AtMost {
+			want.Live = lack[i]
+			missing = append(missing, want)
+		}
+	}
+	return extra, missing
+}
+
+// ofThisLife are the servers of the host's latest life.
+func (l *Lives) ofThisLife() []*Server {
+	if len(l.hosts) < 2 {
+		return l.servers
+	}
+	return slices.DeleteFunc(slices.Clone(l.servers), func(s *Server) bool { return s.Life < len(l.hosts) })
+}
+
+// sessionsFirst are the indexes of the wants, those of sessions first.
+func sessionsFirst(wants []record.Want) []int {
+	order := make([]int, len(wants))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return wide(wants[a]) - wide(wants[b])
+	})
+	return order
+}
+
+func wide(w record.Want) int {
+	if w.Session == "" {
+		return 1
+	}
+	return 0
+}
+
+// divide takes a want's group out of servers.
+func divide(servers []*Server, w record.Want) (group, rest []*Server) {
+	for _, s := range servers {
+		if s.Label == w.Label && (w.Session == "" || s.Session == w.Session) {
+			group = append(group, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	return group, rest
+}
+
+// newest allows the newest n of a group, which is in the order of births, and
+// returns how many of them are dead or were never born. Of the others it allows
+// the newest spare ones that live and work.
+func newest(group []*Server, n, spare int, allowed map[*Server]bool) (lack int) {
+	slices.Reverse(group)
+	slices.SortStableFunc(group, func(a, b *Server) int { return stillborn(a) - stillborn(b) })
+	n = max(n, 0)
+	preferTheLiving(group, n)
+	lack = n
+	for _, s := range group[:min(n, len(group))] {
+		allowed[s] = true
+		if s.Died == Never {
+			lack--
+		}
+	}
+	for _, s := range group[min(n, len(group)):] {
+		if works := s.Established != Never && s.Broken == Never; spare > 0 && s.Alive() && works {
+			allowed[s] = true
+			spare--
+		}
+	}
+	return lack
+}
+
+func stillborn(s *Server) int {
+	if s.Established == Never {
+		return 1
+	}
+	return 0
+}

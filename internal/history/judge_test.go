@@ -1,0 +1,207 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// servers makes lives from words in the order of births: "flaky/s1 dead",
+// with label, session and what became of it. A server is established unless
+// the words say "mute".
+func servers(words ...string) *Lives {
+	p := &tape{}
+	launches := map[string]int{}
+	for _, w := range words {
+		fields := strings.Fields(w)
+		label, session, _ := strings.Cut(fields[0], "/")
+		launches[label]++
+		id := fmt.Sprintf("%s#%d", label, launches[label])
+		p.born(id, label, session, launches[label])
+		if !slices.Contains(fields, "mute") {
+			p.rpc(id, "initialize", "0", "", "answered")
+		}
+		if slices.Contains(fields, "dead") {
+			p.is(record.Died, id)
+		}
+		if slices.Contains(fields, "broken") {
+			p.add(record.Event{Kind: record.Faulted, Server: id, Fault: &record.Fault{On: "order", Do: "hang", Breaks: true}})
+		}
+		if slices.Contains(fields, "lost") {
+			p.is(record.Lost, id)
+		}
+	}
+	return Of(p.events)
+}
+
+func want(label string, live int) record.Want { return record.Want{Label: label, Live: live} }
+
+func wantOf(label, session string, live int) record.Want {
+	return record.Want{Label: label, Session: session, Live: live}
+}
+
+func atMost(w record.Want) record.Want {
+	w.AtMost = true
+	return w
+}
+
+func spare(w record.Want, n int) record.Want {
+	w.Spare = n
+	return w
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	type wants = []record.Want
+	for name, tt := range map[string]struct {
+		servers []string
+		wants   wants
+		extra   []string
+		missing wants
+	}{
+		"nothing, and nothing wanted":            {},
+		"the one that is wanted":                 {[]string{"a"}, wants{want("a", 1)}, nil, nil},
+		"an old one is left":                     {[]string{"a", "a"}, wants{want("a", 1)}, []string{"a#1"}, nil},
+		"an old one went":                        {[]string{"a dead", "a"}, wants{want("a", 1)}, nil, nil},
+		"the new one killed, the old one kept":   {[]string{"a", "a dead"}, wants{want("a", 1)}, []string{"a#1"}, wants{want("a", 1)}},
+		"the middle one killed":                  {[]string{"a", "a dead", "a"}, wants{want("a", 2)}, []string{"a#1"}, wants{want("a", 1)}},
+		"the newest two":                         {[]string{"a", "a", "a"}, wants{want("a", 2)}, []string{"a#1"}, nil},
+		"all dead":                               {[]string{"a dead", "a dead"}, wants{want("a", 2)}, nil, wants{want("a", 2)}},
+		"fewer were born than wanted":            {[]string{"a"}, wants{want("a", 3)}, nil, wants{want("a", 2)}},
+		"none were born":                         {nil, wants{want("a", 1)}, nil, wants{want("a", 1)}},
+		"none wanted":                            {[]string{"a", "a dead", "a"}, wants{want("a", 0)}, []string{"a#1", "a#3"}, nil},
+		"no wants at all":                        {[]string{"a", "b dead", "c/s"}, nil, []string{"a#1", "c#1"}, nil},
+		"a label without a want":                 {[]string{"a", "b"}, wants{want("a", 1)}, []string{"b#1"}, nil},
+		"a negative want is none":                {[]string{"a"}, wants{want("a", -1)}, []string{"a#1"}, nil},
+		"at most, with less":                     {[]string{"a dead"}, wants{atMost(want("a", 1))}, nil, nil},
+		"at most, with none born":                {nil, wants{atMost(want("a", 2))}, nil, nil},
+		"at most, with more":                     {[]string{"a", "a"}, wants{atMost(want("a", 1))}, []string{"a#1"}, nil},
+		"at most, the old one kept":              {[]string{"a", "a dead"}, wants{atMost(want("a", 1))}, []string{"a#1"}, nil},
+		"a stillborn one is newer":               {[]string{"a", "a mute dead"}, wants{want("a", 1)}, nil, nil},
+		"a stillborn one is left":                {[]string{"a", "a mute"}, wants{want("a", 1)}, []string{"a#2"}, nil},
+		"a stillborn one is older and left":      {[]string{"a mute", "a"}, wants{want("a", 1)}, []string{"a#1"}, nil},
+		"a stillborn one fills up":               {[]string{"a", "a mute"}, wants{want("a", 2)}, nil, nil},
+		"only the newest of the stillborn":       {[]string{"a mute", "a mute"}, wants{want("a", 1)}, []string{"a#1"}, nil},
+		"a stillborn one is no established one":  {[]string{"a dead", "a mute"}, wants{want("a", 1)}, []string{"a#2"}, wants{want("a", 1)}},
+		"each session has its own newest":        {[]string{"a/s", "a/t", "a/s", "a/t"}, wants{wantOf("a", "s", 1), wantOf("a", "t", 1)}, []string{"a#1", "a#2"}, nil},
+		"a session does not make up for another": {[]string{"a/s", "a/s", "a/t dead"}, wants{wantOf("a", "s", 1), wantOf("a", "t", 1)}, []string{"a#1"}, wants{wantOf("a", "t", 1)}},
+		"a session that ended":                   {[]string{"a/s", "a/t"}, wants{wantOf("a", "s", 0), wantOf("a", "t", 1)}, []string{"a#1"}, nil},
+		"a session that no want covers":          {[]string{"a/s", "a/t"}, wants{wantOf("a", "s", 1)}, []string{"a#2"}, nil},
+		"a server without its session":           {[]string{"a/s", "a"}, wants{wantOf("a", "s", 1)}, []string{"a#2"}, nil},
+		"the same session of another label":      {[]string{"a/s", "b/s"}, wants{wantOf("a", "s", 1)}, []string{"b#1"}, nil},
+		"label-wide covers the sessions":         {[]string{"a/s", "a/t", "a"}, wants{want("a", 3)}, nil, nil},
+		"label-wide, the newest of all sessions": {[]string{"a/s", "a/t", "a"}, wants{want("a", 2)}, []string{"a#1"}, nil},
+		"label-wide covers the rest":             {[]string{"a/s", "a/t", "a/u", "a/s"}, wants{want("a", 2), wantOf("a", "s", 1)}, []string{"a#1"}, nil},
+		"the rest is not filled by a session":    {[]string{"a/t dead", "a/s"}, wants{want("a", 1), wantOf("a", "s", 1)}, nil, wants{want("a", 1)}},
+		"a session is not filled by the rest":    {[]string{"a/s dead", "a/t"}, wants{want("a", 1), wantOf("a", "s", 1)}, nil, wants{wantOf("a", "s", 1)}},
+		"missing keeps the order of the wants": {
+			nil,
+			wants{want("b", 1), wantOf("a", "s", 2), want("a", 1), wantOf("c", "s", 1)},
+			nil,
+			wants{want("b", 1), wantOf("a", "s", 2), want("a", 1), wantOf("c", "s", 1)},
+		},
+		"extra is in the order of births":   {[]string{"b", "a", "b", "a"}, wants{want("a", 1), want("b", 1)}, []string{"b#1", "a#1"}, nil},
+		"a spare one":                       {[]string{"a/s"}, wants{spare(wantOf("a", "s", 0), 1)}, nil, nil},
+		"a spare one need not be there":     {[]string{"a/s dead"}, wants{spare(wantOf("a", "s", 0), 1)}, nil, nil},
+		"no more than the spare ones":       {[]string{"a/s", "a/s", "a/s"}, wants{spare(wantOf("a", "s", 1), 1)}, []string{"a#1"}, nil},
+		"a spare one makes up for none":     {[]string{"a/s", "a/s dead"}, wants{spare(wantOf("a", "s", 1), 1)}, nil, wants{spare(wantOf("a", "s", 1), 1)}},
+		"a spare one has been established":  {[]string{"a/s mute"}, wants{spare(wantOf("a", "s", 0), 1)}, []string{"a#1"}, nil},
+		"a spare one is not broken":         {[]string{"a/s", "a/s broken"}, wants{spare(wantOf("a", "s", 0), 1)}, []string{"a#2"}, nil},
+		"a negative number of spares":       {[]string{"a"}, wants{spare(want("a", 0), -1)}, []string{"a#1"}, nil},
+		"a lost one is neither":             {[]string{"a lost"}, wants{want("a", 1)}, nil, nil},
+		"a lost one that is old":            {[]string{"a lost", "a"}, wants{want("a", 1)}, nil, nil},
+		"a lost one that is new":            {[]string{"a", "a lost"}, wants{want("a", 1)}, []string{"a#1"}, nil},
+		"a lost one does not hide dead one": {[]string{"a dead", "a lost"}, wants{want("a", 2)}, nil, wants{want("a", 1)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := servers(tt.servers...)
+			given := slices.Clone(tt.wants)
+			extra, missing := l.Judge(tt.wants)
+			assert.Equal(t, append([]string{}, tt.extra...), ids(extra))
+			assert.Equal(t, tt.missing, missing)
+			assert.Equal(t, given, tt.wants, "the wants are not changed")
+			again, _ := l.Judge(tt.wants)
+			assert.Equal(t, extra, again, "nor are the lives")
+		})
+	}
+}
+
+// What Judge says must not depend on what it was asked before, nor on the
+// order of the wants.
+func TestJudgeDoesNotMindTheOrderOfTheWants(t *testing.T) {
+	t.Parallel()
+	l := servers("a/s", "a/t", "b", "a/s dead", "a", "b mute", "c/s lost")
+	wants := []record.Want{want("a", 2), wantOf("a", "s", 1), atMost(want("b", 1)), wantOf("c", "s", 1)}
+	extra, missing := l.Judge(wants)
+	slices.Reverse(wants)
+	extraOf, missingOf := l.Judge(wants)
+	assert.Equal(t, ids(extra), ids(extraOf))
+	assert.ElementsMatch(t, missing, missingOf)
+	assert.Equal(t, []string{"a#1", "b#2"}, ids(extra))
+	assert.Equal(t, []record.Want{wantOf("a", "s", 1)}, missing)
+}
+
+// TestJudgeOfARace: of servers that opens of one session have launched side by
+// side any one may stay, but only one; others have to be the newest as ever.
+func TestJudgeOfARace(t *testing.T) {
+	t.Parallel()
+	open := func(p *tape, kind record.Kind, session string) {
+		p.add(record.Event{Kind: kind, Step: &record.Step{Op: "open", Label: "a", Session: session}})
+	}
+	launch := func(p *tape, launch int, session string, dies bool) {
+		id := fmt.Sprintf("a#%d", launch)
+		p.born(id, "a", session, launch)
+		p.rpc(id, "initialize", "0", "", "answered")
+		if dies {
+			p.is(record.Died, id)
+		}
+	}
+	for name, tt := range map[string]struct {
+		begun   int // opens under way when the last two are launched; the first launch is before the second open
+		dies    [3]bool
+		extra   int
+		missing int
+	}{
+		"the newest stays":                   {2, [3]bool{true, true, false}, 0, 0},
+		"the one in the middle stays":        {2, [3]bool{true, false, true}, 0, 0},
+		"the oldest stays":                   {2, [3]bool{false, true, true}, 0, 0},
+		"two stay":                           {2, [3]bool{true, false, false}, 1, 0},
+		"all stay":                           {2, [3]bool{}, 2, 0},
+		"none stays":                         {2, [3]bool{true, true, true}, 0, 1},
+		"no race: the oldest may not stay":   {1, [3]bool{false, true, true}, 1, 1},
+		"no race: the newest is the session": {1, [3]bool{true, true, false}, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &tape{}
+			open(p, record.StepBegun, "s")
+			launch(p, 1, "s", tt.dies[0])
+			if tt.begun == 1 {
+				open(p, record.StepEnded, "s")
+			}
+			open(p, record.StepBegun, "s")
+			launch(p, 2, "s", tt.dies[1])
+			launch(p, 3, "s", tt.dies[2])
+			open(p, record.StepEnded, "s")
+			open(p, record.StepEnded, "s")
+			l := Of(p.events)
+			extra, missing := l.Judge([]record.Want{wantOf("a", "s", 1)})
+			assert.Len(t, extra, tt.extra)
+			assert.Len(t, missing, tt.missing)
+			first, last := l.Server("a#1"), l.Server("a#3")
+			assert.Equal(t, tt.begun == 2, Rivals(first, last))
+			assert.False(t, Rivals(last, last))
+			// A later open is no part of the race.
+			open(p, record.StepBegun, "s")
+			launch(p, 4, "s", false)
+			l = Of(p.events)
+			assert.False(t, Rivals(l.Server("a#4"), l.Server("a#3")))
+		})
+	}
+}

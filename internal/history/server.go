@@ -1,0 +1,166 @@
+package history
+
+import "github.com/leakbench/leakbench/internal/record"
+
+// Server is the life of one fake server. Times are those of the events, in
+// nanoseconds since the run started; Never where there is none.
+type Server struct {
+	ID      string // "flaky#2"
+	Label   string
+	Session string // "" where nobody told
+	Launch  int
+	Birth   record.Birth
+	Life    int // of the host that launched it: 1 is the first
+	Race    int // the same for servers that opens of one session, side by side, have launched; 0: none did
+
+	Born        int64
+	Ready       int64
+	Established int64 // the first initialize or server/discover that was answered, not refused
+	EOF         int64 // the first time it saw the end of stdin
+	Term        int64 // the first SIGTERM it saw
+	Bye         int64
+	Died        int64
+	Lost        int64 // its connection ended, its process did not: from here on nothing is known of it
+	Broken      int64 // the first fault after which no working session can be expected of it
+
+	Signals []SignalMark // all that it saw
+	Faults  []FaultMark
+	Calls   []Call // of tools, in the order in which it received them
+
+	LastRPC   record.RPCInfo // received or answered
+	LastRPCAt int64
+	Inits     int // how many initialize and server/discover requests it received
+}
+
+// CallsFor are the calls that it received for a session: all of them, where it
+// is the session's own.
+func (s *Server) CallsFor(session string) []Call {
+	if s.Session == session {
+		return s.Calls
+	}
+	var calls []Call
+	for _, c := range s.Calls {
+		if c.Session == session && session != "" {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// SignalMark is a signal at the time at which it was caught.
+type SignalMark struct {
+	T     int64
+	Text  string // "SIGTERM"
+	Stdin string // "open", "closed", or "" where the server could not tell
+}
+
+// FaultMark is a fault at the time at which it was announced.
+type FaultMark struct {
+	T int64
+	record.Fault
+}
+
+// Call is a call of a tool. Answered is when its result or its error was sent,
+// or Never: then it was in flight to the end.
+type Call struct {
+	Tool, ID           string
+	Session            string // that it names itself
+	Received, Answered int64
+}
+
+func newServer(e record.Event) *Server {
+	b := *e.Birth
+	return &Server{
+		ID: e.Server, Label: b.Label, Session: b.Session, Launch: b.Launch, Birth: b,
+		Born: e.T, Ready: Never, Established: Never, EOF: Never, Term: Never, Bye: Never, Died: Never, Lost: Never,
+		Broken: Never, LastRPCAt: Never,
+	}
+}
+
+// Alive says that the ledger holds the server for alive. A lost one is not: it
+// may live or not, and its loss is a doubt of its own.
+func (s *Server) Alive() bool { return s.Died == Never && s.Lost == Never }
+
+// pidFor is the server's pid as another server has it.
+func (s *Server) pidFor(other *Server) int {
+	if other.Birth.Claimed != 0 && s.Birth.Claimed != 0 {
+		return s.Birth.Claimed
+	}
+	return s.Birth.PID
+}
+
+func (s *Server) apply(e record.Event) {
+	switch e.Kind {
+	case record.Ready:
+		first(&s.Ready, e.T)
+	case record.RPC:
+		if e.RPC != nil {
+			s.rpc(e.T, *e.RPC)
+		}
+	case record.Faulted:
+		if e.Fault != nil {
+			s.Faults = append(s.Faults, FaultMark{T: e.T, Fault: *e.Fault})
+			if e.Fault.Breaks {
+				first(&s.Broken, e.T)
+			}
+		}
+	case record.SawEOF:
+		first(&s.EOF, e.T)
+	case record.SawSignal:
+		s.Signals = append(s.Signals, SignalMark{T: e.T, Text: e.Signal, Stdin: e.Text})
+		if e.Signal == "SIGTERM" {
+			first(&s.Term, e.T)
+		}
+	case record.Bye:
+		first(&s.Bye, e.T)
+	case record.Died:
+		first(&s.Died, e.T)
+	case record.Lost:
+		first(&s.Lost, e.T)
+	}
+}
+
+// first keeps the earliest of several times.
+func first(at *int64, t int64) {
+	if *at == Never {
+		*at = t
+	}
+}
+
+const (
+	received = "received"
+	answered = "answered"
+)
+
+func (s *Server) rpc(t int64, m record.RPCInfo) {
+	s.LastRPC, s.LastRPCAt = m, t
+	if m.Own && s.Session == "" {
+		s.Session = m.Session
+	}
+	switch m.Method {
+	case "initialize", "server/discover":
+		switch m.Phase {
+		case received:
+			s.Inits++
+		case answered:
+			first(&s.Established, t)
+		}
+	case "tools/call":
+		if m.Phase == received {
+			s.Calls = append(s.Calls, Call{Tool: m.Tool, ID: m.ID, Session: m.Session, Received: t, Answered: Never})
+			return
+		}
+		s.answer(t, m.ID)
+	}
+}
+
+// answer marks the oldest open call with an id: ids of one connection are not
+// used again while they are open.
+func (s *Server) answer(t int64, id string) {
+	for i := range s.Calls {
+		if c := &s.Calls[i]; c.ID == id && c.Answered == Never {
+			c.Answered = t
+			return
+		}
+	}
+}

@@ -1,0 +1,279 @@
+// Package blob packs runs into one file, as a shard of several machines hands
+// them on and as a baseline is kept: a zip of run files with a manifest that
+// says what they are part of.
+package blob
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+const (
+	format   = "leakbench-blob"
+	version  = 1
+	manifest = "blob.json"
+	runFile  = "run.jsonl"
+)
+
+// What a hostile file may cost, in bytes.
+const (
+	maxManifest = 4 << 20
+	maxRun      = 256 << 20
+	maxAll      = 1 << 30
+)
+
+// ErrNotABlob says that a file is something else.
+var ErrNotABlob = errors.New("not a leakbench blob")
+
+// ErrNoRun says that a folder holds no run at all.
+var ErrNoRun = errors.New("no run in it")
+
+type header struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	gate.Part
+	Files []file `json:"files"`
+}
+
+type file struct {
+	Name   string `json:"name"`
+	Repeat int    `json:"repeat"`
+	Try    int    `json:"try"`
+}
+
+// Write packs a part. Each of its runs must have its folder in Dir.
+func Write(path string, part gate.Part) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".blob-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err := errors.Join(write(f, part), f.Chmod(0o644), f.Close()); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func write(w io.Writer, part gate.Part) error {
+	h := header{Format: format, Version: version, Part: part}
+	h.Runs = nil
+	for i, run := range part.Runs {
+		h.Files = append(h.Files, file{Name: fmt.Sprintf("runs/%04d.jsonl", i+1), Repeat: run.Repeat, Try: run.Try})
+	}
+	z := zip.NewWriter(w)
+	m, err := z.Create(manifest)
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(m).Encode(h); err != nil {
+		return err
+	}
+	for i, run := range part.Runs {
+		if err := pack(z, h.Files[i].Name, filepath.Join(run.Dir, runFile)); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+func pack(z *zip.Writer, name, path string) error {
+	from, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := z.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	return err
+}
+
+// Read unpacks a part and judges its runs. Nothing of it is written anywhere.
+func Read(path string) (gate.Part, error) {
+	part, err := read(path)
+	if err != nil {
+		return part, fmt.Errorf("%s: %w", path, err)
+	}
+	part.Name = path
+	return part, nil
+}
+
+func read(path string) (gate.Part, error) {
+	z, err := zip.OpenReader(path)
+	if errors.Is(err, zip.ErrFormat) {
+		return gate.Part{}, ErrNotABlob
+	}
+	if err != nil {
+		return gate.Part{}, err
+	}
+	defer z.Close()
+	var h header
+	m, err := z.Open(manifest)
+	if err != nil {
+		return gate.Part{}, fmt.Errorf("%w: it has no %s", ErrNotABlob, manifest)
+	}
+	defer m.Close()
+	if err := json.NewDecoder(io.LimitReader(m, maxManifest)).Decode(&h); err != nil || h.Format != format {
+		return gate.Part{}, fmt.Errorf("%w: its %s is not one's", ErrNotABlob, manifest)
+	}
+	if h.Version > version {
+		return gate.Part{}, record.ErrNewerFormat
+	}
+	if !h.Shard.Valid() {
+		return gate.Part{}, fmt.Errorf("%w: its %s says shard %s", ErrNotABlob, manifest, h.Shard)
+	}
+	left := int64(maxAll)
+	for _, f := range h.Files {
+		run, size, err := unpack(&z.Reader, f.Name)
+		if left -= size; left < 0 && err == nil {
+			err = fmt.Errorf("more than %d bytes of runs", maxAll)
+		}
+		if err != nil {
+			return gate.Part{}, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		h.Runs = append(h.Runs, gate.Attempt{
+			Judged: verdict.Judged{Run: run, Verdict: verdict.Judge(run)}, Repeat: max(1, f.Repeat), Try: max(1, f.Try),
+		})
+	}
+	return h.Part, nil
+}
+
+func unpack(z *zip.Reader, name string) (*record.Run, int64, error) {
+	f, err := z.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	counted := &counter{r: io.LimitReader(f, maxRun+1)}
+	run, err := record.Decode(counted)
+	if counted.n > maxRun {
+		err = fmt.Errorf("larger than %d bytes", maxRun)
+	}
+	return run, counted.n, err
+}
+
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// Load reads whatever holds runs: a run file, its folder, a blob, or a folder of
+// any of these. Links in a folder are left out: latest is one of the others.
+func Load(path string) ([]gate.Part, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("failed to read runs: %w", err)
+	}
+	if !info.IsDir() {
+		return one(path)
+	}
+	if _, err := os.Stat(filepath.Join(path, runFile)); err == nil {
+		return one(path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("failed to read runs: %w", err)
+	}
+	var parts []gate.Part
+	for _, e := range entries {
+		inside := filepath.Join(path, e.Name())
+		if !holdsRuns(inside, e) {
+			continue
+		}
+		more, err := Load(inside)
+		if errors.Is(err, ErrNoRun) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, more...)
+	}
+	if len(parts) == 0 {
+		return nil, fmt.Errorf("%s: %w", path, ErrNoRun)
+	}
+	return loose(parts), nil
+}
+
+func holdsRuns(path string, e fs.DirEntry) bool {
+	switch {
+	case e.Type()&fs.ModeSymlink != 0 || strings.HasPrefix(e.Name(), "."):
+		return false
+	case e.IsDir():
+		return true
+	case strings.HasSuffix(e.Name(), ".zip"):
+		_, err := read(path)
+		return !errors.Is(err, ErrNotABlob)
+	}
+	return strings.HasSuffix(e.Name(), ".jsonl")
+}
+
+func one(path string) ([]gate.Part, error) {
+	if strings.HasSuffix(path, ".zip") {
+		part, err := Read(path)
+		return []gate.Part{part}, err
+	}
+	run, err := record.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	j := verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: path}
+	return []gate.Part{{Name: path, Host: run.Header.Host.Name, Runs: gate.Fresh([]verdict.Judged{j})}}, nil
+}
+
+// loose puts runs that are in no blob into one part for each host, in the order
+// of their names, which is that of time.
+func loose(parts []gate.Part) []gate.Part {
+	var out []gate.Part
+	byHost := map[string][]verdict.Judged{}
+	var hosts []string
+	for _, p := range parts {
+		if len(p.Plan) > 0 {
+			out = append(out, p)
+			continue
+		}
+		if !slices.Contains(hosts, p.Host) {
+			hosts = append(hosts, p.Host)
+		}
+		for i := range p.Runs {
+			byHost[p.Host] = append(byHost[p.Host], p.Runs[i].Judged)
+		}
+	}
+	for _, host := range hosts {
+		out = append(out, gate.Part{Name: "runs on " + host, Host: host, Runs: gate.Fresh(byHost[host])})
+	}
+	return out
+}
+
+// Runs are the runs of parts that count, tries that were made again left out.
+func Runs(parts []gate.Part) []verdict.Judged {
+	all, _ := gate.Merge(parts)
+	return gate.Final(all)
+}

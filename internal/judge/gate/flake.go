@@ -1,0 +1,75 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+)
+
+// flakes are the plays whose runs do not agree: retries that were needed, and
+// repeats of which only some show a finding.
+func flakes(all []Attempt, final []verdict.Judged) []Flake {
+	var out []Flake
+	for _, path := range retried(all) {
+		out = append(out, Flake{Play: path.play, Text: fmt.Sprintf("tried %d times: %s", len(path.outcomes), strings.Join(path.outcomes, ", then "))})
+	}
+	for _, r := range compare.Repeats(final) {
+		if r.Leak.Of+r.Inconclusive < 2 || !r.Flaky() {
+			continue
+		}
+		out = append(out, Flake{Play: r.Play, Text: "the repeats differ: " + Rates(&r)})
+	}
+	return out
+}
+
+// Rates puts what repeated runs show into a line.
+func Rates(r *compare.Repeat) string {
+	text := fmt.Sprintf("a leak in %s runs (%s)", r.Leak.Seen, Percent(r.Leak))
+	if r.Leak.Of == 0 {
+		text = "no run could be decided"
+	}
+	if r.Inconclusive > 0 {
+		text += fmt.Sprintf(", %d inconclusive", r.Inconclusive)
+	}
+	return text
+}
+
+// Percent is a rate with its interval: "30%, 95% interval 11% to 60%".
+func Percent(r compare.Rate) string {
+	if r.Of == 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.0f%%, 95%% interval %.0f%% to %.0f%%", 100*float64(r.In)/float64(r.Of), 100*r.Low, 100*r.High)
+}
+
+type path struct {
+	play     compare.Play
+	outcomes []string
+}
+
+// retried are the repeats with more than one try, in their order.
+func retried(all []Attempt) []path {
+	type key struct {
+		compare.Play
+		repeat int
+	}
+	index := map[key]*path{}
+	var order []*path
+	for i := range all {
+		k := key{compare.PlayOf(&all[i].Judged), all[i].Repeat}
+		if index[k] == nil {
+			index[k] = &path{play: k.Play}
+			order = append(order, index[k])
+		}
+		index[k].outcomes = append(index[k].outcomes, string(all[i].Verdict.Outcome))
+	}
+	var out []path
+	for _, p := range order {
+		if len(p.outcomes) > 1 {
+			out = append(out, *p)
+		}
+	}
+	return out
+}

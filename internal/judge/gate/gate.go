@@ -1,0 +1,290 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/known"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Outcome is the gate's answer.
+type Outcome string
+
+// The outcomes, the worst first. Only Pass lets a change in.
+const (
+	Fail         Outcome = "fail"         // a finding that nobody listed, a stale or expired entry, something slower
+	HostFailed   Outcome = "host-failed"  // the host did not start or did not speak its protocol
+	Inconclusive Outcome = "inconclusive" // something could not be decided
+	Pass         Outcome = "pass"
+)
+
+// Measures say what a time or a size that has grown means.
+type Measures string
+
+// The choices.
+const (
+	MeasuresFail Measures = "fail"
+	MeasuresWarn Measures = "warn"
+	MeasuresOff  Measures = "off"
+)
+
+// Params are what a gate is asked.
+type Params struct {
+	Attempts []Attempt
+	Base     []verdict.Judged // nil: there is no baseline
+	HasBase  bool
+	Known    known.List
+	Strict   bool // what the baseline has fails too, unless it is listed
+	Now      time.Time
+	Measures Measures // "" is MeasuresFail
+	Compare  compare.Params
+	Names    []string                     // the scenarios that there are; nil: nobody knows
+	Missing  []string                     // what should have been run and was not
+	Idle     bool                         // this machine had nothing to do, and that is right
+	Failed   func(j *verdict.Judged) bool // the run ended because its host could not be tested
+}
+
+// Fate is what the gate makes of a finding.
+type Fate string
+
+// The fates. New and Unlisted fail.
+const (
+	New      Fate = "new"
+	Unlisted Fate = "unlisted" // in the baseline, listed nowhere, and the gate is strict
+	Warning  Fate = "warning"  // new, and the scenario says that it is no error
+	Listed   Fate = "listed"
+	InBase   Fate = "in the baseline" // listed nowhere, but nothing that this change has brought
+	Fixed    Fate = "fixed"           // the baseline had it
+)
+
+// Finding is a finding with its fate.
+type Finding struct {
+	compare.Finding
+	Fate  Fate
+	Entry *known.Entry // that lists it
+}
+
+// Name is how a list of known findings names it.
+func (f *Finding) Name() string {
+	return strings.Join([]string{f.Scenario, f.Law, f.Fingerprint}, ":")
+}
+
+// Flake is a play whose runs do not agree.
+type Flake struct {
+	compare.Play
+	Text string
+}
+
+// Result is what a gate says.
+type Result struct {
+	Outcome  Outcome
+	Reason   string // "1 new finding, 1 stale entry"
+	Runs     []verdict.Judged
+	Retried  int       // tries that were made again
+	Findings []Finding // errors first; what needs doing before what does not
+	Entries  []known.Checked
+	Strange  []known.Checked // of Entries: their scenario was not played, and none has its name
+	Flakes   []Flake
+	Unsure   []*verdict.Judged // runs that count and could not be decided
+	Missing  []string
+	Plays    int
+	Compared *compare.Result // nil without a baseline
+	Measures Measures
+}
+
+// Decide is the gate.
+func Decide(p Params) Result {
+	if p.Measures == "" {
+		p.Measures = MeasuresFail
+	}
+	r := Result{Runs: Final(p.Attempts), Missing: p.Missing, Measures: p.Measures}
+	r.Retried = len(p.Attempts) - len(r.Runs)
+	c := compare.Runs(p.Base, r.Runs, p.Compare)
+	if p.HasBase {
+		if p.Measures == MeasuresOff {
+			c.Measures, c.Tests = nil, 0
+		}
+		r.Compared = &c
+	}
+	r.Findings = fates(c.Findings, p)
+	r.Entries = p.Known.Check(r.Runs, p.Now)
+	r.Strange = strange(r.Entries, p.Names)
+	r.Flakes = flakes(p.Attempts, r.Runs)
+	r.Plays = len(compare.Repeats(r.Runs))
+	failed := 0
+	for i := range r.Runs {
+		if j := &r.Runs[i]; r.undecided(j) {
+			r.Unsure = append(r.Unsure, j)
+			if p.Failed != nil && p.Failed(j) {
+				failed++
+			}
+		}
+	}
+	r.Outcome, r.Reason = r.decide(failed, p.Idle)
+	return r
+}
+
+// undecided says that a run is not to be passed: nothing was found in it, or
+// nothing that fails, and what else it would have shown is not known.
+func (r *Result) undecided(j *verdict.Judged) bool {
+	fails := func(f Finding) bool { return f.Play == compare.PlayOf(j) }
+	return j.Verdict.Outcome == verdict.Inconclusive || len(j.Verdict.Doubts) > 0 && !slices.ContainsFunc(r.Failing(), fails)
+}
+
+// strange are the entries that may be misspelt: they pardon nothing, and never
+// get stale.
+func strange(all []known.Checked, names []string) []known.Checked {
+	var out []known.Checked
+	for i := range all {
+		if names != nil && all[i].State == known.NotRun && !slices.Contains(names, all[i].Scenario) {
+			out = append(out, all[i])
+		}
+	}
+	return out
+}
+
+func fates(all []compare.Finding, p Params) []Finding {
+	var out []Finding
+	rest := []Finding{}
+	for i := range all {
+		f := Finding{Finding: all[i]}
+		if !p.HasBase {
+			f.Note = ""
+		}
+		f.Entry = p.Known.Lists(f.Play, &f.Finding.Finding, p.Now)
+		switch {
+		case f.State == compare.Fixed:
+			f.Fate = Fixed
+		case f.State == compare.NotRun, f.State == compare.Undecided:
+			continue // what could not be decided is told of its run
+		case f.Entry != nil:
+			f.Fate = Listed
+		case f.State == compare.Known && (!p.Strict || f.Severity == record.SeverityWarning):
+			f.Fate = InBase
+		case f.Severity == record.SeverityWarning:
+			f.Fate = Warning
+		default:
+			f.Fate = New
+			if f.State == compare.Known {
+				f.Fate = Unlisted
+			}
+			out = append(out, f)
+			continue
+		}
+		rest = append(rest, f)
+	}
+	return append(out, rest...)
+}
+
+// Of are the findings of a fate.
+func (r *Result) Of(fate Fate) []Finding {
+	var out []Finding
+	for _, f := range r.Findings {
+		if f.Fate == fate {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Failing are the findings that fail the gate.
+func (r *Result) Failing() []Finding { return append(r.Of(New), r.Of(Unlisted)...) }
+
+// Bad are the entries that have to be dealt with.
+func (r *Result) Bad() []known.Checked {
+	var out []known.Checked
+	for _, e := range r.Entries {
+		if e.Bad() {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Slower are the measures that have grown.
+func (r *Result) Slower() []compare.Measure {
+	if r.Compared == nil {
+		return nil
+	}
+	var out []compare.Measure
+	for _, m := range r.Compared.Measures {
+		if m.Change == compare.Worse {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (r *Result) decide(failed int, idle bool) (Outcome, string) {
+	slower := 0
+	if r.Measures == MeasuresFail {
+		slower = len(r.Slower())
+	}
+	stale, expired := 0, 0
+	for _, e := range r.Bad() {
+		if e.State == known.Stale {
+			stale++
+		} else {
+			expired++
+		}
+	}
+	bad := reasons{
+		{len(r.Of(New)), "new finding", "new findings"},
+		{len(r.Of(Unlisted)), "unlisted finding", "unlisted findings"},
+		{stale, "stale entry", "stale entries"},
+		{expired, "expired entry", "expired entries"},
+		{slower, "measure grown", "measures grown"},
+	}.text()
+	unsure := reasons{{len(r.Unsure), "run inconclusive", "runs inconclusive"}, {len(r.Missing), "thing not run", "things not run"}}.text()
+	switch {
+	case bad != "":
+		return Fail, join(bad, unsure)
+	case failed > 0:
+		return HostFailed, fmt.Sprintf("the host could not be tested in %s", reasons{{failed, "run", "runs"}}.text())
+	case unsure != "":
+		return Inconclusive, unsure
+	case len(r.Runs) == 0 && !idle:
+		return Inconclusive, "nothing was run"
+	}
+	return Pass, reasons{
+		{len(r.Of(Listed)), "listed finding", "listed findings"},
+		{len(r.Of(InBase)), "finding of the baseline", "findings of the baseline"},
+	}.or("nothing new")
+}
+
+type reasons []struct {
+	n         int
+	one, many string
+}
+
+func (all reasons) text() string {
+	var parts []string
+	for _, r := range all {
+		switch {
+		case r.n == 1:
+			parts = append(parts, "1 "+r.one)
+		case r.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", r.n, r.many))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (all reasons) or(nothing string) string {
+	if text := all.text(); text != "" {
+		return text
+	}
+	return nothing
+}
+
+func join(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + ", " + b
+}

@@ -1,0 +1,114 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/judge/compare"
+)
+
+// Part is what one machine did, and what all of them were to do.
+type Part struct {
+	Name   string `json:"-"` // where it came from
+	Shard  Shard  `json:"shard"`
+	Mark   string `json:"mark,omitempty"`   // of Split
+	Plan   []Item `json:"plan"`             // of all shards together
+	Host   string `json:"host"`             // the name of the host
+	Repeat int    `json:"repeat,omitempty"` // how often each was to be played
+	Runs   []Attempt
+}
+
+// Item is a play of the plan.
+type Item struct {
+	Scenario string `json:"scenario"`
+}
+
+// Merge puts parts together, and says what is missing: a shard that is not
+// there, one that was split otherwise, a play of the plan that nobody ran. The
+// runs come in the order of the plan, as one machine would have made them.
+func Merge(parts []Part) (all []Attempt, missing []string) {
+	parts = slices.Clone(parts)
+	slices.SortStableFunc(parts, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Shard.Index, b.Shard.Index), cmp.Compare(a.Name, b.Name))
+	})
+	for len(parts) > 0 {
+		n := 1
+		for n < len(parts) && parts[n].Host == parts[0].Host && parts[0].Shard.Count > 0 {
+			n++
+		}
+		runs, lacks := mergeHost(parts[:n])
+		all, missing = append(all, after(all, runs)...), append(missing, lacks...)
+		parts = parts[n:]
+	}
+	return all, missing
+}
+
+// after numbers the repeats of runs on from those that are there: two parts
+// that are no shards may hold the same play.
+func after(all, runs []Attempt) []Attempt {
+	last := map[compare.Play]int{}
+	for i := range all {
+		p := compare.PlayOf(&all[i].Judged)
+		last[p] = max(last[p], all[i].Repeat)
+	}
+	for i := range runs {
+		runs[i].Repeat += last[compare.PlayOf(&runs[i].Judged)]
+	}
+	return runs
+}
+
+func mergeHost(parts []Part) (all []Attempt, missing []string) {
+	first := parts[0]
+	seen := map[int]string{}
+	for _, p := range parts {
+		if p.Shard.Count != first.Shard.Count || p.Mark != first.Mark {
+			missing = append(missing, fmt.Sprintf("%s and %s were split differently: give all shards the same scenarios, and the same runs to take costs from", first.Name, p.Name))
+		}
+		if other, twice := seen[p.Shard.Index]; twice {
+			missing = append(missing, fmt.Sprintf("%s and %s are both shard %s", other, p.Name, p.Shard))
+			continue
+		}
+		seen[p.Shard.Index] = p.Name
+		all = append(all, p.Runs...)
+	}
+	for i := 1; i <= first.Shard.Count; i++ {
+		if _, ok := seen[i]; !ok {
+			missing = append(missing, fmt.Sprintf("shard %d/%d of %s is not there", i, first.Shard.Count, first.Host))
+		}
+	}
+	return inOrder(all, first), append(missing, unplayed(all, first)...)
+}
+
+func inOrder(all []Attempt, part Part) []Attempt {
+	at := map[string]int{}
+	for i, item := range part.Plan {
+		at[item.Scenario] = i
+	}
+	slices.SortStableFunc(all, func(a, b Attempt) int {
+		return cmp.Or(
+			cmp.Compare(at[compare.PlayOf(&a.Judged).Scenario], at[compare.PlayOf(&b.Judged).Scenario]),
+			cmp.Compare(a.Repeat, b.Repeat), cmp.Compare(a.Try, b.Try),
+		)
+	})
+	return all
+}
+
+// unplayed are the plays of the plan that lack a run.
+func unplayed(all []Attempt, part Part) []string {
+	played := map[string]map[int]bool{}
+	for i := range all {
+		name := compare.PlayOf(&all[i].Judged).Scenario
+		if played[name] == nil {
+			played[name] = map[int]bool{}
+		}
+		played[name][all[i].Repeat] = true
+	}
+	var missing []string
+	for _, item := range part.Plan {
+		if got, want := len(played[item.Scenario]), max(1, part.Repeat); got < want {
+			missing = append(missing, fmt.Sprintf("%s on %s was run %d of %d times", item.Scenario, part.Host, got, want))
+		}
+	}
+	return missing
+}

@@ -1,0 +1,180 @@
+package known
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/yamlfile"
+)
+
+var format = yamlfile.KindOfFile{Noun: "list of known findings", Doc: "docs/gate.md", Instead: "write it out"}
+
+const maxReason = 500
+
+// Load reads a list. A file that is not there is an error only where it must
+// be; what is wrong with its text is a yamlfile.Errors.
+func Load(path string, must bool) (List, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) && !must {
+		return List{File: path}, nil
+	}
+	if err != nil {
+		return List{}, fmt.Errorf("failed to read the known findings: %w", err)
+	}
+	defer f.Close()
+	src, err := io.ReadAll(io.LimitReader(f, yamlfile.MaxSource+1))
+	if err != nil {
+		return List{}, fmt.Errorf("failed to read the known findings: %w", err)
+	}
+	return Parse(path, src)
+}
+
+// Parse reads the text of a list; file is what messages call it.
+func Parse(file string, src []byte) (List, error) {
+	l := List{File: file, Source: string(src)}
+	if len(strings.TrimSpace(uncommented(l.Source))) == 0 {
+		return l, nil
+	}
+	c := yamlfile.NewCollector(file, src)
+	root := yamlfile.ReadTree(src, c, format)
+	if root == nil {
+		return List{}, c.Errors()
+	}
+	l.Entries = readList(root)
+	if err := c.Errors(); err != nil {
+		return List{}, err
+	}
+	l.measure()
+	return l, nil
+}
+
+// uncommented is the text without lines that hold only a comment.
+func uncommented(src string) string {
+	var kept []string
+	for line := range strings.Lines(src) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
+}
+
+func readList(root *yamlfile.Node) []Entry {
+	m := root.Mapping("the list of known findings")
+	items := m.Need("known")
+	m.Done()
+	if items == nil {
+		return nil
+	}
+	if all, ok := items.Plain().([]any); !items.Probing() && items.Kind == yamlfile.KindNothing || ok && len(all) == 0 {
+		return nil
+	}
+	var entries []Entry
+	seen := map[string]int{}
+	for _, n := range items.List("known") {
+		e := readEntry(n)
+		key := e.Finding() + "\x00" + e.Host
+		if at := seen[key]; at > 0 && e.Scenario != "" {
+			n.Problem("%s is listed twice; the first is on line %d", e.Finding(), at)
+		}
+		seen[key] = n.Line
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+func readEntry(n *yamlfile.Node) Entry {
+	e := Entry{Line: n.Line, Column: n.Column}
+	m := n.Mapping("a known finding")
+	e.readFinding(m.Need("finding"))
+	e.Host = m.Get("host").OneLine("the name of a host", 200)
+	e.Reason = m.Need("reason").OneLine("the reason why it is accepted for now", maxReason)
+	e.Sometimes = m.Get("sometimes").Yes()
+	e.readExpires(m.Need("expires"))
+	m.Done()
+	return e
+}
+
+const grammar = "scenario, scenario:law or scenario:law:fingerprint"
+
+var (
+	scenarioForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	printForm    = regexp.MustCompile(`^[0-9a-f]{12}$`)
+	dayForm      = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$`)
+)
+
+// findingForm is the whole of the grammar.
+func findingForm() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*(:(` + strings.Join(lawIDs(), "|") + `)(:[0-9a-f]{12})?)?$`)
+}
+
+func (e *Entry) readFinding(n *yamlfile.Node) {
+	if n == nil {
+		return
+	}
+	text := n.OneLine("a finding, "+grammar, 200)
+	n.Shape.Like(findingForm())
+	if text == "" {
+		return
+	}
+	parts := strings.Split(text, ":")
+	if len(parts) > 3 {
+		n.Problem("%q has %d parts; a finding is %s", yamlfile.Clip(text), len(parts), grammar)
+		return
+	}
+	parts = append(parts, "", "")
+	if !scenarioForm.MatchString(parts[0]) {
+		n.Problem("%q is no name of a scenario; a finding is %s", yamlfile.Clip(parts[0]), grammar)
+	}
+	if laws := lawIDs(); parts[1] != "" && !contains(laws, parts[1]) {
+		n.Problem("%q is no law; %s", yamlfile.Clip(parts[1]), yamlfile.MeantOr(parts[1], laws))
+	}
+	if parts[2] != "" && !printForm.MatchString(parts[2]) {
+		n.Problem("%q is no fingerprint: those are 12 digits of 0-9 and a-f", yamlfile.Clip(parts[2]))
+	}
+	if strings.HasSuffix(text, ":") {
+		n.Problem("%q ends in a colon; a finding is %s", yamlfile.Clip(text), grammar)
+	}
+	e.Scenario, e.Law, e.Fingerprint = parts[0], parts[1], parts[2]
+}
+
+func lawIDs() []string {
+	var ids []string
+	for _, l := range verdict.Laws() {
+		ids = append(ids, l.ID)
+	}
+	return ids
+}
+
+func contains(all []string, s string) bool {
+	for _, v := range all {
+		if v == s {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Entry) readExpires(n *yamlfile.Node) {
+	if n == nil {
+		return
+	}
+	text := n.OneLine("a day like 2030-01-31", 20)
+	n.Shape.Like(dayForm)
+	if text == "" {
+		return
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		n.Problem("%q is no day; write it like 2030-01-31", yamlfile.Clip(text))
+		return
+	}
+	e.Expires = day
+}

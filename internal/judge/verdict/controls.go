@@ -1,0 +1,93 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Codes of the doubts about controls.
+const (
+	codeNoControl   = "control-missing" // a server was not tried without the host
+	codeBadControl  = "control-failed"  // it misbehaved there, too, without a fault that says so
+	codeControlLate = "control-late"    // it took long to exit, without a fault that says so
+)
+
+// slowControl is what a server without faults may take to exit. It is far more
+// than any does on a machine with hogged processors, and less than the settle
+// time of a host of which nothing is known.
+const slowControl = record.Duration(5e9)
+
+// doubtControls says of which servers it is not known that they would end by
+// themselves: what the host leaves of those is not the host's doing for
+// certain. Files of before there were controls ask for none.
+func (f *facts) doubtControls() {
+	if !f.header.Limits.Controls {
+		return
+	}
+	var labels []string
+	for _, s := range f.servers {
+		if !slices.Contains(labels, s.Label) {
+			labels = append(labels, s.Label)
+		}
+	}
+	for _, label := range labels {
+		c, ok := f.controls[label]
+		switch {
+		case !ok:
+			f.doubt(codeNoControl, "the server %s was not tried without the host: whether it ends by itself is not known", plain(label))
+		case len(c.Faults) > 0:
+		case !c.Answered:
+			f.doubt(codeBadControl, "the server %s did not answer its handshake without the host either, though its script lets it", plain(label))
+		case !c.Exited:
+			f.doubt(codeBadControl, "the server %s had not exited %s after the end of its stdin without the host either, though its script lets it", plain(label), span(int64(c.After)))
+		case c.After > slowControl:
+			f.doubt(codeControlLate, "the server %s took %s to exit after the end of its stdin without the host, though its script lets it exit at once", plain(label), span(int64(c.After)))
+		}
+	}
+}
+
+// control compares a survivor with its control: what the same server does when
+// nobody interferes. It says nothing where the survivor had other
+// faults, but of those that keep it from reading.
+func (f *facts) control(s *history.Server) string {
+	if s == nil {
+		return ""
+	}
+	for i := range s.Faults {
+		if fault := &s.Faults[i].Fault; stopsReading[fault.Do] {
+			return fmt.Sprintf("It reads its stdin no more, as its script says (%s): only a signal ends it.", faultName(fault))
+		}
+	}
+	c, ok := f.controls[s.Label]
+	own := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return endsOf(m.Fault) })
+	switch {
+	case !ok || !c.Answered || !c.SawEOF:
+		return ""
+	case c.Exited && own:
+		return ""
+	case c.Exited:
+		return fmt.Sprintf("Without the host, the same server exits %s after the end of its stdin.", span(int64(c.After)))
+	}
+	var faults []string
+	for i := range c.Faults {
+		if endsOf(c.Faults[i]) {
+			faults = append(faults, faultName(&c.Faults[i]))
+		}
+	}
+	if len(faults) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Without the host, too, it is there %s after the end of its stdin, as its script says (%s): only a signal ends it.",
+		span(int64(c.After)), strings.Join(faults, ", "))
+}
+
+// stopsReading are the deeds after which a server does not see the end of its
+// stdin, whatever it did in its control.
+var stopsReading = map[string]bool{"stop-reading": true, "spin": true}
+
+// endsOf says that a fault is about how the server ends.
+func endsOf(f record.Fault) bool { return f.On == "eof" || f.On == "term" || f.On == "exit" }

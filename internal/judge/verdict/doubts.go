@@ -1,0 +1,313 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Codes of the doubts that the judge itself raises. Those that the bench wrote
+// into the file keep their own.
+const (
+	codeTruncated   = "truncated"           // the file is not complete
+	codeMalformed   = "malformed"           // events that lack what they must say
+	codeInterrupted = "interrupted"         // the run was stopped
+	codeHostFailed  = "host-failed"         // the host did not start, or did not speak
+	codeBenchFailed = "bench-failed"        // the bench itself failed
+	codeHostExited  = "host-exited"         // the host ended before it was asked to
+	codeNotLaunched = "host-never-launched" // fewer launches than the scenario needs
+	codeNotFired    = "fault-not-fired"
+	codeNoLook      = "checkpoint-missing"
+	codeNotQuiet    = "not-quiet" // a checkpoint did not come to rest, and no law says why
+	codeLost        = "ledger-lost"
+	codeDisagree    = "witnesses-disagree"
+	codeSkipped     = "step-skipped"
+	codeFailed      = "step-failed"
+	codeUncut       = "no-cancel"     // a step that was to be cancelled in flight was not
+	codeTwinEnded   = "twin-ended"    // the bench's own process ended by itself
+	codeUnseenCall  = "call-not-seen" // the host answered a call that never reached its server
+)
+
+// codeKeeperLost is the runner's word for a keeper that died.
+const codeKeeperLost = "keeper-lost"
+
+// ledgerClosed is what the ledger says of the servers that it drops itself, at
+// the end of a run: no loss.
+const ledgerClosed = "the bench closed the ledger"
+
+func (f *facts) doubt(code, format string, args ...any) {
+	f.doubts = append(f.doubts, Doubt{Code: code, Text: fmt.Sprintf(format, args...)})
+}
+
+// allDoubts are the reasons why the run may not be called clean. A run that
+// was cut short is not blamed for what it could not show any more.
+func (f *facts) allDoubts() []Doubt {
+	f.doubts = []Doubt{}
+	if f.nowhere() {
+		f.doubtRecorded()
+		return f.doubts
+	}
+	cut := f.doubtEnd()
+	exited := f.doubtHost()
+	if !cut {
+		f.doubtLaunches()
+		f.doubtControls()
+		f.doubtTwins()
+	}
+	if !cut && !exited {
+		f.doubtPlan()
+		f.doubtSteps()
+	}
+	f.doubtWitnesses()
+	if !cut && !exited {
+		f.doubtRest()
+	}
+	f.doubtRecorded()
+	return f.doubts
+}
+
+// nowhere says that nothing was played, since the host's place can't be had
+// where the run took place: no more is to be said of it.
+func (f *facts) nowhere() bool {
+	return len(f.servers) == 0 && slices.ContainsFunc(f.events, func(e record.Event) bool {
+		return e.Kind == record.Doubted && e.Doubt.Code == record.NoPlace
+	})
+}
+
+// doubtEnd says how a run that was cut short came to its end.
+func (f *facts) doubtEnd() (cut bool) {
+	if f.unsound > 0 {
+		f.doubt(codeMalformed, "%s of the file %s not what the format asks for and %s left out", count(f.unsound, "event"),
+			verb(f.unsound, "is", "are"), verb(f.unsound, "was", "were"))
+	}
+	switch {
+	case f.truncated != "":
+		f.doubt(codeTruncated, "the file is not complete: %s", plain(f.truncated))
+		cut = true
+	case f.end == nil:
+		f.doubt(codeTruncated, "the file is not complete: it has no end event")
+		cut = true
+	}
+	if f.end == nil || f.end.Reason == "done" {
+		return cut
+	}
+	switch {
+	case f.end.Reason == "interrupted":
+		f.doubt(codeInterrupted, "the run was stopped by %s", plain(or(f.end.Signal, "its user")))
+	case f.end.Stage == "host":
+		f.doubt(codeHostFailed, "the host could not be tested: %s", quote(f.end.Error))
+	default:
+		f.doubt(codeBenchFailed, "the bench failed: %s", quote(f.end.Error))
+	}
+	return true
+}
+
+func or(s, instead string) string {
+	if s == "" {
+		return instead
+	}
+	return s
+}
+
+// doubtHost says that the host ended before it was asked to.
+func (f *facts) doubtHost() (exited bool) {
+	for _, h := range f.hosts {
+		exited = f.doubtLife(h) || exited
+	}
+	return exited
+}
+
+func (f *facts) doubtLife(h *host) (exited bool) {
+	if h.exitAt < 0 || h.exit.Asked || (h.askedAt >= 0 && h.exitAt >= h.askedAt) {
+		return false
+	}
+	if f.end != nil && f.end.Reason != "done" {
+		return true // the bench cut the run short, and the host with it
+	}
+	f.doubt(codeHostExited, "%s: what it does in the rest of the scenario was not seen", h.how())
+	return true
+}
+
+// doubtLaunches says which servers the host did not launch as often as it had
+// to for the scenario to mean something.
+func (f *facts) doubtLaunches() {
+	launched := map[string]int{}
+	bySession := map[sessionKey]bool{}
+	for _, s := range f.servers {
+		launched[s.Label]++
+		bySession[sessionKey{s.Label, s.Session}] = true
+	}
+	short := false
+	for _, want := range f.header.Plan.Labels {
+		if n := launched[want.Label]; n < want.Launches-f.reopened(want.Label) || n == 0 && want.Launches > 0 {
+			short = true
+			if n == 0 {
+				f.doubt(codeNotLaunched, "the host never launched %s; the scenario needs %d", plain(want.Label), want.Launches)
+				continue
+			}
+			f.doubt(codeNotLaunched, "the host launched %s %s, the scenario needs %d", plain(want.Label), count(n, "time"), want.Launches)
+		}
+	}
+	if len(f.servers) == 0 && !short {
+		short = true
+		f.doubt(codeNotLaunched, "the host launched no server at all")
+	}
+	if short || f.isCommand() {
+		return
+	}
+	for _, s := range f.lives.Sessions() {
+		opened := slices.ContainsFunc(s.Changes, func(c history.SessionChange) bool { return c.State == record.SessionOpen })
+		if opened && !bySession[sessionKey{s.Label, s.Name}] {
+			f.doubt(codeNotLaunched, "the host called session %s open, but launched no server for it", plain(s.Name))
+		}
+	}
+}
+
+// reopened is how many launches a host can save that keeps servers on purpose
+// when their sessions end: a session that is opened again may get the one it
+// had.
+func (f *facts) reopened(label string) (n int) {
+	if f.header.Host.Profile.Resident <= 0 {
+		return 0
+	}
+	for _, s := range f.lives.Sessions() {
+		if s.Label != label {
+			continue
+		}
+		for i, c := range s.Changes {
+			if i > 0 && c.State == record.SessionOpening && s.Changes[i-1].State == record.SessionEnded && mayKeep[s.Changes[i-1].Why] {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// mayKeep are the ends of sessions after which a host may keep the server.
+var mayKeep = map[string]bool{"close": true, "forget": true}
+
+// doubtPlan says which faults did not fire, and which checkpoints were not
+// reached.
+func (f *facts) doubtPlan() {
+	for _, want := range f.header.Plan.Faults {
+		if n := f.fired(want); n < want.Fires {
+			when := ""
+			switch {
+			case want.Launch > 0:
+				when = fmt.Sprintf(" (launch %d)", want.Launch)
+			case want.Every > 0:
+				when = fmt.Sprintf(" (every launch divisible by %d)", want.Every)
+			}
+			if want.Probability > 0 {
+				when += fmt.Sprintf(" with probability %g under seed %d", want.Probability, f.header.Seed)
+			}
+			f.doubt(codeNotFired, "the fault %s of %s%s fired %s, the scenario needs %d",
+				faultName(&record.Fault{On: want.On, Do: want.Do}), plain(want.Label), when, count(n, "time"), want.Fires)
+		}
+	}
+	reached := map[string]int{}
+	for _, cp := range f.checkpoints {
+		if cp.ended >= 0 && cp.settled != nil {
+			reached[cp.Name]++
+		}
+	}
+	for _, name := range f.header.Plan.Checkpoints {
+		if reached[name]--; reached[name] < 0 {
+			f.doubt(codeNoLook, "checkpoint %q was not completed", plain(name))
+		}
+	}
+}
+
+// fired counts how often a planned fault was committed.
+func (f *facts) fired(want record.PlanFault) int {
+	n := 0
+	for _, s := range f.servers {
+		due := s.Label == want.Label && (want.Launch <= 0 || s.Launch == want.Launch) && (want.Every <= 0 || s.Launch%want.Every == 0)
+		if !due {
+			continue
+		}
+		for _, fault := range s.Faults {
+			if fault.On == want.On && fault.Do == want.Do {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// doubtRest says which checkpoints did not come to rest without any law that
+// says why.
+func (f *facts) doubtRest() {
+	for _, cp := range f.checkpoints {
+		if cp.ended >= 0 && !cp.Quiet && !cp.explained {
+			f.doubt(codeNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", plain(cp.Name), within(f.header.Limits.Settle))
+		}
+	}
+}
+
+// doubtWitnesses says what the ledger and the census do not agree on.
+func (f *facts) doubtWitnesses() {
+	for i := range f.events {
+		if e := &f.events[i]; e.Kind == record.Lost && e.Text != ledgerClosed {
+			f.doubt(codeLost, "the ledger lost %s at %s: %s", plain(e.Server), clock(e.T), quote(e.Text))
+		}
+	}
+	said := map[record.Identity]bool{}
+	for _, cp := range f.checkpoints {
+		if cp.settled == nil {
+			continue
+		}
+		for _, s := range f.unseen(cp) {
+			cp.explained = true
+			if !said[s.Birth.Identity] {
+				said[s.Birth.Identity] = true
+				f.doubt(codeDisagree, "at checkpoint %q the ledger holds %s (pid %d) for alive, the census does not see it", plain(cp.Name), plain(s.ID), s.Birth.PID)
+			}
+		}
+		for _, p := range f.unborn(cp) {
+			cp.explained = true
+			if !said[p.Identity] {
+				said[p.Identity] = true
+				f.doubt(codeDisagree, "at checkpoint %q the census sees a fake server (pid %d) that never reported to the ledger", plain(cp.Name), p.PID)
+			}
+		}
+	}
+}
+
+// dying is how long the ledger may hold a process for alive that has ended.
+const dying = 3 * time.Second
+
+// unseen are the servers that only the ledger holds for alive.
+func (f *facts) unseen(cp *checkpoint) []*history.Server {
+	if !f.header.Witness.Subreaper {
+		return nil // what the host orphans is out of the census' sight
+	}
+	var all []*history.Server
+	for _, s := range cp.alive {
+		id := s.Birth.Identity
+		young := s.Born > cp.settledAt-f.blur()
+		dies := s.Died >= 0 && s.Died <= cp.settledAt+int64(dying)
+		if !young && !dies && !cp.settledRows.alive(id) && !cp.confirmRows.alive(id) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// unborn are the fake servers that only the census sees. One that was being
+// launched may be ahead of its certificate: it is looked at twice.
+func (f *facts) unborn(cp *checkpoint) []record.Process {
+	var all []record.Process
+	for _, p := range cp.settled.Processes {
+		if p.State == zombie || !f.isFake(p) || f.server(p.Identity) != nil {
+			continue
+		}
+		if cp.confirm == nil || cp.confirmRows.alive(p.Identity) {
+			all = append(all, p)
+		}
+	}
+	return all
+}

@@ -1,0 +1,194 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// doubtSteps says which steps did not do what the scenario needs, where no
+// law says why.
+func (f *facts) doubtSteps() {
+	f.doubtSkipped()
+	f.doubtUnseenCalls()
+	for _, s := range f.steps {
+		if s.ended < 0 || s.skipped {
+			continue
+		}
+		switch {
+		case s.Uncut && !f.accounted(s):
+			f.doubt(codeUncut, "%s ended before it was where it could be cancelled", stepName(s))
+		case s.mustWork() && !s.OK && !f.accounted(s):
+			f.doubt(codeFailed, "%s failed, and no law says why: %s%s", stepName(s), quote(s.Error), f.faultDuring(s))
+		case s.Expect == "fail" && s.OK:
+			f.doubt(codeFailed, "%s succeeded, and the scenario relies on its failure", stepName(s))
+		}
+	}
+}
+
+// doubtSkipped says what the host can't do, or can't be asked to.
+func (f *facts) doubtSkipped() {
+	type skip struct{ op, why string }
+	skipped := map[skip]int{}
+	var order []skip
+	for _, s := range f.steps {
+		if s.skipped && !s.Unasked {
+			key := skip{s.Op, s.Error}
+			if skipped[key]++; skipped[key] == 1 {
+				order = append(order, key)
+			}
+		}
+	}
+	for _, key := range order {
+		f.doubt(codeSkipped, "%s %q %s skipped: %s", count(skipped[key], "step"), plain(key.op), verb(skipped[key], "was", "were"), quote(key.why))
+	}
+}
+
+// doubtUnseenCalls compares the two sides of a session's calls: what the host
+// says was answered, its servers must have received.
+func (f *facts) doubtUnseenCalls() {
+	if f.header.Host.Kind == record.KindOneshot {
+		return // what its command calls is its own business
+	}
+	answered := map[sessionKey]int{}
+	var order []sessionKey
+	for _, s := range f.steps {
+		if s.Op != "call" && s.Op != "job" || s.ended < 0 || s.skipped || !s.OK || s.Expect == "fail" {
+			continue
+		}
+		key := sessionKey{s.Label, s.Session}
+		if s.Op == "job" && s.Detail == record.DetailProbe {
+			f.doubtUnseenProbe(s, key)
+			continue
+		}
+		if answered[key]++; answered[key] == 1 {
+			order = append(order, key)
+		}
+	}
+	for _, key := range order {
+		if received, known := f.callsReceived(key); known && received < answered[key] {
+			f.doubt(codeUnseenCall, "the host says that %s of session %s %s answered, its servers received %d", count(answered[key], "call"),
+				plain(key.name), verb(answered[key], "was", "were"), received)
+		}
+	}
+}
+
+// doubtUnseenProbe asks for a handshake where a host says that it has looked at
+// a server: which requests it sends is its own business.
+func (f *facts) doubtUnseenProbe(s *step, key sessionKey) {
+	for _, srv := range f.servers {
+		if srv.Label == key.label && (srv.Lost >= 0 || srv.Session == key.name && srv.Established >= 0 || len(srv.CallsFor(key.name)) > 0) {
+			return
+		}
+	}
+	f.doubt(codeUnseenCall, "the host says that it has looked at %s for session %s, and no server of it saw a handshake", plain(s.Label), plain(key.name))
+}
+
+// callsReceived is how many calls the servers of a session received; unknown
+// where one of them was lost from sight.
+func (f *facts) callsReceived(key sessionKey) (n int, known bool) {
+	for _, srv := range f.servers {
+		mine := len(srv.CallsFor(key.name))
+		if srv.Label != key.label || srv.Session != key.name && mine == 0 {
+			continue
+		}
+		if srv.Lost >= 0 {
+			return 0, false
+		}
+		n += mine
+	}
+	return n, true
+}
+
+// accounted says that a law, or the host's end, accounts for a failed step.
+func (f *facts) accounted(s *step) bool {
+	if f.blamed[s.N] {
+		return true
+	}
+	if h := f.hostAt(s.begun); h.askedAt >= 0 && s.ended >= h.askedAt && !endsHost(s.Op) && s.Op != opStart {
+		return true
+	}
+	if f.wasHarmed(sessionKey{s.Label, s.Session}, s.ended) || f.neverOpened(s) {
+		return true
+	}
+	// A reload, or a tick, is about several sessions; and of two that a sweep
+	// has hit, one may have been at a point where its harm can't be told from
+	// the host's own doing.
+	for key, t := range f.harmed {
+		if (s.Session == "" || key.label == s.Label) && t >= s.begun && t <= s.ended+int64(noteBlur) {
+			return true
+		}
+	}
+	return len(f.harmed) > 0 && f.signalledDuring(s)
+}
+
+// signalledDuring says that a server of the step's session caught a signal in
+// the course of it, with its stdin still open. Of a host that has been seen to
+// signal what is not its to end, that is one more such signal: it has met a
+// server whose session was not live yet.
+func (f *facts) signalledDuring(s *step) bool {
+	return s.Session != "" && slices.ContainsFunc(f.servers, func(srv *history.Server) bool {
+		signal, first := signalFirst(srv)
+		return first && srv.Label == s.Label && srv.Session == s.Session && signal.T >= s.begun && signal.T <= s.ended+int64(noteBlur)
+	})
+}
+
+// neverOpened says that a step is about a session whose open had failed, and
+// should not have: that is told of the open.
+func (f *facts) neverOpened(s *step) bool {
+	if s.Op == "open" || s.Session == "" {
+		return false
+	}
+	var last *step
+	for _, o := range f.steps {
+		if o.Op == "open" && o.Session == s.Session && o.Label == s.Label && o.ended >= 0 && o.ended <= s.begun && !o.skipped {
+			last = o
+		}
+	}
+	return last != nil && last.mustWork() && !last.OK
+}
+
+// faultDuring says which fault a server of the session committed meanwhile.
+func (f *facts) faultDuring(s *step) string {
+	for _, srv := range f.servers {
+		if srv.Label != s.Label || s.Session != "" && srv.Session != s.Session {
+			continue
+		}
+		for i := range srv.Faults {
+			if fault := &srv.Faults[i]; fault.T >= s.begun && fault.T <= s.ended {
+				return fmt.Sprintf(" (meanwhile %s committed its fault %s)", plain(srv.ID), faultName(&fault.Fault))
+			}
+		}
+	}
+	return ""
+}
+
+// maxRecorded caps how many doubts of one code are told one by one.
+const maxRecorded = 5
+
+// doubtRecorded passes on what the bench wrote down itself.
+func (f *facts) doubtRecorded() {
+	told, rest := map[Doubt]bool{}, map[string]int{}
+	perCode := map[string]int{}
+	var codes []string
+	for i := range f.events {
+		e := &f.events[i]
+		if e.Kind != record.Doubted || told[*e.Doubt] {
+			continue
+		}
+		told[*e.Doubt] = true
+		code := plain(or(e.Doubt.Code, "unnamed"))
+		if perCode[code]++; perCode[code] > maxRecorded {
+			if rest[code]++; rest[code] == 1 {
+				codes = append(codes, code)
+			}
+			continue
+		}
+		f.doubts = append(f.doubts, Doubt{Code: code, Text: e.Doubt.Text})
+	}
+	for _, code := range codes {
+		f.doubt(code, "and %d more of this kind", rest[code])
+	}
+}

@@ -1,0 +1,84 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/text"
+)
+
+// Explain is what there is to say about a law ("L3", or its name "no
+// collateral") or about a kind ("superseded"), in plain text. The error names
+// what was probably meant.
+func Explain(id string) (string, error) {
+	wanted := strings.ToLower(strings.TrimSpace(id))
+	var names []string
+	for _, l := range Laws() {
+		if wanted == strings.ToLower(l.ID) || wanted == l.Name {
+			return explainLaw(l), nil
+		}
+		names = append(names, l.ID, l.Name)
+	}
+	for _, k := range Kinds() {
+		if wanted == k.ID {
+			return explainKind(k), nil
+		}
+		names = append(names, k.ID)
+	}
+	slices.Sort(names)
+	if hint := text.DidYouMean(wanted, names); hint != "" {
+		return "", fmt.Errorf("there is no law or kind %q: %s", plain(id), hint)
+	}
+	return "", fmt.Errorf("there is no law or kind %q", plain(id))
+}
+
+// explainWidth is where the lines of an explanation are broken.
+const explainWidth = 100
+
+func explainLaw(l Law) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n\n%s\n\n%s\n", l.ID, l.Name, fold(l.Says, ""), fold(l.Why, ""))
+	for i, id := range l.Kinds {
+		if i == 0 {
+			b.WriteString("\nKinds:\n")
+		}
+		fmt.Fprintf(&b, "  %-14s %s\n", id, kindOf(id).Title)
+	}
+	return b.String()
+}
+
+func explainKind(k Kind) string {
+	law, _ := lawOf(k.Law)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", k.ID, k.Title)
+	fmt.Fprintln(&b, fold(fmt.Sprintf("breaks %s %s: %s", law.ID, law.Name, law.Says), ""))
+	if len(k.Also) > 0 {
+		fmt.Fprintf(&b, "also a way to break %s\n", strings.Join(k.Also, ", "))
+	}
+	for _, part := range []struct{ title, text string }{{"Seen as", k.Signature}, {"Why", k.Why}, {"Fix", k.Fix}} {
+		fmt.Fprintf(&b, "\n%s\n%s\n", part.title, fold(part.text, "  "))
+	}
+	b.WriteString("\nIn the field\n")
+	for _, id := range k.Reports {
+		fmt.Fprintf(&b, "  %s  %s\n", id, Thread(id))
+	}
+	return b.String()
+}
+
+// fold breaks a paragraph into lines.
+func fold(text, indent string) string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(indent)+len(line)+1+len(word) > explainWidth {
+			lines = append(lines, indent+line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return strings.Join(append(lines, indent+line), "\n")
+}

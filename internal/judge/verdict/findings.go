@@ -1,0 +1,149 @@
+package verdict
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// breach is one process, or one measurement, that breaks a law.
+type breach struct {
+	law, kind, label string
+	cause            string // coarse: no pids, no times, no counts
+
+	server   *history.Server // nil where the ledger knows none
+	comm     string          // the process's name, where there is no server
+	value    string          // one line on this very breach
+	at       []int64
+	cp       *checkpoint
+	step     *step // of L8
+	evidence *record.Evidence
+	host     *host  // the life that left it; L2
+	story    string // what is known of it, in sentences
+	like     string // the same for breaches that tell the same story
+}
+
+// telling is the text of a finding.
+type telling struct {
+	title, expected, found string
+	head                   string // of Why, before the story of the first breach
+	fix                    string // before the kind's own
+	fixAlone               bool   // in its place
+}
+
+// tellers put a group of breaches of a law into words.
+var tellers = map[string]func(*facts, []*breach) telling{
+	"L1":  tellFlat,
+	"L2":  tellLeft,
+	"L3":  tellCollateral,
+	"L4":  tellReaped,
+	"L5":  tellHandles,
+	"L6":  tellMemory,
+	"L7":  tellSpawning,
+	"L8":  tellShutdown,
+	"L9":  tellGraceful,
+	"L10": tellRecovers,
+}
+
+// fingerprint is the same in every run that shows the same cause.
+func (b *breach) fingerprint() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{b.law, b.kind, b.label, b.cause}, "\x00")))
+	return hex.EncodeToString(sum[:6])
+}
+
+// findings groups the breaches, in the order of their seriousness.
+func (f *facts) findings() []Finding {
+	groups := map[string][]*breach{}
+	var order []string
+	for _, b := range f.breaches {
+		if f.severity(b.law) == record.SeverityOff {
+			continue
+		}
+		print := b.fingerprint()
+		if groups[print] == nil {
+			order = append(order, print)
+		}
+		groups[print] = append(groups[print], b)
+	}
+	all := []Finding{}
+	for _, print := range order {
+		all = append(all, f.finding(print, groups[print]))
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(a.Severity, b.Severity), // error, warning
+			lawOrder(a.Law, b.Law), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Label, b.Label), cmp.Compare(a.Fingerprint, b.Fingerprint),
+		)
+	})
+	return all
+}
+
+func (f *facts) finding(print string, group []*breach) Finding {
+	first := group[0]
+	kind := kindOf(first.kind)
+	t := tellers[first.law](f, group)
+	out := Finding{
+		Law: first.law, Kind: first.kind, Label: first.label, Severity: f.severity(first.law), Fingerprint: print,
+		Title: t.title, Expected: t.expected, Found: t.found,
+		Why: paragraph(t.head, first.story, alike(group)), Fix: paragraph(t.fix, kind.Fix), Reports: cite(kind.Reports),
+	}
+	if t.fixAlone {
+		out.Fix = t.fix
+	}
+	if first.cp != nil {
+		out.Checkpoint = first.cp.Name
+	}
+	counted := map[string]bool{}
+	for _, b := range group {
+		id := serverID(b.server)
+		counted[cmp.Or(id, b.value)] = true
+		if id != "" {
+			out.Servers = append(out.Servers, id)
+		}
+		out.Values = append(out.Values, b.value)
+		if b.evidence != nil {
+			out.Evidence = append(out.Evidence, *b.evidence)
+		}
+		out.At = append(out.At, b.at...)
+	}
+	out.Count = len(counted)
+	slices.Sort(out.At)
+	out.At = slices.Compact(out.At)
+	return out
+}
+
+func serverID(s *history.Server) string {
+	if s == nil {
+		return ""
+	}
+	return s.ID
+}
+
+// alike says for how many of a group the story of the first one is told.
+func alike(group []*breach) string {
+	others := len(group) - 1
+	if others == 0 {
+		return ""
+	}
+	same := 0
+	for _, b := range group[1:] {
+		if b.like == group[0].like {
+			same++
+		}
+	}
+	switch {
+	case same == others && others == 1:
+		return "The other one looks the same."
+	case same == others:
+		return fmt.Sprintf("The other %d look the same.", others)
+	case same == 0:
+		return fmt.Sprintf("The other %d %s, each with its evidence.", others, verb(others, "differs", "differ"))
+	}
+	return fmt.Sprintf("%d of the other %d look the same.", same, others)
+}

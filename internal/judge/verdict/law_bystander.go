@@ -1,0 +1,114 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// judgeBystanders is the part of L3 that needs no session: the bench's own
+// processes, in the host's group or with the command line of a server, must
+// outlive the host. A run that was cut short is swept by the keeper, which does
+// not count.
+func (f *facts) judgeBystanders() {
+	for _, e := range f.bystanders {
+		switch {
+		case e.Text != record.StandsAsTwin && e.Text != record.StandsRecycled:
+			f.breaches = append(f.breaches, f.bystanderBreach(e))
+		case e.Exit.Signal == "": // by itself: a doubt
+		case e.Text == record.StandsAsTwin:
+			f.breaches = append(f.breaches, f.twinBreach(e))
+		default:
+			f.breaches = append(f.breaches, f.recycledBreach(e))
+		}
+	}
+}
+
+// doubtTwins says which twins ended by themselves: they show nothing then.
+func (f *facts) doubtTwins() {
+	for _, e := range f.bystanders {
+		if e.Text != "" && e.Exit.Signal == "" {
+			f.doubt(codeTwinEnded, "the bench's own process that stood for %s ended by itself (status %d) at %s: whether the host would have ended it was not seen", plain(e.Server), e.Exit.Code, clock(e.T))
+		}
+	}
+}
+
+// phaseOf says what the host was doing at t.
+func (f *facts) phaseOf(t int64) string {
+	switch {
+	case !f.hostAlive(t):
+		return "after the host had ended"
+	case !f.onWatch(t):
+		return "while the host was ending"
+	}
+	return "while the host was at work"
+}
+
+func (f *facts) twinBreach(e *record.Event) *breach {
+	phase := f.phaseOf(e.T)
+	return &breach{
+		law: "L3", kind: "twin", label: e.Server, cause: phase, at: []int64{e.T}, like: e.Exit.Signal + phase,
+		value: fmt.Sprintf("pid %d with the command line of %s: was ended by %s at %s", e.Process.PID, plain(e.Server), plain(e.Exit.Signal), clock(e.T)),
+		story: paragraph(
+			fmt.Sprintf("The bench had started a process (pid %d) with the very command line of a server of %s, in a session of its own and no child of the host's. It was ended by %s at %s, %s: "+
+				"nothing but its command line, or its name, has it in common with what the host launched.", e.Process.PID, plain(e.Server), plain(e.Exit.Signal), clock(e.T), phase),
+			f.company(&history.Server{}, e.T)),
+	}
+}
+
+func (f *facts) bystanderBreach(e *record.Event) *breach {
+	how := fmt.Sprintf("exited with status %d", e.Exit.Code)
+	if e.Exit.Signal != "" {
+		how = "was ended by " + plain(e.Exit.Signal)
+	}
+	phase := f.phaseOf(e.T)
+	group := "the host's own process group"
+	if !f.isHost(e.Process.PGID) {
+		group = fmt.Sprintf("process group %d", e.Process.PGID)
+	}
+	return &breach{
+		law: "L3", kind: "bystander", cause: phase, at: []int64{e.T}, like: how + phase,
+		value: fmt.Sprintf("pid %d in %s: %s at %s", e.Process.PID, group, how, clock(e.T)),
+		story: paragraph(
+			fmt.Sprintf("The bench had put a process (pid %d) into %s that does nothing and is none of the host's. It %s at %s, %s.", e.Process.PID, group, how, clock(e.T), phase),
+			f.company(&history.Server{}, e.T)),
+	}
+}
+
+func (f *facts) recycledBreach(e *record.Event) *breach {
+	phase, label := f.phaseOf(e.T), ""
+	if s := f.lives.Server(e.Server); s != nil {
+		label = s.Label
+	}
+	return &breach{
+		law: "L3", kind: "recycled", label: label, cause: phase, at: []int64{e.T}, like: e.Exit.Signal + phase,
+		value: fmt.Sprintf("pid %d, with the number that %s had: was ended by %s at %s", e.Process.PID, plain(e.Server), plain(e.Exit.Signal), clock(e.T)),
+		story: paragraph(
+			fmt.Sprintf("%s had died and been waited for, and the system had given its pid, and the number of its group, to a process that is none of the host's (pid %d out here). It was ended by %s at %s, %s: "+
+				"somebody signalled the number, and not the process.", plain(e.Server), e.Process.PID, plain(e.Exit.Signal), clock(e.T), phase),
+			f.company(&history.Server{}, e.T)),
+	}
+}
+
+func tellBystander(b *breach) telling {
+	if b.kind == "recycled" {
+		return telling{
+			title:    fmt.Sprintf("a process that had got the pid of a dead server of %s was ended %s", plain(b.label), b.cause),
+			expected: "a pid that was waited for never signalled again",
+			found:    "whoever had it by then was ended " + b.cause,
+		}
+	}
+	if b.kind == "twin" {
+		return telling{
+			title:    fmt.Sprintf("a process with the command line of %s that is none of the host's was ended %s", plain(b.label), b.cause),
+			expected: "a process that the host did not start left alone, whatever it looks like",
+			found:    "it was ended " + b.cause,
+		}
+	}
+	return telling{
+		title:    "a bystander in the host's process group was ended " + b.cause,
+		expected: "a process that the host did not start left alone",
+		found:    "it was ended " + b.cause,
+	}
+}

@@ -1,0 +1,352 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// harm is the first thing that was done to a server to end it.
+type harm struct {
+	kind string // killed, terminated, cut-off
+	t    int64
+	what string
+}
+
+// judgeCollateral is L3: nobody touches a server whose session is live.
+func judgeCollateral(f *facts) LawResult {
+	r := LawResult{Expected: "no server of a live session signalled, cut off or missing"}
+	f.judgeBystanders()
+	switch {
+	case f.broke("L3") && (f.isCommand() || len(f.sessions) == 0):
+		r.Found = "a bystander ended; the sessions are not known to the bench"
+		return r
+	case f.isCommand():
+		r.Reason = "the sessions of a host that is not driven are not known to the bench"
+		return r
+	case len(f.sessions) == 0:
+		r.Reason = "no session was opened"
+		return r
+	}
+	hurt := map[string]bool{}
+	for _, s := range f.servers {
+		h, ok := harmTo(s)
+		if ok && f.isCollateral(s, h) {
+			hurt[s.ID] = true
+			f.breaches = append(f.breaches, f.harmBreach(s, h))
+		}
+	}
+	for _, cp := range f.checkpoints {
+		f.missingAt(cp, hurt)
+	}
+	r.Found = count(len(hurt), "server") + " of live sessions harmed, of " + count(len(f.servers), "server")
+	if f.broke("L3") && len(f.bystanders) > 0 {
+		r.Found += "; a bystander ended"
+	}
+	return r
+}
+
+// harmTo is the first end of stdin, signal or death that a server saw. A
+// death after the ledger lost it tells nothing.
+func harmTo(s *history.Server) (harm, bool) {
+	var all []harm
+	if len(s.Signals) > 0 {
+		all = append(all, harm{"terminated", s.Signals[0].T, "caught " + plain(s.Signals[0].Text)})
+	}
+	if s.EOF >= 0 {
+		all = append(all, harm{"cut-off", s.EOF, "read the end of its stdin"})
+	}
+	if s.Died >= 0 {
+		all = append(all, harm{"killed", s.Died, "died without a signal it could catch and without the end of stdin, as one does that is killed by SIGKILL"})
+	}
+	if len(all) == 0 {
+		return harm{}, false
+	}
+	// A death is recorded after its cause, where both are.
+	first := slices.MinFunc(all, func(a, b harm) int { return cmp.Compare(a.t, b.t) })
+	return first, s.Lost < 0 || s.Lost > first.t
+}
+
+// isCollateral says that the server's session was live when it was harmed, and
+// that nothing was wrong with it.
+func (f *facts) isCollateral(s *history.Server, h harm) bool {
+	if brokenBy(s, h.t) || !f.onWatch(h.t) || f.hostOf(s) != f.hostAt(h.t) || f.endedByBench(s) || !established(s, h.t) {
+		return false
+	}
+	state, since := f.stateAt(s, h.t)
+	switch state.State {
+	case record.SessionOpen:
+		return !state.Cut && f.isNewest(s, h.t) && !f.hasRival(s, h.t)
+	case record.SessionOpening:
+		return !state.Cut && s.Born >= since && (f.costAnAnswer(s, h) || f.openWithout(s, h.t))
+	}
+	return false
+}
+
+// endedByBench says that the bench swept the server up because the run was cut
+// short.
+func (f *facts) endedByBench(s *history.Server) bool {
+	_, swept := f.swept[s.Birth.Identity]
+	return swept && f.end != nil && f.end.Reason != "done"
+}
+
+// openWithout says that the host, some time after t, called the session open
+// though this server, its newest, was gone, or on its way out, and no other
+// was there.
+func (f *facts) openWithout(s *history.Server, t int64) bool {
+	for _, c := range f.changes(s) {
+		if c.T <= t {
+			continue
+		}
+		return c.State == record.SessionOpen && !slices.ContainsFunc(f.servers, func(o *history.Server) bool {
+			return o != s && o.Label == s.Label && o.Session == s.Session && o.Born <= c.T && (o.Died < 0 || o.Died > c.T)
+		})
+	}
+	return false
+}
+
+// stateAt is the last change of a server's session by t, and when it was.
+func (f *facts) stateAt(s *history.Server, t int64) (record.Session, int64) {
+	last, since := record.Session{}, int64(never)
+	for _, c := range f.changes(s) {
+		if c.T <= t {
+			last, since = c.Session, c.T
+		}
+	}
+	return last, since
+}
+
+// hasRival says that another server, launched by an open of the same session
+// side by side with this one's, lived at t: which of them stays is the host's
+// choice.
+func (f *facts) hasRival(s *history.Server, t int64) bool {
+	return slices.ContainsFunc(f.servers, func(o *history.Server) bool {
+		return history.Rivals(s, o) && o.Born <= t && (o.Died < 0 || o.Died > t)
+	})
+}
+
+// anyRival says that one of the servers is a rival of s.
+func (f *facts) anyRival(s *history.Server, of map[string]bool) bool {
+	return slices.ContainsFunc(f.servers, func(o *history.Server) bool { return of[o.ID] && history.Rivals(s, o) })
+}
+
+// isNewest says that the host had launched no other for the session since.
+func (f *facts) isNewest(s *history.Server, t int64) bool {
+	for _, other := range slices.Backward(f.servers) {
+		if other == s {
+			return true
+		}
+		if other.Label == s.Label && other.Session == s.Session && other.Born <= t && !history.Rivals(s, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// costAnAnswer says that a server whose session was still being set up (a job
+// is, to its end) was ended to the harm of that session: while a call was in
+// it, or by a signal before it could get one, and what was asked of the host
+// failed. A host that gives up by itself closes stdin first.
+func (f *facts) costAnAnswer(s *history.Server, h harm) bool {
+	failed := slices.ContainsFunc(f.steps, func(st *step) bool {
+		return st.Session == s.Session && st.failed() && st.begun <= h.t && st.ended >= h.t
+	})
+	if !failed {
+		return false
+	}
+	inFlight := slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Answered < 0 })
+	return inFlight || len(s.Calls) == 0 && h.kind != "cut-off"
+}
+
+func (f *facts) harmBreach(s *history.Server, h harm) *breach {
+	state, _ := f.stateAt(s, h.t)
+	phase := "while its session was open"
+	if state.State == record.SessionOpening {
+		phase = "while its session was at work"
+	}
+	f.harm(s, h.t)
+	story := fmt.Sprintf("%s of session %s %s at %s, %s: nothing was wrong with it, and nobody had asked the host to end it.",
+		process(s, s.Birth.Identity, ""), plain(s.Session), h.what, clock(h.t), phase)
+	return &breach{
+		law: "L3", kind: h.kind, label: s.Label, cause: phase, server: s, at: []int64{h.t},
+		value: fmt.Sprintf("%s of session %s: %s at %s, %s", plain(s.ID), plain(s.Session), h.kind, clock(h.t), lastWord(s, h.t)),
+		story: paragraph(story, f.company(s, h.t), f.renewal(s, h.t)), like: h.kind + phase,
+	}
+}
+
+// renewal says that the host gave the session another server, without having
+// been asked to open it anew.
+func (f *facts) renewal(s *history.Server, t int64) string {
+	for _, o := range f.servers {
+		if o.Label != s.Label || o.Session != s.Session || o.Born <= t {
+			continue
+		}
+		if slices.ContainsFunc(f.changes(s), func(c history.SessionChange) bool { return c.T > t && c.T <= o.Born }) {
+			return ""
+		}
+		return fmt.Sprintf("The host launched %s for the session %s later, unasked. If it renews servers by itself: start the new one first, and end the old one when nothing uses it any more.",
+			plain(o.ID), span(o.Born-t))
+	}
+	return ""
+}
+
+func (f *facts) harm(s *history.Server, t int64) {
+	key := sessionKey{s.Label, s.Session}
+	if before, known := f.harmed[key]; !known || t < before {
+		f.harmed[key] = t
+	}
+}
+
+// lastWord is how long ago the server had last answered, for a judgement of
+// how alive its session was.
+func lastWord(s *history.Server, t int64) string {
+	inFlight := 0
+	last := int64(never)
+	for _, c := range s.Calls {
+		switch {
+		case c.Received <= t && (c.Answered < 0 || c.Answered > t):
+			inFlight++
+		case c.Answered >= 0 && c.Answered <= t:
+			last = max(last, c.Answered)
+		}
+	}
+	switch {
+	case inFlight > 0:
+		return count(inFlight, "call") + " in flight"
+	case last >= 0:
+		return span(t-last) + " after its last answer"
+	}
+	return "before its first call"
+}
+
+// company says what else happened at that moment: a sweep that takes one
+// server too many takes it together with the one that was meant.
+func (f *facts) company(s *history.Server, t int64) string {
+	const near = int64(100 * time.Millisecond)
+	var others []string
+	for _, other := range f.servers {
+		h, ok := harmTo(other)
+		if ok && other != s && h.t >= t-near && h.t <= t+near {
+			others = append(others, plain(other.ID))
+		}
+	}
+	var steps []string
+	for _, st := range f.steps {
+		if st.begun <= t && (st.ended < 0 || st.ended >= t) && st.Session != s.Session && endsSessions[st.Op] {
+			steps = append(steps, stepName(st))
+		}
+	}
+	var text string
+	if len(others) > 0 {
+		text = fmt.Sprintf("Within %s of it, %s %s ended as well: whoever ended them took more than was meant.", span(near), list(others), verb(len(others), "was", "were"))
+	}
+	if len(steps) > 0 {
+		text = paragraph(text, fmt.Sprintf("At that moment the host was busy with %s.", list(steps)))
+	}
+	return text
+}
+
+// endsSessions are the steps in the course of which a host ends servers of
+// other sessions.
+var endsSessions = map[string]bool{"open": true, "close": true, "forget": true, "reload": true, "tick": true, "job": true}
+
+// stepName is a step for a sentence: "close of session s1".
+func stepName(s *step) string {
+	name := plain(s.Op)
+	if s.Detail != "" && s.Op == "call" {
+		name += " of " + plain(s.Detail)
+	}
+	switch {
+	case s.Session != "":
+		return name + " of session " + plain(s.Session)
+	case s.Label != "":
+		return name + " of " + plain(s.Label)
+	}
+	return name
+}
+
+// missingAt reports the servers that a checkpoint wants and that are gone
+// though nothing was wrong with them, unless they were reported already.
+func (f *facts) missingAt(cp *checkpoint, hurt map[string]bool) {
+	if cp.settled == nil || cp.HostGone || !f.onWatch(cp.settledAt) {
+		return
+	}
+	for _, want := range cp.missing {
+		for _, s := range f.wanted(cp, want) {
+			switch {
+			case hurt[s.ID], f.anyRival(s, hurt):
+				cp.explained = true
+			case s.Died >= 0 && s.Died <= cp.settledAt && !brokenBy(s, s.Died) && s.Lost < 0:
+				cp.explained, hurt[s.ID] = true, true
+				f.breaches = append(f.breaches, f.missingBreach(cp, s))
+			}
+		}
+	}
+}
+
+// wanted are the newest servers of a want's group, established ones first.
+func (f *facts) wanted(cp *checkpoint, want record.Want) []*history.Server {
+	var group []*history.Server
+	for _, s := range slices.Backward(f.servers) {
+		if s.Label == want.Label && (want.Session == "" || s.Session == want.Session) && s.Born <= cp.settledAt {
+			group = append(group, s)
+		}
+	}
+	slices.SortStableFunc(group, func(a, b *history.Server) int {
+		return boolOrder(established(b, cp.settledAt)) - boolOrder(established(a, cp.settledAt))
+	})
+	n := 0
+	for _, w := range cp.Wants {
+		if w.Label == want.Label && w.Session == want.Session {
+			n = w.Live
+		}
+	}
+	return group[:min(max(n, 0), len(group))]
+}
+
+func boolOrder(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (f *facts) missingBreach(cp *checkpoint, s *history.Server) *breach {
+	f.harm(s, s.Died)
+	h, _ := harmTo(s)
+	return &breach{
+		law: "L3", kind: "missing", label: s.Label, cause: "at a checkpoint", server: s, cp: cp, at: []int64{s.Died, cp.settledAt},
+		value: fmt.Sprintf("%s of session %s: gone since %s", plain(s.ID), plain(s.Session), clock(s.Died)),
+		story: paragraph(
+			fmt.Sprintf("Session %s is open at checkpoint %q, yet %s, its newest server, %s at %s.", plain(s.Session), plain(cp.Name), process(s, s.Birth.Identity, ""), h.what, clock(h.t)),
+			f.company(s, h.t)),
+		like: h.kind,
+	}
+}
+
+var harmTitles = map[string]string{
+	"killed":     "%s of %s %s killed %s",
+	"terminated": "%s of %s %s told to end by a signal %s",
+	"cut-off":    "%s of %s %s cut off %s",
+	"missing":    "%s of %s %s missing %s",
+}
+
+func tellCollateral(_ *facts, group []*breach) telling {
+	b, n := group[0], len(group)
+	if b.kind == "bystander" || b.kind == "twin" || b.kind == "recycled" {
+		return tellBystander(b)
+	}
+	when := b.cause
+	if b.kind == "missing" {
+		when = fmt.Sprintf("at checkpoint %q though its session is open", plain(b.cp.Name))
+	}
+	return telling{
+		title:    fmt.Sprintf(harmTitles[b.kind], count(n, "server"), plain(b.label), verb(n, "was", "were"), when),
+		expected: fmt.Sprintf("the server of each live session of %s left alone", plain(b.label)),
+		found:    fmt.Sprintf("%s of live sessions harmed", count(n, "server")),
+	}
+}

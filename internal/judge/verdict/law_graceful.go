@@ -1,0 +1,160 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// judgeGraceful is L9: the end of stdin comes before any signal, a signal that
+// can be caught before SIGKILL, and a well-behaved server gets to say bye.
+func judgeGraceful(f *facts) LawResult {
+	r := LawResult{Expected: "each well-behaved server told by the end of stdin first"}
+	if grace := f.header.Limits.Grace; grace > 0 {
+		r.Expected += ", and not killed before it has had " + within(grace) + " to clean up"
+	}
+	judged, rude, unclear := 0, 0, 0
+	for _, s := range f.servers {
+		if !f.endedByHost(s) {
+			continue
+		}
+		judged++
+		if b := f.rudeness(s); b != nil {
+			rude++
+			f.breaches = append(f.breaches, b)
+		} else if unclearOrder(s) {
+			unclear++
+		}
+	}
+	r.Found = fmt.Sprintf("%s ended by the host, %d of them not in order", count(judged, "server"), rude)
+	switch {
+	case judged == 0:
+		r.Reason = "the host ended no well-behaved server"
+	case unclear > 0 && rude == 0:
+		r.Reason = fmt.Sprintf("of %s it can't be told whether the end of stdin or the signal came first", count(unclear, "server"))
+	}
+	return r
+}
+
+// endedByHost says that the host ended a server, in time or not, with which
+// nothing was wrong. L3 has those that it should not have ended at all; what
+// follows from the host's being killed is nobody's manners.
+func (f *facts) endedByHost(s *history.Server) bool {
+	told := s.Died >= 0 || s.EOF >= 0 || len(s.Signals) > 0
+	first, ok := harmTo(s)
+	if !told || !ok || s.Lost >= 0 || brokenBy(s, first.t) || f.endedByBench(s) || f.killedAt(f.hostOf(s), first.t) {
+		return false
+	}
+	if at, harmed := f.harmed[sessionKey{s.Label, s.Session}]; harmed && first.t >= at {
+		return false
+	}
+	return s.Ready >= 0
+}
+
+// killedAt says that at t a life of the host had been killed, or had died by
+// itself: the kernel ended what it ended.
+func (f *facts) killedAt(h *host, t int64) bool {
+	switch {
+	case h.askedOp == "kill" && t >= h.askedAt:
+		return true
+	case h.exitAt >= 0 && h.askedAt < 0:
+		return t >= h.exitAt-int64(exitBlur)
+	}
+	return f.keeperAt >= 0 && t >= f.keeperAt-int64(exitBlur)
+}
+
+// rudeness is how a server was ended out of order, or nil. A server on a busy
+// machine may be slow to see what it was told: only what can't be put down to
+// that is held against the host.
+func (f *facts) rudeness(s *history.Server) *breach {
+	if signal, ok := signalFirst(s); ok {
+		return f.rude(s, "signal-first", signal.Text, signal.T,
+			fmt.Sprintf("it caught %s at %s while its stdin was still open", plain(signal.Text), clock(signal.T)))
+	}
+	asked := f.askedToEnd(s)
+	grace := int64(f.header.Limits.Grace)
+	if s.Died < 0 || s.Bye >= 0 || asked < 0 || s.Died-asked >= grace || defiant(s) {
+		return nil
+	}
+	given := span(s.Died - asked)
+	if s.EOF < 0 && len(s.Signals) == 0 {
+		return f.rude(s, "killed-unasked", "no word", s.Died,
+			fmt.Sprintf("it was gone %s after the host was asked to end it, without the end of stdin or a signal it could catch", given))
+	}
+	return f.rude(s, "cleanup-cut-short", "too early", s.Died,
+		fmt.Sprintf("it was told to end and had begun its cleanup, and was killed before it had finished, %s after the host was asked to end it", given))
+}
+
+// signalFirst is the signal that came while stdin was open: the server asks
+// the kernel when it catches one.
+func signalFirst(s *history.Server) (history.SignalMark, bool) {
+	if len(s.Signals) == 0 {
+		return history.SignalMark{}, false
+	}
+	first := s.Signals[0]
+	return first, first.Stdin == stdinOpen && (s.EOF < 0 || s.EOF > first.T)
+}
+
+const stdinOpen = "open"
+
+// unclearOrder says that a signal was caught before the end of stdin was read,
+// by a server that could not ask the kernel which of them came first.
+func unclearOrder(s *history.Server) bool {
+	return len(s.Signals) > 0 && s.Signals[0].Stdin == "" && (s.EOF < 0 || s.EOF > s.Signals[0].T)
+}
+
+// defiant says that the server's script has it ignore what it is told: it has
+// no cleanup to be cut short.
+func defiant(s *history.Server) bool { return ignores(s, "eof") || ignores(s, "term") }
+
+// askedToEnd is when the host was last asked for something that ended the
+// server, or never. The host can't have begun to end it for that any earlier,
+// so that it bounds the time the server was given. That a session has ended is
+// what the host says when it is done; where nobody had asked for it (a job, an
+// open that failed), the host had not begun before the server's last message.
+func (f *facts) askedToEnd(s *history.Server) int64 {
+	asked, before := int64(never), record.SessionState("")
+	for _, c := range f.changes(s) {
+		if c.T > s.Born && c.T <= s.Died {
+			switch {
+			case c.State == record.SessionEnding, c.State == record.SessionOpening:
+				asked = c.T
+			case c.State == record.SessionEnded && before != record.SessionEnding:
+				asked = max(asked, s.LastRPCAt)
+			}
+		}
+		before = c.State
+	}
+	if h := f.hostOf(s); h.askedAt >= 0 && h.askedAt <= s.Died {
+		asked = max(asked, h.askedAt)
+	}
+	return asked
+}
+
+func (f *facts) rude(s *history.Server, kind, cause string, at int64, what string) *breach {
+	name := process(s, s.Birth.Identity, "")
+	return &breach{
+		law: "L9", kind: kind, label: s.Label, cause: cause, server: s, at: []int64{at}, like: kind + cause,
+		value: name + ": " + what, story: sentence(name + " did nothing wrong: " + what),
+	}
+}
+
+var rudeTitles = map[string]string{
+	"signal-first":      "%s of %s %s sent a signal before the end of stdin",
+	"killed-unasked":    "%s of %s %s killed without having been asked to end",
+	"cleanup-cut-short": "%s of %s %s killed in the middle of the cleanup",
+}
+
+func tellGraceful(f *facts, group []*breach) telling {
+	b, n := group[0], len(group)
+	t := telling{
+		title:    fmt.Sprintf(rudeTitles[b.kind], count(n, "server"), plain(b.label), verb(n, "was", "were")),
+		expected: "the end of stdin, then time, then SIGTERM, then time, and SIGKILL last",
+		found:    count(n, "server") + " ended out of order",
+	}
+	if b.kind != "signal-first" {
+		t.expected += fmt.Sprintf("; %s for the cleanup at the least", within(f.header.Limits.Grace))
+	}
+	return t
+}

@@ -1,0 +1,217 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// judgeLeft is L2: once the host has ended, nothing of it is there any more.
+func judgeLeft(f *facts) LawResult {
+	r := LawResult{Expected: "no process of the run left " + within(f.header.Limits.Settle) + " after the host ended"}
+	seen := map[record.Identity]bool{}
+	for _, cp := range f.checkpoints {
+		now := f.hostAt(cp.begun)
+		if cp.settled == nil || !cp.HostGone && now.n == 1 {
+			continue
+		}
+		left := f.leftAt(cp, now)
+		cp.explained = cp.explained || len(left) > 0
+		by := ""
+		if !cp.HostGone {
+			by = " by an earlier life of the host"
+		}
+		r.Values = append(r.Values, fmt.Sprintf("%s: %s left%s", plain(cp.Name), count(len(left), "process"), by))
+		for _, p := range left {
+			if !seen[p.Identity] {
+				seen[p.Identity] = true
+				f.breaches = append(f.breaches, f.leftBreach(cp, p))
+			}
+		}
+	}
+	r.Found = count(len(seen), "process") + " left"
+	if len(r.Values) == 0 {
+		r.Reason = "no checkpoint was completed after the host's end"
+	}
+	return r
+}
+
+// leftAt are the processes that were alive when the settle time was over, or
+// came up after that, the lowest pid first. While the host lives on in a later
+// life, only what an earlier one has left counts.
+func (f *facts) leftAt(cp *checkpoint, now *host) []record.Process {
+	var left []record.Process
+	take := func(p record.Process, all rows) {
+		if p.State != zombie && p.Identity != now.id && (cp.HostGone || f.leaver(p, all, now) != nil) {
+			left = append(left, p)
+		}
+	}
+	for _, p := range cp.settled.Processes {
+		take(p, cp.settledRows)
+	}
+	if cp.confirm != nil {
+		for _, p := range cp.confirm.Processes {
+			take(p, cp.confirmRows)
+		}
+	}
+	for _, s := range cp.extra {
+		if !f.header.Witness.Subreaper && !cp.settledRows.alive(s.Birth.Identity) {
+			b := s.Birth
+			take(record.Process{Identity: b.Identity, PPID: b.PPID, PGID: b.PGID, SID: b.SID, State: "?", FDs: -1}, cp.settledRows)
+		}
+	}
+	slices.SortStableFunc(left, func(a, b record.Process) int {
+		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Start, b.Start))
+	})
+	return slices.CompactFunc(left, func(a, b record.Process) bool { return a.Identity == b.Identity })
+}
+
+func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
+	s, e := f.server(p.Identity), cp.evidenceOn(p.Identity)
+	if e == nil && p.State != "?" {
+		e = &record.Evidence{Process: p}
+	}
+	b := &breach{law: "L2", server: s, cp: cp, comm: p.Comm, evidence: cp.evidenceOn(p.Identity), at: []int64{cp.settledAt}}
+	busy := load(cp, p.Identity)
+	b.kind = f.leftKind(s, p, e, spins(cp, p.Identity), f.watchedUntil(cp))
+	if b.host = f.leaver(p, cp.settledRows, f.hostAt(cp.begun)); b.host == nil {
+		b.host = f.hostAt(cp.begun)
+	}
+	b.cause = "host " + b.host.ending()
+	if s != nil {
+		b.label = s.Label
+		b.at = append(b.at, s.Born)
+	} else {
+		b.cause += ", " + plain(p.Comm)
+	}
+	b.value = process(s, p.Identity, p.Comm) + ": " + f.lasted(cp, p)
+	if p.RSS > 0 {
+		b.value += ", " + mebibytes(p.RSS)
+	}
+	text, like := survivor(s, e, f.watchedUntil(cp))
+	var extra string
+	switch {
+	case b.kind == "spinner":
+		extra = fmt.Sprintf("It used %d%% of a processor while it was watched.", int(100*busy))
+	case b.kind == "shielded" || b.kind == "escaped":
+		extra = f.tellReach(s, p)
+	case s == nil && f.launchedBy(p.PID) != nil:
+		extra = fmt.Sprintf("It is the launcher of %s: what the host launched, and the server is its child.", plain(f.launchedBy(p.PID).ID))
+	case s == nil:
+		extra = "The ledger knows no server of this pid: it is something that a server, a launcher or the host started."
+	}
+	b.story, b.like = paragraph(text, extra, f.control(s)), like
+	return b
+}
+
+// lasted says how long it was there.
+func (f *facts) lasted(cp *checkpoint, p record.Process) string {
+	s := f.server(p.Identity)
+	switch {
+	case s != nil && s.Died >= 0 && s.Died <= f.watchedUntil(cp):
+		return "gone " + span(s.Died-cp.begun) + " after the checkpoint began"
+	case cp.confirm != nil && !cp.confirmRows.alive(p.Identity):
+		return "gone between " + span(cp.settledAt-cp.begun) + " and " + span(cp.confirmAt-cp.begun) + " after the checkpoint began"
+	}
+	return "still running " + span(f.watchedUntil(cp)-cp.begun) + " after the checkpoint began"
+}
+
+// leftKind says how it got away.
+func (f *facts) leftKind(s *history.Server, p record.Process, e *record.Evidence, spins bool, until int64) string {
+	if s == nil {
+		if f.leftSession(p) {
+			return "escaped"
+		}
+		return "helper"
+	}
+	away, keeps := f.outOfReach(s, p), f.hold(s, e, until)
+	switch {
+	case keeps == "stopped":
+		return keeps
+	case spins:
+		return "spinner"
+	case away != "":
+		return away
+	case keeps != "":
+		return keeps
+	case signalled(s, until):
+		return "not-escalated"
+	case watchdogged(s):
+		return "watchdog-blind"
+	case s.EOF >= 0:
+		return "deaf"
+	}
+	return "orphan"
+}
+
+// spinning is the share of a processor from which on a process counts as
+// busy: one that waits uses none.
+const spinning = 0.5
+
+// contended is the share from which on one counts that was ready to run at
+// both looks: one that waits is not.
+const contended = 0.05
+
+// spins says that a process is busy: with half a processor, or, where others
+// want the processors too, with some of one, ready to run at both looks.
+func spins(cp *checkpoint, id record.Identity) bool {
+	share := load(cp, id)
+	before, after := cp.settledRows[id], cp.confirmRows[id]
+	return share >= spinning || share >= contended && before.State == "R" && after.State == "R"
+}
+
+// load is the share of a processor that a process used between the two
+// looks at a checkpoint.
+func load(cp *checkpoint, id record.Identity) float64 {
+	before, after := cp.settledRows[id], cp.confirmRows[id]
+	if before == nil || after == nil || cp.confirmAt-cp.settledAt < int64(1e8) {
+		return 0
+	}
+	return min(float64(after.CPU-before.CPU)/float64(cp.confirmAt-cp.settledAt), 64)
+}
+
+var leftTitles = map[string]string{
+	"deaf":     "%s of %s ignored the end of the host",
+	"orphan":   "%s of %s outlived the host",
+	"spinner":  "%s of %s outlived the host and %s busy",
+	"shielded": "%s of %s outlived the host behind a launcher",
+	"escaped":  "%s of %s outlived the host in a session of its own",
+
+	"not-escalated":  "%s of %s had been told to end and outlived the host",
+	"pipe-blocked":   "%s of %s outlived the host, blocked in a write that nobody reads",
+	"eof-withheld":   "%s of %s outlived the host, with a stdin that an inherited copy holds open",
+	"stopped":        "%s of %s outlived the host, stopped by a signal",
+	"watchdog-blind": "%s of %s outlived the host in spite of a watchdog",
+}
+
+func tellLeft(f *facts, group []*breach) telling {
+	b, n := group[0], len(group)
+	t := telling{
+		expected: fmt.Sprintf("no process left %s after the host's end", within(f.header.Limits.Settle)),
+		found:    count(n, "process") + " left",
+		head:     sentence(capital(b.host.how())),
+	}
+	switch {
+	case b.server == nil:
+		t.title = fmt.Sprintf("%s that no server accounts for (%s) outlived the host", count(n, "process"), plain(b.comm))
+	case b.kind == "spinner":
+		t.title = fmt.Sprintf(leftTitles[b.kind], count(n, "server"), plain(b.label), verb(n, "is", "are"))
+	default:
+		t.title = fmt.Sprintf(leftTitles[b.kind], count(n, "server"), plain(b.label))
+	}
+	switch b.host.ending() {
+	case "killed":
+		t.fix = killedFix
+		t.fixAlone = b.kind == "deaf" || b.kind == "not-escalated"
+	case "asked to end":
+		t.fix = "The host ended before its servers did."
+	}
+	return t
+}
+
+const killedFix = "A host that is killed can do nothing any more: arrange its servers' end beforehand. On Linux PR_SET_PDEATHSIG, set between fork and exec by a thread that lives as long as the host; " +
+	"on Windows a Job Object with KILL_ON_JOB_CLOSE; anywhere a small supervisor that holds a pipe of the host and ends the servers when it closes, or a cgroup that the service manager empties (KillMode=control-group). " +
+	"And at the next start, end what a list of launches on disk (pid and start time) still names."

@@ -1,0 +1,105 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// judgeHeld reports the launches that found taken what an older launch should
+// have given back: one for the same session, or for a session that had ended.
+// Two sessions that are open at once and need the same thing are not the
+// host's doing.
+func (f *facts) judgeHeld() (n int) {
+	for _, s := range f.servers {
+		at, what := lockedOut(s)
+		if at < 0 {
+			continue
+		}
+		if holder := f.staleHolder(s, at); holder != nil {
+			n++
+			f.breaches = append(f.breaches, f.heldBreach(s, holder, at, what))
+			f.blameLockout(sessionKey{s.Label, s.Session}, at)
+		}
+	}
+	return n
+}
+
+// blameLockout accounts for the connect that a locked-out launch was for, and
+// for what was asked of the session until it was connected again.
+func (f *facts) blameLockout(key sessionKey, at int64) {
+	failing := false
+	for _, s := range f.steps {
+		if (sessionKey{s.Label, s.Session}) != key || s.ended < at {
+			continue
+		}
+		if failing = failing || s.begun <= at; !failing || s.OK {
+			return
+		}
+		f.blamed[s.N] = f.blamed[s.N] || s.failed()
+	}
+}
+
+// lockedOut is when a launch said that it could not get its lock, and its
+// words: the fault is announced a second time, and ends the launch.
+func lockedOut(s *history.Server) (int64, string) {
+	for _, fault := range s.Faults {
+		if fault.Do == "lock" && fault.Breaks {
+			return fault.T, fault.Detail
+		}
+	}
+	return never, ""
+}
+
+func (f *facts) staleHolder(s *history.Server, at int64) *history.Server {
+	for _, other := range f.servers {
+		older := other != s && other.Label == s.Label && other.Born < at
+		holds := older && (other.Died < 0 || other.Died > at) && holdsLock(other)
+		if !holds {
+			continue
+		}
+		state, _ := f.stateAt(other, at)
+		ended := state.State == record.SessionEnded || state.State == record.SessionEnding
+		if other.Session == s.Session || ended {
+			return other
+		}
+	}
+	return nil
+}
+
+func holdsLock(s *history.Server) bool {
+	at, _ := lockedOut(s)
+	for _, fault := range s.Faults {
+		if fault.Do == "lock" && at < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *facts) heldBreach(s, holder *history.Server, at int64, what string) *breach {
+	name, by := process(s, s.Birth.Identity, ""), process(holder, holder.Birth.Identity, "")
+	word := "whose session had ended"
+	if holder.Session == s.Session {
+		word = "the one before it for the same session"
+	}
+	until := "and was still there when the file ends"
+	if holder.Died >= 0 {
+		until = fmt.Sprintf("and was gone %s later", span(holder.Died-at))
+	}
+	return &breach{
+		law: "L10", kind: "resource-held", label: s.Label, cause: word, server: s, at: []int64{holder.Born, at}, like: word,
+		value: fmt.Sprintf("%s: could not start at %s, held by %s", name, clock(at), by),
+		story: sentence(fmt.Sprintf("%s could not start (%s): %s, %s, held it %s", name, quote(what), by, word, until)),
+	}
+}
+
+func tellHeld(group []*breach) telling {
+	b, n := group[0], len(group)
+	return telling{
+		title:    fmt.Sprintf("%s of %s could not start: an older one held what %s", count(n, "launch"), plain(b.label), verb(n, "it needs", "they need")),
+		expected: "what a server needs is free again when the next one is launched",
+		found:    b.value,
+	}
+}

@@ -1,0 +1,234 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// judgeShutdown is L8: closing a session, and ending the host, take no longer
+// than they may.
+func judgeShutdown(f *facts) LawResult {
+	l := f.header.Limits
+	r := LawResult{Expected: fmt.Sprintf("each close within %s, the host's end within %s", within(l.Close), within(l.Stop))}
+	var slowest record.Duration
+	judged := 0
+	for _, s := range f.steps {
+		limit, ok := shutdownLimit(l, &s.Step)
+		if !ok || s.skipped || limit <= 0 {
+			continue
+		}
+		judged++
+		took := f.took(s)
+		slowest = max(slowest, took)
+		if kind := f.shutdownKind(s, took, limit); kind != "" {
+			f.blamed[s.N] = true
+			f.breaches = append(f.breaches, f.shutdownBreach(s, kind, took, limit))
+		}
+	}
+	f.stuckWith()
+	switch judged {
+	case 0:
+		r.Reason = "nothing was closed or stopped"
+	case 1:
+		r.Found = "one, which took " + within(slowest)
+	default:
+		r.Found = fmt.Sprintf("%d, the slowest took %s", judged, within(slowest))
+	}
+	return r
+}
+
+// shutdownLimit is how long a step may take, for those that end something in
+// an orderly way: a session, the host, or a call whose time has run out.
+func shutdownLimit(l record.Limits, s *record.Step) (record.Duration, bool) {
+	switch s.Op {
+	case "call":
+		return s.Limit + l.Close, s.Limit > 0
+	case "close":
+		return l.Close, true
+	case "stop", "term":
+		return cmp.Or(s.Grace, l.Stop), true
+	}
+	return 0, false
+}
+
+// took is how long a step took, to the end of the file for one without end.
+func (f *facts) took(s *step) record.Duration {
+	if s.ended < 0 {
+		return record.Duration(f.lastT - s.begun)
+	}
+	return record.Duration(s.ended - s.begun)
+}
+
+func (f *facts) shutdownKind(s *step, took, limit record.Duration) string {
+	what := "stop"
+	if s.Op == "close" || s.Op == "call" {
+		what = s.Op
+	}
+	interrupted := f.end != nil && f.end.Reason != "done" && !s.OK
+	switch {
+	case took <= limit && (what != "stop" || !f.killedFor(s)):
+		return ""
+	case what == "call":
+		if h := f.hostAt(s.begun); interrupted || h.exitAt >= 0 && h.exitAt <= s.begun+int64(limit) {
+			return ""
+		}
+		return "hung-call"
+	case s.OK:
+		return "slow-" + what
+	case interrupted:
+		return "" // the bench cut it short
+	}
+	return "hung-" + what
+}
+
+// killedFor says that the bench had to kill the host that this step had asked
+// to end: it waits no longer than the limit.
+func (f *facts) killedFor(s *step) bool {
+	h := f.hostAt(s.begun)
+	return s.failed() && h.exitAt >= s.begun && h.exit.Signal == "SIGKILL"
+}
+
+func (f *facts) shutdownBreach(s *step, kind string, took, limit record.Duration) *breach {
+	b := &breach{
+		law: "L8", kind: kind, label: s.Label, cause: s.Op, step: s, at: []int64{s.begun, max(s.ended, s.begun)},
+		value: fmt.Sprintf("%s: %s, %s allowed", stepName(s), within(took), within(limit)), like: kind,
+	}
+	if s.ended < 0 {
+		b.value = fmt.Sprintf("%s: no end after %s, %s allowed", stepName(s), within(took), within(limit))
+	}
+	if s.Error != "" {
+		b.value += ": " + quote(s.Error)
+	}
+	if b.story = f.shutdownStory(s); kind == "hung-call" {
+		b.story = f.callStory(s)
+	}
+	return b
+}
+
+// shutdownStory is how the servers that the step had to end were ended.
+func (f *facts) shutdownStory(s *step) string {
+	var ladder []string
+	lastGone := s.begun
+	for _, srv := range f.servers {
+		if f.meantBy(s, srv) {
+			if srv.Died < 0 || srv.Died > s.ended {
+				lastGone = never
+			} else if lastGone >= 0 {
+				lastGone = max(lastGone, srv.Died)
+			}
+			ladder = append(ladder, sentence(fmt.Sprintf("%s %s", process(srv, srv.Birth.Identity, ""), f.ladder(srv, s.begun))))
+		}
+	}
+	const most = 3
+	if more := len(ladder) - most; more > 0 {
+		ladder = append(ladder[:most], fmt.Sprintf("%d more had to be ended.", more))
+	}
+	switch {
+	case len(ladder) == 0:
+		ladder = []string{"No server was alive that it had to wait for."}
+	case lastGone >= 0 && s.ended-lastGone > int64(time.Second):
+		ladder = append(ladder, fmt.Sprintf("The %s went on for %s after that: what it waited for was not the server.", plain(s.Op), span(s.ended-lastGone)))
+	}
+	return paragraph(ladder...)
+}
+
+// callStory is what the server of the call was doing meanwhile.
+func (f *facts) callStory(s *step) string {
+	fate := "It had not come back when the bench gave it up."
+	if s.ended >= 0 && s.OK {
+		fate = "It was answered after all."
+	}
+	for _, srv := range slices.Backward(f.servers) {
+		there := srv.Label == s.Label && srv.Session == s.Session && srv.Born <= s.begun && (srv.Died < 0 || srv.Died > s.begun)
+		if !there {
+			continue
+		}
+		word := process(srv, srv.Birth.Identity, "") + " was its server"
+		for i := range srv.Faults {
+			if fault := &srv.Faults[i]; fault.T <= s.ended && fault.Breaks {
+				word += ", which had committed its fault " + faultName(&fault.Fault)
+			}
+		}
+		return paragraph(fmt.Sprintf("The call had a limit of %s, which is the host's own to keep.", within(s.Limit)), fate, sentence(word))
+	}
+	return paragraph(fate, "No server of the session was alive when it began.")
+}
+
+// meantBy says that the step had to end the server.
+func (f *facts) meantBy(s *step, srv *history.Server) bool {
+	there := srv.Born <= s.begun && (srv.Died < 0 || srv.Died >= s.begun) && srv.Lost < 0
+	return there && (s.Op != "close" || srv.Label == s.Label && srv.Session == s.Session)
+}
+
+// ladder is how a server was ended, with the times since the step began.
+func (f *facts) ladder(s *history.Server, begun int64) string {
+	type rung struct {
+		t    int64
+		text string
+	}
+	var rungs []rung
+	add := func(t int64, text string) {
+		if t >= begun {
+			rungs = append(rungs, rung{t, fmt.Sprintf("%s after %s", text, span(t-begun))})
+		}
+	}
+	add(s.EOF, "read the end of stdin")
+	for _, m := range s.Signals {
+		add(m.T, "caught "+plain(m.Text))
+	}
+	add(s.Died, "was gone")
+	slices.SortStableFunc(rungs, func(a, b rung) int { return int(min(max(a.t-b.t, -1), 1)) })
+	var words []string
+	for _, r := range rungs {
+		words = append(words, r.text)
+	}
+	if s.Died < 0 {
+		words = append(words, "was still there when the file ends")
+	}
+	text := list(words)
+	if s.EOF < 0 && len(s.Signals) == 0 {
+		text += ", without having read the end of stdin or caught a signal"
+	}
+	return text
+}
+
+// stuckWith accounts for the steps of a session that failed beside a call of it
+// that did not come back.
+func (f *facts) stuckWith() {
+	for _, s := range f.steps {
+		stuck := slices.ContainsFunc(f.breaches, func(b *breach) bool {
+			return b.kind == "hung-call" && b.step.Session == s.Session && b.step.begun <= s.begun
+		})
+		if stuck && s.failed() && s.Op == "call" {
+			f.blamed[s.N] = true
+		}
+	}
+}
+
+func tellShutdown(f *facts, group []*breach) telling {
+	b, n := group[0], len(group)
+	limit, _ := shutdownLimit(f.header.Limits, &b.step.Step)
+	t := telling{expected: "within " + within(limit), found: b.value}
+	of := ""
+	if b.label != "" {
+		of = " of " + plain(b.label)
+	}
+	switch b.kind {
+	case "slow-close":
+		t.title = fmt.Sprintf("%s%s took too long", count(n, "close"), of)
+	case "hung-close":
+		t.title = fmt.Sprintf("%s%s did not come back", count(n, "close"), of)
+	case "hung-call":
+		t.title = fmt.Sprintf("%s%s did not end with the time limit", count(n, "call"), of)
+	case "slow-stop":
+		t.title = "the host took too long to end"
+	default:
+		t.title = "the host did not end when it was asked to"
+	}
+	return t
+}

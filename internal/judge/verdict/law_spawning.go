@@ -1,0 +1,144 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/history"
+)
+
+// judgeSpawning is L7: launches per session, and per minute of a label, stay
+// under the scenario's limits.
+func judgeSpawning(f *facts) LawResult {
+	l := f.header.Limits
+	r := LawResult{}
+	if f.isCommand() {
+		l.SpawnsPerSession = 0 // its sessions are its own
+	}
+	switch {
+	case l.SpawnsPerSession > 0 && l.SpawnsPerMinute > 0:
+		r.Expected = fmt.Sprintf("at most %s for a session and %s of a server within a minute", count(l.SpawnsPerSession, "launch"), count(l.SpawnsPerMinute, "launch"))
+	case l.SpawnsPerSession > 0:
+		r.Expected = fmt.Sprintf("at most %s for a session", count(l.SpawnsPerSession, "launch"))
+	case l.SpawnsPerMinute > 0:
+		r.Expected = fmt.Sprintf("at most %s of a server within a minute", count(l.SpawnsPerMinute, "launch"))
+	default:
+		r.Reason = "the scenario sets no limit on launches"
+		return r
+	}
+	mostSession := f.judgePerSession(l.SpawnsPerSession)
+	mostMinute := f.judgePerMinute(l.SpawnsPerMinute)
+	r.Found = fmt.Sprintf("at most %d for a session, %d within a minute", mostSession, mostMinute)
+	if f.isCommand() {
+		r.Found = fmt.Sprintf("at most %d within a minute", mostMinute)
+	}
+	return r
+}
+
+func (f *facts) judgePerSession(limit int) (most int) {
+	bySession := map[sessionKey][]*history.Server{}
+	var keys []sessionKey
+	for _, s := range f.servers {
+		if s.Session == "" {
+			continue
+		}
+		key := sessionKey{s.Label, s.Session}
+		if bySession[key] == nil {
+			keys = append(keys, key)
+		}
+		bySession[key] = append(bySession[key], s)
+	}
+	for _, key := range keys {
+		launched := bySession[key]
+		most = max(most, len(launched))
+		if limit > 0 && len(launched) > limit {
+			f.breaches = append(f.breaches, spawnBreach(key.label, "per session", launched,
+				fmt.Sprintf("session %s: %s, %d allowed", plain(key.name), count(len(launched), "launch"), limit)))
+		}
+	}
+	return most
+}
+
+// judgePerMinute looks at every minute that begins with a launch.
+func (f *facts) judgePerMinute(limit int) (most int) {
+	byLabel := map[string][]*history.Server{}
+	var labels []string
+	for _, s := range f.servers {
+		if byLabel[s.Label] == nil {
+			labels = append(labels, s.Label)
+		}
+		byLabel[s.Label] = append(byLabel[s.Label], s)
+	}
+	for _, label := range labels {
+		launched := byLabel[label]
+		var worst []*history.Server
+		end := 0
+		for begin := range launched {
+			for end < len(launched) && launched[end].Born < launched[begin].Born+int64(time.Minute) {
+				end++
+			}
+			if end-begin > len(worst) {
+				worst = launched[begin:end]
+			}
+		}
+		most = max(most, len(worst))
+		if limit > 0 && len(worst) > limit {
+			f.breaches = append(f.breaches, spawnBreach(label, "per minute", worst,
+				fmt.Sprintf("%s within %s, %d a minute allowed", count(len(worst), "launch"), span(worst[len(worst)-1].Born-worst[0].Born), limit)))
+		}
+	}
+	return most
+}
+
+func spawnBreach(label, cause string, launched []*history.Server, value string) *breach {
+	b := &breach{law: "L7", kind: "respawn", label: label, cause: cause, value: value, like: cause}
+	stillborn, fault := 0, map[string]int{}
+	var gaps []int64
+	for i, s := range launched {
+		b.at = append(b.at, s.Born)
+		if s.Established < 0 {
+			stillborn++
+		}
+		if broken := breakingFault(s); broken != nil {
+			fault[faultName(broken)]++
+		}
+		if i > 0 {
+			gaps = append(gaps, s.Born-launched[i-1].Born)
+		}
+	}
+	text := fmt.Sprintf("%s of %s", count(len(launched), "launch"), plain(label))
+	if len(gaps) > 0 {
+		slices.Sort(gaps)
+		text += fmt.Sprintf(", half of them within %s of the one before", span(gaps[len(gaps)/2]))
+	}
+	text += fmt.Sprintf("; %d never finished a handshake", stillborn)
+	if name, n := mostOf(fault); n > 0 {
+		text += fmt.Sprintf("; %d of them met the fault %q", n, name)
+	}
+	b.story = text + "."
+	return b
+}
+
+// mostOf is the most frequent name, the first in the alphabet of equals.
+func mostOf(counts map[string]int) (name string, n int) {
+	for k, v := range counts {
+		if v > n || v == n && k < name {
+			name, n = k, v
+		}
+	}
+	return name, n
+}
+
+func tellSpawning(f *facts, group []*breach) telling {
+	b, l := group[0], f.header.Limits
+	t := telling{found: b.value}
+	if b.cause == "per minute" {
+		t.title = fmt.Sprintf("%s was launched too often within a minute", plain(b.label))
+		t.expected = fmt.Sprintf("at most %s of %s within a minute", count(l.SpawnsPerMinute, "launch"), plain(b.label))
+		return t
+	}
+	t.title = fmt.Sprintf("%s launched %s too often", count(len(group), "session"), plain(b.label))
+	t.expected = fmt.Sprintf("at most %s for a session", count(l.SpawnsPerSession, "launch"))
+	return t
+}

@@ -1,0 +1,206 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// story is what is known of a survivor, one clause after the other. A clause
+// has a sign: what is the same in every process of which the same is true.
+type story struct{ clauses, signs []string }
+
+func (s *story) add(sign, format string, args ...any) {
+	s.clauses = append(s.clauses, fmt.Sprintf(format, args...))
+	s.signs = append(s.signs, sign)
+}
+
+func (s *story) tell(who string) (text, like string) {
+	if len(s.clauses) == 0 {
+		return "", ""
+	}
+	return sentence(append([]string{who + " " + s.clauses[0]}, s.clauses[1:]...)...), strings.Join(s.signs, "|")
+}
+
+// process names a process for a sentence.
+func process(s *history.Server, id record.Identity, comm string) string {
+	if s != nil {
+		return fmt.Sprintf("%s (pid %d)", plain(s.ID), s.Birth.PID)
+	}
+	return fmt.Sprintf("%s (pid %d)", plain(comm), id.PID)
+}
+
+// survivor tells why a process that should be gone is there: what it waits
+// for, who keeps it waiting, and which words it heard. e may be nil, s too.
+func survivor(s *history.Server, e *record.Evidence, until int64) (text, like string) {
+	var st story
+	id, comm := record.Identity{}, ""
+	if e != nil {
+		id, comm = e.Identity, e.Comm
+		st.waits(e)
+		st.stdin(s, e, until)
+	} else {
+		st.add("unexamined", "could not be examined")
+	}
+	if s != nil {
+		if e == nil {
+			st.sawEOF(s, until)
+		}
+		st.signals(s, e, until)
+	}
+	return st.tell(process(s, id, comm))
+}
+
+// waits says what the process does now.
+func (st *story) waits(e *record.Evidence) {
+	call, _, _ := strings.Cut(e.Syscall, " ")
+	switch {
+	case e.State == "T" || e.State == "t":
+		st.add("stopped", "is stopped (state %s): it handles nothing until it is continued", e.State)
+	case e.State == "R":
+		st.add("running", "is busy on a processor (state R)")
+	case strings.HasPrefix(call, "read(0"):
+		st.add("read", "is blocked in read(0), waiting for its next request")
+	case strings.HasPrefix(call, "write(1") || strings.HasPrefix(call, "write(2"):
+		st.add("write", "is blocked in %s: nobody reads what it says", plain(call))
+	case call != "":
+		st.add("in "+call, "waits in %s", plain(call))
+	case e.Wchan != "" && e.Wchan != "0":
+		st.add("at "+e.Wchan, "sleeps in the kernel at %s", plain(e.Wchan))
+	default:
+		st.add("sleeps", "sleeps (state %s)", plain(e.State))
+	}
+}
+
+// stdin says who could still give it the end of stdin.
+func (st *story) stdin(s *history.Server, e *record.Evidence, until int64) {
+	i := slices.IndexFunc(e.Descriptors, func(d record.Descriptor) bool { return d.FD == 0 })
+	switch {
+	case i < 0:
+		if s != nil {
+			st.sawEOF(s, until)
+		}
+		return
+	case e.Descriptors[i].Target == "/dev/null":
+		st.add("null", "its stdin is /dev/null")
+		return
+	}
+	d := e.Descriptors[i]
+	if writers := writers(d, e.Identity); len(writers) > 0 {
+		st.heldBy(s, e.Identity, writers)
+		return
+	}
+	switch {
+	case s != nil && s.EOF >= 0 && s.EOF <= until:
+		st.sawEOF(s, until)
+	case d.Known:
+		st.add("nobody", "nobody holds the other end of its stdin any more: the end of stdin is there to be read, and it does not read it")
+	default:
+		st.add("unknown", "who holds the other end of its stdin could not be seen")
+	}
+}
+
+// writers are those who can write to the other end. A process is one of its own
+// stdin only by another descriptor than that.
+func writers(d record.Descriptor, self record.Identity) []record.Holder {
+	var all []record.Holder
+	for _, h := range d.Holders {
+		if h.Mode != "read" && (h.Identity != self || h.FD != d.FD) {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+func (st *story) heldBy(s *history.Server, self record.Identity, writers []record.Holder) {
+	var names []string
+	hosts := 0
+	for _, h := range writers {
+		role := h.Role
+		switch {
+		case h.Identity == self:
+			names = append(names, fmt.Sprintf("itself (fd %d)", h.FD))
+			continue
+		case role == "host":
+			hosts++
+		case launchedIt(s, h) && !strings.HasPrefix(role, "server "):
+			hosts++
+			role += ", which launched it,"
+		}
+		if role == "host" || role == "keeper" || role == "bench" {
+			role = "the " + role
+		}
+		names = append(names, fmt.Sprintf("%s (pid %d, fd %d)", plain(role), h.PID, h.FD))
+	}
+	switch held := list(names); {
+	case hosts == len(writers):
+		st.add("held by host", "the write end of its stdin is still held by %s: the host never closed it", held)
+	case hosts > 0:
+		st.add("held by both", "the write end of its stdin is still held by %s: a copy was inherited, so the host's closing its own would not be enough", held)
+	default:
+		st.add("held by others", "the write end of its stdin is held by %s, which inherited a copy: the end of stdin can't come before that is closed too", held)
+	}
+}
+
+func (st *story) sawEOF(s *history.Server, until int64) {
+	switch {
+	case s.EOF < 0 || s.EOF > until:
+		st.add("no eof", "it never read the end of stdin")
+	case ignores(s, "eof"):
+		st.add("ignores eof", "it read the end of stdin at %s and ignores it, as its script says", clock(s.EOF))
+	default:
+		st.add("eof", "it read the end of stdin at %s and is still there", clock(s.EOF))
+	}
+}
+
+// ignores says that the server's script lets it ignore a moment.
+func ignores(s *history.Server, on string) bool {
+	return slices.ContainsFunc(s.Faults, func(f history.FaultMark) bool { return f.On == on && f.Passive })
+}
+
+// signals says which signals reached it.
+func (st *story) signals(s *history.Server, e *record.Evidence, until int64) {
+	var seen []string
+	for _, m := range s.Signals {
+		if m.T <= until {
+			seen = append(seen, fmt.Sprintf("%s at %s", plain(m.Text), clock(m.T)))
+		}
+	}
+	switch {
+	case len(seen) > 0 && ignores(s, "term"):
+		st.add("ignores term", "it caught %s and ignores it, as its script says; SIGKILL never came", list(seen))
+	case len(seen) > 0:
+		st.add("signalled", "it caught %s and is still there; SIGKILL never came", list(seen))
+	case e != nil && len(e.SigPending) > 0:
+		st.add("pending", "%s %s pending, not handled", list(plainAll(e.SigPending)), verb(len(e.SigPending), "is", "are"))
+	case e != nil && slices.Contains(e.SigIgnored, "SIGTERM"):
+		st.add("deaf to term", "it ignores SIGTERM, so whether one was sent can't be told")
+	case e != nil && e.State == "T":
+		st.add("no more signals", "no other signal reached it")
+	default:
+		st.add("no signal", "no signal reached it")
+	}
+}
+
+func plainAll(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = plain(w)
+	}
+	return out
+}
+
+// faultName is a fault for a sentence: "close-stdout" or "reject on
+// initialize".
+func faultName(f *record.Fault) string {
+	switch {
+	case f == nil:
+		return ""
+	case f.On == "order" || f.On == "":
+		return plain(f.Do)
+	}
+	return plain(f.Do + " on " + f.On)
+}

@@ -1,0 +1,212 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// Params say what to look at.
+type Params struct {
+	Self string // the program that is also the fake server and the keeper
+	Out  string // where runs would be saved
+	Tool record.Tool
+}
+
+// peers are the programs that published hosts are written for.
+var peers = []string{"python3", "node", "go", "chromium"}
+
+const (
+	peerWait  = 10 * time.Second
+	trialWait = 60 * time.Second
+)
+
+// Look tries everything. It takes about a second, most of it the trial run.
+func Look(ctx context.Context, p Params) Facts {
+	f := Facts{Untried: map[string]bool{}, Sockets: lookAtSockets(), Disk: lookAtDisk(p.Out)}
+	var wg sync.WaitGroup
+	f.Peers = make([]Peer, len(peers))
+	for i, name := range peers {
+		wg.Go(func() { f.Peers[i] = ask(ctx, name) })
+	}
+	f.lookAtSystem(ctx, p.Self)
+	wg.Wait()
+	f.try(ctx, p)
+	return f
+}
+
+// ask starts a program and has it say its version.
+func ask(ctx context.Context, name string) Peer {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return Peer{Name: name}
+	}
+	ctx, cancel := context.WithTimeout(ctx, peerWait)
+	defer cancel()
+	arg := "--version"
+	if name == "go" {
+		arg = "version"
+	}
+	cmd := exec.CommandContext(ctx, path, arg)
+	cmd.Cancel = func() error { return cmd.Process.Kill() }
+	cmd.WaitDelay = time.Second
+	said, err := cmd.Output()
+	if err != nil {
+		return Peer{Name: name, Path: path, Error: plain(err.Error())}
+	}
+	return Peer{Name: name, Path: path, Version: plain(string(said))}
+}
+
+// plain is the first line of what another program said, made harmless.
+func plain(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, line)
+	return strings.ToValidUTF8(line[:min(len(line), 120)], "")
+}
+
+func lookAtSockets() Sockets {
+	s := Sockets{Wanted: filepath.Clean(os.TempDir()), Max: ledger.MaxSocketPath}
+	dir, err := ledger.NewDir()
+	if err != nil {
+		s.Error = err.Error()
+		return s
+	}
+	_ = ledger.RemoveDir(dir)
+	s.Dir, s.Length = filepath.Dir(dir), ledger.PathLength(dir)
+	return s
+}
+
+// lookAtDisk asks for the folder of the runs, or the nearest above it that is
+// there.
+func lookAtDisk(out string) Disk {
+	dir, err := filepath.Abs(out)
+	if err != nil {
+		return Disk{Dir: out, Error: err.Error()}
+	}
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	free, err := freeBytes(dir)
+	if err != nil {
+		return Disk{Dir: dir, Error: err.Error()}
+	}
+	probe, err := os.MkdirTemp(dir, ".leakbench-doctor-")
+	if err != nil {
+		return Disk{Dir: dir, Error: err.Error()}
+	}
+	_ = os.Remove(probe)
+	return Disk{Dir: dir, Free: free}
+}
+
+// trial is the smallest play that needs everything: a session, a fault, a
+// reconnect, the host's end.
+const trial = `name: doctor
+title: a server exits, and the host reconnects
+servers:
+  only:
+limits: {settle: 3s, confirm: 1s, quiet: 50ms}
+steps:
+  - {open: one, server: only}
+  - call: one
+  - {break: one, with: exit}
+  - open: one
+  - checkpoint: connected
+`
+
+// try plays it with the reference host that does everything right.
+func (f *Facts) try(ctx context.Context, p Params) {
+	ctx, cancel := context.WithTimeout(ctx, trialWait)
+	defer cancel()
+	begun := time.Now()
+	header, v, err := play(ctx, p)
+	f.Trial = Trial{Took: time.Since(begun), Outcome: string(v.Outcome)}
+	if err != nil {
+		f.Trial.Error = plain(err.Error())
+	}
+	for _, d := range v.Doubts {
+		f.Trial.Why = d.Text
+	}
+	for _, finding := range v.Findings {
+		f.Trial.Why = finding.Title
+	}
+	f.Witness = header.Witness
+	if f.Witness.Census == "" {
+		f.Witness = record.Witness{Census: proc.CensusName(), Weak: proc.Weak()}
+	}
+	if f.System = header.System; f.System.OS == "" {
+		f.System = record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), UID: os.Getuid()}
+	}
+}
+
+func play(ctx context.Context, p Params) (header record.Header, v verdict.Verdict, err error) {
+	dir, err := ledger.NewDir() // of the temporary folders one that works
+	if err != nil {
+		return header, v, err
+	}
+	defer func() { err = errors.Join(err, ledger.RemoveDir(dir)) }()
+	s, err := scenarios.Parse("doctor.yaml", []byte(trial))
+	if err != nil {
+		return header, v, err
+	}
+	spec, err := host.Lookup(p.Self, "exact")
+	if err != nil {
+		return header, v, err
+	}
+	failed := runner.Run(ctx, runner.Params{Self: p.Self, Scenario: s, Host: spec, Dir: filepath.Join(dir, "run"), Seed: 1, Tool: p.Tool})
+	run, err := record.Read(filepath.Join(dir, "run"))
+	if failed != nil || err != nil {
+		return header, v, errors.Join(failed, err)
+	}
+	return run.Header, verdict.Judge(run), nil
+}
+
+// serve starts a fake server of ours and says when it has answered, which is
+// when it waits for its stdin.
+func serve(ctx context.Context, self string, look func(pid int)) error {
+	ctx, cancel := context.WithTimeout(ctx, peerWait)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self, "fakeserver", "--lifetime", peerWait.String())
+	cmd.Cancel = func() error { return cmd.Process.Kill() }
+	cmd.WaitDelay = time.Second
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	if _, err := io.ReadAtLeast(out, make([]byte, 1), 1); err != nil {
+		return errors.Join(err, in.Close(), cmd.Wait())
+	}
+	look(cmd.Process.Pid)
+	return errors.Join(in.Close(), cmd.Wait())
+}

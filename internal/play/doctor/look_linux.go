@@ -1,0 +1,209 @@
+package doctor
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/stage/proc"
+)
+
+func (f *Facts) lookAtSystem(ctx context.Context, self string) {
+	f.Pidfd, f.SockDiag, f.Cgroup = says(proc.TryPidfd()), says(proc.TrySockDiag()), says(keeper.TryCgroup())
+	if f.Hidden = says(proc.TryProc()); f.Hidden != "" {
+		f.HiddenAdvice = "mount -t proc proc /proc in this namespace (unshare --mount-proc)"
+	} else if _, err := proc.Identify(1); err != nil {
+		f.HiddenAdvice = "mount /proc without hidepid, or run in the group that its gid= option names"
+		f.Hidden = "processes of other users are hidden: /proc is mounted with hidepid"
+	}
+	f.Yama = firstLine("/proc/sys/kernel/yama/ptrace_scope")
+	f.lookAtEvidence(ctx, self)
+	f.UserSpace = says(inSpace(ctx, syscall.CLONE_NEWUSER, "exit 0", ""))
+	f.PIDSpace = says(inSpace(ctx, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID, "echo $$", "1"))
+	f.LastPID = says(tryLastPID(ctx))
+	f.Files, f.Processes = limitOf(unix.RLIMIT_NOFILE), limitOf(unix.RLIMIT_NPROC)
+	f.PIDMax, _ = strconv.Atoi(firstLine("/proc/sys/kernel/pid_max"))
+	f.TicksPerSecond = ticks()
+	f.Init = lookAtInit()
+}
+
+func says(err error) string {
+	if err == nil {
+		return ""
+	}
+	return plain(err.Error())
+}
+
+func firstLine(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return plain(string(text))
+}
+
+// lookAtEvidence examines a server of ours, and a process of another user if
+// there is one.
+func (f *Facts) lookAtEvidence(ctx context.Context, self string) {
+	err := serve(ctx, self, func(pid int) {
+		f.Own.Unseen = unseenOf(pid)
+	})
+	if err != nil {
+		f.Own.Unseen = append(f.Own.Unseen, "a fake server did not work: "+plain(err.Error()))
+	}
+	pid, who, ok := stranger()
+	if !ok {
+		f.Untried["others"] = true
+		return
+	}
+	f.Other = Sight{Who: who, Unseen: unseenOf(pid)}
+}
+
+func unseenOf(pid int) []string {
+	id, err := proc.Identify(pid)
+	if err != nil {
+		return []string{plain(err.Error())}
+	}
+	var all []string
+	for _, what := range proc.Examine([]record.Identity{id})[0].Unseen {
+		all = append(all, plain(what))
+	}
+	return all
+}
+
+// stranger finds a process of another user that is not a kernel thread: those
+// have no program and nothing to see.
+func stranger() (pid int, who string, ok bool) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			continue
+		}
+		meta, ok := info.Sys().(*syscall.Stat_t)
+		line, _ := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+		if ok && int(meta.Uid) != os.Getuid() && len(line) > 0 {
+			return pid, fmt.Sprintf("pid %d (%s) of user %d", pid, firstLine("/proc/"+e.Name()+"/comm"), meta.Uid), true
+		}
+	}
+	return 0, "", false
+}
+
+// inSpace runs a line of shell in new namespaces and checks what it prints.
+func inSpace(ctx context.Context, flags uintptr, script, want string) error {
+	ctx, cancel := context.WithTimeout(ctx, peerWait)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", script)
+	cmd.Cancel = func() error { return cmd.Process.Kill() }
+	cmd.WaitDelay = time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  flags,
+		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+	}
+	said, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
+		return errors.New(plain(string(exit.Stderr)))
+	}
+	if err != nil {
+		return err
+	}
+	if got := plain(string(said)); got != want {
+		return fmt.Errorf("it printed %q, not %q", got, want)
+	}
+	return nil
+}
+
+// tryLastPID has the next process of a new namespace get the pid after the one
+// that is written.
+func tryLastPID(ctx context.Context) error {
+	const script = `echo 4000 > /proc/sys/kernel/ns_last_pid && sh -c 'echo $$'; exit`
+	return inSpace(ctx, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID, script, "4001")
+}
+
+func limitOf(resource int) Limit {
+	var l unix.Rlimit
+	if unix.Getrlimit(resource, &l) != nil {
+		return Limit{}
+	}
+	finite := func(n uint64) uint64 {
+		if n == unix.RLIM_INFINITY {
+			return 0
+		}
+		return n
+	}
+	return Limit{Soft: finite(l.Cur), Hard: finite(l.Max)}
+}
+
+// ticks is the unit of start times in /proc: AT_CLKTCK of the auxiliary vector
+// (getauxval(3)), pairs of words.
+func ticks() int {
+	const clockTicks, wordBits = 17, strconv.IntSize
+	vector, err := os.ReadFile("/proc/self/auxv")
+	if err != nil {
+		return 0
+	}
+	word := func(at int) uint64 {
+		if wordBits == 32 {
+			return uint64(binary.NativeEndian.Uint32(vector[at:]))
+		}
+		return binary.NativeEndian.Uint64(vector[at:])
+	}
+	const size = wordBits / 8
+	for at := 0; at+2*size <= len(vector); at += 2 * size {
+		if word(at) == clockTicks {
+			return int(word(at + size))
+		}
+	}
+	return 0
+}
+
+// lookAtInit looks twice for zombies below PID 1: one that is there only once
+// is one that it was about to reap.
+func lookAtInit() Init {
+	i := Init{Name: firstLine("/proc/1/comm")}
+	for _, mark := range []string{"/.dockerenv", "/run/.containerenv"} {
+		if _, err := os.Stat(mark); err == nil {
+			i.Container = true
+		}
+	}
+	i.Container = i.Container || strings.Contains(firstLine("/proc/1/environ"), "container=")
+	before := zombiesOfInit()
+	if len(before) == 0 {
+		return i
+	}
+	<-time.After(200 * time.Millisecond) // sleep-ok: what is still there after that is not being reaped
+	for id := range zombiesOfInit() {
+		if before[id] {
+			i.Zombies++
+		}
+	}
+	return i
+}
+
+func zombiesOfInit() map[record.Identity]bool {
+	rows, _ := proc.NewTable().Below(1)
+	found := map[record.Identity]bool{}
+	for _, row := range rows {
+		if row.PPID == 1 && row.State == "Z" {
+			found[row.Identity] = true
+		}
+	}
+	return found
+}

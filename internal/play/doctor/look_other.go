@@ -1,0 +1,27 @@
+//go:build !linux
+
+package doctor
+
+import (
+	"context"
+
+	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/stage/proc"
+)
+
+// lookAtSystem leaves out what only Linux has.
+func (f *Facts) lookAtSystem(context.Context, string) {
+	f.Pidfd, f.SockDiag, f.Cgroup = says(proc.TryPidfd()), says(proc.TrySockDiag()), says(keeper.TryCgroup())
+	for _, name := range []string{
+		"proc", "evidence", "others", "user-namespace", "pid-namespace", "ns-last-pid", "files", "processes", "pid-max", "clock-ticks", "pid-1",
+	} {
+		f.Untried[name] = true
+	}
+}
+
+func says(err error) string {
+	if err == nil {
+		return ""
+	}
+	return plain(err.Error())
+}

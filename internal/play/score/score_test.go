@@ -1,0 +1,88 @@
+package score_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play/score"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+func skipped(op, why string) record.Event {
+	return record.Event{Kind: record.StepSkipped, Step: &record.Step{Op: op, Error: why}}
+}
+
+// inconclusive is a run of a driver that offers neither tick nor reload, with
+// these doubts.
+func inconclusive(doubts []string, events ...record.Event) verdict.Judged {
+	hello := record.Event{Kind: record.HostReady, Hello: &record.Hello{
+		Ops: []string{"open", "call", "close", "stop"}, NotApplicable: map[string]string{"reload": "it has none"},
+	}}
+	j := verdict.Judged{
+		Run:     &record.Run{Header: record.Header{Host: record.Host{Kind: record.KindDriver}}, Events: append([]record.Event{hello}, events...)},
+		Verdict: verdict.Verdict{Outcome: verdict.Inconclusive},
+	}
+	for _, code := range doubts {
+		j.Verdict.Doubts = append(j.Verdict.Doubts, record.Doubt{Code: code, Text: "the text of " + code})
+	}
+	return j
+}
+
+func TestWhatAHostCannotDoIsNotApplicable(t *testing.T) {
+	t.Parallel()
+	unasked := skipped("open", "a command opens by itself")
+	unasked.Step.Unasked = true
+	perRequest := inconclusive([]string{"step-skipped"}, skipped("break", "there is none to break"))
+	perRequest.Run.Header.Host = record.Host{Kind: record.KindGateway, Servers: record.PerRequest}
+	command := inconclusive([]string{"step-skipped"}, skipped("await", "not known"), unasked)
+	command.Run.Header.Host.Kind = record.KindCommand
+	shared := inconclusive([]string{"fault-not-fired"})
+	shared.Run.Header.Host = record.Host{Kind: record.KindGateway, Servers: record.Shared}
+	leaking := inconclusive([]string{"step-skipped"}, skipped("reload", "it has none"))
+	leaking.Verdict.Outcome = verdict.Leak
+	for name, c := range map[string]struct {
+		run    verdict.Judged
+		status score.Status
+		reason string
+	}{
+		"its own word":          {inconclusive([]string{"step-skipped"}, skipped("reload", "it has none"), skipped("reload", "it has none")), score.NotApplicable, "reload: it has none"},
+		"not offered":           {inconclusive([]string{"step-skipped", "fault-not-fired"}, skipped("tick", "not offered")), score.NotApplicable, "tick: not offered"},
+		"its file's word":       {inconclusive([]string{"step-skipped"}, skipped("call", "not in this mode")), score.NotApplicable, "call: not in this mode"},
+		"per request":           {perRequest, score.NotApplicable, "break: there is none to break"},
+		"one for all":           {shared, score.NotApplicable, "it has one server for all of its clients, and this needs more: the text of fault-not-fired"},
+		"a command":             {command, score.NotApplicable, "await: not known"},
+		"no place":              {inconclusive([]string{record.NoPlace}), score.NotApplicable, "this machine: the text of no-place"},
+		"another doubt as well": {inconclusive([]string{"step-skipped", "witnesses-disagree"}, skipped("reload", "it has none")), score.Inconclusive, ""},
+		"for what went before":  {inconclusive([]string{"step-skipped"}, skipped("reload", "it has none"), skipped("close", "no session is open")), score.Inconclusive, ""},
+		"nothing to break":      {inconclusive([]string{"step-skipped"}, skipped("break", "the host does not launch its server again")), score.Inconclusive, ""},
+		"nothing skipped":       {inconclusive([]string{"fault-not-fired"}), score.Inconclusive, ""},
+		"no run":                {verdict.Judged{Verdict: verdict.Judge(nil)}, score.Inconclusive, ""},
+		"a leak is a leak":      {leaking, score.Leak, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := score.Of(c.run, map[string]string{"call": "not in this mode"})
+			assert.Equal(t, c.status, got.Status)
+			assert.Equal(t, c.reason, got.Reason)
+			assert.Len(t, got.Doubts, len(c.run.Verdict.Doubts))
+		})
+	}
+}
+
+func TestFindingsAreFiledUnderTheirLaws(t *testing.T) {
+	t.Parallel()
+	finding := func(law, kind string, s record.Severity) verdict.Finding {
+		return verdict.Finding{Law: law, Kind: kind, Severity: s, Count: 2, Title: "title of " + kind, Fingerprint: "f"}
+	}
+	got := score.Of(verdict.Judged{Run: &record.Run{}, Verdict: verdict.Verdict{Outcome: verdict.Leak, Findings: []verdict.Finding{
+		finding("L1", "superseded", record.SeverityError), finding("L1", "duplicate", record.SeverityError),
+		finding("L4", "zombie", record.SeverityError), finding("L9", "signal-first", record.SeverityWarning),
+	}}}, nil)
+	assert.Equal(t, score.Leak, got.Status)
+	assert.Len(t, got.Errors, 2)
+	assert.Equal(t, "L1", got.Errors[0].Law)
+	assert.Len(t, got.Errors[0].Findings, 2)
+	assert.Equal(t, []score.Broken{{Law: "L9", Findings: []score.Finding{{Kind: "signal-first", Count: 2, Title: "title of signal-first", Fingerprint: "f"}}}}, got.Warnings)
+}

@@ -1,0 +1,202 @@
+package scoring_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	_ "github.com/leakbench/leakbench/fakeserver" // this test binary is also the fake server
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play/score"
+	"github.com/leakbench/leakbench/internal/play/scoring"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/reexec"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+func TestMain(m *testing.M) {
+	if status, ok := reexec.Main(os.Args); ok {
+		os.Exit(status)
+	}
+	// Under the race detector each process sleeps a second at its exit otherwise.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
+	goleak.VerifyTestMain(m)
+}
+
+// table is two reference hosts, and one that does not reload and is out of
+// another scenario, in two scenarios.
+func table(t *testing.T) scoring.Params {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	p := scoring.Params{
+		Self: self, Dir: t.TempDir(), Jobs: 3, Seed: 1, Settle: record.Duration(time.Second), Confirm: record.Duration(300 * time.Millisecond),
+		Again: func(s *scenarios.Scenario, h scoring.Host) []string { return []string{s.Name, h.ID} },
+		Page:  func(path string, _ verdict.Judged) error { return os.WriteFile(path, []byte("page"), 0o600) },
+	}
+	for _, name := range []string{"exact", "naive", "exact"} {
+		spec, err := host.Lookup(self, name)
+		require.NoError(t, err)
+		p.Hosts = append(p.Hosts, scoring.Host{ID: name, Spec: spec})
+	}
+	p.Hosts[2].ID = "../tame"
+	p.Hosts[2].NotApplicable = map[string]string{"reload": "it does not reload"}
+	p.Hosts[2].Scenarios = map[string]host.Limits{"shutdown": {NotApplicable: "it never ends"}}
+	for _, name := range []string{"reload", "shutdown"} {
+		s, err := scenarios.Builtin(name)
+		require.NoError(t, err)
+		p.Scenarios = append(p.Scenarios, s)
+	}
+	return p
+}
+
+// counting notes how many runs there were to play and how many there were.
+func counting(p *scoring.Params) (played, found *int) {
+	played, found = new(int), new(int)
+	p.OnPlan = func(_, have int) { *found = have }
+	p.OnCell = func(score.Cell, int) { *played++ }
+	return played, found
+}
+
+func short(b *score.Board) map[string]string {
+	cells := map[string]string{}
+	for _, c := range b.Cells {
+		text := string(c.Status)
+		for _, e := range c.Errors {
+			text += " " + e.Law
+		}
+		if c.Reason != "" {
+			text += ": " + c.Reason
+		}
+		cells[c.Scenario+" "+c.Host] = text
+	}
+	return cells
+}
+
+func TestBoardIsPlayedOnce(t *testing.T) {
+	t.Parallel()
+	p := table(t)
+	played, found := counting(&p)
+	first, err := scoring.Play(t.Context(), p)
+	require.NoError(t, err)
+	want := map[string]string{
+		"reload exact": "clean", "reload naive": "leak L1", "reload ../tame": "n.a.: reload: it does not reload",
+		"shutdown exact": "clean", "shutdown naive": "leak L2", "shutdown ../tame": "n.a.: it never ends",
+	}
+	assert.Equal(t, want, short(first))
+	assert.Equal(t, 5, *played, "what is not applicable from the start is not played")
+	assert.Equal(t, map[score.Status]int{score.Clean: 2, score.Leak: 2, score.NotApplicable: 2}, first.Count(""))
+	for _, c := range first.Cells {
+		if c.Page == "" {
+			continue
+		}
+		assert.FileExists(t, c.Page)
+		rel, err := filepath.Rel(p.Dir, c.Page)
+		require.NoError(t, err)
+		assert.True(t, filepath.IsLocal(rel), "%s is not in the folder", rel)
+	}
+
+	*played = 0
+	again, err := scoring.Play(t.Context(), p)
+	require.NoError(t, err)
+	assert.Equal(t, want, short(again))
+	assert.Equal(t, [2]int{0, 5}, [2]int{*played, *found}, "nothing has changed, so nothing is played")
+
+	// What a run depends on has changed, of one host.
+	*played = 0
+	p.Hosts[0].Version = "2"
+	_, err = scoring.Play(t.Context(), p)
+	require.NoError(t, err)
+	assert.Equal(t, [2]int{2, 3}, [2]int{*played, *found})
+
+	// Of all: the tool; a scenario's text.
+	*played = 0
+	p.Scenarios = p.Scenarios[:1]
+	source := *p.Scenarios[0]
+	source.Source += "\n# changed\n"
+	p.Scenarios[0] = &source
+	_, err = scoring.Play(t.Context(), p)
+	require.NoError(t, err)
+	assert.Equal(t, [2]int{3, 0}, [2]int{*played, *found})
+}
+
+// lateHost comes up the second time only.
+func lateHost(t *testing.T, self string) scoring.Host {
+	t.Helper()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "late")
+	script := fmt.Sprintf("#!/bin/sh\nmkdir '%s/once' 2>/dev/null && exit 1\nexec '%s' host exact\n", dir, self)
+	require.NoError(t, os.WriteFile(program, []byte(script), 0o755))
+	spec, err := host.Lookup(self, program)
+	require.NoError(t, err)
+	return scoring.Host{ID: "late", Spec: spec}
+}
+
+func TestInconclusiveIsPlayedAgainAlone(t *testing.T) {
+	t.Parallel()
+	p := table(t)
+	p.Hosts, p.Scenarios = []scoring.Host{lateHost(t, p.Self)}, p.Scenarios[:1]
+	var seen []score.Status
+	var left []int
+	p.OnCell = func(c score.Cell, n int) { seen, left = append(seen, c.Status), append(left, n) }
+	board, err := scoring.Play(t.Context(), p)
+	require.NoError(t, err)
+	assert.Equal(t, []score.Status{score.Inconclusive, score.Clean}, seen)
+	assert.Equal(t, []int{1, 0}, left)
+	assert.True(t, board.Cells[0].Again)
+	assert.Equal(t, "alone", filepath.Base(board.Cells[0].Run))
+
+	// That it was played again is still known later; nothing is played a third time.
+	played, found := counting(&p)
+	board, err = scoring.Play(t.Context(), p)
+	require.NoError(t, err)
+	assert.True(t, board.Cells[0].Again)
+	assert.Equal(t, [2]int{0, 1}, [2]int{*played, *found})
+
+	// One at a time is alone from the start.
+	p.Jobs, p.Dir, p.Hosts = 1, t.TempDir(), []scoring.Host{lateHost(t, p.Self)}
+	played, _ = counting(&p)
+	board, err = scoring.Play(t.Context(), p)
+	require.NoError(t, err)
+	assert.Equal(t, score.Inconclusive, board.Cells[0].Status)
+	assert.Equal(t, 1, *played)
+}
+
+func TestStoppedAndGoneOn(t *testing.T) {
+	t.Parallel()
+	p := table(t)
+	p.Jobs, p.Scenarios = 1, p.Scenarios[:1]
+	ctx, cancel := context.WithCancel(t.Context())
+	p.OnCell = func(score.Cell, int) { cancel() }
+	board, err := scoring.Play(ctx, p)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Nil(t, board)
+
+	played, found := counting(&p)
+	board, err = scoring.Play(t.Context(), p)
+	require.NoError(t, err)
+	assert.Len(t, board.Cells, 3)
+	assert.Equal(t, [2]int{2, 1}, [2]int{*played, *found})
+}
+
+func TestWhatIsNotInstalledSaysHowTo(t *testing.T) {
+	t.Parallel()
+	p := table(t)
+	p.Hosts = p.Hosts[:1]
+	p.Hosts[0].File, p.Hosts[0].Argv, p.Hosts[0].Given = "x/host.yaml", []string{"{{install}}/bin/x"}, "x@2"
+	p.Hosts[0].Install, p.Hosts[0].InstallDir = &host.Install{}, filepath.Join(t.TempDir(), "none")
+	played, _ := counting(&p)
+	board, err := scoring.Play(t.Context(), p)
+	require.NoError(t, err)
+	assert.Zero(t, *played)
+	assert.Equal(t, score.NotInstalled, board.Cells[0].Status)
+	assert.Equal(t, "leakbench hosts install x@2", board.Hosts[0].Install)
+}

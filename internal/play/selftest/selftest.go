@@ -1,0 +1,214 @@
+// Package selftest puts hosts on the bench of which it is known what is wrong
+// with them, and looks at whether the bench says so: hosts that break no law,
+// and hosts that break exactly one.
+package selftest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// Healthy is the host that breaks no law.
+const Healthy = "exact"
+
+// Case is a host in a scenario, and what is wrong with it.
+type Case struct {
+	Scenario string `json:"scenario"`
+	Host     string `json:"host"`
+	Law      string `json:"law,omitempty"` // the one that it breaks; "" is none
+	Kind     string `json:"kind,omitempty"`
+}
+
+// mutants are the hosts that break one law, each in a scenario that shows it.
+var mutants = []Case{
+	{"storm", "mutant-l1", "L1", "superseded"},
+	{"grow", "mutant-l1-kept", "L1", "abandoned"},
+	{"crash", "mutant-l2", "L2", "deaf"},
+	{"replace", "mutant-l2", "L2", "deaf"},
+	{"restart", "mutant-l2-term", "L2", "deaf"},
+	{"storm", "mutant-l3", "L3", "killed"},
+	{"reload", "mutant-l3-command", "L3", "twin"},
+	{"reload", "mutant-l3-group", "L3", "bystander"},
+	{"recycled", "mutant-l3-recycled", "L3", "recycled"},
+	{"storm", "mutant-l4", "L4", "zombie"},
+	{"storm", "mutant-l5", "L5", "fd-leak"},
+	{"storm", "mutant-l6", "L6", "host-growth"},
+	{"storm", "mutant-l7", "L7", "respawn"},
+	{"reload", "mutant-l8", "L8", "hung-stop"},
+	{"grow", "mutant-l8-close", "L8", "slow-close"},
+	{"reload", "mutant-l9", "L9", "killed-unasked"},
+	{"reload", "mutant-l9-term", "L9", "signal-first"},
+	{"shutdown", "mutant-l9-hasty", "L9", "cleanup-cut-short"},
+	{"hang", "mutant-l10", "L10", "no-recovery"},
+}
+
+// Cases are all of them: the mutants, and the healthy host in each scenario.
+func Cases() []Case {
+	all := slices.Clone(mutants)
+	for _, name := range scenarios.Names() {
+		all = append(all, Case{Scenario: name, Host: Healthy})
+	}
+	return all
+}
+
+// Result is what the bench said of a case.
+type Result struct {
+	Case
+	OK     bool           `json:"ok"` // the law and the kind that were expected, and nothing else
+	Laws   []string       `json:"laws"`
+	Kinds  []string       `json:"kinds"`
+	Doubts []record.Doubt `json:"doubts"`
+	Error  string         `json:"error,omitempty"` // the run could not be played
+	// Skipped is why the scenario can't be played on this machine: then the case
+	// says nothing, for or against.
+	Skipped string          `json:"skipped,omitempty"`
+	Took    record.Duration `json:"took"`
+	Dir     string          `json:"dir"`
+
+	Verdict verdict.Verdict `json:"-"`
+}
+
+// Params say how to run the cases.
+type Params struct {
+	Self     string // the program, which is also the fake server, the keeper and the hosts
+	Dir      string // folder for the runs
+	Jobs     int    // how many at the same time
+	Tool     record.Tool
+	OnResult func(Result) // sees each result as it comes in; not called concurrently
+}
+
+// Run plays the cases and returns the results in their order. The error says
+// that it was cut short.
+func Run(ctx context.Context, p Params, cases []Case) ([]Result, error) {
+	results := make([]Result, len(cases))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, max(1, p.Jobs))
+	for i, c := range cases {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			r := p.play(ctx, c, filepath.Join(p.Dir, fmt.Sprintf("%03d-%s-%s", i+1, c.Scenario, c.Host)))
+			mu.Lock()
+			defer mu.Unlock()
+			results[i] = r
+			if p.OnResult != nil && ctx.Err() == nil {
+				p.OnResult(r)
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return results, nil
+}
+
+// play is one case.
+func (p Params) play(ctx context.Context, c Case, dir string) Result {
+	begun := time.Now()
+	r := Result{Case: c, Laws: []string{}, Kinds: []string{}, Doubts: []record.Doubt{}, Dir: dir}
+	saved, err := p.run(ctx, c, r.Dir)
+	r.Took = record.Duration(time.Since(begun))
+	if err != nil {
+		r.Error = err.Error()
+		return r
+	}
+	r.Verdict = verdict.Judge(saved)
+	for _, d := range r.Verdict.Doubts {
+		if d.Code == record.NoPlace {
+			r.Skipped = d.Text
+			return r
+		}
+	}
+	r.Doubts = append(r.Doubts, r.Verdict.Doubts...)
+	laws, kinds := map[string]bool{}, map[string]bool{}
+	for _, f := range r.Verdict.Findings {
+		laws[f.Law], kinds[f.Kind] = true, true
+	}
+	r.Laws, r.Kinds = sorted(laws), sorted(kinds)
+	r.OK = slices.Equal(r.Laws, one(c.Law)) && slices.Equal(r.Kinds, one(c.Kind)) && len(r.Doubts) == 0
+	return r
+}
+
+func (p Params) run(ctx context.Context, c Case, dir string) (*record.Run, error) {
+	scenario, err := scenarios.Builtin(c.Scenario)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := host.Lookup(p.Self, c.Host)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	failed := runner.Run(ctx, runner.Params{
+		Self: p.Self, Scenario: scenario, Host: spec, Dir: dir, Seed: 1, Tool: p.Tool,
+		Command: []string{"leakbench", "run", c.Scenario, "--host", c.Host, "--seed", "1"},
+	})
+	saved, err := record.Read(dir)
+	return saved, errors.Join(failed, err)
+}
+
+func sorted(set map[string]bool) []string {
+	return append([]string{}, slices.Sorted(maps.Keys(set))...)
+}
+
+func one(word string) []string {
+	if word == "" {
+		return []string{}
+	}
+	return []string{word}
+}
+
+// Columns of the confusion matrix besides the laws.
+const (
+	None    = "none"    // no law was broken
+	Unclear = "unclear" // inconclusive, or the run failed
+)
+
+// Matrix counts which laws were found (columns) in the runs of hosts that break
+// a law, or None (rows). A run in which several were found counts in several
+// columns.
+func Matrix(results []Result) map[string]map[string]int {
+	matrix := map[string]map[string]int{}
+	for _, r := range results {
+		row := r.Law
+		if row == "" {
+			row = None
+		}
+		if r.Skipped != "" {
+			continue
+		}
+		if matrix[row] == nil {
+			matrix[row] = map[string]int{}
+		}
+		for _, law := range r.Laws {
+			matrix[row][law]++
+		}
+		switch {
+		case r.Error != "" || len(r.Doubts) > 0:
+			matrix[row][Unclear]++
+		case len(r.Laws) == 0:
+			matrix[row][None]++
+		}
+	}
+	return matrix
+}

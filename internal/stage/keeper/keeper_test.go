@@ -1,0 +1,346 @@
+//go:build linux
+
+package keeper_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/stage/proc"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "keeper":
+			os.Exit(keeper.Main(os.Args[2:]))
+		case "bystander":
+			os.Exit(keeper.Bystander())
+		case "lodge":
+			os.Exit(keeper.Lodge(os.Args[2:]))
+		case "innocent":
+			os.Exit(keeper.Innocent())
+		case "tree":
+			tree(os.Args[2:])
+		case "bench":
+			benchThatDies(os.Args[2])
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// tree is a host for these tests: it ignores what it can, starts one child for
+// each argument, prints their pids, and blocks until stdin ends, or for ever.
+//
+//	plain    a child in the host's group
+//	setsid   a child in a session of its own
+//	orphan   a grandchild whose parent exits: it comes home to the keeper
+//	zombie   a child that exits and is not waited for
+//	flood    no child: 9 MiB on stderr
+func tree(kinds []string) {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
+	for _, kind := range kinds {
+		switch kind {
+		case "plain", "setsid":
+			c := exec.Command("sleep", "300")
+			c.SysProcAttr = &syscall.SysProcAttr{Setsid: kind == "setsid"}
+			_ = c.Start()
+			fmt.Println(kind, c.Process.Pid)
+		case "orphan":
+			out, _ := exec.Command("sh", "-c", "sleep 300 </dev/null >/dev/null 2>&1 & echo $!").Output()
+			fmt.Println(kind, strings.TrimSpace(string(out)))
+		case "zombie":
+			p, _ := os.StartProcess("/bin/true", []string{"true"}, &os.ProcAttr{})
+			fmt.Println(kind, p.Pid)
+		case "flood":
+			line := strings.Repeat("x", 1<<20)
+			for range 9 {
+				fmt.Fprint(os.Stderr, line)
+			}
+			fmt.Println(kind, 0)
+		}
+	}
+	fmt.Println("ready", os.Getpid())
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(3)
+}
+
+// benchThatDies starts a keeper and a host and says so; the test kills it.
+func benchThatDies(dir string) {
+	self, _ := os.Executable()
+	k, err := keeper.Start(context.Background(), keeper.Params{Self: self, Dir: dir, Log: filepath.Join(dir, "..", "log")})
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	h, err := k.StartHost(context.Background(), keeper.HostParams{Argv: []string{self, "tree", "plain", "setsid", "orphan"}})
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	fmt.Println("keeper", k.Hello.PID)
+	_, _ = io.Copy(os.Stdout, h.Stdout)
+	select {}
+}
+
+type fixture struct {
+	*keeper.Keeper
+	host  *keeper.Host
+	exits chan keeper.Exited
+	pids  map[string]int
+	dir   string
+
+	killed bool
+}
+
+// bare is a keeper without a host.
+func bare(t *testing.T) *fixture {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	f := &fixture{exits: make(chan keeper.Exited, 100), dir: t.TempDir()}
+	sockets, err := os.MkdirTemp("", "lbk")
+	require.NoError(t, err)
+	f.Keeper, err = keeper.Start(t.Context(), keeper.Params{
+		Self: self, Dir: sockets, Log: filepath.Join(f.dir, "keeper.log"), OnExit: func(e keeper.Exited) { f.exits <- e },
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		assert.NoError(t, f.Close())
+		if f.killed {
+			_ = os.RemoveAll(sockets)
+		}
+		assert.NoDirExists(t, sockets, "the keeper removes its folder")
+	})
+	return f
+}
+
+func start(t *testing.T, kinds ...string) *fixture {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	f := bare(t)
+	f.host, err = f.StartHost(t.Context(), keeper.HostParams{
+		Argv: append([]string{self, "tree"}, kinds...), Stderr: filepath.Join(f.dir, "host.log"),
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { f.host.Stdin.Close(); f.host.Stdout.Close() })
+	f.pids = readPIDs(t, f.host.Stdout)
+	return f
+}
+
+// readPIDs reads "kind pid" lines up to and with "ready".
+func readPIDs(t *testing.T, r io.Reader) map[string]int {
+	t.Helper()
+	pids := map[string]int{}
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		kind, pid, _ := strings.Cut(lines.Text(), " ")
+		n, err := strconv.Atoi(pid)
+		require.NoError(t, err, lines.Text())
+		pids[kind] = n
+		if kind == "ready" {
+			return pids
+		}
+	}
+	t.Fatal("the host did not get ready")
+	return nil
+}
+
+func (f *fixture) identify(t *testing.T) []record.Identity {
+	t.Helper()
+	var ids []record.Identity
+	for kind, pid := range f.pids {
+		if kind == "flood" {
+			continue
+		}
+		id, err := proc.Identify(pid)
+		require.NoError(t, err, kind)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func (f *fixture) exit(t *testing.T) keeper.Exited {
+	t.Helper()
+	select {
+	case e := <-f.exits:
+		return e
+	case <-time.After(30 * time.Second):
+		t.Fatal("no exit was told")
+		return keeper.Exited{}
+	}
+}
+
+func gone(t *testing.T, ids []record.Identity) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for _, id := range ids {
+		assert.NoError(t, proc.WaitGone(ctx, id), "pid %d", id.PID)
+	}
+}
+
+func TestCensusSeesEveryKindOfDescendant(t *testing.T) {
+	t.Parallel()
+	f := start(t, "plain", "setsid", "orphan", "zombie")
+	require.True(t, f.Hello.Subreaper)
+	var census *record.Census
+	require.Eventually(t, func() bool { // the zombie's exit is not announced
+		var err error
+		census, err = f.Census(t.Context())
+		require.NoError(t, err)
+		for _, p := range census.Processes {
+			if p.PID == f.pids["zombie"] {
+				return p.State == "Z"
+			}
+		}
+		return false
+	}, 10*time.Second, 5*time.Millisecond)
+	require.NotNil(t, census.Host)
+	assert.Equal(t, f.host.Process.Identity, census.Host.Identity)
+	assert.Equal(t, census.Host.PID, census.Host.PGID, "the host leads a group of its own")
+	parents := map[int]int{}
+	for _, p := range census.Processes {
+		parents[p.PID] = p.PPID
+	}
+	assert.Equal(t, f.pids["ready"], parents[f.pids["plain"]])
+	assert.Equal(t, f.pids["ready"], parents[f.pids["setsid"]])
+	assert.Equal(t, f.pids["ready"], parents[f.pids["zombie"]])
+	assert.Equal(t, f.Hello.PID, parents[f.pids["orphan"]], "an orphan comes home")
+}
+
+func TestSweepLeavesNothing(t *testing.T) {
+	t.Parallel()
+	f := start(t, "plain", "setsid", "orphan", "zombie")
+	ids := f.identify(t)
+	swept, err := f.Sweep(t.Context())
+	require.NoError(t, err)
+	gone(t, ids)
+	var pids []int
+	for _, p := range swept {
+		pids = append(pids, p.PID)
+	}
+	for _, kind := range []string{"plain", "setsid", "orphan", "ready"} {
+		assert.Contains(t, pids, f.pids[kind], kind)
+	}
+	census, err := f.Census(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, census.Processes)
+}
+
+func TestExitsAreTold(t *testing.T) {
+	t.Parallel()
+	f := start(t, "orphan")
+	orphan, err := proc.Identify(f.pids["orphan"])
+	require.NoError(t, err)
+	require.NoError(t, f.Signal(t.Context(), orphan, "SIGUSR1")) // SIGTERM is ignored by inheritance
+	e := f.exit(t)
+	assert.Equal(t, orphan, e.Identity)
+	assert.Equal(t, record.Exit{Code: -1, Signal: "SIGUSR1"}, e.Exit)
+	assert.False(t, e.Host)
+	f.host.Stdin.Close()
+	e = f.exit(t)
+	assert.Equal(t, f.host.Process.Identity, e.Identity)
+	assert.Equal(t, record.Exit{Code: 3}, e.Exit)
+	assert.True(t, e.Host)
+}
+
+func TestSignalRefusesStrangers(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	stranger := exec.CommandContext(t.Context(), "sleep", "300")
+	stranger.WaitDelay = time.Second
+	require.NoError(t, stranger.Start())
+	t.Cleanup(func() { _ = stranger.Process.Kill(); _ = stranger.Wait() })
+	id, err := proc.Identify(stranger.Process.Pid)
+	require.NoError(t, err)
+	require.Error(t, f.Signal(t.Context(), id, "SIGKILL"), "not below the keeper")
+	reused := f.host.Process.Identity
+	reused.Start++
+	require.Error(t, f.Signal(t.Context(), reused, "SIGKILL"), "the pid, but not the process")
+	require.Error(t, f.Signal(t.Context(), f.host.Process.Identity, "SIGNONSENSE"))
+}
+
+func TestFloodedStderrIsCapped(t *testing.T) {
+	t.Parallel()
+	f := start(t, "flood")
+	f.host.Stdin.Close()
+	f.exit(t)
+	assert.Eventually(t, func() bool {
+		log, err := os.ReadFile(filepath.Join(f.dir, "host.log"))
+		return err == nil && strings.HasSuffix(string(log), "[leakbench: cut off after 8 MiB]\n")
+	}, 10*time.Second, 5*time.Millisecond)
+}
+
+func TestHostThatCannotStart(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	_, err := f.StartHost(t.Context(), keeper.HostParams{Argv: []string{"no-such-program-anywhere"}})
+	require.ErrorContains(t, err, "no-such-program-anywhere")
+}
+
+// A bench that is killed leaves nothing: its end of the socket is enough.
+func TestDeadBenchLeavesNothing(t *testing.T) {
+	t.Parallel()
+	base, err := os.MkdirTemp("", "lbk")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(base) })
+	dir := filepath.Join(base, "s")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	self, err := os.Executable()
+	require.NoError(t, err)
+	bench := exec.CommandContext(t.Context(), self, "bench", dir)
+	bench.WaitDelay = 5 * time.Second
+	out, err := bench.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, bench.Start())
+	f := &fixture{pids: readPIDs(t, out)}
+	ids := f.identify(t)
+	require.Len(t, ids, 5)
+	require.NoError(t, bench.Process.Kill())
+	gone(t, ids)
+	_ = bench.Wait()
+	assert.NoDirExists(t, dir)
+}
+
+// A keeper that is killed takes the host with it, by the kernel's hand.
+func TestDeadKeeperTakesTheHostAlong(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	sockets, err := os.MkdirTemp("", "lbk")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(sockets) })
+	k, err := keeper.Start(t.Context(), keeper.Params{Self: self, Dir: sockets, Log: filepath.Join(t.TempDir(), "log")})
+	require.NoError(t, err)
+	h, err := k.StartHost(t.Context(), keeper.HostParams{Argv: []string{self, "tree"}})
+	require.NoError(t, err)
+	t.Cleanup(func() { h.Stdin.Close(); h.Stdout.Close() })
+	readPIDs(t, h.Stdout)
+	require.NoError(t, proc.Signal(k.Hello.Identity, syscall.SIGKILL))
+	gone(t, []record.Identity{h.Process.Identity})
+	<-k.Done()
+	_, err = k.Census(t.Context())
+	require.ErrorIs(t, err, keeper.ErrGone)
+	_ = k.Close()
+	if k.Hello.Cgroup != "" {
+		_ = os.Remove(k.Hello.Cgroup)
+	}
+}

@@ -1,0 +1,110 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/proc"
+)
+
+// maxStderr caps what is kept of a host's stderr, in bytes.
+const maxStderr = 8 << 20
+
+// startHost starts the host with the two fds that came with the command. The
+// reaper waits for it, as for everything else below the keeper.
+func (k *process) startHost(c command) (host, bystander *record.Process, err error) {
+	files, ok := k.in.take(2)
+	if !ok {
+		return nil, nil, errors.New("no stdio came with the command")
+	}
+	defer files[0].Close()
+	defer files[1].Close()
+	if len(c.Argv) == 0 {
+		return nil, nil, errors.New("no command")
+	}
+	path, err := exec.LookPath(c.Argv[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	stderr, err := k.stderrPipe(c.Stderr)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer stderr.Close()
+	env := c.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	attr := &os.ProcAttr{Dir: c.Dir, Env: env, Files: []*os.File{files[0], files[1], stderr}}
+	// Until the host's identity is known the reaper must not take it for a
+	// stranger that came home.
+	k.live.Lock()
+	defer k.live.Unlock()
+	k.lodge = nil
+	start := k.startPlain
+	if c.Place != "" {
+		start = k.startPlaced
+	}
+	row, err := start(path, c, attr)
+	if err != nil {
+		return nil, nil, err
+	}
+	k.host = row.Identity
+	if c.Bystander {
+		bystander = k.startBystander(row.Identity)
+	}
+	return row, bystander, nil
+}
+
+// startPlain starts the host right below the keeper. The caller holds live.
+func (k *process) startPlain(path string, c command, attr *os.ProcAttr) (*record.Process, error) {
+	p, err := k.spawn(path, c.Argv, attr, "")
+	if err != nil {
+		return nil, fmt.Errorf("failed to start %s: %w", c.Argv[0], err)
+	}
+	pid := p.Pid
+	if c.Files > 0 {
+		if err := limitFiles(pid, c.Files); err != nil {
+			_ = p.Kill()
+			_ = p.Release()
+			return nil, fmt.Errorf("failed to limit the host's open files: %w", err)
+		}
+	}
+	_ = p.Release()
+	row, err := proc.NewTable().One(pid)
+	if err != nil {
+		return nil, fmt.Errorf("failed to identify the host: %w", err)
+	}
+	return &row, nil
+}
+
+// stderrPipe returns the write end of a pipe that is drained into a file, up
+// to the cap and into nothing after that: a host may flood its stderr, and
+// must never block on it.
+func (k *process) stderrPipe(path string) (*os.File, error) {
+	if path == "" {
+		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	}
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		log.Close()
+		return nil, err
+	}
+	go func() {
+		defer log.Close()
+		defer r.Close()
+		if n, _ := io.Copy(log, io.LimitReader(r, maxStderr)); n == maxStderr {
+			fmt.Fprintf(log, "\n[leakbench: cut off after %d MiB]\n", maxStderr>>20)
+		}
+		_, _ = io.Copy(io.Discard, r)
+	}()
+	return w, nil
+}

@@ -1,0 +1,42 @@
+package ledger_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/stage/ledger"
+)
+
+// Not parallel: the environment is the process's.
+func TestNewDir(t *testing.T) {
+	base, err := os.MkdirTemp("/tmp", "lt-")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	long := filepath.Join(base, strings.Repeat("l", 120))
+	require.NoError(t, os.Mkdir(long, 0o755))
+	for name, c := range map[string]struct{ tmp, runtimeDir, in string }{
+		"TMPDIR fits":            {base, "/nowhere", base},
+		"TMPDIR is too long":     {long, base, base},
+		"both are too long":      {long, long, "/tmp"},
+		"TMPDIR is not there":    {filepath.Join(base, "no"), base, base},
+		"TMPDIR is no full path": {"x", "", "/tmp"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("TMPDIR", c.tmp)
+			t.Setenv("XDG_RUNTIME_DIR", c.runtimeDir)
+			dir, err := ledger.NewDir()
+			require.NoError(t, err)
+			defer os.RemoveAll(dir)
+			assert.Equal(t, c.in, filepath.Dir(dir))
+			info, err := os.Stat(dir)
+			require.NoError(t, err)
+			assert.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+			assert.Less(t, len(dir)+16, 104)
+		})
+	}
+}

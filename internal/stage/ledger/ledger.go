@@ -1,0 +1,233 @@
+// Package ledger is both ends of the birth socket: each fake server dials it,
+// hands in its birth certificate, and keeps the connection for life. Its end
+// is the server's death, whatever the cause, so nothing is polled and no pid
+// is mistaken for another. What the notes and orders mean is not known here.
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/birth"
+)
+
+// Codes of the doubts that a ledger reports.
+const (
+	DoubtAccept   = "ledger-accept"        // a connection could not be accepted
+	DoubtStranger = "ledger-stranger"      // a peer of another run, with an unknown label, or without a certificate
+	DoubtGarbage  = "ledger-garbage"       // a peer sent what is no message
+	DoubtIdentity = "ledger-identity"      // a peer's process could not be identified
+	DoubtRefused  = "ledger-refused-order" // a server could not obey an order
+)
+
+// Times a ledger waits. A dead peer never makes it wait: these are for peers
+// that live and do not do their part.
+const (
+	defaultBirthWait = 10 * time.Second // for a certificate
+	goneWait         = 2 * time.Second  // for a process to be gone after its connection ended
+	writeWait        = 5 * time.Second  // for a peer to take a line
+)
+
+// socketName is the ledger's socket in its folder.
+const socketName = "ledger.sock"
+
+// Params say what a ledger is for.
+type Params struct {
+	Dir     string                     // where the socket is made; see NewDir
+	Run     string                     // the token that every certificate must carry
+	Scripts map[string]json.RawMessage // label -> script; other labels are refused
+	Seed    uint64                     // of the run, for what a script leaves to chance
+
+	// OnEvent gets Born, Ready, RPC, Faulted, SawEOF, SawSignal, WroteStderr, Bye, Died,
+	// Lost and Doubted events, those of one server in order, from many
+	// goroutines. Seq and T are left to the receiver. Births of one label come
+	// in the order of their launch numbers. It may call Order and Cut, but not
+	// Close.
+	OnEvent func(record.Event)
+	// Identify and WaitGone are what package proc offers under these names.
+	Identify func(pid int) (record.Identity, error)
+	WaitGone func(context.Context, record.Identity) error
+	// Describe is what the process table shows of a peer. It is asked where a
+	// server's own numbers are those of another pid namespace; nil: they stay.
+	Describe func(pid int) (record.Process, error)
+
+	// BirthWait is how long a peer may take for its certificate; 0 is 10 s.
+	BirthWait time.Duration
+}
+
+// Ledger is the bench's end.
+type Ledger struct {
+	p        Params
+	listener *net.UnixListener
+	ctx      context.Context
+	stop     context.CancelCauseFunc
+	wg       sync.WaitGroup
+
+	// births keeps the order of launch numbers and of Born events the same.
+	births   sync.Mutex
+	launches map[string]int
+	reserved map[string]*reservation // by server id; given to launchers
+
+	mu    sync.Mutex
+	conns map[*net.UnixConn]struct{}
+	peers map[string]*peer // by server id; only those connected
+}
+
+// Listen opens the birth socket in p.Dir.
+func Listen(p Params) (*Ledger, error) {
+	if p.OnEvent == nil || p.Identify == nil || p.WaitGone == nil {
+		return nil, errors.New("ledger: OnEvent, Identify and WaitGone must be set")
+	}
+	if p.BirthWait == 0 {
+		p.BirthWait = defaultBirthWait
+	}
+	path := filepath.Join(p.Dir, socketName)
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("ledger: the socket path %q has %d bytes, the system allows %d", path, len(path), maxSocketPath)
+	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("failed to open the birth socket: %w", err)
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	l := &Ledger{
+		p: p, listener: listener, ctx: ctx, stop: stop,
+		launches: map[string]int{}, reserved: map[string]*reservation{},
+		conns: map[*net.UnixConn]struct{}{},
+		peers: map[string]*peer{},
+	}
+	l.wg.Add(1)
+	go l.accept()
+	return l, nil
+}
+
+// Path is the socket's path, for the argv of the servers.
+func (l *Ledger) Path() string { return filepath.Join(l.p.Dir, socketName) }
+
+// Attested says how a peer's pid is learned: "SO_PEERCRED", "LOCAL_PEERPID",
+// or "none" where the server's own word must do.
+func (l *Ledger) Attested() string { return attested }
+
+// ErrNotConnected is what Order and Cut return for a server that is not
+// connected: it was never born, or it is dead.
+var ErrNotConnected = errors.New("not connected to the ledger")
+
+var errClosed = errors.New("the bench closed the ledger")
+
+// Order sends do to a server.
+func (l *Ledger) Order(server string, do json.RawMessage) error {
+	p, err := l.peer(server)
+	if err != nil {
+		return err
+	}
+	if err := p.order(birth.Order{Do: do}); err != nil {
+		return fmt.Errorf("failed to send an order to %s: %w", server, err)
+	}
+	return nil
+}
+
+// Cut drops the connection of a server, which then is Lost, and takes the
+// bench for dead. It is there to test what a run makes of it.
+func (l *Ledger) Cut(server string) error {
+	p, err := l.peer(server)
+	if err != nil {
+		return err
+	}
+	p.cut.Store(true)
+	return p.conn.Close()
+}
+
+// Close ends all connections, and with them all servers, and returns when
+// nothing of the ledger runs any more. Servers that were still connected are
+// reported as Lost.
+func (l *Ledger) Close() error {
+	l.stop(errClosed)
+	err := l.listener.Close()
+	l.mu.Lock()
+	for c := range l.conns {
+		_ = c.Close()
+	}
+	l.mu.Unlock()
+	l.wg.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (l *Ledger) peer(server string) (*peer, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.peers[server]
+	if p == nil {
+		return nil, fmt.Errorf("%s: %w", server, ErrNotConnected)
+	}
+	return p, nil
+}
+
+func (l *Ledger) accept() {
+	defer l.wg.Done()
+	for {
+		c, err := l.listener.AcceptUnix()
+		if err != nil {
+			if l.ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+				return
+			}
+			l.doubt("", DoubtAccept, err.Error())
+			if !l.pause(100 * time.Millisecond) {
+				return
+			}
+			continue
+		}
+		if !l.track(c) {
+			_ = c.Close()
+			return
+		}
+		go l.serve(c)
+	}
+}
+
+// pause waits before the next try where the cause (out of descriptors) does
+// not go away at once. It reports whether the ledger is still open.
+func (l *Ledger) pause(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-l.ctx.Done():
+		return false
+	}
+}
+
+// track makes Close know of c, under the lock that Close takes, so that no
+// connection is accepted behind its back.
+func (l *Ledger) track(c *net.UnixConn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ctx.Err() != nil {
+		return false
+	}
+	l.conns[c] = struct{}{}
+	l.wg.Add(1)
+	return true
+}
+
+func (l *Ledger) untrack(c *net.UnixConn) {
+	l.mu.Lock()
+	delete(l.conns, c)
+	l.mu.Unlock()
+	_ = c.Close()
+	l.wg.Done()
+}
+
+func (l *Ledger) doubt(server, code, text string) {
+	l.p.OnEvent(record.Event{Kind: record.Doubted, Server: server, Doubt: &record.Doubt{Code: code, Text: clip(text)}})
+}

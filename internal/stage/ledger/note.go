@@ -1,0 +1,100 @@
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/birth"
+)
+
+// maxText caps what a peer may put into one field of a run file, in bytes.
+const maxText = 1024
+
+// maxTargets caps how many processes a fault can name.
+const maxTargets = 256
+
+// maxStderr is how many events a peer's stderr may make: no law looks at them.
+const maxStderr = 64
+
+// note turns a line from a server into an event.
+func (p *peer) note(line []byte) {
+	if p.blind != nil {
+		// It lives, and could not be identified: no witness can be called.
+		p.doubt(DoubtIdentity, fmt.Sprintf("pid %d could not be identified: %v", p.birth.PID, p.blind))
+		p.blind = nil
+	}
+	p.take(line)
+}
+
+// take is note without a look at whose word it is.
+func (p *peer) take(line []byte) {
+	e, err := decodeNote(line)
+	if err != nil {
+		p.doubt(DoubtGarbage, err.Error())
+		return
+	}
+	e.Server = p.id
+	if e.Kind == record.WroteStderr {
+		if p.written++; p.written > maxStderr {
+			return
+		}
+	}
+	if e.Kind == record.Doubted {
+		p.doubt(e.Doubt.Code, e.Doubt.Text)
+		return
+	}
+	p.l.p.OnEvent(e)
+}
+
+// decodeNote is a note as an event without its server.
+func decodeNote(line []byte) (record.Event, error) {
+	var n birth.Note
+	if err := json.Unmarshal(line, &n); err != nil {
+		return record.Event{}, fmt.Errorf("a line that is no note: %w", err)
+	}
+	e := record.Event{}
+	switch n.Note {
+	case birth.NoteReady:
+		e.Kind = record.Ready
+	case birth.NoteEOF:
+		e.Kind = record.SawEOF
+	case birth.NoteSignal:
+		e.Kind, e.Signal = record.SawSignal, clip(n.Text)
+		e.Text = clip(n.Stdin)
+	case birth.NoteBye:
+		e.Kind, e.Text = record.Bye, clip(n.Text)
+	case birth.NoteStderr:
+		e.Kind, e.Text = record.WroteStderr, clip(n.Text)
+	case birth.NoteRefuse:
+		e.Kind, e.Doubt = record.Doubted, &record.Doubt{Code: DoubtRefused, Text: clip(n.Text)}
+	case birth.NoteRPC:
+		r := record.RPCInfo{}
+		if err := json.Unmarshal(n.Data, &r); err != nil {
+			return e, fmt.Errorf("an rpc note without its data: %w", err)
+		}
+		r.Method, r.ID, r.Tool, r.Phase = clip(r.Method), clip(r.ID), clip(r.Tool), clip(r.Phase)
+		r.Session = clip(r.Session)
+		e.Kind, e.RPC = record.RPC, &r
+	case birth.NoteFault:
+		f := record.Fault{}
+		if err := json.Unmarshal(n.Data, &f); err != nil {
+			return e, fmt.Errorf("a fault note without its data: %w", err)
+		}
+		f.On, f.Do, f.Detail = clip(f.On), clip(f.Do), clip(f.Detail)
+		f.Targets = f.Targets[:min(len(f.Targets), maxTargets)]
+		e.Kind, e.Fault = record.Faulted, &f
+	default:
+		return e, fmt.Errorf("a note of the unknown kind %q", clip(n.Note))
+	}
+	return e, nil
+}
+
+// clip cuts s to maxText bytes, at the start of a character.
+func clip(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText], "") + "…"
+}

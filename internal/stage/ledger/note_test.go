@@ -1,0 +1,52 @@
+package ledger
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/birth"
+)
+
+// TestNothingIsLostOnTheWire: package birth has its own copies of two shapes
+// of a run file, because servers must not import package record.
+func TestNothingIsLostOnTheWire(t *testing.T) {
+	t.Parallel()
+	rpc := birth.RPC{Method: "m", ID: "1", Tool: "t", Phase: "received"}
+	assert.Equal(t, rpc, birth.RPC(record.RPCInfo(rpc)), "the fields are the same")
+	fault := birth.Fault{On: "call", Do: "exit", Detail: "d", Passive: true, Breaks: true}
+	assert.Equal(t, fault, birth.Fault(record.Fault(fault)))
+	for kind, data := range map[string]any{birth.NoteRPC: rpc, birth.NoteFault: fault} {
+		raw, err := json.Marshal(data)
+		require.NoError(t, err)
+		line, err := json.Marshal(birth.Note{Note: kind, Data: raw})
+		require.NoError(t, err)
+		e, err := decodeNote(line)
+		require.NoError(t, err)
+		if kind == birth.NoteRPC {
+			assert.Equal(t, record.RPCInfo(rpc), *e.RPC)
+		} else {
+			assert.Equal(t, record.Fault(fault), *e.Fault)
+		}
+	}
+}
+
+// FuzzNote: no line from a peer makes an event that is more than a peer may
+// say.
+func FuzzNote(f *testing.F) {
+	f.Add([]byte(`{"note":"rpc","data":{"method":"ping","phase":"received"}}`))
+	f.Add([]byte(`{"note":"fault","data":{"on":"call","do":"exit"}}`))
+	f.Add([]byte(`{"note":"bye","text":"x"}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		e, err := decodeNote(line)
+		if err != nil {
+			return
+		}
+		assert.NotEmpty(t, e.Kind)
+		assert.Empty(t, e.Server)
+		assert.LessOrEqual(t, len(e.Text), maxText+len("…"))
+	})
+}

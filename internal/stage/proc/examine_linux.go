@@ -1,0 +1,206 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
+)
+
+// maxThreads is how many threads of one process are asked what they wait for.
+const maxThreads = 64
+
+// Examine gathers what can be known of each process, in the order of ids. It
+// never fails: what could not be read is named in Unseen, with the reason.
+// Holders carry the name of their command as Role.
+func Examine(ids []record.Identity) []record.Evidence {
+	x := examiner{r: newReader(), table: NewTable(), now: sinceBoot()}
+	found := make([]record.Evidence, len(ids))
+	for i, id := range ids {
+		found[i] = x.one(id)
+	}
+	x.findHolders(found)
+	return found
+}
+
+type examiner struct {
+	r     *reader
+	table *Table
+	now   time.Duration // since boot
+}
+
+// sinceBoot is on the clock of start times: it counts suspends.
+func sinceBoot() time.Duration {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}
+
+func (x *examiner) one(id record.Identity) record.Evidence {
+	e := record.Evidence{Process: record.Process{Identity: id}}
+	row, err := x.table.One(id.PID)
+	if err == nil && row.Identity != id {
+		err = fmt.Errorf("pid %d belongs to another process by now: %w", id.PID, ErrGone)
+	}
+	if err != nil {
+		e.Unseen = append(e.Unseen, "anything: "+err.Error())
+		return e
+	}
+	e.Process = row
+	if x.now > 0 {
+		e.Age = record.Duration(max(0, x.now-time.Duration(id.Start)*nanosPerTick))
+	}
+	if row.State == "Z" {
+		e.Unseen = append(e.Unseen, "descriptors, signals and system call: a zombie has none any more")
+		return e
+	}
+	x.exe(&e)
+	x.waitsFor(&e)
+	x.signals(&e)
+	x.descriptors(&e)
+	if Gone(id) {
+		e.Unseen = append(e.Unseen, "whether all of this is its own: it ended while it was looked at")
+	}
+	return e
+}
+
+func unseen(e *record.Evidence, what string, err error) {
+	e.Unseen = append(e.Unseen, what+": "+reason(err))
+}
+
+func reason(err error) string {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno.Error()
+	}
+	return err.Error()
+}
+
+func (x *examiner) exe(e *record.Evidence) {
+	target, err := os.Readlink(procPath(e.PID, "exe"))
+	if err != nil {
+		unseen(e, "exe", err)
+		return
+	}
+	e.Exe = text.Name(target)
+}
+
+// waitsFor tells what the process is blocked in. A program with threads parks
+// most of them: one that reads stdin says more than the leader, which is what
+// is told otherwise.
+func (x *examiner) waitsFor(e *record.Evidence) {
+	thread, failed := 0, ErrGone
+	tids := x.r.threads(e.PID) // the leader first
+	for _, tid := range tids[:min(len(tids), maxThreads)] {
+		call, err := x.call(e.PID, tid)
+		if err != nil {
+			failed = err
+			continue
+		}
+		if thread == 0 || readsStdin(call) {
+			thread, e.Syscall = tid, call
+		}
+		if readsStdin(call) {
+			break
+		}
+	}
+	if thread == 0 {
+		unseen(e, "syscall", failed)
+		thread = e.PID
+	}
+	wchan, err := x.r.line(e.PID, threadFile(thread, "wchan"))
+	if err != nil {
+		unseen(e, "wchan", err)
+		return
+	}
+	if name := string(wchan); name != "0" { // runs, or this user may not see it
+		e.Wchan = text.Name(name)
+	}
+}
+
+func readsStdin(call string) bool {
+	return strings.HasSuffix(call, "(0)") && (strings.HasPrefix(call, "read") || strings.HasPrefix(call, "recv"))
+}
+
+func threadFile(tid int, file string) string {
+	return "task/" + strconv.Itoa(tid) + "/" + file
+}
+
+func procPath(pid int, file string) string {
+	return "/proc/" + strconv.Itoa(pid) + "/" + file
+}
+
+// call names the system call that a thread is blocked in: "read(0)", "futex",
+// "" outside of one.
+func (x *examiner) call(pid, tid int) (string, error) {
+	line, err := x.r.line(pid, threadFile(tid, "syscall"))
+	if err != nil {
+		return "", err
+	}
+	return callName(string(line)), nil
+}
+
+// callName reads "NUMBER ARG0 ... SP PC", "-1 SP PC" (blocked, but in no call)
+// or "running" (proc_pid_syscall(5)).
+func callName(line string) string {
+	fields := strings.Fields(line)
+	if len(fields) < 2 {
+		return ""
+	}
+	number, err := strconv.Atoi(fields[0])
+	if err != nil || number < 0 {
+		return ""
+	}
+	if name, ok := callsOnFD[number]; ok {
+		fd, _ := strconv.ParseUint(strings.TrimPrefix(fields[1], "0x"), 16, 64)
+		return fmt.Sprintf("%s(%d)", name, int32(fd))
+	}
+	if name, ok := calls[number]; ok {
+		return name
+	}
+	return fmt.Sprintf("syscall %d", number)
+}
+
+// signals reads the sets of /proc/PID/status.
+func (x *examiner) signals(e *record.Evidence) {
+	text, err := x.r.whole(e.PID, "status")
+	if err != nil {
+		unseen(e, "signals", err)
+		return
+	}
+	sets := map[string]uint64{}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ":")
+		if set, err := strconv.ParseUint(strings.TrimSpace(value), 16, 64); err == nil && strings.HasPrefix(name, "S") {
+			sets[name] = set
+		}
+	}
+	e.SigPending = setNames(sets["SigPnd"]|sets["ShdPnd"], maxSignal)
+	e.SigIgnored = setNames(sets["SigIgn"], lastNamed)
+	e.SigCaught = setNames(sets["SigCgt"], lastNamed)
+}
+
+// lastNamed is the last signal below the real-time ones, which every Go
+// program catches and nobody asks for.
+const lastNamed = 31
+
+// setNames names the signals of a set in which signal n is bit n-1.
+func setNames(set uint64, last int) []string {
+	var names []string
+	for n := 1; n <= last; n++ {
+		if set&(1<<(n-1)) != 0 {
+			names = append(names, SignalName(syscall.Signal(n)))
+		}
+	}
+	return names
+}

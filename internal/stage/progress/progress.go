@@ -1,0 +1,240 @@
+// Package progress shows a run while it runs: one status line on a terminal, a
+// plain line for each milestone elsewhere.
+package progress
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
+)
+
+// Mode is how progress is shown.
+type Mode int
+
+// The modes.
+const (
+	None Mode = iota
+	Plain
+	Live
+)
+
+const (
+	redrawEvery = 80 * time.Millisecond
+	barWidth    = 20
+)
+
+// Params say what is shown where.
+type Params struct {
+	Out            io.Writer
+	Mode           Mode
+	Scenario, Host string
+	Steps          int // about how many steps there are
+	Width          int // columns of the terminal; 0: not known
+	Limits         record.Limits
+}
+
+// Line is the progress of one run. Its methods are safe from any goroutine.
+type Line struct {
+	p     Params
+	begun time.Time
+
+	mu     sync.Mutex
+	lives  *history.Lives
+	done   int
+	doing  string
+	since  time.Duration // when a checkpoint began that has not ended; 0: there is none
+	faults int
+
+	lines chan string // of a plain show, for the goroutine that writes
+	stop  chan struct{}
+	over  chan struct{}
+}
+
+// backlog is how many plain lines may wait for a reader that does not read;
+// the ones after that are dropped: a run must not wait for its audience.
+const backlog = 1000
+
+// Start begins to show a run.
+func Start(p Params) *Line {
+	p.Scenario, p.Host = printable(p.Scenario), printable(p.Host)
+	l := &Line{
+		p: p, begun: time.Now(), lives: history.New(),
+		lines: make(chan string, backlog), stop: make(chan struct{}), over: make(chan struct{}),
+	}
+	switch p.Mode {
+	case Live:
+		go l.redraw()
+	case Plain:
+		l.say("%s on %s\n", p.Scenario, p.Host)
+		go l.write()
+	default:
+		close(l.over)
+	}
+	return l
+}
+
+func (l *Line) say(format string, args ...any) {
+	select {
+	case l.lines <- fmt.Sprintf(format, args...):
+	default:
+	}
+}
+
+func (l *Line) write() {
+	defer close(l.over)
+	for {
+		select {
+		case line := <-l.lines:
+			fmt.Fprint(l.p.Out, line)
+		case <-l.stop:
+			for len(l.lines) > 0 {
+				fmt.Fprint(l.p.Out, <-l.lines)
+			}
+			return
+		}
+	}
+}
+
+// Event takes note of an event. It never waits for who reads the output.
+func (l *Line) Event(e record.Event) {
+	if l.p.Mode == None {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lives.Apply(e)
+	switch e.Kind {
+	case record.StepBegun:
+		l.doing = Describe(*e.Step)
+	case record.StepEnded, record.StepSkipped:
+		l.done++
+	case record.Faulted:
+		l.faults++
+	case record.HostReady:
+		if e.Hello != nil && e.Hello.Limits != nil {
+			l.p.Limits = *e.Hello.Limits
+		}
+	case record.CheckpointBegun:
+		l.doing, l.since = printable(e.Checkpoint.Name), time.Since(l.begun)
+	case record.CheckpointEnded:
+		l.done++
+		l.since = 0
+		if l.p.Mode == Plain {
+			l.milestone(*e.Checkpoint)
+		}
+	}
+}
+
+func (l *Line) milestone(c record.Checkpoint) {
+	state := "as it must be"
+	if !c.Quiet {
+		state = "NOT as it must be"
+	}
+	l.say("  %s: %d live, %d spawned, %s after %v\n", printable(c.Name), len(l.lives.Alive()), len(l.lives.Servers()), state,
+		c.Waited.D().Round(time.Millisecond))
+}
+
+// Describe is a step in a few words.
+func Describe(s record.Step) string {
+	words := []string{s.Op}
+	for _, w := range []string{s.Session, s.Detail} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	return printable(strings.Join(words, " "))
+}
+
+// printable keeps what a scenario file or a host wrote from steering the
+// terminal.
+func printable(s string) string {
+	return text.Sanitize(s, '?', "")
+}
+
+func (l *Line) redraw() {
+	defer close(l.over)
+	redraw(l.p.Out, l.stop, func() string {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.line(time.Since(l.begun))
+	})
+}
+
+// redraw shows a line again and again until stop is closed, and clears it then.
+func redraw(out io.Writer, stop <-chan struct{}, line func() string) {
+	ticker := time.NewTicker(redrawEvery)
+	defer ticker.Stop()
+	for {
+		// A terminal that has become narrower meanwhile cuts it: autowrap is off.
+		fmt.Fprintf(out, "\r\x1b[?7l%s\x1b[K\x1b[?7h", line())
+		select {
+		case <-ticker.C:
+		case <-stop:
+			fmt.Fprint(out, "\r\x1b[K")
+			return
+		}
+	}
+}
+
+// line is what is shown after some time, with what matters first: a narrow
+// terminal cuts the rest.
+func (l *Line) line(took time.Duration) string {
+	wide := barWidth
+	if l.p.Width < 110 {
+		wide = barWidth / 2
+	}
+	steps := max(l.p.Steps, l.done, 1)
+	filled := wide * l.done / steps
+	bar := strings.Repeat("█", filled) + strings.Repeat("░", wide-filled)
+	text := fmt.Sprintf("%s on %s %s %d/%d  live %d  faults %d  %.1fs", l.p.Scenario, l.p.Host, bar, l.done, steps, len(l.lives.Alive()), l.faults, took.Seconds())
+	// A checkpoint takes as long as the host takes to clean up, which nothing before it tells: only what it takes at
+	// the most is known, unless the machine is too busy to look.
+	if l.since > 0 {
+		most := max(l.p.Limits.Settle.D()+l.p.Limits.Confirm.D()-(took-l.since), 0)
+		text += fmt.Sprintf(", <%.0fs left at checkpoint %s", math.Ceil(most.Seconds()), l.doing)
+	} else {
+		text += left(took, l.done, steps) + "  " + l.doing
+	}
+	if l.p.Width >= 110 {
+		text += fmt.Sprintf("  (%d spawned)", len(l.lives.Servers()))
+	}
+	return cut(strings.TrimRight(text, " "), l.p.Width)
+}
+
+// cut keeps a line within so many columns: 0 is any.
+func cut(text string, columns int) string {
+	runes := []rune(text)
+	if columns <= 1 || len(runes) <= columns {
+		return text
+	}
+	return strings.TrimRight(string(runes[:columns-1]), " ") + "…"
+}
+
+// left guesses the time that remains, once enough has gone by to guess from.
+func left(took time.Duration, done, steps int) string {
+	if done < 3 || done >= steps || took < time.Second {
+		return ""
+	}
+	rest := took / time.Duration(done) * time.Duration(steps-done)
+	if rest < time.Second {
+		return ""
+	}
+	return fmt.Sprintf(", ~%.0fs left", rest.Seconds())
+}
+
+// Stop ends the show and clears the status line.
+func (l *Line) Stop() {
+	select {
+	case <-l.stop:
+	default:
+		close(l.stop)
+	}
+	<-l.over
+}

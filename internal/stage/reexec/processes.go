@@ -1,0 +1,60 @@
+// Package reexec is what the program turns into when it executes itself
+// again: the keeper, and the drivers of the built-in hosts. (The fake server
+// is dispatched earlier, in the init of package fakeserver, before the heavy
+// packages are initialised.) A test binary that calls Main from TestMain can
+// therefore play every part in a run, without a build.
+package reexec
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/leakbench/leakbench/hosts/gosdk"
+	"github.com/leakbench/leakbench/hosts/mcpgo"
+	"github.com/leakbench/leakbench/internal/cpuload"
+	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/subject/gateway"
+	"github.com/leakbench/leakbench/internal/subject/oneshot"
+	"github.com/leakbench/leakbench/internal/subject/refhost"
+)
+
+// Main runs the process that the arguments ask for and returns its exit
+// status. ok is false where they ask for none.
+func Main(args []string) (status int, ok bool) {
+	if len(args) < 2 {
+		return 0, false
+	}
+	switch args[1] {
+	case "keeper":
+		return keeper.Main(args[2:]), true
+	case "bystander":
+		return keeper.Bystander(), true
+	case cpuload.Arg:
+		return cpuload.Main(), true
+	case "lodge":
+		return keeper.Lodge(args[2:]), true
+	case "innocent":
+		return keeper.Innocent(), true
+	case "host":
+		return hostMain(args[2:]), true
+	}
+	return 0, false
+}
+
+func hostMain(args []string) int {
+	switch {
+	case len(args) == 1 && args[0] == "oneshot":
+		return oneshot.Main()
+	case len(args) == 1 && args[0] == "front":
+		return gateway.Main()
+	case len(args) == 1 && args[0] == "mcp-go":
+		return mcpgo.Main()
+	case len(args) == 1 && args[0] == "go-sdk":
+		return gosdk.Main()
+	case len(args) == 1 && slices.Contains(slices.Concat(refhost.Names(), refhost.Mutants()), args[0]):
+		return refhost.Main(args[0])
+	}
+	fmt.Fprintf(os.Stderr, "leakbench host NAME runs the driver of a built-in host: %v, mcp-go, go-sdk\n", refhost.Names())
+	return 2
+}

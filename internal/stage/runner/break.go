@@ -1,0 +1,145 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// breakServer orders the newest working server of a session, or of a label, to
+// commit a fault, and waits until it says that it does.
+func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
+	step := record.Step{Op: "break", Session: s.Session, Label: s.Label, Detail: s.With.Do}
+	if step.Label == "" {
+		step.Label = r.labelOf(s.Session)
+	}
+	step.Label = first(step.Label, r.planned[s.Session])
+	if why, foreign := r.foreign(step.Label); foreign {
+		step.Unasked = true
+		r.skip(step, why)
+		return nil
+	}
+	if r.sharing == record.PerRequest {
+		r.skip(step, "no server is alive between two requests: there is none to break")
+		return nil
+	}
+	if r.Host.SessionsUnknown() { // servers are not told apart by session
+		step.Session = ""
+		if !slices.Contains(r.labels, step.Label) {
+			step.Label = r.labels[0]
+		}
+	}
+	if r.barren {
+		r.skip(step, "the host does not launch its server again")
+		return nil
+	}
+	step, begun := r.begin(step), time.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no working server to break within %v", r.Start))
+	defer cancel()
+	err := r.breakNewest(limited, step, s)
+	// A driver host is asked to open its session anew; a command either
+	// reconnects by itself or never will.
+	r.barren = err != nil && r.Host.SessionsUnknown()
+	r.end(step, begun, err)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil // the plan says that the fault must fire
+}
+
+// breakNewest tries the next one where the host has ended the server before
+// the order reached it.
+func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Step) error {
+	order, err := json.Marshal(s.With)
+	if err != nil {
+		return err
+	}
+	for {
+		target, err := r.newest(ctx, step)
+		if err != nil {
+			return err
+		}
+		refused := r.ledger.Order(target, order)
+		var fired bool
+		err = r.wait(ctx, func(l *history.Lives) bool {
+			srv := l.Server(target)
+			fired = slices.ContainsFunc(srv.Faults, func(f history.FaultMark) bool { return f.On == "order" && f.Do == s.With.Do })
+			return !srv.Alive() || fired && s.With.Do != "exit"
+		})
+		if err != nil {
+			return cmp.Or(refused, err)
+		}
+		if fired {
+			return nil
+		}
+	}
+}
+
+// newest waits for a working server of the step's.
+func (r *run) newest(ctx context.Context, step record.Step) (target string, err error) {
+	err = r.wait(ctx, func(l *history.Lives) bool {
+		for _, srv := range slices.Backward(l.Alive()) {
+			mine := srv.Life == len(l.Hosts()) && srv.Label == step.Label && (step.Session == "" || srv.Session == step.Session)
+			if mine && srv.Established >= 0 && srv.Broken < 0 {
+				target = srv.ID
+				return true
+			}
+		}
+		return r.host.end
+	})
+	if err == nil && target == "" {
+		err = errHostGone
+	}
+	return target, err
+}
+
+// awaitNotice waits until a host that is a command has noticed that its server
+// does not work any more: until it has launched the next one, or has ended this
+// one. Until then there is nothing to hold against it, and nothing to clear it.
+// A driver is asked to open its session anew; the clients of a gateway have
+// called in vain.
+func (r *run) awaitNotice(ctx context.Context) error {
+	if !r.isCommand() || r.gone() || r.barren {
+		return nil
+	}
+	r.mu.Lock()
+	broken := unnoticed(r.lives)
+	r.mu.Unlock()
+	if broken == nil {
+		return nil
+	}
+	step, begun := r.begin(record.Step{Op: string(scenarios.OpAwait), Label: broken.Label, Detail: "relaunch"}), time.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf(
+		"the host has neither launched %s again within %v nor ended %s, which is broken: whether it has noticed is not known", broken.Label, r.Start, broken.ID))
+	defer cancel()
+	err := r.wait(limited, func(l *history.Lives) bool { return r.host.end || unnoticed(l) == nil })
+	r.barren = err != nil
+	r.end(step, begun, err)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// unnoticed is the newest server of its label in the host's present life, where
+// that is broken and alive.
+func unnoticed(l *history.Lives) *history.Server {
+	newest := map[string]bool{}
+	for _, s := range slices.Backward(l.Servers()) {
+		if s.Life != len(l.Hosts()) || newest[s.Label] {
+			continue
+		}
+		newest[s.Label] = true
+		if s.Broken != history.Never && s.Alive() {
+			return s
+		}
+	}
+	return nil
+}

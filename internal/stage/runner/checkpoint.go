@@ -1,0 +1,363 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// lookMin and lookMax bound how often the census is taken while a checkpoint
+// waits: a zombie that is reaped, or a wrapper that exits, sends no word.
+const (
+	lookMin = 10 * time.Millisecond
+	lookMax = 200 * time.Millisecond
+)
+
+// checkpoint waits until the state is what it must be, or until it is clear
+// that it will not be in time, and writes down what it saw.
+func (r *run) checkpoint(ctx context.Context, name string, live map[string]int) error {
+	cp := record.Checkpoint{Name: name, HostGone: r.gone(), Wants: r.wants(live)}
+	r.forgetAtHostEnd(cp.HostGone)
+	r.emit(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
+	begun := time.Now()
+	quiet, state, err := r.settle(ctx, cp, r.limits.Settle.D(), r.limits.Quiet.D())
+	if err != nil {
+		return err
+	}
+	r.emitCensus(record.CensusSettled, name, state.census)
+	if !quiet {
+		if err := r.confirm(ctx, cp, state); err != nil {
+			return err
+		}
+	}
+	cp.Quiet, cp.Waited = quiet, record.Duration(time.Since(begun))
+	r.emit(record.Event{Kind: record.CheckpointEnded, Checkpoint: &cp})
+	return nil
+}
+
+// forgetAtHostEnd has the survivors waited for once more after the host's end:
+// what leaked below a living host may still go with it.
+func (r *run) forgetAtHostEnd(gone bool) {
+	if !gone || r.forgot {
+		return
+	}
+	r.forgot = true
+	clear(r.known)
+	clear(r.missed)
+}
+
+// confirm gathers the evidence on the survivors and watches them on: one that
+// goes after all is late, one that stays is leaked.
+func (r *run) confirm(ctx context.Context, cp record.Checkpoint, s *state) error {
+	if err := r.evidence(ctx, s.survivors()); err != nil {
+		return err
+	}
+	_, s, err := r.settle(ctx, cp, r.limits.Confirm.D(), r.limits.Quiet.D())
+	if err != nil {
+		return err
+	}
+	r.emitCensus(record.CensusConfirm, cp.Name, s.census)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range s.survivors() {
+		r.known[id] = true
+	}
+	for _, want := range s.missing {
+		r.missed[want.Label+"\x00"+want.Session] = true
+	}
+	return nil
+}
+
+// wants is what must be alive now: one server for each open session, and no
+// other. Where sessions are unknown: at most one server of each label, and none
+// once the host is gone.
+func (r *run) wants(live map[string]int) []record.Want {
+	if r.gone() {
+		return nil
+	}
+	if r.Host.SessionsUnknown() {
+		var wants []record.Want
+		for _, label := range r.labels {
+			wants = append(wants, record.Want{Label: label, Live: 1, AtMost: true, Spare: r.resident})
+		}
+		return wants
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept := r.kept()
+	var wants []record.Want
+	for label, n := range live {
+		wants = append(wants, record.Want{Label: label, Live: n})
+	}
+	for name, s := range r.sessions {
+		if _, told := live[s.label]; told {
+			continue
+		}
+		n := 0
+		if s.state == record.SessionOpen {
+			n = 1
+		}
+		wants = append(wants, record.Want{Label: s.label, Session: name, Live: n, Spare: kept[name]})
+	}
+	slices.SortFunc(wants, func(a, b record.Want) int {
+		return strings.Compare(a.Label+"\x00"+a.Session, b.Label+"\x00"+b.Session)
+	})
+	return wants
+}
+
+// kept are the sessions whose servers the host means to keep although they have
+// ended: of each label, the last ones, as many as its profile says.
+func (r *run) kept() map[string]int {
+	var ended []string
+	for name, s := range r.sessions {
+		if s.state == record.SessionEnded {
+			ended = append(ended, name)
+		}
+	}
+	slices.SortFunc(ended, func(a, b string) int { return r.sessions[b].changed - r.sessions[a].changed })
+	kept, perLabel := map[string]int{}, map[string]int{}
+	for _, name := range ended {
+		label := r.sessions[name].label
+		if perLabel[label]++; perLabel[label] <= r.resident {
+			kept[name] = 1
+		}
+	}
+	return kept
+}
+
+// state is what a look at a checkpoint saw that should not be.
+type state struct {
+	census  *record.Census
+	extra   []record.Identity // servers, and after the host's end anything
+	zombies []record.Identity
+	missing []record.Want
+	unclear []string // the witnesses do not agree yet
+}
+
+func (s *state) survivors() []record.Identity {
+	ids := slices.Concat(s.extra, s.zombies)
+	slices.SortFunc(ids, func(a, b record.Identity) int { return a.PID - b.PID })
+	return slices.Compact(ids)
+}
+
+func (s *state) right() bool {
+	return len(s.extra)+len(s.zombies)+len(s.missing)+len(s.unclear) == 0
+}
+
+// settle looks until the state has been right for the time quiet, at most for
+// the time limit. What an earlier checkpoint has waited for is not waited for
+// again, but is in the returned state.
+func (r *run) settle(ctx context.Context, cp record.Checkpoint, limit, quiet time.Duration) (bool, *state, error) {
+	patience := newPatience(limit)
+	var rightSince time.Time
+	pause := lookMin
+	for {
+		changed := r.changedChan()
+		all, waitFor, err := r.look(ctx, cp)
+		if err != nil {
+			return false, nil, err
+		}
+		now := time.Now()
+		switch {
+		case !waitFor.right():
+			rightSince = time.Time{}
+		case rightSince.IsZero():
+			rightSince, pause = now, quiet
+		case now.Sub(rightSince) >= quiet:
+			return all.right(), all, nil
+		}
+		left := patience.left(now)
+		if left <= 0 {
+			return all.right(), all, nil
+		}
+		if err := untilChange(ctx, changed, min(pause, left)); err != nil {
+			return false, nil, err
+		}
+		pause = min(2*pause, lookMax)
+	}
+}
+
+// untilChange waits for the next event, which changed stands for, but not
+// longer than most.
+func untilChange(ctx context.Context, changed <-chan struct{}, most time.Duration) error {
+	timer := time.NewTimer(max(most, time.Millisecond))
+	defer timer.Stop()
+	select {
+	case <-changed:
+	case <-timer.C:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func (r *run) changedChan() chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.changed
+}
+
+// look takes a census and holds it against the ledger and the wants. The
+// second state leaves out what an earlier checkpoint has waited for.
+func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *state, err error) {
+	census, err := r.keeper.Census(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		return nil, nil, fmt.Errorf("failed to take a census: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all = &state{census: census}
+	servers, parents := map[record.Identity]bool{}, maps.Clone(r.adopters)
+	parents[r.keeper.Hello.PID] = true
+	for _, s := range r.lives.Alive() {
+		servers[s.Birth.Identity] = true
+		parents[s.Birth.PID] = true // its zombies are its own: nobody else can wait for them
+	}
+	extra, missing := r.lives.Judge(cp.Wants)
+	for _, s := range extra {
+		all.extra = append(all.extra, s.Birth.Identity)
+	}
+	all.missing = missing
+	inCensus, rows := map[record.Identity]bool{}, rowsOf(census)
+	for _, p := range census.Processes {
+		inCensus[p.Identity] = true
+		switch {
+		case p.State == "Z":
+			if !parents[p.PPID] {
+				all.zombies = append(all.zombies, p.Identity)
+			}
+		case cp.HostGone || r.isLeft(p, rows):
+			all.extra = append(all.extra, p.Identity)
+		case r.isOurs(p) && !servers[p.Identity]:
+			all.unclear = append(all.unclear, fmt.Sprintf("pid %d is a fake server without a birth certificate", p.PID))
+		}
+	}
+	for id := range servers {
+		if !inCensus[id] {
+			all.unclear = append(all.unclear, fmt.Sprintf("the ledger calls pid %d alive, the census does not see it", id.PID))
+		}
+	}
+	return all, r.unknown(all), nil
+}
+
+// isOurs knows a fake server of this run by the token in its argv.
+func (r *run) isOurs(p record.Process) bool {
+	return len(p.Args) > 1 && p.Args[1] == "fakeserver" && slices.Contains(p.Args, r.id)
+}
+
+// isLauncher knows by the token what carries a server's command line and is
+// none: it may be gone at the next checkpoint.
+func (r *run) isLauncher(p record.Process) bool {
+	return !r.isOurs(p) && slices.ContainsFunc(p.Args, func(arg string) bool { return strings.Contains(arg, r.id) })
+}
+
+// unknown leaves out what an earlier checkpoint has waited for.
+func (r *run) unknown(all *state) *state {
+	known := func(id record.Identity) bool { return r.known[id] }
+	return &state{
+		census:  all.census,
+		extra:   slices.DeleteFunc(slices.Clone(all.extra), known),
+		zombies: slices.DeleteFunc(slices.Clone(all.zombies), known),
+		missing: slices.DeleteFunc(slices.Clone(all.missing), func(w record.Want) bool {
+			return r.missed[w.Label+"\x00"+w.Session]
+		}),
+		unclear: all.unclear,
+	}
+}
+
+func (r *run) emitCensus(role record.CensusRole, checkpoint string, census *record.Census) {
+	census.Role, census.Checkpoint = role, checkpoint
+	r.emit(record.Event{Kind: record.CensusTaken, Census: census})
+}
+
+// evidence examines survivors and names who holds the other ends of their
+// descriptors.
+func (r *run) evidence(ctx context.Context, ids []record.Identity) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := r.keeper.Evidence(ctx, ids)
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if !errors.Is(err, keeper.ErrGone) {
+			r.doubt("no-evidence", "the survivors could not be examined: %v", err)
+		}
+		return nil
+	}
+	r.mu.Lock()
+	names := map[record.Identity]string{r.host.id: "host", r.keeper.Hello.Identity: "keeper"}
+	for _, s := range r.lives.Servers() {
+		names[s.Birth.Identity] = "server " + s.ID
+	}
+	r.mu.Unlock()
+	for i := range found {
+		if name, ok := names[found[i].Identity]; ok {
+			found[i].Server = strings.TrimPrefix(name, "server ")
+		}
+		for _, d := range found[i].Descriptors {
+			for j, h := range d.Holders {
+				if name, ok := names[h.Identity]; ok {
+					d.Holders[j].Role = name
+				} else if h.PID == os.Getpid() {
+					d.Holders[j].Role = "bench"
+				}
+			}
+		}
+	}
+	r.emit(record.Event{Kind: record.EvidenceTaken, Evidence: found})
+	return nil
+}
+
+// lacksFinalCheckpoint says that the scenario itself did not look once the
+// host was gone.
+func (r *run) lacksFinalCheckpoint() bool {
+	return slices.Contains(r.Scenario.Plan(r.Seed).Checkpoints, scenarios.FinalCheckpoint)
+}
+
+// sample takes a census now and then, for the curves. It returns a function
+// that ends that.
+func (r *run) sample(ctx context.Context) func() {
+	ctx, cancel := context.WithCancel(ctx)
+	every := r.Sample
+	if every == 0 {
+		every = 250 * time.Millisecond
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		for {
+			census, err := r.keeper.Census(ctx)
+			if err != nil {
+				return // a checkpoint will say so
+			}
+			for i := range census.Processes {
+				if !r.isLauncher(census.Processes[i]) {
+					census.Processes[i].Args = nil
+				}
+			}
+			r.emitCensus(record.CensusSample, "", census)
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+		}
+	}()
+	return func() { cancel(); <-over }
+}

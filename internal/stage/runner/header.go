@@ -1,0 +1,169 @@
+package runner
+
+import (
+	"os"
+	"runtime"
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+func (r *run) header() record.Header {
+	hello := r.keeper.Hello
+	return record.Header{
+		ID: r.id, Tool: r.Tool, Seed: r.Seed,
+		System: record.System{
+			OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid(),
+		},
+		Witness: record.Witness{
+			Ledger: r.ledger.Attested(), Census: hello.Census, Subreaper: hello.Subreaper, Cgroup: hello.Cgroup, Weak: hello.Weak,
+		},
+		Scenario: record.Scenario{
+			Name: r.Scenario.Name, Title: r.Scenario.Title, File: r.Scenario.File, Reports: r.Scenario.Reports, Source: r.Scenario.Source,
+		},
+		Host:   recorded(r.Host),
+		Limits: r.limits, Plan: r.plan(), Command: record.Redact(r.Command),
+	}
+}
+
+func recorded(h host.Spec) record.Host {
+	out := h.Recorded()
+	out.Command = record.Redact(out.Command)
+	return out
+}
+
+// Limits are those of the run, as far as they are known before the host has said
+// what it needs.
+func (p Params) Limits() record.Limits { return effectiveLimits(p, p.Host.Profile) }
+
+// effectiveLimits are the scenario's, with the times that the host declares
+// for itself and those that the user insists on.
+func effectiveLimits(p Params, profile record.Profile) record.Limits {
+	l := p.Scenario.Limits
+	own := p.Host.Scenarios[p.Scenario.Name]
+	l.Settle = first(p.Settle, own.Settle, profile.Settle, l.Settle)
+	l.Confirm = first(p.Confirm, own.Confirm, profile.Confirm, l.Confirm)
+	l.Close = first(own.Close, max(l.Close, profile.Settle))
+	l.Stop = first(own.Stop, max(l.Stop, profile.Stop))
+	if n := p.Host.Launches; n > 1 {
+		l.SpawnsPerSession, l.SpawnsPerMinute = l.SpawnsPerSession*n, l.SpawnsPerMinute*n
+	}
+	switch {
+	case p.Host.Recorded().Servers == record.PerRequest:
+		l.SpawnsPerSession, l.SpawnsPerMinute = 0, 0 // it is its way
+	case p.Host.SessionsUnknown() && l.SpawnsPerMinute == 0:
+		l.SpawnsPerMinute = commandSpawns(p.Scenario)
+	}
+	if own.SpawnsPerSession > 0 {
+		l.SpawnsPerSession = own.SpawnsPerSession
+	}
+	if own.SpawnsPerMinute > 0 {
+		l.SpawnsPerMinute = own.SpawnsPerMinute
+	}
+	l.Controls = true
+	return l
+}
+
+// declared is the profile that the bench knew, with what the host itself says
+// in its place.
+func declared(known record.Profile, said *record.Profile) record.Profile {
+	p := *said
+	p.Settle, p.Confirm, p.Stop = first(p.Settle, known.Settle), first(p.Confirm, known.Confirm), first(p.Stop, known.Stop)
+	p.Resident = max(p.Resident, known.Resident)
+	return p
+}
+
+// first is the first value that says something.
+func first[T comparable](values ...T) T {
+	var nothing T
+	for _, v := range values {
+		if v != nothing {
+			return v
+		}
+	}
+	return nothing
+}
+
+// hostLabels are the servers that the host can launch. A driver is given all
+// of them, and so is who has a config file; any other only the one that its
+// {{server}} stands for: the one that the scenario breaks, else the first that
+// does something wrong.
+func hostLabels(p Params) []string {
+	if p.Host.HoldsAll() {
+		var all []string
+		for _, s := range p.Scenario.Servers {
+			all = append(all, s.Label)
+		}
+		return all
+	}
+	sessions := sessionLabels(p.Scenario.Steps, map[string]string{})
+	for _, step := range p.Scenario.Expand() {
+		if step.Op != scenarios.OpBreak {
+			continue
+		}
+		if label := step.Label; label != "" {
+			return []string{label}
+		}
+		if label := sessions[step.Session]; label != "" {
+			return []string{label}
+		}
+	}
+	for _, optional := range []bool{false, true} {
+		for _, s := range p.Scenario.Servers {
+			if len(s.Script.Faults) > 0 && s.Optional == optional {
+				return []string{s.Label}
+			}
+		}
+	}
+	return []string{p.Scenario.Servers[0].Label}
+}
+
+// commandSpawns is how often a command may launch its server within a minute,
+// where the scenario does not say so: its sessions are its own, but a host that
+// launches a server a second for no reason is in a hot loop.
+func commandSpawns(s *scenarios.Scenario) int {
+	reasons := 0
+	for _, step := range s.Expand() {
+		if step.Op == scenarios.OpBreak {
+			reasons++
+		}
+	}
+	return 60 + 3*reasons
+}
+
+func sessionLabels(steps []scenarios.Step, into map[string]string) map[string]string {
+	for _, s := range steps {
+		if s.Op == scenarios.OpOpen && s.Label != "" {
+			into[s.Session] = s.Label
+		}
+		sessionLabels(s.Steps, into)
+		for _, lane := range s.Lanes {
+			sessionLabels(lane, into)
+		}
+	}
+	return into
+}
+
+// plan is the scenario's, less the servers that the host is not given.
+func (r *run) plan() record.Plan {
+	plan := r.Scenario.Plan(r.Seed)
+	mine := func(label string) bool { return slices.Contains(r.labels, label) }
+	kept := record.Plan{Checkpoints: plan.Checkpoints}
+	for _, l := range plan.Labels {
+		if !mine(l.Label) {
+			continue
+		}
+		if r.Host.SessionsUnknown() { // how often it reconnects is its own business
+			l.Launches = min(l.Launches, 1)
+		}
+		kept.Labels = append(kept.Labels, l)
+	}
+	for _, f := range plan.Faults {
+		if mine(f.Label) {
+			kept.Faults = append(kept.Faults, f)
+		}
+	}
+	return kept
+}

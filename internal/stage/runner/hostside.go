@@ -1,0 +1,308 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/subject/host"
+)
+
+// startTimeout is how long a host may take to come up where the user does not
+// say so: births behind a package runner can come seconds late.
+const startTimeout = 15 * time.Second
+
+var errHostGone = errors.New("the host has exited")
+
+// server is how the host launches a label for a session.
+func (r *run) server(label, session string) driver.Server {
+	argv := r.script(label).Argv(r.Self, r.ledger.Path(), r.id, label, session)
+	return driver.Server{Name: label, Command: argv[0], Args: argv[1:]}
+}
+
+// files is how many files the host may have open, where the scenario limits
+// that and the system can.
+func (r *run) files() int {
+	if r.limits.NoFile > 0 && !keeper.CanLimitFiles {
+		r.doubt("no-limit", "the host's open files could not be limited to %d on this system", r.limits.NoFile)
+		return 0
+	}
+	return r.limits.NoFile
+}
+
+// prepare fills in what only the run knows: the servers, a port, a folder.
+func (r *run) prepare() (host.Prepared, error) {
+	setting := host.Setting{Self: r.Self, Again: r.livesSoFar() > 0}
+	if r.Host.Kind != record.KindDriver && r.Host.Kind != record.KindOneshot {
+		for _, label := range r.labels {
+			setting.Servers = append(setting.Servers, r.server(label, ""))
+		}
+	}
+	if r.Host.File != "" {
+		dir, err := filepath.Abs(filepath.Join(r.Dir, HostDir))
+		if err != nil {
+			return host.Prepared{}, err
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return host.Prepared{}, err
+		}
+		setting.Run = dir
+	}
+	if r.Host.Kind == record.KindOneshot {
+		return r.scheduler(setting)
+	}
+	p, err := r.Host.Prepare(setting)
+	if err != nil {
+		return p, fmt.Errorf("%w: %w", ErrHost, err)
+	}
+	return p, nil
+}
+
+// scheduler is the process that runs a oneshot host's command for each job.
+func (r *run) scheduler(s host.Setting) (host.Prepared, error) {
+	params, err := json.Marshal(host.OneshotParams{Host: r.Host, Self: r.Self, Run: s.Run})
+	return host.Prepared{
+		Argv: []string{r.Self, "host", "oneshot"}, Env: []string{host.OneshotEnv + "=" + string(params)},
+	}, err
+}
+
+// startHost starts the host and waits until it is up, in the way of its kind.
+func (r *run) startHost(ctx context.Context) error {
+	p, err := r.prepare()
+	if err != nil {
+		return err
+	}
+	started, err := r.launchHost(ctx, p)
+	if err != nil {
+		return err
+	}
+	if r.Host.Kind == record.KindDriver || r.Host.Kind == record.KindOneshot {
+		return r.greet(ctx, started)
+	}
+	// The stdin of a host that is not driven by it stays open, as a terminal's
+	// would.
+	r.current().stdin = started.Stdin
+	go func() { <-r.keeper.Done(); started.Stdin.Close() }()
+	lines := r.keepOutput(started.Stdout)
+	if r.Host.Kind == record.KindGateway {
+		return r.startGateway(ctx, p, lines)
+	}
+	if p.Ready.HTTP != "" || p.Ready.Output != "" {
+		if err := r.awaitReady(ctx, p.Ready, lines); err != nil {
+			return err
+		}
+	}
+	return r.awaitFirstServer(ctx)
+}
+
+func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, error) {
+	var env []string
+	if len(p.Env) > 0 {
+		env = append(os.Environ(), p.Env...)
+	}
+	h := &hostLife{}
+	r.mu.Lock()
+	r.host = h
+	r.mu.Unlock()
+	started, err := r.keeper.StartHost(ctx, keeper.HostParams{
+		Argv: p.Argv, Env: env, Dir: p.Workdir, Stderr: filepath.Join(r.Dir, HostLog), Bystander: true, Files: r.files(), Place: r.Scenario.Place,
+	})
+	if err != nil {
+		if errors.Is(err, keeper.ErrGone) || errors.Is(err, keeper.ErrPlace) || ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w: %w", ErrHost, err)
+	}
+	r.mu.Lock()
+	h.id = started.Process.Identity
+	r.adopters[started.Process.PPID] = true
+	r.mu.Unlock()
+	started.Process.Args = record.Redact(p.Argv)
+	r.emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
+	if started.Bystander != nil {
+		r.emit(record.Event{Kind: record.BystanderSeen, Process: started.Bystander})
+	} else if r.keeper.Hello.Subreaper { // elsewhere the keeper has none to give
+		r.doubt("no-bystander", "no bystander could be put into the host's process group: whether the host signals that was not seen")
+	}
+	return started, nil
+}
+
+// awaitFirstServer waits until a command host is up: it sends no hello, its
+// first answered handshake tells. Without one the play goes on, and the judge
+// says that the host launched nothing.
+func (r *run) awaitFirstServer(ctx context.Context) error {
+	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), errTooSlow)
+	defer cancel()
+	err := r.wait(limited, func(l *history.Lives) bool {
+		return r.host.end || slices.ContainsFunc(l.Servers(), func(s *history.Server) bool {
+			return s.Established >= 0 && s.Life == len(l.Hosts())
+		})
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err == nil && !r.gone() {
+		r.emit(record.Event{Kind: record.HostReady, Hello: &record.Hello{Host: r.Host.Name}})
+	}
+	return nil
+}
+
+// greet waits for the driver's hello.
+func (r *run) greet(ctx context.Context, started *keeper.Host) error {
+	d := host.Connect(started.Stdout, started.Stdin)
+	h := r.current()
+	r.mu.Lock()
+	h.driver = d
+	r.mu.Unlock()
+	ctx, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no hello within %v", r.Start))
+	defer cancel()
+	hello, err := d.Hello(ctx)
+	if err != nil {
+		var stop Interrupted
+		if errors.As(err, &stop) {
+			return err
+		}
+		return fmt.Errorf("%w: %w%s", ErrHost, err, r.lastWords(ctx))
+	}
+	said := record.Hello{Host: hello.Host, Version: hello.Version, Ops: hello.Ops, NotApplicable: hello.NotApplicable}
+	if r.livesSoFar() > 1 { // it has said already what it is, and others read that now
+		r.emit(record.Event{Kind: record.HostReady, Hello: &said})
+		return nil
+	}
+	r.hello = said
+	if hello.Profile != nil {
+		if profile := declared(r.Host.Profile, hello.Profile); profile != r.Host.Profile {
+			r.limits, r.resident = effectiveLimits(r.Params, profile), profile.Resident
+			r.hello.Profile, r.hello.Limits = &profile, &r.limits
+		}
+	}
+	r.emit(record.Event{Kind: record.HostReady, Hello: &r.hello})
+	return nil
+}
+
+// onExit writes down what the keeper reaped.
+func (r *run) onExit(e keeper.Exited) {
+	if e.Bystander || e.Twin || e.Recycled {
+		r.bystanderEnded(e)
+		return
+	}
+	kind := record.Reaped
+	r.mu.Lock()
+	if h := r.host; e.Host || (h.id.PID != 0 && e.Identity == h.id) {
+		kind = record.HostExited
+		e.Exit.Asked = e.Asked || h.asked
+		h.end, h.exit = true, e.Exit
+	}
+	r.mu.Unlock()
+	r.emit(record.Event{Kind: kind, Process: &e.Process, Exit: &e.Exit})
+}
+
+// gone says that the host was reaped.
+func (r *run) gone() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.host.end
+}
+
+// stopHost ends the host in the orderly way of its kind and waits for that.
+func (r *run) stopHost(ctx context.Context) error {
+	stop := r.Host.Stop
+	switch {
+	case r.Host.Kind == record.KindDriver || r.Host.Kind == record.KindOneshot:
+		return r.endHost(ctx, "stop", "", 0)
+	case stop.EOF && stop.Signal == "":
+		return r.endHost(ctx, "stop", "", 0)
+	case stop.Signal == "" || stop.Signal == "SIGTERM":
+		return r.endHost(ctx, "term", "SIGTERM", 0)
+	}
+	return r.endHost(ctx, "stop", stop.Signal, 0)
+}
+
+// endHost asks the host to end, by a signal or, where that is "", by the
+// driver's stop, and waits as long as the limit allows, or for the grace where
+// there is one. A host that does not end is killed: the run goes on, and the
+// file says so.
+func (r *run) endHost(ctx context.Context, op, signal string, grace record.Duration) error {
+	step := r.begin(record.Step{Op: op, Detail: signal, Grace: grace})
+	limit := first(grace, r.limits.Stop)
+	h := r.current()
+	r.mu.Lock()
+	h.asked = h.asked || signal == "" // of a signal the keeper knows whether it came in time
+	id := h.id
+	r.mu.Unlock()
+	begun := time.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, limit.D(), errTooSlow)
+	defer cancel()
+	if r.Host.Stop.EOF && op != "kill" && h.stdin != nil {
+		h.stdin.Close()
+	}
+	var err error
+	switch {
+	case signal != "":
+		err = r.keeper.Signal(limited, id, signal)
+	case r.Host.Kind == record.KindDriver || r.Host.Kind == record.KindOneshot:
+		err = r.askStop(limited)
+	}
+	if err == nil {
+		err = r.wait(limited, func(*history.Lives) bool { return h.end })
+	}
+	switch {
+	case err == nil || r.gone():
+		r.end(step, begun, nil)
+		return nil
+	case ctx.Err() != nil:
+		r.end(step, begun, context.Cause(ctx))
+		return context.Cause(ctx)
+	}
+	r.end(step, begun, fmt.Errorf("the host did not end within %v: the bench kills it", limit))
+	if err := r.keeper.Signal(ctx, id, "SIGKILL"); err != nil && !r.gone() {
+		return err
+	}
+	return r.wait(ctx, func(*history.Lives) bool { return h.end })
+}
+
+var errTooSlow = errors.New("not within the limit")
+
+// askStop asks the driver to stop. A driver that exits without an answer has
+// stopped as well.
+func (r *run) askStop(ctx context.Context) error {
+	resp, err := r.current().driver.Do(ctx, driver.Request{Op: driver.OpStop, TimeoutMS: r.limits.Stop.D().Milliseconds()})
+	if err == nil && !resp.OK {
+		return errors.New(resp.Error)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// lastWords says how a host that did not come up ended, where it did, and the
+// end of what it wrote to stderr.
+func (r *run) lastWords(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	words := ""
+	if h := r.current(); r.wait(ctx, func(*history.Lives) bool { return h.end }) == nil {
+		words = fmt.Sprintf("; it exited with %d", h.exit.Code)
+		if h.exit.Signal != "" {
+			words = "; it was ended by " + h.exit.Signal
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(r.Dir, HostLog))
+	if err != nil || len(bytes.TrimSpace(text)) == 0 {
+		return words
+	}
+	lines := strings.Split(strings.TrimSpace(string(text[max(0, len(text)-1000):])), "\n")
+	return words + "; its stderr ends with: " + strings.Join(record.Redact(lines[max(0, len(lines)-3):]), " | ")
+}

@@ -1,0 +1,135 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// cancelled cancels a request once a server has received what it is about.
+// One that is answered before that was not cancelled, which the step says.
+func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Step, step *record.Step) (failed, fatal error) {
+	limited, cancel := context.WithTimeoutCause(ctx, opTimeout, fmt.Errorf("%w within %v", errNoAnswer, opTimeout))
+	defer cancel()
+	inServer := r.handshakeBegins(s.Session)
+	if s.Op == scenarios.OpCall {
+		inServer = r.callArrives(s.Session, s.Tool)
+	}
+	req.TimeoutMS = s.Timeout.D().Milliseconds()
+	h := r.current()
+	pending, err := h.driver.Begin(req)
+	if err != nil {
+		return err, r.fatal(ctx, h, err)
+	}
+	type answer struct {
+		resp driver.Response
+		err  error
+	}
+	answers := make(chan answer, 1)
+	waiting, stopWaiting := context.WithCancel(limited)
+	defer stopWaiting()
+	go func() {
+		resp, err := pending.Wait(limited)
+		answers <- answer{resp, err}
+		stopWaiting()
+	}()
+	if err := r.wait(waiting, inServer); err != nil {
+		step.Uncut = true
+	} else if err := sendCancel(limited, h, pending.ID, s.Twice); err != nil {
+		return err, r.fatal(ctx, h, err)
+	}
+	a := <-answers // it comes when limited ends, at the latest
+	return answered(a.resp, a.err), r.fatal(ctx, h, a.err)
+}
+
+// sendCancel sends a cancel, or two before the first one is answered. That a
+// host finds nothing to cancel any more is no error.
+func sendCancel(ctx context.Context, h *hostLife, target int64, twice bool) error {
+	req := driver.Request{Op: driver.OpCancel, Target: target}
+	if twice {
+		first, err := h.driver.Begin(req)
+		if err != nil {
+			return err
+		}
+		defer func() { _, _ = first.Wait(ctx) }()
+	}
+	_, err := h.driver.Do(ctx, req)
+	return err
+}
+
+// callArrives is a condition that holds once a server of the session has
+// received one more call of the tool than now.
+func (r *run) callArrives(session, tool string) func(*history.Lives) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := countCalls(r.lives, session, tool)
+	return func(l *history.Lives) bool { return countCalls(l, session, tool) > before }
+}
+
+// handshakeBegins is a condition that holds once a server of the session that
+// is not there yet keeps a handshake waiting.
+func (r *run) handshakeBegins(session string) func(*history.Lives) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := len(r.lives.Servers())
+	return func(l *history.Lives) bool {
+		return slices.ContainsFunc(l.Servers()[before:], func(s *history.Server) bool { return s.Session == session && keepsWaiting(s) })
+	}
+}
+
+func countCalls(l *history.Lives, session, tool string) int {
+	n := 0
+	for _, s := range l.Servers() {
+		for _, c := range s.CallsFor(session) {
+			if c.Tool == tool {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// await waits until something is under way in a server of a session, which a
+// step beside has asked for.
+func (r *run) await(ctx context.Context, s scenarios.Step) error {
+	step := record.Step{Op: string(s.Op), Session: s.Session, Label: r.labelOf(s.Session), Detail: s.For}
+	if why, foreign := r.foreign(r.planned[s.Session]); r.isCommand() || foreign {
+		step.Unasked = foreign
+		r.skip(step, first(why, "the sessions of a command are not known"))
+		return nil
+	}
+	step, begun := r.begin(step), time.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no %s of session %s was under way within %v", s.For, s.Session, r.Start))
+	defer cancel()
+	err := r.wait(limited, func(l *history.Lives) bool {
+		return r.host.end || slices.ContainsFunc(l.Alive(), func(srv *history.Server) bool {
+			return underWay(srv, s.Session, s.For)
+		})
+	})
+	r.end(step, begun, err)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// keepsWaiting says that a server does something else than to answer its
+// handshake. Without a fault a handshake is over before anybody could look.
+func keepsWaiting(s *history.Server) bool {
+	return s.Established == history.Never && slices.ContainsFunc(s.Faults, func(f history.FaultMark) bool {
+		return f.On == "initialize" || f.On == "discover"
+	})
+}
+
+func underWay(s *history.Server, session, what string) bool {
+	if what == scenarios.AwaitConnect {
+		return s.Session == session && keepsWaiting(s)
+	}
+	return slices.ContainsFunc(s.CallsFor(session), func(c history.Call) bool { return c.Answered == history.Never })
+}

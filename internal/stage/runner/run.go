@@ -1,0 +1,342 @@
+package runner
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// The files of a run's folder.
+const (
+	RunFile    = "run.jsonl"
+	HostLog    = "host.stderr.log"
+	HostOutput = "host.stdout.log" // of a host that does not speak the driver protocol
+	HostDir    = "host"            // {{run}} of a host file: its config, and what it writes there
+	FrontLog   = "front.log"       // of the clients before a gateway
+	KeeperLog  = "keeper.log"
+	ReportFile = "report.html"
+)
+
+// ErrHost says that the host did not start, or did not speak its protocol.
+var ErrHost = errors.New("the host did not come up")
+
+// lastDeaths is how long the deaths of what was swept may take to be told.
+const lastDeaths = 5 * time.Second
+
+// Interrupted is the cause of a context that a signal ended.
+type Interrupted struct{ Signal string }
+
+func (i Interrupted) Error() string { return "stopped by " + i.Signal }
+
+// Params are what a run is made of.
+type Params struct {
+	Self     string // the program that is also the fake server, the keeper and the built-in hosts
+	Scenario *scenarios.Scenario
+	Host     host.Spec
+	Dir      string // folder of the run; made, must not hold a run yet
+	Seed     uint64
+	Tool     record.Tool
+	Command  []string        // what reproduces the run
+	Settle   record.Duration // 0: the host profile's, else the scenario's
+	Confirm  record.Duration // 0: likewise
+	// Start is how long the host may take to come up: to say hello or, a
+	// command, to connect to its first server. 0 is 15 s.
+	Start record.Duration
+	// OnEvent sees each event once it is in the file. It must not block.
+	OnEvent func(record.Event)
+	// Sample is how often a census is taken for the curves; 0 is 250 ms.
+	Sample time.Duration
+
+	// onLedger lets a test of the bench itself disturb a run.
+	onLedger func(*ledger.Ledger)
+}
+
+// run is a run under way.
+type run struct {
+	Params
+	id     string
+	limits record.Limits
+	labels []string // that the host is given
+
+	sharing  record.Sharing // of a gateway
+	resident int            // how many servers of a label the host means to keep
+
+	writer    *record.Writer
+	ledger    *ledger.Ledger
+	ledgerDir string
+	keeper    *keeper.Keeper
+	planned   map[string]string // the label that each session of the scenario is opened with
+	hello     record.Hello
+
+	mu       sync.Mutex
+	lives    *history.Lives
+	changed  chan struct{} // closed and replaced at each event
+	sessions map[string]*session
+	steps    int
+	changes  int                      // of sessions
+	adopters map[int]bool             // pids to which orphans come home
+	host     *hostLife                // the latest; never nil
+	known    map[record.Identity]bool // survivors that an earlier checkpoint has waited for already
+	missed   map[string]bool          // sessions likewise, whose server is missing
+	forgot   bool                     // known and missed were emptied at the host's end
+	cycles   cycleWaits
+	twins    map[record.Identity]string // their labels; of a recycled pid, the server that had it
+	barren   bool                       // a command host that does not launch its server again
+	unopened int                        // sessions that should have opened and did not
+}
+
+type session struct {
+	label   string
+	state   record.SessionState
+	changed int // counts the changes of all sessions: the greatest is the latest
+}
+
+// Run plays a scenario and leaves its file in p.Dir. The error is nil when
+// the file is complete and the play was played to its end, whatever that
+// showed; it wraps ErrHost, or an Interrupted, or is a failure of the bench.
+// The file is closed and the machine is clean in every case.
+func Run(ctx context.Context, p Params) error {
+	r := &run{
+		Params: p, id: newID(), lives: history.New(), changed: make(chan struct{}),
+		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{}, adopters: map[int]bool{},
+	}
+	r.limits, r.labels = p.Limits(), hostLabels(p)
+	r.resident, r.sharing = p.Host.Profile.Resident, p.Host.Recorded().Servers
+	r.planned = sessionLabels(p.Scenario.Steps, map[string]string{})
+	r.Start = first(p.Start, p.Host.Start, record.Duration(startTimeout))
+	writer, err := record.Create(filepath.Join(p.Dir, RunFile))
+	if err != nil {
+		return err
+	}
+	r.writer = writer
+	err = r.setUp(ctx)
+	if err == nil {
+		r.startTwins(ctx)
+		finish := r.startControls(ctx)
+		err = r.play(ctx)
+		finish(err == nil)
+	}
+	return r.tearDown(ctx, err)
+}
+
+func newID() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// setUp makes the witnesses and writes the header.
+func (r *run) setUp(ctx context.Context) error {
+	dir, err := ledger.NewDir()
+	if err != nil {
+		return err
+	}
+	r.ledgerDir = dir
+	scripts := map[string]json.RawMessage{}
+	for _, s := range r.Scenario.Servers {
+		if scripts[s.Label], err = json.Marshal(s.Script); err != nil {
+			return err
+		}
+	}
+	r.keeper, err = keeper.Start(ctx, keeper.Params{
+		Self: r.Self, Dir: dir, Log: filepath.Join(r.Dir, KeeperLog), OnExit: r.onExit,
+	})
+	if err != nil {
+		return err
+	}
+	r.ledger, err = ledger.Listen(ledger.Params{ //nolint:contextcheck // a ledger ends with Close, also after an interrupt
+		Dir: dir, Run: r.id, Seed: r.Seed, Scripts: scripts, OnEvent: r.emit,
+		Identify: proc.Identify, WaitGone: proc.WaitGone,
+		Describe: func(pid int) (record.Process, error) { return proc.NewTable().One(pid) },
+	})
+	if err != nil {
+		return err
+	}
+	if r.onLedger != nil {
+		r.onLedger(r.ledger)
+	}
+	if err := r.writer.WriteHeader(r.header()); err != nil {
+		return err
+	}
+	go r.watchKeeper()
+	return nil
+}
+
+// watchKeeper writes down that the keeper died before its time.
+func (r *run) watchKeeper() {
+	<-r.keeper.Done()
+	r.mu.Lock()
+	over := r.writer == nil
+	r.mu.Unlock()
+	if !over {
+		r.doubt("keeper-lost", "the keeper died during the run: what the host left behind may not have been seen")
+	}
+}
+
+// play is the run as the scenario tells it.
+func (r *run) play(ctx context.Context) error {
+	// Without a keeper nobody tells of the host's exit, and nothing of what is
+	// left could be seen.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-r.keeper.Done():
+			cancel(keeper.ErrGone)
+		case <-ctx.Done():
+		}
+	}()
+	if err := r.startHost(ctx); errors.Is(err, keeper.ErrPlace) {
+		r.doubt(record.NoPlace, "%v: the scenario was not played", err)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	stopSampling := r.sample(ctx)
+	err := r.perform(ctx, r.Scenario.Expand())
+	if errors.Is(err, errHostGone) {
+		err = nil // the event tells; the judge says what it means
+	}
+	if err == nil && !r.gone() {
+		err = r.stopHost(ctx)
+	}
+	stopSampling()
+	if err == nil && r.lacksFinalCheckpoint() {
+		err = r.checkpoint(ctx, scenarios.FinalCheckpoint, nil)
+	}
+	return err
+}
+
+// tearDown ends what is left, and the file. It runs under a context of its
+// own: an interrupted run is cleaned up like any other.
+func (r *run) tearDown(ctx context.Context, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	if r.keeper != nil {
+		err = errors.Join(err, r.sweep(ctx))
+	}
+	err = errors.Join(err, r.current().hangUp())
+	if r.ledger != nil {
+		// A swept server's death takes a moment to reach the ledger; one that
+		// is still connected at its close is written down as lost.
+		last, cancelLast := context.WithTimeout(ctx, lastDeaths)
+		_ = r.wait(last, func(l *history.Lives) bool { return len(l.Alive()) == 0 })
+		cancelLast()
+		err = errors.Join(err, r.ledger.Close())
+	}
+	r.emit(record.Event{Kind: record.Ended, End: endOf(err)})
+	r.mu.Lock()
+	err = errors.Join(err, r.writer.Err(), r.writer.Close())
+	r.writer = nil
+	r.mu.Unlock()
+	if r.keeper != nil {
+		err = errors.Join(err, r.keeper.Close())
+	}
+	if r.ledgerDir != "" {
+		err = errors.Join(err, ledger.RemoveDir(r.ledgerDir))
+	}
+	return err
+}
+
+func endOf(err error) *record.End {
+	var stop Interrupted
+	switch {
+	case err == nil:
+		return &record.End{Reason: "done"}
+	case errors.As(err, &stop):
+		return &record.End{Reason: "interrupted", Signal: stop.Signal}
+	case errors.Is(err, ErrHost):
+		return &record.End{Reason: "failed", Stage: "host", Error: err.Error()}
+	default:
+		return &record.End{Reason: "failed", Stage: "bench", Error: err.Error()}
+	}
+}
+
+// sweep kills what is left below the keeper and writes down what that was.
+func (r *run) sweep(ctx context.Context) error {
+	swept, err := r.keeper.Sweep(ctx)
+	if len(swept) > 0 {
+		r.emit(record.Event{Kind: record.Swept, Census: &record.Census{Processes: swept}})
+	}
+	if errors.Is(err, keeper.ErrGone) {
+		r.killOwn()
+		return nil // the doubt is in the file
+	}
+	return err
+}
+
+// killOwn ends, without a keeper, the fake servers that the ledger knows; the
+// end of the ledger ends the others.
+func (r *run) killOwn() {
+	for _, s := range r.alive() {
+		_ = proc.Signal(s.Birth.Identity, killSignal)
+	}
+	if id := r.current().id; id.PID != 0 {
+		_ = proc.Signal(id, killSignal)
+	}
+}
+
+// emit writes an event down and wakes whoever waits for one. It is safe from
+// any goroutine, and keeps the order of the calls.
+func (r *run) emit(e record.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.writer == nil {
+		return
+	}
+	e, err := r.writer.Add(e)
+	if err != nil {
+		return // sticky: tearDown reports it
+	}
+	r.lives.Apply(e)
+	close(r.changed)
+	r.changed = make(chan struct{})
+	if r.OnEvent != nil {
+		r.OnEvent(e)
+	}
+}
+
+func (r *run) doubt(code, format string, args ...any) {
+	r.emit(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: code, Text: fmt.Sprintf(format, args...)}})
+}
+
+// wait blocks until ok, which is called under the lock, holds.
+func (r *run) wait(ctx context.Context, ok func(*history.Lives) bool) error {
+	for {
+		r.mu.Lock()
+		changed, yes := r.changed, ok(r.lives)
+		r.mu.Unlock()
+		if yes {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (r *run) alive() []history.Server {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var alive []history.Server
+	for _, s := range r.lives.Alive() {
+		alive = append(alive, *s)
+	}
+	return alive
+}

@@ -1,0 +1,392 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+const (
+	// opTimeout is how long the bench waits for a host's answer where the
+	// scenario sets no time limit of its own. The longest close ladder of any
+	// published client is 15 s, the longest connect time-out in use 60 s.
+	opTimeout = 90 * time.Second
+	// exitMoment is how much later than a failed exchange the end of a dead
+	// host's stdout may be read.
+	exitMoment = time.Second
+	// callSlack is how long the bench waits for the end of a call that has run
+	// out of its time, at the least.
+	callSlack = 15 * time.Second
+)
+
+// begin writes down that a step begins and gives it its number.
+func (r *run) begin(s record.Step) record.Step {
+	r.mu.Lock()
+	r.steps++
+	s.N = r.steps
+	r.mu.Unlock()
+	r.emit(record.Event{Kind: record.StepBegun, Step: &s})
+	return s
+}
+
+// end writes down how a step ended.
+func (r *run) end(s record.Step, begun time.Time, err error) {
+	s.OK, s.Took = err == nil, record.Duration(time.Since(begun))
+	if err != nil {
+		s.Error = clip(err.Error())
+	}
+	r.emit(record.Event{Kind: record.StepEnded, Step: &s})
+}
+
+func clip(s string) string {
+	if len(s) > 2000 {
+		return s[:2000] + "..."
+	}
+	return s
+}
+
+func (r *run) skip(s record.Step, why string) {
+	s = r.begin(s)
+	s.Error = why
+	r.emit(record.Event{Kind: record.StepSkipped, Step: &s})
+}
+
+// perform plays steps in order. It fails only when the play can't go on: the
+// host is gone, the run was interrupted, the bench is broken. What a host does
+// badly is written down, not returned.
+func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
+	h := r.current()
+	for _, s := range steps {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := r.writer.Err(); err != nil {
+			return err
+		}
+		// Where another lane has restarted the host, this one is over too.
+		if (r.gone() || r.current() != h) && s.Op != scenarios.OpCheckpoint {
+			return errHostGone
+		}
+		if err := r.one(ctx, s); err != nil {
+			return err
+		}
+		if restarts(s) {
+			h = r.current()
+		}
+		if s.Cycle != nil && !r.gone() {
+			if err := r.cycle(ctx, *s.Cycle); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) one(ctx context.Context, s scenarios.Step) error {
+	switch s.Op {
+	case scenarios.OpCheckpoint:
+		if err := r.awaitNotice(ctx); err != nil {
+			return err
+		}
+		return r.checkpoint(ctx, s.Name, s.Live)
+	case scenarios.OpStop:
+		return r.stopHost(ctx)
+	case scenarios.OpTerm:
+		return r.endHost(ctx, "term", "SIGTERM", 0)
+	case scenarios.OpKill:
+		return r.endHost(ctx, "kill", "SIGKILL", 0)
+	case scenarios.OpRestart:
+		return r.restart(ctx, s)
+	case scenarios.OpBreak:
+		return r.breakServer(ctx, s)
+	case scenarios.OpAwait:
+		return r.await(ctx, s)
+	case scenarios.OpRecycle:
+		return r.recycle(ctx, s)
+	case scenarios.OpRepeat:
+		for range s.Count {
+			if err := r.perform(ctx, s.Steps); err != nil {
+				return err
+			}
+		}
+		return nil
+	case scenarios.OpParallel:
+		return r.parallel(ctx, s.Lanes)
+	}
+	return r.drive(ctx, s)
+}
+
+// drive plays a step that only a driver can do.
+func (r *run) drive(ctx context.Context, s scenarios.Step) error {
+	step := record.Step{Op: string(s.Op), Session: s.Session, Label: s.Label, Expect: s.Expect}
+	if step.Label == "" {
+		step.Label = r.labelOf(s.Session)
+	}
+	if why, foreign := r.foreign(first(step.Label, r.planned[s.Session])); foreign {
+		step.Label, step.Unasked = first(step.Label, r.planned[s.Session]), true
+		r.skip(step, why)
+		return nil
+	}
+	if r.isCommand() {
+		step.Unasked = s.Op == scenarios.OpOpen && !s.Cancel || s.Op == scenarios.OpCall && !s.Cancel
+		r.skip(step, "a command can't be asked to: it is only started, watched and stopped; a driver could")
+		return nil
+	}
+	if !slices.Contains(r.hello.Ops, string(s.Op)) || r.Host.NotApplicable[string(s.Op)] != "" {
+		why := first(r.Host.NotApplicable[string(s.Op)], r.hello.NotApplicable[string(s.Op)])
+		if why == "" {
+			why = "the driver does not offer it"
+		}
+		r.skip(step, why)
+		return nil
+	}
+	switch s.Op {
+	case scenarios.OpOpen:
+		return r.open(ctx, s, step)
+	case scenarios.OpCall:
+		return r.call(ctx, s, step)
+	case scenarios.OpClose:
+		return r.close(ctx, s, step)
+	case scenarios.OpForget:
+		return r.close(ctx, s, step)
+	case scenarios.OpReload:
+		return r.reload(ctx, s, step)
+	case scenarios.OpTick:
+		return r.tick(ctx, s, step)
+	}
+	return fmt.Errorf("the runner does not know the step %q", s.Op)
+}
+
+// foreign says that the host was given no server of this label, and why that
+// is. Nothing can be asked about it, and nothing is expected.
+func (r *run) foreign(label string) (why string, foreign bool) {
+	if label == "" || r.Host.HoldsAll() || r.Host.Kind == record.KindCommand || slices.Contains(r.labels, label) {
+		return "", false
+	}
+	return fmt.Sprintf("the host holds one server, and that is %s", r.labels[0]), true
+}
+
+// parallel plays lanes side by side.
+func (r *run) parallel(ctx context.Context, lanes [][]scenarios.Step) error {
+	errs := make([]error, len(lanes))
+	var wg sync.WaitGroup
+	for i, lane := range lanes {
+		wg.Go(func() { errs[i] = r.perform(ctx, lane) })
+	}
+	wg.Wait()
+	return r.unlessRestarted(errs...)
+}
+
+// do asks the driver and says what to make of its answer: fatal ends the play.
+func (r *run) do(ctx context.Context, req driver.Request, timeout record.Duration) (failed, fatal error) {
+	req.TimeoutMS = timeout.D().Milliseconds()
+	limit := max(opTimeout, 2*timeout.D())
+	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", errNoAnswer, limit))
+	defer cancel()
+	h := r.current()
+	resp, err := h.driver.Do(limited, req)
+	return answered(resp, err), r.fatal(ctx, h, err)
+}
+
+func answered(resp driver.Response, err error) error {
+	if err == nil && !resp.OK {
+		return errors.New(resp.Error)
+	}
+	return err
+}
+
+var errNoAnswer = errors.New("no answer from the host")
+
+// fatal says whether a failed exchange with the driver of a life of the host
+// ends the play.
+func (r *run) fatal(ctx context.Context, h *hostLife, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if errors.Is(err, errNoAnswer) {
+		r.doubt("no-answer", "%v: what became of that is not known", err)
+		return nil // the play goes on
+	}
+	// A host that has died is told from one that breaks the protocol by its
+	// exit, which may come a moment after the first failed exchange.
+	timer := time.NewTimer(exitMoment)
+	defer timer.Stop()
+	select {
+	case <-h.driver.Done():
+		if h.front != nil && !r.ended(h) { // after a restart they go with the gateway that was before
+			return fmt.Errorf("the clients before the gateway have failed: %w", err)
+		}
+		return r.awaitHostExit(ctx, h)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+	}
+	return fmt.Errorf("%w: %w", ErrHost, err)
+}
+
+// awaitHostExit waits for the exit that must follow the end of a driver's
+// stdout. A driver that closed its stdout and lives on does not speak the
+// protocol.
+func (r *run) awaitHostExit(ctx context.Context, h *hostLife) error {
+	limited, cancel := context.WithTimeout(ctx, r.limits.Stop.D())
+	defer cancel()
+	if r.wait(limited, func(*history.Lives) bool { return h.end }) == nil {
+		return errHostGone
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("%w: it closed its stdout but did not exit", ErrHost)
+}
+
+func (r *run) labelOf(name string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.sessions[name]; s != nil {
+		return s.label
+	}
+	return ""
+}
+
+// session writes down what the host is entitled to keep alive from now on.
+//
+// Of a gateway whose clients share a server it is entitled to that one alone.
+// One that has a server for each request is entitled to none in between.
+func (r *run) session(name, label string, state record.SessionState, cut bool, why string) {
+	switch r.sharing {
+	case record.PerRequest:
+		if state == record.SessionOpen {
+			state, why = record.SessionEnded, "no server outlives its request"
+		}
+	}
+	r.mu.Lock()
+	r.changes++
+	r.sessions[name] = &session{label: label, state: state, changed: r.changes}
+	r.mu.Unlock()
+	if r.sharing == record.Shared {
+		return
+	}
+	r.emit(record.Event{Kind: record.SessionChanged, Session: &record.Session{
+		Name: name, Label: label, State: state, Cut: cut, Why: why,
+	}})
+}
+
+func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) error {
+	step, begun := r.begin(step), time.Now()
+	r.session(s.Session, step.Label, record.SessionOpening, false, "")
+	server := r.server(step.Label, s.Session)
+	req := driver.Request{Op: driver.OpOpen, Session: s.Session, Server: &server}
+	failed, fatal := r.doOrCancel(ctx, req, s, &step)
+	if failed == nil {
+		r.session(s.Session, step.Label, record.SessionOpen, false, "")
+	} else if fatal == nil {
+		r.session(s.Session, step.Label, record.SessionEnded, false, "could not be opened")
+	}
+	r.end(step, begun, failed)
+	if failed != nil && fatal == nil && step.Expect != "fail" {
+		fatal = r.idle(ctx, failed)
+	}
+	return fatal
+}
+
+// close ends a session, by a close or a forget.
+func (r *run) close(ctx context.Context, s scenarios.Step, step record.Step) error {
+	step, begun := r.begin(step), time.Now()
+	r.session(s.Session, step.Label, record.SessionEnding, false, step.Op)
+	failed, fatal := r.do(ctx, driver.Request{Op: step.Op, Session: s.Session}, s.Timeout)
+	r.session(s.Session, step.Label, record.SessionEnded, false, step.Op)
+	r.end(step, begun, failed)
+	return fatal
+}
+
+func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) error {
+	if s.Tool == "" {
+		s.Tool = "echo"
+	}
+	step.Detail, step.Limit = s.Tool, s.Timeout
+	step, begun := r.begin(step), time.Now()
+	req := driver.Request{Op: driver.OpCall, Session: s.Session, Tool: s.Tool, Args: s.Args}
+	if r.sharing == record.PerRequest {
+		r.session(s.Session, step.Label, record.SessionOpening, s.Cancel || s.Timeout > 0, "a request")
+		defer r.session(s.Session, step.Label, record.SessionEnded, s.Cancel || s.Timeout > 0, "a request")
+	}
+	if s.Timeout > 0 && !s.Cancel {
+		return r.limitedCall(ctx, req, step, begun)
+	}
+	failed, fatal := r.doOrCancel(ctx, req, s, &step)
+	r.end(step, begun, failed)
+	return fatal
+}
+
+// limitedCall is a call that the host itself was to give up in time. That it
+// did not leaves nothing unknown: no session begins or ends with a call.
+func (r *run) limitedCall(ctx context.Context, req driver.Request, step record.Step, begun time.Time) error {
+	req.TimeoutMS = step.Limit.D().Milliseconds()
+	limit := step.Limit.D() + max(callSlack, 2*r.limits.Close.D())
+	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", errNoAnswer, limit))
+	defer cancel()
+	h := r.current()
+	resp, err := h.driver.Do(limited, req)
+	r.end(step, begun, answered(resp, err))
+	if errors.Is(err, errNoAnswer) && ctx.Err() == nil {
+		return nil
+	}
+	return r.fatal(ctx, h, err)
+}
+
+// doOrCancel asks the driver, and cancels that where the step says so.
+func (r *run) doOrCancel(ctx context.Context, req driver.Request, s scenarios.Step, step *record.Step) (failed, fatal error) {
+	if s.Cancel {
+		return r.cancelled(ctx, req, s, step)
+	}
+	return r.do(ctx, req, s.Timeout)
+}
+
+// reload moves all open sessions of a label to new servers.
+func (r *run) reload(ctx context.Context, s scenarios.Step, step record.Step) error {
+	open := r.openSessions(s.Label)
+	if len(open) == 0 {
+		r.skip(step, "no session of "+s.Label+" is open")
+		return nil
+	}
+	step, begun := r.begin(step), time.Now()
+	var moves []driver.SessionServer
+	for _, name := range open {
+		r.session(name, s.Label, record.SessionOpening, false, "reload")
+		moves = append(moves, driver.SessionServer{Session: name, Server: r.server(s.Label, name)})
+	}
+	failed, fatal := r.do(ctx, driver.Request{Op: driver.OpReload, Sessions: moves}, s.Timeout)
+	for _, m := range moves {
+		if failed == nil {
+			r.session(m.Session, s.Label, record.SessionOpen, false, "reload")
+		} else if fatal == nil {
+			r.session(m.Session, s.Label, record.SessionEnded, false, "the reload failed")
+		}
+	}
+	r.end(step, begun, failed)
+	return fatal
+}
+
+func (r *run) openSessions(label string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var names []string
+	for name, s := range r.sessions {
+		if s.label == label && s.state == record.SessionOpen {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,137 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// job is one job of a tick.
+type job struct {
+	driver.Job
+	step   record.Step
+	cancel bool
+}
+
+// tick has the host run parallel jobs, each with a session of its own, while
+// the bench cancels some of them and plays the steps in between.
+func (r *run) tick(ctx context.Context, s scenarios.Step, step record.Step) error {
+	if why, none := r.noJobs(s); none {
+		step.Unasked = true
+		r.skip(step, why)
+		return nil
+	}
+	step, begun := r.begin(step), time.Now()
+	jobs := r.jobs(s, step.N)
+	for _, j := range jobs {
+		r.session(j.Session, j.Server.Name, record.SessionOpening, j.cancel || j.TimeoutMS > 0, "tick")
+	}
+	tickCtx, cancel := context.WithTimeoutCause(ctx, opTimeout, fmt.Errorf("%w within %v", errNoAnswer, opTimeout))
+	defer cancel()
+	h := r.current()
+	pending, err := h.driver.Begin(driver.Request{Op: driver.OpTick, Jobs: wire(jobs)})
+	if err != nil {
+		r.end(step, begun, err)
+		return r.fatal(ctx, h, err)
+	}
+	beside, endBeside := context.WithCancelCause(tickCtx)
+	var wg sync.WaitGroup
+	for _, j := range jobs {
+		if j.cancel {
+			wg.Go(func() { r.cancelJob(beside, j) })
+		}
+	}
+	var besideErr error
+	wg.Go(func() { besideErr = r.perform(tickCtx, s.Steps) })
+	resp, err := pending.Wait(tickCtx)
+	endBeside(errTickOver)
+	wg.Wait()
+	r.endJobs(jobs, begun, resp)
+	failed := answered(resp, err)
+	r.end(step, begun, failed)
+	return r.unlessRestarted(r.fatal(ctx, h, err), besideErr)
+}
+
+var errTickOver = errors.New("the tick is over")
+
+func (r *run) jobs(s scenarios.Step, tick int) []job {
+	var jobs []job
+	for _, group := range s.Jobs {
+		if _, foreign := r.foreign(group.Label); foreign {
+			continue
+		}
+		for range max(1, group.Count) {
+			name := fmt.Sprintf("tick%d.job%d", tick, len(jobs)+1)
+			j := job{
+				Job: driver.Job{
+					Session: name, Server: r.server(group.Label, name), Tool: group.Tool, Args: group.Args,
+					TimeoutMS: group.Timeout.D().Milliseconds(), Probe: group.Probe,
+				},
+				cancel: group.Cancel,
+			}
+			if j.Tool == "" {
+				j.Tool = "echo"
+			}
+			j.step = r.begin(record.Step{Op: "job", Session: name, Label: group.Label, Detail: group.What(), Expect: group.Expect})
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+// noJobs says that all jobs of a tick are about servers that the host does not
+// hold.
+func (r *run) noJobs(s scenarios.Step) (why string, none bool) {
+	for _, group := range s.Jobs {
+		var foreign bool
+		if why, foreign = r.foreign(group.Label); !foreign {
+			return "", false
+		}
+	}
+	return why, len(s.Jobs) > 0
+}
+
+func wire(jobs []job) []driver.Job {
+	out := make([]driver.Job, len(jobs))
+	for i, j := range jobs {
+		out[i] = j.Job
+	}
+	return out
+}
+
+// cancelJob cancels a job once its call is in its server.
+func (r *run) cancelJob(ctx context.Context, j job) {
+	if err := r.wait(ctx, func(l *history.Lives) bool { return countCalls(l, j.Session, j.Tool) > 0 }); err != nil {
+		if errors.Is(err, errTickOver) {
+			r.doubt("no-cancel", "the call of job %s never reached its server, so it could not be cancelled in flight", j.Session)
+		}
+		return
+	}
+	r.session(j.Session, j.Server.Name, record.SessionEnding, true, "cancel")
+	_, _ = r.current().driver.Do(ctx, driver.Request{Op: driver.OpCancel, Session: j.Session})
+}
+
+// endJobs writes down how each job ended. A job without a result did not end.
+func (r *run) endJobs(jobs []job, begun time.Time, resp driver.Response) {
+	results := map[string]driver.JobResult{}
+	for _, result := range resp.Jobs {
+		results[result.Session] = result
+	}
+	for _, j := range jobs {
+		var err error
+		if result, ok := results[j.Session]; !ok {
+			err = errors.New("the host gave no result for this job")
+		} else if !result.OK {
+			err = errors.New(result.Error)
+		}
+		r.session(j.Session, j.Server.Name, record.SessionEnded, j.cancel || j.TimeoutMS > 0, "tick")
+		r.end(j.step, begun, err)
+	}
+}

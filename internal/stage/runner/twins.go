@@ -1,0 +1,114 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// startTwins starts, for each label that the host is given, a process with the
+// very command line of one of its servers. It is none of the host's: one that
+// chooses whom to end by the command line ends it, too.
+func (r *run) startTwins(ctx context.Context) {
+	if !r.keeper.Hello.Subreaper {
+		return // nobody would see it end
+	}
+	env := append(os.Environ(), fakeserver.TwinMark+"=1")
+	for _, label := range r.labels {
+		session := ""
+		if !r.isCommand() {
+			session = firstSession(r.Scenario.Steps, label)
+		}
+		twin, err := r.keeper.StartTwin(ctx, r.script(label).Argv(r.Self, r.ledger.Path(), r.id, label, session), env)
+		if err != nil {
+			r.doubt("no-twin", "no process with the command line of %s could be put beside the host: whether the host ends what only looks like its server was not seen: %v", label, err)
+			continue
+		}
+		r.mu.Lock()
+		r.twins[twin.Identity] = label
+		r.mu.Unlock()
+		twin.Args = record.Redact(twin.Args)
+		r.emit(record.Event{Kind: record.BystanderSeen, Text: record.StandsAsTwin, Server: label, Process: &twin})
+	}
+}
+
+// firstSession is the first session that the steps open on a server, or "".
+func firstSession(steps []scenarios.Step, label string) string {
+	for _, s := range steps {
+		if s.Op == scenarios.OpOpen && s.Label == label {
+			return s.Session
+		}
+		for _, inner := range append([][]scenarios.Step{s.Steps}, s.Lanes...) {
+			if name := firstSession(inner, label); name != "" {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// recycle gives the pid of a session's server, which must be gone, to a process
+// that is none of the host's.
+func (r *run) recycle(ctx context.Context, s scenarios.Step) error {
+	step := record.Step{Op: string(s.Op), Session: s.Session, Label: r.labelOf(s.Session)}
+	if r.isCommand() {
+		r.skip(step, "the sessions of a command are not known")
+		return nil
+	}
+	step, begun := r.begin(step), time.Now()
+	r.end(step, begun, r.recycleLast(ctx, s.Session))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func (r *run) recycleLast(ctx context.Context, session string) error {
+	limited, cancel := context.WithTimeoutCause(ctx, r.limits.Settle.D(), errors.New("its server is not gone"))
+	defer cancel()
+	var last history.Server
+	err := r.wait(limited, func(l *history.Lives) bool {
+		for _, srv := range l.Servers() {
+			if srv.Session == session {
+				last = *srv
+			}
+		}
+		return last.Died >= 0 && last.ID != ""
+	})
+	if err != nil {
+		return err
+	}
+	row, err := r.keeper.Recycle(ctx, cmp.Or(last.Birth.Claimed, last.Birth.PID))
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.twins[row.Identity] = last.ID
+	r.mu.Unlock()
+	r.emit(record.Event{Kind: record.BystanderSeen, Text: record.StandsRecycled, Server: last.ID, Process: &row})
+	return nil
+}
+
+// bystanderEnded writes down that somebody ended a process that is none of the
+// host's, and whose end the keeper was to be.
+func (r *run) bystanderEnded(e keeper.Exited) {
+	ended := record.Event{Kind: record.BystanderSeen, Process: &e.Process, Exit: &e.Exit}
+	r.mu.Lock()
+	ended.Server = r.twins[e.Identity]
+	r.mu.Unlock()
+	switch {
+	case e.Twin:
+		ended.Text = record.StandsAsTwin
+	case e.Recycled:
+		ended.Text = record.StandsRecycled
+	}
+	r.emit(ended)
+}

@@ -1,0 +1,104 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	mcpclient "github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/internal/subject/host"
+)
+
+// mcpClient is an mcp-go client over HTTP.
+type mcpClient struct {
+	*mcpclient.Client
+	wire *wire
+	end  context.CancelFunc // ends what the client does by itself
+}
+
+type mcpParams struct {
+	host.FrontParams
+	url, session string
+}
+
+// connectMCP shakes hands by initialize: the gateways' sessions are those of
+// the protocol before 2026-07-28, which has none any more.
+func connectMCP(ctx context.Context, p mcpParams, w *wire) (*mcpClient, error) {
+	t, err := p.transport(w)
+	if err != nil {
+		return nil, err
+	}
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	c := &mcpClient{Client: mcpclient.NewClient(t, mcpclient.WithLegacyProtocolOnly()), wire: w, end: end} //nolint:staticcheck // sessions are what is tested
+	stop := context.AfterFunc(ctx, end)                                                                    // a stream that does not begin is given up, too
+	if err := c.Start(life); err != nil {
+		c.vanish()
+		return nil, fmt.Errorf("failed to connect: %w", err)
+	}
+	stop()
+	req := mcp.InitializeRequest{}
+	req.Params.ProtocolVersion = "2025-11-25"
+	req.Params.ClientInfo = mcp.Implementation{Name: p.clientName(), Version: "1"}
+	if _, err := c.Initialize(ctx, req); err != nil {
+		_ = c.close(ctx) // as the client's documentation has it: defer Close
+		return nil, fmt.Errorf("failed to initialize: %w", err)
+	}
+	return c, nil
+}
+
+// clientName tells a server of its own whose it is.
+func (p mcpParams) clientName() string {
+	if p.Own {
+		return birth.ClientPrefix + p.session
+	}
+	return "leakbench"
+}
+
+func (p mcpParams) transport(w *wire) (transport.Interface, error) {
+	headers := map[string]string{}
+	for k := range p.Headers {
+		headers[k] = p.Headers.Get(k)
+	}
+	if p.Transport == host.TransportSSE {
+		return transport.NewSSE(p.url, transport.WithHTTPClient(w.Client), transport.WithHeaders(headers))
+	}
+	return transport.NewStreamableHTTP(p.url, transport.WithHTTPBasicClient(w.Client), transport.WithHTTPHeaders(headers))
+}
+
+func (c *mcpClient) call(ctx context.Context, tool string, args map[string]any) (string, error) {
+	req := mcp.CallToolRequest{}
+	req.Params.Name, req.Params.Arguments = tool, args
+	result, err := c.CallTool(ctx, req)
+	if err != nil {
+		return "", err
+	}
+	var all []string
+	for _, content := range result.Content {
+		if t, ok := mcp.AsTextContent(content); ok {
+			all = append(all, t.Text)
+		}
+	}
+	joined := strings.Join(all, "\n")
+	if result.IsError {
+		return "", fmt.Errorf("the tool failed: %.1000s", joined)
+	}
+	return joined, nil
+}
+
+// close is the client's own, DELETE of the session included; its time limit is
+// the client's own, too.
+func (c *mcpClient) close(context.Context) error {
+	err := c.Close()
+	c.end()
+	c.wire.cut()
+	return err
+}
+
+func (c *mcpClient) vanish() {
+	c.wire.cut()
+	c.end()
+}

@@ -1,0 +1,276 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/subject/hostconfig"
+)
+
+// Placeholders are the names that stand for something in the texts of a host
+// file, between double braces.
+var Placeholders = []string{"server", "config", "run", "dir", "install", "port", "version", "self"}
+
+// TemplatePlaceholders are those that only the template of a config has.
+var TemplatePlaceholders = []string{"server.command", "server.args", "server.name"}
+
+// LabelPlaceholder is for the URL of a gateway that holds several servers.
+const LabelPlaceholder = "{{label}}"
+
+// Setting is what a run gives its host.
+type Setting struct {
+	Self    string          // the program that is also the fake server
+	Run     string          // folder for the host alone; absolute, made
+	Again   bool            // not the first time of this run: a config that is there is its own
+	Servers []driver.Server // {{server}} is the first
+}
+
+// Prepared is a Spec with nothing left to fill in.
+type Prepared struct {
+	Argv    []string
+	Env     []string // on top of the bench's own
+	Workdir string
+	Ready   Ready
+	URL     string // of a gateway; may hold LabelPlaceholder
+}
+
+// Prepare fills the placeholders and writes the config file.
+func (s Spec) Prepare(in Setting) (Prepared, error) {
+	if err := s.unpack(); err != nil {
+		return Prepared{}, err
+	}
+	f := filler{server: argv(in.Servers), words: map[string]string{
+		"run": in.Run, "dir": s.Dir, "install": s.InstallDir, "version": s.Version, "self": in.Self,
+	}}
+	if s.mentions("port") {
+		port, err := freePort()
+		if err != nil {
+			return Prepared{}, err
+		}
+		f.words["port"] = strconv.Itoa(port)
+	}
+	if err := s.configure(in, &f); err != nil {
+		return Prepared{}, err
+	}
+	p := Prepared{Argv: f.argv(s.Argv), Workdir: f.text(s.Workdir), Ready: s.Ready}
+	for _, v := range s.Env {
+		p.Env = append(p.Env, f.text(v))
+	}
+	p.Ready.HTTP = f.text(s.Ready.HTTP)
+	if s.HTTP != nil {
+		p.URL = f.text(s.HTTP.URL)
+	}
+	return p, nil
+}
+
+// unpack writes what stands beside a preset's file to its folder, where it
+// differs: a newer program has newer drivers.
+func (s Spec) unpack() error {
+	if s.Files == nil || !s.mentions("dir") {
+		return nil
+	}
+	return fs.WalkDir(s.Files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(s.Files, path)
+		if err != nil {
+			return err
+		}
+		return writeWhole(filepath.Join(s.Dir, filepath.FromSlash(path)), text)
+	})
+}
+
+// writeWhole replaces a file, if it says something else, in one step: runs go
+// side by side.
+func writeWhole(path string, text []byte) error {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = temporary.Write(text)
+	if err = errors.Join(err, temporary.Chmod(0o755), temporary.Close()); err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temporary.Name())
+	}
+	return err
+}
+
+func argv(servers []driver.Server) []string {
+	if len(servers) == 0 {
+		return nil
+	}
+	return append([]string{servers[0].Command}, servers[0].Args...)
+}
+
+// mentions says that some text of the file has a placeholder.
+func (s Spec) mentions(name string) bool {
+	all := append(append([]string{s.Workdir, s.Ready.HTTP}, s.Argv...), s.Env...)
+	if s.HTTP != nil {
+		all = append(all, s.HTTP.URL)
+	}
+	if s.Config != nil {
+		merged, _ := json.Marshal([]any{s.Config.Merge, s.Config.Entry})
+		all = append(all, s.Config.Path, s.Config.Template, string(merged))
+	}
+	return strings.Contains(strings.Join(all, "\n"), "{{"+name+"}}")
+}
+
+// freePort is a loopback port that nobody listens on right now.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("no free port: %w", err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// configure writes the config file, whose path is {{config}} from then on.
+func (s Spec) configure(in Setting, f *filler) error {
+	if s.Config == nil {
+		return nil
+	}
+	path := f.text(s.Config.Path)
+	format, known := hostconfig.Named(s.Config.Format)
+	if path == "" {
+		path = format.File
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(in.Run, path)
+	}
+	f.words["config"] = path
+	text := []byte(f.template(s.Config.Template, in.Servers))
+	if known {
+		var err error
+		if text, err = format.Render(hostconfig.Params{
+			Servers: named(in.Servers), Merge: f.deep(s.Config.Merge), Entry: f.deep(s.Config.Entry),
+		}); err != nil {
+			return fmt.Errorf("failed to render the config: %w", err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("failed to write the config: %w", err)
+	}
+	// What stands there already is the user's.
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if in.Again {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	file, err := os.OpenFile(path, flags, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("the config %s exists already: leakbench overwrites no file (leave path out, or put it below {{run}})", path)
+	}
+	if err != nil {
+		return fmt.Errorf("failed to write the config: %w", err)
+	}
+	_, err = file.Write(text)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("failed to write the config: %w", err)
+	}
+	return nil
+}
+
+func named(servers []driver.Server) []hostconfig.Server {
+	var all []hostconfig.Server
+	for _, s := range servers {
+		all = append(all, hostconfig.Server{Name: s.Name, Command: s.Command, Args: s.Args})
+	}
+	return all
+}
+
+// filler fills placeholders.
+type filler struct {
+	server []string
+	words  map[string]string
+}
+
+func (f *filler) argv(args []string) []string {
+	args = Expand(args, f.server)
+	for i := range args {
+		args[i] = f.plain(args[i])
+	}
+	return args
+}
+
+func (f *filler) text(s string) string {
+	return f.plain(strings.ReplaceAll(s, Placeholder, quoteAll(f.server)))
+}
+
+// plain fills what stands for one word.
+func (f *filler) plain(s string) string {
+	if !strings.Contains(s, "{{") {
+		return s
+	}
+	var pairs []string
+	for name, word := range f.words {
+		pairs = append(pairs, "{{"+name+"}}", word)
+	}
+	return strings.NewReplacer(pairs...).Replace(s)
+}
+
+// template is the text of a config. JSON's texts and lists are YAML's and
+// TOML's, too.
+func (f *filler) template(s string, servers []driver.Server) string {
+	if len(servers) > 0 {
+		args := servers[0].Args
+		if args == nil {
+			args = []string{}
+		}
+		s = strings.NewReplacer("{{server.command}}", asJSON(servers[0].Command), "{{server.args}}", asJSON(args), "{{server.name}}", servers[0].Name).Replace(s)
+	}
+	return f.text(s)
+}
+
+// deep fills the texts of a mapping.
+func (f *filler) deep(m map[string]any) map[string]any {
+	if m == nil {
+		return nil
+	}
+	out := map[string]any{}
+	for k, v := range m {
+		out[k] = f.any(v)
+	}
+	return out
+}
+
+func (f *filler) any(v any) any {
+	switch v := v.(type) {
+	case string:
+		return f.text(v)
+	case map[string]any:
+		return f.deep(v)
+	case []any:
+		all := make([]any, len(v))
+		for i, item := range v {
+			all[i] = f.any(item)
+		}
+		return all
+	}
+	return v
+}
+
+func asJSON(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // texts
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,142 @@
+package host_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/subject/host"
+)
+
+var flaky = driver.Server{Name: "flaky", Command: "/bin/leak bench", Args: []string{"fakeserver", "it's"}}
+
+func setting(t *testing.T) host.Setting {
+	return host.Setting{Self: "/bin/self", Run: t.TempDir(), Servers: []driver.Server{flaky}}
+}
+
+func TestPrepareFillsEverything(t *testing.T) {
+	t.Parallel()
+	s := host.Spec{
+		File: "x.yaml", Version: "1.2", Dir: "/dir", InstallDir: "/install",
+		Argv:    []string{"{{install}}/x", "--", "{{server}}", "sh:{{server}}", "{{port}}", "{{dir}}/{{version}}", "{{self}}", "{{config}}", "{{unknown}}"},
+		Env:     []string{"HOME={{run}}", "SERVER={{server}}"},
+		Workdir: "{{run}}",
+		Config:  &host.Config{Path: "sub/c.json", Template: "{\"c\": {{server.command}}, \"a\": {{server.args}}, \"n\": \"{{server.name}}\", \"p\": {{port}}}"},
+		HTTP:    &host.HTTP{URL: "http://127.0.0.1:{{port}}/{{label}}", Headers: http.Header{}},
+		Ready:   host.Ready{HTTP: "http://127.0.0.1:{{port}}/ok"},
+	}
+	in := setting(t)
+	p, err := s.Prepare(in)
+	require.NoError(t, err)
+	port := p.Argv[6]
+	assert.Equal(t, []string{
+		"/install/x", "--", "/bin/leak bench", "fakeserver", "it's", `sh:'/bin/leak bench' fakeserver 'it'\''s'`,
+		port, "/dir/1.2", "/bin/self", filepath.Join(in.Run, "sub/c.json"), "{{unknown}}",
+	}, p.Argv)
+	assert.Regexp(t, `^\d+$`, port)
+	assert.Equal(t, []string{"HOME=" + in.Run, `SERVER='/bin/leak bench' fakeserver 'it'\''s'`}, p.Env)
+	assert.Equal(t, in.Run, p.Workdir)
+	assert.Equal(t, "http://127.0.0.1:"+port+"/{{label}}", p.URL)
+	assert.Equal(t, "http://127.0.0.1:"+port+"/ok", p.Ready.HTTP)
+	text, err := os.ReadFile(filepath.Join(in.Run, "sub/c.json"))
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"c": "/bin/leak bench", "a": ["fakeserver", "it's"], "n": "flaky", "p": `+port+`}`, string(text))
+	info, err := os.Stat(filepath.Join(in.Run, "sub/c.json"))
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+// TestPrepareOverwritesNothing: a path outside the run's folder may be the
+// user's own configuration.
+func TestPrepareOverwritesNothing(t *testing.T) {
+	t.Parallel()
+	mine := filepath.Join(t.TempDir(), "mine.json")
+	require.NoError(t, os.WriteFile(mine, []byte("mine"), 0o600))
+	s := host.Spec{File: "x.yaml", Argv: []string{"x"}, Config: &host.Config{Format: "cursor", Path: mine}}
+	_, err := s.Prepare(setting(t))
+	require.ErrorContains(t, err, "overwrites no file")
+	text, err := os.ReadFile(mine)
+	require.NoError(t, err)
+	assert.Equal(t, "mine", string(text))
+}
+
+func TestPrepareFormat(t *testing.T) {
+	t.Parallel()
+	s := host.Spec{File: "x.yaml", Argv: []string{"x", "{{config}}"}, Config: &host.Config{
+		Format: "opencode", Merge: map[string]any{"home": "{{run}}", "list": []any{"{{self}}"}},
+	}}
+	in := setting(t)
+	in.Servers = append(in.Servers, driver.Server{Name: "steady", Command: "y"})
+	p, err := s.Prepare(in)
+	require.NoError(t, err)
+	text, err := os.ReadFile(p.Argv[1])
+	require.NoError(t, err)
+	var got map[string]any
+	require.NoError(t, json.Unmarshal(text, &got))
+	assert.Len(t, got["mcp"], 2)
+	assert.Equal(t, in.Run, got["home"])
+	assert.Equal(t, []any{"/bin/self"}, got["list"])
+}
+
+// TestUnpack: a preset's files are brought up to date, and only where they differ.
+func TestUnpack(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := host.Spec{File: "x/host.yaml", Dir: dir, Argv: []string{"{{dir}}/driver.py"}, Files: fstest.MapFS{"driver.py": {Data: []byte("new")}, "sub/a": {Data: []byte("a")}}}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "driver.py"), []byte("old"), 0o600))
+	for range 2 {
+		_, err := s.Prepare(host.Setting{})
+		require.NoError(t, err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "driver.py"))
+	require.NoError(t, err)
+	assert.Equal(t, "new", string(text))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, 2, "nothing temporary is left")
+}
+
+func TestCheckTellsWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	var missing *host.Missing
+	s := host.Spec{Name: "x", Given: "x@1", Version: "1", File: "x/host.yaml", InstallDir: filepath.Join(t.TempDir(), "none"), Argv: []string{"{{install}}/x"}, Install: &host.Install{Runtime: "go"}}
+	require.ErrorAs(t, s.Check(), &missing)
+	assert.Equal(t, "leakbench hosts install x@1", missing.Run)
+	require.NoError(t, os.Mkdir(s.InstallDir, 0o700))
+	require.ErrorAs(t, s.Check(), &missing, "installed by halves")
+	require.NoError(t, os.WriteFile(filepath.Join(s.InstallDir, "x"), []byte("#!/bin/sh\n"), 0o700))
+	require.NoError(t, s.Check())
+	require.NoError(t, host.Spec{Argv: []string{"no-such-program"}}.Check(), "a command line is tried by the run")
+	s = host.Spec{Name: "y", File: "y.yaml", Argv: []string{"no-such-program-anywhere"}}
+	require.ErrorAs(t, s.Check(), &missing)
+	assert.Contains(t, missing.What, "no-such-program-anywhere")
+}
+
+func TestWhichServersItHolds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		spec host.Spec
+		all  bool
+	}{
+		{host.Spec{Kind: record.KindDriver}, true},
+		{host.Spec{Kind: record.KindOneshot}, true},
+		{host.Spec{Kind: record.KindCommand}, false},
+		{host.Spec{Kind: record.KindCommand, Config: &host.Config{Format: "zed"}}, true},
+		{host.Spec{Kind: record.KindCommand, Config: &host.Config{Template: "x"}}, false},
+		{host.Spec{Kind: record.KindGateway, HTTP: &host.HTTP{URL: "http://x"}}, false},
+		{host.Spec{Kind: record.KindGateway, HTTP: &host.HTTP{URL: "http://x/{{label}}"}}, true},
+	} {
+		assert.Equal(t, c.all, c.spec.HoldsAll(), strings.TrimSpace(string(c.spec.Kind)))
+	}
+	assert.True(t, host.Spec{Kind: record.KindGateway, HTTP: &host.HTTP{Servers: record.Shared}}.SessionsUnknown())
+	assert.False(t, host.Spec{Kind: record.KindGateway, HTTP: &host.HTTP{Servers: record.PerSession}}.SessionsUnknown())
+}

@@ -1,0 +1,109 @@
+package host_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject/refhost"
+)
+
+func TestBuiltin(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, s := range host.Builtin("/bin/leakbench") {
+		names = append(names, s.Name)
+		assert.Equal(t, record.KindDriver, s.Kind)
+		assert.Equal(t, []string{"/bin/leakbench", "host", s.Name}, s.Argv)
+		assert.NotEmpty(t, s.About)
+		assert.Positive(t, s.Profile.Settle.D())
+		assert.Positive(t, s.Profile.Stop.D())
+	}
+	assert.Equal(t, append(refhost.Names(), "mcp-go", "go-sdk"), names)
+}
+
+func TestMutantsAreThereAndHidden(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, s := range host.Mutants("self") {
+		names = append(names, s.Name)
+		found, err := host.Lookup("self", s.Name)
+		require.NoError(t, err)
+		assert.Equal(t, s, found)
+		assert.NotEmpty(t, s.About)
+	}
+	assert.Equal(t, refhost.Mutants(), names)
+}
+
+func TestLookup(t *testing.T) {
+	t.Parallel()
+	s, err := host.Lookup("self", "orphan-set")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"self", "host", "orphan-set"}, s.Argv)
+	_, err = host.Lookup("self", "orphanset")
+	require.ErrorContains(t, err, "did you mean orphan-set?")
+	_, err = host.Lookup("self", "zzzzzz")
+	require.ErrorContains(t, err, "exact, naive, reap-all, orphan-set, thread-blind, mcp-go, go-sdk")
+
+	dir := t.TempDir()
+	_, err = host.Lookup("self", filepath.Join(dir, "missing"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	plain := filepath.Join(dir, "plain")
+	require.NoError(t, os.WriteFile(plain, nil, 0o600))
+	_, err = host.Lookup("self", plain)
+	require.ErrorIs(t, err, os.ErrPermission)
+}
+
+func TestFromCommand(t *testing.T) {
+	t.Parallel()
+	argv := []string{"/usr/bin/gateway", "--mcp", "{{server}}"}
+	s, err := host.FromCommand(argv)
+	require.NoError(t, err)
+	assert.Equal(t, record.KindCommand, s.Kind)
+	assert.Equal(t, "gateway", s.Name)
+	argv[0] = "changed"
+	assert.Equal(t, "/usr/bin/gateway", s.Argv[0], "a copy")
+	for _, c := range []struct {
+		argv []string
+		want string
+	}{
+		{nil, "no command"},
+		{[]string{"gateway"}, "write {{server}} there"},
+		{[]string{"{{server}}"}, "can't be the command itself"},
+		{[]string{"/opt/{{server}}/gateway"}, "write {{server}} there"},
+	} {
+		_, err := host.FromCommand(c.argv)
+		require.ErrorContains(t, err, c.want)
+	}
+}
+
+func TestExpand(t *testing.T) {
+	t.Parallel()
+	server := []string{"/my dir/leakbench", "fakeserver", "--label", `it's "x" $HOME`, ""}
+	assert.Equal(t,
+		[]string{"gw", "--mcp", "/my dir/leakbench", "fakeserver", "--label", `it's "x" $HOME`, "", "-v"},
+		host.Expand([]string{"gw", "--mcp", "{{server}}", "-v"}, server))
+	assert.Equal(t,
+		[]string{"gw", `--mcp='/my dir/leakbench' fakeserver --label 'it'\''s "x" $HOME' ''`},
+		host.Expand([]string{"gw", "--mcp={{server}}"}, server))
+	assert.Equal(t, []string{"{{other}}"}, host.Expand([]string{"{{other}}"}, server))
+}
+
+// TestExpandForAShell: a real shell takes the words apart as they were.
+func TestExpandForAShell(t *testing.T) {
+	t.Parallel()
+	words := []string{"plain", "two words", `a'b"c$d` + "`e`\\", "*", "", "ümläut\nline", "-n", ";exit 3"}
+	argv := host.Expand([]string{"sh", "-c", `for w in {{server}}; do printf '%s\0' "$w"; done`}, words)
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.WaitDelay = patience
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	assert.Equal(t, words, strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"))
+}

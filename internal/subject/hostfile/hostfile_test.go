@@ -1,0 +1,192 @@
+package hostfile_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject/hostconfig"
+	"github.com/leakbench/leakbench/internal/subject/hostfile"
+	"github.com/leakbench/leakbench/internal/yamlfile"
+	"github.com/leakbench/leakbench/internal/yamlfile/yamltest"
+)
+
+var update = flag.Bool("update", false, "write the expected messages, and the schema")
+
+// TestErrors: each wrong file, and what is said of it.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	yamltest.Errors(t, *update, func(name string, src []byte) error { _, err := hostfile.Parse(name, src); return err }, nil)
+}
+
+func parse(t *testing.T, text string) (s struct {
+	record.Profile
+	kind record.HostKind
+},
+) {
+	spec, err := hostfile.Parse("x.yaml", []byte(text))
+	require.NoError(t, err)
+	s.Profile, s.kind = spec.Profile, spec.Kind
+	return s
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	s := parse(t, "name: x\nabout: y\ncommand: [z]\ndrive: driver\n")
+	assert.Equal(t, record.KindDriver, s.kind)
+	assert.Equal(t, 15*time.Second, s.Settle.D())
+	assert.Equal(t, 15*time.Second, s.Confirm.D())
+	assert.Equal(t, 15*time.Second, s.Stop.D())
+	s = parse(t, "name: x\nabout: y\ncommand: [z, '{{server}}']\ndrive: nothing\nsettle: 2s\nstop: {within: 9s}\n")
+	assert.Equal(t, record.KindCommand, s.kind)
+	assert.Equal(t, 2*time.Second, s.Confirm.D(), "as long as settle")
+	assert.Equal(t, 9*time.Second, s.Stop.D())
+}
+
+// TestAll reads a file in which every key stands.
+func TestAll(t *testing.T) {
+	t.Parallel()
+	s, err := hostfile.Load("testdata/all.yaml")
+	require.NoError(t, err)
+	assert.Equal(t, record.KindGateway, s.Kind)
+	assert.Equal(t, []string{"gateway", "--port", "{{port}}", "8", ""}, s.Argv)
+	assert.Equal(t, []string{"A=1", "B={{run}}"}, s.Env)
+	assert.Equal(t, "v", s.HTTP.Headers.Get("x-k"))
+	assert.Equal(t, record.PerRequest, s.HTTP.Servers)
+	assert.True(t, s.Stop.EOF)
+	assert.Equal(t, map[string]any{"theme": "dark", "n": int64(1)}, s.Config.Merge)
+	assert.Equal(t, "slow", s.Scenarios["storm"].NotApplicable)
+	assert.Equal(t, 7, s.Scenarios["cron"].SpawnsPerSession)
+	assert.Equal(t, []string{"1.0", "1.1"}, s.Install.Versions)
+	assert.Equal(t, "1.2", s.Version)
+	assert.True(t, filepath.IsAbs(s.Dir))
+	assert.True(t, strings.HasSuffix(s.InstallDir, "all@1.2"))
+}
+
+// TestDocExample: what the page shows can be read, each block of it.
+func TestDocExample(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/host-file.md")
+	require.NoError(t, err)
+	var names []string
+	for _, block := range strings.Split(string(page), "```yaml\n")[1:] {
+		text, _, _ := strings.Cut(block, "```")
+		s, err := hostfile.Parse("docs/host-file.md", []byte(text))
+		require.NoError(t, err)
+		names = append(names, s.Name)
+	}
+	assert.Equal(t, []string{"my-gateway", "hermes-test"}, names)
+	for _, name := range hostconfig.Names() {
+		assert.Contains(t, string(page), "`"+name+"`")
+	}
+	for _, name := range append(slices.Clone(host.Placeholders), host.TemplatePlaceholders...) {
+		assert.Contains(t, string(page), "{{"+name+"}}")
+	}
+}
+
+// TestPresets: each is right, named like its folder, and has the lock file
+// that it names.
+func TestPresets(t *testing.T) {
+	t.Parallel()
+	require.NotEmpty(t, hostfile.Presets())
+	for _, name := range hostfile.Presets() {
+		s, err := hostfile.Preset(name, "")
+		require.NoError(t, err)
+		assert.Equal(t, name, s.Name)
+		if s.Install == nil || s.Install.Lock == "" {
+			continue
+		}
+		f, err := s.Files.Open(s.Install.Lock)
+		require.NoError(t, err, name)
+		f.Close()
+		for _, v := range append([]string{s.Install.Version}, s.Install.Versions...) {
+			other, err := hostfile.Preset(name, v)
+			require.NoError(t, err)
+			assert.True(t, strings.HasSuffix(other.InstallDir, name+"@"+v))
+		}
+		_, err = hostfile.Preset(name, "0.0.0-none")
+		assert.ErrorContains(t, err, "0.0.0-none")
+	}
+}
+
+// TestLocksHaveNoAddresses: where packages come from is the user's business.
+func TestLocksHaveNoAddresses(t *testing.T) {
+	t.Parallel()
+	locks, err := filepath.Glob("../../../hosts/*/*")
+	require.NoError(t, err)
+	for _, path := range locks {
+		if base := filepath.Base(path); base != "package-lock.json" && base != "requirements.txt" {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.NotContains(t, string(text), "resolved", path)
+		assert.NotContains(t, string(text), "index-url", path)
+		assert.NotContains(t, string(text), "registry", path)
+	}
+}
+
+func TestLookup(t *testing.T) {
+	t.Parallel()
+	s, err := hostfile.Lookup("leakbench", "exact")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"leakbench", "host", "exact"}, s.Argv)
+	s, err = hostfile.Lookup("leakbench", "testdata/all.yaml")
+	require.NoError(t, err)
+	assert.Equal(t, "all", s.Name)
+	s, err = hostfile.Lookup("leakbench", "supergateway@4.0.0")
+	require.NoError(t, err)
+	assert.Equal(t, "supergateway@4.0.0", s.Given)
+	_, err = hostfile.Lookup("leakbench", "supergatway")
+	require.ErrorContains(t, err, "did you mean")
+	_, err = hostfile.Lookup("leakbench", "./none.yaml")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = hostfile.Lookup("leakbench", "./none")
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// TestSchema: the committed schema is what the reader asks.
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	const path = "../../../docs/host.schema.json"
+	if *update {
+		require.NoError(t, os.WriteFile(path, hostfile.Schema(), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(hostfile.Schema()), "go test ./internal/subject/hostfile -update")
+	assert.True(t, json.Valid(want))
+}
+
+func FuzzParse(f *testing.F) {
+	for _, pattern := range []string{"testdata/*.yaml", "testdata/errors/*.yaml", "../../../hosts/*/host.yaml"} {
+		paths, err := filepath.Glob(pattern)
+		require.NoError(f, err)
+		for _, path := range paths {
+			src, err := os.ReadFile(path)
+			require.NoError(f, err)
+			f.Add(src)
+		}
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		s, err := hostfile.Parse("fuzz.yaml", src)
+		var problems yamlfile.Errors
+		if err != nil && !errors.As(err, &problems) {
+			t.Fatalf("an error without a place: %v", err)
+		}
+		if err == nil && (s.Name == "" || s.Kind == "" || len(s.Argv) == 0) {
+			t.Fatalf("half a host: %+v", s)
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package hostinit
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/subject/hostfile"
+)
+
+// File is the host file, which can be read back.
+func (a Answers) File(name string) ([]byte, error) {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("# yaml-language-server: $schema=%s", hostfile.SchemaURL)
+	line("# A host for leakbench; docs/host-file.md has every key.")
+	line("name: %s", a.Name)
+	line("about: %s", quoted(a.about()))
+	var words []string
+	for _, w := range a.Command {
+		words = append(words, quoted(w))
+	}
+	line("command: [%s]", strings.Join(words, ", "))
+	if a.Format != "" {
+		a.config(line)
+	}
+	if a.Drive == "http" {
+		line("drive:\n  http: {url: %s, servers: %s}", quoted(a.URL), a.Servers)
+	} else {
+		line("drive: %s", a.Drive)
+	}
+	line("\n# How long it may take, at the most, to end one server and to end itself. Only a run that is not clean waits that long.")
+	line("settle: 15s\nstop: {within: 15s}")
+	line("# How long it may take to come up.\nstart: 15s")
+	src := []byte(b.String())
+	if _, err := hostfile.Parse(name, src); err != nil {
+		return nil, err
+	}
+	return src, nil
+}
+
+func (a Answers) about() string {
+	about := map[string]string{
+		"driver": "speaks the driver protocol", "http": "a gateway", "oneshot": "a command for each job", "nothing": "is started, watched and stopped",
+	}[a.Drive]
+	return a.Name + ", " + about
+}
+
+// config tells of the file. Of the user's own only the names of its other keys
+// are taken over: what they hold may be secret.
+func (a Answers) config(line func(string, ...any)) {
+	line("config:\n  format: %s", a.Format)
+	if a.From != nil {
+		line("  # The shape of %s.", printable(a.From.Path))
+		if keys := slices.Sorted(maps.Keys(a.From.Rest)); len(keys) > 0 {
+			line("  # It says more (%s): write what the host needs of that here.", printable(strings.Join(keys, ", ")))
+			line("  # merge: {key: value}")
+		}
+	}
+	if !mentions(a.Command, "{{config}}") {
+		line("  # The command does not name the file: say here where the host looks for it. It must be below {{run}}, a folder")
+		line("  # for this run alone; env can send the host there.")
+		line("  # path: \"{{run}}/...\"")
+		line("# env: {HOME: \"{{run}}\"}")
+	}
+}
+
+// quoted is JSON's text, which is YAML's, too.
+func quoted(s string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a text
+	return strings.TrimSpace(b.String())
+}
+
+// printable keeps a comment on its line.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == 0x2028 || r == 0x2029 || r == 0x85 {
+			return '?'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,66 @@
+// Package hostinit writes a first host file for somebody's own host: from what
+// he answers, and from a configuration that is there already.
+package hostinit
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/subject/hostconfig"
+)
+
+// Config is a configuration that names MCP servers.
+type Config struct {
+	Path string
+	hostconfig.Found
+}
+
+// maxConfig is how much of a file is read, in bytes: one more than what is
+// accepted, so that a longer one is refused.
+const maxConfig = 1<<20 + 1
+
+// ReadConfig reads a configuration in any of the known formats.
+func ReadConfig(path string) (Config, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Config{}, err
+	}
+	if !info.Mode().IsRegular() || info.Size() >= maxConfig {
+		return Config{}, fmt.Errorf("%s is no configuration file", path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, err
+	}
+	found, err := hostconfig.Recognize(path, text)
+	return Config{Path: path, Found: found}, err
+}
+
+// Look finds configurations in the usual places: below dir first, then below
+// home. What can't be read is none.
+func Look(dir, home string) []Config {
+	var near, far []Config
+	seen := map[string]bool{}
+	for _, f := range hostconfig.Formats() {
+		for _, usual := range f.Usual {
+			path, below := filepath.Join(dir, filepath.FromSlash(usual)), &near
+			if rest, ok := strings.CutPrefix(usual, "~/"); ok {
+				path, below = filepath.Join(home, filepath.FromSlash(rest)), &far
+			}
+			if seen[path] {
+				continue
+			}
+			seen[path] = true
+			if c, err := ReadConfig(path); err == nil {
+				*below = append(*below, c)
+			}
+		}
+	}
+	return append(near, far...)
+}
+
+// ErrNoAnswer says that the answers ended before the questions did.
+var ErrNoAnswer = errors.New("no answer")

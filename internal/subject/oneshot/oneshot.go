@@ -1,0 +1,117 @@
+// Package oneshot runs a host that is a command for each job: a health check, a
+// list, a print mode. It is what a scheduler would be: it starts the commands of
+// a tick side by side, gives each its time, and waits for its exit. Nothing may
+// remain of a command then.
+package oneshot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/subject/host"
+)
+
+// killAfter is how long a command may take to heed its stop signal, where its
+// host file does not say so.
+const killAfter = 5 * time.Second
+
+// Main is the process. Its status is 0 after a stop, 1 when the bench is gone.
+func Main() int {
+	var p host.OneshotParams
+	if err := json.Unmarshal([]byte(os.Getenv(host.OneshotEnv)), &p); err != nil {
+		fmt.Fprintln(os.Stderr, "the scheduler of a oneshot host is started by leakbench run, not by hand")
+		return 2
+	}
+	reasons := map[string]string{}
+	for _, op := range driver.Ops {
+		reasons[op] = "a oneshot host is a command for each job: it has no session that lasts"
+	}
+	delete(reasons, driver.OpTick)
+	delete(reasons, driver.OpStop)
+	delete(reasons, driver.OpCancel)
+	hello := driver.Hello{
+		Host: p.Host.Name, Version: p.Host.Version, NotApplicable: reasons,
+		Ops: []string{driver.OpTick, driver.OpCancel, driver.OpStop},
+	}
+	if err := driver.Serve(context.Background(), os.Stdin, os.Stdout, hello, &scheduler{p: p}); err != nil {
+		return 1
+	}
+	return 0
+}
+
+type scheduler struct {
+	p    host.OneshotParams
+	jobs atomic.Int64
+}
+
+var errNone = errors.New("a oneshot host has no session that lasts")
+
+// Open is not offered.
+func (s *scheduler) Open(context.Context, string, driver.Server) error { return errNone }
+
+// Call is not offered.
+func (s *scheduler) Call(context.Context, string, string, map[string]any) (json.RawMessage, error) {
+	return nil, errNone
+}
+
+// Close is not offered.
+func (s *scheduler) Close(context.Context, string) error { return errNone }
+
+// Forget is not offered.
+func (s *scheduler) Forget(context.Context, string) error { return errNone }
+
+// Reload is not offered.
+func (s *scheduler) Reload(context.Context, []driver.SessionServer) error { return errNone }
+
+// Stop has nothing to do: each tick waits for its commands.
+func (s *scheduler) Stop(context.Context) error { return nil }
+
+// Tick runs the command once for each job.
+func (s *scheduler) Tick(ctx context.Context, jobs []driver.Job) ([]driver.JobResult, error) {
+	return driver.RunJobs(ctx, jobs, s.job), nil
+}
+
+// job runs the command. What it prints goes to the host's log. It gets a
+// process group of its own, as from a shell or a scheduler, and SIGTERM (or the
+// host file's signal) when its time is over or the bench cancels it.
+func (s *scheduler) job(ctx context.Context, j driver.Job) error {
+	dir := filepath.Join(s.p.Run, fmt.Sprintf("job-%d", s.jobs.Add(1)))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	p, err := s.p.Host.Prepare(host.Setting{Self: s.p.Self, Run: dir, Servers: []driver.Server{j.Server}})
+	if err != nil {
+		return err
+	}
+	if j.TimeoutMS > 0 {
+		var cancel context.CancelFunc
+		limit := time.Duration(j.TimeoutMS) * time.Millisecond
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %v", limit))
+		defer cancel()
+	}
+	cmd := exec.CommandContext(ctx, p.Argv[0], p.Argv[1:]...)
+	cmd.Dir = p.Workdir
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, host.OneshotEnv+"=") }), p.Env...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // files: nobody who holds them keeps Wait from returning
+	cmd.SysProcAttr = ownGroup()
+	cmd.Cancel = func() error { return cmd.Process.Signal(stopSignal(s.p.Host.Stop.Signal)) }
+	cmd.WaitDelay = killAfter
+	if within := s.p.Host.Profile.Stop.D(); within > 0 {
+		cmd.WaitDelay = within
+	}
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}

@@ -1,0 +1,167 @@
+package refhost
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/leakbench/leakbench/driver"
+)
+
+// connection is a client and the server that was launched for it.
+//
+// mcp-go's own stdio transport would launch the server as well, but the delays
+// of its Close (2 s, 3 s, 3 s) are constants, and a host on the bench is to
+// show its mistakes in seconds. So the host launches the server, gives the
+// client its pipes, and close is the same ladder, scaled.
+type connection struct {
+	session string
+	client  *client.Client
+	cmd     *exec.Cmd
+	stdout  *os.File // the host's end
+	learned []child  // what the host believes to be this connection's processes
+
+	reaping sync.Once
+	exited  chan struct{} // closed once the server was waited for
+	closing sync.Once
+}
+
+// waitDelay bounds nothing today: with plain files for stdio Wait copies
+// nothing. It is there in case that changes.
+const waitDelay = time.Second
+
+// launch starts a server on the spawner's thread. Its stderr is /dev/null: the
+// host's own would be one more pipe that a stray server holds open.
+func launch(on *spawner, session string, s driver.Server, start func(*exec.Cmd) error) (*connection, error) {
+	theirIn, ourIn, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	ourOut, theirOut, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, theirIn.Close(), ourIn.Close())
+	}
+	cmd := exec.CommandContext(context.Background(), s.Command, s.Args...)
+	cmd.Stdin, cmd.Stdout, cmd.WaitDelay = theirIn, theirOut, waitDelay
+	err = on.do(func() error { return start(cmd) })
+	theirIn.Close()
+	theirOut.Close()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("failed to start server %s: %w", s.Name, err), ourIn.Close(), ourOut.Close())
+	}
+	return &connection{
+		session: session, cmd: cmd, stdout: ourOut, exited: make(chan struct{}),
+		client: client.NewClient(transport.NewIO(ourOut, ourIn, nil), client.WithDiscoverTimeout(discoverTimeout)),
+	}, nil
+}
+
+// initialize shakes hands.
+func (c *connection) initialize(ctx context.Context) error {
+	return until(ctx, func() error {
+		if err := c.client.Start(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+		req := mcp.InitializeRequest{}
+		req.Params.ClientInfo = mcp.Implementation{Name: "leakbench-refhost", Version: "1"}
+		_, err := c.client.Initialize(ctx, req)
+		return err
+	})
+}
+
+// call returns the text of a tool's result as a JSON string.
+func (c *connection) call(ctx context.Context, tool string, args map[string]any) (text json.RawMessage, err error) {
+	if _, asked := ctx.Deadline(); !asked {
+		limited, cancel := context.WithTimeoutCause(ctx, callTimeout, fmt.Errorf("no answer within %v", callTimeout))
+		defer cancel()
+		ctx = limited
+	}
+	var result *mcp.CallToolResult
+	err = until(ctx, func() (err error) {
+		req := mcp.CallToolRequest{}
+		req.Params.Name, req.Params.Arguments = tool, args
+		result, err = c.client.CallTool(ctx, req)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, content := range result.Content {
+		if t, ok := mcp.AsTextContent(content); ok {
+			all = append(all, t.Text)
+		}
+	}
+	joined := strings.Join(all, "\n")
+	if result.IsError {
+		return nil, fmt.Errorf("the tool failed: %.1000s", joined)
+	}
+	return json.Marshal(joined)
+}
+
+// until runs f and returns its error, or why ctx ended. The client honours a
+// context while it waits for an answer, but not while it writes to a server
+// that does not read.
+func until(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	select {
+	case err := <-done:
+		if err != nil && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// close is mcp-go's Close, scaled, to the direct pid: stdin, SIGTERM, SIGKILL.
+// As there, the server is waited for here and nowhere else: one that is never
+// closed stays a zombie once it has died.
+func (c *connection) close() {
+	c.closing.Do(func() {
+		_ = c.client.Close()
+		c.reap()
+		if !c.exits(sdkEOF) {
+			_ = c.cmd.Process.Signal(syscall.SIGTERM)
+			if !c.exits(sdkTerm) {
+				_ = c.cmd.Process.Kill()
+				<-c.exited
+			}
+		}
+		c.stdout.Close()
+	})
+}
+
+// reap waits for the server's exit, beside.
+func (c *connection) reap() {
+	c.reaping.Do(func() {
+		go func() {
+			_ = c.cmd.Wait()
+			close(c.exited)
+		}()
+	})
+}
+
+// exits reports whether the server exits within limit.
+func (c *connection) exits(limit time.Duration) bool {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-c.exited:
+		return true
+	case <-t.C:
+		return false
+	}
+}

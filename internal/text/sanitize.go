@@ -1,0 +1,33 @@
+// Package text has the small operations on strings that all rooms share: making
+// text that somebody else wrote fit for a terminal, and finding the name that
+// somebody probably meant.
+package text
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Sanitize puts instead in the place of each character that does not print:
+// control characters, which steer a terminal, and those that turn the direction
+// of text. The characters of keep stay.
+func Sanitize(s string, instead rune, keep string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsPrint(c) || strings.ContainsRune(keep, c) {
+			return c
+		}
+		return instead
+	}, s)
+}
+
+// maxName caps a name or a path that another process chose, in bytes.
+const maxName = 1024
+
+// Name is Sanitize for the name or path of a process: it is cut off where it is
+// long, and what does not print is shown as U+FFFD.
+func Name(s string) string {
+	if len(s) > maxName {
+		s = s[:maxName] + "..."
+	}
+	return Sanitize(s, unicode.ReplacementChar, "")
+}
