@@ -86,14 +86,14 @@ var house = []struct {
 	},
 	{pkg: "internal/judge/blob", may: []string{"internal/record", "internal/judge/verdict", "internal/judge/gate"}, why: "a blob is files", deny: []string{"os/exec", "net"}},
 	{
-		pkg: "internal/play/score", may: []string{"internal/record", "internal/judge/verdict"}, why: "a scoreboard is a function of judged runs: it does not play them",
+		pkg: "internal/play/scoreboard", may: []string{"internal/record", "internal/judge/verdict"}, why: "a scoreboard is a function of judged runs: it does not play them",
 		deny: []string{"os", "os/exec", "net"},
 	},
 	{
 		pkg: "internal/play/scoring", why: "who plays the cells of a scoreboard is a user of the bench, not a part",
-		may: []string{"internal/record", "internal/subject/host", "internal/stage/runner", "internal/judge/verdict", "internal/play/score", "scenarios"},
+		may: []string{"internal/record", "internal/subject/host", "internal/stage/runner", "internal/judge/verdict", "internal/play/scoreboard", "scenarios"},
 	},
-	{pkg: "report", may: []string{"internal/record", "internal/history", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "internal/play/score"}, why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
+	{pkg: "report", may: []string{"internal/record", "internal/history", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard"}, why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
 	{
 		pkg: "internal/play/selftest", why: "the bench's test of itself is a user of it, not a part",
 		may: []string{"internal/record", "internal/subject/host", "internal/stage/runner", "internal/judge/verdict", "scenarios"},

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/play/score"
+	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -72,11 +72,11 @@ type scoreLink struct {
 	Href string
 }
 
-var statusGlyph = map[score.Status]string{score.Clean: "✓", score.Leak: "✗", score.Inconclusive: "?", score.NotApplicable: "–", score.NotInstalled: "·"}
+var statusGlyph = map[scoreboard.Status]string{scoreboard.Clean: "✓", scoreboard.Leak: "✗", scoreboard.Inconclusive: "?", scoreboard.NotApplicable: "–", scoreboard.NotInstalled: "·"}
 
-var statusClass = map[score.Status]string{score.Clean: "clean", score.Leak: "leak", score.Inconclusive: "inconclusive", score.NotApplicable: "na", score.NotInstalled: "missing"}
+var statusClass = map[scoreboard.Status]string{scoreboard.Clean: "clean", scoreboard.Leak: "leak", scoreboard.Inconclusive: "inconclusive", scoreboard.NotApplicable: "na", scoreboard.NotInstalled: "missing"}
 
-func newScoreView(b *score.Board, o ScoreboardOptions) *scoreView {
+func newScoreView(b *scoreboard.Board, o ScoreboardOptions) *scoreView {
 	v := &scoreView{Sentence: scoreSentence(b), Facts: scoreFacts(b), Omitted: strings.Join(b.Omitted, ", ")}
 	for i, h := range b.Hosts {
 		v.Hosts = append(v.Hosts, scoreHost{
@@ -94,9 +94,9 @@ func newScoreView(b *score.Board, o ScoreboardOptions) *scoreView {
 	return v
 }
 
-func newScoreCell(c *score.Cell, o ScoreboardOptions) scoreCell {
+func newScoreCell(c *scoreboard.Cell, o ScoreboardOptions) scoreCell {
 	if c == nil {
-		return scoreCell{Class: statusClass[score.Inconclusive], Glyph: statusGlyph[score.Inconclusive], Word: "not played"}
+		return scoreCell{Class: statusClass[scoreboard.Inconclusive], Glyph: statusGlyph[scoreboard.Inconclusive], Word: "not played"}
 	}
 	return scoreCell{
 		Class: statusClass[c.Status], Glyph: statusGlyph[c.Status], Word: string(c.Status),
@@ -104,7 +104,7 @@ func newScoreCell(c *score.Cell, o ScoreboardOptions) scoreCell {
 	}
 }
 
-func scoreHref(c *score.Cell, o ScoreboardOptions) string {
+func scoreHref(c *scoreboard.Cell, o ScoreboardOptions) string {
 	if c.Page == "" || o.Link == nil {
 		return ""
 	}
@@ -118,7 +118,7 @@ func scoreHref(c *score.Cell, o ScoreboardOptions) string {
 // to Markdown.
 var relativeHref = regexp.MustCompile(`^[A-Za-z0-9%._~/@+=,-]+$`)
 
-func brokenLaws(all []score.Broken) string {
+func brokenLaws(all []scoreboard.Broken) string {
 	var laws []string
 	for _, b := range all {
 		laws = append(laws, b.Law)
@@ -126,11 +126,11 @@ func brokenLaws(all []score.Broken) string {
 	return strings.Join(laws, " ")
 }
 
-func scoreNotes(b *score.Board, host string, o ScoreboardOptions) []scoreNote {
+func scoreNotes(b *scoreboard.Board, host string, o ScoreboardOptions) []scoreNote {
 	var notes []scoreNote
 	for i := range b.Cells {
 		c := &b.Cells[i]
-		if c.Host != host || c.Status == score.NotInstalled || c.Status == score.Clean && len(c.Warnings) == 0 && !c.Again {
+		if c.Host != host || c.Status == scoreboard.NotInstalled || c.Status == scoreboard.Clean && len(c.Warnings) == 0 && !c.Again {
 			continue
 		}
 		link := scoreLink{Name: c.Scenario, Href: scoreHref(c, o)}
@@ -153,7 +153,7 @@ func scoreNotes(b *score.Board, host string, o ScoreboardOptions) []scoreNote {
 // linesOf caps what a cell says on the board: its report has all of it.
 const linesOf = 6
 
-func scoreLines(c *score.Cell) []string {
+func scoreLines(c *scoreboard.Cell) []string {
 	var lines []string
 	if c.Reason != "" {
 		lines = append(lines, c.Reason)
@@ -177,7 +177,7 @@ func scoreLines(c *score.Cell) []string {
 	return head
 }
 
-func scoreFindings(word string, b score.Broken) []string {
+func scoreFindings(word string, b scoreboard.Broken) []string {
 	var lines []string
 	for _, f := range b.Findings {
 		lines = append(lines, fmt.Sprintf("%s%s %s: %s", word, b.Law, f.Kind, f.Title))
@@ -185,13 +185,13 @@ func scoreFindings(word string, b score.Broken) []string {
 	return lines
 }
 
-func scoreSentence(b *score.Board) string {
+func scoreSentence(b *scoreboard.Board) string {
 	return fmt.Sprintf("%s in %s: %s", plural(len(b.Hosts), "host"), plural(len(b.Scenarios), "scenario"), scoreCounts(b.Count("")))
 }
 
-func scoreCounts(n map[score.Status]int) string {
+func scoreCounts(n map[scoreboard.Status]int) string {
 	var parts []string
-	for _, s := range score.Statuses {
+	for _, s := range scoreboard.Statuses {
 		if n[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
 		}
@@ -199,7 +199,7 @@ func scoreCounts(n map[score.Status]int) string {
 	return strings.Join(parts, ", ")
 }
 
-func scoreFacts(b *score.Board) []fact {
+func scoreFacts(b *scoreboard.Board) []fact {
 	var took record.Duration
 	for _, c := range b.Cells {
 		took += c.Took
@@ -229,7 +229,7 @@ var scoreTemplate = template.Must(template.New("scoreboard").Parse(scoreSource))
 
 // ScoreboardHTML writes the scoreboard as one page that needs nothing besides
 // itself, and no script. The error is w's.
-func ScoreboardHTML(w io.Writer, b *score.Board, o ScoreboardOptions) error {
+func ScoreboardHTML(w io.Writer, b *scoreboard.Board, o ScoreboardOptions) error {
 	v := newScoreView(b, o)
 	scrub(v)
 	v.CSS = template.CSS(scoreCSS) //nolint:gosec // ours
@@ -243,6 +243,6 @@ func ScoreboardHTML(w io.Writer, b *score.Board, o ScoreboardOptions) error {
 }
 
 // ScoreboardJSON writes the scoreboard as one JSON object, ended by a newline.
-func ScoreboardJSON(w io.Writer, b *score.Board) error {
+func ScoreboardJSON(w io.Writer, b *scoreboard.Board) error {
 	return writeJSON(w, "scoreboard", b)
 }

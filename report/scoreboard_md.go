@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/leakbench/leakbench/internal/play/score"
+	"github.com/leakbench/leakbench/internal/play/scoreboard"
 )
 
 const scoreLegend = `A cell names the laws that were broken as errors; in brackets those that were broken as warnings ([the laws](laws.md), or
@@ -18,7 +18,7 @@ what came out when it was played again alone. The reasons are below, host by hos
 
 // ScoreboardMarkdown writes the scoreboard as a page of Markdown. The error is
 // w's.
-func ScoreboardMarkdown(w io.Writer, board *score.Board, o ScoreboardOptions) error {
+func ScoreboardMarkdown(w io.Writer, board *scoreboard.Board, o ScoreboardOptions) error {
 	v := newScoreView(board, o)
 	scrub(v)
 	var b bytes.Buffer
@@ -80,9 +80,9 @@ func mdScoreCell(c scoreCell) string {
 	switch {
 	case c.Text != "":
 		text = "**" + md(c.Text, maxName) + "**"
-	case c.Class == statusClass[score.Inconclusive]:
+	case c.Class == statusClass[scoreboard.Inconclusive]:
 		text = "**?**"
-	case c.Class == statusClass[score.NotInstalled]:
+	case c.Class == statusClass[scoreboard.NotInstalled]:
 		text = "not inst."
 	}
 	if c.Warns != "" {
@@ -138,7 +138,7 @@ func sentenceCase(s string) string {
 
 // ScoreboardText writes the scoreboard for a terminal: a line for each host,
 // and what its cells have to say.
-func ScoreboardText(w io.Writer, board *score.Board) error {
+func ScoreboardText(w io.Writer, board *scoreboard.Board) error {
 	v := newScoreView(board, ScoreboardOptions{})
 	scrub(v)
 	var b bytes.Buffer

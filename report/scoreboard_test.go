@@ -14,29 +14,29 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
-	"github.com/leakbench/leakbench/internal/play/score"
+	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-func sampleBoard() *score.Board {
-	broken := func(law, kind string) []score.Broken {
-		return []score.Broken{{Law: law, Findings: []score.Finding{{Kind: kind, Count: 1, Title: "1 " + kind + " server of app", Fingerprint: "f"}}}}
+func sampleBoard() *scoreboard.Board {
+	broken := func(law, kind string) []scoreboard.Broken {
+		return []scoreboard.Broken{{Law: law, Findings: []scoreboard.Finding{{Kind: kind, Count: 1, Title: "1 " + kind + " server of app", Fingerprint: "f"}}}}
 	}
-	cell := func(scenario, host string, s score.Status) score.Cell {
-		return score.Cell{Scenario: scenario, Host: host, Status: s, Page: ".leakbench/score/" + host + "/" + scenario + "/run/report.html", Took: record.Duration(time.Second)}
+	cell := func(scenario, host string, s scoreboard.Status) scoreboard.Cell {
+		return scoreboard.Cell{Scenario: scenario, Host: host, Status: s, Page: ".leakbench/score/" + host + "/" + scenario + "/run/report.html", Took: record.Duration(time.Second)}
 	}
-	b := &score.Board{
+	b := &scoreboard.Board{
 		Made: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Tool: record.Tool{Version: "v1.0.0", Go: "go1.26"}, Jobs: 2,
 		System: record.System{OS: "linux", Arch: "amd64", Kernel: "6.18", CPUs: 2}, Command: []string{"leakbench", "score"},
-		Scenarios: []score.Scenario{{Name: "storm", Title: "A storm"}, {Name: "cron", Title: "Cron"}}, Omitted: []string{"hang"},
-		Hosts: []score.Host{
+		Scenarios: []scoreboard.Scenario{{Name: "storm", Title: "A storm"}, {Name: "cron", Title: "Cron"}}, Omitted: []string{"hang"},
+		Hosts: []scoreboard.Host{
 			{ID: "exact", Name: "exact", Version: "1", About: "the one"},
 			{ID: "naive", Name: "naive", Version: "1", About: "the other"},
 			{ID: "rmcp", Name: "rmcp", Version: "3", Missing: "it is not installed", Install: "leakbench hosts install rmcp"},
 		},
-		Cells: []score.Cell{
-			cell("storm", "exact", score.Clean), cell("storm", "naive", score.Leak), cell("storm", "rmcp", score.NotInstalled),
-			cell("cron", "exact", score.NotApplicable), cell("cron", "naive", score.Inconclusive), cell("cron", "rmcp", score.NotInstalled),
+		Cells: []scoreboard.Cell{
+			cell("storm", "exact", scoreboard.Clean), cell("storm", "naive", scoreboard.Leak), cell("storm", "rmcp", scoreboard.NotInstalled),
+			cell("cron", "exact", scoreboard.NotApplicable), cell("cron", "naive", scoreboard.Inconclusive), cell("cron", "rmcp", scoreboard.NotInstalled),
 		},
 	}
 	b.Cells[0].Warnings, b.Cells[1].Errors = broken("L9", "signal-first"), broken("L1", "superseded")
@@ -78,7 +78,7 @@ func TestScoreboardMarkdownIsNotTooWide(t *testing.T) {
 	board := sampleBoard()
 	board.Hosts, board.Cells = nil, nil
 	for i := range 18 {
-		board.Hosts = append(board.Hosts, score.Host{ID: fmt.Sprint("h", i), Name: fmt.Sprint("h", i)})
+		board.Hosts = append(board.Hosts, scoreboard.Host{ID: fmt.Sprint("h", i), Name: fmt.Sprint("h", i)})
 	}
 	var b bytes.Buffer
 	require.NoError(t, ScoreboardMarkdown(&b, board, ScoreboardOptions{}))
@@ -101,7 +101,7 @@ func TestScoreboardJSONReadsBack(t *testing.T) {
 	want.Hosts[0].Name = "a\x1b[31m\u202eb"
 	require.NoError(t, ScoreboardJSON(&b, want))
 	harmlessText(t, "json", b.String())
-	var got score.Board
+	var got scoreboard.Board
 	require.NoError(t, json.Unmarshal(b.Bytes(), &got))
 	assert.Equal(t, want.Hosts, got.Hosts)
 	assert.Equal(t, want.Cells[3].Reason, got.Cells[3].Reason)

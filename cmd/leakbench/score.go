@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/play/score"
+	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/play/scoring"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/progress"
@@ -129,7 +129,7 @@ func (a *app) score(ctx context.Context, f scoreFlags) error {
 	if failed := a.writeScore(board, f); failed != nil {
 		return errors.Join(err, failed)
 	}
-	if err == nil && board.Count("")[score.NotInstalled] == len(board.Cells) {
+	if err == nil && board.Count("")[scoreboard.NotInstalled] == len(board.Cells) {
 		err = &failure{code: exitHost, err: errors.New("none of the hosts is installed"), hint: "leakbench hosts install NAME, or all"}
 	}
 	return err
@@ -142,13 +142,13 @@ const maxBoard = 64 << 20
 
 // readBoard reads a scoreboard that was written before. Its strings are
 // whoever's: the renderers take them for that.
-func readBoard(file string) (*score.Board, error) {
+func readBoard(file string) (*scoreboard.Board, error) {
 	in, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	var board score.Board
+	var board scoreboard.Board
 	d := json.NewDecoder(io.LimitReader(in, maxBoard))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&board); err != nil {
@@ -236,7 +236,7 @@ func omitted(plays []*scenarios.Scenario) []string {
 	return left
 }
 
-func (a *app) playScore(ctx context.Context, self string, f scoreFlags, hosts []scoring.Host, plays []*scenarios.Scenario) (*score.Board, error) {
+func (a *app) playScore(ctx context.Context, self string, f scoreFlags, hosts []scoring.Host, plays []*scenarios.Scenario) (*scoreboard.Board, error) {
 	var live *progress.Counting
 	left := 0
 	board, err := scoring.Play(ctx, scoring.Params{
@@ -257,7 +257,7 @@ func (a *app) playScore(ctx context.Context, self string, f scoreFlags, hosts []
 			}
 			live = progress.Count(a.err, a.progressMode("auto"), play)
 		},
-		OnCell: func(c score.Cell, n int) { left = n; live.Done(cellLine(c), n) },
+		OnCell: func(c scoreboard.Cell, n int) { left = n; live.Done(cellLine(c), n) },
 	})
 	live.Stop()
 	if err != nil && ctx.Err() != nil {
@@ -266,7 +266,7 @@ func (a *app) playScore(ctx context.Context, self string, f scoreFlags, hosts []
 	return board, err
 }
 
-func cellLine(c score.Cell) string {
+func cellLine(c scoreboard.Cell) string {
 	words := []string{c.Scenario, "on", c.Host + ":", string(c.Status)}
 	for _, b := range c.Errors {
 		words = append(words, b.Law)
@@ -294,13 +294,13 @@ func (f scoreFlags) command() []string {
 }
 
 // boardWriter is what writes a board as the file's name asks for, or nil.
-func boardWriter(file string, link func(string) string) func(io.Writer, *score.Board) error {
+func boardWriter(file string, link func(string) string) func(io.Writer, *scoreboard.Board) error {
 	o := report.ScoreboardOptions{Link: link}
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".html", ".htm":
-		return func(w io.Writer, b *score.Board) error { return report.ScoreboardHTML(w, b, o) }
+		return func(w io.Writer, b *scoreboard.Board) error { return report.ScoreboardHTML(w, b, o) }
 	case ".md":
-		return func(w io.Writer, b *score.Board) error { return report.ScoreboardMarkdown(w, b, o) }
+		return func(w io.Writer, b *scoreboard.Board) error { return report.ScoreboardMarkdown(w, b, o) }
 	case ".json":
 		return report.ScoreboardJSON
 	}
@@ -308,7 +308,7 @@ func boardWriter(file string, link func(string) string) func(io.Writer, *score.B
 }
 
 // writeScore prints the board and writes its files.
-func (a *app) writeScore(b *score.Board, f scoreFlags) error {
+func (a *app) writeScore(b *scoreboard.Board, f scoreFlags) error {
 	var err error
 	if a.format == "json" {
 		a.printed = true
@@ -324,7 +324,7 @@ func (a *app) writeScore(b *score.Board, f scoreFlags) error {
 	return err
 }
 
-func writeBoard(b *score.Board, file string, links bool) error {
+func writeBoard(b *scoreboard.Board, file string, links bool) error {
 	var link func(string) string
 	if links {
 		link = func(page string) string { return relative(file, page) }

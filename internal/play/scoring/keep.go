@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/play/score"
+	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 )
@@ -110,7 +110,7 @@ func digest(files fs.FS) (string, error) {
 
 // load takes a cell from an earlier call. The run is judged again: a verdict is
 // a function of its file.
-func (b *board) load(c cell) (found score.Cell, alone, ok bool) {
+func (b *board) load(c cell) (found scoreboard.Cell, alone, ok bool) {
 	dir := b.folder(c)
 	text, err := os.ReadFile(filepath.Join(dir, cellFile))
 	if err != nil {
@@ -129,7 +129,7 @@ func (b *board) load(c cell) (found score.Cell, alone, ok bool) {
 }
 
 // play plays a cell in a new folder, and keeps it once its file is complete.
-func (b *board) play(ctx context.Context, c cell, alone bool) (score.Cell, error) {
+func (b *board) play(ctx context.Context, c cell, alone bool) (scoreboard.Cell, error) {
 	before, again := b.before(c)
 	dir, err := b.newRun(c, again)
 	if err != nil {
@@ -155,7 +155,7 @@ func (b *board) play(ctx context.Context, c cell, alone bool) (score.Cell, error
 }
 
 // before is what the cell came to beside others, if it is played again.
-func (b *board) before(c cell) (score.Cell, bool) {
+func (b *board) before(c cell) (scoreboard.Cell, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	found, again := b.cells[c.key()]
@@ -163,13 +163,13 @@ func (b *board) before(c cell) (score.Cell, bool) {
 }
 
 // judge judges a run, renders its report and makes a cell of it.
-func (b *board) judge(c cell, dir string) (score.Cell, error) {
+func (b *board) judge(c cell, dir string) (scoreboard.Cell, error) {
 	run, err := record.Read(dir)
 	if err != nil {
-		return score.Cell{}, err
+		return scoreboard.Cell{}, err
 	}
 	j := verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: dir}
-	found := score.Of(j, c.host.NotApplicable)
+	found := scoreboard.Of(j, c.host.NotApplicable)
 	found.Run, found.Page = dir, filepath.Join(dir, runner.ReportFile)
 	if _, err := os.Stat(found.Page); err != nil {
 		if err := b.Page(found.Page, j); err != nil {

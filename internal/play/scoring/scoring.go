@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/play/score"
+	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
@@ -36,7 +36,7 @@ type Params struct {
 	// already. OnCell sees each run, and how many are still to come. Calls do not
 	// overlap.
 	OnPlan func(play, have int)
-	OnCell func(c score.Cell, left int)
+	OnCell func(c scoreboard.Cell, left int)
 }
 
 // Host is a host with what names it on a command line.
@@ -47,8 +47,8 @@ type Host struct {
 
 // Play makes the board. The error says that it was cut short; what was played
 // by then is kept, and the next call goes on from there.
-func Play(ctx context.Context, p Params) (*score.Board, error) {
-	b := &board{Params: p, cells: map[cellKey]score.Cell{}, said: map[string]string{}}
+func Play(ctx context.Context, p Params) (*scoreboard.Board, error) {
+	b := &board{Params: p, cells: map[cellKey]scoreboard.Cell{}, said: map[string]string{}}
 	b.plan()
 	b.parallel(ctx, max(1, p.Jobs))
 	b.alone(ctx)
@@ -66,7 +66,7 @@ type board struct {
 	doubt []cell // to be played once more, alone
 
 	mu     sync.Mutex
-	cells  map[cellKey]score.Cell
+	cells  map[cellKey]scoreboard.Cell
 	said   map[string]string // versions, of what a host says of itself
 	system record.System
 	left   int // runs to be played
@@ -92,9 +92,9 @@ func (b *board) plan() {
 			var missing *host.Missing
 			switch {
 			case errors.As(h.Check(), &missing):
-				b.cells[c.key()] = fixed(score.NotInstalled, missing.What)
+				b.cells[c.key()] = fixed(scoreboard.NotInstalled, missing.What)
 			case why != "":
-				b.cells[c.key()] = fixed(score.NotApplicable, why)
+				b.cells[c.key()] = fixed(scoreboard.NotApplicable, why)
 			default:
 				b.find(c)
 			}
@@ -106,8 +106,8 @@ func (b *board) plan() {
 	}
 }
 
-func fixed(status score.Status, why string) score.Cell {
-	return score.Cell{Status: status, Reason: why, Errors: []score.Broken{}, Warnings: []score.Broken{}, Doubts: []record.Doubt{}}
+func fixed(status scoreboard.Status, why string) scoreboard.Cell {
+	return scoreboard.Cell{Status: status, Reason: why, Errors: []scoreboard.Broken{}, Warnings: []scoreboard.Broken{}, Doubts: []record.Doubt{}}
 }
 
 // find takes a cell from an earlier call, or puts it on the list.
@@ -117,7 +117,7 @@ func (b *board) find(c cell) {
 	case !ok:
 		b.todo = append(b.todo, c)
 		return
-	case found.Status == score.Inconclusive && !alone:
+	case found.Status == scoreboard.Inconclusive && !alone:
 		b.doubt = append(b.doubt, c)
 	}
 	found.Resumed = true
@@ -125,7 +125,7 @@ func (b *board) find(c cell) {
 	b.cells[c.key()] = found
 }
 
-func named(s score.Cell, c cell) score.Cell {
+func named(s scoreboard.Cell, c cell) scoreboard.Cell {
 	s.Scenario, s.Host = c.play.Name, c.host.ID
 	return s
 }
@@ -170,11 +170,11 @@ func (b *board) one(ctx context.Context, c cell, alone bool) {
 	b.left--
 	if err != nil {
 		b.failed = errors.Join(b.failed, err)
-		found = fixed(score.Inconclusive, "the bench failed: "+err.Error())
+		found = fixed(scoreboard.Inconclusive, "the bench failed: "+err.Error())
 		alone = true
 	}
 	b.cells[c.key()] = found
-	if found.Status == score.Inconclusive && !alone {
+	if found.Status == scoreboard.Inconclusive && !alone {
 		b.doubt = append(b.doubt, c)
 		b.left++
 	}
@@ -183,10 +183,10 @@ func (b *board) one(ctx context.Context, c cell, alone bool) {
 	}
 }
 
-func (b *board) result() *score.Board {
-	out := &score.Board{Made: time.Now().UTC().Truncate(time.Second), Tool: b.Tool, System: b.system, Command: b.Command, Jobs: max(1, b.Jobs)}
+func (b *board) result() *scoreboard.Board {
+	out := &scoreboard.Board{Made: time.Now().UTC().Truncate(time.Second), Tool: b.Tool, System: b.system, Command: b.Command, Jobs: max(1, b.Jobs)}
 	for _, h := range b.Hosts {
-		sh := score.Host{ID: h.ID, Name: h.Name, Version: h.Version, About: h.About}
+		sh := scoreboard.Host{ID: h.ID, Name: h.Name, Version: h.Version, About: h.About}
 		var missing *host.Missing
 		if errors.As(h.Check(), &missing) {
 			sh.Missing, sh.Install = missing.What, missing.Run
@@ -197,7 +197,7 @@ func (b *board) result() *score.Board {
 		out.Hosts = append(out.Hosts, sh)
 	}
 	for _, s := range b.Scenarios {
-		out.Scenarios = append(out.Scenarios, score.Scenario{Name: s.Name, Title: s.Title})
+		out.Scenarios = append(out.Scenarios, scoreboard.Scenario{Name: s.Name, Title: s.Title})
 		for _, h := range b.Hosts {
 			c := cell{s, h}
 			if found, ok := b.cells[c.key()]; ok {

@@ -14,7 +14,7 @@ import (
 
 	_ "github.com/leakbench/leakbench/fakeserver" // this test binary is also the fake server
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/play/score"
+	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/play/scoring"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/reexec"
@@ -62,11 +62,11 @@ func table(t *testing.T) scoring.Params {
 func counting(p *scoring.Params) (played, found *int) {
 	played, found = new(int), new(int)
 	p.OnPlan = func(_, have int) { *found = have }
-	p.OnCell = func(score.Cell, int) { *played++ }
+	p.OnCell = func(scoreboard.Cell, int) { *played++ }
 	return played, found
 }
 
-func short(b *score.Board) map[string]string {
+func short(b *scoreboard.Board) map[string]string {
 	cells := map[string]string{}
 	for _, c := range b.Cells {
 		text := string(c.Status)
@@ -93,7 +93,7 @@ func TestBoardIsPlayedOnce(t *testing.T) {
 	}
 	assert.Equal(t, want, short(first))
 	assert.Equal(t, 5, *played, "what is not applicable from the start is not played")
-	assert.Equal(t, map[score.Status]int{score.Clean: 2, score.Leak: 2, score.NotApplicable: 2}, first.Count(""))
+	assert.Equal(t, map[scoreboard.Status]int{scoreboard.Clean: 2, scoreboard.Leak: 2, scoreboard.NotApplicable: 2}, first.Count(""))
 	for _, c := range first.Cells {
 		if c.Page == "" {
 			continue
@@ -144,12 +144,12 @@ func TestInconclusiveIsPlayedAgainAlone(t *testing.T) {
 	t.Parallel()
 	p := table(t)
 	p.Hosts, p.Scenarios = []scoring.Host{lateHost(t, p.Self)}, p.Scenarios[:1]
-	var seen []score.Status
+	var seen []scoreboard.Status
 	var left []int
-	p.OnCell = func(c score.Cell, n int) { seen, left = append(seen, c.Status), append(left, n) }
+	p.OnCell = func(c scoreboard.Cell, n int) { seen, left = append(seen, c.Status), append(left, n) }
 	board, err := scoring.Play(t.Context(), p)
 	require.NoError(t, err)
-	assert.Equal(t, []score.Status{score.Inconclusive, score.Clean}, seen)
+	assert.Equal(t, []scoreboard.Status{scoreboard.Inconclusive, scoreboard.Clean}, seen)
 	assert.Equal(t, []int{1, 0}, left)
 	assert.True(t, board.Cells[0].Again)
 	assert.Equal(t, "alone", filepath.Base(board.Cells[0].Run))
@@ -166,7 +166,7 @@ func TestInconclusiveIsPlayedAgainAlone(t *testing.T) {
 	played, _ = counting(&p)
 	board, err = scoring.Play(t.Context(), p)
 	require.NoError(t, err)
-	assert.Equal(t, score.Inconclusive, board.Cells[0].Status)
+	assert.Equal(t, scoreboard.Inconclusive, board.Cells[0].Status)
 	assert.Equal(t, 1, *played)
 }
 
@@ -175,7 +175,7 @@ func TestStoppedAndGoneOn(t *testing.T) {
 	p := table(t)
 	p.Jobs, p.Scenarios = 1, p.Scenarios[:1]
 	ctx, cancel := context.WithCancel(t.Context())
-	p.OnCell = func(score.Cell, int) { cancel() }
+	p.OnCell = func(scoreboard.Cell, int) { cancel() }
 	board, err := scoring.Play(ctx, p)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Nil(t, board)
@@ -197,6 +197,6 @@ func TestWhatIsNotInstalledSaysHowTo(t *testing.T) {
 	board, err := scoring.Play(t.Context(), p)
 	require.NoError(t, err)
 	assert.Zero(t, *played)
-	assert.Equal(t, score.NotInstalled, board.Cells[0].Status)
+	assert.Equal(t, scoreboard.NotInstalled, board.Cells[0].Status)
 	assert.Equal(t, "leakbench hosts install x@2", board.Hosts[0].Install)
 }

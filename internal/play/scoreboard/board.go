@@ -1,6 +1,6 @@
-// Package score is the scoreboard: what each host came to in each scenario. It
+// Package scoreboard is the scoreboard: what each host came to in each scenario. It
 // is a function of what was played; it plays nothing itself.
-package score
+package scoreboard
 
 import (
 	"time"

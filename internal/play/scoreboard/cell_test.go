@@ -1,4 +1,4 @@
-package score_test
+package scoreboard_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/play/score"
+	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -44,26 +44,26 @@ func TestWhatAHostCannotDoIsNotApplicable(t *testing.T) {
 	leaking.Verdict.Outcome = verdict.Leak
 	for name, c := range map[string]struct {
 		run    verdict.Judged
-		status score.Status
+		status scoreboard.Status
 		reason string
 	}{
-		"its own word":          {inconclusive([]string{"step-skipped"}, skipped("reload", "it has none"), skipped("reload", "it has none")), score.NotApplicable, "reload: it has none"},
-		"not offered":           {inconclusive([]string{"step-skipped", "fault-not-fired"}, skipped("tick", "not offered")), score.NotApplicable, "tick: not offered"},
-		"its file's word":       {inconclusive([]string{"step-skipped"}, skipped("call", "not in this mode")), score.NotApplicable, "call: not in this mode"},
-		"per request":           {perRequest, score.NotApplicable, "break: there is none to break"},
-		"one for all":           {shared, score.NotApplicable, "it has one server for all of its clients, and this needs more: the text of fault-not-fired"},
-		"a command":             {command, score.NotApplicable, "await: not known"},
-		"no place":              {inconclusive([]string{record.NoPlace}), score.NotApplicable, "this machine: the text of no-place"},
-		"another doubt as well": {inconclusive([]string{"step-skipped", "witnesses-disagree"}, skipped("reload", "it has none")), score.Inconclusive, ""},
-		"for what went before":  {inconclusive([]string{"step-skipped"}, skipped("reload", "it has none"), skipped("close", "no session is open")), score.Inconclusive, ""},
-		"nothing to break":      {inconclusive([]string{"step-skipped"}, skipped("break", "the host does not launch its server again")), score.Inconclusive, ""},
-		"nothing skipped":       {inconclusive([]string{"fault-not-fired"}), score.Inconclusive, ""},
-		"no run":                {verdict.Judged{Verdict: verdict.Judge(nil)}, score.Inconclusive, ""},
-		"a leak is a leak":      {leaking, score.Leak, ""},
+		"its own word":          {inconclusive([]string{"step-skipped"}, skipped("reload", "it has none"), skipped("reload", "it has none")), scoreboard.NotApplicable, "reload: it has none"},
+		"not offered":           {inconclusive([]string{"step-skipped", "fault-not-fired"}, skipped("tick", "not offered")), scoreboard.NotApplicable, "tick: not offered"},
+		"its file's word":       {inconclusive([]string{"step-skipped"}, skipped("call", "not in this mode")), scoreboard.NotApplicable, "call: not in this mode"},
+		"per request":           {perRequest, scoreboard.NotApplicable, "break: there is none to break"},
+		"one for all":           {shared, scoreboard.NotApplicable, "it has one server for all of its clients, and this needs more: the text of fault-not-fired"},
+		"a command":             {command, scoreboard.NotApplicable, "await: not known"},
+		"no place":              {inconclusive([]string{record.NoPlace}), scoreboard.NotApplicable, "this machine: the text of no-place"},
+		"another doubt as well": {inconclusive([]string{"step-skipped", "witnesses-disagree"}, skipped("reload", "it has none")), scoreboard.Inconclusive, ""},
+		"for what went before":  {inconclusive([]string{"step-skipped"}, skipped("reload", "it has none"), skipped("close", "no session is open")), scoreboard.Inconclusive, ""},
+		"nothing to break":      {inconclusive([]string{"step-skipped"}, skipped("break", "the host does not launch its server again")), scoreboard.Inconclusive, ""},
+		"nothing skipped":       {inconclusive([]string{"fault-not-fired"}), scoreboard.Inconclusive, ""},
+		"no run":                {verdict.Judged{Verdict: verdict.Judge(nil)}, scoreboard.Inconclusive, ""},
+		"a leak is a leak":      {leaking, scoreboard.Leak, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := score.Of(c.run, map[string]string{"call": "not in this mode"})
+			got := scoreboard.Of(c.run, map[string]string{"call": "not in this mode"})
 			assert.Equal(t, c.status, got.Status)
 			assert.Equal(t, c.reason, got.Reason)
 			assert.Len(t, got.Doubts, len(c.run.Verdict.Doubts))
@@ -76,13 +76,13 @@ func TestFindingsAreFiledUnderTheirLaws(t *testing.T) {
 	finding := func(law, kind string, s record.Severity) verdict.Finding {
 		return verdict.Finding{Law: law, Kind: kind, Severity: s, Count: 2, Title: "title of " + kind, Fingerprint: "f"}
 	}
-	got := score.Of(verdict.Judged{Run: &record.Run{}, Verdict: verdict.Verdict{Outcome: verdict.Leak, Findings: []verdict.Finding{
+	got := scoreboard.Of(verdict.Judged{Run: &record.Run{}, Verdict: verdict.Verdict{Outcome: verdict.Leak, Findings: []verdict.Finding{
 		finding("L1", "superseded", record.SeverityError), finding("L1", "duplicate", record.SeverityError),
 		finding("L4", "zombie", record.SeverityError), finding("L9", "signal-first", record.SeverityWarning),
 	}}}, nil)
-	assert.Equal(t, score.Leak, got.Status)
+	assert.Equal(t, scoreboard.Leak, got.Status)
 	assert.Len(t, got.Errors, 2)
 	assert.Equal(t, "L1", got.Errors[0].Law)
 	assert.Len(t, got.Errors[0].Findings, 2)
-	assert.Equal(t, []score.Broken{{Law: "L9", Findings: []score.Finding{{Kind: "signal-first", Count: 2, Title: "title of signal-first", Fingerprint: "f"}}}}, got.Warnings)
+	assert.Equal(t, []scoreboard.Broken{{Law: "L9", Findings: []scoreboard.Finding{{Kind: "signal-first", Count: 2, Title: "title of signal-first", Fingerprint: "f"}}}}, got.Warnings)
 }
