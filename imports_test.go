@@ -46,7 +46,8 @@ var house = []struct {
 	},
 	{pkg: "driver", may: []string{"internal/record"}, why: "the protocol is shared by both sides and knows neither"},
 	{pkg: "internal/subject/hostconfig", why: "the shape of a file says nothing of who reads it", deny: []string{"os", "os/exec", "net"}},
-	{pkg: "internal/subject/host", may: []string{"internal/record", "driver", "internal/subject/hostconfig", "internal/text"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
+	{pkg: "internal/subject/catalogue", may: []string{"internal/record"}, why: "a table of data: it links no client and no process", deny: []string{"os", "os/exec", "net", "github.com/mark3labs/mcp-go"}},
+	{pkg: "internal/subject/host", may: []string{"internal/record", "driver", "internal/subject/catalogue", "internal/subject/hostconfig", "internal/text"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
 	{pkg: "hosts", why: "files"},
 	{
 		pkg: "internal/subject/hostfile", may: []string{"internal/record", "internal/yamlfile", "driver", "internal/subject/hostconfig", "internal/subject/host", "internal/text", "hosts"},
@@ -62,7 +63,7 @@ var house = []struct {
 		why: "the clients before a gateway know no more of the bench than a host does",
 	},
 	{pkg: "internal/subject/oneshot", may: []string{"driver", "internal/subject/host"}, why: "a scheduler of commands knows no more of the bench than a host does"},
-	{pkg: "internal/subject/refhost", may: []string{"internal/record", "driver"}, why: "a reference host is a program under test: it must not know the bench"},
+	{pkg: "internal/subject/refhost", may: []string{"internal/subject/catalogue", "driver"}, why: "a reference host is a program under test: it must not know the bench"},
 	{pkg: "hosts/mcpgo", may: []string{"internal/record", "driver"}, why: "a host under test must not know the bench"},
 	{pkg: "hosts/gosdk", may: []string{"internal/record", "driver"}, why: "a host under test must not know the bench"},
 	{pkg: "internal/stage/keeper", may: []string{"internal/record", "internal/stage/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
@@ -96,14 +97,14 @@ var house = []struct {
 	{pkg: "report", may: []string{"internal/record", "internal/history", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard"}, why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
 	{
 		pkg: "internal/play/selftest", why: "the bench's test of itself is a user of it, not a part",
-		may: []string{"internal/record", "internal/subject/host", "internal/stage/runner", "internal/judge/verdict", "scenarios"},
+		may: []string{"internal/record", "internal/subject/catalogue", "internal/subject/host", "internal/stage/runner", "internal/judge/verdict", "scenarios"},
 	},
 	{pkg: "internal/stage/progress", may: []string{"internal/record", "internal/history", "internal/text"}, why: "the status line shows events, it does not judge them", deny: []string{"os", "os/exec", "net"}},
 	{
 		pkg: "internal/play/doctor", why: "it tries what a run needs, a whole run included",
 		may: []string{"internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/subject/host", "internal/stage/keeper", "internal/stage/runner", "internal/judge/verdict"},
 	},
-	{pkg: "internal/stage/reexec", may: []string{"internal/cpuload", "internal/stage/keeper", "internal/subject/refhost", "internal/subject/gateway", "internal/subject/oneshot", "hosts/mcpgo", "hosts/gosdk"}, why: "only dispatch"},
+	{pkg: "internal/stage/reexec", may: []string{"internal/cpuload", "internal/stage/keeper", "internal/subject/catalogue", "internal/subject/refhost", "internal/subject/gateway", "internal/subject/oneshot", "hosts/mcpgo", "hosts/gosdk"}, why: "only dispatch"},
 }
 
 func TestArrowsRunOneWay(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play/selftest"
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -45,14 +46,14 @@ func TestMutants(t *testing.T) {
 // into a scenario without it.
 func TestMutantsAreCleanElsewhere(t *testing.T) {
 	t.Parallel()
-	for name, scenario := range map[string]string{
-		"mutant-l1": "cron", "mutant-l2": "storm", "mutant-l3": "hang", "mutant-l8-close": "reload", "mutant-l9-hasty": "storm", "mutant-l10": "reload",
-		"mutant-l2-term": "reload", "mutant-l3-recycled": "storm",
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, m := range catalogue.Mutants {
+		if m.Clean == "" {
+			continue
+		}
+		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
-			r := one(t, selftest.Case{Scenario: scenario, Host: name})
-			assert.True(t, r.OK, "%s in %s breaks %v %v\n%s", name, scenario, r.Laws, r.Kinds, account(verdict.Judged{Verdict: r.Verdict}))
+			r := one(t, selftest.Case{Scenario: m.Clean, Host: m.Name})
+			assert.True(t, r.OK, "%s in %s breaks %v %v\n%s", m.Name, m.Clean, r.Laws, r.Kinds, account(verdict.Judged{Verdict: r.Verdict}))
 		})
 	}
 }

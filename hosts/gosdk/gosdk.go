@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -17,30 +16,17 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// profile is what is known of the SDK: the TerminateDuration of mcp/cmd.go,
-// 5 s, between each two rungs.
-var profile = record.Profile{
-	// 5 + 5 + 5 s, and a little for the machine.
-	Settle: record.Duration(15500 * time.Millisecond),
-	// There is no time limit outside Close: a call has none but its context's.
-	Confirm: record.Duration(5 * time.Second),
-	// One session after the other. A server that is deaf to everything takes
-	// 10 s: three of them.
-	Stop:   record.Duration(30 * time.Second),
-	Ladder: "waits for the calls in flight, stdin close, 5s, TERM, 5s, KILL, 5s; direct pid",
-}
-
-// Main is the driver's process. It has no handler for SIGTERM, as the README
-// has none: the program dies of it, and its servers are left to what the end
-// of their stdin tells them. The status is 0 after a stop and 1 when the bench
-// is gone.
+// Main is the driver's process; profile is what the host declares. It has no
+// handler for SIGTERM, as the README has none: the program dies of it, and its
+// servers are left to what the end of their stdin tells them. The status is 0
+// after a stop and 1 when the bench is gone.
 //
 // There is one client, with a session of the SDK for each session of the
 // bench, as docs/client.md describes them: "a client may have several". A
 // reconnect closes the old one first: "it is the responsibility of the client
 // to close the connection when it is no longer needed" (Client.Connect). The
 // SDK has no reload.
-func Main() int {
+func Main(profile record.Profile) int {
 	hello := driver.Hello{Host: "go-sdk", Version: driver.ModuleVersion("github.com/modelcontextprotocol/go-sdk"), Profile: &profile}
 	client := mcp.NewClient(&mcp.Implementation{Name: "leakbench", Version: "v1.0.0"}, nil)
 	h := driver.NewClients(func(ctx context.Context, s driver.Server) (driver.Client, error) { return connect(ctx, client, s) })

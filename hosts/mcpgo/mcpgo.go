@@ -22,29 +22,14 @@ import (
 // examples, where the bench sets none.
 const initTimeout = 30 * time.Second
 
-// profile is what is known of the client. The constants of its Close are in
-// client/transport/stdio.go.
-var profile = record.Profile{
-	// 2 + 3 + 3 s, and a little for the machine.
-	Settle: record.Duration(8500 * time.Millisecond),
-	// The longest delay outside Close that can end a server: the time limit of
-	// the probe for the modern era, 5 s, after which a connect that has failed
-	// is closed.
-	Confirm: record.Duration(5 * time.Second),
-	// One session after the other. A server that is deaf to everything takes
-	// 5 s: six of them.
-	Stop:   record.Duration(30 * time.Second),
-	Ladder: "stdin and stderr close, 2s, TERM, 3s, KILL, 3s; direct pid",
-}
-
-// Main is the driver's process. It has no handler for SIGTERM, as the
-// documentation has none: the program dies of it, and its servers are left to
-// what the end of their stdin tells them. The status is 0 after a stop and 1
-// when the bench is gone.
+// Main is the driver's process; profile is what the host declares. It has no
+// handler for SIGTERM, as the documentation has none: the program dies of it,
+// and its servers are left to what the end of their stdin tells them. The
+// status is 0 after a stop and 1 when the bench is gone.
 //
 // There is a client for each session. A reconnect closes the old one first, as
 // reconnectClient in the documentation does. It has no reload.
-func Main() int {
+func Main(profile record.Profile) int {
 	hello := driver.Hello{Host: "mcp-go", Version: driver.ModuleVersion("github.com/mark3labs/mcp-go"), Profile: &profile}
 	if err := driver.Serve(context.Background(), os.Stdin, os.Stdout, hello, driver.NewClients(connect)); err != nil {
 		return 1

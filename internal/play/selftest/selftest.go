@@ -17,12 +17,13 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
 // Healthy is the host that breaks no law.
-const Healthy = "exact"
+const Healthy = catalogue.Healthy
 
 // Case is a host in a scenario, and what is wrong with it.
 type Case struct {
@@ -32,32 +33,15 @@ type Case struct {
 	Kind     string `json:"kind,omitempty"`
 }
 
-// mutants are the hosts that break one law, each in a scenario that shows it.
-var mutants = []Case{
-	{"storm", "mutant-l1", "L1", "superseded"},
-	{"grow", "mutant-l1-kept", "L1", "abandoned"},
-	{"crash", "mutant-l2", "L2", "deaf"},
-	{"replace", "mutant-l2", "L2", "deaf"},
-	{"restart", "mutant-l2-term", "L2", "deaf"},
-	{"storm", "mutant-l3", "L3", "killed"},
-	{"reload", "mutant-l3-command", "L3", "twin"},
-	{"reload", "mutant-l3-group", "L3", "bystander"},
-	{"recycled", "mutant-l3-recycled", "L3", "recycled"},
-	{"storm", "mutant-l4", "L4", "zombie"},
-	{"storm", "mutant-l5", "L5", "fd-leak"},
-	{"storm", "mutant-l6", "L6", "host-growth"},
-	{"storm", "mutant-l7", "L7", "respawn"},
-	{"reload", "mutant-l8", "L8", "hung-stop"},
-	{"grow", "mutant-l8-close", "L8", "slow-close"},
-	{"reload", "mutant-l9", "L9", "killed-unasked"},
-	{"reload", "mutant-l9-term", "L9", "signal-first"},
-	{"shutdown", "mutant-l9-hasty", "L9", "cleanup-cut-short"},
-	{"hang", "mutant-l10", "L10", "no-recovery"},
-}
-
-// Cases are all of them: the mutants, and the healthy host in each scenario.
+// Cases are all of them: the mutants, each in the scenarios that show its flaw,
+// and the healthy host in each scenario.
 func Cases() []Case {
-	all := slices.Clone(mutants)
+	var all []Case
+	for _, m := range catalogue.Mutants {
+		for _, f := range m.Shows {
+			all = append(all, Case{f.Scenario, m.Name, f.Law, f.Kind})
+		}
+	}
 	for _, name := range scenarios.Names() {
 		all = append(all, Case{Scenario: name, Host: Healthy})
 	}

@@ -8,12 +8,13 @@ package reexec
 import (
 	"fmt"
 	"os"
-	"slices"
+	"strings"
 
 	"github.com/leakbench/leakbench/hosts/gosdk"
 	"github.com/leakbench/leakbench/hosts/mcpgo"
 	"github.com/leakbench/leakbench/internal/cpuload"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/gateway"
 	"github.com/leakbench/leakbench/internal/subject/oneshot"
 	"github.com/leakbench/leakbench/internal/subject/refhost"
@@ -48,13 +49,20 @@ func hostMain(args []string) int {
 		return oneshot.Main()
 	case len(args) == 1 && args[0] == "front":
 		return gateway.Main()
-	case len(args) == 1 && args[0] == "mcp-go":
-		return mcpgo.Main()
-	case len(args) == 1 && args[0] == "go-sdk":
-		return gosdk.Main()
-	case len(args) == 1 && slices.Contains(slices.Concat(refhost.Names(), refhost.Mutants()), args[0]):
-		return refhost.Main(args[0])
+	}
+	if h, ok := catalogue.Named(strings.Join(args, " ")); ok {
+		return builtinMain(h)
 	}
 	fmt.Fprintf(os.Stderr, "leakbench host NAME runs the driver of a built-in host: %v, mcp-go, go-sdk\n", refhost.Names())
 	return 2
+}
+
+func builtinMain(h catalogue.Host) int {
+	switch h.Name {
+	case "mcp-go":
+		return mcpgo.Main(h.Profile)
+	case "go-sdk":
+		return gosdk.Main(h.Profile)
+	}
+	return refhost.Main(h)
 }

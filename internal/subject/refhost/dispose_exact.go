@@ -7,6 +7,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
 )
 
 // exact owns each server by the handle that its launch returned and by a
@@ -16,20 +18,20 @@ import (
 // the group of a server is found by a mark (strays).
 type exact struct {
 	usual
-	flaw   flaw // none, but for a mutant
+	flaw   catalogue.Flaw // none, but for a mutant
 	strays *strays
 
 	mu   sync.Mutex
 	mine map[*connection]*group
 }
 
-func newExact(f flaw) *exact {
+func newExact(f catalogue.Flaw) *exact {
 	return &exact{flaw: f, strays: newStrays(), mine: map[*connection]*group{}}
 }
 
 func (e *exact) start(cmd *exec.Cmd) error {
-	setOwnGroup(cmd, !e.flaw.noDeathSignal)
-	if e.flaw.sharesGroup {
+	setOwnGroup(cmd, e.flaw != catalogue.NoDeathSignal && e.flaw != catalogue.LeavesOnTerm)
+	if e.flaw == catalogue.SharesGroup {
 		leaveInGroup(cmd)
 	}
 	return e.strays.start(cmd)
@@ -67,7 +69,7 @@ func (e *exact) shutdown([]*connection) {
 // group is a server and whatever it started.
 type group struct {
 	c      *connection
-	flaw   flaw
+	flaw   catalogue.Flaw
 	strays *strays
 
 	mu   sync.Mutex
@@ -85,7 +87,7 @@ func (g *group) watch() {
 	g.mu.Lock()
 	g.over = true
 	g.mu.Unlock()
-	if g.flaw.skipsWait {
+	if g.flaw == catalogue.SkipsWait {
 		_ = g.c.cmd.Process.Release()
 	} else {
 		g.strays.wait(g.c.cmd)
@@ -134,7 +136,7 @@ func (g *group) end() {
 		if !g.endRudely() {
 			g.endInOrder()
 		}
-		if !g.flaw.keepsStdout {
+		if g.flaw != catalogue.KeepsStdout {
 			g.c.stdout.Close()
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
 )
 
 // host is a gateway: named sessions, each on a server of its own.
@@ -19,7 +20,7 @@ type host struct {
 	learn   learner
 	dispose disposer
 	spawner *spawner
-	flaw    flaw // of a mutant
+	flaw    catalogue.Flaw
 
 	life    context.Context // ends when the host stops
 	endLife context.CancelCauseFunc
@@ -36,8 +37,8 @@ type host struct {
 
 var errStopping = errors.New("the host is stopping")
 
-func newHost(d design) *host {
-	h := &host{learn: d.learn(), dispose: d.own(), spawner: newSpawner(), flaw: d.flaw, sessions: map[string]*connection{}, givenUp: map[string]bool{}}
+func newHost(d design, flaw catalogue.Flaw) *host {
+	h := &host{learn: d.learn(), dispose: d.own(), spawner: newSpawner(), flaw: flaw, sessions: map[string]*connection{}, givenUp: map[string]bool{}}
 	h.life, h.endLife = context.WithCancelCause(context.Background())
 	log.SetPrefix(d.name + ": ")
 	return h
@@ -98,7 +99,7 @@ func (h *host) Open(ctx context.Context, session string, s driver.Server) error 
 		retries = reconnects
 	}
 	c, err := h.connect(ctx, session, s, retries)
-	if h.flaw.neverTriesLate && h.gaveUp(session, err) && err == nil {
+	if h.flaw == catalogue.NeverTriesLate && h.gaveUp(session, err) && err == nil {
 		h.dispose.ended(c, failed)
 		err = errGivenUp
 	}
@@ -143,7 +144,10 @@ func (h *host) connect(ctx context.Context, session string, s driver.Server, ret
 // connectOver is a mutant's: it drops a connection that works and makes
 // another, without a pause.
 func (h *host) connectOver(ctx context.Context, c *connection, session string, s driver.Server) *connection {
-	for range h.flaw.connectsTwice {
+	if h.flaw != catalogue.ConnectsTwice {
+		return c
+	}
+	for range tooOften {
 		if next, err := h.attempt(ctx, session, s); err == nil {
 			h.dispose.ended(c, failed)
 			c = next
@@ -209,7 +213,7 @@ func (h *host) Close(_ context.Context, session string) error {
 		return fmt.Errorf("no session %q", session)
 	}
 	h.dispose.ended(c, orderly)
-	if h.flaw.closeLingers {
+	if h.flaw == catalogue.CloseLingers {
 		<-time.After(closeLinger)
 	}
 	return nil
@@ -271,7 +275,7 @@ func (h *host) Stop(context.Context) error {
 		clear(h.sessions)
 		h.mu.Unlock()
 		h.dispose.shutdown(current)
-		if h.flaw.stopHangs {
+		if h.flaw == catalogue.StopHangs {
 			select {}
 		}
 	})

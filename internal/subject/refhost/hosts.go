@@ -6,49 +6,39 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
-	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
 )
 
-// design is a reference host: how it learns pids, what it does with them.
+// design is how a reference host learns pids, and what it does with them.
 type design struct {
-	name   string
-	learn  func() learner
-	own    func() disposer
-	ladder string // its teardown in words
-	flaw   flaw   // of a mutant
+	name  string
+	learn func() learner
+	own   func() disposer
 }
 
 var designs = []design{
-	{
-		name: "exact", learn: func() learner { return ownHandle{} }, own: func() disposer { return newExact(flaw{}) },
-		ladder: exactLadder,
-	},
-	{
-		name: "naive", learn: func() learner { return nothing{} }, own: newAbandon,
-		ladder: sdkLadder + "; nothing for a session that was superseded, failed or was cut off, nor at the host's own end",
-	},
-	{
-		name: "reap-all", learn: func() learner { return &snapshot{of: childrenOfAllThreads} }, own: newReapAll,
-		ladder: fmt.Sprintf("TERM to every known server, %v, KILL", reapGrace),
-	},
-	{
-		name: "orphan-set", learn: func() learner { return &snapshot{of: childrenOfAllThreads, serialised: true} }, own: newOrphanSet,
-		ladder: sdkLadder + fmt.Sprintf("; what is left: TERM within %v or after the tick, %v, KILL", sweepEvery, sweepGrace),
-	},
-	{
-		name: "thread-blind", learn: func() learner { return &snapshot{of: childrenOfMainThread, serialised: true} }, own: newOrphanSet,
-		ladder: sdkLadder + "; what is left is not seen",
-	},
+	{catalogue.Healthy, func() learner { return ownHandle{} }, func() disposer { return newExact(catalogue.NoFlaw) }},
+	{"naive", func() learner { return nothing{} }, newAbandon},
+	{"reap-all", func() learner { return &snapshot{of: childrenOfAllThreads} }, newReapAll},
+	{"orphan-set", func() learner { return &snapshot{of: childrenOfAllThreads, serialised: true} }, newOrphanSet},
+	{"thread-blind", func() learner { return &snapshot{of: childrenOfMainThread, serialised: true} }, newOrphanSet},
 }
 
-var exactLadder = fmt.Sprintf("stdin close, %v, TERM to the group, %v, KILL to the group, wait; what left the group: TERM, %v, KILL", exactEOF, exactTerm, exactTerm)
-
-var sdkLadder = fmt.Sprintf("stdin close, %v, TERM, %v, KILL", sdkEOF, sdkTerm)
+// designOf is the design of a reference host, or of a mutant.
+func designOf(h catalogue.Host) (design, bool) {
+	if h.Flaw != catalogue.NoFlaw {
+		own := func() disposer { return &flawed{exact: newExact(h.Flaw), flaw: h.Flaw} }
+		return design{h.Name, designs[0].learn, own}, true
+	}
+	i := slices.IndexFunc(designs, func(d design) bool { return d.name == h.Name })
+	return designs[max(i, 0)], i >= 0
+}
 
 // The delays of the field, shortened by two factors: how long a host waits
 // before it does something again, and how long it gives a server.
@@ -76,17 +66,6 @@ const (
 	discoverTimeout = connectTimeout / 3
 )
 
-// profile is what a design declares about itself.
-func (d design) profile() *record.Profile {
-	return &record.Profile{
-		Settle:  record.Duration(1500 * time.Millisecond),
-		Confirm: record.Duration(time.Second),
-		Stop:    record.Duration(3 * time.Second),
-		Ladder:  d.ladder,
-		Scale:   fmt.Sprintf("1/%d between retries and sweeps, 1/%d for what a server gets to answer or to end", pace, patience),
-	}
-}
-
 // Names lists the reference hosts.
 func Names() []string {
 	names := make([]string, len(designs))
@@ -98,29 +77,20 @@ func Names() []string {
 
 // Main is the process of a reference host: a driver on stdin and stdout. It
 // returns the exit status: 0 after a stop or SIGTERM, 1 when the bench is
-// gone, 2 for a name that is none.
-func Main(name string) int {
-	for _, d := range designs {
-		if d.name == name {
-			return d.main()
-		}
+// gone, 2 for a host that is none of these.
+func Main(of catalogue.Host) int {
+	d, ok := designOf(of)
+	if !ok {
+		fmt.Fprintf(os.Stderr, "no reference host %q; there are %v\n", of.Name, Names())
+		return 2
 	}
-	for _, m := range mutants {
-		if m.name == name {
-			return m.design().main()
-		}
-	}
-	fmt.Fprintf(os.Stderr, "no reference host %q; there are %v\n", name, Names())
-	return 2
-}
-
-func (d design) main() int {
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM, os.Interrupt)
-	h := newHost(d)
+	h := newHost(d, of.Flaw)
 	served := make(chan error, 1)
 	go func() {
-		served <- driver.Serve(context.Background(), os.Stdin, os.Stdout, driver.Hello{Host: d.name, Version: "1", Profile: d.profile()}, h)
+		hello := driver.Hello{Host: of.Name, Version: "1", Profile: &of.Profile}
+		served <- driver.Serve(context.Background(), os.Stdin, os.Stdout, hello, h)
 	}()
 	select {
 	case err := <-served:
@@ -128,7 +98,7 @@ func (d design) main() int {
 			return 1
 		}
 	case <-terminated:
-		if d.flaw.leavesOnTerm {
+		if of.Flaw == catalogue.LeavesOnTerm {
 			return 0
 		}
 		_ = h.Stop(context.Background())

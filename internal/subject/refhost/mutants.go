@@ -9,37 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
-)
 
-// flaw is one small thing that a mutant does differently from exact. Each
-// breaks one law, and no other.
-type flaw struct {
-	forgetsOld     bool    // L1: a connection that was superseded is dropped, not ended
-	keepsClosed    bool    // L1, unless its profile says so: the server of a closed session stays
-	noDeathSignal  bool    // L2: nothing ends the servers of a host that is killed
-	leavesOnTerm   bool    // L2: SIGTERM ends it at once, and nothing ends its servers then
-	killsSibling   bool    // L3: when a connection is superseded, the newest of the others dies with it
-	killsByCommand bool    // L3: what has the command line of a server that was ended is killed, too
-	sharesGroup    bool    // L3: its servers are in its own group, which gets SIGHUP in the end
-	remembersPIDs  bool    // L3: with each end, the numbers of all who ended before are signalled once more
-	skipsWait      bool    // L4: exits are noticed, and not waited for
-	keepsStdout    bool    // L5: the host's end of stdout stays open
-	hoards         int     // L6: bytes kept for each connection that has ended
-	connectsTwice  int     // L7: how many connections are made and dropped before the one that is kept
-	stopHangs      bool    // L8: the host has ended its servers, and does not end
-	closeLingers   bool    // L8: a close that is done does not return
-	manners        manners // L9
-	neverTriesLate bool    // L10: a session that could not be opened once is given up for good
-}
-
-// manners are the order in which a mutant ends a server.
-type manners int
-
-const (
-	inOrder   manners = iota
-	termFirst         // SIGTERM, and stdin stays open
-	killFirst         // SIGKILL, and nothing else
-	hasty             // the end of stdin, and SIGKILL before anybody can have cleaned up
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
 )
 
 const (
@@ -49,55 +20,11 @@ const (
 	hastyEOF    = 30 * time.Millisecond
 )
 
-// mutant is a row of the table of mutants.
-type mutant struct {
-	name string
-	flaw flaw
-}
-
-var mutants = []mutant{
-	{"mutant-l1", flaw{forgetsOld: true}},
-	{"mutant-l1-kept", flaw{keepsClosed: true}},
-	{"mutant-l2", flaw{noDeathSignal: true}},
-	{"mutant-l2-term", flaw{leavesOnTerm: true, noDeathSignal: true}},
-	{"mutant-l3", flaw{killsSibling: true}},
-	{"mutant-l3-command", flaw{killsByCommand: true}},
-	{"mutant-l3-group", flaw{sharesGroup: true}},
-	{"mutant-l3-recycled", flaw{remembersPIDs: true}},
-	{"mutant-l4", flaw{skipsWait: true}},
-	{"mutant-l5", flaw{keepsStdout: true}},
-	{"mutant-l6", flaw{hoards: hoard}},
-	{"mutant-l7", flaw{connectsTwice: tooOften}},
-	{"mutant-l8", flaw{stopHangs: true}},
-	{"mutant-l8-close", flaw{closeLingers: true}},
-	{"mutant-l9", flaw{manners: killFirst}},
-	{"mutant-l9-term", flaw{manners: termFirst}},
-	{"mutant-l9-hasty", flaw{manners: hasty}},
-	{"mutant-l10", flaw{neverTriesLate: true}},
-}
-
-// Mutants lists the hosts that break one law each.
-func Mutants() []string {
-	names := make([]string, len(mutants))
-	for i, m := range mutants {
-		names[i] = m.name
-	}
-	return names
-}
-
-func (m mutant) design() design {
-	return design{
-		name: m.name, flaw: m.flaw, ladder: exactLadder,
-		learn: func() learner { return ownHandle{} },
-		own:   func() disposer { return &flawed{exact: newExact(m.flaw), flaw: m.flaw} },
-	}
-}
-
 // flawed is exact with a flaw in what it does with its servers; the ladder's
 // own flaws are in exact itself.
 type flawed struct {
 	*exact
-	flaw flaw
+	flaw catalogue.Flaw
 
 	mu     sync.Mutex
 	pids   []int // of those who have ended
@@ -107,17 +34,17 @@ type flawed struct {
 
 func (f *flawed) ended(c *connection, why ending) {
 	f.keep(c)
-	if why == superseded && f.flaw.forgetsOld || why == orderly && f.flaw.keepsClosed {
+	if why == superseded && f.flaw == catalogue.ForgetsOld || why == orderly && f.flaw == catalogue.KeepsClosed {
 		return // it is ended with the host
 	}
 	f.exact.ended(c, why)
-	if f.flaw.remembersPIDs && amongOwnPIDs {
+	if f.flaw == catalogue.RemembersPIDs && amongOwnPIDs {
 		f.killAgain(c.cmd.Process.Pid)
 	}
-	if f.flaw.killsByCommand {
+	if f.flaw == catalogue.KillsByCommand {
 		killCommand(c.cmd.Args)
 	}
-	if why == superseded && f.flaw.killsSibling {
+	if why == superseded && f.flaw == catalogue.KillsSibling {
 		f.killNewest()
 	}
 }
@@ -125,7 +52,7 @@ func (f *flawed) ended(c *connection, why ending) {
 // shutdown ends everything, and what a mutant takes for everything.
 func (f *flawed) shutdown(current []*connection) {
 	f.exact.shutdown(current)
-	if f.flaw.sharesGroup {
+	if f.flaw == catalogue.SharesGroup {
 		hangUpOwnGroup()
 	}
 }
@@ -134,11 +61,11 @@ func (f *flawed) shutdown(current []*connection) {
 func (f *flawed) keep(c *connection) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.flaw.keepsStdout {
+	if f.flaw == catalogue.KeepsStdout {
 		f.parked = append(f.parked, c)
 	}
-	if f.flaw.hoards > 0 {
-		kept := make([]byte, f.flaw.hoards)
+	if f.flaw == catalogue.Hoards {
+		kept := make([]byte, hoard)
 		for i := range kept {
 			kept[i] = byte(i) // memory that was never written to is not resident
 		}
@@ -197,19 +124,19 @@ func killCommand(argv []string) {
 
 // endRudely ends a server without the ladder, and reports whether it did.
 func (g *group) endRudely() bool {
-	switch g.flaw.manners {
-	case killFirst:
+	switch g.flaw {
+	case catalogue.KillsFirst:
 		g.signal(syscall.SIGKILL)
 		<-g.c.exited
 		_ = g.c.client.Close()
-	case termFirst:
+	case catalogue.TermsFirst:
 		g.signal(syscall.SIGTERM)
 		if !g.c.exits(exactTerm) {
 			g.signal(syscall.SIGKILL)
 			<-g.c.exited
 		}
 		_ = g.c.client.Close()
-	case hasty:
+	case catalogue.Hasty:
 		_ = g.c.client.Close()
 		if !g.c.exits(hastyEOF) {
 			g.signal(syscall.SIGKILL)

@@ -1,0 +1,109 @@
+package catalogue
+
+import (
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Host is a host that is part of the program.
+type Host struct {
+	Name    string
+	About   string // one line
+	Profile record.Profile
+
+	// The rest is a mutant's.
+
+	Flaw  Flaw
+	Shows []Finding // what the flaw comes to, and nothing else
+	Clean string    // a scenario in which it comes to nothing; "": none is tried
+}
+
+// Finding is the one thing that is found of a mutant in a scenario.
+type Finding struct{ Scenario, Law, Kind string }
+
+// Healthy is the host that breaks no law.
+const Healthy = "exact"
+
+// Named returns the host or the mutant of that name.
+func Named(name string) (Host, bool) {
+	for _, all := range [][]Host{Hosts, Mutants} {
+		if i := slices.IndexFunc(all, func(h Host) bool { return h.Name == name }); i >= 0 {
+			return all[i], true
+		}
+	}
+	return Host{}, false
+}
+
+// reference is the profile of the reference hosts, which differ in their ladder.
+func reference(ladder string) record.Profile {
+	return record.Profile{
+		Settle:  record.Duration(1500 * time.Millisecond),
+		Confirm: record.Duration(time.Second),
+		Stop:    record.Duration(3 * time.Second),
+		Ladder:  ladder,
+		Scale:   "1/100 between retries and sweeps, 1/20 for what a server gets to answer or to end",
+	}
+}
+
+// The ladders' delays are constants of package refhost, and a test holds the
+// texts to them.
+const (
+	exactLadder = "stdin close, 300ms, TERM to the group, 300ms, KILL to the group, wait; what left the group: TERM, 300ms, KILL"
+	sdkLadder   = "stdin close, 100ms, TERM, 150ms, KILL"
+)
+
+// Hosts are in the order in which they are listed.
+var Hosts = []Host{
+	{
+		Name: Healthy, About: "own handle, own process group, finds what left it by a mark, waits for the exit: clean everywhere",
+		Profile: reference(exactLadder),
+	},
+	{
+		Name: "naive", About: "never tears down a session that was superseded or failed (hermes-agent#11202)",
+		Profile: reference(sdkLadder + "; nothing for a session that was superseded, failed or was cut off, nor at the host's own end"),
+	},
+	{
+		Name: "reap-all", About: "kills every server it knows whenever one session ends, siblings included (hermes-agent#12430)",
+		Profile: reference("TERM to every known server, 75ms, KILL"),
+	},
+	{
+		Name: "orphan-set", About: "marks what a session leaves behind and sweeps it later (hermes-agent#16275 as it was meant)",
+		Profile: reference(sdkLadder + "; what is left: TERM within 600ms or after the tick, 100ms, KILL"),
+	},
+	{
+		Name: "thread-blind", About: "the same with an empty pid ledger: it asks the wrong thread for its children (hermes-agent#16275 as shipped on Linux)",
+		Profile: reference(sdkLadder + "; what is left is not seen"),
+	},
+	{
+		Name: "mcp-go", About: "the published mcp-go client, used the way its documentation says",
+		Profile: record.Profile{
+			// 2 + 3 + 3 s, the constants of its Close (client/transport/stdio.go),
+			// and a little for the machine.
+			Settle: record.Duration(8500 * time.Millisecond),
+			// The longest delay outside Close that can end a server: the time limit
+			// of the probe for the modern era, 5 s, after which a connect that has
+			// failed is closed.
+			Confirm: record.Duration(5 * time.Second),
+			// One session after the other. A server that is deaf to everything takes
+			// 5 s: six of them.
+			Stop:   record.Duration(30 * time.Second),
+			Ladder: "stdin and stderr close, 2s, TERM, 3s, KILL, 3s; direct pid",
+		},
+	},
+	{
+		Name: "go-sdk", About: "the official Go SDK's client, used the way its README says",
+		Profile: record.Profile{
+			// 5 + 5 + 5 s, the TerminateDuration of mcp/cmd.go between each two
+			// rungs, and a little for the machine.
+			Settle: record.Duration(15500 * time.Millisecond),
+			// There is no time limit outside Close: a call has none but its context's.
+			Confirm: record.Duration(5 * time.Second),
+			// One session after the other. A server that is deaf to everything takes
+			// 10 s: three of them.
+			Stop:   record.Duration(30 * time.Second),
+			Ladder: "waits for the calls in flight, stdin close, 5s, TERM, 5s, KILL, 5s; direct pid",
+		},
+	},
+}

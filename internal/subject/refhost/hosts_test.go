@@ -1,0 +1,45 @@
+package refhost
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
+)
+
+// TestEachHostHasItsDesign: what the catalogue lists is a process, and the
+// published clients alone are somebody else's.
+func TestEachHostHasItsDesign(t *testing.T) {
+	t.Parallel()
+	var others []string
+	for _, h := range append(append([]catalogue.Host{}, catalogue.Hosts...), catalogue.Mutants...) {
+		d, ok := designOf(h)
+		if !ok {
+			others = append(others, h.Name)
+			continue
+		}
+		assert.Equal(t, h.Name, d.name)
+	}
+	assert.Equal(t, []string{"mcp-go", "go-sdk"}, others)
+}
+
+// TestLaddersSayTheDelays: the catalogue's words are these constants.
+func TestLaddersSayTheDelays(t *testing.T) {
+	t.Parallel()
+	sdk := fmt.Sprintf("stdin close, %v, TERM, %v, KILL", sdkEOF, sdkTerm)
+	for name, want := range map[string]string{
+		"exact":        fmt.Sprintf("stdin close, %v, TERM to the group, %v, KILL to the group, wait; what left the group: TERM, %v, KILL", exactEOF, exactTerm, exactTerm),
+		"naive":        sdk + "; nothing for a session that was superseded, failed or was cut off, nor at the host's own end",
+		"reap-all":     fmt.Sprintf("TERM to every known server, %v, KILL", reapGrace),
+		"orphan-set":   sdk + fmt.Sprintf("; what is left: TERM within %v or after the tick, %v, KILL", sweepEvery, sweepGrace),
+		"thread-blind": sdk + "; what is left is not seen",
+	} {
+		h, _ := catalogue.Named(name)
+		assert.Equal(t, want, h.Profile.Ladder)
+		assert.Equal(t, fmt.Sprintf("1/%d between retries and sweeps, 1/%d for what a server gets to answer or to end", pace, patience), h.Profile.Scale)
+		assert.Less(t, time.Duration(exactEOF+2*exactTerm), time.Duration(h.Profile.Settle))
+	}
+}
