@@ -47,8 +47,8 @@ func TestFaultsOfRequests(t *testing.T) {
 					proveDeed(t, p, f)
 				}
 				fault := b.awaitKind(id, record.Faulted).Fault
-				assert.Equal(t, f.On, fault.On)
-				assert.Equal(t, f.Do, fault.Do)
+				assert.Equal(t, f.On, string(fault.On))
+				assert.Equal(t, f.Do, string(fault.Do))
 				assert.False(t, fault.Passive)
 			})
 		}

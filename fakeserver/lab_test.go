@@ -144,7 +144,7 @@ func (b *lab) calls(server string) []string {
 	var all []string
 	for _, e := range b.events {
 		if e.Server == server && e.Kind == record.RPC {
-			all = append(all, e.RPC.Method+" "+e.RPC.Phase)
+			all = append(all, string(e.RPC.Method)+" "+string(e.RPC.Phase))
 		}
 	}
 	return all

@@ -68,7 +68,7 @@ func TestOrdersOverThePipes(t *testing.T) {
 			p.greet()
 			b.await("greeting", func(e record.Event) bool { return e.RPC != nil && e.RPC.Method == "notifications/initialized" })
 			require.NoError(t, b.ledger.Order(id, json.RawMessage(order)))
-			assert.Equal(t, "order", b.awaitKind(id, record.Faulted).Fault.On)
+			assert.Equal(t, record.OnOrder, b.awaitKind(id, record.Faulted).Fault.On)
 			prove(t, b, p)
 		})
 	}

@@ -194,7 +194,7 @@ func TestExitsOnEPIPE(t *testing.T) {
 	require.NoError(t, p.out.Close())
 	p.send(callEcho)
 	assert.Equal(t, 9, p.status())
-	assert.Equal(t, "epipe", b.awaitKind(id, record.Faulted).Fault.On)
+	assert.Equal(t, record.Moment("epipe"), b.awaitKind(id, record.Faulted).Fault.On)
 }
 
 // TestWritesAfterEOF: its last words tell what became of the line.

@@ -56,15 +56,17 @@ func (h *biography) protocol(f *fate) {
 	h.add(f.Ready, "", "reads stdin")
 	h.add(f.Established, "", "initialize answered")
 	for _, m := range f.Faults {
-		h.add(m.T, "fault", "fault: %s", words("on", m.On+",", m.Do, m.Detail))
+		h.add(m.T, "fault", "fault: %s", words("on", string(m.On)+",", string(m.Do), m.Detail))
 	}
 	if len(f.Calls) > 0 {
 		h.add(f.Calls[0].Received, "", "first of %s", plural(len(f.Calls), "call"))
 	}
 	if f.LastRPC != (record.RPCInfo{}) {
-		h.add(f.LastRPCAt, "", "last message: %s", words(f.LastRPC.Method, f.LastRPC.Tool, f.LastRPC.Phase))
+		h.add(f.LastRPCAt, "", "last message: %s", messageText(f.LastRPC))
 	}
 }
+
+func messageText(m record.RPCInfo) string { return words(string(m.Method), m.Tool, string(m.Phase)) }
 
 // words joins what is not empty.
 func words(parts ...string) string {

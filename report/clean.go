@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 // Caps, in characters: what a run may put into a report at most.
@@ -93,13 +95,16 @@ func obscure(r rune) bool {
 
 // scrub cleans every string below v, which must be a pointer to a view of
 // ours. A field may carry `max:"N"` for a cap of its own, and `lines:"keep"`.
-// Named string types (template.CSS) are ours and stay as they are.
+// Named string types (template.CSS) are ours and stay as they are, but those of
+// package record: their words come from the file.
 func scrub(v any) { scrubValue(reflect.ValueOf(v).Elem(), maxText, false) }
+
+var recordPath = reflect.TypeFor[record.Op]().PkgPath()
 
 func scrubValue(v reflect.Value, limit int, lines bool) {
 	switch v.Kind() {
 	case reflect.String:
-		if v.Type() == reflect.TypeFor[string]() && v.CanSet() {
+		if t := v.Type(); (t == reflect.TypeFor[string]() || t.PkgPath() == recordPath) && v.CanSet() {
 			v.SetString(neutralise(v.String(), limit, lines))
 		}
 	case reflect.Pointer:

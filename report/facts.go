@@ -73,8 +73,8 @@ func (s *story) ending() string {
 		return "file is not complete: " + s.Run.Truncated
 	}
 	if n := len(s.Run.Events); n > 0 {
-		if e := s.Run.Events[n-1].End; e != nil && e.Reason != "done" {
-			return strings.TrimSpace(strings.Join([]string{e.Reason, e.Signal, e.Error}, " "))
+		if e := s.Run.Events[n-1].End; e != nil && e.Reason != record.EndDone {
+			return strings.TrimSpace(strings.Join([]string{string(e.Reason), e.Signal, e.Error}, " "))
 		}
 	}
 	return ""

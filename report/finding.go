@@ -217,15 +217,15 @@ func shortSignals(names []string) string {
 	return text
 }
 
-var stateNames = map[string]string{
-	"R": "R running", "S": "S sleeping", "D": "D in the kernel", "Z": "Z zombie", "T": "T stopped", "t": "t traced", "I": "I idle",
+var stateNames = map[record.State]string{
+	record.StateRunning: "R running", record.StateSleeping: "S sleeping", record.StateBlocked: "D in the kernel", record.StateZombie: "Z zombie", record.StateStopped: "T stopped", record.StateTraced: "t traced", record.StateIdle: "I idle",
 }
 
-func stateName(s string) string {
+func stateName(s record.State) string {
 	if name := stateNames[s]; name != "" {
 		return name
 	}
-	return s
+	return string(s)
 }
 
 // linkServers drops the links to lifelines that are not drawn.

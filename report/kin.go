@@ -69,8 +69,8 @@ func (s *story) seeKin(index map[record.Identity]*kin, p record.Process, t int64
 	switch {
 	case k != nil:
 		k.last = t
-		if p.State == "Z" {
-			k.State = "Z"
+		if p.State == record.StateZombie {
+			k.State = record.StateZombie
 		}
 	case len(s.kin) < kinMost:
 		k = &kin{Process: p, first: t, last: t, reaped: never}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 const (
@@ -71,7 +73,7 @@ func newLaneStep(st *stepSpan, x0, w float64, lane int) laneStep {
 		TX: pct(x0 + 0.35), TY: num(float64(lane*laneHeight + 11)),
 		Title: fmt.Sprintf("%s, step %d, %s, took %s", clean(stepTitle(st), maxName*2), st.N, at(st.from), span(st.to-st.from)),
 	}
-	for _, text := range []string{clean(stepName(st), maxName), clean(st.Op, maxName)} {
+	for _, text := range []string{clean(stepName(st), maxName), clean(string(st.Op), maxName)} {
 		if float64(utf8.RuneCountInString(text))*charRoom+0.7 <= w {
 			v.Text = text
 			break
@@ -88,9 +90,9 @@ func stepClass(st *stepSpan) string {
 		return "skip"
 	}
 	switch st.Op {
-	case "break", "kill":
+	case record.OpBreak, record.OpKill:
 		return "hit"
-	case "close", "stop", "term", "reload", "cancel":
+	case record.OpClose, record.OpStop, record.OpTerm, record.OpReload, record.OpCancel:
 		return "endop"
 	}
 	return "plain"
@@ -122,7 +124,7 @@ func (s *story) bands(a *axis) ([]bandView, []noteView, int) {
 		notes.place(x0, x1, class, c.Name, checkState(c))
 	}
 	for _, st := range s.steps {
-		if (st.Op == "break" || st.Op == "kill" || st.Op == "term" || st.Op == "stop" || st.Op == "start") && len(out) < bandsMost {
+		if (st.Op == record.OpBreak || st.Op == record.OpKill || st.Op == record.OpTerm || st.Op == record.OpStop || st.Op == record.OpStart) && len(out) < bandsMost {
 			out = append(out, bandView{pct(a.x(st.from)), "0", "hit"})
 		}
 	}

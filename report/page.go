@@ -316,9 +316,9 @@ func newLaw(l *verdict.LawResult) lawView {
 }
 
 func newFault(f planned) faultView {
-	v := faultView{Label: f.Label, What: f.Do + " on " + f.On, When: "every launch", Fired: f.fired, Needed: f.Fires, Status: "fired", Class: "good"}
+	v := faultView{Label: f.Label, What: string(f.Do) + " on " + string(f.On), When: "every launch", Fired: f.fired, Needed: f.Fires, Status: "fired", Class: "good"}
 	switch {
-	case f.On == "order":
+	case f.On == record.OnOrder:
 		v.When = "when told"
 	case f.Launch > 0:
 		v.When = fmt.Sprintf("launch %d", f.Launch)
@@ -341,7 +341,7 @@ func (s *story) stepTable(r *runView) {
 	head, more := firstOf(s.steps, stepsOf)
 	for _, st := range head {
 		v := stepView{
-			N: st.N, At: at(st.from), Took: span(st.to - st.from), Result: stepResult(st), Op: st.Op, Session: st.Session,
+			N: st.N, At: at(st.from), Took: span(st.to - st.from), Result: stepResult(st), Op: string(st.Op), Session: st.Session,
 			Label: st.Label, Detail: st.Detail, Error: st.Error,
 		}
 		switch {

@@ -257,7 +257,7 @@ func (k *kin) class() int64 {
 }
 
 func kinState(k *kin) int64 {
-	if k.State == "Z" {
+	if k.State == record.StateZombie {
 		return int64(slices.Index(stateNamesOf, "zombie"))
 	}
 	return int64(slices.Index(stateNamesOf, "seen"))
@@ -350,7 +350,7 @@ func (s *story) sampleBlock(rows []line) (template.HTML, error) {
 		t = append(t, micro(e.T))
 		for k := range e.Census.Processes {
 			pr := &e.Census.Processes[k]
-			if i, ok := at[pr.Identity]; ok && pr.State != "Z" {
+			if i, ok := at[pr.Identity]; ok && pr.State != record.StateZombie {
 				one := &all[i]
 				one.when, one.rss, one.fds = append(one.when, n), append(one.rss, pr.RSS>>12), append(one.fds, int64(pr.FDs))
 			}

@@ -86,7 +86,7 @@ func (c *eventColumns) told(e *record.Event) {
 		}
 		c.add(e.T, "checkpoint", text)
 	case e.Session != nil:
-		c.add(e.T, "session", words(e.Session.Name, "("+e.Session.Label+"):", string(e.Session.State), e.Session.Why))
+		c.add(e.T, "session", words(e.Session.Name, "("+e.Session.Label+"):", string(e.Session.State), string(e.Session.Why)))
 	case e.Kind == record.HostStarted && e.Process != nil:
 		c.add(e.T, "host", fmt.Sprintf("started: pid %d", e.Process.PID))
 	case e.Kind == record.HostReady:
@@ -131,7 +131,7 @@ func (c *eventColumns) ofServer(s *story, f *fate, events []*record.Event) {
 			c.rpc(e, f)
 		case record.Faulted:
 			if e.Fault != nil {
-				c.add(e.T, "fault", words("on", e.Fault.On+":", e.Fault.Do, e.Fault.Detail))
+				c.add(e.T, "fault", words("on", string(e.Fault.On)+":", string(e.Fault.Do), e.Fault.Detail))
 			}
 		case record.SawEOF:
 			c.add(e.T, "eof", "end of stdin")
@@ -181,10 +181,10 @@ func (c *eventColumns) rpc(e *record.Event, f *fate) {
 		return
 	}
 	kind := "rpc"
-	if e.T == f.Established && e.RPC.Phase == "answered" {
+	if e.T == f.Established && e.RPC.Phase == record.PhaseAnswered {
 		kind = "init"
 	}
-	c.add(e.T, kind, words(e.RPC.Method, e.RPC.Tool, e.RPC.Phase))
+	c.add(e.T, kind, messageText(*e.RPC))
 }
 
 func (c *eventColumns) ofKin(k *kin) {

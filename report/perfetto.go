@@ -140,7 +140,7 @@ func (t *tracer) server(s *story, f *fate) {
 		t.mark(f.n, m.T, m.Text, "signal")
 	}
 	for _, m := range f.Faults {
-		t.mark(f.n, m.T, "fault: "+m.Do, "fault")
+		t.mark(f.n, m.T, "fault: "+string(m.Do), "fault")
 	}
 	t.mark(f.n, f.Died, "dead", "life")
 }

@@ -113,11 +113,11 @@ func (w *world) born(label, session string) string {
 	return id
 }
 
-func (w *world) rpc(id, method, phase, tool string) {
+func (w *world) rpc(id string, method record.Method, phase record.Phase, tool string) {
 	w.add(record.Event{Kind: record.RPC, Server: id, RPC: &record.RPCInfo{Method: method, ID: "1", Phase: phase, Tool: tool}})
 }
 
-func (w *world) session(name, label string, state record.SessionState, why string) {
+func (w *world) session(name, label string, state record.SessionState, why record.Why) {
 	w.add(record.Event{Kind: record.SessionChanged, Session: &record.Session{Name: name, Label: label, State: state, Why: why}})
 }
 
@@ -158,8 +158,8 @@ func (w *world) call(id, session, tool string) {
 	})
 }
 
-func (w *world) breakIt(id, session, do string) {
-	w.step(record.Step{Op: "break", Session: session, Label: w.births[id].Label, Detail: do}, ms, func() error {
+func (w *world) breakIt(id, session string, do record.Action) {
+	w.step(record.Step{Op: "break", Session: session, Label: w.births[id].Label, Detail: string(do)}, ms, func() error {
 		w.fault(id, record.Fault{On: "order", Do: do, Breaks: true})
 		if do == "exit" {
 			w.die(id)
@@ -254,7 +254,7 @@ func storm(host string, leaks bool, rounds int) verdict.Judged {
 		w.die(id)
 	}
 	for n := range rounds {
-		do := []string{"exit", "close-stdout"}[n%2]
+		do := []record.Action{"exit", "close-stdout"}[n%2]
 		w.breakIt(current, "s1", do)
 		if do == "close-stdout" {
 			drop(current)

@@ -1,15 +1,19 @@
 package report
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
 
 // asExpected says whether a step ended as its scenario expects.
 func asExpected(s *stepSpan) bool {
 	switch {
 	case s.open:
 		return false
-	case s.skipped, s.Expect == "any":
+	case s.skipped, s.Expect == record.ExpectAny:
 		return true
-	case s.Expect == "fail":
+	case s.Expect == record.ExpectFail:
 		return !s.OK
 	}
 	return s.OK
@@ -22,13 +26,13 @@ func stepResult(s *stepSpan) string {
 		return "never ended"
 	case s.skipped:
 		return "skipped"
-	case s.OK && s.Expect == "fail":
+	case s.OK && s.Expect == record.ExpectFail:
 		return "ok, but should fail"
 	case s.OK:
 		return "ok"
-	case s.Expect == "fail":
+	case s.Expect == record.ExpectFail:
 		return "failed, as it should"
-	case s.Expect == "any":
+	case s.Expect == record.ExpectAny:
 		return "failed, which is allowed"
 	}
 	return "failed"
@@ -48,7 +52,7 @@ func stepTitle(s *stepSpan) string {
 }
 
 func stepName(s *stepSpan) string {
-	parts := []string{s.Op}
+	parts := []string{string(s.Op)}
 	switch {
 	case s.Session != "":
 		parts = append(parts, s.Session)

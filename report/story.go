@@ -121,7 +121,7 @@ func (s *story) readHost(e *record.Event) {
 	case e.Kind == record.CensusTaken && e.Census != nil:
 		one := sample{t: e.T, host: e.Census.Host}
 		for _, p := range e.Census.Processes {
-			if p.State == "Z" {
+			if p.State == record.StateZombie {
 				one.zombies++
 			}
 			if e.Census.Host == nil || p.Identity != e.Census.Host.Identity {
@@ -283,7 +283,7 @@ func (s *story) outcome(f *fate) string {
 func firstBreak(f *fate) string {
 	for _, m := range f.Faults {
 		if m.Breaks {
-			return m.Do
+			return string(m.Do)
 		}
 	}
 	return "fault"
@@ -346,7 +346,7 @@ func grips(evidence []record.Evidence) []*grip {
 }
 
 func stdinHeld(e *record.Evidence) (string, *record.Holder) {
-	if e.State == "Z" {
+	if e.State == record.StateZombie {
 		return "a zombie: its parent has not waited for it", nil
 	}
 	for i := range e.Descriptors {
@@ -373,7 +373,7 @@ func stdinHeld(e *record.Evidence) (string, *record.Holder) {
 func chiefHolder(all []record.Holder, self record.Identity) (*record.Holder, string) {
 	rank := func(h record.Holder) int {
 		switch {
-		case h.Role == "host":
+		case h.Role == record.RoleHost:
 			return 0
 		case h.Identity != self:
 			return 1
@@ -388,7 +388,7 @@ func chiefHolder(all []record.Holder, self record.Identity) (*record.Holder, str
 			chief = &all[i]
 		}
 	}
-	who := chief.Role
+	who := string(chief.Role)
 	if chief.Identity == self {
 		who = "the server itself"
 	}
@@ -412,13 +412,13 @@ func end(mode, target string) string {
 
 func waiting(e *record.Evidence) string {
 	switch {
-	case e.State == "Z":
+	case e.State == record.StateZombie:
 		return ""
 	case e.Syscall != "":
 		return "waits in " + e.Syscall
 	case e.Wchan != "" && e.Wchan != "0":
 		return "waits in " + e.Wchan
-	case e.State == "R":
+	case e.State == record.StateRunning:
 		return "is running"
 	}
 	return ""

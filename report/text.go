@@ -190,7 +190,7 @@ func evidenceLine(e *record.Evidence) string {
 		who = e.Comm
 	}
 	parts := []string{
-		fmt.Sprintf("%s pid %d", who, e.PID), "state " + e.State,
+		fmt.Sprintf("%s pid %d", who, e.PID), "state " + string(e.State),
 		fmt.Sprintf("ppid %d pgid %d sid %d", e.PPID, e.PGID, e.SID), "rss " + size(e.RSS), "age " + span(int64(e.Age)),
 	}
 	if w := waiting(e); w != "" {

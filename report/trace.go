@@ -91,17 +91,17 @@ func (s *story) traceGrip(g *grip, checkpoint string) []traceLine {
 	when := s.seenAt(e, checkpoint)
 	lines := []traceLine{s.traceBench(), s.traceHost(when), s.traceHold(g, f, when)}
 	what := words(strings.Replace(waiting(e), "waits in read(", "blocked in read(", 1), ignores(e))
-	if e.State == "Z" {
+	if e.State == record.StateZombie {
 		what = "dead, and nobody has waited for it"
 	}
 	last := station("gone", processName(e), strings.TrimSpace(what), s.whyGone(f))
-	last.Suspect = g.holder == nil && e.State != "Z"
+	last.Suspect = g.holder == nil && e.State != record.StateZombie
 	return append(lines, last)
 }
 
 func (s *story) traceHold(g *grip, f *fate, when int64) traceLine {
 	e := g.sample
-	if e.State == "Z" {
+	if e.State == record.StateZombie {
 		line := station("gone", s.parent(e), "its parent: has not reaped it", "")
 		if !strings.HasPrefix(line.Who, "host") {
 			line.Who = "pid " + line.Who
@@ -210,7 +210,7 @@ func (s *story) blame() string {
 		return who + ": it ended a server of a live session."
 	case f.Law == "L4":
 		return fmt.Sprintf("%s: it has not waited for %s.", who, plural(f.Count, "dead child"))
-	case len(gs) > 0 && gs[0].holder != nil && gs[0].holder.Role == "host":
+	case len(gs) > 0 && gs[0].holder != nil && gs[0].holder.Role == record.RoleHost:
 		return fmt.Sprintf("%s: it holds %s of their stdin and has not closed it.", who, end(gs[0].holder.Mode, gs[0].target()))
 	case len(gs) > 0 && gs[0].holder != nil:
 		return fmt.Sprintf("%s: it left them, and %s (pid %d) holds their stdin open.", who, gs[0].holder.Role, gs[0].holder.PID)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
@@ -104,7 +105,7 @@ func (f *follower) open(l *line) {
 		return
 	}
 	now := sessionAt{label: l.Label, line: l.Line}
-	if l.Expect == "fail" {
+	if l.Expect == record.ExpectFail {
 		now.not = "is expected to fail"
 	}
 	f.sessions[l.Session] = now
@@ -157,8 +158,8 @@ func (f *follower) recycle(l *line) {
 	}
 	s, known := f.sessions[l.Session]
 	switch {
-	case f.place != PlaceInit:
-		l.m.Problem("a pid can be given away only where the host lives below an init (host: {place: %s})", PlaceInit)
+	case f.place != record.PlaceInit:
+		l.m.Problem("a pid can be given away only where the host lives below an init (host: {place: %s})", record.PlaceInit)
 	case !known:
 		l.subject.Problem("no earlier step opens session %s; %s", l.Session, f.meantSession(l.Session))
 	case s.not == "":

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
@@ -130,8 +131,8 @@ func (r *reader) fill(l *line, depth int) {
 		l.subject.Choice("what to end", "host")
 	case OpRestart:
 		l.subject.Choice("what to start anew", "host")
-		l.After = m.Get("after").Choice("a way to end", afterTerm, AfterStop, AfterKill)
-		if l.After == afterTerm {
+		l.After = choice(m.Get("after"), "a way to end", OpTerm, OpStop, OpKill)
+		if l.After == OpTerm {
 			l.After = ""
 		}
 		if l.Grace = m.Get("grace").Duration(); l.Grace > 0 && l.After != "" {
@@ -147,9 +148,9 @@ func (r *reader) outcome(l *line) {
 }
 
 // readExpect leaves out the default, which is ok.
-func readExpect(m *yamlfile.Mapping) string {
-	expect := m.Get("expect").Choice("what to expect", "ok", "fail", "any")
-	if expect == "ok" {
+func readExpect(m *yamlfile.Mapping) record.Expect {
+	expect := choice(m.Get("expect"), "what to expect", record.ExpectOK, record.ExpectFail, record.ExpectAny)
+	if expect == record.ExpectOK {
 		return ""
 	}
 	return expect

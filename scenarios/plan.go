@@ -141,7 +141,7 @@ func (c *counts) step(s Step) {
 	switch s.Op {
 	case OpOpen:
 		delete(c.open, s.Session)
-		if s.Expect == "any" { // nobody knows what the host makes of it
+		if s.Expect == record.ExpectAny { // nobody knows what the host makes of it
 			return
 		}
 		c.launch(s.Label, s.Session)
@@ -207,7 +207,7 @@ func (s *Scenario) Plan(seed uint64) record.Plan {
 		dice := dice{seed, server}
 		for _, f := range server.Script.Faults {
 			plan.Faults = addFault(plan.Faults, record.PlanFault{
-				Label: server.Label, On: f.On, Do: f.Do, Launch: f.Launch, Every: f.Every, Probability: f.Probability,
+				Label: server.Label, On: record.Moment(f.On), Do: record.Action(f.Do), Launch: f.Launch, Every: f.Every, Probability: f.Probability,
 				Fires: dice.fires(f, launches),
 			})
 		}
@@ -218,7 +218,7 @@ func (s *Scenario) Plan(seed uint64) record.Plan {
 			} else if n == 0 {
 				continue
 			}
-			plan.Faults = addFault(plan.Faults, record.PlanFault{Label: server.Label, On: "order", Do: d.Name, Fires: n})
+			plan.Faults = addFault(plan.Faults, record.PlanFault{Label: server.Label, On: record.OnOrder, Do: record.Action(d.Name), Fires: n})
 		}
 	}
 	return plan

@@ -172,12 +172,12 @@ steps:
 	steps := s.Steps
 	require.Len(t, steps, 9)
 	assert.Equal(t, scenarios.Step{Op: "open", Session: "a", Label: "one", Timeout: seconds(1), Expect: "any", Line: 18, Column: 6}, steps[0])
-	assert.Equal(t, "fail", steps[1].Expect, "it sleeps longer than it may")
+	assert.Equal(t, record.ExpectFail, steps[1].Expect, "it sleeps longer than it may")
 	assert.Equal(t, map[string]any{
 		"ms": int64(500), "deep": map[string]any{"list": []any{int64(1), int64(-2), 1.5, true, nil, "x"}},
 	}, steps[1].Args)
 	assert.True(t, steps[2].Cancel)
-	assert.Equal(t, "fail", steps[2].Expect, "it is cancelled")
+	assert.Equal(t, record.ExpectFail, steps[2].Expect, "it is cancelled")
 	assert.Equal(t, scenarios.Step{Op: "break", Session: "a", Label: "one", With: fakeserver.Fault{On: "order", Do: "exit", Code: 9}, Line: 21, Column: 6}, steps[3])
 	assert.Equal(t, scenarios.Step{Op: "break", Label: "one", With: fakeserver.Fault{On: "order", Do: "close-stdout"}, Line: 22, Column: 6}, steps[4])
 	assert.Equal(t, map[string]int{"one": 3}, steps[5].Live)
@@ -276,8 +276,8 @@ func TestCancelledAndForgotten(t *testing.T) {
     - - {await: a, for: call}
       - forget: a
 - open: a`))
-	assert.Equal(t, "fail", s.Steps[0].Expect, "a connect that is cancelled fails")
-	assert.Equal(t, "any", s.Steps[1].Expect)
+	assert.Equal(t, record.ExpectFail, s.Steps[0].Expect, "a connect that is cancelled fails")
+	assert.Equal(t, record.ExpectAny, s.Steps[1].Expect)
 	assert.True(t, s.Steps[3].Cancel && s.Steps[3].Twice)
 	assert.Equal(t, scenarios.AwaitCall, s.Steps[4].Lanes[1][0].For)
 	assert.Equal(t, []record.PlanLabel{{Label: "one", Launches: 3}}, s.Plan(0).Labels)

@@ -35,7 +35,7 @@ var defaults = record.Limits{
 // reader reads the parts of one file.
 type reader struct {
 	labels []string
-	place  string // of the host
+	place  record.Place // of the host
 }
 
 func readScenario(root *yamlfile.Node) *Scenario {
@@ -271,8 +271,17 @@ func docNames(docs []fakeserver.Doc) []string {
 	return all
 }
 
-func readPlace(m *yamlfile.Mapping) string {
-	place := m.Get("place").Choice("a place", PlacePID1, PlaceInit, PlaceSubreaper)
+// choice is a word of a vocabulary.
+func choice[W ~string](n *yamlfile.Node, what string, allowed ...W) W {
+	words := make([]string, len(allowed))
+	for i, w := range allowed {
+		words[i] = string(w)
+	}
+	return W(n.Choice(what, words...))
+}
+
+func readPlace(m *yamlfile.Mapping) record.Place {
+	place := choice(m.Get("place"), "a place", record.PlacePID1, record.PlaceInit, record.PlaceSubreaper)
 	m.Done()
 	return place
 }

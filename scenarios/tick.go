@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
@@ -84,7 +85,7 @@ func sleepOf(args map[string]any) (time.Duration, bool) {
 }
 
 // expected is what to expect of a call: one that is cut off fails.
-func expected(m *yamlfile.Mapping, tool string, args map[string]any, timeout time.Duration, cancel bool, told string) string {
+func expected(m *yamlfile.Mapping, tool string, args map[string]any, timeout time.Duration, cancel bool, told record.Expect) record.Expect {
 	if cancel && timeout > 0 {
 		m.At("timeout").Problem("a call is cut off by its timeout or cancelled, not both")
 	}
@@ -101,13 +102,13 @@ func expected(m *yamlfile.Mapping, tool string, args map[string]any, timeout tim
 		m.At("expect").Problem("this call can't be ok: it %s", why)
 	}
 	if told == "" {
-		return "fail"
+		return record.ExpectFail
 	}
 	return told
 }
 
 // cancelled is what to expect of an open: one that is cancelled fails.
-func cancelled(m *yamlfile.Mapping, cancel bool, timeout time.Duration, told string) string {
+func cancelled(m *yamlfile.Mapping, cancel bool, timeout time.Duration, told record.Expect) record.Expect {
 	if !cancel {
 		return told
 	}
@@ -118,7 +119,7 @@ func cancelled(m *yamlfile.Mapping, cancel bool, timeout time.Duration, told str
 		m.At("expect").Problem("this open can't be ok: it is cancelled")
 	}
 	if told == "" {
-		return "fail"
+		return record.ExpectFail
 	}
 	return told
 }

@@ -9,27 +9,18 @@ import (
 // the host is asked to do, and when the state must be right. It is data; how
 // it is played is the runner's business, how it is judged the verdict's.
 type Scenario struct {
-	Name    string   // [a-z0-9-]+, also the file's name without .yaml
-	Title   string   // one line
-	About   string   // a paragraph: what it reproduces, what a correct host does
-	Reports []string // ids of the field reports ("R001") or of failure modes ("F3") it reproduces
-	Servers []Server // in the order of the file
-	// Place is where the host lives: "" is below the bench, PlacePID1,
-	// PlaceInit, PlaceSubreaper.
-	Place  string
-	Limits record.Limits
-	Steps  []Step
+	Name    string       // [a-z0-9-]+, also the file's name without .yaml
+	Title   string       // one line
+	About   string       // a paragraph: what it reproduces, what a correct host does
+	Reports []string     // ids of the field reports ("R001") or of failure modes ("F3") it reproduces
+	Servers []Server     // in the order of the file
+	Place   record.Place // where the host lives
+	Limits  record.Limits
+	Steps   []Step
 
 	File   string // where it was read from; "storm.yaml" for a built-in one
 	Source string // the text
 }
-
-// Where a host may live.
-const (
-	PlacePID1      = "pid-1"     // process 1 of a pid namespace
-	PlaceInit      = "init"      // below an init, which is process 1 of a pid namespace
-	PlaceSubreaper = "subreaper" // below another subreaper
-)
 
 // Server is a fake server that the host is given under a label.
 type Server struct {
@@ -40,26 +31,26 @@ type Server struct {
 }
 
 // Op is what a step does.
-type Op string
+type Op = record.Op
 
 // The steps. In YAML each step is a mapping whose first key is the op.
 const (
-	OpOpen       Op = "open"       // open: SESSION, [server: LABEL] (needed the first time), [timeout], [cancel: true], [expect]
-	OpCall       Op = "call"       // call: SESSION, [tool: echo], [args], [timeout], [expect], [cancel: true, [twice: true]]
-	OpClose      Op = "close"      // close: SESSION, [timeout], [expect]
-	OpForget     Op = "forget"     // forget: SESSION, [timeout], [expect]: the host lets go of it without a close
-	OpAwait      Op = "await"      // await: SESSION, for: call or connect: until that is under way, beside it
-	OpRecycle    Op = "recycle"    // recycle: SESSION: the pid of its server, which is gone, is given to somebody else
-	OpReload     Op = "reload"     // reload: LABEL, [timeout], [expect]: all open sessions of the label move to a new server
-	OpTick       Op = "tick"       // tick: {jobs: [...], during: [steps]}
-	OpBreak      Op = "break"      // break: SESSION or LABEL, with: {do: exit} or with: exit
-	OpStop       Op = "stop"       // stop: host: the driver's stop, or SIGTERM for a command
-	OpTerm       Op = "term"       // term: host: SIGTERM
-	OpKill       Op = "kill"       // kill: host: SIGKILL
-	OpRestart    Op = "restart"    // restart: host, [after: term], [grace]: it ends, and a new process of it starts on what that left
-	OpCheckpoint Op = "checkpoint" // checkpoint: NAME, [live: {LABEL: N}]
-	OpRepeat     Op = "repeat"     // repeat: N, steps: [...]
-	OpParallel   Op = "parallel"   // parallel: [[steps], [steps]]
+	OpOpen       = record.OpOpen       // open: SESSION, [server: LABEL] (needed the first time), [timeout], [cancel: true], [expect]
+	OpCall       = record.OpCall       // call: SESSION, [tool: echo], [args], [timeout], [expect], [cancel: true, [twice: true]]
+	OpClose      = record.OpClose      // close: SESSION, [timeout], [expect]
+	OpForget     = record.OpForget     // forget: SESSION, [timeout], [expect]: the host lets go of it without a close
+	OpAwait      = record.OpAwait      // await: SESSION, for: call or connect: until that is under way, beside it
+	OpRecycle    = record.OpRecycle    // recycle: SESSION: the pid of its server, which is gone, is given to somebody else
+	OpReload     = record.OpReload     // reload: LABEL, [timeout], [expect]: all open sessions of the label move to a new server
+	OpTick       = record.OpTick       // tick: {jobs: [...], during: [steps]}
+	OpBreak      = record.OpBreak      // break: SESSION or LABEL, with: {do: exit} or with: exit
+	OpStop       = record.OpStop       // stop: host: the driver's stop, or SIGTERM for a command
+	OpTerm       = record.OpTerm       // term: host: SIGTERM
+	OpKill       = record.OpKill       // kill: host: SIGKILL
+	OpRestart    = record.OpRestart    // restart: host, [after: term], [grace]: it ends, and a new process of it starts on what that left
+	OpCheckpoint = record.OpCheckpoint // checkpoint: NAME, [live: {LABEL: N}]
+	OpRepeat     = record.OpRepeat     // repeat: N, steps: [...]
+	OpParallel   = record.OpParallel   // parallel: [[steps], [steps]]
 )
 
 // Step is one line of the play. Which fields mean something depends on Op.
@@ -70,14 +61,14 @@ type Step struct {
 	Tool    string
 	Args    map[string]any
 	Timeout record.Duration // the host's own time limit for this; 0: its default
-	Expect  string          // "ok" (default), "fail", "any"
+	Expect  record.Expect   // default: ok
 	// Cancel cancels a call, or an open, as soon as the server has received it.
 	Cancel bool
 	Twice  bool             // cancel it a second time
 	For    string           // await: AwaitCall or AwaitConnect
 	With   fakeserver.Fault // break; On is "order"
 	Jobs   []Job
-	After  string          // restart: how it ends: "" (SIGTERM), AfterStop, AfterKill
+	After  Op              // restart: how it ends: "" (SIGTERM), OpStop, OpKill
 	Grace  record.Duration // restart after SIGTERM: SIGKILL after this; 0: Limits.Stop
 	Name   string          // checkpoint
 	Live   map[string]int  // checkpoint: overrides what the open sessions say
@@ -98,13 +89,6 @@ const (
 	AwaitConnect = "connect" // a fault of the server keeps the handshake waiting
 )
 
-// How a host may end before it is started anew, other than by SIGTERM.
-const (
-	afterTerm = "term"
-	AfterStop = "stop"
-	AfterKill = "kill"
-)
-
 // Job is a group of parallel jobs of a tick, each with a session of its own.
 type Job struct {
 	Count   int // default 1
@@ -114,7 +98,7 @@ type Job struct {
 	Timeout record.Duration // the host cuts the call off after this
 	Cancel  bool            // the bench cancels the job once its call is in the server
 	Probe   bool            // the host only looks at the server, in the way that it has for it
-	Expect  string          // "ok" (default; "fail" where Timeout or Cancel cut it off)
+	Expect  record.Expect   // default: ok; fail where Timeout or Cancel cut it off
 }
 
 // What is what the job does, in a word.

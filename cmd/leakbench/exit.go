@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
@@ -104,7 +105,7 @@ func hostFailed(j verdict.Judged) bool {
 		return false
 	}
 	end := j.Run.Events[len(j.Run.Events)-1].End
-	return end != nil && end.Reason == "failed" && end.Stage == "host"
+	return end != nil && end.Reason == record.EndFailed && end.Stage == record.StageHost
 }
 
 func plural(n int, word string) string {

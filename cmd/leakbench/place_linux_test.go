@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 )
 
@@ -20,7 +21,7 @@ import (
 // no further ones.
 func TestWhereNoNamespaceCanBeMade(t *testing.T) {
 	t.Parallel()
-	if err := keeper.TryPlace(keeper.PlacePID1); err != nil {
+	if err := keeper.TryPlace(record.PlacePID1); err != nil {
 		t.Skip("there is none here: ", err)
 	}
 	self, err := os.Executable()

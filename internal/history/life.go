@@ -130,7 +130,7 @@ func (l *Lives) handOver(e record.Event) {
 	}
 	l.handed = len(l.hosts)
 	for _, p := range e.Census.Processes {
-		if _, known := l.left[p.Identity]; !known && p.State != "Z" {
+		if _, known := l.left[p.Identity]; !known && p.State != record.StateZombie {
 			l.left[p.Identity], l.leftPIDs[p.PID] = len(l.hosts), len(l.hosts)
 		}
 	}

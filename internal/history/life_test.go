@@ -32,7 +32,7 @@ func (p *tape) signal(id, name string) int64 {
 	return p.add(record.Event{Kind: record.SawSignal, Server: id, Signal: name})
 }
 
-func (p *tape) rpc(id, method, rpcID, tool, phase string) int64 {
+func (p *tape) rpc(id string, method record.Method, rpcID, tool string, phase record.Phase) int64 {
 	return p.add(record.Event{Kind: record.RPC, Server: id, RPC: &record.RPCInfo{Method: method, ID: rpcID, Tool: tool, Phase: phase}})
 }
 

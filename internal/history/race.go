@@ -13,7 +13,7 @@ type race struct {
 
 // step follows the opens of sessions.
 func (l *Lives) step(e record.Event) {
-	if e.Step == nil || e.Step.Op != "open" {
+	if e.Step == nil || e.Step.Op != record.OpOpen {
 		return
 	}
 	key := sessionKey{e.Step.Label, e.Step.Session}

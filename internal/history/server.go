@@ -127,26 +127,21 @@ func first(at *int64, t int64) {
 	}
 }
 
-const (
-	received = "received"
-	answered = "answered"
-)
-
 func (s *Server) rpc(t int64, m record.RPCInfo) {
 	s.LastRPC, s.LastRPCAt = m, t
 	if m.Own && s.Session == "" {
 		s.Session = m.Session
 	}
 	switch m.Method {
-	case "initialize", "server/discover":
+	case record.MethodInitialize, record.MethodDiscover:
 		switch m.Phase {
-		case received:
+		case record.PhaseReceived:
 			s.Inits++
-		case answered:
+		case record.PhaseAnswered:
 			first(&s.Established, t)
 		}
-	case "tools/call":
-		if m.Phase == received {
+	case record.MethodCall:
+		if m.Phase == record.PhaseReceived {
 			s.Calls = append(s.Calls, Call{Tool: m.Tool, ID: m.ID, Session: m.Session, Received: t, Answered: Never})
 			return
 		}

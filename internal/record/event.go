@@ -28,8 +28,8 @@ const (
 	Faulted Kind = "fault"
 	// SawEOF: the server read the end of stdin [Server].
 	SawEOF Kind = "eof"
-	// SawSignal: the server caught a signal [Server, Signal; Text: whether its
-	// stdin was "open" or "closed" at that moment, where it can tell].
+	// SawSignal: the server caught a signal [Server, Signal; Text: StdinOpen or
+	// StdinClosed, at that moment, where it can tell].
 	SawSignal Kind = "signal"
 	// WroteStderr: the server is about to write to stderr [Server, Text: what,
 	// cut short].
@@ -124,10 +124,10 @@ type Birth struct {
 
 // RPCInfo is a message between the host and a fake server, seen by the server.
 type RPCInfo struct {
-	Method string `json:"method"`         // "initialize", "tools/call", ...
+	Method Method `json:"method"`
 	ID     string `json:"id,omitempty"`   // the request's id as JSON; empty for a notification
 	Tool   string `json:"tool,omitempty"` // of a tools/call
-	Phase  string `json:"phase"`          // "received", "answered", "refused" (an error was answered)
+	Phase  Phase  `json:"phase"`
 	// Session is the session that the message names, where it comes through a
 	// gateway from a client of the bench's own. Own says that the server is for
 	// that session alone.
@@ -137,8 +137,8 @@ type RPCInfo struct {
 
 // Fault is a fault that a server announced before it committed it.
 type Fault struct {
-	On      string `json:"on"`
-	Do      string `json:"do"`
+	On      Moment `json:"on"`
+	Do      Action `json:"do"`
 	Detail  string `json:"detail,omitempty"`
 	Passive bool   `json:"passive,omitempty"` // it only refuses to react (ignores EOF, SIGTERM)
 	// Breaks says that no working session can be expected of this server any
@@ -149,19 +149,15 @@ type Fault struct {
 	Targets []int `json:"targets,omitempty"`
 }
 
-// DetailProbe is the Detail of a job that only looks at its server: which
-// requests it sends, and whether it calls a tool, is the host's business.
-const DetailProbe = "probe"
-
 // Step is one thing that the bench asked for. N is the same in its begun,
 // ended and skipped events.
 type Step struct {
 	N       int      `json:"n"`
-	Op      string   `json:"op"` // open, call, cancel, close, reload, tick, stop, kill, term, start, break, checkpoint, ...
+	Op      Op       `json:"op"`
 	Session string   `json:"session,omitempty"`
 	Label   string   `json:"label,omitempty"`
 	Detail  string   `json:"detail,omitempty"`
-	Expect  string   `json:"expect,omitempty"` // "ok" (default), "fail", "any"
+	Expect  Expect   `json:"expect,omitempty"`
 	OK      bool     `json:"ok,omitempty"`
 	Error   string   `json:"error,omitempty"` // why it failed, or why it was skipped
 	Took    Duration `json:"took,omitempty"`
@@ -197,8 +193,8 @@ type Session struct {
 	State SessionState `json:"state"`
 	// Cut says that the scenario itself cuts this session short (time-out,
 	// cancel): a call of it that is killed in flight is no collateral damage.
-	Cut bool   `json:"cut,omitempty"`
-	Why string `json:"why,omitempty"`
+	Cut bool `json:"cut,omitempty"`
+	Why Why  `json:"why,omitempty"`
 }
 
 // Want is how many servers a checkpoint wants alive: exactly the newest Live
@@ -230,7 +226,7 @@ type Process struct {
 	PPID    int      `json:"ppid"`
 	PGID    int      `json:"pgid"`
 	SID     int      `json:"sid"`
-	State   string   `json:"state"` // R S D Z T ...
+	State   State    `json:"state"` // R S D Z T ...
 	Comm    string   `json:"comm"`
 	Args    []string `json:"args,omitempty"` // capped and redacted; empty for a zombie
 	RSS     int64    `json:"rss"`            // bytes
@@ -288,9 +284,9 @@ type Cycle struct {
 // Holder is a process that holds the other end of a descriptor.
 type Holder struct {
 	Identity
-	FD   int    `json:"fd"`
-	Mode string `json:"mode"` // "read", "write", "both"
-	Role string `json:"role"` // "host", "keeper", "bench", "server flaky#2", or the command's name
+	FD   int        `json:"fd"`
+	Mode string     `json:"mode"` // "read", "write", "both"
+	Role HolderRole `json:"role"`
 }
 
 // Descriptor is one of a process's fds 0, 1 and 2.
@@ -344,8 +340,8 @@ type Doubt struct {
 
 // End closes a run. A file without one is truncated.
 type End struct {
-	Reason string `json:"reason"`           // "done", "interrupted", "failed"
-	Signal string `json:"signal,omitempty"` // of an interrupted run
-	Error  string `json:"error,omitempty"`
-	Stage  string `json:"stage,omitempty"` // of a failed run: "host" (exit 4) or "bench" (exit 70)
+	Reason EndReason `json:"reason"`
+	Signal string    `json:"signal,omitempty"` // of an interrupted run
+	Error  string    `json:"error,omitempty"`
+	Stage  EndStage  `json:"stage,omitempty"` // of a failed run: StageHost (exit 4) or StageBench (exit 70)
 }

@@ -164,8 +164,8 @@ type PlanLabel struct {
 // launch, or for every Nth (Every). Fires is how often it must be seen.
 type PlanFault struct {
 	Label  string `json:"label"`
-	On     string `json:"on"`
-	Do     string `json:"do"`
+	On     Moment `json:"on"`
+	Do     Action `json:"do"`
 	Launch int    `json:"launch,omitempty"`
 	Every  int    `json:"every,omitempty"`
 	// Probability is set where only some of those launches do it. Which ones

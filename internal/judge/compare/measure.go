@@ -31,10 +31,12 @@ type meter struct {
 
 // meters are all that is measured. Smaller is better in each.
 var meters = []meter{
-	{"open", Nanoseconds, func(s *sight) (float64, bool) { return median(s.steps["open"]) }},
+	{"open", Nanoseconds, func(s *sight) (float64, bool) { return median(s.steps[record.OpOpen]) }},
 	{"first response", Nanoseconds, func(s *sight) (float64, bool) { return median(s.responses) }},
-	{"close", Nanoseconds, func(s *sight) (float64, bool) { return median(s.steps["close"]) }},
-	{"stop", Nanoseconds, func(s *sight) (float64, bool) { return median(slices.Concat(s.steps["stop"], s.steps["term"])) }},
+	{"close", Nanoseconds, func(s *sight) (float64, bool) { return median(s.steps[record.OpClose]) }},
+	{"stop", Nanoseconds, func(s *sight) (float64, bool) {
+		return median(slices.Concat(s.steps[record.OpStop], s.steps[record.OpTerm]))
+	}},
 	{"peak live", Processes, func(s *sight) (float64, bool) { return float64(s.peak), s.servers > 0 }},
 	{"host memory", Bytes, func(s *sight) (float64, bool) { return float64(s.hostRSS), s.hostRSS > 0 }},
 	{"server memory", Bytes, func(s *sight) (float64, bool) { return float64(s.serverRSS), s.serverRSS > 0 }},
@@ -42,8 +44,8 @@ var meters = []meter{
 
 // sight is what there is to measure in a run.
 type sight struct {
-	steps     map[string][]float64 // how long each took, by op; only those that succeeded
-	responses []float64            // from birth to the first answered handshake
+	steps     map[record.Op][]float64 // how long each took, by op; only those that succeeded
+	responses []float64               // from birth to the first answered handshake
 	servers   int
 	peak      int
 	hostRSS   int64 // the greatest
@@ -55,10 +57,10 @@ func look(j *verdict.Judged) *sight {
 	if j.Run == nil || j.Run.Truncated != "" || len(j.Run.Events) == 0 {
 		return nil
 	}
-	if end := j.Run.Events[len(j.Run.Events)-1].End; end == nil || end.Reason != "done" {
+	if end := j.Run.Events[len(j.Run.Events)-1].End; end == nil || end.Reason != record.EndDone {
 		return nil
 	}
-	s := &sight{steps: map[string][]float64{}, peak: j.Verdict.PeakLive}
+	s := &sight{steps: map[record.Op][]float64{}, peak: j.Verdict.PeakLive}
 	begun, born := map[int]int64{}, map[record.Identity]bool{}
 	for i := range j.Run.Events {
 		e := &j.Run.Events[i]

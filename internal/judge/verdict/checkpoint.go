@@ -58,7 +58,7 @@ func (f *facts) underWay(name string) *checkpoint {
 func (f *facts) noteCensus(i int) {
 	e := &f.events[i]
 	for _, p := range e.Census.Processes {
-		if _, seen := f.zombieSince[p.Identity]; p.State == zombie && !seen {
+		if _, seen := f.zombieSince[p.Identity]; p.State == record.StateZombie && !seen {
 			f.zombieSince[p.Identity] = e.T
 		}
 		if f.carriesServer(p) {
@@ -168,10 +168,8 @@ func rowsOf(c *record.Census) rows {
 // alive says that a process is there, and no zombie.
 func (r rows) alive(id record.Identity) bool {
 	p := r[id]
-	return p != nil && p.State != zombie
+	return p != nil && p.State != record.StateZombie
 }
-
-const zombie = "Z"
 
 // evidenceOn is what was found out about a process at a checkpoint, or nil.
 func (cp *checkpoint) evidenceOn(id record.Identity) *record.Evidence {

@@ -87,7 +87,9 @@ func (f *facts) control(s *history.Server) string {
 
 // stopsReading are the deeds after which a server does not see the end of its
 // stdin, whatever it did in its control.
-var stopsReading = map[string]bool{"stop-reading": true, "spin": true}
+var stopsReading = map[record.Action]bool{record.DoStopReading: true, record.DoSpin: true}
 
 // endsOf says that a fault is about how the server ends.
-func endsOf(f record.Fault) bool { return f.On == "eof" || f.On == "term" || f.On == "exit" }
+func endsOf(f record.Fault) bool {
+	return f.On == record.OnEOF || f.On == record.OnTerm || f.On == record.OnExit
+}

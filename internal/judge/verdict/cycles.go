@@ -30,7 +30,7 @@ func (f *facts) noteCycle(e *record.Event) {
 func (f *facts) cycleOf(c record.Cycle, name string, t int64, census *record.Census) *cycle {
 	out := &cycle{Cycle: c, name: name, t: t, host: census.Host, rows: rowsOf(census)}
 	for _, p := range census.Processes {
-		if p.State != zombie {
+		if p.State != record.StateZombie {
 			out.live++
 		}
 	}

@@ -34,10 +34,6 @@ const (
 // codeKeeperLost is the runner's word for a keeper that died.
 const codeKeeperLost = "keeper-lost"
 
-// ledgerClosed is what the ledger says of the servers that it drops itself, at
-// the end of a run: no loss.
-const ledgerClosed = "the bench closed the ledger"
-
 func (f *facts) doubt(code, format string, args ...any) {
 	f.doubts = append(f.doubts, Doubt{Code: code, Text: fmt.Sprintf(format, args...)})
 }
@@ -91,13 +87,13 @@ func (f *facts) doubtEnd() (cut bool) {
 		f.doubt(codeTruncated, "the file is not complete: it has no end event")
 		cut = true
 	}
-	if f.end == nil || f.end.Reason == "done" {
+	if f.end == nil || f.end.Reason == record.EndDone {
 		return cut
 	}
 	switch {
-	case f.end.Reason == "interrupted":
+	case f.end.Reason == record.EndInterrupted:
 		f.doubt(codeInterrupted, "the run was stopped by %s", plain(or(f.end.Signal, "its user")))
-	case f.end.Stage == "host":
+	case f.end.Stage == record.StageHost:
 		f.doubt(codeHostFailed, "the host could not be tested: %s", quote(f.end.Error))
 	default:
 		f.doubt(codeBenchFailed, "the bench failed: %s", quote(f.end.Error))
@@ -124,7 +120,7 @@ func (f *facts) doubtLife(h *host) (exited bool) {
 	if h.exitAt < 0 || h.exit.Asked || (h.askedAt >= 0 && h.exitAt >= h.askedAt) {
 		return false
 	}
-	if f.end != nil && f.end.Reason != "done" {
+	if f.end != nil && f.end.Reason != record.EndDone {
 		return true // the bench cut the run short, and the host with it
 	}
 	f.doubt(codeHostExited, "%s: what it does in the rest of the scenario was not seen", h.how())
@@ -187,7 +183,7 @@ func (f *facts) reopened(label string) (n int) {
 }
 
 // mayKeep are the ends of sessions after which a host may keep the server.
-var mayKeep = map[string]bool{"close": true, "forget": true}
+var mayKeep = map[record.Why]bool{record.WhyClose: true, record.WhyForget: true}
 
 // doubtPlan says which faults did not fire, and which checkpoints were not
 // reached.
@@ -251,7 +247,7 @@ func (f *facts) doubtRest() {
 // doubtWitnesses says what the ledger and the census do not agree on.
 func (f *facts) doubtWitnesses() {
 	for i := range f.events {
-		if e := &f.events[i]; e.Kind == record.Lost && e.Text != ledgerClosed {
+		if e := &f.events[i]; e.Kind == record.Lost && e.Text != record.LostAtEnd {
 			f.doubt(codeLost, "the ledger lost %s at %s: %s", plain(e.Server), clock(e.T), quote(e.Text))
 		}
 	}
@@ -302,7 +298,7 @@ func (f *facts) unseen(cp *checkpoint) []*history.Server {
 func (f *facts) unborn(cp *checkpoint) []record.Process {
 	var all []record.Process
 	for _, p := range cp.settled.Processes {
-		if p.State == zombie || !f.isFake(p) || f.server(p.Identity) != nil {
+		if p.State == record.StateZombie || !f.isFake(p) || f.server(p.Identity) != nil {
 			continue
 		}
 		if cp.confirm == nil || cp.confirmRows.alive(p.Identity) {

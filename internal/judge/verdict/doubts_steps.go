@@ -22,7 +22,7 @@ func (f *facts) doubtSteps() {
 			f.doubt(codeUncut, "%s ended before it was where it could be cancelled", stepName(s))
 		case s.mustWork() && !s.OK && !f.accounted(s):
 			f.doubt(codeFailed, "%s failed, and no law says why: %s%s", stepName(s), quote(s.Error), f.faultDuring(s))
-		case s.Expect == "fail" && s.OK:
+		case s.Expect == record.ExpectFail && s.OK:
 			f.doubt(codeFailed, "%s succeeded, and the scenario relies on its failure", stepName(s))
 		}
 	}
@@ -30,7 +30,10 @@ func (f *facts) doubtSteps() {
 
 // doubtSkipped says what the host can't do, or can't be asked to.
 func (f *facts) doubtSkipped() {
-	type skip struct{ op, why string }
+	type skip struct {
+		op  record.Op
+		why string
+	}
 	skipped := map[skip]int{}
 	var order []skip
 	for _, s := range f.steps {
@@ -55,11 +58,11 @@ func (f *facts) doubtUnseenCalls() {
 	answered := map[sessionKey]int{}
 	var order []sessionKey
 	for _, s := range f.steps {
-		if s.Op != "call" && s.Op != "job" || s.ended < 0 || s.skipped || !s.OK || s.Expect == "fail" {
+		if s.Op != record.OpCall && s.Op != record.OpJob || s.ended < 0 || s.skipped || !s.OK || s.Expect == record.ExpectFail {
 			continue
 		}
 		key := sessionKey{s.Label, s.Session}
-		if s.Op == "job" && s.Detail == record.DetailProbe {
+		if s.Op == record.OpJob && s.Detail == record.DetailProbe {
 			f.doubtUnseenProbe(s, key)
 			continue
 		}
@@ -107,7 +110,7 @@ func (f *facts) accounted(s *step) bool {
 	if f.blamed[s.N] {
 		return true
 	}
-	if h := f.hostAt(s.begun); h.askedAt >= 0 && s.ended >= h.askedAt && !endsHost(s.Op) && s.Op != opStart {
+	if h := f.hostAt(s.begun); h.askedAt >= 0 && s.ended >= h.askedAt && !s.Op.EndsHost() && s.Op != record.OpStart {
 		return true
 	}
 	if f.wasHarmed(sessionKey{s.Label, s.Session}, s.ended) || f.neverOpened(s) {
@@ -138,12 +141,12 @@ func (f *facts) signalledDuring(s *step) bool {
 // neverOpened says that a step is about a session whose open had failed, and
 // should not have: that is told of the open.
 func (f *facts) neverOpened(s *step) bool {
-	if s.Op == "open" || s.Session == "" {
+	if s.Op == record.OpOpen || s.Session == "" {
 		return false
 	}
 	var last *step
 	for _, o := range f.steps {
-		if o.Op == "open" && o.Session == s.Session && o.Label == s.Label && o.ended >= 0 && o.ended <= s.begun && !o.skipped {
+		if o.Op == record.OpOpen && o.Session == s.Session && o.Label == s.Label && o.ended >= 0 && o.ended <= s.begun && !o.skipped {
 			last = o
 		}
 	}

@@ -146,7 +146,7 @@ func TestAServerThatHoldsItsOwnStdinOpen(t *testing.T) {
 	p := newPlay()
 	a := p.open("s1", "flaky")
 	p.close("s1", "flaky", func() {})
-	own := holder("server "+a, p.ids[a].PID, 4)
+	own := holder(record.RoleServer(a), p.ids[a].PID, 4)
 	own.Identity = p.ids[a]
 	p.examined(a, own)
 	p.restless("after", nil, want("flaky", "s1", 0))

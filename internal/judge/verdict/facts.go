@@ -54,7 +54,7 @@ type step struct {
 func (s *step) failed() bool { return s.ended >= 0 && !s.skipped && !s.OK }
 
 // mustWork says that the scenario expects the step to succeed.
-func (s *step) mustWork() bool { return s.Expect == "" || s.Expect == "ok" }
+func (s *step) mustWork() bool { return s.Expect == "" || s.Expect == record.ExpectOK }
 
 // gather digests a run.
 func gather(run *record.Run) *facts {
@@ -116,7 +116,7 @@ func (f *facts) note(i int) {
 func (f *facts) noteStep(e *record.Event) {
 	if e.Kind == record.StepBegun {
 		f.steps = append(f.steps, &step{Step: *e.Step, begun: e.T, ended: never})
-		if h := f.last(); h.askedAt < 0 && endsHost(e.Step.Op) {
+		if h := f.last(); h.askedAt < 0 && e.Step.Op.EndsHost() {
 			h.askedAt, h.askedOp = e.T, e.Step.Op
 		}
 		return
@@ -149,14 +149,14 @@ func (f *facts) left() int {
 	for _, cp := range slices.Backward(f.checkpoints) {
 		if census := cmp.Or(cp.confirm, cp.settled); cp.HostGone && census != nil {
 			for _, p := range census.Processes {
-				left[p.Identity] = p.State != zombie
+				left[p.Identity] = p.State != record.StateZombie
 			}
 			break
 		}
 	}
 	if _, all := f.swept[f.last().id]; !all {
 		for id, p := range f.swept {
-			left[id] = left[id] || p.State != zombie
+			left[id] = left[id] || p.State != record.StateZombie
 		}
 	}
 	n := 0
@@ -198,12 +198,12 @@ func (f *facts) brokenBefore(s, next *history.Server) bool {
 	if brokenBy(s, next.Born) {
 		return true
 	}
-	at := slices.IndexFunc(s.Faults, func(m history.FaultMark) bool { return m.Breaks && m.On == "order" })
+	at := slices.IndexFunc(s.Faults, func(m history.FaultMark) bool { return m.Breaks && m.On == record.OnOrder })
 	if at < 0 || s.Established < 0 || next.Born < s.Established {
 		return false
 	}
 	for _, st := range slices.Backward(f.steps) {
-		if st.Op == "break" && st.Label == s.Label && st.begun <= s.Faults[at].T {
+		if st.Op == record.OpBreak && st.Label == s.Label && st.begun <= s.Faults[at].T {
 			return st.begun <= next.Born && (st.ended < 0 || st.ended >= s.Faults[at].T)
 		}
 	}

@@ -86,7 +86,7 @@ func damagePayload(e *record.Event, value byte) {
 		e.Birth = &b
 	case e.Step != nil:
 		st := *e.Step
-		st.N, st.Op, st.Expect, st.OK = huge, []string{"", "kill", "close", "job"}[value%4], "", !st.OK
+		st.N, st.Op, st.Expect, st.OK = huge, []record.Op{"", "kill", "close", "job"}[value%4], "", !st.OK
 		e.Step = &st
 	case e.Session != nil:
 		ss := *e.Session

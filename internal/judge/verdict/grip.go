@@ -15,7 +15,7 @@ func (f *facts) hold(s *history.Server, e *record.Evidence, until int64) string 
 	switch {
 	case e == nil:
 		return ""
-	case e.State == "T" || e.State == "t":
+	case e.State == record.StateStopped || e.State == record.StateTraced:
 		return "stopped"
 	case blockedWriting(e):
 		return "pipe-blocked"
@@ -29,7 +29,7 @@ func (f *facts) hold(s *history.Server, e *record.Evidence, until int64) string 
 // writes to stdout or stderr. Where system calls can't be seen, the place in
 // the kernel tells: pipe_write, on newer kernels anon_pipe_write.
 func blockedWriting(e *record.Evidence) bool {
-	if e.State != "S" && e.State != "D" {
+	if e.State != record.StateSleeping && e.State != record.StateBlocked {
 		return false
 	}
 	call, _, _ := strings.Cut(e.Syscall, " ")
@@ -56,10 +56,10 @@ func (f *facts) withheld(s *history.Server, e *record.Evidence) bool {
 // launcher that passes stdin on.
 func (f *facts) entitled(s *history.Server, h record.Holder) bool {
 	switch h.Role {
-	case "host", "keeper", "bench":
+	case record.RoleHost, record.RoleKeeper, record.RoleBench:
 		return true
 	}
-	return !strings.HasPrefix(h.Role, "server ") && (f.wrappers[h.PID] || launchedIt(s, h))
+	return h.Role.Server() == "" && (f.wrappers[h.PID] || launchedIt(s, h))
 }
 
 // launchedIt says that the holder is the server's parent from the beginning: a
@@ -78,5 +78,5 @@ func signalled(s *history.Server, t int64) bool {
 // watchdogged says that a watchdog of the server's own had looked after its
 // parent, and did not end it.
 func watchdogged(s *history.Server) bool {
-	return slices.ContainsFunc(s.Faults, func(f history.FaultMark) bool { return f.Do == "watchdog" })
+	return slices.ContainsFunc(s.Faults, func(f history.FaultMark) bool { return f.Do == record.DoWatchdog })
 }

@@ -18,9 +18,9 @@ type host struct {
 	startAt int64 // never: it did not start
 	exitAt  int64
 	exit    record.Exit
-	askedAt int64  // when the bench asked it to end
-	askedOp string // stop, term, kill
-	alone   bool   // there is no other
+	askedAt int64 // when the bench asked it to end
+	askedOp record.Op
+	alone   bool // there is no other
 }
 
 func newHost(n int) *host {
@@ -87,12 +87,6 @@ func (f *facts) leaver(p record.Process, all rows, now *host) *host {
 	return nil
 }
 
-// endsHost names the steps that ask the host to end.
-func endsHost(op string) bool { return op == "stop" || op == "term" || op == "kill" }
-
-// opStart is the step that starts the host anew.
-const opStart = "start"
-
 // exitBlur is how long before the keeper reaped the host its death may have
 // been felt by its servers: the kernel closes its pipes first.
 const exitBlur = 2 * time.Second
@@ -133,13 +127,13 @@ func (h *host) how() string {
 	switch {
 	case h.exitAt < 0:
 		return h.name() + " has ended"
-	case h.askedOp == "kill":
+	case h.askedOp == record.OpKill:
 		return h.name() + " was killed (SIGKILL) at " + clock(h.askedAt)
 	case h.askedAt >= 0 && h.exit.Signal == "SIGKILL":
 		return h.name() + " did not end when it was asked to and was killed by the bench at " + clock(h.exitAt)
-	case h.askedOp == "term":
+	case h.askedOp == record.OpTerm:
 		return fmt.Sprintf("%s got SIGTERM at %s and %s after %s", h.name(), clock(h.askedAt), exit, span(h.exitAt-h.askedAt))
-	case h.askedOp == "stop":
+	case h.askedOp == record.OpStop:
 		return fmt.Sprintf("%s was asked to stop at %s and %s after %s", h.name(), clock(h.askedAt), exit, span(h.exitAt-h.askedAt))
 	}
 	return fmt.Sprintf("%s %s at %s without being asked to", h.name(), exit, clock(h.exitAt))
@@ -148,7 +142,7 @@ func (h *host) how() string {
 // ending is how the host ended, coarsely, for a fingerprint.
 func (h *host) ending() string {
 	switch {
-	case h.askedOp == "kill" || h.exit.Signal == "SIGKILL":
+	case h.askedOp == record.OpKill || h.exit.Signal == "SIGKILL":
 		return "killed"
 	case h.askedAt >= 0:
 		return "asked to end"

@@ -73,7 +73,7 @@ func (f *facts) untested() string {
 	switch {
 	case f.truncated != "" || f.end == nil:
 		return "the file is not complete"
-	case f.end.Reason != "done":
+	case f.end.Reason != record.EndDone:
 		return "the run was cut short"
 	case f.nowhere():
 		return "the host can't be put where the scenario wants it"

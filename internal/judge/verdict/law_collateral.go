@@ -91,7 +91,7 @@ func (f *facts) isCollateral(s *history.Server, h harm) bool {
 // short.
 func (f *facts) endedByBench(s *history.Server) bool {
 	_, swept := f.swept[s.Birth.Identity]
-	return swept && f.end != nil && f.end.Reason != "done"
+	return swept && f.end != nil && f.end.Reason != record.EndDone
 }
 
 // openWithout says that the host, some time after t, called the session open
@@ -252,12 +252,12 @@ func (f *facts) company(s *history.Server, t int64) string {
 
 // endsSessions are the steps in the course of which a host ends servers of
 // other sessions.
-var endsSessions = map[string]bool{"open": true, "close": true, "forget": true, "reload": true, "tick": true, "job": true}
+var endsSessions = map[record.Op]bool{record.OpOpen: true, record.OpClose: true, record.OpForget: true, record.OpReload: true, record.OpTick: true, record.OpJob: true}
 
 // stepName is a step for a sentence: "close of session s1".
 func stepName(s *step) string {
 	name := plain(s.Op)
-	if s.Detail != "" && s.Op == "call" {
+	if s.Detail != "" && s.Op == record.OpCall {
 		name += " of " + plain(s.Detail)
 	}
 	switch {

@@ -220,7 +220,7 @@ func (f *facts) openingWhy(s, next *history.Server) string {
 	for _, c := range f.changes(s) {
 		if c.State == record.SessionOpening && c.T > s.Born && c.T <= next.Born {
 			why = "reconnect"
-			if c.Why == "reload" {
+			if c.Why == record.WhyReload {
 				return "reload"
 			}
 		}
@@ -264,7 +264,7 @@ func (f *facts) phase(s *history.Server, t int64) phase {
 		return phaseUnknown
 	}
 	last := changes[len(changes)-1]
-	cancelled := slices.ContainsFunc(changes, func(c history.SessionChange) bool { return c.Why == "cancel" && c.T >= s.Born })
+	cancelled := slices.ContainsFunc(changes, func(c history.SessionChange) bool { return c.Why == record.WhyCancel && c.T >= s.Born })
 	switch {
 	case cancelled:
 		return phaseCancelled
@@ -272,11 +272,11 @@ func (f *facts) phase(s *history.Server, t int64) phase {
 		return phaseOpen
 	case last.Cut:
 		return phaseCut
-	case last.Why == "close":
+	case last.Why == record.WhyClose:
 		return f.phaseOfClose(s, t)
-	case last.Why == "forget":
+	case last.Why == record.WhyForget:
 		return phaseForgotten
-	case last.Why == "tick":
+	case last.Why == record.WhyTick:
 		return phaseDone
 	}
 	return phaseFailed
@@ -286,7 +286,7 @@ func (f *facts) phase(s *history.Server, t int64) phase {
 // it said that it could not close it, or nothing at all.
 func (f *facts) phaseOfClose(s *history.Server, t int64) phase {
 	for _, st := range slices.Backward(f.steps) {
-		if st.Op != "close" || st.Session != s.Session || st.begun > t {
+		if st.Op != record.OpClose || st.Session != s.Session || st.begun > t {
 			continue
 		}
 		if !st.failed() {

@@ -56,7 +56,7 @@ func (f *facts) endedByHost(s *history.Server) bool {
 // itself: the kernel ended what it ended.
 func (f *facts) killedAt(h *host, t int64) bool {
 	switch {
-	case h.askedOp == "kill" && t >= h.askedAt:
+	case h.askedOp == record.OpKill && t >= h.askedAt:
 		return true
 	case h.exitAt >= 0 && h.askedAt < 0:
 		return t >= h.exitAt-int64(exitBlur)
@@ -93,10 +93,8 @@ func signalFirst(s *history.Server) (history.SignalMark, bool) {
 		return history.SignalMark{}, false
 	}
 	first := s.Signals[0]
-	return first, first.Stdin == stdinOpen && (s.EOF < 0 || s.EOF > first.T)
+	return first, first.Stdin == record.StdinOpen && (s.EOF < 0 || s.EOF > first.T)
 }
-
-const stdinOpen = "open"
 
 // unclearOrder says that a signal was caught before the end of stdin was read,
 // by a server that could not ask the kernel which of them came first.
@@ -106,7 +104,7 @@ func unclearOrder(s *history.Server) bool {
 
 // defiant says that the server's script has it ignore what it is told: it has
 // no cleanup to be cut short.
-func defiant(s *history.Server) bool { return ignores(s, "eof") || ignores(s, "term") }
+func defiant(s *history.Server) bool { return ignores(s, record.OnEOF) || ignores(s, record.OnTerm) }
 
 // askedToEnd is when the host was last asked for something that ended the
 // server, or never. The host can't have begun to end it for that any earlier,

@@ -45,7 +45,7 @@ func judgeLeft(f *facts) LawResult {
 func (f *facts) leftAt(cp *checkpoint, now *host) []record.Process {
 	var left []record.Process
 	take := func(p record.Process, all rows) {
-		if p.State != zombie && p.Identity != now.id && (cp.HostGone || f.leaver(p, all, now) != nil) {
+		if p.State != record.StateZombie && p.Identity != now.id && (cp.HostGone || f.leaver(p, all, now) != nil) {
 			left = append(left, p)
 		}
 	}
@@ -60,7 +60,7 @@ func (f *facts) leftAt(cp *checkpoint, now *host) []record.Process {
 	for _, s := range cp.extra {
 		if !f.header.Witness.Subreaper && !cp.settledRows.alive(s.Birth.Identity) {
 			b := s.Birth
-			take(record.Process{Identity: b.Identity, PPID: b.PPID, PGID: b.PGID, SID: b.SID, State: "?", FDs: -1}, cp.settledRows)
+			take(record.Process{Identity: b.Identity, PPID: b.PPID, PGID: b.PGID, SID: b.SID, State: record.StateUnknown, FDs: -1}, cp.settledRows)
 		}
 	}
 	slices.SortStableFunc(left, func(a, b record.Process) int {
@@ -71,7 +71,7 @@ func (f *facts) leftAt(cp *checkpoint, now *host) []record.Process {
 
 func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
 	s, e := f.server(p.Identity), cp.evidenceOn(p.Identity)
-	if e == nil && p.State != "?" {
+	if e == nil && p.State != record.StateUnknown {
 		e = &record.Evidence{Process: p}
 	}
 	b := &breach{law: "L2", server: s, cp: cp, comm: p.Comm, evidence: cp.evidenceOn(p.Identity), at: []int64{cp.settledAt}}
@@ -160,7 +160,7 @@ const contended = 0.05
 func spins(cp *checkpoint, id record.Identity) bool {
 	share := load(cp, id)
 	before, after := cp.settledRows[id], cp.confirmRows[id]
-	return share >= spinning || share >= contended && before.State == "R" && after.State == "R"
+	return share >= spinning || share >= contended && before.State == record.StateRunning && after.State == record.StateRunning
 }
 
 // load is the share of a processor that a process used between the two

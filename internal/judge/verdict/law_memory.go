@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 const (
@@ -81,7 +82,7 @@ func (f *facts) hostMemory(r *LawResult, group []*cycle, limit int64) int {
 func (f *facts) serverMemory(r *LawResult, group []*cycle, s *history.Server, limit int64) int {
 	var m measure
 	for _, c := range group {
-		if p := c.rows[s.Birth.Identity]; p != nil && p.State != zombie {
+		if p := c.rows[s.Birth.Identity]; p != nil && p.State != record.StateZombie {
 			m.add(c, p.RSS)
 		}
 	}

@@ -23,7 +23,7 @@ func judgeReaped(f *facts) LawResult {
 		}
 		judged++
 		for _, p := range cp.settled.Processes {
-			if p.State != zombie || f.isKeeper(p.PPID) || f.isServersOwn(cp, p) {
+			if p.State != record.StateZombie || f.isKeeper(p.PPID) || f.isServersOwn(cp, p) {
 				continue
 			}
 			if !seen[p.Identity] && f.outlasts(cp, p) {
@@ -61,7 +61,7 @@ func (f *facts) deadSince(p record.Process) int64 {
 
 // outlasts says that the zombie was no matter of the very moment.
 func (f *facts) outlasts(cp *checkpoint, p record.Process) bool {
-	if still := cp.confirmRows[p.Identity]; still != nil && still.State == zombie {
+	if still := cp.confirmRows[p.Identity]; still != nil && still.State == record.StateZombie {
 		return true
 	}
 	return f.deadSince(p) <= cp.settledAt-f.blur()

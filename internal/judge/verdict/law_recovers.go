@@ -23,17 +23,17 @@ func judgeRecovers(f *facts) LawResult {
 			continue
 		}
 		key := sessionKey{s.Label, s.Session}
-		if s.Op == "open" || s.Op == "job" {
+		if s.Op == record.OpOpen || s.Op == record.OpJob {
 			judged++
 			opened[key] = s.OK
 		}
 		if f.wasHarmed(key, s.ended) {
 			continue // L3 says why
 		}
-		if works, tried := opened[key]; s.Op == "call" && s.failed() && tried && !works {
+		if works, tried := opened[key]; s.Op == record.OpCall && s.failed() && tried && !works {
 			f.blamed[s.N] = true // there is no session to call
 		}
-		if s.failed() && (s.Op == "open" || s.Op == "job" || s.Op == "call" && opened[key]) {
+		if s.failed() && (s.Op == record.OpOpen || s.Op == record.OpJob || s.Op == record.OpCall && opened[key]) {
 			failed++
 			f.blamed[s.N] = true
 			f.breaches = append(f.breaches, f.recoveryBreach(s, last))
@@ -83,14 +83,14 @@ func (f *facts) recoveryBreach(s *step, last int64) *breach {
 	}
 	saw := fmt.Sprintf("The host launched %s for it, and %d finished the handshake.", count(launched, "server"), answered)
 	switch {
-	case s.Op == "call":
+	case s.Op == record.OpCall:
 		saw = "The session had been opened anew before."
 	case launched == 0:
 		saw = "The host did not even launch a server for it."
 	}
 	fault, since := f.faultAt(last, s.begun)
 	return &breach{
-		law: "L10", kind: "no-recovery", label: s.Label, cause: s.Op, at: []int64{s.begun, s.ended}, like: s.Op,
+		law: "L10", kind: "no-recovery", label: s.Label, cause: string(s.Op), at: []int64{s.begun, s.ended}, like: string(s.Op),
 		value: fmt.Sprintf("%s: %s", stepName(s), quote(s.Error)),
 		story: paragraph(
 			fmt.Sprintf("The %s began %s after the last fault of the run (%s), %s, and failed after %s: %s.", stepName(s), span(s.begun-last), fault, since, span(s.ended-s.begun), quote(s.Error)),

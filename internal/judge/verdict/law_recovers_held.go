@@ -45,7 +45,7 @@ func (f *facts) blameLockout(key sessionKey, at int64) {
 // words: the fault is announced a second time, and ends the launch.
 func lockedOut(s *history.Server) (int64, string) {
 	for _, fault := range s.Faults {
-		if fault.Do == "lock" && fault.Breaks {
+		if fault.Do == record.DoLock && fault.Breaks {
 			return fault.T, fault.Detail
 		}
 	}
@@ -71,7 +71,7 @@ func (f *facts) staleHolder(s *history.Server, at int64) *history.Server {
 func holdsLock(s *history.Server) bool {
 	at, _ := lockedOut(s)
 	for _, fault := range s.Faults {
-		if fault.Do == "lock" && at < 0 {
+		if fault.Do == record.DoLock && at < 0 {
 			return true
 		}
 	}

@@ -46,11 +46,11 @@ func judgeShutdown(f *facts) LawResult {
 // an orderly way: a session, the host, or a call whose time has run out.
 func shutdownLimit(l record.Limits, s *record.Step) (record.Duration, bool) {
 	switch s.Op {
-	case "call":
+	case record.OpCall:
 		return s.Limit + l.Close, s.Limit > 0
-	case "close":
+	case record.OpClose:
 		return l.Close, true
-	case "stop", "term":
+	case record.OpStop, record.OpTerm:
 		return cmp.Or(s.Grace, l.Stop), true
 	}
 	return 0, false
@@ -65,25 +65,25 @@ func (f *facts) took(s *step) record.Duration {
 }
 
 func (f *facts) shutdownKind(s *step, took, limit record.Duration) string {
-	what := "stop"
-	if s.Op == "close" || s.Op == "call" {
+	what := record.OpStop
+	if s.Op == record.OpClose || s.Op == record.OpCall {
 		what = s.Op
 	}
-	interrupted := f.end != nil && f.end.Reason != "done" && !s.OK
+	interrupted := f.end != nil && f.end.Reason != record.EndDone && !s.OK
 	switch {
-	case took <= limit && (what != "stop" || !f.killedFor(s)):
+	case took <= limit && (what != record.OpStop || !f.killedFor(s)):
 		return ""
-	case what == "call":
+	case what == record.OpCall:
 		if h := f.hostAt(s.begun); interrupted || h.exitAt >= 0 && h.exitAt <= s.begun+int64(limit) {
 			return ""
 		}
 		return "hung-call"
 	case s.OK:
-		return "slow-" + what
+		return "slow-" + string(what)
 	case interrupted:
 		return "" // the bench cut it short
 	}
-	return "hung-" + what
+	return "hung-" + string(what)
 }
 
 // killedFor says that the bench had to kill the host that this step had asked
@@ -95,7 +95,7 @@ func (f *facts) killedFor(s *step) bool {
 
 func (f *facts) shutdownBreach(s *step, kind string, took, limit record.Duration) *breach {
 	b := &breach{
-		law: "L8", kind: kind, label: s.Label, cause: s.Op, step: s, at: []int64{s.begun, max(s.ended, s.begun)},
+		law: "L8", kind: kind, label: s.Label, cause: string(s.Op), step: s, at: []int64{s.begun, max(s.ended, s.begun)},
 		value: fmt.Sprintf("%s: %s, %s allowed", stepName(s), within(took), within(limit)), like: kind,
 	}
 	if s.ended < 0 {
@@ -162,7 +162,7 @@ func (f *facts) callStory(s *step) string {
 // meantBy says that the step had to end the server.
 func (f *facts) meantBy(s *step, srv *history.Server) bool {
 	there := srv.Born <= s.begun && (srv.Died < 0 || srv.Died >= s.begun) && srv.Lost < 0
-	return there && (s.Op != "close" || srv.Label == s.Label && srv.Session == s.Session)
+	return there && (s.Op != record.OpClose || srv.Label == s.Label && srv.Session == s.Session)
 }
 
 // ladder is how a server was ended, with the times since the step began.
@@ -204,7 +204,7 @@ func (f *facts) stuckWith() {
 		stuck := slices.ContainsFunc(f.breaches, func(b *breach) bool {
 			return b.kind == "hung-call" && b.step.Session == s.Session && b.step.begun <= s.begun
 		})
-		if stuck && s.failed() && s.Op == "call" {
+		if stuck && s.failed() && s.Op == record.OpCall {
 			f.blamed[s.N] = true
 		}
 	}

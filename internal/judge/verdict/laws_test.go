@@ -115,7 +115,7 @@ var flatCases = []caseOf{
 }
 
 // outlives leaves a server behind at the end of the host.
-func outlives(op string, before func(p *play, server string), after func(p *play, server string)) func(p *play) *record.Run {
+func outlives(op record.Op, before func(p *play, server string), after func(p *play, server string)) func(p *play) *record.Run {
 	return func(p *play) *record.Run {
 		a := p.open("s1", "flaky")
 		p.stop(op, func() {

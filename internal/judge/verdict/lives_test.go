@@ -11,7 +11,7 @@ import (
 
 // restart ends the host in the way of op, and starts it anew. The sessions end
 // with it; course is what becomes of its servers meanwhile.
-func (p *play) restart(op string, course func(), sessions ...string) {
+func (p *play) restart(op record.Op, course func(), sessions ...string) {
 	st := p.begin(record.Step{Op: op})
 	if course != nil {
 		course()

@@ -130,7 +130,7 @@ func (p *play) launch(label, session string, parent ...int) string {
 	return name
 }
 
-func (p *play) rpc(server, method, phase string) {
+func (p *play) rpc(server string, method record.Method, phase record.Phase) {
 	p.add(record.Event{Kind: record.RPC, Server: server, RPC: &record.RPCInfo{Method: method, ID: "1", Tool: "echo", Phase: phase}})
 }
 
@@ -142,7 +142,7 @@ func (p *play) greet(server string) {
 func (p *play) ask(server string)    { p.rpc(server, "tools/call", "received") }
 func (p *play) answer(server string) { p.rpc(server, "tools/call", "answered") }
 
-func (p *play) fault(server, on, do string, breaks bool) {
+func (p *play) fault(server string, on record.Moment, do record.Action, breaks bool) {
 	p.add(record.Event{Kind: record.Faulted, Server: server, Fault: &record.Fault{On: on, Do: do, Breaks: breaks, Passive: do == "ignore"}})
 }
 
@@ -170,7 +170,7 @@ func (p *play) bye(server string) {
 	p.dead(server)
 }
 
-func (p *play) session(name, label string, state record.SessionState, why string, cut bool) {
+func (p *play) session(name, label string, state record.SessionState, why record.Why, cut bool) {
 	p.add(record.Event{Kind: record.SessionChanged, Session: &record.Session{Name: name, Label: label, State: state, Why: why, Cut: cut}})
 }
 
@@ -287,7 +287,7 @@ func (p *play) hostGone() bool {
 }
 
 // stop ends the host in the way of op. Servers named in course end with it.
-func (p *play) stop(op string, course func()) {
+func (p *play) stop(op record.Op, course func()) {
 	st := p.begin(record.Step{Op: op})
 	if course != nil {
 		course()
@@ -307,7 +307,7 @@ func (p *play) done() *record.Run {
 		p.stop("stop", func() {
 			p.leave()
 			for _, name := range slices.Sorted(maps.Keys(p.ids)) {
-				if row, ok := p.procs[p.ids[name]]; ok && row.State != zombie {
+				if row, ok := p.procs[p.ids[name]]; ok && row.State != record.StateZombie {
 					p.bye(name)
 				}
 				delete(p.procs, p.ids[name]) // zombies go with their parent
@@ -338,6 +338,6 @@ func (p *play) examined(server string, holders ...record.Holder) {
 	}
 }
 
-func holder(role string, pid, fd int) record.Holder {
+func holder(role record.HolderRole, pid, fd int) record.Holder {
 	return record.Holder{Identity: record.Identity{PID: pid, Start: uint64(pid) * 100}, FD: fd, Mode: "write", Role: role}
 }

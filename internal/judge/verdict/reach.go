@@ -13,7 +13,7 @@ import (
 // the server's script has one.
 func (f *facts) isBehind(s *history.Server) bool {
 	scripted := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool {
-		return m.On == "start" && (m.Do == "launcher" || m.Do == "container")
+		return m.On == record.OnStart && (m.Do == record.DoLauncher || m.Do == record.DoContainer)
 	})
 	return scripted || !f.isHost(s.Birth.PPID) && f.wrappers[s.Birth.PPID]
 }
@@ -35,7 +35,7 @@ func (f *facts) outOfReach(s *history.Server, p record.Process) string {
 // who stays: one that is forked twice has as its first parent a process that
 // is on its way out, or whoever adopted it.
 func (f *facts) launcherOf(s *history.Server) int {
-	detached := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return m.On == "start" && m.Do == "container" })
+	detached := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return m.On == record.OnStart && m.Do == record.DoContainer })
 	if p := s.Birth.PPID; !detached && !f.isHost(p) && !f.isKeeper(p) {
 		return p
 	}

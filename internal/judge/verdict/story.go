@@ -58,9 +58,9 @@ func survivor(s *history.Server, e *record.Evidence, until int64) (text, like st
 func (st *story) waits(e *record.Evidence) {
 	call, _, _ := strings.Cut(e.Syscall, " ")
 	switch {
-	case e.State == "T" || e.State == "t":
+	case e.State == record.StateStopped || e.State == record.StateTraced:
 		st.add("stopped", "is stopped (state %s): it handles nothing until it is continued", e.State)
-	case e.State == "R":
+	case e.State == record.StateRunning:
 		st.add("running", "is busy on a processor (state R)")
 	case strings.HasPrefix(call, "read(0"):
 		st.add("read", "is blocked in read(0), waiting for its next request")
@@ -124,13 +124,13 @@ func (st *story) heldBy(s *history.Server, self record.Identity, writers []recor
 		case h.Identity == self:
 			names = append(names, fmt.Sprintf("itself (fd %d)", h.FD))
 			continue
-		case role == "host":
+		case role == record.RoleHost:
 			hosts++
-		case launchedIt(s, h) && !strings.HasPrefix(role, "server "):
+		case launchedIt(s, h) && role.Server() == "":
 			hosts++
 			role += ", which launched it,"
 		}
-		if role == "host" || role == "keeper" || role == "bench" {
+		if role == record.RoleHost || role == record.RoleKeeper || role == record.RoleBench {
 			role = "the " + role
 		}
 		names = append(names, fmt.Sprintf("%s (pid %d, fd %d)", plain(role), h.PID, h.FD))
@@ -149,7 +149,7 @@ func (st *story) sawEOF(s *history.Server, until int64) {
 	switch {
 	case s.EOF < 0 || s.EOF > until:
 		st.add("no eof", "it never read the end of stdin")
-	case ignores(s, "eof"):
+	case ignores(s, record.OnEOF):
 		st.add("ignores eof", "it read the end of stdin at %s and ignores it, as its script says", clock(s.EOF))
 	default:
 		st.add("eof", "it read the end of stdin at %s and is still there", clock(s.EOF))
@@ -157,7 +157,7 @@ func (st *story) sawEOF(s *history.Server, until int64) {
 }
 
 // ignores says that the server's script lets it ignore a moment.
-func ignores(s *history.Server, on string) bool {
+func ignores(s *history.Server, on record.Moment) bool {
 	return slices.ContainsFunc(s.Faults, func(f history.FaultMark) bool { return f.On == on && f.Passive })
 }
 
@@ -170,7 +170,7 @@ func (st *story) signals(s *history.Server, e *record.Evidence, until int64) {
 		}
 	}
 	switch {
-	case len(seen) > 0 && ignores(s, "term"):
+	case len(seen) > 0 && ignores(s, record.OnTerm):
 		st.add("ignores term", "it caught %s and ignores it, as its script says; SIGKILL never came", list(seen))
 	case len(seen) > 0:
 		st.add("signalled", "it caught %s and is still there; SIGKILL never came", list(seen))
@@ -178,7 +178,7 @@ func (st *story) signals(s *history.Server, e *record.Evidence, until int64) {
 		st.add("pending", "%s %s pending, not handled", list(plainAll(e.SigPending)), verb(len(e.SigPending), "is", "are"))
 	case e != nil && slices.Contains(e.SigIgnored, "SIGTERM"):
 		st.add("deaf to term", "it ignores SIGTERM, so whether one was sent can't be told")
-	case e != nil && e.State == "T":
+	case e != nil && e.State == record.StateStopped:
 		st.add("no more signals", "no other signal reached it")
 	default:
 		st.add("no signal", "no signal reached it")
@@ -199,8 +199,8 @@ func faultName(f *record.Fault) string {
 	switch {
 	case f == nil:
 		return ""
-	case f.On == "order" || f.On == "":
+	case f.On == record.OnOrder || f.On == "":
 		return plain(f.Do)
 	}
-	return plain(f.Do + " on " + f.On)
+	return plain(string(f.Do) + " on " + string(f.On))
 }

@@ -50,13 +50,13 @@ func clock(t int64) string { return "+" + span(t) }
 const maxPlain = 64
 
 // plain makes a name that another process chose fit for a sentence.
-func plain(s string) string {
-	s = strings.Map(func(r rune) rune {
+func plain[S ~string](word S) string {
+	s := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return '?'
 		}
 		return r
-	}, s)
+	}, string(word))
 	if runes := []rune(s); len(runes) > maxPlain {
 		s = string(runes[:maxPlain]) + "…"
 	}

@@ -201,7 +201,7 @@ func zombiesOfInit() map[record.Identity]bool {
 	rows, _ := proc.NewTable().Below(1)
 	found := map[record.Identity]bool{}
 	for _, row := range rows {
-		if row.PPID == 1 && row.State == "Z" {
+		if row.PPID == 1 && row.State == record.StateZombie {
 			found[row.Identity] = true
 		}
 	}

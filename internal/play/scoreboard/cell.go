@@ -80,10 +80,10 @@ func cannot(j verdict.Judged, notApplicable map[string]string) string {
 		if e.Kind != record.StepSkipped || e.Step.Unasked {
 			continue
 		}
-		if notApplicable[e.Step.Op] == "" && !lacks(j.Run.Header.Host, hello, e.Step.Op) {
+		if notApplicable[string(e.Step.Op)] == "" && !lacks(j.Run.Header.Host, hello, e.Step.Op) {
 			return ""
 		}
-		if r := e.Step.Op + ": " + e.Step.Error; !slices.Contains(reasons, r) {
+		if r := string(e.Step.Op) + ": " + e.Step.Error; !slices.Contains(reasons, r) {
 			reasons = append(reasons, r)
 		}
 	}
@@ -91,21 +91,21 @@ func cannot(j verdict.Judged, notApplicable map[string]string) string {
 }
 
 // ofDriver are the ops that a driver offers, or does not.
-var ofDriver = []string{"open", "call", "cancel", "close", "forget", "reload", "tick", "stop"}
+var ofDriver = []record.Op{record.OpOpen, record.OpCall, record.OpCancel, record.OpClose, record.OpForget, record.OpReload, record.OpTick, record.OpStop}
 
 // lacks says that an op can't be asked of a host, by what it is and by its own
 // words. A step may also be skipped for what went before: that is another
 // matter.
-func lacks(h record.Host, hello record.Hello, op string) bool {
+func lacks(h record.Host, hello record.Hello, op record.Op) bool {
 	switch {
 	case h.Kind == record.KindCommand:
-		return op != "break"
-	case op == "break":
+		return op != record.OpBreak
+	case op == record.OpBreak:
 		return h.Servers == record.PerRequest
-	case hello.NotApplicable[op] != "":
+	case hello.NotApplicable[string(op)] != "":
 		return true
 	}
-	return slices.Contains(ofDriver, op) && !slices.Contains(hello.Ops, op)
+	return slices.Contains(ofDriver, op) && !slices.Contains(hello.Ops, string(op))
 }
 
 // skips says that a step was skipped which was asked for.

@@ -10,7 +10,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-func skipped(op, why string) record.Event {
+func skipped(op record.Op, why string) record.Event {
 	return record.Event{Kind: record.StepSkipped, Step: &record.Step{Op: op, Error: why}}
 }
 

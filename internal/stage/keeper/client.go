@@ -195,8 +195,8 @@ type HostParams struct {
 	// host's: it runs Self with the argument "bystander", is in no census, and
 	// ends with the keeper. Whoever ends it before that has taken too much.
 	Bystander bool
-	Place     string // where it lives: "" is right below the keeper. An error may be an ErrPlace
-	Files     int    // how many files it may have open; 0: as many as the bench. Only where CanLimitFiles
+	Place     record.Place // where it lives: "" is right below the keeper. An error may be an ErrPlace
+	Files     int          // how many files it may have open; 0: as many as the bench. Only where CanLimitFiles
 }
 
 // Host is a started host with the bench's ends of its pipes.
@@ -244,7 +244,7 @@ func (k *Keeper) StartTwin(ctx context.Context, argv, env []string) (record.Proc
 
 // Recycle has a process, which is none of the host's, of a pid that was another
 // one's in the host's namespace; it leads a process group of that number. Only
-// in PlaceInit.
+// in record.PlaceInit.
 func (k *Keeper) Recycle(ctx context.Context, pid int) (record.Process, error) {
 	r, err := k.ask(ctx, command{Cmd: cmdRecycle, PID: pid})
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 // lodgeFD is the lodge's end of its conversation with the keeper.
@@ -24,7 +26,7 @@ const lodgeFD = 3
 // it. In a pid namespace it starts as process 1: either it turns into the host,
 // or it stays as what adopts and reaps, as the init of a container does.
 type lodge struct {
-	place string
+	place record.Place
 	keepr *os.File
 	null  *os.File
 
@@ -45,7 +47,7 @@ func Lodge(args []string) int {
 		fmt.Fprintln(os.Stderr, "leakbench lodge is started by leakbench run, not by hand")
 		return 2
 	}
-	l := &lodge{place: args[0], keepr: keepr}
+	l := &lodge{place: record.Place(args[0]), keepr: keepr}
 	if err := l.run(args[1], args[2:]); err != nil {
 		l.say(word{Error: err.Error()})
 		return 1
@@ -58,15 +60,15 @@ func (l *lodge) run(program string, argv []string) error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return err
 	}
-	if l.place == PlaceSubreaper {
+	if l.place == record.PlaceSubreaper {
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 			return err
 		}
 	} else if err := ownProc(); err != nil {
 		return err
 	}
-	if l.place == PlacePID1 {
-		return fmt.Errorf("failed to turn into %s: %w", program, syscall.Exec(program, argv, append(os.Environ(), PlaceMark+"="+l.place)))
+	if l.place == record.PlacePID1 {
+		return fmt.Errorf("failed to turn into %s: %w", program, syscall.Exec(program, argv, append(os.Environ(), PlaceMark+"="+string(l.place))))
 	}
 	if err := l.start(program, argv); err != nil {
 		return err
@@ -99,7 +101,7 @@ func (l *lodge) start(program string, argv []string) error {
 		_ = p.Release()
 	}
 	p, err := os.StartProcess(program, argv, &os.ProcAttr{
-		Env: append(os.Environ(), PlaceMark+"="+l.place), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+		Env: append(os.Environ(), PlaceMark+"="+string(l.place)), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {
@@ -157,7 +159,7 @@ func (l *lodge) reap() {
 	<-goAhead
 	for {
 		over := l.reapAll()
-		if over && l.place == PlaceInit {
+		if over && l.place == record.PlaceInit {
 			return // and with process 1 the namespace
 		}
 		<-died

@@ -24,4 +24,4 @@ func (k *process) startPlaced(string, command, *os.ProcAttr) (*record.Process, e
 func (k *process) recycle(command) (*record.Process, error) { return nil, errors.ErrUnsupported }
 
 // TryPlace is for Linux alone.
-func TryPlace(string) error { return errors.ErrUnsupported }
+func TryPlace(record.Place) error { return errors.ErrUnsupported }

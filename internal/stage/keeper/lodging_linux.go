@@ -29,11 +29,13 @@ type lodging struct {
 }
 
 // inNamespace says that a place is a pid namespace.
-func inNamespace(place string) bool { return place == PlacePID1 || place == PlaceInit }
+func inNamespace(place record.Place) bool {
+	return place == record.PlacePID1 || place == record.PlaceInit
+}
 
 // placed is how a lodge is started: in a user namespace, in which it may make a
 // pid namespace and mount a /proc, without being root here.
-func placed(place string, sys *syscall.SysProcAttr) {
+func placed(place record.Place, sys *syscall.SysProcAttr) {
 	if inNamespace(place) {
 		sys.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS
 		sys.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
@@ -53,7 +55,7 @@ func (k *process) startPlaced(path string, c command, attr *os.ProcAttr) (*recor
 		return nil, err
 	}
 	attr.Files = append(attr.Files, theirs)
-	p, err := k.spawn(self, append([]string{self, lodgeCommand, c.Place, path}, c.Argv...), attr, c.Place)
+	p, err := k.spawn(self, append([]string{self, lodgeCommand, string(c.Place), path}, c.Argv...), attr, c.Place)
 	theirs.Close()
 	if err != nil {
 		ours.Close()
@@ -80,7 +82,7 @@ func (k *process) startPlaced(path string, c command, attr *os.ProcAttr) (*recor
 }
 
 // moveIn waits until the host is there.
-func (k *process) moveIn(ours *os.File, place string, pid int) (record.Process, error) {
+func (k *process) moveIn(ours *os.File, place record.Place, pid int) (record.Process, error) {
 	lines := bufio.NewScanner(ours)
 	_ = ours.SetReadDeadline(time.Now().Add(placeWait))
 	var first word
@@ -97,7 +99,7 @@ func (k *process) moveIn(ours *os.File, place string, pid int) (record.Process, 
 	if err != nil {
 		return row, noPlace(err)
 	}
-	if place == PlacePID1 { // it has turned into the host, or else has said why not
+	if place == record.PlacePID1 { // it has turned into the host, or else has said why not
 		ours.Close()
 		if err := lines.Err(); err != nil {
 			return row, noPlace(err)
@@ -208,7 +210,7 @@ func conversation() (ours, theirs *os.File, err error) {
 }
 
 // TryPlace says why a host can't be put into such a place here.
-func TryPlace(place string) error {
+func TryPlace(place record.Place) error {
 	if !inNamespace(place) {
 		return nil
 	}
@@ -228,8 +230,8 @@ func TryPlace(place string) error {
 	}
 	defer ours.Close()
 	attr := &os.ProcAttr{Env: os.Environ(), Files: []*os.File{nil, nil, nil, theirs}, Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
-	placed(PlacePID1, attr.Sys)
-	p, err := os.StartProcess(self, []string{self, lodgeCommand, PlacePID1, program, program}, attr)
+	placed(record.PlacePID1, attr.Sys)
+	p, err := os.StartProcess(self, []string{self, lodgeCommand, string(record.PlacePID1), program, program}, attr)
 	theirs.Close()
 	if err != nil {
 		return fmt.Errorf("a pid namespace can't be made: %w", err)

@@ -5,18 +5,6 @@ import (
 	"fmt"
 )
 
-// Places of a host, other than right below the keeper.
-const (
-	// PlacePID1: the host is process 1 of a pid namespace of its own.
-	PlacePID1 = "pid-1"
-	// PlaceInit: it is the child of an init of the keeper's, which is process 1
-	// of a pid namespace. The namespace ends with the host.
-	PlaceInit = "init"
-	// PlaceSubreaper: it is the child of another subreaper, to which what it
-	// orphans comes home.
-	PlaceSubreaper = "subreaper"
-)
-
 // PlaceMark is the variable in the host's environment that says where it is.
 const PlaceMark = "LEAKBENCH_PLACE"
 

@@ -19,7 +19,7 @@ import (
 )
 
 // needsPlace skips where this user can't have a namespace.
-func needsPlace(t *testing.T, place string) {
+func needsPlace(t *testing.T, place record.Place) {
 	t.Helper()
 	if err := keeper.TryPlace(place); err != nil {
 		if os.Getenv("LEAKBENCH_REQUIRE") == "all" {
@@ -48,8 +48,8 @@ func innerPID(t *testing.T, pid int) string {
 // it is in no census; its own exit is told, and the sweep leaves nothing.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	for place, parent := range map[string]string{keeper.PlacePID1: "keeper", keeper.PlaceInit: "lodge", keeper.PlaceSubreaper: "lodge"} {
-		t.Run(place, func(t *testing.T) {
+	for place, parent := range map[record.Place]string{record.PlacePID1: "keeper", record.PlaceInit: "lodge", record.PlaceSubreaper: "lodge"} {
+		t.Run(string(place), func(t *testing.T) {
 			t.Parallel()
 			needsPlace(t, place)
 			f := startIn(t, place, "plain", "setsid", "orphan")
@@ -59,7 +59,7 @@ func TestPlaces(t *testing.T) {
 			assert.Contains(t, string(args), parent)
 			assert.Equal(t, host.PID, host.PGID, "it leads a group of its own")
 			inner := innerPID(t, host.PID)
-			assert.Equal(t, place == keeper.PlacePID1, inner == "1")
+			assert.Equal(t, place == record.PlacePID1, inner == "1")
 			assert.Equal(t, inner, strconv.Itoa(f.pids["ready"]), "and sees its own number in /proc")
 
 			census, err := f.Census(t.Context())
@@ -75,7 +75,7 @@ func TestPlaces(t *testing.T) {
 			}
 			require.Len(t, byInner, 3)
 			home := host.PID
-			if place != keeper.PlacePID1 {
+			if place != record.PlacePID1 {
 				home = host.PPID
 			}
 			assert.Equal(t, home, byInner[strconv.Itoa(f.pids["orphan"])].PPID, "where orphans come home")
@@ -92,7 +92,7 @@ func TestPlaces(t *testing.T) {
 			require.NoError(t, f.host.Stdout.SetReadDeadline(time.Now().Add(10*time.Second)))
 			_, err = io.Copy(io.Discard, f.host.Stdout)
 			require.NoError(t, err, "nobody else holds the host's stdout")
-			if place == keeper.PlaceSubreaper {
+			if place == record.PlaceSubreaper {
 				left, err := f.Sweep(t.Context())
 				require.NoError(t, err)
 				assert.Len(t, left, 3, "what the host left")
@@ -105,13 +105,13 @@ func TestPlaces(t *testing.T) {
 // TestPlacesEndWithTheKeeper: killed itself, it leaves nothing either.
 func TestPlacesEndWithTheKeeper(t *testing.T) {
 	t.Parallel()
-	for _, place := range []string{keeper.PlacePID1, keeper.PlaceInit, keeper.PlaceSubreaper} {
-		t.Run(place, func(t *testing.T) {
+	for _, place := range []record.Place{record.PlacePID1, record.PlaceInit, record.PlaceSubreaper} {
+		t.Run(string(place), func(t *testing.T) {
 			t.Parallel()
 			needsPlace(t, place)
 			f := startIn(t, place)
 			ids := []record.Identity{f.host.Process.Identity}
-			if place != keeper.PlacePID1 {
+			if place != record.PlacePID1 {
 				lodge, err := proc.Identify(f.host.Process.PPID)
 				require.NoError(t, err)
 				ids = append(ids, lodge)
@@ -129,8 +129,8 @@ func TestPlacesEndWithTheKeeper(t *testing.T) {
 // by number hits it, and that is told.
 func TestRecycle(t *testing.T) {
 	t.Parallel()
-	needsPlace(t, keeper.PlaceInit)
-	f := startIn(t, keeper.PlaceInit, "plain")
+	needsPlace(t, record.PlaceInit)
+	f := startIn(t, record.PlaceInit, "plain")
 	_, err := f.Recycle(t.Context(), f.pids["plain"])
 	require.ErrorContains(t, err, "still in use")
 
@@ -154,7 +154,7 @@ func TestRecycle(t *testing.T) {
 	assert.Equal(t, "SIGTERM", e.Exit.Signal)
 }
 
-func startIn(t *testing.T, place string, kinds ...string) *fixture {
+func startIn(t *testing.T, place record.Place, kinds ...string) *fixture {
 	t.Helper()
 	f := bare(t)
 	self, err := os.Executable()

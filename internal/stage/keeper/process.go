@@ -244,7 +244,7 @@ func (k *process) signal(c command) error {
 		return err
 	}
 	for _, row := range rows {
-		if row.Identity == c.Of[0] && row.State != "Z" {
+		if row.Identity == c.Of[0] && row.State != record.StateZombie {
 			return k.signalOne(row.Identity, sig)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 // CanLimitFiles says that HostParams.Files works here.
@@ -20,7 +22,7 @@ func limitFiles(pid, n int) error {
 
 // spawn starts the host, or what makes a place for it, in a process group of its own, in the run's cgroup
 // where there is one. The kernel kills it when the keeper dies.
-func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, place string) (*os.Process, error) {
+func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, place record.Place) (*os.Process, error) {
 	attr.Sys = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	placed(place, attr.Sys)
 	if k.group != nil {

@@ -5,9 +5,11 @@ package keeper
 import (
 	"os"
 	"syscall"
+
+	"github.com/leakbench/leakbench/internal/record"
 )
 
-func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, _ string) (*os.Process, error) {
+func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, _ record.Place) (*os.Process, error) {
 	attr.Sys = &syscall.SysProcAttr{Setpgid: true}
 	return os.StartProcess(path, argv, attr)
 }

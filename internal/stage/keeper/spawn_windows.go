@@ -1,8 +1,12 @@
 package keeper
 
-import "os"
+import (
+	"os"
 
-func (k *process) spawn(string, []string, *os.ProcAttr, string) (*os.Process, error) {
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+func (k *process) spawn(string, []string, *os.ProcAttr, record.Place) (*os.Process, error) {
 	return nil, errNoFDs
 }
 

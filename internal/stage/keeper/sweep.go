@@ -34,7 +34,7 @@ func (k *process) sweep() (found, left []record.Process) {
 			return found, nil
 		}
 		for _, row := range k.withoutOthers(slices.Clone(rows)) {
-			ownZombie := row.State == "Z" && row.PPID == os.Getpid()
+			ownZombie := row.State == record.StateZombie && row.PPID == os.Getpid()
 			if !seen[row.Identity] && !ownZombie {
 				seen[row.Identity] = true
 				found = append(found, row)
@@ -45,7 +45,7 @@ func (k *process) sweep() (found, left []record.Process) {
 		}
 		k.group.kill()
 		for _, row := range rows {
-			if row.State != "Z" {
+			if row.State != record.StateZombie {
 				_ = proc.Signal(row.Identity, syscall.SIGKILL)
 			}
 		}

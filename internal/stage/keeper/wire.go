@@ -18,16 +18,16 @@ const (
 
 // command is one line to the keeper. Replies carry the same ID.
 type command struct {
-	ID     int64    `json:"id"`
-	Cmd    string   `json:"cmd"`
-	Argv   []string `json:"argv,omitempty"`
-	Env    []string `json:"env,omitempty"` // nil: the keeper's own
-	Dir    string   `json:"dir,omitempty"`
-	Stderr string   `json:"stderr,omitempty"` // file for the host's stderr
-	Files  int      `json:"files,omitempty"`  // the host's RLIMIT_NOFILE; 0: the keeper's own
-	Place  string   `json:"place,omitempty"`  // where the host is to live
-	PID    int      `json:"pid,omitempty"`    // recycle: as the host's namespace has it
-	Signal string   `json:"signal,omitempty"`
+	ID     int64        `json:"id"`
+	Cmd    string       `json:"cmd"`
+	Argv   []string     `json:"argv,omitempty"`
+	Env    []string     `json:"env,omitempty"` // nil: the keeper's own
+	Dir    string       `json:"dir,omitempty"`
+	Stderr string       `json:"stderr,omitempty"` // file for the host's stderr
+	Files  int          `json:"files,omitempty"`  // the host's RLIMIT_NOFILE; 0: the keeper's own
+	Place  record.Place `json:"place,omitempty"`  // where the host is to live
+	PID    int          `json:"pid,omitempty"`    // recycle: as the host's namespace has it
+	Signal string       `json:"signal,omitempty"`
 	// Bystander asks for a process of the keeper's own in the host's group.
 	Bystander bool              `json:"bystander,omitempty"`
 	Of        []record.Identity `json:"of,omitempty"`

@@ -119,7 +119,7 @@ func (l *Ledger) Attested() string { return attested }
 // connected: it was never born, or it is dead.
 var ErrNotConnected = errors.New("not connected to the ledger")
 
-var errClosed = errors.New("the bench closed the ledger")
+var errClosed = errors.New(record.LostAtEnd)
 
 // Order sends do to a server.
 func (l *Ledger) Order(server string, do json.RawMessage) error {

@@ -92,9 +92,9 @@ func decodeNote(line []byte) (record.Event, error) {
 }
 
 // clip cuts s to maxText bytes, at the start of a character.
-func clip(s string) string {
+func clip[S ~string](s S) S {
 	if len(s) <= maxText {
 		return s
 	}
-	return strings.ToValidUTF8(s[:maxText], "") + "…"
+	return S(strings.ToValidUTF8(string(s[:maxText]), "")) + "…"
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,10 +16,12 @@ import (
 // of a run file, because servers must not import package record.
 func TestNothingIsLostOnTheWire(t *testing.T) {
 	t.Parallel()
-	rpc := birth.RPC{Method: "m", ID: "1", Tool: "t", Phase: "received"}
-	assert.Equal(t, rpc, birth.RPC(record.RPCInfo(rpc)), "the fields are the same")
-	fault := birth.Fault{On: "call", Do: "exit", Detail: "d", Passive: true, Breaks: true}
-	assert.Equal(t, fault, birth.Fault(record.Fault(fault)))
+	rpc := birth.RPC{Method: "m", ID: "1", Tool: "t", Phase: "received", Session: "s", Own: true}
+	recordedRPC := record.RPCInfo{Method: "m", ID: "1", Tool: "t", Phase: "received", Session: "s", Own: true}
+	fault := birth.Fault{On: "call", Do: "exit", Detail: "d", Passive: true, Breaks: true, Targets: []int{7}}
+	recordedFault := record.Fault{On: "call", Do: "exit", Detail: "d", Passive: true, Breaks: true, Targets: []int{7}}
+	assert.Equal(t, reflect.TypeFor[record.RPCInfo]().NumField(), reflect.TypeFor[birth.RPC]().NumField())
+	assert.Equal(t, reflect.TypeFor[record.Fault]().NumField(), reflect.TypeFor[birth.Fault]().NumField())
 	for kind, data := range map[string]any{birth.NoteRPC: rpc, birth.NoteFault: fault} {
 		raw, err := json.Marshal(data)
 		require.NoError(t, err)
@@ -27,9 +30,9 @@ func TestNothingIsLostOnTheWire(t *testing.T) {
 		e, err := decodeNote(line)
 		require.NoError(t, err)
 		if kind == birth.NoteRPC {
-			assert.Equal(t, record.RPCInfo(rpc), *e.RPC)
+			assert.Equal(t, recordedRPC, *e.RPC)
 		} else {
-			assert.Equal(t, record.Fault(fault), *e.Fault)
+			assert.Equal(t, recordedFault, *e.Fault)
 		}
 	}
 }

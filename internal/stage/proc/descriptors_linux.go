@@ -192,7 +192,7 @@ func (x *examiner) scanOne(pid, dir int, buf []byte, ends map[string][]record.Ho
 			return
 		}
 		ends[string(link[:n])] = append(holders, record.Holder{
-			Identity: s.identity(), FD: fd, Mode: x.mode(pid, fd), Role: text.Name(string(s.name())),
+			Identity: s.identity(), FD: fd, Mode: x.mode(pid, fd), Role: record.HolderRole(text.Name(string(s.name()))),
 		})
 	})
 }

@@ -60,7 +60,7 @@ func (x *examiner) one(id record.Identity) record.Evidence {
 	if x.now > 0 {
 		e.Age = record.Duration(max(0, x.now-time.Duration(id.Start)*nanosPerTick))
 	}
-	if row.State == "Z" {
+	if row.State == record.StateZombie {
 		e.Unseen = append(e.Unseen, "descriptors, signals and system call: a zombie has none any more")
 		return e
 	}

@@ -57,7 +57,7 @@ func TestWhoHoldsTheStdinOfAReader(t *testing.T) {
 	stdin := descriptor(t, e, 0)
 	assert.Contains(t, stdin.Target, "pipe:[")
 	assert.Equal(t, "read", stdin.Mode)
-	assert.Equal(t, []record.Holder{{Identity: holder.id, FD: 3, Mode: "write", Role: filepath.Base(self(t))[:min(15, len(filepath.Base(self(t))))]}}, stdin.Holders)
+	assert.Equal(t, []record.Holder{{Identity: holder.id, FD: 3, Mode: "write", Role: record.HolderRole(filepath.Base(self(t))[:min(15, len(filepath.Base(self(t))))])}}, stdin.Holders)
 	assert.True(t, stdin.Known)
 
 	stdout := descriptor(t, e, 1)
@@ -166,7 +166,7 @@ func TestSignalsOfASurvivor(t *testing.T) {
 	require.NoError(t, proc.Signal(stopped.id, syscall.SIGTERM))
 	e = examine(t, stopped.id)
 	assert.Equal(t, []string{"SIGTERM"}, e.SigPending, "it waits for the process to go on")
-	assert.Equal(t, "T", e.State)
+	assert.Equal(t, record.StateStopped, e.State)
 	assert.NotContains(t, e.SigIgnored, "SIGTERM") // others may be ignored since before: SIGHUP below nohup
 }
 
@@ -188,7 +188,7 @@ func TestEvidenceOfTheDead(t *testing.T) {
 	require.Len(t, found, 3)
 	assert.Equal(t, gone.id, found[0].Identity)
 	assert.Contains(t, strings.Join(found[0].Unseen, "\n"), "ended")
-	assert.Equal(t, "Z", found[1].State)
+	assert.Equal(t, record.StateZombie, found[1].State)
 	assert.Contains(t, strings.Join(found[1].Unseen, "\n"), "zombie")
 	assert.Equal(t, proc.Self(), found[2].Identity)
 	assert.NotEmpty(t, found[2].Descriptors)

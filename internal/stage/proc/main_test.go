@@ -132,7 +132,7 @@ func state(t testing.TB, pid int, wanted string) record.Process {
 	require.Eventually(t, func() bool {
 		var err error
 		row, err = table.One(pid)
-		return err == nil && strings.Contains(wanted, row.State)
+		return err == nil && strings.Contains(wanted, string(row.State))
 	}, patience, time.Millisecond, "pid %d is not in state %s", pid, wanted)
 	return row
 }

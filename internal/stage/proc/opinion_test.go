@@ -52,7 +52,7 @@ func agree(t assert.TestingT, a, b record.Process) {
 	assert.Equal(t, b.Comm, a.Comm, name)
 	assert.Equal(t, b.Args, a.Args, name)
 	runs := strings.NewReplacer("R", "S") // it may wake between the two looks
-	assert.Equal(t, runs.Replace(b.State), runs.Replace(a.State), name)
+	assert.Equal(t, runs.Replace(string(b.State)), runs.Replace(string(a.State)), name)
 	if a.State != "Z" {
 		assert.Equal(t, b.FDs, a.FDs, name)
 	}

@@ -239,7 +239,7 @@ func (s *stat) identity() record.Identity { return record.Identity{PID: s.pid, S
 
 func (s *stat) row(p *program) record.Process {
 	return record.Process{
-		Identity: s.identity(), PPID: s.ppid, PGID: s.pgid, SID: s.sid, State: stateName(s.state),
+		Identity: s.identity(), PPID: s.ppid, PGID: s.pgid, SID: s.sid, State: stateOf(s.state),
 		Comm: p.comm, Args: p.args, RSS: s.rss * pageSize, FDs: s.fds, Threads: s.threads,
 		CPU: record.Duration(time.Duration(s.cpu) * nanosPerTick),
 	}
@@ -247,13 +247,13 @@ func (s *stat) row(p *program) record.Process {
 
 // stateNames hold every state there is: a string made of a byte would be
 // allocated for each row.
-const stateNames = "RSDZTtIPKW"
+const stateNames record.State = "RSDZTtIPKW"
 
-func stateName(state byte) string {
+func stateOf(state byte) record.State {
 	for i := range len(stateNames) {
 		if stateNames[i] == state {
 			return stateNames[i : i+1]
 		}
 	}
-	return "?"
+	return record.StateUnknown
 }

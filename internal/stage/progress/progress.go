@@ -143,7 +143,7 @@ func (l *Line) milestone(c record.Checkpoint) {
 
 // Describe is a step in a few words.
 func Describe(s record.Step) string {
-	words := []string{s.Op}
+	words := []string{string(s.Op)}
 	for _, w := range []string{s.Session, s.Detail} {
 		if w != "" {
 			words = append(words, w)

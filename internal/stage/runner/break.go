@@ -16,7 +16,7 @@ import (
 // breakServer orders the newest working server of a session, or of a label, to
 // commit a fault, and waits until it says that it does.
 func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
-	step := record.Step{Op: "break", Session: s.Session, Label: s.Label, Detail: s.With.Do}
+	step := record.Step{Op: record.OpBreak, Session: s.Session, Label: s.Label, Detail: s.With.Do}
 	if step.Label == "" {
 		step.Label = r.labelOf(s.Session)
 	}
@@ -70,7 +70,7 @@ func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Ste
 		var fired bool
 		err = r.wait(ctx, func(l *history.Lives) bool {
 			srv := l.Server(target)
-			fired = slices.ContainsFunc(srv.Faults, func(f history.FaultMark) bool { return f.On == "order" && f.Do == s.With.Do })
+			fired = slices.ContainsFunc(srv.Faults, func(f history.FaultMark) bool { return f.On == record.OnOrder && f.Do == record.Action(s.With.Do) })
 			return !srv.Alive() || fired && s.With.Do != "exit"
 		})
 		if err != nil {
@@ -115,7 +115,7 @@ func (r *run) awaitNotice(ctx context.Context) error {
 	if broken == nil {
 		return nil
 	}
-	step, begun := r.begin(record.Step{Op: string(scenarios.OpAwait), Label: broken.Label, Detail: "relaunch"}), time.Now()
+	step, begun := r.begin(record.Step{Op: record.OpAwait, Label: broken.Label, Detail: record.DetailRelaunch}), time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf(
 		"the host has neither launched %s again within %v nor ended %s, which is broken: whether it has noticed is not known", broken.Label, r.Start, broken.ID))
 	defer cancel()

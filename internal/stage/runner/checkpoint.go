@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -234,7 +235,7 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 	for _, p := range census.Processes {
 		inCensus[p.Identity] = true
 		switch {
-		case p.State == "Z":
+		case p.State == record.StateZombie:
 			if !parents[p.PPID] {
 				all.zombies = append(all.zombies, p.Identity)
 			}
@@ -299,21 +300,21 @@ func (r *run) evidence(ctx context.Context, ids []record.Identity) error {
 		return nil
 	}
 	r.mu.Lock()
-	names := map[record.Identity]string{r.host.id: "host", r.keeper.Hello.Identity: "keeper"}
+	names := map[record.Identity]record.HolderRole{r.host.id: record.RoleHost, r.keeper.Hello.Identity: record.RoleKeeper}
 	for _, s := range r.lives.Servers() {
-		names[s.Birth.Identity] = "server " + s.ID
+		names[s.Birth.Identity] = record.RoleServer(s.ID)
 	}
 	r.mu.Unlock()
 	for i := range found {
 		if name, ok := names[found[i].Identity]; ok {
-			found[i].Server = strings.TrimPrefix(name, "server ")
+			found[i].Server = cmp.Or(name.Server(), string(name))
 		}
 		for _, d := range found[i].Descriptors {
 			for j, h := range d.Holders {
 				if name, ok := names[h.Identity]; ok {
 					d.Holders[j].Role = name
 				} else if h.PID == os.Getpid() {
-					d.Holders[j].Role = "bench"
+					d.Holders[j].Role = record.RoleBench
 				}
 			}
 		}

@@ -143,7 +143,7 @@ func (c *controls) note(e record.Event) {
 	}
 	switch e.Kind {
 	case record.RPC:
-		s.Answered = s.Answered || e.RPC.Phase == "answered"
+		s.Answered = s.Answered || e.RPC.Phase == record.PhaseAnswered
 	case record.Faulted:
 		s.Faults = append(s.Faults, *e.Fault)
 	case record.SawEOF:
@@ -230,7 +230,7 @@ func forAnswer(s controlled) time.Duration {
 
 // controlPatience is how long a server may take to exit after the end of its stdin.
 func controlPatience(s controlled) time.Duration {
-	deaf := slices.ContainsFunc(s.Faults, func(f record.Fault) bool { return f.On == "eof" && f.Passive })
+	deaf := slices.ContainsFunc(s.Faults, func(f record.Fault) bool { return f.On == record.OnEOF && f.Passive })
 	switch {
 	case deaf:
 		return controlDeaf

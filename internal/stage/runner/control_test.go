@@ -67,7 +67,7 @@ func TestControls(t *testing.T) {
 		assert.True(t, c.Answered && c.SawEOF && c.Exited, "%+v", c)
 		assert.Empty(t, c.Faults)
 	}
-	for label, do := range map[string]string{"below": "launcher", "apart": "container"} {
+	for label, do := range map[string]record.Action{"below": "launcher", "apart": "container"} {
 		c := seen[label]
 		assert.True(t, c.Answered && c.SawEOF && c.Exited, "%+v", c)
 		if assert.Len(t, c.Faults, 1) {
@@ -77,7 +77,7 @@ func TestControls(t *testing.T) {
 	assert.True(t, seen["slow"].Exited, "%+v", seen["slow"])
 	assert.GreaterOrEqual(t, seen["slow"].After.D(), 150*time.Millisecond)
 	assert.True(t, seen["deaf"].SawEOF && !seen["deaf"].Exited, "%+v", seen["deaf"])
-	assert.Equal(t, "ignore", seen["deaf"].Faults[0].Do)
+	assert.Equal(t, record.DoIgnore, seen["deaf"].Faults[0].Do)
 	assert.False(t, seen["mute"].Answered, "%+v", seen["mute"])
 	nothingRuns(t, run.Header.ID)
 }

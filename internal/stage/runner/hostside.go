@@ -220,20 +220,20 @@ func (r *run) stopHost(ctx context.Context) error {
 	stop := r.Host.Stop
 	switch {
 	case r.Host.Kind == record.KindDriver || r.Host.Kind == record.KindOneshot:
-		return r.endHost(ctx, "stop", "", 0)
+		return r.endHost(ctx, record.OpStop, "", 0)
 	case stop.EOF && stop.Signal == "":
-		return r.endHost(ctx, "stop", "", 0)
+		return r.endHost(ctx, record.OpStop, "", 0)
 	case stop.Signal == "" || stop.Signal == "SIGTERM":
-		return r.endHost(ctx, "term", "SIGTERM", 0)
+		return r.endHost(ctx, record.OpTerm, "SIGTERM", 0)
 	}
-	return r.endHost(ctx, "stop", stop.Signal, 0)
+	return r.endHost(ctx, record.OpStop, stop.Signal, 0)
 }
 
 // endHost asks the host to end, by a signal or, where that is "", by the
 // driver's stop, and waits as long as the limit allows, or for the grace where
 // there is one. A host that does not end is killed: the run goes on, and the
 // file says so.
-func (r *run) endHost(ctx context.Context, op, signal string, grace record.Duration) error {
+func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace record.Duration) error {
 	step := r.begin(record.Step{Op: op, Detail: signal, Grace: grace})
 	limit := first(grace, r.limits.Stop)
 	h := r.current()
@@ -244,7 +244,7 @@ func (r *run) endHost(ctx context.Context, op, signal string, grace record.Durat
 	begun := time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, limit.D(), errTooSlow)
 	defer cancel()
-	if r.Host.Stop.EOF && op != "kill" && h.stdin != nil {
+	if r.Host.Stop.EOF && op != record.OpKill && h.stdin != nil {
 		h.stdin.Close()
 	}
 	var err error

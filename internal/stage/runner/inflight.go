@@ -98,7 +98,7 @@ func countCalls(l *history.Lives, session, tool string) int {
 // await waits until something is under way in a server of a session, which a
 // step beside has asked for.
 func (r *run) await(ctx context.Context, s scenarios.Step) error {
-	step := record.Step{Op: string(s.Op), Session: s.Session, Label: r.labelOf(s.Session), Detail: s.For}
+	step := record.Step{Op: s.Op, Session: s.Session, Label: r.labelOf(s.Session), Detail: s.For}
 	if why, foreign := r.foreign(r.planned[s.Session]); r.isCommand() || foreign {
 		step.Unasked = foreign
 		r.skip(step, first(why, "the sessions of a command are not known"))
@@ -123,7 +123,7 @@ func (r *run) await(ctx context.Context, s scenarios.Step) error {
 // handshake. Without a fault a handshake is over before anybody could look.
 func keepsWaiting(s *history.Server) bool {
 	return s.Established == history.Never && slices.ContainsFunc(s.Faults, func(f history.FaultMark) bool {
-		return f.On == "initialize" || f.On == "discover"
+		return f.On == record.OnInitialize || f.On == record.OnDiscover
 	})
 }
 

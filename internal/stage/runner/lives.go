@@ -75,7 +75,7 @@ func (r *run) restart(ctx context.Context, s scenarios.Step) error {
 		return err
 	}
 	r.barren = false
-	step, begun := r.begin(record.Step{Op: "start", Detail: fmt.Sprintf("life %d", r.livesSoFar()+1)}), time.Now()
+	step, begun := r.begin(record.Step{Op: record.OpStart, Detail: fmt.Sprintf("life %d", r.livesSoFar()+1)}), time.Now()
 	err = r.startHost(ctx)
 	r.end(step, begun, err)
 	return err
@@ -84,12 +84,12 @@ func (r *run) restart(ctx context.Context, s scenarios.Step) error {
 // endFor ends the host so that it can be started anew.
 func (r *run) endFor(ctx context.Context, s scenarios.Step) error {
 	switch s.After {
-	case scenarios.AfterKill:
-		return r.endHost(ctx, "kill", "SIGKILL", 0)
-	case scenarios.AfterStop:
+	case scenarios.OpKill:
+		return r.endHost(ctx, record.OpKill, "SIGKILL", 0)
+	case scenarios.OpStop:
 		return r.stopHost(ctx)
 	}
-	return r.endHost(ctx, "term", "SIGTERM", s.Grace)
+	return r.endHost(ctx, record.OpTerm, "SIGTERM", s.Grace)
 }
 
 // endSessions writes down that a life of the host has ended with all its
@@ -104,7 +104,7 @@ func (r *run) endSessions() {
 	}
 	r.mu.Unlock()
 	for name, label := range labels {
-		r.session(name, label, record.SessionEnded, true, "host ended")
+		r.session(name, label, record.SessionEnded, true, record.WhyHostEnded)
 	}
 }
 

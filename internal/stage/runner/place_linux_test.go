@@ -17,7 +17,7 @@ import (
 // A server below process 1 of another namespace claims other ones.
 func TestIdentitiesAcrossANamespace(t *testing.T) {
 	t.Parallel()
-	if err := keeper.TryPlace(keeper.PlacePID1); err != nil {
+	if err := keeper.TryPlace(record.PlacePID1); err != nil {
 		if os.Getenv("LEAKBENCH_REQUIRE") == "all" {
 			t.Fatal(err)
 		}

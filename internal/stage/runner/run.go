@@ -256,13 +256,13 @@ func endOf(err error) *record.End {
 	var stop Interrupted
 	switch {
 	case err == nil:
-		return &record.End{Reason: "done"}
+		return &record.End{Reason: record.EndDone}
 	case errors.As(err, &stop):
-		return &record.End{Reason: "interrupted", Signal: stop.Signal}
+		return &record.End{Reason: record.EndInterrupted, Signal: stop.Signal}
 	case errors.Is(err, ErrHost):
-		return &record.End{Reason: "failed", Stage: "host", Error: err.Error()}
+		return &record.End{Reason: record.EndFailed, Stage: record.StageHost, Error: err.Error()}
 	default:
-		return &record.End{Reason: "failed", Stage: "bench", Error: err.Error()}
+		return &record.End{Reason: record.EndFailed, Stage: record.StageBench, Error: err.Error()}
 	}
 }
 

@@ -100,9 +100,9 @@ func (r *run) one(ctx context.Context, s scenarios.Step) error {
 	case scenarios.OpStop:
 		return r.stopHost(ctx)
 	case scenarios.OpTerm:
-		return r.endHost(ctx, "term", "SIGTERM", 0)
+		return r.endHost(ctx, record.OpTerm, "SIGTERM", 0)
 	case scenarios.OpKill:
-		return r.endHost(ctx, "kill", "SIGKILL", 0)
+		return r.endHost(ctx, record.OpKill, "SIGKILL", 0)
 	case scenarios.OpRestart:
 		return r.restart(ctx, s)
 	case scenarios.OpBreak:
@@ -126,7 +126,7 @@ func (r *run) one(ctx context.Context, s scenarios.Step) error {
 
 // drive plays a step that only a driver can do.
 func (r *run) drive(ctx context.Context, s scenarios.Step) error {
-	step := record.Step{Op: string(s.Op), Session: s.Session, Label: s.Label, Expect: s.Expect}
+	step := record.Step{Op: s.Op, Session: s.Session, Label: s.Label, Expect: s.Expect}
 	if step.Label == "" {
 		step.Label = r.labelOf(s.Session)
 	}
@@ -263,11 +263,11 @@ func (r *run) labelOf(name string) string {
 //
 // Of a gateway whose clients share a server it is entitled to that one alone.
 // One that has a server for each request is entitled to none in between.
-func (r *run) session(name, label string, state record.SessionState, cut bool, why string) {
+func (r *run) session(name, label string, state record.SessionState, cut bool, why record.Why) {
 	switch r.sharing {
 	case record.PerRequest:
 		if state == record.SessionOpen {
-			state, why = record.SessionEnded, "no server outlives its request"
+			state, why = record.SessionEnded, record.WhyPerRequest
 		}
 	}
 	r.mu.Lock()
@@ -291,10 +291,10 @@ func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) erro
 	if failed == nil {
 		r.session(s.Session, step.Label, record.SessionOpen, false, "")
 	} else if fatal == nil {
-		r.session(s.Session, step.Label, record.SessionEnded, false, "could not be opened")
+		r.session(s.Session, step.Label, record.SessionEnded, false, record.WhyNotOpened)
 	}
 	r.end(step, begun, failed)
-	if failed != nil && fatal == nil && step.Expect != "fail" {
+	if failed != nil && fatal == nil && step.Expect != record.ExpectFail {
 		fatal = r.idle(ctx, failed)
 	}
 	return fatal
@@ -303,9 +303,9 @@ func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) erro
 // close ends a session, by a close or a forget.
 func (r *run) close(ctx context.Context, s scenarios.Step, step record.Step) error {
 	step, begun := r.begin(step), time.Now()
-	r.session(s.Session, step.Label, record.SessionEnding, false, step.Op)
-	failed, fatal := r.do(ctx, driver.Request{Op: step.Op, Session: s.Session}, s.Timeout)
-	r.session(s.Session, step.Label, record.SessionEnded, false, step.Op)
+	r.session(s.Session, step.Label, record.SessionEnding, false, record.Why(step.Op))
+	failed, fatal := r.do(ctx, driver.Request{Op: string(step.Op), Session: s.Session}, s.Timeout)
+	r.session(s.Session, step.Label, record.SessionEnded, false, record.Why(step.Op))
 	r.end(step, begun, failed)
 	return fatal
 }
@@ -318,8 +318,8 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 	step, begun := r.begin(step), time.Now()
 	req := driver.Request{Op: driver.OpCall, Session: s.Session, Tool: s.Tool, Args: s.Args}
 	if r.sharing == record.PerRequest {
-		r.session(s.Session, step.Label, record.SessionOpening, s.Cancel || s.Timeout > 0, "a request")
-		defer r.session(s.Session, step.Label, record.SessionEnded, s.Cancel || s.Timeout > 0, "a request")
+		r.session(s.Session, step.Label, record.SessionOpening, s.Cancel || s.Timeout > 0, record.WhyRequest)
+		defer r.session(s.Session, step.Label, record.SessionEnded, s.Cancel || s.Timeout > 0, record.WhyRequest)
 	}
 	if s.Timeout > 0 && !s.Cancel {
 		return r.limitedCall(ctx, req, step, begun)
@@ -363,15 +363,15 @@ func (r *run) reload(ctx context.Context, s scenarios.Step, step record.Step) er
 	step, begun := r.begin(step), time.Now()
 	var moves []driver.SessionServer
 	for _, name := range open {
-		r.session(name, s.Label, record.SessionOpening, false, "reload")
+		r.session(name, s.Label, record.SessionOpening, false, record.WhyReload)
 		moves = append(moves, driver.SessionServer{Session: name, Server: r.server(s.Label, name)})
 	}
 	failed, fatal := r.do(ctx, driver.Request{Op: driver.OpReload, Sessions: moves}, s.Timeout)
 	for _, m := range moves {
 		if failed == nil {
-			r.session(m.Session, s.Label, record.SessionOpen, false, "reload")
+			r.session(m.Session, s.Label, record.SessionOpen, false, record.WhyReload)
 		} else if fatal == nil {
-			r.session(m.Session, s.Label, record.SessionEnded, false, "the reload failed")
+			r.session(m.Session, s.Label, record.SessionEnded, false, record.WhyNoReload)
 		}
 	}
 	r.end(step, begun, failed)

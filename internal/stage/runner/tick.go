@@ -31,7 +31,7 @@ func (r *run) tick(ctx context.Context, s scenarios.Step, step record.Step) erro
 	step, begun := r.begin(step), time.Now()
 	jobs := r.jobs(s, step.N)
 	for _, j := range jobs {
-		r.session(j.Session, j.Server.Name, record.SessionOpening, j.cancel || j.TimeoutMS > 0, "tick")
+		r.session(j.Session, j.Server.Name, record.SessionOpening, j.cancel || j.TimeoutMS > 0, record.WhyTick)
 	}
 	tickCtx, cancel := context.WithTimeoutCause(ctx, opTimeout, fmt.Errorf("%w within %v", errNoAnswer, opTimeout))
 	defer cancel()
@@ -79,7 +79,7 @@ func (r *run) jobs(s scenarios.Step, tick int) []job {
 			if j.Tool == "" {
 				j.Tool = "echo"
 			}
-			j.step = r.begin(record.Step{Op: "job", Session: name, Label: group.Label, Detail: group.What(), Expect: group.Expect})
+			j.step = r.begin(record.Step{Op: record.OpJob, Session: name, Label: group.Label, Detail: group.What(), Expect: group.Expect})
 			jobs = append(jobs, j)
 		}
 	}
@@ -114,7 +114,7 @@ func (r *run) cancelJob(ctx context.Context, j job) {
 		}
 		return
 	}
-	r.session(j.Session, j.Server.Name, record.SessionEnding, true, "cancel")
+	r.session(j.Session, j.Server.Name, record.SessionEnding, true, record.WhyCancel)
 	_, _ = r.current().driver.Do(ctx, driver.Request{Op: driver.OpCancel, Session: j.Session})
 }
 
@@ -131,7 +131,7 @@ func (r *run) endJobs(jobs []job, begun time.Time, resp driver.Response) {
 		} else if !result.OK {
 			err = errors.New(result.Error)
 		}
-		r.session(j.Session, j.Server.Name, record.SessionEnded, j.cancel || j.TimeoutMS > 0, "tick")
+		r.session(j.Session, j.Server.Name, record.SessionEnded, j.cancel || j.TimeoutMS > 0, record.WhyTick)
 		r.end(j.step, begun, err)
 	}
 }

@@ -231,7 +231,7 @@ func (l *lab) messages(server string) []string {
 	var all []string
 	for _, e := range l.now() {
 		if e.Kind == record.RPC && e.Server == server && e.RPC.Phase == "received" {
-			all = append(all, e.RPC.Method)
+			all = append(all, string(e.RPC.Method))
 		}
 	}
 	return all

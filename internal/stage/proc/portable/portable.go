@@ -102,7 +102,7 @@ func (t *Table) One(pid int) (record.Process, error) {
 	if used, err := p.Times(); err == nil && used != nil {
 		row.CPU = record.Duration((used.User + used.System) * float64(time.Second))
 	}
-	if args, err := p.CmdlineSlice(); err == nil && row.State != "Z" && len(args) > 0 {
+	if args, err := p.CmdlineSlice(); err == nil && row.State != record.StateZombie && len(args) > 0 {
 		row.Args = record.Redact(args)
 	}
 	return row, nil
@@ -135,7 +135,7 @@ func Check(id record.Identity) error {
 	if err != nil {
 		return err
 	}
-	if now != id || state(handle(id.PID)) == "Z" {
+	if now != id || state(handle(id.PID)) == record.StateZombie {
 		return ErrGone
 	}
 	return nil
@@ -170,18 +170,18 @@ func Examine(ids []record.Identity) []record.Evidence {
 func handle(pid int) *process.Process { return &process.Process{Pid: int32(pid)} }
 
 // letters are the states of record.Process by gopsutil's words.
-var letters = map[string]string{
-	process.Running: "R", process.Sleep: "S", process.Blocked: "D", process.Idle: "I",
-	process.Stop: "T", process.Zombie: "Z", process.Wait: "W", process.Lock: "L",
+var letters = map[string]record.State{
+	process.Running: record.StateRunning, process.Sleep: record.StateSleeping, process.Blocked: record.StateBlocked, process.Idle: record.StateIdle,
+	process.Stop: record.StateStopped, process.Zombie: record.StateZombie, process.Wait: "W", process.Lock: "L",
 }
 
-func state(p *process.Process) string {
+func state(p *process.Process) record.State {
 	words, err := p.Status()
 	if err != nil || len(words) == 0 {
-		return "?"
+		return record.StateUnknown
 	}
 	if letter, ok := letters[words[0]]; ok {
 		return letter
 	}
-	return "?"
+	return record.StateUnknown
 }

@@ -1,0 +1,206 @@
+package record
+
+import "strings"
+
+// The words of a run file that code compares. Each has a type of its own, and
+// its bytes are frozen: files, fingerprints and lists of known findings carry
+// them. A word that is not listed here is still valid in a file.
+
+// Op is what a step does.
+type Op string
+
+// The operations. Those of a scenario are described in package scenarios; the
+// bench adds the last two.
+const (
+	OpOpen       Op = "open"
+	OpCall       Op = "call"
+	OpClose      Op = "close"
+	OpForget     Op = "forget"
+	OpAwait      Op = "await"
+	OpRecycle    Op = "recycle"
+	OpReload     Op = "reload"
+	OpTick       Op = "tick"
+	OpBreak      Op = "break"
+	OpStop       Op = "stop"
+	OpTerm       Op = "term"
+	OpKill       Op = "kill"
+	OpRestart    Op = "restart"
+	OpCheckpoint Op = "checkpoint"
+	OpRepeat     Op = "repeat"
+	OpParallel   Op = "parallel"
+	OpCancel     Op = "cancel" // of the driver protocol: it has no step of its own
+	OpJob        Op = "job"    // a job of a tick
+	OpStart      Op = "start"  // a restart starts the host anew
+)
+
+// EndsHost says that the step asks the host to end.
+func (o Op) EndsHost() bool { return o == OpStop || o == OpTerm || o == OpKill }
+
+// Details of steps.
+const (
+	// DetailProbe is the Detail of a job that only looks at its server: which
+	// requests it sends, and whether it calls a tool, is the host's business.
+	DetailProbe = "probe"
+	// DetailRelaunch is the Detail of an await of the bench's own: a command
+	// host has a broken server, and may launch it again.
+	DetailRelaunch = "relaunch"
+)
+
+// Expect is what a scenario expects of a step.
+type Expect string
+
+// The expectations. "" is ExpectOK.
+const (
+	ExpectOK   Expect = "ok"
+	ExpectFail Expect = "fail"
+	ExpectAny  Expect = "any"
+)
+
+// Moment is when a server commits a fault.
+type Moment string
+
+// The moments that code compares.
+const (
+	OnStart      Moment = "start"
+	OnInitialize Moment = "initialize"
+	OnDiscover   Moment = "discover"
+	OnEOF        Moment = "eof"
+	OnTerm       Moment = "term"
+	OnExit       Moment = "exit"
+	OnOrder      Moment = "order" // the bench told it to
+)
+
+// Action is what a server does wrong.
+type Action string
+
+// The actions that code compares.
+const (
+	DoExit        Action = "exit"
+	DoIgnore      Action = "ignore"
+	DoLauncher    Action = "launcher"
+	DoContainer   Action = "container"
+	DoStopReading Action = "stop-reading"
+	DoSpin        Action = "spin"
+	DoWatchdog    Action = "watchdog"
+	DoLock        Action = "lock"
+)
+
+// Method is a method of the Model Context Protocol.
+type Method string
+
+// The methods that code compares.
+const (
+	MethodInitialize Method = "initialize"
+	MethodDiscover   Method = "server/discover" // the handshake of the newer era
+	MethodCall       Method = "tools/call"
+)
+
+// Phase is how far a message has come in its server.
+type Phase string
+
+// The phases.
+const (
+	PhaseReceived Phase = "received"
+	PhaseAnswered Phase = "answered"
+	PhaseRefused  Phase = "refused" // an error was answered
+)
+
+// Texts of a SawSignal: what the server's stdin was then.
+const (
+	StdinOpen   = "open"
+	StdinClosed = "closed"
+)
+
+// LostAtEnd is the Text of a Lost whose connection the bench itself closed.
+const LostAtEnd = "the bench closed the ledger"
+
+// State is the state of a process, as the system's table has it.
+type State string
+
+// The states that code compares.
+const (
+	StateRunning  State = "R"
+	StateSleeping State = "S"
+	StateBlocked  State = "D" // in the kernel
+	StateIdle     State = "I"
+	StateStopped  State = "T"
+	StateTraced   State = "t"
+	StateZombie   State = "Z"
+	StateUnknown  State = "?"
+)
+
+// HolderRole says whose process a holder of a descriptor is: one of the roles,
+// RoleServer(id), or the name of its command.
+type HolderRole string
+
+// The roles.
+const (
+	RoleHost   HolderRole = "host"
+	RoleKeeper HolderRole = "keeper"
+	RoleBench  HolderRole = "bench"
+)
+
+const rolePrefix = "server "
+
+// RoleServer is the role of a fake server.
+func RoleServer(id string) HolderRole { return HolderRole(rolePrefix + id) }
+
+// Server is the id of the fake server that the role names, or "".
+func (r HolderRole) Server() string {
+	id, ok := strings.CutPrefix(string(r), rolePrefix)
+	if !ok {
+		return ""
+	}
+	return id
+}
+
+// Why says why a session changed.
+type Why string
+
+// The reasons.
+const (
+	WhyNotOpened  Why = "could not be opened"
+	WhyClose      Why = "close"
+	WhyForget     Why = "forget"
+	WhyReload     Why = "reload"
+	WhyNoReload   Why = "the reload failed"
+	WhyCancel     Why = "cancel"
+	WhyTick       Why = "tick"
+	WhyRequest    Why = "a request"
+	WhyPerRequest Why = "no server outlives its request"
+	WhyHostEnded  Why = "host ended"
+)
+
+// EndReason says how a run ended.
+type EndReason string
+
+// The reasons.
+const (
+	EndDone        EndReason = "done"
+	EndInterrupted EndReason = "interrupted"
+	EndFailed      EndReason = "failed"
+)
+
+// EndStage says whose failure ended a run.
+type EndStage string
+
+// The stages.
+const (
+	StageHost  EndStage = "host"
+	StageBench EndStage = "bench"
+)
+
+// Place is where a host lives; "" is right below the keeper.
+type Place string
+
+// The places.
+const (
+	// PlacePID1: the host is process 1 of a pid namespace of its own.
+	PlacePID1 Place = "pid-1"
+	// PlaceInit: it is the child of an init of the keeper's, which is process 1
+	// of a pid namespace. The namespace ends with the host.
+	PlaceInit Place = "init"
+	// PlaceSubreaper: it is the child of another subreaper, to which what it
+	// orphans comes home.
+	PlaceSubreaper Place = "subreaper"
+)
