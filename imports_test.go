@@ -94,7 +94,35 @@ var house = []struct {
 		pkg: "internal/play/scoring", why: "who plays the cells of a scoreboard is a user of the bench, not a part",
 		may: []string{"internal/record", "internal/subject/host", "internal/stage/runner", "internal/judge/verdict", "internal/play/scoreboard", "scenarios"},
 	},
-	{pkg: "report", may: []string{"internal/record", "internal/history", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard"}, why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
+	{pkg: "report/words", why: "how numbers and hostile text are written says nothing of runs", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
+	{
+		pkg: "report/model", may: []string{"internal/record", "internal/history", "internal/judge/verdict", "report/words"},
+		why: "a run as the reports show it says nothing of any format", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
+	},
+	{
+		pkg: "report/terminal", may: []string{"internal/record", "internal/judge/verdict", "report/words", "report/model"},
+		why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
+	},
+	{
+		pkg: "report/baseline", may: []string{"internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/terminal"},
+		why: "what is new is decided by the gate: it is only said here", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
+	},
+	{
+		pkg: "report/formats", may: []string{"internal/record", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
+		why: "a format for programs knows nothing of pages", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
+	},
+	{
+		pkg: "report/page", may: []string{"internal/record", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
+		why: "a page is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
+	},
+	{
+		pkg: "report/scoreboard", may: []string{"internal/record", "internal/play/scoreboard", "report/words", "report/formats", "report/page"},
+		why: "a board is written, not played", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
+	},
+	{
+		pkg: "report", may: []string{"internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/terminal", "report/baseline", "report/formats", "report/page", "report/scoreboard"},
+		why: "the front door only has the table of formats", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
+	},
 	{
 		pkg: "internal/play/selftest", why: "the bench's test of itself is a user of it, not a part",
 		may: []string{"internal/record", "internal/subject/catalogue", "internal/subject/host", "internal/stage/runner", "internal/judge/verdict", "scenarios"},

@@ -13,20 +13,23 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/baseline"
+	htmlpage "github.com/leakbench/leakbench/report/page"
+	"github.com/leakbench/leakbench/report/words"
 )
 
 var someDay = time.Date(2030, 6, 15, 12, 0, 0, 0, time.UTC)
 
 // against is runs held against earlier ones.
-func against(runs, base []verdict.Judged, list string, entries ...known.Entry) Against {
+func against(runs, base []verdict.Judged, list string, entries ...known.Entry) baseline.Baseline {
 	r := gate.Decide(gate.Params{
 		Attempts: gate.Fresh(runs), Base: base, HasBase: len(base) > 0, Known: known.List{File: list, Entries: entries}, Now: someDay,
 	})
-	return Against{Result: &r, Base: base, List: list}
+	return baseline.Baseline{Result: &r, Base: base, List: list}
 }
 
 // listed is runs held against a list of scenario:law, good until the next day.
-func listed(runs []verdict.Judged, findings ...string) Against {
+func listed(runs []verdict.Judged, findings ...string) baseline.Baseline {
 	var entries []known.Entry
 	for i, f := range findings {
 		scenario, law, _ := strings.Cut(f, ":")
@@ -36,7 +39,7 @@ func listed(runs []verdict.Judged, findings ...string) Against {
 }
 
 // poisonedGate is what every string of may be written by somebody else.
-func poisonedGate(text string, runs []verdict.Judged) Against {
+func poisonedGate(text string, runs []verdict.Judged) baseline.Baseline {
 	play := compare.PlayOf(&runs[0])
 	r := gate.Decide(gate.Params{
 		Attempts: gate.Fresh(runs), Base: runs[:1], HasBase: true, Missing: []string{text}, Now: someDay,
@@ -46,13 +49,13 @@ func poisonedGate(text string, runs []verdict.Judged) Against {
 			{Scenario: play.Scenario, Reason: text, Expires: someDay.AddDate(1, 0, 0)},
 		}},
 	})
-	return Against{Result: &r, Base: runs[:1], List: text, Answer: true}
+	return baseline.Baseline{Result: &r, Base: runs[:1], List: text, Answer: true}
 }
 
-func countsText(h *held, p *compare.Play) string {
+func countsText(h *baseline.Lookup, p *compare.Play) string {
 	var parts []string
-	for _, c := range h.counts(p) {
-		parts = append(parts, itoa(c.N)+" "+c.Word)
+	for _, c := range h.Counts(p) {
+		parts = append(parts, words.Itoa(c.N)+" "+c.Word)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -63,7 +66,7 @@ func TestFindingsStand(t *testing.T) {
 	play := compare.PlayOf(&naive)
 	expired := known.Entry{Scenario: "storm", Law: "L4", Expires: someDay.AddDate(0, 0, -1)}
 	for name, c := range map[string]struct {
-		a    Against
+		a    baseline.Baseline
 		want string
 	}{
 		"all are new":            {against([]verdict.Judged{naive}, []verdict.Judged{exact}, ""), "4 new, 0 known, 0 fixed"},
@@ -74,7 +77,7 @@ func TestFindingsStand(t *testing.T) {
 		"an entry has expired":   {against([]verdict.Judged{naive}, nil, "known.yaml", expired), "4 new, 0 known, 0 fixed, 1 expired"},
 		"an entry of no concern": {listed([]verdict.Judged{naive}, "storm:L4", "cron:L1"), "3 new, 1 known, 0 fixed"},
 	} {
-		h := newHeld(c.a)
+		h := baseline.NewLookup(c.a)
 		assert.Equal(t, c.want, countsText(h, nil), name)
 		if name == "all are fixed" {
 			play = compare.PlayOf(&exact)
@@ -83,7 +86,7 @@ func TestFindingsStand(t *testing.T) {
 		}
 		assert.Equal(t, c.want, countsText(h, &play), name)
 	}
-	assert.Nil(t, (*held)(nil).standing(play, &naive.Verdict.Findings[0]), "held against nothing")
+	assert.Nil(t, (*baseline.Lookup)(nil).Standing(play, &naive.Verdict.Findings[0]), "held against nothing")
 }
 
 func TestAPageSaysWhereAFindingStands(t *testing.T) {
@@ -92,7 +95,7 @@ func TestAPageSaysWhereAFindingStands(t *testing.T) {
 	a := listed(runs, "storm:L4", "cron:L9")
 	a.Answer, a.Result.Missing = true, []string{"shard 2 of 4"}
 	var page strings.Builder
-	require.NoError(t, HTMLAgainst(&page, runs, a))
+	require.NoError(t, htmlpage.HTML(&page, runs, a))
 	for _, want := range []string{
 		"gate: fail", "new: not in known.yaml", "known: listed in known.yaml until 2030-06-16: it is in the backlog",
 		"known.yaml:5: listed, but not found any more: take it out of the list", "Not run: shard 2 of 4",
@@ -100,7 +103,7 @@ func TestAPageSaysWhereAFindingStands(t *testing.T) {
 		assert.Contains(t, page.String(), want)
 	}
 	page.Reset()
-	require.NoError(t, HTML(&page, runs))
+	require.NoError(t, htmlpage.HTMLAlone(&page, runs))
 	assert.NotContains(t, page.String(), `class="standing"`, "held against nothing")
 }
 
@@ -109,14 +112,14 @@ func TestAPageSaysWhereAFindingStands(t *testing.T) {
 func TestPlaysMeetTheirOwn(t *testing.T) {
 	t.Parallel()
 	exact, reapAll, naive := realRun(t, "storm-exact"), realRun(t, "cron-reap-all"), realRun(t, "storm-naive")
-	one := newCompare(against([]verdict.Judged{exact}, []verdict.Judged{naive}, "").Result.Compared, []verdict.Judged{naive}, []verdict.Judged{exact})
+	one := baseline.NewCompare(against([]verdict.Judged{exact}, []verdict.Judged{naive}, "").Result.Compared, []verdict.Judged{naive}, []verdict.Judged{exact})
 	require.Len(t, one.Rows, 1)
 	assert.Equal(t, "naive", one.Rows[0].Base.Host)
 	assert.Equal(t, "exact", one.Rows[0].Head.Host)
 	assert.Len(t, one.Rows[0].Findings, 4)
 
 	head, base := []verdict.Judged{exact, reapAll}, []verdict.Judged{naive}
-	two := newCompare(against(head, base, "").Result.Compared, base, head)
+	two := baseline.NewCompare(against(head, base, "").Result.Compared, base, head)
 	assert.Empty(t, two.Rows)
 	assert.Contains(t, strings.Join(two.Notes, "\n"), "storm on exact: no run of it in base")
 }
@@ -128,7 +131,7 @@ func TestMeasuresOfRepeatsAreShown(t *testing.T) {
 		base = append(base, slowRun(int64(10+i)))
 		head = append(head, slowRun(int64(100+i)))
 	}
-	v := newCompare(against(head, base, "").Result.Compared, base, head)
+	v := baseline.NewCompare(against(head, base, "").Result.Compared, base, head)
 	require.Len(t, v.Rows, 1)
 	last := v.Rows[0].Numbers[len(v.Rows[0].Numbers)-1]
 	assert.Equal(t, "open", last.Name)

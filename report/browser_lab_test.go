@@ -26,6 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	htmlpage "github.com/leakbench/leakbench/report/page"
 )
 
 // browserNames are what Chromium is called.
@@ -81,7 +82,7 @@ func (b *tab) note(format string, args ...any) {
 func openTab(t *testing.T, browser context.Context, runs []verdict.Judged, before ...chromedp.Action) *tab {
 	t.Helper()
 	var out bytes.Buffer
-	require.NoError(t, HTML(&out, runs))
+	require.NoError(t, htmlpage.HTMLAlone(&out, runs))
 	return openPage(t, browser, out.String(), before...)
 }
 

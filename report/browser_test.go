@@ -17,6 +17,9 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/formats"
+	htmlpage "github.com/leakbench/leakbench/report/page"
+	"github.com/leakbench/leakbench/report/words"
 )
 
 // TestInBrowser opens pages in a real one, from a file, and uses them: one at a
@@ -231,7 +234,7 @@ func downloads(t *testing.T, browser context.Context) {
 	assert.Greater(t, kinds["event"], 300)
 	assert.Greater(t, kinds["sample"], 50)
 	out := eval[string](b, `trace(`+picture+`.run)`)
-	var made struct{ TraceEvents []traceEvent }
+	var made struct{ TraceEvents []formats.TraceEvent }
 	require.NoError(t, json.Unmarshal([]byte(out), &made))
 	assert.Greater(t, len(made.TraceEvents), 300)
 	b.run(chromedp.Click(`//button[.="Download NDJSON"]`, chromedp.BySearch))
@@ -326,7 +329,7 @@ func suite(t *testing.T, browser context.Context) {
 	open := `document.querySelectorAll(".live[data-ready]").length`
 	before := eval[float64](b, open)
 	b.run(chromedp.Evaluate(`location.hash = "#r2"`, nil)) // a clean run, closed so far
-	b.becomes(open + ` > ` + itoa(int(before)-1))
+	b.becomes(open + ` > ` + words.Itoa(int(before)-1))
 	assert.True(t, eval[bool](b, `document.getElementById("r2").open`))
 	b.becomes(`document.querySelector("#r2 .live[data-ready]") !== null`)
 	b.quiet()
@@ -336,7 +339,7 @@ func compared(t *testing.T, browser context.Context) {
 	var out strings.Builder
 	base, head := []verdict.Judged{realRun(t, "storm-naive"), realRun(t, "crash-naive")}, []verdict.Judged{realRun(t, "storm-exact")}
 	out.Reset()
-	require.NoError(t, HTMLAgainst(&out, head, against(head, base, "")))
+	require.NoError(t, htmlpage.HTML(&out, head, against(head, base, "")))
 	checkMarkup(t, out.String())
 	b := openPage(t, browser, out.String()).ready()
 	assert.Equal(t, "✗ 0 new|≡ 0 known|✓ 4 fixed|against 2 runs of the base, of host naive", eval[string](b, standingText))
@@ -352,7 +355,7 @@ const standingText = `[...document.querySelectorAll(".standing > li")].map((e) =
 func gated(t *testing.T, browser context.Context) {
 	runs := []verdict.Judged{realRun(t, "storm-naive")}
 	var out strings.Builder
-	require.NoError(t, HTMLAgainst(&out, runs, listed(runs, "storm:L1", "storm:L2")))
+	require.NoError(t, htmlpage.HTML(&out, runs, listed(runs, "storm:L1", "storm:L2")))
 	checkMarkup(t, out.String())
 	b := openPage(t, browser, out.String()).ready()
 	assert.Equal(t, "✗ 1 new|≡ 3 known|✓ 0 fixed|! 1 stale|against known.yaml (2 listed)", eval[string](b, standingText))

@@ -17,6 +17,9 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/report/formats"
+	"github.com/leakbench/leakbench/report/terminal"
 )
 
 // evil steers a terminal, a CI runner and a page, wherever it is let through.
@@ -50,24 +53,24 @@ func TestGateOutputsAreHarmless(t *testing.T) {
 		Now:   time.Now(),
 	})
 	fresh := gate.Decide(gate.Params{Attempts: gate.Fresh([]verdict.Judged{evilRun(1)}), Now: time.Now()})
-	o := GateOptions{Known: evil}
-	rates, again := compare.Repeats(r.Runs), Replay(evilRun(1), undecided)
+	o := baseline.GateOptions{Known: evil}
+	rates, again := compare.Repeats(r.Runs), baseline.Replay(evilRun(1), undecided)
 	for _, result := range []*gate.Result{&r, &fresh} {
 		for name, render := range map[string]func(*bytes.Buffer) error{
-			"text":   func(b *bytes.Buffer) error { return Gate(b, result, o) },
-			"md":     func(b *bytes.Buffer) error { return GateMarkdown(b, result, o) },
-			"github": func(b *bytes.Buffer) error { return GateGitHub(b, result, o) },
+			"text":   func(b *bytes.Buffer) error { return baseline.Gate(b, result, o) },
+			"md":     func(b *bytes.Buffer) error { return formats.GateMarkdown(b, result, o) },
+			"github": func(b *bytes.Buffer) error { return formats.GateGitHub(b, result, o) },
 			"json": func(b *bytes.Buffer) error {
-				return JSONWith(b, result.Runs, Exit{}, More{Gate: result, Repeats: rates, Replay: &again})
+				return formats.JSONWith(b, result.Runs, formats.Exit{}, formats.More{Gate: result, Repeats: rates, Replay: &again})
 			},
 			"compare": func(b *bytes.Buffer) error {
 				c := compare.Runs([]verdict.Judged{evilRun(1)}, []verdict.Judged{evilRun(2)}, compare.Params{})
-				return Comparison(b, &c, TextOptions{Verbose: true})
+				return baseline.Comparison(b, &c, terminal.Options{Verbose: true})
 			},
-			"repeats":  func(b *bytes.Buffer) error { return Repeats(b, rates, TextOptions{}) },
-			"replay":   func(b *bytes.Buffer) error { return ReplayText(b, again, TextOptions{}) },
-			"known":    func(b *bytes.Buffer) error { return Known(b, evil, result.Entries, TextOptions{}) },
-			"knownall": func(b *bytes.Buffer) error { return KnownJSON(b, result.Entries) },
+			"repeats":  func(b *bytes.Buffer) error { return baseline.Repeats(b, rates, terminal.Options{}) },
+			"replay":   func(b *bytes.Buffer) error { return baseline.ReplayText(b, again, terminal.Options{}) },
+			"known":    func(b *bytes.Buffer) error { return baseline.Known(b, evil, result.Entries, terminal.Options{}) },
+			"knownall": func(b *bytes.Buffer) error { return formats.KnownJSON(b, result.Entries) },
 		} {
 			var b bytes.Buffer
 			require.NoError(t, render(&b), name)
@@ -107,9 +110,9 @@ func TestMoreIsWhatTheSchemaSays(t *testing.T) {
 	require.NoError(t, err)
 	play := compare.Play{Scenario: "s", Host: "h"}
 	c := compare.Result{Measures: []compare.Measure{{Play: play, Name: "stop", Unit: "ms", Change: compare.Worse, Delta: math.Inf(1)}}}
-	for _, more := range []More{{}, {Compare: &c}, {Compare: &compare.Result{}}, {Gate: &gate.Result{}}, {Gate: &gate.Result{Compared: &c}}, {Repeats: []compare.Repeat{{}}}} {
+	for _, more := range []formats.More{{}, {Compare: &c}, {Compare: &compare.Result{}}, {Gate: &gate.Result{}}, {Gate: &gate.Result{Compared: &c}}, {Repeats: []compare.Repeat{{}}}} {
 		var b bytes.Buffer
-		require.NoError(t, JSONWith(&b, nil, Exit{}, more))
+		require.NoError(t, formats.JSONWith(&b, nil, formats.Exit{}, more))
 		object, err := validator.UnmarshalJSON(&b)
 		require.NoError(t, err)
 		require.NoError(t, schema.Validate(object))
@@ -118,9 +121,9 @@ func TestMoreIsWhatTheSchemaSays(t *testing.T) {
 		assert.Equal(t, more.Repeats != nil, m["repeats"] != nil)
 		assert.Equal(t, more.Compare != nil || more.Gate != nil && more.Gate.Compared != nil, m["compare"] != nil)
 	}
-	replayed := Replay(evilRun(1), evilRun(2))
+	replayed := baseline.Replay(evilRun(1), evilRun(2))
 	var b bytes.Buffer
-	require.NoError(t, JSONWith(&b, nil, Exit{}, More{Replay: &replayed}))
+	require.NoError(t, formats.JSONWith(&b, nil, formats.Exit{}, formats.More{Replay: &replayed}))
 	object, err := validator.UnmarshalJSON(&b)
 	require.NoError(t, err)
 	require.NoError(t, schema.Validate(object))

@@ -19,6 +19,10 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/report/formats"
+	htmlpage "github.com/leakbench/leakbench/report/page"
+	"github.com/leakbench/leakbench/report/terminal"
+	"github.com/leakbench/leakbench/report/words"
 )
 
 // poison is what a hostile process would like to get into a report.
@@ -102,9 +106,9 @@ func TestNothingHostileComesThrough(t *testing.T) {
 	for _, field := range all {
 		runs := poisoned(field)
 		var page, text, object bytes.Buffer
-		require.NoError(t, HTML(&page, runs))
-		require.NoError(t, Text(&text, runs, TextOptions{Color: true, Verbose: true}))
-		require.NoError(t, JSON(&object, runs, Exit{Reason: poison}))
+		require.NoError(t, htmlpage.HTMLAlone(&page, runs))
+		require.NoError(t, terminal.Text(&text, runs, terminal.Options{Color: true, Verbose: true}))
+		require.NoError(t, formats.JSON(&object, runs, formats.Exit{Reason: poison}))
 		name := fmt.Sprintf("field %q", field)
 		harmlessPage(t, name, page.String())
 		harmlessText(t, name, ownColour.ReplaceAllString(text.String(), ""))
@@ -131,8 +135,8 @@ func harmlessPage(t *testing.T, name, page string) {
 			require.Fail(t, "a raw control character", "%s: %U", name, r)
 		}
 	}
-	require.Equal(t, 1, strings.Count(page, pageJS), name)
-	doc, err := html.Parse(strings.NewReader(strings.Replace(page, pageJS, "", 1)))
+	require.Equal(t, 1, strings.Count(page, htmlpage.JS), name)
+	doc, err := html.Parse(strings.NewReader(strings.Replace(page, htmlpage.JS, "", 1)))
 	require.NoError(t, err)
 	scripts := 0
 	walk(doc, func(n *html.Node) {
@@ -174,7 +178,7 @@ func TestJSONKeepsStringsExact(t *testing.T) {
 	j := cron()
 	j.Dir = "dir\x1b[31m\u202e\u0085\x7f\U000e0041\u2028\"</script>é"
 	var b bytes.Buffer
-	require.NoError(t, JSON(&b, []verdict.Judged{j}, Exit{}))
+	require.NoError(t, formats.JSON(&b, []verdict.Judged{j}, formats.Exit{}))
 	var out struct{ Runs []struct{ Dir string } }
 	require.NoError(t, json.Unmarshal(b.Bytes(), &out))
 	assert.Equal(t, j.Dir, out.Runs[0].Dir)
@@ -191,9 +195,9 @@ func FuzzPage(f *testing.F) {
 		}
 		runs := poisonedBy(text, "")
 		var page strings.Builder
-		require.NoError(t, HTMLAgainst(&page, runs, poisonedGate(text, runs)))
+		require.NoError(t, htmlpage.HTML(&page, runs, poisonedGate(text, runs)))
 		harmlessPage(t, "fuzzed", page.String())
-		checkMarkup(t, strings.Replace(page.String(), pageJS, "", 1))
+		checkMarkup(t, strings.Replace(page.String(), htmlpage.JS, "", 1))
 		for _, name := range []string{"junit", "md", "github", "bench", "prom", "json", "perfetto"} {
 			reads[name](t, output(t, name, runs...), runs)
 		}
@@ -236,7 +240,7 @@ func harmlessData(t *testing.T, name, block string) {
 	for _, texts := range []string{"texts", "labels", "sessions"} {
 		all, _ := meta[texts].([]any)
 		for _, text := range all {
-			assert.Equal(t, clean(text.(string), 400), text, name)
+			assert.Equal(t, words.Clean(text.(string), 400), text, name)
 		}
 	}
 }
@@ -250,8 +254,8 @@ func TestLongStringsAreCut(t *testing.T) {
 		}
 	})
 	var page, text bytes.Buffer
-	require.NoError(t, HTML(&page, runs))
-	require.NoError(t, Text(&text, runs, TextOptions{}))
+	require.NoError(t, htmlpage.HTMLAlone(&page, runs))
+	require.NoError(t, terminal.Text(&text, runs, terminal.Options{}))
 	assert.Less(t, page.Len(), 600<<10)
 	assert.Less(t, text.Len(), 200<<10)
 }
@@ -269,8 +273,8 @@ func TestClean(t *testing.T) {
 		"c1\u0085 nbsp\u00a0x\U000e0041":   `c1\u0085 nbsp\u00a0x\U000e0041`,
 		"z" + strings.Repeat("\u0301", 50): "z\u0301\u0301",
 	} {
-		assert.Equal(t, want, clean(in, 100), "%q", in)
+		assert.Equal(t, want, words.Clean(in, 100), "%q", in)
 	}
-	assert.Equal(t, "abc…", clean("abcdef", 3))
-	assert.Equal(t, "a\nb\tc", cleanLines("a\r\nb\tc", 100))
+	assert.Equal(t, "abc…", words.Clean("abcdef", 3))
+	assert.Equal(t, "a\nb\tc", words.CleanLines("a\r\nb\tc", 100))
 }

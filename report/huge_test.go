@@ -17,6 +17,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	htmlpage "github.com/leakbench/leakbench/report/page"
 )
 
 // huge is a run of many servers, of which every fifth leaks, with many looks at
@@ -86,7 +87,7 @@ func BenchmarkHuge(b *testing.B) {
 	b.Logf("%d samples", samplesOf(&j))
 	for b.Loop() {
 		var out bytes.Buffer
-		require.NoError(b, HTML(&out, []verdict.Judged{j}))
+		require.NoError(b, htmlpage.HTMLAlone(&out, []verdict.Judged{j}))
 		b.ReportMetric(float64(out.Len()), "file-bytes")
 	}
 }
@@ -130,7 +131,7 @@ func opens(t *testing.T, browser context.Context) {
 	within(t, "rendered", 2*time.Second, func() time.Duration {
 		out.Reset()
 		begun := time.Now()
-		require.NoError(t, HTML(&out, []verdict.Judged{j}))
+		require.NoError(t, htmlpage.HTMLAlone(&out, []verdict.Judged{j}))
 		return time.Since(begun)
 	})
 	assert.Less(t, out.Len(), 1_200_000)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/model"
 )
 
 // What the census shows beside the ledger's servers stands below the server
@@ -40,15 +42,15 @@ func TestKinStandBelowTheirServer(t *testing.T) {
 	j := verdict.Judged{Run: &run, Verdict: verdict.Verdict{Outcome: verdict.Leak, Findings: []verdict.Finding{{
 		Law: "L2", Kind: "helper", Fingerprint: "x", Count: 1, Evidence: []record.Evidence{{Process: all[3]}},
 	}}}}
-	s := tell(&j)
+	s := model.New(&j)
 	type place struct{ role, of string }
 	got := map[string]place{}
-	for _, k := range s.kin {
+	for _, k := range s.Others {
 		of := ""
-		if k.of != nil {
-			of = k.of.ID
+		if k.Of != nil {
+			of = k.Of.ID
 		}
-		got[k.Comm] = place{k.role, of}
+		got[k.Comm] = place{k.Role, of}
 	}
 	assert.Equal(t, map[string]place{
 		"stranger": {"other", ""}, "helper": {"helper", id}, "helper-of-helper": {"helper", id}, "orphan-of-group": {"helper", id},
@@ -56,9 +58,10 @@ func TestKinStandBelowTheirServer(t *testing.T) {
 	}, got)
 	assert.NotZero(t, birth.PID)
 
-	data, samples, err := s.payload("r1-")
-	require.NoError(t, err)
-	meta, columns := unpacked(t, string(data))
+	blocks := dataBlock.FindAllString(render(t, j), -1)
+	require.Len(t, blocks, 2, "data and samples")
+	block := func(n int) string { return blocks[n][strings.Index(blocks[n], ">")+1:] }
+	meta, columns := unpacked(t, block(0))
 	texts := meta["texts"].([]any)
 	var names []string
 	for i, n := range columns["name"] {
@@ -66,13 +69,13 @@ func TestKinStandBelowTheirServer(t *testing.T) {
 		if n != 0 {
 			name = texts[n].(string)
 		}
-		if columns["class"][i] == lineKinBad {
+		if columns["class"][i] == 4 {
 			name += " left behind"
 		}
 		names = append(names, name)
 	}
 	assert.Equal(t, []string{"server", "helper left behind", "helper-of-helper", "orphan-of-group", "server", "npx", "sh", "stranger"}, names)
-	_, looks := unpacked(t, string(samples))
+	_, looks := unpacked(t, block(1))
 	assert.Len(t, looks["t"], 3)
 	assert.Equal(t, []int64{2, 2, 1, 1, 0, 1, 1, 2}, looks["count"], "how often each was looked at")
 }

@@ -22,6 +22,9 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/formats"
+	reportmodel "github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/terminal"
 )
 
 // realRun is a committed run, judged.
@@ -45,7 +48,7 @@ func output(t testing.TB, name string, runs ...verdict.Judged) string {
 	r, ok := Find(name)
 	require.True(t, ok, name)
 	var b bytes.Buffer
-	require.NoError(t, r.Write(&b, runs, Options{Exit: Exit{Code: 1, Reason: "3 runs with findings"}}))
+	require.NoError(t, r.Write(&b, runs, Options{Exit: formats.Exit{Code: 1, Reason: "3 runs with findings"}}))
 	return b.String()
 }
 
@@ -87,7 +90,7 @@ func TestWhatIsReadBeginsWithTheGravest(t *testing.T) {
 	for _, name := range []string{"text", "md", "github", "html"} {
 		var out strings.Builder
 		r, _ := Find(name)
-		require.NoError(t, r.Write(&out, runs, Options{Text: TextOptions{Width: 200}}))
+		require.NoError(t, r.Write(&out, runs, Options{Text: terminal.Options{Width: 200}}))
 		for _, other := range []string{"1 superseded server of flaky is still", "10 dead processes of flaky"} {
 			assert.Less(t, strings.Index(out.String(), first), strings.Index(out.String(), other), name)
 			assert.Contains(t, out.String(), first, name)
@@ -126,7 +129,7 @@ func readJSON(t *testing.T, out string, runs []verdict.Judged) {
 // TestReportSchemaIsFresh holds docs/report.schema.json to the structs.
 func TestReportSchemaIsFresh(t *testing.T) {
 	t.Parallel()
-	s, err := jsonschema.For[jsonAll](nil)
+	s, err := jsonschema.For[formats.JsonAll](nil)
 	require.NoError(t, err)
 	open(s)
 	s.Schema, s.Title = "https://json-schema.org/draft/2020-12/schema", "What leakbench --format json prints"
@@ -157,10 +160,10 @@ func open(s *jsonschema.Schema) {
 }
 
 func readJUnit(t *testing.T, out string, runs []verdict.Judged) {
-	var all junitSuites
+	var all formats.JunitSuites
 	require.NoError(t, xml.Unmarshal([]byte(out), &all))
 	require.NoError(t, wellFormed(out))
-	assert.Len(t, all.Suites, len(byPlay(runs)))
+	assert.Len(t, all.Suites, len(reportmodel.ByPlay(runs)))
 	failed, undecided := 0, 0
 	for _, s := range all.Suites {
 		for _, c := range s.Cases {
@@ -193,7 +196,7 @@ func wellFormed(s string) error {
 func TestJUnitStates(t *testing.T) {
 	t.Parallel()
 	state := func(out, name string) string {
-		var all junitSuites
+		var all formats.JunitSuites
 		require.NoError(t, xml.Unmarshal([]byte(out), &all))
 		for _, c := range all.Suites[0].Cases {
 			if c.Name == name {
@@ -269,7 +272,7 @@ func readProm(t *testing.T, out string, runs []verdict.Judged) {
 }
 
 func readTrace(t *testing.T, out string, _ []verdict.Judged) {
-	var trace struct{ TraceEvents []traceEvent }
+	var trace struct{ TraceEvents []formats.TraceEvent }
 	require.NoError(t, json.Unmarshal([]byte(out), &trace))
 	open := map[string]int{}
 	last := map[[2]int]float64{}

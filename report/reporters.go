@@ -7,14 +7,18 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/report/formats"
+	"github.com/leakbench/leakbench/report/page"
+	"github.com/leakbench/leakbench/report/terminal"
 )
 
 // Options are what reporters need besides the runs. The zero value is plain
 // text, held against nothing.
 type Options struct {
-	Exit    Exit        // of JSON
-	Text    TextOptions // of text
-	Against Against     // of HTML
+	Exit    formats.Exit      // of JSON
+	Text    terminal.Options  // of text
+	Against baseline.Baseline // of HTML
 }
 
 // Reporter is an output format.
@@ -30,16 +34,16 @@ func (r Reporter) Write(w io.Writer, runs []verdict.Judged, o Options) error {
 }
 
 var reporters = []Reporter{
-	{"text", "for a terminal or a CI log", func(w io.Writer, runs []verdict.Judged, o Options) error { return Text(w, runs, o.Text) }},
-	{"html", "one page that needs nothing besides itself", func(w io.Writer, runs []verdict.Judged, o Options) error { return HTMLAgainst(w, runs, o.Against) }},
-	{"json", "one object (docs/report.schema.json)", func(w io.Writer, runs []verdict.Judged, o Options) error { return JSON(w, runs, o.Exit) }},
-	{"junit", "JUnit XML: a suite for each scenario and host, a case for each law", inMemory(junit)},
-	{"md", "Markdown, as for the summary of a CI step", inMemory(markdown)},
-	{"github", "annotations of GitHub Actions", inMemory(github)},
-	{"perfetto", "a trace for ui.perfetto.dev and chrome://tracing", inMemory(perfetto)},
-	{"sarif", "SARIF 2.1.0 for code scanning", inMemory(sarif)},
-	{"bench", "Go benchmark lines, for benchstat", inMemory(gobench)},
-	{"prom", "Prometheus text, for a textfile collector", inMemory(prom)},
+	{"text", "for a terminal or a CI log", func(w io.Writer, runs []verdict.Judged, o Options) error { return terminal.Text(w, runs, o.Text) }},
+	{"html", "one page that needs nothing besides itself", func(w io.Writer, runs []verdict.Judged, o Options) error { return page.HTML(w, runs, o.Against) }},
+	{"json", "one object (docs/report.schema.json)", func(w io.Writer, runs []verdict.Judged, o Options) error { return formats.JSON(w, runs, o.Exit) }},
+	{"junit", "JUnit XML: a suite for each scenario and host, a case for each law", inMemory(formats.JUnit)},
+	{"md", "Markdown, as for the summary of a CI step", inMemory(formats.Markdown)},
+	{"github", "annotations of GitHub Actions", inMemory(formats.GitHub)},
+	{"perfetto", "a trace for ui.perfetto.dev and chrome://tracing", inMemory(formats.Perfetto)},
+	{"sarif", "SARIF 2.1.0 for code scanning", inMemory(formats.SARIF)},
+	{"bench", "Go benchmark lines, for benchstat", inMemory(formats.Bench)},
+	{"prom", "Prometheus text, for a textfile collector", inMemory(formats.Prometheus)},
 }
 
 // inMemory is a reporter that renders into memory and needs no options.

@@ -10,6 +10,9 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/formats"
+	htmlpage "github.com/leakbench/leakbench/report/page"
+	"github.com/leakbench/leakbench/report/terminal"
 )
 
 // Runs that took place, each made by leakbench run SCENARIO --host HOST and
@@ -37,11 +40,11 @@ func TestRealRuns(t *testing.T) {
 			judged := verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: "testdata/runs/" + name}
 			require.Equal(t, outcome, judged.Verdict.Outcome)
 			var text, data, page bytes.Buffer
-			require.NoError(t, Text(&text, []verdict.Judged{judged}, TextOptions{}))
+			require.NoError(t, terminal.Text(&text, []verdict.Judged{judged}, terminal.Options{}))
 			golden(t, "real-"+name+".txt", text.String())
-			require.NoError(t, JSON(&data, []verdict.Judged{judged}, Exit{}))
+			require.NoError(t, formats.JSON(&data, []verdict.Judged{judged}, formats.Exit{}))
 			golden(t, "real-"+name+".json", data.String())
-			require.NoError(t, HTML(&page, []verdict.Judged{judged}))
+			require.NoError(t, htmlpage.HTMLAlone(&page, []verdict.Judged{judged}))
 			checkMarkup(t, page.String())
 			assert.Less(t, page.Len(), 300<<10, "the page of a storm stays under 300 KB")
 			golden(t, "real-"+name+".html", content(page.String()))

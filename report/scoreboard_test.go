@@ -16,6 +16,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
+	boards "github.com/leakbench/leakbench/report/scoreboard"
 )
 
 func sampleBoard() *scoreboard.Board {
@@ -52,7 +53,7 @@ func linked(page string) string { return page }
 func TestScoreboardMarkdown(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	require.NoError(t, ScoreboardMarkdown(&b, sampleBoard(), ScoreboardOptions{}))
+	require.NoError(t, boards.Markdown(&b, sampleBoard(), boards.Options{}))
 	for _, line := range []string{
 		"3 hosts in 2 scenarios: 1 clean, 1 leak, 1 inconclusive, 1 n.a., 2 not installed**",
 		"| | exact 1 | naive 1 | rmcp 3 |",
@@ -67,7 +68,7 @@ func TestScoreboardMarkdown(t *testing.T) {
 	}
 	assert.NotContains(t, b.String(), "report.html")
 	b.Reset()
-	require.NoError(t, ScoreboardMarkdown(&b, sampleBoard(), ScoreboardOptions{Link: linked}))
+	require.NoError(t, boards.Markdown(&b, sampleBoard(), boards.Options{Link: linked}))
 	assert.Contains(t, b.String(), "| [**L1**](.leakbench/score/naive/storm/run/report.html) |")
 }
 
@@ -81,7 +82,7 @@ func TestScoreboardMarkdownIsNotTooWide(t *testing.T) {
 		board.Hosts = append(board.Hosts, scoreboard.Host{ID: fmt.Sprint("h", i), Name: fmt.Sprint("h", i)})
 	}
 	var b bytes.Buffer
-	require.NoError(t, ScoreboardMarkdown(&b, board, ScoreboardOptions{}))
+	require.NoError(t, boards.Markdown(&b, board, boards.Options{}))
 	var heads []string
 	for line := range strings.Lines(b.String()) {
 		if strings.HasPrefix(line, "| | ") {
@@ -99,7 +100,7 @@ func TestScoreboardJSONReadsBack(t *testing.T) {
 	var b bytes.Buffer
 	want := sampleBoard()
 	want.Hosts[0].Name = "a\x1b[31m\u202eb"
-	require.NoError(t, ScoreboardJSON(&b, want))
+	require.NoError(t, boards.JSON(&b, want))
 	harmlessText(t, "json", b.String())
 	var got scoreboard.Board
 	require.NoError(t, json.Unmarshal(b.Bytes(), &got))
@@ -112,7 +113,7 @@ func TestScoreboardIsHarmless(t *testing.T) {
 	t.Parallel()
 	plainBoard := sampleBoard()
 	var plainPage bytes.Buffer
-	require.NoError(t, ScoreboardHTML(&plainPage, plainBoard, ScoreboardOptions{Link: linked}))
+	require.NoError(t, boards.HTML(&plainPage, plainBoard, boards.Options{Link: linked}))
 	hostile := sampleBoard()
 	fields(reflect.ValueOf(hostile), "", func(path string, s reflect.Value) {
 		if s.String() != "" && path != "Cell.Status" && path != "Cell.Scenario" && path != "Cell.Host" && path != "Scenario.Name" && path != "Host.ID" {
@@ -123,9 +124,9 @@ func TestScoreboardIsHarmless(t *testing.T) {
 		hostile.Cells[i].Page = plainBoard.Cells[i].Page
 	}
 	var page, text, markdown bytes.Buffer
-	require.NoError(t, ScoreboardHTML(&page, hostile, ScoreboardOptions{Link: linked}))
-	require.NoError(t, ScoreboardText(&text, hostile))
-	require.NoError(t, ScoreboardMarkdown(&markdown, hostile, ScoreboardOptions{Link: linked}))
+	require.NoError(t, boards.HTML(&page, hostile, boards.Options{Link: linked}))
+	require.NoError(t, boards.Text(&text, hostile))
+	require.NoError(t, boards.Markdown(&markdown, hostile, boards.Options{Link: linked}))
 	assert.Contains(t, page.String(), "mark7q")
 	assert.Equal(t, elements(t, plainPage.String()), elements(t, page.String()), "the poison has made or unmade elements")
 	assert.NotContains(t, page.String(), "<script")
@@ -145,8 +146,8 @@ func TestScoreboardLinksNothingElse(t *testing.T) {
 		b := sampleBoard()
 		b.Cells[1].Page = href
 		var page, markdown bytes.Buffer
-		require.NoError(t, ScoreboardHTML(&page, b, ScoreboardOptions{Link: linked}))
-		require.NoError(t, ScoreboardMarkdown(&markdown, b, ScoreboardOptions{Link: linked}))
+		require.NoError(t, boards.HTML(&page, b, boards.Options{Link: linked}))
+		require.NoError(t, boards.Markdown(&markdown, b, boards.Options{Link: linked}))
 		assert.NotContains(t, page.String(), href)
 		assert.NotContains(t, markdown.String(), href)
 	}

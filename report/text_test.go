@@ -12,28 +12,30 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/formats"
+	"github.com/leakbench/leakbench/report/terminal"
 )
 
-func text(t *testing.T, o TextOptions, runs ...verdict.Judged) string {
+func text(t *testing.T, o terminal.Options, runs ...verdict.Judged) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, Text(&b, runs, o))
+	require.NoError(t, terminal.Text(&b, runs, o))
 	return b.String()
 }
 
 func TestTextGolden(t *testing.T) {
 	t.Parallel()
 	runs := []verdict.Judged{storm("naive", true, 20), storm("exact", false, 20), inconclusive()}
-	golden(t, "text.txt", text(t, TextOptions{}, runs...))
-	golden(t, "text-narrow.txt", text(t, TextOptions{Width: 60}, cron()))
-	golden(t, "text-colour.txt", strings.ReplaceAll(text(t, TextOptions{Color: true}, cron()), "\x1b", "^"))
-	golden(t, "text-verbose.txt", text(t, TextOptions{Verbose: true}, cron()))
+	golden(t, "text.txt", text(t, terminal.Options{}, runs...))
+	golden(t, "text-narrow.txt", text(t, terminal.Options{Width: 60}, cron()))
+	golden(t, "text-colour.txt", strings.ReplaceAll(text(t, terminal.Options{Color: true}, cron()), "\x1b", "^"))
+	golden(t, "text-verbose.txt", text(t, terminal.Options{Verbose: true}, cron()))
 }
 
 func TestTextFitsItsWidth(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{50, 80, 100, 200} {
-		for line := range strings.Lines(text(t, TextOptions{Width: width, Verbose: true}, storm("naive", true, 20), cron(), inconclusive())) {
+		for line := range strings.Lines(text(t, terminal.Options{Width: width, Verbose: true}, storm("naive", true, 20), cron(), inconclusive())) {
 			assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), width, "%q", line)
 		}
 	}
@@ -41,26 +43,26 @@ func TestTextFitsItsWidth(t *testing.T) {
 
 func TestColourOnlyWhenAsked(t *testing.T) {
 	t.Parallel()
-	plain := text(t, TextOptions{}, cron())
+	plain := text(t, terminal.Options{}, cron())
 	assert.NotContains(t, plain, "\x1b")
-	coloured := text(t, TextOptions{Color: true}, cron())
+	coloured := text(t, terminal.Options{Color: true}, cron())
 	assert.Contains(t, coloured, "\x1b[")
 	assert.Equal(t, plain, ownColour.ReplaceAllString(coloured, ""), "colour changes nothing but colour")
 }
 
 func TestWrap(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, []string{"one two", "three"}, wrap("one  two three", 8, 8))
-	assert.Equal(t, []string{"abcdefgh", "ijklmnop", "q r"}, wrap("abcdefghijklmnopq r", 8, 8))
-	assert.Equal(t, []string{""}, wrap("", 8, 8))
-	assert.Equal(t, []string{`\::set-env`, `x`}, wrap("::set-env x", 10, 10))
-	assert.Equal(t, []string{`a`, `\::error::b`}, wrap("a ::error::b", 10, 12))
+	assert.Equal(t, []string{"one two", "three"}, terminal.Wrap("one  two three", 8, 8))
+	assert.Equal(t, []string{"abcdefgh", "ijklmnop", "q r"}, terminal.Wrap("abcdefghijklmnopq r", 8, 8))
+	assert.Equal(t, []string{""}, terminal.Wrap("", 8, 8))
+	assert.Equal(t, []string{`\::set-env`, `x`}, terminal.Wrap("::set-env x", 10, 10))
+	assert.Equal(t, []string{`a`, `\::error::b`}, terminal.Wrap("a ::error::b", 10, 12))
 }
 
-func object(t *testing.T, exit Exit, runs ...verdict.Judged) map[string]any {
+func object(t *testing.T, exit formats.Exit, runs ...verdict.Judged) map[string]any {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, JSON(&b, runs, exit))
+	require.NoError(t, formats.JSON(&b, runs, exit))
 	assert.True(t, strings.HasSuffix(b.String(), "}\n"))
 	var out map[string]any
 	require.NoError(t, json.Unmarshal(b.Bytes(), &out))
@@ -77,7 +79,7 @@ func keys(m any) []string {
 
 func TestJSONShape(t *testing.T) {
 	t.Parallel()
-	out := object(t, Exit{Code: 1, Reason: "1 run with findings"}, cron(), storm("exact", false, 2))
+	out := object(t, formats.Exit{Code: 1, Reason: "1 run with findings"}, cron(), storm("exact", false, 2))
 	assert.ElementsMatch(t, []string{"outcome", "exit", "runs"}, keys(out))
 	assert.Equal(t, "leak", out["outcome"])
 	assert.Equal(t, map[string]any{"code": 1.0, "reason": "1 run with findings"}, out["exit"])
@@ -114,7 +116,7 @@ func TestOutcomeOfAllRuns(t *testing.T) {
 		{"leak", []verdict.Judged{doubt, bad, good}},
 		{"inconclusive", []verdict.Judged{{Run: &record.Run{}, Verdict: verdict.Verdict{Outcome: "odd"}}}},
 	} {
-		out := object(t, Exit{}, c.runs...)
+		out := object(t, formats.Exit{}, c.runs...)
 		assert.Equal(t, c.want, out["outcome"])
 		assert.IsType(t, []any{}, out["runs"])
 	}

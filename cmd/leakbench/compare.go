@@ -13,7 +13,8 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/report"
+	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/report/formats"
 )
 
 // compareFlags say what counts as a change.
@@ -93,11 +94,11 @@ func (a *app) compare(args []string, f compareFlags) error {
 	code, reason := exitOfComparison(&r, head, f.measures == string(gate.MeasuresFail))
 	if a.format == "json" {
 		a.printed = true
-		err = report.JSONWith(a.out, head, report.Exit{Code: code, Reason: reason}, report.More{Compare: &r})
+		err = formats.JSONWith(a.out, head, formats.Exit{Code: code, Reason: reason}, formats.More{Compare: &r})
 	} else {
 		o := a.textOptions()
 		o.Verbose = f.verbose
-		err = report.Comparison(a.out, &r, o)
+		err = baseline.Comparison(a.out, &r, o)
 	}
 	if err == nil && code != exitClean {
 		return verdictExit(code)

@@ -19,6 +19,8 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/report"
+	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/report/formats"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -231,23 +233,23 @@ func (a *app) answer(p gate.Params, failed error, outlets []outlet, f decideFlag
 	if f1 != nil {
 		code, reason = f1.code, f1.Error()
 	}
-	o := report.GateOptions{Text: a.textOptions(), Known: f.known, Exit: code}
+	o := baseline.GateOptions{Text: a.textOptions(), Known: f.known, Exit: code}
 	o.Text.Verbose = f.verbose
-	held := report.Against{Result: &r, Base: p.Base, List: f.known, Answer: true}
-	if err := a.printGate(&r, o, report.Options{Exit: report.Exit{Code: code, Reason: reason}, Against: held}, outlets); err != nil {
+	held := baseline.Baseline{Result: &r, Base: p.Base, List: f.known, Answer: true}
+	if err := a.printGate(&r, o, report.Options{Exit: formats.Exit{Code: code, Reason: reason}, Against: held}, outlets); err != nil {
 		return errors.Join(failed, err)
 	}
 	return ending(f1, code)
 }
 
-func (a *app) printGate(r *gate.Result, o report.GateOptions, all report.Options, outlets []outlet) error {
+func (a *app) printGate(r *gate.Result, o baseline.GateOptions, all report.Options, outlets []outlet) error {
 	plain := o
 	plain.Text.Color = false
-	asJSON := func(w io.Writer) error { return report.JSONWith(w, r.Runs, all.Exit, report.More{Gate: r}) }
+	asJSON := func(w io.Writer) error { return formats.JSONWith(w, r.Runs, all.Exit, formats.More{Gate: r}) }
 	render := map[string]func(io.Writer) error{
-		"text":   func(w io.Writer) error { return report.Gate(w, r, plain) },
-		"md":     func(w io.Writer) error { return report.GateMarkdown(w, r, plain) },
-		"github": func(w io.Writer) error { return report.GateGitHub(w, r, plain) },
+		"text":   func(w io.Writer) error { return baseline.Gate(w, r, plain) },
+		"md":     func(w io.Writer) error { return formats.GateMarkdown(w, r, plain) },
+		"github": func(w io.Writer) error { return formats.GateGitHub(w, r, plain) },
 		"json":   asJSON,
 	}
 	for i := range outlets {
@@ -259,7 +261,7 @@ func (a *app) printGate(r *gate.Result, o report.GateOptions, all report.Options
 		a.printed = true
 		err = asJSON(a.out)
 	case !prints(outlets):
-		err = report.Gate(a.out, r, o)
+		err = baseline.Gate(a.out, r, o)
 	}
 	if failed := errors.Join(repage(r, all.Against), a.writeOutlets(outlets, r.Runs, all)); failed != nil {
 		return errors.Join(err, usage(failed, "choose another file"))

@@ -14,7 +14,8 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/blob"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/report"
+	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/report/formats"
 )
 
 type knownFlags struct {
@@ -113,9 +114,9 @@ func (a *app) knownShow(args []string, f knownFlags) error {
 	checked := l.Check(runs, time.Now())
 	if a.format == "json" {
 		a.printed = true
-		return report.KnownJSON(a.out, checked)
+		return formats.KnownJSON(a.out, checked)
 	}
-	return report.Known(a.out, f.file, checked, a.textOptions())
+	return baseline.Known(a.out, f.file, checked, a.textOptions())
 }
 
 func (a *app) knownUpdate(args []string, f knownFlags) error {

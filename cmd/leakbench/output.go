@@ -12,6 +12,8 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/report"
+	"github.com/leakbench/leakbench/report/formats"
+	"github.com/leakbench/leakbench/report/terminal"
 )
 
 const defaultWidth = 100
@@ -29,8 +31,8 @@ func width(w io.Writer) int {
 	return columns
 }
 
-func (a *app) textOptions() report.TextOptions {
-	o := report.TextOptions{Width: width(a.out), Verbose: a.verbose}
+func (a *app) textOptions() terminal.Options {
+	o := terminal.Options{Width: width(a.out), Verbose: a.verbose}
 	tty := o.Width > 0
 	if !tty {
 		o.Width = defaultWidth
@@ -78,7 +80,7 @@ func (a *app) conclude(judged []verdict.Judged, failed error, outlets []outlet) 
 // addition is what a command says of several runs together, behind what is said
 // of each.
 type addition struct {
-	more report.More
+	more formats.More
 	text func(io.Writer) error // or nil
 }
 
@@ -100,14 +102,14 @@ func (a *app) concludeWith(judged []verdict.Judged, failed error, outlets []outl
 // print writes the outlets, and the text or the object unless an outlet of the
 // user's choice has standard output.
 func (a *app) print(judged []verdict.Judged, code int, reason string, outlets []outlet, add addition) error {
-	o := report.Options{Exit: report.Exit{Code: code, Reason: reason}, Against: againstList(judged...)}
+	o := report.Options{Exit: formats.Exit{Code: code, Reason: reason}, Against: againstList(judged...)}
 	var err error
 	switch {
 	case a.format == "json":
 		a.printed = true
-		err = report.JSONWith(a.out, judged, o.Exit, add.more)
+		err = formats.JSONWith(a.out, judged, o.Exit, add.more)
 	case !prints(outlets):
-		err = report.Text(a.out, judged, a.textOptions())
+		err = terminal.Text(a.out, judged, a.textOptions())
 		if add.text != nil {
 			err = errors.Join(err, add.text(a.out))
 		}

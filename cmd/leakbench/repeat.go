@@ -9,7 +9,8 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/stage/runner"
-	"github.com/leakbench/leakbench/report"
+	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/report/formats"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -42,7 +43,7 @@ func (a *app) playRepeats(ctx context.Context, s stage, play *scenarios.Scenario
 func (a *app) concludeRepeats(judged []verdict.Judged, failed error, outlets []outlet) error {
 	rates := compare.Repeats(judged)
 	return a.concludeWith(judged, failed, outlets, addition{
-		more: report.More{Repeats: rates},
-		text: func(w io.Writer) error { return report.Repeats(w, rates, a.textOptions()) },
+		more: formats.More{Repeats: rates},
+		text: func(w io.Writer) error { return baseline.Repeats(w, rates, a.textOptions()) },
 	})
 }

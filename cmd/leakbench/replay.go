@@ -14,7 +14,8 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/host"
-	"github.com/leakbench/leakbench/report"
+	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/report/formats"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -71,10 +72,10 @@ func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
 	if now == nil {
 		return a.conclude(nil, failed, outlets)
 	}
-	r := report.Replay(then, *now)
+	r := baseline.Replay(then, *now)
 	return a.concludeWith([]verdict.Judged{*now}, failed, outlets, addition{
-		more: report.More{Replay: &r},
-		text: func(w io.Writer) error { return report.ReplayText(w, r, a.textOptions()) },
+		more: formats.More{Replay: &r},
+		text: func(w io.Writer) error { return baseline.ReplayText(w, r, a.textOptions()) },
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/leakbench/leakbench/internal/text"
-	"github.com/leakbench/leakbench/report"
+	"github.com/leakbench/leakbench/report/formats"
 )
 
 // app is what the commands share.
@@ -49,7 +49,7 @@ func (a *app) fail(err error) int {
 		envelope := map[string]any{"error": map[string]any{"code": f.code, "message": f.Error(), "hint": f.hint}}
 		_ = json.NewEncoder(a.err).Encode(envelope)
 		if !a.printed { // standard output always holds one object
-			_ = report.JSON(a.out, nil, report.Exit{Code: f.code, Reason: f.Error()})
+			_ = formats.JSON(a.out, nil, formats.Exit{Code: f.code, Reason: f.Error()})
 		}
 		return f.code
 	}

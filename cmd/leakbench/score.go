@@ -23,7 +23,8 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
-	"github.com/leakbench/leakbench/report"
+	"github.com/leakbench/leakbench/report/baseline"
+	boards "github.com/leakbench/leakbench/report/scoreboard"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -248,7 +249,7 @@ func (a *app) playScore(ctx context.Context, self string, f scoreFlags, hosts []
 		},
 		Page: func(path string, j verdict.Judged) error {
 			j.Page, j.HostLog = path, hostLog(j.Dir)
-			return writeHTML(path, report.Against{}, j)
+			return writeHTML(path, baseline.Baseline{}, j)
 		},
 		OnPlan: func(play, have int) {
 			left = play
@@ -295,14 +296,14 @@ func (f scoreFlags) command() []string {
 
 // boardWriter is what writes a board as the file's name asks for, or nil.
 func boardWriter(file string, link func(string) string) func(io.Writer, *scoreboard.Board) error {
-	o := report.ScoreboardOptions{Link: link}
+	o := boards.Options{Link: link}
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".html", ".htm":
-		return func(w io.Writer, b *scoreboard.Board) error { return report.ScoreboardHTML(w, b, o) }
+		return func(w io.Writer, b *scoreboard.Board) error { return boards.HTML(w, b, o) }
 	case ".md":
-		return func(w io.Writer, b *scoreboard.Board) error { return report.ScoreboardMarkdown(w, b, o) }
+		return func(w io.Writer, b *scoreboard.Board) error { return boards.Markdown(w, b, o) }
 	case ".json":
-		return report.ScoreboardJSON
+		return boards.JSON
 	}
 	return nil
 }
@@ -312,9 +313,9 @@ func (a *app) writeScore(b *scoreboard.Board, f scoreFlags) error {
 	var err error
 	if a.format == "json" {
 		a.printed = true
-		err = report.ScoreboardJSON(a.out, b)
+		err = boards.JSON(a.out, b)
 	} else {
-		err = report.ScoreboardText(a.out, b)
+		err = boards.Text(a.out, b)
 	}
 	for _, file := range f.out {
 		if failed := writeBoard(b, file, f.links); failed != nil {

@@ -1,0 +1,224 @@
+// Package baseline says what is new, known or fixed: runs beside a list of known
+// findings, beside earlier runs, and beside the same run played again.
+package baseline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/judge/known"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// Against is what the runs of a page are held against. The zero value is
+// nothing.
+type Baseline struct {
+	Result *gate.Result     // nil: nothing
+	Base   []verdict.Judged // the earlier runs, where there are any
+	List   string           // the file of the known findings; "" where there is none
+	Answer bool             // a gate has asked: the page says what it answers
+}
+
+// standing is what a finding is, seen from the list and the base.
+type Status struct {
+	Word  string // "new"
+	Class string
+	Glyph string
+	Text  string `max:"600"`
+}
+
+// count is one number of the verdict bar: "2 known".
+type Count struct {
+	N     int
+	Word  string
+	Class string
+	Glyph string
+}
+
+// entryView is an entry of the list that has to be dealt with.
+type EntryView struct {
+	Status
+	Finding string `max:"120"`
+	Reason  string `max:"300"`
+}
+
+var FateLooks = map[gate.Fate]Status{
+	gate.New:     {Word: "new", Class: "bad", Glyph: "✗"},
+	gate.Warning: {Word: "new warning", Class: "warn", Glyph: "!"},
+	gate.Listed:  {Word: "known", Class: "none", Glyph: "≡"},
+	gate.InBase:  {Word: "known", Class: "none", Glyph: "≡"},
+	gate.Fixed:   {Word: "fixed", Class: "good", Glyph: "✓"},
+}
+
+var entryLooks = map[known.State]Status{
+	known.Stale:   {Word: "stale", Class: "warn", Glyph: "!"},
+	known.Expired: {Word: "expired", Class: "warn", Glyph: "!"},
+}
+
+// held answers what became of a run's findings.
+type Lookup struct {
+	Baseline
+	of map[string]*gate.Finding
+}
+
+func NewLookup(a Baseline) *Lookup {
+	if a.Result == nil {
+		return nil
+	}
+	h := &Lookup{Baseline: a, of: map[string]*gate.Finding{}}
+	for i := range a.Result.Findings {
+		f := &a.Result.Findings[i]
+		h.of[findingKey(f.Play, f.Fingerprint)] = f
+	}
+	return h
+}
+
+func findingKey(p compare.Play, fingerprint string) string {
+	return p.Scenario + "\x00" + p.Host + "\x00" + fingerprint
+}
+
+// standing is nil for what nobody has looked at.
+func (h *Lookup) Standing(p compare.Play, f *verdict.Finding) *Status {
+	if h == nil {
+		return nil
+	}
+	found := h.of[findingKey(p, f.Fingerprint)]
+	if found == nil {
+		return nil
+	}
+	s := h.look(found)
+	return &s
+}
+
+// newFirst puts what is new before what is known: a page leads with it.
+func (h *Lookup) NewFirst(p compare.Play, all []verdict.Finding) []verdict.Finding {
+	var fresh, rest []verdict.Finding
+	for i := range all {
+		if s := h.Standing(p, &all[i]); s != nil && s.Word == FateLooks[gate.New].Word {
+			fresh = append(fresh, all[i])
+		} else {
+			rest = append(rest, all[i])
+		}
+	}
+	return append(model.GravestFirst(fresh), model.GravestFirst(rest)...)
+}
+
+func (h *Lookup) look(f *gate.Finding) Status {
+	s := FateLooks[f.Fate]
+	switch f.Fate {
+	case gate.New, gate.Warning:
+		s.Text = h.newText()
+	case gate.Listed:
+		s.Text = fmt.Sprintf("listed in %s until %s: %s", h.List, f.Entry.Expires.Format(time.DateOnly), f.Entry.Reason)
+	case gate.InBase:
+		s.Text = fmt.Sprintf("the base has it too, in %s runs", f.Base)
+	}
+	if f.Note != "" && s.Text != "" {
+		s.Text += "; " + f.Note
+	}
+	return s
+}
+
+// newText says where a new finding is missing.
+func (h *Lookup) newText() string {
+	switch {
+	case h.List != "" && h.Result.Compared != nil:
+		return "neither in " + h.List + " nor in the base"
+	case h.List != "":
+		return "not in " + h.List
+	}
+	return "not in the base"
+}
+
+// counts are the numbers of the verdict bar: of a play, or of all. New, known
+// and fixed are always there, the others where they are not zero.
+func (h *Lookup) Counts(p *compare.Play) []Count {
+	n := map[string]int{}
+	for i := range h.Result.Findings {
+		if f := &h.Result.Findings[i]; p == nil || f.Play == *p {
+			n[FateLooks[f.Fate].Word]++
+		}
+	}
+	for _, e := range h.badEntries(p) {
+		n[entryLooks[e.State].Word]++
+	}
+	var out []Count
+	for _, look := range []Status{
+		FateLooks[gate.New], FateLooks[gate.Warning], FateLooks[gate.Listed], FateLooks[gate.Fixed], entryLooks[known.Stale], entryLooks[known.Expired],
+	} {
+		c := Count{N: n[look.Word], Word: look.Word, Class: look.Class, Glyph: look.Glyph}
+		always := slices.Contains([]string{"new", "known", "fixed"}, look.Word)
+		if c.N == 0 {
+			c.Class = "none"
+		}
+		if c.N > 0 || always {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (h *Lookup) badEntries(p *compare.Play) []known.Checked {
+	return slices.DeleteFunc(h.Result.Bad(), func(e known.Checked) bool {
+		return p != nil && (e.Scenario != p.Scenario || e.Host != "" && e.Host != p.Host)
+	})
+}
+
+// entries are those of the list that are wrong.
+func (h *Lookup) Entries(p *compare.Play) (out []EntryView, more int) {
+	bad, more := words.FirstOf(h.badEntries(p), entriesMost)
+	for _, e := range bad {
+		v := EntryView{Status: entryLooks[e.State], Finding: e.Finding(), Reason: e.Reason}
+		v.Text = fmt.Sprintf("%s:%d: %s", h.List, e.Line, e.Text())
+		out = append(out, v)
+	}
+	return out, more
+}
+
+const entriesMost = 100
+
+// answerView is what a page says of all its runs together, held against a list
+// and a base.
+type AnswerView struct {
+	Outcome, Glyph, Class string
+	Reason                string `max:"500"`
+	Source                string `max:"300"`
+	Counts                []Count
+	Entries               []EntryView
+	More                  int
+	Missing               []string `max:"300"`
+}
+
+var answerClass = map[gate.Outcome]string{gate.Pass: "clean", gate.Fail: "leak", gate.HostFailed: "leak", gate.Inconclusive: "inconclusive"}
+
+func (h *Lookup) View() *AnswerView {
+	r := h.Result
+	v := &AnswerView{Counts: h.Counts(nil), Source: h.Source()}
+	if h.Answer {
+		v.Outcome, v.Glyph, v.Class, v.Reason = string(r.Outcome), gateGlyph[r.Outcome], answerClass[r.Outcome], r.Reason
+	}
+	v.Entries, v.More = h.Entries(nil)
+	v.Missing, _ = words.FirstOf(slices.Clone(r.Missing), entriesMost)
+	return v
+}
+
+// source says what the runs are held against.
+func (h *Lookup) Source() string {
+	list, base := "", ""
+	if h.List != "" {
+		list = fmt.Sprintf("%s (%d listed)", h.List, len(h.Result.Entries))
+	}
+	if c := h.Result.Compared; c != nil {
+		base = fmt.Sprintf("%s of the base%s", words.Plural(c.Base, "run"), otherHost(c.Renamed))
+	}
+	if list != "" && base != "" {
+		return list + " and " + base
+	}
+	return cmp.Or(list, base)
+}

@@ -1,0 +1,228 @@
+package baseline
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/terminal"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// fewMeasures is how many rows of measures are shown without Verbose, when
+// nothing has changed: more than that is a wall of ~.
+const fewMeasures = 21
+
+// Comparison writes two sets of runs beside each other. The error is w's.
+func Comparison(w io.Writer, r *compare.Result, o terminal.Options) error {
+	var buf bytes.Buffer
+	p := terminal.NewPrinter(&buf, o)
+	p.Item(0, "", 0, "", 0, fmt.Sprintf("%s before, %s now%s", words.Plural(r.Base, "run"), words.Plural(r.Head, "run"), renamedText(r.Renamed)), terminal.Strong)
+	comparedFindings(p, r.Findings)
+	p.Blank()
+	comparedNumbers(p, r)
+	p.Blank()
+	p.Item(0, "", 0, "", 0, comparisonLine(r), terminal.Strong)
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+func renamedText(r *compare.Renamed) string {
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (host %s before, %s now)", r.From, r.To)
+}
+
+var stateLook = map[compare.State]terminal.Style{compare.New: terminal.Bad | terminal.Strong, compare.Fixed: terminal.Good, compare.Undecided: terminal.Warn, compare.NotRun: terminal.Warn}
+
+func comparedFindings(p *terminal.Printer, all []compare.Finding) {
+	if len(all) == 0 {
+		return
+	}
+	p.Blank()
+	for i := range all {
+		f := &all[i]
+		p.Item(0, terminal.Pad(string(f.State), 10), stateLook[f.State], fmt.Sprintf("%s on %s: %s %s  ", f.Scenario, f.Host, f.Law, f.Kind), terminal.Strong,
+			fmt.Sprintf("%s: was in %s runs, now in %s", f.Fingerprint, f.Base, f.Head), 0)
+		p.Field(10, 0, "", f.Title+warningText(f))
+		p.Styled(10, 0, "", f.Note, terminal.Warn)
+	}
+}
+
+func warningText(f *compare.Finding) string {
+	if model.IsError(&f.Finding) {
+		return ""
+	}
+	return " (a warning)"
+}
+
+// comparedNumbers are the counts that differ and the measures.
+func comparedNumbers(p *terminal.Printer, r *compare.Result) {
+	if len(r.Counts) > 0 {
+		rows := [][]string{{"counts", "before", "now", "change"}}
+		for _, c := range r.Counts {
+			rows = append(rows, []string{PlayText(c.Play) + ": " + c.Name, RangeText(c.Base), RangeText(c.Head), Signed(c.Delta())})
+		}
+		p.Table(rows)
+	}
+	measures(p, r)
+	for _, note := range r.Notes {
+		p.Item(2, "note: ", terminal.Dim, "", 0, note, 0)
+	}
+}
+
+func measures(p *terminal.Printer, r *compare.Result) {
+	if len(r.Measures) == 0 {
+		return
+	}
+	if r.Tests == 0 {
+		p.Item(2, "", 0, "times and sizes: ", terminal.Dim, "not tested: "+NeedText(r), 0)
+		if !p.Verbose {
+			return
+		}
+	}
+	rows := [][]string{{"times and sizes", "before", "now", "change", ""}}
+	quiet := 0
+	for i := range r.Measures {
+		m := &r.Measures[i]
+		if m.Change == compare.Same && !p.Verbose && len(r.Measures) > fewMeasures {
+			quiet++
+			continue
+		}
+		rows = append(rows, MeasureRow(m))
+	}
+	if len(rows) > 1 {
+		p.Table(rows)
+	}
+	if quiet > 0 {
+		p.Item(2, "", 0, "", 0, fmt.Sprintf("%s more: no change shown (-v lists them)", strconv.Itoa(quiet)), terminal.Dim)
+	}
+	if r.Tests > 0 {
+		p.Item(2, "", 0, "", 0, fmt.Sprintf("medians; Mann-Whitney U, corrected for %s (Holm); a change counts from the tolerance on; ~ is no change shown%s",
+			words.Plural(r.Tests, "test"), shortText(r)), terminal.Dim)
+	}
+}
+
+// needText is what is missing for a test, and how to get it.
+func NeedText(r *compare.Result) string {
+	base, head := r.Measures[0].Base, r.Measures[0].Head
+	text := fmt.Sprintf("need at least %d runs on each side, have %d and %d", compare.LeastRuns, len(base), len(head))
+	if r.Need > compare.LeastRuns {
+		text += fmt.Sprintf("; to show anything among %s, %d", words.Plural(len(r.Measures), "measure"), r.Need)
+	}
+	return fmt.Sprintf("%s (leakbench run --repeat %d makes them)", text, r.Need)
+}
+
+// shortText warns of a comparison that can't show anything.
+func shortText(r *compare.Result) string {
+	for i := range r.Measures {
+		m := &r.Measures[i]
+		if m.Change != compare.Untested && min(len(m.Base), len(m.Head)) < r.Need {
+			return fmt.Sprintf(". With so many tests, a change can be shown only from %d runs on each side", r.Need)
+		}
+	}
+	return ""
+}
+
+func MeasureRow(m *compare.Measure) []string {
+	base, head := m.Medians()
+	row := []string{PlayText(m.Play) + ": " + m.Name, valueText(base, m.Unit), valueText(head, m.Unit), "~", ""}
+	switch {
+	case m.Change == compare.Untested:
+		row[3], row[4] = "?", fmt.Sprintf("need at least %d runs, have %d and %d", compare.LeastRuns, len(m.Base), len(m.Head))
+	case m.Change == compare.Same && m.Within:
+		row[4] = fmt.Sprintf("%s is within the tolerance", deltaText(m.Delta))
+	case m.Change == compare.Same:
+		row[4] = fmt.Sprintf("p=%.3f n=%d+%d", m.Holm, len(m.Base), len(m.Head))
+	default:
+		row[3] = deltaText(m.Delta)
+		row[4] = fmt.Sprintf("%s (p=%.3f n=%d+%d, greater in %.0f%% of pairs)", m.Change, m.Holm, len(m.Base), len(m.Head), 100*m.Effect)
+	}
+	return row
+}
+
+func PlayText(p compare.Play) string { return p.Scenario + " on " + p.Host }
+
+func valueText(v float64, unit compare.Unit) string {
+	switch unit {
+	case compare.Nanoseconds:
+		return words.Span(int64(v))
+	case compare.Bytes:
+		return words.Size(int64(v))
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+func deltaText(d float64) string {
+	if math.IsInf(d, 0) {
+		return "from 0"
+	}
+	return fmt.Sprintf("%+.0f%%", 100*d)
+}
+
+func RangeText(r compare.Range) string {
+	if r.Least == r.Most {
+		return strconv.Itoa(r.Least)
+	}
+	return fmt.Sprintf("%d to %d", r.Least, r.Most)
+}
+
+func Signed(n int) string {
+	if n == 0 {
+		return "varies"
+	}
+	return fmt.Sprintf("%+d", n)
+}
+
+// comparisonLine is a comparison in one line.
+func comparisonLine(r *compare.Result) string {
+	count := map[compare.State]int{}
+	for _, f := range r.Findings {
+		count[f.State]++
+	}
+	changes := map[compare.Change]int{}
+	for _, m := range r.Measures {
+		changes[m.Change]++
+	}
+	var parts []string
+	for _, s := range []compare.State{compare.New, compare.Known, compare.Fixed, compare.Undecided, compare.NotRun} {
+		if s == compare.New || count[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
+		}
+	}
+	if n := changes[compare.Worse]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d grown", n))
+	}
+	if n := changes[compare.Better]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d shrunk", n))
+	}
+	return "findings: " + strings.Join(parts, ", ")
+}
+
+// Repeats writes how often each play leaked. The error is w's.
+func Repeats(w io.Writer, all []compare.Repeat, o terminal.Options) error {
+	var buf bytes.Buffer
+	p := terminal.NewPrinter(&buf, o)
+	p.Blank()
+	for i := range all {
+		r := &all[i]
+		mark, look := "  ", terminal.Style(0)
+		if r.Flaky() {
+			mark, look = "~ ", terminal.Warn
+		}
+		p.Item(0, mark, look, PlayText(r.Play)+": ", terminal.Strong, gate.Rates(r), 0)
+		for k := range r.Findings {
+			f := &r.Findings[k]
+			p.Item(4, "", 0, fmt.Sprintf("%s %s %s  ", f.Law, f.Kind, f.Fingerprint), 0, fmt.Sprintf("in %s (%s)", f.Rate.Seen, gate.Percent(f.Rate)), 0)
+		}
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
+}

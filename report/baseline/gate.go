@@ -1,0 +1,223 @@
+package baseline
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/judge/known"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/terminal"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// GateOptions say where things are, for the lines that tell what to do next.
+type GateOptions struct {
+	Text  terminal.Options
+	Known string // the file of known findings
+	Exit  int
+}
+
+var gateStyle = map[gate.Outcome]terminal.Style{gate.Pass: terminal.Good, gate.Fail: terminal.Bad, gate.HostFailed: terminal.Bad, gate.Inconclusive: terminal.Warn}
+
+var gateGlyph = map[gate.Outcome]string{gate.Pass: "✓", gate.Fail: "✗", gate.HostFailed: "✗", gate.Inconclusive: "?"}
+
+// Gate writes what a gate says for a terminal or a CI log: what has to be done
+// first, the answer in the last line. The error is w's.
+func Gate(w io.Writer, r *gate.Result, o GateOptions) error {
+	var buf bytes.Buffer
+	p := terminal.NewPrinter(&buf, o.Text)
+	for _, f := range r.Failing() {
+		failingFinding(p, &f, o)
+		p.Blank()
+	}
+	badEntries(p, r, o)
+	unsure(p, r)
+	gateMeasures(p, r)
+	rest(p, r, o)
+	p.Item(0, gateGlyph[r.Outcome]+" ", gateStyle[r.Outcome]|terminal.Strong, "gate: "+string(r.Outcome)+": ", gateStyle[r.Outcome]|terminal.Strong,
+		fmt.Sprintf("%s. %s, %s%s; exit %d", r.Reason, words.Plural(r.Plays, "scenario"), words.Plural(len(r.Runs), "run"), RetriedText(r.Retried), o.Exit), terminal.Strong)
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+func RetriedText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %d tried again)", n)
+}
+
+const gateColumn = 10 // where the texts of a gate begin, less 1
+
+func failingFinding(p *terminal.Printer, f *gate.Finding, o GateOptions) {
+	p.Item(0, terminal.Pad(strings.ToUpper(string(f.Fate)), gateColumn), terminal.Bad|terminal.Strong, fmt.Sprintf("%s on %s: %s %s  ", f.Scenario, f.Host, f.Law, f.Kind), terminal.Strong, f.Title+"  "+f.Fingerprint, terminal.Strong)
+	v := &f.Finding.Finding
+	p.Field(2, gateColumn-1, "expected", v.Expected)
+	p.Field(2, gateColumn-1, "found", v.Found)
+	head, more := words.FirstOf(v.Values, terminal.TextValues)
+	for i, value := range head {
+		name := ""
+		if i == 0 {
+			name = "values"
+		}
+		p.Field(2, gateColumn-1, name, value)
+	}
+	if more > 0 {
+		p.Field(2, gateColumn-1, "", fmt.Sprintf("and %d more", more))
+	}
+	p.Field(2, gateColumn-1, "why", v.Why)
+	p.Field(2, gateColumn-1, "fix", v.Fix)
+	p.Field(2, gateColumn-1, "seen", SeenText(f))
+	if f.Run != nil {
+		p.Field(2, gateColumn-1, "report", f.Run.Page)
+		if f.Run.Run != nil && len(f.Run.Run.Header.Command) > 0 {
+			p.Field(2, gateColumn-1, "again", words.Shell(f.Run.Run.Header.Command))
+		}
+	}
+	p.Field(2, gateColumn-1, "or", "accept it for now: "+words.Shell(AcceptCommand(f, o)))
+}
+
+// seenText says how often a finding was seen, where that is not plain.
+func SeenText(f *gate.Finding) string {
+	text := ""
+	if f.Head.Of > 1 {
+		text = fmt.Sprintf("in %s runs", f.Head)
+	}
+	if f.Note == "" {
+		return text
+	}
+	if text != "" {
+		text += "; "
+	}
+	return text + f.Note
+}
+
+func AcceptCommand(f *gate.Finding, o GateOptions) []string {
+	words := []string{"leakbench", "known", "update"}
+	if o.Known != "" && o.Known != known.File {
+		words = append(words, "--known", o.Known)
+	}
+	return append(words, "--only", f.Name(), "--reason", "WHY")
+}
+
+func badEntries(p *terminal.Printer, r *gate.Result, o GateOptions) {
+	bad, stale := r.Bad(), false
+	for i := range bad {
+		e := &bad[i]
+		p.Item(0, terminal.Pad(Upper(e.State), gateColumn), terminal.Warn|terminal.Strong, fmt.Sprintf("%s:%d:%d: ", o.Known, e.Line, e.Column), terminal.Strong, e.Finding()+": "+e.Text(), 0)
+		p.Field(2, gateColumn-1, "reason", e.Reason)
+		stale = stale || e.State == known.Stale
+	}
+	if stale {
+		p.Field(2, gateColumn-1, "fix", "leakbench known prune takes them out. A finding that not every run shows: sometimes: true")
+	}
+	if len(bad) > 0 {
+		p.Blank()
+	}
+}
+
+func Upper(s known.State) string {
+	return map[known.State]string{known.Stale: "STALE", known.Expired: "EXPIRED"}[s]
+}
+
+// unsureText is what can be said of a run that is no pass for its doubts.
+func unsureText(j *verdict.Judged) string {
+	if j.Verdict.Outcome == verdict.Inconclusive {
+		return "nothing can be said of this run"
+	}
+	return "what it has found may not be all"
+}
+
+func unsure(p *terminal.Printer, r *gate.Result) {
+	for _, j := range r.Unsure {
+		scenario, host := model.PlayOf(j)
+		p.Item(0, terminal.Pad("UNSURE", gateColumn), terminal.Warn|terminal.Strong, scenario+" on "+host+": ", terminal.Strong, unsureText(j), 0)
+		doubts, more := words.FirstOf(j.Verdict.Doubts, terminal.TextDoubts)
+		for _, d := range doubts {
+			p.Field(2, gateColumn-1, "doubt", d.Text)
+		}
+		if more > 0 {
+			p.Field(2, gateColumn-1, "", fmt.Sprintf("and %d more", more))
+		}
+		p.Field(2, gateColumn-1, "report", j.Page)
+		p.Blank()
+	}
+	for _, m := range r.Missing {
+		p.Item(0, terminal.Pad("MISSING", gateColumn), terminal.Warn|terminal.Strong, "", 0, m, 0)
+	}
+	if len(r.Missing) > 0 {
+		p.Blank()
+	}
+}
+
+func gateMeasures(p *terminal.Printer, r *gate.Result) {
+	c := r.Compared
+	if c == nil {
+		return
+	}
+	if len(c.Counts) > 0 || len(c.Measures) > 0 || len(c.Notes) > 0 {
+		p.Item(0, "", 0, "", 0, fmt.Sprintf("beside the baseline (%s there%s):", words.Plural(c.Base, "run"), otherHost(c.Renamed)), terminal.Strong)
+		comparedNumbers(p, c)
+		if len(r.Slower()) > 0 && r.Measures == gate.MeasuresWarn {
+			p.Item(2, "", 0, "", 0, "what has grown is told and fails nothing (--measures warn)", terminal.Dim)
+		}
+		p.Blank()
+	}
+}
+
+// rest is what asks for nothing.
+func rest(p *terminal.Printer, r *gate.Result, o GateOptions) {
+	any := false
+	line := func(mark string, look terminal.Style, play compare.Play, head, text string) {
+		any = true
+		p.Item(0, terminal.Pad(mark, gateColumn), look, PlayText(play)+head, 0, text, 0)
+	}
+	for _, f := range r.Flakes {
+		line("flaky", terminal.Warn, f.Play, ": ", f.Text)
+	}
+	for i := range r.Strange {
+		any = true
+		e := &r.Strange[i]
+		p.Item(0, terminal.Pad("unused", gateColumn), terminal.Warn, fmt.Sprintf("%s:%d:%d: ", o.Known, e.Line, e.Column), 0, StrangeText(e), 0)
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		text := f.Title
+		switch f.Fate {
+		case gate.New, gate.Unlisted:
+			continue
+		case gate.Listed:
+			text += fmt.Sprintf(" (%s; until %s)", f.Entry.Reason, f.Entry.Expires.Format(time.DateOnly))
+		case gate.Fixed, gate.InBase:
+			if f.Note != "" {
+				text += " (" + f.Note + ")"
+			}
+		}
+		line(FateWord[f.Fate], fateLook[f.Fate], f.Play, fmt.Sprintf(": %s %s  ", f.Law, f.Kind), text)
+	}
+	if any {
+		p.Blank()
+	}
+}
+
+// strangeText says why an entry is neither found nor stale.
+func StrangeText(e *known.Checked) string {
+	return fmt.Sprintf("%s: no scenario %q was played, and none has that name; leakbench list scenarios has those there are", e.Finding(), e.Scenario)
+}
+
+var FateWord = map[gate.Fate]string{gate.Warning: "warning", gate.Listed: "listed", gate.InBase: "known", gate.Fixed: "fixed"}
+
+var fateLook = map[gate.Fate]terminal.Style{gate.Warning: terminal.Warn, gate.Listed: terminal.Dim, gate.InBase: terminal.Dim, gate.Fixed: terminal.Good}
+
+func otherHost(r *compare.Renamed) string {
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf(", of host %s", r.From)
+}

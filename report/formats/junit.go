@@ -1,0 +1,201 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// The elements that every reader of JUnit XML knows. Each case says its state
+// in a property besides: a failure of type "flaky" was broken in some of the
+// repeats only, an error of type "inconclusive" could not be decided.
+type JunitSuites struct {
+	XMLName  xml.Name     `xml:"testsuites"`
+	Name     string       `xml:"name,attr"`
+	Tests    int          `xml:"tests,attr"`
+	Failures int          `xml:"failures,attr"`
+	Errors   int          `xml:"errors,attr"`
+	Skipped  int          `xml:"skipped,attr"`
+	Time     string       `xml:"time,attr"`
+	Suites   []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name       string          `xml:"name,attr"`
+	Tests      int             `xml:"tests,attr"`
+	Failures   int             `xml:"failures,attr"`
+	Errors     int             `xml:"errors,attr"`
+	Skipped    int             `xml:"skipped,attr"`
+	Time       string          `xml:"time,attr"`
+	Timestamp  string          `xml:"timestamp,attr,omitempty"`
+	Properties []junitProperty `xml:"properties>property"`
+	Cases      []junitCase     `xml:"testcase"`
+}
+
+type junitCase struct {
+	Name       string          `xml:"name,attr"`
+	Class      string          `xml:"classname,attr"`
+	Time       string          `xml:"time,attr"`
+	Properties []junitProperty `xml:"properties>property"`
+	Failure    *junitProblem   `xml:"failure"`
+	Error      *junitProblem   `xml:"error"`
+	Skipped    *junitProblem   `xml:"skipped"`
+	Out        string          `xml:"system-out,omitempty"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+type junitProblem struct {
+	Type    string `xml:"type,attr,omitempty"`
+	Message string `xml:"message,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+func JUnit(b *bytes.Buffer, runs []verdict.Judged) error {
+	all := JunitSuites{Name: "leakbench"}
+	var took int64
+	for _, g := range model.ByPlay(runs) {
+		s := newSuite(g)
+		all.Tests, all.Failures, all.Errors, all.Skipped = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors, all.Skipped+s.Skipped
+		took += playLasted(g)
+		all.Suites = append(all.Suites, s)
+	}
+	all.Time = junitTime(took)
+	b.WriteString(xml.Header)
+	data, err := xml.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	b.Write(bytes.ReplaceAll(data, []byte("##"), []byte("#&#35;"))) // "##[" is a command to some CI runners
+	b.WriteByte('\n')
+	return nil
+}
+
+func playLasted(g *model.Repeats) (ns int64) {
+	for _, j := range g.Runs {
+		ns += model.Lasted(j)
+	}
+	return ns
+}
+
+func junitTime(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', 3, 64) }
+
+func newSuite(g *model.Repeats) junitSuite {
+	s := junitSuite{Name: words.Clean(g.Scenario+" on "+g.Host, 2*words.MaxName), Time: junitTime(playLasted(g))}
+	if run := g.Runs[0].Run; run != nil {
+		if !run.Header.Started.IsZero() {
+			s.Timestamp = run.Header.Started.UTC().Format("2006-01-02T15:04:05")
+		}
+		s.Properties = []junitProperty{
+			{"seed", strconv.FormatUint(run.Header.Seed, 10)},
+			{"again", words.Clean(words.Shell(run.Header.Command), words.MaxText)},
+			{"runs", strconv.Itoa(len(g.Runs))},
+		}
+	}
+	class := "leakbench." + junitName(g.Host) + "." + junitName(g.Scenario)
+	s.Cases = append(s.Cases, decided(g, class))
+	for _, id := range lawIDs(g) {
+		s.Cases = append(s.Cases, lawOver(g, id).junit(class, len(g.Runs)))
+	}
+	for i := range s.Cases {
+		s.Tests++
+		switch c := &s.Cases[i]; {
+		case c.Failure != nil:
+			s.Failures++
+		case c.Error != nil:
+			s.Errors++
+		case c.Skipped != nil:
+			s.Skipped++
+		}
+	}
+	return s
+}
+
+// junitName keeps a name from adding a level to a class name.
+func junitName(s string) string { return strings.ReplaceAll(words.Clean(s, words.MaxName), ".", "_") }
+
+// decided is the case that fails where a run could not be decided.
+func decided(g *model.Repeats, class string) junitCase {
+	c := junitCase{Name: "could be decided", Class: class, Time: junitTime(playLasted(g)), Properties: junitState("decided")}
+	var text strings.Builder
+	n, first := 0, ""
+	for _, j := range g.Runs {
+		for _, d := range j.Verdict.Doubts {
+			if first == "" {
+				first = d.Text
+			}
+			if n++; n <= model.DoubtsOf {
+				fmt.Fprintf(&text, "%s: %s\n", words.Clean(d.Code, words.MaxName), words.Clean(d.Text, words.MaxText))
+			}
+		}
+	}
+	switch {
+	case inconclusive(g) > 0:
+		c.Properties = junitState("inconclusive")
+		c.Error = &junitProblem{Type: "inconclusive", Message: words.Clean(fmt.Sprintf("%d of %s could not be decided: %s", inconclusive(g), words.Plural(len(g.Runs), "run"), first), words.MaxText), Text: text.String()}
+	default:
+		c.Out = text.String()
+	}
+	return c
+}
+
+func inconclusive(g *model.Repeats) (n int) {
+	for _, j := range g.Runs {
+		if j.Verdict.Outcome == verdict.Inconclusive {
+			n++
+		}
+	}
+	return n
+}
+
+func junitState(state string) []junitProperty { return []junitProperty{{"state", state}} }
+
+func (s lawState) junit(class string, runs int) junitCase {
+	c := junitCase{Name: words.Clean(s.id+" "+s.name, words.MaxName), Class: class, Time: "0.000", Properties: junitState(s.state)}
+	text := words.CleanLines(s.told(), 4*words.MaxText)
+	message := words.Clean(s.result.Found, words.MaxText)
+	if len(s.findings) > 0 {
+		message = words.Clean(gravestOf(s.findings).Title, words.MaxText)
+	}
+	switch s.state {
+	case stateBroken:
+		c.Failure = &junitProblem{Type: words.Clean(kindsOf(s.findings), words.MaxName), Message: message, Text: text}
+	case stateFlaky:
+		c.Failure = &junitProblem{Type: stateFlaky, Message: fmt.Sprintf("broken in %d of %s: %s", s.broken, words.Plural(runs, "run"), message), Text: text}
+	case stateNotJudged:
+		c.Skipped = &junitProblem{Message: words.Clean(s.result.Reason, words.MaxText)}
+	case stateWarning:
+		c.Out = "warning: " + message + "\n" + text
+	}
+	return c
+}
+
+func gravestOf(findings []*verdict.Finding) *verdict.Finding {
+	list := make([]verdict.Finding, len(findings))
+	for i, f := range findings {
+		list[i] = *f
+	}
+	return model.Gravest(list)
+}
+
+// kindsOf are the kinds of findings, each once.
+func kindsOf(findings []*verdict.Finding) string {
+	var out []string
+	seen := map[string]bool{}
+	for _, f := range findings {
+		if !seen[f.Kind] {
+			seen[f.Kind] = true
+			out = append(out, f.Kind)
+		}
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,205 @@
+package formats
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/judge/known"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// More is what several runs say together. What is nil is left out.
+type More struct {
+	Gate    *gate.Result
+	Compare *compare.Result
+	Repeats []compare.Repeat
+	Replay  *baseline.Replayed
+}
+
+// jsonAll is every object that JSON and JSONWith write: docs/report.schema.json.
+type JsonAll struct {
+	jsonReport
+	Gate    *jsonGate          `json:"gate,omitempty" jsonschema:"what leakbench gate or merge answers"`
+	Compare *jsonCompare       `json:"compare,omitempty" jsonschema:"leakbench compare, and a gate with a baseline: the runs beside earlier ones"`
+	Repeats []jsonRepeat       `json:"repeats,omitempty" jsonschema:"leakbench run --repeat: how often each play leaked"`
+	Replay  *baseline.Replayed `json:"replay,omitempty" jsonschema:"leakbench replay: whether the run ended alike"`
+}
+
+// JSONWith is JSON with more in the object.
+func JSONWith(w io.Writer, runs []verdict.Judged, exit Exit, more More) error {
+	out := JsonAll{jsonReport: jsonReport{Outcome: model.Worst(runs), Exit: exit, Runs: []jsonRun{}}, Replay: more.Replay}
+	for i := range runs {
+		out.Runs = append(out.Runs, toJSON(&runs[i]))
+	}
+	if more.Gate != nil {
+		out.Gate, more.Compare = toJSONGate(more.Gate), more.Gate.Compared
+	}
+	if more.Compare != nil {
+		out.Compare = toJSONCompare(more.Compare)
+	}
+	for i := range more.Repeats {
+		out.Repeats = append(out.Repeats, toJSONRepeat(&more.Repeats[i]))
+	}
+	return WriteJSON(w, "report", out)
+}
+
+type jsonGate struct {
+	Outcome  gate.Outcome   `json:"outcome" jsonschema:"pass, fail, inconclusive or host-failed"`
+	Reason   string         `json:"reason"`
+	Findings []jsonJudgment `json:"findings"`
+	Known    []jsonEntry    `json:"known" jsonschema:"the list of known findings, held against the runs"`
+	Flaky    []jsonFlake    `json:"flaky" jsonschema:"plays whose tries or repeats do not agree"`
+	Missing  []string       `json:"missing" jsonschema:"what should have been run and was not"`
+	Retried  int            `json:"retried" jsonschema:"tries that were made again, and count no more"`
+}
+
+type jsonJudgment struct {
+	State       string          `json:"state" jsonschema:"of a gate: new, unlisted, warning, listed, in the baseline or fixed; of a comparison: new, known, fixed, not run or undecided"`
+	Scenario    string          `json:"scenario"`
+	Host        string          `json:"host"`
+	Law         string          `json:"law"`
+	Kind        string          `json:"kind"`
+	Severity    record.Severity `json:"severity"`
+	Fingerprint string          `json:"fingerprint"`
+	Title       string          `json:"title"`
+	Base        compare.Seen    `json:"base" jsonschema:"in how many of the earlier runs"`
+	Head        compare.Seen    `json:"head" jsonschema:"in how many of the runs"`
+	Note        string          `json:"note,omitempty"`
+	Listed      string          `json:"listed,omitempty" jsonschema:"the line of the list that has it: line 5"`
+}
+
+type jsonEntry struct {
+	State   known.State `json:"state" jsonschema:"found, stale, expired, undecided, not run or not seen"`
+	Finding string      `json:"finding"`
+	Host    string      `json:"host,omitempty"`
+	Reason  string      `json:"reason"`
+	Expires string      `json:"expires" jsonschema:"the last day it is good for: 2030-01-31"`
+	Line    int         `json:"line"`
+	In      int         `json:"in" jsonschema:"how many runs showed it"`
+}
+
+type jsonFlake struct {
+	compare.Play
+	Text string `json:"text"`
+}
+
+func toJSONGate(r *gate.Result) *jsonGate {
+	out := &jsonGate{
+		Outcome: r.Outcome, Reason: r.Reason, Missing: words.List(r.Missing), Retried: r.Retried,
+		Findings: []jsonJudgment{}, Known: toJSONEntries(r.Entries), Flaky: []jsonFlake{},
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		j := toJSONJudgment(string(f.Fate), &f.Finding)
+		if f.Entry != nil {
+			j.Listed = fmt.Sprintf("line %d", f.Entry.Line)
+		}
+		out.Findings = append(out.Findings, j)
+	}
+	for _, f := range r.Flakes {
+		out.Flaky = append(out.Flaky, jsonFlake{f.Play, f.Text})
+	}
+	return out
+}
+
+func toJSONEntries(all []known.Checked) []jsonEntry {
+	out := []jsonEntry{}
+	for i := range all {
+		e := &all[i]
+		out = append(out, jsonEntry{e.State, e.Finding(), e.Host, e.Reason, e.Expires.Format(time.DateOnly), e.Line, e.In})
+	}
+	return out
+}
+
+func toJSONJudgment(state string, f *compare.Finding) jsonJudgment {
+	return jsonJudgment{
+		State: state, Scenario: f.Scenario, Host: f.Host, Law: f.Law, Kind: f.Kind, Severity: f.Severity,
+		Fingerprint: f.Fingerprint, Title: f.Title, Base: f.Base, Head: f.Head, Note: f.Note,
+	}
+}
+
+type jsonCompare struct {
+	Base     int            `json:"base" jsonschema:"how many earlier runs"`
+	Head     int            `json:"head" jsonschema:"how many runs"`
+	Findings []jsonJudgment `json:"findings"`
+	Counts   []jsonCount    `json:"counts"`
+	Measures []jsonMeasure  `json:"measures"`
+	Tests    int            `json:"tests" jsonschema:"how many were made, which the p are corrected for"`
+	Need     int            `json:"need" jsonschema:"how many runs a side needs to show anything"`
+	Notes    []string       `json:"notes"`
+}
+
+type jsonCount struct {
+	compare.Play
+	Name  string        `json:"name"`
+	Base  compare.Range `json:"base"`
+	Head  compare.Range `json:"head"`
+	Delta int           `json:"delta"`
+}
+
+type jsonMeasure struct {
+	compare.Play
+	Name   string         `json:"name"`
+	Unit   compare.Unit   `json:"unit"`
+	Base   []float64      `json:"base" jsonschema:"one for each earlier run"`
+	Head   []float64      `json:"head" jsonschema:"one for each run"`
+	Change compare.Change `json:"change" jsonschema:"worse, better, same or untested"`
+	P      float64        `json:"p" jsonschema:"of the Mann-Whitney test, two-sided"`
+	Holm   float64        `json:"p_holm" jsonschema:"p, corrected for all tests together"`
+	Delta  *float64       `json:"delta" jsonschema:"of the medians, 0.25 is a quarter more; null: from 0"`
+	Effect float64        `json:"effect" jsonschema:"Vargha and Delaney's A: of all pairs, in how many the later run is larger"`
+	Within bool           `json:"within_tolerance" jsonschema:"shown to differ, and by no more than the tolerance"`
+}
+
+func toJSONCompare(r *compare.Result) *jsonCompare {
+	out := &jsonCompare{
+		Base: r.Base, Head: r.Head, Tests: r.Tests, Need: r.Need, Notes: words.List(r.Notes),
+		Findings: []jsonJudgment{}, Counts: []jsonCount{}, Measures: []jsonMeasure{},
+	}
+	for i := range r.Findings {
+		out.Findings = append(out.Findings, toJSONJudgment(string(r.Findings[i].State), &r.Findings[i]))
+	}
+	for _, c := range r.Counts {
+		out.Counts = append(out.Counts, jsonCount{c.Play, c.Name, c.Base, c.Head, c.Delta()})
+	}
+	for _, m := range r.Measures {
+		j := jsonMeasure{m.Play, m.Name, m.Unit, words.List(m.Base), words.List(m.Head), m.Change, m.P, m.Holm, &m.Delta, m.Effect, m.Within}
+		if math.IsInf(m.Delta, 0) {
+			j.Delta = nil
+		}
+		out.Measures = append(out.Measures, j)
+	}
+	return out
+}
+
+type jsonRepeat struct {
+	compare.Play
+	Leak         compare.Rate     `json:"leak"`
+	Inconclusive int              `json:"inconclusive"`
+	Flaky        bool             `json:"flaky"`
+	Findings     []jsonRepeatable `json:"findings"`
+}
+
+type jsonRepeatable struct {
+	Law         string       `json:"law"`
+	Kind        string       `json:"kind"`
+	Fingerprint string       `json:"fingerprint"`
+	Rate        compare.Rate `json:"rate"`
+}
+
+func toJSONRepeat(r *compare.Repeat) jsonRepeat {
+	out := jsonRepeat{Play: r.Play, Leak: r.Leak, Inconclusive: r.Inconclusive, Flaky: r.Flaky(), Findings: []jsonRepeatable{}}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		out.Findings = append(out.Findings, jsonRepeatable{f.Law, f.Kind, f.Fingerprint, f.Rate})
+	}
+	return out
+}

@@ -1,0 +1,97 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// metric is a family with its samples, one for each run or finding.
+type metric struct {
+	name, help string
+	samples    []string
+}
+
+func (m *metric) add(value string, labels ...string) {
+	var b strings.Builder
+	for i := 0; i < len(labels); i += 2 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `%s="%s"`, labels[i], promEscapes.Replace(words.Clean(labels[i+1], words.MaxName)))
+	}
+	m.samples = append(m.samples, fmt.Sprintf("%s{%s} %s\n", m.name, b.String(), value))
+}
+
+var promEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "##", `#\\#`)
+
+// prom writes the text format, all as gauges: each run is a series of its own
+// and does not change any more.
+func Prometheus(b *bytes.Buffer, runs []verdict.Judged) error {
+	family := func(name, help string) *metric { return &metric{name: "leakbench_" + name, help: help} }
+	outcome := family("run_outcome", "1 for the outcome of the run, 0 for the others.")
+	law := family("law_broken", "Whether a law was broken: 1 or 0. A law that was not judged has no sample.")
+	found := family("finding_processes", "How many processes or measurements show a finding.")
+	doubts := family("run_doubts", "Reasons why the run may not be called clean.")
+	spawned := family("run_servers_spawned", "Servers that the host launched.")
+	peak := family("run_servers_peak", "The most servers alive at one time.")
+	left := family("run_processes_left", "Processes that outlived the host.")
+	took := family("run_duration_seconds", "How long the run took.")
+	started := family("run_started_timestamp_seconds", "When the run started.")
+	seen := map[string]int{}
+	for i := range runs {
+		v, id := &runs[i].Verdict, promID(&runs[i], seen)
+		for _, o := range []verdict.Outcome{verdict.Clean, verdict.Leak, verdict.Inconclusive} {
+			outcome.add(oneOrZero(v.Outcome == o), append(id, "outcome", string(o))...)
+		}
+		for _, l := range v.Laws {
+			if l.Status != verdict.LawNotJudged {
+				law.add(oneOrZero(l.Status == verdict.LawBroken), append(id, "law", l.Law, "name", l.Name)...)
+			}
+		}
+		for k := range v.Findings {
+			f := &v.Findings[k]
+			found.add(fmt.Sprint(f.Count), append(id, "law", f.Law, "kind", f.Kind, "label", f.Label, "severity", string(f.Severity), "fingerprint", f.Fingerprint)...)
+		}
+		doubts.add(fmt.Sprint(len(v.Doubts)), id...)
+		spawned.add(fmt.Sprint(v.Spawned), id...)
+		peak.add(fmt.Sprint(v.PeakLive), id...)
+		left.add(fmt.Sprint(v.Left), id...)
+		took.add(junitTime(model.Lasted(&runs[i])), id...)
+		if r := runs[i].Run; r != nil && !r.Header.Started.IsZero() {
+			started.add(fmt.Sprintf("%.3f", float64(r.Header.Started.UnixMilli())/1e3), id...)
+		}
+	}
+	for _, m := range []*metric{outcome, law, found, doubts, spawned, peak, left, took, started} {
+		if len(m.samples) > 0 {
+			fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s gauge\n%s", m.name, m.help, m.name, strings.Join(m.samples, ""))
+		}
+	}
+	return nil
+}
+
+func oneOrZero(is bool) string {
+	if is {
+		return "1"
+	}
+	return "0"
+}
+
+// promID are the labels that tell a run from all others: a run that is there
+// twice, or could not be read, gets a number.
+func promID(j *verdict.Judged, seen map[string]int) []string {
+	id := "unread"
+	if j.Run != nil && j.Run.Header.ID != "" {
+		id = words.Clean(j.Run.Header.ID, words.MaxName)
+	}
+	if seen[id]++; seen[id] > 1 {
+		id = fmt.Sprintf("%.60s#%d", id, seen[id])
+	}
+	scenario, host := model.PlayOf(j)
+	labels := []string{"scenario", scenario, "host", host, "run", id}
+	return labels[:len(labels):len(labels)] // append copies
+}

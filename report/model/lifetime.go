@@ -1,0 +1,102 @@
+package model
+
+import (
+	"slices"
+)
+
+// labels are the servers' names in the order of the plan, then of birth.
+func (s *Run) Labels() []string {
+	var out []string
+	add := func(l string) {
+		if !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	born := map[string]bool{}
+	for _, f := range s.Servers {
+		born[f.Label] = true
+	}
+	for _, l := range s.Header.Plan.Labels {
+		if born[l.Label] {
+			add(l.Label)
+		}
+	}
+	for _, f := range s.Servers {
+		if len(out) < maxLabels {
+			add(f.Label)
+		}
+	}
+	return out
+}
+
+// maxLabels bounds the blocks of a timeline: labels come from the scenario,
+// but a file can say anything.
+const maxLabels = 40
+
+// sessionRank orders sessions by the birth of their first server.
+func (s *Run) SessionRank(f *Server) int64 {
+	if s.firstBirth == nil {
+		s.firstBirth = map[string]int64{}
+		for _, o := range s.Servers {
+			key := o.Label + "\x00" + o.Session
+			if _, ok := s.firstBirth[key]; !ok {
+				s.firstBirth[key] = o.Born
+			}
+		}
+	}
+	return s.firstBirth[f.Label+"\x00"+f.Session]
+}
+
+// stretch is a part of a life in one state.
+type Stretch struct {
+	From, To int64
+	State    string // start, work, broken, leave, over
+}
+
+// stretches cut a life into the states it passed through.
+func Stretches(f *Server) []Stretch {
+	leaving := Never
+	for _, t := range []int64{f.EOF, f.Term, f.Bye} {
+		if t >= 0 && (leaving < 0 || t < leaving) {
+			leaving = t
+		}
+	}
+	cuts := []int64{f.Born, f.Until}
+	for _, t := range []int64{f.Established, f.Broken, leaving, f.Overdue} {
+		if t > f.Born && t < f.Until {
+			cuts = append(cuts, t)
+		}
+	}
+	slices.Sort(cuts)
+	since := func(t, begun int64) bool { return begun >= 0 && t >= begun }
+	var out []Stretch
+	for i := 1; i < len(cuts); i++ {
+		from, to, state := cuts[i-1], cuts[i], "start"
+		switch {
+		case since(from, f.Overdue):
+			state = "over"
+		case since(from, leaving):
+			state = "leave"
+		case since(from, f.Broken):
+			state = "broken"
+		case since(from, f.Established):
+			state = "work"
+		}
+		if f.Left && i == len(cuts)-1 {
+			state = "over"
+		}
+		if n := len(out); n > 0 && out[n-1].State == state {
+			out[n-1].To = to
+			continue
+		}
+		out = append(out, Stretch{from, to, state})
+	}
+	return out
+}
+
+func (s *Run) UnreapedUntil(f *Server) int64 {
+	if gone := s.hostGoneFor(f); gone >= 0 {
+		return max(gone, f.Died)
+	}
+	return s.End
+}

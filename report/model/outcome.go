@@ -1,0 +1,87 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// worst is the outcome of all runs together. No run at all is no proof.
+func Worst(runs []verdict.Judged) verdict.Outcome {
+	all := verdict.Clean
+	if len(runs) == 0 {
+		return verdict.Inconclusive
+	}
+	for i := range runs {
+		switch runs[i].Verdict.Outcome {
+		case verdict.Leak:
+			return verdict.Leak
+		case verdict.Clean:
+		default:
+			all = verdict.Inconclusive
+		}
+	}
+	return all
+}
+
+func Headline(runs []verdict.Judged) (headline, title string) {
+	if len(runs) == 1 && runs[0].Run != nil {
+		h := &runs[0].Run.Header
+		return "", fmt.Sprintf("%s: %s on %s", runs[0].Verdict.Outcome, h.Scenario.Name, h.Host.Name)
+	}
+	count := map[verdict.Outcome]int{}
+	for i := range runs {
+		count[runs[i].Verdict.Outcome]++
+	}
+	var parts []string
+	for _, o := range []verdict.Outcome{verdict.Leak, verdict.Inconclusive, verdict.Clean} {
+		if count[o] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[o], o))
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "nothing to judge")
+	}
+	headline = words.Plural(len(runs), "run") + ": " + strings.Join(parts, ", ")
+	return headline, headline
+}
+
+// gravest is the finding that the most processes show, of those that weigh as
+// much as the first.
+func Gravest(findings []verdict.Finding) *verdict.Finding {
+	first := &findings[0]
+	for i := range findings {
+		if f := &findings[i]; f.Severity == findings[0].Severity && f.Count > first.Count {
+			first = f
+		}
+	}
+	return first
+}
+
+// gravestFirst are the findings in the order in which people read them: what the
+// headline says comes first.
+func GravestFirst(findings []verdict.Finding) []verdict.Finding {
+	if len(findings) == 0 {
+		return nil
+	}
+	first := Gravest(findings)
+	out := []verdict.Finding{*first}
+	for i := range findings {
+		if &findings[i] != first {
+			out = append(out, findings[i])
+		}
+	}
+	return out
+}
+
+func IsError(f *verdict.Finding) bool { return f.Severity != record.SeverityWarning }
+
+func Gravity(outcome string) int {
+	return slices.Index([]string{string(verdict.Clean), string(verdict.Inconclusive), string(verdict.Leak)}, outcome)
+}
+
+var OutcomeGlyph = map[verdict.Outcome]string{verdict.Clean: "✓", verdict.Leak: "✗", verdict.Inconclusive: "?"}

@@ -1,0 +1,162 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+func (g *StdinHold) Target() string {
+	for _, d := range g.Process.Descriptors {
+		if d.FD == 0 {
+			return d.Target
+		}
+	}
+	return ""
+}
+
+// grip is what keeps survivors alive: who holds their stdin, and where they
+// wait. Survivors in the same grip are one line with a count.
+type StdinHold struct {
+	Count   int
+	Held    string // "host holds the write end"
+	waits   string // "blocked in read(0)"
+	Process *record.Evidence
+	Holder  *record.Holder
+	suspect bool // somebody does hold it
+}
+
+func StdinHolds(evidence []record.Evidence) []*StdinHold {
+	var out []*StdinHold
+	index := map[string]*StdinHold{}
+	for i := range evidence {
+		e := &evidence[i]
+		held, holder := stdinHeld(e)
+		waits := Waiting(e)
+		key := held + "\x00" + waits
+		g := index[key]
+		if g == nil {
+			g = &StdinHold{Held: held, waits: waits, Process: e, Holder: holder, suspect: holder != nil}
+			index[key] = g
+			out = append(out, g)
+		}
+		g.Count++
+	}
+	slices.SortStableFunc(out, func(a, b *StdinHold) int { return cmp.Compare(b.Count, a.Count) })
+	return out
+}
+
+func stdinHeld(e *record.Evidence) (string, *record.Holder) {
+	if e.State == record.StateZombie {
+		return "a zombie: its parent has not waited for it", nil
+	}
+	for i := range e.Descriptors {
+		d := &e.Descriptors[i]
+		if d.FD != 0 {
+			continue
+		}
+		switch {
+		case len(d.Holders) > 0:
+			h, who := chiefHolder(d.Holders, e.Identity)
+			return fmt.Sprintf("%s %s of its stdin", who, PipeEnd(h.Mode, d.Target)), h
+		case strings.HasPrefix(d.Target, "/"):
+			return "its stdin is " + d.Target, nil
+		case d.Known:
+			return "nobody holds the other end of its stdin", nil
+		}
+		return "who holds its stdin could not be seen", nil
+	}
+	return "its stdin could not be seen", nil
+}
+
+// chiefHolder is the holder to name where there are several: the host if it is
+// one of them, and the process itself only if nobody else is.
+func chiefHolder(all []record.Holder, self record.Identity) (*record.Holder, string) {
+	rank := func(h record.Holder) int {
+		switch {
+		case h.Role == record.RoleHost:
+			return 0
+		case h.Identity != self:
+			return 1
+		}
+		return 2
+	}
+	chief := &all[0]
+	processes := map[record.Identity]bool{}
+	for i := range all {
+		processes[all[i].Identity] = true
+		if rank(all[i]) < rank(*chief) {
+			chief = &all[i]
+		}
+	}
+	who := string(chief.Role)
+	if chief.Identity == self {
+		who = "the server itself"
+	}
+	if more := len(processes) - 1; more > 0 {
+		return chief, fmt.Sprintf("%s and %d more hold", who, more)
+	}
+	return chief, who + " holds"
+}
+
+func PipeEnd(mode, target string) string {
+	switch {
+	case strings.HasPrefix(target, "socket"):
+		return "the peer socket"
+	case mode == "write":
+		return "the write end"
+	case mode == "read":
+		return "the read end"
+	}
+	return "the other end"
+}
+
+func Waiting(e *record.Evidence) string {
+	switch {
+	case e.State == record.StateZombie:
+		return ""
+	case e.Syscall != "":
+		return "waits in " + e.Syscall
+	case e.Wchan != "" && e.Wchan != "0":
+		return "waits in " + e.Wchan
+	case e.State == record.StateRunning:
+		return "is running"
+	}
+	return ""
+}
+
+func StdinHoldLine(g *StdinHold) string {
+	line := fmt.Sprintf("%d × %s", g.Count, g.Held)
+	if g.Holder != nil {
+		line += fmt.Sprintf(" (pid %d fd %d)", g.Holder.PID, g.Holder.FD)
+	}
+	if g.waits != "" {
+		line += "; it " + g.waits
+	}
+	return line
+}
+
+// heldBy says who is at the other end of a descriptor.
+func HeldBy(d *record.Descriptor) string {
+	switch {
+	case len(d.Holders) > 0:
+		var who []string
+		head, more := words.FirstOf(d.Holders, 4)
+		for _, h := range head {
+			who = append(who, fmt.Sprintf("%s pid %d fd %d (%s)", h.Role, h.PID, h.FD, h.Mode))
+		}
+		if more > 0 {
+			who = append(who, fmt.Sprintf("and %d more", more))
+		}
+		return "held by " + strings.Join(who, ", ")
+	case strings.HasPrefix(d.Target, "/") || d.Target == "":
+		return d.Target
+	case d.Known:
+		return "held by nobody"
+	}
+	return "not seen"
+}

@@ -1,0 +1,85 @@
+package model
+
+import (
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+
+	"github.com/leakbench/leakbench/report/words"
+)
+
+func (s *Run) Skipped() (n int) {
+	for _, st := range s.Steps {
+		if st.Skipped {
+			n++
+		}
+	}
+	return n
+}
+
+// checkState says how a checkpoint went.
+func CheckState(c *Checkpoint) string {
+	if c.Quiet {
+		return "in order after " + words.Span(c.To-c.From)
+	}
+	return "not in order within " + words.Span(c.To-c.From)
+}
+
+// asExpected says whether a step ended as its scenario expects.
+func AsExpected(s *Step) bool {
+	switch {
+	case s.open:
+		return false
+	case s.Skipped, s.Expect == record.ExpectAny:
+		return true
+	case s.Expect == record.ExpectFail:
+		return !s.OK
+	}
+	return s.OK
+}
+
+// stepResult says how a step ended.
+func StepResult(s *Step) string {
+	switch {
+	case s.open:
+		return "never ended"
+	case s.Skipped:
+		return "skipped"
+	case s.OK && s.Expect == record.ExpectFail:
+		return "ok, but should fail"
+	case s.OK:
+		return "ok"
+	case s.Expect == record.ExpectFail:
+		return "failed, as it should"
+	case s.Expect == record.ExpectAny:
+		return "failed, which is allowed"
+	}
+	return "failed"
+}
+
+// stepTitle is a step in one line: "open s1 (flaky): failed: ...".
+func StepTitle(s *Step) string {
+	title := StepName(s)
+	if s.Label != "" && s.Session != "" {
+		title += " (" + s.Label + ")"
+	}
+	title += ": " + StepResult(s)
+	if s.Error != "" {
+		title += ": " + s.Error
+	}
+	return title
+}
+
+func StepName(s *Step) string {
+	parts := []string{string(s.Op)}
+	switch {
+	case s.Session != "":
+		parts = append(parts, s.Session)
+	case s.Label != "":
+		parts = append(parts, s.Label)
+	}
+	if s.Detail != "" {
+		parts = append(parts, s.Detail)
+	}
+	return strings.Join(parts, " ")
+}

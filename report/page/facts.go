@@ -1,0 +1,143 @@
+package page
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// facts are the numbers beside the verdict.
+func runFacts(s *model.Run) []fact {
+	v := &s.Verdict
+	return present([]fact{
+		{"Host", strings.TrimSpace(s.Header.Host.Name + " " + hostVersion(s))},
+		{"Servers launched", strconv.Itoa(v.Spawned)},
+		{"Alive at most", strconv.Itoa(v.PeakLive)},
+		{"Left at the end", strconv.Itoa(v.Left)},
+		{"Steps", stepCount(s)},
+		{"Took", words.Span(s.End)},
+		{"Host restarted", restarts(s)},
+		{"Host ended", model.ExitText(s.HostExit)},
+		{"Seed", seed(s)},
+		{"Run ended", ending(s)},
+	})
+}
+
+// restarts is how often the host was started anew, "" for never.
+func restarts(s *model.Run) string {
+	if n := len(s.Hosts) - 1; n > 0 {
+		return words.Plural(n, "time")
+	}
+	return ""
+}
+
+func hostVersion(s *model.Run) string {
+	if s.Hello == nil {
+		return ""
+	}
+	return s.Hello.Version
+}
+
+func seed(s *model.Run) string {
+	if s.Header.Seed == 0 {
+		return ""
+	}
+	return strconv.FormatUint(s.Header.Seed, 10)
+}
+
+// stepCount is "86", or "9, 8 skipped".
+func stepCount(s *model.Run) string {
+	if n := s.Skipped(); n > 0 {
+		return fmt.Sprintf("%d, %d skipped", len(s.Steps), n)
+	}
+	return strconv.Itoa(len(s.Steps))
+}
+
+// ending says how the run itself ended, where that was not as it should.
+func ending(s *model.Run) string {
+	if s.Run == nil {
+		return "not read"
+	}
+	if s.Run.Truncated != "" {
+		return "file is not complete: " + s.Run.Truncated
+	}
+	if n := len(s.Run.Events); n > 0 {
+		if e := s.Run.Events[n-1].End; e != nil && e.Reason != record.EndDone {
+			return strings.TrimSpace(strings.Join([]string{string(e.Reason), e.Signal, e.Error}, " "))
+		}
+	}
+	return ""
+}
+
+func limits(s *model.Run) []fact {
+	l, p := &s.Header.Limits, &s.Header.Host.Profile
+	spawns := func(n int, per string) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%d per %s", n, per)
+	}
+	return present([]fact{
+		{"Settle time", duration(l.Settle)},
+		{"Watched on for", duration(l.Confirm)},
+		{"Quiet must hold", duration(l.Quiet)},
+		{"One close", duration(l.Close)},
+		{"Host's end", duration(l.Stop)},
+		{"Launches", strings.Trim(spawns(l.SpawnsPerSession, "session")+", "+spawns(l.SpawnsPerMinute, "minute"), ", ")},
+		{"Host's own teardown", p.Ladder},
+		{"Host's time scale", p.Scale},
+	})
+}
+
+func machine(s *model.Run) []fact {
+	h := s.Header
+	w, sys := &h.Witness, &h.System
+	host := strings.TrimSpace(h.Host.Name + " " + hostVersion(s))
+	return present([]fact{
+		{"Run", h.ID},
+		{"Started", started(h.Started)},
+		{"Seed", strconv.FormatUint(h.Seed, 10)},
+		{"Host", strings.TrimSpace(host + ", " + string(h.Host.Kind))},
+		{"Host's command", words.Shell(h.Host.Command)},
+		{"About the host", h.Host.About},
+		{"Scenario file", h.Scenario.File},
+		{"Bench", strings.TrimSpace(fmt.Sprintf("leakbench %s %s %s", h.Tool.Version, h.Tool.Commit, h.Tool.Go))},
+		{"Machine", fmt.Sprintf("%s %s, kernel %s, %s, uid %d", sys.OS, sys.Arch, sys.Kernel, words.Plural(sys.CPUs, "CPU"), sys.UID)},
+		{"Ledger", "pids attested by " + w.Ledger},
+		{"Census", "reads " + w.Census + ", " + adopts(w)},
+		{"Kept in", s.Dir},
+	})
+}
+
+func adopts(w *record.Witness) string {
+	text := "orphans do not come home to the keeper"
+	if w.Subreaper {
+		text = "orphans come home to the keeper"
+	}
+	if w.Cgroup != "" {
+		text += ", cgroup " + w.Cgroup
+	}
+	return text
+}
+
+func duration(d record.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return words.Span(int64(d))
+}
+
+// present drops the facts that are not known.
+func present(all []fact) []fact {
+	var out []fact
+	for _, f := range all {
+		if f.Value != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}

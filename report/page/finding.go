@@ -1,0 +1,238 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+const (
+	valuesOf     = 200
+	evidenceOpen = 6
+	evidenceOf   = 60
+	serversOf    = 60
+	unseenOf     = 8
+)
+
+type findingView struct {
+	ID          string
+	Law         string
+	Kind        string `max:"80"`
+	Label       string `max:"80"`
+	Class       string
+	Standing    *baseline.Status // nil where it is held against nothing
+	Severity    string
+	Count       int
+	Fingerprint string `max:"80"`
+	Title       string
+	Expected    string
+	Found       string
+	Values      []string `max:"300"`
+	MoreValues  []string `max:"300"`
+	Why, Fix    string
+	Reports     []string `max:"120"`
+	Checkpoint  string   `max:"80"`
+	Servers     []serverLink
+	Traces      []traceView
+	Timeline    string
+	Index       int // among the findings of the run
+	Open        bool
+	Evidence    []evidenceRow
+	MoreProof   []evidenceRow
+	Proven      string
+	Unseen      []string `max:"200"`
+	Left        string
+}
+
+// serverLink names a server. Row is the id of its lifeline, or "".
+type serverLink struct {
+	Name string `max:"80"`
+	Row  string
+}
+
+type evidenceRow struct {
+	Name    string `max:"80"`
+	PID     int
+	Parent  string `max:"80"`
+	State   string `max:"40"`
+	Waits   string `max:"80"`
+	FDs     [3]string
+	Signals []string `max:"200"`
+	RSS     string
+	Handles string
+	Age     string
+	Args    string `max:"300"`
+}
+
+func newFinding(s *model.Run, f *verdict.Finding, id, prefix string) *findingView {
+	v := &findingView{
+		ID: id, Law: f.Law, Kind: f.Kind, Label: f.Label, Class: "bad", Severity: string(f.Severity), Count: f.Count, Fingerprint: f.Fingerprint,
+		Title: f.Title, Expected: f.Expected, Found: f.Found, Why: f.Why, Fix: f.Fix, Reports: slices.Clone(f.Reports), Checkpoint: f.Checkpoint,
+	}
+	if f.Severity == record.SeverityWarning {
+		v.Class = "warn"
+	}
+	values, cut := words.FirstOf(f.Values, valuesOf)
+	shown, _ := words.FirstOf(values, model.ValuesShown)
+	v.Values, v.MoreValues = slices.Clone(shown), slices.Clone(values[len(shown):])
+	servers, cutServers := words.FirstOf(f.Servers, serversOf)
+	for _, name := range servers {
+		link := serverLink{Name: name}
+		if srv := s.ByID[name]; srv != nil {
+			link.Row = anchor(prefix, srv)
+		}
+		v.Servers = append(v.Servers, link)
+	}
+	v.Traces = traces(s, f)
+	proof, cutProof := words.FirstOf(f.Evidence, evidenceOf)
+	for i := range proof {
+		row := newEvidenceRow(s, &proof[i])
+		if i < evidenceOpen {
+			v.Evidence = append(v.Evidence, row)
+		} else {
+			v.MoreProof = append(v.MoreProof, row)
+		}
+	}
+	v.Timeline = prefix + "timeline"
+	v.Proven = words.Plural(len(f.Evidence), "process")
+	v.Unseen = unseen(f.Evidence)
+	v.Left = leftOut(cut, cutServers, cutProof)
+	return v
+}
+
+// unseen is what could not be read of the processes, each reason once.
+func unseen(evidence []record.Evidence) []string {
+	count := map[string]int{}
+	var reasons []string
+	for i := range evidence {
+		for _, reason := range evidence[i].Unseen {
+			if count[reason]++; count[reason] == 1 {
+				reasons = append(reasons, reason)
+			}
+		}
+	}
+	head, _ := words.FirstOf(reasons, unseenOf)
+	lines := make([]string, len(head))
+	for i, reason := range head {
+		lines[i] = fmt.Sprintf("%s: %s", words.Plural(count[reason], "process"), reason)
+	}
+	return lines
+}
+
+func leftOut(values, servers, processes int) string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{values, "value"}, {servers, "server"}, {processes, "process"}} {
+		if p.n > 0 {
+			parts = append(parts, words.Plural(p.n, p.word))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Not shown: " + strings.Join(parts, ", ") + "; the run file has them all."
+}
+
+func processName(e *record.Evidence) string {
+	name := e.Server
+	if name == "" {
+		name = e.Comm
+	}
+	return fmt.Sprintf("%s, pid %d", name, e.PID)
+}
+
+func newEvidenceRow(s *model.Run, e *record.Evidence) evidenceRow {
+	row := evidenceRow{
+		Name: e.Server, PID: e.PID, State: stateName(e.State), Waits: e.Wchan, RSS: words.Size(e.RSS), Age: words.Span(int64(e.Age)),
+		Args: words.Shell(e.Args), Parent: parent(s, e),
+	}
+	if row.Name == "" {
+		row.Name = e.Comm
+	}
+	if e.Syscall != "" {
+		row.Waits = strings.TrimSpace(e.Syscall + " " + wchan(e.Wchan))
+	}
+	if e.FDs >= 0 {
+		row.Handles = fmt.Sprint(e.FDs)
+	}
+	for i := range e.Descriptors {
+		if d := &e.Descriptors[i]; d.FD >= 0 && d.FD < len(row.FDs) {
+			row.FDs[d.FD] = words.Clean(strings.TrimPrefix(model.HeldBy(d), "held by "), 300)
+		}
+	}
+	for _, g := range []struct {
+		verb  string
+		names []string
+	}{{"pending", e.SigPending}, {"ignores", e.SigIgnored}, {"catches", e.SigCaught}} {
+		if len(g.names) > 0 {
+			row.Signals = append(row.Signals, g.verb+" "+shortSignals(g.names))
+		}
+	}
+	return row
+}
+
+func parent(s *model.Run, e *record.Evidence) string {
+	switch {
+	case slices.ContainsFunc(s.Hosts, func(h *model.Host) bool { return h.PID == e.PPID }):
+		return fmt.Sprintf("host %d", e.PPID)
+	case e.PPID == 1:
+		return "init"
+	}
+	return fmt.Sprint(e.PPID)
+}
+
+func wchan(name string) string {
+	if name == "" || name == "0" {
+		return ""
+	}
+	return "(" + name + ")"
+}
+
+func shortSignals(names []string) string {
+	head, more := words.FirstOf(names, 8)
+	short := make([]string, len(head))
+	for i, n := range head {
+		short[i] = strings.TrimPrefix(n, "SIG")
+	}
+	text := strings.Join(short, " ")
+	if more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+var stateNames = map[record.State]string{
+	record.StateRunning: "R running", record.StateSleeping: "S sleeping", record.StateBlocked: "D in the kernel", record.StateZombie: "Z zombie", record.StateStopped: "T stopped", record.StateTraced: "t traced", record.StateIdle: "I idle",
+}
+
+func stateName(s record.State) string {
+	if name := stateNames[s]; name != "" {
+		return name
+	}
+	return string(s)
+}
+
+// linkServers drops the links to lifelines that are not drawn.
+func (r *runView) linkServers() {
+	drawn := map[string]bool{}
+	for _, b := range r.Timeline.Blocks {
+		for _, row := range b.Rows {
+			drawn[row.ID] = true
+		}
+	}
+	for _, f := range r.Findings {
+		for i := range f.Servers {
+			if !drawn[f.Servers[i].Row] {
+				f.Servers[i].Row = ""
+			}
+		}
+	}
+}

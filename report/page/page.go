@@ -1,0 +1,345 @@
+// Package page renders judged runs as one HTML page that needs nothing besides
+// itself. Its script draws the lifelines.
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// What a page shows at most. It always says what it left out.
+const (
+	fullRuns = 60 // of a page; the others are rows of the overview
+	allRuns  = 2000
+	stepsOf  = 400
+)
+
+// pageView is all that the template knows. Its strings are cleaned by scrub
+// before it does.
+type pageView struct {
+	Title    string
+	CSS      template.CSS
+	JS       template.JS
+	Policy   string
+	Outcome  string
+	Headline string
+	Runs     []*runView
+	Overview []overviewRow
+	More     string
+	Suite    *suiteView
+	Answer   *baseline.AnswerView
+	Compare  *baseline.CompareView
+}
+
+type overviewRow struct {
+	ID, Outcome, Glyph string
+	Scenario, Host     string `max:"80"`
+	Findings, Doubts   int
+	Spawned, Peak      int
+	Left               int
+	Took               string
+	First              string `max:"200"`
+}
+
+type fact struct{ Name, Value string }
+
+type runView struct {
+	ID       string
+	Alone    bool
+	Open     bool
+	Outcome  string
+	Glyph    string
+	Word     string
+	Scenario string `max:"80"`
+	Host     string `max:"80"`
+	About    string `max:"300"`
+	Sentence string
+	Blame    string               `max:"300"`
+	Standing []baseline.Count     // new, known, fixed, where the run is held against something
+	Against  string               `max:"300"`
+	Answer   *baseline.AnswerView // of a page of this run alone
+	Entries  []baseline.EntryView
+	Compare  *baseline.CompareView // where the page is of this run alone
+	HostLog  string                `max:"64000" lines:"keep"`
+	Raw      string
+	Facts    []fact
+	Laws     []lawView
+	Doubts   []record.Doubt
+	DoubtsUp bool // doubts decide the verdict: they come first
+	Findings []*findingView
+	Left     string // findings and doubts that are not shown
+	Timeline *timelineView
+	Faults   []faultView
+	Steps    []stepView
+	StepNote string
+	Checks   []checkView
+	Odd      int
+	Limits   []fact
+	Machine  []fact
+	Weak     []string `max:"500"`
+	Command  string
+	Source   string        `max:"48000" lines:"keep"`
+	Data     template.HTML // for the script
+	Samples  template.HTML
+	Reports  []string
+}
+
+type lawView struct {
+	ID, Name, Status, Class, Glyph string
+	Expected, Found, Reason        string
+	Values                         []string
+}
+
+type faultView struct {
+	Label, What, When, Status, Class string
+	Fired, Needed                    int
+}
+
+type checkView struct {
+	Name             string `max:"80"`
+	At, State, Class string
+}
+
+type stepView struct {
+	N                       int
+	At, Took, Result, Class string
+	Op, Session, Label      string `max:"80"`
+	Detail                  string `max:"200"`
+	Error                   string `max:"500"`
+}
+
+func newPage(runs []verdict.Judged, a baseline.Baseline) (*pageView, error) {
+	held := baseline.NewLookup(a)
+	p := &pageView{Outcome: string(model.Worst(runs))}
+	most := max(lifelinesLeast, min(lifelinesOfRun, lifelinesOfPage/max(1, min(len(runs), fullRuns))))
+	shown := fullRunsOf(runs)
+	head, more := words.FirstOf(runs, allRuns)
+	ids := map[int]string{}
+	for i := range head {
+		s := model.New(&head[i])
+		s.Ordered = held.NewFirst(compare.PlayOf(&head[i]), s.Ordered)
+		id := ""
+		if shown[i] {
+			id = fmt.Sprintf("r%d", i+1)
+			view, err := newRunView(s, id, most, held)
+			if err != nil {
+				return nil, err
+			}
+			p.Runs = append(p.Runs, view)
+			ids[i] = id
+		}
+		p.Overview = append(p.Overview, newOverviewRow(s, id))
+	}
+	if left := len(runs) - len(p.Runs); left > 0 {
+		p.More = fmt.Sprintf("%d of %d runs are shown in full, those with findings or doubts first.", len(p.Runs), len(runs))
+	}
+	if more > 0 {
+		p.More += fmt.Sprintf(" The last %d are not in the table either.", more)
+	}
+	p.Headline, p.Title = model.Headline(runs)
+	if len(runs) > 1 {
+		p.Suite = newSuite(head, ids, held)
+	}
+	if held != nil {
+		p.hold(held, runs)
+	}
+	if len(p.Runs) == 1 && len(runs) == 1 {
+		p.Runs[0].Alone, p.Runs[0].Open = true, true
+		p.Runs[0].Compare, p.Compare = p.Compare, nil
+		p.Runs[0].Answer = p.Answer
+	}
+	return p, nil
+}
+
+// fullRunsOf are the runs that get a section of their own: the first ones that
+// are not clean, then the first clean ones.
+func fullRunsOf(runs []verdict.Judged) map[int]bool {
+	shown := map[int]bool{}
+	for _, clean := range []bool{false, true} {
+		for i := range runs {
+			if len(shown) < fullRuns && (runs[i].Verdict.Outcome == verdict.Clean) == clean {
+				shown[i] = true
+			}
+		}
+	}
+	return shown
+}
+
+func newOverviewRow(s *model.Run, id string) overviewRow {
+	v := &s.Verdict
+	row := overviewRow{
+		ID: id, Outcome: string(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome], Scenario: s.Header.Scenario.Name, Host: s.Header.Host.Name,
+		Findings: len(v.Findings), Doubts: len(v.Doubts), Spawned: v.Spawned, Peak: v.PeakLive, Left: v.Left, Took: words.Span(s.End),
+	}
+	if len(v.Findings) > 0 {
+		row.First = s.Ordered[0].Title
+	} else if len(v.Doubts) > 0 {
+		row.First = v.Doubts[0].Text
+	}
+	return row
+}
+
+func newRunView(s *model.Run, id string, most int, held *baseline.Lookup) (*runView, error) {
+	v, h := &s.Verdict, s.Header
+	r := &runView{
+		ID: id, Open: v.Outcome == verdict.Leak, Outcome: string(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome], Scenario: h.Scenario.Name,
+		Host: h.Host.Name, About: h.Scenario.Title, Sentence: sentence(s), Blame: blame(s), HostLog: s.HostLog, Raw: s.Dir, Reports: h.Scenario.Reports,
+		DoubtsUp: v.Outcome == verdict.Inconclusive, Command: words.Shell(h.Command), Source: h.Scenario.Source, Weak: h.Witness.Weak,
+	}
+	if s.Run != nil {
+		var err error
+		if r.Data, r.Samples, err = newPayload(s, id+"-"); err != nil {
+			return nil, err
+		}
+	}
+	if held != nil {
+		r.hold(held, compare.PlayOf(s.Judged))
+	}
+	r.Facts, r.Limits, r.Machine = runFacts(s), limits(s), machine(s)
+	for i := range v.Laws {
+		r.Laws = append(r.Laws, newLaw(&v.Laws[i]))
+	}
+	prefix := id + "-"
+	findings, more := words.FirstOf(s.Ordered, model.FindingsOf)
+	for i := range findings {
+		f := newFinding(s, &findings[i], fmt.Sprintf("%sf%d", prefix, i+1), prefix)
+		f.Index, f.Open = i, i == 0
+		f.Standing = held.Standing(compare.PlayOf(s.Judged), &findings[i])
+		r.Findings = append(r.Findings, f)
+	}
+	doubts, moreDoubts := words.FirstOf(v.Doubts, model.DoubtsOf)
+	r.Doubts = append(r.Doubts, doubts...) // a copy: scrub writes to it
+	if more+moreDoubts > 0 {
+		r.Left = fmt.Sprintf("Not shown: %s and %s.", words.Plural(more, "finding"), words.Plural(moreDoubts, "doubt"))
+	}
+	r.Timeline = newTimeline(s, prefix, most)
+	r.linkServers()
+	for _, f := range s.Faults() {
+		r.Faults = append(r.Faults, newFault(f))
+	}
+	stepTable(s, r)
+	checkTable(s, r)
+	r.Weak = append([]string(nil), r.Weak...)
+	r.Reports = append([]string(nil), r.Reports...)
+	return r, nil
+}
+
+// sentence is the verdict in one.
+func sentence(s *model.Run) string {
+	v := &s.Verdict
+	switch {
+	case v.Outcome == verdict.Inconclusive && len(v.Doubts) > 0 && len(v.Findings) > 0:
+		more := ""
+		if n := len(v.Doubts) - 1; n > 0 {
+			more = fmt.Sprintf(", and %s more", words.Plural(n, "doubt"))
+		}
+		return fmt.Sprintf("Not decided: %s%s. Besides: %s.", strings.TrimSuffix(v.Doubts[0].Text, "."), more, s.Ordered[0].Title)
+	case len(v.Findings) == 1:
+		return v.Findings[0].Title + "."
+	case len(v.Findings) > 1:
+		return fmt.Sprintf("%s, and %s.", s.Ordered[0].Title, words.Plural(len(v.Findings)-1, "more finding"))
+	case len(v.Doubts) > 0:
+		return "Nothing was found, but the run may not be called clean: " + v.Doubts[0].Text
+	case v.Spawned == 1:
+		return "The one server that was launched ended when it should, and no law was broken."
+	}
+	return fmt.Sprintf("All %d servers that were launched ended when they should, and no law was broken.", v.Spawned)
+}
+
+var lawLooks = map[verdict.LawStatus]struct{ class, glyph string }{
+	verdict.LawKept: {"good", "✓"}, verdict.LawBroken: {"bad", "✗"}, verdict.LawNotJudged: {"none", "–"},
+}
+
+func newLaw(l *verdict.LawResult) lawView {
+	look := lawLooks[l.Status]
+	values, _ := words.FirstOf(l.Values, 6)
+	return lawView{
+		ID: l.Law, Name: l.Name, Status: string(l.Status), Class: look.class, Glyph: look.glyph,
+		Expected: l.Expected, Found: l.Found, Reason: l.Reason, Values: append([]string(nil), values...),
+	}
+}
+
+func newFault(f model.PlannedFault) faultView {
+	v := faultView{Label: f.Label, What: string(f.Do) + " on " + string(f.On), When: "every launch", Fired: f.Fired, Needed: f.Fires, Status: "fired", Class: "good"}
+	switch {
+	case f.On == record.OnOrder:
+		v.When = "when told"
+	case f.Launch > 0:
+		v.When = fmt.Sprintf("launch %d", f.Launch)
+	case f.Every > 1:
+		v.When = fmt.Sprintf("every %d launches", f.Every)
+	}
+	if f.Probability > 0 {
+		v.When += fmt.Sprintf(", with probability %g", f.Probability)
+	}
+	switch {
+	case f.Fired < f.Fires:
+		v.Status, v.Class = "did not fire", "warn"
+	case f.Fired == 0:
+		v.Status, v.Class = "not needed", "none"
+	}
+	return v
+}
+
+func stepTable(s *model.Run, r *runView) {
+	head, more := words.FirstOf(s.Steps, stepsOf)
+	for _, st := range head {
+		v := stepView{
+			N: st.N, At: words.At(st.From), Took: words.Span(st.To - st.From), Result: model.StepResult(st), Op: string(st.Op), Session: st.Session,
+			Label: st.Label, Detail: st.Detail, Error: st.Error,
+		}
+		switch {
+		case !model.AsExpected(st):
+			v.Class = "bad"
+		case st.Skipped:
+			v.Class = "none"
+		}
+		r.Steps = append(r.Steps, v)
+	}
+	for _, st := range s.Steps {
+		if !model.AsExpected(st) {
+			r.Odd++
+		}
+	}
+	r.StepNote = words.Plural(len(s.Steps), "step")
+	if more > 0 {
+		r.StepNote += fmt.Sprintf(", the first %d shown", len(head))
+	}
+	skipped := s.Skipped()
+	switch {
+	case r.Odd > 0:
+		r.StepNote += fmt.Sprintf(", %d not as expected", r.Odd)
+	case skipped == 0 && len(s.Steps) > 0:
+		r.StepNote += ", all as expected"
+	}
+	if skipped > 0 {
+		r.StepNote += fmt.Sprintf(", %d skipped", skipped)
+	}
+}
+
+func checkTable(s *model.Run, r *runView) {
+	head, _ := words.FirstOf(s.Checkpoints, stepsOf)
+	for _, c := range head {
+		v := checkView{Name: c.Name, At: words.At(c.From), State: model.CheckState(c), Class: "good"}
+		if !c.Quiet {
+			v.Class = "bad"
+		}
+		r.Checks = append(r.Checks, v)
+	}
+}
+
+func started(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}

@@ -1,0 +1,195 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// eventColumns are the events of a run, those of the bench and the host first,
+// then those of each row.
+type eventColumns struct {
+	p                  *payload
+	t, kind, text, row []int64 // row: how many of each, the bench's and the host's first
+}
+
+func (c *eventColumns) add(t int64, kind, text string) {
+	if t < 0 {
+		return
+	}
+	c.t = append(c.t, micro(t))
+	c.kind = append(c.kind, int64(slices.Index(eventKinds, kind)))
+	c.text = append(c.text, c.p.text(text))
+	c.row[len(c.row)-1]++
+}
+
+func (p *payload) events(s *model.Run, rows []line) {
+	c := &eventColumns{p: p, row: []int64{0}}
+	mine := c.ofBench(s)
+	for _, r := range rows {
+		c.row = append(c.row, 0)
+		if r.f != nil {
+			c.ofServer(s, r.f, mine[r.f.ID])
+		} else {
+			c.ofKin(r.kin)
+		}
+	}
+	p.Columns.add("ev.rows", c.row)
+	p.Columns.add("ev.t", c.t)
+	p.Columns.add("ev.kind", c.kind)
+	p.Columns.add("ev.text", c.text)
+}
+
+// ofBench writes what concerns no server, and sorts out the rest.
+func (c *eventColumns) ofBench(s *model.Run) map[string][]*record.Event {
+	mine := map[string][]*record.Event{}
+	reaped := map[record.Identity]string{}
+	for _, f := range s.Servers {
+		reaped[f.Birth.Identity] = f.ID
+	}
+	if s.Run == nil {
+		return mine
+	}
+	for i := range s.Run.Events {
+		e := &s.Run.Events[i]
+		switch {
+		case e.Server != "" && s.ByID[e.Server] != nil:
+			mine[e.Server] = append(mine[e.Server], e)
+		case e.Kind == record.Reaped && e.Process != nil && reaped[e.Process.Identity] != "":
+			id := reaped[e.Process.Identity]
+			mine[id] = append(mine[id], e)
+		default:
+			c.told(e)
+		}
+	}
+	return mine
+}
+
+func (c *eventColumns) told(e *record.Event) {
+	switch {
+	case e.Step != nil && e.Kind == record.StepBegun:
+		c.add(e.T, "step", model.StepName(&model.Step{Step: *e.Step}))
+	case e.Step != nil:
+		c.add(e.T, "step", model.StepTitle(&model.Step{Step: *e.Step, Skipped: e.Kind == record.StepSkipped}))
+	case e.Checkpoint != nil:
+		text := e.Checkpoint.Name + " begins"
+		if e.Kind == record.CheckpointEnded {
+			text = e.Checkpoint.Name + ": not in order"
+			if e.Checkpoint.Quiet {
+				text = e.Checkpoint.Name + ": in order"
+			}
+		}
+		c.add(e.T, "checkpoint", text)
+	case e.Session != nil:
+		c.add(e.T, "session", words.Join(e.Session.Name, "("+e.Session.Label+"):", string(e.Session.State), string(e.Session.Why)))
+	case e.Kind == record.HostStarted && e.Process != nil:
+		c.add(e.T, "host", fmt.Sprintf("started: pid %d", e.Process.PID))
+	case e.Kind == record.HostReady:
+		c.add(e.T, "host", "ready")
+	case e.Kind == record.HostExited:
+		c.add(e.T, "host", "ended: "+model.ExitText(e.Exit))
+	case e.Doubt != nil:
+		c.add(e.T, "doubt", e.Doubt.Code+": "+e.Doubt.Text)
+	case e.Kind == record.Controlled && e.Control != nil:
+		text := ", without the host: still there %s after the end of stdin"
+		if e.Control.Exited {
+			text = ", without the host: exits %s after the end of stdin"
+		}
+		c.add(e.T, "control", e.Control.Label+fmt.Sprintf(text, words.Span(int64(e.Control.After))))
+	case e.Kind == record.BystanderSeen && e.Process != nil:
+		text := fmt.Sprintf("pid %d, none of the host's", e.Process.PID)
+		if e.Exit != nil {
+			text += ", was ended: " + model.ExitText(e.Exit)
+		}
+		c.add(e.T, "bystander", text)
+	case e.Kind == record.Swept && e.Census != nil:
+		for _, p := range e.Census.Processes {
+			c.add(e.T, "swept", fmt.Sprintf("pid %d %s", p.PID, p.Comm))
+		}
+	}
+}
+
+func (c *eventColumns) ofServer(s *model.Run, f *model.Server, events []*record.Event) {
+	b := &f.Birth
+	overdue := f.Overdue
+	for _, e := range events {
+		if overdue >= 0 && e.T > overdue {
+			c.add(overdue, "over", "should be gone from here on")
+			overdue = model.Never
+		}
+		switch e.Kind {
+		case record.Born:
+			c.add(e.T, "born", fmt.Sprintf("launch %d, group %s, session %s", f.Launch, leader(b.PGID, b.PID), leader(b.SID, b.PID)))
+		case record.Ready:
+			c.add(e.T, "ready", "reads stdin")
+		case record.RPC:
+			c.rpc(e, f)
+		case record.Faulted:
+			if e.Fault != nil {
+				c.add(e.T, "fault", words.Join("on", string(e.Fault.On)+":", string(e.Fault.Do), e.Fault.Detail))
+			}
+		case record.SawEOF:
+			c.add(e.T, "eof", "end of stdin")
+		case record.SawSignal:
+			c.add(e.T, "signal", words.Join(e.Signal, stdinAt(e.Text)))
+		case record.WroteStderr:
+			for line := range strings.Lines(e.Text) {
+				c.add(e.T, "stderr", strings.TrimRight(line, "\n"))
+			}
+		case record.Bye:
+			c.add(e.T, "bye", words.Join("cleaned up, exits", e.Text))
+		case record.Died:
+			c.add(e.T, "died", "dead")
+		case record.Lost:
+			c.add(e.T, "lost", "its connection ended, but not its process")
+		case record.Reaped:
+			c.add(e.T, "reaped", words.Join("came home to the keeper:", model.ExitText(e.Exit)))
+		}
+	}
+	c.add(overdue, "over", "should be gone from here on")
+	if f.Left {
+		text := "killed by the bench"
+		if f.Alive() {
+			text = "still there when the run ended"
+		}
+		c.add(max(f.Until, f.Born), "left", text)
+	}
+}
+
+// leader keeps pids out of texts that many servers share.
+func leader(id, own int) string {
+	if id == own {
+		return "of its own"
+	}
+	return words.Itoa(id)
+}
+
+func stdinAt(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "with its stdin " + text
+}
+
+func (c *eventColumns) rpc(e *record.Event, f *model.Server) {
+	if e.RPC == nil {
+		return
+	}
+	kind := "rpc"
+	if e.T == f.Established && e.RPC.Phase == record.PhaseAnswered {
+		kind = "init"
+	}
+	c.add(e.T, kind, messageText(*e.RPC))
+}
+
+func (c *eventColumns) ofKin(k *model.OtherProcess) {
+	c.add(k.First, "seen", words.Join("first seen:", words.Shell(k.Args)))
+	c.add(k.Last, "seen", "last seen")
+	if k.Reaped >= 0 {
+		c.add(k.Reaped, "reaped", "came home to the keeper")
+	}
+}

@@ -1,0 +1,136 @@
+package page
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// suiteView is what several runs are together.
+type suiteView struct {
+	Scenarios []string `max:"80"`
+	Hosts     []hostRow
+	Causes    []causeRow
+	Held      bool // the causes have a standing
+	MoreCause int
+}
+
+// hostRow is a host's row of the scoreboard: a cell for each scenario.
+type hostRow struct {
+	Host  string `max:"80"`
+	Cells []boardCell
+}
+
+type boardCell struct {
+	Outcome, Glyph string // "" where it was not played
+	ID             string
+	Title          string `max:"200"`
+}
+
+// causeRow is a finding with all runs that show it.
+type causeRow struct {
+	Fingerprint string `max:"80"`
+	Law         string `max:"20"`
+	Kind        string `max:"80"`
+	Title       string `max:"200"`
+	Class       string
+	Standing    *baseline.Status // the worst of its runs'; nil: held against nothing
+	Runs        []causeRun
+	MoreRuns    int
+	Count       int
+}
+
+type causeRun struct {
+	Name string `max:"160"`
+	ID   string
+}
+
+const (
+	boardMost  = 60
+	causesMost = 100
+	causeRuns  = 12
+)
+
+func newSuite(runs []verdict.Judged, ids map[int]string, held *baseline.Lookup) *suiteView {
+	s := &suiteView{Held: held != nil}
+	s.board(runs, ids)
+	s.causes(runs, ids, held)
+	return s
+}
+
+// board is there where several hosts played several scenarios. Of runs of the
+// same it shows the worst.
+func (s *suiteView) board(runs []verdict.Judged, ids map[int]string) {
+	var scenarios, hosts []string
+	cells := map[[2]string]boardCell{}
+	for i := range runs {
+		scenario, host := model.PlayOf(&runs[i])
+		if !slices.Contains(scenarios, scenario) && len(scenarios) < boardMost {
+			scenarios = append(scenarios, scenario)
+		}
+		if !slices.Contains(hosts, host) && len(hosts) < boardMost {
+			hosts = append(hosts, host)
+		}
+		v := &runs[i].Verdict
+		cell := boardCell{Outcome: string(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome], ID: ids[i], Title: string(v.Outcome)}
+		if len(v.Findings) > 0 {
+			cell.Title = model.Gravest(v.Findings).Title
+		}
+		key := [2]string{host, scenario}
+		if old, ok := cells[key]; !ok || model.Gravity(old.Outcome) < model.Gravity(cell.Outcome) {
+			cells[key] = cell
+		}
+	}
+	if len(scenarios) < 2 || len(hosts) < 2 {
+		return
+	}
+	s.Scenarios = scenarios
+	for _, h := range hosts {
+		row := hostRow{Host: h}
+		for _, sc := range scenarios {
+			row.Cells = append(row.Cells, cells[[2]string{h, sc}])
+		}
+		s.Hosts = append(s.Hosts, row)
+	}
+}
+
+func (s *suiteView) causes(runs []verdict.Judged, ids map[int]string, held *baseline.Lookup) {
+	index := map[string]*causeRow{}
+	var all []*causeRow
+	for i := range runs {
+		scenario, host := model.PlayOf(&runs[i])
+		for k := range runs[i].Verdict.Findings {
+			f := &runs[i].Verdict.Findings[k]
+			row := index[f.Fingerprint]
+			if row == nil {
+				row = &causeRow{Fingerprint: f.Fingerprint, Law: f.Law, Kind: f.Kind, Title: f.Title, Class: "bad"}
+				if !model.IsError(f) {
+					row.Class = "warn"
+				}
+				index[f.Fingerprint] = row
+				all = append(all, row)
+			}
+			row.Count += f.Count
+			if st := held.Standing(compare.PlayOf(&runs[i]), f); row.Standing == nil || st != nil && st.Word == baseline.FateLooks[gate.New].Word {
+				row.Standing = st
+			}
+			if len(row.Runs) < causeRuns {
+				row.Runs = append(row.Runs, causeRun{scenario + " on " + host, ids[i]})
+			} else {
+				row.MoreRuns++
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *causeRow) int { return cmp.Compare(len(b.Runs)+b.MoreRuns, len(a.Runs)+a.MoreRuns) })
+	head, more := words.FirstOf(all, causesMost)
+	for _, row := range head {
+		s.Causes = append(s.Causes, *row)
+	}
+	s.MoreCause = more
+}

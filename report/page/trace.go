@@ -1,0 +1,223 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// traceView is the way from the bench to a process that should not be there,
+// or should: each station with what it is like, the suspect marked. Processes
+// in the same grip share one.
+type traceView struct {
+	Count int
+	Lines []traceLine
+}
+
+// traceLine is a station. Its state is one of four words.
+type traceLine struct {
+	Class   string // ok, gone, here, unknown
+	Word    string
+	Glyph   string
+	Who     string `max:"160"`
+	What    string `max:"300"`
+	Why     string `max:"300"`
+	Suspect bool
+}
+
+var traceLooks = map[string][2]string{
+	"ok": {"✓", "ok"}, "gone": {"✗", "should be gone"}, "here": {"✗", "should be here"}, "unknown": {"?", "unknown"},
+}
+
+func station(class, who, what, why string) traceLine {
+	look := traceLooks[class]
+	return traceLine{Class: class, Glyph: look[0], Word: look[1], Who: who, What: what, Why: why}
+}
+
+// traces are those of a finding, the commonest first.
+func traces(s *model.Run, f *verdict.Finding) []traceView {
+	var out []traceView
+	if f.Law == "L3" {
+		if srv := firstServer(s, f); srv != nil {
+			out = append(out, traceView{f.Count, traceVictim(s, srv)})
+		}
+		return out
+	}
+	gs, _ := words.FirstOf(model.StdinHolds(f.Evidence), model.GripsOf)
+	for _, g := range gs {
+		out = append(out, traceView{g.Count, traceGrip(s, g, f.Checkpoint)})
+	}
+	return out
+}
+
+func firstServer(s *model.Run, f *verdict.Finding) *model.Server {
+	for _, id := range f.Servers {
+		if srv := s.ByID[id]; srv != nil {
+			return srv
+		}
+	}
+	return nil
+}
+
+func traceBench(s *model.Run) traceLine {
+	return station("ok", "leakbench", "plays "+s.Header.Scenario.Name, "")
+}
+
+// traceHost is the host as it was at a moment.
+func traceHost(s *model.Run, t int64) traceLine {
+	who := "host " + s.Header.Host.Name
+	var h *model.Host
+	for _, one := range s.Hosts {
+		if h == nil || one.From <= t {
+			h = one
+		}
+	}
+	switch {
+	case h == nil:
+		return station("unknown", who, "it was not seen to start", "")
+	case h.To >= 0 && h.To <= t:
+		return station("ok", fmt.Sprintf("%s, pid %d", who, h.PID), fmt.Sprintf("gone since %s: %s", words.At(h.To), model.ExitText(h.Exit)), "")
+	}
+	return station("ok", fmt.Sprintf("%s, pid %d", who, h.PID), "alive", "")
+}
+
+// traceGrip leads to a survivor over who holds its stdin.
+func traceGrip(s *model.Run, g *model.StdinHold, checkpoint string) []traceLine {
+	e := g.Process
+	f := s.ByID[e.Server]
+	when := seenAt(s, e, checkpoint)
+	lines := []traceLine{traceBench(s), traceHost(s, when), traceHold(s, g, f, when)}
+	what := words.Join(strings.Replace(model.Waiting(e), "waits in read(", "blocked in read(", 1), ignores(e))
+	if e.State == record.StateZombie {
+		what = "dead, and nobody has waited for it"
+	}
+	last := station("gone", processName(e), strings.TrimSpace(what), whyGone(s, f))
+	last.Suspect = g.Holder == nil && e.State != record.StateZombie
+	return append(lines, last)
+}
+
+func traceHold(s *model.Run, g *model.StdinHold, f *model.Server, when int64) traceLine {
+	e := g.Process
+	if e.State == record.StateZombie {
+		line := station("gone", parent(s, e), "its parent: has not reaped it", "")
+		if !strings.HasPrefix(line.Who, "host") {
+			line.Who = "pid " + line.Who
+		}
+		line.Suspect = true
+		return line
+	}
+	if h := g.Holder; h != nil {
+		why := "as long as it is open, the server waits for its next request"
+		if f != nil && f.EOF >= 0 && f.EOF <= when {
+			why = "the server has read the end of its stdin all the same"
+		}
+		line := station("gone", fmt.Sprintf("%s, pid %d, fd %d", h.Role, h.PID, h.FD), fmt.Sprintf("holds %s of %s, its stdin", model.PipeEnd(h.Mode, g.Target()), g.Target()), why)
+		line.Suspect = true
+		return line
+	}
+	if strings.Contains(g.Held, "could not be seen") {
+		return station("unknown", "its stdin", g.Held, strings.Join(unseen([]record.Evidence{*e}), "; "))
+	}
+	return station("ok", "its stdin", g.Held, "")
+}
+
+func ignores(e *record.Evidence) string {
+	var names []string
+	for _, sig := range e.SigIgnored {
+		if sig == "SIGTERM" || sig == "SIGINT" || sig == "SIGHUP" {
+			names = append(names, sig)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "and ignores " + strings.Join(names, ", ")
+}
+
+// seenAt is when the evidence on a survivor was taken, at the checkpoint that a
+// finding names.
+func seenAt(s *model.Run, e *record.Evidence, checkpoint string) int64 {
+	from, to := int64(0), s.End
+	for _, c := range s.Checkpoints {
+		if c.Name == checkpoint {
+			from, to = c.From, c.To
+		}
+	}
+	if s.Run == nil {
+		return to
+	}
+	for i := range s.Run.Events {
+		ev := &s.Run.Events[i]
+		if ev.T >= from && slices.ContainsFunc(ev.Evidence, func(o record.Evidence) bool { return o.Identity == e.Identity }) {
+			return ev.T
+		}
+	}
+	return to
+}
+
+func whyGone(s *model.Run, f *model.Server) string {
+	if f == nil || f.Overdue < 0 {
+		return ""
+	}
+	return fmt.Sprintf("since %s: %s", words.At(f.Overdue), s.Outcome(f))
+}
+
+// traceVictim leads to a server that was ended while its session was live.
+func traceVictim(s *model.Run, f *model.Server) []traceLine {
+	lines := []traceLine{traceBench(s), traceHost(s, f.Until)}
+	lines[1].Suspect = true
+	what := "its session"
+	if f.Session != "" {
+		what = "session " + f.Session
+	}
+	lines = append(lines, station("ok", what, "open: nobody asked for its end", ""))
+	var how []string
+	for _, m := range f.Signals {
+		how = append(how, fmt.Sprintf("caught %s at %s", m.Text, words.At(m.T)))
+	}
+	if f.EOF >= 0 {
+		how = append(how, "read the end of its stdin at "+words.At(f.EOF))
+	}
+	if f.Died >= 0 {
+		how = append(how, "dead since "+words.At(f.Died))
+	}
+	return append(lines, station("here", fmt.Sprintf("%s, pid %d", f.ID, f.Birth.PID), strings.Join(how, ", "), ""))
+}
+
+// blame says in a sentence whose fault it is, "" for a clean run.
+func blame(s *model.Run) string {
+	v := &s.Verdict
+	switch {
+	case v.Outcome == verdict.Inconclusive:
+		return "Not decided: the bench has no proof either way."
+	case len(v.Findings) == 0:
+		return ""
+	}
+	f := &s.Ordered[0]
+	who := "The host " + s.Header.Host.Name
+	if n := len(s.Hosts); n > 0 {
+		who += fmt.Sprintf(" (pid %d)", s.Hosts[n-1].PID)
+	}
+	gs := model.StdinHolds(f.Evidence)
+	switch {
+	case f.Law == "L3":
+		if f.Count > 1 {
+			return fmt.Sprintf("%s: it ended %d servers of live sessions.", who, f.Count)
+		}
+		return who + ": it ended a server of a live session."
+	case f.Law == "L4":
+		return fmt.Sprintf("%s: it has not waited for %s.", who, words.Plural(f.Count, "dead child"))
+	case len(gs) > 0 && gs[0].Holder != nil && gs[0].Holder.Role == record.RoleHost:
+		return fmt.Sprintf("%s: it holds %s of their stdin and has not closed it.", who, model.PipeEnd(gs[0].Holder.Mode, gs[0].Target()))
+	case len(gs) > 0 && gs[0].Holder != nil:
+		return fmt.Sprintf("%s: it left them, and %s (pid %d) holds their stdin open.", who, gs[0].Holder.Role, gs[0].Holder.PID)
+	case len(gs) > 0 && (f.Law == "L1" || f.Law == "L2"):
+		return who + ": it did not end what does not end by itself."
+	}
+	return who + ": " + strings.TrimSuffix(f.Found, ".") + "."
+}

@@ -1,0 +1,255 @@
+// Package scoreboard renders a board of hosts by scenarios as HTML, Markdown, text
+// and JSON.
+package scoreboard
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/play/scoreboard"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/formats"
+	"github.com/leakbench/leakbench/report/page"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// ScoreboardOptions say how a scoreboard is written.
+type Options struct {
+	// Link is the address of a run's report, seen from the file that is written;
+	// "" is no link. nil links none.
+	Link func(page string) string
+}
+
+type fact struct{ Name, Value string }
+
+// scoreView is all that the scoreboard's template knows. Its strings are
+// cleaned by scrub before it does.
+type scoreView struct {
+	CSS      template.CSS
+	Policy   string
+	Sentence string
+	Facts    []fact
+	Omitted  string
+	Hosts    []scoreHost
+	Rows     []scoreRow
+}
+
+type scoreHost struct {
+	Anchor  string
+	Name    string `max:"80"`
+	Version string `max:"40"`
+	About   string `max:"300"`
+	Missing string `max:"500"`
+	Install string `max:"200"`
+	Counts  string
+	Notes   []scoreNote
+}
+
+type scoreRow struct {
+	Scenario string `max:"80"`
+	Title    string `max:"200"`
+	Cells    []scoreCell
+}
+
+type scoreCell struct {
+	Class, Glyph, Text, Word string
+	Warns                    string
+	Again                    bool
+	Href                     string
+}
+
+// scoreNote is what a cell that is not plainly clean has to say; cells of a
+// host that are out for one reason share one.
+type scoreNote struct {
+	Class, Glyph, Word string
+	Scenarios          []scoreLink
+	Lines              []string `max:"500"`
+	Again              bool
+}
+
+type scoreLink struct {
+	Name string `max:"80"`
+	Href string
+}
+
+var statusGlyph = map[scoreboard.Status]string{scoreboard.Clean: "✓", scoreboard.Leak: "✗", scoreboard.Inconclusive: "?", scoreboard.NotApplicable: "–", scoreboard.NotInstalled: "·"}
+
+var statusClass = map[scoreboard.Status]string{scoreboard.Clean: "clean", scoreboard.Leak: "leak", scoreboard.Inconclusive: "inconclusive", scoreboard.NotApplicable: "na", scoreboard.NotInstalled: "missing"}
+
+func newScoreView(b *scoreboard.Board, o Options) *scoreView {
+	v := &scoreView{Sentence: scoreSentence(b), Facts: scoreFacts(b), Omitted: strings.Join(b.Omitted, ", ")}
+	for i, h := range b.Hosts {
+		v.Hosts = append(v.Hosts, scoreHost{
+			Anchor: fmt.Sprintf("host-%d", i+1), Name: h.Name, Version: h.Version, About: h.About, Missing: h.Missing, Install: h.Install,
+			Counts: scoreCounts(b.Count(h.ID)), Notes: scoreNotes(b, h.ID, o),
+		})
+	}
+	for _, s := range b.Scenarios {
+		row := scoreRow{Scenario: s.Name, Title: s.Title}
+		for _, h := range b.Hosts {
+			row.Cells = append(row.Cells, newScoreCell(b.Cell(s.Name, h.ID), o))
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return v
+}
+
+func newScoreCell(c *scoreboard.Cell, o Options) scoreCell {
+	if c == nil {
+		return scoreCell{Class: statusClass[scoreboard.Inconclusive], Glyph: statusGlyph[scoreboard.Inconclusive], Word: "not played"}
+	}
+	return scoreCell{
+		Class: statusClass[c.Status], Glyph: statusGlyph[c.Status], Word: string(c.Status),
+		Text: brokenLaws(c.Errors), Warns: brokenLaws(c.Warnings), Again: c.Again, Href: scoreHref(c, o),
+	}
+}
+
+func scoreHref(c *scoreboard.Cell, o Options) string {
+	if c.Page == "" || o.Link == nil {
+		return ""
+	}
+	if href := o.Link(c.Page); relativeHref.MatchString(href) {
+		return href
+	}
+	return ""
+}
+
+// relativeHref is an address that is escaped, has no scheme, and means nothing
+// to Markdown.
+var relativeHref = regexp.MustCompile(`^[A-Za-z0-9%._~/@+=,-]+$`)
+
+func brokenLaws(all []scoreboard.Broken) string {
+	var laws []string
+	for _, b := range all {
+		laws = append(laws, b.Law)
+	}
+	return strings.Join(laws, " ")
+}
+
+func scoreNotes(b *scoreboard.Board, host string, o Options) []scoreNote {
+	var notes []scoreNote
+	for i := range b.Cells {
+		c := &b.Cells[i]
+		if c.Host != host || c.Status == scoreboard.NotInstalled || c.Status == scoreboard.Clean && len(c.Warnings) == 0 && !c.Again {
+			continue
+		}
+		link := scoreLink{Name: c.Scenario, Href: scoreHref(c, o)}
+		n := scoreNote{
+			Class: statusClass[c.Status], Glyph: statusGlyph[c.Status], Word: string(c.Status),
+			Scenarios: []scoreLink{link}, Lines: scoreLines(c), Again: c.Again,
+		}
+		same := slices.IndexFunc(notes, func(other scoreNote) bool {
+			return other.Class == n.Class && other.Again == n.Again && slices.Equal(other.Lines, n.Lines)
+		})
+		if same >= 0 {
+			notes[same].Scenarios = append(notes[same].Scenarios, link)
+			continue
+		}
+		notes = append(notes, n)
+	}
+	return notes
+}
+
+// linesOf caps what a cell says on the board: its report has all of it.
+const linesOf = 6
+
+func scoreLines(c *scoreboard.Cell) []string {
+	var lines []string
+	if c.Reason != "" {
+		lines = append(lines, c.Reason)
+	}
+	for _, b := range c.Errors {
+		lines = append(lines, scoreFindings("", b)...)
+	}
+	for _, b := range c.Warnings {
+		lines = append(lines, scoreFindings("warning, ", b)...)
+	}
+	if c.Reason == "" { // which says what all of them come from
+		for _, d := range c.Doubts {
+			text, _, _ := strings.Cut(d.Text, "; its stderr ends with: ") // which is of this machine
+			lines = append(lines, "unclear: "+text)
+		}
+	}
+	head, more := words.FirstOf(lines, linesOf)
+	if more > 0 {
+		head = append(slices.Clone(head), fmt.Sprintf("and %d more", more))
+	}
+	return head
+}
+
+func scoreFindings(word string, b scoreboard.Broken) []string {
+	var lines []string
+	for _, f := range b.Findings {
+		lines = append(lines, fmt.Sprintf("%s%s %s: %s", word, b.Law, f.Kind, f.Title))
+	}
+	return lines
+}
+
+func scoreSentence(b *scoreboard.Board) string {
+	return fmt.Sprintf("%s in %s: %s", words.Plural(len(b.Hosts), "host"), words.Plural(len(b.Scenarios), "scenario"), scoreCounts(b.Count("")))
+}
+
+func scoreCounts(n map[scoreboard.Status]int) string {
+	var parts []string
+	for _, s := range scoreboard.Statuses {
+		if n[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func scoreFacts(b *scoreboard.Board) []fact {
+	var took record.Duration
+	for _, c := range b.Cells {
+		took += c.Took
+	}
+	tool := "leakbench " + b.Tool.Version
+	if b.Tool.Commit != "" {
+		tool += " (" + b.Tool.Commit[:min(12, len(b.Tool.Commit))] + ")"
+	}
+	return []fact{
+		{"Played with", tool + ", " + b.Tool.Go},
+		{"On", fmt.Sprintf("%s %s/%s, %s", b.System.Kernel, b.System.OS, b.System.Arch, words.Plural(b.System.CPUs, "processor"))},
+		{"Made", b.Made.Format(time.DateOnly + " 15:04 UTC")},
+		{"Runs side by side", fmt.Sprint(b.Jobs)},
+		{"Runs took, in all", words.Span(int64(took))},
+		{"Command", words.Shell(b.Command)},
+	}
+}
+
+var (
+	//go:embed assets/scoreboard.tmpl
+	scoreSource string
+	//go:embed assets/scoreboard.css
+	scoreCSS string
+)
+
+var scoreTemplate = template.Must(template.New("scoreboard").Parse(scoreSource))
+
+// ScoreboardHTML writes the scoreboard as one page that needs nothing besides
+// itself, and no script. The error is w's.
+func HTML(w io.Writer, b *scoreboard.Board, o Options) error {
+	v := newScoreView(b, o)
+	words.Scrub(v)
+	v.CSS = template.CSS(scoreCSS) //nolint:gosec // ours
+	v.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; base-uri 'none'; form-action 'none'", page.Hash(scoreCSS))
+	var buf bytes.Buffer
+	if err := scoreTemplate.Execute(&buf, v); err != nil {
+		return fmt.Errorf("rendering the scoreboard: %w", err)
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+// ScoreboardJSON writes the scoreboard as one JSON object, ended by a newline.
+func JSON(w io.Writer, b *scoreboard.Board) error {
+	return formats.WriteJSON(w, "scoreboard", b)
+}

@@ -1,0 +1,178 @@
+package scoreboard
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/leakbench/leakbench/internal/play/scoreboard"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+const scoreLegend = `A cell names the laws that were broken as errors; in brackets those that were broken as warnings ([the laws](laws.md), or
+` + "`leakbench explain L1`" + `). **?** is inconclusive: something could not be decided. **n.a.** is not applicable: the scenario needs
+something that can't be asked of the host, or of this machine, and that is never a pass. ↻ was inconclusive beside other runs and is
+what came out when it was played again alone. The reasons are below, host by host. To play a cell again:
+` + "`leakbench run SCENARIO --host HOST`."
+
+// ScoreboardMarkdown writes the scoreboard as a page of Markdown. The error is
+// w's.
+func Markdown(w io.Writer, board *scoreboard.Board, o Options) error {
+	v := newScoreView(board, o)
+	words.Scrub(v)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Scoreboard\n\n<!-- Written by leakbench score. Do not edit. -->\n\n**%s**\n\n", words.Markdown(v.Sentence, words.MaxText))
+	for _, f := range v.Facts {
+		value := words.Markdown(f.Value, words.MaxText)
+		if f.Name == "Command" {
+			value = words.MarkdownCode(f.Value, words.MaxText)
+		}
+		fmt.Fprintf(&b, "- %s: %s\n", f.Name, value)
+	}
+	if v.Omitted != "" {
+		fmt.Fprintf(&b, "- Not played: %s\n", words.Markdown(v.Omitted, words.MaxText))
+	}
+	fmt.Fprintf(&b, "\n%s\n\n", scoreLegend)
+	mdScore(&b, v)
+	for i := range v.Hosts {
+		mdScoreHost(&b, &v.Hosts[i])
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// widest is how many hosts one table of a Markdown page has at most: it is read
+// where a table that is wider than the text is cut off.
+const widest = 8
+
+// mdScore writes the cells, in as many tables of about the same width as it
+// takes.
+func mdScore(b *bytes.Buffer, v *scoreView) {
+	tables := max(1, (len(v.Hosts)+widest-1)/widest)
+	for i := range tables {
+		from, to := i*len(v.Hosts)/tables, (i+1)*len(v.Hosts)/tables
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		mdScoreTable(b, v, from, to)
+	}
+}
+
+// mdScoreTable writes the cells of the hosts from the one to before the other.
+func mdScoreTable(b *bytes.Buffer, v *scoreView, from, to int) {
+	b.WriteString("| |")
+	for _, h := range v.Hosts[from:to] {
+		fmt.Fprintf(b, " %s |", strings.TrimSpace(words.Markdown(h.Name, words.MaxName)+" "+words.Markdown(h.Version, words.MaxName)))
+	}
+	b.WriteString("\n|---" + strings.Repeat("|---", to-from) + "|\n")
+	for _, row := range v.Rows {
+		fmt.Fprintf(b, "| %s |", words.MarkdownCode(row.Scenario, words.MaxName))
+		for _, c := range row.Cells[from:to] {
+			fmt.Fprintf(b, " %s |", mdScoreCell(c))
+		}
+		b.WriteByte('\n')
+	}
+}
+
+func mdScoreCell(c scoreCell) string {
+	text := words.Markdown(c.Word, words.MaxName)
+	switch {
+	case c.Text != "":
+		text = "**" + words.Markdown(c.Text, words.MaxName) + "**"
+	case c.Class == statusClass[scoreboard.Inconclusive]:
+		text = "**?**"
+	case c.Class == statusClass[scoreboard.NotInstalled]:
+		text = "not inst."
+	}
+	if c.Warns != "" {
+		text += " (" + words.Markdown(c.Warns, words.MaxName) + ")"
+	}
+	if c.Again {
+		text += " ↻"
+	}
+	return mdLink(text, c.Href)
+}
+
+// mdLink is text, which is Markdown already, with a link where there is one.
+func mdLink(text, href string) string {
+	if href == "" {
+		return text
+	}
+	return "[" + text + "](" + href + ")"
+}
+
+func mdScoreHost(b *bytes.Buffer, h *scoreHost) {
+	fmt.Fprintf(b, "\n## %s\n\n%s: %s\n", strings.TrimSpace(words.Markdown(h.Name, words.MaxName)+" "+words.Markdown(h.Version, words.MaxName)), sentenceCase(words.Markdown(h.About, words.MaxText)), words.Markdown(h.Counts, words.MaxText))
+	if h.Missing != "" {
+		fmt.Fprintf(b, "\nNot installed: %s\n", words.MarkdownCode(h.Install, words.MaxText))
+	}
+	if len(h.Notes) == 0 {
+		return
+	}
+	// A list as long as the scenarios, under each of many hosts: it is unfolded.
+	b.WriteString("\n<details><summary>Cell by cell</summary>\n\n")
+	defer b.WriteString("\n</details>\n")
+	for _, n := range h.Notes {
+		var names []string
+		for _, s := range n.Scenarios {
+			names = append(names, mdLink(words.MarkdownCode(s.Name, words.MaxName), s.Href))
+		}
+		again := ""
+		if n.Again {
+			again = ", played again alone ↻"
+		}
+		fmt.Fprintf(b, "- %s: %s%s\n", strings.Join(names, ", "), n.Word, again)
+		for _, line := range n.Lines {
+			fmt.Fprintf(b, "  - %s\n", words.Markdown(line, words.MaxText))
+		}
+	}
+}
+
+func sentenceCase(s string) string {
+	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
+		return strings.ToUpper(s[:1]) + s[1:]
+	}
+	return s
+}
+
+// ScoreboardText writes the scoreboard for a terminal: a line for each host,
+// and what its cells have to say.
+func Text(w io.Writer, board *scoreboard.Board) error {
+	v := newScoreView(board, Options{})
+	words.Scrub(v)
+	var b bytes.Buffer
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, h := range v.Hosts {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", h.Name, h.Version, h.Counts)
+		if h.Install != "" {
+			fmt.Fprintf(table, "\t\t  %s\n", h.Install)
+		}
+		for _, n := range h.Notes {
+			fmt.Fprintf(table, "\t\t  %s\n", textNote(n))
+		}
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(&b, "\n%s\n", v.Sentence)
+	for line := range strings.Lines(b.String()) {
+		if _, err := io.WriteString(w, words.Defuse(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func textNote(n scoreNote) string {
+	var names []string
+	for _, s := range n.Scenarios {
+		names = append(names, s.Name)
+	}
+	again := ""
+	if n.Again {
+		again = ", played again alone"
+	}
+	return fmt.Sprintf("%s %s: %s%s: %s", n.Glyph, strings.Join(names, ", "), n.Word, again, strings.Join(n.Lines, "; "))
+}

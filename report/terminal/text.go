@@ -1,0 +1,277 @@
+package terminal
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// TextOptions shape the text report. The zero value is plain text, 100 columns
+// wide, with long lists cut short.
+type Options struct {
+	Color   bool
+	Width   int  // columns; 0 is 100, at least 40 are used
+	Verbose bool // all values, all laws, the evidence on each process
+}
+
+// How much of a list is shown without Verbose.
+const (
+	TextValues  = 4
+	textServers = 8
+	TextDoubts  = 8
+	textMost    = 1000 // even with Verbose
+)
+
+// Text writes the verdicts for a terminal or a CI log. The error is w's.
+func Text(w io.Writer, runs []verdict.Judged, o Options) error {
+	var buf bytes.Buffer
+	p := NewPrinter(&buf, o)
+	for i := range runs {
+		if i > 0 {
+			p.Blank()
+		}
+		p.run(&runs[i])
+	}
+	if len(runs) != 1 {
+		p.summary(runs)
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+var outcomeStyle = map[verdict.Outcome]Style{verdict.Clean: Good, verdict.Leak: Bad, verdict.Inconclusive: Warn}
+
+func (p *Printer) run(j *verdict.Judged) {
+	s := model.New(j)
+	v := &j.Verdict
+	style, glyph := outcomeStyle[v.Outcome], model.OutcomeGlyph[v.Outcome]
+	if glyph == "" {
+		glyph = "?"
+	}
+	p.Item(0, glyph+" ", style|Strong, string(v.Outcome)+"  ", style|Strong,
+		fmt.Sprintf("%s on %s%s", s.Header.Scenario.Name, s.Header.Host.Name, tally(v)), Strong)
+	p.Field(2, 0, "", fmt.Sprintf("%s launched, %d alive at most, %d left at the end; %s in %s",
+		words.Plural(v.Spawned, "server"), v.PeakLive, v.Left, stepsText(s), words.Span(s.End)))
+	for i := range s.Ordered {
+		p.Blank()
+		p.finding(&s.Ordered[i])
+	}
+	p.doubts(s)
+	p.Blank()
+	p.laws(v.Laws)
+	p.failedSteps(s)
+	switch {
+	case j.Page != "":
+		p.Field(2, fieldWidth, "report", j.Page)
+	case j.Dir != "":
+		p.Field(2, fieldWidth, "run", j.Dir)
+	}
+	if v.Outcome != verdict.Clean && len(s.Header.Command) > 0 {
+		p.Field(2, fieldWidth, "again", words.Shell(s.Header.Command))
+	}
+}
+
+// stepsText is "86 steps", or "9 steps (8 skipped)".
+func stepsText(s *model.Run) string {
+	text := words.Plural(len(s.Steps), "step")
+	if n := s.Skipped(); n > 0 {
+		text += fmt.Sprintf(" (%d skipped)", n)
+	}
+	return text
+}
+
+func tally(v *verdict.Verdict) string {
+	var parts []string
+	if n := len(v.Findings); n > 0 {
+		parts = append(parts, words.Plural(n, "finding"))
+	}
+	if n := len(v.Doubts); n > 0 {
+		parts = append(parts, words.Plural(n, "doubt"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
+}
+
+// fieldWidth is the column of the names before values: "expected  ".
+const fieldWidth = 10
+
+func (p *Printer) finding(f *verdict.Finding) {
+	mark, look := "✗ ", Bad
+	if f.Severity == record.SeverityWarning {
+		mark, look = "! ", Warn
+	}
+	p.Item(2, mark, look, fmt.Sprintf("%s %s  ", f.Law, f.Kind), look|Strong, f.Title, Strong)
+	p.Field(4, fieldWidth, "expected", f.Expected)
+	p.Field(4, fieldWidth, "found", f.Found)
+	p.lines("values", f.Values, p.limit(TextValues))
+	for _, g := range model.StdinHolds(f.Evidence) {
+		p.Field(4, fieldWidth, "held by", model.StdinHoldLine(g))
+	}
+	if p.Verbose || len(f.Values) == 0 { // the values name them
+		p.list("servers", f.Servers, p.limit(textServers), ", ")
+	}
+	if p.Verbose {
+		for i := range f.Evidence {
+			p.Field(4, fieldWidth, "evidence", evidenceLine(&f.Evidence[i]))
+		}
+	}
+	p.Field(4, fieldWidth, "why", f.Why)
+	p.Field(4, fieldWidth, "fix", f.Fix)
+	p.list("reports", f.Reports, p.limit(TextValues), ", ")
+	about := "leakbench explain " + f.Kind
+	if f.Checkpoint != "" {
+		about = fmt.Sprintf("seen at checkpoint %q; %s", words.Clean(f.Checkpoint, words.MaxName), about)
+	}
+	if f.Fingerprint != "" {
+		about += "; fingerprint " + f.Fingerprint
+	}
+	p.Field(4, fieldWidth, "more", about)
+}
+
+func (p *Printer) limit(n int) int {
+	if p.Verbose {
+		return textMost
+	}
+	return n
+}
+
+// lines prints each value on a line of its own.
+func (p *Printer) lines(name string, values []string, limit int) {
+	head, more := words.FirstOf(values, limit)
+	for i, v := range head {
+		if i > 0 {
+			name = ""
+		}
+		p.Field(4, fieldWidth, name, words.Clean(v, words.MaxText/4))
+	}
+	if more > 0 {
+		p.Field(4, fieldWidth, "", fmt.Sprintf("and %d more", more))
+	}
+}
+
+func (p *Printer) list(name string, values []string, limit int, sep string) {
+	if len(values) == 0 {
+		return
+	}
+	head, more := words.FirstOf(values, limit)
+	capped := make([]string, len(head))
+	for i, v := range head {
+		capped[i] = words.Clean(v, words.MaxText/4)
+	}
+	text := strings.Join(capped, sep)
+	if more > 0 {
+		text += fmt.Sprintf("%sand %d more", sep, more)
+	}
+	p.Field(4, fieldWidth, name, text)
+}
+
+func evidenceLine(e *record.Evidence) string {
+	who := e.Server
+	if who == "" {
+		who = e.Comm
+	}
+	parts := []string{
+		fmt.Sprintf("%s pid %d", who, e.PID), "state " + string(e.State),
+		fmt.Sprintf("ppid %d pgid %d sid %d", e.PPID, e.PGID, e.SID), "rss " + words.Size(e.RSS), "age " + words.Span(int64(e.Age)),
+	}
+	if w := model.Waiting(e); w != "" {
+		parts = append(parts, w)
+	}
+	if len(e.SigIgnored) > 0 {
+		parts = append(parts, "ignores "+strings.Join(e.SigIgnored, " "))
+	}
+	if len(e.SigPending) > 0 {
+		parts = append(parts, "pending "+strings.Join(e.SigPending, " "))
+	}
+	for i := range e.Descriptors {
+		parts = append(parts, descriptorLine(&e.Descriptors[i]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func descriptorLine(d *record.Descriptor) string {
+	return fmt.Sprintf("fd %d %s", d.FD, model.HeldBy(d))
+}
+
+func (p *Printer) doubts(s *model.Run) {
+	if len(s.Verdict.Doubts) == 0 {
+		return
+	}
+	p.Blank()
+	head, more := words.FirstOf(s.Verdict.Doubts, p.limit(TextDoubts))
+	for _, d := range head {
+		p.Item(2, "? ", Warn, d.Code+"  ", Warn|Strong, d.Text, 0)
+	}
+	if more > 0 {
+		p.Field(4, 0, "", fmt.Sprintf("and %s more", words.Plural(more, "doubt")))
+	}
+}
+
+// laws is one line for all that were kept, and one for each that was not.
+func (p *Printer) laws(laws []verdict.LawResult) {
+	var kept, broken, open []string
+	for _, l := range laws {
+		name := words.Clean(l.Law+" "+l.Name, words.MaxName)
+		switch l.Status {
+		case verdict.LawKept:
+			kept = append(kept, name)
+		case verdict.LawBroken:
+			broken = append(broken, name)
+		default:
+			if p.Verbose && l.Reason != "" {
+				name += " (" + words.Clean(l.Reason, words.MaxText/4) + ")"
+			}
+			open = append(open, name)
+		}
+	}
+	p.Styled(2, fieldWidth, "broken", strings.Join(broken, ", "), Bad)
+	p.Styled(2, fieldWidth, "kept", strings.Join(kept, ", "), Good)
+	p.Styled(2, fieldWidth, "not judged", strings.Join(open, ", "), Dim)
+}
+
+// failedSteps tells of the steps that did not go as the scenario expects.
+func (p *Printer) failedSteps(s *model.Run) {
+	var odd []string
+	for _, st := range s.Steps {
+		if !model.AsExpected(st) {
+			odd = append(odd, words.Clean(fmt.Sprintf("%d %s", st.N, model.StepTitle(st)), words.MaxText/4))
+		}
+	}
+	if len(odd) == 0 {
+		return
+	}
+	head, more := words.FirstOf(odd, p.limit(3))
+	text := strings.Join(head, "; ")
+	if more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	p.Styled(2, fieldWidth, "odd steps", text, Warn)
+}
+
+func (p *Printer) summary(runs []verdict.Judged) {
+	count := map[verdict.Outcome]int{}
+	for i := range runs {
+		count[runs[i].Verdict.Outcome]++
+	}
+	var parts []string
+	for _, o := range []verdict.Outcome{verdict.Clean, verdict.Leak, verdict.Inconclusive} {
+		if count[o] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[o], o))
+		}
+	}
+	if len(runs) == 0 {
+		p.Item(0, "? ", Warn, "no run", Warn|Strong, "", 0)
+		return
+	}
+	p.Blank()
+	all := model.Worst(runs)
+	p.Item(0, model.OutcomeGlyph[all]+" ", outcomeStyle[all], words.Plural(len(runs), "run")+": ", Strong, strings.Join(parts, ", "), 0)
+}

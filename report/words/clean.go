@@ -1,0 +1,131 @@
+// Package words puts what reports say into words: numbers with units, and text of
+// others with everything taken out that could steer a terminal, a CI log or a
+// browser.
+package words
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Caps, in characters: what a run may put into a report at most.
+const (
+	MaxName = 80     // a label, a session, an id
+	MaxText = 2000   // a sentence or two
+	maxFile = 48_000 // the text of a scenario
+)
+
+// maxMarks is how many combining marks one character may carry: a stack of
+// them paints over its neighbours.
+const maxMarks = 2
+
+// clean makes a string harmless to a terminal and to a reader: control
+// characters (ANSI escapes), direction overrides and invisible characters are
+// spelt out, a line break becomes a space, and what is longer than limit
+// characters is cut.
+func Clean(s string, limit int) string { return neutralise(s, limit, false) }
+
+// cleanLines is clean for text whose line breaks and tabs are its own.
+func CleanLines(s string, limit int) string { return neutralise(s, limit, true) }
+
+func neutralise(s string, limit int, lines bool) string {
+	if plain(s) && len(s) <= limit {
+		return s
+	}
+	var b strings.Builder
+	n, marks := 0, 0
+	for i, r := range s {
+		if n >= limit {
+			b.WriteString("…")
+			break
+		}
+		if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
+			if marks++; marks > maxMarks {
+				continue
+			}
+		} else {
+			marks = 0
+		}
+		piece := spell(r, s[i:], lines)
+		b.WriteString(piece)
+		n += utf8.RuneCountInString(piece)
+	}
+	return b.String()
+}
+
+// plain is the fast path: printable ASCII needs no work.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+func spell(r rune, rest string, lines bool) string {
+	switch {
+	case r == utf8.RuneError && !strings.HasPrefix(rest, "\uFFFD"):
+		return fmt.Sprintf(`\x%02x`, rest[0])
+	case r == '\n' || r == '\t':
+		if lines {
+			return string(r)
+		}
+		return " "
+	case r == '\r' && strings.HasPrefix(rest, "\r\n"):
+		return ""
+	case r < 0x80 && unicode.IsControl(r):
+		return fmt.Sprintf(`\x%02x`, r)
+	case obscure(r):
+		return strings.Trim(strconv.QuoteRuneToASCII(r), "'")
+	}
+	return string(r)
+}
+
+// obscure says that a character is not seen, or moves others: C1 controls,
+// format characters (direction overrides, zero-width ones, tags), separators
+// other than the space, private and unassigned ones.
+func obscure(r rune) bool {
+	return r >= 0x80 && !unicode.IsGraphic(r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) ||
+		unicode.Is(unicode.Zs, r) && r != ' '
+}
+
+// scrub cleans every string below v, which must be a pointer to a view of
+// ours. A field may carry `max:"N"` for a cap of its own, and `lines:"keep"`.
+// Named string types (template.CSS) are ours and stay as they are, but those of
+// package record: their words come from the file.
+func Scrub(v any) { scrubValue(reflect.ValueOf(v).Elem(), MaxText, false) }
+
+var recordPath = reflect.TypeFor[record.Op]().PkgPath()
+
+func scrubValue(v reflect.Value, limit int, lines bool) {
+	switch v.Kind() {
+	case reflect.String:
+		if t := v.Type(); (t == reflect.TypeFor[string]() || t.PkgPath() == recordPath) && v.CanSet() {
+			v.SetString(neutralise(v.String(), limit, lines))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			scrubValue(v.Elem(), limit, lines)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			scrubValue(v.Index(i), limit, lines)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			own := limit
+			tag := v.Type().Field(i).Tag
+			if n, err := strconv.Atoi(tag.Get("max")); err == nil {
+				own = n
+			}
+			scrubValue(v.Field(i), own, lines || tag.Get("lines") == "keep")
+		}
+	}
+}
