@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/record"
-
 	"github.com/leakbench/leakbench/report/words"
 )
 

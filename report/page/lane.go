@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/leakbench/leakbench/internal/record"
-
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
 )
