@@ -71,10 +71,6 @@ const (
 	StandsRecycled = "recycled" // it has got the pid of a dead server, in the host's namespace
 )
 
-// NoPlace is the code of the doubt that the host could not be put where the
-// scenario wants it, so that nothing was played.
-const NoPlace = "no-place"
-
 // Event is one line of a run file after the header. Seq counts from 1 without
 // a gap, and T never decreases: both are stamped under one lock.
 type Event struct {
@@ -330,12 +326,6 @@ type Exit struct {
 	Code   int    `json:"code"`             // -1 when it was killed by a signal
 	Signal string `json:"signal,omitempty"` // "SIGKILL"
 	Asked  bool   `json:"asked,omitempty"`  // the bench had asked the host to end
-}
-
-// Doubt is a reason why a run may not be called clean.
-type Doubt struct {
-	Code string `json:"code"`
-	Text string `json:"text"`
 }
 
 // End closes a run. A file without one is truncated.

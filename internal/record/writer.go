@@ -14,11 +14,6 @@ import (
 // MaxLine is the longest line of a run file, its newline included, in bytes.
 const MaxLine = 16 << 20
 
-// DoubtTooLong is the code of the doubt that takes the place of an event whose
-// line would be longer than MaxLine: a process can make its own census row
-// long, but it can't make the run unreadable.
-const DoubtTooLong = "event-too-long"
-
 // Errors of a writer that is used out of order. They are not sticky: nothing
 // was written, and the file is as it was.
 var (

@@ -134,7 +134,7 @@ func decided(g *model.Repeats, class string) junitCase {
 				first = d.Text
 			}
 			if n++; n <= model.DoubtsOf {
-				fmt.Fprintf(&text, "%s: %s\n", words.Clean(d.Code, words.MaxName), words.Clean(d.Text, words.MaxText))
+				fmt.Fprintf(&text, "%s: %s\n", words.Clean(string(d.Code), words.MaxName), words.Clean(d.Text, words.MaxText))
 			}
 		}
 	}

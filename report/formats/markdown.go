@@ -67,7 +67,7 @@ func mdRun(b *bytes.Buffer, j *verdict.Judged, left int) int {
 	}
 	doubts, moreDoubts := words.FirstOf(v.Doubts, mdDoubts)
 	for _, d := range doubts {
-		fmt.Fprintf(b, "- ❔ %s: %s\n", words.MarkdownCode(d.Code, words.MaxName), words.Markdown(d.Text, words.MaxText/2))
+		fmt.Fprintf(b, "- ❔ %s: %s\n", words.MarkdownCode(string(d.Code), words.MaxName), words.Markdown(d.Text, words.MaxText/2))
 	}
 	if moreDoubts > 0 {
 		fmt.Fprintf(b, "- and %s more\n", words.Plural(moreDoubts, "doubt"))

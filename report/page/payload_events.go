@@ -93,7 +93,7 @@ func (c *eventColumns) told(e *record.Event) {
 	case e.Kind == record.HostExited:
 		c.add(e.T, "host", "ended: "+model.ExitText(e.Exit))
 	case e.Doubt != nil:
-		c.add(e.T, "doubt", e.Doubt.Code+": "+e.Doubt.Text)
+		c.add(e.T, "doubt", string(e.Doubt.Code)+": "+e.Doubt.Text)
 	case e.Kind == record.Controlled && e.Control != nil:
 		text := ", without the host: still there %s after the end of stdin"
 		if e.Control.Exited {

@@ -208,7 +208,7 @@ func (p *Printer) doubts(s *model.Run) {
 	p.Blank()
 	head, more := words.FirstOf(s.Verdict.Doubts, p.limit(TextDoubts))
 	for _, d := range head {
-		p.Item(2, "? ", Warn, d.Code+"  ", Warn|Strong, d.Text, 0)
+		p.Item(2, "? ", Warn, string(d.Code)+"  ", Warn|Strong, d.Text, 0)
 	}
 	if more > 0 {
 		p.Field(4, 0, "", fmt.Sprintf("and %s more", words.Plural(more, "doubt")))

@@ -28,7 +28,7 @@ func TestAJobIsHarmedWhereItCostsItsAnswer(t *testing.T) {
 		course func(p *play, a string)
 		failed string
 		kinds  []string
-		codes  []string
+		codes  []record.DoubtCode
 	}{
 		"killed in its call": {
 			course: func(p *play, a string) { p.ask(a); p.dead(a) }, failed: "transport closed", kinds: []string{"killed"},
@@ -37,7 +37,7 @@ func TestAJobIsHarmedWhereItCostsItsAnswer(t *testing.T) {
 			course: func(p *play, a string) { p.term(a); p.dead(a) }, failed: "transport closed", kinds: []string{"terminated"},
 		},
 		"the host gives up before the call": {
-			course: func(p *play, a string) { p.bye(a) }, failed: "tools/list timed out", codes: []string{codeFailed},
+			course: func(p *play, a string) { p.bye(a) }, failed: "tools/list timed out", codes: []record.DoubtCode{record.DoubtStepFailed},
 		},
 		"the host cuts off the call": {
 			course: func(p *play, a string) { p.ask(a); p.bye(a) }, failed: "transport closed", kinds: []string{"cut-off"},
@@ -49,13 +49,13 @@ func TestAJobIsHarmedWhereItCostsItsAnswer(t *testing.T) {
 			course: func(p *play, a string) { p.ask(a); p.answer(a); p.term(a); p.dead(a) },
 		},
 		"failed with an answer": {
-			course: func(p *play, a string) { p.ask(a); p.answer(a); p.term(a); p.dead(a) }, failed: "bad answer", codes: []string{codeFailed},
+			course: func(p *play, a string) { p.ask(a); p.answer(a); p.term(a); p.dead(a) }, failed: "bad answer", codes: []record.DoubtCode{record.DoubtStepFailed},
 		},
 		"killed in a call that did not fail": {
 			course: func(p *play, a string) { p.ask(a); p.dead(a) },
 		},
 		"cut short by the scenario": {
-			cut: true, course: func(p *play, a string) { p.ask(a); p.term(a); p.dead(a) }, failed: "timed out", codes: []string{codeFailed},
+			cut: true, course: func(p *play, a string) { p.ask(a); p.term(a); p.dead(a) }, failed: "timed out", codes: []record.DoubtCode{record.DoubtStepFailed},
 		},
 	} {
 		p := newPlay()
@@ -185,7 +185,7 @@ func TestWhatTheHostDoesAtItsOwnEndIsNoCollateral(t *testing.T) {
 	p.quiet("host gone")
 	v := Judge(p.over(record.End{Reason: "done"}))
 	assert.Empty(t, v.Findings, account(v))
-	assert.Equal(t, []string{codeHostExited}, codesIn(v))
+	assert.Equal(t, []record.DoubtCode{record.DoubtHostExited}, codesIn(v))
 
 	p = newPlay()
 	a = p.open("s1", "flaky")
@@ -199,7 +199,7 @@ func TestWhatTheHostDoesAtItsOwnEndIsNoCollateral(t *testing.T) {
 	p = newPlay()
 	a = p.open("s1", "flaky")
 	p.bye(a)
-	p.add(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: codeKeeperLost, Text: "gone"}})
+	p.add(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: record.DoubtKeeperLost, Text: "gone"}})
 	v = Judge(p.done())
 	assert.Empty(t, v.Findings, "the host dies with its keeper")
 }
@@ -227,7 +227,7 @@ func TestMissingIsNotSaidTwiceNorOfTheBroken(t *testing.T) {
 	p.restless("after", nil, want("flaky", "s1", 1))
 	v := Judge(p.done())
 	assert.Empty(t, v.Findings)
-	assert.Equal(t, []string{codeNotQuiet}, codesIn(v), "nobody opened it again: the scenario's matter")
+	assert.Equal(t, []record.DoubtCode{record.DoubtNotQuiet}, codesIn(v), "nobody opened it again: the scenario's matter")
 
 	p = newPlay() // a want over the label, of which the newest is gone
 	a = p.open("s1", "flaky")

@@ -9,13 +9,6 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// Codes of the doubts about controls.
-const (
-	codeNoControl   = "control-missing" // a server was not tried without the host
-	codeBadControl  = "control-failed"  // it misbehaved there, too, without a fault that says so
-	codeControlLate = "control-late"    // it took long to exit, without a fault that says so
-)
-
 // slowControl is what a server without faults may take to exit. It is far more
 // than any does on a machine with hogged processors, and less than the settle
 // time of a host of which nothing is known.
@@ -38,14 +31,14 @@ func (f *facts) doubtControls() {
 		c, ok := f.controls[label]
 		switch {
 		case !ok:
-			f.doubt(codeNoControl, "the server %s was not tried without the host: whether it ends by itself is not known", plain(label))
+			f.doubt(record.DoubtControlMissing, "the server %s was not tried without the host: whether it ends by itself is not known", plain(label))
 		case len(c.Faults) > 0:
 		case !c.Answered:
-			f.doubt(codeBadControl, "the server %s did not answer its handshake without the host either, though its script lets it", plain(label))
+			f.doubt(record.DoubtControlFailed, "the server %s did not answer its handshake without the host either, though its script lets it", plain(label))
 		case !c.Exited:
-			f.doubt(codeBadControl, "the server %s had not exited %s after the end of its stdin without the host either, though its script lets it", plain(label), span(int64(c.After)))
+			f.doubt(record.DoubtControlFailed, "the server %s had not exited %s after the end of its stdin without the host either, though its script lets it", plain(label), span(int64(c.After)))
 		case c.After > slowControl:
-			f.doubt(codeControlLate, "the server %s took %s to exit after the end of its stdin without the host, though its script lets it exit at once", plain(label), span(int64(c.After)))
+			f.doubt(record.DoubtControlLate, "the server %s took %s to exit after the end of its stdin without the host, though its script lets it exit at once", plain(label), span(int64(c.After)))
 		}
 	}
 }

@@ -29,26 +29,26 @@ func TestControlDoubts(t *testing.T) {
 	with := func(c record.Control) func(*play) { return func(p *play) { controlled(p, c) } }
 	for name, c := range map[string]struct {
 		spoil func(*play)
-		code  string
+		code  record.DoubtCode
 	}{
 		"a file of before":        {func(*play) {}, ""},
 		"a server that exits":     {with(tidy), ""},
 		"a deaf one, as it says":  {with(deaf), ""},
-		"no control":              {func(p *play) { p.run.Header.Limits.Controls = true }, codeNoControl},
-		"a control of another":    {func(p *play) { controlled(p, tidy); p.run.Events[len(p.run.Events)-1].Control.Label = "x" }, codeNoControl},
-		"mute without a fault":    {with(record.Control{}), codeBadControl},
-		"deaf without a fault":    {with(record.Control{Answered: true, SawEOF: true, After: record.Duration(10 * s)}), codeBadControl},
-		"slow without a fault":    {with(record.Control{Answered: true, SawEOF: true, Exited: true, After: record.Duration(6 * s)}), codeControlLate},
-		"ended by somebody else":  {with(record.Control{Answered: true}), codeBadControl},
+		"no control":              {func(p *play) { p.run.Header.Limits.Controls = true }, record.DoubtControlMissing},
+		"a control of another":    {func(p *play) { controlled(p, tidy); p.run.Events[len(p.run.Events)-1].Control.Label = "x" }, record.DoubtControlMissing},
+		"mute without a fault":    {with(record.Control{}), record.DoubtControlFailed},
+		"deaf without a fault":    {with(record.Control{Answered: true, SawEOF: true, After: record.Duration(10 * s)}), record.DoubtControlFailed},
+		"slow without a fault":    {with(record.Control{Answered: true, SawEOF: true, Exited: true, After: record.Duration(6 * s)}), record.DoubtControlLate},
+		"ended by somebody else":  {with(record.Control{Answered: true}), record.DoubtControlFailed},
 		"mute as its fault says":  {with(record.Control{Faults: []record.Fault{{On: "initialize", Do: "hang"}}}), ""},
-		"an event with no detail": {func(p *play) { p.add(record.Event{Kind: record.Controlled}) }, codeMalformed},
+		"an event with no detail": {func(p *play) { p.add(record.Event{Kind: record.Controlled}) }, record.DoubtMalformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlay()
 			c.spoil(p)
 			v := Judge(simple(p))
-			var codes []string
+			var codes []record.DoubtCode
 			for _, d := range v.Doubts {
 				codes = append(codes, d.Code)
 			}
@@ -56,7 +56,7 @@ func TestControlDoubts(t *testing.T) {
 				assert.Equal(t, Clean, v.Outcome, "%+v", v.Doubts)
 				return
 			}
-			assert.Equal(t, []string{c.code}, codes)
+			assert.Equal(t, []record.DoubtCode{c.code}, codes)
 			assert.Equal(t, Inconclusive, v.Outcome)
 		})
 	}

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -9,32 +10,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// Codes of the doubts that the judge itself raises. Those that the bench wrote
-// into the file keep their own.
-const (
-	codeTruncated   = "truncated"           // the file is not complete
-	codeMalformed   = "malformed"           // events that lack what they must say
-	codeInterrupted = "interrupted"         // the run was stopped
-	codeHostFailed  = "host-failed"         // the host did not start, or did not speak
-	codeBenchFailed = "bench-failed"        // the bench itself failed
-	codeHostExited  = "host-exited"         // the host ended before it was asked to
-	codeNotLaunched = "host-never-launched" // fewer launches than the scenario needs
-	codeNotFired    = "fault-not-fired"
-	codeNoLook      = "checkpoint-missing"
-	codeNotQuiet    = "not-quiet" // a checkpoint did not come to rest, and no law says why
-	codeLost        = "ledger-lost"
-	codeDisagree    = "witnesses-disagree"
-	codeSkipped     = "step-skipped"
-	codeFailed      = "step-failed"
-	codeUncut       = "no-cancel"     // a step that was to be cancelled in flight was not
-	codeTwinEnded   = "twin-ended"    // the bench's own process ended by itself
-	codeUnseenCall  = "call-not-seen" // the host answered a call that never reached its server
-)
-
-// codeKeeperLost is the runner's word for a keeper that died.
-const codeKeeperLost = "keeper-lost"
-
-func (f *facts) doubt(code, format string, args ...any) {
+func (f *facts) doubt(code record.DoubtCode, format string, args ...any) {
 	f.doubts = append(f.doubts, Doubt{Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
@@ -69,22 +45,22 @@ func (f *facts) allDoubts() []Doubt {
 // where the run took place: no more is to be said of it.
 func (f *facts) nowhere() bool {
 	return len(f.servers) == 0 && slices.ContainsFunc(f.events, func(e record.Event) bool {
-		return e.Kind == record.Doubted && e.Doubt.Code == record.NoPlace
+		return e.Kind == record.Doubted && e.Doubt.Code == record.DoubtNoPlace
 	})
 }
 
 // doubtEnd says how a run that was cut short came to its end.
 func (f *facts) doubtEnd() (cut bool) {
 	if f.unsound > 0 {
-		f.doubt(codeMalformed, "%s of the file %s not what the format asks for and %s left out", count(f.unsound, "event"),
+		f.doubt(record.DoubtMalformed, "%s of the file %s not what the format asks for and %s left out", count(f.unsound, "event"),
 			verb(f.unsound, "is", "are"), verb(f.unsound, "was", "were"))
 	}
 	switch {
 	case f.truncated != "":
-		f.doubt(codeTruncated, "the file is not complete: %s", plain(f.truncated))
+		f.doubt(record.DoubtTruncated, "the file is not complete: %s", plain(f.truncated))
 		cut = true
 	case f.end == nil:
-		f.doubt(codeTruncated, "the file is not complete: it has no end event")
+		f.doubt(record.DoubtTruncated, "the file is not complete: it has no end event")
 		cut = true
 	}
 	if f.end == nil || f.end.Reason == record.EndDone {
@@ -92,20 +68,13 @@ func (f *facts) doubtEnd() (cut bool) {
 	}
 	switch {
 	case f.end.Reason == record.EndInterrupted:
-		f.doubt(codeInterrupted, "the run was stopped by %s", plain(or(f.end.Signal, "its user")))
+		f.doubt(record.DoubtInterrupted, "the run was stopped by %s", plain(cmp.Or(f.end.Signal, "its user")))
 	case f.end.Stage == record.StageHost:
-		f.doubt(codeHostFailed, "the host could not be tested: %s", quote(f.end.Error))
+		f.doubt(record.DoubtHostFailed, "the host could not be tested: %s", quote(f.end.Error))
 	default:
-		f.doubt(codeBenchFailed, "the bench failed: %s", quote(f.end.Error))
+		f.doubt(record.DoubtBenchFailed, "the bench failed: %s", quote(f.end.Error))
 	}
 	return true
-}
-
-func or(s, instead string) string {
-	if s == "" {
-		return instead
-	}
-	return s
 }
 
 // doubtHost says that the host ended before it was asked to.
@@ -123,7 +92,7 @@ func (f *facts) doubtLife(h *host) (exited bool) {
 	if f.end != nil && f.end.Reason != record.EndDone {
 		return true // the bench cut the run short, and the host with it
 	}
-	f.doubt(codeHostExited, "%s: what it does in the rest of the scenario was not seen", h.how())
+	f.doubt(record.DoubtHostExited, "%s: what it does in the rest of the scenario was not seen", h.how())
 	return true
 }
 
@@ -141,15 +110,15 @@ func (f *facts) doubtLaunches() {
 		if n := launched[want.Label]; n < want.Launches-f.reopened(want.Label) || n == 0 && want.Launches > 0 {
 			short = true
 			if n == 0 {
-				f.doubt(codeNotLaunched, "the host never launched %s; the scenario needs %d", plain(want.Label), want.Launches)
+				f.doubt(record.DoubtNotLaunched, "the host never launched %s; the scenario needs %d", plain(want.Label), want.Launches)
 				continue
 			}
-			f.doubt(codeNotLaunched, "the host launched %s %s, the scenario needs %d", plain(want.Label), count(n, "time"), want.Launches)
+			f.doubt(record.DoubtNotLaunched, "the host launched %s %s, the scenario needs %d", plain(want.Label), count(n, "time"), want.Launches)
 		}
 	}
 	if len(f.servers) == 0 && !short {
 		short = true
-		f.doubt(codeNotLaunched, "the host launched no server at all")
+		f.doubt(record.DoubtNotLaunched, "the host launched no server at all")
 	}
 	if short || f.isCommand() {
 		return
@@ -157,7 +126,7 @@ func (f *facts) doubtLaunches() {
 	for _, s := range f.lives.Sessions() {
 		opened := slices.ContainsFunc(s.Changes, func(c history.SessionChange) bool { return c.State == record.SessionOpen })
 		if opened && !bySession[sessionKey{s.Label, s.Name}] {
-			f.doubt(codeNotLaunched, "the host called session %s open, but launched no server for it", plain(s.Name))
+			f.doubt(record.DoubtNotLaunched, "the host called session %s open, but launched no server for it", plain(s.Name))
 		}
 	}
 }
@@ -200,7 +169,7 @@ func (f *facts) doubtPlan() {
 			if want.Probability > 0 {
 				when += fmt.Sprintf(" with probability %g under seed %d", want.Probability, f.header.Seed)
 			}
-			f.doubt(codeNotFired, "the fault %s of %s%s fired %s, the scenario needs %d",
+			f.doubt(record.DoubtNotFired, "the fault %s of %s%s fired %s, the scenario needs %d",
 				faultName(&record.Fault{On: want.On, Do: want.Do}), plain(want.Label), when, count(n, "time"), want.Fires)
 		}
 	}
@@ -212,7 +181,7 @@ func (f *facts) doubtPlan() {
 	}
 	for _, name := range f.header.Plan.Checkpoints {
 		if reached[name]--; reached[name] < 0 {
-			f.doubt(codeNoLook, "checkpoint %q was not completed", plain(name))
+			f.doubt(record.DoubtNoCheckpoint, "checkpoint %q was not completed", plain(name))
 		}
 	}
 }
@@ -239,7 +208,7 @@ func (f *facts) fired(want record.PlanFault) int {
 func (f *facts) doubtRest() {
 	for _, cp := range f.checkpoints {
 		if cp.ended >= 0 && !cp.Quiet && !cp.explained {
-			f.doubt(codeNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", plain(cp.Name), within(f.header.Limits.Settle))
+			f.doubt(record.DoubtNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", plain(cp.Name), within(f.header.Limits.Settle))
 		}
 	}
 }
@@ -248,7 +217,7 @@ func (f *facts) doubtRest() {
 func (f *facts) doubtWitnesses() {
 	for i := range f.events {
 		if e := &f.events[i]; e.Kind == record.Lost && e.Text != record.LostAtEnd {
-			f.doubt(codeLost, "the ledger lost %s at %s: %s", plain(e.Server), clock(e.T), quote(e.Text))
+			f.doubt(record.DoubtLedgerLost, "the ledger lost %s at %s: %s", plain(e.Server), clock(e.T), quote(e.Text))
 		}
 	}
 	said := map[record.Identity]bool{}
@@ -260,14 +229,14 @@ func (f *facts) doubtWitnesses() {
 			cp.explained = true
 			if !said[s.Birth.Identity] {
 				said[s.Birth.Identity] = true
-				f.doubt(codeDisagree, "at checkpoint %q the ledger holds %s (pid %d) for alive, the census does not see it", plain(cp.Name), plain(s.ID), s.Birth.PID)
+				f.doubt(record.DoubtDisagree, "at checkpoint %q the ledger holds %s (pid %d) for alive, the census does not see it", plain(cp.Name), plain(s.ID), s.Birth.PID)
 			}
 		}
 		for _, p := range f.unborn(cp) {
 			cp.explained = true
 			if !said[p.Identity] {
 				said[p.Identity] = true
-				f.doubt(codeDisagree, "at checkpoint %q the census sees a fake server (pid %d) that never reported to the ledger", plain(cp.Name), p.PID)
+				f.doubt(record.DoubtDisagree, "at checkpoint %q the census sees a fake server (pid %d) that never reported to the ledger", plain(cp.Name), p.PID)
 			}
 		}
 	}

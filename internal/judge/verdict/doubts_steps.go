@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -19,11 +20,11 @@ func (f *facts) doubtSteps() {
 		}
 		switch {
 		case s.Uncut && !f.accounted(s):
-			f.doubt(codeUncut, "%s ended before it was where it could be cancelled", stepName(s))
+			f.doubt(record.DoubtNoCancel, "%s ended before it was where it could be cancelled", stepName(s))
 		case s.mustWork() && !s.OK && !f.accounted(s):
-			f.doubt(codeFailed, "%s failed, and no law says why: %s%s", stepName(s), quote(s.Error), f.faultDuring(s))
+			f.doubt(record.DoubtStepFailed, "%s failed, and no law says why: %s%s", stepName(s), quote(s.Error), f.faultDuring(s))
 		case s.Expect == record.ExpectFail && s.OK:
-			f.doubt(codeFailed, "%s succeeded, and the scenario relies on its failure", stepName(s))
+			f.doubt(record.DoubtStepFailed, "%s succeeded, and the scenario relies on its failure", stepName(s))
 		}
 	}
 }
@@ -45,7 +46,7 @@ func (f *facts) doubtSkipped() {
 		}
 	}
 	for _, key := range order {
-		f.doubt(codeSkipped, "%s %q %s skipped: %s", count(skipped[key], "step"), plain(key.op), verb(skipped[key], "was", "were"), quote(key.why))
+		f.doubt(record.DoubtStepSkipped, "%s %q %s skipped: %s", count(skipped[key], "step"), plain(key.op), verb(skipped[key], "was", "were"), quote(key.why))
 	}
 }
 
@@ -72,7 +73,7 @@ func (f *facts) doubtUnseenCalls() {
 	}
 	for _, key := range order {
 		if received, known := f.callsReceived(key); known && received < answered[key] {
-			f.doubt(codeUnseenCall, "the host says that %s of session %s %s answered, its servers received %d", count(answered[key], "call"),
+			f.doubt(record.DoubtCallNotSeen, "the host says that %s of session %s %s answered, its servers received %d", count(answered[key], "call"),
 				plain(key.name), verb(answered[key], "was", "were"), received)
 		}
 	}
@@ -86,7 +87,7 @@ func (f *facts) doubtUnseenProbe(s *step, key sessionKey) {
 			return
 		}
 	}
-	f.doubt(codeUnseenCall, "the host says that it has looked at %s for session %s, and no server of it saw a handshake", plain(s.Label), plain(key.name))
+	f.doubt(record.DoubtCallNotSeen, "the host says that it has looked at %s for session %s, and no server of it saw a handshake", plain(s.Label), plain(key.name))
 }
 
 // callsReceived is how many calls the servers of a session received; unknown
@@ -173,16 +174,16 @@ const maxRecorded = 5
 
 // doubtRecorded passes on what the bench wrote down itself.
 func (f *facts) doubtRecorded() {
-	told, rest := map[Doubt]bool{}, map[string]int{}
-	perCode := map[string]int{}
-	var codes []string
+	told, rest := map[Doubt]bool{}, map[record.DoubtCode]int{}
+	perCode := map[record.DoubtCode]int{}
+	var codes []record.DoubtCode
 	for i := range f.events {
 		e := &f.events[i]
 		if e.Kind != record.Doubted || told[*e.Doubt] {
 			continue
 		}
 		told[*e.Doubt] = true
-		code := plain(or(e.Doubt.Code, "unnamed"))
+		code := record.DoubtCode(plain(cmp.Or(string(e.Doubt.Code), string(record.DoubtUnnamed))))
 		if perCode[code]++; perCode[code] > maxRecorded {
 			if rest[code]++; rest[code] == 1 {
 				codes = append(codes, code)

@@ -4,6 +4,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,22 +34,22 @@ func planned(p *play) {
 }
 
 var doubtCases = []struct {
-	code string
+	code record.DoubtCode
 	show func(p *play) *record.Run
 	near func(p *play) *record.Run // raises no doubt at all
 }{
 	{
-		code: codeTruncated,
+		code: record.DoubtTruncated,
 		show: func(p *play) *record.Run { r := simple(p); r.Truncated = "a torn last line"; return r },
 		near: simple,
 	},
 	{
-		code: codeMalformed,
+		code: record.DoubtMalformed,
 		show: func(p *play) *record.Run { p.add(record.Event{Kind: record.Born, Server: "flaky#9"}); return simple(p) },
 		near: func(p *play) *record.Run { p.add(record.Event{Kind: record.Reaped}); return simple(p) },
 	},
 	{
-		code: codeInterrupted,
+		code: record.DoubtInterrupted,
 		show: func(p *play) *record.Run {
 			planned(p)
 			p.open("s1", "flaky")
@@ -55,7 +58,7 @@ var doubtCases = []struct {
 		near: simple,
 	},
 	{
-		code: codeHostFailed,
+		code: record.DoubtHostFailed,
 		show: func(p *play) *record.Run {
 			planned(p)
 			return p.over(record.End{Reason: "failed", Stage: "host", Error: "no hello within 30s"})
@@ -63,7 +66,7 @@ var doubtCases = []struct {
 		near: simple,
 	},
 	{
-		code: codeBenchFailed,
+		code: record.DoubtBenchFailed,
 		show: func(p *play) *record.Run {
 			p.open("s1", "flaky")
 			return p.over(record.End{Reason: "failed", Stage: "bench", Error: "disk full"})
@@ -71,7 +74,7 @@ var doubtCases = []struct {
 		near: simple,
 	},
 	{
-		code: codeHostExited,
+		code: record.DoubtHostExited,
 		show: func(p *play) *record.Run {
 			planned(p)
 			a := p.open("s1", "flaky")
@@ -85,7 +88,7 @@ var doubtCases = []struct {
 		near: simple,
 	},
 	{
-		code: codeNotLaunched,
+		code: record.DoubtNotLaunched,
 		show: func(p *play) *record.Run {
 			p.run.Header.Plan.Labels = []record.PlanLabel{{Label: "flaky", Launches: 2}}
 			return simple(p)
@@ -96,7 +99,7 @@ var doubtCases = []struct {
 		},
 	},
 	{
-		code: codeNotFired,
+		code: record.DoubtNotFired,
 		show: func(p *play) *record.Run { // launch 1 did it, the plan is about launch 2
 			planned(p)
 			p.openFails("s1", "flaky", func() { a := p.launch("flaky", "s1"); p.fault(a, "initialize", "reject", true); p.dead(a) })
@@ -112,7 +115,7 @@ var doubtCases = []struct {
 		},
 	},
 	{
-		code: codeNoLook,
+		code: record.DoubtNoCheckpoint,
 		show: func(p *play) *record.Run {
 			p.run.Header.Plan.Checkpoints = []string{"after", "after", "host gone"}
 			return simple(p)
@@ -123,7 +126,7 @@ var doubtCases = []struct {
 		},
 	},
 	{
-		code: codeNotQuiet,
+		code: record.DoubtNotQuiet,
 		show: func(p *play) *record.Run {
 			p.open("s1", "flaky")
 			p.restless("after", nil, want("flaky", "s1", 1))
@@ -132,7 +135,7 @@ var doubtCases = []struct {
 		near: simple,
 	},
 	{
-		code: codeLost,
+		code: record.DoubtLedgerLost,
 		show: func(p *play) *record.Run {
 			a := p.open("s1", "flaky")
 			p.add(record.Event{Kind: record.Lost, Server: a, Text: "the bench cut the connection"})
@@ -148,7 +151,7 @@ var doubtCases = []struct {
 		},
 	},
 	{
-		code: codeDisagree,
+		code: record.DoubtDisagree,
 		show: func(p *play) *record.Run { // alive for the ledger, not there for the census
 			a := p.open("s1", "flaky")
 			delete(p.procs, p.ids[a])
@@ -171,7 +174,7 @@ var doubtCases = []struct {
 		},
 	},
 	{
-		code: codeSkipped,
+		code: record.DoubtStepSkipped,
 		show: func(p *play) *record.Run { skip(p); return simple(p) },
 		near: func(p *play) *record.Run {
 			p.run.Header.Host.Kind = record.KindCommand
@@ -185,7 +188,7 @@ var doubtCases = []struct {
 		},
 	},
 	{
-		code: codeTwinEnded,
+		code: record.DoubtTwinEnded,
 		show: func(p *play) *record.Run { // not by a signal
 			p.call(p.open("s1", "flaky"), "s1", "flaky", "")
 			by := record.Process{Identity: record.Identity{PID: 22, Start: 2002}, PPID: keeperPID, State: "S"}
@@ -195,7 +198,7 @@ var doubtCases = []struct {
 		near: func(p *play) *record.Run { return twinCases[0].near(p) },
 	},
 	{
-		code: codeUnseenCall,
+		code: record.DoubtCallNotSeen,
 		show: func(p *play) *record.Run { // the host answers for its server
 			p.open("s1", "flaky")
 			p.end(p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky"}), "")
@@ -211,7 +214,7 @@ var doubtCases = []struct {
 		},
 	},
 	{
-		code: codeUnseenCall,
+		code: record.DoubtCallNotSeen,
 		show: func(p *play) *record.Run { // a look that no server has seen
 			p.call(p.open("s1", "flaky"), "s1", "flaky", "")
 			p.launch("flaky", "look")
@@ -230,7 +233,7 @@ var doubtCases = []struct {
 		},
 	},
 	{
-		code: codeFailed,
+		code: record.DoubtStepFailed,
 		show: func(p *play) *record.Run {
 			a := p.open("s1", "flaky")
 			p.call(a, "s1", "flaky", "timed out")
@@ -244,7 +247,7 @@ var doubtCases = []struct {
 		},
 	},
 	{
-		code: codeUncut,
+		code: record.DoubtNoCancel,
 		show: func(p *play) *record.Run {
 			p.open("s1", "flaky")
 			st := p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky", Expect: "fail"})
@@ -268,13 +271,13 @@ func skip(p *play) {
 
 func TestEachDoubtIsToldFromItsNeighbour(t *testing.T) {
 	t.Parallel()
-	shown := map[string]bool{}
+	shown := map[record.DoubtCode]bool{}
 	for _, c := range doubtCases {
 		shown[c.code] = true
-		t.Run(c.code, func(t *testing.T) {
+		t.Run(string(c.code), func(t *testing.T) {
 			t.Parallel()
 			v := Judge(c.show(newPlay()))
-			assert.Equal(t, []string{c.code}, codesIn(v), account(v))
+			assert.Equal(t, []record.DoubtCode{c.code}, codesIn(v), account(v))
 			assert.Equal(t, Inconclusive, v.Outcome)
 			assert.Empty(t, v.Findings)
 			for _, d := range v.Doubts {
@@ -290,23 +293,47 @@ func TestEachDoubtIsToldFromItsNeighbour(t *testing.T) {
 	}
 }
 
-// doubtCodes are the constants of the package whose names begin with code,
-// less the one that is somebody else's word.
-func doubtCodes(t *testing.T) []string {
-	file, err := parser.ParseFile(token.NewFileSet(), "doubts.go", nil, 0)
-	require.NoError(t, err)
-	var codes []string
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if ok && strings.HasPrefix(spec.Names[0].Name, "code") && spec.Names[0].Name != "codeKeeperLost" {
+// doubtCodes are those that the package raises, of controls left out: they
+// have a test of their own.
+func doubtCodes(t *testing.T) []record.DoubtCode {
+	values := map[string]record.DoubtCode{}
+	inspect(t, "../../record/doubt.go", func(n ast.Node) {
+		if spec, ok := n.(*ast.ValueSpec); ok {
 			code, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
 			require.NoError(t, err)
-			codes = append(codes, code)
+			values[spec.Names[0].Name] = record.DoubtCode(code)
 		}
+	})
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	raised := map[record.DoubtCode]bool{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") || file == "controls.go" {
+			continue
+		}
+		inspect(t, file, func(n ast.Node) {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 {
+				return
+			}
+			method, ok := call.Fun.(*ast.SelectorExpr)
+			if code, is := call.Args[0].(*ast.SelectorExpr); ok && is && method.Sel.Name == "doubt" {
+				require.NotEmpty(t, values[code.Sel.Name], code.Sel.Name)
+				raised[values[code.Sel.Name]] = true
+			}
+		})
+	}
+	require.Len(t, raised, 17)
+	return slices.Collect(maps.Keys(raised))
+}
+
+func inspect(t *testing.T, file string, see func(ast.Node)) {
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	require.NoError(t, err)
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		see(n)
 		return true
 	})
-	require.Len(t, codes, 17)
-	return codes
 }
 
 func TestWhatTheBenchDoubtsIsPassedOn(t *testing.T) {
@@ -331,7 +358,7 @@ func TestDoubtsDoNotHideALeak(t *testing.T) {
 	r.Truncated = "a torn last line"
 	v := Judge(r)
 	assert.Equal(t, Leak, v.Outcome)
-	assert.Equal(t, []string{codeTruncated}, codesIn(v))
+	assert.Equal(t, []record.DoubtCode{record.DoubtTruncated}, codesIn(v))
 }
 
 func TestACommandHostThatLaunchesNothing(t *testing.T) {
@@ -339,7 +366,7 @@ func TestACommandHostThatLaunchesNothing(t *testing.T) {
 	p := newPlay()
 	p.run.Header.Host.Kind = record.KindCommand
 	v := Judge(p.done())
-	assert.Equal(t, []string{codeNotLaunched}, codesIn(v))
+	assert.Equal(t, []record.DoubtCode{record.DoubtNotLaunched}, codesIn(v))
 	assert.Equal(t, Inconclusive, v.Outcome)
 }
 
@@ -348,7 +375,7 @@ func TestASessionWithoutAServer(t *testing.T) {
 	p := newPlay()
 	p.session("s2", "flaky", record.SessionOpen, "", false)
 	v := Judge(simple(p))
-	assert.Equal(t, []string{codeNotLaunched}, codesIn(v))
+	assert.Equal(t, []record.DoubtCode{record.DoubtNotLaunched}, codesIn(v))
 	assert.Contains(t, v.Doubts[0].Text, "session s2")
 }
 
@@ -363,13 +390,13 @@ func TestAFakeServerThatNeverReported(t *testing.T) {
 	p.restless("after", nil, want("flaky", "s1", 1))
 	p.helperGone(700)
 	v := Judge(p.done())
-	assert.Equal(t, []string{codeDisagree}, codesIn(v), account(v))
+	assert.Equal(t, []record.DoubtCode{record.DoubtDisagree}, codesIn(v), account(v))
 
 	p = newPlay()
 	unborn(p)
 	p.restless("after", func() { p.helperGone(700) }, want("flaky", "s1", 1))
 	v = Judge(p.done())
-	assert.Equal(t, []string{codeNotQuiet}, codesIn(v), "it was killed before it could report")
+	assert.Equal(t, []record.DoubtCode{record.DoubtNotQuiet}, codesIn(v), "it was killed before it could report")
 }
 
 func (p *play) helperGone(pid int) {
@@ -416,5 +443,5 @@ func TestStepsThatALawAccountsFor(t *testing.T) {
 	p.wait(2 * s)
 	p.close("job", "flaky", func() { p.bye(other); p.term(mine); p.dead(mine) })
 	v = Judge(p.done())
-	assert.Equal(t, []string{codeFailed}, codesIn(v), "what came before the harm does not follow from it")
+	assert.Equal(t, []record.DoubtCode{record.DoubtStepFailed}, codesIn(v), "what came before the harm does not follow from it")
 }

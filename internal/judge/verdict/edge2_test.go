@@ -34,7 +34,7 @@ func TestWithoutAHostNothingIsReaped(t *testing.T) {
 	t.Parallel()
 	v := Judge(&record.Run{Events: []record.Event{{Seq: 1, Kind: record.Ended, End: &record.End{Reason: "failed", Stage: "host"}}}})
 	assert.Equal(t, "the host did not start", resultOf(v, "L4").Reason)
-	assert.Equal(t, []string{codeHostFailed}, codesIn(v))
+	assert.Equal(t, []record.DoubtCode{record.DoubtHostFailed}, codesIn(v))
 }
 
 func TestTheLadderIsTold(t *testing.T) {
@@ -118,7 +118,7 @@ func TestAHostKilledByAnotherIsNoHungStop(t *testing.T) {
 	p.quiet("host gone")
 	v := Judge(p.over(record.End{Reason: "done"}))
 	assert.Empty(t, v.Findings)
-	assert.Equal(t, []string{codeFailed}, codesIn(v), "a stop that fails at once is no hang, but no order either")
+	assert.Equal(t, []record.DoubtCode{record.DoubtStepFailed}, codesIn(v), "a stop that fails at once is no hang, but no order either")
 }
 
 func TestRecoveryOfJobs(t *testing.T) {
@@ -144,7 +144,7 @@ func TestAHostThatDiesNeedNotRecover(t *testing.T) {
 	p.quiet("host gone")
 	v := Judge(p.over(record.End{Reason: "done"}))
 	assert.Empty(t, v.Findings)
-	assert.Equal(t, []string{codeHostExited}, codesIn(v))
+	assert.Equal(t, []record.DoubtCode{record.DoubtHostExited}, codesIn(v))
 }
 
 func TestWhenTheHostEndsOfItself(t *testing.T) {
@@ -162,28 +162,28 @@ func TestWhenTheHostEndsOfItself(t *testing.T) {
 	p.wait(5 * s)
 	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: -1, Signal: "SIGKILL"}})
 	p.dead(a)
-	assert.Equal(t, []string{codeInterrupted}, codesIn(Judge(p.over(record.End{Reason: "interrupted", Signal: "SIGINT"}))))
+	assert.Equal(t, []record.DoubtCode{record.DoubtInterrupted}, codesIn(Judge(p.over(record.End{Reason: "interrupted", Signal: "SIGINT"}))))
 
 	p = newPlay() // and in a file that is torn after that
 	a = p.open("s1", "flaky")
 	p.bye(a)
 	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: 1}})
-	assert.Equal(t, []string{codeTruncated, codeHostExited}, codesIn(Judge(p.run)))
+	assert.Equal(t, []record.DoubtCode{record.DoubtTruncated, record.DoubtHostExited}, codesIn(Judge(p.run)))
 
-	for want, h := range map[string]host{
-		"killed":          {askedAt: never, exit: record.Exit{Signal: "SIGKILL"}},
-		"asked to end":    {askedAt: 5, askedOp: "stop"},
-		"ended by itself": {askedAt: never, exit: record.Exit{Signal: "SIGSEGV"}},
+	for want, h := range map[record.Cause]host{
+		record.CauseHostKilled: {askedAt: never, exit: record.Exit{Signal: "SIGKILL"}},
+		record.CauseHostAsked:  {askedAt: 5, askedOp: "stop"},
+		record.CauseHostEnded:  {askedAt: never, exit: record.Exit{Signal: "SIGSEGV"}},
 	} {
 		assert.Equal(t, want, h.ending())
 	}
-	assert.Equal(t, "killed", (&host{askedAt: 5, askedOp: "kill"}).ending())
+	assert.Equal(t, record.CauseHostKilled, (&host{askedAt: 5, askedOp: "kill"}).ending())
 	assert.Contains(t, (&host{askedAt: never, exitAt: 5, exit: record.Exit{Signal: "SIGKILL"}}).how(), "without being asked to")
 }
 
 func TestTheKeepersLossExcusesOnlyItsTime(t *testing.T) {
 	t.Parallel()
-	for code, kinds := range map[string][]string{codeKeeperLost: {"terminated"}, "no-cancel": {"terminated", "terminated"}} {
+	for code, kinds := range map[record.DoubtCode][]string{record.DoubtKeeperLost: {"terminated"}, "no-cancel": {"terminated", "terminated"}} {
 		p := newPlay()
 		for _, label := range []string{"flaky", "steady"} { // one long before, one at the time
 			a := p.open("s1", label)
@@ -198,7 +198,7 @@ func TestTheKeepersLossExcusesOnlyItsTime(t *testing.T) {
 		p.add(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: code, Text: "y"}})
 		v := Judge(p.done())
 		assert.Equal(t, kinds, kindsIn(v), code)
-		assert.Equal(t, []string{code, code}, codesIn(v))
+		assert.Equal(t, []record.DoubtCode{code, code}, codesIn(v))
 	}
 }
 
@@ -213,7 +213,7 @@ func TestStepsSideBySide(t *testing.T) {
 	p.end(one, "failed")
 	p.end(two, "")
 	v := Judge(p.done())
-	require.Equal(t, []string{codeFailed}, codesIn(v))
+	require.Equal(t, []record.DoubtCode{record.DoubtStepFailed}, codesIn(v))
 	assert.Contains(t, v.Doubts[0].Text, "call of one")
 }
 
@@ -226,7 +226,7 @@ func TestAKillThatDidNotWork(t *testing.T) {
 	p.bye(a)
 	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Asked: true}})
 	p.quiet("host gone")
-	assert.Equal(t, []string{codeFailed}, codesIn(Judge(p.over(record.End{Reason: "done"}))))
+	assert.Equal(t, []record.DoubtCode{record.DoubtStepFailed}, codesIn(Judge(p.over(record.End{Reason: "done"}))))
 }
 
 func TestLaunchesThatWereNotNeeded(t *testing.T) {
@@ -234,7 +234,7 @@ func TestLaunchesThatWereNotNeeded(t *testing.T) {
 	p := newPlay() // said once, of the label, not again of the session
 	p.run.Header.Plan.Labels = []record.PlanLabel{{Label: "flaky", Launches: 1}}
 	p.session("s1", "flaky", record.SessionOpen, "", false)
-	assert.Equal(t, []string{codeNotLaunched}, codesIn(Judge(p.done())))
+	assert.Equal(t, []record.DoubtCode{record.DoubtNotLaunched}, codesIn(Judge(p.done())))
 
 	p = newPlay() // a session that never came to be needs none
 	p.session("s2", "flaky", record.SessionOpening, "", false)
@@ -295,7 +295,7 @@ func TestAZombieThatTheLedgerHoldsForAlive(t *testing.T) {
 	row.State, row.PPID = "Z", keeperPID
 	p.procs[p.ids[a]] = row
 	p.restless("after", nil, want("flaky", "s1", 1))
-	assert.Equal(t, []string{codeDisagree}, codesIn(Judge(p.done())))
+	assert.Equal(t, []record.DoubtCode{record.DoubtDisagree}, codesIn(Judge(p.done())))
 }
 
 func TestEventsThatCanNotBe(t *testing.T) {
@@ -308,12 +308,12 @@ func TestEventsThatCanNotBe(t *testing.T) {
 		p := newPlay()
 		p.open("s1", "flaky")
 		p.add(e)
-		assert.Equal(t, []string{codeMalformed}, codesIn(Judge(p.done())), name)
+		assert.Equal(t, []record.DoubtCode{record.DoubtMalformed}, codesIn(Judge(p.done())), name)
 	}
 	p := newPlay()
 	r := simple(p)
 	r.Events[3].T = 0
-	assert.Equal(t, []string{codeMalformed}, codesIn(Judge(r)), "time does not run back")
+	assert.Equal(t, []record.DoubtCode{record.DoubtMalformed}, codesIn(Judge(r)), "time does not run back")
 }
 
 func TestASignalAfterTheLookIsNotInTheStory(t *testing.T) {

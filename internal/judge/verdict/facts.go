@@ -105,7 +105,7 @@ func (f *facts) note(i int) {
 	case record.Controlled:
 		f.controls[e.Control.Label] = *e.Control
 	case record.Doubted:
-		if e.Doubt.Code == codeKeeperLost && f.keeperAt < 0 {
+		if e.Doubt.Code == record.DoubtKeeperLost && f.keeperAt < 0 {
 			f.keeperAt = e.T
 		}
 	case record.Ended:

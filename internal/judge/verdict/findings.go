@@ -15,8 +15,9 @@ import (
 // breach is one process, or one measurement, that breaks a law.
 type breach struct {
 	law, kind, label string
-	cause            string // coarse: no pids, no times, no counts
+	cause            record.Cause
 
+	when     string          // the cause, for a title
 	server   *history.Server // nil where the ledger knows none
 	comm     string          // the process's name, where there is no server
 	value    string          // one line on this very breach
@@ -53,7 +54,7 @@ var tellers = map[string]func(*facts, []*breach) telling{
 
 // fingerprint is the same in every run that shows the same cause.
 func (b *breach) fingerprint() string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{b.law, b.kind, b.label, b.cause}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{b.law, b.kind, b.label, string(b.cause)}, "\x00")))
 	return hex.EncodeToString(sum[:6])
 }
 

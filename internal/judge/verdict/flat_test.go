@@ -170,7 +170,7 @@ func TestOneWitnessIsNotEnoughForALeak(t *testing.T) {
 	p.restless("after", nil, want("flaky", "s1", 0))
 	v := Judge(p.done())
 	assert.NotContains(t, kindsIn(v), "abandoned")
-	assert.Contains(t, codesIn(v), codeDisagree)
+	assert.Contains(t, codesIn(v), record.DoubtDisagree)
 }
 
 func TestStories(t *testing.T) {

@@ -23,7 +23,7 @@ func TestHarmAmongBystanders(t *testing.T) {
 	for name, c := range map[string]struct {
 		show  func(p *play) *record.Run
 		kinds []string
-		codes []string
+		codes []record.DoubtCode
 	}{
 		"opened again after the harm": {
 			show: func(p *play) *record.Run {
@@ -113,7 +113,7 @@ func TestHarmAmongBystanders(t *testing.T) {
 				p.quiet("host gone")
 				return p.over(record.End{Reason: "done"})
 			},
-			codes: []string{codeHostExited},
+			codes: []record.DoubtCode{record.DoubtHostExited},
 		},
 		"the newest of a label is missing": {
 			show: func(p *play) *record.Run {
@@ -135,7 +135,7 @@ func TestHarmAmongBystanders(t *testing.T) {
 				p.restless("after", nil, want("wide", "", 1))
 				return p.done()
 			},
-			codes: []string{codeLost, codeNotQuiet},
+			codes: []record.DoubtCode{record.DoubtLedgerLost, record.DoubtNotQuiet},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -139,13 +139,13 @@ func (h *host) how() string {
 	return fmt.Sprintf("%s %s at %s without being asked to", h.name(), exit, clock(h.exitAt))
 }
 
-// ending is how the host ended, coarsely, for a fingerprint.
-func (h *host) ending() string {
+// ending is how the host ended, as a cause.
+func (h *host) ending() record.Cause {
 	switch {
 	case h.askedOp == record.OpKill || h.exit.Signal == "SIGKILL":
-		return "killed"
+		return record.CauseHostKilled
 	case h.askedAt >= 0:
-		return "asked to end"
+		return record.CauseHostAsked
 	}
-	return "ended by itself"
+	return record.CauseHostEnded
 }

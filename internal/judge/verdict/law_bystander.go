@@ -29,26 +29,26 @@ func (f *facts) judgeBystanders() {
 func (f *facts) doubtTwins() {
 	for _, e := range f.bystanders {
 		if e.Text != "" && e.Exit.Signal == "" {
-			f.doubt(codeTwinEnded, "the bench's own process that stood for %s ended by itself (status %d) at %s: whether the host would have ended it was not seen", plain(e.Server), e.Exit.Code, clock(e.T))
+			f.doubt(record.DoubtTwinEnded, "the bench's own process that stood for %s ended by itself (status %d) at %s: whether the host would have ended it was not seen", plain(e.Server), e.Exit.Code, clock(e.T))
 		}
 	}
 }
 
 // phaseOf says what the host was doing at t.
-func (f *facts) phaseOf(t int64) string {
+func (f *facts) phaseOf(t int64) (cause record.Cause, says string) {
 	switch {
 	case !f.hostAlive(t):
-		return "after the host had ended"
+		return record.CauseAfterHost, "after the host had ended"
 	case !f.onWatch(t):
-		return "while the host was ending"
+		return record.CauseHostEnding, "while the host was ending"
 	}
-	return "while the host was at work"
+	return record.CauseHostAtWork, "while the host was at work"
 }
 
 func (f *facts) twinBreach(e *record.Event) *breach {
-	phase := f.phaseOf(e.T)
+	cause, phase := f.phaseOf(e.T)
 	return &breach{
-		law: "L3", kind: "twin", label: e.Server, cause: phase, at: []int64{e.T}, like: e.Exit.Signal + phase,
+		law: "L3", kind: "twin", label: e.Server, cause: cause, when: phase, at: []int64{e.T}, like: e.Exit.Signal + phase,
 		value: fmt.Sprintf("pid %d with the command line of %s: was ended by %s at %s", e.Process.PID, plain(e.Server), plain(e.Exit.Signal), clock(e.T)),
 		story: paragraph(
 			fmt.Sprintf("The bench had started a process (pid %d) with the very command line of a server of %s, in a session of its own and no child of the host's. It was ended by %s at %s, %s: "+
@@ -62,13 +62,13 @@ func (f *facts) bystanderBreach(e *record.Event) *breach {
 	if e.Exit.Signal != "" {
 		how = "was ended by " + plain(e.Exit.Signal)
 	}
-	phase := f.phaseOf(e.T)
+	cause, phase := f.phaseOf(e.T)
 	group := "the host's own process group"
 	if !f.isHost(e.Process.PGID) {
 		group = fmt.Sprintf("process group %d", e.Process.PGID)
 	}
 	return &breach{
-		law: "L3", kind: "bystander", cause: phase, at: []int64{e.T}, like: how + phase,
+		law: "L3", kind: "bystander", cause: cause, when: phase, at: []int64{e.T}, like: how + phase,
 		value: fmt.Sprintf("pid %d in %s: %s at %s", e.Process.PID, group, how, clock(e.T)),
 		story: paragraph(
 			fmt.Sprintf("The bench had put a process (pid %d) into %s that does nothing and is none of the host's. It %s at %s, %s.", e.Process.PID, group, how, clock(e.T), phase),
@@ -77,12 +77,13 @@ func (f *facts) bystanderBreach(e *record.Event) *breach {
 }
 
 func (f *facts) recycledBreach(e *record.Event) *breach {
-	phase, label := f.phaseOf(e.T), ""
+	cause, phase := f.phaseOf(e.T)
+	label := ""
 	if s := f.lives.Server(e.Server); s != nil {
 		label = s.Label
 	}
 	return &breach{
-		law: "L3", kind: "recycled", label: label, cause: phase, at: []int64{e.T}, like: e.Exit.Signal + phase,
+		law: "L3", kind: "recycled", label: label, cause: cause, when: phase, at: []int64{e.T}, like: e.Exit.Signal + phase,
 		value: fmt.Sprintf("pid %d, with the number that %s had: was ended by %s at %s", e.Process.PID, plain(e.Server), plain(e.Exit.Signal), clock(e.T)),
 		story: paragraph(
 			fmt.Sprintf("%s had died and been waited for, and the system had given its pid, and the number of its group, to a process that is none of the host's (pid %d out here). It was ended by %s at %s, %s: "+
@@ -94,21 +95,21 @@ func (f *facts) recycledBreach(e *record.Event) *breach {
 func tellBystander(b *breach) telling {
 	if b.kind == "recycled" {
 		return telling{
-			title:    fmt.Sprintf("a process that had got the pid of a dead server of %s was ended %s", plain(b.label), b.cause),
+			title:    fmt.Sprintf("a process that had got the pid of a dead server of %s was ended %s", plain(b.label), b.when),
 			expected: "a pid that was waited for never signalled again",
-			found:    "whoever had it by then was ended " + b.cause,
+			found:    "whoever had it by then was ended " + b.when,
 		}
 	}
 	if b.kind == "twin" {
 		return telling{
-			title:    fmt.Sprintf("a process with the command line of %s that is none of the host's was ended %s", plain(b.label), b.cause),
+			title:    fmt.Sprintf("a process with the command line of %s that is none of the host's was ended %s", plain(b.label), b.when),
 			expected: "a process that the host did not start left alone, whatever it looks like",
-			found:    "it was ended " + b.cause,
+			found:    "it was ended " + b.when,
 		}
 	}
 	return telling{
-		title:    "a bystander in the host's process group was ended " + b.cause,
+		title:    "a bystander in the host's process group was ended " + b.when,
 		expected: "a process that the host did not start left alone",
-		found:    "it was ended " + b.cause,
+		found:    "it was ended " + b.when,
 	}
 }

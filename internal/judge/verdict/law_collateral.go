@@ -164,15 +164,15 @@ func (f *facts) costAnAnswer(s *history.Server, h harm) bool {
 
 func (f *facts) harmBreach(s *history.Server, h harm) *breach {
 	state, _ := f.stateAt(s, h.t)
-	phase := "while its session was open"
+	cause, phase := record.CauseSessionInUse, "while its session was open"
 	if state.State == record.SessionOpening {
-		phase = "while its session was at work"
+		cause, phase = record.CauseSessionAtWork, "while its session was at work"
 	}
 	f.harm(s, h.t)
 	story := fmt.Sprintf("%s of session %s %s at %s, %s: nothing was wrong with it, and nobody had asked the host to end it.",
 		process(s, s.Birth.Identity, ""), plain(s.Session), h.what, clock(h.t), phase)
 	return &breach{
-		law: "L3", kind: h.kind, label: s.Label, cause: phase, server: s, at: []int64{h.t},
+		law: "L3", kind: h.kind, label: s.Label, cause: cause, when: phase, server: s, at: []int64{h.t},
 		value: fmt.Sprintf("%s of session %s: %s at %s, %s", plain(s.ID), plain(s.Session), h.kind, clock(h.t), lastWord(s, h.t)),
 		story: paragraph(story, f.company(s, h.t), f.renewal(s, h.t)), like: h.kind + phase,
 	}
@@ -319,7 +319,7 @@ func (f *facts) missingBreach(cp *checkpoint, s *history.Server) *breach {
 	f.harm(s, s.Died)
 	h, _ := harmTo(s)
 	return &breach{
-		law: "L3", kind: "missing", label: s.Label, cause: "at a checkpoint", server: s, cp: cp, at: []int64{s.Died, cp.settledAt},
+		law: "L3", kind: "missing", label: s.Label, cause: record.CauseAtCheckpoint, server: s, cp: cp, at: []int64{s.Died, cp.settledAt},
 		value: fmt.Sprintf("%s of session %s: gone since %s", plain(s.ID), plain(s.Session), clock(s.Died)),
 		story: paragraph(
 			fmt.Sprintf("Session %s is open at checkpoint %q, yet %s, its newest server, %s at %s.", plain(s.Session), plain(cp.Name), process(s, s.Birth.Identity, ""), h.what, clock(h.t)),
@@ -340,7 +340,7 @@ func tellCollateral(_ *facts, group []*breach) telling {
 	if b.kind == "bystander" || b.kind == "twin" || b.kind == "recycled" {
 		return tellBystander(b)
 	}
-	when := b.cause
+	when := b.when
 	if b.kind == "missing" {
 		when = fmt.Sprintf("at checkpoint %q though its session is open", plain(b.cp.Name))
 	}

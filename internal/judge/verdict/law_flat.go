@@ -57,9 +57,9 @@ func (f *facts) vouched(cp *checkpoint, s *history.Server) bool {
 func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 	b := &breach{law: "L1", label: s.Label, server: s, cp: cp, evidence: cp.evidenceOn(s.Birth.Identity), at: []int64{s.Born, cp.settledAt}}
 	var head string
-	b.kind, b.cause, head = f.flatKind(cp, s)
+	b.kind, b.cause, b.when, head = f.flatKind(cp, s)
 	if kind, why := f.flatHold(cp, s, b.evidence); kind != "" {
-		b.kind, b.cause, head = kind, kind+", "+b.cause, paragraph(head, why)
+		b.kind, b.cause, head = kind, b.cause.As(kind), paragraph(head, why)
 	}
 	name := process(s, s.Birth.Identity, "")
 	if s.Session != "" {
@@ -67,7 +67,7 @@ func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 	}
 	until := f.watchedUntil(cp)
 	if s.Died >= 0 && s.Died <= until {
-		b.kind, b.cause = "late", b.kind+", "+b.cause
+		b.kind, b.cause, b.when = "late", b.cause.As(b.kind), b.kind+", "+b.when
 		b.value = fmt.Sprintf("%s: gone %s after the checkpoint began", name, span(s.Died-cp.begun))
 		b.at = append(b.at, s.Died)
 	} else {
@@ -110,40 +110,41 @@ func (f *facts) flatHold(cp *checkpoint, s *history.Server, e *record.Evidence) 
 }
 
 // flatKind says in which way the host lost a server that should be gone.
-func (f *facts) flatKind(cp *checkpoint, s *history.Server) (kind, cause, head string) {
+func (f *facts) flatKind(cp *checkpoint, s *history.Server) (kind string, cause record.Cause, when, head string) {
 	fault := breakingFault(s)
 	next := f.successor(cp, s)
 	if !established(s, cp.settledAt) {
-		return "init-stranded", strandedCause(fault), strandedHead(s, fault)
+		cause, when := strandedCause(fault)
+		return "init-stranded", cause, when, strandedHead(s, fault)
 	}
 	if next != nil && f.isDuplicate(s, next) {
-		return "duplicate", sideBySide, tellTwins(s, next, "and the host kept both")
+		return "duplicate", record.CauseSideBySide, sideBySide, tellTwins(s, next, "and the host kept both")
 	}
 	if twin := f.twin(cp, s); twin != nil {
-		return "duplicate", sideBySide, tellTwins(twin, s, "and the host ended the other one alone")
+		return "duplicate", record.CauseSideBySide, sideBySide, tellTwins(twin, s, "and the host ended the other one alone")
 	}
 	if next == nil {
 		phase := f.phase(s, cp.settledAt)
-		return "abandoned", phase.cause, phase.tell(s)
+		return "abandoned", phase.cause, phase.says, phase.tell(s)
 	}
-	cause = "reconnect"
+	cause, when = record.CauseReconnect, "reconnect"
 	if f.openingWhy(s, next) == "reload" {
-		cause = "reload"
+		cause, when = record.CauseReload, "reload"
 	}
-	head = fmt.Sprintf("The %s put %s in the place of %s, whose connection was dropped and not ended", cause, plain(next.ID), plain(s.ID))
+	head = fmt.Sprintf("The %s put %s in the place of %s, whose connection was dropped and not ended", when, plain(next.ID), plain(s.ID))
 	if f.brokenBefore(s, next) {
-		cause = "after " + faultName(fault)
+		cause, when = record.CauseAfterFault(fault), "after "+faultName(fault)
 		head = fmt.Sprintf("The session of %s had ended by its fault (%s); %s took its place %s later, and the old process was dropped and not ended",
 			plain(s.ID), faultName(fault), plain(next.ID), span(max(next.Born-s.Broken, 0)))
 	}
-	return "superseded", cause, sentence(head)
+	return "superseded", cause, when, sentence(head)
 }
 
-func strandedCause(fault *record.Fault) string {
+func strandedCause(fault *record.Fault) (cause record.Cause, says string) {
 	if fault == nil {
-		return "no fault"
+		return record.CauseNoFault, "no fault"
 	}
-	return faultName(fault)
+	return record.CauseOfFault(fault), faultName(fault)
 }
 
 func strandedHead(s *history.Server, fault *record.Fault) string {
@@ -238,20 +239,21 @@ func (f *facts) changes(s *history.Server) []history.SessionChange {
 
 // phase is how a session had ended that has left its server behind.
 type phase struct {
-	cause, head  string
+	cause        record.Cause
+	says, head   string
 	took, failed string // of a close that failed
 }
 
 var (
-	phaseUnknown   = phase{cause: "session unknown", head: "SERVER is more than the host was asked to keep"}
-	phaseCancelled = phase{cause: "call cancelled", head: "Session SESSION was cancelled while its call was in SERVER, and the host dropped the connection without ending the server"}
-	phaseCut       = phase{cause: "call timed out", head: "The call of session SESSION ran out of time in SERVER, and the host dropped the connection without ending the server"}
-	phaseFailed    = phase{cause: "open failed", head: "Session SESSION could not be opened, and the host left SERVER behind"}
-	phaseClosed    = phase{cause: "session closed", head: "Session SESSION was closed, the host said that it was done, and SERVER is still there"}
-	phaseForgotten = phase{cause: "session forgotten", head: "Session SESSION was over without a close, the host let go of the client, and SERVER is still there"}
-	phaseDone      = phase{cause: "job done", head: "The job of session SESSION was done, and SERVER is still there"}
-	phaseUnclosed  = phase{cause: "close failed", head: "Session SESSION was to be closed, the close failed after TOOK (ERROR), and SERVER is still there"}
-	phaseOpen      = phase{cause: "session not ended", head: "Session SESSION has not ended, and SERVER is more than it needs"}
+	phaseUnknown   = phase{cause: record.CauseSessionUnknown, says: "session unknown", head: "SERVER is more than the host was asked to keep"}
+	phaseCancelled = phase{cause: record.CauseCallCancelled, says: "call cancelled", head: "Session SESSION was cancelled while its call was in SERVER, and the host dropped the connection without ending the server"}
+	phaseCut       = phase{cause: record.CauseCallTimedOut, says: "call timed out", head: "The call of session SESSION ran out of time in SERVER, and the host dropped the connection without ending the server"}
+	phaseFailed    = phase{cause: record.CauseOpenFailed, says: "open failed", head: "Session SESSION could not be opened, and the host left SERVER behind"}
+	phaseClosed    = phase{cause: record.CauseSessionClosed, says: "session closed", head: "Session SESSION was closed, the host said that it was done, and SERVER is still there"}
+	phaseForgotten = phase{cause: record.CauseSessionForgotten, says: "session forgotten", head: "Session SESSION was over without a close, the host let go of the client, and SERVER is still there"}
+	phaseDone      = phase{cause: record.CauseJobDone, says: "job done", head: "The job of session SESSION was done, and SERVER is still there"}
+	phaseUnclosed  = phase{cause: record.CauseCloseFailed, says: "close failed", head: "Session SESSION was to be closed, the close failed after TOOK (ERROR), and SERVER is still there"}
+	phaseOpen      = phase{cause: record.CauseSessionOpen, says: "session not ended", head: "Session SESSION has not ended, and SERVER is more than it needs"}
 )
 
 func (p phase) tell(s *history.Server) string {
@@ -352,11 +354,11 @@ func tellFlat(f *facts, group []*breach) telling {
 		for _, x := range group {
 			slowest = max(slowest, x.server.Died-x.cp.begun)
 		}
-		t.title = fmt.Sprintf("%s of %s went late (%s): up to %s, %s allowed", count(n, noun), plain(b.label), plain(b.cause), span(slowest), within(f.header.Limits.Settle))
+		t.title = fmt.Sprintf("%s of %s went late (%s): up to %s, %s allowed", count(n, noun), plain(b.label), plain(b.when), span(slowest), within(f.header.Limits.Settle))
 		t.found += fmt.Sprintf(", gone after up to %s", span(slowest))
 		return t
 	}
-	t.title = fmt.Sprintf(flatTitles[b.kind], count(n, noun), plain(b.label), verb(n, "is", "are"), plain(strings.TrimPrefix(b.cause, b.kind+", ")))
+	t.title = fmt.Sprintf(flatTitles[b.kind], count(n, noun), plain(b.label), verb(n, "is", "are"), plain(b.when))
 	return t
 }
 

@@ -69,7 +69,7 @@ func (f *facts) killedAt(h *host, t int64) bool {
 // that is held against the host.
 func (f *facts) rudeness(s *history.Server) *breach {
 	if signal, ok := signalFirst(s); ok {
-		return f.rude(s, "signal-first", signal.Text, signal.T,
+		return f.rude(s, "signal-first", record.CauseOfSignal(signal.Text), signal.T,
 			fmt.Sprintf("it caught %s at %s while its stdin was still open", plain(signal.Text), clock(signal.T)))
 	}
 	asked := f.askedToEnd(s)
@@ -79,10 +79,10 @@ func (f *facts) rudeness(s *history.Server) *breach {
 	}
 	given := span(s.Died - asked)
 	if s.EOF < 0 && len(s.Signals) == 0 {
-		return f.rude(s, "killed-unasked", "no word", s.Died,
+		return f.rude(s, "killed-unasked", record.CauseNoWord, s.Died,
 			fmt.Sprintf("it was gone %s after the host was asked to end it, without the end of stdin or a signal it could catch", given))
 	}
-	return f.rude(s, "cleanup-cut-short", "too early", s.Died,
+	return f.rude(s, "cleanup-cut-short", record.CauseTooEarly, s.Died,
 		fmt.Sprintf("it was told to end and had begun its cleanup, and was killed before it had finished, %s after the host was asked to end it", given))
 }
 
@@ -130,10 +130,10 @@ func (f *facts) askedToEnd(s *history.Server) int64 {
 	return asked
 }
 
-func (f *facts) rude(s *history.Server, kind, cause string, at int64, what string) *breach {
+func (f *facts) rude(s *history.Server, kind string, cause record.Cause, at int64, what string) *breach {
 	name := process(s, s.Birth.Identity, "")
 	return &breach{
-		law: "L9", kind: kind, label: s.Label, cause: cause, server: s, at: []int64{at}, like: kind + cause,
+		law: "L9", kind: kind, label: s.Label, cause: cause, server: s, at: []int64{at}, like: kind + string(cause),
 		value: name + ": " + what, story: sentence(name + " did nothing wrong: " + what),
 	}
 }

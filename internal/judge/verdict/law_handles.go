@@ -3,6 +3,8 @@ package verdict
 import (
 	"fmt"
 	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 const (
@@ -37,7 +39,7 @@ func judgeHandles(f *facts) LawResult {
 		r.Values = append(r.Values, line)
 		if n := rises(floor(held)); n > mostRises {
 			f.breaches = append(f.breaches, &breach{
-				law: "L5", kind: "fd-leak", cause: "per cycle", value: line, at: at, like: "grows",
+				law: "L5", kind: "fd-leak", cause: record.CausePerCycle, value: line, at: at, like: "grows",
 				story: fmt.Sprintf("The host held %d descriptors after %s and %d after %s, with the same %s below it each time: %s per cycle. They rose %s and never came back.",
 					held[0], group[0].name, held[len(held)-1], group[len(group)-1].name, count(group[0].live, "process"),
 					perCycle(slopeOf(group, held)), count(n, "time")),

@@ -80,12 +80,12 @@ func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
 	if b.host = f.leaver(p, cp.settledRows, f.hostAt(cp.begun)); b.host == nil {
 		b.host = f.hostAt(cp.begun)
 	}
-	b.cause = "host " + b.host.ending()
+	b.cause = b.host.ending()
 	if s != nil {
 		b.label = s.Label
 		b.at = append(b.at, s.Born)
 	} else {
-		b.cause += ", " + plain(p.Comm)
+		b.cause = b.cause.Of(p.Comm)
 	}
 	b.value = process(s, p.Identity, p.Comm) + ": " + f.lasted(cp, p)
 	if p.RSS > 0 {
@@ -203,10 +203,10 @@ func tellLeft(f *facts, group []*breach) telling {
 		t.title = fmt.Sprintf(leftTitles[b.kind], count(n, "server"), plain(b.label))
 	}
 	switch b.host.ending() {
-	case "killed":
+	case record.CauseHostKilled:
 		t.fix = killedFix
 		t.fixAlone = b.kind == "deaf" || b.kind == "not-escalated"
-	case "asked to end":
+	case record.CauseHostAsked:
 		t.fix = "The host ended before its servers did."
 	}
 	return t

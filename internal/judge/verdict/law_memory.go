@@ -75,7 +75,7 @@ func (f *facts) hostMemory(r *LawResult, group []*cycle, limit int64) int {
 	for _, c := range group {
 		m.add(c, c.host.RSS)
 	}
-	return f.memory(r, m, limit, &breach{kind: "host-growth", cause: "host"}, "the host")
+	return f.memory(r, m, limit, &breach{kind: "host-growth", cause: record.CauseHost}, "the host")
 }
 
 // serverMemory judges a server that was there in all of the cycles.
@@ -86,7 +86,7 @@ func (f *facts) serverMemory(r *LawResult, group []*cycle, s *history.Server, li
 			m.add(c, p.RSS)
 		}
 	}
-	return f.memory(r, m, limit, &breach{kind: "server-growth", label: s.Label, cause: "server", server: s}, process(s, s.Birth.Identity, ""))
+	return f.memory(r, m, limit, &breach{kind: "server-growth", label: s.Label, cause: record.CauseServer, server: s}, process(s, s.Birth.Identity, ""))
 }
 
 func (f *facts) memory(r *LawResult, m measure, limit int64, b *breach, who string) int {

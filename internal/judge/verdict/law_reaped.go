@@ -72,12 +72,12 @@ func (f *facts) zombieBreach(cp *checkpoint, p record.Process) *breach {
 	b := &breach{law: "L4", kind: "zombie", server: s, cp: cp, comm: p.Comm, evidence: cp.evidenceOn(p.Identity), at: []int64{cp.settledAt}}
 	since, until := f.deadSince(p), f.watchedUntil(cp)
 	parent, role := f.parent(cp, p.PPID)
-	b.cause = "child of " + role
+	b.cause = record.CauseChildOf(role)
 	if s != nil {
 		b.label = s.Label
 		b.at = append(b.at, since)
 	} else {
-		b.cause += ", " + plain(p.Comm)
+		b.cause = b.cause.Of(p.Comm)
 	}
 	name := process(s, p.Identity, p.Comm)
 	b.value = fmt.Sprintf("%s: a zombie for %s, and still one", name, span(until-since))

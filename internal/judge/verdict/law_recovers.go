@@ -90,7 +90,7 @@ func (f *facts) recoveryBreach(s *step, last int64) *breach {
 	}
 	fault, since := f.faultAt(last, s.begun)
 	return &breach{
-		law: "L10", kind: "no-recovery", label: s.Label, cause: string(s.Op), at: []int64{s.begun, s.ended}, like: string(s.Op),
+		law: "L10", kind: "no-recovery", step: s, label: s.Label, cause: record.CauseOfStep(&s.Step), at: []int64{s.begun, s.ended}, like: string(s.Op),
 		value: fmt.Sprintf("%s: %s", stepName(s), quote(s.Error)),
 		story: paragraph(
 			fmt.Sprintf("The %s began %s after the last fault of the run (%s), %s, and failed after %s: %s.", stepName(s), span(s.begun-last), fault, since, span(s.ended-s.begun), quote(s.Error)),
@@ -123,7 +123,7 @@ func tellRecovers(_ *facts, group []*breach) telling {
 		return tellHeld(group)
 	}
 	t := telling{expected: "a session opened after the last fault opens and answers", found: b.value}
-	if b.cause == "call" {
+	if b.step.Op == "call" {
 		t.title = fmt.Sprintf("%s to %s failed after the faults had ended", count(n, "call"), plain(b.label))
 		return t
 	}

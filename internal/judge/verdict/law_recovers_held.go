@@ -80,16 +80,16 @@ func holdsLock(s *history.Server) bool {
 
 func (f *facts) heldBreach(s, holder *history.Server, at int64, what string) *breach {
 	name, by := process(s, s.Birth.Identity, ""), process(holder, holder.Birth.Identity, "")
-	word := "whose session had ended"
+	cause, word := record.CauseHeldByEnded, "whose session had ended"
 	if holder.Session == s.Session {
-		word = "the one before it for the same session"
+		cause, word = record.CauseHeldByPrevious, "the one before it for the same session"
 	}
 	until := "and was still there when the file ends"
 	if holder.Died >= 0 {
 		until = fmt.Sprintf("and was gone %s later", span(holder.Died-at))
 	}
 	return &breach{
-		law: "L10", kind: "resource-held", label: s.Label, cause: word, server: s, at: []int64{holder.Born, at}, like: word,
+		law: "L10", kind: "resource-held", label: s.Label, cause: cause, server: s, at: []int64{holder.Born, at}, like: word,
 		value: fmt.Sprintf("%s: could not start at %s, held by %s", name, clock(at), by),
 		story: sentence(fmt.Sprintf("%s could not start (%s): %s, %s, held it %s", name, quote(what), by, word, until)),
 	}

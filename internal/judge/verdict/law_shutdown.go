@@ -95,7 +95,7 @@ func (f *facts) killedFor(s *step) bool {
 
 func (f *facts) shutdownBreach(s *step, kind string, took, limit record.Duration) *breach {
 	b := &breach{
-		law: "L8", kind: kind, label: s.Label, cause: string(s.Op), step: s, at: []int64{s.begun, max(s.ended, s.begun)},
+		law: "L8", kind: kind, label: s.Label, cause: record.CauseOfStep(&s.Step), step: s, at: []int64{s.begun, max(s.ended, s.begun)},
 		value: fmt.Sprintf("%s: %s, %s allowed", stepName(s), within(took), within(limit)), like: kind,
 	}
 	if s.ended < 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 // judgeSpawning is L7: launches per session, and per minute of a label, stay
@@ -53,7 +54,7 @@ func (f *facts) judgePerSession(limit int) (most int) {
 		launched := bySession[key]
 		most = max(most, len(launched))
 		if limit > 0 && len(launched) > limit {
-			f.breaches = append(f.breaches, spawnBreach(key.label, "per session", launched,
+			f.breaches = append(f.breaches, spawnBreach(key.label, record.CausePerSession, launched,
 				fmt.Sprintf("session %s: %s, %d allowed", plain(key.name), count(len(launched), "launch"), limit)))
 		}
 	}
@@ -84,15 +85,15 @@ func (f *facts) judgePerMinute(limit int) (most int) {
 		}
 		most = max(most, len(worst))
 		if limit > 0 && len(worst) > limit {
-			f.breaches = append(f.breaches, spawnBreach(label, "per minute", worst,
+			f.breaches = append(f.breaches, spawnBreach(label, record.CausePerMinute, worst,
 				fmt.Sprintf("%s within %s, %d a minute allowed", count(len(worst), "launch"), span(worst[len(worst)-1].Born-worst[0].Born), limit)))
 		}
 	}
 	return most
 }
 
-func spawnBreach(label, cause string, launched []*history.Server, value string) *breach {
-	b := &breach{law: "L7", kind: "respawn", label: label, cause: cause, value: value, like: cause}
+func spawnBreach(label string, cause record.Cause, launched []*history.Server, value string) *breach {
+	b := &breach{law: "L7", kind: "respawn", label: label, cause: cause, value: value, like: string(cause)}
 	stillborn, fault := 0, map[string]int{}
 	var gaps []int64
 	for i, s := range launched {
@@ -133,7 +134,7 @@ func mostOf(counts map[string]int) (name string, n int) {
 func tellSpawning(f *facts, group []*breach) telling {
 	b, l := group[0], f.header.Limits
 	t := telling{found: b.value}
-	if b.cause == "per minute" {
+	if b.cause == record.CausePerMinute {
 		t.title = fmt.Sprintf("%s was launched too often within a minute", plain(b.label))
 		t.expected = fmt.Sprintf("at most %s of %s within a minute", count(l.SpawnsPerMinute, "launch"), plain(b.label))
 		return t

@@ -369,8 +369,8 @@ func kindsIn(v Verdict) []string {
 	return kinds
 }
 
-func codesIn(v Verdict) []string {
-	codes := []string{}
+func codesIn(v Verdict) []record.DoubtCode {
+	codes := []record.DoubtCode{}
 	for _, d := range v.Doubts {
 		codes = append(codes, d.Code)
 	}

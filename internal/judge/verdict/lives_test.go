@@ -126,10 +126,10 @@ func TestNothingIsSaidOfAPlaceThatCannotBeHad(t *testing.T) {
 	p := newPlay()
 	p.run.Events = nil
 	p.run.Header.Plan = record.Plan{Labels: []record.PlanLabel{{Label: "flaky", Launches: 3}}, Checkpoints: []string{"a"}}
-	p.add(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: record.NoPlace, Text: "no user namespaces"}})
+	p.add(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: record.DoubtNoPlace, Text: "no user namespaces"}})
 	v := Judge(p.over(record.End{Reason: "done"}))
 	assert.Equal(t, Inconclusive, v.Outcome)
-	assert.Equal(t, []string{record.NoPlace}, codesIn(v))
+	assert.Equal(t, []record.DoubtCode{record.DoubtNoPlace}, codesIn(v))
 	for _, l := range v.Laws {
 		assert.Equal(t, LawNotJudged, l.Status, l.Law)
 	}
@@ -173,7 +173,7 @@ func TestLifeThatEndsUnasked(t *testing.T) {
 	p.bye(now)
 	p.quiet("host gone")
 	v := Judge(p.over(record.End{Reason: "done"}))
-	require.Equal(t, []string{codeHostExited}, codesIn(v))
+	require.Equal(t, []record.DoubtCode{record.DoubtHostExited}, codesIn(v))
 	assert.Contains(t, v.Doubts[0].Text, "life 2 of the host exited with status 3")
 	assert.Empty(t, v.Findings, account(v))
 }

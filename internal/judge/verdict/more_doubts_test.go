@@ -24,7 +24,7 @@ func TestAReloadThatHarmAccountsFor(t *testing.T) {
 			assert.Empty(t, v.Doubts)
 			assert.Equal(t, []string{"terminated"}, kindsIn(v))
 		} else {
-			assert.Equal(t, []string{codeFailed}, codesIn(v))
+			assert.Equal(t, []record.DoubtCode{record.DoubtStepFailed}, codesIn(v))
 		}
 	}
 }
@@ -48,7 +48,7 @@ func TestAStepThatShouldHaveFailed(t *testing.T) {
 	p.open("s1", "flaky")
 	p.end(p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky", Expect: "fail"}), "")
 	v := Judge(p.done())
-	assert.Equal(t, []string{codeFailed}, codesIn(v))
+	assert.Equal(t, []record.DoubtCode{record.DoubtStepFailed}, codesIn(v))
 	assert.Contains(t, v.Doubts[0].Text, "relies on its failure")
 }
 
@@ -95,14 +95,14 @@ func TestFaultsAreCountedByWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		want  record.PlanFault
-		codes []string
+		codes []record.DoubtCode
 	}{
 		"as it was":      {record.PlanFault{Label: "flaky", On: "call", Do: "hang", Fires: 1}, nil},
-		"another moment": {record.PlanFault{Label: "flaky", On: "order", Do: "hang", Fires: 1}, []string{codeNotFired}},
-		"another deed":   {record.PlanFault{Label: "flaky", On: "call", Do: "exit", Fires: 1}, []string{codeNotFired}},
-		"another label":  {record.PlanFault{Label: "steady", On: "call", Do: "hang", Fires: 1}, []string{codeNotFired}},
+		"another moment": {record.PlanFault{Label: "flaky", On: "order", Do: "hang", Fires: 1}, []record.DoubtCode{record.DoubtNotFired}},
+		"another deed":   {record.PlanFault{Label: "flaky", On: "call", Do: "exit", Fires: 1}, []record.DoubtCode{record.DoubtNotFired}},
+		"another label":  {record.PlanFault{Label: "steady", On: "call", Do: "hang", Fires: 1}, []record.DoubtCode{record.DoubtNotFired}},
 		"each first":     {record.PlanFault{Label: "flaky", On: "call", Do: "hang", Every: 1, Fires: 1}, nil},
-		"each second":    {record.PlanFault{Label: "flaky", On: "call", Do: "hang", Every: 2, Fires: 1}, []string{codeNotFired}},
+		"each second":    {record.PlanFault{Label: "flaky", On: "call", Do: "hang", Every: 2, Fires: 1}, []record.DoubtCode{record.DoubtNotFired}},
 		"not required":   {record.PlanFault{Label: "flaky", On: "eof", Do: "ignore"}, nil},
 	} {
 		p := newPlay()
@@ -118,17 +118,17 @@ func TestFaultsAreCountedByWhatTheyAre(t *testing.T) {
 
 func TestDoubtTexts(t *testing.T) {
 	t.Parallel()
-	text := map[string]string{}
+	text := map[record.DoubtCode]string{}
 	for _, c := range doubtCases {
 		for _, d := range Judge(c.show(newPlay())).Doubts {
 			text[d.Code] = d.Text
 		}
 	}
-	assert.Equal(t, "the host launched flaky 1 time, the scenario needs 2", text[codeNotLaunched])
-	assert.Equal(t, "the fault reject on initialize of flaky (launch 2) fired 0 times, the scenario needs 1", text[codeNotFired])
-	assert.Equal(t, `call of echo of session s1 failed, and no law says why: "timed out"`, text[codeFailed])
-	assert.Equal(t, "the run was stopped by SIGINT", text[codeInterrupted])
-	assert.Equal(t, `1 step "reload" was skipped: "the driver does not offer it"`, text[codeSkipped])
+	assert.Equal(t, "the host launched flaky 1 time, the scenario needs 2", text[record.DoubtNotLaunched])
+	assert.Equal(t, "the fault reject on initialize of flaky (launch 2) fired 0 times, the scenario needs 1", text[record.DoubtNotFired])
+	assert.Equal(t, `call of echo of session s1 failed, and no law says why: "timed out"`, text[record.DoubtStepFailed])
+	assert.Equal(t, "the run was stopped by SIGINT", text[record.DoubtInterrupted])
+	assert.Equal(t, `1 step "reload" was skipped: "the driver does not offer it"`, text[record.DoubtStepSkipped])
 }
 
 func TestTheFaultThatWasInTheWayIsNamed(t *testing.T) {
@@ -166,7 +166,7 @@ func TestTheHarmOfAReloadIsThatOfItsTime(t *testing.T) {
 			p.term(mine)
 			p.dead(mine)
 		}
-		assert.Equal(t, []string{codeFailed}, codesIn(Judge(p.done())))
+		assert.Equal(t, []record.DoubtCode{record.DoubtStepFailed}, codesIn(Judge(p.done())))
 	}
 }
 
@@ -182,7 +182,7 @@ func TestCheckpointsOfTheSameName(t *testing.T) {
 	p.quiet("host gone")
 	v := Judge(p.over(record.End{Reason: "done"}))
 	assert.Equal(t, []string{"abandoned"}, kindsIn(v))
-	assert.Equal(t, []string{codeNoLook}, codesIn(v))
+	assert.Equal(t, []record.DoubtCode{record.DoubtNoCheckpoint}, codesIn(v))
 	assert.Contains(t, v.Doubts[0].Text, `"other"`)
 	assert.Contains(t, v.Findings[0].Values[0], "still running 3s")
 }
@@ -197,7 +197,7 @@ func TestACheckpointThatNeverEnded(t *testing.T) {
 	p.wait(s)
 	p.look(record.CensusSettled, "after")
 	v := Judge(p.done())
-	assert.Equal(t, []string{codeNoLook}, codesIn(v))
+	assert.Equal(t, []record.DoubtCode{record.DoubtNoCheckpoint}, codesIn(v))
 
 	p = newPlay()
 	p.run.Header.Plan.Checkpoints = []string{"after"}
@@ -207,7 +207,7 @@ func TestACheckpointThatNeverEnded(t *testing.T) {
 	done.Quiet = true
 	p.add(record.Event{Kind: record.CheckpointEnded, Checkpoint: &done})
 	v = Judge(p.done())
-	assert.Equal(t, []string{codeNoLook}, codesIn(v), "it has no census")
+	assert.Equal(t, []record.DoubtCode{record.DoubtNoCheckpoint}, codesIn(v), "it has no census")
 }
 
 func TestDisagreementsThatAreNone(t *testing.T) {
@@ -217,14 +217,14 @@ func TestDisagreementsThatAreNone(t *testing.T) {
 	p.close("s1", "flaky", func() { p.eof(a) })
 	delete(p.procs, p.ids[a])
 	p.restless("after", func() { p.dead(a) }, want("flaky", "s1", 0))
-	assert.Equal(t, []string{codeNotQuiet}, codesIn(Judge(p.done())), "but it was not in time for certain")
+	assert.Equal(t, []record.DoubtCode{record.DoubtNotQuiet}, codesIn(Judge(p.done())), "but it was not in time for certain")
 
 	p = newPlay() // the second look saw it
 	a = p.open("s1", "flaky")
 	row := p.procs[p.ids[a]]
 	delete(p.procs, p.ids[a])
 	p.restless("after", func() { p.procs[p.ids[a]] = row }, want("flaky", "s1", 1))
-	assert.Equal(t, []string{codeNotQuiet}, codesIn(Judge(p.done())))
+	assert.Equal(t, []record.DoubtCode{record.DoubtNotQuiet}, codesIn(Judge(p.done())))
 
 	p = newPlay() // a dead fake server that never reported is no witness
 	p.open("s1", "flaky")
@@ -250,7 +250,7 @@ func TestDisagreementsThatAreNone(t *testing.T) {
 	p.quiet("after", want("flaky", "s1", 1))
 	p.quiet("again", want("flaky", "s1", 1))
 	p.helperGone(700)
-	assert.Equal(t, []string{codeDisagree}, codesIn(Judge(p.done())), "and it is said once")
+	assert.Equal(t, []record.DoubtCode{record.DoubtDisagree}, codesIn(Judge(p.done())), "and it is said once")
 }
 
 func TestABlindBirthIsKnownByItsPid(t *testing.T) {
@@ -311,7 +311,7 @@ func TestAnUnknownKindIsADoubt(t *testing.T) {
 	t.Parallel()
 	p := newPlay()
 	p.add(record.Event{Kind: "martian"})
-	assert.Equal(t, []string{codeMalformed}, codesIn(Judge(simple(p))))
+	assert.Equal(t, []record.DoubtCode{record.DoubtMalformed}, codesIn(Judge(simple(p))))
 }
 
 // A step that ended before it could be cancelled is a doubt, unless a law says
@@ -332,7 +332,7 @@ func TestAStepThatWasNotCancelled(t *testing.T) {
 		if harmed {
 			assert.Empty(t, v.Doubts)
 		} else {
-			assert.Equal(t, []string{codeUncut}, codesIn(v))
+			assert.Equal(t, []record.DoubtCode{record.DoubtNoCancel}, codesIn(v))
 		}
 	}
 }
@@ -348,7 +348,7 @@ func TestACallOfASessionThatNeverOpened(t *testing.T) {
 		p.end(p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky"}), "no session")
 		var failed []string
 		for _, d := range Judge(p.done()).Doubts {
-			if d.Code == codeFailed {
+			if d.Code == record.DoubtStepFailed {
 				failed = append(failed, d.Text)
 			}
 		}
@@ -362,7 +362,7 @@ func TestACallOfASessionThatNeverOpened(t *testing.T) {
 // been kept from: it is not launched anew then. Others have to.
 func TestAKeptServerIsUsedAgain(t *testing.T) {
 	t.Parallel()
-	for resident, codes := range map[int][]string{0: {codeNotLaunched}, 1: {}} {
+	for resident, codes := range map[int][]record.DoubtCode{0: {record.DoubtNotLaunched}, 1: {}} {
 		for _, again := range []bool{true, false} {
 			p := newPlay()
 			p.run.Header.Host.Profile.Resident = resident
@@ -372,7 +372,7 @@ func TestAKeptServerIsUsedAgain(t *testing.T) {
 			if again {
 				p.close("s1", "flaky", func() {})
 			} else {
-				expected = []string{codeNotLaunched} // nothing had ended, so a reconnect has to launch
+				expected = []record.DoubtCode{record.DoubtNotLaunched} // nothing had ended, so a reconnect has to launch
 			}
 			p.session("s1", "flaky", record.SessionOpening, "", false)
 			p.session("s1", "flaky", record.SessionOpen, "", false)
@@ -410,7 +410,7 @@ func TestAJobWhoseServerASweepHasMet(t *testing.T) {
 			assert.Empty(t, v.Doubts)
 			assert.Contains(t, kindsIn(v), "terminated")
 		} else {
-			assert.Equal(t, []string{codeFailed}, codesIn(v))
+			assert.Equal(t, []record.DoubtCode{record.DoubtStepFailed}, codesIn(v))
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestRecoveryIsAlsoAboutCalls(t *testing.T) {
 	p.call(b, "s1", "flaky", "no answer")
 	v := Judge(p.done())
 	assert.Empty(t, v.Findings)
-	assert.Equal(t, []string{codeFailed}, codesIn(v))
+	assert.Equal(t, []record.DoubtCode{record.DoubtStepFailed}, codesIn(v))
 }
 
 // TestASharedServerThatStaysBroken: a gateway that has one server for all of

@@ -217,7 +217,7 @@ func TestARunThatTheUserStopsBlamesNobodyForTheSweep(t *testing.T) {
 	p.add(record.Event{Kind: record.Swept, Census: swept})
 	v := Judge(p.over(record.End{Reason: "interrupted", Signal: "SIGINT"}))
 	assert.Empty(t, v.Findings)
-	assert.Equal(t, []string{codeInterrupted}, codesIn(v))
+	assert.Equal(t, []record.DoubtCode{record.DoubtInterrupted}, codesIn(v))
 
 	p = newPlay()
 	b := p.open("s1", "flaky")

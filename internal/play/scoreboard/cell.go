@@ -55,13 +55,13 @@ func add(all []Broken, f verdict.Finding) []Broken {
 
 // follows are the codes of doubts that follow from a step that was not played:
 // what the step was to bring about did not come about.
-var follows = []string{"step-skipped", "fault-not-fired", "host-never-launched", "no-cancel"}
+var follows = []record.DoubtCode{record.DoubtStepSkipped, record.DoubtNotFired, record.DoubtNotLaunched, record.DoubtNoCancel}
 
 // cannot says what an inconclusive run's host can't do, or can't be asked to,
 // where that accounts for each of its doubts; else "".
 func cannot(j verdict.Judged, notApplicable map[string]string) string {
 	for _, d := range j.Verdict.Doubts {
-		if d.Code == record.NoPlace {
+		if d.Code == record.DoubtNoPlace {
 			return "this machine: " + d.Text
 		}
 	}

@@ -25,7 +25,7 @@ func inconclusive(doubts []string, events ...record.Event) verdict.Judged {
 		Verdict: verdict.Verdict{Outcome: verdict.Inconclusive},
 	}
 	for _, code := range doubts {
-		j.Verdict.Doubts = append(j.Verdict.Doubts, record.Doubt{Code: code, Text: "the text of " + code})
+		j.Verdict.Doubts = append(j.Verdict.Doubts, record.Doubt{Code: record.DoubtCode(code), Text: "the text of " + code})
 	}
 	return j
 }
@@ -53,7 +53,7 @@ func TestWhatAHostCannotDoIsNotApplicable(t *testing.T) {
 		"per request":           {perRequest, scoreboard.NotApplicable, "break: there is none to break"},
 		"one for all":           {shared, scoreboard.NotApplicable, "it has one server for all of its clients, and this needs more: the text of fault-not-fired"},
 		"a command":             {command, scoreboard.NotApplicable, "await: not known"},
-		"no place":              {inconclusive([]string{record.NoPlace}), scoreboard.NotApplicable, "this machine: the text of no-place"},
+		"no place":              {inconclusive([]string{string(record.DoubtNoPlace)}), scoreboard.NotApplicable, "this machine: the text of no-place"},
 		"another doubt as well": {inconclusive([]string{"step-skipped", "witnesses-disagree"}, skipped("reload", "it has none")), scoreboard.Inconclusive, ""},
 		"for what went before":  {inconclusive([]string{"step-skipped"}, skipped("reload", "it has none"), skipped("close", "no session is open")), scoreboard.Inconclusive, ""},
 		"nothing to break":      {inconclusive([]string{"step-skipped"}, skipped("break", "the host does not launch its server again")), scoreboard.Inconclusive, ""},

@@ -116,7 +116,7 @@ func (p Params) play(ctx context.Context, c Case, dir string) Result {
 	}
 	r.Verdict = verdict.Judge(saved)
 	for _, d := range r.Verdict.Doubts {
-		if d.Code == record.NoPlace {
+		if d.Code == record.DoubtNoPlace {
 			r.Skipped = d.Text
 			return r
 		}

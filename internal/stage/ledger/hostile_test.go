@@ -23,16 +23,19 @@ func TestHostilePeers(t *testing.T) {
 	huge := strings.Repeat("x", birth.MaxLine+10)
 	certificate, err := json.Marshal(me("s"))
 	require.NoError(t, err)
-	for name, c := range map[string]struct{ send, code string }{
-		"garbage":               {"hello\n", ledger.DoubtStranger},
-		"a huge certificate":    {huge + "\n", ledger.DoubtStranger},
-		"silence":               {"", ledger.DoubtStranger},
-		"half a certificate":    {`{"run"`, ledger.DoubtStranger},
-		"garbage after birth":   {string(certificate) + "\nhello\n", ledger.DoubtGarbage},
-		"an unknown note":       {string(certificate) + "\n" + `{"note":"\u0000x"}` + "\n", ledger.DoubtGarbage},
-		"an rpc without data":   {string(certificate) + "\n" + `{"note":"rpc"}` + "\n", ledger.DoubtGarbage},
-		"a fault without data":  {string(certificate) + "\n" + `{"note":"fault","data":[]}` + "\n", ledger.DoubtGarbage},
-		"a huge line in a life": {string(certificate) + "\n" + huge + "\n" + `{"note":"ready"}` + "\n", ledger.DoubtGarbage},
+	for name, c := range map[string]struct {
+		send string
+		code record.DoubtCode
+	}{
+		"garbage":               {"hello\n", record.DoubtLedgerStranger},
+		"a huge certificate":    {huge + "\n", record.DoubtLedgerStranger},
+		"silence":               {"", record.DoubtLedgerStranger},
+		"half a certificate":    {`{"run"`, record.DoubtLedgerStranger},
+		"garbage after birth":   {string(certificate) + "\nhello\n", record.DoubtLedgerGarbage},
+		"an unknown note":       {string(certificate) + "\n" + `{"note":"\u0000x"}` + "\n", record.DoubtLedgerGarbage},
+		"an rpc without data":   {string(certificate) + "\n" + `{"note":"rpc"}` + "\n", record.DoubtLedgerGarbage},
+		"a fault without data":  {string(certificate) + "\n" + `{"note":"fault","data":[]}` + "\n", record.DoubtLedgerGarbage},
+		"a huge line in a life": {string(certificate) + "\n" + huge + "\n" + `{"note":"ready"}` + "\n", record.DoubtLedgerGarbage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -105,6 +108,6 @@ func TestUnidentified(t *testing.T) {
 			assert.Empty(t, b.await(0, record.Doubted))
 			continue
 		}
-		assert.Equal(t, ledger.DoubtIdentity, b.await(1, record.Doubted)[0].Doubt.Code)
+		assert.Equal(t, record.DoubtLedgerIdentity, b.await(1, record.Doubted)[0].Doubt.Code)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
@@ -37,7 +38,7 @@ func (p *peer) launcher(label string, script json.RawMessage) {
 	for {
 		line, err := p.lines.Next()
 		if errors.Is(err, birth.ErrTooLong) {
-			p.doubt(DoubtGarbage, err.Error())
+			p.doubt(record.DoubtLedgerGarbage, err.Error())
 			continue
 		}
 		if err != nil {

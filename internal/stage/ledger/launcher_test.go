@@ -10,7 +10,6 @@ import (
 
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
-	"github.com/leakbench/leakbench/internal/stage/ledger"
 )
 
 func (b *book) dial(c birth.Certificate) (*birth.Conn, birth.Welcome, error) {
@@ -70,7 +69,7 @@ func TestHelper(t *testing.T) {
 	_, open := <-helper.Orders()
 	assert.False(t, open)
 	for _, e := range b.all() {
-		assert.Equal(t, ledger.DoubtStranger, e.Doubt.Code)
+		assert.Equal(t, record.DoubtLedgerStranger, e.Doubt.Code)
 	}
 	assert.Len(t, b.all(), 1)
 }

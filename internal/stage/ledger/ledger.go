@@ -18,15 +18,6 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
-// Codes of the doubts that a ledger reports.
-const (
-	DoubtAccept   = "ledger-accept"        // a connection could not be accepted
-	DoubtStranger = "ledger-stranger"      // a peer of another run, with an unknown label, or without a certificate
-	DoubtGarbage  = "ledger-garbage"       // a peer sent what is no message
-	DoubtIdentity = "ledger-identity"      // a peer's process could not be identified
-	DoubtRefused  = "ledger-refused-order" // a server could not obey an order
-)
-
 // Times a ledger waits. A dead peer never makes it wait: these are for peers
 // that live and do not do their part.
 const (
@@ -180,7 +171,7 @@ func (l *Ledger) accept() {
 			if l.ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
 				return
 			}
-			l.doubt("", DoubtAccept, err.Error())
+			l.doubt("", record.DoubtLedgerAccept, err.Error())
 			if !l.pause(100 * time.Millisecond) {
 				return
 			}
@@ -228,6 +219,6 @@ func (l *Ledger) untrack(c *net.UnixConn) {
 	l.wg.Done()
 }
 
-func (l *Ledger) doubt(server, code, text string) {
+func (l *Ledger) doubt(server string, code record.DoubtCode, text string) {
 	l.p.OnEvent(record.Event{Kind: record.Doubted, Server: server, Doubt: &record.Doubt{Code: code, Text: clip(text)}})
 }

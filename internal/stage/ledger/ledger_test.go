@@ -318,7 +318,7 @@ func TestRefused(t *testing.T) {
 		require.ErrorIs(t, err, birth.ErrRefused)
 	}
 	for _, e := range b.await(2, record.Doubted) {
-		assert.Equal(t, ledger.DoubtStranger, e.Doubt.Code)
+		assert.Equal(t, record.DoubtLedgerStranger, e.Doubt.Code)
 	}
 	assert.Empty(t, b.await(0, record.Born))
 }

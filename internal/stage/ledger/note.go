@@ -22,7 +22,7 @@ const maxStderr = 64
 func (p *peer) note(line []byte) {
 	if p.blind != nil {
 		// It lives, and could not be identified: no witness can be called.
-		p.doubt(DoubtIdentity, fmt.Sprintf("pid %d could not be identified: %v", p.birth.PID, p.blind))
+		p.doubt(record.DoubtLedgerIdentity, fmt.Sprintf("pid %d could not be identified: %v", p.birth.PID, p.blind))
 		p.blind = nil
 	}
 	p.take(line)
@@ -32,7 +32,7 @@ func (p *peer) note(line []byte) {
 func (p *peer) take(line []byte) {
 	e, err := decodeNote(line)
 	if err != nil {
-		p.doubt(DoubtGarbage, err.Error())
+		p.doubt(record.DoubtLedgerGarbage, err.Error())
 		return
 	}
 	e.Server = p.id
@@ -68,7 +68,7 @@ func decodeNote(line []byte) (record.Event, error) {
 	case birth.NoteStderr:
 		e.Kind, e.Text = record.WroteStderr, clip(n.Text)
 	case birth.NoteRefuse:
-		e.Kind, e.Doubt = record.Doubted, &record.Doubt{Code: DoubtRefused, Text: clip(n.Text)}
+		e.Kind, e.Doubt = record.Doubted, &record.Doubt{Code: record.DoubtLedgerRefused, Text: clip(n.Text)}
 	case birth.NoteRPC:
 		r := record.RPCInfo{}
 		if err := json.Unmarshal(n.Data, &r); err != nil {

@@ -46,7 +46,7 @@ func (l *Ledger) serve(c *net.UnixConn) {
 	for {
 		line, err := p.lines.Next()
 		if errors.Is(err, birth.ErrTooLong) {
-			p.doubt(DoubtGarbage, err.Error())
+			p.doubt(record.DoubtLedgerGarbage, err.Error())
 			continue
 		}
 		if err != nil {
@@ -63,7 +63,7 @@ func (l *Ledger) serve(c *net.UnixConn) {
 func (p *peer) admit() bool {
 	pid, err := peerPID(p.conn)
 	if err != nil {
-		p.doubt(DoubtIdentity, "the kernel does not say who connected: "+err.Error())
+		p.doubt(record.DoubtLedgerIdentity, "the kernel does not say who connected: "+err.Error())
 	}
 	_ = p.conn.SetReadDeadline(time.Now().Add(p.l.p.BirthWait))
 	line, err := p.lines.Next()
@@ -133,7 +133,7 @@ func (p *peer) nameless(pid int, err error) {
 	if errors.Is(err, io.EOF) && p.goneFor(pid) {
 		return
 	}
-	p.doubt(DoubtStranger, fmt.Sprintf("pid %d connected and handed in no certificate: %v", pid, err))
+	p.doubt(record.DoubtLedgerStranger, fmt.Sprintf("pid %d connected and handed in no certificate: %v", pid, err))
 }
 
 func (p *peer) goneFor(pid int) bool {
@@ -147,7 +147,7 @@ func (p *peer) goneFor(pid int) bool {
 }
 
 func (p *peer) refuse(pid int, why string) bool {
-	p.doubt(DoubtStranger, fmt.Sprintf("pid %d was refused: %s", pid, why))
+	p.doubt(record.DoubtLedgerStranger, fmt.Sprintf("pid %d was refused: %s", pid, why))
 	_ = p.send(birth.Welcome{Error: why})
 	return false
 }
@@ -258,7 +258,7 @@ func (p *peer) sendLocked(message any) error {
 	return err
 }
 
-func (p *peer) doubt(code, text string) {
+func (p *peer) doubt(code record.DoubtCode, text string) {
 	p.doubts++
 	if p.doubts <= maxDoubts {
 		p.l.doubt(p.id, code, text)

@@ -295,7 +295,7 @@ func (r *run) evidence(ctx context.Context, ids []record.Identity) error {
 			return context.Cause(ctx)
 		}
 		if !errors.Is(err, keeper.ErrGone) {
-			r.doubt("no-evidence", "the survivors could not be examined: %v", err)
+			r.doubt(record.DoubtNoEvidence, "the survivors could not be examined: %v", err)
 		}
 		return nil
 	}

@@ -42,7 +42,7 @@ func (r *run) startControls(ctx context.Context) (finish func(patient bool)) {
 	go func() {
 		defer close(done)
 		if err := r.control(ctx); err != nil && ctx.Err() == nil {
-			r.doubt("no-control", "the servers could not be tried without the host: %v", err)
+			r.doubt(record.DoubtNoControl, "the servers could not be tried without the host: %v", err)
 		}
 	}()
 	return func(patient bool) {

@@ -127,7 +127,7 @@ var hostErrors sync.Map // run folder -> what Run returned
 func codes(v verdict.Verdict) []string {
 	var all []string
 	for _, d := range v.Doubts {
-		all = append(all, d.Code)
+		all = append(all, string(d.Code))
 	}
 	return all
 }

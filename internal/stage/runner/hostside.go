@@ -35,7 +35,7 @@ func (r *run) server(label, session string) driver.Server {
 // that and the system can.
 func (r *run) files() int {
 	if r.limits.NoFile > 0 && !keeper.CanLimitFiles {
-		r.doubt("no-limit", "the host's open files could not be limited to %d on this system", r.limits.NoFile)
+		r.doubt(record.DoubtNoLimit, "the host's open files could not be limited to %d on this system", r.limits.NoFile)
 		return 0
 	}
 	return r.limits.NoFile
@@ -133,7 +133,7 @@ func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, er
 	if started.Bystander != nil {
 		r.emit(record.Event{Kind: record.BystanderSeen, Process: started.Bystander})
 	} else if r.keeper.Hello.Subreaper { // elsewhere the keeper has none to give
-		r.doubt("no-bystander", "no bystander could be put into the host's process group: whether the host signals that was not seen")
+		r.doubt(record.DoubtNoBystander, "no bystander could be put into the host's process group: whether the host signals that was not seen")
 	}
 	return started, nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
 
@@ -39,7 +40,7 @@ func (r *run) keepOutput(stdout io.ReadCloser) *output {
 	o := &output{}
 	log, err := os.OpenFile(filepath.Join(r.Dir, HostOutput), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		r.doubt("no-output", "the host's stdout is not kept: %v", err)
+		r.doubt(record.DoubtNoOutput, "the host's stdout is not kept: %v", err)
 	}
 	go func() {
 		defer stdout.Close()

@@ -183,7 +183,7 @@ func (r *run) watchKeeper() {
 	over := r.writer == nil
 	r.mu.Unlock()
 	if !over {
-		r.doubt("keeper-lost", "the keeper died during the run: what the host left behind may not have been seen")
+		r.doubt(record.DoubtKeeperLost, "the keeper died during the run: what the host left behind may not have been seen")
 	}
 }
 
@@ -201,7 +201,7 @@ func (r *run) play(ctx context.Context) error {
 		}
 	}()
 	if err := r.startHost(ctx); errors.Is(err, keeper.ErrPlace) {
-		r.doubt(record.NoPlace, "%v: the scenario was not played", err)
+		r.doubt(record.DoubtNoPlace, "%v: the scenario was not played", err)
 		return nil
 	} else if err != nil {
 		return err
@@ -310,7 +310,7 @@ func (r *run) emit(e record.Event) {
 	}
 }
 
-func (r *run) doubt(code, format string, args ...any) {
+func (r *run) doubt(code record.DoubtCode, format string, args ...any) {
 	r.emit(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: code, Text: fmt.Sprintf(format, args...)}})
 }
 

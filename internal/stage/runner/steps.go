@@ -215,7 +215,7 @@ func (r *run) fatal(ctx context.Context, h *hostLife, err error) error {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, errNoAnswer) {
-		r.doubt("no-answer", "%v: what became of that is not known", err)
+		r.doubt(record.DoubtNoAnswer, "%v: what became of that is not known", err)
 		return nil // the play goes on
 	}
 	// A host that has died is told from one that breaks the protocol by its

@@ -110,7 +110,7 @@ func wire(jobs []job) []driver.Job {
 func (r *run) cancelJob(ctx context.Context, j job) {
 	if err := r.wait(ctx, func(l *history.Lives) bool { return countCalls(l, j.Session, j.Tool) > 0 }); err != nil {
 		if errors.Is(err, errTickOver) {
-			r.doubt("no-cancel", "the call of job %s never reached its server, so it could not be cancelled in flight", j.Session)
+			r.doubt(record.DoubtNoCancel, "the call of job %s never reached its server, so it could not be cancelled in flight", j.Session)
 		}
 		return
 	}
