@@ -9,31 +9,50 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
 
 // Client is a connected client of an SDK.
 type Client interface {
-	// Call returns the text of a tool's result as a JSON string.
-	Call(ctx context.Context, tool string, args map[string]any) (json.RawMessage, error)
+	// Call returns the text of a tool's result; see ToolText.
+	Call(ctx context.Context, tool string, args map[string]any) (string, error)
 	// Close is the SDK's own. An error says that the server did not go; how it
 	// exited is none.
 	Close() error
 }
 
-// Clients is the host around an SDK that has no sessions, reload or jobs of
-// its own: a client for each session, made by connect.
+// Forgetter is a Client that does something of its own where it is dropped
+// without a Close. Any other is left to the garbage collector.
+type Forgetter interface{ Forget() }
+
+// ToolText is what a Call returns of a tool's result: its texts, or the error
+// that they tell of where the tool has failed.
+func ToolText(texts []string, failed bool) (string, error) {
+	joined := strings.Join(texts, "\n")
+	if failed {
+		return "", fmt.Errorf("the tool failed: %.1000s", joined)
+	}
+	return joined, nil
+}
+
+// Connect launches a server and returns a client that has shaken hands with it.
+// One that can't be connected is Connect's to close. Few hosts have a use for
+// session, which is the bench's name.
+type Connect func(ctx context.Context, session string, s Server) (Client, error)
+
+// Clients is a Handler for an SDK that has no sessions, reload or jobs of its
+// own: it keeps a client for each session.
 type Clients struct {
-	connect func(context.Context, Server) (Client, error)
+	connect Connect
 
 	mu  sync.Mutex
 	all map[string]Client
 }
 
-// NewClients is a host whose clients connect makes. One that could not be
-// connected is connect's to close.
-func NewClients(connect func(context.Context, Server) (Client, error)) *Clients {
+// NewClients is a host whose clients connect makes.
+func NewClients(connect Connect) *Clients {
 	return &Clients{connect: connect, all: map[string]Client{}}
 }
 
@@ -62,7 +81,7 @@ func (h *Clients) Open(ctx context.Context, session string, s Server) error {
 	if old := h.take(session); old != nil {
 		_ = old.Close()
 	}
-	c, err := h.connect(ctx, s)
+	c, err := h.connect(ctx, session, s)
 	if err != nil {
 		return err
 	}
@@ -80,7 +99,11 @@ func (h *Clients) Call(ctx context.Context, session, tool string, args map[strin
 	if c == nil {
 		return nil, noSession(session)
 	}
-	return c.Call(ctx, tool, args)
+	text, err := c.Call(ctx, tool, args)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(text)
 }
 
 // Close closes a session's client.
@@ -96,8 +119,12 @@ func (h *Clients) Close(_ context.Context, session string) error {
 // no "defer Close" on this path, and lets the garbage collector look at what is
 // left: files that nobody can reach are closed by it.
 func (h *Clients) Forget(_ context.Context, session string) error {
-	if h.take(session) == nil {
+	switch c := h.take(session).(type) {
+	case nil:
 		return noSession(session)
+	case Forgetter:
+		c.Forget()
+		return nil
 	}
 	runtime.GC()
 	runtime.GC() // what the first one found, the second one frees
@@ -118,7 +145,7 @@ func (h *Clients) Tick(ctx context.Context, jobs []Job) ([]JobResult, error) {
 }
 
 func (h *Clients) job(ctx context.Context, j Job) error {
-	c, err := h.connect(ctx, j.Server)
+	c, err := h.connect(ctx, j.Session, j.Server)
 	if err != nil {
 		return err
 	}

@@ -7,39 +7,43 @@ import (
 	"sync"
 )
 
-// jobs are the running jobs of ticks, by session, so that a cancel finds them.
-type jobs struct {
-	mu      sync.Mutex
-	running map[string]context.CancelCauseFunc
+// cancels end what is under way: requests by their id, jobs by their session.
+type cancels struct {
+	mu  sync.Mutex
+	all map[any]context.CancelCauseFunc
 }
 
-type jobsKey struct{}
+type cancelsKey struct{}
 
-func newJobs() *jobs { return &jobs{running: map[string]context.CancelCauseFunc{}} }
+func newCancels() *cancels { return &cancels{all: map[any]context.CancelCauseFunc{}} }
 
-func (j *jobs) cancel(session string) error {
-	j.mu.Lock()
-	cancel, ok := j.running[session]
-	j.mu.Unlock()
-	if !ok {
-		return fmt.Errorf("no job of session %q is running", session)
+// start makes the context of a request or a job, until done. ok is false where
+// one of that key is under way already.
+func (c *cancels) start(ctx context.Context, key any) (_ context.Context, done func(), ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all[key] != nil {
+		return nil, nil, false
 	}
-	cancel(ErrCancelled)
-	return nil
-}
-
-// start makes the context of a job, which a cancel of its session ends.
-func (j *jobs) start(ctx context.Context, session string) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	j.mu.Lock()
-	j.running[session] = cancel
-	j.mu.Unlock()
+	c.all[key] = cancel
 	return ctx, func() {
 		cancel(nil)
-		j.mu.Lock()
-		delete(j.running, session)
-		j.mu.Unlock()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.all, key)
+	}, true
+}
+
+// cancel reports whether there was anything to cancel.
+func (c *cancels) cancel(key any) bool {
+	c.mu.Lock()
+	cancel := c.all[key]
+	c.mu.Unlock()
+	if cancel != nil {
+		cancel(ErrCancelled)
 	}
+	return cancel != nil
 }
 
 // RunJobs runs each job in a goroutine of its own and returns their results,
@@ -47,14 +51,18 @@ func (j *jobs) start(ctx context.Context, session string) (context.Context, func
 // the bench cancels its session, if ctx is the one that Serve gave to Tick. A
 // job that panics has failed.
 func RunJobs(ctx context.Context, all []Job, run func(context.Context, Job) error) []JobResult {
-	registry, ok := ctx.Value(jobsKey{}).(*jobs)
+	under, ok := ctx.Value(cancelsKey{}).(*cancels)
 	if !ok {
-		registry = newJobs()
+		under = newCancels()
 	}
 	results := make([]JobResult, len(all))
 	var wg sync.WaitGroup
 	for i, job := range all {
-		jobCtx, done := registry.start(ctx, job.Session)
+		jobCtx, done, ok := under.start(ctx, job.Session)
+		if !ok {
+			results[i] = JobResult{Session: job.Session, Error: fmt.Sprintf("a job of session %q is running already", job.Session)}
+			continue
+		}
 		wg.Go(func() {
 			defer done()
 			err := guard(func() error { return run(jobCtx, job) })

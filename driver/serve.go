@@ -9,12 +9,15 @@ import (
 	"io"
 	"log"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 )
 
 // Handler is a host: what it does with each request. Its methods are called
-// concurrently. A context ends when the bench cancels the request, when the
+// concurrently, and none is called for an operation that is not in Hello.Ops: a
+// host that does not have all of them can embed a Handler that is nil. A context
+// ends when the bench cancels the request, when the
 // request's time limit is over, or when Serve returns; context.Cause says
 // which.
 type Handler interface {
@@ -60,7 +63,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, hello Hello, h Hand
 	if hello.Ops == nil {
 		hello.Ops = Ops
 	}
-	s := &serving{h: h, out: out, running: map[int64]context.CancelCauseFunc{}, jobs: newJobs(), over: make(chan error, 1)}
+	s := &serving{h: h, ops: hello.Ops, out: out, running: newCancels(), over: make(chan error, 1)}
 	s.write(Response{Hello: &hello})
 	go s.read(ctx, in)
 	select {
@@ -73,15 +76,13 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, hello Hello, h Hand
 
 // serving is one run of Serve.
 type serving struct {
-	h    Handler
-	jobs *jobs
-	over chan error // capacity 1: the first reason to end wins
+	h       Handler
+	ops     []string
+	running *cancels
+	over    chan error // capacity 1: the first reason to end wins
 
 	writing sync.Mutex
 	out     io.Writer
-
-	mu      sync.Mutex
-	running map[int64]context.CancelCauseFunc
 }
 
 func (s *serving) end(err error) {
@@ -125,31 +126,18 @@ func (s *serving) read(ctx context.Context, in io.Reader) {
 // register makes the context of a request, which a cancel or its time limit
 // ends. A request whose answer could be taken for another's is refused.
 func (s *serving) register(ctx context.Context, req Request) (context.Context, func(), error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	s.mu.Lock()
-	_, taken := s.running[req.ID]
-	if req.ID > 0 && !taken {
-		s.running[req.ID] = cancel
-	}
-	s.mu.Unlock()
-	if req.ID <= 0 || taken {
-		cancel(nil)
-		if taken {
-			return nil, nil, fmt.Errorf("request %d is still running: its id can't be used again", req.ID)
-		}
+	if req.ID <= 0 {
 		return nil, nil, fmt.Errorf("a request needs an id greater than 0, this %q has %d", req.Op, req.ID)
 	}
-	stopLimit := func() {}
-	if limit := time.Duration(req.TimeoutMS) * time.Millisecond; limit > 0 {
-		ctx, stopLimit = context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within the time limit of %v", limit))
+	ctx, done, ok := s.running.start(ctx, req.ID)
+	if !ok {
+		return nil, nil, fmt.Errorf("request %d is still running: its id can't be used again", req.ID)
 	}
-	return ctx, func() {
-		stopLimit()
-		cancel(nil)
-		s.mu.Lock()
-		delete(s.running, req.ID)
-		s.mu.Unlock()
-	}, nil
+	if limit := time.Duration(req.TimeoutMS) * time.Millisecond; limit > 0 {
+		limited, stop := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within the time limit of %v", limit))
+		return limited, func() { stop(); done() }, nil
+	}
+	return ctx, done, nil
 }
 
 func (s *serving) serve(ctx context.Context, done func(), req Request) {
@@ -178,6 +166,9 @@ func guard(f func() error) (err error) {
 }
 
 func (s *serving) perform(ctx context.Context, req Request, resp *Response) (err error) {
+	if req.Op != OpStop && slices.Contains(Ops, req.Op) && !slices.Contains(s.ops, req.Op) {
+		return fmt.Errorf("this host does not offer %s", req.Op)
+	}
 	switch req.Op {
 	case OpOpen:
 		if req.Server == nil {
@@ -196,7 +187,7 @@ func (s *serving) perform(ctx context.Context, req Request, resp *Response) (err
 	case OpReload:
 		return s.h.Reload(ctx, req.Sessions)
 	case OpTick:
-		resp.Jobs, err = s.h.Tick(context.WithValue(ctx, jobsKey{}, s.jobs), req.Jobs)
+		resp.Jobs, err = s.h.Tick(context.WithValue(ctx, cancelsKey{}, s.running), req.Jobs)
 		return err
 	case OpStop:
 		return s.h.Stop(ctx)
@@ -205,16 +196,12 @@ func (s *serving) perform(ctx context.Context, req Request, resp *Response) (err
 }
 
 func (s *serving) cancel(req Request) error {
-	if req.Session != "" {
-		return s.jobs.cancel(req.Session)
-	}
-	s.mu.Lock()
-	cancel, ok := s.running[req.Target]
-	s.mu.Unlock()
-	if !ok {
+	switch {
+	case req.Session != "" && !s.running.cancel(req.Session):
+		return fmt.Errorf("no job of session %q is running", req.Session)
+	case req.Session == "" && !s.running.cancel(req.Target):
 		return fmt.Errorf("request %d is not running", req.Target)
 	}
-	cancel(ErrCancelled)
 	return nil
 }
 

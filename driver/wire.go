@@ -1,17 +1,8 @@
-// Package driver is the protocol between the bench and a host's driver, and
-// the driver's side of it. The bench's side is package host.
-//
-// A driver is a small program that owns a real MCP client and does with it
-// what the bench asks, line by line: JSON objects, one a line, requests on its
-// stdin and answers on its stdout. Its stderr is kept as the host's log.
-// docs/driver-protocol.md is the same for people who write one in another
-// language.
 package driver
 
 import (
 	"encoding/json"
-
-	"github.com/leakbench/leakbench/internal/record"
+	"time"
 )
 
 // Protocol is the version of the driver protocol.
@@ -32,14 +23,41 @@ const (
 // Ops are all operations.
 var Ops = []string{OpOpen, OpCall, OpCancel, OpClose, OpForget, OpReload, OpTick, OpStop}
 
-// Hello is a driver's first line: {"hello":{...}}.
+// Hello is a driver's first line: {"hello":{...}}. Serve fills in the protocol,
+// and all operations where Ops is nil.
 type Hello struct {
 	Protocol      int               `json:"protocol"`
 	Host          string            `json:"host"`
 	Version       string            `json:"version,omitempty"`
 	Ops           []string          `json:"ops"`
 	NotApplicable map[string]string `json:"not_applicable,omitempty"` // op -> why this host can't do it
-	Profile       *record.Profile   `json:"profile,omitempty"`
+	Profile       *Profile          `json:"profile,omitempty"`
+}
+
+// Profile is what a host declares of itself: the delays that it is judged by.
+// docs/driver-protocol.md says what stands for one that is 0.
+type Profile struct {
+	Settle  Duration `json:"settle,omitempty"`  // longest orderly teardown of one server
+	Confirm Duration `json:"confirm,omitempty"` // longest time limit of a request
+	Stop    Duration `json:"stop,omitempty"`    // longest orderly shutdown of the host
+	Ladder  string   `json:"ladder,omitempty"`  // the teardown in words: "stdin close, 2s, TERM, 3s, KILL"
+	// Resident is how many servers of a label the host means to keep when their
+	// sessions end: keep-alive, a pool.
+	Resident int    `json:"resident,omitempty"`
+	Scale    string `json:"scale,omitempty"` // by what factor its delays are shorter than in the field
+}
+
+// Duration is a time.Duration that is text in JSON: "1.5s".
+type Duration time.Duration
+
+// MarshalText writes it as time.Duration's String does.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads what time.ParseDuration reads.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	*d = Duration(v)
+	return err
 }
 
 // Server is how to launch an MCP server for one session.
@@ -68,7 +86,7 @@ type Job struct {
 	Probe bool `json:"probe,omitempty"`
 }
 
-// Request is one line to a driver. Requests are answered when they are done,
+// Request is one line to a driver, which Serve reads. Requests are answered when they are done,
 // in any order.
 type Request struct {
 	ID        int64           `json:"id"`
@@ -90,7 +108,7 @@ type JobResult struct {
 	Error   string `json:"error,omitempty"`
 }
 
-// Response is one line from a driver: Hello alone, or the answer to ID.
+// Response is one line from a driver, which Serve writes: Hello alone, or the answer to ID.
 type Response struct {
 	Hello  *Hello          `json:"hello,omitempty"`
 	ID     int64           `json:"id,omitempty"`

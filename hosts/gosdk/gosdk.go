@@ -2,18 +2,14 @@ package gosdk
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"log"
 	"os"
 	"os/exec"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/leakbench/leakbench/driver"
-	"github.com/leakbench/leakbench/internal/record"
 )
 
 // Main is the driver's process; profile is what the host declares. It has no
@@ -26,10 +22,12 @@ import (
 // reconnect closes the old one first: "it is the responsibility of the client
 // to close the connection when it is no longer needed" (Client.Connect). The
 // SDK has no reload.
-func Main(profile record.Profile) int {
+func Main(profile driver.Profile) int {
 	hello := driver.Hello{Host: "go-sdk", Version: driver.ModuleVersion("github.com/modelcontextprotocol/go-sdk"), Profile: &profile}
 	client := mcp.NewClient(&mcp.Implementation{Name: "leakbench", Version: "v1.0.0"}, nil)
-	h := driver.NewClients(func(ctx context.Context, s driver.Server) (driver.Client, error) { return connect(ctx, client, s) })
+	h := driver.NewClients(func(ctx context.Context, _ string, s driver.Server) (driver.Client, error) {
+		return connect(ctx, client, s)
+	})
 	if err := driver.Serve(context.Background(), os.Stdin, os.Stdout, hello, h); err != nil {
 		return 1
 	}
@@ -72,10 +70,10 @@ func (s session) Close() error {
 }
 
 // Call calls a tool.
-func (s session) Call(ctx context.Context, tool string, args map[string]any) (json.RawMessage, error) {
+func (s session) Call(ctx context.Context, tool string, args map[string]any) (string, error) {
 	result, err := s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	var all []string
 	for _, content := range result.Content {
@@ -83,9 +81,5 @@ func (s session) Call(ctx context.Context, tool string, args map[string]any) (js
 			all = append(all, text.Text)
 		}
 	}
-	joined := strings.Join(all, "\n")
-	if result.IsError {
-		return nil, fmt.Errorf("the tool failed: %.1000s", joined)
-	}
-	return json.Marshal(joined)
+	return driver.ToolText(all, result.IsError)
 }

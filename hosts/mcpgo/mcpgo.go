@@ -2,12 +2,10 @@ package mcpgo
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
@@ -15,7 +13,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/leakbench/leakbench/driver"
-	"github.com/leakbench/leakbench/internal/record"
 )
 
 // initTimeout is the time limit for the handshake in the documentation's
@@ -29,7 +26,7 @@ const initTimeout = 30 * time.Second
 //
 // There is a client for each session. A reconnect closes the old one first, as
 // reconnectClient in the documentation does. It has no reload.
-func Main(profile record.Profile) int {
+func Main(profile driver.Profile) int {
 	hello := driver.Hello{Host: "mcp-go", Version: driver.ModuleVersion("github.com/mark3labs/mcp-go"), Profile: &profile}
 	if err := driver.Serve(context.Background(), os.Stdin, os.Stdout, hello, driver.NewClients(connect)); err != nil {
 		return 1
@@ -42,7 +39,7 @@ type connected struct{ *client.Client }
 
 // connect creates and initialises a client. One that can't be initialised is
 // closed: the examples' "defer c.Close()" runs in that case, too.
-func connect(ctx context.Context, s driver.Server) (driver.Client, error) {
+func connect(ctx context.Context, _ string, s driver.Server) (driver.Client, error) {
 	created, err := client.NewStdioMCPClient(s.Command, nil, s.Args...)
 	if err != nil {
 		return nil, err
@@ -77,13 +74,13 @@ func (c connected) Close() error {
 }
 
 // Call calls a tool.
-func (c connected) Call(ctx context.Context, tool string, args map[string]any) (json.RawMessage, error) {
+func (c connected) Call(ctx context.Context, tool string, args map[string]any) (string, error) {
 	req := mcp.CallToolRequest{}
 	req.Params.Name = tool
 	req.Params.Arguments = args
 	result, err := c.CallTool(ctx, req)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	var all []string
 	for _, content := range result.Content {
@@ -91,9 +88,5 @@ func (c connected) Call(ctx context.Context, tool string, args map[string]any) (
 			all = append(all, t.Text)
 		}
 	}
-	joined := strings.Join(all, "\n")
-	if result.IsError {
-		return nil, fmt.Errorf("the tool failed: %.1000s", joined)
-	}
-	return json.Marshal(joined)
+	return driver.ToolText(all, result.IsError)
 }

@@ -47,7 +47,7 @@ func hostMain(args []string) int {
 	switch {
 	case len(args) == 1 && args[0] == "oneshot":
 		return oneshot.Main()
-	case len(args) == 1 && args[0] == "front":
+	case len(args) == 1 && args[0] == "gateway-clients":
 		return gateway.Main()
 	}
 	if h, ok := catalogue.Named(strings.Join(args, " ")); ok {

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// frontStart is how long the clients before a gateway may take to come up:
+	// clientsStart is how long the clients before a gateway may take to come up:
 	// they are a program of ours.
-	frontStart = 20 * time.Second
-	// frontEnd is how long they may take to end once their stdin has.
-	frontEnd = 5 * time.Second
+	clientsStart = 20 * time.Second
+	// clientsEnd is how long they may take to end once their stdin has.
+	clientsEnd = 5 * time.Second
 )
 
-// front is the process of the clients before a gateway. It is a child of the
-// bench, not of the keeper: it is none of the host's, and in no census.
-type front struct {
+// gatewayClients is the process of the clients before a gateway. It is a child
+// of the bench, not of the keeper: it is none of the host's, and in no census.
+type gatewayClients struct {
 	cmd    *exec.Cmd
 	log    *os.File
 	waited chan struct{}
@@ -39,18 +39,18 @@ func (r *run) startGateway(ctx context.Context, p host.Prepared, lines *output) 
 	if err := r.awaitReady(ctx, p.Ready, lines); err != nil {
 		return err
 	}
-	params := host.FrontParams{
+	params := host.GatewayParams{
 		URL: p.URL, Transport: r.Host.HTTP.Transport, Headers: r.Host.HTTP.Headers, Own: r.sharing != record.Shared,
 	}
-	clients, d, err := startFront(ctx, r.Self, filepath.Join(r.Dir, FrontLog), params)
+	clients, d, err := startClients(ctx, r.Self, filepath.Join(r.Dir, GatewayLog), params)
 	if err != nil {
 		return err
 	}
 	h := r.current()
 	r.mu.Lock()
-	h.front, h.driver = clients, d
+	h.clients, h.driver = clients, d
 	r.mu.Unlock()
-	limited, cancel := context.WithTimeoutCause(ctx, frontStart, errTooSlow)
+	limited, cancel := context.WithTimeoutCause(ctx, clientsStart, errTooSlow)
 	defer cancel()
 	hello, err := d.Hello(limited)
 	if err != nil {
@@ -66,53 +66,53 @@ func (r *run) startGateway(ctx context.Context, p host.Prepared, lines *output) 
 	return nil
 }
 
-func startFront(ctx context.Context, self, log string, p host.FrontParams) (*front, *host.Driver, error) {
+func startClients(ctx context.Context, self, log string, p host.GatewayParams) (*gatewayClients, *host.Driver, error) {
 	params, err := json.Marshal(p)
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &front{waited: make(chan struct{})}
-	if f.log, err = os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+	c := &gatewayClients{waited: make(chan struct{})}
+	if c.log, err = os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
 		return nil, nil, err
 	}
 	// It ends when its stdin does, and so with the bench, however that ends.
-	f.cmd = exec.CommandContext(context.WithoutCancel(ctx), self, "host", "front")
-	f.cmd.Cancel = func() error { return f.cmd.Process.Kill() }
-	f.cmd.WaitDelay = frontEnd
-	f.cmd.Env = append(os.Environ(), host.FrontEnv+"="+string(params))
-	f.cmd.Stderr = f.log
-	stdin, err := f.cmd.StdinPipe()
+	c.cmd = exec.CommandContext(context.WithoutCancel(ctx), self, "host", "gateway-clients")
+	c.cmd.Cancel = func() error { return c.cmd.Process.Kill() }
+	c.cmd.WaitDelay = clientsEnd
+	c.cmd.Env = append(os.Environ(), host.GatewayEnv+"="+string(params))
+	c.cmd.Stderr = c.log
+	stdin, err := c.cmd.StdinPipe()
 	if err != nil {
-		return nil, nil, errors.Join(err, f.log.Close())
+		return nil, nil, errors.Join(err, c.log.Close())
 	}
 	r, w, err := os.Pipe() // not StdoutPipe: Wait would close it under the reader
 	if err != nil {
-		return nil, nil, errors.Join(err, f.log.Close())
+		return nil, nil, errors.Join(err, c.log.Close())
 	}
-	f.cmd.Stdout = w
-	err = f.cmd.Start()
+	c.cmd.Stdout = w
+	err = c.cmd.Start()
 	w.Close()
 	if err != nil {
-		return nil, nil, errors.Join(err, r.Close(), f.log.Close())
+		return nil, nil, errors.Join(err, r.Close(), c.log.Close())
 	}
-	go func() { _ = f.cmd.Wait(); close(f.waited) }()
-	return f, host.Connect(r, stdin), nil
+	go func() { _ = c.cmd.Wait(); close(c.waited) }()
+	return c, host.Connect(r, stdin), nil
 }
 
 // end waits for the end of the clients, whose stdin is closed by now.
-func (f *front) end() error {
-	if f == nil {
+func (c *gatewayClients) end() error {
+	if c == nil {
 		return nil
 	}
-	defer f.log.Close()
-	timer := time.NewTimer(frontEnd)
+	defer c.log.Close()
+	timer := time.NewTimer(clientsEnd)
 	defer timer.Stop()
 	select {
-	case <-f.waited:
+	case <-c.waited:
 		return nil
 	case <-timer.C:
 	}
-	_ = f.cmd.Process.Kill()
-	<-f.waited
-	return fmt.Errorf("the clients before the gateway did not end within %v of the end of their stdin", frontEnd)
+	_ = c.cmd.Process.Kill()
+	<-c.waited
+	return fmt.Errorf("the clients before the gateway did not end within %v of the end of their stdin", clientsEnd)
 }

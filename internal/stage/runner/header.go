@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
@@ -68,8 +69,8 @@ func effectiveLimits(p Params, profile record.Profile) record.Limits {
 
 // declared is the profile that the bench knew, with what the host itself says
 // in its place.
-func declared(known record.Profile, said *record.Profile) record.Profile {
-	p := *said
+func declared(known record.Profile, said driver.Profile) record.Profile {
+	p := host.ProfileOf(said)
 	p.Settle, p.Confirm, p.Stop = first(p.Settle, known.Settle), first(p.Confirm, known.Confirm), first(p.Stop, known.Stop)
 	p.Resident = max(p.Resident, known.Resident)
 	return p

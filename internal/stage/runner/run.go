@@ -26,7 +26,7 @@ const (
 	HostLog    = "host.stderr.log"
 	HostOutput = "host.stdout.log" // of a host that does not speak the driver protocol
 	HostDir    = "host"            // {{run}} of a host file: its config, and what it writes there
-	FrontLog   = "front.log"       // of the clients before a gateway
+	GatewayLog = "front.log"       // of the clients before a gateway
 	KeeperLog  = "keeper.log"
 	ReportFile = "report.html"
 )

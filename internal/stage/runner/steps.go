@@ -224,7 +224,7 @@ func (r *run) fatal(ctx context.Context, h *hostLife, err error) error {
 	defer timer.Stop()
 	select {
 	case <-h.driver.Done():
-		if h.front != nil && !r.ended(h) { // after a restart they go with the gateway that was before
+		if h.clients != nil && !r.ended(h) { // after a restart they go with the gateway that was before
 			return fmt.Errorf("the clients before the gateway have failed: %w", err)
 		}
 		return r.awaitHostExit(ctx, h)

@@ -4,14 +4,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/driver"
 )
 
 // Host is a host that is part of the program.
 type Host struct {
 	Name    string
 	About   string // one line
-	Profile record.Profile
+	Profile driver.Profile
 
 	// The rest is a mutant's.
 
@@ -37,11 +37,11 @@ func Named(name string) (Host, bool) {
 }
 
 // reference is the profile of the reference hosts, which differ in their ladder.
-func reference(ladder string) record.Profile {
-	return record.Profile{
-		Settle:  record.Duration(1500 * time.Millisecond),
-		Confirm: record.Duration(time.Second),
-		Stop:    record.Duration(3 * time.Second),
+func reference(ladder string) driver.Profile {
+	return driver.Profile{
+		Settle:  driver.Duration(1500 * time.Millisecond),
+		Confirm: driver.Duration(time.Second),
+		Stop:    driver.Duration(3 * time.Second),
 		Ladder:  ladder,
 		Scale:   "1/100 between retries and sweeps, 1/20 for what a server gets to answer or to end",
 	}
@@ -78,31 +78,31 @@ var Hosts = []Host{
 	},
 	{
 		Name: "mcp-go", About: "the published mcp-go client, used the way its documentation says",
-		Profile: record.Profile{
+		Profile: driver.Profile{
 			// 2 + 3 + 3 s, the constants of its Close (client/transport/stdio.go),
 			// and a little for the machine.
-			Settle: record.Duration(8500 * time.Millisecond),
+			Settle: driver.Duration(8500 * time.Millisecond),
 			// The longest delay outside Close that can end a server: the time limit
 			// of the probe for the modern era, 5 s, after which a connect that has
 			// failed is closed.
-			Confirm: record.Duration(5 * time.Second),
+			Confirm: driver.Duration(5 * time.Second),
 			// One session after the other. A server that is deaf to everything takes
 			// 5 s: six of them.
-			Stop:   record.Duration(30 * time.Second),
+			Stop:   driver.Duration(30 * time.Second),
 			Ladder: "stdin and stderr close, 2s, TERM, 3s, KILL, 3s; direct pid",
 		},
 	},
 	{
 		Name: "go-sdk", About: "the official Go SDK's client, used the way its README says",
-		Profile: record.Profile{
+		Profile: driver.Profile{
 			// 5 + 5 + 5 s, the TerminateDuration of mcp/cmd.go between each two
 			// rungs, and a little for the machine.
-			Settle: record.Duration(15500 * time.Millisecond),
+			Settle: driver.Duration(15500 * time.Millisecond),
 			// There is no time limit outside Close: a call has none but its context's.
-			Confirm: record.Duration(5 * time.Second),
+			Confirm: driver.Duration(5 * time.Second),
 			// One session after the other. A server that is deaf to everything takes
 			// 10 s: three of them.
-			Stop:   record.Duration(30 * time.Second),
+			Stop:   driver.Duration(30 * time.Second),
 			Ladder: "waits for the calls in flight, stdin close, 5s, TERM, 5s, KILL, 5s; direct pid",
 		},
 	},

@@ -3,12 +3,12 @@ package gateway
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	mcpclient "github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/stage/birth"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
@@ -20,14 +20,9 @@ type mcpClient struct {
 	end  context.CancelFunc // ends what the client does by itself
 }
 
-type mcpParams struct {
-	host.FrontParams
-	url, session string
-}
-
 // connectMCP shakes hands by initialize: the gateways' sessions are those of
 // the protocol before 2026-07-28, which has none any more.
-func connectMCP(ctx context.Context, p mcpParams, w *wire) (*mcpClient, error) {
+func connectMCP(ctx context.Context, p params, w *wire) (transportClient, error) {
 	t, err := p.transport(w)
 	if err != nil {
 		return nil, err
@@ -36,7 +31,7 @@ func connectMCP(ctx context.Context, p mcpParams, w *wire) (*mcpClient, error) {
 	c := &mcpClient{Client: mcpclient.NewClient(t, mcpclient.WithLegacyProtocolOnly()), wire: w, end: end} //nolint:staticcheck // sessions are what is tested
 	stop := context.AfterFunc(ctx, end)                                                                    // a stream that does not begin is given up, too
 	if err := c.Start(life); err != nil {
-		c.vanish()
+		c.Forget()
 		return nil, fmt.Errorf("failed to connect: %w", err)
 	}
 	stop()
@@ -44,21 +39,21 @@ func connectMCP(ctx context.Context, p mcpParams, w *wire) (*mcpClient, error) {
 	req.Params.ProtocolVersion = "2025-11-25"
 	req.Params.ClientInfo = mcp.Implementation{Name: p.clientName(), Version: "1"}
 	if _, err := c.Initialize(ctx, req); err != nil {
-		_ = c.close(ctx) // as the client's documentation has it: defer Close
+		_ = c.Close() // as the client's documentation has it: defer Close
 		return nil, fmt.Errorf("failed to initialize: %w", err)
 	}
 	return c, nil
 }
 
 // clientName tells a server of its own whose it is.
-func (p mcpParams) clientName() string {
+func (p params) clientName() string {
 	if p.Own {
 		return birth.ClientPrefix + p.session
 	}
 	return "leakbench"
 }
 
-func (p mcpParams) transport(w *wire) (transport.Interface, error) {
+func (p params) transport(w *wire) (transport.Interface, error) {
 	headers := map[string]string{}
 	for k := range p.Headers {
 		headers[k] = p.Headers.Get(k)
@@ -69,7 +64,8 @@ func (p mcpParams) transport(w *wire) (transport.Interface, error) {
 	return transport.NewStreamableHTTP(p.url, transport.WithHTTPBasicClient(w.Client), transport.WithHTTPHeaders(headers))
 }
 
-func (c *mcpClient) call(ctx context.Context, tool string, args map[string]any) (string, error) {
+// Call calls a tool.
+func (c *mcpClient) Call(ctx context.Context, tool string, args map[string]any) (string, error) {
 	req := mcp.CallToolRequest{}
 	req.Params.Name, req.Params.Arguments = tool, args
 	result, err := c.CallTool(ctx, req)
@@ -82,23 +78,20 @@ func (c *mcpClient) call(ctx context.Context, tool string, args map[string]any) 
 			all = append(all, t.Text)
 		}
 	}
-	joined := strings.Join(all, "\n")
-	if result.IsError {
-		return "", fmt.Errorf("the tool failed: %.1000s", joined)
-	}
-	return joined, nil
+	return driver.ToolText(all, result.IsError)
 }
 
-// close is the client's own, DELETE of the session included; its time limit is
+// Close is the client's own, DELETE of the session included; its time limit is
 // the client's own, too.
-func (c *mcpClient) close(context.Context) error {
-	err := c.Close()
+func (c *mcpClient) Close() error {
+	err := c.Client.Close()
 	c.end()
 	c.wire.cut()
 	return err
 }
 
-func (c *mcpClient) vanish() {
+// Forget cuts the connections.
+func (c *mcpClient) Forget() {
 	c.wire.cut()
 	c.end()
 }

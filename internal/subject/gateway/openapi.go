@@ -21,8 +21,8 @@ type openAPIClient struct {
 	wire    *wire
 }
 
-func connectOpenAPI(ctx context.Context, url string, headers http.Header, w *wire) (*openAPIClient, error) {
-	c := &openAPIClient{url: strings.TrimSuffix(url, "/"), headers: headers, wire: w}
+func connectOpenAPI(ctx context.Context, p params, w *wire) (transportClient, error) {
+	c := &openAPIClient{url: strings.TrimSuffix(p.url, "/"), headers: p.Headers, wire: w}
 	if _, err := c.do(ctx, http.MethodGet, "/openapi.json", nil); err != nil {
 		w.cut()
 		return nil, fmt.Errorf("failed to connect: %w", err)
@@ -51,7 +51,8 @@ func (c *openAPIClient) do(ctx context.Context, method, path string, body io.Rea
 	return text, err
 }
 
-func (c *openAPIClient) call(ctx context.Context, tool string, args map[string]any) (string, error) {
+// Call calls a tool.
+func (c *openAPIClient) Call(ctx context.Context, tool string, args map[string]any) (string, error) {
 	body, err := json.Marshal(args)
 	if err != nil {
 		return "", err
@@ -60,9 +61,11 @@ func (c *openAPIClient) call(ctx context.Context, tool string, args map[string]a
 	return string(text), err
 }
 
-func (c *openAPIClient) close(context.Context) error {
+// Close drops the connections: there is no session to end.
+func (c *openAPIClient) Close() error {
 	c.wire.cut()
 	return nil
 }
 
-func (c *openAPIClient) vanish() { c.wire.cut() }
+// Forget is the same.
+func (c *openAPIClient) Forget() { c.wire.cut() }

@@ -81,13 +81,13 @@ type HTTP struct {
 	Servers   record.Sharing
 }
 
-// FrontEnv is the variable in which the clients before a gateway, a process of
-// the bench's, find their FrontParams as JSON: headers may be secret, and
+// GatewayEnv is the variable in which the clients before a gateway, a process of
+// the bench's, find their GatewayParams as JSON: headers may be secret, and
 // everybody can read a command line.
-const FrontEnv = "LEAKBENCH_FRONT"
+const GatewayEnv = "LEAKBENCH_GATEWAY"
 
-// FrontParams say what stands behind those clients.
-type FrontParams struct {
+// GatewayParams say what stands behind those clients.
+type GatewayParams struct {
 	URL       string      `json:"url"`
 	Transport string      `json:"transport"`
 	Headers   http.Header `json:"headers,omitempty"`

@@ -7,7 +7,6 @@ package oneshot
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,7 +20,7 @@ import (
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
 
-// killAfter is how long a command may take to heed its stop signal, where its
+// killAfter is how long a command may take to end after its stop signal, where its
 // host file does not say so.
 const killAfter = 5 * time.Second
 
@@ -49,29 +48,14 @@ func Main() int {
 	return 0
 }
 
+// scheduler has jobs, and no session that lasts: the other operations are not
+// offered.
 type scheduler struct {
+	driver.Handler
+
 	p    host.OneshotParams
 	jobs atomic.Int64
 }
-
-var errNone = errors.New("a oneshot host has no session that lasts")
-
-// Open is not offered.
-func (s *scheduler) Open(context.Context, string, driver.Server) error { return errNone }
-
-// Call is not offered.
-func (s *scheduler) Call(context.Context, string, string, map[string]any) (json.RawMessage, error) {
-	return nil, errNone
-}
-
-// Close is not offered.
-func (s *scheduler) Close(context.Context, string) error { return errNone }
-
-// Forget is not offered.
-func (s *scheduler) Forget(context.Context, string) error { return errNone }
-
-// Reload is not offered.
-func (s *scheduler) Reload(context.Context, []driver.SessionServer) error { return errNone }
 
 // Stop has nothing to do: each tick waits for its commands.
 func (s *scheduler) Stop(context.Context) error { return nil }

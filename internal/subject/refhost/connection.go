@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -102,9 +101,9 @@ func (c *connection) call(ctx context.Context, tool string, args map[string]any)
 			all = append(all, t.Text)
 		}
 	}
-	joined := strings.Join(all, "\n")
-	if result.IsError {
-		return nil, fmt.Errorf("the tool failed: %.1000s", joined)
+	joined, err := driver.ToolText(all, result.IsError)
+	if err != nil {
+		return nil, err
 	}
 	return json.Marshal(joined)
 }

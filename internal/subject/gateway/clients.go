@@ -1,0 +1,101 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/subject/host"
+)
+
+// initTimeout is for a handshake, where the bench sets no limit. A gateway may
+// start a package runner for it.
+const initTimeout = 30 * time.Second
+
+// Main is the process. Its status is 0 after a stop, 1 when the bench is gone.
+func Main() int {
+	var p host.GatewayParams
+	if err := json.Unmarshal([]byte(os.Getenv(host.GatewayEnv)), &p); err != nil {
+		fmt.Fprintln(os.Stderr, "the front of a gateway is started by leakbench run, not by hand")
+		return 2
+	}
+	if err := serve(context.Background(), p, os.Stdin, os.Stdout); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// serve drives the clients until a stop, or until in ends. Reload is not
+// offered: a gateway's configuration is not its clients'.
+func serve(ctx context.Context, p host.GatewayParams, in io.Reader, out io.Writer) error {
+	hello := driver.Hello{Host: "leakbench-gateway-clients", Ops: []string{
+		driver.OpOpen, driver.OpCall, driver.OpCancel, driver.OpClose, driver.OpForget, driver.OpTick,
+	}}
+	h := clients{driver.NewClients(func(ctx context.Context, session string, s driver.Server) (driver.Client, error) {
+		return connect(ctx, params{p, strings.ReplaceAll(p.URL, host.LabelPlaceholder, s.Name), session})
+	})}
+	return driver.Serve(ctx, in, out, hello, h)
+}
+
+// clients stay connected when they are stopped. The gateway is stopped by the
+// bench, with its clients connected, as a service manager does.
+type clients struct{ *driver.Clients }
+
+// Stop leaves everybody connected.
+func (clients) Stop(context.Context) error { return nil }
+
+// params are those of one client.
+type params struct {
+	host.GatewayParams
+	url, session string
+}
+
+// client is a client that puts its session into the arguments of each call.
+type client struct {
+	transportClient
+	params
+}
+
+// transportClient is a client's connection to the gateway. Close says goodbye
+// in the orderly way of its transport. Forget drops the connections without a
+// word, as a client does that was killed or has lost its network.
+type transportClient interface {
+	driver.Client
+	driver.Forgetter
+}
+
+// connect makes a client that has shaken hands. One that could not says goodbye
+// nevertheless, as far as it has a session.
+func connect(ctx context.Context, p params) (driver.Client, error) {
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, initTimeout)
+		defer cancel()
+	}
+	shakeHands := connectMCP
+	if p.Transport == host.TransportOpenAPI {
+		shakeHands = connectOpenAPI
+	}
+	c, err := shakeHands(ctx, p, newWire())
+	if err != nil {
+		return nil, err
+	}
+	return client{c, p}, nil
+}
+
+// Call calls a tool. Through a gateway nothing but the arguments tells the
+// server whose call it is.
+func (c client) Call(ctx context.Context, tool string, args map[string]any) (string, error) {
+	signed := map[string]any{"session": c.session}
+	if c.Own {
+		signed["own"] = true
+	}
+	maps.Copy(signed, args)
+	return c.transportClient.Call(ctx, tool, signed)
+}
