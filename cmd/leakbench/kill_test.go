@@ -188,7 +188,7 @@ func killAtRandom(t *testing.T, scenario, forest string, i int) bool {
 	took := goneWithin(t, mark, 2*time.Second*timeScale)
 	_ = cmd.Wait()
 	run, err := record.Read(filepath.Join(out, "latest"))
-	hit := err == nil && len(history.Of(run.Events).Alive()) > 0
+	hit := err == nil && len(history.Of(run).Alive()) > 0
 	t.Logf("killed after %v, with living servers: %v, all gone after %v", moment.Round(time.Millisecond), hit, took.Round(time.Millisecond))
 	return hit
 }

@@ -11,36 +11,36 @@ type race struct {
 	since int64
 }
 
-// step follows the opens of sessions.
-func (l *Lives) step(e record.Event) {
-	if e.Step == nil || e.Step.Op != record.OpOpen {
+// race follows the opens of sessions.
+func (h *History) race(e *record.Event) {
+	if e.Step.Op != record.OpOpen {
 		return
 	}
 	key := sessionKey{e.Step.Label, e.Step.Session}
-	r := l.opening[key]
+	r := h.opening[key]
 	if e.Kind != record.StepBegun {
 		if r != nil {
 			if r.open--; r.open == 0 {
-				delete(l.opening, key)
+				delete(h.opening, key)
 			}
 		}
 		return
 	}
 	if r == nil {
-		l.opening[key] = &race{open: 1, since: e.T}
+		h.opening[key] = &race{open: 1, since: e.T}
 		return
 	}
 	if r.open++; r.id == 0 {
-		l.races++
-		r.id = l.races
-		l.enter(key, r)
+		h.races++
+		r.id = h.races
+		h.enter(key, r)
 	}
 }
 
 // enter takes in the servers that the first open had launched before the
 // second one began.
-func (l *Lives) enter(key sessionKey, r *race) {
-	for _, s := range l.servers {
+func (h *History) enter(key sessionKey, r *race) {
+	for _, s := range h.servers {
 		if s.Label == key.label && s.Session == key.name && s.Born >= r.since {
 			s.Race = r.id
 		}
@@ -49,8 +49,8 @@ func (l *Lives) enter(key sessionKey, r *race) {
 
 // join takes in a server that is launched while its session is being opened.
 // One behind a gateway says whose it is only as it shakes hands.
-func (l *Lives) join(s *Server) {
-	if r := l.opening[sessionKey{s.Label, s.Session}]; r != nil {
+func (h *History) join(s *Server) {
+	if r := h.opening[sessionKey{s.Label, s.Session}]; r != nil {
 		s.Race = r.id
 	}
 }

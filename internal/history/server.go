@@ -1,6 +1,10 @@
 package history
 
-import "github.com/leakbench/leakbench/internal/record"
+import (
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
 
 // Server is the life of one fake server. Times are those of the events, in
 // nanoseconds since the run started; Never where there is none.
@@ -21,6 +25,7 @@ type Server struct {
 	Bye         int64
 	Died        int64
 	Lost        int64 // its connection ended, its process did not: from here on nothing is known of it
+	LostWhy     string
 	Broken      int64 // the first fault after which no working session can be expected of it
 
 	Signals []SignalMark // all that it saw
@@ -54,12 +59,6 @@ type SignalMark struct {
 	Stdin string // "open", "closed", or "" where the server could not tell
 }
 
-// FaultMark is a fault at the time at which it was announced.
-type FaultMark struct {
-	T int64
-	record.Fault
-}
-
 // Call is a call of a tool. Answered is when its result or its error was sent,
 // or Never: then it was in flight to the end.
 type Call struct {
@@ -68,7 +67,7 @@ type Call struct {
 	Received, Answered int64
 }
 
-func newServer(e record.Event) *Server {
+func newServer(e *record.Event) *Server {
 	b := *e.Birth
 	return &Server{
 		ID: e.Server, Label: b.Label, Session: b.Session, Launch: b.Launch, Birth: b,
@@ -89,20 +88,16 @@ func (s *Server) pidFor(other *Server) int {
 	return s.Birth.PID
 }
 
-func (s *Server) apply(e record.Event) {
+func (s *Server) apply(e *record.Event) {
 	switch e.Kind {
 	case record.Ready:
 		first(&s.Ready, e.T)
 	case record.RPC:
-		if e.RPC != nil {
-			s.rpc(e.T, *e.RPC)
-		}
+		s.rpc(e.T, *e.RPC)
 	case record.Faulted:
-		if e.Fault != nil {
-			s.Faults = append(s.Faults, FaultMark{T: e.T, Fault: *e.Fault})
-			if e.Fault.Breaks {
-				first(&s.Broken, e.T)
-			}
+		s.Faults = append(s.Faults, FaultMark{T: e.T, Fault: *e.Fault})
+		if e.Fault.Breaks {
+			first(&s.Broken, e.T)
 		}
 	case record.SawEOF:
 		first(&s.EOF, e.T)
@@ -116,15 +111,19 @@ func (s *Server) apply(e record.Event) {
 	case record.Died:
 		first(&s.Died, e.T)
 	case record.Lost:
-		first(&s.Lost, e.T)
+		if first(&s.Lost, e.T) {
+			s.LostWhy = e.Text
+		}
 	}
 }
 
 // first keeps the earliest of several times.
-func first(at *int64, t int64) {
-	if *at == Never {
-		*at = t
+func first(at *int64, t int64) bool {
+	if *at != Never {
+		return false
 	}
+	*at = t
+	return true
 }
 
 func (s *Server) rpc(t int64, m record.RPCInfo) {
@@ -159,3 +158,80 @@ func (s *Server) answer(t int64, id string) {
 		}
 	}
 }
+
+// CountPoint says that from T on, Live servers of Label are alive.
+type CountPoint struct {
+	T     int64
+	Label string
+	Live  int
+}
+
+func (h *History) born(e *record.Event) {
+	s := newServer(e)
+	s.Life = h.lifeOf(e.Birth)
+	h.join(s)
+	h.servers = append(h.servers, s)
+	h.byID[s.ID], h.byIdentity[s.Birth.Identity] = s, s
+	h.count(e.T, s.Label, +1)
+}
+
+func (h *History) count(t int64, label string, by int) {
+	h.live[label] += by
+	h.liveAll += by
+	h.peakLive = max(h.peakLive, h.liveAll)
+	h.counts = append(h.counts, CountPoint{T: t, Label: label, Live: h.live[label]})
+}
+
+// server applies what a server says of itself, or the ledger of it.
+func (h *History) server(e *record.Event) {
+	s := h.byID[e.Server]
+	was, whose := s.Alive(), s.Session
+	s.apply(e)
+	if s.Session != whose {
+		h.join(s)
+	}
+	h.strike(s, e)
+	if was && !s.Alive() {
+		h.count(e.T, s.Label, -1)
+	}
+}
+
+// Servers are all servers, the oldest first. The slice is the caller's.
+func (h *History) Servers() []*Server { return slices.Clone(h.servers) }
+
+// Server is the server with an id ("flaky#2"), or nil.
+func (h *History) Server(id string) *Server { return h.byID[id] }
+
+// ServerOf is the server that a process is, or nil. Where the process could not
+// be identified at birth its pid must do.
+func (h *History) ServerOf(id record.Identity) *Server {
+	if s := h.byIdentity[id]; s != nil {
+		return s
+	}
+	return h.byIdentity[record.Identity{PID: id.PID}]
+}
+
+// Alive are the servers that live now, the oldest first. The slice is the
+// caller's.
+func (h *History) Alive() []*Server {
+	var alive []*Server
+	for _, s := range h.servers {
+		if s.Alive() {
+			alive = append(alive, s)
+		}
+	}
+	return alive
+}
+
+// Outlasted says that the bench had to end the server, or never saw it die.
+func (h *History) Outlasted(s *Server) bool {
+	_, swept := h.swept[s.Birth.Identity]
+	return swept || s.Alive()
+}
+
+// PeakLive is the greatest number of servers that lived at one time.
+func (h *History) PeakLive() int { return h.peakLive }
+
+// Counts are the changes in the number of live servers of each label, in the
+// order of time.
+func (h *History) Counts() []CountPoint { return h.counts }

@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// check says what an event of its kind lacks. Writer and reader both hold to
+// Check says what an event of its kind lacks. Writer and reader both hold to
 // it, so that whoever reads a run may use the fields that a kind fills. Kinds
 // that are not known here pass: what a judge makes of them is its own business.
-func (e *Event) check() error {
+func (e *Event) Check() error {
 	lacks := func(missing bool, field string) error {
 		if missing {
 			return fmt.Errorf("an event of kind %q without its %s", e.Kind, field)
 		}
 		return nil
 	}
-	if err := lacks(e.Kind.ofServer() && e.Server == "", "server"); err != nil {
+	if err := lacks(e.Kind.OfServer() && e.Server == "", "server"); err != nil {
 		return err
 	}
 	switch e.Kind {
@@ -55,11 +55,21 @@ func (e *Event) check() error {
 	return nil
 }
 
-// ofServer says that an event of this kind is about one fake server.
-func (k Kind) ofServer() bool {
+// OfServer says that an event of this kind is about one fake server.
+func (k Kind) OfServer() bool {
 	switch k {
 	case Born, Ready, RPC, Faulted, SawEOF, SawSignal, WroteStderr, Bye, Died, Lost:
 		return true
 	}
 	return false
+}
+
+// Known says that this version knows the kind.
+func (k Kind) Known() bool {
+	switch k {
+	case HostStarted, HostReady, HostExited, StepBegun, StepEnded, StepSkipped, SessionChanged, Reaped, CheckpointBegun, CheckpointEnded,
+		CensusTaken, EvidenceTaken, Controlled, BystanderSeen, Swept, Doubted, Ended:
+		return true
+	}
+	return k.OfServer()
 }

@@ -148,7 +148,7 @@ func (d *decoder) add(line []byte) error {
 	if err := json.Unmarshal(line, &e); err != nil {
 		return fmt.Errorf("not an event: %w", err)
 	}
-	if err := e.check(); err != nil {
+	if err := e.Check(); err != nil {
 		return err
 	}
 	switch {

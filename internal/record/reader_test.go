@@ -175,7 +175,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		ended := false
 		for i, e := range run.Events {
-			require.NoError(t, e.check())
+			require.NoError(t, e.Check())
 			if i > 0 {
 				require.Greater(t, e.Seq, run.Events[i-1].Seq)
 				require.GreaterOrEqual(t, e.T, run.Events[i-1].T)

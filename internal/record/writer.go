@@ -105,7 +105,7 @@ func (w *Writer) Add(e Event) (Event, error) {
 	case w.ended:
 		return e, ErrEnded
 	}
-	if err := e.check(); err != nil {
+	if err := e.Check(); err != nil {
 		return e, w.fail(err)
 	}
 	e.Seq, e.T = w.seq+1, max(w.last, int64(time.Since(w.base)))

@@ -19,7 +19,7 @@ type Run struct {
 	*verdict.Judged
 	Ordered     []verdict.Finding // what the page begins with first
 	Header      *record.Header
-	Lives       *history.Lives
+	Lives       *history.History
 	End         int64   // the last event
 	Hosts       []*Host // the lives of the host
 	Hello       *record.Hello
@@ -75,7 +75,7 @@ func New(j *verdict.Judged) *Run {
 	}
 	header := run.Played()
 	s := &Run{
-		Judged: j, Header: &header, Lives: history.Of(run.Events), HostGone: Never, ByID: map[string]*Server{},
+		Judged: j, Header: &header, Lives: history.Of(run), HostGone: Never, ByID: map[string]*Server{},
 		bySession: map[string][]*history.Server{}, changes: map[string][]history.SessionChange{},
 	}
 	swept := map[record.Identity]bool{}

@@ -77,7 +77,7 @@ func look(j *verdict.Judged) *sight {
 			s.weigh(e.Census, born)
 		}
 	}
-	for _, server := range history.Of(j.Run.Events).Servers() {
+	for _, server := range history.Of(j.Run).Servers() {
 		s.servers++
 		if server.Established != history.Never {
 			s.responses = append(s.responses, float64(server.Established-server.Born))

@@ -100,7 +100,7 @@ func (f *facts) blur() int64 {
 // held against the host: between the look that the runner took and its census
 // in the file, a server may have been born.
 func (f *facts) replay() {
-	f.lives = history.New()
+	f.lives = history.New(f.header.ID)
 	before, at := map[int][]*checkpoint{}, map[int]*checkpoint{}
 	for _, cp := range f.checkpoints {
 		if cp.settled == nil {
@@ -117,7 +117,7 @@ func (f *facts) replay() {
 	for i, e := range f.events {
 		f.lives.Apply(e)
 		for _, cp := range before[i] {
-			extra, _ := f.lives.Judge(cp.Wants)
+			extra, _ := f.lives.Reconcile(cp.Wants)
 			ids := map[string]bool{}
 			for _, s := range extra {
 				ids[s.ID] = true
@@ -132,7 +132,7 @@ func (f *facts) replay() {
 
 func (f *facts) look(cp *checkpoint, before map[string]bool) {
 	cp.alive = slices.Clone(f.lives.Alive())
-	extra, missing := f.lives.Judge(cp.Wants)
+	extra, missing := f.lives.Reconcile(cp.Wants)
 	for _, s := range extra {
 		if before[s.ID] {
 			cp.extra = append(cp.extra, s)

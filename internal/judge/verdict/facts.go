@@ -19,7 +19,7 @@ type facts struct {
 	end       *record.End
 	lastT     int64
 
-	lives    *history.Lives
+	lives    *history.History
 	servers  []*history.Server // in the order of their births
 	byID     map[record.Identity]*history.Server
 	sessions map[sessionKey]*history.Session

@@ -70,19 +70,8 @@ func (f *facts) isKeeper(pid int) bool {
 // then it is one of the life that there was at the checkpoint. What a left one
 // has started since is left too.
 func (f *facts) leaver(p record.Process, all rows, now *host) *host {
-	for range len(all) + 1 {
-		n := f.lives.LeftBy(p.Identity)
-		if s := f.server(p.Identity); s != nil {
-			n = s.Life
-		}
-		switch parent := all[record.Identity{PID: p.PPID}]; {
-		case n > 0 && n < now.n && n <= len(f.hosts):
-			return f.hosts[n-1]
-		case n > 0 || parent == nil || parent.Identity == p.Identity:
-			return nil
-		default:
-			p = *parent
-		}
+	if by := f.lives.Leaver(p, history.Rows(all), now.n); by != nil {
+		return f.hosts[by.N-1]
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 
 func TestLineTellsWhatIsLeftAndKeepsItsWidth(t *testing.T) {
 	t.Parallel()
-	l := &Line{p: Params{Scenario: "storm", Host: "naive", Steps: 86, Width: 80, Mode: Live}, begun: time.Now(), lives: history.New(), done: 43, faults: 9, doing: "call calm echo"}
+	l := &Line{p: Params{Scenario: "storm", Host: "naive", Steps: 86, Width: 80, Mode: Live}, begun: time.Now(), lives: history.New(""), done: 43, faults: 9, doing: "call calm echo"}
 	assert.Equal(t, "storm on naive █████░░░░░ 43/86  live 0  faults 9  4.0s, ~4s left  call calm ec…", l.line(4*time.Second))
 	for columns := 20; columns < 220; columns += 7 {
 		l.p.Width = columns

@@ -46,7 +46,7 @@ type Line struct {
 	begun time.Time
 
 	mu     sync.Mutex
-	lives  *history.Lives
+	lives  *history.History
 	done   int
 	doing  string
 	since  time.Duration // when a checkpoint began that has not ended; 0: there is none
@@ -65,7 +65,7 @@ const backlog = 1000
 func Start(p Params) *Line {
 	p.Scenario, p.Host = printable(p.Scenario), printable(p.Host)
 	l := &Line{
-		p: p, begun: time.Now(), lives: history.New(),
+		p: p, begun: time.Now(), lives: history.New(""),
 		lines: make(chan string, backlog), stop: make(chan struct{}), over: make(chan struct{}),
 	}
 	switch p.Mode {

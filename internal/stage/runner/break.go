@@ -68,7 +68,7 @@ func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Ste
 		}
 		refused := r.ledger.Order(target, order)
 		var fired bool
-		err = r.wait(ctx, func(l *history.Lives) bool {
+		err = r.wait(ctx, func(l *history.History) bool {
 			srv := l.Server(target)
 			fired = slices.ContainsFunc(srv.Faults, func(f history.FaultMark) bool { return f.On == record.OnOrder && f.Do == record.Action(s.With.Do) })
 			return !srv.Alive() || fired && s.With.Do != "exit"
@@ -84,7 +84,7 @@ func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Ste
 
 // newest waits for a working server of the step's.
 func (r *run) newest(ctx context.Context, step record.Step) (target string, err error) {
-	err = r.wait(ctx, func(l *history.Lives) bool {
+	err = r.wait(ctx, func(l *history.History) bool {
 		for _, srv := range slices.Backward(l.Alive()) {
 			mine := srv.Life == len(l.Hosts()) && srv.Label == step.Label && (step.Session == "" || srv.Session == step.Session)
 			if mine && srv.Established >= 0 && srv.Broken < 0 {
@@ -119,7 +119,7 @@ func (r *run) awaitNotice(ctx context.Context) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf(
 		"the host has neither launched %s again within %v nor ended %s, which is broken: whether it has noticed is not known", broken.Label, r.Start, broken.ID))
 	defer cancel()
-	err := r.wait(limited, func(l *history.Lives) bool { return r.host.end || unnoticed(l) == nil })
+	err := r.wait(limited, func(l *history.History) bool { return r.host.end || unnoticed(l) == nil })
 	r.barren = err != nil
 	r.end(step, begun, err)
 	if ctx.Err() != nil {
@@ -130,7 +130,7 @@ func (r *run) awaitNotice(ctx context.Context) error {
 
 // unnoticed is the newest server of its label in the host's present life, where
 // that is broken and alive.
-func unnoticed(l *history.Lives) *history.Server {
+func unnoticed(l *history.History) *history.Server {
 	newest := map[string]bool{}
 	for _, s := range slices.Backward(l.Servers()) {
 		if s.Life != len(l.Hosts()) || newest[s.Label] {

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/scenarios"
@@ -220,28 +220,27 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all = &state{census: census}
-	servers, parents := map[record.Identity]bool{}, maps.Clone(r.adopters)
-	parents[r.keeper.Hello.PID] = true
+	servers, parents := map[record.Identity]bool{}, map[int]bool{r.keeper.Hello.PID: true}
 	for _, s := range r.lives.Alive() {
 		servers[s.Birth.Identity] = true
 		parents[s.Birth.PID] = true // its zombies are its own: nobody else can wait for them
 	}
-	extra, missing := r.lives.Judge(cp.Wants)
+	extra, missing := r.lives.Reconcile(cp.Wants)
 	for _, s := range extra {
 		all.extra = append(all.extra, s.Birth.Identity)
 	}
 	all.missing = missing
-	inCensus, rows := map[record.Identity]bool{}, rowsOf(census)
+	inCensus, rows := map[record.Identity]bool{}, history.RowsOf(census)
 	for _, p := range census.Processes {
 		inCensus[p.Identity] = true
 		switch {
 		case p.State == record.StateZombie:
-			if !parents[p.PPID] {
+			if !parents[p.PPID] && !r.lives.IsKeeper(p.PPID) {
 				all.zombies = append(all.zombies, p.Identity)
 			}
-		case cp.HostGone || r.isLeft(p, rows):
+		case cp.HostGone || r.lives.Leaver(p, rows, r.lives.Life()) != nil:
 			all.extra = append(all.extra, p.Identity)
-		case r.isOurs(p) && !servers[p.Identity]:
+		case history.IsServer(&p, r.id) && !servers[p.Identity]:
 			all.unclear = append(all.unclear, fmt.Sprintf("pid %d is a fake server without a birth certificate", p.PID))
 		}
 	}
@@ -251,17 +250,6 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 		}
 	}
 	return all, r.unknown(all), nil
-}
-
-// isOurs knows a fake server of this run by the token in its argv.
-func (r *run) isOurs(p record.Process) bool {
-	return len(p.Args) > 1 && p.Args[1] == "fakeserver" && slices.Contains(p.Args, r.id)
-}
-
-// isLauncher knows by the token what carries a server's command line and is
-// none: it may be gone at the next checkpoint.
-func (r *run) isLauncher(p record.Process) bool {
-	return !r.isOurs(p) && slices.ContainsFunc(p.Args, func(arg string) bool { return strings.Contains(arg, r.id) })
 }
 
 // unknown leaves out what an earlier checkpoint has waited for.
@@ -348,7 +336,7 @@ func (r *run) sample(ctx context.Context) func() {
 				return // a checkpoint will say so
 			}
 			for i := range census.Processes {
-				if !r.isLauncher(census.Processes[i]) {
+				if p := &census.Processes[i]; history.IsServer(p, r.id) || !history.CarriesServer(p, r.id) {
 					census.Processes[i].Args = nil
 				}
 			}

@@ -126,7 +126,6 @@ func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, er
 	}
 	r.mu.Lock()
 	h.id = started.Process.Identity
-	r.adopters[started.Process.PPID] = true
 	r.mu.Unlock()
 	started.Process.Args = record.Redact(p.Argv)
 	r.emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
@@ -144,7 +143,7 @@ func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, er
 func (r *run) awaitFirstServer(ctx context.Context) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), errTooSlow)
 	defer cancel()
-	err := r.wait(limited, func(l *history.Lives) bool {
+	err := r.wait(limited, func(l *history.History) bool {
 		return r.host.end || slices.ContainsFunc(l.Servers(), func(s *history.Server) bool {
 			return s.Established >= 0 && s.Life == len(l.Hosts())
 		})
@@ -255,7 +254,7 @@ func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace re
 		err = r.askStop(limited)
 	}
 	if err == nil {
-		err = r.wait(limited, func(*history.Lives) bool { return h.end })
+		err = r.wait(limited, func(*history.History) bool { return h.end })
 	}
 	switch {
 	case err == nil || r.gone():
@@ -269,7 +268,7 @@ func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace re
 	if err := r.keeper.Signal(ctx, id, "SIGKILL"); err != nil && !r.gone() {
 		return err
 	}
-	return r.wait(ctx, func(*history.Lives) bool { return h.end })
+	return r.wait(ctx, func(*history.History) bool { return h.end })
 }
 
 var errTooSlow = errors.New("not within the limit")
@@ -293,7 +292,7 @@ func (r *run) lastWords(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	words := ""
-	if h := r.current(); r.wait(ctx, func(*history.Lives) bool { return h.end }) == nil {
+	if h := r.current(); r.wait(ctx, func(*history.History) bool { return h.end }) == nil {
 		words = fmt.Sprintf("; it exited with %d", h.exit.Code)
 		if h.exit.Signal != "" {
 			words = "; it was ended by " + h.exit.Signal

@@ -65,25 +65,25 @@ func sendCancel(ctx context.Context, h *hostLife, target int64, twice bool) erro
 
 // callArrives is a condition that holds once a server of the session has
 // received one more call of the tool than now.
-func (r *run) callArrives(session, tool string) func(*history.Lives) bool {
+func (r *run) callArrives(session, tool string) func(*history.History) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := countCalls(r.lives, session, tool)
-	return func(l *history.Lives) bool { return countCalls(l, session, tool) > before }
+	return func(l *history.History) bool { return countCalls(l, session, tool) > before }
 }
 
 // handshakeBegins is a condition that holds once a server of the session that
 // is not there yet keeps a handshake waiting.
-func (r *run) handshakeBegins(session string) func(*history.Lives) bool {
+func (r *run) handshakeBegins(session string) func(*history.History) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := len(r.lives.Servers())
-	return func(l *history.Lives) bool {
+	return func(l *history.History) bool {
 		return slices.ContainsFunc(l.Servers()[before:], func(s *history.Server) bool { return s.Session == session && keepsWaiting(s) })
 	}
 }
 
-func countCalls(l *history.Lives, session, tool string) int {
+func countCalls(l *history.History, session, tool string) int {
 	n := 0
 	for _, s := range l.Servers() {
 		for _, c := range s.CallsFor(session) {
@@ -107,7 +107,7 @@ func (r *run) await(ctx context.Context, s scenarios.Step) error {
 	step, begun := r.begin(step), time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no %s of session %s was under way within %v", s.For, s.Session, r.Start))
 	defer cancel()
-	err := r.wait(limited, func(l *history.Lives) bool {
+	err := r.wait(limited, func(l *history.History) bool {
 		return r.host.end || slices.ContainsFunc(l.Alive(), func(srv *history.Server) bool {
 			return underWay(srv, s.Session, s.For)
 		})

@@ -122,27 +122,3 @@ func (r *run) unlessRestarted(errs ...error) error {
 	}
 	return errors.Join(errs...)
 }
-
-// isLeft says that an earlier life of the host has left the process, or what
-// has started it. The caller holds mu.
-func (r *run) isLeft(p record.Process, rows map[int]record.Process) bool {
-	for range len(rows) + 1 {
-		if r.lives.LeftBy(p.Identity) > 0 {
-			return true
-		}
-		parent, known := rows[p.PPID]
-		if !known {
-			return false
-		}
-		p = parent
-	}
-	return false
-}
-
-func rowsOf(c *record.Census) map[int]record.Process {
-	rows := make(map[int]record.Process, len(c.Processes))
-	for _, p := range c.Processes {
-		rows[p.PID] = p
-	}
-	return rows
-}

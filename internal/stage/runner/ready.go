@@ -154,7 +154,7 @@ var errEndedEarly = errors.New("it ended before it was ready")
 func (r *run) pauseUnlessGone(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, readyPause)
 	defer cancel()
-	err := r.wait(limited, func(*history.Lives) bool { return r.host.end })
+	err := r.wait(limited, func(*history.History) bool { return r.host.end })
 	switch {
 	case err == nil:
 		return errEndedEarly

@@ -83,12 +83,11 @@ type run struct {
 	hello     record.Hello
 
 	mu       sync.Mutex
-	lives    *history.Lives
+	lives    *history.History
 	changed  chan struct{} // closed and replaced at each event
 	sessions map[string]*session
 	steps    int
 	changes  int                      // of sessions
-	adopters map[int]bool             // pids to which orphans come home
 	host     *hostLife                // the latest; never nil
 	known    map[record.Identity]bool // survivors that an earlier checkpoint has waited for already
 	missed   map[string]bool          // sessions likewise, whose server is missing
@@ -110,9 +109,10 @@ type session struct {
 // showed; it wraps ErrHost, or an Interrupted, or is a failure of the bench.
 // The file is closed and the machine is clean in every case.
 func Run(ctx context.Context, p Params) error {
+	id := newID()
 	r := &run{
-		Params: p, id: newID(), lives: history.New(), changed: make(chan struct{}),
-		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{}, adopters: map[int]bool{},
+		Params: p, id: id, lives: history.New(id), changed: make(chan struct{}),
+		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{},
 	}
 	r.limits, r.labels = p.Limits(), hostLabels(p)
 	r.resident, r.sharing = p.Host.Profile.Resident, p.Host.Recorded().Servers
@@ -234,7 +234,7 @@ func (r *run) tearDown(ctx context.Context, err error) error {
 		// A swept server's death takes a moment to reach the ledger; one that
 		// is still connected at its close is written down as lost.
 		last, cancelLast := context.WithTimeout(ctx, lastDeaths)
-		_ = r.wait(last, func(l *history.Lives) bool { return len(l.Alive()) == 0 })
+		_ = r.wait(last, func(l *history.History) bool { return len(l.Alive()) == 0 })
 		cancelLast()
 		err = errors.Join(err, r.ledger.Close())
 	}
@@ -315,7 +315,7 @@ func (r *run) doubt(code record.DoubtCode, format string, args ...any) {
 }
 
 // wait blocks until ok, which is called under the lock, holds.
-func (r *run) wait(ctx context.Context, ok func(*history.Lives) bool) error {
+func (r *run) wait(ctx context.Context, ok func(*history.History) bool) error {
 	for {
 		r.mu.Lock()
 		changed, yes := r.changed, ok(r.lives)

@@ -241,7 +241,7 @@ func (r *run) fatal(ctx context.Context, h *hostLife, err error) error {
 func (r *run) awaitHostExit(ctx context.Context, h *hostLife) error {
 	limited, cancel := context.WithTimeout(ctx, r.limits.Stop.D())
 	defer cancel()
-	if r.wait(limited, func(*history.Lives) bool { return h.end }) == nil {
+	if r.wait(limited, func(*history.History) bool { return h.end }) == nil {
 		return errHostGone
 	}
 	if ctx.Err() != nil {

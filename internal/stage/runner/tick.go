@@ -108,7 +108,7 @@ func wire(jobs []job) []driver.Job {
 
 // cancelJob cancels a job once its call is in its server.
 func (r *run) cancelJob(ctx context.Context, j job) {
-	if err := r.wait(ctx, func(l *history.Lives) bool { return countCalls(l, j.Session, j.Tool) > 0 }); err != nil {
+	if err := r.wait(ctx, func(l *history.History) bool { return countCalls(l, j.Session, j.Tool) > 0 }); err != nil {
 		if errors.Is(err, errTickOver) {
 			r.doubt(record.DoubtNoCancel, "the call of job %s never reached its server, so it could not be cancelled in flight", j.Session)
 		}

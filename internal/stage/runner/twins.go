@@ -75,7 +75,7 @@ func (r *run) recycleLast(ctx context.Context, session string) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.limits.Settle.D(), errors.New("its server is not gone"))
 	defer cancel()
 	var last history.Server
-	err := r.wait(limited, func(l *history.Lives) bool {
+	err := r.wait(limited, func(l *history.History) bool {
 		for _, srv := range l.Servers() {
 			if srv.Session == session {
 				last = *srv

@@ -14,7 +14,7 @@ import (
 // servers makes lives from words in the order of births: "flaky/s1 dead",
 // with label, session and what became of it. A server is established unless
 // the words say "mute".
-func servers(words ...string) *Lives {
+func servers(words ...string) *History {
 	p := &tape{}
 	launches := map[string]int{}
 	for _, w := range words {
@@ -36,7 +36,7 @@ func servers(words ...string) *Lives {
 			p.is(record.Lost, id)
 		}
 	}
-	return Of(p.events)
+	return of(p.events)
 }
 
 func want(label string, live int) record.Want { return record.Want{Label: label, Live: live} }
@@ -122,11 +122,11 @@ func TestJudge(t *testing.T) {
 			t.Parallel()
 			l := servers(tt.servers...)
 			given := slices.Clone(tt.wants)
-			extra, missing := l.Judge(tt.wants)
+			extra, missing := l.Reconcile(tt.wants)
 			assert.Equal(t, append([]string{}, tt.extra...), ids(extra))
 			assert.Equal(t, tt.missing, missing)
 			assert.Equal(t, given, tt.wants, "the wants are not changed")
-			again, _ := l.Judge(tt.wants)
+			again, _ := l.Reconcile(tt.wants)
 			assert.Equal(t, extra, again, "nor are the lives")
 		})
 	}
@@ -138,9 +138,9 @@ func TestJudgeDoesNotMindTheOrderOfTheWants(t *testing.T) {
 	t.Parallel()
 	l := servers("a/s", "a/t", "b", "a/s dead", "a", "b mute", "c/s lost")
 	wants := []record.Want{want("a", 2), wantOf("a", "s", 1), atMost(want("b", 1)), wantOf("c", "s", 1)}
-	extra, missing := l.Judge(wants)
+	extra, missing := l.Reconcile(wants)
 	slices.Reverse(wants)
-	extraOf, missingOf := l.Judge(wants)
+	extraOf, missingOf := l.Reconcile(wants)
 	assert.Equal(t, ids(extra), ids(extraOf))
 	assert.ElementsMatch(t, missing, missingOf)
 	assert.Equal(t, []string{"a#1", "b#2"}, ids(extra))
@@ -190,8 +190,8 @@ func TestJudgeOfARace(t *testing.T) {
 			launch(p, 3, "s", tt.dies[2])
 			open(p, record.StepEnded, "s")
 			open(p, record.StepEnded, "s")
-			l := Of(p.events)
-			extra, missing := l.Judge([]record.Want{wantOf("a", "s", 1)})
+			l := of(p.events)
+			extra, missing := l.Reconcile([]record.Want{wantOf("a", "s", 1)})
 			assert.Len(t, extra, tt.extra)
 			assert.Len(t, missing, tt.missing)
 			first, last := l.Server("a#1"), l.Server("a#3")
@@ -200,7 +200,7 @@ func TestJudgeOfARace(t *testing.T) {
 			// A later open is no part of the race.
 			open(p, record.StepBegun, "s")
 			launch(p, 4, "s", false)
-			l = Of(p.events)
+			l = of(p.events)
 			assert.False(t, Rivals(l.Server("a#4"), l.Server("a#3")))
 		})
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
+func of(events []record.Event) *History { return Of(&record.Run{Events: events}) }
+
 // tape makes events as a writer stamps them, one nanosecond apart.
 type tape struct{ events []record.Event }
 
@@ -64,7 +66,7 @@ func TestTheLifeOfAServer(t *testing.T) {
 	bye := p.is(record.Bye, "flaky#2")
 	died := p.is(record.Died, "flaky#2")
 
-	s := Of(p.events).Server("flaky#2")
+	s := of(p.events).Server("flaky#2")
 	require.NotNil(t, s)
 	assert.Equal(t, Server{
 		ID: "flaky#2", Label: "flaky", Session: "s1", Launch: 2, Birth: *p.events[0].Birth, Life: 1,
@@ -87,7 +89,7 @@ func TestAServerOfTheNewerEraIsEstablishedByDiscover(t *testing.T) {
 	p.born("s#1", "s", "", 1)
 	p.rpc("s#1", "server/discover", "0", "", "received")
 	at := p.rpc("s#1", "server/discover", "0", "", "answered")
-	s := Of(p.events).Server("s#1")
+	s := of(p.events).Server("s#1")
 	assert.Equal(t, at, s.Established)
 	assert.Equal(t, 1, s.Inits)
 }
@@ -101,7 +103,7 @@ func TestARefusedCallIsAnswered(t *testing.T) {
 	p.rpc("s#1", "tools/call", "7", "echo", "received") // an id may come again once it is answered
 	p.rpc("s#1", "tools/call", "7", "echo", "answered")
 	p.rpc("s#1", "tools/call", "9", "echo", "answered") // it was never received
-	calls := Of(p.events).Server("s#1").Calls
+	calls := of(p.events).Server("s#1").Calls
 	assert.Equal(t, []Call{{Tool: "echo", ID: "7", Received: at - 1, Answered: at}, {Tool: "echo", ID: "7", Received: at + 1, Answered: at + 2}}, calls)
 }
 
@@ -109,7 +111,7 @@ func TestANewServerHasNoTimesButItsBirth(t *testing.T) {
 	t.Parallel()
 	p := &tape{}
 	p.born("s#1", "s", "", 1)
-	s := *Of(p.events).Server("s#1")
+	s := *of(p.events).Server("s#1")
 	for name, at := range map[string]int64{
 		"ready": s.Ready, "established": s.Established, "eof": s.EOF, "term": s.Term, "bye": s.Bye,
 		"died": s.Died, "lost": s.Lost, "broken": s.Broken, "last rpc": s.LastRPCAt,
@@ -128,7 +130,7 @@ func TestServersAreInTheOrderOfTheirBirths(t *testing.T) {
 	p.is(record.Died, "a#1")
 	p.is(record.Bye, "b#1")  // it goes, but it is not gone
 	p.is(record.Lost, "c#1") // nothing is known of it
-	l := Of(p.events)
+	l := of(p.events)
 	assert.Equal(t, []string{"b#1", "a#1", "b#2", "c#1"}, ids(l.Servers()))
 	assert.Equal(t, []string{"b#1", "b#2"}, ids(l.Alive()))
 	assert.Nil(t, l.Server("d#1"))
@@ -155,7 +157,7 @@ func TestCountsAndPeak(t *testing.T) {
 	p.is(record.Lost, "a#2")
 	p.is(record.Died, "a#2") // it was lost: it is not counted out twice
 	p.born("a#3", "a", "", 3)
-	l := Of(p.events)
+	l := of(p.events)
 	assert.Equal(t, 3, l.PeakLive())
 	assert.Equal(t, []CountPoint{{1, "a", 1}, {2, "b", 1}, {3, "a", 2}, {4, "a", 1}, {6, "a", 0}, {8, "a", 1}}, l.Counts())
 }
@@ -172,13 +174,13 @@ func TestSessions(t *testing.T) {
 	at := []int64{change(first), change(other), change(second)}
 	p.add(record.Event{Kind: record.HostStarted, Process: &record.Process{Identity: record.Identity{PID: 7}}})
 	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{}})
-	l := Of(p.events)
+	l := of(p.events)
 	assert.Equal(t, []*Session{
 		{Name: "s1", Label: "a", State: record.SessionEnding, Changes: []SessionChange{{at[0], first}, {at[2], second}}},
 		{Name: "s1", Label: "b", State: record.SessionOpen, Changes: []SessionChange{{at[1], other}}},
 	}, l.Sessions())
-	assert.Equal(t, []HostLife{{Identity: record.Identity{PID: 7}, Started: 4, Gone: 5}}, l.Hosts())
-	assert.Empty(t, New().Hosts())
+	assert.Equal(t, []*Host{{N: 1, Identity: record.Identity{PID: 7}, Started: 4, Exited: 5, AskedAt: Never}}, l.Hosts())
+	assert.Empty(t, New("").Hosts())
 }
 
 // A file may be edited by hand, or lack events.
@@ -193,7 +195,7 @@ func TestOddEventsChangeNothing(t *testing.T) {
 	p.is(record.RPC, "a#1")
 	p.is(record.Faulted, "a#1")
 	p.is("comet", "a#1")
-	l := Of(p.events)
+	l := of(p.events)
 	require.Equal(t, []string{"a#1"}, ids(l.Alive()))
 	s := l.Server("a#1")
 	assert.Equal(t, "a", s.Label)
@@ -206,7 +208,7 @@ func TestOddEventsChangeNothing(t *testing.T) {
 // hands, and are rivals all the same; one that does so later is none.
 func TestARaceBehindAGateway(t *testing.T) {
 	t.Parallel()
-	l := New()
+	l := New("")
 	now := int64(0)
 	apply := func(e record.Event) { now++; e.T = now; l.Apply(e) }
 	open := func(kind record.Kind) {

@@ -6,7 +6,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// Judge holds the servers that are alive now against what is wanted.
+// Reconcile holds the servers that are alive now against what is wanted.
 //
 // Each want is about a group: a session's servers, or for a want without a
 // session all servers of the label that no session's want covers. Of a group
@@ -22,16 +22,16 @@ import (
 // no want covers may not. missing are the wants, in their order, whose newest
 // servers do not all live; Live is how many do not. A want that is AtMost misses
 // nothing, and neither does it miss a server that is lost: it may live.
-func (l *Lives) Judge(wants []record.Want) (extra []*Server, missing []record.Want) {
+func (h *History) Reconcile(wants []record.Want) (extra []*Server, missing []record.Want) {
 	allowed := map[*Server]bool{}
 	lack := make([]int, len(wants))
-	rest := l.ofThisLife()
+	rest := h.ofThisLife()
 	for _, i := range sessionsFirst(wants) {
 		var group []*Server
 		group, rest = divide(rest, wants[i])
 		lack[i] = newest(group, wants[i].Live, max(wants[i].Spare, 0), allowed)
 	}
-	for _, s := range l.servers {
+	for _, s := range h.servers {
 		if s.Alive() && !allowed[s] {
 			extra = append(extra, s)
 		}
@@ -46,11 +46,11 @@ func (l *Lives) Judge(wants []record.Want) (extra []*Server, missing []record.Wa
 }
 
 // ofThisLife are the servers of the host's latest life.
-func (l *Lives) ofThisLife() []*Server {
-	if len(l.hosts) < 2 {
-		return l.servers
+func (h *History) ofThisLife() []*Server {
+	if len(h.hosts) < 2 {
+		return h.servers
 	}
-	return slices.DeleteFunc(slices.Clone(l.servers), func(s *Server) bool { return s.Life < len(l.hosts) })
+	return slices.DeleteFunc(slices.Clone(h.servers), func(s *Server) bool { return s.Life < len(h.hosts) })
 }
 
 // sessionsFirst are the indexes of the wants, those of sessions first.

@@ -1,0 +1,87 @@
+package history
+
+import (
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// FaultMark is a fault at the time at which it was announced.
+type FaultMark struct {
+	T int64
+	record.Fault
+}
+
+// PlannedFault is a fault of a plan with how often it was committed.
+type PlannedFault struct {
+	record.PlanFault
+	Fired int
+}
+
+// Faults are the faults of a plan, in its order.
+func (h *History) Faults(plan record.Plan) []PlannedFault {
+	all := make([]PlannedFault, len(plan.Faults))
+	for i, want := range plan.Faults {
+		all[i] = PlannedFault{want, h.fired(want)}
+	}
+	return all
+}
+
+func (h *History) fired(want record.PlanFault) (n int) {
+	for _, s := range h.servers {
+		due := s.Label == want.Label && (want.Launch <= 0 || s.Launch == want.Launch) && (want.Every <= 0 || s.Launch%want.Every == 0)
+		if !due {
+			continue
+		}
+		for i := range s.Faults {
+			if s.Faults[i].On == want.On && s.Faults[i].Do == want.Do {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// hearsay is how much later than its effect the word of another server may
+// come: each has a connection of its own.
+const hearsay = int64(time.Second)
+
+// strike marks those whom a fault of another server is about to hit, or has
+// just hit: it was announced before it was committed.
+func (h *History) strike(by *Server, e *record.Event) {
+	if e.Kind != record.Faulted || len(e.Fault.Targets) == 0 {
+		return
+	}
+	for _, s := range h.servers {
+		if s == by || !slices.Contains(e.Fault.Targets, s.pidFor(by)) {
+			continue
+		}
+		at := e.T
+		for _, m := range s.Signals {
+			if m.T >= e.T-hearsay {
+				at = min(at, m.T)
+			}
+		}
+		if s.Died != Never {
+			at = min(at, s.Died)
+		}
+		if at < e.T-hearsay {
+			continue
+		}
+		s.Faults = append(s.Faults, FaultMark{T: at, Fault: record.Fault{Do: e.Fault.Do, Detail: "by " + by.ID, Breaks: true}})
+		if s.Broken == Never || s.Broken > at {
+			s.Broken = at
+		}
+	}
+}
+
+// Break is the fault that made the server useless, or nil.
+func (s *Server) Break() *FaultMark {
+	for i := range s.Faults {
+		if s.Faults[i].Breaks {
+			return &s.Faults[i]
+		}
+	}
+	return nil
+}

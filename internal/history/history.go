@@ -1,0 +1,202 @@
+// Package history is the one fold of a run's events: its servers, sessions,
+// hosts, steps, checkpoints, censuses and faults, each with its times. It is a
+// pure function of the events, shared by the runner (is it quiet yet?), the
+// verdict and the reports, so that they can't disagree on what happened. It
+// says what happened, and judges nothing.
+package history
+
+import (
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Never is the time of what did not happen.
+const Never int64 = -1
+
+// History is what the events of a run tell, as far as they have been applied.
+// The zero value is not usable. It is not safe for concurrent use. What its
+// methods return is the history's own, and not to be changed, unless they say
+// otherwise.
+type History struct {
+	run     string // the token in the command lines of the run's servers
+	whole   bool   // see Of
+	events  []record.Event
+	n       int // of the events that were applied
+	dropped int
+	last    int64
+
+	servers    []*Server // in the order of their births
+	byID       map[string]*Server
+	byIdentity map[record.Identity]*Server
+	sessions   []*Session // in the order of their first events
+	byName     map[sessionKey]*Session
+	opening    map[sessionKey]*race // where an open is under way
+	races      int
+	live       map[string]int // by label
+	liveAll    int
+	peakLive   int
+	counts     []CountPoint
+
+	hosts    []*Host // at least one, which may not have started
+	left     map[record.Identity]int
+	leftPIDs map[int]int
+	handed   int // how many lives have ended so that another one would begin
+
+	steps       []*Step
+	open        map[int][]*Step // by number
+	checkpoints []*Checkpoint
+	looks       looks
+
+	hello      *record.Hello
+	controls   map[string]record.Control
+	swept      map[record.Identity]record.Process
+	reaped     map[record.Identity]int64
+	bystanders []*record.Event
+	doubts     []*record.Event
+	end        *record.End
+}
+
+// New is the history of a run before its first event. It keeps no censuses, so
+// that it does not grow with the length of a run that is under way.
+func New(run string) *History {
+	h := &History{
+		run: run, byID: map[string]*Server{}, byIdentity: map[record.Identity]*Server{}, byName: map[sessionKey]*Session{},
+		opening: map[sessionKey]*race{}, live: map[string]int{}, left: map[record.Identity]int{}, leftPIDs: map[int]int{},
+		open: map[int][]*Step{}, controls: map[string]record.Control{}, swept: map[record.Identity]record.Process{},
+		reaped: map[record.Identity]int64{},
+	}
+	h.hosts = []*Host{newHost(1)}
+	return h
+}
+
+// Of is the history of a whole run, with its events and with what its censuses
+// show. It refers to the run.
+func Of(run *record.Run) *History {
+	h := New(run.Header.ID)
+	h.whole, h.events = true, run.Events
+	h.looks.zombieSince, h.looks.wrappers = map[record.Identity]int64{}, map[int]bool{}
+	for i := range run.Events {
+		e := &run.Events[i]
+		switch valid := h.apply(e); {
+		case valid && h.dropped > 0:
+			h.events = append(h.events, *e)
+		case !valid && h.dropped == 1:
+			h.events = slices.Clone(run.Events[:i])
+		}
+	}
+	return h
+}
+
+// Apply folds one more event. It drops one that is not valid.
+func (h *History) Apply(e record.Event) { h.apply(&e) }
+
+func (h *History) apply(e *record.Event) (ok bool) {
+	if !h.valid(e) {
+		h.dropped++
+		return false
+	}
+	h.last = e.T
+	h.note(e)
+	h.n++
+	return true
+}
+
+// valid says that an event carries what its kind must carry, is not earlier
+// than the one before it, and speaks of a server that was born; and that a
+// server is born once.
+func (h *History) valid(e *record.Event) bool {
+	if e.T < h.last || !e.Kind.Known() { // an unknown kind may have been a death
+		return false
+	}
+	if e.Kind == record.Reaped || e.Kind == record.HostReady {
+		return true // nothing is missed where they are empty
+	}
+	if e.Check() != nil {
+		return false
+	}
+	if !e.Kind.OfServer() {
+		return true
+	}
+	return (h.byID[e.Server] == nil) == (e.Kind == record.Born)
+}
+
+func (h *History) note(e *record.Event) {
+	switch e.Kind {
+	case record.Born:
+		h.born(e)
+	case record.SessionChanged:
+		h.session(e)
+	case record.StepBegun, record.StepEnded, record.StepSkipped:
+		h.race(e)
+		h.step(e)
+	case record.HostStarted, record.HostExited:
+		h.host(e)
+	case record.HostReady:
+		h.hello = e.Hello
+	case record.CheckpointBegun, record.CheckpointEnded, record.EvidenceTaken:
+		h.checkpoint(e)
+	case record.CensusTaken:
+		h.census(e)
+	case record.Controlled:
+		h.controls[e.Control.Label] = *e.Control
+	case record.Swept:
+		for _, p := range e.Census.Processes {
+			h.swept[p.Identity] = p
+		}
+	case record.Reaped:
+		if e.Process != nil {
+			h.reaped[e.Process.Identity] = e.T
+		}
+	case record.BystanderSeen:
+		if e.Exit != nil {
+			h.bystanders = append(h.bystanders, e)
+		}
+	case record.Doubted:
+		h.doubts = append(h.doubts, e)
+	case record.Ended:
+		h.end = e.End
+	default:
+		h.server(e)
+	}
+}
+
+// Events are the valid events of a whole run.
+func (h *History) Events() []record.Event { return h.events }
+
+// Dropped is how many events were not valid.
+func (h *History) Dropped() int { return h.dropped }
+
+// Last is the time of the last event.
+func (h *History) Last() int64 { return h.last }
+
+// Hello is what the latest life of the host that came up has said of itself, or
+// nil.
+func (h *History) Hello() *record.Hello { return h.hello }
+
+// Controls are the controls of the servers, by label.
+func (h *History) Controls() map[string]record.Control { return h.controls }
+
+// Swept is what the keeper had to kill after the host was gone.
+func (h *History) Swept() map[record.Identity]record.Process { return h.swept }
+
+// ReapedAt is when a process that had come home to the keeper was reaped, or
+// Never.
+func (h *History) ReapedAt(id record.Identity) int64 {
+	if t, ok := h.reaped[id]; ok {
+		return t
+	}
+	return Never
+}
+
+// Bystanders are the events of those bystanders that somebody ended.
+func (h *History) Bystanders() []*record.Event { return h.bystanders }
+
+// Doubts are the events of what the bench itself could not do or see.
+func (h *History) Doubts() []*record.Event { return h.doubts }
+
+// End is how the run ended, or nil.
+func (h *History) End() *record.End { return h.end }
+
+// Done says that the run was played to its end.
+func (h *History) Done() bool { return h.end != nil && h.end.Reason == record.EndDone }

@@ -1,0 +1,42 @@
+package history
+
+import "github.com/leakbench/leakbench/internal/record"
+
+// Step is a step with its times.
+type Step struct {
+	record.Step       // as its last event has it
+	Begun       int64 // when it was asked for
+	Ended       int64 // when it ended or was skipped, or Never
+	Skipped     bool
+}
+
+// Failed says that it ended, and not as a step that works does.
+func (s *Step) Failed() bool { return s.Ended >= 0 && !s.Skipped && !s.OK }
+
+// MustWork says that the scenario expects the step to succeed.
+func (s *Step) MustWork() bool { return s.Expect == "" || s.Expect == record.ExpectOK }
+
+func (h *History) step(e *record.Event) {
+	n := e.Step.N
+	if e.Kind == record.StepBegun {
+		s := &Step{Step: *e.Step, Begun: e.T, Ended: Never}
+		h.steps = append(h.steps, s)
+		h.open[n] = append(h.open[n], s)
+		if host := h.Host(); host.AskedAt == Never && e.Step.Op.EndsHost() {
+			host.AskedAt, host.AskedOp = e.T, e.Step.Op
+		}
+		return
+	}
+	open := h.open[n]
+	if len(open) == 0 {
+		return
+	}
+	s := open[len(open)-1]
+	s.Step, s.Ended, s.Skipped = *e.Step, e.T, e.Kind == record.StepSkipped
+	if h.open[n] = open[:len(open)-1]; len(open) == 1 {
+		delete(h.open, n)
+	}
+}
+
+// Steps are all steps, in the order in which they began.
+func (h *History) Steps() []*Step { return h.steps }
