@@ -244,7 +244,7 @@ func downloads(t *testing.T, browser context.Context) {
 // still: without its script the page says what there is to say.
 func still(t *testing.T, browser context.Context) {
 	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}, emulation.SetScriptExecutionDisabled(true))
-	b.run(chromedp.WaitVisible(".still .rows", chromedp.ByQuery), chromedp.WaitVisible(".trace", chromedp.ByQuery), chromedp.WaitNotVisible(".live", chromedp.ByQuery))
+	b.run(chromedp.WaitVisible(".still .servers", chromedp.ByQuery), chromedp.WaitVisible(".trace", chromedp.ByQuery), chromedp.WaitNotVisible(".live", chromedp.ByQuery))
 	var text string
 	b.run(chromedp.Text("main", &text, chromedp.ByQuery))
 	for _, want := range []string{
@@ -274,7 +274,7 @@ func unprints(t *testing.T, browser context.Context) {
 	const state = `JSON.stringify([[...document.querySelectorAll("details")].map((d) => d.open), document.querySelector(".live").hidden, document.querySelector(".still").hidden])`
 	before := eval[string](b, state)
 	eval[bool](b, `dispatchEvent(new Event("beforeprint"))`)
-	assert.Equal(t, 0, eval[int](b, `[...document.querySelectorAll("details:not(.rows details)")].filter((d) => !d.open).length`))
+	assert.Equal(t, 0, eval[int](b, `[...document.querySelectorAll("details")].filter((d) => !d.open).length`))
 	assert.NotEqual(t, before, eval[string](b, state))
 	eval[bool](b, `dispatchEvent(new Event("afterprint"))`)
 	assert.Equal(t, before, eval[string](b, state))

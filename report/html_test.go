@@ -264,8 +264,8 @@ func TestPageSize(t *testing.T) {
 
 	big := render(t, storm("naive", true, 1500))
 	assert.Less(t, len(big), 600<<10, "thousands of servers")
-	assert.Contains(t, big, "80 of 1503 servers have a lifeline of their own")
-	assert.Equal(t, 80, strings.Count(big, `<li id="r1-s`))
+	assert.Contains(t, big, "80 of 1503 servers are listed")
+	assert.Equal(t, 80, strings.Count(big, `<tr id="r1-s`))
 	assert.Contains(t, big, `id="r1-s3"`, "a leaking one")
 	assert.Contains(t, big, `id="r1-s1"`, "each label has one")
 

@@ -12,7 +12,6 @@ import (
 
 const (
 	chartHeight = 44
-	restHeight  = 18
 	chartWidth  = 1000 // units of the path; it is stretched to the plot's width
 	chartCells  = 400  // more changes than this are drawn as extremes
 )
@@ -20,8 +19,9 @@ const (
 // chartView is a step chart: how many servers were alive, how many of them
 // should have been gone, and how many the host was entitled to.
 type chartView struct {
+	Label  string `max:"80"`
+	Sub    string
 	Height int
-	Max    int
 	Right  []string
 	Alive  svgPath
 	Over   svgPath
@@ -40,30 +40,15 @@ func newChart(s *model.Run, a *axis, label string) *chartView {
 		}
 	}
 	owed := s.Owed(label)
-	c := plot(a, mine, owed, chartHeight)
-	c.Title = fmt.Sprintf("Live servers of %s over time: %d at most", words.Clean(label, words.MaxName), c.Max)
-	c.Right = []string{fmt.Sprintf("%d alive at most", c.Max)}
+	alive, over := model.LevelsOf(mine)
+	most, top := model.Highest(alive), max(model.Highest(alive), model.Highest(owed), 1)
+	c := &chartView{
+		Label: label, Sub: fmt.Sprintf("%d launched", len(mine)), Height: chartHeight, Right: []string{fmt.Sprintf("%d alive at most", most)},
+		Title: fmt.Sprintf("Live servers of %s over time: %d at most", words.Clean(label, words.MaxName), most),
+		Alive: area(a, alive, top), Over: area(a, over, top), Owed: stairs(a, owed, top),
+	}
 	if len(owed) > 0 {
 		c.Right = append(c.Right, fmt.Sprintf("%d owed at most", model.Highest(owed)))
-	}
-	return c
-}
-
-// curve is the chart of a few servers, without what was owed.
-func curve(a *axis, fates []*model.Server, height int) *chartView {
-	c := plot(a, fates, nil, height)
-	c.Title = fmt.Sprintf("%s without a lifeline: %d alive at most", words.Plural(len(fates), "server"), c.Max)
-	return c
-}
-
-func plot(a *axis, fates []*model.Server, owed []model.Level, height int) *chartView {
-	alive, over := model.LevelsOf(fates)
-	c := &chartView{Height: height, Max: model.Highest(alive)}
-	top := max(c.Max, model.Highest(owed), 1)
-	c.Alive = area(a, alive, top, height)
-	c.Over = area(a, over, top, height)
-	if len(owed) > 0 {
-		c.Owed = stairs(a, owed, top, height)
 	}
 	return c
 }
@@ -71,13 +56,13 @@ func plot(a *axis, fates []*model.Server, owed []model.Level, height int) *chart
 // point is a level in the units of a path.
 type point struct{ x, y float64 }
 
-func points(a *axis, levels []model.Level, top, height int) []point {
+func points(a *axis, levels []model.Level, top int) []point {
 	if len(levels) > chartCells {
 		levels = extremes(a, levels)
 	}
 	out := make([]point, 0, len(levels))
 	for _, l := range levels {
-		y := float64(height-1) - float64(l.N)/float64(top)*float64(height-4)
+		y := float64(chartHeight-1) - float64(l.N)/float64(top)*float64(chartHeight-4)
 		out = append(out, point{a.x(l.T) * chartWidth / 100, y})
 	}
 	return out
@@ -109,13 +94,13 @@ func extremes(a *axis, levels []model.Level) []model.Level {
 }
 
 // stairs is the path of a step curve from the first level to the right edge.
-func stairs(a *axis, levels []model.Level, top, height int) svgPath {
-	ps := points(a, levels, top, height)
+func stairs(a *axis, levels []model.Level, top int) svgPath {
+	ps := points(a, levels, top)
 	if len(ps) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "M%s %d", num(ps[0].x), height-1)
+	fmt.Fprintf(&b, "M%s %d", num(ps[0].x), chartHeight-1)
 	for _, p := range ps {
 		fmt.Fprintf(&b, "H%sV%s", num(p.x), num(p.y))
 	}
@@ -123,39 +108,38 @@ func stairs(a *axis, levels []model.Level, top, height int) svgPath {
 	return svgPath(b.String())
 }
 
-func area(a *axis, levels []model.Level, top, height int) svgPath {
-	path := stairs(a, levels, top, height)
+func area(a *axis, levels []model.Level, top int) svgPath {
+	path := stairs(a, levels, top)
 	if path == "" {
 		return ""
 	}
-	return path + svgPath(fmt.Sprintf("V%dZ", height-1))
+	return path + svgPath(fmt.Sprintf("V%dZ", chartHeight-1))
 }
 
-// hostBlock is the chart of the host itself: its open descriptors and the
+// hostChart is the chart of the host itself: its open descriptors and the
 // zombies below it, as often as a census was taken. Nil for a few looks only.
-func hostBlock(s *model.Run, a *axis) *blockView {
+func hostChart(s *model.Run, a *axis) *chartView {
 	var fds, zombies []model.Level
-	first, last := (*record.Process)(nil), (*record.Process)(nil)
+	var seen []*record.Process
 	for _, one := range s.Samples {
 		zombies = append(zombies, model.Level{T: one.T, N: one.Zombies})
-		if one.Host == nil || one.Host.FDs < 0 {
-			continue
+		if one.Host != nil && one.Host.FDs >= 0 {
+			fds, seen = append(fds, model.Level{T: one.T, N: one.Host.FDs}), append(seen, one.Host)
 		}
-		fds = append(fds, model.Level{T: one.T, N: one.Host.FDs})
-		if first == nil {
-			first = one.Host
-		}
-		last = one.Host
 	}
 	if len(fds) < 3 {
 		return nil
 	}
-	top := max(model.Highest(fds), model.Highest(zombies), 1)
-	c := &chartView{Height: chartHeight, Max: model.Highest(fds), Alive: area(a, fds, top, chartHeight)}
-	if model.Highest(zombies) > 0 {
-		c.Over = area(a, zombies, top, chartHeight)
+	first, last := seen[0], seen[len(seen)-1]
+	most, dead := model.Highest(fds), model.Highest(zombies)
+	top := max(most, dead, 1)
+	c := &chartView{
+		Label: "host", Sub: fmt.Sprintf("fds %d to %d, RSS %s to %s", first.FDs, last.FDs, words.Size(first.RSS), words.Size(last.RSS)),
+		Height: chartHeight, Alive: area(a, fds, top), Right: []string{fmt.Sprintf("%d fds at most", most), words.Plural(dead, "zombie") + " at most"},
+		Title: fmt.Sprintf("Open file descriptors of the host: %d at most; zombies: %d at most", most, dead),
 	}
-	c.Title = fmt.Sprintf("Open file descriptors of the host: %d at most; zombies: %d at most", c.Max, model.Highest(zombies))
-	c.Right = []string{fmt.Sprintf("%d fds at most", c.Max), fmt.Sprintf("%s at most", words.Plural(model.Highest(zombies), "zombie"))}
-	return &blockView{Label: "host", Sub: fmt.Sprintf("fds %d to %d, RSS %s to %s", first.FDs, last.FDs, words.Size(first.RSS), words.Size(last.RSS)), Chart: c}
+	if dead > 0 {
+		c.Over = area(a, zombies, top)
+	}
+	return c
 }

@@ -50,7 +50,7 @@ type findingView struct {
 	Left        string
 }
 
-// serverLink names a server. Row is the id of its lifeline, or "".
+// serverLink names a server. Row is the id of its row in the table, or "".
 type serverLink struct {
 	Name string `max:"80"`
 	Row  string
@@ -220,13 +220,11 @@ func stateName(s record.State) string {
 	return string(s)
 }
 
-// linkServers drops the links to lifelines that are not drawn.
+// linkServers drops the links to servers that are not listed.
 func (r *runView) linkServers() {
 	drawn := map[string]bool{}
-	for _, b := range r.Timeline.Blocks {
-		for _, row := range b.Rows {
-			drawn[row.ID] = true
-		}
+	for _, row := range r.Timeline.Servers {
+		drawn[row.ID] = true
 	}
 	for _, f := range r.Findings {
 		for i := range f.Servers {

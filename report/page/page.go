@@ -120,7 +120,7 @@ type stepView struct {
 func newPage(runs []verdict.Judged, a baseline.Baseline) (*pageView, error) {
 	held := baseline.NewLookup(a)
 	p := &pageView{Outcome: string(model.Worst(runs))}
-	most := max(lifelinesLeast, min(lifelinesOfRun, lifelinesOfPage/max(1, min(len(runs), fullRuns))))
+	most := max(serversLeast, min(serversOfRun, serversOfPage/max(1, min(len(runs), fullRuns))))
 	shown := fullRunsOf(runs)
 	head, more := words.FirstOf(runs, allRuns)
 	ids := map[int]string{}

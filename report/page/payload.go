@@ -314,14 +314,36 @@ func (p *payload) findings(s *model.Run, rows []line) {
 	}
 }
 
-// stepClasses say how a step is drawn.
-var stepClasses = []string{"plain", "endop", "hit", "skip", "odd"}
+// The classes of a step, for how it is drawn.
+const (
+	stepPlain = iota
+	stepEnds
+	stepHits
+	stepSkipped
+	stepOdd
+)
+
+func stepClass(st *model.Step) int64 {
+	switch {
+	case !model.AsExpected(st):
+		return stepOdd
+	case st.Skipped:
+		return stepSkipped
+	}
+	switch st.Op {
+	case record.OpBreak, record.OpKill:
+		return stepHits
+	case record.OpClose, record.OpStop, record.OpTerm, record.OpReload, record.OpCancel:
+		return stepEnds
+	}
+	return stepPlain
+}
 
 func (p *payload) steps(s *model.Run) {
 	var from, took, class, name []int64
 	for _, st := range s.Steps {
 		from, took = append(from, micro(st.From)), append(took, micro(st.To-st.From))
-		class, name = append(class, int64(slices.Index(stepClasses, stepClass(st)))), append(name, p.text(model.StepName(st)))
+		class, name = append(class, stepClass(st)), append(name, p.text(model.StepName(st)))
 	}
 	p.Columns.add("step.t", from)
 	p.Columns.add("step.took", took)

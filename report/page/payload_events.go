@@ -168,6 +168,10 @@ func leader(id, own int) string {
 	return words.Itoa(id)
 }
 
+func messageText(m record.RPCInfo) string {
+	return words.Join(string(m.Method), m.Tool, string(m.Phase))
+}
+
 func stdinAt(text string) string {
 	if text == "" {
 		return ""

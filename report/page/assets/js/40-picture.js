@@ -3,6 +3,11 @@
 const stateLooks = { start: [4, "start"], work: [8, "work"], broken: [8, "warn-fill"], leave: [2, "leave"], over: [10, "bad-fill"], zombie: [3, "bad-fill"], seen: [3, "soft"] };
 const markKinds = { init: 1, eof: 1, signal: 1, fault: 1, died: 1, lost: 1, left: 1, reaped: 1, ready: 1 };
 
+const legendWords = [
+  ["starting", "start"], ["in use", "work"], ["broken", "broken"], ["ending", "leave"], ["should be gone", "over"], ["zombie", "zombie"], ["initialized", "init"],
+  ["fault", "fault"], ["EOF", "eof"], ["signal", "signal"], ["death", "died"], ["reaped", "reaped"], ["ended by mistake", "wrong"], ["outlived the run", "left"],
+];
+
 class Picture {
   constructor(run) {
     this.run = run;
@@ -144,6 +149,21 @@ class Picture {
       else c.fillRect(from, y + (h - height) / 2, wide, height);
     }
     if (!small) this.marks(c, r, y + h / 2);
+  }
+  // legend says what the states and marks mean, as this picture paints them.
+  legend() {
+    const drawn = legendWords.map(([word, kind]) => [el("canvas", { "aria-hidden": "true" }), word, kind]);
+    const draw = () => {
+      for (const [canvas, , kind] of drawn) {
+        const look = stateLooks[kind], c = fit(canvas, look ? 22 : 14, 20);
+        if (!look) { this.mark(c, kind, 7, 10); continue; }
+        c.fillStyle = kind === "broken" ? this.hatch(c, "warn-fill") : theme[look[1]];
+        for (let x = 1; x < 21; x += kind === "zombie" ? 6 : 20) c.fillRect(x, 10 - look[0] / 2, kind === "zombie" ? 4 : 20, look[0]);
+      }
+    };
+    draw();
+    redraws.add(draw);
+    return el("ul", { class: "legend", "aria-label": "Legend" }, ...drawn.map(([canvas, word]) => el("li", {}, canvas, word)));
   }
   outlived(r) { return this.run.kinds[this.run.columns["ev.kind"][this.run.events[r + 2] - 1]] === "left"; }
   marks(c, r, y) {

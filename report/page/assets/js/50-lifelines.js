@@ -33,7 +33,7 @@ class Lifelines extends Picture {
     this.said = el("p", { class: "quiet", role: "status" });
     this.box = el("div", { class: "lifebox" }, this.headCanvas, this.scroller, this.tip);
     this.panel = el("div", { class: "panel", hidden: true });
-    root.append(this.bar, this.box, this.said, this.panel);
+    root.append(this.legend(), this.bar, this.box, this.said, this.panel);
     this.listen();
   }
   about() {

@@ -1,4 +1,4 @@
-// enliven puts the living picture in the place of the printed one.
+// enliven puts the lifelines in the place of the table of servers.
 const enliven = async (place) => {
   const meta = await inflate(place.dataset.run + "data");
   if (!meta) return;
@@ -86,8 +86,6 @@ const reveal = () => {
     const r = live.picture.run.columns.anchor.indexOf(+row[2]);
     if (r >= 0) { live.picture.reveal(r); live.scrollIntoView({ block: "start" }); return; }
   }
-  const own = target.querySelector(":scope > details");
-  if (own) own.open = true;
   target.scrollIntoView({ block: "center" });
 };
 document.addEventListener("click", (e) => {
@@ -108,7 +106,7 @@ const printed = (e, attribute, value) => {
   e[attribute] = value;
 };
 addEventListener("beforeprint", () => {
-  for (const d of document.querySelectorAll("details:not(.rows details)")) printed(d, "open", true);
+  for (const d of document.querySelectorAll("details")) printed(d, "open", true);
   for (const live of document.querySelectorAll(".live[data-ready]")) { printed(live, "hidden", true); printed(live.parentElement.querySelector(".still"), "hidden", false); }
 });
 addEventListener("afterprint", () => { for (const undo of unprint.splice(0)) undo(); });
