@@ -90,10 +90,6 @@ var house = []struct {
 		pkg: "internal/play/scoreboard", may: []string{"internal/record", "internal/judge/verdict"}, why: "a scoreboard is a function of judged runs: it does not play them",
 		deny: []string{"os", "os/exec", "net"},
 	},
-	{
-		pkg: "internal/play/scoring", why: "who plays the cells of a scoreboard is a user of the bench, not a part",
-		may: []string{"internal/record", "internal/subject/host", "internal/stage/runner", "internal/judge/verdict", "internal/play/scoreboard", "scenarios"},
-	},
 	{pkg: "report/words", may: []string{"internal/record"}, why: "how numbers and hostile text are written says nothing of runs", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
 	{
 		pkg: "report/model", may: []string{"internal/record", "internal/history", "internal/judge/verdict", "report/words"},
@@ -123,14 +119,22 @@ var house = []struct {
 		pkg: "report", may: []string{"internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/terminal", "report/baseline", "report/formats", "report/page", "report/scoreboard"},
 		why: "the front door only has the table of formats", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
-	{
-		pkg: "internal/play/selftest", why: "the bench's test of itself is a user of it, not a part",
-		may: []string{"internal/record", "internal/subject/catalogue", "internal/subject/host", "internal/stage/runner", "internal/judge/verdict", "scenarios"},
-	},
 	{pkg: "internal/stage/progress", may: []string{"internal/record", "internal/history", "internal/text"}, why: "the status line shows events, it does not judge them", deny: []string{"os", "os/exec", "net"}},
 	{
+		pkg: "internal/play", why: "who plays, saves, judges and renders is a user of the bench, not a part",
+		may: []string{
+			"internal/record", "internal/yamlfile", "scenarios", "internal/subject/catalogue", "internal/subject/host", "internal/subject/hostfile", "internal/stage/runner", "internal/stage/progress",
+			"internal/judge/verdict", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/baseline", "report/page",
+		},
+		deny: []string{"github.com/spf13/cobra"},
+	},
+	{
+		pkg: "internal/play/selftest", why: "the bench's test of itself is a user of it, not a part",
+		may: []string{"internal/record", "internal/subject/catalogue", "internal/subject/host", "internal/judge/verdict", "internal/play", "scenarios"},
+	},
+	{
 		pkg: "internal/play/doctor", why: "it tries what a run needs, a whole run included",
-		may: []string{"internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/subject/host", "internal/stage/keeper", "internal/stage/runner", "internal/judge/verdict"},
+		may: []string{"internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/stage/keeper", "internal/judge/verdict", "internal/play"},
 	},
 	{pkg: "internal/stage/reexec", may: []string{"internal/cpuload", "internal/stage/keeper", "internal/subject/catalogue", "internal/subject/refhost", "internal/subject/gateway", "internal/subject/oneshot", "hosts/mcpgo", "hosts/gosdk"}, why: "only dispatch"},
 }

@@ -3,8 +3,6 @@ package leakbench_test
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,11 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/keeper"
-	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
-	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -40,7 +36,7 @@ func testColumns(t *testing.T, hosts ...string) {
 				t.Parallel()
 				want, known := catalogue.Breaks(row.Scenario, name)
 				require.True(t, known)
-				judged := decided(t, row.Scenario, name)
+				judged := playUntil(t, builtin(t, row.Scenario), builtinHost(t, name), play.Limits{}, certain)
 				assert.Equal(t, want, brokenLaws(judged.Verdict), "laws broken by %s in %s\n%s", name, row.Scenario, account(judged))
 				assert.Empty(t, judged.Verdict.Doubts)
 			})
@@ -49,66 +45,9 @@ func testColumns(t *testing.T, hosts ...string) {
 	assert.ElementsMatch(t, scenarios.Names(), rows, "each scenario has its row")
 }
 
-// decided plays a cell, and again where nothing could be decided, as decide
-// does for the hosts that are installed: a verdict is final.
-func decided(t *testing.T, scenario, hostName string) verdict.Judged {
-	t.Helper()
-	var judged verdict.Judged
-	for range 3 {
-		judged = play(t, scenario, hostName)
-		if judged.Verdict.Outcome != verdict.Inconclusive && len(judged.Verdict.Doubts) == 0 {
-			break
-		}
-		t.Logf("%s on %s is in doubt:\n%s", scenario, hostName, account(judged))
-	}
-	return judged
-}
-
-// play runs a scenario for real and judges what was saved.
-func play(t *testing.T, scenario, hostName string) verdict.Judged {
-	t.Helper()
-	s, err := scenarios.Builtin(scenario)
-	require.NoError(t, err)
-	return playThis(t, s, hostName)
-}
-
-func playThis(t *testing.T, s *scenarios.Scenario, hostName string) verdict.Judged {
-	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	spec, err := host.Lookup(self, hostName)
-	require.NoError(t, err)
-	return playSpec(t, s, spec)
-}
-
-func playSpec(t *testing.T, s *scenarios.Scenario, spec host.Spec) verdict.Judged {
-	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	needsPlace(t, s)
-	dir := filepath.Join(t.TempDir(), "run")
-	require.NoError(t, runner.Run(t.Context(), runner.Params{
-		Self: self, Scenario: s, Host: spec, Dir: dir, Seed: 1, Command: []string{"leakbench", "run", s.Name, "--host", spec.Name},
-	}), "%s", tail(filepath.Join(dir, runner.HostLog)))
-	run, err := record.Read(dir)
-	require.NoError(t, err)
-	return verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: dir}
-}
-
-// needsPlace skips where the host can't live where the scenario wants it.
-func needsPlace(t *testing.T, s *scenarios.Scenario) {
-	t.Helper()
-	if err := keeper.TryPlace(s.Place); err != nil {
-		if os.Getenv("LEAKBENCH_REQUIRE") == "all" {
-			t.Fatalf("the host can't live in %s here: %v", s.Place, err)
-		}
-		t.Skipf("the host can't live in %s here: %v", s.Place, err)
-	}
-}
-
-func tail(path string) string {
-	text, _ := os.ReadFile(path)
-	return string(text[max(0, len(text)-2000):])
+// certain says that a verdict leaves no doubt.
+func certain(v verdict.Verdict) bool {
+	return v.Outcome != verdict.Inconclusive && len(v.Doubts) == 0
 }
 
 func brokenLaws(v verdict.Verdict) string {

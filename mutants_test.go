@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/selftest"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/host"
-	"github.com/leakbench/leakbench/scenarios"
 )
 
 // TestMutants runs each host that breaks one law: the bench names that law, in
@@ -62,15 +62,12 @@ func TestMutantsAreCleanElsewhere(t *testing.T) {
 // means to keep. What it loses otherwise is found all the same.
 func TestKeepingOnPurposeIsNoLeak(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable()
-	require.NoError(t, err)
 	for name, want := range map[string]string{"mutant-l1-kept": "", "mutant-l1": "L1"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			spec, err := host.Lookup(self, name)
-			require.NoError(t, err)
+			spec := builtinHost(t, name)
 			spec.Profile.Resident = 1
-			judged := playSpec(t, builtin(t, "grow"), spec)
+			judged := playOnce(t, builtin(t, "grow"), spec)
 			assert.Equal(t, want, brokenLaws(judged.Verdict), account(judged))
 			assert.Empty(t, judged.Verdict.Doubts)
 		})
@@ -107,16 +104,9 @@ func putThrough(t *testing.T, cases []selftest.Case) []selftest.Result {
 	require.NoError(t, err)
 	seen := 0
 	results, err := selftest.Run(t.Context(), selftest.Params{
-		Self: self, Dir: t.TempDir(), Jobs: 4, OnResult: func(selftest.Result) { seen++ },
+		Self: self, Dir: t.TempDir(), Jobs: 4, Play: (&play.Bench{Self: self}).One, OnResult: func(selftest.Result) { seen++ },
 	}, slices.Clone(cases))
 	require.NoError(t, err)
 	assert.Equal(t, len(cases), seen)
 	return results
-}
-
-func builtin(t *testing.T, name string) *scenarios.Scenario {
-	t.Helper()
-	s, err := scenarios.Builtin(name)
-	require.NoError(t, err)
-	return s
 }

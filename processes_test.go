@@ -43,7 +43,7 @@ func TestProcessFaults(t *testing.T) {
 			t.Parallel()
 			s, err := scenarios.Load(filepath.Join("testdata", "processes", c.scenario+".yaml"))
 			require.NoError(t, err)
-			judged := playThis(t, s, c.host)
+			judged := playOnce(t, s, builtinHost(t, c.host))
 			var kinds, why []string
 			for _, f := range judged.Verdict.Findings {
 				kinds = append(kinds, fmt.Sprintf("%s %s %s x%d", f.Law, f.Kind, f.Label, f.Count))

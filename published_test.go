@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/scenarios"
@@ -35,7 +35,7 @@ func TestPublishedHosts(t *testing.T) {
 				t.Parallel()
 				require.Contains(t, scenarios.Names(), scenario)
 				needHost(t, spec)
-				judged := decide(t, self, scenario, spec, want)
+				judged := decide(t, scenario, spec, want)
 				found := strings.TrimSpace(string(judged.Verdict.Outcome) + " " + brokenLaws(judged.Verdict))
 				assert.Equal(t, want, found, "%s on %s\n%s", scenario, name, account(judged))
 				assert.Empty(t, judged.Verdict.Doubts)
@@ -48,22 +48,18 @@ func TestPublishedHosts(t *testing.T) {
 // takes a processor to start, and scenarios have time limits.
 var seats = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 
-// decide plays a cell, and again where nothing could be decided: on a machine
-// whose other tests leave no time for a host, a time limit may be over before
-// the host has come to where the fault is. A verdict is final.
-func decide(t *testing.T, self, scenario string, spec host.Spec, want string) verdict.Judged {
+// decide plays a cell. Where a signal ends a host that has nothing that outlives
+// it, there is no teardown to wait for; one that is expected to leave nothing has
+// all the time that it says it needs.
+func decide(t *testing.T, scenario string, spec host.Spec, want string) verdict.Judged {
 	t.Helper()
 	seats <- struct{}{}
 	defer func() { <-seats }()
-	var judged verdict.Judged
-	for range 3 {
-		judged = playCell(t, self, scenario, spec, want)
-		if judged.Verdict.Outcome != verdict.Inconclusive {
-			break
-		}
-		t.Logf("%s on %s is undecided:\n%s", scenario, spec.Name, account(judged))
+	var limits play.Limits
+	if want != string(verdict.Clean) && slices.Contains([]string{"shutdown", "crash"}, scenario) {
+		limits.Settle, limits.Confirm = 3*time.Second, time.Second
 	}
-	return judged
+	return playUntil(t, builtin(t, scenario), spec, limits, func(v verdict.Verdict) bool { return v.Outcome != verdict.Inconclusive })
 }
 
 // expectedCells are host -> scenario -> "clean", or "leak" and the laws.
@@ -85,26 +81,6 @@ func needHost(t *testing.T, spec host.Spec) {
 		}
 		t.Skip(err)
 	}
-}
-
-// playCell plays a scenario. Where a signal ends a host that has nothing that
-// outlives it, there is no teardown to wait for; one that is expected to leave
-// nothing has all the time that it says it needs.
-func playCell(t *testing.T, self, scenario string, spec host.Spec, want string) verdict.Judged {
-	t.Helper()
-	play, err := scenarios.Builtin(scenario)
-	require.NoError(t, err)
-	params := runner.Params{
-		Self: self, Scenario: play, Host: spec, Dir: filepath.Join(t.TempDir(), "run"), Seed: 1,
-		Command: []string{"leakbench", "run", scenario, "--host", spec.Name},
-	}
-	if want != string(verdict.Clean) && slices.Contains([]string{"shutdown", "crash"}, scenario) {
-		params.Settle, params.Confirm = record.Duration(3*time.Second), record.Duration(time.Second)
-	}
-	require.NoError(t, runner.Run(t.Context(), params), "%s", tail(filepath.Join(params.Dir, runner.HostLog)))
-	run, err := record.Read(params.Dir)
-	require.NoError(t, err)
-	return verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: params.Dir}
 }
 
 // TestEveryDriverHasItsCells: a host that is added is expected to do something.

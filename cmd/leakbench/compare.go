@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"io"
 	"strconv"
 	"strings"
 
@@ -15,6 +15,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
+	"github.com/leakbench/leakbench/report/terminal"
 )
 
 // compareFlags say what counts as a change.
@@ -29,9 +30,8 @@ func (f *compareFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.tolerance, "tolerance", "25%", "a time or a size that changes by less is the same")
 	flags.Float64Var(&f.alpha, "alpha", 0.05, "the chance, over all tests together, to call something changed that is not")
-	flags.StringVar(&f.measures, "measures", "fail", "what a time or a size that has grown means: fail, warn or off")
+	choiceFlag(cmd, flags, &f.measures, "measures", "fail", "what a time or a size that has grown means: fail, warn or off", "fail", "warn", "off")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "all rows, those without a change too")
-	fixedChoice(cmd, "measures", "fail", "warn", "off")
 }
 
 func (f *compareFlags) params() (compare.Params, error) {
@@ -91,35 +91,14 @@ func (a *app) compare(args []string, f compareFlags) error {
 	if f.measures == string(gate.MeasuresOff) {
 		r.Measures, r.Tests = nil, 0
 	}
-	code, reason := exitOfComparison(&r, head, f.measures == string(gate.MeasuresFail))
-	if a.format == "json" {
-		a.printed = true
-		err = formats.JSONWith(a.out, head, formats.Exit{Code: code, Reason: reason}, formats.More{Compare: &r})
-	} else {
-		o := a.textOptions()
-		o.Verbose = f.verbose
-		err = baseline.Comparison(a.out, &r, o)
-	}
-	if err == nil && code != exitClean {
-		return verdictExit(code)
-	}
-	return err
-}
-
-func exitOfComparison(r *compare.Result, head []verdict.Judged, slower bool) (int, string) {
-	// A leak that the base has too may not be all that there was to see.
-	unsure := func(j verdict.Judged) bool {
-		return j.Verdict.Outcome == verdict.Inconclusive || len(j.Verdict.Doubts) > 0
-	}
-	switch {
-	case r.Fails(false):
-		return exitFinding, "a finding is new"
-	case r.Fails(slower):
-		return exitFinding, "a time or a size has grown"
-	case slices.ContainsFunc(head, unsure):
-		return exitInconclusive, "a run could not be decided"
-	}
-	return exitClean, "nothing new"
+	outcome, reason := gate.OfComparison(&r, head, gate.Measures(f.measures))
+	return a.conclude(answer{
+		runs: head, exit: formats.Exit{Code: exitOf(outcome), Reason: reason}, more: formats.More{Compare: &r},
+		text: func(w io.Writer, o terminal.Options) error {
+			o.Verbose = f.verbose
+			return baseline.Comparison(w, &r, o)
+		},
+	})
 }
 
 // loadRuns reads the runs that count from whatever holds runs.

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -36,27 +34,23 @@ does; 128+n when stopped by signal n.`,
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if err := a.tellChecks(checks); err != nil {
+			if err := a.printChecks(checks); err != nil {
 				return err
 			}
-			if !doctor.Works(checks) {
-				return verdictExit(exitBug)
-			}
-			return nil
+			return exitWhen(!doctor.Works(checks), exitBug)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", ".leakbench", "folder in which runs would be saved")
 	return cmd
 }
 
-func (a *app) tellChecks(checks []doctor.Check) error {
+func (a *app) printChecks(checks []doctor.Check) error {
 	if a.format == "json" {
-		enc := json.NewEncoder(a.out)
+		enc := a.encoder()
 		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
 		return enc.Encode(map[string]any{"ok": doctor.Works(checks), "checks": checks})
 	}
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	table := a.table()
 	for _, c := range checks {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", c.State, c.Name, c.Found)
 		if c.State != doctor.OK {

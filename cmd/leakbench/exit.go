@@ -7,8 +7,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
@@ -25,16 +25,58 @@ const (
 	exitSignal       = 128 // + the signal's number
 )
 
-const exitTable = `Exit codes:
-  0      clean, or only findings that are listed as known
-  1      a finding that is an error: a leak, or a process killed by mistake; of
+// exits is what ends with each code, and what the help says of it.
+var exits = []struct {
+	code int
+	of   gate.Outcome // "" where only an error ends with it
+	help string
+}{
+	{exitClean, gate.Pass, "clean, or only findings that are listed as known"},
+	{exitFinding, gate.Fail, `a finding that is an error: a leak, or a process killed by mistake; of
          gate and merge also an entry of the list of known findings that is
-         stale or expired, and a time or size that has grown
-  2      bad flag, scenario or file; nothing ran
-  3      inconclusive: something could not be decided
-  4      the host did not start or did not speak its protocol
-  70     a bug of the bench
-  128+n  stopped by signal n, after cleaning up`
+         stale or expired, and a time or size that has grown`},
+	{exitUsage, "", "bad flag, scenario or file; nothing ran"},
+	{exitInconclusive, gate.Inconclusive, "inconclusive: something could not be decided"},
+	{exitHost, gate.HostFailed, "the host did not start or did not speak its protocol"},
+	{exitBug, "", "a bug of the bench"},
+	{exitSignal, "", "stopped by signal n, after cleaning up"},
+}
+
+var exitTable = func() string {
+	lines := []string{"Exit codes:"}
+	for _, e := range exits {
+		code := fmt.Sprint(e.code)
+		if e.code == exitSignal {
+			code += "+n"
+		}
+		lines = append(lines, fmt.Sprintf("  %-6s %s", code, e.help))
+	}
+	return strings.Join(lines, "\n")
+}()
+
+// exitOf is the exit code of an outcome.
+func exitOf(o gate.Outcome) int {
+	for _, e := range exits {
+		if e.of == o {
+			return e.code
+		}
+	}
+	return exitBug
+}
+
+// exit is how a command ends that has printed its answer: with the code that it
+// carries.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// exitWhen ends a command with a code where something is so.
+func exitWhen(so bool, code int) error {
+	if so {
+		return exit(code)
+	}
+	return nil
+}
 
 // failure is an error that knows its exit code and the next step to take.
 type failure struct {
@@ -46,83 +88,29 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-func usage(err error, hint string) error { return &failure{code: exitUsage, err: err, hint: hint} }
+func usage(err error, hint string) error { return &play.Misuse{Err: err, Hint: hint} }
 
-// failureOf classifies what a run returned.
+// failureOf classifies an error.
 func failureOf(err error) *failure {
 	var stop runner.Interrupted
-	var known *failure
+	var classified *failure
+	var misuse *play.Misuse
 	var missing *host.Missing
 	switch {
-	case errors.As(err, &known):
-		return known
+	case errors.As(err, &classified):
+		return classified
+	case errors.As(err, &misuse):
+		return &failure{exitUsage, misuse, misuse.Hint}
 	case errors.As(err, &missing):
-		return &failure{code: exitHost, err: missing, hint: missing.Run}
+		return &failure{exitHost, missing, missing.Run}
 	case errors.As(err, &stop):
 		sig, _ := proc.ParseSignal(stop.Signal)
-		return &failure{code: exitSignal + int(sig), err: stop}
+		return &failure{exitSignal + int(sig), stop, ""}
 	case errors.Is(err, runner.ErrHost):
-		return &failure{code: exitHost, err: err, hint: "its stderr is in " + runner.HostLog + " of the run's folder"}
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.ENOTDIR):
-		return &failure{code: exitUsage, err: err, hint: "choose another folder with --out"}
+		return &failure{exitHost, err, "its stderr is in " + runner.HostLog + " of the run's folder"}
+	case slices.ContainsFunc([]error{syscall.ENOSPC, syscall.EROFS, syscall.EACCES, syscall.ENOTDIR}, func(no error) bool { return errors.Is(err, no) }):
+		return &failure{exitUsage, err, "choose another folder with --out"}
 	default:
-		return &failure{code: exitBug, err: err, hint: "this is a bug of leakbench: please report it with the run's folder"}
+		return &failure{exitBug, err, "this is a bug of leakbench: please report it with the run's folder"}
 	}
-}
-
-// ending is how a command ends that has printed its answer: with the failure
-// that stands above it, or with the answer's code.
-func ending(f *failure, code int) error {
-	if f != nil {
-		return f
-	}
-	if code != exitClean {
-		return verdictExit(code)
-	}
-	return nil
-}
-
-// exitOf is the exit code of verdicts.
-func exitOf(judged []verdict.Judged) (code int, reason string) {
-	worst := map[verdict.Outcome]int{}
-	for _, j := range judged {
-		worst[j.Verdict.Outcome]++
-	}
-	switch {
-	case worst[verdict.Leak] > 0:
-		return exitFinding, plural(worst[verdict.Leak], "run") + " with findings"
-	case slices.ContainsFunc(judged, hostFailed):
-		return exitHost, "the host did not start or did not speak its protocol"
-	case worst[verdict.Inconclusive] > 0 || len(judged) == 0:
-		return exitInconclusive, plural(worst[verdict.Inconclusive], "run") + " inconclusive"
-	}
-	return exitClean, "clean"
-}
-
-// hostFailed says that a run ended because its host could not be tested.
-func hostFailed(j verdict.Judged) bool {
-	if j.Run == nil || len(j.Run.Events) == 0 {
-		return false
-	}
-	end := j.Run.Events[len(j.Run.Events)-1].End
-	return end != nil && end.Reason == record.EndFailed && end.Stage == record.StageHost
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}
-
-// flagError adds what the user probably meant to cobra's words.
-func flagError(err error, known []string) error {
-	_, name, ok := strings.Cut(err.Error(), "unknown flag: --")
-	if !ok {
-		return usage(err, "")
-	}
-	if near := nearest(name, known); near != "" {
-		return usage(err, "did you mean --"+near+"?")
-	}
-	return usage(err, "")
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,12 +14,12 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/runner"
-	"github.com/leakbench/leakbench/internal/subject/host"
-	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
+	"github.com/leakbench/leakbench/report/terminal"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -48,7 +47,7 @@ type gateFlags struct {
 	blob    string
 }
 
-const gateLong = `Play scenarios, hold what they show against the list of known findings and a
+var gateLong = `Play scenarios, hold what they show against the list of known findings and a
 baseline, and answer with one exit code. Without a scenario it is all that
 the host can be played: a command that can't be asked for anything, a few.
 
@@ -72,10 +71,8 @@ func (a *app) gateCommand() *cobra.Command {
 		Example: `  leakbench gate -- my-gateway --mcp '{{server}}'
   leakbench gate storm cron --host mcp-go --baseline main.zip --retries 1
   leakbench gate --shard 2/4 --blob blobs/2.zip -- my-gateway --mcp '{{server}}'`,
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return append(scenarios.Names(), "all"), cobra.ShellCompDirectiveDefault
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.gate(cmd, args, f) },
+		ValidArgsFunction: completion(cobra.ShellCompDirectiveDefault, scenarioNames),
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.gate(cmd, args, f) },
 	}
 	f.runFlags.register(cmd)
 	f.decideFlags.register(cmd)
@@ -90,30 +87,27 @@ func (a *app) gateCommand() *cobra.Command {
 
 // gate is the whole command on one screen.
 func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
-	if f.retries < 0 || f.retries > 10 {
-		return usage(fmt.Errorf("--retries %d: must be 0 to 10", f.retries), "")
+	if err := between("--retries", f.retries, 0, 10); err != nil {
+		return err
 	}
 	d, err := f.decider()
 	if err != nil {
 		return err
 	}
-	s, err := a.set(cmd, args, f.runFlags, a.allFor)
+	s, err := a.prepare(cmd, args, f.runFlags, a.allFor)
 	if err != nil {
 		return err
 	}
-	if s.plays, err = distinct(s.plays); err != nil {
-		return err
-	}
-	part, mine, err := f.part(s, d.Base)
+	part, err := f.part(&s.series, d.Base)
 	if err != nil {
 		return err
 	}
 	d.Names = named(d.Names, part)
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	err = a.playEach(ctx, s, mine, f.runFlags, f.retries, func(tries []gate.Attempt) { part.Runs = append(part.Runs, tries...) })
-	d.Attempts, d.Idle = part.Runs, len(mine) == 0 && len(part.Plan) > 0 // a shard more than there are plays
-	if len(part.Runs) > 0 {                                              // for leakbench known, which takes the newest gate
+	part.Runs, err = s.series.Play(ctx, s.bench.One)
+	d.Attempts, d.Idle = part.Runs, len(s.series.Scenarios) == 0 && len(part.Plan) > 0 // a shard more than there are plays
+	if len(part.Runs) > 0 {                                                            // for leakbench known, which takes the newest gate
 		_ = blob.Write(filepath.Join(f.out, lastGate), part)
 	}
 	if f.blob != "" {
@@ -121,7 +115,27 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 			err = errors.Join(err, usage(packed, "choose another file with --blob"))
 		}
 	}
-	return a.answer(d, err, s.outlets, f.decideFlags)
+	return a.decide(d, err, s.outlets, f.decideFlags)
+}
+
+// part is what all shards are to do; the series is left with what this one does
+// of it.
+func (f *gateFlags) part(s *play.Series, earlier []verdict.Judged) (part gate.Part, err error) {
+	s.Retries = f.retries
+	if s.Scenarios, err = play.Distinct(s.Scenarios); err != nil {
+		return part, err
+	}
+	shard, err := gate.ParseShard(f.shard, os.Getenv)
+	if err != nil {
+		return part, usage(err, "")
+	}
+	if f.costs != "" && shard.Count > 0 {
+		if earlier, err = loadRuns(f.costs); err != nil {
+			return part, err
+		}
+	}
+	part, s.Scenarios = play.Share(shard, s.Host.Name, f.repeat, s.Scenarios, earlier)
+	return part, nil
 }
 
 // named adds the scenarios of a plan, some of which another shard has.
@@ -139,8 +153,8 @@ func named(names []string, parts ...gate.Part) []string {
 const lastGate = ".last-gate.zip"
 
 // allFor are the scenarios that can be decided with a host.
-func (a *app) allFor(spec host.Spec) []string {
-	if spec.Kind != record.KindCommand {
+func (a *app) allFor(h play.Host) []string {
+	if h.Kind != record.KindCommand {
 		return []string{"all"}
 	}
 	if a.format != "json" {
@@ -161,7 +175,7 @@ func (f *decideFlags) decider() (p gate.Params, err error) {
 	}
 	p.Known, p.Strict, p.Now, p.Measures = list, f.strict, time.Now(), gate.Measures(f.measures)
 	p.Names = scenarios.Names()
-	p.Failed = func(j *verdict.Judged) bool { return hostFailed(*j) }
+	p.Failed = gate.NoHost
 	if f.baseline != "" {
 		p.HasBase = true
 		if p.Base, err = loadRuns(f.baseline); err != nil {
@@ -171,102 +185,41 @@ func (f *decideFlags) decider() (p gate.Params, err error) {
 	return p, nil
 }
 
-// part is what all shards are to do, and mine what this one does of it.
-func (f *gateFlags) part(s stage, base []verdict.Judged) (part gate.Part, mine []*scenarios.Scenario, err error) {
-	shard, err := gate.ParseShard(f.shard, os.Getenv)
-	if err != nil {
-		return part, nil, usage(err, "")
-	}
-	part = gate.Part{Shard: shard, Host: s.spec.Name, Repeat: f.repeat}
-	for _, p := range s.plays {
-		part.Plan = append(part.Plan, gate.Item{Scenario: p.Name})
-	}
-	if shard.Count == 0 {
-		return part, s.plays, nil
-	}
-	earlier := base
-	if f.costs != "" {
-		if earlier, err = loadRuns(f.costs); err != nil {
-			return part, nil, err
-		}
-	}
-	var costed []gate.Costed
-	for _, p := range s.plays {
-		costed = append(costed, gate.Costed{Name: p.Name, Cost: costOf(p, earlier)})
-	}
-	shards, mark := gate.Split(costed, shard.Count)
-	part.Mark = mark
-	for _, p := range s.plays {
-		if slices.Contains(shards[shard.Index-1], p.Name) {
-			mine = append(mine, p)
-		}
-	}
-	return part, mine, nil
-}
-
-// costOf is what playing a scenario takes: what it took, or a guess by its
-// steps.
-func costOf(p *scenarios.Scenario, earlier []verdict.Judged) time.Duration {
-	if cost, err := gate.CostOf(p.Name, earlier); err == nil {
-		return cost
-	}
-	return time.Second + time.Duration(len(p.Expand()))*20*time.Millisecond
-}
-
-var exitOfGate = map[gate.Outcome]int{
-	gate.Pass: exitClean, gate.Fail: exitFinding, gate.HostFailed: exitHost, gate.Inconclusive: exitInconclusive,
-}
-
-// answer decides, prints, and turns it all into the exit code. A host that
-// could not be tested is part of the answer; any other failure stands above it.
-func (a *app) answer(p gate.Params, failed error, outlets []outlet, f decideFlags) error {
-	var f1 *failure
-	if failed != nil {
-		if f1 = failureOf(failed); errors.Is(failed, runner.ErrHost) && f1.code == exitHost && len(p.Attempts) > 0 {
-			f1 = nil
-		} else {
-			p.Missing = append(p.Missing, "the rest: "+f1.Error())
-		}
+// decide decides, prints, and turns it all into the exit code. A host that could
+// not be tested is part of the answer; any other failure stands above it.
+func (a *app) decide(p gate.Params, failed error, outlets []outlet, f decideFlags) error {
+	switch {
+	case failed == nil:
+	case errors.Is(failed, runner.ErrHost) && failureOf(failed).code == exitHost && len(p.Attempts) > 0:
+		failed = nil
+	default:
+		p.Missing = append(p.Missing, "the rest: "+failureOf(failed).Error())
 	}
 	r := gate.Decide(p)
-	code, reason := exitOfGate[r.Outcome], r.Reason
-	if f1 != nil {
-		code, reason = f1.code, f1.Error()
+	said := answer{
+		runs: r.Runs, exit: formats.Exit{Code: exitOf(r.Outcome), Reason: r.Reason}, failed: failed, more: formats.More{Gate: &r},
+		known: baseline.Baseline{Result: &r, Base: p.Base, List: f.known, Answer: true}, outlets: outlets,
 	}
-	o := baseline.GateOptions{Text: a.textOptions(), Known: f.known, Exit: code}
-	o.Text.Verbose = f.verbose
-	held := baseline.Baseline{Result: &r, Base: p.Base, List: f.known, Answer: true}
-	if err := a.printGate(&r, o, report.Options{Exit: formats.Exit{Code: code, Reason: reason}, Against: held}, outlets); err != nil {
-		return errors.Join(failed, err)
+	shown := said.exit
+	if failed != nil {
+		shown = formats.Exit{Code: failureOf(failed).code, Reason: failureOf(failed).Error()}
 	}
-	return ending(f1, code)
-}
-
-func (a *app) printGate(r *gate.Result, o baseline.GateOptions, all report.Options, outlets []outlet) error {
-	plain := o
+	with := func(o terminal.Options) baseline.GateOptions {
+		o.Verbose = f.verbose
+		return baseline.GateOptions{Text: o, Known: f.known, Exit: shown.Code}
+	}
+	said.text = func(w io.Writer, o terminal.Options) error { return baseline.Gate(w, &r, with(o)) }
+	plain := with(a.textOptions())
 	plain.Text.Color = false
-	asJSON := func(w io.Writer) error { return formats.JSONWith(w, r.Runs, all.Exit, formats.More{Gate: r}) }
-	render := map[string]func(io.Writer) error{
-		"text":   func(w io.Writer) error { return baseline.Gate(w, r, plain) },
-		"md":     func(w io.Writer) error { return formats.GateMarkdown(w, r, plain) },
-		"github": func(w io.Writer) error { return formats.GateGitHub(w, r, plain) },
-		"json":   asJSON,
-	}
 	for i := range outlets {
-		outlets[i].render = render[outlets[i].Name]
+		outlets[i].render = map[string]func(io.Writer) error{
+			"text":   func(w io.Writer) error { return baseline.Gate(w, &r, plain) },
+			"md":     func(w io.Writer) error { return formats.GateMarkdown(w, &r, plain) },
+			"github": func(w io.Writer) error { return formats.GateGitHub(w, &r, plain) },
+			"json":   func(w io.Writer) error { return formats.JSONWith(w, r.Runs, shown, said.more) },
+		}[outlets[i].Name]
 	}
-	var err error
-	switch {
-	case a.format == "json":
-		a.printed = true
-		err = asJSON(a.out)
-	case !prints(outlets):
-		err = baseline.Gate(a.out, r, o)
-	}
-	if failed := errors.Join(repage(r, all.Against), a.writeOutlets(outlets, r.Runs, all)); failed != nil {
-		return errors.Join(err, usage(failed, "choose another file"))
-	}
-	return err
+	return a.conclude(said)
 }
 
 func (a *app) mergeCommand() *cobra.Command {
@@ -285,7 +238,7 @@ no pass. The answer is that of one machine that had run it all.
 			if len(args) == 0 {
 				return usage(errors.New("merge what?"), "a folder of blobs: leakbench merge blobs/")
 			}
-			outlets, err := a.runOutlets(cmd, reporters)
+			outlets, err := a.outletsOf(cmd, reporters)
 			if err != nil {
 				return err
 			}
@@ -299,7 +252,7 @@ no pass. The answer is that of one machine that had run it all.
 			}
 			d.Names = named(d.Names, parts...)
 			d.Attempts, d.Missing = gate.Merge(parts)
-			return a.answer(d, nil, outlets, f)
+			return a.decide(d, nil, outlets, f)
 		},
 	}
 	f.register(cmd)

@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,9 +56,7 @@ cargo) is missing or its package manager failed.`,
 		Example: `  leakbench hosts install python-sdk
   leakbench hosts install python-sdk@1.29.0 rmcp
   leakbench hosts install all`,
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return append(installable(), "all"), cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction: completion(cobra.ShellCompDirectiveNoFileComp, func() []string { return append(installable(), "all") }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(errors.New("which host?"), "leakbench hosts lists them; all installs every one")
@@ -85,11 +81,9 @@ func (a *app) listHosts() error {
 		items = append(items, item)
 	}
 	if a.format == "json" {
-		enc := json.NewEncoder(a.out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(map[string]any{"hosts": items})
+		return a.encoder().Encode(map[string]any{"hosts": items})
 	}
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	table := a.table()
 	for _, it := range items {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", it.Name, it.Version, it.state(), it.Text)
 	}

@@ -94,10 +94,12 @@ func latestRuns(args []string) ([]verdict.Judged, error) {
 	return blob.Runs(parts), nil
 }
 
+const knownHint = "docs/gate.md has the format; leakbench known update writes it"
+
 func loadKnown(path string, must bool) (known.List, error) {
 	l, err := known.Load(path, must)
 	if err != nil {
-		return l, usage(err, "docs/gate.md has the format; leakbench known update writes it")
+		return l, usage(err, knownHint)
 	}
 	return l, nil
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -58,11 +56,9 @@ func (a *app) list(what []string, titles, mutants bool) error {
 		all[w] = items
 	}
 	if a.format == "json" {
-		enc := json.NewEncoder(a.out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(all)
+		return a.encoder().Encode(all)
 	}
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	table := a.table()
 	for i, w := range what {
 		if titles {
 			if i > 0 {

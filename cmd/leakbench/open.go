@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 )
 
@@ -71,7 +72,7 @@ func pageOf(run string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return page, writeHTML(page, againstList(judged...), judged...)
+	return page, play.WritePage(page, play.Listed(judged...), judged...)
 }
 
 // opener is the command that opens a page on this system.

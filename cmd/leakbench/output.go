@@ -1,17 +1,23 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/stage/progress"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report"
+	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
 	"github.com/leakbench/leakbench/report/terminal"
 )
@@ -67,55 +73,82 @@ func (a *app) progressMode(flag string) progress.Mode {
 	return progress.Plain
 }
 
-func (a *app) verboseFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&a.verbose, "verbose", "v", false, "text with all values, and the evidence on each process")
+func (a *app) verboseFlag(cmd *cobra.Command, what string) {
+	cmd.Flags().BoolVarP(&a.verbose, "verbose", "v", false, what)
 }
 
-// conclude prints the verdicts, writes the outlets, and turns the verdicts and
-// what went wrong into the exit code.
-func (a *app) conclude(judged []verdict.Judged, failed error, outlets []outlet) error {
-	return a.concludeWith(judged, failed, outlets, addition{})
+// printable keeps a file's or a host's name from steering the terminal.
+func printable(s string) string { return text.Sanitize(s, '?', "\n\t") }
+
+// encoder writes JSON objects to standard output.
+func (a *app) encoder() *json.Encoder {
+	enc := json.NewEncoder(a.out)
+	enc.SetIndent("", "  ")
+	return enc
 }
 
-// addition is what a command says of several runs together, behind what is said
-// of each.
-type addition struct {
-	more formats.More
-	text func(io.Writer) error // or nil
+// table aligns what is written to it in columns, separated by tabs.
+func (a *app) table() *tabwriter.Writer { return tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0) }
+
+// answer is what a command says of its runs.
+type answer struct {
+	runs    []verdict.Judged
+	exit    formats.Exit // unless failed says otherwise
+	failed  error        // what went wrong
+	more    formats.More
+	text    func(io.Writer, terminal.Options) error // nil: that of the runs
+	known   baseline.Baseline                       // for pages
+	outlets []outlet
 }
 
-func (a *app) concludeWith(judged []verdict.Judged, failed error, outlets []outlet, add addition) error {
-	code, reason := exitOf(judged)
+// conclude prints what there is to say, writes the outlets, and turns it all
+// into the exit code.
+func (a *app) conclude(said answer) error {
 	var f *failure
-	if failed != nil {
-		f = failureOf(failed)
-		code, reason = f.code, f.Error()
+	if said.failed != nil {
+		f = failureOf(said.failed)
+		said.exit = formats.Exit{Code: f.code, Reason: f.Error()}
 	}
-	if len(judged) > 0 {
-		if err := a.print(judged, code, reason, outlets, add); err != nil {
-			return errors.Join(failed, err)
+	if len(said.runs) > 0 || said.text != nil {
+		if err := a.print(said); err != nil {
+			return errors.Join(said.failed, err)
 		}
 	}
-	return ending(f, code)
+	if f != nil {
+		return f
+	}
+	return exitWhen(said.exit.Code != exitClean, said.exit.Code)
 }
 
 // print writes the outlets, and the text or the object unless an outlet of the
 // user's choice has standard output.
-func (a *app) print(judged []verdict.Judged, code int, reason string, outlets []outlet, add addition) error {
-	o := report.Options{Exit: formats.Exit{Code: code, Reason: reason}, Against: againstList(judged...)}
+func (a *app) print(said answer) error {
 	var err error
 	switch {
 	case a.format == "json":
 		a.printed = true
-		err = formats.JSONWith(a.out, judged, o.Exit, add.more)
-	case !prints(outlets):
-		err = terminal.Text(a.out, judged, a.textOptions())
-		if add.text != nil {
-			err = errors.Join(err, add.text(a.out))
-		}
+		err = formats.JSONWith(a.out, said.runs, said.exit, said.more)
+	case prints(said.outlets):
+	case said.text != nil:
+		err = said.text(a.out, a.textOptions())
+	default:
+		err = terminal.Text(a.out, said.runs, a.textOptions())
 	}
-	if failed := a.writeOutlets(outlets, judged, o); failed != nil {
+	var failed error
+	if said.known.Answer { // a gate's: the runs' own pages say what it makes of them
+		failed = play.WritePages(said.runs, said.known)
+	}
+	failed = errors.Join(failed, a.writeOutlets(said.outlets, said.runs, report.Options{Exit: said.exit, Against: said.known}))
+	if failed != nil {
 		return errors.Join(err, usage(failed, "choose another file"))
 	}
 	return err
+}
+
+// count is a number of things.
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }

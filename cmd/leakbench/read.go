@@ -9,10 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/report"
+	"github.com/leakbench/leakbench/report/formats"
 )
 
 func (a *app) judgeCommand() *cobra.Command {
@@ -29,10 +31,10 @@ The verdict is a function of the file alone.
 			if err != nil {
 				return err
 			}
-			return a.conclude(judged, nil, nil)
+			return a.conclude(answerOf(judged, nil, nil))
 		},
 	}
-	a.verboseFlag(cmd)
+	a.verboseFlag(cmd, "text with all values, and the evidence on each process")
 	return cmd
 }
 
@@ -43,12 +45,9 @@ func judgeAll(paths []string) ([]verdict.Judged, error) {
 	var judged []verdict.Judged
 	var failed error
 	for _, path := range paths {
-		run, err := record.Read(path)
-		if err != nil {
-			failed = errors.Join(failed, err)
-			continue
-		}
-		judged = append(judged, verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: path, HostLog: hostLog(path)})
+		j, err := play.Load(path)
+		failed = errors.Join(failed, err)
+		judged = append(judged, j)
 	}
 	if failed != nil {
 		return nil, usage(failed, "a run is a folder that leakbench run made, or its run.jsonl")
@@ -112,13 +111,14 @@ func (a *app) report(args, reporters []string, f reportFlags) error {
 			return err
 		}
 	}
-	o := report.Options{}
+	var o report.Options
 	if slices.ContainsFunc(outlets, func(o outlet) bool { return o.Name == "html" }) { // no other output looks at them
-		if o.Against, err = against(judged, base, f.known, f.known != known.File); err != nil {
-			return err
+		if o.Against, err = play.Compared(judged, base, f.known, f.known != known.File); err != nil {
+			return usage(err, knownHint)
 		}
 	}
-	o.Exit.Code, o.Exit.Reason = exitOf(judged)
+	outcome, reason := gate.OfRuns(judged)
+	o.Exit = formats.Exit{Code: exitOf(outcome), Reason: reason}
 	if err := a.writeOutlets(outlets, judged, o); err != nil {
 		return usage(err, "")
 	}
@@ -127,12 +127,10 @@ func (a *app) report(args, reporters []string, f reportFlags) error {
 
 func (a *app) explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "explain LAW|KIND",
-		Short:   "Say what a law asks, or what a kind of leak is and how to fix it",
-		Example: "  leakbench explain L3\n  leakbench explain superseded",
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return explainable(), cobra.ShellCompDirectiveNoFileComp
-		},
+		Use:               "explain LAW|KIND",
+		Short:             "Say what a law asks, or what a kind of leak is and how to fix it",
+		Example:           "  leakbench explain L3\n  leakbench explain superseded",
+		ValidArgsFunction: completion(cobra.ShellCompDirectiveNoFileComp, explainable),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage(errors.New("which law or kind?"), "leakbench list laws shows them")

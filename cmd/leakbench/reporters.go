@@ -27,13 +27,6 @@ type outlet struct {
 	render func(io.Writer) error
 }
 
-func (o *outlet) write(w io.Writer, judged []verdict.Judged, options report.Options) error {
-	if o.render != nil {
-		return o.render(w)
-	}
-	return o.Write(w, judged, options)
-}
-
 // parseOutlets reads NAME or NAME=FILE, as often as wanted. At most one of them
 // has standard output.
 func parseOutlets(values []string) ([]outlet, error) {
@@ -71,32 +64,39 @@ func reporterHelp() string {
 
 func reporterFlag(cmd *cobra.Command, to *[]string, preset []string, usage string) {
 	cmd.Flags().StringSliceVar(to, "reporter", preset, usage)
-	fixedChoice(cmd, "reporter", report.ReporterNames()...)
+	completeFlag(cmd, "reporter", cobra.ShellCompDirectiveNoFileComp, report.ReporterNames)
 }
 
 // prints says that an outlet has standard output for itself. Annotations stand
 // among other lines.
 func prints(outlets []outlet) bool {
-	for _, o := range outlets {
-		if o.file == "" && o.Name != "github" {
-			return true
-		}
+	return slices.ContainsFunc(outlets, func(o outlet) bool { return o.file == "" && o.Name != "github" })
+}
+
+// outletsOf are the outputs of a command that plays: those asked for, or those
+// of the CI it runs on. --format json has standard output for itself.
+func (a *app) outletsOf(cmd *cobra.Command, reporters []string) ([]outlet, error) {
+	if !cmd.Flags().Changed("reporter") {
+		return a.ofCI(), nil
 	}
-	return false
+	outlets, err := parseOutlets(reporters)
+	if err == nil && a.format == "json" && slices.ContainsFunc(outlets, func(o outlet) bool { return o.file == "" }) {
+		return nil, usage(errors.New("--format json has standard output for itself"), "give each reporter a file: --reporter NAME=FILE")
+	}
+	return outlets, err
 }
 
 // ofCI are the outlets that a run has on GitHub Actions when none are asked
 // for: annotations, and a summary of the step.
-func ofCI() []outlet {
-	var out []outlet
-	if os.Getenv("GITHUB_ACTIONS") != "true" {
+func (a *app) ofCI() []outlet {
+	if a.format == "json" || os.Getenv("GITHUB_ACTIONS") != "true" {
 		return nil
 	}
-	if r, ok := report.Find("github"); ok {
-		out = append(out, outlet{Reporter: r})
-	}
-	if r, ok := report.Find("md"); ok && os.Getenv("GITHUB_STEP_SUMMARY") != "" {
-		out = append(out, outlet{Reporter: r, file: os.Getenv("GITHUB_STEP_SUMMARY"), append: true})
+	annotations, _ := report.Find("github")
+	summary, _ := report.Find("md")
+	out := []outlet{{Reporter: annotations}}
+	if file := os.Getenv("GITHUB_STEP_SUMMARY"); file != "" {
+		out = append(out, outlet{Reporter: summary, file: file, append: true})
 	}
 	return out
 }
@@ -112,28 +112,34 @@ func (a *app) writeOutlets(outlets []outlet, judged []verdict.Judged, o report.O
 	return failed
 }
 
-func (a *app) writeOutlet(out outlet, judged []verdict.Judged, o report.Options) (err error) {
+func (a *app) writeOutlet(out outlet, judged []verdict.Judged, o report.Options) error {
+	render := out.render
+	if render == nil {
+		render = func(w io.Writer) error { return out.Write(w, judged, o) }
+	}
 	if out.file == "" {
 		o.Text = a.textOptions()
-		return out.write(a.out, judged, o)
-	}
-	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	if out.append {
-		flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
+		return render(a.out)
 	}
 	var b bytes.Buffer
-	if err := out.write(&b, judged, o); err != nil {
+	if err := render(&b); err != nil {
 		return err
 	}
-	if dir := filepath.Dir(out.file); !out.append {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
+	if out.append {
+		return writeFile(out.file, b.Bytes(), os.O_APPEND)
 	}
-	f, err := os.OpenFile(filepath.Clean(out.file), flags, 0o644)
+	if err := os.MkdirAll(filepath.Dir(out.file), 0o755); err != nil {
+		return err
+	}
+	return writeFile(out.file, b.Bytes(), os.O_TRUNC)
+}
+
+// writeFile writes a file as a whole, or as how says: os.O_APPEND, os.O_EXCL.
+func writeFile(path string, content []byte, how int) error {
+	f, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE|how, 0o644)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(b.Bytes())
+	_, err = f.Write(content)
 	return errors.Join(err, f.Close())
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/formats"
@@ -34,15 +33,10 @@ func execute(args []string, out, errOut io.Writer) int {
 	return a.fail(err)
 }
 
-// verdictExit carries the exit code of a verdict that has been printed.
-type verdictExit int
-
-func (v verdictExit) Error() string { return fmt.Sprintf("exit %d", int(v)) }
-
 func (a *app) fail(err error) int {
-	var v verdictExit
-	if errors.As(err, &v) {
-		return int(v)
+	var printed exit
+	if errors.As(err, &printed) {
+		return int(printed)
 	}
 	f := failureOf(err)
 	if a.format == "json" {
@@ -58,11 +52,6 @@ func (a *app) fail(err error) int {
 		fmt.Fprintf(a.err, "hint: %s\n", printable(f.hint))
 	}
 	return f.code
-}
-
-// printable keeps a file's or a host's name from steering the terminal.
-func printable(s string) string {
-	return text.Sanitize(s, '?', "\n\t")
 }
 
 func (a *app) root() *cobra.Command {
@@ -90,16 +79,15 @@ mistake, why, and how to fix it.
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	root.PersistentFlags().StringVar(&a.format, "format", "text", "text or json")
-	root.PersistentFlags().StringVar(&a.color, "color", "auto", "auto, always or never; NO_COLOR and FORCE_COLOR are obeyed")
+	flags := root.PersistentFlags()
+	choiceFlag(root, flags, &a.format, "format", "text", "text or json", "text", "json")
+	choiceFlag(root, flags, &a.color, "color", "auto", "auto, always or never; NO_COLOR and FORCE_COLOR are obeyed", "auto", "always", "never")
 	root.AddCommand(a.runCommand(), a.gateCommand(), a.compareCommand(), a.knownCommand(), a.replayCommand(), a.mergeCommand(),
 		a.judgeCommand(), a.reportCommand(), a.openCommand(), a.listCommand(), a.hostsCommand(), a.explainCommand(),
 		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
 		a.initCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(err, flagNames(cmd)) })
+	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
-	fixedChoice(root, "format", "text", "json")
-	fixedChoice(root, "color", "auto", "always", "never")
 	return root
 }
 
@@ -114,35 +102,6 @@ func (a *app) checkFlags() error {
 		return err
 	}
 	return oneOf("--color", a.color, "auto", "always", "never")
-}
-
-func oneOf(flag, value string, allowed ...string) error {
-	for _, v := range allowed {
-		if v == value {
-			return nil
-		}
-	}
-	return usage(fmt.Errorf("%s %q: must be one of %v", flag, value, allowed), text.DidYouMean(value, allowed))
-}
-
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usage(fmt.Errorf("%s takes no argument, not %q", cmd.CommandPath(), args[0]), "")
-	}
-	return nil
-}
-
-func fixedChoice(cmd *cobra.Command, flag string, values ...string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-}
-
-func nearest(name string, known []string) string { return text.Nearest(name, known) }
-
-func flagNames(cmd *cobra.Command) []string {
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return names
 }
 
 // fakeserverHelp is the entry in the list of commands: package fakeserver has

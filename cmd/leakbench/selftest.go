@@ -1,21 +1,25 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/leakbench/leakbench/internal/cpuload"
-	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/selftest"
+)
+
+// What a typing error may cost.
+const (
+	maxTimes = 10_000
+	maxBusy  = 1024
 )
 
 type selftestFlags struct {
@@ -37,7 +41,7 @@ The table says which laws were expected (rows) and which were found (columns).
 
 Exit codes: 0 all as expected, 1 something else, 2 bad flag, 128+n stopped.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.selftest(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.selftest(cmd.Context(), f) },
 	}
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "keep the runs in this folder (default: they are removed)")
 	cmd.Flags().IntVar(&f.jobs, "jobs", max(2, runtime.NumCPU()), "how many runs at the same time")
@@ -47,20 +51,15 @@ Exit codes: 0 all as expected, 1 something else, 2 bad flag, 128+n stopped.`,
 	return cmd
 }
 
-func (a *app) selftest(cmd *cobra.Command, f selftestFlags) (err error) {
-	cases, err := casesOf(f.law)
-	if err != nil {
+func (a *app) selftest(ctx context.Context, f selftestFlags) (err error) {
+	if f.law != "" {
+		err = oneOf("--law", f.law, selftest.Rows()...)
+	}
+	if err := firstOf(err, between("--times", f.times, 1, maxTimes), between("--busy", f.busy, 0, maxBusy)); err != nil {
 		return err
 	}
-	if f.times < 1 || f.times > maxTimes {
-		return usage(fmt.Errorf("--times %d: must be from 1 to %d", f.times, maxTimes), "")
-	}
-	if f.busy < 0 || f.busy > maxBusy {
-		return usage(fmt.Errorf("--busy %d: must be from 0 to %d", f.busy, maxBusy), "")
-	}
-	cases = slices.Repeat(cases, f.times)
-	self, err := os.Executable()
-	if err != nil {
+	bench := play.Bench{Tool: tool()}
+	if bench.Self, err = os.Executable(); err != nil {
 		return err
 	}
 	if f.out == "" {
@@ -69,137 +68,34 @@ func (a *app) selftest(cmd *cobra.Command, f selftestFlags) (err error) {
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(f.out)) }()
 	}
-	ctx, stop := interruptible(cmd.Context())
+	ctx, stop := interruptible(ctx)
 	defer stop()
-	stopBusy, err := cpuload.Start(ctx, self, f.busy)
+	stopBusy, err := cpuload.Start(ctx, bench.Self, f.busy)
 	if err != nil {
 		return err
 	}
 	defer stopBusy()
 	begun := time.Now()
 	results, err := selftest.Run(ctx, selftest.Params{
-		Self: self, Dir: f.out, Jobs: f.jobs, Tool: tool(),
+		Self: bench.Self, Dir: f.out, Jobs: f.jobs, Play: bench.One,
 		OnResult: func(r selftest.Result) {
 			if a.format != "json" {
-				fmt.Fprintln(a.out, resultLine(r))
+				fmt.Fprintln(a.out, r)
 			}
 		},
-	}, cases)
+	}, slices.Repeat(selftest.Of(f.law), f.times))
 	if err != nil {
 		return err
 	}
 	return a.concludeSelftest(results, time.Since(begun))
 }
 
-const (
-	maxTimes = 10_000
-	maxBusy  = 1024
-)
-
-func casesOf(law string) ([]selftest.Case, error) {
-	if law == "" {
-		return selftest.Cases(), nil
-	}
-	rows := []string{selftest.None}
-	for _, l := range verdict.Laws() {
-		rows = append(rows, l.ID)
-	}
-	if err := oneOf("--law", law, rows...); err != nil {
-		return nil, err
-	}
-	var cases []selftest.Case
-	for _, c := range selftest.Cases() {
-		if c.Law == law || c.Law == "" && law == selftest.None {
-			cases = append(cases, c)
-		}
-	}
-	return cases, nil
-}
-
-func resultLine(r selftest.Result) string {
-	mark, expected, found := "✓", "no law broken", strings.Join(r.Laws, " ")+" "+strings.Join(r.Kinds, " ")
-	if !r.OK {
-		mark = "✗"
-	}
-	if r.Law != "" {
-		expected = r.Law + " " + r.Kind
-	}
-	if len(r.Laws) == 0 {
-		found = "no law broken"
-	}
-	if r.Skipped != "" {
-		return fmt.Sprintf("- %-16s %-9s %s; skipped: %s", r.Host, r.Scenario, expected, r.Skipped)
-	}
-	line := fmt.Sprintf("%s %-16s %-9s %s", mark, r.Host, r.Scenario, expected)
-	if r.OK {
-		return line
-	}
-	line += "; found: " + found
-	for _, d := range r.Doubts {
-		line += "; unclear: " + d.Text
-	}
-	if r.Error != "" {
-		line += "; failed: " + r.Error
-	}
-	return line
-}
-
-func (a *app) concludeSelftest(results []selftest.Result, took time.Duration) error {
-	bad, skipped := 0, 0
-	for _, r := range results {
-		switch {
-		case r.Skipped != "":
-			skipped++
-		case !r.OK:
-			bad++
-		}
-	}
-	if err := a.printSelftest(results, bad, skipped, took); err != nil {
-		return err
-	}
-	if bad > 0 {
-		return verdictExit(exitFinding)
-	}
-	return nil
-}
-
-func (a *app) printSelftest(results []selftest.Result, bad, skipped int, took time.Duration) error {
-	matrix := selftest.Matrix(results)
+func (a *app) concludeSelftest(results []selftest.Result, took time.Duration) (err error) {
+	bad, _ := selftest.Count(results)
 	if a.format == "json" {
-		enc := json.NewEncoder(a.out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(map[string]any{"ok": bad == 0, "matrix": matrix, "runs": results})
+		err = a.encoder().Encode(map[string]any{"ok": bad == 0, "matrix": selftest.Matrix(results), "runs": results})
+	} else {
+		err = selftest.Write(a.out, results, took)
 	}
-	rows := []string{selftest.None}
-	for _, l := range verdict.Laws() {
-		rows = append(rows, l.ID)
-	}
-	columns := append(append([]string{}, rows...), selftest.Unclear)
-	fmt.Fprintf(a.out, "\nLaw that is broken (rows) and laws that were found (columns), in runs:\n\n")
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "\t%s\t\n", strings.Join(columns, "\t"))
-	for _, row := range rows {
-		if matrix[row] == nil {
-			continue
-		}
-		fmt.Fprintf(table, "%s\t", row)
-		for _, column := range columns {
-			cell := "."
-			if n := matrix[row][column]; n > 0 {
-				cell = fmt.Sprint(n)
-			}
-			fmt.Fprintf(table, "%s\t", cell)
-		}
-		fmt.Fprintln(table)
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	played := len(results) - skipped
-	fmt.Fprintf(a.out, "\n%s in %s, %d as expected, %d not", plural(played, "run"), took.Round(time.Second), played-bad, bad)
-	if skipped > 0 {
-		fmt.Fprintf(a.out, "; %d skipped, which says nothing for or against", skipped)
-	}
-	_, err := fmt.Fprintln(a.out)
-	return err
+	return firstOf(err, exitWhen(bad > 0, exitFinding))
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -47,7 +46,7 @@ An editor can do most of this while you write: see leakbench schema.`,
 			for _, path := range args {
 				all = append(all, check(path, cmd.InOrStdin()))
 			}
-			return a.tellChecked(all)
+			return a.printChecked(all)
 		},
 	}
 }
@@ -144,7 +143,7 @@ func (c *checked) what() string {
 	return c.Size.String()
 }
 
-func (a *app) tellChecked(all []checked) error {
+func (a *app) printChecked(all []checked) error {
 	bad := 0
 	for _, c := range all {
 		if !c.OK {
@@ -152,24 +151,20 @@ func (a *app) tellChecked(all []checked) error {
 		}
 	}
 	if a.format == "json" {
-		enc := json.NewEncoder(a.out)
+		enc := a.encoder()
 		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
 		if err := enc.Encode(map[string]any{"ok": bad == 0, "files": all}); err != nil {
 			return err
 		}
 	} else {
 		for _, c := range all {
-			a.tellFile(c)
+			a.printFile(c)
 		}
 	}
-	if bad > 0 {
-		return verdictExit(exitUsage)
-	}
-	return nil
+	return exitWhen(bad > 0, exitUsage)
 }
 
-func (a *app) tellFile(c checked) {
+func (a *app) printFile(c checked) {
 	switch {
 	case c.OK:
 		fmt.Fprintf(a.out, "%s: ok: %s\n", printable(c.File), c.what())

@@ -1,7 +1,6 @@
 package gate_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -131,53 +130,6 @@ func TestRetriesShowAsFlaky(t *testing.T) {
 	assert.Equal(t, "the repeats differ: a leak in 1 of 2 runs (50%, 95% interval 9% to 91%)", r.Flakes[0].Text)
 	assert.Equal(t, gate.Fail, r.Outcome, "one of two is a leak all the same")
 	assert.Empty(t, gate.Decide(gate.Params{Attempts: tried(clean("storm")), Now: today}).Flakes)
-}
-
-var errHost = errors.New("host")
-
-func TestTries(t *testing.T) {
-	t.Parallel()
-	bug := errors.New("bug")
-	type step struct {
-		run func(string) verdict.Judged
-		err error
-	}
-	for name, c := range map[string]struct {
-		tries gate.Tries
-		steps []step
-		runs  int
-		err   error
-	}{
-		"once":                   {gate.Tries{}, []step{{clean, nil}}, 1, nil},
-		"no retries":             {gate.Tries{}, []step{{unsure, nil}}, 1, nil},
-		"until it is decided":    {gate.Tries{Retries: 3}, []step{{unsure, nil}, {unsure, nil}, {clean, nil}}, 3, nil},
-		"until there are none":   {gate.Tries{Retries: 1}, []step{{unsure, nil}, {unsure, nil}}, 2, nil},
-		"a leak is not retried":  {gate.Tries{Retries: 3}, []step{{leaky, nil}}, 1, nil},
-		"repeats":                {gate.Tries{Repeat: 2, Retries: 1}, []step{{unsure, nil}, {clean, nil}, {clean, nil}}, 3, nil},
-		"a host that comes up":   {gate.Tries{Retries: 1}, []step{{unsure, errHost}, {clean, nil}}, 2, nil},
-		"a host that never does": {gate.Tries{Retries: 1}, []step{{unsure, errHost}, {unsure, errHost}}, 2, errHost},
-		"a bug ends it":          {gate.Tries{Repeat: 3, Retries: 1}, []step{{unsure, bug}}, 1, bug},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			n := 0
-			c.tries.Again = func(err error) bool { return errors.Is(err, errHost) }
-			all, err := c.tries.Play(func(repeat, try int) (*verdict.Judged, error) {
-				require.Less(t, n, len(c.steps), "played once too often")
-				s := c.steps[n]
-				n++
-				j := s.run("storm")
-				return &j, s.err
-			})
-			assert.Len(t, all, c.runs)
-			assert.Equal(t, len(c.steps), n)
-			if c.err == nil {
-				require.NoError(t, err)
-			} else {
-				require.ErrorIs(t, err, c.err)
-			}
-		})
-	}
 }
 
 func TestShards(t *testing.T) {

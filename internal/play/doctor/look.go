@@ -14,11 +14,10 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
 	"github.com/leakbench/leakbench/internal/stage/proc"
-	"github.com/leakbench/leakbench/internal/stage/runner"
-	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -142,46 +141,41 @@ func (f *Facts) try(ctx context.Context, p Params) {
 	ctx, cancel := context.WithTimeout(ctx, trialWait)
 	defer cancel()
 	begun := time.Now()
-	header, v, err := play(ctx, p)
-	f.Trial = Trial{Took: time.Since(begun), Outcome: string(v.Outcome)}
+	j, err := tryRun(ctx, p)
+	f.Trial = Trial{Took: time.Since(begun), Outcome: string(j.Verdict.Outcome)}
 	if err != nil {
 		f.Trial.Error = plain(err.Error())
 	}
-	for _, d := range v.Doubts {
+	for _, d := range j.Verdict.Doubts {
 		f.Trial.Why = d.Text
 	}
-	for _, finding := range v.Findings {
+	for _, finding := range j.Verdict.Findings {
 		f.Trial.Why = finding.Title
 	}
-	f.Witness = header.Witness
-	if f.Witness.Census == "" {
-		f.Witness = record.Witness{Census: proc.CensusName(), Weak: proc.Weak()}
-	}
-	if f.System = header.System; f.System.OS == "" {
-		f.System = record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), UID: os.Getuid()}
+	f.Witness = record.Witness{Census: proc.CensusName(), Weak: proc.Weak()}
+	f.System = record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), UID: os.Getuid()}
+	if j.Run != nil {
+		f.Witness, f.System = j.Run.Header.Witness, j.Run.Header.System
 	}
 }
 
-func play(ctx context.Context, p Params) (header record.Header, v verdict.Verdict, err error) {
+func tryRun(ctx context.Context, p Params) (j verdict.Judged, err error) {
 	dir, err := ledger.NewDir() // of the temporary folders one that works
 	if err != nil {
-		return header, v, err
+		return j, err
 	}
 	defer func() { err = errors.Join(err, ledger.RemoveDir(dir)) }()
-	s, err := scenarios.Parse("doctor.yaml", []byte(trial))
+	s, unread := scenarios.Parse("doctor.yaml", []byte(trial))
+	h, missing := play.TheHost(p.Self, play.DefaultHost, nil)
+	if err := errors.Join(unread, missing); err != nil {
+		return j, err
+	}
+	bench := play.Bench{Self: p.Self, Tool: p.Tool}
+	played, err := bench.One(ctx, play.Cell{Scenario: s, Host: h, Seed: 1, Dir: filepath.Join(dir, "run")})
 	if err != nil {
-		return header, v, err
+		return j, err
 	}
-	spec, err := host.Lookup(p.Self, "exact")
-	if err != nil {
-		return header, v, err
-	}
-	failed := runner.Run(ctx, runner.Params{Self: p.Self, Scenario: s, Host: spec, Dir: filepath.Join(dir, "run"), Seed: 1, Tool: p.Tool})
-	run, err := record.Read(filepath.Join(dir, "run"))
-	if failed != nil || err != nil {
-		return header, v, errors.Join(failed, err)
-	}
-	return run.Header, verdict.Judge(run), nil
+	return *played, nil
 }
 
 // serve starts a fake server of ours and says when it has answered, which is

@@ -3,6 +3,7 @@ package scoreboard
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
@@ -75,7 +76,7 @@ func cannot(j verdict.Judged, notApplicable map[string]string) string {
 		return "it has one server for all of its clients, and this needs more: " + j.Verdict.Doubts[0].Text
 	}
 	var reasons []string
-	hello := firstHello(j.Run)
+	hello := Hello(j.Run)
 	for _, e := range j.Run.Events {
 		if e.Kind != record.StepSkipped || e.Step.Unasked {
 			continue
@@ -113,11 +114,24 @@ func skips(run *record.Run) bool {
 	return slices.ContainsFunc(run.Events, func(e record.Event) bool { return e.Kind == record.StepSkipped && !e.Step.Unasked })
 }
 
-func firstHello(run *record.Run) record.Hello {
+// Hello is what the host of a run first said of itself.
+func Hello(run *record.Run) record.Hello {
 	for _, e := range run.Events {
 		if e.Kind == record.HostReady && e.Hello != nil {
 			return *e.Hello
 		}
 	}
 	return record.Hello{}
+}
+
+// String is the cell as one line.
+func (c Cell) String() string {
+	words := []string{c.Scenario, "on", c.Host + ":", string(c.Status)}
+	for _, b := range c.Errors {
+		words = append(words, b.Law)
+	}
+	if c.Again {
+		words = append(words, "(played again alone)")
+	}
+	return strings.Join(append(words, c.Took.D().Round(100*time.Millisecond).String()), " ")
 }

@@ -8,15 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
@@ -70,56 +67,54 @@ type Params struct {
 	Self     string // the program, which is also the fake server, the keeper and the hosts
 	Dir      string // folder for the runs
 	Jobs     int    // how many at the same time
-	Tool     record.Tool
+	Play     play.Player
 	OnResult func(Result) // sees each result as it comes in; not called concurrently
 }
 
 // Run plays the cases and returns the results in their order. The error says
 // that it was cut short.
 func Run(ctx context.Context, p Params, cases []Case) ([]Result, error) {
-	results := make([]Result, len(cases))
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, max(1, p.Jobs))
+	cells, wrong := make([]play.Cell, len(cases)), map[string]error{}
 	for i, c := range cases {
-		slots <- struct{}{}
-		if ctx.Err() != nil {
-			break
-		}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			r := p.play(ctx, c, filepath.Join(p.Dir, fmt.Sprintf("%03d-%s-%s", i+1, c.Scenario, c.Host)))
-			mu.Lock()
-			defer mu.Unlock()
-			results[i] = r
-			if p.OnResult != nil && ctx.Err() == nil {
-				p.OnResult(r)
-			}
-		})
+		dir := filepath.Join(p.Dir, fmt.Sprintf("%03d-%s-%s", i+1, c.Scenario, c.Host))
+		scenario, unknown := scenarios.Builtin(c.Scenario)
+		spec, missing := host.Lookup(p.Self, c.Host)
+		wrong[dir] = errors.Join(unknown, missing)
+		cells[i] = play.Cell{Scenario: scenario, Host: play.Host{Spec: spec}, Seed: 1, Dir: dir}
 	}
-	wg.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	results := make([]Result, len(cases))
+	pool := play.Pool{
+		Slots: p.Jobs,
+		Play: func(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
+			if err := wrong[c.Dir]; err != nil {
+				return nil, err
+			}
+			return p.Play(ctx, c)
+		},
+		Done: func(r play.Result, _ int) {
+			results[r.Index] = resultOf(cases[r.Index], r)
+			if p.OnResult != nil {
+				p.OnResult(results[r.Index])
+			}
+		},
+	}
+	if _, err := pool.Run(ctx, cells); err != nil {
+		return nil, err
 	}
 	return results, nil
 }
 
-// play is one case.
-func (p Params) play(ctx context.Context, c Case, dir string) Result {
-	begun := time.Now()
-	r := Result{Case: c, Laws: []string{}, Kinds: []string{}, Doubts: []record.Doubt{}, Dir: dir}
-	saved, err := p.run(ctx, c, r.Dir)
-	r.Took = record.Duration(time.Since(begun))
-	if err != nil {
-		r.Error = err.Error()
+// resultOf holds what was found in a run against what was expected.
+func resultOf(c Case, played play.Result) Result {
+	r := Result{Case: c, Laws: []string{}, Kinds: []string{}, Doubts: []record.Doubt{}, Took: record.Duration(played.Took), Dir: played.Dir}
+	if played.Err != nil {
+		r.Error = played.Err.Error()
 		return r
 	}
-	r.Verdict = verdict.Judge(saved)
-	for _, d := range r.Verdict.Doubts {
-		if d.Code == record.DoubtNoPlace {
-			r.Skipped = d.Text
-			return r
-		}
+	r.Verdict = played.Judged.Verdict
+	if at := slices.IndexFunc(r.Verdict.Doubts, func(d record.Doubt) bool { return d.Code == record.DoubtNoPlace }); at >= 0 {
+		r.Skipped = r.Verdict.Doubts[at].Text
+		return r
 	}
 	r.Doubts = append(r.Doubts, r.Verdict.Doubts...)
 	laws, kinds := map[string]bool{}, map[string]bool{}
@@ -129,26 +124,6 @@ func (p Params) play(ctx context.Context, c Case, dir string) Result {
 	r.Laws, r.Kinds = sorted(laws), sorted(kinds)
 	r.OK = slices.Equal(r.Laws, one(c.Law)) && slices.Equal(r.Kinds, one(c.Kind)) && len(r.Doubts) == 0
 	return r
-}
-
-func (p Params) run(ctx context.Context, c Case, dir string) (*record.Run, error) {
-	scenario, err := scenarios.Builtin(c.Scenario)
-	if err != nil {
-		return nil, err
-	}
-	spec, err := host.Lookup(p.Self, c.Host)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	failed := runner.Run(ctx, runner.Params{
-		Self: p.Self, Scenario: scenario, Host: spec, Dir: dir, Seed: 1, Tool: p.Tool,
-		Command: []string{"leakbench", "run", c.Scenario, "--host", c.Host, "--seed", "1"},
-	})
-	saved, err := record.Read(dir)
-	return saved, errors.Join(failed, err)
 }
 
 func sorted(set map[string]bool) []string {
@@ -195,4 +170,9 @@ func Matrix(results []Result) map[string]map[string]int {
 		}
 	}
 	return matrix
+}
+
+// Of are the cases of a law, or of None; "" is all.
+func Of(law string) []Case {
+	return slices.DeleteFunc(Cases(), func(c Case) bool { return law != "" && law != c.Law && (law != None || c.Law != "") })
 }

@@ -1,4 +1,4 @@
-package scoring_test
+package play_test
 
 import (
 	"context"
@@ -13,10 +13,8 @@ import (
 	"go.uber.org/goleak"
 
 	_ "github.com/leakbench/leakbench/fakeserver" // this test binary is also the fake server
-	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
-	"github.com/leakbench/leakbench/internal/play/scoring"
-	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/reexec"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
@@ -33,19 +31,18 @@ func TestMain(m *testing.M) {
 
 // table is two reference hosts, and one that does not reload and is out of
 // another scenario, in two scenarios.
-func table(t *testing.T) scoring.Params {
+func table(t *testing.T) play.Scoring {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	p := scoring.Params{
-		Self: self, Dir: t.TempDir(), Jobs: 3, Seed: 1, Settle: record.Duration(time.Second), Confirm: record.Duration(300 * time.Millisecond),
-		Again: func(s *scenarios.Scenario, h scoring.Host) []string { return []string{s.Name, h.ID} },
-		Page:  func(path string, _ verdict.Judged) error { return os.WriteFile(path, []byte("page"), 0o600) },
+	p := play.Scoring{
+		Bench: play.Bench{Self: self, Limits: play.Limits{Settle: time.Second, Confirm: 300 * time.Millisecond}},
+		Dir:   t.TempDir(), Jobs: 3, Seed: 1,
 	}
 	for _, name := range []string{"exact", "naive", "exact"} {
 		spec, err := host.Lookup(self, name)
 		require.NoError(t, err)
-		p.Hosts = append(p.Hosts, scoring.Host{ID: name, Spec: spec})
+		p.Hosts = append(p.Hosts, play.Host{ID: name, Spec: spec})
 	}
 	p.Hosts[2].ID = "../tame"
 	p.Hosts[2].NotApplicable = map[string]string{"reload": "it does not reload"}
@@ -59,7 +56,7 @@ func table(t *testing.T) scoring.Params {
 }
 
 // counting notes how many runs there were to play and how many there were.
-func counting(p *scoring.Params) (played, found *int) {
+func counting(p *play.Scoring) (played, found *int) {
 	played, found = new(int), new(int)
 	p.OnPlan = func(_, have int) { *found = have }
 	p.OnCell = func(scoreboard.Cell, int) { *played++ }
@@ -85,7 +82,7 @@ func TestBoardIsPlayedOnce(t *testing.T) {
 	t.Parallel()
 	p := table(t)
 	played, found := counting(&p)
-	first, err := scoring.Play(t.Context(), p)
+	first, err := p.Play(t.Context())
 	require.NoError(t, err)
 	want := map[string]string{
 		"reload exact": "clean", "reload naive": "leak L1", "reload ../tame": "n.a.: reload: it does not reload",
@@ -105,7 +102,7 @@ func TestBoardIsPlayedOnce(t *testing.T) {
 	}
 
 	*played = 0
-	again, err := scoring.Play(t.Context(), p)
+	again, err := p.Play(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, want, short(again))
 	assert.Equal(t, [2]int{0, 5}, [2]int{*played, *found}, "nothing has changed, so nothing is played")
@@ -113,7 +110,7 @@ func TestBoardIsPlayedOnce(t *testing.T) {
 	// What a run depends on has changed, of one host.
 	*played = 0
 	p.Hosts[0].Version = "2"
-	_, err = scoring.Play(t.Context(), p)
+	_, err = p.Play(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, [2]int{2, 3}, [2]int{*played, *found})
 
@@ -123,13 +120,13 @@ func TestBoardIsPlayedOnce(t *testing.T) {
 	source := *p.Scenarios[0]
 	source.Source += "\n# changed\n"
 	p.Scenarios[0] = &source
-	_, err = scoring.Play(t.Context(), p)
+	_, err = p.Play(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, [2]int{3, 0}, [2]int{*played, *found})
 }
 
 // lateHost comes up the second time only.
-func lateHost(t *testing.T, self string) scoring.Host {
+func lateHost(t *testing.T, self string) play.Host {
 	t.Helper()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "late")
@@ -137,17 +134,17 @@ func lateHost(t *testing.T, self string) scoring.Host {
 	require.NoError(t, os.WriteFile(program, []byte(script), 0o755))
 	spec, err := host.Lookup(self, program)
 	require.NoError(t, err)
-	return scoring.Host{ID: "late", Spec: spec}
+	return play.Host{ID: "late", Spec: spec}
 }
 
 func TestInconclusiveIsPlayedAgainAlone(t *testing.T) {
 	t.Parallel()
 	p := table(t)
-	p.Hosts, p.Scenarios = []scoring.Host{lateHost(t, p.Self)}, p.Scenarios[:1]
+	p.Hosts, p.Scenarios = []play.Host{lateHost(t, p.Self)}, p.Scenarios[:1]
 	var seen []scoreboard.Status
 	var left []int
 	p.OnCell = func(c scoreboard.Cell, n int) { seen, left = append(seen, c.Status), append(left, n) }
-	board, err := scoring.Play(t.Context(), p)
+	board, err := p.Play(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []scoreboard.Status{scoreboard.Inconclusive, scoreboard.Clean}, seen)
 	assert.Equal(t, []int{1, 0}, left)
@@ -156,15 +153,15 @@ func TestInconclusiveIsPlayedAgainAlone(t *testing.T) {
 
 	// That it was played again is still known later; nothing is played a third time.
 	played, found := counting(&p)
-	board, err = scoring.Play(t.Context(), p)
+	board, err = p.Play(t.Context())
 	require.NoError(t, err)
 	assert.True(t, board.Cells[0].Again)
 	assert.Equal(t, [2]int{0, 1}, [2]int{*played, *found})
 
 	// One at a time is alone from the start.
-	p.Jobs, p.Dir, p.Hosts = 1, t.TempDir(), []scoring.Host{lateHost(t, p.Self)}
+	p.Jobs, p.Dir, p.Hosts = 1, t.TempDir(), []play.Host{lateHost(t, p.Self)}
 	played, _ = counting(&p)
-	board, err = scoring.Play(t.Context(), p)
+	board, err = p.Play(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, scoreboard.Inconclusive, board.Cells[0].Status)
 	assert.Equal(t, 1, *played)
@@ -176,12 +173,12 @@ func TestStoppedAndGoneOn(t *testing.T) {
 	p.Jobs, p.Scenarios = 1, p.Scenarios[:1]
 	ctx, cancel := context.WithCancel(t.Context())
 	p.OnCell = func(scoreboard.Cell, int) { cancel() }
-	board, err := scoring.Play(ctx, p)
+	board, err := p.Play(ctx)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Nil(t, board)
 
 	played, found := counting(&p)
-	board, err = scoring.Play(t.Context(), p)
+	board, err = p.Play(t.Context())
 	require.NoError(t, err)
 	assert.Len(t, board.Cells, 3)
 	assert.Equal(t, [2]int{2, 1}, [2]int{*played, *found})
@@ -194,7 +191,7 @@ func TestWhatIsNotInstalledSaysHowTo(t *testing.T) {
 	p.Hosts[0].File, p.Hosts[0].Argv, p.Hosts[0].Given = "x/host.yaml", []string{"{{install}}/bin/x"}, "x@2"
 	p.Hosts[0].Install, p.Hosts[0].InstallDir = &host.Install{}, filepath.Join(t.TempDir(), "none")
 	played, _ := counting(&p)
-	board, err := scoring.Play(t.Context(), p)
+	board, err := p.Play(t.Context())
 	require.NoError(t, err)
 	assert.Zero(t, *played)
 	assert.Equal(t, scoreboard.NotInstalled, board.Cells[0].Status)

@@ -1,0 +1,171 @@
+// Package play plays scenarios against hosts and judges what was saved: one
+// play (Bench), many side by side (Pool), a scenario several times (Series),
+// and all that a scoreboard needs (Scoring).
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/progress"
+	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// Bench is what the plays of one command have in common.
+type Bench struct {
+	Self   string // the program that is also the fake server, the keeper and the built-in hosts
+	Tool   record.Tool
+	Limits Limits
+	Out    string          // a cell without a folder gets one in here, and "latest" names the newest
+	Live   progress.Params // where and how a run is shown while it runs
+	// Page says what the report of a run says of its findings. nil: no report is
+	// written.
+	Page func(...verdict.Judged) baseline.Baseline
+}
+
+// Limits are the times that the user insists on. 0 is what the host's profile
+// or the scenario says.
+type Limits struct{ Settle, Confirm, Start time.Duration }
+
+// Flags are the limits by the flags that set them.
+func (l *Limits) Flags() map[string]*time.Duration {
+	return map[string]*time.Duration{"--settle": &l.Settle, "--confirm": &l.Confirm, "--start": &l.Start}
+}
+
+// Words are the flags that set these limits.
+func (l *Limits) Words() (words []string) {
+	for _, flag := range []string{"--settle", "--confirm", "--start"} {
+		if d := *l.Flags()[flag]; d > 0 {
+			words = append(words, flag, d.String())
+		}
+	}
+	return words
+}
+
+// Host is a host with what names it on a command line: "" is its own name.
+type Host struct {
+	ID string
+	host.Spec
+}
+
+// Cell is a scenario on a host, to be played once.
+type Cell struct {
+	Scenario *scenarios.Scenario
+	Host     Host
+	Seed     uint64 // 0 draws one
+	Repeat   int    // which one of several, from 1
+	Dir      string // where the run is kept, "" is a new folder
+	Alone    bool   // nothing else is played meanwhile
+}
+
+// One plays a cell and judges what was saved. A run that was cut short is
+// judged, too. Where nothing was saved the run is nil, and the error says why.
+func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
+	link := func() {}
+	if c.Dir == "" {
+		var err error
+		if c.Dir, err = newRunDir(b.Out, c.Scenario.Name, c.Host.Name); err != nil {
+			return nil, &Misuse{Err: err, Hint: "choose another folder with --out"}
+		}
+		link = sync.OnceFunc(func() { linkLatest(b.Out, c.Dir) })
+	}
+	if c.Seed == 0 {
+		c.Seed = rand.Uint64N(1<<53-1) + 1 // fits a JSON number
+	}
+	params := runner.Params{
+		Self: b.Self, Scenario: c.Scenario, Host: c.Host.Spec, Dir: c.Dir, Seed: c.Seed, Tool: b.Tool, Command: b.command(c),
+		Settle: record.Duration(b.Limits.Settle), Confirm: record.Duration(b.Limits.Confirm), Start: record.Duration(b.Limits.Start),
+	}
+	shown := b.Live
+	shown.Scenario, shown.Host, shown.Steps, shown.Limits = c.Scenario.Name, c.Host.Name, len(c.Scenario.Expand()), params.Limits()
+	live := progress.Start(shown)
+	params.OnEvent = func(e record.Event) { link(); live.Event(e) }
+	failed := runner.Run(ctx, params)
+	live.Stop()
+	j, err := Load(c.Dir)
+	if err != nil && failed != nil { // nothing was played, and why is known
+		_ = os.Remove(c.Dir)
+		return nil, failed
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &j, errors.Join(failed, b.page(&j))
+}
+
+// page writes the report of a run into its folder.
+func (b *Bench) page(j *verdict.Judged) error {
+	if b.Page == nil {
+		return nil
+	}
+	page := filepath.Join(j.Dir, runner.ReportFile)
+	if err := WritePage(page, b.Page(*j), *j); err != nil {
+		return err
+	}
+	j.Page = page
+	return nil
+}
+
+// command is the command line that plays a cell again.
+func (b *Bench) command(c Cell) []string {
+	name := c.Scenario.Name
+	if builtin, err := scenarios.Builtin(name); err != nil || builtin.Source != c.Scenario.Source {
+		name = c.Scenario.File
+	}
+	words := append([]string{"leakbench", "run", name, "--seed", fmt.Sprint(c.Seed)}, b.Limits.Words()...)
+	switch {
+	case c.Host.Kind == record.KindCommand && c.Host.File == "":
+		return append(append(words, "--"), c.Host.Argv...)
+	case c.Host.ID != "":
+		return append(words, "--host", c.Host.ID)
+	}
+	return append(words, "--host", c.Host.Name)
+}
+
+// newRunDir makes the run's folder. It is for its user alone: what the host
+// wrote to stderr is in it, whatever that holds.
+func newRunDir(out, scenario, hostName string) (string, error) {
+	base := fmt.Sprintf("%s-%s-%s", time.Now().Format("20060102-150405"), fileName(scenario), fileName(hostName))
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return "", err
+	}
+	dir := filepath.Join(out, base)
+	for n := 2; ; n++ {
+		err := os.Mkdir(dir, 0o700)
+		if !errors.Is(err, os.ErrExist) {
+			return dir, err
+		}
+		dir = filepath.Join(out, fmt.Sprintf("%s-%d", base, n))
+	}
+}
+
+// linkLatest points "latest" to a run that has begun.
+func linkLatest(out, dir string) {
+	link, name := filepath.Join(out, "latest"), filepath.Base(dir)
+	temporary := link + "." + name
+	if os.Symlink(name, temporary) == nil && os.Rename(temporary, link) != nil {
+		_ = os.Remove(temporary)
+	}
+}
+
+// fileName is a name in letters that every file system takes.
+func fileName(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.", c) {
+			return c
+		}
+		return '_'
+	}, s)
+}

@@ -1,0 +1,178 @@
+package play
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject/hostfile"
+	"github.com/leakbench/leakbench/internal/yamlfile"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// Misuse is an error of whoever asked, with the next step to take.
+type Misuse struct {
+	Err  error
+	Hint string
+}
+
+func (m *Misuse) Error() string { return m.Err.Error() }
+func (m *Misuse) Unwrap() error { return m.Err }
+
+// DefaultHost is clean everywhere, so that the first run of a new user is
+// green.
+const DefaultHost = catalogue.Healthy
+
+// TheHost is the host that a command line asks for: by name, or a command.
+func TheHost(self, name string, command []string) (Host, error) {
+	switch {
+	case command != nil && name != "":
+		return Host{}, &Misuse{errors.New("--host and a command after -- exclude each other"), "leave one of them out"}
+	case command != nil:
+		spec, err := host.FromCommand(command)
+		if err != nil {
+			return Host{}, &Misuse{err, "for example: leakbench run storm -- my-gateway --mcp '{{server}}'"}
+		}
+		return Host{Spec: spec}, nil
+	case name == "":
+		name = DefaultHost
+	}
+	h, err := lookUp(self, name)
+	if err != nil {
+		return h, err
+	}
+	return h, h.Check()
+}
+
+func lookUp(self, name string) (Host, error) {
+	spec, err := hostfile.Lookup(self, name)
+	var problems yamlfile.Errors
+	switch {
+	case errors.As(err, &problems):
+		return Host{}, &Misuse{err, "docs/host-file.md has the format of a host file"}
+	case err != nil:
+		return Host{}, &Misuse{err, "leakbench list hosts shows them"}
+	}
+	return Host{ID: name, Spec: spec}, nil
+}
+
+// Hosts are those that are named, each once: all, published, or as TheHost
+// takes them. One may be missing on this machine.
+func Hosts(self string, names []string) ([]Host, error) {
+	var hosts []Host
+	for _, name := range names {
+		group := []string{name}
+		switch name {
+		case "all":
+			group = hostfile.Names(self)
+		case "published":
+			group = append([]string{"mcp-go", "go-sdk"}, hostfile.Presets()...)
+		}
+		var found []Host
+		for _, id := range group {
+			h, err := lookUp(self, id)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.ContainsFunc(hosts, func(other Host) bool { return other.ID == id }) {
+				found = append(found, h)
+			}
+		}
+		if name == "published" { // what is of one kind stands side by side
+			slices.SortStableFunc(found, func(a, b Host) int { return isGateway(a) - isGateway(b) })
+		}
+		hosts = append(hosts, found...)
+	}
+	if len(hosts) == 0 {
+		return nil, &Misuse{errors.New("which hosts?"), "leakbench list hosts shows them; --hosts published is those that somebody else ships"}
+	}
+	return hosts, nil
+}
+
+func isGateway(h Host) int {
+	if h.Kind == record.KindGateway {
+		return 1
+	}
+	return 0
+}
+
+// Scenarios are those that are named: built-in ones, files, or all.
+func Scenarios(names []string) ([]*scenarios.Scenario, error) {
+	if len(names) == 0 {
+		return nil, &Misuse{errors.New("which scenario?"), "leakbench list scenarios shows them; the first to try: leakbench run storm"}
+	}
+	if slices.Contains(names, "all") {
+		others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "all" || slices.Contains(scenarios.Names(), n) })
+		names = append(scenarios.Names(), others...)
+	}
+	var plays []*scenarios.Scenario
+	var failed error
+	for _, name := range names {
+		get := scenarios.Builtin
+		if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" || strings.ContainsRune(name, filepath.Separator) {
+			get = scenarios.Load
+		}
+		s, err := get(name)
+		failed = errors.Join(failed, err)
+		plays = append(plays, s)
+	}
+	if failed != nil {
+		return nil, &Misuse{failed, "leakbench list scenarios shows the built-in ones; docs/scenario-file.md has the format of a file"}
+	}
+	return plays, nil
+}
+
+// Distinct leaves each scenario in once. Two of one name could not be told
+// apart.
+func Distinct(all []*scenarios.Scenario) ([]*scenarios.Scenario, error) {
+	var plays []*scenarios.Scenario
+	for _, s := range all {
+		at := slices.IndexFunc(plays, func(p *scenarios.Scenario) bool { return p.Name == s.Name })
+		switch {
+		case at < 0:
+			plays = append(plays, s)
+		case plays[at].Source != s.Source:
+			return nil, &Misuse{fmt.Errorf("two scenarios are called %q: %s", s.Name, s.File), "give one of them another name"}
+		}
+	}
+	return plays, nil
+}
+
+// Share is what all shards are to play on a host, and mine what this one does
+// of it: earlier runs say how long each scenario takes.
+func Share(shard gate.Shard, hostName string, repeat int, plays []*scenarios.Scenario, earlier []verdict.Judged) (part gate.Part, mine []*scenarios.Scenario) {
+	part = gate.Part{Shard: shard, Host: hostName, Repeat: repeat}
+	var costed []gate.Costed
+	for _, p := range plays {
+		part.Plan = append(part.Plan, gate.Item{Scenario: p.Name})
+		costed = append(costed, gate.Costed{Name: p.Name, Cost: costOf(p, earlier)})
+	}
+	if shard.Count == 0 {
+		return part, plays
+	}
+	shards, mark := gate.Split(costed, shard.Count)
+	part.Mark = mark
+	for _, p := range plays {
+		if slices.Contains(shards[shard.Index-1], p.Name) {
+			mine = append(mine, p)
+		}
+	}
+	return part, mine
+}
+
+// costOf is what playing a scenario takes: what it took, or a guess by its
+// steps.
+func costOf(p *scenarios.Scenario, earlier []verdict.Judged) time.Duration {
+	if cost, err := gate.CostOf(p.Name, earlier); err == nil {
+		return cost
+	}
+	return time.Second + time.Duration(len(p.Expand()))*20*time.Millisecond
+}

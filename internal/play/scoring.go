@@ -1,0 +1,195 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play/scoreboard"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// Scoring says what a scoreboard is made of, and where its runs are kept.
+type Scoring struct {
+	Bench
+	Dir       string // folder of the cells: what is there already and still holds is not played again
+	Jobs      int    // how many at the same time; 0 is 1
+	Hosts     []Host
+	Scenarios []*scenarios.Scenario
+	Seed      uint64
+	Command   []string // what makes the board again
+
+	// OnPlan sees how many runs are to be played, and how many cells are there
+	// already. OnCell sees each run, and how many are still to come. Calls do not
+	// overlap.
+	OnPlan func(play, have int)
+	OnCell func(c scoreboard.Cell, left int)
+}
+
+// Play makes the board: cells side by side, what came out inconclusive once
+// more alone. The error says that it was cut short; what was played by then is
+// kept, and the next call goes on from there.
+func (s Scoring) Play(ctx context.Context) (*scoreboard.Board, error) {
+	s.Page = func(...verdict.Judged) baseline.Baseline { return baseline.Baseline{} }
+	b := &board{Scoring: s, cells: map[cellKey]scoreboard.Cell{}, said: map[string]string{}}
+	todo, have := b.plan()
+	if s.OnPlan != nil {
+		s.OnPlan(len(todo), have)
+	}
+	pool := Pool{
+		Play: b.play, Slots: s.Jobs,
+		Again: func(r Result) bool {
+			return r.Err == nil && !r.Alone && b.at(r.Cell).Status == scoreboard.Inconclusive
+		},
+		Done: func(r Result, left int) {
+			if r.Err != nil {
+				b.note(r.Cell, fixed(scoreboard.Inconclusive, "the bench failed: "+r.Err.Error()))
+			}
+			if s.OnCell != nil {
+				s.OnCell(named(b.at(r.Cell), r.Cell), left)
+			}
+		},
+	}
+	results, cut := pool.Run(ctx, todo)
+	var failed error
+	for _, r := range results {
+		if cut == nil || !errors.Is(r.Err, cut) {
+			failed = errors.Join(failed, r.Err)
+		}
+	}
+	if cut != nil {
+		return nil, errors.Join(cut, failed)
+	}
+	return b.result(), failed
+}
+
+// board is a scoreboard in the making.
+type board struct {
+	Scoring
+
+	mu     sync.Mutex
+	cells  map[cellKey]scoreboard.Cell
+	said   map[string]string // versions, of what a host says of itself
+	system record.System
+}
+
+type cellKey struct{ scenario, host string }
+
+func (b *board) at(c Cell) scoreboard.Cell {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.cells[cellKey{c.Scenario.Name, c.Host.ID}]
+}
+
+func (b *board) note(c Cell, found scoreboard.Cell) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cells[cellKey{c.Scenario.Name, c.Host.ID}] = found
+}
+
+// plan sorts out what needs no run, or no other one. What was inconclusive
+// beside others is played once more.
+func (b *board) plan() (todo []Cell, have int) {
+	for _, s := range b.Scenarios {
+		for _, h := range b.Hosts {
+			c := Cell{Scenario: s, Host: h, Seed: b.Seed}
+			why := h.Spec.Scenarios[s.Name].NotApplicable
+			var missing *host.Missing
+			switch {
+			case errors.As(h.Check(), &missing):
+				b.note(c, fixed(scoreboard.NotInstalled, missing.What))
+				continue
+			case why != "":
+				b.note(c, fixed(scoreboard.NotApplicable, why))
+				continue
+			}
+			found, alone, ok := b.load(c)
+			if ok {
+				found.Resumed = true
+				have++
+				b.note(c, found)
+			}
+			if c.Alone = ok; !ok || found.Status == scoreboard.Inconclusive && !alone {
+				todo = append(todo, c)
+			}
+		}
+	}
+	return todo, have
+}
+
+func fixed(status scoreboard.Status, why string) scoreboard.Cell {
+	return scoreboard.Cell{Status: status, Reason: why, Errors: []scoreboard.Broken{}, Warnings: []scoreboard.Broken{}, Doubts: []record.Doubt{}}
+}
+
+func named(found scoreboard.Cell, c Cell) scoreboard.Cell {
+	found.Scenario, found.Host = c.Scenario.Name, c.Host.ID
+	return found
+}
+
+// play plays a cell in a new folder, and keeps it once its file is complete.
+func (b *board) play(ctx context.Context, c Cell) (*verdict.Judged, error) {
+	again := b.at(c).Status != ""
+	var err error
+	if c.Dir, err = b.newRun(c, again); err != nil {
+		return nil, err
+	}
+	j, failed := b.One(ctx, c)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx) // it says nothing
+	}
+	if j == nil || j.Page == "" {
+		return nil, fmt.Errorf("%s on %s: %w", c.Scenario.Name, c.Host.ID, failed)
+	}
+	found := b.found(c, *j)
+	found.Again = again
+	b.note(c, found)
+	return j, b.keep(c, again)
+}
+
+// found is the cell that a run makes.
+func (b *board) found(c Cell, j verdict.Judged) scoreboard.Cell {
+	found := scoreboard.Of(j, c.Host.NotApplicable)
+	found.Run, found.Page = j.Dir, j.Page
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.system = j.Run.Header.System
+	if said := scoreboard.Hello(j.Run).Version; said != "" {
+		b.said[c.Host.ID] = said
+	}
+	return found
+}
+
+func (b *board) result() *scoreboard.Board {
+	out := &scoreboard.Board{Made: time.Now().UTC().Truncate(time.Second), Tool: b.Tool, System: b.system, Command: b.Command, Jobs: max(1, b.Jobs), Omitted: []string{}}
+	for _, h := range b.Hosts {
+		shown := scoreboard.Host{ID: h.ID, Name: h.Name, Version: h.Version, About: h.About}
+		var missing *host.Missing
+		if errors.As(h.Check(), &missing) {
+			shown.Missing, shown.Install = missing.What, missing.Run
+		}
+		if shown.Version == "" {
+			shown.Version = b.said[h.ID]
+		}
+		out.Hosts = append(out.Hosts, shown)
+	}
+	for _, s := range b.Scenarios {
+		out.Scenarios = append(out.Scenarios, scoreboard.Scenario{Name: s.Name, Title: s.Title})
+		for _, h := range b.Hosts {
+			c := Cell{Scenario: s, Host: h}
+			out.Cells = append(out.Cells, named(b.at(c), c))
+		}
+	}
+	for _, name := range scenarios.Names() {
+		if !slices.ContainsFunc(b.Scenarios, func(s *scenarios.Scenario) bool { return s.Name == name }) {
+			out.Omitted = append(out.Omitted, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,139 @@
+package selftest_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/play/selftest"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// found is a run in which these laws were broken, each by a kind.
+func found(kinds ...string) *verdict.Judged {
+	j := &verdict.Judged{}
+	for _, k := range kinds {
+		law, kind, _ := strings.Cut(k, " ")
+		j.Verdict.Findings = append(j.Verdict.Findings, verdict.Finding{Law: law, Kind: kind})
+	}
+	return j
+}
+
+func doubtful(code record.DoubtCode) *verdict.Judged {
+	return &verdict.Judged{Verdict: verdict.Verdict{Doubts: []record.Doubt{{Code: code, Text: "who knows"}}}}
+}
+
+// TestResults holds what a player hands back against what was expected.
+func TestResults(t *testing.T) {
+	t.Parallel()
+	mutant := selftest.Case{Scenario: "storm", Host: "mutant-l4", Law: "L4", Kind: "zombie"}
+	healthy := selftest.Case{Scenario: "storm", Host: selftest.Healthy}
+	all := []struct {
+		selftest.Case
+		run *verdict.Judged
+		err error
+		ok  bool
+	}{
+		{healthy, found(), nil, true},
+		{mutant, found("L4 zombie", "L4 zombie"), nil, true},
+		{mutant, found(), nil, false},
+		{mutant, found("L4 other"), nil, false},
+		{mutant, found("L4 zombie", "L1 superseded"), nil, false},
+		{healthy, doubtful("x"), nil, false},
+		{healthy, doubtful(record.DoubtNoPlace), nil, false},
+		{healthy, nil, errors.New("no luck"), false},
+		{selftest.Case{Scenario: "no-such-scenario", Host: "no-such-host"}, nil, nil, false},
+	}
+	cases := make([]selftest.Case, len(all))
+	for i, one := range all {
+		cases[i] = one.Case
+	}
+	seen := 0
+	results, err := selftest.Run(t.Context(), selftest.Params{
+		Self: "self", Dir: "runs", Jobs: 3, OnResult: func(selftest.Result) { seen++ },
+		Play: func(_ context.Context, c play.Cell) (*verdict.Judged, error) {
+			for i, one := range all {
+				if strings.HasPrefix(filepath.Base(c.Dir), "00"+string(rune('1'+i))) {
+					return one.run, one.err
+				}
+			}
+			return nil, errors.New("not a case: " + c.Dir)
+		},
+	}, cases)
+	require.NoError(t, err)
+	assert.Equal(t, len(all), seen)
+	for i, one := range all {
+		assert.Equal(t, one.ok, results[i].OK, "%+v", results[i])
+		assert.Equal(t, one.Case, results[i].Case)
+	}
+	assert.Equal(t, "who knows", results[6].Skipped)
+	assert.Contains(t, results[8].Error, "no-such-scenario")
+	assert.Contains(t, results[8].Error, "no-such-host")
+	bad, skipped := selftest.Count(results)
+	assert.Equal(t, [2]int{6, 1}, [2]int{bad, skipped})
+	assert.Equal(t, map[string]map[string]int{
+		"L4":          {"L4": 3, "L1": 1, selftest.None: 1},
+		selftest.None: {selftest.None: 1, selftest.Unclear: 3},
+	}, selftest.Matrix(results), "what was skipped does not count")
+}
+
+func TestCutShort(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	results, err := selftest.Run(ctx, selftest.Params{Self: "self", Play: func(context.Context, play.Cell) (*verdict.Judged, error) {
+		cancel()
+		return found(), nil
+	}}, selftest.Cases())
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Nil(t, results)
+}
+
+func TestCasesOfALaw(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, selftest.Cases(), selftest.Of(""))
+	sum := 0
+	for _, row := range selftest.Rows() {
+		cases := selftest.Of(row)
+		assert.NotEmpty(t, cases, row)
+		sum += len(cases)
+		for _, c := range cases {
+			assert.Equal(t, row == selftest.None, c.Law == "")
+		}
+	}
+	assert.Len(t, selftest.Cases(), sum, "each case is of one law")
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	results := []selftest.Result{
+		{Case: selftest.Case{Scenario: "storm", Host: "exact"}, OK: true},
+		{Case: selftest.Case{Scenario: "storm", Host: "mutant-l4", Law: "L4", Kind: "zombie"}, Laws: []string{"L1"}, Kinds: []string{"superseded"}},
+		{Case: selftest.Case{Scenario: "cron", Host: "exact"}, Doubts: []record.Doubt{{Code: "x", Text: "who knows"}}},
+		{Case: selftest.Case{Scenario: "hang", Host: "exact"}, Error: "no luck"},
+	}
+	var out strings.Builder
+	require.NoError(t, selftest.Write(&out, results, 0))
+	assert.Contains(t, out.String(), "4 runs in 0s, 1 as expected, 3 not\n")
+	assert.Contains(t, out.String(), "  L4     .   1 ")
+	for i, want := range []string{
+		"✓ exact            storm     no law broken",
+		"✗ mutant-l4        storm     L4 zombie; found: L1 superseded",
+		"✗ exact            cron      no law broken; found: no law broken; unclear: who knows",
+		"✗ exact            hang      no law broken; found: no law broken; failed: no luck",
+	} {
+		assert.Equal(t, want, results[i].String())
+	}
+	skipped := selftest.Result{Case: selftest.Case{Scenario: "pid-1", Host: "exact"}, Skipped: "no namespace"}
+	assert.Equal(t, "- exact            pid-1     no law broken; skipped: no namespace", skipped.String())
+	out.Reset()
+	require.NoError(t, selftest.Write(&out, []selftest.Result{results[0], skipped}, 1400*time.Millisecond))
+	assert.Contains(t, out.String(), "\n1 run in 1s, 1 as expected, 0 not; 1 skipped, which says nothing for or against\n")
+}
