@@ -79,7 +79,7 @@ func (s *server) order(o birth.Order) {
 	if f.On == "" {
 		f.On = onOrder
 	}
-	if err := f.Check(); err != nil {
+	if err := f.Check().Err(); err != nil {
 		s.refuseOrder(err.Error())
 		return
 	}
@@ -87,8 +87,7 @@ func (s *server) order(o birth.Order) {
 		s.refuseOrder("on: " + f.On + " can't be ordered, only on: order")
 		return
 	}
-	d, _ := deedNamed(f.Do)
-	s.do(d, f, nil)
+	s.do(f.action(), f, nil)
 }
 
 func (s *server) refuseOrder(why string) {

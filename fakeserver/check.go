@@ -1,189 +1,187 @@
 package fakeserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 )
 
-// maxMiB keeps a typing error from taking the machine down.
-const maxMiB = 64 << 10
+// Problem is one thing that is wrong with a script, for whoever knows where its
+// parts stand. Text is for people alone.
+type Problem struct {
+	Fault int    // which fault of the script, from 0; -1: none
+	Field string // of the fault; "" is the fault as a whole
+	Other int    // the fault that this one contradicts, from 0; -1: none
+	// Code is the kind of problem: "unknown" (a value), "needed" (a field),
+	// "misplaced" (fields, or an action and a moment, that do not go together),
+	// "range", "impossible" (it never comes to that), "contradiction".
+	Code string
+	Text string
 
-// Check says everything that is wrong with the script.
-func (s Script) Check() []error {
-	var errs []error
+	about, against string // what the two faults are
+}
+
+// Says is the text, with the other fault called what the reader knows it by.
+func (p Problem) Says(other string) string {
+	if p.Other < 0 {
+		return p.Text
+	}
+	return fmt.Sprintf("contradicts %s %s: %s", other, p.against, p.Text)
+}
+
+// Problems is everything that is wrong with a script.
+type Problems []Problem
+
+// Err is the problems as an error, nil where there is none.
+func (all Problems) Err() error {
+	if len(all) == 0 {
+		return nil
+	}
+	return errors.New(all.text())
+}
+
+// text gives each a line; a fault is named where what is said of it begins.
+func (all Problems) text() string {
+	var lines []string
+	for i, p := range all {
+		text := p.Says(fmt.Sprintf("fault %d", p.Other+1))
+		if p.Fault >= 0 && (p.Other >= 0 || i == 0 || all[i-1].Fault != p.Fault) {
+			text = fmt.Sprintf("fault %d %s: %s", p.Fault+1, p.about, text)
+		}
+		lines = append(lines, text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Check is everything that is wrong with the script.
+func (s Script) Check() Problems {
+	var all Problems
 	if s.Era != "" && !contains(eras, s.Era) {
-		errs = append(errs, unknown("era", s.Era, eras))
+		all = append(all, unknown("era", s.Era, eras))
 	}
 	for i, f := range s.Faults {
-		at := func(err error) error { return fmt.Errorf("fault %d (on %s: %s): %w", i+1, f.On, f.Do, err) }
-		if err := f.Check(); err != nil {
-			errs = append(errs, at(err))
+		own := f.Check()
+		if field, text := f.checkIn(s.Era); len(own) == 0 && text != "" {
+			own = append(own, problem(field, "impossible", "%s", text))
+		}
+		if len(own) == 0 || own[0].Code == "impossible" {
+			own = append(own, s.contradictions(i)...)
+		}
+		for _, p := range own {
+			p.Fault, p.about = i, f.name()
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// contradictions are those of a fault with the faults before it.
+func (s Script) contradictions(i int) Problems {
+	var all Problems
+	f := s.Faults[i]
+	for j, g := range s.Faults[:i] {
+		var why string
+		switch {
+		case f.contradicts(g):
+			why = "both can be due at the same moment of the same launch"
+		case f.silences(g, s.Era):
+			why = "after this one, that one can't happen"
+		case g.silences(f, s.Era):
+			why = "after that one, this one can't happen"
+		default:
 			continue
 		}
-		if err := f.checkIn(s.Era); err != nil {
-			errs = append(errs, at(err))
-		}
-		for j, g := range s.Faults[:i] {
-			var why string
-			switch {
-			case f.contradicts(g):
-				why = "both can be due at the same moment of the same launch"
-			case f.silences(g, s.Era):
-				why = "after this one, that one can't happen"
-			case g.silences(f, s.Era):
-				why = "after that one, this one can't happen"
-			default:
-				continue
-			}
-			errs = append(errs, at(fmt.Errorf("contradicts fault %d (on %s: %s): %s", j+1, g.On, g.Do, why)))
-		}
+		all = append(all, Problem{Other: j, Code: "contradiction", Text: why, against: g.name()})
 	}
-	return errs
+	return all
 }
 
-// Check says what is wrong with the fault alone: unknown values, values that
-// do not go together, and values that are missing.
-func (f Fault) Check() error {
-	if !contains(names(momentDocs()), f.On) {
-		return unknown("on", f.On, names(momentDocs()))
-	}
-	d, ok := deedNamed(f.Do)
-	if !ok {
-		return unknown("do", f.Do, names(deedDocs()))
-	}
-	if !contains(d.on, f.On) {
-		return fmt.Errorf("do: %s does not go with on: %s; it goes with on: %s; on: %s goes with do: %s",
-			f.Do, f.On, list(d.on), f.On, list(deedsAt(f.On)))
-	}
-	return errors.Join(f.checkLaunch(), f.checkChance(), f.checkTool(), f.checkFields(d), f.checkAs(d), f.checkCount(d))
+// name is what the fault is called beside its number.
+func (f Fault) name() string { return fmt.Sprintf("(on %s: %s)", f.On, f.Do) }
+
+func problem(field, code, format string, args ...any) Problem {
+	return Problem{Fault: -1, Field: field, Other: -1, Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
-func (f Fault) checkLaunch() error {
-	switch {
-	case f.Launch < 0:
-		return fmt.Errorf("launch: %d is less than 1; the first launch is 1", f.Launch)
-	case f.Every < 0:
-		return fmt.Errorf("every: %d is less than 1; 2 is each second launch", f.Every)
-	case f.Launch > 0 && f.Every > 0:
-		return errors.New("launch and every exclude each other")
-	case f.On == onOrder && (f.Launch > 0 || f.Every > 0):
-		return errors.New("launch and every do not go with on: order, which is given to one server")
+// Check is what is wrong with the fault alone: unknown values, values that do
+// not go together, and values that are missing.
+func (f Fault) Check() Problems {
+	if !contains(Names(Moments), f.On) {
+		return Problems{unknown("on", f.On, Names(Moments))}
 	}
-	return nil
-}
-
-// counted are the moments that a launch can let pass.
-var counted = []string{onList, onCall, onPing}
-
-func (f Fault) checkChance() error {
-	var errs []error
-	if f.Probability != 0 && (math.IsNaN(f.Probability) || f.Probability < 0 || f.Probability >= 1) {
-		errs = append(errs, errors.New("probability is out of range; it is more than 0 and less than 1, like 0.25; leave it out for always"))
+	a := f.action()
+	if a.name == "" {
+		return Problems{unknown("do", f.Do, Names(Actions))}
 	}
-	if f.Probability != 0 && f.On == onOrder {
-		errs = append(errs, errors.New("probability does not go with on: order, which is given to one server"))
+	if !contains(a.on, f.On) {
+		at := Moments[slices.IndexFunc(Moments, func(d Doc) bool { return d.Name == f.On })]
+		return Problems{problem("do", "misplaced", "do: %s does not go with on: %s; it goes with on: %s; on: %s goes with do: %s",
+			f.Do, f.On, list(a.on), f.On, list(at.With))}
 	}
-	switch {
-	case f.After < 0:
-		errs = append(errs, fmt.Errorf("after: %d is less than 1; 1 lets the first one pass", f.After))
-	case f.After > 0 && !contains(counted, f.On):
-		errs = append(errs, fmt.Errorf("after does not go with on: %s, only with on: %s, which come more than once", f.On, list(counted)))
-	}
-	return errors.Join(errs...)
-}
-
-func (f Fault) checkTool() error {
-	switch {
-	case f.Tool == "":
-		return nil
-	case f.On != onCall:
-		return fmt.Errorf("tool does not go with on: %s, only with on: call", f.On)
-	case !contains(toolNames, f.Tool):
-		return unknown("tool", f.Tool, toolNames)
-	}
-	return nil
-}
-
-// checkFields checks the fields that one deed alone uses.
-func (f Fault) checkFields(d deed) error {
-	var errs []error
-	for _, field := range []struct {
-		name    string
-		set, ok bool
-		allowed string
-	}{
-		{"for", f.For != 0, f.For > 0, `a time like "1.5s", more than 0`},
-		{"each", f.Each != 0, f.Each > 0, `a time like "1.5s", more than 0`},
-		{"mib", f.MiB != 0, f.MiB > 0 && f.MiB <= maxMiB, fmt.Sprintf("1 to %d", maxMiB)},
-		{"step", f.Step != 0, f.Step > 0 && f.Step <= maxMiB, fmt.Sprintf("1 to %d", maxMiB)},
-		{"code", f.Code != 0, f.Code > 0 && f.Code <= 255, "0 to 255"},
-	} {
-		switch {
-		case field.set && !d.uses(field.name):
-			errs = append(errs, fmt.Errorf("%s does not go with do: %s", field.name, f.Do))
-		case field.set && !field.ok:
-			errs = append(errs, fmt.Errorf("%s is out of range; it may be %s", field.name, field.allowed))
-		case !field.set && d.needed && d.field == field.name:
-			errs = append(errs, fmt.Errorf("do: %s needs %s: %s", f.Do, field.name, field.allowed))
+	var all Problems
+	for _, field := range Fields[2:] {
+		if p := field.check(&f, a); p.Code != "" {
+			all = append(all, p)
 		}
 	}
-	if f.Each != 0 && f.On == onCall && f.Do == "swell" {
-		errs = append(errs, errors.New("each does not go with on: call, where it grows with each call"))
-	}
-	return errors.Join(errs...)
+	return all
 }
 
-// maxCount keeps a typing error from filling the process table.
-const maxCount = 64
-
-func (f Fault) checkCount(d deed) error {
+// check is what is wrong with the field in a fault that does a.
+func (d Field) check(f *Fault, a action) Problem {
+	says, allowed := d.allows(f)
+	value, _ := d.Of(f).(*int)
+	text, _ := d.Of(f).(*string)
+	refusal := d.refusal(a, f.On)
 	switch {
-	case f.Count != 0 && !d.counts:
-		return fmt.Errorf("count does not go with do: %s", f.Do)
-	case f.Count < 0 || f.Count > maxCount:
-		return fmt.Errorf("count is out of range; it may be 1 to %d", maxCount)
+	case !d.given(f):
+		if a.needs == d.Name {
+			return problem("do", "needed", "do: %s needs %s: %s", f.Do, d.Name, says)
+		}
+	case d.low != "" && *value < d.Min:
+		return problem(d.Name, "range", "%s: %d is less than %d; %s", d.Name, *value, d.Min, d.low)
+	case d.Excludes != "" && fieldNamed(d.Excludes).given(f):
+		return problem(d.Name, "misplaced", "%s and %s exclude each other", d.Name, d.Excludes)
+	case refusal != "":
+		return problem(cmp.Or(d.at, d.Name), "misplaced", "%s not go with %s", cmp.Or(d.subject, d.Name+" does"), refusal)
+	case text != nil && !contains(d.words(a), *text):
+		return unknown(d.Name, *text, d.words(a))
+	case !allowed:
+		return problem(d.Name, "range", "%s is out of range; it %s %s", d.Name, cmp.Or(d.be, "may be"), says)
 	}
-	return nil
-}
-
-func (f Fault) checkAs(d deed) error {
-	switch {
-	case f.As == "" || contains(names(d.as), f.As):
-		return nil
-	case len(d.as) == 0:
-		return fmt.Errorf("as does not go with do: %s, which has one way only", f.Do)
-	}
-	return unknown("as", f.As, names(d.as))
+	return Problem{}
 }
 
 // checkIn finds faults that can never happen in a script of this era.
-func (f Fault) checkIn(era string) error {
+func (f Fault) checkIn(era string) (field, text string) {
 	switch {
 	case f.On == onOrder:
-		return errors.New("on: order does not go into a script; a break step of the scenario gives the order")
+		return "on", "on: order does not go into a script; a break step of the scenario gives the order"
 	case f.On == onDiscover && era == EraLegacyMute:
-		return errors.New("a server of era legacy-mute ignores server/discover anyway; use another era")
+		return "", "a server of era legacy-mute ignores server/discover anyway; use another era"
 	case f.On == onDiscover && f.Do == "wrong-version" && (era == EraLegacy || era == ""):
-		return errors.New("a server of era legacy has no answer to server/discover; use era modern or dual")
+		return "", "a server of era legacy has no answer to server/discover; use era modern or dual"
 	case f.On == onPing && era == EraModern:
-		return errors.New("a server of era modern has no answer to ping; use era legacy, legacy-mute or dual")
+		return "", "a server of era modern has no answer to ping; use era legacy, legacy-mute or dual"
 	case f.On == onInitialize && f.Do == "wrong-version" && era == EraModern:
-		return errors.New("a server of era modern has no answer to initialize; use era legacy, legacy-mute or dual")
+		return "", "a server of era modern has no answer to initialize; use era legacy, legacy-mute or dual"
 	}
-	return nil
+	return "", ""
 }
 
 // contradicts reports whether f and g can both be due, and only one of them
 // can be done. The same fault twice is a contradiction too.
 func (f Fault) contradicts(g Fault) bool {
-	df, _ := deedNamed(f.Do)
-	dg, _ := deedNamed(g.Do)
-	if f.meets(g) && isDetached(df) && dg.slot == slotWatchdog || f.meets(g) && isDetached(dg) && df.slot == slotWatchdog {
+	df, dg := f.action(), g.action()
+	if !f.meets(g) {
+		return false
+	}
+	if isDetached(df) && dg.slot == slotWatchdog || isDetached(dg) && df.slot == slotWatchdog {
 		return true
 	}
-	if f.On != g.On || !f.meets(g) || (f.Tool != "" && g.Tool != "" && f.Tool != g.Tool) {
+	if f.On != g.On || (f.Tool != "" && g.Tool != "" && f.Tool != g.Tool) {
 		return false
 	}
 	sameSlot := df.slot != "" && df.slot == dg.slot
@@ -192,15 +190,15 @@ func (f Fault) contradicts(g Fault) bool {
 
 // isDetached says that the server is nobody's child: a watchdog would have no
 // parent to look after.
-func isDetached(d deed) bool { return d.name == "container" }
+func isDetached(a action) bool { return a.name == "container" }
 
 // silences reports whether f happens for certain in each launch that g is for,
 // before g, and keeps the moment of g from coming.
 func (f Fault) silences(g Fault, era string) bool {
-	d, _ := deedNamed(f.Do)
+	silenced := f.action().silences
 	first := f.On == onStart || f.On == onInitialize && era != EraModern && era != EraDual
 	always := f.Probability == 0 && (f.Launch == 0 && f.Every <= 1 || f.Launch > 0 && f.Launch == g.Launch || f.Every > 0 && f.Every == g.Every)
-	return first && always && d.silences != "" && g.On == d.silences
+	return first && always && silenced != "" && g.On == silenced
 }
 
 // meets reports whether there is a launch for which both are due.
@@ -214,28 +212,11 @@ func (f Fault) meets(g Fault) bool {
 	return true
 }
 
-func deedsAt(moment string) []string {
-	for _, m := range momentDocs() {
-		if m.Name == moment {
-			return m.With
-		}
-	}
-	return nil
-}
-
-func names(docs []Doc) []string {
-	var all []string
-	for _, d := range docs {
-		all = append(all, d.Name)
-	}
-	return all
-}
-
-func unknown(field, value string, allowed []string) error {
+func unknown(field, value string, allowed []string) Problem {
 	if value == "" {
-		return fmt.Errorf("%s is missing; it may be %s", field, list(allowed))
+		return problem(field, "unknown", "%s is missing; it may be %s", field, list(allowed))
 	}
-	return fmt.Errorf("%s: %q is unknown; it may be %s", field, value, list(allowed))
+	return problem(field, "unknown", "%s: %q is unknown; it may be %s", field, value, list(allowed))
 }
 
 func list(words []string) string { return strings.Join(words, ", ") }

@@ -1,7 +1,6 @@
 package fakeserver_test
 
 import (
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -99,7 +98,7 @@ func TestCheck(t *testing.T) {
 		{"", []F{{On: "call", Do: "hang", Each: second, Step: 1}}, []string{"each does not go with do: hang", "step does not"}},
 		{"x", []F{{On: "y", Do: "hang"}, {On: "call", Do: "z"}}, []string{`era: "x"`, `on: "y"`, `do: "z"`}}, // all, not the first
 	} {
-		err := errors.Join(fakeserver.Script{Era: c.era, Faults: c.faults}.Check()...)
+		err := fakeserver.Script{Era: c.era, Faults: c.faults}.Check().Err()
 		if len(c.want) == 0 {
 			require.NoError(t, err)
 			continue
@@ -108,10 +107,10 @@ func TestCheck(t *testing.T) {
 			require.ErrorContains(t, err, want)
 		}
 	}
-	require.NoError(t, F{On: "order", Do: "exit"}.Check())
+	require.Empty(t, F{On: "order", Do: "exit"}.Check())
 	for _, f := range []F{{Launch: 2}, {Every: 2}, {Probability: 0.5}, {After: 1}} {
 		f.On, f.Do = "order", "exit"
-		assert.ErrorContains(t, f.Check(), "not go with on: order")
+		assert.ErrorContains(t, f.Check().Err(), "not go with on: order")
 	}
 }
 
@@ -132,7 +131,7 @@ func TestBreaksAndPassive(t *testing.T) {
 			assert.Equal(t, stays, f.Passive(), "%s/%s", m.Name, d)
 		}
 	}
-	for _, d := range fakeserver.Deeds {
+	for _, d := range fakeserver.Actions {
 		assert.NotEmpty(t, d.Text, d.Name)
 		assert.NotEmpty(t, d.With, d.Name)
 	}
@@ -198,7 +197,7 @@ func TestHelpNamesEverything(t *testing.T) {
 	text, err := io.ReadAll(p.lines)
 	require.NoError(t, err)
 	assert.Equal(t, 0, p.status())
-	for _, d := range append(append([]fakeserver.Doc{}, fakeserver.Moments...), fakeserver.Deeds...) {
+	for _, d := range append(append([]fakeserver.Doc{}, fakeserver.Moments...), fakeserver.Actions...) {
 		assert.Contains(t, string(text), d.Text)
 	}
 }

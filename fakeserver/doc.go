@@ -7,5 +7,5 @@
 // "fakeserver". The package must stay light: it imports the standard library,
 // and package birth, and nothing else.
 //
-// A new deed is a file deed_NAME.go and a line in allDeeds.
+// A new action is a file action_NAME.go and a line in allActions.
 package fakeserver

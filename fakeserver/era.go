@@ -70,8 +70,8 @@ func cacheable(result map[string]any) map[string]any {
 	return result
 }
 
-// dress makes a result one of the request's era.
-func dress(r *request, result map[string]any) map[string]any {
+// forEra makes a result one of the request's era.
+func forEra(r *request, result map[string]any) map[string]any {
 	if !r.modern {
 		delete(result, "ttlMs")
 		delete(result, "cacheScope")

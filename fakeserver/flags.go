@@ -117,7 +117,7 @@ func (o options) byHand(file, era string, faults faultFlags) (options, error) {
 		o.script.Era = era
 	}
 	o.script.Faults = append(o.script.Faults, faults...)
-	return o, errors.Join(o.script.Check()...)
+	return o, o.script.Check().Err()
 }
 
 // faultFlags is --fault, which may be given more than once.
@@ -142,33 +142,24 @@ func (ff *faultFlags) Set(text string) error {
 }
 
 func (f *Fault) set(key, value string) error {
-	numbers := map[string]*int{
-		"launch": &f.Launch, "every": &f.Every, "after": &f.After,
-		"mib": &f.MiB, "step": &f.Step, "code": &f.Code, "count": &f.Count,
+	if !contains(fieldNames(), key) {
+		return errors.New(unknown("key", key, fieldNames()).Text)
 	}
-	texts := map[string]*string{"on": &f.On, "do": &f.Do, "tool": &f.Tool, "as": &f.As}
-	times := map[string]*Duration{"for": &f.For, "each": &f.Each}
-	switch {
-	case texts[key] != nil:
-		*texts[key] = value
-	case numbers[key] != nil:
-		n, err := strconv.Atoi(value)
-		if err != nil {
-			return fmt.Errorf("%s: %q is no number", key, value)
-		}
-		*numbers[key] = n
-	case times[key] != nil:
-		if err := times[key].UnmarshalText([]byte(value)); err != nil {
-			return fmt.Errorf("%s: %q is no time; write it like 500ms or 1.5s", key, value)
-		}
-	case key == "probability":
-		p, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return fmt.Errorf("probability: %q is no number", value)
-		}
-		f.Probability = p
-	default:
-		return unknown("key", key, []string{"on", "do", "launch", "every", "probability", "after", "tool", "for", "each", "mib", "step", "code", "as", "count"})
+	var err error
+	what := "no number"
+	switch v := fieldNamed(key).Of(f).(type) {
+	case *string:
+		*v = value
+	case *int:
+		*v, err = strconv.Atoi(value)
+	case *float64:
+		*v, err = strconv.ParseFloat(value, 64)
+	case *Duration:
+		what = "no time; write it like 500ms or 1.5s"
+		err = v.UnmarshalText([]byte(value))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %q is %s", key, value, what)
 	}
 	return nil
 }

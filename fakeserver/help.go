@@ -17,9 +17,7 @@ line, what it would tell the bench.
 
   --era ERA          legacy (initialize; default), legacy-mute (ignores server/discover),
                      modern (server/discover, no initialize), dual
-  --fault FAULT      what to do wrong: on=MOMENT,do=DEED[,launch=N|,every=N][,probability=P]
-                     [,after=N][,tool=NAME][,for=TIME][,each=TIME][,mib=N][,step=N][,code=N]
-                     [,as=WAY][,count=N]; may be given more than once
+  --fault FAULT      what to do wrong: %s; may be given more than once
   --script FILE      a script as JSON: {"era":"legacy","faults":[{"on":"call","do":"exit"}]}
   --launch N         which launch this is (default 1)
   --seed N           what probability=P goes by, with label and launch
@@ -50,12 +48,38 @@ what the script says.
 
 func writeHelp(w io.Writer) {
 	var b strings.Builder
-	b.WriteString(helpHead)
-	writeDocs(&b, momentDocs())
+	fmt.Fprintf(&b, helpHead, faultForm())
+	writeDocs(&b, Moments)
 	b.WriteString("\nDeeds (do):\n")
-	writeDocs(&b, deedDocs())
+	writeDocs(&b, Actions)
 	b.WriteString(helpTail)
 	_, _ = io.WriteString(w, b.String())
+}
+
+// faultForm is what --fault takes, in lines that fit.
+func faultForm() string {
+	const indent, width = 21, 92
+	form, column := "", indent+len("what to do wrong: ")
+	for i, field := range Fields {
+		part := fmt.Sprintf(",%s=%s", field.Name, field.Unit)
+		switch {
+		case i == 0:
+			part = part[1:]
+		case i == 1: // on and do go into every fault
+		case field.Excludes != "":
+			part = "[" + part + "|"
+		case Fields[i-1].Excludes == field.Name:
+			part += "]"
+		default:
+			part = "[" + part + "]"
+		}
+		if column += len(part); column > width {
+			form += "\n" + strings.Repeat(" ", indent)
+			column = indent + len(part)
+		}
+		form += part
+	}
+	return form
 }
 
 func writeDocs(b *strings.Builder, docs []Doc) {

@@ -40,7 +40,7 @@ func helperMain(args []string) int {
 		return statusUsage
 	}
 	time.AfterFunc(o.lifetime, func() { vanish(statusLifetime) })
-	time.AfterFunc(idleAfter, slim)
+	time.AfterFunc(idleAfter, dropPages)
 	if o.ledger == "" {
 		select {}
 	}

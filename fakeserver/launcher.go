@@ -2,7 +2,6 @@ package fakeserver
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -23,13 +22,13 @@ const (
 
 // launchFault is the fault of a launch that somebody else than the server has
 // to commit, before the server is there.
-func (s Script) launchFault(seed uint64, label string, launch int) (Fault, deed, bool) {
+func (s Script) launchFault(seed uint64, label string, launch int) (Fault, action, bool) {
 	for _, f := range s.Faults {
-		if d, _ := deedNamed(f.Do); d.launch != nil && f.Due(seed, label, launch) {
-			return f, d, true
+		if a := f.action(); a.launch != nil && f.Due(seed, label, launch) {
+			return f, a, true
 		}
 	}
-	return Fault{}, deed{}, false
+	return Fault{}, action{}, false
 }
 
 // Argv is the command line that makes the binary self a server with this
@@ -37,7 +36,7 @@ func (s Script) launchFault(seed uint64, label string, launch int) (Fault, deed,
 func (s Script) Argv(self, ledgerPath, run, label, session string) []string {
 	argv := Argv(self, ledgerPath, run, label, session)
 	for _, f := range s.Faults {
-		if d, _ := deedNamed(f.Do); d.launch != nil {
+		if f.action().launch != nil {
 			argv[1] = launcherCommand
 		}
 	}
@@ -56,7 +55,7 @@ func launcherMain(args []string) int {
 	}
 	setName("launcher")
 	time.AfterFunc(o.lifetime, func() { vanish(statusLifetime) })
-	time.AfterFunc(idleAfter, slim)
+	time.AfterFunc(idleAfter, dropPages)
 	c := certificate(o)
 	c.Role = birth.RoleLauncher
 	conn, welcome, err := birth.Dial(o.ledger, c)
@@ -118,7 +117,7 @@ func readScript(text json.RawMessage) (Script, error) {
 			return script, fmt.Errorf("the bench's script is none: %w", err)
 		}
 	}
-	if err := errors.Join(script.Check()...); err != nil {
+	if err := script.Check().Err(); err != nil {
 		return script, fmt.Errorf("the bench's script is wrong: %w", err)
 	}
 	return script, nil

@@ -119,7 +119,7 @@ func asker(r *request) (session string, own bool) {
 // answer sends a result, if one is still wanted. The bench is told first:
 // what the host does on the answer must come later in the record.
 func (s *server) answer(r *request, result map[string]any) {
-	s.finish(r, "answered", dress(r, result), nil)
+	s.finish(r, "answered", forEra(r, result), nil)
 }
 
 // refuse sends an error, if an answer is still wanted.

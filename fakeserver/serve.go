@@ -72,7 +72,7 @@ func (s *server) isFirst(r *request) bool {
 	}
 	s.opened = true
 	for _, f := range r.faults {
-		if d, _ := deedNamed(f.Do); d.slow {
+		if f.action().slow {
 			return false
 		}
 	}
@@ -82,7 +82,7 @@ func (s *server) isFirst(r *request) bool {
 // isSeized reports whether one of the faults of r keeps the first thread.
 func (s *server) isSeized(r *request) bool {
 	for _, f := range r.faults {
-		if d, _ := deedNamed(f.Do); d.seizes {
+		if f.action().seizes {
 			return true
 		}
 	}

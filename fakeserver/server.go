@@ -36,7 +36,7 @@ type server struct {
 	held           []*os.File // locks and ports
 
 	instead   atomic.Pointer[func()] // what the first thread is to do in place of reading
-	seated    atomic.Bool            // it does
+	takenOver atomic.Bool            // it does
 	lastWords atomic.Pointer[string] // for the end
 }
 
@@ -57,7 +57,7 @@ func newServer(o options, script Script, play birth.Welcome, b bench, in io.Read
 		s.era = EraLegacy
 	}
 	for _, f := range script.Faults {
-		if d, _ := deedNamed(f.Do); f.Due(play.Seed, o.label, play.Launch) && d.launch == nil {
+		if f.Due(play.Seed, o.label, play.Launch) && f.action().launch == nil {
 			s.faults = append(s.faults, f)
 		}
 	}
@@ -71,7 +71,7 @@ func newServer(o options, script Script, play birth.Welcome, b bench, in io.Read
 func (s *server) run() {
 	s.commit(onStart, nil)
 	s.bench.note(birth.Note{Note: birth.NoteReady})
-	time.AfterFunc(idleAfter, slim)
+	time.AfterFunc(idleAfter, dropPages)
 	lines := birth.NewLines(s.in, maxMessage)
 	for {
 		line, err := lines.Next()
@@ -121,7 +121,7 @@ func (s *server) struck(on string, r *request) []Fault {
 func (s *server) strike(faults []Fault, r *request) bool {
 	for _, decides := range []bool{false, true} {
 		for _, f := range faults {
-			if d, _ := deedNamed(f.Do); d.decides == decides && s.do(d, f, r) {
+			if a := f.action(); a.decides == decides && s.do(a, f, r) {
 				return true
 			}
 		}
@@ -129,14 +129,14 @@ func (s *server) strike(faults []Fault, r *request) bool {
 	return false
 }
 
-func (s *server) do(d deed, f Fault, r *request) bool {
-	a := f.announcement(s.era)
-	if d.targets != nil {
-		a.Targets = d.targets(s)
-		f.targets = a.Targets
+func (s *server) do(a action, f Fault, r *request) bool {
+	announced := f.announcement(s.era)
+	if a.targets != nil {
+		announced.Targets = a.targets(s)
+		f.targets = announced.Targets
 	}
-	s.bench.fault(a)
-	return d.commit(s, f, r)
+	s.bench.fault(announced)
+	return a.commit(s, f, r)
 }
 
 // cannot says that a fault which was announced could not be committed.
@@ -187,11 +187,11 @@ func (s *server) waitServed() {
 func (s *server) exit(code int) { os.Exit(code) }
 
 // say writes a line to stdout.
-func (s *server) say(line []byte) { s.heed(s.out.line(line)) }
+func (s *server) say(line []byte) { s.onWriteError(s.out.line(line)) }
 
-// heed is told what came of a write to stdout: that nobody can read it any
+// onWriteError is told what came of a write to stdout: that nobody can read it any
 // more is a moment like others.
-func (s *server) heed(err error) {
+func (s *server) onWriteError(err error) {
 	if isBrokenPipe(err) {
 		s.commit(onEPIPE, nil)
 	}

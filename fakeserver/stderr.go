@@ -17,18 +17,18 @@ const (
 	bigWrite   = 64 << 10
 )
 
-// told is stderr, of which the bench is told: where a host mixes the stderr of
+// stderrTap is stderr, of which the bench is told: where a host mixes the stderr of
 // all its servers, or throws it away, nobody else knows which process wrote
 // what. It is told before the write, which may wait for a reader for ever, and
 // of what a pipe can't hold also when it is through.
-type told struct {
+type stderrTap struct {
 	to    io.Writer
 	bench bench
 	mu    sync.Mutex
 	n     int
 }
 
-func (w *told) Write(p []byte) (int, error) {
+func (w *stderrTap) Write(p []byte) (int, error) {
 	w.tell(excerpt(p))
 	n, err := w.to.Write(p)
 	if err == nil && len(p) > bigWrite {
@@ -37,7 +37,7 @@ func (w *told) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (w *told) tell(text string) {
+func (w *stderrTap) tell(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.n++; w.n > toldWrites {

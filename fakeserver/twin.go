@@ -22,7 +22,7 @@ func twinMain(args []string) int {
 		return statusUsage
 	}
 	time.AfterFunc(o.lifetime, func() { vanish(statusLifetime) })
-	time.AfterFunc(idleAfter, slim)
+	time.AfterFunc(idleAfter, dropPages)
 	c := certificate(o)
 	c.Role = birth.RoleTwin
 	conn, _, err := birth.Dial(o.ledger, c)

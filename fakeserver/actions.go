@@ -1,0 +1,96 @@
+package fakeserver
+
+import "sync"
+
+// action is one thing that can be done wrong. Each has a file of its own.
+type action struct {
+	name string
+	text string
+	on   []string // the moments it goes with
+	// needs is the field of a Fault that it can't do without, takes are others
+	// that it has a use for. Each action that has ways takes as.
+	needs  string
+	takes  []string
+	except exception
+	// decides says that the action settles what becomes of the moment, so that
+	// two such at one moment contradict each other.
+	decides bool
+	breaks  func(on string) bool // nil: never
+
+	// passable says that a host may get past it all the same: an action that breaks
+	// the session then excuses a host that gives up, and does not keep later
+	// faults from happening.
+	passable bool
+	passive  func(on string) bool // it only refuses to react; nil: never
+	// slow says that it takes time, so that it may not hold up the reading;
+	// seizes that it is there to do just that: it keeps the first thread.
+	slow, seizes bool
+	silences     string // a moment that can't come any more after this one, or ""
+
+	as   []Doc  // the ways to do it, the default first
+	slot string // two faults of one slot, at the same launch, contradict each other
+	// targets are the pids of other servers that it is about to signal.
+	targets func(*server) []int
+	// launch does it in the place of commit, for what has to be done before the
+	// server is there: by a launcher, with the server's command line. It returns
+	// the launcher's exit status.
+	launch func(f Fault, argv []string) int
+	// commit does it. It runs after the fault was announced. It reports whether
+	// the moment is dealt with: true means that the server must not go on as a
+	// correct one would.
+	commit func(s *server, f Fault, r *request) bool
+}
+
+var actionTable struct {
+	once sync.Once
+	all  []action
+}
+
+// allActions is every action there is. It is a function, and no initialiser of a
+// variable, because actions reach the server and the server reaches its actions.
+func allActions() []action {
+	actionTable.once.Do(func() {
+		actionTable.all = []action{
+			rejectAction(), hangAction(), garbageAction(), wrongVersionAction(), exitAction(),
+			ignoreAction(), delayAction(), growAction(), closeStdoutAction(),
+			// What goes over the pipes, and who no longer reads or writes them.
+			progressAction(), bannerAction(), partialAction(), badUTF8Action(), longLineAction(),
+			floodStderrAction(), stopReadingAction(), writeAction(), spinAction(),
+			// What keeps it running, or growing.
+			lingerTimerAction(), lingerSocketAction(), lingerThreadAction(), ignoreTermAction(), swellAction(),
+			// What it does with other processes.
+			launcherAction(), containerAction(), helperAction(), zombiesAction(), lockAction(), killSiblingsAction(), watchdogAction(),
+		}
+	})
+	return actionTable.all
+}
+
+// action is what the fault does; the zero action where there is none of the
+// name.
+func (f Fault) action() action {
+	for _, a := range allActions() {
+		if a.name == f.Do {
+			return a
+		}
+	}
+	return action{}
+}
+
+func (a action) has(field string) bool {
+	return a.needs == field || contains(a.takes, field) || field == "as" && len(a.as) > 0
+}
+
+// exception is a moment at which an action has no use for a field of its own.
+type exception struct{ field, on, why string }
+
+func always(string) bool { return true }
+
+// atHandshake is for actions that spoil a session only if they spoil its start.
+func atHandshake(on string) bool { return on == onDiscover || on == onInitialize }
+
+// atHandshakeOrPing is for answers: a host that asks whether a server is well,
+// and is told that it is not, may give it up.
+func atHandshakeOrPing(on string) bool { return atHandshake(on) || on == onPing }
+
+// atEnd is for actions that keep alive a server that was asked to end.
+func atEnd(on string) bool { return on == onEOF || on == onTerm }
