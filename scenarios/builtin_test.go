@@ -183,7 +183,7 @@ func TestStorm(t *testing.T) {
 func TestToolsAreTheFakeServers(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"echo", "sleep", "whoami"} {
-		require.NoError(t, fakeserver.Fault{On: "call", Do: "reject", Tool: tool}.Check())
+		require.NoError(t, fakeserver.Fault{On: "call", Do: "reject", Tool: tool}.Check().Err())
 		args := ""
 		if tool == "sleep" {
 			args = ", args: {ms: 1}"

@@ -90,15 +90,15 @@ func (f *follower) open(l *line) {
 	}
 	old, known := f.sessions[l.Session]
 	switch {
-	case l.server == nil && !known:
+	case l.m.Find("server") == nil && !known:
 		l.subject.Problem("session %s is new; say with server: which server it is for", l.Session)
 		return
-	case l.server == nil:
+	case l.m.Find("server") == nil:
 		l.Label = old.label
 	case l.Label == "":
 		return // there is no such server: that was noted
 	case known && old.label != l.Label:
-		l.server.Problem("session %s is one of server %s (line %d); it keeps its server", l.Session, old.label, old.line)
+		l.m.Find("server").Problem("session %s is one of server %s (line %d); it keeps its server", l.Session, old.label, old.line)
 		return
 	case slices.Contains(f.labels, l.Session) && l.Session != l.Label:
 		l.subject.Problem("%s is the label of another server; give the session a name of its own", l.Session)

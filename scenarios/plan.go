@@ -102,15 +102,15 @@ func anyStep(steps []Step, is func(Step) bool) bool {
 type counts struct {
 	launches   map[string]int // by label
 	perSession map[string]int
-	orders     map[order]int
+	orders     map[ordered]int
 	open       map[string]string // sessions that are open for certain, and their labels
 }
 
-type order struct{ label, do string }
+type ordered struct{ label, do string }
 
 func count(steps []Step) *counts {
 	c := &counts{
-		launches: map[string]int{}, perSession: map[string]int{}, orders: map[order]int{}, open: map[string]string{},
+		launches: map[string]int{}, perSession: map[string]int{}, orders: map[ordered]int{}, open: map[string]string{},
 	}
 	c.add(steps)
 	return c
@@ -159,7 +159,7 @@ func (c *counts) step(s Step) {
 			}
 		}
 	case OpBreak:
-		c.orders[order{s.Label, s.With.Do}]++
+		c.orders[ordered{s.Label, s.With.Do}]++
 	}
 }
 
@@ -211,8 +211,8 @@ func (s *Scenario) Plan(seed uint64) record.Plan {
 				Fires: dice.fires(f, launches),
 			})
 		}
-		for _, d := range fakeserver.Deeds {
-			n := c.orders[order{server.Label, d.Name}]
+		for _, d := range fakeserver.Actions {
+			n := c.orders[ordered{server.Label, d.Name}]
 			if n > 0 && server.Optional {
 				n = 0
 			} else if n == 0 {

@@ -178,7 +178,7 @@ func TestSchemaAgreesOnFaults(t *testing.T) {
 	values := []string{"", "mib: 5", "launch: 2", "every: 1", "tool: sleep", "for: 1s", "mib: 65536", "step: 3", "each: 1s", "after: 2", "probability: 0.25", "probability: 1", "code: 3", "code: 255", "code: -1"}
 	agreed := map[bool]int{}
 	for _, moment := range fakeserver.Moments {
-		for _, deed := range fakeserver.Deeds {
+		for _, deed := range fakeserver.Actions {
 			values := values
 			if !slices.Contains(deed.With, moment.Name) {
 				values = []string{"", "launch: 2"}

@@ -100,7 +100,7 @@ func itemsOf(what string) ([]item, error) {
 		for _, d := range fakeserver.Moments {
 			items = append(items, item{Name: "on: " + d.Name, Text: d.Text, More: []string{"do: " + strings.Join(d.With, " ")}})
 		}
-		for _, d := range fakeserver.Deeds {
+		for _, d := range fakeserver.Actions {
 			items = append(items, item{Name: "do: " + d.Name, Text: d.Text, More: []string{"on: " + strings.Join(d.With, " ")}})
 			for _, way := range d.As {
 				items = append(items, item{Name: "    as: " + way.Name, Text: way.Text})

@@ -1,29 +1,92 @@
 package yamlfile
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
-// Mapping is a node that is read key by key. It remembers what was asked for,
-// so that done can tell what nobody asked for.
-type Mapping struct {
-	*Node
-	What  string
-	asked []string
+// Key is a key of a mapping, and what stands behind it.
+type Key struct {
+	name  string
+	text  string // for editors; "" leaves that to the value
+	need  bool
+	value Value
 }
 
-// Mapping reads the node as a mapping. It never returns nil: what is no
-// mapping reads as an empty one.
-func (n *Node) Mapping(what string) *Mapping {
-	m := &Mapping{Node: n, What: what}
-	if n == nil || n.Shape.is("object", what) || n.Kind == KindNothing {
-		return m
+// May is a key that may be left out.
+func May(name, text string, value Value) Key { return Key{name: name, text: text, value: value} }
+
+// Need is a key that must be there.
+func Need(name, text string, value Value) Key {
+	return Key{name: name, text: text, value: value, need: true}
+}
+
+// Object is a mapping with these keys and no others.
+func Object(what string, keys ...Key) Value {
+	return Value{what, func(n *Node) {
+		if !n.IsMapping(what) {
+			return
+		}
+		names := make([]string, len(keys))
+		for i, k := range keys {
+			names[i] = k.name
+			v := n.Find(k.name)
+			if v == nil && k.need {
+				n.Problem("%s needs %s", what, k.name)
+			}
+			k.value.Read(v)
+		}
+		for _, p := range n.Pairs {
+			if key := p.Key.Word(); !slices.Contains(names, key) {
+				p.Key.Problem("%s has no %q; %s", what, Clip(key), MeantOr(key, names))
+			}
+		}
+	}, func() *Schema { return describeKeys(keys) }}
+}
+
+// Map is a mapping whose keys are names. entry has what stands behind one; for
+// the schema it is asked with nil, and a Value of nothing is left unread.
+func Map(what string, entry func(key *Node) Value) Value {
+	v := FreeMap(what, entry)
+	return v.with(func(s *Schema) { s.PropertyNames = refTo("name") })
+}
+
+// FreeMap is a mapping whose keys may be anything.
+func FreeMap(what string, entry func(key *Node) Value) Value {
+	return Value{what, func(n *Node) {
+		if !n.IsMapping(what) {
+			return
+		}
+		for _, p := range n.Pairs {
+			entry(p.Key).Read(p.Value)
+		}
+	}, func() *Schema {
+		return &Schema{Types: []string{"object", "null"}, AdditionalProperties: entry(nil).Describe()}
+	}}
+}
+
+// Free is a mapping with any keys and values.
+func Free(into *map[string]any, what string) Value {
+	return Value{what, func(n *Node) {
+		if n.Kind != KindMapping {
+			n.wanted(what + aMapping)
+			return
+		}
+		*into, _ = n.Plain().(map[string]any)
+	}, func() *Schema { return &Schema{Types: []string{"object", "null"}} }}
+}
+
+const aMapping = ", a mapping of keys to values"
+
+// IsMapping reports whether the node can be read key by key, which nothing can
+// be too. What it is not, and keys that stand there twice, are problems.
+func (n *Node) IsMapping(what string) bool {
+	if n.Kind != KindMapping && n.Kind != KindNothing {
+		n.wanted(what + aMapping)
+		return false
 	}
-	if n.Kind != KindMapping {
-		n.wanted(what + ", a mapping of keys to values")
-		return m
-	}
+	n.noteTwice()
+	return true
+}
+
+func (n *Node) noteTwice() {
 	seen := map[string]*Node{}
 	for _, p := range n.Pairs {
 		if first := seen[p.Key.Word()]; first != nil {
@@ -32,7 +95,10 @@ func (n *Node) Mapping(what string) *Mapping {
 		}
 		seen[p.Key.Word()] = p.Key
 	}
-	return m
+}
+
+func (n *Node) isEmpty() bool {
+	return n.Kind == KindNothing || n.Kind == KindMapping && len(n.Pairs) == 0
 }
 
 // Word is what a key says.
@@ -43,72 +109,42 @@ func (n *Node) Word() string {
 	return n.Source
 }
 
-// Get returns the value of a key, or nil.
-func (m *Mapping) Get(key string) *Node {
-	m.asked = append(m.asked, key)
-	if m.Node != nil && m.Shape != nil {
-		return m.Shape.key(key)
-	}
-	return m.Find(key)
-}
-
-// Entries are the pairs of a mapping whose keys are names.
-func (m *Mapping) Entries() []Pair {
-	if m.Node == nil {
+// Find returns the value of a key, or nil.
+func (n *Node) Find(key string) *Node {
+	if n == nil {
 		return nil
 	}
-	if m.Shape != nil {
-		return m.Shape.entry()
-	}
-	return m.Pairs
-}
-
-// FreeEntries are the pairs of a mapping whose keys may be anything.
-func (m *Mapping) FreeEntries() []Pair {
-	if m.Node == nil {
-		return nil
-	}
-	if m.Shape != nil {
-		m.Shape.item = &Shape{}
-		return []Pair{{Key: Probe(&Shape{}), Value: Probe(m.Shape.item)}}
-	}
-	return m.Pairs
-}
-
-// Need is get for a key that must be there.
-func (m *Mapping) Need(key string) *Node {
-	v := m.Get(key)
-	if m.Node != nil {
-		m.Shape.Needs(key)
-	}
-	if v == nil && m.Node != nil && (m.Kind == KindMapping || m.Kind == KindNothing) {
-		m.Problem("%s needs %s", m.What, key)
-	}
-	return v
-}
-
-// At is where a problem with a key belongs: its key, or the mapping.
-func (m *Mapping) At(key string) *Node { return m.Key(key) }
-
-// Done notes the keys that nobody asked for.
-func (m *Mapping) Done() {
-	if m.Node == nil {
-		return
-	}
-	if m.Shape != nil {
-		m.Shape.closed = true
-	}
-	for _, p := range m.Pairs {
-		key := p.Key.Word()
-		if !slices.Contains(m.asked, key) {
-			p.Key.Problem("%s has no %q; %s", m.What, Clip(key), MeantOr(key, m.asked))
+	for _, p := range n.Pairs {
+		if p.Key.Word() == key {
+			return p.Value
 		}
 	}
+	return nil
 }
 
-// Locate notes a problem at the key that the message begins with, or at the
-// beginning of the mapping.
-func (m *Mapping) Locate(message string) {
-	key, _, _ := strings.Cut(strings.SplitN(message, " ", 2)[0], ":")
-	m.At(key).Problem("%s", message)
+// Key returns a key of a mapping itself, or else the mapping: where a problem
+// with the key belongs.
+func (n *Node) Key(key string) *Node {
+	for _, p := range n.Pairs {
+		if p.Key.Word() == key {
+			return p.Key
+		}
+	}
+	return n
+}
+
+// EachText calls f for each text below the node.
+func (n *Node) EachText(f func(n *Node, text string)) {
+	if n == nil {
+		return
+	}
+	if s, ok := n.Scalar.(string); ok {
+		f(n, s)
+	}
+	for _, item := range n.items {
+		item.EachText(f)
+	}
+	for _, p := range n.Pairs {
+		p.Value.EachText(f)
+	}
 }

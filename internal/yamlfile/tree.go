@@ -44,7 +44,7 @@ type Node struct {
 	Source       string // of a scalar: as it was written
 	items        []*Node
 	Pairs        []Pair
-	Shape        *Shape // not nil: no file, but the schema asks what the reader asks
+	key          *Node // whose value it is, or nil
 }
 
 // Pair is a key of a mapping and its value.
@@ -208,6 +208,7 @@ func (c *Collector) convertPair(from *ast.MappingValueNode) Pair {
 	key := &Node{Collector: c, Line: at.Line, Column: at.Column}
 	key.convertScalar(from.Key)
 	value := c.convert(from.Value)
+	value.key = key
 	if value.Kind == KindNothing {
 		value.Line, value.Column = key.Line, key.Column
 	}
@@ -235,6 +236,32 @@ func (n *Node) convertScalar(from ast.Node) {
 	if t := from.GetToken(); t != nil && n.Kind != KindText {
 		n.Source = t.Value
 	}
+}
+
+// Problem notes what is wrong with the node.
+func (n *Node) Problem(format string, args ...any) { n.Add(n.Line, n.Column, format, args...) }
+
+// KeyProblem notes what is wrong with a value at the key that it stands behind.
+func (n *Node) KeyProblem(format string, args ...any) { n.key.Problem(format, args...) }
+
+// wanted notes that the value is of the wrong kind.
+func (n *Node) wanted(what string) {
+	switch n.Kind {
+	case KindNothing:
+		n.Problem("nothing is given here; it must be %s", what)
+	case KindMapping, KindList:
+		n.Problem("this must be %s, not %s", what, n.Kind)
+	default:
+		n.Problem("this must be %s, not %s (%s)", what, Clip(n.Source), n.Kind)
+	}
+}
+
+// Clip shortens what a file says for a message.
+func Clip(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:40]) + "..."
+	}
+	return s
 }
 
 // position is where a node begins. The parser's own idea of it is the colon
