@@ -288,6 +288,17 @@ func List[T any](into *[]T, what string, item func(*T) Value) Value {
 	}}
 }
 
+// OrNothing is a list that may be empty, or not there.
+func (v Value) OrNothing() Value {
+	read := v.read
+	v.read = func(n *Node) {
+		if n.Kind != KindNothing && (n.Kind != KindList || len(n.items) > 0) {
+			read(n)
+		}
+	}
+	return v.with(func(s *Schema) { s.Type, s.Types, s.MinItems = "", []string{"array", "null"}, nil })
+}
+
 // Either is a word, or a mapping where something is to be said with it.
 func Either(word, mapping Value) Value {
 	return Value{"", func(n *Node) {

@@ -47,7 +47,7 @@ func Parse(file string, src []byte) (List, error) {
 	if root == nil {
 		return List{}, c.Errors()
 	}
-	l.Entries = readList(root)
+	list(&l.Entries).Read(root)
 	if err := c.Errors(); err != nil {
 		return List{}, err
 	}
@@ -66,40 +66,30 @@ func uncommented(src string) string {
 	return strings.Join(kept, "")
 }
 
-func readList(root *yamlfile.Node) []Entry {
-	m := root.Mapping("the list of known findings")
-	items := m.Need("known")
-	m.Done()
-	if items == nil {
-		return nil
-	}
-	if all, ok := items.Plain().([]any); !items.Probing() && items.Kind == yamlfile.KindNothing || ok && len(all) == 0 {
-		return nil
-	}
-	var entries []Entry
+// list is the whole file; nothing is a list that lists nothing.
+func list(into *[]Entry) yamlfile.Value {
 	seen := map[string]int{}
-	for _, n := range items.List("known") {
-		e := readEntry(n)
-		key := e.Finding() + "\x00" + e.Host
-		if at := seen[key]; at > 0 && e.Scenario != "" {
-			n.Problem("%s is listed twice; the first is on line %d", e.Finding(), at)
-		}
-		seen[key] = n.Line
-		entries = append(entries, e)
-	}
-	return entries
+	items := yamlfile.List(into, "known", func(e *Entry) yamlfile.Value {
+		return e.value().Then(func(n *yamlfile.Node) {
+			key := e.Finding() + "\x00" + e.Host
+			if at := seen[key]; at > 0 && e.Scenario != "" {
+				n.Problem("%s is listed twice; the first is on line %d", e.Finding(), at)
+			}
+			seen[key] = n.Line
+		})
+	}).OrNothing()
+	return yamlfile.Object("the list of known findings",
+		yamlfile.Need("known", "one entry for each finding, or for each scenario or law of which all findings are known", items))
 }
 
-func readEntry(n *yamlfile.Node) Entry {
-	e := Entry{Line: n.Line, Column: n.Column}
-	m := n.Mapping("a known finding")
-	e.readFinding(m.Need("finding"))
-	e.Host = m.Get("host").OneLine("the name of a host", 200)
-	e.Reason = m.Need("reason").OneLine("the reason why it is accepted for now", maxReason)
-	e.Sometimes = m.Get("sometimes").Yes()
-	e.readExpires(m.Need("expires"))
-	m.Done()
-	return e
+func (e *Entry) value() yamlfile.Value {
+	return yamlfile.Object("a known finding",
+		yamlfile.Need("finding", "scenario[:law[:fingerprint]]: a report has the fingerprint; leakbench known update writes the whole entry", e.finding()),
+		yamlfile.May("host", "on this host only; on any where nothing is said", yamlfile.OneLine(&e.Host, "the name of a host", 200)),
+		yamlfile.Need("reason", "", yamlfile.OneLine(&e.Reason, "the reason why it is accepted for now", maxReason)),
+		yamlfile.May("sometimes", "not every run shows it, so that it is not stale where one does not", yamlfile.Yes(&e.Sometimes)),
+		yamlfile.Need("expires", "the last day it is good for, like 2030-01-31: from the next on it fails the gate", e.expires()),
+	).Then(func(n *yamlfile.Node) { e.Line, e.Column = n.Line, n.Column })
 }
 
 const grammar = "scenario, scenario:law or scenario:law:fingerprint"
@@ -115,15 +105,16 @@ func findingForm() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*(:(` + strings.Join(lawIDs(), "|") + `)(:[0-9a-f]{12})?)?$`)
 }
 
-func (e *Entry) readFinding(n *yamlfile.Node) {
-	if n == nil {
-		return
-	}
-	text := n.OneLine("a finding, "+grammar, 200)
-	n.Shape.Like(findingForm())
-	if text == "" {
-		return
-	}
+func (e *Entry) finding() yamlfile.Value {
+	var text string
+	return yamlfile.OneLine(&text, "a finding, "+grammar, 200).Like(findingForm()).Then(func(n *yamlfile.Node) {
+		if text != "" {
+			e.readFinding(n, text)
+		}
+	})
+}
+
+func (e *Entry) readFinding(n *yamlfile.Node, text string) {
 	parts := strings.Split(text, ":")
 	if len(parts) > 3 {
 		n.Problem("%q has %d parts; a finding is %s", yamlfile.Clip(text), len(parts), grammar)
@@ -162,19 +153,13 @@ func contains(all []string, s string) bool {
 	return false
 }
 
-func (e *Entry) readExpires(n *yamlfile.Node) {
-	if n == nil {
-		return
-	}
-	text := n.OneLine("a day like 2030-01-31", 20)
-	n.Shape.Like(dayForm)
-	if text == "" {
-		return
-	}
-	day, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		n.Problem("%q is no day; write it like 2030-01-31", yamlfile.Clip(text))
-		return
-	}
-	e.Expires = day
+func (e *Entry) expires() yamlfile.Value {
+	var text string
+	return yamlfile.OneLine(&text, "a day like 2030-01-31", 20).Like(dayForm).Then(func(n *yamlfile.Node) {
+		day, err := time.Parse(time.DateOnly, text)
+		if err != nil && text != "" {
+			n.Problem("%q is no day; write it like 2030-01-31", yamlfile.Clip(text))
+		}
+		e.Expires = day
+	})
 }

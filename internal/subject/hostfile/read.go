@@ -1,6 +1,7 @@
 package hostfile
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"slices"
@@ -27,282 +28,235 @@ const (
 	maxSpawns   = 1 << 20
 )
 
-// The ways to drive a host.
-const (
-	driveDriver  = "driver"
-	driveNothing = "nothing"
-	driveOneshot = "oneshot"
-	driveHTTP    = "http"
-)
-
-var kinds = map[string]record.HostKind{
-	driveDriver: record.KindDriver, driveNothing: record.KindCommand, driveOneshot: record.KindOneshot, driveHTTP: record.KindGateway,
-}
+// kinds are the ways to drive a host that a word says.
+var kinds = map[string]record.HostKind{"driver": record.KindDriver, "nothing": record.KindCommand, "oneshot": record.KindOneshot}
 
 // stopSignals are those that end a program in an orderly way.
 var stopSignals = []string{"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGKILL"}
 
 func read(root *yamlfile.Node) host.Spec {
-	m := root.Mapping("a host")
-	s := host.Spec{
-		Name:  m.Need("name").Name("the name of a host"),
-		About: m.Need("about").OneLine("what it is", maxAbout),
-		Argv:  texts(m.Need("command"), "the command"),
-		Env:   environment(m.Get("env").Mapping("env")),
-	}
-	s.Workdir = oneLine(m.Get("workdir"), "a folder")
-	s.Config = readConfig(m.Get("config"))
-	drive := readDrive(m.Need("drive"), &s)
-	readReady(m.Get("ready"), drive, &s)
-	readTimes(m, &s)
-	s.Launches = m.Get("launches").Whole("a number of launches", 1, maxLaunches)
-	s.Profile.Resident = m.Get("resident").Whole("a number of servers", 0, maxRunning)
-	s.NotApplicable = readReasons(m.Get("not_applicable").Mapping("not_applicable"))
-	s.Scenarios = readScenarios(m.Get("scenarios"))
-	s.Install = readInstall(m.Get("install"))
-	m.Done()
-	checkServer(m, s)
+	s := host.Spec{NotApplicable: map[string]string{}, Scenarios: map[string]host.Limits{}}
+	s.Profile.Stop, s.Profile.Settle = unknown, unknown
+	hostObject(&s).Read(root)
 	return s
+}
+
+// hostObject is the whole file.
+func hostObject(s *host.Spec) yamlfile.Value {
+	p := &s.Profile
+	return yamlfile.Object("a host",
+		yamlfile.Need("name", "", yamlfile.Name(&s.Name, "the name of a host")),
+		yamlfile.Need("about", "", yamlfile.OneLine(&s.About, "what it is", maxAbout)),
+		yamlfile.Need("command", "", command(&s.Argv)),
+		yamlfile.May("env", "variables on top of the bench's own", environment(&s.Env)),
+		yamlfile.May("workdir", "the working directory; the bench's own where nothing is said", oneLine(&s.Workdir, "a folder")),
+		yamlfile.May("config", "a file that is written before the host starts", config(&s.Config)),
+		yamlfile.Need("drive", "driver: it speaks the driver protocol; http: a gateway; oneshot: a command for each job of a tick; "+
+			"nothing: it is started, watched and stopped", drive(s)),
+		yamlfile.May("ready", "how the bench knows that it is up", ready(s)),
+		yamlfile.May("stop", "its orderly end: SIGTERM where nothing is said", yamlfile.Object("stop",
+			yamlfile.May("signal", "", yamlfile.Choice(&s.Stop.Signal, "a signal", stopSignals...)),
+			yamlfile.May("eof", "its stdin is closed first", yamlfile.Yes(&s.Stop.EOF)),
+			yamlfile.May("within", "the longest orderly end of the host", yamlfile.Time(&p.Stop)))),
+		yamlfile.May("settle", "the longest orderly end of one server; 15s where nothing is said", yamlfile.Time(&p.Settle)),
+		yamlfile.May("confirm", "its longest request time limit: how long a survivor is watched on", yamlfile.Time(&p.Confirm)),
+		yamlfile.May("start", "how long it may take to be ready; 15s where nothing is said", yamlfile.Time(&s.Start)),
+		yamlfile.May("ladder", "", yamlfile.OneLine(&p.Ladder, "the teardown in words", maxText)),
+		yamlfile.May("scale", "", yamlfile.OneLine(&p.Scale, "a factor in words", maxText)),
+		yamlfile.May("launches", "expected server launches for a connect; 1 where nothing is said", yamlfile.Whole(&s.Launches, "a number of launches", 1, maxLaunches)),
+		yamlfile.May("resident", "how many servers of a label it keeps on purpose when their sessions end", yamlfile.Whole(&p.Resident, "a number of servers", 0, maxRunning)),
+		yamlfile.May("not_applicable", "what can't be asked of it, and why", notApplicable(s.NotApplicable)),
+		yamlfile.May("scenarios", "what differs for a scenario", limits(s.Scenarios)),
+		yamlfile.May("install", "the packages that leakbench hosts install puts in place", install(&s.Install)),
+	).Then(func(m *yamlfile.Node) {
+		p.Confirm = cmp.Or(p.Confirm, p.Settle)
+		if s.Kind == record.KindDriver && (s.Stop.Signal != "" || s.Stop.EOF) {
+			m.Key("stop").Problem("a driver is ended by the protocol's stop; of stop only within is for it")
+		}
+		checkServer(m, *s)
+	})
 }
 
 // oneLine is one line that may hold placeholders.
-func oneLine(n *yamlfile.Node, what string) string {
-	s := n.OneLine(what, maxText)
-	checkPlaceholders(n, s, places)
-	return s
+func oneLine(into *string, what string) yamlfile.Value {
+	return yamlfile.OneLine(into, what, maxText).Then(func(n *yamlfile.Node) { checkPlaceholders(n, *into, places) })
 }
 
-// texts is a list of such, as of a command line.
-func texts(n *yamlfile.Node, what string) []string {
-	var all []string
-	for i, item := range n.List(what + ", as a list of its arguments") {
-		arg := item.Argument("an argument")
-		checkPlaceholders(item, arg, places)
-		all = append(all, arg)
-		if i == 0 && arg == host.Placeholder {
-			item.Problem("%s can't be the command itself: the host is what starts the server", host.Placeholder)
+// argument is text or a number that may hold placeholders.
+func argument(into *string, what string) yamlfile.Value {
+	return yamlfile.Argument(into, what).Then(func(n *yamlfile.Node) { checkPlaceholders(n, *into, places) })
+}
+
+func command(into *[]string) yamlfile.Value {
+	const text = "the command line, a list without a shell; {{server}} is the fake server's, {{config}} the config file, {{port}} a free port, " +
+		"{{run}} a folder for this run, {{dir}} the folder of this file, {{install}} the installed packages"
+	return yamlfile.List(into, "the command, as a list of its arguments", func(arg *string) yamlfile.Value {
+		first := len(*into) == 0
+		return argument(arg, "an argument").Says(text).Then(func(n *yamlfile.Node) {
+			if first && *arg == host.Placeholder {
+				n.Problem("%s can't be the command itself: the host is what starts the server", host.Placeholder)
+			}
+		})
+	}).Says(text)
+}
+
+func environment(into *[]string) yamlfile.Value {
+	return yamlfile.FreeMap("env", func(key *yamlfile.Node) yamlfile.Value {
+		var value string
+		return argument(&value, "the value of a variable").Then(func(*yamlfile.Node) {
+			name := key.Word()
+			if name == "" || strings.ContainsAny(name, "=\x00") {
+				key.Problem("%q is no name of a variable", yamlfile.Clip(name))
+			}
+			*into = append(*into, name+"="+value)
+		})
+	})
+}
+
+func config(into **host.Config) yamlfile.Value {
+	c := &host.Config{}
+	return yamlfile.Object("config",
+		yamlfile.May("format", "", yamlfile.Choice(&c.Format, "a format", hostconfig.Names()...)),
+		yamlfile.May("path", "where; the format's usual name in {{run}} where nothing is said", oneLine(&c.Path, "a path")),
+		yamlfile.May("merge", "keys of the document, merged deep", tree(&c.Merge, "the keys to merge")),
+		yamlfile.May("entry", "keys of each server's entry", tree(&c.Entry, "the keys of each entry")),
+		yamlfile.May("template", "the file's own text, instead of a format",
+			yamlfile.Verbatim(&c.Template, "the text of the file").Then(func(n *yamlfile.Node) { checkPlaceholders(n, c.Template, inTemplate) })),
+	).Then(func(m *yamlfile.Node) {
+		*into = c
+		format, template := m.Find("format") != nil, m.Find("template") != nil
+		switch {
+		case m.Kind == yamlfile.KindMapping && !format && !template:
+			m.Problem("config needs a format (%s) or a template", strings.Join(hostconfig.Names(), ", "))
+		case template && format:
+			m.Key("template").Problem("a config is rendered in a format or from a template, not both")
+		case template && c.Path == "":
+			m.Key("template").Problem("a template needs a path: the file's name is not known")
 		}
-	}
-	return all
-}
-
-func environment(m *yamlfile.Mapping) []string {
-	var all []string
-	for _, p := range m.FreeEntries() {
-		key := p.Key.Word()
-		if key == "" || strings.ContainsAny(key, "=\x00") {
-			p.Key.Problem("%q is no name of a variable", yamlfile.Clip(key))
+		for _, key := range []string{"merge", "entry"} {
+			if template && m.Find(key) != nil {
+				m.Key(key).Problem("%s goes with a format; a template has everything in its text", key)
+			}
 		}
-		value := p.Value.Argument("the value of a variable")
-		checkPlaceholders(p.Value, value, places)
-		all = append(all, key+"="+value)
-	}
-	return all
+	})
 }
 
-func readConfig(n *yamlfile.Node) *host.Config {
-	if n == nil {
-		return nil
-	}
-	m := n.Mapping("config")
-	c := &host.Config{
-		Format:   m.Get("format").Choice("a format", hostconfig.Names()...),
-		Path:     oneLine(m.Get("path"), "a path"),
-		Merge:    m.Get("merge").Free("the keys to merge"),
-		Entry:    m.Get("entry").Free("the keys of each entry"),
-		Template: m.Get("template").Verbatim("the text of the file"),
-	}
-	m.Done()
-	checkPlaceholders(m.Find("template"), c.Template, inTemplate)
-	for _, key := range []string{"merge", "entry"} {
-		m.Find(key).EachText(func(n *yamlfile.Node, s string) { checkPlaceholders(n, s, places) })
-	}
-	template := m.Find("template") != nil
-	switch {
-	case m.Is(yamlfile.KindMapping) && m.Find("format") == nil && !template:
-		m.Problem("config needs a format (%s) or a template", strings.Join(hostconfig.Names(), ", "))
-	case template && m.Find("format") != nil:
-		m.At("template").Problem("a config is rendered in a format or from a template, not both")
-	case template && c.Path == "":
-		m.At("template").Problem("a template needs a path: the file's name is not known")
-	}
-	for _, key := range []string{"merge", "entry"} {
-		if template && m.Find(key) != nil {
-			m.At(key).Problem("%s goes with a format; a template has everything in its text", key)
-		}
-	}
-	return c
+// tree is a mapping with any keys, whose texts may hold placeholders.
+func tree(into *map[string]any, what string) yamlfile.Value {
+	return yamlfile.Free(into, what).Then(func(n *yamlfile.Node) {
+		n.EachText(func(n *yamlfile.Node, s string) { checkPlaceholders(n, s, places) })
+	})
 }
 
-// readDrive is a word, or a mapping for HTTP.
-func readDrive(n *yamlfile.Node, s *host.Spec) string {
-	if n != nil && n.Probing() {
-		n.Alternatives(func(n *yamlfile.Node) { n.Choice("how it is driven", driveDriver, driveNothing, driveOneshot) },
-			func(n *yamlfile.Node) { readHTTP(n) })
-		return ""
-	}
-	if n.Is(yamlfile.KindMapping) {
-		s.Kind, s.HTTP = record.KindGateway, readHTTP(n)
-		return driveHTTP
-	}
-	word := n.Choice("how a host is driven (or http: with how)", driveDriver, driveNothing, driveOneshot)
-	s.Kind = kinds[word]
-	return word
+// drive is a word, or a mapping for HTTP.
+func drive(s *host.Spec) yamlfile.Value {
+	var word string
+	h := &host.HTTP{Transport: host.TransportStreamable, Servers: record.PerSession, Headers: http.Header{}}
+	return yamlfile.Either(
+		yamlfile.Choice(&word, "how a host is driven (or http: with how)", "driver", "nothing", "oneshot").Then(func(*yamlfile.Node) { s.Kind = kinds[word] }),
+		yamlfile.Object("drive", yamlfile.Need("http", "", gateway(h))).Then(func(*yamlfile.Node) { s.Kind, s.HTTP = record.KindGateway, h }))
 }
 
-func readHTTP(n *yamlfile.Node) *host.HTTP {
-	outer := n.Mapping("drive")
-	m := outer.Need(driveHTTP).Mapping("http")
-	h := &host.HTTP{
-		Transport: m.Get("transport").Choice("a transport", host.TransportStreamable, host.TransportSSE, host.TransportOpenAPI),
-		Headers:   http.Header{},
-		Servers: record.Sharing(m.Get("servers").Choice("for whom it launches a server",
-			string(record.PerSession), string(record.PerRequest), string(record.Shared))),
-	}
-	url := m.Need("url")
-	h.URL = url.OneLine("a URL", maxText)
-	checkPlaceholders(url, h.URL, inURL)
-	for _, p := range m.Get("headers").Mapping("headers").FreeEntries() {
-		h.Headers.Set(p.Key.Word(), p.Value.Argument("the value of a header"))
-	}
-	m.Done()
-	outer.Done()
-	if h.Transport == "" {
-		h.Transport = host.TransportStreamable
-	}
-	if h.Servers == "" {
-		h.Servers = record.PerSession
-	}
-	return h
+func gateway(h *host.HTTP) yamlfile.Value {
+	return yamlfile.Object("http",
+		yamlfile.May("transport", "streamable where nothing is said",
+			yamlfile.Choice(&h.Transport, "a transport", host.TransportStreamable, host.TransportSSE, host.TransportOpenAPI)),
+		yamlfile.May("servers", "for whom it launches a server: per-session where nothing is said",
+			yamlfile.Choice(&h.Servers, "for whom it launches a server", record.PerSession, record.PerRequest, record.Shared)),
+		yamlfile.Need("url", "", yamlfile.OneLine(&h.URL, "a URL", maxText).Then(func(n *yamlfile.Node) { checkPlaceholders(n, h.URL, inURL) })),
+		yamlfile.May("headers", "", yamlfile.FreeMap("headers", func(key *yamlfile.Node) yamlfile.Value {
+			var value string
+			return yamlfile.Argument(&value, "the value of a header").Then(func(*yamlfile.Node) { h.Headers.Set(key.Word(), value) })
+		})))
 }
 
-func readReady(n *yamlfile.Node, drive string, s *host.Spec) {
-	if n == nil {
-		return
-	}
-	if n.Probing() {
-		n.Alternatives(func(n *yamlfile.Node) { n.Choice("how it is ready", "hello", "server") }, func(n *yamlfile.Node) { readReadyMapping(n, s) })
-		return
-	}
-	if n.Is(yamlfile.KindMapping) {
-		readReadyMapping(n, s)
-	} else {
-		word := n.Choice("how a host is ready (or http: URL, or output: a regular expression)", "hello", "server")
-		s.Ready.Server = word == "server"
-		if word == "hello" && drive != driveDriver && drive != "" {
-			n.Problem("only a driver says hello")
-		}
-		if word == "server" && drive != driveNothing && drive != "" && drive != driveHTTP {
-			n.Problem("a host of this kind launches no server before it is asked to")
-		}
-	}
-	if (drive == driveDriver || drive == driveOneshot) && (s.Ready.HTTP != "" || s.Ready.Output != "") {
-		n.Problem("a %s host is ready by itself; leave this out", drive)
-	}
+// ready is a word, or a mapping of what to look for.
+func ready(s *host.Spec) yamlfile.Value {
+	var word string
+	return yamlfile.Either(
+		yamlfile.Choice(&word, "how a host is ready (or http: URL, or output: a regular expression)", "hello", "server").Then(func(n *yamlfile.Node) {
+			s.Ready.Server = word == "server"
+			if word == "hello" && s.Kind != record.KindDriver && s.Kind != "" {
+				n.Problem("only a driver says hello")
+			}
+			if s.Ready.Server && (s.Kind == record.KindDriver || s.Kind == record.KindOneshot) {
+				n.Problem("a host of this kind launches no server before it is asked to")
+			}
+		}),
+		yamlfile.Object("ready",
+			yamlfile.May("http", "", oneLine(&s.Ready.HTTP, "a URL")),
+			yamlfile.May("output", "", yamlfile.OneLine(&s.Ready.Output, "a regular expression", maxText).Then(func(n *yamlfile.Node) {
+				if _, err := regexp.Compile(s.Ready.Output); err != nil {
+					n.Problem("this is no regular expression: %v", err)
+				}
+			})),
+		).Then(func(m *yamlfile.Node) {
+			if (s.Ready.HTTP == "") == (s.Ready.Output == "") {
+				m.Problem("ready is one of http: URL and output: a regular expression")
+			}
+			if (s.Kind == record.KindDriver || s.Kind == record.KindOneshot) && (s.Ready.HTTP != "" || s.Ready.Output != "") {
+				m.Problem("a %s host is ready by itself; leave this out", s.Kind)
+			}
+		}))
 }
 
-func readReadyMapping(n *yamlfile.Node, s *host.Spec) {
-	m := n.Mapping("ready")
-	s.Ready.HTTP = oneLine(m.Get("http"), "a URL")
-	output := m.Get("output")
-	s.Ready.Output = output.OneLine("a regular expression", maxText)
-	if _, err := regexp.Compile(s.Ready.Output); err != nil {
-		output.Problem("this is no regular expression: %v", err)
-	}
-	m.Done()
-	if m.Is(yamlfile.KindMapping) && (s.Ready.HTTP == "") == (s.Ready.Output == "") {
-		m.Problem("ready is one of http: URL and output: a regular expression")
-	}
-}
-
-func readTimes(m *yamlfile.Mapping, s *host.Spec) {
-	stop := m.Get("stop").Mapping("stop")
-	s.Stop = host.Stop{Signal: stop.Get("signal").Choice("a signal", stopSignals...), EOF: stop.Get("eof").Yes()}
-	p := &s.Profile
-	p.Stop = or(stop.Get("within").Duration(), unknown)
-	stop.Done()
-	p.Settle = or(m.Get("settle").Duration(), unknown)
-	p.Confirm = or(m.Get("confirm").Duration(), p.Settle)
-	s.Start = m.Get("start").Duration()
-	p.Ladder = m.Get("ladder").OneLine("the teardown in words", maxText)
-	p.Scale = m.Get("scale").OneLine("a factor in words", maxText)
-	if s.Kind == record.KindDriver && (s.Stop.Signal != "" || s.Stop.EOF) {
-		m.At("stop").Problem("a driver is ended by the protocol's stop; of stop only within is for it")
-	}
-}
-
-func or(d, instead record.Duration) record.Duration {
-	if d > 0 {
-		return d
-	}
-	return instead
-}
-
-// readReasons is op: why.
-func readReasons(m *yamlfile.Mapping) map[string]string {
-	reasons := map[string]string{}
+// notApplicable is op: why.
+func notApplicable(into map[string]string) yamlfile.Value {
+	var keys []yamlfile.Key
 	for _, op := range driver.Ops {
-		if why := m.Get(op).OneLine("a reason", 200); why != "" {
-			reasons[op] = why
-		}
+		var why string
+		keys = append(keys, yamlfile.May(op, "", yamlfile.OneLine(&why, "a reason", 200).Then(func(*yamlfile.Node) { into[op] = why })))
 	}
-	m.Done()
-	return reasons
+	return yamlfile.Object("not_applicable", keys...)
 }
 
-func readScenarios(n *yamlfile.Node) map[string]host.Limits {
-	all := map[string]host.Limits{}
-	for _, p := range n.Mapping("scenarios").Entries() {
-		name := p.Key.Name("the name of a scenario")
-		m := p.Value.Mapping("what differs for a scenario")
-		l := host.Limits{
-			NotApplicable: m.Get("not_applicable").OneLine("a reason", 200),
-			Settle:        m.Get("settle").Duration(), Confirm: m.Get("confirm").Duration(),
-			Close: m.Get("close").Duration(), Stop: m.Get("stop").Duration(),
-			SpawnsPerSession: m.Get("spawns_per_session").Whole("a number of launches", 1, maxSpawns),
-			SpawnsPerMinute:  m.Get("spawns_per_minute").Whole("a number of launches", 1, maxSpawns),
-		}
-		m.Done()
-		all[name] = l
-	}
-	return all
+func limits(into map[string]host.Limits) yamlfile.Value {
+	const what = "what differs for a scenario"
+	return yamlfile.Map(what, func(key *yamlfile.Node) yamlfile.Value {
+		var name string
+		var l host.Limits
+		yamlfile.Name(&name, "the name of a scenario").Read(key)
+		return yamlfile.Object(what,
+			yamlfile.May("not_applicable", "", yamlfile.OneLine(&l.NotApplicable, "a reason", 200)),
+			yamlfile.May("settle", "", yamlfile.Time(&l.Settle)),
+			yamlfile.May("confirm", "", yamlfile.Time(&l.Confirm)),
+			yamlfile.May("close", "", yamlfile.Time(&l.Close)),
+			yamlfile.May("stop", "", yamlfile.Time(&l.Stop)),
+			yamlfile.May("spawns_per_session", "", yamlfile.Whole(&l.SpawnsPerSession, "a number of launches", 1, maxSpawns)),
+			yamlfile.May("spawns_per_minute", "", yamlfile.Whole(&l.SpawnsPerMinute, "a number of launches", 1, maxSpawns)),
+		).Then(func(*yamlfile.Node) { into[name] = l })
+	})
 }
 
-func readInstall(n *yamlfile.Node) *host.Install {
-	if n == nil {
-		return nil
-	}
-	m := n.Mapping("install")
-	in := &host.Install{
-		Runtime: m.Need("runtime").Choice("a runtime", "python", "node", "rust", "go"),
-		Package: m.Need("package").OneLine("the name of a package", maxAbout),
-		Version: version(m.Need("version")),
-		Lock:    m.Get("lock").OneLine("a file", maxAbout),
-	}
-	if strings.ContainsAny(in.Lock, `/\`) {
-		m.At("lock").Problem("the lock file stands beside the host file: give its name alone")
-	}
-	for _, item := range m.Get("versions").List("other versions") {
-		in.Versions = append(in.Versions, version(item))
-	}
-	m.Done()
-	return in
+func install(into **host.Install) yamlfile.Value {
+	in := &host.Install{}
+	return yamlfile.Object("install",
+		yamlfile.Need("runtime", "", yamlfile.Choice(&in.Runtime, "a runtime", "python", "node", "rust", "go")),
+		yamlfile.Need("package", "", yamlfile.OneLine(&in.Package, "the name of a package", maxAbout)),
+		yamlfile.Need("version", "", version(&in.Version)),
+		yamlfile.May("lock", "", yamlfile.OneLine(&in.Lock, "a file", maxAbout)),
+		yamlfile.May("versions", "", yamlfile.List(&in.Versions, "other versions", version)),
+	).Then(func(m *yamlfile.Node) {
+		*into = in
+		if strings.ContainsAny(in.Lock, `/\`) {
+			m.Key("lock").Problem("the lock file stands beside the host file: give its name alone")
+		}
+	})
 }
 
 var versionForm = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+_-]*$`)
 
-func version(n *yamlfile.Node) string {
-	v := n.OneLine(`a version, in quotes where it could be a number ("2.0")`, 40)
-	if n != nil && n.Probing() {
-		n.Shape.Like(versionForm)
-	} else if v != "" && !versionForm.MatchString(v) {
-		n.Problem("%q is no version", yamlfile.Clip(v))
-	}
-	return v
+func version(into *string) yamlfile.Value {
+	const what = `a version, in quotes where it could be a number ("2.0")`
+	return yamlfile.OneLine(into, what, 40).Like(versionForm).Then(func(n *yamlfile.Node) {
+		if *into != "" && !versionForm.MatchString(*into) {
+			n.Problem("%q is no version", yamlfile.Clip(*into))
+		}
+	})
 }
 
 // checkServer finds a host that is never told what to launch.
-func checkServer(m *yamlfile.Mapping, s host.Spec) {
+func checkServer(m *yamlfile.Node, s host.Spec) {
 	if s.Kind == record.KindDriver || s.Kind == "" || len(s.Argv) == 0 {
 		return
 	}
@@ -311,9 +265,9 @@ func checkServer(m *yamlfile.Mapping, s host.Spec) {
 	}
 	told := names(s.Argv[1:]) || names(s.Env) || s.Config != nil
 	if !told && m.Find("command") != nil {
-		m.At("command").Problem("the host must be told what to launch: write %s into the command, or give it a config", host.Placeholder)
+		m.Key("command").Problem("the host must be told what to launch: write %s into the command, or give it a config", host.Placeholder)
 	}
 	if s.HTTP != nil && strings.Contains(s.HTTP.URL, "{{label}}") && s.Config == nil {
-		m.At("drive").Problem("a URL with {{label}} is for a gateway that holds several servers: it needs a config")
+		m.Key("drive").Problem("a URL with {{label}} is for a gateway that holds several servers: it needs a config")
 	}
 }
