@@ -1,10 +1,10 @@
 package scenarios
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
@@ -33,7 +33,7 @@ func Load(path string) (*Scenario, error) {
 
 // Read is Load for a text that is no file; name is what messages call it.
 func Read(name string, r io.Reader) (*Scenario, error) {
-	src, err := io.ReadAll(io.LimitReader(r, yamlfile.MaxSource+1))
+	src, err := yamlfile.Source(r)
 	if err != nil {
 		return nil, fmt.Errorf("failed to read the scenario: %w", err)
 	}
@@ -72,16 +72,9 @@ func counted(n int, word string) string {
 // Parse reads the text of a scenario; file is what messages call it. The
 // error is an Errors with all that is wrong, not only the first of it.
 func Parse(file string, src []byte) (*Scenario, error) {
-	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
-	c := yamlfile.NewCollector(file, src)
-	root := yamlfile.ReadTree(src, c, format)
-	if root == nil {
-		return nil, c.Errors()
-	}
-	s := readScenario(root)
-	if err := c.Errors(); err != nil {
+	s := &Scenario{File: file, Source: strings.TrimPrefix(string(src), "\uFEFF")}
+	if err := yamlfile.Parse(file, src, format, s.read); err != nil {
 		return nil, err
 	}
-	s.File, s.Source = file, string(src)
 	return s, nil
 }

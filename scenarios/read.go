@@ -35,8 +35,9 @@ type reader struct {
 	place  record.Place // of the host
 }
 
-func readScenario(root *yamlfile.Node) *Scenario {
-	s, r, lines := &Scenario{Limits: defaults}, &reader{}, []line(nil)
+func (s *Scenario) read(root *yamlfile.Node) {
+	r, lines := &reader{}, []line(nil)
+	s.Limits = defaults
 	r.scenario(s, &lines).Read(root)
 	r.place = s.Place
 	if sizeOf(lines) > maxSteps {
@@ -50,7 +51,6 @@ func readScenario(root *yamlfile.Node) *Scenario {
 		s.checkSpawns(root, played)
 		checkNames(root.Collector, played)
 	}
-	return s
 }
 
 // scenario is the whole file.

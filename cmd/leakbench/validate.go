@@ -83,7 +83,7 @@ func textOf(path string, stdin io.Reader) (name string, src []byte, err error) {
 		defer f.Close()
 		from = f
 	}
-	if src, err = io.ReadAll(io.LimitReader(from, yamlfile.MaxSource+1)); err != nil {
+	if src, err = yamlfile.Source(from); err != nil {
 		return name, nil, fmt.Errorf("failed to read the file: %w", err)
 	}
 	return name, src, nil

@@ -56,8 +56,8 @@ type Collector struct {
 	told     map[Problem]bool
 }
 
-// NewCollector is for the problems of a text; file is what messages call it.
-func NewCollector(file string, src []byte) *Collector {
+// newCollector is for the problems of a text; file is what messages call it.
+func newCollector(file string, src []byte) *Collector {
 	return &Collector{file: file, lines: strings.Split(string(src), "\n"), told: map[Problem]bool{}}
 }
 
@@ -75,8 +75,8 @@ func (c *Collector) Add(line, column int, format string, args ...any) {
 	}
 }
 
-// Errors returns what was gathered, or nil.
-func (c *Collector) Errors() error {
+// errors returns what was gathered, or nil.
+func (c *Collector) errors() error {
 	if len(c.Problems) == 0 {
 		return nil
 	}

@@ -1,7 +1,9 @@
 package yamlfile
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,10 +15,10 @@ import (
 )
 
 const (
-	// MaxSource is the size of the largest file that is read. The largest
+	// maxSource is the size of the largest file that is read. The largest
 	// built-in one has 2 KiB. The time that the parser takes for a hostile text
 	// grows with the square of its size.
-	MaxSource = 128 << 10
+	maxSource = 128 << 10
 	// maxDepth bounds how deep brackets and dashes may be nested: the parser
 	// descends one call per level.
 	maxDepth = 64
@@ -57,11 +59,26 @@ type KindOfFile struct {
 	Instead string // of anchors: what to do
 }
 
-// ReadTree turns YAML into nodes. On nil the problems are in c. YAML features
+// Parse reads a text of a format; file is what messages call it. The error is an
+// Errors with all that is wrong, not only the first of it.
+func Parse(file string, src []byte, of KindOfFile, read func(root *Node)) error {
+	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
+	c := newCollector(file, src)
+	if root := readTree(src, c, of); root != nil {
+		read(root)
+	}
+	return c.errors()
+}
+
+// Source is all of a text, or enough of it for Parse to see that it is too
+// large.
+func Source(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, maxSource+1)) }
+
+// readTree turns YAML into nodes. On nil the problems are in c. YAML features
 // that no file of ours needs are refused rather than half supported: anchors and
 // aliases (with which a small file unfolds into a huge one), merge keys, tags
 // and several documents.
-func ReadTree(src []byte, c *Collector, of KindOfFile) (root *Node) {
+func readTree(src []byte, c *Collector, of KindOfFile) (root *Node) {
 	if !readable(src, c) {
 		return nil
 	}
@@ -102,8 +119,8 @@ func ReadTree(src []byte, c *Collector, of KindOfFile) (root *Node) {
 
 // readable looks at the text before the parser does.
 func readable(src []byte, c *Collector) bool {
-	if len(src) > MaxSource {
-		c.Add(1, 1, "the file is larger than %d KiB", MaxSource>>10)
+	if len(src) > maxSource {
+		c.Add(1, 1, "the file is larger than %d KiB", maxSource>>10)
 		return false
 	}
 	ok := true

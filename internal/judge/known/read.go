@@ -3,7 +3,6 @@ package known
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"regexp"
@@ -29,7 +28,7 @@ func Load(path string, must bool) (List, error) {
 		return List{}, fmt.Errorf("failed to read the known findings: %w", err)
 	}
 	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, yamlfile.MaxSource+1))
+	src, err := yamlfile.Source(f)
 	if err != nil {
 		return List{}, fmt.Errorf("failed to read the known findings: %w", err)
 	}
@@ -42,13 +41,7 @@ func Parse(file string, src []byte) (List, error) {
 	if len(strings.TrimSpace(uncommented(l.Source))) == 0 {
 		return l, nil
 	}
-	c := yamlfile.NewCollector(file, src)
-	root := yamlfile.ReadTree(src, c, format)
-	if root == nil {
-		return List{}, c.Errors()
-	}
-	list(&l.Entries).Read(root)
-	if err := c.Errors(); err != nil {
+	if err := yamlfile.Parse(file, src, format, func(root *yamlfile.Node) { list(&l.Entries).Read(root) }); err != nil {
 		return List{}, err
 	}
 	l.measure()

@@ -1,9 +1,7 @@
 package hostfile
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -21,7 +19,7 @@ func Load(path string) (host.Spec, error) {
 		return host.Spec{}, fmt.Errorf("failed to read the host file: %w", err)
 	}
 	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, yamlfile.MaxSource+1))
+	src, err := yamlfile.Source(f)
 	if err != nil {
 		return host.Spec{}, fmt.Errorf("failed to read the host file: %w", err)
 	}
@@ -42,14 +40,8 @@ func Load(path string) (host.Spec, error) {
 // Parse reads the text of a host file; file is what messages call it. The
 // error is a yamlfile.Errors with all that is wrong.
 func Parse(file string, src []byte) (host.Spec, error) {
-	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
-	c := yamlfile.NewCollector(file, src)
-	root := yamlfile.ReadTree(src, c, format)
-	if root == nil {
-		return host.Spec{}, c.Errors()
-	}
-	spec := read(root)
-	if err := c.Errors(); err != nil {
+	var spec host.Spec
+	if err := yamlfile.Parse(file, src, format, func(root *yamlfile.Node) { spec = read(root) }); err != nil {
 		return host.Spec{}, err
 	}
 	spec.File = file
