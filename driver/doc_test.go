@@ -40,7 +40,7 @@ func TestTheDocumentedExamples(t *testing.T) {
 	for _, op := range driver.Ops {
 		assert.True(t, ops[op], "no example of %s", op)
 	}
-	for _, message := range []any{driver.Hello{}, driver.Request{}, driver.Response{}, driver.Job{}, driver.JobResult{}, driver.Server{}, driver.SessionServer{}} {
+	for _, message := range []any{driver.Hello{}, driver.Request{}, driver.Response{}, driver.Job{}, driver.JobResult{}, driver.Server{}, driver.SessionServer{}, driver.Profile{}} {
 		typ := reflect.TypeOf(message)
 		for i := range typ.NumField() {
 			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")

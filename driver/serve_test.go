@@ -89,9 +89,18 @@ type bench struct {
 	in     *os.File
 	out    *driver.Lines
 	served chan error
+	hello  driver.Hello
 }
 
 func serve(t *testing.T, h driver.Handler) *bench {
+	t.Helper()
+	b := serveAs(t, driver.Hello{Host: "test"}, h)
+	assert.Contains(t, b.hello.Ops, "tick")
+	return b
+}
+
+func serveAs(t *testing.T, hello driver.Hello, h driver.Handler) *bench {
+	t.Helper()
 	theirIn, ourIn, err := os.Pipe()
 	require.NoError(t, err)
 	ourOut, theirOut, err := os.Pipe()
@@ -99,7 +108,7 @@ func serve(t *testing.T, h driver.Handler) *bench {
 	require.NoError(t, ourOut.SetReadDeadline(time.Now().Add(limit)))
 	b := &bench{t: t, in: ourIn, out: driver.NewLines(ourOut), served: make(chan error, 1)}
 	go func() {
-		b.served <- driver.Serve(context.Background(), theirIn, theirOut, driver.Hello{Host: "test"}, h)
+		b.served <- driver.Serve(context.Background(), theirIn, theirOut, hello, h)
 		theirOut.Close()
 	}()
 	t.Cleanup(func() {
@@ -108,10 +117,10 @@ func serve(t *testing.T, h driver.Handler) *bench {
 		ourOut.Close()
 		theirIn.Close()
 	})
-	hello := b.read()
-	require.NotNil(t, hello.Hello, "the first line is the hello")
-	assert.Equal(t, driver.Protocol, hello.Hello.Protocol)
-	assert.Contains(t, hello.Hello.Ops, "tick")
+	first := b.read()
+	require.NotNil(t, first.Hello, "the first line is the hello")
+	assert.Equal(t, driver.Protocol, first.Hello.Protocol)
+	b.hello = *first.Hello
 	return b
 }
 

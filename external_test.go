@@ -1,0 +1,43 @@
+package leakbench_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/subject/host"
+)
+
+// TestDriverOfAnotherModule builds a driver in a module that only requires this
+// one, and plays a run with it.
+func TestDriverOfAnotherModule(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("driver", "testdata", "external"))))
+	sums, err := os.ReadFile("go.sum") // what `go get` writes
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o644))
+	root, err := filepath.Abs(".")
+	require.NoError(t, err)
+	program := filepath.Join(dir, "external")
+	for _, args := range [][]string{
+		{"mod", "edit", "-replace=github.com/leakbench/leakbench=" + root},
+		{"build", "-mod=mod", "-o", program, "."},
+	} {
+		cmd := exec.CommandContext(t.Context(), "go", args...)
+		cmd.Dir, cmd.WaitDelay = dir, time.Minute
+		cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	spec, err := host.Lookup("", program)
+	require.NoError(t, err)
+	judged := playSpec(t, builtin(t, "reload"), spec)
+	assert.Equal(t, verdict.Clean, judged.Verdict.Outcome, account(judged))
+}
