@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -79,7 +80,8 @@ type serving struct {
 	h       Handler
 	ops     []string
 	running *cancels
-	over    chan error // capacity 1: the first reason to end wins
+	over    chan error  // capacity 1: the first reason to end wins
+	stopped atomic.Bool // a stop is being answered: who asked may hang up
 
 	writing sync.Mutex
 	out     io.Writer
@@ -101,7 +103,9 @@ func (s *serving) read(ctx context.Context, in io.Reader) {
 			continue
 		}
 		if err != nil {
-			s.end(ErrBenchGone)
+			if !s.stopped.Load() {
+				s.end(ErrBenchGone)
+			}
 			return
 		}
 		if len(bytes.TrimSpace(line)) == 0 {
@@ -147,10 +151,13 @@ func (s *serving) serve(ctx context.Context, done func(), req Request) {
 	if resp.OK = err == nil; err != nil {
 		resp.Error = err.Error()
 	}
-	s.write(resp)
-	if req.Op == OpStop {
-		s.end(nil)
+	if req.Op != OpStop {
+		s.write(resp)
+		return
 	}
+	s.stopped.Store(true)
+	s.write(resp)
+	s.end(nil)
 }
 
 // guard turns a panic into an error: one bad request must not take the whole

@@ -1,0 +1,169 @@
+package hostinit_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject/hostconfig"
+	"github.com/leakbench/leakbench/internal/subject/hostfile"
+	"github.com/leakbench/leakbench/internal/subject/hostinit"
+)
+
+// ask answers the questions, a line each, and returns what was asked.
+func ask(i hostinit.Interview, lines ...string) (hostinit.Answers, string, error) {
+	var out strings.Builder
+	i.In, i.Out = strings.NewReader(strings.Join(lines, "\n")+"\n"), &out
+	a, err := i.Ask()
+	return a, out.String(), err
+}
+
+// file is the host file of the answers, and what it says when it is read.
+func file(t *testing.T, a hostinit.Answers) (string, host.Spec) {
+	t.Helper()
+	text, err := a.File("mine.yaml")
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "mine.yaml")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	spec, err := hostfile.Load(path)
+	require.NoError(t, err, "%s", text)
+	return string(text), spec
+}
+
+// TestEachKindOfHost: what is answered is what the file says.
+func TestEachKindOfHost(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		lines []string
+		argv  []string
+		kind  record.HostKind
+		about string
+	}{
+		{"the usual", []string{"", "agent --mcp {{server}}", ""}, []string{"agent", "--mcp", "{{server}}"}, record.KindCommand, "mine, is started, watched and stopped"},
+		{"a driver", []string{"other", "./drive.py -v", "driver"}, []string{"./drive.py", "-v"}, record.KindDriver, "other, speaks the driver protocol"},
+		{"one for each job", []string{"", `sh -c "check '{{server}}'"`, "oneshot"}, []string{"sh", "-c", "check ' {{server}}'"}, record.KindOneshot, "mine, a command for each job"},
+		{
+			"a gateway",
+			[]string{"", "gw --port {{port}} --stdio \"{{server}}\"", "", "", "shared"},
+			[]string{"gw", "--port", "{{port}}", "--stdio", " {{server}}"},
+			record.KindGateway, "mine, a gateway",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a, _, err := ask(hostinit.Interview{Name: "mine"}, c.lines...)
+			require.NoError(t, err)
+			_, spec := file(t, a)
+			assert.Equal(t, c.argv, spec.Argv)
+			assert.Equal(t, c.kind, spec.Kind)
+			assert.Equal(t, c.about, spec.About)
+			assert.Positive(t, spec.Profile.Settle.D())
+			if c.kind == record.KindGateway {
+				assert.Equal(t, "http://127.0.0.1:{{port}}/mcp", spec.HTTP.URL)
+				assert.Equal(t, record.Shared, spec.HTTP.Servers)
+			}
+		})
+	}
+}
+
+// TestAConfigIsAskedFor where the command does not name the server. Of the
+// user's file only the names of other keys are taken over.
+func TestAConfigIsAskedFor(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	near, far := filepath.Join(dir, ".mcp.json"), filepath.Join(home, ".hermes", "config.yaml")
+	require.NoError(t, os.WriteFile(near, []byte(`{"mcpServers": {"fs": {"command": "npx"}}, "apiKey": "secret", "model": "x"}`), 0o600))
+	require.NoError(t, os.MkdirAll(filepath.Dir(far), 0o700))
+	require.NoError(t, os.WriteFile(far, []byte("mcp_servers: {fs: {command: npx}}\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "opencode.json"), []byte("{"), 0o600), "what can't be read is none")
+	found := hostinit.Look(dir, home)
+	require.Len(t, found, 2)
+	assert.Equal(t, []string{near, far}, []string{found[0].Path, found[1].Path}, "what is near comes first")
+
+	a, asked, err := ask(hostinit.Interview{Name: "mine", Found: found}, "", "agent", "", "")
+	require.NoError(t, err)
+	assert.Contains(t, asked, near+" has MCP servers, in the format mcp-json.")
+	text, spec := file(t, a)
+	assert.Equal(t, "mcp-json", spec.Config.Format)
+	assert.Contains(t, text, "It says more (apiKey, model)")
+	assert.NotContains(t, text, "secret")
+	assert.Contains(t, text, "# The shape of "+near)
+	assert.Contains(t, text, "The command does not name the file")
+
+	a, _, err = ask(hostinit.Interview{Name: "mine", Found: found}, "", "agent --config {{config}}", "", "codex")
+	require.NoError(t, err)
+	text, spec = file(t, a)
+	assert.Equal(t, "codex", spec.Config.Format)
+	assert.NotContains(t, text, "The shape of", "another format than that of the file")
+	assert.NotContains(t, text, "The command does not name the file")
+}
+
+// TestWrongAnswers: a script fails with the first one, somebody at a terminal is
+// asked again.
+func TestWrongAnswers(t *testing.T) {
+	t.Parallel()
+	good := []string{"mine", "agent {{server}}", "nothing"}
+	for _, c := range []struct {
+		at          int
+		wrong, want string
+	}{
+		{0, "My Host", `"My Host" is no name`},
+		{1, `agent "`, "that is no command line"},
+		{1, "", "that is no command"},
+		{1, "{{server}} x", "can't be the command itself"},
+		{2, "htp", "did you mean http?"},
+		{2, "telepathy", "is none of driver, http, oneshot, nothing"},
+	} {
+		lines := append(append(append([]string{}, good[:c.at]...), c.wrong), good[c.at:]...)
+		_, _, err := ask(hostinit.Interview{}, lines...)
+		require.ErrorContains(t, err, c.want)
+		a, asked, err := ask(hostinit.Interview{Again: true}, lines...)
+		require.NoError(t, err)
+		assert.Contains(t, asked, c.want)
+		assert.Equal(t, "mine", a.Name)
+	}
+	_, asked, err := ask(hostinit.Interview{Again: true}, "A", "B", "C", "D", "E", "mine")
+	require.ErrorContains(t, err, `"E" is no name`, "not for ever")
+	assert.Equal(t, 5, strings.Count(asked, "What is the host called?"))
+	_, _, err = ask(hostinit.Interview{}, "mine", "agent {{port}}", "http", "mcp-json", "ftp://x")
+	require.ErrorContains(t, err, "is no URL")
+	_, _, err = ask(hostinit.Interview{Name: "mine"})
+	require.ErrorIs(t, err, hostinit.ErrNoAnswer)
+}
+
+// TestAPathIsNoYAML: what a path holds can't leave its comment.
+func TestAPathIsNoYAML(t *testing.T) {
+	t.Parallel()
+	a := hostinit.Answers{
+		Name: "mine", Command: []string{"agent", "a\"b\n: {{config}}"}, Drive: "nothing", Format: "mcp-json",
+		From: &hostinit.Config{Path: "x\nname: other", Found: hostconfig.Found{Rest: map[string]any{"a\nb": 1}}},
+	}
+	text, spec := file(t, a)
+	assert.Equal(t, "mine", spec.Name)
+	assert.Equal(t, []string{"agent", "a\"b\n: {{config}}"}, spec.Argv)
+	assert.Contains(t, text, "# The shape of x?name: other.")
+}
+
+func TestReadConfig(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := hostinit.ReadConfig(filepath.Join(dir, "missing.json"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = hostinit.ReadConfig(dir)
+	require.ErrorContains(t, err, "is no configuration file")
+	large := filepath.Join(dir, "large.json")
+	require.NoError(t, os.WriteFile(large, make([]byte, 1<<20+1), 0o600))
+	_, err = hostinit.ReadConfig(large)
+	require.ErrorContains(t, err, "is no configuration file")
+	empty := filepath.Join(dir, "empty.json")
+	require.NoError(t, os.WriteFile(empty, []byte("{}"), 0o600))
+	_, err = hostinit.ReadConfig(empty)
+	require.ErrorContains(t, err, "has no MCP servers where any known format has them")
+}
