@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
@@ -82,7 +82,7 @@ func TestFieldReportsPage(t *testing.T) {
 	b.WriteString("| id | thread | scenarios |\n|---|---|---|\n")
 	for i := 1; i <= 999; i++ {
 		id := fmt.Sprintf("R%03d", i)
-		thread := verdict.Thread(id)
+		thread := law.Thread(id)
 		if thread == "" {
 			assert.Empty(t, by[id], "%s is no report", id)
 			continue

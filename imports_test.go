@@ -72,7 +72,11 @@ var house = []struct {
 		may: []string{"internal/record", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper"},
 	},
 	{
-		pkg: "internal/judge/verdict", may: []string{"internal/record", "internal/history", "internal/text"},
+		pkg: "internal/judge/law", may: []string{"internal/record", "internal/text"}, why: "the catalogue of laws is data: it knows no run",
+		deny: []string{"os", "os/exec", "net", "time"},
+	},
+	{
+		pkg: "internal/judge/verdict", may: []string{"internal/record", "internal/history", "internal/text", "internal/judge/law"},
 		why:  "a verdict is a function of the run alone: no clock, no process, no network",
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},
@@ -80,7 +84,7 @@ var house = []struct {
 		pkg: "internal/judge/compare", may: []string{"internal/record", "internal/history", "internal/judge/verdict"}, why: "what differs between runs follows from the runs alone",
 		deny: []string{"os", "os/exec", "net", "time"},
 	},
-	{pkg: "internal/judge/known", may: []string{"internal/record", "internal/judge/verdict", "internal/judge/compare", "internal/yamlfile"}, why: "a list is held against runs that were judged", deny: []string{"os/exec", "net"}},
+	{pkg: "internal/judge/known", may: []string{"internal/record", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/yamlfile"}, why: "a list is held against runs that were judged", deny: []string{"os/exec", "net"}},
 	{
 		pkg: "internal/judge/gate", may: []string{"internal/record", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known"}, why: "whether a change may go in follows from runs and the day alone",
 		deny: []string{"os", "os/exec", "net", "io/fs", "path/filepath"},
@@ -92,7 +96,7 @@ var house = []struct {
 	},
 	{pkg: "report/words", may: []string{"internal/record"}, why: "how numbers and hostile text are written says nothing of runs", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
 	{
-		pkg: "report/model", may: []string{"internal/record", "internal/history", "internal/judge/verdict", "report/words"},
+		pkg: "report/model", may: []string{"internal/record", "internal/history", "internal/judge/law", "internal/judge/verdict", "report/words"},
 		why: "a run as the reports show it says nothing of any format", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
@@ -104,11 +108,11 @@ var house = []struct {
 		why: "what is new is decided by the gate: it is only said here", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/formats", may: []string{"internal/record", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
+		pkg: "report/formats", may: []string{"internal/record", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
 		why: "a format for programs knows nothing of pages", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/page", may: []string{"internal/record", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
+		pkg: "report/page", may: []string{"internal/record", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
 		why: "a page is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
@@ -130,7 +134,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/play/selftest", why: "the bench's test of itself is a user of it, not a part",
-		may: []string{"internal/record", "internal/subject/catalogue", "internal/subject/host", "internal/judge/verdict", "internal/play", "scenarios"},
+		may: []string{"internal/record", "internal/subject/catalogue", "internal/subject/host", "internal/judge/law", "internal/judge/verdict", "internal/play", "scenarios"},
 	},
 	{
 		pkg: "internal/play/doctor", why: "it tries what a run needs, a whole run included",

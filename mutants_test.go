@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/selftest"
@@ -34,7 +35,7 @@ func TestMutants(t *testing.T) {
 			assert.True(t, r.OK, "expected %s %s and nothing else, found %v %v\n%s", c.Law, c.Kind, r.Laws, r.Kinds, account(verdict.Judged{Verdict: r.Verdict}))
 		})
 	}
-	for _, l := range verdict.Laws() {
+	for _, l := range law.All() {
 		assert.True(t, laws[l.ID], "no mutant breaks %s", l.ID)
 	}
 	for _, s := range host.Mutants("self") {

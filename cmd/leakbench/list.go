@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/leakbench/leakbench/fakeserver"
-	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/scenarios"
@@ -107,11 +107,11 @@ func itemsOf(what string) ([]item, error) {
 			}
 		}
 	case "laws":
-		for _, l := range verdict.Laws() {
+		for _, l := range law.All() {
 			items = append(items, item{Name: l.ID, Text: l.Name, More: []string{l.Says}})
 		}
 	case "kinds":
-		for _, k := range verdict.Kinds() {
+		for _, k := range law.Kinds() {
 			items = append(items, item{Name: k.ID, Text: k.Law, More: []string{k.Title}})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/report"
@@ -135,7 +136,7 @@ func (a *app) explainCommand() *cobra.Command {
 			if len(args) != 1 {
 				return usage(errors.New("which law or kind?"), "leakbench list laws shows them")
 			}
-			text, err := verdict.Explain(args[0])
+			text, err := law.Explain(args[0])
 			if err != nil {
 				return usage(err, "leakbench list laws and leakbench list kinds show them")
 			}
@@ -151,10 +152,10 @@ func (a *app) explainCommand() *cobra.Command {
 
 func explainable() []string {
 	var names []string
-	for _, l := range verdict.Laws() {
+	for _, l := range law.All() {
 		names = append(names, l.ID)
 	}
-	for _, k := range verdict.Kinds() {
+	for _, k := range law.Kinds() {
 		names = append(names, k.ID)
 	}
 	return names

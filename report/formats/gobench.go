@@ -6,16 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
 )
-
-// lawUnits are the units in which the breaches of a law are counted.
-var lawUnits = map[string]string{
-	"L1": "leaked", "L2": "outlived", "L3": "collateral", "L4": "zombies", "L5": "fd-growth", "L6": "memory-growth",
-	"L7": "overspawned", "L8": "slow-shutdown", "L9": "ungraceful", "L10": "not-recovered",
-}
 
 // gobench writes the lines of golang.org/design/14313-benchmark-format. Counts
 // are exact: benchstat compares them by their value and asks for no repeats. A
@@ -35,10 +30,8 @@ func Bench(b *bytes.Buffer, runs []verdict.Judged) error {
 
 func benchUnits() []string {
 	var units []string
-	for _, l := range verdict.Laws() {
-		if u := lawUnits[l.ID]; u != "" {
-			units = append(units, u+"/run")
-		}
+	for _, l := range law.All() {
+		units = append(units, l.Unit+"/run")
 	}
 	return append(units, "findings/run", "doubts/run", "spawned/run", "peak-live/run", "left/run")
 }
@@ -52,7 +45,7 @@ func benchLine(b *bytes.Buffer, j *verdict.Judged) {
 		counts[v.Findings[i].Law] += v.Findings[i].Count
 	}
 	for _, l := range v.Laws {
-		if unit := lawUnits[l.Law]; unit != "" && l.Status != verdict.LawNotJudged {
+		if unit := law.Of(l.Law).Unit; unit != "" && l.Status != verdict.LawNotJudged {
 			fmt.Fprintf(b, " %d %s/run", counts[l.Law], unit)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
@@ -89,8 +90,8 @@ func SARIF(b *bytes.Buffer, runs []verdict.Judged) error {
 		Tool:        sarifTool{sarifDriver{Name: "leakbench", URI: sarifAbout, Rules: []sarifRule{}, Lang: "en-US"}},
 		Invocations: []sarifInvocation{{Successful: true}}, Results: []sarifResult{}, Language: "en-US", Newlines: []string{"\r\n", "\n"},
 	}
-	known, index := map[string]verdict.Kind{}, map[string]int{}
-	for _, k := range verdict.Kinds() {
+	known, index := map[string]law.Kind{}, map[string]int{}
+	for _, k := range law.Kinds() {
 		known[k.ID] = k
 	}
 	for i := range runs {
@@ -124,7 +125,7 @@ func SARIF(b *bytes.Buffer, runs []verdict.Judged) error {
 	return nil
 }
 
-func newSarifRule(f *verdict.Finding, k verdict.Kind) sarifRule {
+func newSarifRule(f *verdict.Finding, k law.Kind) sarifRule {
 	text := func(own, found string) sarifText {
 		if own == "" {
 			own = found

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/words"
@@ -192,18 +193,19 @@ func (s *Run) readServers(swept map[record.Identity]bool) {
 	}
 	for i := range s.Verdict.Findings {
 		f := &s.Verdict.Findings[i]
+		shows := law.Of(f.Law).Shows
 		for _, id := range f.Servers {
 			srv := s.ByID[id]
 			switch {
 			case srv == nil:
-			case f.Law == "L1" || f.Law == "L2":
+			case shows == law.Left:
 				since := s.unwantedSince(srv, f.Checkpoint)
 				if srv.Overdue == Never || since < srv.Overdue {
 					srv.Overdue = since
 				}
-			case f.Law == "L3":
+			case shows == law.Harmed:
 				srv.Wronged = true
-			case f.Law == "L4":
+			case shows == law.Unreaped:
 				srv.Zombie = true
 			}
 		}

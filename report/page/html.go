@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/words"
@@ -61,7 +62,7 @@ type threadLink struct{ Name, URL string }
 
 func newThread(report string) threadLink {
 	l := threadLink{Name: report}
-	if name := verdict.Thread(report); name != "" {
+	if name := law.Thread(report); name != "" {
 		l.Name = name
 	}
 	if m := threadName.FindStringSubmatch(l.Name); m != nil {

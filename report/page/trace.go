@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/model"
@@ -42,7 +43,7 @@ func station(class, who, what, why string) traceLine {
 // traces are those of a finding, the commonest first.
 func traces(s *model.Run, f *verdict.Finding) []traceView {
 	var out []traceView
-	if f.Law == "L3" {
+	if law.Of(f.Law).Shows == law.Harmed {
 		if srv := firstServer(s, f); srv != nil {
 			out = append(out, traceView{f.Count, traceVictim(s, srv)})
 		}
@@ -203,20 +204,20 @@ func blame(s *model.Run) string {
 	if n := len(s.Hosts); n > 0 {
 		who += fmt.Sprintf(" (pid %d)", s.Hosts[n-1].PID)
 	}
-	gs := model.StdinHolds(f.Evidence)
+	gs, shows := model.StdinHolds(f.Evidence), law.Of(f.Law).Shows
 	switch {
-	case f.Law == "L3":
+	case shows == law.Harmed:
 		if f.Count > 1 {
 			return fmt.Sprintf("%s: it ended %d servers of live sessions.", who, f.Count)
 		}
 		return who + ": it ended a server of a live session."
-	case f.Law == "L4":
+	case shows == law.Unreaped:
 		return fmt.Sprintf("%s: it has not waited for %s.", who, words.Plural(f.Count, "dead child"))
 	case len(gs) > 0 && gs[0].Holder != nil && gs[0].Holder.Role == record.RoleHost:
 		return fmt.Sprintf("%s: it holds %s of their stdin and has not closed it.", who, model.PipeEnd(gs[0].Holder.Mode, gs[0].Target()))
 	case len(gs) > 0 && gs[0].Holder != nil:
 		return fmt.Sprintf("%s: it left them, and %s (pid %d) holds their stdin open.", who, gs[0].Holder.Role, gs[0].Holder.PID)
-	case len(gs) > 0 && (f.Law == "L1" || f.Law == "L2"):
+	case len(gs) > 0 && shows == law.Left:
 		return who + ": it did not end what does not end by itself."
 	}
 	return who + ": " + strings.TrimSuffix(f.Found, ".") + "."

@@ -6,10 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
@@ -95,7 +96,7 @@ var (
 
 // findingForm is the whole of the grammar.
 func findingForm() *regexp.Regexp {
-	return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*(:(` + strings.Join(lawIDs(), "|") + `)(:[0-9a-f]{12})?)?$`)
+	return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*(:(` + strings.Join(law.IDs(), "|") + `)(:[0-9a-f]{12})?)?$`)
 }
 
 func (e *Entry) finding() yamlfile.Value {
@@ -117,7 +118,7 @@ func (e *Entry) readFinding(n *yamlfile.Node, text string) {
 	if !scenarioForm.MatchString(parts[0]) {
 		n.Problem("%q is no name of a scenario; a finding is %s", yamlfile.Clip(parts[0]), grammar)
 	}
-	if laws := lawIDs(); parts[1] != "" && !contains(laws, parts[1]) {
+	if laws := law.IDs(); parts[1] != "" && !slices.Contains(laws, parts[1]) {
 		n.Problem("%q is no law; %s", yamlfile.Clip(parts[1]), yamlfile.MeantOr(parts[1], laws))
 	}
 	if parts[2] != "" && !printForm.MatchString(parts[2]) {
@@ -127,23 +128,6 @@ func (e *Entry) readFinding(n *yamlfile.Node, text string) {
 		n.Problem("%q ends in a colon; a finding is %s", yamlfile.Clip(text), grammar)
 	}
 	e.Scenario, e.Law, e.Fingerprint = parts[0], parts[1], parts[2]
-}
-
-func lawIDs() []string {
-	var ids []string
-	for _, l := range verdict.Laws() {
-		ids = append(ids, l.ID)
-	}
-	return ids
-}
-
-func contains(all []string, s string) bool {
-	for _, v := range all {
-		if v == s {
-			return true
-		}
-	}
-	return false
 }
 
 func (e *Entry) expires() yamlfile.Value {

@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -17,7 +19,7 @@ type breach struct {
 	law, kind, label string
 	cause            record.Cause
 
-	when     string          // the cause, for a title
+	when     string          // the cause in a title, where the catalogue has no text for it
 	server   *history.Server // nil where the ledger knows none
 	comm     string          // the process's name, where there is no server
 	value    string          // one line on this very breach
@@ -30,26 +32,12 @@ type breach struct {
 	like     string // the same for breaches that tell the same story
 }
 
-// telling is the text of a finding.
-type telling struct {
-	title, expected, found string
-	head                   string // of Why, before the story of the first breach
-	fix                    string // before the kind's own
-	fixAlone               bool   // in its place
-}
-
-// tellers put a group of breaches of a law into words.
-var tellers = map[string]func(*facts, []*breach) telling{
-	"L1":  tellFlat,
-	"L2":  tellLeft,
-	"L3":  tellCollateral,
-	"L4":  tellReaped,
-	"L5":  tellHandles,
-	"L6":  tellMemory,
-	"L7":  tellSpawning,
-	"L8":  tellShutdown,
-	"L9":  tellGraceful,
-	"L10": tellRecovers,
+// description is what the words of a finding need.
+type description struct {
+	kind   string // whose words are taken
+	values law.Values
+	head   string // of Why, before the story of the first breach
+	cause  law.Cause
 }
 
 // fingerprint is the same in every run that shows the same cause.
@@ -87,15 +75,17 @@ func (f *facts) findings() []Finding {
 
 func (f *facts) finding(print string, group []*breach) Finding {
 	first := group[0]
-	kind := kindOf(first.kind)
-	t := tellers[first.law](f, group)
+	kind, d := law.KindOf(first.kind), f.describe(group)
+	own := law.KindOf(d.kind)
+	words := own.Wording(first.law, first.cause)
+	say := func(template string) string { return law.Fill(template, len(group), d.values) }
 	out := Finding{
 		Law: first.law, Kind: first.kind, Label: first.label, Severity: f.severity(first.law), Fingerprint: print,
-		Title: t.title, Expected: t.expected, Found: t.found,
-		Why: paragraph(t.head, first.story, alike(group)), Fix: paragraph(t.fix, kind.Fix), Reports: cite(kind.Reports),
+		Title: say(words.Title), Expected: say(words.Expected), Found: say(words.Found),
+		Why: paragraph(d.head, first.story, alike(group)), Fix: paragraph(d.cause.Fix, kind.Fix), Reports: law.Cite(kind.Reports),
 	}
-	if t.fixAlone {
-		out.Fix = t.fix
+	if d.cause.Alone && (first.kind == "deaf" || first.kind == "not-escalated") {
+		out.Fix = d.cause.Fix
 	}
 	if first.cp != nil {
 		out.Checkpoint = first.cp.Name
@@ -117,6 +107,25 @@ func (f *facts) finding(print string, group []*breach) Finding {
 	slices.Sort(out.At)
 	out.At = slices.Compact(out.At)
 	return out
+}
+
+// describe collects what the words of a finding need: what all breaches have, and
+// what the law adds.
+func (f *facts) describe(group []*breach) *description {
+	b := group[0]
+	d := &description{kind: b.kind, values: law.Values{
+		"label": plain(b.label), "comm": plain(b.comm), "name": plain(b.label), "cause": cmp.Or(b.when, law.CauseOf(b.cause).Text), "value": b.value, "settle": within(f.header.Limits.Settle),
+	}}
+	if b.server == nil {
+		d.values["name"] = plain(b.comm)
+	}
+	if b.cp != nil {
+		d.values["checkpoint"] = strconv.Quote(plain(b.cp.Name))
+	}
+	if add := ruleOf(b.law).describe; add != nil {
+		add(f, group, d)
+	}
+	return d
 }
 
 func serverID(s *history.Server) string {

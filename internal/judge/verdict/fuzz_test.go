@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -26,7 +27,7 @@ func FuzzJudge(f *testing.F) {
 		}
 		v := Judge(run)
 		require.Equal(t, v, Judge(run))
-		require.Len(t, v.Laws, len(Laws()))
+		require.Len(t, v.Laws, len(law.All()))
 		if n := len(run.Events); n == 0 || run.Events[n-1].Kind != record.Ended {
 			require.NotEqual(t, Clean, v.Outcome)
 		}

@@ -12,25 +12,35 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// judge is how a law is judged. It adds its breaches to the facts.
-type judge func(*facts) LawResult
+// rule is a law with how it is judged and how its findings are described.
+type rule struct {
+	law.Law
+	judge    func(*facts) LawResult                // adds its breaches to the facts
+	describe func(*facts, []*breach, *description) // adds what the words of the law's findings need; nil: nothing
+}
 
-// judges are how the laws are judged, in the order of Laws. It matters in one
-// place: L9 and L10 ask which sessions L3 found harmed.
-var judges = map[string]judge{
-	"L1":  judgeFlat,
-	"L2":  judgeLeft,
-	"L3":  judgeCollateral,
-	"L4":  judgeReaped,
-	"L5":  judgeHandles,
-	"L6":  judgeMemory,
-	"L7":  judgeSpawning,
-	"L8":  judgeShutdown,
-	"L9":  judgeGraceful,
-	"L10": judgeRecovers,
+// rules are in the order of the laws. It matters in one place: L9 and L10 ask
+// which sessions L3 found harmed.
+var rules = []rule{
+	{law.Of("L1"), judgeFlat, describeFlat},
+	{law.Of("L2"), judgeLeft, describeLeft},
+	{law.Of("L3"), judgeCollateral, nil},
+	{law.Of("L4"), judgeReaped, nil},
+	{law.Of("L5"), judgeHandles, nil},
+	{law.Of("L6"), judgeMemory, describeMemory},
+	{law.Of("L7"), judgeSpawning, describeSpawning},
+	{law.Of("L8"), judgeShutdown, describeShutdown},
+	{law.Of("L9"), judgeGraceful, describeGraceful},
+	{law.Of("L10"), judgeRecovers, nil},
+}
+
+// ruleOf is the rule of a law.
+func ruleOf(id string) *rule {
+	return &rules[slices.IndexFunc(rules, func(r rule) bool { return r.ID == id })]
 }
 
 // Judge judges a run. It never fails: a run that shows too little is
@@ -41,8 +51,8 @@ func Judge(run *record.Run) Verdict {
 	}
 	f := gather(run)
 	v := Verdict{Findings: []Finding{}, Spawned: len(f.servers), PeakLive: f.lives.PeakLive(), Left: f.left()}
-	for _, law := range Laws() {
-		v.Laws = append(v.Laws, f.judgeLaw(law))
+	for i := range rules {
+		v.Laws = append(v.Laws, f.judgeLaw(&rules[i]))
 	}
 	v.Doubts = f.allDoubts()
 	v.Findings = f.findings()
@@ -50,8 +60,8 @@ func Judge(run *record.Run) Verdict {
 	return v
 }
 
-func (f *facts) judgeLaw(law Law) LawResult {
-	r := judges[law.ID](f)
+func (f *facts) judgeLaw(law *rule) LawResult {
+	r := law.judge(f)
 	switch {
 	case f.severity(law.ID) == record.SeverityOff:
 		r = LawResult{Status: LawNotJudged, Reason: "this scenario does not ask for it"}
@@ -84,9 +94,8 @@ func (f *facts) untested() string {
 }
 
 func outcome(v Verdict) Outcome {
-	isError := func(f Finding) bool { return f.Severity == record.SeverityError }
 	switch {
-	case slices.ContainsFunc(v.Findings, isError):
+	case slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.IsError() }):
 		return Leak
 	case len(v.Doubts) > 0:
 		return Inconclusive
@@ -100,15 +109,8 @@ func (f *facts) severity(law string) record.Severity {
 	case record.SeverityError, record.SeverityWarning, record.SeverityOff:
 		return s
 	}
-	if warned[law] {
-		return record.SeverityWarning
-	}
-	return record.SeverityError
+	return ruleOf(law).Severity
 }
-
-// warned are the laws whose breach is a warning where the scenario does not
-// say otherwise: nothing is left behind, and nobody is harmed, yet.
-var warned = map[string]bool{"L5": true, "L6": true, "L9": true}
 
 func (f *facts) broke(law string) bool {
 	return slices.ContainsFunc(f.breaches, func(b *breach) bool { return b.law == law })

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -36,19 +37,20 @@ func (f *facts) doubtTwins() {
 
 // phaseOf says what the host was doing at t.
 func (f *facts) phaseOf(t int64) (cause record.Cause, says string) {
+	cause = record.CauseHostAtWork
 	switch {
 	case !f.hostAlive(t):
-		return record.CauseAfterHost, "after the host had ended"
+		cause = record.CauseAfterHost
 	case !f.onWatch(t):
-		return record.CauseHostEnding, "while the host was ending"
+		cause = record.CauseHostEnding
 	}
-	return record.CauseHostAtWork, "while the host was at work"
+	return cause, law.CauseOf(cause).Text
 }
 
 func (f *facts) twinBreach(e *record.Event) *breach {
 	cause, phase := f.phaseOf(e.T)
 	return &breach{
-		law: "L3", kind: "twin", label: e.Server, cause: cause, when: phase, at: []int64{e.T}, like: e.Exit.Signal + phase,
+		law: "L3", kind: "twin", label: e.Server, cause: cause, at: []int64{e.T}, like: e.Exit.Signal + phase,
 		value: fmt.Sprintf("pid %d with the command line of %s: was ended by %s at %s", e.Process.PID, plain(e.Server), plain(e.Exit.Signal), clock(e.T)),
 		story: paragraph(
 			fmt.Sprintf("The bench had started a process (pid %d) with the very command line of a server of %s, in a session of its own and no child of the host's. It was ended by %s at %s, %s: "+
@@ -68,7 +70,7 @@ func (f *facts) bystanderBreach(e *record.Event) *breach {
 		group = fmt.Sprintf("process group %d", e.Process.PGID)
 	}
 	return &breach{
-		law: "L3", kind: "bystander", cause: cause, when: phase, at: []int64{e.T}, like: how + phase,
+		law: "L3", kind: "bystander", cause: cause, at: []int64{e.T}, like: how + phase,
 		value: fmt.Sprintf("pid %d in %s: %s at %s", e.Process.PID, group, how, clock(e.T)),
 		story: paragraph(
 			fmt.Sprintf("The bench had put a process (pid %d) into %s that does nothing and is none of the host's. It %s at %s, %s.", e.Process.PID, group, how, clock(e.T), phase),
@@ -83,33 +85,11 @@ func (f *facts) recycledBreach(e *record.Event) *breach {
 		label = s.Label
 	}
 	return &breach{
-		law: "L3", kind: "recycled", label: label, cause: cause, when: phase, at: []int64{e.T}, like: e.Exit.Signal + phase,
+		law: "L3", kind: "recycled", label: label, cause: cause, at: []int64{e.T}, like: e.Exit.Signal + phase,
 		value: fmt.Sprintf("pid %d, with the number that %s had: was ended by %s at %s", e.Process.PID, plain(e.Server), plain(e.Exit.Signal), clock(e.T)),
 		story: paragraph(
 			fmt.Sprintf("%s had died and been waited for, and the system had given its pid, and the number of its group, to a process that is none of the host's (pid %d out here). It was ended by %s at %s, %s: "+
 				"somebody signalled the number, and not the process.", plain(e.Server), e.Process.PID, plain(e.Exit.Signal), clock(e.T), phase),
 			f.company(&history.Server{}, e.T)),
-	}
-}
-
-func tellBystander(b *breach) telling {
-	if b.kind == "recycled" {
-		return telling{
-			title:    fmt.Sprintf("a process that had got the pid of a dead server of %s was ended %s", plain(b.label), b.when),
-			expected: "a pid that was waited for never signalled again",
-			found:    "whoever had it by then was ended " + b.when,
-		}
-	}
-	if b.kind == "twin" {
-		return telling{
-			title:    fmt.Sprintf("a process with the command line of %s that is none of the host's was ended %s", plain(b.label), b.when),
-			expected: "a process that the host did not start left alone, whatever it looks like",
-			found:    "it was ended " + b.when,
-		}
-	}
-	return telling{
-		title:    "a bystander in the host's process group was ended " + b.when,
-		expected: "a process that the host did not start left alone",
-		found:    "it was ended " + b.when,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -164,15 +165,16 @@ func (f *facts) costAnAnswer(s *history.Server, h harm) bool {
 
 func (f *facts) harmBreach(s *history.Server, h harm) *breach {
 	state, _ := f.stateAt(s, h.t)
-	cause, phase := record.CauseSessionInUse, "while its session was open"
+	cause := record.CauseSessionInUse
 	if state.State == record.SessionOpening {
-		cause, phase = record.CauseSessionAtWork, "while its session was at work"
+		cause = record.CauseSessionAtWork
 	}
+	phase := law.CauseOf(cause).Text
 	f.harm(s, h.t)
 	story := fmt.Sprintf("%s of session %s %s at %s, %s: nothing was wrong with it, and nobody had asked the host to end it.",
 		process(s, s.Birth.Identity, ""), plain(s.Session), h.what, clock(h.t), phase)
 	return &breach{
-		law: "L3", kind: h.kind, label: s.Label, cause: cause, when: phase, server: s, at: []int64{h.t},
+		law: "L3", kind: h.kind, label: s.Label, cause: cause, server: s, at: []int64{h.t},
 		value: fmt.Sprintf("%s of session %s: %s at %s, %s", plain(s.ID), plain(s.Session), h.kind, clock(h.t), lastWord(s, h.t)),
 		story: paragraph(story, f.company(s, h.t), f.renewal(s, h.t)), like: h.kind + phase,
 	}
@@ -325,28 +327,5 @@ func (f *facts) missingBreach(cp *checkpoint, s *history.Server) *breach {
 			fmt.Sprintf("Session %s is open at checkpoint %q, yet %s, its newest server, %s at %s.", plain(s.Session), plain(cp.Name), process(s, s.Birth.Identity, ""), h.what, clock(h.t)),
 			f.company(s, h.t)),
 		like: h.kind,
-	}
-}
-
-var harmTitles = map[string]string{
-	"killed":     "%s of %s %s killed %s",
-	"terminated": "%s of %s %s told to end by a signal %s",
-	"cut-off":    "%s of %s %s cut off %s",
-	"missing":    "%s of %s %s missing %s",
-}
-
-func tellCollateral(_ *facts, group []*breach) telling {
-	b, n := group[0], len(group)
-	if b.kind == "bystander" || b.kind == "twin" || b.kind == "recycled" {
-		return tellBystander(b)
-	}
-	when := b.when
-	if b.kind == "missing" {
-		when = fmt.Sprintf("at checkpoint %q though its session is open", plain(b.cp.Name))
-	}
-	return telling{
-		title:    fmt.Sprintf(harmTitles[b.kind], count(n, "server"), plain(b.label), verb(n, "was", "were"), when),
-		expected: fmt.Sprintf("the server of each live session of %s left alone", plain(b.label)),
-		found:    fmt.Sprintf("%s of live sessions harmed", count(n, "server")),
 	}
 }

@@ -1,12 +1,14 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -56,10 +58,10 @@ func (f *facts) vouched(cp *checkpoint, s *history.Server) bool {
 
 func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 	b := &breach{law: "L1", label: s.Label, server: s, cp: cp, evidence: cp.evidenceOn(s.Birth.Identity), at: []int64{s.Born, cp.settledAt}}
-	var head string
-	b.kind, b.cause, b.when, head = f.flatKind(cp, s)
+	lost := f.loss(cp, s)
+	b.kind, b.cause, b.when = lost.kind, lost.cause, lost.when
 	if kind, why := f.flatHold(cp, s, b.evidence); kind != "" {
-		b.kind, b.cause, head = kind, b.cause.As(kind), paragraph(head, why)
+		b.kind, b.cause, lost.head = kind, b.cause.As(kind), paragraph(lost.head, why)
 	}
 	name := process(s, s.Birth.Identity, "")
 	if s.Session != "" {
@@ -80,7 +82,7 @@ func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 		b.value += ", " + mebibytes(b.evidence.RSS)
 	}
 	text, like := survivor(s, b.evidence, cp.settledAt)
-	b.story, b.like = paragraph(head, text, f.tellLockedOut(s), f.control(s)), like
+	b.story, b.like = paragraph(lost.head, text, f.tellLockedOut(s), f.control(s)), like
 	return b
 }
 
@@ -109,60 +111,62 @@ func (f *facts) flatHold(cp *checkpoint, s *history.Server, e *record.Evidence) 
 	return "", ""
 }
 
-// flatKind says in which way the host lost a server that should be gone.
-func (f *facts) flatKind(cp *checkpoint, s *history.Server) (kind string, cause record.Cause, when, head string) {
-	fault := breakingFault(s)
-	next := f.successor(cp, s)
+// loss is in which way the host lost a server that should be gone.
+type loss struct {
+	kind  string
+	cause record.Cause
+	when  string // the cause in a title
+	head  string
+}
+
+// lostBy is a loss whose cause has its words in the catalogue.
+func lostBy(kind string, cause record.Cause, values law.Values) loss {
+	c := law.CauseOf(cause)
+	return loss{kind, cause, c.Text, sentence(law.Fill(c.Story, 1, values))}
+}
+
+func (f *facts) loss(cp *checkpoint, s *history.Server) loss {
+	fault, next := breakingFault(s), f.successor(cp, s)
 	if !established(s, cp.settledAt) {
-		cause, when := strandedCause(fault)
-		return "init-stranded", cause, when, strandedHead(s, fault)
+		return stranded(s, fault)
 	}
 	if next != nil && f.isDuplicate(s, next) {
-		return "duplicate", record.CauseSideBySide, sideBySide, tellTwins(s, next, "and the host kept both")
+		return sideBySide(s, next, "and the host kept both")
 	}
 	if twin := f.twin(cp, s); twin != nil {
-		return "duplicate", record.CauseSideBySide, sideBySide, tellTwins(twin, s, "and the host ended the other one alone")
+		return sideBySide(twin, s, "and the host ended the other one alone")
 	}
-	if next == nil {
-		phase := f.phase(s, cp.settledAt)
-		return "abandoned", phase.cause, phase.says, phase.tell(s)
+	switch {
+	case next == nil:
+		cause, values := f.causeOfEnd(s, cp.settledAt)
+		values["session"], values["server"] = plain(s.Session), plain(s.ID)
+		return lostBy("abandoned", cause, values)
+	case f.brokenBefore(s, next):
+		return loss{
+			"superseded", record.CauseAfterFault(fault), "after " + faultName(fault),
+			sentence(fmt.Sprintf("The session of %s had ended by its fault (%s); %s took its place %s later, and the old process was dropped and not ended",
+				plain(s.ID), faultName(fault), plain(next.ID), span(max(next.Born-s.Broken, 0)))),
+		}
 	}
-	cause, when = record.CauseReconnect, "reconnect"
-	if f.openingWhy(s, next) == "reload" {
-		cause, when = record.CauseReload, "reload"
-	}
-	head = fmt.Sprintf("The %s put %s in the place of %s, whose connection was dropped and not ended", when, plain(next.ID), plain(s.ID))
-	if f.brokenBefore(s, next) {
-		cause, when = record.CauseAfterFault(fault), "after "+faultName(fault)
-		head = fmt.Sprintf("The session of %s had ended by its fault (%s); %s took its place %s later, and the old process was dropped and not ended",
-			plain(s.ID), faultName(fault), plain(next.ID), span(max(next.Born-s.Broken, 0)))
-	}
-	return "superseded", cause, when, sentence(head)
+	return lostBy("superseded", cmp.Or(f.openingWhy(s, next), record.CauseReconnect), law.Values{"server": plain(s.ID), "next": plain(next.ID)})
 }
 
-func strandedCause(fault *record.Fault) (cause record.Cause, says string) {
-	if fault == nil {
-		return record.CauseNoFault, "no fault"
-	}
-	return record.CauseOfFault(fault), faultName(fault)
-}
-
-func strandedHead(s *history.Server, fault *record.Fault) string {
+func stranded(s *history.Server, fault *record.Fault) loss {
+	l := loss{kind: "init-stranded", cause: record.CauseNoFault, when: law.CauseOf(record.CauseNoFault).Text}
 	what := "never finished a handshake"
 	switch {
 	case fault != nil:
+		l.cause, l.when = record.CauseOfFault(fault), faultName(fault)
 		what = "never finished its handshake (its fault: " + faultName(fault) + ")"
 	case s.Inits == 0:
 		what = "was launched and never asked to initialize"
 	}
-	return sentence(fmt.Sprintf("%s %s, and the host gave it up without ending its process", plain(s.ID), what))
+	l.head = sentence(fmt.Sprintf("%s %s, and the host gave it up without ending its process", plain(s.ID), what))
+	return l
 }
 
-const sideBySide = "launched side by side"
-
-func tellTwins(a, b *history.Server, and string) string {
-	return sentence(fmt.Sprintf("%s and %s were launched %s apart for the same connection, nothing was wrong with either, %s",
-		plain(a.ID), plain(b.ID), span(b.Born-a.Born), and))
+func sideBySide(a, b *history.Server, and string) loss {
+	return lostBy("duplicate", record.CauseSideBySide, law.Values{"server": plain(a.ID), "next": plain(b.ID), "gap": span(b.Born - a.Born), "and": and})
 }
 
 // twin is an older server that was launched for the same connection as s, and
@@ -214,15 +218,14 @@ func (f *facts) isDuplicate(s, next *history.Server) bool {
 	return f.openingWhy(s, next) == ""
 }
 
-// openingWhy is why the session was opened anew between two births: "reload",
-// "reconnect", or "" where it was not.
-func (f *facts) openingWhy(s, next *history.Server) string {
-	why := ""
+// openingWhy is why the session was opened anew between two births, or "" where
+// it was not.
+func (f *facts) openingWhy(s, next *history.Server) (why record.Cause) {
 	for _, c := range f.changes(s) {
 		if c.State == record.SessionOpening && c.T > s.Born && c.T <= next.Born {
-			why = "reconnect"
+			why = record.CauseReconnect
 			if c.Why == record.WhyReload {
-				return "reload"
+				return record.CauseReload
 			}
 		}
 	}
@@ -237,68 +240,45 @@ func (f *facts) changes(s *history.Server) []history.SessionChange {
 	return nil
 }
 
-// phase is how a session had ended that has left its server behind.
-type phase struct {
-	cause        record.Cause
-	says, head   string
-	took, failed string // of a close that failed
-}
-
-var (
-	phaseUnknown   = phase{cause: record.CauseSessionUnknown, says: "session unknown", head: "SERVER is more than the host was asked to keep"}
-	phaseCancelled = phase{cause: record.CauseCallCancelled, says: "call cancelled", head: "Session SESSION was cancelled while its call was in SERVER, and the host dropped the connection without ending the server"}
-	phaseCut       = phase{cause: record.CauseCallTimedOut, says: "call timed out", head: "The call of session SESSION ran out of time in SERVER, and the host dropped the connection without ending the server"}
-	phaseFailed    = phase{cause: record.CauseOpenFailed, says: "open failed", head: "Session SESSION could not be opened, and the host left SERVER behind"}
-	phaseClosed    = phase{cause: record.CauseSessionClosed, says: "session closed", head: "Session SESSION was closed, the host said that it was done, and SERVER is still there"}
-	phaseForgotten = phase{cause: record.CauseSessionForgotten, says: "session forgotten", head: "Session SESSION was over without a close, the host let go of the client, and SERVER is still there"}
-	phaseDone      = phase{cause: record.CauseJobDone, says: "job done", head: "The job of session SESSION was done, and SERVER is still there"}
-	phaseUnclosed  = phase{cause: record.CauseCloseFailed, says: "close failed", head: "Session SESSION was to be closed, the close failed after TOOK (ERROR), and SERVER is still there"}
-	phaseOpen      = phase{cause: record.CauseSessionOpen, says: "session not ended", head: "Session SESSION has not ended, and SERVER is more than it needs"}
-)
-
-func (p phase) tell(s *history.Server) string {
-	return sentence(strings.NewReplacer("SESSION", plain(s.Session), "SERVER", plain(s.ID), "TOOK", p.took, "ERROR", p.failed).Replace(p.head))
-}
-
-func (f *facts) phase(s *history.Server, t int64) phase {
+// causeOfEnd is how the session of a server that is left behind had ended by t.
+func (f *facts) causeOfEnd(s *history.Server, t int64) (record.Cause, law.Values) {
 	changes := slices.DeleteFunc(slices.Clone(f.changes(s)), func(c history.SessionChange) bool { return c.T > t })
 	if len(changes) == 0 {
-		return phaseUnknown
+		return record.CauseSessionUnknown, law.Values{}
 	}
 	last := changes[len(changes)-1]
 	cancelled := slices.ContainsFunc(changes, func(c history.SessionChange) bool { return c.Why == record.WhyCancel && c.T >= s.Born })
+	cause := record.CauseOpenFailed
 	switch {
 	case cancelled:
-		return phaseCancelled
+		cause = record.CauseCallCancelled
 	case last.State != record.SessionEnded && last.State != record.SessionEnding:
-		return phaseOpen
+		cause = record.CauseSessionOpen
 	case last.Cut:
-		return phaseCut
+		cause = record.CauseCallTimedOut
 	case last.Why == record.WhyClose:
-		return f.phaseOfClose(s, t)
+		return f.causeOfClose(s, t)
 	case last.Why == record.WhyForget:
-		return phaseForgotten
+		cause = record.CauseSessionForgotten
 	case last.Why == record.WhyTick:
-		return phaseDone
+		cause = record.CauseJobDone
 	}
-	return phaseFailed
+	return cause, law.Values{}
 }
 
-// phaseOfClose tells a session that the host called closed from one of which
-// it said that it could not close it, or nothing at all.
-func (f *facts) phaseOfClose(s *history.Server, t int64) phase {
+// causeOfClose tells a session that the host called closed from one of which it
+// said that it could not close it, or nothing at all.
+func (f *facts) causeOfClose(s *history.Server, t int64) (record.Cause, law.Values) {
 	for _, st := range slices.Backward(f.steps) {
 		if st.Op != record.OpClose || st.Session != s.Session || st.begun > t {
 			continue
 		}
-		if !st.failed() {
-			break
+		if st.failed() {
+			return record.CauseCloseFailed, law.Values{"took": within(f.took(st)), "error": quote(st.Error)}
 		}
-		p := phaseUnclosed
-		p.took, p.failed = within(f.took(st)), quote(st.Error)
-		return p
+		break
 	}
-	return phaseClosed
+	return record.CauseSessionClosed, law.Values{}
 }
 
 // inFirst is how many of a group were seen at the checkpoint that saw the
@@ -312,57 +292,23 @@ func inFirst(group []*breach) (n int) {
 	return n
 }
 
-var flatWords = map[string]string{
-	"abandoned": "abandoned", "superseded": "superseded", "init-stranded": "never initialized", "duplicate": "duplicate", "late": "late",
-	"not-escalated": "told to end and not killed", "pipe-blocked": "blocked in a write", "eof-withheld": "with a stdin that is held open by a copy", "stopped": "stopped",
-	"shielded": "behind a launcher that is gone", "escaped": "in a session of its own",
-}
-
-// wordIsPart are the kinds whose word goes before the noun.
-var wordIsPart = map[string]bool{"abandoned": true, "superseded": true, "duplicate": true}
-
-var flatTitles = map[string]string{
-	"abandoned":     "%s of %s %s still running (%s)",
-	"superseded":    "%s of %s %s still running (%s)",
-	"init-stranded": "%s of %s that never finished the handshake %s still running (%s)",
-	"duplicate":     "%s of %s %s still running (%s)",
-	"not-escalated": "%s of %s that had been told to end %s still running (%s)",
-	"pipe-blocked":  "%s of %s, blocked in a write that nobody reads, %s still running (%s)",
-	"eof-withheld":  "%s of %s, whose stdin an inherited copy holds open, %s still running (%s)",
-	"stopped":       "%s of %s, stopped by a signal, %s still there (%s)",
-	"shielded":      "%s of %s %s still running behind a launcher that is gone (%s)",
-	"escaped":       "%s of %s %s still running in a session of its own (%s)",
-}
-
-func tellFlat(f *facts, group []*breach) telling {
-	b, n := group[0], len(group)
-	word := flatWords[b.kind]
-	noun := strings.TrimSpace(word + " server")
-	if !wordIsPart[b.kind] {
-		noun = "server"
-	}
-	t := telling{expected: f.flatExpected(b.cp, b.label)}
-	alive := 0
+func describeFlat(f *facts, group []*breach, d *description) {
+	b := group[0]
+	alive, slowest := 0, int64(0)
 	for _, s := range b.cp.alive {
 		if s.Label == b.label {
 			alive++
 		}
 	}
-	t.found = fmt.Sprintf("%d alive, %d of them %s", alive, inFirst(group), word)
-	if b.kind == "late" {
-		slowest := int64(0)
-		for _, x := range group {
-			slowest = max(slowest, x.server.Died-x.cp.begun)
-		}
-		t.title = fmt.Sprintf("%s of %s went late (%s): up to %s, %s allowed", count(n, noun), plain(b.label), plain(b.when), span(slowest), within(f.header.Limits.Settle))
-		t.found += fmt.Sprintf(", gone after up to %s", span(slowest))
-		return t
+	for _, x := range group {
+		slowest = max(slowest, x.server.Died-x.cp.begun)
 	}
-	t.title = fmt.Sprintf(flatTitles[b.kind], count(n, noun), plain(b.label), verb(n, "is", "are"), plain(b.when))
-	return t
+	d.values["alive"], d.values["seen"] = strconv.Itoa(alive), strconv.Itoa(inFirst(group))
+	d.values["slowest"], d.values["wanted"] = span(slowest), f.wantedOf(b.cp, b.label)
 }
 
-func (f *facts) flatExpected(cp *checkpoint, label string) string {
+// wantedOf is how many servers of a label a checkpoint wants.
+func (f *facts) wantedOf(cp *checkpoint, label string) string {
 	want, most := 0, ""
 	for _, w := range cp.Wants {
 		if w.Label == label {
@@ -372,9 +318,8 @@ func (f *facts) flatExpected(cp *checkpoint, label string) string {
 			}
 		}
 	}
-	wanted := count(want, "server")
 	if want == 0 {
-		wanted, most = "no server", ""
+		return "no server"
 	}
-	return fmt.Sprintf("%s%s of %s alive at checkpoint %q, within %s", most, wanted, plain(label), plain(cp.Name), within(f.header.Limits.Settle))
+	return most + count(want, "server")
 }

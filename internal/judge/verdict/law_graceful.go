@@ -138,21 +138,6 @@ func (f *facts) rude(s *history.Server, kind string, cause record.Cause, at int6
 	}
 }
 
-var rudeTitles = map[string]string{
-	"signal-first":      "%s of %s %s sent a signal before the end of stdin",
-	"killed-unasked":    "%s of %s %s killed without having been asked to end",
-	"cleanup-cut-short": "%s of %s %s killed in the middle of the cleanup",
-}
-
-func tellGraceful(f *facts, group []*breach) telling {
-	b, n := group[0], len(group)
-	t := telling{
-		title:    fmt.Sprintf(rudeTitles[b.kind], count(n, "server"), plain(b.label), verb(n, "was", "were")),
-		expected: "the end of stdin, then time, then SIGTERM, then time, and SIGKILL last",
-		found:    count(n, "server") + " ended out of order",
-	}
-	if b.kind != "signal-first" {
-		t.expected += fmt.Sprintf("; %s for the cleanup at the least", within(f.header.Limits.Grace))
-	}
-	return t
+func describeGraceful(f *facts, _ []*breach, d *description) {
+	d.values["grace"] = within(f.header.Limits.Grace)
 }

@@ -93,11 +93,3 @@ func numbers(values []int64) string {
 	}
 	return strings.Join(words, ", ")
 }
-
-func tellHandles(_ *facts, group []*breach) telling {
-	return telling{
-		title:    "the host's open descriptors grow with each cycle",
-		expected: "the same number of open descriptors at the end of each cycle",
-		found:    group[0].value,
-	}
-}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -173,45 +174,10 @@ func load(cp *checkpoint, id record.Identity) float64 {
 	return min(float64(after.CPU-before.CPU)/float64(cp.confirmAt-cp.settledAt), 64)
 }
 
-var leftTitles = map[string]string{
-	"deaf":     "%s of %s ignored the end of the host",
-	"orphan":   "%s of %s outlived the host",
-	"spinner":  "%s of %s outlived the host and %s busy",
-	"shielded": "%s of %s outlived the host behind a launcher",
-	"escaped":  "%s of %s outlived the host in a session of its own",
-
-	"not-escalated":  "%s of %s had been told to end and outlived the host",
-	"pipe-blocked":   "%s of %s outlived the host, blocked in a write that nobody reads",
-	"eof-withheld":   "%s of %s outlived the host, with a stdin that an inherited copy holds open",
-	"stopped":        "%s of %s outlived the host, stopped by a signal",
-	"watchdog-blind": "%s of %s outlived the host in spite of a watchdog",
+func describeLeft(_ *facts, group []*breach, d *description) {
+	b := group[0]
+	d.head, d.cause = sentence(capital(b.host.how())), law.CauseOf(b.host.ending())
+	if b.server == nil {
+		d.kind = "helper"
+	}
 }
-
-func tellLeft(f *facts, group []*breach) telling {
-	b, n := group[0], len(group)
-	t := telling{
-		expected: fmt.Sprintf("no process left %s after the host's end", within(f.header.Limits.Settle)),
-		found:    count(n, "process") + " left",
-		head:     sentence(capital(b.host.how())),
-	}
-	switch {
-	case b.server == nil:
-		t.title = fmt.Sprintf("%s that no server accounts for (%s) outlived the host", count(n, "process"), plain(b.comm))
-	case b.kind == "spinner":
-		t.title = fmt.Sprintf(leftTitles[b.kind], count(n, "server"), plain(b.label), verb(n, "is", "are"))
-	default:
-		t.title = fmt.Sprintf(leftTitles[b.kind], count(n, "server"), plain(b.label))
-	}
-	switch b.host.ending() {
-	case record.CauseHostKilled:
-		t.fix = killedFix
-		t.fixAlone = b.kind == "deaf" || b.kind == "not-escalated"
-	case record.CauseHostAsked:
-		t.fix = "The host ended before its servers did."
-	}
-	return t
-}
-
-const killedFix = "A host that is killed can do nothing any more: arrange its servers' end beforehand. On Linux PR_SET_PDEATHSIG, set between fork and exec by a thread that lives as long as the host; " +
-	"on Windows a Job Object with KILL_ON_JOB_CLOSE; anywhere a small supervisor that holds a pipe of the host and ends the servers when it closes, or a cgroup that the service manager empties (KillMode=control-group). " +
-	"And at the next start, end what a list of launches on disk (pid and start time) still names."

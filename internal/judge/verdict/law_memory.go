@@ -104,12 +104,6 @@ func (f *facts) memory(r *LawResult, m measure, limit int64, b *breach, who stri
 	return 1
 }
 
-func tellMemory(f *facts, group []*breach) telling {
-	b := group[0]
-	t := telling{expected: "no more than " + mebibytes(f.header.Limits.GrowthPerCycle) + " of growth per cycle", found: b.value}
-	t.title = "the host's memory grows with each cycle"
-	if b.server != nil {
-		t.title = fmt.Sprintf("%s of %s that %s kept %s", count(len(group), "server"), plain(b.label), verb(len(group), "is", "are"), verb(len(group), "grows", "grow")+" with each cycle")
-	}
-	return t
+func describeMemory(f *facts, _ []*breach, d *description) {
+	d.values["limit"] = mebibytes(f.header.Limits.GrowthPerCycle)
 }

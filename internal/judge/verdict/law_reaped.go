@@ -100,21 +100,3 @@ func (f *facts) parent(cp *checkpoint, pid int) (name, role string) {
 	}
 	return fmt.Sprintf("pid %d", pid), "another process"
 }
-
-func tellReaped(f *facts, group []*breach) telling {
-	b, n := group[0], len(group)
-	of := plain(b.label)
-	if b.server == nil {
-		of = plain(b.comm)
-	}
-	t := telling{
-		expected: fmt.Sprintf("no zombie at checkpoint %q, within %s", plain(b.cp.Name), within(f.header.Limits.Settle)),
-		found:    count(n, zombieNoun),
-	}
-	if b.kind == "late-reaped" {
-		t.title = fmt.Sprintf("%s of %s %s reaped late", count(n, "dead process"), of, verb(n, "was", "were"))
-		return t
-	}
-	t.title = fmt.Sprintf("%s of %s %s never waited for", count(n, "dead process"), of, verb(n, "was", "were"))
-	return t
-}

@@ -116,17 +116,3 @@ func (f *facts) faultAt(t, then int64) (name, since string) {
 	}
 	return "unknown", "with nothing wrong any more"
 }
-
-func tellRecovers(_ *facts, group []*breach) telling {
-	b, n := group[0], len(group)
-	if b.kind == "resource-held" {
-		return tellHeld(group)
-	}
-	t := telling{expected: "a session opened after the last fault opens and answers", found: b.value}
-	if b.step.Op == "call" {
-		t.title = fmt.Sprintf("%s to %s failed after the faults had ended", count(n, "call"), plain(b.label))
-		return t
-	}
-	t.title = fmt.Sprintf("%s of %s could not be opened after the faults had ended", count(n, "session"), plain(b.label))
-	return t
-}

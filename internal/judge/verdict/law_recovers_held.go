@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -80,10 +81,11 @@ func holdsLock(s *history.Server) bool {
 
 func (f *facts) heldBreach(s, holder *history.Server, at int64, what string) *breach {
 	name, by := process(s, s.Birth.Identity, ""), process(holder, holder.Birth.Identity, "")
-	cause, word := record.CauseHeldByEnded, "whose session had ended"
+	cause := record.CauseHeldByEnded
 	if holder.Session == s.Session {
-		cause, word = record.CauseHeldByPrevious, "the one before it for the same session"
+		cause = record.CauseHeldByPrevious
 	}
+	word := law.CauseOf(cause).Text
 	until := "and was still there when the file ends"
 	if holder.Died >= 0 {
 		until = fmt.Sprintf("and was gone %s later", span(holder.Died-at))
@@ -92,14 +94,5 @@ func (f *facts) heldBreach(s, holder *history.Server, at int64, what string) *br
 		law: "L10", kind: "resource-held", label: s.Label, cause: cause, server: s, at: []int64{holder.Born, at}, like: word,
 		value: fmt.Sprintf("%s: could not start at %s, held by %s", name, clock(at), by),
 		story: sentence(fmt.Sprintf("%s could not start (%s): %s, %s, held it %s", name, quote(what), by, word, until)),
-	}
-}
-
-func tellHeld(group []*breach) telling {
-	b, n := group[0], len(group)
-	return telling{
-		title:    fmt.Sprintf("%s of %s could not start: an older one held what %s", count(n, "launch"), plain(b.label), verb(n, "it needs", "they need")),
-		expected: "what a server needs is free again when the next one is launched",
-		found:    b.value,
 	}
 }

@@ -210,25 +210,11 @@ func (f *facts) stuckWith() {
 	}
 }
 
-func tellShutdown(f *facts, group []*breach) telling {
-	b, n := group[0], len(group)
+func describeShutdown(f *facts, group []*breach, d *description) {
+	b := group[0]
 	limit, _ := shutdownLimit(f.header.Limits, &b.step.Step)
-	t := telling{expected: "within " + within(limit), found: b.value}
-	of := ""
+	d.values["limit"] = within(limit)
 	if b.label != "" {
-		of = " of " + plain(b.label)
+		d.values["of"] = " of " + plain(b.label)
 	}
-	switch b.kind {
-	case "slow-close":
-		t.title = fmt.Sprintf("%s%s took too long", count(n, "close"), of)
-	case "hung-close":
-		t.title = fmt.Sprintf("%s%s did not come back", count(n, "close"), of)
-	case "hung-call":
-		t.title = fmt.Sprintf("%s%s did not end with the time limit", count(n, "call"), of)
-	case "slow-stop":
-		t.title = "the host took too long to end"
-	default:
-		t.title = "the host did not end when it was asked to"
-	}
-	return t
 }

@@ -131,15 +131,10 @@ func mostOf(counts map[string]int) (name string, n int) {
 	return name, n
 }
 
-func tellSpawning(f *facts, group []*breach) telling {
-	b, l := group[0], f.header.Limits
-	t := telling{found: b.value}
-	if b.cause == record.CausePerMinute {
-		t.title = fmt.Sprintf("%s was launched too often within a minute", plain(b.label))
-		t.expected = fmt.Sprintf("at most %s of %s within a minute", count(l.SpawnsPerMinute, "launch"), plain(b.label))
-		return t
+func describeSpawning(f *facts, group []*breach, d *description) {
+	limit := f.header.Limits.SpawnsPerSession
+	if group[0].cause == record.CausePerMinute {
+		limit = f.header.Limits.SpawnsPerMinute
 	}
-	t.title = fmt.Sprintf("%s launched %s too often", count(len(group), "session"), plain(b.label))
-	t.expected = fmt.Sprintf("at most %s for a session", count(l.SpawnsPerSession, "launch"))
-	return t
+	d.values["limit"] = count(limit, "launch")
 }

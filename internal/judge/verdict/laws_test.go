@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -272,19 +273,28 @@ func TestEachKindIsToldFromItsNeighbour(t *testing.T) {
 			v := Judge(c.show(newPlay()))
 			f := only(t, v, c.kind)
 			outcome := Leak
-			if warned[f.Law] {
+			if law.Of(f.Law).Severity == record.SeverityWarning {
 				outcome = Clean
 			}
 			assert.Equal(t, outcome, v.Outcome)
 			assert.Equal(t, LawBroken, resultOf(v, f.Law).Status)
-			assert.Equal(t, kindOf(c.kind).Law, f.Law)
+			assert.Equal(t, law.KindOf(c.kind).Law, f.Law)
 			complete(t, f)
 			near := Judge(c.near(newPlay()))
 			assert.NotContains(t, kindsIn(near), c.kind, "the near miss:\n%s", account(near))
 		})
 	}
-	for _, k := range Kinds() {
+	for _, k := range law.Kinds() {
 		assert.True(t, shown[k.ID], "no run shows %s", k.ID)
+	}
+}
+
+func TestEachLawHasItsRule(t *testing.T) {
+	t.Parallel()
+	require.Len(t, rules, len(law.All()))
+	for i, l := range law.All() {
+		assert.Equal(t, l.ID, rules[i].ID, "the rules are not in the order of the laws")
+		assert.NotNil(t, rules[i].judge, "nobody judges %s", l.ID)
 	}
 }
 

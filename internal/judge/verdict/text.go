@@ -8,27 +8,12 @@ import (
 	"unicode"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
-// count is a number with its noun: "1 server", "3 servers", "2 processes".
-func count(n int, noun string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(noun, "ss") || strings.HasSuffix(noun, "ch"):
-		noun += "es"
-	default:
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
-}
+func count(n int, noun string) string { return text.Count(n, noun) }
 
-// verb picks the form of a verb that goes with n.
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
+func verb(n int, one, many string) string { return text.Choose(n, one, many) }
 
 // span is a length of time, in nanoseconds, with three digits.
 func span(ns int64) string {

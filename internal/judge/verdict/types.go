@@ -49,6 +49,9 @@ type Finding struct {
 	At         []int64           `json:"at,omitempty"` // event times (ns) to mark on a timeline
 }
 
+// IsError says that the finding makes a run a leak: anything but a warning.
+func (f *Finding) IsError() bool { return f.Severity != record.SeverityWarning }
+
 // Doubt is a reason why the run may not be called clean.
 type Doubt = record.Doubt
 
@@ -80,26 +83,4 @@ type Judged struct {
 	Dir     string // where the run is kept, or ""
 	Page    string // where its HTML report is, or ""
 	HostLog string // the end of what the host and its servers wrote to stderr, or ""
-}
-
-// Law is one of the laws that a correct host obeys.
-type Law struct {
-	ID    string // "L1"
-	Name  string // "flat"
-	Says  string
-	Why   string
-	Kinds []string
-}
-
-// Kind is a way to break a law.
-type Kind struct {
-	ID        string // "superseded"
-	Law       string
-	Also      []string // other laws that it breaks, in other circumstances
-	Class     string   // the letter of the field reports' taxonomy: "A"
-	Title     string   // "a superseded server is still running"
-	Signature string   // how it is recognised
-	Why       string
-	Fix       string
-	Reports   []string
 }

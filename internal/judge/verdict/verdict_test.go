@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -18,15 +19,15 @@ func TestACleanRun(t *testing.T) {
 	assert.Equal(t, []int{1, 1, 0}, []int{v.Spawned, v.PeakLive, v.Left})
 	assert.NotNil(t, v.Findings, "a reader of the JSON gets a list")
 	assert.NotNil(t, v.Doubts)
-	require.Len(t, v.Laws, len(Laws()))
-	for i, law := range Laws() {
-		assert.Equal(t, law.ID, v.Laws[i].Law)
-		want := map[string]LawStatus{"L1": LawKept, "L2": LawKept, "L3": LawKept, "L4": LawKept, "L8": LawKept, "L9": LawKept}[law.ID]
+	require.Len(t, v.Laws, len(law.All()))
+	for i, l := range law.All() {
+		assert.Equal(t, l.ID, v.Laws[i].Law)
+		want := map[string]LawStatus{"L1": LawKept, "L2": LawKept, "L3": LawKept, "L4": LawKept, "L8": LawKept, "L9": LawKept}[l.ID]
 		if want == "" {
 			want = LawNotJudged
-			assert.NotEmpty(t, v.Laws[i].Reason, law.ID)
+			assert.NotEmpty(t, v.Laws[i].Reason, l.ID)
 		}
-		assert.Equal(t, want, v.Laws[i].Status, law.ID)
+		assert.Equal(t, want, v.Laws[i].Status, l.ID)
 	}
 }
 
@@ -242,7 +243,7 @@ func TestTheOddestRuns(t *testing.T) {
 	} {
 		v := Judge(run)
 		assert.Equal(t, Inconclusive, v.Outcome, name)
-		assert.Len(t, v.Laws, len(Laws()), name)
+		assert.Len(t, v.Laws, len(law.All()), name)
 	}
 	var bare []record.Event
 	for _, k := range allKindsOfEvents() {

@@ -7,17 +7,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/judge/law"
 )
 
 // Rows are the laws that a case may break, None first.
-func Rows() []string {
-	rows := []string{None}
-	for _, l := range verdict.Laws() {
-		rows = append(rows, l.ID)
-	}
-	return rows
-}
+func Rows() []string { return append([]string{None}, law.IDs()...) }
 
 // String is a result as one line.
 func (r Result) String() string {

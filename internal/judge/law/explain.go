@@ -1,4 +1,4 @@
-package verdict
+package law
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 func Explain(id string) (string, error) {
 	wanted := strings.ToLower(strings.TrimSpace(id))
 	var names []string
-	for _, l := range Laws() {
+	for _, l := range All() {
 		if wanted == strings.ToLower(l.ID) || wanted == l.Name {
 			return explainLaw(l), nil
 		}
@@ -28,9 +28,9 @@ func Explain(id string) (string, error) {
 	}
 	slices.Sort(names)
 	if hint := text.DidYouMean(wanted, names); hint != "" {
-		return "", fmt.Errorf("there is no law or kind %q: %s", plain(id), hint)
+		return "", fmt.Errorf("there is no law or kind %q: %s", text.Sanitize(id, '?', ""), hint)
 	}
-	return "", fmt.Errorf("there is no law or kind %q", plain(id))
+	return "", fmt.Errorf("there is no law or kind %q", text.Sanitize(id, '?', ""))
 }
 
 // explainWidth is where the lines of an explanation are broken.
@@ -43,13 +43,13 @@ func explainLaw(l Law) string {
 		if i == 0 {
 			b.WriteString("\nKinds:\n")
 		}
-		fmt.Fprintf(&b, "  %-14s %s\n", id, kindOf(id).Title)
+		fmt.Fprintf(&b, "  %-14s %s\n", id, KindOf(id).Title)
 	}
 	return b.String()
 }
 
 func explainKind(k Kind) string {
-	law, _ := lawOf(k.Law)
+	law := Of(k.Law)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", k.ID, k.Title)
 	fmt.Fprintln(&b, fold(fmt.Sprintf("breaks %s %s: %s", law.ID, law.Name, law.Says), ""))

@@ -1,0 +1,61 @@
+package law
+
+import "github.com/leakbench/leakbench/internal/record"
+
+// Cause is what is said of a cause. The code that fingerprints hash is
+// record.Cause: nothing here is hashed.
+type Cause struct {
+	Text  string // in a title
+	Story string // what has happened to {server}, of {session}
+	Fix   string // what to do about it before what the kind says
+	// Alone says that a server which ignores what it is told can't be helped in
+	// any other way.
+	Alone bool
+}
+
+// CauseOf is what is said of a cause; nothing of one that no text shows.
+func CauseOf(c record.Cause) Cause { return causes[c] }
+
+var causes = map[record.Cause]Cause{
+	record.CauseSessionUnknown: {Text: "session unknown", Story: "{server} is more than the host was asked to keep"},
+	record.CauseCallCancelled: {
+		Text:  "call cancelled",
+		Story: "Session {session} was cancelled while its call was in {server}, and the host dropped the connection without ending the server",
+	},
+	record.CauseCallTimedOut: {
+		Text:  "call timed out",
+		Story: "The call of session {session} ran out of time in {server}, and the host dropped the connection without ending the server",
+	},
+	record.CauseOpenFailed:    {Text: "open failed", Story: "Session {session} could not be opened, and the host left {server} behind"},
+	record.CauseSessionClosed: {Text: "session closed", Story: "Session {session} was closed, the host said that it was done, and {server} is still there"},
+	record.CauseSessionForgotten: {
+		Text: "session forgotten", Story: "Session {session} was over without a close, the host let go of the client, and {server} is still there",
+	},
+	record.CauseJobDone:     {Text: "job done", Story: "The job of session {session} was done, and {server} is still there"},
+	record.CauseCloseFailed: {Text: "close failed", Story: "Session {session} was to be closed, the close failed after {took} ({error}), and {server} is still there"},
+	record.CauseSessionOpen: {Text: "session not ended", Story: "Session {session} has not ended, and {server} is more than it needs"},
+
+	record.CauseReconnect: {Text: "reconnect", Story: "The reconnect put {next} in the place of {server}, whose connection was dropped and not ended"},
+	record.CauseReload:    {Text: "reload", Story: "The reload put {next} in the place of {server}, whose connection was dropped and not ended"},
+	record.CauseSideBySide: {
+		Text: "launched side by side", Story: "{server} and {next} were launched {gap} apart for the same connection, nothing was wrong with either, {and}",
+	},
+	record.CauseNoFault: {Text: "no fault"},
+
+	record.CauseHostKilled: {
+		Fix: "A host that is killed can do nothing any more: arrange its servers' end beforehand. On Linux PR_SET_PDEATHSIG, set between fork and exec by a thread that lives as long as the host; " +
+			"on Windows a Job Object with KILL_ON_JOB_CLOSE; anywhere a small supervisor that holds a pipe of the host and ends the servers when it closes, or a cgroup that the service manager empties (KillMode=control-group). " +
+			"And at the next start, end what a list of launches on disk (pid and start time) still names.",
+		Alone: true,
+	},
+	record.CauseHostAsked: {Fix: "The host ended before its servers did."},
+
+	record.CauseHostAtWork:    {Text: "while the host was at work"},
+	record.CauseHostEnding:    {Text: "while the host was ending"},
+	record.CauseAfterHost:     {Text: "after the host had ended"},
+	record.CauseSessionInUse:  {Text: "while its session was open"},
+	record.CauseSessionAtWork: {Text: "while its session was at work"},
+
+	record.CauseHeldByEnded:    {Text: "whose session had ended"},
+	record.CauseHeldByPrevious: {Text: "the one before it for the same session"},
+}

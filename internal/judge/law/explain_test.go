@@ -1,0 +1,185 @@
+package law
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+var update = flag.Bool("update", false, "write docs/laws.md anew")
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"L3", "l3", " no collateral "} {
+		text, err := Explain(id)
+		require.NoError(t, err)
+		assert.Contains(t, text, "L3 no collateral\n")
+		assert.Contains(t, text, "terminated")
+	}
+	text, err := Explain("superseded")
+	require.NoError(t, err)
+	assert.Contains(t, text, "breaks L1 flat")
+	assert.Contains(t, text, "NousResearch/hermes-agent#11202")
+	for line := range strings.Lines(text) {
+		assert.LessOrEqual(t, len(line), explainWidth+1)
+	}
+}
+
+func TestExplainSuggests(t *testing.T) {
+	t.Parallel()
+	_, err := Explain("supersede")
+	require.ErrorContains(t, err, "did you mean superseded?")
+	_, err = Explain("L33\x1b[2J")
+	require.Error(t, err)
+	assert.NotContains(t, err.Error(), "\x1b")
+	_, err = Explain("something else entirely")
+	assert.EqualError(t, err, `there is no law or kind "something else entirely"`)
+}
+
+// slots are what the judge fills in: for all laws, and for one.
+var slots = map[string][]string{
+	"":   {"label", "comm", "name", "cause", "value", "settle", "checkpoint"},
+	"L1": {"alive", "seen", "slowest", "wanted"}, "L6": {"limit"}, "L7": {"limit"}, "L8": {"limit", "of"}, "L9": {"grace"},
+}
+
+func TestTheCatalogueIsWhole(t *testing.T) {
+	t.Parallel()
+	kinds, also := map[string]Kind{}, 0
+	for _, k := range Kinds() {
+		assert.NotContains(t, kinds, k.ID)
+		kinds[k.ID] = k
+		also += len(k.Also)
+		whole(t, "kind "+k.ID, k, "Also")
+		assert.True(t, strings.HasSuffix(k.Why, ".") && strings.HasSuffix(k.Fix, "."), k.ID)
+		for _, id := range k.Reports {
+			assert.NotEmpty(t, Thread(id), "%s of %s", id, k.ID)
+		}
+		assert.IsIncreasing(t, k.Reports, k.ID)
+		for _, law := range append([]string{k.Law}, k.Also...) {
+			assert.Contains(t, Of(law).Kinds, k.ID, "%s does not list its kind", law)
+			wording(t, k, law)
+		}
+	}
+	listed := 0
+	for _, l := range All() {
+		listed += len(l.Kinds)
+		whole(t, "law "+l.ID, l, "Shows", "Expected", "Found") // those may be the kinds'
+		assert.Equal(t, l.Name, Of(l.ID).Name)
+		for _, id := range l.Kinds {
+			assert.Contains(t, append([]string{kinds[id].Law}, kinds[id].Also...), l.ID, id)
+		}
+	}
+	assert.Equal(t, len(kinds)+also, listed, "each kind is listed by its law")
+	assert.Empty(t, Thread("R999"))
+	assert.Equal(t, Law{ID: "L99"}, Of("L99"))
+	assert.Equal(t, Kind{ID: "of tomorrow"}, KindOf("of tomorrow"))
+}
+
+// whole asks for each field of an entry, and names the one that is not there.
+func whole(t *testing.T, name string, entry any, optional ...string) {
+	t.Helper()
+	v := reflect.ValueOf(entry)
+	for i := range v.NumField() {
+		if field := v.Type().Field(i).Name; !slices.Contains(optional, field) {
+			assert.False(t, v.Field(i).IsZero(), "%s has no %s", name, field)
+		}
+	}
+}
+
+// wording asks for what a finding of the kind says under a law, for each cause
+// that has words of its own, with slots that somebody fills.
+func wording(t *testing.T, k Kind, law string) {
+	t.Helper()
+	for _, own := range append(k.Findings, Wording{}) {
+		w := k.Wording(law, own.Cause)
+		whole(t, "the wording of "+k.ID+" under "+law, w, "Law", "Cause")
+		for _, m := range regexp.MustCompile(`\{([^}|]*)\}`).FindAllStringSubmatch(w.Title+w.Expected+w.Found, -1) {
+			if !strings.HasPrefix(m[1], "n ") {
+				assert.Contains(t, append(slots[""], slots[law]...), m[1], "%s under %s has a slot that nobody fills", k.ID, law)
+			}
+		}
+	}
+}
+
+func TestFill(t *testing.T) {
+	t.Parallel()
+	const template = "{n process} of {label} {was|were} left{of}"
+	assert.Equal(t, "1 process of a was left", Fill(template, 1, Values{"label": "a"}))
+	assert.Equal(t, "2 processes of a{b} were left, of c", Fill(template, 2, Values{"label": "a{b}", "of": ", of c"}))
+}
+
+// What a title shows of a cause is in the catalogue, but for what has a part of
+// the run in it; what is only hashed has no text.
+func TestCauses(t *testing.T) {
+	t.Parallel()
+	for _, c := range record.Causes() {
+		assert.Equal(t, CauseOf(c) != Cause{}, !slices.Contains(hashedAlone, c), "%q", c)
+	}
+	assert.Len(t, causes, len(record.Causes())-len(hashedAlone), "a cause that record does not know")
+}
+
+var hashedAlone = []record.Cause{
+	record.CauseHostEnded, record.CauseAtCheckpoint, record.CausePerCycle, record.CauseHost, record.CauseServer,
+	record.CausePerSession, record.CausePerMinute, record.CauseNoWord, record.CauseTooEarly,
+}
+
+const lawsFile = "../../../docs/laws.md"
+
+func TestDocsAreUpToDate(t *testing.T) {
+	t.Parallel()
+	want := lawsPage()
+	if *update {
+		require.NoError(t, os.WriteFile(lawsFile, []byte(want), 0o644))
+	}
+	got, err := os.ReadFile(lawsFile)
+	require.NoError(t, err)
+	assert.Equal(t, want, string(got), "docs/laws.md is stale: go test ./internal/judge/law -run TestDocs -update")
+}
+
+func lawsPage() string {
+	var b strings.Builder
+	b.WriteString("# The laws, and the ways to break them\n\n<!-- Written by the tests of internal/judge/law (-update). Do not edit. -->\n\n" +
+		"What a correct host obeys. The ids are stable; `leakbench explain L3` and `leakbench explain superseded` print the same.\n\n| law | | says |\n|---|---|---|\n")
+	for _, l := range All() {
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", l.ID, anchor(l), l.Name, l.Says)
+	}
+	for _, l := range All() {
+		fmt.Fprintf(&b, "\n## %s: %s\n\n%s\n\n%s\n", l.ID, l.Name, l.Says, l.Why)
+		var elsewhere []string
+		for _, id := range l.Kinds {
+			if k := KindOf(id); k.Law == l.ID {
+				writeKind(&b, k)
+			} else {
+				elsewhere = append(elsewhere, fmt.Sprintf("[%s](#%s)", id, id))
+			}
+		}
+		if len(elsewhere) > 0 {
+			fmt.Fprintf(&b, "\nAlso: %s.\n", strings.Join(elsewhere, ", "))
+		}
+	}
+	return b.String()
+}
+
+func writeKind(b *strings.Builder, k Kind) {
+	var reports []string
+	for _, id := range k.Reports {
+		repo, number, _ := strings.Cut(Thread(id), "#")
+		reports = append(reports, fmt.Sprintf("[%s](https://github.com/%s/issues/%s)", id, repo, number))
+	}
+	fmt.Fprintf(b, "\n### %s\n\n%s.\n\n- **Seen as:** %s.\n- **Why:** %s\n- **Fix:** %s\n- **In the field:** %s\n",
+		k.ID, strings.ToUpper(k.Title[:1])+k.Title[1:], k.Signature, k.Why, k.Fix, strings.Join(reports, " "))
+}
+
+func anchor(l Law) string {
+	return strings.ToLower(l.ID) + "-" + strings.ReplaceAll(l.Name, " ", "-")
+}

@@ -1,0 +1,113 @@
+// Package law is the catalogue of what a correct host obeys: the laws, the kinds
+// of ways to break them, and the causes that findings name, each with all that
+// is said of it. It is data. How a law is judged is package verdict's.
+package law
+
+import (
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Law is one of the laws that a correct host obeys. Its id is stable.
+type Law struct {
+	ID    string // "L1"
+	Name  string // "flat"
+	Says  string
+	Why   string
+	Kinds []string // ways to break it, in the order of an explanation
+
+	Severity record.Severity // of a breach, where the scenario says nothing else
+	Unit     string          // of its breaches in a benchmark's line
+	Shows    Subject
+	Expected string // of a finding whose kind says nothing else; see Fill
+	Found    string // likewise
+}
+
+// Subject is what became of the processes that a finding names.
+type Subject int
+
+// The subjects. 0 is none of them.
+const (
+	Left     Subject = iota + 1 // they should be gone
+	Harmed                      // they should have been left alone
+	Unreaped                    // they are dead and were not waited for
+)
+
+// Kind is a way to break a law. Its id is stable.
+type Kind struct {
+	ID        string // "superseded"
+	Law       string
+	Also      []string // other laws that it breaks, in other circumstances
+	Class     string   // the letter of the field reports' taxonomy: "A"
+	Title     string   // "a superseded server is still running"
+	Signature string   // how it is recognised
+	Why       string
+	Fix       string
+	Reports   []string  // public threads that tell of it, by their ids
+	Findings  []Wording // the first one that fits is a finding's
+}
+
+// Wording is what a finding says, as templates: see Fill.
+type Wording struct {
+	Law   string       // that it is for; "" is the kind's only one
+	Cause record.Cause // that it is for; "" is any
+	Title string       // "{n server} of {label} {was|were} killed {cause}"
+	// Expected and Found are the law's, where they are empty.
+	Expected, Found string
+}
+
+// All are the laws, in the order in which they are judged.
+func All() []Law { return slices.Clone(laws) }
+
+// IDs are those of the laws.
+func IDs() []string {
+	ids := make([]string, len(laws))
+	for i := range laws {
+		ids[i] = laws[i].ID
+	}
+	return ids
+}
+
+// Of is the law of an id. One of a later version has nothing but its id.
+func Of(id string) Law {
+	if i := slices.IndexFunc(laws, func(l Law) bool { return l.ID == id }); i >= 0 {
+		return laws[i]
+	}
+	return Law{ID: id}
+}
+
+// Kinds are the ways to break a law that the bench tells apart, in the order of
+// the laws.
+func Kinds() []Kind {
+	return slices.Concat(kindsFlat, kindsLeft, kindsCollateral, kindsRest, kindsShutdown, kindsGrowth, kindsGraceful, kindsEvidence)
+}
+
+// KindOf is the kind of an id. One of a later version has nothing but its id.
+func KindOf(id string) Kind {
+	for _, kinds := range [][]Kind{kindsFlat, kindsLeft, kindsCollateral, kindsRest, kindsShutdown, kindsGrowth, kindsGraceful, kindsEvidence} {
+		if i := slices.IndexFunc(kinds, func(k Kind) bool { return k.ID == id }); i >= 0 {
+			return kinds[i]
+		}
+	}
+	return Kind{ID: id}
+}
+
+// Wording is that of a finding of the kind under a law.
+func (k *Kind) Wording(law string, cause record.Cause) Wording {
+	var w Wording
+	for _, own := range k.Findings {
+		if (own.Law == "" || own.Law == law) && (own.Cause == "" || own.Cause == cause) {
+			w = own
+			break
+		}
+	}
+	l := Of(law)
+	if w.Expected == "" {
+		w.Expected = l.Expected
+	}
+	if w.Found == "" {
+		w.Found = l.Found
+	}
+	return w
+}
