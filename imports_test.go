@@ -108,11 +108,11 @@ var house = []struct {
 		why: "what is new is decided by the gate: it is only said here", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/formats", may: []string{"internal/record", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
+		pkg: "report/formats", may: []string{"internal/record", "internal/history", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
 		why: "a format for programs knows nothing of pages", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/page", may: []string{"internal/record", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
+		pkg: "report/page", may: []string{"internal/record", "internal/history", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
 		why: "a page is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/report/model"
 )
 
@@ -16,8 +17,8 @@ func TestOverdueBeginsWhereTheServerWasReplaced(t *testing.T) {
 	old, next := s.ByID["flaky#3"], s.ByID["flaky#4"]
 	require.GreaterOrEqual(t, next.Established, int64(0))
 	assert.Equal(t, next.Established, old.Overdue)
-	assert.Equal(t, model.Never, next.Overdue)
-	assert.Equal(t, model.Never, s.ByID["steady#1"].Overdue)
+	assert.Equal(t, history.Never, next.Overdue)
+	assert.Equal(t, history.Never, s.ByID["steady#1"].Overdue)
 	assert.Contains(t, s.Outcome(old), "too long")
 }
 
@@ -25,7 +26,8 @@ func TestFaultsOfThePlanAreCounted(t *testing.T) {
 	t.Parallel()
 	j := storm("naive", true, 20)
 	var fired []int
-	for _, f := range model.New(&j).Faults() {
+	s := model.New(&j)
+	for _, f := range s.History.Faults(s.Header.Plan) {
 		fired = append(fired, f.Fired)
 	}
 	assert.Equal(t, []int{1, 10, 10}, fired)

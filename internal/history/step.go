@@ -28,7 +28,8 @@ func (h *History) step(e *record.Event) {
 		return
 	}
 	open := h.open[n]
-	if len(open) == 0 {
+	if len(open) == 0 { // one that is skipped need not have begun
+		h.steps = append(h.steps, &Step{Step: *e.Step, Begun: e.T, Ended: e.T, Skipped: e.Kind == record.StepSkipped})
 		return
 	}
 	s := open[len(open)-1]

@@ -81,12 +81,12 @@ func (t *tracer) run(s *model.Run) {
 	t.name("process_name", 0, title+": host")
 	t.name("thread_name", 1, "steps")
 	t.name("thread_name", 2, "checkpoints")
-	for _, st := range s.Steps {
+	for _, st := range s.History.Steps() {
 		// Steps may overlap: slices of a thread may not.
-		t.async("step", model.StepName(st), st.From, st.To, 1, map[string]any{"result": model.StepResult(st)})
+		t.async("step", model.StepName(st), st.Begun, s.Ended(st.Ended), 1, map[string]any{"result": model.StepResult(st)})
 	}
-	for _, c := range s.Checkpoints {
-		t.slice(2, c.From, c.To, "checkpoint "+c.Name, "checkpoint", map[string]any{"state": model.CheckState(c)})
+	for _, c := range s.History.Checkpoints() {
+		t.slice(2, c.Begun, s.Ended(c.Ended), "checkpoint "+c.Name, "checkpoint", map[string]any{"state": s.CheckState(c)})
 	}
 	for i := range s.Verdict.Findings {
 		f := &s.Verdict.Findings[i]
@@ -94,7 +94,7 @@ func (t *tracer) run(s *model.Run) {
 			t.mark(2, at, f.Law+" "+f.Kind, "finding")
 		}
 	}
-	for _, one := range s.Samples {
+	for _, one := range s.History.Samples() {
 		t.counter(one.T, "zombies", float64(one.Zombies))
 		if one.Host != nil {
 			t.counter(one.T, "host RSS (MiB)", float64(one.Host.RSS)/(1<<20))
@@ -103,7 +103,7 @@ func (t *tracer) run(s *model.Run) {
 			}
 		}
 	}
-	for _, p := range s.Lives.Counts() {
+	for _, p := range s.History.Counts() {
 		t.counter(p.T, "live "+p.Label, float64(p.Live))
 	}
 	for _, label := range s.Labels() {

@@ -3,8 +3,17 @@ package model
 import (
 	"fmt"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 )
+
+// HostEnd says how a life of the host ended, "" where it did not.
+func HostEnd(h *history.Host) string {
+	if h.Exited == history.Never {
+		return ""
+	}
+	return ExitText(&h.Exit)
+}
 
 func ExitText(e *record.Exit) string {
 	switch {
@@ -18,20 +27,4 @@ func ExitText(e *record.Exit) string {
 		return fmt.Sprintf("exit %d, as asked", e.Code)
 	}
 	return fmt.Sprintf("exit %d, unasked", e.Code)
-}
-
-// hostSpan is a life of the host.
-type Host struct {
-	PID      int
-	From, To int64 // to: never, or when it was reaped
-	Exit     *record.Exit
-}
-
-// hostGoneFor is when the life of the host ended that had launched a server, or
-// never.
-func (s *Run) hostGoneFor(f *Server) int64 {
-	if f.Life < 1 || f.Life > len(s.Hosts) {
-		return s.HostGone
-	}
-	return s.Hosts[f.Life-1].To
 }

@@ -38,7 +38,7 @@ func (s *Run) Owed(label string) []Level {
 		return nil
 	}
 	var steps []Level
-	for _, session := range s.Lives.Sessions() {
+	for _, session := range s.History.Sessions() {
 		has := false
 		for _, c := range session.Changes {
 			want := c.Label == label && (c.State == record.SessionOpen || c.State == record.SessionOpening)
@@ -52,8 +52,8 @@ func (s *Run) Owed(label string) []Level {
 				steps = append(steps, Level{c.T, -1})
 			}
 		}
-		if has && s.HostGone >= 0 {
-			steps = append(steps, Level{s.HostGone, -1})
+		if gone := s.History.Host().Exited; has && gone >= 0 {
+			steps = append(steps, Level{gone, -1})
 		}
 	}
 	return Sums(steps)

@@ -2,6 +2,8 @@ package model
 
 import (
 	"slices"
+
+	"github.com/leakbench/leakbench/internal/history"
 )
 
 // labels are the servers' names in the order of the plan, then of birth.
@@ -33,19 +35,8 @@ func (s *Run) Labels() []string {
 // but a file can say anything.
 const maxLabels = 40
 
-// sessionRank orders sessions by the birth of their first server.
-func (s *Run) SessionRank(f *Server) int64 {
-	if s.firstBirth == nil {
-		s.firstBirth = map[string]int64{}
-		for _, o := range s.Servers {
-			key := o.Label + "\x00" + o.Session
-			if _, ok := s.firstBirth[key]; !ok {
-				s.firstBirth[key] = o.Born
-			}
-		}
-	}
-	return s.firstBirth[f.Label+"\x00"+f.Session]
-}
+// SessionRank orders sessions by the birth of their first server.
+func (s *Run) SessionRank(f *Server) int64 { return s.firstBirth[f.Label+"\x00"+f.Session] }
 
 // stretch is a part of a life in one state.
 type Stretch struct {
@@ -55,7 +46,7 @@ type Stretch struct {
 
 // stretches cut a life into the states it passed through.
 func Stretches(f *Server) []Stretch {
-	leaving := Never
+	leaving := history.Never
 	for _, t := range []int64{f.EOF, f.Term, f.Bye} {
 		if t >= 0 && (leaving < 0 || t < leaving) {
 			leaving = t
@@ -94,9 +85,8 @@ func Stretches(f *Server) []Stretch {
 	return out
 }
 
+// UnreapedUntil is the end of the host whose dead child a server is. Who reaped
+// it before that, if anybody did, is not in the run.
 func (s *Run) UnreapedUntil(f *Server) int64 {
-	if gone := s.hostGoneFor(f); gone >= 0 {
-		return max(gone, f.Died)
-	}
-	return s.End
+	return max(s.Ended(s.History.HostOf(f.Server).Exited), f.Died)
 }

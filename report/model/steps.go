@@ -3,12 +3,13 @@ package model
 import (
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/words"
 )
 
 func (s *Run) Skipped() (n int) {
-	for _, st := range s.Steps {
+	for _, st := range s.History.Steps() {
 		if st.Skipped {
 			n++
 		}
@@ -16,18 +17,19 @@ func (s *Run) Skipped() (n int) {
 	return n
 }
 
-// checkState says how a checkpoint went.
-func CheckState(c *Checkpoint) string {
+// CheckState says how a checkpoint went.
+func (s *Run) CheckState(c *history.Checkpoint) string {
+	took := words.Span(s.Ended(c.Ended) - c.Begun)
 	if c.Quiet {
-		return "in order after " + words.Span(c.To-c.From)
+		return "in order after " + took
 	}
-	return "not in order within " + words.Span(c.To-c.From)
+	return "not in order within " + took
 }
 
 // asExpected says whether a step ended as its scenario expects.
-func AsExpected(s *Step) bool {
+func AsExpected(s *history.Step) bool {
 	switch {
-	case s.open:
+	case s.Ended == history.Never:
 		return false
 	case s.Skipped, s.Expect == record.ExpectAny:
 		return true
@@ -38,9 +40,9 @@ func AsExpected(s *Step) bool {
 }
 
 // stepResult says how a step ended.
-func StepResult(s *Step) string {
+func StepResult(s *history.Step) string {
 	switch {
-	case s.open:
+	case s.Ended == history.Never:
 		return "never ended"
 	case s.Skipped:
 		return "skipped"
@@ -57,7 +59,7 @@ func StepResult(s *Step) string {
 }
 
 // stepTitle is a step in one line: "open s1 (flaky): failed: ...".
-func StepTitle(s *Step) string {
+func StepTitle(s *history.Step) string {
 	title := StepName(s)
 	if s.Label != "" && s.Session != "" {
 		title += " (" + s.Label + ")"
@@ -69,7 +71,7 @@ func StepTitle(s *Step) string {
 	return title
 }
 
-func StepName(s *Step) string {
+func StepName(s *history.Step) string {
 	parts := []string{string(s.Op)}
 	switch {
 	case s.Session != "":

@@ -121,7 +121,7 @@ func area(a *axis, levels []model.Level, top int) svgPath {
 func hostChart(s *model.Run, a *axis) *chartView {
 	var fds, zombies []model.Level
 	var seen []*record.Process
-	for _, one := range s.Samples {
+	for _, one := range s.History.Samples() {
 		zombies = append(zombies, model.Level{T: one.T, N: one.Zombies})
 		if one.Host != nil && one.Host.FDs >= 0 {
 			fds, seen = append(fds, model.Level{T: one.T, N: one.Host.FDs}), append(seen, one.Host)

@@ -21,7 +21,7 @@ func runFacts(s *model.Run) []fact {
 		{"Steps", stepCount(s)},
 		{"Took", words.Span(s.End)},
 		{"Host restarted", restarts(s)},
-		{"Host ended", model.ExitText(s.HostExit)},
+		{"Host ended", model.HostEnd(s.History.Host())},
 		{"Seed", seed(s)},
 		{"Run ended", ending(s)},
 	})
@@ -29,17 +29,17 @@ func runFacts(s *model.Run) []fact {
 
 // restarts is how often the host was started anew, "" for never.
 func restarts(s *model.Run) string {
-	if n := len(s.Hosts) - 1; n > 0 {
+	if n := len(s.History.Hosts()) - 1; n > 0 {
 		return words.Plural(n, "time")
 	}
 	return ""
 }
 
 func hostVersion(s *model.Run) string {
-	if s.Hello == nil {
-		return ""
+	if hello := s.History.Hello(); hello != nil {
+		return hello.Version
 	}
-	return s.Hello.Version
+	return ""
 }
 
 func seed(s *model.Run) string {
@@ -52,9 +52,9 @@ func seed(s *model.Run) string {
 // stepCount is "86", or "9, 8 skipped".
 func stepCount(s *model.Run) string {
 	if n := s.Skipped(); n > 0 {
-		return fmt.Sprintf("%d, %d skipped", len(s.Steps), n)
+		return fmt.Sprintf("%d, %d skipped", len(s.History.Steps()), n)
 	}
-	return strconv.Itoa(len(s.Steps))
+	return strconv.Itoa(len(s.History.Steps()))
 }
 
 // ending says how the run itself ended, where that was not as it should.

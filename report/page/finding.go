@@ -181,7 +181,7 @@ func newEvidenceRow(s *model.Run, e *record.Evidence) evidenceRow {
 
 func parent(s *model.Run, e *record.Evidence) string {
 	switch {
-	case slices.ContainsFunc(s.Hosts, func(h *model.Host) bool { return h.PID == e.PPID }):
+	case s.History.IsHost(e.PPID):
 		return fmt.Sprintf("host %d", e.PPID)
 	case e.PPID == 1:
 		return "init"

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
@@ -223,7 +224,7 @@ func newRunView(s *model.Run, id string, most int, held *baseline.Lookup) (*runV
 	}
 	r.Timeline = newTimeline(s, prefix, most)
 	r.linkServers()
-	for _, f := range s.Faults() {
+	for _, f := range s.History.Faults(s.Header.Plan) {
 		r.Faults = append(r.Faults, newFault(f))
 	}
 	stepTable(s, r)
@@ -268,7 +269,7 @@ func newLaw(l *verdict.LawResult) lawView {
 	}
 }
 
-func newFault(f model.PlannedFault) faultView {
+func newFault(f history.PlannedFault) faultView {
 	v := faultView{Label: f.Label, What: string(f.Do) + " on " + string(f.On), When: "every launch", Fired: f.Fired, Needed: f.Fires, Status: "fired", Class: "good"}
 	switch {
 	case f.On == record.OnOrder:
@@ -291,10 +292,10 @@ func newFault(f model.PlannedFault) faultView {
 }
 
 func stepTable(s *model.Run, r *runView) {
-	head, more := words.FirstOf(s.Steps, stepsOf)
+	head, more := words.FirstOf(s.History.Steps(), stepsOf)
 	for _, st := range head {
 		v := stepView{
-			N: st.N, At: words.At(st.From), Took: words.Span(st.To - st.From), Result: model.StepResult(st), Op: string(st.Op), Session: st.Session,
+			N: st.N, At: words.At(st.Begun), Took: words.Span(s.Ended(st.Ended) - st.Begun), Result: model.StepResult(st), Op: string(st.Op), Session: st.Session,
 			Label: st.Label, Detail: st.Detail, Error: st.Error,
 		}
 		switch {
@@ -305,12 +306,12 @@ func stepTable(s *model.Run, r *runView) {
 		}
 		r.Steps = append(r.Steps, v)
 	}
-	for _, st := range s.Steps {
+	for _, st := range s.History.Steps() {
 		if !model.AsExpected(st) {
 			r.Odd++
 		}
 	}
-	r.StepNote = words.Plural(len(s.Steps), "step")
+	r.StepNote = words.Plural(len(s.History.Steps()), "step")
 	if more > 0 {
 		r.StepNote += fmt.Sprintf(", the first %d shown", len(head))
 	}
@@ -318,7 +319,7 @@ func stepTable(s *model.Run, r *runView) {
 	switch {
 	case r.Odd > 0:
 		r.StepNote += fmt.Sprintf(", %d not as expected", r.Odd)
-	case skipped == 0 && len(s.Steps) > 0:
+	case skipped == 0 && len(s.History.Steps()) > 0:
 		r.StepNote += ", all as expected"
 	}
 	if skipped > 0 {
@@ -327,9 +328,9 @@ func stepTable(s *model.Run, r *runView) {
 }
 
 func checkTable(s *model.Run, r *runView) {
-	head, _ := words.FirstOf(s.Checkpoints, stepsOf)
+	head, _ := words.FirstOf(s.History.Checkpoints(), stepsOf)
 	for _, c := range head {
-		v := checkView{Name: c.Name, At: words.At(c.From), State: model.CheckState(c), Class: "good"}
+		v := checkView{Name: c.Name, At: words.At(c.Begun), State: s.CheckState(c), Class: "good"}
 		if !c.Quiet {
 			v.Class = "bad"
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
@@ -116,11 +117,11 @@ func newPayload(s *model.Run, prefix string) (data, samples template.HTML, err e
 	for _, i := range a.idle {
 		p.Idle = append(p.Idle, [2]float64{i.x0, i.x1})
 	}
-	for _, h := range s.Hosts {
-		p.Lives = append(p.Lives, [2]int64{micro(h.From), micro(h.To)})
+	for _, h := range s.History.Hosts() {
+		p.Lives = append(p.Lives, [2]int64{micro(h.Started), micro(h.Exited)})
 	}
-	for _, c := range s.Checkpoints {
-		p.Checks = append(p.Checks, payloadCheck{c.Name, model.CheckState(c), micro(c.From), micro(c.To), c.Quiet})
+	for _, c := range s.History.Checkpoints() {
+		p.Checks = append(p.Checks, payloadCheck{c.Name, s.CheckState(c), micro(c.Begun), micro(s.Ended(c.Ended)), c.Quiet})
 	}
 	rows := payloadRows(s)
 	p.lifelines(s, rows)
@@ -221,7 +222,7 @@ func (p *payload) lifelines(s *model.Run, rows []line) {
 		born, class = append(born, micro(f.Born)), append(class, serverClass(f))
 		name, fate, anchors = append(name, p.nameOf(f)), append(fate, p.text(s.Outcome(f))), append(anchors, int64(f.N))
 		cuts := model.Stretches(f)
-		if f.Zombie && f.Died >= 0 {
+		if f.Unreaped && f.Died >= 0 {
 			cuts = append(cuts, model.Stretch{From: f.Died, To: s.UnreapedUntil(f), State: "zombie"})
 		}
 		parts = append(parts, int64(len(cuts)))
@@ -276,9 +277,9 @@ func (p *payload) nameOf(f *model.Server) int64 {
 
 func serverClass(f *model.Server) int64 {
 	switch {
-	case f.Wronged:
+	case f.Harmed:
 		return lineWronged
-	case f.Left, f.Overdue >= 0, f.Zombie:
+	case f.Left, f.Overdue >= 0, f.Unreaped:
 		return lineBad
 	}
 	return lineGood
@@ -323,7 +324,7 @@ const (
 	stepOdd
 )
 
-func stepClass(st *model.Step) int64 {
+func stepClass(st *history.Step) int64 {
 	switch {
 	case !model.AsExpected(st):
 		return stepOdd
@@ -341,8 +342,8 @@ func stepClass(st *model.Step) int64 {
 
 func (p *payload) steps(s *model.Run) {
 	var from, took, class, name []int64
-	for _, st := range s.Steps {
-		from, took = append(from, micro(st.From)), append(took, micro(st.To-st.From))
+	for _, st := range s.History.Steps() {
+		from, took = append(from, micro(st.Begun)), append(took, micro(s.Ended(st.Ended)-st.Begun))
 		class, name = append(class, stepClass(st)), append(name, p.text(model.StepName(st)))
 	}
 	p.Columns.add("step.t", from)

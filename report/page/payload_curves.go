@@ -49,7 +49,7 @@ func (p *payload) countCurve(s *model.Run) {
 	}
 	alive, over := model.LevelsOf(s.Servers)
 	most := 0
-	for _, one := range s.Samples {
+	for _, one := range s.History.Samples() {
 		zombies = append(zombies, model.Level{T: one.T, N: one.Zombies})
 		most = max(most, one.Zombies)
 	}
@@ -76,8 +76,8 @@ func (p *payload) keep(c payloadCurve) {
 // of all servers together.
 func (p *payload) handleCurve(s *model.Run) {
 	var fds, servers, base, most []level64
-	for _, one := range s.Samples {
-		servers = append(servers, level64{one.T, int64(one.Fds)})
+	for _, one := range s.History.Samples() {
+		servers = append(servers, level64{one.T, int64(one.FDs)})
 		if one.Host != nil && one.Host.FDs >= 0 {
 			fds = append(fds, level64{one.T, int64(one.Host.FDs)})
 		}
@@ -102,11 +102,11 @@ func (p *payload) handleCurve(s *model.Run) {
 // the host may grow to where the scenario limits that.
 func (p *payload) memoryCurve(s *model.Run) {
 	var host, servers []level64
-	for _, one := range s.Samples {
+	for _, one := range s.History.Samples() {
 		if one.Host != nil {
 			host = append(host, level64{one.T, one.Host.RSS >> 12})
 		}
-		servers = append(servers, level64{one.T, one.Rss >> 12})
+		servers = append(servers, level64{one.T, one.RSS >> 12})
 	}
 	if len(servers) < 2 {
 		return

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
@@ -72,9 +73,9 @@ func (c *eventColumns) ofBench(s *model.Run) map[string][]*record.Event {
 func (c *eventColumns) told(e *record.Event) {
 	switch {
 	case e.Step != nil && e.Kind == record.StepBegun:
-		c.add(e.T, "step", model.StepName(&model.Step{Step: *e.Step}))
+		c.add(e.T, "step", model.StepName(&history.Step{Step: *e.Step}))
 	case e.Step != nil:
-		c.add(e.T, "step", model.StepTitle(&model.Step{Step: *e.Step, Skipped: e.Kind == record.StepSkipped}))
+		c.add(e.T, "step", model.StepTitle(&history.Step{Step: *e.Step, Ended: e.T, Skipped: e.Kind == record.StepSkipped}))
 	case e.Checkpoint != nil:
 		text := e.Checkpoint.Name + " begins"
 		if e.Kind == record.CheckpointEnded {
@@ -119,7 +120,7 @@ func (c *eventColumns) ofServer(s *model.Run, f *model.Server, events []*record.
 	for _, e := range events {
 		if overdue >= 0 && e.T > overdue {
 			c.add(overdue, "over", "should be gone from here on")
-			overdue = model.Never
+			overdue = history.Never
 		}
 		switch e.Kind {
 		case record.Born:

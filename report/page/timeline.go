@@ -103,18 +103,18 @@ func moments(s *model.Run) []int64 {
 			ts = append(ts, m.T)
 		}
 	}
-	for _, st := range s.Steps {
-		ts = append(ts, st.From, st.To)
+	for _, st := range s.History.Steps() {
+		ts = append(ts, st.Begun, st.Ended)
 	}
-	for _, c := range s.Checkpoints {
-		ts = append(ts, c.From, c.To)
+	for _, c := range s.History.Checkpoints() {
+		ts = append(ts, c.Begun, c.Ended)
 	}
-	for i, h := range s.Hosts {
-		if ts = append(ts, h.To); i > 0 {
-			ts = append(ts, h.From)
+	for i, h := range s.History.Hosts() {
+		if ts = append(ts, h.Exited); i > 0 {
+			ts = append(ts, h.Started)
 		}
 	}
-	return append(ts, s.HostGone)
+	return append(ts, s.History.Host().Exited)
 }
 
 // chosen are the servers that the table lists: a few of each label, then those

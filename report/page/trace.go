@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
@@ -72,17 +73,12 @@ func traceBench(s *model.Run) traceLine {
 // traceHost is the host as it was at a moment.
 func traceHost(s *model.Run, t int64) traceLine {
 	who := "host " + s.Header.Host.Name
-	var h *model.Host
-	for _, one := range s.Hosts {
-		if h == nil || one.From <= t {
-			h = one
-		}
-	}
+	h := s.History.HostAt(t)
 	switch {
-	case h == nil:
+	case h.Started == history.Never:
 		return station("unknown", who, "it was not seen to start", "")
-	case h.To >= 0 && h.To <= t:
-		return station("ok", fmt.Sprintf("%s, pid %d", who, h.PID), fmt.Sprintf("gone since %s: %s", words.At(h.To), model.ExitText(h.Exit)), "")
+	case h.Exited >= 0 && h.Exited <= t:
+		return station("ok", fmt.Sprintf("%s, pid %d", who, h.PID), fmt.Sprintf("gone since %s: %s", words.At(h.Exited), model.HostEnd(h)), "")
 	}
 	return station("ok", fmt.Sprintf("%s, pid %d", who, h.PID), "alive", "")
 }
@@ -144,9 +140,9 @@ func ignores(e *record.Evidence) string {
 // finding names.
 func seenAt(s *model.Run, e *record.Evidence, checkpoint string) int64 {
 	from, to := int64(0), s.End
-	for _, c := range s.Checkpoints {
+	for _, c := range s.History.Checkpoints() {
 		if c.Name == checkpoint {
-			from, to = c.From, c.To
+			from, to = c.Begun, s.Ended(c.Ended)
 		}
 	}
 	if s.Run == nil {
@@ -201,8 +197,8 @@ func blame(s *model.Run) string {
 	}
 	f := &s.Ordered[0]
 	who := "The host " + s.Header.Host.Name
-	if n := len(s.Hosts); n > 0 {
-		who += fmt.Sprintf(" (pid %d)", s.Hosts[n-1].PID)
+	if h := s.History.Host(); h.Started != history.Never {
+		who += fmt.Sprintf(" (pid %d)", h.PID)
 	}
 	gs, shows := model.StdinHolds(f.Evidence), law.Of(f.Law).Shows
 	switch {

@@ -79,7 +79,7 @@ func (p *Printer) run(j *verdict.Judged) {
 
 // stepsText is "86 steps", or "9 steps (8 skipped)".
 func stepsText(s *model.Run) string {
-	text := words.Plural(len(s.Steps), "step")
+	text := words.Plural(len(s.History.Steps()), "step")
 	if n := s.Skipped(); n > 0 {
 		text += fmt.Sprintf(" (%d skipped)", n)
 	}
@@ -240,7 +240,7 @@ func (p *Printer) laws(laws []verdict.LawResult) {
 // failedSteps tells of the steps that did not go as the scenario expects.
 func (p *Printer) failedSteps(s *model.Run) {
 	var odd []string
-	for _, st := range s.Steps {
+	for _, st := range s.History.Steps() {
 		if !model.AsExpected(st) {
 			odd = append(odd, words.Clean(fmt.Sprintf("%d %s", st.N, model.StepTitle(st)), words.MaxText/4))
 		}

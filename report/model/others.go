@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -23,14 +24,11 @@ type OtherProcess struct {
 const othersMost = 20_000
 
 func (s *Run) readOthers(run *record.Run) {
-	servers, hosts := map[record.Identity]bool{}, map[int]bool{}
+	servers := map[record.Identity]bool{}
 	byPID := map[int][]*Server{}
 	for _, f := range s.Servers {
 		servers[f.Birth.Identity] = true
 		byPID[f.Birth.PID] = append(byPID[f.Birth.PID], f)
-	}
-	for _, h := range s.Hosts {
-		hosts[h.PID] = true
 	}
 	index := map[record.Identity]*OtherProcess{}
 	for i := range run.Events {
@@ -38,7 +36,7 @@ func (s *Run) readOthers(run *record.Run) {
 		switch {
 		case e.Census != nil:
 			for _, p := range e.Census.Processes {
-				if !servers[p.Identity] && !servers[record.Identity{PID: p.PID}] && !hosts[p.PID] {
+				if !servers[p.Identity] && !servers[record.Identity{PID: p.PID}] && !s.History.IsHost(p.PID) {
 					s.seeOther(index, p, e.T)
 				}
 			}
@@ -73,7 +71,7 @@ func (s *Run) seeOther(index map[record.Identity]*OtherProcess, p record.Process
 			k.State = record.StateZombie
 		}
 	case len(s.Others) < othersMost:
-		k = &OtherProcess{Process: p, First: t, Last: t, Reaped: Never}
+		k = &OtherProcess{Process: p, First: t, Last: t, Reaped: history.Never}
 		index[p.Identity] = k
 		s.Others = append(s.Others, k)
 	}

@@ -1,0 +1,101 @@
+// Package model is a judged run as every report shows it: its events folded into
+// the lives of servers, hosts, steps and checkpoints.
+package model
+
+import (
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// Run is a run as the reports show it.
+type Run struct {
+	*verdict.Judged
+	History    *history.History
+	Ordered    []verdict.Finding // what the page begins with first
+	Header     *record.Header
+	End        int64     // the last event
+	Servers    []*Server // in order of birth
+	ByID       map[string]*Server
+	Others     []*OtherProcess
+	firstBirth map[string]int64 // of a label's session; see SessionRank
+}
+
+// Server is a server with what became of it.
+type Server struct {
+	*history.Server
+	verdict.ServerState
+	N     int   // 1 is the first born
+	Until int64 // its death, or the end of the run
+	Left  bool  // the bench had to kill it, or never saw it die
+}
+
+// New folds a judged run.
+func New(j *verdict.Judged) *Run {
+	run := j.Run
+	if run == nil {
+		run = &record.Run{}
+	}
+	header := run.Played()
+	h := history.Of(run)
+	s := &Run{Judged: j, Header: &header, History: h, End: h.Last(), ByID: map[string]*Server{}, firstBirth: map[string]int64{}}
+	states := verdict.ServerStates(h, j.Verdict.Findings)
+	for _, srv := range h.Servers() {
+		state, named := states[srv.ID]
+		if !named {
+			state.Overdue = history.Never
+		}
+		f := &Server{Server: srv, ServerState: state, N: len(s.Servers) + 1, Until: s.End, Left: h.Outlasted(srv)}
+		switch {
+		case srv.Died >= 0:
+			f.Until = srv.Died
+		case srv.Lost >= 0:
+			f.Until = srv.Lost
+		}
+		s.Servers = append(s.Servers, f)
+		s.ByID[srv.ID] = f
+		key := srv.Label + "\x00" + srv.Session
+		if _, later := s.firstBirth[key]; !later {
+			s.firstBirth[key] = srv.Born
+		}
+	}
+	s.readOthers(run)
+	s.Ordered = GravestFirst(j.Verdict.Findings)
+	return s
+}
+
+// Ended is when something ended: at the end of the run, where it never did.
+func (s *Run) Ended(t int64) int64 {
+	if t < 0 {
+		return s.End
+	}
+	return t
+}
+
+// outcome says in a few words what became of a server.
+func (s *Run) Outcome(f *Server) string {
+	switch {
+	case f.Left && s.History.HostOf(f.Server).Exited >= 0:
+		return "outlived the host"
+	case f.Left:
+		return "still running"
+	case f.Harmed:
+		return "ended by mistake"
+	case f.Unreaped:
+		return "left as a zombie"
+	case f.Overdue >= 0:
+		return words.Span(f.Until-f.Overdue) + " too long"
+	case f.Lost >= 0:
+		return "lost from sight"
+	case f.Bye >= 0:
+		return "clean exit"
+	case f.Broken >= 0:
+		return "its fault: " + string(f.Break().Do)
+	case f.Term >= 0:
+		return "ended by SIGTERM"
+	case f.EOF >= 0:
+		return "ended on EOF"
+	}
+	return "killed"
+}
