@@ -1,11 +1,212 @@
 package fakeserver
 
 import (
+	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
+
+// Fault is one thing that a server does wrong. See Moments and Actions for the
+// values that On and Do may have, and which of them go together, and Fields for
+// the rest. A field that is 0 or "" is one that was not given.
+type Fault struct {
+	On string `json:"on"`           // the moment: one of Moments
+	Do string `json:"do"`           // the action: one of Actions
+	As string `json:"as,omitempty"` // the way in which it is done; "" is the first that the action has
+
+	Launch int `json:"launch,omitempty"` // 0 is every launch, unless Every is set
+	Every  int `json:"every,omitempty"`
+	// Probability has only some of those launches do it. Which ones it is follows
+	// from the run's seed, the label and the launch.
+	Probability float64 `json:"probability,omitempty"`
+	// After has a launch let the moment pass so many times first, of the calls
+	// that Tool selects; each one from then on is met with the fault.
+	After int `json:"after,omitempty"`
+
+	Tool  string   `json:"tool,omitempty"`
+	For   Duration `json:"for,omitempty"`
+	Each  Duration `json:"each,omitempty"`
+	MiB   int      `json:"mib,omitempty"`
+	Step  int      `json:"step,omitempty"`
+	Code  int      `json:"code,omitempty"`
+	Count int      `json:"count,omitempty"`
+
+	targets []int // whom it was announced to signal
+}
+
+// Field describes one field of a Fault.
+type Field struct {
+	Name string // in JSON, in YAML and in --fault
+	Unit string // what stands for its value in the help
+	What string // what its value is, for messages
+	Text string // what it does, for editors
+
+	Min, Max int      // of a whole number; a Max of 0 is none
+	Words    []string // what a text may be
+	Own      bool     // only the actions that take it go with it
+	// Without is what a fault does without the field, for a file that gives it as
+	// 0; "" where 0 is a value like others.
+	Without  string
+	Excludes string // the field that it can't stand beside
+	// Of is where a fault has it: a *string, *int, *float64 or *Duration.
+	Of func(*Fault) any
+
+	launches bool     // it chooses launches: an order goes to a server that is there
+	only     []string // the moments that it goes with; nil: all
+	why      string   // of what it does not go with
+	low      string   // what the least value means, of a number without a greatest
+	be       string   // "is", where what it may be is said otherwise than by "may be"
+	subject  string   // of a message, where it is not the field alone
+	at       string   // the field at which such a message belongs
+}
+
+const (
+	maxMiB   = 64 << 10 // keeps a typing error from taking the machine down
+	maxCount = 64       // and from filling the process table
+)
+
+// Fields are all fields of a Fault. The check, the flags and their help, and
+// the reader of scenario files and its schema go by this table, so that a new
+// field is a member of Fault and a row here.
+var Fields = []Field{
+	{Name: "on", Unit: "MOMENT", What: "a moment", Text: "the moment", Of: func(f *Fault) any { return &f.On }},
+	{Name: "do", Unit: "DEED", What: "a deed", Text: "the deed", Of: func(f *Fault) any { return &f.Do }},
+	{
+		Name: "launch", Unit: "N", What: "a launch number", Text: "only this launch of the label: 1 is the first of a run",
+		Min: 1, low: "the first launch is 1", Without: "every launch", Excludes: "every", Of: func(f *Fault) any { return &f.Launch },
+		launches: true, subject: "launch and every do", why: ", which is given to one server",
+	},
+	{
+		Name: "every", Unit: "N", What: "a number of launches", Text: "each launch of the label that this divides; without launch and every: all",
+		Min: 1, low: "2 is each second launch", Without: "every launch", Of: func(f *Fault) any { return &f.Every },
+		launches: true, subject: "launch and every do", at: "launch", why: ", which is given to one server",
+	},
+	{
+		Name: "probability", Unit: "P", What: "a probability", Text: "only some of these launches, each with this chance; the seed of the run says which",
+		Without: "always", Of: func(f *Fault) any { return &f.Probability }, be: "is", launches: true, why: ", which is given to one server",
+	},
+	{
+		Name: "after", Unit: "N", What: "how often the moment passes first", Text: "lets the moment pass so many times first, in each launch anew",
+		Min: 1, low: "1 lets the first one pass", Without: "the first one on", Of: func(f *Fault) any { return &f.After },
+		only: []string{onList, onCall, onPing}, why: ", which come more than once",
+	},
+	{
+		Name: "tool", Unit: "NAME", What: "a tool of the fake server", Text: "only calls of this tool",
+		Words: toolNames, Of: func(f *Fault) any { return &f.Tool }, only: []string{onCall},
+	},
+	{Name: "for", Unit: "TIME", What: "a time", Text: "how long", Own: true, Of: func(f *Fault) any { return &f.For }},
+	{
+		Name: "each", Unit: "TIME", What: "a time", Text: "the pause between two notifications, or between two steps of growth",
+		Own: true, Of: func(f *Fault) any { return &f.Each },
+	},
+	{
+		Name: "mib", Unit: "N", What: "a size in MiB", Text: "to how many MiB of resident memory; long-line, flood-stderr: how many MiB",
+		Min: 1, Max: maxMiB, Own: true, Without: "no growth", Of: func(f *Fault) any { return &f.MiB },
+	},
+	{
+		Name: "step", Unit: "N", What: "a size in MiB", Text: "by how many MiB at a time; 1 where nothing is said",
+		Min: 1, Max: maxMiB, Own: true, Without: "1", Of: func(f *Fault) any { return &f.Step },
+	},
+	{Name: "code", Unit: "N", What: "an exit status", Text: "the exit status", Max: 255, Own: true, Of: func(f *Fault) any { return &f.Code }},
+	{Name: "as", Unit: "WAY", What: "a way to do it", Own: true, Of: func(f *Fault) any { return &f.As }, why: ", which has one way only"},
+	{
+		Name: "count", Unit: "N", What: "a number of processes", Text: "how many of this kind; 1 where nothing is said",
+		Min: 1, Max: maxCount, Own: true, Without: "one", Of: func(f *Fault) any { return &f.Count },
+	},
+}
+
+func fieldNames() []string {
+	var all []string
+	for _, d := range Fields {
+		all = append(all, d.Name)
+	}
+	return all
+}
+
+func fieldNamed(name string) Field { return Fields[slices.Index(fieldNames(), name)] }
+
+// GoesWith reports whether a fault that does this then can have the field.
+func (d Field) GoesWith(do, on string) bool { return d.refusal(Fault{Do: do}.action(), on) == "" }
+
+// refusal is what the field does not go with, "" where it does.
+func (d Field) refusal(a action, on string) string {
+	switch {
+	case d.Own && !a.has(d.Name):
+		return "do: " + a.name + d.why
+	case d.launches && on == onOrder:
+		return "on: order" + d.why
+	case d.only != nil && !contains(d.only, on):
+		return "on: " + on + ", only with on: " + list(d.only) + d.why
+	case a.except.field == d.Name && a.except.on == on:
+		return "on: " + on + ", " + a.except.why
+	}
+	return ""
+}
+
+// given reports whether a fault has the field.
+func (d Field) given(f *Fault) bool {
+	switch v := d.Of(f).(type) {
+	case *string:
+		return *v != ""
+	case *int:
+		return *v != 0
+	case *float64:
+		return *v != 0
+	case *Duration:
+		return *v != 0
+	}
+	return false
+}
+
+// allows reports whether the field's value is one that it may have, and says
+// which it may be.
+func (d Field) allows(f *Fault) (says string, ok bool) {
+	switch v := d.Of(f).(type) {
+	case *int:
+		return fmt.Sprintf("%d to %d", d.Min, d.Max), *v >= d.Min && (d.Max == 0 || *v <= d.Max)
+	case *float64:
+		return "more than 0 and less than 1, like 0.25; leave it out for always", !math.IsNaN(*v) && *v > 0 && *v < 1
+	case *Duration:
+		return `a time like "1.5s", more than 0`, *v > 0
+	}
+	return "", true
+}
+
+// words are what a text may be in a fault that does a.
+func (d Field) words(a action) []string {
+	if d.Name == "as" {
+		return Names(a.as)
+	}
+	return d.Words
+}
+
+// detail is what a fault is announced with. Run files have this order.
+func (f Fault) detail() string {
+	var parts []string
+	add := func(set bool, format string, v any) {
+		if set {
+			parts = append(parts, fmt.Sprintf(format, v))
+		}
+	}
+	add(f.variant() != "", "as %s", f.variant())
+	add(f.Count != 0, "%d of them", f.Count)
+	add(f.Tool != "", "tool %s", f.Tool)
+	add(f.For != 0, "for %s", time.Duration(f.For))
+	add(f.MiB != 0 && (f.Do == "grow" || f.Do == "swell"), "to %d MiB", f.MiB)
+	add(f.MiB != 0 && f.Do != "grow" && f.Do != "swell", "%d MiB", f.MiB)
+	add(f.Step != 0, "by %d MiB", f.Step)
+	add(f.Each != 0, "each %s", time.Duration(f.Each))
+	add(f.Do == "exit", "status %d", f.Code)
+	add(f.After != 0, "after %d", f.After)
+	add(f.Launch != 0, "on launch %d", f.Launch)
+	add(f.Every != 0, "on every launch divisible by %d", f.Every)
+	add(f.Probability != 0, "with probability %g", f.Probability)
+	return strings.Join(parts, ", ")
+}
 
 // Passive reports whether the server only refuses to react: such a fault can
 // be seen, but not be waited for.

@@ -323,7 +323,7 @@ func TestOrders(t *testing.T) {
 		t.Parallel()
 		b, p, id := give(t, `{"on":"order","do":"reject"}`)
 		doubt := b.awaitKind(id, record.Doubted).Doubt
-		assert.Equal(t, "ledger-refused-order", doubt.Code)
+		assert.Equal(t, "ledger-refused-order", string(doubt.Code))
 		assert.Contains(t, doubt.Text, "on: order goes with do: hang, ")
 		p.lives()
 	})

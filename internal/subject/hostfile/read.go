@@ -12,6 +12,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
@@ -270,4 +271,40 @@ func checkServer(m *yamlfile.Node, s host.Spec) {
 	if s.HTTP != nil && strings.Contains(s.HTTP.URL, "{{label}}") && s.Config == nil {
 		m.Key("drive").Problem("a URL with {{label}} is for a gateway that holds several servers: it needs a config")
 	}
+}
+
+// Where which placeholders mean something.
+var (
+	places     = host.Placeholders
+	inURL      = append(slices.Clone(places), "label")
+	inTemplate = append(slices.Clone(places), host.TemplatePlaceholders...)
+)
+
+// placeholder takes anything between double braces that looks like a word.
+var placeholder = regexp.MustCompile(`\{\{\s*([A-Za-z_.]+)\s*\}\}`)
+
+// checkPlaceholders finds names that stand for nothing.
+func checkPlaceholders(n *yamlfile.Node, s string, known []string) {
+	for _, match := range placeholder.FindAllStringSubmatch(s, -1) {
+		switch name := match[1]; {
+		case !slices.Contains(known, name):
+			hint := text.DidYouMean(name, known)
+			if hint == "" {
+				hint = "there is " + strings.Join(known, ", ")
+			}
+			n.Problem("%s stands for nothing; %s", match[0], hint)
+		case match[0] != "{{"+name+"}}":
+			n.Problem("write {{%s}}, without spaces", name)
+		}
+	}
+}
+
+// SchemaURL is where the schema of the format is found, and its name.
+const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/docs/host.schema.json"
+
+// Schema is the JSON Schema (draft 2020-12) of the host file, for editors. It
+// is made of what the reader reads with.
+func Schema() []byte {
+	return yamlfile.DescribeFile(hostObject(&host.Spec{}), SchemaURL, "leakbench host",
+		"A host that leakbench can put on the bench: docs/host-file.md", yamlfile.Definitions())
 }

@@ -6,7 +6,13 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"github.com/leakbench/leakbench/internal/stage/birth"
 )
+
+func certificate(o options) birth.Certificate {
+	return birth.Certificate{Run: o.run, Label: o.label, Session: o.session, PID: os.Getpid(), PPID: os.Getppid()}
+}
 
 var errNotHere = errors.New("this system has no such thing")
 
