@@ -160,7 +160,7 @@ func TestStorm(t *testing.T) {
 	steps := s.Expand()
 	var deeds []string
 	for i, step := range steps {
-		if step.Op != scenarios.OpBreak {
+		if step.Op != record.OpBreak {
 			continue
 		}
 		deeds = append(deeds, step.With.Do)
@@ -170,7 +170,7 @@ func TestStorm(t *testing.T) {
 			after = after[1:]
 		}
 		assert.Equal(t, "order", step.With.On)
-		assert.Equal(t, []scenarios.Op{scenarios.OpOpen, scenarios.OpCall, scenarios.OpCall}, []scenarios.Op{after[0].Op, after[1].Op, after[2].Op})
+		assert.Equal(t, []record.Op{record.OpOpen, record.OpCall, record.OpCall}, []record.Op{after[0].Op, after[1].Op, after[2].Op})
 		assert.Equal(t, []string{"storm", "storm", "calm"}, []string{after[0].Session, after[1].Session, after[2].Session})
 	}
 	require.Len(t, deeds, 20)

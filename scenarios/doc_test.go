@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -26,14 +27,14 @@ func TestDocumentedExample(t *testing.T) {
 	assert.Equal(t, "refresh", s.Name)
 	assert.Len(t, s.Servers, 3)
 	assert.Equal(t, []string{"reconnected", "round-1", "round-2", "round-3", "restarted", "host gone"}, s.Plan(1).Checkpoints)
-	ops := []scenarios.Op{
-		scenarios.OpOpen, scenarios.OpCall, scenarios.OpClose, scenarios.OpReload, scenarios.OpTick, scenarios.OpBreak,
-		scenarios.OpCheckpoint, scenarios.OpRepeat, scenarios.OpParallel, scenarios.OpStop, scenarios.OpTerm, scenarios.OpKill, scenarios.OpRestart,
+	ops := []record.Op{
+		record.OpOpen, record.OpCall, record.OpClose, record.OpReload, record.OpTick, record.OpBreak,
+		record.OpCheckpoint, record.OpRepeat, record.OpParallel, record.OpStop, record.OpTerm, record.OpKill, record.OpRestart,
 	}
 	for _, op := range ops {
 		assert.Contains(t, string(doc), "| `"+string(op)+":", "the table of steps lacks %s", op)
 		shown := strings.Contains(blocks[0][1], string(op)+":")
-		assert.True(t, shown || slices.Contains([]scenarios.Op{scenarios.OpStop, scenarios.OpTerm}, op), "the example lacks %s", op)
+		assert.True(t, shown || slices.Contains([]record.Op{record.OpStop, record.OpTerm}, op), "the example lacks %s", op)
 	}
 }
 

@@ -44,27 +44,27 @@ func (f *follower) step(l *line) {
 		return
 	}
 	switch l.Op {
-	case OpOpen:
+	case record.OpOpen:
 		f.open(l)
-	case OpCall, OpClose, OpForget:
+	case record.OpCall, record.OpClose, record.OpForget:
 		f.use(l)
-	case OpAwait:
+	case record.OpAwait:
 		f.await(l)
-	case OpRecycle:
+	case record.OpRecycle:
 		f.recycle(l)
-	case OpReload:
+	case record.OpReload:
 		f.reload(l)
-	case OpBreak:
+	case record.OpBreak:
 		f.order(l)
-	case OpCheckpoint:
+	case record.OpCheckpoint:
 		f.checkpoint(l)
-	case OpRepeat:
+	case record.OpRepeat:
 		f.repeat(l)
-	case OpTick, OpParallel:
+	case record.OpTick, record.OpParallel:
 		f.besides(l)
-	case OpStop, OpTerm, OpKill:
+	case record.OpStop, record.OpTerm, record.OpKill:
 		f.end = l
-	case OpRestart:
+	case record.OpRestart:
 		for name, s := range f.sessions {
 			f.sessions[name] = sessionAt{label: s.label, line: l.Line, not: "restarts the host"}
 		}
@@ -73,7 +73,7 @@ func (f *follower) step(l *line) {
 
 func (f *follower) mayFollowEnd(l *line) bool {
 	switch {
-	case l.Op != OpCheckpoint:
+	case l.Op != record.OpCheckpoint:
 		l.m.Problem("the host is gone: %s on line %d ended it", f.end.Op, f.end.Line)
 		return false
 	case f.beside:
@@ -123,15 +123,15 @@ func (f *follower) use(l *line) {
 	case s.not != "" && l.Expect == "":
 		l.notOpen(l.Session, s)
 	}
-	if known && l.Op != OpCall {
-		f.sessions[l.Session] = sessionAt{label: s.label, line: l.Line, not: map[Op]string{OpClose: "closes it", OpForget: "has it forgotten"}[l.Op]}
+	if known && l.Op != record.OpCall {
+		f.sessions[l.Session] = sessionAt{label: s.label, line: l.Line, not: map[record.Op]string{record.OpClose: "closes it", record.OpForget: "has it forgotten"}[l.Op]}
 	}
 }
 
 // noteOpens notes the sessions that the steps open anywhere.
 func (f *follower) noteOpens(lines []line) {
 	for i := range lines {
-		if lines[i].Op == OpOpen {
+		if lines[i].Op == record.OpOpen {
 			f.ever[lines[i].Session] = true
 		}
 		for _, lane := range lines[i].lanes {

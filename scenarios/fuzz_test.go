@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -59,8 +60,8 @@ func requirePlayable(t *testing.T, s *scenarios.Scenario) {
 	var check func([]scenarios.Step)
 	check = func(steps []scenarios.Step) {
 		for _, step := range steps {
-			needs := step.Op == scenarios.OpOpen || step.Op == scenarios.OpReload || step.Op == scenarios.OpBreak
-			if step.Op == scenarios.OpRepeat || needs && !labels[step.Label] {
+			needs := step.Op == record.OpOpen || step.Op == record.OpReload || step.Op == record.OpBreak
+			if step.Op == record.OpRepeat || needs && !labels[step.Label] {
 				require.Fail(t, "a step that can't be played", "%s on line %d", step.Op, step.Line)
 			}
 			check(step.Steps)

@@ -19,13 +19,13 @@ func (s *Scenario) Expand() []Step {
 	steps := cycles(s.Steps)
 	times := map[string]int{}
 	for i := range steps {
-		if steps[i].Op == OpCheckpoint {
+		if steps[i].Op == record.OpCheckpoint {
 			times[steps[i].Name]++
 		}
 	}
 	reached := map[string]int{}
 	for i := range steps {
-		if step := &steps[i]; step.Op == OpCheckpoint && times[step.Name] > 1 {
+		if step := &steps[i]; step.Op == record.OpCheckpoint && times[step.Name] > 1 {
 			reached[step.Name]++
 			step.Name = fmt.Sprintf("%s-%d", step.Name, reached[step.Name])
 		}
@@ -39,7 +39,7 @@ func cycles(steps []Step) []Step {
 	series := 0
 	for _, s := range steps {
 		written := unroll([]Step{s})
-		if s.Op == OpRepeat && len(written) > 0 {
+		if s.Op == record.OpRepeat && len(written) > 0 {
 			series++
 			body := len(written) / s.Count
 			for n := 1; n <= s.Count; n++ {
@@ -54,7 +54,7 @@ func cycles(steps []Step) []Step {
 func unroll(steps []Step) []Step {
 	var all []Step
 	for _, s := range steps {
-		if s.Op == OpRepeat {
+		if s.Op == record.OpRepeat {
 			body := unroll(s.Steps)
 			all = slices.Grow(all, s.Count*len(body))
 			for range s.Count {
@@ -83,13 +83,15 @@ func each(steps []Step, f func(Step)) {
 	}
 }
 
-func ends(s Step) bool { return s.Op == OpStop || s.Op == OpTerm || s.Op == OpKill }
+func ends(s Step) bool {
+	return s.Op == record.OpStop || s.Op == record.OpTerm || s.Op == record.OpKill
+}
 
 func anyEnds(steps []Step) bool { return anyStep(steps, ends) }
 
 // endsOrRestarts is anyEnds, also of a life of the host.
 func endsOrRestarts(steps []Step) bool {
-	return anyStep(steps, func(s Step) bool { return ends(s) || s.Op == OpRestart })
+	return anyStep(steps, func(s Step) bool { return ends(s) || s.Op == record.OpRestart })
 }
 
 func anyStep(steps []Step, is func(Step) bool) bool {
@@ -122,11 +124,11 @@ func (c *counts) add(steps []Step) bool {
 		switch {
 		case ends(s):
 			return false
-		case s.Op == OpTick:
+		case s.Op == record.OpTick:
 			if !c.tick(s) {
 				return false
 			}
-		case s.Op == OpParallel:
+		case s.Op == record.OpParallel:
 			if !c.parallel(s.Lanes) {
 				return false
 			}
@@ -139,7 +141,7 @@ func (c *counts) add(steps []Step) bool {
 
 func (c *counts) step(s Step) {
 	switch s.Op {
-	case OpOpen:
+	case record.OpOpen:
 		delete(c.open, s.Session)
 		if s.Expect == record.ExpectAny { // nobody knows what the host makes of it
 			return
@@ -148,17 +150,17 @@ func (c *counts) step(s Step) {
 		if s.Expect == "" {
 			c.open[s.Session] = s.Label
 		}
-	case OpClose, OpForget:
+	case record.OpClose, record.OpForget:
 		delete(c.open, s.Session)
-	case OpRestart:
+	case record.OpRestart:
 		clear(c.open)
-	case OpReload:
+	case record.OpReload:
 		for session, label := range c.open {
 			if label == s.Label {
 				c.launch(label, session)
 			}
 		}
-	case OpBreak:
+	case record.OpBreak:
 		c.orders[ordered{s.Label, s.With.Do}]++
 	}
 }
@@ -243,7 +245,7 @@ func checkpoints(steps []Step) []string {
 	gone, looked := false, false
 	for _, s := range steps {
 		gone = gone || ends(s)
-		if s.Op == OpCheckpoint {
+		if s.Op == record.OpCheckpoint {
 			all = append(all, s.Name)
 			looked = looked || gone
 		}

@@ -116,7 +116,7 @@ func TestExpandLeavesTheScenarioAlone(t *testing.T) {
 	assert.Equal(t, "round-2", steps[2].Name)
 	require.Len(t, s.Steps, 1)
 	assert.Equal(t, "round", s.Steps[0].Steps[0].Name)
-	assert.Equal(t, scenarios.OpRepeat, s.Steps[0].Steps[1].Lanes[0][0].Op)
+	assert.Equal(t, record.OpRepeat, s.Steps[0].Steps[1].Lanes[0][0].Op)
 	assert.Equal(t, s.Expand(), steps)
 }
 
@@ -186,7 +186,7 @@ steps:
 		{Count: 1, Label: "two", Cancel: true, Expect: "fail"},
 	}, steps[7].Jobs)
 	assert.Equal(t, "a", steps[7].Steps[0].Session)
-	assert.Equal(t, scenarios.OpTerm, steps[8].Lanes[1][0].Op)
+	assert.Equal(t, record.OpTerm, steps[8].Lanes[1][0].Op)
 }
 
 func TestDefaultLimits(t *testing.T) {

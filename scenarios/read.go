@@ -180,7 +180,7 @@ func (s *Scenario) checkServers(m *yamlfile.Node) {
 	opens := false
 	each(s.Steps, func(step Step) {
 		used[step.Label] = true
-		opens = opens || step.Op == OpOpen || len(step.Jobs) > 0
+		opens = opens || step.Op == record.OpOpen || len(step.Jobs) > 0
 		for _, j := range step.Jobs {
 			used[j.Label] = true
 		}
@@ -214,9 +214,9 @@ func checkNames(c *yamlfile.Collector, played []Step) {
 	seen := map[string]bool{}
 	for i := range played {
 		step := &played[i]
-		if step.Op == OpCheckpoint && seen[step.Name] {
+		if step.Op == record.OpCheckpoint && seen[step.Name] {
 			c.Add(step.Line, step.Column, "the checkpoint %s would be there twice once the repeats are written out", step.Name)
 		}
-		seen[step.Name] = seen[step.Name] || step.Op == OpCheckpoint
+		seen[step.Name] = seen[step.Name] || step.Op == record.OpCheckpoint
 	}
 }

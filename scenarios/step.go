@@ -24,25 +24,25 @@ const (
 // ops are the steps, in the order of the documentation, and what editors say of
 // them.
 var ops = []struct {
-	op   Op
+	op   record.Op
 	text string
 }{
-	{OpOpen, "Connect. On a session that is open: connect anew; the old connection is superseded and its server must go."},
-	{OpCall, "Call a tool of the session's server."},
-	{OpClose, "End the session in an orderly way."},
-	{OpForget, "The session is over and nobody closes it: the host lets go of the client, and its server must go all the same."},
-	{OpAwait, "Inside parallel or tick: wait until what another lane asks for is under way."},
-	{OpReload, "The configuration of the label changed: all its open sessions move to new servers."},
-	{OpTick, "Run jobs in parallel, each in a session of its own, and other steps beside them."},
-	{OpBreak, "The newest working server of the session or the label does something wrong, now."},
-	{OpCheckpoint, "The state must be right: the newest server of each open session lives, and nothing else."},
-	{OpRepeat, "Play the steps so many times."},
-	{OpParallel, "Lanes of steps, side by side."},
-	{OpStop, "The host's orderly end: the driver's stop, or SIGTERM for a command."},
-	{OpTerm, "SIGTERM to the host."},
-	{OpKill, "SIGKILL to the host."},
-	{OpRestart, "The host ends, and a new process of it starts on whatever the first one left. Its sessions have ended with it; they can be opened again."},
-	{OpRecycle, "The pid of the session's server, which is gone, is given to a process that is none of the host's and leads a group of that number. Needs place: init."},
+	{record.OpOpen, "Connect. On a session that is open: connect anew; the old connection is superseded and its server must go."},
+	{record.OpCall, "Call a tool of the session's server."},
+	{record.OpClose, "End the session in an orderly way."},
+	{record.OpForget, "The session is over and nobody closes it: the host lets go of the client, and its server must go all the same."},
+	{record.OpAwait, "Inside parallel or tick: wait until what another lane asks for is under way."},
+	{record.OpReload, "The configuration of the label changed: all its open sessions move to new servers."},
+	{record.OpTick, "Run jobs in parallel, each in a session of its own, and other steps beside them."},
+	{record.OpBreak, "The newest working server of the session or the label does something wrong, now."},
+	{record.OpCheckpoint, "The state must be right: the newest server of each open session lives, and nothing else."},
+	{record.OpRepeat, "Play the steps so many times."},
+	{record.OpParallel, "Lanes of steps, side by side."},
+	{record.OpStop, "The host's orderly end: the driver's stop, or SIGTERM for a command."},
+	{record.OpTerm, "SIGTERM to the host."},
+	{record.OpKill, "SIGKILL to the host."},
+	{record.OpRestart, "The host ends, and a new process of it starts on whatever the first one left. Its sessions have ended with it; they can be opened again."},
+	{record.OpRecycle, "The pid of the session's server, which is gone, is given to a process that is none of the host's and leads a group of that number. Needs place: init."},
 }
 
 func opNames() []string {
@@ -97,7 +97,7 @@ func (r *reader) step(l *line, n *yamlfile.Node, depth int) {
 		first.Problem("%q is not a step; %s", yamlfile.Clip(op), yamlfile.MeantOr(op, opNames()))
 		return
 	}
-	l.Step = Step{Op: Op(op), Line: first.Line, Column: first.Column}
+	l.Step = Step{Op: record.Op(op), Line: first.Line, Column: first.Column}
 	l.m, l.subject = n, n.Find(op)
 	r.written(l, depth).Read(n)
 }
@@ -105,19 +105,19 @@ func (r *reader) step(l *line, n *yamlfile.Node, depth int) {
 // written is how the step of this op is written.
 func (r *reader) written(l *line, depth int) yamlfile.Value {
 	switch l.Op {
-	case OpOpen, OpCall, OpClose, OpForget, OpAwait, OpRecycle:
+	case record.OpOpen, record.OpCall, record.OpClose, record.OpForget, record.OpAwait, record.OpRecycle:
 		return l.ofSession(r)
-	case OpTick, OpRepeat, OpParallel:
+	case record.OpTick, record.OpRepeat, record.OpParallel:
 		return l.ofSteps(r, depth)
-	case OpReload:
+	case record.OpReload:
 		return l.object(r.label(&l.Label), timeout(&l.Timeout), expect(&l.Expect))
-	case OpBreak:
+	case record.OpBreak:
 		return l.object(yamlfile.Name(&l.Session, "a session or a label"), // follow tells which
 			yamlfile.Need("with", "what it does", order(&l.With)))
-	case OpCheckpoint:
+	case record.OpCheckpoint:
 		return l.object(yamlfile.Name(&l.Name, "a checkpoint"),
 			yamlfile.May("live", "of these labels: how many servers there must be instead", r.live(&l.Live)))
-	case OpRestart:
+	case record.OpRestart:
 		return l.restart()
 	}
 	return l.object(yamlfile.Choice(new(string), "what to end", "host"))
@@ -133,11 +133,11 @@ func (l *line) ofSession(r *reader) yamlfile.Value {
 	session, timeout, expect := yamlfile.Name(&l.Session, "a session"), timeout(&l.Timeout), expect(&l.Expect)
 	c := call{&l.Tool, &l.Args, &l.Timeout, &l.Cancel, &l.Expect}
 	switch l.Op {
-	case OpOpen:
+	case record.OpOpen:
 		return l.object(session, yamlfile.May("server", "its label; needed the first time, a session keeps its server", r.label(&l.Label)),
 			yamlfile.May("cancel", "cancel it while a fault of the server keeps the handshake waiting", yamlfile.Yes(&l.Cancel)), timeout, expect,
 		).Then(func(m *yamlfile.Node) { c.cutOff(m, "an", "open") })
-	case OpCall:
+	case record.OpCall:
 		return l.object(session, append(c.tools(),
 			yamlfile.May("cancel", "cancel the call once the server has received it", yamlfile.Yes(&l.Cancel)),
 			yamlfile.May("twice", "cancel it two times", yamlfile.Yes(&l.Twice)), timeout, expect)...,
@@ -147,10 +147,10 @@ func (l *line) ofSession(r *reader) yamlfile.Value {
 			}
 			c.check(m)
 		})
-	case OpAwait:
+	case record.OpAwait:
 		return l.object(session, yamlfile.Need("for", "call: a call is in the session's server; connect: a fault of the server keeps the handshake waiting",
 			yamlfile.Choice(&l.For, "what to wait for", AwaitCall, AwaitConnect)))
-	case OpRecycle:
+	case record.OpRecycle:
 		return l.object(session)
 	}
 	return l.object(session, timeout, expect)
@@ -159,11 +159,11 @@ func (l *line) ofSession(r *reader) yamlfile.Value {
 // ofSteps is a step that has others inside it.
 func (l *line) ofSteps(r *reader, depth int) yamlfile.Value {
 	switch l.Op {
-	case OpRepeat:
+	case record.OpRepeat:
 		l.lanes = make([][]line, 1)
 		return l.object(yamlfile.Whole(&l.Count, "a number of times", 1, maxSteps),
 			yamlfile.Need("steps", "what happens, one after the other", r.steps(&l.lanes[0], depth+1))).Then(func(*yamlfile.Node) { l.checkSize() })
-	case OpParallel:
+	case record.OpParallel:
 		return l.object(yamlfile.List(&l.lanes, "lanes, each a list of steps", func(lane *[]line) yamlfile.Value { return r.steps(lane, depth+1) }))
 	}
 	l.lanes = make([][]line, 1)
@@ -185,10 +185,10 @@ func (l *line) ofSteps(r *reader, depth int) yamlfile.Value {
 func (l *line) restart() yamlfile.Value {
 	return l.object(yamlfile.Choice(new(string), "what to start anew", "host"),
 		yamlfile.May("after", "how it ends: term (SIGTERM, the default), stop (the driver's stop, or SIGTERM for a command) or kill (SIGKILL)",
-			yamlfile.Choice(&l.After, "a way to end", OpTerm, OpStop, OpKill)),
+			yamlfile.Choice(&l.After, "a way to end", record.OpTerm, record.OpStop, record.OpKill)),
 		yamlfile.May("grace", "after SIGTERM: how long until SIGKILL; limits.stop where nothing is said", yamlfile.Time(&l.Grace)),
 	).Then(func(m *yamlfile.Node) {
-		if l.After == OpTerm {
+		if l.After == record.OpTerm {
 			l.After = ""
 		}
 		if l.Grace > 0 && l.After != "" {
@@ -352,7 +352,7 @@ func sizeOf(lines []line) int {
 		for _, lane := range l.lanes {
 			inner += sizeOf(lane)
 		}
-		if l.Op == OpRepeat {
+		if l.Op == record.OpRepeat {
 			inner *= l.Count
 		} else {
 			inner++
@@ -371,11 +371,11 @@ func stepsOf(lines []line) []Step {
 	for _, l := range lines {
 		s := l.Step
 		switch l.Op {
-		case OpRepeat, OpTick:
+		case record.OpRepeat, record.OpTick:
 			if len(l.lanes) > 0 {
 				s.Steps = stepsOf(l.lanes[0])
 			}
-		case OpParallel:
+		case record.OpParallel:
 			for _, lane := range l.lanes {
 				s.Lanes = append(s.Lanes, stepsOf(lane))
 			}

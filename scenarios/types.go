@@ -30,32 +30,9 @@ type Server struct {
 	Optional bool
 }
 
-// Op is what a step does.
-type Op = record.Op
-
-// The steps. In YAML each step is a mapping whose first key is the op.
-const (
-	OpOpen       = record.OpOpen       // open: SESSION, [server: LABEL] (needed the first time), [timeout], [cancel: true], [expect]
-	OpCall       = record.OpCall       // call: SESSION, [tool: echo], [args], [timeout], [expect], [cancel: true, [twice: true]]
-	OpClose      = record.OpClose      // close: SESSION, [timeout], [expect]
-	OpForget     = record.OpForget     // forget: SESSION, [timeout], [expect]: the host lets go of it without a close
-	OpAwait      = record.OpAwait      // await: SESSION, for: call or connect: until that is under way, beside it
-	OpRecycle    = record.OpRecycle    // recycle: SESSION: the pid of its server, which is gone, is given to somebody else
-	OpReload     = record.OpReload     // reload: LABEL, [timeout], [expect]: all open sessions of the label move to a new server
-	OpTick       = record.OpTick       // tick: {jobs: [...], during: [steps]}
-	OpBreak      = record.OpBreak      // break: SESSION or LABEL, with: {do: exit} or with: exit
-	OpStop       = record.OpStop       // stop: host: the driver's stop, or SIGTERM for a command
-	OpTerm       = record.OpTerm       // term: host: SIGTERM
-	OpKill       = record.OpKill       // kill: host: SIGKILL
-	OpRestart    = record.OpRestart    // restart: host, [after: term], [grace]: it ends, and a new process of it starts on what that left
-	OpCheckpoint = record.OpCheckpoint // checkpoint: NAME, [live: {LABEL: N}]
-	OpRepeat     = record.OpRepeat     // repeat: N, steps: [...]
-	OpParallel   = record.OpParallel   // parallel: [[steps], [steps]]
-)
-
 // Step is one line of the play. Which fields mean something depends on Op.
 type Step struct {
-	Op      Op
+	Op      record.Op
 	Session string
 	Label   string // open, reload; break: of the session, or the label itself
 	Tool    string
@@ -68,7 +45,7 @@ type Step struct {
 	For    string           // await: AwaitCall or AwaitConnect
 	With   fakeserver.Fault // break; On is "order"
 	Jobs   []Job
-	After  Op              // restart: how it ends: "" (SIGTERM), OpStop, OpKill
+	After  record.Op       // restart: how it ends: "" (SIGTERM), record.OpStop, record.OpKill
 	Grace  record.Duration // restart after SIGTERM: SIGKILL after this; 0: Limits.Stop
 	Name   string          // checkpoint
 	Live   map[string]int  // checkpoint: overrides what the open sessions say

@@ -101,7 +101,7 @@ func hostLabels(p Params) []string {
 	}
 	sessions := sessionLabels(p.Scenario.Steps, map[string]string{})
 	for _, step := range p.Scenario.Expand() {
-		if step.Op != scenarios.OpBreak {
+		if step.Op != record.OpBreak {
 			continue
 		}
 		if label := step.Label; label != "" {
@@ -127,7 +127,7 @@ func hostLabels(p Params) []string {
 func commandSpawns(s *scenarios.Scenario) int {
 	reasons := 0
 	for _, step := range s.Expand() {
-		if step.Op == scenarios.OpBreak {
+		if step.Op == record.OpBreak {
 			reasons++
 		}
 	}
@@ -136,7 +136,7 @@ func commandSpawns(s *scenarios.Scenario) int {
 
 func sessionLabels(steps []scenarios.Step, into map[string]string) map[string]string {
 	for _, s := range steps {
-		if s.Op == scenarios.OpOpen && s.Label != "" {
+		if s.Op == record.OpOpen && s.Label != "" {
 			into[s.Session] = s.Label
 		}
 		sessionLabels(s.Steps, into)

@@ -18,7 +18,7 @@ func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Ste
 	limited, cancel := context.WithTimeoutCause(ctx, opTimeout, fmt.Errorf("%w within %v", errNoAnswer, opTimeout))
 	defer cancel()
 	inServer := r.handshakeBegins(s.Session)
-	if s.Op == scenarios.OpCall {
+	if s.Op == record.OpCall {
 		inServer = r.callArrives(s.Session, s.Tool)
 	}
 	req.TimeoutMS = s.Timeout.D().Milliseconds()

@@ -84,9 +84,9 @@ func (r *run) restart(ctx context.Context, s scenarios.Step) error {
 // endFor ends the host so that it can be started anew.
 func (r *run) endFor(ctx context.Context, s scenarios.Step) error {
 	switch s.After {
-	case scenarios.OpKill:
+	case record.OpKill:
 		return r.endHost(ctx, record.OpKill, "SIGKILL", 0)
-	case scenarios.OpStop:
+	case record.OpStop:
 		return r.stopHost(ctx)
 	}
 	return r.endHost(ctx, record.OpTerm, "SIGTERM", s.Grace)
@@ -110,7 +110,7 @@ func (r *run) endSessions() {
 
 // restarts says that a step, or one inside it, starts the host anew.
 func restarts(s scenarios.Step) bool {
-	return s.Op == scenarios.OpRestart || slices.ContainsFunc(s.Steps, restarts) ||
+	return s.Op == record.OpRestart || slices.ContainsFunc(s.Steps, restarts) ||
 		slices.ContainsFunc(s.Lanes, func(lane []scenarios.Step) bool { return slices.ContainsFunc(lane, restarts) })
 }
 

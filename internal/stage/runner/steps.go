@@ -72,7 +72,7 @@ func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
 			return err
 		}
 		// Where another lane has restarted the host, this one is over too.
-		if (r.gone() || r.current() != h) && s.Op != scenarios.OpCheckpoint {
+		if (r.gone() || r.current() != h) && s.Op != record.OpCheckpoint {
 			return errHostGone
 		}
 		if err := r.one(ctx, s); err != nil {
@@ -92,33 +92,33 @@ func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
 
 func (r *run) one(ctx context.Context, s scenarios.Step) error {
 	switch s.Op {
-	case scenarios.OpCheckpoint:
+	case record.OpCheckpoint:
 		if err := r.awaitNotice(ctx); err != nil {
 			return err
 		}
 		return r.checkpoint(ctx, s.Name, s.Live)
-	case scenarios.OpStop:
+	case record.OpStop:
 		return r.stopHost(ctx)
-	case scenarios.OpTerm:
+	case record.OpTerm:
 		return r.endHost(ctx, record.OpTerm, "SIGTERM", 0)
-	case scenarios.OpKill:
+	case record.OpKill:
 		return r.endHost(ctx, record.OpKill, "SIGKILL", 0)
-	case scenarios.OpRestart:
+	case record.OpRestart:
 		return r.restart(ctx, s)
-	case scenarios.OpBreak:
+	case record.OpBreak:
 		return r.breakServer(ctx, s)
-	case scenarios.OpAwait:
+	case record.OpAwait:
 		return r.await(ctx, s)
-	case scenarios.OpRecycle:
+	case record.OpRecycle:
 		return r.recycle(ctx, s)
-	case scenarios.OpRepeat:
+	case record.OpRepeat:
 		for range s.Count {
 			if err := r.perform(ctx, s.Steps); err != nil {
 				return err
 			}
 		}
 		return nil
-	case scenarios.OpParallel:
+	case record.OpParallel:
 		return r.parallel(ctx, s.Lanes)
 	}
 	return r.drive(ctx, s)
@@ -136,7 +136,7 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 		return nil
 	}
 	if r.isCommand() {
-		step.Unasked = s.Op == scenarios.OpOpen && !s.Cancel || s.Op == scenarios.OpCall && !s.Cancel
+		step.Unasked = s.Op == record.OpOpen && !s.Cancel || s.Op == record.OpCall && !s.Cancel
 		r.skip(step, "a command can't be asked to: it is only started, watched and stopped; a driver could")
 		return nil
 	}
@@ -149,17 +149,17 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 		return nil
 	}
 	switch s.Op {
-	case scenarios.OpOpen:
+	case record.OpOpen:
 		return r.open(ctx, s, step)
-	case scenarios.OpCall:
+	case record.OpCall:
 		return r.call(ctx, s, step)
-	case scenarios.OpClose:
+	case record.OpClose:
 		return r.close(ctx, s, step)
-	case scenarios.OpForget:
+	case record.OpForget:
 		return r.close(ctx, s, step)
-	case scenarios.OpReload:
+	case record.OpReload:
 		return r.reload(ctx, s, step)
-	case scenarios.OpTick:
+	case record.OpTick:
 		return r.tick(ctx, s, step)
 	}
 	return fmt.Errorf("the runner does not know the step %q", s.Op)

@@ -43,7 +43,7 @@ func (r *run) startTwins(ctx context.Context) {
 // firstSession is the first session that the steps open on a server, or "".
 func firstSession(steps []scenarios.Step, label string) string {
 	for _, s := range steps {
-		if s.Op == scenarios.OpOpen && s.Label == label {
+		if s.Op == record.OpOpen && s.Label == label {
 			return s.Session
 		}
 		for _, inner := range append([][]scenarios.Step{s.Steps}, s.Lanes...) {
