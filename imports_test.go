@@ -22,19 +22,21 @@ var house = []struct {
 	why  string
 	deny []string // packages from outside that it must not import, directly
 }{
-	{pkg: "internal/record", why: "a run file must be readable without anything that made it", deny: []string{"os/exec", "net"}},
+	{pkg: "internal/lines", why: "a leaf, which fake servers link"},
+	{pkg: "internal/redact", why: "a leaf"},
+	{pkg: "internal/record", may: []string{"internal/lines"}, why: "a run file must be readable without anything that made it", deny: []string{"os/exec", "net"}},
 	{pkg: "internal/text", why: "a leaf"},
 	{pkg: "internal/cpuload", why: "a leaf"},
-	{pkg: "internal/stage/proc/portable", may: []string{"internal/record", "internal/text"}, why: "the portable reader is a second opinion: it must not read as the first one does"},
-	{pkg: "internal/stage/proc", may: []string{"internal/record", "internal/text", "internal/stage/proc/portable"}, why: "process facts know nothing of MCP or of guilt"},
+	{pkg: "internal/stage/proc/portable", may: []string{"internal/record", "internal/redact", "internal/text"}, why: "the portable reader is a second opinion: it must not read as the first one does"},
+	{pkg: "internal/stage/proc", may: []string{"internal/record", "internal/redact", "internal/text", "internal/stage/proc/portable"}, why: "process facts know nothing of MCP or of guilt"},
 	{
-		pkg: "internal/stage/birth", why: "what a fake server links decides how fast it starts",
+		pkg: "internal/stage/birth", may: []string{"internal/lines"}, why: "what a fake server links decides how fast it starts",
 		deny: []string{"net/http", "html/template", "github.com/shirou/gopsutil/v3", "golang.org/x/sys/unix"},
 	},
-	{pkg: "internal/stage/ledger", may: []string{"internal/record", "internal/stage/birth"}, why: "the birth socket does not know what faults mean"},
+	{pkg: "internal/stage/ledger", may: []string{"internal/lines", "internal/record", "internal/stage/birth"}, why: "the birth socket does not know what faults mean"},
 	{pkg: "internal/history", may: []string{"internal/record"}, why: "lives are a pure function of events", deny: []string{"os", "os/exec", "net"}},
 	{
-		pkg: "fakeserver", may: []string{"internal/stage/birth"},
+		pkg: "fakeserver", may: []string{"internal/lines", "internal/stage/birth"},
 		why:  "the fake server dispatches from init, before the heavy packages are initialised, and must stay light",
 		deny: []string{"github.com/mark3labs/mcp-go", "net/http", "html/template", "github.com/spf13/cobra", "github.com/goccy/go-yaml"},
 	},
@@ -44,10 +46,10 @@ var house = []struct {
 		pkg: "scenarios", may: []string{"internal/record", "internal/yamlfile", "internal/text", "fakeserver"}, why: "a scenario is data: it does not know how it is run or judged",
 		deny: []string{"os/exec", "net"},
 	},
-	{pkg: "driver", why: "it is for other modules: it knows neither the bench nor a host"},
+	{pkg: "driver", may: []string{"internal/lines"}, why: "it is for other modules: it knows neither the bench nor a host"},
 	{pkg: "internal/subject/hostconfig", why: "the shape of a file says nothing of who reads it", deny: []string{"os", "os/exec", "net"}},
 	{pkg: "internal/subject/catalogue", may: []string{"driver"}, why: "a table of data: it links no client and no process", deny: []string{"os", "os/exec", "net", "github.com/mark3labs/mcp-go"}},
-	{pkg: "internal/subject/host", may: []string{"internal/record", "driver", "internal/subject/catalogue", "internal/subject/hostconfig", "internal/text"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
+	{pkg: "internal/subject/host", may: []string{"internal/lines", "internal/record", "driver", "internal/subject/catalogue", "internal/subject/hostconfig", "internal/text"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
 	{pkg: "hosts", why: "files"},
 	{
 		pkg: "internal/subject/hostfile", may: []string{"internal/record", "internal/yamlfile", "driver", "internal/subject/hostconfig", "internal/subject/host", "internal/text", "hosts"},
@@ -69,7 +71,7 @@ var house = []struct {
 	{pkg: "internal/stage/keeper", may: []string{"internal/record", "internal/stage/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
 	{
 		pkg: "internal/stage/runner", why: "the runner writes down and judges nothing",
-		may: []string{"internal/record", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper"},
+		may: []string{"internal/record", "internal/redact", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper"},
 	},
 	{
 		pkg: "internal/judge/law", may: []string{"internal/record", "internal/text"}, why: "the catalogue of laws is data: it knows no run",
@@ -127,7 +129,7 @@ var house = []struct {
 	{
 		pkg: "internal/play", why: "who plays, saves, judges and renders is a user of the bench, not a part",
 		may: []string{
-			"internal/record", "internal/yamlfile", "scenarios", "internal/subject/catalogue", "internal/subject/host", "internal/subject/hostfile", "internal/stage/runner", "internal/stage/progress",
+			"internal/record", "internal/redact", "internal/yamlfile", "scenarios", "internal/subject/catalogue", "internal/subject/host", "internal/subject/hostfile", "internal/stage/runner", "internal/stage/progress",
 			"internal/judge/verdict", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/baseline", "report/page",
 		},
 		deny: []string{"github.com/spf13/cobra"},

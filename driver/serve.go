@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -13,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/leakbench/leakbench/internal/lines"
 )
 
 // Handler is a host: what it does with each request. Its methods are called
@@ -95,11 +98,11 @@ func (s *serving) end(err error) {
 }
 
 func (s *serving) read(ctx context.Context, in io.Reader) {
-	lines := NewLines(in)
+	r := lines.New(bufio.NewReaderSize(in, 64<<10), MaxLine)
 	for {
-		line, err := lines.Next()
-		if errors.Is(err, ErrLineTooLong) {
-			s.write(Response{Error: err.Error()})
+		line, err := r.Next()
+		if errors.Is(err, lines.ErrTooLong) {
+			s.write(Response{Error: ErrLineTooLong.Error()})
 			continue
 		}
 		if err != nil {

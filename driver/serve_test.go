@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/lines"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -87,7 +88,7 @@ func (h *handler) Tick(ctx context.Context, jobs []driver.Job) ([]driver.JobResu
 type bench struct {
 	t      *testing.T
 	in     *os.File
-	out    *driver.Lines
+	out    *lines.Reader
 	served chan error
 	hello  driver.Hello
 }
@@ -106,7 +107,7 @@ func serveAs(t *testing.T, hello driver.Hello, h driver.Handler) *bench {
 	ourOut, theirOut, err := os.Pipe()
 	require.NoError(t, err)
 	require.NoError(t, ourOut.SetReadDeadline(time.Now().Add(limit)))
-	b := &bench{t: t, in: ourIn, out: driver.NewLines(ourOut), served: make(chan error, 1)}
+	b := &bench{t: t, in: ourIn, out: lines.New(ourOut, driver.MaxLine), served: make(chan error, 1)}
 	go func() {
 		b.served <- driver.Serve(context.Background(), theirIn, theirOut, hello, h)
 		theirOut.Close()
@@ -284,23 +285,8 @@ func TestEndOfStdinEndsServe(t *testing.T) {
 	require.Error(t, await(t, h.ended))
 }
 
-func TestLines(t *testing.T) {
+func TestQuote(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("y", driver.MaxLine)
-	l := driver.NewLines(strings.NewReader("a\r\n\n" + long + "\n" + long + strings.Repeat("z", 1<<18) + "\nb\nrest"))
-	for _, want := range []string{"a", "", long} {
-		line, err := l.Next()
-		require.NoError(t, err)
-		assert.Equal(t, want, string(line))
-	}
-	_, err := l.Next()
-	require.ErrorIs(t, err, driver.ErrLineTooLong)
-	line, err := l.Next()
-	require.NoError(t, err)
-	assert.Equal(t, "b", string(line))
-	line, err = l.Next()
-	require.ErrorIs(t, err, io.EOF)
-	assert.Equal(t, "rest", string(line))
 	assert.Equal(t, `"\x1b[2J"`, driver.Quote([]byte("\x1b[2J")))
-	assert.Less(t, len(driver.Quote([]byte(long))), 300)
+	assert.Less(t, len(driver.Quote([]byte(strings.Repeat("y", driver.MaxLine)))), 300)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/lines"
 	"github.com/leakbench/leakbench/internal/stage/birth"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
 )
@@ -26,7 +27,7 @@ type rawBench struct {
 	path     string
 	listener *net.UnixListener
 	conn     *net.UnixConn
-	lines    *birth.Lines
+	lines    *lines.Reader
 }
 
 func newRawBench(t *testing.T) *rawBench {
@@ -50,7 +51,7 @@ func (b *rawBench) accept() {
 	require.NoError(b.t, b.listener.SetDeadline(time.Now().Add(patience)))
 	b.conn, err = b.listener.AcceptUnix()
 	require.NoError(b.t, err)
-	b.lines = birth.NewLines(b.conn, birth.MaxLine)
+	b.lines = lines.New(b.conn, birth.MaxLine)
 }
 
 func (b *rawBench) read(into any) {

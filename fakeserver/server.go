@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/lines"
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
@@ -72,11 +73,11 @@ func (s *server) run() {
 	s.commit(onStart, nil)
 	s.bench.note(birth.Note{Note: birth.NoteReady})
 	time.AfterFunc(idleAfter, dropPages)
-	lines := birth.NewLines(s.in, maxMessage)
+	in := lines.New(s.in, maxMessage)
 	for {
-		line, err := lines.Next()
+		line, err := in.Next()
 		s.giveWay()
-		if errors.Is(err, birth.ErrTooLong) {
+		if errors.Is(err, lines.ErrTooLong) {
 			s.protest(nil, &rpcError{Code: codeInvalid, Message: "Invalid Request: " + err.Error()})
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/internal/lines"
 )
 
 // ticksPerSecond is USER_HZ, which is 100 wherever Go runs on Linux.
@@ -161,8 +161,8 @@ type mapping struct{ start, size uintptr }
 func cleanMappings(smaps io.Reader) []mapping {
 	var all []mapping
 	var m mapping
-	for lines := birth.NewLines(smaps, 4096); ; {
-		line, err := lines.Next()
+	for in := lines.New(smaps, 4096); ; {
+		line, err := in.Next()
 		if err != nil {
 			return all
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -68,7 +69,7 @@ func scenarioOf(run *record.Run) (*scenarios.Scenario, error) {
 // hidden says that a word is not what the host was started with: redacted, or
 // cut off.
 func hidden(word string) bool {
-	return strings.Contains(word, record.Redacted) || strings.Contains(word, "…")
+	return strings.Contains(word, redact.Mark) || strings.Contains(word, "…")
 }
 
 func after(words []string, flag string) string {

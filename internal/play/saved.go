@@ -13,6 +13,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/page"
@@ -54,7 +55,7 @@ func hostLog(run string) string {
 	}
 	lines := strings.Split(strings.ToValidUTF8(string(text), "\uFFFD"), "\n")
 	for i, line := range lines {
-		lines[i] = strings.Join(record.Redact(strings.Split(line, " ")), " ")
+		lines[i] = strings.Join(redact.Args(strings.Split(line, " ")), " ")
 	}
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }

@@ -2,7 +2,6 @@ package record
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/leakbench/leakbench/internal/lines"
 )
 
 // fileName is the name of a run file in its folder.
@@ -62,8 +63,8 @@ func hintAt(dir string) string {
 // Run that says so in Truncated; one that holds anything else than events in
 // their order is an error that names the line.
 func Decode(r io.Reader) (*Run, error) {
-	lines := &lineReader{r: bufio.NewReaderSize(r, 64<<10)}
-	first, err := lines.next()
+	in := &numbered{in: lines.New(bufio.NewReaderSize(r, 64<<10), MaxLine-1)}
+	first, err := in.next()
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errTorn) && !errors.Is(err, errTooLong) {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func Decode(r io.Reader) (*Run, error) {
 	}
 	d := decoder{run: &Run{Header: *header}}
 	for {
-		line, err := lines.next()
+		line, err := in.next()
 		switch {
 		case err == nil:
 			err = d.add(line)
@@ -81,11 +82,11 @@ func Decode(r io.Reader) (*Run, error) {
 			d.finish("")
 			return d.run, nil
 		case errors.Is(err, errTorn):
-			d.finish(fmt.Sprintf("line %d, the last one, is torn", lines.n))
+			d.finish(fmt.Sprintf("line %d, the last one, is torn", in.n))
 			return d.run, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", lines.n, err)
+			return nil, fmt.Errorf("line %d: %w", in.n, err)
 		}
 	}
 }
@@ -193,36 +194,23 @@ var (
 	errTooLong = fmt.Errorf("longer than %d MiB", MaxLine>>20)
 )
 
-// lineReader cuts a stream into lines.
-type lineReader struct {
-	r    *bufio.Reader
-	n    int // of the line that next returned last, from 1
-	long []byte
+// numbered counts the lines of a run file.
+type numbered struct {
+	in *lines.Reader
+	n  int // of the line that next returned last, from 1
 }
 
-// next is the next line without its newline, valid until the call after. The
-// error is io.EOF behind the last line, errTorn for a last one without a
-// newline, errTooLong, or the stream's own.
-func (l *lineReader) next() ([]byte, error) {
+// next is the next line, valid until the call after. The error is io.EOF behind
+// the last line, errTorn for a last one without a newline, errTooLong, or the
+// stream's own.
+func (l *numbered) next() ([]byte, error) {
 	l.n++
-	l.long = l.long[:0]
-	for {
-		part, err := l.r.ReadSlice('\n')
-		if len(l.long)+len(part) > MaxLine {
-			return nil, errTooLong
-		}
-		switch {
-		case err == nil && len(l.long) == 0:
-			return bytes.TrimSuffix(part, []byte("\n")), nil
-		case err == nil:
-			l.long = append(l.long, part...)
-			return bytes.TrimSuffix(l.long, []byte("\n")), nil
-		case errors.Is(err, bufio.ErrBufferFull):
-			l.long = append(l.long, part...)
-		case errors.Is(err, io.EOF) && len(l.long)+len(part) > 0:
-			return nil, errTorn
-		default:
-			return nil, err
-		}
+	line, err := l.in.Next()
+	switch {
+	case errors.Is(err, lines.ErrTooLong):
+		return nil, errTooLong
+	case errors.Is(err, io.EOF) && len(line) > 0:
+		return nil, errTorn
 	}
+	return line, err
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/leakbench/leakbench/internal/lines"
 )
 
 // How long a newborn server waits for the bench.
@@ -41,14 +43,14 @@ func Dial(path string, c Certificate) (*Conn, Welcome, error) {
 	if err != nil {
 		return nil, Welcome{}, fmt.Errorf("failed to reach the bench: %w", err)
 	}
-	lines := NewLines(conn, MaxLine)
-	w, err := greet(conn, lines, c)
+	in := lines.New(conn, MaxLine)
+	w, err := greet(conn, in, c)
 	if err != nil {
 		_ = conn.Close()
 		return nil, w, err
 	}
 	s := &Conn{conn: conn, orders: make(chan Order), quit: make(chan struct{})}
-	go s.read(lines)
+	go s.read(in)
 	return s, w, nil
 }
 
@@ -64,7 +66,7 @@ func dial(path string, deadline time.Time) (stream, error) {
 	}
 }
 
-func greet(conn stream, lines *Lines, c Certificate) (Welcome, error) {
+func greet(conn stream, in *lines.Reader, c Certificate) (Welcome, error) {
 	var w Welcome
 	line, err := EncodeLine(c)
 	if err != nil {
@@ -74,7 +76,7 @@ func greet(conn stream, lines *Lines, c Certificate) (Welcome, error) {
 		return w, fmt.Errorf("failed to hand in the birth certificate: %w", err)
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(welcomeWait))
-	if line, err = lines.Next(); err != nil {
+	if line, err = in.Next(); err != nil {
 		return w, fmt.Errorf("the bench sent no welcome: %w", err)
 	}
 	_ = conn.SetReadDeadline(time.Time{})
@@ -89,10 +91,10 @@ func greet(conn stream, lines *Lines, c Certificate) (Welcome, error) {
 
 // read hands on orders until the connection ends. A line that is no order
 // ends it too: a bench that can't be understood is as good as gone.
-func (c *Conn) read(lines *Lines) {
+func (c *Conn) read(in *lines.Reader) {
 	defer close(c.orders)
 	for {
-		line, err := lines.Next()
+		line, err := in.Next()
 		if err != nil {
 			return
 		}

@@ -9,6 +9,9 @@ package birth
 
 import "encoding/json"
 
+// MaxLine caps a line on the birth socket, in bytes.
+const MaxLine = 1 << 20
+
 // The birth socket speaks JSON lines both ways. A server's first line is its
 // Certificate, the ledger's first line is a Welcome; after that the server
 // sends Notes and the ledger sends Orders, each whenever it has one. The end

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/leakbench/leakbench/internal/lines"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
@@ -37,7 +38,7 @@ func (p *peer) launcher(label string, script json.RawMessage) {
 	_ = p.send(birth.Welcome{Launch: launch, Seed: p.l.p.Seed, Script: script})
 	for {
 		line, err := p.lines.Next()
-		if errors.Is(err, birth.ErrTooLong) {
+		if errors.Is(err, lines.ErrTooLong) {
 			p.doubt(record.DoubtLedgerGarbage, err.Error())
 			continue
 		}
@@ -60,7 +61,7 @@ func (p *peer) launcher(label string, script json.RawMessage) {
 func (p *peer) helper() {
 	_ = p.send(birth.Welcome{})
 	for {
-		if _, err := p.lines.Next(); err != nil && !errors.Is(err, birth.ErrTooLong) {
+		if _, err := p.lines.Next(); err != nil && !errors.Is(err, lines.ErrTooLong) {
 			return
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/lines"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
@@ -24,7 +25,7 @@ const maxDoubts = 8
 type peer struct {
 	l       *Ledger
 	conn    *net.UnixConn
-	lines   *birth.Lines
+	lines   *lines.Reader
 	id      string // "flaky#2"
 	birth   record.Birth
 	blind   error // why the process could not be identified
@@ -39,13 +40,13 @@ type peer struct {
 
 func (l *Ledger) serve(c *net.UnixConn) {
 	defer l.untrack(c)
-	p := &peer{l: l, conn: c, lines: birth.NewLines(c, birth.MaxLine)}
+	p := &peer{l: l, conn: c, lines: lines.New(c, birth.MaxLine)}
 	if !p.admit() {
 		return
 	}
 	for {
 		line, err := p.lines.Next()
-		if errors.Is(err, birth.ErrTooLong) {
+		if errors.Is(err, lines.ErrTooLong) {
 			p.doubt(record.DoubtLedgerGarbage, err.Error())
 			continue
 		}

@@ -5,7 +5,7 @@ import (
 	"hash/maphash"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/text"
 )
 
@@ -73,7 +73,7 @@ func (r *reader) program(s *stat) *program {
 		p.sum = maphash.Bytes(hashSeed, line)
 	}
 	if line = bytes.TrimSuffix(line, []byte{0}); len(line) > 0 {
-		p.args = record.Redact(strings.Split(string(line), "\x00"))
+		p.args = redact.Args(strings.Split(string(line), "\x00"))
 	}
 	return p
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxCmdline caps what is read of a command line: what record.Redact keeps is
+// maxCmdline caps what is read of a command line: what redact.Args keeps is
 // less.
 const maxCmdline = 80 << 10
 

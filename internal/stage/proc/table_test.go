@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 )
 
@@ -62,7 +63,7 @@ func TestBelowFindsEveryKindOfDescendant(t *testing.T) {
 	assert.Equal(t, forged, row("named").Comm)
 	assert.Contains(t, "SR", row("named").State)
 	plain := row("plain")
-	assert.Equal(t, []string{self(t), "idle", "--token=" + record.Redacted}, plain.Args, "secrets stay out")
+	assert.Equal(t, []string{self(t), "idle", "--token=" + redact.Mark}, plain.Args, "secrets stay out")
 	assert.Positive(t, plain.RSS)
 	assert.Greater(t, plain.Threads, 1)
 	fds, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(plain.PID), "fd"))

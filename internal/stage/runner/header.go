@@ -7,6 +7,7 @@ import (
 
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -25,13 +26,13 @@ func (r *run) header() record.Header {
 			Name: r.Scenario.Name, Title: r.Scenario.Title, File: r.Scenario.File, Reports: r.Scenario.Reports, Source: r.Scenario.Source,
 		},
 		Host:   recorded(r.Host),
-		Limits: r.limits, Plan: r.plan(), Command: record.Redact(r.Command),
+		Limits: r.limits, Plan: r.plan(), Command: redact.Args(r.Command),
 	}
 }
 
 func recorded(h host.Spec) record.Host {
 	out := h.Recorded()
-	out.Command = record.Redact(out.Command)
+	out.Command = redact.Args(out.Command)
 	return out
 }
 

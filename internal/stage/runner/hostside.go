@@ -15,6 +15,7 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
@@ -127,7 +128,7 @@ func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, er
 	r.mu.Lock()
 	h.id = started.Process.Identity
 	r.mu.Unlock()
-	started.Process.Args = record.Redact(p.Argv)
+	started.Process.Args = redact.Args(p.Argv)
 	r.emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
 	if started.Bystander != nil {
 		r.emit(record.Event{Kind: record.BystanderSeen, Process: started.Bystander})
@@ -303,5 +304,5 @@ func (r *run) lastWords(ctx context.Context) string {
 		return words
 	}
 	lines := strings.Split(strings.TrimSpace(string(text[max(0, len(text)-1000):])), "\n")
-	return words + "; its stderr ends with: " + strings.Join(record.Redact(lines[max(0, len(lines)-3):]), " | ")
+	return words + "; its stderr ends with: " + strings.Join(redact.Args(lines[max(0, len(lines)-3):]), " | ")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -35,7 +36,7 @@ func (r *run) startTwins(ctx context.Context) {
 		r.mu.Lock()
 		r.twins[twin.Identity] = label
 		r.mu.Unlock()
-		twin.Args = record.Redact(twin.Args)
+		twin.Args = redact.Args(twin.Args)
 		r.emit(record.Event{Kind: record.BystanderSeen, Text: record.StandsAsTwin, Server: label, Process: &twin})
 	}
 }

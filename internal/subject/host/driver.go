@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/lines"
 )
 
 // maxQueue is how many requests may wait for a driver that does not read.
@@ -223,16 +225,16 @@ func (d *Driver) write() {
 
 func (d *Driver) read() {
 	defer close(d.done)
-	lines := driver.NewLines(d.stdout)
+	r := lines.New(bufio.NewReaderSize(d.stdout, 64<<10), driver.MaxLine)
 	var last []byte
 	for {
-		line, err := lines.Next()
-		if errors.Is(err, driver.ErrLineTooLong) {
-			d.fail(fmt.Errorf("the driver's stdout: %w", err))
+		line, err := r.Next()
+		if errors.Is(err, lines.ErrTooLong) {
+			d.fail(fmt.Errorf("the driver's stdout: %w", driver.ErrLineTooLong))
 			continue
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
-			last = line
+			last = append(last[:0], line...)
 			d.receive(line)
 		}
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/lines"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
 
@@ -25,25 +26,25 @@ const greeting = `{"hello":{"protocol":1,"host":"odd","ops":["open","stop","danc
 type odd struct {
 	*host.Driver
 	t   *testing.T
-	in  *driver.Lines // what the bench writes
+	in  *lines.Reader // what the bench writes
 	out *os.File
 }
 
-func newOdd(t *testing.T, lines ...string) *odd {
+func newOdd(t *testing.T, said ...string) *odd {
 	t.Helper()
 	theirIn, ourIn, err := os.Pipe()
 	require.NoError(t, err)
 	ourOut, theirOut, err := os.Pipe()
 	require.NoError(t, err)
 	require.NoError(t, theirIn.SetReadDeadline(time.Now().Add(patience)))
-	o := &odd{Driver: host.Connect(ourOut, ourIn), t: t, in: driver.NewLines(theirIn), out: theirOut}
+	o := &odd{Driver: host.Connect(ourOut, ourIn), t: t, in: lines.New(theirIn, driver.MaxLine), out: theirOut}
 	t.Cleanup(func() {
 		o.Close()
 		theirIn.Close()
 		theirOut.Close()
 		<-o.Done()
 	})
-	o.say(lines...)
+	o.say(said...)
 	return o
 }
 

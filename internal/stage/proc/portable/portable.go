@@ -14,6 +14,7 @@ import (
 	"github.com/shirou/gopsutil/v3/process"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/text"
 )
 
@@ -103,7 +104,7 @@ func (t *Table) One(pid int) (record.Process, error) {
 		row.CPU = record.Duration((used.User + used.System) * float64(time.Second))
 	}
 	if args, err := p.CmdlineSlice(); err == nil && row.State != record.StateZombie && len(args) > 0 {
-		row.Args = record.Redact(args)
+		row.Args = redact.Args(args)
 	}
 	return row, nil
 }

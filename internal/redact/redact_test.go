@@ -1,4 +1,4 @@
-package record
+package redact
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 // Words of a command line; "⟨x⟩" marks what must not be in the result.
-func TestRedact(t *testing.T) {
+func TestArgs(t *testing.T) {
 	t.Parallel()
 	jwt := "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc"
 	for _, tt := range []struct{ args, want []string }{
@@ -60,35 +60,35 @@ func TestRedact(t *testing.T) {
 			args[i] = strings.NewReplacer("⟨", "", "⟩", "").Replace(a)
 		}
 		before := slices.Clone(args)
-		assert.Equal(t, tt.want, Redact(args))
+		assert.Equal(t, tt.want, Args(args))
 		assert.Equal(t, before, args, "the argument is not changed")
-		assert.Equal(t, tt.want, Redact(tt.want), "a second time changes nothing")
+		assert.Equal(t, tt.want, Args(tt.want), "a second time changes nothing")
 	}
-	assert.Nil(t, Redact(nil))
+	assert.Nil(t, Args(nil))
 }
 
 // The census knows a fake server by its command line.
-func TestRedactLeavesFakeServersAlone(t *testing.T) {
+func TestArgsLeavesFakeServersAlone(t *testing.T) {
 	t.Parallel()
 	argv := []string{"/opt/leakbench", "fakeserver", "--ledger", "/run/lb-1/ledger.sock", "--run", "0a1b2c3d4e5f", "--label", "flaky", "--session", "tick3.job1"}
-	assert.Equal(t, argv, Redact(argv))
+	assert.Equal(t, argv, Args(argv))
 	shell := []string{"sh", "-c", "exec " + strings.Join(argv, " ")}
-	assert.Equal(t, shell, Redact(shell))
+	assert.Equal(t, shell, Args(shell))
 }
 
-func TestRedactCapsWhatAProcessCanMakeLong(t *testing.T) {
+func TestArgsCapsWhatAProcessCanMakeLong(t *testing.T) {
 	t.Parallel()
-	many := Redact(make([]string, 1000))
+	many := Args(make([]string, 1000))
 	require.Len(t, many, maxArgs)
 	assert.Equal(t, "… and 937 more", many[maxArgs-1])
-	assert.Len(t, Redact(make([]string, maxArgs)), maxArgs)
+	assert.Len(t, Args(make([]string, maxArgs)), maxArgs)
 
-	long := Redact([]string{strings.Repeat("ö", 600), strings.Repeat("x", maxArg)})
+	long := Args([]string{strings.Repeat("ö", 600), strings.Repeat("x", maxArg)})
 	assert.LessOrEqual(t, len(long[0]), maxArg)
 	assert.True(t, strings.HasSuffix(long[0], "ö…"))
 	assert.Len(t, long[1], maxArg)
 
-	hostile := Redact([]string{strings.Repeat("\x80", 1<<20), strings.Repeat("A=", 1<<20), strings.Repeat(`\`, 1<<20), "--token=" + strings.Repeat("x", 1<<20)})
+	hostile := Args([]string{strings.Repeat("\x80", 1<<20), strings.Repeat("A=", 1<<20), strings.Repeat(`\`, 1<<20), "--token=" + strings.Repeat("x", 1<<20)})
 	for _, arg := range hostile[:3] {
 		assert.LessOrEqual(t, len(arg), maxArg)
 		assert.True(t, utf8.ValidString(arg))
@@ -96,12 +96,12 @@ func TestRedactCapsWhatAProcessCanMakeLong(t *testing.T) {
 	assert.Equal(t, "--token=[redacted]", hostile[3])
 }
 
-func FuzzRedact(f *testing.F) {
+func FuzzArgs(f *testing.F) {
 	f.Add("--token", "x", `{"token":"y"}`)
 	f.Add("-u", "a:b", "https://a:b@c")
 	f.Add(`\\\"token\\\":\\\"`, "Bearer \xff", "Authorization:")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
-		out := Redact([]string{a, b, c, "--token", "topsecret", "--password=topsecret", fmt.Sprintf("{%q:%q}", "secret", "topsecret")})
+		out := Args([]string{a, b, c, "--token", "topsecret", "--password=topsecret", fmt.Sprintf("{%q:%q}", "secret", "topsecret")})
 		require.Len(t, out, 7)
 		for i, arg := range out {
 			require.LessOrEqual(t, len(arg), maxArg)
@@ -111,12 +111,12 @@ func FuzzRedact(f *testing.F) {
 	})
 }
 
-func BenchmarkRedactHostile(b *testing.B) {
+func BenchmarkArgsHostile(b *testing.B) {
 	args := make([]string, maxArgs)
 	for i := range args {
 		args[i] = strings.Repeat("A=", 64<<10)
 	}
 	for b.Loop() {
-		Redact(args)
+		Args(args)
 	}
 }

@@ -1,4 +1,5 @@
-package record
+// Package redact takes secrets out of command lines that are written down.
+package redact
 
 import (
 	"fmt"
@@ -6,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Redacted stands in the place of a secret.
-const Redacted = "[redacted]"
+// Mark stands in the place of a secret.
+const Mark = "[redacted]"
 
 // Caps of a command line in a run file.
 const (
@@ -16,13 +17,13 @@ const (
 	maxRead = 4 << 10 // bytes of an argument that are looked at: hostile ones can't make it slow
 )
 
-// Redact is a command line that may be written down: without the values of
+// Args is a command line that may be written down: without the values of
 // flags, variables, headers and JSON members whose name says that they are
 // secret, without the user part of URLs, and without what looks like a token.
 // What is left of more than 64 arguments, or of more than 1 KiB of one, is said
 // in its place. It does not change args. What it can't know: a secret that is an
 // argument of its own without a name, or glued to a flag (-pSECRET).
-func Redact(args []string) []string {
+func Args(args []string) []string {
 	if args == nil {
 		return nil
 	}
@@ -73,14 +74,14 @@ func (r *redactor) arg(arg string) string {
 	switch {
 	case arg == "" || strings.HasPrefix(arg, "--"):
 	case before == nextSecret:
-		return Redacted
+		return Mark
 	case before == nextUser:
 		if user, _, ok := strings.Cut(arg, ":"); ok {
-			return user + ":" + Redacted
+			return user + ":" + Mark
 		}
 	}
 	if name, value, ok := assignment(arg); ok && value != "" && secretAssignment(name, value) {
-		return arg[:len(arg)-len(value)] + Redacted
+		return arg[:len(arg)-len(value)] + Mark
 	}
 	return redactText(arg)
 }
@@ -138,14 +139,14 @@ func redactText(s string) string {
 		case strings.HasPrefix(s[i:], "://"):
 			from, to = userinfo(s, i+len("://"))
 		case hasTokenPrefix(word):
-			out.WriteString(Redacted)
+			out.WriteString(Mark)
 			continue
 		default:
 			from, to = secretValue(s, word, i)
 		}
 		out.WriteString(word)
 		if from < to {
-			out.WriteString(s[i:from] + Redacted)
+			out.WriteString(s[i:from] + Mark)
 			i = to
 		}
 	}
