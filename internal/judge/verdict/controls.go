@@ -28,7 +28,7 @@ func (f *facts) doubtControls() {
 		}
 	}
 	for _, label := range labels {
-		c, ok := f.controls[label]
+		c, ok := f.Controls()[label]
 		switch {
 		case !ok:
 			f.doubt(record.DoubtControlMissing, "the server %s was not tried without the host: whether it ends by itself is not known", plain(label))
@@ -55,7 +55,7 @@ func (f *facts) control(s *history.Server) string {
 			return fmt.Sprintf("It reads its stdin no more, as its script says (%s): only a signal ends it.", faultName(fault))
 		}
 	}
-	c, ok := f.controls[s.Label]
+	c, ok := f.Controls()[s.Label]
 	own := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return endsOf(m.Fault) })
 	switch {
 	case !ok || !c.Answered || !c.SawEOF:

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -15,21 +16,13 @@ type cycle struct {
 	name string // "cycle 3", or the checkpoint after the last one
 	t    int64
 	host *record.Process
-	rows rows
+	rows history.Rows
 	live int // processes below the host
 }
 
-func (f *facts) noteCycle(e *record.Event) {
-	c := e.Census
-	if c.Role != record.CensusCycle || c.Cycle == nil {
-		return
-	}
-	f.cycles = append(f.cycles, f.cycleOf(*c.Cycle, fmt.Sprintf("cycle %d", c.Cycle.N), e.T, c))
-}
-
-func (f *facts) cycleOf(c record.Cycle, name string, t int64, census *record.Census) *cycle {
-	out := &cycle{Cycle: c, name: name, t: t, host: census.Host, rows: rowsOf(census)}
-	for _, p := range census.Processes {
+func cycleOf(c record.Cycle, name string, look history.Look) *cycle {
+	out := &cycle{Cycle: c, name: name, t: look.T, host: look.Host, rows: history.RowsOf(look.Census)}
+	for _, p := range look.Processes {
 		if p.State != record.StateZombie {
 			out.live++
 		}
@@ -49,7 +42,7 @@ func (f *facts) series(warmUp int) [][]*cycle {
 	byKey := map[key][]*cycle{}
 	for _, c := range f.cycles {
 		if c.Quiet && c.N > warmUp && c.host != nil {
-			k := key{c.Series, f.hostAt(c.t).n}
+			k := key{c.Series, f.HostAt(c.t).N}
 			byKey[k] = append(byKey[k], c)
 		}
 	}
@@ -94,11 +87,11 @@ func alikeCycles(all []*cycle) []*cycle {
 func (f *facts) withCheckpoint(group []*cycle) []*cycle {
 	last := group[len(group)-1]
 	for _, cp := range f.checkpoints {
-		if cp.begun < last.t || cp.HostGone || f.hostAt(cp.begun) != f.hostAt(last.t) {
+		if cp.Begun < last.t || cp.HostGone || f.HostAt(cp.Begun) != f.HostAt(last.t) {
 			continue
 		}
-		if cp.Quiet && cp.settled != nil && cp.settled.Host != nil {
-			after := f.cycleOf(record.Cycle{Series: last.Series, N: last.N + 1, Quiet: true}, "checkpoint "+plain(cp.Name), cp.settledAt, cp.settled)
+		if cp.Quiet && cp.Settled != nil && cp.Settled.Host != nil {
+			after := cycleOf(record.Cycle{Series: last.Series, N: last.N + 1, Quiet: true}, "checkpoint "+plain(cp.Name), history.Look{Census: cp.Settled, T: cp.SettledAt})
 			if after.live == last.live {
 				return append(slices.Clone(group), after)
 			}

@@ -44,55 +44,55 @@ func (f *facts) allDoubts() []Doubt {
 // nowhere says that nothing was played, since the host's place can't be had
 // where the run took place: no more is to be said of it.
 func (f *facts) nowhere() bool {
-	return len(f.servers) == 0 && slices.ContainsFunc(f.events, func(e record.Event) bool {
+	return len(f.servers) == 0 && slices.ContainsFunc(f.Events(), func(e record.Event) bool {
 		return e.Kind == record.Doubted && e.Doubt.Code == record.DoubtNoPlace
 	})
 }
 
 // doubtEnd says how a run that was cut short came to its end.
 func (f *facts) doubtEnd() (cut bool) {
-	if f.unsound > 0 {
-		f.doubt(record.DoubtMalformed, "%s of the file %s not what the format asks for and %s left out", count(f.unsound, "event"),
-			verb(f.unsound, "is", "are"), verb(f.unsound, "was", "were"))
+	if f.Dropped() > 0 {
+		f.doubt(record.DoubtMalformed, "%s of the file %s not what the format asks for and %s left out", count(f.Dropped(), "event"),
+			verb(f.Dropped(), "is", "are"), verb(f.Dropped(), "was", "were"))
 	}
 	switch {
 	case f.truncated != "":
 		f.doubt(record.DoubtTruncated, "the file is not complete: %s", plain(f.truncated))
 		cut = true
-	case f.end == nil:
+	case f.End() == nil:
 		f.doubt(record.DoubtTruncated, "the file is not complete: it has no end event")
 		cut = true
 	}
-	if f.end == nil || f.end.Reason == record.EndDone {
+	if f.End() == nil || f.End().Reason == record.EndDone {
 		return cut
 	}
 	switch {
-	case f.end.Reason == record.EndInterrupted:
-		f.doubt(record.DoubtInterrupted, "the run was stopped by %s", plain(cmp.Or(f.end.Signal, "its user")))
-	case f.end.Stage == record.StageHost:
-		f.doubt(record.DoubtHostFailed, "the host could not be tested: %s", quote(f.end.Error))
+	case f.End().Reason == record.EndInterrupted:
+		f.doubt(record.DoubtInterrupted, "the run was stopped by %s", plain(cmp.Or(f.End().Signal, "its user")))
+	case f.End().Stage == record.StageHost:
+		f.doubt(record.DoubtHostFailed, "the host could not be tested: %s", quote(f.End().Error))
 	default:
-		f.doubt(record.DoubtBenchFailed, "the bench failed: %s", quote(f.end.Error))
+		f.doubt(record.DoubtBenchFailed, "the bench failed: %s", quote(f.End().Error))
 	}
 	return true
 }
 
 // doubtHost says that the host ended before it was asked to.
 func (f *facts) doubtHost() (exited bool) {
-	for _, h := range f.hosts {
+	for _, h := range f.lives() {
 		exited = f.doubtLife(h) || exited
 	}
 	return exited
 }
 
-func (f *facts) doubtLife(h *host) (exited bool) {
-	if h.exitAt < 0 || h.exit.Asked || (h.askedAt >= 0 && h.exitAt >= h.askedAt) {
+func (f *facts) doubtLife(h *history.Host) (exited bool) {
+	if h.Exited < 0 || h.Exit.Asked || (h.AskedAt >= 0 && h.Exited >= h.AskedAt) {
 		return false
 	}
-	if f.end != nil && f.end.Reason != record.EndDone {
+	if f.cutShort() {
 		return true // the bench cut the run short, and the host with it
 	}
-	f.doubt(record.DoubtHostExited, "%s: what it does in the rest of the scenario was not seen", h.how())
+	f.doubt(record.DoubtHostExited, "%s: what it does in the rest of the scenario was not seen", f.how(h))
 	return true
 }
 
@@ -123,7 +123,7 @@ func (f *facts) doubtLaunches() {
 	if short || f.isCommand() {
 		return
 	}
-	for _, s := range f.lives.Sessions() {
+	for _, s := range f.Sessions() {
 		opened := slices.ContainsFunc(s.Changes, func(c history.SessionChange) bool { return c.State == record.SessionOpen })
 		if opened && !bySession[sessionKey{s.Label, s.Name}] {
 			f.doubt(record.DoubtNotLaunched, "the host called session %s open, but launched no server for it", plain(s.Name))
@@ -138,7 +138,7 @@ func (f *facts) reopened(label string) (n int) {
 	if f.header.Host.Profile.Resident <= 0 {
 		return 0
 	}
-	for _, s := range f.lives.Sessions() {
+	for _, s := range f.Sessions() {
 		if s.Label != label {
 			continue
 		}
@@ -157,8 +157,8 @@ var mayKeep = map[record.Why]bool{record.WhyClose: true, record.WhyForget: true}
 // doubtPlan says which faults did not fire, and which checkpoints were not
 // reached.
 func (f *facts) doubtPlan() {
-	for _, want := range f.header.Plan.Faults {
-		if n := f.fired(want); n < want.Fires {
+	for _, want := range f.Faults(f.header.Plan) {
+		if n := want.Fired; n < want.Fires {
 			when := ""
 			switch {
 			case want.Launch > 0:
@@ -175,7 +175,7 @@ func (f *facts) doubtPlan() {
 	}
 	reached := map[string]int{}
 	for _, cp := range f.checkpoints {
-		if cp.ended >= 0 && cp.settled != nil {
+		if cp.Ended >= 0 && cp.Settled != nil {
 			reached[cp.Name]++
 		}
 	}
@@ -186,28 +186,11 @@ func (f *facts) doubtPlan() {
 	}
 }
 
-// fired counts how often a planned fault was committed.
-func (f *facts) fired(want record.PlanFault) int {
-	n := 0
-	for _, s := range f.servers {
-		due := s.Label == want.Label && (want.Launch <= 0 || s.Launch == want.Launch) && (want.Every <= 0 || s.Launch%want.Every == 0)
-		if !due {
-			continue
-		}
-		for _, fault := range s.Faults {
-			if fault.On == want.On && fault.Do == want.Do {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // doubtRest says which checkpoints did not come to rest without any law that
 // says why.
 func (f *facts) doubtRest() {
 	for _, cp := range f.checkpoints {
-		if cp.ended >= 0 && !cp.Quiet && !cp.explained {
+		if cp.Ended >= 0 && !cp.Quiet && !cp.explained {
 			f.doubt(record.DoubtNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", plain(cp.Name), within(f.header.Limits.Settle))
 		}
 	}
@@ -215,14 +198,14 @@ func (f *facts) doubtRest() {
 
 // doubtWitnesses says what the ledger and the census do not agree on.
 func (f *facts) doubtWitnesses() {
-	for i := range f.events {
-		if e := &f.events[i]; e.Kind == record.Lost && e.Text != record.LostAtEnd {
+	for i := range f.Events() {
+		if e := &f.Events()[i]; e.Kind == record.Lost && e.Text != record.LostAtEnd {
 			f.doubt(record.DoubtLedgerLost, "the ledger lost %s at %s: %s", plain(e.Server), clock(e.T), quote(e.Text))
 		}
 	}
 	said := map[record.Identity]bool{}
 	for _, cp := range f.checkpoints {
-		if cp.settled == nil {
+		if cp.Settled == nil {
 			continue
 		}
 		for _, s := range f.unseen(cp) {
@@ -253,9 +236,9 @@ func (f *facts) unseen(cp *checkpoint) []*history.Server {
 	var all []*history.Server
 	for _, s := range cp.alive {
 		id := s.Birth.Identity
-		young := s.Born > cp.settledAt-f.blur()
-		dies := s.Died >= 0 && s.Died <= cp.settledAt+int64(dying)
-		if !young && !dies && !cp.settledRows.alive(id) && !cp.confirmRows.alive(id) {
+		young := s.Born > cp.SettledAt-f.blur()
+		dies := s.Died >= 0 && s.Died <= cp.SettledAt+int64(dying)
+		if !young && !dies && !cp.SettledRows.Alive(id) && !cp.ConfirmRows.Alive(id) {
 			all = append(all, s)
 		}
 	}
@@ -266,11 +249,11 @@ func (f *facts) unseen(cp *checkpoint) []*history.Server {
 // launched may be ahead of its certificate: it is looked at twice.
 func (f *facts) unborn(cp *checkpoint) []record.Process {
 	var all []record.Process
-	for _, p := range cp.settled.Processes {
-		if p.State == record.StateZombie || !f.isFake(p) || f.server(p.Identity) != nil {
+	for _, p := range cp.Settled.Processes {
+		if p.State == record.StateZombie || !history.IsServer(&p, f.header.ID) || f.ServerOf(p.Identity) != nil {
 			continue
 		}
-		if cp.confirm == nil || cp.confirmRows.alive(p.Identity) {
+		if cp.Confirm == nil || cp.ConfirmRows.Alive(p.Identity) {
 			all = append(all, p)
 		}
 	}

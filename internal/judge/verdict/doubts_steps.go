@@ -14,14 +14,14 @@ import (
 func (f *facts) doubtSteps() {
 	f.doubtSkipped()
 	f.doubtUnseenCalls()
-	for _, s := range f.steps {
-		if s.ended < 0 || s.skipped {
+	for _, s := range f.Steps() {
+		if s.Ended < 0 || s.Skipped {
 			continue
 		}
 		switch {
 		case s.Uncut && !f.accounted(s):
 			f.doubt(record.DoubtNoCancel, "%s ended before it was where it could be cancelled", stepName(s))
-		case s.mustWork() && !s.OK && !f.accounted(s):
+		case s.MustWork() && !s.OK && !f.accounted(s):
 			f.doubt(record.DoubtStepFailed, "%s failed, and no law says why: %s%s", stepName(s), quote(s.Error), f.faultDuring(s))
 		case s.Expect == record.ExpectFail && s.OK:
 			f.doubt(record.DoubtStepFailed, "%s succeeded, and the scenario relies on its failure", stepName(s))
@@ -37,8 +37,8 @@ func (f *facts) doubtSkipped() {
 	}
 	skipped := map[skip]int{}
 	var order []skip
-	for _, s := range f.steps {
-		if s.skipped && !s.Unasked {
+	for _, s := range f.Steps() {
+		if s.Skipped && !s.Unasked {
 			key := skip{s.Op, s.Error}
 			if skipped[key]++; skipped[key] == 1 {
 				order = append(order, key)
@@ -58,8 +58,8 @@ func (f *facts) doubtUnseenCalls() {
 	}
 	answered := map[sessionKey]int{}
 	var order []sessionKey
-	for _, s := range f.steps {
-		if s.Op != record.OpCall && s.Op != record.OpJob || s.ended < 0 || s.skipped || !s.OK || s.Expect == record.ExpectFail {
+	for _, s := range f.Steps() {
+		if s.Op != record.OpCall && s.Op != record.OpJob || s.Ended < 0 || s.Skipped || !s.OK || s.Expect == record.ExpectFail {
 			continue
 		}
 		key := sessionKey{s.Label, s.Session}
@@ -81,7 +81,7 @@ func (f *facts) doubtUnseenCalls() {
 
 // doubtUnseenProbe asks for a handshake where a host says that it has looked at
 // a server: which requests it sends is its own business.
-func (f *facts) doubtUnseenProbe(s *step, key sessionKey) {
+func (f *facts) doubtUnseenProbe(s *history.Step, key sessionKey) {
 	for _, srv := range f.servers {
 		if srv.Label == key.label && (srv.Lost >= 0 || srv.Session == key.name && srv.Established >= 0 || len(srv.CallsFor(key.name)) > 0) {
 			return
@@ -107,21 +107,21 @@ func (f *facts) callsReceived(key sessionKey) (n int, known bool) {
 }
 
 // accounted says that a law, or the host's end, accounts for a failed step.
-func (f *facts) accounted(s *step) bool {
+func (f *facts) accounted(s *history.Step) bool {
 	if f.blamed[s.N] {
 		return true
 	}
-	if h := f.hostAt(s.begun); h.askedAt >= 0 && s.ended >= h.askedAt && !s.Op.EndsHost() && s.Op != record.OpStart {
+	if h := f.HostAt(s.Begun); h.AskedAt >= 0 && s.Ended >= h.AskedAt && !s.Op.EndsHost() && s.Op != record.OpStart {
 		return true
 	}
-	if f.wasHarmed(sessionKey{s.Label, s.Session}, s.ended) || f.neverOpened(s) {
+	if f.wasHarmed(sessionKey{s.Label, s.Session}, s.Ended) || f.neverOpened(s) {
 		return true
 	}
 	// A reload, or a tick, is about several sessions; and of two that a sweep
 	// has hit, one may have been at a point where its harm can't be told from
 	// the host's own doing.
 	for key, t := range f.harmed {
-		if (s.Session == "" || key.label == s.Label) && t >= s.begun && t <= s.ended+int64(noteBlur) {
+		if (s.Session == "" || key.label == s.Label) && t >= s.Begun && t <= s.Ended+int64(noteBlur) {
 			return true
 		}
 	}
@@ -132,36 +132,36 @@ func (f *facts) accounted(s *step) bool {
 // the course of it, with its stdin still open. Of a host that has been seen to
 // signal what is not its to end, that is one more such signal: it has met a
 // server whose session was not live yet.
-func (f *facts) signalledDuring(s *step) bool {
+func (f *facts) signalledDuring(s *history.Step) bool {
 	return s.Session != "" && slices.ContainsFunc(f.servers, func(srv *history.Server) bool {
 		signal, first := signalFirst(srv)
-		return first && srv.Label == s.Label && srv.Session == s.Session && signal.T >= s.begun && signal.T <= s.ended+int64(noteBlur)
+		return first && srv.Label == s.Label && srv.Session == s.Session && signal.T >= s.Begun && signal.T <= s.Ended+int64(noteBlur)
 	})
 }
 
 // neverOpened says that a step is about a session whose open had failed, and
 // should not have: that is told of the open.
-func (f *facts) neverOpened(s *step) bool {
+func (f *facts) neverOpened(s *history.Step) bool {
 	if s.Op == record.OpOpen || s.Session == "" {
 		return false
 	}
-	var last *step
-	for _, o := range f.steps {
-		if o.Op == record.OpOpen && o.Session == s.Session && o.Label == s.Label && o.ended >= 0 && o.ended <= s.begun && !o.skipped {
+	var last *history.Step
+	for _, o := range f.Steps() {
+		if o.Op == record.OpOpen && o.Session == s.Session && o.Label == s.Label && o.Ended >= 0 && o.Ended <= s.Begun && !o.Skipped {
 			last = o
 		}
 	}
-	return last != nil && last.mustWork() && !last.OK
+	return last != nil && last.MustWork() && !last.OK
 }
 
 // faultDuring says which fault a server of the session committed meanwhile.
-func (f *facts) faultDuring(s *step) string {
+func (f *facts) faultDuring(s *history.Step) string {
 	for _, srv := range f.servers {
 		if srv.Label != s.Label || s.Session != "" && srv.Session != s.Session {
 			continue
 		}
 		for i := range srv.Faults {
-			if fault := &srv.Faults[i]; fault.T >= s.begun && fault.T <= s.ended {
+			if fault := &srv.Faults[i]; fault.T >= s.Begun && fault.T <= s.Ended {
 				return fmt.Sprintf(" (meanwhile %s committed its fault %s)", plain(srv.ID), faultName(&fault.Fault))
 			}
 		}
@@ -177,8 +177,8 @@ func (f *facts) doubtRecorded() {
 	told, rest := map[Doubt]bool{}, map[record.DoubtCode]int{}
 	perCode := map[record.DoubtCode]int{}
 	var codes []record.DoubtCode
-	for i := range f.events {
-		e := &f.events[i]
+	for i := range f.Events() {
+		e := &f.Events()[i]
 		if e.Kind != record.Doubted || told[*e.Doubt] {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -170,15 +171,15 @@ func TestWhenTheHostEndsOfItself(t *testing.T) {
 	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: 1}})
 	assert.Equal(t, []record.DoubtCode{record.DoubtTruncated, record.DoubtHostExited}, codesIn(Judge(p.run)))
 
-	for want, h := range map[record.Cause]host{
-		record.CauseHostKilled: {askedAt: never, exit: record.Exit{Signal: "SIGKILL"}},
-		record.CauseHostAsked:  {askedAt: 5, askedOp: "stop"},
-		record.CauseHostEnded:  {askedAt: never, exit: record.Exit{Signal: "SIGSEGV"}},
+	for want, h := range map[record.Cause]history.Host{
+		record.CauseHostKilled: {AskedAt: never, Exit: record.Exit{Signal: "SIGKILL"}},
+		record.CauseHostAsked:  {AskedAt: 5, AskedOp: "stop"},
+		record.CauseHostEnded:  {AskedAt: never, Exit: record.Exit{Signal: "SIGSEGV"}},
 	} {
-		assert.Equal(t, want, h.ending())
+		assert.Equal(t, want, ending(&h))
 	}
-	assert.Equal(t, record.CauseHostKilled, (&host{askedAt: 5, askedOp: "kill"}).ending())
-	assert.Contains(t, (&host{askedAt: never, exitAt: 5, exit: record.Exit{Signal: "SIGKILL"}}).how(), "without being asked to")
+	assert.Equal(t, record.CauseHostKilled, ending(&history.Host{AskedAt: 5, AskedOp: "kill"}))
+	assert.Contains(t, (&facts{History: history.New("")}).how(&history.Host{AskedAt: never, Exited: 5, Exit: record.Exit{Signal: "SIGKILL"}}), "without being asked to")
 }
 
 func TestTheKeepersLossExcusesOnlyItsTime(t *testing.T) {

@@ -2,38 +2,25 @@ package verdict
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-const never = -1
+const never = history.Never
 
-// facts is a run, digested.
+// facts is what a run tells, and what the judges have made of it so far.
 type facts struct {
-	header    record.Header
+	*history.History
+	header    record.Header // with the limits that the host was played under
 	truncated string
-	events    []record.Event // the sound ones
-	unsound   int            // how many were not
-	end       *record.End
-	lastT     int64
 
-	lives    *history.History
-	servers  []*history.Server // in the order of their births
-	byID     map[record.Identity]*history.Server
-	sessions map[sessionKey]*history.Session
-
-	hosts       []*host // the lives of the host; at least one
-	keeperAt    int64   // when the keeper was lost
-	steps       []*step
+	servers     []*history.Server // in the order of their births
 	checkpoints []*checkpoint
 	cycles      []*cycle
-	zombieSince map[record.Identity]int64 // first census that showed it as a zombie
-	swept       map[record.Identity]record.Process
-	wrappers    map[int]bool              // pids whose command line holds that of a server
-	controls    map[string]record.Control // by label
-	bystanders  []*record.Event           // those that somebody ended
+	keeperAt    int64 // when the keeper was lost
 
 	breaches []*breach
 	harmed   map[sessionKey]int64 // when L3 found the session harmed
@@ -43,103 +30,32 @@ type facts struct {
 
 type sessionKey struct{ label, name string }
 
-// step is a step with its times.
-type step struct {
-	record.Step
-	begun, ended int64 // ended: never
-	skipped      bool
-}
-
-// failed says that it ended, and not as a step that works does.
-func (s *step) failed() bool { return s.ended >= 0 && !s.skipped && !s.OK }
-
-// mustWork says that the scenario expects the step to succeed.
-func (s *step) mustWork() bool { return s.Expect == "" || s.Expect == record.ExpectOK }
-
 // gather digests a run.
 func gather(run *record.Run) *facts {
 	f := &facts{
-		header: run.Played(), truncated: run.Truncated,
-		byID: map[record.Identity]*history.Server{}, sessions: map[sessionKey]*history.Session{},
-		zombieSince: map[record.Identity]int64{}, swept: map[record.Identity]record.Process{}, wrappers: map[int]bool{},
-		controls: map[string]record.Control{}, harmed: map[sessionKey]int64{}, blamed: map[int]bool{},
-		hosts: []*host{newHost(1)}, keeperAt: never,
+		History: history.Of(run), header: run.Played(), truncated: run.Truncated,
+		harmed: map[sessionKey]int64{}, blamed: map[int]bool{}, keeperAt: never,
 	}
-	f.sift(run.Events)
-	for i := range f.events {
-		f.note(i)
-	}
-	f.replay()
-	f.servers = f.lives.Servers()
-	for _, s := range f.servers {
-		f.byID[s.Birth.Identity] = s
-	}
-	for _, s := range f.lives.Sessions() {
-		f.sessions[sessionKey{s.Label, s.Name}] = s
-	}
-	return f
-}
-
-// note takes in what an event says of anything but servers and sessions.
-func (f *facts) note(i int) {
-	switch e := &f.events[i]; e.Kind {
-	case record.HostStarted:
-		f.noteStart(e)
-	case record.HostExited:
-		f.last().exitAt, f.last().exit = e.T, *e.Exit
-	case record.StepBegun, record.StepEnded, record.StepSkipped:
-		f.noteStep(e)
-	case record.CheckpointBegun, record.CheckpointEnded, record.EvidenceTaken:
-		f.noteCheckpoint(i)
-	case record.CensusTaken:
-		f.noteCensus(i)
-		f.noteCycle(e)
-	case record.Swept:
-		for _, p := range e.Census.Processes {
-			f.swept[p.Identity] = p
-		}
-	case record.BystanderSeen:
-		if e.Exit != nil {
-			f.bystanders = append(f.bystanders, e)
-		}
-	case record.Controlled:
-		f.controls[e.Control.Label] = *e.Control
-	case record.Doubted:
-		if e.Doubt.Code == record.DoubtKeeperLost && f.keeperAt < 0 {
+	f.servers = f.Servers()
+	for _, e := range slices.Backward(f.Doubts()) {
+		if e.Doubt.Code == record.DoubtKeeperLost {
 			f.keeperAt = e.T
 		}
-	case record.Ended:
-		f.end = e.End
 	}
-}
-
-func (f *facts) noteStep(e *record.Event) {
-	if e.Kind == record.StepBegun {
-		f.steps = append(f.steps, &step{Step: *e.Step, begun: e.T, ended: never})
-		if h := f.last(); h.askedAt < 0 && e.Step.Op.EndsHost() {
-			h.askedAt, h.askedOp = e.T, e.Step.Op
-		}
-		return
-	}
-	for _, s := range slices.Backward(f.steps) {
-		if s.N == e.Step.N && s.ended < 0 {
-			s.Step, s.ended, s.skipped = *e.Step, e.T, e.Kind == record.StepSkipped
-			return
+	for _, look := range f.Censuses() {
+		if c := look.Cycle; look.Role == record.CensusCycle && c != nil {
+			f.cycles = append(f.cycles, cycleOf(*c, fmt.Sprintf("cycle %d", c.N), look))
 		}
 	}
+	f.replay()
+	return f
 }
 
 // isCommand says that the host's sessions are not known to the bench.
 func (f *facts) isCommand() bool { return f.header.Host.SessionsUnknown() }
 
-// server is the one that a process is, or nil. Where the process could not be
-// identified at birth its pid must do.
-func (f *facts) server(id record.Identity) *history.Server {
-	if s := f.byID[id]; s != nil {
-		return s
-	}
-	return f.byID[record.Identity{PID: id.PID}]
-}
+// cutShort says that the run did not get to its end.
+func (f *facts) cutShort() bool { return f.End() != nil && !f.Done() }
 
 // left counts what outlived the host: what the last look saw, and what the
 // keeper swept. A sweep that took the host as well shows nothing: the bench
@@ -147,15 +63,15 @@ func (f *facts) server(id record.Identity) *history.Server {
 func (f *facts) left() int {
 	left := map[record.Identity]bool{}
 	for _, cp := range slices.Backward(f.checkpoints) {
-		if census := cmp.Or(cp.confirm, cp.settled); cp.HostGone && census != nil {
+		if census := cmp.Or(cp.Confirm, cp.Settled); cp.HostGone && census != nil {
 			for _, p := range census.Processes {
 				left[p.Identity] = p.State != record.StateZombie
 			}
 			break
 		}
 	}
-	if _, all := f.swept[f.last().id]; !all {
-		for id, p := range f.swept {
+	if _, all := f.Swept()[f.Host().Identity]; !all {
+		for id, p := range f.Swept() {
 			left[id] = left[id] || p.State != record.StateZombie
 		}
 	}
@@ -180,12 +96,10 @@ func established(s *history.Server, t int64) bool {
 // brokenBy says that a fault had made the server useless by t.
 func brokenBy(s *history.Server, t int64) bool { return s.Broken >= 0 && s.Broken <= t }
 
-// breakingFault is the fault that made it useless.
+// breakingFault is the fault that made it useless, or nil.
 func breakingFault(s *history.Server) *record.Fault {
-	for i := range s.Faults {
-		if s.Faults[i].Breaks {
-			return &s.Faults[i].Fault
-		}
+	if mark := s.Break(); mark != nil {
+		return &mark.Fault
 	}
 	return nil
 }
@@ -202,9 +116,9 @@ func (f *facts) brokenBefore(s, next *history.Server) bool {
 	if at < 0 || s.Established < 0 || next.Born < s.Established {
 		return false
 	}
-	for _, st := range slices.Backward(f.steps) {
-		if st.Op == record.OpBreak && st.Label == s.Label && st.begun <= s.Faults[at].T {
-			return st.begun <= next.Born && (st.ended < 0 || st.ended >= s.Faults[at].T)
+	for _, st := range slices.Backward(f.Steps()) {
+		if st.Op == record.OpBreak && st.Label == s.Label && st.Begun <= s.Faults[at].T {
+			return st.Begun <= next.Born && (st.Ended < 0 || st.Ended >= s.Faults[at].T)
 		}
 	}
 	return false

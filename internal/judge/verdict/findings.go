@@ -25,11 +25,11 @@ type breach struct {
 	value    string          // one line on this very breach
 	at       []int64
 	cp       *checkpoint
-	step     *step // of L8
+	step     *history.Step // of L8
 	evidence *record.Evidence
-	host     *host  // the life that left it; L2
-	story    string // what is known of it, in sentences
-	like     string // the same for breaches that tell the same story
+	host     *history.Host // the life that left it; L2
+	story    string        // what is known of it, in sentences
+	like     string        // the same for breaches that tell the same story
 }
 
 // description is what the words of a finding need.

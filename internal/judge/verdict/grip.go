@@ -59,7 +59,7 @@ func (f *facts) entitled(s *history.Server, h record.Holder) bool {
 	case record.RoleHost, record.RoleKeeper, record.RoleBench:
 		return true
 	}
-	return h.Role.Server() == "" && (f.wrappers[h.PID] || launchedIt(s, h))
+	return h.Role.Server() == "" && (f.CarriedServer(h.PID) || launchedIt(s, h))
 }
 
 // launchedIt says that the holder is the server's parent from the beginning: a

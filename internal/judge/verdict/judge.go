@@ -50,7 +50,7 @@ func Judge(run *record.Run) Verdict {
 		run = &record.Run{Truncated: "there is no run"}
 	}
 	f := gather(run)
-	v := Verdict{Findings: []Finding{}, Spawned: len(f.servers), PeakLive: f.lives.PeakLive(), Left: f.left()}
+	v := Verdict{Findings: []Finding{}, Spawned: len(f.servers), PeakLive: f.PeakLive(), Left: f.left()}
 	for i := range rules {
 		v.Laws = append(v.Laws, f.judgeLaw(&rules[i]))
 	}
@@ -81,9 +81,9 @@ func (f *facts) judgeLaw(law *rule) LawResult {
 // untested says why no law can be called kept in this run, or "".
 func (f *facts) untested() string {
 	switch {
-	case f.truncated != "" || f.end == nil:
+	case f.truncated != "" || f.End() == nil:
 		return "the file is not complete"
-	case f.end.Reason != record.EndDone:
+	case f.End().Reason != record.EndDone:
 		return "the run was cut short"
 	case f.nowhere():
 		return "the host can't be put where the scenario wants it"

@@ -13,7 +13,7 @@ import (
 // outlive the host. A run that was cut short is swept by the keeper, which does
 // not count.
 func (f *facts) judgeBystanders() {
-	for _, e := range f.bystanders {
+	for _, e := range f.Bystanders() {
 		switch {
 		case e.Text != record.StandsAsTwin && e.Text != record.StandsRecycled:
 			f.breaches = append(f.breaches, f.bystanderBreach(e))
@@ -28,7 +28,7 @@ func (f *facts) judgeBystanders() {
 
 // doubtTwins says which twins ended by themselves: they show nothing then.
 func (f *facts) doubtTwins() {
-	for _, e := range f.bystanders {
+	for _, e := range f.Bystanders() {
 		if e.Text != "" && e.Exit.Signal == "" {
 			f.doubt(record.DoubtTwinEnded, "the bench's own process that stood for %s ended by itself (status %d) at %s: whether the host would have ended it was not seen", plain(e.Server), e.Exit.Code, clock(e.T))
 		}
@@ -66,7 +66,7 @@ func (f *facts) bystanderBreach(e *record.Event) *breach {
 	}
 	cause, phase := f.phaseOf(e.T)
 	group := "the host's own process group"
-	if !f.isHost(e.Process.PGID) {
+	if !f.IsHost(e.Process.PGID) {
 		group = fmt.Sprintf("process group %d", e.Process.PGID)
 	}
 	return &breach{
@@ -81,7 +81,7 @@ func (f *facts) bystanderBreach(e *record.Event) *breach {
 func (f *facts) recycledBreach(e *record.Event) *breach {
 	cause, phase := f.phaseOf(e.T)
 	label := ""
-	if s := f.lives.Server(e.Server); s != nil {
+	if s := f.Server(e.Server); s != nil {
 		label = s.Label
 	}
 	return &breach{

@@ -23,13 +23,13 @@ func judgeCollateral(f *facts) LawResult {
 	r := LawResult{Expected: "no server of a live session signalled, cut off or missing"}
 	f.judgeBystanders()
 	switch {
-	case f.broke("L3") && (f.isCommand() || len(f.sessions) == 0):
+	case f.broke("L3") && (f.isCommand() || len(f.Sessions()) == 0):
 		r.Found = "a bystander ended; the sessions are not known to the bench"
 		return r
 	case f.isCommand():
 		r.Reason = "the sessions of a host that is not driven are not known to the bench"
 		return r
-	case len(f.sessions) == 0:
+	case len(f.Sessions()) == 0:
 		r.Reason = "no session was opened"
 		return r
 	}
@@ -45,7 +45,7 @@ func judgeCollateral(f *facts) LawResult {
 		f.missingAt(cp, hurt)
 	}
 	r.Found = count(len(hurt), "server") + " of live sessions harmed, of " + count(len(f.servers), "server")
-	if f.broke("L3") && len(f.bystanders) > 0 {
+	if f.broke("L3") && len(f.Bystanders()) > 0 {
 		r.Found += "; a bystander ended"
 	}
 	return r
@@ -75,7 +75,7 @@ func harmTo(s *history.Server) (harm, bool) {
 // isCollateral says that the server's session was live when it was harmed, and
 // that nothing was wrong with it.
 func (f *facts) isCollateral(s *history.Server, h harm) bool {
-	if brokenBy(s, h.t) || !f.onWatch(h.t) || f.hostOf(s) != f.hostAt(h.t) || f.endedByBench(s) || !established(s, h.t) {
+	if brokenBy(s, h.t) || !f.onWatch(h.t) || f.HostOf(s) != f.HostAt(h.t) || f.endedByBench(s) || !established(s, h.t) {
 		return false
 	}
 	state, since := f.stateAt(s, h.t)
@@ -91,8 +91,8 @@ func (f *facts) isCollateral(s *history.Server, h harm) bool {
 // endedByBench says that the bench swept the server up because the run was cut
 // short.
 func (f *facts) endedByBench(s *history.Server) bool {
-	_, swept := f.swept[s.Birth.Identity]
-	return swept && f.end != nil && f.end.Reason != record.EndDone
+	_, swept := f.Swept()[s.Birth.Identity]
+	return swept && f.cutShort()
 }
 
 // openWithout says that the host, some time after t, called the session open
@@ -153,8 +153,8 @@ func (f *facts) isNewest(s *history.Server, t int64) bool {
 // it, or by a signal before it could get one, and what was asked of the host
 // failed. A host that gives up by itself closes stdin first.
 func (f *facts) costAnAnswer(s *history.Server, h harm) bool {
-	failed := slices.ContainsFunc(f.steps, func(st *step) bool {
-		return st.Session == s.Session && st.failed() && st.begun <= h.t && st.ended >= h.t
+	failed := slices.ContainsFunc(f.Steps(), func(st *history.Step) bool {
+		return st.Session == s.Session && st.Failed() && st.Begun <= h.t && st.Ended >= h.t
 	})
 	if !failed {
 		return false
@@ -237,8 +237,8 @@ func (f *facts) company(s *history.Server, t int64) string {
 		}
 	}
 	var steps []string
-	for _, st := range f.steps {
-		if st.begun <= t && (st.ended < 0 || st.ended >= t) && st.Session != s.Session && endsSessions[st.Op] {
+	for _, st := range f.Steps() {
+		if st.Begun <= t && (st.Ended < 0 || st.Ended >= t) && st.Session != s.Session && endsSessions[st.Op] {
 			steps = append(steps, stepName(st))
 		}
 	}
@@ -257,7 +257,7 @@ func (f *facts) company(s *history.Server, t int64) string {
 var endsSessions = map[record.Op]bool{record.OpOpen: true, record.OpClose: true, record.OpForget: true, record.OpReload: true, record.OpTick: true, record.OpJob: true}
 
 // stepName is a step for a sentence: "close of session s1".
-func stepName(s *step) string {
+func stepName(s *history.Step) string {
 	name := plain(s.Op)
 	if s.Detail != "" && s.Op == record.OpCall {
 		name += " of " + plain(s.Detail)
@@ -274,7 +274,7 @@ func stepName(s *step) string {
 // missingAt reports the servers that a checkpoint wants and that are gone
 // though nothing was wrong with them, unless they were reported already.
 func (f *facts) missingAt(cp *checkpoint, hurt map[string]bool) {
-	if cp.settled == nil || cp.HostGone || !f.onWatch(cp.settledAt) {
+	if cp.Settled == nil || cp.HostGone || !f.onWatch(cp.SettledAt) {
 		return
 	}
 	for _, want := range cp.missing {
@@ -282,7 +282,7 @@ func (f *facts) missingAt(cp *checkpoint, hurt map[string]bool) {
 			switch {
 			case hurt[s.ID], f.anyRival(s, hurt):
 				cp.explained = true
-			case s.Died >= 0 && s.Died <= cp.settledAt && !brokenBy(s, s.Died) && s.Lost < 0:
+			case s.Died >= 0 && s.Died <= cp.SettledAt && !brokenBy(s, s.Died) && s.Lost < 0:
 				cp.explained, hurt[s.ID] = true, true
 				f.breaches = append(f.breaches, f.missingBreach(cp, s))
 			}
@@ -294,12 +294,12 @@ func (f *facts) missingAt(cp *checkpoint, hurt map[string]bool) {
 func (f *facts) wanted(cp *checkpoint, want record.Want) []*history.Server {
 	var group []*history.Server
 	for _, s := range slices.Backward(f.servers) {
-		if s.Label == want.Label && (want.Session == "" || s.Session == want.Session) && s.Born <= cp.settledAt {
+		if s.Label == want.Label && (want.Session == "" || s.Session == want.Session) && s.Born <= cp.SettledAt {
 			group = append(group, s)
 		}
 	}
 	slices.SortStableFunc(group, func(a, b *history.Server) int {
-		return boolOrder(established(b, cp.settledAt)) - boolOrder(established(a, cp.settledAt))
+		return boolOrder(established(b, cp.SettledAt)) - boolOrder(established(a, cp.SettledAt))
 	})
 	n := 0
 	for _, w := range cp.Wants {
@@ -321,7 +321,7 @@ func (f *facts) missingBreach(cp *checkpoint, s *history.Server) *breach {
 	f.harm(s, s.Died)
 	h, _ := harmTo(s)
 	return &breach{
-		law: "L3", kind: "missing", label: s.Label, cause: record.CauseAtCheckpoint, server: s, cp: cp, at: []int64{s.Died, cp.settledAt},
+		law: "L3", kind: "missing", label: s.Label, cause: record.CauseAtCheckpoint, server: s, cp: cp, at: []int64{s.Died, cp.SettledAt},
 		value: fmt.Sprintf("%s of session %s: gone since %s", plain(s.ID), plain(s.Session), clock(s.Died)),
 		story: paragraph(
 			fmt.Sprintf("Session %s is open at checkpoint %q, yet %s, its newest server, %s at %s.", plain(s.Session), plain(cp.Name), process(s, s.Birth.Identity, ""), h.what, clock(h.t)),

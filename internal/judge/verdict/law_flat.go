@@ -25,12 +25,12 @@ func judgeFlat(f *facts) LawResult {
 	}
 	extras := map[string]bool{}
 	for _, cp := range f.checkpoints {
-		if cp.HostGone || cp.settled == nil || !f.hostAlive(cp.settledAt) {
+		if cp.HostGone || cp.Settled == nil || !f.hostAlive(cp.SettledAt) {
 			continue
 		}
 		r.Values = append(r.Values, fmt.Sprintf("%s: %d alive, %d of them should be gone", plain(cp.Name), len(cp.alive), len(cp.extra)))
 		for _, s := range cp.extra {
-			if f.hostOf(s) != f.hostAt(cp.settledAt) {
+			if f.HostOf(s) != f.HostAt(cp.SettledAt) {
 				continue // L2 has it
 			}
 			if !extras[s.ID] && f.vouched(cp, s) {
@@ -53,11 +53,11 @@ func judgeFlat(f *facts) LawResult {
 // vouched says that the census saw the server too, or can't be asked: without
 // a subreaper, what the host orphans is not below the keeper.
 func (f *facts) vouched(cp *checkpoint, s *history.Server) bool {
-	return !f.header.Witness.Subreaper || cp.settledRows.alive(s.Birth.Identity) || cp.confirmRows.alive(s.Birth.Identity)
+	return !f.header.Witness.Subreaper || cp.SettledRows.Alive(s.Birth.Identity) || cp.ConfirmRows.Alive(s.Birth.Identity)
 }
 
 func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
-	b := &breach{law: "L1", label: s.Label, server: s, cp: cp, evidence: cp.evidenceOn(s.Birth.Identity), at: []int64{s.Born, cp.settledAt}}
+	b := &breach{law: "L1", label: s.Label, server: s, cp: cp, evidence: cp.EvidenceOn(s.Birth.Identity), at: []int64{s.Born, cp.SettledAt}}
 	lost := f.loss(cp, s)
 	b.kind, b.cause, b.when = lost.kind, lost.cause, lost.when
 	if kind, why := f.flatHold(cp, s, b.evidence); kind != "" {
@@ -70,10 +70,10 @@ func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 	until := f.watchedUntil(cp)
 	if s.Died >= 0 && s.Died <= until {
 		b.kind, b.cause, b.when = "late", b.cause.As(b.kind), b.kind+", "+b.when
-		b.value = fmt.Sprintf("%s: gone %s after the checkpoint began", name, span(s.Died-cp.begun))
+		b.value = fmt.Sprintf("%s: gone %s after the checkpoint began", name, span(s.Died-cp.Begun))
 		b.at = append(b.at, s.Died)
 	} else {
-		b.value = fmt.Sprintf("%s: still running %s after the checkpoint began", name, span(until-cp.begun))
+		b.value = fmt.Sprintf("%s: still running %s after the checkpoint began", name, span(until-cp.Begun))
 		if s.Died >= 0 {
 			b.value += ", gone " + f.when(s.Died)
 		}
@@ -81,7 +81,7 @@ func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 	if b.evidence != nil && b.evidence.RSS > 0 {
 		b.value += ", " + mebibytes(b.evidence.RSS)
 	}
-	text, like := survivor(s, b.evidence, cp.settledAt)
+	text, like := survivor(s, b.evidence, cp.SettledAt)
 	b.story, b.like = paragraph(lost.head, text, f.tellLockedOut(s), f.control(s)), like
 	return b
 }
@@ -99,13 +99,13 @@ func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<2
 
 // flatHold says what else keeps a server that the host lost, or "".
 func (f *facts) flatHold(cp *checkpoint, s *history.Server, e *record.Evidence) (kind, why string) {
-	if kind = f.hold(s, e, cp.settledAt); kind != "" {
+	if kind = f.hold(s, e, cp.SettledAt); kind != "" {
 		return kind, ""
 	}
 	if kind, why = f.shieldFlat(cp, s); kind != "" {
 		return kind, why
 	}
-	if told(s, cp.settledAt-f.blur()) {
+	if told(s, cp.SettledAt-f.blur()) {
 		return "not-escalated", ""
 	}
 	return "", ""
@@ -127,7 +127,7 @@ func lostBy(kind string, cause record.Cause, values law.Values) loss {
 
 func (f *facts) loss(cp *checkpoint, s *history.Server) loss {
 	fault, next := breakingFault(s), f.successor(cp, s)
-	if !established(s, cp.settledAt) {
+	if !established(s, cp.SettledAt) {
 		return stranded(s, fault)
 	}
 	if next != nil && f.isDuplicate(s, next) {
@@ -138,7 +138,7 @@ func (f *facts) loss(cp *checkpoint, s *history.Server) loss {
 	}
 	switch {
 	case next == nil:
-		cause, values := f.causeOfEnd(s, cp.settledAt)
+		cause, values := f.causeOfEnd(s, cp.SettledAt)
 		values["session"], values["server"] = plain(s.Session), plain(s.ID)
 		return lostBy("abandoned", cause, values)
 	case f.brokenBefore(s, next):
@@ -174,7 +174,7 @@ func sideBySide(a, b *history.Server, and string) loss {
 // knew of, and ended, or nil. That s is there is then not the fault of how the
 // connection ended.
 func (f *facts) twin(cp *checkpoint, s *history.Server) *history.Server {
-	over := cp.settledAt
+	over := cp.SettledAt
 	for _, c := range f.changes(s) {
 		if c.T > s.Born && c.State != record.SessionOpen {
 			over = min(over, c.T)
@@ -198,7 +198,7 @@ func (f *facts) twin(cp *checkpoint, s *history.Server) *history.Server {
 func (f *facts) successor(cp *checkpoint, s *history.Server) *history.Server {
 	younger := false
 	for _, other := range f.servers {
-		if younger && other.Label == s.Label && other.Session == s.Session && other.Born <= cp.settledAt {
+		if younger && other.Label == s.Label && other.Session == s.Session && other.Born <= cp.SettledAt {
 			return other
 		}
 		younger = younger || other == s
@@ -234,7 +234,7 @@ func (f *facts) openingWhy(s, next *history.Server) (why record.Cause) {
 
 // changes are those of a server's session.
 func (f *facts) changes(s *history.Server) []history.SessionChange {
-	if session := f.sessions[sessionKey{s.Label, s.Session}]; session != nil {
+	if session := f.Session(s.Label, s.Session); session != nil {
 		return session.Changes
 	}
 	return nil
@@ -269,11 +269,11 @@ func (f *facts) causeOfEnd(s *history.Server, t int64) (record.Cause, law.Values
 // causeOfClose tells a session that the host called closed from one of which it
 // said that it could not close it, or nothing at all.
 func (f *facts) causeOfClose(s *history.Server, t int64) (record.Cause, law.Values) {
-	for _, st := range slices.Backward(f.steps) {
-		if st.Op != record.OpClose || st.Session != s.Session || st.begun > t {
+	for _, st := range slices.Backward(f.Steps()) {
+		if st.Op != record.OpClose || st.Session != s.Session || st.Begun > t {
 			continue
 		}
-		if st.failed() {
+		if st.Failed() {
 			return record.CauseCloseFailed, law.Values{"took": within(f.took(st)), "error": quote(st.Error)}
 		}
 		break
@@ -301,7 +301,7 @@ func describeFlat(f *facts, group []*breach, d *description) {
 		}
 	}
 	for _, x := range group {
-		slowest = max(slowest, x.server.Died-x.cp.begun)
+		slowest = max(slowest, x.server.Died-x.cp.Begun)
 	}
 	d.values["alive"], d.values["seen"] = strconv.Itoa(alive), strconv.Itoa(inFirst(group))
 	d.values["slowest"], d.values["wanted"] = span(slowest), f.wantedOf(b.cp, b.label)

@@ -43,7 +43,7 @@ func judgeGraceful(f *facts) LawResult {
 func (f *facts) endedByHost(s *history.Server) bool {
 	told := s.Died >= 0 || s.EOF >= 0 || len(s.Signals) > 0
 	first, ok := harmTo(s)
-	if !told || !ok || s.Lost >= 0 || brokenBy(s, first.t) || f.endedByBench(s) || f.killedAt(f.hostOf(s), first.t) {
+	if !told || !ok || s.Lost >= 0 || brokenBy(s, first.t) || f.endedByBench(s) || f.killedAt(f.HostOf(s), first.t) {
 		return false
 	}
 	if at, harmed := f.harmed[sessionKey{s.Label, s.Session}]; harmed && first.t >= at {
@@ -54,12 +54,12 @@ func (f *facts) endedByHost(s *history.Server) bool {
 
 // killedAt says that at t a life of the host had been killed, or had died by
 // itself: the kernel ended what it ended.
-func (f *facts) killedAt(h *host, t int64) bool {
+func (f *facts) killedAt(h *history.Host, t int64) bool {
 	switch {
-	case h.askedOp == record.OpKill && t >= h.askedAt:
+	case h.AskedOp == record.OpKill && t >= h.AskedAt:
 		return true
-	case h.exitAt >= 0 && h.askedAt < 0:
-		return t >= h.exitAt-int64(exitBlur)
+	case h.Exited >= 0 && h.AskedAt < 0:
+		return t >= h.Exited-int64(exitBlur)
 	}
 	return f.keeperAt >= 0 && t >= f.keeperAt-int64(exitBlur)
 }
@@ -124,8 +124,8 @@ func (f *facts) askedToEnd(s *history.Server) int64 {
 		}
 		before = c.State
 	}
-	if h := f.hostOf(s); h.askedAt >= 0 && h.askedAt <= s.Died {
-		asked = max(asked, h.askedAt)
+	if h := f.HostOf(s); h.AskedAt >= 0 && h.AskedAt <= s.Died {
+		asked = max(asked, h.AskedAt)
 	}
 	return asked
 }

@@ -15,8 +15,8 @@ func judgeLeft(f *facts) LawResult {
 	r := LawResult{Expected: "no process of the run left " + within(f.header.Limits.Settle) + " after the host ended"}
 	seen := map[record.Identity]bool{}
 	for _, cp := range f.checkpoints {
-		now := f.hostAt(cp.begun)
-		if cp.settled == nil || !cp.HostGone && now.n == 1 {
+		now := f.HostAt(cp.Begun)
+		if cp.Settled == nil || !cp.HostGone && now.N == 1 {
 			continue
 		}
 		left := f.leftAt(cp, now)
@@ -43,25 +43,25 @@ func judgeLeft(f *facts) LawResult {
 // leftAt are the processes that were alive when the settle time was over, or
 // came up after that, the lowest pid first. While the host lives on in a later
 // life, only what an earlier one has left counts.
-func (f *facts) leftAt(cp *checkpoint, now *host) []record.Process {
+func (f *facts) leftAt(cp *checkpoint, now *history.Host) []record.Process {
 	var left []record.Process
-	take := func(p record.Process, all rows) {
-		if p.State != record.StateZombie && p.Identity != now.id && (cp.HostGone || f.leaver(p, all, now) != nil) {
+	take := func(p record.Process, all history.Rows) {
+		if p.State != record.StateZombie && p.Identity != now.Identity && (cp.HostGone || f.Leaver(p, all, now.N) != nil) {
 			left = append(left, p)
 		}
 	}
-	for _, p := range cp.settled.Processes {
-		take(p, cp.settledRows)
+	for _, p := range cp.Settled.Processes {
+		take(p, cp.SettledRows)
 	}
-	if cp.confirm != nil {
-		for _, p := range cp.confirm.Processes {
-			take(p, cp.confirmRows)
+	if cp.Confirm != nil {
+		for _, p := range cp.Confirm.Processes {
+			take(p, cp.ConfirmRows)
 		}
 	}
 	for _, s := range cp.extra {
-		if !f.header.Witness.Subreaper && !cp.settledRows.alive(s.Birth.Identity) {
+		if !f.header.Witness.Subreaper && !cp.SettledRows.Alive(s.Birth.Identity) {
 			b := s.Birth
-			take(record.Process{Identity: b.Identity, PPID: b.PPID, PGID: b.PGID, SID: b.SID, State: record.StateUnknown, FDs: -1}, cp.settledRows)
+			take(record.Process{Identity: b.Identity, PPID: b.PPID, PGID: b.PGID, SID: b.SID, State: record.StateUnknown, FDs: -1}, cp.SettledRows)
 		}
 	}
 	slices.SortStableFunc(left, func(a, b record.Process) int {
@@ -71,17 +71,17 @@ func (f *facts) leftAt(cp *checkpoint, now *host) []record.Process {
 }
 
 func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
-	s, e := f.server(p.Identity), cp.evidenceOn(p.Identity)
+	s, e := f.ServerOf(p.Identity), cp.EvidenceOn(p.Identity)
 	if e == nil && p.State != record.StateUnknown {
 		e = &record.Evidence{Process: p}
 	}
-	b := &breach{law: "L2", server: s, cp: cp, comm: p.Comm, evidence: cp.evidenceOn(p.Identity), at: []int64{cp.settledAt}}
+	b := &breach{law: "L2", server: s, cp: cp, comm: p.Comm, evidence: cp.EvidenceOn(p.Identity), at: []int64{cp.SettledAt}}
 	busy := load(cp, p.Identity)
 	b.kind = f.leftKind(s, p, e, spins(cp, p.Identity), f.watchedUntil(cp))
-	if b.host = f.leaver(p, cp.settledRows, f.hostAt(cp.begun)); b.host == nil {
-		b.host = f.hostAt(cp.begun)
+	if b.host = f.Leaver(p, cp.SettledRows, f.HostAt(cp.Begun).N); b.host == nil {
+		b.host = f.HostAt(cp.Begun)
 	}
-	b.cause = b.host.ending()
+	b.cause = ending(b.host)
 	if s != nil {
 		b.label = s.Label
 		b.at = append(b.at, s.Born)
@@ -110,14 +110,14 @@ func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
 
 // lasted says how long it was there.
 func (f *facts) lasted(cp *checkpoint, p record.Process) string {
-	s := f.server(p.Identity)
+	s := f.ServerOf(p.Identity)
 	switch {
 	case s != nil && s.Died >= 0 && s.Died <= f.watchedUntil(cp):
-		return "gone " + span(s.Died-cp.begun) + " after the checkpoint began"
-	case cp.confirm != nil && !cp.confirmRows.alive(p.Identity):
-		return "gone between " + span(cp.settledAt-cp.begun) + " and " + span(cp.confirmAt-cp.begun) + " after the checkpoint began"
+		return "gone " + span(s.Died-cp.Begun) + " after the checkpoint began"
+	case cp.Confirm != nil && !cp.ConfirmRows.Alive(p.Identity):
+		return "gone between " + span(cp.SettledAt-cp.Begun) + " and " + span(cp.ConfirmAt-cp.Begun) + " after the checkpoint began"
 	}
-	return "still running " + span(f.watchedUntil(cp)-cp.begun) + " after the checkpoint began"
+	return "still running " + span(f.watchedUntil(cp)-cp.Begun) + " after the checkpoint began"
 }
 
 // leftKind says how it got away.
@@ -160,23 +160,23 @@ const contended = 0.05
 // want the processors too, with some of one, ready to run at both looks.
 func spins(cp *checkpoint, id record.Identity) bool {
 	share := load(cp, id)
-	before, after := cp.settledRows[id], cp.confirmRows[id]
+	before, after := cp.SettledRows[id], cp.ConfirmRows[id]
 	return share >= spinning || share >= contended && before.State == record.StateRunning && after.State == record.StateRunning
 }
 
 // load is the share of a processor that a process used between the two
 // looks at a checkpoint.
 func load(cp *checkpoint, id record.Identity) float64 {
-	before, after := cp.settledRows[id], cp.confirmRows[id]
-	if before == nil || after == nil || cp.confirmAt-cp.settledAt < int64(1e8) {
+	before, after := cp.SettledRows[id], cp.ConfirmRows[id]
+	if before == nil || after == nil || cp.ConfirmAt-cp.SettledAt < int64(1e8) {
 		return 0
 	}
-	return min(float64(after.CPU-before.CPU)/float64(cp.confirmAt-cp.settledAt), 64)
+	return min(float64(after.CPU-before.CPU)/float64(cp.ConfirmAt-cp.SettledAt), 64)
 }
 
-func describeLeft(_ *facts, group []*breach, d *description) {
+func describeLeft(f *facts, group []*breach, d *description) {
 	b := group[0]
-	d.head, d.cause = sentence(capital(b.host.how())), law.CauseOf(b.host.ending())
+	d.head, d.cause = sentence(capital(f.how(b.host))), law.CauseOf(ending(b.host))
 	if b.server == nil {
 		d.kind = "helper"
 	}

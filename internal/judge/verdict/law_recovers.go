@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -18,8 +19,8 @@ func judgeRecovers(f *facts) LawResult {
 	}
 	opened, failed := map[sessionKey]bool{}, 0
 	judged := 0
-	for _, s := range f.steps {
-		if s.begun <= last || !s.mustWork() || s.skipped || s.ended < 0 || !f.onWatch(s.ended) {
+	for _, s := range f.Steps() {
+		if s.Begun <= last || !s.MustWork() || s.Skipped || s.Ended < 0 || !f.onWatch(s.Ended) {
 			continue
 		}
 		key := sessionKey{s.Label, s.Session}
@@ -27,13 +28,13 @@ func judgeRecovers(f *facts) LawResult {
 			judged++
 			opened[key] = s.OK
 		}
-		if f.wasHarmed(key, s.ended) {
+		if f.wasHarmed(key, s.Ended) {
 			continue // L3 says why
 		}
-		if works, tried := opened[key]; s.Op == record.OpCall && s.failed() && tried && !works {
+		if works, tried := opened[key]; s.Op == record.OpCall && s.Failed() && tried && !works {
 			f.blamed[s.N] = true // there is no session to call
 		}
-		if s.failed() && (s.Op == record.OpOpen || s.Op == record.OpJob || s.Op == record.OpCall && opened[key]) {
+		if s.Failed() && (s.Op == record.OpOpen || s.Op == record.OpJob || s.Op == record.OpCall && opened[key]) {
 			failed++
 			f.blamed[s.N] = true
 			f.breaches = append(f.breaches, f.recoveryBreach(s, last))
@@ -71,12 +72,12 @@ func (f *facts) wasHarmed(key sessionKey, t int64) bool {
 	return harmed && at <= t+int64(noteBlur)
 }
 
-func (f *facts) recoveryBreach(s *step, last int64) *breach {
+func (f *facts) recoveryBreach(s *history.Step, last int64) *breach {
 	launched, answered := 0, 0
 	for _, srv := range f.servers {
-		if srv.Label == s.Label && (srv.Session == s.Session || f.isCommand()) && srv.Born >= s.begun && srv.Born <= s.ended {
+		if srv.Label == s.Label && (srv.Session == s.Session || f.isCommand()) && srv.Born >= s.Begun && srv.Born <= s.Ended {
 			launched++
-			if established(srv, s.ended) {
+			if established(srv, s.Ended) {
 				answered++
 			}
 		}
@@ -88,12 +89,12 @@ func (f *facts) recoveryBreach(s *step, last int64) *breach {
 	case launched == 0:
 		saw = "The host did not even launch a server for it."
 	}
-	fault, since := f.faultAt(last, s.begun)
+	fault, since := f.faultAt(last, s.Begun)
 	return &breach{
-		law: "L10", kind: "no-recovery", step: s, label: s.Label, cause: record.CauseOfStep(&s.Step), at: []int64{s.begun, s.ended}, like: string(s.Op),
+		law: "L10", kind: "no-recovery", step: s, label: s.Label, cause: record.CauseOfStep(&s.Step), at: []int64{s.Begun, s.Ended}, like: string(s.Op),
 		value: fmt.Sprintf("%s: %s", stepName(s), quote(s.Error)),
 		story: paragraph(
-			fmt.Sprintf("The %s began %s after the last fault of the run (%s), %s, and failed after %s: %s.", stepName(s), span(s.begun-last), fault, since, span(s.ended-s.begun), quote(s.Error)),
+			fmt.Sprintf("The %s began %s after the last fault of the run (%s), %s, and failed after %s: %s.", stepName(s), span(s.Begun-last), fault, since, span(s.Ended-s.Begun), quote(s.Error)),
 			saw),
 	}
 }

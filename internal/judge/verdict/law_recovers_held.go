@@ -31,14 +31,14 @@ func (f *facts) judgeHeld() (n int) {
 // for what was asked of the session until it was connected again.
 func (f *facts) blameLockout(key sessionKey, at int64) {
 	failing := false
-	for _, s := range f.steps {
-		if (sessionKey{s.Label, s.Session}) != key || s.ended < at {
+	for _, s := range f.Steps() {
+		if (sessionKey{s.Label, s.Session}) != key || s.Ended < at {
 			continue
 		}
-		if failing = failing || s.begun <= at; !failing || s.OK {
+		if failing = failing || s.Begun <= at; !failing || s.OK {
 			return
 		}
-		f.blamed[s.N] = f.blamed[s.N] || s.failed()
+		f.blamed[s.N] = f.blamed[s.N] || s.Failed()
 	}
 }
 

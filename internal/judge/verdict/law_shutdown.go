@@ -17,9 +17,9 @@ func judgeShutdown(f *facts) LawResult {
 	r := LawResult{Expected: fmt.Sprintf("each close within %s, the host's end within %s", within(l.Close), within(l.Stop))}
 	var slowest record.Duration
 	judged := 0
-	for _, s := range f.steps {
+	for _, s := range f.Steps() {
 		limit, ok := shutdownLimit(l, &s.Step)
-		if !ok || s.skipped || limit <= 0 {
+		if !ok || s.Skipped || limit <= 0 {
 			continue
 		}
 		judged++
@@ -57,24 +57,24 @@ func shutdownLimit(l record.Limits, s *record.Step) (record.Duration, bool) {
 }
 
 // took is how long a step took, to the end of the file for one without end.
-func (f *facts) took(s *step) record.Duration {
-	if s.ended < 0 {
-		return record.Duration(f.lastT - s.begun)
+func (f *facts) took(s *history.Step) record.Duration {
+	if s.Ended < 0 {
+		return record.Duration(f.Last() - s.Begun)
 	}
-	return record.Duration(s.ended - s.begun)
+	return record.Duration(s.Ended - s.Begun)
 }
 
-func (f *facts) shutdownKind(s *step, took, limit record.Duration) string {
+func (f *facts) shutdownKind(s *history.Step, took, limit record.Duration) string {
 	what := record.OpStop
 	if s.Op == record.OpClose || s.Op == record.OpCall {
 		what = s.Op
 	}
-	interrupted := f.end != nil && f.end.Reason != record.EndDone && !s.OK
+	interrupted := f.cutShort() && !s.OK
 	switch {
 	case took <= limit && (what != record.OpStop || !f.killedFor(s)):
 		return ""
 	case what == record.OpCall:
-		if h := f.hostAt(s.begun); interrupted || h.exitAt >= 0 && h.exitAt <= s.begun+int64(limit) {
+		if h := f.HostAt(s.Begun); interrupted || h.Exited >= 0 && h.Exited <= s.Begun+int64(limit) {
 			return ""
 		}
 		return "hung-call"
@@ -88,17 +88,17 @@ func (f *facts) shutdownKind(s *step, took, limit record.Duration) string {
 
 // killedFor says that the bench had to kill the host that this step had asked
 // to end: it waits no longer than the limit.
-func (f *facts) killedFor(s *step) bool {
-	h := f.hostAt(s.begun)
-	return s.failed() && h.exitAt >= s.begun && h.exit.Signal == "SIGKILL"
+func (f *facts) killedFor(s *history.Step) bool {
+	h := f.HostAt(s.Begun)
+	return s.Failed() && h.Exited >= s.Begun && h.Exit.Signal == "SIGKILL"
 }
 
-func (f *facts) shutdownBreach(s *step, kind string, took, limit record.Duration) *breach {
+func (f *facts) shutdownBreach(s *history.Step, kind string, took, limit record.Duration) *breach {
 	b := &breach{
-		law: "L8", kind: kind, label: s.Label, cause: record.CauseOfStep(&s.Step), step: s, at: []int64{s.begun, max(s.ended, s.begun)},
+		law: "L8", kind: kind, label: s.Label, cause: record.CauseOfStep(&s.Step), step: s, at: []int64{s.Begun, max(s.Ended, s.Begun)},
 		value: fmt.Sprintf("%s: %s, %s allowed", stepName(s), within(took), within(limit)), like: kind,
 	}
-	if s.ended < 0 {
+	if s.Ended < 0 {
 		b.value = fmt.Sprintf("%s: no end after %s, %s allowed", stepName(s), within(took), within(limit))
 	}
 	if s.Error != "" {
@@ -111,17 +111,17 @@ func (f *facts) shutdownBreach(s *step, kind string, took, limit record.Duration
 }
 
 // shutdownStory is how the servers that the step had to end were ended.
-func (f *facts) shutdownStory(s *step) string {
+func (f *facts) shutdownStory(s *history.Step) string {
 	var ladder []string
-	lastGone := s.begun
+	lastGone := s.Begun
 	for _, srv := range f.servers {
 		if f.meantBy(s, srv) {
-			if srv.Died < 0 || srv.Died > s.ended {
+			if srv.Died < 0 || srv.Died > s.Ended {
 				lastGone = never
 			} else if lastGone >= 0 {
 				lastGone = max(lastGone, srv.Died)
 			}
-			ladder = append(ladder, sentence(fmt.Sprintf("%s %s", process(srv, srv.Birth.Identity, ""), f.ladder(srv, s.begun))))
+			ladder = append(ladder, sentence(fmt.Sprintf("%s %s", process(srv, srv.Birth.Identity, ""), f.ladder(srv, s.Begun))))
 		}
 	}
 	const most = 3
@@ -131,26 +131,26 @@ func (f *facts) shutdownStory(s *step) string {
 	switch {
 	case len(ladder) == 0:
 		ladder = []string{"No server was alive that it had to wait for."}
-	case lastGone >= 0 && s.ended-lastGone > int64(time.Second):
-		ladder = append(ladder, fmt.Sprintf("The %s went on for %s after that: what it waited for was not the server.", plain(s.Op), span(s.ended-lastGone)))
+	case lastGone >= 0 && s.Ended-lastGone > int64(time.Second):
+		ladder = append(ladder, fmt.Sprintf("The %s went on for %s after that: what it waited for was not the server.", plain(s.Op), span(s.Ended-lastGone)))
 	}
 	return paragraph(ladder...)
 }
 
 // callStory is what the server of the call was doing meanwhile.
-func (f *facts) callStory(s *step) string {
+func (f *facts) callStory(s *history.Step) string {
 	fate := "It had not come back when the bench gave it up."
-	if s.ended >= 0 && s.OK {
+	if s.Ended >= 0 && s.OK {
 		fate = "It was answered after all."
 	}
 	for _, srv := range slices.Backward(f.servers) {
-		there := srv.Label == s.Label && srv.Session == s.Session && srv.Born <= s.begun && (srv.Died < 0 || srv.Died > s.begun)
+		there := srv.Label == s.Label && srv.Session == s.Session && srv.Born <= s.Begun && (srv.Died < 0 || srv.Died > s.Begun)
 		if !there {
 			continue
 		}
 		word := process(srv, srv.Birth.Identity, "") + " was its server"
 		for i := range srv.Faults {
-			if fault := &srv.Faults[i]; fault.T <= s.ended && fault.Breaks {
+			if fault := &srv.Faults[i]; fault.T <= s.Ended && fault.Breaks {
 				word += ", which had committed its fault " + faultName(&fault.Fault)
 			}
 		}
@@ -160,8 +160,8 @@ func (f *facts) callStory(s *step) string {
 }
 
 // meantBy says that the step had to end the server.
-func (f *facts) meantBy(s *step, srv *history.Server) bool {
-	there := srv.Born <= s.begun && (srv.Died < 0 || srv.Died >= s.begun) && srv.Lost < 0
+func (f *facts) meantBy(s *history.Step, srv *history.Server) bool {
+	there := srv.Born <= s.Begun && (srv.Died < 0 || srv.Died >= s.Begun) && srv.Lost < 0
 	return there && (s.Op != record.OpClose || srv.Label == s.Label && srv.Session == s.Session)
 }
 
@@ -200,11 +200,11 @@ func (f *facts) ladder(s *history.Server, begun int64) string {
 // stuckWith accounts for the steps of a session that failed beside a call of it
 // that did not come back.
 func (f *facts) stuckWith() {
-	for _, s := range f.steps {
+	for _, s := range f.Steps() {
 		stuck := slices.ContainsFunc(f.breaches, func(b *breach) bool {
-			return b.kind == "hung-call" && b.step.Session == s.Session && b.step.begun <= s.begun
+			return b.kind == "hung-call" && b.step.Session == s.Session && b.step.Begun <= s.Begun
 		})
-		if stuck && s.failed() && s.Op == record.OpCall {
+		if stuck && s.Failed() && s.Op == record.OpCall {
 			f.blamed[s.N] = true
 		}
 	}

@@ -15,7 +15,7 @@ func (f *facts) isBehind(s *history.Server) bool {
 	scripted := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool {
 		return m.On == record.OnStart && (m.Do == record.DoLauncher || m.Do == record.DoContainer)
 	})
-	return scripted || !f.isHost(s.Birth.PPID) && f.wrappers[s.Birth.PPID]
+	return scripted || !f.IsHost(s.Birth.PPID) && f.CarriedServer(s.Birth.PPID)
 }
 
 // outOfReach says how a server behind a launcher that is gone got out of the
@@ -36,7 +36,7 @@ func (f *facts) outOfReach(s *history.Server, p record.Process) string {
 // is on its way out, or whoever adopted it.
 func (f *facts) launcherOf(s *history.Server) int {
 	detached := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return m.On == record.OnStart && m.Do == record.DoContainer })
-	if p := s.Birth.PPID; !detached && !f.isHost(p) && !f.isKeeper(p) {
+	if p := s.Birth.PPID; !detached && !f.IsHost(p) && !f.IsKeeper(p) {
 		return p
 	}
 	return 0
@@ -49,9 +49,9 @@ func (f *facts) leftSession(p record.Process) bool {
 		return true
 	}
 	known := slices.ContainsFunc(f.servers, func(s *history.Server) bool {
-		return s.Birth.SID == p.SID && f.isHost(s.Birth.PPID) && !f.isBehind(s)
+		return s.Birth.SID == p.SID && f.IsHost(s.Birth.PPID) && !f.isBehind(s)
 	})
-	return !known && !slices.ContainsFunc(f.hosts, func(h *host) bool { return h.sid == 0 || h.sid == p.SID })
+	return !known && !slices.ContainsFunc(f.lives(), func(h *history.Host) bool { return h.SID == 0 || h.SID == p.SID })
 }
 
 // launchedBy is a server that the process launched, or nil.
@@ -87,7 +87,7 @@ func (f *facts) tellReach(s *history.Server, p record.Process) string {
 // shieldFlat says of a server that outlived its session whether that is because
 // the host ended the launcher alone.
 func (f *facts) shieldFlat(cp *checkpoint, s *history.Server) (kind, why string) {
-	p := cp.settledRows[s.Birth.Identity]
+	p := cp.SettledRows[s.Birth.Identity]
 	if p == nil || !f.isBehind(s) || f.launcherLives(cp, s) {
 		return "", ""
 	}
@@ -101,9 +101,9 @@ func (f *facts) shieldFlat(cp *checkpoint, s *history.Server) (kind, why string)
 // that is nobody's child is known by its end of the server's stdin.
 func (f *facts) launcherLives(cp *checkpoint, s *history.Server) bool {
 	if pid := f.launcherOf(s); pid != 0 {
-		return cp.settledRows.alive(record.Identity{PID: pid})
+		return cp.SettledRows.Alive(record.Identity{PID: pid})
 	}
-	e := cp.evidenceOn(s.Birth.Identity)
+	e := cp.EvidenceOn(s.Birth.Identity)
 	return e != nil && slices.ContainsFunc(e.Descriptors, func(d record.Descriptor) bool {
 		return d.FD == 0 && slices.ContainsFunc(writers(d, e.Identity), func(h record.Holder) bool { return h.Identity != e.Identity })
 	})
