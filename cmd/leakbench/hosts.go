@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,17 +68,29 @@ cargo) is missing or its package manager failed.`,
 	}
 }
 
-func (a *app) listHosts() error {
-	var items []hostItem
-	for _, s := range host.Builtin("leakbench") {
-		items = append(items, hostItem{Name: s.Name, Text: s.About, BuiltIn: true})
-	}
+// allHosts are the built-in hosts, then the presets.
+func allHosts() ([]host.Spec, error) {
+	specs := host.Builtin("leakbench")
 	for _, name := range hostfile.Presets() {
-		item, err := presetItem(name)
+		s, err := hostfile.Preset(name, "")
 		if err != nil {
-			return err
+			return nil, err
 		}
-		items = append(items, item)
+		specs = append(specs, s)
+	}
+	return specs, nil
+}
+
+func (a *app) listHosts() error {
+	specs, err := allHosts()
+	items := make([]hostItem, len(specs))
+	for i := range specs {
+		var failed error
+		items[i], failed = itemOf(specs[i])
+		err = errors.Join(err, failed)
+	}
+	if err != nil {
+		return err
 	}
 	if a.format == "json" {
 		return a.encoder().Encode(map[string]any{"hosts": items})
@@ -90,26 +102,21 @@ func (a *app) listHosts() error {
 	return table.Flush()
 }
 
-func presetItem(name string) (hostItem, error) {
-	s, err := hostfile.Preset(name, "")
-	if err != nil {
-		return hostItem{}, err
-	}
+func itemOf(s host.Spec) (hostItem, error) {
 	item := hostItem{Name: s.Name, Text: s.About, BuiltIn: s.Install == nil}
-	if s.Install == nil {
+	if item.BuiltIn {
 		return item, nil
 	}
 	item.Version, item.Versions = s.Install.Version, s.Install.Versions
 	for _, version := range append([]string{item.Version}, item.Versions...) {
-		other, err := hostfile.Preset(name, version)
+		other, err := hostfile.Preset(s.Name, version)
 		if err != nil {
 			return item, err
 		}
-		if !install.Installed(other.InstallDir) {
-			continue
+		if install.Installed(other.InstallDir) {
+			item.Installed = append(item.Installed, version)
+			item.Stale = item.Stale || !installParams(other).Fresh()
 		}
-		item.Installed = append(item.Installed, version)
-		item.Stale = item.Stale || !installParams(other).Fresh()
 	}
 	return item, nil
 }
@@ -131,13 +138,10 @@ func (it hostItem) state() string {
 
 // installable are the presets that have something to install.
 func installable() []string {
-	var names []string
-	for _, name := range hostfile.Presets() {
-		if s, err := hostfile.Preset(name, ""); err == nil && s.Install != nil {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(hostfile.Presets(), func(name string) bool {
+		s, err := hostfile.Preset(name, "")
+		return err != nil || s.Install == nil
+	})
 }
 
 func (a *app) installHosts(ctx context.Context, args []string) error {
@@ -147,37 +151,32 @@ func (a *app) installHosts(ctx context.Context, args []string) error {
 	}
 	var failed error
 	for _, s := range specs {
-		if err := a.installHost(ctx, s); err != nil {
-			failed = errors.Join(failed, err)
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if len(specs) > 1 { // the others are tried all the same
-				fmt.Fprintf(a.err, "%s: failed: %s\n", s.Given, printable(err.Error()))
-			}
+		err := a.installHost(ctx, s)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if failed = errors.Join(failed, err); err != nil && len(specs) > 1 { // the others are tried all the same
+			fmt.Fprintf(a.err, "%s: failed: %s\n", s.Given, printable(err.Error()))
 		}
 	}
 	return failed
 }
 
 func (a *app) hostsToInstall(args []string) ([]host.Spec, error) {
+	for at := slices.Index(args, "all"); at >= 0; at = slices.Index(args, "all") {
+		args = slices.Replace(args, at, at+1, installable()...)
+	}
 	var specs []host.Spec
-	for _, arg := range args {
-		names := []string{arg}
-		if arg == "all" {
-			names = installable()
+	for _, name := range args {
+		s, err := hostfile.Lookup("leakbench", name)
+		if err != nil {
+			return nil, usage(err, "leakbench hosts lists them")
 		}
-		for _, name := range names {
-			s, err := hostfile.Lookup("leakbench", name)
-			if err != nil {
-				return nil, usage(err, "leakbench hosts lists them")
-			}
-			if s.Install == nil {
-				fmt.Fprintf(a.err, "%s: nothing to install\n", name)
-				continue
-			}
-			specs = append(specs, s)
+		if s.Install == nil {
+			fmt.Fprintf(a.err, "%s: nothing to install\n", name)
+			continue
 		}
+		specs = append(specs, s)
 	}
 	return specs, nil
 }
@@ -191,18 +190,16 @@ func (a *app) installHost(ctx context.Context, s host.Spec) error {
 	live.Stop()
 	var missing *install.Missing
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return context.Cause(ctx)
 	case errors.As(err, &missing):
-		return &failure{code: exitHost, err: fmt.Errorf("%s: %w", s.Given, err), hint: missing.Hint}
+		return &failure{exitHost, fmt.Errorf("%s: %w", s.Given, err), missing.Hint}
 	case err != nil:
-		return &failure{code: exitHost, err: fmt.Errorf("%s could not be installed: %w", s.Given, err), hint: "what the package manager said is above; nothing was left behind"}
+		return &failure{exitHost, fmt.Errorf("%s could not be installed: %w", s.Given, err), "what the package manager said is above; nothing was left behind"}
 	case !fresh:
-		fmt.Fprintf(a.out, "%s: installed already, in %s\n", s.Given, s.InstallDir)
+		_, err = fmt.Fprintf(a.out, "%s: installed already, in %s\n", s.Given, s.InstallDir)
 	default:
-		fmt.Fprintf(a.out, "%s: installed in %s, %d MB, in %s\n", s.Given, time.Since(begun).Round(100*time.Millisecond), megabytes(s.InstallDir), s.InstallDir)
+		_, err = fmt.Fprintf(a.out, "%s: installed in %s, %d MB, in %s\n", s.Given, time.Since(begun).Round(100*time.Millisecond), megabytes(s.InstallDir), s.InstallDir)
 	}
-	return nil
+	return err
 }
 
 func installParams(s host.Spec) install.Params {
@@ -212,19 +209,13 @@ func installParams(s host.Spec) install.Params {
 	}
 }
 
-// megabytes is what a folder's files take.
-func megabytes(dir string) int64 {
-	var total int64
+// megabytes is what a folder's files take. One that goes meanwhile takes none.
+func megabytes(dir string) (total int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err == nil {
-			total += info.Size()
+		if err == nil && !d.IsDir() {
+			if info, gone := d.Info(); gone == nil {
+				total += info.Size()
+			}
 		}
 		return err
 	})

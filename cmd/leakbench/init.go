@@ -30,16 +30,14 @@ in the brackets.
 A configuration with MCP servers that is found in a usual place, or named by
 --from, tells the format. Nothing else of it is taken over.`,
 		Example: "  leakbench init\n  leakbench init my-gateway.yaml --from ~/.config/Claude/claude_desktop_config.json\n  leakbench run storm --host my-gateway.yaml",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usage(fmt.Errorf("one file at a time, not %q", args), "")
-			}
-			return nil
-		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := defaultHostFile
-			if len(args) == 1 {
+			switch len(args) {
+			case 0:
+			case 1:
 				path = args[0]
+			default:
+				return usage(fmt.Errorf("one file at a time, not %q", args), "")
 			}
 			return a.init(cmd, path, from, force)
 		},
@@ -78,7 +76,13 @@ func (a *app) init(cmd *cobra.Command, path, from string, force bool) error {
 	if err != nil {
 		return err
 	}
-	if err := writeNew(path, text, force); err != nil {
+	how := os.O_EXCL
+	if force {
+		how = os.O_TRUNC
+	}
+	if err := writeFile(path, text, how); errors.Is(err, fs.ErrExist) {
+		return usage(fmt.Errorf("%s is there already", path), "")
+	} else if err != nil {
 		return usage(err, "")
 	}
 	_, err = fmt.Fprintf(a.out, "%s is written. Try it: leakbench run storm --host %s\n", printable(path), printable(path))
@@ -106,21 +110,4 @@ func nameFrom(path string) string {
 	}
 	words := strings.FieldsFunc(strings.ToLower(base), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	return strings.Join(words, "-")
-}
-
-// writeNew writes a file that was not there, unless it may be overwritten.
-func writeNew(path string, text []byte, force bool) error {
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if force {
-		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	}
-	f, err := os.OpenFile(path, flags, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already", path)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
 }

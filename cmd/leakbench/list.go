@@ -9,7 +9,6 @@ import (
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/subject/host"
-	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -46,14 +45,10 @@ func (a *app) list(what []string, titles, mutants bool) error {
 		if err := oneOf("list", w, lists...); err != nil {
 			return err
 		}
-		items, err := itemsOf(w)
-		if err != nil {
+		var err error
+		if all[w], err = itemsOf(w, mutants); err != nil {
 			return err
 		}
-		if w == "hosts" && mutants {
-			items = append(items, itemsOfHosts(host.Mutants("leakbench"))...)
-		}
-		all[w] = items
 	}
 	if a.format == "json" {
 		return a.encoder().Encode(all)
@@ -76,8 +71,7 @@ func (a *app) list(what []string, titles, mutants bool) error {
 	return nil
 }
 
-func itemsOf(what string) ([]item, error) {
-	var items []item
+func itemsOf(what string, mutants bool) (items []item, err error) {
 	switch what {
 	case "scenarios":
 		for _, name := range scenarios.Names() {
@@ -88,13 +82,15 @@ func itemsOf(what string) ([]item, error) {
 			items = append(items, item{Name: name, Text: s.Title, More: []string{strings.Join(s.Reports, " ")}})
 		}
 	case "hosts":
-		items = itemsOfHosts(host.Builtin("leakbench"))
-		for _, name := range hostfile.Presets() {
-			s, err := hostfile.Preset(name, "")
-			if err != nil {
-				return nil, err
-			}
-			items = append(items, itemsOfHosts([]host.Spec{s})...)
+		specs, err := allHosts()
+		if err != nil {
+			return nil, err
+		}
+		if mutants {
+			specs = append(specs, host.Mutants("leakbench")...)
+		}
+		for _, s := range specs {
+			items = append(items, item{Name: s.Name, Text: s.About})
 		}
 	case "faults":
 		for _, d := range fakeserver.Moments {
@@ -116,12 +112,4 @@ func itemsOf(what string) ([]item, error) {
 		}
 	}
 	return items, nil
-}
-
-func itemsOfHosts(specs []host.Spec) []item {
-	var items []item
-	for _, s := range specs {
-		items = append(items, item{Name: s.Name, Text: s.About})
-	}
-	return items
 }

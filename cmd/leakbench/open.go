@@ -37,10 +37,10 @@ the system's.`,
 				return err
 			}
 			fmt.Fprintln(a.out, printable(page))
-			if printOnly {
-				return nil
+			if !printOnly {
+				err = browse(page)
 			}
-			return browse(page)
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&printOnly, "print", false, "only print where the report is")
@@ -58,7 +58,8 @@ func pageOf(run string) (string, error) {
 	case !info.IsDir():
 		run = filepath.Dir(run)
 	}
-	if run, err = filepath.EvalSymlinks(run); err != nil {
+	run, err = filepath.EvalSymlinks(run)
+	if err != nil {
 		return "", err
 	}
 	page, err := filepath.Abs(filepath.Join(run, runner.ReportFile))
@@ -69,10 +70,10 @@ func pageOf(run string) (string, error) {
 		return page, nil
 	}
 	judged, err := judgeAll([]string{run})
-	if err != nil {
-		return "", err
+	if err == nil {
+		err = play.WritePage(page, play.Listed(judged...), judged...)
 	}
-	return page, play.WritePage(page, play.Listed(judged...), judged...)
+	return page, err
 }
 
 // opener is the command that opens a page on this system.
@@ -107,12 +108,11 @@ func browse(page string) error {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	select {
-	case err := <-ended:
+	case err = <-ended:
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-			return usage(fmt.Errorf("%s: %w", argv[0], err), hint)
+			err = usage(fmt.Errorf("%s: %w", argv[0], err), hint)
 		}
-		return err
 	case <-time.After(patience):
-		return nil
 	}
+	return err
 }

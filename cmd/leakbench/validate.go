@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,14 +19,15 @@ import (
 
 // checked is what validate says of a file.
 type checked struct {
-	File     string              `json:"file"`
-	Kind     string              `json:"kind,omitempty"` // scenario, host or known
-	OK       bool                `json:"ok"`
-	Size     *scenarios.Size     `json:"size,omitempty"`    // of a scenario
-	Host     string              `json:"host,omitempty"`    // the name of a host
-	Entries  int                 `json:"entries,omitempty"` // of a list of known findings
-	Problems []scenarios.Problem `json:"problems,omitempty"`
-	Error    string              `json:"error,omitempty"` // it could not be read at all
+	File     string          `json:"file"`
+	Kind     string          `json:"kind,omitempty"` // scenario, host or known
+	OK       bool            `json:"ok"`
+	Size     *scenarios.Size `json:"size,omitempty"`    // of a scenario
+	Host     string          `json:"host,omitempty"`    // the name of a host
+	Entries  int             `json:"entries,omitempty"` // of a list of known findings
+	Problems yamlfile.Errors `json:"problems,omitempty"`
+	Error    string          `json:"error,omitempty"` // it could not be read at all
+	what     string          // a word on a file that is right
 }
 
 func (a *app) validateCommand() *cobra.Command {
@@ -51,20 +53,16 @@ An editor can do most of this while you write: see leakbench schema.`,
 	}
 }
 
+// check reads a file for what its keys say that it means to be.
 func check(path string, stdin io.Reader) checked {
 	c := checked{File: path}
 	name, src, err := textOf(path, stdin)
 	if err == nil {
-		c.Kind = kindOf(path, src)
-		err = c.read(name, src)
+		kind := kindOf(path, src)
+		c.Kind = kind.name
+		err = kind.read(&c, name, src)
 	}
-	var problems scenarios.Errors
-	switch {
-	case err == nil:
-		c.OK = true
-	case errors.As(err, &problems):
-		c.Problems = problems
-	default:
+	if c.OK = err == nil; !c.OK && !errors.As(err, &c.Problems) {
 		c.Error = err.Error()
 	}
 	return c
@@ -72,112 +70,90 @@ func check(path string, stdin io.Reader) checked {
 
 // textOf is a file's text, and what messages call it.
 func textOf(path string, stdin io.Reader) (name string, src []byte, err error) {
-	name, from := path, stdin
+	name = path
 	if path == "-" {
 		name = "standard input"
 	} else {
-		f, err := os.Open(path)
-		if err != nil {
-			return name, nil, fmt.Errorf("failed to read the file: %w", err)
+		var f *os.File
+		if f, err = os.Open(path); err == nil {
+			defer f.Close()
+			stdin = f
 		}
-		defer f.Close()
-		from = f
 	}
-	if src, err = yamlfile.Source(from); err != nil {
-		return name, nil, fmt.Errorf("failed to read the file: %w", err)
+	if err == nil {
+		src, err = yamlfile.Source(stdin)
 	}
-	return name, src, nil
-}
-
-// The kinds of files that can be checked.
-const (
-	scenarioFile = "scenario"
-	hostFile     = "host"
-	knownFile    = "known"
-)
-
-var (
-	knownKeys = regexp.MustCompile(`(?m)^["']?known["']?\s*:`)
-	hostKeys  = regexp.MustCompile(`(?m)^["']?(command|drive)["']?\s*:`)
-)
-
-// kindOf is what a file means to be: a key that only one kind has says it.
-func kindOf(path string, src []byte) string {
-	switch {
-	case knownKeys.Match(src), filepath.Base(path) == filepath.Base(known.File):
-		return knownFile
-	case hostKeys.Match(src):
-		return hostFile
-	}
-	return scenarioFile
-}
-
-func (c *checked) read(name string, src []byte) error {
-	switch c.Kind {
-	case knownFile:
-		l, err := known.Parse(name, src)
-		c.Entries = len(l.Entries)
-		return err
-	case hostFile:
-		spec, err := hostfile.Parse(name, src)
-		c.Host = spec.Name
-		return err
-	}
-	s, err := scenarios.Parse(name, src)
 	if err != nil {
-		return err
+		err = fmt.Errorf("failed to read the file: %w", err)
 	}
-	size := s.Size()
-	c.Size = &size
-	return nil
+	return name, src, err
 }
 
-// what is a word on a file that is right.
-func (c *checked) what() string {
-	switch c.Kind {
-	case knownFile:
-		return entries(c.Entries)
-	case hostFile:
-		return "host " + printable(c.Host)
+// fileKind is a kind of files that can be checked, and has a schema.
+type fileKind struct {
+	name   string
+	keys   *regexp.Regexp // those that only this kind has
+	read   func(c *checked, name string, src []byte) error
+	schema func() []byte
+}
+
+// fileKinds are all of them. The first is what no other is.
+var fileKinds = []fileKind{
+	{"scenario", nil, func(c *checked, name string, src []byte) error {
+		s, err := scenarios.Parse(name, src)
+		if err == nil {
+			size := s.Size()
+			c.Size, c.what = &size, size.String()
+		}
+		return err
+	}, scenarios.Schema},
+	{"host", regexp.MustCompile(`(?m)^["']?(command|drive)["']?\s*:`), func(c *checked, name string, src []byte) error {
+		spec, err := hostfile.Parse(name, src)
+		c.Host, c.what = spec.Name, "host "+printable(spec.Name)
+		return err
+	}, hostfile.Schema},
+	{"known", regexp.MustCompile(`(?m)^["']?known["']?\s*:`), func(c *checked, name string, src []byte) error {
+		l, err := known.Parse(name, src)
+		c.Entries, c.what = len(l.Entries), entries(len(l.Entries))
+		return err
+	}, known.Schema},
+}
+
+// kindOf is what a file means to be.
+func kindOf(path string, src []byte) fileKind {
+	for _, kind := range slices.Backward(fileKinds[1:]) {
+		if kind.keys.Match(src) || kind.name == "known" && filepath.Base(path) == filepath.Base(known.File) {
+			return kind
+		}
 	}
-	return c.Size.String()
+	return fileKinds[0]
 }
 
 func (a *app) printChecked(all []checked) error {
-	bad := 0
-	for _, c := range all {
-		if !c.OK {
-			bad++
-		}
-	}
+	bad := slices.ContainsFunc(all, func(c checked) bool { return !c.OK })
 	if a.format == "json" {
 		enc := a.encoder()
 		enc.SetEscapeHTML(false)
-		if err := enc.Encode(map[string]any{"ok": bad == 0, "files": all}); err != nil {
-			return err
-		}
-	} else {
-		for _, c := range all {
-			a.printFile(c)
+		return firstOf(enc.Encode(map[string]any{"ok": !bad, "files": all}), exitWhen(bad, exitUsage))
+	}
+	for _, c := range all {
+		switch {
+		case c.OK:
+			fmt.Fprintf(a.out, "%s: ok: %s\n", printable(c.File), c.what)
+		case c.Error != "":
+			fmt.Fprintf(a.out, "%s: %s\n", printable(c.File), printable(c.Error))
+		default:
+			fmt.Fprintln(a.out, printable(c.Problems.Error()))
 		}
 	}
-	return exitWhen(bad > 0, exitUsage)
-}
-
-func (a *app) printFile(c checked) {
-	switch {
-	case c.OK:
-		fmt.Fprintf(a.out, "%s: ok: %s\n", printable(c.File), c.what())
-	case c.Error != "":
-		fmt.Fprintf(a.out, "%s: %s\n", printable(c.File), printable(c.Error))
-	default:
-		fmt.Fprintln(a.out, printable(scenarios.Errors(c.Problems).Error()))
-	}
+	return exitWhen(bad, exitUsage)
 }
 
 func (a *app) schemaCommand() *cobra.Command {
-	schemas := map[string]func() []byte{scenarioFile: scenarios.Schema, hostFile: hostfile.Schema, knownFile: known.Schema}
-	kinds := []string{scenarioFile, hostFile, knownFile}
+	var kinds []string
+	for _, kind := range fileKinds {
+		kinds = append(kinds, kind.name)
+	}
 	return &cobra.Command{
 		Use:   "schema [scenario|host|known]",
 		Short: "Print the JSON Schema of scenario files, host files or the list of known findings, for editors",
@@ -193,18 +169,18 @@ each other) only leakbench validate tells.`,
 		Example:   "  leakbench schema > scenario.schema.json\n  leakbench schema known > known.schema.json",
 		ValidArgs: kinds,
 		RunE: func(_ *cobra.Command, args []string) error {
-			kind := scenarioFile
+			kind := fileKinds[0]
 			switch len(args) {
 			case 0:
 			case 1:
 				if err := oneOf("schema", args[0], kinds...); err != nil {
 					return err
 				}
-				kind = args[0]
+				kind = fileKinds[slices.Index(kinds, args[0])]
 			default:
 				return usage(errors.New("schema prints one"), "leakbench schema scenario, host or known")
 			}
-			_, err := a.out.Write(schemas[kind]())
+			_, err := a.out.Write(kind.schema())
 			return err
 		},
 	}

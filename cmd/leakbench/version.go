@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
@@ -17,45 +18,32 @@ import (
 // a repository its commit.
 var version, commit, date = "", "", ""
 
-func tool() record.Tool {
-	t := record.Tool{Version: version, Commit: commit, Go: "unknown"}
+// buildInfo is what the toolchain has put into the program, and its settings.
+func buildInfo() (*debug.BuildInfo, map[string]string) {
+	settings := map[string]string{}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return t
+		return &debug.BuildInfo{GoVersion: "unknown"}, settings
 	}
-	t.Go = info.GoVersion
-	if t.Version == "" {
-		t.Version = info.Main.Version
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
 	}
-	if t.Commit == "" {
-		t.Commit = setting(info, "vcs.revision")
-	}
-	return t
+	return info, settings
 }
 
-func setting(info *debug.BuildInfo, key string) string {
-	for _, s := range info.Settings {
-		if s.Key == key {
-			return s.Value
-		}
-	}
-	return ""
+func tool() record.Tool {
+	info, settings := buildInfo()
+	return record.Tool{Version: cmp.Or(version, info.Main.Version), Commit: cmp.Or(commit, settings["vcs.revision"]), Go: info.GoVersion}
 }
 
 // built is the commit's date, and whether the files were others than its.
 func built() (when string, modified bool) {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return date, false
-	}
-	when, modified = date, setting(info, "vcs.modified") == "true"
-	if when == "" {
-		when = setting(info, "vcs.time")
-	}
+	_, settings := buildInfo()
+	when = cmp.Or(date, settings["vcs.time"])
 	if at, err := time.Parse(time.RFC3339, when); err == nil {
 		when = at.UTC().Format(time.RFC3339)
 	}
-	return when, modified
+	return when, settings["vcs.modified"] == "true"
 }
 
 func (a *app) versionCommand() *cobra.Command {

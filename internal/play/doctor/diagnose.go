@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -10,47 +11,42 @@ const trialName = "run"
 
 // Diagnose says what the facts mean, one line for each thing that matters.
 func Diagnose(f Facts) []Check {
-	checks := []Check{
-		{Name: "system", State: OK, Found: fmt.Sprintf("%s/%s, kernel %s, %d CPUs, user %d", f.System.OS, f.System.Arch, f.System.Kernel, f.System.CPUs, f.System.UID)},
-	}
-	add := func(c Check) {
+	checks := []Check{ok("system", fmt.Sprintf("%s/%s, kernel %s, %d CPUs, user %d", f.System.OS, f.System.Arch, f.System.Kernel, f.System.CPUs, f.System.UID))}
+	for _, c := range slices.Concat(f.witnesses(), f.spaces(), f.room()) {
 		if !f.Untried[c.Name] {
 			checks = append(checks, c)
 		}
 	}
-	for _, c := range f.witnesses() {
-		add(c)
-	}
-	for _, c := range f.spaces() {
-		add(c)
-	}
-	for _, c := range f.room() {
-		add(c)
-	}
 	for _, p := range f.Peers {
-		add(p.check())
+		checks = append(checks, p.check())
 	}
 	return append(checks, f.Trial.check())
+}
+
+func ok(name, found string) Check { return Check{Name: name, State: OK, Found: found} }
+
+// but is the check with what follows where something is so.
+func (c Check) but(so bool, state State, means, do string) Check {
+	if so {
+		c.State, c.Means, c.Do = state, means, do
+	}
+	return c
 }
 
 // works is ok where err is empty, else what its absence means.
 func works(name, err, fine string, state State, means, do string) Check {
 	if err == "" {
-		return Check{Name: name, State: OK, Found: fine}
+		return ok(name, fine)
 	}
-	return Check{Name: name, State: state, Found: err, Means: means, Do: do}
+	return ok(name, err).but(true, state, means, do)
 }
 
 // witnesses are the checks of what a run can see.
 func (f Facts) witnesses() []Check {
-	census := Check{Name: "census", State: OK, Found: f.Witness.Census}
-	if f.Witness.Census != "procfs" {
-		census.State, census.Means = Weaker, strings.Join(f.Witness.Weak, "; ")
-		census.Do = "Linux is the full bench"
-	}
-	ledger := Check{Name: "ledger", State: OK, Found: "pids attested by " + f.Witness.Ledger}
+	census := ok("census", f.Witness.Census).but(f.Witness.Census != "procfs", Weaker, strings.Join(f.Witness.Weak, "; "), "Linux is the full bench")
+	ledger := ok("ledger", "pids attested by "+f.Witness.Ledger)
 	if f.Witness.Ledger == "none" || f.Witness.Ledger == "" {
-		ledger.State, ledger.Found, ledger.Means = Weaker, "pids are not attested", "a server's own word for its pid must do"
+		ledger = ok("ledger", "pids are not attested").but(true, Weaker, "a server's own word for its pid must do", "")
 	}
 	subreaper := ""
 	if !f.Witness.Subreaper {
@@ -129,17 +125,18 @@ const (
 
 // room are the checks of what a run needs room for.
 func (f Facts) room() []Check {
-	files := f.Files.check("files", "descriptors", fewFiles, "the bench holds one for each living server: a storm of many may fail", "ulimit -n 65536")
-	processes := f.Processes.check("processes", "processes", fewProcesses, "the limit counts all processes of the user: a storm may run into it, and the host's failures are then not its own", "ulimit -u 8192")
-	pids := Check{Name: "pid-max", State: OK, Found: fmt.Sprintf("%d", f.PIDMax)}
-	if f.PIDMax > 0 && f.PIDMax < fewPIDs {
-		pids.State, pids.Means, pids.Do = Weaker, "pids are reused quickly: a host that signals by pid alone hits strangers", "sysctl kernel.pid_max=4194304"
+	ticks := "not known"
+	if n := f.TicksPerSecond; n > 0 {
+		ticks = fmt.Sprintf("%d a second: start and CPU times are exact to %v", n, time.Second/time.Duration(n))
 	}
-	ticks := Check{Name: "clock-ticks", State: OK, Found: fmt.Sprintf("%d a second: start and CPU times are exact to %v", f.TicksPerSecond, time.Second/time.Duration(max(1, f.TicksPerSecond)))}
-	if f.TicksPerSecond == 0 {
-		ticks.Found = "not known"
+	return []Check{
+		f.Files.check("files", "descriptors", fewFiles, "the bench holds one for each living server: a storm of many may fail", "ulimit -n 65536"),
+		f.Processes.check("processes", "processes", fewProcesses,
+			"the limit counts all processes of the user: a storm may run into it, and the host's failures are then not its own", "ulimit -u 8192"),
+		ok("pid-max", fmt.Sprint(f.PIDMax)).but(f.PIDMax > 0 && f.PIDMax < fewPIDs, Weaker,
+			"pids are reused quickly: a host that signals by pid alone hits strangers", "sysctl kernel.pid_max=4194304"),
+		ok("clock-ticks", ticks), f.Init.check(), f.Sockets.check(), f.Disk.check(),
 	}
-	return []Check{files, processes, pids, ticks, f.Init.check(), f.Sockets.check(), f.Disk.check()}
 }
 
 func (l Limit) check(name, what string, few uint64, means, do string) Check {
@@ -149,58 +146,42 @@ func (l Limit) check(name, what string, few uint64, means, do string) Check {
 		}
 		return fmt.Sprintf("%d", n)
 	}
-	c := Check{Name: name, State: OK, Found: say(l.Soft) + " " + what}
-	if l.Soft > 0 && l.Soft < few {
-		c.State, c.Means, c.Do = Weaker, means, do
-		if l.Hard > 0 && l.Hard < few {
-			c.Do = fmt.Sprintf("have the hard limit (%d) raised; then %s", l.Hard, do)
-		}
+	if l.Hard > 0 && l.Hard < few {
+		do = fmt.Sprintf("have the hard limit (%d) raised; then %s", l.Hard, do)
 	}
-	return c
+	return ok(name, say(l.Soft)+" "+what).but(l.Soft > 0 && l.Soft < few, Weaker, means, do)
 }
 
 func (i Init) check() Check {
-	c := Check{Name: "pid-1", State: OK, Found: i.Name}
+	found := i.Name
 	if i.Container {
-		c.Found += ", in a container"
+		found += ", in a container"
 	}
 	if i.Zombies > 0 {
-		c.State = Weaker
-		c.Found = fmt.Sprintf("%s, which has not reaped %d dead processes", c.Found, i.Zombies)
-		c.Means = "runs are not disturbed, their orphans come home to the bench; outside of runs the orphans of your host stay as zombies"
-		c.Do = "start the container with an init: docker run --init"
+		found = fmt.Sprintf("%s, which has not reaped %d dead processes", found, i.Zombies)
 	}
-	return c
+	return ok("pid-1", found).but(i.Zombies > 0, Weaker,
+		"runs are not disturbed, their orphans come home to the bench; outside of runs the orphans of your host stay as zombies",
+		"start the container with an init: docker run --init")
 }
 
 func (s Sockets) check() Check {
 	c := works("sockets", s.Error, fmt.Sprintf("in %s, paths of at most %d bytes of %d", s.Dir, s.Length, s.Max), Missing,
 		"no run is possible: the witnesses can't be reached", "set TMPDIR to a short path that is writable")
-	if s.Error == "" && s.Wanted != s.Dir {
-		c.State, c.Means = Weaker, fmt.Sprintf("$TMPDIR (%s) is too long for a socket or can't be written to: %s is used", s.Wanted, s.Dir)
-		c.Do = "nothing, or set TMPDIR to a shorter path"
-	}
-	return c
+	return c.but(s.Error == "" && s.Wanted != s.Dir, Weaker,
+		fmt.Sprintf("$TMPDIR (%s) is too long for a socket or can't be written to: %s is used", s.Wanted, s.Dir), "nothing, or set TMPDIR to a shorter path")
 }
 
 func (d Disk) check() Check {
 	c := works("disk", d.Error, fmt.Sprintf("%d MiB free for runs in %s", d.Free>>20, d.Dir), Missing, "runs can't be saved", "choose another folder with --out")
-	switch {
-	case d.Error != "":
-	case d.Free < noDisk:
-		c.State, c.Means, c.Do = Missing, "a run may not be saved to its end, and is then inconclusive", "make room, or choose another folder with --out"
-	case d.Free < littleDisk:
-		c.State, c.Means, c.Do = Weaker, "a run takes up to some MiB: a long series may not fit", "make room, or choose another folder with --out"
-	}
-	return c
+	there := d.Error == ""
+	return c.but(there && d.Free < littleDisk, Weaker, "a run takes up to some MiB: a long series may not fit", "make room, or choose another folder with --out").
+		but(there && d.Free < noDisk, Missing, "a run may not be saved to its end, and is then inconclusive", "make room, or choose another folder with --out")
 }
 
 func (p Peer) check() Check {
 	if p.Path == "" {
-		return Check{
-			Name: p.Name, State: Missing, Found: "not found",
-			Means: "hosts and drivers that need it can't be put on the bench; nothing else does", Do: "install it if yours is one",
-		}
+		return ok(p.Name, "not found").but(true, Missing, "hosts and drivers that need it can't be put on the bench; nothing else does", "install it if yours is one")
 	}
 	return works(p.Name, p.Error, p.Version+" ("+p.Path+")", Weaker, "it is there and does not run: a host that needs it will not come up", "run "+p.Path+" --version by hand")
 }
@@ -208,12 +189,10 @@ func (p Peer) check() Check {
 func (t Trial) check() Check {
 	switch {
 	case t.Error != "":
-		return Check{Name: trialName, State: Missing, Found: t.Error, Means: "no run works here", Do: "the lines above may say why; if they do not, please report this output"}
+		return works(trialName, t.Error, "", Missing, "no run works here", "the lines above may say why; if they do not, please report this output")
 	case t.Outcome != "clean":
-		return Check{
-			Name: trialName, State: Weaker, Found: fmt.Sprintf("%s: %s", t.Outcome, t.Why),
-			Means: "a correct host on a correct server must be clean: verdicts on this machine need a second look", Do: "try again when the machine is idle; please report it if it stays",
-		}
+		return works(trialName, t.Outcome+": "+t.Why, "", Weaker,
+			"a correct host on a correct server must be clean: verdicts on this machine need a second look", "try again when the machine is idle; please report it if it stays")
 	}
-	return Check{Name: trialName, State: OK, Found: fmt.Sprintf("a run works here: keeper, host, server and both witnesses, clean in %d ms", t.Took.Milliseconds())}
+	return ok(trialName, fmt.Sprintf("a run works here: keeper, host, server and both witnesses, clean in %d ms", t.Took.Milliseconds()))
 }

@@ -63,7 +63,6 @@ func ask(ctx context.Context, name string) Peer {
 		arg = "version"
 	}
 	cmd := exec.CommandContext(ctx, path, arg)
-	cmd.Cancel = func() error { return cmd.Process.Kill() }
 	cmd.WaitDelay = time.Second
 	said, err := cmd.Output()
 	if err != nil {
@@ -84,6 +83,13 @@ func plain(text string) string {
 	return strings.ToValidUTF8(line[:min(len(line), 120)], "")
 }
 
+func says(err error) string {
+	if err == nil {
+		return ""
+	}
+	return plain(err.Error())
+}
+
 func lookAtSockets() Sockets {
 	s := Sockets{Wanted: filepath.Clean(os.TempDir()), Max: ledger.MaxSocketPath}
 	dir, err := ledger.NewDir()
@@ -100,25 +106,26 @@ func lookAtSockets() Sockets {
 // there.
 func lookAtDisk(out string) Disk {
 	dir, err := filepath.Abs(out)
-	if err != nil {
-		return Disk{Dir: out, Error: err.Error()}
-	}
-	for {
-		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+	for err == nil && dir != filepath.Dir(dir) {
+		if _, gone := os.Stat(dir); gone == nil {
 			break
 		}
 		dir = filepath.Dir(dir)
 	}
-	free, err := freeBytes(dir)
-	if err != nil {
-		return Disk{Dir: dir, Error: err.Error()}
+	d := Disk{Dir: dir}
+	if err == nil {
+		d.Free, err = freeBytes(dir)
 	}
-	probe, err := os.MkdirTemp(dir, ".leakbench-doctor-")
-	if err != nil {
-		return Disk{Dir: dir, Error: err.Error()}
+	if err == nil {
+		var probe string
+		if probe, err = os.MkdirTemp(dir, ".leakbench-doctor-"); err == nil {
+			_ = os.Remove(probe)
+		}
 	}
-	_ = os.Remove(probe)
-	return Disk{Dir: dir, Free: free}
+	if err != nil {
+		d.Error = err.Error()
+	}
+	return d
 }
 
 // trial is the smallest play that needs everything: a session, a fault, a
@@ -184,7 +191,6 @@ func serve(ctx context.Context, self string, look func(pid int)) error {
 	ctx, cancel := context.WithTimeout(ctx, peerWait)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self, "fakeserver", "--lifetime", peerWait.String())
-	cmd.Cancel = func() error { return cmd.Process.Kill() }
 	cmd.WaitDelay = time.Second
 	in, err := cmd.StdinPipe()
 	if err != nil {

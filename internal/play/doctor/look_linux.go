@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -38,13 +37,6 @@ func (f *Facts) lookAtSystem(ctx context.Context, self string) {
 	f.Init = lookAtInit()
 }
 
-func says(err error) string {
-	if err == nil {
-		return ""
-	}
-	return plain(err.Error())
-}
-
 func firstLine(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -56,9 +48,7 @@ func firstLine(path string) string {
 // lookAtEvidence examines a server of ours, and a process of another user if
 // there is one.
 func (f *Facts) lookAtEvidence(ctx context.Context, self string) {
-	err := serve(ctx, self, func(pid int) {
-		f.Own.Unseen = unseenOf(pid)
-	})
+	err := serve(ctx, self, func(pid int) { f.Own.Unseen = unseenOf(pid) })
 	if err != nil {
 		f.Own.Unseen = append(f.Own.Unseen, "a fake server did not work: "+plain(err.Error()))
 	}
@@ -109,7 +99,6 @@ func inSpace(ctx context.Context, flags uintptr, script, want string) error {
 	ctx, cancel := context.WithTimeout(ctx, peerWait)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", script)
-	cmd.Cancel = func() error { return cmd.Process.Kill() }
 	cmd.WaitDelay = time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  flags,
@@ -152,23 +141,13 @@ func limitOf(resource int) Limit {
 }
 
 // ticks is the unit of start times in /proc: AT_CLKTCK of the auxiliary vector
-// (getauxval(3)), pairs of words.
+// (getauxval(3)).
 func ticks() int {
-	const clockTicks, wordBits = 17, strconv.IntSize
-	vector, err := os.ReadFile("/proc/self/auxv")
-	if err != nil {
-		return 0
-	}
-	word := func(at int) uint64 {
-		if wordBits == 32 {
-			return uint64(binary.NativeEndian.Uint32(vector[at:]))
-		}
-		return binary.NativeEndian.Uint64(vector[at:])
-	}
-	const size = wordBits / 8
-	for at := 0; at+2*size <= len(vector); at += 2 * size {
-		if word(at) == clockTicks {
-			return int(word(at + size))
+	const clockTicks = 17
+	vector, _ := unix.Auxv()
+	for _, pair := range vector {
+		if pair[0] == clockTicks {
+			return int(pair[1])
 		}
 	}
 	return 0

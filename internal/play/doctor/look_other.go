@@ -18,10 +18,3 @@ func (f *Facts) lookAtSystem(context.Context, string) {
 		f.Untried[name] = true
 	}
 }
-
-func says(err error) string {
-	if err == nil {
-		return ""
-	}
-	return plain(err.Error())
-}
