@@ -10,7 +10,6 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
-	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/terminal"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -57,7 +56,7 @@ func comparedFindings(p *terminal.Printer, all []compare.Finding) {
 }
 
 func warningText(f *compare.Finding) string {
-	if model.IsError(&f.Finding) {
+	if f.Finding.IsError() {
 		return ""
 	}
 	return " (a warning)"

@@ -33,7 +33,7 @@ func GitHub(b *bytes.Buffer, runs []verdict.Judged) error {
 		for k := range findings {
 			f := &findings[k]
 			level := "error"
-			if !model.IsError(f) {
+			if !f.IsError() {
 				level = "warning"
 			}
 			say(level, j, fmt.Sprintf("%s on %s: %s %s", scenario, host, f.Law, f.Kind),

@@ -61,7 +61,7 @@ func lawOver(g *model.Repeats, id string) lawState {
 		for i := range j.Verdict.Findings {
 			if f := &j.Verdict.Findings[i]; f.Law == id {
 				s.findings = append(s.findings, f)
-				if model.IsError(f) {
+				if f.IsError() {
 					errors++
 				}
 			}

@@ -83,7 +83,7 @@ func mdRun(b *bytes.Buffer, j *verdict.Judged, left int) int {
 
 func mdFinding(b *bytes.Buffer, f *verdict.Finding) {
 	glyph := "❌"
-	if !model.IsError(f) {
+	if !f.IsError() {
 		glyph = "⚠️"
 	}
 	fmt.Fprintf(b, "%s **%s** %s ×%d: **%s**\n\n", glyph, words.Markdown(f.Law, words.MaxName), words.MarkdownCode(f.Kind, words.MaxName), f.Count, words.Markdown(f.Title, words.MaxText/2))

@@ -140,7 +140,7 @@ func newSarifRule(f *verdict.Finding, k law.Kind) sarifRule {
 
 func newSarifResult(j *verdict.Judged, f *verdict.Finding, rule int) sarifResult {
 	level := "error"
-	if !model.IsError(f) {
+	if !f.IsError() {
 		level = "warning"
 	}
 	scenario, host := model.PlayOf(j)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/words"
 )
 
@@ -77,8 +76,6 @@ func GravestFirst(findings []verdict.Finding) []verdict.Finding {
 	}
 	return out
 }
-
-func IsError(f *verdict.Finding) bool { return f.Severity != record.SeverityWarning }
 
 func Gravity(outcome string) int {
 	return slices.Index([]string{string(verdict.Clean), string(verdict.Inconclusive), string(verdict.Leak)}, outcome)

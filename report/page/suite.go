@@ -110,7 +110,7 @@ func (s *suiteView) causes(runs []verdict.Judged, ids map[int]string, held *base
 			row := index[f.Fingerprint]
 			if row == nil {
 				row = &causeRow{Fingerprint: f.Fingerprint, Law: f.Law, Kind: f.Kind, Title: f.Title, Class: "bad"}
-				if !model.IsError(f) {
+				if !f.IsError() {
 					row.Class = "warn"
 				}
 				index[f.Fingerprint] = row
