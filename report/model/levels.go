@@ -9,8 +9,7 @@ import (
 
 // level is the height of a curve from t on.
 type Level struct {
-	T int64
-	N int
+	T, N int64
 }
 
 // levelsOf are how many servers were alive, and how many of them should have
@@ -63,7 +62,7 @@ func (s *Run) Owed(label string) []Level {
 func Sums(changes []Level) []Level {
 	slices.SortStableFunc(changes, func(x, y Level) int { return cmp.Compare(x.T, y.T) })
 	var out []Level
-	n := 0
+	n := int64(0)
 	for _, c := range changes {
 		n += c.N
 		if k := len(out); k > 0 && out[k-1].T == c.T {
@@ -75,8 +74,8 @@ func Sums(changes []Level) []Level {
 	return out
 }
 
-func Highest(levels []Level) int {
-	top := 0
+func Highest(levels []Level) int64 {
+	top := int64(0)
 	for _, l := range levels {
 		top = max(top, l.N)
 	}

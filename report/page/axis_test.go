@@ -65,12 +65,12 @@ func TestAChartNeverLosesItsPeak(t *testing.T) {
 	a := newAxis(nil, 1e9)
 	var levels []model.Level
 	for i := range int64(50_000) {
-		levels = append(levels, model.Level{T: i * 20_000, N: int(i % 3)})
+		levels = append(levels, model.Level{T: i * 20_000, N: i % 3})
 	}
 	levels[31_234].N = 99
 	kept := extremes(a, levels)
 	assert.Less(t, len(kept), 4*chartCells)
-	assert.Equal(t, 99, model.Highest(kept))
+	assert.Equal(t, int64(99), model.Highest(kept))
 }
 
 // The contrast of the page's colours is what WCAG 2.2 asks for (AA): 4.5 for

@@ -56,7 +56,7 @@ func newChart(s *model.Run, a *axis, label string) *chartView {
 // point is a level in the units of a path.
 type point struct{ x, y float64 }
 
-func points(a *axis, levels []model.Level, top int) []point {
+func points(a *axis, levels []model.Level, top int64) []point {
 	if len(levels) > chartCells {
 		levels = extremes(a, levels)
 	}
@@ -94,7 +94,7 @@ func extremes(a *axis, levels []model.Level) []model.Level {
 }
 
 // stairs is the path of a step curve from the first level to the right edge.
-func stairs(a *axis, levels []model.Level, top int) svgPath {
+func stairs(a *axis, levels []model.Level, top int64) svgPath {
 	ps := points(a, levels, top)
 	if len(ps) == 0 {
 		return ""
@@ -108,7 +108,7 @@ func stairs(a *axis, levels []model.Level, top int) svgPath {
 	return svgPath(b.String())
 }
 
-func area(a *axis, levels []model.Level, top int) svgPath {
+func area(a *axis, levels []model.Level, top int64) svgPath {
 	path := stairs(a, levels, top)
 	if path == "" {
 		return ""
@@ -122,9 +122,9 @@ func hostChart(s *model.Run, a *axis) *chartView {
 	var fds, zombies []model.Level
 	var seen []*record.Process
 	for _, one := range s.History.Samples() {
-		zombies = append(zombies, model.Level{T: one.T, N: one.Zombies})
+		zombies = append(zombies, model.Level{T: one.T, N: int64(one.Zombies)})
 		if one.Host != nil && one.Host.FDs >= 0 {
-			fds, seen = append(fds, model.Level{T: one.T, N: one.Host.FDs}), append(seen, one.Host)
+			fds, seen = append(fds, model.Level{T: one.T, N: int64(one.Host.FDs)}), append(seen, one.Host)
 		}
 	}
 	if len(fds) < 3 {
@@ -135,7 +135,7 @@ func hostChart(s *model.Run, a *axis) *chartView {
 	top := max(most, dead, 1)
 	c := &chartView{
 		Label: "host", Sub: fmt.Sprintf("fds %d to %d, RSS %s to %s", first.FDs, last.FDs, words.Size(first.RSS), words.Size(last.RSS)),
-		Height: chartHeight, Alive: area(a, fds, top), Right: []string{fmt.Sprintf("%d fds at most", most), words.Plural(dead, "zombie") + " at most"},
+		Height: chartHeight, Alive: area(a, fds, top), Right: []string{fmt.Sprintf("%d fds at most", most), words.Plural(int(dead), "zombie") + " at most"},
 		Title: fmt.Sprintf("Open file descriptors of the host: %d at most; zombies: %d at most", most, dead),
 	}
 	if dead > 0 {

@@ -199,57 +199,42 @@ func (p *payload) lifelines(s *model.Run, rows []line) {
 	for i, l := range p.Labels {
 		labels[l] = int64(i)
 	}
-	var label, session, launch, pid, ppid, born, class, name, fate, anchors, parts, state, took []int64
+	names := []string{"label", "session", "launch", "pid", "ppid", "born", "class", "name", "fate", "anchor", "parts"}
+	columns := make([][]int64, len(names))
+	var state, took []int64
 	last := int64(-1)
 	for _, r := range rows {
-		if r.f == nil {
-			k := r.kin
-			of := int64(-1)
+		var values []int64
+		var cuts []model.Stretch
+		if f := r.f; f != nil {
+			last, cuts = labels[f.Label], model.Stretches(f)
+			if f.Unreaped && f.Died >= 0 {
+				cuts = append(cuts, model.Stretch{From: f.Died, To: s.UnreapedUntil(f), State: "zombie"})
+			}
+			values = []int64{
+				last, p.session(f.Session), int64(f.Launch), int64(f.Birth.PID), int64(f.Birth.PPID), micro(f.Born), serverClass(f),
+				p.nameOf(f), p.text(s.Outcome(f)), int64(f.N), int64(len(cuts)),
+			}
+		} else {
+			k, of := r.kin, int64(-1)
 			if k.Of != nil {
 				of = last
 			}
-			label, session = append(label, of), append(session, 0)
-			launch, pid, ppid = append(launch, 0), append(pid, int64(k.PID)), append(ppid, int64(k.PPID))
-			born, class = append(born, micro(k.First)), append(class, otherClass(k))
-			name, fate, anchors = append(name, p.text(k.Comm)), append(fate, p.text(k.Outcome())), append(anchors, 0)
-			parts, state, took = append(parts, 1), append(state, kinState(k)), append(took, micro(max(k.Last, k.Reaped)-k.First))
-			continue
+			cuts = []model.Stretch{{From: k.First, To: max(k.Last, k.Reaped), State: kinState(k)}}
+			values = []int64{of, 0, 0, int64(k.PID), int64(k.PPID), micro(k.First), otherClass(k), p.text(k.Comm), p.text(k.Outcome()), 0, 1}
 		}
-		f := r.f
-		last = labels[f.Label]
-		label, session = append(label, last), append(session, p.session(f.Session))
-		launch, pid, ppid = append(launch, int64(f.Launch)), append(pid, int64(f.Birth.PID)), append(ppid, int64(f.Birth.PPID))
-		born, class = append(born, micro(f.Born)), append(class, serverClass(f))
-		name, fate, anchors = append(name, p.nameOf(f)), append(fate, p.text(s.Outcome(f))), append(anchors, int64(f.N))
-		cuts := model.Stretches(f)
-		if f.Unreaped && f.Died >= 0 {
-			cuts = append(cuts, model.Stretch{From: f.Died, To: s.UnreapedUntil(f), State: "zombie"})
+		for i, v := range values {
+			columns[i] = append(columns[i], v)
 		}
-		parts = append(parts, int64(len(cuts)))
 		for _, c := range cuts {
 			state, took = append(state, int64(slices.Index(stateNamesOf, c.State))), append(took, micro(c.To-c.From))
 		}
 	}
-	for _, c := range []struct {
-		name   string
-		values []int64
-	}{
-		{"label", label},
-		{"session", session},
-		{"launch", launch},
-		{"pid", pid},
-		{"ppid", ppid},
-		{"born", born},
-		{"class", class},
-		{"name", name},
-		{"fate", fate},
-		{"anchor", anchors},
-		{"parts", parts},
-		{"state", state},
-		{"took", took},
-	} {
-		p.Columns.add(c.name, c.values)
+	for i, name := range names {
+		p.Columns.add(name, columns[i])
 	}
+	p.Columns.add("state", state)
+	p.Columns.add("took", took)
 }
 
 func otherClass(k *model.OtherProcess) int64 {
@@ -259,11 +244,11 @@ func otherClass(k *model.OtherProcess) int64 {
 	return lineKin
 }
 
-func kinState(k *model.OtherProcess) int64 {
+func kinState(k *model.OtherProcess) string {
 	if k.State == record.StateZombie {
-		return int64(slices.Index(stateNamesOf, "zombie"))
+		return "zombie"
 	}
-	return int64(slices.Index(stateNamesOf, "seen"))
+	return "seen"
 }
 
 // nameOf is 0 where the name follows from label and launch, as it does in
@@ -366,18 +351,13 @@ func sampleBlock(s *model.Run, rows []line) (template.HTML, error) {
 	var t, rows0 []int64
 	type series struct{ when, rss, fds []int64 }
 	all := make([]series, len(rows))
-	for i := range s.Run.Events { // payloads are made of runs that were read
-		e := &s.Run.Events[i]
-		if e.Kind != record.CensusTaken || e.Census == nil {
-			continue
-		}
-		n := int64(len(t))
-		t = append(t, micro(e.T))
-		for k := range e.Census.Processes {
-			pr := &e.Census.Processes[k]
+	for n, look := range s.History.Censuses() {
+		t = append(t, micro(look.T))
+		for k := range look.Processes {
+			pr := &look.Processes[k]
 			if i, ok := at[pr.Identity]; ok && pr.State != record.StateZombie {
 				one := &all[i]
-				one.when, one.rss, one.fds = append(one.when, n), append(one.rss, pr.RSS>>12), append(one.fds, int64(pr.FDs))
+				one.when, one.rss, one.fds = append(one.when, int64(n)), append(one.rss, pr.RSS>>12), append(one.fds, int64(pr.FDs))
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/model"
 )
 
@@ -13,27 +12,17 @@ func (p *payload) curves(s *model.Run) {
 }
 
 // line adds a line with a few points, and says whether there was any.
-func (p *payload) line(curve *payloadCurve, l payloadLine, points []level64) {
+func (p *payload) line(curve *payloadCurve, l payloadLine, points []model.Level) {
 	if len(points) == 0 {
 		return
 	}
 	t, v := make([]int64, len(points)), make([]int64, len(points))
 	for i, one := range points {
-		t[i], v[i] = micro(one.t), one.v
+		t[i], v[i] = micro(one.T), one.N
 	}
 	p.Columns.add(l.Key+".t", t)
 	p.Columns.add(l.Key+".v", v)
 	curve.Lines = append(curve.Lines, l)
-}
-
-type level64 struct{ t, v int64 }
-
-func wide(levels []model.Level) []level64 {
-	out := make([]level64, len(levels))
-	for i, l := range levels {
-		out[i] = level64{l.T, int64(l.N)}
-	}
-	return out
 }
 
 // countCurve is how many servers were alive, how many the host was entitled
@@ -41,7 +30,7 @@ func wide(levels []model.Level) []level64 {
 func (p *payload) countCurve(s *model.Run) {
 	var owed, zombies []model.Level
 	for _, label := range p.Labels {
-		last := 0
+		last := int64(0)
 		for _, l := range s.Owed(label) {
 			owed = append(owed, model.Level{T: l.T, N: l.N - last})
 			last = l.N
@@ -50,18 +39,18 @@ func (p *payload) countCurve(s *model.Run) {
 	alive, over := model.LevelsOf(s.Servers)
 	most := 0
 	for _, one := range s.History.Samples() {
-		zombies = append(zombies, model.Level{T: one.T, N: one.Zombies})
+		zombies = append(zombies, model.Level{T: one.T, N: int64(one.Zombies)})
 		most = max(most, one.Zombies)
 	}
 	curve := payloadCurve{Title: "Servers"}
-	p.line(&curve, payloadLine{"alive", "alive", "alive", true}, wide(alive))
+	p.line(&curve, payloadLine{"alive", "alive", "alive", true}, alive)
 	if len(over) > 0 {
-		p.line(&curve, payloadLine{"over", "should be gone", "over", true}, wide(over))
+		p.line(&curve, payloadLine{"over", "should be gone", "over", true}, over)
 	}
 	if most > 0 {
-		p.line(&curve, payloadLine{"zombies", "zombies", "zombie", false}, wide(zombies))
+		p.line(&curve, payloadLine{"zombies", "zombies", "zombie", false}, zombies)
 	}
-	p.line(&curve, payloadLine{"owed", "limit: owed to sessions", "limit", true}, wide(model.Sums(owed)))
+	p.line(&curve, payloadLine{"owed", "limit: owed to sessions", "limit", true}, model.Sums(owed))
 	p.keep(curve)
 }
 
@@ -75,20 +64,20 @@ func (p *payload) keep(c payloadCurve) {
 // where they have to return to, and the most that it may have open; and those
 // of all servers together.
 func (p *payload) handleCurve(s *model.Run) {
-	var fds, servers, base, most []level64
+	var fds, servers, base, most []model.Level
 	for _, one := range s.History.Samples() {
-		servers = append(servers, level64{one.T, int64(one.FDs)})
+		servers = append(servers, model.Level{T: one.T, N: int64(one.FDs)})
 		if one.Host != nil && one.Host.FDs >= 0 {
-			fds = append(fds, level64{one.T, int64(one.Host.FDs)})
+			fds = append(fds, model.Level{T: one.T, N: int64(one.Host.FDs)})
 		}
 	}
 	if len(fds) < 2 {
 		return
 	}
-	end := fds[len(fds)-1].t
-	base = []level64{fds[0], {end, fds[0].v}}
+	end := fds[len(fds)-1].T
+	base = []model.Level{fds[0], {T: end, N: fds[0].N}}
 	if n := int64(s.Header.Limits.NoFile); n > 0 {
-		most = []level64{{fds[0].t, n}, {end, n}}
+		most = []model.Level{{T: fds[0].T, N: n}, {T: end, N: n}}
 	}
 	curve := payloadCurve{Title: "Open descriptors"}
 	p.line(&curve, payloadLine{"fds", "host", "host", false}, fds)
@@ -101,12 +90,12 @@ func (p *payload) handleCurve(s *model.Run) {
 // memoryCurve is the memory of the host and of all servers together, and what
 // the host may grow to where the scenario limits that.
 func (p *payload) memoryCurve(s *model.Run) {
-	var host, servers []level64
+	var host, servers []model.Level
 	for _, one := range s.History.Samples() {
 		if one.Host != nil {
-			host = append(host, level64{one.T, one.Host.RSS >> 12})
+			host = append(host, model.Level{T: one.T, N: one.Host.RSS >> 12})
 		}
-		servers = append(servers, level64{one.T, one.RSS >> 12})
+		servers = append(servers, model.Level{T: one.T, N: one.RSS >> 12})
 	}
 	if len(servers) < 2 {
 		return
@@ -120,22 +109,21 @@ func (p *payload) memoryCurve(s *model.Run) {
 
 // growth is what the host may have at the end of each cycle, counted from the
 // first cycle of a series.
-func growth(s *model.Run) []level64 {
+func growth(s *model.Run) []model.Level {
 	limit := s.Header.Limits.GrowthPerCycle
-	if limit <= 0 || s.Run == nil {
+	if limit <= 0 {
 		return nil
 	}
-	var out []level64
+	var out []model.Level
 	first, series := int64(0), 0
-	for i := range s.Run.Events {
-		e := &s.Run.Events[i]
-		if e.Kind != record.CensusTaken || e.Census == nil || e.Census.Cycle == nil || e.Census.Host == nil {
+	for _, look := range s.History.Censuses() {
+		if look.Cycle == nil || look.Host == nil {
 			continue
 		}
-		if c := e.Census.Cycle; c.Series != series {
-			series, first = c.Series, e.Census.Host.RSS-int64(c.N)*limit
+		if c := look.Cycle; c.Series != series {
+			series, first = c.Series, look.Host.RSS-int64(c.N)*limit
 		}
-		out = append(out, level64{e.T, (first + int64(e.Census.Cycle.N)*limit) >> 12})
+		out = append(out, model.Level{T: look.T, N: (first + int64(look.Cycle.N)*limit) >> 12})
 	}
 	return out
 }
