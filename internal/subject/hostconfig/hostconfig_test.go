@@ -2,10 +2,13 @@ package hostconfig_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
@@ -173,4 +176,34 @@ func FuzzRecognize(f *testing.F) {
 			t.Fatalf("recognised as %q", found.Format.Name)
 		}
 	})
+}
+
+// TestYAMLIsQuoted: each text stands in double quotes, so that readers of
+// YAML 1.1 and 1.2 take it for the same.
+func TestYAMLIsQuoted(t *testing.T) {
+	t.Parallel()
+	f, _ := hostconfig.Named("hermes")
+	texts := []string{"yes", "on", "~", ".inf", "<<", "=", "12:30:45", "0o7", "1_000", "? x", "\x01", "\u2028", "{{port}}", "- a", " x "}
+	text, err := f.Render(hostconfig.Params{Servers: []hostconfig.Server{{Name: "<<", Command: "no", Args: texts}}})
+	require.NoError(t, err)
+	for _, s := range texts {
+		assert.Contains(t, string(text), "- "+strconv.Quote(s)+"\n")
+	}
+	assert.Contains(t, string(text), "\"<<\":\n")
+	assert.Equal(t, list(texts), parse(t, hostconfig.YAML, text)["mcp_servers"].(m)["<<"].(m)["args"])
+}
+
+// TestAliases: what is said once and meant often is read, and a small file that
+// unfolds into a huge one is refused.
+func TestAliases(t *testing.T) {
+	t.Parallel()
+	found, err := hostconfig.Recognize("config.yaml", []byte("x: &x {command: a, args: [b]}\nmcp_servers: {one: *x, two: {<<: *x, command: c}}\n"))
+	require.NoError(t, err)
+	assert.Equal(t, []hostconfig.Server{{Name: "one", Command: "a", Args: []string{"b"}}, {Name: "two", Command: "c", Args: []string{"b"}}}, found.Servers)
+	bomb := "a0: &a0 [x]\n"
+	for i := range 9 {
+		bomb += fmt.Sprintf("a%d: &a%d [%s*a%d]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d,", i), 8), i)
+	}
+	_, err = hostconfig.Recognize("config.yaml", []byte(bomb))
+	assert.ErrorContains(t, err, "aliases")
 }

@@ -9,13 +9,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goccy/go-yaml"
 	"github.com/pelletier/go-toml/v2"
 	"github.com/tidwall/jsonc"
-	"go.yaml.in/yaml/v3"
 )
 
 // maxFile is the size of the largest configuration that is read, in bytes.
 const maxFile = 1 << 20
+
+// maxValues bounds what a small file of aliases unfolds into.
+const maxValues = maxFile
 
 // Found is what a user's configuration says.
 type Found struct {
@@ -64,7 +67,9 @@ func (l Language) decode(src []byte) (map[string]any, error) {
 	var err error
 	switch l {
 	case YAML:
-		err = yaml.Unmarshal(src, &document)
+		if err = yaml.Unmarshal(src, &document); err == nil && unfolded(document, maxValues) > maxValues {
+			err = errors.New("its aliases unfold into too much")
+		}
 	case TOML:
 		err = toml.Unmarshal(src, &document)
 	case JSON:
@@ -74,6 +79,27 @@ func (l Language) decode(src []byte) (map[string]any, error) {
 		err = errors.New("it is empty")
 	}
 	return document, err
+}
+
+// unfolded counts values, with what an alias stands for each time anew, until
+// there are too many.
+func unfolded(v any, most int) int {
+	count := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			if count <= most {
+				count += unfolded(inner, most-count)
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if count <= most {
+				count += unfolded(inner, most-count)
+			}
+		}
+	}
+	return count
 }
 
 func dig(document map[string]any, keys []string) (map[string]any, bool) {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/goccy/go-yaml"
 	"github.com/pelletier/go-toml/v2"
-	"go.yaml.in/yaml/v3"
 )
 
 // Params are what a file is made of.
@@ -46,7 +46,8 @@ func merged(a, b map[string]any) map[string]any {
 func (l Language) encode(v map[string]any) ([]byte, error) {
 	switch l {
 	case YAML:
-		return yaml.Marshal(v)
+		// Every text in double quotes: which need none differs between readers.
+		return yaml.MarshalWithOptions(v, yaml.CustomMarshaler(func(s string) ([]byte, error) { return json.Marshal(s) }))
 	case TOML:
 		return toml.Marshal(v)
 	case JSON:
