@@ -13,9 +13,12 @@ import (
 // onOrder is the moment of what a break step orders.
 const onOrder = string(record.OnOrder)
 
-// checkScript is what the fake server says of a script. Tests have it say the
+// What the fake server says of a script and of an order. A test has it say the
 // same in other words.
-var checkScript = fakeserver.Script.Check
+var (
+	checkScript = fakeserver.Script.Check
+	checkFault  = fakeserver.Fault.Check
+)
 
 // writtenFault is a fault of a script and where it stands.
 type writtenFault struct {
@@ -57,12 +60,12 @@ func order(f *fakeserver.Fault) yamlfile.Value {
 			before := len(n.Problems)
 			orderObject(f).Read(n)
 			if len(n.Problems) == before {
-				place(f.Check(), n, nil)
+				place(checkFault(*f), n, nil)
 			}
 			return
 		}
 		if orderedAction(f).Read(n); f.Do != "" {
-			if err := f.Check().Err(); err != nil {
+			if err := checkFault(*f).Err(); err != nil {
 				n.Problem("%v; write it as with: {do: %s, ...}", err, f.Do)
 			}
 		}

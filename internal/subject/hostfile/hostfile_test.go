@@ -1,9 +1,11 @@
 package hostfile_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -167,6 +171,76 @@ func TestSchema(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, string(want), string(hostfile.Schema()), "go test ./internal/subject/hostfile -update")
 	assert.True(t, json.Valid(want))
+}
+
+// TestSchemaAgrees: a validator that is not ours takes and refuses by the
+// schema what the reader does, of what a schema can tell.
+func TestSchemaAgrees(t *testing.T) {
+	t.Parallel()
+	schema, err := jsonschema.NewCompiler().Compile("../../../docs/host.schema.json")
+	require.NoError(t, err)
+	files, err := filepath.Glob("../../../hosts/*/host.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range append(files, "testdata/all.yaml") {
+		src, err := os.ReadFile(file)
+		require.NoError(t, err)
+		_, err = hostfile.Parse(file, src)
+		require.NoError(t, err)
+		assert.NoError(t, schema.Validate(plain(t, src)), file)
+	}
+	const right = "name: x\nabout: y\ncommand: [z, '{{server}}', 8]\ndrive: nothing\n"
+	assert.NoError(t, schema.Validate(plain(t, []byte(right))))
+	for _, wrong := range []string{
+		strings.Replace(right, "about: y\n", "", 1), strings.Replace(right, "name: x", "name: X", 1), strings.Replace(right, "nothing", "noting", 1),
+		strings.Replace(right, "drive: nothing", "drive: {http: {}}", 1), strings.Replace(right, "drive: nothing", "drive: {http: {url: u, transport: udp}}", 1),
+		strings.Replace(right, "[z, '{{server}}', 8]", "[]", 1), strings.Replace(right, "[z, '{{server}}', 8]", "z", 1), strings.Replace(right, "8]", "{}]", 1),
+		right + "colour: red\n", right + "env: {A: {}}\n", right + "config: {format: ini}\n", right + "ready: soon\n", right + "ready: {htp: x}\n",
+		right + "stop: {signal: TERM}\n", right + "stop: {within: 0s}\n", right + "settle: 8\n", right + "launches: 0\n", right + "resident: -1\n",
+		right + "not_applicable: {dance: no}\n", right + "scenarios: {Storm: {settle: 1s}}\n", right + "scenarios: {storm: {spawns_per_minute: 0}}\n",
+		right + "install: {runtime: go}\n", right + "install: {runtime: go, package: p, version: 'a b'}\n", right + "install: {runtime: go, package: p, version: a, versions: []}\n",
+	} {
+		_, err := hostfile.Parse("x.yaml", []byte(wrong))
+		require.Error(t, err, wrong)
+		assert.Error(t, schema.Validate(plain(t, []byte(wrong))), wrong)
+	}
+}
+
+// plain is YAML as an editor holds it against a schema.
+func plain(t *testing.T, src []byte) any {
+	t.Helper()
+	var v any
+	require.NoError(t, yaml.Unmarshal(src, &v))
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	require.NoError(t, err)
+	return doc
+}
+
+// TestAllProblemsOfOneFile: places and order, over several keys of a kind each.
+func TestAllProblemsOfOneFile(t *testing.T) {
+	t.Parallel()
+	_, err := hostfile.Parse("x.yaml", []byte(`name: x
+about: y
+command: ["{{server}}", "{{sevrer}}"]
+drive: driver
+ready: {output: "("}
+config: {format: cursor, template: "{{self}} {{nobody}}"}
+env: {"A=B": 1}
+stop: {eof: true}
+install: {runtime: go, package: p, version: "a b", lock: a/b}
+`))
+	var all yamlfile.Errors
+	require.ErrorAs(t, err, &all)
+	var places []string
+	for _, p := range all {
+		places = append(places, fmt.Sprintf("%d:%d %.24s", p.Line, p.Column, p.Message))
+	}
+	assert.Equal(t, []string{
+		"3:11 {{server}} can't be the ", "3:25 {{sevrer}} stands for no", "5:8 a driver host is ready b", "5:17 this is no regular expre",
+		"6:26 a config is rendered in ", "6:36 {{nobody}} stands for no", `7:7 "A=B" is no name of a va`, "8:1 a driver is ended by the", `9:45 "a b" is no version`, "9:52 the lock file stands bes",
+	}, places)
 }
 
 func FuzzParse(f *testing.F) {
