@@ -41,9 +41,13 @@ var kindsCollateral = []Kind{
 			"service or pipeline goes down with its servers.",
 		Fix:     "Start each server in a process group (or session) of its own, and signal that group alone. Before a signal to a group, check that it is not your own: getpgid(child) != getpgrp(). " + onlyYourOwn,
 		Reports: []string{"R010"},
-		Findings: []Wording{
-			{Title: "a bystander in the host's process group was ended {cause}", Expected: "a process that the host did not start left alone", Found: "it was ended {cause}"},
-		},
+		Findings: []Wording{{
+			Title:    "a bystander in the host's process group was ended {cause}",
+			Expected: "a process that the host did not start left alone",
+			Found:    "it was ended {cause}",
+			Value:    "pid {pid} in {group}: {how} at {at}",
+			Story:    "The bench had put a process (pid {pid}) into {group} that does nothing and is none of the host's. It {how} at {at}, {cause}.",
+		}},
 	},
 	{
 		ID: "twin", Law: "L3", Class: "M", Title: "a process that only looks like a server of the host's was ended",
@@ -52,9 +56,14 @@ var kindsCollateral = []Kind{
 			"a cron job or another user's agent, looks exactly like it.",
 		Fix:     "Never choose by the command line whom to signal. " + onlyYourOwn + " For what an earlier run of the host has left: a list on disk of pid and start time, or a mark of that very launch in its environment, not its command.",
 		Reports: []string{"R055", "R107", "R122"},
-		Findings: []Wording{
-			{Title: "a process with the command line of {label} that is none of the host's was ended {cause}", Expected: "a process that the host did not start left alone, whatever it looks like", Found: "it was ended {cause}"},
-		},
+		Findings: []Wording{{
+			Title:    "a process with the command line of {label} that is none of the host's was ended {cause}",
+			Expected: "a process that the host did not start left alone, whatever it looks like",
+			Found:    "it was ended {cause}",
+			Value:    "pid {pid} with the command line of {server}: {how} at {at}",
+			Story: "The bench had started a process (pid {pid}) with the very command line of a server of {server}, in a session of its own and no child of the host's. " +
+				"It {how} at {at}, {cause}: nothing but its command line, or its name, has it in common with what the host launched.",
+		}},
 	},
 	{
 		ID: "recycled", Law: "L3", Class: "M", Title: "a process that had got a dead server's pid was ended",
@@ -63,8 +72,13 @@ var kindsCollateral = []Kind{
 			"A gateway that runs for days gets there; so does a container, where numbers are small and few.",
 		Fix:     "Drop the number when the process has been waited for. " + onlyYourOwn + " The number of a group is as good as its leader: it is free when leader and members are gone, so signal the group before the leader is waited for.",
 		Reports: []string{"R011", "R125"},
-		Findings: []Wording{
-			{Title: "a process that had got the pid of a dead server of {label} was ended {cause}", Expected: "a pid that was waited for never signalled again", Found: "whoever had it by then was ended {cause}"},
-		},
+		Findings: []Wording{{
+			Title:    "a process that had got the pid of a dead server of {label} was ended {cause}",
+			Expected: "a pid that was waited for never signalled again",
+			Found:    "whoever had it by then was ended {cause}",
+			Value:    "pid {pid}, with the number that {server} had: {how} at {at}",
+			Story: "{server} had died and been waited for, and the system had given its pid, and the number of its group, to a process that is none of the host's (pid {pid} out here). " +
+				"It {how} at {at}, {cause}: somebody signalled the number, and not the process.",
+		}},
 	},
 }

@@ -21,12 +21,7 @@ func (f *facts) doubtControls() {
 	if !f.header.Limits.Controls {
 		return
 	}
-	var labels []string
-	for _, s := range f.servers {
-		if !slices.Contains(labels, s.Label) {
-			labels = append(labels, s.Label)
-		}
-	}
+	labels, _ := groupBy(f.servers, func(s *history.Server) string { return s.Label })
 	for _, label := range labels {
 		c, ok := f.Controls()[label]
 		switch {

@@ -103,7 +103,7 @@ func (f *facts) doubtLaunches() {
 	bySession := map[sessionKey]bool{}
 	for _, s := range f.servers {
 		launched[s.Label]++
-		bySession[sessionKey{s.Label, s.Session}] = true
+		bySession[sessionOf(s)] = true
 	}
 	short := false
 	for _, want := range f.header.Plan.Labels {

@@ -32,6 +32,9 @@ type breach struct {
 	like     string        // the same for breaches that tell the same story
 }
 
+// broken takes in a breach.
+func (f *facts) broken(b *breach) { f.breaches = append(f.breaches, b) }
+
 // description is what the words of a finding need.
 type description struct {
 	kind   string // whose words are taken
@@ -48,20 +51,10 @@ func (b *breach) fingerprint() string {
 
 // findings groups the breaches, in the order of their seriousness.
 func (f *facts) findings() []Finding {
-	groups := map[string][]*breach{}
-	var order []string
-	for _, b := range f.breaches {
-		if f.severity(b.law) == record.SeverityOff {
-			continue
-		}
-		print := b.fingerprint()
-		if groups[print] == nil {
-			order = append(order, print)
-		}
-		groups[print] = append(groups[print], b)
-	}
+	counting := slices.DeleteFunc(slices.Clone(f.breaches), func(b *breach) bool { return f.severity(b.law) == record.SeverityOff })
+	prints, groups := groupBy(counting, (*breach).fingerprint)
 	all := []Finding{}
-	for _, print := range order {
+	for _, print := range prints {
 		all = append(all, f.finding(print, groups[print]))
 	}
 	slices.SortStableFunc(all, func(a, b Finding) int {

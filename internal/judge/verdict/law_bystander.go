@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
@@ -16,12 +17,16 @@ func (f *facts) judgeBystanders() {
 	for _, e := range f.Bystanders() {
 		switch {
 		case e.Text != record.StandsAsTwin && e.Text != record.StandsRecycled:
-			f.breaches = append(f.breaches, f.bystanderBreach(e))
+			f.bystanderBreach(e, "bystander", "")
 		case e.Exit.Signal == "": // by itself: a doubt
 		case e.Text == record.StandsAsTwin:
-			f.breaches = append(f.breaches, f.twinBreach(e))
+			f.bystanderBreach(e, "twin", e.Server)
 		default:
-			f.breaches = append(f.breaches, f.recycledBreach(e))
+			label := ""
+			if s := f.Server(e.Server); s != nil {
+				label = s.Label
+			}
+			f.bystanderBreach(e, "recycled", label)
 		}
 	}
 }
@@ -36,60 +41,33 @@ func (f *facts) doubtTwins() {
 }
 
 // phaseOf says what the host was doing at t.
-func (f *facts) phaseOf(t int64) (cause record.Cause, says string) {
-	cause = record.CauseHostAtWork
+func (f *facts) phaseOf(t int64) record.Cause {
 	switch {
 	case !f.hostAlive(t):
-		cause = record.CauseAfterHost
+		return record.CauseAfterHost
 	case !f.onWatch(t):
-		cause = record.CauseHostEnding
+		return record.CauseHostEnding
 	}
-	return cause, law.CauseOf(cause).Text
+	return record.CauseHostAtWork
 }
 
-func (f *facts) twinBreach(e *record.Event) *breach {
-	cause, phase := f.phaseOf(e.T)
-	return &breach{
-		law: "L3", kind: "twin", label: e.Server, cause: cause, at: []int64{e.T}, like: e.Exit.Signal + phase,
-		value: fmt.Sprintf("pid %d with the command line of %s: was ended by %s at %s", e.Process.PID, plain(e.Server), plain(e.Exit.Signal), clock(e.T)),
-		story: paragraph(
-			fmt.Sprintf("The bench had started a process (pid %d) with the very command line of a server of %s, in a session of its own and no child of the host's. It was ended by %s at %s, %s: "+
-				"nothing but its command line, or its name, has it in common with what the host launched.", e.Process.PID, plain(e.Server), plain(e.Exit.Signal), clock(e.T), phase),
-			f.company(&history.Server{}, e.T)),
-	}
-}
-
-func (f *facts) bystanderBreach(e *record.Event) *breach {
+func (f *facts) bystanderBreach(e *record.Event, kind, label string) {
 	how := fmt.Sprintf("exited with status %d", e.Exit.Code)
 	if e.Exit.Signal != "" {
 		how = "was ended by " + plain(e.Exit.Signal)
 	}
-	cause, phase := f.phaseOf(e.T)
 	group := "the host's own process group"
 	if !f.IsHost(e.Process.PGID) {
 		group = fmt.Sprintf("process group %d", e.Process.PGID)
 	}
-	return &breach{
-		law: "L3", kind: "bystander", cause: cause, at: []int64{e.T}, like: how + phase,
-		value: fmt.Sprintf("pid %d in %s: %s at %s", e.Process.PID, group, how, clock(e.T)),
-		story: paragraph(
-			fmt.Sprintf("The bench had put a process (pid %d) into %s that does nothing and is none of the host's. It %s at %s, %s.", e.Process.PID, group, how, clock(e.T), phase),
-			f.company(&history.Server{}, e.T)),
+	cause := f.phaseOf(e.T)
+	values := law.Values{
+		"pid": strconv.Itoa(e.Process.PID), "server": plain(e.Server), "group": group, "how": how, "at": clock(e.T), "cause": law.CauseOf(cause).Text,
 	}
-}
-
-func (f *facts) recycledBreach(e *record.Event) *breach {
-	cause, phase := f.phaseOf(e.T)
-	label := ""
-	if s := f.Server(e.Server); s != nil {
-		label = s.Label
-	}
-	return &breach{
-		law: "L3", kind: "recycled", label: label, cause: cause, at: []int64{e.T}, like: e.Exit.Signal + phase,
-		value: fmt.Sprintf("pid %d, with the number that %s had: was ended by %s at %s", e.Process.PID, plain(e.Server), plain(e.Exit.Signal), clock(e.T)),
-		story: paragraph(
-			fmt.Sprintf("%s had died and been waited for, and the system had given its pid, and the number of its group, to a process that is none of the host's (pid %d out here). It was ended by %s at %s, %s: "+
-				"somebody signalled the number, and not the process.", plain(e.Server), e.Process.PID, plain(e.Exit.Signal), clock(e.T), phase),
-			f.company(&history.Server{}, e.T)),
-	}
+	k := law.KindOf(kind)
+	words := k.Wording("L3", cause)
+	f.broken(&breach{
+		law: "L3", kind: kind, label: label, cause: cause, at: []int64{e.T}, like: how + string(cause), value: law.Fill(words.Value, 1, values),
+		story: paragraph(law.Fill(words.Story, 1, values), f.company(&history.Server{}, e.T)),
+	})
 }

@@ -38,7 +38,7 @@ func judgeCollateral(f *facts) LawResult {
 		h, ok := harmTo(s)
 		if ok && f.isCollateral(s, h) {
 			hurt[s.ID] = true
-			f.breaches = append(f.breaches, f.harmBreach(s, h))
+			f.broken(f.harmBreach(s, h))
 		}
 	}
 	for _, cp := range f.checkpoints {
@@ -284,7 +284,7 @@ func (f *facts) missingAt(cp *checkpoint, hurt map[string]bool) {
 				cp.explained = true
 			case s.Died >= 0 && s.Died <= cp.SettledAt && !brokenBy(s, s.Died) && s.Lost < 0:
 				cp.explained, hurt[s.ID] = true, true
-				f.breaches = append(f.breaches, f.missingBreach(cp, s))
+				f.broken(f.missingBreach(cp, s))
 			}
 		}
 	}

@@ -35,7 +35,7 @@ func judgeFlat(f *facts) LawResult {
 			}
 			if !extras[s.ID] && f.vouched(cp, s) {
 				extras[s.ID] = true
-				f.breaches = append(f.breaches, f.flatBreach(cp, s))
+				f.broken(f.flatBreach(cp, s))
 			}
 			cp.explained = cp.explained || extras[s.ID]
 		}

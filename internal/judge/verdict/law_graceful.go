@@ -22,7 +22,7 @@ func judgeGraceful(f *facts) LawResult {
 		judged++
 		if b := f.rudeness(s); b != nil {
 			rude++
-			f.breaches = append(f.breaches, b)
+			f.broken(b)
 		} else if unclearOrder(s) {
 			unclear++
 		}
@@ -46,7 +46,7 @@ func (f *facts) endedByHost(s *history.Server) bool {
 	if !told || !ok || s.Lost >= 0 || brokenBy(s, first.t) || f.endedByBench(s) || f.killedAt(f.HostOf(s), first.t) {
 		return false
 	}
-	if at, harmed := f.harmed[sessionKey{s.Label, s.Session}]; harmed && first.t >= at {
+	if at, harmed := f.harmed[sessionOf(s)]; harmed && first.t >= at {
 		return false
 	}
 	return s.Ready >= 0

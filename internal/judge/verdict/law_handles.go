@@ -38,7 +38,7 @@ func judgeHandles(f *facts) LawResult {
 		line := fmt.Sprintf("%s to %s: %s open descriptors", group[0].name, group[len(group)-1].name, numbers(held))
 		r.Values = append(r.Values, line)
 		if n := rises(floor(held)); n > mostRises {
-			f.breaches = append(f.breaches, &breach{
+			f.broken(&breach{
 				law: "L5", kind: "fd-leak", cause: record.CausePerCycle, value: line, at: at, like: "grows",
 				story: fmt.Sprintf("The host held %d descriptors after %s and %d after %s, with the same %s below it each time: %s per cycle. They rose %s and never came back.",
 					held[0], group[0].name, held[len(held)-1], group[len(group)-1].name, count(group[0].live, "process"),

@@ -29,7 +29,7 @@ func judgeLeft(f *facts) LawResult {
 		for _, p := range left {
 			if !seen[p.Identity] {
 				seen[p.Identity] = true
-				f.breaches = append(f.breaches, f.leftBreach(cp, p))
+				f.broken(f.leftBreach(cp, p))
 			}
 		}
 	}

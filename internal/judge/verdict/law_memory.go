@@ -99,7 +99,7 @@ func (f *facts) memory(r *LawResult, m measure, limit int64, b *breach, who stri
 	if grows > float64(limit) {
 		b.story = fmt.Sprintf("%s grew by %.2f MiB per cycle over %s (the median of the slopes between all of them, the greatest step and the first %d cycles left out), from %s to %s. The number of processes did not grow with it.",
 			capital(who), grows/(1<<20), count(len(m.n), "cycle"), memoryWarmUp, mebibytes(m.bytes[0]), mebibytes(m.bytes[len(m.bytes)-1]))
-		f.breaches = append(f.breaches, b)
+		f.broken(b)
 	}
 	return 1
 }

@@ -28,7 +28,7 @@ func judgeReaped(f *facts) LawResult {
 			}
 			if !seen[p.Identity] && f.outlasts(cp, p) {
 				seen[p.Identity] = true
-				f.breaches = append(f.breaches, f.zombieBreach(cp, p))
+				f.broken(f.zombieBreach(cp, p))
 			}
 			cp.explained = cp.explained || seen[p.Identity]
 		}

@@ -37,7 +37,7 @@ func judgeRecovers(f *facts) LawResult {
 		if s.Failed() && (s.Op == record.OpOpen || s.Op == record.OpJob || s.Op == record.OpCall && opened[key]) {
 			failed++
 			f.blamed[s.N] = true
-			f.breaches = append(f.breaches, f.recoveryBreach(s, last))
+			f.broken(f.recoveryBreach(s, last))
 		}
 	}
 	r.Found = fmt.Sprintf("%s opened after it, %d failed", count(judged, "session"), failed)

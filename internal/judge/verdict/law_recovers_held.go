@@ -20,8 +20,8 @@ func (f *facts) judgeHeld() (n int) {
 		}
 		if holder := f.staleHolder(s, at); holder != nil {
 			n++
-			f.breaches = append(f.breaches, f.heldBreach(s, holder, at, what))
-			f.blameLockout(sessionKey{s.Label, s.Session}, at)
+			f.broken(f.heldBreach(s, holder, at, what))
+			f.blameLockout(sessionOf(s), at)
 		}
 	}
 	return n

@@ -27,7 +27,7 @@ func judgeShutdown(f *facts) LawResult {
 		slowest = max(slowest, took)
 		if kind := f.shutdownKind(s, took, limit); kind != "" {
 			f.blamed[s.N] = true
-			f.breaches = append(f.breaches, f.shutdownBreach(s, kind, took, limit))
+			f.broken(f.shutdownBreach(s, kind, took, limit))
 		}
 	}
 	f.stuckWith()

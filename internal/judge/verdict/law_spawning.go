@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
@@ -13,21 +14,20 @@ import (
 // under the scenario's limits.
 func judgeSpawning(f *facts) LawResult {
 	l := f.header.Limits
-	r := LawResult{}
 	if f.isCommand() {
 		l.SpawnsPerSession = 0 // its sessions are its own
 	}
-	switch {
-	case l.SpawnsPerSession > 0 && l.SpawnsPerMinute > 0:
-		r.Expected = fmt.Sprintf("at most %s for a session and %s of a server within a minute", count(l.SpawnsPerSession, "launch"), count(l.SpawnsPerMinute, "launch"))
-	case l.SpawnsPerSession > 0:
-		r.Expected = fmt.Sprintf("at most %s for a session", count(l.SpawnsPerSession, "launch"))
-	case l.SpawnsPerMinute > 0:
-		r.Expected = fmt.Sprintf("at most %s of a server within a minute", count(l.SpawnsPerMinute, "launch"))
-	default:
-		r.Reason = "the scenario sets no limit on launches"
-		return r
+	var limits []string
+	if l.SpawnsPerSession > 0 {
+		limits = append(limits, count(l.SpawnsPerSession, "launch")+" for a session")
 	}
+	if l.SpawnsPerMinute > 0 {
+		limits = append(limits, count(l.SpawnsPerMinute, "launch")+" of a server within a minute")
+	}
+	if len(limits) == 0 {
+		return LawResult{Reason: "the scenario sets no limit on launches"}
+	}
+	r := LawResult{Expected: "at most " + strings.Join(limits, " and ")}
 	mostSession := f.judgePerSession(l.SpawnsPerSession)
 	mostMinute := f.judgePerMinute(l.SpawnsPerMinute)
 	r.Found = fmt.Sprintf("at most %d for a session, %d within a minute", mostSession, mostMinute)
@@ -38,23 +38,15 @@ func judgeSpawning(f *facts) LawResult {
 }
 
 func (f *facts) judgePerSession(limit int) (most int) {
-	bySession := map[sessionKey][]*history.Server{}
-	var keys []sessionKey
-	for _, s := range f.servers {
-		if s.Session == "" {
-			continue
-		}
-		key := sessionKey{s.Label, s.Session}
-		if bySession[key] == nil {
-			keys = append(keys, key)
-		}
-		bySession[key] = append(bySession[key], s)
-	}
+	keys, bySession := groupBy(f.servers, sessionOf)
 	for _, key := range keys {
 		launched := bySession[key]
+		if key.name == "" {
+			continue
+		}
 		most = max(most, len(launched))
 		if limit > 0 && len(launched) > limit {
-			f.breaches = append(f.breaches, spawnBreach(key.label, record.CausePerSession, launched,
+			f.broken(spawnBreach(key.label, record.CausePerSession, launched,
 				fmt.Sprintf("session %s: %s, %d allowed", plain(key.name), count(len(launched), "launch"), limit)))
 		}
 	}
@@ -63,33 +55,30 @@ func (f *facts) judgePerSession(limit int) (most int) {
 
 // judgePerMinute looks at every minute that begins with a launch.
 func (f *facts) judgePerMinute(limit int) (most int) {
-	byLabel := map[string][]*history.Server{}
-	var labels []string
-	for _, s := range f.servers {
-		if byLabel[s.Label] == nil {
-			labels = append(labels, s.Label)
-		}
-		byLabel[s.Label] = append(byLabel[s.Label], s)
-	}
+	labels, byLabel := groupBy(f.servers, func(s *history.Server) string { return s.Label })
 	for _, label := range labels {
-		launched := byLabel[label]
-		var worst []*history.Server
-		end := 0
-		for begin := range launched {
-			for end < len(launched) && launched[end].Born < launched[begin].Born+int64(time.Minute) {
-				end++
-			}
-			if end-begin > len(worst) {
-				worst = launched[begin:end]
-			}
-		}
+		worst := busiestMinute(byLabel[label])
 		most = max(most, len(worst))
 		if limit > 0 && len(worst) > limit {
-			f.breaches = append(f.breaches, spawnBreach(label, record.CausePerMinute, worst,
+			f.broken(spawnBreach(label, record.CausePerMinute, worst,
 				fmt.Sprintf("%s within %s, %d a minute allowed", count(len(worst), "launch"), span(worst[len(worst)-1].Born-worst[0].Born), limit)))
 		}
 	}
 	return most
+}
+
+// busiestMinute are the most launches within a minute.
+func busiestMinute(launched []*history.Server) (worst []*history.Server) {
+	end := 0
+	for begin := range launched {
+		for end < len(launched) && launched[end].Born < launched[begin].Born+int64(time.Minute) {
+			end++
+		}
+		if end-begin > len(worst) {
+			worst = launched[begin:end]
+		}
+	}
+	return worst
 }
 
 func spawnBreach(label string, cause record.Cause, launched []*history.Server, value string) *breach {
