@@ -78,7 +78,11 @@ var house = []struct {
 		deny: []string{"os", "os/exec", "net", "time"},
 	},
 	{
-		pkg: "internal/judge/verdict", may: []string{"internal/record", "internal/history", "internal/text", "internal/judge/law"},
+		pkg: "internal/judge/prose", may: []string{"internal/record", "internal/history", "internal/text"}, why: "a sentence says what it is given, and decides nothing",
+		deny: []string{"os", "os/exec", "net"},
+	},
+	{
+		pkg: "internal/judge/verdict", may: []string{"internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
 		why:  "a verdict is a function of the run alone: no clock, no process, no network",
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -26,14 +27,14 @@ func (f *facts) doubtControls() {
 		c, ok := f.Controls()[label]
 		switch {
 		case !ok:
-			f.doubt(record.DoubtControlMissing, "the server %s was not tried without the host: whether it ends by itself is not known", plain(label))
+			f.doubt(record.DoubtControlMissing, "the server %s was not tried without the host: whether it ends by itself is not known", prose.Plain(label))
 		case len(c.Faults) > 0:
 		case !c.Answered:
-			f.doubt(record.DoubtControlFailed, "the server %s did not answer its handshake without the host either, though its script lets it", plain(label))
+			f.doubt(record.DoubtControlFailed, "the server %s did not answer its handshake without the host either, though its script lets it", prose.Plain(label))
 		case !c.Exited:
-			f.doubt(record.DoubtControlFailed, "the server %s had not exited %s after the end of its stdin without the host either, though its script lets it", plain(label), span(int64(c.After)))
+			f.doubt(record.DoubtControlFailed, "the server %s had not exited %s after the end of its stdin without the host either, though its script lets it", prose.Plain(label), prose.Span(int64(c.After)))
 		case c.After > slowControl:
-			f.doubt(record.DoubtControlLate, "the server %s took %s to exit after the end of its stdin without the host, though its script lets it exit at once", plain(label), span(int64(c.After)))
+			f.doubt(record.DoubtControlLate, "the server %s took %s to exit after the end of its stdin without the host, though its script lets it exit at once", prose.Plain(label), prose.Span(int64(c.After)))
 		}
 	}
 }
@@ -47,7 +48,7 @@ func (f *facts) control(s *history.Server) string {
 	}
 	for i := range s.Faults {
 		if fault := &s.Faults[i].Fault; stopsReading[fault.Do] {
-			return fmt.Sprintf("It reads its stdin no more, as its script says (%s): only a signal ends it.", faultName(fault))
+			return fmt.Sprintf("It reads its stdin no more, as its script says (%s): only a signal ends it.", prose.FaultName(fault))
 		}
 	}
 	c, ok := f.Controls()[s.Label]
@@ -58,19 +59,19 @@ func (f *facts) control(s *history.Server) string {
 	case c.Exited && own:
 		return ""
 	case c.Exited:
-		return fmt.Sprintf("Without the host, the same server exits %s after the end of its stdin.", span(int64(c.After)))
+		return fmt.Sprintf("Without the host, the same server exits %s after the end of its stdin.", prose.Span(int64(c.After)))
 	}
 	var faults []string
 	for i := range c.Faults {
 		if endsOf(c.Faults[i]) {
-			faults = append(faults, faultName(&c.Faults[i]))
+			faults = append(faults, prose.FaultName(&c.Faults[i]))
 		}
 	}
 	if len(faults) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("Without the host, too, it is there %s after the end of its stdin, as its script says (%s): only a signal ends it.",
-		span(int64(c.After)), strings.Join(faults, ", "))
+		prose.Span(int64(c.After)), strings.Join(faults, ", "))
 }
 
 // stopsReading are the deeds after which a server does not see the end of its

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // cycle is the state at the end of one repetition of the scenario.
@@ -91,7 +93,7 @@ func (f *facts) withCheckpoint(group []*cycle) []*cycle {
 			continue
 		}
 		if cp.Quiet && cp.Settled != nil && cp.Settled.Host != nil {
-			after := cycleOf(record.Cycle{Series: last.Series, N: last.N + 1, Quiet: true}, "checkpoint "+plain(cp.Name), history.Look{Census: cp.Settled, T: cp.SettledAt})
+			after := cycleOf(record.Cycle{Series: last.Series, N: last.N + 1, Quiet: true}, "checkpoint "+prose.Plain(cp.Name), history.Look{Census: cp.Settled, T: cp.SettledAt})
 			if after.live == last.live {
 				return append(slices.Clone(group), after)
 			}
@@ -114,9 +116,9 @@ func (f *facts) noCycles(n int) string {
 	case len(f.cycles) == 0:
 		return "the scenario repeats nothing, so there are no cycles to compare"
 	case len(f.cycles) < n:
-		return fmt.Sprintf("%s of the scenario, and %d are needed", count(len(f.cycles), "repetition"), n)
+		return fmt.Sprintf("%s of the scenario, and %d are needed", text.Count(len(f.cycles), "repetition"), n)
 	case quiet < n:
-		return fmt.Sprintf("what should be gone was still there at the end of %d of %s: what the host holds for it can't be told from a leak of its own", len(f.cycles)-quiet, count(len(f.cycles), "cycle"))
+		return fmt.Sprintf("what should be gone was still there at the end of %d of %s: what the host holds for it can't be told from a leak of its own", len(f.cycles)-quiet, text.Count(len(f.cycles), "cycle"))
 	}
 	return fmt.Sprintf("fewer than %d cycles in a row can be compared", n)
 }

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 func (f *facts) doubt(code record.DoubtCode, format string, args ...any) {
@@ -52,12 +54,12 @@ func (f *facts) nowhere() bool {
 // doubtEnd says how a run that was cut short came to its end.
 func (f *facts) doubtEnd() (cut bool) {
 	if f.Dropped() > 0 {
-		f.doubt(record.DoubtMalformed, "%s of the file %s not what the format asks for and %s left out", count(f.Dropped(), "event"),
-			verb(f.Dropped(), "is", "are"), verb(f.Dropped(), "was", "were"))
+		f.doubt(record.DoubtMalformed, "%s of the file %s not what the format asks for and %s left out", text.Count(f.Dropped(), "event"),
+			text.Choose(f.Dropped(), "is", "are"), text.Choose(f.Dropped(), "was", "were"))
 	}
 	switch {
 	case f.truncated != "":
-		f.doubt(record.DoubtTruncated, "the file is not complete: %s", plain(f.truncated))
+		f.doubt(record.DoubtTruncated, "the file is not complete: %s", prose.Plain(f.truncated))
 		cut = true
 	case f.End() == nil:
 		f.doubt(record.DoubtTruncated, "the file is not complete: it has no end event")
@@ -68,11 +70,11 @@ func (f *facts) doubtEnd() (cut bool) {
 	}
 	switch {
 	case f.End().Reason == record.EndInterrupted:
-		f.doubt(record.DoubtInterrupted, "the run was stopped by %s", plain(cmp.Or(f.End().Signal, "its user")))
+		f.doubt(record.DoubtInterrupted, "the run was stopped by %s", prose.Plain(cmp.Or(f.End().Signal, "its user")))
 	case f.End().Stage == record.StageHost:
-		f.doubt(record.DoubtHostFailed, "the host could not be tested: %s", quote(f.End().Error))
+		f.doubt(record.DoubtHostFailed, "the host could not be tested: %s", prose.Quote(f.End().Error))
 	default:
-		f.doubt(record.DoubtBenchFailed, "the bench failed: %s", quote(f.End().Error))
+		f.doubt(record.DoubtBenchFailed, "the bench failed: %s", prose.Quote(f.End().Error))
 	}
 	return true
 }
@@ -110,10 +112,10 @@ func (f *facts) doubtLaunches() {
 		if n := launched[want.Label]; n < want.Launches-f.reopened(want.Label) || n == 0 && want.Launches > 0 {
 			short = true
 			if n == 0 {
-				f.doubt(record.DoubtNotLaunched, "the host never launched %s; the scenario needs %d", plain(want.Label), want.Launches)
+				f.doubt(record.DoubtNotLaunched, "the host never launched %s; the scenario needs %d", prose.Plain(want.Label), want.Launches)
 				continue
 			}
-			f.doubt(record.DoubtNotLaunched, "the host launched %s %s, the scenario needs %d", plain(want.Label), count(n, "time"), want.Launches)
+			f.doubt(record.DoubtNotLaunched, "the host launched %s %s, the scenario needs %d", prose.Plain(want.Label), text.Count(n, "time"), want.Launches)
 		}
 	}
 	if len(f.servers) == 0 && !short {
@@ -126,7 +128,7 @@ func (f *facts) doubtLaunches() {
 	for _, s := range f.Sessions() {
 		opened := slices.ContainsFunc(s.Changes, func(c history.SessionChange) bool { return c.State == record.SessionOpen })
 		if opened && !bySession[sessionKey{s.Label, s.Name}] {
-			f.doubt(record.DoubtNotLaunched, "the host called session %s open, but launched no server for it", plain(s.Name))
+			f.doubt(record.DoubtNotLaunched, "the host called session %s open, but launched no server for it", prose.Plain(s.Name))
 		}
 	}
 }
@@ -170,7 +172,7 @@ func (f *facts) doubtPlan() {
 				when += fmt.Sprintf(" with probability %g under seed %d", want.Probability, f.header.Seed)
 			}
 			f.doubt(record.DoubtNotFired, "the fault %s of %s%s fired %s, the scenario needs %d",
-				faultName(&record.Fault{On: want.On, Do: want.Do}), plain(want.Label), when, count(n, "time"), want.Fires)
+				prose.FaultName(&record.Fault{On: want.On, Do: want.Do}), prose.Plain(want.Label), when, text.Count(n, "time"), want.Fires)
 		}
 	}
 	reached := map[string]int{}
@@ -181,7 +183,7 @@ func (f *facts) doubtPlan() {
 	}
 	for _, name := range f.header.Plan.Checkpoints {
 		if reached[name]--; reached[name] < 0 {
-			f.doubt(record.DoubtNoCheckpoint, "checkpoint %q was not completed", plain(name))
+			f.doubt(record.DoubtNoCheckpoint, "checkpoint %q was not completed", prose.Plain(name))
 		}
 	}
 }
@@ -191,7 +193,7 @@ func (f *facts) doubtPlan() {
 func (f *facts) doubtRest() {
 	for _, cp := range f.checkpoints {
 		if cp.Ended >= 0 && !cp.Quiet && !cp.explained {
-			f.doubt(record.DoubtNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", plain(cp.Name), within(f.header.Limits.Settle))
+			f.doubt(record.DoubtNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", prose.Plain(cp.Name), prose.Within(f.header.Limits.Settle))
 		}
 	}
 }
@@ -200,7 +202,7 @@ func (f *facts) doubtRest() {
 func (f *facts) doubtWitnesses() {
 	for i := range f.Events() {
 		if e := &f.Events()[i]; e.Kind == record.Lost && e.Text != record.LostAtEnd {
-			f.doubt(record.DoubtLedgerLost, "the ledger lost %s at %s: %s", plain(e.Server), clock(e.T), quote(e.Text))
+			f.doubt(record.DoubtLedgerLost, "the ledger lost %s at %s: %s", prose.Plain(e.Server), prose.Clock(e.T), prose.Quote(e.Text))
 		}
 	}
 	said := map[record.Identity]bool{}
@@ -212,14 +214,14 @@ func (f *facts) doubtWitnesses() {
 			cp.explained = true
 			if !said[s.Birth.Identity] {
 				said[s.Birth.Identity] = true
-				f.doubt(record.DoubtDisagree, "at checkpoint %q the ledger holds %s (pid %d) for alive, the census does not see it", plain(cp.Name), plain(s.ID), s.Birth.PID)
+				f.doubt(record.DoubtDisagree, "at checkpoint %q the ledger holds %s (pid %d) for alive, the census does not see it", prose.Plain(cp.Name), prose.Plain(s.ID), s.Birth.PID)
 			}
 		}
 		for _, p := range f.unborn(cp) {
 			cp.explained = true
 			if !said[p.Identity] {
 				said[p.Identity] = true
-				f.doubt(record.DoubtDisagree, "at checkpoint %q the census sees a fake server (pid %d) that never reported to the ledger", plain(cp.Name), p.PID)
+				f.doubt(record.DoubtDisagree, "at checkpoint %q the census sees a fake server (pid %d) that never reported to the ledger", prose.Plain(cp.Name), p.PID)
 			}
 		}
 	}

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // doubtSteps says which steps did not do what the scenario needs, where no
@@ -22,7 +24,7 @@ func (f *facts) doubtSteps() {
 		case s.Uncut && !f.accounted(s):
 			f.doubt(record.DoubtNoCancel, "%s ended before it was where it could be cancelled", stepName(s))
 		case s.MustWork() && !s.OK && !f.accounted(s):
-			f.doubt(record.DoubtStepFailed, "%s failed, and no law says why: %s%s", stepName(s), quote(s.Error), f.faultDuring(s))
+			f.doubt(record.DoubtStepFailed, "%s failed, and no law says why: %s%s", stepName(s), prose.Quote(s.Error), f.faultDuring(s))
 		case s.Expect == record.ExpectFail && s.OK:
 			f.doubt(record.DoubtStepFailed, "%s succeeded, and the scenario relies on its failure", stepName(s))
 		}
@@ -46,7 +48,7 @@ func (f *facts) doubtSkipped() {
 		}
 	}
 	for _, key := range order {
-		f.doubt(record.DoubtStepSkipped, "%s %q %s skipped: %s", count(skipped[key], "step"), plain(key.op), verb(skipped[key], "was", "were"), quote(key.why))
+		f.doubt(record.DoubtStepSkipped, "%s %q %s skipped: %s", text.Count(skipped[key], "step"), prose.Plain(key.op), text.Choose(skipped[key], "was", "were"), prose.Quote(key.why))
 	}
 }
 
@@ -73,8 +75,8 @@ func (f *facts) doubtUnseenCalls() {
 	}
 	for _, key := range order {
 		if received, known := f.callsReceived(key); known && received < answered[key] {
-			f.doubt(record.DoubtCallNotSeen, "the host says that %s of session %s %s answered, its servers received %d", count(answered[key], "call"),
-				plain(key.name), verb(answered[key], "was", "were"), received)
+			f.doubt(record.DoubtCallNotSeen, "the host says that %s of session %s %s answered, its servers received %d", text.Count(answered[key], "call"),
+				prose.Plain(key.name), text.Choose(answered[key], "was", "were"), received)
 		}
 	}
 }
@@ -87,7 +89,7 @@ func (f *facts) doubtUnseenProbe(s *history.Step, key sessionKey) {
 			return
 		}
 	}
-	f.doubt(record.DoubtCallNotSeen, "the host says that it has looked at %s for session %s, and no server of it saw a handshake", plain(s.Label), plain(key.name))
+	f.doubt(record.DoubtCallNotSeen, "the host says that it has looked at %s for session %s, and no server of it saw a handshake", prose.Plain(s.Label), prose.Plain(key.name))
 }
 
 // callsReceived is how many calls the servers of a session received; unknown
@@ -162,7 +164,7 @@ func (f *facts) faultDuring(s *history.Step) string {
 		}
 		for i := range srv.Faults {
 			if fault := &srv.Faults[i]; fault.T >= s.Begun && fault.T <= s.Ended {
-				return fmt.Sprintf(" (meanwhile %s committed its fault %s)", plain(srv.ID), faultName(&fault.Fault))
+				return fmt.Sprintf(" (meanwhile %s committed its fault %s)", prose.Plain(srv.ID), prose.FaultName(&fault.Fault))
 			}
 		}
 	}
@@ -183,7 +185,7 @@ func (f *facts) doubtRecorded() {
 			continue
 		}
 		told[*e.Doubt] = true
-		code := record.DoubtCode(plain(cmp.Or(string(e.Doubt.Code), string(record.DoubtUnnamed))))
+		code := record.DoubtCode(prose.Plain(cmp.Or(string(e.Doubt.Code), string(record.DoubtUnnamed))))
 		if perCode[code]++; perCode[code] > maxRecorded {
 			if rest[code]++; rest[code] == 1 {
 				codes = append(codes, code)

@@ -11,7 +11,9 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // breach is one process, or one measurement, that breaks a law.
@@ -75,7 +77,7 @@ func (f *facts) finding(print string, group []*breach) Finding {
 	out := Finding{
 		Law: first.law, Kind: first.kind, Label: first.label, Severity: f.severity(first.law), Fingerprint: print,
 		Title: say(words.Title), Expected: say(words.Expected), Found: say(words.Found),
-		Why: paragraph(d.head, first.story, alike(group)), Fix: paragraph(d.cause.Fix, kind.Fix), Reports: law.Cite(kind.Reports),
+		Why: prose.Paragraph(d.head, first.story, alike(group)), Fix: prose.Paragraph(d.cause.Fix, kind.Fix), Reports: law.Cite(kind.Reports),
 	}
 	if d.cause.Alone && (first.kind == "deaf" || first.kind == "not-escalated") {
 		out.Fix = d.cause.Fix
@@ -107,13 +109,13 @@ func (f *facts) finding(print string, group []*breach) Finding {
 func (f *facts) describe(group []*breach) *description {
 	b := group[0]
 	d := &description{kind: b.kind, values: law.Values{
-		"label": plain(b.label), "comm": plain(b.comm), "name": plain(b.label), "cause": cmp.Or(b.when, law.CauseOf(b.cause).Text), "value": b.value, "settle": within(f.header.Limits.Settle),
+		"label": prose.Plain(b.label), "comm": prose.Plain(b.comm), "name": prose.Plain(b.label), "cause": cmp.Or(b.when, law.CauseOf(b.cause).Text), "value": b.value, "settle": prose.Within(f.header.Limits.Settle),
 	}}
 	if b.server == nil {
-		d.values["name"] = plain(b.comm)
+		d.values["name"] = prose.Plain(b.comm)
 	}
 	if b.cp != nil {
-		d.values["checkpoint"] = strconv.Quote(plain(b.cp.Name))
+		d.values["checkpoint"] = strconv.Quote(prose.Plain(b.cp.Name))
 	}
 	if add := ruleOf(b.law).describe; add != nil {
 		add(f, group, d)
@@ -146,7 +148,7 @@ func alike(group []*breach) string {
 	case same == others:
 		return fmt.Sprintf("The other %d look the same.", others)
 	case same == 0:
-		return fmt.Sprintf("The other %d %s, each with its evidence.", others, verb(others, "differs", "differ"))
+		return fmt.Sprintf("The other %d %s, each with its evidence.", others, text.Choose(others, "differs", "differ"))
 	}
 	return fmt.Sprintf("%d of the other %d look the same.", same, others)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -47,7 +48,7 @@ func (f *facts) withheld(s *history.Server, e *record.Evidence) bool {
 	if i < 0 || !e.Descriptors[i].Known {
 		return false
 	}
-	held := writers(e.Descriptors[i], e.Identity)
+	held := prose.Writers(e.Descriptors[i], e.Identity)
 	return len(held) > 0 && !slices.ContainsFunc(held, func(h record.Holder) bool { return f.entitled(s, h) })
 }
 
@@ -59,12 +60,8 @@ func (f *facts) entitled(s *history.Server, h record.Holder) bool {
 	case record.RoleHost, record.RoleKeeper, record.RoleBench:
 		return true
 	}
-	return h.Role.Server() == "" && (f.CarriedServer(h.PID) || launchedIt(s, h))
+	return h.Role.Server() == "" && (f.CarriedServer(h.PID) || prose.LaunchedIt(s, h))
 }
-
-// launchedIt says that the holder is the server's parent from the beginning: a
-// worker of the host, say.
-func launchedIt(s *history.Server, h record.Holder) bool { return s != nil && h.PID == s.Birth.PPID }
 
 // told says that a server had been told to end by t, in a way that it saw.
 func told(s *history.Server, t int64) bool {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -51,21 +52,21 @@ func (f *facts) name(h *history.Host) string {
 func (f *facts) how(h *history.Host) string {
 	name, exit := f.name(h), fmt.Sprintf("exited with status %d", h.Exit.Code)
 	if h.Exit.Signal != "" {
-		exit = "was ended by " + plain(h.Exit.Signal)
+		exit = "was ended by " + prose.Plain(h.Exit.Signal)
 	}
 	switch {
 	case h.Exited < 0:
 		return name + " has ended"
 	case h.AskedOp == record.OpKill:
-		return name + " was killed (SIGKILL) at " + clock(h.AskedAt)
+		return name + " was killed (SIGKILL) at " + prose.Clock(h.AskedAt)
 	case h.AskedAt >= 0 && h.Exit.Signal == "SIGKILL":
-		return name + " did not end when it was asked to and was killed by the bench at " + clock(h.Exited)
+		return name + " did not end when it was asked to and was killed by the bench at " + prose.Clock(h.Exited)
 	case h.AskedOp == record.OpTerm:
-		return fmt.Sprintf("%s got SIGTERM at %s and %s after %s", name, clock(h.AskedAt), exit, span(h.Exited-h.AskedAt))
+		return fmt.Sprintf("%s got SIGTERM at %s and %s after %s", name, prose.Clock(h.AskedAt), exit, prose.Span(h.Exited-h.AskedAt))
 	case h.AskedOp == record.OpStop:
-		return fmt.Sprintf("%s was asked to stop at %s and %s after %s", name, clock(h.AskedAt), exit, span(h.Exited-h.AskedAt))
+		return fmt.Sprintf("%s was asked to stop at %s and %s after %s", name, prose.Clock(h.AskedAt), exit, prose.Span(h.Exited-h.AskedAt))
 	}
-	return fmt.Sprintf("%s %s at %s without being asked to", name, exit, clock(h.Exited))
+	return fmt.Sprintf("%s %s at %s without being asked to", name, exit, prose.Clock(h.Exited))
 }
 
 // ending is how the host ended, as a cause.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -35,7 +36,7 @@ func (f *facts) judgeBystanders() {
 func (f *facts) doubtTwins() {
 	for _, e := range f.Bystanders() {
 		if e.Text != "" && e.Exit.Signal == "" {
-			f.doubt(record.DoubtTwinEnded, "the bench's own process that stood for %s ended by itself (status %d) at %s: whether the host would have ended it was not seen", plain(e.Server), e.Exit.Code, clock(e.T))
+			f.doubt(record.DoubtTwinEnded, "the bench's own process that stood for %s ended by itself (status %d) at %s: whether the host would have ended it was not seen", prose.Plain(e.Server), e.Exit.Code, prose.Clock(e.T))
 		}
 	}
 }
@@ -54,7 +55,7 @@ func (f *facts) phaseOf(t int64) record.Cause {
 func (f *facts) bystanderBreach(e *record.Event, kind, label string) {
 	how := fmt.Sprintf("exited with status %d", e.Exit.Code)
 	if e.Exit.Signal != "" {
-		how = "was ended by " + plain(e.Exit.Signal)
+		how = "was ended by " + prose.Plain(e.Exit.Signal)
 	}
 	group := "the host's own process group"
 	if !f.IsHost(e.Process.PGID) {
@@ -62,12 +63,12 @@ func (f *facts) bystanderBreach(e *record.Event, kind, label string) {
 	}
 	cause := f.phaseOf(e.T)
 	values := law.Values{
-		"pid": strconv.Itoa(e.Process.PID), "server": plain(e.Server), "group": group, "how": how, "at": clock(e.T), "cause": law.CauseOf(cause).Text,
+		"pid": strconv.Itoa(e.Process.PID), "server": prose.Plain(e.Server), "group": group, "how": how, "at": prose.Clock(e.T), "cause": law.CauseOf(cause).Text,
 	}
 	k := law.KindOf(kind)
 	words := k.Wording("L3", cause)
 	f.broken(&breach{
 		law: "L3", kind: kind, label: label, cause: cause, at: []int64{e.T}, like: how + string(cause), value: law.Fill(words.Value, 1, values),
-		story: paragraph(law.Fill(words.Story, 1, values), f.company(&history.Server{}, e.T)),
+		story: prose.Paragraph(law.Fill(words.Story, 1, values), f.company(&history.Server{}, e.T)),
 	})
 }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // harm is the first thing that was done to a server to end it.
@@ -44,7 +46,7 @@ func judgeCollateral(f *facts) LawResult {
 	for _, cp := range f.checkpoints {
 		f.missingAt(cp, hurt)
 	}
-	r.Found = count(len(hurt), "server") + " of live sessions harmed, of " + count(len(f.servers), "server")
+	r.Found = text.Count(len(hurt), "server") + " of live sessions harmed, of " + text.Count(len(f.servers), "server")
 	if f.broke("L3") && len(f.Bystanders()) > 0 {
 		r.Found += "; a bystander ended"
 	}
@@ -56,7 +58,7 @@ func judgeCollateral(f *facts) LawResult {
 func harmTo(s *history.Server) (harm, bool) {
 	var all []harm
 	if len(s.Signals) > 0 {
-		all = append(all, harm{"terminated", s.Signals[0].T, "caught " + plain(s.Signals[0].Text)})
+		all = append(all, harm{"terminated", s.Signals[0].T, "caught " + prose.Plain(s.Signals[0].Text)})
 	}
 	if s.EOF >= 0 {
 		all = append(all, harm{"cut-off", s.EOF, "read the end of its stdin"})
@@ -172,11 +174,11 @@ func (f *facts) harmBreach(s *history.Server, h harm) *breach {
 	phase := law.CauseOf(cause).Text
 	f.harm(s, h.t)
 	story := fmt.Sprintf("%s of session %s %s at %s, %s: nothing was wrong with it, and nobody had asked the host to end it.",
-		process(s, s.Birth.Identity, ""), plain(s.Session), h.what, clock(h.t), phase)
+		prose.Process(s, s.Birth.Identity, ""), prose.Plain(s.Session), h.what, prose.Clock(h.t), phase)
 	return &breach{
 		law: "L3", kind: h.kind, label: s.Label, cause: cause, server: s, at: []int64{h.t},
-		value: fmt.Sprintf("%s of session %s: %s at %s, %s", plain(s.ID), plain(s.Session), h.kind, clock(h.t), lastWord(s, h.t)),
-		story: paragraph(story, f.company(s, h.t), f.renewal(s, h.t)), like: h.kind + phase,
+		value: fmt.Sprintf("%s of session %s: %s at %s, %s", prose.Plain(s.ID), prose.Plain(s.Session), h.kind, prose.Clock(h.t), lastWord(s, h.t)),
+		story: prose.Paragraph(story, f.company(s, h.t), f.renewal(s, h.t)), like: h.kind + phase,
 	}
 }
 
@@ -191,7 +193,7 @@ func (f *facts) renewal(s *history.Server, t int64) string {
 			return ""
 		}
 		return fmt.Sprintf("The host launched %s for the session %s later, unasked. If it renews servers by itself: start the new one first, and end the old one when nothing uses it any more.",
-			plain(o.ID), span(o.Born-t))
+			prose.Plain(o.ID), prose.Span(o.Born-t))
 	}
 	return ""
 }
@@ -218,9 +220,9 @@ func lastWord(s *history.Server, t int64) string {
 	}
 	switch {
 	case inFlight > 0:
-		return count(inFlight, "call") + " in flight"
+		return text.Count(inFlight, "call") + " in flight"
 	case last >= 0:
-		return span(t-last) + " after its last answer"
+		return prose.Span(t-last) + " after its last answer"
 	}
 	return "before its first call"
 }
@@ -233,7 +235,7 @@ func (f *facts) company(s *history.Server, t int64) string {
 	for _, other := range f.servers {
 		h, ok := harmTo(other)
 		if ok && other != s && h.t >= t-near && h.t <= t+near {
-			others = append(others, plain(other.ID))
+			others = append(others, prose.Plain(other.ID))
 		}
 	}
 	var steps []string
@@ -242,14 +244,14 @@ func (f *facts) company(s *history.Server, t int64) string {
 			steps = append(steps, stepName(st))
 		}
 	}
-	var text string
+	var also string
 	if len(others) > 0 {
-		text = fmt.Sprintf("Within %s of it, %s %s ended as well: whoever ended them took more than was meant.", span(near), list(others), verb(len(others), "was", "were"))
+		also = fmt.Sprintf("Within %s of it, %s %s ended as well: whoever ended them took more than was meant.", prose.Span(near), prose.List(others), text.Choose(len(others), "was", "were"))
 	}
 	if len(steps) > 0 {
-		text = paragraph(text, fmt.Sprintf("At that moment the host was busy with %s.", list(steps)))
+		also = prose.Paragraph(also, fmt.Sprintf("At that moment the host was busy with %s.", prose.List(steps)))
 	}
-	return text
+	return also
 }
 
 // endsSessions are the steps in the course of which a host ends servers of
@@ -258,15 +260,15 @@ var endsSessions = map[record.Op]bool{record.OpOpen: true, record.OpClose: true,
 
 // stepName is a step for a sentence: "close of session s1".
 func stepName(s *history.Step) string {
-	name := plain(s.Op)
+	name := prose.Plain(s.Op)
 	if s.Detail != "" && s.Op == record.OpCall {
-		name += " of " + plain(s.Detail)
+		name += " of " + prose.Plain(s.Detail)
 	}
 	switch {
 	case s.Session != "":
-		return name + " of session " + plain(s.Session)
+		return name + " of session " + prose.Plain(s.Session)
 	case s.Label != "":
-		return name + " of " + plain(s.Label)
+		return name + " of " + prose.Plain(s.Label)
 	}
 	return name
 }
@@ -322,9 +324,9 @@ func (f *facts) missingBreach(cp *checkpoint, s *history.Server) *breach {
 	h, _ := harmTo(s)
 	return &breach{
 		law: "L3", kind: "missing", label: s.Label, cause: record.CauseAtCheckpoint, server: s, cp: cp, at: []int64{s.Died, cp.SettledAt},
-		value: fmt.Sprintf("%s of session %s: gone since %s", plain(s.ID), plain(s.Session), clock(s.Died)),
-		story: paragraph(
-			fmt.Sprintf("Session %s is open at checkpoint %q, yet %s, its newest server, %s at %s.", plain(s.Session), plain(cp.Name), process(s, s.Birth.Identity, ""), h.what, clock(h.t)),
+		value: fmt.Sprintf("%s of session %s: gone since %s", prose.Plain(s.ID), prose.Plain(s.Session), prose.Clock(s.Died)),
+		story: prose.Paragraph(
+			fmt.Sprintf("Session %s is open at checkpoint %q, yet %s, its newest server, %s at %s.", prose.Plain(s.Session), prose.Plain(cp.Name), prose.Process(s, s.Birth.Identity, ""), h.what, prose.Clock(h.t)),
 			f.company(s, h.t)),
 		like: h.kind,
 	}

@@ -9,7 +9,9 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // sameMoment is how near to each other two launches by a host whose sessions
@@ -19,7 +21,7 @@ const sameMoment = 2 * time.Second
 // judgeFlat is L1: at a checkpoint the live servers of a session are its
 // newest ones, and no other.
 func judgeFlat(f *facts) LawResult {
-	r := LawResult{Expected: "no server but the newest of each open session, " + within(f.header.Limits.Settle) + " after a checkpoint begins"}
+	r := LawResult{Expected: "no server but the newest of each open session, " + prose.Within(f.header.Limits.Settle) + " after a checkpoint begins"}
 	if n := f.header.Host.Profile.Resident; n > 0 {
 		r.Expected += fmt.Sprintf("; up to %d of each label kept on purpose, as the host's profile says", n)
 	}
@@ -28,7 +30,7 @@ func judgeFlat(f *facts) LawResult {
 		if cp.HostGone || cp.Settled == nil || !f.hostAlive(cp.SettledAt) {
 			continue
 		}
-		r.Values = append(r.Values, fmt.Sprintf("%s: %d alive, %d of them should be gone", plain(cp.Name), len(cp.alive), len(cp.extra)))
+		r.Values = append(r.Values, fmt.Sprintf("%s: %d alive, %d of them should be gone", prose.Plain(cp.Name), len(cp.alive), len(cp.extra)))
 		for _, s := range cp.extra {
 			if f.HostOf(s) != f.HostAt(cp.SettledAt) {
 				continue // L2 has it
@@ -40,9 +42,9 @@ func judgeFlat(f *facts) LawResult {
 			cp.explained = cp.explained || extras[s.ID]
 		}
 	}
-	r.Found = "none at " + count(len(r.Values), "checkpoint")
+	r.Found = "none at " + text.Count(len(r.Values), "checkpoint")
 	if n := len(extras); n > 0 {
-		r.Found = count(n, "server") + " that should have been gone"
+		r.Found = text.Count(n, "server") + " that should have been gone"
 	}
 	if len(r.Values) == 0 {
 		r.Reason = "no checkpoint was completed while the host lived"
@@ -61,28 +63,28 @@ func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 	lost := f.loss(cp, s)
 	b.kind, b.cause, b.when = lost.kind, lost.cause, lost.when
 	if kind, why := f.flatHold(cp, s, b.evidence); kind != "" {
-		b.kind, b.cause, lost.head = kind, b.cause.As(kind), paragraph(lost.head, why)
+		b.kind, b.cause, lost.head = kind, b.cause.As(kind), prose.Paragraph(lost.head, why)
 	}
-	name := process(s, s.Birth.Identity, "")
+	name := prose.Process(s, s.Birth.Identity, "")
 	if s.Session != "" {
-		name += " of session " + plain(s.Session)
+		name += " of session " + prose.Plain(s.Session)
 	}
 	until := f.watchedUntil(cp)
 	if s.Died >= 0 && s.Died <= until {
 		b.kind, b.cause, b.when = "late", b.cause.As(b.kind), b.kind+", "+b.when
-		b.value = fmt.Sprintf("%s: gone %s after the checkpoint began", name, span(s.Died-cp.Begun))
+		b.value = fmt.Sprintf("%s: gone %s after the checkpoint began", name, prose.Span(s.Died-cp.Begun))
 		b.at = append(b.at, s.Died)
 	} else {
-		b.value = fmt.Sprintf("%s: still running %s after the checkpoint began", name, span(until-cp.Begun))
+		b.value = fmt.Sprintf("%s: still running %s after the checkpoint began", name, prose.Span(until-cp.Begun))
 		if s.Died >= 0 {
 			b.value += ", gone " + f.when(s.Died)
 		}
 	}
 	if b.evidence != nil && b.evidence.RSS > 0 {
-		b.value += ", " + mebibytes(b.evidence.RSS)
+		b.value += ", " + prose.Mebibytes(b.evidence.RSS)
 	}
-	text, like := survivor(s, b.evidence, cp.SettledAt)
-	b.story, b.like = paragraph(lost.head, text, f.tellLockedOut(s), f.control(s)), like
+	says, like := prose.Survivor(s, b.evidence, cp.SettledAt)
+	b.story, b.like = prose.Paragraph(lost.head, says, f.tellLockedOut(s), f.control(s)), like
 	return b
 }
 
@@ -92,10 +94,8 @@ func (f *facts) when(t int64) string {
 	if !f.onWatch(t) {
 		return "only with the host"
 	}
-	return "at " + clock(t)
+	return "at " + prose.Clock(t)
 }
-
-func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
 // flatHold says what else keeps a server that the host lost, or "".
 func (f *facts) flatHold(cp *checkpoint, s *history.Server, e *record.Evidence) (kind, why string) {
@@ -122,7 +122,7 @@ type loss struct {
 // lostBy is a loss whose cause has its words in the catalogue.
 func lostBy(kind string, cause record.Cause, values law.Values) loss {
 	c := law.CauseOf(cause)
-	return loss{kind, cause, c.Text, sentence(law.Fill(c.Story, 1, values))}
+	return loss{kind, cause, c.Text, prose.Sentence(law.Fill(c.Story, 1, values))}
 }
 
 func (f *facts) loss(cp *checkpoint, s *history.Server) loss {
@@ -139,16 +139,16 @@ func (f *facts) loss(cp *checkpoint, s *history.Server) loss {
 	switch {
 	case next == nil:
 		cause, values := f.causeOfEnd(s, cp.SettledAt)
-		values["session"], values["server"] = plain(s.Session), plain(s.ID)
+		values["session"], values["server"] = prose.Plain(s.Session), prose.Plain(s.ID)
 		return lostBy("abandoned", cause, values)
 	case f.brokenBefore(s, next):
 		return loss{
-			"superseded", record.CauseAfterFault(fault), "after " + faultName(fault),
-			sentence(fmt.Sprintf("The session of %s had ended by its fault (%s); %s took its place %s later, and the old process was dropped and not ended",
-				plain(s.ID), faultName(fault), plain(next.ID), span(max(next.Born-s.Broken, 0)))),
+			"superseded", record.CauseAfterFault(fault), "after " + prose.FaultName(fault),
+			prose.Sentence(fmt.Sprintf("The session of %s had ended by its fault (%s); %s took its place %s later, and the old process was dropped and not ended",
+				prose.Plain(s.ID), prose.FaultName(fault), prose.Plain(next.ID), prose.Span(max(next.Born-s.Broken, 0)))),
 		}
 	}
-	return lostBy("superseded", cmp.Or(f.openingWhy(s, next), record.CauseReconnect), law.Values{"server": plain(s.ID), "next": plain(next.ID)})
+	return lostBy("superseded", cmp.Or(f.openingWhy(s, next), record.CauseReconnect), law.Values{"server": prose.Plain(s.ID), "next": prose.Plain(next.ID)})
 }
 
 func stranded(s *history.Server, fault *record.Fault) loss {
@@ -156,17 +156,17 @@ func stranded(s *history.Server, fault *record.Fault) loss {
 	what := "never finished a handshake"
 	switch {
 	case fault != nil:
-		l.cause, l.when = record.CauseOfFault(fault), faultName(fault)
-		what = "never finished its handshake (its fault: " + faultName(fault) + ")"
+		l.cause, l.when = record.CauseOfFault(fault), prose.FaultName(fault)
+		what = "never finished its handshake (its fault: " + prose.FaultName(fault) + ")"
 	case s.Inits == 0:
 		what = "was launched and never asked to initialize"
 	}
-	l.head = sentence(fmt.Sprintf("%s %s, and the host gave it up without ending its process", plain(s.ID), what))
+	l.head = prose.Sentence(fmt.Sprintf("%s %s, and the host gave it up without ending its process", prose.Plain(s.ID), what))
 	return l
 }
 
 func sideBySide(a, b *history.Server, and string) loss {
-	return lostBy("duplicate", record.CauseSideBySide, law.Values{"server": plain(a.ID), "next": plain(b.ID), "gap": span(b.Born - a.Born), "and": and})
+	return lostBy("duplicate", record.CauseSideBySide, law.Values{"server": prose.Plain(a.ID), "next": prose.Plain(b.ID), "gap": prose.Span(b.Born - a.Born), "and": and})
 }
 
 // twin is an older server that was launched for the same connection as s, and
@@ -274,7 +274,7 @@ func (f *facts) causeOfClose(s *history.Server, t int64) (record.Cause, law.Valu
 			continue
 		}
 		if st.Failed() {
-			return record.CauseCloseFailed, law.Values{"took": within(f.took(st)), "error": quote(st.Error)}
+			return record.CauseCloseFailed, law.Values{"took": prose.Within(f.took(st)), "error": prose.Quote(st.Error)}
 		}
 		break
 	}
@@ -304,7 +304,7 @@ func describeFlat(f *facts, group []*breach, d *description) {
 		slowest = max(slowest, x.server.Died-x.cp.Begun)
 	}
 	d.values["alive"], d.values["seen"] = strconv.Itoa(alive), strconv.Itoa(inFirst(group))
-	d.values["slowest"], d.values["wanted"] = span(slowest), f.wantedOf(b.cp, b.label)
+	d.values["slowest"], d.values["wanted"] = prose.Span(slowest), f.wantedOf(b.cp, b.label)
 }
 
 // wantedOf is how many servers of a label a checkpoint wants.
@@ -321,5 +321,5 @@ func (f *facts) wantedOf(cp *checkpoint, label string) string {
 	if want == 0 {
 		return "no server"
 	}
-	return most + count(want, "server")
+	return most + text.Count(want, "server")
 }

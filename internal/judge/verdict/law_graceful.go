@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // judgeGraceful is L9: the end of stdin comes before any signal, a signal that
@@ -12,7 +14,7 @@ import (
 func judgeGraceful(f *facts) LawResult {
 	r := LawResult{Expected: "each well-behaved server told by the end of stdin first"}
 	if grace := f.header.Limits.Grace; grace > 0 {
-		r.Expected += ", and not killed before it has had " + within(grace) + " to clean up"
+		r.Expected += ", and not killed before it has had " + prose.Within(grace) + " to clean up"
 	}
 	judged, rude, unclear := 0, 0, 0
 	for _, s := range f.servers {
@@ -27,12 +29,12 @@ func judgeGraceful(f *facts) LawResult {
 			unclear++
 		}
 	}
-	r.Found = fmt.Sprintf("%s ended by the host, %d of them not in order", count(judged, "server"), rude)
+	r.Found = fmt.Sprintf("%s ended by the host, %d of them not in order", text.Count(judged, "server"), rude)
 	switch {
 	case judged == 0:
 		r.Reason = "the host ended no well-behaved server"
 	case unclear > 0 && rude == 0:
-		r.Reason = fmt.Sprintf("of %s it can't be told whether the end of stdin or the signal came first", count(unclear, "server"))
+		r.Reason = fmt.Sprintf("of %s it can't be told whether the end of stdin or the signal came first", text.Count(unclear, "server"))
 	}
 	return r
 }
@@ -70,14 +72,14 @@ func (f *facts) killedAt(h *history.Host, t int64) bool {
 func (f *facts) rudeness(s *history.Server) *breach {
 	if signal, ok := signalFirst(s); ok {
 		return f.rude(s, "signal-first", record.CauseOfSignal(signal.Text), signal.T,
-			fmt.Sprintf("it caught %s at %s while its stdin was still open", plain(signal.Text), clock(signal.T)))
+			fmt.Sprintf("it caught %s at %s while its stdin was still open", prose.Plain(signal.Text), prose.Clock(signal.T)))
 	}
 	asked := f.askedToEnd(s)
 	grace := int64(f.header.Limits.Grace)
 	if s.Died < 0 || s.Bye >= 0 || asked < 0 || s.Died-asked >= grace || defiant(s) {
 		return nil
 	}
-	given := span(s.Died - asked)
+	given := prose.Span(s.Died - asked)
 	if s.EOF < 0 && len(s.Signals) == 0 {
 		return f.rude(s, "killed-unasked", record.CauseNoWord, s.Died,
 			fmt.Sprintf("it was gone %s after the host was asked to end it, without the end of stdin or a signal it could catch", given))
@@ -104,7 +106,9 @@ func unclearOrder(s *history.Server) bool {
 
 // defiant says that the server's script has it ignore what it is told: it has
 // no cleanup to be cut short.
-func defiant(s *history.Server) bool { return ignores(s, record.OnEOF) || ignores(s, record.OnTerm) }
+func defiant(s *history.Server) bool {
+	return prose.Ignores(s, record.OnEOF) || prose.Ignores(s, record.OnTerm)
+}
 
 // askedToEnd is when the host was last asked for something that ended the
 // server, or never. The host can't have begun to end it for that any earlier,
@@ -131,13 +135,13 @@ func (f *facts) askedToEnd(s *history.Server) int64 {
 }
 
 func (f *facts) rude(s *history.Server, kind string, cause record.Cause, at int64, what string) *breach {
-	name := process(s, s.Birth.Identity, "")
+	name := prose.Process(s, s.Birth.Identity, "")
 	return &breach{
 		law: "L9", kind: kind, label: s.Label, cause: cause, server: s, at: []int64{at}, like: kind + string(cause),
-		value: name + ": " + what, story: sentence(name + " did nothing wrong: " + what),
+		value: name + ": " + what, story: prose.Sentence(name + " did nothing wrong: " + what),
 	}
 }
 
 func describeGraceful(f *facts, _ []*breach, d *description) {
-	d.values["grace"] = within(f.header.Limits.Grace)
+	d.values["grace"] = prose.Within(f.header.Limits.Grace)
 }

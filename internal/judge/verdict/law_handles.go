@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 const (
@@ -41,8 +42,8 @@ func judgeHandles(f *facts) LawResult {
 			f.broken(&breach{
 				law: "L5", kind: "fd-leak", cause: record.CausePerCycle, value: line, at: at, like: "grows",
 				story: fmt.Sprintf("The host held %d descriptors after %s and %d after %s, with the same %s below it each time: %s per cycle. They rose %s and never came back.",
-					held[0], group[0].name, held[len(held)-1], group[len(group)-1].name, count(group[0].live, "process"),
-					perCycle(slopeOf(group, held)), count(n, "time")),
+					held[0], group[0].name, held[len(held)-1], group[len(group)-1].name, text.Count(group[0].live, "process"),
+					perCycle(slopeOf(group, held)), text.Count(n, "time")),
 			})
 		}
 	}

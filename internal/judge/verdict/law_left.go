@@ -7,12 +7,14 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // judgeLeft is L2: once the host has ended, nothing of it is there any more.
 func judgeLeft(f *facts) LawResult {
-	r := LawResult{Expected: "no process of the run left " + within(f.header.Limits.Settle) + " after the host ended"}
+	r := LawResult{Expected: "no process of the run left " + prose.Within(f.header.Limits.Settle) + " after the host ended"}
 	seen := map[record.Identity]bool{}
 	for _, cp := range f.checkpoints {
 		now := f.HostAt(cp.Begun)
@@ -25,7 +27,7 @@ func judgeLeft(f *facts) LawResult {
 		if !cp.HostGone {
 			by = " by an earlier life of the host"
 		}
-		r.Values = append(r.Values, fmt.Sprintf("%s: %s left%s", plain(cp.Name), count(len(left), "process"), by))
+		r.Values = append(r.Values, fmt.Sprintf("%s: %s left%s", prose.Plain(cp.Name), text.Count(len(left), "process"), by))
 		for _, p := range left {
 			if !seen[p.Identity] {
 				seen[p.Identity] = true
@@ -33,7 +35,7 @@ func judgeLeft(f *facts) LawResult {
 			}
 		}
 	}
-	r.Found = count(len(seen), "process") + " left"
+	r.Found = text.Count(len(seen), "process") + " left"
 	if len(r.Values) == 0 {
 		r.Reason = "no checkpoint was completed after the host's end"
 	}
@@ -88,11 +90,11 @@ func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
 	} else {
 		b.cause = b.cause.Of(p.Comm)
 	}
-	b.value = process(s, p.Identity, p.Comm) + ": " + f.lasted(cp, p)
+	b.value = prose.Process(s, p.Identity, p.Comm) + ": " + f.lasted(cp, p)
 	if p.RSS > 0 {
-		b.value += ", " + mebibytes(p.RSS)
+		b.value += ", " + prose.Mebibytes(p.RSS)
 	}
-	text, like := survivor(s, e, f.watchedUntil(cp))
+	says, like := prose.Survivor(s, e, f.watchedUntil(cp))
 	var extra string
 	switch {
 	case b.kind == "spinner":
@@ -100,11 +102,11 @@ func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
 	case b.kind == "shielded" || b.kind == "escaped":
 		extra = f.tellReach(s, p)
 	case s == nil && f.launchedBy(p.PID) != nil:
-		extra = fmt.Sprintf("It is the launcher of %s: what the host launched, and the server is its child.", plain(f.launchedBy(p.PID).ID))
+		extra = fmt.Sprintf("It is the launcher of %s: what the host launched, and the server is its child.", prose.Plain(f.launchedBy(p.PID).ID))
 	case s == nil:
 		extra = "The ledger knows no server of this pid: it is something that a server, a launcher or the host started."
 	}
-	b.story, b.like = paragraph(text, extra, f.control(s)), like
+	b.story, b.like = prose.Paragraph(says, extra, f.control(s)), like
 	return b
 }
 
@@ -113,11 +115,11 @@ func (f *facts) lasted(cp *checkpoint, p record.Process) string {
 	s := f.ServerOf(p.Identity)
 	switch {
 	case s != nil && s.Died >= 0 && s.Died <= f.watchedUntil(cp):
-		return "gone " + span(s.Died-cp.Begun) + " after the checkpoint began"
+		return "gone " + prose.Span(s.Died-cp.Begun) + " after the checkpoint began"
 	case cp.Confirm != nil && !cp.ConfirmRows.Alive(p.Identity):
-		return "gone between " + span(cp.SettledAt-cp.Begun) + " and " + span(cp.ConfirmAt-cp.Begun) + " after the checkpoint began"
+		return "gone between " + prose.Span(cp.SettledAt-cp.Begun) + " and " + prose.Span(cp.ConfirmAt-cp.Begun) + " after the checkpoint began"
 	}
-	return "still running " + span(f.watchedUntil(cp)-cp.Begun) + " after the checkpoint began"
+	return "still running " + prose.Span(f.watchedUntil(cp)-cp.Begun) + " after the checkpoint began"
 }
 
 // leftKind says how it got away.
@@ -176,7 +178,7 @@ func load(cp *checkpoint, id record.Identity) float64 {
 
 func describeLeft(f *facts, group []*breach, d *description) {
 	b := group[0]
-	d.head, d.cause = sentence(capital(f.how(b.host))), law.CauseOf(ending(b.host))
+	d.head, d.cause = prose.Sentence(prose.Capital(f.how(b.host))), law.CauseOf(ending(b.host))
 	if b.server == nil {
 		d.kind = "helper"
 	}

@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 const (
@@ -21,7 +23,7 @@ const (
 // stays takes more memory than the limit allows.
 func judgeMemory(f *facts) LawResult {
 	limit := f.header.Limits.GrowthPerCycle
-	r := LawResult{Expected: "no more than " + mebibytes(limit) + " of growth per cycle"}
+	r := LawResult{Expected: "no more than " + prose.Mebibytes(limit) + " of growth per cycle"}
 	if limit <= 0 {
 		return LawResult{Reason: "the scenario sets no limit on growth"}
 	}
@@ -86,7 +88,7 @@ func (f *facts) serverMemory(r *LawResult, group []*cycle, s *history.Server, li
 			m.add(c, p.RSS)
 		}
 	}
-	return f.memory(r, m, limit, &breach{kind: "server-growth", label: s.Label, cause: record.CauseServer, server: s}, process(s, s.Birth.Identity, ""))
+	return f.memory(r, m, limit, &breach{kind: "server-growth", label: s.Label, cause: record.CauseServer, server: s}, prose.Process(s, s.Birth.Identity, ""))
 }
 
 func (f *facts) memory(r *LawResult, m measure, limit int64, b *breach, who string) int {
@@ -98,12 +100,12 @@ func (f *facts) memory(r *LawResult, m measure, limit int64, b *breach, who stri
 	r.Values = append(r.Values, fmt.Sprintf("%s; %+.2f MiB per cycle", b.value, grows/(1<<20)))
 	if grows > float64(limit) {
 		b.story = fmt.Sprintf("%s grew by %.2f MiB per cycle over %s (the median of the slopes between all of them, the greatest step and the first %d cycles left out), from %s to %s. The number of processes did not grow with it.",
-			capital(who), grows/(1<<20), count(len(m.n), "cycle"), memoryWarmUp, mebibytes(m.bytes[0]), mebibytes(m.bytes[len(m.bytes)-1]))
+			prose.Capital(who), grows/(1<<20), text.Count(len(m.n), "cycle"), memoryWarmUp, prose.Mebibytes(m.bytes[0]), prose.Mebibytes(m.bytes[len(m.bytes)-1]))
 		f.broken(b)
 	}
 	return 1
 }
 
 func describeMemory(f *facts, _ []*breach, d *description) {
-	d.values["limit"] = mebibytes(f.header.Limits.GrowthPerCycle)
+	d.values["limit"] = prose.Mebibytes(f.header.Limits.GrowthPerCycle)
 }

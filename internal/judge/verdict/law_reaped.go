@@ -5,12 +5,14 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // judgeReaped is L4: what has died is waited for.
 func judgeReaped(f *facts) LawResult {
-	r := LawResult{Expected: "no zombie older than " + within(f.header.Limits.Settle) + " at a checkpoint"}
+	r := LawResult{Expected: "no zombie older than " + prose.Within(f.header.Limits.Settle) + " at a checkpoint"}
 	if f.HostAt(never).Keeper == 0 {
 		r.Reason = "the host did not start"
 		return r
@@ -33,7 +35,7 @@ func judgeReaped(f *facts) LawResult {
 			cp.explained = cp.explained || seen[p.Identity]
 		}
 	}
-	r.Found = fmt.Sprintf("%s at %s", count(len(seen), zombieNoun), count(judged, "checkpoint"))
+	r.Found = fmt.Sprintf("%s at %s", text.Count(len(seen), zombieNoun), text.Count(judged, "checkpoint"))
 	if judged == 0 {
 		r.Reason = "no checkpoint was completed"
 	}
@@ -79,13 +81,13 @@ func (f *facts) zombieBreach(cp *checkpoint, p record.Process) *breach {
 	} else {
 		b.cause = b.cause.Of(p.Comm)
 	}
-	name := process(s, p.Identity, p.Comm)
-	b.value = fmt.Sprintf("%s: a zombie for %s, and still one", name, span(until-since))
+	name := prose.Process(s, p.Identity, p.Comm)
+	b.value = fmt.Sprintf("%s: a zombie for %s, and still one", name, prose.Span(until-since))
 	if cp.Confirm != nil && cp.ConfirmRows[p.Identity] == nil {
 		b.kind = "late-reaped"
-		b.value = fmt.Sprintf("%s: a zombie for %s to %s", name, span(cp.SettledAt-since), span(cp.ConfirmAt-since))
+		b.value = fmt.Sprintf("%s: a zombie for %s to %s", name, prose.Span(cp.SettledAt-since), prose.Span(cp.ConfirmAt-since))
 	}
-	b.story = fmt.Sprintf("%s died at %s; its parent is %s, which had not waited for it %s later.", name, clock(since), parent, span(cp.SettledAt-since))
+	b.story = fmt.Sprintf("%s died at %s; its parent is %s, which had not waited for it %s later.", name, prose.Clock(since), parent, prose.Span(cp.SettledAt-since))
 	b.like = role
 	return b
 }
@@ -96,7 +98,7 @@ func (f *facts) parent(cp *checkpoint, pid int) (name, role string) {
 		return fmt.Sprintf("the host (pid %d)", pid), "host"
 	}
 	if p := cp.SettledRows[record.Identity{PID: pid}]; p != nil {
-		return fmt.Sprintf("%s (pid %d)", plain(p.Comm), pid), plain(p.Comm)
+		return fmt.Sprintf("%s (pid %d)", prose.Plain(p.Comm), pid), prose.Plain(p.Comm)
 	}
 	return fmt.Sprintf("pid %d", pid), "another process"
 }

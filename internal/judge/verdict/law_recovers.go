@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // judgeRecovers is L10: once no fault happens any more, a session can be
@@ -40,9 +42,9 @@ func judgeRecovers(f *facts) LawResult {
 			f.broken(f.recoveryBreach(s, last))
 		}
 	}
-	r.Found = fmt.Sprintf("%s opened after it, %d failed", count(judged, "session"), failed)
+	r.Found = fmt.Sprintf("%s opened after it, %d failed", text.Count(judged, "session"), failed)
 	if held > 0 {
-		r.Found += fmt.Sprintf("; %s found taken what an older one held", count(held, "launch"))
+		r.Found += fmt.Sprintf("; %s found taken what an older one held", text.Count(held, "launch"))
 	} else if judged == 0 {
 		r.Reason = "no session was opened after the last fault"
 	}
@@ -82,7 +84,7 @@ func (f *facts) recoveryBreach(s *history.Step, last int64) *breach {
 			}
 		}
 	}
-	saw := fmt.Sprintf("The host launched %s for it, and %d finished the handshake.", count(launched, "server"), answered)
+	saw := fmt.Sprintf("The host launched %s for it, and %d finished the handshake.", text.Count(launched, "server"), answered)
 	switch {
 	case s.Op == record.OpCall:
 		saw = "The session had been opened anew before."
@@ -92,9 +94,9 @@ func (f *facts) recoveryBreach(s *history.Step, last int64) *breach {
 	fault, since := f.faultAt(last, s.Begun)
 	return &breach{
 		law: "L10", kind: "no-recovery", step: s, label: s.Label, cause: record.CauseOfStep(&s.Step), at: []int64{s.Begun, s.Ended}, like: string(s.Op),
-		value: fmt.Sprintf("%s: %s", stepName(s), quote(s.Error)),
-		story: paragraph(
-			fmt.Sprintf("The %s began %s after the last fault of the run (%s), %s, and failed after %s: %s.", stepName(s), span(s.Begun-last), fault, since, span(s.Ended-s.Begun), quote(s.Error)),
+		value: fmt.Sprintf("%s: %s", stepName(s), prose.Quote(s.Error)),
+		story: prose.Paragraph(
+			fmt.Sprintf("The %s began %s after the last fault of the run (%s), %s, and failed after %s: %s.", stepName(s), prose.Span(s.Begun-last), fault, since, prose.Span(s.Ended-s.Begun), prose.Quote(s.Error)),
 			saw),
 	}
 }
@@ -108,7 +110,7 @@ func (f *facts) faultAt(t, then int64) (name, since string) {
 			if fault.T != t || !fault.Breaks {
 				continue
 			}
-			name, since = faultName(&fault.Fault)+" of "+plain(s.ID), "with nothing wrong any more"
+			name, since = prose.FaultName(&fault.Fault)+" of "+prose.Plain(s.ID), "with nothing wrong any more"
 			if f.header.Host.Servers == record.Shared && (s.Died < 0 || s.Died > then) {
 				since = "with that server still in its place"
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -80,7 +81,7 @@ func holdsLock(s *history.Server) bool {
 }
 
 func (f *facts) heldBreach(s, holder *history.Server, at int64, what string) *breach {
-	name, by := process(s, s.Birth.Identity, ""), process(holder, holder.Birth.Identity, "")
+	name, by := prose.Process(s, s.Birth.Identity, ""), prose.Process(holder, holder.Birth.Identity, "")
 	cause := record.CauseHeldByEnded
 	if holder.Session == s.Session {
 		cause = record.CauseHeldByPrevious
@@ -88,11 +89,11 @@ func (f *facts) heldBreach(s, holder *history.Server, at int64, what string) *br
 	word := law.CauseOf(cause).Text
 	until := "and was still there when the file ends"
 	if holder.Died >= 0 {
-		until = fmt.Sprintf("and was gone %s later", span(holder.Died-at))
+		until = fmt.Sprintf("and was gone %s later", prose.Span(holder.Died-at))
 	}
 	return &breach{
 		law: "L10", kind: "resource-held", label: s.Label, cause: cause, server: s, at: []int64{holder.Born, at}, like: word,
-		value: fmt.Sprintf("%s: could not start at %s, held by %s", name, clock(at), by),
-		story: sentence(fmt.Sprintf("%s could not start (%s): %s, %s, held it %s", name, quote(what), by, word, until)),
+		value: fmt.Sprintf("%s: could not start at %s, held by %s", name, prose.Clock(at), by),
+		story: prose.Sentence(fmt.Sprintf("%s could not start (%s): %s, %s, held it %s", name, prose.Quote(what), by, word, until)),
 	}
 }

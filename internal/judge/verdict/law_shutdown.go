@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -14,7 +15,7 @@ import (
 // than they may.
 func judgeShutdown(f *facts) LawResult {
 	l := f.header.Limits
-	r := LawResult{Expected: fmt.Sprintf("each close within %s, the host's end within %s", within(l.Close), within(l.Stop))}
+	r := LawResult{Expected: fmt.Sprintf("each close within %s, the host's end within %s", prose.Within(l.Close), prose.Within(l.Stop))}
 	var slowest record.Duration
 	judged := 0
 	for _, s := range f.Steps() {
@@ -35,9 +36,9 @@ func judgeShutdown(f *facts) LawResult {
 	case 0:
 		r.Reason = "nothing was closed or stopped"
 	case 1:
-		r.Found = "one, which took " + within(slowest)
+		r.Found = "one, which took " + prose.Within(slowest)
 	default:
-		r.Found = fmt.Sprintf("%d, the slowest took %s", judged, within(slowest))
+		r.Found = fmt.Sprintf("%d, the slowest took %s", judged, prose.Within(slowest))
 	}
 	return r
 }
@@ -96,13 +97,13 @@ func (f *facts) killedFor(s *history.Step) bool {
 func (f *facts) shutdownBreach(s *history.Step, kind string, took, limit record.Duration) *breach {
 	b := &breach{
 		law: "L8", kind: kind, label: s.Label, cause: record.CauseOfStep(&s.Step), step: s, at: []int64{s.Begun, max(s.Ended, s.Begun)},
-		value: fmt.Sprintf("%s: %s, %s allowed", stepName(s), within(took), within(limit)), like: kind,
+		value: fmt.Sprintf("%s: %s, %s allowed", stepName(s), prose.Within(took), prose.Within(limit)), like: kind,
 	}
 	if s.Ended < 0 {
-		b.value = fmt.Sprintf("%s: no end after %s, %s allowed", stepName(s), within(took), within(limit))
+		b.value = fmt.Sprintf("%s: no end after %s, %s allowed", stepName(s), prose.Within(took), prose.Within(limit))
 	}
 	if s.Error != "" {
-		b.value += ": " + quote(s.Error)
+		b.value += ": " + prose.Quote(s.Error)
 	}
 	if b.story = f.shutdownStory(s); kind == "hung-call" {
 		b.story = f.callStory(s)
@@ -121,7 +122,7 @@ func (f *facts) shutdownStory(s *history.Step) string {
 			} else if lastGone >= 0 {
 				lastGone = max(lastGone, srv.Died)
 			}
-			ladder = append(ladder, sentence(fmt.Sprintf("%s %s", process(srv, srv.Birth.Identity, ""), f.ladder(srv, s.Begun))))
+			ladder = append(ladder, prose.Sentence(fmt.Sprintf("%s %s", prose.Process(srv, srv.Birth.Identity, ""), f.ladder(srv, s.Begun))))
 		}
 	}
 	const most = 3
@@ -132,9 +133,9 @@ func (f *facts) shutdownStory(s *history.Step) string {
 	case len(ladder) == 0:
 		ladder = []string{"No server was alive that it had to wait for."}
 	case lastGone >= 0 && s.Ended-lastGone > int64(time.Second):
-		ladder = append(ladder, fmt.Sprintf("The %s went on for %s after that: what it waited for was not the server.", plain(s.Op), span(s.Ended-lastGone)))
+		ladder = append(ladder, fmt.Sprintf("The %s went on for %s after that: what it waited for was not the server.", prose.Plain(s.Op), prose.Span(s.Ended-lastGone)))
 	}
-	return paragraph(ladder...)
+	return prose.Paragraph(ladder...)
 }
 
 // callStory is what the server of the call was doing meanwhile.
@@ -148,15 +149,15 @@ func (f *facts) callStory(s *history.Step) string {
 		if !there {
 			continue
 		}
-		word := process(srv, srv.Birth.Identity, "") + " was its server"
+		word := prose.Process(srv, srv.Birth.Identity, "") + " was its server"
 		for i := range srv.Faults {
 			if fault := &srv.Faults[i]; fault.T <= s.Ended && fault.Breaks {
-				word += ", which had committed its fault " + faultName(&fault.Fault)
+				word += ", which had committed its fault " + prose.FaultName(&fault.Fault)
 			}
 		}
-		return paragraph(fmt.Sprintf("The call had a limit of %s, which is the host's own to keep.", within(s.Limit)), fate, sentence(word))
+		return prose.Paragraph(fmt.Sprintf("The call had a limit of %s, which is the host's own to keep.", prose.Within(s.Limit)), fate, prose.Sentence(word))
 	}
-	return paragraph(fate, "No server of the session was alive when it began.")
+	return prose.Paragraph(fate, "No server of the session was alive when it began.")
 }
 
 // meantBy says that the step had to end the server.
@@ -168,33 +169,33 @@ func (f *facts) meantBy(s *history.Step, srv *history.Server) bool {
 // ladder is how a server was ended, with the times since the step began.
 func (f *facts) ladder(s *history.Server, begun int64) string {
 	type rung struct {
-		t    int64
-		text string
+		t     int64
+		words string
 	}
 	var rungs []rung
-	add := func(t int64, text string) {
+	add := func(t int64, words string) {
 		if t >= begun {
-			rungs = append(rungs, rung{t, fmt.Sprintf("%s after %s", text, span(t-begun))})
+			rungs = append(rungs, rung{t, fmt.Sprintf("%s after %s", words, prose.Span(t-begun))})
 		}
 	}
 	add(s.EOF, "read the end of stdin")
 	for _, m := range s.Signals {
-		add(m.T, "caught "+plain(m.Text))
+		add(m.T, "caught "+prose.Plain(m.Text))
 	}
 	add(s.Died, "was gone")
 	slices.SortStableFunc(rungs, func(a, b rung) int { return int(min(max(a.t-b.t, -1), 1)) })
-	var words []string
+	var all []string
 	for _, r := range rungs {
-		words = append(words, r.text)
+		all = append(all, r.words)
 	}
 	if s.Died < 0 {
-		words = append(words, "was still there when the file ends")
+		all = append(all, "was still there when the file ends")
 	}
-	text := list(words)
+	words := prose.List(all)
 	if s.EOF < 0 && len(s.Signals) == 0 {
-		text += ", without having read the end of stdin or caught a signal"
+		words += ", without having read the end of stdin or caught a signal"
 	}
-	return text
+	return words
 }
 
 // stuckWith accounts for the steps of a session that failed beside a call of it
@@ -213,8 +214,8 @@ func (f *facts) stuckWith() {
 func describeShutdown(f *facts, group []*breach, d *description) {
 	b := group[0]
 	limit, _ := shutdownLimit(f.header.Limits, &b.step.Step)
-	d.values["limit"] = within(limit)
+	d.values["limit"] = prose.Within(limit)
 	if b.label != "" {
-		d.values["of"] = " of " + plain(b.label)
+		d.values["of"] = " of " + prose.Plain(b.label)
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // judgeSpawning is L7: launches per session, and per minute of a label, stay
@@ -19,10 +21,10 @@ func judgeSpawning(f *facts) LawResult {
 	}
 	var limits []string
 	if l.SpawnsPerSession > 0 {
-		limits = append(limits, count(l.SpawnsPerSession, "launch")+" for a session")
+		limits = append(limits, text.Count(l.SpawnsPerSession, "launch")+" for a session")
 	}
 	if l.SpawnsPerMinute > 0 {
-		limits = append(limits, count(l.SpawnsPerMinute, "launch")+" of a server within a minute")
+		limits = append(limits, text.Count(l.SpawnsPerMinute, "launch")+" of a server within a minute")
 	}
 	if len(limits) == 0 {
 		return LawResult{Reason: "the scenario sets no limit on launches"}
@@ -47,7 +49,7 @@ func (f *facts) judgePerSession(limit int) (most int) {
 		most = max(most, len(launched))
 		if limit > 0 && len(launched) > limit {
 			f.broken(spawnBreach(key.label, record.CausePerSession, launched,
-				fmt.Sprintf("session %s: %s, %d allowed", plain(key.name), count(len(launched), "launch"), limit)))
+				fmt.Sprintf("session %s: %s, %d allowed", prose.Plain(key.name), text.Count(len(launched), "launch"), limit)))
 		}
 	}
 	return most
@@ -61,7 +63,7 @@ func (f *facts) judgePerMinute(limit int) (most int) {
 		most = max(most, len(worst))
 		if limit > 0 && len(worst) > limit {
 			f.broken(spawnBreach(label, record.CausePerMinute, worst,
-				fmt.Sprintf("%s within %s, %d a minute allowed", count(len(worst), "launch"), span(worst[len(worst)-1].Born-worst[0].Born), limit)))
+				fmt.Sprintf("%s within %s, %d a minute allowed", text.Count(len(worst), "launch"), prose.Span(worst[len(worst)-1].Born-worst[0].Born), limit)))
 		}
 	}
 	return most
@@ -91,22 +93,22 @@ func spawnBreach(label string, cause record.Cause, launched []*history.Server, v
 			stillborn++
 		}
 		if broken := breakingFault(s); broken != nil {
-			fault[faultName(broken)]++
+			fault[prose.FaultName(broken)]++
 		}
 		if i > 0 {
 			gaps = append(gaps, s.Born-launched[i-1].Born)
 		}
 	}
-	text := fmt.Sprintf("%s of %s", count(len(launched), "launch"), plain(label))
+	says := fmt.Sprintf("%s of %s", text.Count(len(launched), "launch"), prose.Plain(label))
 	if len(gaps) > 0 {
 		slices.Sort(gaps)
-		text += fmt.Sprintf(", half of them within %s of the one before", span(gaps[len(gaps)/2]))
+		says += fmt.Sprintf(", half of them within %s of the one before", prose.Span(gaps[len(gaps)/2]))
 	}
-	text += fmt.Sprintf("; %d never finished a handshake", stillborn)
+	says += fmt.Sprintf("; %d never finished a handshake", stillborn)
 	if name, n := mostOf(fault); n > 0 {
-		text += fmt.Sprintf("; %d of them met the fault %q", n, name)
+		says += fmt.Sprintf("; %d of them met the fault %q", n, name)
 	}
-	b.story = text + "."
+	b.story = says + "."
 	return b
 }
 
@@ -125,5 +127,5 @@ func describeSpawning(f *facts, group []*breach, d *description) {
 	if group[0].cause == record.CausePerMinute {
 		limit = f.header.Limits.SpawnsPerMinute
 	}
-	d.values["limit"] = count(limit, "launch")
+	d.values["limit"] = text.Count(limit, "launch")
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -81,7 +82,7 @@ func (f *facts) tellReach(s *history.Server, p record.Process) string {
 	case p.PGID == p.PID:
 		apart = fmt.Sprintf("It leads a process group of its own (pgid %d): a signal to the launcher's group does not reach it either.", p.PGID)
 	}
-	return paragraph(gone, apart)
+	return prose.Paragraph(gone, apart)
 }
 
 // shieldFlat says of a server that outlived its session whether that is because
@@ -105,7 +106,7 @@ func (f *facts) launcherLives(cp *checkpoint, s *history.Server) bool {
 	}
 	e := cp.EvidenceOn(s.Birth.Identity)
 	return e != nil && slices.ContainsFunc(e.Descriptors, func(d record.Descriptor) bool {
-		return d.FD == 0 && slices.ContainsFunc(writers(d, e.Identity), func(h record.Holder) bool { return h.Identity != e.Identity })
+		return d.FD == 0 && slices.ContainsFunc(prose.Writers(d, e.Identity), func(h record.Holder) bool { return h.Identity != e.Identity })
 	})
 }
 
@@ -134,11 +135,11 @@ func (f *facts) lockedOut(s *history.Server) []*history.Server {
 func (f *facts) tellLockedOut(s *history.Server) string {
 	var names []string
 	for _, other := range f.lockedOut(s) {
-		names = append(names, plain(other.ID))
+		names = append(names, prose.Plain(other.ID))
 		f.harm(other, other.Born)
 	}
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("It holds what %s needed to start, and could not have.", list(names))
+	return fmt.Sprintf("It holds what %s needed to start, and could not have.", prose.List(names))
 }

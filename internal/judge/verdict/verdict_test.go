@@ -3,7 +3,6 @@ package verdict
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -259,21 +258,4 @@ func allKindsOfEvents() []record.Kind {
 		record.Died, record.Lost, record.Reaped, record.CheckpointBegun, record.CheckpointEnded, record.CensusTaken,
 		record.EvidenceTaken, record.Swept, record.Doubted, record.Ended, record.Controlled, record.BystanderSeen,
 	}
-}
-
-func TestTextHelpers(t *testing.T) {
-	t.Parallel()
-	for ns, want := range map[int64]string{
-		-5: "0s", 0: "0s", 1234: "1.23µs", int64(150 * time.Microsecond): "150µs", int64(58 * s): "58s",
-		1234567890: "1.23s", int64(90 * s): "1m30s", int64(12345 * s): "3h25m0s",
-	} {
-		assert.Equal(t, want, span(ns))
-	}
-	assert.Equal(t, "2 processes", count(2, "process"))
-	assert.Equal(t, "3 launches", count(3, "launch"))
-	assert.Equal(t, "1 launch", count(1, "launch"))
-	assert.Equal(t, "a?b", plain("a\x1bb"))
-	assert.LessOrEqual(t, len([]rune(plain(string(make([]byte, 4000))))), maxPlain+1)
-	assert.Equal(t, "a, b and c", list([]string{"a", "b", "c"}))
-	assert.Equal(t, "a, b, c and 3 more", list([]string{"a", "b", "c", "d", "e", "f"}))
 }

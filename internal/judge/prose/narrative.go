@@ -1,4 +1,4 @@
-package verdict
+package prose
 
 import (
 	"fmt"
@@ -7,36 +7,37 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
-// story is what is known of a survivor, one clause after the other. A clause
+// narrative is what is known of a survivor, one clause after the other. A clause
 // has a sign: what is the same in every process of which the same is true.
-type story struct{ clauses, signs []string }
+type narrative struct{ clauses, signs []string }
 
-func (s *story) add(sign, format string, args ...any) {
+func (s *narrative) add(sign, format string, args ...any) {
 	s.clauses = append(s.clauses, fmt.Sprintf(format, args...))
 	s.signs = append(s.signs, sign)
 }
 
-func (s *story) tell(who string) (text, like string) {
+func (s *narrative) says(who string) (text, like string) {
 	if len(s.clauses) == 0 {
 		return "", ""
 	}
-	return sentence(append([]string{who + " " + s.clauses[0]}, s.clauses[1:]...)...), strings.Join(s.signs, "|")
+	return Sentence(append([]string{who + " " + s.clauses[0]}, s.clauses[1:]...)...), strings.Join(s.signs, "|")
 }
 
-// process names a process for a sentence.
-func process(s *history.Server, id record.Identity, comm string) string {
+// Process names a process for a sentence.
+func Process(s *history.Server, id record.Identity, comm string) string {
 	if s != nil {
-		return fmt.Sprintf("%s (pid %d)", plain(s.ID), s.Birth.PID)
+		return fmt.Sprintf("%s (pid %d)", Plain(s.ID), s.Birth.PID)
 	}
-	return fmt.Sprintf("%s (pid %d)", plain(comm), id.PID)
+	return fmt.Sprintf("%s (pid %d)", Plain(comm), id.PID)
 }
 
-// survivor tells why a process that should be gone is there: what it waits
+// Survivor tells why a process that should be gone is there: what it waits
 // for, who keeps it waiting, and which words it heard. e may be nil, s too.
-func survivor(s *history.Server, e *record.Evidence, until int64) (text, like string) {
-	var st story
+func Survivor(s *history.Server, e *record.Evidence, until int64) (text, like string) {
+	var st narrative
 	id, comm := record.Identity{}, ""
 	if e != nil {
 		id, comm = e.Identity, e.Comm
@@ -51,11 +52,11 @@ func survivor(s *history.Server, e *record.Evidence, until int64) (text, like st
 		}
 		st.signals(s, e, until)
 	}
-	return st.tell(process(s, id, comm))
+	return st.says(Process(s, id, comm))
 }
 
 // waits says what the process does now.
-func (st *story) waits(e *record.Evidence) {
+func (st *narrative) waits(e *record.Evidence) {
 	call, _, _ := strings.Cut(e.Syscall, " ")
 	switch {
 	case e.State == record.StateStopped || e.State == record.StateTraced:
@@ -65,18 +66,18 @@ func (st *story) waits(e *record.Evidence) {
 	case strings.HasPrefix(call, "read(0"):
 		st.add("read", "is blocked in read(0), waiting for its next request")
 	case strings.HasPrefix(call, "write(1") || strings.HasPrefix(call, "write(2"):
-		st.add("write", "is blocked in %s: nobody reads what it says", plain(call))
+		st.add("write", "is blocked in %s: nobody reads what it says", Plain(call))
 	case call != "":
-		st.add("in "+call, "waits in %s", plain(call))
+		st.add("in "+call, "waits in %s", Plain(call))
 	case e.Wchan != "" && e.Wchan != "0":
-		st.add("at "+e.Wchan, "sleeps in the kernel at %s", plain(e.Wchan))
+		st.add("at "+e.Wchan, "sleeps in the kernel at %s", Plain(e.Wchan))
 	default:
-		st.add("sleeps", "sleeps (state %s)", plain(e.State))
+		st.add("sleeps", "sleeps (state %s)", Plain(e.State))
 	}
 }
 
 // stdin says who could still give it the end of stdin.
-func (st *story) stdin(s *history.Server, e *record.Evidence, until int64) {
+func (st *narrative) stdin(s *history.Server, e *record.Evidence, until int64) {
 	i := slices.IndexFunc(e.Descriptors, func(d record.Descriptor) bool { return d.FD == 0 })
 	switch {
 	case i < 0:
@@ -89,7 +90,7 @@ func (st *story) stdin(s *history.Server, e *record.Evidence, until int64) {
 		return
 	}
 	d := e.Descriptors[i]
-	if writers := writers(d, e.Identity); len(writers) > 0 {
+	if writers := Writers(d, e.Identity); len(writers) > 0 {
 		st.heldBy(s, e.Identity, writers)
 		return
 	}
@@ -103,9 +104,9 @@ func (st *story) stdin(s *history.Server, e *record.Evidence, until int64) {
 	}
 }
 
-// writers are those who can write to the other end. A process is one of its own
+// Writers are those who can write to the other end. A process is one of its own
 // stdin only by another descriptor than that.
-func writers(d record.Descriptor, self record.Identity) []record.Holder {
+func Writers(d record.Descriptor, self record.Identity) []record.Holder {
 	var all []record.Holder
 	for _, h := range d.Holders {
 		if h.Mode != "read" && (h.Identity != self || h.FD != d.FD) {
@@ -115,7 +116,7 @@ func writers(d record.Descriptor, self record.Identity) []record.Holder {
 	return all
 }
 
-func (st *story) heldBy(s *history.Server, self record.Identity, writers []record.Holder) {
+func (st *narrative) heldBy(s *history.Server, self record.Identity, writers []record.Holder) {
 	var names []string
 	hosts := 0
 	for _, h := range writers {
@@ -126,16 +127,16 @@ func (st *story) heldBy(s *history.Server, self record.Identity, writers []recor
 			continue
 		case role == record.RoleHost:
 			hosts++
-		case launchedIt(s, h) && role.Server() == "":
+		case LaunchedIt(s, h) && role.Server() == "":
 			hosts++
 			role += ", which launched it,"
 		}
 		if role == record.RoleHost || role == record.RoleKeeper || role == record.RoleBench {
 			role = "the " + role
 		}
-		names = append(names, fmt.Sprintf("%s (pid %d, fd %d)", plain(role), h.PID, h.FD))
+		names = append(names, fmt.Sprintf("%s (pid %d, fd %d)", Plain(role), h.PID, h.FD))
 	}
-	switch held := list(names); {
+	switch held := List(names); {
 	case hosts == len(writers):
 		st.add("held by host", "the write end of its stdin is still held by %s: the host never closed it", held)
 	case hosts > 0:
@@ -145,37 +146,37 @@ func (st *story) heldBy(s *history.Server, self record.Identity, writers []recor
 	}
 }
 
-func (st *story) sawEOF(s *history.Server, until int64) {
+func (st *narrative) sawEOF(s *history.Server, until int64) {
 	switch {
 	case s.EOF < 0 || s.EOF > until:
 		st.add("no eof", "it never read the end of stdin")
-	case ignores(s, record.OnEOF):
-		st.add("ignores eof", "it read the end of stdin at %s and ignores it, as its script says", clock(s.EOF))
+	case Ignores(s, record.OnEOF):
+		st.add("ignores eof", "it read the end of stdin at %s and ignores it, as its script says", Clock(s.EOF))
 	default:
-		st.add("eof", "it read the end of stdin at %s and is still there", clock(s.EOF))
+		st.add("eof", "it read the end of stdin at %s and is still there", Clock(s.EOF))
 	}
 }
 
-// ignores says that the server's script lets it ignore a moment.
-func ignores(s *history.Server, on record.Moment) bool {
+// Ignores says that the server's script lets it ignore a moment.
+func Ignores(s *history.Server, on record.Moment) bool {
 	return slices.ContainsFunc(s.Faults, func(f history.FaultMark) bool { return f.On == on && f.Passive })
 }
 
 // signals says which signals reached it.
-func (st *story) signals(s *history.Server, e *record.Evidence, until int64) {
+func (st *narrative) signals(s *history.Server, e *record.Evidence, until int64) {
 	var seen []string
 	for _, m := range s.Signals {
 		if m.T <= until {
-			seen = append(seen, fmt.Sprintf("%s at %s", plain(m.Text), clock(m.T)))
+			seen = append(seen, fmt.Sprintf("%s at %s", Plain(m.Text), Clock(m.T)))
 		}
 	}
 	switch {
-	case len(seen) > 0 && ignores(s, record.OnTerm):
-		st.add("ignores term", "it caught %s and ignores it, as its script says; SIGKILL never came", list(seen))
+	case len(seen) > 0 && Ignores(s, record.OnTerm):
+		st.add("ignores term", "it caught %s and ignores it, as its script says; SIGKILL never came", List(seen))
 	case len(seen) > 0:
-		st.add("signalled", "it caught %s and is still there; SIGKILL never came", list(seen))
+		st.add("signalled", "it caught %s and is still there; SIGKILL never came", List(seen))
 	case e != nil && len(e.SigPending) > 0:
-		st.add("pending", "%s %s pending, not handled", list(plainAll(e.SigPending)), verb(len(e.SigPending), "is", "are"))
+		st.add("pending", "%s %s pending, not handled", List(plainAll(e.SigPending)), text.Choose(len(e.SigPending), "is", "are"))
 	case e != nil && slices.Contains(e.SigIgnored, "SIGTERM"):
 		st.add("deaf to term", "it ignores SIGTERM, so whether one was sent can't be told")
 	case e != nil && e.State == record.StateStopped:
@@ -188,19 +189,23 @@ func (st *story) signals(s *history.Server, e *record.Evidence, until int64) {
 func plainAll(words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
-		out[i] = plain(w)
+		out[i] = Plain(w)
 	}
 	return out
 }
 
-// faultName is a fault for a sentence: "close-stdout" or "reject on
+// FaultName is a fault for a sentence: "close-stdout" or "reject on
 // initialize".
-func faultName(f *record.Fault) string {
+func FaultName(f *record.Fault) string {
 	switch {
 	case f == nil:
 		return ""
 	case f.On == record.OnOrder || f.On == "":
-		return plain(f.Do)
+		return Plain(f.Do)
 	}
-	return plain(string(f.Do) + " on " + string(f.On))
+	return Plain(string(f.Do) + " on " + string(f.On))
 }
+
+// LaunchedIt says that the holder is the server's parent from the beginning: a
+// worker of the host, say.
+func LaunchedIt(s *history.Server, h record.Holder) bool { return s != nil && h.PID == s.Birth.PPID }

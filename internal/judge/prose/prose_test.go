@@ -1,0 +1,52 @@
+package prose
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
+)
+
+func TestTextHelpers(t *testing.T) {
+	t.Parallel()
+	for ns, want := range map[int64]string{
+		-5: "0s", 0: "0s", 1234: "1.23µs", int64(150 * time.Microsecond): "150µs", int64(58 * time.Second): "58s",
+		1234567890: "1.23s", int64(90 * time.Second): "1m30s", int64(12345 * time.Second): "3h25m0s",
+	} {
+		assert.Equal(t, want, Span(ns))
+	}
+	assert.Equal(t, "2 processes", text.Count(2, "process"))
+	assert.Equal(t, "3 launches", text.Count(3, "launch"))
+	assert.Equal(t, "1 launch", text.Count(1, "launch"))
+	assert.Equal(t, "a?b", Plain("a\x1bb"))
+	assert.LessOrEqual(t, len([]rune(Plain(string(make([]byte, 4000))))), maxPlain+1)
+	assert.Equal(t, "a, b and c", List([]string{"a", "b", "c"}))
+	assert.Equal(t, "a, b, c and 3 more", List([]string{"a", "b", "c", "d", "e", "f"}))
+}
+
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	assert.Empty(t, Sentence("", ""))
+	assert.Equal(t, "a; b.", Sentence("a", "", "b"))
+	assert.Equal(t, "A. B.", Paragraph("A.", "", "B."))
+	assert.Empty(t, Capital(""))
+	assert.Equal(t, `"a\x1b"`, Quote("a\x1b"))
+	assert.Equal(t, "1.5 MiB", Mebibytes(3<<19))
+}
+
+func TestSurvivor(t *testing.T) {
+	t.Parallel()
+	s := &history.Server{ID: "flaky#1", Birth: record.Birth{Identity: record.Identity{PID: 5}}, EOF: history.Never}
+	says, like := Survivor(s, nil, 10)
+	assert.Equal(t, "flaky#1 (pid 5) could not be examined; it never read the end of stdin; no signal reached it.", says)
+	s.ID, s.Birth.PID = "flaky#2", 6
+	_, same := Survivor(s, nil, 10)
+	assert.Equal(t, like, same, "of two that differ in their names alone the same is true")
+	e := &record.Evidence{Process: record.Process{State: record.StateRunning}, Descriptors: []record.Descriptor{{Known: true, Target: "pipe:[1]"}}}
+	says, _ = Survivor(s, e, 10)
+	assert.Contains(t, says, "is busy on a processor (state R); nobody holds the other end of its stdin any more")
+}
