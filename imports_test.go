@@ -146,6 +146,10 @@ var house = []struct {
 		pkg: "internal/play/doctor", why: "it tries what a run needs, a whole run included",
 		may: []string{"internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/stage/keeper", "internal/judge/verdict", "internal/play"},
 	},
+	{
+		pkg: "internal/play/validate", why: "it checks files, and plays nothing",
+		may: []string{"internal/yamlfile", "scenarios", "internal/subject/hostfile", "internal/judge/known"}, deny: []string{"os/exec", "net"},
+	},
 	{pkg: "internal/stage/reexec", may: []string{"internal/cpuload", "internal/stage/keeper", "internal/subject/catalogue", "internal/subject/refhost", "internal/subject/gateway", "internal/subject/oneshot", "hosts/mcpgo", "hosts/gosdk"}, why: "only dispatch"},
 }
 

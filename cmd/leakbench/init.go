@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -54,7 +53,7 @@ func (a *app) init(cmd *cobra.Command, path, from string, force bool) error {
 	if _, err := os.Lstat(path); err == nil && !force {
 		return usage(fmt.Errorf("%s is there already", path), "--force overwrites it")
 	}
-	found, err := configs(from)
+	found, err := hostinit.Configs(from)
 	if err != nil {
 		return usage(err, "--from takes one of the formats that docs/host-file.md lists")
 	}
@@ -62,7 +61,7 @@ func (a *app) init(cmd *cobra.Command, path, from string, force bool) error {
 	file, isFile := in.(*os.File)
 	interview := hostinit.Interview{
 		In: in, Out: a.err, Again: isFile && term.IsTerminal(int(file.Fd())),
-		Name: nameFrom(path), Found: found,
+		Name: hostinit.NameFrom(path), Found: found,
 	}
 	answers, err := interview.Ask()
 	if err != nil {
@@ -87,27 +86,4 @@ func (a *app) init(cmd *cobra.Command, path, from string, force bool) error {
 	}
 	_, err = fmt.Fprintf(a.out, "%s is written. Try it: leakbench run storm --host %s\n", printable(path), printable(path))
 	return err
-}
-
-// configs is the one that was named, or those that are found.
-func configs(from string) ([]hostinit.Config, error) {
-	if from == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			home = "."
-		}
-		return hostinit.Look(".", home), nil
-	}
-	c, err := hostinit.ReadConfig(from)
-	return []hostinit.Config{c}, err
-}
-
-// nameFrom is the name that a file's speaks for.
-func nameFrom(path string) string {
-	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	if base == "host" {
-		base = "my-host"
-	}
-	words := strings.FieldsFunc(strings.ToLower(base), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
-	return strings.Join(words, "-")
 }

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -123,88 +123,40 @@ func (a *app) knownShow(args []string, f knownFlags) error {
 
 func (a *app) knownUpdate(args []string, f knownFlags) error {
 	now := time.Now()
-	expires, err := f.reasoned(now)
+	if strings.TrimSpace(f.reason) == "" {
+		return usage(errors.New("a known finding needs a reason"), `for example: --reason "upstream, owner/repository#12"`)
+	}
+	expires, err := known.LastDay(f.expires, now)
 	if err != nil {
-		return err
+		usual, _ := known.LastDay("", now)
+		return usage(fmt.Errorf("--expires %w", err), "for example: --expires "+usual.Format(time.DateOnly))
 	}
 	l, err := loadKnown(f.file, false)
 	if err != nil {
 		return err
 	}
-	fresh, err := f.fresh(args, &l, expires, now)
-	if err != nil {
-		return err
-	}
-	if len(fresh) == 0 {
-		text := "every error of these runs is listed"
-		if f.only != "" {
-			text = fmt.Sprintf("no error of these runs that is not listed is %s", printable(f.only))
-		}
-		_, err := fmt.Fprintf(a.out, "nothing to add: %s\n", text)
-		return err
+	runs, missing := latestRuns(args)
+	fresh, named := l.Fresh(runs, known.Entry{Reason: f.reason, Expires: expires}, f.only, len(args) == 0, now)
+	if missing != nil && !named {
+		return missing
 	}
 	edited, over, err := l.Renewed(fresh, now)
 	if err != nil {
 		return usage(err, "")
 	}
-	if err := writeKnown(f.file, edited.Source); err != nil {
-		return err
-	}
+	var done []string
 	for i := range over {
-		fmt.Fprintf(a.out, "taken out  line %d: %s, expired on %s\n", over[i].Line, over[i].Finding(), over[i].Expires.Format(time.DateOnly))
+		done = append(done, fmt.Sprintf("taken out  line %d: %s, expired on %s", over[i].Line, over[i].Finding(), over[i].Expires.Format(time.DateOnly)))
 	}
 	for i := range fresh {
-		e, on := &fresh[i], "any host"
-		if e.Host != "" {
-			on = e.Host
-		}
-		fmt.Fprintf(a.out, "added  %s on %s, until %s\n", e.Finding(), printable(on), e.Expires.Format(time.DateOnly))
+		e := &fresh[i]
+		done = append(done, fmt.Sprintf("added  %s on %s, until %s", e.Finding(), printable(cmp.Or(e.Host, "any host")), e.Expires.Format(time.DateOnly)))
 	}
-	_, err = fmt.Fprintf(a.out, "%s has %s; commit it\n", printable(f.file), entries(len(edited.Entries)))
-	return err
-}
-
-// reasoned checks what an entry needs of a person, and says its last day.
-func (f *knownFlags) reasoned(now time.Time) (expires time.Time, err error) {
-	if strings.TrimSpace(f.reason) == "" {
-		return expires, usage(errors.New("a known finding needs a reason"), `for example: --reason "upstream, owner/repository#12"`)
+	nothing := "nothing to add: every error of these runs is listed"
+	if f.only != "" {
+		nothing = "nothing to add: no error of these runs that is not listed is " + printable(f.only)
 	}
-	expires = now.UTC().AddDate(0, 0, known.Days).Truncate(24 * time.Hour)
-	if f.expires == "" {
-		return expires, nil
-	}
-	day, err := time.Parse(time.DateOnly, f.expires)
-	if err != nil {
-		return expires, usage(fmt.Errorf("--expires %q is no day", f.expires), "for example: --expires "+expires.Format(time.DateOnly))
-	}
-	if day.Before(now.UTC().Truncate(24 * time.Hour)) {
-		return expires, usage(fmt.Errorf("--expires %s is over already", f.expires), "for example: --expires "+expires.Format(time.DateOnly))
-	}
-	return day, nil
-}
-
-// fresh are the entries to add: what the runs have found, or of that --only.
-// A finding that is named in full needs no run here: it is that of another
-// machine, whose report says how to accept it.
-func (f *knownFlags) fresh(args []string, l *known.List, expires, now time.Time) ([]known.Entry, error) {
-	runs, missing := latestRuns(args)
-	unlisted := func(l *known.List) []known.Entry {
-		return slices.DeleteFunc(l.Unlisted(runs, f.reason, expires, now), func(e known.Entry) bool {
-			return f.only != "" && e.Finding() != f.only && !strings.HasPrefix(e.Finding(), f.only+":")
-		})
-	}
-	kept := unlisted(l)
-	if len(kept) > 0 || f.only == "" || len(args) > 0 || len(unlisted(&known.List{})) > 0 {
-		return kept, missing
-	}
-	named, err := known.Named(f.only, f.reason, expires)
-	if err != nil {
-		return nil, missing
-	}
-	if l.Has(&named, now) {
-		return nil, nil
-	}
-	return []known.Entry{named}, nil
+	return a.saveKnown(&edited, done, nothing)
 }
 
 func (a *app) knownPrune(args []string, f knownFlags) error {
@@ -216,43 +168,26 @@ func (a *app) knownPrune(args []string, f knownFlags) error {
 	if err != nil {
 		return err
 	}
-	stale := map[int]bool{}
-	for _, c := range l.Check(runs, time.Time{}) { // a day that is over makes no entry stale
-		if c.State == known.Stale {
-			stale[c.Line] = true
-			fmt.Fprintf(a.out, "taken out  line %d: %s\n", c.Line, c.Finding())
-		}
-	}
-	if len(stale) == 0 {
-		_, err := fmt.Fprintln(a.out, "nothing to take out: no entry is stale by these runs")
-		return err
-	}
-	edited, err := l.Without(func(e *known.Entry) bool { return stale[e.Line] })
+	edited, stale, err := l.Pruned(runs)
 	if err != nil {
 		return usage(err, "")
 	}
-	if err := writeKnown(f.file, edited.Source); err != nil {
+	var done []string
+	for _, e := range stale {
+		done = append(done, fmt.Sprintf("taken out  line %d: %s", e.Line, e.Finding()))
+	}
+	return a.saveKnown(&edited, done, "nothing to take out: no entry is stale by these runs")
+}
+
+// saveKnown writes a list that was edited, and says what was done to it.
+func (a *app) saveKnown(l *known.List, done []string, nothing string) error {
+	if len(done) == 0 {
+		_, err := fmt.Fprintln(a.out, nothing)
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "%s has %s; commit it\n", printable(f.file), entries(len(edited.Entries)))
+	if err := l.Save(); err != nil {
+		return usage(err, "choose another file with --known")
+	}
+	_, err := fmt.Fprintf(a.out, "%s\n%s has %s; commit it\n", strings.Join(done, "\n"), printable(l.File), l.Size())
 	return err
-}
-
-func entries(n int) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return fmt.Sprintf("%d entries", n)
-}
-
-// writeKnown replaces the list as a whole.
-func writeKnown(path, text string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return usage(err, "choose another file with --known")
-	}
-	temporary := path + ".new"
-	if err := os.WriteFile(temporary, []byte(text), 0o644); err != nil {
-		return usage(err, "choose another file with --known")
-	}
-	return os.Rename(temporary, path)
 }

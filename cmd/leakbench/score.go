@@ -3,11 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -32,10 +29,7 @@ type scoreFlags struct {
 	limits           play.Limits
 }
 
-const (
-	maxJobs  = 256
-	maxBoard = 64 << 20 // bytes of a scoreboard's file
-)
+const maxJobs = 256
 
 func (a *app) scoreCommand() *cobra.Command {
 	var f scoreFlags
@@ -87,7 +81,7 @@ func (a *app) score(ctx context.Context, f scoreFlags) error {
 		return err
 	}
 	for _, file := range f.out {
-		if boardWriter(file, nil) == nil {
+		if boards.For(file, f.links) == nil {
 			return usage(fmt.Errorf("-o %s: what it is follows from its name, which must end in .html, .md or .json", file), "")
 		}
 	}
@@ -113,24 +107,13 @@ func (a *app) score(ctx context.Context, f scoreFlags) error {
 	return err
 }
 
-// readBoard reads a scoreboard that was written before. Its strings are
-// whoever's: the renderers take them for that.
 func readBoard(file string) (*scoreboard.Board, error) {
 	in, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	var board scoreboard.Board
-	d := json.NewDecoder(io.LimitReader(in, maxBoard))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&board); err != nil {
-		return nil, fmt.Errorf("%s is no scoreboard: %w", file, err)
-	}
-	if len(board.Hosts) == 0 || len(board.Scenarios) == 0 {
-		return nil, fmt.Errorf("%s is no scoreboard: it has no hosts or no scenarios", file)
-	}
-	return &board, nil
+	return scoreboard.Read(file, in)
 }
 
 func (a *app) playScore(ctx context.Context, f scoreFlags) (*scoreboard.Board, error) {
@@ -186,20 +169,6 @@ func (f scoreFlags) command() []string {
 	return words
 }
 
-// boardWriter is what writes a board as the file's name asks for, or nil.
-func boardWriter(file string, link func(string) string) func(io.Writer, *scoreboard.Board) error {
-	o := boards.Options{Link: link}
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".html", ".htm":
-		return func(w io.Writer, b *scoreboard.Board) error { return boards.HTML(w, b, o) }
-	case ".md":
-		return func(w io.Writer, b *scoreboard.Board) error { return boards.Markdown(w, b, o) }
-	case ".json":
-		return boards.JSON
-	}
-	return nil
-}
-
 // writeScore prints the board and writes its files.
 func (a *app) writeScore(b *scoreboard.Board, f scoreFlags) error {
 	var err error
@@ -210,39 +179,14 @@ func (a *app) writeScore(b *scoreboard.Board, f scoreFlags) error {
 		err = boards.Text(a.out, b)
 	}
 	for _, file := range f.out {
-		if failed := writeBoard(b, file, f.links); failed != nil {
+		var text bytes.Buffer
+		failed := boards.For(file, f.links)(&text, b)
+		if failed == nil {
+			failed = createFile(file, text.Bytes())
+		}
+		if failed != nil {
 			err = errors.Join(err, usage(failed, "choose another file with -o"))
 		}
 	}
 	return err
-}
-
-func writeBoard(b *scoreboard.Board, file string, links bool) error {
-	var link func(string) string
-	if links {
-		link = func(page string) string { return relative(file, page) }
-	}
-	var text bytes.Buffer
-	if err := boardWriter(file, link)(&text, b); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Clean(file), text.Bytes(), 0o644)
-}
-
-// relative is the address of a page as seen from a file, or "" where there is
-// none: on another drive.
-func relative(file, page string) string {
-	from, wrong := filepath.Abs(filepath.Dir(file))
-	to, err := filepath.Abs(page)
-	if wrong != nil || err != nil {
-		return ""
-	}
-	rel, err := filepath.Rel(from, to)
-	if err != nil {
-		return ""
-	}
-	return (&url.URL{Path: filepath.ToSlash(rel)}).String()
 }

@@ -164,3 +164,11 @@ func (l *List) Lists(p compare.Play, f *verdict.Finding, now time.Time) *Entry {
 	}
 	return nil
 }
+
+// Size is how many entries there are, in words.
+func (l *List) Size() string {
+	if len(l.Entries) == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", len(l.Entries))
+}

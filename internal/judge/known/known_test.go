@@ -295,3 +295,36 @@ func FuzzParse(f *testing.F) {
 }
 
 func playOf(scenario, host string) compare.Play { return compare.Play{Scenario: scenario, Host: host} }
+
+func TestLastDay(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2030, 1, 31, 13, 0, 0, 0, time.UTC)
+	day, err := known.LastDay("", now)
+	require.NoError(t, err)
+	assert.Equal(t, "2030-05-01", day.Format(time.DateOnly))
+	day, err = known.LastDay("2030-01-31", now)
+	require.NoError(t, err)
+	assert.Equal(t, now.Truncate(24*time.Hour), day)
+	_, err = known.LastDay("2030-01-30", now)
+	require.ErrorContains(t, err, "2030-01-30 is over already")
+	_, err = known.LastDay("soon", now)
+	require.ErrorContains(t, err, `"soon" is no day`)
+}
+
+// A list that is saved reads back, also into a folder that is not there yet.
+func TestSave(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "not", "there", "known.yaml")
+	l, err := known.Load(file, false)
+	require.NoError(t, err)
+	l, over, err := l.Renewed([]known.Entry{{Scenario: "storm", Law: "L1", Reason: "r", Expires: time.Date(2999, 12, 31, 0, 0, 0, 0, time.UTC)}}, time.Now())
+	require.NoError(t, err)
+	assert.Empty(t, over)
+	require.NoError(t, l.Save())
+	again, err := known.Load(file, true)
+	require.NoError(t, err)
+	assert.Equal(t, l, again)
+	entries, err := os.ReadDir(filepath.Dir(file))
+	require.NoError(t, err)
+	assert.Len(t, entries, 1, "nothing else is left")
+}

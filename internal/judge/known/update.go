@@ -2,7 +2,10 @@ package known
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
@@ -13,6 +16,9 @@ import (
 // Renewed is the list with fresh entries. Those whose day is over and in whose
 // place a fresh one comes are taken out.
 func (l *List) Renewed(fresh []Entry, now time.Time) (edited List, over []Entry, err error) {
+	if len(fresh) == 0 {
+		return *l, nil, nil
+	}
 	kept, err := l.Without(func(e *Entry) bool {
 		if !e.Expired(now) || !slices.ContainsFunc(fresh, e.includes) {
 			return false
@@ -68,4 +74,66 @@ func (l *List) Unlisted(runs []verdict.Judged, reason string, expires, now time.
 		}
 	}
 	return out
+}
+
+// Fresh are the entries to add for what runs have found: all of it, or only that
+// finding, scenario[:law[:fingerprint]]. A finding that is named in full needs no
+// run here, where none is named: it is that of another machine, whose report says
+// how to accept it.
+func (l *List) Fresh(runs []verdict.Judged, e Entry, only string, anywhere bool, now time.Time) (fresh []Entry, named bool) {
+	unlisted := func(l *List) []Entry {
+		return slices.DeleteFunc(l.Unlisted(runs, e.Reason, e.Expires, now), func(e Entry) bool {
+			return only != "" && e.Finding() != only && !strings.HasPrefix(e.Finding(), only+":")
+		})
+	}
+	fresh = unlisted(l)
+	if len(fresh) > 0 || only == "" || !anywhere || len(unlisted(&List{})) > 0 {
+		return fresh, false
+	}
+	entry, err := Named(only, e.Reason, e.Expires)
+	if err != nil || l.Has(&entry, now) {
+		return nil, err == nil
+	}
+	return []Entry{entry}, true
+}
+
+// LastDay is the last day of an entry by what a person says, 2030-01-31, or the
+// usual one where he says nothing.
+func LastDay(text string, now time.Time) (time.Time, error) {
+	today := now.UTC().Truncate(24 * time.Hour)
+	if text == "" {
+		return today.AddDate(0, 0, Days), nil
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	switch {
+	case err != nil:
+		return day, fmt.Errorf("%q is no day", text)
+	case day.Before(today):
+		return day, fmt.Errorf("%s is over already", text)
+	}
+	return day, nil
+}
+
+// Pruned is the list without the entries that runs have not found any more. A
+// day that is over makes no entry stale.
+func (l *List) Pruned(runs []verdict.Judged) (edited List, stale []Checked, err error) {
+	stale = slices.DeleteFunc(l.Check(runs, time.Time{}), func(c Checked) bool { return c.State != Stale })
+	if len(stale) == 0 {
+		return *l, nil, nil
+	}
+	edited, err = l.Without(func(e *Entry) bool {
+		return slices.ContainsFunc(stale, func(c Checked) bool { return c.Line == e.Line })
+	})
+	return edited, stale, err
+}
+
+// Save writes the list, as a whole.
+func (l *List) Save() error {
+	if err := os.MkdirAll(filepath.Dir(l.File), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(l.File+".new", []byte(l.Source), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(l.File+".new", l.File)
 }

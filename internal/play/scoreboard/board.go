@@ -3,6 +3,9 @@
 package scoreboard
 
 import (
+	"encoding/json"
+	"fmt"
+	"io"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -83,6 +86,24 @@ type Finding struct {
 	Count       int    `json:"count"`
 	Title       string `json:"title"`
 	Fingerprint string `json:"fingerprint"`
+}
+
+// maxBoard is how many bytes of a scoreboard's file are read.
+const maxBoard = 64 << 20
+
+// Read reads a scoreboard that was written as JSON. Its strings are whoever's:
+// the renderers take them for that.
+func Read(name string, r io.Reader) (*Board, error) {
+	var b Board
+	d := json.NewDecoder(io.LimitReader(r, maxBoard))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&b); err != nil {
+		return nil, fmt.Errorf("%s is no scoreboard: %w", name, err)
+	}
+	if len(b.Hosts) == 0 || len(b.Scenarios) == 0 {
+		return nil, fmt.Errorf("%s is no scoreboard: it has no hosts or no scenarios", name)
+	}
+	return &b, nil
 }
 
 // Host is the host of that id, or nil.

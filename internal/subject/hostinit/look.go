@@ -64,3 +64,26 @@ func Look(dir, home string) []Config {
 
 // ErrNoAnswer says that the answers ended before the questions did.
 var ErrNoAnswer = errors.New("no answer")
+
+// Configs is the one that was named, or those that are found.
+func Configs(from string) ([]Config, error) {
+	if from == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			home = "."
+		}
+		return Look(".", home), nil
+	}
+	c, err := ReadConfig(from)
+	return []Config{c}, err
+}
+
+// NameFrom is the name of a host that its file's name speaks for.
+func NameFrom(path string) string {
+	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	if base == "host" {
+		base = "my-host"
+	}
+	words := strings.FieldsFunc(strings.ToLower(base), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	return strings.Join(words, "-")
+}
