@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -143,12 +142,4 @@ func (a *app) print(said answer) error {
 		return errors.Join(err, usage(failed, "choose another file"))
 	}
 	return err
-}
-
-// count is a number of things.
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/stage/progress"
+	"github.com/leakbench/leakbench/internal/text"
 	boards "github.com/leakbench/leakbench/report/scoreboard"
 )
 
@@ -140,7 +141,7 @@ func (a *app) playScore(ctx context.Context, f scoreFlags) (*scoreboard.Board, e
 	s.OnPlan = func(play, have int) {
 		left = play
 		if mode != progress.None {
-			fmt.Fprintf(a.err, "%s to play, %d at a time; %d are there already\n", count(play, "run"), f.jobs, have)
+			fmt.Fprintf(a.err, "%s to play, %d at a time; %d are there already\n", text.Count(play, "run"), f.jobs, have)
 		}
 		live = progress.Count(a.err, mode, play)
 	}
@@ -148,7 +149,7 @@ func (a *app) playScore(ctx context.Context, f scoreFlags) (*scoreboard.Board, e
 	board, err := s.Play(ctx)
 	live.Stop()
 	if err != nil && ctx.Err() != nil {
-		fmt.Fprintf(a.err, "%s left; the same command goes on from there\n", count(left, "run"))
+		fmt.Fprintf(a.err, "%s left; the same command goes on from there\n", text.Count(left, "run"))
 	}
 	return board, err
 }

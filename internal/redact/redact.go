@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // Mark stands in the place of a secret.
@@ -34,24 +36,16 @@ func Args(args []string) []string {
 	out := make([]string, 0, len(kept)+1)
 	r := redactor{}
 	for _, arg := range kept {
-		out = append(out, clip(r.arg(strings.ToValidUTF8(clip(arg, maxRead), "\uFFFD")), maxArg))
+		arg = r.arg(strings.ToValidUTF8(text.ClipBytes(arg, maxRead, "…"), "\uFFFD"))
+		if len(arg) > maxArg {
+			arg = text.ClipBytes(arg, maxArg-len("…"), "…")
+		}
+		out = append(out, arg)
 	}
 	if len(kept) < len(args) {
 		out = append(out, fmt.Sprintf("… and %d more", len(args)-len(kept)))
 	}
 	return out
-}
-
-// clip cuts s to n bytes, at the start of a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	cut := n - len("…")
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
 }
 
 // redactor reads a command line from left to right.

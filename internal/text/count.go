@@ -5,11 +5,14 @@ import (
 	"strings"
 )
 
-// Count is a number with its noun: "1 server", "3 servers", "2 processes".
+// Count is a number with its noun: "1 server", "3 servers", "2 processes",
+// "4 children".
 func Count(n int, noun string) string {
 	switch {
 	case n == 1:
-	case strings.HasSuffix(noun, "ss") || strings.HasSuffix(noun, "ch"):
+	case strings.HasSuffix(noun, "child"):
+		noun += "ren"
+	case strings.HasSuffix(noun, "s") || strings.HasSuffix(noun, "ch"):
 		noun += "es"
 	default:
 		noun += "s"

@@ -20,14 +20,14 @@ func Sanitize(s string, instead rune, keep string) string {
 	}, s)
 }
 
+// Printable is Sanitize for one line of text.
+func Printable[S ~string](s S) string { return Sanitize(string(s), '?', "") }
+
 // maxName caps a name or a path that another process chose, in bytes.
 const maxName = 1024
 
 // Name is Sanitize for the name or path of a process: it is cut off where it is
 // long, and what does not print is shown as U+FFFD.
 func Name(s string) string {
-	if len(s) > maxName {
-		s = s[:maxName] + "..."
-	}
-	return Sanitize(s, unicode.ReplacementChar, "")
+	return Sanitize(ClipBytes(s, maxName, "..."), unicode.ReplacementChar, "")
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 const (
@@ -277,12 +279,7 @@ func (n *Node) wanted(what string) {
 }
 
 // Clip shortens what a file says for a message.
-func Clip(s string) string {
-	if r := []rune(s); len(r) > 40 {
-		return string(r[:40]) + "..."
-	}
-	return s
-}
+func Clip(s string) string { return text.Clip(s, 40, "...") }
 
 // position is where a node begins. The parser's own idea of it is the colon
 // for a block mapping, which nobody would look for.

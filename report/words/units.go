@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // words joins what is not empty.
@@ -77,20 +79,7 @@ func Size(bytes int64) string {
 	return digits(float64(bytes)/(1<<30)) + " GiB"
 }
 
-func Plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	switch {
-	case strings.HasSuffix(word, "child"):
-		word += "ren"
-	case strings.HasSuffix(word, "s"):
-		word += "es"
-	default:
-		word += "s"
-	}
-	return strconv.Itoa(n) + " " + word
-}
+func Plural(n int, word string) string { return text.Count(n, word) }
 
 // shell is a command line that can be pasted into a POSIX shell.
 func Shell(args []string) string {

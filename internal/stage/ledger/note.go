@@ -3,10 +3,10 @@ package ledger
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // maxText caps what a peer may put into one field of a run file, in bytes.
@@ -91,10 +91,4 @@ func decodeNote(line []byte) (record.Event, error) {
 	return e, nil
 }
 
-// clip cuts s to maxText bytes, at the start of a character.
-func clip[S ~string](s S) S {
-	if len(s) <= maxText {
-		return s
-	}
-	return S(strings.ToValidUTF8(string(s[:maxText]), "")) + "…"
-}
+func clip[S ~string](s S) S { return text.ClipBytes(s, maxText, "…") }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // Counting is the progress of many things of which it is known how many there
@@ -40,7 +42,7 @@ func Count(out io.Writer, mode Mode, left int) *Counting {
 func (c *Counting) Done(what string, left int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.done, c.left, c.last = c.done+1, left, printable(what)
+	c.done, c.left, c.last = c.done+1, left, text.Printable(what)
 	if c.mode == Plain {
 		fmt.Fprintf(c.out, "[%d/%d] %s%s\n", c.done, c.done+c.left, c.last, c.remaining(", "))
 	}

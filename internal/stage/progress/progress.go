@@ -63,7 +63,7 @@ const backlog = 1000
 
 // Start begins to show a run.
 func Start(p Params) *Line {
-	p.Scenario, p.Host = printable(p.Scenario), printable(p.Host)
+	p.Scenario, p.Host = text.Printable(p.Scenario), text.Printable(p.Host)
 	l := &Line{
 		p: p, begun: time.Now(), lives: history.New(""),
 		lines: make(chan string, backlog), stop: make(chan struct{}), over: make(chan struct{}),
@@ -122,7 +122,7 @@ func (l *Line) Event(e record.Event) {
 			l.p.Limits = *e.Hello.Limits
 		}
 	case record.CheckpointBegun:
-		l.doing, l.since = printable(e.Checkpoint.Name), time.Since(l.begun)
+		l.doing, l.since = text.Printable(e.Checkpoint.Name), time.Since(l.begun)
 	case record.CheckpointEnded:
 		l.done++
 		l.since = 0
@@ -137,7 +137,7 @@ func (l *Line) milestone(c record.Checkpoint) {
 	if !c.Quiet {
 		state = "NOT as it must be"
 	}
-	l.say("  %s: %d live, %d spawned, %s after %v\n", printable(c.Name), len(l.lives.Alive()), len(l.lives.Servers()), state,
+	l.say("  %s: %d live, %d spawned, %s after %v\n", text.Printable(c.Name), len(l.lives.Alive()), len(l.lives.Servers()), state,
 		c.Waited.D().Round(time.Millisecond))
 }
 
@@ -149,13 +149,7 @@ func Describe(s record.Step) string {
 			words = append(words, w)
 		}
 	}
-	return printable(strings.Join(words, " "))
-}
-
-// printable keeps what a scenario file or a host wrote from steering the
-// terminal.
-func printable(s string) string {
-	return text.Sanitize(s, '?', "")
+	return text.Printable(strings.Join(words, " "))
 }
 
 func (l *Line) redraw() {

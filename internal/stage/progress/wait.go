@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // Waiting is the progress of something that takes its time and tells lines
@@ -23,7 +25,7 @@ type Waiting struct {
 // Wait begins to show what is waited for: on a terminal with the time and the
 // last line that was told, elsewhere once.
 func Wait(out io.Writer, mode Mode, what string) *Waiting {
-	w := &Waiting{out: out, what: printable(what), begun: time.Now(), stop: make(chan struct{}), over: make(chan struct{})}
+	w := &Waiting{out: out, what: text.Printable(what), begun: time.Now(), stop: make(chan struct{}), over: make(chan struct{})}
 	switch mode {
 	case Live:
 		go w.redraw()
@@ -40,7 +42,7 @@ func Wait(out io.Writer, mode Mode, what string) *Waiting {
 func (w *Waiting) Line(s string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.last = printable(s)
+	w.last = text.Printable(s)
 }
 
 func (w *Waiting) redraw() {

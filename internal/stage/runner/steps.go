@@ -11,6 +11,7 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -25,6 +26,7 @@ const (
 	// callSlack is how long the bench waits for the end of a call that has run
 	// out of its time, at the least.
 	callSlack = 15 * time.Second
+	maxError  = 2000 // bytes of an error that go into the run file
 )
 
 // begin writes down that a step begins and gives it its number.
@@ -41,16 +43,9 @@ func (r *run) begin(s record.Step) record.Step {
 func (r *run) end(s record.Step, begun time.Time, err error) {
 	s.OK, s.Took = err == nil, record.Duration(time.Since(begun))
 	if err != nil {
-		s.Error = clip(err.Error())
+		s.Error = text.ClipBytes(err.Error(), maxError, "...")
 	}
 	r.emit(record.Event{Kind: record.StepEnded, Step: &s})
-}
-
-func clip(s string) string {
-	if len(s) > 2000 {
-		return s[:2000] + "..."
-	}
-	return s
 }
 
 func (r *run) skip(s record.Step, why string) {

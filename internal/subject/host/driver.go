@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/lines"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // maxQueue is how many requests may wait for a driver that does not read.
@@ -100,7 +100,7 @@ const (
 
 // tidy keeps of a hello what means something, at a sane length.
 func tidy(h driver.Hello) driver.Hello {
-	h.Host, h.Version = clip(h.Host, maxName), clip(h.Version, maxName)
+	h.Host, h.Version = text.ClipBytes(h.Host, maxName, "..."), text.ClipBytes(h.Version, maxName, "...")
 	var ops []string
 	reasons := map[string]string{}
 	for _, op := range driver.Ops {
@@ -108,18 +108,11 @@ func tidy(h driver.Hello) driver.Hello {
 			ops = append(ops, op)
 		}
 		if why := h.NotApplicable[op]; why != "" {
-			reasons[op] = clip(why, maxName)
+			reasons[op] = text.ClipBytes(why, maxName, "...")
 		}
 	}
 	h.Ops, h.NotApplicable = ops, reasons
 	return h
-}
-
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "..."
 }
 
 // Do sends a request, whose ID it assigns, and waits for the answer. An answer
@@ -298,9 +291,9 @@ func presentable(resp driver.Response) driver.Response {
 	if !resp.OK && resp.Error == "" {
 		resp.Error = "the driver says that it failed, and not why"
 	}
-	resp.Error = clip(resp.Error, maxError)
+	resp.Error = text.ClipBytes(resp.Error, maxError, "...")
 	for i := range resp.Jobs {
-		resp.Jobs[i].Error = clip(resp.Jobs[i].Error, maxError)
+		resp.Jobs[i].Error = text.ClipBytes(resp.Jobs[i].Error, maxError, "...")
 	}
 	return resp
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // File is the host file, which can be read back.
@@ -53,9 +54,9 @@ func (a Answers) about() string {
 func (a Answers) config(line func(string, ...any)) {
 	line("config:\n  format: %s", a.Format)
 	if a.From != nil {
-		line("  # The shape of %s.", printable(a.From.Path))
+		line("  # The shape of %s.", text.Printable(a.From.Path))
 		if keys := slices.Sorted(maps.Keys(a.From.Rest)); len(keys) > 0 {
-			line("  # It says more (%s): write what the host needs of that here.", printable(strings.Join(keys, ", ")))
+			line("  # It says more (%s): write what the host needs of that here.", text.Printable(strings.Join(keys, ", ")))
 			line("  # merge: {key: value}")
 		}
 	}
@@ -74,14 +75,4 @@ func quoted(s string) string {
 	e.SetEscapeHTML(false)
 	_ = e.Encode(s) // a text
 	return strings.TrimSpace(b.String())
-}
-
-// printable keeps a comment on its line.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == 0x2028 || r == 0x2029 || r == 0x85 {
-			return '?'
-		}
-		return r
-	}, s)
 }
