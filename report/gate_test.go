@@ -61,7 +61,7 @@ func TestGateOutputsAreHarmless(t *testing.T) {
 			"md":     func(b *bytes.Buffer) error { return formats.GateMarkdown(b, result, o) },
 			"github": func(b *bytes.Buffer) error { return formats.GateGitHub(b, result, o) },
 			"json": func(b *bytes.Buffer) error {
-				return formats.JSONWith(b, result.Runs, formats.Exit{}, formats.More{Gate: result, Repeats: rates, Replay: &again})
+				return formats.JSON(b, result.Runs, formats.Exit{}, formats.More{Gate: result, Repeats: rates, Replay: &again})
 			},
 			"compare": func(b *bytes.Buffer) error {
 				c := compare.Runs([]verdict.Judged{evilRun(1)}, []verdict.Judged{evilRun(2)}, compare.Params{})
@@ -112,7 +112,7 @@ func TestMoreIsWhatTheSchemaSays(t *testing.T) {
 	c := compare.Result{Measures: []compare.Measure{{Play: play, Name: "stop", Unit: "ms", Change: compare.Worse, Delta: math.Inf(1)}}}
 	for _, more := range []formats.More{{}, {Compare: &c}, {Compare: &compare.Result{}}, {Gate: &gate.Result{}}, {Gate: &gate.Result{Compared: &c}}, {Repeats: []compare.Repeat{{}}}} {
 		var b bytes.Buffer
-		require.NoError(t, formats.JSONWith(&b, nil, formats.Exit{}, more))
+		require.NoError(t, formats.JSON(&b, nil, formats.Exit{}, more))
 		object, err := validator.UnmarshalJSON(&b)
 		require.NoError(t, err)
 		require.NoError(t, schema.Validate(object))
@@ -123,7 +123,7 @@ func TestMoreIsWhatTheSchemaSays(t *testing.T) {
 	}
 	replayed := baseline.Replay(evilRun(1), evilRun(2))
 	var b bytes.Buffer
-	require.NoError(t, formats.JSONWith(&b, nil, formats.Exit{}, formats.More{Replay: &replayed}))
+	require.NoError(t, formats.JSON(&b, nil, formats.Exit{}, formats.More{Replay: &replayed}))
 	object, err := validator.UnmarshalJSON(&b)
 	require.NoError(t, err)
 	require.NoError(t, schema.Validate(object))

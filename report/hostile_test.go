@@ -108,7 +108,7 @@ func TestNothingHostileComesThrough(t *testing.T) {
 		var page, text, object bytes.Buffer
 		require.NoError(t, htmlpage.HTMLAlone(&page, runs))
 		require.NoError(t, terminal.Text(&text, runs, terminal.Options{Color: true, Verbose: true}))
-		require.NoError(t, formats.JSON(&object, runs, formats.Exit{Reason: poison}))
+		require.NoError(t, formats.JSON(&object, runs, formats.Exit{Reason: poison}, formats.More{}))
 		name := fmt.Sprintf("field %q", field)
 		harmlessPage(t, name, page.String())
 		harmlessText(t, name, ownColour.ReplaceAllString(text.String(), ""))
@@ -178,7 +178,7 @@ func TestJSONKeepsStringsExact(t *testing.T) {
 	j := cron()
 	j.Dir = "dir\x1b[31m\u202e\u0085\x7f\U000e0041\u2028\"</script>é"
 	var b bytes.Buffer
-	require.NoError(t, formats.JSON(&b, []verdict.Judged{j}, formats.Exit{}))
+	require.NoError(t, formats.JSON(&b, []verdict.Judged{j}, formats.Exit{}, formats.More{}))
 	var out struct{ Runs []struct{ Dir string } }
 	require.NoError(t, json.Unmarshal(b.Bytes(), &out))
 	assert.Equal(t, j.Dir, out.Runs[0].Dir)

@@ -289,7 +289,7 @@ func TestSameRunsSameBytes(t *testing.T) {
 			object[i].Reset()
 			require.NoError(t, htmlpage.HTMLAlone(&page[i], runs))
 			require.NoError(t, terminal.Text(&text[i], runs, terminal.Options{Color: true, Verbose: true}))
-			require.NoError(t, formats.JSON(&object[i], runs, formats.Exit{Code: 1}))
+			require.NoError(t, formats.JSON(&object[i], runs, formats.Exit{Code: 1}, formats.More{}))
 		}
 		assert.Equal(t, []verdict.Judged{storm("naive", true, 20), cron(), inconclusive()}, runs, "the runs were changed")
 	}
@@ -309,7 +309,7 @@ func TestWriterErrorsAreReturned(t *testing.T) {
 	runs := []verdict.Judged{cron()}
 	require.ErrorIs(t, htmlpage.HTMLAlone(brokenWriter{}, runs), errFull)
 	require.ErrorIs(t, terminal.Text(brokenWriter{}, runs, terminal.Options{}), errFull)
-	require.ErrorIs(t, formats.JSON(brokenWriter{}, runs, formats.Exit{}), errFull)
+	require.ErrorIs(t, formats.JSON(brokenWriter{}, runs, formats.Exit{}, formats.More{}), errFull)
 }
 
 // A run that could not be decided says so first, whatever was found besides.

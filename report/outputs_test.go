@@ -48,7 +48,7 @@ func output(t testing.TB, name string, runs ...verdict.Judged) string {
 	r, ok := Find(name)
 	require.True(t, ok, name)
 	var b bytes.Buffer
-	require.NoError(t, r.Write(&b, runs, Options{Exit: formats.Exit{Code: 1, Reason: "3 runs with findings"}}))
+	require.NoError(t, r.Write(&b, Subject{Runs: runs}, Options{Exit: formats.Exit{Code: 1, Reason: "3 runs with findings"}}))
 	return b.String()
 }
 
@@ -90,7 +90,7 @@ func TestWhatIsReadBeginsWithTheGravest(t *testing.T) {
 	for _, name := range []string{"text", "md", "github", "html"} {
 		var out strings.Builder
 		r, _ := Find(name)
-		require.NoError(t, r.Write(&out, runs, Options{Text: terminal.Options{Width: 200}}))
+		require.NoError(t, r.Write(&out, Subject{Runs: runs}, Options{Text: terminal.Options{Width: 200}}))
 		for _, other := range []string{"1 superseded server of flaky is still", "10 dead processes of flaky"} {
 			assert.Less(t, strings.Index(out.String(), first), strings.Index(out.String(), other), name)
 			assert.Contains(t, out.String(), first, name)
@@ -129,7 +129,7 @@ func readJSON(t *testing.T, out string, runs []verdict.Judged) {
 // TestReportSchemaIsFresh holds docs/report.schema.json to the structs.
 func TestReportSchemaIsFresh(t *testing.T) {
 	t.Parallel()
-	s, err := jsonschema.For[formats.JsonAll](nil)
+	s, err := jsonschema.For[formats.Report](nil)
 	require.NoError(t, err)
 	open(s)
 	s.Schema, s.Title = "https://json-schema.org/draft/2020-12/schema", "What leakbench --format json prints"

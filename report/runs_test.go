@@ -42,7 +42,7 @@ func TestRealRuns(t *testing.T) {
 			var text, data, page bytes.Buffer
 			require.NoError(t, terminal.Text(&text, []verdict.Judged{judged}, terminal.Options{}))
 			golden(t, "real-"+name+".txt", text.String())
-			require.NoError(t, formats.JSON(&data, []verdict.Judged{judged}, formats.Exit{}))
+			require.NoError(t, formats.JSON(&data, []verdict.Judged{judged}, formats.Exit{}, formats.More{}))
 			golden(t, "real-"+name+".json", data.String())
 			require.NoError(t, htmlpage.HTMLAlone(&page, []verdict.Judged{judged}))
 			checkMarkup(t, page.String())

@@ -62,7 +62,7 @@ func TestWrap(t *testing.T) {
 func object(t *testing.T, exit formats.Exit, runs ...verdict.Judged) map[string]any {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, formats.JSON(&b, runs, exit))
+	require.NoError(t, formats.JSON(&b, runs, exit, formats.More{}))
 	assert.True(t, strings.HasSuffix(b.String(), "}\n"))
 	var out map[string]any
 	require.NoError(t, json.Unmarshal(b.Bytes(), &out))

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -13,9 +12,8 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/report/formats"
-	"github.com/leakbench/leakbench/report/terminal"
 )
 
 // compareFlags say what counts as a change.
@@ -93,11 +91,7 @@ func (a *app) compare(args []string, f compareFlags) error {
 	}
 	outcome, reason := gate.OfComparison(&r, head, gate.Measures(f.measures))
 	return a.conclude(answer{
-		runs: head, exit: formats.Exit{Code: exitOf(outcome), Reason: reason}, more: formats.More{Compare: &r},
-		text: func(w io.Writer, o terminal.Options) error {
-			o.Verbose = f.verbose
-			return baseline.Comparison(w, &r, o)
-		},
+		Subject: report.Subject{Runs: head, More: formats.More{Compare: &r}}, exit: formats.Exit{Code: exitOf(outcome), Reason: reason}, verbose: f.verbose,
 	})
 }
 

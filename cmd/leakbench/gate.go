@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -17,9 +16,9 @@ import (
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
-	"github.com/leakbench/leakbench/report/terminal"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -197,27 +196,8 @@ func (a *app) decide(p gate.Params, failed error, outlets []outlet, f decideFlag
 	}
 	r := gate.Decide(p)
 	said := answer{
-		runs: r.Runs, exit: formats.Exit{Code: exitOf(r.Outcome), Reason: r.Reason}, failed: failed, more: formats.More{Gate: &r},
+		Subject: report.Subject{Runs: r.Runs, More: formats.More{Gate: &r}}, exit: formats.Exit{Code: exitOf(r.Outcome), Reason: r.Reason}, failed: failed, verbose: f.verbose,
 		known: baseline.Baseline{Result: &r, Base: p.Base, List: f.known, Answer: true}, outlets: outlets,
-	}
-	shown := said.exit
-	if failed != nil {
-		shown = formats.Exit{Code: failureOf(failed).code, Reason: failureOf(failed).Error()}
-	}
-	with := func(o terminal.Options) baseline.GateOptions {
-		o.Verbose = f.verbose
-		return baseline.GateOptions{Text: o, Known: f.known, Exit: shown.Code}
-	}
-	said.text = func(w io.Writer, o terminal.Options) error { return baseline.Gate(w, &r, with(o)) }
-	plain := with(a.textOptions())
-	plain.Text.Color = false
-	for i := range outlets {
-		outlets[i].render = map[string]func(io.Writer) error{
-			"text":   func(w io.Writer) error { return baseline.Gate(w, &r, plain) },
-			"md":     func(w io.Writer) error { return formats.GateMarkdown(w, &r, plain) },
-			"github": func(w io.Writer) error { return formats.GateGitHub(w, &r, plain) },
-			"json":   func(w io.Writer) error { return formats.JSONWith(w, r.Runs, shown, said.more) },
-		}[outlets[i].Name]
 	}
 	return a.conclude(said)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/text"
@@ -91,12 +90,11 @@ func (a *app) table() *tabwriter.Writer { return tabwriter.NewWriter(a.out, 0, 0
 
 // answer is what a command says of its runs.
 type answer struct {
-	runs    []verdict.Judged
+	report.Subject
 	exit    formats.Exit // unless failed says otherwise
 	failed  error        // what went wrong
-	more    formats.More
-	text    func(io.Writer, terminal.Options) error // nil: that of the runs
-	known   baseline.Baseline                       // for pages
+	known   baseline.Baseline
+	verbose bool // of a command with a flag of its own
 	outlets []outlet
 }
 
@@ -108,7 +106,7 @@ func (a *app) conclude(said answer) error {
 		f = failureOf(said.failed)
 		said.exit = formats.Exit{Code: f.code, Reason: f.Error()}
 	}
-	if len(said.runs) > 0 || said.text != nil {
+	if len(said.Runs) > 0 || said.Gate != nil || said.Compare != nil {
 		if err := a.print(said); err != nil {
 			return errors.Join(said.failed, err)
 		}
@@ -123,21 +121,23 @@ func (a *app) conclude(said answer) error {
 // user's choice has standard output.
 func (a *app) print(said answer) error {
 	var err error
-	switch {
-	case a.format == "json":
-		a.printed = true
-		err = formats.JSONWith(a.out, said.runs, said.exit, said.more)
-	case prints(said.outlets):
-	case said.text != nil:
-		err = said.text(a.out, a.textOptions())
-	default:
-		err = terminal.Text(a.out, said.runs, a.textOptions())
+	o := report.Options{Exit: said.exit, Text: a.textOptions(), Against: said.known}
+	o.Text.Verbose = o.Text.Verbose || said.verbose
+	if a.format == "json" || !prints(said.outlets) {
+		a.printed = a.format == "json"
+		main, _ := report.Find(a.format)
+		err = main.Write(a.out, said.Subject, o)
 	}
 	var failed error
 	if said.known.Answer { // a gate's: the runs' own pages say what it makes of them
-		failed = play.WritePages(said.runs, said.known)
+		failed = play.WritePages(said.Runs, said.known)
 	}
-	failed = errors.Join(failed, a.writeOutlets(said.outlets, said.runs, report.Options{Exit: said.exit, Against: said.known}))
+	said.Compare, said.Repeats, said.Replay = nil, nil, nil // which are for who looks on
+	if said.Gate == nil {
+		o.Text = terminal.Options{}
+	}
+	o.Text.Color = false
+	failed = errors.Join(failed, a.writeOutlets(said.outlets, said.Subject, o))
 	if failed != nil {
 		return errors.Join(err, usage(failed, "choose another file"))
 	}

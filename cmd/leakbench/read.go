@@ -120,7 +120,7 @@ func (a *app) report(args, reporters []string, f reportFlags) error {
 	}
 	outcome, reason := gate.OfRuns(judged)
 	o.Exit = formats.Exit{Code: exitOf(outcome), Reason: reason}
-	if err := a.writeOutlets(outlets, judged, o); err != nil {
+	if err := a.writeOutlets(outlets, report.Subject{Runs: judged}, o); err != nil {
 		return usage(err, "")
 	}
 	return nil

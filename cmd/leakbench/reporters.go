@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report"
 )
@@ -22,9 +20,6 @@ type outlet struct {
 	report.Reporter
 	file   string
 	append bool // to a file that others write to as well
-	// render takes the place of the reporter's own output: what a command says
-	// of its runs together.
-	render func(io.Writer) error
 }
 
 // parseOutlets reads NAME or NAME=FILE, as often as wanted. At most one of them
@@ -102,27 +97,25 @@ func (a *app) ofCI() []outlet {
 }
 
 // writeOutlets writes all of them, also when one fails.
-func (a *app) writeOutlets(outlets []outlet, judged []verdict.Judged, o report.Options) error {
+func (a *app) writeOutlets(outlets []outlet, s report.Subject, o report.Options) error {
 	var failed error
 	for _, out := range outlets {
-		if err := a.writeOutlet(out, judged, o); err != nil {
+		if err := a.writeOutlet(out, s, o); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("reporter %s: %w", out.Name, err))
 		}
 	}
 	return failed
 }
 
-func (a *app) writeOutlet(out outlet, judged []verdict.Judged, o report.Options) error {
-	render := out.render
-	if render == nil {
-		render = func(w io.Writer) error { return out.Write(w, judged, o) }
-	}
+func (a *app) writeOutlet(out outlet, s report.Subject, o report.Options) error {
 	if out.file == "" {
-		o.Text = a.textOptions()
-		return render(a.out)
+		if s.Gate == nil {
+			o.Text = a.textOptions()
+		}
+		return out.Write(a.out, s, o)
 	}
 	var b bytes.Buffer
-	if err := render(&b); err != nil {
+	if err := out.Write(&b, s, o); err != nil {
 		return err
 	}
 	if out.append {

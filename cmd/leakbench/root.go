@@ -43,7 +43,7 @@ func (a *app) fail(err error) int {
 		envelope := map[string]any{"error": map[string]any{"code": f.code, "message": f.Error(), "hint": f.hint}}
 		_ = json.NewEncoder(a.err).Encode(envelope)
 		if !a.printed { // standard output always holds one object
-			_ = formats.JSON(a.out, nil, formats.Exit{Code: f.code, Reason: f.Error()})
+			_ = formats.JSON(a.out, nil, formats.Exit{Code: f.code, Reason: f.Error()}, formats.More{})
 		}
 		return f.code
 	}

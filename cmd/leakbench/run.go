@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -24,7 +22,6 @@ import (
 	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
-	"github.com/leakbench/leakbench/report/terminal"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -113,11 +110,8 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 		failed = &failure{exitInconclusive, fmt.Errorf("nothing was played: nothing of it is applicable to %s", s.series.Host.Name), ""}
 	}
 	said := answerOf(gate.Final(tries), failed, s.outlets)
-	if f.repeat > 1 && len(said.runs) > 0 {
-		said.more.Repeats = compare.Repeats(said.runs)
-		said.text = func(w io.Writer, o terminal.Options) error {
-			return errors.Join(terminal.Text(w, said.runs, o), baseline.Repeats(w, said.more.Repeats, o))
-		}
+	if f.repeat > 1 && len(said.Runs) > 0 {
+		said.Repeats = compare.Repeats(said.Runs)
 	}
 	return a.conclude(said)
 }
@@ -126,7 +120,7 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 func answerOf(judged []verdict.Judged, failed error, outlets []outlet) answer {
 	outcome, reason := gate.OfRuns(judged)
 	return answer{
-		runs: judged, exit: formats.Exit{Code: exitOf(outcome), Reason: reason}, failed: failed,
+		Subject: report.Subject{Runs: judged}, exit: formats.Exit{Code: exitOf(outcome), Reason: reason}, failed: failed,
 		known: play.Listed(judged...), outlets: outlets,
 	}
 }
@@ -237,10 +231,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
 		return a.conclude(answer{failed: failed})
 	}
 	said, r := answerOf([]verdict.Judged{*now}, failed, outlets), baseline.Replay(old[0], *now)
-	said.more.Replay = &r
-	said.text = func(w io.Writer, o terminal.Options) error {
-		return errors.Join(terminal.Text(w, said.runs, o), baseline.ReplayText(w, r, o))
-	}
+	said.Replay = &r
 	return a.conclude(said)
 }
 

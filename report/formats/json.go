@@ -20,14 +20,6 @@ type Exit struct {
 	Reason string `json:"reason"`
 }
 
-// The JSON object. Its fields are a promise to the programs that read it: new
-// ones may be added, none is renamed or taken away. Lists are never null.
-type jsonReport struct {
-	Outcome verdict.Outcome `json:"outcome"` // the worst of the runs
-	Exit    Exit            `json:"exit"`
-	Runs    []jsonRun       `json:"runs"`
-}
-
 type jsonRun struct {
 	Scenario string          `json:"scenario"`
 	Host     string          `json:"host"`
@@ -71,17 +63,6 @@ type jsonFinding struct {
 	Reports     []string        `json:"reports"`
 	Checkpoint  string          `json:"checkpoint"`
 	Servers     []string        `json:"servers"`
-}
-
-// JSON writes one JSON object on all runs, indented, ended by a newline. Any
-// character that could steer a terminal is written as a \u escape, so the
-// object can be printed and still holds the exact strings.
-func JSON(w io.Writer, runs []verdict.Judged, exit Exit) error {
-	out := jsonReport{Outcome: model.Worst(runs), Exit: exit, Runs: []jsonRun{}}
-	for i := range runs {
-		out.Runs = append(out.Runs, toJSON(&runs[i]))
-	}
-	return WriteJSON(w, "report", out)
 }
 
 // writeJSON writes one object for readers and programs, ended by a newline.

@@ -24,18 +24,24 @@ type More struct {
 	Replay  *baseline.Replayed
 }
 
-// jsonAll is every object that JSON and JSONWith write: docs/report.schema.json.
-type JsonAll struct {
-	jsonReport
+// Report is the JSON object: docs/report.schema.json. Its fields are a promise to
+// the programs that read it: new ones may be added, none is renamed or taken
+// away. Lists are never null.
+type Report struct {
+	Outcome verdict.Outcome    `json:"outcome"` // the worst of the runs
+	Exit    Exit               `json:"exit"`
+	Runs    []jsonRun          `json:"runs"`
 	Gate    *jsonGate          `json:"gate,omitempty" jsonschema:"what leakbench gate or merge answers"`
 	Compare *jsonCompare       `json:"compare,omitempty" jsonschema:"leakbench compare, and a gate with a baseline: the runs beside earlier ones"`
 	Repeats []jsonRepeat       `json:"repeats,omitempty" jsonschema:"leakbench run --repeat: how often each play leaked"`
 	Replay  *baseline.Replayed `json:"replay,omitempty" jsonschema:"leakbench replay: whether the run ended alike"`
 }
 
-// JSONWith is JSON with more in the object.
-func JSONWith(w io.Writer, runs []verdict.Judged, exit Exit, more More) error {
-	out := JsonAll{jsonReport: jsonReport{Outcome: model.Worst(runs), Exit: exit, Runs: []jsonRun{}}, Replay: more.Replay}
+// JSON writes one JSON object on all runs, indented, ended by a newline. Any
+// character that could steer a terminal is written as a \u escape, so the
+// object can be printed and still holds the exact strings.
+func JSON(w io.Writer, runs []verdict.Judged, exit Exit, more More) error {
+	out := Report{Outcome: model.Worst(runs), Exit: exit, Runs: []jsonRun{}, Replay: more.Replay}
 	for i := range runs {
 		out.Runs = append(out.Runs, toJSON(&runs[i]))
 	}
@@ -202,4 +208,10 @@ func toJSONRepeat(r *compare.Repeat) jsonRepeat {
 		out.Findings = append(out.Findings, jsonRepeatable{f.Law, f.Kind, f.Fingerprint, f.Rate})
 	}
 	return out
+}
+
+// KnownJSON writes a list of known findings, and what became of each entry, as
+// one object. The error is w's.
+func KnownJSON(w io.Writer, all []known.Checked) error {
+	return WriteJSON(w, "list", map[string]any{"known": toJSONEntries(all)})
 }
