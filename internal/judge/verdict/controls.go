@@ -1,10 +1,6 @@
 package verdict
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -39,46 +35,10 @@ func (f *facts) doubtControls() {
 	}
 }
 
-// control compares a survivor with its control: what the same server does when
-// nobody interferes. It says nothing where the survivor had other
-// faults, but of those that keep it from reading.
+// control compares a survivor with its control. s may be nil.
 func (f *facts) control(s *history.Server) string {
 	if s == nil {
 		return ""
 	}
-	for i := range s.Faults {
-		if fault := &s.Faults[i].Fault; stopsReading[fault.Do] {
-			return fmt.Sprintf("It reads its stdin no more, as its script says (%s): only a signal ends it.", prose.FaultName(fault))
-		}
-	}
-	c, ok := f.Controls()[s.Label]
-	own := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return endsOf(m.Fault) })
-	switch {
-	case !ok || !c.Answered || !c.SawEOF:
-		return ""
-	case c.Exited && own:
-		return ""
-	case c.Exited:
-		return fmt.Sprintf("Without the host, the same server exits %s after the end of its stdin.", prose.Span(int64(c.After)))
-	}
-	var faults []string
-	for i := range c.Faults {
-		if endsOf(c.Faults[i]) {
-			faults = append(faults, prose.FaultName(&c.Faults[i]))
-		}
-	}
-	if len(faults) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("Without the host, too, it is there %s after the end of its stdin, as its script says (%s): only a signal ends it.",
-		prose.Span(int64(c.After)), strings.Join(faults, ", "))
-}
-
-// stopsReading are the deeds after which a server does not see the end of its
-// stdin, whatever it did in its control.
-var stopsReading = map[record.Action]bool{record.DoStopReading: true, record.DoSpin: true}
-
-// endsOf says that a fault is about how the server ends.
-func endsOf(f record.Fault) bool {
-	return f.On == record.OnEOF || f.On == record.OnTerm || f.On == record.OnExit
+	return prose.Control(s, f.Controls()[s.Label])
 }

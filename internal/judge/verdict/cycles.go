@@ -3,8 +3,8 @@ package verdict
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/prose"
@@ -32,26 +32,46 @@ func cycleOf(c record.Cycle, name string, look history.Look) *cycle {
 	return out
 }
 
-// series are the cycles of each repeat that can be compared: nothing was there
-// that should not be, and the host had the same number of processes to look
-// after, in one life of the host. The first few of a repeat are warm-up. With them goes the first quiet
-// checkpoint after the last one: it gives the host more time to come to rest.
-func (f *facts) series(warmUp int) [][]*cycle {
-	type key struct {
-		series int
-		life   int
-	}
-	byKey := map[key][]*cycle{}
-	for _, c := range f.cycles {
-		if c.Quiet && c.N > warmUp && c.host != nil {
-			k := key{c.Series, f.HostAt(c.t).N}
-			byKey[k] = append(byKey[k], c)
+// curve is a size of one process at the end of the cycles in which it had one.
+type curve struct {
+	n          []int // of the cycles
+	at, values []int64
+}
+
+func curveOf(group []*cycle, size func(*cycle) int64) (out curve) {
+	for _, c := range group {
+		if v := size(c); v > 0 {
+			out.n, out.at, out.values = append(out.n, c.N), append(out.at, c.t), append(out.values, v)
 		}
 	}
-	keys := slices.SortedFunc(maps.Keys(byKey), func(a, b key) int { return cmp.Or(a.series-b.series, a.life-b.life) })
-	var all [][]*cycle
+	return out
+}
+
+// list are the values of a sentence; of many, the first and the last ones.
+func (c *curve) list(format func(int64) string) string {
+	const most = 16
+	var all []string
+	for _, v := range c.values {
+		all = append(all, format(v))
+	}
+	if n := len(all); n > most {
+		all = slices.Concat(all[:most/2], []string{"…"}, all[n-most/2:])
+	}
+	return strings.Join(all, ", ")
+}
+
+// series are the cycles of each repeat that can be compared: nothing was there
+// that should not be, and the host had the same number of processes to look
+// after, in one life of the host. The first few of a repeat are warm-up. With
+// them goes the first quiet checkpoint after the last one: it gives the host more
+// time to come to rest.
+func (f *facts) series(warmUp int) (all [][]*cycle) {
+	type key struct{ series, life int }
+	quiet := slices.DeleteFunc(slices.Clone(f.cycles), func(c *cycle) bool { return !c.Quiet || c.N <= warmUp || c.host == nil })
+	keys, groups := groupBy(quiet, func(c *cycle) key { return key{c.Series, f.HostAt(c.t).N} })
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(a.series-b.series, a.life-b.life) })
 	for _, k := range keys {
-		all = append(all, f.withCheckpoint(thin(alikeCycles(byKey[k]))))
+		all = append(all, f.withCheckpoint(thin(alikeCycles(groups[k]))))
 	}
 	return all
 }
@@ -88,19 +108,22 @@ func alikeCycles(all []*cycle) []*cycle {
 
 func (f *facts) withCheckpoint(group []*cycle) []*cycle {
 	last := group[len(group)-1]
-	for _, cp := range f.checkpoints {
-		if cp.Begun < last.t || cp.HostGone || f.HostAt(cp.Begun) != f.HostAt(last.t) {
-			continue
-		}
-		if cp.Quiet && cp.Settled != nil && cp.Settled.Host != nil {
-			after := cycleOf(record.Cycle{Series: last.Series, N: last.N + 1, Quiet: true}, "checkpoint "+prose.Plain(cp.Name), history.Look{Census: cp.Settled, T: cp.SettledAt})
-			if after.live == last.live {
-				return append(slices.Clone(group), after)
-			}
-		}
+	i := slices.IndexFunc(f.checkpoints, func(cp *checkpoint) bool {
+		return cp.Begun >= last.t && !cp.HostGone && f.HostAt(cp.Begun) == f.HostAt(last.t)
+	})
+	if i < 0 {
 		return group
 	}
-	return group
+	cp := f.checkpoints[i]
+	if !cp.Quiet || cp.Settled == nil || cp.Settled.Host == nil {
+		return group
+	}
+	number := record.Cycle{Series: last.Series, N: last.N + 1, Quiet: true}
+	after := cycleOf(number, "checkpoint "+prose.Plain(cp.Name), history.Look{Census: cp.Settled, T: cp.SettledAt})
+	if after.live != last.live {
+		return group
+	}
+	return append(slices.Clone(group), after)
 }
 
 // noCycles is why nothing can be said about growth, where at least n
@@ -173,7 +196,7 @@ func slope(x []int, y []int64) float64 {
 	if len(all) == 0 {
 		return 0
 	}
-	slices.SortFunc(all, func(a, b float64) int { return cmp.Compare(a, b) })
+	slices.Sort(all)
 	mid := len(all) / 2
 	if len(all)%2 == 0 {
 		return (all[mid-1] + all[mid]) / 2

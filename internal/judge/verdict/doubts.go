@@ -46,9 +46,7 @@ func (f *facts) allDoubts() []Doubt {
 // nowhere says that nothing was played, since the host's place can't be had
 // where the run took place: no more is to be said of it.
 func (f *facts) nowhere() bool {
-	return len(f.servers) == 0 && slices.ContainsFunc(f.Events(), func(e record.Event) bool {
-		return e.Kind == record.Doubted && e.Doubt.Code == record.DoubtNoPlace
-	})
+	return len(f.servers) == 0 && slices.ContainsFunc(f.Doubts(), func(e *record.Event) bool { return e.Doubt.Code == record.DoubtNoPlace })
 }
 
 // doubtEnd says how a run that was cut short came to its end.
@@ -57,24 +55,22 @@ func (f *facts) doubtEnd() (cut bool) {
 		f.doubt(record.DoubtMalformed, "%s of the file %s not what the format asks for and %s left out", text.Count(f.Dropped(), "event"),
 			text.Choose(f.Dropped(), "is", "are"), text.Choose(f.Dropped(), "was", "were"))
 	}
+	end := f.End()
 	switch {
 	case f.truncated != "":
 		f.doubt(record.DoubtTruncated, "the file is not complete: %s", prose.Plain(f.truncated))
-		cut = true
-	case f.End() == nil:
+	case end == nil:
 		f.doubt(record.DoubtTruncated, "the file is not complete: it has no end event")
-		cut = true
-	}
-	if f.End() == nil || f.End().Reason == record.EndDone {
-		return cut
 	}
 	switch {
-	case f.End().Reason == record.EndInterrupted:
-		f.doubt(record.DoubtInterrupted, "the run was stopped by %s", prose.Plain(cmp.Or(f.End().Signal, "its user")))
-	case f.End().Stage == record.StageHost:
-		f.doubt(record.DoubtHostFailed, "the host could not be tested: %s", prose.Quote(f.End().Error))
+	case !f.cutShort():
+		return f.truncated != "" || end == nil
+	case end.Reason == record.EndInterrupted:
+		f.doubt(record.DoubtInterrupted, "the run was stopped by %s", prose.Plain(cmp.Or(end.Signal, "its user")))
+	case end.Stage == record.StageHost:
+		f.doubt(record.DoubtHostFailed, "the host could not be tested: %s", prose.Quote(end.Error))
 	default:
-		f.doubt(record.DoubtBenchFailed, "the bench failed: %s", prose.Quote(f.End().Error))
+		f.doubt(record.DoubtBenchFailed, "the bench failed: %s", prose.Quote(end.Error))
 	}
 	return true
 }
@@ -82,39 +78,30 @@ func (f *facts) doubtEnd() (cut bool) {
 // doubtHost says that the host ended before it was asked to.
 func (f *facts) doubtHost() (exited bool) {
 	for _, h := range f.lives() {
-		exited = f.doubtLife(h) || exited
+		if h.Exited < 0 || h.Exit.Asked || (h.AskedAt >= 0 && h.Exited >= h.AskedAt) {
+			continue
+		}
+		exited = true
+		if !f.cutShort() { // else the bench cut the run short, and the host with it
+			f.doubt(record.DoubtHostExited, "%s: what it does in the rest of the scenario was not seen", prose.HostEnd(h, len(f.Hosts()) < 2))
+		}
 	}
 	return exited
-}
-
-func (f *facts) doubtLife(h *history.Host) (exited bool) {
-	if h.Exited < 0 || h.Exit.Asked || (h.AskedAt >= 0 && h.Exited >= h.AskedAt) {
-		return false
-	}
-	if f.cutShort() {
-		return true // the bench cut the run short, and the host with it
-	}
-	f.doubt(record.DoubtHostExited, "%s: what it does in the rest of the scenario was not seen", f.how(h))
-	return true
 }
 
 // doubtLaunches says which servers the host did not launch as often as it had
 // to for the scenario to mean something.
 func (f *facts) doubtLaunches() {
-	launched := map[string]int{}
-	bySession := map[sessionKey]bool{}
-	for _, s := range f.servers {
-		launched[s.Label]++
-		bySession[sessionOf(s)] = true
-	}
+	_, byLabel := groupBy(f.servers, func(s *history.Server) string { return s.Label })
+	_, bySession := groupBy(f.servers, sessionOf)
 	short := false
 	for _, want := range f.header.Plan.Labels {
-		if n := launched[want.Label]; n < want.Launches-f.reopened(want.Label) || n == 0 && want.Launches > 0 {
+		switch n := len(byLabel[want.Label]); {
+		case n == 0 && want.Launches > 0:
 			short = true
-			if n == 0 {
-				f.doubt(record.DoubtNotLaunched, "the host never launched %s; the scenario needs %d", prose.Plain(want.Label), want.Launches)
-				continue
-			}
+			f.doubt(record.DoubtNotLaunched, "the host never launched %s; the scenario needs %d", prose.Plain(want.Label), want.Launches)
+		case n < want.Launches-f.reopened(want.Label):
+			short = true
 			f.doubt(record.DoubtNotLaunched, "the host launched %s %s, the scenario needs %d", prose.Plain(want.Label), text.Count(n, "time"), want.Launches)
 		}
 	}
@@ -127,7 +114,7 @@ func (f *facts) doubtLaunches() {
 	}
 	for _, s := range f.Sessions() {
 		opened := slices.ContainsFunc(s.Changes, func(c history.SessionChange) bool { return c.State == record.SessionOpen })
-		if opened && !bySession[sessionKey{s.Label, s.Name}] {
+		if opened && len(bySession[sessionKey{s.Label, s.Name}]) == 0 {
 			f.doubt(record.DoubtNotLaunched, "the host called session %s open, but launched no server for it", prose.Plain(s.Name))
 		}
 	}
@@ -206,23 +193,21 @@ func (f *facts) doubtWitnesses() {
 		}
 	}
 	said := map[record.Identity]bool{}
+	once := func(cp *checkpoint, id record.Identity, format string, args ...any) {
+		if cp.explained = true; !said[id] {
+			said[id] = true
+			f.doubt(record.DoubtDisagree, "at checkpoint %q "+format, append([]any{prose.Plain(cp.Name)}, args...)...)
+		}
+	}
 	for _, cp := range f.checkpoints {
 		if cp.Settled == nil {
 			continue
 		}
 		for _, s := range f.unseen(cp) {
-			cp.explained = true
-			if !said[s.Birth.Identity] {
-				said[s.Birth.Identity] = true
-				f.doubt(record.DoubtDisagree, "at checkpoint %q the ledger holds %s (pid %d) for alive, the census does not see it", prose.Plain(cp.Name), prose.Plain(s.ID), s.Birth.PID)
-			}
+			once(cp, s.Birth.Identity, "the ledger holds %s (pid %d) for alive, the census does not see it", prose.Plain(s.ID), s.Birth.PID)
 		}
 		for _, p := range f.unborn(cp) {
-			cp.explained = true
-			if !said[p.Identity] {
-				said[p.Identity] = true
-				f.doubt(record.DoubtDisagree, "at checkpoint %q the census sees a fake server (pid %d) that never reported to the ledger", prose.Plain(cp.Name), p.PID)
-			}
+			once(cp, p.Identity, "the census sees a fake server (pid %d) that never reported to the ledger", p.PID)
 		}
 	}
 }
@@ -235,29 +220,19 @@ func (f *facts) unseen(cp *checkpoint) []*history.Server {
 	if !f.header.Witness.Subreaper {
 		return nil // what the host orphans is out of the census' sight
 	}
-	var all []*history.Server
-	for _, s := range cp.alive {
+	return slices.DeleteFunc(slices.Clone(cp.alive), func(s *history.Server) bool {
 		id := s.Birth.Identity
 		young := s.Born > cp.SettledAt-f.blur()
 		dies := s.Died >= 0 && s.Died <= cp.SettledAt+int64(dying)
-		if !young && !dies && !cp.SettledRows.Alive(id) && !cp.ConfirmRows.Alive(id) {
-			all = append(all, s)
-		}
-	}
-	return all
+		return young || dies || cp.SettledRows.Alive(id) || cp.ConfirmRows.Alive(id)
+	})
 }
 
 // unborn are the fake servers that only the census sees. One that was being
 // launched may be ahead of its certificate: it is looked at twice.
 func (f *facts) unborn(cp *checkpoint) []record.Process {
-	var all []record.Process
-	for _, p := range cp.Settled.Processes {
-		if p.State == record.StateZombie || !history.IsServer(&p, f.header.ID) || f.ServerOf(p.Identity) != nil {
-			continue
-		}
-		if cp.Confirm == nil || cp.ConfirmRows.Alive(p.Identity) {
-			all = append(all, p)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(cp.Settled.Processes), func(p record.Process) bool {
+		return p.State == record.StateZombie || !history.IsServer(&p, f.header.ID) || f.ServerOf(p.Identity) != nil ||
+			cp.Confirm != nil && !cp.ConfirmRows.Alive(p.Identity)
+	})
 }

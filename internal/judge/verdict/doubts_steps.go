@@ -22,11 +22,11 @@ func (f *facts) doubtSteps() {
 		}
 		switch {
 		case s.Uncut && !f.accounted(s):
-			f.doubt(record.DoubtNoCancel, "%s ended before it was where it could be cancelled", stepName(s))
+			f.doubt(record.DoubtNoCancel, "%s ended before it was where it could be cancelled", prose.StepName(s))
 		case s.MustWork() && !s.OK && !f.accounted(s):
-			f.doubt(record.DoubtStepFailed, "%s failed, and no law says why: %s%s", stepName(s), prose.Quote(s.Error), f.faultDuring(s))
+			f.doubt(record.DoubtStepFailed, "%s failed, and no law says why: %s%s", prose.StepName(s), prose.Quote(s.Error), f.faultDuring(s))
 		case s.Expect == record.ExpectFail && s.OK:
-			f.doubt(record.DoubtStepFailed, "%s succeeded, and the scenario relies on its failure", stepName(s))
+			f.doubt(record.DoubtStepFailed, "%s succeeded, and the scenario relies on its failure", prose.StepName(s))
 		}
 	}
 }
@@ -37,18 +37,11 @@ func (f *facts) doubtSkipped() {
 		op  record.Op
 		why string
 	}
-	skipped := map[skip]int{}
-	var order []skip
-	for _, s := range f.Steps() {
-		if s.Skipped && !s.Unasked {
-			key := skip{s.Op, s.Error}
-			if skipped[key]++; skipped[key] == 1 {
-				order = append(order, key)
-			}
-		}
-	}
-	for _, key := range order {
-		f.doubt(record.DoubtStepSkipped, "%s %q %s skipped: %s", text.Count(skipped[key], "step"), prose.Plain(key.op), text.Choose(skipped[key], "was", "were"), prose.Quote(key.why))
+	skipped := slices.DeleteFunc(slices.Clone(f.Steps()), func(s *history.Step) bool { return !s.Skipped || s.Unasked })
+	keys, groups := groupBy(skipped, func(s *history.Step) skip { return skip{s.Op, s.Error} })
+	for _, key := range keys {
+		n := len(groups[key])
+		f.doubt(record.DoubtStepSkipped, "%s %q %s skipped: %s", text.Count(n, "step"), prose.Plain(key.op), text.Choose(n, "was", "were"), prose.Quote(key.why))
 	}
 }
 
@@ -58,38 +51,36 @@ func (f *facts) doubtUnseenCalls() {
 	if f.header.Host.Kind == record.KindOneshot {
 		return // what its command calls is its own business
 	}
-	answered := map[sessionKey]int{}
-	var order []sessionKey
+	var answered []sessionKey
 	for _, s := range f.Steps() {
-		if s.Op != record.OpCall && s.Op != record.OpJob || s.Ended < 0 || s.Skipped || !s.OK || s.Expect == record.ExpectFail {
-			continue
-		}
 		key := sessionKey{s.Label, s.Session}
-		if s.Op == record.OpJob && s.Detail == record.DetailProbe {
-			f.doubtUnseenProbe(s, key)
-			continue
-		}
-		if answered[key]++; answered[key] == 1 {
-			order = append(order, key)
+		switch {
+		case s.Op != record.OpCall && s.Op != record.OpJob, s.Ended < 0, s.Skipped, !s.OK, s.Expect == record.ExpectFail:
+		case s.Op == record.OpJob && s.Detail == record.DetailProbe:
+			f.doubtUnseenProbe(key)
+		default:
+			answered = append(answered, key)
 		}
 	}
-	for _, key := range order {
-		if received, known := f.callsReceived(key); known && received < answered[key] {
-			f.doubt(record.DoubtCallNotSeen, "the host says that %s of session %s %s answered, its servers received %d", text.Count(answered[key], "call"),
-				prose.Plain(key.name), text.Choose(answered[key], "was", "were"), received)
+	keys, groups := groupBy(answered, func(key sessionKey) sessionKey { return key })
+	for _, key := range keys {
+		n := len(groups[key])
+		if received, known := f.callsReceived(key); known && received < n {
+			f.doubt(record.DoubtCallNotSeen, "the host says that %s of session %s %s answered, its servers received %d",
+				text.Count(n, "call"), prose.Plain(key.name), text.Choose(n, "was", "were"), received)
 		}
 	}
 }
 
 // doubtUnseenProbe asks for a handshake where a host says that it has looked at
 // a server: which requests it sends is its own business.
-func (f *facts) doubtUnseenProbe(s *history.Step, key sessionKey) {
+func (f *facts) doubtUnseenProbe(key sessionKey) {
 	for _, srv := range f.servers {
 		if srv.Label == key.label && (srv.Lost >= 0 || srv.Session == key.name && srv.Established >= 0 || len(srv.CallsFor(key.name)) > 0) {
 			return
 		}
 	}
-	f.doubt(record.DoubtCallNotSeen, "the host says that it has looked at %s for session %s, and no server of it saw a handshake", prose.Plain(s.Label), prose.Plain(key.name))
+	f.doubt(record.DoubtCallNotSeen, "the host says that it has looked at %s for session %s, and no server of it saw a handshake", prose.Plain(key.label), prose.Plain(key.name))
 }
 
 // callsReceived is how many calls the servers of a session received; unknown
@@ -147,13 +138,12 @@ func (f *facts) neverOpened(s *history.Step) bool {
 	if s.Op == record.OpOpen || s.Session == "" {
 		return false
 	}
-	var last *history.Step
-	for _, o := range f.Steps() {
+	for _, o := range slices.Backward(f.Steps()) {
 		if o.Op == record.OpOpen && o.Session == s.Session && o.Label == s.Label && o.Ended >= 0 && o.Ended <= s.Begun && !o.Skipped {
-			last = o
+			return o.MustWork() && !o.OK
 		}
 	}
-	return last != nil && last.MustWork() && !last.OK
+	return false
 }
 
 // faultDuring says which fault a server of the session committed meanwhile.
@@ -176,25 +166,21 @@ const maxRecorded = 5
 
 // doubtRecorded passes on what the bench wrote down itself.
 func (f *facts) doubtRecorded() {
-	told, rest := map[Doubt]bool{}, map[record.DoubtCode]int{}
-	perCode := map[record.DoubtCode]int{}
-	var codes []record.DoubtCode
-	for i := range f.Events() {
-		e := &f.Events()[i]
-		if e.Kind != record.Doubted || told[*e.Doubt] {
+	seen, perCode := map[Doubt]bool{}, map[record.DoubtCode]int{}
+	var more []record.DoubtCode
+	for _, e := range f.Doubts() {
+		if seen[*e.Doubt] {
 			continue
 		}
-		told[*e.Doubt] = true
-		code := record.DoubtCode(prose.Plain(cmp.Or(string(e.Doubt.Code), string(record.DoubtUnnamed))))
-		if perCode[code]++; perCode[code] > maxRecorded {
-			if rest[code]++; rest[code] == 1 {
-				codes = append(codes, code)
-			}
-			continue
+		seen[*e.Doubt] = true
+		code := record.DoubtCode(prose.Plain(cmp.Or(e.Doubt.Code, record.DoubtUnnamed)))
+		if perCode[code]++; perCode[code] <= maxRecorded {
+			f.doubts = append(f.doubts, Doubt{Code: code, Text: e.Doubt.Text})
+		} else if perCode[code] == maxRecorded+1 {
+			more = append(more, code)
 		}
-		f.doubts = append(f.doubts, Doubt{Code: code, Text: e.Doubt.Text})
 	}
-	for _, code := range codes {
-		f.doubt(code, "and %d more of this kind", rest[code])
+	for _, code := range more {
+		f.doubt(code, "and %d more of this kind", perCode[code]-maxRecorded)
 	}
 }

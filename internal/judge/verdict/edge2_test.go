@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -179,7 +180,7 @@ func TestWhenTheHostEndsOfItself(t *testing.T) {
 		assert.Equal(t, want, ending(&h))
 	}
 	assert.Equal(t, record.CauseHostKilled, ending(&history.Host{AskedAt: 5, AskedOp: "kill"}))
-	assert.Contains(t, (&facts{History: history.New("")}).how(&history.Host{AskedAt: never, Exited: 5, Exit: record.Exit{Signal: "SIGKILL"}}), "without being asked to")
+	assert.Contains(t, prose.HostEnd(&history.Host{AskedAt: never, Exited: 5, Exit: record.Exit{Signal: "SIGKILL"}}, false), "without being asked to")
 }
 
 func TestTheKeepersLossExcusesOnlyItsTime(t *testing.T) {

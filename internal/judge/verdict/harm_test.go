@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -174,9 +175,9 @@ func TestOnlyWhatHappenedThenIsToldOfTheHarm(t *testing.T) {
 
 func TestStepsAreNamed(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "call of echo of session s1", stepName(&history.Step{Step: record.Step{Op: "call", Detail: "echo", Session: "s1", Label: "x"}}))
-	assert.Equal(t, "open of session s1", stepName(&history.Step{Step: record.Step{Op: "open", Detail: "d", Session: "s1"}}))
-	assert.Equal(t, "call of session s1", stepName(&history.Step{Step: record.Step{Op: "call", Session: "s1"}}))
-	assert.Equal(t, "reload of x", stepName(&history.Step{Step: record.Step{Op: "reload", Label: "x"}}))
-	assert.Equal(t, "stop", stepName(&history.Step{Step: record.Step{Op: "stop"}}))
+	assert.Equal(t, "call of echo of session s1", prose.StepName(&history.Step{Step: record.Step{Op: "call", Detail: "echo", Session: "s1", Label: "x"}}))
+	assert.Equal(t, "open of session s1", prose.StepName(&history.Step{Step: record.Step{Op: "open", Detail: "d", Session: "s1"}}))
+	assert.Equal(t, "call of session s1", prose.StepName(&history.Step{Step: record.Step{Op: "call", Session: "s1"}}))
+	assert.Equal(t, "reload of x", prose.StepName(&history.Step{Step: record.Step{Op: "reload", Label: "x"}}))
+	assert.Equal(t, "stop", prose.StepName(&history.Step{Step: record.Step{Op: "stop"}}))
 }

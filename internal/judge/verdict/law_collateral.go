@@ -241,7 +241,7 @@ func (f *facts) company(s *history.Server, t int64) string {
 	var steps []string
 	for _, st := range f.Steps() {
 		if st.Begun <= t && (st.Ended < 0 || st.Ended >= t) && st.Session != s.Session && endsSessions[st.Op] {
-			steps = append(steps, stepName(st))
+			steps = append(steps, prose.StepName(st))
 		}
 	}
 	var also string
@@ -257,21 +257,6 @@ func (f *facts) company(s *history.Server, t int64) string {
 // endsSessions are the steps in the course of which a host ends servers of
 // other sessions.
 var endsSessions = map[record.Op]bool{record.OpOpen: true, record.OpClose: true, record.OpForget: true, record.OpReload: true, record.OpTick: true, record.OpJob: true}
-
-// stepName is a step for a sentence: "close of session s1".
-func stepName(s *history.Step) string {
-	name := prose.Plain(s.Op)
-	if s.Detail != "" && s.Op == record.OpCall {
-		name += " of " + prose.Plain(s.Detail)
-	}
-	switch {
-	case s.Session != "":
-		return name + " of session " + prose.Plain(s.Session)
-	case s.Label != "":
-		return name + " of " + prose.Plain(s.Label)
-	}
-	return name
-}
 
 // missingAt reports the servers that a checkpoint wants and that are gone
 // though nothing was wrong with them, unless they were reported already.

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -25,25 +26,20 @@ func judgeHandles(f *facts) LawResult {
 	r := LawResult{Expected: "the same number of open descriptors of the host at the end of each cycle"}
 	judged := 0
 	for _, group := range f.series(handlesWarmUp) {
-		var held []int64
-		var at []int64
-		for _, c := range group {
-			if c.host.FDs > 0 {
-				held, at = append(held, int64(c.host.FDs)), append(at, c.t)
-			}
-		}
+		c := curveOf(group, func(c *cycle) int64 { return int64(c.host.FDs) })
+		held, first, last := c.values, group[0], group[len(group)-1]
 		if len(held) < handlesCycles {
 			continue
 		}
 		judged++
-		line := fmt.Sprintf("%s to %s: %s open descriptors", group[0].name, group[len(group)-1].name, numbers(held))
+		line := fmt.Sprintf("%s to %s: %s open descriptors", first.name, last.name, c.list(func(v int64) string { return strconv.FormatInt(v, 10) }))
 		r.Values = append(r.Values, line)
 		if n := rises(floor(held)); n > mostRises {
 			f.broken(&breach{
-				law: "L5", kind: "fd-leak", cause: record.CausePerCycle, value: line, at: at, like: "grows",
+				law: "L5", kind: "fd-leak", cause: record.CausePerCycle, value: line, at: c.at, like: "grows",
 				story: fmt.Sprintf("The host held %d descriptors after %s and %d after %s, with the same %s below it each time: %s per cycle. They rose %s and never came back.",
-					held[0], group[0].name, held[len(held)-1], group[len(group)-1].name, text.Count(group[0].live, "process"),
-					perCycle(slopeOf(group, held)), text.Count(n, "time")),
+					held[0], first.name, held[len(held)-1], last.name, text.Count(first.live, "process"),
+					strings.TrimSuffix(fmt.Sprintf("%.1f", slope(c.n, held)), ".0"), text.Count(n, "time")),
 			})
 		}
 	}
@@ -65,32 +61,4 @@ func (f *facts) noHandles() string {
 		}
 	}
 	return f.noCycles(handlesWarmUp + handlesCycles)
-}
-
-// slopeOf is the growth of one value per cycle, to the number of the cycles.
-func slopeOf(group []*cycle, values []int64) float64 {
-	x := make([]int, len(values))
-	for i := range x {
-		x[i] = group[i].N
-	}
-	return slope(x, values)
-}
-
-func perCycle(n float64) string {
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", n), ".0")
-}
-
-// numbers are values of a sentence; of many, the first and the last ones.
-func numbers(values []int64) string {
-	const most = 16
-	var words []string
-	for i, v := range values {
-		if len(values) > most && i == most/2 {
-			words = append(words, "…")
-		}
-		if len(values) <= most || i < most/2 || i >= len(values)-most/2 {
-			words = append(words, fmt.Sprint(v))
-		}
-	}
-	return strings.Join(words, ", ")
 }

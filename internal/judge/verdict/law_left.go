@@ -178,7 +178,7 @@ func load(cp *checkpoint, id record.Identity) float64 {
 
 func describeLeft(f *facts, group []*breach, d *description) {
 	b := group[0]
-	d.head, d.cause = prose.Sentence(prose.Capital(f.how(b.host))), law.CauseOf(ending(b.host))
+	d.head, d.cause = prose.Sentence(prose.Capital(prose.HostEnd(b.host, len(f.Hosts()) < 2))), law.CauseOf(ending(b.host))
 	if b.server == nil {
 		d.kind = "helper"
 	}

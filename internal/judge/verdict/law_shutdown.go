@@ -97,10 +97,10 @@ func (f *facts) killedFor(s *history.Step) bool {
 func (f *facts) shutdownBreach(s *history.Step, kind string, took, limit record.Duration) *breach {
 	b := &breach{
 		law: "L8", kind: kind, label: s.Label, cause: record.CauseOfStep(&s.Step), step: s, at: []int64{s.Begun, max(s.Ended, s.Begun)},
-		value: fmt.Sprintf("%s: %s, %s allowed", stepName(s), prose.Within(took), prose.Within(limit)), like: kind,
+		value: fmt.Sprintf("%s: %s, %s allowed", prose.StepName(s), prose.Within(took), prose.Within(limit)), like: kind,
 	}
 	if s.Ended < 0 {
-		b.value = fmt.Sprintf("%s: no end after %s, %s allowed", stepName(s), prose.Within(took), prose.Within(limit))
+		b.value = fmt.Sprintf("%s: no end after %s, %s allowed", prose.StepName(s), prose.Within(took), prose.Within(limit))
 	}
 	if s.Error != "" {
 		b.value += ": " + prose.Quote(s.Error)
@@ -122,7 +122,7 @@ func (f *facts) shutdownStory(s *history.Step) string {
 			} else if lastGone >= 0 {
 				lastGone = max(lastGone, srv.Died)
 			}
-			ladder = append(ladder, prose.Sentence(fmt.Sprintf("%s %s", prose.Process(srv, srv.Birth.Identity, ""), f.ladder(srv, s.Begun))))
+			ladder = append(ladder, prose.Sentence(fmt.Sprintf("%s %s", prose.Process(srv, srv.Birth.Identity, ""), prose.Ladder(srv, s.Begun))))
 		}
 	}
 	const most = 3
@@ -164,38 +164,6 @@ func (f *facts) callStory(s *history.Step) string {
 func (f *facts) meantBy(s *history.Step, srv *history.Server) bool {
 	there := srv.Born <= s.Begun && (srv.Died < 0 || srv.Died >= s.Begun) && srv.Lost < 0
 	return there && (s.Op != record.OpClose || srv.Label == s.Label && srv.Session == s.Session)
-}
-
-// ladder is how a server was ended, with the times since the step began.
-func (f *facts) ladder(s *history.Server, begun int64) string {
-	type rung struct {
-		t     int64
-		words string
-	}
-	var rungs []rung
-	add := func(t int64, words string) {
-		if t >= begun {
-			rungs = append(rungs, rung{t, fmt.Sprintf("%s after %s", words, prose.Span(t-begun))})
-		}
-	}
-	add(s.EOF, "read the end of stdin")
-	for _, m := range s.Signals {
-		add(m.T, "caught "+prose.Plain(m.Text))
-	}
-	add(s.Died, "was gone")
-	slices.SortStableFunc(rungs, func(a, b rung) int { return int(min(max(a.t-b.t, -1), 1)) })
-	var all []string
-	for _, r := range rungs {
-		all = append(all, r.words)
-	}
-	if s.Died < 0 {
-		all = append(all, "was still there when the file ends")
-	}
-	words := prose.List(all)
-	if s.EOF < 0 && len(s.Signals) == 0 {
-		words += ", without having read the end of stdin or caught a signal"
-	}
-	return words
 }
 
 // stuckWith accounts for the steps of a session that failed beside a call of it
