@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,6 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/baseline"
 	htmlpage "github.com/leakbench/leakbench/report/page"
-	"github.com/leakbench/leakbench/report/words"
 )
 
 var someDay = time.Date(2030, 6, 15, 12, 0, 0, 0, time.UTC)
@@ -55,7 +55,7 @@ func poisonedGate(text string, runs []verdict.Judged) baseline.Baseline {
 func countsText(h *baseline.Lookup, p *compare.Play) string {
 	var parts []string
 	for _, c := range h.Counts(p) {
-		parts = append(parts, words.Itoa(c.N)+" "+c.Word)
+		parts = append(parts, strconv.Itoa(c.N)+" "+c.Word)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -103,7 +103,7 @@ func TestAPageSaysWhereAFindingStands(t *testing.T) {
 		assert.Contains(t, page.String(), want)
 	}
 	page.Reset()
-	require.NoError(t, htmlpage.HTMLAlone(&page, runs))
+	require.NoError(t, htmlpage.HTML(&page, runs, baseline.Baseline{}))
 	assert.NotContains(t, page.String(), `class="standing"`, "held against nothing")
 }
 

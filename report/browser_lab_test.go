@@ -26,6 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/report/baseline"
 	htmlpage "github.com/leakbench/leakbench/report/page"
 )
 
@@ -82,7 +83,7 @@ func (b *tab) note(format string, args ...any) {
 func openTab(t *testing.T, browser context.Context, runs []verdict.Judged, before ...chromedp.Action) *tab {
 	t.Helper()
 	var out bytes.Buffer
-	require.NoError(t, htmlpage.HTMLAlone(&out, runs))
+	require.NoError(t, htmlpage.HTML(&out, runs, baseline.Baseline{}))
 	return openPage(t, browser, out.String(), before...)
 }
 

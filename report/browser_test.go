@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,9 +18,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/report/formats"
 	htmlpage "github.com/leakbench/leakbench/report/page"
-	"github.com/leakbench/leakbench/report/words"
 )
 
 // TestInBrowser opens pages in a real one, from a file, and uses them: one at a
@@ -234,7 +233,7 @@ func downloads(t *testing.T, browser context.Context) {
 	assert.Greater(t, kinds["event"], 300)
 	assert.Greater(t, kinds["sample"], 50)
 	out := eval[string](b, `trace(`+picture+`.run)`)
-	var made struct{ TraceEvents []formats.TraceEvent }
+	var made struct{ TraceEvents []traceEvent }
 	require.NoError(t, json.Unmarshal([]byte(out), &made))
 	assert.Greater(t, len(made.TraceEvents), 300)
 	b.run(chromedp.Click(`//button[.="Download NDJSON"]`, chromedp.BySearch))
@@ -329,7 +328,7 @@ func suite(t *testing.T, browser context.Context) {
 	open := `document.querySelectorAll(".live[data-ready]").length`
 	before := eval[float64](b, open)
 	b.run(chromedp.Evaluate(`location.hash = "#r2"`, nil)) // a clean run, closed so far
-	b.becomes(open + ` > ` + words.Itoa(int(before)-1))
+	b.becomes(open + ` > ` + strconv.Itoa(int(before)-1))
 	assert.True(t, eval[bool](b, `document.getElementById("r2").open`))
 	b.becomes(`document.querySelector("#r2 .live[data-ready]") !== null`)
 	b.quiet()

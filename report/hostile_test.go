@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
 	htmlpage "github.com/leakbench/leakbench/report/page"
 	"github.com/leakbench/leakbench/report/terminal"
@@ -106,7 +107,7 @@ func TestNothingHostileComesThrough(t *testing.T) {
 	for _, field := range all {
 		runs := poisoned(field)
 		var page, text, object bytes.Buffer
-		require.NoError(t, htmlpage.HTMLAlone(&page, runs))
+		require.NoError(t, htmlpage.HTML(&page, runs, baseline.Baseline{}))
 		require.NoError(t, terminal.Text(&text, runs, terminal.Options{Color: true, Verbose: true}))
 		require.NoError(t, formats.JSON(&object, runs, formats.Exit{Reason: poison}, formats.More{}))
 		name := fmt.Sprintf("field %q", field)
@@ -135,8 +136,8 @@ func harmlessPage(t *testing.T, name, page string) {
 			require.Fail(t, "a raw control character", "%s: %U", name, r)
 		}
 	}
-	require.Equal(t, 1, strings.Count(page, htmlpage.JS), name)
-	doc, err := html.Parse(strings.NewReader(strings.Replace(page, htmlpage.JS, "", 1)))
+	require.Equal(t, 1, strings.Count(page, pageJS), name)
+	doc, err := html.Parse(strings.NewReader(strings.Replace(page, pageJS, "", 1)))
 	require.NoError(t, err)
 	scripts := 0
 	walk(doc, func(n *html.Node) {
@@ -197,7 +198,7 @@ func FuzzPage(f *testing.F) {
 		var page strings.Builder
 		require.NoError(t, htmlpage.HTML(&page, runs, poisonedGate(text, runs)))
 		harmlessPage(t, "fuzzed", page.String())
-		checkMarkup(t, strings.Replace(page.String(), htmlpage.JS, "", 1))
+		checkMarkup(t, strings.Replace(page.String(), pageJS, "", 1))
 		for _, name := range []string{"junit", "md", "github", "bench", "prom", "json", "perfetto"} {
 			reads[name](t, output(t, name, runs...), runs)
 		}
@@ -254,7 +255,7 @@ func TestLongStringsAreCut(t *testing.T) {
 		}
 	})
 	var page, text bytes.Buffer
-	require.NoError(t, htmlpage.HTMLAlone(&page, runs))
+	require.NoError(t, htmlpage.HTML(&page, runs, baseline.Baseline{}))
 	require.NoError(t, terminal.Text(&text, runs, terminal.Options{}))
 	assert.Less(t, page.Len(), 600<<10)
 	assert.Less(t, text.Len(), 200<<10)

@@ -2,6 +2,8 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"flag"
 	"fmt"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
 	htmlpage "github.com/leakbench/leakbench/report/page"
 	"github.com/leakbench/leakbench/report/terminal"
@@ -34,7 +37,7 @@ func inconclusive() verdict.Judged {
 func render(t *testing.T, runs ...verdict.Judged) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, htmlpage.HTMLAlone(&b, runs))
+	require.NoError(t, htmlpage.HTML(&b, runs, baseline.Baseline{}))
 	return b.String()
 }
 
@@ -64,10 +67,29 @@ func firstDifference(a, b string) (string, string) {
 	return fmt.Sprintf("%.300q", a[from:]), fmt.Sprintf("%.300q", b[from:])
 }
 
+// pageCSS and pageJS are the style and the script of every page.
+var pageCSS, pageJS = func() (css, js string) {
+	var b strings.Builder
+	if err := htmlpage.HTML(&b, nil, baseline.Baseline{}); err != nil {
+		panic(err)
+	}
+	between := func(from, to string) string {
+		_, rest, _ := strings.Cut(b.String(), from)
+		text, _, _ := strings.Cut(rest, to)
+		return text
+	}
+	return between("<style>", "</style>"), between("<script>", "</script>")
+}()
+
+func hashOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
 // content is a page without what is the same on every page.
 func content(page string) string {
 	page = dataBlock.ReplaceAllString(page, "$1")
-	return strings.NewReplacer(htmlpage.CSS, "", htmlpage.JS, "", html.EscapeString(htmlpage.Policy(htmlpage.CSS, htmlpage.JS)), "", escapedPolicy(page), "").Replace(page)
+	return strings.NewReplacer(pageCSS, "", pageJS, "", escapedPolicy(page), "").Replace(page)
 }
 
 // dataBlock is not the same with every version of the compressor.
@@ -171,12 +193,12 @@ func TestPageIsWellFormedAndAlone(t *testing.T) {
 			checkMarkup(t, render(t, runs...))
 		})
 	}
-	for _, m := range regexp.MustCompile(`url\([^)]*\)|@import|https?:|//`).FindAllString(htmlpage.CSS, -1) {
+	for _, m := range regexp.MustCompile(`url\([^)]*\)|@import|https?:|//`).FindAllString(pageCSS, -1) {
 		assert.True(t, strings.HasPrefix(m, "url(#"), "the style refers to %q", m)
 	}
 	const banner = "/*! https://github.com/leeoniya/uPlot"
-	require.Equal(t, 1, strings.Count(htmlpage.JS, banner))
-	assert.NotRegexp(t, `fetch\(|XMLHttpRequest|import\(|eval\(|innerHTML|outerHTML|insertAdjacentHTML|new Function|https?:`, strings.Replace(htmlpage.JS, banner, "", 1))
+	require.Equal(t, 1, strings.Count(pageJS, banner))
+	assert.NotRegexp(t, `fetch\(|XMLHttpRequest|import\(|eval\(|innerHTML|outerHTML|insertAdjacentHTML|new Function|https?:`, strings.Replace(pageJS, banner, "", 1))
 }
 
 // The policy holds hashes: a style or a script that is not ours is dead.
@@ -195,7 +217,7 @@ func TestPolicyMatchesWhatIsInThePage(t *testing.T) {
 				assert.Regexp(t, `^[A-Za-z0-9+/=]+$`, n.FirstChild.Data)
 				return
 			}
-			found = append(found, "'"+htmlpage.Hash(n.FirstChild.Data)+"'")
+			found = append(found, "'"+hashOf(n.FirstChild.Data)+"'")
 		case "meta":
 			if attr(n, "http-equiv") == "Content-Security-Policy" {
 				csp = attr(n, "content")
@@ -287,7 +309,7 @@ func TestSameRunsSameBytes(t *testing.T) {
 			page[i].Reset()
 			text[i].Reset()
 			object[i].Reset()
-			require.NoError(t, htmlpage.HTMLAlone(&page[i], runs))
+			require.NoError(t, htmlpage.HTML(&page[i], runs, baseline.Baseline{}))
 			require.NoError(t, terminal.Text(&text[i], runs, terminal.Options{Color: true, Verbose: true}))
 			require.NoError(t, formats.JSON(&object[i], runs, formats.Exit{Code: 1}, formats.More{}))
 		}
@@ -307,7 +329,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errFull }
 func TestWriterErrorsAreReturned(t *testing.T) {
 	t.Parallel()
 	runs := []verdict.Judged{cron()}
-	require.ErrorIs(t, htmlpage.HTMLAlone(brokenWriter{}, runs), errFull)
+	require.ErrorIs(t, htmlpage.HTML(brokenWriter{}, runs, baseline.Baseline{}), errFull)
 	require.ErrorIs(t, terminal.Text(brokenWriter{}, runs, terminal.Options{}), errFull)
 	require.ErrorIs(t, formats.JSON(brokenWriter{}, runs, formats.Exit{}, formats.More{}), errFull)
 }

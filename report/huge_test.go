@@ -17,6 +17,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/baseline"
 	htmlpage "github.com/leakbench/leakbench/report/page"
 )
 
@@ -87,7 +88,7 @@ func BenchmarkHuge(b *testing.B) {
 	b.Logf("%d samples", samplesOf(&j))
 	for b.Loop() {
 		var out bytes.Buffer
-		require.NoError(b, htmlpage.HTMLAlone(&out, []verdict.Judged{j}))
+		require.NoError(b, htmlpage.HTML(&out, []verdict.Judged{j}, baseline.Baseline{}))
 		b.ReportMetric(float64(out.Len()), "file-bytes")
 	}
 }
@@ -131,7 +132,7 @@ func opens(t *testing.T, browser context.Context) {
 	within(t, "rendered", 2*time.Second, func() time.Duration {
 		out.Reset()
 		begun := time.Now()
-		require.NoError(t, htmlpage.HTMLAlone(&out, []verdict.Judged{j}))
+		require.NoError(t, htmlpage.HTML(&out, []verdict.Judged{j}, baseline.Baseline{}))
 		return time.Since(begun)
 	})
 	assert.Less(t, out.Len(), 1_200_000)

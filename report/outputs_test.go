@@ -159,8 +159,36 @@ func open(s *jsonschema.Schema) {
 	open(s.Items)
 }
 
+// junitSuites is what readers of JUnit XML know.
+type junitSuites struct {
+	Failures int `xml:"failures,attr"`
+	Errors   int `xml:"errors,attr"`
+	Suites   []struct {
+		Cases []struct {
+			Name       string `xml:"name,attr"`
+			Properties []struct {
+				Value string `xml:"value,attr"`
+			} `xml:"properties>property"`
+			Failure *junitProblem `xml:"failure"`
+			Error   *junitProblem `xml:"error"`
+		} `xml:"testcase"`
+	} `xml:"testsuite"`
+}
+
+type junitProblem struct {
+	Type string `xml:"type,attr"`
+}
+
+// traceEvent is an event of the Trace Event Format.
+type traceEvent struct {
+	Phase    string `json:"ph"`
+	TS, Dur  float64
+	PID, TID int
+	ID       string
+}
+
 func readJUnit(t *testing.T, out string, runs []verdict.Judged) {
-	var all formats.JunitSuites
+	var all junitSuites
 	require.NoError(t, xml.Unmarshal([]byte(out), &all))
 	require.NoError(t, wellFormed(out))
 	assert.Len(t, all.Suites, len(reportmodel.ByPlay(runs)))
@@ -196,7 +224,7 @@ func wellFormed(s string) error {
 func TestJUnitStates(t *testing.T) {
 	t.Parallel()
 	state := func(out, name string) string {
-		var all formats.JunitSuites
+		var all junitSuites
 		require.NoError(t, xml.Unmarshal([]byte(out), &all))
 		for _, c := range all.Suites[0].Cases {
 			if c.Name == name {
@@ -272,7 +300,7 @@ func readProm(t *testing.T, out string, runs []verdict.Judged) {
 }
 
 func readTrace(t *testing.T, out string, _ []verdict.Judged) {
-	var trace struct{ TraceEvents []formats.TraceEvent }
+	var trace struct{ TraceEvents []traceEvent }
 	require.NoError(t, json.Unmarshal([]byte(out), &trace))
 	open := map[string]int{}
 	last := map[[2]int]float64{}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
 	htmlpage "github.com/leakbench/leakbench/report/page"
 	"github.com/leakbench/leakbench/report/terminal"
@@ -44,7 +45,7 @@ func TestRealRuns(t *testing.T) {
 			golden(t, "real-"+name+".txt", text.String())
 			require.NoError(t, formats.JSON(&data, []verdict.Judged{judged}, formats.Exit{}, formats.More{}))
 			golden(t, "real-"+name+".json", data.String())
-			require.NoError(t, htmlpage.HTMLAlone(&page, []verdict.Judged{judged}))
+			require.NoError(t, htmlpage.HTML(&page, []verdict.Judged{judged}, baseline.Baseline{}))
 			checkMarkup(t, page.String())
 			assert.Less(t, page.Len(), 300<<10, "the page of a storm stays under 300 KB")
 			golden(t, "real-"+name+".html", content(page.String()))

@@ -50,15 +50,6 @@ func TestColourOnlyWhenAsked(t *testing.T) {
 	assert.Equal(t, plain, ownColour.ReplaceAllString(coloured, ""), "colour changes nothing but colour")
 }
 
-func TestWrap(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, []string{"one two", "three"}, terminal.Wrap("one  two three", 8, 8))
-	assert.Equal(t, []string{"abcdefgh", "ijklmnop", "q r"}, terminal.Wrap("abcdefghijklmnopq r", 8, 8))
-	assert.Equal(t, []string{""}, terminal.Wrap("", 8, 8))
-	assert.Equal(t, []string{`\::set-env`, `x`}, terminal.Wrap("::set-env x", 10, 10))
-	assert.Equal(t, []string{`a`, `\::error::b`}, terminal.Wrap("a ::error::b", 10, 12))
-}
-
 func object(t *testing.T, exit formats.Exit, runs ...verdict.Judged) map[string]any {
 	t.Helper()
 	var b bytes.Buffer

@@ -16,7 +16,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// Against is what the runs of a page are held against. The zero value is
+// Baseline is what the runs of a page are held against. The zero value is
 // nothing.
 type Baseline struct {
 	Result *gate.Result     // nil: nothing
@@ -25,7 +25,7 @@ type Baseline struct {
 	Answer bool             // a gate has asked: the page says what it answers
 }
 
-// standing is what a finding is, seen from the list and the base.
+// Status is what a finding is, seen from the list and the base.
 type Status struct {
 	Word  string // "new"
 	Class string
@@ -33,7 +33,7 @@ type Status struct {
 	Text  string `max:"600"`
 }
 
-// count is one number of the verdict bar: "2 known".
+// Count is one number of the verdict bar: "2 known".
 type Count struct {
 	N     int
 	Word  string
@@ -41,13 +41,14 @@ type Count struct {
 	Glyph string
 }
 
-// entryView is an entry of the list that has to be dealt with.
+// EntryView is an entry of the list that has to be dealt with.
 type EntryView struct {
 	Status
 	Finding string `max:"120"`
 	Reason  string `max:"300"`
 }
 
+// FateLooks say how a finding of a gate is shown.
 var FateLooks = map[gate.Fate]Status{
 	gate.New:     {Word: "new", Class: "bad", Glyph: "✗"},
 	gate.Warning: {Word: "new warning", Class: "warn", Glyph: "!"},
@@ -61,12 +62,13 @@ var entryLooks = map[known.State]Status{
 	known.Expired: {Word: "expired", Class: "warn", Glyph: "!"},
 }
 
-// held answers what became of a run's findings.
+// Lookup answers what became of a run's findings.
 type Lookup struct {
 	Baseline
 	of map[string]*gate.Finding
 }
 
+// NewLookup is nil where there is no baseline.
 func NewLookup(a Baseline) *Lookup {
 	if a.Result == nil {
 		return nil
@@ -83,7 +85,7 @@ func findingKey(p compare.Play, fingerprint string) string {
 	return p.Scenario + "\x00" + p.Host + "\x00" + fingerprint
 }
 
-// standing is nil for what nobody has looked at.
+// Standing is nil for what nobody has looked at.
 func (h *Lookup) Standing(p compare.Play, f *verdict.Finding) *Status {
 	if h == nil {
 		return nil
@@ -96,7 +98,7 @@ func (h *Lookup) Standing(p compare.Play, f *verdict.Finding) *Status {
 	return &s
 }
 
-// newFirst puts what is new before what is known: a page leads with it.
+// NewFirst puts what is new before what is known: a page leads with it.
 func (h *Lookup) NewFirst(p compare.Play, all []verdict.Finding) []verdict.Finding {
 	var fresh, rest []verdict.Finding
 	for i := range all {
@@ -136,7 +138,7 @@ func (h *Lookup) newText() string {
 	return "not in the base"
 }
 
-// counts are the numbers of the verdict bar: of a play, or of all. New, known
+// Counts are the numbers of the verdict bar: of a play, or of all. New, known
 // and fixed are always there, the others where they are not zero.
 func (h *Lookup) Counts(p *compare.Play) []Count {
 	n := map[string]int{}
@@ -170,7 +172,7 @@ func (h *Lookup) badEntries(p *compare.Play) []known.Checked {
 	})
 }
 
-// entries are those of the list that are wrong.
+// Entries are those of the list that are wrong.
 func (h *Lookup) Entries(p *compare.Play) (out []EntryView, more int) {
 	bad, more := words.FirstOf(h.badEntries(p), entriesMost)
 	for _, e := range bad {
@@ -183,7 +185,7 @@ func (h *Lookup) Entries(p *compare.Play) (out []EntryView, more int) {
 
 const entriesMost = 100
 
-// answerView is what a page says of all its runs together, held against a list
+// AnswerView is what a page says of all its runs together, held against a list
 // and a base.
 type AnswerView struct {
 	Outcome, Glyph, Class string
@@ -197,6 +199,7 @@ type AnswerView struct {
 
 var answerClass = map[gate.Outcome]string{gate.Pass: "clean", gate.Fail: "leak", gate.HostFailed: "leak", gate.Inconclusive: "inconclusive"}
 
+// View is what a page says of all runs together.
 func (h *Lookup) View() *AnswerView {
 	r := h.Result
 	v := &AnswerView{Counts: h.Counts(nil), Source: h.Source()}
@@ -208,7 +211,7 @@ func (h *Lookup) View() *AnswerView {
 	return v
 }
 
-// source says what the runs are held against.
+// Source says what the runs are held against.
 func (h *Lookup) Source() string {
 	list, base := "", ""
 	if h.List != "" {

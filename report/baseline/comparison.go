@@ -109,7 +109,7 @@ func measures(p *terminal.Printer, r *compare.Result) {
 	}
 }
 
-// needText is what is missing for a test, and how to get it.
+// NeedText is what is missing for a test, and how to get it.
 func NeedText(r *compare.Result) string {
 	base, head := r.Measures[0].Base, r.Measures[0].Head
 	text := fmt.Sprintf("need at least %d runs on each side, have %d and %d", compare.LeastRuns, len(base), len(head))
@@ -130,6 +130,7 @@ func shortText(r *compare.Result) string {
 	return ""
 }
 
+// MeasureRow is a measure as a row: name, before, now, change, and how sure that is.
 func MeasureRow(m *compare.Measure) []string {
 	base, head := m.Medians()
 	row := []string{PlayText(m.Play) + ": " + m.Name, valueText(base, m.Unit), valueText(head, m.Unit), "~", ""}
@@ -147,6 +148,7 @@ func MeasureRow(m *compare.Measure) []string {
 	return row
 }
 
+// PlayText names a play: "storm on exact".
 func PlayText(p compare.Play) string { return p.Scenario + " on " + p.Host }
 
 func valueText(v float64, unit compare.Unit) string {
@@ -166,6 +168,7 @@ func deltaText(d float64) string {
 	return fmt.Sprintf("%+.0f%%", 100*d)
 }
 
+// RangeText is "3", or "2 to 5".
 func RangeText(r compare.Range) string {
 	if r.Least == r.Most {
 		return strconv.Itoa(r.Least)
@@ -173,6 +176,7 @@ func RangeText(r compare.Range) string {
 	return fmt.Sprintf("%d to %d", r.Least, r.Most)
 }
 
+// Signed is a change of a count: "+2".
 func Signed(n int) string {
 	if n == 0 {
 		return "varies"

@@ -46,6 +46,7 @@ func Gate(w io.Writer, r *gate.Result, o GateOptions) error {
 	return err
 }
 
+// RetriedText says how many runs were tried again.
 func RetriedText(n int) string {
 	if n == 0 {
 		return ""
@@ -83,7 +84,7 @@ func failingFinding(p *terminal.Printer, f *gate.Finding, o GateOptions) {
 	p.Field(2, gateColumn-1, "or", "accept it for now: "+words.Shell(AcceptCommand(f, o)))
 }
 
-// seenText says how often a finding was seen, where that is not plain.
+// SeenText says how often a finding was seen, where that is not plain.
 func SeenText(f *gate.Finding) string {
 	text := ""
 	if f.Head.Of > 1 {
@@ -98,6 +99,7 @@ func SeenText(f *gate.Finding) string {
 	return text + f.Note
 }
 
+// AcceptCommand lists a finding as known.
 func AcceptCommand(f *gate.Finding, o GateOptions) []string {
 	words := []string{"leakbench", "known", "update"}
 	if o.Known != "" && o.Known != known.File {
@@ -122,6 +124,7 @@ func badEntries(p *terminal.Printer, r *gate.Result, o GateOptions) {
 	}
 }
 
+// Upper is what heads an entry that has to be dealt with.
 func Upper(s known.State) string {
 	return map[known.State]string{known.Stale: "STALE", known.Expired: "EXPIRED"}[s]
 }
@@ -206,11 +209,12 @@ func rest(p *terminal.Printer, r *gate.Result, o GateOptions) {
 	}
 }
 
-// strangeText says why an entry is neither found nor stale.
+// StrangeText says why an entry is neither found nor stale.
 func StrangeText(e *known.Checked) string {
 	return fmt.Sprintf("%s: no scenario %q was played, and none has that name; leakbench list scenarios has those there are", e.Finding(), e.Scenario)
 }
 
+// FateWord is what a finding that asks for nothing is called.
 var FateWord = map[gate.Fate]string{gate.Warning: "warning", gate.Listed: "listed", gate.InBase: "known", gate.Fixed: "fixed"}
 
 var fateLook = map[gate.Fate]terminal.Style{gate.Warning: terminal.Warn, gate.Listed: terminal.Dim, gate.InBase: terminal.Dim, gate.Fixed: terminal.Good}

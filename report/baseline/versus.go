@@ -11,7 +11,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// compareView sets runs beside earlier ones of the same.
+// CompareView sets runs beside earlier ones of the same.
 type CompareView struct {
 	Rows  []compareRow
 	Notes []string `max:"300"` // what was left out, and why
@@ -55,7 +55,7 @@ var stateLooks = map[compare.State]struct{ class, glyph string }{
 	compare.New: {"bad", "✗"}, compare.Known: {"none", "≡"}, compare.Fixed: {"good", "✓"}, compare.Undecided: {"warn", "?"}, compare.NotRun: {"warn", "?"},
 }
 
-// newCompare is a row for each play that either side has.
+// NewCompare is a row for each play that either side has.
 func NewCompare(c *compare.Result, base, head []verdict.Judged) *CompareView {
 	v := &CompareView{}
 	for _, note := range c.Notes {

@@ -15,7 +15,7 @@ import (
 // githubMost is how many annotations of a kind GitHub shows of a step.
 const githubMost = 10
 
-// github writes one annotation for each finding, and one for each run that
+// GitHub writes one annotation for each finding, and one for each run that
 // could not be decided. What GitHub would not show is said in the last one.
 func GitHub(b *bytes.Buffer, runs []verdict.Judged) error {
 	count, dropped := map[string]int{}, 0

@@ -12,7 +12,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// gobench writes the lines of golang.org/design/14313-benchmark-format. Counts
+// Bench writes the lines of golang.org/design/14313-benchmark-format. Counts
 // are exact: benchstat compares them by their value and asks for no repeats. A
 // law that was not judged has no count, which is not the same as none.
 func Bench(b *bytes.Buffer, runs []verdict.Judged) error {

@@ -65,7 +65,7 @@ type jsonFinding struct {
 	Servers     []string        `json:"servers"`
 }
 
-// writeJSON writes one object for readers and programs, ended by a newline.
+// WriteJSON writes one object for readers and programs, ended by a newline.
 func WriteJSON(w io.Writer, what string, v any) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

@@ -15,7 +15,7 @@ import (
 // The elements that every reader of JUnit XML knows. Each case says its state
 // in a property besides: a failure of type "flaky" was broken in some of the
 // repeats only, an error of type "inconclusive" could not be decided.
-type JunitSuites struct {
+type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
 	Name     string       `xml:"name,attr"`
 	Tests    int          `xml:"tests,attr"`
@@ -60,8 +60,9 @@ type junitProblem struct {
 	Text    string `xml:",chardata"`
 }
 
+// JUnit writes a suite for each play and a case for each law.
 func JUnit(b *bytes.Buffer, runs []verdict.Judged) error {
-	all := JunitSuites{Name: "leakbench"}
+	all := junitSuites{Name: "leakbench"}
 	var took int64
 	for _, g := range model.ByPlay(runs) {
 		s := newSuite(g)

@@ -16,6 +16,7 @@ const (
 	mdDoubts   = 20
 )
 
+// Markdown writes a summary of the runs, and the findings of each.
 func Markdown(b *bytes.Buffer, runs []verdict.Judged) error {
 	_, title := model.Headline(runs)
 	fmt.Fprintf(b, "## %s leakbench: %s\n\n", mdGlyph[model.Worst(runs)], words.Markdown(title, words.MaxText))

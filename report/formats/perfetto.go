@@ -12,7 +12,7 @@ import (
 
 // traceEvent is an event of the Trace Event Format, which Perfetto and
 // chrome://tracing read. Times are microseconds.
-type TraceEvent struct {
+type traceEvent struct {
 	Name  string         `json:"name,omitempty"`
 	Phase string         `json:"ph"`
 	Cat   string         `json:"cat,omitempty"`
@@ -35,6 +35,7 @@ type tracer struct {
 	first bool
 }
 
+// Perfetto writes a trace of all runs.
 func Perfetto(b *bytes.Buffer, runs []verdict.Judged) error {
 	b.WriteString(`{"displayTimeUnit":"ms","traceEvents":[`)
 	t := &tracer{b: b, first: true}
@@ -45,7 +46,7 @@ func Perfetto(b *bytes.Buffer, runs []verdict.Judged) error {
 	return t.err
 }
 
-func (t *tracer) add(e TraceEvent) {
+func (t *tracer) add(e traceEvent) {
 	line, err := json.Marshal(e)
 	if err != nil {
 		t.err = err
@@ -62,16 +63,16 @@ func (t *tracer) add(e TraceEvent) {
 func micros(ns int64) float64 { return float64(ns) / 1e3 }
 
 func (t *tracer) name(what string, tid int, name string) {
-	t.add(TraceEvent{Name: what, Phase: "M", PID: t.pid, TID: tid, Args: map[string]any{"name": words.Clean(name, 2*words.MaxName)}})
+	t.add(traceEvent{Name: what, Phase: "M", PID: t.pid, TID: tid, Args: map[string]any{"name": words.Clean(name, 2*words.MaxName)}})
 }
 
 func (t *tracer) slice(tid int, from, to int64, name, cat string, args map[string]any) {
-	t.add(TraceEvent{Name: words.Clean(name, 2*words.MaxName), Cat: cat, Phase: "X", TS: micros(from), Dur: micros(max(to-from, 1)), PID: t.pid, TID: tid, Args: args})
+	t.add(traceEvent{Name: words.Clean(name, 2*words.MaxName), Cat: cat, Phase: "X", TS: micros(from), Dur: micros(max(to-from, 1)), PID: t.pid, TID: tid, Args: args})
 }
 
 func (t *tracer) mark(tid int, at int64, name, cat string) {
 	if at >= 0 {
-		t.add(TraceEvent{Name: words.Clean(name, 2*words.MaxName), Cat: cat, Phase: "i", Scope: "t", TS: micros(at), PID: t.pid, TID: tid})
+		t.add(traceEvent{Name: words.Clean(name, 2*words.MaxName), Cat: cat, Phase: "i", Scope: "t", TS: micros(at), PID: t.pid, TID: tid})
 	}
 }
 
@@ -118,7 +119,7 @@ func (t *tracer) run(s *model.Run) {
 }
 
 func (t *tracer) counter(at int64, name string, value float64) {
-	t.add(TraceEvent{Name: words.Clean(name, words.MaxName), Phase: "C", TS: micros(at), PID: t.pid, Args: map[string]any{"value": value}})
+	t.add(traceEvent{Name: words.Clean(name, words.MaxName), Phase: "C", TS: micros(at), PID: t.pid, Args: map[string]any{"value": value}})
 }
 
 // stateWords say what the states of a life mean.
@@ -150,7 +151,7 @@ func (t *tracer) server(s *model.Run, f *model.Server) {
 // async is a slice that may overlap others.
 func (t *tracer) async(cat, name string, from, to int64, tid int, args map[string]any) {
 	t.calls++
-	e := TraceEvent{Name: words.Clean(name, 2*words.MaxName), Cat: cat, Phase: "b", TS: micros(from), PID: t.pid, TID: tid, ID: fmt.Sprint(t.calls), Args: args}
+	e := traceEvent{Name: words.Clean(name, 2*words.MaxName), Cat: cat, Phase: "b", TS: micros(from), PID: t.pid, TID: tid, ID: fmt.Sprint(t.calls), Args: args}
 	t.add(e)
 	e.Phase, e.TS, e.Args = "e", micros(max(to, from)), nil
 	t.add(e)

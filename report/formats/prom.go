@@ -29,7 +29,7 @@ func (m *metric) add(value string, labels ...string) {
 
 var promEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "##", `#\\#`)
 
-// prom writes the text format, all as gauges: each run is a series of its own
+// Prometheus writes the text format, all as gauges: each run is a series of its own
 // and does not change any more.
 func Prometheus(b *bytes.Buffer, runs []verdict.Judged) error {
 	family := func(name, help string) *metric { return &metric{name: "leakbench_" + name, help: help} }

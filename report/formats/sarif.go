@@ -85,6 +85,7 @@ const (
 	sarifAbout  = "https://github.com/leakbench/leakbench"
 )
 
+// SARIF writes one run of the tool, with a rule for each kind.
 func SARIF(b *bytes.Buffer, runs []verdict.Judged) error {
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: "leakbench", URI: sarifAbout, Rules: []sarifRule{}, Lang: "en-US"}},

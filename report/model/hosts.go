@@ -15,6 +15,7 @@ func HostEnd(h *history.Host) string {
 	return ExitText(&h.Exit)
 }
 
+// ExitText says how a process ended.
 func ExitText(e *record.Exit) string {
 	switch {
 	case e == nil:

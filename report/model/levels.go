@@ -7,12 +7,12 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// level is the height of a curve from t on.
+// Level is the height of a curve from t on.
 type Level struct {
 	T, N int64
 }
 
-// levelsOf are how many servers were alive, and how many of them should have
+// LevelsOf are how many servers were alive, and how many of them should have
 // been gone.
 func LevelsOf(fates []*Server) (alive, over []Level) {
 	for _, f := range fates {
@@ -30,7 +30,7 @@ func LevelsOf(fates []*Server) (alive, over []Level) {
 	return Sums(alive), Sums(over)
 }
 
-// owed is how many servers of a label the host was entitled to: one for each
+// Owed is how many servers of a label the host was entitled to: one for each
 // session that is open or being opened. Nil where sessions are not known.
 func (s *Run) Owed(label string) []Level {
 	if s.Header.Host.SessionsUnknown() {
@@ -58,7 +58,7 @@ func (s *Run) Owed(label string) []Level {
 	return Sums(steps)
 }
 
-// sums turns changes into levels, one for each moment.
+// Sums turns changes into levels, one for each moment.
 func Sums(changes []Level) []Level {
 	slices.SortStableFunc(changes, func(x, y Level) int { return cmp.Compare(x.T, y.T) })
 	var out []Level
@@ -74,6 +74,7 @@ func Sums(changes []Level) []Level {
 	return out
 }
 
+// Highest is the highest level.
 func Highest(levels []Level) int64 {
 	top := int64(0)
 	for _, l := range levels {

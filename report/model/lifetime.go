@@ -6,7 +6,7 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 )
 
-// labels are the servers' names in the order of the plan, then of birth.
+// Labels are the servers' names in the order of the plan, then of birth.
 func (s *Run) Labels() []string {
 	var out []string
 	add := func(l string) {
@@ -38,13 +38,13 @@ const maxLabels = 40
 // SessionRank orders sessions by the birth of their first server.
 func (s *Run) SessionRank(f *Server) int64 { return s.firstBirth[f.Label+"\x00"+f.Session] }
 
-// stretch is a part of a life in one state.
+// Stretch is a part of a life in one state.
 type Stretch struct {
 	From, To int64
 	State    string // start, work, broken, leave, over
 }
 
-// stretches cut a life into the states it passed through.
+// Stretches cut a life into the states it passed through.
 func Stretches(f *Server) []Stretch {
 	leaving := history.Never
 	for _, t := range []int64{f.EOF, f.Term, f.Bye} {

@@ -8,7 +8,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// kin is a process below the host that is none of the ledger's servers: a
+// OtherProcess is a process below the host that is none of the ledger's servers: a
 // launcher before one, a helper beside one, or neither. It is known from the
 // censuses only, so its times are as exact as those are frequent.
 type OtherProcess struct {
@@ -54,7 +54,7 @@ func (s *Run) readOthers(run *record.Run) {
 	s.placeOthers(byPID)
 }
 
-// fate says what it is, and what became of it.
+// Outcome says what it is, and what became of it.
 func (k *OtherProcess) Outcome() string {
 	if k.Found {
 		return k.Role + ", left behind"

@@ -9,7 +9,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// worst is the outcome of all runs together. No run at all is no proof.
+// Worst is the outcome of all runs together. No run at all is no proof.
 func Worst(runs []verdict.Judged) verdict.Outcome {
 	all := verdict.Clean
 	if len(runs) == 0 {
@@ -27,6 +27,7 @@ func Worst(runs []verdict.Judged) verdict.Outcome {
 	return all
 }
 
+// Headline says in a line what several runs came to; a single run has a title only.
 func Headline(runs []verdict.Judged) (headline, title string) {
 	if len(runs) == 1 && runs[0].Run != nil {
 		h := &runs[0].Run.Header
@@ -49,7 +50,7 @@ func Headline(runs []verdict.Judged) (headline, title string) {
 	return headline, headline
 }
 
-// gravest is the finding that the most processes show, of those that weigh as
+// Gravest is the finding that the most processes show, of those that weigh as
 // much as the first.
 func Gravest(findings []verdict.Finding) *verdict.Finding {
 	first := &findings[0]
@@ -61,7 +62,7 @@ func Gravest(findings []verdict.Finding) *verdict.Finding {
 	return first
 }
 
-// gravestFirst are the findings in the order in which people read them: what the
+// GravestFirst are the findings in the order in which people read them: what the
 // headline says comes first.
 func GravestFirst(findings []verdict.Finding) []verdict.Finding {
 	if len(findings) == 0 {
@@ -77,8 +78,10 @@ func GravestFirst(findings []verdict.Finding) []verdict.Finding {
 	return out
 }
 
+// Gravity orders outcomes: the higher, the worse.
 func Gravity(outcome string) int {
 	return slices.Index([]string{string(verdict.Clean), string(verdict.Inconclusive), string(verdict.Leak)}, outcome)
 }
 
+// OutcomeGlyph stands for an outcome.
 var OutcomeGlyph = map[verdict.Outcome]string{verdict.Clean: "✓", verdict.Leak: "✗", verdict.Inconclusive: "?"}

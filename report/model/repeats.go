@@ -4,13 +4,13 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
 
-// repeats are the runs of one scenario on one host, in their order.
+// Repeats are the runs of one scenario on one host, in their order.
 type Repeats struct {
 	Scenario, Host string
 	Runs           []*verdict.Judged
 }
 
-// byPlay groups runs by scenario and host, in the order of their first ones.
+// ByPlay groups runs by scenario and host, in the order of their first ones.
 func ByPlay(runs []verdict.Judged) []*Repeats {
 	type key struct{ scenario, host string }
 	index := map[key]*Repeats{}
@@ -29,6 +29,7 @@ func ByPlay(runs []verdict.Judged) []*Repeats {
 	return out
 }
 
+// PlayOf is what a run has played.
 func PlayOf(j *verdict.Judged) (scenario, host string) {
 	if j.Run == nil {
 		return "", ""
@@ -36,7 +37,7 @@ func PlayOf(j *verdict.Judged) (scenario, host string) {
 	return j.Run.Header.Scenario.Name, j.Run.Header.Host.Name
 }
 
-// lasted is the time of the last event of a run, in nanoseconds.
+// Lasted is the time of the last event of a run, in nanoseconds.
 func Lasted(j *verdict.Judged) (ns int64) {
 	if j.Run == nil {
 		return 0

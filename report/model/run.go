@@ -73,7 +73,7 @@ func (s *Run) Ended(t int64) int64 {
 	return t
 }
 
-// outcome says in a few words what became of a server.
+// Outcome says in a few words what became of a server.
 func (s *Run) Outcome(f *Server) string {
 	switch {
 	case f.Left && s.History.HostOf(f.Server).Exited >= 0:

@@ -10,6 +10,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
+// Target is what stdin leads to.
 func (g *StdinHold) Target() string {
 	for _, d := range g.Process.Descriptors {
 		if d.FD == 0 {
@@ -19,7 +20,7 @@ func (g *StdinHold) Target() string {
 	return ""
 }
 
-// grip is what keeps survivors alive: who holds their stdin, and where they
+// StdinHold is what keeps survivors alive: who holds their stdin, and where they
 // wait. Survivors in the same grip are one line with a count.
 type StdinHold struct {
 	Count   int
@@ -30,6 +31,7 @@ type StdinHold struct {
 	suspect bool // somebody does hold it
 }
 
+// StdinHolds are the holds that the evidence shows, the commonest first.
 func StdinHolds(evidence []record.Evidence) []*StdinHold {
 	var out []*StdinHold
 	index := map[string]*StdinHold{}
@@ -103,6 +105,7 @@ func chiefHolder(all []record.Holder, self record.Identity) (*record.Holder, str
 	return chief, who + " holds"
 }
 
+// PipeEnd names the end of a pipe that a holder has.
 func PipeEnd(mode, target string) string {
 	switch {
 	case strings.HasPrefix(target, "socket"):
@@ -115,6 +118,7 @@ func PipeEnd(mode, target string) string {
 	return "the other end"
 }
 
+// Waiting says where a process waits.
 func Waiting(e *record.Evidence) string {
 	switch {
 	case e.State == record.StateZombie:
@@ -129,6 +133,7 @@ func Waiting(e *record.Evidence) string {
 	return ""
 }
 
+// StdinHoldLine is a hold in one line.
 func StdinHoldLine(g *StdinHold) string {
 	line := fmt.Sprintf("%d × %s", g.Count, g.Held)
 	if g.Holder != nil {
@@ -140,7 +145,7 @@ func StdinHoldLine(g *StdinHold) string {
 	return line
 }
 
-// heldBy says who is at the other end of a descriptor.
+// HeldBy says who is at the other end of a descriptor.
 func HeldBy(d *record.Descriptor) string {
 	switch {
 	case len(d.Holders) > 0:

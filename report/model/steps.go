@@ -8,6 +8,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
+// Skipped is how many steps were skipped.
 func (s *Run) Skipped() (n int) {
 	for _, st := range s.History.Steps() {
 		if st.Skipped {
@@ -26,7 +27,7 @@ func (s *Run) CheckState(c *history.Checkpoint) string {
 	return "not in order within " + took
 }
 
-// asExpected says whether a step ended as its scenario expects.
+// AsExpected says whether a step ended as its scenario expects.
 func AsExpected(s *history.Step) bool {
 	switch {
 	case s.Ended == history.Never:
@@ -39,7 +40,7 @@ func AsExpected(s *history.Step) bool {
 	return s.OK
 }
 
-// stepResult says how a step ended.
+// StepResult says how a step ended.
 func StepResult(s *history.Step) string {
 	switch {
 	case s.Ended == history.Never:
@@ -58,7 +59,7 @@ func StepResult(s *history.Step) string {
 	return "failed"
 }
 
-// stepTitle is a step in one line: "open s1 (flaky): failed: ...".
+// StepTitle is a step in one line: "open s1 (flaky): failed: ...".
 func StepTitle(s *history.Step) string {
 	title := StepName(s)
 	if s.Label != "" && s.Session != "" {
@@ -71,6 +72,7 @@ func StepTitle(s *history.Step) string {
 	return title
 }
 
+// StepName is what a step does: "open s1".
 func StepName(s *history.Step) string {
 	parts := []string{string(s.Op)}
 	switch {

@@ -77,7 +77,7 @@ func TestAChartNeverLosesItsPeak(t *testing.T) {
 // text, 3 for what must be told apart in a picture.
 func TestContrast(t *testing.T) {
 	t.Parallel()
-	blocks := themes.FindAllStringSubmatch(CSS, 2)
+	blocks := themes.FindAllStringSubmatch(pageCSS, 2)
 	require.Len(t, blocks, 2, "light and dark")
 	for i, block := range blocks {
 		c := map[string]string{}

@@ -31,8 +31,8 @@ var (
 	//go:embed assets/vendor/uPlot.min.js
 	plotJS string
 
-	CSS = plotCSS + "\n" + ownCSS + liveCSS
-	JS  = plotJS + "\n" + ownScript()
+	pageCSS = plotCSS + "\n" + ownCSS + liveCSS
+	pageJS  = plotJS + "\n" + ownScript()
 )
 
 // ownScript is the page's script: its files in the order of their names.
@@ -71,22 +71,18 @@ func newThread(report string) threadLink {
 	return l
 }
 
-// HTML writes one page on all runs. It needs nothing besides itself: no
-// network, no other file, and its policy forbids any. It reads without its
-// script, which adds the crosshair, the copy buttons and what printing needs.
-// The error is w's.
-func HTMLAlone(w io.Writer, runs []verdict.Judged) error { return HTML(w, runs, baseline.Baseline{}) }
-
-// HTMLAgainst is HTML with what the runs are held against: which findings are
-// new, known or fixed.
+// HTML writes one page on all runs, and where there is a baseline which findings
+// are new, known or fixed. It needs nothing besides itself: no network, no other
+// file, and its policy forbids any. It reads without its script, which draws the
+// lifelines. The error is w's.
 func HTML(w io.Writer, runs []verdict.Judged, a baseline.Baseline) error {
 	page, err := newPage(runs, a)
 	if err != nil {
 		return fmt.Errorf("rendering the page: %w", err)
 	}
 	words.Scrub(page)
-	page.CSS, page.JS = template.CSS(CSS), template.JS(JS) //nolint:gosec // both are ours
-	page.Policy = Policy(CSS, JS)
+	page.CSS, page.JS = template.CSS(pageCSS), template.JS(pageJS) //nolint:gosec // both are ours
+	page.Policy = Policy(pageCSS, pageJS)
 	var buf bytes.Buffer
 	if err := pageTemplate.Execute(&buf, page); err != nil {
 		return fmt.Errorf("rendering the page: %w", err)
@@ -95,13 +91,17 @@ func HTML(w io.Writer, runs []verdict.Judged, a baseline.Baseline) error {
 	return err
 }
 
-// policy allows the page its own style and script, by what they hash to, and
-// nothing else: whatever got past the escaping would still not run.
+// Policy allows a page its own style and script ("": it has none), by what they
+// hash to, and nothing else: whatever got past the escaping would still not run.
 func Policy(css, js string) string {
-	return fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", Hash(css), Hash(js))
+	script := ""
+	if js != "" {
+		script = "script-src '" + hash(js) + "'; "
+	}
+	return fmt.Sprintf("default-src 'none'; style-src '%s'; %sbase-uri 'none'; form-action 'none'", hash(css), script)
 }
 
-func Hash(s string) string {
+func hash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"html/template"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
@@ -254,7 +255,7 @@ func kinState(k *model.OtherProcess) string {
 // nameOf is 0 where the name follows from label and launch, as it does in
 // every run of ours.
 func (p *payload) nameOf(f *model.Server) int64 {
-	if f.ID == f.Label+"#"+words.Itoa(f.Launch) {
+	if f.ID == f.Label+"#"+strconv.Itoa(f.Launch) {
 		return 0
 	}
 	return p.text(f.ID)
@@ -282,7 +283,7 @@ func (p *payload) findings(s *model.Run, rows []line) {
 	head, _ := words.FirstOf(s.Ordered, model.FindingsOf)
 	for i := range head {
 		f := &head[i]
-		m := payloadMark{ID: p.ID + "f" + words.Itoa(i+1), Title: f.Title, Kind: f.Kind, Law: f.Law, Times: []int64{}, Rows: []int64{}}
+		m := payloadMark{ID: p.ID + "f" + strconv.Itoa(i+1), Title: f.Title, Kind: f.Kind, Law: f.Law, Times: []int64{}, Rows: []int64{}}
 		for _, t := range f.At {
 			m.Times = append(m.Times, micro(t))
 		}

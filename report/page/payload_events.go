@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
@@ -166,7 +167,7 @@ func leader(id, own int) string {
 	if id == own {
 		return "of its own"
 	}
-	return words.Itoa(id)
+	return strconv.Itoa(id)
 }
 
 func messageText(m record.RPCInfo) string {

@@ -20,7 +20,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// ScoreboardOptions say how a scoreboard is written.
+// Options say how a scoreboard is written.
 type Options struct {
 	// Link is the address of a run's report, seen from the file that is written;
 	// "" is no link. nil links none.
@@ -234,13 +234,13 @@ var (
 
 var scoreTemplate = template.Must(template.New("scoreboard").Parse(scoreSource))
 
-// ScoreboardHTML writes the scoreboard as one page that needs nothing besides
+// HTML writes the scoreboard as one page that needs nothing besides
 // itself, and no script. The error is w's.
 func HTML(w io.Writer, b *scoreboard.Board, o Options) error {
 	v := newScoreView(b, o)
 	words.Scrub(v)
 	v.CSS = template.CSS(scoreCSS) //nolint:gosec // ours
-	v.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; base-uri 'none'; form-action 'none'", page.Hash(scoreCSS))
+	v.Policy = page.Policy(scoreCSS, "")
 	var buf bytes.Buffer
 	if err := scoreTemplate.Execute(&buf, v); err != nil {
 		return fmt.Errorf("rendering the scoreboard: %w", err)
@@ -249,7 +249,7 @@ func HTML(w io.Writer, b *scoreboard.Board, o Options) error {
 	return err
 }
 
-// ScoreboardJSON writes the scoreboard as one JSON object, ended by a newline.
+// JSON writes the scoreboard as one JSON object, ended by a newline.
 func JSON(w io.Writer, b *scoreboard.Board) error {
 	return formats.WriteJSON(w, "scoreboard", b)
 }

@@ -17,7 +17,7 @@ something that can't be asked of the host, or of this machine, and that is never
 what came out when it was played again alone. The reasons are below, host by host. To play a cell again:
 ` + "`leakbench run SCENARIO --host HOST`."
 
-// ScoreboardMarkdown writes the scoreboard as a page of Markdown. The error is
+// Markdown writes the scoreboard as a page of Markdown. The error is
 // w's.
 func Markdown(w io.Writer, board *scoreboard.Board, o Options) error {
 	v := newScoreView(board, o)
@@ -137,7 +137,7 @@ func sentenceCase(s string) string {
 	return s
 }
 
-// ScoreboardText writes the scoreboard for a terminal: a line for each host,
+// Text writes the scoreboard for a terminal: a line for each host,
 // and what its cells have to say.
 func Text(w io.Writer, board *scoreboard.Board) error {
 	v := newScoreView(board, Options{})

@@ -10,7 +10,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// table prints rows in columns, the first of them in bold.
+// Table prints rows in columns, the first of them in bold.
 func (p *Printer) Table(rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -33,11 +33,12 @@ func (p *Printer) Table(rows [][]string) {
 	}
 }
 
+// Pad fills up with blanks.
 func Pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
 }
 
-// style is how a piece of text looks where colour is wanted.
+// Style is how a piece of text looks where colour is wanted.
 type Style int
 
 const (
@@ -58,13 +59,14 @@ const (
 	minWidth     = 40
 )
 
-// printer lays text out. Every word passes through clean: the only escape
+// Printer lays text out. Every word passes through clean: the only escape
 // sequences in its output are its own.
 type Printer struct {
 	Options
 	out *bytes.Buffer
 }
 
+// NewPrinter prints into memory.
 func NewPrinter(out *bytes.Buffer, o Options) *Printer {
 	if o.Width <= 0 {
 		o.Width = defaultWidth
@@ -73,6 +75,7 @@ func NewPrinter(out *bytes.Buffer, o Options) *Printer {
 	return &Printer{Options: o, out: out}
 }
 
+// Blank ends a line.
 func (p *Printer) Blank() { p.out.WriteByte('\n') }
 
 func (p *Printer) paint(s string, look Style) string {
@@ -88,7 +91,7 @@ func (p *Printer) paint(s string, look Style) string {
 	return "\x1b[" + strings.Join(codes, ";") + "m" + s + "\x1b[0m"
 }
 
-// item prints a mark, a head and a text that is wrapped under the head.
+// Item prints a mark, a head and a text that is wrapped under the head.
 func (p *Printer) Item(indent int, mark string, markLook Style, head string, headLook Style, text string, look Style) {
 	head = words.Defuse(words.Clean(head, words.MaxName))
 	hang := indent + utf8.RuneCountInString(mark)
@@ -96,7 +99,7 @@ func (p *Printer) Item(indent int, mark string, markLook Style, head string, hea
 	p.out.WriteString(strings.Repeat(" ", indent))
 	p.out.WriteString(p.paint(mark, markLook))
 	p.out.WriteString(p.paint(head, headLook))
-	for i, line := range Wrap(words.Clean(text, words.MaxText), p.Width-first, p.Width-hang) {
+	for i, line := range wrap(words.Clean(text, words.MaxText), p.Width-first, p.Width-hang) {
 		if i > 0 {
 			p.Blank()
 			p.out.WriteString(strings.Repeat(" ", hang))
@@ -106,12 +109,13 @@ func (p *Printer) Item(indent int, mark string, markLook Style, head string, hea
 	p.Blank()
 }
 
-// field prints "name  value", the value wrapped in its own column. An empty
+// Field prints "name  value", the value wrapped in its own column. An empty
 // value prints nothing.
 func (p *Printer) Field(indent, column int, name, value string) {
 	p.Styled(indent, column, name, value, 0)
 }
 
+// Styled is Field with a look.
 func (p *Printer) Styled(indent, column int, name, value string, look Style) {
 	if strings.TrimSpace(value) == "" {
 		return
@@ -120,7 +124,7 @@ func (p *Printer) Styled(indent, column int, name, value string, look Style) {
 	if column > 0 {
 		hang += column + 1
 	}
-	for i, line := range Wrap(words.Clean(value, 2*words.MaxText), p.Width-hang, p.Width-hang) {
+	for i, line := range wrap(words.Clean(value, 2*words.MaxText), p.Width-hang, p.Width-hang) {
 		if i == 0 && column > 0 {
 			p.out.WriteString(strings.Repeat(" ", indent))
 			p.out.WriteString(p.paint(name+strings.Repeat(" ", max(0, column-len(name)))+" ", Dim))
@@ -134,7 +138,7 @@ func (p *Printer) Styled(indent, column int, name, value string, look Style) {
 
 // wrap breaks s into lines of at most width characters, the first of at most
 // first. A word that is longer is broken.
-func Wrap(s string, first, width int) []string {
+func wrap(s string, first, width int) []string {
 	first, width = max(first, 8), max(width, 8)
 	var lines []string
 	line, n, room := "", 0, first

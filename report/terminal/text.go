@@ -12,7 +12,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// TextOptions shape the text report. The zero value is plain text, 100 columns
+// Options shape the text report. The zero value is plain text, 100 columns
 // wide, with long lists cut short.
 type Options struct {
 	Color   bool

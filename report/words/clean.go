@@ -25,13 +25,13 @@ const (
 // them paints over its neighbours.
 const maxMarks = 2
 
-// clean makes a string harmless to a terminal and to a reader: control
+// Clean makes a string harmless to a terminal and to a reader: control
 // characters (ANSI escapes), direction overrides and invisible characters are
 // spelt out, a line break becomes a space, and what is longer than limit
 // characters is cut.
 func Clean(s string, limit int) string { return neutralise(s, limit, false) }
 
-// cleanLines is clean for text whose line breaks and tabs are its own.
+// CleanLines is clean for text whose line breaks and tabs are its own.
 func CleanLines(s string, limit int) string { return neutralise(s, limit, true) }
 
 func neutralise(s string, limit int, lines bool) string {
@@ -96,7 +96,7 @@ func obscure(r rune) bool {
 		unicode.Is(unicode.Zs, r) && r != ' '
 }
 
-// scrub cleans every string below v, which must be a pointer to a view of
+// Scrub cleans every string below v, which must be a pointer to a view of
 // ours. A field may carry `max:"N"` for a cap of its own, and `lines:"keep"`.
 // Named string types (template.CSS) are ours and stay as they are, but those of
 // package record: their words come from the file.

@@ -9,15 +9,16 @@ import (
 
 var githubEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", "##", `#\#`)
 
-// githubText is the message of a workflow command, as its runner decodes it:
+// GithubText is the message of a workflow command, as its runner decodes it:
 // https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts
 func GithubText(s string) string { return githubEscapes.Replace(CleanLines(s, MaxText)) }
 
+// GithubProperty is a property of a workflow command.
 func GithubProperty(s string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(githubEscapes.Replace(Clean(s, 2*MaxName)))
 }
 
-// escapeObscure writes what encoding/json leaves raw, DEL, C1 and format
+// EscapeObscure writes what encoding/json leaves raw, DEL, C1 and format
 // characters, as \u escapes. In valid JSON those occur in strings only.
 func EscapeObscure(src []byte) []byte {
 	var out bytes.Buffer
@@ -39,7 +40,7 @@ func EscapeObscure(src []byte) []byte {
 	return out.Bytes()
 }
 
-// md is text of others for Markdown, within a line of ours: no character of it
+// Markdown is text of others for Markdown, within a line of ours: no character of it
 // is markup or makes a link.
 func Markdown(s string, limit int) string {
 	var b strings.Builder
@@ -57,11 +58,11 @@ func Markdown(s string, limit int) string {
 	return b.String()
 }
 
-// mdCode is md as code. The element is used and not the backticks, within
+// MarkdownCode is md as code. The element is used and not the backticks, within
 // which nothing can be escaped.
 func MarkdownCode(s string, limit int) string { return "<code>" + Markdown(s, limit) + "</code>" }
 
-// defuse keeps a CI runner from obeying a line: GitHub Actions and Azure
+// Defuse keeps a CI runner from obeying a line: GitHub Actions and Azure
 // Pipelines take "::name::" at the start of a line (after blanks) and "##["
 // anywhere in it as commands.
 func Defuse(line string) string {

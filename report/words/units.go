@@ -10,11 +10,12 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// words joins what is not empty.
+// Join joins what is not empty.
 func Join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
+// List is never nil, which JSON would write as null.
 func List[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -22,9 +23,7 @@ func List[T any](s []T) []T {
 	return s
 }
 
-func Itoa(n int) string { return strconv.Itoa(n) }
-
-// span is a length of time in three digits, written as Go writes it: "4.21s".
+// Span is a length of time in three digits, written as Go writes it: "4.21s".
 func Span(ns int64) string {
 	d := time.Duration(ns)
 	sign := ""
@@ -57,9 +56,10 @@ func digits(v float64) string {
 	return strconv.FormatFloat(v, 'f', 0, 64)
 }
 
+// TrimZeros drops zeros behind the decimal point.
 func TrimZeros(s string) string { return strings.TrimSuffix(strings.TrimRight(s, "0"), ".") }
 
-// at is a moment of the run: seconds since its start, to the millisecond.
+// At is a moment of the run: seconds since its start, to the millisecond.
 func At(ns int64) string {
 	if ns < 0 {
 		return ""
@@ -67,6 +67,7 @@ func At(ns int64) string {
 	return strconv.FormatFloat(float64(ns)/1e9, 'f', 3, 64) + "s"
 }
 
+// Size is a number of bytes in three digits: "6.1 MiB".
 func Size(bytes int64) string {
 	switch {
 	case bytes <= 0:
@@ -79,9 +80,10 @@ func Size(bytes int64) string {
 	return digits(float64(bytes)/(1<<30)) + " GiB"
 }
 
-func Plural(n int, word string) string { return text.Count(n, word) }
+// Plural is a number of things: "2 servers".
+func Plural(n int, noun string) string { return text.Count(n, noun) }
 
-// shell is a command line that can be pasted into a POSIX shell.
+// Shell is a command line that can be pasted into a POSIX shell.
 func Shell(args []string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
@@ -100,7 +102,7 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// firstOf is the first n of s and how many are left out.
+// FirstOf is the first n of s and how many are left out.
 func FirstOf[T any](s []T, n int) (head []T, more int) {
 	if len(s) <= n {
 		return s, 0
