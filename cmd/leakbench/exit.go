@@ -57,7 +57,7 @@ var exitTable = func() string {
 // exitOf is the exit code of an outcome.
 func exitOf(o gate.Outcome) int {
 	for _, e := range exits {
-		if e.of == o {
+		if o != "" && e.of == o {
 			return e.code
 		}
 	}

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/leakbench/leakbench/internal/judge/blob"
+	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -101,7 +104,7 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	if err != nil {
 		return err
 	}
-	d.Names = named(d.Names, part)
+	d.Names = append(d.Names, gate.Planned(part)...)
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	part.Runs, err = s.series.Play(ctx, s.bench.One)
@@ -137,16 +140,6 @@ func (f *gateFlags) part(s *play.Series, earlier []verdict.Judged) (part gate.Pa
 	return part, nil
 }
 
-// named adds the scenarios of a plan, some of which another shard has.
-func named(names []string, parts ...gate.Part) []string {
-	for i := range parts {
-		for _, item := range parts[i].Plan {
-			names = append(names, item.Scenario)
-		}
-	}
-	return names
-}
-
 // lastGate is where a gate keeps its runs in the folder of the runs. The name
 // keeps it from being read as one of them.
 const lastGate = ".last-gate.zip"
@@ -173,8 +166,7 @@ func (f *decideFlags) decider() (p gate.Params, err error) {
 		return p, err
 	}
 	p.Known, p.Strict, p.Now, p.Measures = list, f.strict, time.Now(), gate.Measures(f.measures)
-	p.Names = scenarios.Names()
-	p.Failed = gate.NoHost
+	p.Names, p.Failed = scenarios.Names(), gate.NoHost
 	if f.baseline != "" {
 		p.HasBase = true
 		if p.Base, err = loadRuns(f.baseline); err != nil {
@@ -230,7 +222,7 @@ no pass. The answer is that of one machine that had run it all.
 			if err != nil {
 				return err
 			}
-			d.Names = named(d.Names, parts...)
+			d.Names = append(d.Names, gate.Planned(parts...)...)
 			d.Attempts, d.Missing = gate.Merge(parts)
 			return a.decide(d, nil, outlets, f)
 		},
@@ -238,4 +230,97 @@ no pass. The answer is that of one machine that had run it all.
 	f.register(cmd)
 	reporterFlag(cmd, &reporters, nil, "outputs, each NAME or NAME=FILE")
 	return cmd
+}
+
+// compareFlags say what counts as a change.
+type compareFlags struct {
+	tolerance string
+	alpha     float64
+	measures  string
+	verbose   bool
+}
+
+func (f *compareFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.tolerance, "tolerance", "25%", "a time or a size that changes by less is the same")
+	flags.Float64Var(&f.alpha, "alpha", 0.05, "the chance, over all tests together, to call something changed that is not")
+	choiceFlag(cmd, flags, &f.measures, "measures", "fail", "what a time or a size that has grown means: fail, warn or off", "fail", "warn", "off")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "all rows, those without a change too")
+}
+
+func (f *compareFlags) params() (compare.Params, error) {
+	if err := oneOf("--measures", f.measures, "fail", "warn", "off"); err != nil {
+		return compare.Params{}, err
+	}
+	number, percent := strings.CutSuffix(strings.TrimSpace(f.tolerance), "%")
+	tolerance, err := strconv.ParseFloat(number, 64)
+	if percent {
+		tolerance /= 100
+	}
+	if err != nil || !(tolerance > 0 && tolerance < 100) {
+		return compare.Params{}, usage(fmt.Errorf("--tolerance %q: must be a percentage above 0", f.tolerance), "for example: --tolerance 25%")
+	}
+	if !(f.alpha > 0 && f.alpha < 1) {
+		return compare.Params{}, usage(fmt.Errorf("--alpha %v: must be between 0 and 1", f.alpha), "for example: --alpha 0.05")
+	}
+	return compare.Params{Alpha: f.alpha, Tolerance: tolerance}, nil
+}
+
+func (a *app) compareCommand() *cobra.Command {
+	var f compareFlags
+	cmd := &cobra.Command{
+		Use:   "compare BASE HEAD",
+		Short: "Hold two sets of runs against each other",
+		Long: `Hold two sets of runs against each other: findings that are new, known or fixed,
+counts that differ, times and sizes that have changed by more than chance and
+the tolerance allow. BASE and HEAD are each a run, a folder of runs, or a blob
+(leakbench gate --blob). Times and sizes need at least 6 runs on each side.
+
+` + exitTable,
+		Example: `  leakbench compare before/ after/
+  leakbench run storm --repeat 6 --out before`,
+		RunE: func(_ *cobra.Command, args []string) error { return a.compare(args, f) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func (a *app) compare(args []string, f compareFlags) error {
+	p, err := f.params()
+	if err != nil {
+		return err
+	}
+	if len(args) != 2 {
+		return usage(fmt.Errorf("compare takes 2 arguments, not %d", len(args)), "for example: leakbench compare before/ after/")
+	}
+	base, err := loadRuns(args[0])
+	if err != nil {
+		return err
+	}
+	head, err := loadRuns(args[1])
+	if err != nil {
+		return err
+	}
+	r := compare.Runs(base, head, p)
+	if f.measures == string(gate.MeasuresOff) {
+		r.Measures, r.Tests = nil, 0
+	}
+	outcome, reason := gate.OfComparison(&r, head, gate.Measures(f.measures))
+	return a.conclude(answer{
+		Subject: report.Subject{Runs: head, More: formats.More{Compare: &r}}, exit: formats.Exit{Code: exitOf(outcome), Reason: reason}, verbose: f.verbose,
+	})
+}
+
+// loadRuns reads the runs that count from whatever holds runs.
+func loadRuns(path string) ([]verdict.Judged, error) {
+	parts, err := loadParts(path)
+	return blob.Runs(parts), err
+}
+
+func loadParts(paths ...string) ([]gate.Part, error) {
+	parts, err := blob.LoadAll(paths...)
+	if err != nil {
+		err = usage(err, "runs are the folders that leakbench run makes in .leakbench, and the file of leakbench gate --blob")
+	}
+	return parts, err
 }

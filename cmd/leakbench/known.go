@@ -88,10 +88,7 @@ func latestRuns(args []string) ([]verdict.Judged, error) {
 		}
 	}
 	parts, err := loadParts(args...)
-	if err != nil {
-		return nil, err
-	}
-	return blob.Runs(parts), nil
+	return blob.Runs(parts), err
 }
 
 const knownHint = "docs/gate.md has the format; leakbench known update writes it"

@@ -1,14 +1,23 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject/hostfile"
+	"github.com/leakbench/leakbench/internal/subject/install"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -112,4 +121,208 @@ func itemsOf(what string, mutants bool) (items []item, err error) {
 		}
 	}
 	return items, nil
+}
+
+// hostItem is a row of the list of hosts.
+type hostItem struct {
+	Name      string   `json:"name"`
+	Text      string   `json:"text"`
+	Version   string   `json:"version,omitempty"`   // that of the lock file
+	Versions  []string `json:"versions,omitempty"`  // others that NAME@VERSION may pick
+	Installed []string `json:"installed,omitempty"` // versions that are
+	Stale     bool     `json:"stale,omitempty"`     // one of these is not what this program would install now
+	BuiltIn   bool     `json:"built_in,omitempty"`  // needs no installation
+}
+
+func (a *app) hostsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "hosts",
+		Short: "List the hosts that leakbench knows, with what is installed; or install one",
+		Args:  noArgs,
+		RunE:  func(*cobra.Command, []string) error { return a.listHosts() },
+	}
+	cmd.AddCommand(a.hostsInstallCommand())
+	return cmd
+}
+
+func (a *app) hostsInstallCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "install NAME[@VERSION]|all ...",
+		Short: "Install a host's packages into your cache, never into a project",
+		Long: `Install a host's packages into your cache, never into a project: the versions
+that its lock file pins, or another one with NAME@VERSION. What is there already
+is left as it is.
+
+The folder is $LEAKBENCH_HOSTS_DIR, or leakbench/hosts in your cache. To remove
+a host, remove its folder there.
+
+Exit codes: 0 installed, 2 no such host or version, 4 a runtime (python3, node,
+cargo) is missing or its package manager failed.`,
+		Example: `  leakbench hosts install python-sdk
+  leakbench hosts install python-sdk@1.29.0 rmcp
+  leakbench hosts install all`,
+		ValidArgsFunction: completion(cobra.ShellCompDirectiveNoFileComp, func() []string { return append(installable(), "all") }),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(errors.New("which host?"), "leakbench hosts lists them; all installs every one")
+			}
+			ctx, stop := interruptible(cmd.Context())
+			defer stop()
+			return a.installHosts(ctx, args)
+		},
+	}
+}
+
+// allHosts are the built-in hosts, then the presets.
+func allHosts() ([]host.Spec, error) {
+	specs := host.Builtin("leakbench")
+	for _, name := range hostfile.Presets() {
+		s, err := hostfile.Preset(name, "")
+		if err != nil {
+			return nil, err
+		}
+		specs = append(specs, s)
+	}
+	return specs, nil
+}
+
+func (a *app) listHosts() error {
+	specs, err := allHosts()
+	items := make([]hostItem, len(specs))
+	for i := range specs {
+		var failed error
+		items[i], failed = itemOf(specs[i])
+		err = errors.Join(err, failed)
+	}
+	if err != nil {
+		return err
+	}
+	if a.format == "json" {
+		return a.encoder().Encode(map[string]any{"hosts": items})
+	}
+	table := a.table()
+	for _, it := range items {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", it.Name, it.Version, it.state(), it.Text)
+	}
+	return table.Flush()
+}
+
+func itemOf(s host.Spec) (hostItem, error) {
+	item := hostItem{Name: s.Name, Text: s.About, BuiltIn: s.Install == nil}
+	if item.BuiltIn {
+		return item, nil
+	}
+	item.Version, item.Versions = s.Install.Version, s.Install.Versions
+	for _, version := range append([]string{item.Version}, item.Versions...) {
+		other, err := hostfile.Preset(s.Name, version)
+		if err != nil {
+			return item, err
+		}
+		if install.Installed(other.InstallDir) {
+			item.Installed = append(item.Installed, version)
+			item.Stale = item.Stale || !installParams(other).Fresh()
+		}
+	}
+	return item, nil
+}
+
+// state is what a person wants to know: whether it can be run right now.
+func (it hostItem) state() string {
+	switch {
+	case it.BuiltIn:
+		return "built in"
+	case len(it.Installed) == 0:
+		return "not installed"
+	case it.Stale:
+		return "stale: install it again"
+	case len(it.Installed) == 1 && it.Installed[0] == it.Version:
+		return "installed"
+	}
+	return "installed: " + strings.Join(it.Installed, ", ")
+}
+
+// installable are the presets that have something to install.
+func installable() []string {
+	return slices.DeleteFunc(hostfile.Presets(), func(name string) bool {
+		s, err := hostfile.Preset(name, "")
+		return err != nil || s.Install == nil
+	})
+}
+
+func (a *app) installHosts(ctx context.Context, args []string) error {
+	specs, err := a.hostsToInstall(args)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, s := range specs {
+		err := a.installHost(ctx, s)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if failed = errors.Join(failed, err); err != nil && len(specs) > 1 { // the others are tried all the same
+			fmt.Fprintf(a.err, "%s: failed: %s\n", s.Given, printable(err.Error()))
+		}
+	}
+	return failed
+}
+
+func (a *app) hostsToInstall(args []string) ([]host.Spec, error) {
+	for at := slices.Index(args, "all"); at >= 0; at = slices.Index(args, "all") {
+		args = slices.Replace(args, at, at+1, installable()...)
+	}
+	var specs []host.Spec
+	for _, name := range args {
+		s, err := hostfile.Lookup("leakbench", name)
+		if err != nil {
+			return nil, usage(err, "leakbench hosts lists them")
+		}
+		if s.Install == nil {
+			fmt.Fprintf(a.err, "%s: nothing to install\n", name)
+			continue
+		}
+		specs = append(specs, s)
+	}
+	return specs, nil
+}
+
+func (a *app) installHost(ctx context.Context, s host.Spec) error {
+	begun := time.Now()
+	live := progress.Wait(a.err, a.progressMode("auto"), "installing "+s.Given)
+	params := installParams(s)
+	params.Line = live.Line
+	fresh, err := install.Install(ctx, params)
+	live.Stop()
+	var missing *install.Missing
+	switch {
+	case errors.As(err, &missing):
+		return &failure{exitHost, fmt.Errorf("%s: %w", s.Given, err), missing.Hint}
+	case err != nil:
+		return &failure{exitHost, fmt.Errorf("%s could not be installed: %w", s.Given, err), "what the package manager said is above; nothing was left behind"}
+	case !fresh:
+		_, err = fmt.Fprintf(a.out, "%s: installed already, in %s\n", s.Given, s.InstallDir)
+	default:
+		_, err = fmt.Fprintf(a.out, "%s: installed in %s, %d MB, in %s\n", s.Given, time.Since(begun).Round(100*time.Millisecond), megabytes(s.InstallDir), s.InstallDir)
+	}
+	return err
+}
+
+func installParams(s host.Spec) install.Params {
+	return install.Params{
+		Name: s.Name, Runtime: s.Install.Runtime, Package: s.Install.Package, Version: s.Version, Pinned: s.Install.Version,
+		Lock: s.Install.Lock, Files: s.Files, Dir: s.InstallDir,
+	}
+}
+
+// megabytes is what a folder's files take. One that goes meanwhile takes none.
+func megabytes(dir string) (total int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			if info, gone := d.Info(); gone == nil {
+				total += info.Size()
+			}
+		}
+		return err
+	})
+	return total >> 20
 }

@@ -3,10 +3,18 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"os"
+
+	"github.com/spf13/cobra"
 
 	_ "github.com/leakbench/leakbench/fakeserver" // dispatches in its init
 	"github.com/leakbench/leakbench/internal/stage/reexec"
+	"github.com/leakbench/leakbench/internal/text"
+	"github.com/leakbench/leakbench/report/formats"
 )
 
 func main() { os.Exit(run(os.Args)) }
@@ -17,4 +25,107 @@ func run(args []string) int {
 		return status
 	}
 	return execute(args[1:], os.Stdout, os.Stderr)
+}
+
+// app is what the commands share.
+type app struct {
+	out, err io.Writer
+	format   string // text, json
+	color    string // auto, always, never
+	verbose  bool   // all values
+	printed  bool   // an object is on standard output
+}
+
+// execute runs the command line and returns the exit code.
+func execute(args []string, out, errOut io.Writer) int {
+	a := &app{out: out, err: errOut}
+	root := a.root()
+	root.SetArgs(args)
+	err := root.Execute()
+	if err == nil {
+		return exitClean
+	}
+	return a.fail(err)
+}
+
+func (a *app) fail(err error) int {
+	var printed exit
+	if errors.As(err, &printed) {
+		return int(printed)
+	}
+	f := failureOf(err)
+	if a.format == "json" {
+		envelope := map[string]any{"error": map[string]any{"code": f.code, "message": f.Error(), "hint": f.hint}}
+		_ = json.NewEncoder(a.err).Encode(envelope)
+		if !a.printed { // standard output always holds one object
+			_ = formats.JSON(a.out, nil, formats.Exit{Code: f.code, Reason: f.Error()}, formats.More{})
+		}
+		return f.code
+	}
+	fmt.Fprintf(a.err, "leakbench: %s\n", printable(f.Error()))
+	if f.hint != "" {
+		fmt.Fprintf(a.err, "hint: %s\n", printable(f.hint))
+	}
+	return f.code
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "leakbench",
+		Short: "A crash-test lab for programs that launch MCP servers over stdio",
+		Long: `leakbench puts a host (gateway, agent, SDK client) in front of a fake MCP server
+that misbehaves on cue, and says afterwards what leaked, what was killed by
+mistake, why, and how to fix it.
+
+  leakbench run storm                      the reference host that does it right: green
+  leakbench run storm --host naive         one that does not: red
+  leakbench run storm -- my-gateway --mcp '{{server}}'   yours
+
+` + exitTable,
+		SilenceUsage: true, SilenceErrors: true,
+		SuggestionsMinimumDistance: 2,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return usage(fmt.Errorf("unknown command %q", args[0]), text.DidYouMean(args[0], commandNames))
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	flags := root.PersistentFlags()
+	choiceFlag(root, flags, &a.format, "format", "text", "text or json", "text", "json")
+	choiceFlag(root, flags, &a.color, "color", "auto", "auto, always or never; NO_COLOR and FORCE_COLOR are obeyed", "auto", "always", "never")
+	root.AddCommand(a.runCommand(), a.gateCommand(), a.compareCommand(), a.knownCommand(), a.replayCommand(), a.mergeCommand(),
+		a.judgeCommand(), a.reportCommand(), a.openCommand(), a.listCommand(), a.hostsCommand(), a.explainCommand(),
+		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
+		a.initCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
+	return root
+}
+
+var commandNames = []string{
+	"run", "gate", "compare", "known", "replay", "merge", "judge", "report", "open", "list", "hosts", "explain", "validate", "schema",
+	"doctor", "init", "score", "selftest", "version", "fakeserver", "completion", "help",
+}
+
+func (a *app) checkFlags() error {
+	if err := oneOf("--format", a.format, "text", "json"); err != nil {
+		a.format = "text"
+		return err
+	}
+	return oneOf("--color", a.color, "auto", "always", "never")
+}
+
+// fakeserverHelp is the entry in the list of commands: package fakeserver has
+// taken over long before this one could run.
+func fakeserverHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:                "fakeserver",
+		Short:              "Run the fake MCP server by hand, with a script from flags or a file",
+		DisableFlagParsing: true,
+		RunE:               func(*cobra.Command, []string) error { return nil },
+	}
 }

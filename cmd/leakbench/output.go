@@ -1,11 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -142,4 +147,131 @@ func (a *app) print(said answer) error {
 		return errors.Join(err, usage(failed, "choose another file"))
 	}
 	return err
+}
+
+// outlet is a reporter with where its output goes: file "" is standard output.
+type outlet struct {
+	report.Reporter
+	file   string
+	append bool // to a file that others write to as well
+}
+
+// parseOutlets reads NAME or NAME=FILE, as often as wanted. At most one of them
+// has standard output.
+func parseOutlets(values []string) ([]outlet, error) {
+	var out []outlet
+	printed := ""
+	for _, value := range values {
+		name, file, ok := strings.Cut(value, "=")
+		r, known := report.Find(name)
+		switch {
+		case !known:
+			return nil, usage(fmt.Errorf("--reporter %q: must be one of %v", name, report.ReporterNames()), text.DidYouMean(name, report.ReporterNames()))
+		case ok && file == "":
+			return nil, usage(fmt.Errorf("--reporter %s: the file has no name", value), "for example: --reporter "+name+"=report."+name)
+		case file == "" && printed != "":
+			return nil, usage(fmt.Errorf("reporters %s and %s both write to standard output", printed, name), "give one of them a file: --reporter "+name+"=FILE")
+		case file == "":
+			printed = name
+		}
+		if i := slices.IndexFunc(out, func(o outlet) bool { return ok && o.file != "" && filepath.Clean(o.file) == filepath.Clean(file) }); i >= 0 {
+			return nil, usage(fmt.Errorf("reporters %s and %s both write to %s", out[i].Name, name, file), "give each a file of its own")
+		}
+		out = append(out, outlet{Reporter: r, file: file})
+	}
+	return out, nil
+}
+
+func reporterHelp() string {
+	var b strings.Builder
+	b.WriteString("Reporters, each as NAME or NAME=FILE, several with commas:\n")
+	for _, r := range report.Reporters() {
+		fmt.Fprintf(&b, "  %-9s %s\n", r.Name, r.About)
+	}
+	return b.String()
+}
+
+func reporterFlag(cmd *cobra.Command, to *[]string, preset []string, usage string) {
+	cmd.Flags().StringSliceVar(to, "reporter", preset, usage)
+	completeFlag(cmd, "reporter", cobra.ShellCompDirectiveNoFileComp, report.ReporterNames)
+}
+
+// prints says that an outlet has standard output for itself. Annotations stand
+// among other lines.
+func prints(outlets []outlet) bool {
+	return slices.ContainsFunc(outlets, func(o outlet) bool { return o.file == "" && o.Name != "github" })
+}
+
+// outletsOf are the outputs of a command that plays: those asked for, or those
+// of the CI it runs on. --format json has standard output for itself.
+func (a *app) outletsOf(cmd *cobra.Command, reporters []string) ([]outlet, error) {
+	if !cmd.Flags().Changed("reporter") {
+		return a.ofCI(), nil
+	}
+	outlets, err := parseOutlets(reporters)
+	if err == nil && a.format == "json" && slices.ContainsFunc(outlets, func(o outlet) bool { return o.file == "" }) {
+		return nil, usage(errors.New("--format json has standard output for itself"), "give each reporter a file: --reporter NAME=FILE")
+	}
+	return outlets, err
+}
+
+// ofCI are the outlets that a run has on GitHub Actions when none are asked
+// for: annotations, and a summary of the step.
+func (a *app) ofCI() []outlet {
+	if a.format == "json" || os.Getenv("GITHUB_ACTIONS") != "true" {
+		return nil
+	}
+	annotations, _ := report.Find("github")
+	summary, _ := report.Find("md")
+	out := []outlet{{Reporter: annotations}}
+	if file := os.Getenv("GITHUB_STEP_SUMMARY"); file != "" {
+		out = append(out, outlet{Reporter: summary, file: file, append: true})
+	}
+	return out
+}
+
+// writeOutlets writes all of them, also when one fails.
+func (a *app) writeOutlets(outlets []outlet, s report.Subject, o report.Options) error {
+	var failed error
+	for _, out := range outlets {
+		if err := a.writeOutlet(out, s, o); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("reporter %s: %w", out.Name, err))
+		}
+	}
+	return failed
+}
+
+func (a *app) writeOutlet(out outlet, s report.Subject, o report.Options) error {
+	if out.file == "" {
+		if s.Gate == nil {
+			o.Text = a.textOptions()
+		}
+		return out.Write(a.out, s, o)
+	}
+	var b bytes.Buffer
+	if err := out.Write(&b, s, o); err != nil {
+		return err
+	}
+	if out.append {
+		return writeFile(out.file, b.Bytes(), os.O_APPEND)
+	}
+	return createFile(out.file, b.Bytes())
+}
+
+// createFile writes a file, and makes the folder that it is in.
+func createFile(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return writeFile(path, content, os.O_TRUNC)
+}
+
+// writeFile writes a file as a whole, or as how says: os.O_APPEND, os.O_EXCL.
+func writeFile(path string, content []byte, how int) error {
+	f, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE|how, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
 }

@@ -21,8 +21,8 @@ type Series struct {
 	Slots     int    // how many at the same time; 0 is 1
 }
 
-// Cells are what is to be played, in order.
-func (s Series) Cells() []Cell {
+// cells are what is to be played, in order.
+func (s Series) cells() []Cell {
 	var cells []Cell
 	for _, scenario := range s.Scenarios {
 		for repeat := 1; repeat <= max(1, s.Repeat); repeat++ {
@@ -55,7 +55,7 @@ func (s Series) Play(ctx context.Context, play Player) ([]gate.Attempt, error) {
 		},
 		Again: func(r Result) bool { return r.Try <= s.Retries && undecided(r) },
 	}
-	results, cut := pool.Run(ctx, s.Cells())
+	results, cut := pool.Run(ctx, s.cells())
 	var all []gate.Attempt
 	var failed error
 	for i, r := range results {

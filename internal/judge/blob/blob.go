@@ -222,6 +222,18 @@ func Load(path string) ([]gate.Part, error) {
 	return loose(parts), nil
 }
 
+// LoadAll is Load of several. All that can't be read is in the error.
+func LoadAll(paths ...string) (parts []gate.Part, err error) {
+	for _, path := range paths {
+		more, failed := Load(path)
+		parts, err = append(parts, more...), errors.Join(err, failed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parts, nil
+}
+
 func holdsRuns(path string, e fs.DirEntry) bool {
 	switch {
 	case e.Type()&fs.ModeSymlink != 0 || strings.HasPrefix(e.Name(), "."):

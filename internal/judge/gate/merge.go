@@ -24,6 +24,16 @@ type Item struct {
 	Scenario string `json:"scenario"`
 }
 
+// Planned are the scenarios of plans.
+func Planned(parts ...Part) (names []string) {
+	for i := range parts {
+		for _, item := range parts[i].Plan {
+			names = append(names, item.Scenario)
+		}
+	}
+	return names
+}
+
 // Merge puts parts together, and says what is missing: a shard that is not
 // there, one that was split otherwise, a play of the plan that nobody ran. The
 // runs come in the order of the plan, as one machine would have made them.

@@ -51,8 +51,8 @@ func Named(finding, reason string, expires time.Time) (Entry, error) {
 	return Entry{Scenario: e.Scenario, Law: e.Law, Fingerprint: e.Fingerprint, Reason: reason, Expires: expires}, nil
 }
 
-// Has says that an entry lists all that another one does, and is good.
-func (l *List) Has(e *Entry, now time.Time) bool {
+// has says that an entry lists all that another one does, and is good.
+func (l *List) has(e *Entry, now time.Time) bool {
 	return slices.ContainsFunc(l.Entries, func(other Entry) bool { return !other.Expired(now) && other.includes(*e) })
 }
 
@@ -91,7 +91,7 @@ func (l *List) Fresh(runs []verdict.Judged, e Entry, only string, anywhere bool,
 		return fresh, false
 	}
 	entry, err := Named(only, e.Reason, e.Expires)
-	if err != nil || l.Has(&entry, now) {
+	if err != nil || l.has(&entry, now) {
 		return nil, err == nil
 	}
 	return []Entry{entry}, true

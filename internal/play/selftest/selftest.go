@@ -4,12 +4,14 @@
 package selftest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
@@ -122,19 +124,12 @@ func resultOf(c Case, played play.Result) Result {
 		laws[f.Law], kinds[f.Kind] = true, true
 	}
 	r.Laws, r.Kinds = sorted(laws), sorted(kinds)
-	r.OK = slices.Equal(r.Laws, one(c.Law)) && slices.Equal(r.Kinds, one(c.Kind)) && len(r.Doubts) == 0
+	r.OK = strings.Join(r.Laws, " ") == c.Law && strings.Join(r.Kinds, " ") == c.Kind && len(r.Doubts) == 0
 	return r
 }
 
 func sorted(set map[string]bool) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(set))...)
-}
-
-func one(word string) []string {
-	if word == "" {
-		return []string{}
-	}
-	return []string{word}
 }
 
 // Columns of the confusion matrix besides the laws.
@@ -149,24 +144,22 @@ const (
 func Matrix(results []Result) map[string]map[string]int {
 	matrix := map[string]map[string]int{}
 	for _, r := range results {
-		row := r.Law
-		if row == "" {
-			row = None
-		}
 		if r.Skipped != "" {
 			continue
 		}
-		if matrix[row] == nil {
-			matrix[row] = map[string]int{}
+		row := matrix[cmp.Or(r.Law, None)]
+		if row == nil {
+			row = map[string]int{}
+			matrix[cmp.Or(r.Law, None)] = row
 		}
 		for _, law := range r.Laws {
-			matrix[row][law]++
+			row[law]++
 		}
 		switch {
 		case r.Error != "" || len(r.Doubts) > 0:
-			matrix[row][Unclear]++
+			row[Unclear]++
 		case len(r.Laws) == 0:
-			matrix[row][None]++
+			row[None]++
 		}
 	}
 	return matrix

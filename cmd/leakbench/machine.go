@@ -1,0 +1,223 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/leakbench/leakbench/internal/cpuload"
+	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/play/doctor"
+	"github.com/leakbench/leakbench/internal/play/selftest"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// What a typing error may cost.
+const (
+	maxTimes = 10_000
+	maxBusy  = 1024
+)
+
+type selftestFlags struct {
+	out   string
+	jobs  int
+	times int
+	law   string
+	busy  int
+}
+
+func (a *app) selftestCommand() *cobra.Command {
+	var f selftestFlags
+	cmd := &cobra.Command{
+		Use:   "selftest",
+		Short: "Let the bench find, on this machine, what is known to be wrong with some hosts",
+		Long: `Run hosts of which it is known what is wrong with them: exact, which breaks no
+law, in each scenario, and for each law mutants of exact that break it alone.
+The table says which laws were expected (rows) and which were found (columns).
+
+Exit codes: 0 all as expected, 1 something else, 2 bad flag, 128+n stopped.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.selftest(cmd.Context(), f) },
+	}
+	cmd.Flags().StringVarP(&f.out, "out", "o", "", "keep the runs in this folder (default: they are removed)")
+	cmd.Flags().IntVar(&f.jobs, "jobs", max(2, runtime.NumCPU()), "how many runs at the same time")
+	cmd.Flags().IntVar(&f.times, "times", 1, "how often each of them is run")
+	cmd.Flags().IntVar(&f.busy, "busy", 0, "keep so many processors busy meanwhile: the verdicts must not depend on it")
+	cmd.Flags().StringVar(&f.law, "law", "", "only the mutants of this law, or none: only the healthy host")
+	return cmd
+}
+
+func (a *app) selftest(ctx context.Context, f selftestFlags) (err error) {
+	if f.law != "" {
+		err = oneOf("--law", f.law, selftest.Rows()...)
+	}
+	if err := firstOf(err, between("--times", f.times, 1, maxTimes), between("--busy", f.busy, 0, maxBusy)); err != nil {
+		return err
+	}
+	bench := play.Bench{Tool: tool()}
+	if bench.Self, err = os.Executable(); err != nil {
+		return err
+	}
+	if f.out == "" {
+		if f.out, err = os.MkdirTemp("", "leakbench-selftest-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(f.out)) }()
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	stopBusy, err := cpuload.Start(ctx, bench.Self, f.busy)
+	if err != nil {
+		return err
+	}
+	defer stopBusy()
+	begun := time.Now()
+	results, err := selftest.Run(ctx, selftest.Params{
+		Self: bench.Self, Dir: f.out, Jobs: f.jobs, Play: bench.One,
+		OnResult: func(r selftest.Result) {
+			if a.format != "json" {
+				fmt.Fprintln(a.out, r)
+			}
+		},
+	}, slices.Repeat(selftest.Of(f.law), f.times))
+	if err != nil {
+		return err
+	}
+	return a.concludeSelftest(results, time.Since(begun))
+}
+
+func (a *app) concludeSelftest(results []selftest.Result, took time.Duration) (err error) {
+	bad, _ := selftest.Count(results)
+	if a.format == "json" {
+		err = a.encoder().Encode(map[string]any{"ok": bad == 0, "matrix": selftest.Matrix(results), "runs": results})
+	} else {
+		err = selftest.Write(a.out, results, took)
+	}
+	return firstOf(err, exitWhen(bad > 0, exitFinding))
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what this machine and this user can see of a run",
+		Long: `Say what this machine and this user can see of a run and do to it. Each thing is
+really tried, a whole run last. Every line is ok, weaker (runs work, and see or do
+less) or missing, with what follows from it and what to do. What weakens a witness
+stands in the header of every run made here, too.
+
+Exit status 0 when runs work here, whatever else is weaker or missing; 70 when none
+does; 128+n when stopped by signal n.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			self, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			ctx, stop := interruptible(cmd.Context())
+			defer stop()
+			checks := doctor.Diagnose(doctor.Look(ctx, doctor.Params{Self: self, Out: out, Tool: tool()}))
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := a.printChecks(checks); err != nil {
+				return err
+			}
+			return exitWhen(!doctor.Works(checks), exitBug)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", ".leakbench", "folder in which runs would be saved")
+	return cmd
+}
+
+func (a *app) printChecks(checks []doctor.Check) error {
+	if a.format == "json" {
+		enc := a.encoder()
+		enc.SetEscapeHTML(false)
+		return enc.Encode(map[string]any{"ok": doctor.Works(checks), "checks": checks})
+	}
+	table := a.table()
+	for _, c := range checks {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", c.State, c.Name, c.Found)
+		if c.State != doctor.OK {
+			fmt.Fprintf(table, "\t\t  %s\n", c.Means)
+			fmt.Fprintf(table, "\t\t  to do: %s\n", c.Do)
+		}
+	}
+	return table.Flush()
+}
+
+// Set by release builds (-ldflags "-X main.version=1.2.3 ..."). Others say what
+// the toolchain has put into them: go install the module's version, a build in
+// a repository its commit.
+var version, commit, date = "", "", ""
+
+// buildInfo is what the toolchain has put into the program, and its settings.
+func buildInfo() (*debug.BuildInfo, map[string]string) {
+	settings := map[string]string{}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return &debug.BuildInfo{GoVersion: "unknown"}, settings
+	}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	return info, settings
+}
+
+func tool() record.Tool {
+	info, settings := buildInfo()
+	return record.Tool{Version: cmp.Or(version, info.Main.Version), Commit: cmp.Or(commit, settings["vcs.revision"]), Go: info.GoVersion}
+}
+
+// built is the commit's date, and whether the files were others than its.
+func built() (when string, modified bool) {
+	_, settings := buildInfo()
+	when = cmp.Or(date, settings["vcs.time"])
+	if at, err := time.Parse(time.RFC3339, when); err == nil {
+		when = at.UTC().Format(time.RFC3339)
+	}
+	return when, settings["vcs.modified"] == "true"
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, its commit and date",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			t := tool()
+			when, modified := built()
+			if a.format == "json" {
+				a.printed = true
+				return json.NewEncoder(a.out).Encode(struct {
+					record.Tool
+					Date     string `json:"date,omitempty"`
+					Modified bool   `json:"modified,omitempty"`
+				}{t, when, modified})
+			}
+			words := []string{"leakbench", t.Version}
+			if t.Commit != "" {
+				words = append(words, "commit", t.Commit)
+			}
+			if modified {
+				words = append(words, "(with changes)")
+			}
+			if when != "" {
+				words = append(words, "of", when)
+			}
+			_, err := fmt.Fprintln(a.out, strings.Join(append(words, "built with", t.Go), " "))
+			return err
+		},
+	}
+}
