@@ -133,8 +133,21 @@ func (g *group) signal(sig syscall.Signal) {
 // end is the ladder. All callers return when the server is gone.
 func (g *group) end() {
 	g.c.closing.Do(func() {
-		if !g.endRudely() {
-			g.endInOrder()
+		eof, term := g.patience()
+		if eof > 0 {
+			_ = g.c.client.Close() // ends the server's stdin
+		}
+		gone := eof > 0 && g.c.exits(eof)
+		if !gone && term > 0 {
+			g.signal(syscall.SIGTERM)
+			gone = g.c.exits(term)
+		}
+		if !gone {
+			g.signal(syscall.SIGKILL)
+			<-g.c.exited
+		}
+		if eof == 0 {
+			_ = g.c.client.Close()
 		}
 		if g.flaw != catalogue.KeepsStdout {
 			g.c.stdout.Close()
@@ -142,13 +155,16 @@ func (g *group) end() {
 	})
 }
 
-func (g *group) endInOrder() {
-	_ = g.c.client.Close() // ends the server's stdin
-	if !g.c.exits(exactEOF) {
-		g.signal(syscall.SIGTERM)
-		if !g.c.exits(exactTerm) {
-			g.signal(syscall.SIGKILL)
-			<-g.c.exited
-		}
+// patience is how long a server gets after the end of its stdin, and after
+// SIGTERM. A mutant may leave either out.
+func (g *group) patience() (eof, term time.Duration) {
+	switch g.flaw {
+	case catalogue.KillsFirst:
+		return 0, 0
+	case catalogue.TermsFirst:
+		return 0, exactTerm
+	case catalogue.Hasty:
+		return hastyEOF, 0
 	}
+	return exactEOF, exactTerm
 }

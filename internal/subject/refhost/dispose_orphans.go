@@ -17,12 +17,18 @@ type orphanSet struct {
 	mu      sync.Mutex
 	active  map[*connection]bool
 	orphans map[*connection]bool
-	// parked are those of which no process is known; see abandon.parked.
+	// parked keeps the clients reachable of whose processes nothing is known. In
+	// the field a suspended task does; without it the garbage collector would
+	// close the pipes, and a leak would go away at times.
 	parked []*connection
 }
 
+func makeOrphanSet() *orphanSet {
+	return &orphanSet{active: map[*connection]bool{}, orphans: map[*connection]bool{}}
+}
+
 func newOrphanSet() disposer {
-	o := &orphanSet{active: map[*connection]bool{}, orphans: map[*connection]bool{}}
+	o := makeOrphanSet()
 	go o.sweepForEver()
 	return o
 }

@@ -21,3 +21,10 @@ func signalGroup(p *os.Process, sig syscall.Signal) {
 		_ = p.Kill()
 	}
 }
+
+func leaveInGroup(*exec.Cmd) {}
+
+func hangUpOwnGroup() {}
+
+// killNumber does nothing: there are no numbers to be mistaken about here.
+func killNumber(int) {}

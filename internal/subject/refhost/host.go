@@ -27,8 +27,7 @@ type host struct {
 	stop    sync.Once
 	// gate is held for reading while a server is started, so that a stop
 	// finds each one either finished or refused.
-	gate    sync.RWMutex
-	stopped bool
+	gate sync.RWMutex
 
 	mu       sync.Mutex
 	sessions map[string]*connection
@@ -179,7 +178,7 @@ func (h *host) attempt(ctx context.Context, session string, s driver.Server) (*c
 func (h *host) start(session string, s driver.Server) (*connection, error) {
 	h.gate.RLock()
 	defer h.gate.RUnlock()
-	if h.stopped {
+	if h.life.Err() != nil {
 		return nil, errStopping
 	}
 	var c *connection
@@ -267,10 +266,9 @@ func (h *host) job(ctx context.Context, j driver.Job) error {
 func (h *host) Stop(context.Context) error {
 	h.stop.Do(func() {
 		h.gate.Lock()
-		h.stopped = true
-		h.gate.Unlock()
 		h.mu.Lock()
 		h.endLife(errStopping)
+		h.gate.Unlock()
 		current := slices.Collect(maps.Values(h.sessions))
 		clear(h.sessions)
 		h.mu.Unlock()

@@ -23,7 +23,7 @@ type design struct {
 }
 
 var designs = []design{
-	{catalogue.Healthy, func() learner { return ownHandle{} }, func() disposer { return newExact(catalogue.NoFlaw) }},
+	{catalogue.Healthy, func() learner { return nothing{} }, func() disposer { return newExact(catalogue.NoFlaw) }},
 	{"naive", func() learner { return nothing{} }, newAbandon},
 	{"reap-all", func() learner { return &snapshot{of: childrenOfAllThreads} }, newReapAll},
 	{"orphan-set", func() learner { return &snapshot{of: childrenOfAllThreads, serialised: true} }, newOrphanSet},

@@ -17,16 +17,11 @@ type child struct {
 	start uint64
 }
 
-// nothing learns nothing.
+// nothing keeps no ledger. It is enough where the handle is used that the launch
+// returned, which the connection holds: the one thing that can't be wrong.
 type nothing struct{}
 
 func (nothing) learn(start func() error) ([]child, error) { return nil, start() }
-
-// ownHandle keeps no ledger either: the handle that the launch returned, which
-// the connection holds, is the one thing that can't be wrong.
-type ownHandle struct{}
-
-func (ownHandle) learn(start func() error) ([]child, error) { return nil, start() }
 
 // snapshot compares the host's children before and after the launch.
 type snapshot struct {

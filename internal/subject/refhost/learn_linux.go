@@ -34,18 +34,21 @@ func childrenOfAllThreads() []child {
 
 // childrenIn reads one file; a thread that has ended has none any more.
 func childrenIn(file string) []child {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil
-	}
 	var all []child
-	for _, field := range strings.Fields(string(text)) {
-		pid, err := strconv.Atoi(field)
-		if err != nil {
-			continue
-		}
+	for _, pid := range pidsIn(file) {
 		if st, ok := statOf(pid); ok {
 			all = append(all, child{pid, st.start})
+		}
+	}
+	return all
+}
+
+func pidsIn(file string) []int {
+	text, _ := os.ReadFile(file)
+	var all []int
+	for _, field := range strings.Fields(string(text)) {
+		if pid, err := strconv.Atoi(field); err == nil {
+			all = append(all, pid)
 		}
 	}
 	return all

@@ -45,7 +45,7 @@ func (w *waiting) end(t *testing.T) {
 	require.NoError(t, w.Wait())
 }
 
-// The four ways of learning see the same launch. (Not parallel: a snapshot
+// The ways of learning see the same launch. (Not parallel: a snapshot
 // sees the children of the whole process.)
 func TestLearn(t *testing.T) {
 	on := newSpawner()
@@ -55,7 +55,6 @@ func TestLearn(t *testing.T) {
 		sees bool
 	}{
 		{"nothing", nothing{}, false},
-		{"own handle", ownHandle{}, false},
 		{"the main thread's children", &snapshot{of: childrenOfMainThread}, false},
 		{"all threads' children", &snapshot{of: childrenOfAllThreads, serialised: true}, true},
 		{"the process table", &snapshot{of: childrenInTable}, true},
@@ -95,7 +94,7 @@ func TestSnapshotCrossAttribution(t *testing.T) {
 
 func TestLearnReportsAFailedLaunch(t *testing.T) {
 	failed := errors.New("no such program")
-	for _, by := range []learner{nothing{}, ownHandle{}, &snapshot{of: childrenOfAllThreads, serialised: true}} {
+	for _, by := range []learner{nothing{}, &snapshot{of: childrenOfAllThreads, serialised: true}} {
 		learned, err := by.learn(func() error { return failed })
 		require.ErrorIs(t, err, failed)
 		assert.Empty(t, learned)

@@ -122,30 +122,4 @@ func killCommand(argv []string) {
 	}
 }
 
-// endRudely ends a server without the ladder, and reports whether it did.
-func (g *group) endRudely() bool {
-	switch g.flaw {
-	case catalogue.KillsFirst:
-		g.signal(syscall.SIGKILL)
-		<-g.c.exited
-		_ = g.c.client.Close()
-	case catalogue.TermsFirst:
-		g.signal(syscall.SIGTERM)
-		if !g.c.exits(exactTerm) {
-			g.signal(syscall.SIGKILL)
-			<-g.c.exited
-		}
-		_ = g.c.client.Close()
-	case catalogue.Hasty:
-		_ = g.c.client.Close()
-		if !g.c.exits(hastyEOF) {
-			g.signal(syscall.SIGKILL)
-			<-g.c.exited
-		}
-	default:
-		return false
-	}
-	return true
-}
-
 var errGivenUp = errors.New("this session could not be opened once, and is not opened any more")

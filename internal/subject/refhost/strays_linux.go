@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -125,12 +124,7 @@ func childPIDs(process string) []int {
 	files, _ := filepath.Glob("/proc/" + process + "/task/[0-9]*/children")
 	var all []int
 	for _, file := range files {
-		text, _ := os.ReadFile(file)
-		for _, field := range strings.Fields(string(text)) {
-			if pid, err := strconv.Atoi(field); err == nil {
-				all = append(all, pid)
-			}
-		}
+		all = append(all, pidsIn(file)...)
 	}
 	return all
 }
