@@ -161,7 +161,7 @@ func (s Spec) configure(in Setting, f *filler) error {
 	if known {
 		var err error
 		if text, err = format.Render(hostconfig.Params{
-			Servers: named(in.Servers), Merge: f.deep(s.Config.Merge), Entry: f.deep(s.Config.Entry),
+			Servers: in.Servers, Merge: f.deep(s.Config.Merge), Entry: f.deep(s.Config.Entry),
 		}); err != nil {
 			return fmt.Errorf("failed to render the config: %w", err)
 		}
@@ -186,14 +186,6 @@ func (s Spec) configure(in Setting, f *filler) error {
 		return fmt.Errorf("failed to write the config: %w", err)
 	}
 	return nil
-}
-
-func named(servers []driver.Server) []hostconfig.Server {
-	var all []hostconfig.Server
-	for _, s := range servers {
-		all = append(all, hostconfig.Server{Name: s.Name, Command: s.Command, Args: s.Args})
-	}
-	return all
 }
 
 // filler fills placeholders.

@@ -1,21 +1,14 @@
 package hostconfig
 
 import (
+	"maps"
 	"slices"
+
+	"github.com/leakbench/leakbench/driver"
 )
 
 // Server is an MCP server as a configuration names it.
-type Server struct {
-	Name    string
-	Command string
-	Args    []string
-}
-
-// argv is the whole command line.
-func (s Server) argv() []string { return append([]string{s.Command}, s.Args...) }
-
-// args are never nil: a format may insist on a list.
-func (s Server) args() []string { return append([]string{}, s.Args...) }
+type Server = driver.Server
 
 // Language is what a file is written in.
 type Language string
@@ -31,82 +24,97 @@ const (
 // Format is the shape of a host's configuration file.
 type Format struct {
 	Name     string
-	Of       string // the host, or the hosts, in words
 	Language Language
 	File     string   // the file's usual name
 	Usual    []string // where it usually is, ~ for the home folder; without it: below the working directory
 	Keys     []string // the way to the mapping of servers
-	entry    func(Server) map[string]any
-	argv     func(entry map[string]any) []string
+	entry    entry
 }
 
-// plain is an entry of most formats.
-func plain(s Server) map[string]any {
-	return map[string]any{"command": s.Command, "args": s.args()}
+// entry is the shape of a server's entry.
+type entry struct {
+	command string         // the key of the command; "": "command"
+	whole   bool           // the whole command line stands there, and not in "args"
+	more    map[string]any // the other keys; "name" among them is the server's
 }
 
-// with is plain with more keys.
-func with(more map[string]any) func(Server) map[string]any {
-	return func(s Server) map[string]any {
-		e := plain(s)
-		for k, v := range more {
-			e[k] = v
-		}
-		return e
+// of is a server's entry. Its args are never nil: a format may insist on a list.
+func (e entry) of(s Server) map[string]any {
+	out := map[string]any{}
+	maps.Copy(out, e.more)
+	if _, named := out["name"]; named {
+		out["name"] = s.Name
 	}
+	if e.whole {
+		out[e.key()] = append([]string{s.Command}, s.Args...)
+	} else {
+		out[e.key()], out["args"] = s.Command, append([]string{}, s.Args...)
+	}
+	return out
 }
 
-func mcpServers(name, of, file string, usual ...string) Format {
-	return Format{Name: name, Of: of, Language: JSON, File: file, Usual: usual, Keys: []string{"mcpServers"}, entry: plain, argv: plainArgv}
+// argv is the command line that an entry holds, or nil.
+func (e entry) argv(of map[string]any) []string {
+	if e.whole {
+		return words(of[e.key()])
+	}
+	if command, _ := of[e.key()].(string); command != "" {
+		return append([]string{command}, words(of["args"])...)
+	}
+	return nil
+}
+
+func (e entry) key() string {
+	if e.command == "" {
+		return "command"
+	}
+	return e.command
 }
 
 // formats are those that are known, in the order in which a file that could be
 // of several is taken for the first.
 var formats = []Format{
-	mcpServers("mcp-json", "Claude Code, FastMCP and most others", ".mcp.json", ".mcp.json", "mcp.json"),
-	mcpServers("claude-desktop", "Claude Desktop", "claude_desktop_config.json",
-		"~/.config/Claude/claude_desktop_config.json", "~/Library/Application Support/Claude/claude_desktop_config.json"),
-	mcpServers("cursor", "Cursor", "mcp.json", ".cursor/mcp.json", "~/.cursor/mcp.json"),
-	mcpServers("gemini", "Gemini CLI", "settings.json", ".gemini/settings.json", "~/.gemini/settings.json"),
-	{
-		Name: "vscode", Of: "VS Code", Language: JSON, File: "mcp.json", Usual: []string{".vscode/mcp.json"}, Keys: []string{"servers"},
-		entry: with(map[string]any{"type": "stdio"}), argv: plainArgv,
+	{ // Claude Code, FastMCP and most others
+		Name: "mcp-json", Language: JSON, File: ".mcp.json", Usual: []string{".mcp.json", "mcp.json"}, Keys: []string{"mcpServers"},
 	},
 	{
-		Name: "codex", Of: "Codex CLI", Language: TOML, File: "config.toml", Usual: []string{".codex/config.toml", "~/.codex/config.toml"},
-		Keys: []string{"mcp_servers"}, entry: plain, argv: plainArgv,
+		Name: "claude-desktop", Language: JSON, File: "claude_desktop_config.json", Keys: []string{"mcpServers"},
+		Usual: []string{"~/.config/Claude/claude_desktop_config.json", "~/Library/Application Support/Claude/claude_desktop_config.json"},
 	},
 	{
-		Name: "hermes", Of: "Hermes agent", Language: YAML, File: "config.yaml", Usual: []string{"~/.hermes/config.yaml"},
-		Keys: []string{"mcp_servers"}, entry: with(map[string]any{"enabled": true}), argv: plainArgv,
+		Name: "cursor", Language: JSON, File: "mcp.json", Usual: []string{".cursor/mcp.json", "~/.cursor/mcp.json"}, Keys: []string{"mcpServers"},
 	},
 	{
-		Name: "goose", Of: "Goose", Language: YAML, File: "config.yaml", Usual: []string{"~/.config/goose/config.yaml"},
-		Keys: []string{"extensions"}, entry: gooseEntry, argv: gooseArgv,
+		Name: "gemini", Language: JSON, File: "settings.json", Usual: []string{".gemini/settings.json", "~/.gemini/settings.json"},
+		Keys: []string{"mcpServers"},
 	},
 	{
-		Name: "opencode", Of: "opencode", Language: JSON, File: "opencode.json", Usual: []string{"opencode.json", "~/.config/opencode/opencode.json"},
-		Keys: []string{"mcp"}, entry: opencodeEntry, argv: opencodeArgv,
+		Name: "vscode", Language: JSON, File: "mcp.json", Usual: []string{".vscode/mcp.json"}, Keys: []string{"servers"},
+		entry: entry{more: map[string]any{"type": "stdio"}},
 	},
 	{
-		Name: "litellm", Of: "LiteLLM proxy", Language: YAML, File: "litellm.yaml", Usual: []string{"litellm.yaml", "litellm_config.yaml"},
-		Keys: []string{"mcp_servers"}, entry: with(map[string]any{"transport": "stdio"}), argv: plainArgv,
+		Name: "codex", Language: TOML, File: "config.toml", Usual: []string{".codex/config.toml", "~/.codex/config.toml"}, Keys: []string{"mcp_servers"},
+	},
+	{ // Hermes agent
+		Name: "hermes", Language: YAML, File: "config.yaml", Usual: []string{"~/.hermes/config.yaml"}, Keys: []string{"mcp_servers"},
+		entry: entry{more: map[string]any{"enabled": true}},
 	},
 	{
-		Name: "zed", Of: "Zed", Language: JSON, File: "settings.json", Usual: []string{".zed/settings.json", "~/.config/zed/settings.json"},
-		Keys: []string{"context_servers"}, entry: with(map[string]any{"source": "custom"}), argv: plainArgv,
+		Name: "goose", Language: YAML, File: "config.yaml", Usual: []string{"~/.config/goose/config.yaml"}, Keys: []string{"extensions"},
+		entry: entry{command: "cmd", more: map[string]any{"name": "", "enabled": true, "type": "stdio", "envs": map[string]any{}, "timeout": 60}},
 	},
-}
-
-func gooseEntry(s Server) map[string]any {
-	return map[string]any{
-		"enabled": true, "type": "stdio", "name": s.Name, "cmd": s.Command, "args": s.args(), "envs": map[string]any{}, "timeout": 60,
-	}
-}
-
-// opencodeEntry has the whole command line in one list.
-func opencodeEntry(s Server) map[string]any {
-	return map[string]any{"type": "local", "command": s.argv(), "enabled": true}
+	{
+		Name: "opencode", Language: JSON, File: "opencode.json", Usual: []string{"opencode.json", "~/.config/opencode/opencode.json"},
+		Keys: []string{"mcp"}, entry: entry{whole: true, more: map[string]any{"type": "local", "enabled": true}},
+	},
+	{ // LiteLLM proxy
+		Name: "litellm", Language: YAML, File: "litellm.yaml", Usual: []string{"litellm.yaml", "litellm_config.yaml"}, Keys: []string{"mcp_servers"},
+		entry: entry{more: map[string]any{"transport": "stdio"}},
+	},
+	{
+		Name: "zed", Language: JSON, File: "settings.json", Usual: []string{".zed/settings.json", "~/.config/zed/settings.json"},
+		Keys: []string{"context_servers"}, entry: entry{more: map[string]any{"source": "custom"}},
+	},
 }
 
 // Formats are all formats.

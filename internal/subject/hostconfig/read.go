@@ -67,7 +67,12 @@ func (l Language) decode(src []byte) (map[string]any, error) {
 	var err error
 	switch l {
 	case YAML:
-		if err = yaml.Unmarshal(src, &document); err == nil && unfolded(document, maxValues) > maxValues {
+		err = yaml.Unmarshal(src, &document)
+		var problem yaml.Error // prints the text around it, secrets included
+		switch {
+		case errors.As(err, &problem) && problem.GetToken() != nil:
+			err = fmt.Errorf("line %d: %s", problem.GetToken().Position.Line, problem.GetMessage())
+		case err == nil && unfolded(document, maxValues) > maxValues:
 			err = errors.New("its aliases unfold into too much")
 		}
 	case TOML:
@@ -129,7 +134,7 @@ func (f Format) explains(servers map[string]any) bool {
 
 // fits says that an entry has what the format has beside the command line.
 func (f Format) fits(e map[string]any) bool {
-	if len(f.argv(e)) == 0 {
+	if len(f.entry.argv(e)) == 0 {
 		return false
 	}
 	switch f.Name { // two that have the same keys
@@ -157,7 +162,7 @@ func (f Format) servers(entries map[string]any) []Server {
 	var all []Server
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		e, _ := entries[name].(map[string]any)
-		if argv := f.argv(e); len(argv) > 0 {
+		if argv := f.entry.argv(e); len(argv) > 0 {
 			all = append(all, Server{Name: name, Command: argv[0], Args: argv[1:]})
 		}
 	}
@@ -195,17 +200,3 @@ func words(v any) []string {
 	}
 	return all
 }
-
-func argvAt(e map[string]any, command string) []string {
-	name, _ := e[command].(string)
-	if name == "" {
-		return nil
-	}
-	return append([]string{name}, words(e["args"])...)
-}
-
-func plainArgv(e map[string]any) []string { return argvAt(e, "command") }
-
-func gooseArgv(e map[string]any) []string { return argvAt(e, "cmd") }
-
-func opencodeArgv(e map[string]any) []string { return words(e["command"]) }

@@ -21,7 +21,7 @@ type Params struct {
 func (f Format) Render(p Params) ([]byte, error) {
 	servers := map[string]any{}
 	for _, s := range p.Servers {
-		servers[s.Name] = merged(f.entry(s), p.Entry)
+		servers[s.Name] = merged(f.entry.of(s), p.Entry)
 	}
 	var document any = servers
 	for i := len(f.Keys) - 1; i >= 0; i-- {
