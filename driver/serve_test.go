@@ -284,9 +284,3 @@ func TestEndOfStdinEndsServe(t *testing.T) {
 	require.ErrorIs(t, b.end(), driver.ErrBenchGone)
 	require.Error(t, await(t, h.ended))
 }
-
-func TestQuote(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, `"\x1b[2J"`, driver.Quote([]byte("\x1b[2J")))
-	assert.Less(t, len(driver.Quote([]byte(strings.Repeat("y", driver.MaxLine)))), 300)
-}

@@ -2,11 +2,20 @@ package driver
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
 // Protocol is the version of the driver protocol.
 const Protocol = 1
+
+// MaxLine is the longest line that either side accepts, in bytes, its newline
+// left out.
+const MaxLine = 4 << 20
+
+// ErrLineTooLong is the error for a line of more than MaxLine bytes. The line
+// is skipped: the next one can be read.
+var ErrLineTooLong = fmt.Errorf("a line is longer than %d bytes", MaxLine)
 
 // The operations.
 const (

@@ -4,6 +4,8 @@
 package text
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -22,6 +24,15 @@ func Sanitize(s string, instead rune, keep string) string {
 
 // Printable is Sanitize for one line of text.
 func Printable[S ~string](s S) string { return Sanitize(string(s), '?', "") }
+
+// Quote shows a line that the other side wrote: escaped, and not at length.
+func Quote(line []byte) string {
+	const most = 200
+	if len(line) > most {
+		return strconv.Quote(string(line[:most])) + fmt.Sprintf("... (%d bytes)", len(line))
+	}
+	return strconv.Quote(string(line))
+}
 
 // maxName caps a name or a path that another process chose, in bytes.
 const maxName = 1024

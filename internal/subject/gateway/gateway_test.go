@@ -238,17 +238,16 @@ func TestCallsAreGivenUp(t *testing.T) {
 	eachTransport(t, func(t *testing.T, b *behind, p host.GatewayParams) {
 		d := begin(t, p)
 		require.True(t, do(t, d, open("a")).OK)
-		slow := call("a", "hang")
-		slow.TimeoutMS = 50
-		assert.False(t, do(t, d, slow).OK)
 		pending, err := d.Begin(call("a", "hang"))
 		require.NoError(t, err)
-		await(t, b.hung)
 		await(t, b.hung)
 		assert.True(t, do(t, d, driver.Request{Op: driver.OpCancel, Target: pending.ID}).OK)
 		resp, err := pending.Wait(t.Context())
 		require.NoError(t, err)
 		assert.False(t, resp.OK)
+		slow := call("a", "hang")
+		slow.TimeoutMS = 50
+		assert.False(t, do(t, d, slow).OK)
 		assert.True(t, do(t, d, call("a", "echo")).OK, "the session goes on")
 		assert.True(t, do(t, d, driver.Request{Op: driver.OpForget, Session: "a"}).OK)
 		b.awaitNobody(t)
@@ -309,25 +308,33 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestSlow: a gateway that takes a connection and says nothing is given up when
-// the time is over, and the connection with it.
+// TestSlow: where a gateway takes a connection and says nothing, the connection
+// goes with whoever gives up.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{host.TransportStreamable, host.TransportSSE, host.TransportOpenAPI} {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
-			left := make(chan struct{}, 8)
+			asked, left := make(chan struct{}, 8), make(chan struct{}, 8)
 			mute := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				_, _ = r.Body.Read(make([]byte, 1<<16)) // net/http watches the connection once it is read
+				asked <- struct{}{}
 				<-r.Context().Done()
 				left <- struct{}{}
 			}))
 			t.Cleanup(mute.Close)
 			d := begin(t, host.GatewayParams{URL: mute.URL, Transport: transport})
-			req := open("a")
-			req.TimeoutMS = 50
-			assert.False(t, do(t, d, req).OK)
+			pending, err := d.Begin(open("a"))
+			require.NoError(t, err)
+			await(t, asked)
+			assert.True(t, do(t, d, driver.Request{Op: driver.OpCancel, Target: pending.ID}).OK)
+			resp, err := pending.Wait(t.Context())
+			require.NoError(t, err)
+			assert.False(t, resp.OK)
 			await(t, left)
+			limited := open("b")
+			limited.TimeoutMS = 50
+			assert.False(t, do(t, d, limited).OK)
 		})
 	}
 }

@@ -17,7 +17,6 @@ import (
 type mcpClient struct {
 	*mcpclient.Client
 	wire *wire
-	end  context.CancelFunc // ends what the client does by itself
 }
 
 // connectMCP shakes hands by initialize: the gateways' sessions are those of
@@ -27,10 +26,9 @@ func connectMCP(ctx context.Context, p params, w *wire) (transportClient, error)
 	if err != nil {
 		return nil, err
 	}
-	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	c := &mcpClient{Client: mcpclient.NewClient(t, mcpclient.WithLegacyProtocolOnly()), wire: w, end: end} //nolint:staticcheck // sessions are what is tested
-	stop := context.AfterFunc(ctx, end)                                                                    // a stream that does not begin is given up, too
-	if err := c.Start(life); err != nil {
+	c := &mcpClient{mcpclient.NewClient(t, mcpclient.WithLegacyProtocolOnly()), w} //nolint:staticcheck // sessions are what is tested
+	stop := context.AfterFunc(ctx, w.cut)                                          // a stream that does not begin is given up, too
+	if err := c.Start(w.life); err != nil {                                        //nolint:contextcheck // the stream outlives the request
 		c.Forget()
 		return nil, fmt.Errorf("failed to connect: %w", err)
 	}
@@ -84,14 +82,9 @@ func (c *mcpClient) Call(ctx context.Context, tool string, args map[string]any) 
 // Close is the client's own, DELETE of the session included; its time limit is
 // the client's own, too.
 func (c *mcpClient) Close() error {
-	err := c.Client.Close()
-	c.end()
-	c.wire.cut()
-	return err
+	defer c.wire.cut()
+	return c.Client.Close()
 }
 
 // Forget cuts the connections.
-func (c *mcpClient) Forget() {
-	c.wire.cut()
-	c.end()
-}
+func (c *mcpClient) Forget() { c.wire.cut() }

@@ -245,11 +245,11 @@ func (d *Driver) receive(line []byte) {
 	case err == nil && resp.Hello != nil:
 		err = d.greet(resp)
 	case err == nil && resp.ID == 0 && resp.Error != "":
-		err = fmt.Errorf("the driver complains: %s", driver.Quote([]byte(resp.Error)))
+		err = fmt.Errorf("the driver complains: %s", text.Quote([]byte(resp.Error)))
 	case err == nil:
 		err = d.answered(resp, line)
 	default:
-		err = fmt.Errorf("the driver wrote a line that is no answer (its stdout is for the protocol alone, logs go to stderr): %s", driver.Quote(line))
+		err = fmt.Errorf("the driver wrote a line that is no answer (its stdout is for the protocol alone, logs go to stderr): %s", text.Quote(line))
 	}
 	if err != nil {
 		d.fail(err)
@@ -279,9 +279,9 @@ func (d *Driver) answered(resp driver.Response, line []byte) error {
 	case d.excused[resp.ID]:
 		delete(d.excused, resp.ID)
 	case 0 < resp.ID && resp.ID <= d.lastID:
-		return fmt.Errorf("the driver answered request %d twice: %s", resp.ID, driver.Quote(line))
+		return fmt.Errorf("the driver answered request %d twice: %s", resp.ID, text.Quote(line))
 	default:
-		return fmt.Errorf("the driver answered a request that was never made: %s", driver.Quote(line))
+		return fmt.Errorf("the driver answered a request that was never made: %s", text.Quote(line))
 	}
 	return nil
 }
@@ -332,7 +332,7 @@ func (d *Driver) finish(last []byte, cause error) {
 		err = fmt.Errorf("the driver's stdout can't be read: %w", cause)
 	}
 	if len(last) > 0 {
-		err = fmt.Errorf("%w; its last line was %s", err, driver.Quote(last))
+		err = fmt.Errorf("%w; its last line was %s", err, text.Quote(last))
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

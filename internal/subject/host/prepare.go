@@ -226,7 +226,7 @@ func (f *filler) template(s string, servers []driver.Server) string {
 		if args == nil {
 			args = []string{}
 		}
-		s = strings.NewReplacer("{{server.command}}", asJSON(servers[0].Command), "{{server.args}}", asJSON(args), "{{server.name}}", servers[0].Name).Replace(s)
+		s = strings.NewReplacer("{{server.command}}", hostconfig.Literal(servers[0].Command), "{{server.args}}", hostconfig.Literal(args), "{{server.name}}", servers[0].Name).Replace(s)
 	}
 	return f.text(s)
 }
@@ -257,12 +257,4 @@ func (f *filler) any(v any) any {
 		return all
 	}
 	return v
-}
-
-func asJSON(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // texts
-	return strings.TrimSpace(b.String())
 }

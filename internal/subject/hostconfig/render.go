@@ -3,8 +3,8 @@ package hostconfig
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/pelletier/go-toml/v2"
@@ -50,13 +50,21 @@ func (l Language) encode(v map[string]any) ([]byte, error) {
 		return yaml.MarshalWithOptions(v, yaml.CustomMarshaler(func(s string) ([]byte, error) { return json.Marshal(s) }))
 	case TOML:
 		return toml.Marshal(v)
-	case JSON:
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		err := e.Encode(v)
-		return b.Bytes(), err
 	}
-	return nil, fmt.Errorf("no language %q", l)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// Literal is a text, or a list of texts, as each of the languages reads it:
+// JSON's are YAML's and TOML's, too.
+func Literal(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // texts
+	return strings.TrimSpace(b.String())
 }

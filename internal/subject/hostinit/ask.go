@@ -40,36 +40,37 @@ type Interview struct {
 // maxTries is how often a question is asked.
 const maxTries = 5
 
+// asking asks nothing more once an answer was wrong for good.
 type asking struct {
 	Interview
-	in *bufio.Reader
+	in  *bufio.Reader
+	err error
 }
 
 // Ask asks what can't be known.
 func (i Interview) Ask() (Answers, error) {
 	q := asking{Interview: i, in: bufio.NewReader(i.In)}
 	var a Answers
-	var err error
-	if a.Name, err = q.one("What is the host called?", i.Name, isName); err != nil {
-		return a, err
-	}
-	fmt.Fprintf(q.Out, "\nIn the command {{server}} stands for the fake server's command line: several arguments, or, in quotes, one\n"+
+	a.Name = q.one("What is the host called?", i.Name, isName)
+	q.say("\nIn the command {{server}} stands for the fake server's command line: several arguments, or, in quotes, one\n" +
 		"text for a shell. {{config}} stands for the path of a configuration file, {{port}} for a free port.\n")
-	if a.Command, err = q.command(); err != nil {
-		return a, err
-	}
-	if a.Drive, err = q.one("How can the bench drive it: http, driver, oneshot or nothing?", likelyDrive(a.Command), oneOf("driver", "http", "oneshot", "nothing")); err != nil {
-		return a, err
-	}
+	q.one("Which command starts it?", "", a.command)
+	a.Drive = q.one("How can the bench drive it: http, driver, oneshot or nothing?", likelyDrive(a.Command), oneOf("driver", "http", "oneshot", "nothing"))
 	if a.Drive != "driver" && !mentions(a.Command, host.Placeholder) {
-		if err := q.format(&a); err != nil {
-			return a, err
-		}
+		q.format(&a)
 	}
 	if a.Drive == "http" {
-		return a, q.http(&a)
+		a.URL = q.one("At which URL does it serve MCP?", "http://127.0.0.1:{{port}}/mcp", isURL)
+		a.Servers = q.one("For whom does it launch a server: per-session, per-request or shared?", string(record.PerSession),
+			oneOf(string(record.PerSession), string(record.PerRequest), string(record.Shared)))
 	}
-	return a, nil
+	return a, q.err
+}
+
+func (q *asking) say(format string, args ...any) {
+	if q.err == nil {
+		fmt.Fprintf(q.Out, format, args...)
+	}
 }
 
 // likelyDrive is what the command speaks for.
@@ -88,50 +89,34 @@ func mentions(words []string, what string) bool {
 // host file that is an argument with something beside it.
 var asText = strings.NewReplacer(`"`+host.Placeholder+`"`, `" `+host.Placeholder+`"`, `'`+host.Placeholder+`'`, `' `+host.Placeholder+`'`)
 
-func (q asking) command() (words []string, err error) {
-	_, err = q.one("Which command starts it?", "", func(answer string) error {
-		p := shellwords.NewParser()
-		if words, err = p.Parse(asText.Replace(answer)); err != nil {
-			return fmt.Errorf("that is no command line: %w", err)
-		}
-		switch {
-		case len(words) == 0:
-			return errors.New("that is no command")
-		case strings.TrimSpace(words[0]) == host.Placeholder:
-			return errors.New(host.Placeholder + " can't be the command itself: the host is what starts the server")
-		}
-		return nil
-	})
-	return words, err
+func (a *Answers) command(answer string) (err error) {
+	if a.Command, err = shellwords.Parse(asText.Replace(answer)); err != nil {
+		return fmt.Errorf("that is no command line: %w", err)
+	}
+	switch {
+	case len(a.Command) == 0:
+		return errors.New("that is no command")
+	case strings.TrimSpace(a.Command[0]) == host.Placeholder:
+		return errors.New(host.Placeholder + " can't be the command itself: the host is what starts the server")
+	}
+	return nil
 }
 
-func (q asking) format(a *Answers) error {
+func (q *asking) format(a *Answers) {
 	usual := "mcp-json"
 	if len(q.Found) > 0 {
 		a.From, usual = &q.Found[0], q.Found[0].Format.Name
-		fmt.Fprintf(q.Out, "\n%s has MCP servers, in the format %s.\n", a.From.Path, usual)
+		q.say("\n%s has MCP servers, in the format %s.\n", a.From.Path, usual)
 	}
-	var err error
-	a.Format, err = q.one("In which format does it read of its servers ("+strings.Join(hostconfig.Names(), ", ")+")?", usual, oneOf(hostconfig.Names()...))
+	a.Format = q.one("In which format does it read of its servers ("+strings.Join(hostconfig.Names(), ", ")+")?", usual, oneOf(hostconfig.Names()...))
 	if a.From != nil && a.From.Format.Name != a.Format {
 		a.From = nil
 	}
-	return err
-}
-
-func (q asking) http(a *Answers) error {
-	var err error
-	if a.URL, err = q.one("At which URL does it serve MCP?", "http://127.0.0.1:{{port}}/mcp", isURL); err != nil {
-		return err
-	}
-	a.Servers, err = q.one("For whom does it launch a server: per-session, per-request or shared?", string(record.PerSession),
-		oneOf(string(record.PerSession), string(record.PerRequest), string(record.Shared)))
-	return err
 }
 
 // one asks until the answer is right, if somebody sits there.
-func (q asking) one(question, usual string, check func(string) error) (string, error) {
-	for try := 1; ; try++ {
+func (q *asking) one(question, usual string, check func(string) error) string {
+	for try := 1; q.err == nil; try++ {
 		if usual != "" {
 			fmt.Fprintf(q.Out, "%s [%s] ", question, usual)
 		} else {
@@ -146,17 +131,20 @@ func (q asking) one(question, usual string, check func(string) error) (string, e
 			answer = usual
 		}
 		if answer == "" && err != nil {
-			return "", fmt.Errorf("%w to: %s", ErrNoAnswer, question)
+			q.err = fmt.Errorf("%w to: %s", ErrNoAnswer, question)
+			break
 		}
 		wrong := check(answer)
 		if wrong == nil {
-			return answer, nil
+			return answer
 		}
 		if !q.Again || err != nil || try == maxTries {
-			return "", fmt.Errorf("%s %w", question, wrong)
+			q.err = fmt.Errorf("%s %w", question, wrong)
+			break
 		}
 		fmt.Fprintln(q.Out, wrong)
 	}
+	return ""
 }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)

@@ -1,12 +1,12 @@
 package hostinit
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/subject/hostconfig"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -18,17 +18,17 @@ func (a Answers) File(name string) ([]byte, error) {
 	line("# yaml-language-server: $schema=%s", hostfile.SchemaURL)
 	line("# A host for leakbench; docs/host-file.md has every key.")
 	line("name: %s", a.Name)
-	line("about: %s", quoted(a.about()))
+	line("about: %s", hostconfig.Literal(a.about()))
 	var words []string
 	for _, w := range a.Command {
-		words = append(words, quoted(w))
+		words = append(words, hostconfig.Literal(w))
 	}
 	line("command: [%s]", strings.Join(words, ", "))
 	if a.Format != "" {
 		a.config(line)
 	}
 	if a.Drive == "http" {
-		line("drive:\n  http: {url: %s, servers: %s}", quoted(a.URL), a.Servers)
+		line("drive:\n  http: {url: %s, servers: %s}", hostconfig.Literal(a.URL), a.Servers)
 	} else {
 		line("drive: %s", a.Drive)
 	}
@@ -66,13 +66,4 @@ func (a Answers) config(line func(string, ...any)) {
 		line("  # path: \"{{run}}/...\"")
 		line("# env: {HOME: \"{{run}}\"}")
 	}
-}
-
-// quoted is JSON's text, which is YAML's, too.
-func quoted(s string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a text
-	return strings.TrimSpace(b.String())
 }

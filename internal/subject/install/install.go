@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
 // Params say what is installed, and where.
@@ -111,6 +113,29 @@ func Install(ctx context.Context, p Params) (made bool, err error) {
 		return false, err
 	}
 	return true, build(ctx, p, manager)
+}
+
+// lock waits for the lock of a file, which is gone with its holder. The file
+// stays: another one may already wait for it.
+func lock(ctx context.Context, path string) (func(), error) {
+	var unlock func()
+	locked := make(chan error, 1)
+	go func() {
+		release, err := lockedfile.MutexAt(path).Lock()
+		unlock = release
+		locked <- err
+	}()
+	select {
+	case err := <-locked:
+		return unlock, err
+	case <-ctx.Done():
+	}
+	go func() { // nobody waits for it any more
+		if <-locked == nil {
+			unlock()
+		}
+	}()
+	return nil, context.Cause(ctx)
 }
 
 // hidden is a path beside dir, for what is not ready.
