@@ -2,7 +2,6 @@ package install
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,45 +11,39 @@ import (
 
 // manager is a runtime with its package manager.
 type manager struct {
-	check   func(context.Context) error
-	install func(ctx context.Context, p Params, dir string) error
+	what, hint string     // as in Missing
+	tries      [][]string // commands that succeed where all of it is there
+	install    func(ctx context.Context, p Params, dir string) error
 	// compiles says that the driver itself is what is built.
 	compiles bool
 }
 
 var managers = map[string]manager{
 	"python": {
-		check: func(ctx context.Context) error {
-			return need(ctx, "python3 3.11 or newer", "apt-get install python3 python3-venv, or brew install python",
-				"python3", "-c", "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))")
-		},
-		install: installPython,
+		what: "python3 3.11 or newer", hint: "apt-get install python3 python3-venv, or brew install python", install: installPython,
+		tries: [][]string{{"python3", "-c", "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))"}},
 	},
 	"node": {
-		check: func(ctx context.Context) error {
-			const what, hint = "node 20 or newer, with npm", "apt-get install nodejs npm, or brew install node"
-			return errors.Join(
-				need(ctx, what, hint, "node", "-e", "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)"),
-				need(ctx, what, hint, "npm", "--version"))
-		},
-		install: installNode,
+		what: "node 20 or newer, with npm", hint: "apt-get install nodejs npm, or brew install node", install: installNode,
+		tries: [][]string{{"node", "-e", "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)"}, {"npm", "--version"}},
 	},
 	"rust": {
-		check: func(ctx context.Context) error {
-			return need(ctx, "cargo 1.88 or newer", "install Rust with rustup, or apt-get install cargo", "cargo", "--version")
-		},
-		install: installRust, compiles: true,
+		what: "cargo 1.88 or newer", hint: "install Rust with rustup, or apt-get install cargo", install: installRust,
+		tries: [][]string{{"cargo", "--version"}}, compiles: true,
 	},
 }
 
-// need says that a program which must be there and succeed is not, or does not.
-func need(ctx context.Context, what, hint string, argv ...string) error {
-	var tail tail
-	err := execute(ctx, "", argv, &tail)
-	if err != nil && ctx.Err() == nil {
-		return &Missing{What: what, Hint: hint}
+// check says that a runtime is not there, or too old.
+func (m manager) check(ctx context.Context) error {
+	for _, argv := range m.tries {
+		if execute(ctx, "", argv, &tail{}) != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return &Missing{What: m.what, Hint: m.hint}
+		}
 	}
-	return err
+	return nil
 }
 
 // installPython makes the folder a virtual environment.
