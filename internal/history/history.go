@@ -51,7 +51,6 @@ type History struct {
 	hello      *record.Hello
 	controls   map[string]record.Control
 	swept      map[record.Identity]record.Process
-	reaped     map[record.Identity]int64
 	bystanders []*record.Event
 	doubts     []*record.Event
 	end        *record.End
@@ -64,7 +63,6 @@ func New(run string) *History {
 		run: run, byID: map[string]*Server{}, byIdentity: map[record.Identity]*Server{}, byName: map[sessionKey]*Session{},
 		opening: map[sessionKey]*race{}, live: map[string]int{}, left: map[record.Identity]int{}, leftPIDs: map[int]int{},
 		open: map[int][]*Step{}, controls: map[string]record.Control{}, swept: map[record.Identity]record.Process{},
-		reaped: map[record.Identity]int64{},
 	}
 	h.hosts = []*Host{newHost(1)}
 	return h
@@ -144,10 +142,7 @@ func (h *History) note(e *record.Event) {
 		for _, p := range e.Census.Processes {
 			h.swept[p.Identity] = p
 		}
-	case record.Reaped:
-		if e.Process != nil {
-			h.reaped[e.Process.Identity] = e.T
-		}
+	case record.Reaped: // by the keeper: it says nothing of what the host did
 	case record.BystanderSeen:
 		if e.Exit != nil {
 			h.bystanders = append(h.bystanders, e)
@@ -179,15 +174,6 @@ func (h *History) Controls() map[string]record.Control { return h.controls }
 
 // Swept is what the keeper had to kill after the host was gone.
 func (h *History) Swept() map[record.Identity]record.Process { return h.swept }
-
-// ReapedAt is when a process that had come home to the keeper was reaped, or
-// Never.
-func (h *History) ReapedAt(id record.Identity) int64 {
-	if t, ok := h.reaped[id]; ok {
-		return t
-	}
-	return Never
-}
 
 // Bystanders are the events of those bystanders that somebody ended.
 func (h *History) Bystanders() []*record.Event { return h.bystanders }

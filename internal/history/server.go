@@ -25,7 +25,6 @@ type Server struct {
 	Bye         int64
 	Died        int64
 	Lost        int64 // its connection ended, its process did not: from here on nothing is known of it
-	LostWhy     string
 	Broken      int64 // the first fault after which no working session can be expected of it
 
 	Signals []SignalMark // all that it saw
@@ -111,19 +110,15 @@ func (s *Server) apply(e *record.Event) {
 	case record.Died:
 		first(&s.Died, e.T)
 	case record.Lost:
-		if first(&s.Lost, e.T) {
-			s.LostWhy = e.Text
-		}
+		first(&s.Lost, e.T)
 	}
 }
 
 // first keeps the earliest of several times.
-func first(at *int64, t int64) bool {
-	if *at != Never {
-		return false
+func first(at *int64, t int64) {
+	if *at == Never {
+		*at = t
 	}
-	*at = t
-	return true
 }
 
 func (s *Server) rpc(t int64, m record.RPCInfo) {

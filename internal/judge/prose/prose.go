@@ -34,17 +34,10 @@ func Clock(t int64) string { return "+" + Span(t) }
 const maxPlain = 64
 
 // Plain makes a name that another process chose fit for a sentence.
-func Plain[S ~string](word S) string { return clip(text.Sanitize(string(word), '?', ""), maxPlain) }
-
-func clip(s string, most int) string {
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
-}
+func Plain[S ~string](word S) string { return text.Clip(text.Printable(word), maxPlain, "…") }
 
 // Quote is what another process said, as evidence.
-func Quote(s string) string { return strconv.Quote(clip(s, 200)) }
+func Quote(s string) string { return strconv.Quote(text.Clip(s, 200, "…")) }
 
 // List joins words: "a, b and c"; of many it names the first few.
 func List(words []string) string {

@@ -81,6 +81,11 @@ type Order struct {
 	Do json.RawMessage `json:"do"`
 }
 
+// RPC and Fault have the shape of record.RPCInfo and record.Fault, which a test
+// of the ledger asserts. They are not those types: with package record among its
+// imports, a server in the full binary comes after three packages of the judge,
+// and the answer to its first request was 0.06 to 0.2 ms later (of 2.6 ms).
+
 // RPC is a message between the host and the server: a record.RPCInfo.
 type RPC struct {
 	Method string `json:"method"`
