@@ -7,15 +7,13 @@ const banner = "leakbench-fakeserver v1.0.0\n" +
 	"\n" +
 	`{"level":"info","msg":"ready"}` + "\n"
 
-func bannerAction() action {
-	return action{
-		name: "banner", text: "writes lines to stdout that are no protocol, then goes on as it should",
-		on:       []string{onStart, onDiscover, onInitialize, onList, onCall, onOrder},
-		breaks:   always,
-		passable: true,
-		commit: func(s *server, _ Fault, _ *request) bool {
-			s.say([]byte(banner))
-			return false
-		},
-	}
+var bannerAction = action{
+	name: "banner", text: "writes lines to stdout that are no protocol, then goes on as it should",
+	on:       []string{onStart, onDiscover, onInitialize, onList, onCall, onOrder},
+	breaks:   always,
+	passable: true,
+	commit: func(s *server, _ Fault, _ *request) bool {
+		s.say([]byte(banner))
+		return false
+	},
 }

@@ -10,13 +10,11 @@ import (
 // between its stdio and a socket, and the server at the other end is a daemon
 // that is nobody's child. The proxy passes the end of stdin on; when the proxy
 // is killed the server stays, as a container does whose client is gone.
-func containerAction() action {
-	return action{
-		name: "container", text: "is a daemon in a session of its own behind a socket (double fork); the launched process is its proxy, and killing that leaves it alone",
-		on:     []string{onStart},
-		slot:   slotLaunch,
-		launch: func(_ Fault, argv []string) int { return proxy(append(argv, "--attached")) },
-	}
+var containerAction = action{
+	name: "container", text: "is a daemon in a session of its own behind a socket (double fork); the launched process is its proxy, and killing that leaves it alone",
+	on:     []string{onStart},
+	slot:   slotLaunch,
+	launch: func(_ Fault, argv []string) int { return proxy(append(argv, "--attached")) },
 }
 
 // endOfInput is the line by which a proxy passes the end of its stdin on: the

@@ -6,21 +6,19 @@ import "bytes"
 // many times what a pipe holds (64 KiB, pipe(7)).
 const floodStderr = 1
 
-func floodStderrAction() action {
-	return action{
-		name: "flood-stderr", text: "writes mib MiB (1) to stderr, and waits for as long as nobody reads it, then goes on as it should",
-		on:     []string{onStart, onDiscover, onInitialize, onList, onCall, onEOF, onOrder},
-		takes:  []string{"mib"},
-		seizes: true,
-		commit: func(s *server, f Fault, _ *request) bool {
-			if f.On == onOrder {
-				go s.flood(f.mibOr(floodStderr)) // orders go on to be heard
-				return true
-			}
-			s.flood(f.mibOr(floodStderr))
-			return false
-		},
-	}
+var floodStderrAction = action{
+	name: "flood-stderr", text: "writes mib MiB (1) to stderr, and waits for as long as nobody reads it, then goes on as it should",
+	on:     []string{onStart, onDiscover, onInitialize, onList, onCall, onEOF, onOrder},
+	takes:  []string{"mib"},
+	seizes: true,
+	commit: func(s *server, f Fault, _ *request) bool {
+		if f.On == onOrder {
+			go s.flood(f.mibOr(floodStderr)) // orders go on to be heard
+			return true
+		}
+		s.flood(f.mibOr(floodStderr))
+		return false
+	},
 }
 
 func (s *server) flood(mib int) {

@@ -11,28 +11,26 @@ import "os"
 // stdin from that one, can't come from a server: only a host that starts its
 // servers without close-on-exec hands it down. What a server can hand down is
 // its own: as stdout withholds the end of its stdout from the host.
-func helperAction() action {
-	return action{
-		name: "helper", text: "starts (count) helper processes that outlive it, if nobody ends them",
-		on:    []string{onStart, onCall, onOrder},
-		takes: []string{"count"},
-		as: []Doc{
-			{Name: "group", Text: "in the server's process group, with no stdio"},
-			{Name: "stdio", Text: "in the server's process group, with its stdin, stdout and stderr"},
-			{Name: "stdout", Text: "in the server's process group, with its stdout: the host can't see the end of it"},
-			{Name: "session", Text: "in a session of its own (setsid), with no stdio"},
-			{Name: "daemon", Text: "in a session of its own and nobody's child (double fork), with no stdio"},
-		},
-		commit: func(s *server, f Fault, _ *request) bool {
-			for range max(f.Count, 1) {
-				if err := s.help(f.variant()); err != nil {
-					s.cannot(f, err)
-					break
-				}
+var helperAction = action{
+	name: "helper", text: "starts (count) helper processes that outlive it, if nobody ends them",
+	on:    []string{onStart, onCall, onOrder},
+	takes: []string{"count"},
+	as: []Doc{
+		{Name: "group", Text: "in the server's process group, with no stdio"},
+		{Name: "stdio", Text: "in the server's process group, with its stdin, stdout and stderr"},
+		{Name: "stdout", Text: "in the server's process group, with its stdout: the host can't see the end of it"},
+		{Name: "session", Text: "in a session of its own (setsid), with no stdio"},
+		{Name: "daemon", Text: "in a session of its own and nobody's child (double fork), with no stdio"},
+	},
+	commit: func(s *server, f Fault, _ *request) bool {
+		for range max(f.Count, 1) {
+			if err := s.help(f.variant()); err != nil {
+				s.cannot(f, err)
+				break
 			}
-			return false
-		},
-	}
+		}
+		return false
+	},
 }
 
 func (s *server) help(kind string) error {

@@ -10,30 +10,28 @@ import (
 // killSiblingsAction ends the other servers of the label, which it knows by their
 // pid files, as servers do that want to be the only one. Each server of a
 // script with this fault has such a file.
-func killSiblingsAction() action {
-	return action{
-		name: "kill-siblings", text: "kills the other servers of its label, by their pid files",
-		on:   []string{onStart},
-		slot: "kill-siblings",
-		as: []Doc{
-			{Name: "term", Text: "with SIGTERM"},
-			{Name: "kill", Text: "with SIGKILL"},
-		},
-		targets: func(s *server) []int { return s.options.siblings() },
-		commit: func(_ *server, f Fault, _ *request) bool {
-			sig := syscall.SIGTERM
-			if f.variant() == "kill" {
-				sig = syscall.SIGKILL
+var killSiblingsAction = action{
+	name: "kill-siblings", text: "kills the other servers of its label, by their pid files",
+	on:   []string{onStart},
+	slot: "kill-siblings",
+	as: []Doc{
+		{Name: "term", Text: "with SIGTERM"},
+		{Name: "kill", Text: "with SIGKILL"},
+	},
+	targets: func(s *server) []int { return s.options.siblings() },
+	commit: func(_ *server, f Fault, _ *request) bool {
+		sig := syscall.SIGTERM
+		if f.variant() == "kill" {
+			sig = syscall.SIGKILL
+		}
+		for _, pid := range f.targets {
+			if p, err := os.FindProcess(pid); err == nil {
+				_ = p.Signal(sig)
+				_ = p.Release()
 			}
-			for _, pid := range f.targets {
-				if p, err := os.FindProcess(pid); err == nil {
-					_ = p.Signal(sig)
-					_ = p.Release()
-				}
-			}
-			return false
-		},
-	}
+		}
+		return false
+	},
 }
 
 // enlist writes the pid file. Its lock tells a sibling that the file's process

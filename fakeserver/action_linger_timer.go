@@ -1,15 +1,13 @@
 package fakeserver
 
-func lingerTimerAction() action {
-	return action{
-		name: "linger-timer", text: "lives on for a timer: its first thread sleeps (nanosleep)",
-		on:      []string{onEOF},
-		decides: true,
-		passive: atEnd,
-		commit: func(*server, Fault, *request) bool {
-			for {
-				nap()
-			}
-		},
-	}
+var lingerTimerAction = action{
+	name: "linger-timer", text: "lives on for a timer: its first thread sleeps (nanosleep)",
+	on:      []string{onEOF},
+	decides: true,
+	passive: atEnd,
+	commit: func(*server, Fault, *request) bool {
+		for {
+			nap()
+		}
+	},
 }

@@ -12,33 +12,31 @@ var errTaken = errors.New("another launch has it")
 // lockAction holds what only one process can have, until it exits. A launch that
 // finds it taken can't start: it says so, and exits with the status code (1 if
 // none is given).
-func lockAction() action {
-	return action{
-		name: "lock", text: "holds what only one launch of the label can have until it exits; one that finds it taken exits with the status code",
-		on:    []string{onStart},
-		takes: []string{"code"},
-		as: []Doc{
-			{Name: "file", Text: "an exclusive lock on a file"},
-			{Name: "port", Text: "a TCP port of 127.0.0.1, the same for all launches of a run"},
-		},
-		commit: func(s *server, f Fault, _ *request) bool {
-			take := holdFile
-			if f.variant() == "port" {
-				take = holdPort
-			}
-			held, err := take(s.options.place(f.variant()))
-			if err == nil {
-				s.held = append(s.held, held) // open for as long as it lives
-				return false
-			}
-			if !errors.Is(err, errTaken) {
-				s.cannot(f, err)
-				return false
-			}
-			s.lockedOut(f)
-			return true
-		},
-	}
+var lockAction = action{
+	name: "lock", text: "holds what only one launch of the label can have until it exits; one that finds it taken exits with the status code",
+	on:    []string{onStart},
+	takes: []string{"code"},
+	as: []Doc{
+		{Name: "file", Text: "an exclusive lock on a file"},
+		{Name: "port", Text: "a TCP port of 127.0.0.1, the same for all launches of a run"},
+	},
+	commit: func(s *server, f Fault, _ *request) bool {
+		take := holdFile
+		if f.variant() == "port" {
+			take = holdPort
+		}
+		held, err := take(s.options.place(f.variant()))
+		if err == nil {
+			s.held = append(s.held, held) // open for as long as it lives
+			return false
+		}
+		if !errors.Is(err, errTaken) {
+			s.cannot(f, err)
+			return false
+		}
+		s.lockedOut(f)
+		return true
+	},
 }
 
 func (s *server) lockedOut(f Fault) {

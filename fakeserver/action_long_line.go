@@ -6,19 +6,17 @@ import "bytes"
 // readers of lines take.
 const longLine = 16
 
-func longLineAction() action {
-	return action{
-		name: "long-line", text: "answers with one line of mib MiB (16), else right; on order: an unasked notification",
-		on:       []string{onDiscover, onInitialize, onList, onCall, onOrder},
-		takes:    []string{"mib"},
-		decides:  true,
-		breaks:   always,
-		passable: true,
-		slow:     true,
-		commit: func(s *server, f Fault, r *request) bool {
-			before, after := s.splitLine(r)
-			s.sendSplit(r, before, bytes.Repeat([]byte("x"), mebi), after, f.mibOr(longLine))
-			return true
-		},
-	}
+var longLineAction = action{
+	name: "long-line", text: "answers with one line of mib MiB (16), else right; on order: an unasked notification",
+	on:       []string{onDiscover, onInitialize, onList, onCall, onOrder},
+	takes:    []string{"mib"},
+	decides:  true,
+	breaks:   always,
+	passable: true,
+	slow:     true,
+	commit: func(s *server, f Fault, r *request) bool {
+		before, after := s.splitLine(r)
+		s.sendSplit(r, before, bytes.Repeat([]byte("x"), mebi), after, f.mibOr(longLine))
+		return true
+	},
 }

@@ -9,19 +9,17 @@ import (
 // none.
 const progressPause = 100 * time.Millisecond
 
-func progressAction() action {
-	return action{
-		name: "progress", text: "never answers, and sends progress notifications for ever (each), also after a cancel",
-		on:      []string{onDiscover, onInitialize, onList, onCall},
-		takes:   []string{"each"},
-		decides: true,
-		breaks:  always,
-		slow:    true,
-		commit: func(s *server, f Fault, r *request) bool {
-			s.report(r.progressToken(), f.pause(progressPause))
-			return true
-		},
-	}
+var progressAction = action{
+	name: "progress", text: "never answers, and sends progress notifications for ever (each), also after a cancel",
+	on:      []string{onDiscover, onInitialize, onList, onCall},
+	takes:   []string{"each"},
+	decides: true,
+	breaks:  always,
+	slow:    true,
+	commit: func(s *server, f Fault, r *request) bool {
+		s.report(r.progressToken(), f.pause(progressPause))
+		return true
+	},
 }
 
 // progressToken is the one that the host chose, or, from a server that does

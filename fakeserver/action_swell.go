@@ -5,24 +5,22 @@ import "time"
 // swellPause is the pause between two steps where the script gives none.
 const swellPause = time.Second
 
-func swellAction() action {
-	return action{
-		name: "swell", text: "grows by step MiB (1) up to mib; on call: with each call; else: by itself, each second or as each says",
-		on:     []string{onStart, onCall, onOrder},
-		needs:  "mib",
-		takes:  []string{"step", "each"},
-		except: exception{field: "each", on: onCall, why: "where it grows with each call"},
-		slow:   true,
-		commit: func(s *server, f Fault, _ *request) bool {
-			step := max(f.Step, 1)
-			if f.On == onCall {
-				s.ballast.swell(step, f.MiB)
-				return false
-			}
-			go s.swell(step, f.MiB, f.pause(swellPause))
+var swellAction = action{
+	name: "swell", text: "grows by step MiB (1) up to mib; on call: with each call; else: by itself, each second or as each says",
+	on:     []string{onStart, onCall, onOrder},
+	needs:  "mib",
+	takes:  []string{"step", "each"},
+	except: exception{field: "each", on: onCall, why: "where it grows with each call"},
+	slow:   true,
+	commit: func(s *server, f Fault, _ *request) bool {
+		step := max(f.Step, 1)
+		if f.On == onCall {
+			s.ballast.swell(step, f.MiB)
 			return false
-		},
-	}
+		}
+		go s.swell(step, f.MiB, f.pause(swellPause))
+		return false
+	},
 }
 
 // swell grows step by step, asked or not.
@@ -34,12 +32,4 @@ func (s *server) swell(step, most int, pause time.Duration) {
 			return
 		}
 	}
-}
-
-// swell adds step MiB, to most at the most, and returns how much there is.
-func (b *ballast) swell(step, most int) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.fill(min(len(b.blocks)+step, most))
-	return len(b.blocks)
 }

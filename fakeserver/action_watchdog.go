@@ -15,31 +15,29 @@ const watchEvery = 100 * time.Millisecond
 // that are wrong, and ends the server, in the orderly way, when it holds the
 // parent for gone. It shows where the end of stdin does not end the server
 // first (on eof: ignore).
-func watchdogAction() action {
-	return action{
-		name: "watchdog", text: "looks after its parent now and then (for), and exits when it holds it for gone",
-		on:    []string{onStart},
-		takes: []string{"for"},
-		slot:  slotWatchdog,
-		as: []Doc{
-			{Name: "ppid", Text: "gone is when the parent is pid 1: wrong below a subreaper, which takes orphans in instead"},
-			{Name: "pid", Text: "gone is when nobody has the parent's pid: wrong when it is a zombie, or the pid is another process's by now"},
-			{Name: "created", Text: "gone is when the parent's creation time is not what it was, computed in two ways that never give the same: it exits though nothing happened"},
-		},
-		commit: func(s *server, f Fault, _ *request) bool {
-			gone, err := watchdogs[f.variant()](os.Getppid())
-			if err != nil {
-				s.cannot(f, err)
-				return false
-			}
-			every := time.Duration(f.For)
-			if every == 0 {
-				every = watchEvery
-			}
-			go s.watch(every, gone)
+var watchdogAction = action{
+	name: "watchdog", text: "looks after its parent now and then (for), and exits when it holds it for gone",
+	on:    []string{onStart},
+	takes: []string{"for"},
+	slot:  slotWatchdog,
+	as: []Doc{
+		{Name: "ppid", Text: "gone is when the parent is pid 1: wrong below a subreaper, which takes orphans in instead"},
+		{Name: "pid", Text: "gone is when nobody has the parent's pid: wrong when it is a zombie, or the pid is another process's by now"},
+		{Name: "created", Text: "gone is when the parent's creation time is not what it was, computed in two ways that never give the same: it exits though nothing happened"},
+	},
+	commit: func(s *server, f Fault, _ *request) bool {
+		gone, err := watchdogs[f.variant()](os.Getppid())
+		if err != nil {
+			s.cannot(f, err)
 			return false
-		},
-	}
+		}
+		every := time.Duration(f.For)
+		if every == 0 {
+			every = watchEvery
+		}
+		go s.watch(every, gone)
+		return false
+	},
 }
 
 // watchdogs make a question out of a parent's pid: why it is held for gone, ""

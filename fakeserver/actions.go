@@ -1,7 +1,5 @@
 package fakeserver
 
-import "sync"
-
 // action is one thing that can be done wrong. Each has a file of its own.
 type action struct {
 	name string
@@ -41,34 +39,37 @@ type action struct {
 	commit func(s *server, f Fault, r *request) bool
 }
 
-var actionTable struct {
-	once sync.Once
-	all  []action
-}
+// actions are all that there are, Moments and Actions what is said of them.
+var (
+	actions []action
+	Moments []Doc // the values of Fault.On, in the order of a server's life
+	Actions []Doc // the values of Fault.Do
+)
 
-// allActions is every action there is. It is a function, and no initialiser of a
-// variable, because actions reach the server and the server reaches its actions.
-func allActions() []action {
-	actionTable.once.Do(func() {
-		actionTable.all = []action{
-			rejectAction(), hangAction(), garbageAction(), wrongVersionAction(), exitAction(),
-			ignoreAction(), delayAction(), growAction(), closeStdoutAction(),
-			// What goes over the pipes, and who no longer reads or writes them.
-			progressAction(), bannerAction(), partialAction(), badUTF8Action(), longLineAction(),
-			floodStderrAction(), stopReadingAction(), writeAction(), spinAction(),
-			// What keeps it running, or growing.
-			lingerTimerAction(), lingerSocketAction(), lingerThreadAction(), ignoreTermAction(), swellAction(),
-			// What it does with other processes.
-			launcherAction(), containerAction(), helperAction(), zombiesAction(), lockAction(), killSiblingsAction(), watchdogAction(),
-		}
-	})
-	return actionTable.all
+// listActions fills the tables. They have no initialisers because actions reach
+// the server and the server reaches its actions.
+func listActions() {
+	actions = []action{
+		rejectAction, hangAction, garbageAction, wrongVersionAction, exitAction,
+		ignoreAction, delayAction, growAction, closeStdoutAction,
+		// What goes over the pipes, and who no longer reads or writes them.
+		progressAction, bannerAction, partialAction, badUTF8Action, longLineAction,
+		floodStderrAction, stopReadingAction, writeAction, spinAction,
+		// What keeps it running, or growing.
+		lingerTimerAction, lingerSocketAction, lingerThreadAction, ignoreTermAction, swellAction,
+		// What it does with other processes.
+		launcherAction, containerAction, helperAction, zombiesAction, lockAction, killSiblingsAction, watchdogAction,
+	}
+	for _, a := range actions {
+		Actions = append(Actions, Doc{Name: a.name, Text: a.text, With: a.on, As: a.as, Needs: a.needs})
+	}
+	Moments = momentDocs()
 }
 
 // action is what the fault does; the zero action where there is none of the
 // name.
 func (f Fault) action() action {
-	for _, a := range allActions() {
+	for _, a := range actions {
 		if a.name == f.Do {
 			return a
 		}
@@ -120,12 +121,6 @@ type Doc struct {
 	Needs string // the field that an action can't do without, or ""
 }
 
-// Moments are the values of Fault.On, in the order of a server's life.
-var Moments = momentDocs()
-
-// Actions are the values of Fault.Do.
-var Actions = actionDocs()
-
 func momentDocs() []Doc {
 	docs := []Doc{
 		{Name: onStart, Text: "before it reads stdin"},
@@ -141,19 +136,11 @@ func momentDocs() []Doc {
 		{Name: onOrder, Text: "when the scenario says so (a break step); not in a script"},
 	}
 	for i := range docs {
-		for _, a := range allActions() {
+		for _, a := range actions {
 			if contains(a.on, docs[i].Name) {
 				docs[i].With = append(docs[i].With, a.name)
 			}
 		}
-	}
-	return docs
-}
-
-func actionDocs() []Doc {
-	var docs []Doc
-	for _, a := range allActions() {
-		docs = append(docs, Doc{Name: a.name, Text: a.text, With: a.on, As: a.as, Needs: a.needs})
 	}
 	return docs
 }

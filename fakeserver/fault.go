@@ -3,6 +3,7 @@ package fakeserver
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -96,7 +97,7 @@ var Fields = []Field{
 	},
 	{
 		Name: "tool", Unit: "NAME", What: "a tool of the fake server", Text: "only calls of this tool",
-		Words: toolNames, Of: func(f *Fault) any { return &f.Tool }, only: []string{onCall},
+		Words: Tools, Of: func(f *Fault) any { return &f.Tool }, only: []string{onCall},
 	},
 	{Name: "for", Unit: "TIME", What: "a time", Text: "how long", Own: true, Of: func(f *Fault) any { return &f.For }},
 	{
@@ -148,19 +149,7 @@ func (d Field) refusal(a action, on string) string {
 }
 
 // given reports whether a fault has the field.
-func (d Field) given(f *Fault) bool {
-	switch v := d.Of(f).(type) {
-	case *string:
-		return *v != ""
-	case *int:
-		return *v != 0
-	case *float64:
-		return *v != 0
-	case *Duration:
-		return *v != 0
-	}
-	return false
-}
+func (d Field) given(f *Fault) bool { return !reflect.ValueOf(d.Of(f)).Elem().IsZero() }
 
 // allows reports whether the field's value is one that it may have, and says
 // which it may be.

@@ -39,14 +39,31 @@ func helperMain(args []string) int {
 		fmt.Fprintf(os.Stderr, "leakbench %s: %v\n", helperCommand, err)
 		return statusUsage
 	}
-	time.AfterFunc(o.lifetime, func() { vanish(statusLifetime) })
-	time.AfterFunc(idleAfter, dropPages)
 	if o.ledger == "" {
+		o.endInTime()
 		select {}
 	}
+	return o.attend(birth.RoleHelper)
+}
+
+// endInTime ends the process at its lifetime. It is none that answers a host,
+// and needs few of its pages.
+func (o options) endInTime() {
+	time.AfterFunc(o.lifetime, func() { vanish(statusLifetime) })
+	time.AfterFunc(idleAfter, dropPages)
+}
+
+// join reports to the bench as something else than a server.
+func (o options) join(role string) (*birth.Conn, birth.Welcome, error) {
+	o.endInTime()
 	c := certificate(o)
-	c.Role = birth.RoleHelper
-	conn, _, err := birth.Dial(o.ledger, c)
+	c.Role = role
+	return birth.Dial(o.ledger, c)
+}
+
+// attend is there until the bench is gone.
+func (o options) attend(role string) int {
+	conn, _, err := o.join(role)
 	if err != nil {
 		return statusNoBench
 	}
@@ -91,14 +108,5 @@ func twinMain(args []string) int {
 		fmt.Fprintf(os.Stderr, "leakbench %s: a twin is part of leakbench run: %v\n", command, err)
 		return statusUsage
 	}
-	time.AfterFunc(o.lifetime, func() { vanish(statusLifetime) })
-	time.AfterFunc(idleAfter, dropPages)
-	c := certificate(o)
-	c.Role = birth.RoleTwin
-	conn, _, err := birth.Dial(o.ledger, c)
-	if err != nil {
-		return statusNoBench
-	}
-	endWithBench(conn)
-	return 0
+	return o.attend(birth.RoleTwin)
 }

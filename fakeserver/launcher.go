@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"time"
 
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
@@ -54,11 +53,7 @@ func launcherMain(args []string) int {
 		return statusUsage
 	}
 	setName("launcher")
-	time.AfterFunc(o.lifetime, func() { vanish(statusLifetime) })
-	time.AfterFunc(idleAfter, dropPages)
-	c := certificate(o)
-	c.Role = birth.RoleLauncher
-	conn, welcome, err := birth.Dial(o.ledger, c)
+	conn, welcome, err := o.join(birth.RoleLauncher)
 	if err != nil {
 		return cannotLaunch(err)
 	}

@@ -7,7 +7,7 @@
 // "fakeserver". The package must stay light: it imports the standard library,
 // and package birth, and nothing else.
 //
-// A new action is a file action_NAME.go and a line in allActions.
+// A new action is a file action_NAME.go and a line in listActions.
 package fakeserver
 
 import (
@@ -31,15 +31,12 @@ const command = "fakeserver"
 // its own imports are, in the order of import paths. From main the first
 // answer takes three times as long.
 func init() {
+	listActions()
 	if len(os.Args) < 2 {
 		return
 	}
-	twin := os.Getenv(TwinMark) != ""
-	switch os.Args[1] {
-	case command, launcherCommand:
-		if twin {
-			os.Exit(twinMain(os.Args[2:]))
-		}
+	if server := os.Args[1] == command || os.Args[1] == launcherCommand; server && os.Getenv(TwinMark) != "" {
+		os.Exit(twinMain(os.Args[2:]))
 	}
 	switch os.Args[1] {
 	case command:

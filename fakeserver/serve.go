@@ -1,6 +1,9 @@
 package fakeserver
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // receive takes in one line. What may take time goes on beside it: a sleeping
 // call must not hold up a ping, and a full stdout must not hide the end of
@@ -71,22 +74,12 @@ func (s *server) isFirst(r *request) bool {
 		return false
 	}
 	s.opened = true
-	for _, f := range r.faults {
-		if f.action().slow {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.faults, func(f Fault) bool { return f.action().slow })
 }
 
 // isSeized reports whether one of the faults of r keeps the first thread.
 func (s *server) isSeized(r *request) bool {
-	for _, f := range r.faults {
-		if f.action().seizes {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.faults, func(f Fault) bool { return f.action().seizes })
 }
 
 // protest answers a line that is no valid request. Without an id it could be

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-var toolNames = []string{"echo", "sleep", "whoami"}
+// Tools are the names of the tools.
+var Tools = []string{"echo", "sleep", "whoami"}
 
 // maxSleep is longer than any scenario wants.
 const maxSleep = time.Hour

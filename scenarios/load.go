@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
@@ -64,14 +65,7 @@ func (s *Scenario) Size() Size {
 
 // String is the size in words.
 func (s Size) String() string {
-	return fmt.Sprintf("%s, %s, %s", counted(s.Steps, "step"), counted(s.Servers, "server"), counted(s.Faults, "fault"))
-}
-
-func counted(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
+	return fmt.Sprintf("%s, %s, %s", text.Count(s.Steps, "step"), text.Count(s.Servers, "server"), text.Count(s.Faults, "fault"))
 }
 
 // Parse reads the text of a scenario; file is what messages call it. The

@@ -72,15 +72,16 @@ func unroll(steps []Step) []Step {
 	return all
 }
 
+// anyStep reports whether a step is so, or one inside another.
+func anyStep(steps []Step, is func(Step) bool) bool {
+	return slices.ContainsFunc(steps, func(s Step) bool {
+		return is(s) || anyStep(s.Steps, is) || slices.ContainsFunc(s.Lanes, func(lane []Step) bool { return anyStep(lane, is) })
+	})
+}
+
 // each calls f for every step, those inside others too.
 func each(steps []Step, f func(Step)) {
-	for _, s := range steps {
-		f(s)
-		each(s.Steps, f)
-		for _, lane := range s.Lanes {
-			each(lane, f)
-		}
-	}
+	anyStep(steps, func(s Step) bool { f(s); return false })
 }
 
 func ends(s Step) bool {
@@ -92,12 +93,6 @@ func anyEnds(steps []Step) bool { return anyStep(steps, ends) }
 // endsOrRestarts is anyEnds, also of a life of the host.
 func endsOrRestarts(steps []Step) bool {
 	return anyStep(steps, func(s Step) bool { return ends(s) || s.Op == record.OpRestart })
-}
-
-func anyStep(steps []Step, is func(Step) bool) bool {
-	found := false
-	each(steps, func(s Step) { found = found || is(s) })
-	return found
 }
 
 // counts is what is certain to happen when the steps are played.
@@ -206,19 +201,20 @@ func (s *Scenario) Plan(seed uint64) record.Plan {
 		} else {
 			plan.Labels = append(plan.Labels, record.PlanLabel{Label: server.Label, Launches: launches})
 		}
-		dice := dice{seed, server}
+		drawn := schedule{seed, server}
 		for _, f := range server.Script.Faults {
 			plan.Faults = addFault(plan.Faults, record.PlanFault{
 				Label: server.Label, On: record.Moment(f.On), Do: record.Action(f.Do), Launch: f.Launch, Every: f.Every, Probability: f.Probability,
-				Fires: dice.fires(f, launches),
+				Fires: drawn.fires(f, launches),
 			})
 		}
 		for _, d := range fakeserver.Actions {
 			n := c.orders[ordered{server.Label, d.Name}]
-			if n > 0 && server.Optional {
-				n = 0
-			} else if n == 0 {
+			if n == 0 {
 				continue
+			}
+			if server.Optional {
+				n = 0
 			}
 			plan.Faults = addFault(plan.Faults, record.PlanFault{Label: server.Label, On: record.OnOrder, Do: record.Action(d.Name), Fires: n})
 		}
@@ -256,17 +252,19 @@ func checkpoints(steps []Step) []string {
 	return append(all, FinalCheckpoint)
 }
 
-// dice knows what a seed makes of the faults of a server.
-type dice struct {
+// schedule knows what a seed makes of the faults of a server.
+type schedule struct {
 	seed   uint64
 	server Server
 }
 
-func (d dice) due(f fakeserver.Fault, launch int) bool { return f.Due(d.seed, d.server.Label, launch) }
+func (d schedule) due(f fakeserver.Fault, launch int) bool {
+	return f.Due(d.seed, d.server.Label, launch)
+}
 
 // fires is how often a fault must be seen when its label is launched that many
 // times.
-func (d dice) fires(f fakeserver.Fault, launches int) int {
+func (d schedule) fires(f fakeserver.Fault, launches int) int {
 	if f.Passive() {
 		return 0
 	}
@@ -301,7 +299,7 @@ func (d dice) fires(f fakeserver.Fault, launches int) int {
 var handshake = []string{"start", "discover", "initialize", "list", "call"}
 
 // forestalled says that another fault ends the launch before f can happen.
-func (d dice) forestalled(f fakeserver.Fault, launch int) bool {
+func (d schedule) forestalled(f fakeserver.Fault, launch int) bool {
 	at := slices.Index(handshake, f.On)
 	return slices.ContainsFunc(d.server.Script.Faults, func(g fakeserver.Fault) bool {
 		earlier := slices.Index(handshake, g.On)

@@ -121,12 +121,6 @@ func server(s *Server) yamlfile.Value {
 	})
 }
 
-// toolNames are the tools of the fake server.
-func toolNames() []string {
-	i := slices.IndexFunc(fakeserver.Fields, func(d fakeserver.Field) bool { return d.Name == "tool" })
-	return fakeserver.Fields[i].Words
-}
-
 var laws = []string{"L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10"}
 
 const (

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
@@ -243,7 +244,7 @@ type call struct {
 func (c call) tools() []yamlfile.Key {
 	pad := 0
 	return []yamlfile.Key{
-		yamlfile.May("tool", "echo where nothing is said", yamlfile.Choice(c.tool, "a tool of the fake server", toolNames()...)),
+		yamlfile.May("tool", "echo where nothing is said", yamlfile.Choice(c.tool, "a tool of the fake server", fakeserver.Tools...)),
 		yamlfile.May("args", "the arguments of the call; sleep needs {ms: N}", yamlfile.NewValue("args", func(n *yamlfile.Node) {
 			if n.IsMapping("args") {
 				*c.args, _ = n.Plain().(map[string]any)

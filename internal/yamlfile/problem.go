@@ -3,7 +3,6 @@ package yamlfile
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -91,19 +90,16 @@ func (c *Collector) errors() error {
 		kept[i].Snippet = c.snippet(kept[i].Line, kept[i].Column)
 	}
 	if more := len(c.Problems) - len(kept); more > 0 {
+		orNot := ""
+		if len(c.Problems) == maxGathered {
+			orNot = "or "
+		}
 		last := c.Problems[len(kept)]
 		kept = append(slices.Clone(kept), Problem{
-			File: c.file, Line: last.Line, Column: last.Column, Message: fmt.Sprintf("and %s more from here on", number(more, len(c.Problems) == maxGathered)),
+			File: c.file, Line: last.Line, Column: last.Column, Message: fmt.Sprintf("and %d %smore from here on", more, orNot),
 		})
 	}
 	return Errors(kept)
-}
-
-func number(n int, more bool) string {
-	if more {
-		return fmt.Sprintf("%d or", n)
-	}
-	return strconv.Itoa(n)
 }
 
 func (c *Collector) line(n int) string { return strings.TrimSuffix(c.lines[n-1], "\r") }

@@ -92,8 +92,8 @@ func None() *Schema { return &Schema{Not: &Schema{}} }
 // OneOf is the schema of a text that is one of the words.
 func OneOf(words []string) *Schema { return &Schema{Enum: anys(words)} }
 
-// Between bounds a whole number; the bounds of 32 bits are none.
-func Between(s *Schema, least, most int) {
+// between bounds a whole number; the bounds of 32 bits are none.
+func between(s *Schema, least, most int) {
 	if low := float64(least); least > math.MinInt32 {
 		s.Minimum = &low
 	}

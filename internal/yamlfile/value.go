@@ -207,14 +207,14 @@ func Whole(into *int, what string, least, most int) Value {
 			return
 		}
 		*into = got
-	}, typed("integer")}.with(func(s *Schema) { Between(s, least, most) })
+	}, typed("integer")}.with(func(s *Schema) { between(s, least, most) })
 }
 
 // AnyWhole is a whole number whose range somebody else checks; least and most
 // are what editors are told of it.
 func AnyWhole(into *int, what string, least, most int) Value {
 	v := Whole(into, what, math.MinInt32, math.MaxInt32)
-	return v.with(func(s *Schema) { Between(s, least, most) })
+	return v.with(func(s *Schema) { between(s, least, most) })
 }
 
 // Fraction is a number between 0 and 1; that it is, somebody else checks.
