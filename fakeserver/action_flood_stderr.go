@@ -1,6 +1,9 @@
 package fakeserver
 
-import "bytes"
+import (
+	"bytes"
+	"cmp"
+)
 
 // floodStderr is how much is written, in MiB, where the script says nothing:
 // many times what a pipe holds (64 KiB, pipe(7)).
@@ -12,11 +15,12 @@ var floodStderrAction = action{
 	takes:  []string{"mib"},
 	seizes: true,
 	commit: func(s *server, f Fault, _ *request) bool {
+		mib := cmp.Or(f.MiB, floodStderr)
 		if f.On == onOrder {
-			go s.flood(f.mibOr(floodStderr)) // orders go on to be heard
+			go s.flood(mib) // orders go on to be heard
 			return true
 		}
-		s.flood(f.mibOr(floodStderr))
+		s.flood(mib)
 		return false
 	},
 }

@@ -3,6 +3,7 @@ package fakeserver
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
@@ -44,5 +45,5 @@ func (s *server) lockedOut(f Fault) {
 	s.bench.fault(birth.Fault{On: f.On, Do: f.Do, Detail: why, Breaks: true})
 	fmt.Fprintln(s.bench.stderr, why)
 	s.bench.note(birth.Note{Note: birth.NoteBye, Text: why})
-	s.exit(max(f.Code, 1))
+	os.Exit(max(f.Code, 1))
 }

@@ -1,6 +1,9 @@
 package fakeserver
 
-import "bytes"
+import (
+	"bytes"
+	"cmp"
+)
 
 // longLine is the length in MiB where the script gives none: more than most
 // readers of lines take.
@@ -16,7 +19,7 @@ var longLineAction = action{
 	slow:     true,
 	commit: func(s *server, f Fault, r *request) bool {
 		before, after := s.splitLine(r)
-		s.sendSplit(r, before, bytes.Repeat([]byte("x"), mebi), after, f.mibOr(longLine))
+		s.sendSplit(r, before, bytes.Repeat([]byte("x"), mebi), after, cmp.Or(f.MiB, longLine))
 		return true
 	},
 }

@@ -1,6 +1,7 @@
 package fakeserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 )
@@ -17,7 +18,7 @@ var progressAction = action{
 	breaks:  always,
 	slow:    true,
 	commit: func(s *server, f Fault, r *request) bool {
-		s.report(r.progressToken(), f.pause(progressPause))
+		s.report(r.progressToken(), cmp.Or(time.Duration(f.Each), progressPause))
 		return true
 	},
 }

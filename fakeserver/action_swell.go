@@ -1,6 +1,9 @@
 package fakeserver
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // swellPause is the pause between two steps where the script gives none.
 const swellPause = time.Second
@@ -18,7 +21,7 @@ var swellAction = action{
 			s.ballast.swell(step, f.MiB)
 			return false
 		}
-		go s.swell(step, f.MiB, f.pause(swellPause))
+		go s.swell(step, f.MiB, cmp.Or(time.Duration(f.Each), swellPause))
 		return false
 	},
 }

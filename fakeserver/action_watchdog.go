@@ -1,6 +1,7 @@
 package fakeserver
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"time"
@@ -31,11 +32,7 @@ var watchdogAction = action{
 			s.cannot(f, err)
 			return false
 		}
-		every := time.Duration(f.For)
-		if every == 0 {
-			every = watchEvery
-		}
-		go s.watch(every, gone)
+		go s.watch(cmp.Or(time.Duration(f.For), watchEvery), gone)
 		return false
 	},
 }

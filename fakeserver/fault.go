@@ -243,19 +243,4 @@ func (f Fault) announcement(era string) birth.Fault {
 	return birth.Fault{On: f.On, Do: f.Do, Detail: f.detail(), Passive: f.Passive(), Breaks: f.breaksIn(era)}
 }
 
-// pause is what each says, or else the given one.
-func (f Fault) pause(otherwise time.Duration) time.Duration {
-	if f.Each > 0 {
-		return time.Duration(f.Each)
-	}
-	return otherwise
-}
-
-func (f Fault) mibOr(otherwise int) int {
-	if f.MiB > 0 {
-		return f.MiB
-	}
-	return otherwise
-}
-
 func contains(list []string, s string) bool { return slices.Contains(list, s) }

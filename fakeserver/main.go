@@ -139,8 +139,5 @@ func (o options) born(stderr io.Writer) (bench, Script, birth.Welcome, error) {
 	if _, _, due := script.launchFault(welcome.Seed, o.label, welcome.Launch); err == nil && due && o.reserved == 0 {
 		err = errors.New("the script wants a launcher, and none launched this server")
 	}
-	if err != nil {
-		return b, script, welcome, err
-	}
-	return b, script, welcome, nil
+	return b, script, welcome, err
 }

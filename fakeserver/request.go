@@ -28,9 +28,6 @@ type flight struct {
 func (f *flight) add(r *request) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.all == nil {
-		f.all = map[string]*request{}
-	}
 	if f.all[string(r.ID)] != nil {
 		return false
 	}

@@ -178,9 +178,5 @@ func noMethod(r *request) *rpcError {
 
 // clip keeps what a host made up from being sent back at length.
 func clip(s string) string {
-	const most = 100
-	if len(s) > most {
-		return s[:most]
-	}
-	return s
+	return s[:min(len(s), 100)]
 }

@@ -52,7 +52,7 @@ func newServer(o options, script Script, play birth.Welcome, b bench, in io.Read
 	s := &server{
 		options: o, label: o.label, session: o.session, launch: play.Launch,
 		era: script.Era, in: in, bench: b, out: output{file: out},
-		stopping: make(chan struct{}),
+		stopping: make(chan struct{}), flight: flight{all: map[string]*request{}},
 	}
 	if s.era == "" {
 		s.era = EraLegacy
@@ -167,7 +167,7 @@ func (s *server) end(why string) {
 			why += "; " + *words
 		}
 		s.bench.note(birth.Note{Note: birth.NoteBye, Text: why})
-		s.exit(0)
+		os.Exit(0)
 	})
 }
 
@@ -184,8 +184,6 @@ func (s *server) waitServed() {
 	case <-t.C:
 	}
 }
-
-func (s *server) exit(code int) { os.Exit(code) }
 
 // say writes a line to stdout.
 func (s *server) say(line []byte) { s.onWriteError(s.out.line(line)) }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -48,5 +49,15 @@ func TestDocumentedMessage(t *testing.T) {
 	require.Error(t, err)
 	for _, line := range strings.Split(err.Error(), "\n") {
 		assert.Contains(t, string(doc), "    "+line+"\n")
+	}
+}
+
+// Each field of a fault has its row in the documentation.
+func TestDocumentedFields(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile(docPath)
+	require.NoError(t, err)
+	for _, field := range fakeserver.Fields[2:] {
+		assert.Contains(t, string(doc), "| `"+field.Name+"` |", "the table of a fault's fields lacks it")
 	}
 }

@@ -163,7 +163,12 @@ func (l *line) ofSteps(r *reader, depth int) yamlfile.Value {
 	case record.OpRepeat:
 		l.lanes = make([][]line, 1)
 		return l.object(yamlfile.Whole(&l.Count, "a number of times", 1, maxSteps),
-			yamlfile.Need("steps", "what happens, one after the other", r.steps(&l.lanes[0], depth+1))).Then(func(*yamlfile.Node) { l.checkSize() })
+			yamlfile.Need("steps", "what happens, one after the other", r.steps(&l.lanes[0], depth+1))).Then(func(*yamlfile.Node) {
+			if sizeOf([]line{*l}) > maxSteps {
+				l.subject.Problem("written out, this is more than %d steps", maxSteps)
+				l.Count = 0 // so that what stands around it is not blamed too
+			}
+		})
 	case record.OpParallel:
 		return l.object(yamlfile.List(&l.lanes, "lanes, each a list of steps", func(lane *[]line) yamlfile.Value { return r.steps(lane, depth+1) }))
 	}
@@ -333,15 +338,6 @@ func (r *reader) live(into *map[string]int) yamlfile.Value {
 			(*into)[label] = count
 		})
 	}).NotEmpty("live is empty; leave it out, or say how many servers of a label there must be")
-}
-
-// checkSize notes a repeat that asks for too much, and makes it small so that
-// what stands around it is not blamed too.
-func (l *line) checkSize() {
-	if sizeOf([]line{*l}) > maxSteps {
-		l.subject.Problem("written out, this is more than %d steps", maxSteps)
-		l.Count = 0
-	}
 }
 
 // sizeOf is how many steps and jobs there are with every repeat written out.

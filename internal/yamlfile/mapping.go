@@ -44,8 +44,7 @@ func Object(what string, keys ...Key) Value {
 // Map is a mapping whose keys are names. entry has what stands behind one; for
 // the schema it is asked with nil, and a Value of nothing is left unread.
 func Map(what string, entry func(key *Node) Value) Value {
-	v := FreeMap(what, entry)
-	return v.with(func(s *Schema) { s.PropertyNames = refTo("name") })
+	return FreeMap(what, entry).with(func(s *Schema) { s.PropertyNames = refTo("name") })
 }
 
 // FreeMap is a mapping whose keys may be anything.
@@ -95,10 +94,6 @@ func (n *Node) noteTwice() {
 		}
 		seen[p.Key.Word()] = p.Key
 	}
-}
-
-func (n *Node) isEmpty() bool {
-	return n.Kind == KindNothing || n.Kind == KindMapping && len(n.Pairs) == 0
 }
 
 // Word is what a key says.

@@ -21,12 +21,11 @@ func (v Value) Describe() *Schema {
 }
 
 // say describes a place, and what it may be instead of one thing.
-func say(s *Schema, text string) *Schema {
+func say(s *Schema, text string) {
 	s.Description = text
 	for _, one := range s.AnyOf {
 		one.Description = text
 	}
-	return s
 }
 
 // describeKeys is the schema of a mapping with these keys.

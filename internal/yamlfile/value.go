@@ -32,19 +32,20 @@ func (v Value) Read(n *Node) {
 	}
 }
 
-// Then reads and goes on with what has been read.
-func (v Value) Then(next func(*Node)) Value {
+// reading wraps how the value is read.
+func (v Value) reading(wrapped func(n *Node, read func(*Node))) Value {
 	read := v.read
-	v.read = func(n *Node) { read(n); next(n) }
+	v.read = func(n *Node) { wrapped(n, read) }
 	return v
 }
 
-// Says describes the value to editors in other words than messages have.
-func (v Value) Says(text string) Value {
-	schema := v.schema
-	v.schema = func() *Schema { return say(schema(), text) }
-	return v
+// Then reads and goes on with what has been read.
+func (v Value) Then(next func(*Node)) Value {
+	return v.reading(func(n *Node, read func(*Node)) { read(n); next(n) })
 }
+
+// Says describes the value to editors in other words than messages have.
+func (v Value) Says(text string) Value { return v.with(func(s *Schema) { say(s, text) }) }
 
 // with adds to the schema.
 func (v Value) with(add func(*Schema)) Value {
@@ -66,15 +67,13 @@ func (v Value) Like(form *regexp.Regexp) Value {
 // AtMost bounds the items of a list, or the keys of a mapping. Of what has more
 // nothing is read.
 func (v Value) AtMost(most int, tooMany func(n *Node, count int)) Value {
-	read := v.read
-	v.read = func(n *Node) {
+	return v.reading(func(n *Node, read func(*Node)) {
 		if count := len(n.items) + len(n.Pairs); count > most {
 			tooMany(n, count)
 			return
 		}
 		read(n)
-	}
-	return v.with(func(s *Schema) {
+	}).with(func(s *Schema) {
 		if s.Type == "array" {
 			s.MaxItems = &most
 		} else {
@@ -85,14 +84,13 @@ func (v Value) AtMost(most int, tooMany func(n *Node, count int)) Value {
 
 // NotEmpty refuses a mapping without a key.
 func (v Value) NotEmpty(message string) Value {
-	read, one := v.read, 1
-	v.read = func(n *Node) {
-		if n.isEmpty() {
+	one := 1
+	return v.reading(func(n *Node, read func(*Node)) {
+		if n.Kind == KindNothing || n.Kind == KindMapping && len(n.Pairs) == 0 {
 			n.Problem("%s", message)
 		}
 		read(n)
-	}
-	return v.with(func(s *Schema) { s.Types, s.Type, s.MinProperties = nil, "object", &one })
+	}).with(func(s *Schema) { s.Types, s.Type, s.MinProperties = nil, "object", &one })
 }
 
 // word is a value that is a text in YAML.
@@ -290,13 +288,11 @@ func List[T any](into *[]T, what string, item func(*T) Value) Value {
 
 // OrNothing is a list that may be empty, or not there.
 func (v Value) OrNothing() Value {
-	read := v.read
-	v.read = func(n *Node) {
+	return v.reading(func(n *Node, read func(*Node)) {
 		if n.Kind != KindNothing && (n.Kind != KindList || len(n.items) > 0) {
 			read(n)
 		}
-	}
-	return v.with(func(s *Schema) { s.Type, s.Types, s.MinItems = "", []string{"array", "null"}, nil })
+	}).with(func(s *Schema) { s.Type, s.Types, s.MinItems = "", []string{"array", "null"}, nil })
 }
 
 // Either is a word, or a mapping where something is to be said with it.

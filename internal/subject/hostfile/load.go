@@ -3,11 +3,17 @@
 package hostfile
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/leakbench/leakbench/hosts"
 	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
@@ -51,4 +57,110 @@ func Parse(file string, src []byte) (host.Spec, error) {
 		spec.Version = spec.Install.Version
 	}
 	return spec, nil
+}
+
+const hostFile = "host.yaml"
+
+// Presets are the names of the host files that are part of the program.
+func Presets() []string {
+	paths, _ := fs.Glob(hosts.Files, "*/"+hostFile) // the pattern is right
+	var names []string
+	for _, path := range paths {
+		names = append(names, strings.TrimSuffix(path, "/"+hostFile))
+	}
+	return names
+}
+
+// Preset is the preset of that name. A version other than "" must be the one
+// that its file has, or one of those that it lists.
+func Preset(name, version string) (host.Spec, error) {
+	src, err := hosts.Files.ReadFile(name + "/" + hostFile)
+	if err != nil {
+		return host.Spec{}, fmt.Errorf("no host %q", name)
+	}
+	s, err := Parse(name+"/"+hostFile, src)
+	if err != nil {
+		return s, err
+	}
+	runtime := ""
+	if s.Install != nil {
+		runtime = s.Install.Runtime
+	}
+	if s.Files, err = hosts.Of(name, runtime); err != nil {
+		return s, err
+	}
+	s.Given = s.Name
+	if version != "" {
+		if err := pick(&s, version); err != nil {
+			return s, err
+		}
+	}
+	if s.Install != nil {
+		s.InstallDir, err = InstallDir(s.Name, s.Version)
+		s.Dir = s.InstallDir
+	}
+	return s, err
+}
+
+// pick takes another version of a preset.
+func pick(s *host.Spec, version string) error {
+	if s.Install == nil {
+		return fmt.Errorf("the host %s has no versions to pick from", s.Name)
+	}
+	all := append([]string{s.Install.Version}, s.Install.Versions...)
+	if !slices.Contains(all, version) {
+		return fmt.Errorf("the host %s is known in the versions %s, not in %q", s.Name, strings.Join(all, ", "), version)
+	}
+	s.Version, s.Given = version, s.Name+"@"+version
+	return nil
+}
+
+// Lookup is the host that a user names: one that is part of the program, by
+// name; a host file, by a path that ends in .yaml; or a driver program, by any
+// other path. The error of a file is a yamlfile.Errors.
+func Lookup(self, name string) (host.Spec, error) {
+	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
+		return Load(name)
+	}
+	if strings.ContainsAny(name, `/`+string(filepath.Separator)) {
+		return host.Lookup(self, name)
+	}
+	preset, version, _ := strings.Cut(name, "@")
+	if slices.Contains(Presets(), preset) {
+		return Preset(preset, version)
+	}
+	s, err := host.Lookup(self, name)
+	if err == nil {
+		return s, nil
+	}
+	if hint := text.DidYouMean(preset, Names(self)); hint != "" {
+		return s, fmt.Errorf("no host %q; %s", name, hint)
+	}
+	return s, errors.New(err.Error() + "; and host files (./my-host.yaml)")
+}
+
+// Names are those of all hosts that are part of the program.
+func Names(self string) []string {
+	var names []string
+	for _, s := range host.Builtin(self) {
+		names = append(names, s.Name)
+	}
+	return append(names, Presets()...)
+}
+
+// installEnv names the folder below which presets are installed.
+const installEnv = "LEAKBENCH_HOSTS_DIR"
+
+// InstallDir is where the packages of a preset are, or belong: below
+// $LEAKBENCH_HOSTS_DIR, else in the user's cache.
+func InstallDir(name, version string) (string, error) {
+	base := os.Getenv(installEnv)
+	if base == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("no folder for installed hosts; set %s: %w", installEnv, err)
+		}
+		base = filepath.Join(cache, "leakbench", "hosts")
+	}
+	return filepath.Abs(filepath.Join(base, name+"@"+version))
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
-	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
@@ -288,11 +287,7 @@ func checkPlaceholders(n *yamlfile.Node, s string, known []string) {
 	for _, match := range placeholder.FindAllStringSubmatch(s, -1) {
 		switch name := match[1]; {
 		case !slices.Contains(known, name):
-			hint := text.DidYouMean(name, known)
-			if hint == "" {
-				hint = "there is " + strings.Join(known, ", ")
-			}
-			n.Problem("%s stands for nothing; %s", match[0], hint)
+			n.Problem("%s stands for nothing; %s", match[0], yamlfile.MeantOr(name, known))
 		case match[0] != "{{"+name+"}}":
 			n.Problem("write {{%s}}, without spaces", name)
 		}
