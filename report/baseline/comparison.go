@@ -48,7 +48,7 @@ func comparedFindings(p *terminal.Printer, all []compare.Finding) {
 	p.Blank()
 	for i := range all {
 		f := &all[i]
-		p.Item(0, terminal.Pad(string(f.State), 10), stateLook[f.State], fmt.Sprintf("%s on %s: %s %s  ", f.Scenario, f.Host, f.Law, f.Kind), terminal.Strong,
+		p.Item(0, terminal.Pad(string(f.State), 10), stateLook[f.State], fmt.Sprintf("%s: %s %s  ", f.Play, f.Law, f.Kind), terminal.Strong,
 			fmt.Sprintf("%s: was in %s runs, now in %s", f.Fingerprint, f.Base, f.Head), 0)
 		p.Field(10, 0, "", f.Title+warningText(f))
 		p.Styled(10, 0, "", f.Note, terminal.Warn)
@@ -67,7 +67,7 @@ func comparedNumbers(p *terminal.Printer, r *compare.Result) {
 	if len(r.Counts) > 0 {
 		rows := [][]string{{"counts", "before", "now", "change"}}
 		for _, c := range r.Counts {
-			rows = append(rows, []string{PlayText(c.Play) + ": " + c.Name, RangeText(c.Base), RangeText(c.Head), Signed(c.Delta())})
+			rows = append(rows, []string{c.Play.String() + ": " + c.Name, RangeText(c.Base), RangeText(c.Head), Signed(c.Delta())})
 		}
 		p.Table(rows)
 	}
@@ -133,7 +133,7 @@ func shortText(r *compare.Result) string {
 // MeasureRow is a measure as a row: name, before, now, change, and how sure that is.
 func MeasureRow(m *compare.Measure) []string {
 	base, head := m.Medians()
-	row := []string{PlayText(m.Play) + ": " + m.Name, valueText(base, m.Unit), valueText(head, m.Unit), "~", ""}
+	row := []string{m.Play.String() + ": " + m.Name, valueText(base, m.Unit), valueText(head, m.Unit), "~", ""}
 	switch {
 	case m.Change == compare.Untested:
 		row[3], row[4] = "?", fmt.Sprintf("need at least %d runs, have %d and %d", compare.LeastRuns, len(m.Base), len(m.Head))
@@ -147,9 +147,6 @@ func MeasureRow(m *compare.Measure) []string {
 	}
 	return row
 }
-
-// PlayText names a play: "storm on exact".
-func PlayText(p compare.Play) string { return p.Scenario + " on " + p.Host }
 
 func valueText(v float64, unit compare.Unit) string {
 	switch unit {
@@ -220,7 +217,7 @@ func Repeats(w io.Writer, all []compare.Repeat, o terminal.Options) error {
 		if r.Flaky() {
 			mark, look = "~ ", terminal.Warn
 		}
-		p.Item(0, mark, look, PlayText(r.Play)+": ", terminal.Strong, gate.Rates(r), 0)
+		p.Item(0, mark, look, r.Play.String()+": ", terminal.Strong, gate.Rates(r), 0)
 		for k := range r.Findings {
 			f := &r.Findings[k]
 			p.Item(4, "", 0, fmt.Sprintf("%s %s %s  ", f.Law, f.Kind, f.Fingerprint), 0, fmt.Sprintf("in %s (%s)", f.Rate.Seen, gate.Percent(f.Rate)), 0)

@@ -11,7 +11,6 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/terminal"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -57,7 +56,7 @@ func RetriedText(n int) string {
 const gateColumn = 10 // where the texts of a gate begin, less 1
 
 func failingFinding(p *terminal.Printer, f *gate.Finding, o GateOptions) {
-	p.Item(0, terminal.Pad(strings.ToUpper(string(f.Fate)), gateColumn), terminal.Bad|terminal.Strong, fmt.Sprintf("%s on %s: %s %s  ", f.Scenario, f.Host, f.Law, f.Kind), terminal.Strong, f.Title+"  "+f.Fingerprint, terminal.Strong)
+	p.Item(0, terminal.Pad(strings.ToUpper(string(f.Fate)), gateColumn), terminal.Bad|terminal.Strong, fmt.Sprintf("%s: %s %s  ", f.Play, f.Law, f.Kind), terminal.Strong, f.Title+"  "+f.Fingerprint, terminal.Strong)
 	v := &f.Finding.Finding
 	p.Field(2, gateColumn-1, "expected", v.Expected)
 	p.Field(2, gateColumn-1, "found", v.Found)
@@ -139,8 +138,7 @@ func unsureText(j *verdict.Judged) string {
 
 func unsure(p *terminal.Printer, r *gate.Result) {
 	for _, j := range r.Unsure {
-		scenario, host := model.PlayOf(j)
-		p.Item(0, terminal.Pad("UNSURE", gateColumn), terminal.Warn|terminal.Strong, scenario+" on "+host+": ", terminal.Strong, unsureText(j), 0)
+		p.Item(0, terminal.Pad("UNSURE", gateColumn), terminal.Warn|terminal.Strong, compare.PlayOf(j).String()+": ", terminal.Strong, unsureText(j), 0)
 		doubts, more := words.FirstOf(j.Verdict.Doubts, terminal.TextDoubts)
 		for _, d := range doubts {
 			p.Field(2, gateColumn-1, "doubt", d.Text)
@@ -179,7 +177,7 @@ func rest(p *terminal.Printer, r *gate.Result, o GateOptions) {
 	any := false
 	line := func(mark string, look terminal.Style, play compare.Play, head, text string) {
 		any = true
-		p.Item(0, terminal.Pad(mark, gateColumn), look, PlayText(play)+head, 0, text, 0)
+		p.Item(0, terminal.Pad(mark, gateColumn), look, play.String()+head, 0, text, 0)
 	}
 	for _, f := range r.Flakes {
 		line("flaky", terminal.Warn, f.Play, ": ", f.Text)

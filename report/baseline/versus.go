@@ -59,13 +59,13 @@ var stateLooks = map[compare.State]struct{ class, glyph string }{
 func NewCompare(c *compare.Result, base, head []verdict.Judged) *CompareView {
 	v := &CompareView{}
 	for _, note := range c.Notes {
-		if len(head) != 1 || strings.HasPrefix(note, PlayText(compare.PlayOf(&head[0]))+": ") {
+		if len(head) != 1 || strings.HasPrefix(note, compare.PlayOf(&head[0]).String()+": ") {
 			v.Notes = append(v.Notes, note)
 		}
 	}
 	old, left := model.ByPlay(base), 0
 	for _, now := range model.ByPlay(head) {
-		play := compare.Play{Scenario: now.Scenario, Host: now.Host}
+		play := now.Play
 		at := slices.IndexFunc(old, func(g *model.Repeats) bool {
 			return g.Scenario == play.Scenario && (c.Renamed != nil || g.Host == play.Host)
 		})

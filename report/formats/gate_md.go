@@ -26,7 +26,7 @@ func GateMarkdown(w io.Writer, r *gate.Result, o baseline.GateOptions) error {
 	fresh, more := words.FirstOf(r.Failing(), mdFindings)
 	for i := range fresh {
 		f := &fresh[i]
-		fmt.Fprintf(&b, "### %s: %s on %s\n\n", failingTitle[f.Fate], words.Markdown(f.Scenario, words.MaxName), words.Markdown(f.Host, words.MaxName))
+		fmt.Fprintf(&b, "### %s: %s\n\n", failingTitle[f.Fate], mdPlay(f.Play))
 		mdFinding(&b, &f.Finding.Finding)
 		if text := baseline.SeenText(f); text != "" {
 			fmt.Fprintf(&b, "Seen %s.\n\n", words.Markdown(text, words.MaxText))
@@ -54,12 +54,7 @@ func mdTodo(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 		items = append(items, fmt.Sprintf("**%s** %s line %d: %s %s", baseline.Upper(e.State), words.MarkdownCode(o.Known, words.MaxName), e.Line, words.MarkdownCode(e.Finding(), words.MaxName), words.Markdown(e.Text(), words.MaxText)))
 	}
 	for _, j := range r.Unsure {
-		scenario, host := model.PlayOf(j)
-		text := "no reason is known"
-		if len(j.Verdict.Doubts) > 0 {
-			text = j.Verdict.Doubts[0].Text
-		}
-		items = append(items, fmt.Sprintf("❔ %s on %s is inconclusive: %s", words.Markdown(scenario, words.MaxName), words.Markdown(host, words.MaxName), words.Markdown(text, words.MaxText/2)))
+		items = append(items, fmt.Sprintf("❔ %s is inconclusive: %s", mdPlay(compare.PlayOf(j)), words.Markdown(model.FirstDoubt(j), words.MaxText/2)))
 	}
 	for _, m := range r.Missing {
 		items = append(items, "❔ not run: "+words.Markdown(m, words.MaxText/2))
@@ -87,7 +82,7 @@ func mdCompared(b *bytes.Buffer, r *gate.Result) {
 	}
 	var rows [][]string
 	for _, n := range c.Counts {
-		rows = append(rows, []string{baseline.PlayText(n.Play) + ": " + n.Name, baseline.RangeText(n.Base), baseline.RangeText(n.Head), baseline.Signed(n.Delta()), ""})
+		rows = append(rows, []string{n.Play.String() + ": " + n.Name, baseline.RangeText(n.Base), baseline.RangeText(n.Head), baseline.Signed(n.Delta()), ""})
 	}
 	quiet := 0
 	for i := range c.Measures {
@@ -132,7 +127,7 @@ func escaped(all []string) []string {
 func mdRest(b *bytes.Buffer, r *gate.Result) {
 	var items []string
 	for _, f := range r.Flakes {
-		items = append(items, fmt.Sprintf("flaky: %s: %s", words.Markdown(baseline.PlayText(f.Play), words.MaxName), words.Markdown(f.Text, words.MaxText/4)))
+		items = append(items, fmt.Sprintf("flaky: %s: %s", words.Markdown(f.Play.String(), words.MaxName), words.Markdown(f.Text, words.MaxText/4)))
 	}
 	for i := range r.Strange {
 		items = append(items, "unused: "+words.Markdown(baseline.StrangeText(&r.Strange[i]), words.MaxText/4))
@@ -142,7 +137,7 @@ func mdRest(b *bytes.Buffer, r *gate.Result) {
 		if f.Fate == gate.New || f.Fate == gate.Unlisted {
 			continue
 		}
-		text := fmt.Sprintf("%s: %s %s %s: %s", baseline.FateWord[f.Fate], words.Markdown(baseline.PlayText(f.Play), 2*words.MaxName), words.Markdown(f.Law, words.MaxName), words.MarkdownCode(f.Kind, words.MaxName), words.Markdown(f.Title, words.MaxText/4))
+		text := fmt.Sprintf("%s: %s %s %s: %s", baseline.FateWord[f.Fate], words.Markdown(f.Play.String(), 2*words.MaxName), words.Markdown(f.Law, words.MaxName), words.MarkdownCode(f.Kind, words.MaxName), words.Markdown(f.Title, words.MaxText/4))
 		if f.Entry != nil && f.Fate == gate.Listed {
 			text += fmt.Sprintf(" (%s; until %s)", words.Markdown(f.Entry.Reason, words.MaxText/4), f.Entry.Expires.Format(time.DateOnly))
 		}

@@ -3,11 +3,15 @@ package formats
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -15,20 +19,45 @@ import (
 // githubMost is how many annotations of a kind GitHub shows of a step.
 const githubMost = 10
 
-// GitHub writes one annotation for each finding, and one for each run that
-// could not be decided. What GitHub would not show is said in the last one.
-func GitHub(b *bytes.Buffer, runs []verdict.Judged) error {
-	count, dropped := map[string]int{}, 0
-	say := func(level string, j *verdict.Judged, title, text string) {
-		if count[level]++; count[level] >= githubMost {
-			dropped++
-			return
-		}
-		fmt.Fprintf(b, "::%s %stitle=%s::%s\n", level, githubFile(j), words.GithubProperty(title), words.GithubText(text))
+// annotations are workflow commands. What GitHub would not show is said in the
+// last one.
+type annotations struct {
+	out     bytes.Buffer
+	count   map[string]int // by level
+	dropped int
+}
+
+func (a *annotations) say(level, place, title, text string) {
+	if a.count[level]++; a.count[level] >= githubMost {
+		a.dropped++
+		return
 	}
+	fmt.Fprintf(&a.out, "::%s %stitle=%s::%s\n", level, place, githubProperty(title), githubText(text))
+}
+
+// finding says what was found, and last by what name.
+func (a *annotations) finding(level, title string, j *verdict.Judged, f *verdict.Finding, name string) {
+	a.say(level, githubFile(j), title, fmt.Sprintf("%s\nexpected: %s\nfound: %s\nwhy: %s\nfix: %s\n%s", f.Title, f.Expected, f.Found, f.Why, f.Fix, name))
+}
+
+func (a *annotations) undecided(j *verdict.Judged) {
+	a.say("warning", githubFile(j), compare.PlayOf(j).String()+": inconclusive", model.FirstDoubt(j))
+}
+
+// end says how many things were dropped.
+func (a *annotations) end(what string) []byte {
+	if a.dropped > 0 {
+		fmt.Fprintf(&a.out, "::warning title=leakbench::%s not shown as annotations\n", words.Plural(a.dropped, what))
+	}
+	return a.out.Bytes()
+}
+
+// GitHub writes one annotation for each finding, and one for each run that
+// could not be decided.
+func GitHub(b *bytes.Buffer, runs []verdict.Judged) error {
+	a := annotations{count: map[string]int{}}
 	for i := range runs {
 		j := &runs[i]
-		scenario, host := model.PlayOf(j)
 		findings := model.GravestFirst(j.Verdict.Findings)
 		for k := range findings {
 			f := &findings[k]
@@ -36,32 +65,68 @@ func GitHub(b *bytes.Buffer, runs []verdict.Judged) error {
 			if !f.IsError() {
 				level = "warning"
 			}
-			say(level, j, fmt.Sprintf("%s on %s: %s %s", scenario, host, f.Law, f.Kind),
-				fmt.Sprintf("%s\nexpected: %s\nfound: %s\nwhy: %s\nfix: %s\nfingerprint: %s", f.Title, f.Expected, f.Found, f.Why, f.Fix, f.Fingerprint))
+			a.finding(level, fmt.Sprintf("%s: %s %s", compare.PlayOf(j), f.Law, f.Kind), j, f, "fingerprint: "+f.Fingerprint)
 		}
 		if j.Verdict.Outcome == verdict.Inconclusive {
-			text := "no reason is known"
-			if len(j.Verdict.Doubts) > 0 {
-				text = j.Verdict.Doubts[0].Text
-			}
-			say("warning", j, fmt.Sprintf("%s on %s: inconclusive", scenario, host), text)
+			a.undecided(j)
 		}
 	}
-	if dropped > 0 {
-		fmt.Fprintf(b, "::warning title=leakbench::%s not shown as annotations\n", words.Plural(dropped, "more finding"))
-	}
+	b.Write(a.end("more finding"))
 	return nil
+}
+
+// GateGitHub writes annotations for what has to be dealt with, and for nothing
+// else: a stale entry at its line of the list. The error is w's.
+func GateGitHub(w io.Writer, r *gate.Result, o baseline.GateOptions) error {
+	a := annotations{count: map[string]int{}}
+	for _, f := range r.Failing() {
+		a.finding("error", fmt.Sprintf("%s: %s %s %s", f.Play, f.Fate, f.Law, f.Kind), f.Run, &f.Finding.Finding, "listed as: "+f.Name())
+	}
+	bad := r.Bad()
+	for i := range bad {
+		e := &bad[i]
+		a.say("error", fmt.Sprintf("file=%s,line=%d,col=%d,", githubProperty(o.Known), e.Line, e.Column), string(e.State)+" known finding "+e.Finding(), e.Text())
+	}
+	level := "error"
+	if r.Measures == gate.MeasuresWarn {
+		level = "warning"
+	}
+	for _, m := range r.Slower() {
+		row := baseline.MeasureRow(&m)
+		a.say(level, "", row[0]+" has grown", fmt.Sprintf("before %s, now %s: %s %s", row[1], row[2], row[3], row[4]))
+	}
+	for _, j := range r.Unsure {
+		a.undecided(j)
+	}
+	for _, m := range r.Missing {
+		a.say("warning", "", "not run", m)
+	}
+	for _, f := range r.Flakes {
+		a.say("warning", "", f.Play.String()+": flaky", f.Text)
+	}
+	_, err := w.Write(a.end("more thing"))
+	return err
 }
 
 // githubFile names the scenario's file where it is one of the repository: it has
 // a folder, or the command names it as a file.
 func githubFile(j *verdict.Judged) string {
-	if j.Run == nil {
+	if j == nil || j.Run == nil {
 		return ""
 	}
 	file := j.Run.Header.Scenario.File
 	if !strings.ContainsAny(file, `/\`) && !slices.Contains(j.Run.Header.Command, file) {
 		return "" // a built-in one
 	}
-	return "file=" + words.GithubProperty(path.Clean(strings.ReplaceAll(file, `\`, "/"))) + ",line=1,"
+	return "file=" + githubProperty(path.Clean(strings.ReplaceAll(file, `\`, "/"))) + ",line=1,"
+}
+
+var githubEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", "##", `#\#`)
+
+// githubText is the message of a workflow command, as its runner decodes it:
+// https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts
+func githubText(s string) string { return githubEscapes.Replace(words.CleanLines(s, words.MaxText)) }
+
+func githubProperty(s string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(githubEscapes.Replace(words.Clean(s, 2*words.MaxName)))
 }

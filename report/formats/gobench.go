@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/report/model"
@@ -38,8 +39,8 @@ func benchUnits() []string {
 
 func benchLine(b *bytes.Buffer, j *verdict.Judged) {
 	v := &j.Verdict
-	scenario, host := model.PlayOf(j)
-	fmt.Fprintf(b, "Benchmark%s/host=%s 1 %d ns/op", benchName(scenario, true), benchName(host, false), model.Lasted(j))
+	play := compare.PlayOf(j)
+	fmt.Fprintf(b, "Benchmark%s/host=%s 1 %d ns/op", benchName(play.Scenario, true), benchName(play.Host, false), model.Lasted(j))
 	counts := map[string]int{}
 	for i := range v.Findings {
 		counts[v.Findings[i].Law] += v.Findings[i].Count

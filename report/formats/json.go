@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/model"
@@ -84,7 +85,8 @@ func toJSON(j *verdict.Judged) jsonRun {
 		Findings: []jsonFinding{}, Doubts: words.List(v.Doubts), Dir: j.Dir,
 		Laws: []jsonLaw{}, Took: float64(model.Lasted(j)) / 1e9, Again: []string{}, Page: j.Page,
 	}
-	run.Scenario, run.Host = model.PlayOf(j)
+	play := compare.PlayOf(j)
+	run.Scenario, run.Host = play.Scenario, play.Host
 	if j.Run != nil {
 		run.Seed, run.Again = j.Run.Header.Seed, words.List(j.Run.Header.Command)
 	}

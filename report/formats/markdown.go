@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
@@ -40,8 +41,8 @@ func mdTable(b *bytes.Buffer, runs []verdict.Judged) {
 	for i := range head {
 		j := &head[i]
 		v := &j.Verdict
-		scenario, host := model.PlayOf(j)
-		fmt.Fprintf(b, "| %s | %s | %s %s | %d | %d | %d | %d | %s |\n", words.Markdown(scenario, words.MaxName), words.Markdown(host, words.MaxName), mdGlyph[v.Outcome], words.Markdown(string(v.Outcome), words.MaxName),
+		play := compare.PlayOf(j)
+		fmt.Fprintf(b, "| %s | %s | %s %s | %d | %d | %d | %d | %s |\n", words.Markdown(play.Scenario, words.MaxName), words.Markdown(play.Host, words.MaxName), mdGlyph[v.Outcome], words.Markdown(string(v.Outcome), words.MaxName),
 			len(v.Findings), v.Spawned, v.PeakLive, v.Left, words.Span(model.Lasted(j)))
 	}
 	if more > 0 {
@@ -57,8 +58,7 @@ func mdRun(b *bytes.Buffer, j *verdict.Judged, left int) int {
 	if len(v.Findings) == 0 && len(v.Doubts) == 0 {
 		return left
 	}
-	scenario, host := model.PlayOf(j)
-	fmt.Fprintf(b, "### %s on %s\n\n", words.Markdown(scenario, words.MaxName), words.Markdown(host, words.MaxName))
+	fmt.Fprintf(b, "### %s\n\n", mdPlay(compare.PlayOf(j)))
 	head, more := words.FirstOf(model.GravestFirst(v.Findings), max(left, 0))
 	for i := range head {
 		mdFinding(b, &head[i])
@@ -109,4 +109,8 @@ func mdFinding(b *bytes.Buffer, f *verdict.Finding) {
 		fmt.Fprintf(b, "- and %d more\n", more)
 	}
 	fmt.Fprintf(b, "\nFingerprint %s\n\n</details>\n\n", words.MarkdownCode(f.Fingerprint, words.MaxName))
+}
+
+func mdPlay(p compare.Play) string {
+	return words.Markdown(p.Scenario, words.MaxName) + " on " + words.Markdown(p.Host, words.MaxName)
 }

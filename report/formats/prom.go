@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
@@ -91,7 +92,7 @@ func promID(j *verdict.Judged, seen map[string]int) []string {
 	if seen[id]++; seen[id] > 1 {
 		id = fmt.Sprintf("%.60s#%d", id, seen[id])
 	}
-	scenario, host := model.PlayOf(j)
-	labels := []string{"scenario", scenario, "host", host, "run", id}
+	play := compare.PlayOf(j)
+	labels := []string{"scenario", play.Scenario, "host", play.Host, "run", id}
 	return labels[:len(labels):len(labels)] // append copies
 }

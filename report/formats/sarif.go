@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
 )
 
@@ -144,15 +144,15 @@ func newSarifResult(j *verdict.Judged, f *verdict.Finding, rule int) sarifResult
 	if !f.IsError() {
 		level = "warning"
 	}
-	scenario, host := model.PlayOf(j)
+	play := compare.PlayOf(j)
 	return sarifResult{
 		RuleID: words.Clean(f.Kind, words.MaxName), RuleIndex: rule, Level: level,
 		Message: sarifText{words.CleanLines(f.Title+".\nExpected: "+f.Expected+"\nFound: "+f.Found+"\nWhy: "+f.Why+"\nFix: "+f.Fix, 2*words.MaxText)},
 		Locations: []sarifLocation{{
 			Physical: sarifPhysical{sarifArtifact{sarifURI(j)}, sarifRegion{1}},
-			Logical:  []sarifLogical{{words.Clean(host+"/"+scenario+"/"+f.Label, 3*words.MaxName)}},
+			Logical:  []sarifLogical{{words.Clean(play.Host+"/"+play.Scenario+"/"+f.Label, 3*words.MaxName)}},
 		}},
-		Prints: map[string]string{"leakbench/v1": words.Clean(f.Fingerprint+":"+scenario+":"+host, 3*words.MaxName)},
+		Prints: map[string]string{"leakbench/v1": words.Clean(f.Fingerprint+":"+play.Scenario+":"+play.Host, 3*words.MaxName)},
 	}
 }
 

@@ -1,27 +1,26 @@
 package model
 
 import (
+	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
 
 // Repeats are the runs of one scenario on one host, in their order.
 type Repeats struct {
-	Scenario, Host string
-	Runs           []*verdict.Judged
+	compare.Play
+	Runs []*verdict.Judged
 }
 
 // ByPlay groups runs by scenario and host, in the order of their first ones.
 func ByPlay(runs []verdict.Judged) []*Repeats {
-	type key struct{ scenario, host string }
-	index := map[key]*Repeats{}
+	index := map[compare.Play]*Repeats{}
 	var out []*Repeats
 	for i := range runs {
-		k := key{}
-		k.scenario, k.host = PlayOf(&runs[i])
-		g := index[k]
+		play := compare.PlayOf(&runs[i])
+		g := index[play]
 		if g == nil {
-			g = &Repeats{Scenario: k.scenario, Host: k.host}
-			index[k] = g
+			g = &Repeats{Play: play}
+			index[play] = g
 			out = append(out, g)
 		}
 		g.Runs = append(g.Runs, &runs[i])
@@ -29,12 +28,12 @@ func ByPlay(runs []verdict.Judged) []*Repeats {
 	return out
 }
 
-// PlayOf is what a run has played.
-func PlayOf(j *verdict.Judged) (scenario, host string) {
-	if j.Run == nil {
-		return "", ""
+// FirstDoubt is the reason to name where there is room for one.
+func FirstDoubt(j *verdict.Judged) string {
+	if len(j.Verdict.Doubts) == 0 {
+		return "no reason is known"
 	}
-	return j.Run.Header.Scenario.Name, j.Run.Header.Host.Name
+	return j.Verdict.Doubts[0].Text
 }
 
 // Lasted is the time of the last event of a run, in nanoseconds.

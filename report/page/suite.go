@@ -70,7 +70,8 @@ func (s *suiteView) board(runs []verdict.Judged, ids map[int]string) {
 	var scenarios, hosts []string
 	cells := map[[2]string]boardCell{}
 	for i := range runs {
-		scenario, host := model.PlayOf(&runs[i])
+		play := compare.PlayOf(&runs[i])
+		scenario, host := play.Scenario, play.Host
 		if !slices.Contains(scenarios, scenario) && len(scenarios) < boardMost {
 			scenarios = append(scenarios, scenario)
 		}
@@ -104,7 +105,7 @@ func (s *suiteView) causes(runs []verdict.Judged, ids map[int]string, held *base
 	index := map[string]*causeRow{}
 	var all []*causeRow
 	for i := range runs {
-		scenario, host := model.PlayOf(&runs[i])
+		play := compare.PlayOf(&runs[i])
 		for k := range runs[i].Verdict.Findings {
 			f := &runs[i].Verdict.Findings[k]
 			row := index[f.Fingerprint]
@@ -117,11 +118,11 @@ func (s *suiteView) causes(runs []verdict.Judged, ids map[int]string, held *base
 				all = append(all, row)
 			}
 			row.Count += f.Count
-			if st := held.Standing(compare.PlayOf(&runs[i]), f); row.Standing == nil || st != nil && st.Word == baseline.FateLooks[gate.New].Word {
+			if st := held.Standing(play, f); row.Standing == nil || st != nil && st.Word == baseline.FateLooks[gate.New].Word {
 				row.Standing = st
 			}
 			if len(row.Runs) < causeRuns {
-				row.Runs = append(row.Runs, causeRun{scenario + " on " + host, ids[i]})
+				row.Runs = append(row.Runs, causeRun{play.String(), ids[i]})
 			} else {
 				row.MoreRuns++
 			}

@@ -7,17 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-var githubEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", "##", `#\#`)
-
-// GithubText is the message of a workflow command, as its runner decodes it:
-// https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts
-func GithubText(s string) string { return githubEscapes.Replace(CleanLines(s, MaxText)) }
-
-// GithubProperty is a property of a workflow command.
-func GithubProperty(s string) string {
-	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(githubEscapes.Replace(Clean(s, 2*MaxName)))
-}
-
 // EscapeObscure writes what encoding/json leaves raw, DEL, C1 and format
 // characters, as \u escapes. In valid JSON those occur in strings only.
 func EscapeObscure(src []byte) []byte {

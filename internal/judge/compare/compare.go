@@ -26,6 +26,9 @@ type Play struct {
 	Host     string `json:"host"`
 }
 
+// String is "storm on exact".
+func (p Play) String() string { return p.Scenario + " on " + p.Host }
+
 // PlayOf is what a run has played. A run that is not there has played nothing.
 func PlayOf(j *verdict.Judged) Play {
 	if j.Run == nil {
