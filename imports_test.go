@@ -92,7 +92,7 @@ var house = []struct {
 	},
 	{pkg: "internal/judge/known", may: []string{"internal/record", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/yamlfile"}, why: "a list is held against runs that were judged", deny: []string{"os/exec", "net"}},
 	{
-		pkg: "internal/judge/gate", may: []string{"internal/record", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known"}, why: "whether a change may go in follows from runs and the day alone",
+		pkg: "internal/judge/gate", may: []string{"internal/record", "internal/text", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known"}, why: "whether a change may go in follows from runs and the day alone",
 		deny: []string{"os", "os/exec", "net", "io/fs", "path/filepath"},
 	},
 	{pkg: "internal/judge/blob", may: []string{"internal/record", "internal/judge/verdict", "internal/judge/gate"}, why: "a blob is files", deny: []string{"os/exec", "net"}},
@@ -140,7 +140,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/play/selftest", why: "the bench's test of itself is a user of it, not a part",
-		may: []string{"internal/record", "internal/subject/catalogue", "internal/subject/host", "internal/judge/law", "internal/judge/verdict", "internal/play", "scenarios"},
+		may: []string{"internal/record", "internal/text", "internal/subject/catalogue", "internal/subject/host", "internal/judge/law", "internal/judge/verdict", "internal/play", "scenarios"},
 	},
 	{
 		pkg: "internal/play/doctor", why: "it tries what a run needs, a whole run included",

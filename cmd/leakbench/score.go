@@ -16,6 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/text"
+	"github.com/leakbench/leakbench/report"
 	boards "github.com/leakbench/leakbench/report/scoreboard"
 )
 
@@ -82,7 +83,7 @@ func (a *app) score(ctx context.Context, f scoreFlags) error {
 		return err
 	}
 	for _, file := range f.out {
-		if boards.For(file, f.links) == nil {
+		if boardFormats[strings.ToLower(filepath.Ext(file))] == "" {
 			return usage(fmt.Errorf("-o %s: what it is follows from its name, which must end in .html, .md or .json", file), "")
 		}
 	}
@@ -170,18 +171,22 @@ func (f scoreFlags) command() []string {
 	return words
 }
 
+// boardFormats are the reporters of a board, by how a file's name ends.
+var boardFormats = map[string]string{".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
+
 // writeScore prints the board and writes its files.
 func (a *app) writeScore(b *scoreboard.Board, f scoreFlags) error {
-	var err error
-	if a.format == "json" {
-		a.printed = true
-		err = boards.JSON(a.out, b)
-	} else {
-		err = boards.Text(a.out, b)
-	}
+	a.printed = a.format == "json"
+	printed, _ := report.Find(a.format)
+	err := printed.Write(a.out, report.Subject{Board: b}, report.Options{})
 	for _, file := range f.out {
+		var o report.Options
+		if f.links {
+			o.Link = boards.LinksFrom(file)
+		}
 		var text bytes.Buffer
-		failed := boards.For(file, f.links)(&text, b)
+		r, _ := report.Find(boardFormats[strings.ToLower(filepath.Ext(file))])
+		failed := r.Write(&text, report.Subject{Board: b}, o)
 		if failed == nil {
 			failed = createFile(file, text.Bytes())
 		}

@@ -137,7 +137,7 @@ func (b *Bench) command(c Cell) []string {
 // newRunDir makes the run's folder. It is for its user alone: what the host
 // wrote to stderr is in it, whatever that holds.
 func newRunDir(out, scenario, hostName string) (string, error) {
-	base := fmt.Sprintf("%s-%s-%s", time.Now().Format("20060102-150405"), fileName(scenario), fileName(hostName))
+	base := fmt.Sprintf("%s-%s-%s", time.Now().Format("20060102-150405"), onlyLetters(scenario, "-_.", true), onlyLetters(hostName, "-_.", true))
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return "", err
 	}
@@ -160,10 +160,10 @@ func linkLatest(out, dir string) {
 	}
 }
 
-// fileName is a name in letters that every file system takes.
-func fileName(s string) string {
+// onlyLetters is a name in letters that every file system takes.
+func onlyLetters(s, besides string, upper bool) string {
 	return strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.", c) {
+		if c >= 'a' && c <= 'z' || upper && c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune(besides, c) {
 			return c
 		}
 		return '_'

@@ -32,12 +32,7 @@ func (b *board) folder(c Cell) string {
 }
 
 func plain(name string) string {
-	safe := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.@", r) {
-			return r
-		}
-		return '_'
-	}, name)
+	safe := onlyLetters(name, "-_.@", false)
 	safe = safe[:min(len(safe), 80)]
 	if safe == name && strings.Trim(safe, ".") != "" {
 		return safe

@@ -87,7 +87,8 @@ func Hosts(self string, names []string) ([]Host, error) {
 			}
 		}
 		if name == "published" { // what is of one kind stands side by side
-			slices.SortStableFunc(found, func(a, b Host) int { return isGateway(a) - isGateway(b) })
+			gateways := slices.DeleteFunc(slices.Clone(found), func(h Host) bool { return h.Kind != record.KindGateway })
+			found = append(slices.DeleteFunc(found, func(h Host) bool { return h.Kind == record.KindGateway }), gateways...)
 		}
 		hosts = append(hosts, found...)
 	}
@@ -95,13 +96,6 @@ func Hosts(self string, names []string) ([]Host, error) {
 		return nil, &Misuse{errors.New("which hosts?"), "leakbench list hosts shows them; --hosts published is those that somebody else ships"}
 	}
 	return hosts, nil
-}
-
-func isGateway(h Host) int {
-	if h.Kind == record.KindGateway {
-		return 1
-	}
-	return 0
 }
 
 // Scenarios are those that are named: built-in ones, files, or all.

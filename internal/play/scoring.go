@@ -53,7 +53,7 @@ func (s Scoring) Play(ctx context.Context) (*scoreboard.Board, error) {
 				b.note(r.Cell, fixed(scoreboard.Inconclusive, "the bench failed: "+r.Err.Error()))
 			}
 			if s.OnCell != nil {
-				s.OnCell(named(b.at(r.Cell), r.Cell), left)
+				s.OnCell(b.at(r.Cell), left)
 			}
 		},
 	}
@@ -91,6 +91,7 @@ func (b *board) at(c Cell) scoreboard.Cell {
 func (b *board) note(c Cell, found scoreboard.Cell) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	found.Scenario, found.Host = c.Scenario.Name, c.Host.ID
 	b.cells[cellKey{c.Scenario.Name, c.Host.ID}] = found
 }
 
@@ -126,11 +127,6 @@ func (b *board) plan() (todo []Cell, have int) {
 
 func fixed(status scoreboard.Status, why string) scoreboard.Cell {
 	return scoreboard.Cell{Status: status, Reason: why, Errors: []scoreboard.Broken{}, Warnings: []scoreboard.Broken{}, Doubts: []record.Doubt{}}
-}
-
-func named(found scoreboard.Cell, c Cell) scoreboard.Cell {
-	found.Scenario, found.Host = c.Scenario.Name, c.Host.ID
-	return found
 }
 
 // play plays a cell in a new folder, and keeps it once its file is complete.
@@ -182,8 +178,7 @@ func (b *board) result() *scoreboard.Board {
 	for _, s := range b.Scenarios {
 		out.Scenarios = append(out.Scenarios, scoreboard.Scenario{Name: s.Name, Title: s.Title})
 		for _, h := range b.Hosts {
-			c := Cell{Scenario: s, Host: h}
-			out.Cells = append(out.Cells, named(b.at(c), c))
+			out.Cells = append(out.Cells, b.at(Cell{Scenario: s, Host: h}))
 		}
 	}
 	for _, name := range scenarios.Names() {

@@ -1,12 +1,12 @@
 package gate
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // NoHost says that a run ended because its host could not be tested.
@@ -26,19 +26,13 @@ func OfRuns(judged []verdict.Judged) (Outcome, string) {
 		count[judged[i].Verdict.Outcome]++
 		noHost = noHost || NoHost(&judged[i])
 	}
-	text := func(n int) string {
-		if n == 1 {
-			return "1 run"
-		}
-		return fmt.Sprintf("%d runs", n)
-	}
 	switch {
 	case count[verdict.Leak] > 0:
-		return Fail, text(count[verdict.Leak]) + " with findings"
+		return Fail, text.Count(count[verdict.Leak], "run") + " with findings"
 	case noHost:
 		return HostFailed, "the host did not start or did not speak its protocol"
 	case count[verdict.Inconclusive] > 0 || len(judged) == 0:
-		return Inconclusive, text(count[verdict.Inconclusive]) + " inconclusive"
+		return Inconclusive, text.Count(count[verdict.Inconclusive], "run") + " inconclusive"
 	}
 	return Pass, "clean"
 }

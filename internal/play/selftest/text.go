@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // Rows are the laws that a case may break, None first.
@@ -80,11 +81,8 @@ func Write(w io.Writer, results []Result, took time.Duration) error {
 		return err
 	}
 	bad, skipped := Count(results)
-	played, runs := len(results)-skipped, "runs"
-	if played == 1 {
-		runs = "run"
-	}
-	fmt.Fprintf(w, "\n%d %s in %s, %d as expected, %d not", played, runs, took.Round(time.Second), played-bad, bad)
+	played := len(results) - skipped
+	fmt.Fprintf(w, "\n%s in %s, %d as expected, %d not", text.Count(played, "run"), took.Round(time.Second), played-bad, bad)
 	if skipped > 0 {
 		fmt.Fprintf(w, "; %d skipped, which says nothing for or against", skipped)
 	}
