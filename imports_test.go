@@ -25,6 +25,7 @@ var house = []struct {
 	{pkg: "internal/lines", why: "a leaf, which fake servers link"},
 	{pkg: "internal/record", may: []string{"internal/lines"}, why: "a run file must be readable without anything that made it", deny: []string{"os/exec", "net"}},
 	{pkg: "internal/text", why: "a leaf"},
+	{pkg: "internal/group", why: "a leaf"},
 	{pkg: "internal/redact", may: []string{"internal/text"}, why: "it knows words, not files"},
 	{pkg: "internal/cpuload", why: "a leaf"},
 	{pkg: "internal/stage/proc/portable", may: []string{"internal/record", "internal/redact", "internal/text"}, why: "the portable reader is a second opinion: it must not read as the first one does"},
@@ -82,20 +83,20 @@ var house = []struct {
 		deny: []string{"os", "os/exec", "net"},
 	},
 	{
-		pkg: "internal/judge/verdict", may: []string{"internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
+		pkg: "internal/judge/verdict", may: []string{"internal/group", "internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
 		why:  "a verdict is a function of the run alone: no clock, no process, no network",
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},
 	{
-		pkg: "internal/judge/compare", may: []string{"internal/record", "internal/history", "internal/judge/verdict"}, why: "what differs between runs follows from the runs alone",
+		pkg: "internal/judge/compare", may: []string{"internal/group", "internal/record", "internal/history", "internal/judge/verdict"}, why: "what differs between runs follows from the runs alone",
 		deny: []string{"os", "os/exec", "net", "time"},
 	},
 	{pkg: "internal/judge/known", may: []string{"internal/record", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/yamlfile"}, why: "a list is held against runs that were judged", deny: []string{"os/exec", "net"}},
 	{
-		pkg: "internal/judge/gate", may: []string{"internal/record", "internal/text", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known"}, why: "whether a change may go in follows from runs and the day alone",
+		pkg: "internal/judge/gate", may: []string{"internal/group", "internal/record", "internal/text", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known"}, why: "whether a change may go in follows from runs and the day alone",
 		deny: []string{"os", "os/exec", "net", "io/fs", "path/filepath"},
 	},
-	{pkg: "internal/judge/blob", may: []string{"internal/record", "internal/judge/verdict", "internal/judge/gate"}, why: "a blob is files", deny: []string{"os/exec", "net"}},
+	{pkg: "internal/judge/blob", may: []string{"internal/group", "internal/record", "internal/judge/verdict", "internal/judge/gate"}, why: "a blob is files", deny: []string{"os/exec", "net"}},
 	{
 		pkg: "internal/play/scoreboard", may: []string{"internal/record", "internal/judge/verdict"}, why: "a scoreboard is a function of judged runs: it does not play them",
 		deny: []string{"os", "os/exec", "net"},

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
@@ -263,23 +264,17 @@ func one(path string) ([]gate.Part, error) {
 // loose puts runs that are in no blob into one part for each host, in the order
 // of their names, which is that of time.
 func loose(parts []gate.Part) []gate.Part {
-	var out []gate.Part
-	byHost := map[string][]verdict.Judged{}
-	var hosts []string
-	for _, p := range parts {
-		if len(p.Plan) > 0 {
-			out = append(out, p)
-			continue
-		}
-		if !slices.Contains(hosts, p.Host) {
-			hosts = append(hosts, p.Host)
-		}
-		for i := range p.Runs {
-			byHost[p.Host] = append(byHost[p.Host], p.Runs[i].Judged)
-		}
-	}
+	blob := func(p gate.Part) bool { return len(p.Plan) > 0 }
+	out := slices.DeleteFunc(slices.Clone(parts), func(p gate.Part) bool { return !blob(p) })
+	hosts, byHost := group.By(slices.DeleteFunc(parts, blob), func(p gate.Part) string { return p.Host })
 	for _, host := range hosts {
-		out = append(out, gate.Part{Name: "runs on " + host, Host: host, Runs: gate.Fresh(byHost[host])})
+		var runs []verdict.Judged
+		for _, p := range byHost[host] {
+			for i := range p.Runs {
+				runs = append(runs, p.Runs[i].Judged)
+			}
+		}
+		out = append(out, gate.Part{Name: "runs on " + host, Host: host, Runs: gate.Fresh(runs)})
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -56,8 +57,8 @@ type Result struct {
 // Renamed says that the base's host is compared with another.
 type Renamed struct{ From, To string }
 
-// group is a play with its runs on both sides.
-type group struct {
+// pair is a play with its runs on both sides.
+type pair struct {
 	Play
 	base, head []*verdict.Judged
 }
@@ -71,7 +72,7 @@ func Runs(base, head []verdict.Judged, p Params) Result {
 		p.Tolerance = defaultTolerance
 	}
 	r := Result{Base: len(base), Head: len(head), Renamed: renamed(base, head)}
-	for _, g := range groups(base, head, r.Renamed) {
+	for _, g := range pairs(base, head, r.Renamed) {
 		r.Findings = append(r.Findings, g.findings()...)
 		if len(g.base) == 0 || len(g.head) == 0 {
 			r.Notes = append(r.Notes, g.missing())
@@ -106,49 +107,39 @@ func renamed(base, head []verdict.Judged) *Renamed {
 }
 
 func hosts(runs []verdict.Judged) []string {
-	var names []string
-	for i := range runs {
-		if runs[i].Run != nil {
-			names = append(names, runs[i].Run.Header.Host.Name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	names, _ := group.By(judged(runs), func(j *verdict.Judged) string { return j.Run.Header.Host.Name })
+	return names
 }
 
-// groups are the plays of both sides, in the order of head, then of base.
-func groups(base, head []verdict.Judged, other *Renamed) []*group {
-	index := map[Play]*group{}
-	var all []*group
-	at := func(p Play) *group {
-		if index[p] == nil {
-			index[p] = &group{Play: p}
-			all = append(all, index[p])
+// judged are those of the runs that are there.
+func judged(runs []verdict.Judged) (all []*verdict.Judged) {
+	for i := range runs {
+		if runs[i].Run != nil {
+			all = append(all, &runs[i])
 		}
-		return index[p]
-	}
-	for i := range head {
-		if head[i].Run == nil {
-			continue
-		}
-		g := at(PlayOf(&head[i]))
-		g.head = append(g.head, &head[i])
-	}
-	for i := range base {
-		if base[i].Run == nil {
-			continue
-		}
-		p := PlayOf(&base[i])
-		if other != nil {
-			p.Host = other.To
-		}
-		g := at(p)
-		g.base = append(g.base, &base[i])
 	}
 	return all
 }
 
-func (g *group) missing() string {
+// pairs are the plays of both sides, in the order of head, then of base.
+func pairs(base, head []verdict.Judged, other *Renamed) []*pair {
+	headPlays, heads := group.By(judged(head), PlayOf)
+	basePlays, bases := group.By(judged(base), func(j *verdict.Judged) Play {
+		p := PlayOf(j)
+		if other != nil {
+			p.Host = other.To
+		}
+		return p
+	})
+	var all []*pair
+	plays, _ := group.By(slices.Concat(headPlays, basePlays), func(p Play) Play { return p })
+	for _, p := range plays {
+		all = append(all, &pair{p, bases[p], heads[p]})
+	}
+	return all
+}
+
+func (g *pair) missing() string {
 	side := "base"
 	if len(g.head) == 0 {
 		side = "head"
@@ -157,7 +148,7 @@ func (g *group) missing() string {
 }
 
 // unlike says why numbers of the two sides may not be held against each other.
-func (g *group) unlike() string {
+func (g *pair) unlike() string {
 	name := g.Scenario + " on " + g.Host + ": "
 	b, h := &g.base[0].Run.Header, &g.head[0].Run.Header
 	for _, j := range slices.Concat(g.base, g.head) {

@@ -35,7 +35,7 @@ var counted = []struct {
 }
 
 // counts are those that differ between the sides.
-func (g *group) counts() []Count {
+func (g *pair) counts() []Count {
 	var out []Count
 	for _, c := range counted {
 		row := Count{Play: g.Play, Name: c.name, Base: rangeOf(g.base, c.of), Head: rangeOf(g.head, c.of)}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -48,32 +49,34 @@ func byState(a, b Finding) int {
 }
 
 // findings are those of a play, each once.
-func (g *group) findings() []Finding {
-	byPrint := map[string]*Finding{}
-	var order []string
-	collect := func(runs []*verdict.Judged, seen func(*Finding) *Seen) {
-		for _, j := range runs {
+func (g *pair) findings() []Finding {
+	seen := []Finding{}
+	for _, side := range [][]*verdict.Judged{g.head, g.base} {
+		for _, j := range side {
 			for _, f := range j.Verdict.Findings {
-				if byPrint[f.Fingerprint] == nil {
-					byPrint[f.Fingerprint] = &Finding{Play: g.Play, Finding: f, Run: j, Base: Seen{Of: len(g.base)}, Head: Seen{Of: len(g.head)}}
-					order = append(order, f.Fingerprint)
-				}
-				seen(byPrint[f.Fingerprint]).In++
+				seen = append(seen, Finding{Play: g.Play, Finding: f, Run: j})
 			}
 		}
 	}
-	collect(g.head, func(f *Finding) *Seen { return &f.Head })
-	collect(g.base, func(f *Finding) *Seen { return &f.Base })
+	prints, byPrint := group.By(seen, func(f Finding) string { return f.Fingerprint })
 	var out []Finding
-	for _, print := range order {
-		f := byPrint[print]
-		f.State, f.Note = g.state(f)
-		out = append(out, *f)
+	for _, print := range prints {
+		f := byPrint[print][0]
+		f.Head, f.Base = seenIn(g.head, print), seenIn(g.base, print)
+		f.State, f.Note = g.state(&f)
+		out = append(out, f)
 	}
 	return out
 }
 
-func (g *group) state(f *Finding) (State, string) {
+func seenIn(runs []*verdict.Judged, print string) Seen {
+	has := func(j *verdict.Judged) bool {
+		return slices.ContainsFunc(j.Verdict.Findings, func(f verdict.Finding) bool { return f.Fingerprint == print })
+	}
+	return Seen{In: count(runs, has), Of: len(runs)}
+}
+
+func (g *pair) state(f *Finding) (State, string) {
 	doubtful := count(g.base, Conclusive) < len(g.base)
 	switch {
 	case f.Head.In > 0 && f.Base.In > 0:

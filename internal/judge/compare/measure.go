@@ -98,7 +98,7 @@ func (s *sight) weigh(c *record.Census, born map[record.Identity]bool) {
 }
 
 // measures are a play's, not yet tested.
-func (g *group) measures() []Measure {
+func (g *pair) measures() []Measure {
 	base, head := sights(g.base), sights(g.head)
 	var out []Measure
 	for _, m := range meters {

@@ -66,7 +66,7 @@ func (r *Repeat) Flaky() bool {
 // one counts only where it could be decided.
 func Repeats(runs []verdict.Judged) []Repeat {
 	var out []Repeat
-	for _, g := range groups(nil, runs, nil) {
+	for _, g := range pairs(nil, runs, nil) {
 		r := Repeat{Play: g.Play}
 		leaks := count(g.head, func(j *verdict.Judged) bool { return j.Verdict.Outcome == verdict.Leak })
 		r.Inconclusive = count(g.head, func(j *verdict.Judged) bool { return j.Verdict.Outcome == verdict.Inconclusive })

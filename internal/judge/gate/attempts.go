@@ -13,23 +13,25 @@ type Attempt struct {
 	Try    int `json:"try"`    // from 1
 }
 
+// repeat is one repeat of a play.
+type repeat struct {
+	compare.Play
+	n int
+}
+
+func repeatOf(a Attempt) repeat { return repeat{compare.PlayOf(&a.Judged), a.Repeat} }
+
 // Final are the attempts that count: the last try of each repeat.
-func Final(all []Attempt) []verdict.Judged {
-	type key struct {
-		compare.Play
-		repeat int
-	}
-	last := map[key]int{}
-	for i := range all {
-		k := key{compare.PlayOf(&all[i].Judged), all[i].Repeat}
-		if at, ok := last[k]; !ok || all[i].Try >= all[at].Try {
-			last[k] = i
+func Final(all []Attempt) (out []verdict.Judged) {
+	last := map[repeat]int{}
+	for i, a := range all {
+		if at, ok := last[repeatOf(a)]; !ok || a.Try >= all[at].Try {
+			last[repeatOf(a)] = i
 		}
 	}
-	var out []verdict.Judged
-	for i := range all {
-		if last[key{compare.PlayOf(&all[i].Judged), all[i].Repeat}] == i {
-			out = append(out, all[i].Judged)
+	for i, a := range all {
+		if last[repeatOf(a)] == i {
+			out = append(out, a.Judged)
 		}
 	}
 	return out

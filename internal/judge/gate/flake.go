@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
@@ -12,8 +13,15 @@ import (
 // repeats of which only some show a finding.
 func flakes(all []Attempt, final []verdict.Judged) []Flake {
 	var out []Flake
-	for _, path := range retried(all) {
-		out = append(out, Flake{Play: path.play, Text: fmt.Sprintf("tried %d times: %s", len(path.outcomes), strings.Join(path.outcomes, ", then "))})
+	keys, tries := group.By(all, repeatOf)
+	for _, key := range keys {
+		if n := len(tries[key]); n > 1 {
+			var outcomes []string
+			for i := range n {
+				outcomes = append(outcomes, string(tries[key][i].Verdict.Outcome))
+			}
+			out = append(out, Flake{Play: key.Play, Text: fmt.Sprintf("tried %d times: %s", n, strings.Join(outcomes, ", then "))})
+		}
 	}
 	for _, r := range compare.Repeats(final) {
 		if r.Leak.Of+r.Inconclusive < 2 || !r.Flaky() {
@@ -42,34 +50,4 @@ func Percent(r compare.Rate) string {
 		return "unknown"
 	}
 	return fmt.Sprintf("%.0f%%, 95%% interval %.0f%% to %.0f%%", 100*float64(r.In)/float64(r.Of), 100*r.Low, 100*r.High)
-}
-
-type path struct {
-	play     compare.Play
-	outcomes []string
-}
-
-// retried are the repeats with more than one try, in their order.
-func retried(all []Attempt) []path {
-	type key struct {
-		compare.Play
-		repeat int
-	}
-	index := map[key]*path{}
-	var order []*path
-	for i := range all {
-		k := key{compare.PlayOf(&all[i].Judged), all[i].Repeat}
-		if index[k] == nil {
-			index[k] = &path{play: k.Play}
-			order = append(order, index[k])
-		}
-		index[k].outcomes = append(index[k].outcomes, string(all[i].Verdict.Outcome))
-	}
-	var out []path
-	for _, p := range order {
-		if len(p.outcomes) > 1 {
-			out = append(out, *p)
-		}
-	}
-	return out
 }

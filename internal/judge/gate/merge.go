@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 )
 
@@ -106,14 +107,8 @@ func inOrder(all []Attempt, part Part) []Attempt {
 
 // unplayed are the plays of the plan that lack a run.
 func unplayed(all []Attempt, part Part) []string {
-	played := map[string]map[int]bool{}
-	for i := range all {
-		name := compare.PlayOf(&all[i].Judged).Scenario
-		if played[name] == nil {
-			played[name] = map[int]bool{}
-		}
-		played[name][all[i].Repeat] = true
-	}
+	repeats, _ := group.By(all, repeatOf)
+	_, played := group.By(repeats, func(r repeat) string { return r.Scenario })
 	var missing []string
 	for _, item := range part.Plan {
 		if got, want := len(played[item.Scenario]), max(1, part.Repeat); got < want {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -92,8 +93,8 @@ func (f *facts) doubtHost() (exited bool) {
 // doubtLaunches says which servers the host did not launch as often as it had
 // to for the scenario to mean something.
 func (f *facts) doubtLaunches() {
-	_, byLabel := groupBy(f.servers, func(s *history.Server) string { return s.Label })
-	_, bySession := groupBy(f.servers, sessionOf)
+	_, byLabel := group.By(f.servers, func(s *history.Server) string { return s.Label })
+	_, bySession := group.By(f.servers, sessionOf)
 	short := false
 	for _, want := range f.header.Plan.Labels {
 		switch n := len(byLabel[want.Label]); {

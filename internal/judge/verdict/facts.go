@@ -32,19 +32,6 @@ type sessionKey struct{ label, name string }
 
 func sessionOf(s *history.Server) sessionKey { return sessionKey{s.Label, s.Session} }
 
-// groupBy puts together what has the same key, in the order of its first.
-func groupBy[K comparable, V any](all []V, key func(V) K) (keys []K, groups map[K][]V) {
-	groups = map[K][]V{}
-	for _, v := range all {
-		k := key(v)
-		if len(groups[k]) == 0 {
-			keys = append(keys, k)
-		}
-		groups[k] = append(groups[k], v)
-	}
-	return keys, groups
-}
-
 // gather digests a run.
 func gather(run *record.Run) *facts {
 	f := &facts{

@@ -3,6 +3,7 @@ package verdict
 import (
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/record"
@@ -48,16 +49,13 @@ func ServerStates(h *history.History, findings []Finding) map[string]ServerState
 // wanted answers until when servers were wanted.
 type wanted struct {
 	*history.History
-	launched map[[2]string][]*history.Server // by label and session
-	ends     map[string][]int64              // of sessions, by name
+	launched map[sessionKey][]*history.Server
+	ends     map[string][]int64 // of sessions, by name
 }
 
 func newWanted(h *history.History) *wanted {
-	w := &wanted{History: h, launched: map[[2]string][]*history.Server{}, ends: map[string][]int64{}}
-	for _, srv := range h.Servers() {
-		key := [2]string{srv.Label, srv.Session}
-		w.launched[key] = append(w.launched[key], srv)
-	}
+	w := &wanted{History: h, ends: map[string][]int64{}}
+	_, w.launched = group.By(h.Servers(), sessionOf)
 	for _, session := range h.Sessions() {
 		for _, c := range session.Changes {
 			if c.State == record.SessionEnded {
@@ -82,7 +80,7 @@ func (w *wanted) until(srv *history.Server, checkpoint string) int64 {
 	if srv.Session == "" {
 		return max(t, srv.Born)
 	}
-	launched := w.launched[[2]string{srv.Label, srv.Session}]
+	launched := w.launched[sessionOf(srv)]
 	if i := slices.IndexFunc(launched, func(o *history.Server) bool { return o.Launch > srv.Launch }); i >= 0 {
 		next := launched[i].Established
 		if next < 0 {
