@@ -84,23 +84,7 @@ func Size(bytes int64) string {
 func Plural(n int, noun string) string { return text.Count(n, noun) }
 
 // Shell is a command line that can be pasted into a POSIX shell.
-func Shell(args []string) string {
-	quoted := make([]string, len(args))
-	for i, a := range args {
-		quoted[i] = shellWord(a)
-	}
-	return strings.Join(quoted, " ")
-}
-
-func shellWord(s string) string {
-	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func Shell(args []string) string { return text.Shell(args) }
 
 // FirstOf is the first n of s and how many are left out.
 func FirstOf[T any](s []T, n int) (head []T, more int) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // Placeholder stands for the fake server's command line in a command host's.
@@ -51,28 +52,8 @@ func Expand(argv, server []string) []string {
 		if arg == Placeholder {
 			out = append(out, server...)
 		} else {
-			out = append(out, strings.ReplaceAll(arg, Placeholder, quoteAll(server)))
+			out = append(out, strings.ReplaceAll(arg, Placeholder, text.Shell(server)))
 		}
 	}
 	return out
-}
-
-// quoteAll is a command line for a POSIX shell.
-func quoteAll(argv []string) string {
-	quoted := make([]string, len(argv))
-	for i, arg := range argv {
-		quoted[i] = shellQuote(arg)
-	}
-	return strings.Join(quoted, " ")
-}
-
-// shellQuote makes one word of s in a POSIX shell (XCU 2.2).
-func shellQuote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%+=:,./-_", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // Placeholders are the names that stand for something in the texts of a host
@@ -150,8 +151,8 @@ func (s Spec) configure(in Setting, f *filler) error {
 	}
 	path := f.text(s.Config.Path)
 	format, known := hostconfig.Named(s.Config.Format)
-	if path == "" {
-		path = format.File
+	if path == "" && known {
+		path = format.File()
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(in.Run, path)
@@ -203,7 +204,7 @@ func (f *filler) argv(args []string) []string {
 }
 
 func (f *filler) text(s string) string {
-	return f.plain(strings.ReplaceAll(s, Placeholder, quoteAll(f.server)))
+	return f.plain(strings.ReplaceAll(s, Placeholder, text.Shell(f.server)))
 }
 
 // plain fills what stands for one word.

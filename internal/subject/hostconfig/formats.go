@@ -2,6 +2,7 @@ package hostconfig
 
 import (
 	"maps"
+	"path"
 	"slices"
 
 	"github.com/leakbench/leakbench/driver"
@@ -25,7 +26,6 @@ const (
 type Format struct {
 	Name     string
 	Language Language
-	File     string   // the file's usual name
 	Usual    []string // where it usually is, ~ for the home folder; without it: below the working directory
 	Keys     []string // the way to the mapping of servers
 	entry    entry
@@ -74,48 +74,43 @@ func (e entry) key() string {
 // formats are those that are known, in the order in which a file that could be
 // of several is taken for the first.
 var formats = []Format{
-	{ // Claude Code, FastMCP and most others
-		Name: "mcp-json", Language: JSON, File: ".mcp.json", Usual: []string{".mcp.json", "mcp.json"}, Keys: []string{"mcpServers"},
-	},
+	// Claude Code, FastMCP and most others.
+	{Name: "mcp-json", Language: JSON, Usual: []string{".mcp.json", "mcp.json"}, Keys: []string{"mcpServers"}},
 	{
-		Name: "claude-desktop", Language: JSON, File: "claude_desktop_config.json", Keys: []string{"mcpServers"},
+		Name: "claude-desktop", Language: JSON, Keys: []string{"mcpServers"},
 		Usual: []string{"~/.config/Claude/claude_desktop_config.json", "~/Library/Application Support/Claude/claude_desktop_config.json"},
 	},
+	{Name: "cursor", Language: JSON, Usual: []string{".cursor/mcp.json", "~/.cursor/mcp.json"}, Keys: []string{"mcpServers"}},
+	{Name: "gemini", Language: JSON, Usual: []string{".gemini/settings.json", "~/.gemini/settings.json"}, Keys: []string{"mcpServers"}},
 	{
-		Name: "cursor", Language: JSON, File: "mcp.json", Usual: []string{".cursor/mcp.json", "~/.cursor/mcp.json"}, Keys: []string{"mcpServers"},
-	},
-	{
-		Name: "gemini", Language: JSON, File: "settings.json", Usual: []string{".gemini/settings.json", "~/.gemini/settings.json"},
-		Keys: []string{"mcpServers"},
-	},
-	{
-		Name: "vscode", Language: JSON, File: "mcp.json", Usual: []string{".vscode/mcp.json"}, Keys: []string{"servers"},
+		Name: "vscode", Language: JSON, Usual: []string{".vscode/mcp.json"}, Keys: []string{"servers"},
 		entry: entry{more: map[string]any{"type": "stdio"}},
 	},
+	{Name: "codex", Language: TOML, Usual: []string{".codex/config.toml", "~/.codex/config.toml"}, Keys: []string{"mcp_servers"}},
 	{
-		Name: "codex", Language: TOML, File: "config.toml", Usual: []string{".codex/config.toml", "~/.codex/config.toml"}, Keys: []string{"mcp_servers"},
-	},
-	{ // Hermes agent
-		Name: "hermes", Language: YAML, File: "config.yaml", Usual: []string{"~/.hermes/config.yaml"}, Keys: []string{"mcp_servers"},
+		Name: "hermes", Language: YAML, Usual: []string{"~/.hermes/config.yaml"}, Keys: []string{"mcp_servers"},
 		entry: entry{more: map[string]any{"enabled": true}},
 	},
 	{
-		Name: "goose", Language: YAML, File: "config.yaml", Usual: []string{"~/.config/goose/config.yaml"}, Keys: []string{"extensions"},
+		Name: "goose", Language: YAML, Usual: []string{"~/.config/goose/config.yaml"}, Keys: []string{"extensions"},
 		entry: entry{command: "cmd", more: map[string]any{"name": "", "enabled": true, "type": "stdio", "envs": map[string]any{}, "timeout": 60}},
 	},
 	{
-		Name: "opencode", Language: JSON, File: "opencode.json", Usual: []string{"opencode.json", "~/.config/opencode/opencode.json"},
-		Keys: []string{"mcp"}, entry: entry{whole: true, more: map[string]any{"type": "local", "enabled": true}},
+		Name: "opencode", Language: JSON, Usual: []string{"opencode.json", "~/.config/opencode/opencode.json"}, Keys: []string{"mcp"},
+		entry: entry{whole: true, more: map[string]any{"type": "local", "enabled": true}},
 	},
-	{ // LiteLLM proxy
-		Name: "litellm", Language: YAML, File: "litellm.yaml", Usual: []string{"litellm.yaml", "litellm_config.yaml"}, Keys: []string{"mcp_servers"},
+	{ // the proxy
+		Name: "litellm", Language: YAML, Usual: []string{"litellm.yaml", "litellm_config.yaml"}, Keys: []string{"mcp_servers"},
 		entry: entry{more: map[string]any{"transport": "stdio"}},
 	},
 	{
-		Name: "zed", Language: JSON, File: "settings.json", Usual: []string{".zed/settings.json", "~/.config/zed/settings.json"},
-		Keys: []string{"context_servers"}, entry: entry{more: map[string]any{"source": "custom"}},
+		Name: "zed", Language: JSON, Usual: []string{".zed/settings.json", "~/.config/zed/settings.json"}, Keys: []string{"context_servers"},
+		entry: entry{more: map[string]any{"source": "custom"}},
 	},
 }
+
+// File is the file's usual name.
+func (f Format) File() string { return path.Base(f.Usual[0]) }
 
 // Formats are all formats.
 func Formats() []Format { return slices.Clone(formats) }

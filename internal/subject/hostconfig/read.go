@@ -121,15 +121,12 @@ func dig(document map[string]any, keys []string) (map[string]any, bool) {
 // explains says that the entries can be of this format: those that can't be
 // read as it are somebody else's.
 func (f Format) explains(servers map[string]any) bool {
-	if len(servers) == 0 {
-		return true
-	}
 	for _, v := range servers {
 		if e, ok := v.(map[string]any); ok && f.fits(e) {
 			return true
 		}
 	}
-	return false
+	return len(servers) == 0
 }
 
 // fits says that an entry has what the format has beside the command line.

@@ -33,7 +33,7 @@ var designs = []design{
 // designOf is the design of a reference host, or of a mutant.
 func designOf(h catalogue.Host) (design, bool) {
 	if h.Flaw != catalogue.NoFlaw {
-		own := func() disposer { return &flawed{exact: newExact(h.Flaw), flaw: h.Flaw} }
+		own := func() disposer { return &flawed{exact: newExact(h.Flaw)} }
 		return design{h.Name, designs[0].learn, own}, true
 	}
 	i := slices.IndexFunc(designs, func(d design) bool { return d.name == h.Name })

@@ -24,7 +24,6 @@ const (
 // own flaws are in exact itself.
 type flawed struct {
 	*exact
-	flaw catalogue.Flaw
 
 	mu     sync.Mutex
 	pids   []int // of those who have ended
