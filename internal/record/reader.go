@@ -63,7 +63,7 @@ func hintAt(dir string) string {
 // Run that says so in Truncated; one that holds anything else than events in
 // their order is an error that names the line.
 func Decode(r io.Reader) (*Run, error) {
-	in := &numbered{in: lines.New(bufio.NewReaderSize(r, 64<<10), MaxLine-1)}
+	in := &numbered{in: lines.New(bufio.NewReaderSize(r, 64<<10), maxLine-1)}
 	first, err := in.next()
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errTorn) && !errors.Is(err, errTooLong) {
 		return nil, err
@@ -191,7 +191,7 @@ func (d *decoder) finish(torn string) {
 
 var (
 	errTorn    = errors.New("torn")
-	errTooLong = fmt.Errorf("longer than %d MiB", MaxLine>>20)
+	errTooLong = fmt.Errorf("longer than %d MiB", maxLine>>20)
 )
 
 // numbered counts the lines of a run file.

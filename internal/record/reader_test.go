@@ -86,7 +86,7 @@ func TestWhatIsNoRunFile(t *testing.T) {
 		"time before the start": {headerLine + `{"seq":1,"t":-1,"kind":"x"}` + "\n", "line 2: event 1 is earlier"},
 		"after the end":         {headerLine + event + ended + `{"seq":3,"t":9,"kind":"x"}` + "\n", "line 4: an event after the end event"},
 		"a broken header":       {`{"format":"leakbench-run","version":1,"id":7}` + "\n", "line 1: a broken header"},
-		"a line too long":       {headerLine + event + strings.Repeat("x", MaxLine+1), "line 3: longer than 16 MiB"},
+		"a line too long":       {headerLine + event + strings.Repeat("x", maxLine+1), "line 3: longer than 16 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +108,7 @@ func TestForeignFiles(t *testing.T) {
 		"no version":      {`{"format":"leakbench-run"}` + "\n", "the header has no version"},
 		"version 0":       {`{"format":"leakbench-run","version":0}` + "\n", "the header has no version"},
 		"a torn header":   {`{"format":"leakbench-run","version":1`, "the first line is not a whole header"},
-		"one endless one": {strings.Repeat("x", MaxLine+1), "the first line is longer than 16 MiB"},
+		"one endless one": {strings.Repeat("x", maxLine+1), "the first line is longer than 16 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// MaxLine is the longest line of a run file, its newline included, in bytes.
-const MaxLine = 16 << 20
+// maxLine is the longest line of a run file, its newline included, in bytes.
+const maxLine = 16 << 20
 
 // Errors of a writer that is used out of order. They are not sticky: nothing
 // was written, and the file is as it was.
@@ -84,8 +84,8 @@ func (w *Writer) WriteHeader(h Header) error {
 	if err := w.encode(&h); err != nil {
 		return w.fail(err)
 	}
-	if w.line.Len() > MaxLine {
-		return w.fail(fmt.Errorf("the header has %d bytes, a line may have %d", w.line.Len(), MaxLine))
+	if w.line.Len() > maxLine {
+		return w.fail(fmt.Errorf("the header has %d bytes, a line may have %d", w.line.Len(), maxLine))
 	}
 	return w.write()
 }
@@ -112,9 +112,9 @@ func (w *Writer) Add(e Event) (Event, error) {
 	if err := w.encode(&e); err != nil {
 		return e, w.fail(err)
 	}
-	if n := w.line.Len(); n > MaxLine {
+	if n := w.line.Len(); n > maxLine {
 		e = Event{Seq: e.Seq, T: e.T, Kind: Doubted, Doubt: &Doubt{
-			Code: DoubtTooLong, Text: fmt.Sprintf("an event of kind %q has %d bytes, a line may have %d: it was left out", e.Kind, n, MaxLine),
+			Code: DoubtTooLong, Text: fmt.Sprintf("an event of kind %q has %d bytes, a line may have %d: it was left out", e.Kind, n, maxLine),
 		}}
 		if err := w.encode(&e); err != nil {
 			return e, w.fail(err)

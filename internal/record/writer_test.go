@@ -189,7 +189,7 @@ func TestAnEventWithoutItsFieldsIsABugThatSticks(t *testing.T) {
 func TestAnEventThatIsTooLongBecomesADoubt(t *testing.T) {
 	t.Parallel()
 	w, path := newRun(t)
-	e := add(t, w, Event{Kind: Bye, Server: "s#1", Text: strings.Repeat("x", MaxLine)})
+	e := add(t, w, Event{Kind: Bye, Server: "s#1", Text: strings.Repeat("x", maxLine)})
 	assert.Equal(t, Doubted, e.Kind)
 	assert.Equal(t, int64(2), add(t, w, Event{Kind: Ready, Server: "s#1"}).Seq)
 	assert.LessOrEqual(t, w.line.Cap(), keepBuffer, "the memory of a long line is not kept")
@@ -209,7 +209,7 @@ func TestTheLongestLineIsTheSameForWriterAndReader(t *testing.T) {
 	probe := Event{Kind: Bye, Server: "s#1", Text: "x"}
 	probe = add(t, w, probe)
 	overhead := w.line.Len() - 1
-	text := strings.Repeat("x", MaxLine-overhead-64)
+	text := strings.Repeat("x", maxLine-overhead-64)
 	require.Equal(t, Bye, add(t, w, Event{Kind: Bye, Server: probe.Server, Text: text}).Kind)
 	end(t, w)
 	run, err := Read(path)

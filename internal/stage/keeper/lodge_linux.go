@@ -68,7 +68,7 @@ func (l *lodge) run(program string, argv []string) error {
 		return err
 	}
 	if l.place == record.PlacePID1 {
-		return fmt.Errorf("failed to turn into %s: %w", program, syscall.Exec(program, argv, append(os.Environ(), PlaceMark+"="+string(l.place))))
+		return fmt.Errorf("failed to turn into %s: %w", program, syscall.Exec(program, argv, append(os.Environ(), placeMark+"="+string(l.place))))
 	}
 	if err := l.start(program, argv); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (l *lodge) start(program string, argv []string) error {
 		_ = p.Release()
 	}
 	p, err := os.StartProcess(program, argv, &os.ProcAttr{
-		Env: append(os.Environ(), PlaceMark+"="+string(l.place)), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+		Env: append(os.Environ(), placeMark+"="+string(l.place)), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {

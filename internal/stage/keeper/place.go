@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// PlaceMark is the variable in the host's environment that says where it is.
-const PlaceMark = "LEAKBENCH_PLACE"
+// placeMark is the variable in the host's environment that says where it is.
+const placeMark = "LEAKBENCH_PLACE"
 
 // ErrPlace says that the host could not be put where it was to be: this system
 // or this user can't have such a place.

@@ -18,8 +18,7 @@ type Counting struct {
 	mode  Mode
 	begun time.Time
 	now   func() time.Time
-	stop  chan struct{}
-	over  chan struct{}
+	screen
 
 	mu         sync.Mutex
 	done, left int
@@ -29,12 +28,8 @@ type Counting struct {
 // Count begins to show how far something has come, of which left things are to
 // be done.
 func Count(out io.Writer, mode Mode, left int) *Counting {
-	c := &Counting{out: out, mode: mode, begun: time.Now(), now: time.Now, left: left, stop: make(chan struct{}), over: make(chan struct{})}
-	if mode == Live {
-		go c.redraw()
-	} else {
-		close(c.over)
-	}
+	c := &Counting{out: out, mode: mode, begun: time.Now(), now: time.Now, left: left, screen: newScreen()}
+	c.show(out, mode, c.line)
 	return c
 }
 
@@ -61,21 +56,10 @@ func (c *Counting) remaining(before string) string {
 	return fmt.Sprintf("%sabout %d min left", before, int(rest.Round(time.Minute).Minutes()))
 }
 
-func (c *Counting) redraw() {
-	defer close(c.over)
-	redraw(c.out, c.stop, c.line)
-}
-
 func (c *Counting) line() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	filled := barWidth * c.done / max(c.done+c.left, 1)
 	bar := strings.Repeat("█", filled) + strings.Repeat("░", barWidth-filled)
 	return fmt.Sprintf("%s %d/%d%s  %s  %s", bar, c.done, c.done+c.left, c.remaining("  "), c.now().Sub(c.begun).Round(time.Second), c.last)
-}
-
-// Stop ends the show and clears the line. It is to be called once.
-func (c *Counting) Stop() {
-	close(c.stop)
-	<-c.over
 }

@@ -53,8 +53,7 @@ type Line struct {
 	faults int
 
 	lines chan string // of a plain show, for the goroutine that writes
-	stop  chan struct{}
-	over  chan struct{}
+	screen
 }
 
 // backlog is how many plain lines may wait for a reader that does not read;
@@ -66,17 +65,18 @@ func Start(p Params) *Line {
 	p.Scenario, p.Host = text.Printable(p.Scenario), text.Printable(p.Host)
 	l := &Line{
 		p: p, begun: time.Now(), lives: history.New(""),
-		lines: make(chan string, backlog), stop: make(chan struct{}), over: make(chan struct{}),
+		lines: make(chan string, backlog), screen: newScreen(),
 	}
-	switch p.Mode {
-	case Live:
-		go l.redraw()
-	case Plain:
+	if p.Mode == Plain {
 		l.say("%s on %s\n", p.Scenario, p.Host)
 		go l.write()
-	default:
-		close(l.over)
+		return l
 	}
+	l.show(p.Out, p.Mode, func() string {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.line(time.Since(l.begun))
+	})
 	return l
 }
 
@@ -112,7 +112,7 @@ func (l *Line) Event(e record.Event) {
 	l.lives.Apply(e)
 	switch e.Kind {
 	case record.StepBegun:
-		l.doing = Describe(*e.Step)
+		l.doing = describe(*e.Step)
 	case record.StepEnded, record.StepSkipped:
 		l.done++
 	case record.Faulted:
@@ -141,8 +141,8 @@ func (l *Line) milestone(c record.Checkpoint) {
 		c.Waited.D().Round(time.Millisecond))
 }
 
-// Describe is a step in a few words.
-func Describe(s record.Step) string {
+// describe is a step in a few words.
+func describe(s record.Step) string {
 	words := []string{string(s.Op)}
 	for _, w := range []string{s.Session, s.Detail} {
 		if w != "" {
@@ -152,13 +152,31 @@ func Describe(s record.Step) string {
 	return text.Printable(strings.Join(words, " "))
 }
 
-func (l *Line) redraw() {
-	defer close(l.over)
-	redraw(l.p.Out, l.stop, func() string {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.line(time.Since(l.begun))
-	})
+// screen is what is shown until it is stopped.
+type screen struct{ stop, over chan struct{} }
+
+func newScreen() screen { return screen{make(chan struct{}), make(chan struct{})} }
+
+// show begins to draw a line again and again, on a terminal.
+func (s screen) show(out io.Writer, mode Mode, line func() string) {
+	if mode != Live {
+		close(s.over)
+		return
+	}
+	go func() {
+		defer close(s.over)
+		redraw(out, s.stop, line)
+	}()
+}
+
+// Stop ends the show and clears the line.
+func (s screen) Stop() {
+	select {
+	case <-s.stop:
+	default:
+		close(s.stop)
+	}
+	<-s.over
 }
 
 // redraw shows a line again and again until stop is closed, and clears it then.
@@ -221,14 +239,4 @@ func left(took time.Duration, done, steps int) string {
 		return ""
 	}
 	return fmt.Sprintf(", ~%.0fs left", rest.Seconds())
-}
-
-// Stop ends the show and clears the status line.
-func (l *Line) Stop() {
-	select {
-	case <-l.stop:
-	default:
-		close(l.stop)
-	}
-	<-l.over
 }

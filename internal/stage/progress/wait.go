@@ -12,11 +12,9 @@ import (
 // Waiting is the progress of something that takes its time and tells lines
 // meanwhile. Its methods are safe from any goroutine.
 type Waiting struct {
-	out   io.Writer
 	what  string
 	begun time.Time
-	stop  chan struct{}
-	over  chan struct{}
+	screen
 
 	mu   sync.Mutex
 	last string
@@ -25,16 +23,11 @@ type Waiting struct {
 // Wait begins to show what is waited for: on a terminal with the time and the
 // last line that was told, elsewhere once.
 func Wait(out io.Writer, mode Mode, what string) *Waiting {
-	w := &Waiting{out: out, what: text.Printable(what), begun: time.Now(), stop: make(chan struct{}), over: make(chan struct{})}
-	switch mode {
-	case Live:
-		go w.redraw()
-	case Plain:
+	w := &Waiting{what: text.Printable(what), begun: time.Now(), screen: newScreen()}
+	if mode == Plain {
 		fmt.Fprintln(out, w.what)
-		fallthrough
-	default:
-		close(w.over)
 	}
+	w.show(out, mode, w.line)
 	return w
 }
 
@@ -45,19 +38,8 @@ func (w *Waiting) Line(s string) {
 	w.last = text.Printable(s)
 }
 
-func (w *Waiting) redraw() {
-	defer close(w.over)
-	redraw(w.out, w.stop, w.line)
-}
-
 func (w *Waiting) line() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return fmt.Sprintf("%s  %4.1fs  %s", w.what, time.Since(w.begun).Seconds(), w.last)
-}
-
-// Stop ends the show and clears the line. It is to be called once.
-func (w *Waiting) Stop() {
-	close(w.stop)
-	<-w.over
 }

@@ -36,7 +36,7 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 			step.Label = r.labels[0]
 		}
 	}
-	if r.barren {
+	if r.noRelaunch {
 		r.skip(step, "the host does not launch its server again")
 		return nil
 	}
@@ -46,7 +46,7 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 	err := r.breakNewest(limited, step, s)
 	// A driver host is asked to open its session anew; a command either
 	// reconnects by itself or never will.
-	r.barren = err != nil && r.Host.SessionsUnknown()
+	r.noRelaunch = err != nil && r.Host.SessionsUnknown()
 	r.end(step, begun, err)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -106,7 +106,7 @@ func (r *run) newest(ctx context.Context, step record.Step) (target string, err 
 // A driver is asked to open its session anew; the clients of a gateway have
 // called in vain.
 func (r *run) awaitNotice(ctx context.Context) error {
-	if !r.isCommand() || r.gone() || r.barren {
+	if !r.isCommand() || r.gone() || r.noRelaunch {
 		return nil
 	}
 	r.mu.Lock()
@@ -120,7 +120,7 @@ func (r *run) awaitNotice(ctx context.Context) error {
 		"the host has neither launched %s again within %v nor ended %s, which is broken: whether it has noticed is not known", broken.Label, r.Start, broken.ID))
 	defer cancel()
 	err := r.wait(limited, func(l *history.History) bool { return r.host.end || unnoticed(l) == nil })
-	r.barren = err != nil
+	r.noRelaunch = err != nil
 	r.end(step, begun, err)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -158,7 +158,7 @@ func (s *state) right() bool {
 // the time limit. What an earlier checkpoint has waited for is not waited for
 // again, but is in the returned state.
 func (r *run) settle(ctx context.Context, cp record.Checkpoint, limit, quiet time.Duration) (bool, *state, error) {
-	patience := newPatience(limit)
+	wait := newTimeout(limit)
 	var rightSince time.Time
 	pause := lookMin
 	for {
@@ -176,7 +176,7 @@ func (r *run) settle(ctx context.Context, cp record.Checkpoint, limit, quiet tim
 		case now.Sub(rightSince) >= quiet:
 			return all.right(), all, nil
 		}
-		left := patience.left(now)
+		left := wait.left(now)
 		if left <= 0 {
 			return all.right(), all, nil
 		}

@@ -78,7 +78,7 @@ func (r *run) control(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, ledger.RemoveDir(dir)) }()
 	c := &controls{run: r.id + "-control", changed: make(chan struct{}), seen: map[string]*controlled{}}
-	c.keeper, err = keeper.Start(ctx, keeper.Params{Self: r.Self, Dir: dir, Log: filepath.Join(r.Dir, KeeperLog)})
+	c.keeper, err = keeper.Start(ctx, keeper.Params{Self: r.Self, Dir: dir, Log: filepath.Join(r.Dir, keeperLog)})
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (c *controls) one(ctx context.Context, self, label string, script fakeserve
 	c.wait(ctx, server, forAnswer, func(s controlled) bool { return s.Answered || s.died })
 	closed := time.Now()
 	started.Stdin.Close()
-	exited := c.wait(ctx, server, controlPatience, func(s controlled) bool { return s.died })
+	exited := c.wait(ctx, server, controlTimeout, func(s controlled) bool { return s.died })
 	after := time.Since(closed)
 	if err := ctx.Err(); err != nil {
 		return record.Control{}, err
@@ -228,8 +228,8 @@ func forAnswer(s controlled) time.Duration {
 	return controlAnswer
 }
 
-// controlPatience is how long a server may take to exit after the end of its stdin.
-func controlPatience(s controlled) time.Duration {
+// controlTimeout is how long a server may take to exit after the end of its stdin.
+func controlTimeout(s controlled) time.Duration {
 	deaf := slices.ContainsFunc(s.Faults, func(f record.Fault) bool { return f.On == record.OnEOF && f.Passive })
 	switch {
 	case deaf:

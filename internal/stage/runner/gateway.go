@@ -42,7 +42,7 @@ func (r *run) startGateway(ctx context.Context, p host.Prepared, lines *output) 
 	params := host.GatewayParams{
 		URL: p.URL, Transport: r.Host.HTTP.Transport, Headers: r.Host.HTTP.Headers, Own: r.sharing != record.Shared,
 	}
-	clients, d, err := startClients(ctx, r.Self, filepath.Join(r.Dir, GatewayLog), params)
+	clients, d, err := startClients(ctx, r.Self, filepath.Join(r.Dir, gatewayLog), params)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (r *run) prepare() (host.Prepared, error) {
 		}
 	}
 	if r.Host.File != "" {
-		dir, err := filepath.Abs(filepath.Join(r.Dir, HostDir))
+		dir, err := filepath.Abs(filepath.Join(r.Dir, hostDir))
 		if err != nil {
 			return host.Prepared{}, err
 		}

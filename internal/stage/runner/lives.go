@@ -74,7 +74,7 @@ func (r *run) restart(ctx context.Context, s scenarios.Step) error {
 	if err := before.hangUp(); err != nil {
 		return err
 	}
-	r.barren = false
+	r.noRelaunch = false
 	step, begun := r.begin(record.Step{Op: record.OpStart, Detail: fmt.Sprintf("life %d", r.livesSoFar()+1)}), time.Now()
 	err = r.startHost(ctx)
 	r.end(step, begun, err)

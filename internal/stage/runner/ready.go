@@ -38,7 +38,7 @@ type output struct {
 // keeps its lines for whom waits for one.
 func (r *run) keepOutput(stdout io.ReadCloser) *output {
 	o := &output{}
-	log, err := os.OpenFile(filepath.Join(r.Dir, HostOutput), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	log, err := os.OpenFile(filepath.Join(r.Dir, hostOutput), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		r.doubt(record.DoubtNoOutput, "the host's stdout is not kept: %v", err)
 	}

@@ -24,10 +24,10 @@ import (
 const (
 	RunFile    = "run.jsonl"
 	HostLog    = "host.stderr.log"
-	HostOutput = "host.stdout.log" // of a host that does not speak the driver protocol
-	HostDir    = "host"            // {{run}} of a host file: its config, and what it writes there
-	GatewayLog = "front.log"       // of the clients before a gateway
-	KeeperLog  = "keeper.log"
+	hostOutput = "host.stdout.log" // of a host that does not speak the driver protocol
+	hostDir    = "host"            // {{run}} of a host file: its config, and what it writes there
+	gatewayLog = "front.log"       // of the clients before a gateway
+	keeperLog  = "keeper.log"
 	ReportFile = "report.html"
 )
 
@@ -94,7 +94,7 @@ type run struct {
 	forgot   bool                     // known and missed were emptied at the host's end
 	cycles   cycleWaits
 	twins    map[record.Identity]string // their labels; of a recycled pid, the server that had it
-	barren   bool                       // a command host that does not launch its server again
+	noRelaunch   bool                       // a command host that does not launch its server again
 	unopened int                        // sessions that should have opened and did not
 }
 
@@ -153,7 +153,7 @@ func (r *run) setUp(ctx context.Context) error {
 		}
 	}
 	r.keeper, err = keeper.Start(ctx, keeper.Params{
-		Self: r.Self, Dir: dir, Log: filepath.Join(r.Dir, KeeperLog), OnExit: r.onExit,
+		Self: r.Self, Dir: dir, Log: filepath.Join(r.Dir, keeperLog), OnExit: r.onExit,
 	})
 	if err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	begun := time.Now()
-	with := func(stalled time.Duration, known bool) *patience {
-		return &patience{begun: begun, limit: time.Second, stalled: func() (time.Duration, bool) { return 5*time.Second + stalled, known }, before: 5 * time.Second}
+	with := func(stalled time.Duration, known bool) *timeout {
+		return &timeout{begun: begun, limit: time.Second, stalled: func() (time.Duration, bool) { return 5*time.Second + stalled, known }, before: 5 * time.Second}
 	}
 	at := func(d time.Duration) time.Time { return begun.Add(d) }
 	assert.Equal(t, 400*time.Millisecond, with(0, true).left(at(600*time.Millisecond)), "within the limit it does not matter")
