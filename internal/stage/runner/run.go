@@ -82,20 +82,20 @@ type run struct {
 	planned   map[string]string // the label that each session of the scenario is opened with
 	hello     record.Hello
 
-	mu       sync.Mutex
-	lives    *history.History
-	changed  chan struct{} // closed and replaced at each event
-	sessions map[string]*session
-	steps    int
-	changes  int                      // of sessions
-	host     *hostLife                // the latest; never nil
-	known    map[record.Identity]bool // survivors that an earlier checkpoint has waited for already
-	missed   map[string]bool          // sessions likewise, whose server is missing
-	forgot   bool                     // known and missed were emptied at the host's end
-	cycles   cycleWaits
-	twins    map[record.Identity]string // their labels; of a recycled pid, the server that had it
-	noRelaunch   bool                       // a command host that does not launch its server again
-	unopened int                        // sessions that should have opened and did not
+	mu         sync.Mutex
+	lives      *history.History
+	changed    chan struct{} // closed and replaced at each event
+	sessions   map[string]*session
+	steps      int
+	changes    int                      // of sessions
+	host       *hostLife                // the latest; never nil
+	known      map[record.Identity]bool // survivors that an earlier checkpoint has waited for already
+	missed     map[string]bool          // sessions likewise, whose server is missing
+	forgot     bool                     // known and missed were emptied at the host's end
+	cycles     cycleWaits
+	twins      map[record.Identity]string // their labels; of a recycled pid, the server that had it
+	noRelaunch bool                       // a command host that does not launch its server again
+	unopened   int                        // sessions that should have opened and did not
 }
 
 type session struct {
