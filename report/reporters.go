@@ -36,10 +36,10 @@ const (
 // Options are what reporters need besides their subject. The zero value is plain
 // text, with no baseline.
 type Options struct {
-	Exit    formats.Exit
-	Text    terminal.Options
-	Against baseline.Baseline        // where the runs stand, for pages; its list, for a gate
-	Link    func(page string) string // see scoreboard.Options
+	Exit     formats.Exit
+	Text     terminal.Options
+	Baseline baseline.Baseline        // where the runs stand, for pages; its list, for a gate
+	Link     func(page string) string // see scoreboard.Options
 }
 
 // Reporter is an output format.
@@ -101,7 +101,7 @@ func writeHTML(w io.Writer, s Subject, o Options) error {
 	if s.Board != nil {
 		return scoreboard.HTML(w, s.Board, scoreboard.Options{Link: o.Link})
 	}
-	return page.HTML(w, s.Runs, o.Against)
+	return page.HTML(w, s.Runs, o.Baseline)
 }
 
 func writeJSON(w io.Writer, s Subject, o Options) error {
@@ -129,7 +129,7 @@ func writeGitHub(w io.Writer, s Subject, o Options) error {
 }
 
 func (o Options) gate() baseline.GateOptions {
-	return baseline.GateOptions{Text: o.Text, Known: o.Against.List, Exit: o.Exit.Code}
+	return baseline.GateOptions{Text: o.Text, Known: o.Baseline.List, Exit: o.Exit.Code}
 }
 
 // Reporters are all output formats.

@@ -126,7 +126,7 @@ func (a *app) conclude(said answer) error {
 // user's choice has standard output.
 func (a *app) print(said answer) error {
 	var err error
-	o := report.Options{Exit: said.exit, Text: a.textOptions(), Against: said.known}
+	o := report.Options{Exit: said.exit, Text: a.textOptions(), Baseline: said.known}
 	o.Text.Verbose = o.Text.Verbose || said.verbose
 	if a.format == "json" || !prints(said.outlets) {
 		a.printed = a.format == "json"

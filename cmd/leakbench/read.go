@@ -121,7 +121,7 @@ func (a *app) report(args, reporters []string, f reportFlags) error {
 	}
 	var o report.Options
 	if slices.ContainsFunc(outlets, func(o outlet) bool { return o.Name == "html" }) { // no other output looks at them
-		if o.Against, err = play.Compared(judged, base, f.known, f.known != known.File); err != nil {
+		if o.Baseline, err = play.Compared(judged, base, f.known, f.known != known.File); err != nil {
 			return usage(err, knownHint)
 		}
 	}

@@ -91,7 +91,7 @@ func mdFinding(b *bytes.Buffer, f *verdict.Finding) {
 	for _, row := range []struct{ name, text string }{{"expected", f.Expected}, {"found", f.Found}} {
 		fmt.Fprintf(b, "- %s: %s\n", row.name, words.Markdown(row.text, words.MaxText/2))
 	}
-	gs, _ := words.FirstOf(model.StdinHolds(f.Evidence), model.GripsOf)
+	gs, _ := words.FirstOf(model.StdinHolds(f.Evidence), model.HoldsOf)
 	for _, g := range gs {
 		fmt.Fprintf(b, "- held by: %s\n", words.Markdown(model.StdinHoldLine(g), words.MaxText/2))
 	}

@@ -14,8 +14,8 @@ type Level struct {
 
 // LevelsOf are how many servers were alive, and how many of them should have
 // been gone.
-func LevelsOf(fates []*Server) (alive, over []Level) {
-	for _, f := range fates {
+func LevelsOf(servers []*Server) (alive, over []Level) {
+	for _, f := range servers {
 		alive = append(alive, Level{f.Born, 1})
 		if !f.Left {
 			alive = append(alive, Level{f.Until, -1})

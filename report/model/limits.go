@@ -5,5 +5,5 @@ const (
 	FindingsOf  = 100
 	DoubtsOf    = 60
 	ValuesShown = 6 // of a finding
-	GripsOf     = 8 // likewise
+	HoldsOf     = 8 // likewise
 )

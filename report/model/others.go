@@ -20,7 +20,7 @@ type OtherProcess struct {
 	Found       bool    // a finding names it
 }
 
-// kinMost bounds them: a run file can say anything.
+// othersMost bounds them: a run file can say anything.
 const othersMost = 20_000
 
 func (s *Run) readOthers(run *record.Run) {
@@ -77,18 +77,18 @@ func (s *Run) seeOther(index map[record.Identity]*OtherProcess, p record.Process
 	}
 }
 
-// placeKin finds the server of each: the one that it started, or that is its
+// placeOthers finds the server of each: the one that it started, or that is its
 // parent, its group's leader or its session's. What the keeper adopted is
 // placed by what it was when it was first seen.
 func (s *Run) placeOthers(byPID map[int][]*Server) {
-	lived := func(fates []*Server, k *OtherProcess) *Server {
-		for _, f := range slices.Backward(fates) {
+	lived := func(servers []*Server, k *OtherProcess) *Server {
+		for _, f := range slices.Backward(servers) {
 			if f.Born <= k.Last && f.Until >= k.First {
 				return f
 			}
 		}
-		if len(fates) > 0 {
-			return fates[len(fates)-1]
+		if len(servers) > 0 {
+			return servers[len(servers)-1]
 		}
 		return nil
 	}
@@ -96,9 +96,9 @@ func (s *Run) placeOthers(byPID map[int][]*Server) {
 	for _, f := range s.Servers {
 		children[f.Birth.PPID] = append(children[f.Birth.PPID], f)
 	}
-	byKinPID := map[int]*OtherProcess{}
+	othersByPID := map[int]*OtherProcess{}
 	for _, k := range s.Others {
-		byKinPID[k.PID] = k
+		othersByPID[k.PID] = k
 		k.Role = "other"
 		if f := lived(children[k.PID], k); f != nil {
 			k.Role, k.Of = "launcher", f
@@ -113,12 +113,12 @@ func (s *Run) placeOthers(byPID map[int][]*Server) {
 	}
 	for range 4 { // a helper's helper, a launcher's launcher
 		for _, k := range s.Others {
-			if up := byKinPID[k.PPID]; k.Of == nil && up != nil && up.Of != nil {
+			if up := othersByPID[k.PPID]; k.Of == nil && up != nil && up.Of != nil {
 				k.Role, k.Of = up.Role, up.Of
 			}
 		}
 		for _, k := range s.Others {
-			if up := byKinPID[k.PPID]; up != nil && up.Of == nil && k.Role == "launcher" {
+			if up := othersByPID[k.PPID]; up != nil && up.Of == nil && k.Role == "launcher" {
 				up.Role, up.Of = k.Role, k.Of
 			}
 		}

@@ -21,7 +21,7 @@ func (g *StdinHold) Target() string {
 }
 
 // StdinHold is what keeps survivors alive: who holds their stdin, and where they
-// wait. Survivors in the same grip are one line with a count.
+// wait. Survivors in the same hold are one line with a count.
 type StdinHold struct {
 	Count   int
 	Held    string // "host holds the write end"

@@ -153,8 +153,8 @@ func logLines(text string) []string {
 
 // line is a row of the picture: a server, or a process beside one.
 type line struct {
-	f   *model.Server
-	kin *model.OtherProcess
+	f     *model.Server
+	other *model.OtherProcess
 }
 
 // lines are the rows in the order of label, session and birth, each server
@@ -176,11 +176,11 @@ func payloadRows(s *model.Run) []line {
 	for _, f := range order {
 		out = append(out, line{f: f})
 		for _, k := range of[f] {
-			out = append(out, line{kin: k})
+			out = append(out, line{other: k})
 		}
 	}
 	for _, k := range of[nil] {
-		out = append(out, line{kin: k})
+		out = append(out, line{other: k})
 	}
 	return out
 }
@@ -189,9 +189,9 @@ func payloadRows(s *model.Run) []line {
 const (
 	lineGood = iota
 	lineBad
-	lineWronged
-	lineKin
-	lineKinBad
+	lineHarmed
+	lineOther
+	lineOtherBad
 )
 
 // lifelines writes what a row is, and the states that it passed through.
@@ -217,11 +217,11 @@ func (p *payload) lifelines(s *model.Run, rows []line) {
 				p.nameOf(f), p.text(s.Outcome(f)), int64(f.N), int64(len(cuts)),
 			}
 		} else {
-			k, of := r.kin, int64(-1)
+			k, of := r.other, int64(-1)
 			if k.Of != nil {
 				of = last
 			}
-			cuts = []model.Stretch{{From: k.First, To: max(k.Last, k.Reaped), State: kinState(k)}}
+			cuts = []model.Stretch{{From: k.First, To: max(k.Last, k.Reaped), State: otherState(k)}}
 			values = []int64{of, 0, 0, int64(k.PID), int64(k.PPID), micro(k.First), otherClass(k), p.text(k.Comm), p.text(k.Outcome()), 0, 1}
 		}
 		for i, v := range values {
@@ -240,12 +240,12 @@ func (p *payload) lifelines(s *model.Run, rows []line) {
 
 func otherClass(k *model.OtherProcess) int64 {
 	if k.Found {
-		return lineKinBad
+		return lineOtherBad
 	}
-	return lineKin
+	return lineOther
 }
 
-func kinState(k *model.OtherProcess) string {
+func otherState(k *model.OtherProcess) string {
 	if k.State == record.StateZombie {
 		return "zombie"
 	}
@@ -264,7 +264,7 @@ func (p *payload) nameOf(f *model.Server) int64 {
 func serverClass(f *model.Server) int64 {
 	switch {
 	case f.Harmed:
-		return lineWronged
+		return lineHarmed
 	case f.Left, f.Overdue >= 0, f.Unreaped:
 		return lineBad
 	}
@@ -272,12 +272,12 @@ func serverClass(f *model.Server) int64 {
 }
 
 func (p *payload) findings(s *model.Run, rows []line) {
-	at, kinAt := map[string]int64{}, map[record.Identity]int64{}
+	at, otherAt := map[string]int64{}, map[record.Identity]int64{}
 	for i, r := range rows {
 		if r.f != nil {
 			at[r.f.ID] = int64(i)
 		} else {
-			kinAt[r.kin.Identity] = int64(i)
+			otherAt[r.other.Identity] = int64(i)
 		}
 	}
 	head, _ := words.FirstOf(s.Ordered, model.FindingsOf)
@@ -293,7 +293,7 @@ func (p *payload) findings(s *model.Run, rows []line) {
 			}
 		}
 		for k := range f.Evidence {
-			if row, ok := kinAt[f.Evidence[k].Identity]; ok {
+			if row, ok := otherAt[f.Evidence[k].Identity]; ok {
 				m.Rows = append(m.Rows, row)
 			}
 		}
@@ -346,7 +346,7 @@ func sampleBlock(s *model.Run, rows []line) (template.HTML, error) {
 		if r.f != nil {
 			at[r.f.Birth.Identity] = i
 		} else {
-			at[r.kin.Identity] = i
+			at[r.other.Identity] = i
 		}
 	}
 	var t, rows0 []int64

@@ -37,7 +37,7 @@ func (p *payload) events(s *model.Run, rows []line) {
 		if r.f != nil {
 			c.ofServer(s, r.f, mine[r.f.ID])
 		} else {
-			c.ofKin(r.kin)
+			c.ofOther(r.other)
 		}
 	}
 	p.Columns.add("ev.rows", c.row)
@@ -192,7 +192,7 @@ func (c *eventColumns) rpc(e *record.Event, f *model.Server) {
 	c.add(e.T, kind, messageText(*e.RPC))
 }
 
-func (c *eventColumns) ofKin(k *model.OtherProcess) {
+func (c *eventColumns) ofOther(k *model.OtherProcess) {
 	c.add(k.First, "seen", words.Join("first seen:", words.Shell(k.Args)))
 	c.add(k.Last, "seen", "last seen")
 	if k.Reaped >= 0 {

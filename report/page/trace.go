@@ -15,7 +15,7 @@ import (
 
 // traceView is the way from the bench to a process that should not be there,
 // or should: each station with what it is like, the suspect marked. Processes
-// in the same grip share one.
+// in the same hold share one.
 type traceView struct {
 	Count int
 	Lines []traceLine
@@ -50,9 +50,9 @@ func traces(s *model.Run, f *verdict.Finding) []traceView {
 		}
 		return out
 	}
-	gs, _ := words.FirstOf(model.StdinHolds(f.Evidence), model.GripsOf)
+	gs, _ := words.FirstOf(model.StdinHolds(f.Evidence), model.HoldsOf)
 	for _, g := range gs {
-		out = append(out, traceView{g.Count, traceGrip(s, g, f.Checkpoint)})
+		out = append(out, traceView{g.Count, traceSurvivor(s, g, f.Checkpoint)})
 	}
 	return out
 }
@@ -83,8 +83,8 @@ func traceHost(s *model.Run, t int64) traceLine {
 	return station("ok", fmt.Sprintf("%s, pid %d", who, h.PID), "alive", "")
 }
 
-// traceGrip leads to a survivor over who holds its stdin.
-func traceGrip(s *model.Run, g *model.StdinHold, checkpoint string) []traceLine {
+// traceSurvivor leads to a survivor over who holds its stdin.
+func traceSurvivor(s *model.Run, g *model.StdinHold, checkpoint string) []traceLine {
 	e := g.Process
 	f := s.ByID[e.Server]
 	when := seenAt(s, e, checkpoint)
