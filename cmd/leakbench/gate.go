@@ -188,7 +188,8 @@ func (a *app) decide(p gate.Params, failed error, outlets []outlet, f decideFlag
 	}
 	r := gate.Decide(p)
 	said := answer{
-		Subject: report.Subject{Runs: r.Runs, More: formats.More{Gate: &r}}, exit: formats.Exit{Code: exitOf(r.Outcome), Reason: r.Reason}, failed: failed, verbose: f.verbose,
+		Subject: report.Subject{Runs: r.Runs, More: formats.More{Gate: &r}}, verbose: f.verbose,
+		exit: formats.Exit{Code: exitOf(r.Outcome), Reason: r.Reason}, failed: failed,
 		known: baseline.Baseline{Result: &r, Base: p.Base, List: f.known, Answer: true}, outlets: outlets,
 	}
 	return a.conclude(said)

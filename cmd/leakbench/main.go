@@ -84,11 +84,15 @@ mistake, why, and how to fix it.
 ` + exitTable,
 		SilenceUsage: true, SilenceErrors: true,
 		SuggestionsMinimumDistance: 2,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return usage(fmt.Errorf("unknown command %q", args[0]), text.DidYouMean(args[0], commandNames))
+			var names []string
+			for _, c := range cmd.Commands() {
+				names = append(names, c.Name())
+			}
+			return usage(fmt.Errorf("unknown command %q", args[0]), text.DidYouMean(args[0], names))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -104,11 +108,6 @@ mistake, why, and how to fix it.
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
 	return root
-}
-
-var commandNames = []string{
-	"run", "gate", "compare", "known", "replay", "merge", "judge", "report", "open", "list", "hosts", "explain", "validate", "schema",
-	"doctor", "init", "score", "selftest", "version", "fakeserver", "completion", "help",
 }
 
 func (a *app) checkFlags() error {

@@ -57,7 +57,7 @@ func (b *board) fingerprint(c Cell) (string, error) {
 	if c.Host.File == "" && c.Host.Argv[0] != b.Self {
 		program = stamp(c.Host.Argv[0])
 	}
-	text, err := json.Marshal([]any{b.Tool, b.build(), c.Host.ID, spec, files, program, c.Scenario.Source, b.Seed, b.Limits.Settle, b.Limits.Confirm, b.Limits.Start})
+	text, err := json.Marshal([]any{b.Tool, b.build(), c.Host.ID, spec, files, program, c.Scenario.Source, b.Seed, b.Limits})
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), err
 }

@@ -163,7 +163,10 @@ func (b *board) found(c Cell, j verdict.Judged) scoreboard.Cell {
 }
 
 func (b *board) result() *scoreboard.Board {
-	out := &scoreboard.Board{Made: time.Now().UTC().Truncate(time.Second), Tool: b.Tool, System: b.system, Command: b.Command, Jobs: max(1, b.Jobs), Omitted: []string{}}
+	out := &scoreboard.Board{
+		Made: time.Now().UTC().Truncate(time.Second), Tool: b.Tool, System: b.system,
+		Command: b.Command, Jobs: max(1, b.Jobs), Omitted: []string{},
+	}
 	for _, h := range b.Hosts {
 		shown := scoreboard.Host{ID: h.ID, Name: h.Name, Version: h.Version, About: h.About}
 		var missing *host.Missing
