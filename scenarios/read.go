@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
@@ -121,8 +122,6 @@ func server(s *Server) yamlfile.Value {
 	})
 }
 
-var laws = []string{"L1", "L2", "L3", "L4", "L5", "L6", "L7", "L8", "L9", "L10"}
-
 const (
 	maxSpawns    = 1 << 20
 	maxGrowthKiB = 1 << 20
@@ -160,10 +159,10 @@ func limits(l *record.Limits) yamlfile.Value {
 func severity(into *map[string]record.Severity) yamlfile.Value {
 	all := map[string]record.Severity{}
 	var keys []yamlfile.Key
-	for _, law := range laws {
+	for _, id := range law.IDs() {
 		var s record.Severity
 		v := yamlfile.Choice(&s, "a severity", record.SeverityError, record.SeverityWarning, record.SeverityOff)
-		keys = append(keys, yamlfile.May(law, "", v.Then(func(*yamlfile.Node) { all[law] = s })))
+		keys = append(keys, yamlfile.May(id, "", v.Then(func(*yamlfile.Node) { all[id] = s })))
 	}
 	return yamlfile.Object("severity", keys...).Then(func(*yamlfile.Node) { *into = all })
 }

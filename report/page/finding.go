@@ -75,7 +75,7 @@ func newFinding(s *model.Run, f *verdict.Finding, id, prefix string) *findingVie
 		ID: id, Law: f.Law, Kind: f.Kind, Label: f.Label, Class: "bad", Severity: string(f.Severity), Count: f.Count, Fingerprint: f.Fingerprint,
 		Title: f.Title, Expected: f.Expected, Found: f.Found, Why: f.Why, Fix: f.Fix, Reports: slices.Clone(f.Reports), Checkpoint: f.Checkpoint,
 	}
-	if f.Severity == record.SeverityWarning {
+	if !f.IsError() {
 		v.Class = "warn"
 	}
 	values, cut := words.FirstOf(f.Values, valuesOf)

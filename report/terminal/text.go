@@ -105,7 +105,7 @@ const fieldWidth = 10
 
 func (p *Printer) finding(f *verdict.Finding) {
 	mark, look := "✗ ", Bad
-	if f.Severity == record.SeverityWarning {
+	if !f.IsError() {
 		mark, look = "! ", Warn
 	}
 	p.Item(2, mark, look, fmt.Sprintf("%s %s  ", f.Law, f.Kind), look|Strong, f.Title, Strong)

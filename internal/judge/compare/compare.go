@@ -6,7 +6,6 @@ import (
 
 	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/record"
 )
 
 // Params are how a comparison is made. The zero value is the usual.
@@ -93,7 +92,7 @@ func Runs(base, head []verdict.Judged, p Params) Result {
 // Fails says that head is worse than base: a new finding that is an error. With
 // slower, a time or a size that has grown counts as well.
 func (r *Result) Fails(slower bool) bool {
-	bad := func(f Finding) bool { return f.State == New && f.Severity != record.SeverityWarning }
+	bad := func(f Finding) bool { return f.State == New && f.IsError() }
 	worse := func(m Measure) bool { return m.Change == Worse }
 	return slices.ContainsFunc(r.Findings, bad) || slower && slices.ContainsFunc(r.Measures, worse)
 }

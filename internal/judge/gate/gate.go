@@ -9,7 +9,6 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/record"
 )
 
 // Outcome is the gate's answer.
@@ -164,9 +163,9 @@ func fates(all []compare.Finding, p Params) []Finding {
 			continue // what could not be decided is told of its run
 		case f.Entry != nil:
 			f.Fate = Listed
-		case f.State == compare.Known && (!p.Strict || f.Severity == record.SeverityWarning):
+		case f.State == compare.Known && (!p.Strict || !f.IsError()):
 			f.Fate = InBase
-		case f.Severity == record.SeverityWarning:
+		case !f.IsError():
 			f.Fate = Warning
 		default:
 			f.Fate = New

@@ -10,7 +10,6 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/record"
 )
 
 // Renewed is the list with fresh entries. Those whose day is over and in whose
@@ -64,7 +63,7 @@ func (l *List) Unlisted(runs []verdict.Judged, reason string, expires, now time.
 	for _, play := range compare.Repeats(runs) {
 		for i := range play.Findings {
 			f := &play.Findings[i]
-			if f.Severity == record.SeverityWarning || l.Lists(play.Play, &f.Finding, now) != nil {
+			if !f.IsError() || l.Lists(play.Play, &f.Finding, now) != nil {
 				continue
 			}
 			out = append(out, Entry{

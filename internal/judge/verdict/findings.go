@@ -22,17 +22,17 @@ type breach struct {
 	law, kind, label string
 	cause            record.Cause
 
-	when     string          // the cause in a title, where the catalogue has no text for it
-	server   *history.Server // nil where the ledger knows none
-	comm     string          // the process's name, where there is no server
-	value    string          // one line on this very breach
-	at       []int64
-	cp       *checkpoint
-	step     *history.Step // of L8
-	evidence *record.Evidence
-	host     *history.Host // the life that left it; L2
-	story    string        // what is known of it, in sentences
-	like     string        // the same for breaches that tell the same story
+	when      string          // the cause in a title, where the catalogue has no text for it
+	server    *history.Server // nil where the ledger knows none
+	comm      string          // the process's name, where there is no server
+	value     string          // one line on this very breach
+	at        []int64
+	cp        *checkpoint
+	step      *history.Step // of L8
+	evidence  *record.Evidence
+	host      *history.Host // the life that left it; L2
+	narrative string        // what is known of it, in sentences
+	like      string        // the same for breaches that have the same narrative
 }
 
 // broken takes in a breach.
@@ -42,7 +42,7 @@ func (f *facts) broken(b *breach) { f.breaches = append(f.breaches, b) }
 type description struct {
 	kind   string // whose words are taken
 	values law.Values
-	head   string // of Why, before the story of the first breach
+	head   string // of Why, before the narrative of the first breach
 	cause  law.Cause
 }
 
@@ -78,7 +78,7 @@ func (f *facts) finding(print string, group []*breach) Finding {
 	out := Finding{
 		Law: first.law, Kind: first.kind, Label: first.label, Severity: f.severity(first.law), Fingerprint: print,
 		Title: say(words.Title), Expected: say(words.Expected), Found: say(words.Found),
-		Why: prose.Paragraph(d.head, first.story, alike(group)), Fix: prose.Paragraph(d.cause.Fix, kind.Fix), Reports: law.Cite(kind.Reports),
+		Why: prose.Paragraph(d.head, first.narrative, alike(group)), Fix: prose.Paragraph(d.cause.Fix, kind.Fix), Reports: law.Cite(kind.Reports),
 	}
 	if d.cause.Alone && (first.kind == "deaf" || first.kind == "not-escalated") {
 		out.Fix = d.cause.Fix
@@ -131,7 +131,7 @@ func serverID(s *history.Server) string {
 	return s.ID
 }
 
-// alike says for how many of a group the story of the first one is told.
+// alike says for how many of a group the narrative of the first one is told.
 func alike(group []*breach) string {
 	others := len(group) - 1
 	if others == 0 {

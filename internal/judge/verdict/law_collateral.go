@@ -177,8 +177,8 @@ func (f *facts) harmBreach(s *history.Server, h harm) *breach {
 		prose.Process(s, s.Birth.Identity, ""), prose.Plain(s.Session), h.what, prose.Clock(h.t), phase)
 	return &breach{
 		law: "L3", kind: h.kind, label: s.Label, cause: cause, server: s, at: []int64{h.t},
-		value: fmt.Sprintf("%s of session %s: %s at %s, %s", prose.Plain(s.ID), prose.Plain(s.Session), h.kind, prose.Clock(h.t), lastWord(s, h.t)),
-		story: prose.Paragraph(story, f.company(s, h.t), f.renewal(s, h.t)), like: h.kind + phase,
+		value:     fmt.Sprintf("%s of session %s: %s at %s, %s", prose.Plain(s.ID), prose.Plain(s.Session), h.kind, prose.Clock(h.t), lastWord(s, h.t)),
+		narrative: prose.Paragraph(story, f.company(s, h.t), f.renewal(s, h.t)), like: h.kind + phase,
 	}
 }
 
@@ -310,7 +310,7 @@ func (f *facts) missingBreach(cp *checkpoint, s *history.Server) *breach {
 	return &breach{
 		law: "L3", kind: "missing", label: s.Label, cause: record.CauseAtCheckpoint, server: s, cp: cp, at: []int64{s.Died, cp.SettledAt},
 		value: fmt.Sprintf("%s of session %s: gone since %s", prose.Plain(s.ID), prose.Plain(s.Session), prose.Clock(s.Died)),
-		story: prose.Paragraph(
+		narrative: prose.Paragraph(
 			fmt.Sprintf("Session %s is open at checkpoint %q, yet %s, its newest server, %s at %s.", prose.Plain(s.Session), prose.Plain(cp.Name), prose.Process(s, s.Birth.Identity, ""), h.what, prose.Clock(h.t)),
 			f.company(s, h.t)),
 		like: h.kind,

@@ -84,7 +84,7 @@ func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 		b.value += ", " + prose.Mebibytes(b.evidence.RSS)
 	}
 	says, like := prose.Survivor(s, b.evidence, cp.SettledAt)
-	b.story, b.like = prose.Paragraph(lost.head, says, f.tellLockedOut(s), f.control(s)), like
+	b.narrative, b.like = prose.Paragraph(lost.head, says, f.describeLockout(s), f.control(s)), like
 	return b
 }
 
@@ -105,7 +105,7 @@ func (f *facts) flatHold(cp *checkpoint, s *history.Server, e *record.Evidence) 
 	if kind, why = f.shieldFlat(cp, s); kind != "" {
 		return kind, why
 	}
-	if told(s, cp.SettledAt-f.blur()) {
+	if toldToEnd(s, cp.SettledAt-f.blur()) {
 		return "not-escalated", ""
 	}
 	return "", ""

@@ -138,7 +138,7 @@ func (f *facts) rude(s *history.Server, kind string, cause record.Cause, at int6
 	name := prose.Process(s, s.Birth.Identity, "")
 	return &breach{
 		law: "L9", kind: kind, label: s.Label, cause: cause, server: s, at: []int64{at}, like: kind + string(cause),
-		value: name + ": " + what, story: prose.Sentence(name + " did nothing wrong: " + what),
+		value: name + ": " + what, narrative: prose.Sentence(name + " did nothing wrong: " + what),
 	}
 }
 

@@ -37,7 +37,7 @@ func judgeHandles(f *facts) LawResult {
 		if n := rises(floor(held)); n > mostRises {
 			f.broken(&breach{
 				law: "L5", kind: "fd-leak", cause: record.CausePerCycle, value: line, at: c.at, like: "grows",
-				story: fmt.Sprintf("The host held %d descriptors after %s and %d after %s, with the same %s below it each time: %s per cycle. They rose %s and never came back.",
+				narrative: fmt.Sprintf("The host held %d descriptors after %s and %d after %s, with the same %s below it each time: %s per cycle. They rose %s and never came back.",
 					held[0], first.name, held[len(held)-1], last.name, text.Count(first.live, "process"),
 					strings.TrimSuffix(fmt.Sprintf("%.1f", slope(c.n, held)), ".0"), text.Count(n, "time")),
 			})

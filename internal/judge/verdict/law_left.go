@@ -100,13 +100,13 @@ func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
 	case b.kind == "spinner":
 		extra = fmt.Sprintf("It used %d%% of a processor while it was watched.", int(100*busy))
 	case b.kind == "shielded" || b.kind == "escaped":
-		extra = f.tellReach(s, p)
+		extra = f.describeReach(s, p)
 	case s == nil && f.launchedBy(p.PID) != nil:
 		extra = fmt.Sprintf("It is the launcher of %s: what the host launched, and the server is its child.", prose.Plain(f.launchedBy(p.PID).ID))
 	case s == nil:
 		extra = "The ledger knows no server of this pid: it is something that a server, a launcher or the host started."
 	}
-	b.story, b.like = prose.Paragraph(says, extra, f.control(s)), like
+	b.narrative, b.like = prose.Paragraph(says, extra, f.control(s)), like
 	return b
 }
 

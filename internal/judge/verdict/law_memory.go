@@ -65,7 +65,7 @@ func (f *facts) memory(r *LawResult, c curve, b *breach, who string) int {
 	b.value = fmt.Sprintf("%s: %s MiB at the end of the cycles from %d to %d", who, line, c.n[0], c.n[last])
 	r.Values = append(r.Values, fmt.Sprintf("%s; %+.2f MiB per cycle", b.value, grows/(1<<20)))
 	if grows > float64(limit) {
-		b.story = fmt.Sprintf("%s grew by %.2f MiB per cycle over %s (the median of the slopes between all of them, the greatest step and the first %d cycles left out), from %s to %s. "+
+		b.narrative = fmt.Sprintf("%s grew by %.2f MiB per cycle over %s (the median of the slopes between all of them, the greatest step and the first %d cycles left out), from %s to %s. "+
 			"The number of processes did not grow with it.",
 			prose.Capital(who), grows/(1<<20), text.Count(last+1, "cycle"), memoryWarmUp, prose.Mebibytes(c.values[0]), prose.Mebibytes(c.values[last]))
 		f.broken(b)

@@ -87,7 +87,7 @@ func (f *facts) zombieBreach(cp *checkpoint, p record.Process) *breach {
 		b.kind = "late-reaped"
 		b.value = fmt.Sprintf("%s: a zombie for %s to %s", name, prose.Span(cp.SettledAt-since), prose.Span(cp.ConfirmAt-since))
 	}
-	b.story = fmt.Sprintf("%s died at %s; its parent is %s, which had not waited for it %s later.", name, prose.Clock(since), parent, prose.Span(cp.SettledAt-since))
+	b.narrative = fmt.Sprintf("%s died at %s; its parent is %s, which had not waited for it %s later.", name, prose.Clock(since), parent, prose.Span(cp.SettledAt-since))
 	b.like = role
 	return b
 }

@@ -93,7 +93,7 @@ func (f *facts) heldBreach(s, holder *history.Server, at int64, what string) *br
 	}
 	return &breach{
 		law: "L10", kind: "resource-held", label: s.Label, cause: cause, server: s, at: []int64{holder.Born, at}, like: word,
-		value: fmt.Sprintf("%s: could not start at %s, held by %s", name, prose.Clock(at), by),
-		story: prose.Sentence(fmt.Sprintf("%s could not start (%s): %s, %s, held it %s", name, prose.Quote(what), by, word, until)),
+		value:     fmt.Sprintf("%s: could not start at %s, held by %s", name, prose.Clock(at), by),
+		narrative: prose.Sentence(fmt.Sprintf("%s could not start (%s): %s, %s, held it %s", name, prose.Quote(what), by, word, until)),
 	}
 }

@@ -105,14 +105,14 @@ func (f *facts) shutdownBreach(s *history.Step, kind string, took, limit record.
 	if s.Error != "" {
 		b.value += ": " + prose.Quote(s.Error)
 	}
-	if b.story = f.shutdownStory(s); kind == "hung-call" {
-		b.story = f.callStory(s)
+	if b.narrative = f.shutdownNarrative(s); kind == "hung-call" {
+		b.narrative = f.callNarrative(s)
 	}
 	return b
 }
 
-// shutdownStory is how the servers that the step had to end were ended.
-func (f *facts) shutdownStory(s *history.Step) string {
+// shutdownNarrative is how the servers that the step had to end were ended.
+func (f *facts) shutdownNarrative(s *history.Step) string {
 	var ladder []string
 	lastGone := s.Begun
 	for _, srv := range f.servers {
@@ -138,11 +138,11 @@ func (f *facts) shutdownStory(s *history.Step) string {
 	return prose.Paragraph(ladder...)
 }
 
-// callStory is what the server of the call was doing meanwhile.
-func (f *facts) callStory(s *history.Step) string {
-	fate := "It had not come back when the bench gave it up."
+// callNarrative is what the server of the call was doing meanwhile.
+func (f *facts) callNarrative(s *history.Step) string {
+	outcome := "It had not come back when the bench gave it up."
 	if s.Ended >= 0 && s.OK {
-		fate = "It was answered after all."
+		outcome = "It was answered after all."
 	}
 	for _, srv := range slices.Backward(f.servers) {
 		there := srv.Label == s.Label && srv.Session == s.Session && srv.Born <= s.Begun && (srv.Died < 0 || srv.Died > s.Begun)
@@ -155,9 +155,9 @@ func (f *facts) callStory(s *history.Step) string {
 				word += ", which had committed its fault " + prose.FaultName(&fault.Fault)
 			}
 		}
-		return prose.Paragraph(fmt.Sprintf("The call had a limit of %s, which is the host's own to keep.", prose.Within(s.Limit)), fate, prose.Sentence(word))
+		return prose.Paragraph(fmt.Sprintf("The call had a limit of %s, which is the host's own to keep.", prose.Within(s.Limit)), outcome, prose.Sentence(word))
 	}
-	return prose.Paragraph(fate, "No server of the session was alive when it began.")
+	return prose.Paragraph(outcome, "No server of the session was alive when it began.")
 }
 
 // meantBy says that the step had to end the server.

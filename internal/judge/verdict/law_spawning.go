@@ -109,7 +109,7 @@ func spawnBreach(label string, cause record.Cause, launched []*history.Server, v
 	if name, n := mostOf(fault); n > 0 {
 		says += fmt.Sprintf("; %d of them met the fault %q", n, name)
 	}
-	b.story = says + "."
+	b.narrative = says + "."
 	return b
 }
 

@@ -65,8 +65,8 @@ func (f *facts) launchedBy(pid int) *history.Server {
 	return nil
 }
 
-// tellReach says why a signal did not reach a process. s may be nil.
-func (f *facts) tellReach(s *history.Server, p record.Process) string {
+// describeReach says why a signal did not reach a process. s may be nil.
+func (f *facts) describeReach(s *history.Server, p record.Process) string {
 	var gone, apart string
 	if s != nil && f.isBehind(s) {
 		gone = "It was launched through another process, which is gone: what was ended was the launcher, and not the server behind it."
@@ -95,7 +95,7 @@ func (f *facts) shieldFlat(cp *checkpoint, s *history.Server) (kind, why string)
 	if kind = f.outOfReach(s, *p); kind == "" {
 		return "", ""
 	}
-	return kind, f.tellReach(s, *p)
+	return kind, f.describeReach(s, *p)
 }
 
 // launcherLives says that the launcher is there still. The proxy of a server
@@ -130,9 +130,9 @@ func (f *facts) lockedOut(s *history.Server) []*history.Server {
 	return all
 }
 
-// tellLockedOut says so, and that their sessions were harmed by it: what
+// describeLockout says so, and that their sessions were harmed by it: what
 // failed in them from then on, this accounts for.
-func (f *facts) tellLockedOut(s *history.Server) string {
+func (f *facts) describeLockout(s *history.Server) string {
 	var names []string
 	for _, other := range f.lockedOut(s) {
 		names = append(names, prose.Plain(other.ID))

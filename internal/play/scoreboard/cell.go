@@ -17,7 +17,7 @@ func Of(j verdict.Judged, notApplicable map[string]string) Cell {
 	c := Cell{Errors: []Broken{}, Warnings: []Broken{}, Doubts: []record.Doubt{}}
 	c.Doubts = append(c.Doubts, j.Verdict.Doubts...)
 	for _, f := range j.Verdict.Findings {
-		if f.Severity == record.SeverityError {
+		if f.IsError() {
 			c.Errors = add(c.Errors, f)
 		} else {
 			c.Warnings = add(c.Warnings, f)

@@ -63,8 +63,8 @@ func (f *facts) entitled(s *history.Server, h record.Holder) bool {
 	return h.Role.Server() == "" && (f.CarriedServer(h.PID) || prose.LaunchedIt(s, h))
 }
 
-// told says that a server had been told to end by t, in a way that it saw.
-func told(s *history.Server, t int64) bool {
+// toldToEnd says that a server had been told to end by t, in a way that it saw.
+func toldToEnd(s *history.Server, t int64) bool {
 	return s.EOF >= 0 && s.EOF <= t || signalled(s, t)
 }
 
