@@ -252,6 +252,7 @@ func still(t *testing.T, browser context.Context) {
 	} {
 		assert.Contains(t, text, want)
 	}
+	b.run(emulation.SetScriptExecutionDisabled(false)) // which comes too late for the page's own
 	b.shoot("no-script")
 	b.quiet()
 }

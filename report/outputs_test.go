@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -343,4 +344,27 @@ func readMarkdown(t *testing.T, out string, _ []verdict.Judged) {
 		assert.Contains(t, []string{"<code>", "</code>", "<details>", "</details>", "<summary>", "</summary>"}, tag)
 	}
 	assert.Empty(t, markdownRest.FindString(out))
+}
+
+// Each object that a reporter says it renders is more to it than its runs.
+func TestReportersRenderWhatTheySay(t *testing.T) {
+	t.Parallel()
+	runs := []verdict.Judged{realRun(t, "storm-naive")}
+	answer := against(runs, []verdict.Judged{realRun(t, "storm-exact")}, "")
+	answer.Answer = true
+	for _, r := range Reporters() {
+		render := func(s Subject, o Options) string {
+			var b bytes.Buffer
+			require.NoError(t, r.Write(&b, s, o), r.Name)
+			return b.String()
+		}
+		plain := render(Subject{Runs: runs}, Options{})
+		for object, is := range map[Object]string{
+			Gate:       render(Subject{Runs: runs, More: formats.More{Gate: answer.Result}}, Options{Baseline: answer}),
+			Comparison: render(Subject{Runs: runs, More: formats.More{Compare: answer.Result.Compared}}, Options{Baseline: answer}),
+			Scoreboard: render(Subject{Runs: runs, Board: sampleBoard()}, Options{}),
+		} {
+			assert.Equal(t, slices.Contains(r.Of, object), is != plain, "%s of a %s", r.Name, object)
+		}
+	}
 }

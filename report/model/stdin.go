@@ -28,7 +28,6 @@ type StdinHold struct {
 	waits   string // "blocked in read(0)"
 	Process *record.Evidence
 	Holder  *record.Holder
-	suspect bool // somebody does hold it
 }
 
 // StdinHolds are the holds that the evidence shows, the commonest first.
@@ -42,7 +41,7 @@ func StdinHolds(evidence []record.Evidence) []*StdinHold {
 		key := held + "\x00" + waits
 		g := index[key]
 		if g == nil {
-			g = &StdinHold{Held: held, waits: waits, Process: e, Holder: holder, suspect: holder != nil}
+			g = &StdinHold{Held: held, waits: waits, Process: e, Holder: holder}
 			index[key] = g
 			out = append(out, g)
 		}
