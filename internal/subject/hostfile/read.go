@@ -211,12 +211,11 @@ func notApplicable(into map[string]string) yamlfile.Value {
 }
 
 func limits(into map[string]host.Limits) yamlfile.Value {
-	const what = "what differs for a scenario"
-	return yamlfile.Map(what, func(key *yamlfile.Node) yamlfile.Value {
+	return yamlfile.Map("scenarios", func(key *yamlfile.Node) yamlfile.Value {
 		var name string
 		var l host.Limits
 		yamlfile.Name(&name, "the name of a scenario").Read(key)
-		return yamlfile.Object(what,
+		return yamlfile.Object("what differs for a scenario",
 			yamlfile.May("not_applicable", "", yamlfile.OneLine(&l.NotApplicable, "a reason", 200)),
 			yamlfile.May("settle", "", yamlfile.Time(&l.Settle)),
 			yamlfile.May("confirm", "", yamlfile.Time(&l.Confirm)),
