@@ -87,12 +87,14 @@ var Fields = []Field{
 		launches: true, subject: "launch and every do", at: "launch", why: ", which is given to one server",
 	},
 	{
-		Name: "probability", Unit: "P", What: "a probability", Text: "only some of these launches, each with this chance; the seed of the run says which",
+		Name: "probability", Unit: "P", What: "a probability",
+		Text:    "only some of these launches, each with this chance; the seed of the run says which",
 		Without: "always", Of: func(f *Fault) any { return &f.Probability }, be: "is", launches: true, why: ", which is given to one server",
 	},
 	{
-		Name: "after", Unit: "N", What: "how often the moment passes first", Text: "lets the moment pass so many times first, in each launch anew",
-		Min: 1, low: "1 lets the first one pass", Without: "the first one on", Of: func(f *Fault) any { return &f.After },
+		Name: "after", Unit: "N", What: "how often the moment passes first",
+		Text: "lets the moment pass so many times first, in each launch anew",
+		Min:  1, low: "1 lets the first one pass", Without: "the first one on", Of: func(f *Fault) any { return &f.After },
 		only: []string{onList, onCall, onPing}, why: ", which come more than once",
 	},
 	{

@@ -22,7 +22,7 @@ var requests = map[string]string{
 	"discover": discover, "initialize": initialize, "list": listTools, "call": callEcho,
 }
 
-// TestFaultsOfRequests proves each deed at each moment that a request brings
+// TestFaultsOfRequests proves each action at each moment that a request brings
 // about, from outside: what is on the pipes, whether it lives, how it ended.
 func TestFaultsOfRequests(t *testing.T) {
 	t.Parallel()
@@ -31,10 +31,10 @@ func TestFaultsOfRequests(t *testing.T) {
 		if !ok {
 			continue
 		}
-		for _, deed := range moment.With {
-			t.Run(moment.Name+"/"+deed, func(t *testing.T) {
+		for _, action := range moment.With {
+			t.Run(moment.Name+"/"+action, func(t *testing.T) {
 				t.Parallel()
-				f := complete(fakeserver.Fault{On: moment.Name, Do: deed})
+				f := complete(fakeserver.Fault{On: moment.Name, Do: action})
 				b := one(t, fakeserver.EraDual, f)
 				p, id := b.launch("s")
 				if moment.Name == "list" || moment.Name == "call" {
@@ -44,7 +44,7 @@ func TestFaultsOfRequests(t *testing.T) {
 				if prove := proofs[f.Do]; prove != nil {
 					prove(t, b, p, f)
 				} else {
-					proveDeed(t, p, f)
+					proveAction(t, p, f)
 				}
 				fault := b.awaitKind(id, record.Faulted).Fault
 				assert.Equal(t, f.On, string(fault.On))
@@ -55,7 +55,7 @@ func TestFaultsOfRequests(t *testing.T) {
 	}
 }
 
-// complete adds the field that the deed cannot do without.
+// complete adds the field that the action cannot do without.
 func complete(f fakeserver.Fault) fakeserver.Fault {
 	switch f.Do {
 	case "delay":
@@ -74,7 +74,7 @@ func complete(f fakeserver.Fault) fakeserver.Fault {
 	return f
 }
 
-func proveDeed(t *testing.T, p *process, f fakeserver.Fault) {
+func proveAction(t *testing.T, p *process, f fakeserver.Fault) {
 	t.Helper()
 	sent := time.Now()
 	switch f.Do {
@@ -310,7 +310,7 @@ func TestOrders(t *testing.T) {
 	t.Run("close-stdout", func(t *testing.T) {
 		t.Parallel()
 		_, p, _ := give(t, `{"on":"order","do":"close-stdout"}`)
-		proveDeed(t, p, fakeserver.Fault{Do: "close-stdout"})
+		proveAction(t, p, fakeserver.Fault{Do: "close-stdout"})
 	})
 	t.Run("grow", func(t *testing.T) {
 		t.Parallel()

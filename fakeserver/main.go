@@ -40,7 +40,7 @@ func init() {
 	}
 	switch os.Args[1] {
 	case command:
-		os.Exit(Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(serverMain(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 	case launcherCommand:
 		os.Exit(launcherMain(os.Args[2:]))
 	case helperCommand:
@@ -61,9 +61,9 @@ func Argv(self, ledgerPath, run, label, session string) []string {
 	return argv
 }
 
-// Main runs the server with the arguments after "fakeserver" and returns the
+// serverMain runs the server with the arguments after "fakeserver" and returns the
 // exit status, if it returns at all: most ends exit at once.
-func Main(args []string, stdin io.Reader, stdout *os.File, stderr io.Writer) int {
+func serverMain(args []string, stdin io.Reader, stdout *os.File, stderr io.Writer) int {
 	o, err := parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		writeHelp(stdout)

@@ -117,17 +117,17 @@ func TestScriptComesBeforeStdin(t *testing.T) {
 }
 
 // TestAnnouncedBeforeCommitted reads the bench's socket without waiting, at
-// the moment at which a deed shows: the announcement must be there already.
+// the moment at which a action shows: the announcement must be there already.
 func TestAnnouncedBeforeCommitted(t *testing.T) {
 	t.Parallel()
-	for _, deed := range []string{"reject", "garbage", "wrong-version", "exit", "close-stdout"} {
-		t.Run(deed, func(t *testing.T) {
+	for _, action := range []string{"reject", "garbage", "wrong-version", "exit", "close-stdout"} {
+		t.Run(action, func(t *testing.T) {
 			t.Parallel()
 			b := newRawBench(t)
 			p := start(t, fakeserver.Argv(self(t), b.path, "r", "s", "")[1:]...)
 			b.accept()
 			b.read(&birth.Certificate{})
-			script, err := json.Marshal(fakeserver.Script{Faults: []fakeserver.Fault{{On: "initialize", Do: deed}}})
+			script, err := json.Marshal(fakeserver.Script{Faults: []fakeserver.Fault{{On: "initialize", Do: action}}})
 			require.NoError(t, err)
 			b.write(birth.Welcome{Launch: 1, Script: script})
 			p.send(initialize)

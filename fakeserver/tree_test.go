@@ -148,8 +148,8 @@ func TestKillSiblings(t *testing.T) {
 	for as, sig := range map[string]syscall.Signal{"term": syscall.SIGTERM, "kill": syscall.SIGKILL} {
 		t.Run(as, func(t *testing.T) {
 			t.Parallel()
-			deed := fakeserver.Fault{On: "start", Do: "kill-siblings", As: as, Launch: 3}
-			b := newLab(t, map[string]fakeserver.Script{"s": script(deed), "other": script(deed)})
+			action := fakeserver.Fault{On: "start", Do: "kill-siblings", As: as, Launch: 3}
+			b := newLab(t, map[string]fakeserver.Script{"s": script(action), "other": script(action)})
 			first, one := b.launch("s")
 			second, two := b.launch("s")
 			bystander, _ := b.launch("other")

@@ -45,7 +45,8 @@ func faultObject(f *fakeserver.Fault) yamlfile.Value {
 
 // orderObject is an order with its values.
 func orderObject(f *fakeserver.Fault) yamlfile.Value {
-	return yamlfile.Object("with", append([]yamlfile.Key{yamlfile.Need("do", fakeserver.Fields[1].Text, orderedAction(f))}, keys(f, fieldsOfOrders())...)...)
+	do := yamlfile.Need("do", fakeserver.Fields[1].Text, orderedAction(f))
+	return yamlfile.Object("with", append([]yamlfile.Key{do}, keys(f, fieldsOfOrders())...)...)
 }
 
 func orderedAction(f *fakeserver.Fault) yamlfile.Value {

@@ -8,7 +8,6 @@ package scenarios
 import (
 	"embed"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -36,16 +35,11 @@ func Load(path string) (*Scenario, error) {
 		return nil, fmt.Errorf("failed to read the scenario: %w", err)
 	}
 	defer f.Close()
-	return Read(path, f)
-}
-
-// Read is Load for a text that is no file; name is what messages call it.
-func Read(name string, r io.Reader) (*Scenario, error) {
-	src, err := yamlfile.Source(r)
+	src, err := yamlfile.Source(f)
 	if err != nil {
 		return nil, fmt.Errorf("failed to read the scenario: %w", err)
 	}
-	return Parse(name, src)
+	return Parse(path, src)
 }
 
 // Size is how much there is in a scenario, as it is written.

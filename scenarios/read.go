@@ -133,7 +133,8 @@ func limits(l *record.Limits) yamlfile.Value {
 	kib := 0
 	return yamlfile.Object("limits",
 		yamlfile.May("settle", "how long after a checkpoint begins a process that should be gone may still be there", yamlfile.Time(&l.Settle)),
-		yamlfile.May("confirm", "how long it is watched after that: one that goes in this time is late, one that does not is leaked", yamlfile.Time(&l.Confirm)),
+		yamlfile.May("confirm", "how long it is watched after that: one that goes in this time is late, one that does not is leaked",
+			yamlfile.Time(&l.Confirm)),
 		yamlfile.May("quiet", "how long the right state must hold before a checkpoint ends early; shorter than settle", yamlfile.Time(&l.Quiet)),
 		yamlfile.May("close", "how long an orderly close may take", yamlfile.Time(&l.Close)),
 		yamlfile.May("stop", "how long the host's orderly end may take; not shorter than close", yamlfile.Time(&l.Stop)),
@@ -142,7 +143,9 @@ func limits(l *record.Limits) yamlfile.Value {
 			yamlfile.Whole(&l.SpawnsPerSession, "a number of launches", 1, maxSpawns)),
 		yamlfile.May("spawns_per_minute", "how many launches of one label a minute may see; without it that is not judged",
 			yamlfile.Whole(&l.SpawnsPerMinute, "a number of launches", 1, maxSpawns)),
-		yamlfile.May("kib_per_cycle", "", yamlfile.Whole(&kib, "a number of KiB", 1, maxGrowthKiB).Then(func(*yamlfile.Node) { l.GrowthPerCycle = int64(kib) << 10 })),
+		yamlfile.May("kib_per_cycle", "", yamlfile.Whole(&kib, "a number of KiB", 1, maxGrowthKiB).Then(func(*yamlfile.Node) {
+			l.GrowthPerCycle = int64(kib) << 10
+		})),
 		yamlfile.May("nofile", "how many files the host may have open; where nothing is said: as many as the bench",
 			yamlfile.Whole(&l.NoFile, "a number of open files", minFiles, maxSpawns)),
 		yamlfile.May("severity", "how a breach of a law counts; error where nothing is said", severity(&l.Severity)),

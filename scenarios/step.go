@@ -42,8 +42,10 @@ var ops = []struct {
 	{record.OpStop, "The host's orderly end: the driver's stop, or SIGTERM for a command."},
 	{record.OpTerm, "SIGTERM to the host."},
 	{record.OpKill, "SIGKILL to the host."},
-	{record.OpRestart, "The host ends, and a new process of it starts on whatever the first one left. Its sessions have ended with it; they can be opened again."},
-	{record.OpRecycle, "The pid of the session's server, which is gone, is given to a process that is none of the host's and leads a group of that number. Needs place: init."},
+	{record.OpRestart, "The host ends, and a new process of it starts on whatever the first one left. " +
+		"Its sessions have ended with it; they can be opened again."},
+	{record.OpRecycle, "The pid of the session's server, which is gone, is given to a process that is none of the host's " +
+		"and leads a group of that number. Needs place: init."},
 }
 
 func opNames() []string {
@@ -213,7 +215,8 @@ func (r *reader) job(j *Job) yamlfile.Value {
 	}, c.tools()...)
 	return yamlfile.Object("a job", append(keys, timeout(&j.Timeout),
 		yamlfile.May("cancel", "the bench cancels the job once its call is in the server", yamlfile.Yes(&j.Cancel)),
-		yamlfile.May("probe", "the host only looks at the server, in the way that it has for it: a health check, a test of the connection; where it has none, an ordinary job", yamlfile.Yes(&j.Probe)),
+		yamlfile.May("probe", "the host only looks at the server, in the way that it has for it: a health check, "+
+			"a test of the connection; where it has none, an ordinary job", yamlfile.Yes(&j.Probe)),
 		expect(&j.Expect))...).Then(func(m *yamlfile.Node) {
 		if j.Probe && (j.Tool != "" || j.Args != nil || j.Timeout > 0 || j.Cancel) {
 			m.Key("probe").Problem("a probe is not told which tool to call, nor cut off: leave out tool, args, pad, timeout and cancel")

@@ -35,11 +35,11 @@ type Kind string
 // The kinds.
 const (
 	KindText    Kind = "text"
-	KindNumber  Kind = "a number"
-	KindBool    Kind = "true or false"
+	kindNumber  Kind = "a number"
+	kindBool    Kind = "true or false"
 	KindNothing Kind = "nothing"
 	KindMapping Kind = "a mapping"
-	KindList    Kind = "a list"
+	kindList    Kind = "a list"
 )
 
 // Node is a value of a file and the place where it stands.
@@ -215,7 +215,7 @@ func (c *Collector) convert(from ast.Node) *Node {
 		n.Kind = KindMapping
 		n.Pairs = append(n.Pairs, c.convertPair(v))
 	case *ast.SequenceNode:
-		n.Kind = KindList
+		n.Kind = kindList
 		for _, item := range v.Values {
 			n.items = append(n.items, c.convert(item))
 		}
@@ -244,11 +244,11 @@ func (n *Node) convertScalar(from ast.Node) {
 	case *ast.LiteralNode:
 		n.Kind, n.Scalar = KindText, v.Value.Value
 	case *ast.IntegerNode:
-		n.Kind, n.Scalar = KindNumber, v.Value
+		n.Kind, n.Scalar = kindNumber, v.Value
 	case *ast.FloatNode:
-		n.Kind, n.Scalar = KindNumber, v.Value
+		n.Kind, n.Scalar = kindNumber, v.Value
 	case *ast.BoolNode:
-		n.Kind, n.Scalar = KindBool, v.Value
+		n.Kind, n.Scalar = kindBool, v.Value
 	case *ast.NullNode:
 		n.Kind = KindNothing
 	default: // .inf, .nan, and keys that are no scalars
@@ -271,7 +271,7 @@ func (n *Node) wanted(what string) {
 	switch n.Kind {
 	case KindNothing:
 		n.Problem("nothing is given here; it must be %s", what)
-	case KindMapping, KindList:
+	case KindMapping, kindList:
 		n.Problem("this must be %s, not %s", what, n.Kind)
 	default:
 		n.Problem("this must be %s, not %s (%s)", what, Clip(n.Source), n.Kind)

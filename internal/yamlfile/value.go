@@ -270,7 +270,7 @@ func Time[D ~int64](into *D) Value {
 func List[T any](into *[]T, what string, item func(*T) Value) Value {
 	one := 1
 	return Value{what, func(n *Node) {
-		if n.Kind != KindList {
+		if n.Kind != kindList {
 			n.wanted(what + ", a list")
 		} else if len(n.items) == 0 {
 			n.Problem("%s is empty", what)
@@ -289,7 +289,7 @@ func List[T any](into *[]T, what string, item func(*T) Value) Value {
 // OrNothing is a list that may be empty, or not there.
 func (v Value) OrNothing() Value {
 	return v.reading(func(n *Node, read func(*Node)) {
-		if n.Kind != KindNothing && (n.Kind != KindList || len(n.items) > 0) {
+		if n.Kind != KindNothing && (n.Kind != kindList || len(n.items) > 0) {
 			read(n)
 		}
 	}).with(func(s *Schema) { s.Type, s.Types, s.MinItems = "", []string{"array", "null"}, nil })
@@ -317,7 +317,7 @@ func (n *Node) Plain() any {
 			m[p.Key.Word()] = p.Value.Plain()
 		}
 		return m
-	case KindList:
+	case kindList:
 		all := []any{}
 		for _, item := range n.items {
 			all = append(all, item.Plain())

@@ -40,7 +40,7 @@ func Load(path string) (host.Spec, error) {
 	}
 	spec.Given = path
 	if spec.Install != nil {
-		spec.InstallDir, err = InstallDir(spec.Name, spec.Install.Version)
+		spec.InstallDir, err = installDir(spec.Name, spec.Install.Version)
 	}
 	return spec, err
 }
@@ -96,7 +96,7 @@ func Preset(name, version string) (host.Spec, error) {
 		}
 	}
 	if s.Install != nil {
-		s.InstallDir, err = InstallDir(s.Name, s.Version)
+		s.InstallDir, err = installDir(s.Name, s.Version)
 		s.Dir = s.InstallDir
 	}
 	return s, err
@@ -151,9 +151,9 @@ func Names(self string) []string {
 // installEnv names the folder below which presets are installed.
 const installEnv = "LEAKBENCH_HOSTS_DIR"
 
-// InstallDir is where the packages of a preset are, or belong: below
+// installDir is where the packages of a preset are, or belong: below
 // $LEAKBENCH_HOSTS_DIR, else in the user's cache.
-func InstallDir(name, version string) (string, error) {
+func installDir(name, version string) (string, error) {
 	base := os.Getenv(installEnv)
 	if base == "" {
 		cache, err := os.UserCacheDir()

@@ -63,8 +63,10 @@ func hostObject(s *host.Spec) yamlfile.Value {
 		yamlfile.May("start", "how long it may take to be ready; 15s where nothing is said", yamlfile.Time(&s.Start)),
 		yamlfile.May("ladder", "", yamlfile.OneLine(&p.Ladder, "the teardown in words", maxText)),
 		yamlfile.May("scale", "", yamlfile.OneLine(&p.Scale, "a factor in words", maxText)),
-		yamlfile.May("launches", "expected server launches for a connect; 1 where nothing is said", yamlfile.Whole(&s.Launches, "a number of launches", 1, maxLaunches)),
-		yamlfile.May("resident", "how many servers of a label it keeps on purpose when their sessions end", yamlfile.Whole(&p.Resident, "a number of servers", 0, maxRunning)),
+		yamlfile.May("launches", "expected server launches for a connect; 1 where nothing is said",
+			yamlfile.Whole(&s.Launches, "a number of launches", 1, maxLaunches)),
+		yamlfile.May("resident", "how many servers of a label it keeps on purpose when their sessions end",
+			yamlfile.Whole(&p.Resident, "a number of servers", 0, maxRunning)),
 		yamlfile.May("not_applicable", "what can't be asked of it, and why", notApplicable(s.NotApplicable)),
 		yamlfile.May("scenarios", "what differs for a scenario", limits(s.Scenarios)),
 		yamlfile.May("install", "the packages that leakbench hosts install puts in place", install(&s.Install)),
@@ -88,8 +90,8 @@ func argument(into *string, what string) yamlfile.Value {
 }
 
 func command(into *[]string) yamlfile.Value {
-	const text = "the command line, a list without a shell; {{server}} is the fake server's, {{config}} the config file, {{port}} a free port, " +
-		"{{run}} a folder for this run, {{dir}} the folder of this file, {{install}} the installed packages"
+	const text = "the command line, a list without a shell; {{server}} is the fake server's, {{config}} the config file, " +
+		"{{port}} a free port, {{run}} a folder for this run, {{dir}} the folder of this file, {{install}} the installed packages"
 	return yamlfile.List(into, "the command, as a list of its arguments", func(arg *string) yamlfile.Value {
 		first := len(*into) == 0
 		return argument(arg, "an argument").Says(text).Then(func(n *yamlfile.Node) {
@@ -153,7 +155,8 @@ func drive(s *host.Spec) yamlfile.Value {
 	var word string
 	h := &host.HTTP{Transport: host.TransportStreamable, Servers: record.PerSession, Headers: http.Header{}}
 	return yamlfile.Either(
-		yamlfile.Choice(&word, "how a host is driven (or http: with how)", "driver", "nothing", "oneshot").Then(func(*yamlfile.Node) { s.Kind = kinds[word] }),
+		yamlfile.Choice(&word, "how a host is driven (or http: with how)", "driver", "nothing", "oneshot").
+			Then(func(*yamlfile.Node) { s.Kind = kinds[word] }),
 		yamlfile.Object("drive", yamlfile.Need("http", "", gateway(h))).Then(func(*yamlfile.Node) { s.Kind, s.HTTP = record.KindGateway, h }))
 }
 
