@@ -27,8 +27,8 @@ type Client interface {
 // without a Close. Any other is left to the garbage collector.
 type Forgetter interface{ Forget() }
 
-// ToolText is what a Call returns of a tool's result: its texts, or the error
-// that they tell of where the tool has failed.
+// ToolText is what a Call returns of a tool's result: its texts, or an error with
+// them where the tool has failed.
 func ToolText(texts []string, failed bool) (string, error) {
 	joined := strings.Join(texts, "\n")
 	if failed {

@@ -1,6 +1,6 @@
 // Package hosts is the hosts that leakbench knows how to put on the bench: for
 // each a folder with its host file, what pins its packages, and its driver
-// where it has one.
+// where it has one. It is leakbench's own, and no API for other modules.
 package hosts
 
 import (

@@ -3,7 +3,7 @@
 // "Client Transports", and examples/simple_client), and adds nothing. What
 // the documentation leaves open is decided as its reader most likely would,
 // and is said where it is decided. Its tests are those of all hosts, in
-// internal/subject/host.
+// internal/subject/host. Other modules can read it as an example; it is no API.
 package mcpgo
 
 import (

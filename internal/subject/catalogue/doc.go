@@ -7,7 +7,7 @@
 //   - Hosts are those that `leakbench list hosts` has. Matrix says which laws
 //     each of them breaks in each scenario, as errors.
 //   - Mutants are the host "exact" with one Flaw each. Host.Shows says in which
-//     scenario which law and kind tell of it, and Host.Clean where nothing does.
+//     scenario which law and kind are found, Host.Clean where nothing is.
 //
 // A new reference host is a row of Hosts, a column of Matrix and a design in
 // package refhost. A new mutant is a Flaw, a row of Mutants and what package

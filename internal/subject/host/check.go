@@ -24,17 +24,15 @@ func (s Spec) Check() error {
 	if s.File == "" {
 		return nil // a command line, or part of the program
 	}
-	needsInstall := s.Install != nil
-	if needsInstall {
+	install := "" // what may help
+	if s.Install != nil {
+		install = "leakbench hosts install " + s.asked()
 		r := runtimes[s.Install.Runtime]
 		if _, err := exec.LookPath(r.program); err != nil && r.program != "" {
 			return &Missing{What: fmt.Sprintf("the host %s needs %s, which is not in PATH", s.Name, r.program), Run: r.install}
 		}
 		if _, err := os.Stat(s.InstallDir); errors.Is(err, fs.ErrNotExist) {
-			return &Missing{
-				What: fmt.Sprintf("the host %s %s is not installed (no %s)", s.Name, s.Version, s.InstallDir),
-				Run:  "leakbench hosts install " + s.asked(),
-			}
+			return &Missing{What: fmt.Sprintf("the host %s %s is not installed (no %s)", s.Name, s.Version, s.InstallDir), Run: install}
 		}
 	}
 	f := filler{words: map[string]string{"dir": s.Dir, "install": s.InstallDir, "version": s.Version}}
@@ -43,11 +41,7 @@ func (s Spec) Check() error {
 		return nil // only a run knows it
 	}
 	if _, err := exec.LookPath(program); err != nil {
-		m := &Missing{What: fmt.Sprintf("the command of host %s can't be started: %v", s.Name, err)}
-		if needsInstall {
-			m.Run = "leakbench hosts install " + s.asked()
-		}
-		return m
+		return &Missing{What: fmt.Sprintf("the command of host %s can't be started: %v", s.Name, err), Run: install}
 	}
 	return nil
 }

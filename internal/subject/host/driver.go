@@ -40,7 +40,7 @@ type Driver struct {
 	excused map[int64]bool // failed by the bench: may be answered yet
 	hello   chan answer    // capacity 1
 	greeted bool
-	broken  error // what the driver wrote against the protocol, not told yet
+	broken  error // what the driver wrote against the protocol, not reported yet
 	ended   error // set once done is closed
 
 	closing sync.Once

@@ -1,3 +1,3 @@
-// Package hostconfig is how hosts are told of MCP servers: the shapes of their
+// Package hostconfig holds the ways to name MCP servers to a host: the shapes of
 // configuration files, written for the bench's servers and read from a user's.
 package hostconfig

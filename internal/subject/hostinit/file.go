@@ -49,7 +49,7 @@ func (a Answers) about() string {
 	return a.Name + ", " + about
 }
 
-// config tells of the file. Of the user's own only the names of its other keys
+// config describes the file. Of the user's own only the names of its other keys
 // are taken over: what they hold may be secret.
 func (a Answers) config(line func(string, ...any)) {
 	line("config:\n  format: %s", a.Format)

@@ -27,7 +27,7 @@ type Params struct {
 	Pinned string
 	Files  fs.FS  // what stands beside the preset's file; copied to Dir
 	Dir    string // made whole or not at all
-	// Line, where it is there, is told what the package manager says.
+	// Line, where it is set, gets each line that the package manager writes.
 	Line func(string)
 }
 

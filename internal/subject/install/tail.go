@@ -14,7 +14,7 @@ const (
 	lineMax   = 1000 // bytes of a line that are kept
 )
 
-// tail keeps the last lines of what is written to it, and tells each line.
+// tail keeps the last lines of what is written to it, and passes each line on.
 type tail struct {
 	line    func(string)
 	pending []byte

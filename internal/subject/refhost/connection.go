@@ -130,17 +130,28 @@ func until(ctx context.Context, f func() error) error {
 // closed stays a zombie once it has died.
 func (c *connection) close() {
 	c.closing.Do(func() {
-		_ = c.client.Close()
 		c.reap()
-		if !c.exits(sdkEOF) {
-			_ = c.cmd.Process.Signal(syscall.SIGTERM)
-			if !c.exits(sdkTerm) {
-				_ = c.cmd.Process.Kill()
-				<-c.exited
-			}
-		}
+		c.descend(sdkEOF, sdkTerm, func(sig syscall.Signal) { _ = c.cmd.Process.Signal(sig) })
 		c.stdout.Close()
 	})
+}
+
+// descend is the ladder, until the server is gone: stdin, SIGTERM, SIGKILL. The
+// server gets eof after the first and term after the second; 0 leaves one out.
+func (c *connection) descend(eof, term time.Duration, signal func(syscall.Signal)) {
+	if eof == 0 {
+		defer c.client.Close()
+	} else if _ = c.client.Close(); c.exits(eof) { // the end of its stdin
+		return
+	}
+	if term > 0 {
+		signal(syscall.SIGTERM)
+		if c.exits(term) {
+			return
+		}
+	}
+	signal(syscall.SIGKILL)
+	<-c.exited
 }
 
 // reap waits for the server's exit, beside.

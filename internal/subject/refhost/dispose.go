@@ -24,14 +24,14 @@ const (
 type disposer interface {
 	// start starts the process of a launch.
 	start(cmd *exec.Cmd) error
-	// started is told of each launched server, before the handshake.
+	// started is called for each launched server, before the handshake.
 	started(c *connection)
-	// ended is told of the end of each session; it returns when the host
+	// ended is called at the end of each session; it returns when the host
 	// considers the matter settled.
 	ended(c *connection, why ending)
-	// tickEnded is told when the last job of a tick has ended.
+	// tickEnded is called when the last job of a tick has ended.
 	tickEnded()
-	// shutdown is told, once, that the host is about to exit. current are the
+	// shutdown is called once, when the host is about to exit. current are the
 	// sessions that are connected; those being connected end with ended.
 	shutdown(current []*connection)
 }

@@ -134,21 +134,7 @@ func (g *group) signal(sig syscall.Signal) {
 func (g *group) end() {
 	g.c.closing.Do(func() {
 		eof, term := g.patience()
-		if eof > 0 {
-			_ = g.c.client.Close() // ends the server's stdin
-		}
-		gone := eof > 0 && g.c.exits(eof)
-		if !gone && term > 0 {
-			g.signal(syscall.SIGTERM)
-			gone = g.c.exits(term)
-		}
-		if !gone {
-			g.signal(syscall.SIGKILL)
-			<-g.c.exited
-		}
-		if eof == 0 {
-			_ = g.c.client.Close()
-		}
+		g.c.descend(eof, term, g.signal)
 		if g.flaw != catalogue.KeepsStdout {
 			g.c.stdout.Close()
 		}
