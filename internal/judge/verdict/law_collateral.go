@@ -114,13 +114,12 @@ func (f *facts) openWithout(s *history.Server, t int64) bool {
 
 // stateAt is the last change of a server's session by t, and when it was.
 func (f *facts) stateAt(s *history.Server, t int64) (record.Session, int64) {
-	last, since := record.Session{}, int64(never)
-	for _, c := range f.changes(s) {
+	for _, c := range slices.Backward(f.changes(s)) {
 		if c.T <= t {
-			last, since = c.Session, c.T
+			return c.Session, c.T
 		}
 	}
-	return last, since
+	return record.Session{}, never
 }
 
 // hasRival says that another server, launched by an open of the same session
@@ -285,9 +284,9 @@ func (f *facts) wanted(cp *checkpoint, want record.Want) []*history.Server {
 			group = append(group, s)
 		}
 	}
-	slices.SortStableFunc(group, func(a, b *history.Server) int {
-		return boolOrder(established(b, cp.SettledAt)) - boolOrder(established(a, cp.SettledAt))
-	})
+	works := func(s *history.Server) bool { return established(s, cp.SettledAt) }
+	first := slices.DeleteFunc(slices.Clone(group), func(s *history.Server) bool { return !works(s) })
+	group = append(first, slices.DeleteFunc(group, works)...)
 	n := 0
 	for _, w := range cp.Wants {
 		if w.Label == want.Label && w.Session == want.Session {
@@ -295,13 +294,6 @@ func (f *facts) wanted(cp *checkpoint, want record.Want) []*history.Server {
 		}
 	}
 	return group[:min(max(n, 0), len(group))]
-}
-
-func boolOrder(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func (f *facts) missingBreach(cp *checkpoint, s *history.Server) *breach {

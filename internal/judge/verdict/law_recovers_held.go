@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
@@ -72,12 +73,7 @@ func (f *facts) staleHolder(s *history.Server, at int64) *history.Server {
 
 func holdsLock(s *history.Server) bool {
 	at, _ := lockedOut(s)
-	for _, fault := range s.Faults {
-		if fault.Do == record.DoLock && at < 0 {
-			return true
-		}
-	}
-	return false
+	return at < 0 && slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return m.Do == record.DoLock })
 }
 
 func (f *facts) heldBreach(s, holder *history.Server, at int64, what string) *breach {
