@@ -220,7 +220,8 @@ func Repeats(w io.Writer, all []compare.Repeat, o terminal.Options) error {
 		p.Item(0, mark, look, r.Play.String()+": ", terminal.Strong, gate.Rates(r), 0)
 		for k := range r.Findings {
 			f := &r.Findings[k]
-			p.Item(4, "", 0, fmt.Sprintf("%s %s %s  ", f.Law, f.Kind, f.Fingerprint), 0, fmt.Sprintf("in %s (%s)", f.Rate.Seen, gate.Percent(f.Rate)), 0)
+			p.Item(4, "", 0, fmt.Sprintf("%s %s %s  ", f.Law, f.Kind, f.Fingerprint), 0,
+				fmt.Sprintf("in %s (%s)", f.Rate.Seen, gate.Percent(f.Rate)), 0)
 		}
 	}
 	_, err := w.Write(buf.Bytes())

@@ -40,7 +40,8 @@ func Gate(w io.Writer, r *gate.Result, o GateOptions) error {
 	gateMeasures(p, r)
 	rest(p, r, o)
 	p.Item(0, gateGlyph[r.Outcome]+" ", gateStyle[r.Outcome]|terminal.Strong, "gate: "+string(r.Outcome)+": ", gateStyle[r.Outcome]|terminal.Strong,
-		fmt.Sprintf("%s. %s, %s%s; exit %d", r.Reason, words.Plural(r.Plays, "scenario"), words.Plural(len(r.Runs), "run"), RetriedText(r.Retried), o.Exit), terminal.Strong)
+		fmt.Sprintf("%s. %s, %s%s; exit %d", r.Reason, words.Plural(r.Plays, "scenario"), words.Plural(len(r.Runs), "run"),
+			RetriedText(r.Retried), o.Exit), terminal.Strong)
 	_, err := w.Write(buf.Bytes())
 	return err
 }
@@ -56,7 +57,8 @@ func RetriedText(n int) string {
 const gateColumn = 10 // where the texts of a gate begin, less 1
 
 func failingFinding(p *terminal.Printer, f *gate.Finding, o GateOptions) {
-	p.Item(0, terminal.Pad(strings.ToUpper(string(f.Fate)), gateColumn), terminal.Bad|terminal.Strong, fmt.Sprintf("%s: %s %s  ", f.Play, f.Law, f.Kind), terminal.Strong, f.Title+"  "+f.Fingerprint, terminal.Strong)
+	p.Item(0, terminal.Pad(strings.ToUpper(string(f.Fate)), gateColumn), terminal.Bad|terminal.Strong,
+		fmt.Sprintf("%s: %s %s  ", f.Play, f.Law, f.Kind), terminal.Strong, f.Title+"  "+f.Fingerprint, terminal.Strong)
 	v := &f.Finding.Finding
 	p.Field(2, gateColumn-1, "expected", v.Expected)
 	p.Field(2, gateColumn-1, "found", v.Found)
@@ -111,7 +113,8 @@ func badEntries(p *terminal.Printer, r *gate.Result, o GateOptions) {
 	bad, stale := r.Bad(), false
 	for i := range bad {
 		e := &bad[i]
-		p.Item(0, terminal.Pad(Upper(e.State), gateColumn), terminal.Warn|terminal.Strong, fmt.Sprintf("%s:%d:%d: ", o.Known, e.Line, e.Column), terminal.Strong, e.Finding()+": "+e.Text(), 0)
+		p.Item(0, terminal.Pad(Upper(e.State), gateColumn), terminal.Warn|terminal.Strong,
+			fmt.Sprintf("%s:%d:%d: ", o.Known, e.Line, e.Column), terminal.Strong, e.Finding()+": "+e.Text(), 0)
 		p.Field(2, gateColumn-1, "reason", e.Reason)
 		stale = stale || e.State == known.Stale
 	}
@@ -138,7 +141,8 @@ func unsureText(j *verdict.Judged) string {
 
 func unsure(p *terminal.Printer, r *gate.Result) {
 	for _, j := range r.Unsure {
-		p.Item(0, terminal.Pad("UNSURE", gateColumn), terminal.Warn|terminal.Strong, compare.PlayOf(j).String()+": ", terminal.Strong, unsureText(j), 0)
+		p.Item(0, terminal.Pad("UNSURE", gateColumn), terminal.Warn|terminal.Strong, compare.PlayOf(j).String()+": ", terminal.Strong,
+			unsureText(j), 0)
 		doubts, more := words.FirstOf(j.Verdict.Doubts, terminal.TextDoubts)
 		for _, d := range doubts {
 			p.Field(2, gateColumn-1, "doubt", d.Text)
@@ -163,7 +167,8 @@ func gateMeasures(p *terminal.Printer, r *gate.Result) {
 		return
 	}
 	if len(c.Counts) > 0 || len(c.Measures) > 0 || len(c.Notes) > 0 {
-		p.Item(0, "", 0, "", 0, fmt.Sprintf("beside the baseline (%s there%s):", words.Plural(c.Base, "run"), otherHost(c.Renamed)), terminal.Strong)
+		p.Item(0, "", 0, "", 0, fmt.Sprintf("beside the baseline (%s there%s):", words.Plural(c.Base, "run"), otherHost(c.Renamed)),
+			terminal.Strong)
 		comparedNumbers(p, c)
 		if len(r.Slower()) > 0 && r.Measures == gate.MeasuresWarn {
 			p.Item(2, "", 0, "", 0, "what has grown is told and fails nothing (--measures warn)", terminal.Dim)
@@ -209,7 +214,8 @@ func rest(p *terminal.Printer, r *gate.Result, o GateOptions) {
 
 // StrangeText says why an entry is neither found nor stale.
 func StrangeText(e *known.Checked) string {
-	return fmt.Sprintf("%s: no scenario %q was played, and none has that name; leakbench list scenarios has those there are", e.Finding(), e.Scenario)
+	return fmt.Sprintf("%s: no scenario %q was played, and none has that name; leakbench list scenarios has those there are",
+		e.Finding(), e.Scenario)
 }
 
 // FateWord is what a finding that asks for nothing is called.

@@ -51,7 +51,8 @@ func ReplayText(w io.Writer, r Replayed, o terminal.Options) error {
 	case r.Same:
 		p.Item(0, "= ", terminal.Good|terminal.Strong, "the same again: ", terminal.Strong, string(r.Now), 0)
 	case r.Then == r.Now:
-		p.Item(0, "≠ ", terminal.Warn|terminal.Strong, "not the same again: ", terminal.Strong, string(r.Now)+" both times, with other findings", 0)
+		p.Item(0, "≠ ", terminal.Warn|terminal.Strong, "not the same again: ", terminal.Strong,
+			string(r.Now)+" both times, with other findings", 0)
 	default:
 		p.Item(0, "≠ ", terminal.Warn|terminal.Strong, "not the same again: ", terminal.Strong, fmt.Sprintf("%s then, %s now", r.Then, r.Now), 0)
 	}

@@ -32,7 +32,8 @@ func GateMarkdown(w io.Writer, r *gate.Result, o baseline.GateOptions) error {
 			fmt.Fprintf(&b, "Seen %s.\n\n", words.Markdown(text, words.MaxText))
 		}
 		if f.Run != nil && f.Run.Run != nil && len(f.Run.Run.Header.Command) > 0 {
-			fmt.Fprintf(&b, "Again: %s<br>Accept it for now: %s\n\n", words.MarkdownCode(words.Shell(f.Run.Run.Header.Command), words.MaxText), words.MarkdownCode(words.Shell(baseline.AcceptCommand(f, o)), words.MaxText))
+			fmt.Fprintf(&b, "Again: %s<br>Accept it for now: %s\n\n",
+				words.MarkdownCode(words.Shell(f.Run.Run.Header.Command), words.MaxText), words.MarkdownCode(words.Shell(baseline.AcceptCommand(f, o)), words.MaxText))
 		}
 	}
 	if more > 0 {
@@ -137,7 +138,8 @@ func mdRest(b *bytes.Buffer, r *gate.Result) {
 		if f.Fate == gate.New || f.Fate == gate.Unlisted {
 			continue
 		}
-		text := fmt.Sprintf("%s: %s %s %s: %s", baseline.FateWord[f.Fate], words.Markdown(f.Play.String(), 2*words.MaxName), words.Markdown(f.Law, words.MaxName), words.MarkdownCode(f.Kind, words.MaxName), words.Markdown(f.Title, words.MaxText/4))
+		text := fmt.Sprintf("%s: %s %s %s: %s", baseline.FateWord[f.Fate], words.Markdown(f.Play.String(), 2*words.MaxName),
+			words.Markdown(f.Law, words.MaxName), words.MarkdownCode(f.Kind, words.MaxName), words.Markdown(f.Title, words.MaxText/4))
 		if f.Entry != nil && f.Fate == gate.Listed {
 			text += fmt.Sprintf(" (%s; until %s)", words.Markdown(f.Entry.Reason, words.MaxText/4), f.Entry.Expires.Format(time.DateOnly))
 		}
@@ -146,7 +148,8 @@ func mdRest(b *bytes.Buffer, r *gate.Result) {
 	if len(items) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "<details><summary>%s that %s nothing of you</summary>\n\n", words.Plural(len(items), "thing"), map[bool]string{true: "asks", false: "ask"}[len(items) == 1])
+	fmt.Fprintf(b, "<details><summary>%s that %s nothing of you</summary>\n\n", words.Plural(len(items), "thing"),
+		map[bool]string{true: "asks", false: "ask"}[len(items) == 1])
 	mdItems(b, items)
 	b.WriteString("</details>\n")
 }

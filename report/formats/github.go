@@ -85,7 +85,8 @@ func GateGitHub(w io.Writer, r *gate.Result, o baseline.GateOptions) error {
 	bad := r.Bad()
 	for i := range bad {
 		e := &bad[i]
-		a.say("error", fmt.Sprintf("file=%s,line=%d,col=%d,", githubProperty(o.Known), e.Line, e.Column), string(e.State)+" known finding "+e.Finding(), e.Text())
+		a.say("error", fmt.Sprintf("file=%s,line=%d,col=%d,", githubProperty(o.Known), e.Line, e.Column),
+			string(e.State)+" known finding "+e.Finding(), e.Text())
 	}
 	level := "error"
 	if r.Measures == gate.MeasuresWarn {

@@ -50,7 +50,8 @@ func benchLine(b *bytes.Buffer, j *verdict.Judged) {
 			fmt.Fprintf(b, " %d %s/run", counts[l.Law], unit)
 		}
 	}
-	fmt.Fprintf(b, " %d findings/run %d doubts/run %d spawned/run %d peak-live/run %d left/run\n", len(v.Findings), len(v.Doubts), v.Spawned, v.PeakLive, v.Left)
+	fmt.Fprintf(b, " %d findings/run %d doubts/run %d spawned/run %d peak-live/run %d left/run\n", len(v.Findings), len(v.Doubts),
+		v.Spawned, v.PeakLive, v.Left)
 }
 
 // benchName is a name without what the format gives a meaning to. The name

@@ -84,7 +84,8 @@ func lawOver(g *model.Repeats, id string) lawState {
 func (s *lawState) told() string {
 	text := ""
 	for _, f := range s.findings {
-		text += fmt.Sprintf("%s (%s, ×%d, fingerprint %s)\nexpected: %s\nfound:    %s\n", f.Title, f.Kind, f.Count, f.Fingerprint, f.Expected, f.Found)
+		text += fmt.Sprintf("%s (%s, ×%d, fingerprint %s)\nexpected: %s\nfound:    %s\n", f.Title, f.Kind, f.Count, f.Fingerprint,
+			f.Expected, f.Found)
 		head, more := words.FirstOf(f.Values, model.ValuesShown)
 		for _, v := range head {
 			text += "  " + v + "\n"

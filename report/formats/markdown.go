@@ -87,7 +87,8 @@ func mdFinding(b *bytes.Buffer, f *verdict.Finding) {
 	if !f.IsError() {
 		glyph = "⚠️"
 	}
-	fmt.Fprintf(b, "%s **%s** %s ×%d: **%s**\n\n", glyph, words.Markdown(f.Law, words.MaxName), words.MarkdownCode(f.Kind, words.MaxName), f.Count, words.Markdown(f.Title, words.MaxText/2))
+	fmt.Fprintf(b, "%s **%s** %s ×%d: **%s**\n\n", glyph, words.Markdown(f.Law, words.MaxName),
+		words.MarkdownCode(f.Kind, words.MaxName), f.Count, words.Markdown(f.Title, words.MaxText/2))
 	for _, row := range []struct{ name, text string }{{"expected", f.Expected}, {"found", f.Found}} {
 		fmt.Fprintf(b, "- %s: %s\n", row.name, words.Markdown(row.text, words.MaxText/2))
 	}

@@ -128,7 +128,8 @@ var stateWords = map[string]string{"start": "starting", "work": "in use", "broke
 func (t *tracer) server(s *model.Run, f *model.Server) {
 	t.name("thread_name", f.N, fmt.Sprintf("%s pid %d: %s", f.ID, f.Birth.PID, s.Outcome(f)))
 	for _, p := range model.Stretches(f) {
-		t.slice(f.N, p.From, p.To, stateWords[p.State], "life", map[string]any{"pid": f.Birth.PID, "session": words.Clean(f.Session, words.MaxName)})
+		t.slice(f.N, p.From, p.To, stateWords[p.State], "life",
+			map[string]any{"pid": f.Birth.PID, "session": words.Clean(f.Session, words.MaxName)})
 	}
 	for _, c := range f.Calls {
 		to := c.Answered

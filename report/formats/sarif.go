@@ -113,7 +113,8 @@ func SARIF(b *bytes.Buffer, runs []verdict.Judged) error {
 		if j.Verdict.Outcome == verdict.Inconclusive {
 			run.Invocations[0].Successful = false
 			for _, d := range j.Verdict.Doubts {
-				run.Invocations[0].Notes = append(run.Invocations[0].Notes, sarifNotice{"warning", sarifText{words.Clean(string(d.Code)+": "+d.Text, words.MaxText)}})
+				run.Invocations[0].Notes = append(run.Invocations[0].Notes,
+					sarifNotice{"warning", sarifText{words.Clean(string(d.Code)+": "+d.Text, words.MaxText)}})
 			}
 		}
 	}

@@ -113,7 +113,8 @@ func traceHold(s *model.Run, g *model.StdinHold, f *model.Server, when int64) tr
 		if f != nil && f.EOF >= 0 && f.EOF <= when {
 			why = "the server has read the end of its stdin all the same"
 		}
-		line := station("gone", fmt.Sprintf("%s, pid %d, fd %d", h.Role, h.PID, h.FD), fmt.Sprintf("holds %s of %s, its stdin", model.PipeEnd(h.Mode, g.Target()), g.Target()), why)
+		line := station("gone", fmt.Sprintf("%s, pid %d, fd %d", h.Role, h.PID, h.FD),
+			fmt.Sprintf("holds %s of %s, its stdin", model.PipeEnd(h.Mode, g.Target()), g.Target()), why)
 		line.Suspect = true
 		return line
 	}

@@ -193,7 +193,8 @@ func scoreFindings(word string, b scoreboard.Broken) []string {
 }
 
 func scoreSentence(b *scoreboard.Board) string {
-	return fmt.Sprintf("%s in %s: %s", words.Plural(len(b.Hosts), "host"), words.Plural(len(b.Scenarios), "scenario"), scoreCounts(b.Count("")))
+	return fmt.Sprintf("%s in %s: %s", words.Plural(len(b.Hosts), "host"), words.Plural(len(b.Scenarios), "scenario"),
+		scoreCounts(b.Count("")))
 }
 
 func scoreCounts(n map[scoreboard.Status]int) string {

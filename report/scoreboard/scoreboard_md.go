@@ -23,7 +23,8 @@ func Markdown(w io.Writer, board *scoreboard.Board, o Options) error {
 	v := newScoreView(board, o)
 	words.Scrub(v)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Scoreboard\n\n<!-- Written by leakbench score. Do not edit. -->\n\n**%s**\n\n", words.Markdown(v.Sentence, words.MaxText))
+	fmt.Fprintf(&b, "# Scoreboard\n\n<!-- Written by leakbench score. Do not edit. -->\n\n**%s**\n\n",
+		words.Markdown(v.Sentence, words.MaxText))
 	for _, f := range v.Facts {
 		value := words.Markdown(f.Value, words.MaxText)
 		if f.Name == "Command" {
