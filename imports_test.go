@@ -35,7 +35,7 @@ var house = []struct {
 		deny: []string{"net/http", "html/template", "github.com/shirou/gopsutil/v3", "golang.org/x/sys/unix"},
 	},
 	{pkg: "internal/stage/ledger", may: []string{"internal/lines", "internal/text", "internal/record", "internal/stage/birth"}, why: "the birth socket does not know what faults mean"},
-	{pkg: "internal/history", may: []string{"internal/record"}, why: "lives are a pure function of events", deny: []string{"os", "os/exec", "net"}},
+	{pkg: "internal/history", may: []string{"internal/record"}, why: "history is a pure function of events", deny: []string{"os", "os/exec", "net"}},
 	{
 		pkg: "fakeserver", may: []string{"internal/lines", "internal/stage/birth"},
 		why:  "the fake server dispatches from init, before the heavy packages are initialised, and must stay light",
