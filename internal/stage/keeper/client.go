@@ -36,6 +36,9 @@ type Params struct {
 	// OnExit is called for each process that the keeper reaped, in order, from
 	// one goroutine.
 	OnExit func(Exited)
+	// NoCgroup has the keeper do without a cgroup of its own, as it must where
+	// none can be made.
+	NoCgroup bool
 }
 
 // Keeper is the bench's side of a keeper process.
@@ -68,7 +71,11 @@ func Start(ctx context.Context, p Params) (*Keeper, error) {
 	}
 	k := &Keeper{p: p, log: log, waiting: map[int64]chan reply{}, done: make(chan struct{}), waited: make(chan struct{})}
 	// The keeper must outlive the bench's context: it ends when its socket does.
-	k.cmd = exec.CommandContext(context.WithoutCancel(ctx), p.Self, "keeper", "--socket", path)
+	args := []string{"keeper", "--socket", path}
+	if p.NoCgroup {
+		args = append(args, "--no-cgroup")
+	}
+	k.cmd = exec.CommandContext(context.WithoutCancel(ctx), p.Self, args...)
 	k.cmd.Cancel = func() error { return k.cmd.Process.Kill() }
 	k.cmd.WaitDelay = sweepGrace
 	// No descendant may inherit the bench's own stdout or stderr: a survivor

@@ -53,6 +53,8 @@ func TestMain(m *testing.M) {
 //	setsid   a child in a session of its own
 //	orphan   a grandchild whose parent exits: it comes home to the keeper
 //	zombie   a child that exits and is not waited for
+//	forks    a child that forks and exits, and whose child does the same, for ever
+//	revives  a child that starts another one anew whenever that ends
 //	flood    no child: 9 MiB on stderr
 func tree(kinds []string) {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
@@ -69,6 +71,11 @@ func tree(kinds []string) {
 		case "zombie":
 			p, _ := os.StartProcess("/bin/true", []string{"true"}, &os.ProcAttr{})
 			fmt.Println(kind, p.Pid)
+		case "forks":
+			fmt.Println(kind, forkForEver())
+		case "revives":
+			out, _ := exec.Command("sh", "-c", "(exec </dev/null >/dev/null 2>&1; while :; do sh -c 'sleep 300; :'; done) & echo $!").Output()
+			fmt.Println(kind, strings.TrimSpace(string(out)))
 		case "flood":
 			line := strings.Repeat("x", 1<<20)
 			for range 9 {
@@ -80,6 +87,20 @@ func tree(kinds []string) {
 	fmt.Println("ready", os.Getpid())
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	os.Exit(3)
+}
+
+// forkForEver starts a process that forks and exits for ever, each with a
+// number of its own. Only raw calls may follow a raw fork.
+func forkForEver() int {
+	pid, _, _ := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+	if pid != 0 {
+		return int(pid)
+	}
+	for {
+		if pid, _, _ = syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0); pid != 0 {
+			syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)
+		}
+	}
 }
 
 // benchThatDies starts a keeper and a host and says so; the test kills it.
@@ -113,14 +134,24 @@ type fixture struct {
 // bare is a keeper without a host.
 func bare(t *testing.T) *fixture {
 	t.Helper()
+	return bareWith(t, keeper.Params{})
+}
+
+func bareWith(t *testing.T, p keeper.Params) *fixture {
+	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	f := &fixture{exits: make(chan keeper.Exited, 100), dir: t.TempDir()}
+	tell := func(e keeper.Exited) {
+		select {
+		case f.exits <- e:
+		default:
+		}
+	}
 	sockets, err := os.MkdirTemp("", "lbk")
 	require.NoError(t, err)
-	f.Keeper, err = keeper.Start(t.Context(), keeper.Params{
-		Self: self, Dir: sockets, Log: filepath.Join(f.dir, "keeper.log"), OnExit: func(e keeper.Exited) { f.exits <- e },
-	})
+	p.Self, p.Dir, p.Log, p.OnExit = self, sockets, filepath.Join(f.dir, "keeper.log"), tell
+	f.Keeper, err = keeper.Start(t.Context(), p)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		assert.NoError(t, f.Close())
@@ -134,9 +165,14 @@ func bare(t *testing.T) *fixture {
 
 func start(t *testing.T, kinds ...string) *fixture {
 	t.Helper()
+	return startWith(t, keeper.Params{}, kinds...)
+}
+
+func startWith(t *testing.T, p keeper.Params, kinds ...string) *fixture {
+	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	f := bare(t)
+	f := bareWith(t, p)
 	f.host, err = f.StartHost(t.Context(), keeper.HostParams{
 		Argv: append([]string{self, "tree"}, kinds...), Stderr: filepath.Join(f.dir, "host.log"),
 	})
@@ -243,6 +279,30 @@ func TestSweepLeavesNothing(t *testing.T) {
 	census, err := f.Census(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, census.Processes)
+}
+
+// TestSweepOfWhatForks: what forks and exits all the time is in no look at the
+// process table, and what is started anew when it ends is there again.
+func TestSweepOfWhatForks(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]keeper.Params{"with a cgroup": {}, "without one": {NoCgroup: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := startWith(t, p, "forks", "revives", "plain")
+			swept, err := f.Sweep(t.Context())
+			require.NoError(t, err)
+			assert.GreaterOrEqual(t, len(swept), 4, "the host, and what it had started")
+			for len(f.exits) > 0 {
+				<-f.exits
+			}
+			census, err := f.Census(t.Context())
+			require.NoError(t, err)
+			assert.Empty(t, census.Processes)
+			_, err = f.Sweep(t.Context())
+			require.NoError(t, err)
+			assert.Empty(t, f.exits, "nothing was born any more")
+		})
+	}
 }
 
 func TestExitsAreTold(t *testing.T) {

@@ -52,12 +52,13 @@ func Main(args []string) int {
 	runtime.LockOSThread()
 	flags := flag.NewFlagSet("keeper", flag.ContinueOnError)
 	socket := flags.String("socket", "", "the bench's socket")
+	noCgroup := flags.Bool("no-cgroup", false, "do without a cgroup")
 	if flags.Parse(args) != nil || *socket == "" {
 		fmt.Fprintln(os.Stderr, "leakbench keeper is started by leakbench run, not by hand")
 		return 2
 	}
 	surviveSignals()
-	if err := keep(*socket); err != nil {
+	if err := keep(*socket, *noCgroup); err != nil {
 		fmt.Fprintln(os.Stderr, "keeper:", err)
 		return 70
 	}
@@ -71,7 +72,7 @@ func surviveSignals() {
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 }
 
-func keep(socket string) error {
+func keep(socket string, noCgroup bool) error {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil { // the bench is gone already: its folder is ours to remove
 		return errors.Join(err, os.RemoveAll(filepath.Dir(socket)))
@@ -87,7 +88,12 @@ func keep(socket string) error {
 	} else {
 		hello.Subreaper = true
 	}
-	if k.group, err = newCgroup(); err == nil {
+	if noCgroup {
+		err = errors.New("not asked for")
+	} else {
+		k.group, err = newCgroup()
+	}
+	if err == nil {
 		hello.Cgroup = k.group.path
 	} else {
 		hello.Weak = append(hello.Weak, fmt.Sprintf("the run has no cgroup of its own (%v): the last sweep finds processes by looking, and one that forks faster could outlive it", err))
@@ -101,13 +107,10 @@ func keep(socket string) error {
 	k.say(reply{Hello: &hello})
 	k.obey()
 	// The bench is gone or done.
-	_, left := k.sweep()
+	_, err = k.sweep()
 	k.group.remove()
 	_ = os.RemoveAll(filepath.Dir(socket))
-	if len(left) > 0 {
-		return fmt.Errorf("%d processes could not be killed", len(left))
-	}
-	return nil
+	return err
 }
 
 func (k *process) obey() {
@@ -156,11 +159,9 @@ func (k *process) do(c command) reply {
 	case cmdEvidence:
 		return reply{Evidence: proc.Examine(c.Of)}
 	case cmdSweep:
-		swept, left := k.sweep()
-		r := reply{SweptUp: swept, StillLeft: left}
-		if len(left) > 0 {
-			r.Error = fmt.Sprintf("%d processes could not be killed", len(left))
-		}
+		swept, err := k.sweep()
+		r := errReply(err)
+		r.SweptUp = swept
 		return r
 	}
 	return reply{Error: fmt.Sprintf("unknown command %q", c.Cmd)}
@@ -206,6 +207,12 @@ func (k *process) withoutOthers(rows []record.Process) []record.Process {
 	k.live.Lock()
 	defer k.live.Unlock()
 	return slices.DeleteFunc(rows, func(row record.Process) bool { return k.others[row.Identity] != isHosts })
+}
+
+// isOther says that a process is none of the host's.
+func (k *process) isOther(id record.Identity) bool {
+	stood, _ := k.standingOf(id)
+	return stood != isHosts
 }
 
 // standingOf is what a process is, and whether the keeper ends everything now.

@@ -1,6 +1,8 @@
 package keeper
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"syscall"
@@ -15,44 +17,152 @@ const (
 	// sweepLook is how often a sweep looks again where no reaped child wakes
 	// it: a process two levels down dies without a word to the keeper.
 	sweepLook = 20 * time.Millisecond
+	// freezeFor bounds how long a sweep stops processes before it kills them.
+	freezeFor = 2 * time.Second
+	// emptyLooks in a row, without a reaped child in between, end a sweep. What
+	// forks and exits all the time is in no look, and comes home to be reaped.
+	emptyLooks = 2
+	// unrestLooks in a row that see nothing while children are reaped are what
+	// the deaths of a sweep explain. More of them are somebody who forks.
+	unrestLooks = 5
+	// huntFor is how long newborn processes are hunted between two looks.
+	huntFor = 100 * time.Millisecond
 )
 
-// sweep kills everything below the keeper, and what that forks meanwhile,
-// until nothing is left. It returns what it found (zombies of the keeper's own
-// aside: they were dead) and what it could not kill.
-func (k *process) sweep() (found, left []record.Process) {
+// errRestless says that a sweep ended before what it swept did.
+var errRestless = errors.New("something below the keeper forks faster than it could be killed")
+
+// sweep is a sweep under way.
+type sweep struct {
+	k        *process
+	found    []record.Process
+	seen     map[record.Identity]bool
+	frozen   bool // all that was there has been stopped: now it is killed
+	thawAt   time.Time
+	deadline time.Time
+}
+
+// sweep kills everything below the keeper, and what that forks meanwhile, until
+// nothing is left. It returns what it found (zombies of the keeper's own aside:
+// they were dead), and an error when something was left when the time was over.
+//
+// Where the run has a cgroup of its own, its cgroup.kill reaches everything at
+// once. Elsewhere all processes are stopped until a look shows no new one, and
+// then killed, so that none can start another in answer to a death.
+func (k *process) sweep() ([]record.Process, error) {
 	k.live.Lock()
 	k.swept = true
 	k.live.Unlock()
-	seen := map[record.Identity]bool{}
-	deadline := time.Now().Add(sweepDeadline)
+	now := time.Now()
+	s := &sweep{k: k, seen: map[record.Identity]bool{}, thawAt: now.Add(freezeFor), deadline: now.Add(sweepDeadline)}
+	err := s.run()
+	return s.found, err
+}
+
+func (s *sweep) run() error {
+	empty, unrest := 0, 0
+	for {
+		restless := s.wasReaped()
+		rows, err := s.k.table.Below(os.Getpid())
+		restless = s.wasReaped() || restless
+		switch {
+		case err == nil && len(rows) == 0 && !restless:
+			if empty++; empty == emptyLooks {
+				return nil
+			}
+			continue
+		case time.Now().After(s.deadline):
+			if len(rows) == 0 {
+				return errRestless
+			}
+			return fmt.Errorf("%d processes could not be killed", len(rows))
+		}
+		empty = 0
+		if s.k.group != nil {
+			s.note(rows)
+			s.k.group.kill()
+			s.frozen = true
+		}
+		if len(rows) > 0 {
+			unrest = 0
+			s.end(rows)
+		} else if unrest++; unrest > unrestLooks {
+			s.hunt()
+		}
+	}
+}
+
+// end stops what a look saw, or kills it once nothing new turns up.
+func (s *sweep) end(rows []record.Process) {
+	fresh := s.note(rows)
+	if !s.frozen && fresh > 0 && time.Now().Before(s.thawAt) {
+		s.signal(rows, syscall.SIGSTOP)
+		return
+	}
+	s.frozen = true
+	s.signal(rows, syscall.SIGKILL)
+	s.await()
+}
+
+// note enters what a look saw, and counts what no earlier one had seen.
+func (s *sweep) note(rows []record.Process) (fresh int) {
+	for _, row := range rows {
+		if !s.seen[row.Identity] && row.State != record.StateZombie {
+			fresh++
+		}
+	}
+	for _, row := range s.k.withoutOthers(slices.Clone(rows)) {
+		ownZombie := row.State == record.StateZombie && row.PPID == os.Getpid()
+		if !s.seen[row.Identity] && !ownZombie {
+			s.found = append(s.found, row)
+		}
+	}
+	for _, row := range rows {
+		s.seen[row.Identity] = true
+	}
+	return fresh
+}
+
+func (s *sweep) signal(rows []record.Process, sig syscall.Signal) {
+	for _, row := range rows {
+		if row.State != record.StateZombie {
+			_ = proc.Signal(row.Identity, sig)
+		}
+	}
+}
+
+// await waits for a death, but not long. The token stays for wasReaped.
+func (s *sweep) await() {
 	timer := time.NewTimer(sweepLook)
 	defer timer.Stop()
-	for {
-		rows, err := k.table.Below(os.Getpid())
-		if err == nil && len(rows) == 0 {
-			return found, nil
+	select {
+	case <-s.k.reaped:
+	case <-timer.C:
+	}
+}
+
+// wasReaped says that a child was reaped since it was asked last.
+func (s *sweep) wasReaped() bool {
+	select {
+	case <-s.k.reaped:
+		return true
+	default:
+		return false
+	}
+}
+
+// hunt kills newborn processes one by one: what forks and exits faster than
+// the whole table can be read is met by the number that was given out last.
+func (s *sweep) hunt() {
+	until := time.Now().Add(huntFor)
+	for time.Now().Before(until) {
+		id, below := proc.Newborn(os.Getpid())
+		if !below || s.k.isOther(id) {
+			continue
 		}
-		for _, row := range k.withoutOthers(slices.Clone(rows)) {
-			ownZombie := row.State == record.StateZombie && row.PPID == os.Getpid()
-			if !seen[row.Identity] && !ownZombie {
-				seen[row.Identity] = true
-				found = append(found, row)
-			}
-		}
-		if time.Now().After(deadline) {
-			return found, append(left, rows...)
-		}
-		k.group.kill()
-		for _, row := range rows {
-			if row.State != record.StateZombie {
-				_ = proc.Signal(row.Identity, syscall.SIGKILL)
-			}
-		}
-		timer.Reset(sweepLook)
-		select {
-		case <-k.reaped:
-		case <-timer.C:
+		if proc.Signal(id, syscall.SIGKILL) == nil && !s.seen[id] {
+			s.seen[id] = true
+			s.found = append(s.found, record.Process{Identity: id, State: "R", FDs: -1})
 		}
 	}
 }

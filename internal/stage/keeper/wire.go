@@ -45,7 +45,6 @@ type reply struct {
 	Census    *record.Census    `json:"census,omitempty"`
 	Evidence  []record.Evidence `json:"evidence,omitempty"`
 	SweptUp   []record.Process  `json:"swept,omitempty"`
-	StillLeft []record.Process  `json:"still_left,omitempty"`
 }
 
 // Hello is what the keeper says once it is ready.

@@ -1,0 +1,42 @@
+package proc
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// maxAncestors bounds how far Newborn climbs.
+const maxAncestors = 32
+
+// Newborn is the process that was given a pid last, where it lives and is below
+// root. It costs some 20 us, a fraction of a census: what forks and exits all
+// the time can be met by it. The number stands in /proc/loadavg (proc(5)).
+func Newborn(root int) (record.Identity, bool) {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return record.Identity{}, false
+	}
+	fields := bytes.Fields(text)
+	pid, err := strconv.Atoi(string(fields[len(fields)-1]))
+	if err != nil {
+		return record.Identity{}, false
+	}
+	r := newReader()
+	var newborn stat
+	if r.stat(pid, &newborn) != nil || newborn.ended() {
+		return record.Identity{}, false
+	}
+	ancestor := newborn
+	for range maxAncestors {
+		if ancestor.ppid == root {
+			return newborn.identity(), true
+		}
+		if ancestor.ppid == 0 || r.stat(ancestor.ppid, &ancestor) != nil {
+			break
+		}
+	}
+	return record.Identity{}, false
+}
