@@ -9,6 +9,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
@@ -108,6 +109,8 @@ func failureOf(err error) *failure {
 		return &failure{exitSignal + int(sig), stop, ""}
 	case errors.Is(err, runner.ErrHost):
 		return &failure{exitHost, err, "its stderr is in " + runner.HostLog + " of the run's folder"}
+	case errors.Is(err, keeper.ErrGone):
+		return &failure{exitInconclusive, err, "the process that watches the host was killed or stopped from outside: play it again"}
 	case slices.ContainsFunc([]error{syscall.ENOSPC, syscall.EROFS, syscall.EACCES, syscall.ENOTDIR}, func(no error) bool { return errors.Is(err, no) }):
 		return &failure{exitUsage, err, "choose another folder with --out"}
 	default:

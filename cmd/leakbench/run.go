@@ -241,6 +241,9 @@ func interruptible(ctx context.Context) (context.Context, func()) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	// What was below a keeper that is killed comes home to the bench, which can
+	// end it then. Where that can't be had, the header of a run says so.
+	_ = proc.Adopt()
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

@@ -16,6 +16,7 @@ const (
 	DoubtTooLong     DoubtCode = "event-too-long" // an event had no room in a line of the file
 	DoubtNoPlace     DoubtCode = "no-place"       // the host can't be put where the scenario wants it: nothing was played
 	DoubtKeeperLost  DoubtCode = "keeper-lost"    // the keeper died
+	DoubtSweep       DoubtCode = "sweep"          // the last sweep did not end everything
 	DoubtNoCancel    DoubtCode = "no-cancel"      // what was to be cancelled in flight was over, or never began
 	DoubtNoControl   DoubtCode = "no-control"     // no server could be tried without the host
 	DoubtNoAnswer    DoubtCode = "no-answer"      // what became of a request is not known

@@ -186,8 +186,9 @@ type EndStage string
 
 // The stages.
 const (
-	StageHost  EndStage = "host"
-	StageBench EndStage = "bench"
+	StageHost   EndStage = "host"
+	StageBench  EndStage = "bench"
+	StageKeeper EndStage = "keeper" // the process that watches the host was killed, or did not answer
 )
 
 // Place is where a host lives; "" is right below the keeper.

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,8 +23,15 @@ const (
 	// sweepGrace is how long the keeper may take to sweep after its socket
 	// ended. Killing 5000 processes takes about 2 s on two cores.
 	sweepGrace = 15 * time.Second
-	maxLine    = 64 << 20 // an evidence reply over 10,000 survivors stays below this
+	// answerTimeout is how long the keeper may take to answer. A census of 5000
+	// processes takes 60 ms, a sweep ends after sweepDeadline.
+	answerTimeout = 30 * time.Second
+	maxLine       = 64 << 20 // an evidence reply over 10,000 survivors stays below this
 )
+
+// RunEnv names the run in the environment of the host and of whatever inherits
+// that: what comes home from a keeper that was killed is known by it.
+const RunEnv = "LEAKBENCH_RUN"
 
 // ErrGone says that the keeper has died or was closed.
 var ErrGone = errors.New("the keeper is gone")
@@ -33,9 +41,13 @@ type Params struct {
 	Self string // the program that runs Main when its first argument is "keeper"
 	Dir  string // folder for the socket; the keeper removes it when the bench is gone
 	Log  string // file for what the keeper itself says when something is wrong
+	Run  string // stands in the environment of everything below the keeper, as RunEnv
 	// OnExit is called for each process that the keeper reaped, in order, from
 	// one goroutine.
 	OnExit func(Exited)
+	// Answer is how long the keeper may take to answer before it is given up and
+	// killed; 0 is 30 s.
+	Answer time.Duration
 	// NoCgroup has the keeper do without a cgroup of its own, as it must where
 	// none can be made.
 	NoCgroup bool
@@ -69,6 +81,7 @@ func Start(ctx context.Context, p Params) (*Keeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to make the keeper's log: %w", err)
 	}
+	p.Answer = cmp.Or(p.Answer, answerTimeout)
 	k := &Keeper{p: p, log: log, waiting: map[int64]chan reply{}, done: make(chan struct{}), waited: make(chan struct{})}
 	// The keeper must outlive the bench's context: it ends when its socket does.
 	args := []string{"keeper", "--socket", path}
@@ -76,6 +89,9 @@ func Start(ctx context.Context, p Params) (*Keeper, error) {
 		args = append(args, "--no-cgroup")
 	}
 	k.cmd = exec.CommandContext(context.WithoutCancel(ctx), p.Self, args...)
+	if p.Run != "" {
+		k.cmd.Env = append(os.Environ(), RunEnv+"="+p.Run)
+	}
 	k.cmd.Cancel = func() error { return k.cmd.Process.Kill() }
 	k.cmd.WaitDelay = sweepGrace
 	// No descendant may inherit the bench's own stdout or stderr: a survivor
@@ -161,7 +177,9 @@ func (k *Keeper) read() {
 	}
 }
 
-// ask sends a command, with the fds that ride along, and waits for its reply.
+// ask sends a command, with the fds that ride along, and waits for its reply. A
+// keeper that does not answer in time, as one that was stopped by a signal, is
+// killed: what was below it comes home to the bench.
 func (k *Keeper) ask(ctx context.Context, c command, fds ...*os.File) (reply, error) {
 	ch := make(chan reply, 1)
 	k.mu.Lock()
@@ -170,12 +188,16 @@ func (k *Keeper) ask(ctx context.Context, c command, fds ...*os.File) (reply, er
 	k.waiting[c.ID] = ch
 	line, err := json.Marshal(c)
 	if err == nil {
+		_ = k.conn.SetWriteDeadline(time.Now().Add(k.p.Answer))
 		err = sendLine(k.conn, append(line, '\n'), fds)
 	}
 	k.mu.Unlock()
 	if err != nil {
+		_ = k.cmd.Process.Kill()
 		return reply{}, fmt.Errorf("%w: %w", ErrGone, err)
 	}
+	timer := time.NewTimer(k.p.Answer)
+	defer timer.Stop()
 	select {
 	case r := <-ch:
 		if r.NoPlace {
@@ -187,6 +209,10 @@ func (k *Keeper) ask(ctx context.Context, c command, fds ...*os.File) (reply, er
 		return r, nil
 	case <-k.done:
 		return reply{}, ErrGone
+	case <-timer.C:
+		_ = k.cmd.Process.Kill()
+		<-k.done
+		return reply{}, fmt.Errorf("%w: it did not answer within %v and was killed", ErrGone, k.p.Answer)
 	case <-ctx.Done():
 		return reply{}, context.Cause(ctx)
 	}

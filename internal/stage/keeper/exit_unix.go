@@ -9,6 +9,9 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/proc"
 )
 
+// stopSignal keeps a process from starting others before it is killed.
+const stopSignal = syscall.SIGSTOP
+
 func exitOf(status syscall.WaitStatus) record.Exit {
 	if status.Signaled() {
 		return record.Exit{Code: -1, Signal: proc.SignalName(status.Signal())}

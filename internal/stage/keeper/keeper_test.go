@@ -381,6 +381,21 @@ func TestDeadBenchLeavesNothing(t *testing.T) {
 }
 
 // A keeper that is killed takes the host with it, by the kernel's hand.
+// TestStoppedKeeperIsGivenUp: a keeper that does not answer is killed, and no
+// question waits for ever.
+func TestStoppedKeeperIsGivenUp(t *testing.T) {
+	t.Parallel()
+	f := startWith(t, keeper.Params{Answer: 200 * time.Millisecond})
+	f.killed = true
+	host := f.host.Process.Identity
+	require.NoError(t, syscall.Kill(f.Hello.PID, syscall.SIGSTOP))
+	_, err := f.Census(t.Context())
+	require.ErrorIs(t, err, keeper.ErrGone)
+	gone(t, []record.Identity{host})
+	_, err = f.Census(t.Context())
+	require.ErrorIs(t, err, keeper.ErrGone)
+}
+
 func TestDeadKeeperTakesTheHostAlong(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

@@ -2,9 +2,13 @@ package keeper
 
 import (
 	"os"
+	"syscall"
 
 	"github.com/leakbench/leakbench/internal/record"
 )
+
+// stopSignal is the one that ends a process: there is none that stops it.
+const stopSignal = syscall.SIGKILL
 
 func (k *process) spawn(string, []string, *os.ProcAttr, record.Place) (*os.Process, error) {
 	return nil, errNoFDs

@@ -36,8 +36,10 @@ func (k *process) startHost(c command) (host, bystander *record.Process, err err
 	}
 	defer stderr.Close()
 	env := c.Env
-	if env == nil {
+	if run := os.Getenv(RunEnv); env == nil {
 		env = os.Environ()
+	} else if run != "" {
+		env = append(env, RunEnv+"="+run)
 	}
 	attr := &os.ProcAttr{Dir: c.Dir, Env: env, Files: []*os.File{files[0], files[1], stderr}}
 	// Until the host's identity is known the reaper must not take it for a

@@ -96,7 +96,7 @@ func (s *sweep) run() error {
 func (s *sweep) end(rows []record.Process) {
 	fresh := s.note(rows)
 	if !s.frozen && fresh > 0 && time.Now().Before(s.thawAt) {
-		s.signal(rows, syscall.SIGSTOP)
+		s.signal(rows, stopSignal)
 		return
 	}
 	s.frozen = true
@@ -162,7 +162,7 @@ func (s *sweep) hunt() {
 		}
 		if proc.Signal(id, syscall.SIGKILL) == nil && !s.seen[id] {
 			s.seen[id] = true
-			s.found = append(s.found, record.Process{Identity: id, State: "R", FDs: -1})
+			s.found = append(s.found, record.Process{Identity: id, State: record.StateRunning, FDs: -1})
 		}
 	}
 }

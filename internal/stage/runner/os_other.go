@@ -14,6 +14,9 @@ const killSignal = syscall.SIGKILL
 
 func cpuStalled() (time.Duration, bool) { return 0, false }
 
+// reap has nothing to do: the bench is no subreaper here.
+func reap(int) {}
+
 func kernel() string {
 	version, err := gops.KernelVersionWithContext(context.Background())
 	if err != nil {

@@ -84,7 +84,8 @@ type run struct {
 
 	mu         sync.Mutex
 	lives      *history.History
-	changed    chan struct{} // closed and replaced at each event
+	below      map[record.Identity]bool // what a census of the keeper's has seen
+	changed    chan struct{}            // closed and replaced at each event
 	sessions   map[string]*session
 	steps      int
 	changes    int                      // of sessions
@@ -106,13 +107,14 @@ type session struct {
 
 // Run plays a scenario and leaves its file in p.Dir. The error is nil when
 // the file is complete and the play was played to its end, whatever that
-// showed; it wraps ErrHost, or an Interrupted, or is a failure of the bench.
-// The file is closed and the machine is clean in every case.
+// showed; it wraps ErrHost, an Interrupted, or keeper.ErrGone, or is a failure
+// of the bench. The file is closed and the machine is clean in every case.
 func Run(ctx context.Context, p Params) error {
 	id := newID()
 	r := &run{
 		Params: p, id: id, lives: history.New(id), changed: make(chan struct{}),
-		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{},
+		host: &hostLife{}, sessions: map[string]*session{}, below: map[record.Identity]bool{}, known: map[record.Identity]bool{},
+		missed: map[string]bool{}, twins: map[record.Identity]string{},
 	}
 	r.limits, r.labels = p.Limits(), hostLabels(p)
 	r.resident, r.sharing = p.Host.Profile.Resident, p.Host.Recorded().Servers
@@ -153,7 +155,7 @@ func (r *run) setUp(ctx context.Context) error {
 		}
 	}
 	r.keeper, err = keeper.Start(ctx, keeper.Params{
-		Self: r.Self, Dir: dir, Log: filepath.Join(r.Dir, keeperLog), OnExit: r.onExit,
+		Self: r.Self, Dir: dir, Log: filepath.Join(r.Dir, keeperLog), Run: r.id, OnExit: r.onExit,
 	})
 	if err != nil {
 		return err
@@ -261,6 +263,8 @@ func endOf(err error) *record.End {
 		return &record.End{Reason: record.EndInterrupted, Signal: stop.Signal}
 	case errors.Is(err, ErrHost):
 		return &record.End{Reason: record.EndFailed, Stage: record.StageHost, Error: err.Error()}
+	case errors.Is(err, keeper.ErrGone):
+		return &record.End{Reason: record.EndFailed, Stage: record.StageKeeper, Error: err.Error()}
 	default:
 		return &record.End{Reason: record.EndFailed, Stage: record.StageBench, Error: err.Error()}
 	}
@@ -273,21 +277,12 @@ func (r *run) sweep(ctx context.Context) error {
 		r.emit(record.Event{Kind: record.Swept, Census: &record.Census{Processes: swept}})
 	}
 	if errors.Is(err, keeper.ErrGone) {
-		r.killOwn()
-		return nil // the doubt is in the file
+		return r.sweepWithoutKeeper(ctx) // the doubt is in the file
 	}
-	return err
-}
-
-// killOwn ends, without a keeper, the fake servers that the ledger knows; the
-// end of the ledger ends the others.
-func (r *run) killOwn() {
-	for _, s := range r.alive() {
-		_ = proc.Signal(s.Birth.Identity, killSignal)
+	if err != nil {
+		r.doubt(record.DoubtSweep, "the last sweep did not end what was there: %v", err)
 	}
-	if id := r.current().id; id.PID != 0 {
-		_ = proc.Signal(id, killSignal)
-	}
+	return nil
 }
 
 // emit writes an event down and wakes whoever waits for one. It is safe from
@@ -303,6 +298,11 @@ func (r *run) emit(e record.Event) {
 		return // sticky: tearDown reports it
 	}
 	r.lives.Apply(e)
+	if e.Kind == record.CensusTaken {
+		for _, p := range e.Census.Processes {
+			r.below[p.Identity] = true
+		}
+	}
 	close(r.changed)
 	r.changed = make(chan struct{})
 	if r.OnEvent != nil {

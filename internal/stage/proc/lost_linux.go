@@ -40,3 +40,13 @@ func Newborn(root int) (record.Identity, bool) {
 	}
 	return record.Identity{}, false
 }
+
+// HasEnv says that a process was started with a variable, as "NAME=value", in
+// its environment. It is false where that can't be read.
+func HasEnv(id record.Identity, variable string) bool {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(id.PID) + "/environ")
+	if err != nil || Gone(id) {
+		return false
+	}
+	return bytes.Contains(append([]byte{0}, text...), []byte("\x00"+variable+"\x00"))
+}
