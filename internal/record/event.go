@@ -214,6 +214,11 @@ type Checkpoint struct {
 	Wants    []Want   `json:"wants"`
 	Quiet    bool     `json:"quiet,omitempty"`  // the wanted state was reached and held
 	Waited   Duration `json:"waited,omitempty"` // from the begin to quiet, or to the end of the watch
+	// Stretched is how much longer than Limits.Settle it was waited, since the
+	// bench was starved of processors: Starved is the share of the time in which
+	// it wanted one and had none.
+	Stretched Duration `json:"stretched,omitempty"`
+	Starved   float64  `json:"starved,omitempty"`
 }
 
 // Process is a row of a census.
@@ -252,6 +257,15 @@ type Census struct {
 	Cycle      *Cycle     `json:"cycle,omitempty"`
 	Processes  []Process  `json:"processes"`
 	Host       *Process   `json:"host,omitempty"` // the host itself, where it lives
+	Load       *Load      `json:"load,omitempty"`
+}
+
+// Load is what the processors did so far: for the bench itself since it was
+// started, and for the processes of a census since each of them was.
+type Load struct {
+	Ran     Duration `json:"ran"`     // the bench had a processor
+	Delayed Duration `json:"delayed"` // it wanted one and had to wait (schedstat); 0 where that can't be seen
+	Own     Duration `json:"own"`     // the processes of the run had one
 }
 
 // Control is how the server of a label behaved when the bench itself launched

@@ -179,9 +179,14 @@ func (f *facts) doubtPlan() {
 }
 
 // doubtRest says which checkpoints did not come to rest without any law that
-// says why.
+// says why, and which came to rest only because the bench waited longer than
+// the limits allow: then nobody knows what the host would have done in time.
 func (f *facts) doubtRest() {
 	for _, cp := range f.checkpoints {
+		if cp.Quiet && cp.Stretched > 0 {
+			f.doubt(record.DoubtStretched, "checkpoint %q came to rest %s after it began, %s is allowed: the machine was starved (%d %% of the time in which leakbench wanted a processor it had to wait for one), so the wait was stretched",
+				prose.Plain(cp.Name), prose.Span(int64(cp.Waited)), prose.Within(f.header.Limits.Settle), int(100*cp.Starved))
+		}
 		if cp.Ended >= 0 && !cp.Quiet && !cp.explained {
 			f.doubt(record.DoubtNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", prose.Plain(cp.Name), prose.Within(f.header.Limits.Settle))
 		}

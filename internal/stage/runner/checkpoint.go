@@ -30,7 +30,7 @@ func (r *run) checkpoint(ctx context.Context, name string, live map[string]int) 
 	r.forgetAtHostEnd(cp.HostGone)
 	r.emit(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
 	begun := time.Now()
-	quiet, state, err := r.settle(ctx, cp, r.limits.Settle.D(), r.limits.Quiet.D())
+	quiet, state, err := r.settle(ctx, &cp, r.limits.Settle.D(), r.limits.Quiet.D())
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (r *run) confirm(ctx context.Context, cp record.Checkpoint, s *state) error
 	if err := r.evidence(ctx, s.survivors()); err != nil {
 		return err
 	}
-	_, s, err := r.settle(ctx, cp, r.limits.Confirm.D(), r.limits.Quiet.D())
+	_, s, err := r.settle(ctx, &cp, r.limits.Confirm.D(), r.limits.Quiet.D())
 	if err != nil {
 		return err
 	}
@@ -156,17 +156,20 @@ func (s *state) right() bool {
 
 // settle looks until the state has been right for the time quiet, at most for
 // the time limit. What an earlier checkpoint has waited for is not waited for
-// again, but is in the returned state.
-func (r *run) settle(ctx context.Context, cp record.Checkpoint, limit, quiet time.Duration) (bool, *state, error) {
-	wait := newTimeout(limit)
+// again, but is in the returned state. How far the wait was stretched is added to
+// the checkpoint.
+func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet time.Duration) (bool, *state, error) {
+	deadline := deadline{limit: limit}
+	defer func() { deadline.note(cp, time.Now()) }()
 	var rightSince time.Time
 	pause := lookMin
 	for {
 		changed := r.changedChan()
-		all, waitFor, err := r.look(ctx, cp)
+		all, waitFor, err := r.look(ctx, *cp)
 		if err != nil {
 			return false, nil, err
 		}
+		deadline.see(*all.census.Load)
 		now := time.Now()
 		switch {
 		case !waitFor.right():
@@ -176,7 +179,7 @@ func (r *run) settle(ctx context.Context, cp record.Checkpoint, limit, quiet tim
 		case now.Sub(rightSince) >= quiet:
 			return all.right(), all, nil
 		}
-		left := wait.left(now)
+		left := deadline.left(now)
 		if left <= 0 {
 			return all.right(), all, nil
 		}
@@ -217,6 +220,7 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 		}
 		return nil, nil, fmt.Errorf("failed to take a census: %w", err)
 	}
+	census.Load = loadAt(census)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all = &state{census: census}

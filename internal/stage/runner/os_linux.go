@@ -2,28 +2,39 @@ package runner
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 const killSignal = syscall.SIGKILL
 
-// cpuStalled is for how long, since the machine was started, some process has
-// waited for a processor (Documentation/accounting/psi.rst). It is not known on
-// kernels without it.
-func cpuStalled() (time.Duration, bool) {
-	text, err := os.ReadFile("/proc/pressure/cpu")
+// benchLoad is what this process had of the processors, its threads together
+// (Documentation/scheduler/sched-stats.rst: time on a processor, time waited for
+// one, in nanoseconds). What ended threads had is not in it.
+func benchLoad() (l record.Load) {
+	paths, err := filepath.Glob("/proc/self/task/*/schedstat")
 	if err != nil {
-		return 0, false
+		return l
 	}
-	some, _, _ := strings.Cut(string(text), "\n")
-	_, total, ok := strings.Cut(some, "total=")
-	us, err := strconv.ParseInt(total, 10, 64)
-	return time.Duration(us) * time.Microsecond, ok && err == nil
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // the thread has ended
+		}
+		if fields := strings.Fields(string(text)); len(fields) >= 2 {
+			ran, _ := strconv.ParseInt(fields[0], 10, 64)
+			delayed, _ := strconv.ParseInt(fields[1], 10, 64)
+			l.Ran += record.Duration(ran)
+			l.Delayed += record.Duration(delayed)
+		}
+	}
+	return l
 }
 
 func kernel() string {

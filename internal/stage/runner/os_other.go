@@ -5,14 +5,16 @@ package runner
 import (
 	"context"
 	"syscall"
-	"time"
 
 	gops "github.com/shirou/gopsutil/v3/host"
+
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 const killSignal = syscall.SIGKILL
 
-func cpuStalled() (time.Duration, bool) { return 0, false }
+// benchLoad is not known here.
+func benchLoad() record.Load { return record.Load{} }
 
 // reap has nothing to do: the bench is no subreaper here.
 func reap(int) {}

@@ -1,0 +1,84 @@
+package runner
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// deadline is how long a checkpoint waits: its limit, on a machine that gets
+// round to everything. Where the bench itself waits for a processor most of the
+// time that it wants one, a server that is on its way out is not one that
+// stays: the wait is stretched, up to mostStretch times, as long as that goes
+// on. What was seen in the stretched part is for the judge to say: it is in the
+// file how long that was, and how starved the bench.
+//
+// A host whose own processes take the processors buys nothing by it.
+type deadline struct {
+	begun       time.Time
+	limit       time.Duration
+	first, last record.Load
+}
+
+const (
+	mostStretch = 4
+	// starvedShare of the time in which the bench wants a processor it waits for
+	// one, from which on it counts as starved, if that is leastDelay at least.
+	starvedShare = 0.6
+	leastDelay   = 10 * time.Millisecond
+	// ownShare of all processors is what the processes of the run may take before
+	// they themselves are what starves the bench.
+	ownShare = 0.4
+)
+
+// see takes in the load at a look, the first of which begins the wait.
+func (d *deadline) see(l record.Load) {
+	if d.begun.IsZero() {
+		d.begun, d.first = time.Now(), l
+	}
+	d.last = l
+}
+
+// left is how much longer to wait; 0 or less is the end.
+func (d *deadline) left(now time.Time) time.Duration {
+	waited := now.Sub(d.begun)
+	if left := d.limit - waited; left > 0 {
+		return left
+	}
+	if waited >= mostStretch*d.limit || d.starvation(now) < starvedShare {
+		return 0
+	}
+	return max(d.limit/10, time.Millisecond)
+}
+
+// starvation is the share of the time in which the bench wanted a processor and
+// had to wait for one; 0 where that was a moment only, or the run's own doing.
+func (d *deadline) starvation(now time.Time) float64 {
+	delayed, ran := d.last.Delayed-d.first.Delayed, d.last.Ran-d.first.Ran
+	own, all := d.last.Own-d.first.Own, float64(now.Sub(d.begun))*float64(runtime.NumCPU())
+	if delayed.D() < leastDelay || float64(own) > ownShare*all {
+		return 0
+	}
+	return float64(delayed) / float64(delayed+ran)
+}
+
+// note adds to a checkpoint how far a wait went beyond its limit.
+func (d *deadline) note(cp *record.Checkpoint, now time.Time) {
+	if over := now.Sub(d.begun) - d.limit; !d.begun.IsZero() && over > 0 && d.starvation(now) > 0 {
+		cp.Stretched += record.Duration(over)
+		cp.Starved = max(cp.Starved, d.starvation(now))
+	}
+}
+
+// loadAt is what the bench and the processes of a census have had so far.
+func loadAt(c *record.Census) *record.Load {
+	l := benchLoad()
+	for i := range c.Processes {
+		l.Own += c.Processes[i].CPU
+	}
+	if c.Host != nil {
+		l.Own += c.Host.CPU
+	}
+	return &l
+}
