@@ -73,6 +73,7 @@ var house = []struct {
 	{pkg: "internal/subject/refhost", may: []string{"internal/subject/catalogue", "driver"}, why: "a reference host is a program under test: it must not know the bench"},
 	{pkg: "hosts/mcpgo", may: []string{"driver"}, why: "a host under test must not know the bench"},
 	{pkg: "hosts/gosdk", may: []string{"driver"}, why: "a host under test must not know the bench"},
+	{pkg: "internal/subject/trickhost", may: []string{"driver"}, why: "a trick host is a program under test: it must not know the bench"},
 	{pkg: "internal/stage/keeper", may: []string{"internal/record", "internal/stage/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
 	{
 		pkg: "internal/stage/runner", why: "the runner writes down and judges nothing",
@@ -151,7 +152,7 @@ var house = []struct {
 		pkg: "internal/play/validate", why: "it checks files, and plays nothing",
 		may: []string{"internal/yamlfile", "scenarios", "internal/subject/hostfile", "internal/judge/known"}, deny: []string{"os/exec", "net"},
 	},
-	{pkg: "internal/stage/reexec", may: []string{"internal/cpuload", "internal/stage/keeper", "internal/subject/catalogue", "internal/subject/refhost", "internal/subject/gateway", "internal/subject/oneshot", "hosts/mcpgo", "hosts/gosdk"}, why: "only dispatch"},
+	{pkg: "internal/stage/reexec", may: []string{"internal/cpuload", "internal/stage/keeper", "internal/subject/catalogue", "internal/subject/refhost", "internal/subject/trickhost", "internal/subject/gateway", "internal/subject/oneshot", "hosts/mcpgo", "hosts/gosdk"}, why: "only dispatch"},
 }
 
 func TestArrowsRunOneWay(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/leakbench/leakbench/internal/subject/gateway"
 	"github.com/leakbench/leakbench/internal/subject/oneshot"
 	"github.com/leakbench/leakbench/internal/subject/refhost"
+	"github.com/leakbench/leakbench/internal/subject/trickhost"
 )
 
 // Main runs the process that the arguments ask for and returns its exit
@@ -49,6 +50,8 @@ func hostMain(args []string) int {
 		return oneshot.Main()
 	case len(args) == 1 && args[0] == "gateway-clients":
 		return gateway.Main()
+	case len(args) > 0 && strings.HasPrefix(args[0], "trick-"):
+		return trickhost.Main(args)
 	}
 	if h, ok := catalogue.Named(strings.Join(args, " ")); ok {
 		return builtinMain(h)

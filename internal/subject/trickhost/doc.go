@@ -1,0 +1,7 @@
+// Package trickhost holds the trick hosts: one healthy host, and small changes
+// to it that the bench once judged wrongly, or could. Each trick stands in a
+// table with its scenario and the verdict that is right, and a test of the
+// whole bench plays them all. They know the driver protocol and nothing else of
+// the bench; their MCP client is their own, so that a fault of a published
+// client can't hide behind them.
+package trickhost

@@ -1,0 +1,121 @@
+package leakbench_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// naivePlay is a run of a host (pid 20) below a keeper (pid 10), seen by the
+// naive judge every 20 ms. Each sample lists who is there besides.
+type naivePlay struct {
+	samples []naiveSample
+	begun   time.Time
+	events  []record.Event
+}
+
+const naiveEvery = 20 * time.Millisecond
+
+func newNaivePlay() *naivePlay {
+	return &naivePlay{begun: time.Unix(1000, 0), events: []record.Event{{
+		Kind: record.HostStarted, Process: &record.Process{Identity: record.Identity{PID: 20}, PPID: 10},
+	}}}
+}
+
+func process(pid, parent int, line string) naiveProcess {
+	return naiveProcess{id: [2]int{pid, pid}, parent: parent, line: line}
+}
+
+func (p *naivePlay) now() time.Time { return p.begun.Add(time.Duration(len(p.samples)) * naiveEvery) }
+
+// see adds n samples.
+func (p *naivePlay) see(n int, host bool, all ...naiveProcess) {
+	for range n {
+		s := naiveSample{at: p.now(), over: p.now(), all: map[int]naiveProcess{
+			1: process(1, 0, "init"), 10: process(10, 1, "keeper"),
+			11: process(11, 10, "server\x00RUN"), 21: process(21, 10, "leakbench\x00bystander"),
+		}}
+		if host {
+			s.all[20] = process(20, 10, "host")
+		}
+		for _, one := range all {
+			s.all[one.id[1]] = one
+		}
+		p.samples = append(p.samples, s)
+	}
+}
+
+// checkpoint ends one in the last sample.
+func (p *naivePlay) checkpoint(wanted int) {
+	p.events = append(p.events, record.Event{
+		T: int64(p.now().Sub(p.begun)) - int64(naiveEvery/2), Kind: record.CheckpointEnded,
+		Checkpoint: &record.Checkpoint{Name: "cp", Wants: []record.Want{{Live: wanted}}},
+	})
+}
+
+func (p *naivePlay) left() []string {
+	limits := record.Limits{Quiet: record.Duration(100 * time.Millisecond), Settle: record.Duration(100 * time.Millisecond)}
+	return (&naiveJudge{samples: p.samples}).left(&record.Run{
+		Header: record.Header{ID: "RUN", Started: p.begun, Limits: limits}, Events: p.events,
+	})
+}
+
+// TestNaiveJudge tries it on samples of a known meaning.
+func TestNaiveJudge(t *testing.T) {
+	t.Parallel()
+	server, other := process(30, 20, "server\x00RUN"), process(31, 20, "server\x00RUN")
+	helper, second, third := process(40, 20, "helper"), process(41, 20, "helper"), process(42, 20, "helper")
+	launcher, behind := process(50, 20, "npx\x00RUN"), process(51, 50, "server\x00RUN")
+	for name, c := range map[string]struct {
+		play func(p *naivePlay)
+		left bool
+	}{
+		"one server, one wanted":      {func(p *naivePlay) { p.see(3, true, server); p.checkpoint(1) }, false},
+		"two servers, one wanted":     {func(p *naivePlay) { p.see(3, true, server, other); p.checkpoint(1) }, true},
+		"a launcher and its server":   {func(p *naivePlay) { p.see(3, true, launcher, behind); p.checkpoint(1) }, false},
+		"a launcher alone":            {func(p *naivePlay) { p.see(3, true, server, launcher); p.checkpoint(1) }, true},
+		"a helper from the beginning": {func(p *naivePlay) { p.see(3, true, server, helper); p.checkpoint(0); p.see(1, true, helper) }, true},
+		"a helper of the host's own":  {func(p *naivePlay) { p.see(3, true, server, helper); p.see(1, true, helper); p.checkpoint(0) }, false},
+		"helpers that grow in number": {func(p *naivePlay) {
+			p.see(1, true, server)
+			p.see(1, true, server, helper, second, third)
+			p.checkpoint(1)
+		}, true},
+		"nothing after the host":  {func(p *naivePlay) { p.see(3, true, server); p.see(10, false) }, false},
+		"a server after the host": {func(p *naivePlay) { p.see(3, true, server); p.see(10, false, process(30, 10, "server\x00RUN")) }, true},
+		"a server that goes in time": {func(p *naivePlay) {
+			p.see(3, true, server)
+			p.see(3, false, process(30, 10, "server\x00RUN"))
+			p.see(9, false)
+		}, false},
+		"one that was first seen as orphan": {func(p *naivePlay) { p.see(3, true); p.see(10, false, process(60, 10, "sh")) }, true},
+		"a zombie is nothing": {func(p *naivePlay) {
+			p.see(3, true)
+			p.see(10, false, naiveProcess{id: [2]int{60, 60}, parent: 10, dead: true})
+		}, false},
+		"somebody else's": {func(p *naivePlay) { p.see(3, true); p.see(10, false, process(70, 1, "server\x00RUN")) }, false},
+		"one after another, each of a moment": {func(p *naivePlay) {
+			p.see(3, true)
+			for pid := 60; pid < 75; pid++ {
+				p.see(1, false, process(pid, 10, "sh"))
+			}
+		}, true},
+	} {
+		p := newNaivePlay()
+		c.play(p)
+		assert.Equal(t, c.left, len(p.left()) > 0, "%s: %v", name, p.left())
+	}
+}
+
+// TestNaiveLook: the sampler sees this very process.
+func TestNaiveLook(t *testing.T) {
+	t.Parallel()
+	n := watchNaively()
+	n.end()
+	assert.NotEmpty(t, n.samples)
+	assert.NotEmpty(t, n.samples[0].all[os.Getpid()].line)
+}

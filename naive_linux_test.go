@@ -1,0 +1,149 @@
+package leakbench_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// The naive judge is a second opinion on one question: is something left? It
+// samples /proc by itself and shares nothing with the bench's own witnesses. Of
+// the run file it reads the host's pid, the token, and what checkpoints wanted.
+type naiveJudge struct {
+	samples    []naiveSample
+	stop, over chan struct{}
+}
+type naiveSample struct {
+	at, over time.Time
+	all      map[int]naiveProcess // by pid
+}
+
+type naiveProcess struct {
+	id     [2]int // start time in ticks, and pid: the order of births
+	parent int
+	line   string // the command line
+	dead   bool   // a zombie
+}
+
+// watchNaively samples until end is called.
+func watchNaively() *naiveJudge {
+	n := &naiveJudge{stop: make(chan struct{}), over: make(chan struct{})}
+	go func() {
+		defer close(n.over)
+		for {
+			n.samples = append(n.samples, naiveLook())
+			select {
+			case <-n.stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}()
+	return n
+}
+
+func (n *naiveJudge) end() { close(n.stop); <-n.over }
+
+func naiveLook() naiveSample {
+	s := naiveSample{at: time.Now(), all: map[int]naiveProcess{}}
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		stat, _ := os.ReadFile(dir + "/stat")
+		line, _ := os.ReadFile(dir + "/cmdline")
+		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(f) < 20 {
+			continue
+		}
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		parent, _ := strconv.Atoi(f[1])
+		start, _ := strconv.Atoi(f[19])
+		s.all[pid] = naiveProcess{id: [2]int{start, pid}, line: string(line), parent: parent, dead: f[0] == "Z" || f[0] == "X"}
+	}
+	s.over = time.Now()
+	return s
+}
+
+// left names what should not have been there: at a checkpoint more trees of
+// processes than servers were wanted, after the host's end anything, late.
+func (n *naiveJudge) left(run *record.Run) (what []string) {
+	r := &naiveRun{token: run.Header.ID, hosts: map[int]bool{}, ours: map[[2]int]bool{}}
+	for _, e := range run.Events {
+		if e.Kind == record.HostStarted {
+			r.hosts[e.Process.PID], r.keeper = true, e.Process.PPID
+		}
+	}
+	own, gone := -1, time.Time{} // how many trees without a server were always there; when the host was missing
+	for i, s := range n.samples {
+		servers, others, alive := r.trees(s.all)
+		if servers > 0 && (own < 0 || others < own) {
+			own = others
+		}
+		for _, e := range run.Events {
+			t := run.Header.Started.Add(time.Duration(e.T))
+			last := i+1 == len(n.samples) || n.samples[i+1].over.After(t)
+			if e.Kind != record.CheckpointEnded || e.Checkpoint.HostGone || s.over.After(t) || !last {
+				continue
+			}
+			wanted, window := 0, max(run.Header.Limits.Quiet, e.Checkpoint.Waited-run.Played().Limits.Settle)
+			for _, w := range e.Checkpoint.Wants {
+				wanted += w.Live
+			}
+			if (servers > wanted || others > max(own, wanted)) && t.Sub(s.at) < window.D() {
+				what = append(what, fmt.Sprintf("%s: %d servers and %d others, wanted %d", e.Checkpoint.Name, servers, others, wanted))
+			}
+		}
+		switch {
+		case alive || r.first[1] == 0:
+			gone = time.Time{}
+		case gone.IsZero():
+			gone = s.at
+		case servers+others > 0 && s.at.Sub(gone) > run.Played().Limits.Settle.D():
+			return append(what, fmt.Sprintf("the end: %d servers and %d others", servers, others))
+		}
+	}
+	return what
+}
+
+// naiveRun is what the judge takes from the run file, and what it remembers.
+type naiveRun struct {
+	token  string
+	keeper int
+	hosts  map[int]bool
+	first  [2]int // the first host; what was born before it is none of its doing
+	ours   map[[2]int]bool
+}
+
+// trees counts trees of living processes.
+func (r *naiveRun) trees(all map[int]naiveProcess) (servers, others int, alive bool) {
+	for pid := range r.hosts {
+		if p := all[pid]; p.parent == r.keeper && !p.dead {
+			alive, r.ours[p.id], r.first = true, true, cmp.Or(r.first, p.id)
+		}
+	}
+	roots := map[int]bool{} // whether a server is in the tree
+	for _, pid := range slices.Sorted(maps.Keys(all)) {
+		p := all[pid]
+		orphan := r.first[1] != 0 && p.parent == r.keeper && !strings.Contains(p.line, "\x00bystander") && slices.Compare(p.id[:], r.first[:]) > 0
+		if r.ours[p.id] = r.ours[p.id] || orphan || r.ours[all[p.parent].id]; !r.ours[p.id] || p.dead || r.hosts[pid] {
+			continue
+		}
+		root := pid
+		for up := p.parent; !r.hosts[up] && up != r.keeper && up > 1; up = all[up].parent {
+			root = up
+		}
+		had := roots[root]
+		if roots[root] = had || strings.Contains(p.line, r.token); roots[root] && !had {
+			servers++
+		}
+	}
+	return servers, len(roots) - servers, alive
+}

@@ -1,0 +1,201 @@
+package leakbench_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/leakbench/leakbench/internal/cpuload"
+	"github.com/leakbench/leakbench/internal/subject/trickhost"
+)
+
+// The variables that steer the tricks.
+const (
+	seriesEnv = "LEAKBENCH_SERIES" // how often each trick is played in each of the three ways; "": once
+	benchEnv  = "LEAKBENCH_BENCH"  // another binary that judges, for a look at an old one
+	todayEnv  = "LEAKBENCH_TODAY"  // hold the answers against those of the table's Today
+	waysEnv   = "LEAKBENCH_WAYS"   // only these of calm, busy, pinned
+	sideEnv   = "LEAKBENCH_SIDE"   // how many tricks are played at the same time; 3
+)
+
+// slots bound how many tricks are played at the same time.
+var slots = func() chan struct{} {
+	n, err := strconv.Atoi(os.Getenv(sideEnv))
+	if err != nil || n < 1 {
+		n = 3
+	}
+	return make(chan struct{}, n)
+}()
+
+// TestTricks plays each trick once: the verdict must be the right one, and the
+// second judge must agree on whether something was left.
+func TestTricks(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(seriesEnv) != "" {
+		t.Skip("the series plays them")
+	}
+	names := map[string]bool{}
+	for _, k := range trickhost.All() {
+		name := fmt.Sprintf("%02d-%s-%s", k.Group, k.Name, strings.TrimSuffix(k.Scenario, ".yaml"))
+		require.False(t, names[name], name)
+		names[name] = true
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if k.Slow {
+				t.Skip("a series plays it")
+			}
+			if k.Root && os.Getuid() != 0 {
+				t.Skip("needs the rights of root")
+			}
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if k.Busy {
+				defer keepBusy(t)()
+			}
+			a := playTrick(t, k)
+			wrong := a.wrong(k.Want)
+			t.Logf("%-26s %s; wrong: %q, the second judge: %v, %v", k.Name, a.short(), wrong, a.Naive, a.Took.Round(time.Millisecond))
+			if os.Getenv(todayEnv) != "" && k.Today != "" {
+				assert.True(t, wrong == "" || slices.Contains(strings.Split(k.Today, " | "), a.short()), "%s, not %s", a.short(), k.Today)
+				return
+			}
+			assert.Empty(t, wrong, "%s\n%s\n%s", k.About, a.short(), a.Words)
+			assertNaive(t, a)
+		})
+	}
+}
+
+// assertNaive holds the second judge against the first.
+func assertNaive(t *testing.T, a trickAnswer) {
+	t.Helper()
+	assert.False(t, a.disagrees(), "the second judge says that this was left: %v", a.Naive)
+}
+
+// disagrees says that one judge found something left and the other did not. A
+// server that was late is found by the first one alone.
+func (a trickAnswer) disagrees() bool {
+	found := slices.Contains(a.Laws, "L1") || slices.Contains(a.Laws, "L2")
+	return a.Outcome != trickhost.Inconclusive && found != (len(a.Naive) > 0) && !slices.Equal(a.Kinds, []string{"late"})
+}
+
+func keepBusy(t *testing.T) func() {
+	t.Helper()
+	stop, err := cpuload.Start(context.WithoutCancel(t.Context()), theProgram(t), busyLoops)
+	require.NoError(t, err)
+	return stop
+}
+
+const busyLoops = 8
+
+// TestTrickSeries plays each trick many times: calm, beside eight busy loops,
+// and pinned to one processor beside busy loops.
+func TestTrickSeries(t *testing.T) {
+	n, err := strconv.Atoi(os.Getenv(seriesEnv))
+	if err != nil || n < 1 {
+		t.Skip(seriesEnv + " is not set")
+	}
+	for _, k := range trickhost.All() {
+		t.Run(fmt.Sprintf("%02d-%s-%s", k.Group, k.Name, strings.TrimSuffix(k.Scenario, ".yaml")), func(t *testing.T) {
+			for _, way := range seriesWays() {
+				s := playSeries(t, k, way, n)
+				t.Logf("%-7s %s", way, s)
+				if way == "calm" {
+					assert.Equal(t, n, s.right, "%s: %s", way, s)
+					assert.Len(t, s.prints, 1, "%s: %s", way, s)
+					assert.Zero(t, s.naive, "%s: %s", way, s)
+				} else {
+					assert.GreaterOrEqual(t, 4*s.right, 3*n, "%s: %s", way, s)
+					assert.Zero(t, s.wrong, "%s: %s", way, s)
+				}
+			}
+		})
+	}
+}
+
+// seriesWays are the ways in which a series is played: all three, or those of
+// the variable.
+func seriesWays() []string {
+	if some := os.Getenv(waysEnv); some != "" {
+		return strings.Split(some, ",")
+	}
+	return []string{"calm", "busy", "pinned"}
+}
+
+type series struct {
+	n, right, inconclusive, wrong int
+	answers                       map[string]int
+	prints                        map[string]bool // the fingerprints of each play
+	naive                         int             // in how many plays the second judge did not agree
+}
+
+func (s series) String() string {
+	return fmt.Sprintf("%d/%d right, %d inconclusive, %d wrong, %d sets of fingerprints, %d times the second judge disagrees: %v",
+		s.right, s.n, s.inconclusive, s.wrong, len(s.prints), s.naive, s.answers)
+}
+
+func playSeries(t *testing.T, k trickhost.Trick, way string, n int) series {
+	t.Helper()
+	s := series{n: n, answers: map[string]int{}, prints: map[string]bool{}}
+	var prefix []string
+	if way != "calm" || k.Busy {
+		defer keepBusy(t)()
+	}
+	if way == "pinned" {
+		prefix = []string{"taskset", "-c", strconv.Itoa(lastProcessor(t))}
+	}
+	side := 1
+	if way == "calm" && !k.Busy {
+		side = cap(slots)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	turn := make(chan struct{}, side)
+	for range n {
+		turn <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-turn }()
+			a := playTrick(t, k, prefix...)
+			mu.Lock()
+			defer mu.Unlock()
+			s.answers[a.short()]++
+			s.prints[strings.Join(a.Prints, " ")] = true
+			if a.disagrees() {
+				s.naive++
+			}
+			switch {
+			case a.wrong(k.Want) == "":
+				s.right++
+			case a.mayBe(k.Want):
+				s.inconclusive++
+			default:
+				s.wrong++
+			}
+		})
+	}
+	wg.Wait()
+	return s
+}
+
+// lastProcessor is the last one that this process may use.
+func lastProcessor(t *testing.T) int {
+	t.Helper()
+	var set unix.CPUSet
+	require.NoError(t, unix.SchedGetaffinity(0, &set))
+	for i := 1023; i >= 0; i-- {
+		if set.IsSet(i) {
+			return i
+		}
+	}
+	t.Fatal("no processor")
+	return -1
+}
