@@ -128,10 +128,10 @@ func TestTrackRecordIsTheMatrix(t *testing.T) {
 		scenario := m[1]
 		seen[scenario] = true
 		cells := strings.Split(m[2], "|")
-		require.Len(t, cells, len(catalogue.Columns), scenario)
+		require.Len(t, cells, len(catalogue.Columns), "the README's table, %s: it has the columns %v", scenario, catalogue.Columns)
 		for i, name := range catalogue.Columns {
 			want, known := catalogue.Breaks(scenario, name)
-			assert.True(t, known, scenario)
+			assert.True(t, known, "the catalogue's matrix lacks %s", scenario)
 			if want == "" {
 				want = "clean"
 			}

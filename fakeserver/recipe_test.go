@@ -1,6 +1,7 @@
 package fakeserver
 
 import (
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -21,6 +22,22 @@ func TestEachActionIsListed(t *testing.T) {
 		assert.Contains(t, Names(Actions), name, "%s: no line in listActions", file)
 	}
 	assert.Len(t, actions, len(files), "an action without a file of its own, or listed twice")
+}
+
+// TestEachActionIsProven: a test in this folder names each action.
+func TestEachActionIsProven(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*_test.go")
+	require.NoError(t, err)
+	var all strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		all.Write(text)
+	}
+	for _, a := range actions {
+		assert.Contains(t, all.String(), `"`+a.name+`"`, "no test of package fakeserver mentions %s", a.name)
+	}
 }
 
 // TestEachFieldIsDescribed: a member of Fault has a row in Fields, and a field

@@ -47,7 +47,7 @@ func allReal(t testing.TB) []verdict.Judged {
 func output(t testing.TB, name string, runs ...verdict.Judged) string {
 	t.Helper()
 	r, ok := Find(name)
-	require.True(t, ok, name)
+	require.True(t, ok, "there is no reporter %s", name)
 	var b bytes.Buffer
 	require.NoError(t, r.Write(&b, Subject{Runs: runs}, Options{Exit: formats.Exit{Code: 1, Reason: "3 runs with findings"}}))
 	return b.String()
@@ -80,8 +80,16 @@ func TestOutputsOfRealRuns(t *testing.T) {
 	}
 }
 
-// TestOutputsOfHostileRuns: whatever a run says, its outputs are still read,
-// as the same number of things.
+// TestDocumentedOutputs: each output has its row in the documentation.
+func TestDocumentedOutputs(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../docs/report.md")
+	require.NoError(t, err)
+	for _, name := range ReporterNames() {
+		assert.Contains(t, string(doc), "| `"+name+"` |", "docs/report.md lacks the row of an output")
+	}
+}
+
 // TestWhatIsReadBeginsWithTheGravest: a page, a terminal, a summary and the few
 // annotations that are shown begin with the same finding, that of the headline.
 func TestWhatIsReadBeginsWithTheGravest(t *testing.T) {
@@ -99,6 +107,8 @@ func TestWhatIsReadBeginsWithTheGravest(t *testing.T) {
 	}
 }
 
+// TestOutputsOfHostileRuns: whatever a run says, its outputs are still read,
+// as the same number of things.
 func TestOutputsOfHostileRuns(t *testing.T) {
 	t.Parallel()
 	for _, field := range append(everyField(), "") {

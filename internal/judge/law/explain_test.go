@@ -77,7 +77,7 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 		whole(t, "law "+l.ID, l, "Shows", "Expected", "Found") // those may be the kinds'
 		assert.Equal(t, l.Name, Of(l.ID).Name)
 		for _, id := range l.Kinds {
-			assert.Contains(t, append([]string{kinds[id].Law}, kinds[id].Also...), l.ID, id)
+			assert.Contains(t, append([]string{kinds[id].Law}, kinds[id].Also...), l.ID, "%s lists %s, which is no kind of it", l.ID, id)
 		}
 	}
 	assert.Equal(t, len(kinds)+also, listed, "each kind is listed by its law")

@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -291,6 +292,9 @@ func TestEachKindIsToldFromItsNeighbour(t *testing.T) {
 
 func TestEachLawHasItsRule(t *testing.T) {
 	t.Parallel()
+	for _, id := range law.IDs() {
+		assert.True(t, slices.ContainsFunc(rules, func(r rule) bool { return r.ID == id }), "judge.go has no rule for %s", id)
+	}
 	require.Len(t, rules, len(law.All()))
 	for i, l := range law.All() {
 		assert.Equal(t, l.ID, rules[i].ID, "the rules are not in the order of the laws")

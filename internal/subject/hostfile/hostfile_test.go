@@ -112,7 +112,7 @@ func TestPresets(t *testing.T) {
 			continue
 		}
 		f, err := s.Files.Open(s.Install.Lock)
-		require.NoError(t, err, name)
+		require.NoError(t, err, "the lock file of %s", name)
 		f.Close()
 		for _, v := range append([]string{s.Install.Version}, s.Install.Versions...) {
 			other, err := hostfile.Preset(name, v)
