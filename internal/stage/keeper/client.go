@@ -1,7 +1,17 @@
+// Package keeper starts a host and outlives it.
+//
+// The bench never starts a host itself: it re-executes itself as a keeper. The
+// keeper is the child subreaper, so that whatever the host orphans comes home
+// to it; it starts the host, takes the census of everything below it, reaps
+// what comes home, and holds a socket to the bench. When that socket ends (the
+// run is over, ^C, kill -9 of the bench) it kills everything below it: host,
+// shells, wrappers, helpers and the parents of zombies. It knows nothing of
+// MCP, of scenarios, or of guilt.
+//
+// The bench's side is Keeper, the process is Main.
 package keeper
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -26,7 +36,6 @@ const (
 	// answerTimeout is how long the keeper may take to answer. A census of 5000
 	// processes takes 60 ms, a sweep ends after sweepDeadline.
 	answerTimeout = 30 * time.Second
-	maxLine       = 64 << 20 // an evidence reply over 10,000 survivors stays below this
 )
 
 // RunEnv names the run in the environment of the host and of whatever inherits
@@ -102,7 +111,11 @@ func Start(ctx context.Context, p Params) (*Keeper, error) {
 		log.Close()
 		return nil, fmt.Errorf("failed to start the keeper: %w", err)
 	}
-	go func() { _ = k.cmd.Wait(); close(k.waited) }()
+	go func() {
+		_ = k.cmd.Wait()
+		listener.Close() // accept waits no more
+		close(k.waited)
+	}()
 	if err := k.accept(ctx, listener); err != nil {
 		_ = k.cmd.Process.Kill()
 		<-k.waited
@@ -117,15 +130,6 @@ func (k *Keeper) accept(ctx context.Context, listener *net.UnixListener) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { listener.Close() })
 	defer stop()
-	died := make(chan struct{})
-	defer close(died)
-	go func() {
-		select {
-		case <-k.waited:
-			listener.Close()
-		case <-died:
-		}
-	}()
 	conn, err := listener.AcceptUnix()
 	if err != nil {
 		if ctx.Err() != nil {
@@ -154,11 +158,9 @@ func (k *Keeper) accept(ctx context.Context, listener *net.UnixListener) error {
 
 func (k *Keeper) read() {
 	defer close(k.done)
-	in := bufio.NewScanner(k.conn)
-	in.Buffer(make([]byte, 64<<10), maxLine)
-	for in.Scan() {
+	for in := json.NewDecoder(k.conn); ; {
 		var r reply
-		if json.Unmarshal(in.Bytes(), &r) != nil {
+		if in.Decode(&r) != nil {
 			return
 		}
 		if r.Exited != nil {
@@ -218,18 +220,21 @@ func (k *Keeper) ask(ctx context.Context, c command, fds ...*os.File) (reply, er
 	}
 }
 
-// HostParams say how to start the host.
+// HostParams say how to start the host. They go to the keeper as they are.
 type HostParams struct {
-	Argv   []string
-	Env    []string // nil: the bench's own
-	Dir    string   // "": the bench's own
-	Stderr string   // file for its stderr, capped
+	Argv   []string `json:"argv,omitempty"`
+	Env    []string `json:"env,omitempty"`    // nil: the bench's own
+	Dir    string   `json:"dir,omitempty"`    // "": the bench's own
+	Stderr string   `json:"stderr,omitempty"` // file for its stderr, capped
 	// Bystander puts a process into the host's group that is none of the
 	// host's: it runs Self with the argument "bystander", is in no census, and
 	// ends with the keeper. Whoever ends it before that has taken too much.
-	Bystander bool
-	Place     record.Place // where it lives: "" is right below the keeper. An error may be an ErrPlace
-	Files     int          // how many files it may have open; 0: as many as the bench. Only where CanLimitFiles
+	Bystander bool `json:"bystander,omitempty"`
+	// Place is where it lives: "" is right below the keeper. An error may be an ErrPlace.
+	Place record.Place `json:"place,omitempty"`
+	// Files is how many files it may have open; 0: as many as the bench. Only
+	// where CanLimitFiles.
+	Files int `json:"files,omitempty"`
 }
 
 // Host is a started host with the bench's ends of its pipes.
@@ -253,7 +258,7 @@ func (k *Keeper) StartHost(ctx context.Context, p HostParams) (*Host, error) {
 		inW.Close()
 		return nil, err
 	}
-	r, err := k.ask(ctx, command{Cmd: cmdStart, Argv: p.Argv, Env: p.Env, Dir: p.Dir, Stderr: p.Stderr, Place: p.Place, Files: p.Files, Bystander: p.Bystander}, inR, outW)
+	r, err := k.ask(ctx, command{Cmd: cmdStart, HostParams: p}, inR, outW)
 	inR.Close()
 	outW.Close()
 	if err != nil {
@@ -268,18 +273,18 @@ func (k *Keeper) StartHost(ctx context.Context, p HostParams) (*Host, error) {
 // own, in no census, and ended with the keeper. Only where the keeper is a
 // subreaper is its end told.
 func (k *Keeper) StartTwin(ctx context.Context, argv, env []string) (record.Process, error) {
-	r, err := k.ask(ctx, command{Cmd: cmdTwin, Argv: argv, Env: env})
-	if err != nil {
-		return record.Process{}, err
-	}
-	return *r.Started, nil
+	return k.start(ctx, command{Cmd: cmdTwin, HostParams: HostParams{Argv: argv, Env: env}})
 }
 
 // Recycle has a process, which is none of the host's, of a pid that was another
 // one's in the host's namespace; it leads a process group of that number. Only
 // in record.PlaceInit.
 func (k *Keeper) Recycle(ctx context.Context, pid int) (record.Process, error) {
-	r, err := k.ask(ctx, command{Cmd: cmdRecycle, PID: pid})
+	return k.start(ctx, command{Cmd: cmdRecycle, PID: pid})
+}
+
+func (k *Keeper) start(ctx context.Context, c command) (record.Process, error) {
+	r, err := k.ask(ctx, c)
 	if err != nil {
 		return record.Process{}, err
 	}
@@ -295,10 +300,7 @@ func (k *Keeper) Signal(ctx context.Context, id record.Identity, signal string) 
 // Census returns the process table below the keeper.
 func (k *Keeper) Census(ctx context.Context) (*record.Census, error) {
 	r, err := k.ask(ctx, command{Cmd: cmdCensus})
-	if err != nil {
-		return nil, err
-	}
-	return r.Census, nil
+	return r.Census, err
 }
 
 // Evidence examines processes.
@@ -342,4 +344,27 @@ func lastWords(path string) string {
 		return ""
 	}
 	return fmt.Sprintf(" (it said: %q)", text[max(0, len(text)-500):])
+}
+
+// TryPlace says why a host can't be put into such a place here.
+func TryPlace(place record.Place) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "lb-place-")
+	if err != nil {
+		return err
+	}
+	k, err := Start(context.Background(), Params{Self: self, Dir: dir, Log: os.DevNull})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	h, err := k.StartHost(context.Background(), HostParams{Argv: []string{"true"}, Place: place})
+	if err == nil {
+		h.Stdin.Close()
+		h.Stdout.Close()
+	}
+	return err
 }

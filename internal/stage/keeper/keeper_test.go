@@ -35,8 +35,6 @@ func TestMain(m *testing.M) {
 			os.Exit(keeper.Bystander())
 		case "lodge":
 			os.Exit(keeper.Lodge(os.Args[2:]))
-		case "innocent":
-			os.Exit(keeper.Innocent())
 		case "tree":
 			tree(os.Args[2:])
 		case "bench":

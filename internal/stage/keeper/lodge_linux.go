@@ -1,11 +1,9 @@
 package keeper
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -32,8 +30,8 @@ type lodge struct {
 
 	mu       sync.Mutex
 	host     int
-	innocent int
-	leash    *os.File // the innocent's stdin
+	recycled int      // has the pid of another
+	leash    *os.File // its stdin
 }
 
 // Lodge is the process of a place: PLACE PROGRAM ARGV... It returns its exit
@@ -49,7 +47,7 @@ func Lodge(args []string) int {
 	}
 	l := &lodge{place: record.Place(args[0]), keepr: keepr}
 	if err := l.run(args[1], args[2:]); err != nil {
-		l.say(word{Error: err.Error()})
+		_ = tell(keepr, word{Error: err.Error()})
 		return 1
 	}
 	return 0
@@ -68,7 +66,7 @@ func (l *lodge) run(program string, argv []string) error {
 		return err
 	}
 	if l.place == record.PlacePID1 {
-		return fmt.Errorf("failed to turn into %s: %w", program, syscall.Exec(program, argv, append(os.Environ(), placeMark+"="+string(l.place))))
+		return fmt.Errorf("failed to turn into %s: %w", program, syscall.Exec(program, argv, l.environ()))
 	}
 	if err := l.start(program, argv); err != nil {
 		return err
@@ -96,56 +94,41 @@ func ownProc() error {
 // start starts the host with this process's stdio, and lets go of that: whoever
 // waits for the end of the host's stdout must not wait for this one's.
 func (l *lodge) start(program string, argv []string) error {
-	// Package os forks and reaps a probe of its own at the first process.
-	if p, err := os.FindProcess(os.Getpid()); err == nil {
-		_ = p.Release()
-	}
-	p, err := os.StartProcess(program, argv, &os.ProcAttr{
-		Env: append(os.Environ(), placeMark+"="+string(l.place)), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
-		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
-	})
+	probeFirst()
+	var err error
+	l.host, err = startProcess(program, argv, &os.ProcAttr{Env: l.environ(), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: ownGroup()})
 	if err != nil {
 		return err
 	}
-	l.host = p.Pid
-	_ = p.Release()
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
+	if l.null, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
 		return err
 	}
-	l.null = null
 	for fd := range 3 {
-		if err := unix.Dup3(int(null.Fd()), fd, 0); err != nil {
+		if err := unix.Dup3(int(l.null.Fd()), fd, 0); err != nil {
 			return err
 		}
 	}
-	l.say(word{Started: true})
-	return nil
+	return tell(l.keepr, word{Started: true})
 }
 
-func (l *lodge) say(w word) {
-	line, _ := json.Marshal(w)
-	_, _ = l.keepr.Write(append(line, '\n'))
-}
+func (l *lodge) environ() []string { return append(os.Environ(), placeMark+"="+string(l.place)) }
 
 // obey does what the keeper asks for. The end of the keeper is that of the
 // lodge, by PDEATHSIG.
 func (l *lodge) obey() {
-	for lines := bufio.NewScanner(l.keepr); lines.Scan(); {
-		var w word
-		if json.Unmarshal(lines.Bytes(), &w) != nil {
+	for in := json.NewDecoder(l.keepr); ; {
+		var w, answer word
+		if in.Decode(&w) != nil {
 			return
 		}
-		switch {
-		case w.Go:
+		if w.Go {
 			goAhead <- struct{}{}
-		case w.Recycle > 0:
-			if err := l.recycle(w.Recycle); err != nil {
-				l.say(word{Error: err.Error()})
-				continue
-			}
-			l.say(word{Recycled: true})
+			continue
 		}
+		if err := l.recycle(w.Recycle); err != nil {
+			answer.Error = err.Error()
+		}
+		_ = tell(l.keepr, answer)
 	}
 }
 
@@ -184,14 +167,14 @@ func (l *lodge) reapAll() (over bool) {
 		switch pid {
 		case l.host:
 			last = &s
-		case l.innocent:
-			l.innocent = 0
-			l.say(word{Innocent: &s})
+		case l.recycled:
+			l.recycled = 0
+			_ = tell(l.keepr, word{Recycled: &s})
 		}
 	}
 	if last != nil { // after what it took along
 		l.host = 0
-		l.say(word{Exited: last})
+		_ = tell(l.keepr, word{Exited: last})
 	}
 	return last != nil
 }
@@ -234,28 +217,19 @@ func (l *lodge) tryPID(pid int) (bool, error) {
 		leash.Close()
 		return false, err
 	}
-	p, err := os.StartProcess("/proc/self/exe", []string{os.Args[0], innocentCommand}, &os.ProcAttr{
-		Env: os.Environ(), Files: []*os.File{in, l.null, l.null}, Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
+	got, err := startProcess("/proc/self/exe", []string{os.Args[0], bystanderCommand}, &os.ProcAttr{
+		Env: os.Environ(), Files: []*os.File{in, l.null, l.null}, Sys: ownGroup(),
 	})
 	if err != nil {
 		leash.Close()
 		return false, err
 	}
-	if p.Pid != pid {
+	if got != pid {
 		leash.Close() // it ends with that
-		_ = p.Kill()
-		_, _ = unix.Wait4(p.Pid, nil, 0, nil)
-		_ = p.Release()
+		_ = syscall.Kill(got, syscall.SIGKILL)
+		_, _ = unix.Wait4(got, nil, 0, nil)
 		return false, nil
 	}
-	_ = p.Release()
-	l.innocent, l.leash = pid, leash
+	l.recycled, l.leash = pid, leash
 	return true, nil
-}
-
-// Innocent is the process that has got the pid of another one. It catches no
-// signal and does nothing until it is ended.
-func Innocent() int {
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	return 0
 }

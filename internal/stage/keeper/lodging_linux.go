@@ -1,13 +1,10 @@
 package keeper
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"io"
 	"os"
-	"os/exec"
-	"runtime"
 	"slices"
 	"syscall"
 	"time"
@@ -28,15 +25,10 @@ type lodging struct {
 	answers chan word // to what the keeper asked for
 }
 
-// inNamespace says that a place is a pid namespace.
-func inNamespace(place record.Place) bool {
-	return place == record.PlacePID1 || place == record.PlaceInit
-}
-
 // placed is how a lodge is started: in a user namespace, in which it may make a
 // pid namespace and mount a /proc, without being root here.
 func placed(place record.Place, sys *syscall.SysProcAttr) {
-	if inNamespace(place) {
+	if place == record.PlacePID1 || place == record.PlaceInit {
 		sys.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS
 		sys.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		sys.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
@@ -45,7 +37,7 @@ func placed(place record.Place, sys *syscall.SysProcAttr) {
 
 // startPlaced starts the host where the command wants it. The caller holds
 // live.
-func (k *process) startPlaced(path string, c command, attr *os.ProcAttr) (*record.Process, error) {
+func (k *process) startPlaced(path string, c HostParams, attr *os.ProcAttr) (*record.Process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -55,24 +47,19 @@ func (k *process) startPlaced(path string, c command, attr *os.ProcAttr) (*recor
 		return nil, err
 	}
 	attr.Files = append(attr.Files, theirs)
-	p, err := k.spawn(self, append([]string{self, lodgeCommand, string(c.Place), path}, c.Argv...), attr, c.Place)
+	pid, err := k.spawn(self, append([]string{self, lodgeCommand, string(c.Place), path}, c.Argv...), attr, c.Place)
 	theirs.Close()
 	if err != nil {
 		ours.Close()
 		return nil, noPlace(err)
 	}
-	pid := p.Pid
-	_ = p.Release()
-	if c.Files > 0 {
-		err = limitFiles(pid, c.Files)
-	}
 	var row record.Process
-	if err == nil {
+	if err = limitFiles(pid, c.Files); err == nil {
 		row, err = k.moveIn(ours, c.Place, pid)
 	}
 	if err != nil {
 		ours.Close()
-		if lodge, gone := proc.NewTable().One(pid); gone == nil {
+		if lodge, gone := k.table.One(pid); gone == nil {
 			k.others[lodge.Identity] = isLodge
 			_ = proc.Signal(lodge.Identity, syscall.SIGKILL)
 		}
@@ -83,17 +70,17 @@ func (k *process) startPlaced(path string, c command, attr *os.ProcAttr) (*recor
 
 // moveIn waits until the host is there.
 func (k *process) moveIn(ours *os.File, place record.Place, pid int) (record.Process, error) {
-	lines := bufio.NewScanner(ours)
+	in, first := json.NewDecoder(ours), word{}
 	_ = ours.SetReadDeadline(time.Now().Add(placeWait))
-	var first word
-	said := lines.Scan()
-	if said {
-		if err := json.Unmarshal(lines.Bytes(), &first); err != nil {
-			return record.Process{}, err
-		}
+	err := in.Decode(&first)
+	switch {
+	case errors.Is(err, io.EOF):
+		err = nil
+	case err == nil && first.Error != "":
+		err = errors.New(first.Error)
 	}
-	if first.Error != "" {
-		return record.Process{}, noPlace(errors.New(first.Error))
+	if err != nil {
+		return record.Process{}, noPlace(err)
 	}
 	row, err := k.table.One(pid)
 	if err != nil {
@@ -101,9 +88,6 @@ func (k *process) moveIn(ours *os.File, place record.Place, pid int) (record.Pro
 	}
 	if place == record.PlacePID1 { // it has turned into the host, or else has said why not
 		ours.Close()
-		if err := lines.Err(); err != nil {
-			return row, noPlace(err)
-		}
 		return row, nil
 	}
 	if !first.Started {
@@ -116,8 +100,8 @@ func (k *process) moveIn(ours *os.File, place record.Place, pid int) (record.Pro
 	}
 	k.others[row.Identity] = isLodge
 	k.lodge = &lodging{id: row.Identity, conn: ours, answers: make(chan word, 1)}
-	go k.hear(k.lodge, lines, host)
-	return host, k.lodge.tell(word{Go: true})
+	go k.hear(k.lodge, in, host)
+	return host, tell(ours, word{Go: true})
 }
 
 // childOf is a child of a process.
@@ -133,33 +117,22 @@ func (k *process) childOf(pid int, is func(record.Process) bool) (record.Process
 	return rows[i], nil
 }
 
-func (l *lodging) tell(w word) error {
-	line, err := json.Marshal(w)
-	if err != nil {
-		return err
-	}
-	_, err = l.conn.Write(append(line, '\n'))
-	return err
-}
-
 // hear passes on what the lodge has reaped.
-func (k *process) hear(l *lodging, lines *bufio.Scanner, host record.Process) {
+func (k *process) hear(l *lodging, in *json.Decoder, host record.Process) {
 	defer l.conn.Close()
-	for lines.Scan() {
+	for {
 		var w word
-		if json.Unmarshal(lines.Bytes(), &w) != nil {
+		if in.Decode(&w) != nil {
 			return
 		}
 		switch {
 		case w.Exited != nil:
-			k.say(reply{Exited: &Exited{Process: host, Exit: exitOf(syscall.WaitStatus(*w.Exited)), Host: true, Asked: k.wasAsked(host.Identity)}})
-		case w.Innocent != nil:
+			k.tellExit(host, syscall.WaitStatus(*w.Exited))
+		case w.Recycled != nil:
 			k.live.Lock()
-			row, swept := k.innocent, k.swept
+			row := k.recycled
 			k.live.Unlock()
-			if !swept {
-				k.say(reply{Exited: &Exited{Process: row, Exit: exitOf(syscall.WaitStatus(*w.Innocent)), Recycled: true}})
-			}
+			k.tellExit(row, syscall.WaitStatus(*w.Recycled))
 		default:
 			l.answers <- w
 		}
@@ -167,14 +140,14 @@ func (k *process) hear(l *lodging, lines *bufio.Scanner, host record.Process) {
 }
 
 // recycle has the lodge start a process with a pid that was another's.
-func (k *process) recycle(c command) (*record.Process, error) {
+func (k *process) recycle(pid int) (*record.Process, error) {
 	k.live.Lock()
 	l := k.lodge
 	k.live.Unlock()
 	if l == nil {
 		return nil, errors.New("the host is not below an init of the bench")
 	}
-	if err := l.tell(word{Recycle: c.PID}); err != nil {
+	if err := tell(l.conn, word{Recycle: pid}); err != nil {
 		return nil, err
 	}
 	select {
@@ -188,12 +161,12 @@ func (k *process) recycle(c command) (*record.Process, error) {
 	k.live.Lock()
 	defer k.live.Unlock()
 	row, err := k.childOf(l.id.PID, func(p record.Process) bool {
-		return len(p.Args) > 1 && p.Args[1] == innocentCommand && k.others[p.Identity] == isHosts
+		return len(p.Args) > 1 && p.Args[1] == bystanderCommand && k.others[p.Identity] == isHosts
 	})
 	if err != nil {
 		return nil, err
 	}
-	k.others[row.Identity], k.innocent = isRecycled, row
+	k.others[row.Identity], k.recycled = isRecycled, row
 	return &row, nil
 }
 
@@ -207,43 +180,4 @@ func conversation() (ours, theirs *os.File, err error) {
 		return nil, nil, err
 	}
 	return os.NewFile(uintptr(fds[0]), "lodge"), os.NewFile(uintptr(fds[1]), "keeper"), nil
-}
-
-// TryPlace says why a host can't be put into such a place here.
-func TryPlace(place record.Place) error {
-	if !inNamespace(place) {
-		return nil
-	}
-	runtime.LockOSThread() // PDEATHSIG is that of the thread which forks
-	defer runtime.UnlockOSThread()
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	program, err := exec.LookPath("true")
-	if err != nil {
-		return err
-	}
-	ours, theirs, err := conversation()
-	if err != nil {
-		return err
-	}
-	defer ours.Close()
-	attr := &os.ProcAttr{Env: os.Environ(), Files: []*os.File{nil, nil, nil, theirs}, Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
-	placed(record.PlacePID1, attr.Sys)
-	p, err := os.StartProcess(self, []string{self, lodgeCommand, string(record.PlacePID1), program, program}, attr)
-	theirs.Close()
-	if err != nil {
-		return fmt.Errorf("a pid namespace can't be made: %w", err)
-	}
-	_ = ours.SetReadDeadline(time.Now().Add(placeWait))
-	var w word
-	if lines := bufio.NewScanner(ours); lines.Scan() {
-		_ = json.Unmarshal(lines.Bytes(), &w)
-	}
-	_, err = p.Wait()
-	if w.Error != "" {
-		return errors.New(w.Error)
-	}
-	return err
 }

@@ -1,7 +1,6 @@
 package keeper
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -29,16 +28,16 @@ type process struct {
 	group *cgroup // nil where none could be made
 
 	out  sync.Mutex
-	live sync.Mutex // guards what follows
-	host record.Identity
+	live sync.Mutex      // guards what follows
+	host record.Identity // set by the goroutine that obeys
 	// others are those that are as little the host's as the keeper is: the
 	// bystanders, one in the group of each host that was started, and twins.
 	others map[record.Identity]standing
 	leash  []*os.File // the stdins of the bystanders
-	// lodge is what the host lives below, if it stays; innocent is what it has
+	// lodge is what the host lives below, if it stays; recycled is what it has
 	// started with the pid of another.
 	lodge    *lodging
-	innocent record.Process
+	recycled record.Process
 	swept    bool                     // from here on the keeper itself ends what is there
 	asked    map[record.Identity]bool // whom the bench has signalled while they lived
 
@@ -101,11 +100,7 @@ func keep(socket string, noCgroup bool) error {
 	} else {
 		hello.Weak = append(hello.Weak, fmt.Sprintf("the run has no cgroup of its own (%v): the last sweep finds processes by looking, and one that forks faster could outlive it", err))
 	}
-	// Starting the first process makes the os package fork and reap a probe
-	// of its own (pidfd support); that must be over before the reaper runs.
-	if p, err := os.FindProcess(os.Getpid()); err == nil {
-		_ = p.Release()
-	}
+	probeFirst()
 	go k.reapForEver()
 	k.say(reply{Hello: &hello})
 	k.obey()
@@ -116,13 +111,18 @@ func keep(socket string, noCgroup bool) error {
 	return err
 }
 
+// probeFirst has the os package fork and reap its probe of pidfd support, which
+// comes with the first process; that must be over before a reaper runs.
+func probeFirst() {
+	if p, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = p.Release()
+	}
+}
+
 func (k *process) obey() {
-	lines := bufio.NewScanner(k.in)
-	lines.Buffer(make([]byte, 64<<10), maxLine)
-	for lines.Scan() {
+	for in := json.NewDecoder(k.in); ; {
 		var c command
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			fmt.Fprintln(os.Stderr, "keeper: not a command:", err)
+		if in.Decode(&c) != nil {
 			return
 		}
 		r := k.do(c)
@@ -131,67 +131,37 @@ func (k *process) obey() {
 	}
 }
 
-func (k *process) do(c command) reply {
+func (k *process) do(c command) (r reply) {
+	var err error
 	switch c.Cmd {
 	case cmdStart:
-		host, bystander, err := k.startHost(c)
-		if err != nil {
-			return reply{Error: err.Error(), NoPlace: errors.Is(err, ErrPlace)}
-		}
-		return reply{Started: host, Bystander: bystander}
+		r.Started, r.Bystander, err = k.startHost(c.HostParams)
 	case cmdTwin:
-		twin, err := k.startTwin(c)
-		if err != nil {
-			return reply{Error: err.Error()}
-		}
-		return reply{Started: twin}
+		r.Started, err = k.startTwin(c.HostParams)
 	case cmdRecycle:
-		row, err := k.recycle(c)
-		if err != nil {
-			return reply{Error: err.Error()}
-		}
-		return reply{Started: row}
+		r.Started, err = k.recycle(c.PID)
 	case cmdSignal:
-		return errReply(k.signal(c))
+		err = k.signal(c)
 	case cmdCensus:
-		census, err := k.census()
-		if err != nil {
-			return reply{Error: err.Error()}
-		}
-		return reply{Census: census}
+		r.Census, err = k.census()
 	case cmdEvidence:
-		return reply{Evidence: proc.Examine(c.Of)}
+		r.Evidence = proc.Examine(c.Of)
 	case cmdSweep:
-		swept, err := k.sweep()
-		r := errReply(err)
-		r.SweptUp = swept
-		return r
+		r.SweptUp, err = k.sweep()
+	default:
+		err = fmt.Errorf("unknown command %q", c.Cmd)
 	}
-	return reply{Error: fmt.Sprintf("unknown command %q", c.Cmd)}
-}
-
-func errReply(err error) reply {
 	if err != nil {
-		return reply{Error: err.Error()}
+		r.Error, r.NoPlace = err.Error(), errors.Is(err, ErrPlace)
 	}
-	return reply{}
+	return r
 }
 
 // say writes a line. A bench that is gone is noticed by obey.
 func (k *process) say(r reply) {
-	line, err := json.Marshal(r)
-	if err != nil {
-		line, _ = json.Marshal(reply{ID: r.ID, Error: err.Error()})
-	}
 	k.out.Lock()
 	defer k.out.Unlock()
-	_, _ = k.conn.Write(append(line, '\n'))
-}
-
-func (k *process) hostIdentity() record.Identity {
-	k.live.Lock()
-	defer k.live.Unlock()
-	return k.host
+	_ = tell(k.conn, r)
 }
 
 // standing is why a process below the keeper is none of the host's.
@@ -214,15 +184,9 @@ func (k *process) withoutOthers(rows []record.Process) []record.Process {
 
 // isOther says that a process is none of the host's.
 func (k *process) isOther(id record.Identity) bool {
-	stood, _ := k.standingOf(id)
-	return stood != isHosts
-}
-
-// standingOf is what a process is, and whether the keeper ends everything now.
-func (k *process) standingOf(id record.Identity) (s standing, swept bool) {
 	k.live.Lock()
 	defer k.live.Unlock()
-	return k.others[id], k.swept
+	return k.others[id] != isHosts
 }
 
 func (k *process) census() (*record.Census, error) {
@@ -230,11 +194,10 @@ func (k *process) census() (*record.Census, error) {
 	if err != nil {
 		return nil, err
 	}
-	host := k.hostIdentity()
 	rows = k.withoutOthers(rows)
 	census := &record.Census{Processes: make([]record.Process, 0, len(rows))}
 	for _, row := range rows {
-		if row.Identity == host {
+		if row.Identity == k.host {
 			census.Host = &row
 			continue
 		}
@@ -253,32 +216,20 @@ func (k *process) signal(c command) error {
 	if err != nil {
 		return err
 	}
-	for _, row := range rows {
-		if row.Identity == c.Of[0] && row.State != record.StateZombie {
-			return k.signalOne(row.Identity, sig)
-		}
+	if !slices.ContainsFunc(rows, func(row record.Process) bool { return row.Identity == c.Of[0] && row.State != record.StateZombie }) {
+		return errors.New("not a process of this run any more")
 	}
-	return errors.New("not a process of this run any more")
-}
-
-// signalOne notes the signal before it is sent, since its effect may be reaped
-// before the call returns.
-func (k *process) signalOne(id record.Identity, sig syscall.Signal) error {
-	k.live.Lock()
-	before := k.asked[id]
-	k.asked[id] = true
-	k.live.Unlock()
-	err := proc.Signal(id, sig)
-	if err != nil {
-		k.live.Lock()
-		k.asked[id] = before
-		k.live.Unlock()
+	// It is noted before it is sent: its effect may be reaped before the call returns.
+	before := k.setAsked(c.Of[0], true)
+	if err = proc.Signal(c.Of[0], sig); err != nil {
+		k.setAsked(c.Of[0], before)
 	}
 	return err
 }
 
-func (k *process) wasAsked(id record.Identity) bool {
+func (k *process) setAsked(id record.Identity, asked bool) (before bool) {
 	k.live.Lock()
 	defer k.live.Unlock()
-	return k.asked[id]
+	before, k.asked[id] = k.asked[id], asked
+	return before
 }

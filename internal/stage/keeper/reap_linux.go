@@ -42,26 +42,9 @@ func (k *process) reapOne(rows *proc.Table) bool {
 	if _, err := unix.Wait4(pid, &status, 0, nil); err != nil {
 		return false
 	}
-	if news := k.exited(row, syscall.WaitStatus(status)); news != nil {
-		k.say(reply{Exited: news})
-	}
-	select {
-	case k.reaped <- struct{}{}:
-	default:
-	}
+	k.tellExit(row, syscall.WaitStatus(status))
+	k.noteReaped()
 	return true
-}
-
-// exited is what to tell of a reaped process: nothing of one that was none of
-// the host's, and that the keeper itself has ended.
-func (k *process) exited(row record.Process, status syscall.WaitStatus) *Exited {
-	e := &Exited{Process: row, Exit: exitOf(status), Host: row.Identity == k.hostIdentity(), Asked: k.wasAsked(row.Identity)}
-	stood, swept := k.standingOf(row.Identity)
-	e.Bystander, e.Twin = stood == inHostGroup, stood == isTwin
-	if stood == isLodge || stood != isHosts && swept {
-		return nil
-	}
-	return e
 }
 
 // siginfoPID is si_pid, which x/sys keeps unexported: it follows the three ints

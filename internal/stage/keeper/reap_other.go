@@ -10,12 +10,16 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
 // reapForEver reaps the host. Without a subreaper nothing else comes home.
 func (k *process) reapForEver() {
 	died := make(chan os.Signal, 1)
 	signal.Notify(died, syscall.SIGCHLD)
 	for range died {
-		host := k.hostIdentity()
+		k.live.Lock()
+		host := k.host
+		k.live.Unlock()
 		if host.PID == 0 {
 			continue
 		}
@@ -23,10 +27,7 @@ func (k *process) reapForEver() {
 		if pid, err := syscall.Wait4(host.PID, &status, syscall.WNOHANG, nil); err != nil || pid != host.PID {
 			continue
 		}
-		k.say(reply{Exited: &Exited{Process: record.Process{Identity: host}, Exit: exitOf(status), Host: true, Asked: k.wasAsked(host)}})
-		select {
-		case k.reaped <- struct{}{}:
-		default:
-		}
+		k.tellExit(record.Process{Identity: host}, status)
+		k.noteReaped()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"syscall"
 
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
@@ -16,7 +17,7 @@ const maxStderr = 8 << 20
 
 // startHost starts the host with the two fds that came with the command. The
 // reaper waits for it, as for everything else below the keeper.
-func (k *process) startHost(c command) (host, bystander *record.Process, err error) {
+func (k *process) startHost(c HostParams) (host, bystander *record.Process, err error) {
 	files, ok := k.in.take(2)
 	if !ok {
 		return nil, nil, errors.New("no stdio came with the command")
@@ -57,31 +58,46 @@ func (k *process) startHost(c command) (host, bystander *record.Process, err err
 	}
 	k.host = row.Identity
 	if c.Bystander {
-		bystander = k.startBystander(row.Identity)
+		if bystander, err = k.startBystander(row.Identity); err != nil {
+			fmt.Fprintln(os.Stderr, "keeper: no bystander:", err)
+		}
 	}
 	return row, bystander, nil
 }
 
 // startPlain starts the host right below the keeper. The caller holds live.
-func (k *process) startPlain(path string, c command, attr *os.ProcAttr) (*record.Process, error) {
-	p, err := k.spawn(path, c.Argv, attr, "")
+func (k *process) startPlain(path string, c HostParams, attr *os.ProcAttr) (*record.Process, error) {
+	pid, err := k.spawn(path, c.Argv, attr, "")
 	if err != nil {
 		return nil, fmt.Errorf("failed to start %s: %w", c.Argv[0], err)
 	}
-	pid := p.Pid
-	if c.Files > 0 {
-		if err := limitFiles(pid, c.Files); err != nil {
-			_ = p.Kill()
-			_ = p.Release()
-			return nil, fmt.Errorf("failed to limit the host's open files: %w", err)
-		}
-	}
-	_ = p.Release()
-	row, err := proc.NewTable().One(pid)
+	row, err := k.table.One(pid)
 	if err != nil {
 		return nil, fmt.Errorf("failed to identify the host: %w", err)
 	}
+	if err := limitFiles(pid, c.Files); err != nil {
+		_ = proc.Signal(row.Identity, syscall.SIGKILL)
+		return nil, fmt.Errorf("failed to limit the host's open files: %w", err)
+	}
 	return &row, nil
+}
+
+// startProcess starts a process that somebody else waits for.
+func startProcess(path string, argv []string, attr *os.ProcAttr) (pid int, err error) {
+	p, err := os.StartProcess(path, argv, attr)
+	if err != nil {
+		return 0, err
+	}
+	pid = p.Pid
+	return pid, p.Release()
+}
+
+// Bystander is a process that is none of the host's: in its group, or with the
+// pid of one that has died. It catches no signal and does nothing until it is
+// ended: by the keeper, with the keeper, or by somebody who takes too much.
+func Bystander() int {
+	_, _ = io.Copy(io.Discard, os.Stdin) // who started it holds the other end
+	return 0
 }
 
 // stderrPipe returns the write end of a pipe that is drained into a file, up

@@ -1,6 +1,13 @@
 package keeper
 
-import "github.com/leakbench/leakbench/internal/record"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
 
 // The keeper's socket speaks JSON lines. Its end, whatever the cause, is the
 // bench's death to the keeper, which then sweeps and exits.
@@ -18,19 +25,12 @@ const (
 
 // command is one line to the keeper. Replies carry the same ID.
 type command struct {
-	ID     int64        `json:"id"`
-	Cmd    string       `json:"cmd"`
-	Argv   []string     `json:"argv,omitempty"`
-	Env    []string     `json:"env,omitempty"` // nil: the keeper's own
-	Dir    string       `json:"dir,omitempty"`
-	Stderr string       `json:"stderr,omitempty"` // file for the host's stderr
-	Files  int          `json:"files,omitempty"`  // the host's RLIMIT_NOFILE; 0: the keeper's own
-	Place  record.Place `json:"place,omitempty"`  // where the host is to live
-	PID    int          `json:"pid,omitempty"`    // recycle: as the host's namespace has it
-	Signal string       `json:"signal,omitempty"`
-	// Bystander asks for a process of the keeper's own in the host's group.
-	Bystander bool              `json:"bystander,omitempty"`
-	Of        []record.Identity `json:"of,omitempty"`
+	ID  int64  `json:"id"`
+	Cmd string `json:"cmd"`
+	HostParams
+	PID    int               `json:"pid,omitempty"` // recycle: as the host's namespace has it
+	Signal string            `json:"signal,omitempty"`
+	Of     []record.Identity `json:"of,omitempty"`
 }
 
 // reply is one line from the keeper: an answer (ID set) or news (ID 0).
@@ -69,4 +69,39 @@ type Exited struct {
 	Recycled bool `json:"recycled,omitempty"`
 	// Asked says that a signal of the bench had reached it before it ended.
 	Asked bool `json:"asked,omitempty"`
+}
+
+// placeMark is the variable in the host's environment that says where it is.
+const placeMark = "LEAKBENCH_PLACE"
+
+// ErrPlace says that the host could not be put where it was to be: this system
+// or this user can't have such a place.
+var ErrPlace = errors.New("there is no such place for the host here")
+
+func noPlace(why error) error { return fmt.Errorf("%w: %w", ErrPlace, why) }
+
+// The processes beside the host are the program itself, with these first arguments.
+const (
+	lodgeCommand     = "lodge"
+	bystanderCommand = "bystander"
+)
+
+// word is one line between the keeper and a lodge, either way.
+type word struct {
+	Error    string  `json:"error,omitempty"`
+	Started  bool    `json:"started,omitempty"`  // the host
+	Go       bool    `json:"go,omitempty"`       // to the lodge: the host is known, and may be reaped
+	Recycle  int     `json:"recycle,omitempty"`  // to the lodge: have a process of this pid
+	Recycled *uint32 `json:"recycled,omitempty"` // the wait status of the process which that asked for
+	Exited   *uint32 `json:"exited,omitempty"`   // that of the host
+}
+
+// tell writes a message as one line.
+func tell(w io.Writer, message any) error {
+	line, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(line, '\n'))
+	return err
 }

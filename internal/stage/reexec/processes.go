@@ -36,8 +36,6 @@ func Main(args []string) (status int, ok bool) {
 		return cpuload.Main(), true
 	case "lodge":
 		return keeper.Lodge(args[2:]), true
-	case "innocent":
-		return keeper.Innocent(), true
 	case "host":
 		return hostMain(args[2:]), true
 	}

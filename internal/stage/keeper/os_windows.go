@@ -9,6 +9,13 @@ import (
 
 var errNoFDs = errors.New("hosts can't be started on Windows yet: judge, report, list and explain work here")
 
+// stopSignal is the one that ends a process: there is none that stops it.
+const stopSignal = syscall.SIGKILL
+
+func ownGroup() *syscall.SysProcAttr { return detached() }
+
+func (k *process) reapForEver() {}
+
 func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }

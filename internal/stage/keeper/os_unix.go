@@ -6,7 +6,40 @@ import (
 	"net"
 	"os"
 	"syscall"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/proc"
 )
+
+// stopSignal keeps a process from starting others before it is killed.
+const stopSignal = syscall.SIGSTOP
+
+// tellExit tells how a process ended that was reaped: nothing of one that was
+// none of the host's, and that the keeper itself has ended.
+func (k *process) tellExit(row record.Process, status syscall.WaitStatus) {
+	exit := record.Exit{Code: status.ExitStatus()}
+	if status.Signaled() {
+		exit = record.Exit{Code: -1, Signal: proc.SignalName(status.Signal())}
+	}
+	k.live.Lock()
+	stood, swept := k.others[row.Identity], k.swept
+	e := Exited{
+		Process: row, Exit: exit, Host: row.Identity == k.host, Asked: k.asked[row.Identity],
+		Bystander: stood == inHostGroup, Twin: stood == isTwin, Recycled: stood == isRecycled,
+	}
+	k.live.Unlock()
+	if stood == isHosts || stood != isLodge && !swept {
+		k.say(reply{Exited: &e})
+	}
+}
+
+// noteReaped wakes a sweep.
+func (k *process) noteReaped() {
+	select {
+	case k.reaped <- struct{}{}:
+	default:
+	}
+}
 
 // detached keeps the keeper out of the terminal's foreground group: a ^C is
 // for the bench alone.

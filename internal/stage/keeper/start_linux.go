@@ -1,0 +1,113 @@
+package keeper
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// CanLimitFiles says that HostParams.Files works here.
+const CanLimitFiles = true
+
+// limitFiles lowers what a process that has just been started may have open.
+// Both limits are lowered: a program in Go raises the lower one to the upper
+// one when it starts, which may have been before or may come after this.
+func limitFiles(pid, n int) error {
+	if n == 0 {
+		return nil
+	}
+	limit := unix.Rlimit{Cur: uint64(n), Max: uint64(n)}
+	return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &limit, nil)
+}
+
+// ownGroup has a process lead a group, and the kernel kill it when the thread
+// that started it ends.
+func ownGroup() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// spawn starts the host, or what makes a place for it, in a process group of its own, in the run's cgroup
+// where there is one.
+func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, place record.Place) (pid int, err error) {
+	attr.Sys = ownGroup()
+	placed(place, attr.Sys)
+	if k.group != nil {
+		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(k.group.dir.Fd())
+		if pid, err = startProcess(path, argv, attr); err == nil {
+			return pid, nil
+		}
+		// clone3 into a cgroup can be refused where making the cgroup was not
+		// (no-internal-process rule, delegation): the sweep works without.
+		attr.Sys.UseCgroupFD = false
+		k.group.remove()
+		k.group = nil
+	}
+	return startProcess(path, argv, attr)
+}
+
+// startBystander puts a process of the keeper's own into the host's group. It
+// catches no signal, so that whoever signals the group ends it. The host may be
+// gone already, and its group with it: then there is nobody to stand by.
+func (k *process) startBystander(host record.Identity) (*record.Process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	in, leash, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	attr := &os.ProcAttr{Env: os.Environ(), Files: []*os.File{in}, Sys: ownGroup()}
+	attr.Sys.Pgid = host.PID
+	row, err := k.startOther(inHostGroup, self, []string{self, bystanderCommand}, attr)
+	if err != nil {
+		leash.Close()
+		return nil, err
+	}
+	k.leash = append(k.leash, leash)
+	return row, nil
+}
+
+// startTwin starts a process that is none of the host's, away from its group
+// and session: only who looks for its command line finds it.
+func (k *process) startTwin(c HostParams) (*record.Process, error) {
+	if len(c.Argv) == 0 {
+		return nil, errors.New("no command")
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	attr := &os.ProcAttr{Env: c.Env, Files: []*os.File{null, null, null}, Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}}
+	k.live.Lock() // the reaper must not take it for the host's
+	defer k.live.Unlock()
+	return k.startOther(isTwin, c.Argv[0], c.Argv, attr)
+}
+
+// startOther starts a process that is none of the host's. The caller holds
+// live.
+func (k *process) startOther(as standing, path string, argv []string, attr *os.ProcAttr) (*record.Process, error) {
+	if k.group != nil {
+		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(k.group.dir.Fd())
+	}
+	pid, err := startProcess(path, argv, attr)
+	if err != nil {
+		return nil, err
+	}
+	row, err := k.table.One(pid)
+	if err != nil {
+		return nil, err
+	}
+	// A process in the middle of execve(2) has its new memory and no arguments
+	// yet: fs/exec.c wakes the parent of a vfork before it sets arg_start.
+	row.Args = slices.Clone(argv)
+	k.others[row.Identity] = as
+	return &row, nil
+}
