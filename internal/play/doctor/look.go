@@ -159,7 +159,7 @@ func (f *Facts) try(ctx context.Context, p Params) {
 	for _, finding := range j.Verdict.Findings {
 		f.Trial.Why = finding.Title
 	}
-	f.Witness = record.Witness{Census: proc.CensusName(), Weak: proc.Weak()}
+	f.Witness = record.Witness{Census: proc.CensusName, Weak: proc.Weak()}
 	f.System = record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), UID: os.Getuid()}
 	if j.Run != nil {
 		f.Witness, f.System = j.Run.Header.Witness, j.Run.Header.System

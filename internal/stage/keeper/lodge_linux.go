@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/proc"
 )
 
 // lodgeFD is the lodge's end of its conversation with the keeper.
@@ -59,7 +60,7 @@ func (l *lodge) run(program string, argv []string) error {
 		return err
 	}
 	if l.place == record.PlaceSubreaper {
-		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		if err := proc.Adopt(); err != nil {
 			return err
 		}
 	} else if err := ownProc(); err != nil {

@@ -84,7 +84,7 @@ func keep(socket string, noCgroup bool) error {
 		conn: conn, in: &fdReader{conn: conn}, table: proc.NewTable(), self: proc.Self(),
 		reaped: make(chan struct{}, 1), asked: map[record.Identity]bool{}, others: map[record.Identity]standing{},
 	}
-	hello := Hello{Identity: k.self, Census: proc.CensusName(), Weak: proc.Weak()}
+	hello := Hello{Identity: k.self, Census: proc.CensusName, Weak: proc.Weak()}
 	if err := proc.Adopt(); err != nil {
 		hello.Weak = append(hello.Weak, fmt.Sprintf("what the host orphans does not come home to the bench (%v): a server that leaves the host's process tree is seen by the ledger alone", err))
 	} else {

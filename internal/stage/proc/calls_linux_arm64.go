@@ -1,4 +1,4 @@
 package proc
 
 // arm64 never had the calls that amd64 has twice.
-var oldCallsOnFD, oldCalls map[int]string
+var oldCalls map[int]string

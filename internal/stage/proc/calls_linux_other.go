@@ -3,4 +3,4 @@
 package proc
 
 // Without names a call is told by its number.
-var callsOnFD, calls map[int]string
+var calls, oldCalls map[int]string

@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -48,9 +47,7 @@ func (x *examiner) mode(pid, fd int) string {
 	if err != nil {
 		return ""
 	}
-	_, rest, _ := bytes.Cut(info, []byte("flags:"))
-	text, _, _ := bytes.Cut(rest, []byte("\n"))
-	flags, err := strconv.ParseUint(string(bytes.TrimSpace(text)), 8, 32)
+	flags, err := strconv.ParseUint(fields(info)["flags"], 8, 32)
 	if err != nil {
 		return ""
 	}
@@ -205,7 +202,5 @@ func (x *examiner) ours(pid int) bool {
 	if err != nil {
 		return false
 	}
-	_, rest, _ := bytes.Cut(text, []byte("\nUid:"))
-	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	return slices.Contains(strings.Fields(string(line)), strconv.Itoa(os.Geteuid()))
+	return slices.Contains(strings.Fields(fields(text)["Uid"]), strconv.Itoa(os.Geteuid()))
 }

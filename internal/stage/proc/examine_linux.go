@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -102,11 +103,12 @@ func (x *examiner) waitsFor(e *record.Evidence) {
 	thread, failed := 0, ErrGone
 	tids := x.r.threads(e.PID) // the leader first
 	for _, tid := range tids[:min(len(tids), maxThreads)] {
-		call, err := x.call(e.PID, tid)
+		line, err := x.r.line(e.PID, threadFile(tid, "syscall"))
 		if err != nil {
 			failed = err
 			continue
 		}
+		call := callName(string(line))
 		if thread == 0 || readsStdin(call) {
 			thread, e.Syscall = tid, call
 		}
@@ -140,17 +142,8 @@ func procPath(pid int, file string) string {
 	return "/proc/" + strconv.Itoa(pid) + "/" + file
 }
 
-// call names the system call that a thread is blocked in: "read(0)", "futex",
-// "" outside of one.
-func (x *examiner) call(pid, tid int) (string, error) {
-	line, err := x.r.line(pid, threadFile(tid, "syscall"))
-	if err != nil {
-		return "", err
-	}
-	return callName(string(line)), nil
-}
-
-// callName reads "NUMBER ARG0 ... SP PC", "-1 SP PC" (blocked, but in no call)
+// callName names the system call that a thread is blocked in: "read(0)",
+// "futex", "" outside of one. It reads "NUMBER ARG0 ... SP PC", "-1 SP PC" (blocked, but in no call)
 // or "running" (proc_pid_syscall(5)).
 func callName(line string) string {
 	fields := strings.Fields(line)
@@ -161,14 +154,12 @@ func callName(line string) string {
 	if err != nil || number < 0 {
 		return ""
 	}
-	if name, ok := callsOnFD[number]; ok {
+	name := cmp.Or(calls[number], oldCalls[number], "syscall "+fields[0])
+	if strings.Contains(name, "(") {
 		fd, _ := strconv.ParseUint(strings.TrimPrefix(fields[1], "0x"), 16, 64)
-		return fmt.Sprintf("%s(%d)", name, int32(fd))
+		name = fmt.Sprintf(name, int32(fd))
 	}
-	if name, ok := calls[number]; ok {
-		return name
-	}
-	return fmt.Sprintf("syscall %d", number)
+	return name
 }
 
 // signals reads the sets of /proc/PID/status.
@@ -178,16 +169,24 @@ func (x *examiner) signals(e *record.Evidence) {
 		unseen(e, "signals", err)
 		return
 	}
-	sets := map[string]uint64{}
+	status := fields(text)
+	set := func(name string) uint64 {
+		signals, _ := strconv.ParseUint(status[name], 16, 64)
+		return signals
+	}
+	e.SigPending = setNames(set("SigPnd")|set("ShdPnd"), maxSignal)
+	e.SigIgnored = setNames(set("SigIgn"), lastNamed)
+	e.SigCaught = setNames(set("SigCgt"), lastNamed)
+}
+
+// fields reads lines of "name: value".
+func fields(text []byte) map[string]string {
+	found := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(line, ":")
-		if set, err := strconv.ParseUint(strings.TrimSpace(value), 16, 64); err == nil && strings.HasPrefix(name, "S") {
-			sets[name] = set
-		}
+		found[name] = strings.TrimSpace(value)
 	}
-	e.SigPending = setNames(sets["SigPnd"]|sets["ShdPnd"], maxSignal)
-	e.SigIgnored = setNames(sets["SigIgn"], lastNamed)
-	e.SigCaught = setNames(sets["SigCgt"], lastNamed)
+	return found
 }
 
 // lastNamed is the last signal below the real-time ones, which every Go

@@ -31,19 +31,6 @@ func Identify(pid int) (record.Identity, error) {
 	return s.identity(), nil
 }
 
-// Self is the identity of this process. Start is 0 where /proc is missing.
-func Self() record.Identity {
-	id, err := Identify(os.Getpid())
-	if err != nil {
-		return record.Identity{PID: os.Getpid()}
-	}
-	return id
-}
-
-// Gone reports whether the process has ended; a zombie has. It is false where
-// that can't be found out.
-func Gone(id record.Identity) bool { return errors.Is(check(id), ErrGone) }
-
 // check is nil while the process lives.
 func check(id record.Identity) error {
 	var s stat
@@ -69,7 +56,7 @@ func Adopt() error {
 }
 
 // CensusName names how the process table is read.
-func CensusName() string { return "procfs" }
+const CensusName = "procfs"
 
 // Weak says in sentences what can't be seen or done on this machine.
 func Weak() []string {
@@ -118,6 +105,3 @@ func TryPidfd() error {
 	}
 	return err
 }
-
-// TrySockDiag says why the other end of a socketpair can't be found.
-func TrySockDiag() error { return tryPeers() }

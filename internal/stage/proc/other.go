@@ -31,70 +31,33 @@ func NewTable() *Table { return portable.NewTable() }
 // included. ErrGone: there is none.
 func Identify(pid int) (record.Identity, error) { return portable.Identify(pid) }
 
-// Self is the identity of this process. Start is 0 where it can't be seen.
-func Self() record.Identity {
-	id, err := Identify(os.Getpid())
-	if err != nil {
-		return record.Identity{PID: os.Getpid()}
-	}
-	return id
-}
-
-// Gone reports whether the process has ended; a zombie has. It is false where
-// that can't be found out.
-func Gone(id record.Identity) bool { return errors.Is(portable.Check(id), ErrGone) }
+func check(id record.Identity) error { return portable.Check(id) }
 
 // Examine gathers what can be known of each process, in the order of ids. It
 // never fails: what could not be read is named in Unseen, with the reason.
 func Examine(ids []record.Identity) []record.Evidence { return portable.Examine(ids) }
 
-// Signal sends a signal to the process. ErrGone: it has ended. On Windows the
-// handle is opened before the identity is checked; elsewhere the pid could be
-// reused between the check and the signal.
-func Signal(id record.Identity, sig syscall.Signal) error {
-	err := signalChecked(id, sig)
-	if errors.Is(err, os.ErrProcessDone) {
-		err = ErrGone
-	}
-	if err != nil {
-		return fmt.Errorf("failed to send %s to process %d: %w", SignalName(sig), id.PID, err)
-	}
-	return nil
-}
-
-func signalChecked(id record.Identity, sig syscall.Signal) error {
-	if id.PID <= 0 {
-		return ErrGone // kill(2) takes these for groups
-	}
+// signalExactly has a handle before it checks the identity, on Windows.
+func signalExactly(id record.Identity, sig syscall.Signal) error {
 	p, err := os.FindProcess(id.PID)
 	if err != nil {
 		return ErrGone // it fails on Windows alone, where there is no such process
 	}
 	defer func() { _ = p.Release() }()
-	if err := portable.Check(id); err != nil {
+	if err := check(id); err != nil {
 		return err
 	}
 	return p.Signal(sig)
 }
 
-// WaitGone returns nil once the process has ended; a zombie has. It returns
-// the cause of ctx when that ends first.
-func WaitGone(ctx context.Context, id record.Identity) error {
-	ticker := time.NewTicker(pollEvery)
-	defer ticker.Stop()
-	for {
-		if err := portable.Check(id); errors.Is(err, ErrGone) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
+func waitTold(context.Context, record.Identity) (told bool, err error) { return false, nil }
+
+// Newborn is the process that was given a pid last. Here it can't be found out.
+func Newborn(int) (record.Identity, bool) { return record.Identity{}, false }
+
+// HasEnv says that a process was started with a variable in its environment.
+// Here it can't be found out.
+func HasEnv(record.Identity, string) bool { return false }
 
 // Adopt is for Linux alone.
 func Adopt() error {
@@ -102,7 +65,7 @@ func Adopt() error {
 }
 
 // CensusName names how the process table is read.
-func CensusName() string { return "gopsutil" }
+const CensusName = "gopsutil"
 
 // Weak says in sentences what can't be seen or done on this machine.
 func Weak() []string {

@@ -131,13 +131,8 @@ func (r *reader) liveThread(leader *stat) {
 
 // threads lists the ids of a process's threads, the leader's first.
 func (r *reader) threads(pid int) []int {
-	fd, err := r.open(pid, "task", unix.O_DIRECTORY)
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(fd)
 	var tids []int
-	_ = eachNumber(fd, r.large(), func(n int) { tids = append(tids, n) })
+	_ = r.eachIn(pid, "task", func(n int) { tids = append(tids, n) })
 	return tids
 }
 
@@ -153,16 +148,21 @@ func (r *reader) fds(pid int) int {
 }
 
 func (r *reader) countFDs(pid int) int {
-	fd, err := r.open(pid, "fd", unix.O_DIRECTORY)
-	if err != nil {
-		return -1
-	}
-	defer unix.Close(fd)
 	n := 0
-	if eachNumber(fd, r.large(), func(int) { n++ }) != nil {
+	if r.eachIn(pid, "fd", func(int) { n++ }) != nil {
 		return -1
 	}
 	return n
+}
+
+// eachIn is eachNumber of a folder below /proc/PID.
+func (r *reader) eachIn(pid int, folder string, found func(int)) error {
+	fd, err := r.open(pid, folder, unix.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return eachNumber(fd, r.large(), found)
 }
 
 // eachNumber calls found for each entry of a folder whose name is a number.

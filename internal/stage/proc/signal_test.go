@@ -174,7 +174,7 @@ func TestSignalNames(t *testing.T) {
 
 func TestWeak(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "procfs", proc.CensusName())
+	assert.Equal(t, "procfs", proc.CensusName)
 	for _, sentence := range proc.Weak() {
 		t.Log(sentence)
 	}

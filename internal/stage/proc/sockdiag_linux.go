@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -93,24 +94,22 @@ func dumpRequest() []byte {
 
 // readDump reads one datagram of answers. It reports whether it was the last.
 func readDump(b []byte, wanted map[uint32]bool, peers map[uint32]uint32) (bool, error) {
+	messages, err := syscall.ParseNetlinkMessage(b)
+	if err != nil {
+		return true, fmt.Errorf("sock_diag: %w", err)
+	}
 	order := binary.NativeEndian
-	for len(b) >= unix.NLMSG_HDRLEN {
-		size, kind := int(order.Uint32(b)), order.Uint16(b[4:])
-		if size < unix.NLMSG_HDRLEN || size > len(b) {
-			return true, errors.New("sock_diag: bad message")
-		}
-		body := b[unix.NLMSG_HDRLEN:size]
+	for _, m := range messages {
 		switch {
-		case kind == unix.NLMSG_DONE:
+		case m.Header.Type == unix.NLMSG_DONE:
 			return true, nil
-		case kind == unix.NLMSG_ERROR && len(body) >= 4:
-			return true, fmt.Errorf("sock_diag: %w", unix.Errno(-int32(order.Uint32(body))))
-		case kind == unix.SOCK_DIAG_BY_FAMILY && len(body) >= messageSize:
-			if inode := order.Uint32(body[4:]); wanted[inode] {
-				peers[inode] = peerOf(body[messageSize:])
+		case m.Header.Type == unix.NLMSG_ERROR && len(m.Data) >= 4:
+			return true, fmt.Errorf("sock_diag: %w", unix.Errno(-int32(order.Uint32(m.Data))))
+		case m.Header.Type == unix.SOCK_DIAG_BY_FAMILY && len(m.Data) >= messageSize:
+			if inode := order.Uint32(m.Data[4:]); wanted[inode] {
+				peers[inode] = peerOf(m.Data[messageSize:])
 			}
 		}
-		b = b[min(len(b), align4(size)):]
 	}
 	return false, nil
 }
@@ -125,15 +124,14 @@ func peerOf(attributes []byte) uint32 {
 		if size < 4 {
 			break
 		}
-		attributes = attributes[min(len(attributes), align4(size)):]
+		attributes = attributes[min(len(attributes), (size+3)&^3):] // aligned to 4
 	}
 	return 0
 }
 
-func align4(n int) int { return (n + 3) &^ 3 }
-
-// tryPeers asks for the peer of a socket of our own.
-func tryPeers() error {
+// TrySockDiag says why the other end of a socketpair can't be found: it asks for
+// the peer of a socket of our own.
+func TrySockDiag() error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
