@@ -86,6 +86,7 @@ func (h *History) checkpoint(e *record.Event) {
 	case record.CheckpointEnded:
 		if cp := h.underWay(e.Checkpoint.Name); cp != nil {
 			cp.Ended, cp.Quiet, cp.Waited = e.T, e.Checkpoint.Quiet, e.Checkpoint.Waited
+			cp.Stretched, cp.Starved = e.Checkpoint.Stretched, e.Checkpoint.Starved
 		}
 	}
 }

@@ -34,6 +34,7 @@ const (
 	DoubtLedgerGarbage  DoubtCode = "ledger-garbage"       // a peer sent what is no message
 	DoubtLedgerIdentity DoubtCode = "ledger-identity"      // a peer's process could not be identified
 	DoubtLedgerRefused  DoubtCode = "ledger-refused-order" // a server could not obey an order
+	DoubtLedgerNoAccess DoubtCode = "ledger-unreached"     // a server could not reach the ledger: another user, another /tmp
 )
 
 // What the judge adds.

@@ -44,10 +44,13 @@ func (f *facts) allDoubts() []Doubt {
 	return f.doubts
 }
 
-// nowhere says that nothing was played, since the host's place can't be had
-// where the run took place: no more is to be said of it.
+// nowhere says that nothing was seen, since the host's place can't be had where
+// the run took place, or no server of it could reach the ledger: no more is to
+// be said of it.
 func (f *facts) nowhere() bool {
-	return len(f.servers) == 0 && slices.ContainsFunc(f.Doubts(), func(e *record.Event) bool { return e.Doubt.Code == record.DoubtNoPlace })
+	return len(f.servers) == 0 && slices.ContainsFunc(f.Doubts(), func(e *record.Event) bool {
+		return e.Doubt.Code == record.DoubtNoPlace || e.Doubt.Code == record.DoubtLedgerNoAccess
+	})
 }
 
 // doubtEnd says how a run that was cut short came to its end.

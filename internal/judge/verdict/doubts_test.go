@@ -126,6 +126,19 @@ var doubtCases = []struct {
 		},
 	},
 	{
+		code: record.DoubtKeeperLost,
+		show: func(p *play) *record.Run {
+			p.open("s1", "flaky")
+			return p.over(record.End{Reason: "failed", Stage: "keeper", Error: "it did not answer"})
+		},
+		near: simple,
+	},
+	{
+		code: record.DoubtStretched,
+		show: func(p *play) *record.Run { return stretched(p, record.Duration(ms)) },
+		near: func(p *play) *record.Run { return stretched(p, 0) },
+	},
+	{
 		code: record.DoubtNotQuiet,
 		show: func(p *play) *record.Run {
 			p.open("s1", "flaky")
@@ -263,6 +276,15 @@ var doubtCases = []struct {
 	},
 }
 
+// stretched comes to rest at a checkpoint whose wait was stretched.
+func stretched(p *play, by record.Duration) *record.Run {
+	p.open("s1", "flaky")
+	p.quiet("after", want("flaky", "s1", 1))
+	ended := &p.run.Events[len(p.run.Events)-1]
+	ended.Checkpoint.Stretched, ended.Checkpoint.Starved = by, 0.8
+	return p.done()
+}
+
 func skip(p *play) {
 	st := p.begin(record.Step{Op: "reload", Label: "flaky"})
 	st.Error = "the driver does not offer it"
@@ -323,7 +345,7 @@ func doubtCodes(t *testing.T) []record.DoubtCode {
 			}
 		})
 	}
-	require.Len(t, raised, 17)
+	require.Len(t, raised, 19)
 	return slices.Collect(maps.Keys(raised))
 }
 
@@ -334,6 +356,24 @@ func inspect(t *testing.T, file string, see func(ast.Node)) {
 		see(n)
 		return true
 	})
+}
+
+// Where no server could reach the ledger, that is all there is to say.
+func TestServersThatCantReachTheLedger(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	planned(p)
+	p.end(p.begin(record.Step{Op: "open", Session: "s1", Label: "flaky"}), "connection closed")
+	p.add(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: record.DoubtLedgerNoAccess, Text: "another user"}})
+	v := Judge(p.done())
+	assert.Equal(t, Inconclusive, v.Outcome)
+	assert.Equal(t, []Doubt{{Code: record.DoubtLedgerNoAccess, Text: "another user"}}, v.Doubts)
+
+	p = newPlay()
+	p.add(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: record.DoubtLedgerNoAccess, Text: "another user"}})
+	p.end(p.begin(record.Step{Op: "open", Session: "s1", Label: "flaky"}), "connection closed")
+	v = Judge(simple(p))
+	assert.Equal(t, []record.DoubtCode{record.DoubtStepFailed, record.DoubtLedgerNoAccess}, codesIn(v), "others could")
 }
 
 func TestWhatTheBenchDoubtsIsPassedOn(t *testing.T) {

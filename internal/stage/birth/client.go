@@ -41,6 +41,7 @@ type Conn struct {
 func Dial(path string, c Certificate) (*Conn, Welcome, error) {
 	conn, err := dial(path, time.Now().Add(dialWait))
 	if err != nil {
+		complain(c, path, err)
 		return nil, Welcome{}, fmt.Errorf("failed to reach the bench: %w", err)
 	}
 	in := lines.New(conn, MaxLine)

@@ -46,6 +46,15 @@ type Certificate struct {
 	SID     int    `json:"sid"`
 }
 
+// Complaint is what a server says that can't reach the ledger's socket, at the
+// address Complaints.
+type Complaint struct {
+	Certificate
+	UID   int    `json:"uid"`
+	Path  string `json:"path"`
+	Error string `json:"error"`
+}
+
 // Welcome tells a server which launch of its label it is and what to do wrong.
 // Script is opaque here: only the server knows what a fault means. Seed is the
 // run's, for what a script leaves to chance.

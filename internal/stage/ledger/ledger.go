@@ -57,9 +57,11 @@ type Params struct {
 type Ledger struct {
 	p        Params
 	listener *net.UnixListener
-	ctx      context.Context
-	stop     context.CancelCauseFunc
-	wg       sync.WaitGroup
+	// complaints hears those who can't reach it; nil where there is no such way.
+	complaints *net.UnixListener
+	ctx        context.Context
+	stop       context.CancelCauseFunc
+	wg         sync.WaitGroup
 
 	// births keeps the order of launch numbers and of Born events the same.
 	births   sync.Mutex
@@ -94,6 +96,7 @@ func Listen(p Params) (*Ledger, error) {
 		conns: map[*net.UnixConn]struct{}{},
 		peers: map[string]*peer{},
 	}
+	l.hear()
 	l.wg.Add(1)
 	go l.accept()
 	return l, nil
@@ -141,6 +144,9 @@ func (l *Ledger) Cut(server string) error {
 func (l *Ledger) Close() error {
 	l.stop(errClosed)
 	err := l.listener.Close()
+	if l.complaints != nil {
+		err = errors.Join(err, l.complaints.Close())
+	}
 	l.mu.Lock()
 	for c := range l.conns {
 		_ = c.Close()

@@ -325,7 +325,9 @@ func TestRefused(t *testing.T) {
 
 func TestDialFailsWithoutABench(t *testing.T) {
 	t.Parallel()
-	_, _, err := birth.Dial(filepath.Join(t.TempDir(), "none"), me("s"))
+	c := me("s")
+	c.Run = "nobody's"
+	_, _, err := birth.Dial(filepath.Join(t.TempDir(), "none"), c)
 	require.ErrorContains(t, err, "failed to reach the bench")
 }
 

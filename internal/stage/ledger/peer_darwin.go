@@ -25,3 +25,5 @@ func peerPID(c *net.UnixConn) (int, error) {
 	})
 	return pid, errors.Join(err, failed)
 }
+
+func peerUser(*net.UnixConn) (int, error) { return 0, errors.ErrUnsupported }

@@ -2,7 +2,10 @@
 
 package ledger
 
-import "net"
+import (
+	"errors"
+	"net"
+)
 
 const (
 	attested      = "none"
@@ -11,3 +14,5 @@ const (
 
 // peerPID leaves it to the certificate: there is nothing to ask the kernel.
 func peerPID(*net.UnixConn) (int, error) { return 0, nil }
+
+func peerUser(*net.UnixConn) (int, error) { return 0, errors.ErrUnsupported }

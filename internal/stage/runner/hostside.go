@@ -145,12 +145,15 @@ func (r *run) awaitFirstServer(ctx context.Context) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), errTooSlow)
 	defer cancel()
 	err := r.wait(limited, func(l *history.History) bool {
-		return r.host.end || slices.ContainsFunc(l.Servers(), func(s *history.Server) bool {
+		return r.host.end || isCutOff(l) || slices.ContainsFunc(l.Servers(), func(s *history.Server) bool {
 			return s.Established >= 0 && s.Life == len(l.Hosts())
 		})
 	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if r.cutOff() {
+		return errCutOff
 	}
 	if err == nil && !r.gone() {
 		r.emit(record.Event{Kind: record.HostReady, Hello: &record.Hello{Host: r.Host.Name}})

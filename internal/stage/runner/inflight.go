@@ -15,7 +15,7 @@ import (
 // cancelled cancels a request once a server has received what it is about.
 // One that is answered before that was not cancelled, which the step says.
 func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Step, step *record.Step) (failed, fatal error) {
-	limited, cancel := context.WithTimeoutCause(ctx, opTimeout, fmt.Errorf("%w within %v", errNoAnswer, opTimeout))
+	limited, cancel := r.untilAnswer(ctx, r.stepLimit(s.Timeout, 0))
 	defer cancel()
 	inServer := r.handshakeBegins(s.Session)
 	if s.Op == record.OpCall {

@@ -97,6 +97,7 @@ type run struct {
 	twins      map[record.Identity]string // their labels; of a recycled pid, the server that had it
 	noRelaunch bool                       // a command host that does not launch its server again
 	unopened   int                        // sessions that should have opened and did not
+	unanswered int                        // steps that had to work; see countUnanswered
 }
 
 type session struct {
@@ -205,22 +206,31 @@ func (r *run) play(ctx context.Context) error {
 	if err := r.startHost(ctx); errors.Is(err, keeper.ErrPlace) {
 		r.doubt(record.DoubtNoPlace, "%v: the scenario was not played", err)
 		return nil
+	} else if errors.Is(err, errCutOff) {
+		return r.stopUnlessGone(ctx)
 	} else if err != nil {
 		return err
 	}
 	stopSampling := r.sample(ctx)
 	err := r.perform(ctx, r.Scenario.Expand())
-	if errors.Is(err, errHostGone) {
-		err = nil // the event tells; the judge says what it means
+	if errors.Is(err, errHostGone) || errors.Is(err, errCutOff) {
+		err = nil // an event tells; the judge says what it means
 	}
-	if err == nil && !r.gone() {
-		err = r.stopHost(ctx)
+	if err == nil {
+		err = r.stopUnlessGone(ctx)
 	}
 	stopSampling()
 	if err == nil && r.lacksFinalCheckpoint() {
 		err = r.checkpoint(ctx, scenarios.FinalCheckpoint, nil)
 	}
 	return err
+}
+
+func (r *run) stopUnlessGone(ctx context.Context) error {
+	if r.gone() {
+		return nil
+	}
+	return r.stopHost(ctx)
 }
 
 // tearDown ends what is left, and the file. It runs under a context of its

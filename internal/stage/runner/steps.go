@@ -16,10 +16,9 @@ import (
 )
 
 const (
-	// opTimeout is how long the bench waits for a host's answer where the
-	// scenario sets no time limit of its own. The longest close ladder of any
-	// published client is 15 s, the longest connect time-out in use 60 s.
-	opTimeout = 90 * time.Second
+	// answerWait is how long the bench waits for a host's answer, at the least. The
+	// longest close ladder of any published client is 15 s.
+	answerWait = 30 * time.Second
 	// exitMoment is how much later than a failed exchange the end of a dead
 	// host's stdout may be read.
 	exitMoment = time.Second
@@ -46,6 +45,7 @@ func (r *run) end(s record.Step, begun time.Time, err error) {
 		s.Error = text.ClipBytes(err.Error(), maxError, "...")
 	}
 	r.emit(record.Event{Kind: record.StepEnded, Step: &s})
+	r.countUnanswered(s, err)
 }
 
 func (r *run) skip(s record.Step, why string) {
@@ -69,6 +69,9 @@ func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
 		// Where another lane has restarted the host, this one is over too.
 		if (r.gone() || r.current() != h) && s.Op != record.OpCheckpoint {
 			return errHostGone
+		}
+		if r.hasGivenUp() && s.Op != record.OpCheckpoint && !s.Op.EndsHost() {
+			continue
 		}
 		if err := r.one(ctx, s); err != nil {
 			return err
@@ -182,9 +185,12 @@ func (r *run) parallel(ctx context.Context, lanes [][]scenarios.Step) error {
 
 // do asks the driver and says what to make of its answer: fatal ends the play.
 func (r *run) do(ctx context.Context, req driver.Request, timeout record.Duration) (failed, fatal error) {
+	return r.doWithin(ctx, req, timeout, r.stepLimit(timeout, 0))
+}
+
+func (r *run) doWithin(ctx context.Context, req driver.Request, timeout record.Duration, limit time.Duration) (failed, fatal error) {
 	req.TimeoutMS = timeout.D().Milliseconds()
-	limit := max(opTimeout, 2*timeout.D())
-	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", errNoAnswer, limit))
+	limited, cancel := r.untilAnswer(ctx, limit)
 	defer cancel()
 	h := r.current()
 	resp, err := h.driver.Do(limited, req)
@@ -197,8 +203,6 @@ func answered(resp driver.Response, err error) error {
 	}
 	return err
 }
-
-var errNoAnswer = errors.New("no answer from the host")
 
 // fatal says whether a failed exchange with the driver of a life of the host
 // ends the play.
@@ -329,7 +333,7 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 func (r *run) limitedCall(ctx context.Context, req driver.Request, step record.Step, begun time.Time) error {
 	req.TimeoutMS = step.Limit.D().Milliseconds()
 	limit := step.Limit.D() + max(callSlack, 2*r.limits.Close.D())
-	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", errNoAnswer, limit))
+	limited, cancel := r.untilAnswer(ctx, limit)
 	defer cancel()
 	h := r.current()
 	resp, err := h.driver.Do(limited, req)
@@ -345,7 +349,11 @@ func (r *run) doOrCancel(ctx context.Context, req driver.Request, s scenarios.St
 	if s.Cancel {
 		return r.cancelled(ctx, req, s, step)
 	}
-	return r.do(ctx, req, s.Timeout)
+	var busy time.Duration
+	if s.Expect == record.ExpectOK {
+		busy = sleeps(s.Tool, s.Args)
+	}
+	return r.doWithin(ctx, req, s.Timeout, r.stepLimit(s.Timeout, busy))
 }
 
 // reload moves all open sessions of a label to new servers.

@@ -33,7 +33,7 @@ func (r *run) tick(ctx context.Context, s scenarios.Step, step record.Step) erro
 	for _, j := range jobs {
 		r.session(j.Session, j.Server.Name, record.SessionOpening, j.cancel || j.TimeoutMS > 0, record.WhyTick)
 	}
-	tickCtx, cancel := context.WithTimeoutCause(ctx, opTimeout, fmt.Errorf("%w within %v", errNoAnswer, opTimeout))
+	tickCtx, cancel := r.untilAnswer(ctx, r.tickLimit(s.Jobs))
 	defer cancel()
 	h := r.current()
 	pending, err := h.driver.Begin(driver.Request{Op: driver.OpTick, Jobs: wire(jobs)})
@@ -57,6 +57,19 @@ func (r *run) tick(ctx context.Context, s scenarios.Step, step record.Step) erro
 	failed := answered(resp, err)
 	r.end(step, begun, failed)
 	return r.unlessRestarted(r.fatal(ctx, h, err), besideErr)
+}
+
+// tickLimit is how long the slowest of the jobs may take.
+func (r *run) tickLimit(jobs []scenarios.Job) time.Duration {
+	var limit time.Duration
+	for _, j := range jobs {
+		busy := sleeps(j.Tool, j.Args)
+		if j.Cancel {
+			busy = 0
+		}
+		limit = max(limit, r.stepLimit(j.Timeout, busy))
+	}
+	return limit
 }
 
 var errTickOver = errors.New("the tick is over")
