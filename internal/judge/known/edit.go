@@ -2,7 +2,6 @@ package known
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,38 +17,36 @@ known:
 // modeline is what an editor with a YAML language server knows the format by.
 const modeline = "# yaml-language-server: $schema=" + SchemaURL + "\n"
 
-// measure finds the lines of each entry: from its own to the one before what
-// belongs to the next. A comment right above an entry belongs to it.
-func (l *List) measure() {
-	lines := strings.Split(l.Source, "\n")
-	comment := func(n int) bool { return n >= 1 && strings.HasPrefix(strings.TrimSpace(lines[n-1]), "#") }
-	for i := range l.Entries {
-		e := &l.Entries[i]
-		e.first = e.Line
-		for comment(e.first - 1) {
-			e.first--
-		}
-		e.last = len(lines)
-		if i > 0 {
-			l.Entries[i-1].last = e.first - 1
-		}
+// begins is the index of an entry's first line: a comment right above it belongs
+// to it.
+func (e *Entry) begins(lines []string) int {
+	at := e.Line - 1
+	for at > 0 && strings.HasPrefix(strings.TrimSpace(lines[at-1]), "#") {
+		at--
 	}
-	if n := len(l.Entries); n > 0 {
-		last := &l.Entries[n-1]
-		for last.last > last.Line && strings.TrimSpace(lines[last.last-1]) == "" {
-			last.last--
-		}
+	return at
+}
+
+// after is the index of the line after those of the i-th entry: where the next
+// one begins, or where nothing but empty lines is left.
+func (l *List) after(i int, lines []string) int {
+	if i+1 < len(l.Entries) {
+		return l.Entries[i+1].begins(lines)
 	}
+	end := len(lines)
+	for end > l.Entries[i].Line && strings.TrimSpace(lines[end-1]) == "" {
+		end--
+	}
+	return end
 }
 
 // Without is the list with some entries taken out; everything else in the file
 // stays as it is. A file that is written in a way that this would break is an
 // error, which names what to take out by hand.
 func (l *List) Without(gone func(*Entry) bool) (List, error) {
-	lines := strings.Split(l.Source, "\n")
+	lines, at := strings.Split(l.Source, "\n"), 0
+	var kept, names []string
 	var want []Entry
-	var names []string
-	drop := map[int]bool{}
 	for i := range l.Entries {
 		e := &l.Entries[i]
 		if !gone(e) {
@@ -57,28 +54,17 @@ func (l *List) Without(gone func(*Entry) bool) (List, error) {
 			continue
 		}
 		names = append(names, fmt.Sprintf("line %d: %s", e.Line, e.Finding()))
-		for n := e.first; n <= e.last; n++ {
-			drop[n] = true
-		}
+		kept = append(kept, lines[at:max(at, e.begins(lines))]...)
+		at = max(at, l.after(i, lines))
 	}
 	if len(names) == 0 {
 		return *l, nil
 	}
-	var kept []string
-	for i, line := range lines {
-		if !drop[i+1] {
-			kept = append(kept, line)
-		}
-	}
-	text := strings.Join(kept, "\n")
+	text := strings.Join(append(kept, lines[at:]...), "\n")
 	if len(want) == 0 {
 		text = strings.Replace(strings.TrimRight(text, "\n")+"\n", "known:\n", "known: []\n", 1)
 	}
-	edited, err := Parse(l.File, []byte(text))
-	if err != nil || !same(edited.Entries, want) {
-		return List{}, fmt.Errorf("%s is not written one entry below the other, so take out by hand: %s", l.File, strings.Join(names, "; "))
-	}
-	return edited, nil
+	return l.edited(text, want, "take out by hand: "+strings.Join(names, "; "))
 }
 
 // With is the list with entries added at its end.
@@ -86,47 +72,38 @@ func (l *List) With(entries ...Entry) (List, error) {
 	if len(entries) == 0 {
 		return *l, nil
 	}
-	text := l.Source
-	indent := "  "
+	text, indent := l.Source, "  "
 	switch {
-	case len(l.Entries) > 0:
-		indent = strings.Repeat(" ", max(0, l.dash()))
-	case strings.TrimSpace(uncommented(text)) == "":
+	case len(l.Entries) > 0: // as far as the list's dashes are
+		line := strings.Split(text, "\n")[l.Entries[0].Line-1]
+		indent = strings.Repeat(" ", max(0, strings.Index(line, "-")))
+	case blank(text):
 		text = modeline + preamble
 	default:
 		text = strings.Replace(text, "known: []", "known:", 1)
 	}
-	text = strings.TrimRight(text, "\n") + "\n"
+	added, byHand := "", ""
 	for i := range entries {
-		text += entries[i].yaml(indent)
+		added += entries[i].yaml(indent)
+		byHand += entries[i].yaml("  ")
 	}
-	edited, err := Parse(l.File, []byte(text))
-	if err != nil || !same(edited.Entries, slices.Concat(l.Entries, entries)) {
-		var all strings.Builder
-		for i := range entries {
-			all.WriteString(entries[i].yaml("  "))
-		}
-		return List{}, fmt.Errorf("%s is not written one entry below the other, so add by hand:\n%s", l.File, all.String())
-	}
-	return edited, nil
+	text = strings.TrimRight(text, "\n") + "\n" + added
+	return l.edited(text, slices.Concat(l.Entries, entries), "add by hand:\n"+byHand)
 }
 
-// dash is how far the list's dashes are indented.
-func (l *List) dash() int {
-	lines := strings.Split(l.Source, "\n")
-	return strings.Index(lines[l.Entries[0].Line-1], "-")
+// edited is the list with another text, which has to list what is wanted.
+func (l *List) edited(text string, want []Entry, byHand string) (List, error) {
+	out, err := Parse(l.File, []byte(text))
+	if err != nil || !slices.EqualFunc(out.Entries, want, func(a, b Entry) bool { return a.bare() == b.bare() }) {
+		return List{}, fmt.Errorf("%s is not written one entry below the other, so %s", l.File, byHand)
+	}
+	return out, nil
 }
 
-func same(a, b []Entry) bool {
-	bare := func(all []Entry) []Entry {
-		out := make([]Entry, 0, len(all))
-		for _, e := range all {
-			e.Line, e.Column, e.first, e.last = 0, 0, 0, 0
-			out = append(out, e)
-		}
-		return out
-	}
-	return reflect.DeepEqual(bare(a), bare(b))
+// bare is the entry, wherever it stands.
+func (e Entry) bare() Entry {
+	e.Line, e.Column = 0, 0
+	return e
 }
 
 func (e *Entry) yaml(indent string) string {

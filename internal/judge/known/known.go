@@ -6,11 +6,13 @@ package known
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // File is where the list is kept, from the root of a repository.
@@ -32,7 +34,6 @@ type Entry struct {
 	Sometimes bool
 
 	Line, Column int // where it stands in the file
-	first, last  int // its lines, for an edit
 }
 
 // Finding is what the entry is for: scenario[:law[:fingerprint]].
@@ -84,23 +85,23 @@ func (c *Checked) Bad() bool { return c.State == Stale || c.State == Expired }
 
 // Text says what became of the entry, and what to do.
 func (c *Checked) Text() string {
+	day := c.Expires.Format(time.DateOnly)
 	switch c.State {
 	case Stale:
 		return "listed, but not found any more: take it out of the list"
 	case Expired:
-		text := "expired on " + c.Expires.Format(time.DateOnly)
 		if c.In > 0 {
-			return text + ", and still found: fix it, or give it a new date"
+			return "expired on " + day + ", and still found: fix it, or give it a new date"
 		}
-		return text + ": fix it and take it out, or give it a new date"
+		return "expired on " + day + ": fix it and take it out, or give it a new date"
 	case Found:
-		return fmt.Sprintf("found in %d of the runs, good until %s", c.In, c.Expires.Format(time.DateOnly))
+		return fmt.Sprintf("found in %d of the runs, good until %s", c.In, day)
 	case Undecided:
 		return "not found, but its runs could not be decided"
 	case Absent:
-		return "not found this time, good until " + c.Expires.Format(time.DateOnly)
+		return "not found this time, good until " + day
 	}
-	return "not run, good until " + c.Expires.Format(time.DateOnly)
+	return "not run, good until " + day
 }
 
 // Check holds each entry against runs: those of an attempt that was made again
@@ -125,7 +126,7 @@ func (e *Entry) check(runs []verdict.Judged, now time.Time) Checked {
 		if compare.Conclusive(j) {
 			decided++
 		}
-		if e.in(j) {
+		if slices.ContainsFunc(j.Verdict.Findings, func(f verdict.Finding) bool { return e.matches(compare.PlayOf(j), &f) }) {
 			c.In++
 		}
 	}
@@ -145,15 +146,6 @@ func (e *Entry) check(runs []verdict.Judged, now time.Time) Checked {
 	return c
 }
 
-func (e *Entry) in(j *verdict.Judged) bool {
-	for i := range j.Verdict.Findings {
-		if e.matches(compare.PlayOf(j), &j.Verdict.Findings[i]) {
-			return true
-		}
-	}
-	return false
-}
-
 // Lists is the entry that pardons a finding, or nil. An expired one pardons
 // nothing.
 func (l *List) Lists(p compare.Play, f *verdict.Finding, now time.Time) *Entry {
@@ -167,8 +159,5 @@ func (l *List) Lists(p compare.Play, f *verdict.Finding, now time.Time) *Entry {
 
 // Size is how many entries there are, in words.
 func (l *List) Size() string {
-	if len(l.Entries) == 1 {
-		return "1 entry"
-	}
-	return fmt.Sprintf("%d entries", len(l.Entries))
+	return fmt.Sprintf("%d %s", len(l.Entries), text.Choose(len(l.Entries), "entry", "entries"))
 }

@@ -25,11 +25,11 @@ func Load(path string, must bool) (List, error) {
 	if errors.Is(err, fs.ErrNotExist) && !must {
 		return List{File: path}, nil
 	}
-	if err != nil {
-		return List{}, fmt.Errorf("failed to read the known findings: %w", err)
+	var src []byte
+	if err == nil {
+		defer f.Close()
+		src, err = yamlfile.Source(f)
 	}
-	defer f.Close()
-	src, err := yamlfile.Source(f)
 	if err != nil {
 		return List{}, fmt.Errorf("failed to read the known findings: %w", err)
 	}
@@ -39,25 +39,23 @@ func Load(path string, must bool) (List, error) {
 // Parse reads the text of a list; file is what messages call it.
 func Parse(file string, src []byte) (List, error) {
 	l := List{File: file, Source: string(src)}
-	if len(strings.TrimSpace(uncommented(l.Source))) == 0 {
+	if blank(l.Source) {
 		return l, nil
 	}
 	if err := yamlfile.Parse(file, src, format, func(root *yamlfile.Node) { list(&l.Entries).Read(root) }); err != nil {
 		return List{}, err
 	}
-	l.measure()
 	return l, nil
 }
 
-// uncommented is the text without lines that hold only a comment.
-func uncommented(src string) string {
-	var kept []string
+// blank says that a text holds nothing but comments.
+func blank(src string) bool {
 	for line := range strings.Lines(src) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
-			kept = append(kept, line)
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return false
 		}
 	}
-	return strings.Join(kept, "")
+	return true
 }
 
 // list is the whole file; nothing is a list that lists nothing.
@@ -139,4 +137,15 @@ func (e *Entry) expires() yamlfile.Value {
 		}
 		e.Expires = day
 	})
+}
+
+// SchemaURL is where the schema of the format is found, and its name.
+const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/docs/known.schema.json"
+
+// Schema is the JSON Schema (draft 2020-12) of a list of known findings, for
+// editors. It is made of what the reader reads with. That a finding is listed
+// twice no schema can say: Parse does.
+func Schema() []byte {
+	return yamlfile.DescribeFile(list(new([]Entry)), SchemaURL, "leakbench known findings",
+		"Findings that a project lives with for now: docs/gate.md", nil)
 }

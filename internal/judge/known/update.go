@@ -46,13 +46,9 @@ func Named(finding, reason string, expires time.Time) (Entry, error) {
 	if err != nil || l.Entries[0].Fingerprint == "" {
 		return Entry{}, fmt.Errorf("%q names no finding in full: scenario:law:fingerprint", finding)
 	}
-	e := l.Entries[0]
-	return Entry{Scenario: e.Scenario, Law: e.Law, Fingerprint: e.Fingerprint, Reason: reason, Expires: expires}, nil
-}
-
-// has says that an entry lists all that another one does, and is good.
-func (l *List) has(e *Entry, now time.Time) bool {
-	return slices.ContainsFunc(l.Entries, func(other Entry) bool { return !other.Expired(now) && other.includes(*e) })
+	e := l.Entries[0].bare()
+	e.Reason, e.Expires = reason, expires
+	return e, nil
 }
 
 // Unlisted are entries for the errors of runs that the list does not have, each
@@ -90,7 +86,8 @@ func (l *List) Fresh(runs []verdict.Judged, e Entry, only string, anywhere bool,
 		return fresh, false
 	}
 	entry, err := Named(only, e.Reason, e.Expires)
-	if err != nil || l.has(&entry, now) {
+	listed := func(other Entry) bool { return !other.Expired(now) && other.includes(entry) }
+	if err != nil || slices.ContainsFunc(l.Entries, listed) {
 		return nil, err == nil
 	}
 	return []Entry{entry}, true
