@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -165,8 +166,5 @@ func Share(shard gate.Shard, hostName string, repeat int, plays []*scenarios.Sce
 // costOf is what playing a scenario takes: what it took, or a guess by its
 // steps.
 func costOf(p *scenarios.Scenario, earlier []verdict.Judged) time.Duration {
-	if cost, err := gate.CostOf(p.Name, earlier); err == nil {
-		return cost
-	}
-	return time.Second + time.Duration(len(p.Expand()))*20*time.Millisecond
+	return cmp.Or(gate.CostOf(p.Name, earlier), time.Second+time.Duration(len(p.Expand()))*20*time.Millisecond)
 }

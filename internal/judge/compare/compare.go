@@ -1,11 +1,21 @@
+// Package compare holds two sets of judged runs against each other: which
+// findings are new, known or fixed, which counts differ, and which times and
+// sizes have changed by more than chance and a tolerance allow. It is a pure
+// function of the runs.
+//
+// The sample is the run: what a run measured several times (each close, each
+// first answer) is one value, the median of them, since the closes of one run
+// are not independent of each other.
 package compare
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 // Params are how a comparison is made. The zero value is the usual.
@@ -13,12 +23,6 @@ type Params struct {
 	Alpha     float64 // the chance, over all tests together, to call anything changed that is not; 0 is 0.05
 	Tolerance float64 // a change of the median by less than this fraction is none; 0 is 0.25
 }
-
-// The usual.
-const (
-	defaultAlpha     = 0.05
-	defaultTolerance = 0.25
-)
 
 // Play is a scenario on a host.
 type Play struct {
@@ -64,21 +68,12 @@ type pair struct {
 
 // Runs compares head with base.
 func Runs(base, head []verdict.Judged, p Params) Result {
-	if p.Alpha <= 0 {
-		p.Alpha = defaultAlpha
-	}
-	if p.Tolerance <= 0 {
-		p.Tolerance = defaultTolerance
-	}
+	p.Alpha, p.Tolerance = cmp.Or(p.Alpha, 0.05), cmp.Or(p.Tolerance, 0.25)
 	r := Result{Base: len(base), Head: len(head), Renamed: renamed(base, head)}
 	for _, g := range pairs(base, head, r.Renamed) {
 		r.Findings = append(r.Findings, g.findings()...)
-		if len(g.base) == 0 || len(g.head) == 0 {
-			r.Notes = append(r.Notes, g.missing())
-			continue
-		}
 		if note := g.unlike(); note != "" {
-			r.Notes = append(r.Notes, note)
+			r.Notes = append(r.Notes, g.String()+": "+note)
 			continue
 		}
 		r.Counts = append(r.Counts, g.counts()...)
@@ -98,16 +93,13 @@ func (r *Result) Fails(slower bool) bool {
 }
 
 func renamed(base, head []verdict.Judged) *Renamed {
-	from, to := hosts(base), hosts(head)
+	host := func(j *verdict.Judged) string { return j.Run.Header.Host.Name }
+	from, _ := group.By(judged(base), host)
+	to, _ := group.By(judged(head), host)
 	if len(from) != 1 || len(to) != 1 || from[0] == to[0] {
 		return nil
 	}
 	return &Renamed{From: from[0], To: to[0]}
-}
-
-func hosts(runs []verdict.Judged) []string {
-	names, _ := group.By(judged(runs), func(j *verdict.Judged) string { return j.Run.Header.Host.Name })
-	return names
 }
 
 // judged are those of the runs that are there.
@@ -138,25 +130,180 @@ func pairs(base, head []verdict.Judged, other *Renamed) []*pair {
 	return all
 }
 
-func (g *pair) missing() string {
-	side := "base"
-	if len(g.head) == 0 {
-		side = "head"
-	}
-	return g.Scenario + " on " + g.Host + ": no run of it in " + side
-}
-
 // unlike says why numbers of the two sides may not be held against each other.
 func (g *pair) unlike() string {
-	name := g.Scenario + " on " + g.Host + ": "
+	switch {
+	case len(g.head) == 0:
+		return "no run of it in head"
+	case len(g.base) == 0:
+		return "no run of it in base"
+	}
 	b, h := &g.base[0].Run.Header, &g.head[0].Run.Header
 	for _, j := range slices.Concat(g.base, g.head) {
 		if j.Run.Header.Scenario.Source != h.Scenario.Source {
-			return name + "the scenario itself has changed; only findings are compared"
+			return "the scenario itself has changed; only findings are compared"
 		}
 	}
-	if b.System.OS != h.System.OS || b.System.Arch != h.System.Arch || b.System.CPUs != h.System.CPUs {
-		return name + "the machines differ (" + machine(b) + ", now " + machine(h) + "); only findings are compared"
+	if machine(b) != machine(h) {
+		return "the machines differ (" + machine(b) + ", now " + machine(h) + "); only findings are compared"
 	}
 	return ""
+}
+
+func machine(h *record.Header) string {
+	return fmt.Sprintf("%s/%s with %d CPUs", h.System.OS, h.System.Arch, h.System.CPUs)
+}
+
+// Count is a number that is exact in each run. A side on which the runs differ
+// has a range.
+type Count struct {
+	Play
+	Name       string
+	Base, Head Range
+}
+
+// Range is the least and the greatest of some runs.
+type Range struct {
+	Least int `json:"least"`
+	Most  int `json:"most"`
+}
+
+// Delta is how much more there is, at the most.
+func (c Count) Delta() int { return c.Head.Most - c.Base.Most }
+
+// counted are the counts of a verdict.
+var counted = []struct {
+	name string
+	of   func(*verdict.Verdict) int
+}{
+	{"servers launched", func(v *verdict.Verdict) int { return v.Spawned }},
+	{"left at the end", func(v *verdict.Verdict) int { return v.Left }},
+	{"processes that break a law", func(v *verdict.Verdict) (n int) {
+		for i := range v.Findings {
+			n += v.Findings[i].Count
+		}
+		return n
+	}},
+}
+
+// counts are those that differ between the sides.
+func (g *pair) counts() []Count {
+	var out []Count
+	for _, c := range counted {
+		row := Count{Play: g.Play, Name: c.name, Base: rangeOf(g.base, c.of), Head: rangeOf(g.head, c.of)}
+		if row.Base != row.Head {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+func rangeOf(runs []*verdict.Judged, of func(*verdict.Verdict) int) Range {
+	first := of(&runs[0].Verdict)
+	r := Range{first, first}
+	for _, j := range runs {
+		r.Least, r.Most = min(r.Least, of(&j.Verdict)), max(r.Most, of(&j.Verdict))
+	}
+	return r
+}
+
+// State is what became of a finding between base and head.
+type State string
+
+// The states.
+const (
+	New       State = "new"       // head has it, base has not
+	Known     State = "known"     // both have it
+	Fixed     State = "fixed"     // base had it, and head was looked at without a doubt
+	Undecided State = "undecided" // base had it, and head does not tell
+	NotRun    State = "not run"   // base had it, and head did not play it
+)
+
+// Seen is in how many runs of how many.
+type Seen struct {
+	In int `json:"in"`
+	Of int `json:"of"`
+}
+
+func (s Seen) String() string { return fmt.Sprintf("%d of %d", s.In, s.Of) }
+
+// Finding is a cause that either side has shown.
+type Finding struct {
+	State State
+	Play
+	verdict.Finding // of the first head run that has it, else of base
+	Base, Head      Seen
+	Run             *verdict.Judged // where it is from
+	Note            string          // what makes the state less than sure
+}
+
+func byState(a, b Finding) int {
+	order := []State{New, Undecided, NotRun, Known, Fixed}
+	return cmp.Or(
+		cmp.Compare(slices.Index(order, a.State), slices.Index(order, b.State)),
+		cmp.Compare(a.Severity, b.Severity), a.compare(b.Play),
+	)
+}
+
+// findings are those of a play, each once.
+func (g *pair) findings() []Finding {
+	seen := []Finding{}
+	for _, side := range [][]*verdict.Judged{g.head, g.base} {
+		for _, j := range side {
+			for _, f := range j.Verdict.Findings {
+				seen = append(seen, Finding{Play: g.Play, Finding: f, Run: j})
+			}
+		}
+	}
+	prints, byPrint := group.By(seen, func(f Finding) string { return f.Fingerprint })
+	var out []Finding
+	for _, print := range prints {
+		f := byPrint[print][0]
+		f.Head, f.Base = seenIn(g.head, print), seenIn(g.base, print)
+		f.State, f.Note = g.state(&f)
+		out = append(out, f)
+	}
+	return out
+}
+
+func seenIn(runs []*verdict.Judged, print string) Seen {
+	has := func(j *verdict.Judged) bool {
+		return slices.ContainsFunc(j.Verdict.Findings, func(f verdict.Finding) bool { return f.Fingerprint == print })
+	}
+	return Seen{In: count(runs, has), Of: len(runs)}
+}
+
+func (g *pair) state(f *Finding) (State, string) {
+	doubtful := count(g.base, Conclusive) < len(g.base)
+	switch {
+	case f.Head.In > 0 && f.Base.In > 0:
+		return Known, ""
+	case f.Head.In > 0 && len(g.base) == 0:
+		return New, "base has no run of this"
+	case f.Head.In > 0 && doubtful:
+		return New, "base could not be decided in each run, so it may have had it"
+	case f.Head.In > 0:
+		return New, ""
+	case len(g.head) == 0:
+		return NotRun, ""
+	case count(g.head, Conclusive) < len(g.head):
+		return Undecided, "not seen, but head could not be decided in each run"
+	case f.Base.In < f.Base.Of:
+		return Fixed, "base did not show it in each run either"
+	}
+	return Fixed, ""
+}
+
+// Conclusive says that what a run does not show was not there.
+func Conclusive(j *verdict.Judged) bool {
+	return j.Run != nil && len(j.Verdict.Doubts) == 0 && j.Verdict.Outcome != verdict.Inconclusive
+}
+
+func count[T any](all []T, ok func(T) bool) (n int) {
+	for _, v := range all {
+		if ok(v) {
+			n++
+		}
+	}
+	return n
 }

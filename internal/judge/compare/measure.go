@@ -1,7 +1,11 @@
 package compare
 
 import (
+	"cmp"
+	"math"
 	"slices"
+
+	"golang.org/x/perf/benchmath"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -37,64 +41,55 @@ var meters = []meter{
 	{"stop", Nanoseconds, func(s *sight) (float64, bool) {
 		return median(slices.Concat(s.steps[record.OpStop], s.steps[record.OpTerm]))
 	}},
-	{"peak live", Processes, func(s *sight) (float64, bool) { return float64(s.peak), s.servers > 0 }},
+	{"peak live", Processes, func(s *sight) (float64, bool) { return float64(s.PeakLive()), len(s.Servers()) > 0 }},
 	{"host memory", Bytes, func(s *sight) (float64, bool) { return float64(s.hostRSS), s.hostRSS > 0 }},
 	{"server memory", Bytes, func(s *sight) (float64, bool) { return float64(s.serverRSS), s.serverRSS > 0 }},
 }
 
 // sight is what there is to measure in a run.
 type sight struct {
+	*history.History
 	steps     map[record.Op][]float64 // how long each took, by op; only those that succeeded
 	responses []float64               // from birth to the first answered handshake
-	servers   int
-	peak      int
-	hostRSS   int64 // the greatest
-	serverRSS int64 // the greatest of one server
+	hostRSS   int64                   // the greatest
+	serverRSS int64                   // the greatest of one server
 }
 
 // look reads a run. It is nil for one that was cut short.
 func look(j *verdict.Judged) *sight {
-	if j.Run == nil || j.Run.Truncated != "" || len(j.Run.Events) == 0 {
+	if j.Run == nil || j.Run.Truncated != "" {
 		return nil
 	}
-	if end := j.Run.Events[len(j.Run.Events)-1].End; end == nil || end.Reason != record.EndDone {
+	s := &sight{History: history.Of(j.Run), steps: map[record.Op][]float64{}}
+	if !s.Done() {
 		return nil
 	}
-	s := &sight{steps: map[record.Op][]float64{}, peak: j.Verdict.PeakLive}
-	begun, born := map[int]int64{}, map[record.Identity]bool{}
-	for i := range j.Run.Events {
-		e := &j.Run.Events[i]
-		switch {
-		case e.Kind == record.Born && e.Birth != nil:
-			born[e.Birth.Identity] = true
-		case e.Kind == record.StepBegun && e.Step != nil:
-			begun[e.Step.N] = e.T
-		case e.Kind == record.StepEnded && e.Step != nil && e.Step.OK:
-			if t, ok := begun[e.Step.N]; ok {
-				s.steps[e.Step.Op] = append(s.steps[e.Step.Op], float64(e.T-t))
-			}
-		case e.Census != nil:
-			s.weigh(e.Census, born)
+	for _, step := range s.Steps() {
+		if step.OK && step.Ended != history.Never && !step.Skipped {
+			s.steps[step.Op] = append(s.steps[step.Op], float64(step.Ended-step.Begun))
 		}
 	}
-	for _, server := range history.Of(j.Run).Servers() {
-		s.servers++
+	born := map[record.Identity]int64{}
+	for _, server := range s.Servers() {
+		if _, seen := born[server.Birth.Identity]; !seen {
+			born[server.Birth.Identity] = server.Born
+		}
 		if server.Established != history.Never {
 			s.responses = append(s.responses, float64(server.Established-server.Born))
 		}
 	}
-	return s
-}
-
-func (s *sight) weigh(c *record.Census, born map[record.Identity]bool) {
-	if c.Host != nil {
-		s.hostRSS = max(s.hostRSS, c.Host.RSS)
-	}
-	for i := range c.Processes {
-		if p := &c.Processes[i]; born[p.Identity] {
-			s.serverRSS = max(s.serverRSS, p.RSS)
+	for _, census := range s.Censuses() {
+		if census.Host != nil {
+			s.hostRSS = max(s.hostRSS, census.Host.RSS)
+		}
+		for i := range census.Processes {
+			p := &census.Processes[i]
+			if at, ok := born[p.Identity]; ok && at <= census.T {
+				s.serverRSS = max(s.serverRSS, p.RSS)
+			}
 		}
 	}
+	return s
 }
 
 // measures are a play's, not yet tested.
@@ -142,4 +137,143 @@ func median(values []float64) (float64, bool) {
 		return sorted[n/2], true
 	}
 	return (sorted[n/2-1] + sorted[n/2]) / 2, true
+}
+
+// LeastRuns is how many runs a side needs before it is tested at all: with
+// fewer no interval around a median can be told at 95%.
+const LeastRuns = 6
+
+// Change is what a test has shown.
+type Change string
+
+// The changes.
+const (
+	Same     Change = "same"     // nothing is shown
+	Worse    Change = "worse"    // larger, by more than chance and the tolerance
+	Better   Change = "better"   // smaller, likewise
+	Untested Change = "untested" // too few runs
+)
+
+// Measure is a time or a size of a play, one value for each run.
+type Measure struct {
+	Play
+	Name       string
+	Unit       Unit
+	Base, Head []float64 // ascending
+	Change     Change
+	P          float64 // Mann-Whitney, two-sided; 1 where untested
+	Holm       float64 // P, corrected for all tests of the comparison
+	Delta      float64 // of the medians, as a fraction of base; +Inf from 0
+	Effect     float64 // the chance that a run of head is larger than one of base: 0.5 is no effect
+	Within     bool    // shown by the test, but within the tolerance
+}
+
+// Medians are the middles of both sides.
+func (m *Measure) Medians() (base, head float64) {
+	base, _ = median(m.Base)
+	head, _ = median(m.Head)
+	return base, head
+}
+
+// test fills in what the numbers show.
+func (r *Result) test(p Params) {
+	var tested []*Measure
+	for i := range r.Measures {
+		m := &r.Measures[i]
+		m.P, m.Holm, m.Change = 1, 1, Untested
+		m.Delta, m.Effect = delta(m.Medians()), effect(m.Base, m.Head)
+		if min(len(m.Base), len(m.Head)) >= LeastRuns {
+			m.P = mannWhitney(m.Base, m.Head)
+			tested = append(tested, m)
+		}
+	}
+	r.Tests, r.Need = len(tested), needed(max(len(tested), len(r.Measures)), p.Alpha)
+	holm(tested)
+	for _, m := range tested {
+		m.Change, m.Within = m.decide(p)
+	}
+}
+
+func (m *Measure) decide(p Params) (c Change, within bool) {
+	if m.Holm >= p.Alpha {
+		return Same, false
+	}
+	base, head := m.Medians()
+	switch {
+	case math.Abs(head-base) < floors[m.Unit] || math.Abs(m.Delta) < p.Tolerance:
+		return Same, base != head
+	case head > base:
+		return Worse, false
+	}
+	return Better, false
+}
+
+// mannWhitney is the two-sided p of the U test: exact for small samples, with
+// ties as well.
+func mannWhitney(a, b []float64) float64 {
+	t := benchmath.DefaultThresholds
+	// NewSample sorts in place.
+	x, y := benchmath.NewSample(slices.Clone(a), &t), benchmath.NewSample(slices.Clone(b), &t)
+	return benchmath.AssumeNothing.Compare(x, y).P
+}
+
+// holm corrects the P of all tests together (Holm 1979): the chance that any
+// of them is wrong stays below alpha, however they depend on each other.
+func holm(tests []*Measure) {
+	sorted := slices.Clone(tests)
+	slices.SortStableFunc(sorted, func(a, b *Measure) int { return cmp.Compare(a.P, b.P) })
+	most := 0.0
+	for i, m := range sorted {
+		most = max(most, min(1, float64(len(sorted)-i)*m.P))
+		m.Holm = most
+	}
+}
+
+// needed is how many runs a side needs so that the clearest of results, all of
+// head above all of base, is shown in that many tests.
+func needed(tests int, alpha float64) int {
+	for n := LeastRuns; n < 40; n++ {
+		if float64(tests)*2/binomial(2*n, n) < alpha {
+			return n
+		}
+	}
+	return 40
+}
+
+func binomial(n, k int) float64 {
+	v := 1.0
+	for i := 1; i <= k; i++ {
+		v *= float64(n-k+i) / float64(i)
+	}
+	return math.Round(v)
+}
+
+func delta(base, head float64) float64 {
+	switch base {
+	case head:
+		return 0
+	case 0:
+		return math.Inf(1)
+	}
+	return head/base - 1
+}
+
+// effect is Vargha and Delaney's A: of all pairs, in how many head is larger;
+// ties count half.
+func effect(base, head []float64) float64 {
+	if len(base) == 0 || len(head) == 0 {
+		return 0.5
+	}
+	larger := 0.0
+	for _, b := range base {
+		for _, h := range head {
+			switch {
+			case h > b:
+				larger++
+			case h == b:
+				larger += 0.5
+			}
+		}
+	}
+	return larger / float64(len(base)*len(head))
 }

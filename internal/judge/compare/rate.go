@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
@@ -50,15 +51,8 @@ type RepeatFinding struct {
 
 // Flaky says that the runs do not agree.
 func (r *Repeat) Flaky() bool {
-	if r.Leak.In > 0 && r.Leak.In < r.Leak.Of || r.Inconclusive > 0 && r.Leak.Of > 0 {
-		return true
-	}
-	for i := range r.Findings {
-		if seen := r.Findings[i].Rate; seen.In < seen.Of {
-			return true
-		}
-	}
-	return false
+	return r.Leak.In > 0 && r.Leak.In < r.Leak.Of || r.Inconclusive > 0 && r.Leak.Of > 0 ||
+		slices.ContainsFunc(r.Findings, func(f RepeatFinding) bool { return f.Rate.In < f.Rate.Of })
 }
 
 // Repeats are the plays with the rates of their findings, in the order of

@@ -1,6 +1,12 @@
+// Package gate decides whether a change may go in: which of the runs count,
+// what of their findings is new, listed or known, whether the list of known
+// findings still holds, and what that makes together. It also says which runs
+// belong to which of several machines, and puts what they found together. It is
+// a pure function of judged runs and of the day.
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +15,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // Outcome is the gate's answer.
@@ -138,13 +145,14 @@ func (r *Result) undecided(j *verdict.Judged) bool {
 // strange are the entries that may be misspelt: they pardon nothing, and never
 // get stale.
 func strange(all []known.Checked, names []string) []known.Checked {
-	var out []known.Checked
-	for i := range all {
-		if names != nil && all[i].State == known.NotRun && !slices.Contains(names, all[i].Scenario) {
-			out = append(out, all[i])
-		}
-	}
-	return out
+	return only(all, func(e known.Checked) bool {
+		return names != nil && e.State == known.NotRun && !slices.Contains(names, e.Scenario)
+	})
+}
+
+// only are those of which something is so.
+func only[T any](all []T, is func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(v T) bool { return !is(v) })
 }
 
 func fates(all []compare.Finding, p Params) []Finding {
@@ -182,13 +190,7 @@ func fates(all []compare.Finding, p Params) []Finding {
 
 // Of are the findings of a fate.
 func (r *Result) Of(fate Fate) []Finding {
-	var out []Finding
-	for _, f := range r.Findings {
-		if f.Fate == fate {
-			out = append(out, f)
-		}
-	}
-	return out
+	return only(r.Findings, func(f Finding) bool { return f.Fate == fate })
 }
 
 // Failing are the findings that fail the gate.
@@ -196,13 +198,7 @@ func (r *Result) Failing() []Finding { return append(r.Of(New), r.Of(Unlisted)..
 
 // Bad are the entries that have to be dealt with.
 func (r *Result) Bad() []known.Checked {
-	var out []known.Checked
-	for _, e := range r.Entries {
-		if e.Bad() {
-			out = append(out, e)
-		}
-	}
-	return out
+	return only(r.Entries, func(e known.Checked) bool { return e.Bad() })
 }
 
 // Slower are the measures that have grown.
@@ -210,13 +206,7 @@ func (r *Result) Slower() []compare.Measure {
 	if r.Compared == nil {
 		return nil
 	}
-	var out []compare.Measure
-	for _, m := range r.Compared.Measures {
-		if m.Change == compare.Worse {
-			out = append(out, m)
-		}
-	}
-	return out
+	return only(r.Compared.Measures, func(m compare.Measure) bool { return m.Change == compare.Worse })
 }
 
 func (r *Result) decide(failed int, idle bool) (Outcome, string) {
@@ -224,36 +214,30 @@ func (r *Result) decide(failed int, idle bool) (Outcome, string) {
 	if r.Measures == MeasuresFail {
 		slower = len(r.Slower())
 	}
-	stale, expired := 0, 0
-	for _, e := range r.Bad() {
-		if e.State == known.Stale {
-			stale++
-		} else {
-			expired++
-		}
-	}
+	stale := len(only(r.Entries, func(e known.Checked) bool { return e.State == known.Stale }))
 	bad := reasons{
 		{len(r.Of(New)), "new finding", "new findings"},
 		{len(r.Of(Unlisted)), "unlisted finding", "unlisted findings"},
 		{stale, "stale entry", "stale entries"},
-		{expired, "expired entry", "expired entries"},
+		{len(r.Bad()) - stale, "expired entry", "expired entries"},
 		{slower, "measure grown", "measures grown"},
-	}.text()
-	unsure := reasons{{len(r.Unsure), "run inconclusive", "runs inconclusive"}, {len(r.Missing), "thing not run", "things not run"}}.text()
+	}
+	unsure := reasons{{len(r.Unsure), "run inconclusive", "runs inconclusive"}, {len(r.Missing), "thing not run", "things not run"}}
 	switch {
-	case bad != "":
-		return Fail, join(bad, unsure)
+	case bad.text() != "":
+		return Fail, append(bad, unsure...).text()
 	case failed > 0:
-		return HostFailed, fmt.Sprintf("the host could not be tested in %s", reasons{{failed, "run", "runs"}}.text())
-	case unsure != "":
-		return Inconclusive, unsure
+		return HostFailed, "the host could not be tested in " + text.Count(failed, "run")
+	case unsure.text() != "":
+		return Inconclusive, unsure.text()
 	case len(r.Runs) == 0 && !idle:
 		return Inconclusive, "nothing was run"
 	}
-	return Pass, reasons{
+	passed := reasons{
 		{len(r.Of(Listed)), "listed finding", "listed findings"},
 		{len(r.Of(InBase)), "finding of the baseline", "findings of the baseline"},
-	}.or("nothing new")
+	}
+	return Pass, cmp.Or(passed.text(), "nothing new")
 }
 
 type reasons []struct {
@@ -261,29 +245,13 @@ type reasons []struct {
 	one, many string
 }
 
+// text has those of which there are any.
 func (all reasons) text() string {
 	var parts []string
 	for _, r := range all {
-		switch {
-		case r.n == 1:
-			parts = append(parts, "1 "+r.one)
-		case r.n > 1:
-			parts = append(parts, fmt.Sprintf("%d %s", r.n, r.many))
+		if r.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", r.n, text.Choose(r.n, r.one, r.many)))
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-func (all reasons) or(nothing string) string {
-	if text := all.text(); text != "" {
-		return text
-	}
-	return nothing
-}
-
-func join(a, b string) string {
-	if b == "" {
-		return a
-	}
-	return a + ", " + b
 }

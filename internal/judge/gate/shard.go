@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -36,23 +35,23 @@ func ParseShard(text string, getenv func(string) string) (Shard, error) {
 	if text == "" {
 		return Shard{}, nil
 	}
-	index, count, ok := strings.Cut(text, "/")
+	index, count, _ := strings.Cut(text, "/")
 	of, err := strconv.Atoi(count)
-	if !ok || err != nil || of < 1 || of > maxShards {
+	if err != nil || of < 1 || of > maxShards {
 		return Shard{}, fmt.Errorf("%q is no shard: it is written like 1/4", text)
 	}
 	if index == "job" {
 		at, err := strconv.Atoi(getenv(JobIndex))
-		if err != nil || at < 0 || at >= of {
-			return Shard{}, fmt.Errorf("%s is %q; for job/%d it is 0 to %d", JobIndex, getenv(JobIndex), of, of-1)
+		if s := (Shard{at + 1, of}); err == nil && s.Valid() {
+			return s, nil
 		}
-		return Shard{Index: at + 1, Count: of}, nil
+		return Shard{}, fmt.Errorf("%s is %q; for job/%d it is 0 to %d", JobIndex, getenv(JobIndex), of, of-1)
 	}
 	at, err := strconv.Atoi(index)
-	if err != nil || at < 1 || at > of {
-		return Shard{}, fmt.Errorf("%q is no shard: of %d, it is 1/%d to %d/%d", text, of, of, of, of)
+	if s := (Shard{at, of}); err == nil && s.Valid() {
+		return s, nil
 	}
-	return Shard{Index: at, Count: of}, nil
+	return Shard{}, fmt.Errorf("%q is no shard: of %d, it is 1/%d to %d/%d", text, of, of, of, of)
 }
 
 // Valid says that there can be such a shard: a file may say anything.
@@ -81,12 +80,7 @@ func Split(plays []Costed, n int) (shards [][]string, mark string) {
 	shards, loads := make([][]string, n), make([]time.Duration, n)
 	sum := sha256.New()
 	for _, p := range sorted {
-		at := 0
-		for i := range loads {
-			if loads[i] < loads[at] {
-				at = i
-			}
-		}
+		at := slices.Index(loads, slices.Min(loads))
 		shards[at] = append(shards[at], p.Name)
 		loads[at] += p.Cost
 		fmt.Fprintf(sum, "%d %s\n", at, p.Name)
@@ -100,23 +94,15 @@ func round(d time.Duration) time.Duration {
 	return time.Duration(math.Exp2(math.Round(2*math.Log2(seconds))/2) * float64(time.Second))
 }
 
-// ErrNoCost says that no run tells what a play takes.
-var ErrNoCost = errors.New("no run tells")
-
 // CostOf is how long a scenario took in earlier runs, whatever the host: the
-// longest of them, since a leak is waited for.
-func CostOf(scenario string, earlier []verdict.Judged) (time.Duration, error) {
-	longest := int64(0)
+// longest of them, since a leak is waited for. 0: none tells.
+func CostOf(scenario string, earlier []verdict.Judged) (longest time.Duration) {
 	for i := range earlier {
-		if compare.PlayOf(&earlier[i]).Scenario != scenario {
-			continue
-		}
-		for k := range earlier[i].Run.Events {
-			longest = max(longest, earlier[i].Run.Events[k].T)
+		if compare.PlayOf(&earlier[i]).Scenario == scenario {
+			for k := range earlier[i].Run.Events {
+				longest = max(longest, time.Duration(earlier[i].Run.Events[k].T))
+			}
 		}
 	}
-	if longest == 0 {
-		return 0, ErrNoCost
-	}
-	return time.Duration(longest), nil
+	return longest
 }
