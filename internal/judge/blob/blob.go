@@ -166,23 +166,12 @@ func unpack(z *zip.Reader, name string) (*record.Run, int64, error) {
 		return nil, 0, err
 	}
 	defer f.Close()
-	counted := &counter{r: io.LimitReader(f, maxRun+1)}
-	run, err := record.Decode(counted)
-	if counted.n > maxRun {
+	limited := &io.LimitedReader{R: f, N: maxRun + 1}
+	run, err := record.Decode(limited)
+	if limited.N == 0 {
 		err = fmt.Errorf("larger than %d bytes", maxRun)
 	}
-	return run, counted.n, err
-}
-
-type counter struct {
-	r io.Reader
-	n int64
-}
-
-func (c *counter) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b)
-	c.n += int64(n)
-	return n, err
+	return run, maxRun + 1 - limited.N, err
 }
 
 // Load reads whatever holds runs: a run file, its folder, a blob, or a folder of
@@ -192,10 +181,7 @@ func Load(path string) ([]gate.Part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to read runs: %w", err)
 	}
-	if !info.IsDir() {
-		return one(path)
-	}
-	if _, err := os.Stat(filepath.Join(path, runFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(path, runFile)); err == nil || !info.IsDir() {
 		return one(path)
 	}
 	entries, err := os.ReadDir(path)
@@ -209,10 +195,7 @@ func Load(path string) ([]gate.Part, error) {
 			continue
 		}
 		more, err := Load(inside)
-		if errors.Is(err, ErrNoRun) {
-			continue
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrNoRun) {
 			return nil, err
 		}
 		parts = append(parts, more...)
