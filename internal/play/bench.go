@@ -95,14 +95,14 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 	failed := runner.Run(ctx, params)
 	live.Stop()
 	j, err := Load(c.Dir)
-	if err != nil && failed != nil { // nothing was played, and why is known
+	switch {
+	case err == nil:
+		return &j, errors.Join(failed, b.page(&j))
+	case failed != nil: // nothing was played, and why is known
 		_ = os.Remove(c.Dir)
 		return nil, failed
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &j, errors.Join(failed, b.page(&j))
+	return nil, err
 }
 
 // page writes the report of a run into its folder.
@@ -111,11 +111,11 @@ func (b *Bench) page(j *verdict.Judged) error {
 		return nil
 	}
 	page := filepath.Join(j.Dir, runner.ReportFile)
-	if err := WritePage(page, b.Page(*j), *j); err != nil {
-		return err
+	err := WritePage(page, b.Page(*j), *j)
+	if err == nil {
+		j.Page = page
 	}
-	j.Page = page
-	return nil
+	return err
 }
 
 // command is the command line that plays a cell again.

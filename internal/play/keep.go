@@ -49,11 +49,18 @@ func (b *board) fingerprint(c Cell) (string, error) {
 	if len(spec.Argv) > 0 && spec.Argv[0] == b.Self {
 		spec.Argv[0] = "leakbench" // wherever it is kept
 	}
-	files, err := digest(c.Host.Files)
-	if err != nil {
-		return "", err
+	files, program := map[string][]byte{}, ""
+	if c.Host.Files != nil { // a preset's: its driver, and what pins its packages
+		err := fs.WalkDir(c.Host.Files, ".", func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				files[path], err = fs.ReadFile(c.Host.Files, path)
+			}
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
 	}
-	program := ""
 	if c.Host.File == "" && c.Host.Argv[0] != b.Self {
 		program = stamp(c.Host.Argv[0])
 	}
@@ -80,34 +87,13 @@ func stamp(path string) string {
 	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 }
 
-// digest is of a preset's files: its driver, and what pins its packages.
-func digest(files fs.FS) (string, error) {
-	if files == nil {
-		return "", nil
-	}
-	sum := sha256.New()
-	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(files, path)
-		fmt.Fprintf(sum, "%q %d\n", path, len(text))
-		_, _ = sum.Write(text)
-		return err
-	})
-	return hex.EncodeToString(sum.Sum(nil)), err
-}
-
 // load takes a cell from an earlier call. The run is judged again: a verdict is
 // a function of its file.
 func (b *board) load(c Cell) (found scoreboard.Cell, alone, ok bool) {
 	dir := b.folder(c)
-	text, err := os.ReadFile(filepath.Join(dir, cellFile))
-	if err != nil {
-		return found, false, false
-	}
 	var k kept
-	if json.Unmarshal(text, &k) != nil || k.Run != filepath.Base(k.Run) {
+	text, err := os.ReadFile(filepath.Join(dir, cellFile))
+	if err != nil || json.Unmarshal(text, &k) != nil || k.Run != filepath.Base(k.Run) {
 		return found, false, false
 	}
 	if key, err := b.fingerprint(c); err != nil || key != k.Key {
@@ -152,10 +138,7 @@ func (b *board) keep(c Cell, again bool) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(kept{Key: key, Run: filepath.Base(c.Dir), Alone: c.Alone, Again: again})
-	if err != nil {
-		return err
-	}
+	text, _ := json.Marshal(kept{Key: key, Run: filepath.Base(c.Dir), Alone: c.Alone, Again: again}) // which can't fail
 	path := filepath.Join(b.folder(c), cellFile)
 	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
 		return err

@@ -148,23 +148,15 @@ func Share(shard gate.Shard, hostName string, repeat int, plays []*scenarios.Sce
 	var costed []gate.Costed
 	for _, p := range plays {
 		part.Plan = append(part.Plan, gate.Item{Scenario: p.Name})
-		costed = append(costed, gate.Costed{Name: p.Name, Cost: costOf(p, earlier)})
+		guess := time.Second + time.Duration(len(p.Expand()))*20*time.Millisecond
+		costed = append(costed, gate.Costed{Name: p.Name, Cost: cmp.Or(gate.CostOf(p.Name, earlier), guess)})
 	}
 	if shard.Count == 0 {
 		return part, plays
 	}
 	shards, mark := gate.Split(costed, shard.Count)
 	part.Mark = mark
-	for _, p := range plays {
-		if slices.Contains(shards[shard.Index-1], p.Name) {
-			mine = append(mine, p)
-		}
-	}
-	return part, mine
-}
-
-// costOf is what playing a scenario takes: what it took, or a guess by its
-// steps.
-func costOf(p *scenarios.Scenario, earlier []verdict.Judged) time.Duration {
-	return cmp.Or(gate.CostOf(p.Name, earlier), time.Second+time.Duration(len(p.Expand()))*20*time.Millisecond)
+	return part, slices.DeleteFunc(slices.Clone(plays), func(p *scenarios.Scenario) bool {
+		return !slices.Contains(shards[shard.Index-1], p.Name)
+	})
 }

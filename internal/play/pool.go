@@ -40,33 +40,24 @@ type Pool struct {
 // each other. The error says that it was cut short.
 func (p Pool) Run(ctx context.Context, cells []Cell) ([]Result, error) {
 	s := &shift{Pool: p, left: len(cells)}
-	queue := make([]turn, len(cells))
+	queue := make([]Result, len(cells))
 	for i, c := range cells {
-		queue[i] = turn{Cell: c, index: i, try: 1}
+		queue[i] = Result{Cell: c, Index: i, Try: 1}
 	}
 	if p.Slots > 1 {
 		queue = s.sideBySide(ctx, queue)
 	}
-	for len(queue) > 0 && ctx.Err() == nil {
-		t := queue[0]
-		t.Alone = true
-		if !s.play(ctx, t) {
-			queue = queue[1:]
-			continue
+	for _, r := range queue {
+		r.Alone = true
+		for ctx.Err() == nil && s.play(ctx, r) {
+			r.Try++
 		}
-		queue[0].try++
 	}
 	slices.SortFunc(s.results, func(a, b Result) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Try, b.Try)) })
 	if ctx.Err() != nil {
 		return s.results, context.Cause(ctx)
 	}
 	return s.results, nil
-}
-
-// turn is a play that is still to come.
-type turn struct {
-	Cell
-	index, try int
 }
 
 // shift is a pool at work.
@@ -79,13 +70,13 @@ type shift struct {
 }
 
 // sideBySide plays what need not be alone, and returns what has to be.
-func (s *shift) sideBySide(ctx context.Context, queue []turn) (alone []turn) {
+func (s *shift) sideBySide(ctx context.Context, queue []Result) (alone []Result) {
 	var wg sync.WaitGroup
-	var again []turn
+	var again []Result
 	slots := make(chan struct{}, s.Slots)
-	for _, t := range queue {
-		if t.Alone {
-			alone = append(alone, t)
+	for _, r := range queue {
+		if r.Alone {
+			alone = append(alone, r)
 			continue
 		}
 		slots <- struct{}{}
@@ -94,11 +85,11 @@ func (s *shift) sideBySide(ctx context.Context, queue []turn) (alone []turn) {
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			if s.play(ctx, t) {
-				t.try++
+			if s.play(ctx, r) {
+				r.Try++
 				s.mu.Lock()
 				defer s.mu.Unlock()
-				again = append(again, t)
+				again = append(again, r)
 			}
 		})
 	}
@@ -106,11 +97,12 @@ func (s *shift) sideBySide(ctx context.Context, queue []turn) (alone []turn) {
 	return append(alone, again...)
 }
 
-// play takes a turn, and says whether the cell is to be played once more.
-func (s *shift) play(ctx context.Context, t turn) (again bool) {
+// play fills in what is still to come of a result, and says whether the cell is
+// to be played once more.
+func (s *shift) play(ctx context.Context, r Result) (again bool) {
 	begun := time.Now()
-	j, err := s.Play(ctx, t.Cell)
-	r := Result{Cell: t.Cell, Index: t.index, Try: t.try, Judged: j, Err: err, Took: time.Since(begun)}
+	r.Judged, r.Err = s.Play(ctx, r.Cell)
+	r.Took = time.Since(begun)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.results = append(s.results, r)

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,13 +169,10 @@ func (b *board) result() *scoreboard.Board {
 		Command: b.Command, Jobs: max(1, b.Jobs), Omitted: []string{},
 	}
 	for _, h := range b.Hosts {
-		shown := scoreboard.Host{ID: h.ID, Name: h.Name, Version: h.Version, About: h.About}
+		shown := scoreboard.Host{ID: h.ID, Name: h.Name, Version: cmp.Or(h.Version, b.said[h.ID]), About: h.About}
 		var missing *host.Missing
 		if errors.As(h.Check(), &missing) {
 			shown.Missing, shown.Install = missing.What, missing.Run
-		}
-		if shown.Version == "" {
-			shown.Version = b.said[h.ID]
 		}
 		out.Hosts = append(out.Hosts, shown)
 	}

@@ -3,7 +3,6 @@ package play
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -11,51 +10,38 @@ import (
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-// Series is each of some scenarios on one host, so many times.
+// Series is each of some scenarios on one host, so many times, one after the other.
 type Series struct {
 	Scenarios []*scenarios.Scenario
 	Host      Host
 	Seed      uint64 // 0: each play draws its own
 	Repeat    int    // 0 is 1
 	Retries   int    // how often a play without a verdict is tried again
-	Slots     int    // how many at the same time; 0 is 1
-}
-
-// cells are what is to be played, in order.
-func (s Series) cells() []Cell {
-	var cells []Cell
-	for _, scenario := range s.Scenarios {
-		for repeat := 1; repeat <= max(1, s.Repeat); repeat++ {
-			cells = append(cells, Cell{Scenario: scenario, Host: s.Host, Seed: s.Seed, Repeat: repeat})
-		}
-	}
-	return cells
 }
 
 // Play plays the series. A leak is a fact, so only a run without a verdict is
 // tried again. The error of a try that was made good by a later one is dropped;
 // one that another try would meet again ends the repeats of its scenario.
 func (s Series) Play(ctx context.Context, play Player) ([]gate.Attempt, error) {
-	var mu sync.Mutex
+	var cells []Cell
+	for _, scenario := range s.Scenarios {
+		for repeat := 1; repeat <= max(1, s.Repeat); repeat++ {
+			cells = append(cells, Cell{Scenario: scenario, Host: s.Host, Seed: s.Seed, Repeat: repeat})
+		}
+	}
 	broken := map[*scenarios.Scenario]bool{}
 	pool := Pool{
-		Slots: s.Slots,
 		Play: func(ctx context.Context, c Cell) (*verdict.Judged, error) {
-			mu.Lock()
-			skip := broken[c.Scenario]
-			mu.Unlock()
-			if skip {
+			if broken[c.Scenario] {
 				return nil, nil
 			}
 			j, err := play(ctx, c)
-			mu.Lock()
-			defer mu.Unlock()
 			broken[c.Scenario] = err != nil && !errors.Is(err, runner.ErrHost)
 			return j, err
 		},
 		Again: func(r Result) bool { return r.Try <= s.Retries && undecided(r) },
 	}
-	results, cut := pool.Run(ctx, s.cells())
+	results, cut := pool.Run(ctx, cells)
 	var all []gate.Attempt
 	var failed error
 	for i, r := range results {
