@@ -65,10 +65,7 @@ func ask(ctx context.Context, name string) Peer {
 	cmd := exec.CommandContext(ctx, path, arg)
 	cmd.WaitDelay = time.Second
 	said, err := cmd.Output()
-	if err != nil {
-		return Peer{Name: name, Path: path, Error: plain(err.Error())}
-	}
-	return Peer{Name: name, Path: path, Version: plain(string(said))}
+	return Peer{Name: name, Path: path, Error: says(err), Version: plain(string(said))}
 }
 
 // plain is the first line of what another program said, made harmless.
@@ -91,15 +88,13 @@ func says(err error) string {
 }
 
 func lookAtSockets() Sockets {
-	s := Sockets{Wanted: filepath.Clean(os.TempDir()), Max: ledger.MaxSocketPath}
+	wanted := filepath.Clean(os.TempDir())
 	dir, err := ledger.NewDir()
 	if err != nil {
-		s.Error = err.Error()
-		return s
+		return Sockets{Wanted: wanted, Error: err.Error()}
 	}
 	_ = ledger.RemoveDir(dir)
-	s.Dir, s.Length = filepath.Dir(dir), ledger.PathLength(dir)
-	return s
+	return Sockets{Wanted: wanted, Dir: filepath.Dir(dir), Length: ledger.PathLength(dir), Max: ledger.MaxSocketPath}
 }
 
 // lookAtDisk asks for the folder of the runs, or the nearest above it that is
@@ -118,9 +113,8 @@ func lookAtDisk(out string) Disk {
 	}
 	if err == nil {
 		var probe string
-		if probe, err = os.MkdirTemp(dir, ".leakbench-doctor-"); err == nil {
-			_ = os.Remove(probe)
-		}
+		probe, err = os.MkdirTemp(dir, ".leakbench-doctor-")
+		_ = os.Remove(probe)
 	}
 	if err != nil {
 		d.Error = err.Error()
@@ -149,10 +143,7 @@ func (f *Facts) try(ctx context.Context, p Params) {
 	defer cancel()
 	begun := time.Now()
 	j, err := tryRun(ctx, p)
-	f.Trial = Trial{Took: time.Since(begun), Outcome: string(j.Verdict.Outcome)}
-	if err != nil {
-		f.Trial.Error = plain(err.Error())
-	}
+	f.Trial = Trial{Took: time.Since(begun), Outcome: string(j.Verdict.Outcome), Error: says(err)}
 	for _, d := range j.Verdict.Doubts {
 		f.Trial.Why = d.Text
 	}
@@ -192,12 +183,9 @@ func serve(ctx context.Context, self string, look func(pid int)) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self, "fakeserver", "--lifetime", peerWait.String())
 	cmd.WaitDelay = time.Second
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	in, noIn := cmd.StdinPipe()
+	out, noOut := cmd.StdoutPipe()
+	if err := errors.Join(noIn, noOut); err != nil {
 		return err
 	}
 	if err := cmd.Start(); err != nil {

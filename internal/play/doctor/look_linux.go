@@ -30,7 +30,8 @@ func (f *Facts) lookAtSystem(ctx context.Context, self string) {
 	f.lookAtEvidence(ctx, self)
 	f.UserSpace = says(inSpace(ctx, syscall.CLONE_NEWUSER, "exit 0", ""))
 	f.PIDSpace = says(inSpace(ctx, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID, "echo $$", "1"))
-	f.LastPID = says(tryLastPID(ctx))
+	// The next process of a new namespace gets the pid after the one that is written.
+	f.LastPID = says(inSpace(ctx, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID, "echo 4000 > /proc/sys/kernel/ns_last_pid && sh -c 'echo $$'; exit", "4001"))
 	f.Files, f.Processes = limitOf(unix.RLIMIT_NOFILE), limitOf(unix.RLIMIT_NPROC)
 	f.PIDMax, _ = strconv.Atoi(firstLine("/proc/sys/kernel/pid_max"))
 	f.TicksPerSecond = ticks()
@@ -38,10 +39,7 @@ func (f *Facts) lookAtSystem(ctx context.Context, self string) {
 }
 
 func firstLine(path string) string {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
+	text, _ := os.ReadFile(path)
 	return plain(string(text))
 }
 
@@ -52,12 +50,10 @@ func (f *Facts) lookAtEvidence(ctx context.Context, self string) {
 	if err != nil {
 		f.Own.Unseen = append(f.Own.Unseen, "a fake server did not work: "+plain(err.Error()))
 	}
-	pid, who, ok := stranger()
-	if !ok {
-		f.Untried["others"] = true
-		return
+	pid, who := stranger()
+	if f.Untried["others"] = pid == 0; pid != 0 {
+		f.Other = Sight{Who: who, Unseen: unseenOf(pid)}
 	}
-	f.Other = Sight{Who: who, Unseen: unseenOf(pid)}
 }
 
 func unseenOf(pid int) []string {
@@ -73,25 +69,22 @@ func unseenOf(pid int) []string {
 }
 
 // stranger finds a process of another user that is not a kernel thread: those
-// have no program and nothing to see.
-func stranger() (pid int, who string, ok bool) {
+// have no program and nothing to see. 0: there is none.
+func stranger() (pid int, who string) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		info, err := e.Info()
-		if err != nil {
+		info, gone := e.Info()
+		if err != nil || gone != nil {
 			continue
 		}
 		meta, ok := info.Sys().(*syscall.Stat_t)
 		line, _ := os.ReadFile("/proc/" + e.Name() + "/cmdline")
 		if ok && int(meta.Uid) != os.Getuid() && len(line) > 0 {
-			return pid, fmt.Sprintf("pid %d (%s) of user %d", pid, firstLine("/proc/"+e.Name()+"/comm"), meta.Uid), true
+			return pid, fmt.Sprintf("pid %d (%s) of user %d", pid, firstLine("/proc/"+e.Name()+"/comm"), meta.Uid)
 		}
 	}
-	return 0, "", false
+	return 0, ""
 }
 
 // inSpace runs a line of shell in new namespaces and checks what it prints.
@@ -117,13 +110,6 @@ func inSpace(ctx context.Context, flags uintptr, script, want string) error {
 		return fmt.Errorf("it printed %q, not %q", got, want)
 	}
 	return nil
-}
-
-// tryLastPID has the next process of a new namespace get the pid after the one
-// that is written.
-func tryLastPID(ctx context.Context) error {
-	const script = `echo 4000 > /proc/sys/kernel/ns_last_pid && sh -c 'echo $$'; exit`
-	return inSpace(ctx, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID, script, "4001")
 }
 
 func limitOf(resource int) Limit {
@@ -185,4 +171,10 @@ func zombiesOfInit() map[record.Identity]bool {
 		}
 	}
 	return found
+}
+
+func freeBytes(dir string) (uint64, error) {
+	var s unix.Statfs_t
+	err := unix.Statfs(dir, &s)
+	return s.Bavail * uint64(s.Bsize), err
 }

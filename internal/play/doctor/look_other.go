@@ -5,6 +5,8 @@ package doctor
 import (
 	"context"
 
+	"github.com/shirou/gopsutil/v3/disk"
+
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 )
@@ -17,4 +19,12 @@ func (f *Facts) lookAtSystem(context.Context, string) {
 	} {
 		f.Untried[name] = true
 	}
+}
+
+func freeBytes(dir string) (uint64, error) {
+	usage, err := disk.Usage(dir)
+	if err != nil {
+		return 0, err
+	}
+	return usage.Free, nil
 }

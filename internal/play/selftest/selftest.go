@@ -8,16 +8,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/tabwriter"
+	"time"
 
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -152,8 +157,8 @@ func Matrix(results []Result) map[string]map[string]int {
 			row = map[string]int{}
 			matrix[cmp.Or(r.Law, None)] = row
 		}
-		for _, law := range r.Laws {
-			row[law]++
+		for _, id := range r.Laws {
+			row[id]++
 		}
 		switch {
 		case r.Error != "" || len(r.Doubts) > 0:
@@ -168,4 +173,74 @@ func Matrix(results []Result) map[string]map[string]int {
 // Of are the cases of a law, or of None; "" is all.
 func Of(law string) []Case {
 	return slices.DeleteFunc(Cases(), func(c Case) bool { return law != "" && law != c.Law && (law != None || c.Law != "") })
+}
+
+// Rows are the laws that a case may break, None first.
+func Rows() []string { return append([]string{None}, law.IDs()...) }
+
+// String is a result as one line.
+func (r Result) String() string {
+	expected := cmp.Or(strings.TrimSpace(r.Law+" "+r.Kind), "no law broken")
+	line := fmt.Sprintf(" %-16s %-9s %s", r.Host, r.Scenario, expected)
+	switch {
+	case r.Skipped != "":
+		return "-" + line + "; skipped: " + r.Skipped
+	case r.OK:
+		return "✓" + line
+	}
+	found := strings.Join(slices.Concat(r.Laws, r.Kinds), " ")
+	line = "✗" + line + "; found: " + cmp.Or(found, "no law broken")
+	for _, d := range r.Doubts {
+		line += "; unclear: " + d.Text
+	}
+	if r.Error != "" {
+		line += "; failed: " + r.Error
+	}
+	return line
+}
+
+// Count is how many results are not as expected, and how many were not played.
+func Count(results []Result) (bad, skipped int) {
+	for _, r := range results {
+		switch {
+		case r.Skipped != "":
+			skipped++
+		case !r.OK:
+			bad++
+		}
+	}
+	return bad, skipped
+}
+
+// Write writes the matrix of the results and a line that sums them up.
+func Write(w io.Writer, results []Result, took time.Duration) error {
+	matrix, columns := Matrix(results), append(Rows(), Unclear)
+	fmt.Fprintf(w, "\nLaw that is broken (rows) and laws that were found (columns), in runs:\n\n")
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "\t%s\t\n", strings.Join(columns, "\t"))
+	for _, row := range Rows() {
+		if matrix[row] == nil {
+			continue
+		}
+		fmt.Fprintf(table, "%s\t", row)
+		for _, column := range columns {
+			cell := "."
+			if n := matrix[row][column]; n > 0 {
+				cell = fmt.Sprint(n)
+			}
+			fmt.Fprintf(table, "%s\t", cell)
+		}
+		fmt.Fprintln(table)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	bad, skipped := Count(results)
+	played := len(results) - skipped
+	fmt.Fprintf(w, "\n%s in %s, %d as expected, %d not", text.Count(played, "run"), took.Round(time.Second), played-bad, bad)
+	if skipped > 0 {
+		fmt.Fprintf(w, "; %d skipped, which says nothing for or against", skipped)
+	}
+	_, err := fmt.Fprintln(w)
+	return err
 }
