@@ -158,8 +158,9 @@ func machine(h *record.Header) string {
 // has a range.
 type Count struct {
 	Play
-	Name       string
-	Base, Head Range
+	Name string `json:"name"`
+	Base Range  `json:"base"`
+	Head Range  `json:"head"`
 }
 
 // Range is the least and the greatest of some runs.

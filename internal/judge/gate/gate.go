@@ -83,7 +83,7 @@ func (f *Finding) Name() string {
 // Flake is a play whose runs do not agree.
 type Flake struct {
 	compare.Play
-	Text string
+	Text string `json:"text"`
 }
 
 // Result is what a gate says.

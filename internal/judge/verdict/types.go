@@ -19,12 +19,12 @@ const (
 // Verdict is what the bench says of a run. It is a function of the run alone.
 type Verdict struct {
 	Outcome  Outcome     `json:"outcome"`
+	Spawned  int         `json:"spawned"`
+	PeakLive int         `json:"peak_live"`
+	Left     int         `json:"left"`     // processes that the keeper had to sweep or that outlived the host at the last checkpoint
 	Findings []Finding   `json:"findings"` // errors first, then by law, kind, label
 	Doubts   []Doubt     `json:"doubts"`
 	Laws     []LawResult `json:"laws"` // in the order of the laws' ids
-	Spawned  int         `json:"spawned"`
-	PeakLive int         `json:"peak_live"`
-	Left     int         `json:"left"` // processes that the keeper had to sweep or that outlived the host at the last checkpoint
 }
 
 // Finding is one cause, however many processes show it.
@@ -38,15 +38,15 @@ type Finding struct {
 	Title       string          `json:"title"`       // "11 superseded servers of flaky are still running"
 	Expected    string          `json:"expected"`
 	Found       string          `json:"found"`
-	Values      []string        `json:"values,omitempty"` // one for each process or measurement
-	Why         string          `json:"why"`              // from the evidence of this run
+	Values      []string        `json:"values"` // one for each process or measurement
+	Why         string          `json:"why"`    // from the evidence of this run
 	Fix         string          `json:"fix"`
-	Reports     []string        `json:"reports,omitempty"` // "owner/repository#number": public threads that tell of the same
+	Reports     []string        `json:"reports"` // "owner/repository#number": public threads that tell of the same
 
-	Checkpoint string            `json:"checkpoint,omitempty"` // where it was first seen
-	Servers    []string          `json:"servers,omitempty"`    // "flaky#2"
-	Evidence   []record.Evidence `json:"evidence,omitempty"`
-	At         []int64           `json:"at,omitempty"` // event times (ns) to mark on a timeline
+	Checkpoint string            `json:"checkpoint"` // where it was first seen
+	Servers    []string          `json:"servers"`    // "flaky#2"
+	Evidence   []record.Evidence `json:"-"`
+	At         []int64           `json:"-"` // event times (ns) to mark on a timeline
 }
 
 // IsError says that the finding makes a run a leak: anything but a warning.
@@ -70,10 +70,10 @@ type LawResult struct {
 	Law      string    `json:"law"`
 	Name     string    `json:"name"`
 	Status   LawStatus `json:"status"`
-	Expected string    `json:"expected,omitempty"`
-	Found    string    `json:"found,omitempty"`
-	Values   []string  `json:"values,omitempty"`
-	Reason   string    `json:"reason,omitempty"`
+	Expected string    `json:"expected"`
+	Found    string    `json:"found"`
+	Values   []string  `json:"values"`
+	Reason   string    `json:"reason" jsonschema:"why it was not judged"`
 }
 
 // Judged is a run with its verdict: what the reporters render.
