@@ -57,19 +57,20 @@ func TestGateOutputsAreHarmless(t *testing.T) {
 	rates, again := compare.Repeats(r.Runs), baseline.Replay(evilRun(1), undecided)
 	for _, result := range []*gate.Result{&r, &fresh} {
 		for name, render := range map[string]func(*bytes.Buffer) error{
-			"text":   func(b *bytes.Buffer) error { return baseline.Gate(b, result, o) },
-			"md":     func(b *bytes.Buffer) error { return formats.GateMarkdown(b, result, o) },
-			"github": func(b *bytes.Buffer) error { return formats.GateGitHub(b, result, o) },
+			"text":   func(b *bytes.Buffer) error { baseline.Gate(b, result, o); return nil },
+			"md":     func(b *bytes.Buffer) error { formats.GateMarkdown(b, result, o); return nil },
+			"github": func(b *bytes.Buffer) error { formats.GateGitHub(b, result, o); return nil },
 			"json": func(b *bytes.Buffer) error {
 				return formats.JSON(b, result.Runs, formats.Exit{}, formats.More{Gate: result, Repeats: rates, Replay: &again})
 			},
 			"compare": func(b *bytes.Buffer) error {
 				c := compare.Runs([]verdict.Judged{evilRun(1)}, []verdict.Judged{evilRun(2)}, compare.Params{})
-				return baseline.Comparison(b, &c, terminal.Options{Verbose: true})
+				baseline.Comparison(b, &c, terminal.Options{Verbose: true})
+				return nil
 			},
-			"repeats":  func(b *bytes.Buffer) error { return baseline.Repeats(b, rates, terminal.Options{}) },
-			"replay":   func(b *bytes.Buffer) error { return baseline.ReplayText(b, again, terminal.Options{}) },
-			"known":    func(b *bytes.Buffer) error { return baseline.Known(b, evil, result.Entries, terminal.Options{}) },
+			"repeats":  func(b *bytes.Buffer) error { baseline.Repeats(b, rates, terminal.Options{}); return nil },
+			"replay":   func(b *bytes.Buffer) error { baseline.ReplayText(b, &again, terminal.Options{}); return nil },
+			"known":    func(b *bytes.Buffer) error { baseline.Known(b, evil, result.Entries, terminal.Options{}); return nil },
 			"knownall": func(b *bytes.Buffer) error { return formats.KnownJSON(b, result.Entries) },
 		} {
 			var b bytes.Buffer

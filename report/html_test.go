@@ -310,7 +310,7 @@ func TestSameRunsSameBytes(t *testing.T) {
 			text[i].Reset()
 			object[i].Reset()
 			require.NoError(t, htmlpage.HTML(&page[i], runs, baseline.Baseline{}))
-			require.NoError(t, terminal.Text(&text[i], runs, terminal.Options{Color: true, Verbose: true}))
+			terminal.Text(&text[i], runs, terminal.Options{Color: true, Verbose: true})
 			require.NoError(t, formats.JSON(&object[i], runs, formats.Exit{Code: 1}, formats.More{}))
 		}
 		assert.Equal(t, []verdict.Judged{storm("naive", true, 20), cron(), inconclusive()}, runs, "the runs were changed")
@@ -330,7 +330,9 @@ func TestWriterErrorsAreReturned(t *testing.T) {
 	t.Parallel()
 	runs := []verdict.Judged{cron()}
 	require.ErrorIs(t, htmlpage.HTML(brokenWriter{}, runs, baseline.Baseline{}), errFull)
-	require.ErrorIs(t, terminal.Text(brokenWriter{}, runs, terminal.Options{}), errFull)
+	for _, r := range Reporters() {
+		require.ErrorIs(t, r.Write(brokenWriter{}, Subject{Runs: runs}, Options{}), errFull, r.Name)
+	}
 	require.ErrorIs(t, formats.JSON(brokenWriter{}, runs, formats.Exit{}, formats.More{}), errFull)
 }
 

@@ -44,14 +44,21 @@ type Options struct {
 
 // Reporter is an output format.
 type Reporter struct {
-	Name  string // "junit"
-	About string
-	Of    []Object // what it renders as such; of all other subjects it renders the runs
-	write func(w io.Writer, s Subject, o Options) error
+	Name   string // "junit"
+	About  string
+	Of     []Object // what it renders as such; of all other subjects it renders the runs
+	render func(b *bytes.Buffer, s Subject, o Options) error
 }
 
-// Write renders a subject. The error is w's.
-func (r Reporter) Write(w io.Writer, s Subject, o Options) error { return r.write(w, s, o) }
+// Write renders a subject.
+func (r Reporter) Write(w io.Writer, s Subject, o Options) error {
+	var b bytes.Buffer
+	if err := r.render(&b, s, o); err != nil {
+		return fmt.Errorf("rendering the report: %w", err)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
 
 var reporters = []Reporter{
 	{"text", "for a terminal or a CI log", []Object{Gate, Comparison, Scoreboard}, writeText},
@@ -66,66 +73,64 @@ var reporters = []Reporter{
 	{"prom", "Prometheus text, for a textfile collector", nil, ofRuns(formats.Prometheus)},
 }
 
-// ofRuns is a reporter of runs that renders into memory and needs no options.
-func ofRuns(render func(b *bytes.Buffer, runs []verdict.Judged) error) func(io.Writer, Subject, Options) error {
-	return func(w io.Writer, s Subject, _ Options) error {
-		var b bytes.Buffer
-		if err := render(&b, s.Runs); err != nil {
-			return fmt.Errorf("rendering the report: %w", err)
-		}
-		_, err := w.Write(b.Bytes())
-		return err
-	}
+// ofRuns is a reporter of runs that needs no options.
+func ofRuns(render func(b *bytes.Buffer, runs []verdict.Judged) error) func(*bytes.Buffer, Subject, Options) error {
+	return func(b *bytes.Buffer, s Subject, _ Options) error { return render(b, s.Runs) }
 }
 
-func writeText(w io.Writer, s Subject, o Options) error {
+func writeText(b *bytes.Buffer, s Subject, o Options) error {
 	switch {
 	case s.Board != nil:
-		return scoreboard.Text(w, s.Board)
+		scoreboard.Text(b, s.Board)
 	case s.Gate != nil:
-		return baseline.Gate(w, s.Gate, o.gate())
+		baseline.Gate(b, s.Gate, o.gate())
 	case s.Compare != nil:
-		return baseline.Comparison(w, s.Compare, o.Text)
+		baseline.Comparison(b, s.Compare, o.Text)
+	default:
+		terminal.Text(b, s.Runs, o.Text)
+		if s.Repeats != nil {
+			baseline.Repeats(b, s.Repeats, o.Text)
+		}
+		if s.Replay != nil {
+			baseline.ReplayText(b, s.Replay, o.Text)
+		}
 	}
-	err := terminal.Text(w, s.Runs, o.Text)
-	if err == nil && s.Repeats != nil {
-		err = baseline.Repeats(w, s.Repeats, o.Text)
-	}
-	if err == nil && s.Replay != nil {
-		err = baseline.ReplayText(w, *s.Replay, o.Text)
-	}
-	return err
+	return nil
 }
 
-func writeHTML(w io.Writer, s Subject, o Options) error {
+func writeHTML(b *bytes.Buffer, s Subject, o Options) error {
 	if s.Board != nil {
-		return scoreboard.HTML(w, s.Board, scoreboard.Options{Link: o.Link})
+		return scoreboard.HTML(b, s.Board, scoreboard.Options{Link: o.Link})
 	}
-	return page.HTML(w, s.Runs, o.Baseline)
+	return page.HTML(b, s.Runs, o.Baseline)
 }
 
-func writeJSON(w io.Writer, s Subject, o Options) error {
+func writeJSON(b *bytes.Buffer, s Subject, o Options) error {
 	if s.Board != nil {
-		return scoreboard.JSON(w, s.Board)
+		return formats.WriteJSON(b, "scoreboard", s.Board)
 	}
-	return formats.JSON(w, s.Runs, o.Exit, s.More)
+	return formats.JSON(b, s.Runs, o.Exit, s.More)
 }
 
-func writeMarkdown(w io.Writer, s Subject, o Options) error {
+func writeMarkdown(b *bytes.Buffer, s Subject, o Options) error {
 	switch {
 	case s.Board != nil:
-		return scoreboard.Markdown(w, s.Board, scoreboard.Options{Link: o.Link})
+		scoreboard.Markdown(b, s.Board, scoreboard.Options{Link: o.Link})
 	case s.Gate != nil:
-		return formats.GateMarkdown(w, s.Gate, o.gate())
+		formats.GateMarkdown(b, s.Gate, o.gate())
+	default:
+		formats.Markdown(b, s.Runs)
 	}
-	return ofRuns(formats.Markdown)(w, s, o)
+	return nil
 }
 
-func writeGitHub(w io.Writer, s Subject, o Options) error {
+func writeGitHub(b *bytes.Buffer, s Subject, o Options) error {
 	if s.Gate != nil {
-		return formats.GateGitHub(w, s.Gate, o.gate())
+		formats.GateGitHub(b, s.Gate, o.gate())
+	} else {
+		formats.GitHub(b, s.Runs)
 	}
-	return ofRuns(formats.GitHub)(w, s, o)
+	return nil
 }
 
 func (o Options) gate() baseline.GateOptions {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/formats"
 	boards "github.com/leakbench/leakbench/report/scoreboard"
 )
 
@@ -53,7 +54,7 @@ func linked(page string) string { return page }
 func TestScoreboardMarkdown(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	require.NoError(t, boards.Markdown(&b, sampleBoard(), boards.Options{}))
+	boards.Markdown(&b, sampleBoard(), boards.Options{})
 	for _, line := range []string{
 		"3 hosts in 2 scenarios: 1 clean, 1 leak, 1 inconclusive, 1 n.a., 2 not installed**",
 		"| | exact 1 | naive 1 | rmcp 3 |",
@@ -68,7 +69,7 @@ func TestScoreboardMarkdown(t *testing.T) {
 	}
 	assert.NotContains(t, b.String(), "report.html")
 	b.Reset()
-	require.NoError(t, boards.Markdown(&b, sampleBoard(), boards.Options{Link: linked}))
+	boards.Markdown(&b, sampleBoard(), boards.Options{Link: linked})
 	assert.Contains(t, b.String(), "| [**L1**](.leakbench/score/naive/storm/run/report.html) |")
 }
 
@@ -82,7 +83,7 @@ func TestScoreboardMarkdownIsNotTooWide(t *testing.T) {
 		board.Hosts = append(board.Hosts, scoreboard.Host{ID: fmt.Sprint("h", i), Name: fmt.Sprint("h", i)})
 	}
 	var b bytes.Buffer
-	require.NoError(t, boards.Markdown(&b, board, boards.Options{}))
+	boards.Markdown(&b, board, boards.Options{})
 	var heads []string
 	for line := range strings.Lines(b.String()) {
 		if strings.HasPrefix(line, "| | ") {
@@ -100,7 +101,7 @@ func TestScoreboardJSONReadsBack(t *testing.T) {
 	var b bytes.Buffer
 	want := sampleBoard()
 	want.Hosts[0].Name = "a\x1b[31m\u202eb"
-	require.NoError(t, boards.JSON(&b, want))
+	require.NoError(t, formats.WriteJSON(&b, "scoreboard", want))
 	harmlessText(t, "json", b.String())
 	var got scoreboard.Board
 	require.NoError(t, json.Unmarshal(b.Bytes(), &got))
@@ -125,8 +126,8 @@ func TestScoreboardIsHarmless(t *testing.T) {
 	}
 	var page, text, markdown bytes.Buffer
 	require.NoError(t, boards.HTML(&page, hostile, boards.Options{Link: linked}))
-	require.NoError(t, boards.Text(&text, hostile))
-	require.NoError(t, boards.Markdown(&markdown, hostile, boards.Options{Link: linked}))
+	boards.Text(&text, hostile)
+	boards.Markdown(&markdown, hostile, boards.Options{Link: linked})
 	assert.Contains(t, page.String(), "mark7q")
 	assert.Equal(t, elements(t, plainPage.String()), elements(t, page.String()), "the poison has made or unmade elements")
 	assert.NotContains(t, page.String(), "<script")
@@ -147,7 +148,7 @@ func TestScoreboardLinksNothingElse(t *testing.T) {
 		b.Cells[1].Page = href
 		var page, markdown bytes.Buffer
 		require.NoError(t, boards.HTML(&page, b, boards.Options{Link: linked}))
-		require.NoError(t, boards.Markdown(&markdown, b, boards.Options{Link: linked}))
+		boards.Markdown(&markdown, b, boards.Options{Link: linked})
 		assert.NotContains(t, page.String(), href)
 		assert.NotContains(t, markdown.String(), href)
 	}

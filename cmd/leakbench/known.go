@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -115,7 +116,10 @@ func (a *app) knownShow(args []string, f knownFlags) error {
 		a.printed = true
 		return formats.KnownJSON(a.out, checked)
 	}
-	return baseline.Known(a.out, f.file, checked, a.textOptions())
+	var b bytes.Buffer
+	baseline.Known(&b, f.file, checked, a.textOptions())
+	_, err = a.out.Write(b.Bytes())
+	return err
 }
 
 func (a *app) knownUpdate(args []string, f knownFlags) error {

@@ -3,7 +3,6 @@ package baseline
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -18,18 +17,15 @@ import (
 // nothing has changed: more than that is a wall of ~.
 const fewMeasures = 21
 
-// Comparison writes two sets of runs beside each other. The error is w's.
-func Comparison(w io.Writer, r *compare.Result, o terminal.Options) error {
-	var buf bytes.Buffer
-	p := terminal.NewPrinter(&buf, o)
+// Comparison writes two sets of runs beside each other.
+func Comparison(b *bytes.Buffer, r *compare.Result, o terminal.Options) {
+	p := terminal.NewPrinter(b, o)
 	p.Item(0, "", 0, "", 0, fmt.Sprintf("%s before, %s now%s", words.Plural(r.Base, "run"), words.Plural(r.Head, "run"), renamedText(r.Renamed)), terminal.Strong)
 	comparedFindings(p, r.Findings)
 	p.Blank()
 	comparedNumbers(p, r)
 	p.Blank()
 	p.Item(0, "", 0, "", 0, comparisonLine(r), terminal.Strong)
-	_, err := w.Write(buf.Bytes())
-	return err
 }
 
 func renamedText(r *compare.Renamed) string {
@@ -206,10 +202,9 @@ func comparisonLine(r *compare.Result) string {
 	return "findings: " + strings.Join(parts, ", ")
 }
 
-// Repeats writes how often each play leaked. The error is w's.
-func Repeats(w io.Writer, all []compare.Repeat, o terminal.Options) error {
-	var buf bytes.Buffer
-	p := terminal.NewPrinter(&buf, o)
+// Repeats writes how often each play leaked.
+func Repeats(b *bytes.Buffer, all []compare.Repeat, o terminal.Options) {
+	p := terminal.NewPrinter(b, o)
 	p.Blank()
 	for i := range all {
 		r := &all[i]
@@ -224,6 +219,4 @@ func Repeats(w io.Writer, all []compare.Repeat, o terminal.Options) error {
 				fmt.Sprintf("in %s (%s)", f.Rate.Seen, gate.Percent(f.Rate)), 0)
 		}
 	}
-	_, err := w.Write(buf.Bytes())
-	return err
 }

@@ -3,7 +3,6 @@ package baseline
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -27,10 +26,9 @@ var gateStyle = map[gate.Outcome]terminal.Style{gate.Pass: terminal.Good, gate.F
 var gateGlyph = map[gate.Outcome]string{gate.Pass: "✓", gate.Fail: "✗", gate.HostFailed: "✗", gate.Inconclusive: "?"}
 
 // Gate writes what a gate says for a terminal or a CI log: what has to be done
-// first, the answer in the last line. The error is w's.
-func Gate(w io.Writer, r *gate.Result, o GateOptions) error {
-	var buf bytes.Buffer
-	p := terminal.NewPrinter(&buf, o.Text)
+// first, the answer in the last line.
+func Gate(b *bytes.Buffer, r *gate.Result, o GateOptions) {
+	p := terminal.NewPrinter(b, o.Text)
 	for _, f := range r.Failing() {
 		failingFinding(p, &f, o)
 		p.Blank()
@@ -42,8 +40,6 @@ func Gate(w io.Writer, r *gate.Result, o GateOptions) error {
 	p.Item(0, gateGlyph[r.Outcome]+" ", gateStyle[r.Outcome]|terminal.Strong, "gate: "+string(r.Outcome)+": ", gateStyle[r.Outcome]|terminal.Strong,
 		fmt.Sprintf("%s. %s, %s%s; exit %d", r.Reason, words.Plural(r.Plays, "scenario"), words.Plural(len(r.Runs), "run"),
 			RetriedText(r.Retried), o.Exit), terminal.Strong)
-	_, err := w.Write(buf.Bytes())
-	return err
 }
 
 // RetriedText says how many runs were tried again.

@@ -3,17 +3,14 @@ package baseline
 import (
 	"bytes"
 	"fmt"
-	"io"
 
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/report/terminal"
 )
 
-// Known writes a list of known findings with what became of each entry. The
-// error is w's.
-func Known(w io.Writer, file string, all []known.Checked, o terminal.Options) error {
-	var buf bytes.Buffer
-	p := terminal.NewPrinter(&buf, o)
+// Known writes a list of known findings with what became of each entry.
+func Known(b *bytes.Buffer, file string, all []known.Checked, o terminal.Options) {
+	p := terminal.NewPrinter(b, o)
 	looks := map[known.State]terminal.Style{known.Stale: terminal.Warn | terminal.Strong, known.Expired: terminal.Warn | terminal.Strong, known.Found: terminal.Good}
 	for i := range all {
 		e := &all[i]
@@ -27,6 +24,4 @@ func Known(w io.Writer, file string, all []known.Checked, o terminal.Options) er
 	if len(all) == 0 {
 		p.Item(0, "", 0, "", 0, file+" lists nothing", 0)
 	}
-	_, err := w.Write(buf.Bytes())
-	return err
 }

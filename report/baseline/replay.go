@@ -3,7 +3,6 @@ package baseline
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -42,10 +41,9 @@ func Replay(then, now verdict.Judged) Replayed {
 	return r
 }
 
-// ReplayText is the answer in words. The error is w's.
-func ReplayText(w io.Writer, r Replayed, o terminal.Options) error {
-	var buf bytes.Buffer
-	p := terminal.NewPrinter(&buf, o)
+// ReplayText is the answer in words.
+func ReplayText(b *bytes.Buffer, r *Replayed, o terminal.Options) {
+	p := terminal.NewPrinter(b, o)
 	p.Blank()
 	switch {
 	case r.Same:
@@ -64,6 +62,4 @@ func ReplayText(w io.Writer, r Replayed, o terminal.Options) error {
 		}
 		p.Item(2, terminal.Pad(when, 15), terminal.Warn, strings.Join([]string{f.Law, f.Kind, f.Fingerprint, " "}, " "), 0, f.Title, 0)
 	}
-	_, err := w.Write(buf.Bytes())
-	return err
 }

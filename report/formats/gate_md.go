@@ -3,7 +3,6 @@ package formats
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
@@ -18,32 +17,29 @@ var gateSign = map[gate.Outcome]string{gate.Pass: "✅", gate.Fail: "❌", gate.
 var failingTitle = map[gate.Fate]string{gate.New: "New", gate.Unlisted: "Unlisted"}
 
 // GateMarkdown is what a gate says for the summary of a CI step and for a
-// comment: what has to be done first, the rest folded. The error is w's.
-func GateMarkdown(w io.Writer, r *gate.Result, o baseline.GateOptions) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "## %s leakbench gate: %s\n\n%s. %s, %s%s.\n\n", gateSign[r.Outcome], r.Outcome, words.Markdown(r.Reason, words.MaxText),
+// comment: what has to be done first, the rest folded.
+func GateMarkdown(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
+	fmt.Fprintf(b, "## %s leakbench gate: %s\n\n%s. %s, %s%s.\n\n", gateSign[r.Outcome], r.Outcome, words.Markdown(r.Reason, words.MaxText),
 		words.Plural(r.Plays, "scenario"), words.Plural(len(r.Runs), "run"), baseline.RetriedText(r.Retried))
 	fresh, more := words.FirstOf(r.Failing(), mdFindings)
 	for i := range fresh {
 		f := &fresh[i]
-		fmt.Fprintf(&b, "### %s: %s\n\n", failingTitle[f.Fate], mdPlay(f.Play))
-		mdFinding(&b, &f.Finding.Finding)
+		fmt.Fprintf(b, "### %s: %s\n\n", failingTitle[f.Fate], mdPlay(f.Play))
+		mdFinding(b, &f.Finding.Finding)
 		if text := baseline.SeenText(f); text != "" {
-			fmt.Fprintf(&b, "Seen %s.\n\n", words.Markdown(text, words.MaxText))
+			fmt.Fprintf(b, "Seen %s.\n\n", words.Markdown(text, words.MaxText))
 		}
 		if f.Run != nil && f.Run.Run != nil && len(f.Run.Run.Header.Command) > 0 {
-			fmt.Fprintf(&b, "Again: %s<br>Accept it for now: %s\n\n",
+			fmt.Fprintf(b, "Again: %s<br>Accept it for now: %s\n\n",
 				words.MarkdownCode(words.Shell(f.Run.Run.Header.Command), words.MaxText), words.MarkdownCode(words.Shell(baseline.AcceptCommand(f, o)), words.MaxText))
 		}
 	}
 	if more > 0 {
-		fmt.Fprintf(&b, "and %s more\n\n", words.Plural(more, "finding"))
+		fmt.Fprintf(b, "and %s more\n\n", words.Plural(more, "finding"))
 	}
-	mdTodo(&b, r, o)
-	mdCompared(&b, r)
-	mdRest(&b, r)
-	_, err := w.Write(b.Bytes())
-	return err
+	mdTodo(b, r, o)
+	mdCompared(b, r)
+	mdRest(b, r)
 }
 
 // mdTodo is what else has to be dealt with.
@@ -51,7 +47,7 @@ func mdTodo(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 	var items []string
 	bad := r.Bad()
 	for i := range bad {
-		e := &bad[i]
+		e := bad[i]
 		items = append(items, fmt.Sprintf("**%s** %s line %d: %s %s", baseline.Upper(e.State), words.MarkdownCode(o.Known, words.MaxName), e.Line, words.MarkdownCode(e.Finding(), words.MaxName), words.Markdown(e.Text(), words.MaxText)))
 	}
 	for _, j := range r.Unsure {

@@ -3,7 +3,6 @@ package formats
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -22,7 +21,7 @@ const githubMost = 10
 // annotations are workflow commands. What GitHub would not show is said in the
 // last one.
 type annotations struct {
-	out     bytes.Buffer
+	out     *bytes.Buffer
 	count   map[string]int // by level
 	dropped int
 }
@@ -32,7 +31,7 @@ func (a *annotations) say(level, place, title, text string) {
 		a.dropped++
 		return
 	}
-	fmt.Fprintf(&a.out, "::%s %stitle=%s::%s\n", level, place, githubProperty(title), githubText(text))
+	fmt.Fprintf(a.out, "::%s %stitle=%s::%s\n", level, place, githubProperty(title), githubText(text))
 }
 
 // finding says what was found, and last by what name.
@@ -45,17 +44,16 @@ func (a *annotations) undecided(j *verdict.Judged) {
 }
 
 // end says how many things were dropped.
-func (a *annotations) end(what string) []byte {
+func (a *annotations) end(what string) {
 	if a.dropped > 0 {
-		fmt.Fprintf(&a.out, "::warning title=leakbench::%s not shown as annotations\n", words.Plural(a.dropped, what))
+		fmt.Fprintf(a.out, "::warning title=leakbench::%s not shown as annotations\n", words.Plural(a.dropped, what))
 	}
-	return a.out.Bytes()
 }
 
 // GitHub writes one annotation for each finding, and one for each run that
 // could not be decided.
-func GitHub(b *bytes.Buffer, runs []verdict.Judged) error {
-	a := annotations{count: map[string]int{}}
+func GitHub(b *bytes.Buffer, runs []verdict.Judged) {
+	a := annotations{out: b, count: map[string]int{}}
 	for i := range runs {
 		j := &runs[i]
 		findings := model.GravestFirst(j.Verdict.Findings)
@@ -71,14 +69,13 @@ func GitHub(b *bytes.Buffer, runs []verdict.Judged) error {
 			a.undecided(j)
 		}
 	}
-	b.Write(a.end("more finding"))
-	return nil
+	a.end("more finding")
 }
 
 // GateGitHub writes annotations for what has to be dealt with, and for nothing
-// else: a stale entry at its line of the list. The error is w's.
-func GateGitHub(w io.Writer, r *gate.Result, o baseline.GateOptions) error {
-	a := annotations{count: map[string]int{}}
+// else: a stale entry at its line of the list.
+func GateGitHub(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
+	a := annotations{out: b, count: map[string]int{}}
 	for _, f := range r.Failing() {
 		a.finding("error", fmt.Sprintf("%s: %s %s %s", f.Play, f.Fate, f.Law, f.Kind), f.Run, &f.Finding.Finding, "listed as: "+f.Name())
 	}
@@ -105,8 +102,7 @@ func GateGitHub(w io.Writer, r *gate.Result, o baseline.GateOptions) error {
 	for _, f := range r.Flakes {
 		a.say("warning", "", f.Play.String()+": flaky", f.Text)
 	}
-	_, err := w.Write(a.end("more thing"))
-	return err
+	a.end("more thing")
 }
 
 // githubFile names the scenario's file where it is one of the repository: it has

@@ -250,7 +250,7 @@ func toJSONRepeat(r *compare.Repeat) jsonRepeat {
 }
 
 // KnownJSON writes a list of known findings, and what became of each entry, as
-// one object. The error is w's.
+// one object.
 func KnownJSON(w io.Writer, all []known.Checked) error {
 	return WriteJSON(w, "list", map[string]any{"known": toJSONEntries(all)})
 }

@@ -18,7 +18,7 @@ const (
 )
 
 // Markdown writes a summary of the runs, and the findings of each.
-func Markdown(b *bytes.Buffer, runs []verdict.Judged) error {
+func Markdown(b *bytes.Buffer, runs []verdict.Judged) {
 	_, title := model.Headline(runs)
 	fmt.Fprintf(b, "## %s leakbench: %s\n\n", mdGlyph[model.Worst(runs)], words.Markdown(title, words.MaxText))
 	mdTable(b, runs)
@@ -26,7 +26,6 @@ func Markdown(b *bytes.Buffer, runs []verdict.Judged) error {
 	for i := range runs {
 		left = mdRun(b, &runs[i], left)
 	}
-	return nil
 }
 
 // mdGlyph is also told apart without its colour.

@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/report/formats"
 	"github.com/leakbench/leakbench/report/page"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -236,21 +234,11 @@ var (
 var scoreTemplate = template.Must(template.New("scoreboard").Parse(scoreSource))
 
 // HTML writes the scoreboard as one page that needs nothing besides
-// itself, and no script. The error is w's.
-func HTML(w io.Writer, b *scoreboard.Board, o Options) error {
+// itself, and no script.
+func HTML(w *bytes.Buffer, b *scoreboard.Board, o Options) error {
 	v := newScoreView(b, o)
 	words.Scrub(v)
 	v.CSS = template.CSS(scoreCSS) //nolint:gosec // ours
 	v.Policy = page.Policy(scoreCSS, "")
-	var buf bytes.Buffer
-	if err := scoreTemplate.Execute(&buf, v); err != nil {
-		return fmt.Errorf("rendering the scoreboard: %w", err)
-	}
-	_, err := w.Write(buf.Bytes())
-	return err
-}
-
-// JSON writes the scoreboard as one JSON object, ended by a newline.
-func JSON(w io.Writer, b *scoreboard.Board) error {
-	return formats.WriteJSON(w, "scoreboard", b)
+	return scoreTemplate.Execute(w, v)
 }

@@ -3,7 +3,6 @@ package scoreboard
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -17,31 +16,27 @@ something that can't be asked of the host, or of this machine, and that is never
 what came out when it was played again alone. The reasons are below, host by host. To play a cell again:
 ` + "`leakbench run SCENARIO --host HOST`."
 
-// Markdown writes the scoreboard as a page of Markdown. The error is
-// w's.
-func Markdown(w io.Writer, board *scoreboard.Board, o Options) error {
+// Markdown writes the scoreboard as a page of Markdown.
+func Markdown(b *bytes.Buffer, board *scoreboard.Board, o Options) {
 	v := newScoreView(board, o)
 	words.Scrub(v)
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Scoreboard\n\n<!-- Written by leakbench score. Do not edit. -->\n\n**%s**\n\n",
+	fmt.Fprintf(b, "# Scoreboard\n\n<!-- Written by leakbench score. Do not edit. -->\n\n**%s**\n\n",
 		words.Markdown(v.Sentence, words.MaxText))
 	for _, f := range v.Facts {
 		value := words.Markdown(f.Value, words.MaxText)
 		if f.Name == "Command" {
 			value = words.MarkdownCode(f.Value, words.MaxText)
 		}
-		fmt.Fprintf(&b, "- %s: %s\n", f.Name, value)
+		fmt.Fprintf(b, "- %s: %s\n", f.Name, value)
 	}
 	if v.Omitted != "" {
-		fmt.Fprintf(&b, "- Not played: %s\n", words.Markdown(v.Omitted, words.MaxText))
+		fmt.Fprintf(b, "- Not played: %s\n", words.Markdown(v.Omitted, words.MaxText))
 	}
-	fmt.Fprintf(&b, "\n%s\n\n", scoreLegend)
-	mdScore(&b, v)
+	fmt.Fprintf(b, "\n%s\n\n", scoreLegend)
+	mdScore(b, v)
 	for i := range v.Hosts {
-		mdScoreHost(&b, &v.Hosts[i])
+		mdScoreHost(b, &v.Hosts[i])
 	}
-	_, err := w.Write(b.Bytes())
-	return err
 }
 
 // widest is how many hosts one table of a Markdown page has at most: it is read
@@ -140,11 +135,11 @@ func sentenceCase(s string) string {
 
 // Text writes the scoreboard for a terminal: a line for each host,
 // and what its cells have to say.
-func Text(w io.Writer, board *scoreboard.Board) error {
+func Text(b *bytes.Buffer, board *scoreboard.Board) {
 	v := newScoreView(board, Options{})
 	words.Scrub(v)
-	var b bytes.Buffer
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	var plain bytes.Buffer
+	table := tabwriter.NewWriter(&plain, 0, 0, 2, ' ', 0)
 	for _, h := range v.Hosts {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", h.Name, h.Version, h.Counts)
 		if h.Install != "" {
@@ -154,16 +149,11 @@ func Text(w io.Writer, board *scoreboard.Board) error {
 			fmt.Fprintf(table, "\t\t  %s\n", textNote(n))
 		}
 	}
-	if err := table.Flush(); err != nil {
-		return err
+	_ = table.Flush() // into memory
+	fmt.Fprintf(&plain, "\n%s\n", v.Sentence)
+	for line := range strings.Lines(plain.String()) {
+		b.WriteString(words.Defuse(line))
 	}
-	fmt.Fprintf(&b, "\n%s\n", v.Sentence)
-	for line := range strings.Lines(b.String()) {
-		if _, err := io.WriteString(w, words.Defuse(line)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func textNote(n scoreNote) string {

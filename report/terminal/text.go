@@ -3,7 +3,6 @@ package terminal
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -28,10 +27,9 @@ const (
 	textMost    = 1000 // even with Verbose
 )
 
-// Text writes the verdicts for a terminal or a CI log. The error is w's.
-func Text(w io.Writer, runs []verdict.Judged, o Options) error {
-	var buf bytes.Buffer
-	p := NewPrinter(&buf, o)
+// Text writes the verdicts for a terminal or a CI log.
+func Text(b *bytes.Buffer, runs []verdict.Judged, o Options) {
+	p := NewPrinter(b, o)
 	for i := range runs {
 		if i > 0 {
 			p.Blank()
@@ -41,8 +39,6 @@ func Text(w io.Writer, runs []verdict.Judged, o Options) error {
 	if len(runs) != 1 {
 		p.summary(runs)
 	}
-	_, err := w.Write(buf.Bytes())
-	return err
 }
 
 var outcomeStyle = map[verdict.Outcome]Style{verdict.Clean: Good, verdict.Leak: Bad, verdict.Inconclusive: Warn}
