@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -85,3 +86,53 @@ func Gravity(outcome string) int {
 
 // OutcomeGlyph stands for an outcome.
 var OutcomeGlyph = map[verdict.Outcome]string{verdict.Clean: "✓", verdict.Leak: "✗", verdict.Inconclusive: "?"}
+
+// Repeats are the runs of one scenario on one host, in their order.
+type Repeats struct {
+	compare.Play
+	Runs []*verdict.Judged
+}
+
+// ByPlay groups runs by scenario and host, in the order of their first ones.
+func ByPlay(runs []verdict.Judged) []*Repeats {
+	index := map[compare.Play]*Repeats{}
+	var out []*Repeats
+	for i := range runs {
+		play := compare.PlayOf(&runs[i])
+		g := index[play]
+		if g == nil {
+			g = &Repeats{Play: play}
+			index[play] = g
+			out = append(out, g)
+		}
+		g.Runs = append(g.Runs, &runs[i])
+	}
+	return out
+}
+
+// FirstDoubt is the reason to name where there is room for one.
+func FirstDoubt(j *verdict.Judged) string {
+	if len(j.Verdict.Doubts) == 0 {
+		return "no reason is known"
+	}
+	return j.Verdict.Doubts[0].Text
+}
+
+// Lasted is the time of the last event of a run, in nanoseconds.
+func Lasted(j *verdict.Judged) (ns int64) {
+	if j.Run == nil {
+		return 0
+	}
+	for i := range j.Run.Events {
+		ns = max(ns, j.Run.Events[i].T)
+	}
+	return ns
+}
+
+// What a report shows of a run at most, in any format.
+const (
+	FindingsOf  = 100
+	DoubtsOf    = 60
+	ValuesShown = 6 // of a finding
+	HoldsOf     = 8 // likewise
+)

@@ -344,3 +344,22 @@ func started(t time.Time) string {
 	}
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
+
+// hold tells of all runs together, where they are held against something.
+func (p *pageView) hold(h *baseline.Lookup, runs []verdict.Judged) {
+	p.Answer = h.View()
+	var parts []string
+	for _, c := range p.Answer.Counts {
+		parts = append(parts, fmt.Sprintf("%d %s", c.N, c.Word))
+	}
+	p.Title = strings.Join(parts, ", ") + ". " + p.Title
+	if h.Result.Compared != nil && len(h.Base) > 0 {
+		p.Compare = baseline.NewCompare(h.Result.Compared, h.Base, runs)
+	}
+}
+
+// hold tells of one run.
+func (r *runView) hold(h *baseline.Lookup, p compare.Play) {
+	r.Standing, r.Against = h.Counts(&p), h.Source()
+	r.Entries, _ = h.Entries(&p)
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -148,3 +149,137 @@ func chosen(s *model.Run, most int) map[*model.Server]bool {
 // anchor is the id of a server's row: made of numbers only, since names are
 // not ours.
 func anchor(prefix string, f *model.Server) string { return fmt.Sprintf("%ss%d", prefix, f.N) }
+
+const (
+	chartHeight = 44
+	chartWidth  = 1000 // units of the path; it is stretched to the plot's width
+	chartCells  = 400  // more changes than this are drawn as extremes
+)
+
+// chartView is a step chart: how many servers were alive, how many of them
+// should have been gone, and how many the host was entitled to.
+type chartView struct {
+	Label  string `max:"80"`
+	Sub    string
+	Height int
+	Right  []string
+	Alive  svgPath
+	Over   svgPath
+	Owed   svgPath
+	Title  string
+}
+
+// svgPath is the d of a path: made of numbers, by us, so scrub leaves it alone.
+type svgPath string
+
+func newChart(s *model.Run, a *axis, label string) *chartView {
+	var mine []*model.Server
+	for _, f := range s.Servers {
+		if f.Label == label {
+			mine = append(mine, f)
+		}
+	}
+	owed := s.Owed(label)
+	alive, over := model.LevelsOf(mine)
+	most, top := model.Highest(alive), max(model.Highest(alive), model.Highest(owed), 1)
+	c := &chartView{
+		Label: label, Sub: fmt.Sprintf("%d launched", len(mine)), Height: chartHeight, Right: []string{fmt.Sprintf("%d alive at most", most)},
+		Title: fmt.Sprintf("Live servers of %s over time: %d at most", words.Clean(label, words.MaxName), most),
+		Alive: area(a, alive, top), Over: area(a, over, top), Owed: stairs(a, owed, top),
+	}
+	if len(owed) > 0 {
+		c.Right = append(c.Right, fmt.Sprintf("%d owed at most", model.Highest(owed)))
+	}
+	return c
+}
+
+// point is a level in the units of a path.
+type point struct{ x, y float64 }
+
+func points(a *axis, levels []model.Level, top int64) []point {
+	if len(levels) > chartCells {
+		levels = extremes(a, levels)
+	}
+	out := make([]point, 0, len(levels))
+	for _, l := range levels {
+		y := float64(chartHeight-1) - float64(l.N)/float64(top)*float64(chartHeight-4)
+		out = append(out, point{a.x(l.T) * chartWidth / 100, y})
+	}
+	return out
+}
+
+// extremes keeps, of each cell of the plot, the lowest and the highest level
+// and the last: a peak is never lost.
+func extremes(a *axis, levels []model.Level) []model.Level {
+	cell := func(l model.Level) int { return int(a.x(l.T) * chartCells / 100) }
+	var out []model.Level
+	for i := 0; i < len(levels); {
+		j, lo, hi := i, i, i
+		for ; j < len(levels) && cell(levels[j]) == cell(levels[i]); j++ {
+			if levels[j].N < levels[lo].N {
+				lo = j
+			}
+			if levels[j].N > levels[hi].N {
+				hi = j
+			}
+		}
+		keep := []int{lo, hi, j - 1}
+		slices.Sort(keep)
+		for _, k := range slices.Compact(keep) {
+			out = append(out, levels[k])
+		}
+		i = j
+	}
+	return out
+}
+
+// stairs is the path of a step curve from the first level to the right edge.
+func stairs(a *axis, levels []model.Level, top int64) svgPath {
+	ps := points(a, levels, top)
+	if len(ps) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "M%s %d", num(ps[0].x), chartHeight-1)
+	for _, p := range ps {
+		fmt.Fprintf(&b, "H%sV%s", num(p.x), num(p.y))
+	}
+	fmt.Fprintf(&b, "H%d", chartWidth)
+	return svgPath(b.String())
+}
+
+func area(a *axis, levels []model.Level, top int64) svgPath {
+	path := stairs(a, levels, top)
+	if path == "" {
+		return ""
+	}
+	return path + svgPath(fmt.Sprintf("V%dZ", chartHeight-1))
+}
+
+// hostChart is the chart of the host itself: its open descriptors and the
+// zombies below it, as often as a census was taken. Nil for a few looks only.
+func hostChart(s *model.Run, a *axis) *chartView {
+	var fds, zombies []model.Level
+	var seen []*record.Process
+	for _, one := range s.History.Samples() {
+		zombies = append(zombies, model.Level{T: one.T, N: int64(one.Zombies)})
+		if one.Host != nil && one.Host.FDs >= 0 {
+			fds, seen = append(fds, model.Level{T: one.T, N: int64(one.Host.FDs)}), append(seen, one.Host)
+		}
+	}
+	if len(fds) < 3 {
+		return nil
+	}
+	first, last := seen[0], seen[len(seen)-1]
+	most, dead := model.Highest(fds), model.Highest(zombies)
+	top := max(most, dead, 1)
+	c := &chartView{
+		Label: "host", Sub: fmt.Sprintf("fds %d to %d, RSS %s to %s", first.FDs, last.FDs, words.Size(first.RSS), words.Size(last.RSS)),
+		Height: chartHeight, Alive: area(a, fds, top), Right: []string{fmt.Sprintf("%d fds at most", most), words.Plural(int(dead), "zombie") + " at most"},
+		Title: fmt.Sprintf("Open file descriptors of the host: %d at most; zombies: %d at most", most, dead),
+	}
+	if dead > 0 {
+		c.Over = area(a, zombies, top)
+	}
+	return c
+}

@@ -7,6 +7,8 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -241,4 +243,21 @@ func HTML(w *bytes.Buffer, b *scoreboard.Board, o Options) error {
 	v.CSS = template.CSS(scoreCSS) //nolint:gosec // ours
 	v.Policy = page.Policy(scoreCSS, "")
 	return scoreTemplate.Execute(w, v)
+}
+
+// LinksFrom is Options.Link for a board that is written to a file: addresses as
+// seen from there. On another drive there is none.
+func LinksFrom(file string) func(page string) string {
+	return func(page string) string {
+		from, wrong := filepath.Abs(filepath.Dir(file))
+		to, err := filepath.Abs(page)
+		if wrong != nil || err != nil {
+			return ""
+		}
+		rel, err := filepath.Rel(from, to)
+		if err != nil {
+			return ""
+		}
+		return (&url.URL{Path: filepath.ToSlash(rel)}).String()
+	}
 }
