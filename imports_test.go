@@ -104,7 +104,7 @@ var house = []struct {
 	},
 	{pkg: "report/words", may: []string{"internal/record", "internal/text"}, why: "how numbers and hostile text are written says nothing of runs", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
 	{
-		pkg: "report/model", may: []string{"internal/record", "internal/history", "internal/judge/compare", "internal/judge/law", "internal/judge/verdict", "report/words"},
+		pkg: "report/model", may: []string{"internal/group", "internal/record", "internal/history", "internal/judge/compare", "internal/judge/law", "internal/judge/verdict", "report/words"},
 		why: "a run as the reports show it says nothing of any format", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{

@@ -10,6 +10,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/terminal"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -21,9 +22,10 @@ type GateOptions struct {
 	Exit  int
 }
 
-var gateStyle = map[gate.Outcome]terminal.Style{gate.Pass: terminal.Good, gate.Fail: terminal.Bad, gate.HostFailed: terminal.Bad, gate.Inconclusive: terminal.Warn}
-
-var gateGlyph = map[gate.Outcome]string{gate.Pass: "✓", gate.Fail: "✗", gate.HostFailed: "✗", gate.Inconclusive: "?"}
+// LooksLike is the outcome of a run that looks as a gate's does.
+var LooksLike = map[gate.Outcome]verdict.Outcome{
+	gate.Pass: verdict.Clean, gate.Fail: verdict.Leak, gate.HostFailed: verdict.Leak, gate.Inconclusive: verdict.Inconclusive,
+}
 
 // Gate writes what a gate says for a terminal or a CI log: what has to be done
 // first, the answer in the last line.
@@ -37,7 +39,9 @@ func Gate(b *bytes.Buffer, r *gate.Result, o GateOptions) {
 	unsure(p, r)
 	gateMeasures(p, r)
 	rest(p, r, o)
-	p.Item(0, gateGlyph[r.Outcome]+" ", gateStyle[r.Outcome]|terminal.Strong, "gate: "+string(r.Outcome)+": ", gateStyle[r.Outcome]|terminal.Strong,
+	like := LooksLike[r.Outcome]
+	style := terminal.OutcomeStyle[like] | terminal.Strong
+	p.Item(0, model.OutcomeGlyph[like]+" ", style, "gate: "+string(r.Outcome)+": ", style,
 		fmt.Sprintf("%s. %s, %s%s; exit %d", r.Reason, words.Plural(r.Plays, "scenario"), words.Plural(len(r.Runs), "run"),
 			RetriedText(r.Retried), o.Exit), terminal.Strong)
 }
@@ -58,17 +62,7 @@ func failingFinding(p *terminal.Printer, f *gate.Finding, o GateOptions) {
 	v := &f.Finding.Finding
 	p.Field(2, gateColumn-1, "expected", v.Expected)
 	p.Field(2, gateColumn-1, "found", v.Found)
-	head, more := words.FirstOf(v.Values, terminal.TextValues)
-	for i, value := range head {
-		name := ""
-		if i == 0 {
-			name = "values"
-		}
-		p.Field(2, gateColumn-1, name, value)
-	}
-	if more > 0 {
-		p.Field(2, gateColumn-1, "", fmt.Sprintf("and %d more", more))
-	}
+	p.Fields(2, gateColumn-1, "values", words.Some(v.Values, terminal.TextValues))
 	p.Field(2, gateColumn-1, "why", v.Why)
 	p.Field(2, gateColumn-1, "fix", v.Fix)
 	p.Field(2, gateColumn-1, "seen", SeenText(f))

@@ -188,23 +188,23 @@ const entriesMost = 100
 // AnswerView is what a page says of all its runs together, held against a list
 // and a base.
 type AnswerView struct {
-	Outcome, Glyph, Class string
-	Reason                string `max:"500"`
-	Source                string `max:"300"`
-	Counts                []Count
-	Entries               []EntryView
-	More                  int
-	Missing               []string `max:"300"`
+	Outcome      gate.Outcome
+	Glyph, Class string
+	Reason       string `max:"500"`
+	Source       string `max:"300"`
+	Counts       []Count
+	Entries      []EntryView
+	More         int
+	Missing      []string `max:"300"`
 }
-
-var answerClass = map[gate.Outcome]string{gate.Pass: "clean", gate.Fail: "leak", gate.HostFailed: "leak", gate.Inconclusive: "inconclusive"}
 
 // View is what a page says of all runs together.
 func (h *Lookup) View() *AnswerView {
 	r := h.Result
 	v := &AnswerView{Counts: h.Counts(nil), Source: h.Source()}
 	if h.Answer {
-		v.Outcome, v.Glyph, v.Class, v.Reason = string(r.Outcome), gateGlyph[r.Outcome], answerClass[r.Outcome], r.Reason
+		like := LooksLike[r.Outcome]
+		v.Outcome, v.Glyph, v.Class, v.Reason = r.Outcome, model.OutcomeGlyph[like], string(like), r.Reason
 	}
 	v.Entries, v.More = h.Entries(nil)
 	v.Missing, _ = words.FirstOf(slices.Clone(r.Missing), entriesMost)

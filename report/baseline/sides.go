@@ -27,9 +27,10 @@ type compareRow struct {
 }
 
 type compareSide struct {
-	Outcome, Glyph string
-	Host           string `max:"80"`
-	Runs           int
+	Outcome verdict.Outcome
+	Glyph   string
+	Host    string `max:"80"`
+	Runs    int
 }
 
 type compareFinding struct {
@@ -146,19 +147,14 @@ func newCompareMeasure(m *compare.Measure) compareNumber {
 }
 
 func newCompareSide(g *model.Repeats) compareSide {
-	worstOf := verdict.Clean
-	for _, j := range g.Runs {
-		if model.Gravity(string(j.Verdict.Outcome)) > model.Gravity(string(worstOf)) {
-			worstOf = j.Verdict.Outcome
-		}
-	}
-	return compareSide{Outcome: string(worstOf), Glyph: model.OutcomeGlyph[worstOf], Host: g.Host, Runs: len(g.Runs)}
+	worst := model.Worst(g.Runs)
+	return compareSide{Outcome: worst, Glyph: model.OutcomeGlyph[worst], Host: g.Host, Runs: len(g.Runs)}
 }
 
 // spread is a number over the repeats.
 func spread(g *model.Repeats, of func(*verdict.Judged) int) (r compare.Range) {
 	for i, j := range g.Runs {
-		v := of(j)
+		v := of(&j)
 		if i == 0 {
 			r = compare.Range{Least: v, Most: v}
 		}

@@ -17,23 +17,22 @@ import (
 // in a property besides: a failure of type "flaky" was broken in some of the
 // repeats only, an error of type "inconclusive" could not be decided.
 type junitSuites struct {
-	XMLName  xml.Name     `xml:"testsuites"`
-	Name     string       `xml:"name,attr"`
-	Tests    int          `xml:"tests,attr"`
-	Failures int          `xml:"failures,attr"`
-	Errors   int          `xml:"errors,attr"`
-	Skipped  int          `xml:"skipped,attr"`
-	Time     string       `xml:"time,attr"`
-	Suites   []junitSuite `xml:"testsuite"`
+	XMLName xml.Name `xml:"testsuites"`
+	junitSum
+	Suites []junitSuite `xml:"testsuite"`
+}
+
+type junitSum struct {
+	Name     string `xml:"name,attr"`
+	Tests    int    `xml:"tests,attr"`
+	Failures int    `xml:"failures,attr"`
+	Errors   int    `xml:"errors,attr"`
+	Skipped  int    `xml:"skipped,attr"`
+	Time     string `xml:"time,attr"`
 }
 
 type junitSuite struct {
-	Name       string          `xml:"name,attr"`
-	Tests      int             `xml:"tests,attr"`
-	Failures   int             `xml:"failures,attr"`
-	Errors     int             `xml:"errors,attr"`
-	Skipped    int             `xml:"skipped,attr"`
-	Time       string          `xml:"time,attr"`
+	junitSum
 	Timestamp  string          `xml:"timestamp,attr,omitempty"`
 	Properties []junitProperty `xml:"properties>property"`
 	Cases      []junitCase     `xml:"testcase"`
@@ -63,7 +62,7 @@ type junitProblem struct {
 
 // JUnit writes a suite for each play and a case for each law.
 func JUnit(b *bytes.Buffer, runs []verdict.Judged) error {
-	all := junitSuites{Name: "leakbench"}
+	all := junitSuites{junitSum: junitSum{Name: "leakbench"}}
 	var took int64
 	for _, g := range model.ByPlay(runs) {
 		s := newSuite(g)
@@ -84,7 +83,7 @@ func JUnit(b *bytes.Buffer, runs []verdict.Judged) error {
 
 func playLasted(g *model.Repeats) (ns int64) {
 	for _, j := range g.Runs {
-		ns += model.Lasted(j)
+		ns += model.Lasted(&j)
 	}
 	return ns
 }
@@ -92,7 +91,7 @@ func playLasted(g *model.Repeats) (ns int64) {
 func junitTime(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', 3, 64) }
 
 func newSuite(g *model.Repeats) junitSuite {
-	s := junitSuite{Name: words.Clean(g.Scenario+" on "+g.Host, 2*words.MaxName), Time: junitTime(playLasted(g))}
+	s := junitSuite{junitSum: junitSum{Name: words.Clean(g.Scenario+" on "+g.Host, 2*words.MaxName), Time: junitTime(playLasted(g))}}
 	if run := g.Runs[0].Run; run != nil {
 		if !run.Header.Started.IsZero() {
 			s.Timestamp = run.Header.Started.UTC().Format("2006-01-02T15:04:05")
@@ -129,8 +128,11 @@ func junitName(s string) string { return strings.ReplaceAll(words.Clean(s, words
 func decided(g *model.Repeats, class string) junitCase {
 	c := junitCase{Name: "could be decided", Class: class, Time: junitTime(playLasted(g)), Properties: junitState("decided")}
 	var text strings.Builder
-	n, first := 0, ""
+	n, open, first := 0, 0, ""
 	for _, j := range g.Runs {
+		if j.Verdict.Outcome == verdict.Inconclusive {
+			open++
+		}
 		for _, d := range j.Verdict.Doubts {
 			if first == "" {
 				first = d.Text
@@ -140,23 +142,14 @@ func decided(g *model.Repeats, class string) junitCase {
 			}
 		}
 	}
-	switch {
-	case inconclusive(g) > 0:
-		c.Properties = junitState("inconclusive")
-		c.Error = &junitProblem{Type: "inconclusive", Message: words.Clean(fmt.Sprintf("%d of %s could not be decided: %s", inconclusive(g), words.Plural(len(g.Runs), "run"), first), words.MaxText), Text: text.String()}
-	default:
+	if open == 0 {
 		c.Out = text.String()
+		return c
 	}
+	c.Properties = junitState("inconclusive")
+	message := fmt.Sprintf("%d of %s could not be decided: %s", open, words.Plural(len(g.Runs), "run"), first)
+	c.Error = &junitProblem{Type: "inconclusive", Message: words.Clean(message, words.MaxText), Text: text.String()}
 	return c
-}
-
-func inconclusive(g *model.Repeats) (n int) {
-	for _, j := range g.Runs {
-		if j.Verdict.Outcome == verdict.Inconclusive {
-			n++
-		}
-	}
-	return n
 }
 
 func junitState(state string) []junitProperty { return []junitProperty{{"state", state}} }
@@ -166,7 +159,7 @@ func (s lawState) junit(class string, runs int) junitCase {
 	text := words.CleanLines(s.told(), 4*words.MaxText)
 	message := words.Clean(s.result.Found, words.MaxText)
 	if len(s.findings) > 0 {
-		message = words.Clean(gravestOf(s.findings).Title, words.MaxText)
+		message = words.Clean(model.Gravest(s.findings).Title, words.MaxText)
 	}
 	switch s.state {
 	case stateBroken:
@@ -181,21 +174,11 @@ func (s lawState) junit(class string, runs int) junitCase {
 	return c
 }
 
-func gravestOf(findings []*verdict.Finding) *verdict.Finding {
-	list := make([]verdict.Finding, len(findings))
-	for i, f := range findings {
-		list[i] = *f
-	}
-	return model.Gravest(list)
-}
-
 // kindsOf are the kinds of findings, each once.
-func kindsOf(findings []*verdict.Finding) string {
+func kindsOf(findings []verdict.Finding) string {
 	var out []string
-	seen := map[string]bool{}
 	for _, f := range findings {
-		if !seen[f.Kind] {
-			seen[f.Kind] = true
+		if !slices.Contains(out, f.Kind) {
 			out = append(out, f.Kind)
 		}
 	}
@@ -230,7 +213,7 @@ type lawState struct {
 	id, name, state string
 	broken, judged  int
 	result          verdict.LawResult // of a run that shows the state
-	findings        []*verdict.Finding
+	findings        []verdict.Finding
 }
 
 func lawOver(g *model.Repeats, id string) lawState {
@@ -251,8 +234,8 @@ func lawOver(g *model.Repeats, id string) lawState {
 				s.broken++
 			}
 		}
-		for i := range j.Verdict.Findings {
-			if f := &j.Verdict.Findings[i]; f.Law == id {
+		for _, f := range j.Verdict.Findings {
+			if f.Law == id {
 				s.findings = append(s.findings, f)
 				if f.IsError() {
 					errors++
@@ -279,12 +262,8 @@ func (s *lawState) told() string {
 	for _, f := range s.findings {
 		text += fmt.Sprintf("%s (%s, ×%d, fingerprint %s)\nexpected: %s\nfound:    %s\n", f.Title, f.Kind, f.Count, f.Fingerprint,
 			f.Expected, f.Found)
-		head, more := words.FirstOf(f.Values, model.ValuesShown)
-		for _, v := range head {
+		for _, v := range words.Some(f.Values, model.ValuesShown) {
 			text += "  " + v + "\n"
-		}
-		if more > 0 {
-			text += fmt.Sprintf("  and %d more\n", more)
 		}
 		text += "why: " + f.Why + "\nfix: " + f.Fix + "\n"
 	}

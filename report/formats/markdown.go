@@ -104,12 +104,8 @@ func mdFinding(b *bytes.Buffer, f *verdict.Finding) {
 			fmt.Fprintf(b, "**%s.** %s\n\n", row.name, words.Markdown(row.text, words.MaxText))
 		}
 	}
-	values, more := words.FirstOf(f.Values, 20)
-	for _, v := range values {
+	for _, v := range words.Some(f.Values, 20) {
 		fmt.Fprintf(b, "- %s\n", words.Markdown(v, words.MaxText/4))
-	}
-	if more > 0 {
-		fmt.Fprintf(b, "- and %d more\n", more)
 	}
 	fmt.Fprintf(b, "\nFingerprint %s\n\n</details>\n\n", words.MarkdownCode(f.Fingerprint, words.MaxName))
 }
@@ -118,14 +114,12 @@ func mdPlay(p compare.Play) string {
 	return words.Markdown(p.Scenario, words.MaxName) + " on " + words.Markdown(p.Host, words.MaxName)
 }
 
-var gateSign = map[gate.Outcome]string{gate.Pass: "✅", gate.Fail: "❌", gate.HostFailed: "❌", gate.Inconclusive: "❔"}
-
 var failingTitle = map[gate.Fate]string{gate.New: "New", gate.Unlisted: "Unlisted"}
 
 // GateMarkdown is what a gate says for the summary of a CI step and for a
 // comment: what has to be done first, the rest folded.
 func GateMarkdown(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
-	fmt.Fprintf(b, "## %s leakbench gate: %s\n\n%s. %s, %s%s.\n\n", gateSign[r.Outcome], r.Outcome, words.Markdown(r.Reason, words.MaxText),
+	fmt.Fprintf(b, "## %s leakbench gate: %s\n\n%s. %s, %s%s.\n\n", mdGlyph[baseline.LooksLike[r.Outcome]], r.Outcome, words.Markdown(r.Reason, words.MaxText),
 		words.Plural(r.Plays, "scenario"), words.Plural(len(r.Runs), "run"), baseline.RetriedText(r.Retried))
 	fresh, more := words.FirstOf(r.Failing(), mdFindings)
 	for i := range fresh {
@@ -166,12 +160,8 @@ func mdTodo(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 }
 
 func mdItems(b *bytes.Buffer, items []string) {
-	head, more := words.FirstOf(items, mdRuns)
-	for _, it := range head {
+	for _, it := range words.Some(items, mdRuns) {
 		fmt.Fprintf(b, "- %s\n", it)
-	}
-	if more > 0 {
-		fmt.Fprintf(b, "- and %d more\n", more)
 	}
 	if len(items) > 0 {
 		b.WriteByte('\n')

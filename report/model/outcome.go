@@ -1,10 +1,11 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/report/words"
@@ -13,17 +14,13 @@ import (
 // Worst is the outcome of all runs together. No run at all is no proof.
 func Worst(runs []verdict.Judged) verdict.Outcome {
 	all := verdict.Clean
-	if len(runs) == 0 {
-		return verdict.Inconclusive
-	}
 	for i := range runs {
-		switch runs[i].Verdict.Outcome {
-		case verdict.Leak:
-			return verdict.Leak
-		case verdict.Clean:
-		default:
-			all = verdict.Inconclusive
+		if o := runs[i].Verdict.Outcome; Gravity(o) > Gravity(all) {
+			all = o
 		}
+	}
+	if len(runs) == 0 || Gravity(all) == 1 {
+		return verdict.Inconclusive
 	}
 	return all
 }
@@ -34,21 +31,21 @@ func Headline(runs []verdict.Judged) (headline, title string) {
 		h := &runs[0].Run.Header
 		return "", fmt.Sprintf("%s: %s on %s", runs[0].Verdict.Outcome, h.Scenario.Name, h.Host.Name)
 	}
-	count := map[verdict.Outcome]int{}
-	for i := range runs {
-		count[runs[i].Verdict.Outcome]++
-	}
+	tally := Tally(runs, verdict.Leak, verdict.Inconclusive, verdict.Clean)
+	headline = words.Plural(len(runs), "run") + ": " + cmp.Or(tally, "nothing to judge")
+	return headline, headline
+}
+
+// Tally is how many runs came to each outcome, those in the order of outcomes.
+func Tally(runs []verdict.Judged, outcomes ...verdict.Outcome) string {
+	_, groups := group.By(runs, func(j verdict.Judged) verdict.Outcome { return j.Verdict.Outcome })
 	var parts []string
-	for _, o := range []verdict.Outcome{verdict.Leak, verdict.Inconclusive, verdict.Clean} {
-		if count[o] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count[o], o))
+	for _, o := range outcomes {
+		if n := len(groups[o]); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
 	}
-	if len(parts) == 0 {
-		parts = append(parts, "nothing to judge")
-	}
-	headline = words.Plural(len(runs), "run") + ": " + strings.Join(parts, ", ")
-	return headline, headline
+	return strings.Join(parts, ", ")
 }
 
 // Gravest is the finding that the most processes show, of those that weigh as
@@ -79,9 +76,15 @@ func GravestFirst(findings []verdict.Finding) []verdict.Finding {
 	return out
 }
 
-// Gravity orders outcomes: the higher, the worse.
-func Gravity(outcome string) int {
-	return slices.Index([]string{string(verdict.Clean), string(verdict.Inconclusive), string(verdict.Leak)}, outcome)
+// Gravity orders outcomes: the higher, the worse. What is none is not decided.
+func Gravity(o verdict.Outcome) int {
+	switch o {
+	case verdict.Clean:
+		return 0
+	case verdict.Leak:
+		return 2
+	}
+	return 1
 }
 
 // OutcomeGlyph stands for an outcome.
@@ -90,22 +93,15 @@ var OutcomeGlyph = map[verdict.Outcome]string{verdict.Clean: "✓", verdict.Leak
 // Repeats are the runs of one scenario on one host, in their order.
 type Repeats struct {
 	compare.Play
-	Runs []*verdict.Judged
+	Runs []verdict.Judged
 }
 
 // ByPlay groups runs by scenario and host, in the order of their first ones.
 func ByPlay(runs []verdict.Judged) []*Repeats {
-	index := map[compare.Play]*Repeats{}
+	plays, groups := group.By(runs, func(j verdict.Judged) compare.Play { return compare.PlayOf(&j) })
 	var out []*Repeats
-	for i := range runs {
-		play := compare.PlayOf(&runs[i])
-		g := index[play]
-		if g == nil {
-			g = &Repeats{Play: play}
-			index[play] = g
-			out = append(out, g)
-		}
-		g.Runs = append(g.Runs, &runs[i])
+	for _, play := range plays {
+		out = append(out, &Repeats{play, groups[play]})
 	}
 	return out
 }

@@ -149,14 +149,10 @@ func HeldBy(d *record.Descriptor) string {
 	switch {
 	case len(d.Holders) > 0:
 		var who []string
-		head, more := words.FirstOf(d.Holders, 4)
-		for _, h := range head {
+		for _, h := range d.Holders {
 			who = append(who, fmt.Sprintf("%s pid %d fd %d (%s)", h.Role, h.PID, h.FD, h.Mode))
 		}
-		if more > 0 {
-			who = append(who, fmt.Sprintf("and %d more", more))
-		}
-		return "held by " + strings.Join(who, ", ")
+		return "held by " + strings.Join(words.Some(who, 4), ", ")
 	case strings.HasPrefix(d.Target, "/") || d.Target == "":
 		return d.Target
 	case d.Known:

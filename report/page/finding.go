@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -142,20 +143,13 @@ func leftOut(values, servers, processes int) string {
 }
 
 func processName(e *record.Evidence) string {
-	name := e.Server
-	if name == "" {
-		name = e.Comm
-	}
-	return fmt.Sprintf("%s, pid %d", name, e.PID)
+	return fmt.Sprintf("%s, pid %d", cmp.Or(e.Server, e.Comm), e.PID)
 }
 
 func newEvidenceRow(s *model.Run, e *record.Evidence) evidenceRow {
 	row := evidenceRow{
-		Name: e.Server, PID: e.PID, State: stateName(e.State), Waits: e.Wchan, RSS: words.Size(e.RSS), Age: words.Span(int64(e.Age)),
+		Name: cmp.Or(e.Server, e.Comm), PID: e.PID, State: stateName(e.State), Waits: e.Wchan, RSS: words.Size(e.RSS), Age: words.Span(int64(e.Age)),
 		Args: words.Shell(e.Args), Parent: parent(s, e),
-	}
-	if row.Name == "" {
-		row.Name = e.Comm
 	}
 	if e.Syscall != "" {
 		row.Waits = strings.TrimSpace(e.Syscall + " " + wchan(e.Wchan))
@@ -197,16 +191,11 @@ func wchan(name string) string {
 }
 
 func shortSignals(names []string) string {
-	head, more := words.FirstOf(names, 8)
-	short := make([]string, len(head))
-	for i, n := range head {
+	short := words.Some(names, 8)
+	for i, n := range short {
 		short[i] = strings.TrimPrefix(n, "SIG")
 	}
-	text := strings.Join(short, " ")
-	if more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return strings.Join(short, " ")
 }
 
 var stateNames = map[record.State]string{
@@ -214,10 +203,7 @@ var stateNames = map[record.State]string{
 }
 
 func stateName(s record.State) string {
-	if name := stateNames[s]; name != "" {
-		return name
-	}
-	return string(s)
+	return cmp.Or(stateNames[s], string(s))
 }
 
 // linkServers drops the links to servers that are not listed.

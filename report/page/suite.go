@@ -28,9 +28,9 @@ type hostRow struct {
 }
 
 type boardCell struct {
-	Outcome, Glyph string // "" where it was not played
-	ID             string
-	Title          string `max:"200"`
+	Outcome   verdict.Outcome // "" where it was not played
+	Glyph, ID string
+	Title     string `max:"200"`
 }
 
 // causeRow is a finding with all runs that show it.
@@ -79,7 +79,7 @@ func (s *suiteView) board(runs []verdict.Judged, ids map[int]string) {
 			hosts = append(hosts, host)
 		}
 		v := &runs[i].Verdict
-		cell := boardCell{Outcome: string(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome], ID: ids[i], Title: string(v.Outcome)}
+		cell := boardCell{Outcome: v.Outcome, Glyph: model.OutcomeGlyph[v.Outcome], ID: ids[i], Title: string(v.Outcome)}
 		if len(v.Findings) > 0 {
 			cell.Title = model.Gravest(v.Findings).Title
 		}

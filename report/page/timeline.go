@@ -163,14 +163,11 @@ type chartView struct {
 	Sub    string
 	Height int
 	Right  []string
-	Alive  svgPath
-	Over   svgPath
-	Owed   svgPath
+	Alive  string `max:"100000"` // the d of a path: made of numbers, by us
+	Over   string `max:"100000"`
+	Owed   string `max:"100000"`
 	Title  string
 }
-
-// svgPath is the d of a path: made of numbers, by us, so scrub leaves it alone.
-type svgPath string
 
 func newChart(s *model.Run, a *axis, label string) *chartView {
 	var mine []*model.Server
@@ -234,7 +231,7 @@ func extremes(a *axis, levels []model.Level) []model.Level {
 }
 
 // stairs is the path of a step curve from the first level to the right edge.
-func stairs(a *axis, levels []model.Level, top int64) svgPath {
+func stairs(a *axis, levels []model.Level, top int64) string {
 	ps := points(a, levels, top)
 	if len(ps) == 0 {
 		return ""
@@ -245,15 +242,15 @@ func stairs(a *axis, levels []model.Level, top int64) svgPath {
 		fmt.Fprintf(&b, "H%sV%s", num(p.x), num(p.y))
 	}
 	fmt.Fprintf(&b, "H%d", chartWidth)
-	return svgPath(b.String())
+	return b.String()
 }
 
-func area(a *axis, levels []model.Level, top int64) svgPath {
+func area(a *axis, levels []model.Level, top int64) string {
 	path := stairs(a, levels, top)
 	if path == "" {
 		return ""
 	}
-	return path + svgPath(fmt.Sprintf("V%dZ", chartHeight-1))
+	return fmt.Sprintf("%sV%dZ", path, chartHeight-1)
 }
 
 // hostChart is the chart of the host itself: its open descriptors and the

@@ -177,11 +177,7 @@ func scoreLines(c *scoreboard.Cell) []string {
 			lines = append(lines, "unclear: "+text)
 		}
 	}
-	head, more := words.FirstOf(lines, linesOf)
-	if more > 0 {
-		head = append(slices.Clone(head), fmt.Sprintf("and %d more", more))
-	}
-	return head
+	return words.Some(lines, linesOf)
 }
 
 func scoreFindings(word string, b scoreboard.Broken) []string {

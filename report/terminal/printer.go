@@ -115,6 +115,14 @@ func (p *Printer) Field(indent, column int, name, value string) {
 	p.Styled(indent, column, name, value, 0)
 }
 
+// Fields is a field with a value on each line.
+func (p *Printer) Fields(indent, column int, name string, values []string) {
+	for _, v := range values {
+		p.Field(indent, column, name, v)
+		name = ""
+	}
+}
+
 // Styled is Field with a look.
 func (p *Printer) Styled(indent, column int, name, value string, look Style) {
 	if strings.TrimSpace(value) == "" {

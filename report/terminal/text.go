@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -41,16 +42,14 @@ func Text(b *bytes.Buffer, runs []verdict.Judged, o Options) {
 	}
 }
 
-var outcomeStyle = map[verdict.Outcome]Style{verdict.Clean: Good, verdict.Leak: Bad, verdict.Inconclusive: Warn}
+// OutcomeStyle is how an outcome looks.
+var OutcomeStyle = map[verdict.Outcome]Style{verdict.Clean: Good, verdict.Leak: Bad, verdict.Inconclusive: Warn}
 
 func (p *Printer) run(j *verdict.Judged) {
 	s := model.New(j)
 	v := &j.Verdict
-	style, glyph := outcomeStyle[v.Outcome], model.OutcomeGlyph[v.Outcome]
-	if glyph == "" {
-		glyph = "?"
-	}
-	p.Item(0, glyph+" ", style|Strong, string(v.Outcome)+"  ", style|Strong,
+	style := OutcomeStyle[v.Outcome]
+	p.Item(0, cmp.Or(model.OutcomeGlyph[v.Outcome], "?")+" ", style|Strong, string(v.Outcome)+"  ", style|Strong,
 		fmt.Sprintf("%s on %s%s", s.Header.Scenario.Name, s.Header.Host.Name, tally(v)), Strong)
 	p.Field(2, 0, "", fmt.Sprintf("%s launched, %d alive at most, %d left at the end; %s in %s",
 		words.Plural(v.Spawned, "server"), v.PeakLive, v.Left, stepsText(s), words.Span(s.End)))
@@ -77,7 +76,7 @@ func (p *Printer) run(j *verdict.Judged) {
 func stepsText(s *model.Run) string {
 	text := words.Plural(len(s.History.Steps()), "step")
 	if n := s.Skipped(); n > 0 {
-		text += fmt.Sprintf(" (%d skipped)", n)
+		return fmt.Sprintf("%s (%d skipped)", text, n)
 	}
 	return text
 }
@@ -107,12 +106,12 @@ func (p *Printer) finding(f *verdict.Finding) {
 	p.Item(2, mark, look, fmt.Sprintf("%s %s  ", f.Law, f.Kind), look|Strong, f.Title, Strong)
 	p.Field(4, fieldWidth, "expected", f.Expected)
 	p.Field(4, fieldWidth, "found", f.Found)
-	p.lines("values", f.Values, p.limit(TextValues))
+	p.Fields(4, fieldWidth, "values", p.capped(f.Values, TextValues))
 	for _, g := range model.StdinHolds(f.Evidence) {
 		p.Field(4, fieldWidth, "held by", model.StdinHoldLine(g))
 	}
 	if p.Verbose || len(f.Values) == 0 { // the values name them
-		p.list("servers", f.Servers, p.limit(textServers), ", ")
+		p.Field(4, fieldWidth, "servers", strings.Join(p.capped(f.Servers, textServers), ", "))
 	}
 	if p.Verbose {
 		for i := range f.Evidence {
@@ -121,7 +120,7 @@ func (p *Printer) finding(f *verdict.Finding) {
 	}
 	p.Field(4, fieldWidth, "why", f.Why)
 	p.Field(4, fieldWidth, "fix", f.Fix)
-	p.list("reports", f.Reports, p.limit(TextValues), ", ")
+	p.Field(4, fieldWidth, "reports", strings.Join(p.capped(f.Reports, TextValues), ", "))
 	about := "leakbench explain " + f.Kind
 	if f.Checkpoint != "" {
 		about = fmt.Sprintf("seen at checkpoint %q; %s", words.Clean(f.Checkpoint, words.MaxName), about)
@@ -139,43 +138,18 @@ func (p *Printer) limit(n int) int {
 	return n
 }
 
-// lines prints each value on a line of its own.
-func (p *Printer) lines(name string, values []string, limit int) {
-	head, more := words.FirstOf(values, limit)
-	for i, v := range head {
-		if i > 0 {
-			name = ""
-		}
-		p.Field(4, fieldWidth, name, words.Clean(v, words.MaxText/4))
+// capped are the first of some values, each cut short.
+func (p *Printer) capped(values []string, limit int) []string {
+	out := words.Some(values, p.limit(limit))
+	for i := range out {
+		out[i] = words.Clean(out[i], words.MaxText/4)
 	}
-	if more > 0 {
-		p.Field(4, fieldWidth, "", fmt.Sprintf("and %d more", more))
-	}
-}
-
-func (p *Printer) list(name string, values []string, limit int, sep string) {
-	if len(values) == 0 {
-		return
-	}
-	head, more := words.FirstOf(values, limit)
-	capped := make([]string, len(head))
-	for i, v := range head {
-		capped[i] = words.Clean(v, words.MaxText/4)
-	}
-	text := strings.Join(capped, sep)
-	if more > 0 {
-		text += fmt.Sprintf("%sand %d more", sep, more)
-	}
-	p.Field(4, fieldWidth, name, text)
+	return out
 }
 
 func evidenceLine(e *record.Evidence) string {
-	who := e.Server
-	if who == "" {
-		who = e.Comm
-	}
 	parts := []string{
-		fmt.Sprintf("%s pid %d", who, e.PID), "state " + string(e.State),
+		fmt.Sprintf("%s pid %d", cmp.Or(e.Server, e.Comm), e.PID), "state " + string(e.State),
 		fmt.Sprintf("ppid %d pgid %d sid %d", e.PPID, e.PGID, e.SID), "rss " + words.Size(e.RSS), "age " + words.Span(int64(e.Age)),
 	}
 	if w := model.Waiting(e); w != "" {
@@ -188,13 +162,9 @@ func evidenceLine(e *record.Evidence) string {
 		parts = append(parts, "pending "+strings.Join(e.SigPending, " "))
 	}
 	for i := range e.Descriptors {
-		parts = append(parts, descriptorLine(&e.Descriptors[i]))
+		parts = append(parts, fmt.Sprintf("fd %d %s", e.Descriptors[i].FD, model.HeldBy(&e.Descriptors[i])))
 	}
 	return strings.Join(parts, ", ")
-}
-
-func descriptorLine(d *record.Descriptor) string {
-	return fmt.Sprintf("fd %d %s", d.FD, model.HeldBy(d))
 }
 
 func (p *Printer) doubts(s *model.Run) {
@@ -238,36 +208,18 @@ func (p *Printer) failedSteps(s *model.Run) {
 	var odd []string
 	for _, st := range s.History.Steps() {
 		if !model.AsExpected(st) {
-			odd = append(odd, words.Clean(fmt.Sprintf("%d %s", st.N, model.StepTitle(st)), words.MaxText/4))
+			odd = append(odd, fmt.Sprintf("%d %s", st.N, model.StepTitle(st)))
 		}
 	}
-	if len(odd) == 0 {
-		return
-	}
-	head, more := words.FirstOf(odd, p.limit(3))
-	text := strings.Join(head, "; ")
-	if more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
-	}
-	p.Styled(2, fieldWidth, "odd steps", text, Warn)
+	p.Styled(2, fieldWidth, "odd steps", strings.Join(p.capped(odd, 3), "; "), Warn)
 }
 
 func (p *Printer) summary(runs []verdict.Judged) {
-	count := map[verdict.Outcome]int{}
-	for i := range runs {
-		count[runs[i].Verdict.Outcome]++
-	}
-	var parts []string
-	for _, o := range []verdict.Outcome{verdict.Clean, verdict.Leak, verdict.Inconclusive} {
-		if count[o] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count[o], o))
-		}
-	}
 	if len(runs) == 0 {
 		p.Item(0, "? ", Warn, "no run", Warn|Strong, "", 0)
 		return
 	}
 	p.Blank()
 	all := model.Worst(runs)
-	p.Item(0, model.OutcomeGlyph[all]+" ", outcomeStyle[all], words.Plural(len(runs), "run")+": ", Strong, strings.Join(parts, ", "), 0)
+	p.Item(0, model.OutcomeGlyph[all]+" ", OutcomeStyle[all], words.Plural(len(runs), "run")+": ", Strong, model.Tally(runs, verdict.Clean, verdict.Leak, verdict.Inconclusive), 0)
 }

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/leakbench/leakbench/internal/record"
 )
 
 // Caps, in characters: what a run may put into a report at most.
@@ -99,16 +97,13 @@ func obscure(r rune) bool {
 
 // Scrub cleans every string below v, which must be a pointer to a view of
 // ours. A field may carry `max:"N"` for a cap of its own, and `lines:"keep"`.
-// Named string types (template.CSS) are ours and stay as they are, but those of
-// package record: their words come from the file.
+// What html/template trusts (template.CSS) is ours and stays as it is.
 func Scrub(v any) { scrubValue(reflect.ValueOf(v).Elem(), MaxText, false) }
-
-var recordPath = reflect.TypeFor[record.Op]().PkgPath()
 
 func scrubValue(v reflect.Value, limit int, lines bool) {
 	switch v.Kind() {
 	case reflect.String:
-		if t := v.Type(); (t == reflect.TypeFor[string]() || t.PkgPath() == recordPath) && v.CanSet() {
+		if v.Type().PkgPath() != "html/template" && v.CanSet() {
 			v.SetString(neutralise(v.String(), limit, lines))
 		}
 	case reflect.Pointer:

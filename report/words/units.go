@@ -86,6 +86,16 @@ func Plural(n int, noun string) string { return text.Count(n, noun) }
 // Shell is a command line that can be pasted into a POSIX shell.
 func Shell(args []string) string { return text.Shell(args) }
 
+// Some are the first n lines of a list, and in a last one how many are left out.
+func Some(list []string, n int) []string {
+	head, more := FirstOf(list, n)
+	head = slices.Clone(head)
+	if more > 0 {
+		head = append(head, fmt.Sprintf("and %d more", more))
+	}
+	return head
+}
+
 // FirstOf is the first n of s and how many are left out.
 func FirstOf[T any](s []T, n int) (head []T, more int) {
 	if len(s) <= n {
