@@ -23,6 +23,7 @@ var house = []struct {
 	deny []string // packages from outside that it must not import, directly
 }{
 	{pkg: "internal/lines", why: "a leaf, which fake servers link"},
+	{pkg: "internal/await", why: "a leaf, which fake servers link"},
 	{pkg: "internal/record", may: []string{"internal/lines"}, why: "a run file must be readable without anything that made it", deny: []string{"os/exec", "net"}},
 	{pkg: "internal/text", why: "a leaf"},
 	{pkg: "internal/group", why: "a leaf"},
@@ -37,7 +38,7 @@ var house = []struct {
 	{pkg: "internal/stage/ledger", may: []string{"internal/lines", "internal/text", "internal/record", "internal/stage/birth"}, why: "the birth socket does not know what faults mean"},
 	{pkg: "internal/history", may: []string{"internal/record"}, why: "history is a pure function of events", deny: []string{"os", "os/exec", "net"}},
 	{
-		pkg: "fakeserver", may: []string{"internal/lines", "internal/stage/birth"},
+		pkg: "fakeserver", may: []string{"internal/await", "internal/lines", "internal/stage/birth"},
 		why:  "the fake server dispatches from init, before the heavy packages are initialised, and must stay light",
 		deny: []string{"github.com/mark3labs/mcp-go", "net/http", "html/template", "github.com/spf13/cobra", "github.com/goccy/go-yaml"},
 	},
@@ -70,7 +71,7 @@ var house = []struct {
 		why: "the clients before a gateway know no more of the bench than a host does",
 	},
 	{pkg: "internal/subject/oneshot", may: []string{"driver", "internal/subject/host"}, why: "a scheduler of commands knows no more of the bench than a host does"},
-	{pkg: "internal/subject/refhost", may: []string{"internal/subject/catalogue", "driver"}, why: "a reference host is a program under test: it must not know the bench"},
+	{pkg: "internal/subject/refhost", may: []string{"internal/await", "internal/subject/catalogue", "driver"}, why: "a reference host is a program under test: it must not know the bench"},
 	{pkg: "hosts/mcpgo", may: []string{"driver"}, why: "a host under test must not know the bench"},
 	{pkg: "hosts/gosdk", may: []string{"driver"}, why: "a host under test must not know the bench"},
 	{pkg: "internal/subject/trickhost", may: []string{"driver"}, why: "a trick host is a program under test: it must not know the bench"},

@@ -1,6 +1,9 @@
 package fakeserver
 
-// action is one thing that can be done wrong. Each has a file of its own.
+import "slices"
+
+// action is one thing that can be done wrong. The files actions_*.go have
+// tables of them.
 type action struct {
 	name string
 	text string
@@ -10,8 +13,9 @@ type action struct {
 	needs  string
 	takes  []string
 	except exception
-	// decides says that the action settles what becomes of the moment, so that
-	// two such at one moment contradict each other.
+	// decides says that the action settles what becomes of the moment: the server
+	// does not go on as a correct one would, and two such at one moment contradict
+	// each other.
 	decides bool
 	breaks  func(on string) bool // nil: never
 
@@ -33,10 +37,8 @@ type action struct {
 	// server is there: by a launcher, with the server's command line. It returns
 	// the launcher's exit status.
 	launch func(f Fault, argv []string) int
-	// commit does it. It runs after the fault was announced. It reports whether
-	// the moment is dealt with: true means that the server must not go on as a
-	// correct one would.
-	commit func(s *server, f Fault, r *request) bool
+	// commit does it. It runs after the fault was announced.
+	commit func(s *server, f Fault, r *request)
 }
 
 // actions are all that there are, Moments and Actions what is said of them.
@@ -49,17 +51,7 @@ var (
 // listActions fills the tables. They have no initialisers because actions reach
 // the server and the server reaches its actions.
 func listActions() {
-	actions = []action{
-		rejectAction, hangAction, garbageAction, wrongVersionAction, exitAction,
-		ignoreAction, delayAction, growAction, closeStdoutAction,
-		// What goes over the pipes, and who no longer reads or writes them.
-		progressAction, bannerAction, partialAction, badUTF8Action, longLineAction,
-		floodStderrAction, stopReadingAction, writeAction, spinAction,
-		// What keeps it running, or growing.
-		lingerTimerAction, lingerSocketAction, lingerThreadAction, ignoreTermAction, swellAction,
-		// What it does with other processes.
-		launcherAction, containerAction, helperAction, zombiesAction, lockAction, killSiblingsAction, watchdogAction,
-	}
+	actions = slices.Concat(answerActions, pipeActions, stayActions, processActions)
 	for _, a := range actions {
 		Actions = append(Actions, Doc{Name: a.name, Text: a.text, With: a.on, As: a.as, Needs: a.needs})
 	}

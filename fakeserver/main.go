@@ -7,7 +7,7 @@
 // "fakeserver". The package must stay light: it imports the standard library,
 // and package birth, and nothing else.
 //
-// A new action is a file action_NAME.go and a line in listActions.
+// A new action is an entry in the table of one of the files actions_*.go.
 package fakeserver
 
 import (

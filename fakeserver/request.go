@@ -16,6 +16,7 @@ type request struct {
 	batch     *batch        // that it came in, or nil
 	faults    []Fault       // what it is met with
 	cancelled chan struct{} // closed when no answer is wanted any more
+	dropped   bool          // a wait for it was cut short: nothing is to be done for it
 }
 
 // flight is the requests that were not answered yet, by their id.
@@ -57,20 +58,20 @@ func (f *flight) cancel(id string) {
 	}
 }
 
-// wait lets d pass. It reports false when there is nothing to wait for any
-// more: the request was cancelled, or the server is ending, which answers
-// what it can but does not wait for what sleeps.
-func (s *server) wait(d time.Duration, r *request) bool {
+// wait lets d pass. It drops the request when there is nothing to wait for any
+// more: it was cancelled, or the server is ending, which answers what it can
+// but does not wait for what sleeps.
+func (s *server) wait(d time.Duration, r *request) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return true
+		return
 	case <-r.cancelled:
 	case <-s.stopping:
 		s.flight.land(r)
 	}
-	return false
+	r.dropped = true
 }
 
 // noted are the methods that the bench is told about.

@@ -130,6 +130,7 @@ func (s *server) strike(faults []Fault, r *request) bool {
 	return false
 }
 
+// do announces a fault and commits it. It reports whether the moment is dealt with.
 func (s *server) do(a action, f Fault, r *request) bool {
 	announced := f.announcement(s.era)
 	if a.targets != nil {
@@ -137,7 +138,8 @@ func (s *server) do(a action, f Fault, r *request) bool {
 		f.targets = announced.Targets
 	}
 	s.bench.fault(announced)
-	return a.commit(s, f, r)
+	a.commit(s, f, r)
+	return a.decides || r != nil && r.dropped
 }
 
 // cannot says that a fault which was announced could not be committed.

@@ -36,10 +36,6 @@ type connection struct {
 	closing sync.Once
 }
 
-// waitDelay bounds nothing today: with plain files for stdio Wait copies
-// nothing. It is there in case that changes.
-const waitDelay = time.Second
-
 // launch starts a server on the spawner's thread. Its stderr is /dev/null: the
 // host's own would be one more pipe that a stray server holds open.
 func launch(on *spawner, session string, s driver.Server, start func(*exec.Cmd) error) (*connection, error) {
@@ -52,7 +48,7 @@ func launch(on *spawner, session string, s driver.Server, start func(*exec.Cmd) 
 		return nil, errors.Join(err, theirIn.Close(), ourIn.Close())
 	}
 	cmd := exec.CommandContext(context.Background(), s.Command, s.Args...)
-	cmd.Stdin, cmd.Stdout, cmd.WaitDelay = theirIn, theirOut, waitDelay
+	cmd.Stdin, cmd.Stdout = theirIn, theirOut
 	err = on.do(func() error { return start(cmd) })
 	theirIn.Close()
 	theirOut.Close()

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/await"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 )
 
@@ -30,9 +31,9 @@ func newExact(f catalogue.Flaw) *exact {
 }
 
 func (e *exact) start(cmd *exec.Cmd) error {
-	setOwnGroup(cmd, e.flaw != catalogue.NoDeathSignal && e.flaw != catalogue.LeavesOnTerm)
-	if e.flaw == catalogue.SharesGroup {
-		leaveInGroup(cmd)
+	ownGroup(cmd, e.flaw != catalogue.SharesGroup)
+	if e.flaw != catalogue.NoDeathSignal && e.flaw != catalogue.LeavesOnTerm {
+		dieWithHost(cmd)
 	}
 	return e.strays.start(cmd)
 }
@@ -81,7 +82,9 @@ type group struct {
 // more. It is ended while the leader is a zombie, which keeps the group's id
 // from being reused.
 func (g *group) watch() {
-	awaitExit(g.c.cmd.Process)
+	if !await.Exit(g.c.cmd.Process.Pid) {
+		_, _ = g.c.cmd.Process.Wait() // a handle keeps it from being mistaken for another one
+	}
 	g.endStrays()
 	g.signal(syscall.SIGKILL)
 	g.mu.Lock()

@@ -8,11 +8,7 @@ import (
 	"syscall"
 )
 
-func setOwnGroup(*exec.Cmd, bool) {}
-
-// awaitExit returns when the process has exited. A handle keeps it from being
-// mistaken for another one.
-func awaitExit(p *os.Process) { _, _ = p.Wait() }
+func ownGroup(*exec.Cmd, bool) {}
 
 // signalGroup signals p alone: there are no process groups here. Of the
 // signals only SIGKILL exists.
@@ -21,8 +17,6 @@ func signalGroup(p *os.Process, sig syscall.Signal) {
 		_ = p.Kill()
 	}
 }
-
-func leaveInGroup(*exec.Cmd) {}
 
 func hangUpOwnGroup() {}
 

@@ -17,7 +17,7 @@ import (
 
 // host is a gateway: named sessions, each on a server of its own.
 type host struct {
-	learn   learner
+	learn   *snapshot
 	dispose disposer
 	spawner *spawner
 	flaw    catalogue.Flaw
@@ -37,7 +37,7 @@ type host struct {
 var errStopping = errors.New("the host is stopping")
 
 func newHost(d design, flaw catalogue.Flaw) *host {
-	h := &host{learn: d.learn(), dispose: d.own(), spawner: newSpawner(), flaw: flaw, sessions: map[string]*connection{}, givenUp: map[string]bool{}}
+	h := &host{learn: d.learn, dispose: d.own(), spawner: newSpawner(), flaw: flaw, sessions: map[string]*connection{}, givenUp: map[string]bool{}}
 	h.life, h.endLife = context.WithCancelCause(context.Background())
 	log.SetPrefix(d.name + ": ")
 	return h
@@ -56,15 +56,6 @@ func (h *host) take(session string) *connection {
 	c := h.sessions[session]
 	delete(h.sessions, session)
 	return c
-}
-
-func (h *host) get(session string) (*connection, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if c := h.sessions[session]; c != nil {
-		return c, nil
-	}
-	return nil, fmt.Errorf("no session %q", session)
 }
 
 // keep makes c the session's connection. The last one wins; the one before it
@@ -196,9 +187,11 @@ func (h *host) start(session string, s driver.Server) (*connection, error) {
 
 // Call calls a tool.
 func (h *host) Call(ctx context.Context, session, tool string, args map[string]any) (json.RawMessage, error) {
-	c, err := h.get(session)
-	if err != nil {
-		return nil, err
+	h.mu.Lock()
+	c := h.sessions[session]
+	h.mu.Unlock()
+	if c == nil {
+		return nil, noSession(session)
 	}
 	ctx, done := h.whileAlive(ctx)
 	defer done()
@@ -207,26 +200,26 @@ func (h *host) Call(ctx context.Context, session, tool string, args map[string]a
 
 // Close ends a session in an orderly way.
 func (h *host) Close(_ context.Context, session string) error {
-	c := h.take(session)
-	if c == nil {
-		return fmt.Errorf("no session %q", session)
-	}
-	h.dispose.ended(c, orderly)
-	if h.flaw == catalogue.CloseLingers {
+	err := h.end(session, orderly)
+	if err == nil && h.flaw == catalogue.CloseLingers {
 		<-time.After(closeLinger)
 	}
-	return nil
+	return err
 }
 
 // Forget ends a session that nobody closed.
-func (h *host) Forget(_ context.Context, session string) error {
+func (h *host) Forget(_ context.Context, session string) error { return h.end(session, forgotten) }
+
+func (h *host) end(session string, why ending) error {
 	c := h.take(session)
 	if c == nil {
-		return fmt.Errorf("no session %q", session)
+		return noSession(session)
 	}
-	h.dispose.ended(c, forgotten)
+	h.dispose.ended(c, why)
 	return nil
 }
+
+func noSession(session string) error { return fmt.Errorf("no session %q", session) }
 
 // Reload moves one session after the other to its new server.
 func (h *host) Reload(ctx context.Context, sessions []driver.SessionServer) error {

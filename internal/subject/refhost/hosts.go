@@ -1,3 +1,12 @@
+// Package refhost holds the reference hosts: small gateways on the mcp-go
+// client that own their servers in the ways seen in the field. Each is two
+// choices, and hosts.go is the table of them: how the host learns the pids of
+// its servers (learn*.go), and what it does with them (dispose_*.go).
+// Everything else, sessions, retries, jobs, reload and shutdown, is the same
+// for all (host.go), so that a difference on the bench comes from the choice.
+//
+// A host is a process of its own that speaks the driver protocol on stdio. It
+// knows nothing of the bench.
 package refhost
 
 import (
@@ -18,16 +27,16 @@ import (
 // design is how a reference host learns pids, and what it does with them.
 type design struct {
 	name  string
-	learn func() learner
+	learn *snapshot
 	own   func() disposer
 }
 
 var designs = []design{
-	{catalogue.Healthy, func() learner { return nothing{} }, func() disposer { return newExact(catalogue.NoFlaw) }},
-	{"naive", func() learner { return nothing{} }, newAbandon},
-	{"reap-all", func() learner { return &snapshot{of: childrenOfAllThreads} }, newReapAll},
-	{"orphan-set", func() learner { return &snapshot{of: childrenOfAllThreads, serialised: true} }, newOrphanSet},
-	{"thread-blind", func() learner { return &snapshot{of: childrenOfMainThread, serialised: true} }, newOrphanSet},
+	{catalogue.Healthy, &snapshot{}, func() disposer { return newExact(catalogue.NoFlaw) }},
+	{"naive", &snapshot{}, newAbandon},
+	{"reap-all", &snapshot{of: childrenOfAllThreads}, newReapAll},
+	{"orphan-set", &snapshot{of: childrenOfAllThreads, serialised: true}, newOrphanSet},
+	{"thread-blind", &snapshot{of: childrenOfMainThread, serialised: true}, newOrphanSet},
 }
 
 // designOf is the design of a reference host, or of a mutant.

@@ -2,13 +2,6 @@ package refhost
 
 import "sync"
 
-// learner is how a host learns which processes a launch brought about.
-type learner interface {
-	// learn runs start, which launches a server, and returns the processes
-	// that the host believes to be that server's.
-	learn(start func() error) ([]child, error)
-}
-
 // child is a process of a host's pid ledger. The hosts in the field keep the
 // bare pid. Here the start time goes with it: to model a mistake is no reason
 // to signal somebody else's process on the machine of whoever runs the bench.
@@ -17,14 +10,12 @@ type child struct {
 	start uint64
 }
 
-// nothing keeps no ledger. It is enough where the handle is used that the launch
-// returned, which the connection holds: the one thing that can't be wrong.
-type nothing struct{}
-
-func (nothing) learn(start func() error) ([]child, error) { return nil, start() }
-
-// snapshot compares the host's children before and after the launch.
+// snapshot is how a host learns which processes a launch brought about: it
+// compares its children before and after.
 type snapshot struct {
+	// of are the host's children. Without it no ledger is kept, which is enough
+	// where the handle is used that the launch returned, which the connection
+	// holds: the one thing that can't be wrong.
 	of func() []child
 	// serialised launches one server at a time. Without that, two that start
 	// together claim each other's processes.
@@ -32,7 +23,12 @@ type snapshot struct {
 	mu         sync.Mutex
 }
 
+// learn runs start, which launches a server, and returns the processes that
+// the host believes to be that server's.
 func (s *snapshot) learn(start func() error) ([]child, error) {
+	if s.of == nil {
+		return nil, start()
+	}
 	if s.serialised {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -21,48 +21,48 @@ func childrenOfMainThread() []child {
 // childrenOfAllThreads reads the file of every thread. A kernel without these
 // files (CONFIG_PROC_CHILDREN) leaves the process table.
 func childrenOfAllThreads() []child {
-	files, _ := filepath.Glob("/proc/self/task/[0-9]*/children")
-	if len(files) == 0 {
+	const files = "/proc/self/task/[0-9]*/children"
+	if there, _ := filepath.Glob(files); len(there) == 0 {
 		return childrenInTable()
 	}
-	var all []child
-	for _, file := range files {
-		all = append(all, childrenIn(file)...)
-	}
-	return all
+	return childrenIn(files)
 }
 
-// childrenIn reads one file; a thread that has ended has none any more.
-func childrenIn(file string) []child {
-	var all []child
-	for _, pid := range pidsIn(file) {
-		if st, ok := statOf(pid); ok {
-			all = append(all, child{pid, st.start})
-		}
-	}
-	return all
-}
+// childrenIn are the children in the files of a pattern.
+func childrenIn(files string) []child { return identified(pidsIn(files)) }
 
-func pidsIn(file string) []int {
-	text, _ := os.ReadFile(file)
+// childrenInTable looks through all processes.
+func childrenInTable() []child {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	var all []int
-	for _, field := range strings.Fields(string(text)) {
-		if pid, err := strconv.Atoi(field); err == nil {
+	for _, dir := range dirs {
+		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil {
 			all = append(all, pid)
 		}
 	}
+	return identified(all)
+}
+
+// pidsIn are the pids in the files of a pattern; a thread that has ended has
+// none any more.
+func pidsIn(files string) []int {
+	paths, _ := filepath.Glob(files)
+	var all []int
+	for _, path := range paths {
+		text, _ := os.ReadFile(path)
+		for _, field := range strings.Fields(string(text)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				all = append(all, pid)
+			}
+		}
+	}
 	return all
 }
 
-// childrenInTable looks through all processes for those whose parent this is.
-func childrenInTable() []child {
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
+// identified are those of the processes whose parent this is.
+func identified(pids []int) []child {
 	var all []child
-	for _, dir := range dirs {
-		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil {
-			continue
-		}
+	for _, pid := range pids {
 		if st, ok := statOf(pid); ok && st.ppid == os.Getpid() {
 			all = append(all, child{pid, st.start})
 		}

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/leakbench/leakbench/internal/await"
 )
 
 // TestMain makes the test binary a child that waits for the end of its stdin.
@@ -51,10 +53,10 @@ func TestLearn(t *testing.T) {
 	on := newSpawner()
 	for _, c := range []struct {
 		name string
-		by   learner
+		by   *snapshot
 		sees bool
 	}{
-		{"nothing", nothing{}, false},
+		{"nothing", &snapshot{}, false},
 		{"the main thread's children", &snapshot{of: childrenOfMainThread}, false},
 		{"all threads' children", &snapshot{of: childrenOfAllThreads, serialised: true}, true},
 		{"the process table", &snapshot{of: childrenInTable}, true},
@@ -94,7 +96,7 @@ func TestSnapshotCrossAttribution(t *testing.T) {
 
 func TestLearnReportsAFailedLaunch(t *testing.T) {
 	failed := errors.New("no such program")
-	for _, by := range []learner{nothing{}, &snapshot{of: childrenOfAllThreads, serialised: true}} {
+	for _, by := range []*snapshot{{}, {of: childrenOfAllThreads, serialised: true}} {
 		learned, err := by.learn(func() error { return failed })
 		require.ErrorIs(t, err, failed)
 		assert.Empty(t, learned)
@@ -116,9 +118,9 @@ func TestAlive(t *testing.T) {
 	require.True(t, ok)
 	assert.False(t, child{os.Getpid(), self.start}.alive())
 	require.NoError(t, w.in.Close())
-	awaitExit(w.Process)
+	require.True(t, await.Exit(w.Process.Pid))
 	st, ok = statOf(w.Process.Pid)
-	require.True(t, ok, "awaitExit leaves the zombie")
+	require.True(t, ok, "await.Exit leaves the zombie")
 	assert.Equal(t, byte('Z'), st.state)
 	assert.False(t, c.alive())
 	require.NoError(t, w.Wait())

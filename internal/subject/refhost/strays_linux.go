@@ -7,9 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"syscall"
 
@@ -57,6 +55,10 @@ func (s *strays) start(cmd *exec.Cmd) error {
 	return err
 }
 
+// dieWithHost has the kernel kill the server when the thread that starts it,
+// the spawner's, ends.
+func dieWithHost(cmd *exec.Cmd) { cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL }
+
 // wait waits for a server's exit.
 func (s *strays) wait(cmd *exec.Cmd) {
 	_ = cmd.Wait()
@@ -81,7 +83,7 @@ func (s *strays) reapForEver() {
 
 // adopted are the host's children that it did not launch. The caller holds mu.
 func (s *strays) adopted() []int {
-	return slices.DeleteFunc(childPIDs("self"), func(pid int) bool { return s.own[pid] })
+	return slices.DeleteFunc(pidsIn("/proc/self/task/[0-9]*/children"), func(pid int) bool { return s.own[pid] })
 }
 
 // of are the living strays of a server that has exited, with all below them.
@@ -99,7 +101,7 @@ func (s *strays) of(cmd *exec.Cmd) []child {
 		marked := err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return bytes.Equal(v, mark) })
 		if ok && marked && st.state != 'Z' && st.state != 'X' && !found[child{pid, st.start}] {
 			found[child{pid, st.start}] = true
-			queue = append(queue, childPIDs(strconv.Itoa(pid))...)
+			queue = append(queue, pidsIn(fmt.Sprintf("/proc/%d/task/[0-9]*/children", pid))...)
 		}
 	}
 	return slices.Collect(maps.Keys(found))
@@ -117,14 +119,4 @@ func (s *strays) signal(all []child, sig syscall.Signal) {
 		}
 		_ = p.Release()
 	}
-}
-
-// childPIDs are the children of all threads of a process.
-func childPIDs(process string) []int {
-	files, _ := filepath.Glob("/proc/" + process + "/task/[0-9]*/children")
-	var all []int
-	for _, file := range files {
-		all = append(all, pidsIn(file)...)
-	}
-	return all
 }

@@ -1,6 +1,7 @@
 //go:build linux || darwin
 
-package fakeserver
+// Package await waits for a child's exit without reaping it.
+package await
 
 import (
 	"runtime"
@@ -8,8 +9,9 @@ import (
 	"unsafe"
 )
 
-// awaitExit returns when the child has exited, and leaves it a zombie.
-func awaitExit(pid int) {
+// Exit returns when the child has exited, and leaves it a zombie: nobody else
+// gets its pid. It reports false where that can't be waited for.
+func Exit(pid int) bool {
 	const pPID, wExited = 1, 4 // P_PID and WEXITED of waitid(2), the same on Linux and macOS
 	wNoWait := uintptr(0x20)   // WNOWAIT on macOS
 	if runtime.GOOS == "linux" {
@@ -19,7 +21,7 @@ func awaitExit(pid int) {
 	for {
 		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pPID, uintptr(pid), uintptr(unsafe.Pointer(&info)), wExited|wNoWait, 0, 0)
 		if errno != syscall.EINTR {
-			return
+			return true
 		}
 	}
 }

@@ -1,0 +1,115 @@
+package fakeserver
+
+import (
+	"os"
+	"time"
+)
+
+// answerActions spoil an answer, or end or change the server as a whole.
+var answerActions = []action{
+	{
+		name: "reject", text: "answers with a JSON-RPC error and lives on",
+		on:      []string{onDiscover, onInitialize, onList, onCall, onPing},
+		decides: true, breaks: atHandshakeOrPing,
+		commit: func(s *server, _ Fault, r *request) {
+			s.refuse(r, codeInternal, "rejected by the script", nil)
+		},
+	},
+	{
+		name: "hang", text: "never answers this request, but others, ping too; on order: answers nothing any more",
+		on:      []string{onDiscover, onInitialize, onList, onCall, onPing, onOrder},
+		decides: true, breaks: always,
+		commit: func(s *server, f Fault, _ *request) {
+			if f.On == onOrder {
+				s.out.mute()
+			}
+		},
+	},
+	{
+		name: "garbage", text: "writes a line that is no JSON instead of the answer; on order: unasked",
+		on:      []string{onDiscover, onInitialize, onList, onCall, onPing, onOrder},
+		decides: true, breaks: atHandshakeOrPing,
+		commit: func(s *server, _ Fault, _ *request) {
+			s.say([]byte("Traceback (most recent call last): this is no JSON-RPC {]\n"))
+		},
+	},
+	{
+		name: "wrong-version", text: "answers with the protocol version " + unknownVersion + " (discover: knows no other from then on)",
+		on:      []string{onDiscover, onInitialize},
+		decides: true, breaks: atHandshake,
+		commit: func(s *server, f Fault, r *request) {
+			if f.On == onInitialize {
+				s.answer(r, s.initialized(unknownVersion))
+				return
+			}
+			s.modernVersions.Store(&[]string{unknownVersion})
+			s.answer(r, s.discovered())
+		},
+	},
+	{
+		name: "exit", text: "exits at once, without cleanup, with the status code",
+		on:    []string{onStart, onDiscover, onInitialize, onList, onCall, onPing, onEPIPE, onOrder},
+		takes: []string{"code"}, decides: true, breaks: always,
+		commit: func(_ *server, f Fault, _ *request) {
+			os.Exit(f.Code)
+		},
+	},
+	{
+		name: "ignore", text: "lives on, idle; on term: the signal is caught, and nothing is done about it",
+		on:      []string{onEOF, onTerm},
+		decides: true, passive: atEnd,
+		commit: func(*server, Fault, *request) {},
+	},
+	{
+		name: "delay", text: "waits (for) first, then goes on as it should",
+		on:    []string{onStart, onDiscover, onInitialize, onList, onCall, onPing, onEOF, onTerm, onExit},
+		needs: "for",
+		// A host may take a server that is late with a ping for dead.
+		breaks: func(on string) bool { return on == onPing }, passable: true, slow: true,
+		commit: func(s *server, f Fault, r *request) {
+			if r != nil {
+				s.wait(time.Duration(f.For), r)
+			} else {
+				<-time.After(time.Duration(f.For))
+			}
+		},
+	},
+	{
+		name: "grow", text: "grows to mib MiB of resident memory and stays there",
+		on:    []string{onStart, onCall, onOrder},
+		needs: "mib",
+		commit: func(s *server, f Fault, _ *request) {
+			s.ballast.swell(f.MiB, f.MiB)
+		},
+	},
+	{
+		name: "close-stdout", text: "closes its stdout, and lives on reading stdin",
+		on:      []string{onInitialize, onCall, onOrder},
+		decides: true, breaks: always,
+		commit: func(s *server, _ Fault, _ *request) {
+			s.out.close()
+		},
+	},
+}
+
+// unknownVersion is a protocol version that no client can know.
+const unknownVersion = "1999-12-31"
+
+const mebi = 1 << 20
+
+// swell adds step MiB, to most at the most, and returns how much there is. It
+// writes to each page: memory that is only allocated is not resident. The
+// blocks are never let go.
+func (b *ballast) swell(step, most int) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	page, want := os.Getpagesize(), min(len(b.blocks)+step, most)
+	for len(b.blocks) < want {
+		block := make([]byte, mebi)
+		for i := 0; i < len(block); i += page {
+			block[i] = 1
+		}
+		b.blocks = append(b.blocks, block)
+	}
+	return len(b.blocks)
+}

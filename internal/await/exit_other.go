@@ -1,0 +1,6 @@
+//go:build !linux && !darwin
+
+package await
+
+// Exit does not wait here.
+func Exit(int) bool { return false }
