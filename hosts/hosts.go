@@ -5,7 +5,6 @@ package hosts
 
 import (
 	"embed"
-	"errors"
 	"io/fs"
 	"slices"
 	"strings"
@@ -37,35 +36,24 @@ func Of(name, runtime string) (fs.FS, error) {
 type layers []fs.FS
 
 // Open opens a file of the first folder that has it.
-func (l layers) Open(name string) (fs.File, error) {
-	err := error(&fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist})
+func (l layers) Open(name string) (f fs.File, err error) {
 	for _, layer := range l {
-		var f fs.File
-		if f, err = layer.Open(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
-			return f, err
+		if f, err = layer.Open(name); err == nil {
+			break
 		}
 	}
-	return nil, err
+	return f, err
 }
 
 // ReadDir lists a folder of all layers.
 func (l layers) ReadDir(name string) ([]fs.DirEntry, error) {
 	var all []fs.DirEntry
-	found := false
+	err := error(&fs.PathError{Op: "readdir", Path: name, Err: fs.ErrNotExist})
 	for _, layer := range l {
-		entries, err := fs.ReadDir(layer, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+		if entries, missing := fs.ReadDir(layer, name); missing == nil {
+			all, err = append(all, entries...), nil
 		}
-		if err != nil {
-			return nil, err
-		}
-		all, found = append(all, entries...), true
 	}
-	if !found {
-		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrNotExist}
-	}
-	byName := func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) }
-	slices.SortStableFunc(all, byName)
-	return slices.CompactFunc(all, func(a, b fs.DirEntry) bool { return a.Name() == b.Name() }), nil
+	slices.SortStableFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return slices.CompactFunc(all, func(a, b fs.DirEntry) bool { return a.Name() == b.Name() }), err
 }
