@@ -3,7 +3,8 @@ package driver
 import (
 	"encoding/json"
 	"fmt"
-	"time"
+
+	"github.com/leakbench/leakbench/internal/duration"
 )
 
 // Protocol is the version of the driver protocol.
@@ -57,17 +58,7 @@ type Profile struct {
 }
 
 // Duration is a time.Duration that is text in JSON: "1.5s".
-type Duration time.Duration
-
-// MarshalText writes it as time.Duration's String does.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-// UnmarshalText reads what time.ParseDuration reads.
-func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := time.ParseDuration(string(text))
-	*d = Duration(v)
-	return err
-}
+type Duration = duration.Duration
 
 // Server is how to launch an MCP server for one session.
 type Server struct {

@@ -1,6 +1,6 @@
 package fakeserver
 
-import "time"
+import "github.com/leakbench/leakbench/internal/duration"
 
 // Script is what a fake server does wrong, and when. The zero Script is a
 // correct server of the legacy era.
@@ -13,17 +13,7 @@ type Script struct {
 }
 
 // Duration is a time.Duration that reads and writes as text ("1.5s").
-type Duration time.Duration
-
-// MarshalText implements encoding.TextMarshaler.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := time.ParseDuration(string(text))
-	*d = Duration(v)
-	return err
-}
+type Duration = duration.Duration
 
 // Due reports whether f is for the given launch of label in a run with this
 // seed. It is a function of nothing else: the bench plans with it what the

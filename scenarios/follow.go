@@ -10,10 +10,14 @@ import (
 
 // follow plays the steps in thought and notes what can't go on as written: a
 // call on a session that nobody opened, a step after the host's end.
-func follow(lines []line, r *reader) {
+func follow(steps []Step, r *reader) {
 	f := &follower{reader: r, sessions: map[string]sessionAt{}, checkpoints: map[string]*yamlfile.Node{}, ever: map[string]bool{}}
-	f.noteOpens(lines)
-	f.walk(lines)
+	each(steps, func(s Step) {
+		if s.Op == record.OpOpen {
+			f.ever[s.Session] = true
+		}
+	})
+	f.walk(steps)
 }
 
 // sessionAt is what is known of a session at a place in the play.
@@ -28,18 +32,18 @@ type follower struct {
 	sessions    map[string]sessionAt
 	checkpoints map[string]*yamlfile.Node
 	ever        map[string]bool // sessions that some step opens
-	end         *line           // the step that ended the host
+	end         *Step           // the step that ended the host
 	beside      bool            // it did so beside other steps
 	inside      string
 }
 
-func (f *follower) walk(lines []line) {
-	for i := range lines {
-		f.step(&lines[i])
+func (f *follower) walk(steps []Step) {
+	for i := range steps {
+		f.step(&steps[i])
 	}
 }
 
-func (f *follower) step(l *line) {
+func (f *follower) step(l *Step) {
 	if f.end != nil && !f.mayFollowEnd(l) {
 		return
 	}
@@ -71,7 +75,7 @@ func (f *follower) step(l *line) {
 	}
 }
 
-func (f *follower) mayFollowEnd(l *line) bool {
+func (f *follower) mayFollowEnd(l *Step) bool {
 	switch {
 	case l.Op != record.OpCheckpoint:
 		l.m.Problem("the host is gone: %s on line %d ended it", f.end.Op, f.end.Line)
@@ -84,7 +88,7 @@ func (f *follower) mayFollowEnd(l *line) bool {
 }
 
 // open notes a session; its server must be told once.
-func (f *follower) open(l *line) {
+func (f *follower) open(l *Step) {
 	if l.Session == "" {
 		return
 	}
@@ -112,7 +116,7 @@ func (f *follower) open(l *line) {
 }
 
 // use is a call, a close or a forget.
-func (f *follower) use(l *line) {
+func (f *follower) use(l *Step) {
 	if l.Session == "" {
 		return
 	}
@@ -128,20 +132,8 @@ func (f *follower) use(l *line) {
 	}
 }
 
-// noteOpens notes the sessions that the steps open anywhere.
-func (f *follower) noteOpens(lines []line) {
-	for i := range lines {
-		if lines[i].Op == record.OpOpen {
-			f.ever[lines[i].Session] = true
-		}
-		for _, lane := range lines[i].lanes {
-			f.noteOpens(lane)
-		}
-	}
-}
-
 // await looks at what another lane does: its session may be opened there.
-func (f *follower) await(l *line) {
+func (f *follower) await(l *Step) {
 	switch {
 	case l.Session == "":
 	case f.inside == "":
@@ -152,7 +144,7 @@ func (f *follower) await(l *line) {
 }
 
 // recycle needs a pid that is free, and a place where pids can be chosen.
-func (f *follower) recycle(l *line) {
+func (f *follower) recycle(l *Step) {
 	if l.Session == "" {
 		return
 	}
@@ -167,7 +159,7 @@ func (f *follower) recycle(l *line) {
 	}
 }
 
-func (l *line) notOpen(session string, s sessionAt) {
+func (l *Step) notOpen(session string, s sessionAt) {
 	round := ""
 	if s.line >= l.Line {
 		round = ", in the round before,"
@@ -183,7 +175,7 @@ func (f *follower) meantSession(name string) string {
 	return yamlfile.MeantOr(name, opened)
 }
 
-func (f *follower) reload(l *line) {
+func (f *follower) reload(l *Step) {
 	if l.Label != "" && !f.hasOpen(l.Label) {
 		l.subject.Problem("no session of server %s can be open here, so there is nothing to reload", l.Label)
 	}
@@ -199,7 +191,7 @@ func (f *follower) hasOpen(label string) bool {
 }
 
 // order tells whether a break is for a session or for a label.
-func (f *follower) order(l *line) {
+func (f *follower) order(l *Step) {
 	target := l.subject.Scalar
 	name, _ := target.(string)
 	if l.Session == "" && l.Label == "" {
@@ -220,7 +212,7 @@ func (f *follower) order(l *line) {
 	}
 }
 
-func (f *follower) checkpoint(l *line) {
+func (f *follower) checkpoint(l *Step) {
 	if f.inside != "" {
 		l.m.Problem("a checkpoint stands between steps, not inside a %s: nothing may change while it looks", f.inside)
 		return
@@ -234,20 +226,20 @@ func (f *follower) checkpoint(l *line) {
 
 // repeat goes through the steps twice: the second time they meet what the
 // first has left.
-func (f *follower) repeat(l *line) {
+func (f *follower) repeat(l *Step) {
 	for range min(l.Count, 2) {
-		f.walk(l.lanes[0])
+		f.walk(l.Steps)
 	}
 }
 
 // besides goes through each lane as if it were alone, and then takes together
 // what they changed.
-func (f *follower) besides(l *line) {
+func (f *follower) besides(l *Step) {
 	before, inside := maps.Clone(f.sessions), f.inside
 	after := maps.Clone(before)
 	f.inside = string(l.Op)
-	var end *line
-	for _, lane := range l.lanes {
+	var end *Step
+	for _, lane := range l.lanes() {
 		f.sessions, f.end = maps.Clone(before), nil
 		f.walk(lane)
 		if f.end != nil {

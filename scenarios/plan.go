@@ -75,7 +75,7 @@ func unroll(steps []Step) []Step {
 // anyStep reports whether a step is so, or one inside another.
 func anyStep(steps []Step, is func(Step) bool) bool {
 	return slices.ContainsFunc(steps, func(s Step) bool {
-		return is(s) || anyStep(s.Steps, is) || slices.ContainsFunc(s.Lanes, func(lane []Step) bool { return anyStep(lane, is) })
+		return is(s) || slices.ContainsFunc(s.lanes(), func(lane []Step) bool { return anyStep(lane, is) })
 	})
 }
 

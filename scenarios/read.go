@@ -37,16 +37,17 @@ type reader struct {
 }
 
 func (s *Scenario) read(root *yamlfile.Node) {
-	r, lines := &reader{}, []line(nil)
+	r, steps := &reader{}, []Step(nil)
 	s.Limits = defaults
-	r.scenario(s, &lines).Read(root)
+	r.scenario(s, &steps).Read(root)
 	r.place = s.Place
-	if sizeOf(lines) > maxSteps {
+	if sizeOf(steps) > maxSteps {
 		root.Key("steps").Problem("the steps, written out, are more than %d", maxSteps)
 	}
-	follow(lines, r)
+	follow(steps, r)
 	if len(root.Problems) == 0 { // an impossible repeat is not unrolled
-		s.Steps = stepsOf(lines)
+		bare(steps)
+		s.Steps = steps
 		s.checkServers(root)
 		played := s.Expand()
 		s.checkSpawns(root, played)
@@ -54,8 +55,18 @@ func (s *Scenario) read(root *yamlfile.Node) {
 	}
 }
 
+// bare takes the places in the file off the steps: they are the reader's.
+func bare(steps []Step) {
+	for i := range steps {
+		steps[i].m, steps[i].subject = nil, nil
+		for _, lane := range steps[i].lanes() {
+			bare(lane)
+		}
+	}
+}
+
 // scenario is the whole file.
-func (r *reader) scenario(s *Scenario, lines *[]line) yamlfile.Value {
+func (r *reader) scenario(s *Scenario, steps *[]Step) yamlfile.Value {
 	return yamlfile.Object("a scenario",
 		yamlfile.Need("name", "also the file's name, without .yaml", yamlfile.Name(&s.Name, "the name of a scenario")),
 		yamlfile.Need("title", "one line that says what happens", yamlfile.OneLine(&s.Title, "a title", 100)),
@@ -67,7 +78,7 @@ func (r *reader) scenario(s *Scenario, lines *[]line) yamlfile.Value {
 				"Where that can't be had, the run is inconclusive and says why",
 				yamlfile.Choice(&s.Place, "a place", record.PlacePID1, record.PlaceInit, record.PlaceSubreaper)))),
 		yamlfile.May("limits", "the numbers that the laws are judged by", limits(&s.Limits)),
-		yamlfile.Need("steps", "what happens, one after the other", r.steps(lines, 0)),
+		yamlfile.Need("steps", "what happens, one after the other", r.steps(steps, 0)),
 	)
 }
 

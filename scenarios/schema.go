@@ -22,14 +22,14 @@ func Schema() []byte {
 	defs["steps"] = &schema{Type: "array", MinItems: &one, Items: &schema{Ref: "#/$defs/step"}}
 	defs["step"] = &schema{Type: "object"}
 	for _, row := range ops {
-		l := line{Step: Step{Op: row.op}}
+		l := Step{Op: row.op}
 		step := (&reader{}).written(&l, 0).Describe()
 		step.Title, step.Description, step.Type, step.Types = string(row.op), row.text, "object", nil
 		step.Required = append(step.Required, string(row.op))
 		defs["step-"+string(row.op)] = step
 		defs["step"].OneOf = append(defs["step"].OneOf, &schema{Ref: "#/$defs/step-" + string(row.op)})
 	}
-	return yamlfile.DescribeFile((&reader{}).scenario(&Scenario{}, new([]line)), SchemaURL, "leakbench scenario",
+	return yamlfile.DescribeFile((&reader{}).scenario(&Scenario{}, new([]Step)), SchemaURL, "leakbench scenario",
 		"Which fake servers there are and what they do wrong, what the host is asked to do, and when the state must be right.", defs)
 }
 

@@ -56,31 +56,23 @@ func opNames() []string {
 	return all
 }
 
-// line is a step and the places in the file that it came from.
-type line struct {
-	Step
-	m       *yamlfile.Node
-	subject *yamlfile.Node // the op's value
-	lanes   [][]line
-}
-
 // steps is a list of steps. What can't be read is left out.
-func (r *reader) steps(into *[]line, depth int) yamlfile.Value {
+func (r *reader) steps(into *[]Step, depth int) yamlfile.Value {
 	return yamlfile.Ref("steps", yamlfile.NewValue("", func(n *yamlfile.Node) {
 		if depth > maxNesting {
 			n.Problem("steps stand inside steps at most %d levels deep", maxNesting)
 			return
 		}
-		yamlfile.List(into, "steps", func(l *line) yamlfile.Value {
+		yamlfile.List(into, "steps", func(l *Step) yamlfile.Value {
 			return yamlfile.NewValue("a step", func(n *yamlfile.Node) { r.step(l, n, depth) }, nil)
 		}).Read(n)
-		*into = slices.DeleteFunc(*into, func(l line) bool { return l.Op == "" })
+		*into = slices.DeleteFunc(*into, func(l Step) bool { return l.Op == "" })
 	}, nil))
 }
 
 // step reads a mapping whose first key is the op; l has none where that can't
 // be told.
-func (r *reader) step(l *line, n *yamlfile.Node, depth int) {
+func (r *reader) step(l *Step, n *yamlfile.Node, depth int) {
 	if !n.IsMapping("a step") {
 		return
 	}
@@ -100,13 +92,12 @@ func (r *reader) step(l *line, n *yamlfile.Node, depth int) {
 		first.Problem("%q is not a step; %s", yamlfile.Clip(op), yamlfile.MeantOr(op, opNames()))
 		return
 	}
-	l.Step = Step{Op: record.Op(op), Line: first.Line, Column: first.Column}
-	l.m, l.subject = n, n.Find(op)
+	*l = Step{Op: record.Op(op), Line: first.Line, Column: first.Column, m: n, subject: n.Find(op)}
 	r.written(l, depth).Read(n)
 }
 
 // written is how the step of this op is written.
-func (r *reader) written(l *line, depth int) yamlfile.Value {
+func (r *reader) written(l *Step, depth int) yamlfile.Value {
 	switch l.Op {
 	case record.OpOpen, record.OpCall, record.OpClose, record.OpForget, record.OpAwait, record.OpRecycle:
 		return l.ofSession(r)
@@ -127,12 +118,12 @@ func (r *reader) written(l *line, depth int) yamlfile.Value {
 }
 
 // object is the step: its own key, and others.
-func (l *line) object(own yamlfile.Value, others ...yamlfile.Key) yamlfile.Value {
+func (l *Step) object(own yamlfile.Value, others ...yamlfile.Key) yamlfile.Value {
 	return yamlfile.Object("the step "+string(l.Op), append([]yamlfile.Key{yamlfile.May(string(l.Op), "", own)}, others...)...)
 }
 
 // ofSession is a step that is about one session.
-func (l *line) ofSession(r *reader) yamlfile.Value {
+func (l *Step) ofSession(r *reader) yamlfile.Value {
 	session, timeout, expect := yamlfile.Name(&l.Session, "a session"), timeout(&l.Timeout), expect(&l.Expect)
 	c := call{&l.Tool, &l.Args, &l.Timeout, &l.Cancel, &l.Expect}
 	switch l.Op {
@@ -160,24 +151,22 @@ func (l *line) ofSession(r *reader) yamlfile.Value {
 }
 
 // ofSteps is a step that has others inside it.
-func (l *line) ofSteps(r *reader, depth int) yamlfile.Value {
+func (l *Step) ofSteps(r *reader, depth int) yamlfile.Value {
 	switch l.Op {
 	case record.OpRepeat:
-		l.lanes = make([][]line, 1)
 		return l.object(yamlfile.Whole(&l.Count, "a number of times", 1, maxSteps),
-			yamlfile.Need("steps", "what happens, one after the other", r.steps(&l.lanes[0], depth+1))).Then(func(*yamlfile.Node) {
-			if sizeOf([]line{*l}) > maxSteps {
+			yamlfile.Need("steps", "what happens, one after the other", r.steps(&l.Steps, depth+1))).Then(func(*yamlfile.Node) {
+			if sizeOf([]Step{*l}) > maxSteps {
 				l.subject.Problem("written out, this is more than %d steps", maxSteps)
 				l.Count = 0 // so that what stands around it is not blamed too
 			}
 		})
 	case record.OpParallel:
-		return l.object(yamlfile.List(&l.lanes, "lanes, each a list of steps", func(lane *[]line) yamlfile.Value { return r.steps(lane, depth+1) }))
+		return l.object(yamlfile.List(&l.Lanes, "lanes, each a list of steps", func(lane *[]Step) yamlfile.Value { return r.steps(lane, depth+1) }))
 	}
-	l.lanes = make([][]line, 1)
 	return l.object(yamlfile.Object("tick",
 		yamlfile.Need("jobs", "groups of jobs, which run side by side", yamlfile.List(&l.Jobs, "jobs", r.job)),
-		yamlfile.May("during", "steps that are played while the jobs run", r.steps(&l.lanes[0], depth+1)),
+		yamlfile.May("during", "steps that are played while the jobs run", r.steps(&l.Steps, depth+1)),
 	).Then(func(m *yamlfile.Node) {
 		total := 0
 		for _, j := range l.Jobs {
@@ -190,7 +179,7 @@ func (l *line) ofSteps(r *reader, depth int) yamlfile.Value {
 	}))
 }
 
-func (l *line) restart() yamlfile.Value {
+func (l *Step) restart() yamlfile.Value {
 	return l.object(yamlfile.Choice(new(string), "what to start anew", "host"),
 		yamlfile.May("after", "how it ends: term (SIGTERM, the default), stop (the driver's stop, or SIGTERM for a command) or kill (SIGKILL)",
 			yamlfile.Choice(&l.After, "a way to end", record.OpTerm, record.OpStop, record.OpKill)),
@@ -345,11 +334,11 @@ func (r *reader) live(into *map[string]int) yamlfile.Value {
 
 // sizeOf is how many steps and jobs there are with every repeat written out.
 // It stops counting once it is too many.
-func sizeOf(lines []line) int {
+func sizeOf(steps []Step) int {
 	size := 0
-	for _, l := range lines {
+	for _, l := range steps {
 		inner := 0
-		for _, lane := range l.lanes {
+		for _, lane := range l.lanes() {
 			inner += sizeOf(lane)
 		}
 		if l.Op == record.OpRepeat {
@@ -363,24 +352,4 @@ func sizeOf(lines []line) int {
 		size = min(size+inner, maxSteps+1)
 	}
 	return size
-}
-
-// stepsOf is the steps without the places.
-func stepsOf(lines []line) []Step {
-	var all []Step
-	for _, l := range lines {
-		s := l.Step
-		switch l.Op {
-		case record.OpRepeat, record.OpTick:
-			if len(l.lanes) > 0 {
-				s.Steps = stepsOf(l.lanes[0])
-			}
-		case record.OpParallel:
-			for _, lane := range l.lanes {
-				s.Lanes = append(s.Lanes, stepsOf(lane))
-			}
-		}
-		all = append(all, s)
-	}
-	return all
 }

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
 // Scenario is a play: which servers there are and what they do wrong, what
@@ -58,7 +59,12 @@ type Step struct {
 	Cycle *record.Cycle
 
 	Line, Column int // where it stands in the file
+	// m is the mapping that it was read from, and subject the op's value in it.
+	m, subject *yamlfile.Node
 }
+
+// lanes are the steps inside the step.
+func (s *Step) lanes() [][]Step { return append([][]Step{s.Steps}, s.Lanes...) }
 
 // What an await may wait for.
 const (

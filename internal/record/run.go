@@ -2,6 +2,11 @@
 // reader. A file says what happened and judges nothing.
 package record
 
+import "github.com/leakbench/leakbench/internal/duration"
+
+// Duration is a time.Duration that reads and writes as text ("1.5s").
+type Duration = duration.Duration
+
 // Run is a run file that was read.
 type Run struct {
 	Header Header

@@ -71,7 +71,7 @@ func effectiveLimits(p Params, profile record.Profile) record.Limits {
 // declared is the profile that the bench knew, with what the host itself says
 // in its place.
 func declared(known record.Profile, said driver.Profile) record.Profile {
-	p := host.ProfileOf(said)
+	p := record.Profile(said)
 	p.Settle, p.Confirm, p.Stop = first(p.Settle, known.Settle), first(p.Confirm, known.Confirm), first(p.Stop, known.Stop)
 	p.Resident = max(p.Resident, known.Resident)
 	return p

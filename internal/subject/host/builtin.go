@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/text"
@@ -29,15 +28,7 @@ func specsOf(self string, hosts []catalogue.Host) []Spec {
 }
 
 func specOf(self string, h catalogue.Host) Spec {
-	return Spec{Name: h.Name, About: h.About, Kind: record.KindDriver, Argv: []string{self, "host", h.Name}, Profile: ProfileOf(h.Profile)}
-}
-
-// ProfileOf is a declared profile as a run file has it.
-func ProfileOf(p driver.Profile) record.Profile {
-	return record.Profile{
-		Settle: record.Duration(p.Settle), Confirm: record.Duration(p.Confirm), Stop: record.Duration(p.Stop),
-		Ladder: p.Ladder, Resident: p.Resident, Scale: p.Scale,
-	}
+	return Spec{Name: h.Name, About: h.About, Kind: record.KindDriver, Argv: []string{self, "host", h.Name}, Profile: record.Profile(h.Profile)}
 }
 
 // Lookup returns the built-in host of that name, or an error that names the

@@ -1,9 +1,10 @@
-package record
+// Package duration is the one way to write a time in a file or a message.
+package duration
 
 import "time"
 
 // Duration is a time.Duration that reads and writes as text ("1.5s") in JSON
-// and YAML, so that a run file can be read by a person.
+// and YAML, so that a person can read it.
 type Duration time.Duration
 
 // D returns d as the standard library's type.
