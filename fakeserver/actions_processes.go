@@ -271,7 +271,7 @@ func (s *server) help(kind string) error {
 var errTaken = errors.New("another launch has it")
 
 func (s *server) lockedOut(f Fault) {
-	why := fmt.Sprintf("the %s is taken by another launch of %s", f.variant(), s.label)
+	why := fmt.Sprintf("the %s is taken by another launch of %s", f.variant(), s.options.label)
 	s.bench.fault(birth.Fault{On: f.On, Do: f.Do, Detail: why, Breaks: true})
 	fmt.Fprintln(s.bench.stderr, why)
 	s.bench.note(birth.Note{Note: birth.NoteBye, Text: why})

@@ -42,12 +42,6 @@ func (o *options) flagSet() *flag.FlagSet {
 	return fs
 }
 
-// parseFlags reads the flags of a helper.
-func parseFlags(args []string) (options, error) {
-	o := options{}
-	return o, o.flagSet().Parse(args)
-}
-
 // parse reads the flags; flag.ErrHelp if help was asked for.
 func parse(args []string) (options, error) {
 	o := options{}

@@ -36,8 +36,8 @@ func helperMain(args []string) int {
 		return 0
 	}
 	setName("helper-" + args[0])
-	o, err := parseFlags(args[1:])
-	if err != nil {
+	var o options
+	if err := o.flagSet().Parse(args[1:]); err != nil {
 		fmt.Fprintf(os.Stderr, "leakbench %s: %v\n", helperCommand, err)
 		return statusUsage
 	}
@@ -165,8 +165,7 @@ func launcherMain(args []string) int {
 	if err != nil {
 		return cannotLaunch(err)
 	}
-	server := append([]string{os.Args[0], command}, args...)
-	server = append(server, "--reserved", strconv.Itoa(welcome.Launch))
+	server := reserved(args, welcome.Launch)
 	f, d, due := script.launchFault(welcome.Seed, o.label, welcome.Launch)
 	if !due {
 		conn.Close()
@@ -188,8 +187,12 @@ func (o options) launchByHand(args []string, b bench) (status int, launched bool
 	}
 	setName("launcher")
 	b.fault(f.announcement(o.script.Era))
-	server := append([]string{os.Args[0], command}, args...)
-	return d.launch(f, append(server, "--reserved", strconv.Itoa(o.launch))), true
+	return d.launch(f, reserved(args, o.launch)), true
+}
+
+// reserved is the command line of a server whose launcher was given its launch.
+func reserved(args []string, launch int) []string {
+	return append(append([]string{os.Args[0], command}, args...), "--reserved", strconv.Itoa(launch))
 }
 
 // detachMain starts what follows and is gone: the rest of a double fork.

@@ -1,6 +1,11 @@
 package fakeserver
 
-import "github.com/leakbench/leakbench/internal/duration"
+import (
+	"hash/fnv"
+	"io"
+
+	"github.com/leakbench/leakbench/internal/duration"
+)
 
 // Script is what a fake server does wrong, and when. The zero Script is a
 // correct server of the legacy era.
@@ -43,27 +48,12 @@ func (f Fault) selects(launch int) bool {
 // machine and in every version: a seed is there to have a play again. Faults
 // of the same launch have numbers that do not depend on each other.
 func (f Fault) chance(seed uint64, label string, launch int) float64 {
-	h := fnv(fnvOffset, label, f.On, f.Do, f.Tool)
-	h = mix(h ^ mix(seed+uint64(launch)*golden))
-	return float64(h>>11) / (1 << 53) // what a float64 holds
-}
-
-// The hash FNV-1a (draft-eastlake-fnv), each word ended by a zero byte.
-const (
-	fnvOffset = 0xcbf29ce484222325
-	fnvPrime  = 0x100000001b3
-)
-
-func fnv(h uint64, words ...string) uint64 {
-	for _, w := range words {
-		for i := 0; i <= len(w); i++ {
-			if i < len(w) {
-				h ^= uint64(w[i])
-			}
-			h *= fnvPrime
-		}
+	h := fnv.New64a()
+	for _, word := range []string{label, f.On, f.Do, f.Tool} {
+		_, _ = io.WriteString(h, word+"\x00")
 	}
-	return h
+	z := mix(h.Sum64() ^ mix(seed+uint64(launch)*golden))
+	return float64(z>>11) / (1 << 53) // what a float64 holds
 }
 
 // golden is the step of SplitMix64, and mix its finaliser.

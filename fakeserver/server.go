@@ -1,6 +1,7 @@
 package fakeserver
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -14,15 +15,13 @@ import (
 
 // server is the running server.
 type server struct {
-	options        options
-	label, session string
-	launch         int
-	era            string
-	faults         []Fault // those due for this launch
-	passed         []int   // how often each of them has let its moment pass (after); the reading goroutine's
-	in             io.Reader
-	out            output
-	bench          bench
+	options options // launch is the one that the bench says
+	era     string
+	faults  []Fault // those due for this launch
+	passed  []int   // how often each of them has let its moment pass (after); the reading goroutine's
+	in      io.Reader
+	out     output
+	bench   bench
 
 	modernVersions atomic.Pointer[[]string]
 	greeted        atomic.Bool // initialize was received
@@ -49,13 +48,10 @@ type ballast struct {
 
 // newServer puts the script in force.
 func newServer(o options, script Script, play birth.Welcome, b bench, in io.Reader, out *os.File) *server {
+	o.launch = play.Launch
 	s := &server{
-		options: o, label: o.label, session: o.session, launch: play.Launch,
-		era: script.Era, in: in, bench: b, out: output{file: out},
+		options: o, era: cmp.Or(script.Era, EraLegacy), in: in, bench: b, out: output{file: out},
 		stopping: make(chan struct{}), flight: flight{all: map[string]*request{}},
-	}
-	if s.era == "" {
-		s.era = EraLegacy
 	}
 	for _, f := range script.Faults {
 		if f.Due(play.Seed, o.label, play.Launch) && f.action().launch == nil {

@@ -74,7 +74,7 @@ func (s *server) whoami() string {
 		Label   string `json:"label"`
 		Launch  int    `json:"launch"`
 		Session string `json:"session,omitempty"`
-	}{os.Getpid(), s.label, s.launch, s.session})
+	}{os.Getpid(), s.options.label, s.options.launch, s.options.session})
 	return string(text)
 }
 

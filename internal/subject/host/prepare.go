@@ -162,7 +162,7 @@ func (s Spec) configure(in Setting, f *filler) error {
 	if known {
 		var err error
 		if text, err = format.Render(hostconfig.Params{
-			Servers: in.Servers, Merge: f.deep(s.Config.Merge), Entry: f.deep(s.Config.Entry),
+			Servers: in.Servers, Merge: f.deep(s.Config.Merge).(map[string]any), Entry: f.deep(s.Config.Entry).(map[string]any),
 		}); err != nil {
 			return fmt.Errorf("failed to render the config: %w", err)
 		}
@@ -232,28 +232,21 @@ func (f *filler) template(s string, servers []driver.Server) string {
 	return f.text(s)
 }
 
-// deep fills the texts of a mapping.
-func (f *filler) deep(m map[string]any) map[string]any {
-	if m == nil {
-		return nil
-	}
-	out := map[string]any{}
-	for k, v := range m {
-		out[k] = f.any(v)
-	}
-	return out
-}
-
-func (f *filler) any(v any) any {
+// deep fills the texts of a value.
+func (f *filler) deep(v any) any {
 	switch v := v.(type) {
 	case string:
 		return f.text(v)
 	case map[string]any:
-		return f.deep(v)
+		out := map[string]any{}
+		for k, inner := range v {
+			out[k] = f.deep(inner)
+		}
+		return out
 	case []any:
 		all := make([]any, len(v))
 		for i, item := range v {
-			all[i] = f.any(item)
+			all[i] = f.deep(item)
 		}
 		return all
 	}

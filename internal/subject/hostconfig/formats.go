@@ -1,3 +1,5 @@
+// Package hostconfig holds the ways to name MCP servers to a host: the shapes of
+// configuration files, written for the bench's servers and read from a user's.
 package hostconfig
 
 import (
@@ -71,9 +73,9 @@ func (e entry) key() string {
 	return e.command
 }
 
-// formats are those that are known, in the order in which a file that could be
+// Formats are those that are known, in the order in which a file that could be
 // of several is taken for the first.
-var formats = []Format{
+var Formats = []Format{
 	// Claude Code, FastMCP and most others.
 	{Name: "mcp-json", Language: JSON, Usual: []string{".mcp.json", "mcp.json"}, Keys: []string{"mcpServers"}},
 	{
@@ -112,13 +114,10 @@ var formats = []Format{
 // File is the file's usual name.
 func (f Format) File() string { return path.Base(f.Usual[0]) }
 
-// Formats are all formats.
-func Formats() []Format { return slices.Clone(formats) }
-
 // Names are their names.
 func Names() []string {
 	var names []string
-	for _, f := range formats {
+	for _, f := range Formats {
 		names = append(names, f.Name)
 	}
 	return names
@@ -126,9 +125,9 @@ func Names() []string {
 
 // Named is the format of that name.
 func Named(name string) (Format, bool) {
-	i := slices.IndexFunc(formats, func(f Format) bool { return f.Name == name })
+	i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })
 	if i < 0 {
 		return Format{}, false
 	}
-	return formats[i], true
+	return Formats[i], true
 }

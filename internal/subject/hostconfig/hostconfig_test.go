@@ -80,8 +80,8 @@ func TestEachFormat(t *testing.T) {
 		"litellm":  {"mcp_servers": m{"flaky": plain(m{"transport": "stdio"})}},
 		"zed":      {"context_servers": m{"flaky": plain(m{"source": "custom"})}},
 	}
-	require.Len(t, hostconfig.Formats(), 11)
-	for _, f := range hostconfig.Formats() {
+	require.Len(t, hostconfig.Formats, 11)
+	for _, f := range hostconfig.Formats {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			text, err := f.Render(hostconfig.Params{Servers: []hostconfig.Server{awkward}})
@@ -93,7 +93,7 @@ func TestEachFormat(t *testing.T) {
 
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	for _, f := range hostconfig.Formats() {
+	for _, f := range hostconfig.Formats {
 		text, err := f.Render(hostconfig.Params{
 			Servers: []hostconfig.Server{awkward, steady},
 			Merge:   m{"theme": "dark", f.Keys[0]: m{"other": m{"command": "/bin/true"}}},
@@ -114,7 +114,7 @@ func TestMerge(t *testing.T) {
 // and gives back the servers and the rest.
 func TestRecognize(t *testing.T) {
 	t.Parallel()
-	for _, f := range hostconfig.Formats() {
+	for _, f := range hostconfig.Formats {
 		text, err := f.Render(hostconfig.Params{Servers: []hostconfig.Server{awkward, steady}, Merge: m{"theme": "dark"}})
 		require.NoError(t, err)
 		found, err := hostconfig.Recognize("/home/u/"+f.Usual[0], text)
@@ -165,7 +165,7 @@ func TestTOMLByAnother(t *testing.T) {
 }
 
 func FuzzRecognize(f *testing.F) {
-	for _, format := range hostconfig.Formats() {
+	for _, format := range hostconfig.Formats {
 		text, err := format.Render(hostconfig.Params{Servers: []hostconfig.Server{awkward}})
 		require.NoError(f, err)
 		f.Add(format.Usual[0], text)

@@ -39,7 +39,7 @@ func Recognize(path string, src []byte) (Found, error) {
 		return Found{}, fmt.Errorf("%s is not %s that can be read: %w", path, strings.ToUpper(string(language)), err)
 	}
 	var fits []Format
-	for _, f := range formats {
+	for _, f := range Formats {
 		if servers, ok := dig(document, f.Keys); ok && f.Language == language && f.explains(servers) {
 			fits = append(fits, f)
 		}
@@ -180,7 +180,7 @@ func without(document map[string]any, keys []string) map[string]any {
 
 func allKeys(language Language) []string {
 	var all []string
-	for _, f := range formats {
+	for _, f := range Formats {
 		if key := strings.Join(f.Keys, "."); f.Language == language && !slices.Contains(all, key) {
 			all = append(all, key)
 		}

@@ -44,7 +44,7 @@ func ReadConfig(path string) (Config, error) {
 func Look(dir, home string) []Config {
 	var near, far []Config
 	seen := map[string]bool{}
-	for _, f := range hostconfig.Formats() {
+	for _, f := range hostconfig.Formats {
 		for _, usual := range f.Usual {
 			path, below := filepath.Join(dir, filepath.FromSlash(usual)), &near
 			if rest, ok := strings.CutPrefix(usual, "~/"); ok {
