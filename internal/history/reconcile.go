@@ -29,7 +29,7 @@ func (h *History) Reconcile(wants []record.Want) (extra []*Server, missing []rec
 	for _, i := range sessionsFirst(wants) {
 		var group []*Server
 		group, rest = divide(rest, wants[i])
-		lack[i] = newest(group, wants[i].Live, max(wants[i].Spare, 0), allowed)
+		lack[i] = h.newest(group, wants[i].Live, max(wants[i].Spare, 0), allowed)
 	}
 	for _, s := range h.servers {
 		if s.Alive() && !allowed[s] {
@@ -87,9 +87,9 @@ func divide(servers []*Server, w record.Want) (group, rest []*Server) {
 // newest allows the newest n of a group, which is in the order of births, and
 // returns how many of them are dead or were never born. Of the others it allows
 // the newest spare ones that live and work.
-func newest(group []*Server, n, spare int, allowed map[*Server]bool) (lack int) {
+func (h *History) newest(group []*Server, n, spare int, allowed map[*Server]bool) (lack int) {
 	slices.Reverse(group)
-	slices.SortStableFunc(group, func(a, b *Server) int { return stillborn(a) - stillborn(b) })
+	slices.SortStableFunc(group, func(a, b *Server) int { return h.beside(a) - h.beside(b) })
 	n = max(n, 0)
 	preferTheLiving(group, n)
 	lack = n
@@ -108,9 +108,40 @@ func newest(group []*Server, n, spare int, allowed map[*Server]bool) (lack int) 
 	return lack
 }
 
-func stillborn(s *Server) int {
-	if s.Established == Never {
+// beside tells a server that was never the session's own: it never shook hands,
+// or it was a probe.
+func (h *History) beside(s *Server) int {
+	if s.Established == Never || h.Probe(s) {
 		return 1
 	}
 	return 0
+}
+
+// Probe says that a server was launched beside the one that its session had,
+// was asked for no work, and was ended in order while that one lived on: a look
+// at the list of tools, a check of health. That it is gone takes nothing from
+// the session.
+func (h *History) Probe(s *Server) bool {
+	if s.Died == Never || s.EOF == Never || len(s.Calls) > 0 || (len(s.Signals) > 0 && s.Signals[0].T < s.EOF) {
+		return false
+	}
+	return slices.ContainsFunc(h.servers, func(o *Server) bool { return h.served(o, s) && (o.Died == Never || o.Died > s.EOF) })
+}
+
+// served says that o was the working server of its session when s was launched
+// for the same connection.
+func (h *History) served(o, s *Server) bool {
+	if o == s || o.Label != s.Label || o.Session != s.Session || o.Life != s.Life || o.Born > s.Born || o.Established == Never {
+		return false
+	}
+	return (o.Broken == Never || o.Broken > s.EOF) && (o.EOF == Never || o.EOF > s.EOF) && !h.Reopened(o, s)
+}
+
+// Reopened says that the session of two servers was opened anew after the first
+// one's birth and before the second one's.
+func (h *History) Reopened(first, second *Server) bool {
+	session := h.Session(second.Label, second.Session)
+	return session != nil && slices.ContainsFunc(session.Changes, func(c SessionChange) bool {
+		return c.State == record.SessionOpening && c.T > first.Born && c.T <= second.Born
+	})
 }

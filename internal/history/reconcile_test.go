@@ -205,3 +205,63 @@ func TestJudgeOfARace(t *testing.T) {
 		})
 	}
 }
+
+// TestProbes: one that was ended in order beside the session's own server, and
+// never asked for work, does not take its place.
+func TestProbes(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		course func(p *tape)
+		probe  bool
+	}{
+		"ended in order":  {func(p *tape) { p.is(record.SawEOF, "a#2"); p.is(record.Died, "a#2") }, true},
+		"not ended":       {func(*tape) {}, false},
+		"killed":          {func(p *tape) { p.is(record.Died, "a#2") }, false},
+		"signalled first": {func(p *tape) { p.signal("a#2", "SIGTERM"); p.is(record.SawEOF, "a#2"); p.is(record.Died, "a#2") }, false},
+		"signalled later": {func(p *tape) { p.is(record.SawEOF, "a#2"); p.signal("a#2", "SIGTERM"); p.is(record.Died, "a#2") }, true},
+		"asked for work": {func(p *tape) {
+			p.rpc("a#2", "tools/call", "1", "echo", "received")
+			p.is(record.SawEOF, "a#2")
+			p.is(record.Died, "a#2")
+		}, false},
+		"beside a dead one": {func(p *tape) { p.is(record.Died, "a#1"); p.is(record.SawEOF, "a#2"); p.is(record.Died, "a#2") }, false},
+		"with the older":    {func(p *tape) { p.is(record.SawEOF, "a#1"); p.is(record.SawEOF, "a#2"); p.is(record.Died, "a#2") }, false},
+		"beside a broken one": {func(p *tape) {
+			p.fault("a#1", record.Fault{On: record.OnOrder, Do: record.DoExit, Breaks: true})
+			p.is(record.SawEOF, "a#2")
+			p.is(record.Died, "a#2")
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &tape{}
+			p.add(record.Event{Kind: record.SessionChanged, Session: &record.Session{Name: "s", Label: "a", State: record.SessionOpening}})
+			p.born("a#1", "a", "s", 1)
+			p.rpc("a#1", "initialize", "0", "", "answered")
+			p.born("a#2", "a", "s", 2)
+			p.rpc("a#2", "initialize", "0", "", "answered")
+			tt.course(p)
+			h := of(p.events)
+			assert.Equal(t, tt.probe, h.Probe(h.Server("a#2")))
+			assert.False(t, h.Probe(h.Server("a#1")))
+			extra, missing := h.Reconcile([]record.Want{wantOf("a", "s", 1)})
+			if tt.probe {
+				assert.Empty(t, extra)
+				assert.Empty(t, missing)
+			}
+		})
+	}
+	p := &tape{}
+	p.born("a#1", "a", "s", 1)
+	p.rpc("a#1", "initialize", "0", "", "answered")
+	p.add(record.Event{Kind: record.SessionChanged, Session: &record.Session{Name: "s", Label: "a", State: record.SessionOpening}})
+	p.born("a#2", "a", "s", 2)
+	p.rpc("a#2", "initialize", "0", "", "answered")
+	p.is(record.SawEOF, "a#2")
+	p.is(record.Died, "a#2")
+	h := of(p.events)
+	assert.False(t, h.Probe(h.Server("a#2")), "the session was opened anew: it is the session's own")
+	extra, missing := h.Reconcile([]record.Want{wantOf("a", "s", 1)})
+	assert.Equal(t, []string{"a#1"}, ids(extra), "the new one killed, the old one kept")
+	assert.Len(t, missing, 1)
+}

@@ -51,8 +51,11 @@ func TestAJobIsHarmedWhereItCostsItsAnswer(t *testing.T) {
 		"failed with an answer": {
 			course: func(p *play, a string) { p.ask(a); p.answer(a); p.term(a); p.dead(a) }, failed: "bad answer", codes: []record.DoubtCode{record.DoubtStepFailed},
 		},
-		"killed in a call that did not fail": {
-			course: func(p *play, a string) { p.ask(a); p.dead(a) },
+		"killed in a call that another server answered": {
+			course: func(p *play, a string) { p.ask(a); p.dead(a) }, kinds: []string{"killed"},
+		},
+		"killed after its answer": {
+			course: func(p *play, a string) { p.ask(a); p.answer(a); p.dead(a) },
 		},
 		"cut short by the scenario": {
 			cut: true, course: func(p *play, a string) { p.ask(a); p.term(a); p.dead(a) }, failed: "timed out", codes: []record.DoubtCode{record.DoubtStepFailed},

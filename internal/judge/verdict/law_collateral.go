@@ -75,19 +75,47 @@ func harmTo(s *history.Server) (harm, bool) {
 }
 
 // isCollateral says that the server's session was live when it was harmed, and
-// that nothing was wrong with it.
+// that nothing was wrong with it. Facts come first: a death without a word is
+// the host's doing whoever is newest, and whatever it launched afterwards.
 func (f *facts) isCollateral(s *history.Server, h harm) bool {
 	if brokenBy(s, h.t) || !f.onWatch(h.t) || f.HostOf(s) != f.HostAt(h.t) || f.endedByBench(s) || !established(s, h.t) {
 		return false
 	}
 	state, since := f.stateAt(s, h.t)
+	if state.Cut || f.Probe(s) {
+		return false
+	}
 	switch state.State {
 	case record.SessionOpen:
-		return !state.Cut && f.isNewest(s, h.t) && !f.hasRival(s, h.t)
+		if f.hasRival(s, h.t) {
+			return false
+		}
+		return f.isNewest(s, h.t) || h.kind == "killed" && f.worked(s, h.t)
 	case record.SessionOpening:
-		return !state.Cut && s.Born >= since && (f.costAnAnswer(s, h) || f.openWithout(s, h.t))
+		return s.Born >= since && (f.costAnAnswer(s, h) || f.killedAtWork(s, h) || f.openWithout(s, h.t))
 	}
 	return false
+}
+
+// worked says that the server was asked for work by t, and that its session
+// was not opened anew since it was launched.
+func (f *facts) worked(s *history.Server, t int64) bool {
+	if !slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Received <= t }) {
+		return false
+	}
+	return !slices.ContainsFunc(f.changes(s), func(c history.SessionChange) bool {
+		return c.State == record.SessionOpening && c.T > s.Born && c.T <= t
+	})
+}
+
+// killedAtWork says that a server was killed without a word while a call was
+// in it. That another one then answered the call does not undo it.
+func (f *facts) killedAtWork(s *history.Server, h harm) bool {
+	return h.kind == "killed" && callInFlight(s, h.t)
+}
+
+func callInFlight(s *history.Server, t int64) bool {
+	return slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Received <= t && (c.Answered < 0 || c.Answered > t) })
 }
 
 // endedByBench says that the bench swept the server up because the run was cut
@@ -150,18 +178,20 @@ func (f *facts) isNewest(s *history.Server, t int64) bool {
 }
 
 // costAnAnswer says that a server whose session was still being set up (a job
-// is, to its end) was ended to the harm of that session: while a call was in
-// it, or by a signal before it could get one, and what was asked of the host
-// failed. A host that gives up by itself closes stdin first.
+// is, to its end) was ended to the harm of that session, and what was asked of
+// the host failed: while a call was in it, or by a signal before it could get
+// one. A host that gives up an open by itself may do that by a signal: it is
+// held against it only where it ended servers of other sessions at that moment.
 func (f *facts) costAnAnswer(s *history.Server, h harm) bool {
-	failed := slices.ContainsFunc(f.Steps(), func(st *history.Step) bool {
+	i := slices.IndexFunc(f.Steps(), func(st *history.Step) bool {
 		return st.Session == s.Session && st.Failed() && st.Begun <= h.t && st.Ended >= h.t
 	})
-	if !failed {
+	if i < 0 {
 		return false
 	}
 	inFlight := slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Answered < 0 })
-	return inFlight || len(s.Calls) == 0 && h.kind != "cut-off"
+	signalled := len(s.Calls) == 0 && h.kind != "cut-off"
+	return inFlight || signalled && (f.Steps()[i].Op != record.OpOpen || f.coincides(s, h.t))
 }
 
 func (f *facts) harmBreach(s *history.Server, h harm) *breach {
@@ -229,19 +259,12 @@ func lastWord(s *history.Server, t int64) string {
 // company says what else happened at that moment: a sweep that takes one
 // server too many takes it together with the one that was meant.
 func (f *facts) company(s *history.Server, t int64) string {
-	const near = int64(100 * time.Millisecond)
-	var others []string
-	for _, other := range f.servers {
-		h, ok := harmTo(other)
-		if ok && other != s && h.t >= t-near && h.t <= t+near {
-			others = append(others, prose.Plain(other.ID))
-		}
+	var others, steps []string
+	for _, other := range f.endedNear(s, t) {
+		others = append(others, prose.Plain(other.ID))
 	}
-	var steps []string
-	for _, st := range f.Steps() {
-		if st.Begun <= t && (st.Ended < 0 || st.Ended >= t) && st.Session != s.Session && endsSessions[st.Op] {
-			steps = append(steps, prose.StepName(st))
-		}
+	for _, st := range f.busyWith(s, t) {
+		steps = append(steps, prose.StepName(st))
 	}
 	var also string
 	if len(others) > 0 {
@@ -251,6 +274,40 @@ func (f *facts) company(s *history.Server, t int64) string {
 		also = prose.Paragraph(also, fmt.Sprintf("At that moment the host was busy with %s.", prose.List(steps)))
 	}
 	return also
+}
+
+// near is how far apart the ends of servers may be that one sweep has ended.
+const near = int64(100 * time.Millisecond)
+
+// endedNear are the other servers that were ended at about that moment.
+func (f *facts) endedNear(s *history.Server, t int64) (others []*history.Server) {
+	for _, other := range f.servers {
+		h, ok := harmTo(other)
+		if ok && other != s && h.t >= t-near && h.t <= t+near {
+			others = append(others, other)
+		}
+	}
+	return others
+}
+
+// busyWith are the steps of other sessions that were under way at t, in whose
+// course a host ends servers.
+func (f *facts) busyWith(s *history.Server, t int64) (steps []*history.Step) {
+	for _, st := range f.Steps() {
+		if st.Begun <= t && (st.Ended < 0 || st.Ended >= t) && st.Session != s.Session && endsSessions[st.Op] {
+			steps = append(steps, st)
+		}
+	}
+	return steps
+}
+
+// coincides says that the host was busy with other sessions at that moment, or
+// ended a server of one by a signal.
+func (f *facts) coincides(s *history.Server, t int64) bool {
+	return len(f.busyWith(s, t)) > 0 || slices.ContainsFunc(f.endedNear(s, t), func(o *history.Server) bool {
+		h, _ := harmTo(o)
+		return sessionOf(o) != sessionOf(s) && h.kind != "cut-off" && !brokenBy(o, h.t) && f.onWatch(h.t)
+	})
 }
 
 // endsSessions are the steps in the course of which a host ends servers of
@@ -284,7 +341,7 @@ func (f *facts) wanted(cp *checkpoint, want record.Want) []*history.Server {
 			group = append(group, s)
 		}
 	}
-	works := func(s *history.Server) bool { return established(s, cp.SettledAt) }
+	works := func(s *history.Server) bool { return established(s, cp.SettledAt) && !f.Probe(s) }
 	first := slices.DeleteFunc(slices.Clone(group), func(s *history.Server) bool { return !works(s) })
 	group = append(first, slices.DeleteFunc(group, works)...)
 	n := 0
