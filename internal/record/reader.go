@@ -63,65 +63,61 @@ func hintAt(dir string) string {
 // Run that says so in Truncated; one that holds anything else than events in
 // their order is an error that names the line.
 func Decode(r io.Reader) (*Run, error) {
-	in := &numbered{in: lines.New(bufio.NewReaderSize(r, 64<<10), maxLine-1)}
-	first, err := in.next()
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errTorn) && !errors.Is(err, errTooLong) {
-		return nil, err
+	in, run := lines.New(bufio.NewReaderSize(r, 64<<10), maxLine-1), &Run{}
+	first, err := next(in)
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%w: the file is empty", ErrNotARun)
+	case errors.Is(err, errTorn):
+		return nil, fmt.Errorf("%w: the first line is not a whole header", ErrNotARun)
+	case errors.Is(err, errTooLong):
+		return nil, fmt.Errorf("%w: the first line is %w", ErrNotARun, err)
+	case err == nil:
+		err = run.Header.decode(first)
 	}
-	header, err := decodeHeader(first, err)
 	if err != nil {
 		return nil, err
 	}
-	d := decoder{run: &Run{Header: *header}}
-	for {
-		line, err := in.next()
+	for n := 2; ; n++ {
+		line, err := next(in)
 		switch {
 		case err == nil:
-			err = d.add(line)
+			err = run.add(line)
 		case errors.Is(err, io.EOF):
-			d.finish("")
-			return d.run, nil
+			run.finish()
+			return run, nil
 		case errors.Is(err, errTorn):
-			d.finish(fmt.Sprintf("line %d, the last one, is torn", in.n))
-			return d.run, nil
+			run.Truncated = fmt.Sprintf("line %d, the last one, is torn", n)
+			return run, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", in.n, err)
+			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
 }
 
-// decodeHeader decodes the first line; cut is how reading it ended.
-func decodeHeader(line []byte, cut error) (*Header, error) {
-	switch {
-	case errors.Is(cut, io.EOF):
-		return nil, fmt.Errorf("%w: the file is empty", ErrNotARun)
-	case errors.Is(cut, errTorn):
-		return nil, fmt.Errorf("%w: the first line is not a whole header", ErrNotARun)
-	case errors.Is(cut, errTooLong):
-		return nil, fmt.Errorf("%w: the first line is %w", ErrNotARun, cut)
-	}
+// decode decodes the first line.
+func (h *Header) decode(line []byte) error {
 	var mark struct {
 		Format  string          `json:"format"`
 		Version json.RawMessage `json:"version"`
 		Tool    json.RawMessage `json:"tool"`
 	}
 	if err := json.Unmarshal(line, &mark); err != nil || mark.Format != Format {
-		return nil, fmt.Errorf("%w: the first line is not the header of one", ErrNotARun)
+		return fmt.Errorf("%w: the first line is not the header of one", ErrNotARun)
 	}
 	var version int
 	if err := json.Unmarshal(mark.Version, &version); err != nil || version < 1 {
-		return nil, fmt.Errorf("%w: the header has no version", ErrNotARun)
+		return fmt.Errorf("%w: the header has no version", ErrNotARun)
 	}
 	if version > Version {
-		return nil, fmt.Errorf("%w: the file has version %d%s, this leakbench reads up to %d; a newer leakbench reads it",
+		return fmt.Errorf("%w: the file has version %d%s, this leakbench reads up to %d; a newer leakbench reads it",
 			ErrNewerFormat, version, writtenBy(mark.Tool), Version)
 	}
-	var h Header
-	if err := json.Unmarshal(line, &h); err != nil {
-		return nil, fmt.Errorf("line 1: a broken header: %w", err)
+	if err := json.Unmarshal(line, h); err != nil {
+		return fmt.Errorf("line 1: a broken header: %w", err)
 	}
-	return &h, nil
+	return nil
 }
 
 // writtenBy names the version that wrote a file, where that can be told.
@@ -133,18 +129,17 @@ func writtenBy(tool json.RawMessage) string {
 	return fmt.Sprintf(" (written by leakbench %.40q)", t.Version)
 }
 
-// decoder gathers the events of a run.
-type decoder struct {
-	run   *Run
-	gap   string
-	ended bool
-	seq   int64
-	last  int64
+// last is the last event, or one of before the run.
+func (r *Run) last() *Event {
+	if n := len(r.Events); n > 0 {
+		return &r.Events[n-1]
+	}
+	return &Event{}
 }
 
 // add decodes an event. A number that is left out is a gap; one that comes
 // again, or a time that runs back, is no file that a Writer wrote.
-func (d *decoder) add(line []byte) error {
+func (r *Run) add(line []byte) error {
 	var e Event
 	if err := json.Unmarshal(line, &e); err != nil {
 		return fmt.Errorf("not an event: %w", err)
@@ -152,40 +147,31 @@ func (d *decoder) add(line []byte) error {
 	if err := e.Check(); err != nil {
 		return err
 	}
-	switch {
-	case d.ended:
+	switch last := r.last(); {
+	case last.Kind == Ended:
 		return errors.New("an event after the end event")
-	case e.Seq <= d.seq:
-		return fmt.Errorf("event %d after event %d", e.Seq, d.seq)
-	case e.T < d.last:
+	case e.Seq <= last.Seq:
+		return fmt.Errorf("event %d after event %d", e.Seq, last.Seq)
+	case e.T < last.T:
 		return fmt.Errorf("event %d is earlier than the one before it", e.Seq)
-	case e.Seq != d.seq+1 && d.gap == "":
-		d.gap = gap(d.seq+1, e.Seq-1)
+	case r.Truncated != "": // the first gap is told
+	case e.Seq == last.Seq+2:
+		r.Truncated = fmt.Sprintf("event %d is missing", last.Seq+1)
+	case e.Seq > last.Seq+2:
+		r.Truncated = fmt.Sprintf("events %d to %d are missing", last.Seq+1, e.Seq-1)
 	}
-	d.seq, d.last, d.ended = e.Seq, e.T, e.Kind == Ended
-	d.run.Events = append(d.run.Events, e)
+	r.Events = append(r.Events, e)
 	return nil
 }
 
-func gap(from, to int64) string {
-	if from == to {
-		return fmt.Sprintf("event %d is missing", from)
-	}
-	return fmt.Sprintf("events %d to %d are missing", from, to)
-}
-
-// finish settles whether the run is complete; torn is what is known of the
-// last line.
-func (d *decoder) finish(torn string) {
-	switch {
-	case torn != "":
-		d.run.Truncated = torn
-	case d.gap != "":
-		d.run.Truncated = d.gap
-	case d.seq == 0:
-		d.run.Truncated = "there is nothing after the header"
-	case !d.ended:
-		d.run.Truncated = fmt.Sprintf("there is no end event after event %d", d.seq)
+// finish settles whether the run is complete.
+func (r *Run) finish() {
+	switch last := r.last(); {
+	case r.Truncated != "" || last.Kind == Ended:
+	case last.Seq == 0:
+		r.Truncated = "there is nothing after the header"
+	default:
+		r.Truncated = fmt.Sprintf("there is no end event after event %d", last.Seq)
 	}
 }
 
@@ -194,18 +180,11 @@ var (
 	errTooLong = fmt.Errorf("longer than %d MiB", maxLine>>20)
 )
 
-// numbered counts the lines of a run file.
-type numbered struct {
-	in *lines.Reader
-	n  int // of the line that next returned last, from 1
-}
-
 // next is the next line, valid until the call after. The error is io.EOF behind
 // the last line, errTorn for a last one without a newline, errTooLong, or the
 // stream's own.
-func (l *numbered) next() ([]byte, error) {
-	l.n++
-	line, err := l.in.Next()
+func next(in *lines.Reader) ([]byte, error) {
+	line, err := in.Next()
 	switch {
 	case errors.Is(err, lines.ErrTooLong):
 		return nil, errTooLong

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -71,12 +72,7 @@ func (w *Writer) WriteHeader(h Header) error {
 		return errors.New("the run file has a header already")
 	}
 	now := time.Now()
-	if h.Format == "" {
-		h.Format = Format
-	}
-	if h.Version == 0 {
-		h.Version = Version
-	}
+	h.Format, h.Version = cmp.Or(h.Format, Format), cmp.Or(h.Version, Version)
 	if h.Started.IsZero() {
 		h.Started = now.UTC()
 	}

@@ -59,7 +59,7 @@ func (l *Ledger) complaint(conn *net.UnixConn) string {
 	if json.Unmarshal(line, &c) != nil || c.Run != l.p.Run {
 		return ""
 	}
-	if uid, err := peerUser(conn); err == nil {
+	if uid, err := ask(conn, peerUser); err == nil {
 		c.UID = uid
 	}
 	dir := filepath.Dir(l.Path())

@@ -35,8 +35,8 @@ func NewDir() (string, error) {
 
 func newDirIn(base string) (string, error) {
 	// MkdirTemp appends at most ten digits.
-	if n := len(base) + len("/lb-") + 10 + nameRoom; n > maxSocketPath {
-		return "", fmt.Errorf("socket paths in %s would have up to %d bytes, the system allows %d", base, n, maxSocketPath)
+	if n := len(base) + len("/lb-") + 10 + nameRoom; n > MaxSocketPath {
+		return "", fmt.Errorf("socket paths in %s would have up to %d bytes, the system allows %d", base, n, MaxSocketPath)
 	}
 	removeStale(base)
 	dir, err := os.MkdirTemp(base, dirPrefix)
@@ -84,9 +84,6 @@ func removeStale(base string) {
 		}
 	}
 }
-
-// MaxSocketPath is how many bytes the system allows for a socket's path.
-const MaxSocketPath = maxSocketPath
 
 // PathLength is how many bytes the path of the ledger's socket in dir has.
 func PathLength(dir string) int { return len(filepath.Join(dir, socketName)) }

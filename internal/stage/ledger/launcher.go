@@ -1,11 +1,11 @@
 package ledger
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 
 	"github.com/leakbench/leakbench/internal/lines"
-	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
@@ -36,18 +36,10 @@ func (p *peer) launcher(label string, script json.RawMessage) {
 	p.l.reserved[serverID(label, launch)] = r
 	p.l.births.Unlock()
 	_ = p.send(birth.Welcome{Launch: launch, Seed: p.l.p.Seed, Script: script})
-	for {
-		line, err := p.lines.Next()
-		if errors.Is(err, lines.ErrTooLong) {
-			p.doubt(record.DoubtLedgerGarbage, err.Error())
-			continue
-		}
-		if err != nil {
-			return
-		}
+	for line := range p.words {
 		p.l.births.Lock()
 		if len(r.early) < maxEarly {
-			r.early = append(r.early, append([]byte(nil), line...))
+			r.early = append(r.early, bytes.Clone(line))
 		}
 		p.l.births.Unlock()
 		// It starts the server when it has this: only then is its word sure to

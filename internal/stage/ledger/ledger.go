@@ -69,7 +69,6 @@ type Ledger struct {
 	reserved map[string]*reservation // by server id; given to launchers
 
 	mu    sync.Mutex
-	conns map[*net.UnixConn]struct{}
 	peers map[string]*peer // by server id; only those connected
 }
 
@@ -82,8 +81,8 @@ func Listen(p Params) (*Ledger, error) {
 		p.BirthWait = defaultBirthWait
 	}
 	path := filepath.Join(p.Dir, socketName)
-	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("ledger: the socket path %q has %d bytes, the system allows %d", path, len(path), maxSocketPath)
+	if len(path) > MaxSocketPath {
+		return nil, fmt.Errorf("ledger: the socket path %q has %d bytes, the system allows %d", path, len(path), MaxSocketPath)
 	}
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
@@ -93,21 +92,15 @@ func Listen(p Params) (*Ledger, error) {
 	l := &Ledger{
 		p: p, listener: listener, ctx: ctx, stop: stop,
 		launches: map[string]int{}, reserved: map[string]*reservation{},
-		conns: map[*net.UnixConn]struct{}{},
 		peers: map[string]*peer{},
 	}
 	l.hear()
-	l.wg.Add(1)
-	go l.accept()
+	l.wg.Go(l.accept)
 	return l, nil
 }
 
 // Path is the socket's path, for the argv of the servers.
 func (l *Ledger) Path() string { return filepath.Join(l.p.Dir, socketName) }
-
-// Attested says how a peer's pid is learned: "SO_PEERCRED", "LOCAL_PEERPID",
-// or "none" where the server's own word must do.
-func (l *Ledger) Attested() string { return attested }
 
 // ErrNotConnected is what Order and Cut return for a server that is not
 // connected: it was never born, or it is dead.
@@ -147,11 +140,6 @@ func (l *Ledger) Close() error {
 	if l.complaints != nil {
 		err = errors.Join(err, l.complaints.Close())
 	}
-	l.mu.Lock()
-	for c := range l.conns {
-		_ = c.Close()
-	}
-	l.mu.Unlock()
 	l.wg.Wait()
 	if errors.Is(err, net.ErrClosed) {
 		return nil
@@ -170,59 +158,25 @@ func (l *Ledger) peer(server string) (*peer, error) {
 }
 
 func (l *Ledger) accept() {
-	defer l.wg.Done()
 	for {
 		c, err := l.listener.AcceptUnix()
-		if err != nil {
-			if l.ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
-				return
+		switch {
+		case l.ctx.Err() != nil || errors.Is(err, net.ErrClosed):
+			if err == nil {
+				_ = c.Close()
 			}
-			l.doubt("", record.DoubtLedgerAccept, err.Error())
-			if !l.pause(100 * time.Millisecond) {
-				return
-			}
-			continue
-		}
-		if !l.track(c) {
-			_ = c.Close()
 			return
+		case err == nil:
+			l.wg.Go(func() { l.serve(c) })
+		default:
+			l.doubt("", record.DoubtLedgerAccept, err.Error())
+			select {
+			case <-time.After(100 * time.Millisecond): // out of descriptors: that does not go away at once
+			case <-l.ctx.Done():
+				return
+			}
 		}
-		go l.serve(c)
 	}
-}
-
-// pause waits before the next try where the cause (out of descriptors) does
-// not go away at once. It reports whether the ledger is still open.
-func (l *Ledger) pause(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-l.ctx.Done():
-		return false
-	}
-}
-
-// track makes Close know of c, under the lock that Close takes, so that no
-// connection is accepted behind its back.
-func (l *Ledger) track(c *net.UnixConn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ctx.Err() != nil {
-		return false
-	}
-	l.conns[c] = struct{}{}
-	l.wg.Add(1)
-	return true
-}
-
-func (l *Ledger) untrack(c *net.UnixConn) {
-	l.mu.Lock()
-	delete(l.conns, c)
-	l.mu.Unlock()
-	_ = c.Close()
-	l.wg.Done()
 }
 
 func (l *Ledger) doubt(server string, code record.DoubtCode, text string) {

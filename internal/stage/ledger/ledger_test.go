@@ -182,7 +182,7 @@ func TestKernelWinsOverClaim(t *testing.T) {
 	birth := b.await(1, record.Born)[0].Birth
 	assert.Equal(t, os.Getpid(), birth.PID)
 	assert.Equal(t, 1, birth.Claimed)
-	assert.NotEqual(t, "none", b.Attested())
+	assert.NotEqual(t, "none", ledger.Attested)
 }
 
 // TestConcurrentBirths starts fifty real servers of two labels at once.

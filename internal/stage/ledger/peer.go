@@ -39,30 +39,46 @@ type peer struct {
 }
 
 func (l *Ledger) serve(c *net.UnixConn) {
-	defer l.untrack(c)
+	defer c.Close()
+	defer context.AfterFunc(l.ctx, func() { _ = c.Close() })()
 	p := &peer{l: l, conn: c, lines: lines.New(c, birth.MaxLine)}
 	if !p.admit() {
 		return
 	}
-	for {
-		line, err := p.lines.Next()
-		if errors.Is(err, lines.ErrTooLong) {
-			p.doubt(record.DoubtLedgerGarbage, err.Error())
-			continue
-		}
-		if err != nil {
-			break
-		}
+	for line := range p.words {
 		p.note(line)
 	}
 	p.bury()
+}
+
+// words are the lines that the peer writes until its connection ends.
+func (p *peer) words(yield func(line []byte) bool) {
+	for {
+		line, err := p.lines.Next()
+		switch {
+		case errors.Is(err, lines.ErrTooLong):
+			p.doubt(record.DoubtLedgerGarbage, err.Error())
+		case err != nil || !yield(line):
+			return
+		}
+	}
+}
+
+// ask asks the kernel who connected: for its peerPID or its peerUser.
+func ask(c *net.UnixConn, what func(socket int) (int, error)) (n int, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	failed := raw.Control(func(fd uintptr) { n, err = what(int(fd)) })
+	return n, errors.Join(failed, err)
 }
 
 // admit reads the certificate and sends the Welcome. It reports whether the
 // peer is a server of this run. A launcher, a helper and a twin are served here, to
 // their end.
 func (p *peer) admit() bool {
-	pid, err := peerPID(p.conn)
+	pid, err := ask(p.conn, peerPID)
 	if err != nil {
 		p.doubt(record.DoubtLedgerIdentity, "the kernel does not say who connected: "+err.Error())
 	}
@@ -161,7 +177,7 @@ func (p *peer) identify(pid int, c birth.Certificate) {
 		Label: c.Label, Session: clip(c.Session),
 	}
 	switch {
-	case attested == "none":
+	case Attested == "none":
 		pid = c.PID
 	case pid != c.PID:
 		p.birth.Claimed = c.PID

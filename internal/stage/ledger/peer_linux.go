@@ -2,18 +2,21 @@ package ledger
 
 import (
 	"errors"
-	"net"
 	"syscall"
 )
 
 const (
-	attested      = "SO_PEERCRED"
-	maxSocketPath = 107 // sun_path is 108 with its NUL (unix(7))
+	// Attested says how a peer's pid is learned: "SO_PEERCRED", "LOCAL_PEERPID",
+	// or "none" where the server's own word must do.
+	Attested = "SO_PEERCRED"
+	// MaxSocketPath is how many bytes the system allows for a socket's path:
+	// sun_path is 108 with its NUL (unix(7)).
+	MaxSocketPath = 107
 )
 
 // peerPID is who connected, as the kernel saw it at connect(2).
-func peerPID(c *net.UnixConn) (int, error) {
-	cred, err := credentials(c)
+func peerPID(socket int) (int, error) {
+	cred, err := syscall.GetsockoptUcred(socket, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
 	if err != nil {
 		return 0, err
 	}
@@ -24,23 +27,10 @@ func peerPID(c *net.UnixConn) (int, error) {
 }
 
 // peerUser is the user whose process connected.
-func peerUser(c *net.UnixConn) (int, error) {
-	cred, err := credentials(c)
+func peerUser(socket int) (int, error) {
+	cred, err := syscall.GetsockoptUcred(socket, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
 	if err != nil {
 		return 0, err
 	}
 	return int(cred.Uid), nil
-}
-
-func credentials(c *net.UnixConn) (*syscall.Ucred, error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	var cred *syscall.Ucred
-	var failed error
-	err = raw.Control(func(fd uintptr) {
-		cred, failed = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
-	})
-	return cred, errors.Join(err, failed)
 }

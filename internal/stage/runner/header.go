@@ -8,6 +8,7 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
+	"github.com/leakbench/leakbench/internal/stage/ledger"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -20,7 +21,7 @@ func (r *run) header() record.Header {
 			OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid(),
 		},
 		Witness: record.Witness{
-			Ledger: r.ledger.Attested(), Census: hello.Census, Subreaper: hello.Subreaper, Cgroup: hello.Cgroup, Weak: hello.Weak,
+			Ledger: ledger.Attested, Census: hello.Census, Subreaper: hello.Subreaper, Cgroup: hello.Cgroup, Weak: hello.Weak,
 		},
 		Scenario: record.Scenario{
 			Name: r.Scenario.Name, Title: r.Scenario.Title, File: r.Scenario.File, Reports: r.Scenario.Reports, Source: r.Scenario.Source,
