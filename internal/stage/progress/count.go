@@ -3,7 +3,6 @@ package progress
 import (
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -59,7 +58,41 @@ func (c *Counting) remaining(before string) string {
 func (c *Counting) line() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	filled := barWidth * c.done / max(c.done+c.left, 1)
-	bar := strings.Repeat("█", filled) + strings.Repeat("░", barWidth-filled)
-	return fmt.Sprintf("%s %d/%d%s  %s  %s", bar, c.done, c.done+c.left, c.remaining("  "), c.now().Sub(c.begun).Round(time.Second), c.last)
+	all := c.done + c.left
+	return fmt.Sprintf("%s %d/%d%s  %s  %s", bar(barWidth, c.done, all), c.done, all, c.remaining("  "), c.now().Sub(c.begun).Round(time.Second), c.last)
+}
+
+// Waiting is the progress of something that takes its time and tells lines
+// meanwhile. Its methods are safe from any goroutine.
+type Waiting struct {
+	what  string
+	begun time.Time
+	screen
+
+	mu   sync.Mutex
+	last string
+}
+
+// Wait begins to show what is waited for: on a terminal with the time and the
+// last line that was told, elsewhere once.
+func Wait(out io.Writer, mode Mode, what string) *Waiting {
+	w := &Waiting{what: text.Printable(what), begun: time.Now(), screen: newScreen()}
+	if mode == Plain {
+		fmt.Fprintln(out, w.what)
+	}
+	w.show(out, mode, w.line)
+	return w
+}
+
+// Line takes note of a line.
+func (w *Waiting) Line(s string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = text.Printable(s)
+}
+
+func (w *Waiting) line() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return fmt.Sprintf("%s  %4.1fs  %s", w.what, time.Since(w.begun).Seconds(), w.last)
 }

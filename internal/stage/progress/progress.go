@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -143,12 +144,7 @@ func (l *Line) milestone(c record.Checkpoint) {
 
 // describe is a step in a few words.
 func describe(s record.Step) string {
-	words := []string{string(s.Op)}
-	for _, w := range []string{s.Session, s.Detail} {
-		if w != "" {
-			words = append(words, w)
-		}
-	}
+	words := slices.DeleteFunc([]string{string(s.Op), s.Session, s.Detail}, func(w string) bool { return w == "" })
 	return text.Printable(strings.Join(words, " "))
 }
 
@@ -157,7 +153,8 @@ type screen struct{ stop, over chan struct{} }
 
 func newScreen() screen { return screen{make(chan struct{}), make(chan struct{})} }
 
-// show begins to draw a line again and again, on a terminal.
+// show begins to draw a line again and again, on a terminal, and clears it in
+// the end.
 func (s screen) show(out io.Writer, mode Mode, line func() string) {
 	if mode != Live {
 		close(s.over)
@@ -165,7 +162,18 @@ func (s screen) show(out io.Writer, mode Mode, line func() string) {
 	}
 	go func() {
 		defer close(s.over)
-		redraw(out, s.stop, line)
+		ticker := time.NewTicker(redrawEvery)
+		defer ticker.Stop()
+		for {
+			// A terminal that has become narrower meanwhile cuts it: autowrap is off.
+			fmt.Fprintf(out, "\r\x1b[?7l%s\x1b[K\x1b[?7h", line())
+			select {
+			case <-ticker.C:
+			case <-s.stop:
+				fmt.Fprint(out, "\r\x1b[K")
+				return
+			}
+		}
 	}()
 }
 
@@ -179,20 +187,10 @@ func (s screen) Stop() {
 	<-s.over
 }
 
-// redraw shows a line again and again until stop is closed, and clears it then.
-func redraw(out io.Writer, stop <-chan struct{}, line func() string) {
-	ticker := time.NewTicker(redrawEvery)
-	defer ticker.Stop()
-	for {
-		// A terminal that has become narrower meanwhile cuts it: autowrap is off.
-		fmt.Fprintf(out, "\r\x1b[?7l%s\x1b[K\x1b[?7h", line())
-		select {
-		case <-ticker.C:
-		case <-stop:
-			fmt.Fprint(out, "\r\x1b[K")
-			return
-		}
-	}
+// bar is so wide, and shows how much of all is done.
+func bar(wide, done, all int) string {
+	filled := wide * done / max(all, 1)
+	return strings.Repeat("█", filled) + strings.Repeat("░", wide-filled)
 }
 
 // line is what is shown after some time, with what matters first: a narrow
@@ -203,9 +201,8 @@ func (l *Line) line(took time.Duration) string {
 		wide = barWidth / 2
 	}
 	steps := max(l.p.Steps, l.done, 1)
-	filled := wide * l.done / steps
-	bar := strings.Repeat("█", filled) + strings.Repeat("░", wide-filled)
-	text := fmt.Sprintf("%s on %s %s %d/%d  live %d  faults %d  %.1fs", l.p.Scenario, l.p.Host, bar, l.done, steps, len(l.lives.Alive()), l.faults, took.Seconds())
+	text := fmt.Sprintf("%s on %s %s %d/%d  live %d  faults %d  %.1fs", l.p.Scenario, l.p.Host, bar(wide, l.done, steps), l.done, steps,
+		len(l.lives.Alive()), l.faults, took.Seconds())
 	// A checkpoint takes as long as the host takes to clean up, which nothing before it tells: only what it takes at
 	// the most is known, unless the machine is too busy to look.
 	if l.since > 0 {
