@@ -3,6 +3,7 @@ package redact
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -34,9 +35,10 @@ func Args(args []string) []string {
 		kept = args[:maxArgs-1]
 	}
 	out := make([]string, 0, len(kept)+1)
-	r := redactor{}
+	next := nextPlain // what the argument before says of this one
 	for _, arg := range kept {
-		arg = r.arg(strings.ToValidUTF8(text.ClipBytes(arg, maxRead, "…"), "\uFFFD"))
+		arg = strings.ToValidUTF8(text.ClipBytes(arg, maxRead, "…"), "\uFFFD")
+		arg, next = redactArg(arg, next), announces(arg)
 		if len(arg) > maxArg {
 			arg = text.ClipBytes(arg, maxArg-len("…"), "…")
 		}
@@ -48,11 +50,6 @@ func Args(args []string) []string {
 	return out
 }
 
-// redactor reads a command line from left to right.
-type redactor struct {
-	next nextValue // what the argument before says of this one
-}
-
 // nextValue is what a flag or a word says of what follows it.
 type nextValue int
 
@@ -62,9 +59,7 @@ const (
 	nextUser // "user:password"
 )
 
-func (r *redactor) arg(arg string) string {
-	before := r.next
-	r.next = announces(arg)
+func redactArg(arg string, before nextValue) string {
 	switch {
 	case arg == "" || strings.HasPrefix(arg, "--"):
 	case before == nextSecret:
@@ -150,10 +145,7 @@ func redactText(s string) string {
 // userinfo is where a URL's user and password are, whose authority starts at
 // from: nowhere if from == to.
 func userinfo(s string, from int) (int, int) {
-	end := len(s)
-	if n := strings.IndexAny(s[from:], "/?# \t\n\"'"); n >= 0 {
-		end = from + n
-	}
+	end := endAt(s, from, "/?# \t\n\"'")
 	at := strings.LastIndexByte(s[from:end], '@')
 	if at < 0 {
 		return from, from
@@ -221,10 +213,15 @@ func valueAt(s string, from int, line bool) (int, int) {
 	if line {
 		ends = "\n\"'"
 	}
-	if n := strings.IndexAny(s[from:], ends); n >= 0 {
-		return from, from + n
+	return from, endAt(s, from, ends)
+}
+
+// endAt is where the first of some characters is, or the end.
+func endAt(s string, from int, any string) int {
+	if n := strings.IndexAny(s[from:], any); n >= 0 {
+		return from + n
 	}
-	return from, len(s)
+	return len(s)
 }
 
 func skipSpaces(s string, i int) int {
@@ -264,19 +261,8 @@ func secretName(name string) bool {
 	if strings.Contains(squeezed, "maxtokens") {
 		return false
 	}
-	for _, part := range secretParts {
-		if strings.Contains(squeezed, part) {
-			return true
-		}
-	}
-	for _, word := range words {
-		for _, secret := range secretWords {
-			if word == secret {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(squeezed, part) }) ||
+		slices.ContainsFunc(words, func(word string) bool { return slices.Contains(secretWords, word) })
 }
 
 // tokenPrefixes start the tokens of well-known services.
@@ -288,15 +274,7 @@ var tokenPrefixes = []string{
 const minToken = 20 // bytes
 
 func hasTokenPrefix(word string) bool {
-	if len(word) < minToken {
-		return false
-	}
-	for _, prefix := range tokenPrefixes {
-		if strings.HasPrefix(word, prefix) {
-			return true
-		}
-	}
-	return false
+	return len(word) >= minToken && slices.ContainsFunc(tokenPrefixes, func(prefix string) bool { return strings.HasPrefix(word, prefix) })
 }
 
 // looksSecret says that a value reads like a random one: long, one word, of

@@ -4,6 +4,7 @@
 package law
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -79,18 +80,17 @@ func Of(id string) Law {
 	return Law{ID: id}
 }
 
+// kinds are in the order of the laws.
+var kinds = slices.Concat(kindsFlat, kindsLeft, kindsCollateral, kindsRest, kindsShutdown, kindsGrowth, kindsGraceful, kindsEvidence)
+
 // Kinds are the ways to break a law that the bench tells apart, in the order of
 // the laws.
-func Kinds() []Kind {
-	return slices.Concat(kindsFlat, kindsLeft, kindsCollateral, kindsRest, kindsShutdown, kindsGrowth, kindsGraceful, kindsEvidence)
-}
+func Kinds() []Kind { return slices.Clone(kinds) }
 
 // KindOf is the kind of an id. One of a later version has nothing but its id.
 func KindOf(id string) Kind {
-	for _, kinds := range [][]Kind{kindsFlat, kindsLeft, kindsCollateral, kindsRest, kindsShutdown, kindsGrowth, kindsGraceful, kindsEvidence} {
-		if i := slices.IndexFunc(kinds, func(k Kind) bool { return k.ID == id }); i >= 0 {
-			return kinds[i]
-		}
+	if i := slices.IndexFunc(kinds, func(k Kind) bool { return k.ID == id }); i >= 0 {
+		return kinds[i]
 	}
 	return Kind{ID: id}
 }
@@ -98,18 +98,12 @@ func KindOf(id string) Kind {
 // Wording is that of a finding of the kind under a law.
 func (k *Kind) Wording(law string, cause record.Cause) Wording {
 	var w Wording
-	for _, own := range k.Findings {
-		if (own.Law == "" || own.Law == law) && (own.Cause == "" || own.Cause == cause) {
-			w = own
-			break
-		}
+	if i := slices.IndexFunc(k.Findings, func(own Wording) bool {
+		return (own.Law == "" || own.Law == law) && (own.Cause == "" || own.Cause == cause)
+	}); i >= 0 {
+		w = k.Findings[i]
 	}
 	l := Of(law)
-	if w.Expected == "" {
-		w.Expected = l.Expected
-	}
-	if w.Found == "" {
-		w.Found = l.Found
-	}
+	w.Expected, w.Found = cmp.Or(w.Expected, l.Expected), cmp.Or(w.Found, l.Found)
 	return w
 }

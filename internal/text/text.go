@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Sanitize puts instead in the place of each character that does not print:
@@ -27,9 +28,8 @@ func Printable[S ~string](s S) string { return Sanitize(string(s), '?', "") }
 
 // Quote shows a line that the other side wrote: escaped, and not at length.
 func Quote(line []byte) string {
-	const most = 200
-	if len(line) > most {
-		return strconv.Quote(string(line[:most])) + fmt.Sprintf("... (%d bytes)", len(line))
+	if most := 200; len(line) > most {
+		return fmt.Sprintf("%q... (%d bytes)", line[:most], len(line))
 	}
 	return strconv.Quote(string(line))
 }
@@ -41,4 +41,51 @@ const maxName = 1024
 // long, and what does not print is shown as U+FFFD.
 func Name(s string) string {
 	return Sanitize(ClipBytes(s, maxName, "..."), unicode.ReplacementChar, "")
+}
+
+// Clip cuts s after most characters, with tail in the place of the rest.
+func Clip[S ~string](s S, most int, tail S) S {
+	if len(s) <= most {
+		return s
+	}
+	for at := range s {
+		if most--; most < 0 {
+			return s[:at] + tail
+		}
+	}
+	return s
+}
+
+// ClipBytes is Clip by bytes: it cuts at the start of a character.
+func ClipBytes[S ~string](s S, most int, tail S) S {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + tail
+}
+
+// Count is a number with its noun: "1 server", "3 servers", "2 processes",
+// "4 children".
+func Count(n int, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "child"):
+		noun += "ren"
+	case strings.HasSuffix(noun, "s") || strings.HasSuffix(noun, "ch"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// Choose picks the word that goes with n.
+func Choose(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
