@@ -3,61 +3,50 @@ package record
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
-// kinds are all that this version knows, with what an event of them must have:
-// a server, a payload. The fields of the payload are named as a person reads them.
-var kinds = map[Kind]struct {
-	ofServer bool
-	payload  string
-	has      func(*Event) bool
-}{
-	HostStarted:     {payload: "process", has: hasProcess},
-	HostReady:       {payload: "hello", has: func(e *Event) bool { return e.Hello != nil }},
-	HostExited:      {payload: "exit", has: func(e *Event) bool { return e.Exit != nil }},
-	StepBegun:       {payload: "step", has: hasStep},
-	StepEnded:       {payload: "step", has: hasStep},
-	StepSkipped:     {payload: "step", has: hasStep},
-	SessionChanged:  {payload: "session", has: func(e *Event) bool { return e.Session != nil }},
-	Born:            {ofServer: true, payload: "birth", has: func(e *Event) bool { return e.Birth != nil }},
-	Ready:           {ofServer: true},
-	RPC:             {ofServer: true, payload: "rpc", has: func(e *Event) bool { return e.RPC != nil }},
-	Faulted:         {ofServer: true, payload: "fault", has: func(e *Event) bool { return e.Fault != nil }},
-	SawEOF:          {ofServer: true},
-	SawSignal:       {ofServer: true},
-	WroteStderr:     {ofServer: true},
-	Bye:             {ofServer: true},
-	Died:            {ofServer: true},
-	Lost:            {ofServer: true},
-	Reaped:          {payload: "process and exit", has: func(e *Event) bool { return e.Process != nil && e.Exit != nil }},
-	CheckpointBegun: {payload: "checkpoint", has: hasCheckpoint},
-	CheckpointEnded: {payload: "checkpoint", has: hasCheckpoint},
-	CensusTaken:     {payload: "census", has: hasCensus},
-	EvidenceTaken:   {},
-	Controlled:      {payload: "control", has: func(e *Event) bool { return e.Control != nil }},
-	BystanderSeen:   {payload: "process", has: hasProcess},
-	Swept:           {payload: "census", has: hasCensus},
-	Doubted:         {payload: "doubt", has: func(e *Event) bool { return e.Doubt != nil }},
-	Ended:           {payload: "end", has: func(e *Event) bool { return e.End != nil }},
-}
+// ofServer are the kinds of events about one fake server.
+var ofServer = []Kind{Born, Ready, RPC, Faulted, SawEOF, SawSignal, WroteStderr, Bye, Died, Lost}
 
-func hasProcess(e *Event) bool    { return e.Process != nil }
-func hasStep(e *Event) bool       { return e.Step != nil }
-func hasCheckpoint(e *Event) bool { return e.Checkpoint != nil }
-func hasCensus(e *Event) bool     { return e.Census != nil }
+// payloads are what events of some kinds must have besides, as a person reads it.
+var payloads = []struct {
+	name  string
+	kinds []Kind
+	has   func(*Event) bool
+}{
+	{"process", []Kind{HostStarted, BystanderSeen}, func(e *Event) bool { return e.Process != nil }},
+	{"hello", []Kind{HostReady}, func(e *Event) bool { return e.Hello != nil }},
+	{"exit", []Kind{HostExited}, func(e *Event) bool { return e.Exit != nil }},
+	{"process and exit", []Kind{Reaped}, func(e *Event) bool { return e.Process != nil && e.Exit != nil }},
+	{"step", []Kind{StepBegun, StepEnded, StepSkipped}, func(e *Event) bool { return e.Step != nil }},
+	{"session", []Kind{SessionChanged}, func(e *Event) bool { return e.Session != nil }},
+	{"birth", []Kind{Born}, func(e *Event) bool { return e.Birth != nil }},
+	{"rpc", []Kind{RPC}, func(e *Event) bool { return e.RPC != nil }},
+	{"fault", []Kind{Faulted}, func(e *Event) bool { return e.Fault != nil }},
+	{"checkpoint", []Kind{CheckpointBegun, CheckpointEnded}, func(e *Event) bool { return e.Checkpoint != nil }},
+	{"census", []Kind{CensusTaken, Swept}, func(e *Event) bool { return e.Census != nil }},
+	{"control", []Kind{Controlled}, func(e *Event) bool { return e.Control != nil }},
+	{"doubt", []Kind{Doubted}, func(e *Event) bool { return e.Doubt != nil }},
+	{"end", []Kind{Ended}, func(e *Event) bool { return e.End != nil }},
+	{"evidence", []Kind{EvidenceTaken}, func(*Event) bool { return true }}, // there may be none
+}
 
 // Check says what an event of its kind lacks. Writer and reader both hold to
 // it, so that whoever reads a run may use the fields that a kind fills. Kinds
 // that are not known here pass: what a judge makes of them is its own business.
 func (e *Event) Check() error {
 	lacks := ""
-	switch kind := kinds[e.Kind]; {
+	for _, p := range payloads {
+		if slices.Contains(p.kinds, e.Kind) && !p.has(e) {
+			lacks = p.name
+		}
+	}
+	switch {
 	case e.Kind == "":
 		return errors.New("an event without a kind (or the header of a second run)")
-	case kind.ofServer && e.Server == "":
+	case e.Kind.OfServer() && e.Server == "":
 		lacks = "server"
-	case kind.has != nil && !kind.has(e):
-		lacks = kind.payload
 	}
 	if lacks != "" {
 		return fmt.Errorf("an event of kind %q without its %s", e.Kind, lacks)
@@ -66,10 +55,14 @@ func (e *Event) Check() error {
 }
 
 // OfServer says that an event of this kind is about one fake server.
-func (k Kind) OfServer() bool { return kinds[k].ofServer }
+func (k Kind) OfServer() bool { return slices.Contains(ofServer, k) }
 
 // Known says that this version knows the kind.
 func (k Kind) Known() bool {
-	_, known := kinds[k]
-	return known
+	for _, p := range payloads {
+		if slices.Contains(p.kinds, k) {
+			return true
+		}
+	}
+	return k.OfServer()
 }

@@ -1,6 +1,13 @@
 package record
 
-import "time"
+import (
+	"time"
+
+	"github.com/leakbench/leakbench/internal/duration"
+)
+
+// Duration is a time.Duration that reads and writes as text ("1.5s").
+type Duration = duration.Duration
 
 // Version is the version of the run file format. A reader refuses a file with
 // a greater one; docs/run-file.md lists what each version changed.

@@ -1,3 +1,5 @@
+// Package record is the run file: its header, its events, and their writer and
+// reader. A file says what happened and judges nothing.
 package record
 
 import (
@@ -23,6 +25,33 @@ var (
 	// ErrNewerFormat says that a run file was written by a later version.
 	ErrNewerFormat = errors.New("written in a newer format")
 )
+
+// Run is a run file that was read.
+type Run struct {
+	Header Header
+	Events []Event
+	// Truncated says why the file is not complete: a torn last line, no end
+	// event, a gap in the sequence. "" for a complete file.
+	Truncated string
+}
+
+// Played returns the header as the run was played: with what the host declared
+// in its hello.
+func (r *Run) Played() Header {
+	h := r.Header
+	for _, e := range r.Events {
+		if e.Kind != HostReady || e.Hello == nil {
+			continue
+		}
+		if e.Hello.Profile != nil {
+			h.Host.Profile = *e.Hello.Profile
+		}
+		if e.Hello.Limits != nil {
+			h.Limits = *e.Hello.Limits
+		}
+	}
+	return h
+}
 
 // Read reads a run file, or the one in a folder. Errors name the file; they
 // wrap ErrNotARun, ErrNewerFormat or what the system said.

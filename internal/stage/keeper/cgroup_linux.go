@@ -11,16 +11,10 @@ import (
 	"time"
 )
 
-// cgroup is a cgroup v2 of the run's own: its cgroup.kill reaches what forks
-// faster than a sweep can look (cgroups(7)). All methods work on nil.
-type cgroup struct {
-	path string
-	dir  *os.File
-}
-
-// newCgroup makes a cgroup below the keeper's own. Most unprivileged users
-// can't; they get an error and do without.
-func newCgroup() (*cgroup, error) {
+// newCgroup makes a cgroup v2 of the run's own below the keeper's: its cgroup.kill
+// reaches what forks faster than a sweep can look (cgroups(7)). Most unprivileged
+// users can't; they get an error and do without.
+func newCgroup() (*os.File, error) {
 	own, err := ownCgroup()
 	if err != nil {
 		return nil, err
@@ -30,15 +24,14 @@ func newCgroup() (*cgroup, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.Open(path)
-	if err == nil {
-		_, err = os.Stat(filepath.Join(path, "cgroup.kill")) // Linux 5.14
+	if _, err = os.Stat(filepath.Join(path, killFile)); err == nil { // Linux 5.14
+		var dir *os.File
+		if dir, err = os.Open(path); err == nil {
+			return dir, nil
+		}
 	}
-	if err != nil {
-		_ = os.Remove(path)
-		return nil, err
-	}
-	return &cgroup{path: path, dir: dir}, nil
+	_ = os.Remove(path)
+	return nil, err
 }
 
 const cgroupPrefix = "leakbench-"
@@ -61,13 +54,6 @@ func removeStale(own string) {
 // staleAfter is longer than a keeper needs from making its cgroup to starting
 // the host in it.
 const staleAfter = time.Minute
-
-// TryCgroup says why a run can't have a cgroup of its own.
-func TryCgroup() error {
-	c, err := newCgroup()
-	c.remove()
-	return err
-}
 
 // ownCgroup is the folder of the keeper's cgroup v2: the line "0::" of
 // /proc/self/cgroup below the cgroup2 mount.
@@ -93,27 +79,4 @@ func ownCgroup() (string, error) {
 		}
 	}
 	return "", errors.New("no cgroup v2 here")
-}
-
-func (c *cgroup) kill() {
-	if c != nil {
-		_ = os.WriteFile(filepath.Join(c.path, "cgroup.kill"), []byte("1"), 0)
-	}
-}
-
-func (c *cgroup) remove() {
-	if c != nil {
-		c.dir.Close()
-		_ = os.Remove(c.path)
-	}
-}
-
-// finishCgroup kills and removes what a keeper that was killed left of its
-// cgroup; after an orderly end there is nothing to do.
-func finishCgroup(path string) {
-	if path != "" {
-		c := &cgroup{path: path}
-		c.kill()
-		_ = os.Remove(path)
-	}
 }

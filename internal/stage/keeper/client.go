@@ -323,7 +323,10 @@ func (k *Keeper) Done() <-chan struct{} { return k.done }
 func (k *Keeper) Close() error {
 	k.conn.Close()
 	<-k.done
-	defer finishCgroup(k.Hello.Cgroup)
+	defer func() { // what a keeper that was killed left of it
+		killCgroup(k.Hello.Cgroup)
+		_ = os.Remove(k.Hello.Cgroup)
+	}()
 	timer := time.NewTimer(sweepGrace)
 	defer timer.Stop()
 	defer k.log.Close()

@@ -45,14 +45,4 @@ func (k *process) startPlaced(string, HostParams, *os.ProcAttr) (*record.Process
 
 func (k *process) recycle(int) (*record.Process, error) { return nil, errors.ErrUnsupported }
 
-type cgroup struct{ path string }
-
-func newCgroup() (*cgroup, error) { return nil, errors.ErrUnsupported }
-
-func (c *cgroup) kill()   {}
-func (c *cgroup) remove() {}
-
-func finishCgroup(string) {}
-
-// TryCgroup is for Linux alone.
-func TryCgroup() error { return errors.ErrUnsupported }
+func newCgroup() (*os.File, error) { return nil, errors.ErrUnsupported }

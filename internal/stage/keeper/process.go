@@ -25,7 +25,7 @@ type process struct {
 	in    *fdReader
 	table *proc.Table
 	self  record.Identity
-	group *cgroup // nil where none could be made
+	group *os.File // the folder of the run's cgroup; nil where none could be made
 
 	out  sync.Mutex
 	live sync.Mutex      // guards what follows
@@ -96,7 +96,7 @@ func keep(socket string, noCgroup bool) error {
 		k.group, err = newCgroup()
 	}
 	if err == nil {
-		hello.Cgroup = k.group.path
+		hello.Cgroup = k.group.Name()
 	} else {
 		hello.Weak = append(hello.Weak, fmt.Sprintf("the run has no cgroup of its own (%v): the last sweep finds processes by looking, and one that forks faster could outlive it", err))
 	}
@@ -106,7 +106,7 @@ func keep(socket string, noCgroup bool) error {
 	k.obey()
 	// The bench is gone or done.
 	_, err = k.sweep()
-	k.group.remove()
+	removeCgroup(k.group)
 	_ = os.RemoveAll(filepath.Dir(socket))
 	return err
 }

@@ -80,7 +80,7 @@ func (s *sweep) run() error {
 		empty = 0
 		if s.k.group != nil {
 			s.note(rows)
-			s.k.group.kill()
+			killCgroup(s.k.group.Name())
 			s.frozen = true
 		}
 		if len(rows) > 0 {
