@@ -274,6 +274,10 @@ func copyTheTree(t *testing.T, to string) {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(to, file), text, 0o600)
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, file), text, info.Mode()|0o600)
 	}))
 }

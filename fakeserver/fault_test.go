@@ -26,6 +26,9 @@ var requests = map[string]string{
 // about, from outside: what is on the pipes, whether it lives, how it ended.
 func TestFaultsOfRequests(t *testing.T) {
 	t.Parallel()
+	for name := range proofs {
+		assert.Contains(t, fakeserver.Names(fakeserver.Actions), name, "there is a proof of %s, which is no action", name)
+	}
 	for _, moment := range fakeserver.Moments {
 		line, ok := requests[moment.Name]
 		if !ok {
