@@ -65,7 +65,12 @@ var entryLooks = map[known.State]Status{
 // Lookup answers what became of a run's findings.
 type Lookup struct {
 	Baseline
-	of map[string]*gate.Finding
+	of map[cause]*gate.Finding
+}
+
+type cause struct {
+	compare.Play
+	fingerprint string
 }
 
 // NewLookup is nil where there is no baseline.
@@ -73,16 +78,12 @@ func NewLookup(a Baseline) *Lookup {
 	if a.Result == nil {
 		return nil
 	}
-	h := &Lookup{Baseline: a, of: map[string]*gate.Finding{}}
+	h := &Lookup{Baseline: a, of: map[cause]*gate.Finding{}}
 	for i := range a.Result.Findings {
 		f := &a.Result.Findings[i]
-		h.of[findingKey(f.Play, f.Fingerprint)] = f
+		h.of[cause{f.Play, f.Fingerprint}] = f
 	}
 	return h
-}
-
-func findingKey(p compare.Play, fingerprint string) string {
-	return p.Scenario + "\x00" + p.Host + "\x00" + fingerprint
 }
 
 // Standing is nil for what nobody has looked at.
@@ -90,7 +91,7 @@ func (h *Lookup) Standing(p compare.Play, f *verdict.Finding) *Status {
 	if h == nil {
 		return nil
 	}
-	found := h.of[findingKey(p, f.Fingerprint)]
+	found := h.of[cause{p, f.Fingerprint}]
 	if found == nil {
 		return nil
 	}

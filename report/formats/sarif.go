@@ -2,7 +2,9 @@ package formats
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/law"
@@ -10,75 +12,27 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// The parts of SARIF 2.1.0 that code scanning reads:
+// object is a JSON object whose members keep their order: name, value, name,
+// value. The members written here are those of SARIF 2.1.0 that code scanning
+// reads:
 // https://docs.github.com/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
-type (
-	sarifLog struct {
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
+type object []any
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i := 0; i < len(o); i += 2 {
+		value, err := json.Marshal(o[i+1])
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(fmt.Appendf(b, "%q:", o[i]), value...)
 	}
-	sarifRun struct {
-		Tool        sarifTool         `json:"tool"`
-		Invocations []sarifInvocation `json:"invocations"`
-		Results     []sarifResult     `json:"results"`
-		Language    string            `json:"language"`
-		Newlines    []string          `json:"newlineSequences"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct {
-		Name    string      `json:"name"`
-		Version string      `json:"version,omitempty"`
-		URI     string      `json:"informationUri"`
-		Rules   []sarifRule `json:"rules"`
-		Lang    string      `json:"language"`
-	}
-	sarifRule struct {
-		ID    string    `json:"id"`
-		Name  string    `json:"name"`
-		Short sarifText `json:"shortDescription"`
-		Full  sarifText `json:"fullDescription"`
-		Help  sarifText `json:"help"`
-	}
-	sarifText struct {
-		Text string `json:"text"`
-	}
-	sarifInvocation struct {
-		Successful bool          `json:"executionSuccessful"` // false: some run could not be decided
-		Notes      []sarifNotice `json:"toolExecutionNotifications,omitempty"`
-	}
-	sarifNotice struct {
-		Level   string    `json:"level"`
-		Message sarifText `json:"message"`
-	}
-	sarifResult struct {
-		RuleID    string            `json:"ruleId"`
-		RuleIndex int               `json:"ruleIndex"`
-		Level     string            `json:"level"`
-		Message   sarifText         `json:"message"`
-		Locations []sarifLocation   `json:"locations"`
-		Prints    map[string]string `json:"partialFingerprints"`
-	}
-	sarifLocation struct {
-		Physical sarifPhysical  `json:"physicalLocation"`
-		Logical  []sarifLogical `json:"logicalLocations"`
-	}
-	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   sarifRegion   `json:"region"`
-	}
-	sarifArtifact struct {
-		URI string `json:"uri"`
-	}
-	sarifRegion struct {
-		StartLine int `json:"startLine"`
-	}
-	sarifLogical struct {
-		Name string `json:"fullyQualifiedName"`
-	}
-)
+	return append(b, '}'), nil
+}
 
 const (
 	sarifSchema = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -87,38 +41,52 @@ const (
 
 // SARIF writes one run of the tool, with a rule for each kind.
 func SARIF(b *bytes.Buffer, runs []verdict.Judged) error {
-	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "leakbench", URI: sarifAbout, Rules: []sarifRule{}, Lang: "en-US"}},
-		Invocations: []sarifInvocation{{Successful: true}}, Results: []sarifResult{}, Language: "en-US", Newlines: []string{"\r\n", "\n"},
-	}
+	rules, results, notes := []object{}, []object{}, []object{}
 	known, index := map[string]law.Kind{}, map[string]int{}
 	for _, k := range law.Kinds() {
 		known[k.ID] = k
 	}
+	version, decided := "", true
 	for i := range runs {
 		j := &runs[i]
 		if j.Run != nil {
-			run.Tool.Driver.Version = words.Clean(j.Run.Header.Tool.Version, words.MaxName)
+			version = words.Clean(j.Run.Header.Tool.Version, words.MaxName)
 		}
 		for n := range j.Verdict.Findings {
 			f := &j.Verdict.Findings[n]
 			at, ok := index[f.Kind]
 			if !ok {
-				at = len(run.Tool.Driver.Rules)
+				at = len(rules)
 				index[f.Kind] = at
-				run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, newSarifRule(f, known[f.Kind]))
+				rules = append(rules, sarifRule(f, known[f.Kind]))
 			}
-			run.Results = append(run.Results, newSarifResult(j, f, at))
+			results = append(results, sarifResult(j, f, at))
 		}
 		if j.Verdict.Outcome == verdict.Inconclusive {
-			run.Invocations[0].Successful = false
+			decided = false
 			for _, d := range j.Verdict.Doubts {
-				run.Invocations[0].Notes = append(run.Invocations[0].Notes,
-					sarifNotice{"warning", sarifText{words.Clean(string(d.Code)+": "+d.Text, words.MaxText)}})
+				notes = append(notes, object{"level", "warning", "message", sarifText(string(d.Code) + ": " + d.Text)})
 			}
 		}
 	}
-	data, err := json.MarshalIndent(sarifLog{sarifSchema, "2.1.0", []sarifRun{run}}, "", "  ")
+	driver := object{"name", "leakbench"}
+	if version != "" {
+		driver = append(driver, "version", version)
+	}
+	driver = append(driver, "informationUri", sarifAbout, "rules", rules, "language", "en-US")
+	invocation := object{"executionSuccessful", decided}
+	if len(notes) > 0 {
+		invocation = append(invocation, "toolExecutionNotifications", notes)
+	}
+	data, err := json.MarshalIndent(object{"$schema", sarifSchema, "version", "2.1.0", "runs", []object{{
+		"tool",
+		object{"driver", driver},
+		"invocations",
+		[]object{invocation},
+		"results", results,
+		"language", "en-US", "newlineSequences",
+		[]string{"\r\n", "\n"},
+	}}}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -127,33 +95,35 @@ func SARIF(b *bytes.Buffer, runs []verdict.Judged) error {
 	return nil
 }
 
-func newSarifRule(f *verdict.Finding, k law.Kind) sarifRule {
-	text := func(own, found string) sarifText {
-		if own == "" {
-			own = found
-		}
-		return sarifText{words.Clean(own, words.MaxText)}
-	}
-	return sarifRule{
-		ID: words.Clean(f.Kind, words.MaxName), Name: words.Clean(f.Law+" "+f.Kind, words.MaxName),
-		Short: text(k.Title, f.Title), Full: text(k.Why, f.Why), Help: text(k.Fix, f.Fix),
+func sarifText(s string) object { return object{"text", words.Clean(s, words.MaxText)} }
+
+func sarifRule(f *verdict.Finding, k law.Kind) object {
+	return object{
+		"id", words.Clean(f.Kind, words.MaxName), "name", words.Clean(f.Law+" "+f.Kind, words.MaxName),
+		"shortDescription", sarifText(cmp.Or(k.Title, f.Title)), "fullDescription", sarifText(cmp.Or(k.Why, f.Why)), "help", sarifText(cmp.Or(k.Fix, f.Fix)),
 	}
 }
 
-func newSarifResult(j *verdict.Judged, f *verdict.Finding, rule int) sarifResult {
+func sarifResult(j *verdict.Judged, f *verdict.Finding, rule int) object {
 	level := "error"
 	if !f.IsError() {
 		level = "warning"
 	}
 	play := compare.PlayOf(j)
-	return sarifResult{
-		RuleID: words.Clean(f.Kind, words.MaxName), RuleIndex: rule, Level: level,
-		Message: sarifText{words.CleanLines(f.Title+".\nExpected: "+f.Expected+"\nFound: "+f.Found+"\nWhy: "+f.Why+"\nFix: "+f.Fix, 2*words.MaxText)},
-		Locations: []sarifLocation{{
-			Physical: sarifPhysical{sarifArtifact{sarifURI(j)}, sarifRegion{1}},
-			Logical:  []sarifLogical{{words.Clean(play.Host+"/"+play.Scenario+"/"+f.Label, 3*words.MaxName)}},
+	text := f.Title + ".\nExpected: " + f.Expected + "\nFound: " + f.Found + "\nWhy: " + f.Why + "\nFix: " + f.Fix
+	return object{
+		"ruleId", words.Clean(f.Kind, words.MaxName), "ruleIndex", rule, "level", level,
+		"message",
+		object{"text", words.CleanLines(text, 2*words.MaxText)},
+		"locations",
+		[]object{{
+			"physicalLocation",
+			object{"artifactLocation", object{"uri", sarifURI(j)}, "region", object{"startLine", 1}},
+			"logicalLocations",
+			[]object{{"fullyQualifiedName", words.Clean(play.Host+"/"+play.Scenario+"/"+f.Label, 3*words.MaxName)}},
 		}},
-		Prints: map[string]string{"leakbench/v1": words.Clean(f.Fingerprint+":"+play.Scenario+":"+play.Host, 3*words.MaxName)},
+		"partialFingerprints",
+		object{"leakbench/v1", words.Clean(f.Fingerprint+":"+play.Scenario+":"+play.Host, 3*words.MaxName)},
 	}
 }
 

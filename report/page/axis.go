@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -100,15 +101,7 @@ func idleCap(ts []int64) float64 {
 
 // x is where a moment is, in per cent.
 func (a *axis) x(t int64) float64 {
-	i, found := slices.BinarySearchFunc(a.knots, t, func(k knot, t int64) int {
-		switch {
-		case k.t < t:
-			return -1
-		case k.t > t:
-			return 1
-		}
-		return 0
-	})
+	i, found := slices.BinarySearchFunc(a.knots, t, func(k knot, t int64) int { return cmp.Compare(k.t, t) })
 	switch {
 	case found:
 		return a.knots[i].x
@@ -155,12 +148,7 @@ func (a *axis) ticks() []tick {
 			out = append(out, tick{X: pct(x), Text: seconds(t, step), at: x})
 		}
 	}
-	slices.SortFunc(out, func(p, q tick) int {
-		if p.at < q.at {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(out, func(p, q tick) int { return cmp.Compare(p.at, q.at) })
 	return out
 }
 

@@ -5,6 +5,7 @@ package page
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,9 +96,8 @@ type runView struct {
 }
 
 type lawView struct {
-	ID, Name, Status, Class, Glyph string
-	Expected, Found, Reason        string
-	Values                         []string
+	verdict.LawResult
+	Class, Glyph string
 }
 
 type faultView struct {
@@ -262,11 +262,10 @@ var lawLooks = map[verdict.LawStatus]struct{ class, glyph string }{
 
 func newLaw(l *verdict.LawResult) lawView {
 	look := lawLooks[l.Status]
+	view := lawView{*l, look.class, look.glyph}
 	values, _ := words.FirstOf(l.Values, 6)
-	return lawView{
-		ID: l.Law, Name: l.Name, Status: string(l.Status), Class: look.class, Glyph: look.glyph,
-		Expected: l.Expected, Found: l.Found, Reason: l.Reason, Values: append([]string(nil), values...),
-	}
+	view.Values = slices.Clone(values)
+	return view
 }
 
 func newFault(f history.PlannedFault) faultView {

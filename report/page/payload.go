@@ -83,21 +83,16 @@ func micro(ns int64) int64 {
 	return ns / 1000
 }
 
-func (p *payload) text(s string) int64 {
-	if n, ok := p.texts[s]; ok {
-		return n
-	}
-	n := int64(len(p.Texts))
-	p.texts[s], p.Texts = n, append(p.Texts, s)
-	return n
-}
+func (p *payload) text(s string) int64    { return place(&p.Texts, p.texts, s) }
+func (p *payload) session(s string) int64 { return place(&p.Sessions, p.sessions, s) }
 
-func (p *payload) session(s string) int64 {
-	if n, ok := p.sessions[s]; ok {
-		return n
+// place is where a string is in a list that has each once.
+func place(list *[]string, places map[string]int64, s string) int64 {
+	n, ok := places[s]
+	if !ok {
+		n = int64(len(*list))
+		places[s], *list = n, append(*list, s)
 	}
-	n := int64(len(p.Sessions))
-	p.sessions[s], p.Sessions = n, append(p.Sessions, s)
 	return n
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"html/template"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/report/model"
 )
 
@@ -35,7 +36,7 @@ func (p *payload) line(curve *payloadCurve, l payloadLine, points []model.Level)
 // countCurve is how many servers were alive, how many the host was entitled
 // to, how many should have been gone, and the zombies.
 func (p *payload) countCurve(s *model.Run) {
-	var owed, zombies []model.Level
+	var owed []model.Level
 	for _, label := range p.Labels {
 		last := int64(0)
 		for _, l := range s.Owed(label) {
@@ -44,21 +45,32 @@ func (p *payload) countCurve(s *model.Run) {
 		}
 	}
 	alive, over := model.LevelsOf(s.Servers)
-	most := 0
-	for _, one := range s.History.Samples() {
-		zombies = append(zombies, model.Level{T: one.T, N: int64(one.Zombies)})
-		most = max(most, one.Zombies)
-	}
+	zombies := sampled(s, func(one *history.Sample) int { return one.Zombies })
 	curve := payloadCurve{Title: "Servers"}
 	p.line(&curve, payloadLine{"alive", "alive", "alive", true}, alive)
-	if len(over) > 0 {
-		p.line(&curve, payloadLine{"over", "should be gone", "over", true}, over)
-	}
-	if most > 0 {
+	p.line(&curve, payloadLine{"over", "should be gone", "over", true}, over)
+	if model.Highest(zombies) > 0 {
 		p.line(&curve, payloadLine{"zombies", "zombies", "zombie", false}, zombies)
 	}
 	p.line(&curve, payloadLine{"owed", "limit: owed to sessions", "limit", true}, model.Sums(owed))
 	p.keep(curve)
+}
+
+// sampled is a number over the censuses, but where it is not known (-1).
+func sampled(s *model.Run, of func(*history.Sample) int) (out []model.Level) {
+	for _, one := range s.History.Samples() {
+		if n := of(&one); n >= 0 {
+			out = append(out, model.Level{T: one.T, N: int64(n)})
+		}
+	}
+	return out
+}
+
+func hostFDs(one *history.Sample) int {
+	if one.Host == nil {
+		return -1
+	}
+	return one.Host.FDs
 }
 
 func (p *payload) keep(c payloadCurve) {
@@ -71,18 +83,13 @@ func (p *payload) keep(c payloadCurve) {
 // where they have to return to, and the most that it may have open; and those
 // of all servers together.
 func (p *payload) handleCurve(s *model.Run) {
-	var fds, servers, base, most []model.Level
-	for _, one := range s.History.Samples() {
-		servers = append(servers, model.Level{T: one.T, N: int64(one.FDs)})
-		if one.Host != nil && one.Host.FDs >= 0 {
-			fds = append(fds, model.Level{T: one.T, N: int64(one.Host.FDs)})
-		}
-	}
+	fds, servers := sampled(s, hostFDs), sampled(s, func(one *history.Sample) int { return one.FDs })
 	if len(fds) < 2 {
 		return
 	}
+	var most []model.Level
 	end := fds[len(fds)-1].T
-	base = []model.Level{fds[0], {T: end, N: fds[0].N}}
+	base := []model.Level{fds[0], {T: end, N: fds[0].N}}
 	if n := int64(s.Header.Limits.NoFile); n > 0 {
 		most = []model.Level{{T: fds[0].T, N: n}, {T: end, N: n}}
 	}
@@ -97,13 +104,13 @@ func (p *payload) handleCurve(s *model.Run) {
 // memoryCurve is the memory of the host and of all servers together, and what
 // the host may grow to where the scenario limits that.
 func (p *payload) memoryCurve(s *model.Run) {
-	var host, servers []model.Level
-	for _, one := range s.History.Samples() {
-		if one.Host != nil {
-			host = append(host, model.Level{T: one.T, N: one.Host.RSS >> 12})
+	host := sampled(s, func(one *history.Sample) int {
+		if one.Host == nil {
+			return -1
 		}
-		servers = append(servers, model.Level{T: one.T, N: one.RSS >> 12})
-	}
+		return int(one.Host.RSS >> 12)
+	})
+	servers := sampled(s, func(one *history.Sample) int { return int(one.RSS >> 12) })
 	if len(servers) < 2 {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -256,18 +256,12 @@ func area(a *axis, levels []model.Level, top int64) string {
 // hostChart is the chart of the host itself: its open descriptors and the
 // zombies below it, as often as a census was taken. Nil for a few looks only.
 func hostChart(s *model.Run, a *axis) *chartView {
-	var fds, zombies []model.Level
-	var seen []*record.Process
-	for _, one := range s.History.Samples() {
-		zombies = append(zombies, model.Level{T: one.T, N: int64(one.Zombies)})
-		if one.Host != nil && one.Host.FDs >= 0 {
-			fds, seen = append(fds, model.Level{T: one.T, N: int64(one.Host.FDs)}), append(seen, one.Host)
-		}
-	}
-	if len(fds) < 3 {
+	seen := slices.DeleteFunc(slices.Clone(s.History.Samples()), func(one history.Sample) bool { return hostFDs(&one) < 0 })
+	if len(seen) < 3 {
 		return nil
 	}
-	first, last := seen[0], seen[len(seen)-1]
+	fds, zombies := sampled(s, hostFDs), sampled(s, func(one *history.Sample) int { return one.Zombies })
+	first, last := seen[0].Host, seen[len(seen)-1].Host
 	most, dead := model.Highest(fds), model.Highest(zombies)
 	top := max(most, dead, 1)
 	c := &chartView{
