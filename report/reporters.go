@@ -53,8 +53,8 @@ const (
 type Options struct {
 	Exit     formats.Exit
 	Text     terminal.Options
-	Baseline baseline.Baseline        // where the runs stand, for pages; its list, for a gate
-	Link     func(page string) string // see scoreboard.Options
+	Baseline baseline.Baseline // where the runs stand, for pages; its list, for a gate
+	Link     scoreboard.Link   // of a scoreboard
 }
 
 // Reporter is an output format.
@@ -115,7 +115,7 @@ func writeText(b *bytes.Buffer, s Subject, o Options) error {
 
 func writeHTML(b *bytes.Buffer, s Subject, o Options) error {
 	if s.Board != nil {
-		return scoreboard.HTML(b, s.Board, scoreboard.Options{Link: o.Link})
+		return scoreboard.HTML(b, s.Board, o.Link)
 	}
 	return page.HTML(b, s.Runs, o.Baseline)
 }
@@ -130,7 +130,7 @@ func writeJSON(b *bytes.Buffer, s Subject, o Options) error {
 func writeMarkdown(b *bytes.Buffer, s Subject, o Options) error {
 	switch {
 	case s.Board != nil:
-		scoreboard.Markdown(b, s.Board, scoreboard.Options{Link: o.Link})
+		scoreboard.Markdown(b, s.Board, o.Link)
 	case s.Gate != nil:
 		formats.GateMarkdown(b, s.Gate, o.gate())
 	default:

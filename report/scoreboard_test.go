@@ -54,7 +54,7 @@ func linked(page string) string { return page }
 func TestScoreboardMarkdown(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	boards.Markdown(&b, sampleBoard(), boards.Options{})
+	boards.Markdown(&b, sampleBoard(), nil)
 	for _, line := range []string{
 		"3 hosts in 2 scenarios: 1 clean, 1 leak, 1 inconclusive, 1 n.a., 2 not installed**",
 		"| | exact 1 | naive 1 | rmcp 3 |",
@@ -69,7 +69,7 @@ func TestScoreboardMarkdown(t *testing.T) {
 	}
 	assert.NotContains(t, b.String(), "report.html")
 	b.Reset()
-	boards.Markdown(&b, sampleBoard(), boards.Options{Link: linked})
+	boards.Markdown(&b, sampleBoard(), linked)
 	assert.Contains(t, b.String(), "| [**L1**](.leakbench/score/naive/storm/run/report.html) |")
 }
 
@@ -83,7 +83,7 @@ func TestScoreboardMarkdownIsNotTooWide(t *testing.T) {
 		board.Hosts = append(board.Hosts, scoreboard.Host{ID: fmt.Sprint("h", i), Name: fmt.Sprint("h", i)})
 	}
 	var b bytes.Buffer
-	boards.Markdown(&b, board, boards.Options{})
+	boards.Markdown(&b, board, nil)
 	var heads []string
 	for line := range strings.Lines(b.String()) {
 		if strings.HasPrefix(line, "| | ") {
@@ -114,7 +114,7 @@ func TestScoreboardIsHarmless(t *testing.T) {
 	t.Parallel()
 	plainBoard := sampleBoard()
 	var plainPage bytes.Buffer
-	require.NoError(t, boards.HTML(&plainPage, plainBoard, boards.Options{Link: linked}))
+	require.NoError(t, boards.HTML(&plainPage, plainBoard, linked))
 	hostile := sampleBoard()
 	fields(reflect.ValueOf(hostile), "", func(path string, s reflect.Value) {
 		if s.String() != "" && path != "Cell.Status" && path != "Cell.Scenario" && path != "Cell.Host" && path != "Scenario.Name" && path != "Host.ID" {
@@ -125,9 +125,9 @@ func TestScoreboardIsHarmless(t *testing.T) {
 		hostile.Cells[i].Page = plainBoard.Cells[i].Page
 	}
 	var page, text, markdown bytes.Buffer
-	require.NoError(t, boards.HTML(&page, hostile, boards.Options{Link: linked}))
+	require.NoError(t, boards.HTML(&page, hostile, linked))
 	boards.Text(&text, hostile)
-	boards.Markdown(&markdown, hostile, boards.Options{Link: linked})
+	boards.Markdown(&markdown, hostile, linked)
 	assert.Contains(t, page.String(), "mark7q")
 	assert.Equal(t, elements(t, plainPage.String()), elements(t, page.String()), "the poison has made or unmade elements")
 	assert.NotContains(t, page.String(), "<script")
@@ -147,8 +147,8 @@ func TestScoreboardLinksNothingElse(t *testing.T) {
 		b := sampleBoard()
 		b.Cells[1].Page = href
 		var page, markdown bytes.Buffer
-		require.NoError(t, boards.HTML(&page, b, boards.Options{Link: linked}))
-		boards.Markdown(&markdown, b, boards.Options{Link: linked})
+		require.NoError(t, boards.HTML(&page, b, linked))
+		boards.Markdown(&markdown, b, linked)
 		assert.NotContains(t, page.String(), href)
 		assert.NotContains(t, markdown.String(), href)
 	}

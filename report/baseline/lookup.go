@@ -35,10 +35,8 @@ type Status struct {
 
 // Count is one number of the verdict bar: "2 known".
 type Count struct {
-	N     int
-	Word  string
-	Class string
-	Glyph string
+	Status
+	N int
 }
 
 // EntryView is an entry of the list that has to be dealt with.
@@ -155,7 +153,7 @@ func (h *Lookup) Counts(p *compare.Play) []Count {
 	for _, look := range []Status{
 		FateLooks[gate.New], FateLooks[gate.Warning], FateLooks[gate.Listed], FateLooks[gate.Fixed], entryLooks[known.Stale], entryLooks[known.Expired],
 	} {
-		c := Count{N: n[look.Word], Word: look.Word, Class: look.Class, Glyph: look.Glyph}
+		c := Count{look, n[look.Word]}
 		always := slices.Contains([]string{"new", "known", "fixed"}, look.Word)
 		if c.N == 0 {
 			c.Class = "none"

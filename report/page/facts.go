@@ -12,7 +12,7 @@ import (
 
 // facts are the numbers beside the verdict.
 func runFacts(s *model.Run) []fact {
-	v := &s.Verdict
+	v, again := &s.Verdict, len(s.History.Hosts())-1
 	return present([]fact{
 		{"Host", strings.TrimSpace(s.Header.Host.Name + " " + hostVersion(s))},
 		{"Servers launched", strconv.Itoa(v.Spawned)},
@@ -20,17 +20,17 @@ func runFacts(s *model.Run) []fact {
 		{"Left at the end", strconv.Itoa(v.Left)},
 		{"Steps", stepCount(s)},
 		{"Took", words.Span(s.End)},
-		{"Host restarted", restarts(s)},
+		{"Host restarted", known(again > 0, words.Plural(again, "time"))},
 		{"Host ended", model.HostEnd(s.History.Host())},
-		{"Seed", seed(s)},
+		{"Seed", known(s.Header.Seed != 0, strconv.FormatUint(s.Header.Seed, 10))},
 		{"Run ended", ending(s)},
 	})
 }
 
-// restarts is how often the host was started anew, "" for never.
-func restarts(s *model.Run) string {
-	if n := len(s.History.Hosts()) - 1; n > 0 {
-		return words.Plural(n, "time")
+// known is a text where there is something to say, else "".
+func known(is bool, text string) string {
+	if is {
+		return text
 	}
 	return ""
 }
@@ -40,13 +40,6 @@ func hostVersion(s *model.Run) string {
 		return hello.Version
 	}
 	return ""
-}
-
-func seed(s *model.Run) string {
-	if s.Header.Seed == 0 {
-		return ""
-	}
-	return strconv.FormatUint(s.Header.Seed, 10)
 }
 
 // stepCount is "86", or "9, 8 skipped".
@@ -75,12 +68,8 @@ func ending(s *model.Run) string {
 
 func limits(s *model.Run) []fact {
 	l, p := &s.Header.Limits, &s.Header.Host.Profile
-	spawns := func(n int, per string) string {
-		if n == 0 {
-			return ""
-		}
-		return fmt.Sprintf("%d per %s", n, per)
-	}
+	spawns := func(n int, per string) string { return known(n != 0, fmt.Sprintf("%d per %s", n, per)) }
+	duration := func(d record.Duration) string { return known(d > 0, words.Span(int64(d))) }
 	return present([]fact{
 		{"Settle time", duration(l.Settle)},
 		{"Watched on for", duration(l.Confirm)},
@@ -99,7 +88,7 @@ func machine(s *model.Run) []fact {
 	host := strings.TrimSpace(h.Host.Name + " " + hostVersion(s))
 	return present([]fact{
 		{"Run", h.ID},
-		{"Started", started(h.Started)},
+		{"Started", known(!h.Started.IsZero(), h.Started.UTC().Format("2006-01-02 15:04:05 UTC"))},
 		{"Seed", strconv.FormatUint(h.Seed, 10)},
 		{"Host", strings.TrimSpace(host + ", " + string(h.Host.Kind))},
 		{"Host's command", words.Shell(h.Host.Command)},
@@ -122,13 +111,6 @@ func adopts(w *record.Witness) string {
 		text += ", cgroup " + w.Cgroup
 	}
 	return text
-}
-
-func duration(d record.Duration) string {
-	if d <= 0 {
-		return ""
-	}
-	return words.Span(int64(d))
 }
 
 // present drops the facts that are not known.

@@ -22,33 +22,22 @@ const (
 )
 
 type findingView struct {
-	ID          string
-	Law         string
-	Kind        string `max:"80"`
-	Label       string `max:"80"`
-	Class       string
-	Standing    *baseline.Status // nil where it is held against nothing
-	Severity    string
-	Count       int
-	Fingerprint string `max:"80"`
-	Title       string
-	Expected    string
-	Found       string
-	Values      []string `max:"300"`
-	MoreValues  []string `max:"300"`
-	Why, Fix    string
-	Reports     []string `max:"120"`
-	Checkpoint  string   `max:"80"`
-	Servers     []serverLink
-	Traces      []traceView
-	Timeline    string
-	Index       int // among the findings of the run
-	Open        bool
-	Evidence    []evidenceRow
-	MoreProof   []evidenceRow
-	Proven      string
-	Unseen      []string `max:"200"`
-	Left        string
+	verdict.Finding `max:"Kind=80 Label=80 Fingerprint=80 Values=300 Reports=120 Checkpoint=80"`
+
+	ID         string
+	Class      string
+	Standing   *baseline.Status // nil where it is held against nothing
+	MoreValues []string         `max:"300"`
+	Servers    []serverLink
+	Traces     []traceView
+	Timeline   string
+	Index      int // among the findings of the run
+	Open       bool
+	Evidence   []evidenceRow
+	MoreProof  []evidenceRow
+	Proven     string
+	Unseen     []string `max:"200"`
+	Left       string
 }
 
 // serverLink names a server. Row is the id of its row in the table, or "".
@@ -72,10 +61,8 @@ type evidenceRow struct {
 }
 
 func newFinding(s *model.Run, f *verdict.Finding, id, prefix string) *findingView {
-	v := &findingView{
-		ID: id, Law: f.Law, Kind: f.Kind, Label: f.Label, Class: "bad", Severity: string(f.Severity), Count: f.Count, Fingerprint: f.Fingerprint,
-		Title: f.Title, Expected: f.Expected, Found: f.Found, Why: f.Why, Fix: f.Fix, Reports: slices.Clone(f.Reports), Checkpoint: f.Checkpoint,
-	}
+	v := &findingView{Finding: plain(f), ID: id, Class: "bad"}
+	v.Reports = slices.Clone(f.Reports)
 	if !f.IsError() {
 		v.Class = "warn"
 	}
@@ -105,6 +92,13 @@ func newFinding(s *model.Run, f *verdict.Finding, id, prefix string) *findingVie
 	v.Unseen = unseen(f.Evidence)
 	v.Left = leftOut(cut, cutServers, cutProof)
 	return v
+}
+
+// plain is a finding without its lists, which a view would scrub for all.
+func plain(f *verdict.Finding) verdict.Finding {
+	one := *f
+	one.Values, one.Reports, one.Servers, one.Evidence, one.At = nil, nil, nil, nil, nil
+	return one
 }
 
 // unseen is what could not be read of the processes, each reason once.

@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/compare"
@@ -111,11 +110,8 @@ type checkView struct {
 }
 
 type stepView struct {
-	N                       int
+	history.Step            `max:"Op=80 Session=80 Label=80 Detail=200 Error=500"`
 	At, Took, Result, Class string
-	Op, Session, Label      string `max:"80"`
-	Detail                  string `max:"200"`
-	Error                   string `max:"500"`
 }
 
 func newPage(runs []verdict.Judged, a baseline.Baseline) (*pageView, error) {
@@ -203,7 +199,9 @@ func newRunView(s *model.Run, id string, most int, held *baseline.Lookup) (*runV
 		}
 	}
 	if held != nil {
-		r.hold(held, compare.PlayOf(s.Judged))
+		play := compare.PlayOf(s.Judged)
+		r.Standing, r.Against = held.Counts(&play), held.Source()
+		r.Entries, _ = held.Entries(&play)
 	}
 	r.Facts, r.Limits, r.Machine = runFacts(s), limits(s), machine(s)
 	for i := range v.Laws {
@@ -293,10 +291,7 @@ func newFault(f history.PlannedFault) faultView {
 func stepTable(s *model.Run, r *runView) {
 	head, more := words.FirstOf(s.History.Steps(), stepsOf)
 	for _, st := range head {
-		v := stepView{
-			N: st.N, At: words.At(st.Begun), Took: words.Span(s.Ended(st.Ended) - st.Begun), Result: model.StepResult(st), Op: string(st.Op), Session: st.Session,
-			Label: st.Label, Detail: st.Detail, Error: st.Error,
-		}
+		v := stepView{Step: *st, At: words.At(st.Begun), Took: words.Span(s.Ended(st.Ended) - st.Begun), Result: model.StepResult(st)}
 		switch {
 		case !model.AsExpected(st):
 			v.Class = "bad"
@@ -337,13 +332,6 @@ func checkTable(s *model.Run, r *runView) {
 	}
 }
 
-func started(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format("2006-01-02 15:04:05 UTC")
-}
-
 // hold tells of all runs together, where they are held against something.
 func (p *pageView) hold(h *baseline.Lookup, runs []verdict.Judged) {
 	p.Answer = h.View()
@@ -355,10 +343,4 @@ func (p *pageView) hold(h *baseline.Lookup, runs []verdict.Judged) {
 	if h.Result.Compared != nil && len(h.Base) > 0 {
 		p.Compare = baseline.NewCompare(h.Result.Compared, h.Base, runs)
 	}
-}
-
-// hold tells of one run.
-func (r *runView) hold(h *baseline.Lookup, p compare.Play) {
-	r.Standing, r.Against = h.Counts(&p), h.Source()
-	r.Entries, _ = h.Entries(&p)
 }

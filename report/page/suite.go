@@ -35,15 +35,12 @@ type boardCell struct {
 
 // causeRow is a finding with all runs that show it.
 type causeRow struct {
-	Fingerprint string `max:"80"`
-	Law         string `max:"20"`
-	Kind        string `max:"80"`
-	Title       string `max:"200"`
-	Class       string
-	Standing    *baseline.Status // the worst of its runs'; nil: held against nothing
-	Runs        []causeRun
-	MoreRuns    int
-	Count       int
+	verdict.Finding `max:"Fingerprint=80 Law=20 Kind=80 Title=200"` // its count is that of all runs
+
+	Class    string
+	Standing *baseline.Status // the worst of its runs'; nil: held against nothing
+	Runs     []causeRun
+	MoreRuns int
 }
 
 type causeRun struct {
@@ -110,7 +107,8 @@ func (s *suiteView) causes(runs []verdict.Judged, ids map[int]string, held *base
 			f := &runs[i].Verdict.Findings[k]
 			row := index[f.Fingerprint]
 			if row == nil {
-				row = &causeRow{Fingerprint: f.Fingerprint, Law: f.Law, Kind: f.Kind, Title: f.Title, Class: "bad"}
+				row = &causeRow{Finding: plain(f), Class: "bad"}
+				row.Count = 0
 				if !f.IsError() {
 					row.Class = "warn"
 				}

@@ -20,12 +20,9 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// Options say how a scoreboard is written.
-type Options struct {
-	// Link is the address of a run's report, seen from the file that is written;
-	// "" is no link. nil links none.
-	Link func(page string) string
-}
+// Link is the address of a run's report, seen from the file that is written;
+// "" is no link. nil links none.
+type Link func(page string) string
 
 type fact struct{ Name, Value string }
 
@@ -42,14 +39,10 @@ type scoreView struct {
 }
 
 type scoreHost struct {
-	Anchor  string
-	Name    string `max:"80"`
-	Version string `max:"40"`
-	About   string `max:"300"`
-	Missing string `max:"500"`
-	Install string `max:"200"`
-	Counts  string
-	Notes   []scoreNote
+	scoreboard.Host `max:"Name=80 Version=40 About=300 Missing=500 Install=200"`
+	Anchor          string
+	Counts          string
+	Notes           []scoreNote
 }
 
 type scoreRow struct {
@@ -59,19 +52,22 @@ type scoreRow struct {
 }
 
 type scoreCell struct {
-	Class, Glyph, Text, Word string
-	Warns                    string
-	Again                    bool
-	Href                     string
+	look
+	Text, Warns string
+	Again       bool
+	Href        string
 }
+
+// look is how a status is shown.
+type look struct{ Class, Glyph, Word string }
 
 // scoreNote is what a cell that is not plainly clean has to say; cells of a
 // host that are out for one reason share one.
 type scoreNote struct {
-	Class, Glyph, Word string
-	Scenarios          []scoreLink
-	Lines              []string `max:"500"`
-	Again              bool
+	look
+	Scenarios []scoreLink
+	Lines     []string `max:"500"`
+	Again     bool
 }
 
 type scoreLink struct {
@@ -79,43 +75,42 @@ type scoreLink struct {
 	Href string
 }
 
-var statusGlyph = map[scoreboard.Status]string{scoreboard.Clean: "✓", scoreboard.Leak: "✗", scoreboard.Inconclusive: "?", scoreboard.NotApplicable: "–", scoreboard.NotInstalled: "·"}
+var looks = map[scoreboard.Status]look{
+	scoreboard.Clean:         {"clean", "✓", "clean"},
+	scoreboard.Leak:          {"leak", "✗", "leak"},
+	scoreboard.Inconclusive:  {"inconclusive", "?", "inconclusive"},
+	scoreboard.NotApplicable: {"na", "–", "n.a."},
+	scoreboard.NotInstalled:  {"missing", "·", "not installed"},
+}
 
-var statusClass = map[scoreboard.Status]string{scoreboard.Clean: "clean", scoreboard.Leak: "leak", scoreboard.Inconclusive: "inconclusive", scoreboard.NotApplicable: "na", scoreboard.NotInstalled: "missing"}
-
-func newScoreView(b *scoreboard.Board, o Options) *scoreView {
+func newScoreView(b *scoreboard.Board, link Link) *scoreView {
 	v := &scoreView{Sentence: scoreSentence(b), Facts: scoreFacts(b), Omitted: strings.Join(b.Omitted, ", ")}
 	for i, h := range b.Hosts {
-		v.Hosts = append(v.Hosts, scoreHost{
-			Anchor: fmt.Sprintf("host-%d", i+1), Name: h.Name, Version: h.Version, About: h.About, Missing: h.Missing, Install: h.Install,
-			Counts: scoreCounts(b.Count(h.ID)), Notes: scoreNotes(b, h.ID, o),
-		})
+		v.Hosts = append(v.Hosts, scoreHost{h, fmt.Sprintf("host-%d", i+1), scoreCounts(b.Count(h.ID)), scoreNotes(b, h.ID, link)})
 	}
 	for _, s := range b.Scenarios {
 		row := scoreRow{Scenario: s.Name, Title: s.Title}
 		for _, h := range b.Hosts {
-			row.Cells = append(row.Cells, newScoreCell(b.Cell(s.Name, h.ID), o))
+			row.Cells = append(row.Cells, newScoreCell(b.Cell(s.Name, h.ID), link))
 		}
 		v.Rows = append(v.Rows, row)
 	}
 	return v
 }
 
-func newScoreCell(c *scoreboard.Cell, o Options) scoreCell {
+func newScoreCell(c *scoreboard.Cell, link Link) scoreCell {
 	if c == nil {
-		return scoreCell{Class: statusClass[scoreboard.Inconclusive], Glyph: statusGlyph[scoreboard.Inconclusive], Word: "not played"}
+		open := looks[scoreboard.Inconclusive]
+		return scoreCell{look: look{open.Class, open.Glyph, "not played"}}
 	}
-	return scoreCell{
-		Class: statusClass[c.Status], Glyph: statusGlyph[c.Status], Word: string(c.Status),
-		Text: brokenLaws(c.Errors), Warns: brokenLaws(c.Warnings), Again: c.Again, Href: scoreHref(c, o),
-	}
+	return scoreCell{looks[c.Status], brokenLaws(c.Errors), brokenLaws(c.Warnings), c.Again, scoreHref(c, link)}
 }
 
-func scoreHref(c *scoreboard.Cell, o Options) string {
-	if c.Page == "" || o.Link == nil {
+func scoreHref(c *scoreboard.Cell, link Link) string {
+	if c.Page == "" || link == nil {
 		return ""
 	}
-	if href := o.Link(c.Page); relativeHref.MatchString(href) {
+	if href := link(c.Page); relativeHref.MatchString(href) {
 		return href
 	}
 	return ""
@@ -133,23 +128,19 @@ func brokenLaws(all []scoreboard.Broken) string {
 	return strings.Join(laws, " ")
 }
 
-func scoreNotes(b *scoreboard.Board, host string, o Options) []scoreNote {
+func scoreNotes(b *scoreboard.Board, host string, link Link) []scoreNote {
 	var notes []scoreNote
 	for i := range b.Cells {
 		c := &b.Cells[i]
 		if c.Host != host || c.Status == scoreboard.NotInstalled || c.Status == scoreboard.Clean && len(c.Warnings) == 0 && !c.Again {
 			continue
 		}
-		link := scoreLink{Name: c.Scenario, Href: scoreHref(c, o)}
-		n := scoreNote{
-			Class: statusClass[c.Status], Glyph: statusGlyph[c.Status], Word: string(c.Status),
-			Scenarios: []scoreLink{link}, Lines: scoreLines(c), Again: c.Again,
-		}
+		n := scoreNote{looks[c.Status], []scoreLink{{c.Scenario, scoreHref(c, link)}}, scoreLines(c), c.Again}
 		same := slices.IndexFunc(notes, func(other scoreNote) bool {
-			return other.Class == n.Class && other.Again == n.Again && slices.Equal(other.Lines, n.Lines)
+			return other.look == n.look && other.Again == n.Again && slices.Equal(other.Lines, n.Lines)
 		})
 		if same >= 0 {
-			notes[same].Scenarios = append(notes[same].Scenarios, link)
+			notes[same].Scenarios = append(notes[same].Scenarios, n.Scenarios...)
 			continue
 		}
 		notes = append(notes, n)
@@ -233,17 +224,17 @@ var scoreTemplate = template.Must(template.New("scoreboard").Parse(scoreSource))
 
 // HTML writes the scoreboard as one page that needs nothing besides
 // itself, and no script.
-func HTML(w *bytes.Buffer, b *scoreboard.Board, o Options) error {
-	v := newScoreView(b, o)
+func HTML(w *bytes.Buffer, b *scoreboard.Board, link Link) error {
+	v := newScoreView(b, link)
 	words.Scrub(v)
 	v.CSS = template.CSS(scoreCSS) //nolint:gosec // ours
 	v.Policy = page.Policy(scoreCSS, "")
 	return scoreTemplate.Execute(w, v)
 }
 
-// LinksFrom is Options.Link for a board that is written to a file: addresses as
+// LinksFrom is the Link of a board that is written to a file: addresses as
 // seen from there. On another drive there is none.
-func LinksFrom(file string) func(page string) string {
+func LinksFrom(file string) Link {
 	return func(page string) string {
 		from, wrong := filepath.Abs(filepath.Dir(file))
 		to, err := filepath.Abs(page)

@@ -17,8 +17,8 @@ what came out when it was played again alone. The reasons are below, host by hos
 ` + "`leakbench run SCENARIO --host HOST`."
 
 // Markdown writes the scoreboard as a page of Markdown.
-func Markdown(b *bytes.Buffer, board *scoreboard.Board, o Options) {
-	v := newScoreView(board, o)
+func Markdown(b *bytes.Buffer, board *scoreboard.Board, link Link) {
+	v := newScoreView(board, link)
 	words.Scrub(v)
 	fmt.Fprintf(b, "# Scoreboard\n\n<!-- Written by leakbench score. Do not edit. -->\n\n**%s**\n\n",
 		words.Markdown(v.Sentence, words.MaxText))
@@ -52,24 +52,23 @@ func mdScore(b *bytes.Buffer, v *scoreView) {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		mdScoreTable(b, v, from, to)
+		b.WriteString("| |")
+		for _, h := range v.Hosts[from:to] {
+			fmt.Fprintf(b, " %s |", mdHost(&h))
+		}
+		b.WriteString("\n|---" + strings.Repeat("|---", to-from) + "|\n")
+		for _, row := range v.Rows {
+			fmt.Fprintf(b, "| %s |", words.MarkdownCode(row.Scenario, words.MaxName))
+			for _, c := range row.Cells[from:to] {
+				fmt.Fprintf(b, " %s |", mdScoreCell(c))
+			}
+			b.WriteByte('\n')
+		}
 	}
 }
 
-// mdScoreTable writes the cells of the hosts from the one to before the other.
-func mdScoreTable(b *bytes.Buffer, v *scoreView, from, to int) {
-	b.WriteString("| |")
-	for _, h := range v.Hosts[from:to] {
-		fmt.Fprintf(b, " %s |", strings.TrimSpace(words.Markdown(h.Name, words.MaxName)+" "+words.Markdown(h.Version, words.MaxName)))
-	}
-	b.WriteString("\n|---" + strings.Repeat("|---", to-from) + "|\n")
-	for _, row := range v.Rows {
-		fmt.Fprintf(b, "| %s |", words.MarkdownCode(row.Scenario, words.MaxName))
-		for _, c := range row.Cells[from:to] {
-			fmt.Fprintf(b, " %s |", mdScoreCell(c))
-		}
-		b.WriteByte('\n')
-	}
+func mdHost(h *scoreHost) string {
+	return strings.TrimSpace(words.Markdown(h.Name, words.MaxName) + " " + words.Markdown(h.Version, words.MaxName))
 }
 
 func mdScoreCell(c scoreCell) string {
@@ -77,9 +76,9 @@ func mdScoreCell(c scoreCell) string {
 	switch {
 	case c.Text != "":
 		text = "**" + words.Markdown(c.Text, words.MaxName) + "**"
-	case c.Class == statusClass[scoreboard.Inconclusive]:
+	case c.look.Class == looks[scoreboard.Inconclusive].Class:
 		text = "**?**"
-	case c.Class == statusClass[scoreboard.NotInstalled]:
+	case c.look == looks[scoreboard.NotInstalled]:
 		text = "not inst."
 	}
 	if c.Warns != "" {
@@ -100,7 +99,7 @@ func mdLink(text, href string) string {
 }
 
 func mdScoreHost(b *bytes.Buffer, h *scoreHost) {
-	fmt.Fprintf(b, "\n## %s\n\n%s: %s\n", strings.TrimSpace(words.Markdown(h.Name, words.MaxName)+" "+words.Markdown(h.Version, words.MaxName)), sentenceCase(words.Markdown(h.About, words.MaxText)), words.Markdown(h.Counts, words.MaxText))
+	fmt.Fprintf(b, "\n## %s\n\n%s: %s\n", mdHost(h), sentenceCase(words.Markdown(h.About, words.MaxText)), words.Markdown(h.Counts, words.MaxText))
 	if h.Missing != "" {
 		fmt.Fprintf(b, "\nNot installed: %s\n", words.MarkdownCode(h.Install, words.MaxText))
 	}
@@ -136,7 +135,7 @@ func sentenceCase(s string) string {
 // Text writes the scoreboard for a terminal: a line for each host,
 // and what its cells have to say.
 func Text(b *bytes.Buffer, board *scoreboard.Board) {
-	v := newScoreView(board, Options{})
+	v := newScoreView(board, nil)
 	words.Scrub(v)
 	var plain bytes.Buffer
 	table := tabwriter.NewWriter(&plain, 0, 0, 2, ' ', 0)

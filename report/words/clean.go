@@ -96,11 +96,12 @@ func obscure(r rune) bool {
 }
 
 // Scrub cleans every string below v, which must be a pointer to a view of
-// ours. A field may carry `max:"N"` for a cap of its own, and `lines:"keep"`.
+// ours. A field may carry `max:"N"` for a cap of its own, an embedded struct
+// `max:"Kind=80 Title=200"` for those of its fields, and both `lines:"keep"`.
 // What html/template trusts (template.CSS) is ours and stays as it is.
-func Scrub(v any) { scrubValue(reflect.ValueOf(v).Elem(), MaxText, false) }
+func Scrub(v any) { scrubValue(reflect.ValueOf(v).Elem(), MaxText, "", false) }
 
-func scrubValue(v reflect.Value, limit int, lines bool) {
+func scrubValue(v reflect.Value, limit int, caps string, lines bool) {
 	switch v.Kind() {
 	case reflect.String:
 		if v.Type().PkgPath() != "html/template" && v.CanSet() {
@@ -108,20 +109,23 @@ func scrubValue(v reflect.Value, limit int, lines bool) {
 		}
 	case reflect.Pointer:
 		if !v.IsNil() {
-			scrubValue(v.Elem(), limit, lines)
+			scrubValue(v.Elem(), limit, "", lines)
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
-			scrubValue(v.Index(i), limit, lines)
+			scrubValue(v.Index(i), limit, "", lines)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			own := limit
-			tag := v.Type().Field(i).Tag
-			if n, err := strconv.Atoi(tag.Get("max")); err == nil {
+			own, field := limit, v.Type().Field(i)
+			most := field.Tag.Get("max")
+			if _, after, found := strings.Cut(" "+caps, " "+field.Name+"="); found {
+				most, _, _ = strings.Cut(after, " ")
+			}
+			if n, err := strconv.Atoi(most); err == nil {
 				own = n
 			}
-			scrubValue(v.Field(i), own, lines || tag.Get("lines") == "keep")
+			scrubValue(v.Field(i), own, most, lines || field.Tag.Get("lines") == "keep")
 		}
 	}
 }
