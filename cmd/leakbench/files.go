@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,15 +33,10 @@ A configuration with MCP servers that is found in a usual place, or named by
 --from, tells the format. Nothing else of it is taken over.`,
 		Example: "  leakbench init\n  leakbench init my-gateway.yaml --from ~/.config/Claude/claude_desktop_config.json\n  leakbench run storm --host my-gateway.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path := defaultHostFile
-			switch len(args) {
-			case 0:
-			case 1:
-				path = args[0]
-			default:
+			if len(args) > 1 {
 				return usage(fmt.Errorf("one file at a time, not %q", args), "")
 			}
-			return a.init(cmd, path, from, force)
+			return a.init(cmd, append(args, defaultHostFile)[0], from, force)
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "configuration to take the format from")
@@ -82,9 +77,7 @@ func (a *app) init(cmd *cobra.Command, path, from string, force bool) error {
 	if force {
 		how = os.O_TRUNC
 	}
-	if err := writeFile(path, text, how); errors.Is(err, fs.ErrExist) {
-		return usage(fmt.Errorf("%s is there already", path), "")
-	} else if err != nil {
+	if err := writeFile(path, text, how); err != nil {
 		return usage(err, "")
 	}
 	_, err = fmt.Fprintf(a.out, "%s is written. Try it: leakbench run storm --host %s\n", printable(path), printable(path))
@@ -117,9 +110,7 @@ An editor can do most of this while you write: see leakbench schema.`,
 func (a *app) printChecked(all []validate.Checked) error {
 	bad := slices.ContainsFunc(all, func(c validate.Checked) bool { return !c.OK })
 	if a.format == "json" {
-		enc := a.encoder()
-		enc.SetEscapeHTML(false)
-		return firstOf(enc.Encode(map[string]any{"ok": !bad, "files": all}), exitWhen(bad, exitUsage))
+		return cmp.Or(a.object(map[string]any{"ok": !bad, "files": all}, plain), exitWhen(bad, exitUsage))
 	}
 	for _, c := range all {
 		switch {
@@ -154,18 +145,14 @@ each other) only leakbench validate tells.`,
 		Example:   "  leakbench schema > scenario.schema.json\n  leakbench schema known > known.schema.json",
 		ValidArgs: kinds,
 		RunE: func(_ *cobra.Command, args []string) error {
-			kind := validate.Kinds[0]
-			switch len(args) {
-			case 0:
-			case 1:
-				if err := oneOf("schema", args[0], kinds...); err != nil {
-					return err
-				}
-				kind = validate.Kinds[slices.Index(kinds, args[0])]
-			default:
+			if len(args) > 1 {
 				return usage(errors.New("schema prints one"), "leakbench schema scenario, host or known")
 			}
-			_, err := a.out.Write(kind.Schema())
+			name := append(args, kinds[0])[0]
+			if err := oneOf("schema", name, kinds...); err != nil {
+				return err
+			}
+			_, err := a.out.Write(validate.Kinds[slices.Index(kinds, name)].Schema())
 			return err
 		},
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,14 @@ import (
 
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/text"
+)
+
+// What a typing error may cost.
+const (
+	maxRepeat = 1000
+	maxTimes  = 10_000
+	maxBusy   = 1024
+	maxJobs   = 256
 )
 
 // span is a duration of a flag: one below zero would be no limit at all.
@@ -60,10 +69,8 @@ func completion(files cobra.ShellCompDirective, values func() []string) cobra.Co
 }
 
 func oneOf(flag, value string, allowed ...string) error {
-	for _, v := range allowed {
-		if v == value {
-			return nil
-		}
+	if slices.Contains(allowed, value) {
+		return nil
 	}
 	return usage(fmt.Errorf("%s %q: must be one of %v", flag, value, allowed), text.DidYouMean(value, allowed))
 }
@@ -97,8 +104,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	note := func(f *pflag.Flag) { names = append(names, f.Name) }
 	cmd.Flags().VisitAll(note)
 	cmd.InheritedFlags().VisitAll(note)
+	hint := ""
 	if near := text.Nearest(name, names); near != "" {
-		return usage(err, "did you mean --"+near+"?")
+		hint = "did you mean --" + near + "?"
 	}
-	return usage(err, "")
+	return usage(err, hint)
 }

@@ -33,8 +33,8 @@ type decideFlags struct {
 	strict   bool
 }
 
-func (f *decideFlags) register(cmd *cobra.Command) {
-	f.compareFlags.register(cmd)
+func (f *decideFlags) register(a *app, cmd *cobra.Command) {
+	f.compareFlags.register(a, cmd)
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "earlier runs, a folder or a blob: what they have found is not new")
 	cmd.Flags().StringVar(&f.known, "known", known.File, "the list of known findings")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "a finding that nobody has listed fails, whether the baseline has it or not")
@@ -77,7 +77,7 @@ func (a *app) gateCommand() *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.gate(cmd, args, f) },
 	}
 	f.runFlags.register(cmd)
-	f.decideFlags.register(cmd)
+	f.decideFlags.register(a, cmd)
 	flags := cmd.Flags()
 	flags.IntVar(&f.repeat, "repeat", 1, "how often to play each scenario; times and sizes are compared from 6 on")
 	flags.IntVar(&f.retries, "retries", 0, "how often a run that could not be decided is played again")
@@ -179,17 +179,16 @@ func (f *decideFlags) decider() (p gate.Params, err error) {
 // decide decides, prints, and turns it all into the exit code. A host that could
 // not be tested is part of the answer; any other failure stands above it.
 func (a *app) decide(p gate.Params, failed error, outlets []outlet, f decideFlags) error {
-	switch {
-	case failed == nil:
-	case errors.Is(failed, runner.ErrHost) && failureOf(failed).code == exitHost && len(p.Attempts) > 0:
+	if errors.Is(failed, runner.ErrHost) && failureOf(failed).code == exitHost && len(p.Attempts) > 0 {
 		failed = nil
-	default:
+	}
+	if failed != nil {
 		p.Missing = append(p.Missing, "the rest: "+failureOf(failed).Error())
 	}
 	r := gate.Decide(p)
 	said := answer{
-		Subject: report.Subject{Runs: r.Runs, More: formats.More{Gate: &r}}, verbose: f.verbose,
-		exit: formats.Exit{Code: exitOf(r.Outcome), Reason: r.Reason}, failed: failed,
+		Subject: report.Subject{Runs: r.Runs, More: formats.More{Gate: &r}},
+		exit:    formats.Exit{Code: exitOf(r.Outcome), Reason: r.Reason}, failed: failed,
 		known: baseline.Baseline{Result: &r, Base: p.Base, List: f.known, Answer: true}, outlets: outlets,
 	}
 	return a.conclude(said)
@@ -228,7 +227,7 @@ no pass. The answer is that of one machine that had run it all.
 			return a.decide(d, nil, outlets, f)
 		},
 	}
-	f.register(cmd)
+	f.register(a, cmd)
 	reporterFlag(cmd, &reporters, nil, "outputs, each NAME or NAME=FILE")
 	return cmd
 }
@@ -238,15 +237,14 @@ type compareFlags struct {
 	tolerance string
 	alpha     float64
 	measures  string
-	verbose   bool
 }
 
-func (f *compareFlags) register(cmd *cobra.Command) {
+func (f *compareFlags) register(a *app, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.tolerance, "tolerance", "25%", "a time or a size that changes by less is the same")
 	flags.Float64Var(&f.alpha, "alpha", 0.05, "the chance, over all tests together, to call something changed that is not")
 	choiceFlag(cmd, flags, &f.measures, "measures", "fail", "what a time or a size that has grown means: fail, warn or off", "fail", "warn", "off")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "all rows, those without a change too")
+	a.verboseFlag(cmd, "all rows, those without a change too")
 }
 
 func (f *compareFlags) params() (compare.Params, error) {
@@ -282,7 +280,7 @@ the tolerance allow. BASE and HEAD are each a run, a folder of runs, or a blob
   leakbench run storm --repeat 6 --out before`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.compare(args, f) },
 	}
-	f.register(cmd)
+	f.register(a, cmd)
 	return cmd
 }
 
@@ -308,7 +306,7 @@ func (a *app) compare(args []string, f compareFlags) error {
 	}
 	outcome, reason := gate.OfComparison(&r, head, gate.Measures(f.measures))
 	return a.conclude(answer{
-		Subject: report.Subject{Runs: head, More: formats.More{Compare: &r}}, exit: formats.Exit{Code: exitOf(outcome), Reason: reason}, verbose: f.verbose,
+		Subject: report.Subject{Runs: head, More: formats.More{Compare: &r}}, exit: formats.Exit{Code: exitOf(outcome), Reason: reason},
 	})
 }
 

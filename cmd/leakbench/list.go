@@ -60,7 +60,7 @@ func (a *app) list(what []string, titles, mutants bool) error {
 		}
 	}
 	if a.format == "json" {
-		return a.encoder().Encode(all)
+		return a.object(all, pretty)
 	}
 	table := a.table()
 	for i, w := range what {
@@ -188,17 +188,16 @@ func allHosts() ([]host.Spec, error) {
 
 func (a *app) listHosts() error {
 	specs, err := allHosts()
-	items := make([]hostItem, len(specs))
-	for i := range specs {
-		var failed error
-		items[i], failed = itemOf(specs[i])
-		err = errors.Join(err, failed)
+	var items []hostItem
+	for _, s := range specs {
+		item, failed := itemOf(s)
+		items, err = append(items, item), errors.Join(err, failed)
 	}
 	if err != nil {
 		return err
 	}
 	if a.format == "json" {
-		return a.encoder().Encode(map[string]any{"hosts": items})
+		return a.object(map[string]any{"hosts": items}, pretty)
 	}
 	table := a.table()
 	for _, it := range items {

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -20,12 +19,6 @@ import (
 	"github.com/leakbench/leakbench/internal/play/doctor"
 	"github.com/leakbench/leakbench/internal/play/selftest"
 	"github.com/leakbench/leakbench/internal/record"
-)
-
-// What a typing error may cost.
-const (
-	maxTimes = 10_000
-	maxBusy  = 1024
 )
 
 type selftestFlags struct {
@@ -61,11 +54,8 @@ func (a *app) selftest(ctx context.Context, f selftestFlags) (err error) {
 	if f.law != "" {
 		err = oneOf("--law", f.law, selftest.Rows()...)
 	}
-	if err := firstOf(err, between("--times", f.times, 1, maxTimes), between("--busy", f.busy, 0, maxBusy)); err != nil {
-		return err
-	}
-	bench := play.Bench{Tool: tool()}
-	if bench.Self, err = os.Executable(); err != nil {
+	bench, broken := newBench(play.Limits{})
+	if err := cmp.Or(err, between("--times", f.times, 1, maxTimes), between("--busy", f.busy, 0, maxBusy), broken); err != nil {
 		return err
 	}
 	if f.out == "" {
@@ -99,11 +89,11 @@ func (a *app) selftest(ctx context.Context, f selftestFlags) (err error) {
 func (a *app) concludeSelftest(results []selftest.Result, took time.Duration) (err error) {
 	bad, _ := selftest.Count(results)
 	if a.format == "json" {
-		err = a.encoder().Encode(map[string]any{"ok": bad == 0, "matrix": selftest.Matrix(results), "runs": results})
+		err = a.object(map[string]any{"ok": bad == 0, "matrix": selftest.Matrix(results), "runs": results}, pretty)
 	} else {
 		err = selftest.Write(a.out, results, took)
 	}
-	return firstOf(err, exitWhen(bad > 0, exitFinding))
+	return cmp.Or(err, exitWhen(bad > 0, exitFinding))
 }
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -120,20 +110,17 @@ Exit status 0 when runs work here, whatever else is weaker or missing; 70 when n
 does; 128+n when stopped by signal n.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			self, err := os.Executable()
+			bench, err := newBench(play.Limits{})
 			if err != nil {
 				return err
 			}
 			ctx, stop := interruptible(cmd.Context())
 			defer stop()
-			checks := doctor.Diagnose(doctor.Look(ctx, doctor.Params{Self: self, Out: out, Tool: tool()}))
+			checks := doctor.Diagnose(doctor.Look(ctx, doctor.Params{Self: bench.Self, Out: out, Tool: bench.Tool}))
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if err := a.printChecks(checks); err != nil {
-				return err
-			}
-			return exitWhen(!doctor.Works(checks), exitBug)
+			return cmp.Or(a.printChecks(checks), exitWhen(!doctor.Works(checks), exitBug))
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", ".leakbench", "folder in which runs would be saved")
@@ -142,16 +129,13 @@ does; 128+n when stopped by signal n.`,
 
 func (a *app) printChecks(checks []doctor.Check) error {
 	if a.format == "json" {
-		enc := a.encoder()
-		enc.SetEscapeHTML(false)
-		return enc.Encode(map[string]any{"ok": doctor.Works(checks), "checks": checks})
+		return a.object(map[string]any{"ok": doctor.Works(checks), "checks": checks}, plain)
 	}
 	table := a.table()
 	for _, c := range checks {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", c.State, c.Name, c.Found)
 		if c.State != doctor.OK {
-			fmt.Fprintf(table, "\t\t  %s\n", c.Means)
-			fmt.Fprintf(table, "\t\t  to do: %s\n", c.Do)
+			fmt.Fprintf(table, "\t\t  %s\n\t\t  to do: %s\n", c.Means, c.Do)
 		}
 	}
 	return table.Flush()
@@ -162,32 +146,28 @@ func (a *app) printChecks(checks []doctor.Check) error {
 // a repository its commit.
 var version, commit, date = "", "", ""
 
-// buildInfo is what the toolchain has put into the program, and its settings.
-func buildInfo() (*debug.BuildInfo, map[string]string) {
-	settings := map[string]string{}
+// build is what is known of this program.
+type build struct {
+	record.Tool
+	Date     string `json:"date,omitempty"`     // the commit's
+	Modified bool   `json:"modified,omitempty"` // the files were others than its
+}
+
+func thisBuild() build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return &debug.BuildInfo{GoVersion: "unknown"}, settings
+		info = &debug.BuildInfo{GoVersion: "unknown"}
 	}
+	settings := map[string]string{}
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
 	}
-	return info, settings
-}
-
-func tool() record.Tool {
-	info, settings := buildInfo()
-	return record.Tool{Version: cmp.Or(version, info.Main.Version), Commit: cmp.Or(commit, settings["vcs.revision"]), Go: info.GoVersion}
-}
-
-// built is the commit's date, and whether the files were others than its.
-func built() (when string, modified bool) {
-	_, settings := buildInfo()
-	when = cmp.Or(date, settings["vcs.time"])
+	tool := record.Tool{Version: cmp.Or(version, info.Main.Version), Commit: cmp.Or(commit, settings["vcs.revision"]), Go: info.GoVersion}
+	when := cmp.Or(date, settings["vcs.time"])
 	if at, err := time.Parse(time.RFC3339, when); err == nil {
 		when = at.UTC().Format(time.RFC3339)
 	}
-	return when, settings["vcs.modified"] == "true"
+	return build{tool, when, settings["vcs.modified"] == "true"}
 }
 
 func (a *app) versionCommand() *cobra.Command {
@@ -196,27 +176,21 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Print the version, its commit and date",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			t := tool()
-			when, modified := built()
+			b := thisBuild()
 			if a.format == "json" {
-				a.printed = true
-				return json.NewEncoder(a.out).Encode(struct {
-					record.Tool
-					Date     string `json:"date,omitempty"`
-					Modified bool   `json:"modified,omitempty"`
-				}{t, when, modified})
+				return a.object(b, short)
 			}
-			words := []string{"leakbench", t.Version}
-			if t.Commit != "" {
-				words = append(words, "commit", t.Commit)
+			words := []string{"leakbench", b.Version}
+			if b.Commit != "" {
+				words = append(words, "commit", b.Commit)
 			}
-			if modified {
+			if b.Modified {
 				words = append(words, "(with changes)")
 			}
-			if when != "" {
-				words = append(words, "of", when)
+			if b.Date != "" {
+				words = append(words, "of", b.Date)
 			}
-			_, err := fmt.Fprintln(a.out, strings.Join(append(words, "built with", t.Go), " "))
+			_, err := fmt.Fprintln(a.out, strings.Join(append(words, "built with", b.Go), " "))
 			return err
 		},
 	}

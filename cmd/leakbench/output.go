@@ -83,11 +83,24 @@ func (a *app) verboseFlag(cmd *cobra.Command, what string) {
 // printable keeps a file's or a host's name from steering the terminal.
 func printable(s string) string { return text.Sanitize(s, '?', "\n\t") }
 
-// encoder writes JSON objects to standard output.
-func (a *app) encoder() *json.Encoder {
+// layout is how an object is written.
+type layout int
+
+const (
+	short  layout = iota // on one line
+	pretty               // indented
+	plain                // likewise, and <, > and & as they are
+)
+
+// object is the answer to --format json.
+func (a *app) object(v any, as layout) error {
+	a.printed = true
 	enc := json.NewEncoder(a.out)
-	enc.SetIndent("", "  ")
-	return enc
+	enc.SetEscapeHTML(as != plain)
+	if as != short {
+		enc.SetIndent("", "  ")
+	}
+	return enc.Encode(v)
 }
 
 // table aligns what is written to it in columns, separated by tabs.
@@ -99,7 +112,6 @@ type answer struct {
 	exit    formats.Exit // unless failed says otherwise
 	failed  error        // what went wrong
 	known   baseline.Baseline
-	verbose bool // of a command with a flag of its own
 	outlets []outlet
 }
 
@@ -127,7 +139,6 @@ func (a *app) conclude(said answer) error {
 func (a *app) print(said answer) error {
 	var err error
 	o := report.Options{Exit: said.exit, Text: a.textOptions(), Baseline: said.known}
-	o.Text.Verbose = o.Text.Verbose || said.verbose
 	if a.format == "json" || !prints(said.outlets) {
 		a.printed = a.format == "json"
 		main, _ := report.Find(a.format)

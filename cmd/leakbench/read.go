@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -148,8 +147,7 @@ func (a *app) explainCommand() *cobra.Command {
 				return usage(err, "leakbench list laws and leakbench list kinds show them")
 			}
 			if a.format == "json" {
-				a.printed = true
-				return json.NewEncoder(a.out).Encode(map[string]string{"id": args[0], "text": text})
+				return a.object(map[string]string{"id": args[0], "text": text}, short)
 			}
 			_, err = fmt.Fprintln(a.out, strings.TrimRight(text, "\n"))
 			return err
@@ -179,11 +177,7 @@ the system's.`,
 		Example: "  leakbench open\n  leakbench open .leakbench/20261121-080906-storm-exact",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			run := filepath.Join(".leakbench", "latest")
-			if len(args) > 0 {
-				run = args[0]
-			}
-			page, err := pageOf(run)
+			page, err := pageOf(append(args, filepath.Join(".leakbench", "latest"))[0])
 			if err != nil {
 				return err
 			}

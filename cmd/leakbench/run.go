@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -24,9 +25,6 @@ import (
 	"github.com/leakbench/leakbench/report/formats"
 	"github.com/leakbench/leakbench/scenarios"
 )
-
-// maxRepeat bounds what a typing error costs.
-const maxRepeat = 1000
 
 type runFlags struct {
 	host      string
@@ -80,17 +78,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 }
 
 func (f *runFlags) check() error {
-	return firstOf(between("--repeat", f.repeat, 1, maxRepeat), oneOf("--progress", f.progress, "auto", "plain", "none"))
-}
-
-// firstOf is the first of some errors.
-func firstOf(all ...error) error {
-	for _, err := range all {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(between("--repeat", f.repeat, 1, maxRepeat), oneOf("--progress", f.progress, "auto", "plain", "none"))
 }
 
 func hostNames() []string { return hostfile.Names("leakbench") }
@@ -135,13 +123,7 @@ type stage struct {
 // prepare makes the stage from a command line. Where that names no scenario,
 // all says which they are; nil is an error.
 func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, all func(play.Host) []string) (s stage, err error) {
-	if err := f.check(); err != nil {
-		return s, err
-	}
-	if s.outlets, err = a.outletsOf(cmd, f.reporters); err != nil {
-		return s, err
-	}
-	if s.bench, err = a.bench(f); err != nil {
+	if s, err = a.stage(cmd, f); err != nil {
 		return s, err
 	}
 	names, command := splitAtDash(cmd, args)
@@ -167,13 +149,25 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, all func(pl
 	return s, nil
 }
 
-// bench is what plays; each run gets a report that knows the list of findings.
-func (a *app) bench(f runFlags) (play.Bench, error) {
+// stage is that of the flags alone. Each run gets a report that knows the list of
+// findings.
+func (a *app) stage(cmd *cobra.Command, f runFlags) (s stage, err error) {
+	if err := f.check(); err != nil {
+		return s, err
+	}
+	if s.outlets, err = a.outletsOf(cmd, f.reporters); err != nil {
+		return s, err
+	}
+	s.bench, err = newBench(f.limits)
+	s.bench.Out, s.bench.Page = f.out, play.Listed
+	s.bench.Live = progress.Params{Out: a.err, Mode: a.progressMode(f.progress), Width: width(a.err)}
+	return s, err
+}
+
+// newBench is this program as what plays.
+func newBench(limits play.Limits) (play.Bench, error) {
 	self, err := os.Executable()
-	return play.Bench{
-		Self: self, Tool: tool(), Limits: f.limits, Out: f.out, Page: play.Listed,
-		Live: progress.Params{Out: a.err, Mode: a.progressMode(f.progress), Width: width(a.err)},
-	}, err
+	return play.Bench{Self: self, Tool: thisBuild().Tool, Limits: limits}, err
 }
 
 func splitAtDash(cmd *cobra.Command, args []string) (names, command []string) {
@@ -201,10 +195,7 @@ named with --host or after --: then it says what that one makes of it.
 }
 
 func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	outlets, err := a.outletsOf(cmd, f.reporters)
+	s, err := a.stage(cmd, f)
 	if err != nil {
 		return err
 	}
@@ -216,21 +207,17 @@ func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	bench, err := a.bench(f)
-	if err != nil {
-		return err
-	}
-	cell, err := play.Replay(bench.Self, old[0].Run, f.seed, &bench.Limits, f.host, command)
+	cell, err := play.Replay(s.bench.Self, old[0].Run, f.seed, &s.bench.Limits, f.host, command)
 	if err != nil {
 		return err
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	now, failed := bench.One(ctx, cell)
+	now, failed := s.bench.One(ctx, cell)
 	if now == nil {
 		return a.conclude(answer{failed: failed})
 	}
-	said, r := answerOf([]verdict.Judged{*now}, failed, outlets), baseline.Replay(old[0], *now)
+	said, r := answerOf([]verdict.Judged{*now}, failed, s.outlets), baseline.Replay(old[0], *now)
 	said.Replay = &r
 	return a.conclude(said)
 }

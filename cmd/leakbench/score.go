@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,8 +29,6 @@ type scoreFlags struct {
 	seed             uint64
 	limits           play.Limits
 }
-
-const maxJobs = 256
 
 func (a *app) scoreCommand() *cobra.Command {
 	var f scoreFlags
@@ -82,13 +79,18 @@ func (a *app) score(ctx context.Context, f scoreFlags) error {
 	if err := between("--jobs", f.jobs, 1, maxJobs); err != nil {
 		return err
 	}
+	var board *scoreboard.Board
 	for _, file := range f.out {
 		if boardFormats[strings.ToLower(filepath.Ext(file))] == "" {
 			return usage(fmt.Errorf("-o %s: what it is follows from its name, which must end in .html, .md or .json", file), "")
 		}
 	}
 	if f.from != "" {
-		board, err := readBoard(f.from)
+		in, err := os.Open(f.from)
+		if err == nil {
+			defer in.Close()
+			board, err = scoreboard.Read(f.from, in)
+		}
 		if err != nil {
 			return usage(err, "--from takes what leakbench score -o FILE.json has written")
 		}
@@ -109,25 +111,13 @@ func (a *app) score(ctx context.Context, f scoreFlags) error {
 	return err
 }
 
-func readBoard(file string) (*scoreboard.Board, error) {
-	in, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return scoreboard.Read(file, in)
-}
-
 func (a *app) playScore(ctx context.Context, f scoreFlags) (*scoreboard.Board, error) {
-	self, err := os.Executable()
+	bench, err := newBench(f.limits)
 	if err != nil {
 		return nil, err
 	}
-	s := play.Scoring{
-		Bench: play.Bench{Self: self, Tool: tool(), Limits: f.limits},
-		Dir:   f.dir, Jobs: f.jobs, Seed: f.seed, Command: f.command(),
-	}
-	if s.Hosts, err = play.Hosts(self, f.hosts); err != nil {
+	s := play.Scoring{Bench: bench, Dir: f.dir, Jobs: f.jobs, Seed: f.seed, Command: f.command()}
+	if s.Hosts, err = play.Hosts(s.Self, f.hosts); err != nil {
 		return nil, err
 	}
 	all, err := play.Scenarios(f.scenarios)
@@ -184,13 +174,8 @@ func (a *app) writeScore(b *scoreboard.Board, f scoreFlags) error {
 		if f.links {
 			o.Link = boards.LinksFrom(file)
 		}
-		var text bytes.Buffer
 		r, _ := report.Find(boardFormats[strings.ToLower(filepath.Ext(file))])
-		failed := r.Write(&text, report.Subject{Board: b}, o)
-		if failed == nil {
-			failed = createFile(file, text.Bytes())
-		}
-		if failed != nil {
+		if failed := a.writeOutlet(outlet{Reporter: r, file: file}, report.Subject{Board: b}, o); failed != nil {
 			err = errors.Join(err, usage(failed, "choose another file with -o"))
 		}
 	}
