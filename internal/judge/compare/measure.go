@@ -26,117 +26,101 @@ const (
 // scheduler's slice, a few pages, less than one process.
 var floors = map[Unit]float64{Nanoseconds: 5e6, Bytes: 1 << 20, Processes: 1}
 
-// meter reads one number off a run; ok is false where the run has none.
-type meter struct {
+// meters are all that is measured, one number of each run. Smaller is better in
+// each.
+var meters = []struct {
 	name string
 	unit Unit
-	read func(*sight) (v float64, ok bool)
+}{
+	{"open", Nanoseconds},
+	{"first response", Nanoseconds},
+	{"close", Nanoseconds},
+	{"stop", Nanoseconds},
+	{"peak live", Processes},
+	{"host memory", Bytes},
+	{"server memory", Bytes},
 }
 
-// meters are all that is measured. Smaller is better in each.
-var meters = []meter{
-	{"open", Nanoseconds, func(s *sight) (float64, bool) { return median(s.steps[record.OpOpen]) }},
-	{"first response", Nanoseconds, func(s *sight) (float64, bool) { return median(s.responses) }},
-	{"close", Nanoseconds, func(s *sight) (float64, bool) { return median(s.steps[record.OpClose]) }},
-	{"stop", Nanoseconds, func(s *sight) (float64, bool) {
-		return median(slices.Concat(s.steps[record.OpStop], s.steps[record.OpTerm]))
-	}},
-	{"peak live", Processes, func(s *sight) (float64, bool) { return float64(s.PeakLive()), len(s.Servers()) > 0 }},
-	{"host memory", Bytes, func(s *sight) (float64, bool) { return float64(s.hostRSS), s.hostRSS > 0 }},
-	{"server memory", Bytes, func(s *sight) (float64, bool) { return float64(s.serverRSS), s.serverRSS > 0 }},
-}
+// timed are the steps that are measured.
+var timed = map[record.Op]string{record.OpOpen: "open", record.OpClose: "close", record.OpStop: "stop", record.OpTerm: "stop"}
 
-// sight is what there is to measure in a run.
-type sight struct {
-	*history.History
-	steps     map[record.Op][]float64 // how long each took, by op; only those that succeeded
-	responses []float64               // from birth to the first answered handshake
-	hostRSS   int64                   // the greatest
-	serverRSS int64                   // the greatest of one server
-}
-
-// look reads a run. It is nil for one that was cut short.
-func look(j *verdict.Judged) *sight {
+// look is what there is to measure in a run, by meter. Of one that was cut short
+// it is nothing.
+func look(j *verdict.Judged) map[string][]float64 {
+	seen := map[string][]float64{}
 	if j.Run == nil || j.Run.Truncated != "" {
-		return nil
+		return seen
 	}
-	s := &sight{History: history.Of(j.Run), steps: map[record.Op][]float64{}}
-	if !s.Done() {
-		return nil
+	h := history.Of(j.Run)
+	if !h.Done() {
+		return seen
 	}
-	for _, step := range s.Steps() {
-		if step.OK && step.Ended != history.Never && !step.Skipped {
-			s.steps[step.Op] = append(s.steps[step.Op], float64(step.Ended-step.Begun))
+	greatest := func(name string, v int64) {
+		if v > 0 {
+			seen[name] = []float64{max(float64(v), median(seen[name]))}
+		}
+	}
+	greatest("peak live", int64(h.PeakLive()))
+	for _, step := range h.Steps() {
+		if name := timed[step.Op]; name != "" && step.OK && step.Ended != history.Never && !step.Skipped {
+			seen[name] = append(seen[name], float64(step.Ended-step.Begun))
 		}
 	}
 	born := map[record.Identity]int64{}
-	for _, server := range s.Servers() {
-		if _, seen := born[server.Birth.Identity]; !seen {
+	for _, server := range h.Servers() {
+		if _, twice := born[server.Birth.Identity]; !twice {
 			born[server.Birth.Identity] = server.Born
 		}
-		if server.Established != history.Never {
-			s.responses = append(s.responses, float64(server.Established-server.Born))
+		if server.Established != history.Never { // from birth to the first answered handshake
+			seen["first response"] = append(seen["first response"], float64(server.Established-server.Born))
 		}
 	}
-	for _, census := range s.Censuses() {
+	for _, census := range h.Censuses() {
 		if census.Host != nil {
-			s.hostRSS = max(s.hostRSS, census.Host.RSS)
+			greatest("host memory", census.Host.RSS)
 		}
 		for i := range census.Processes {
 			p := &census.Processes[i]
 			if at, ok := born[p.Identity]; ok && at <= census.T {
-				s.serverRSS = max(s.serverRSS, p.RSS)
+				greatest("server memory", p.RSS)
 			}
 		}
 	}
-	return s
+	return seen
 }
 
 // measures are a play's, not yet tested.
 func (g *pair) measures() []Measure {
-	base, head := sights(g.base), sights(g.head)
+	base, head := values(g.base), values(g.head)
 	var out []Measure
 	for _, m := range meters {
-		b, h := m.values(base), m.values(head)
-		if len(b) == 0 || len(h) == 0 {
-			continue
+		if b, h := base[m.name], head[m.name]; len(b) > 0 && len(h) > 0 {
+			out = append(out, Measure{Play: g.Play, Name: m.name, Unit: m.unit, Base: b, Head: h})
 		}
-		out = append(out, Measure{Play: g.Play, Name: m.name, Unit: m.unit, Base: b, Head: h})
 	}
 	return out
 }
 
-func (m meter) values(all []*sight) []float64 {
-	var out []float64
-	for _, s := range all {
-		if v, ok := m.read(s); ok {
-			out = append(out, v)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-func sights(runs []*verdict.Judged) []*sight {
-	var out []*sight
+// values are those of some runs by meter, ascending.
+func values(runs []*verdict.Judged) map[string][]float64 {
+	all := map[string][]float64{}
 	for _, j := range runs {
-		if s := look(j); s != nil {
-			out = append(out, s)
+		for name, seen := range look(j) {
+			all[name] = append(all[name], median(seen))
+			slices.Sort(all[name])
 		}
 	}
-	return out
+	return all
 }
 
-func median(values []float64) (float64, bool) {
+// median is the middle of some values, or 0 of none.
+func median(values []float64) float64 {
 	n := len(values)
 	if n == 0 {
-		return 0, false
+		return 0
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	if n%2 == 1 {
-		return sorted[n/2], true
-	}
-	return (sorted[n/2-1] + sorted[n/2]) / 2, true
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // LeastRuns is how many runs a side needs before it is tested at all: with
@@ -169,11 +153,7 @@ type Measure struct {
 }
 
 // Medians are the middles of both sides.
-func (m *Measure) Medians() (base, head float64) {
-	base, _ = median(m.Base)
-	head, _ = median(m.Head)
-	return base, head
-}
+func (m *Measure) Medians() (base, head float64) { return median(m.Base), median(m.Head) }
 
 // test fills in what the numbers show.
 func (r *Result) test(p Params) {

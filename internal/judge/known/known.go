@@ -5,14 +5,20 @@
 package known
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/text"
+	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
 // File is where the list is kept, from the root of a repository.
@@ -160,4 +166,140 @@ func (l *List) Lists(p compare.Play, f *verdict.Finding, now time.Time) *Entry {
 // Size is how many entries there are, in words.
 func (l *List) Size() string {
 	return fmt.Sprintf("%d %s", len(l.Entries), text.Choose(len(l.Entries), "entry", "entries"))
+}
+
+var format = yamlfile.KindOfFile{Noun: "list of known findings", Doc: "docs/gate.md", Instead: "write it out"}
+
+const maxReason = 500
+
+// Load reads a list. A file that is not there is an error only where it must
+// be; what is wrong with its text is a yamlfile.Errors.
+func Load(path string, must bool) (List, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) && !must {
+		return List{File: path}, nil
+	}
+	var src []byte
+	if err == nil {
+		defer f.Close()
+		src, err = yamlfile.Source(f)
+	}
+	if err != nil {
+		return List{}, fmt.Errorf("failed to read the known findings: %w", err)
+	}
+	return Parse(path, src)
+}
+
+// Parse reads the text of a list; file is what messages call it.
+func Parse(file string, src []byte) (List, error) {
+	l := List{File: file, Source: string(src)}
+	if blank(l.Source) {
+		return l, nil
+	}
+	if err := yamlfile.Parse(file, src, format, func(root *yamlfile.Node) { list(&l.Entries).Read(root) }); err != nil {
+		return List{}, err
+	}
+	return l, nil
+}
+
+// blank says that a text holds nothing but comments.
+func blank(src string) bool {
+	for line := range strings.Lines(src) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return false
+		}
+	}
+	return true
+}
+
+// list is the whole file; nothing is a list that lists nothing.
+func list(into *[]Entry) yamlfile.Value {
+	seen := map[string]int{}
+	items := yamlfile.List(into, "known", func(e *Entry) yamlfile.Value {
+		return e.value().Then(func(n *yamlfile.Node) {
+			key := e.Finding() + "\x00" + e.Host
+			if at := seen[key]; at > 0 && e.Scenario != "" {
+				n.Problem("%s is listed twice; the first is on line %d", e.Finding(), at)
+			}
+			seen[key] = n.Line
+		})
+	}).OrNothing()
+	return yamlfile.Object("the list of known findings",
+		yamlfile.Need("known", "one entry for each finding, or for each scenario or law of which all findings are known", items))
+}
+
+func (e *Entry) value() yamlfile.Value {
+	return yamlfile.Object("a known finding",
+		yamlfile.Need("finding", "scenario[:law[:fingerprint]]: a report has the fingerprint; leakbench known update writes the whole entry", e.finding()),
+		yamlfile.May("host", "on this host only; on any where nothing is said", yamlfile.OneLine(&e.Host, "the name of a host", 200)),
+		yamlfile.Need("reason", "", yamlfile.OneLine(&e.Reason, "the reason why it is accepted for now", maxReason)),
+		yamlfile.May("sometimes", "not every run shows it, so that it is not stale where one does not", yamlfile.Yes(&e.Sometimes)),
+		yamlfile.Need("expires", "the last day it is good for, like 2030-01-31: from the next on it fails the gate", e.expires()),
+	).Then(func(n *yamlfile.Node) { e.Line, e.Column = n.Line, n.Column })
+}
+
+const grammar = "scenario, scenario:law or scenario:law:fingerprint"
+
+var (
+	scenarioForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	printForm    = regexp.MustCompile(`^[0-9a-f]{12}$`)
+	dayForm      = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$`)
+)
+
+// findingForm is the whole of the grammar.
+func findingForm() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*(:(` + strings.Join(law.IDs(), "|") + `)(:[0-9a-f]{12})?)?$`)
+}
+
+func (e *Entry) finding() yamlfile.Value {
+	var text string
+	return yamlfile.OneLine(&text, "a finding, "+grammar, 200).Like(findingForm()).Then(func(n *yamlfile.Node) {
+		if text != "" {
+			e.readFinding(n, text)
+		}
+	})
+}
+
+func (e *Entry) readFinding(n *yamlfile.Node, text string) {
+	parts := strings.Split(text, ":")
+	if len(parts) > 3 {
+		n.Problem("%q has %d parts; a finding is %s", yamlfile.Clip(text), len(parts), grammar)
+		return
+	}
+	parts = append(parts, "", "")
+	if !scenarioForm.MatchString(parts[0]) {
+		n.Problem("%q is no name of a scenario; a finding is %s", yamlfile.Clip(parts[0]), grammar)
+	}
+	if laws := law.IDs(); parts[1] != "" && !slices.Contains(laws, parts[1]) {
+		n.Problem("%q is no law; %s", yamlfile.Clip(parts[1]), yamlfile.MeantOr(parts[1], laws))
+	}
+	if parts[2] != "" && !printForm.MatchString(parts[2]) {
+		n.Problem("%q is no fingerprint: those are 12 digits of 0-9 and a-f", yamlfile.Clip(parts[2]))
+	}
+	if strings.HasSuffix(text, ":") {
+		n.Problem("%q ends in a colon; a finding is %s", yamlfile.Clip(text), grammar)
+	}
+	e.Scenario, e.Law, e.Fingerprint = parts[0], parts[1], parts[2]
+}
+
+func (e *Entry) expires() yamlfile.Value {
+	var text string
+	return yamlfile.OneLine(&text, "a day like 2030-01-31", 20).Like(dayForm).Then(func(n *yamlfile.Node) {
+		day, err := time.Parse(time.DateOnly, text)
+		if err != nil && text != "" {
+			n.Problem("%q is no day; write it like 2030-01-31", yamlfile.Clip(text))
+		}
+		e.Expires = day
+	})
+}
+
+// SchemaURL is where the schema of the format is found, and its name.
+const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/docs/known.schema.json"
+
+// Schema is the JSON Schema (draft 2020-12) of a list of known findings, for
+// editors. It is made of what the reader reads with. That a finding is listed
+// twice no schema can say: Parse does.
+func Schema() []byte {
+	return yamlfile.DescribeFile(list(new([]Entry)), SchemaURL, "leakbench known findings",
+		"Findings that a project lives with for now: docs/gate.md", nil)
 }
