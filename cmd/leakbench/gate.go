@@ -43,10 +43,9 @@ func (f *decideFlags) register(a *app, cmd *cobra.Command) {
 type gateFlags struct {
 	runFlags
 	decideFlags
-	retries int
-	shard   string
-	costs   string
-	blob    string
+	shard string
+	costs string
+	blob  string
 }
 
 var gateLong = `Play scenarios, hold what they show against the list of known findings and a
@@ -79,8 +78,8 @@ func (a *app) gateCommand() *cobra.Command {
 	f.runFlags.register(cmd)
 	f.decideFlags.register(a, cmd)
 	flags := cmd.Flags()
-	flags.IntVar(&f.repeat, "repeat", 1, "how often to play each scenario; times and sizes are compared from 6 on")
-	flags.IntVar(&f.retries, "retries", 0, "how often a run that could not be decided is played again")
+	flags.IntVar(&f.series.Repeat, "repeat", 1, "how often to play each scenario; times and sizes are compared from 6 on")
+	flags.IntVar(&f.series.Retries, "retries", 0, "how often a run that could not be decided is played again")
 	flags.StringVar(&f.shard, "shard", "", "play only this part of the scenarios: 1/4, or job/4")
 	flags.StringVar(&f.costs, "costs", "", "earlier runs that say how long each scenario takes, for --shard (default: the baseline)")
 	flags.StringVar(&f.blob, "blob", "", "file to pack all runs into: for merge, and as a baseline")
@@ -89,7 +88,7 @@ func (a *app) gateCommand() *cobra.Command {
 
 // gate is the whole command on one screen.
 func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
-	if err := between("--retries", f.retries, 0, 10); err != nil {
+	if err := between("--retries", f.series.Retries, 0, 10); err != nil {
 		return err
 	}
 	d, err := f.decider()
@@ -110,12 +109,10 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	part.Runs, err = s.series.Play(ctx, s.bench.One)
 	d.Attempts, d.Idle = part.Runs, len(s.series.Scenarios) == 0 && len(part.Plan) > 0 // a shard more than there are plays
 	if len(part.Runs) > 0 {                                                            // for leakbench known, which takes the newest gate
-		_ = blob.Write(filepath.Join(f.out, lastGate), part)
+		_ = blob.Write(filepath.Join(s.bench.Out, lastGate), part)
 	}
 	if f.blob != "" {
-		if packed := blob.Write(f.blob, part); packed != nil {
-			err = errors.Join(err, usage(packed, "choose another file with --blob"))
-		}
+		err = errors.Join(err, usage(blob.Write(f.blob, part), "choose another file with --blob"))
 	}
 	return a.decide(d, err, s.outlets, f.decideFlags)
 }
@@ -123,7 +120,6 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 // part is what all shards are to do; the series is left with what this one does
 // of it.
 func (f *gateFlags) part(s *play.Series, earlier []verdict.Judged) (part gate.Part, err error) {
-	s.Retries = f.retries
 	if s.Scenarios, err = play.Distinct(s.Scenarios); err != nil {
 		return part, err
 	}
@@ -136,7 +132,7 @@ func (f *gateFlags) part(s *play.Series, earlier []verdict.Judged) (part gate.Pa
 			return part, err
 		}
 	}
-	part, s.Scenarios = play.Share(shard, s.Host.Name, f.repeat, s.Scenarios, earlier)
+	part, s.Scenarios = play.Share(shard, s.Host.Name, s.Repeat, s.Scenarios, earlier)
 	return part, nil
 }
 
@@ -318,8 +314,5 @@ func loadRuns(path string) ([]verdict.Judged, error) {
 
 func loadParts(paths ...string) ([]gate.Part, error) {
 	parts, err := blob.LoadAll(paths...)
-	if err != nil {
-		err = usage(err, "runs are the folders that leakbench run makes in .leakbench, and the file of leakbench gate --blob")
-	}
-	return parts, err
+	return parts, usage(err, "runs are the folders that leakbench run makes in .leakbench, and the file of leakbench gate --blob")
 }

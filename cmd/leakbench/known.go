@@ -96,10 +96,7 @@ const knownHint = "docs/gate.md has the format; leakbench known update writes it
 
 func loadKnown(path string, must bool) (known.List, error) {
 	l, err := known.Load(path, must)
-	if err != nil {
-		return l, usage(err, knownHint)
-	}
-	return l, nil
+	return l, usage(err, knownHint)
 }
 
 func (a *app) knownShow(args []string, f knownFlags) error {
@@ -146,11 +143,10 @@ func (a *app) knownUpdate(args []string, f knownFlags) error {
 		return usage(err, "")
 	}
 	var done []string
-	for i := range over {
-		done = append(done, fmt.Sprintf("taken out  line %d: %s, expired on %s", over[i].Line, over[i].Finding(), over[i].Expires.Format(time.DateOnly)))
+	for _, e := range over {
+		done = append(done, fmt.Sprintf("taken out  line %d: %s, expired on %s", e.Line, e.Finding(), e.Expires.Format(time.DateOnly)))
 	}
-	for i := range fresh {
-		e := &fresh[i]
+	for _, e := range fresh {
 		done = append(done, fmt.Sprintf("added  %s on %s, until %s", e.Finding(), printable(cmp.Or(e.Host, "any host")), e.Expires.Format(time.DateOnly)))
 	}
 	nothing := "nothing to add: every error of these runs is listed"

@@ -54,8 +54,8 @@ func (a *app) selftest(ctx context.Context, f selftestFlags) (err error) {
 	if f.law != "" {
 		err = oneOf("--law", f.law, selftest.Rows()...)
 	}
-	bench, broken := newBench(play.Limits{})
-	if err := cmp.Or(err, between("--times", f.times, 1, maxTimes), between("--busy", f.busy, 0, maxBusy), broken); err != nil {
+	var bench play.Bench
+	if err := cmp.Or(err, between("--times", f.times, 1, maxTimes), between("--busy", f.busy, 0, maxBusy), own(&bench)); err != nil {
 		return err
 	}
 	if f.out == "" {
@@ -110,8 +110,8 @@ Exit status 0 when runs work here, whatever else is weaker or missing; 70 when n
 does; 128+n when stopped by signal n.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			bench, err := newBench(play.Limits{})
-			if err != nil {
+			var bench play.Bench
+			if err := own(&bench); err != nil {
 				return err
 			}
 			ctx, stop := interruptible(cmd.Context())

@@ -50,11 +50,10 @@ func execute(args []string, out, errOut io.Writer) int {
 	a := &app{out: out, err: errOut}
 	root := a.root()
 	root.SetArgs(args)
-	err := root.Execute()
-	if err == nil {
-		return exitClean
+	if err := root.Execute(); err != nil {
+		return a.fail(err)
 	}
-	return a.fail(err)
+	return exitClean
 }
 
 func (a *app) fail(err error) int {
@@ -115,16 +114,14 @@ mistake, why, and how to fix it.
 		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
 		a.initCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
 	root.SetFlagErrorFunc(flagError)
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
-	return root
-}
-
-func (a *app) checkFlags() error {
-	if err := oneOf("--format", a.format, "text", "json"); err != nil {
-		a.format = "text"
-		return err
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if err := oneOf("--format", a.format, "text", "json"); err != nil {
+			a.format = "text"
+			return err
+		}
+		return oneOf("--color", a.color, "auto", "always", "never")
 	}
-	return oneOf("--color", a.color, "auto", "always", "never")
+	return root
 }
 
 // fakeserverHelp is the entry in the list of commands: package fakeserver has
@@ -212,7 +209,13 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-func usage(err error, hint string) error { return &play.Misuse{Err: err, Hint: hint} }
+// usage makes an error one of whoever asked; nil stays nil.
+func usage(err error, hint string) error {
+	if err == nil {
+		return nil
+	}
+	return &play.Misuse{Err: err, Hint: hint}
+}
 
 // failureOf classifies an error.
 func failureOf(err error) *failure {

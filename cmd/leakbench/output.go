@@ -154,10 +154,7 @@ func (a *app) print(said answer) error {
 	}
 	o.Text.Color = false
 	failed = errors.Join(failed, a.writeOutlets(said.outlets, said.Subject, o))
-	if failed != nil {
-		return errors.Join(err, usage(failed, "choose another file"))
-	}
-	return err
+	return errors.Join(err, usage(failed, "choose another file"))
 }
 
 // outlet is a reporter with where its output goes: file "" is standard output.

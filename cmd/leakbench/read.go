@@ -56,10 +56,7 @@ func judgeAll(paths []string) ([]verdict.Judged, error) {
 		failed = errors.Join(failed, err)
 		judged = append(judged, j)
 	}
-	if failed != nil {
-		return nil, usage(failed, "a run is a folder that leakbench run made, or its run.jsonl")
-	}
-	return judged, nil
+	return judged, usage(failed, "a run is a folder that leakbench run made, or its run.jsonl")
 }
 
 func (a *app) reportCommand() *cobra.Command {
@@ -126,10 +123,7 @@ func (a *app) report(args, reporters []string, f reportFlags) error {
 	}
 	outcome, reason := gate.OfRuns(judged)
 	o.Exit = formats.Exit{Code: exitOf(outcome), Reason: reason}
-	if err := a.writeOutlets(outlets, report.Subject{Runs: judged}, o); err != nil {
-		return usage(err, "")
-	}
-	return nil
+	return usage(a.writeOutlets(outlets, report.Subject{Runs: judged}, o), "")
 }
 
 func (a *app) explainCommand() *cobra.Command {

@@ -26,14 +26,19 @@ import (
 	"github.com/leakbench/leakbench/scenarios"
 )
 
+// runFlags make a stage.
 type runFlags struct {
+	stage
 	host      string
-	out       string
-	seed      uint64
-	limits    play.Limits
 	progress  string
 	reporters []string
-	repeat    int
+}
+
+// stage is what has to be known before anything is played.
+type stage struct {
+	outlets []outlet
+	bench   play.Bench
+	series  play.Series
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -60,7 +65,7 @@ fake server.
 	}
 	f.register(cmd)
 	a.verboseFlag(cmd, "text with all values, and the evidence on each process")
-	cmd.Flags().IntVar(&f.repeat, "repeat", 1, "how often to play each scenario; says how often it leaked")
+	cmd.Flags().IntVar(&f.series.Repeat, "repeat", 1, "how often to play each scenario; says how often it leaked")
 	return cmd
 }
 
@@ -68,17 +73,13 @@ fake server.
 func (f *runFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.host, "host", "", "built-in host, host file (.yaml), or the path of a driver program (default "+play.DefaultHost+")")
-	flags.StringVarP(&f.out, "out", "o", ".leakbench", "folder for the runs")
-	flags.Uint64Var(&f.seed, "seed", 0, "seed of everything random; 0 draws one, which is printed and saved")
-	limitFlags(flags, &f.limits, "how long the host may take to come up: to say hello, or to connect to its server")
+	flags.StringVarP(&f.bench.Out, "out", "o", ".leakbench", "folder for the runs")
+	flags.Uint64Var(&f.series.Seed, "seed", 0, "seed of everything random; 0 draws one, which is printed and saved")
+	limitFlags(flags, &f.bench.Limits, "how long the host may take to come up: to say hello, or to connect to its server")
 	choiceFlag(cmd, flags, &f.progress, "progress", "auto", "auto, plain or none", "auto", "plain", "none")
 	reporterFlag(cmd, &f.reporters, nil, "more outputs, each NAME or NAME=FILE: "+strings.Join(report.ReporterNames(), ", "))
 	completeFlag(cmd, "host", cobra.ShellCompDirectiveDefault, hostNames)
-	f.repeat = 1
-}
-
-func (f *runFlags) check() error {
-	return cmp.Or(between("--repeat", f.repeat, 1, maxRepeat), oneOf("--progress", f.progress, "auto", "plain", "none"))
+	f.series.Repeat = 1
 }
 
 func hostNames() []string { return hostfile.Names("leakbench") }
@@ -98,7 +99,7 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 		failed = &failure{exitInconclusive, fmt.Errorf("nothing was played: nothing of it is applicable to %s", s.series.Host.Name), ""}
 	}
 	said := answerOf(gate.Final(tries), failed, s.outlets)
-	if f.repeat > 1 && len(said.Runs) > 0 {
+	if s.series.Repeat > 1 && len(said.Runs) > 0 {
 		said.Repeats = compare.Repeats(said.Runs)
 	}
 	return a.conclude(said)
@@ -113,17 +114,10 @@ func answerOf(judged []verdict.Judged, failed error, outlets []outlet) answer {
 	}
 }
 
-// stage is what has to be known before anything is played.
-type stage struct {
-	outlets []outlet
-	bench   play.Bench
-	series  play.Series
-}
-
 // prepare makes the stage from a command line. Where that names no scenario,
 // all says which they are; nil is an error.
 func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, all func(play.Host) []string) (s stage, err error) {
-	if s, err = a.stage(cmd, f); err != nil {
+	if s, err = a.setUp(cmd, f); err != nil {
 		return s, err
 	}
 	names, command := splitAtDash(cmd, args)
@@ -145,29 +139,30 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, all func(pl
 		}
 		return why != ""
 	})
-	s.series = play.Series{Scenarios: plays, Host: h, Seed: f.seed, Repeat: f.repeat}
+	s.series.Scenarios, s.series.Host = plays, h
 	return s, nil
 }
 
-// stage is that of the flags alone. Each run gets a report that knows the list of
-// findings.
-func (a *app) stage(cmd *cobra.Command, f runFlags) (s stage, err error) {
-	if err := f.check(); err != nil {
+// setUp makes of the stage what the flags say. Each run gets a report that knows
+// the list of findings.
+func (a *app) setUp(cmd *cobra.Command, f runFlags) (s stage, err error) {
+	if err := cmp.Or(between("--repeat", f.series.Repeat, 1, maxRepeat), oneOf("--progress", f.progress, "auto", "plain", "none")); err != nil {
 		return s, err
 	}
+	s = f.stage
 	if s.outlets, err = a.outletsOf(cmd, f.reporters); err != nil {
 		return s, err
 	}
-	s.bench, err = newBench(f.limits)
-	s.bench.Out, s.bench.Page = f.out, play.Listed
+	s.bench.Page = play.Listed
 	s.bench.Live = progress.Params{Out: a.err, Mode: a.progressMode(f.progress), Width: width(a.err)}
-	return s, err
+	return s, own(&s.bench)
 }
 
-// newBench is this program as what plays.
-func newBench(limits play.Limits) (play.Bench, error) {
-	self, err := os.Executable()
-	return play.Bench{Self: self, Tool: thisBuild().Tool, Limits: limits}, err
+// own has this program play.
+func own(b *play.Bench) (err error) {
+	b.Tool = thisBuild().Tool
+	b.Self, err = os.Executable()
+	return err
 }
 
 func splitAtDash(cmd *cobra.Command, args []string) (names, command []string) {
@@ -195,7 +190,7 @@ named with --host or after --: then it says what that one makes of it.
 }
 
 func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
-	s, err := a.stage(cmd, f)
+	s, err := a.setUp(cmd, f)
 	if err != nil {
 		return err
 	}
@@ -207,7 +202,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	cell, err := play.Replay(s.bench.Self, old[0].Run, f.seed, &s.bench.Limits, f.host, command)
+	cell, err := play.Replay(s.bench.Self, old[0].Run, s.series.Seed, &s.bench.Limits, f.host, command)
 	if err != nil {
 		return err
 	}
@@ -225,9 +220,6 @@ func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
 // interruptible is a context that the usual signals end, once: a second one
 // ends the bench on the spot, and the keeper cleans up.
 func interruptible(ctx context.Context) (context.Context, func()) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	// What was below a keeper that is killed comes home to the bench, which can
 	// end it then. Where that can't be had, the header of a run says so.
 	_ = proc.Adopt()

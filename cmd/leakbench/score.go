@@ -20,14 +20,11 @@ import (
 )
 
 type scoreFlags struct {
+	play.Scoring
 	hosts, scenarios []string
 	out              []string
 	from             string
-	dir              string
-	jobs             int
 	links            bool
-	seed             uint64
-	limits           play.Limits
 }
 
 func (a *app) scoreCommand() *cobra.Command {
@@ -64,11 +61,11 @@ by signal n: the same command goes on from there.`,
 	flags.StringSliceVar(&f.scenarios, "scenarios", []string{"all"}, "scenarios or files")
 	flags.StringArrayVarP(&f.out, "out", "o", nil, "write the scoreboard to this file: .html, .md or .json; several times for several")
 	flags.StringVar(&f.from, "from", "", "play nothing: write the scoreboard of this .json file, which -o has written before, in other forms")
-	flags.StringVar(&f.dir, "dir", filepath.Join(".leakbench", "score"), "folder for the runs; what is there already is not played again")
-	flags.IntVar(&f.jobs, "jobs", max(2, runtime.NumCPU()), "how many runs at the same time")
+	flags.StringVar(&f.Dir, "dir", filepath.Join(".leakbench", "score"), "folder for the runs; what is there already is not played again")
+	flags.IntVar(&f.Jobs, "jobs", max(2, runtime.NumCPU()), "how many runs at the same time")
 	flags.BoolVar(&f.links, "links", true, "link each cell to its run's report, relative to the file")
-	flags.Uint64Var(&f.seed, "seed", 1, "seed of everything random")
-	limitFlags(flags, &f.limits, "how long a host may take to come up")
+	flags.Uint64Var(&f.Seed, "seed", 1, "seed of everything random")
+	limitFlags(flags, &f.Limits, "how long a host may take to come up")
 	completeFlag(cmd, "hosts", cobra.ShellCompDirectiveDefault, func() []string { return append(hostNames(), "all", "published") })
 	completeFlag(cmd, "scenarios", cobra.ShellCompDirectiveDefault, scenarioNames)
 	return cmd
@@ -76,7 +73,7 @@ by signal n: the same command goes on from there.`,
 
 // score loads, plays what is not there yet, and writes the board.
 func (a *app) score(ctx context.Context, f scoreFlags) error {
-	if err := between("--jobs", f.jobs, 1, maxJobs); err != nil {
+	if err := between("--jobs", f.Jobs, 1, maxJobs); err != nil {
 		return err
 	}
 	var board *scoreboard.Board
@@ -112,11 +109,12 @@ func (a *app) score(ctx context.Context, f scoreFlags) error {
 }
 
 func (a *app) playScore(ctx context.Context, f scoreFlags) (*scoreboard.Board, error) {
-	bench, err := newBench(f.limits)
+	s := f.Scoring
+	s.Command = f.command()
+	err := own(&s.Bench)
 	if err != nil {
 		return nil, err
 	}
-	s := play.Scoring{Bench: bench, Dir: f.dir, Jobs: f.jobs, Seed: f.seed, Command: f.command()}
 	if s.Hosts, err = play.Hosts(s.Self, f.hosts); err != nil {
 		return nil, err
 	}
@@ -132,7 +130,7 @@ func (a *app) playScore(ctx context.Context, f scoreFlags) (*scoreboard.Board, e
 	s.OnPlan = func(play, have int) {
 		left = play
 		if mode != progress.None {
-			fmt.Fprintf(a.err, "%s to play, %d at a time; %d are there already\n", text.Count(play, "run"), f.jobs, have)
+			fmt.Fprintf(a.err, "%s to play, %d at a time; %d are there already\n", text.Count(play, "run"), f.Jobs, have)
 		}
 		live = progress.Count(a.err, mode, play)
 	}
@@ -147,11 +145,11 @@ func (a *app) playScore(ctx context.Context, f scoreFlags) (*scoreboard.Board, e
 
 // command is what makes the board again.
 func (f scoreFlags) command() []string {
-	words := []string{"leakbench", "score", "--hosts", strings.Join(f.hosts, ","), "--scenarios", strings.Join(f.scenarios, ","), "--jobs", fmt.Sprint(f.jobs)}
-	if f.seed != 1 {
-		words = append(words, "--seed", fmt.Sprint(f.seed))
+	words := []string{"leakbench", "score", "--hosts", strings.Join(f.hosts, ","), "--scenarios", strings.Join(f.scenarios, ","), "--jobs", fmt.Sprint(f.Jobs)}
+	if f.Seed != 1 {
+		words = append(words, "--seed", fmt.Sprint(f.Seed))
 	}
-	words = append(words, f.limits.Words()...)
+	words = append(words, f.Limits.Words()...)
 	if !f.links {
 		words = append(words, "--links=false")
 	}
