@@ -263,15 +263,10 @@ func (a *app) writeOutlet(out outlet, s report.Subject, o report.Options) error 
 	if out.append {
 		return writeFile(out.file, b.Bytes(), os.O_APPEND)
 	}
-	return createFile(out.file, b.Bytes())
-}
-
-// createFile writes a file, and makes the folder that it is in.
-func createFile(path string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(out.file), 0o755); err != nil {
 		return err
 	}
-	return writeFile(path, content, os.O_TRUNC)
+	return writeFile(out.file, b.Bytes(), os.O_TRUNC)
 }
 
 // writeFile writes a file as a whole, or as how says: os.O_APPEND, os.O_EXCL.

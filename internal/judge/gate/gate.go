@@ -120,7 +120,9 @@ func Decide(p Params) Result {
 	}
 	r.Findings = fates(c.Findings, p)
 	r.Entries = p.Known.Check(r.Runs, p.Now)
-	r.Strange = strange(r.Entries, p.Names)
+	r.Strange = only(r.Entries, func(e known.Checked) bool { // they may be misspelt: they pardon nothing, and never get stale
+		return p.Names != nil && e.State == known.NotRun && !slices.Contains(p.Names, e.Scenario)
+	})
 	r.Flakes = flakes(p.Attempts, r.Runs)
 	r.Plays = len(compare.Repeats(r.Runs))
 	failed := 0
@@ -141,14 +143,6 @@ func Decide(p Params) Result {
 func (r *Result) undecided(j *verdict.Judged) bool {
 	fails := func(f Finding) bool { return f.Play == compare.PlayOf(j) }
 	return j.Verdict.Outcome == verdict.Inconclusive || len(j.Verdict.Doubts) > 0 && !slices.ContainsFunc(r.Failing(), fails)
-}
-
-// strange are the entries that may be misspelt: they pardon nothing, and never
-// get stale.
-func strange(all []known.Checked, names []string) []known.Checked {
-	return only(all, func(e known.Checked) bool {
-		return names != nil && e.State == known.NotRun && !slices.Contains(names, e.Scenario)
-	})
 }
 
 // only are those of which something is so.

@@ -246,14 +246,10 @@ var (
 	dayForm      = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$`)
 )
 
-// findingForm is the whole of the grammar.
-func findingForm() *regexp.Regexp {
-	return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*(:(` + strings.Join(law.IDs(), "|") + `)(:[0-9a-f]{12})?)?$`)
-}
-
 func (e *Entry) finding() yamlfile.Value {
 	var text string
-	return yamlfile.OneLine(&text, "a finding, "+grammar, 200).Like(findingForm()).Then(func(n *yamlfile.Node) {
+	form := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*(:(` + strings.Join(law.IDs(), "|") + `)(:[0-9a-f]{12})?)?$`)
+	return yamlfile.OneLine(&text, "a finding, "+grammar, 200).Like(form).Then(func(n *yamlfile.Node) {
 		if text != "" {
 			e.readFinding(n, text)
 		}

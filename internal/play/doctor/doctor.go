@@ -138,7 +138,10 @@ func works(name, err, fine string, state State, means, do string) Check {
 // witnesses are the checks of what a run can see.
 func (f Facts) witnesses() []Check {
 	census := ok("census", f.Witness.Census).but(f.Witness.Census != "procfs", Weaker, strings.Join(f.Witness.Weak, "; "), "Linux is the full bench")
-	unattested, orphans := "", ""
+	unattested, orphans, advice := "", "", "run as root, or grant CAP_SYS_PTRACE"
+	if f.Yama == "2" || f.Yama == "3" {
+		advice = "kernel.yama.ptrace_scope is " + f.Yama + ": set it to 1, or run as root"
+	}
 	if f.Witness.Ledger == "none" || f.Witness.Ledger == "" {
 		unattested = "pids are not attested"
 	}
@@ -157,7 +160,7 @@ func (f Facts) witnesses() []Check {
 		works("proc", f.Hidden, "all processes can be seen", Weaker,
 			"the census lacks processes: one that changes its user, or all", f.HiddenAdvice),
 		f.Own.check("evidence", "of a server of a run everything can be read", Weaker,
-			"the evidence on a survivor lacks it: some kinds of leaks are told as plain orphans", f.ptraceAdvice()),
+			"the evidence on a survivor lacks it: some kinds of leaks are told as plain orphans", advice),
 		f.Other.check("others", "of processes of other users, too, everything can be read", Weaker,
 			"the evidence on a process that changed its user lacks it", "run as root, or grant CAP_SYS_PTRACE, if your host starts such ones"),
 	}
@@ -179,13 +182,6 @@ func (f Facts) cgroup() Check {
 		c.Do = "have a cgroup delegated: systemd-run --user --scope -p Delegate=yes leakbench run ..."
 	}
 	return c
-}
-
-func (f Facts) ptraceAdvice() string {
-	if f.Yama == "2" || f.Yama == "3" {
-		return "kernel.yama.ptrace_scope is " + f.Yama + ": set it to 1, or run as root"
-	}
-	return "run as root, or grant CAP_SYS_PTRACE"
 }
 
 func (s Sight) check(name, fine string, state State, means, do string) Check {

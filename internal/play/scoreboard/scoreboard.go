@@ -197,13 +197,14 @@ func cannot(j verdict.Judged, notApplicable map[string]string) string {
 	if j.Run == nil || slices.ContainsFunc(j.Verdict.Doubts, func(d record.Doubt) bool { return !slices.Contains(follows, d.Code) }) {
 		return ""
 	}
-	if j.Run.Header.Host.Servers == record.Shared && len(j.Verdict.Doubts) > 0 && !skips(j.Run) {
+	skipped := func(e record.Event) bool { return e.Kind == record.StepSkipped && !e.Step.Unasked } // though it was asked for
+	if j.Run.Header.Host.Servers == record.Shared && len(j.Verdict.Doubts) > 0 && !slices.ContainsFunc(j.Run.Events, skipped) {
 		return "it has one server for all of its clients, and this needs more: " + j.Verdict.Doubts[0].Text
 	}
 	var reasons []string
 	hello := Hello(j.Run)
 	for _, e := range j.Run.Events {
-		if e.Kind != record.StepSkipped || e.Step.Unasked {
+		if !skipped(e) {
 			continue
 		}
 		if notApplicable[string(e.Step.Op)] == "" && !lacks(j.Run.Header.Host, hello, e.Step.Op) {
@@ -232,11 +233,6 @@ func lacks(h record.Host, hello record.Hello, op record.Op) bool {
 		return true
 	}
 	return slices.Contains(ofDriver, op) && !slices.Contains(hello.Ops, string(op))
-}
-
-// skips says that a step was skipped which was asked for.
-func skips(run *record.Run) bool {
-	return slices.ContainsFunc(run.Events, func(e record.Event) bool { return e.Kind == record.StepSkipped && !e.Step.Unasked })
 }
 
 // Hello is what the host of a run first said of itself.
