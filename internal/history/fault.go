@@ -2,7 +2,6 @@ package history
 
 import (
 	"slices"
-	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -43,12 +42,8 @@ func (h *History) fired(want record.PlanFault) (n int) {
 	return n
 }
 
-// hearsay is how much later than its effect the word of another server may
-// come: each has a connection of its own.
-const hearsay = int64(time.Second)
-
-// strike marks those whom a fault of another server is about to hit, or has
-// just hit: it was announced before it was committed.
+// strike marks those whom a fault of another server is about to hit: it was
+// announced before it was committed.
 func (h *History) strike(by *Server, e *record.Event) {
 	if e.Kind != record.Faulted || len(e.Fault.Targets) == 0 {
 		return
@@ -57,22 +52,11 @@ func (h *History) strike(by *Server, e *record.Event) {
 		if s == by || !slices.Contains(e.Fault.Targets, s.pidFor(by)) {
 			continue
 		}
-		at := e.T
-		for _, m := range s.Signals {
-			if m.T >= e.T-hearsay {
-				at = min(at, m.T)
-			}
-		}
 		if s.Died != Never {
-			at = min(at, s.Died)
+			continue // its pid is another's by now
 		}
-		if at < e.T-hearsay {
-			continue
-		}
-		s.Faults = append(s.Faults, FaultMark{T: at, Fault: record.Fault{Do: e.Fault.Do, Detail: "by " + by.ID, Breaks: true}})
-		if s.Broken == Never || s.Broken > at {
-			s.Broken = at
-		}
+		s.Faults = append(s.Faults, FaultMark{T: e.T, Fault: record.Fault{Do: e.Fault.Do, Detail: "by " + by.ID, Breaks: true}})
+		first(&s.Broken, e.T)
 	}
 }
 

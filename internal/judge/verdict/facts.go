@@ -105,23 +105,3 @@ func breakingFault(s *history.Server) *record.Fault {
 	}
 	return nil
 }
-
-// brokenBefore says that s was broken when next was launched. The words of two
-// servers are read one by one: on a busy machine that of an ordered fault can
-// stand after the birth that it has led to. What was launched after the bench
-// had set out to break a server that worked was launched for that.
-func (f *facts) brokenBefore(s, next *history.Server) bool {
-	if brokenBy(s, next.Born) {
-		return true
-	}
-	at := slices.IndexFunc(s.Faults, func(m history.FaultMark) bool { return m.Breaks && m.On == record.OnOrder })
-	if at < 0 || s.Established < 0 || next.Born < s.Established {
-		return false
-	}
-	for _, st := range slices.Backward(f.Steps()) {
-		if st.Op == record.OpBreak && st.Label == s.Label && st.Begun <= s.Faults[at].T {
-			return st.Begun <= next.Born && (st.Ended < 0 || st.Ended >= s.Faults[at].T)
-		}
-	}
-	return false
-}

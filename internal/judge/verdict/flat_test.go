@@ -64,29 +64,24 @@ func TestACommandHostKeepsMoreThanOne(t *testing.T) {
 	assert.Contains(t, only(t, Judge(p.done()), "abandoned").Title, "(session unknown)")
 }
 
-// The word of a fault is read after the birth that it has led to: the bench set
-// out to break the server before. One that was launched before that is a double.
-func TestAFaultWhoseWordComesLate(t *testing.T) {
+// A server that was launched before another one was broken is a double, one
+// that was launched after that has taken its place.
+func TestAFaultBeforeAndAfterTheNextLaunch(t *testing.T) {
 	t.Parallel()
-	for kind, course := range map[string]func(p *play, a string, st record.Step) record.Step{
-		"superseded": func(p *play, a string, st record.Step) record.Step {
-			st = p.begin(st)
-			p.greet(p.launch("flaky", ""))
-			p.fault(a, "order", "close-stdout", true)
-			return st
-		},
-		"duplicate": func(p *play, a string, st record.Step) record.Step {
-			p.greet(p.launch("flaky", ""))
-			st = p.begin(st)
-			p.fault(a, "order", "close-stdout", true)
-			return st
-		},
-	} {
+	for kind, first := range map[string]bool{"superseded": true, "duplicate": false} {
 		p := newPlay()
 		p.run.Header.Host.Kind = record.KindCommand
 		a := p.launch("flaky", "")
 		p.greet(a)
-		p.end(course(p, a, record.Step{Op: "break", Label: "flaky", Detail: "close-stdout"}), "")
+		st := p.begin(record.Step{Op: "break", Label: "flaky", Detail: "close-stdout"})
+		if first {
+			p.fault(a, "order", "close-stdout", true)
+		}
+		p.greet(p.launch("flaky", ""))
+		if !first {
+			p.fault(a, "order", "close-stdout", true)
+		}
+		p.end(st, "")
 		p.restless("after", nil, record.Want{Label: "flaky", Live: 1, AtMost: true})
 		f := only(t, Judge(p.done()), kind)
 		assert.Equal(t, []string{a}, f.Servers)

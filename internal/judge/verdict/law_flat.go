@@ -141,7 +141,7 @@ func (f *facts) loss(cp *checkpoint, s *history.Server) loss {
 		cause, values := f.causeOfEnd(s, cp.SettledAt)
 		values["session"], values["server"] = prose.Plain(s.Session), prose.Plain(s.ID)
 		return lostBy("abandoned", cause, values)
-	case f.brokenBefore(s, next):
+	case brokenBy(s, next.Born):
 		return loss{
 			"superseded", record.CauseAfterFault(fault), "after " + prose.FaultName(fault),
 			prose.Sentence(fmt.Sprintf("The session of %s had ended by its fault (%s); %s took its place %s later, and the old process was dropped and not ended",
@@ -209,7 +209,7 @@ func (f *facts) successor(cp *checkpoint, s *history.Server) *history.Server {
 // isDuplicate says that both were launched for one connection, with nothing
 // wrong with the first.
 func (f *facts) isDuplicate(s, next *history.Server) bool {
-	if f.brokenBefore(s, next) {
+	if brokenBy(s, next.Born) {
 		return false
 	}
 	if s.Session == "" {

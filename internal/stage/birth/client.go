@@ -114,12 +114,13 @@ func (c *Conn) read(in *lines.Reader) {
 // Note sends n. It returns when the bench's kernel buffer has it: it is then
 // read even if this process dies at once.
 func (c *Conn) Note(n Note) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n.At = time.Now().UnixNano()
 	line, err := EncodeLine(n)
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	_, err = c.conn.Write(line)
 	return err
 }

@@ -81,6 +81,7 @@ const (
 type Note struct {
 	Note  string          `json:"note"`
 	Text  string          `json:"text,omitempty"`
+	At    int64           `json:"at,omitempty"`    // when it was written, by the server's clock: nanoseconds since 1970
 	Stdin string          `json:"stdin,omitempty"` // with a signal: "open" or "closed", at that moment
 	Data  json.RawMessage `json:"data,omitempty"`
 }

@@ -38,9 +38,9 @@ type Params struct {
 
 	// OnEvent gets Born, Ready, RPC, Faulted, SawEOF, SawSignal, WroteStderr, Bye, Died,
 	// Lost and Doubted events, those of one server in order, from many
-	// goroutines. Seq and T are left to the receiver. Births of one label come
-	// in the order of their launch numbers. It may call Order and Cut, but not
-	// Close.
+	// goroutines, one at a time. Seq and T are left to the receiver. Births of one
+	// label come in the order of their launch numbers. It may call Order and Cut,
+	// but neither Drain nor Close.
 	OnEvent func(record.Event)
 	// Identify and WaitGone are what package proc offers under these names.
 	Identify func(pid int) (record.Identity, error)
@@ -62,6 +62,10 @@ type Ledger struct {
 	ctx        context.Context
 	stop       context.CancelCauseFunc
 	wg         sync.WaitGroup
+
+	// order is held by whoever reads what a server has said and tells it: so that
+	// what one server has said before another one did is told before that.
+	order sync.Mutex
 
 	// births keeps the order of launch numbers and of Born events the same.
 	births   sync.Mutex

@@ -18,23 +18,18 @@ const maxTargets = 256
 // maxStderr is how many events a peer's stderr may make: no law looks at them.
 const maxStderr = 64
 
-// note turns a line from a server into an event.
-func (p *peer) note(line []byte) {
-	if p.blind != nil {
-		// It lives, and could not be identified: no witness can be called.
-		p.doubt(record.DoubtLedgerIdentity, fmt.Sprintf("pid %d could not be identified: %v", p.birth.PID, p.blind))
-		p.blind = nil
-	}
-	p.take(line)
-}
-
-// take is note without a look at whose word it is.
+// take tells at once what a line says that is no server's own word.
 func (p *peer) take(line []byte) {
-	e, err := decodeNote(line)
+	said, err := decodeNote(line)
 	if err != nil {
 		p.doubt(record.DoubtLedgerGarbage, err.Error())
 		return
 	}
+	p.tell(said.event)
+}
+
+// tell tells of a note.
+func (p *peer) tell(e record.Event) {
 	e.Server = p.id
 	if e.Kind == record.WroteStderr {
 		if p.written++; p.written > maxStderr {
@@ -48,12 +43,24 @@ func (p *peer) take(line []byte) {
 	p.l.p.OnEvent(e)
 }
 
+// said is a note, and when the server wrote it by its own clock, in nanoseconds
+// since 1970; 0 where it does not say.
+type said struct {
+	at    int64
+	event record.Event
+}
+
 // decodeNote is a note as an event without its server.
-func decodeNote(line []byte) (record.Event, error) {
+func decodeNote(line []byte) (said, error) {
 	var n birth.Note
 	if err := json.Unmarshal(line, &n); err != nil {
-		return record.Event{}, fmt.Errorf("a line that is no note: %w", err)
+		return said{}, fmt.Errorf("a line that is no note: %w", err)
 	}
+	e, err := eventOf(n)
+	return said{n.At, e}, err
+}
+
+func eventOf(n birth.Note) (record.Event, error) {
 	e := record.Event{}
 	switch n.Note {
 	case birth.NoteReady:

@@ -27,8 +27,9 @@ func TestNothingIsLostOnTheWire(t *testing.T) {
 		require.NoError(t, err)
 		line, err := json.Marshal(birth.Note{Note: kind, Data: raw})
 		require.NoError(t, err)
-		e, err := decodeNote(line)
+		n, err := decodeNote(line)
 		require.NoError(t, err)
+		e := n.event
 		if kind == birth.NoteRPC {
 			assert.Equal(t, recordedRPC, *e.RPC)
 		} else {
@@ -44,10 +45,11 @@ func FuzzNote(f *testing.F) {
 	f.Add([]byte(`{"note":"fault","data":{"on":"call","do":"exit"}}`))
 	f.Add([]byte(`{"note":"bye","text":"x"}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		e, err := decodeNote(line)
+		n, err := decodeNote(line)
 		if err != nil {
 			return
 		}
+		e := n.event
 		assert.NotEmpty(t, e.Kind)
 		assert.Empty(t, e.Server)
 		assert.LessOrEqual(t, len(e.Text), maxText+len("…"))

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,13 +26,16 @@ const maxDoubts = 8
 type peer struct {
 	l       *Ledger
 	conn    *net.UnixConn
-	lines   *lines.Reader
-	id      string // "flaky#2"
+	in      *bufio.Reader // of lines
+	lines   *lines.Reader // until it is admitted; what comes later is pulled
+	id      string        // "flaky#2"
 	birth   record.Birth
 	blind   error // why the process could not be identified
 	cut     atomic.Bool
 	doubts  int
 	written int // to stderr
+
+	inbox // guarded by Ledger.order
 
 	writing  sync.Mutex    // guards what is written, and the two below
 	welcomed bool          // the Welcome is sent
@@ -41,13 +45,12 @@ type peer struct {
 func (l *Ledger) serve(c *net.UnixConn) {
 	defer c.Close()
 	defer context.AfterFunc(l.ctx, func() { _ = c.Close() })()
-	p := &peer{l: l, conn: c, lines: lines.New(c, birth.MaxLine)}
+	p := &peer{l: l, conn: c, in: bufio.NewReader(c)}
+	p.lines = lines.New(p.in, birth.MaxLine)
 	if !p.admit() {
 		return
 	}
-	for line := range p.words {
-		p.note(line)
-	}
+	p.listen()
 	p.bury()
 }
 
@@ -201,6 +204,9 @@ func (p *peer) identify(pid int, c birth.Certificate) {
 // launcher was given, and tells of its birth.
 func (p *peer) enter(c birth.Certificate) error {
 	l := p.l
+	l.order.Lock()
+	defer l.order.Unlock()
+	l.drain()
 	l.births.Lock()
 	defer l.births.Unlock()
 	var launcher *reservation
@@ -220,6 +226,9 @@ func (p *peer) enter(c birth.Certificate) error {
 	born := p.birth
 	l.p.OnEvent(record.Event{Kind: record.Born, Server: p.id, Birth: &born})
 	launcher.tell(p)
+	early, _ := p.in.Peek(p.in.Buffered())
+	p.feed(early)
+	flush([]*peer{p})
 	return nil
 }
 
@@ -231,32 +240,50 @@ func (l *Ledger) nextLaunch(label string) int {
 
 func serverID(label string, launch int) string { return label + "#" + strconv.Itoa(launch) }
 
-// bury tells how the connection ended.
+// bury tells how the connection ended, if nobody has yet.
 func (p *peer) bury() {
 	l := p.l
-	l.mu.Lock()
-	delete(l.peers, p.id)
-	l.mu.Unlock()
-	lost := func(why string) {
-		l.p.OnEvent(record.Event{Kind: record.Lost, Server: p.id, Text: why})
-	}
-	if p.cut.Load() {
-		lost("the bench cut the connection")
-		return
-	}
-	if l.ctx.Err() != nil {
-		lost(errClosed.Error())
-		return
-	}
-	ctx, cancel := context.WithTimeout(l.ctx, goneWait)
-	defer cancel()
-	if p.blind == nil {
-		if err := l.p.WaitGone(ctx, p.birth.Identity); err != nil {
-			lost(clip(fmt.Sprintf("the connection ended, but pid %d was not seen to end: %v", p.birth.PID, err)))
-			return
+	l.forget(p)
+	why := ""
+	switch {
+	case p.cut.Load():
+		why = "the bench cut the connection"
+	case l.ctx.Err() != nil:
+		why = errClosed.Error()
+	default:
+		if err := p.waitGone(goneWait); err != nil {
+			why = clip(fmt.Sprintf("the connection ended, but pid %d was not seen to end: %v", p.birth.PID, err))
 		}
 	}
-	l.p.OnEvent(record.Event{Kind: record.Died, Server: p.id})
+	l.order.Lock()
+	defer l.order.Unlock()
+	l.drain()
+	p.tellEnd(why)
+}
+
+// waitGone waits until the process is gone; one that could not be identified is
+// taken for gone.
+func (p *peer) waitGone(most time.Duration) error {
+	if p.blind != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(p.l.ctx, most)
+	defer cancel()
+	return p.l.p.WaitGone(ctx, p.birth.Identity)
+}
+
+// tellEnd is for who holds order. why is the reason for which the peer is lost
+// and not dead.
+func (p *peer) tellEnd(why string) {
+	switch {
+	case p.told:
+		return
+	case why != "":
+		p.l.p.OnEvent(record.Event{Kind: record.Lost, Server: p.id, Text: why})
+	default:
+		p.l.p.OnEvent(record.Event{Kind: record.Died, Server: p.id})
+	}
+	p.told = true
 }
 
 func (p *peer) send(message any) error {

@@ -62,6 +62,10 @@ func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Ste
 		return err
 	}
 	for {
+		if _, err := r.newest(ctx, step); err != nil {
+			return err
+		}
+		r.ledger.Drain() // another one may be the newest by now
 		target, err := r.newest(ctx, step)
 		if err != nil {
 			return err

@@ -221,6 +221,7 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 		return nil, nil, fmt.Errorf("failed to take a census: %w", err)
 	}
 	census.Load = loadAt(census)
+	r.ledger.Drain()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all = &state{census: census}

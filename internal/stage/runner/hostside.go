@@ -201,6 +201,9 @@ func (r *run) onExit(e keeper.Exited) {
 		return
 	}
 	kind := record.Reaped
+	if e.Host {
+		r.ledger.Drain()
+	}
 	r.mu.Lock()
 	if h := r.host; e.Host || (h.id.PID != 0 && e.Identity == h.id) {
 		kind = record.HostExited

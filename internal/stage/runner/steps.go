@@ -41,6 +41,7 @@ func (r *run) begin(s record.Step) record.Step {
 // end writes down how a step ended.
 func (r *run) end(s record.Step, begun time.Time, err error) {
 	s.OK, s.Took = err == nil, record.Duration(time.Since(begun))
+	r.ledger.Drain()
 	if err != nil {
 		s.Error = text.ClipBytes(err.Error(), maxError, "...")
 	}
@@ -269,6 +270,7 @@ func (r *run) session(name, label string, state record.SessionState, cut bool, w
 			state, why = record.SessionEnded, record.WhyPerRequest
 		}
 	}
+	r.ledger.Drain()
 	r.mu.Lock()
 	r.changes++
 	r.sessions[name] = &session{label: label, state: state, changed: r.changes}
