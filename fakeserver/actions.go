@@ -1,6 +1,10 @@
 package fakeserver
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/lists"
+)
 
 // action is one thing that can be done wrong. The files actions_*.go have
 // tables of them.
@@ -138,10 +142,4 @@ func momentDocs() []Doc {
 }
 
 // Names are the names of what is described.
-func Names(docs []Doc) []string {
-	var all []string
-	for _, d := range docs {
-		all = append(all, d.Name)
-	}
-	return all
-}
+func Names(docs []Doc) []string { return lists.Map(docs, func(d Doc) string { return d.Name }) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
@@ -122,13 +123,7 @@ var Fields = []Field{
 	},
 }
 
-func fieldNames() []string {
-	var all []string
-	for _, d := range Fields {
-		all = append(all, d.Name)
-	}
-	return all
-}
+func fieldNames() []string { return lists.Map(Fields, func(d Field) string { return d.Name }) }
 
 func fieldNamed(name string) Field { return Fields[slices.Index(fieldNames(), name)] }
 

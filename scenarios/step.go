@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
@@ -22,12 +23,14 @@ const (
 	maxPad = 3072
 )
 
-// ops are the steps, in the order of the documentation, and what editors say of
-// them.
-var ops = []struct {
+type documented struct {
 	op   record.Op
 	text string
-}{
+}
+
+// ops are the steps, in the order of the documentation, and what editors say of
+// them.
+var ops = []documented{
 	{record.OpOpen, "Connect. On a session that is open: connect anew; the old connection is superseded and its server must go."},
 	{record.OpCall, "Call a tool of the session's server."},
 	{record.OpClose, "End the session in an orderly way."},
@@ -49,11 +52,7 @@ var ops = []struct {
 }
 
 func opNames() []string {
-	var all []string
-	for _, row := range ops {
-		all = append(all, string(row.op))
-	}
-	return all
+	return lists.Map(ops, func(row documented) string { return string(row.op) })
 }
 
 // steps is a list of steps. What can't be read is left out.

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/text"
 )
 
@@ -39,13 +40,7 @@ func (p Problem) String() string {
 type Errors []Problem
 
 // Error gives each problem with its place and its line.
-func (e Errors) Error() string {
-	var all []string
-	for _, p := range e {
-		all = append(all, p.String())
-	}
-	return strings.Join(all, "\n")
-}
+func (e Errors) Error() string { return strings.Join(lists.Map(e, Problem.String), "\n") }
 
 // Collector gathers the problems of one text.
 type Collector struct {

@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/leakbench/leakbench/internal/lists"
 )
 
 // Schema is a JSON Schema, or a part of one.
@@ -103,10 +105,4 @@ func between(s *Schema, least, most int) {
 
 func typed(kind string) func() *Schema { return func() *Schema { return &Schema{Type: kind} } }
 
-func anys(words []string) []any {
-	all := make([]any, len(words))
-	for i, w := range words {
-		all[i] = w
-	}
-	return all
-}
+func anys(words []string) []any { return lists.Map(words, func(w string) any { return w }) }

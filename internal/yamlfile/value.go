@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/text"
 )
 
@@ -162,10 +163,7 @@ func Name(into *string, what string) Value {
 
 // Choice is one of the allowed words.
 func Choice[W ~string](into *W, what string, allowed ...W) Value {
-	words := make([]string, len(allowed))
-	for i, w := range allowed {
-		words[i] = string(w)
-	}
+	words := lists.Map(allowed, func(w W) string { return string(w) })
 	return Value{what, func(n *Node) {
 		s, ok := n.Scalar.(string)
 		switch {
@@ -318,11 +316,7 @@ func (n *Node) Plain() any {
 		}
 		return m
 	case kindList:
-		all := []any{}
-		for _, item := range n.items {
-			all = append(all, item.Plain())
-		}
-		return all
+		return lists.Map(n.items, (*Node).Plain)
 	}
 	if v, ok := n.Scalar.(uint64); ok && v <= math.MaxInt64 {
 		return int64(v)

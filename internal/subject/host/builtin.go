@@ -8,27 +8,22 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/text"
 )
 
 // Builtin lists the hosts that are part of the program; self is its path.
-func Builtin(self string) []Spec { return specsOf(self, catalogue.Hosts) }
+func Builtin(self string) []Spec { return lists.Map(catalogue.Hosts, specBy(self)) }
 
 // Mutants lists the hosts that break one law each; self is the program's path.
-func Mutants(self string) []Spec { return specsOf(self, catalogue.Mutants) }
+func Mutants(self string) []Spec { return lists.Map(catalogue.Mutants, specBy(self)) }
 
-func specsOf(self string, hosts []catalogue.Host) []Spec {
-	specs := make([]Spec, len(hosts))
-	for i, h := range hosts {
-		specs[i] = specOf(self, h)
+func specBy(self string) func(catalogue.Host) Spec {
+	return func(h catalogue.Host) Spec {
+		return Spec{Name: h.Name, About: h.About, Kind: record.KindDriver, Argv: []string{self, "host", h.Name}, Profile: record.Profile(h.Profile)}
 	}
-	return specs
-}
-
-func specOf(self string, h catalogue.Host) Spec {
-	return Spec{Name: h.Name, About: h.About, Kind: record.KindDriver, Argv: []string{self, "host", h.Name}, Profile: record.Profile(h.Profile)}
 }
 
 // Lookup returns the built-in host of that name, or an error that names the
@@ -39,12 +34,9 @@ func Lookup(self, name string) (Spec, error) {
 		return program(name)
 	}
 	if h, ok := catalogue.Named(name); ok {
-		return specOf(self, h), nil
+		return specBy(self)(h), nil
 	}
-	var names []string
-	for _, h := range catalogue.Hosts {
-		names = append(names, h.Name)
-	}
+	names := lists.Map(catalogue.Hosts, func(h catalogue.Host) string { return h.Name })
 	if hint := text.DidYouMean(name, names); hint != "" {
 		return Spec{}, fmt.Errorf("no host %q; %s", name, hint)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -244,11 +245,7 @@ func (f *filler) deep(v any) any {
 		}
 		return out
 	case []any:
-		all := make([]any, len(v))
-		for i, item := range v {
-			all[i] = f.deep(item)
-		}
-		return all
+		return lists.Map(v, f.deep)
 	}
 	return v
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/lists"
 )
 
 // Server is an MCP server as a configuration names it.
@@ -115,13 +116,7 @@ var Formats = []Format{
 func (f Format) File() string { return path.Base(f.Usual[0]) }
 
 // Names are their names.
-func Names() []string {
-	var names []string
-	for _, f := range Formats {
-		names = append(names, f.Name)
-	}
-	return names
-}
+func Names() []string { return lists.Map(Formats, func(f Format) string { return f.Name }) }
 
 // Named is the format of that name.
 func Named(name string) (Format, bool) {

@@ -12,6 +12,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/pelletier/go-toml/v2"
 	"github.com/tidwall/jsonc"
+
+	"github.com/leakbench/leakbench/internal/lists"
 )
 
 // maxFile is the size of the largest configuration that is read, in bytes.
@@ -191,9 +193,5 @@ func allKeys(language Language) []string {
 // words are the texts of a list.
 func words(v any) []string {
 	list, _ := v.([]any)
-	var all []string
-	for _, item := range list {
-		all = append(all, fmt.Sprint(item))
-	}
-	return all
+	return lists.Map(list, func(item any) string { return fmt.Sprint(item) })
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/hosts"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
@@ -64,11 +65,7 @@ const hostFile = "host.yaml"
 // Presets are the names of the host files that are part of the program.
 func Presets() []string {
 	paths, _ := fs.Glob(hosts.Files, "*/"+hostFile) // the pattern is right
-	var names []string
-	for _, path := range paths {
-		names = append(names, strings.TrimSuffix(path, "/"+hostFile))
-	}
-	return names
+	return lists.Map(paths, func(path string) string { return strings.TrimSuffix(path, "/"+hostFile) })
 }
 
 // Preset is the preset of that name. A version other than "" must be the one
@@ -141,11 +138,7 @@ func Lookup(self, name string) (host.Spec, error) {
 
 // Names are those of all hosts that are part of the program.
 func Names(self string) []string {
-	var names []string
-	for _, s := range host.Builtin(self) {
-		names = append(names, s.Name)
-	}
-	return append(names, Presets()...)
+	return append(lists.Map(host.Builtin(self), func(s host.Spec) string { return s.Name }), Presets()...)
 }
 
 // installEnv names the folder below which presets are installed.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/text"
@@ -19,10 +20,7 @@ func (a Answers) File(name string) ([]byte, error) {
 	line("# A host for leakbench; docs/host-file.md has every key.")
 	line("name: %s", a.Name)
 	line("about: %s", hostconfig.Literal(a.about()))
-	var words []string
-	for _, w := range a.Command {
-		words = append(words, hostconfig.Literal(w))
-	}
+	words := lists.Map(a.Command, func(w string) string { return hostconfig.Literal(w) })
 	line("command: [%s]", strings.Join(words, ", "))
 	if a.Format != "" {
 		a.config(line)

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 )
 
@@ -76,13 +77,7 @@ const (
 )
 
 // Names lists the reference hosts.
-func Names() []string {
-	names := make([]string, len(designs))
-	for i, d := range designs {
-		names[i] = d.name
-	}
-	return names
-}
+func Names() []string { return lists.Map(designs, func(d design) string { return d.name }) }
 
 // Main is the process of a reference host: a driver on stdin and stdout. It
 // returns the exit status: 0 after a stop or SIGTERM, 1 when the bench is
