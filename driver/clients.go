@@ -65,15 +65,6 @@ func (h *Clients) take(session string) Client {
 	return c
 }
 
-// put makes a client the session's, and returns the one before.
-func (h *Clients) put(session string, c Client) Client {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	old := h.all[session]
-	h.all[session] = c
-	return old
-}
-
 // Open connects a session. A reconnect closes the old client first. Of two at
 // the same time the later one wins, and the other is closed: to lose one would
 // be the driver's mistake, not the SDK's.
@@ -85,7 +76,11 @@ func (h *Clients) Open(ctx context.Context, session string, s Server) error {
 	if err != nil {
 		return err
 	}
-	if other := h.put(session, c); other != nil {
+	h.mu.Lock()
+	other := h.all[session]
+	h.all[session] = c
+	h.mu.Unlock()
+	if other != nil {
 		_ = other.Close()
 	}
 	return nil

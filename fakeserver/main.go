@@ -136,7 +136,7 @@ func (o options) born(stderr io.Writer) (bench, Script, birth.Welcome, error) {
 	b.conn = conn
 	b.stderr = &stderrTap{to: stderr, bench: b}
 	script, err := readScript(welcome.Script)
-	if _, _, due := script.launchFault(welcome.Seed, o.label, welcome.Launch); err == nil && due && o.reserved == 0 {
+	if _, due := script.launchFault(welcome.Seed, o.label, welcome.Launch); err == nil && due && o.reserved == 0 {
 		err = errors.New("the script wants a launcher, and none launched this server")
 	}
 	return b, script, welcome, err

@@ -89,7 +89,7 @@ func validID(id json.RawMessage) json.RawMessage {
 
 // encodeAnswer is the line that answers id: with a result, or with an error.
 // Without an id the error has id null, as JSON-RPC wants it.
-func encodeAnswer(id json.RawMessage, result any, failed *rpcError) ([]byte, error) {
+func encodeAnswer(id json.RawMessage, result map[string]any, failed *rpcError) ([]byte, error) {
 	if len(id) == 0 {
 		id = json.RawMessage("null")
 	}
@@ -102,7 +102,7 @@ func encodeAnswer(id json.RawMessage, result any, failed *rpcError) ([]byte, err
 	err := e.Encode(struct {
 		JSONRPC string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
-		Result  any             `json:"result,omitempty"`
+		Result  map[string]any  `json:"result,omitzero"`
 		Error   *rpcError       `json:"error,omitempty"`
 	}{"2.0", id, result, failed})
 	return b.Bytes(), err

@@ -40,6 +40,6 @@ func TestAnswerHasExactlyOneOutcome(t *testing.T) {
 	t.Parallel()
 	_, err := encodeAnswer(nil, nil, nil)
 	require.Error(t, err)
-	_, err = encodeAnswer(nil, 1, &rpcError{})
+	_, err = encodeAnswer(nil, map[string]any{}, &rpcError{})
 	require.Error(t, err)
 }

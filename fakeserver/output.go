@@ -120,7 +120,7 @@ func (s *server) filledAnswer(r *request) []byte {
 		meta["leakbench/filler"] = filler
 		result["_meta"] = meta
 	}
-	line, _ := encodeAnswer(r.ID, orNil(result), failed)
+	line, _ := encodeAnswer(r.ID, result, failed)
 	return line
 }
 

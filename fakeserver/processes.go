@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -125,23 +126,21 @@ const (
 
 // launchFault is the fault of a launch that somebody else than the server has
 // to commit, before the server is there.
-func (s Script) launchFault(seed uint64, label string, launch int) (Fault, action, bool) {
+func (s Script) launchFault(seed uint64, label string, launch int) (Fault, bool) {
 	for _, f := range s.Faults {
-		if a := f.action(); a.launch != nil && f.Due(seed, label, launch) {
-			return f, a, true
+		if f.action().launch != nil && f.Due(seed, label, launch) {
+			return f, true
 		}
 	}
-	return Fault{}, action{}, false
+	return Fault{}, false
 }
 
 // Argv is the command line that makes the binary self a server with this
 // script: Argv, or a launcher's where the script has one at any launch.
 func (s Script) Argv(self, ledgerPath, run, label, session string) []string {
 	argv := Argv(self, ledgerPath, run, label, session)
-	for _, f := range s.Faults {
-		if f.action().launch != nil {
-			argv[1] = launcherCommand
-		}
+	if slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.action().launch != nil }) {
+		argv[1] = launcherCommand
 	}
 	return argv
 }
@@ -166,7 +165,7 @@ func launcherMain(args []string) int {
 		return cannotLaunch(err)
 	}
 	server := reserved(args, welcome.Launch)
-	f, d, due := script.launchFault(welcome.Seed, o.label, welcome.Launch)
+	f, due := script.launchFault(welcome.Seed, o.label, welcome.Launch)
 	if !due {
 		conn.Close()
 		return become(server)
@@ -176,18 +175,18 @@ func launcherMain(args []string) int {
 		vanish(statusBenchGone)
 	}
 	go endWithBench(conn)
-	return d.launch(f, server)
+	return f.action().launch(f, server)
 }
 
 // launchByHand is launcherMain without a bench.
 func (o options) launchByHand(args []string, b bench) (status int, launched bool) {
-	f, d, due := o.script.launchFault(o.seed, o.label, o.launch)
+	f, due := o.script.launchFault(o.seed, o.label, o.launch)
 	if o.ledger != "" || o.reserved != 0 || !due {
 		return 0, false
 	}
 	setName("launcher")
 	b.fault(f.announcement(o.script.Era))
-	return d.launch(f, reserved(args, o.launch)), true
+	return f.action().launch(f, reserved(args, o.launch)), true
 }
 
 // reserved is the command line of a server whose launcher was given its launch.

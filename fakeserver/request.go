@@ -62,10 +62,8 @@ func (f *flight) cancel(id string) {
 // more: it was cancelled, or the server is ending, which answers what it can
 // but does not wait for what sleeps.
 func (s *server) wait(d time.Duration, r *request) {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return
 	case <-r.cancelled:
 	case <-s.stopping:
@@ -126,7 +124,7 @@ func (s *server) refuse(r *request, code int, text string, data any) {
 }
 
 func (s *server) finish(r *request, phase string, result map[string]any, failed *rpcError) {
-	line, err := encodeAnswer(r.ID, orNil(result), failed)
+	line, err := encodeAnswer(r.ID, result, failed)
 	if err != nil || !s.flight.land(r) || !s.out.open() {
 		if r.batch != nil {
 			s.gather(r.batch, nil)
@@ -135,12 +133,4 @@ func (s *server) finish(r *request, phase string, result map[string]any, failed 
 	}
 	s.tell(r, phase)
 	s.reply(r, line)
-}
-
-// orNil keeps a nil map from becoming a non-nil interface.
-func orNil(m map[string]any) any {
-	if m == nil {
-		return nil
-	}
-	return m
 }

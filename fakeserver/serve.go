@@ -123,57 +123,31 @@ func (s *server) serve(r *request) {
 
 func (s *server) result(r *request) (map[string]any, *rpcError) {
 	if r.modern {
-		return s.modernResult(r)
+		if r.Method == "initialize" {
+			return nil, s.noInitialize()
+		}
+		if failed := s.checkMeta(r); failed != nil {
+			return nil, failed
+		}
 	}
-	return s.legacyResult(r)
-}
-
-func (s *server) legacyResult(r *request) (map[string]any, *rpcError) {
-	switch r.Method {
-	case "initialize":
+	switch {
+	case r.Method == "initialize":
 		version := negotiate(r.params.ProtocolVersion)
 		s.batches.Store(version == batchVersion)
 		return s.initialized(version), nil
-	case "ping":
-		return map[string]any{}, nil
-	case "tools/list", "tools/call":
-		if !s.greeted.Load() {
-			return nil, &rpcError{Code: codeInvalid, Message: "initialize must come first"}
-		}
-		return s.toolResult(r)
-	}
-	return nil, noMethod(r)
-}
-
-func (s *server) modernResult(r *request) (map[string]any, *rpcError) {
-	if r.Method == "initialize" {
-		return nil, s.noInitialize()
-	}
-	if failed := s.checkMeta(r); failed != nil {
-		return nil, failed
-	}
-	switch r.Method {
-	case "server/discover":
+	case r.Method == "server/discover" && r.modern:
 		return s.discovered(), nil
-	case "tools/list", "tools/call":
-		return s.toolResult(r)
-	}
-	return nil, noMethod(r)
-}
-
-func (s *server) toolResult(r *request) (map[string]any, *rpcError) {
-	if r.Method == "tools/list" {
+	case r.Method == "ping" && !r.modern:
+		return map[string]any{}, nil
+	case r.Method != "tools/list" && r.Method != "tools/call":
+	case !r.modern && !s.greeted.Load():
+		return nil, &rpcError{Code: codeInvalid, Message: "initialize must come first"}
+	case r.Method == "tools/list":
 		return toolList(), nil
+	default:
+		return s.call(r)
 	}
-	text, failed := s.call(r)
-	if failed != nil {
-		return nil, failed
-	}
-	return textResult(text), nil
-}
-
-func noMethod(r *request) *rpcError {
-	return &rpcError{Code: codeMethod, Message: "Method not found", Data: map[string]any{"method": clip(r.Method)}}
+	return nil, &rpcError{Code: codeMethod, Message: "Method not found", Data: map[string]any{"method": clip(r.Method)}}
 }
 
 // clip keeps what a host made up from being sent back at length.

@@ -152,7 +152,15 @@ const lastAnswers = 250 * time.Millisecond
 func (s *server) settle() {
 	s.settling.Do(func() {
 		close(s.stopping)
-		s.waitServed()
+		served := make(chan struct{})
+		go func() {
+			s.serving.Wait()
+			close(served)
+		}()
+		select {
+		case <-served:
+		case <-time.After(lastAnswers):
+		}
 	})
 }
 
@@ -167,20 +175,6 @@ func (s *server) end(why string) {
 		s.bench.note(birth.Note{Note: birth.NoteBye, Text: why})
 		os.Exit(0)
 	})
-}
-
-func (s *server) waitServed() {
-	served := make(chan struct{})
-	go func() {
-		s.serving.Wait()
-		close(served)
-	}()
-	t := time.NewTimer(lastAnswers)
-	defer t.Stop()
-	select {
-	case <-served:
-	case <-t.C:
-	}
 }
 
 // say writes a line to stdout.

@@ -41,29 +41,29 @@ func toolList() map[string]any {
 }
 
 // call runs a tool. An *rpcError is a call that no correct client makes.
-func (s *server) call(r *request) (string, *rpcError) {
+func (s *server) call(r *request) (map[string]any, *rpcError) {
 	var args struct {
 		Text string `json:"text"`
 		MS   *int64 `json:"ms"`
 	}
 	if len(r.params.Arguments) > 0 {
 		if err := json.Unmarshal(r.params.Arguments, &args); err != nil {
-			return "", &rpcError{Code: codeParams, Message: "Invalid arguments: " + err.Error()}
+			return nil, &rpcError{Code: codeParams, Message: "Invalid arguments: " + err.Error()}
 		}
 	}
 	switch r.params.Name {
 	case "echo":
-		return args.Text, nil
+		return textResult(args.Text), nil
 	case "sleep":
 		if args.MS == nil || *args.MS < 0 || *args.MS > maxSleep.Milliseconds() {
-			return "", &rpcError{Code: codeParams, Message: fmt.Sprintf("Invalid arguments: ms must be 0 to %d", maxSleep.Milliseconds())}
+			return nil, &rpcError{Code: codeParams, Message: fmt.Sprintf("Invalid arguments: ms must be 0 to %d", maxSleep.Milliseconds())}
 		}
 		s.wait(time.Duration(*args.MS)*time.Millisecond, r)
-		return fmt.Sprintf("slept %d ms", *args.MS), nil
+		return textResult(fmt.Sprintf("slept %d ms", *args.MS)), nil
 	case "whoami":
-		return s.whoami(), nil
+		return textResult(s.whoami()), nil
 	}
-	return "", &rpcError{Code: codeParams, Message: fmt.Sprintf("Unknown tool: %.100q", r.params.Name)}
+	return nil, &rpcError{Code: codeParams, Message: fmt.Sprintf("Unknown tool: %.100q", r.params.Name)}
 }
 
 // whoami names this process, so that a host's caller can tell two launches

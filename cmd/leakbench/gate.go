@@ -147,9 +147,9 @@ func (a *app) allFor(h play.Host) []string {
 	}
 	if a.format != "json" {
 		fmt.Fprintf(a.err, "a command is played %d of the %d scenarios; a driver is played all (docs/driver-protocol.md)\n",
-			len(scenarios.ForCommands()), len(scenarios.Names()))
+			len(scenarios.ForCommands), len(scenarios.Names()))
 	}
-	return scenarios.ForCommands()
+	return scenarios.ForCommands
 }
 
 // decider reads the list and the baseline before anything runs.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,7 +27,7 @@ func (s Spec) Check() error {
 	}
 	install := "" // what may help
 	if s.Install != nil {
-		install = "leakbench hosts install " + s.asked()
+		install = "leakbench hosts install " + cmp.Or(s.Given, s.Name)
 		r := runtimes[s.Install.Runtime]
 		if _, err := exec.LookPath(r.program); err != nil && r.program != "" {
 			return &Missing{What: fmt.Sprintf("the host %s needs %s, which is not in PATH", s.Name, r.program), Run: r.install}
@@ -44,12 +45,4 @@ func (s Spec) Check() error {
 		return &Missing{What: fmt.Sprintf("the command of host %s can't be started: %v", s.Name, err), Run: install}
 	}
 	return nil
-}
-
-// asked is what names the host on a command line.
-func (s Spec) asked() string {
-	if s.Given != "" {
-		return s.Given
-	}
-	return s.Name
 }

@@ -31,16 +31,14 @@ func Main() int {
 		fmt.Fprintln(os.Stderr, "the scheduler of a oneshot host is started by leakbench run, not by hand")
 		return 2
 	}
-	reasons := map[string]string{}
-	for _, op := range driver.Ops {
-		reasons[op] = "a oneshot host is a command for each job: it has no session that lasts"
-	}
-	delete(reasons, driver.OpTick)
-	delete(reasons, driver.OpStop)
-	delete(reasons, driver.OpCancel)
 	hello := driver.Hello{
-		Host: p.Host.Name, Version: p.Host.Version, NotApplicable: reasons,
+		Host: p.Host.Name, Version: p.Host.Version, NotApplicable: map[string]string{},
 		Ops: []string{driver.OpTick, driver.OpCancel, driver.OpStop},
+	}
+	for _, op := range driver.Ops {
+		if !slices.Contains(hello.Ops, op) {
+			hello.NotApplicable[op] = "a oneshot host is a command for each job: it has no session that lasts"
+		}
 	}
 	if err := driver.Serve(context.Background(), os.Stdin, os.Stdout, hello, &scheduler{p: p}); err != nil {
 		return 1

@@ -162,12 +162,10 @@ func (c *connection) reap() {
 
 // exits reports whether the server exits within limit.
 func (c *connection) exits(limit time.Duration) bool {
-	t := time.NewTimer(limit)
-	defer t.Stop()
 	select {
 	case <-c.exited:
 		return true
-	case <-t.C:
+	case <-time.After(limit):
 		return false
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"log"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -69,22 +70,13 @@ func signalAll(why string, all []child, sig syscall.Signal) {
 // allGone polls, as the hosts in the field do, until none is alive.
 func allGone(all []child, limit time.Duration) bool {
 	const every = 5 * time.Millisecond
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		gone := true
-		for _, c := range all {
-			gone = gone && !c.alive()
-		}
-		if gone {
-			return true
-		}
+	deadline := time.After(limit)
+	for tick := time.Tick(every); slices.ContainsFunc(all, child.alive); {
 		select {
-		case <-tick.C:
-		case <-deadline.C:
+		case <-tick:
+		case <-deadline:
 			return false
 		}
 	}
+	return true
 }

@@ -120,11 +120,9 @@ func (h *host) connect(ctx context.Context, session string, s driver.Server, ret
 		if attempt == retries || ctx.Err() != nil {
 			return nil, fmt.Errorf("attempt %d: %w", attempt+1, err)
 		}
-		t := time.NewTimer(pause)
 		select {
-		case <-t.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
-			t.Stop()
 			return nil, fmt.Errorf("%w (after %d attempts, the last: %w)", context.Cause(ctx), attempt+1, err)
 		}
 		pause = min(2*pause, backoffMost)
