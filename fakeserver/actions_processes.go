@@ -76,12 +76,7 @@ var processActions = []action{
 			{Name: "daemon", Text: "in a session of its own and nobody's child (double fork), with no stdio"},
 		},
 		commit: func(s *server, f Fault, _ *request) {
-			for range max(f.Count, 1) {
-				if err := s.help(f.variant()); err != nil {
-					s.cannot(f, err)
-					break
-				}
-			}
+			s.times(f, func() error { return s.help(f.variant()) })
 		},
 	},
 	// zombies leaves dead children of the server unwaited for. They are gone
@@ -91,15 +86,14 @@ var processActions = []action{
 		on:    []string{onStart, onCall, onOrder},
 		takes: []string{"count"},
 		commit: func(s *server, f Fault, _ *request) {
-			for range max(f.Count, 1) {
+			s.times(f, func() error {
 				p, err := start(s.options.helper(helperExits), [3]*os.File{}, sameGroup)
-				if err != nil {
-					s.cannot(f, err)
-					break
+				if err == nil {
+					await.Exit(p.Pid)
+					_ = p.Release()
 				}
-				await.Exit(p.Pid)
-				_ = p.Release()
-			}
+				return err
+			})
 		},
 	},
 	// lock holds what only one process can have, until it exits. A launch that
@@ -242,6 +236,16 @@ func (a *attached) Read(b []byte) (int, error) {
 	n := copy(b, a.rest)
 	a.rest = a.rest[n:]
 	return n, nil
+}
+
+// times starts as many processes as the fault says, or as can be started.
+func (s *server) times(f Fault, start func() error) {
+	for range max(f.Count, 1) {
+		if err := start(); err != nil {
+			s.cannot(f, err)
+			break
+		}
+	}
 }
 
 func (s *server) help(kind string) error {

@@ -34,16 +34,12 @@ func (p Problem) Says(other string) string {
 // Problems is everything that is wrong with a script.
 type Problems []Problem
 
-// Err is the problems as an error, nil where there is none.
+// Err is the problems as an error, nil where there is none. It gives each a
+// line; a fault is named where what is said of it begins.
 func (all Problems) Err() error {
 	if len(all) == 0 {
 		return nil
 	}
-	return errors.New(all.text())
-}
-
-// text gives each a line; a fault is named where what is said of it begins.
-func (all Problems) text() string {
 	var lines []string
 	for i, p := range all {
 		text := p.Says(fmt.Sprintf("fault %d", p.Other+1))
@@ -52,7 +48,7 @@ func (all Problems) text() string {
 		}
 		lines = append(lines, text)
 	}
-	return strings.Join(lines, "\n")
+	return errors.New(strings.Join(lines, "\n"))
 }
 
 // Check is everything that is wrong with the script.

@@ -180,17 +180,10 @@ func cleanMappings(smaps io.Reader) []mapping {
 // readOnlyFile reads "start-end perms offset dev inode path"; it is empty for
 // any other kind of mapping.
 func readOnlyFile(line []byte) mapping {
-	from, rest, _ := bytes.Cut(line, []byte("-"))
-	to, rest, _ := bytes.Cut(rest, []byte(" "))
-	if len(rest) < 4 || rest[0] != 'r' || rest[1] != '-' || rest[3] != 'p' || !bytes.Contains(rest, []byte(" /")) {
-		return mapping{}
-	}
-	start, err := strconv.ParseUint(string(from), 16, 64)
-	if err != nil {
-		return mapping{}
-	}
-	end, err := strconv.ParseUint(string(to), 16, 64)
-	if err != nil || end < start {
+	var start, end uint64
+	var perms, offset, device, inode, path string
+	n, _ := fmt.Sscanf(string(line), "%x-%x %s %s %s %s %s", &start, &end, &perms, &offset, &device, &inode, &path)
+	if n < 7 || len(perms) != 4 || perms[:2] != "r-" || perms[3] != 'p' || path[0] != '/' || end < start {
 		return mapping{}
 	}
 	return mapping{uintptr(start), uintptr(end - start)}
