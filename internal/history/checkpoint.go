@@ -105,6 +105,7 @@ func (h *History) census(e *record.Event) {
 	if e.Census.Role == record.CensusHandover {
 		h.handOver(e.Census)
 	}
+	h.attribute(e.Census)
 	if !h.whole {
 		return
 	}

@@ -37,6 +37,7 @@ type History struct {
 	liveAll    int
 	peakLive   int
 	counts     []CountPoint
+	parts      attributions
 
 	hosts    []*Host // at least one, which may not have started
 	left     map[record.Identity]int
@@ -62,7 +63,7 @@ func New(run string) *History {
 	h := &History{
 		run: run, byID: map[string]*Server{}, byIdentity: map[record.Identity]*Server{}, byName: map[sessionKey]*Session{},
 		opening: map[sessionKey]*race{}, live: map[string]int{}, left: map[record.Identity]int{}, leftPIDs: map[int]int{},
-		open: map[int][]*Step{}, controls: map[string]record.Control{}, swept: map[record.Identity]record.Process{},
+		parts: newAttributions(), open: map[int][]*Step{}, controls: map[string]record.Control{}, swept: map[record.Identity]record.Process{},
 	}
 	h.hosts = []*Host{newHost(1)}
 	return h

@@ -11,6 +11,7 @@ type Host struct {
 	record.Identity
 	N       int // 1 is the first
 	SID     int
+	PGID    int
 	Keeper  int   // the pid of its parent, to which what it orphans comes home
 	Started int64 // Never: it did not start
 	Exited  int64 // when it was reaped, or Never
@@ -36,7 +37,7 @@ func (h *History) host(e *record.Event) {
 		last = newHost(last.N + 1)
 		h.hosts = append(h.hosts, last)
 	}
-	last.Identity, last.SID, last.Keeper, last.Started = e.Process.Identity, e.Process.SID, e.Process.PPID, e.T
+	last.Identity, last.SID, last.PGID, last.Keeper, last.Started = e.Process.Identity, e.Process.SID, e.Process.PGID, e.Process.PPID, e.T
 }
 
 // Hosts are the lives of the host that have begun, the first one first.

@@ -23,14 +23,7 @@ import (
 // servers do not all live; Live is how many do not. A want that is AtMost misses
 // nothing, and neither does it miss a server that is lost: it may live.
 func (h *History) Reconcile(wants []record.Want) (extra []*Server, missing []record.Want) {
-	allowed := map[*Server]bool{}
-	lack := make([]int, len(wants))
-	rest := h.ofThisLife()
-	for _, i := range sessionsFirst(wants) {
-		var group []*Server
-		group, rest = divide(rest, wants[i])
-		lack[i] = h.newest(group, wants[i].Live, max(wants[i].Spare, 0), allowed)
-	}
+	allowed, lack := h.allow(wants)
 	for _, s := range h.servers {
 		if s.Alive() && !allowed[s] {
 			extra = append(extra, s)
@@ -43,6 +36,18 @@ func (h *History) Reconcile(wants []record.Want) (extra []*Server, missing []rec
 		}
 	}
 	return extra, missing
+}
+
+// allow is which servers may live, and how many each want lacks.
+func (h *History) allow(wants []record.Want) (allowed map[*Server]bool, lack []int) {
+	allowed, lack = map[*Server]bool{}, make([]int, len(wants))
+	rest := h.ofThisLife()
+	for _, i := range sessionsFirst(wants) {
+		var group []*Server
+		group, rest = divide(rest, wants[i])
+		lack[i] = h.newest(group, wants[i].Live, max(wants[i].Spare, 0), allowed)
+	}
+	return allowed, lack
 }
 
 // ofThisLife are the servers of the host's latest life.

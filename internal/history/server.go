@@ -167,6 +167,9 @@ func (h *History) born(e *record.Event) {
 	h.join(s)
 	h.servers = append(h.servers, s)
 	h.byID[s.ID], h.byIdentity[s.Birth.Identity] = s, s
+	if s.Birth.Claimed == 0 {
+		h.parts.byPPID[s.Birth.PPID] = append(h.parts.byPPID[s.Birth.PPID], s)
+	}
 	h.count(e.T, s.Label, +1)
 }
 

@@ -245,6 +245,9 @@ const (
 	CensusSettled CensusRole = "settled" // the checkpoint's state at quiet, or when the settle time ran out
 	CensusConfirm CensusRole = "confirm" // when the watch after that ended
 	CensusCycle   CensusRole = "cycle"   // at the end of one repetition of a repeat: growth
+	// CensusStarted is taken when the host has come up and was not asked for
+	// anything yet: what is there is its own.
+	CensusStarted CensusRole = "started"
 	// CensusHandover is taken between two lives of the host: all that is there
 	// has been left by the one that has ended.
 	CensusHandover CensusRole = "handover"

@@ -48,6 +48,19 @@ var kindsFlat = []Kind{
 		},
 	},
 	{
+		ID: "launcher", Law: "L1", Class: "D", Title: "a launcher outlives its server",
+		Signature: "alive at the end of the watch; no birth certificate; it was the parent of a server, or stood between that and the host; the server is gone",
+		Why:       "The host has ended the server, or given it the end of its stdin, and not what it had launched itself: npx, uvx, docker run or a shell, which waits for something else, or for nothing.",
+		Fix:       "What you have launched is what you have to end and to wait for: launch it in a process group of its own, signal the group, and wait for the launcher by its handle. A server that is gone is not a launcher that is gone.",
+		Reports:   []string{"R008", "R082", "R110"},
+		Findings: []Wording{
+			{
+				Title:    "{n launcher} of {label} ({comm}) {is|are} still running ({cause})",
+				Expected: "no launcher without its server at checkpoint {checkpoint}, within {settle}", Found: "{seen} still there",
+			},
+		},
+	},
+	{
 		ID: "late", Law: "L1", Class: "A", Title: "a server is gone, but later than it may be",
 		Signature: "alive when the settle time was over, gone before the watch ended",
 		Why:       "Something does end the server, only not the end of its session: the time-out of the request that was in flight, a periodic sweep, a garbage collector, or a ladder of grace periods longer than the host says.",

@@ -54,11 +54,17 @@ var kindsLeft = []Kind{
 		},
 	},
 	{
-		ID: "helper", Law: "L2", Class: "D", Title: "a process that no server accounts for outlived the host",
-		Signature: "alive after the host's end; no birth certificate; in the host's session, or in one that the host gave to what it launched",
+		ID: "helper", Law: "L2", Also: []string{"L1"}, Class: "D", Title: "a process that no server accounts for outlived the host, or its session",
+		Signature: "alive after the host's end, or below the living host after that of its session (then it breaks L1); no birth certificate; in the host's session, or in one that the host gave to what it launched",
 		Why:       "A launcher, a watchdog, a browser or another helper of a server or of the host: the direct child was ended, its children were not.",
 		Fix:       "End process groups, not processes, and check that the group is empty before you forget it: killpg(group, 0) succeeds for as long as a member lives. What the host starts for itself (watchdogs, probes, shells) needs the same.",
 		Reports:   []string{"R008", "R018", "R038", "R050", "R082", "R088"},
-		Findings:  []Wording{{Title: "{n process} that no server accounts for ({comm}) outlived the host"}},
+		Findings: []Wording{
+			{
+				Law: "L1", Title: "{n helper} of {label} ({comm}) {is|are} still running ({cause})",
+				Expected: "no helper of an ended session at checkpoint {checkpoint}, within {settle}", Found: "{seen} still there",
+			},
+			{Title: "{n process} that no server accounts for ({comm}) outlived the host"},
+		},
 	},
 }

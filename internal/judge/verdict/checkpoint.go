@@ -14,6 +14,7 @@ type checkpoint struct {
 	alive   []*history.Server // when the settle time was over
 	extra   []*history.Server // those of them that should have been gone
 	missing []record.Want
+	strays  []history.Stray // no servers, and likewise
 	// explained says that a law, or a doubt, says why it did not come to rest.
 	explained bool
 }
@@ -60,6 +61,7 @@ func (f *facts) look(cp *checkpoint, then *history.History) {
 	extra, missing := then.Reconcile(cp.Wants)
 	still := slices.DeleteFunc(extra, func(s *history.Server) bool { return !slices.Contains(cp.extra, s) })
 	cp.alive, cp.extra, cp.missing = f.known(then.Alive()), f.known(still), missing
+	cp.strays = straysAt(cp, then)
 }
 
 // known are the same servers, with all that became of them later.

@@ -25,7 +25,7 @@ func judgeFlat(f *facts) LawResult {
 	if n := f.header.Host.Profile.Resident; n > 0 {
 		r.Expected += fmt.Sprintf("; up to %d of each label kept on purpose, as the host's profile says", n)
 	}
-	extras := map[string]bool{}
+	extras, strays := map[string]bool{}, map[record.Identity]bool{}
 	for _, cp := range f.checkpoints {
 		if cp.HostGone || cp.Settled == nil || !f.hostAlive(cp.SettledAt) {
 			continue
@@ -41,10 +41,13 @@ func judgeFlat(f *facts) LawResult {
 			}
 			cp.explained = cp.explained || extras[s.ID]
 		}
+		f.judgeStrays(cp, strays)
 	}
 	r.Found = "none at " + text.Count(len(r.Values), "checkpoint")
 	if n := len(extras); n > 0 {
 		r.Found = text.Count(n, "server") + " that should have been gone"
+	} else if n := len(strays); n > 0 {
+		r.Found = "no server, and " + text.Count(n, "other process") + " that should have been gone"
 	}
 	if len(r.Values) == 0 {
 		r.Reason = "no checkpoint was completed while the host lived"
@@ -301,7 +304,9 @@ func describeFlat(f *facts, group []*breach, d *description) {
 		}
 	}
 	for _, x := range group {
-		slowest = max(slowest, x.server.Died-x.cp.Begun)
+		if x.server != nil {
+			slowest = max(slowest, x.server.Died-x.cp.Begun)
+		}
 	}
 	d.values["alive"], d.values["seen"] = strconv.Itoa(alive), strconv.Itoa(inFirst(group))
 	d.values["slowest"], d.values["wanted"] = prose.Span(slowest), f.wantedOf(b.cp, b.label)

@@ -249,6 +249,9 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 			all.unclear = append(all.unclear, fmt.Sprintf("pid %d is a fake server without a birth certificate", p.PID))
 		}
 	}
+	for _, s := range r.lives.Strays(cp.Wants, census.Processes) {
+		all.extra = append(all.extra, s.Identity)
+	}
 	for id := range servers {
 		if !inCensus[id] {
 			all.unclear = append(all.unclear, fmt.Sprintf("the ledger calls pid %d alive, the census does not see it", id.PID))
@@ -320,6 +323,20 @@ func (r *run) evidence(ctx context.Context, ids []record.Identity) error {
 // host was gone.
 func (r *run) lacksFinalCheckpoint() bool {
 	return slices.Contains(r.Scenario.Plan(r.Seed).Checkpoints, scenarios.FinalCheckpoint)
+}
+
+// lookAtStart writes down what a host has below it that was not asked for
+// anything yet. A command is asked for its server as it is started.
+func (r *run) lookAtStart(ctx context.Context) error {
+	if r.isCommand() || r.gone() {
+		return nil
+	}
+	census, err := r.keeper.Census(ctx)
+	if err != nil {
+		return fmt.Errorf("failed to take a census: %w", err)
+	}
+	r.emitCensus(record.CensusStarted, "", census)
+	return nil
 }
 
 // sample takes a census now and then, for the curves. It returns a function

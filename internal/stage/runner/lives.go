@@ -78,7 +78,10 @@ func (r *run) restart(ctx context.Context, s scenarios.Step) error {
 	step, begun := r.begin(record.Step{Op: record.OpStart, Detail: fmt.Sprintf("life %d", r.livesSoFar()+1)}), time.Now()
 	err = r.startHost(ctx)
 	r.end(step, begun, err)
-	return err
+	if err != nil {
+		return err
+	}
+	return r.lookAtStart(ctx)
 }
 
 // endFor ends the host so that it can be started anew.

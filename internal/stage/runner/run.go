@@ -211,6 +211,9 @@ func (r *run) play(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
+	if err := r.lookAtStart(ctx); err != nil {
+		return err
+	}
 	stopSampling := r.sample(ctx)
 	err := r.perform(ctx, r.Scenario.Expand())
 	if errors.Is(err, errHostGone) || errors.Is(err, errCutOff) {

@@ -1,0 +1,61 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// straysAt are the processes that are no servers and that a checkpoint has found
+// below the living host although their sessions had ended. What was quiet had
+// none.
+func straysAt(cp *checkpoint, then *history.History) []history.Stray {
+	if cp.HostGone || cp.Quiet {
+		return nil
+	}
+	all := then.Strays(cp.Wants, cp.Settled.Processes)
+	slices.SortFunc(all, func(a, b history.Stray) int { return cmp.Or(a.PID-b.PID, cmp.Compare(a.Start, b.Start)) })
+	return all
+}
+
+// judgeStrays is the part of L1 that is about what is no server.
+func (f *facts) judgeStrays(cp *checkpoint, seen map[record.Identity]bool) {
+	for _, s := range cp.strays {
+		cp.explained = true
+		if !seen[s.Identity] {
+			seen[s.Identity] = true
+			f.broken(f.strayBreach(cp, s))
+		}
+	}
+}
+
+func (f *facts) strayBreach(cp *checkpoint, s history.Stray) *breach {
+	e := cp.EvidenceOn(s.Identity)
+	b := &breach{law: "L1", kind: "helper", cp: cp, comm: s.Comm, evidence: e, at: []int64{cp.SettledAt}}
+	if e == nil {
+		e = &record.Evidence{Process: s.Process}
+	}
+	name := prose.Process(nil, s.Identity, s.Comm)
+	about := ""
+	if s.Server == nil {
+		b.label, b.cause, b.when = s.Near.Label, record.CausePerSession.Of(s.Comm), "started for sessions that have ended"
+		about = fmt.Sprintf("It was started after %s and before the next server, and so were others after other servers: the host starts one for each session, and does not end it with the session.", prose.Plain(f.Server(s.Near.ID).ID))
+	} else {
+		server := f.Server(s.Server.ID)
+		cause, _ := f.causeOfEnd(server, cp.SettledAt)
+		b.label, b.cause, b.when = server.Label, cause.Of(s.Comm), "whose server is gone"
+		about = fmt.Sprintf("%s or its launcher had started it, and was gone at %s.", prose.Plain(server.ID), prose.Clock(server.Died))
+		if s.Part == history.PartLauncher {
+			b.kind = "launcher"
+			about = fmt.Sprintf("It is the launcher of %s, which was gone at %s.", prose.Plain(server.ID), prose.Clock(server.Died))
+		}
+	}
+	b.value = name + ": " + f.lasted(cp, s.Process)
+	says, like := prose.Survivor(nil, e, cp.SettledAt)
+	b.narrative, b.like = prose.Paragraph(about, says), b.kind+like
+	return b
+}
