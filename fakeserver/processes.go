@@ -22,10 +22,12 @@ const (
 	helperExits = "exit" // a helper that does not stay
 )
 
-// helper is the command line of a helper process.
+// helper is the command line of a helper process. It says whose it is: the
+// server may be gone when somebody asks.
 func (o options) helper(kind string) []string {
 	return []string{
-		os.Args[0], helperCommand, kind, "--ledger", o.ledger, "--run", o.run, "--label", o.label, "--lifetime", o.lifetime.String(),
+		os.Args[0], helperCommand, kind, "--ledger", o.ledger, "--run", o.run, "--label", o.label, "--launch", strconv.Itoa(o.launch),
+		"--lifetime", o.lifetime.String(),
 	}
 }
 
@@ -38,7 +40,9 @@ func helperMain(args []string) int {
 	}
 	setName("helper-" + args[0])
 	var o options
-	if err := o.flagSet().Parse(args[1:]); err != nil {
+	fs := o.flagSet()
+	fs.IntVar(&o.launch, "launch", 1, "")
+	if err := fs.Parse(args[1:]); err != nil {
 		fmt.Fprintf(os.Stderr, "leakbench %s: %v\n", helperCommand, err)
 		return statusUsage
 	}

@@ -158,7 +158,9 @@ func (h *History) place(p *record.Process, rows map[int]*record.Process, depth i
 	if a.Part != PartUnknown || depth == 0 {
 		return a
 	}
-	if parent := rows[p.PPID]; parent != nil && parent.Identity != p.Identity {
+	if s := h.helped(p); s != nil {
+		a = Attribution{Part: PartHelper, Server: s}
+	} else if parent := rows[p.PPID]; parent != nil && parent.Identity != p.Identity {
 		if above := h.place(parent, rows, depth-1); above.Server != nil {
 			a = Attribution{Part: PartHelper, Server: above.Server}
 		}
@@ -171,6 +173,20 @@ func (h *History) place(p *record.Process, rows map[int]*record.Process, depth i
 	}
 	h.parts.of[p.Identity] = a
 	return a
+}
+
+// helped is the server of which a fake helper says that it is its, or nil.
+func (h *History) helped(p *record.Process) *Server {
+	if len(p.Args) < 2 || p.Args[1] != "fakehelper" || !slices.Contains(p.Args, h.run) {
+		return nil
+	}
+	value := func(flag string) string {
+		if i := slices.Index(p.Args, flag); i >= 0 && i+1 < len(p.Args) {
+			return p.Args[i+1]
+		}
+		return ""
+	}
+	return h.byID[value("--label")+"#"+value("--launch")]
 }
 
 // groupOf is the server whose process group, which is none of the host's, a

@@ -25,6 +25,11 @@ func inGroup(p record.Process, pgid int) record.Process {
 // it, by what it has launched, and by its group, and is kept.
 func TestAttribution(t *testing.T) {
 	t.Parallel()
+	helper := func(pid int) record.Process {
+		p := row(pid, 9, "S")
+		p.Args = []string{"lb", "fakehelper", "session", "--run", "r1", "--label", "a", "--launch", "1"}
+		return p
+	}
 	p := &tape{}
 	host := row(41, 9, "S")
 	p.host(41)
@@ -36,11 +41,11 @@ func TestAttribution(t *testing.T) {
 	p.census(record.Census{Role: record.CensusSample, Processes: []record.Process{
 		row(41, 9, "S"), row(42, 41, "S"), row(43, 42, "S"),
 		row(99, 41, "S"), row(100, 99, "S"), row(101, 100, "S"), row(102, 101, "S"), row(103, 100, "S"),
-		row(110, 41, "S"), row(121, 42, "S"), inGroup(row(122, 9, "S"), 121), row(130, 41, "S"), row(131, 130, "S"), row(132, 130, "S"),
+		row(110, 41, "S"), helper(111), row(121, 42, "S"), inGroup(row(122, 9, "S"), 121), row(130, 41, "S"), row(131, 130, "S"), row(132, 130, "S"),
 	}})
 	p.is(record.Died, "a#1")
 	p.census(record.Census{Role: record.CensusSample, Processes: []record.Process{row(41, 9, "S"), row(99, 9, "S"), row(102, 9, "S"), row(104, 102, "S")}})
-	h := of(p.events)
+	h := Of(&record.Run{Header: record.Header{ID: "r1"}, Events: p.events})
 	assert.True(t, h.Attributed(1) && !h.Attributed(2))
 	for pid, want := range map[int]struct {
 		part   Part
@@ -50,6 +55,7 @@ func TestAttribution(t *testing.T) {
 		41: {part: PartHost}, 42: {part: PartHost}, 43: {part: PartHost}, 130: {part: PartHost},
 		99: {PartLauncher, "a#1", ""}, 100: {PartLauncher, "a#1", ""}, 101: {PartServer, "a#1", ""},
 		102: {PartHelper, "a#1", ""}, 103: {PartHelper, "a#1", ""}, 104: {PartHelper, "a#1", ""},
+		111: {PartHelper, "a#1", ""},
 		110: {PartUnknown, "", "a#1"}, 121: {PartServer, "a#2", ""}, 122: {PartHelper, "a#2", ""},
 	} {
 		id := record.Identity{PID: pid, Start: uint64(pid)}

@@ -35,7 +35,7 @@ var Matrix = []Row{
 	{"subreaper", [6]string{"", "L2", "L2", "L2", "L2", "L2"}},
 	{"grow", [6]string{"", "L1", "", "", "L1", ""}},
 	{"wrapper", [6]string{"", "L1 L2", "L1 L2 L3", "L1 L2", "L1 L2", "L1 L2"}},
-	{"helpers", [6]string{"", "L1 L2", "L2 L3", "L2", "L1 L2", "L2"}},
+	{"helpers", [6]string{"", "L1 L2", "L1 L2 L3", "L1 L2", "L1 L2", "L1 L2"}},
 	{"cancel", [6]string{"", "L1", "L3", "", "L1", ""}},
 	{"deadline", [6]string{"", "L1", "L3", "", "L1", ""}},
 	{"probe", [6]string{"", "L1", "L3", "", "L1", ""}},
