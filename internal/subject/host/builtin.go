@@ -24,7 +24,8 @@ func Mutants(self string) []Spec { return lists.Map(catalogue.Mutants, specBy(se
 
 func specBy(self string) func(catalogue.Host) Spec {
 	return func(h catalogue.Host) Spec {
-		return Spec{Name: h.Name, About: h.About, Kind: record.KindDriver, Argv: []string{self, "host", h.Name}, Profile: record.Profile(h.Profile)}
+		argv := []string{self, "host", h.Name}
+		return Spec{Name: h.Name, About: h.About, Kind: record.KindDriver, Argv: argv, Profile: record.Profile(h.Profile)}
 	}
 }
 

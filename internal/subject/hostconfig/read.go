@@ -94,11 +94,7 @@ func unfolded(v any, most int) int {
 	count := 1
 	switch v := v.(type) {
 	case map[string]any:
-		for _, inner := range v {
-			if count <= most {
-				count += unfolded(inner, most-count)
-			}
-		}
+		return unfolded(slices.Collect(maps.Values(v)), most)
 	case []any:
 		for _, inner := range v {
 			if count <= most {
