@@ -89,3 +89,31 @@ func Choose(n int, one, many string) string {
 	}
 	return many
 }
+
+// Wrap breaks s into lines of at most width characters, the first of at most
+// first. A word that is longer is broken.
+func Wrap(s string, first, width int) []string {
+	var lines []string
+	var line []rune
+	flush := func() {
+		lines, line, first = append(lines, string(line)), line[:0], width
+	}
+	for _, field := range strings.Fields(s) {
+		word := []rune(field)
+		if len(line) > 0 && len(line)+1+len(word) > first {
+			flush()
+		}
+		if len(line) > 0 {
+			line = append(line, ' ')
+		}
+		for room := first - len(line); len(word) > room; room = first {
+			line, word = append(line, word[:room]...), word[room:]
+			flush()
+		}
+		line = append(line, word...)
+	}
+	if len(line) > 0 || len(lines) == 0 {
+		flush()
+	}
+	return lines
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/words"
 )
 
@@ -92,14 +93,14 @@ func (p *Printer) paint(s string, look Style) string {
 }
 
 // Item prints a mark, a head and a text that is wrapped under the head.
-func (p *Printer) Item(indent int, mark string, markLook Style, head string, headLook Style, text string, look Style) {
+func (p *Printer) Item(indent int, mark string, markLook Style, head string, headLook Style, body string, look Style) {
 	head = words.Defuse(words.Clean(head, words.MaxName))
 	hang := indent + utf8.RuneCountInString(mark)
 	first := hang + utf8.RuneCountInString(head)
 	p.out.WriteString(strings.Repeat(" ", indent))
 	p.out.WriteString(p.paint(mark, markLook))
 	p.out.WriteString(p.paint(head, headLook))
-	for i, line := range wrap(words.Clean(text, words.MaxText), p.Width-first, p.Width-hang) {
+	for i, line := range wrap(words.Clean(body, words.MaxText), p.Width-first, p.Width-hang) {
 		if i > 0 {
 			p.Blank()
 			p.out.WriteString(strings.Repeat(" ", hang))
@@ -144,34 +145,11 @@ func (p *Printer) Styled(indent, column int, name, value string, look Style) {
 	}
 }
 
-// wrap breaks s into lines of at most width characters, the first of at most
-// first. A word that is longer is broken.
+// wrap is text.Wrap for a log: no line begins a command of a CI system.
 func wrap(s string, first, width int) []string {
-	first, width = max(first, 8), max(width, 8)
-	var lines []string
-	line, n, room := "", 0, first
-	flush := func() {
-		lines = append(lines, words.Defuse(line))
-		line, n, room = "", 0, width
-	}
-	for _, word := range strings.Fields(s) {
-		long := utf8.RuneCountInString(word)
-		if n > 0 && n+1+long > room {
-			flush()
-		}
-		if n > 0 {
-			line, n = line+" ", n+1
-		}
-		for long > room-n {
-			runes := []rune(word)
-			line += string(runes[:room-n])
-			word, long = string(runes[room-n:]), long-(room-n)
-			flush()
-		}
-		line, n = line+word, n+long
-	}
-	if n > 0 || len(lines) == 0 {
-		flush()
+	lines := text.Wrap(s, max(first, 8), max(width, 8))
+	for i := range lines {
+		lines[i] = words.Defuse(lines[i])
 	}
 	return lines
 }

@@ -67,18 +67,7 @@ func explainKind(k Kind) string {
 }
 
 // fold breaks a paragraph into lines.
-func fold(text, indent string) string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && len(indent)+len(line)+1+len(word) > explainWidth {
-			lines = append(lines, indent+line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return strings.Join(append(lines, indent+line), "\n")
+func fold(paragraph, indent string) string {
+	width := explainWidth - len(indent)
+	return indent + strings.Join(text.Wrap(paragraph, width, width), "\n"+indent)
 }

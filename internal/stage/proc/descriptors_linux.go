@@ -51,20 +51,17 @@ func (x *examiner) mode(pid, fd int) string {
 	if err != nil {
 		return ""
 	}
-	switch flags & unix.O_ACCMODE {
-	case unix.O_RDONLY:
-		return "read"
-	case unix.O_WRONLY:
-		return "write"
-	default:
-		return "both"
-	}
+	return [...]string{unix.O_RDONLY: "read", unix.O_WRONLY: "write", unix.O_RDWR: "both", unix.O_ACCMODE: "both"}[flags&unix.O_ACCMODE]
 }
 
 // findHolders fills in who holds the other end of each pipe and each pair of
 // sockets, with one look through the descriptors of every process.
 func (x *examiner) findHolders(all []record.Evidence) {
-	peers, noPeers := socketPeers(socketsOf(all))
+	var peers map[uint32]uint32
+	var noPeers error
+	if slices.ContainsFunc(all, func(e record.Evidence) bool { return slices.ContainsFunc(e.Descriptors, isSocket) }) {
+		peers, noPeers = socketPeers()
+	}
 	ends := map[string][]record.Holder{} // what a link in /proc/PID/fd shows -> who has it
 	for i := range all {
 		for _, d := range all[i].Descriptors {
@@ -82,7 +79,7 @@ func (x *examiner) findHolders(all []record.Evidence) {
 			d := &e.Descriptors[j]
 			end := otherEnd(d.Target, peers)
 			d.Holders, d.Known = holdersOf(ends[end], *d), certain
-			if end == "" && strings.HasPrefix(d.Target, "socket:") {
+			if end == "" && isSocket(*d) {
 				d.Known = false
 				e.Unseen = append(e.Unseen, fmt.Sprintf("who holds the other end of fd %d: %s", d.FD, whyNoPeer(noPeers)))
 			}

@@ -62,21 +62,19 @@ const CensusName = "procfs"
 // Weak says in sentences what can't be seen or done on this machine.
 func Weak() []string {
 	var weak []string
-	if _, err := Identify(os.Getpid()); err != nil {
-		weak = append(weak, fmt.Sprintf("no process can be seen: /proc can't be read (%v)", err))
+	says := func(err error, format string) {
+		if err != nil {
+			weak = append(weak, fmt.Sprintf(format, err))
+		}
 	}
-	if err := TryProc(); err != nil {
-		weak = append(weak, fmt.Sprintf("what the census sees may be others' processes: %v", err))
-	}
+	_, err := Identify(os.Getpid())
+	says(err, "no process can be seen: /proc can't be read (%v)")
+	says(TryProc(), "what the census sees may be others' processes: %v")
 	if _, err := Identify(1); err != nil {
 		weak = append(weak, "processes of other users are hidden (/proc is mounted with hidepid): one that changes its user leaves the census")
 	}
-	if err := TryPidfd(); err != nil {
-		weak = append(weak, fmt.Sprintf("signals go by pid right after the identity was checked, and deaths are polled for: no pidfd (%v; needs Linux 5.3)", err))
-	}
-	if err := TrySockDiag(); err != nil {
-		weak = append(weak, fmt.Sprintf("who holds the other end of a socketpair can't be seen: no sock_diag for unix sockets (%v)", err))
-	}
+	says(TryPidfd(), "signals go by pid right after the identity was checked, and deaths are polled for: no pidfd (%v; needs Linux 5.3)")
+	says(TrySockDiag(), "who holds the other end of a socketpair can't be seen: no sock_diag for unix sockets (%v)")
 	// proc(5): /proc/PID/fd and wchan need PTRACE_MODE_READ, syscall needs
 	// PTRACE_MODE_ATTACH, which Yama's scope 2 and 3 refuse even to a parent.
 	if _, err := os.ReadDir("/proc/1/fd"); errors.Is(err, fs.ErrPermission) {

@@ -32,24 +32,11 @@ func socketInode(target string) (uint32, bool) {
 	return uint32(n), err == nil
 }
 
-func socketsOf(all []record.Evidence) map[uint32]bool {
-	wanted := map[uint32]bool{}
-	for i := range all {
-		for _, d := range all[i].Descriptors {
-			if inode, ok := socketInode(d.Target); ok {
-				wanted[inode] = true
-			}
-		}
-	}
-	return wanted
-}
+func isSocket(d record.Descriptor) bool { return strings.HasPrefix(d.Target, "socket:") }
 
-// socketPeers returns the inode of the peer of each wanted unix socket that
-// the kernel knows in this network namespace, 0 for one without a peer.
-func socketPeers(wanted map[uint32]bool) (map[uint32]uint32, error) {
-	if len(wanted) == 0 {
-		return nil, nil
-	}
+// socketPeers returns the inode of the peer of each unix socket that the kernel
+// knows in this network namespace, 0 for one without a peer.
+func socketPeers() (map[uint32]uint32, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return nil, fmt.Errorf("failed to open sock_diag: %w", err)
@@ -72,7 +59,7 @@ func socketPeers(wanted map[uint32]bool) (map[uint32]uint32, error) {
 		if err != nil {
 			return peers, fmt.Errorf("sock_diag did not answer: %w", err)
 		}
-		done, err := readDump(buf[:n], wanted, peers)
+		done, err := readDump(buf[:n], peers)
 		if done || err != nil {
 			return peers, err
 		}
@@ -93,7 +80,7 @@ func dumpRequest() []byte {
 }
 
 // readDump reads one datagram of answers. It reports whether it was the last.
-func readDump(b []byte, wanted map[uint32]bool, peers map[uint32]uint32) (bool, error) {
+func readDump(b []byte, peers map[uint32]uint32) (bool, error) {
 	messages, err := syscall.ParseNetlinkMessage(b)
 	if err != nil {
 		return true, fmt.Errorf("sock_diag: %w", err)
@@ -106,9 +93,7 @@ func readDump(b []byte, wanted map[uint32]bool, peers map[uint32]uint32) (bool, 
 		case m.Header.Type == unix.NLMSG_ERROR && len(m.Data) >= 4:
 			return true, fmt.Errorf("sock_diag: %w", unix.Errno(-int32(order.Uint32(m.Data))))
 		case m.Header.Type == unix.SOCK_DIAG_BY_FAMILY && len(m.Data) >= messageSize:
-			if inode := order.Uint32(m.Data[4:]); wanted[inode] {
-				peers[inode] = peerOf(m.Data[messageSize:])
-			}
+			peers[order.Uint32(m.Data[4:])] = peerOf(m.Data[messageSize:])
 		}
 	}
 	return false, nil
@@ -144,7 +129,7 @@ func TrySockDiag() error {
 			return err
 		}
 	}
-	peers, err := socketPeers(map[uint32]bool{uint32(s[0].Ino): true})
+	peers, err := socketPeers()
 	if err == nil && peers[uint32(s[0].Ino)] != uint32(s[1].Ino) {
 		err = errors.New("it does not know a pair made just now")
 	}
