@@ -93,13 +93,13 @@ func Start(ctx context.Context, p Params) (*Keeper, error) {
 	p.Answer = cmp.Or(p.Answer, answerTimeout)
 	k := &Keeper{p: p, log: log, waiting: map[int64]chan reply{}, done: make(chan struct{}), waited: make(chan struct{})}
 	// The keeper must outlive the bench's context: it ends when its socket does.
-	args := []string{"keeper", "--socket", path}
-	if p.NoCgroup {
-		args = append(args, "--no-cgroup")
-	}
-	k.cmd = exec.CommandContext(context.WithoutCancel(ctx), p.Self, args...)
+	k.cmd = exec.CommandContext(context.WithoutCancel(ctx), p.Self, "keeper", path)
+	k.cmd.Env = os.Environ()
 	if p.Run != "" {
-		k.cmd.Env = append(os.Environ(), RunEnv+"="+p.Run)
+		k.cmd.Env = append(k.cmd.Env, RunEnv+"="+p.Run)
+	}
+	if p.NoCgroup {
+		k.cmd.Env = append(k.cmd.Env, NoCgroupEnv+"=1")
 	}
 	k.cmd.Cancel = func() error { return k.cmd.Process.Kill() }
 	k.cmd.WaitDelay = sweepGrace

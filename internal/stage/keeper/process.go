@@ -3,7 +3,6 @@ package keeper
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -24,7 +23,6 @@ type process struct {
 	conn  *net.UnixConn
 	in    *fdReader
 	table *proc.Table
-	self  record.Identity
 	group *os.File // the folder of the run's cgroup; nil where none could be made
 
 	out  sync.Mutex
@@ -52,45 +50,38 @@ func Main(args []string) int {
 	// PDEATHSIG fires when the thread that forked the host ends (prctl(2)), so
 	// the host is started from this one, which ends with the keeper.
 	runtime.LockOSThread()
-	flags := flag.NewFlagSet("keeper", flag.ContinueOnError)
-	socket := flags.String("socket", "", "the bench's socket")
-	noCgroup := flags.Bool("no-cgroup", false, "do without a cgroup")
-	if flags.Parse(args) != nil || *socket == "" {
+	if len(args) != 1 {
 		fmt.Fprintln(os.Stderr, "leakbench keeper is started by leakbench run, not by hand")
 		return 2
 	}
-	surviveSignals()
-	if err := keep(*socket, *noCgroup); err != nil {
+	// Only the end of the socket ends a keeper, not what a terminal or an init
+	// system sends to a whole session. The signals are caught, not ignored, since
+	// a host would inherit an ignored one (execve(2)).
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	if err := keep(args[0]); err != nil {
 		fmt.Fprintln(os.Stderr, "keeper:", err)
 		return 70
 	}
 	return 0
 }
 
-// surviveSignals catches what a terminal or an init system sends to a whole
-// session: only the end of the socket ends a keeper. The signals are caught,
-// not ignored, since a host would inherit an ignored one (execve(2)).
-func surviveSignals() {
-	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-}
-
-func keep(socket string, noCgroup bool) error {
+func keep(socket string) error {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil { // the bench is gone already: its folder is ours to remove
 		return errors.Join(err, os.RemoveAll(filepath.Dir(socket)))
 	}
 	defer conn.Close()
 	k := &process{
-		conn: conn, in: &fdReader{conn: conn}, table: proc.NewTable(), self: proc.Self(),
+		conn: conn, in: &fdReader{conn: conn}, table: proc.NewTable(),
 		reaped: make(chan struct{}, 1), asked: map[record.Identity]bool{}, others: map[record.Identity]standing{},
 	}
-	hello := Hello{Identity: k.self, Census: proc.CensusName, Weak: proc.Weak()}
+	hello := Hello{proc.Self(), record.Witness{Census: proc.CensusName, Weak: proc.Weak()}}
 	if err := proc.Adopt(); err != nil {
 		hello.Weak = append(hello.Weak, fmt.Sprintf("what the host orphans does not come home to the bench (%v): a server that leaves the host's process tree is seen by the ledger alone", err))
 	} else {
 		hello.Subreaper = true
 	}
-	if noCgroup || os.Getenv(NoCgroupEnv) != "" {
+	if os.Getenv(NoCgroupEnv) != "" {
 		err = errors.New("not wanted")
 	} else {
 		k.group, err = newCgroup()
@@ -175,13 +166,6 @@ const (
 	isRecycled
 )
 
-// withoutOthers leaves out what is as little the host's as the keeper is.
-func (k *process) withoutOthers(rows []record.Process) []record.Process {
-	k.live.Lock()
-	defer k.live.Unlock()
-	return slices.DeleteFunc(rows, func(row record.Process) bool { return k.others[row.Identity] != isHosts })
-}
-
 // isOther says that a process is none of the host's.
 func (k *process) isOther(id record.Identity) bool {
 	k.live.Lock()
@@ -194,14 +178,14 @@ func (k *process) census() (*record.Census, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows = k.withoutOthers(rows)
 	census := &record.Census{Processes: make([]record.Process, 0, len(rows))}
 	for _, row := range rows {
-		if row.Identity == k.host {
+		switch {
+		case row.Identity == k.host:
 			census.Host = &row
-			continue
+		case !k.isOther(row.Identity):
+			census.Processes = append(census.Processes, row)
 		}
-		census.Processes = append(census.Processes, row)
 	}
 	return census, nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"syscall"
 	"time"
 
@@ -107,18 +106,17 @@ func (s *sweep) end(rows []record.Process) {
 // note enters what a look saw, and counts what no earlier one had seen.
 func (s *sweep) note(rows []record.Process) (fresh int) {
 	for _, row := range rows {
-		if !s.seen[row.Identity] && row.State != record.StateZombie {
+		if s.seen[row.Identity] {
+			continue
+		}
+		s.seen[row.Identity] = true
+		zombie := row.State == record.StateZombie
+		if !zombie {
 			fresh++
 		}
-	}
-	for _, row := range s.k.withoutOthers(slices.Clone(rows)) {
-		ownZombie := row.State == record.StateZombie && row.PPID == os.Getpid()
-		if !s.seen[row.Identity] && !ownZombie {
+		if ownZombie := zombie && row.PPID == os.Getpid(); !ownZombie && !s.k.isOther(row.Identity) {
 			s.found = append(s.found, row)
 		}
-	}
-	for _, row := range rows {
-		s.seen[row.Identity] = true
 	}
 	return fresh
 }

@@ -47,13 +47,11 @@ type reply struct {
 	SweptUp   []record.Process  `json:"swept,omitempty"`
 }
 
-// Hello is what the keeper says once it is ready.
+// Hello is what the keeper says once it is ready: of the witnesses it is all but
+// the ledger.
 type Hello struct {
 	record.Identity
-	Subreaper bool     `json:"subreaper"`
-	Cgroup    string   `json:"cgroup,omitempty"`
-	Census    string   `json:"census"`
-	Weak      []string `json:"weak,omitempty"`
+	record.Witness
 }
 
 // Exited is a process that the keeper reaped: the host, or one that came home.

@@ -14,15 +14,14 @@ import (
 )
 
 func (r *run) header() record.Header {
-	hello := r.keeper.Hello
+	witness := r.keeper.Hello.Witness
+	witness.Ledger = ledger.Attested
 	return record.Header{
 		ID: r.id, Tool: r.Tool, Seed: r.Seed,
 		System: record.System{
 			OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid(),
 		},
-		Witness: record.Witness{
-			Ledger: ledger.Attested, Census: hello.Census, Subreaper: hello.Subreaper, Cgroup: hello.Cgroup, Weak: hello.Weak,
-		},
+		Witness: witness,
 		Scenario: record.Scenario{
 			Name: r.Scenario.Name, Title: r.Scenario.Title, File: r.Scenario.File, Reports: r.Scenario.Reports, Source: r.Scenario.Source,
 		},
