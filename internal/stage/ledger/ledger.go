@@ -70,7 +70,9 @@ type Ledger struct {
 	// births keeps the order of launch numbers and of Born events the same.
 	births   sync.Mutex
 	launches map[string]int
-	reserved map[string]*reservation // by server id; given to launchers
+	// reserved are the launch numbers that launchers hold for their servers, by
+	// server id, with what they said of the launch.
+	reserved map[string][][]byte
 
 	mu    sync.Mutex
 	peers map[string]*peer // by server id; only those connected
@@ -95,7 +97,7 @@ func Listen(p Params) (*Ledger, error) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	l := &Ledger{
 		p: p, listener: listener, ctx: ctx, stop: stop,
-		launches: map[string]int{}, reserved: map[string]*reservation{},
+		launches: map[string]int{}, reserved: map[string][][]byte{},
 		peers: map[string]*peer{},
 	}
 	l.hear()

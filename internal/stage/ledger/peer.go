@@ -54,19 +54,6 @@ func (l *Ledger) serve(c *net.UnixConn) {
 	p.bury()
 }
 
-// words are the lines that the peer writes until its connection ends.
-func (p *peer) words(yield func(line []byte) bool) {
-	for {
-		line, err := p.lines.Next()
-		switch {
-		case errors.Is(err, lines.ErrTooLong):
-			p.doubt(record.DoubtLedgerGarbage, err.Error())
-		case err != nil || !yield(line):
-			return
-		}
-	}
-}
-
 // ask asks the kernel who connected: for its peerPID or its peerUser.
 func ask(c *net.UnixConn, what func(socket int) (int, error)) (n int, err error) {
 	raw, err := c.SyscallConn()
@@ -209,13 +196,13 @@ func (p *peer) enter(c birth.Certificate) error {
 	l.drain()
 	l.births.Lock()
 	defer l.births.Unlock()
-	var launcher *reservation
 	if p.birth.Launch = c.Launch; c.Launch == 0 {
 		p.birth.Launch = l.nextLaunch(c.Label)
 	}
 	p.id = serverID(c.Label, p.birth.Launch)
+	announced, reserved := l.reserved[p.id]
 	if c.Launch != 0 {
-		if launcher = l.reserved[p.id]; launcher == nil {
+		if !reserved {
 			return fmt.Errorf("no launcher was given launch %d of %q, or its server is born already", c.Launch, clip(c.Label))
 		}
 		delete(l.reserved, p.id)
@@ -225,7 +212,9 @@ func (p *peer) enter(c birth.Certificate) error {
 	l.mu.Unlock()
 	born := p.birth
 	l.p.OnEvent(record.Event{Kind: record.Born, Server: p.id, Birth: &born})
-	launcher.tell(p)
+	for _, line := range announced { // the faults of the launch are the server's, and are committed before it is born
+		p.take(line)
+	}
 	early, _ := p.in.Peek(p.in.Buffered())
 	p.feed(early)
 	flush([]*peer{p})
