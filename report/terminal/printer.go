@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/words"
 )
 
@@ -93,14 +92,14 @@ func (p *Printer) paint(s string, look Style) string {
 }
 
 // Item prints a mark, a head and a text that is wrapped under the head.
-func (p *Printer) Item(indent int, mark string, markLook Style, head string, headLook Style, body string, look Style) {
+func (p *Printer) Item(indent int, mark string, markLook Style, head string, headLook Style, text string, look Style) {
 	head = words.Defuse(words.Clean(head, words.MaxName))
 	hang := indent + utf8.RuneCountInString(mark)
 	first := hang + utf8.RuneCountInString(head)
 	p.out.WriteString(strings.Repeat(" ", indent))
 	p.out.WriteString(p.paint(mark, markLook))
 	p.out.WriteString(p.paint(head, headLook))
-	for i, line := range wrap(words.Clean(body, words.MaxText), p.Width-first, p.Width-hang) {
+	for i, line := range words.Wrap(words.Clean(text, words.MaxText), p.Width-first, p.Width-hang) {
 		if i > 0 {
 			p.Blank()
 			p.out.WriteString(strings.Repeat(" ", hang))
@@ -133,7 +132,7 @@ func (p *Printer) Styled(indent, column int, name, value string, look Style) {
 	if column > 0 {
 		hang += column + 1
 	}
-	for i, line := range wrap(words.Clean(value, 2*words.MaxText), p.Width-hang, p.Width-hang) {
+	for i, line := range words.Wrap(words.Clean(value, 2*words.MaxText), p.Width-hang, p.Width-hang) {
 		if i == 0 && column > 0 {
 			p.out.WriteString(strings.Repeat(" ", indent))
 			p.out.WriteString(p.paint(name+strings.Repeat(" ", max(0, column-len(name)))+" ", Dim))
@@ -143,13 +142,4 @@ func (p *Printer) Styled(indent, column int, name, value string, look Style) {
 		p.out.WriteString(p.paint(line, look))
 		p.Blank()
 	}
-}
-
-// wrap is text.Wrap for a log: no line begins a command of a CI system.
-func wrap(s string, first, width int) []string {
-	lines := text.Wrap(s, max(first, 8), max(width, 8))
-	for i := range lines {
-		lines[i] = words.Defuse(lines[i])
-	}
-	return lines
 }

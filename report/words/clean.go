@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // Caps, in characters: what a run may put into a report at most.
@@ -173,6 +175,16 @@ func Markdown(s string, limit int) string {
 // MarkdownCode is md as code. The element is used and not the backticks, within
 // which nothing can be escaped.
 func MarkdownCode(s string, limit int) string { return "<code>" + Markdown(s, limit) + "</code>" }
+
+// Wrap breaks s into lines of at most width characters, the first of at most
+// first, and defuses them.
+func Wrap(s string, first, width int) []string {
+	lines := text.Wrap(s, max(first, 8), max(width, 8))
+	for i := range lines {
+		lines[i] = Defuse(lines[i])
+	}
+	return lines
+}
 
 // Defuse keeps a CI runner from obeying a line: GitHub Actions and Azure
 // Pipelines take "::name::" at the start of a line (after blanks) and "##["
