@@ -270,9 +270,12 @@ func anyNumber(wants []record.Want, label string) bool {
 	return slices.ContainsFunc(wants, func(w record.Want) bool { return w.Label == label && w.AtMost })
 }
 
-// HostParts are the processes of a census that are the host, first of all the
-// host itself, and its own workers.
+// HostParts are the processes of a census that are the host and its own workers.
+// Files of before what a host has at its start was looked at have none.
 func (h *History) HostParts(rows []record.Process) []record.Process {
+	if len(h.parts.own) == 0 {
+		return nil
+	}
 	return slices.DeleteFunc(slices.Clone(rows), func(p record.Process) bool {
 		return p.State == record.StateZombie || h.AttributionOf(p.Identity).Part != PartHost
 	})

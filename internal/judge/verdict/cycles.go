@@ -21,16 +21,39 @@ type cycle struct {
 	host *record.Process
 	rows history.Rows
 	live int // processes below the host
+
+	rss, fds int64 // of the host and its own workers; fds is 0 where one can't be seen
 }
 
-func cycleOf(c record.Cycle, name string, look history.Look) *cycle {
+func (f *facts) cycleOf(c record.Cycle, name string, look history.Look) *cycle {
 	out := &cycle{Cycle: c, name: name, t: look.T, host: look.Host, rows: history.RowsOf(look.Census)}
+	out.weigh(f.HostParts(look.Processes))
 	for _, p := range look.Processes {
 		if p.State != record.StateZombie {
 			out.live++
 		}
 	}
 	return out
+}
+
+// weigh sums up what the host's own processes hold: one behind a shell, or with
+// a worker that does everything, is more than its first process.
+func (c *cycle) weigh(workers []record.Process) {
+	if c.host == nil {
+		return
+	}
+	c.rss, c.fds = c.host.RSS, int64(c.host.FDs)
+	for _, p := range workers {
+		if p.Identity == c.host.Identity {
+			continue
+		}
+		c.rss += p.RSS
+		if c.fds > 0 && p.FDs > 0 {
+			c.fds += int64(p.FDs)
+		} else {
+			c.fds = 0
+		}
+	}
 }
 
 // curve is a size of one process at the end of the cycles in which it had one.
@@ -120,7 +143,7 @@ func (f *facts) withCheckpoint(group []*cycle) []*cycle {
 		return group
 	}
 	number := record.Cycle{Series: last.Series, N: last.N + 1, Quiet: true}
-	after := cycleOf(number, "checkpoint "+prose.Plain(cp.Name), history.Look{Census: cp.Settled, T: cp.SettledAt})
+	after := f.cycleOf(number, "checkpoint "+prose.Plain(cp.Name), history.Look{Census: cp.Settled, T: cp.SettledAt})
 	if after.live != last.live {
 		return group
 	}

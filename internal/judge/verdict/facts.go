@@ -46,7 +46,7 @@ func gather(run *record.Run) *facts {
 	}
 	for _, look := range f.Censuses() {
 		if c := look.Cycle; look.Role == record.CensusCycle && c != nil {
-			f.cycles = append(f.cycles, cycleOf(*c, fmt.Sprintf("cycle %d", c.N), look))
+			f.cycles = append(f.cycles, f.cycleOf(*c, fmt.Sprintf("cycle %d", c.N), look))
 		}
 	}
 	f.replay()

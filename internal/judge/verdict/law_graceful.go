@@ -2,6 +2,8 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/prose"
@@ -16,7 +18,7 @@ func judgeGraceful(f *facts) LawResult {
 	if grace := f.header.Limits.Grace; grace > 0 {
 		r.Expected += ", and not killed before it has had " + prose.Within(grace) + " to clean up"
 	}
-	judged, rude, unclear := 0, 0, 0
+	judged, rude, unclear, untold := 0, 0, 0, 0
 	for _, s := range f.servers {
 		if !f.endedByHost(s) {
 			continue
@@ -27,6 +29,8 @@ func judgeGraceful(f *facts) LawResult {
 			f.broken(b)
 		} else if unclearOrder(s) {
 			unclear++
+		} else if silent(s) && f.withLoad() {
+			untold++
 		}
 	}
 	r.Found = fmt.Sprintf("%s ended by the host, %d of them not in order", text.Count(judged, "server"), rude)
@@ -35,8 +39,55 @@ func judgeGraceful(f *facts) LawResult {
 		r.Reason = "the host ended no well-behaved server"
 	case unclear > 0 && rude == 0:
 		r.Reason = fmt.Sprintf("of %s it can't be told whether the end of stdin or the signal came first", text.Count(unclear, "server"))
+	case untold > 0 && rude == 0:
+		r.Reason = fmt.Sprintf("%s died without having read the end of stdin or caught a signal, and may have been told and not have got round to it: the machine was starved, or a fault kept %s from it", text.Count(untold, "server"), text.Choose(untold, "it", "them"))
 	}
 	return r
+}
+
+// silent says that a server died without a word of having been told.
+func silent(s *history.Server) bool {
+	return s.Died >= 0 && s.Bye < 0 && s.EOF < 0 && len(s.Signals) == 0
+}
+
+// unheeding says that a server could have seen what it was told, for longer than
+// its grace: no fault kept it from that, and the bench got its share of the
+// processors.
+func (f *facts) unheeding(s *history.Server, asked int64) bool {
+	delayed, known := f.starvedBetween(asked, s.Died)
+	return known && len(s.Faults) == 0 && delayed < starved
+}
+
+// starved is the share of the time in which the bench wanted a processor and had
+// none from which on others may have been late, too.
+const starved = 0.3
+
+// withLoad says that the file tells how starved the bench was.
+func (f *facts) withLoad() bool {
+	return slices.ContainsFunc(f.Censuses(), func(l history.Look) bool { return l.Load != nil })
+}
+
+// starvedBetween is that share from the last look before a time to the first one
+// after another; 0 where it was a moment.
+func (f *facts) starvedBetween(from, to int64) (share float64, known bool) {
+	var first, last *record.Load
+	for _, look := range f.Censuses() {
+		switch {
+		case look.Load == nil:
+		case look.T <= from || first == nil:
+			first = look.Load
+		case last == nil && look.T >= to:
+			last = look.Load
+		}
+	}
+	if first == nil || last == nil {
+		return 0, false
+	}
+	delayed, ran := last.Delayed-first.Delayed, last.Ran-first.Ran
+	if delayed < record.Duration(20*time.Millisecond) {
+		return 0, true
+	}
+	return float64(delayed) / float64(delayed+ran), true
 }
 
 // endedByHost says that the host ended a server, in time or not, with which
@@ -76,11 +127,14 @@ func (f *facts) rudeness(s *history.Server) *breach {
 	}
 	asked := f.askedToEnd(s)
 	grace := int64(f.header.Limits.Grace)
-	if s.Died < 0 || s.Bye >= 0 || asked < 0 || s.Died-asked >= grace || defiant(s) {
+	if s.Died < 0 || s.Bye >= 0 || asked < 0 || defiant(s) {
+		return nil
+	}
+	if s.Died-asked >= grace && (grace <= 0 || !silent(s) || !f.unheeding(s, asked)) {
 		return nil
 	}
 	given := prose.Span(s.Died - asked)
-	if s.EOF < 0 && len(s.Signals) == 0 {
+	if silent(s) {
 		return f.rude(s, "killed-unasked", record.CauseNoWord, s.Died,
 			fmt.Sprintf("it was gone %s after the host was asked to end it, without the end of stdin or a signal it could catch", given))
 	}

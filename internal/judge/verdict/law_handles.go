@@ -26,7 +26,7 @@ func judgeHandles(f *facts) LawResult {
 	r := LawResult{Expected: "the same number of open descriptors of the host at the end of each cycle"}
 	judged := 0
 	for _, group := range f.series(handlesWarmUp) {
-		c := curveOf(group, func(c *cycle) int64 { return int64(c.host.FDs) })
+		c := curveOf(group, func(c *cycle) int64 { return c.fds })
 		held, first, last := c.values, group[0], group[len(group)-1]
 		if len(held) < handlesCycles {
 			continue
@@ -56,7 +56,7 @@ func judgeHandles(f *facts) LawResult {
 
 func (f *facts) noHandles() string {
 	for _, c := range f.cycles {
-		if c.host != nil && c.host.FDs <= 0 {
+		if c.host != nil && c.fds <= 0 {
 			return "the host's descriptors can't be counted on this system"
 		}
 	}

@@ -27,11 +27,11 @@ func judgeMemory(f *facts) LawResult {
 	}
 	judged := 0
 	for _, group := range f.series(memoryWarmUp) {
-		host := curveOf(group, func(c *cycle) int64 { return c.host.RSS })
+		host := curveOf(group, func(c *cycle) int64 { return c.rss })
 		judged += f.memory(&r, host, &breach{kind: "host-growth", cause: record.CauseHost}, "the host")
 		for _, s := range f.servers {
 			b := &breach{kind: "server-growth", label: s.Label, cause: record.CauseServer, server: s}
-			judged += f.memory(&r, curveOf(group, func(c *cycle) int64 { return c.rss(s.Birth.Identity) }), b, prose.Process(s, s.Birth.Identity, ""))
+			judged += f.memory(&r, curveOf(group, func(c *cycle) int64 { return c.memoryOf(s.Birth.Identity) }), b, prose.Process(s, s.Birth.Identity, ""))
 		}
 	}
 	if judged == 0 {
@@ -45,8 +45,8 @@ func judgeMemory(f *facts) LawResult {
 	return r
 }
 
-// rss is the memory of a process, or 0 where it was not there.
-func (c *cycle) rss(id record.Identity) int64 {
+// memoryOf is the memory of a process, or 0 where it was not there.
+func (c *cycle) memoryOf(id record.Identity) int64 {
 	if !c.rows.Alive(id) {
 		return 0
 	}

@@ -357,6 +357,7 @@ func (r *run) sample(ctx context.Context) func() {
 			if err != nil {
 				return // a checkpoint will say so
 			}
+			census.Load = loadAt(census)
 			for i := range census.Processes {
 				if p := &census.Processes[i]; history.IsServer(p, r.id) || !history.CarriesServer(p, r.id) {
 					census.Processes[i].Args = nil
