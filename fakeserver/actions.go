@@ -45,21 +45,43 @@ type action struct {
 	commit func(s *server, f Fault, r *request)
 }
 
-// actions are all that there are, Moments and Actions what is said of them.
+// actions are all that there are, Actions what is said of them.
 var (
 	actions []action
-	Moments []Doc // the values of Fault.On, in the order of a server's life
 	Actions []Doc // the values of Fault.Do
 )
 
-// listActions fills the tables. They have no initialisers because actions reach
-// the server and the server reaches its actions.
+// Moments are the values of Fault.On, in the order of a server's life.
+var Moments = []Doc{
+	{Name: onStart, Text: "before it reads stdin"},
+	{Name: onDiscover, Text: "when it is asked server/discover"},
+	{Name: onInitialize, Text: "when it is asked initialize"},
+	{Name: onList, Text: "when it is asked tools/list"},
+	{Name: onCall, Text: "when it is asked tools/call (of one tool, with tool)"},
+	{Name: onPing, Text: "when it is asked ping"},
+	{Name: onEPIPE, Text: "when a write to stdout fails because nobody can read it any more"},
+	{Name: onEOF, Text: "when it reads the end of stdin"},
+	{Name: onTerm, Text: "when it is asked to end by SIGTERM, SIGINT or SIGHUP"},
+	{Name: onExit, Text: "when it is about to exit, after the end of stdin or a signal"},
+	{Name: onOrder, Text: "when the scenario says so (a break step); not in a script"},
+}
+
+// listActions fills the tables of actions, and says which go with which moments.
+// They have no initialisers because actions reach the server and the server
+// reaches its actions.
 func listActions() {
 	actions = slices.Concat(answerActions, pipeActions, stayActions, processActions)
 	for _, a := range actions {
 		Actions = append(Actions, Doc{Name: a.name, Text: a.text, With: a.on, As: a.as, Needs: a.needs})
 	}
-	Moments = momentDocs()
+	for i := range Moments {
+		m := &Moments[i]
+		for _, a := range actions {
+			if slices.Contains(a.on, m.Name) {
+				m.With = append(m.With, a.name)
+			}
+		}
+	}
 }
 
 // action is what the fault does; the zero action where there is none of the
@@ -115,30 +137,6 @@ type Doc struct {
 	With  []string
 	As    []Doc  // the ways of an action, the default first
 	Needs string // the field that an action can't do without, or ""
-}
-
-func momentDocs() []Doc {
-	docs := []Doc{
-		{Name: onStart, Text: "before it reads stdin"},
-		{Name: onDiscover, Text: "when it is asked server/discover"},
-		{Name: onInitialize, Text: "when it is asked initialize"},
-		{Name: onList, Text: "when it is asked tools/list"},
-		{Name: onCall, Text: "when it is asked tools/call (of one tool, with tool)"},
-		{Name: onPing, Text: "when it is asked ping"},
-		{Name: onEPIPE, Text: "when a write to stdout fails because nobody can read it any more"},
-		{Name: onEOF, Text: "when it reads the end of stdin"},
-		{Name: onTerm, Text: "when it is asked to end by SIGTERM, SIGINT or SIGHUP"},
-		{Name: onExit, Text: "when it is about to exit, after the end of stdin or a signal"},
-		{Name: onOrder, Text: "when the scenario says so (a break step); not in a script"},
-	}
-	for i := range docs {
-		for _, a := range actions {
-			if contains(a.on, docs[i].Name) {
-				docs[i].With = append(docs[i].With, a.name)
-			}
-		}
-	}
-	return docs
 }
 
 // Names are the names of what is described.
