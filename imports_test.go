@@ -138,7 +138,7 @@ var house = []struct {
 	{
 		pkg: "internal/play", why: "who plays, saves, judges and renders is a user of the bench, not a part",
 		may: []string{
-			"internal/record", "internal/redact", "internal/yamlfile", "scenarios", "internal/subject/catalogue", "internal/subject/host", "internal/subject/hostfile", "internal/stage/runner", "internal/stage/progress",
+			"internal/group", "internal/record", "internal/redact", "internal/yamlfile", "scenarios", "internal/subject/catalogue", "internal/subject/host", "internal/subject/hostfile", "internal/stage/runner", "internal/stage/progress",
 			"internal/judge/verdict", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/baseline", "report/page",
 		},
 		deny: []string{"github.com/spf13/cobra"},

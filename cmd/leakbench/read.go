@@ -150,10 +150,7 @@ func (a *app) explainCommand() *cobra.Command {
 }
 
 func explainable() []string {
-	var names []string
-	for _, l := range law.All() {
-		names = append(names, l.ID)
-	}
+	names := law.IDs()
 	for _, k := range law.Kinds() {
 		names = append(names, k.ID)
 	}
@@ -197,14 +194,13 @@ func pageOf(run string) (string, error) {
 	case !info.IsDir():
 		run = filepath.Dir(run)
 	}
-	run, err = filepath.EvalSymlinks(run)
+	if run, err = filepath.EvalSymlinks(run); err == nil {
+		run, err = filepath.Abs(run)
+	}
 	if err != nil {
 		return "", err
 	}
-	page, err := filepath.Abs(filepath.Join(run, runner.ReportFile))
-	if err != nil {
-		return "", err
-	}
+	page := filepath.Join(run, runner.ReportFile)
 	if _, err := os.Stat(page); err == nil {
 		return page, nil
 	}

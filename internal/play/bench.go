@@ -191,11 +191,7 @@ const logTail = 32 << 10
 // hostLog is the end of what the host and its servers wrote to stderr, without
 // what looks like a secret; "" where the run is not in a folder with a log.
 func hostLog(run string) string {
-	info, err := os.Stat(run)
-	if err != nil {
-		return ""
-	}
-	if !info.IsDir() {
+	if info, err := os.Stat(run); err == nil && !info.IsDir() {
 		run = filepath.Dir(run)
 	}
 	f, err := os.Open(filepath.Join(run, runner.HostLog))

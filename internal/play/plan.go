@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
@@ -71,15 +72,15 @@ func lookUp(self, name string) (Host, error) {
 func Hosts(self string, names []string) ([]Host, error) {
 	var hosts []Host
 	for _, name := range names {
-		group := []string{name}
+		ids := []string{name}
 		switch name {
 		case "all":
-			group = hostfile.Names(self)
+			ids = hostfile.Names(self)
 		case "published":
-			group = append([]string{"mcp-go", "go-sdk"}, hostfile.Presets()...)
+			ids = append([]string{"mcp-go", "go-sdk"}, hostfile.Presets()...)
 		}
 		var found []Host
-		for _, id := range group {
+		for _, id := range ids {
 			h, err := lookUp(self, id)
 			if err != nil {
 				return nil, err
@@ -89,8 +90,8 @@ func Hosts(self string, names []string) ([]Host, error) {
 			}
 		}
 		if name == "published" { // what is of one kind stands side by side
-			gateways := slices.DeleteFunc(slices.Clone(found), func(h Host) bool { return h.Kind != record.KindGateway })
-			found = append(slices.DeleteFunc(found, func(h Host) bool { return h.Kind == record.KindGateway }), gateways...)
+			_, kinds := group.By(found, func(h Host) bool { return h.Kind == record.KindGateway })
+			found = append(kinds[false], kinds[true]...)
 		}
 		hosts = append(hosts, found...)
 	}

@@ -120,13 +120,11 @@ func (b *board) plan() (todo []Cell, have int) {
 				b.note(c, fixed(scoreboard.NotApplicable, why))
 				continue
 			}
-			found, alone, ok := b.load(c)
+			alone, ok := b.load(c)
 			if ok {
-				found.Resumed = true
 				have++
-				b.note(c, found)
 			}
-			if c.Alone = ok; !ok || found.Status == scoreboard.Inconclusive && !alone {
+			if c.Alone = ok; !ok || b.at(c).Status == scoreboard.Inconclusive && !alone {
 				todo = append(todo, c)
 			}
 		}
@@ -152,23 +150,21 @@ func (b *board) play(ctx context.Context, c Cell) (*verdict.Judged, error) {
 	if j == nil || j.Page == "" {
 		return nil, fmt.Errorf("%s on %s: %w", c.Scenario.Name, c.Host.ID, failed)
 	}
-	found := b.found(c, *j)
-	found.Again = again
-	b.note(c, found)
+	b.found(c, *j, again, false)
 	return j, b.keep(c, again)
 }
 
-// found is the cell that a run makes.
-func (b *board) found(c Cell, j verdict.Judged) scoreboard.Cell {
+// found notes the cell that a run makes.
+func (b *board) found(c Cell, j verdict.Judged, again, resumed bool) {
 	found := scoreboard.Of(j, c.Host.NotApplicable)
-	found.Run, found.Page = j.Dir, j.Page
+	found.Run, found.Page, found.Again, found.Resumed = j.Dir, j.Page, again, resumed
+	b.note(c, found)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.system = j.Run.Header.System
 	if said := scoreboard.Hello(j.Run).Version; said != "" {
 		b.said[c.Host.ID] = said
 	}
-	return found
 }
 
 func (b *board) result() *scoreboard.Board {
@@ -273,27 +269,26 @@ func stamp(path string) string {
 
 // load takes a cell from an earlier call. The run is judged again: a verdict is
 // a function of its file.
-func (b *board) load(c Cell) (found scoreboard.Cell, alone, ok bool) {
+func (b *board) load(c Cell) (alone, ok bool) {
 	dir := b.folder(c)
 	var k kept
 	text, err := os.ReadFile(filepath.Join(dir, cellFile))
 	if err != nil || json.Unmarshal(text, &k) != nil || k.Run != filepath.Base(k.Run) {
-		return found, false, false
+		return false, false
 	}
 	if key, err := b.fingerprint(c); err != nil || key != k.Key {
-		return found, false, false
+		return false, false
 	}
 	j, err := Load(filepath.Join(dir, k.Run))
 	if err != nil {
-		return found, false, false
+		return false, false
 	}
 	j.Page = filepath.Join(j.Dir, runner.ReportFile)
 	if _, err := os.Stat(j.Page); err != nil && b.page(&j) != nil {
-		return found, false, false
+		return false, false
 	}
-	found = b.found(c, j)
-	found.Again = k.Again
-	return found, k.Alone, true
+	b.found(c, j, k.Again, true)
+	return k.Alone, true
 }
 
 // newRun makes the folder of a run: of the first, in the place of whatever was

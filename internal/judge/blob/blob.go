@@ -82,10 +82,10 @@ func write(w io.Writer, part gate.Part) error {
 	}
 	z := zip.NewWriter(w)
 	m, err := z.Create(manifest)
-	if err != nil {
-		return err
+	if err == nil {
+		err = json.NewEncoder(m).Encode(h)
 	}
-	if err := json.NewEncoder(m).Encode(h); err != nil {
+	if err != nil {
 		return err
 	}
 	for i, run := range part.Runs {

@@ -94,15 +94,10 @@ func mergeHost(parts []Part) (all []Attempt, missing []string) {
 }
 
 func inOrder(all []Attempt, part Part) []Attempt {
-	at := map[string]int{}
-	for i, item := range part.Plan {
-		at[item.Scenario] = i
-	}
+	plan := Planned(part)
+	at := func(a Attempt) int { return slices.Index(plan, compare.PlayOf(&a.Judged).Scenario) }
 	slices.SortStableFunc(all, func(a, b Attempt) int {
-		return cmp.Or(
-			cmp.Compare(at[compare.PlayOf(&a.Judged).Scenario], at[compare.PlayOf(&b.Judged).Scenario]),
-			cmp.Compare(a.Repeat, b.Repeat), cmp.Compare(a.Try, b.Try),
-		)
+		return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.Repeat, b.Repeat), cmp.Compare(a.Try, b.Try))
 	})
 	return all
 }
@@ -138,16 +133,10 @@ func repeatOf(a Attempt) repeat { return repeat{compare.PlayOf(&a.Judged), a.Rep
 
 // Final are the attempts that count: the last try of each repeat.
 func Final(all []Attempt) (out []verdict.Judged) {
-	last := map[repeat]int{}
-	for i, a := range all {
-		if at, ok := last[repeatOf(a)]; !ok || a.Try >= all[at].Try {
-			last[repeatOf(a)] = i
-		}
-	}
-	for i, a := range all {
-		if last[repeatOf(a)] == i {
-			out = append(out, a.Judged)
-		}
+	repeats, tries := group.By(all, repeatOf)
+	for _, r := range repeats {
+		slices.SortStableFunc(tries[r], func(a, b Attempt) int { return cmp.Compare(a.Try, b.Try) })
+		out = append(out, tries[r][len(tries[r])-1].Judged)
 	}
 	return out
 }
@@ -179,10 +168,9 @@ func flakes(all []Attempt, final []verdict.Judged) []Flake {
 		}
 	}
 	for _, r := range compare.Repeats(final) {
-		if r.Leak.Of+r.Inconclusive < 2 || !r.Flaky() {
-			continue
+		if r.Leak.Of+r.Inconclusive >= 2 && r.Flaky() {
+			out = append(out, Flake{Play: r.Play, Text: "the repeats differ: " + Rates(&r)})
 		}
-		out = append(out, Flake{Play: r.Play, Text: "the repeats differ: " + Rates(&r)})
 	}
 	return out
 }
