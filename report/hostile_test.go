@@ -279,3 +279,16 @@ func TestClean(t *testing.T) {
 	assert.Equal(t, "abc…", words.Clean("abcdef", 3))
 	assert.Equal(t, "a\nb\tc", words.CleanLines("a\r\nb\tc", 100))
 }
+
+// The caps of an embedded struct are those of its fields, however deep.
+func TestScrubCapsWhatIsEmbedded(t *testing.T) {
+	t.Parallel()
+	type Inner struct{ Name, Text string }
+	type Middle struct{ Inner }
+	view := struct {
+		Middle `max:"Name=3"`
+		Alone  string `max:"4"`
+	}{Middle{Inner{"abcdef", "abcdef"}}, "abcdef"}
+	words.Scrub(&view)
+	assert.Equal(t, []string{"abc…", "abcdef", "abcd…"}, []string{view.Name, view.Text, view.Alone})
+}

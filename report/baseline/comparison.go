@@ -181,11 +181,10 @@ func Signed(n int) string {
 
 // comparisonLine is a comparison in one line.
 func comparisonLine(r *compare.Result) string {
-	count := map[compare.State]int{}
+	count, changes := map[compare.State]int{}, map[compare.Change]int{}
 	for _, f := range r.Findings {
 		count[f.State]++
 	}
-	changes := map[compare.Change]int{}
 	for _, m := range r.Measures {
 		changes[m.Change]++
 	}

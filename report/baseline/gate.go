@@ -68,26 +68,20 @@ func failingFinding(p *terminal.Printer, f *gate.Finding, o GateOptions) {
 	p.Field(2, gateColumn-1, "seen", SeenText(f))
 	if f.Run != nil {
 		p.Field(2, gateColumn-1, "report", f.Run.Page)
-		if f.Run.Run != nil && len(f.Run.Run.Header.Command) > 0 {
-			p.Field(2, gateColumn-1, "again", words.Shell(f.Run.Run.Header.Command))
-		}
+		p.Field(2, gateColumn-1, "again", model.Again(f.Run))
 	}
 	p.Field(2, gateColumn-1, "or", "accept it for now: "+words.Shell(AcceptCommand(f, o)))
 }
 
 // SeenText says how often a finding was seen, where that is not plain.
 func SeenText(f *gate.Finding) string {
-	text := ""
-	if f.Head.Of > 1 {
-		text = fmt.Sprintf("in %s runs", f.Head)
+	switch {
+	case f.Head.Of <= 1:
+		return f.Note
+	case f.Note == "":
+		return fmt.Sprintf("in %s runs", f.Head)
 	}
-	if f.Note == "" {
-		return text
-	}
-	if text != "" {
-		text += "; "
-	}
-	return text + f.Note
+	return fmt.Sprintf("in %s runs; %s", f.Head, f.Note)
 }
 
 // AcceptCommand lists a finding as known.
@@ -103,7 +97,7 @@ func badEntries(p *terminal.Printer, r *gate.Result, o GateOptions) {
 	bad, stale := r.Bad(), false
 	for i := range bad {
 		e := &bad[i]
-		p.Item(0, terminal.Pad(Upper(e.State), gateColumn), terminal.Warn|terminal.Strong,
+		p.Item(0, terminal.Pad(strings.ToUpper(string(e.State)), gateColumn), terminal.Warn|terminal.Strong,
 			fmt.Sprintf("%s:%d:%d: ", o.Known, e.Line, e.Column), terminal.Strong, e.Finding()+": "+e.Text(), 0)
 		p.Field(2, gateColumn-1, "reason", e.Reason)
 		stale = stale || e.State == known.Stale
@@ -114,11 +108,6 @@ func badEntries(p *terminal.Printer, r *gate.Result, o GateOptions) {
 	if len(bad) > 0 {
 		p.Blank()
 	}
-}
-
-// Upper is what heads an entry that has to be dealt with.
-func Upper(s known.State) string {
-	return map[known.State]string{known.Stale: "STALE", known.Expired: "EXPIRED"}[s]
 }
 
 // unsureText is what can be said of a run that is no pass for its doubts.

@@ -107,12 +107,12 @@ func newCompareRow(c *compare.Result, play compare.Play, base, head *model.Repea
 	}
 	for _, n := range []struct {
 		name string
-		of   func(*verdict.Judged) int
+		of   func(*verdict.Verdict) int
 	}{
-		{"servers launched", func(j *verdict.Judged) int { return j.Verdict.Spawned }},
-		{"alive at most", func(j *verdict.Judged) int { return j.Verdict.PeakLive }},
-		{"left at the end", func(j *verdict.Judged) int { return j.Verdict.Left }},
-		{"doubts", func(j *verdict.Judged) int { return len(j.Verdict.Doubts) }},
+		{"servers launched", func(v *verdict.Verdict) int { return v.Spawned }},
+		{"alive at most", func(v *verdict.Verdict) int { return v.PeakLive }},
+		{"left at the end", func(v *verdict.Verdict) int { return v.Left }},
+		{"doubts", func(v *verdict.Verdict) int { return len(v.Doubts) }},
 	} {
 		a, b := spread(base, n.of), spread(head, n.of)
 		row.Numbers = append(row.Numbers, compareNumber{Name: n.name, Base: RangeText(a), Head: RangeText(b), Delta: moved(a, b)})
@@ -136,14 +136,8 @@ func moved(base, head compare.Range) string {
 // newCompareMeasure is a median with what the test says of it.
 func newCompareMeasure(m *compare.Measure) compareNumber {
 	cells := MeasureRow(m)
-	n := compareNumber{Name: m.Name, Base: cells[1], Head: cells[2], Delta: cells[3], Note: cells[4]}
-	switch m.Change {
-	case compare.Worse:
-		n.Class = "bad"
-	case compare.Better:
-		n.Class = "good"
-	}
-	return n
+	class := map[compare.Change]string{compare.Worse: "bad", compare.Better: "good"}[m.Change]
+	return compareNumber{Name: m.Name, Base: cells[1], Head: cells[2], Delta: cells[3], Note: cells[4], Class: class}
 }
 
 func newCompareSide(g *model.Repeats) compareSide {
@@ -152,13 +146,10 @@ func newCompareSide(g *model.Repeats) compareSide {
 }
 
 // spread is a number over the repeats.
-func spread(g *model.Repeats, of func(*verdict.Judged) int) (r compare.Range) {
-	for i, j := range g.Runs {
-		v := of(&j)
-		if i == 0 {
-			r = compare.Range{Least: v, Most: v}
-		}
-		r.Least, r.Most = min(r.Least, v), max(r.Most, v)
+func spread(g *model.Repeats, of func(*verdict.Verdict) int) compare.Range {
+	var all []int
+	for i := range g.Runs {
+		all = append(all, of(&g.Runs[i].Verdict))
 	}
-	return r
+	return compare.Range{Least: slices.Min(all), Most: slices.Max(all)}
 }

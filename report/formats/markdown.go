@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
@@ -78,8 +79,8 @@ func mdRun(b *bytes.Buffer, j *verdict.Judged, left int) int {
 	if len(doubts) > 0 {
 		b.WriteByte('\n')
 	}
-	if j.Run != nil && len(j.Run.Header.Command) > 0 {
-		fmt.Fprintf(b, "Again: %s\n\n", words.MarkdownCode(words.Shell(j.Run.Header.Command), words.MaxText))
+	if again := model.Again(j); again != "" {
+		fmt.Fprintf(b, "Again: %s\n\n", words.MarkdownCode(again, words.MaxText))
 	}
 	return left - len(head)
 }
@@ -91,9 +92,7 @@ func mdFinding(b *bytes.Buffer, f *verdict.Finding) {
 	}
 	fmt.Fprintf(b, "%s **%s** %s ×%d: **%s**\n\n", glyph, words.Markdown(f.Law, words.MaxName),
 		words.MarkdownCode(f.Kind, words.MaxName), f.Count, words.Markdown(f.Title, words.MaxText/2))
-	for _, row := range []struct{ name, text string }{{"expected", f.Expected}, {"found", f.Found}} {
-		fmt.Fprintf(b, "- %s: %s\n", row.name, words.Markdown(row.text, words.MaxText/2))
-	}
+	fmt.Fprintf(b, "- expected: %s\n- found: %s\n", words.Markdown(f.Expected, words.MaxText/2), words.Markdown(f.Found, words.MaxText/2))
 	gs, _ := words.FirstOf(model.StdinHolds(f.Evidence), model.HoldsOf)
 	for _, g := range gs {
 		fmt.Fprintf(b, "- held by: %s\n", words.Markdown(model.StdinHoldLine(g), words.MaxText/2))
@@ -129,9 +128,9 @@ func GateMarkdown(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 		if text := baseline.SeenText(f); text != "" {
 			fmt.Fprintf(b, "Seen %s.\n\n", words.Markdown(text, words.MaxText))
 		}
-		if f.Run != nil && f.Run.Run != nil && len(f.Run.Run.Header.Command) > 0 {
+		if again := model.Again(f.Run); again != "" {
 			fmt.Fprintf(b, "Again: %s<br>Accept it for now: %s\n\n",
-				words.MarkdownCode(words.Shell(f.Run.Run.Header.Command), words.MaxText), words.MarkdownCode(words.Shell(baseline.AcceptCommand(f, o)), words.MaxText))
+				words.MarkdownCode(again, words.MaxText), words.MarkdownCode(words.Shell(baseline.AcceptCommand(f, o)), words.MaxText))
 		}
 	}
 	if more > 0 {
@@ -148,7 +147,7 @@ func mdTodo(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 	bad := r.Bad()
 	for i := range bad {
 		e := bad[i]
-		items = append(items, fmt.Sprintf("**%s** %s line %d: %s %s", baseline.Upper(e.State), words.MarkdownCode(o.Known, words.MaxName), e.Line, words.MarkdownCode(e.Finding(), words.MaxName), words.Markdown(e.Text(), words.MaxText)))
+		items = append(items, fmt.Sprintf("**%s** %s line %d: %s %s", strings.ToUpper(string(e.State)), words.MarkdownCode(o.Known, words.MaxName), e.Line, words.MarkdownCode(e.Finding(), words.MaxName), words.Markdown(e.Text(), words.MaxText)))
 	}
 	for _, j := range r.Unsure {
 		items = append(items, fmt.Sprintf("❔ %s is inconclusive: %s", mdPlay(compare.PlayOf(j)), words.Markdown(model.FirstDoubt(j), words.MaxText/2)))
@@ -206,15 +205,11 @@ func mdCompared(b *bytes.Buffer, r *gate.Result) {
 		}
 		fmt.Fprintf(b, "%s of times and sizes: %s.\n\n", words.Plural(quiet, "measure"), text)
 	}
-	mdItems(b, escaped(c.Notes))
-}
-
-func escaped(all []string) []string {
-	out := make([]string, len(all))
-	for i, s := range all {
-		out[i] = words.Markdown(s, words.MaxText/2)
+	var notes []string
+	for _, s := range c.Notes {
+		notes = append(notes, words.Markdown(s, words.MaxText/2))
 	}
-	return out
+	mdItems(b, notes)
 }
 
 func mdRest(b *bytes.Buffer, r *gate.Result) {

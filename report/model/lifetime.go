@@ -16,12 +16,8 @@ func (s *Run) Labels() []string {
 			out = append(out, l)
 		}
 	}
-	born := map[string]bool{}
-	for _, f := range s.Servers {
-		born[f.Label] = true
-	}
 	for _, l := range s.Header.Plan.Labels {
-		if born[l.Label] {
+		if slices.ContainsFunc(s.Servers, func(f *Server) bool { return f.Label == l.Label }) {
 			add(l.Label)
 		}
 	}
@@ -102,15 +98,13 @@ type Level struct {
 // been gone.
 func LevelsOf(servers []*Server) (alive, over []Level) {
 	for _, f := range servers {
-		alive = append(alive, Level{f.Born, 1})
-		if !f.Left {
-			alive = append(alive, Level{f.Until, -1})
+		life, late := []Level{{f.Born, 1}, {f.Until, -1}}, []Level{{f.Overdue, 1}, {f.Until, -1}}
+		if f.Left {
+			life, late = life[:1], late[:1]
 		}
+		alive = append(alive, life...)
 		if f.Overdue >= 0 {
-			over = append(over, Level{f.Overdue, 1})
-			if !f.Left {
-				over = append(over, Level{f.Until, -1})
-			}
+			over = append(over, late...)
 		}
 	}
 	return Sums(alive), Sums(over)

@@ -106,6 +106,14 @@ func ByPlay(runs []verdict.Judged) []*Repeats {
 	return out
 }
 
+// Again is the command that plays a run again, "" where none is known.
+func Again(j *verdict.Judged) string {
+	if j == nil || j.Run == nil {
+		return ""
+	}
+	return words.Shell(j.Run.Header.Command)
+}
+
 // FirstDoubt is the reason to name where there is room for one.
 func FirstDoubt(j *verdict.Judged) string {
 	if len(j.Verdict.Doubts) == 0 {

@@ -121,19 +121,8 @@ func unseen(evidence []record.Evidence) []string {
 }
 
 func leftOut(values, servers, processes int) string {
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		word string
-	}{{values, "value"}, {servers, "server"}, {processes, "process"}} {
-		if p.n > 0 {
-			parts = append(parts, words.Plural(p.n, p.word))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "Not shown: " + strings.Join(parts, ", ") + "; the run file has them all."
+	what := words.Counted(words.Things{N: values, Noun: "value"}, words.Things{N: servers, Noun: "server"}, words.Things{N: processes, Noun: "process"})
+	return known(what != "", "Not shown: "+what+"; the run file has them all.")
 }
 
 func processName(e *record.Evidence) string {

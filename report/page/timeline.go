@@ -182,7 +182,7 @@ func newChart(s *model.Run, a *axis, label string) *chartView {
 	c := &chartView{
 		Label: label, Sub: fmt.Sprintf("%d launched", len(mine)), Height: chartHeight, Right: []string{fmt.Sprintf("%d alive at most", most)},
 		Title: fmt.Sprintf("Live servers of %s over time: %d at most", words.Clean(label, words.MaxName), most),
-		Alive: area(a, alive, top), Over: area(a, over, top), Owed: stairs(a, owed, top),
+		Alive: area(a, alive, top), Over: area(a, over, top), Owed: stairs(a, owed, top, ""),
 	}
 	if len(owed) > 0 {
 		c.Right = append(c.Right, fmt.Sprintf("%d owed at most", model.Highest(owed)))
@@ -231,7 +231,7 @@ func extremes(a *axis, levels []model.Level) []model.Level {
 }
 
 // stairs is the path of a step curve from the first level to the right edge.
-func stairs(a *axis, levels []model.Level, top int64) string {
+func stairs(a *axis, levels []model.Level, top int64, end string) string {
 	ps := points(a, levels, top)
 	if len(ps) == 0 {
 		return ""
@@ -241,16 +241,12 @@ func stairs(a *axis, levels []model.Level, top int64) string {
 	for _, p := range ps {
 		fmt.Fprintf(&b, "H%sV%s", num(p.x), num(p.y))
 	}
-	fmt.Fprintf(&b, "H%d", chartWidth)
+	fmt.Fprintf(&b, "H%d%s", chartWidth, end)
 	return b.String()
 }
 
 func area(a *axis, levels []model.Level, top int64) string {
-	path := stairs(a, levels, top)
-	if path == "" {
-		return ""
-	}
-	return fmt.Sprintf("%sV%dZ", path, chartHeight-1)
+	return stairs(a, levels, top, fmt.Sprintf("V%dZ", chartHeight-1))
 }
 
 // hostChart is the chart of the host itself: its open descriptors and the

@@ -45,8 +45,8 @@ func station(class, who, what, why string) traceLine {
 func traces(s *model.Run, f *verdict.Finding) []traceView {
 	var out []traceView
 	if law.Of(f.Law).Shows == law.Harmed {
-		if srv := firstServer(s, f); srv != nil {
-			out = append(out, traceView{f.Count, traceVictim(s, srv)})
+		if i := slices.IndexFunc(f.Servers, func(id string) bool { return s.ByID[id] != nil }); i >= 0 {
+			out = append(out, traceView{f.Count, traceVictim(s, s.ByID[f.Servers[i]])})
 		}
 		return out
 	}
@@ -55,15 +55,6 @@ func traces(s *model.Run, f *verdict.Finding) []traceView {
 		out = append(out, traceView{g.Count, traceSurvivor(s, g, f.Checkpoint)})
 	}
 	return out
-}
-
-func firstServer(s *model.Run, f *verdict.Finding) *model.Server {
-	for _, id := range f.Servers {
-		if srv := s.ByID[id]; srv != nil {
-			return srv
-		}
-	}
-	return nil
 }
 
 func traceBench(s *model.Run) traceLine {

@@ -82,17 +82,11 @@ func stepsText(s *model.Run) string {
 }
 
 func tally(v *verdict.Verdict) string {
-	var parts []string
-	if n := len(v.Findings); n > 0 {
-		parts = append(parts, words.Plural(n, "finding"))
-	}
-	if n := len(v.Doubts); n > 0 {
-		parts = append(parts, words.Plural(n, "doubt"))
-	}
-	if len(parts) == 0 {
+	text := words.Counted(words.Things{N: len(v.Findings), Noun: "finding"}, words.Things{N: len(v.Doubts), Noun: "doubt"})
+	if text == "" {
 		return ""
 	}
-	return ": " + strings.Join(parts, ", ")
+	return ": " + text
 }
 
 // fieldWidth is the column of the names before values: "expected  ".

@@ -123,6 +123,8 @@ func scrubValue(v reflect.Value, limit int, caps string, lines bool) {
 			most := field.Tag.Get("max")
 			if _, after, found := strings.Cut(" "+caps, " "+field.Name+"="); found {
 				most, _, _ = strings.Cut(after, " ")
+			} else if field.Anonymous && most == "" {
+				most = caps
 			}
 			if n, err := strconv.Atoi(most); err == nil {
 				own = n

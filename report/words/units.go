@@ -83,6 +83,23 @@ func Size(bytes int64) string {
 // Plural is a number of things: "2 servers".
 func Plural(n int, noun string) string { return text.Count(n, noun) }
 
+// Counted are some numbers of things, those that are not 0: "1 value, 2 servers".
+func Counted(things ...Things) string {
+	var parts []string
+	for _, t := range things {
+		if t.N > 0 {
+			parts = append(parts, Plural(t.N, t.Noun))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Things are a number of them.
+type Things struct {
+	N    int
+	Noun string
+}
+
 // Shell is a command line that can be pasted into a POSIX shell.
 func Shell(args []string) string { return text.Shell(args) }
 
