@@ -166,9 +166,10 @@ func ReporterNames() []string {
 
 // Find is the reporter of a name.
 func Find(name string) (Reporter, bool) {
-	i := slices.IndexFunc(reporters, func(r Reporter) bool { return r.Name == name })
-	if i < 0 {
-		return Reporter{}, false
+	for _, r := range reporters {
+		if r.Name == name {
+			return r, true
+		}
 	}
-	return reporters[i], true
+	return Reporter{}, false
 }

@@ -12,12 +12,18 @@ import (
 
 // Target is what stdin leads to.
 func (g *StdinHold) Target() string {
-	for _, d := range g.Process.Descriptors {
-		if d.FD == 0 {
-			return d.Target
-		}
+	if d := stdinOf(g.Process); d != nil {
+		return d.Target
 	}
 	return ""
+}
+
+func stdinOf(e *record.Evidence) *record.Descriptor {
+	i := slices.IndexFunc(e.Descriptors, func(d record.Descriptor) bool { return d.FD == 0 })
+	if i < 0 {
+		return nil
+	}
+	return &e.Descriptors[i]
 }
 
 // StdinHold is what keeps survivors alive: who holds their stdin, and where they
@@ -55,23 +61,19 @@ func stdinHeld(e *record.Evidence) (string, *record.Holder) {
 	if e.State == record.StateZombie {
 		return "a zombie: its parent has not waited for it", nil
 	}
-	for i := range e.Descriptors {
-		d := &e.Descriptors[i]
-		if d.FD != 0 {
-			continue
-		}
-		switch {
-		case len(d.Holders) > 0:
-			h, who := chiefHolder(d.Holders, e.Identity)
-			return fmt.Sprintf("%s %s of its stdin", who, PipeEnd(h.Mode, d.Target)), h
-		case strings.HasPrefix(d.Target, "/"):
-			return "its stdin is " + d.Target, nil
-		case d.Known:
-			return "nobody holds the other end of its stdin", nil
-		}
-		return "who holds its stdin could not be seen", nil
+	d := stdinOf(e)
+	switch {
+	case d == nil:
+		return "its stdin could not be seen", nil
+	case len(d.Holders) > 0:
+		h, who := chiefHolder(d.Holders, e.Identity)
+		return fmt.Sprintf("%s %s of its stdin", who, PipeEnd(h.Mode, d.Target)), h
+	case strings.HasPrefix(d.Target, "/"):
+		return "its stdin is " + d.Target, nil
+	case d.Known:
+		return "nobody holds the other end of its stdin", nil
 	}
-	return "its stdin could not be seen", nil
+	return "who holds its stdin could not be seen", nil
 }
 
 // chiefHolder is the holder to name where there are several: the host if it is

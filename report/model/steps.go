@@ -1,8 +1,8 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
@@ -75,17 +75,7 @@ func StepTitle(s *history.Step) string {
 
 // StepName is what a step does: "open s1".
 func StepName(s *history.Step) string {
-	parts := []string{string(s.Op)}
-	switch {
-	case s.Session != "":
-		parts = append(parts, s.Session)
-	case s.Label != "":
-		parts = append(parts, s.Label)
-	}
-	if s.Detail != "" {
-		parts = append(parts, s.Detail)
-	}
-	return strings.Join(parts, " ")
+	return words.Join(string(s.Op), cmp.Or(s.Session, s.Label), s.Detail)
 }
 
 // HostEnd says how a life of the host ended, "" where it did not.

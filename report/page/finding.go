@@ -135,7 +135,7 @@ func newEvidenceRow(s *model.Run, e *record.Evidence) evidenceRow {
 		Args: words.Shell(e.Args), Parent: parent(s, e),
 	}
 	if e.Syscall != "" {
-		row.Waits = strings.TrimSpace(e.Syscall + " " + wchan(e.Wchan))
+		row.Waits = words.Join(e.Syscall, known(e.Wchan != "" && e.Wchan != "0", "("+e.Wchan+")"))
 	}
 	if e.FDs >= 0 {
 		row.Handles = fmt.Sprint(e.FDs)
@@ -164,13 +164,6 @@ func parent(s *model.Run, e *record.Evidence) string {
 		return "init"
 	}
 	return fmt.Sprint(e.PPID)
-}
-
-func wchan(name string) string {
-	if name == "" || name == "0" {
-		return ""
-	}
-	return "(" + name + ")"
 }
 
 func shortSignals(names []string) string {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -61,10 +62,7 @@ var threadName = regexp.MustCompile(`^([A-Za-z0-9-]+/[A-Za-z0-9._-]+)#([0-9]+)$`
 type threadLink struct{ Name, URL string }
 
 func newThread(report string) threadLink {
-	l := threadLink{Name: report}
-	if name := law.Thread(report); name != "" {
-		l.Name = name
-	}
+	l := threadLink{Name: cmp.Or(law.Thread(report), report)}
 	if m := threadName.FindStringSubmatch(l.Name); m != nil {
 		l.URL = "https://github.com/" + m[1] + "/issues/" + m[2]
 	}

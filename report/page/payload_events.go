@@ -137,7 +137,7 @@ func (c *eventColumns) ofServer(s *model.Run, f *model.Server, events []*record.
 		case record.SawEOF:
 			c.add(e.T, "eof", "end of stdin")
 		case record.SawSignal:
-			c.add(e.T, "signal", words.Join(e.Signal, stdinAt(e.Text)))
+			c.add(e.T, "signal", words.Join(e.Signal, known(e.Text != "", "with its stdin "+e.Text)))
 		case record.WroteStderr:
 			for line := range strings.Lines(e.Text) {
 				c.add(e.T, "stderr", strings.TrimRight(line, "\n"))
@@ -170,17 +170,6 @@ func leader(id, own int) string {
 	return strconv.Itoa(id)
 }
 
-func messageText(m record.RPCInfo) string {
-	return words.Join(string(m.Method), m.Tool, string(m.Phase))
-}
-
-func stdinAt(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "with its stdin " + text
-}
-
 func (c *eventColumns) rpc(e *record.Event, f *model.Server) {
 	if e.RPC == nil {
 		return
@@ -189,7 +178,7 @@ func (c *eventColumns) rpc(e *record.Event, f *model.Server) {
 	if e.T == f.Established && e.RPC.Phase == record.PhaseAnswered {
 		kind = "init"
 	}
-	c.add(e.T, kind, messageText(*e.RPC))
+	c.add(e.T, kind, words.Join(string(e.RPC.Method), e.RPC.Tool, string(e.RPC.Phase)))
 }
 
 func (c *eventColumns) ofOther(k *model.OtherProcess) {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/leakbench/leakbench/internal/text"
@@ -142,11 +143,8 @@ func EscapeObscure(src []byte) []byte {
 		r, n := utf8.DecodeRune(src)
 		switch {
 		case r == 0x7f || r != utf8.RuneError && obscure(r):
-			if r > 0xffff {
-				hi, lo := (r-0x10000)>>10+0xd800, (r-0x10000)&0x3ff+0xdc00
-				fmt.Fprintf(&out, `\u%04x\u%04x`, hi, lo)
-			} else {
-				fmt.Fprintf(&out, `\u%04x`, r)
+			for _, unit := range utf16.AppendRune(nil, r) {
+				fmt.Fprintf(&out, `\u%04x`, unit)
 			}
 		default:
 			out.Write(src[:n])
