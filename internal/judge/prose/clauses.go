@@ -14,15 +14,14 @@ import (
 // faults, but of those that keep it from reading.
 func Control(s *history.Server, c record.Control) string {
 	for i := range s.Faults {
-		if fault := &s.Faults[i].Fault; stopsReading[fault.Do] {
+		// It does not see the end of its stdin, whatever it did in its control.
+		if fault := &s.Faults[i].Fault; fault.Do == record.DoStopReading || fault.Do == record.DoSpin {
 			return fmt.Sprintf("It reads its stdin no more, as its script says (%s): only a signal ends it.", FaultName(fault))
 		}
 	}
 	own := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return endsOf(m.Fault) })
 	switch {
-	case !c.Answered || !c.SawEOF:
-		return ""
-	case c.Exited && own:
+	case !c.Answered || !c.SawEOF || c.Exited && own:
 		return ""
 	case c.Exited:
 		return fmt.Sprintf("Without the host, the same server exits %s after the end of its stdin.", Span(int64(c.After)))
@@ -40,26 +39,17 @@ func Control(s *history.Server, c record.Control) string {
 		Span(int64(c.After)), strings.Join(faults, ", "))
 }
 
-// stopsReading are the deeds after which a server does not see the end of its
-// stdin, whatever it did in its control.
-var stopsReading = map[record.Action]bool{record.DoStopReading: true, record.DoSpin: true}
-
 // endsOf says that a fault is about how the server ends.
 func endsOf(f record.Fault) bool {
 	return f.On == record.OnEOF || f.On == record.OnTerm || f.On == record.OnExit
 }
 
-// hostName is the host in a sentence, which life of it where there are several.
-func hostName(h *history.Host, alone bool) string {
-	if alone {
-		return "the host"
-	}
-	return fmt.Sprintf("life %d of the host", h.N)
-}
-
 // HostEnd says how a life of the host ended, which may be the only one.
 func HostEnd(h *history.Host, alone bool) string {
-	name, exit := hostName(h, alone), fmt.Sprintf("exited with status %d", h.Exit.Code)
+	name, exit := "the host", fmt.Sprintf("exited with status %d", h.Exit.Code)
+	if !alone {
+		name = fmt.Sprintf("life %d of the host", h.N)
+	}
 	if h.Exit.Signal != "" {
 		exit = "was ended by " + Plain(h.Exit.Signal)
 	}
