@@ -20,7 +20,7 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 	if step.Label == "" {
 		step.Label = r.labelOf(s.Session)
 	}
-	step.Label = first(step.Label, r.planned[s.Session])
+	step.Label = cmp.Or(step.Label, r.planned[s.Session])
 	if why, foreign := r.foreign(step.Label); foreign {
 		step.Unasked = true
 		r.skip(step, why)

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"os"
 	"runtime"
 	"slices"
@@ -45,10 +46,10 @@ func (p Params) Limits() record.Limits { return effectiveLimits(p, p.Host.Profil
 func effectiveLimits(p Params, profile record.Profile) record.Limits {
 	l := p.Scenario.Limits
 	own := p.Host.Scenarios[p.Scenario.Name]
-	l.Settle = first(p.Settle, own.Settle, profile.Settle, l.Settle)
-	l.Confirm = first(p.Confirm, own.Confirm, profile.Confirm, l.Confirm)
-	l.Close = first(own.Close, max(l.Close, profile.Settle))
-	l.Stop = first(own.Stop, max(l.Stop, profile.Stop))
+	l.Settle = cmp.Or(p.Settle, own.Settle, profile.Settle, l.Settle)
+	l.Confirm = cmp.Or(p.Confirm, own.Confirm, profile.Confirm, l.Confirm)
+	l.Close = cmp.Or(own.Close, max(l.Close, profile.Settle))
+	l.Stop = cmp.Or(own.Stop, max(l.Stop, profile.Stop))
 	if n := p.Host.Launches; n > 1 {
 		l.SpawnsPerSession, l.SpawnsPerMinute = l.SpawnsPerSession*n, l.SpawnsPerMinute*n
 	}
@@ -72,20 +73,9 @@ func effectiveLimits(p Params, profile record.Profile) record.Limits {
 // in its place.
 func declared(known record.Profile, said driver.Profile) record.Profile {
 	p := record.Profile(said)
-	p.Settle, p.Confirm, p.Stop = first(p.Settle, known.Settle), first(p.Confirm, known.Confirm), first(p.Stop, known.Stop)
+	p.Settle, p.Confirm, p.Stop = cmp.Or(p.Settle, known.Settle), cmp.Or(p.Confirm, known.Confirm), cmp.Or(p.Stop, known.Stop)
 	p.Resident = max(p.Resident, known.Resident)
 	return p
-}
-
-// first is the first value that says something.
-func first[T comparable](values ...T) T {
-	var nothing T
-	for _, v := range values {
-		if v != nothing {
-			return v
-		}
-	}
-	return nothing
 }
 
 // hostLabels are the servers that the host can launch. A driver is given all

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -241,7 +242,7 @@ func (r *run) stopHost(ctx context.Context) error {
 // file says so.
 func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace record.Duration) error {
 	step := r.begin(record.Step{Op: op, Detail: signal, Grace: grace})
-	limit := first(grace, r.limits.Stop)
+	limit := cmp.Or(grace, r.limits.Stop)
 	h := r.current()
 	r.mu.Lock()
 	h.asked = h.asked || signal == "" // of a signal the keeper knows whether it came in time

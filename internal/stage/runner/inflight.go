@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -101,7 +102,7 @@ func (r *run) await(ctx context.Context, s scenarios.Step) error {
 	step := record.Step{Op: s.Op, Session: s.Session, Label: r.labelOf(s.Session), Detail: s.For}
 	if why, foreign := r.foreign(r.planned[s.Session]); r.isCommand() || foreign {
 		step.Unasked = foreign
-		r.skip(step, first(why, "the sessions of a command are not known"))
+		r.skip(step, cmp.Or(why, "the sessions of a command are not known"))
 		return nil
 	}
 	step, begun := r.begin(step), time.Now()

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -120,7 +121,7 @@ func Run(ctx context.Context, p Params) error {
 	r.limits, r.labels = p.Limits(), hostLabels(p)
 	r.resident, r.sharing = p.Host.Profile.Resident, p.Host.Recorded().Servers
 	r.planned = sessionLabels(p.Scenario.Steps, map[string]string{})
-	r.Start = first(p.Start, p.Host.Start, record.Duration(startTimeout))
+	r.Start = cmp.Or(p.Start, p.Host.Start, record.Duration(startTimeout))
 	writer, err := record.Create(filepath.Join(p.Dir, RunFile))
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,8 +130,8 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 	if step.Label == "" {
 		step.Label = r.labelOf(s.Session)
 	}
-	if why, foreign := r.foreign(first(step.Label, r.planned[s.Session])); foreign {
-		step.Label, step.Unasked = first(step.Label, r.planned[s.Session]), true
+	if why, foreign := r.foreign(cmp.Or(step.Label, r.planned[s.Session])); foreign {
+		step.Label, step.Unasked = cmp.Or(step.Label, r.planned[s.Session]), true
 		r.skip(step, why)
 		return nil
 	}
@@ -140,7 +141,7 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 		return nil
 	}
 	if !slices.Contains(r.hello.Ops, string(s.Op)) || r.Host.NotApplicable[string(s.Op)] != "" {
-		why := first(r.Host.NotApplicable[string(s.Op)], r.hello.NotApplicable[string(s.Op)])
+		why := cmp.Or(r.Host.NotApplicable[string(s.Op)], r.hello.NotApplicable[string(s.Op)])
 		if why == "" {
 			why = "the driver does not offer it"
 		}
