@@ -50,7 +50,8 @@ func WriteJSON(w io.Writer, what string, v any) error {
 }
 
 func toJSON(j *verdict.Judged) jsonRun {
-	run := jsonRun{Play: compare.PlayOf(j), Verdict: j.Verdict, Took: float64(model.Lasted(j)) / 1e9, Again: []string{}, Dir: j.Dir, Page: j.Page}
+	took := float64(model.Lasted(j)) / 1e9
+	run := jsonRun{Play: compare.PlayOf(j), Verdict: j.Verdict, Took: took, Again: []string{}, Dir: j.Dir, Page: j.Page}
 	if j.Run != nil {
 		run.Seed, run.Again = j.Run.Header.Seed, words.List(j.Run.Header.Command)
 	}

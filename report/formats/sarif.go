@@ -100,7 +100,8 @@ func sarifText(s string) object { return object{"text", words.Clean(s, words.Max
 func sarifRule(f *verdict.Finding, k law.Kind) object {
 	return object{
 		"id", words.Clean(f.Kind, words.MaxName), "name", words.Clean(f.Law+" "+f.Kind, words.MaxName),
-		"shortDescription", sarifText(cmp.Or(k.Title, f.Title)), "fullDescription", sarifText(cmp.Or(k.Why, f.Why)), "help", sarifText(cmp.Or(k.Fix, f.Fix)),
+		"shortDescription", sarifText(cmp.Or(k.Title, f.Title)),
+		"fullDescription", sarifText(cmp.Or(k.Why, f.Why)), "help", sarifText(cmp.Or(k.Fix, f.Fix)),
 	}
 }
 

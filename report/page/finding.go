@@ -121,7 +121,8 @@ func unseen(evidence []record.Evidence) []string {
 }
 
 func leftOut(values, servers, processes int) string {
-	what := words.Counted(words.Things{N: values, Noun: "value"}, words.Things{N: servers, Noun: "server"}, words.Things{N: processes, Noun: "process"})
+	what := words.Counted(words.Things{N: values, Noun: "value"}, words.Things{N: servers, Noun: "server"},
+		words.Things{N: processes, Noun: "process"})
 	return known(what != "", "Not shown: "+what+"; the run file has them all.")
 }
 
@@ -131,8 +132,8 @@ func processName(e *record.Evidence) string {
 
 func newEvidenceRow(s *model.Run, e *record.Evidence) evidenceRow {
 	row := evidenceRow{
-		Name: cmp.Or(e.Server, e.Comm), PID: e.PID, State: stateName(e.State), Waits: e.Wchan, RSS: words.Size(e.RSS), Age: words.Span(int64(e.Age)),
-		Args: words.Shell(e.Args), Parent: parent(s, e),
+		Name: cmp.Or(e.Server, e.Comm), PID: e.PID, State: stateName(e.State), Waits: e.Wchan,
+		RSS: words.Size(e.RSS), Age: words.Span(int64(e.Age)), Args: words.Shell(e.Args), Parent: parent(s, e),
 	}
 	if e.Syscall != "" {
 		row.Waits = words.Join(e.Syscall, known(e.Wchan != "" && e.Wchan != "0", "("+e.Wchan+")"))

@@ -215,5 +215,6 @@ func (p *Printer) summary(runs []verdict.Judged) {
 	}
 	p.Blank()
 	all := model.Worst(runs)
-	p.Item(0, model.OutcomeGlyph[all]+" ", OutcomeStyle[all], words.Plural(len(runs), "run")+": ", Strong, model.Tally(runs, verdict.Clean, verdict.Leak, verdict.Inconclusive), 0)
+	p.Item(0, model.OutcomeGlyph[all]+" ", OutcomeStyle[all], words.Plural(len(runs), "run")+": ", Strong,
+		model.Tally(runs, verdict.Clean, verdict.Leak, verdict.Inconclusive), 0)
 }
