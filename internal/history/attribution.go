@@ -280,3 +280,24 @@ func (h *History) HostParts(rows []record.Process) []record.Process {
 		return p.State == record.StateZombie || h.AttributionOf(p.Identity).Part != PartHost
 	})
 }
+
+// Late is a process that the keeper reaped or swept after the host's exit and
+// that no look had seen.
+type Late struct {
+	T int64
+	record.Process
+}
+
+// unseen notes a process that ends after the host and that nobody saw before.
+func (h *History) unseen(t int64, p *record.Process) {
+	if p == nil || h.Host().Alive() || h.Host().Started == Never || h.isHost(p.Identity) || h.ServerOf(p.Identity) != nil {
+		return
+	}
+	if _, seen := h.parts.of[p.Identity]; !seen {
+		h.late = append(h.late, Late{t, *p})
+	}
+}
+
+// Late are the processes that the keeper reaped or swept after the host's exit
+// and that no look had seen.
+func (h *History) Late() []Late { return h.late }

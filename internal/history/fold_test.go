@@ -76,6 +76,33 @@ func TestAnExitMayBeToldFirst(t *testing.T) {
 	assert.False(t, h.Host().Alive())
 }
 
+// TestLeaverOfAGroup: what forks itself anew all the time is told by the group or
+// the session that it stays in, unless that is the later life's, too.
+func TestLeaverOfAGroup(t *testing.T) {
+	t.Parallel()
+	p := &tape{}
+	p.host(41) // in session 8
+	p.exit(0)
+	left := row(60, 9, "S")
+	left.PGID, left.SID = 60, 60
+	own := row(61, 9, "S")
+	own.PGID, own.SID = 41, 8
+	p.census(record.Census{Role: record.CensusHandover, Processes: []record.Process{left, own}})
+	p.host(42)
+	h := of(p.events)
+	for name, c := range map[string]struct {
+		pgid, sid int
+		left      bool
+	}{
+		"the session of one that was left": {70, 60, true}, "its group": {60, 8, true}, "the first life's own group": {41, 8, true},
+		"the session of all of them": {70, 8, false}, "the later life's": {42, 8, false},
+	} {
+		p := row(70, 9, "S")
+		p.PGID, p.SID = c.pgid, c.sid
+		assert.Equal(t, c.left, h.Leaver(p, RowsOf(&record.Census{Processes: []record.Process{p}}), 2) != nil, name)
+	}
+}
+
 // TestLeaver: what a life of the host has left, and what that has started, is
 // not the next one's.
 func TestLeaver(t *testing.T) {

@@ -39,10 +39,11 @@ type History struct {
 	counts     []CountPoint
 	parts      attributions
 
-	hosts    []*Host // at least one, which may not have started
-	left     map[record.Identity]int
-	leftPIDs map[int]int
-	handed   int // how many lives have ended so that another one would begin
+	hosts      []*Host // at least one, which may not have started
+	left       map[record.Identity]int
+	leftPIDs   map[int]int
+	leftGroups map[int]int // process groups and sessions
+	handed     int         // how many lives have ended so that another one would begin
 
 	steps       []*Step
 	open        map[int][]*Step // by number
@@ -52,6 +53,7 @@ type History struct {
 	hello      *record.Hello
 	controls   map[string]record.Control
 	swept      map[record.Identity]record.Process
+	late       []Late
 	bystanders []*record.Event
 	doubts     []*record.Event
 	end        *record.End
@@ -62,7 +64,7 @@ type History struct {
 func New(run string) *History {
 	h := &History{
 		run: run, byID: map[string]*Server{}, byIdentity: map[record.Identity]*Server{}, byName: map[sessionKey]*Session{},
-		opening: map[sessionKey]*race{}, live: map[string]int{}, left: map[record.Identity]int{}, leftPIDs: map[int]int{},
+		opening: map[sessionKey]*race{}, live: map[string]int{}, left: map[record.Identity]int{}, leftPIDs: map[int]int{}, leftGroups: map[int]int{},
 		parts: newAttributions(), open: map[int][]*Step{}, controls: map[string]record.Control{}, swept: map[record.Identity]record.Process{},
 	}
 	h.hosts = []*Host{newHost(1)}
@@ -140,10 +142,15 @@ func (h *History) note(e *record.Event) {
 	case record.Controlled:
 		h.controls[e.Control.Label] = *e.Control
 	case record.Swept:
-		for _, p := range e.Census.Processes {
-			h.swept[p.Identity] = p
+		for i := range e.Census.Processes {
+			p := &e.Census.Processes[i]
+			h.swept[p.Identity] = *p
+			if p.State != record.StateZombie {
+				h.unseen(e.T, p)
+			}
 		}
-	case record.Reaped: // by the keeper: it says nothing of what the host did
+	case record.Reaped: // by the keeper: it says nothing of what the host did while it lived
+		h.unseen(e.T, e.Process)
 	case record.BystanderSeen:
 		if e.Exit != nil {
 			h.bystanders = append(h.bystanders, e)

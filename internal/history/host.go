@@ -85,6 +85,11 @@ func (h *History) handOver(c *record.Census) {
 		p := &c.Processes[i]
 		if _, known := h.left[p.Identity]; !known && p.State != record.StateZombie {
 			h.left[p.Identity], h.leftPIDs[p.PID] = h.handed, h.handed
+			for _, group := range []int{p.PGID, p.SID} {
+				if _, known := h.leftGroups[group]; !known && group > 0 {
+					h.leftGroups[group] = h.handed
+				}
+			}
 		}
 	}
 }
@@ -114,7 +119,8 @@ func (h *History) Life() int {
 
 // Leaver is the life of the host that left a process to a later life, or nil:
 // then the process is one of that later one. What a left process has started
-// since is left too.
+// since is left too: it is below it, or in the group or the session of one that
+// was left, which whoever forks all the time leaves by nothing else.
 func (h *History) Leaver(p record.Process, all Rows, life int) *Host {
 	for range len(all) + 1 {
 		n := h.left[p.Identity]
@@ -124,10 +130,25 @@ func (h *History) Leaver(p record.Process, all Rows, life int) *Host {
 		switch parent := all[record.Identity{PID: p.PPID}]; {
 		case n > 0 && n < life && n <= len(h.hosts):
 			return h.hosts[n-1]
-		case n > 0 || parent == nil || parent.Identity == p.Identity:
+		case n > 0:
 			return nil
+		case parent == nil || parent.Identity == p.Identity:
+			return h.leaverOfGroup(p, life)
 		default:
 			p = *parent
+		}
+	}
+	return nil
+}
+
+// leaverOfGroup goes by the group and the session, where those are none of the
+// later life's own: the keeper's session is that of all lives.
+func (h *History) leaverOfGroup(p record.Process, life int) *Host {
+	later := h.hosts[min(life, len(h.hosts))-1]
+	for _, group := range []int{p.PGID, p.SID} {
+		shared := group == later.PID || group == later.PGID || group == later.SID || group == later.Keeper
+		if n := h.leftGroups[group]; !shared && n > 0 && n < life && n <= len(h.hosts) {
+			return h.hosts[n-1]
 		}
 	}
 	return nil

@@ -48,6 +48,7 @@ const (
 	DoubtNotLaunched    DoubtCode = "host-never-launched" // fewer launches than the scenario needs
 	DoubtNotFired       DoubtCode = "fault-not-fired"     // fewer faults than the scenario needs
 	DoubtNoCheckpoint   DoubtCode = "checkpoint-missing"  // a checkpoint was not completed
+	DoubtAfterEnd       DoubtCode = "after-the-end"       // something was born, or ended, after the host and was never seen
 	DoubtStretched      DoubtCode = "stretched"           // a checkpoint came to rest only because the wait was stretched
 	DoubtNotQuiet       DoubtCode = "not-quiet"           // a checkpoint did not come to rest, and no law says why
 	DoubtLedgerLost     DoubtCode = "ledger-lost"         // the ledger lost a server that lived

@@ -37,6 +37,9 @@ func (f *facts) allDoubts() []Doubt {
 		f.doubtSteps()
 	}
 	f.doubtWitnesses()
+	if !cut {
+		f.doubtAfterEnd()
+	}
 	if !cut && !exited {
 		f.doubtRest()
 	}
@@ -194,6 +197,34 @@ func (f *facts) doubtRest() {
 			f.doubt(record.DoubtNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", prose.Plain(cp.Name), prose.Within(f.header.Limits.Settle))
 		}
 	}
+}
+
+// doubtAfterEnd says what the keeper had to end, or reaped, after the last look
+// at what the host had left, and that no look had seen; and what was born after
+// the host had gone. Who forks all the time is in no census.
+func (f *facts) doubtAfterEnd() {
+	over, host := int64(never), f.Host()
+	for _, cp := range f.checkpoints {
+		if cp.HostGone && cp.Settled != nil {
+			over = cp.SettledAt
+		}
+	}
+	if _, all := f.Swept()[host.Identity]; all || over < 0 {
+		return
+	}
+	late := slices.DeleteFunc(slices.Clone(f.Late()), func(p history.Late) bool { return p.T <= over && !f.bornAfter(host, p.Process) })
+	if len(late) > 0 {
+		f.doubt(record.DoubtAfterEnd, "%s of the run came home to leakbench or had to be ended by it after the host had gone, and no look had seen %s: the first one was %s at %s",
+			text.Count(len(late), "process"), text.Choose(len(late), "it", "them"),
+			prose.Process(nil, late[0].Identity, cmp.Or(late[0].Comm, "a process")), prose.Clock(late[0].T))
+	}
+}
+
+// bornAfter says that a process was born after the host had gone. Only Linux
+// counts starts in ticks of 10 ms.
+func (f *facts) bornAfter(h *history.Host, p record.Process) bool {
+	const tick, blur = int64(10 * time.Millisecond), 3
+	return f.header.System.OS == "linux" && h.Start > 0 && p.Start > h.Start+uint64((h.Exited-h.Started)/tick)+blur
 }
 
 // doubtWitnesses says what the ledger and the census do not agree on.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -137,6 +138,11 @@ var doubtCases = []struct {
 		code: record.DoubtStretched,
 		show: func(p *play) *record.Run { return stretched(p, record.Duration(ms)) },
 		near: func(p *play) *record.Run { return stretched(p, 0) },
+	},
+	{
+		code: record.DoubtAfterEnd,
+		show: func(p *play) *record.Run { return reapedAt(p, 30*s) },
+		near: func(p *play) *record.Run { return reapedAt(p, 0) }, // it ended before the last look
 	},
 	{
 		code: record.DoubtNotQuiet,
@@ -345,7 +351,7 @@ func doubtCodes(t *testing.T) []record.DoubtCode {
 			}
 		})
 	}
-	require.Len(t, raised, 19)
+	require.Len(t, raised, 20)
 	return slices.Collect(maps.Keys(raised))
 }
 
@@ -484,4 +490,59 @@ func TestStepsThatALawAccountsFor(t *testing.T) {
 	p.close("job", "flaky", func() { p.bye(other); p.term(mine); p.dead(mine) })
 	v = Judge(p.done())
 	assert.Equal(t, []record.DoubtCode{record.DoubtStepFailed}, codesIn(v), "what came before the harm does not follow from it")
+}
+
+// reapedAt has something that no look has seen reaped so long after the last
+// look at what the host has left; 0 is before that.
+func reapedAt(p *play, after time.Duration) *record.Run {
+	reap := func() {
+		id := record.Identity{PID: 777, Start: 1}
+		p.add(record.Event{Kind: record.Reaped, Process: &record.Process{Identity: id, Comm: "sh"}, Exit: &record.Exit{}})
+	}
+	a := p.open("s1", "flaky")
+	p.call(a, "s1", "flaky", "")
+	p.stop("stop", func() { p.bye(a) })
+	if after == 0 {
+		reap()
+	}
+	p.quiet("host gone")
+	if after > 0 {
+		p.wait(after)
+		reap()
+	}
+	return p.over(record.End{Reason: "done"})
+}
+
+// TestBornAfterTheHost: what was born after the host's exit is told even where
+// it was gone before the last look; what was swept, too, but a zombie.
+func TestBornAfterTheHost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		start uint64
+		os    string
+		swept record.State
+		told  bool
+	}{
+		"born before":                 {2000, "linux", "", false},
+		"born after":                  {9000, "linux", "", true},
+		"starts can't be compared":    {9000, "darwin", "", false},
+		"swept, and running":          {2000, "linux", "S", true},
+		"swept, and dead for a while": {2000, "linux", "Z", false},
+	} {
+		p := newPlay()
+		p.run.Header.System.OS = c.os
+		a := p.open("s1", "flaky")
+		p.call(a, "s1", "flaky", "")
+		p.stop("stop", func() { p.bye(a) })
+		row := record.Process{Identity: record.Identity{PID: 777, Start: c.start}, Comm: "sh", State: c.swept}
+		if c.swept == "" {
+			p.add(record.Event{Kind: record.Reaped, Process: &row, Exit: &record.Exit{}})
+		}
+		p.quiet("host gone")
+		if c.swept != "" {
+			p.add(record.Event{Kind: record.Swept, Census: &record.Census{Processes: []record.Process{row}}})
+		}
+		v := Judge(p.over(record.End{Reason: "done"}))
+		assert.Equal(t, c.told, slices.Contains(codesIn(v), record.DoubtAfterEnd), "%s\n%s", name, account(v))
+	}
 }
