@@ -145,6 +145,9 @@ func (h *History) Leaver(p record.Process, all Rows, life int) *Host {
 // later life's own: the keeper's session is that of all lives.
 func (h *History) leaverOfGroup(p record.Process, life int) *Host {
 	later := h.hosts[min(life, len(h.hosts))-1]
+	if later.SID == 0 {
+		return nil // what is shared is not known
+	}
 	for _, group := range []int{p.PGID, p.SID} {
 		shared := group == later.PID || group == later.PGID || group == later.SID || group == later.Keeper
 		if n := h.leftGroups[group]; !shared && n > 0 && n < life && n <= len(h.hosts) {
