@@ -33,8 +33,8 @@ const stdinFirst = "Close stdin first and wait for the exit, some seconds; then 
 
 var kindsGraceful = []Kind{
 	{
-		ID: "signal-first", Law: "L9", Class: "F", Title: "a server was signalled while its stdin was still open",
-		Signature: "a server with which nothing was wrong caught SIGTERM, SIGINT or SIGHUP, and at that moment the other end of its stdin was open",
+		ID: "signal-first", Law: "L9", Class: "F", Title: "a server was signalled before it could read the end of its stdin",
+		Signature: "a server with which nothing was wrong caught SIGTERM, SIGINT or SIGHUP, and at that moment the other end of its stdin was open, or had been closed a moment before (a quarter of the least grace)",
 		Why: "The host's cleanup goes by pid and not by connection. A signal ends a server wherever it is, in the middle of a write too, and behind a launcher it ends the launcher only; " +
 			"the end of stdin is the one request to end that each server understands, through each launcher.",
 		Fix: stdinFirst + "A sweep that finds what was left behind has to close the pipes it still holds as well.", Reports: []string{"R012", "R052", "R085"},

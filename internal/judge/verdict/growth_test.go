@@ -228,6 +228,7 @@ var gracefulCases = []caseOf{
 			p.dead(a)
 		}),
 		near: closes(func(p *play, a string) { // a busy machine: it saw the signal first, and stdin was closed by then
+			p.wait(200 * ms)
 			p.signalled(a, "SIGTERM", "closed")
 			p.add(record.Event{Kind: record.Bye, Server: a, Text: "SIGTERM"})
 			p.dead(a)

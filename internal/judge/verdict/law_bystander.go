@@ -18,7 +18,9 @@ func (f *facts) judgeBystanders() {
 	for _, e := range f.Bystanders() {
 		switch {
 		case e.Text != record.StandsAsTwin && e.Text != record.StandsRecycled:
-			f.bystanderBreach(e, "bystander", "")
+			if !f.withOwnGroup(e) {
+				f.bystanderBreach(e, "bystander", "")
+			}
 		case e.Exit.Signal == "": // by itself: a doubt
 		case e.Text == record.StandsAsTwin:
 			f.bystanderBreach(e, "twin", e.Server)
@@ -30,6 +32,15 @@ func (f *facts) judgeBystanders() {
 			f.bystanderBreach(e, "recycled", label)
 		}
 	}
+}
+
+// withOwnGroup says that a bystander was signalled in the host's own group, once
+// the host had been asked to end: a host that ends by kill(0, ...), and a
+// launcher like timeout(1), which passes a signal on to its group, end what is
+// theirs.
+func (f *facts) withOwnGroup(e *record.Event) bool {
+	h := f.HostAt(e.T)
+	return e.Exit.Signal != "" && f.IsHost(e.Process.PGID) && h.AskedAt >= 0 && e.T >= h.AskedAt
 }
 
 // doubtTwins says which twins ended by themselves: they show nothing then.

@@ -19,19 +19,31 @@ func judgeGraceful(f *facts) LawResult {
 		r.Expected += ", and not killed before it has had " + prose.Within(grace) + " to clean up"
 	}
 	judged, rude, unclear, untold := 0, 0, 0, 0
+	var atOnce []*history.Server
 	for _, s := range f.servers {
 		if !f.endedByHost(s) {
 			continue
 		}
 		judged++
-		if b := f.rudeness(s); b != nil {
+		switch b := f.rudeness(s); {
+		case b != nil:
 			rude++
 			f.broken(b)
-		} else if unclearOrder(s) {
+		case f.togetherAt(s) >= 0:
+			atOnce = append(atOnce, s)
+		case unclearOrder(s):
 			unclear++
-		} else if silent(s) && f.withLoad() {
+		case silent(s) && f.withLoad():
 			untold++
 		}
+	}
+	if f.broke("L9") { // what a host does to one server it does to the others
+		for _, s := range atOnce {
+			rude++
+			f.broken(f.signalledAtOnce(s))
+		}
+	} else {
+		unclear += len(atOnce)
 	}
 	r.Found = fmt.Sprintf("%s ended by the host, %d of them not in order", text.Count(judged, "server"), rude)
 	switch {
@@ -125,8 +137,11 @@ func (f *facts) rudeness(s *history.Server) *breach {
 		return f.rude(s, "signal-first", record.CauseOfSignal(signal.Text), signal.T,
 			fmt.Sprintf("it caught %s at %s while its stdin was still open", prose.Plain(signal.Text), prose.Clock(signal.T)))
 	}
-	asked := f.askedToEnd(s)
 	grace := int64(f.header.Limits.Grace)
+	if t, first := f.togetherAt(s), f.firstAsked(s); t >= 0 && first >= 0 && t-first < f.moment() {
+		return f.signalledAtOnce(s)
+	}
+	asked := f.askedToEnd(s)
 	if s.Died < 0 || s.Bye >= 0 || asked < 0 || defiant(s) {
 		return nil
 	}
@@ -150,6 +165,48 @@ func signalFirst(s *history.Server) (history.SignalMark, bool) {
 	}
 	first := s.Signals[0]
 	return first, first.Stdin == record.StdinOpen && (s.EOF < 0 || s.EOF > first.T)
+}
+
+// moment is how soon after the end of stdin a signal leaves no time to read it:
+// a part of the time that a cleanup is to have.
+func (f *facts) moment() int64 { return int64(f.header.Limits.Grace) / 4 }
+
+// togetherAt is when the server caught a signal at the moment at which its stdin
+// ended, or never. The server may have been slow to see either.
+func (f *facts) togetherAt(s *history.Server) int64 {
+	if f.moment() <= 0 || len(s.Signals) == 0 || s.Signals[0].Stdin != record.StdinClosed {
+		return never
+	}
+	if first := s.Signals[0]; s.EOF < 0 || first.T-s.EOF < f.moment() {
+		return first.T
+	}
+	return never
+}
+
+// firstAsked is when the host was first asked for anything that may end the
+// server, or never. It can't have begun earlier, however busy the machine is.
+func (f *facts) firstAsked(s *history.Server) int64 {
+	before := record.SessionState("")
+	for _, c := range f.changes(s) {
+		switch {
+		case c.T <= s.Born:
+		case c.State == record.SessionEnding, c.State == record.SessionOpening:
+			return c.T
+		case c.State == record.SessionEnded && before != record.SessionEnding:
+			return s.LastRPCAt
+		}
+		before = c.State
+	}
+	return f.HostOf(s).AskedAt
+}
+
+func (f *facts) signalledAtOnce(s *history.Server) *breach {
+	signal := s.Signals[0]
+	what := fmt.Sprintf("it caught %s at %s, at the moment at which its stdin ended", prose.Plain(signal.Text), prose.Clock(signal.T))
+	if s.EOF >= 0 && signal.T > s.EOF {
+		what = fmt.Sprintf("it caught %s at %s, %s after the end of its stdin", prose.Plain(signal.Text), prose.Clock(signal.T), prose.Span(signal.T-s.EOF))
+	}
+	return f.rude(s, "signal-first", record.CauseOfSignal(signal.Text), signal.T, what+": no time to end by itself")
 }
 
 // unclearOrder says that a signal was caught before the end of stdin was read,

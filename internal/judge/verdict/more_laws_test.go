@@ -90,20 +90,23 @@ var collateralCases = []caseOf{
 	},
 	{
 		kind: "bystander",
-		show: func(p *play) *record.Run { // the host signalled its own group on its way out
+		show: func(p *play) *record.Run { // the host signalled its own group when a session ended
 			by := standBy(p)
 			a := p.open("s1", "flaky")
 			p.call(a, "s1", "flaky", "")
-			p.stop("stop", func() {
+			p.close("s1", "flaky", func() {
 				p.bye(a)
 				p.add(record.Event{Kind: record.BystanderSeen, Process: &by, Exit: &record.Exit{Code: -1, Signal: "SIGTERM"}})
 			})
 			return p.done()
 		},
-		near: func(p *play) *record.Run { // it is still there when the keeper sweeps
-			standBy(p)
+		near: func(p *play) *record.Run { // it did so on its way out: the group is its own
+			by := standBy(p)
 			a := p.open("s1", "flaky")
-			p.stop("stop", func() { p.bye(a) })
+			p.stop("stop", func() {
+				p.bye(a)
+				p.add(record.Event{Kind: record.BystanderSeen, Process: &by, Exit: &record.Exit{Code: -1, Signal: "SIGTERM"}})
+			})
 			return p.done()
 		},
 	},

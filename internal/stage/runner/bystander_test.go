@@ -89,7 +89,7 @@ func TestBystanderIsLeftAlone(t *testing.T) {
 func TestBystanderOfCommand(t *testing.T) {
 	t.Parallel()
 	v, _ := play(t, quick, "exact", func(p *runner.Params) {
-		spec, err := host.FromCommand([]string{"sh", "-c", `trap 'trap "" TERM; kill -TERM 0; exit 0' TERM; "$@" & sleep 60 & wait`, "sh", "{{server}}"})
+		spec, err := host.FromCommand([]string{"sh", "-c", `"$@" & sleep 0.3; trap "" TERM; kill -TERM 0; trap "exit 0" TERM; sleep 60 & wait`, "sh", "{{server}}"})
 		require.NoError(t, err)
 		p.Host, p.Start = spec, record.Duration(1e9)
 	})
