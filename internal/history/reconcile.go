@@ -2,6 +2,7 @@ package history
 
 import (
 	"slices"
+	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -46,6 +47,7 @@ func (h *History) allow(wants []record.Want) (allowed map[*Server]bool, lack []i
 		var group []*Server
 		group, rest = divide(rest, wants[i])
 		lack[i] = h.newest(group, wants[i].Live, max(wants[i].Spare, 0), allowed)
+		together(group, wants[i].Together, allowed)
 	}
 	return allowed, lack
 }
@@ -111,6 +113,26 @@ func (h *History) newest(group []*Server, n, spare int, allowed map[*Server]bool
 		}
 	}
 	return lack
+}
+
+// SameMoment is how near to each other two launches by a host whose sessions
+// are unknown must be to count as made for one connection.
+const SameMoment = 2 * time.Second
+
+// together allows those that were launched side by side with one that is
+// allowed, up to n in all.
+func together(group []*Server, n int, allowed map[*Server]bool) {
+	i := slices.IndexFunc(group, func(s *Server) bool { return allowed[s] && s.Alive() })
+	if i < 0 {
+		return
+	}
+	for _, s := range group {
+		near := max(s.Born-group[i].Born, group[i].Born-s.Born) < int64(SameMoment)
+		if n > 1 && !allowed[s] && near && s.Established != Never && s.Broken == Never {
+			allowed[s] = true
+			n--
+		}
+	}
 }
 
 // beside tells a server that was never the session's own: it never shook hands,

@@ -60,5 +60,7 @@ const (
 	DoubtControlMissing DoubtCode = "control-missing"     // a server was not tried without the host
 	DoubtControlFailed  DoubtCode = "control-failed"      // it misbehaved there too, without a fault that says so
 	DoubtControlLate    DoubtCode = "control-late"        // it took long to exit, without a fault that says so
+	DoubtDaemon         DoubtCode = "daemon"              // the host went to the background, where it can't be asked to end
+	DoubtConnections    DoubtCode = "two-connections"     // a host of unknown sessions uses several servers at once, undeclared
 	DoubtUnnamed        DoubtCode = "unnamed"             // a file has one without a code
 )

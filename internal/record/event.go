@@ -204,6 +204,10 @@ type Want struct {
 	// Spare is how many more of the group may live, if they work: the host
 	// means to keep them. They need not.
 	Spare int `json:"spare,omitempty"`
+	// Together is how many the host launches for one connection, where that is
+	// more than one: so many of the group may live, if they were launched side by
+	// side.
+	Together int `json:"together,omitempty"`
 }
 
 // Checkpoint is a moment at which the state must be right within the settle

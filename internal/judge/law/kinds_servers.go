@@ -61,6 +61,18 @@ var kindsFlat = []Kind{
 		},
 	},
 	{
+		ID: "ghost", Law: "L1", Class: "P", Title: "a server was launched for a session that had ended",
+		Signature: "launched 100 ms or more after its session had ended, and not opened anew; gone again before a checkpoint looked",
+		Why: "Something still serves a session that nobody has any more: a reconnect that a timer or the end of the server has set off, a health check, a queue of work that is not emptied by the close. " +
+			"Each of them costs a launch, and one that meets the host's end, or a hung handshake, is a server that nobody will end.",
+		Fix:     "Let the end of a session cancel what was to be done for it, timers and queues too, and wait for that; and look, right before each launch, whether the session is still wanted.",
+		Reports: []string{"R007"},
+		Findings: []Wording{{
+			Title: "{n server} of {label} {was|were} launched for {a session|sessions} that had ended ({cause})", Expected: "no server launched for a session that has ended",
+			Found: "{n server} launched, up to {slowest} after the end",
+		}},
+	},
+	{
 		ID: "late", Law: "L1", Class: "A", Title: "a server is gone, but later than it may be",
 		Signature: "alive when the settle time was over, gone before the watch ended",
 		Why:       "Something does end the server, only not the end of its session: the time-out of the request that was in flight, a periodic sweep, a garbage collector, or a ladder of grace periods longer than the host says.",

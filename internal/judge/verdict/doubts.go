@@ -30,6 +30,8 @@ func (f *facts) allDoubts() []Doubt {
 	if !cut {
 		f.doubtLaunches()
 		f.doubtControls()
+		f.doubtConnections()
+		f.doubtDaemons()
 		f.doubtTwins()
 	}
 	if !cut && !exited {

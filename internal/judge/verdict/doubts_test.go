@@ -40,6 +40,33 @@ var doubtCases = []struct {
 	near func(p *play) *record.Run // raises no doubt at all
 }{
 	{
+		code: record.DoubtConnections,
+		show: func(p *play) *record.Run {
+			p.run.Header.Host.Kind = record.KindCommand
+			a, b := used(p), used(p)
+			p.restless("up", nil, record.Want{Label: "flaky", Live: 1, AtMost: true})
+			p.stop("term", func() { p.bye(a); p.bye(b) })
+			return p.done()
+		},
+		near: func(p *play) *record.Run {
+			p.run.Header.Host.Kind = record.KindCommand
+			a, b := used(p), used(p)
+			p.quiet("up", record.Want{Label: "flaky", Live: 1, AtMost: true, Together: 2})
+			p.stop("term", func() { p.bye(a); p.bye(b) })
+			return p.done()
+		},
+	},
+	{
+		code: record.DoubtDaemon,
+		show: func(p *play) *record.Run { return inBackground(p, 90) },
+		near: func(p *play) *record.Run {
+			p.run.Header.Host.Kind = record.KindCommand
+			a := p.launch("flaky", "", 90)
+			p.stop("term", func() { p.bye(a) })
+			return p.done()
+		},
+	},
+	{
 		code: record.DoubtTruncated,
 		show: func(p *play) *record.Run { r := simple(p); r.Truncated = "a torn last line"; return r },
 		near: simple,
@@ -351,7 +378,7 @@ func doubtCodes(t *testing.T) []record.DoubtCode {
 			}
 		})
 	}
-	require.Len(t, raised, 20)
+	require.Len(t, raised, 22)
 	return slices.Collect(maps.Keys(raised))
 }
 

@@ -22,10 +22,12 @@ type facts struct {
 	cycles      []*cycle
 	keeperAt    int64 // when the keeper was lost
 
-	breaches []*breach
-	harmed   map[sessionKey]int64 // when L3 found the session harmed
-	blamed   map[int]bool         // numbers of the steps whose failure a law explains
-	doubts   []Doubt
+	breaches    []*breach
+	harmed      map[sessionKey]int64 // when L3 found the session harmed
+	connections int                  // servers that may be connections of their own
+	daemons     []record.Identity
+	blamed      map[int]bool // numbers of the steps whose failure a law explains
+	doubts      []Doubt
 }
 
 type sessionKey struct{ label, name string }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
@@ -13,10 +12,6 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
-
-// sameMoment is how near to each other two launches by a host whose sessions
-// are unknown must be to count as made for one connection.
-const sameMoment = 2 * time.Second
 
 // judgeFlat is L1: at a checkpoint the live servers of a session are its
 // newest ones, and no other.
@@ -35,6 +30,10 @@ func judgeFlat(f *facts) LawResult {
 			if f.HostOf(s) != f.HostAt(cp.SettledAt) {
 				continue // L2 has it
 			}
+			if f.isConnection(cp, s) {
+				cp.explained = true
+				continue
+			}
 			if !extras[s.ID] && f.vouched(cp, s) {
 				extras[s.ID] = true
 				f.broken(f.flatBreach(cp, s))
@@ -43,6 +42,7 @@ func judgeFlat(f *facts) LawResult {
 		}
 		f.judgeStrays(cp, strays)
 	}
+	f.judgeGhosts(extras)
 	r.Found = "none at " + text.Count(len(r.Values), "checkpoint")
 	if n := len(extras); n > 0 {
 		r.Found = text.Count(n, "server") + " that should have been gone"
@@ -216,7 +216,7 @@ func (f *facts) isDuplicate(s, next *history.Server) bool {
 		return false
 	}
 	if s.Session == "" {
-		return next.Born-s.Born < int64(sameMoment)
+		return next.Born-s.Born < int64(history.SameMoment)
 	}
 	return f.openingWhy(s, next) == ""
 }
@@ -297,6 +297,10 @@ func inFirst(group []*breach) (n int) {
 
 func describeFlat(f *facts, group []*breach, d *description) {
 	b := group[0]
+	if b.cp == nil {
+		describeGhosts(f, group, d)
+		return
+	}
 	alive, slowest := 0, int64(0)
 	for _, s := range b.cp.alive {
 		if s.Label == b.label {

@@ -21,8 +21,8 @@ func judgeLeft(f *facts) LawResult {
 		if cp.Settled == nil || !cp.HostGone && now.N == 1 {
 			continue
 		}
-		left := f.leftAt(cp, now)
-		cp.explained = cp.explained || len(left) > 0
+		left := f.lessDaemon(cp, now, f.leftAt(cp, now))
+		cp.explained = cp.explained || len(left) > 0 || len(f.daemons) > 0
 		by := ""
 		if !cp.HostGone {
 			by = " by an earlier life of the host"
@@ -36,8 +36,11 @@ func judgeLeft(f *facts) LawResult {
 		}
 	}
 	r.Found = text.Count(len(seen), "process") + " left"
-	if len(r.Values) == 0 {
+	switch {
+	case len(r.Values) == 0:
 		r.Reason = "no checkpoint was completed after the host's end"
+	case len(f.daemons) > 0 && len(seen) == 0:
+		r.Reason = "the host went to the background, and was not asked to end there"
 	}
 	return r
 }

@@ -114,6 +114,11 @@ var flatCases = []caseOf{
 			return p.done()
 		},
 	},
+	{
+		kind: "ghost",
+		show: func(p *play) *record.Run { return ghost(p, 300*ms) },
+		near: func(p *play) *record.Run { return ghost(p, 60*ms) },
+	},
 }
 
 // outlives leaves a server behind at the end of the host.

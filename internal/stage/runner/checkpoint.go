@@ -88,7 +88,7 @@ func (r *run) wants(live map[string]int) []record.Want {
 	if r.Host.SessionsUnknown() {
 		var wants []record.Want
 		for _, label := range r.labels {
-			wants = append(wants, record.Want{Label: label, Live: 1, AtMost: true, Spare: r.resident})
+			wants = append(wants, record.Want{Label: label, Live: 1, AtMost: true, Spare: r.resident, Together: r.together()})
 		}
 		return wants
 	}
@@ -113,6 +113,15 @@ func (r *run) wants(live map[string]int) []record.Want {
 		return strings.Compare(a.Label+"\x00"+a.Session, b.Label+"\x00"+b.Session)
 	})
 	return wants
+}
+
+// together is how many servers a command launches for one connection, where its
+// file says more than one.
+func (r *run) together() int {
+	if r.Host.Launches > 1 {
+		return r.Host.Launches
+	}
+	return 0
 }
 
 // kept are the sessions whose servers the host means to keep although they have

@@ -1,0 +1,127 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// afterEnd is how long after the end of its session a server must have been
+// launched to be called launched for it: a launch that was under way may still
+// become a process.
+const afterEnd = int64(100 * time.Millisecond)
+
+// judgeGhosts is the part of L1 that no checkpoint sees: servers launched for
+// sessions that had ended, and gone again. Those in seen have been told of.
+func (f *facts) judgeGhosts(seen map[string]bool) {
+	if p := f.header.Host.Profile; p.Resident > 0 {
+		return // it may launch ahead of need
+	}
+	for _, s := range f.servers {
+		if since := f.launchedInVain(s); since >= 0 && !seen[s.ID] {
+			seen[s.ID] = true
+			f.broken(f.ghostBreach(s, since))
+		}
+	}
+}
+
+// launchedInVain is when the session of a server had ended for which it was
+// launched all the same, or never.
+func (f *facts) launchedInVain(s *history.Server) int64 {
+	state, since := f.stateAt(s, s.Born)
+	asked := state.Why == record.WhyPerRequest || state.Why == record.WhyRequest // each request has a server of its own
+	if state.State != record.SessionEnded || asked || !f.onWatch(s.Born) || since < f.HostOf(s).Started {
+		return never
+	}
+	if began, known := f.launchBegan(s); !known || began < since+afterEnd {
+		return never
+	}
+	return since
+}
+
+// launchBegan is when the process was started that became the server, or the
+// launcher in front of it: its certificate may come much later. It is unknown
+// for what is behind a launcher that no census has seen.
+func (f *facts) launchBegan(s *history.Server) (t int64, known bool) {
+	id := s.Birth.Identity
+	if !f.IsHost(s.Birth.PPID) {
+		for _, look := range f.Censuses() {
+			if i := slices.IndexFunc(look.Processes, func(p record.Process) bool { return p.PID == s.Birth.PPID }); i >= 0 {
+				return f.startOf(look.Processes[i].Identity, s.Born), true
+			}
+		}
+		return 0, false
+	}
+	return f.startOf(id, s.Born), true
+}
+
+// startOf is when a process started, at the latest. The kernel says it in units
+// of its own; what the run's clock was then follows from whoever was seen
+// soonest after his start.
+func (f *facts) startOf(id record.Identity, seen int64) int64 {
+	unit := int64(time.Millisecond)
+	if f.header.System.OS == "linux" {
+		unit = int64(10 * time.Millisecond)
+	}
+	zero := seen - int64(id.Start)*unit
+	for _, s := range f.servers {
+		zero = min(zero, s.Born-int64(s.Birth.Start)*unit)
+	}
+	for _, h := range f.Hosts() {
+		zero = min(zero, h.Started-int64(h.Start)*unit)
+	}
+	return int64(id.Start)*unit + zero
+}
+
+func (f *facts) ghostBreach(s *history.Server, since int64) *breach {
+	cause, values := f.causeOfEnd(s, since)
+	values["session"], values["server"] = prose.Plain(s.Session), prose.Plain(s.ID)
+	name, after := prose.Process(s, s.Birth.Identity, ""), prose.Span(s.Born-since)
+	gone := "still there at the end"
+	if s.Died >= 0 {
+		gone = "gone " + prose.Span(s.Died-s.Born) + " later"
+	}
+	return &breach{
+		law: "L1", kind: "ghost", label: s.Label, cause: cause, when: law.CauseOf(cause).Text, server: s, at: []int64{since, s.Born}, like: string(cause),
+		value:     fmt.Sprintf("%s of session %s: launched %s after its session had ended, %s", name, prose.Plain(s.Session), after, gone),
+		narrative: fmt.Sprintf("%s was launched %s after session %s had ended, which nobody had opened again, and was %s.", name, after, prose.Plain(s.Session), gone),
+	}
+}
+
+func describeGhosts(f *facts, group []*breach, d *description) {
+	longest := int64(0)
+	for _, b := range group {
+		_, since := f.stateAt(b.server, b.server.Born)
+		longest = max(longest, b.server.Born-since)
+	}
+	d.values["slowest"] = prose.Span(longest)
+}
+
+// isConnection says that a server of a host whose sessions are unknown was
+// launched side by side with another one, and that both did work: the host may
+// have two connections, which nobody has told the bench of.
+func (f *facts) isConnection(cp *checkpoint, s *history.Server) bool {
+	next := f.successor(cp, s)
+	if !f.header.Host.SessionsUnknown() || next == nil || !f.isDuplicate(s, next) || !answered(s, cp.SettledAt) || !answered(next, cp.SettledAt) {
+		return false
+	}
+	f.connections++
+	return true
+}
+
+// answered says that a server lived at t, and had answered a call.
+func answered(s *history.Server, t int64) bool {
+	return (s.Died < 0 || s.Died > t) && slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Answered >= 0 && c.Answered <= t })
+}
+
+// doubtConnections says what isConnection has met.
+func (f *facts) doubtConnections() {
+	if f.connections > 0 {
+		f.doubt(record.DoubtConnections, "the host launched several servers side by side, and used each of them: whether it means to keep them is not known; its host file can say so (launches)")
+	}
+}

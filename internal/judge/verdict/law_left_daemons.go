@@ -1,0 +1,65 @@
+package verdict
+
+import (
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// lessDaemon leaves out of what a command left the process that it went to the
+// background as, with all that this one has launched: it has not ended, and
+// nobody has asked it to. It is in control of a server that lives (it holds the
+// write end of its stdin), and leads a session of its own, or the command had
+// exited with 0, unasked.
+func (f *facts) lessDaemon(cp *checkpoint, h *history.Host, left []record.Process) []record.Process {
+	if f.header.Host.Kind != record.KindCommand || len(left) == 0 {
+		return left
+	}
+	byItself := h.AskedAt < 0 && !h.Exit.Asked && h.Exit.Code == 0 && h.Exit.Signal == ""
+	controls := map[int]bool{}
+	for _, p := range left {
+		if f.ServerOf(p.Identity) == nil && f.holdsStdin(cp, p.Identity) && (byItself || p.SID == p.PID && p.SID != h.SID) {
+			controls[p.PID] = true
+			if !slices.Contains(f.daemons, p.Identity) {
+				f.daemons = append(f.daemons, p.Identity)
+			}
+		}
+	}
+	return slices.DeleteFunc(left, func(p record.Process) bool {
+		for range cp.SettledRows {
+			if controls[p.PID] {
+				return true
+			}
+			parent := cp.SettledRows[record.Identity{PID: p.PPID}]
+			if parent == nil {
+				return false
+			}
+			p = *parent
+		}
+		return false
+	})
+}
+
+// holdsStdin says that a process holds the write end of a live server's stdin.
+func (f *facts) holdsStdin(cp *checkpoint, id record.Identity) bool {
+	for i, e := range cp.Evidence {
+		if f.ServerOf(i) == nil {
+			continue
+		}
+		for _, d := range e.Descriptors {
+			if d.FD == 0 && slices.ContainsFunc(d.Holders, func(h record.Holder) bool { return h.Identity == id && h.Mode != "read" }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// doubtDaemons says which processes went on in the background.
+func (f *facts) doubtDaemons() {
+	for _, id := range f.daemons {
+		f.doubt(record.DoubtDaemon, "%s went on in the background after the host's process had ended, with its servers: it was not asked to end", prose.Process(nil, id, "the host"))
+	}
+}
