@@ -147,7 +147,10 @@ func TestPlansOfBuiltins(t *testing.T) {
 	} {
 		s, err := scenarios.Builtin(name)
 		require.NoError(t, err)
-		assert.Equal(t, want, s.Plan(1), name)
+		plan := s.Plan(1)
+		assert.NotEmpty(t, plan.Laws, name)
+		plan.Laws, plan.Defining = nil, 0
+		assert.Equal(t, want, plan, name)
 	}
 }
 
@@ -190,4 +193,19 @@ func TestToolsAreTheFakeServers(t *testing.T) {
 		}
 		parse(t, play("one:", "- {open: a, server: one}\n- {call: a, tool: "+tool+args+"}"))
 	}
+}
+
+func TestBuiltinsSayWhatTheyAreAbout(t *testing.T) {
+	t.Parallel()
+	for _, name := range scenarios.Names() {
+		s, err := scenarios.Builtin(name)
+		require.NoError(t, err)
+		assert.NotEmpty(t, s.Laws, name)
+		assert.NotEmpty(t, s.Defining(), name)
+	}
+	storm, err := scenarios.Builtin("storm")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"L1", "L3", "L4"}, storm.Laws)
+	assert.Equal(t, []string{"break storm"}, storm.Defining())
+	assert.Positive(t, storm.Plan(1).Defining)
 }

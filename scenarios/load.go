@@ -42,6 +42,21 @@ func Load(path string) (*Scenario, error) {
 	return Parse(path, src)
 }
 
+// Defining names the steps that the scenario is about, each kind of them once:
+// "break storm".
+func (s *Scenario) Defining() (names []string) {
+	each(s.Steps, func(step Step) {
+		of := step.Session
+		if of == "" {
+			of = step.Label
+		}
+		if name := strings.TrimSpace(string(step.Op) + " " + of); step.Defining && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	})
+	return names
+}
+
 // Size is how much there is in a scenario, as it is written.
 type Size struct {
 	Steps   int `json:"steps"` // those inside others counted too, each once

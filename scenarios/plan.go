@@ -193,7 +193,12 @@ func (c *counts) parallel(lanes [][]Step) bool {
 func (s *Scenario) Plan(seed uint64) record.Plan {
 	steps := s.Expand()
 	c := count(steps)
-	plan := record.Plan{Checkpoints: checkpoints(steps)}
+	plan := record.Plan{Checkpoints: checkpoints(steps), Laws: s.Laws}
+	each(steps, func(step Step) {
+		if step.Defining && !endsOrRestarts([]Step{step}) { // what is certain is not counted
+			plan.Defining++
+		}
+	})
 	for _, server := range s.Servers {
 		launches := max(1, c.launches[server.Label])
 		if server.Optional {

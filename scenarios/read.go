@@ -72,6 +72,7 @@ func (r *reader) scenario(s *Scenario, steps *[]Step) yamlfile.Value {
 		yamlfile.Need("title", "one line that says what happens", yamlfile.OneLine(&s.Title, "a title", 100)),
 		yamlfile.May("about", "a paragraph: what it reproduces, and what a correct host does", yamlfile.Text(&s.About, "a paragraph of text")),
 		yamlfile.May("reports", "what it reproduces: R001 is a field report, F3 a failure mode", reports(&s.Reports)),
+		yamlfile.May("laws", "what it is about: a run is clean only if each of these was kept, on evidence", laws(&s.Laws)),
 		yamlfile.Need("servers", "the fake servers by their labels; a label alone is a server that does nothing wrong", r.servers(&s.Servers)),
 		yamlfile.May("host", "where the host lives; where nothing is said: right below the bench", yamlfile.Object("host",
 			yamlfile.May("place", "pid-1: process 1 of a pid namespace of its own; init: below an init in one; subreaper: below another subreaper. "+
@@ -92,6 +93,16 @@ func reports(into *[]string) yamlfile.Value {
 			case !reportForm.MatchString(*id):
 				n.Problem("%q is no id; field reports are R001 and so on, failure modes F1 and so on", yamlfile.Clip(*id))
 			case slices.Contains(*into, *id):
+				n.Problem("%s stands here twice", *id)
+			}
+		})
+	})
+}
+
+func laws(into *[]string) yamlfile.Value {
+	return yamlfile.List(into, "laws", func(id *string) yamlfile.Value {
+		return yamlfile.Choice(id, "a law", law.IDs()...).Then(func(n *yamlfile.Node) {
+			if *id != "" && slices.Contains(*into, *id) {
 				n.Problem("%s stands here twice", *id)
 			}
 		})

@@ -118,6 +118,7 @@ func (r *reader) written(l *Step, depth int) yamlfile.Value {
 
 // object is the step: its own key, and others.
 func (l *Step) object(own yamlfile.Value, others ...yamlfile.Key) yamlfile.Value {
+	others = append(others, yamlfile.May("defining", "a run in which this was not played shows nothing of what the scenario is about", yamlfile.Yes(&l.Defining)))
 	return yamlfile.Object("the step "+string(l.Op), append([]yamlfile.Key{yamlfile.May(string(l.Op), "", own)}, others...)...)
 }
 

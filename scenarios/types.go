@@ -14,6 +14,7 @@ type Scenario struct {
 	Title   string       // one line
 	About   string       // a paragraph: what it reproduces, what a correct host does
 	Reports []string     // ids of the field reports ("R001") or of failure modes ("F3") it reproduces
+	Laws    []string     // what it is about: without evidence on each of these a run of it is not clean
 	Servers []Server     // in the order of the file
 	Place   record.Place // where the host lives
 	Limits  record.Limits
@@ -53,6 +54,9 @@ type Step struct {
 	Count  int             // repeat
 	Steps  []Step          // repeat; tick: what happens while the jobs run
 	Lanes  [][]Step        // parallel
+	// Defining says that a run without this step shows nothing of what the
+	// scenario is about.
+	Defining bool
 
 	// Cycle is set by Expand in the last step of each repetition of a repeat
 	// that is not part of another step.

@@ -26,6 +26,9 @@ type item struct {
 	Name string   `json:"name"`
 	Text string   `json:"text"`
 	More []string `json:"more,omitempty"`
+	// Of a scenario: the laws and the steps that it is about.
+	Laws     []string `json:"laws,omitempty"`
+	Defining []string `json:"defining,omitempty"`
 }
 
 var lists = []string{"scenarios", "hosts", "faults", "laws", "kinds"}
@@ -88,7 +91,7 @@ func itemsOf(what string, mutants bool) (items []item, err error) {
 			if err != nil {
 				return nil, err
 			}
-			items = append(items, item{Name: name, Text: s.Title, More: []string{strings.Join(s.Reports, " ")}})
+			items = append(items, item{Name: name, Text: s.Title, More: []string{strings.Join(s.Reports, " ")}, Laws: s.Laws, Defining: s.Defining()})
 		}
 	case "hosts":
 		specs, err := allHosts()

@@ -168,6 +168,9 @@ type Step struct {
 	// Unasked, of a skipped step, says that the host does this by itself: a
 	// command opens its session without being asked.
 	Unasked bool `json:"unasked,omitempty"`
+	// Defining says that a run without this step shows nothing of what the
+	// scenario is about.
+	Defining bool `json:"defining,omitempty"`
 }
 
 // SessionState is what a host owes to a session.

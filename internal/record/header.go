@@ -159,6 +159,14 @@ type Plan struct {
 	// Checkpoints are the names of the checkpoints of the scenario, in order,
 	// the final one included. A run that lacks one is inconclusive.
 	Checkpoints []string `json:"checkpoints"`
+	// Laws are those that the scenario is about, and Defining is how many steps
+	// are: without evidence on each of the laws, and without all of the steps, a
+	// run is inconclusive.
+	Laws     []string `json:"laws,omitempty"`
+	Defining int      `json:"defining,omitempty"`
+	// Evidence says that a law is kept only where something shows it. Runs of
+	// before that rule do not say it.
+	Evidence bool `json:"evidence,omitempty"`
 }
 
 // PlanLabel says that a server must be launched at least Launches times.

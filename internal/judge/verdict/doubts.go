@@ -19,7 +19,7 @@ func (f *facts) doubt(code record.DoubtCode, format string, args ...any) {
 
 // allDoubts are the reasons why the run may not be called clean. A run that
 // was cut short is not blamed for what it could not show any more.
-func (f *facts) allDoubts() []Doubt {
+func (f *facts) allDoubts(laws []LawResult) []Doubt {
 	f.doubts = []Doubt{}
 	if f.nowhere() {
 		f.doubtRecorded()
@@ -37,6 +37,7 @@ func (f *facts) allDoubts() []Doubt {
 	if !cut && !exited {
 		f.doubtPlan()
 		f.doubtSteps()
+		f.doubtPurpose(laws)
 	}
 	f.doubtWitnesses()
 	if !cut {

@@ -162,6 +162,16 @@ var doubtCases = []struct {
 		near: simple,
 	},
 	{
+		code: record.DoubtNotJudged,
+		show: func(p *play) *record.Run { about(p, "L10"); return simple(p) },
+		near: func(p *play) *record.Run { about(p, "L2"); return simple(p) },
+	},
+	{
+		code: record.DoubtNotPlayed,
+		show: func(p *play) *record.Run { p.run.Header.Plan.Defining = 1; return simple(p) },
+		near: simple,
+	},
+	{
 		code: record.DoubtStretched,
 		show: func(p *play) *record.Run { return stretched(p, record.Duration(ms)) },
 		near: func(p *play) *record.Run { return stretched(p, 0) },

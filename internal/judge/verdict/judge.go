@@ -54,7 +54,7 @@ func Judge(run *record.Run) Verdict {
 	for i := range rules {
 		v.Laws = append(v.Laws, f.judgeLaw(&rules[i]))
 	}
-	v.Doubts = f.allDoubts()
+	v.Doubts = f.allDoubts(v.Laws)
 	v.Findings = f.findings()
 	v.Outcome = outcome(v)
 	return v
@@ -71,6 +71,8 @@ func (f *facts) judgeLaw(law *rule) LawResult {
 		r.Status = LawBroken
 	case f.untested() != "":
 		r = LawResult{Status: LawNotJudged, Reason: f.untested()}
+	case f.unshown(law.ID) != "":
+		r.Status, r.Reason = LawNotJudged, f.unshown(law.ID)
 	default:
 		r.Status = LawKept
 	}

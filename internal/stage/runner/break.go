@@ -16,7 +16,7 @@ import (
 // breakServer orders the newest working server of a session, or of a label, to
 // commit a fault, and waits until it says that it does.
 func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
-	step := record.Step{Op: record.OpBreak, Session: s.Session, Label: s.Label, Detail: s.With.Do}
+	step := record.Step{Op: record.OpBreak, Session: s.Session, Label: s.Label, Detail: s.With.Do, Defining: s.Defining}
 	if step.Label == "" {
 		step.Label = r.labelOf(s.Session)
 	}

@@ -142,7 +142,7 @@ func sessionLabels(steps []scenarios.Step, into map[string]string) map[string]st
 func (r *run) plan() record.Plan {
 	plan := r.Scenario.Plan(r.Seed)
 	mine := func(label string) bool { return slices.Contains(r.labels, label) }
-	kept := record.Plan{Checkpoints: plan.Checkpoints}
+	kept := record.Plan{Checkpoints: plan.Checkpoints, Laws: r.laws(), Defining: plan.Defining, Evidence: true}
 	for _, l := range plan.Labels {
 		if !mine(l.Label) {
 			continue
@@ -158,4 +158,13 @@ func (r *run) plan() record.Plan {
 		}
 	}
 	return kept
+}
+
+// laws are those that the scenario is about, less those that can't be judged by
+// the nature of the host: where sessions are unknown, nobody can say which one
+// was live, or was opened anew; and those that the scenario turns off.
+func (r *run) laws() []string {
+	return slices.DeleteFunc(slices.Clone(r.Scenario.Laws), func(id string) bool {
+		return r.Host.SessionsUnknown() && slices.Contains([]string{"L3", "L10"}, id) || r.limits.Severity[id] == record.SeverityOff
+	})
 }

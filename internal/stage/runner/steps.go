@@ -126,7 +126,7 @@ func (r *run) one(ctx context.Context, s scenarios.Step) error {
 
 // drive plays a step that only a driver can do.
 func (r *run) drive(ctx context.Context, s scenarios.Step) error {
-	step := record.Step{Op: s.Op, Session: s.Session, Label: s.Label, Expect: s.Expect}
+	step := record.Step{Op: s.Op, Session: s.Session, Label: s.Label, Expect: s.Expect, Defining: s.Defining}
 	if step.Label == "" {
 		step.Label = r.labelOf(s.Session)
 	}

@@ -1,0 +1,92 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
+)
+
+// doubtPurpose says which laws that the scenario is about were not judged, and
+// which of its steps were not played: a run without them shows nothing of what
+// it was made for.
+func (f *facts) doubtPurpose(laws []LawResult) {
+	plan := f.header.Plan
+	for _, r := range laws {
+		if slices.Contains(plan.Laws, r.Law) && r.Status == LawNotJudged {
+			f.doubt(record.DoubtNotJudged, "%s (%s), which this scenario is about, was not judged: %s", r.Law, r.Name, r.Reason)
+		}
+	}
+	played, why := 0, []string{}
+	for _, s := range f.Steps() {
+		switch {
+		case !s.Defining:
+		case !s.Skipped:
+			played++
+		case !slices.Contains(why, prose.Quote(s.Error)):
+			why = append(why, prose.Quote(s.Error))
+		}
+	}
+	if missing := plan.Defining - played; missing > 0 {
+		if len(why) == 0 {
+			why = []string{"the play did not come to it"}
+		}
+		f.doubt(record.DoubtNotPlayed, "%s that this scenario is about %s not played: %s", text.Count(missing, "step"), text.Choose(missing, "was", "were"), strings.Join(why, "; "))
+	}
+}
+
+// onlyOnEvidence says that a law is kept only where something shows it.
+func (f *facts) onlyOnEvidence() bool { return f.header.Plan.Evidence }
+
+// hadToGo says that a server had to be gone by a checkpoint while the host
+// lived: without one, that nothing was left shows nothing.
+func (f *facts) hadToGo() bool {
+	return slices.ContainsFunc(f.checkpoints, func(cp *checkpoint) bool {
+		if cp.HostGone || cp.Settled == nil || !f.hostAlive(cp.SettledAt) {
+			return false
+		}
+		host := f.HostAt(cp.SettledAt)
+		return slices.ContainsFunc(f.servers, func(s *history.Server) bool {
+			return s.Born <= cp.SettledAt && f.HostOf(s) == host && (!slices.Contains(cp.alive, s) || slices.Contains(cp.extra, s))
+		})
+	})
+}
+
+// hadToBeReaped says that a server had died by a checkpoint while the host that
+// launched it lived.
+func (f *facts) hadToBeReaped() bool {
+	return slices.ContainsFunc(f.checkpoints, func(cp *checkpoint) bool {
+		if cp.Settled == nil || !f.hostAlive(cp.SettledAt) {
+			return false
+		}
+		host := f.HostAt(cp.SettledAt)
+		return slices.ContainsFunc(f.servers, func(s *history.Server) bool {
+			return s.Died >= 0 && s.Died <= cp.SettledAt && f.HostOf(s) == host
+		})
+	})
+}
+
+// wasLive says that a server that worked was there for a session: without one,
+// that nobody touched any shows nothing.
+func (f *facts) wasLive() bool {
+	return slices.ContainsFunc(f.servers, func(s *history.Server) bool {
+		return f.Session(s.Label, s.Session) != nil && established(s, f.Last())
+	})
+}
+
+// unshown says why a law that was not broken can't be called kept, or "".
+func (f *facts) unshown(law string) string {
+	switch {
+	case !f.onlyOnEvidence() || f.broke(law):
+	case law == "L1" && !f.hadToGo():
+		return "no server had to be gone while the host lived"
+	case law == "L3" && !f.wasLive() && len(f.Bystanders()) == 0:
+		return "no server of a session has worked"
+	case law == "L4" && !f.hadToBeReaped():
+		return "no server died while the host lived"
+	}
+	return ""
+}
