@@ -19,6 +19,7 @@ import (
 	_ "github.com/leakbench/leakbench/fakeserver" // dispatches in its init
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/reexec"
@@ -239,7 +240,9 @@ func failureOf(err error) *failure {
 		return &failure{exitHost, err, "its stderr is in " + runner.HostLog + " of the run's folder"}
 	case errors.Is(err, keeper.ErrGone):
 		return &failure{exitInconclusive, err, "the process that watches the host was killed or stopped from outside: play it again"}
-	case slices.ContainsFunc([]error{syscall.ENOSPC, syscall.EROFS, syscall.EACCES, syscall.ENOTDIR}, func(no error) bool { return errors.Is(err, no) }):
+	case errors.Is(err, record.ErrWrite):
+		return &failure{exitInconclusive, err, "what could be saved is in the run's folder: make room (df, ulimit -f), or choose another folder with --out"}
+	case slices.ContainsFunc([]error{syscall.EFBIG, syscall.ENOSPC, syscall.EROFS, syscall.EACCES, syscall.ENOTDIR}, func(no error) bool { return errors.Is(err, no) }):
 		return &failure{exitUsage, err, "choose another folder with --out"}
 	default:
 		return &failure{exitBug, err, "this is a bug of leakbench: please report it with the run's folder"}

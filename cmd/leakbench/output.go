@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -142,7 +143,9 @@ func (a *app) print(said answer) error {
 	if a.format == "json" || !prints(said.outlets) {
 		a.printed = a.format == "json"
 		main, _ := report.Find(a.format)
-		err = main.Write(a.out, said.Subject, o)
+		if err = main.Write(a.out, said.Subject, o); errors.Is(err, syscall.EPIPE) {
+			err = nil // nobody reads it: the exit code says it, and the run's folder
+		}
 	}
 	var failed error
 	if said.known.Answer { // a gate's: the runs' own pages say what it makes of them

@@ -160,6 +160,10 @@ func (a *app) setUp(cmd *cobra.Command, f runFlags) (s stage, err error) {
 
 // own has this program play.
 func own(b *play.Bench) (err error) {
+	if err := enough(); err != nil {
+		return err
+	}
+	endure()
 	b.Tool = thisBuild().Tool
 	b.Self, err = os.Executable()
 	return err
@@ -225,7 +229,7 @@ func interruptible(ctx context.Context) (context.Context, func()) {
 	_ = proc.Adopt()
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, stops...)
 	go func() {
 		sig, ok := <-signals
 		if !ok {

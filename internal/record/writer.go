@@ -178,7 +178,11 @@ func (w *Writer) write() error {
 	return nil
 }
 
+// ErrWrite says that a run file can't be written any more: what it holds is what
+// could be saved.
+var ErrWrite = errors.New("failed to write the run file")
+
 func (w *Writer) fail(err error) error {
-	w.err = fmt.Errorf("failed to write the run file: %w", err)
+	w.err = fmt.Errorf("%w: %w", ErrWrite, err)
 	return w.err
 }

@@ -388,7 +388,7 @@ func doubtCodes(t *testing.T) []record.DoubtCode {
 			}
 		})
 	}
-	require.Len(t, raised, 22)
+	require.Len(t, raised, 24)
 	return slices.Collect(maps.Keys(raised))
 }
 

@@ -5,6 +5,7 @@ package keeper
 import (
 	"net"
 	"os"
+	"os/signal"
 	"syscall"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -99,3 +100,7 @@ func (r *fdReader) take(n int) ([]*os.File, bool) {
 	r.fds = r.fds[n:]
 	return files, true
 }
+
+// endure has a write beyond the size that a file may have fail, which would end
+// the process. It is not ignored, which a host would inherit.
+func endure() { signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ) }

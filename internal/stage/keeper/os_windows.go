@@ -33,3 +33,5 @@ type fdReader struct{ conn *net.UnixConn }
 func (r *fdReader) Read(p []byte) (int, error) { return r.conn.Read(p) }
 
 func (r *fdReader) take(int) ([]*os.File, bool) { return nil, false }
+
+func endure() {}

@@ -58,6 +58,7 @@ func Main(args []string) int {
 	// system sends to a whole session. The signals are caught, not ignored, since
 	// a host would inherit an ignored one (execve(2)).
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	endure()
 	if err := keep(args[0]); err != nil {
 		fmt.Fprintln(os.Stderr, "keeper:", err)
 		return 70

@@ -1,0 +1,13 @@
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+func enough() error { return nil }
+
+// stops are the signals that end a run.
+var stops = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
+
+func endure() {}
