@@ -55,6 +55,15 @@ type Profile struct {
 	// sessions end: keep-alive, a pool.
 	Resident int    `json:"resident,omitempty"`
 	Scale    string `json:"scale,omitempty"` // by what factor its delays are shorter than in the field
+	// Spare is how many servers of a label the host keeps connected besides those
+	// of its sessions, for the next one.
+	Spare int `json:"spare,omitempty"`
+	// Idle is after what time without a call the host ends the server of an open
+	// session, in order, to launch it again at the next call.
+	Idle Duration `json:"idle,omitempty"`
+	// Renewal is how often the host gives an open session a new server, and ends
+	// the old one in order.
+	Renewal Duration `json:"renewal,omitempty"`
 }
 
 // Duration is a time.Duration that is text in JSON: "1.5s".

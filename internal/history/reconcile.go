@@ -46,7 +46,14 @@ func (h *History) allow(wants []record.Want) (allowed map[*Server]bool, lack []i
 	for _, i := range sessionsFirst(wants) {
 		var group []*Server
 		group, rest = divide(rest, wants[i])
-		lack[i] = h.newest(group, wants[i].Live, max(wants[i].Spare, 0), allowed)
+		if wants[i].Session == "" { // its spare ones may be of any session
+			lack[i] = h.newest(group, wants[i].Live, 0, allowed)
+			group, _ = divide(h.ofThisLife(), record.Want{Label: wants[i].Label})
+			slices.Reverse(group)
+			spares(group, wants[i].Spare, allowed)
+		} else {
+			lack[i] = h.newest(group, wants[i].Live, wants[i].Spare, allowed)
+		}
 		together(group, wants[i].Together, allowed)
 	}
 	return allowed, lack
@@ -106,13 +113,19 @@ func (h *History) newest(group []*Server, n, spare int, allowed map[*Server]bool
 			lack--
 		}
 	}
-	for _, s := range group[min(n, len(group)):] {
-		if works := s.Established != Never && s.Broken == Never; spare > 0 && s.Alive() && works {
+	spares(group, spare, allowed)
+	return lack
+}
+
+// spares allows the first n of a group, those that are allowed left out, that
+// live and work.
+func spares(group []*Server, n int, allowed map[*Server]bool) {
+	for _, s := range group {
+		if works := s.Established != Never && s.Broken == Never; n > 0 && !allowed[s] && s.Alive() && works {
 			allowed[s] = true
-			spare--
+			n--
 		}
 	}
-	return lack
 }
 
 // SameMoment is how near to each other two launches by a host whose sessions

@@ -136,7 +136,7 @@ func (f *facts) doubtLaunches() {
 // when their sessions end: a session that is opened again may get the one it
 // had.
 func (f *facts) reopened(label string) (n int) {
-	if f.header.Host.Profile.Resident <= 0 {
+	if f.header.Host.Profile.Resident+f.header.Host.Profile.Spare <= 0 {
 		return 0
 	}
 	for _, s := range f.Sessions() {

@@ -87,7 +87,7 @@ func (f *facts) isCollateral(s *history.Server, h harm) bool {
 	}
 	switch state.State {
 	case record.SessionOpen:
-		if f.hasRival(s, h.t) {
+		if f.hasRival(s, h.t) || f.onSchedule(s, h) {
 			return false
 		}
 		return f.isNewest(s, h.t) || h.kind == "killed" && f.worked(s, h.t)

@@ -17,7 +17,7 @@ import (
 // newest ones, and no other.
 func judgeFlat(f *facts) LawResult {
 	r := LawResult{Expected: "no server but the newest of each open session, " + prose.Within(f.header.Limits.Settle) + " after a checkpoint begins"}
-	if n := f.header.Host.Profile.Resident; n > 0 {
+	if n := f.header.Host.Profile.Resident + f.header.Host.Profile.Spare; n > 0 {
 		r.Expected += fmt.Sprintf("; up to %d of each label kept on purpose, as the host's profile says", n)
 	}
 	extras, strays := map[string]bool{}, map[record.Identity]bool{}

@@ -19,7 +19,7 @@ const afterEnd = int64(100 * time.Millisecond)
 // judgeGhosts is the part of L1 that no checkpoint sees: servers launched for
 // sessions that had ended, and gone again. Those in seen have been told of.
 func (f *facts) judgeGhosts(seen map[string]bool) {
-	if p := f.header.Host.Profile; p.Resident > 0 {
+	if p := f.header.Host.Profile; p.Resident > 0 || p.Spare > 0 {
 		return // it may launch ahead of need
 	}
 	for _, s := range f.servers {

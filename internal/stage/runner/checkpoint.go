@@ -88,16 +88,16 @@ func (r *run) wants(live map[string]int) []record.Want {
 	if r.Host.SessionsUnknown() {
 		var wants []record.Want
 		for _, label := range r.labels {
-			wants = append(wants, record.Want{Label: label, Live: 1, AtMost: true, Spare: r.resident, Together: r.together()})
+			wants = append(wants, record.Want{Label: label, Live: 1, AtMost: true, Spare: r.profile.Resident + r.profile.Spare, Together: r.together()})
 		}
 		return wants
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kept := r.kept()
+	kept, spare := r.kept(), map[string]bool{}
 	var wants []record.Want
 	for label, n := range live {
-		wants = append(wants, record.Want{Label: label, Live: n})
+		wants = append(wants, record.Want{Label: label, Live: n, Spare: r.profile.Spare, AtMost: r.profile.Idle > 0})
 	}
 	for name, s := range r.sessions {
 		if _, told := live[s.label]; told {
@@ -107,7 +107,11 @@ func (r *run) wants(live map[string]int) []record.Want {
 		if s.state == record.SessionOpen {
 			n = 1
 		}
-		wants = append(wants, record.Want{Label: s.label, Session: name, Live: n, Spare: kept[name]})
+		wants = append(wants, record.Want{Label: s.label, Session: name, Live: n, Spare: kept[name], AtMost: r.profile.Idle > 0})
+		if r.profile.Spare > 0 && !spare[s.label] {
+			spare[s.label] = true
+			wants = append(wants, record.Want{Label: s.label, Spare: r.profile.Spare})
+		}
 	}
 	slices.SortFunc(wants, func(a, b record.Want) int {
 		return strings.Compare(a.Label+"\x00"+a.Session, b.Label+"\x00"+b.Session)
@@ -137,7 +141,7 @@ func (r *run) kept() map[string]int {
 	kept, perLabel := map[string]int{}, map[string]int{}
 	for _, name := range ended {
 		label := r.sessions[name].label
-		if perLabel[label]++; perLabel[label] <= r.resident {
+		if perLabel[label]++; perLabel[label] <= r.profile.Resident {
 			kept[name] = 1
 		}
 	}

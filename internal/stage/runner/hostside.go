@@ -187,7 +187,7 @@ func (r *run) greet(ctx context.Context, started *keeper.Host) error {
 	r.hello = said
 	if hello.Profile != nil {
 		if profile := declared(r.Host.Profile, *hello.Profile); profile != r.Host.Profile {
-			r.limits, r.resident = effectiveLimits(r.Params, profile), profile.Resident
+			r.limits, r.profile = effectiveLimits(r.Params, profile), profile
 			r.hello.Profile, r.hello.Limits = &profile, &r.limits
 		}
 	}

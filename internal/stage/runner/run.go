@@ -73,8 +73,8 @@ type run struct {
 	limits record.Limits
 	labels []string // that the host is given
 
-	sharing  record.Sharing // of a gateway
-	resident int            // how many servers of a label the host means to keep
+	sharing record.Sharing // of a gateway
+	profile record.Profile // what the host declares of itself
 
 	writer    *record.Writer
 	ledger    *ledger.Ledger
@@ -119,7 +119,7 @@ func Run(ctx context.Context, p Params) error {
 		missed: map[string]bool{}, twins: map[record.Identity]string{},
 	}
 	r.limits, r.labels = p.Limits(), hostLabels(p)
-	r.resident, r.sharing = p.Host.Profile.Resident, p.Host.Recorded().Servers
+	r.profile, r.sharing = p.Host.Profile, p.Host.Recorded().Servers
 	r.planned = sessionLabels(p.Scenario.Steps, map[string]string{})
 	r.Start = cmp.Or(p.Start, p.Host.Start, record.Duration(startTimeout))
 	writer, err := record.Create(filepath.Join(p.Dir, RunFile))
