@@ -1,0 +1,258 @@
+package leakbench_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The sizes that keep the house easy to live in. A change that needs more
+// room makes a package smaller first, or says here why not.
+const (
+	mostLinesInAll      = 41000
+	mostLinesInPackage  = 3500
+	mostLinesInFile     = 450
+	mostLinesInFunction = 60
+	mostFilesInFolder   = 25
+	mostColumns         = 140
+)
+
+// roomier are the packages that may exceed a limit, with the reason.
+var roomier = map[string]string{
+	"fakeserver": "one small file for each action of a fault",
+}
+
+// public are the packages that other modules may import. Only there is an
+// exported name without a user in this module no dead code.
+var public = []string{"driver"}
+
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	all := 0
+	for dir, files := range sources(t) {
+		lines := 0
+		for _, f := range files {
+			n := bytes.Count(f.text, []byte("\n"))
+			lines += n
+			assert.LessOrEqual(t, n, mostLinesInFile, "%s has too many lines: is it still one thing?", f.path)
+			for i, line := range strings.Split(string(f.text), "\n") {
+				// Sentences that a person reads are kept in one piece.
+				if width := len([]rune(strings.ReplaceAll(line, "\t", "    "))); width > mostColumns && !strings.Contains(line, `"`) {
+					t.Errorf("%s:%d has %d columns, at most %d", f.path, i+1, width, mostColumns)
+				}
+			}
+			for _, d := range f.tree.Decls {
+				fn, isFunc := d.(*ast.FuncDecl)
+				if !isFunc {
+					continue
+				}
+				from, to := f.set.Position(fn.Pos()), f.set.Position(fn.End())
+				assert.LessOrEqual(t, to.Line-from.Line+1, mostLinesInFunction, "%s: %s is too long", from, fn.Name.Name)
+			}
+		}
+		all += lines
+		if roomier[dir] == "" {
+			assert.LessOrEqual(t, lines, mostLinesInPackage, "package %s has too many lines: split it by role", dir)
+			assert.LessOrEqual(t, len(files), mostFilesInFolder, "folder %s has too many files: group them", dir)
+		}
+	}
+	assert.LessOrEqual(t, all, mostLinesInAll, "lines of Go that are not tests: what can go?")
+}
+
+// TestExportsHaveUsers finds exported names that no other package uses. Tests
+// that stand outside their package count as users.
+func TestExportsHaveUsers(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, f := range allGoFiles(t) {
+		for name := range usedNames(f) {
+			used[name] = true
+		}
+	}
+	for dir, files := range sources(t) {
+		if slices.Contains(public, dir) || files[0].tree.Name.Name == "main" {
+			continue
+		}
+		inSignatures := namesInSignatures(files)
+		for _, f := range files {
+			for name, pos := range exportedNames(f.tree) {
+				if !used[dir+"."+name] && !inSignatures[name] {
+					t.Errorf("%s: %s is exported and no other package uses it", f.set.Position(pos), name)
+				}
+			}
+		}
+	}
+}
+
+// TestPackagesHaveTests finds packages without a test file of their own.
+func TestPackagesHaveTests(t *testing.T) {
+	t.Parallel()
+	covered := map[string]string{
+		"hosts":                        "files; internal/subject/hostfile reads each of them in a test",
+		"hosts/gosdk":                  "played by internal/subject/host and the scoreboard",
+		"hosts/mcpgo":                  "played by the matrix",
+		"internal/bench/lone":          "a program that the benchmarks measure",
+		"internal/bench/mcpgoserver":   "a program that the benchmarks measure",
+		"internal/yamlfile/yamltest":   "for tests",
+		"internal/stage/reexec":        "each test binary dispatches through it",
+		"internal/stage/proc/portable": "internal/stage/proc holds it against the reader of /proc",
+		".":                            "a comment",
+	}
+	for dir := range sources(t) {
+		tests, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		require.NoError(t, err)
+		if covered[dir] == "" && !strings.HasPrefix(dir, "examples/") {
+			assert.NotEmpty(t, tests, "package %s has no test of its own", dir)
+		}
+	}
+}
+
+// source is a parsed Go file.
+type source struct {
+	path string // with slashes, relative to the root of the module
+	text []byte
+	set  *token.FileSet
+	tree *ast.File
+}
+
+// sources are the Go files that are no tests, by folder.
+func sources(t *testing.T) map[string][]source {
+	t.Helper()
+	byDir := map[string][]source{}
+	for _, f := range allGoFiles(t) {
+		if !strings.HasSuffix(f.path, "_test.go") {
+			dir := filepath.ToSlash(filepath.Dir(f.path))
+			byDir[dir] = append(byDir[dir], f)
+		}
+	}
+	return byDir
+}
+
+func allGoFiles(t *testing.T) []source {
+	t.Helper()
+	var all []source
+	dirs := append(packages(t), "internal/bench")
+	slices.Sort(dirs)
+	for _, dir := range slices.Compact(dirs) {
+		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		require.NoError(t, err)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			set := token.NewFileSet()
+			tree, err := parser.ParseFile(set, path, text, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			all = append(all, source{filepath.ToSlash(path), text, set, tree})
+		}
+	}
+	return all
+}
+
+// usedNames are the names of the module's packages that a file of another
+// folder uses, as "folder.Name".
+func usedNames(f source) map[string]bool {
+	here := filepath.ToSlash(filepath.Dir(f.path))
+	dirs := map[string]string{} // by the name that the file gives a package
+	for _, spec := range f.tree.Imports {
+		dir, own := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module)
+		if !own || dir == here && !strings.HasSuffix(f.tree.Name.Name, "_test") {
+			continue
+		}
+		name := dir[strings.LastIndex(dir, "/")+1:]
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		dirs[name] = dir
+	}
+	used := map[string]bool{}
+	ast.Inspect(f.tree, func(n ast.Node) bool {
+		if sel, isSelector := n.(*ast.SelectorExpr); isSelector {
+			if pkg, isName := sel.X.(*ast.Ident); isName && dirs[pkg.Name] != "" {
+				used[dirs[pkg.Name]+"."+sel.Sel.Name] = true
+			}
+		}
+		return true
+	})
+	return used
+}
+
+// exportedNames are the exported names that a file declares at the top level.
+// Constants of a named type are left out: they are its values.
+func exportedNames(tree *ast.File) map[string]token.Pos {
+	names := map[string]token.Pos{}
+	add := func(id *ast.Ident) {
+		if id.IsExported() {
+			names[id.Name] = id.Pos()
+		}
+	}
+	for _, d := range tree.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				add(d.Name)
+			}
+		case *ast.GenDecl:
+			typed := false
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					add(spec.Name)
+				case *ast.ValueSpec:
+					typed = spec.Type != nil || typed && len(spec.Values) == 0
+					for _, id := range spec.Names {
+						if d.Tok != token.CONST || !typed {
+							add(id)
+						}
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// namesInSignatures are the names of types that exported declarations of a
+// package show: whoever uses those needs their documentation.
+func namesInSignatures(files []source) map[string]bool {
+	names := map[string]bool{}
+	show := func(n ast.Node) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			if id, isName := n.(*ast.Ident); isName {
+				names[id.Name] = true
+			}
+			_, isBody := n.(*ast.BlockStmt)
+			return !isBody
+		})
+	}
+	for _, f := range files {
+		for _, d := range f.tree.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() {
+					show(d.Type)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						show(spec.Type)
+					case *ast.ValueSpec:
+						if spec.Type != nil && spec.Names[0].IsExported() {
+							show(spec.Type)
+						}
+					}
+				}
+			}
+		}
+	}
+	return names
+}
