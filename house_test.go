@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -255,4 +256,29 @@ func namesInSignatures(files []source) map[string]bool {
 		}
 	}
 	return names
+}
+
+// TestArchitectureNamesEveryRoom holds the table of ARCHITECTURE.md to the one
+// of imports_test.go.
+func TestArchitectureNamesEveryRoom(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("ARCHITECTURE.md")
+	require.NoError(t, err)
+	named, listed := map[string]bool{}, map[string]bool{}
+	row := regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\|([^|]*)\\|")
+	for _, m := range row.FindAllStringSubmatch(string(page), -1) {
+		room := strings.TrimSuffix(m[1], "/")
+		named[room] = true
+		for _, name := range strings.Fields(strings.ReplaceAll(m[2], "`", " ")) {
+			named[room+"/"+name], listed[room+"/"+name] = true, true
+		}
+	}
+	for _, room := range house {
+		parent := room.pkg[:max(strings.LastIndex(room.pkg, "/"), 0)]
+		assert.True(t, named[room.pkg] || listed[parent], "ARCHITECTURE.md's table lacks %s", room.pkg)
+	}
+	for name := range named {
+		_, err := os.Stat(name)
+		assert.NoError(t, err, "ARCHITECTURE.md's table names %s", name)
+	}
 }
