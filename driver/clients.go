@@ -18,8 +18,7 @@ import (
 type Client interface {
 	// Call returns the text of a tool's result; see ToolText.
 	Call(ctx context.Context, tool string, args map[string]any) (string, error)
-	// Close is the SDK's own. An error says that the server did not go; how it
-	// exited is none.
+	// Close is the SDK's own. An error says that the server did not go; how it exited is none.
 	Close() error
 }
 
@@ -27,8 +26,7 @@ type Client interface {
 // without a Close. Any other is left to the garbage collector.
 type Forgetter interface{ Forget() }
 
-// ToolText is what a Call returns of a tool's result: its texts, or an error with
-// them where the tool has failed.
+// ToolText is what a Call returns of a tool's result: its texts, or an error with them where the tool has failed.
 func ToolText(texts []string, failed bool) (string, error) {
 	joined := strings.Join(texts, "\n")
 	if failed {
@@ -37,9 +35,8 @@ func ToolText(texts []string, failed bool) (string, error) {
 	return joined, nil
 }
 
-// Connect launches a server and returns a client that has shaken hands with it.
-// One that can't be connected is Connect's to close. Few hosts have a use for
-// session, which is the bench's name.
+// Connect launches a server and returns a client that has shaken hands with it. One that can't be connected is
+// Connect's to close. Few hosts have a use for session, which is the bench's name.
 type Connect func(ctx context.Context, session string, s Server) (Client, error)
 
 // Clients is a Handler for an SDK that has no sessions, reload or jobs of its
@@ -65,9 +62,8 @@ func (h *Clients) take(session string) Client {
 	return c
 }
 
-// Open connects a session. A reconnect closes the old client first. Of two at
-// the same time the later one wins, and the other is closed: to lose one would
-// be the driver's mistake, not the SDK's.
+// Open connects a session. A reconnect closes the old client first. Of two at the same time the later one wins, and
+// the other is closed: to lose one would be the driver's mistake, not the SDK's.
 func (h *Clients) Open(ctx context.Context, session string, s Server) error {
 	if old := h.take(session); old != nil {
 		_ = old.Close()
@@ -110,9 +106,8 @@ func (h *Clients) Close(_ context.Context, session string) error {
 	return c.Close()
 }
 
-// Forget drops the reference to a session's client, as a program does that has
-// no "defer Close" on this path, and lets the garbage collector look at what is
-// left: files that nobody can reach are closed by it.
+// Forget drops the reference to a session's client, as a program does that has no "defer Close" on this path, and
+// lets the garbage collector look at what is left: files that nobody can reach are closed by it.
 func (h *Clients) Forget(_ context.Context, session string) error {
 	switch c := h.take(session).(type) {
 	case nil:
@@ -133,8 +128,7 @@ func (h *Clients) Reload(ctx context.Context, sessions []SessionServer) error {
 	return ReloadInTurn(ctx, sessions, h.Open)
 }
 
-// Tick runs each job as the first example of a README: connect, defer Close,
-// call.
+// Tick runs each job as the first example of a README: connect, defer Close, call.
 func (h *Clients) Tick(ctx context.Context, jobs []Job) ([]JobResult, error) {
 	return RunJobs(ctx, jobs, h.job), nil
 }

@@ -17,8 +17,7 @@ type cancelsKey struct{}
 
 func newCancels() *cancels { return &cancels{all: map[any]context.CancelCauseFunc{}} }
 
-// start makes the context of a request or a job, until done. ok is false where
-// one of that key is under way already.
+// start makes the context of a request or a job, until done. ok is false where one of that key is under way already.
 func (c *cancels) start(ctx context.Context, key any) (_ context.Context, done func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,9 +45,8 @@ func (c *cancels) cancel(key any) bool {
 	return cancel != nil
 }
 
-// RunJobs runs each job in a goroutine of its own and returns their results,
-// in the order of all, when the last one has ended. A job's context ends when
-// the bench cancels its session, if ctx is the one that Serve gave to Tick. A
+// RunJobs runs each job in a goroutine of its own and returns their results, in the order of all, when the last one
+// has ended. A job's context ends when the bench cancels its session, if ctx is the one that Serve gave to Tick. A
 // job that panics has failed.
 func RunJobs(ctx context.Context, all []Job, run func(context.Context, Job) error) []JobResult {
 	under, ok := ctx.Value(cancelsKey{}).(*cancels)

@@ -19,22 +19,18 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// Handler is a host: what it does with each request. Its methods are called
-// concurrently, and none is called for an operation that is not in Hello.Ops: a
-// host that does not have all of them can embed a Handler that is nil. A context
-// ends when the bench cancels the request, when the
-// request's time limit is over, or when Serve returns; context.Cause says
-// which.
+// Handler is a host: what it does with each request. Its methods are called concurrently, and none is called for an
+// operation that is not in Hello.Ops: a host that does not have all of them can embed a Handler that is nil. A
+// context ends when the bench cancels the request, when the request's time limit is over, or when Serve returns;
+// context.Cause says which.
 type Handler interface {
-	// Open connects session to a new server. A connection that the session
-	// has already is superseded.
+	// Open connects session to a new server. A connection that the session has already is superseded.
 	Open(ctx context.Context, session string, s Server) error
 	// Call returns what the tool returned, as JSON.
 	Call(ctx context.Context, session, tool string, args map[string]any) (json.RawMessage, error)
 	// Close ends a session in an orderly way.
 	Close(ctx context.Context, session string) error
-	// Forget drops what is held of a session without the orderly end: nobody
-	// needs it any more.
+	// Forget drops what is held of a session without the orderly end: nobody needs it any more.
 	Forget(ctx context.Context, session string) error
 	// Reload moves each session to its new server.
 	Reload(ctx context.Context, sessions []SessionServer) error
@@ -55,9 +51,8 @@ var (
 	errServeOver = errors.New("the driver is ending")
 )
 
-// Serve says hello on out and then serves the requests of in, each in its own
-// goroutine. It returns nil after a stop was answered, ErrBenchGone at the end
-// of in, and context.Cause(ctx) when ctx ends. It does not wait for requests
+// Serve says hello on out and then serves the requests of in, each in its own goroutine. It returns nil after a stop
+// was answered, ErrBenchGone at the end of in, and context.Cause(ctx) when ctx ends. It does not wait for requests
 // that are still running then, since the process is about to end.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, hello Hello, h Handler) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -120,8 +115,7 @@ func (s *serving) read(ctx context.Context, in io.Reader) {
 			s.write(Response{ID: req.ID, Error: fmt.Sprintf("%s is no request: %v", text.Quote(line), err)})
 			continue
 		}
-		// Registered here, in the order of the lines, so that a cancel finds
-		// every request that was sent before it.
+		// Registered here, in the order of the lines, so that a cancel finds every request that was sent before it.
 		reqCtx, done, err := s.register(ctx, req)
 		if err != nil {
 			s.write(Response{Error: err.Error()})

@@ -10,12 +10,10 @@ import (
 // Protocol is the version of the driver protocol.
 const Protocol = 1
 
-// MaxLine is the longest line that either side accepts, in bytes, its newline
-// left out.
+// MaxLine is the longest line that either side accepts, in bytes, its newline left out.
 const MaxLine = 4 << 20
 
-// ErrLineTooLong is the error for a line of more than MaxLine bytes. The line
-// is skipped: the next one can be read.
+// ErrLineTooLong is the error for a line of more than MaxLine bytes. The line is skipped: the next one can be read.
 var ErrLineTooLong = fmt.Errorf("a line is longer than %d bytes", MaxLine)
 
 // The operations.
@@ -33,8 +31,7 @@ const (
 // Ops are all operations.
 var Ops = []string{OpOpen, OpCall, OpCancel, OpClose, OpForget, OpReload, OpTick, OpStop}
 
-// Hello is a driver's first line: {"hello":{...}}. Serve fills in the protocol,
-// and all operations where Ops is nil.
+// Hello is a driver's first line: {"hello":{...}}. Serve fills in the protocol, and all operations where Ops is nil.
 type Hello struct {
 	Protocol      int               `json:"protocol"`
 	Host          string            `json:"host"`
@@ -51,8 +48,7 @@ type Profile struct {
 	Confirm Duration `json:"confirm,omitempty"` // longest time limit of a request
 	Stop    Duration `json:"stop,omitempty"`    // longest orderly shutdown of the host
 	Ladder  string   `json:"ladder,omitempty"`  // the teardown in words: "stdin close, 2s, TERM, 3s, KILL"
-	// Resident is how many servers of a label the host means to keep when their
-	// sessions end: keep-alive, a pool.
+	// Resident is how many servers of a label the host means to keep when their sessions end: keep-alive, a pool.
 	Resident int    `json:"resident,omitempty"`
 	Scale    string `json:"scale,omitempty"` // by what factor its delays are shorter than in the field
 	// Spare is how many servers of a label the host keeps connected besides those
@@ -95,8 +91,7 @@ type Job struct {
 	Probe bool `json:"probe,omitempty"`
 }
 
-// Request is one line to a driver, which Serve reads. Requests are answered when they are done,
-// in any order.
+// Request is one line to a driver, which Serve reads. Requests are answered when they are done, in any order.
 type Request struct {
 	ID        int64           `json:"id"`
 	Op        string          `json:"op"`

@@ -6,8 +6,7 @@ import (
 	"github.com/leakbench/leakbench/internal/lists"
 )
 
-// action is one thing that can be done wrong. The files actions_*.go have
-// tables of them.
+// action is one thing that can be done wrong. The files actions_*.go have tables of them.
 type action struct {
 	name string
 	text string
@@ -17,15 +16,13 @@ type action struct {
 	needs  string
 	takes  []string
 	except exception
-	// decides says that the action settles what becomes of the moment: the server
-	// does not go on as a correct one would, and two such at one moment contradict
-	// each other.
+	// decides says that the action settles what becomes of the moment: the server does not go on as a correct one
+	// would, and two such at one moment contradict each other.
 	decides bool
 	breaks  func(on string) bool // nil: never
 
-	// passable says that a host may get past it all the same: an action that breaks
-	// the session then excuses a host that gives up, and does not keep later
-	// faults from happening.
+	// passable says that a host may get past it all the same: an action that breaks the session then excuses a host
+	// that gives up, and does not keep later faults from happening.
 	passable bool
 	passive  func(on string) bool // it only refuses to react; nil: never
 	// slow says that it takes time, so that it may not hold up the reading;
@@ -37,9 +34,8 @@ type action struct {
 	slot string // two faults of one slot, at the same launch, contradict each other
 	// targets are the pids of other servers that it is about to signal.
 	targets func(*server) []int
-	// launch does it in the place of commit, for what has to be done before the
-	// server is there: by a launcher, with the server's command line. It returns
-	// the launcher's exit status.
+	// launch does it in the place of commit, for what has to be done before the server is there: by a launcher, with
+	// the server's command line. It returns the launcher's exit status.
 	launch func(f Fault, argv []string) int
 	// commit does it. It runs after the fault was announced.
 	commit func(s *server, f Fault, r *request)
@@ -66,9 +62,8 @@ var Moments = []Doc{
 	{Name: onOrder, Text: "when the scenario says so (a break step); not in a script"},
 }
 
-// listActions fills the tables of actions, and says which go with which moments.
-// They have no initialisers because actions reach the server and the server
-// reaches its actions.
+// listActions fills the tables of actions, and says which go with which moments. They have no initialisers because
+// actions reach the server and the server reaches its actions.
 func listActions() {
 	actions = slices.Concat(answerActions, pipeActions, stayActions, processActions)
 	for _, a := range actions {
@@ -84,8 +79,7 @@ func listActions() {
 	}
 }
 
-// action is what the fault does; the zero action where there is none of the
-// name.
+// action is what the fault does; the zero action where there is none of the name.
 func (f Fault) action() action {
 	for _, a := range actions {
 		if a.name == f.Do {

@@ -97,9 +97,8 @@ const unknownVersion = "1999-12-31"
 
 const mebi = 1 << 20
 
-// swell adds step MiB, to most at the most, and returns how much there is. It
-// writes to each page: memory that is only allocated is not resident. The
-// blocks are never let go.
+// swell adds step MiB, to most at the most, and returns how much there is. It writes to each page: memory that is
+// only allocated is not resident. The blocks are never let go.
 func (b *ballast) swell(step, most int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

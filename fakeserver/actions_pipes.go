@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// pipeActions are about what goes over the pipes, and who no longer reads or
-// writes them.
+// pipeActions are about what goes over the pipes, and who no longer reads or writes them.
 var pipeActions = []action{
 	{
 		name: "progress", text: "never answers, and sends progress notifications for ever (each), also after a cancel",
@@ -109,8 +108,7 @@ var pipeActions = []action{
 	},
 }
 
-// progressPause is the pause between two notifications where the script gives
-// none.
+// progressPause is the pause between two notifications where the script gives none.
 const progressPause = 100 * time.Millisecond
 
 // progressToken is the one that the host chose, or, from a server that does
@@ -143,12 +141,10 @@ const banner = "leakbench-fakeserver v1.0.0\n" +
 	"\n" +
 	`{"level":"info","msg":"ready"}` + "\n"
 
-// badUTF8 has a byte that no UTF-8 has, half a character, one in too many
-// bytes, and half of a surrogate pair.
+// badUTF8 has a byte that no UTF-8 has, half a character, one in too many bytes, and half of a surrogate pair.
 const badUTF8 = "\xff \xe2\x82 \xc0\xaf \xed\xa0\x80"
 
-// longLine is the length in MiB where the script gives none: more than most
-// readers of lines take.
+// longLine is the length in MiB where the script gives none: more than most readers of lines take.
 const longLine = 16
 
 // floodStderr is how much is written, in MiB, where the script says nothing:

@@ -18,9 +18,8 @@ import (
 
 // processActions are what the server does with other processes.
 var processActions = []action{
-	// launcher makes the launched process a launcher, like a shell, npx or
-	// uvx: it starts the server as its child, hands its stdin, stdout and stderr
-	// down, and waits. A signal ends the launcher alone: it passes none on.
+	// launcher makes the launched process a launcher, like a shell, npx or uvx: it starts the server as its child,
+	// hands its stdin, stdout and stderr down, and waits. A signal ends the launcher alone: it passes none on.
 	{
 		name: "launcher",
 		text: "is the child of the launched process, which is a launcher that passes no signal on and lives as long as the server",
@@ -44,10 +43,9 @@ var processActions = []action{
 			return runBelow(argv, sameGroup)
 		},
 	},
-	// container stands in for "docker run -i": the launched process is a proxy
-	// between its stdio and a socket, and the server at the other end is a daemon
-	// that is nobody's child. The proxy passes the end of stdin on; when the proxy
-	// is killed the server stays, as a container does whose client is gone.
+	// container stands in for "docker run -i": the launched process is a proxy between its stdio and a socket, and
+	// the server at the other end is a daemon that is nobody's child. The proxy passes the end of stdin on; when the
+	// proxy is killed the server stays, as a container does whose client is gone.
 	{
 		name: "container",
 		text: "is a daemon in a session of its own behind a socket (double fork); the launched process is its proxy, " +
@@ -55,15 +53,13 @@ var processActions = []action{
 		on: []string{onStart}, slot: slotLaunch,
 		launch: func(_ Fault, argv []string) int { return proxy(append(argv, "--attached")) },
 	},
-	// helper starts processes that a real server would have for a browser, a
-	// language server or a watcher. They do nothing, live until somebody or the end
-	// of the bench ends them, and have no line on the ledger. The server waits for
-	// those that end before it.
+	// helper starts processes that a real server would have for a browser, a language server or a watcher. They do
+	// nothing, live until somebody or the end of the bench ends them, and have no line on the ledger. The server
+	// waits for those that end before it.
 	//
-	// A copy of another server's stdin, by which a helper would keep the end of
-	// stdin from that one, can't come from a server: only a host that starts its
-	// servers without close-on-exec hands it down. What a server can hand down is
-	// its own: as stdout withholds the end of its stdout from the host.
+	// A copy of another server's stdin, by which a helper would keep the end of stdin from that one, can't come from
+	// a server: only a host that starts its servers without close-on-exec hands it down. What a server can hand down
+	// is its own: as stdout withholds the end of its stdout from the host.
 	{
 		name: "helper", text: "starts (count) helper processes that outlive it, if nobody ends them",
 		on:    []string{onStart, onCall, onOrder},
@@ -96,9 +92,8 @@ var processActions = []action{
 			})
 		},
 	},
-	// lock holds what only one process can have, until it exits. A launch that
-	// finds it taken can't start: it says so, and exits with the status code (1 if
-	// none is given).
+	// lock holds what only one process can have, until it exits. A launch that finds it taken can't start: it says
+	// so, and exits with the status code (1 if none is given).
 	{
 		name: "lock", text: "holds what only one launch of the label can have until it exits; one that finds it taken exits with the status code",
 		on:    []string{onStart},
@@ -123,9 +118,8 @@ var processActions = []action{
 			}
 		},
 	},
-	// kill-siblings ends the other servers of the label, which it knows by their
-	// pid files, as servers do that want to be the only one. Each server of a
-	// script with this fault has such a file.
+	// kill-siblings ends the other servers of the label, which it knows by their pid files, as servers do that want
+	// to be the only one. Each server of a script with this fault has such a file.
 	{
 		name: "kill-siblings", text: "kills the other servers of its label, by their pid files",
 		on: []string{onStart}, slot: "kill-siblings",
@@ -147,9 +141,8 @@ var processActions = []action{
 			}
 		},
 	},
-	// watchdog looks after the server's parent, in one of the ways of the field
-	// that are wrong, and ends the server, in the orderly way, when it holds the
-	// parent for gone. It shows where the end of stdin does not end the server
+	// watchdog looks after the server's parent, in one of the ways of the field that are wrong, and ends the server,
+	// in the orderly way, when it holds the parent for gone. It shows where the end of stdin does not end the server
 	// first (on eof: ignore).
 	{
 		name: "watchdog", text: "looks after its parent now and then (for), and exits when it holds it for gone",
@@ -172,8 +165,7 @@ var processActions = []action{
 	},
 }
 
-// runBelow starts the server and waits for it. It returns its exit status, or
-// 1 where a signal ended it.
+// runBelow starts the server and waits for it. It returns its exit status, or 1 where a signal ended it.
 func runBelow(argv []string, where placement) int {
 	p, err := start(argv, [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, where)
 	if err != nil {
@@ -214,8 +206,7 @@ func proxy(argv []string) int {
 	return 0
 }
 
-// attached reads from a proxy. Without the line that ends the input, the end of
-// the connection is none of stdin.
+// attached reads from a proxy. Without the line that ends the input, the end of the connection is none of stdin.
 type attached struct {
 	from *bufio.Reader
 	rest []byte // read and not handed on yet
@@ -313,8 +304,7 @@ func (o options) siblings() []int {
 // watchEvery is how often a watchdog looks where the fault does not say.
 const watchEvery = 100 * time.Millisecond
 
-// watchdogs make a question out of a parent's pid: why it is held for gone, ""
-// for as long as it is not.
+// watchdogs make a question out of a parent's pid: why it is held for gone, "" for as long as it is not.
 var watchdogs = map[string]func(parent int) (func() string, error){
 	"ppid": func(int) (func() string, error) {
 		return func() string {

@@ -94,8 +94,7 @@ func (s *server) refuseOrder(why string) {
 	s.bench.note(birth.Note{Note: birth.NoteRefuse, Text: why})
 }
 
-// vanish ends the process at once, by SIGKILL if it has to. It does not
-// return.
+// vanish ends the process at once, by SIGKILL if it has to. It does not return.
 func vanish(status int) {
 	time.AfterFunc(time.Second, func() {
 		if self, err := os.FindProcess(os.Getpid()); err == nil {

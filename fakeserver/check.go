@@ -14,9 +14,8 @@ type Problem struct {
 	Fault int    // which fault of the script, from 0; -1: none
 	Field string // of the fault; "" is the fault as a whole
 	Other int    // the fault that this one contradicts, from 0; -1: none
-	// Code is the kind of problem: "unknown" (a value), "needed" (a field),
-	// "misplaced" (fields, or an action and a moment, that do not go together),
-	// "range", "impossible" (it never comes to that), "contradiction".
+	// Code is the kind of problem: "unknown" (a value), "needed" (a field), "misplaced" (fields, or an action and a
+	// moment, that do not go together), "range", "impossible" (it never comes to that), "contradiction".
 	Code string
 	Text string
 
@@ -184,8 +183,7 @@ func (f Fault) contradicts(g Fault) bool {
 	return f.Do == g.Do && f.variant() == g.variant() || sameSlot || (df.decides && dg.decides)
 }
 
-// isDetached says that the server is nobody's child: a watchdog would have no
-// parent to look after.
+// isDetached says that the server is nobody's child: a watchdog would have no parent to look after.
 func isDetached(a action) bool { return a.name == "container" }
 
 // silences reports whether f happens for certain in each launch that g is for,

@@ -15,8 +15,7 @@ const (
 
 var eras = []string{EraLegacy, EraLegacyMute, EraModern, EraDual}
 
-// legacyVersions are the protocol versions that begin with initialize, newest
-// first.
+// legacyVersions are the protocol versions that begin with initialize, newest first.
 var legacyVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // modernVersion carries version and capabilities in each request's _meta.
@@ -63,8 +62,7 @@ func (s *server) supported() []string {
 	return modern
 }
 
-// cacheable adds what 2026-07-28 wants in lists and in discovery. A legacy
-// answer loses it again.
+// cacheable adds what 2026-07-28 wants in lists and in discovery. A legacy answer loses it again.
 func cacheable(result map[string]any) map[string]any {
 	result["ttlMs"], result["cacheScope"] = 0, "private"
 	return result
@@ -114,8 +112,7 @@ func (s *server) checkMeta(r *request) *rpcError {
 	return nil
 }
 
-// noInitialize names the versions, the only hint that a legacy client's user
-// gets (2026-07-28, basic/versioning).
+// noInitialize names the versions, the only hint that a legacy client's user gets (2026-07-28, basic/versioning).
 func (s *server) noInitialize() *rpcError {
 	return &rpcError{
 		Code:    codeMethod,

@@ -15,9 +15,8 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
-// Fault is one thing that a server does wrong. See Moments and Actions for the
-// values that On and Do may have, and which of them go together, and Fields for
-// the rest. A field that is 0 or "" is one that was not given.
+// Fault is one thing that a server does wrong. See Moments and Actions for the values that On and Do may have, and
+// which of them go together, and Fields for the rest. A field that is 0 or "" is one that was not given.
 type Fault struct {
 	On string `json:"on"`           // the moment: one of Moments
 	Do string `json:"do"`           // the action: one of Actions
@@ -74,9 +73,8 @@ const (
 	maxCount = 64       // and from filling the process table
 )
 
-// Fields are all fields of a Fault. The check, the flags and their help, and
-// the reader of scenario files and its schema go by this table, so that a new
-// field is a member of Fault and a row here.
+// Fields are all fields of a Fault. The check, the flags and their help, and the reader of scenario files and its
+// schema go by this table, so that a new field is a member of Fault and a row here.
 var Fields = []Field{
 	{Name: "on", Unit: "MOMENT", What: "a moment", Text: "the moment", Of: func(f *Fault) any { return &f.On }},
 	{Name: "do", Unit: "DEED", What: "a deed", Text: "the deed", Of: func(f *Fault) any { return &f.Do }},
@@ -151,8 +149,7 @@ func (d Field) refusal(a action, on string) string {
 // given reports whether a fault has the field.
 func (d Field) given(f *Fault) bool { return !reflect.ValueOf(d.Of(f)).Elem().IsZero() }
 
-// allows reports whether the field's value is one that it may have, and says
-// which it may be.
+// allows reports whether the field's value is one that it may have, and says which it may be.
 func (d Field) allows(f *Fault) (says string, ok bool) {
 	switch v := d.Of(f).(type) {
 	case *int:
@@ -197,8 +194,7 @@ func (f Fault) detail() string {
 	return strings.Join(parts, ", ")
 }
 
-// Passive reports whether the server only refuses to react: such a fault can
-// be seen, but not be waited for.
+// Passive reports whether the server only refuses to react: such a fault can be seen, but not be waited for.
 func (f Fault) Passive() bool {
 	a := f.action()
 	return a.passive != nil && a.passive(f.On)
@@ -211,9 +207,8 @@ func (f Fault) Breaks() bool {
 	return a.breaks != nil && a.breaks(f.On)
 }
 
-// breaksIn is Breaks for a server of the given era. Where there still is
-// initialize, a client falls back to it from a failed discovery, unless there
-// is no server any more to fall back to.
+// breaksIn is Breaks for a server of the given era. Where there still is initialize, a client falls back to it from a
+// failed discovery, unless there is no server any more to fall back to.
 func (f Fault) breaksIn(era string) bool {
 	if f.On == onDiscover && era != EraModern && !contains(muting, f.Do) {
 		return false
@@ -232,8 +227,7 @@ func (f Fault) variant() string {
 // muting are the actions after which nothing comes from a server any more.
 var muting = []string{"exit", "close-stdout", "partial", "stop-reading"}
 
-// Forestalls reports whether no host gets past f to what a server of this era
-// is asked next.
+// Forestalls reports whether no host gets past f to what a server of this era is asked next.
 func (f Fault) Forestalls(era string) bool {
 	return f.breaksIn(era) && !f.action().passable && f.After == 0 && f.Tool == ""
 }
@@ -245,12 +239,10 @@ func (f Fault) announcement(era string) birth.Fault {
 
 func contains(list []string, s string) bool { return slices.Contains(list, s) }
 
-// Script is what a fake server does wrong, and when. The zero Script is a
-// correct server of the legacy era.
+// Script is what a fake server does wrong, and when. The zero Script is a correct server of the legacy era.
 type Script struct {
-	// Era is which protocol the server speaks: "legacy" (initialize; it refuses
-	// server/discover; the default), "legacy-mute" (initialize; it ignores
-	// server/discover), "modern" (server/discover, no initialize) or "dual".
+	// Era is which protocol the server speaks: "legacy" (initialize; it refuses server/discover; the default),
+	// "legacy-mute" (initialize; it ignores server/discover), "modern" (server/discover, no initialize) or "dual".
 	Era    string  `json:"era,omitempty"`
 	Faults []Fault `json:"faults,omitempty"`
 }
@@ -258,9 +250,8 @@ type Script struct {
 // Duration is a time.Duration that reads and writes as text ("1.5s").
 type Duration = duration.Duration
 
-// Due reports whether f is for the given launch of label in a run with this
-// seed. It is a function of nothing else: the bench plans with it what the
-// server will do.
+// Due reports whether f is for the given launch of label in a run with this seed. It is a function of nothing else:
+// the bench plans with it what the server will do.
 func (f Fault) Due(seed uint64, label string, launch int) bool {
 	return f.selects(launch) && (f.Probability == 0 || f.chance(seed, label, launch) < f.Probability)
 }
@@ -282,9 +273,8 @@ func (f Fault) selects(launch int) bool {
 	return true
 }
 
-// chance is a number of at least 0 and less than 1. It is the same on every
-// machine and in every version: a seed is there to have a play again. Faults
-// of the same launch have numbers that do not depend on each other.
+// chance is a number of at least 0 and less than 1. It is the same on every machine and in every version: a seed is
+// there to have a play again. Faults of the same launch have numbers that do not depend on each other.
 func (f Fault) chance(seed uint64, label string, launch int) float64 {
 	h := fnv.New64a()
 	for _, word := range []string{label, f.On, f.Do, f.Tool} {

@@ -1,11 +1,9 @@
-// Package fakeserver is an MCP server over stdio that is correct until its
-// script says otherwise. It takes its script and its launch number from the
-// bench's ledger, announces there what it sees and each fault before it
-// commits it, and ends at once when the bench is gone, whatever it ignores.
+// Package fakeserver is an MCP server over stdio that is correct until its script says otherwise. It takes its script
+// and its launch number from the bench's ledger, announces there what it sees and each fault before it commits it,
+// and ends at once when the bench is gone, whatever it ignores.
 //
-// A binary that imports this package is the server when its first argument is
-// "fakeserver". The package must stay light: it imports the standard library,
-// and package birth, and nothing else.
+// A binary that imports this package is the server when its first argument is "fakeserver". The package must stay
+// light: it imports the standard library, and package birth, and nothing else.
 //
 // A new action is an entry in the table of one of the files actions_*.go.
 package fakeserver
@@ -26,10 +24,9 @@ import (
 // server. Hosts' process lists and the bench's census show it.
 const command = "fakeserver"
 
-// A binary that links this package becomes the server here, before the heavy
-// packages of the bench are initialised: Go initialises a package as soon as
-// its own imports are, in the order of import paths. From main the first
-// answer takes three times as long.
+// A binary that links this package becomes the server here, before the heavy packages of the bench are initialised:
+// Go initialises a package as soon as its own imports are, in the order of import paths. From main the first answer
+// takes three times as long.
 func init() {
 	listActions()
 	if len(os.Args) < 2 {
@@ -50,9 +47,8 @@ func init() {
 	}
 }
 
-// Argv is the command line that makes the binary self a fake server of the
-// run. Everything is in the arguments: hosts filter the environment. session
-// may be empty.
+// Argv is the command line that makes the binary self a fake server of the run. Everything is in the arguments: hosts
+// filter the environment. session may be empty.
 func Argv(self, ledgerPath, run, label, session string) []string {
 	argv := []string{self, command, "--ledger", ledgerPath, "--run", run, "--label", label}
 	if session != "" {
@@ -89,11 +85,10 @@ func serverMain(args []string, stdin io.Reader, stdout *os.File, stderr io.Write
 	return 0
 }
 
-// prepareAside prepares on a goroutine of its own. Main's is bound to the
-// process's first thread while packages are initialised, and each wait of such
-// a goroutine takes two switches of threads. Reading stdin stays with the
-// first thread: it is the one that /proc shows, and so a waiting server is
-// seen in read(0), as those of other languages are.
+// prepareAside prepares on a goroutine of its own. Main's is bound to the process's first thread while packages are
+// initialised, and each wait of such a goroutine takes two switches of threads. Reading stdin stays with the first
+// thread: it is the one that /proc shows, and so a waiting server is seen in read(0), as those of other languages
+// are.
 func prepareAside(o options, stdin io.Reader, stdout *os.File, stderr io.Writer) (s *server, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -120,8 +115,7 @@ func prepare(o options, stdin io.Reader, stdout *os.File, stderr io.Writer) (*se
 	return s, nil
 }
 
-// born gets the script, the launch number and the seed: from the bench, or by
-// hand from the flags.
+// born gets the script, the launch number and the seed: from the bench, or by hand from the flags.
 func (o options) born(stderr io.Writer) (bench, Script, birth.Welcome, error) {
 	b := bench{stderr: stderr}
 	if o.ledger == "" {

@@ -149,8 +149,7 @@ func (b *batch) expect() {
 	b.lacks++
 }
 
-// gather puts an answer to the others, or says with nil that none will come. It
-// sends them with the last one.
+// gather puts an answer to the others, or says with nil that none will come. It sends them with the last one.
 func (s *server) gather(b *batch, line []byte) {
 	b.mu.Lock()
 	if line != nil {

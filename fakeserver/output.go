@@ -29,8 +29,7 @@ func (o *output) open() bool { return !o.silent.Load() }
 // mute drops all further lines.
 func (o *output) mute() { o.silent.Store(true) }
 
-// close closes stdout. It does not wait for a line that is being written: the
-// host may have left the pipe full.
+// close closes stdout. It does not wait for a line that is being written: the host may have left the pipe full.
 func (o *output) close() {
 	o.mute()
 	_ = o.file.Close()
@@ -95,9 +94,8 @@ func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 // filler stands where an action puts what spoils a line.
 const filler = "leakbench-filler"
 
-// splitLine is the line that r is rightly answered with, cut where something
-// can be put into it: a text in its _meta, or in the data of an error. Without
-// a request it is a notification.
+// splitLine is the line that r is rightly answered with, cut where something can be put into it: a text in its _meta,
+// or in the data of an error. Without a request it is a notification.
 func (s *server) splitLine(r *request) (before, after []byte) {
 	line := notification("notifications/message", map[string]any{"level": "info", "data": filler})
 	if r != nil {
@@ -152,10 +150,9 @@ const (
 	bigWrite   = 64 << 10
 )
 
-// stderrTap is stderr, of which the bench is told: where a host mixes the stderr of
-// all its servers, or throws it away, nobody else knows which process wrote
-// what. It is told before the write, which may wait for a reader for ever, and
-// of what a pipe can't hold also when it is through.
+// stderrTap is stderr, of which the bench is told: where a host mixes the stderr of all its servers, or throws it
+// away, nobody else knows which process wrote what. It is told before the write, which may wait for a reader for
+// ever, and of what a pipe can't hold also when it is through.
 type stderrTap struct {
 	to    io.Writer
 	bench bench
@@ -184,8 +181,7 @@ func (w *stderrTap) tell(text string) {
 	w.bench.note(birth.Note{Note: birth.NoteStderr, Text: text})
 }
 
-// excerpt is a short write as it is, and of a long one how long it is and its
-// first line.
+// excerpt is a short write as it is, and of a long one how long it is and its first line.
 func excerpt(p []byte) string {
 	if len(p) <= toldBytes {
 		return strings.ToValidUTF8(strings.TrimRight(string(p), "\n"), "\uFFFD")

@@ -22,8 +22,7 @@ const (
 	helperExits = "exit" // a helper that does not stay
 )
 
-// helper is the command line of a helper process. It says whose it is: the
-// server may be gone when somebody asks.
+// helper is the command line of a helper process. It says whose it is: the server may be gone when somebody asks.
 func (o options) helper(kind string) []string {
 	return []string{
 		os.Args[0], helperCommand, kind, "--ledger", o.ledger, "--run", o.run, "--label", o.label, "--launch", strconv.Itoa(o.launch),
@@ -31,9 +30,8 @@ func (o options) helper(kind string) []string {
 	}
 }
 
-// helperMain is a helper. It holds a connection to the ledger, on which it is
-// no server, only to end when the bench does; by hand, without a ledger, its
-// lifetime ends it.
+// helperMain is a helper. It holds a connection to the ledger, on which it is no server, only to end when the bench
+// does; by hand, without a ledger, its lifetime ends it.
 func helperMain(args []string) int {
 	if len(args) == 0 || args[0] == helperExits {
 		return 0
@@ -53,8 +51,7 @@ func helperMain(args []string) int {
 	return o.attend(birth.RoleHelper)
 }
 
-// endInTime ends the process at its lifetime. It is none that answers a host,
-// and needs few of its pages.
+// endInTime ends the process at its lifetime. It is none that answers a host, and needs few of its pages.
 func (o options) endInTime() {
 	time.AfterFunc(o.lifetime, func() { vanish(statusLifetime) })
 	time.AfterFunc(idleAfter, dropPages)
@@ -85,9 +82,8 @@ func endWithBench(conn *birth.Conn) {
 	vanish(statusBenchGone)
 }
 
-// place is where the servers of a label keep what they share: beside the
-// ledger's socket, which the bench removes, and by hand in the folder for
-// temporary files.
+// place is where the servers of a label keep what they share: beside the ledger's socket, which the bench removes,
+// and by hand in the folder for temporary files.
 func (o options) place(what string) string {
 	dir := os.TempDir()
 	if o.ledger != "" {
@@ -102,9 +98,8 @@ func (o options) place(what string) string {
 	return filepath.Join(dir, "leakbench-"+what+"-"+label)
 }
 
-// TwinMark is the variable in the environment that makes of a server's command
-// line a twin: a process that looks like the server to whoever goes by command
-// lines, and is none of the host's. It speaks to nobody and catches no signal,
+// TwinMark is the variable in the environment that makes of a server's command line a twin: a process that looks like
+// the server to whoever goes by command lines, and is none of the host's. It speaks to nobody and catches no signal,
 // so that whoever signals it ends it. No host is started with it.
 const TwinMark = "LEAKBENCH_TWIN"
 
@@ -118,8 +113,7 @@ func twinMain(args []string) int {
 	return o.attend(birth.RoleTwin)
 }
 
-// launcherCommand is what a host is given to launch where a fault of the script
-// is about the launch itself.
+// launcherCommand is what a host is given to launch where a fault of the script is about the launch itself.
 const launcherCommand = "fakelauncher"
 
 // Two faults of the same slot can't be due at the same launch.
@@ -128,8 +122,7 @@ const (
 	slotWatchdog = "watchdog"
 )
 
-// launchFault is the fault of a launch that somebody else than the server has
-// to commit, before the server is there.
+// launchFault is the fault of a launch that somebody else than the server has to commit, before the server is there.
 func (s Script) launchFault(seed uint64, label string, launch int) (Fault, bool) {
 	for _, f := range s.Faults {
 		if f.action().launch != nil && f.Due(seed, label, launch) {
@@ -149,10 +142,9 @@ func (s Script) Argv(self, ledgerPath, run, label, session string) []string {
 	return argv
 }
 
-// launcherMain is the process that the host launches where there may be a
-// launcher. It asks the bench for the script and for a launch number, and
-// starts the server with that number below itself; or, at a launch that is to
-// be without a launcher, turns into the server.
+// launcherMain is the process that the host launches where there may be a launcher. It asks the bench for the script
+// and for a launch number, and starts the server with that number below itself; or, at a launch that is to be without
+// a launcher, turns into the server.
 func launcherMain(args []string) int {
 	o, err := parse(args)
 	if err != nil || o.ledger == "" {
@@ -237,9 +229,8 @@ const (
 	ownSession                  // a session of its own (setsid)
 )
 
-// start starts this binary, or another, with the files as fds 0, 1 and 2.
-// Nothing else is inherited: all that a server opens is closed on exec. argv[0]
-// need not be a path; this binary is found without it.
+// start starts this binary, or another, with the files as fds 0, 1 and 2. Nothing else is inherited: all that a
+// server opens is closed on exec. argv[0] need not be a path; this binary is found without it.
 func start(argv []string, files [3]*os.File, where placement) (*os.Process, error) {
 	path, err := pathOf(argv[0])
 	if err != nil {
@@ -259,8 +250,7 @@ func pathOf(program string) (string, error) {
 	return program, nil
 }
 
-// startDetached starts argv as a daemon: in a session that it does not lead,
-// with a parent that has gone.
+// startDetached starts argv as a daemon: in a session that it does not lead, with a parent that has gone.
 func startDetached(argv []string, files [3]*os.File) error {
 	p, err := start(append([]string{os.Args[0], detachCommand}, argv...), files, ownSession)
 	if err != nil {

@@ -58,9 +58,8 @@ func (f *flight) cancel(id string) {
 	}
 }
 
-// wait lets d pass. It drops the request when there is nothing to wait for any
-// more: it was cancelled, or the server is ending, which answers what it can
-// but does not wait for what sleeps.
+// wait lets d pass. It drops the request when there is nothing to wait for any more: it was cancelled, or the server
+// is ending, which answers what it can but does not wait for what sleeps.
 func (s *server) wait(d time.Duration, r *request) {
 	select {
 	case <-time.After(d):

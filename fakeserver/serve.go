@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// receive takes in one line. What may take time goes on beside it: a sleeping
-// call must not hold up a ping, and a full stdout must not hide the end of
-// stdin.
+// receive takes in one line. What may take time goes on beside it: a sleeping call must not hold up a ping, and a
+// full stdout must not hide the end of stdin.
 func (s *server) receive(line []byte) {
 	if members, ok := s.isBatch(line); ok {
 		s.receiveBatch(members)
@@ -70,9 +69,8 @@ func (s *server) take(line []byte, b *batch) {
 	}()
 }
 
-// isFirst reports whether r opens the conversation and can be answered on the
-// spot: nothing is in the way on stdout yet. It saves the wake-up of a thread
-// in the time that hosts wait for.
+// isFirst reports whether r opens the conversation and can be answered on the spot: nothing is in the way on stdout
+// yet. It saves the wake-up of a thread in the time that hosts wait for.
 func (s *server) isFirst(r *request) bool {
 	if s.opened || (r.Method != "initialize" && r.Method != "server/discover") {
 		return false
@@ -86,9 +84,8 @@ func (s *server) isSeized(r *request) bool {
 	return slices.ContainsFunc(r.faults, func(f Fault) bool { return f.action().seizes })
 }
 
-// protest answers a line that is no valid request. Without an id it could be
-// a notification, but then it is a broken one: JSON-RPC has the error sent
-// with id null.
+// protest answers a line that is no valid request. Without an id it could be a notification, but then it is a broken
+// one: JSON-RPC has the error sent with id null.
 func (s *server) protest(r *request, bad *rpcError) {
 	if r == nil {
 		r = &request{}
@@ -218,8 +215,7 @@ func (s *server) call(r *request) (map[string]any, *rpcError) {
 	return nil, &rpcError{Code: codeParams, Message: fmt.Sprintf("Unknown tool: %.100q", r.params.Name)}
 }
 
-// whoami names this process, so that a host's caller can tell two launches
-// apart.
+// whoami names this process, so that a host's caller can tell two launches apart.
 func (s *server) whoami() string {
 	text, _ := json.Marshal(struct {
 		PID     int    `json:"pid"`

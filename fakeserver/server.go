@@ -65,8 +65,7 @@ func newServer(o options, script Script, play birth.Welcome, b bench, in io.Read
 	return s
 }
 
-// run serves until the end of stdin, and longer if the script wants it so. It
-// does not return.
+// run serves until the end of stdin, and longer if the script wants it so. It does not return.
 func (s *server) run() {
 	s.commit(onStart, nil)
 	s.bench.note(birth.Note{Note: birth.NoteReady})
@@ -149,8 +148,7 @@ func (s *server) cannot(f Fault, err error) {
 // their way: a host that has stopped reading must not hold the server.
 const lastAnswers = 250 * time.Millisecond
 
-// settle is how an end begins: no call is worked on any more, answers that are
-// ready go out.
+// settle is how an end begins: no call is worked on any more, answers that are ready go out.
 func (s *server) settle() {
 	s.settling.Do(func() {
 		close(s.stopping)
@@ -182,8 +180,7 @@ func (s *server) end(why string) {
 // say writes a line to stdout.
 func (s *server) say(line []byte) { s.onWriteError(s.out.line(line)) }
 
-// onWriteError is told what came of a write to stdout: that nobody can read it any
-// more is a moment like others.
+// onWriteError is told what came of a write to stdout: that nobody can read it any more is a moment like others.
 func (s *server) onWriteError(err error) {
 	if isBrokenPipe(err) {
 		s.commit(onEPIPE, nil)
@@ -197,11 +194,9 @@ var asking = map[os.Signal]string{
 	syscall.SIGHUP:  "SIGHUP",
 }
 
-// catchSignals must come before the server is ready: a signal that arrives
-// from here on is seen, not died of.
+// catchSignals must come before the server is ready: a signal that arrives from here on is seen, not died of.
 func catchSignals() chan os.Signal {
-	// A write to a closed stdout or stderr would end a Go program otherwise
-	// (package os/signal, "SIGPIPE").
+	// A write to a closed stdout or stderr would end a Go program otherwise (package os/signal, "SIGPIPE").
 	signal.Ignore(syscall.SIGPIPE)
 	caught := make(chan os.Signal, 16)
 	for sig := range asking {
@@ -222,9 +217,8 @@ func (s *server) watchSignals(caught <-chan os.Signal) {
 	}
 }
 
-// The first thread reads stdin. It is the one that /proc shows for the whole
-// process, so an action that keeps the server from reading is done by it: the
-// process is then seen busy, asleep or blocked as a server with one thread is.
+// The first thread reads stdin. It is the one that /proc shows for the whole process, so an action that keeps the
+// server from reading is done by it: the process is then seen busy, asleep or blocked as a server with one thread is.
 // It can't be called away from a read; who needs it meanwhile begins alone.
 
 // takeOver makes f, again and again, all that the server does. It returns only
@@ -239,8 +233,7 @@ func (s *server) takeOver(f func()) {
 // handOver has the first thread do f, once it is back from its read.
 func (s *server) handOver(f func()) { s.instead.Store(&f) }
 
-// giveWay is called by the first thread each time it has read something. What
-// it has read is then dropped.
+// giveWay is called by the first thread each time it has read something. What it has read is then dropped.
 func (s *server) giveWay() {
 	f := s.instead.Load()
 	if f == nil {

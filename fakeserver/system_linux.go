@@ -72,10 +72,9 @@ const (
 	pollRDHup = 0x2000 // of a socket whose peer writes no more
 )
 
-// stdinState says whether anybody can still write to stdin: "open", "closed",
-// or "" where it can't be told. A signal and the end of stdin are caught by
-// two goroutines, and on a busy machine in any order: the kernel knows which
-// came first, as long as it is asked before anything else is done.
+// stdinState says whether anybody can still write to stdin: "open", "closed", or "" where it can't be told. A signal
+// and the end of stdin are caught by two goroutines, and on a busy machine in any order: the kernel knows which came
+// first, as long as it is asked before anything else is done.
 func stdinState() string {
 	info, err := os.Stdin.Stat()
 	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
@@ -135,11 +134,10 @@ func accepted(listener int) {
 	}
 }
 
-// dropPages gives back the pages of the executable that starting up has mapped.
-// They stay in the page cache and come back by themselves when they are
-// needed. Most of what a big binary maps at its start is never used again,
-// and counts as resident for each of the servers of a run, and is work for
-// the kernel when a thousand of them die at once.
+// dropPages gives back the pages of the executable that starting up has mapped. They stay in the page cache and come
+// back by themselves when they are needed. Most of what a big binary maps at its start is never used again, and
+// counts as resident for each of the servers of a run, and is work for the kernel when a thousand of them die at
+// once.
 func dropPages() {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
@@ -154,9 +152,8 @@ func dropPages() {
 // mapping is a piece of the address space.
 type mapping struct{ start, size uintptr }
 
-// cleanMappings are the read-only mappings of files of which no page was ever
-// written to: dropping a page that was (a relocation) would lose it. The form
-// is that of smaps (proc_pid_smaps(5)): a line like one of maps, then a line
+// cleanMappings are the read-only mappings of files of which no page was ever written to: dropping a page that was (a
+// relocation) would lose it. The form is that of smaps (proc_pid_smaps(5)): a line like one of maps, then a line
 // "Name: value" for each of its figures.
 func cleanMappings(smaps io.Reader) []mapping {
 	var all []mapping
@@ -177,8 +174,7 @@ func cleanMappings(smaps io.Reader) []mapping {
 	}
 }
 
-// readOnlyFile reads "start-end perms offset dev inode path"; it is empty for
-// any other kind of mapping.
+// readOnlyFile reads "start-end perms offset dev inode path"; it is empty for any other kind of mapping.
 func readOnlyFile(line []byte) mapping {
 	var start, end uint64
 	var perms, offset, device, inode, path string

@@ -1,6 +1,5 @@
-// Package hosts is the hosts that leakbench knows how to put on the bench: for
-// each a folder with its host file, what pins its packages, and its driver
-// where it has one. It is leakbench's own, and no API for other modules.
+// Package hosts is the hosts that leakbench knows how to put on the bench: for each a folder with its host file, what
+// pins its packages, and its driver where it has one. It is leakbench's own, and no API for other modules.
 package hosts
 
 import (
@@ -18,8 +17,7 @@ import (
 //go:embed */Cargo.toml */Cargo.lock */build.rs */src/*.rs
 var Files embed.FS
 
-// Of is what belongs to a preset: its folder and what its runtime's presets
-// share, as one folder. runtime may be "".
+// Of is what belongs to a preset: its folder and what its runtime's presets share, as one folder. runtime may be "".
 func Of(name, runtime string) (fs.FS, error) {
 	own, err := fs.Sub(Files, name)
 	if err != nil {

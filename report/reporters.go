@@ -1,5 +1,4 @@
-// Package report is the front door of the reports: the table of output formats.
-// Its rooms, from the ground floor up:
+// Package report is the front door of the reports: the table of output formats. Its rooms, from the ground floor up:
 //
 //	words       text of others made harmless; numbers, times and sizes in words
 //	model       a judged run as every report shows it
@@ -9,10 +8,9 @@
 //	page        one HTML page for people, with its script and style
 //	scoreboard  hosts by scenarios
 //
-// Each renderer is a function of its input alone: the same runs give the same
-// bytes. Whatever another process wrote (names, messages, arguments) is
-// hostile here: it is capped, and what could steer a terminal, a CI log or a
-// browser is made visible instead of obeyed.
+// Each renderer is a function of its input alone: the same runs give the same bytes. Whatever another process wrote
+// (names, messages, arguments) is hostile here: it is capped, and what could steer a terminal, a CI log or a browser
+// is made visible instead of obeyed.
 package report
 
 import (
@@ -30,8 +28,7 @@ import (
 	"github.com/leakbench/leakbench/report/terminal"
 )
 
-// Subject is what a report is about: runs with what several of them say
-// together, or a scoreboard.
+// Subject is what a report is about: runs with what several of them say together, or a scoreboard.
 type Subject struct {
 	Runs []verdict.Judged
 	formats.More
@@ -48,8 +45,7 @@ const (
 	Scoreboard Object = "scoreboard"
 )
 
-// Options are what reporters need besides their subject. The zero value is plain
-// text, with no baseline.
+// Options are what reporters need besides their subject. The zero value is plain text, with no baseline.
 type Options struct {
 	Exit     formats.Exit
 	Text     terminal.Options

@@ -13,8 +13,7 @@ import (
 // onOrder is the moment of what a break step orders.
 const onOrder = string(record.OnOrder)
 
-// What the fake server says of a script and of an order. A test has it say the
-// same in other words.
+// What the fake server says of a script and of an order. A test has it say the same in other words.
 var (
 	checkScript = fakeserver.Script.Check
 	checkFault  = fakeserver.Fault.Check
@@ -86,8 +85,7 @@ func actionsOnOrder() []string {
 	return fakeserver.Moments[i].With
 }
 
-// keys are those of the fields. Which of them go together, and what their
-// values may be, the check of the fault says.
+// keys are those of the fields. Which of them go together, and what their values may be, the check of the fault says.
 func keys(f *fakeserver.Fault, fields []fakeserver.Field) []yamlfile.Key {
 	var all []yamlfile.Key
 	for _, d := range fields {
@@ -127,9 +125,8 @@ func fieldValue(f *fakeserver.Fault, d fakeserver.Field) yamlfile.Value {
 	panic("a field of no known type: " + d.Name)
 }
 
-// words are what a field may say. The ways are those of the action; of one that
-// has none, or is unknown, all there are: the fault's check says then what is
-// wrong.
+// words are what a field may say. The ways are those of the action; of one that has none, or is unknown, all there
+// are: the fault's check says then what is wrong.
 func words(f *fakeserver.Fault, d fakeserver.Field) []string {
 	if d.Words != nil {
 		return d.Words
@@ -144,8 +141,7 @@ func words(f *fakeserver.Fault, d fakeserver.Field) []string {
 	return all
 }
 
-// place notes problems with a script, or with a fault that stands alone, where
-// they belong.
+// place notes problems with a script, or with a fault that stands alone, where they belong.
 func place(problems fakeserver.Problems, n *yamlfile.Node, faults []writtenFault) {
 	for _, p := range problems {
 		at, other := n, ""

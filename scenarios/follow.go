@@ -224,16 +224,14 @@ func (f *follower) checkpoint(l *Step) {
 	f.checkpoints[l.Name] = l.subject
 }
 
-// repeat goes through the steps twice: the second time they meet what the
-// first has left.
+// repeat goes through the steps twice: the second time they meet what the first has left.
 func (f *follower) repeat(l *Step) {
 	for range min(l.Count, 2) {
 		f.walk(l.Steps)
 	}
 }
 
-// besides goes through each lane as if it were alone, and then takes together
-// what they changed.
+// besides goes through each lane as if it were alone, and then takes together what they changed.
 func (f *follower) besides(l *Step) {
 	before, inside := maps.Clone(f.sessions), f.inside
 	after := maps.Clone(before)

@@ -1,8 +1,7 @@
-// Package scenarios holds the scenarios: the built-in ones, which are embedded,
-// and the reader of scenario files, which says of everything that is wrong
-// with a file where it stands. It does not know how a scenario is played or
-// judged; what must have happened for a verdict to mean anything is its Plan.
-// docs/scenario-file.md describes the format.
+// Package scenarios holds the scenarios: the built-in ones, which are embedded, and the reader of scenario files,
+// which says of everything that is wrong with a file where it stands. It does not know how a scenario is played or
+// judged; what must have happened for a verdict to mean anything is its Plan. docs/scenario-file.md describes the
+// format.
 package scenarios
 
 import (
@@ -20,8 +19,7 @@ import (
 type (
 	// Problem is one thing that is wrong with a scenario file.
 	Problem = yamlfile.Problem
-	// Errors is everything that is wrong with a scenario file, in the order of
-	// the file.
+	// Errors is everything that is wrong with a scenario file, in the order of the file.
 	Errors = yamlfile.Errors
 )
 
@@ -42,8 +40,7 @@ func Load(path string) (*Scenario, error) {
 	return Parse(path, src)
 }
 
-// Defining names the steps that the scenario is about, each kind of them once:
-// "break storm".
+// Defining names the steps that the scenario is about, each kind of them once: "break storm".
 func (s *Scenario) Defining() (names []string) {
 	each(s.Steps, func(step Step) {
 		of := step.Session
@@ -92,8 +89,7 @@ func Parse(file string, src []byte) (*Scenario, error) {
 //go:embed *.yaml
 var files embed.FS
 
-// names are the built-in scenarios in the order in which somebody new to them
-// would run them.
+// names are the built-in scenarios in the order in which somebody new to them would run them.
 var names = []string{
 	"storm", "cron", "reload", "hang", "stuck", "crash", "shutdown", "deaf", "grow", "wrapper", "helpers",
 	"cancel", "deadline", "probe", "per-request", "subagents", "race", "reload-connect", "forget", "nofile",
@@ -105,8 +101,7 @@ var names = []string{
 // Names lists the built-in scenarios.
 func Names() []string { return slices.Clone(names) }
 
-// Builtin returns the built-in scenario of that name, or an error that names
-// the one that was probably meant.
+// Builtin returns the built-in scenario of that name, or an error that names the one that was probably meant.
 func Builtin(name string) (*Scenario, error) {
 	if !slices.Contains(names, name) {
 		if hint := text.DidYouMean(name, names); hint != "" {
@@ -121,8 +116,7 @@ func Builtin(name string) (*Scenario, error) {
 	return Parse(name+".yaml", src)
 }
 
-// ForCommands are the built-in scenarios that can be played to a verdict with a
-// host that is a command: it is started, its servers are broken, and it is
-// ended. All others ask a host for something, which takes a driver; but for
-// subreaper, which is crash in a place that not every machine can make.
+// ForCommands are the built-in scenarios that can be played to a verdict with a host that is a command: it is
+// started, its servers are broken, and it is ended. All others ask a host for something, which takes a driver; but
+// for subreaper, which is crash in a place that not every machine can make.
 var ForCommands = []string{"storm", "crash", "shutdown", "watchdog"}

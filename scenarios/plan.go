@@ -12,9 +12,8 @@ import (
 // host is gone, where the scenario has none there itself.
 const FinalCheckpoint = "host gone"
 
-// Expand returns the steps with every repeat written out, also those inside
-// ticks and parallel lanes. A checkpoint that is reached several times gets a
-// number, so that no two have the same name: "round-1", "round-2".
+// Expand returns the steps with every repeat written out, also those inside ticks and parallel lanes. A checkpoint
+// that is reached several times gets a number, so that no two have the same name: "round-1", "round-2".
 func (s *Scenario) Expand() []Step {
 	steps := cycles(s.Steps)
 	times := map[string]int{}
@@ -175,8 +174,7 @@ func (c *counts) tick(s Step) bool {
 	return c.add(s.Steps)
 }
 
-// parallel counts the lanes. Where one of them ends the host, or restarts it, nothing is
-// certain of the others.
+// parallel counts the lanes. Where one of them ends the host, or restarts it, nothing is certain of the others.
 func (c *counts) parallel(lanes [][]Step) bool {
 	cut := slices.ContainsFunc(lanes, endsOrRestarts)
 	for _, lane := range lanes {
@@ -188,8 +186,7 @@ func (c *counts) parallel(lanes [][]Step) bool {
 	return !slices.ContainsFunc(lanes, anyEnds)
 }
 
-// Plan says what must have happened for a verdict on a run of the scenario
-// with this seed to mean anything.
+// Plan says what must have happened for a verdict on a run of the scenario with this seed to mean anything.
 func (s *Scenario) Plan(seed uint64) record.Plan {
 	steps := s.Expand()
 	c := count(steps)
@@ -239,8 +236,7 @@ func addFault(all []record.PlanFault, f record.PlanFault) []record.PlanFault {
 	return append(all, f)
 }
 
-// checkpoints are those of the steps, and the final one where the steps have
-// none after the host's end.
+// checkpoints are those of the steps, and the final one where the steps have none after the host's end.
 func checkpoints(steps []Step) []string {
 	var all []string
 	gone, looked := false, false
@@ -267,8 +263,7 @@ func (d schedule) due(f fakeserver.Fault, launch int) bool {
 	return f.Due(d.seed, d.server.Label, launch)
 }
 
-// fires is how often a fault must be seen when its label is launched that many
-// times.
+// fires is how often a fault must be seen when its label is launched that many times.
 func (d schedule) fires(f fakeserver.Fault, launches int) int {
 	if f.Passive() {
 		return 0
@@ -279,9 +274,8 @@ func (d schedule) fires(f fakeserver.Fault, launches int) int {
 			n++
 		}
 	}
-	// A fault of a launch that is not certain is still one that the author
-	// wants to see: a run without it shows nothing. Where the launches were left
-	// to chance, the seed may have chosen none.
+	// A fault of a launch that is not certain is still one that the author wants to see: a run without it shows
+	// nothing. Where the launches were left to chance, the seed may have chosen none.
 	first := max(f.Launch, f.Every, 1)
 	if n == 0 && launches > 0 && f.Probability == 0 && !d.forestalled(f, first) {
 		n = 1

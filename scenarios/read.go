@@ -16,9 +16,8 @@ const (
 	maxFaults  = 64
 )
 
-// defaults are the limits that a file does not give. They are for a host of
-// which nothing is known: the longest teardown of any published client is
-// 15 s.
+// defaults are the limits that a file does not give. They are for a host of which nothing is known: the longest
+// teardown of any published client is 15 s.
 var defaults = record.Limits{
 	Settle:  record.Duration(15 * time.Second),
 	Confirm: record.Duration(10 * time.Second),

@@ -12,9 +12,8 @@ const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/do
 
 type schema = yamlfile.Schema
 
-// Schema is the JSON Schema (draft 2020-12) of the scenario file, for editors.
-// It is made of what the reader reads with. What depends on the rest of the
-// file (sessions that are open, faults that contradict each other) no schema
+// Schema is the JSON Schema (draft 2020-12) of the scenario file, for editors. It is made of what the reader reads
+// with. What depends on the rest of the file (sessions that are open, faults that contradict each other) no schema
 // can say: Parse does.
 func Schema() []byte {
 	defs, one := yamlfile.Definitions(), 1
@@ -77,8 +76,7 @@ func withRules(s *schema, fields []fakeserver.Field, moments []string) *schema {
 	return s
 }
 
-// rule is what a mapping with this action must be like; at are its moments,
-// and some says that there are others.
+// rule is what a mapping with this action must be like; at are its moments, and some says that there are others.
 func rule(action fakeserver.Doc, fields []fakeserver.Field, at []string, some bool) *schema {
 	s := &schema{Properties: map[string]*schema{}}
 	if some {
@@ -99,8 +97,7 @@ func rule(action fakeserver.Doc, fields []fakeserver.Field, at []string, some bo
 	return s
 }
 
-// describe puts the docs of moments or actions beside their names, in the way
-// that editors show them.
+// describe puts the docs of moments or actions beside their names, in the way that editors show them.
 func describe(s *schema, docs []fakeserver.Doc, only []string) *schema {
 	var says []string
 	for _, d := range docs {

@@ -12,14 +12,12 @@ import (
 )
 
 const (
-	// maxSteps is how many steps and jobs a play may have when every repeat is
-	// written out.
+	// maxSteps is how many steps and jobs a play may have when every repeat is written out.
 	maxSteps = 100_000
 	// maxNesting is how deep steps may stand inside steps.
 	maxNesting = 4
 	maxJobs    = 1000
-	// maxPad is how many KiB a call may be padded with: a driver takes lines of
-	// 4 MiB.
+	// maxPad is how many KiB a call may be padded with: a driver takes lines of 4 MiB.
 	maxPad = 3072
 )
 
@@ -28,8 +26,7 @@ type documented struct {
 	text string
 }
 
-// ops are the steps, in the order of the documentation, and what editors say of
-// them.
+// ops are the steps, in the order of the documentation, and what editors say of them.
 var ops = []documented{
 	{record.OpOpen, "Connect. On a session that is open: connect anew; the old connection is superseded and its server must go."},
 	{record.OpCall, "Call a tool of the session's server."},
@@ -69,8 +66,7 @@ func (r *reader) steps(into *[]Step, depth int) yamlfile.Value {
 	}, nil))
 }
 
-// step reads a mapping whose first key is the op; l has none where that can't
-// be told.
+// step reads a mapping whose first key is the op; l has none where that can't be told.
 func (r *reader) step(l *Step, n *yamlfile.Node, depth int) {
 	if !n.IsMapping("a step") {
 		return
@@ -279,8 +275,7 @@ func (c call) sleep() (time.Duration, bool) {
 	return time.Duration(ms) * time.Millisecond, true
 }
 
-// cutOff settles what to expect of a call or an open: one that is cut off
-// fails.
+// cutOff settles what to expect of a call or an open: one that is cut off fails.
 func (c call) cutOff(m *yamlfile.Node, article, what string) {
 	if *c.cancel && *c.timeout > 0 {
 		m.Key("timeout").Problem("%s %s is cut off by its timeout or cancelled, not both", article, what)
@@ -332,8 +327,7 @@ func (r *reader) live(into *map[string]int) yamlfile.Value {
 	}).NotEmpty("live is empty; leave it out, or say how many servers of a label there must be")
 }
 
-// sizeOf is how many steps and jobs there are with every repeat written out.
-// It stops counting once it is too many.
+// sizeOf is how many steps and jobs there are with every repeat written out. It stops counting once it is too many.
 func sizeOf(steps []Step) int {
 	size := 0
 	for _, l := range steps {

@@ -6,9 +6,8 @@ import (
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
-// Scenario is a play: which servers there are and what they do wrong, what
-// the host is asked to do, and when the state must be right. It is data; how
-// it is played is the runner's business, how it is judged the verdict's.
+// Scenario is a play: which servers there are and what they do wrong, what the host is asked to do, and when the
+// state must be right. It is data; how it is played is the runner's business, how it is judged the verdict's.
 type Scenario struct {
 	Name    string       // [a-z0-9-]+, also the file's name without .yaml
 	Title   string       // one line
@@ -54,12 +53,10 @@ type Step struct {
 	Count  int             // repeat
 	Steps  []Step          // repeat; tick: what happens while the jobs run
 	Lanes  [][]Step        // parallel
-	// Defining says that a run without this step shows nothing of what the
-	// scenario is about.
+	// Defining says that a run without this step shows nothing of what the scenario is about.
 	Defining bool
 
-	// Cycle is set by Expand in the last step of each repetition of a repeat
-	// that is not part of another step.
+	// Cycle is set by Expand in the last step of each repetition of a repeat that is not part of another step.
 	Cycle *record.Cycle
 
 	Line, Column int // where it stands in the file

@@ -117,8 +117,7 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	return a.decide(d, err, s.outlets, f.decideFlags)
 }
 
-// part is what all shards are to do; the series is left with what this one does
-// of it.
+// part is what all shards are to do; the series is left with what this one does of it.
 func (f *gateFlags) part(s *play.Series, earlier []verdict.Judged) (part gate.Part, err error) {
 	if s.Scenarios, err = play.Distinct(s.Scenarios); err != nil {
 		return part, err

@@ -141,9 +141,8 @@ func (a *app) printChecks(checks []doctor.Check) error {
 	return table.Flush()
 }
 
-// Set by release builds (-ldflags "-X main.version=1.2.3 ..."). Others say what
-// the toolchain has put into them: go install the module's version, a build in
-// a repository its commit.
+// Set by release builds (-ldflags "-X main.version=1.2.3 ..."). Others say what the toolchain has put into them: go
+// install the module's version, a build in a repository its commit.
 var version, commit, date = "", "", ""
 
 // build is what is known of this program.

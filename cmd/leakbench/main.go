@@ -1,5 +1,4 @@
-// Command leakbench is a crash-test lab for programs that launch MCP servers
-// over stdio.
+// Command leakbench is a crash-test lab for programs that launch MCP servers over stdio.
 package main
 
 import (
@@ -188,8 +187,7 @@ func exitOf(o gate.Outcome) int {
 	return exitBug
 }
 
-// exit is how a command ends that has printed its answer: with the code that it
-// carries.
+// exit is how a command ends that has printed its answer: with the code that it carries.
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }

@@ -116,8 +116,7 @@ type answer struct {
 	outlets []outlet
 }
 
-// conclude prints what there is to say, writes the outlets, and turns it all
-// into the exit code.
+// conclude prints what there is to say, writes the outlets, and turns it all into the exit code.
 func (a *app) conclude(said answer) error {
 	var f *failure
 	if said.failed != nil {
@@ -135,8 +134,7 @@ func (a *app) conclude(said answer) error {
 	return exitWhen(said.exit.Code != exitClean, said.exit.Code)
 }
 
-// print writes the outlets, and the text or the object unless an outlet of the
-// user's choice has standard output.
+// print writes the outlets, and the text or the object unless an outlet of the user's choice has standard output.
 func (a *app) print(said answer) error {
 	var err error
 	o := report.Options{Exit: said.exit, Text: a.textOptions(), Baseline: said.known}
@@ -167,8 +165,7 @@ type outlet struct {
 	append bool // to a file that others write to as well
 }
 
-// parseOutlets reads NAME or NAME=FILE, as often as wanted. At most one of them
-// has standard output.
+// parseOutlets reads NAME or NAME=FILE, as often as wanted. At most one of them has standard output.
 func parseOutlets(values []string) ([]outlet, error) {
 	var out []outlet
 	printed := ""
@@ -207,8 +204,7 @@ func reporterFlag(cmd *cobra.Command, to *[]string, preset []string, usage strin
 	completeFlag(cmd, "reporter", cobra.ShellCompDirectiveNoFileComp, report.ReporterNames)
 }
 
-// prints says that an outlet has standard output for itself. Annotations stand
-// among other lines.
+// prints says that an outlet has standard output for itself. Annotations stand among other lines.
 func prints(outlets []outlet) bool {
 	return slices.ContainsFunc(outlets, func(o outlet) bool { return o.file == "" && o.Name != "github" })
 }

@@ -143,8 +143,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, all func(pl
 	return s, nil
 }
 
-// setUp makes of the stage what the flags say. Each run gets a report that knows
-// the list of findings.
+// setUp makes of the stage what the flags say. Each run gets a report that knows the list of findings.
 func (a *app) setUp(cmd *cobra.Command, f runFlags) (s stage, err error) {
 	if err := cmp.Or(between("--repeat", f.series.Repeat, 1, maxRepeat), oneOf("--progress", f.progress, "auto", "plain", "none")); err != nil {
 		return s, err

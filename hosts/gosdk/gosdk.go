@@ -1,9 +1,7 @@
-// Package gosdk puts the official Go SDK
-// (github.com/modelcontextprotocol/go-sdk) on the bench: a driver that uses
-// its client the way its README and docs/client.md do, and adds nothing. What
-// they leave open is decided as their reader most likely would, and is said
-// where it is decided. Its tests are those of all hosts, in internal/subject/host.
-// Other modules can read it as an example; it is no API.
+// Package gosdk puts the official Go SDK (github.com/modelcontextprotocol/go-sdk) on the bench: a driver that uses
+// its client the way its README and docs/client.md do, and adds nothing. What they leave open is decided as their
+// reader most likely would, and is said where it is decided. Its tests are those of all hosts, in
+// internal/subject/host. Other modules can read it as an example; it is no API.
 package gosdk
 
 import (
@@ -18,16 +16,13 @@ import (
 	"github.com/leakbench/leakbench/driver"
 )
 
-// Main is the driver's process; profile is what the host declares. It has no
-// handler for SIGTERM, as the README has none: the program dies of it, and its
-// servers are left to what the end of their stdin tells them. The status is 0
+// Main is the driver's process; profile is what the host declares. It has no handler for SIGTERM, as the README has
+// none: the program dies of it, and its servers are left to what the end of their stdin tells them. The status is 0
 // after a stop and 1 when the bench is gone.
 //
-// There is one client, with a session of the SDK for each session of the
-// bench, as docs/client.md describes them: "a client may have several". A
-// reconnect closes the old one first: "it is the responsibility of the client
-// to close the connection when it is no longer needed" (Client.Connect). The
-// SDK has no reload.
+// There is one client, with a session of the SDK for each session of the bench, as docs/client.md describes them: "a
+// client may have several". A reconnect closes the old one first: "it is the responsibility of the client to close
+// the connection when it is no longer needed" (Client.Connect). The SDK has no reload.
 func Main(profile driver.Profile) int {
 	hello := driver.Hello{Host: "go-sdk", Version: driver.ModuleVersion("github.com/modelcontextprotocol/go-sdk"), Profile: &profile}
 	client := mcp.NewClient(&mcp.Implementation{Name: "leakbench", Version: "v1.0.0"}, nil)
@@ -43,8 +38,7 @@ func Main(profile driver.Profile) int {
 // session is a connected session of the SDK.
 type session struct{ *mcp.ClientSession }
 
-// connect launches a server and shakes hands with it. What could not be
-// connected is closed by the SDK itself.
+// connect launches a server and shakes hands with it. What could not be connected is closed by the SDK itself.
 func connect(ctx context.Context, client *mcp.Client, s driver.Server) (driver.Client, error) {
 	transport := &mcp.CommandTransport{Command: serverCommand(s)}
 	c, err := client.Connect(ctx, transport, nil)
@@ -54,8 +48,7 @@ func connect(ctx context.Context, client *mcp.Client, s driver.Server) (driver.C
 	return session{c}, nil
 }
 
-// serverCommand is the README's exec.Command, without a context: the SDK ends
-// the process.
+// serverCommand is the README's exec.Command, without a context: the SDK ends the process.
 func serverCommand(s driver.Server) *exec.Cmd {
 	return exec.Command(s.Command, s.Args...) //nolint:noctx // as in the README
 }

@@ -1,9 +1,7 @@
-// Package mcpgo puts the published mcp-go client on the bench: a driver that
-// uses it the way its documentation does (mcp-go.dev, "Client Basics" and
-// "Client Transports", and examples/simple_client), and adds nothing. What
-// the documentation leaves open is decided as its reader most likely would,
-// and is said where it is decided. Its tests are those of all hosts, in
-// internal/subject/host. Other modules can read it as an example; it is no API.
+// Package mcpgo puts the published mcp-go client on the bench: a driver that uses it the way its documentation does
+// (mcp-go.dev, "Client Basics" and "Client Transports", and examples/simple_client), and adds nothing. What the
+// documentation leaves open is decided as its reader most likely would, and is said where it is decided. Its tests
+// are those of all hosts, in internal/subject/host. Other modules can read it as an example; it is no API.
 package mcpgo
 
 import (
@@ -21,14 +19,12 @@ import (
 	"github.com/leakbench/leakbench/driver"
 )
 
-// initTimeout is the time limit for the handshake in the documentation's
-// examples, where the bench sets none.
+// initTimeout is the time limit for the handshake in the documentation's examples, where the bench sets none.
 const initTimeout = 30 * time.Second
 
-// Main is the driver's process; profile is what the host declares. It has no
-// handler for SIGTERM, as the documentation has none: the program dies of it,
-// and its servers are left to what the end of their stdin tells them. The
-// status is 0 after a stop and 1 when the bench is gone.
+// Main is the driver's process; profile is what the host declares. It has no handler for SIGTERM, as the
+// documentation has none: the program dies of it, and its servers are left to what the end of their stdin tells them.
+// The status is 0 after a stop and 1 when the bench is gone.
 //
 // There is a client for each session. A reconnect closes the old one first, as
 // reconnectClient in the documentation does. It has no reload.
@@ -66,8 +62,7 @@ func connect(ctx context.Context, _ string, s driver.Server) (driver.Client, err
 	return c, nil
 }
 
-// Close closes a client. How the server exited is logged, as in the
-// documentation; that it did not exit is an error.
+// Close closes a client. How the server exited is logged, as in the documentation; that it did not exit is an error.
 func (c connected) Close() error {
 	err := c.Client.Close()
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package cpuload keeps processors busy, so that a test of the bench can be one on a
-// machine that has no time for it.
+// Package cpuload keeps processors busy, so that a test of the bench can be one on a machine that has no time for it.
 package cpuload
 
 import (

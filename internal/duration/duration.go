@@ -3,8 +3,7 @@ package duration
 
 import "time"
 
-// Duration is a time.Duration that reads and writes as text ("1.5s") in JSON
-// and YAML, so that a person can read it.
+// Duration is a time.Duration that reads and writes as text ("1.5s") in JSON and YAML, so that a person can read it.
 type Duration time.Duration
 
 // D returns d as the standard library's type.

@@ -9,8 +9,7 @@ import (
 	"io"
 )
 
-// ErrTooLong is a line longer than the cap. It is skipped: the next call reads
-// on behind it.
+// ErrTooLong is a line longer than the cap. It is skipped: the next call reads on behind it.
 var ErrTooLong = errors.New("a line was longer than allowed")
 
 // Reader cuts a stream into lines.
@@ -21,13 +20,11 @@ type Reader struct {
 	skip bool // the rest of a line that is too long is still to come
 }
 
-// New reads lines of at most max bytes, their ends left out. Where r is a
-// bufio.Reader, its buffer is used.
+// New reads lines of at most max bytes, their ends left out. Where r is a bufio.Reader, its buffer is used.
 func New(r io.Reader, max int) *Reader { return &Reader{in: bufio.NewReader(r), max: max} }
 
-// Next returns the next line without its end; it is valid until the next call.
-// At the end of the input it returns what stands there without a newline
-// together with the reader's error, io.EOF for an orderly end.
+// Next returns the next line without its end; it is valid until the next call. At the end of the input it returns
+// what stands there without a newline together with the reader's error, io.EOF for an orderly end.
 func (r *Reader) Next() ([]byte, error) {
 	r.buf = r.buf[:0]
 	for {

@@ -1,6 +1,5 @@
-// Package play plays scenarios against hosts and judges what was saved: one
-// play (Bench), many side by side (Pool), a scenario several times (Series),
-// and all that a scoreboard needs (Scoring).
+// Package play plays scenarios against hosts and judges what was saved: one play (Bench), many side by side (Pool), a
+// scenario several times (Series), and all that a scoreboard needs (Scoring).
 package play
 
 import (
@@ -36,13 +35,11 @@ type Bench struct {
 	Limits Limits
 	Out    string          // a cell without a folder gets one in here, and "latest" names the newest
 	Live   progress.Params // where and how a run is shown while it runs
-	// Page says what the report of a run says of its findings. nil: no report is
-	// written.
+	// Page says what the report of a run says of its findings. nil: no report is written.
 	Page func(...verdict.Judged) baseline.Baseline
 }
 
-// Limits are the times that the user insists on. 0 is what the host's profile
-// or the scenario says.
+// Limits are the times that the user insists on. 0 is what the host's profile or the scenario says.
 type Limits struct{ Settle, Confirm, Start time.Duration }
 
 // Flags are the limits by the flags that set them.
@@ -213,9 +210,8 @@ func hostLog(run string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// Compared says what the findings of runs are, seen from a list of known
-// findings and earlier runs, for their page. It decides nothing: a gate does.
-// A list that must not be there may be missing.
+// Compared says what the findings of runs are, seen from a list of known findings and earlier runs, for their page.
+// It decides nothing: a gate does. A list that must not be there may be missing.
 func Compared(judged, base []verdict.Judged, list string, must bool) (baseline.Baseline, error) {
 	entries, err := known.Load(list, must)
 	if err != nil {
@@ -249,8 +245,7 @@ func WritePage(path string, a baseline.Baseline, judged ...verdict.Judged) error
 	return errors.Join(page.HTML(f, judged, a), f.Close())
 }
 
-// WritePages writes the pages of runs again, now that a gate has said what
-// their findings are.
+// WritePages writes the pages of runs again, now that a gate has said what their findings are.
 func WritePages(judged []verdict.Judged, a baseline.Baseline) error {
 	a.Answer = false // which is of all runs
 	var failed error

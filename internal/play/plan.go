@@ -30,8 +30,7 @@ type Misuse struct {
 func (m *Misuse) Error() string { return m.Err.Error() }
 func (m *Misuse) Unwrap() error { return m.Err }
 
-// DefaultHost is clean everywhere, so that the first run of a new user is
-// green.
+// DefaultHost is clean everywhere, so that the first run of a new user is green.
 const DefaultHost = catalogue.Healthy
 
 // TheHost is the host that a command line asks for: by name, or a command.
@@ -127,8 +126,7 @@ func Scenarios(names []string) ([]*scenarios.Scenario, error) {
 	return plays, nil
 }
 
-// Distinct leaves each scenario in once. Two of one name could not be told
-// apart.
+// Distinct leaves each scenario in once. Two of one name could not be told apart.
 func Distinct(all []*scenarios.Scenario) ([]*scenarios.Scenario, error) {
 	var plays []*scenarios.Scenario
 	for _, s := range all {
@@ -217,8 +215,7 @@ func scenarioOf(run *record.Run) (*scenarios.Scenario, error) {
 	return s, nil
 }
 
-// hidden says that a word is not what the host was started with: redacted, or
-// cut off.
+// hidden says that a word is not what the host was started with: redacted, or cut off.
 func hidden(word string) bool {
 	return strings.Contains(word, redact.Mark) || strings.Contains(word, "…")
 }

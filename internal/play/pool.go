@@ -101,8 +101,7 @@ func (s *shift) sideBySide(ctx context.Context, queue []Result) (alone []Result)
 	return append(alone, again...)
 }
 
-// play fills in what is still to come of a result, and says whether the cell is
-// to be played once more.
+// play fills in what is still to come of a result, and says whether the cell is to be played once more.
 func (s *shift) play(ctx context.Context, r Result) (again bool) {
 	begun := time.Now()
 	r.Judged, r.Err = s.Play(ctx, r.Cell)
@@ -131,9 +130,8 @@ type Series struct {
 	Retries   int    // how often a play without a verdict is tried again
 }
 
-// Play plays the series. A leak is a fact, so only a run without a verdict is
-// tried again. The error of a try that was made good by a later one is dropped;
-// one that another try would meet again ends the repeats of its scenario.
+// Play plays the series. A leak is a fact, so only a run without a verdict is tried again. The error of a try that
+// was made good by a later one is dropped; one that another try would meet again ends the repeats of its scenario.
 func (s Series) Play(ctx context.Context, play Player) ([]gate.Attempt, error) {
 	var cells []Cell
 	for _, scenario := range s.Scenarios {
@@ -170,8 +168,7 @@ func (s Series) Play(ctx context.Context, play Player) ([]gate.Attempt, error) {
 	return all, failed
 }
 
-// undecided says that another try may come to a verdict: the host did not come
-// up, or the run was inconclusive.
+// undecided says that another try may come to a verdict: the host did not come up, or the run was inconclusive.
 func undecided(r Result) bool {
 	if r.Err != nil {
 		return errors.Is(r.Err, runner.ErrHost)

@@ -35,16 +35,14 @@ type Scoring struct {
 	Seed      uint64
 	Command   []string // what makes the board again
 
-	// OnPlan sees how many runs are to be played, and how many cells are there
-	// already. OnCell sees each run, and how many are still to come. Calls do not
-	// overlap.
+	// OnPlan sees how many runs are to be played, and how many cells are there already. OnCell sees each run, and how
+	// many are still to come. Calls do not overlap.
 	OnPlan func(play, have int)
 	OnCell func(c scoreboard.Cell, left int)
 }
 
-// Play makes the board: cells side by side, what came out inconclusive once
-// more alone. The error says that it was cut short; what was played by then is
-// kept, and the next call goes on from there.
+// Play makes the board: cells side by side, what came out inconclusive once more alone. The error says that it was
+// cut short; what was played by then is kept, and the next call goes on from there.
 func (s Scoring) Play(ctx context.Context) (*scoreboard.Board, error) {
 	s.Page = func(...verdict.Judged) baseline.Baseline { return baseline.Baseline{} }
 	b := &board{Scoring: s, cells: map[cellKey]scoreboard.Cell{}, said: map[string]string{}}
@@ -104,8 +102,7 @@ func (b *board) note(c Cell, found scoreboard.Cell) {
 	b.cells[cellKey{c.Scenario.Name, c.Host.ID}] = found
 }
 
-// plan sorts out what needs no run, or no other one. What was inconclusive
-// beside others is played once more.
+// plan sorts out what needs no run, or no other one. What was inconclusive beside others is played once more.
 func (b *board) plan() (todo []Cell, have int) {
 	for _, s := range b.Scenarios {
 		for _, h := range b.Hosts {
@@ -205,8 +202,7 @@ type kept struct {
 	Again bool   `json:"again"`
 }
 
-// folder is a cell's. What is no plain name gets a mark, so that two that look
-// alike do not share one.
+// folder is a cell's. What is no plain name gets a mark, so that two that look alike do not share one.
 func (b *board) folder(c Cell) string {
 	return filepath.Join(b.Dir, plain(c.Host.ID), plain(c.Scenario.Name))
 }
@@ -249,8 +245,7 @@ func (b *board) fingerprint(c Cell) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// build tells builds apart of which the version does not: those of somebody who
-// works on the bench.
+// build tells builds apart of which the version does not: those of somebody who works on the bench.
 func (b *board) build() string {
 	if v := b.Tool.Version; v != "" && v != "(devel)" && !strings.HasSuffix(v, "+dirty") {
 		return ""
@@ -267,8 +262,7 @@ func stamp(path string) string {
 	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 }
 
-// load takes a cell from an earlier call. The run is judged again: a verdict is
-// a function of its file.
+// load takes a cell from an earlier call. The run is judged again: a verdict is a function of its file.
 func (b *board) load(c Cell) (alone, ok bool) {
 	dir := b.folder(c)
 	var k kept
@@ -291,9 +285,8 @@ func (b *board) load(c Cell) (alone, ok bool) {
 	return k.Alone, true
 }
 
-// newRun makes the folder of a run: of the first, in the place of whatever was
-// there, or of the one that is played again. Until that one is complete, the
-// first stays what is kept.
+// newRun makes the folder of a run: of the first, in the place of whatever was there, or of the one that is played
+// again. Until that one is complete, the first stays what is kept.
 func (b *board) newRun(c Cell, again bool) (string, error) {
 	dir, name, stale := b.folder(c), "run", []string{cellFile, "run", "alone"}
 	if again {

@@ -5,9 +5,8 @@ import (
 	"unicode"
 )
 
-// Cause is why a law was broken, without pids, times and counts. It is hashed
-// into a finding's fingerprint, and lists of known findings hold fingerprints:
-// the words below are codes that never change. What a person reads of a cause is
+// Cause is why a law was broken, without pids, times and counts. It is hashed into a finding's fingerprint, and lists
+// of known findings hold fingerprints: the words below are codes that never change. What a person reads of a cause is
 // in the judge's catalogue, and may change.
 type Cause string
 
@@ -107,8 +106,7 @@ func (c Cause) Of(comm string) Cause { return c + ", " + causePart(comm) }
 // As is the cause of a breach of another kind as well.
 func (c Cause) As(kind string) Cause { return Cause(kind) + ", " + c }
 
-// causePart makes a name that another process chose a part of a cause. How it is
-// cut short is frozen, too.
+// causePart makes a name that another process chose a part of a cause. How it is cut short is frozen, too.
 func causePart(name string) Cause {
 	const most = 64
 	name = strings.Map(func(r rune) rune {

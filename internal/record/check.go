@@ -32,9 +32,8 @@ var payloads = []struct {
 	{"evidence", []Kind{EvidenceTaken}, func(*Event) bool { return true }}, // there may be none
 }
 
-// Check says what an event of its kind lacks. Writer and reader both hold to
-// it, so that whoever reads a run may use the fields that a kind fills. Kinds
-// that are not known here pass: what a judge makes of them is its own business.
+// Check says what an event of its kind lacks. Writer and reader both hold to it, so that whoever reads a run may use
+// the fields that a kind fills. Kinds that are not known here pass: what a judge makes of them is its own business.
 func (e *Event) Check() error {
 	lacks := ""
 	for _, p := range payloads {

@@ -1,7 +1,6 @@
 package record
 
-// Doubt is something that the bench could not do or see, so that the run may
-// not be called clean.
+// Doubt is something that the bench could not do or see, so that the run may not be called clean.
 type Doubt struct {
 	Code DoubtCode `json:"code"`
 	Text string    `json:"text"`

@@ -31,8 +31,7 @@ const (
 	// SawSignal: the server caught a signal [Server, Signal; Text: StdinOpen or
 	// StdinClosed, at that moment, where it can tell].
 	SawSignal Kind = "signal"
-	// WroteStderr: the server is about to write to stderr [Server, Text: what,
-	// cut short].
+	// WroteStderr: the server is about to write to stderr [Server, Text: what, cut short].
 	WroteStderr Kind = "stderr"
 	// Bye: the server finished its cleanup and exits by itself [Server, Text].
 	Bye Kind = "bye"
@@ -51,11 +50,9 @@ const (
 	EvidenceTaken Kind = "evidence"
 	// Controlled: how a server behaves without the host [Control].
 	Controlled Kind = "control"
-	// BystanderSeen: a process that is none of the host's. Text says which: "",
-	// it stands in the host's group; StandsAsTwin: it has the command line of the
-	// server whose label is in Server; StandsRecycled: it has got the pid of the
-	// dead server in Server. With Exit: it ended before the keeper
-	// swept it [Process, Exit, Text, Server].
+	// BystanderSeen: a process that is none of the host's. Text says which: "", it stands in the host's group;
+	// StandsAsTwin: it has the command line of the server whose label is in Server; StandsRecycled: it has got the
+	// pid of the dead server in Server. With Exit: it ended before the keeper swept it [Process, Exit, Text, Server].
 	BystanderSeen Kind = "bystander"
 	// Swept: what the keeper had to kill after the host was gone [Census].
 	Swept Kind = "swept"
@@ -98,8 +95,7 @@ type Event struct {
 	End        *End        `json:"end,omitempty"`
 }
 
-// Identity is a process for good: a pid alone is reused, a pid with its start
-// time is not.
+// Identity is a process for good: a pid alone is reused, a pid with its start time is not.
 type Identity struct {
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"` // Linux: clock ticks since boot; elsewhere: milliseconds since 1970
@@ -124,9 +120,8 @@ type RPCInfo struct {
 	ID     string `json:"id,omitempty"`   // the request's id as JSON; empty for a notification
 	Tool   string `json:"tool,omitempty"` // of a tools/call
 	Phase  Phase  `json:"phase"`
-	// Session is the session that the message names, where it comes through a
-	// gateway from a client of the bench's own. Own says that the server is for
-	// that session alone.
+	// Session is the session that the message names, where it comes through a gateway from a client of the bench's
+	// own. Own says that the server is for that session alone.
 	Session string `json:"session,omitempty"`
 	Own     bool   `json:"own,omitempty"`
 }
@@ -145,8 +140,7 @@ type Fault struct {
 	Targets []int `json:"targets,omitempty"`
 }
 
-// Step is one thing that the bench asked for. N is the same in its begun,
-// ended and skipped events.
+// Step is one thing that the bench asked for. N is the same in its begun, ended and skipped events.
 type Step struct {
 	N       int      `json:"n"`
 	Op      Op       `json:"op"`
@@ -157,27 +151,23 @@ type Step struct {
 	OK      bool     `json:"ok,omitempty"`
 	Error   string   `json:"error,omitempty"` // why it failed, or why it was skipped
 	Took    Duration `json:"took,omitempty"`
-	// Grace, of a step that asks the host to end, is after what time the bench
-	// kills it; 0 is Limits.Stop.
+	// Grace, of a step that asks the host to end, is after what time the bench kills it; 0 is Limits.Stop.
 	Grace Duration `json:"grace,omitempty"`
 	// Limit is the time limit that the host was given for a call.
 	Limit Duration `json:"limit,omitempty"`
-	// Uncut says that the bench was to cancel the step in flight, and that it had
-	// ended before it got there.
+	// Uncut says that the bench was to cancel the step in flight, and that it had ended before it got there.
 	Uncut bool `json:"uncut,omitempty"`
 	// Unasked, of a skipped step, says that the host does this by itself: a
 	// command opens its session without being asked.
 	Unasked bool `json:"unasked,omitempty"`
-	// Defining says that a run without this step shows nothing of what the
-	// scenario is about.
+	// Defining says that a run without this step shows nothing of what the scenario is about.
 	Defining bool `json:"defining,omitempty"`
 }
 
 // SessionState is what a host owes to a session.
 type SessionState string
 
-// The states, in the order a session passes through them. A session may go
-// back from open to opening (reconnect).
+// The states, in the order a session passes through them. A session may go back from open to opening (reconnect).
 const (
 	SessionOpening SessionState = "opening" // the host was asked to connect: its server may be there
 	SessionOpen    SessionState = "open"    // the host said it is connected: its newest server must live
@@ -196,20 +186,17 @@ type Session struct {
 	Why Why  `json:"why,omitempty"`
 }
 
-// Want is how many servers a checkpoint wants alive: exactly the newest Live
-// ones of the group, or at most that many where the host's sessions are not
-// known to the bench.
+// Want is how many servers a checkpoint wants alive: exactly the newest Live ones of the group, or at most that many
+// where the host's sessions are not known to the bench.
 type Want struct {
 	Label   string `json:"label"`
 	Session string `json:"session,omitempty"` // "" is every server of the label that no other Want covers
 	Live    int    `json:"live"`
 	AtMost  bool   `json:"at_most,omitempty"`
-	// Spare is how many more of the group may live, if they work: the host
-	// means to keep them. They need not.
+	// Spare is how many more of the group may live, if they work: the host means to keep them. They need not.
 	Spare int `json:"spare,omitempty"`
-	// Together is how many the host launches for one connection, where that is
-	// more than one: so many of the group may live, if they were launched side by
-	// side.
+	// Together is how many the host launches for one connection, where that is more than one: so many of the group
+	// may live, if they were launched side by side.
 	Together int `json:"together,omitempty"`
 }
 
@@ -221,9 +208,8 @@ type Checkpoint struct {
 	Wants    []Want   `json:"wants"`
 	Quiet    bool     `json:"quiet,omitempty"`  // the wanted state was reached and held
 	Waited   Duration `json:"waited,omitempty"` // from the begin to quiet, or to the end of the watch
-	// Stretched is how much longer than Limits.Settle it was waited, since the
-	// bench was starved of processors: Starved is the share of the time in which
-	// it wanted one and had none.
+	// Stretched is how much longer than Limits.Settle it was waited, since the bench was starved of processors:
+	// Starved is the share of the time in which it wanted one and had none.
 	Stretched Duration `json:"stretched,omitempty"`
 	Starved   float64  `json:"starved,omitempty"`
 }
@@ -252,8 +238,7 @@ const (
 	CensusSettled CensusRole = "settled" // the checkpoint's state at quiet, or when the settle time ran out
 	CensusConfirm CensusRole = "confirm" // when the watch after that ended
 	CensusCycle   CensusRole = "cycle"   // at the end of one repetition of a repeat: growth
-	// CensusStarted is taken when the host has come up and was not asked for
-	// anything yet: what is there is its own.
+	// CensusStarted is taken when the host has come up and was not asked for anything yet: what is there is its own.
 	CensusStarted CensusRole = "started"
 	// CensusHandover is taken between two lives of the host: all that is there
 	// has been left by the one that has ended.
@@ -278,11 +263,9 @@ type Load struct {
 	Own     Duration `json:"own"`     // the processes of the run had one
 }
 
-// Control is how the server of a label behaved when the bench itself launched
-// it once, without the host: asked for its handshake, then given the end of
-// stdin. It plays the faults that its script has for every launch. It is no
-// server of the run: it has no birth, no launch number and no place in a
-// census.
+// Control is how the server of a label behaved when the bench itself launched it once, without the host: asked for
+// its handshake, then given the end of stdin. It plays the faults that its script has for every launch. It is no
+// server of the run: it has no birth, no launch number and no place in a census.
 type Control struct {
 	Label    string   `json:"label"`
 	Answered bool     `json:"answered"`         // the handshake

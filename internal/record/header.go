@@ -16,9 +16,8 @@ const Version = 1
 // Format is the value of Header.Format in every run file.
 const Format = "leakbench-run"
 
-// Header is the first line of a run file. It carries everything that a judge
-// needs besides the events, so that a file can be judged years later without
-// the scenario, the host or the machine that made it.
+// Header is the first line of a run file. It carries everything that a judge needs besides the events, so that a file
+// can be judged years later without the scenario, the host or the machine that made it.
 type Header struct {
 	Format  string    `json:"format"`
 	Version int       `json:"version"`
@@ -107,8 +106,7 @@ type Host struct {
 	Servers Sharing  `json:"servers,omitempty"` // of a gateway
 }
 
-// SessionsUnknown says that the host's servers can't be told apart by session:
-// of a label at most one is wanted.
+// SessionsUnknown says that the host's servers can't be told apart by session: of a label at most one is wanted.
 func (h Host) SessionsUnknown() bool { return h.Kind == KindCommand || h.Servers == Shared }
 
 // Profile is what a host declares about itself. Zero values mean "not said".
@@ -167,13 +165,11 @@ type Plan struct {
 	// Checkpoints are the names of the checkpoints of the scenario, in order,
 	// the final one included. A run that lacks one is inconclusive.
 	Checkpoints []string `json:"checkpoints"`
-	// Laws are those that the scenario is about, and Defining is how many steps
-	// are: without evidence on each of the laws, and without all of the steps, a
-	// run is inconclusive.
+	// Laws are those that the scenario is about, and Defining is how many steps are: without evidence on each of the
+	// laws, and without all of the steps, a run is inconclusive.
 	Laws     []string `json:"laws,omitempty"`
 	Defining int      `json:"defining,omitempty"`
-	// Evidence says that a law is kept only where something shows it. Runs of
-	// before that rule do not say it.
+	// Evidence says that a law is kept only where something shows it. Runs of before that rule do not say it.
 	Evidence bool `json:"evidence,omitempty"`
 }
 

@@ -35,8 +35,7 @@ type Run struct {
 	Truncated string
 }
 
-// Played returns the header as the run was played: with what the host declared
-// in its hello.
+// Played returns the header as the run was played: with what the host declared in its hello.
 func (r *Run) Played() Header {
 	h := r.Header
 	for _, e := range r.Events {
@@ -88,9 +87,8 @@ func hintAt(dir string) string {
 	return "; did you mean " + latest + "?"
 }
 
-// Decode reads a run file. A file that only stops early, or lacks events, is a
-// Run that says so in Truncated; one that holds anything else than events in
-// their order is an error that names the line.
+// Decode reads a run file. A file that only stops early, or lacks events, is a Run that says so in Truncated; one
+// that holds anything else than events in their order is an error that names the line.
 func Decode(r io.Reader) (*Run, error) {
 	in, run := lines.New(bufio.NewReaderSize(r, 64<<10), maxLine-1), &Run{}
 	first, err := next(in)
@@ -209,9 +207,8 @@ var (
 	errTooLong = fmt.Errorf("longer than %d MiB", maxLine>>20)
 )
 
-// next is the next line, valid until the call after. The error is io.EOF behind
-// the last line, errTorn for a last one without a newline, errTooLong, or the
-// stream's own.
+// next is the next line, valid until the call after. The error is io.EOF behind the last line, errTorn for a last one
+// without a newline, errTooLong, or the stream's own.
 func next(in *lines.Reader) ([]byte, error) {
 	line, err := in.Next()
 	switch {

@@ -10,10 +10,9 @@ import (
 // bytes. A storm of some hundred servers fits.
 const reserveSize = 1 << 20
 
-// reserve is disk space that is kept for a run file. Where the system can
-// allocate blocks behind the end of a file they are the run file's own: it
-// gets no tail of zeros, however the bench dies. Elsewhere they belong to a
-// file beside it.
+// reserve is disk space that is kept for a run file. Where the system can allocate blocks behind the end of a file
+// they are the run file's own: it gets no tail of zeros, however the bench dies. Elsewhere they belong to a file
+// beside it.
 type reserve struct {
 	beside *os.File // nil: the run file's own blocks
 }
@@ -27,9 +26,8 @@ func takeReserve(f *os.File) (*reserve, error) {
 	return reserveBeside(f)
 }
 
-// reserveBeside fills a file in the folder of f with zeros. Its name is
-// removed at once where the system allows that: then the space comes back
-// even when the bench is killed.
+// reserveBeside fills a file in the folder of f with zeros. Its name is removed at once where the system allows that:
+// then the space comes back even when the bench is killed.
 func reserveBeside(f *os.File) (*reserve, error) {
 	beside, err := os.CreateTemp(filepath.Dir(f.Name()), ".reserve-*")
 	if err != nil {
@@ -48,8 +46,7 @@ func reserveBeside(f *os.File) (*reserve, error) {
 	return r, nil
 }
 
-// spend gives up a reserve beside the run file. It reports whether that may
-// have made room.
+// spend gives up a reserve beside the run file. It reports whether that may have made room.
 func (r *reserve) spend() bool {
 	if r == nil || r.beside == nil {
 		return false

@@ -2,15 +2,13 @@ package record
 
 import "strings"
 
-// The words of a run file that code compares. Each has a type of its own, and
-// its bytes are frozen: files, fingerprints and lists of known findings carry
-// them. A word that is not listed here is still valid in a file.
+// The words of a run file that code compares. Each has a type of its own, and its bytes are frozen: files,
+// fingerprints and lists of known findings carry them. A word that is not listed here is still valid in a file.
 
 // Op is what a step does.
 type Op string
 
-// The operations. Those of a scenario are described in package scenarios; the
-// bench adds the last two.
+// The operations. Those of a scenario are described in package scenarios; the bench adds the last two.
 const (
 	OpOpen       Op = "open"
 	OpCall       Op = "call"
@@ -201,7 +199,6 @@ const (
 	// PlaceInit: it is the child of an init of the keeper's, which is process 1
 	// of a pid namespace. The namespace ends with the host.
 	PlaceInit Place = "init"
-	// PlaceSubreaper: it is the child of another subreaper, to which what it
-	// orphans comes home.
+	// PlaceSubreaper: it is the child of another subreaper, to which what it orphans comes home.
 	PlaceSubreaper Place = "subreaper"
 )

@@ -15,8 +15,7 @@ import (
 // maxLine is the longest line of a run file, its newline included, in bytes.
 const maxLine = 16 << 20
 
-// Errors of a writer that is used out of order. They are not sticky: nothing
-// was written, and the file is as it was.
+// Errors of a writer that is used out of order. They are not sticky: nothing was written, and the file is as it was.
 var (
 	ErrNoHeader = errors.New("the run file has no header yet")
 	ErrEnded    = errors.New("the run file has its end event")
@@ -39,10 +38,9 @@ type Writer struct {
 	err     error // sticky
 }
 
-// Create makes a run file and the folders above it. It never overwrites one:
-// then the error is an fs.ErrExist. Space for the file is taken at once, so
-// that a full disk and a read-only folder are errors here, before anything
-// runs. A file that could not be made ready is removed again.
+// Create makes a run file and the folders above it. It never overwrites one: then the error is an fs.ErrExist. Space
+// for the file is taken at once, so that a full disk and a read-only folder are errors here, before anything runs. A
+// file that could not be made ready is removed again.
 func Create(path string) (*Writer, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("failed to make the folder of the run file: %w", err)
@@ -86,10 +84,9 @@ func (w *Writer) WriteHeader(h Header) error {
 	return w.write()
 }
 
-// Add stamps an event with its Seq and T and appends it with one write. It
-// returns the event as written, which is a DoubtTooLong in the place of one
-// that is too long. Once a write has failed, that error is returned for good:
-// the torn line stays the last one.
+// Add stamps an event with its Seq and T and appends it with one write. It returns the event as written, which is a
+// DoubtTooLong in the place of one that is too long. Once a write has failed, that error is returned for good: the
+// torn line stays the last one.
 func (w *Writer) Add(e Event) (Event, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,9 +130,8 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
-// Close gives the reserved space back and makes the file durable. Its error is
-// about that alone: what went wrong before is Err's. A second call does
-// nothing.
+// Close gives the reserved space back and makes the file durable. Its error is about that alone: what went wrong
+// before is Err's. A second call does nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,8 +160,7 @@ func (w *Writer) encode(v any) error {
 	return enc.Encode(v)
 }
 
-// write appends w.line. A reserve that is a file of its own is given up for
-// the line that finds the disk full.
+// write appends w.line. A reserve that is a file of its own is given up for the line that finds the disk full.
 func (w *Writer) write() error {
 	line := w.line.Bytes()
 	n, err := w.file.Write(line)

@@ -20,12 +20,10 @@ const (
 	maxRead = 4 << 10 // bytes of an argument that are looked at: hostile ones can't make it slow
 )
 
-// Args is a command line that may be written down: without the values of
-// flags, variables, headers and JSON members whose name says that they are
-// secret, without the user part of URLs, and without what looks like a token.
-// What is left of more than 64 arguments, or of more than 1 KiB of one, is said
-// in its place. It does not change args. What it can't know: a secret that is an
-// argument of its own without a name, or glued to a flag (-pSECRET).
+// Args is a command line that may be written down: without the values of flags, variables, headers and JSON members
+// whose name says that they are secret, without the user part of URLs, and without what looks like a token. What is
+// left of more than 64 arguments, or of more than 1 KiB of one, is said in its place. It does not change args. What
+// it can't know: a secret that is an argument of its own without a name, or glued to a flag (-pSECRET).
 func Args(args []string) []string {
 	if args == nil {
 		return nil
@@ -75,8 +73,7 @@ func redactArg(arg string, before nextValue) string {
 	return redactText(arg)
 }
 
-// announces says what an argument that is a flag, or the word "bearer", makes
-// of the next one.
+// announces says what an argument that is a flag, or the word "bearer", makes of the next one.
 func announces(arg string) nextValue {
 	switch {
 	case strings.EqualFold(arg, "bearer"):
@@ -105,8 +102,7 @@ func secretAssignment(name, value string) bool {
 	return name == "-p" || secretName(name) || variable(name) && looksSecret(value)
 }
 
-// redactText redacts inside an argument that is more than one word: a shell
-// command, a header, a URL, JSON.
+// redactText redacts inside an argument that is more than one word: a shell command, a header, a URL, JSON.
 func redactText(s string) string {
 	if !strings.ContainsAny(s, " \t\n=:\"'") && !hasTokenPrefix(s) {
 		return s
@@ -142,8 +138,7 @@ func redactText(s string) string {
 	return out.String()
 }
 
-// userinfo is where a URL's user and password are, whose authority starts at
-// from: nowhere if from == to.
+// userinfo is where a URL's user and password are, whose authority starts at from: nowhere if from == to.
 func userinfo(s string, from int) (int, int) {
 	end := endAt(s, from, "/?# \t\n\"'")
 	at := strings.LastIndexByte(s[from:end], '@')
@@ -153,8 +148,7 @@ func userinfo(s string, from int) (int, int) {
 	return from, from + at
 }
 
-// secretValue is where the value is that the name before end makes a secret:
-// nowhere if from == to.
+// secretValue is where the value is that the name before end makes a secret: nowhere if from == to.
 func secretValue(s, name string, end int) (from, to int) {
 	i := end + len(quoteAt(s, end)) // of a JSON member's name
 	quoted := i > end
@@ -178,8 +172,7 @@ func secretValue(s, name string, end int) (from, to int) {
 	return end, end
 }
 
-// quoteAt is the quote at i, with the backslashes of one inside a quoted text,
-// or "".
+// quoteAt is the quote at i, with the backslashes of one inside a quoted text, or "".
 func quoteAt(s string, i int) string {
 	end := i
 	for end < len(s) && s[end] == '\\' {

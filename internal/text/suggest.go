@@ -2,9 +2,8 @@ package text
 
 import "strings"
 
-// Nearest returns the candidate that is nearest to name, or "" where none is
-// near enough to be meant: at most a third of its letters differ, or one is
-// the beginning of the other.
+// Nearest returns the candidate that is nearest to name, or "" where none is near enough to be meant: at most a third
+// of its letters differ, or one is the beginning of the other.
 func Nearest(name string, candidates []string) string {
 	name = strings.ToLower(name)
 	best, bestDistance := "", len(name)/3+2

@@ -1,6 +1,5 @@
-// Package text has the small operations on strings that all rooms share: making
-// text that somebody else wrote fit for a terminal, and finding the name that
-// somebody probably meant.
+// Package text has the small operations on strings that all rooms share: making text that somebody else wrote fit for
+// a terminal, and finding the name that somebody probably meant.
 package text
 
 import (
@@ -11,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Sanitize puts instead in the place of each character that does not print:
-// control characters, which steer a terminal, and those that turn the direction
-// of text. The characters of keep stay.
+// Sanitize puts instead in the place of each character that does not print: control characters, which steer a
+// terminal, and those that turn the direction of text. The characters of keep stay.
 func Sanitize(s string, instead rune, keep string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsPrint(c) || strings.ContainsRune(keep, c) {
@@ -67,8 +65,7 @@ func ClipBytes[S ~string](s S, most int, tail S) S {
 	return s[:most] + tail
 }
 
-// Count is a number with its noun: "1 server", "3 servers", "2 processes",
-// "4 children".
+// Count is a number with its noun: "1 server", "3 servers", "2 processes", "4 children".
 func Count(n int, noun string) string {
 	switch {
 	case n == 1:
@@ -90,8 +87,7 @@ func Choose(n int, one, many string) string {
 	return many
 }
 
-// Wrap breaks s into lines of at most width characters, the first of at most
-// first. A word that is longer is broken.
+// Wrap breaks s into lines of at most width characters, the first of at most first. A word that is longer is broken.
 func Wrap(s string, first, width int) []string {
 	var lines []string
 	var line []rune

@@ -117,8 +117,7 @@ func (n *Node) Find(key string) *Node {
 	return nil
 }
 
-// Key returns a key of a mapping itself, or else the mapping: where a problem
-// with the key belongs.
+// Key returns a key of a mapping itself, or else the mapping: where a problem with the key belongs.
 func (n *Node) Key(key string) *Node {
 	for _, p := range n.Pairs {
 		if p.Key.Word() == key {

@@ -11,8 +11,7 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// maxProblems is how many problems of one file are told. Who has more is
-// helped by the first ones.
+// maxProblems is how many problems of one file are told. Who has more is helped by the first ones.
 const maxProblems = 50
 
 // maxGathered bounds what a hostile file costs.
@@ -35,8 +34,7 @@ func (p Problem) String() string {
 	return s
 }
 
-// Errors is everything that is wrong with a file, in the order of
-// the file.
+// Errors is everything that is wrong with a file, in the order of the file.
 type Errors []Problem
 
 // Error gives each problem with its place and its line.
@@ -99,14 +97,12 @@ func (c *Collector) errors() error {
 
 func (c *Collector) line(n int) string { return strings.TrimSuffix(c.lines[n-1], "\r") }
 
-// printable replaces what a terminal would not print, or would obey, character
-// by character.
+// printable replaces what a terminal would not print, or would obey, character by character.
 func printable(s string) string {
 	return text.Sanitize(strings.NewReplacer("\t", " ", "\n", " ").Replace(s), unicode.ReplacementChar, "")
 }
 
-// snippet is the line with a caret under the column. Of a long line it shows
-// the surroundings of the place.
+// snippet is the line with a caret under the column. Of a long line it shows the surroundings of the place.
 func (c *Collector) snippet(line, column int) string {
 	const before, after = 60, 40
 	text := []rune(printable(c.line(line)))

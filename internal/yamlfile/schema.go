@@ -48,9 +48,8 @@ func describeKeys(keys []Key) *Schema {
 	return s
 }
 
-// DescribeFile is the JSON Schema (draft 2020-12) of a whole file, whose value
-// is an object: what the reader reads, described by what it reads with. id is
-// where it is found.
+// DescribeFile is the JSON Schema (draft 2020-12) of a whole file, whose value is an object: what the reader reads,
+// described by what it reads with. id is where it is found.
 func DescribeFile(v Value, id, title, text string, defs map[string]*Schema) []byte {
 	s := v.schema()
 	s.Schema, s.ID, s.Title, s.Description, s.Defs = "https://json-schema.org/draft/2020-12/schema", id, title, text, defs

@@ -1,6 +1,5 @@
-// Package yamlfile reads YAML that a person has written: strictly, key by key,
-// with the place of everything that is wrong and the line with a caret under
-// it. What the reader asks for is also what its JSON Schema is made of.
+// Package yamlfile reads YAML that a person has written: strictly, key by key, with the place of everything that is
+// wrong and the line with a caret under it. What the reader asks for is also what its JSON Schema is made of.
 package yamlfile
 
 import (
@@ -20,12 +19,10 @@ import (
 )
 
 const (
-	// maxSource is the size of the largest file that is read. The largest
-	// built-in one has 2 KiB. The time that the parser takes for a hostile text
-	// grows with the square of its size.
+	// maxSource is the size of the largest file that is read. The largest built-in one has 2 KiB. The time that the
+	// parser takes for a hostile text grows with the square of its size.
 	maxSource = 128 << 10
-	// maxDepth bounds how deep brackets and dashes may be nested: the parser
-	// descends one call per level.
+	// maxDepth bounds how deep brackets and dashes may be nested: the parser descends one call per level.
 	maxDepth = 64
 )
 
@@ -75,13 +72,11 @@ func Parse(file string, src []byte, of KindOfFile, read func(root *Node)) error 
 	return c.errors()
 }
 
-// Source is all of a text, or enough of it for Parse to see that it is too
-// large.
+// Source is all of a text, or enough of it for Parse to see that it is too large.
 func Source(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, maxSource+1)) }
 
-// readTree turns YAML into nodes. On nil the problems are in c. YAML features
-// that no file of ours needs are refused rather than half supported: anchors and
-// aliases (with which a small file unfolds into a huge one), merge keys, tags
+// readTree turns YAML into nodes. On nil the problems are in c. YAML features that no file of ours needs are refused
+// rather than half supported: anchors and aliases (with which a small file unfolds into a huge one), merge keys, tags
 // and several documents.
 func readTree(src []byte, c *Collector, of KindOfFile) (root *Node) {
 	if !readable(src, c) {
@@ -136,8 +131,7 @@ func readable(src []byte, c *Collector) bool {
 	for i := range c.lines {
 		line := c.line(i + 1)
 		if at := strings.IndexByte(line, '\t'); at >= 0 {
-			// YAML forbids it in some places, and the parser trips over it in
-			// others.
+			// YAML forbids it in some places, and the parser trips over it in others.
 			refuse(i, utf8.RuneCountInString(line[:at]), "a tab; write spaces")
 		}
 		if !utf8.ValidString(line) {

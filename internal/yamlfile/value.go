@@ -12,9 +12,8 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// Value is what may stand at a place of a file: how it is read, and its JSON
-// Schema. A value that can't be read becomes a problem and leaves what it is
-// read into alone, so that the reader can go on and find the next problem.
+// Value is what may stand at a place of a file: how it is read, and its JSON Schema. A value that can't be read
+// becomes a problem and leaves what it is read into alone, so that the reader can go on and find the next problem.
 type Value struct {
 	what   string // in the words of messages; editors see them where a key says nothing else
 	read   func(*Node)
@@ -59,14 +58,12 @@ func (v Value) with(add func(*Schema)) Value {
 	return v
 }
 
-// Like has the schema ask for the form. What the reader says of a text that has
-// another one is its own business.
+// Like has the schema ask for the form. What the reader says of a text that has another one is its own business.
 func (v Value) Like(form *regexp.Regexp) Value {
 	return v.with(func(s *Schema) { s.Pattern = form.String() })
 }
 
-// AtMost bounds the items of a list, or the keys of a mapping. Of what has more
-// nothing is read.
+// AtMost bounds the items of a list, or the keys of a mapping. Of what has more nothing is read.
 func (v Value) AtMost(most int, tooMany func(n *Node, count int)) Value {
 	return v.reading(func(n *Node, read func(*Node)) {
 		if count := len(n.items) + len(n.Pairs); count > most {
@@ -206,8 +203,7 @@ func Whole(into *int, what string, least, most int) Value {
 	}, typed("integer")}.with(func(s *Schema) { between(s, least, most) })
 }
 
-// AnyWhole is a whole number whose range somebody else checks; least and most
-// are what editors are told of it.
+// AnyWhole is a whole number whose range somebody else checks; least and most are what editors are told of it.
 func AnyWhole(into *int, what string, least, most int) Value {
 	v := Whole(into, what, math.MinInt32, math.MaxInt32)
 	return v.with(func(s *Schema) { between(s, least, most) })
@@ -304,8 +300,7 @@ func Either(word, mapping Value) Value {
 	}, func() *Schema { return &Schema{AnyOf: []*Schema{word.Describe(), mapping.Describe()}} }}
 }
 
-// Plain is the value as JSON would have it. A key that stands there twice is a
-// problem.
+// Plain is the value as JSON would have it. A key that stands there twice is a problem.
 func (n *Node) Plain() any {
 	switch n.Kind {
 	case KindMapping:

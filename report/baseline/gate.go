@@ -27,8 +27,7 @@ var LooksLike = map[gate.Outcome]verdict.Outcome{
 	gate.Pass: verdict.Clean, gate.Fail: verdict.Leak, gate.HostFailed: verdict.Leak, gate.Inconclusive: verdict.Inconclusive,
 }
 
-// Gate writes what a gate says for a terminal or a CI log: what has to be done
-// first, the answer in the last line.
+// Gate writes what a gate says for a terminal or a CI log: what has to be done first, the answer in the last line.
 func Gate(b *bytes.Buffer, r *gate.Result, o GateOptions) {
 	p := terminal.NewPrinter(b, o.Text)
 	for _, f := range r.Failing() {

@@ -16,8 +16,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// Baseline is what the runs of a page are held against. The zero value is
-// nothing.
+// Baseline is what the runs of a page are held against. The zero value is nothing.
 type Baseline struct {
 	Result *gate.Result     // nil: nothing
 	Base   []verdict.Judged // the earlier runs, where there are any
@@ -184,8 +183,7 @@ func (h *Lookup) Entries(p *compare.Play) (out []EntryView, more int) {
 
 const entriesMost = 100
 
-// AnswerView is what a page says of all its runs together, held against a list
-// and a base.
+// AnswerView is what a page says of all its runs together, held against a list and a base.
 type AnswerView struct {
 	Outcome      gate.Outcome
 	Glyph, Class string

@@ -18,8 +18,7 @@ import (
 // githubMost is how many annotations of a kind GitHub shows of a step.
 const githubMost = 10
 
-// annotations are workflow commands. What GitHub would not show is said in the
-// last one.
+// annotations are workflow commands. What GitHub would not show is said in the last one.
 type annotations struct {
 	out     *bytes.Buffer
 	count   map[string]int // by level
@@ -50,8 +49,7 @@ func (a *annotations) end(what string) {
 	}
 }
 
-// GitHub writes one annotation for each finding, and one for each run that
-// could not be decided.
+// GitHub writes one annotation for each finding, and one for each run that could not be decided.
 func GitHub(b *bytes.Buffer, runs []verdict.Judged) {
 	a := annotations{out: b, count: map[string]int{}}
 	for i := range runs {

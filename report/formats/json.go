@@ -1,5 +1,4 @@
-// Package formats renders judged runs, and what a gate says of them, for programs
-// and CI systems.
+// Package formats renders judged runs, and what a gate says of them, for programs and CI systems.
 package formats
 
 import (
@@ -75,9 +74,8 @@ type More struct {
 	Replay  *baseline.Replayed
 }
 
-// Report is the JSON object: docs/report.schema.json. Its fields are a promise to
-// the programs that read it: new ones may be added, none is renamed or taken
-// away. Lists are never null.
+// Report is the JSON object: docs/report.schema.json. Its fields are a promise to the programs that read it: new ones
+// may be added, none is renamed or taken away. Lists are never null.
 type Report struct {
 	Outcome verdict.Outcome    `json:"outcome"` // the worst of the runs
 	Exit    Exit               `json:"exit"`
@@ -88,9 +86,8 @@ type Report struct {
 	Replay  *baseline.Replayed `json:"replay,omitempty" jsonschema:"leakbench replay: whether the run ended alike"`
 }
 
-// JSON writes one JSON object on all runs, indented, ended by a newline. Any
-// character that could steer a terminal is written as a \u escape, so the
-// object can be printed and still holds the exact strings.
+// JSON writes one JSON object on all runs, indented, ended by a newline. Any character that could steer a terminal is
+// written as a \u escape, so the object can be printed and still holds the exact strings.
 func JSON(w io.Writer, runs []verdict.Judged, exit Exit, more More) error {
 	out := Report{Outcome: model.Worst(runs), Exit: exit, Runs: []jsonRun{}, Replay: more.Replay}
 	for i := range runs {
@@ -250,8 +247,7 @@ func toJSONRepeat(r *compare.Repeat) jsonRepeat {
 	return out
 }
 
-// KnownJSON writes a list of known findings, and what became of each entry, as
-// one object.
+// KnownJSON writes a list of known findings, and what became of each entry, as one object.
 func KnownJSON(w io.Writer, all []known.Checked) error {
 	return WriteJSON(w, "list", map[string]any{"known": toJSONEntries(all)})
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// The elements that every reader of JUnit XML knows. Each case says its state
-// in a property besides: a failure of type "flaky" was broken in some of the
-// repeats only, an error of type "inconclusive" could not be decided.
+// The elements that every reader of JUnit XML knows. Each case says its state in a property besides: a failure of
+// type "flaky" was broken in some of the repeats only, an error of type "inconclusive" could not be decided.
 type junitSuites struct {
 	XMLName xml.Name `xml:"testsuites"`
 	junitSum

@@ -54,8 +54,7 @@ func mdTable(b *bytes.Buffer, runs []verdict.Judged) {
 	b.WriteByte('\n')
 }
 
-// mdRun tells of the findings and doubts of a run; left is how many findings
-// may still be shown.
+// mdRun tells of the findings and doubts of a run; left is how many findings may still be shown.
 func mdRun(b *bytes.Buffer, j *verdict.Judged, left int) int {
 	v := &j.Verdict
 	if len(v.Findings) == 0 && len(v.Doubts) == 0 {

@@ -32,8 +32,7 @@ func (m *metric) add(value string, labels ...string) {
 
 var promEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "##", `#\\#`)
 
-// Prometheus writes the text format, all as gauges: each run is a series of its own
-// and does not change any more.
+// Prometheus writes the text format, all as gauges: each run is a series of its own and does not change any more.
 func Prometheus(b *bytes.Buffer, runs []verdict.Judged) error {
 	family := func(name, help string) *metric { return &metric{name: "leakbench_" + name, help: help} }
 	outcome := family("run_outcome", "1 for the outcome of the run, 0 for the others.")
@@ -99,9 +98,8 @@ func promID(j *verdict.Judged, seen map[string]int) []string {
 	return labels[:len(labels):len(labels)] // append copies
 }
 
-// Bench writes the lines of golang.org/design/14313-benchmark-format. Counts
-// are exact: benchstat compares them by their value and asks for no repeats. A
-// law that was not judged has no count, which is not the same as none.
+// Bench writes the lines of golang.org/design/14313-benchmark-format. Counts are exact: benchstat compares them by
+// their value and asks for no repeats. A law that was not judged has no count, which is not the same as none.
 func Bench(b *bytes.Buffer, runs []verdict.Judged) error {
 	if len(runs) == 0 {
 		return nil
@@ -140,9 +138,8 @@ func benchLine(b *bytes.Buffer, j *verdict.Judged) {
 		v.Spawned, v.PeakLive, v.Left)
 }
 
-// benchName is a name without what the format gives a meaning to. The name
-// after "Benchmark" starts with an upper-case letter; a "-" before digits at
-// the end would be GOMAXPROCS.
+// benchName is a name without what the format gives a meaning to. The name after "Benchmark" starts with an
+// upper-case letter; a "-" before digits at the end would be GOMAXPROCS.
 func benchName(s string, upper bool) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {

@@ -10,8 +10,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// traceEvent is an event of the Trace Event Format, which Perfetto and
-// chrome://tracing read. Times are microseconds.
+// traceEvent is an event of the Trace Event Format, which Perfetto and chrome://tracing read. Times are microseconds.
 type traceEvent struct {
 	Name  string         `json:"name,omitempty"`
 	Phase string         `json:"ph"`

@@ -12,9 +12,8 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// object is a JSON object whose members keep their order: name, value, name,
-// value. The members written here are those of SARIF 2.1.0 that code scanning
-// reads:
+// object is a JSON object whose members keep their order: name, value, name, value. The members written here are
+// those of SARIF 2.1.0 that code scanning reads:
 // https://docs.github.com/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
 type object []any
 

@@ -29,8 +29,7 @@ func (s *Run) Labels() []string {
 	return out
 }
 
-// maxLabels bounds the blocks of a timeline: labels come from the scenario,
-// but a file can say anything.
+// maxLabels bounds the blocks of a timeline: labels come from the scenario, but a file can say anything.
 const maxLabels = 40
 
 // SessionRank orders sessions by the birth of their first server.
@@ -94,8 +93,7 @@ type Level struct {
 	T, N int64
 }
 
-// LevelsOf are how many servers were alive, and how many of them should have
-// been gone.
+// LevelsOf are how many servers were alive, and how many of them should have been gone.
 func LevelsOf(servers []*Server) (alive, over []Level) {
 	for _, f := range servers {
 		life, late := []Level{{f.Born, 1}, {f.Until, -1}}, []Level{{f.Overdue, 1}, {f.Until, -1}}

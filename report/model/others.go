@@ -8,9 +8,8 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// OtherProcess is a process below the host that is none of the ledger's servers: a
-// launcher before one, a helper beside one, or neither. It is known from the
-// censuses only, so its times are as exact as those are frequent.
+// OtherProcess is a process below the host that is none of the ledger's servers: a launcher before one, a helper
+// beside one, or neither. It is known from the censuses only, so its times are as exact as those are frequent.
 type OtherProcess struct {
 	record.Process
 	First, Last int64
@@ -77,9 +76,8 @@ func (s *Run) seeOther(index map[record.Identity]*OtherProcess, p record.Process
 	}
 }
 
-// placeOthers finds the server of each: the one that it started, or that is its
-// parent, its group's leader or its session's. What the keeper adopted is
-// placed by what it was when it was first seen.
+// placeOthers finds the server of each: the one that it started, or that is its parent, its group's leader or its
+// session's. What the keeper adopted is placed by what it was when it was first seen.
 func (s *Run) placeOthers(byPID map[int][]*Server) {
 	lived := func(servers []*Server, k *OtherProcess) *Server {
 		for _, f := range slices.Backward(servers) {

@@ -48,8 +48,7 @@ func Tally(runs []verdict.Judged, outcomes ...verdict.Outcome) string {
 	return strings.Join(parts, ", ")
 }
 
-// Gravest is the finding that the most processes show, of those that weigh as
-// much as the first.
+// Gravest is the finding that the most processes show, of those that weigh as much as the first.
 func Gravest(findings []verdict.Finding) *verdict.Finding {
 	first := &findings[0]
 	for i := range findings {
@@ -60,8 +59,7 @@ func Gravest(findings []verdict.Finding) *verdict.Finding {
 	return first
 }
 
-// GravestFirst are the findings in the order in which people read them: what the
-// headline says comes first.
+// GravestFirst are the findings in the order in which people read them: what the headline says comes first.
 func GravestFirst(findings []verdict.Finding) []verdict.Finding {
 	if len(findings) == 0 {
 		return nil

@@ -9,8 +9,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// The axis runs over the first axisWidth per cent of a plot; what outlives
-// the run runs on into the rest.
+// The axis runs over the first axisWidth per cent of a plot; what outlives the run runs on into the rest.
 const (
 	axisWidth = 98.0
 	// A stretch in which nothing happens gets at most idleShare of the axis,
@@ -20,9 +19,8 @@ const (
 	idleMost  = 9 // so many stretches at most
 )
 
-// axis maps the time of a run to per cent of a plot's width. Long stretches
-// without an event are drawn shorter, and marked: a run is a burst of
-// milliseconds between waits of seconds.
+// axis maps the time of a run to per cent of a plot's width. Long stretches without an event are drawn shorter, and
+// marked: a run is a burst of milliseconds between waits of seconds.
 type axis struct {
 	knots []knot
 	idle  []idle
@@ -124,8 +122,7 @@ type tick struct {
 
 const tickRoom = 6.5 // per cent between labels
 
-// ticks labels the shortened stretches with their length, and round moments
-// elsewhere.
+// ticks labels the shortened stretches with their length, and round moments elsewhere.
 func (a *axis) ticks() []tick {
 	var out []tick
 	free := func(x float64) bool {

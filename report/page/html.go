@@ -57,8 +57,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"th
 
 var threadName = regexp.MustCompile(`^([A-Za-z0-9-]+/[A-Za-z0-9._-]+)#([0-9]+)$`)
 
-// threadLink is a public report: its name, and its address, which is "" for
-// what is no thread.
+// threadLink is a public report: its name, and its address, which is "" for what is no thread.
 type threadLink struct{ Name, URL string }
 
 func newThread(report string) threadLink {
@@ -69,10 +68,9 @@ func newThread(report string) threadLink {
 	return l
 }
 
-// HTML writes one page on all runs, and where there is a baseline which findings
-// are new, known or fixed. It needs nothing besides itself: no network, no other
-// file, and its policy forbids any. It reads without its script, which draws the
-// lifelines. The error is w's.
+// HTML writes one page on all runs, and where there is a baseline which findings are new, known or fixed. It needs
+// nothing besides itself: no network, no other file, and its policy forbids any. It reads without its script, which
+// draws the lifelines. The error is w's.
 func HTML(w io.Writer, runs []verdict.Judged, a baseline.Baseline) error {
 	page, err := newPage(runs, a)
 	if err != nil {

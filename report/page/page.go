@@ -24,8 +24,7 @@ const (
 	stepsOf  = 400
 )
 
-// pageView is all that the template knows. Its strings are cleaned by scrub
-// before it does.
+// pageView is all that the template knows. Its strings are cleaned by scrub before it does.
 type pageView struct {
 	Title    string
 	CSS      template.CSS

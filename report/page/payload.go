@@ -13,9 +13,8 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// payload is all that the page's script knows of a run: every process, every
-// event and every sample, whereas the markup shows the first few. Its strings
-// are cleaned by scrub. Times in columns are microseconds.
+// payload is all that the page's script knows of a run: every process, every event and every sample, whereas the
+// markup shows the first few. Its strings are cleaned by scrub. Times in columns are microseconds.
 type payload struct {
 	Columns  *columns       `json:"columns"`
 	ID       string         `json:"id"` // prefix of the ids of the run's markup
@@ -96,8 +95,7 @@ func place(list *[]string, places map[string]int64, s string) int64 {
 	return n
 }
 
-// payload is the data of a run, and that of its samples, which is not needed
-// until somebody looks at a process.
+// payload is the data of a run, and that of its samples, which is not needed until somebody looks at a process.
 func newPayload(s *model.Run, prefix string) (data, samples template.HTML, err error) {
 	a := newAxis(moments(s), s.End)
 	p := &payload{
@@ -247,8 +245,7 @@ func otherState(k *model.OtherProcess) string {
 	return "seen"
 }
 
-// nameOf is 0 where the name follows from label and launch, as it does in
-// every run of ours.
+// nameOf is 0 where the name follows from label and launch, as it does in every run of ours.
 func (p *payload) nameOf(f *model.Server) int64 {
 	if f.ID == f.Label+"#"+strconv.Itoa(f.Launch) {
 		return 0
@@ -333,8 +330,7 @@ func (p *payload) steps(s *model.Run) {
 	p.Columns.add("step.text", name)
 }
 
-// sampleBlock is what the censuses say of each process: memory in units of
-// 4 KiB, and descriptors.
+// sampleBlock is what the censuses say of each process: memory in units of 4 KiB, and descriptors.
 func sampleBlock(s *model.Run, rows []line) (template.HTML, error) {
 	at := map[record.Identity]int{}
 	for i, r := range rows {

@@ -79,9 +79,8 @@ func (p *payload) keep(c payloadCurve) {
 	}
 }
 
-// handleCurve is the host's descriptors, against what it had at the first look,
-// where they have to return to, and the most that it may have open; and those
-// of all servers together.
+// handleCurve is the host's descriptors, against what it had at the first look, where they have to return to, and the
+// most that it may have open; and those of all servers together.
 func (p *payload) handleCurve(s *model.Run) {
 	fds, servers := sampled(s, hostFDs), sampled(s, func(one *history.Sample) int { return one.FDs })
 	if len(fds) < 2 {
@@ -121,8 +120,7 @@ func (p *payload) memoryCurve(s *model.Run) {
 	p.keep(curve)
 }
 
-// growth is what the host may have at the end of each cycle, counted from the
-// first cycle of a series.
+// growth is what the host may have at the end of each cycle, counted from the first cycle of a series.
 func growth(s *model.Run) []model.Level {
 	limit := s.Header.Limits.GrowthPerCycle
 	if limit <= 0 {
@@ -142,9 +140,8 @@ func growth(s *model.Run) []model.Level {
 	return out
 }
 
-// columns are lists of numbers, each written as the differences of its values
-// in zig-zag varints: what changes slowly takes a byte, and a column without a
-// change nothing once it is compressed.
+// columns are lists of numbers, each written as the differences of its values in zig-zag varints: what changes slowly
+// takes a byte, and a column without a change nothing once it is compressed.
 type columns struct {
 	Names  []string `json:"names"`
 	Counts []int    `json:"counts"`
@@ -160,9 +157,8 @@ func (c *columns) add(name string, values []int64) {
 	}
 }
 
-// packed is a block of data for the page's script: the length of a JSON object
-// as a varint, the object, then the columns; compressed, in base64, whose
-// letters can't be markup.
+// packed is a block of data for the page's script: the length of a JSON object as a varint, the object, then the
+// columns; compressed, in base64, whose letters can't be markup.
 func packed(meta any, data []byte) (template.HTML, error) {
 	head, err := json.Marshal(meta)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// eventColumns are the events of a run, those of the bench and the host first,
-// then those of each row.
+// eventColumns are the events of a run, those of the bench and the host first, then those of each row.
 type eventColumns struct {
 	p                  *payload
 	t, kind, text, row []int64 // row: how many of each, the bench's and the host's first

@@ -61,8 +61,7 @@ func newSuite(runs []verdict.Judged, ids map[int]string, held *baseline.Lookup) 
 	return s
 }
 
-// board is there where several hosts played several scenarios. Of runs of the
-// same it shows the worst.
+// board is there where several hosts played several scenarios. Of runs of the same it shows the worst.
 func (s *suiteView) board(runs []verdict.Judged, ids map[int]string) {
 	var scenarios, hosts []string
 	cells := map[[2]string]boardCell{}

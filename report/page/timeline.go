@@ -19,9 +19,8 @@ const (
 	serversOfLabel = 2  // of each label at least, as long as there is room
 )
 
-// timelineView is what the page says of the servers without its script: how
-// many there were over time, and what became of each. The script draws the
-// lifelines in its place.
+// timelineView is what the page says of the servers without its script: how many there were over time, and what
+// became of each. The script draws the lifelines in its place.
 type timelineView struct {
 	ID      string
 	Run     string // prefix of the run's ids
@@ -118,8 +117,7 @@ func moments(s *model.Run) []int64 {
 	return append(ts, s.History.Host().Exited)
 }
 
-// chosen are the servers that the table lists: a few of each label, then those
-// with a finding, then the oldest.
+// chosen are the servers that the table lists: a few of each label, then those with a finding, then the oldest.
 func chosen(s *model.Run, most int) map[*model.Server]bool {
 	rank := func(f *model.Server) int {
 		switch {
@@ -146,8 +144,7 @@ func chosen(s *model.Run, most int) map[*model.Server]bool {
 	return shown
 }
 
-// anchor is the id of a server's row: made of numbers only, since names are
-// not ours.
+// anchor is the id of a server's row: made of numbers only, since names are not ours.
 func anchor(prefix string, f *model.Server) string { return fmt.Sprintf("%ss%d", prefix, f.N) }
 
 const (
@@ -205,8 +202,7 @@ func points(a *axis, levels []model.Level, top int64) []point {
 	return out
 }
 
-// extremes keeps, of each cell of the plot, the lowest and the highest level
-// and the last: a peak is never lost.
+// extremes keeps, of each cell of the plot, the lowest and the highest level and the last: a peak is never lost.
 func extremes(a *axis, levels []model.Level) []model.Level {
 	cell := func(l model.Level) int { return int(a.x(l.T) * chartCells / 100) }
 	var out []model.Level

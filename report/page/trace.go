@@ -13,9 +13,8 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// traceView is the way from the bench to a process that should not be there,
-// or should: each station with what it is like, the suspect marked. Processes
-// in the same hold share one.
+// traceView is the way from the bench to a process that should not be there, or should: each station with what it is
+// like, the suspect marked. Processes in the same hold share one.
 type traceView struct {
 	Count int
 	Lines []traceLine
@@ -128,8 +127,7 @@ func ignores(e *record.Evidence) string {
 	return "and ignores " + strings.Join(names, ", ")
 }
 
-// seenAt is when the evidence on a survivor was taken, at the checkpoint that a
-// finding names.
+// seenAt is when the evidence on a survivor was taken, at the checkpoint that a finding names.
 func seenAt(s *model.Run, e *record.Evidence, checkpoint string) int64 {
 	from, to := int64(0), s.End
 	for _, c := range s.History.Checkpoints() {

@@ -1,5 +1,4 @@
-// Package scoreboard renders a board of hosts by scenarios as HTML, Markdown, text
-// and JSON.
+// Package scoreboard renders a board of hosts by scenarios as HTML, Markdown, text and JSON.
 package scoreboard
 
 import (
@@ -20,14 +19,12 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// Link is the address of a run's report, seen from the file that is written;
-// "" is no link. nil links none.
+// Link is the address of a run's report, seen from the file that is written; "" is no link. nil links none.
 type Link func(page string) string
 
 type fact struct{ Name, Value string }
 
-// scoreView is all that the scoreboard's template knows. Its strings are
-// cleaned by scrub before it does.
+// scoreView is all that the scoreboard's template knows. Its strings are cleaned by scrub before it does.
 type scoreView struct {
 	CSS      template.CSS
 	Policy   string
@@ -116,8 +113,7 @@ func scoreHref(c *scoreboard.Cell, link Link) string {
 	return ""
 }
 
-// relativeHref is an address that is escaped, has no scheme, and means nothing
-// to Markdown.
+// relativeHref is an address that is escaped, has no scheme, and means nothing to Markdown.
 var relativeHref = regexp.MustCompile(`^[A-Za-z0-9%._~/@+=,-]+$`)
 
 func brokenLaws(all []scoreboard.Broken) string {
@@ -222,8 +218,7 @@ var (
 
 var scoreTemplate = template.Must(template.New("scoreboard").Parse(scoreSource))
 
-// HTML writes the scoreboard as one page that needs nothing besides
-// itself, and no script.
+// HTML writes the scoreboard as one page that needs nothing besides itself, and no script.
 func HTML(w *bytes.Buffer, b *scoreboard.Board, link Link) error {
 	v := newScoreView(b, link)
 	words.Scrub(v)

@@ -43,8 +43,7 @@ func Markdown(b *bytes.Buffer, board *scoreboard.Board, link Link) {
 // where a table that is wider than the text is cut off.
 const widest = 8
 
-// mdScore writes the cells, in as many tables of about the same width as it
-// takes.
+// mdScore writes the cells, in as many tables of about the same width as it takes.
 func mdScore(b *bytes.Buffer, v *scoreView) {
 	tables := max(1, (len(v.Hosts)+widest-1)/widest)
 	for i := range tables {
@@ -132,8 +131,7 @@ func sentenceCase(s string) string {
 	return s
 }
 
-// Text writes the scoreboard for a terminal: a line for each host,
-// and what its cells have to say.
+// Text writes the scoreboard for a terminal: a line for each host, and what its cells have to say.
 func Text(b *bytes.Buffer, board *scoreboard.Board) {
 	v := newScoreView(board, nil)
 	words.Scrub(v)

@@ -1,5 +1,4 @@
-// Package terminal renders runs as text for a terminal or a CI log, and lays out
-// the text of other reports.
+// Package terminal renders runs as text for a terminal or a CI log, and lays out the text of other reports.
 package terminal
 
 import (
@@ -59,8 +58,7 @@ const (
 	minWidth     = 40
 )
 
-// Printer lays text out. Every word passes through clean: the only escape
-// sequences in its output are its own.
+// Printer lays text out. Every word passes through clean: the only escape sequences in its output are its own.
 type Printer struct {
 	Options
 	out *bytes.Buffer
@@ -109,8 +107,7 @@ func (p *Printer) Item(indent int, mark string, markLook Style, head string, hea
 	p.Blank()
 }
 
-// Field prints "name  value", the value wrapped in its own column. An empty
-// value prints nothing.
+// Field prints "name  value", the value wrapped in its own column. An empty value prints nothing.
 func (p *Printer) Field(indent, column int, name, value string) {
 	p.Styled(indent, column, name, value, 0)
 }

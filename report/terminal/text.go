@@ -12,8 +12,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// Options shape the text report. The zero value is plain text, 100 columns
-// wide, with long lists cut short.
+// Options shape the text report. The zero value is plain text, 100 columns wide, with long lists cut short.
 type Options struct {
 	Color   bool
 	Width   int  // columns; 0 is 100, at least 40 are used

@@ -1,6 +1,5 @@
-// Package words puts what reports say into words: numbers with units, and text of
-// others with everything taken out that could steer a terminal, a CI log or a
-// browser.
+// Package words puts what reports say into words: numbers with units, and text of others with everything taken out
+// that could steer a terminal, a CI log or a browser.
 package words
 
 import (
@@ -23,14 +22,12 @@ const (
 	maxFile = 48_000 // the text of a scenario
 )
 
-// maxMarks is how many combining marks one character may carry: a stack of
-// them paints over its neighbours.
+// maxMarks is how many combining marks one character may carry: a stack of them paints over its neighbours.
 const maxMarks = 2
 
-// Clean makes a string harmless to a terminal and to a reader: control
-// characters (ANSI escapes), direction overrides and invisible characters are
-// spelt out, a line break becomes a space, and what is longer than limit
-// characters is cut.
+// Clean makes a string harmless to a terminal and to a reader: control characters (ANSI escapes), direction overrides
+// and invisible characters are spelt out, a line break becomes a space, and what is longer than limit characters is
+// cut.
 func Clean(s string, limit int) string { return neutralise(s, limit, false) }
 
 // CleanLines is clean for text whose line breaks and tabs are its own.
@@ -90,18 +87,16 @@ func spell(r rune, rest string, lines bool) string {
 	return string(r)
 }
 
-// obscure says that a character is not seen, or moves others: C1 controls,
-// format characters (direction overrides, zero-width ones, tags), separators
-// other than the space, private and unassigned ones.
+// obscure says that a character is not seen, or moves others: C1 controls, format characters (direction overrides,
+// zero-width ones, tags), separators other than the space, private and unassigned ones.
 func obscure(r rune) bool {
 	return r >= 0x80 && !unicode.IsGraphic(r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) ||
 		unicode.Is(unicode.Zs, r) && r != ' '
 }
 
-// Scrub cleans every string below v, which must be a pointer to a view of
-// ours. A field may carry `max:"N"` for a cap of its own, an embedded struct
-// `max:"Kind=80 Title=200"` for those of its fields, and both `lines:"keep"`.
-// What html/template trusts (template.CSS) is ours and stays as it is.
+// Scrub cleans every string below v, which must be a pointer to a view of ours. A field may carry `max:"N"` for a cap
+// of its own, an embedded struct `max:"Kind=80 Title=200"` for those of its fields, and both `lines:"keep"`. What
+// html/template trusts (template.CSS) is ours and stays as it is.
 func Scrub(v any) { scrubValue(reflect.ValueOf(v).Elem(), MaxText, "", false) }
 
 func scrubValue(v reflect.Value, limit int, caps string, lines bool) {
@@ -154,8 +149,7 @@ func EscapeObscure(src []byte) []byte {
 	return out.Bytes()
 }
 
-// Markdown is text of others for Markdown, within a line of ours: no character of it
-// is markup or makes a link.
+// Markdown is text of others for Markdown, within a line of ours: no character of it is markup or makes a link.
 func Markdown(s string, limit int) string {
 	var b strings.Builder
 	text := Clean(s, limit)
@@ -172,12 +166,10 @@ func Markdown(s string, limit int) string {
 	return b.String()
 }
 
-// MarkdownCode is md as code. The element is used and not the backticks, within
-// which nothing can be escaped.
+// MarkdownCode is md as code. The element is used and not the backticks, within which nothing can be escaped.
 func MarkdownCode(s string, limit int) string { return "<code>" + Markdown(s, limit) + "</code>" }
 
-// Wrap breaks s into lines of at most width characters, the first of at most
-// first, and defuses them.
+// Wrap breaks s into lines of at most width characters, the first of at most first, and defuses them.
 func Wrap(s string, first, width int) []string {
 	lines := text.Wrap(s, max(first, 8), max(width, 8))
 	for i := range lines {
@@ -186,9 +178,8 @@ func Wrap(s string, first, width int) []string {
 	return lines
 }
 
-// Defuse keeps a CI runner from obeying a line: GitHub Actions and Azure
-// Pipelines take "::name::" at the start of a line (after blanks) and "##["
-// anywhere in it as commands.
+// Defuse keeps a CI runner from obeying a line: GitHub Actions and Azure Pipelines take "::name::" at the start of a
+// line (after blanks) and "##[" anywhere in it as commands.
 func Defuse(line string) string {
 	line = strings.ReplaceAll(line, "##", `#\#`)
 	if strings.HasPrefix(line, "::") {

@@ -1,5 +1,4 @@
-// Command lone is the fake server in a binary of its own: the yardstick for
-// what the full binary costs it.
+// Command lone is the fake server in a binary of its own: the yardstick for what the full binary costs it.
 package main
 
 import _ "github.com/leakbench/leakbench/fakeserver"

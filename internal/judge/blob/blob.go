@@ -1,6 +1,5 @@
-// Package blob packs runs into one file, as a shard of several machines hands
-// them on and as a baseline is kept: a zip of run files with a manifest that
-// says what they are part of.
+// Package blob packs runs into one file, as a shard of several machines hands them on and as a baseline is kept: a
+// zip of run files with a manifest that says what they are part of.
 package blob
 
 import (

@@ -1,11 +1,9 @@
-// Package compare holds two sets of judged runs against each other: which
-// findings are new, known or fixed, which counts differ, and which times and
-// sizes have changed by more than chance and a tolerance allow. It is a pure
+// Package compare holds two sets of judged runs against each other: which findings are new, known or fixed, which
+// counts differ, and which times and sizes have changed by more than chance and a tolerance allow. It is a pure
 // function of the runs.
 //
-// The sample is the run: what a run measured several times (each close, each
-// first answer) is one value, the median of them, since the closes of one run
-// are not independent of each other.
+// The sample is the run: what a run measured several times (each close, each first answer) is one value, the median
+// of them, since the closes of one run are not independent of each other.
 package compare
 
 import (
@@ -155,8 +153,7 @@ func machine(h *record.Header) string {
 	return fmt.Sprintf("%s/%s with %d CPUs", h.System.OS, h.System.Arch, h.System.CPUs)
 }
 
-// Count is a number that is exact in each run. A side on which the runs differ
-// has a range.
+// Count is a number that is exact in each run. A side on which the runs differ has a range.
 type Count struct {
 	Play
 	Name string `json:"name"`
@@ -358,9 +355,8 @@ func (r *Repeat) Flaky() bool {
 		slices.ContainsFunc(r.Findings, func(f RepeatFinding) bool { return f.Rate.In < f.Rate.Of })
 }
 
-// Repeats are the plays with the rates of their findings, in the order of
-// their first runs. A leak that was seen counts, doubts or not; a run without
-// one counts only where it could be decided.
+// Repeats are the plays with the rates of their findings, in the order of their first runs. A leak that was seen
+// counts, doubts or not; a run without one counts only where it could be decided.
 func Repeats(runs []verdict.Judged) []Repeat {
 	var out []Repeat
 	for _, g := range pairs(nil, runs, nil) {

@@ -26,8 +26,7 @@ const (
 // scheduler's slice, a few pages, less than one process.
 var floors = map[Unit]float64{Nanoseconds: 5e6, Bytes: 1 << 20, Processes: 1}
 
-// meters are all that is measured, one number of each run. Smaller is better in
-// each.
+// meters are all that is measured, one number of each run. Smaller is better in each.
 var meters = []struct {
 	name string
 	unit Unit
@@ -44,8 +43,7 @@ var meters = []struct {
 // timed are the steps that are measured.
 var timed = map[record.Op]string{record.OpOpen: "open", record.OpClose: "close", record.OpStop: "stop", record.OpTerm: "stop"}
 
-// look is what there is to measure in a run, by meter. Of one that was cut short
-// it is nothing.
+// look is what there is to measure in a run, by meter. Of one that was cut short it is nothing.
 func look(j *verdict.Judged) map[string][]float64 {
 	seen := map[string][]float64{}
 	if j.Run == nil || j.Run.Truncated != "" {
@@ -188,8 +186,7 @@ func (m *Measure) decide(p Params) (c Change, within bool) {
 	return Better, false
 }
 
-// mannWhitney is the two-sided p of the U test: exact for small samples, with
-// ties as well.
+// mannWhitney is the two-sided p of the U test: exact for small samples, with ties as well.
 func mannWhitney(a, b []float64) float64 {
 	t := benchmath.DefaultThresholds
 	// NewSample sorts in place.
@@ -238,8 +235,7 @@ func delta(base, head float64) float64 {
 	return head/base - 1
 }
 
-// effect is Vargha and Delaney's A: of all pairs, in how many head is larger;
-// ties count half.
+// effect is Vargha and Delaney's A: of all pairs, in how many head is larger; ties count half.
 func effect(base, head []float64) float64 {
 	if len(base) == 0 || len(head) == 0 {
 		return 0.5

@@ -37,9 +37,8 @@ func Planned(parts ...Part) (names []string) {
 	return names
 }
 
-// Merge puts parts together, and says what is missing: a shard that is not
-// there, one that was split otherwise, a play of the plan that nobody ran. The
-// runs come in the order of the plan, as one machine would have made them.
+// Merge puts parts together, and says what is missing: a shard that is not there, one that was split otherwise, a
+// play of the plan that nobody ran. The runs come in the order of the plan, as one machine would have made them.
 func Merge(parts []Part) (all []Attempt, missing []string) {
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b Part) int {
@@ -115,8 +114,7 @@ func unplayed(all []Attempt, part Part) []string {
 	return missing
 }
 
-// Attempt is a run with its place: the how-many-th repeat of its play, and the
-// how-many-th try of that.
+// Attempt is a run with its place: the how-many-th repeat of its play, and the how-many-th try of that.
 type Attempt struct {
 	verdict.Judged
 	Repeat int `json:"repeat"` // from 1

@@ -15,8 +15,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
 
-// Shard is one of several machines that share the plays: Index from 1 to
-// Count. The zero value is the only one.
+// Shard is one of several machines that share the plays: Index from 1 to Count. The zero value is the only one.
 type Shard struct {
 	Index int `json:"index"`
 	Count int `json:"count"`
@@ -25,12 +24,10 @@ type Shard struct {
 // maxShards bounds what a typing error costs.
 const maxShards = 1000
 
-// JobIndex is the variable in which a Kubernetes Indexed Job tells a pod its
-// index, from 0.
+// JobIndex is the variable in which a Kubernetes Indexed Job tells a pod its index, from 0.
 const JobIndex = "JOB_COMPLETION_INDEX"
 
-// ParseShard reads "2/4", or "job/4": then the index is that of JobIndex, which
-// getenv gives.
+// ParseShard reads "2/4", or "job/4": then the index is that of JobIndex, which getenv gives.
 func ParseShard(text string, getenv func(string) string) (Shard, error) {
 	if text == "" {
 		return Shard{}, nil
@@ -67,9 +64,8 @@ type Costed struct {
 	Cost time.Duration
 }
 
-// Split says which of the plays each of n shards has, and the mark by which
-// shards that were split alike know each other. It depends on the names and
-// costs alone, not on their order. Costs are rounded, so that a run that was a
+// Split says which of the plays each of n shards has, and the mark by which shards that were split alike know each
+// other. It depends on the names and costs alone, not on their order. Costs are rounded, so that a run that was a
 // little slower moves nothing.
 func Split(plays []Costed, n int) (shards [][]string, mark string) {
 	sorted := slices.Clone(plays)

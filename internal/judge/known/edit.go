@@ -22,8 +22,7 @@ known:
 // modeline is what an editor with a YAML language server knows the format by.
 const modeline = "# yaml-language-server: $schema=" + SchemaURL + "\n"
 
-// begins is the index of an entry's first line: a comment right above it belongs
-// to it.
+// begins is the index of an entry's first line: a comment right above it belongs to it.
 func (e *Entry) begins(lines []string) int {
 	at := e.Line - 1
 	for at > 0 && strings.HasPrefix(strings.TrimSpace(lines[at-1]), "#") {
@@ -45,9 +44,8 @@ func (l *List) after(i int, lines []string) int {
 	return end
 }
 
-// Without is the list with some entries taken out; everything else in the file
-// stays as it is. A file that is written in a way that this would break is an
-// error, which names what to take out by hand.
+// Without is the list with some entries taken out; everything else in the file stays as it is. A file that is written
+// in a way that this would break is an error, which names what to take out by hand.
 func (l *List) Without(gone func(*Entry) bool) (List, error) {
 	lines, at := strings.Split(l.Source, "\n"), 0
 	var kept, names []string
@@ -123,8 +121,7 @@ func (e *Entry) yaml(indent string) string {
 	return text
 }
 
-// Renewed is the list with fresh entries. Those whose day is over and in whose
-// place a fresh one comes are taken out.
+// Renewed is the list with fresh entries. Those whose day is over and in whose place a fresh one comes are taken out.
 func (l *List) Renewed(fresh []Entry, now time.Time) (edited List, over []Entry, err error) {
 	if len(fresh) == 0 {
 		return *l, nil, nil
@@ -149,8 +146,7 @@ func (e *Entry) includes(f Entry) bool {
 	return e.Scenario == f.Scenario && within(e.Law, f.Law) && within(e.Fingerprint, f.Fingerprint) && within(e.Host, f.Host)
 }
 
-// Named is the entry for a finding that is named in full, scenario:law:fingerprint,
-// on any host.
+// Named is the entry for a finding that is named in full, scenario:law:fingerprint, on any host.
 func Named(finding, reason string, expires time.Time) (Entry, error) {
 	text := fmt.Sprintf("known:\n  - {finding: %q, reason: r, expires: 2999-12-31}\n", finding)
 	l, err := Parse("--only", []byte(text))
@@ -162,9 +158,8 @@ func Named(finding, reason string, expires time.Time) (Entry, error) {
 	return e, nil
 }
 
-// Unlisted are entries for the errors of runs that the list does not have, each
-// for the very cause on the very host. A cause that only some of the runs of
-// its play have shown gets sometimes.
+// Unlisted are entries for the errors of runs that the list does not have, each for the very cause on the very host.
+// A cause that only some of the runs of its play have shown gets sometimes.
 func (l *List) Unlisted(runs []verdict.Judged, reason string, expires, now time.Time) []Entry {
 	var out []Entry
 	for _, play := range compare.Repeats(runs) {
@@ -182,10 +177,9 @@ func (l *List) Unlisted(runs []verdict.Judged, reason string, expires, now time.
 	return out
 }
 
-// Fresh are the entries to add for what runs have found: all of it, or only that
-// finding, scenario[:law[:fingerprint]]. A finding that is named in full needs no
-// run here, where none is named: it is that of another machine, whose report says
-// how to accept it.
+// Fresh are the entries to add for what runs have found: all of it, or only that finding,
+// scenario[:law[:fingerprint]]. A finding that is named in full needs no run here, where none is named: it is that of
+// another machine, whose report says how to accept it.
 func (l *List) Fresh(runs []verdict.Judged, e Entry, only string, anywhere bool, now time.Time) (fresh []Entry, named bool) {
 	unlisted := func(l *List) []Entry {
 		return slices.DeleteFunc(l.Unlisted(runs, e.Reason, e.Expires, now), func(e Entry) bool {
@@ -204,8 +198,7 @@ func (l *List) Fresh(runs []verdict.Judged, e Entry, only string, anywhere bool,
 	return []Entry{entry}, true
 }
 
-// LastDay is the last day of an entry by what a person says, 2030-01-31, or the
-// usual one where he says nothing.
+// LastDay is the last day of an entry by what a person says, 2030-01-31, or the usual one where he says nothing.
 func LastDay(text string, now time.Time) (time.Time, error) {
 	today := now.UTC().Truncate(24 * time.Hour)
 	if text == "" {
@@ -221,8 +214,7 @@ func LastDay(text string, now time.Time) (time.Time, error) {
 	return day, nil
 }
 
-// Pruned is the list without the entries that runs have not found any more. A
-// day that is over makes no entry stale.
+// Pruned is the list without the entries that runs have not found any more. A day that is over makes no entry stale.
 func (l *List) Pruned(runs []verdict.Judged) (edited List, stale []Checked, err error) {
 	stale = slices.DeleteFunc(l.Check(runs, time.Time{}), func(c Checked) bool { return c.State != Stale })
 	if len(stale) == 0 {

@@ -1,6 +1,5 @@
-// Package known is the list of known findings, .leakbench/known.yaml: those
-// that a project lives with for now, each with a reason and the day on which it
-// has to be looked at again. The list may not rot: an entry that is not found
+// Package known is the list of known findings, .leakbench/known.yaml: those that a project lives with for now, each
+// with a reason and the day on which it has to be looked at again. The list may not rot: an entry that is not found
 // any more is as wrong as a finding that is not listed.
 package known
 
@@ -35,8 +34,7 @@ type Entry struct {
 	Host        string // "" is every host
 	Reason      string
 	Expires     time.Time // the last day on which it is good, UTC
-	// Sometimes says that it is not found in each run, so that its absence
-	// shows nothing: only the date ends it.
+	// Sometimes says that it is not found in each run, so that its absence shows nothing: only the date ends it.
 	Sometimes bool
 
 	Line, Column int // where it stands in the file
@@ -110,8 +108,7 @@ func (c *Checked) Text() string {
 	return "not run, good until " + day
 }
 
-// Check holds each entry against runs: those of an attempt that was made again
-// left out.
+// Check holds each entry against runs: those of an attempt that was made again left out.
 func (l *List) Check(runs []verdict.Judged, now time.Time) []Checked {
 	out := make([]Checked, 0, len(l.Entries))
 	for _, e := range l.Entries {
@@ -152,8 +149,7 @@ func (e *Entry) check(runs []verdict.Judged, now time.Time) Checked {
 	return c
 }
 
-// Lists is the entry that pardons a finding, or nil. An expired one pardons
-// nothing.
+// Lists is the entry that pardons a finding, or nil. An expired one pardons nothing.
 func (l *List) Lists(p compare.Play, f *verdict.Finding, now time.Time) *Entry {
 	for i := range l.Entries {
 		if e := &l.Entries[i]; e.matches(p, f) && !e.Expired(now) {
@@ -292,9 +288,8 @@ func (e *Entry) expires() yamlfile.Value {
 // SchemaURL is where the schema of the format is found, and its name.
 const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/docs/known.schema.json"
 
-// Schema is the JSON Schema (draft 2020-12) of a list of known findings, for
-// editors. It is made of what the reader reads with. That a finding is listed
-// twice no schema can say: Parse does.
+// Schema is the JSON Schema (draft 2020-12) of a list of known findings, for editors. It is made of what the reader
+// reads with. That a finding is listed twice no schema can say: Parse does.
 func Schema() []byte {
 	return yamlfile.DescribeFile(list(new([]Entry)), SchemaURL, "leakbench known findings",
 		"Findings that a project lives with for now: docs/gate.md", nil)

@@ -2,14 +2,12 @@ package law
 
 import "github.com/leakbench/leakbench/internal/record"
 
-// Cause is what is said of a cause. The code that fingerprints hash is
-// record.Cause: nothing here is hashed.
+// Cause is what is said of a cause. The code that fingerprints hash is record.Cause: nothing here is hashed.
 type Cause struct {
 	Text  string // in a title
 	Story string // what has happened to {server}, of {session}
 	Fix   string // what to do about it before what the kind says
-	// Alone says that a server which ignores what it is told can't be helped in
-	// any other way.
+	// Alone says that a server which ignores what it is told can't be helped in any other way.
 	Alone bool
 }
 

@@ -8,9 +8,8 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// Explain is what there is to say about a law ("L3", or its name "no
-// collateral") or about a kind ("superseded"), in plain text. The error names
-// what was probably meant.
+// Explain is what there is to say about a law ("L3", or its name "no collateral") or about a kind ("superseded"), in
+// plain text. The error names what was probably meant.
 func Explain(id string) (string, error) {
 	wanted := strings.ToLower(strings.TrimSpace(id))
 	var names []string

@@ -1,6 +1,5 @@
-// Package law is the catalogue of what a correct host obeys: the laws, the kinds
-// of ways to break them, and the causes that findings name, each with all that
-// is said of it. It is data. How a law is judged is package verdict's.
+// Package law is the catalogue of what a correct host obeys: the laws, the kinds of ways to break them, and the
+// causes that findings name, each with all that is said of it. It is data. How a law is judged is package verdict's.
 package law
 
 import (
@@ -83,8 +82,7 @@ func Of(id string) Law {
 // kinds are in the order of the laws.
 var kinds = slices.Concat(kindsFlat, kindsLeft, kindsCollateral, kindsRest, kindsShutdown, kindsGrowth, kindsGraceful, kindsEvidence)
 
-// Kinds are the ways to break a law that the bench tells apart, in the order of
-// the laws.
+// Kinds are the ways to break a law that the bench tells apart, in the order of the laws.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
 // KindOf is the kind of an id. One of a later version has nothing but its id.

@@ -9,9 +9,8 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// Control compares a survivor with its control: what the same server does when
-// nobody interferes. It says nothing where the survivor had other
-// faults, but of those that keep it from reading.
+// Control compares a survivor with its control: what the same server does when nobody interferes. It says nothing
+// where the survivor had other faults, but of those that keep it from reading.
 func Control(s *history.Server, c record.Control) string {
 	for i := range s.Faults {
 		// It does not see the end of its stdin, whatever it did in its control.

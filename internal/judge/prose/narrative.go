@@ -194,8 +194,7 @@ func plainAll(words []string) []string {
 	return out
 }
 
-// FaultName is a fault for a sentence: "close-stdout" or "reject on
-// initialize".
+// FaultName is a fault for a sentence: "close-stdout" or "reject on initialize".
 func FaultName(f *record.Fault) string {
 	switch {
 	case f == nil:
@@ -206,6 +205,5 @@ func FaultName(f *record.Fault) string {
 	return Plain(string(f.Do) + " on " + string(f.On))
 }
 
-// LaunchedIt says that the holder is the server's parent from the beginning: a
-// worker of the host, say.
+// LaunchedIt says that the holder is the server's parent from the beginning: a worker of the host, say.
 func LaunchedIt(s *history.Server, h record.Holder) bool { return s != nil && h.PID == s.Birth.PPID }

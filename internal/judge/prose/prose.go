@@ -1,6 +1,5 @@
-// Package prose puts what the judge has found into sentences: names and words of
-// other processes made fit for them, times and sizes, and what is known of a
-// Process that should be gone. Nothing here is hashed or compared.
+// Package prose puts what the judge has found into sentences: names and words of other processes made fit for them,
+// times and sizes, and what is known of a Process that should be gone. Nothing here is hashed or compared.
 package prose
 
 import (

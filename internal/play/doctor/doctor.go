@@ -1,9 +1,7 @@
-// Package doctor tells what this machine and this user can see of a run and
-// do to it. It tries each thing rather than to conclude it from a version: a
-// container, a mount option or a policy takes away what the kernel has.
+// Package doctor tells what this machine and this user can see of a run and do to it. It tries each thing rather than
+// to conclude it from a version: a container, a mount option or a policy takes away what the kernel has.
 //
-// Look gathers facts, Diagnose turns them into lines; only Look touches the
-// machine.
+// Look gathers facts, Diagnose turns them into lines; only Look touches the machine.
 package doctor
 
 import (
@@ -19,8 +17,7 @@ import (
 // State is what a check comes to.
 type State string
 
-// The states. Weaker means that runs work and see or do less; Missing that
-// something is not there at all.
+// The states. Weaker means that runs work and see or do less; Missing that something is not there at all.
 const (
 	OK      State = "ok"
 	Weaker  State = "weaker"
@@ -36,8 +33,7 @@ type Check struct {
 	Do    string `json:"do,omitempty"`    // what to do about it
 }
 
-// Facts are what was found. An empty error is "it works"; what was not tried
-// on this system is in Untried.
+// Facts are what was found. An empty error is "it works"; what was not tried on this system is in Untried.
 type Facts struct {
 	System  record.System
 	Witness record.Witness // as a real run had it; as far as known where that failed

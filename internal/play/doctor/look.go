@@ -97,8 +97,7 @@ func lookAtSockets() Sockets {
 	return Sockets{Wanted: wanted, Dir: filepath.Dir(dir), Length: ledger.PathLength(dir), Max: ledger.MaxSocketPath}
 }
 
-// lookAtDisk asks for the folder of the runs, or the nearest above it that is
-// there.
+// lookAtDisk asks for the folder of the runs, or the nearest above it that is there.
 func lookAtDisk(out string) Disk {
 	dir, err := filepath.Abs(out)
 	for err == nil && dir != filepath.Dir(dir) {
@@ -122,8 +121,7 @@ func lookAtDisk(out string) Disk {
 	return d
 }
 
-// trial is the smallest play that needs everything: a session, a fault, a
-// reconnect, the host's end.
+// trial is the smallest play that needs everything: a session, a fault, a reconnect, the host's end.
 const trial = `name: doctor
 title: a server exits, and the host reconnects
 servers:
@@ -176,8 +174,7 @@ func tryRun(ctx context.Context, p Params) (j verdict.Judged, err error) {
 	return *played, nil
 }
 
-// serve starts a fake server of ours and says when it has answered, which is
-// when it waits for its stdin.
+// serve starts a fake server of ours and says when it has answered, which is when it waits for its stdin.
 func serve(ctx context.Context, self string, look func(pid int)) error {
 	ctx, cancel := context.WithTimeout(ctx, peerWait)
 	defer cancel()

@@ -43,8 +43,7 @@ func firstLine(path string) string {
 	return plain(string(text))
 }
 
-// lookAtEvidence examines a server of ours, and a process of another user if
-// there is one.
+// lookAtEvidence examines a server of ours, and a process of another user if there is one.
 func (f *Facts) lookAtEvidence(ctx context.Context, self string) {
 	err := serve(ctx, self, func(pid int) { f.Own.Unseen = unseenOf(pid) })
 	if err != nil {
@@ -126,8 +125,7 @@ func limitOf(resource int) Limit {
 	return Limit{Soft: finite(l.Cur), Hard: finite(l.Max)}
 }
 
-// ticks is the unit of start times in /proc: AT_CLKTCK of the auxiliary vector
-// (getauxval(3)).
+// ticks is the unit of start times in /proc: AT_CLKTCK of the auxiliary vector (getauxval(3)).
 func ticks() int {
 	const clockTicks = 17
 	vector, _ := unix.Auxv()
@@ -139,8 +137,7 @@ func ticks() int {
 	return 0
 }
 
-// lookAtInit looks twice for zombies below PID 1: one that is there only once
-// is one that it was about to reap.
+// lookAtInit looks twice for zombies below PID 1: one that is there only once is one that it was about to reap.
 func lookAtInit() Init {
 	i := Init{Name: firstLine("/proc/1/comm")}
 	for _, mark := range []string{"/.dockerenv", "/run/.containerenv"} {

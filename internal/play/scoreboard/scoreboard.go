@@ -94,8 +94,7 @@ type Finding struct {
 // maxBoard is how many bytes of a scoreboard's file are read.
 const maxBoard = 64 << 20
 
-// Read reads a scoreboard that was written as JSON. Its strings are whoever's:
-// the renderers take them for that.
+// Read reads a scoreboard that was written as JSON. Its strings are whoever's: the renderers take them for that.
 func Read(name string, r io.Reader) (*Board, error) {
 	var b Board
 	d := json.NewDecoder(io.LimitReader(r, maxBoard))
@@ -126,8 +125,7 @@ func find[T any](all []T, is func(T) bool) *T {
 	return nil
 }
 
-// Count is how many cells there are of each status, of one host, or of all
-// where host is "".
+// Count is how many cells there are of each status, of one host, or of all where host is "".
 func (b *Board) Count(host string) map[Status]int {
 	n := map[Status]int{}
 	for i := range b.Cells {
@@ -138,10 +136,9 @@ func (b *Board) Count(host string) map[Status]int {
 	return n
 }
 
-// Of is the cell that a judged run makes: its status, laws, doubts and times.
-// Who was played in what, and where that is kept, is the caller's to add.
-// notApplicable is what the host's file says can't be asked of it, by op: a run
-// file has only what the host says itself.
+// Of is the cell that a judged run makes: its status, laws, doubts and times. Who was played in what, and where that
+// is kept, is the caller's to add. notApplicable is what the host's file says can't be asked of it, by op: a run file
+// has only what the host says itself.
 func Of(j verdict.Judged, notApplicable map[string]string) Cell {
 	c := Cell{Errors: []Broken{}, Warnings: []Broken{}, Doubts: []record.Doubt{}}
 	c.Doubts = append(c.Doubts, j.Verdict.Doubts...)
@@ -220,9 +217,8 @@ func cannot(j verdict.Judged, notApplicable map[string]string) string {
 // ofDriver are the ops that a driver offers, or does not.
 var ofDriver = []record.Op{record.OpOpen, record.OpCall, record.OpCancel, record.OpClose, record.OpForget, record.OpReload, record.OpTick, record.OpStop}
 
-// lacks says that an op can't be asked of a host, by what it is and by its own
-// words. A step may also be skipped for what went before: that is another
-// matter.
+// lacks says that an op can't be asked of a host, by what it is and by its own words. A step may also be skipped for
+// what went before: that is another matter.
 func lacks(h record.Host, hello record.Hello, op record.Op) bool {
 	switch {
 	case h.Kind == record.KindCommand:

@@ -1,6 +1,5 @@
-// Package selftest puts hosts on the bench of which it is known what is wrong
-// with them, and looks at whether the bench says so: hosts that break no law,
-// and hosts that break exactly one.
+// Package selftest puts hosts on the bench of which it is known what is wrong with them, and looks at whether the
+// bench says so: hosts that break no law, and hosts that break exactly one.
 package selftest
 
 import (
@@ -60,8 +59,7 @@ type Result struct {
 	Kinds  []string       `json:"kinds"`
 	Doubts []record.Doubt `json:"doubts"`
 	Error  string         `json:"error,omitempty"` // the run could not be played
-	// Skipped is why the scenario can't be played on this machine: then the case
-	// says nothing, for or against.
+	// Skipped is why the scenario can't be played on this machine: then the case says nothing, for or against.
 	Skipped string          `json:"skipped,omitempty"`
 	Took    record.Duration `json:"took"`
 	Dir     string          `json:"dir"`
@@ -78,8 +76,7 @@ type Params struct {
 	OnResult func(Result) // sees each result as it comes in; not called concurrently
 }
 
-// Run plays the cases and returns the results in their order. The error says
-// that it was cut short.
+// Run plays the cases and returns the results in their order. The error says that it was cut short.
 func Run(ctx context.Context, p Params, cases []Case) ([]Result, error) {
 	cells, wrong := make([]play.Cell, len(cases)), map[string]error{}
 	for i, c := range cases {
@@ -143,9 +140,8 @@ const (
 	Unclear = "unclear" // inconclusive, or the run failed
 )
 
-// Matrix counts which laws were found (columns) in the runs of hosts that break
-// a law, or None (rows). A run in which several were found counts in several
-// columns.
+// Matrix counts which laws were found (columns) in the runs of hosts that break a law, or None (rows). A run in which
+// several were found counts in several columns.
 func Matrix(results []Result) map[string]map[string]int {
 	matrix := map[string]map[string]int{}
 	for _, r := range results {

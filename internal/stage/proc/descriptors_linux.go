@@ -24,8 +24,7 @@ const (
 	maxFound = 256
 )
 
-// descriptors reads what stdin, stdout and stderr are. A closed one is left
-// out.
+// descriptors reads what stdin, stdout and stderr are. A closed one is left out.
 func (x *examiner) descriptors(e *record.Evidence) {
 	for fd := range 3 {
 		target, err := os.Readlink(procPath(e.PID, "fd/"+strconv.Itoa(fd)))
@@ -40,8 +39,7 @@ func (x *examiner) descriptors(e *record.Evidence) {
 	}
 }
 
-// mode reads how a descriptor was opened: the flags of fdinfo are octal
-// (proc_pid_fdinfo(5)).
+// mode reads how a descriptor was opened: the flags of fdinfo are octal (proc_pid_fdinfo(5)).
 func (x *examiner) mode(pid, fd int) string {
 	info, err := x.r.line(pid, "fdinfo/"+strconv.Itoa(fd))
 	if err != nil {
@@ -87,11 +85,10 @@ func (x *examiner) findHolders(all []record.Evidence) {
 	}
 }
 
-// uncertain tells whose holders are uncertain, since a process of this user
-// could not be looked into. One that started before this process's parent did
-// is no reason for doubt where a descendant is examined: it could hold an end
-// of a pipe made since then only if somebody sent it over a socket. (systemd's
-// "(sd-pam)" is such a process in every login.)
+// uncertain tells whose holders are uncertain, since a process of this user could not be looked into. One that
+// started before this process's parent did is no reason for doubt where a descendant is examined: it could hold an
+// end of a pipe made since then only if somebody sent it over a socket. (systemd's "(sd-pam)" is such a process in
+// every login.)
 func (x *examiner) uncertain(blind []stat) func(record.Identity) bool {
 	if len(blind) == 0 {
 		return func(record.Identity) bool { return false }
@@ -115,8 +112,7 @@ func whyNoPeer(err error) string {
 	return "it is no unix socket of this network namespace"
 }
 
-// otherEnd is what the link of the other end shows: both ends of a pipe show
-// the same, a socket shows its own number.
+// otherEnd is what the link of the other end shows: both ends of a pipe show the same, a socket shows its own number.
 func otherEnd(target string, peers map[uint32]uint32) string {
 	if strings.HasPrefix(target, "pipe:[") {
 		return target
@@ -191,9 +187,8 @@ func (x *examiner) scanOne(pid, dir int, buf []byte, ends map[string][]record.Ho
 	})
 }
 
-// ours reports whether a process has this user for any of its user ids. The
-// owner of its folder does not tell: that is root for one that is not dumpable
-// (proc(5)).
+// ours reports whether a process has this user for any of its user ids. The owner of its folder does not tell: that
+// is root for one that is not dumpable (proc(5)).
 func (x *examiner) ours(pid int) bool {
 	text, err := x.r.whole(pid, "status")
 	if err != nil {

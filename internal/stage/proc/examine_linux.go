@@ -19,9 +19,8 @@ import (
 // maxThreads is how many threads of one process are asked what they wait for.
 const maxThreads = 64
 
-// Examine gathers what can be known of each process, in the order of ids. It
-// never fails: what could not be read is named in Unseen, with the reason.
-// Holders carry the name of their command as Role.
+// Examine gathers what can be known of each process, in the order of ids. It never fails: what could not be read is
+// named in Unseen, with the reason. Holders carry the name of their command as Role.
 func Examine(ids []record.Identity) []record.Evidence {
 	x := examiner{r: newReader(), table: NewTable(), now: sinceBoot()}
 	found := make([]record.Evidence, len(ids))
@@ -96,9 +95,8 @@ func (x *examiner) exe(e *record.Evidence) {
 	e.Exe = text.Name(target)
 }
 
-// waitsFor tells what the process is blocked in. A program with threads parks
-// most of them: one that reads stdin says more than the leader, which is what
-// is told otherwise.
+// waitsFor tells what the process is blocked in. A program with threads parks most of them: one that reads stdin says
+// more than the leader, which is what is told otherwise.
 func (x *examiner) waitsFor(e *record.Evidence) {
 	thread, failed := 0, ErrGone
 	tids := x.r.threads(e.PID) // the leader first
@@ -142,9 +140,8 @@ func procPath(pid int, file string) string {
 	return "/proc/" + strconv.Itoa(pid) + "/" + file
 }
 
-// callName names the system call that a thread is blocked in: "read(0)",
-// "futex", "" outside of one. It reads "NUMBER ARG0 ... SP PC", "-1 SP PC" (blocked, but in no call)
-// or "running" (proc_pid_syscall(5)).
+// callName names the system call that a thread is blocked in: "read(0)", "futex", "" outside of one. It reads "NUMBER
+// ARG0 ... SP PC", "-1 SP PC" (blocked, but in no call) or "running" (proc_pid_syscall(5)).
 func callName(line string) string {
 	fields := strings.Fields(line)
 	if len(fields) < 2 {
@@ -189,8 +186,7 @@ func fields(text []byte) map[string]string {
 	return found
 }
 
-// lastNamed is the last signal below the real-time ones, which every Go
-// program catches and nobody asks for.
+// lastNamed is the last signal below the real-time ones, which every Go program catches and nobody asks for.
 const lastNamed = 31
 
 // setNames names the signals of a set in which signal n is bit n-1.

@@ -17,10 +17,9 @@ import (
 // zombie where a living one is asked for, or its pid belongs to another.
 var ErrGone = errors.New("the process has ended")
 
-// Identify returns the identity of the process that has the pid now, zombies
-// included. Start is field 22 of its stat, in clock ticks of 10 ms since boot:
-// two processes share an identity only if the kernel hands out every pid there
-// is within one tick. ErrGone: there is none.
+// Identify returns the identity of the process that has the pid now, zombies included. Start is field 22 of its stat,
+// in clock ticks of 10 ms since boot: two processes share an identity only if the kernel hands out every pid there is
+// within one tick. ErrGone: there is none.
 func Identify(pid int) (record.Identity, error) {
 	var s stat
 	if pid <= 0 {
@@ -86,8 +85,7 @@ func Weak() []string {
 	return weak
 }
 
-// TryProc says why /proc does not show the processes of this one's own pid
-// namespace.
+// TryProc says why /proc does not show the processes of this one's own pid namespace.
 func TryProc() error {
 	self, err := os.Readlink("/proc/self")
 	if err == nil && self != strconv.Itoa(os.Getpid()) {
@@ -108,9 +106,8 @@ func TryPidfd() error {
 // maxAncestors bounds how far Newborn climbs.
 const maxAncestors = 32
 
-// Newborn is the process that was given a pid last, where it lives and is below
-// root. It costs some 20 us, a fraction of a census: what forks and exits all
-// the time can be met by it. The number stands in /proc/loadavg (proc(5)).
+// Newborn is the process that was given a pid last, where it lives and is below root. It costs some 20 us, a fraction
+// of a census: what forks and exits all the time can be met by it. The number stands in /proc/loadavg (proc(5)).
 func Newborn(root int) (record.Identity, bool) {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

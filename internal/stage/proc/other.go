@@ -27,8 +27,7 @@ type Table = portable.Table
 // NewTable returns a table.
 func NewTable() *Table { return portable.NewTable() }
 
-// Identify returns the identity of the process that has the pid now, zombies
-// included. ErrGone: there is none.
+// Identify returns the identity of the process that has the pid now, zombies included. ErrGone: there is none.
 func Identify(pid int) (record.Identity, error) { return portable.Identify(pid) }
 
 func check(id record.Identity) error { return portable.Check(id) }
@@ -55,8 +54,7 @@ func waitTold(context.Context, record.Identity) (told bool, err error) { return 
 // Newborn is the process that was given a pid last. Here it can't be found out.
 func Newborn(int) (record.Identity, bool) { return record.Identity{}, false }
 
-// HasEnv says that a process was started with a variable in its environment.
-// Here it can't be found out.
+// HasEnv says that a process was started with a variable in its environment. Here it can't be found out.
 func HasEnv(record.Identity, string) bool { return false }
 
 // Adopt is for Linux alone.

@@ -9,8 +9,7 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// program is what a process runs. It is never changed once it is made, so
-// rows may share its strings.
+// program is what a process runs. It is never changed once it is made, so rows may share its strings.
 type program struct {
 	comm  string // escaped
 	raw   string // as the kernel has it
@@ -22,12 +21,10 @@ type program struct {
 
 var hashSeed = maphash.MakeSeed()
 
-// program returns what the process runs, from memory where it still runs the
-// same: its name and its image are those that were seen with the command line.
-// execve changes them, and they are read before the command line is, so what
-// is remembered can be newer than they are, never older. A process that
-// overwrites its own argv (setproctitle) keeps the line it was first seen with
-// unless it changes its name too.
+// program returns what the process runs, from memory where it still runs the same: its name and its image are those
+// that were seen with the command line. execve changes them, and they are read before the command line is, so what is
+// remembered can be newer than they are, never older. A process that overwrites its own argv (setproctitle) keeps the
+// line it was first seen with unless it changes its name too.
 func (t *Table) program(s *stat) *program {
 	id := s.identity()
 	p := t.known[id]

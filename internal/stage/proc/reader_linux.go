@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxCmdline caps what is read of a command line: what redact.Args keeps is
-// less.
+// maxCmdline caps what is read of a command line: what redact.Args keeps is less.
 const maxCmdline = 80 << 10
 
 // reader reads files below /proc into buffers of its own: a census opens
@@ -115,9 +114,8 @@ func (r *reader) stat(pid int, s *stat) error {
 	return nil
 }
 
-// liveThread takes from another thread what a leader that has exited before it
-// (pthread_exit in main) cannot tell any more: it shows as a zombie, but is not
-// alone.
+// liveThread takes from another thread what a leader that has exited before it (pthread_exit in main) cannot tell any
+// more: it shows as a zombie, but is not alone.
 func (r *reader) liveThread(leader *stat) {
 	for _, tid := range r.threads(leader.pid) {
 		var s stat

@@ -45,8 +45,7 @@ func noPidfd(err error) bool { return errors.Is(err, unix.ENOSYS) || errors.Is(e
 
 // waitTold waits for the end of a process where the kernel tells it.
 func waitTold(ctx context.Context, id record.Identity) (told bool, err error) {
-	// PIDFD_NONBLOCK, which lets the poller take the descriptor, is of Linux
-	// 5.10; before that it is EINVAL.
+	// PIDFD_NONBLOCK, which lets the poller take the descriptor, is of Linux 5.10; before that it is EINVAL.
 	fd, err := unix.PidfdOpen(id.PID, unix.PIDFD_NONBLOCK)
 	if err != nil {
 		return errors.Is(err, unix.ESRCH), nil
@@ -60,8 +59,7 @@ func waitTold(ctx context.Context, id record.Identity) (told bool, err error) {
 	return err == nil || ctx.Err() != nil, err
 }
 
-// waitReadable waits until the process behind a pidfd has ended, all of its
-// threads included (pidfd_open(2)).
+// waitReadable waits until the process behind a pidfd has ended, all of its threads included (pidfd_open(2)).
 func waitReadable(ctx context.Context, handle *os.File) error {
 	raw, err := handle.SyscallConn()
 	if err != nil {

@@ -114,8 +114,7 @@ func peerOf(attributes []byte) uint32 {
 	return 0
 }
 
-// TrySockDiag says why the other end of a socketpair can't be found: it asks for
-// the peer of a socket of our own.
+// TrySockDiag says why the other end of a socketpair can't be found: it asks for the peer of a socket of our own.
 func TrySockDiag() error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

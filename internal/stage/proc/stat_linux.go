@@ -7,8 +7,7 @@ const (
 	// on every architecture (proc_pid_stat(5)).
 	ticksPerSecond = 100
 	nanosPerTick   = 1_000_000_000 / ticksPerSecond
-	// maxComm is more than any comm: 15 bytes of a process, 63 of a kernel
-	// worker.
+	// maxComm is more than any comm: 15 bytes of a process, 63 of a kernel worker.
 	maxComm = 64
 )
 
@@ -27,9 +26,8 @@ type stat struct {
 	below                lineage
 }
 
-// image is what execve(2) changes and nothing else does: the address of the
-// code and of the arguments, both placed at random. All zero where this user
-// may not see them, and for a process that has ended.
+// image is what execve(2) changes and nothing else does: the address of the code and of the arguments, both placed at
+// random. All zero where this user may not see them, and for a process that has ended.
 type image struct{ code, args, argsEnd uint64 }
 
 // ended says that nothing of the process runs any more.

@@ -14,12 +14,10 @@ import (
 )
 
 const (
-	// splitFrom is the number of processes from which two goroutines read
-	// faster than one.
+	// splitFrom is the number of processes from which two goroutines read faster than one.
 	splitFrom = 128
 	portion   = 32 // processes that a goroutine takes at a time
-	// rereads is how often a census looks again at rows whose parent ended
-	// while it was read.
+	// rereads is how often a census looks again at rows whose parent ended while it was read.
 	rereads = 3
 )
 
@@ -50,19 +48,16 @@ type Table struct {
 	below   []int // positions in stats
 }
 
-// NewTable returns a table. It holds one file descriptor once Below was
-// called, until it is collected as garbage.
+// NewTable returns a table. It holds one file descriptor once Below was called, until it is collected as garbage.
 func NewTable() *Table {
 	return &Table{readers: [2]*reader{newReader(), newReader()}, known: map[record.Identity]*program{}}
 }
 
-// Below lists every process below root by its chain of parents, zombies
-// included, root left out, in the order of pids. The slice is valid until the
-// next call; what it points to is never changed. ErrGone: there is no root.
+// Below lists every process below root by its chain of parents, zombies included, root left out, in the order of
+// pids. The slice is valid until the next call; what it points to is never changed. ErrGone: there is no root.
 //
-// A process table has no snapshot: a process that is forked while it is read
-// may be missing, one that ends may be there. One whose parent ends meanwhile
-// is looked at again, so that an orphan on its way home is not lost.
+// A process table has no snapshot: a process that is forked while it is read may be missing, one that ends may be
+// there. One whose parent ends meanwhile is looked at again, so that an orphan on its way home is not lost.
 func (t *Table) Below(root int) ([]record.Process, error) {
 	if err := t.list(); err != nil {
 		return nil, fmt.Errorf("failed to list /proc: %w", err)
@@ -89,8 +84,7 @@ func (t *Table) Below(root int) ([]record.Process, error) {
 	return t.rows, nil
 }
 
-// One returns the row of one process. ErrGone: there is none; a zombie still
-// has a row.
+// One returns the row of one process. ErrGone: there is none; a zombie still has a row.
 func (t *Table) One(pid int) (record.Process, error) {
 	var s stat
 	r := t.readers[0]
@@ -134,8 +128,7 @@ func (t *Table) each(n int, do func(t *Table, r *reader, i int) error) error {
 	return errors.Join(err, <-other)
 }
 
-// part takes portions until none is left: on a busy machine the other
-// goroutine may come late.
+// part takes portions until none is left: on a busy machine the other goroutine may come late.
 func (t *Table) part(r *reader, n int, do func(t *Table, r *reader, i int) error) error {
 	for {
 		end := int(t.next.Add(portion))
@@ -150,8 +143,7 @@ func (t *Table) part(r *reader, n int, do func(t *Table, r *reader, i int) error
 	}
 }
 
-// readStat leaves pid 0 where the process has ended, or belongs to somebody
-// else and is hidden (hidepid in proc(5)).
+// readStat leaves pid 0 where the process has ended, or belongs to somebody else and is hidden (hidepid in proc(5)).
 func (t *Table) readStat(r *reader, i int) error {
 	err := r.stat(t.pids[i], &t.stats[i])
 	if err != nil {
@@ -245,8 +237,7 @@ func (s *stat) row(p *program) record.Process {
 	}
 }
 
-// stateNames hold every state there is: a string made of a byte would be
-// allocated for each row.
+// stateNames hold every state there is: a string made of a byte would be allocated for each row.
 const stateNames record.State = "RSDZTtIPKW"
 
 func stateOf(state byte) record.State {

@@ -9,9 +9,8 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// Counting is the progress of many things of which it is known how many there
-// are: on a terminal a bar with the time that is left, elsewhere a line for
-// each. Its methods are safe from any goroutine.
+// Counting is the progress of many things of which it is known how many there are: on a terminal a bar with the time
+// that is left, elsewhere a line for each. Its methods are safe from any goroutine.
 type Counting struct {
 	out   io.Writer
 	mode  Mode
@@ -24,8 +23,7 @@ type Counting struct {
 	last       string
 }
 
-// Count begins to show how far something has come, of which left things are to
-// be done.
+// Count begins to show how far something has come, of which left things are to be done.
 func Count(out io.Writer, mode Mode, left int) *Counting {
 	c := &Counting{out: out, mode: mode, begun: time.Now(), now: time.Now, left: left, screen: newScreen()}
 	c.show(out, mode, c.line)
@@ -42,8 +40,7 @@ func (c *Counting) Done(what string, left int) {
 	}
 }
 
-// remaining is about how long the rest will take: as long for each as it was so
-// far.
+// remaining is about how long the rest will take: as long for each as it was so far.
 func (c *Counting) remaining(before string) string {
 	if c.done == 0 || c.left == 0 {
 		return ""

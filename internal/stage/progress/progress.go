@@ -153,8 +153,7 @@ type screen struct{ stop, over chan struct{} }
 
 func newScreen() screen { return screen{make(chan struct{}), make(chan struct{})} }
 
-// show begins to draw a line again and again, on a terminal, and clears it in
-// the end.
+// show begins to draw a line again and again, on a terminal, and clears it in the end.
 func (s screen) show(out io.Writer, mode Mode, line func() string) {
 	if mode != Live {
 		close(s.over)
@@ -193,8 +192,7 @@ func bar(wide, done, all int) string {
 	return strings.Repeat("█", filled) + strings.Repeat("░", wide-filled)
 }
 
-// line is what is shown after some time, with what matters first: a narrow
-// terminal cuts the rest.
+// line is what is shown after some time, with what matters first: a narrow terminal cuts the rest.
 func (l *Line) line(took time.Duration) string {
 	wide := barWidth
 	if l.p.Width < 110 {

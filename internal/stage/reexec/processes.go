@@ -1,8 +1,7 @@
-// Package reexec is what the program turns into when it executes itself
-// again: the keeper, and the drivers of the built-in hosts. (The fake server
-// is dispatched earlier, in the init of package fakeserver, before the heavy
-// packages are initialised.) A test binary that calls Main from TestMain can
-// therefore play every part in a run, without a build.
+// Package reexec is what the program turns into when it executes itself again: the keeper, and the drivers of the
+// built-in hosts. (The fake server is dispatched earlier, in the init of package fakeserver, before the heavy
+// packages are initialised.) A test binary that calls Main from TestMain can therefore play every part in a run,
+// without a build.
 package reexec
 
 import (
@@ -21,8 +20,7 @@ import (
 	"github.com/leakbench/leakbench/internal/subject/trickhost"
 )
 
-// Main runs the process that the arguments ask for and returns its exit
-// status. ok is false where they ask for none.
+// Main runs the process that the arguments ask for and returns its exit status. ok is false where they ask for none.
 func Main(args []string) (status int, ok bool) {
 	if len(args) < 2 {
 		return 0, false

@@ -1,17 +1,15 @@
-// Package catalogue is the one table of the hosts that are part of the
-// program: their names, what they say about themselves, and what each of them
-// breaks. It is leakbench's own, and data only: package host makes specs of
-// it, package refhost the processes, and the tests, the selftest and the
-// README's table hold it against what the bench finds.
+// Package catalogue is the one table of the hosts that are part of the program: their names, what they say about
+// themselves, and what each of them breaks. It is leakbench's own, and data only: package host makes specs of it,
+// package refhost the processes, and the tests, the selftest and the README's table hold it against what the bench
+// finds.
 //
 //   - Hosts are those that `leakbench list hosts` has. Matrix says which laws
 //     each of them breaks in each scenario, as errors.
 //   - Mutants are the host "exact" with one Flaw each. Host.Shows says in which
 //     scenario which law and kind are found, Host.Clean where nothing is.
 //
-// A new reference host is a row of Hosts, a column of Matrix and a design in
-// package refhost. A new mutant is a Flaw, a row of Mutants and what package
-// refhost does with it.
+// A new reference host is a row of Hosts, a column of Matrix and a design in package refhost. A new mutant is a Flaw,
+// a row of Mutants and what package refhost does with it.
 package catalogue
 
 import (
@@ -61,8 +59,7 @@ func reference(ladder string) driver.Profile {
 	}
 }
 
-// The ladders' delays are constants of package refhost, and a test holds the
-// texts to them.
+// The ladders' delays are constants of package refhost, and a test holds the texts to them.
 const (
 	exactLadder = "stdin close, 300ms, TERM to the group, 300ms, KILL to the group, wait; what left the group: TERM, 300ms, KILL"
 	sdkLadder   = "stdin close, 100ms, TERM, 150ms, KILL"
@@ -93,15 +90,12 @@ var Hosts = []Host{
 	{
 		Name: "mcp-go", About: "the published mcp-go client, used the way its documentation says",
 		Profile: driver.Profile{
-			// 2 + 3 + 3 s, the constants of its Close (client/transport/stdio.go),
-			// and a little for the machine.
+			// 2 + 3 + 3 s, the constants of its Close (client/transport/stdio.go), and a little for the machine.
 			Settle: driver.Duration(8500 * time.Millisecond),
-			// The longest delay outside Close that can end a server: the time limit
-			// of the probe for the modern era, 5 s, after which a connect that has
-			// failed is closed.
+			// The longest delay outside Close that can end a server: the time limit of the probe for the modern era,
+			// 5 s, after which a connect that has failed is closed.
 			Confirm: driver.Duration(5 * time.Second),
-			// One session after the other. A server that is deaf to everything takes
-			// 5 s: six of them.
+			// One session after the other. A server that is deaf to everything takes 5 s: six of them.
 			Stop:   driver.Duration(30 * time.Second),
 			Ladder: "stdin and stderr close, 2s, TERM, 3s, KILL, 3s; direct pid",
 		},
@@ -109,13 +103,11 @@ var Hosts = []Host{
 	{
 		Name: "go-sdk", About: "the official Go SDK's client, used the way its README says",
 		Profile: driver.Profile{
-			// 5 + 5 + 5 s, the TerminateDuration of mcp/cmd.go between each two
-			// rungs, and a little for the machine.
+			// 5 + 5 + 5 s, the TerminateDuration of mcp/cmd.go between each two rungs, and a little for the machine.
 			Settle: driver.Duration(15500 * time.Millisecond),
 			// There is no time limit outside Close: a call has none but its context's.
 			Confirm: driver.Duration(5 * time.Second),
-			// One session after the other. A server that is deaf to everything takes
-			// 10 s: three of them.
+			// One session after the other. A server that is deaf to everything takes 10 s: three of them.
 			Stop:   driver.Duration(30 * time.Second),
 			Ladder: "waits for the calls in flight, stdin close, 5s, TERM, 5s, KILL, 5s; direct pid",
 		},

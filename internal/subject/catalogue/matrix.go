@@ -2,20 +2,17 @@ package catalogue
 
 import "slices"
 
-// Columns are the hosts of Matrix. The cells of go-sdk are in
-// hosts/expected.yaml, with those of the other SDKs.
+// Columns are the hosts of Matrix. The cells of go-sdk are in hosts/expected.yaml, with those of the other SDKs.
 var Columns = []string{"exact", "naive", "reap-all", "orphan-set", "thread-blind", "mcp-go"}
 
-// Row is a scenario, with the laws that each of Columns breaks in it as errors:
-// "L1 L4", sorted as text. "" is clean.
+// Row is a scenario, with the laws that each of Columns breaks in it as errors: "L1 L4", sorted as text. "" is clean.
 type Row struct {
 	Scenario string
 	Laws     [6]string
 }
 
-// Matrix is in the order of the README's table. A cell that changes in either
-// direction is a red test: a host that was caught and no longer is, is a bench
-// gone blind.
+// Matrix is in the order of the README's table. A cell that changes in either direction is a red test: a host that
+// was caught and no longer is, is a bench gone blind.
 //
 // What mcp-go breaks it breaks where the host is killed, or dies of a SIGTERM
 // that nobody handles, with servers that ignore the end of their stdin.
@@ -58,8 +55,7 @@ var Matrix = []Row{
 	{"checks", [6]string{"", "", "L3", "", "", ""}},
 }
 
-// Breaks returns the laws that a host breaks in a scenario; known is false
-// where the matrix does not say.
+// Breaks returns the laws that a host breaks in a scenario; known is false where the matrix does not say.
 func Breaks(scenario, host string) (laws string, known bool) {
 	row := slices.IndexFunc(Matrix, func(r Row) bool { return r.Scenario == scenario })
 	column := slices.Index(Columns, host)

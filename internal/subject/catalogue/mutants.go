@@ -1,7 +1,6 @@
 package catalogue
 
-// Flaw is one small thing that a mutant does differently from exact. It breaks
-// one law, and no other.
+// Flaw is one small thing that a mutant does differently from exact. It breaks one law, and no other.
 type Flaw int
 
 // The flaws are those of Mutants, where it is said what each one is.
@@ -27,8 +26,7 @@ const (
 	NeverTriesLate
 )
 
-// Mutants are exact with one flaw each: they show that the bench names what is
-// wrong, and nothing else.
+// Mutants are exact with one flaw each: they show that the bench names what is wrong, and nothing else.
 var Mutants = []Host{
 	mutant(ForgetsOld, "mutant-l1", "exact, but a connection that is superseded is forgotten",
 		"cron", Finding{"storm", "L1", "superseded"}),

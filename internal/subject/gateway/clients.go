@@ -1,6 +1,5 @@
-// Package gateway is the clients before a gateway: it speaks the driver protocol
-// with the bench, and HTTP with the gateway, by the published mcp-go client. It
-// is a process of the bench's, beside the keeper and none of the host's.
+// Package gateway is the clients before a gateway: it speaks the driver protocol with the bench, and HTTP with the
+// gateway, by the published mcp-go client. It is a process of the bench's, beside the keeper and none of the host's.
 package gateway
 
 import (
@@ -19,8 +18,7 @@ import (
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
 
-// initTimeout is for a handshake, where the bench sets no limit. A gateway may
-// start a package runner for it.
+// initTimeout is for a handshake, where the bench sets no limit. A gateway may start a package runner for it.
 const initTimeout = 30 * time.Second
 
 // Main is the process. Its status is 0 after a stop, 1 when the bench is gone.
@@ -67,9 +65,8 @@ type client struct {
 	params
 }
 
-// transportClient is a client's connection to the gateway. Close says goodbye
-// in the orderly way of its transport. Forget drops the connections without a
-// word, as a client does that was killed or has lost its network.
+// transportClient is a client's connection to the gateway. Close says goodbye in the orderly way of its transport.
+// Forget drops the connections without a word, as a client does that was killed or has lost its network.
 type transportClient interface {
 	driver.Client
 	driver.Forgetter
@@ -94,8 +91,7 @@ func connect(ctx context.Context, p params) (driver.Client, error) {
 	return client{c, p}, nil
 }
 
-// Call calls a tool. Through a gateway nothing but the arguments tells the
-// server whose call it is.
+// Call calls a tool. Through a gateway nothing but the arguments tells the server whose call it is.
 func (c client) Call(ctx context.Context, tool string, args map[string]any) (string, error) {
 	signed := map[string]any{"session": c.session}
 	if c.Own {

@@ -79,8 +79,7 @@ func (c *mcpClient) Call(ctx context.Context, tool string, args map[string]any) 
 	return driver.ToolText(all, result.IsError)
 }
 
-// Close is the client's own, DELETE of the session included; its time limit is
-// the client's own, too.
+// Close is the client's own, DELETE of the session included; its time limit is the client's own, too.
 func (c *mcpClient) Close() error {
 	defer c.wire.cut()
 	return c.Client.Close()

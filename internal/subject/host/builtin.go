@@ -29,9 +29,8 @@ func specBy(self string) func(catalogue.Host) Spec {
 	}
 }
 
-// Lookup returns the built-in host of that name, or an error that names the
-// one that was probably meant. A name with a path separator is the path of a
-// program that is a driver.
+// Lookup returns the built-in host of that name, or an error that names the one that was probably meant. A name with
+// a path separator is the path of a program that is a driver.
 func Lookup(self, name string) (Spec, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
 		return program(name)
@@ -86,9 +85,8 @@ func FromCommand(argv []string) (Spec, error) {
 	}, nil
 }
 
-// unknownProfile is for a host that declares nothing: the longest ladder of a
-// published client's close is 15 s, and a host that takes longer is late, not
-// leaking. Only a run that is not clean waits that long.
+// unknownProfile is for a host that declares nothing: the longest ladder of a published client's close is 15 s, and a
+// host that takes longer is late, not leaking. Only a run that is not clean waits that long.
 func unknownProfile() record.Profile {
 	const longest = record.Duration(15 * time.Second)
 	return record.Profile{
@@ -97,9 +95,8 @@ func unknownProfile() record.Profile {
 	}
 }
 
-// Expand puts the server's command line in the place of Placeholder: as
-// several arguments where an argument is nothing else, or quoted for a shell
-// and joined inside a longer argument.
+// Expand puts the server's command line in the place of Placeholder: as several arguments where an argument is
+// nothing else, or quoted for a shell and joined inside a longer argument.
 func Expand(argv, server []string) []string {
 	var out []string
 	for _, arg := range argv {

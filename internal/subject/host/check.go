@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// runtimes are the programs that a preset's packages need, and what brings
-// them where they are missing.
+// runtimes are the programs that a preset's packages need, and what brings them where they are missing.
 var runtimes = map[string]struct{ program, install string }{
 	"node":   {"node", "install Node.js 20 or newer (apt-get install nodejs npm, brew install node, or nodejs.org)"},
 	"python": {"python3", "install Python 3.11 or newer (apt-get install python3-venv, brew install python, or python.org)"},
@@ -19,8 +18,7 @@ var runtimes = map[string]struct{ program, install string }{
 	"go":     {"go", "install Go (apt-get install golang, brew install go, or go.dev)"},
 }
 
-// Check says, before anything is played, what the host needs and this machine
-// does not have: the error is a *Missing.
+// Check says, before anything is played, what the host needs and this machine does not have: the error is a *Missing.
 func (s Spec) Check() error {
 	if s.File == "" {
 		return nil // a command line, or part of the program

@@ -24,9 +24,8 @@ var (
 	errDeaf   = errors.New("the driver does not read its stdin: too many requests are waiting")
 )
 
-// Driver is a conversation with a host's driver. It is safe for concurrent
-// use, and no method blocks on a driver that does not read or answer for
-// longer than its context allows.
+// Driver is a conversation with a host's driver. It is safe for concurrent use, and no method blocks on a driver that
+// does not read or answer for longer than its context allows.
 type Driver struct {
 	stdin  io.WriteCloser
 	stdout io.Reader
@@ -51,8 +50,7 @@ type answer struct {
 	err  error
 }
 
-// Connect begins a conversation over a driver's stdout and stdin. Both are the
-// Driver's from now on.
+// Connect begins a conversation over a driver's stdout and stdin. Both are the Driver's from now on.
 func Connect(stdout io.Reader, stdin io.WriteCloser) *Driver {
 	d := &Driver{
 		stdin: stdin, stdout: stdout, queue: make(chan []byte, maxQueue), quit: make(chan struct{}), done: make(chan struct{}),
@@ -63,12 +61,10 @@ func Connect(stdout io.Reader, stdin io.WriteCloser) *Driver {
 	return d
 }
 
-// Done is closed when the driver's stdout has ended: the driver is gone, or as
-// good as.
+// Done is closed when the driver's stdout has ended: the driver is gone, or as good as.
 func (d *Driver) Done() <-chan struct{} { return d.done }
 
-// Close ends the driver's stdin, which tells it that the bench is gone.
-// Requests that are not answered fail.
+// Close ends the driver's stdin, which tells it that the bench is gone. Requests that are not answered fail.
 func (d *Driver) Close() {
 	d.closing.Do(func() {
 		close(d.quit)
@@ -115,8 +111,7 @@ func tidy(h driver.Hello) driver.Hello {
 	return h
 }
 
-// Do sends a request, whose ID it assigns, and waits for the answer. An answer
-// that says "failed" is no error of Do.
+// Do sends a request, whose ID it assigns, and waits for the answer. An answer that says "failed" is no error of Do.
 func (d *Driver) Do(ctx context.Context, req driver.Request) (driver.Response, error) {
 	p, err := d.Begin(req)
 	if err != nil {
@@ -160,8 +155,7 @@ func (d *Driver) Begin(req driver.Request) (*Pending, error) {
 	return p, nil
 }
 
-// unwell says why nothing can be asked; what a driver wrote against the
-// protocol is said once.
+// unwell says why nothing can be asked; what a driver wrote against the protocol is said once.
 func (d *Driver) unwell() error {
 	select {
 	case <-d.quit:

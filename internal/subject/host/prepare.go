@@ -18,8 +18,7 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// Placeholders are the names that stand for something in the texts of a host
-// file, between double braces.
+// Placeholders are the names that stand for something in the texts of a host file, between double braces.
 var Placeholders = []string{"server", "config", "run", "dir", "install", "port", "version", "self"}
 
 // TemplatePlaceholders are those that only the template of a config has.
@@ -92,8 +91,7 @@ func (s Spec) unpack() error {
 	})
 }
 
-// writeWhole replaces a file, if it says something else, in one step: runs go
-// side by side.
+// writeWhole replaces a file, if it says something else, in one step: runs go side by side.
 func writeWhole(path string, text []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return nil
@@ -220,8 +218,7 @@ func (f *filler) plain(s string) string {
 	return strings.NewReplacer(pairs...).Replace(s)
 }
 
-// template is the text of a config. JSON's texts and lists are YAML's and
-// TOML's, too.
+// template is the text of a config. JSON's texts and lists are YAML's and TOML's, too.
 func (f *filler) template(s string, servers []driver.Server) string {
 	if len(servers) > 0 {
 		args := servers[0].Args

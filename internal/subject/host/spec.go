@@ -1,6 +1,5 @@
-// Package host is the bench's side of a host: which ones are built in, how a
-// command line becomes one, and how to talk to a host's driver. It starts
-// nothing itself: the keeper does, and hands the pipes over.
+// Package host is the bench's side of a host: which ones are built in, how a command line becomes one, and how to
+// talk to a host's driver. It starts nothing itself: the keeper does, and hands the pipes over.
 package host
 
 import (
@@ -42,8 +41,7 @@ type Spec struct {
 	Scenarios     map[string]Limits // what differs for a scenario, by its name
 }
 
-// Install says which packages a preset needs. `leakbench hosts install` puts
-// them into Spec.InstallDir.
+// Install says which packages a preset needs. `leakbench hosts install` puts them into Spec.InstallDir.
 type Install struct {
 	Runtime  string // "python", "node", "rust", "go"
 	Package  string
@@ -84,9 +82,8 @@ type HTTP struct {
 	Servers   record.Sharing
 }
 
-// GatewayEnv is the variable in which the clients before a gateway, a process of
-// the bench's, find their GatewayParams as JSON: headers may be secret, and
-// everybody can read a command line.
+// GatewayEnv is the variable in which the clients before a gateway, a process of the bench's, find their
+// GatewayParams as JSON: headers may be secret, and everybody can read a command line.
 const GatewayEnv = "LEAKBENCH_GATEWAY"
 
 // GatewayParams say what stands behind those clients.
@@ -94,13 +91,11 @@ type GatewayParams struct {
 	URL       string      `json:"url"`
 	Transport string      `json:"transport"`
 	Headers   http.Header `json:"headers,omitempty"`
-	// Own says that the gateway launches a server for each session or request:
-	// the clients tell it whose it is.
+	// Own says that the gateway launches a server for each session or request: the clients tell it whose it is.
 	Own bool `json:"own,omitempty"`
 }
 
-// OneshotEnv is the variable in which the scheduler of a oneshot host finds its
-// OneshotParams as JSON.
+// OneshotEnv is the variable in which the scheduler of a oneshot host finds its OneshotParams as JSON.
 const OneshotEnv = "LEAKBENCH_ONESHOT"
 
 // OneshotParams say what a oneshot host's jobs run.
@@ -110,8 +105,7 @@ type OneshotParams struct {
 	Run  string `json:"run"` // folder below which each job gets its {{run}}
 }
 
-// Stop is the host's orderly end. The zero value is by its kind: a driver's
-// stop, else SIGTERM.
+// Stop is the host's orderly end. The zero value is by its kind: a driver's stop, else SIGTERM.
 type Stop struct {
 	Signal string // "SIGINT"; "" with EOF: none
 	EOF    bool   // its stdin is closed first
@@ -129,8 +123,7 @@ type Limits struct {
 	SpawnsPerMinute  int
 }
 
-// HoldsAll says that the host is given all servers of a scenario, and not only
-// the one that {{server}} stands for.
+// HoldsAll says that the host is given all servers of a scenario, and not only the one that {{server}} stands for.
 func (s Spec) HoldsAll() bool {
 	switch s.Kind {
 	case record.KindGateway:

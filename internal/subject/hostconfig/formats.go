@@ -17,8 +17,7 @@ type Server = driver.Server
 // Language is what a file is written in.
 type Language string
 
-// The languages. JSON is read with comments and trailing commas, as editors
-// allow them in theirs.
+// The languages. JSON is read with comments and trailing commas, as editors allow them in theirs.
 const (
 	JSON Language = "json"
 	YAML Language = "yaml"
@@ -74,8 +73,7 @@ func (e entry) key() string {
 	return e.command
 }
 
-// Formats are those that are known, in the order in which a file that could be
-// of several is taken for the first.
+// Formats are those that are known, in the order in which a file that could be of several is taken for the first.
 var Formats = []Format{
 	// Claude Code, FastMCP and most others.
 	{Name: "mcp-json", Language: JSON, Usual: []string{".mcp.json", "mcp.json"}, Keys: []string{"mcpServers"}},

@@ -88,8 +88,7 @@ func (l Language) decode(src []byte) (map[string]any, error) {
 	return document, err
 }
 
-// unfolded counts values, with what an alias stands for each time anew, until
-// there are too many.
+// unfolded counts values, with what an alias stands for each time anew, until there are too many.
 func unfolded(v any, most int) int {
 	count := 1
 	switch v := v.(type) {
@@ -116,8 +115,7 @@ func dig(document map[string]any, keys []string) (map[string]any, bool) {
 	return document, true
 }
 
-// explains says that the entries can be of this format: those that can't be
-// read as it are somebody else's.
+// explains says that the entries can be of this format: those that can't be read as it are somebody else's.
 func (f Format) explains(servers map[string]any) bool {
 	for _, v := range servers {
 		if e, ok := v.(map[string]any); ok && f.fits(e) {

@@ -59,8 +59,7 @@ func (l Language) encode(v map[string]any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Literal is a text, or a list of texts, as each of the languages reads it:
-// JSON's are YAML's and TOML's, too.
+// Literal is a text, or a list of texts, as each of the languages reads it: JSON's are YAML's and TOML's, too.
 func Literal(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -112,9 +112,8 @@ func pick(s *host.Spec, version string) error {
 	return nil
 }
 
-// Lookup is the host that a user names: one that is part of the program, by
-// name; a host file, by a path that ends in .yaml; or a driver program, by any
-// other path. The error of a file is a yamlfile.Errors.
+// Lookup is the host that a user names: one that is part of the program, by name; a host file, by a path that ends in
+// .yaml; or a driver program, by any other path. The error of a file is a yamlfile.Errors.
 func Lookup(self, name string) (host.Spec, error) {
 	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
 		return Load(name)
@@ -144,8 +143,7 @@ func Names(self string) []string {
 // installEnv names the folder below which presets are installed.
 const installEnv = "LEAKBENCH_HOSTS_DIR"
 
-// installDir is where the packages of a preset are, or belong: below
-// $LEAKBENCH_HOSTS_DIR, else in the user's cache.
+// installDir is where the packages of a preset are, or belong: below $LEAKBENCH_HOSTS_DIR, else in the user's cache.
 func installDir(name, version string) (string, error) {
 	base := os.Getenv(installEnv)
 	if base == "" {

@@ -15,9 +15,8 @@ import (
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
-// unknown is how long a host may take of which nothing is said: the longest
-// teardown of any published client is 15 s. Only a run that is not clean waits
-// that long.
+// unknown is how long a host may take of which nothing is said: the longest teardown of any published client is 15 s.
+// Only a run that is not clean waits that long.
 const unknown = record.Duration(15 * time.Second)
 
 const (
@@ -304,8 +303,7 @@ func checkPlaceholders(n *yamlfile.Node, s string, known []string) {
 // SchemaURL is where the schema of the format is found, and its name.
 const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/docs/host.schema.json"
 
-// Schema is the JSON Schema (draft 2020-12) of the host file, for editors. It
-// is made of what the reader reads with.
+// Schema is the JSON Schema (draft 2020-12) of the host file, for editors. It is made of what the reader reads with.
 func Schema() []byte {
 	return yamlfile.DescribeFile(hostObject(&host.Spec{}), SchemaURL, "leakbench host",
 		"A host that leakbench can put on the bench: docs/host-file.md", yamlfile.Definitions())

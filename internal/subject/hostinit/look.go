@@ -18,8 +18,7 @@ type Config struct {
 	hostconfig.Found
 }
 
-// maxConfig is how much of a file is read, in bytes: one more than what is
-// accepted, so that a longer one is refused.
+// maxConfig is how much of a file is read, in bytes: one more than what is accepted, so that a longer one is refused.
 const maxConfig = 1<<20 + 1
 
 // ReadConfig reads a configuration in any of the known formats.
@@ -39,8 +38,7 @@ func ReadConfig(path string) (Config, error) {
 	return Config{Path: path, Found: found}, err
 }
 
-// Look finds configurations in the usual places: below dir first, then below
-// home. What can't be read is none.
+// Look finds configurations in the usual places: below dir first, then below home. What can't be read is none.
 func Look(dir, home string) []Config {
 	var near, far []Config
 	seen := map[string]bool{}

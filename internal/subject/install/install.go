@@ -1,7 +1,6 @@
-// Package install puts the packages of a preset into a folder of the user's
-// cache: what the preset's lock file pins, or another version that the user
-// names. It runs the package managers that people have (pip, npm, cargo) and
-// never touches a project.
+// Package install puts the packages of a preset into a folder of the user's cache: what the preset's lock file pins,
+// or another version that the user names. It runs the package managers that people have (pip, npm, cargo) and never
+// touches a project.
 package install
 
 import (
@@ -72,8 +71,7 @@ func (p Params) Fresh() bool {
 	return err == nil && string(stamp) == p.stamp()
 }
 
-// stamp is the lock file's digest, where it is what decides, and that of every
-// file where the driver itself is built.
+// stamp is the lock file's digest, where it is what decides, and that of every file where the driver itself is built.
 func (p Params) stamp() string {
 	sum := sha256.New()
 	_ = fs.WalkDir(p.Files, ".", func(path string, d fs.DirEntry, err error) error {
@@ -88,9 +86,8 @@ func (p Params) stamp() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Install installs the packages, unless they are there already: then made is
-// false. Two at the same time wait for each other. What an interrupted one
-// leaves behind, the next one removes.
+// Install installs the packages, unless they are there already: then made is false. Two at the same time wait for
+// each other. What an interrupted one leaves behind, the next one removes.
 func Install(ctx context.Context, p Params) (made bool, err error) {
 	manager, ok := managers[p.Runtime]
 	if !ok {
@@ -147,8 +144,7 @@ func hidden(dir, what string) string {
 	return filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"."+what)
 }
 
-// sweep removes what one that was killed has left: nobody else is at work,
-// since the lock is held.
+// sweep removes what one that was killed has left: nobody else is at work, since the lock is held.
 func sweep(dir string) error {
 	left, err := filepath.Glob(hidden(dir, "new-*"))
 	for _, path := range left {
@@ -215,9 +211,8 @@ func (m manager) fill(ctx context.Context, p Params, dir string) error {
 	return m.install(ctx, p, dir)
 }
 
-// findTwin is the folder of another preset with the same lock file, or "":
-// what is pinned is the same, and a copy takes a second. A run writes the
-// preset's own files there.
+// findTwin is the folder of another preset with the same lock file, or "": what is pinned is the same, and a copy
+// takes a second. A run writes the preset's own files there.
 func findTwin(p Params) string {
 	lock, err := fs.ReadFile(p.Files, p.Lock)
 	if err != nil || p.Version != p.Pinned || managers[p.Runtime].compiles {

@@ -1,7 +1,6 @@
-// Package oneshot runs a host that is a command for each job: a health check, a
-// list, a print mode. It is what a scheduler would be: it starts the commands of
-// a tick side by side, gives each its time, and waits for its exit. Nothing may
-// remain of a command then.
+// Package oneshot runs a host that is a command for each job: a health check, a list, a print mode. It is what a
+// scheduler would be: it starts the commands of a tick side by side, gives each its time, and waits for its exit.
+// Nothing may remain of a command then.
 package oneshot
 
 import (
@@ -20,8 +19,7 @@ import (
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
 
-// killAfter is how long a command may take to end after its stop signal, where its
-// host file does not say so.
+// killAfter is how long a command may take to end after its stop signal, where its host file does not say so.
 const killAfter = 5 * time.Second
 
 // Main is the process. Its status is 0 after a stop, 1 when the bench is gone.
@@ -46,8 +44,7 @@ func Main() int {
 	return 0
 }
 
-// scheduler has jobs, and no session that lasts: the other operations are not
-// offered.
+// scheduler has jobs, and no session that lasts: the other operations are not offered.
 type scheduler struct {
 	driver.Handler
 
@@ -63,9 +60,8 @@ func (s *scheduler) Tick(ctx context.Context, jobs []driver.Job) ([]driver.JobRe
 	return driver.RunJobs(ctx, jobs, s.job), nil
 }
 
-// job runs the command. What it prints goes to the host's log. It gets a
-// process group of its own, as from a shell or a scheduler, and SIGTERM (or the
-// host file's signal) when its time is over or the bench cancels it.
+// job runs the command. What it prints goes to the host's log. It gets a process group of its own, as from a shell or
+// a scheduler, and SIGTERM (or the host file's signal) when its time is over or the bench cancels it.
 func (s *scheduler) job(ctx context.Context, j driver.Job) error {
 	dir := filepath.Join(s.p.Run, fmt.Sprintf("job-%d", s.jobs.Add(1)))
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -21,9 +21,8 @@ import (
 
 // connection is a client and the server that was launched for it.
 //
-// mcp-go's own stdio transport would launch the server as well, but the delays
-// of its Close (2 s, 3 s, 3 s) are constants, and a host on the bench is to
-// show its mistakes in seconds. So the host launches the server, gives the
+// mcp-go's own stdio transport would launch the server as well, but the delays of its Close (2 s, 3 s, 3 s) are
+// constants, and a host on the bench is to show its mistakes in seconds. So the host launches the server, gives the
 // client its pipes, and close is the same ladder, scaled.
 type connection struct {
 	session string
@@ -105,9 +104,8 @@ func (c *connection) call(ctx context.Context, tool string, args map[string]any)
 	return json.Marshal(joined)
 }
 
-// until runs f and returns its error, or why ctx ended. The client honours a
-// context while it waits for an answer, but not while it writes to a server
-// that does not read.
+// until runs f and returns its error, or why ctx ended. The client honours a context while it waits for an answer,
+// but not while it writes to a server that does not read.
 func until(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
@@ -122,9 +120,8 @@ func until(ctx context.Context, f func() error) error {
 	}
 }
 
-// close is mcp-go's Close, scaled, to the direct pid: stdin, SIGTERM, SIGKILL.
-// As there, the server is waited for here and nowhere else: one that is never
-// closed stays a zombie once it has died.
+// close is mcp-go's Close, scaled, to the direct pid: stdin, SIGTERM, SIGKILL. As there, the server is waited for
+// here and nowhere else: one that is never closed stays a zombie once it has died.
 func (c *connection) close() {
 	c.closing.Do(func() {
 		c.reap()
@@ -171,12 +168,10 @@ func (c *connection) exits(limit time.Duration) bool {
 	}
 }
 
-// spawner starts all processes of a host on one thread that lives as long as
-// the host and is not its main thread. Both matter on Linux: PDEATHSIG fires
-// when the thread that forked ends, not the process (prctl(2)), and the kernel
-// lists a child under the thread that forked it (proc(5), children), which is
-// how a host that asks its main thread never sees one. The hosts in the field
-// launch from the background thread of their event loop.
+// spawner starts all processes of a host on one thread that lives as long as the host and is not its main thread.
+// Both matter on Linux: PDEATHSIG fires when the thread that forked ends, not the process (prctl(2)), and the kernel
+// lists a child under the thread that forked it (proc(5), children), which is how a host that asks its main thread
+// never sees one. The hosts in the field launch from the background thread of their event loop.
 type spawner struct {
 	work chan func()
 }

@@ -20,15 +20,13 @@ const (
 	cutOff     ending = "cut off"    // its job failed, ran out of time, or was cancelled
 )
 
-// disposer is what a host does with the servers of its sessions. Its methods
-// are called concurrently.
+// disposer is what a host does with the servers of its sessions. Its methods are called concurrently.
 type disposer interface {
 	// start starts the process of a launch.
 	start(cmd *exec.Cmd) error
 	// started is called for each launched server, before the handshake.
 	started(c *connection)
-	// ended is called at the end of each session; it returns when the host
-	// considers the matter settled.
+	// ended is called at the end of each session; it returns when the host considers the matter settled.
 	ended(c *connection, why ending)
 	// tickEnded is called when the last job of a tick has ended.
 	tickEnded()
@@ -44,8 +42,7 @@ func (usual) start(cmd *exec.Cmd) error { return cmd.Start() }
 func (usual) started(*connection)       {}
 func (usual) tickEnded()                {}
 
-// kill sends SIGTERM to those that are alive, gives them grace, and kills the
-// rest.
+// kill sends SIGTERM to those that are alive, gives them grace, and kills the rest.
 func kill(why string, all []child, grace time.Duration) {
 	signalAll(why, all, syscall.SIGTERM)
 	if !allGone(all, grace) {

@@ -12,11 +12,10 @@ import (
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 )
 
-// exact owns each server by the handle that its launch returned and by a
-// process group of its own, waits for every exit, and ends exactly the server
-// whose session has ended: stdin, time, SIGTERM, time, SIGKILL. On Linux the
-// kernel kills the servers of a host that is killed itself, and what has left
-// the group of a server is found by a mark (strays).
+// exact owns each server by the handle that its launch returned and by a process group of its own, waits for every
+// exit, and ends exactly the server whose session has ended: stdin, time, SIGTERM, time, SIGKILL. On Linux the kernel
+// kills the servers of a host that is killed itself, and what has left the group of a server is found by a mark
+// (strays).
 type exact struct {
 	usual
 	flaw   catalogue.Flaw // none, but for a mutant
@@ -77,10 +76,9 @@ type group struct {
 	over bool // the leader is being reaped: its id is free for others
 }
 
-// watch waits for the leader's exit, whenever that is, so that no zombie
-// stays. What is left of the group, or strayed from it, then serves nobody any
-// more. It is ended while the leader is a zombie, which keeps the group's id
-// from being reused.
+// watch waits for the leader's exit, whenever that is, so that no zombie stays. What is left of the group, or strayed
+// from it, then serves nobody any more. It is ended while the leader is a zombie, which keeps the group's id from
+// being reused.
 func (g *group) watch() {
 	if !await.Exit(g.c.cmd.Process.Pid) {
 		_, _ = g.c.cmd.Process.Wait() // a handle keeps it from being mistaken for another one
@@ -98,9 +96,8 @@ func (g *group) watch() {
 	close(g.c.exited)
 }
 
-// endStrays gives what the leader left behind the time that a server gets
-// after SIGTERM, and kills it then. It looks again until it finds nothing: one
-// that was found may have forked meanwhile.
+// endStrays gives what the leader left behind the time that a server gets after SIGTERM, and kills it then. It looks
+// again until it finds nothing: one that was found may have forked meanwhile.
 func (g *group) endStrays() {
 	deadline := time.Now().Add(exactTerm)
 	asked := map[child]bool{}
@@ -144,8 +141,7 @@ func (g *group) end() {
 	})
 }
 
-// patience is how long a server gets after the end of its stdin, and after
-// SIGTERM. A mutant may leave either out.
+// patience is how long a server gets after the end of its stdin, and after SIGTERM. A mutant may leave either out.
 func (g *group) patience() (eof, term time.Duration) {
 	switch g.flaw {
 	case catalogue.KillsFirst:

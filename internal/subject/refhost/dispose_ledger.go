@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// orphanSet marks what a session leaves behind and lets a sweep kill it: after
-// each tick, from time to time, and at the end (hermes-agent#16275). It is as
-// good as its pid ledger: what was never learned is never marked.
+// orphanSet marks what a session leaves behind and lets a sweep kill it: after each tick, from time to time, and at
+// the end (hermes-agent#16275). It is as good as its pid ledger: what was never learned is never marked.
 type orphanSet struct {
 	usual
 	sweeping sync.Mutex
@@ -17,9 +16,8 @@ type orphanSet struct {
 	mu      sync.Mutex
 	active  map[*connection]bool
 	orphans map[*connection]bool
-	// parked keeps the clients reachable of whose processes nothing is known. In
-	// the field a suspended task does; without it the garbage collector would
-	// close the pipes, and a leak would go away at times.
+	// parked keeps the clients reachable of whose processes nothing is known. In the field a suspended task does;
+	// without it the garbage collector would close the pipes, and a leak would go away at times.
 	parked []*connection
 }
 
@@ -69,8 +67,7 @@ func (o *orphanSet) shutdown(current []*connection) {
 	o.sweep("shutdown", true)
 }
 
-// sweep kills the orphans, and the servers of sessions as well where the host
-// is about to end, and waits for them.
+// sweep kills the orphans, and the servers of sessions as well where the host is about to end, and waits for them.
 func (o *orphanSet) sweep(why string, includeActive bool) {
 	o.sweeping.Lock()
 	defer o.sweeping.Unlock()
@@ -93,9 +90,8 @@ func (o *orphanSet) sweep(why string, includeActive bool) {
 	inParallel(victims, (*connection).close)
 }
 
-// abandon forgets every session that is not closed by request: nobody closes
-// its client, signals its server or waits for it (hermes-agent#11202, where
-// the task that owned the client was parked for ever). It is an orphan set that
+// abandon forgets every session that is not closed by request: nobody closes its client, signals its server or waits
+// for it (hermes-agent#11202, where the task that owned the client was parked for ever). It is an orphan set that
 // learns of no process, and so never has an orphan to sweep.
 type abandon struct{ *orphanSet }
 
@@ -105,9 +101,8 @@ func newAbandon() disposer { return abandon{makeOrphanSet()} }
 // host is gone: its way out does not lead past the teardown.
 func (abandon) shutdown([]*connection) {}
 
-// reapAll kills every process of its pid ledger whenever one session ends
-// (hermes-agent#12430): nothing leaks, and the servers of the other sessions
-// die with the one that was meant.
+// reapAll kills every process of its pid ledger whenever one session ends (hermes-agent#12430): nothing leaks, and
+// the servers of the other sessions die with the one that was meant.
 type reapAll struct {
 	usual
 	mu     sync.Mutex

@@ -10,8 +10,7 @@ import (
 
 func ownGroup(*exec.Cmd, bool) {}
 
-// signalGroup signals p alone: there are no process groups here. Of the
-// signals only SIGKILL exists.
+// signalGroup signals p alone: there are no process groups here. Of the signals only SIGKILL exists.
 func signalGroup(p *os.Process, sig syscall.Signal) {
 	if sig == syscall.SIGKILL {
 		_ = p.Kill()

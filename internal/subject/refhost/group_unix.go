@@ -9,8 +9,7 @@ import (
 	"syscall"
 )
 
-// ownGroup gives the server a process group of its own, or leaves it in the
-// host's.
+// ownGroup gives the server a process group of its own, or leaves it in the host's.
 func ownGroup(cmd *exec.Cmd, own bool) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: own} }
 
 // signalGroup signals the process group that p leads.

@@ -25,8 +25,7 @@ type host struct {
 	life    context.Context // ends when the host stops
 	endLife context.CancelCauseFunc
 	stop    sync.Once
-	// gate is held for reading while a server is started, so that a stop
-	// finds each one either finished or refused.
+	// gate is held for reading while a server is started, so that a stop finds each one either finished or refused.
 	gate sync.RWMutex
 
 	mu       sync.Mutex
@@ -58,8 +57,7 @@ func (h *host) take(session string) *connection {
 	return c
 }
 
-// keep makes c the session's connection. The last one wins; the one before it
-// is superseded.
+// keep makes c the session's connection. The last one wins; the one before it is superseded.
 func (h *host) keep(session string, c *connection) error {
 	h.mu.Lock()
 	before := h.sessions[session]
@@ -99,8 +97,7 @@ func (h *host) Open(ctx context.Context, session string, s driver.Server) error 
 	return h.keep(session, c)
 }
 
-// gaveUp reports, for a mutant, whether a session could not be opened now or
-// at any time before.
+// gaveUp reports, for a mutant, whether a session could not be opened now or at any time before.
 func (h *host) gaveUp(session string, err error) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -129,8 +126,7 @@ func (h *host) connect(ctx context.Context, session string, s driver.Server, ret
 	}
 }
 
-// connectOver is a mutant's: it drops a connection that works and makes
-// another, without a pause.
+// connectOver is a mutant's: it drops a connection that works and makes another, without a pause.
 func (h *host) connectOver(ctx context.Context, c *connection, session string, s driver.Server) *connection {
 	if h.flaw != catalogue.ConnectsTwice {
 		return c
@@ -252,8 +248,7 @@ func (h *host) job(ctx context.Context, j driver.Job) error {
 	return nil
 }
 
-// Stop ends the host: what is being connected is broken off, the sessions
-// that are connected are the disposer's.
+// Stop ends the host: what is being connected is broken off, the sessions that are connected are the disposer's.
 func (h *host) Stop(context.Context) error {
 	h.stop.Do(func() {
 		h.gate.Lock()

@@ -1,12 +1,9 @@
-// Package refhost holds the reference hosts: small gateways on the mcp-go
-// client that own their servers in the ways seen in the field. Each is two
-// choices, and hosts.go is the table of them: how the host learns the pids of
-// its servers (learn*.go), and what it does with them (dispose_*.go).
-// Everything else, sessions, retries, jobs, reload and shutdown, is the same
-// for all (host.go), so that a difference on the bench comes from the choice.
+// Package refhost holds the reference hosts: small gateways on the mcp-go client that own their servers in the ways
+// seen in the field. Each is two choices, and hosts.go is the table of them: how the host learns the pids of its
+// servers (learn*.go), and what it does with them (dispose_*.go). Everything else, sessions, retries, jobs, reload
+// and shutdown, is the same for all (host.go), so that a difference on the bench comes from the choice.
 //
-// A host is a process of its own that speaks the driver protocol on stdio. It
-// knows nothing of the bench.
+// A host is a process of its own that speaks the driver protocol on stdio. It knows nothing of the bench.
 package refhost
 
 import (
@@ -79,9 +76,8 @@ const (
 // Names lists the reference hosts.
 func Names() []string { return lists.Map(designs, func(d design) string { return d.name }) }
 
-// Main is the process of a reference host: a driver on stdin and stdout. It
-// returns the exit status: 0 after a stop or SIGTERM, 1 when the bench is
-// gone, 2 for a host that is none of these.
+// Main is the process of a reference host: a driver on stdin and stdout. It returns the exit status: 0 after a stop
+// or SIGTERM, 1 when the bench is gone, 2 for a host that is none of these.
 func Main(of catalogue.Host) int {
 	d, ok := designOf(of)
 	if !ok {

@@ -11,9 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childrenOfMainThread reads /proc/self/task/<tgid>/children, as
-// hermes-agent's _snapshot_child_pids does. The file lists what that one
-// thread has forked.
+// childrenOfMainThread reads /proc/self/task/<tgid>/children, as hermes-agent's _snapshot_child_pids does. The file
+// lists what that one thread has forked.
 func childrenOfMainThread() []child {
 	return childrenIn(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
 }
@@ -43,8 +42,7 @@ func childrenInTable() []child {
 	return identified(all)
 }
 
-// pidsIn are the pids in the files of a pattern; a thread that has ended has
-// none any more.
+// pidsIn are the pids in the files of a pattern; a thread that has ended has none any more.
 func pidsIn(files string) []int {
 	paths, _ := filepath.Glob(files)
 	var all []int

@@ -20,8 +20,7 @@ const (
 	hastyEOF    = 30 * time.Millisecond
 )
 
-// flawed is exact with a flaw in what it does with its servers; the ladder's
-// own flaws are in exact itself.
+// flawed is exact with a flaw in what it does with its servers; the ladder's own flaws are in exact itself.
 type flawed struct {
 	*exact
 
@@ -87,13 +86,11 @@ func (f *flawed) killNewest() {
 	}
 }
 
-// amongOwnPIDs says that this is a pid namespace of the bench's making, below
-// whose init the host lives. Elsewhere a bare number may be anybody's, and to
-// model a mistake is no reason to hit them.
+// amongOwnPIDs says that this is a pid namespace of the bench's making, below whose init the host lives. Elsewhere a
+// bare number may be anybody's, and to model a mistake is no reason to hit them.
 var amongOwnPIDs = os.Getppid() == 1 && os.Getenv("LEAKBENCH_PLACE") == "init"
 
-// killAgain signals the numbers of all who have ended before, and remembers one
-// more.
+// killAgain signals the numbers of all who have ended before, and remembers one more.
 func (f *flawed) killAgain(pid int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,9 +100,8 @@ func (f *flawed) killAgain(pid int) {
 	f.pids = append(f.pids, pid)
 }
 
-// killCommand kills every process with exactly this command line, as pkill -f
-// does. The command line of a fake server holds the run's token: nobody else's
-// process has it.
+// killCommand kills every process with exactly this command line, as pkill -f does. The command line of a fake server
+// holds the run's token: nobody else's process has it.
 func killCommand(argv []string) {
 	line := strings.Join(argv, "\x00") + "\x00"
 	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")

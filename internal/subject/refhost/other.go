@@ -13,8 +13,7 @@ import (
 // childrenOfMainThread is empty: there are no such files on this system.
 func childrenOfMainThread() []child { return nil }
 
-// childrenOfAllThreads looks through all processes for those whose parent this
-// is.
+// childrenOfAllThreads looks through all processes for those whose parent this is.
 func childrenOfAllThreads() []child {
 	processes, err := process.Processes()
 	if err != nil {
@@ -55,8 +54,7 @@ func (c child) alive() bool {
 
 func onMainThread() bool { return false }
 
-// dieWithHost does nothing: no kernel but Linux kills the servers of a host that
-// is killed itself.
+// dieWithHost does nothing: no kernel but Linux kills the servers of a host that is killed itself.
 func dieWithHost(*exec.Cmd) {}
 
 // strays finds nothing: there is no subreaper here to which they would come.

@@ -14,13 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// strays finds what has left a server's process group, or its process tree:
-// children that called setsid, or were forked twice. The host is the child
-// subreaper, so that they come home to it when their parents end, and each
-// launch has a mark in its environment, which they inherit and which tells
-// whose they are (Jenkins finds the processes of a build so). What clears its
-// environment, or outlives a host that is killed, is out of reach: it takes a
-// cgroup or a pid namespace to hold that, for which most hosts lack the rights.
+// strays finds what has left a server's process group, or its process tree: children that called setsid, or were
+// forked twice. The host is the child subreaper, so that they come home to it when their parents end, and each launch
+// has a mark in its environment, which they inherit and which tells whose they are (Jenkins finds the processes of a
+// build so). What clears its environment, or outlives a host that is killed, is out of reach: it takes a cgroup or a
+// pid namespace to hold that, for which most hosts lack the rights.
 type strays struct {
 	mu       sync.Mutex
 	own      map[int]bool // launched, and not waited for yet
@@ -41,8 +39,7 @@ func newStrays() *strays {
 	return s
 }
 
-// start starts a server with a mark of its own. Under the lock none of those
-// who reap can take it for a stray.
+// start starts a server with a mark of its own. Under the lock none of those who reap can take it for a stray.
 func (s *strays) start(cmd *exec.Cmd) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,8 +52,7 @@ func (s *strays) start(cmd *exec.Cmd) error {
 	return err
 }
 
-// dieWithHost has the kernel kill the server when the thread that starts it,
-// the spawner's, ends.
+// dieWithHost has the kernel kill the server when the thread that starts it, the spawner's, ends.
 func dieWithHost(cmd *exec.Cmd) { cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL }
 
 // wait waits for a server's exit.
@@ -67,8 +63,7 @@ func (s *strays) wait(cmd *exec.Cmd) {
 	s.mu.Unlock()
 }
 
-// reapForEver waits for those that came home: a subreaper that does not
-// gathers zombies.
+// reapForEver waits for those that came home: a subreaper that does not gathers zombies.
 func (s *strays) reapForEver() {
 	died := make(chan os.Signal, 1)
 	signal.Notify(died, syscall.SIGCHLD)

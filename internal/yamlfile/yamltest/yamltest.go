@@ -1,5 +1,4 @@
-// Package yamltest holds readers of YAML files to the messages that they have
-// for wrong ones. It is for tests.
+// Package yamltest holds readers of YAML files to the messages that they have for wrong ones. It is for tests.
 package yamltest
 
 import (
