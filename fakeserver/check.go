@@ -191,7 +191,8 @@ func isDetached(a action) bool { return a.name == "container" }
 func (f Fault) silences(g Fault, era string) bool {
 	silenced := f.action().silences
 	first := f.On == onStart || f.On == onInitialize && era != EraModern && era != EraDual
-	always := f.Probability == 0 && (f.Launch == 0 && f.Every <= 1 || f.Launch > 0 && f.Launch == g.Launch || f.Every > 0 && f.Every == g.Every)
+	always := f.Probability == 0 &&
+		(f.Launch == 0 && f.Every <= 1 || f.Launch > 0 && f.Launch == g.Launch || f.Every > 0 && f.Every == g.Every)
 	return first && always && silenced != "" && g.On == silenced
 }
 

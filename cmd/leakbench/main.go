@@ -218,6 +218,9 @@ func usage(err error, hint string) error {
 	return &play.Misuse{Err: err, Hint: hint}
 }
 
+// noFolder are the errors of a folder that nothing can be written to.
+var noFolder = []error{syscall.EFBIG, syscall.ENOSPC, syscall.EROFS, syscall.EACCES, syscall.ENOTDIR}
+
 // failureOf classifies an error.
 func failureOf(err error) *failure {
 	var stop runner.Interrupted
@@ -240,7 +243,7 @@ func failureOf(err error) *failure {
 		return &failure{exitInconclusive, err, "the process that watches the host was killed or stopped from outside: play it again"}
 	case errors.Is(err, record.ErrWrite):
 		return &failure{exitInconclusive, err, "what could be saved is in the run's folder: make room (df, ulimit -f), or choose another folder with --out"}
-	case slices.ContainsFunc([]error{syscall.EFBIG, syscall.ENOSPC, syscall.EROFS, syscall.EACCES, syscall.ENOTDIR}, func(no error) bool { return errors.Is(err, no) }):
+	case slices.ContainsFunc(noFolder, func(no error) bool { return errors.Is(err, no) }):
 		return &failure{exitUsage, err, "choose another folder with --out"}
 	default:
 		return &failure{exitBug, err, "this is a bug of leakbench: please report it with the run's folder"}

@@ -64,7 +64,8 @@ type History struct {
 func New(run string) *History {
 	h := &History{
 		run: run, byID: map[string]*Server{}, byIdentity: map[record.Identity]*Server{}, byName: map[sessionKey]*Session{},
-		opening: map[sessionKey]*race{}, live: map[string]int{}, left: map[record.Identity]int{}, leftPIDs: map[int]int{}, leftGroups: map[int]int{},
+		opening: map[sessionKey]*race{}, live: map[string]int{}, left: map[record.Identity]int{},
+		leftPIDs: map[int]int{}, leftGroups: map[int]int{},
 		parts: newAttributions(), open: map[int][]*Step{}, controls: map[string]record.Control{}, swept: map[record.Identity]record.Process{},
 	}
 	h.hosts = []*Host{newHost(1)}

@@ -143,7 +143,9 @@ func Distinct(all []*scenarios.Scenario) ([]*scenarios.Scenario, error) {
 
 // Share is what all shards are to play on a host, and mine what this one does
 // of it: earlier runs say how long each scenario takes.
-func Share(shard gate.Shard, hostName string, repeat int, plays []*scenarios.Scenario, earlier []verdict.Judged) (part gate.Part, mine []*scenarios.Scenario) {
+func Share(
+	shard gate.Shard, hostName string, repeat int, plays []*scenarios.Scenario, earlier []verdict.Judged,
+) (part gate.Part, mine []*scenarios.Scenario) {
 	part = gate.Part{Shard: shard, Host: hostName, Repeat: repeat}
 	var costed []gate.Costed
 	for _, p := range plays {

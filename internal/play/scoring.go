@@ -130,7 +130,8 @@ func (b *board) plan() (todo []Cell, have int) {
 }
 
 func fixed(status scoreboard.Status, why string) scoreboard.Cell {
-	return scoreboard.Cell{Status: status, Reason: why, Errors: []scoreboard.Broken{}, Warnings: []scoreboard.Broken{}, Doubts: []record.Doubt{}}
+	none := []scoreboard.Broken{}
+	return scoreboard.Cell{Status: status, Reason: why, Errors: none, Warnings: none, Doubts: []record.Doubt{}}
 }
 
 // play plays a cell in a new folder, and keeps it once its file is complete.

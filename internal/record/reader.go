@@ -20,8 +20,8 @@ const fileName = "run.jsonl"
 
 // Errors of the reader.
 var (
-	// ErrNotARun says that a file is something else than a run file.
-	ErrNotARun = errors.New("not a leakbench run")
+	// errNotARun says that a file is something else than a run file.
+	errNotARun = errors.New("not a leakbench run")
 	// ErrNewerFormat says that a run file was written by a later version.
 	ErrNewerFormat = errors.New("written in a newer format")
 )
@@ -53,7 +53,7 @@ func (r *Run) Played() Header {
 }
 
 // Read reads a run file, or the one in a folder. Errors name the file; they
-// wrap ErrNotARun, ErrNewerFormat or what the system said.
+// wrap errNotARun, ErrNewerFormat or what the system said.
 func Read(path string) (*Run, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -65,7 +65,7 @@ func Read(path string) (*Run, error) {
 	}
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) && info.IsDir() {
-		return nil, fmt.Errorf("%w: the folder %s has no %s%s", ErrNotARun, path, fileName, hintAt(path))
+		return nil, fmt.Errorf("%w: the folder %s has no %s%s", errNotARun, path, fileName, hintAt(path))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("failed to read the run: %w", err)
@@ -94,11 +94,11 @@ func Decode(r io.Reader) (*Run, error) {
 	first, err := next(in)
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("%w: the file is empty", ErrNotARun)
+		return nil, fmt.Errorf("%w: the file is empty", errNotARun)
 	case errors.Is(err, errTorn):
-		return nil, fmt.Errorf("%w: the first line is not a whole header", ErrNotARun)
+		return nil, fmt.Errorf("%w: the first line is not a whole header", errNotARun)
 	case errors.Is(err, errTooLong):
-		return nil, fmt.Errorf("%w: the first line is %w", ErrNotARun, err)
+		return nil, fmt.Errorf("%w: the first line is %w", errNotARun, err)
 	case err == nil:
 		err = run.Header.decode(first)
 	}
@@ -131,11 +131,11 @@ func (h *Header) decode(line []byte) error {
 		Tool    json.RawMessage `json:"tool"`
 	}
 	if err := json.Unmarshal(line, &mark); err != nil || mark.Format != Format {
-		return fmt.Errorf("%w: the first line is not the header of one", ErrNotARun)
+		return fmt.Errorf("%w: the first line is not the header of one", errNotARun)
 	}
 	var version int
 	if err := json.Unmarshal(mark.Version, &version); err != nil || version < 1 {
-		return fmt.Errorf("%w: the header has no version", ErrNotARun)
+		return fmt.Errorf("%w: the header has no version", errNotARun)
 	}
 	if version > Version {
 		return fmt.Errorf("%w: the file has version %d%s, this leakbench reads up to %d; a newer leakbench reads it",

@@ -40,7 +40,7 @@ func TestAFileTornAnywhereIsTruncated(t *testing.T) {
 	}
 	for cut := range afterHeader {
 		_, err := Decode(bytes.NewReader(data[:cut]))
-		require.ErrorIs(t, err, ErrNotARun, "cut at %d", cut)
+		require.ErrorIs(t, err, errNotARun, "cut at %d", cut)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestWhatIsNoRunFile(t *testing.T) {
 			t.Parallel()
 			_, err := decode(tt.text)
 			require.ErrorContains(t, err, tt.want)
-			require.NotErrorIs(t, err, ErrNotARun)
+			require.NotErrorIs(t, err, errNotARun)
 			require.NotErrorIs(t, err, ErrNewerFormat)
 		})
 	}
@@ -113,7 +113,7 @@ func TestForeignFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := decode(tt.text)
-			require.ErrorIs(t, err, ErrNotARun)
+			require.ErrorIs(t, err, errNotARun)
 			require.ErrorContains(t, err, tt.want)
 		})
 	}
@@ -140,7 +140,7 @@ func TestReadNamesTheFile(t *testing.T) {
 	_, err := Read(filepath.Join(dir, "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = Read(dir)
-	require.ErrorIs(t, err, ErrNotARun)
+	require.ErrorIs(t, err, errNotARun)
 	require.ErrorContains(t, err, dir)
 	assert.NotContains(t, err.Error(), "did you mean")
 
@@ -150,7 +150,7 @@ func TestReadNamesTheFile(t *testing.T) {
 	_, err = Read(dir)
 	require.ErrorContains(t, err, "did you mean "+latest+"?")
 	_, err = Read(latest)
-	require.ErrorIs(t, err, ErrNotARun)
+	require.ErrorIs(t, err, errNotARun)
 	require.ErrorContains(t, err, filepath.Join(latest, fileName))
 }
 

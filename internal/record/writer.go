@@ -17,8 +17,8 @@ const maxLine = 16 << 20
 
 // Errors of a writer that is used out of order. They are not sticky: nothing was written, and the file is as it was.
 var (
-	ErrNoHeader = errors.New("the run file has no header yet")
-	ErrEnded    = errors.New("the run file has its end event")
+	errNoHeader = errors.New("the run file has no header yet")
+	errEnded    = errors.New("the run file has its end event")
 )
 
 // keepBuffer is the largest encoding buffer that is kept from one event to the
@@ -94,9 +94,9 @@ func (w *Writer) Add(e Event) (Event, error) {
 	case w.err != nil:
 		return e, w.err
 	case w.base.IsZero():
-		return e, ErrNoHeader
+		return e, errNoHeader
 	case w.ended:
-		return e, ErrEnded
+		return e, errEnded
 	}
 	if err := e.Check(); err != nil {
 		return e, w.fail(err)

@@ -37,7 +37,9 @@ func renamedText(r *compare.Renamed) string {
 	return fmt.Sprintf(" (host %s before, %s now)", r.From, r.To)
 }
 
-var stateLook = map[compare.State]terminal.Style{compare.New: terminal.Bad | terminal.Strong, compare.Fixed: terminal.Good, compare.Undecided: terminal.Warn, compare.NotRun: terminal.Warn}
+var stateLook = map[compare.State]terminal.Style{
+	compare.New: terminal.Bad | terminal.Strong, compare.Fixed: terminal.Good, compare.Undecided: terminal.Warn, compare.NotRun: terminal.Warn,
+}
 
 func comparedFindings(p *terminal.Printer, all []compare.Finding) {
 	if len(all) == 0 {

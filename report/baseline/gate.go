@@ -199,7 +199,9 @@ func StrangeText(e *known.Checked) string {
 // FateWord is what a finding that asks for nothing is called.
 var FateWord = map[gate.Fate]string{gate.Warning: "warning", gate.Listed: "listed", gate.InBase: "known", gate.Fixed: "fixed"}
 
-var fateLook = map[gate.Fate]terminal.Style{gate.Warning: terminal.Warn, gate.Listed: terminal.Dim, gate.InBase: terminal.Dim, gate.Fixed: terminal.Good}
+var fateLook = map[gate.Fate]terminal.Style{
+	gate.Warning: terminal.Warn, gate.Listed: terminal.Dim, gate.InBase: terminal.Dim, gate.Fixed: terminal.Good,
+}
 
 func otherHost(r *compare.Renamed) string {
 	if r == nil {
@@ -211,7 +213,8 @@ func otherHost(r *compare.Renamed) string {
 // Known writes a list of known findings with what became of each entry.
 func Known(b *bytes.Buffer, file string, all []known.Checked, o terminal.Options) {
 	p := terminal.NewPrinter(b, o)
-	looks := map[known.State]terminal.Style{known.Stale: terminal.Warn | terminal.Strong, known.Expired: terminal.Warn | terminal.Strong, known.Found: terminal.Good}
+	const loud = terminal.Warn | terminal.Strong
+	looks := map[known.State]terminal.Style{known.Stale: loud, known.Expired: loud, known.Found: terminal.Good}
 	for i := range all {
 		e := &all[i]
 		host := ""

@@ -150,7 +150,8 @@ func (h *Lookup) Counts(p *compare.Play) []Count {
 	}
 	var out []Count
 	for _, look := range []Status{
-		FateLooks[gate.New], FateLooks[gate.Warning], FateLooks[gate.Listed], FateLooks[gate.Fixed], entryLooks[known.Stale], entryLooks[known.Expired],
+		FateLooks[gate.New], FateLooks[gate.Warning], FateLooks[gate.Listed], FateLooks[gate.Fixed],
+		entryLooks[known.Stale], entryLooks[known.Expired],
 	} {
 		c := Count{look, n[look.Word]}
 		always := slices.Contains([]string{"new", "known", "fixed"}, look.Word)

@@ -10,7 +10,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-const scoreLegend = `A cell names the laws that were broken as errors; in brackets those that were broken as warnings ([the laws](laws.md), or
+const scoreLegend = "A cell names the laws that were broken as errors; in brackets those that were broken as warnings " + `([the laws](laws.md), or
 ` + "`leakbench explain L1`" + `). **?** is inconclusive: something could not be decided. **n.a.** is not applicable: the scenario needs
 something that can't be asked of the host, or of this machine, and that is never a pass. ↻ was inconclusive beside other runs and is
 what came out when it was played again alone. The reasons are below, host by host. To play a cell again:

@@ -20,7 +20,7 @@ known:
 `
 
 // modeline is what an editor with a YAML language server knows the format by.
-const modeline = "# yaml-language-server: $schema=" + SchemaURL + "\n"
+const modeline = "# yaml-language-server: $schema=" + schemaURL + "\n"
 
 // begins is the index of an entry's first line: a comment right above it belongs to it.
 func (e *Entry) begins(lines []string) int {

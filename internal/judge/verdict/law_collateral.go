@@ -312,7 +312,9 @@ func (f *facts) coincides(s *history.Server, t int64) bool {
 
 // endsSessions are the steps in the course of which a host ends servers of
 // other sessions.
-var endsSessions = map[record.Op]bool{record.OpOpen: true, record.OpClose: true, record.OpForget: true, record.OpReload: true, record.OpTick: true, record.OpJob: true}
+var endsSessions = map[record.Op]bool{
+	record.OpOpen: true, record.OpClose: true, record.OpForget: true, record.OpReload: true, record.OpTick: true, record.OpJob: true,
+}
 
 // missingAt reports the servers that a checkpoint wants and that are gone
 // though nothing was wrong with them, unless they were reported already.

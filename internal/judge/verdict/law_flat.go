@@ -188,7 +188,8 @@ func (f *facts) twin(cp *checkpoint, s *history.Server) *history.Server {
 			break
 		}
 		same := other.Session != "" && other.Label == s.Label && other.Session == s.Session
-		if same && (other.Died == history.Never || other.Died >= over) && established(other, over) && (f.isDuplicate(other, s) || history.Rivals(other, s)) {
+		lived := other.Died == history.Never || other.Died >= over
+		if same && lived && established(other, over) && (f.isDuplicate(other, s) || history.Rivals(other, s)) {
 			return other
 		}
 	}

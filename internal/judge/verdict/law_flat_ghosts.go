@@ -107,7 +107,8 @@ func describeGhosts(f *facts, group []*breach, d *description) {
 // have two connections, which nobody has told the bench of.
 func (f *facts) isConnection(cp *checkpoint, s *history.Server) bool {
 	next := f.successor(cp, s)
-	if !f.header.Host.SessionsUnknown() || next == nil || !f.isDuplicate(s, next) || !answered(s, cp.SettledAt) || !answered(next, cp.SettledAt) {
+	if !f.header.Host.SessionsUnknown() || next == nil || !f.isDuplicate(s, next) ||
+		!answered(s, cp.SettledAt) || !answered(next, cp.SettledAt) {
 		return false
 	}
 	f.connections++

@@ -215,7 +215,9 @@ func cannot(j verdict.Judged, notApplicable map[string]string) string {
 }
 
 // ofDriver are the ops that a driver offers, or does not.
-var ofDriver = []record.Op{record.OpOpen, record.OpCall, record.OpCancel, record.OpClose, record.OpForget, record.OpReload, record.OpTick, record.OpStop}
+var ofDriver = []record.Op{
+	record.OpOpen, record.OpCall, record.OpCancel, record.OpClose, record.OpForget, record.OpReload, record.OpTick, record.OpStop,
+}
 
 // lacks says that an op can't be asked of a host, by what it is and by its own words. A step may also be skipped for
 // what went before: that is another matter.

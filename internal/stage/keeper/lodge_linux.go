@@ -97,7 +97,8 @@ func ownProc() error {
 func (l *lodge) start(program string, argv []string) error {
 	probeFirst()
 	var err error
-	l.host, err = startProcess(program, argv, &os.ProcAttr{Env: l.environ(), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: ownGroup()})
+	stdio := []*os.File{os.Stdin, os.Stdout, os.Stderr}
+	l.host, err = startProcess(program, argv, &os.ProcAttr{Env: l.environ(), Files: stdio, Sys: ownGroup()})
 	if err != nil {
 		return err
 	}

@@ -122,5 +122,7 @@ func (p *peer) add(line []byte) {
 // tellsOfOthers says that there is something in the inbox that another one may
 // have led to, or the host for the sake of another one.
 func (p *peer) tellsOfOthers() bool {
-	return p.over || slices.ContainsFunc(p.notes, func(n said) bool { return n.event.Kind == record.SawSignal || n.event.Kind == record.SawEOF })
+	return p.over || slices.ContainsFunc(p.notes, func(n said) bool {
+		return n.event.Kind == record.SawSignal || n.event.Kind == record.SawEOF
+	})
 }

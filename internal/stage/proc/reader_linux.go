@@ -138,7 +138,8 @@ func (r *reader) threads(pid int) []int {
 // their number, before that it is 0. It is -1 where it can't be seen.
 func (r *reader) fds(pid int) int {
 	path, here := r.name(pid, "fd"), unix.AT_FDCWD
-	_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(here), uintptr(path), unix.AT_STATX_DONT_SYNC, unix.STATX_SIZE, uintptr(unsafe.Pointer(&r.meta)), 0)
+	_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(here), uintptr(path),
+		unix.AT_STATX_DONT_SYNC, unix.STATX_SIZE, uintptr(unsafe.Pointer(&r.meta)), 0)
 	if errno == 0 && r.meta.Size > 0 {
 		return int(r.meta.Size)
 	}

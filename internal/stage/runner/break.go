@@ -74,7 +74,9 @@ func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Ste
 		var fired bool
 		err = r.wait(ctx, func(l *history.History) bool {
 			srv := l.Server(target)
-			fired = slices.ContainsFunc(srv.Faults, func(f history.FaultMark) bool { return f.On == record.OnOrder && f.Do == record.Action(s.With.Do) })
+			fired = slices.ContainsFunc(srv.Faults, func(f history.FaultMark) bool {
+				return f.On == record.OnOrder && f.Do == record.Action(s.With.Do)
+			})
 			return !srv.Alive() || fired && s.With.Do != "exit"
 		})
 		if err != nil {

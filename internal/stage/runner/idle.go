@@ -23,7 +23,8 @@ func (r *run) cutOff() bool {
 }
 
 func isCutOff(l *history.History) bool {
-	return len(l.Servers()) == 0 && slices.ContainsFunc(l.Doubts(), func(e *record.Event) bool { return e.Doubt.Code == record.DoubtLedgerNoAccess })
+	noAccess := func(e *record.Event) bool { return e.Doubt.Code == record.DoubtLedgerNoAccess }
+	return len(l.Servers()) == 0 && slices.ContainsFunc(l.Doubts(), noAccess)
 }
 
 // idleOpens is how many sessions may fail to open before it is said that the

@@ -36,7 +36,9 @@ type host struct {
 var errStopping = errors.New("the host is stopping")
 
 func newHost(d design, flaw catalogue.Flaw) *host {
-	h := &host{learn: d.learn, dispose: d.own(), spawner: newSpawner(), flaw: flaw, sessions: map[string]*connection{}, givenUp: map[string]bool{}}
+	h := &host{
+		learn: d.learn, dispose: d.own(), spawner: newSpawner(), flaw: flaw, sessions: map[string]*connection{}, givenUp: map[string]bool{},
+	}
 	h.life, h.endLife = context.WithCancelCause(context.Background())
 	log.SetPrefix(d.name + ": ")
 	return h

@@ -175,7 +175,8 @@ func handle(pid int) *process.Process { return &process.Process{Pid: int32(pid)}
 
 // letters are the states of record.Process by gopsutil's words.
 var letters = map[string]record.State{
-	process.Running: record.StateRunning, process.Sleep: record.StateSleeping, process.Blocked: record.StateBlocked, process.Idle: record.StateIdle,
+	process.Running: record.StateRunning, process.Sleep: record.StateSleeping, process.Blocked: record.StateBlocked,
+	process.Idle: record.StateIdle,
 	process.Stop: record.StateStopped, process.Zombie: record.StateZombie, process.Wait: "W", process.Lock: "L",
 }
 
