@@ -189,7 +189,7 @@ func newRunView(s *model.Run, id string, most int, held *baseline.Lookup) (*runV
 	r := &runView{
 		ID: id, Open: v.Outcome == verdict.Leak, Outcome: string(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome], Scenario: h.Scenario.Name,
 		Host: h.Host.Name, About: h.Scenario.Title, Sentence: sentence(s), Blame: blame(s), HostLog: s.HostLog, Raw: s.Dir,
-		Reports: h.Scenario.Reports,
+		Reports:  h.Scenario.Reports,
 		DoubtsUp: v.Outcome == verdict.Inconclusive, Command: words.Shell(h.Command), Source: h.Scenario.Source, Weak: h.Witness.Weak,
 	}
 	if s.Run != nil {

@@ -101,9 +101,9 @@ func newPayload(s *model.Run, prefix string) (data, samples template.HTML, err e
 	p := &payload{
 		Columns: &columns{}, ID: prefix, Scenario: s.Header.Scenario.Name, Host: s.Header.Host.Name, End: micro(s.End),
 		Labels: words.List(s.Labels()),
-		Knots: [][2]float64{}, Idle: [][2]float64{}, Findings: []payloadMark{}, Checks: []payloadCheck{}, Lives: [][2]int64{},
+		Knots:  [][2]float64{}, Idle: [][2]float64{}, Findings: []payloadMark{}, Checks: []payloadCheck{}, Lives: [][2]int64{},
 		Curves: []payloadCurve{},
-		Log: logLines(s.HostLog), Kinds: slices.Clone(eventKinds), States: slices.Clone(stateNamesOf),
+		Log:    logLines(s.HostLog), Kinds: slices.Clone(eventKinds), States: slices.Clone(stateNamesOf),
 		texts: map[string]int64{}, sessions: map[string]int64{},
 	}
 	p.session("")
