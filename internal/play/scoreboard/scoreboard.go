@@ -181,7 +181,9 @@ func add(all []Broken, f verdict.Finding) []Broken {
 
 // follows are the codes of doubts that follow from a step that was not played:
 // what the step was to bring about did not come about.
-var follows = []record.DoubtCode{record.DoubtStepSkipped, record.DoubtNotFired, record.DoubtNotLaunched, record.DoubtNoCancel}
+var follows = []record.DoubtCode{
+	record.DoubtStepSkipped, record.DoubtNotFired, record.DoubtNotLaunched, record.DoubtNoCancel, record.DoubtNotJudged, record.DoubtNotPlayed,
+}
 
 // cannot says what an inconclusive run's host can't do, or can't be asked to,
 // where that accounts for each of its doubts; else "".
