@@ -49,6 +49,7 @@ const (
 	DoubtNoCheckpoint   DoubtCode = "checkpoint-missing"  // a checkpoint was not completed
 	DoubtAfterEnd       DoubtCode = "after-the-end"       // something was born, or ended, after the host and was never seen
 	DoubtStretched      DoubtCode = "stretched"           // a checkpoint came to rest only because the wait was stretched
+	DoubtStarved        DoubtCode = "starved"             // something took too long on a machine that was starved
 	DoubtNotJudged      DoubtCode = "law-not-judged"      // a law that the scenario is about was not judged
 	DoubtNotPlayed      DoubtCode = "step-not-played"     // a step that the scenario is about was not played
 	DoubtNotQuiet       DoubtCode = "not-quiet"           // a checkpoint did not come to rest, and no law says why

@@ -38,6 +38,7 @@ func (f *facts) allDoubts(laws []LawResult) []Doubt {
 		f.doubtPlan()
 		f.doubtSteps()
 		f.doubtPurpose(laws)
+		f.doubtStarved()
 	}
 	f.doubtWitnesses()
 	if !cut {
@@ -268,7 +269,7 @@ func (f *facts) unseen(cp *checkpoint) []*history.Server {
 	return slices.DeleteFunc(slices.Clone(cp.alive), func(s *history.Server) bool {
 		id := s.Birth.Identity
 		young := s.Born > cp.SettledAt-f.blur()
-		dies := s.Died >= 0 && s.Died <= cp.SettledAt+int64(dying)
+		dies := s.Died >= 0 && s.Died <= cp.SettledAt+f.scaled(dying, cp.SettledAt)
 		return young || dies || cp.SettledRows.Alive(id) || cp.ConfirmRows.Alive(id)
 	})
 }

@@ -115,7 +115,7 @@ func (f *facts) accounted(s *history.Step) bool {
 	// has hit, one may have been at a point where its harm can't be told from
 	// the host's own doing.
 	for key, t := range f.harmed {
-		if (s.Session == "" || key.label == s.Label) && t >= s.Begun && t <= s.Ended+int64(noteBlur) {
+		if (s.Session == "" || key.label == s.Label) && t >= s.Begun && t <= s.Ended+f.scaled(noteBlur, s.Ended) {
 			return true
 		}
 	}
@@ -129,7 +129,7 @@ func (f *facts) accounted(s *history.Step) bool {
 func (f *facts) signalledDuring(s *history.Step) bool {
 	return s.Session != "" && slices.ContainsFunc(f.servers, func(srv *history.Server) bool {
 		signal, first := signalFirst(srv)
-		return first && srv.Label == s.Label && srv.Session == s.Session && signal.T >= s.Begun && signal.T <= s.Ended+int64(noteBlur)
+		return first && srv.Label == s.Label && srv.Session == s.Session && signal.T >= s.Begun && signal.T <= s.Ended+f.scaled(noteBlur, s.Ended)
 	})
 }
 

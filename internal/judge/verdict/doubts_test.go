@@ -162,6 +162,11 @@ var doubtCases = []struct {
 		near: simple,
 	},
 	{
+		code: record.DoubtStarved,
+		show: func(p *play) *record.Run { return loaded(lateBy(p, 1500*ms), 9, 0) },
+		near: func(p *play) *record.Run { return loaded(lateBy(p, 500*ms), 9, 0) },
+	},
+	{
 		code: record.DoubtNotJudged,
 		show: func(p *play) *record.Run { about(p, "L10"); return simple(p) },
 		near: func(p *play) *record.Run { about(p, "L2"); return simple(p) },
@@ -388,7 +393,7 @@ func doubtCodes(t *testing.T) []record.DoubtCode {
 			}
 		})
 	}
-	require.Len(t, raised, 24)
+	require.Len(t, raised, 25)
 	return slices.Collect(maps.Keys(raised))
 }
 

@@ -23,6 +23,7 @@ type facts struct {
 	keeperAt    int64 // when the keeper was lost
 
 	breaches    []*breach
+	excused     []excuse             // breaches that may be the machine's
 	harmed      map[sessionKey]int64 // when L3 found the session harmed
 	connections int                  // servers that may be connections of their own
 	daemons     []record.Identity

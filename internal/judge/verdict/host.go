@@ -26,10 +26,10 @@ func (f *facts) onWatch(t int64) bool {
 	if h.AskedAt >= 0 && t >= h.AskedAt {
 		return false
 	}
-	if h.Exited >= 0 && h.AskedAt < 0 && t >= h.Exited-int64(exitBlur) {
+	if h.Exited >= 0 && h.AskedAt < 0 && t >= h.Exited-f.scaled(exitBlur, h.Exited) {
 		return false
 	}
-	return f.keeperAt < 0 || t < f.keeperAt-int64(exitBlur)
+	return f.keeperAt < 0 || t < f.keeperAt-f.scaled(exitBlur, f.keeperAt)
 }
 
 // hostAlive says that the host had not been reaped at t.

@@ -36,7 +36,11 @@ func judgeFlat(f *facts) LawResult {
 			}
 			if !extras[s.ID] && f.vouched(cp, s) {
 				extras[s.ID] = true
-				f.broken(f.flatBreach(cp, s))
+				if b := f.flatBreach(cp, s); b.kind == "late" {
+					f.late(b, cp.Begun, s.Died, f.header.Limits.Settle.D())
+				} else {
+					f.broken(b)
+				}
 			}
 			cp.explained = cp.explained || extras[s.ID]
 		}

@@ -2,8 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/prose"
@@ -26,6 +24,8 @@ func judgeGraceful(f *facts) LawResult {
 		}
 		judged++
 		switch b := f.rudeness(s); {
+		case b != nil && b.kind == "cleanup-cut-short" && f.slowdown(f.askedToEnd(s), s.Died) > 1:
+			f.excused = append(f.excused, excuse{b, f.askedToEnd(s), s.Died})
 		case b != nil:
 			rude++
 			f.broken(b)
@@ -70,38 +70,6 @@ func (f *facts) unheeding(s *history.Server, asked int64) bool {
 	return known && len(s.Faults) == 0 && delayed < starved
 }
 
-// starved is the share of the time in which the bench wanted a processor and had
-// none from which on others may have been late, too.
-const starved = 0.3
-
-// withLoad says that the file tells how starved the bench was.
-func (f *facts) withLoad() bool {
-	return slices.ContainsFunc(f.Censuses(), func(l history.Look) bool { return l.Load != nil })
-}
-
-// starvedBetween is that share from the last look before a time to the first one
-// after another; 0 where it was a moment.
-func (f *facts) starvedBetween(from, to int64) (share float64, known bool) {
-	var first, last *record.Load
-	for _, look := range f.Censuses() {
-		switch {
-		case look.Load == nil:
-		case look.T <= from || first == nil:
-			first = look.Load
-		case last == nil && look.T >= to:
-			last = look.Load
-		}
-	}
-	if first == nil || last == nil {
-		return 0, false
-	}
-	delayed, ran := last.Delayed-first.Delayed, last.Ran-first.Ran
-	if delayed < record.Duration(20*time.Millisecond) {
-		return 0, true
-	}
-	return float64(delayed) / float64(delayed+ran), true
-}
-
 // endedByHost says that the host ended a server, in time or not, with which
 // nothing was wrong. L3 has those that it should not have ended at all; what
 // follows from the host's being killed is nobody's manners.
@@ -124,9 +92,9 @@ func (f *facts) killedAt(h *history.Host, t int64) bool {
 	case h.AskedOp == record.OpKill && t >= h.AskedAt:
 		return true
 	case h.Exited >= 0 && h.AskedAt < 0:
-		return t >= h.Exited-int64(exitBlur)
+		return t >= h.Exited-f.scaled(exitBlur, h.Exited)
 	}
-	return f.keeperAt >= 0 && t >= f.keeperAt-int64(exitBlur)
+	return f.keeperAt >= 0 && t >= f.keeperAt-f.scaled(exitBlur, f.keeperAt)
 }
 
 // rudeness is how a server was ended out of order, or nil. A server on a busy

@@ -30,7 +30,11 @@ func judgeReaped(f *facts) LawResult {
 			}
 			if !seen[p.Identity] && f.outlasts(cp, p) {
 				seen[p.Identity] = true
-				f.broken(f.zombieBreach(cp, p))
+				if b := f.zombieBreach(cp, p); b.kind == "late-reaped" {
+					f.late(b, cp.Begun, cp.SettledAt, f.header.Limits.Settle.D())
+				} else {
+					f.broken(b)
+				}
 			}
 			cp.explained = cp.explained || seen[p.Identity]
 		}

@@ -71,7 +71,7 @@ const noteBlur = time.Second
 // wasHarmed says that L3 found the session harmed by t.
 func (f *facts) wasHarmed(key sessionKey, t int64) bool {
 	at, harmed := f.harmed[key]
-	return harmed && at <= t+int64(noteBlur)
+	return harmed && at <= t+f.scaled(noteBlur, t)
 }
 
 func (f *facts) recoveryBreach(s *history.Step, last int64) *breach {

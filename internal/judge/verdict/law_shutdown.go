@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
@@ -28,7 +29,12 @@ func judgeShutdown(f *facts) LawResult {
 		slowest = max(slowest, took)
 		if kind := f.shutdownKind(s, took, limit); kind != "" {
 			f.blamed[s.N] = true
-			f.broken(f.shutdownBreach(s, kind, took, limit))
+			b := f.shutdownBreach(s, kind, took, limit)
+			if strings.HasPrefix(kind, "slow-") {
+				f.late(b, s.Begun, s.Ended, limit.D())
+			} else {
+				f.broken(b)
+			}
 		}
 	}
 	f.stuckWith()

@@ -80,7 +80,15 @@ func (f *facts) wasLive() bool {
 // unshown says why a law that was not broken can't be called kept, or "".
 func (f *facts) unshown(law string) string {
 	switch {
-	case !f.onlyOnEvidence() || f.broke(law):
+	case f.broke(law):
+		return ""
+	case slices.ContainsFunc(f.excused, func(e excuse) bool { return e.law == law }):
+		return "the machine was starved when it mattered"
+	case (law == "L1" || law == "L4") && f.rested(false) != "":
+		return f.rested(false)
+	case law == "L2" && f.rested(true) != "":
+		return f.rested(true)
+	case !f.onlyOnEvidence():
 	case law == "L1" && !f.hadToGo():
 		return "no server had to be gone while the host lived"
 	case law == "L3" && !f.wasLive() && len(f.Bystanders()) == 0:

@@ -1,0 +1,118 @@
+package verdict
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// lateBy has a server of a session that was closed go some time after the close;
+// the settle time is a second.
+func lateBy(p *play, by time.Duration) *record.Run {
+	a := p.open("s1", "flaky")
+	p.look(record.CensusSample, "")
+	p.close("s1", "flaky", func() {})
+	gone := func() { p.eof(a); p.bye(a); p.dead(a) }
+	if by < 1000*ms {
+		p.wait(by)
+		gone()
+		p.quiet("after", want("flaky", "s1", 0))
+	} else {
+		p.restless("after", func() { p.wait(by - 1000*ms); gone() }, want("flaky", "s1", 0))
+	}
+	return p.done()
+}
+
+// loaded writes into each census of a run what the bench has had of the
+// processors: of each second that it ran, it had waited for some; and the run's
+// own processes had some of each second.
+func loaded(run *record.Run, waited, own int64) *record.Run {
+	run.Header.System.CPUs = 4
+	for i := range run.Events {
+		if e := &run.Events[i]; e.Kind == record.CensusTaken {
+			c := *e.Census
+			c.Load = &record.Load{Ran: record.Duration(e.T / 100), Delayed: record.Duration(waited * e.T / 100), Own: record.Duration(own * e.T)}
+			e.Census = &c
+		}
+	}
+	return run
+}
+
+// What is late by the clock alone is an accusation on a machine that gets round
+// to everything, and a doubt on one that does not; never clean.
+func TestLateOnAStarvedMachine(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		by          time.Duration
+		waited, own int64
+		outcome     Outcome
+	}{
+		{1500 * ms, 9, 0, Inconclusive},
+		{1500 * ms, 0, 0, Leak},
+		{1500 * ms, 1, 0, Leak}, // half of the time: not several times slower
+		{1500 * ms, 9, 2, Leak}, // its own processes took the processors
+		{4500 * ms, 9, 0, Leak}, // no load makes a machine that slow
+		{1500 * ms, 2, 0, Inconclusive},
+	} {
+		v := Judge(loaded(lateBy(newPlay(), c.by), c.waited, c.own))
+		assert.Equal(t, c.outcome, v.Outcome, "%+v %s", c, account(v))
+		if c.outcome == Leak {
+			assert.Equal(t, []string{"late"}, kindsIn(v))
+			continue
+		}
+		assert.Equal(t, []record.DoubtCode{record.DoubtStarved}, codesIn(v), account(v))
+		assert.Contains(t, v.Doubts[0].Text, "L1 (flat) can't be judged by the clock")
+		assert.Contains(t, v.Doubts[0].Text, "% of the time in which leakbench wanted a processor it had to wait for one")
+		assert.Equal(t, LawNotJudged, statusOf(v, "L1").Status, "it is not kept either")
+	}
+	off := loaded(lateBy(newPlay(), 1500*ms), 9, 0)
+	off.Header.Limits.Severity = map[string]record.Severity{"L1": record.SeverityOff}
+	assert.Equal(t, Clean, Judge(off).Outcome, "this scenario does not ask for it")
+}
+
+// So is all else that only the clock says.
+func TestTheClockOnAStarvedMachine(t *testing.T) {
+	t.Parallel()
+	tried := 0
+	for _, c := range allCases() {
+		p := newPlay()
+		p.look(record.CensusSample, "")
+		v := Judge(loaded(c.show(p), 9, 0))
+		switch c.kind {
+		case "late-reaped", "slow-close", "slow-stop":
+			tried++
+			require.NotContains(t, kindsIn(v), c.kind, account(v))
+			assert.Contains(t, codesIn(v), record.DoubtStarved, account(v))
+			assert.NotEqual(t, Clean, v.Outcome)
+		case "late":
+		case "abandoned", "superseded", "zombie", "orphan", "hung-close", "killed", "signal-first":
+			assert.Contains(t, kindsIn(v), c.kind, "no load excuses it: %s", account(v))
+		}
+	}
+	assert.Equal(t, 3, tried)
+}
+
+// What came to rest only in the stretched part of a wait is not called kept.
+func TestTheStretchedPartIsNotKept(t *testing.T) {
+	t.Parallel()
+	v := Judge(stretched(newPlay(), record.Duration(ms)))
+	for law, want := range map[string]LawStatus{"L1": LawNotJudged, "L4": LawNotJudged, "L2": LawKept} {
+		assert.Equal(t, want, statusOf(v, law).Status, law)
+	}
+	assert.Contains(t, statusOf(v, "L4").Reason, `checkpoint "after" came to rest only because the wait was stretched`)
+	p := newPlay()
+	p.open("s1", "flaky")
+	run := p.done()
+	for i := range run.Events {
+		if cp := run.Events[i].Checkpoint; cp != nil && cp.HostGone {
+			cp.Stretched = record.Duration(ms)
+		}
+	}
+	v = Judge(run)
+	assert.Equal(t, LawNotJudged, statusOf(v, "L2").Status)
+	assert.Equal(t, Inconclusive, v.Outcome)
+}
