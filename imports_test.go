@@ -86,10 +86,15 @@ var house = []struct {
 		pkg: "internal/judge/prose", may: []string{"internal/record", "internal/history", "internal/text"}, why: "a sentence says what it is given, and decides nothing",
 		deny: []string{"os", "os/exec", "net"},
 	},
+	{pkg: "internal/judge/growth", why: "it knows numbers, not processes", deny: []string{"os", "os/exec", "net", "time"}},
 	{
-		pkg: "internal/judge/verdict", may: []string{"internal/group", "internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
+		pkg: "internal/judge/verdict", may: []string{"internal/judge/growth", "internal/group", "internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
 		why:  "a verdict is a function of the run alone: no clock, no process, no network",
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
+	},
+	{
+		pkg: "internal/judge/states", may: []string{"internal/record", "internal/group", "internal/history", "internal/judge/law", "internal/judge/verdict"},
+		why: "what findings mean for a server follows from them", deny: []string{"os", "os/exec", "net", "time"},
 	},
 	{
 		pkg: "internal/judge/compare", may: []string{"internal/group", "internal/record", "internal/history", "internal/judge/verdict"}, why: "what differs between runs follows from the runs alone",
@@ -107,7 +112,7 @@ var house = []struct {
 	},
 	{pkg: "report/words", may: []string{"internal/record", "internal/text"}, why: "how numbers and hostile text are written says nothing of runs", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
 	{
-		pkg: "report/model", may: []string{"internal/group", "internal/record", "internal/history", "internal/judge/compare", "internal/judge/law", "internal/judge/verdict", "report/words"},
+		pkg: "report/model", may: []string{"internal/group", "internal/record", "internal/history", "internal/judge/compare", "internal/judge/law", "internal/judge/verdict", "internal/judge/states", "report/words"},
 		why: "a run as the reports show it says nothing of any format", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{

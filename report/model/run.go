@@ -4,6 +4,7 @@ package model
 
 import (
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/states"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/words"
@@ -25,7 +26,7 @@ type Run struct {
 // Server is a server with what became of it.
 type Server struct {
 	*history.Server
-	verdict.ServerState
+	states.State
 	N     int   // 1 is the first born
 	Until int64 // its death, or the end of the run
 	Left  bool  // the bench had to kill it, or never saw it die
@@ -40,13 +41,13 @@ func New(j *verdict.Judged) *Run {
 	header := run.Played()
 	h := history.Of(run)
 	s := &Run{Judged: j, Header: &header, History: h, End: h.Last(), ByID: map[string]*Server{}, firstBirth: map[string]int64{}}
-	states := verdict.ServerStates(h, j.Verdict.Findings)
+	found := states.Of(h, j.Verdict.Findings)
 	for _, srv := range h.Servers() {
-		state, named := states[srv.ID]
+		state, named := found[srv.ID]
 		if !named {
 			state.Overdue = history.Never
 		}
-		f := &Server{Server: srv, ServerState: state, N: len(s.Servers) + 1, Until: s.End, Left: h.Outlasted(srv)}
+		f := &Server{Server: srv, State: state, N: len(s.Servers) + 1, Until: s.End, Left: h.Outlasted(srv)}
 		switch {
 		case srv.Died >= 0:
 			f.Until = srv.Died

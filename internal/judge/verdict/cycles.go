@@ -8,6 +8,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/growth"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -95,26 +96,9 @@ func (f *facts) series(warmUp int) (all [][]*cycle) {
 	keys, groups := group.By(quiet, func(c *cycle) key { return key{c.Series, f.HostAt(c.t).N} })
 	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(a.series-b.series, a.life-b.life) })
 	for _, k := range keys {
-		all = append(all, f.withCheckpoint(thin(alikeCycles(groups[k]))))
+		all = append(all, f.withCheckpoint(growth.Thin(alikeCycles(groups[k]))))
 	}
 	return all
-}
-
-// maxCycles is how many cycles of one repeat are looked at: slopes between all
-// pairs of points grow with the square.
-const maxCycles = 401
-
-// thin leaves out cycles in between, evenly, where there are too many.
-func thin(group []*cycle) []*cycle {
-	n := len(group)
-	if n <= maxCycles {
-		return group
-	}
-	var kept []*cycle
-	for i := range maxCycles {
-		kept = append(kept, group[i*(n-1)/(maxCycles-1)])
-	}
-	return kept
 }
 
 // alikeCycles keeps those with the commonest number of processes.
@@ -168,62 +152,4 @@ func (f *facts) noCycles(n int) string {
 		return fmt.Sprintf("what should be gone was still there at the end of %d of %s: what the host holds for it can't be told from a leak of its own", len(f.cycles)-quiet, text.Count(len(f.cycles), "cycle"))
 	}
 	return fmt.Sprintf("fewer than %d cycles in a row can be compared", n)
-}
-
-// floor is what each value returned to in the end: the least of it and all
-// later ones. What is only held for a moment does not show in it.
-func floor(values []int64) []int64 {
-	out := slices.Clone(values)
-	for i := len(out) - 2; i >= 0; i-- {
-		out[i] = min(out[i], out[i+1])
-	}
-	return out
-}
-
-// rises counts the steps up.
-func rises(values []int64) (n int) {
-	for i := 1; i < len(values); i++ {
-		if values[i] > values[i-1] {
-			n++
-		}
-	}
-	return n
-}
-
-// withoutJump takes the greatest step up out of the values: a heap grows by
-// steps, and one in the middle of a few cycles looks like a slope.
-func withoutJump(values []int64) []int64 {
-	out := slices.Clone(values)
-	at, most := 0, int64(0)
-	for i := 1; i < len(out); i++ {
-		if d := out[i] - out[i-1]; d > most {
-			at, most = i, d
-		}
-	}
-	for i := at; i < len(out); i++ {
-		out[i] -= most
-	}
-	return out
-}
-
-// slope is the growth per cycle: the median of the slopes between all pairs
-// of points (Theil-Sen), which single points that are off do not move.
-func slope(x []int, y []int64) float64 {
-	var all []float64
-	for i := range x {
-		for j := i + 1; j < len(x); j++ {
-			if x[j] != x[i] {
-				all = append(all, float64(y[j]-y[i])/float64(x[j]-x[i]))
-			}
-		}
-	}
-	if len(all) == 0 {
-		return 0
-	}
-	slices.Sort(all)
-	mid := len(all) / 2
-	if len(all)%2 == 0 {
-		return (all[mid-1] + all[mid]) / 2
-	}
-	return all[mid]
 }

@@ -193,17 +193,6 @@ func TestManyCycles(t *testing.T) {
 	assert.Empty(t, kindsIn(Judge(run)))
 }
 
-func TestSlope(t *testing.T) {
-	t.Parallel()
-	assert.InDelta(t, 2, slope([]int{1, 2, 4, 5}, []int64{2, 4, 8, 10}), 1e-9)
-	assert.InDelta(t, 1, slope([]int{1, 2, 3, 4, 5, 6, 7}, []int64{1, 2, 3, 400, 5, 6, 7}), 1e-9, "one that is off does not move it")
-	assert.Equal(t, []int64{1, 2, 2, 3}, withoutJump([]int64{1, 2, 20, 21}))
-	assert.Equal(t, []int64{3, 2, 1}, withoutJump([]int64{3, 2, 1}))
-	assert.Zero(t, slope([]int{1}, []int64{5}))
-	assert.Equal(t, []int64{1, 1, 2, 2}, floor([]int64{3, 1, 4, 2}))
-	assert.Equal(t, 1, rises([]int64{1, 1, 2, 2}))
-}
-
 func (p *play) signalled(server, name, stdin string) {
 	p.add(record.Event{Kind: record.SawSignal, Server: server, Signal: name, Text: stdin})
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/growth"
+
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -34,12 +36,12 @@ func judgeHandles(f *facts) LawResult {
 		judged++
 		line := fmt.Sprintf("%s to %s: %s open descriptors", first.name, last.name, c.list(func(v int64) string { return strconv.FormatInt(v, 10) }))
 		r.Values = append(r.Values, line)
-		if n := rises(floor(held)); n > mostRises {
+		if n := growth.Rises(growth.Floor(held)); n > mostRises {
 			f.broken(&breach{
 				law: "L5", kind: "fd-leak", cause: record.CausePerCycle, value: line, at: c.at, like: "grows",
 				narrative: fmt.Sprintf("The host held %d descriptors after %s and %d after %s, with the same %s below it each time: %s per cycle. They rose %s and never came back.",
 					held[0], first.name, held[len(held)-1], last.name, text.Count(first.live, "process"),
-					strings.TrimSuffix(fmt.Sprintf("%.1f", slope(c.n, held)), ".0"), text.Count(n, "time")),
+					strings.TrimSuffix(fmt.Sprintf("%.1f", growth.Slope(c.n, held)), ".0"), text.Count(n, "time")),
 			})
 		}
 	}

@@ -3,6 +3,8 @@ package verdict
 import (
 	"fmt"
 
+	"github.com/leakbench/leakbench/internal/judge/growth"
+
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -59,7 +61,7 @@ func (f *facts) memory(r *LawResult, c curve, b *breach, who string) int {
 	if last+1 < memoryCycles {
 		return 0
 	}
-	grows, limit := slope(c.n, withoutJump(c.values)), f.header.Limits.GrowthPerCycle
+	grows, limit := growth.Slope(c.n, growth.WithoutJump(c.values)), f.header.Limits.GrowthPerCycle
 	line := c.list(func(v int64) string { return fmt.Sprintf("%.1f", float64(v)/(1<<20)) })
 	b.law, b.at, b.like = "L6", c.at, b.kind
 	b.value = fmt.Sprintf("%s: %s MiB at the end of the cycles from %d to %d", who, line, c.n[0], c.n[last])

@@ -1,4 +1,6 @@
-package verdict
+// Package states says what the findings of a run mean for each of its servers:
+// since when it should have been gone, and what was done to it by mistake.
+package states
 
 import (
 	"slices"
@@ -6,19 +8,20 @@ import (
 	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// ServerState is what the findings say became of a server.
-type ServerState struct {
+// State is what the findings say became of a server.
+type State struct {
 	Overdue  int64 // since when it should have been gone, or history.Never
 	Harmed   bool  // it was ended while it was wanted
 	Unreaped bool  // it died, and its parent did not wait for it in time
 }
 
-// ServerStates are those of the servers that findings name, by id.
-func ServerStates(h *history.History, findings []Finding) map[string]ServerState {
-	states, w := map[string]ServerState{}, newWanted(h)
+// Of are the states of the servers that findings name, by id.
+func Of(h *history.History, findings []verdict.Finding) map[string]State {
+	states, w := map[string]State{}, newWanted(h)
 	for i := range findings {
 		f := &findings[i]
 		for _, id := range f.Servers {
@@ -45,6 +48,10 @@ func ServerStates(h *history.History, findings []Finding) map[string]ServerState
 	}
 	return states
 }
+
+type sessionKey struct{ label, name string }
+
+func sessionOf(s *history.Server) sessionKey { return sessionKey{s.Label, s.Session} }
 
 // wanted answers until when servers were wanted.
 type wanted struct {
