@@ -88,7 +88,8 @@ func (r *run) wants(live map[string]int) []record.Want {
 	if r.Host.SessionsUnknown() {
 		var wants []record.Want
 		for _, label := range r.labels {
-			wants = append(wants, record.Want{Label: label, Live: 1, AtMost: true, Spare: r.profile.Resident + r.profile.Spare, Together: r.together()})
+			spare := r.profile.Resident + r.profile.Spare
+			wants = append(wants, record.Want{Label: label, Live: 1, AtMost: true, Spare: spare, Together: r.together()})
 		}
 		return wants
 	}
