@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // receive takes in one line. What may take time goes on beside it: a sleeping call must not hold up a ping, and a
@@ -151,9 +152,17 @@ func (s *server) result(r *request) (map[string]any, *rpcError) {
 	return nil, &rpcError{Code: codeMethod, Message: "Method not found", Data: map[string]any{"method": clip(r.Method)}}
 }
 
-// clip keeps what a host made up from being sent back at length.
+// clip keeps what a host made up from being sent back at length: whole
+// characters, of 100 bytes at most.
 func clip(s string) string {
-	return s[:min(len(s), 100)]
+	if len(s) <= 100 {
+		return s
+	}
+	end := 100
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
 }
 
 // Tools are the names of the tools.
