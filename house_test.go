@@ -117,7 +117,6 @@ func TestPackagesHaveTests(t *testing.T) {
 		"internal/stage/birth":         "its other end, internal/stage/ledger, talks to it in each test",
 		"internal/await":               "fakeserver and internal/stage/proc test how they wait",
 		"internal/duration":            "internal/record reads and writes it",
-		"internal/lists":               "one function of three lines",
 		"internal/judge/states":        "report/model asks it for every server of every page",
 		"report/words":                 "report holds every output against readers that are not ours",
 		"report/model":                 "likewise",

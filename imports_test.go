@@ -24,11 +24,10 @@ var house = []struct {
 }{
 	{pkg: "internal/lines", why: "a leaf, which fake servers link"},
 	{pkg: "internal/duration", why: "a leaf, which fake servers and drivers link"},
-	{pkg: "internal/lists", why: "a leaf"},
+	{pkg: "internal/lists", why: "a leaf, which fake servers link"},
 	{pkg: "internal/await", why: "a leaf, which fake servers link"},
 	{pkg: "internal/record", may: []string{"internal/duration", "internal/lines"}, why: "a run file must be readable without anything that made it", deny: []string{"os/exec", "net"}},
 	{pkg: "internal/text", why: "a leaf"},
-	{pkg: "internal/group", why: "a leaf"},
 	{pkg: "internal/redact", may: []string{"internal/text"}, why: "it knows words, not files"},
 	{pkg: "internal/cpuload", why: "a leaf"},
 	{pkg: "internal/stage/proc/portable", may: []string{"internal/record", "internal/redact", "internal/text"}, why: "the portable reader is a second opinion: it must not read as the first one does"},
@@ -88,51 +87,51 @@ var house = []struct {
 	},
 	{pkg: "internal/judge/growth", why: "it knows numbers, not processes", deny: []string{"os", "os/exec", "net", "time"}},
 	{
-		pkg: "internal/judge/verdict", may: []string{"internal/judge/growth", "internal/group", "internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
+		pkg: "internal/judge/verdict", may: []string{"internal/judge/growth", "internal/lists", "internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
 		why:  "a verdict is a function of the run alone: no clock, no process, no network",
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},
 	{
-		pkg: "internal/judge/states", may: []string{"internal/record", "internal/group", "internal/history", "internal/judge/law", "internal/judge/verdict"},
+		pkg: "internal/judge/states", may: []string{"internal/record", "internal/lists", "internal/history", "internal/judge/law", "internal/judge/verdict"},
 		why: "what findings mean for a server follows from them", deny: []string{"os", "os/exec", "net", "time"},
 	},
 	{
-		pkg: "internal/judge/compare", may: []string{"internal/group", "internal/record", "internal/history", "internal/judge/verdict"}, why: "what differs between runs follows from the runs alone",
+		pkg: "internal/judge/compare", may: []string{"internal/lists", "internal/record", "internal/history", "internal/judge/verdict"}, why: "what differs between runs follows from the runs alone",
 		deny: []string{"os", "os/exec", "net", "time"},
 	},
 	{pkg: "internal/judge/known", may: []string{"internal/record", "internal/text", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/yamlfile"}, why: "a list is held against runs that were judged", deny: []string{"os/exec", "net"}},
 	{
-		pkg: "internal/judge/gate", may: []string{"internal/group", "internal/record", "internal/text", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known"}, why: "whether a change may go in follows from runs and the day alone",
+		pkg: "internal/judge/gate", may: []string{"internal/lists", "internal/record", "internal/text", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known"}, why: "whether a change may go in follows from runs and the day alone",
 		deny: []string{"os", "os/exec", "net", "io/fs", "path/filepath"},
 	},
-	{pkg: "internal/judge/blob", may: []string{"internal/group", "internal/record", "internal/judge/verdict", "internal/judge/gate"}, why: "a blob is files", deny: []string{"os/exec", "net"}},
+	{pkg: "internal/judge/blob", may: []string{"internal/lists", "internal/record", "internal/judge/verdict", "internal/judge/gate"}, why: "a blob is files", deny: []string{"os/exec", "net"}},
 	{
-		pkg: "internal/play/scoreboard", may: []string{"internal/record", "internal/judge/verdict"}, why: "a scoreboard is a function of judged runs: it does not play them",
+		pkg: "internal/play/scoreboard", may: []string{"internal/record", "internal/history", "internal/judge/verdict"}, why: "a scoreboard is a function of judged runs: it does not play them",
 		deny: []string{"os", "os/exec", "net"},
 	},
 	{pkg: "report/words", may: []string{"internal/record", "internal/text"}, why: "how numbers and hostile text are written says nothing of runs", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
 	{
-		pkg: "report/model", may: []string{"internal/group", "internal/record", "internal/history", "internal/judge/compare", "internal/judge/law", "internal/judge/verdict", "internal/judge/states", "report/words"},
+		pkg: "report/model", may: []string{"internal/text", "internal/lists", "internal/record", "internal/history", "internal/judge/compare", "internal/judge/law", "internal/judge/verdict", "internal/judge/states", "report/words"},
 		why: "a run as the reports show it says nothing of any format", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/terminal", may: []string{"internal/record", "internal/judge/verdict", "report/words", "report/model"},
+		pkg: "report/terminal", may: []string{"internal/text", "internal/record", "internal/judge/verdict", "report/words", "report/model"},
 		why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/baseline", may: []string{"internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/terminal"},
+		pkg: "report/baseline", may: []string{"internal/text", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/terminal"},
 		why: "what is new is decided by the gate: it is only said here", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/formats", may: []string{"internal/record", "internal/history", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
+		pkg: "report/formats", may: []string{"internal/text", "internal/record", "internal/history", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
 		why: "a format for programs knows nothing of pages", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/page", may: []string{"internal/record", "internal/history", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
+		pkg: "report/page", may: []string{"internal/text", "internal/record", "internal/history", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
 		why: "a page is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/scoreboard", may: []string{"internal/record", "internal/play/scoreboard", "report/words", "report/formats", "report/page"},
+		pkg: "report/scoreboard", may: []string{"internal/text", "internal/record", "internal/play/scoreboard", "report/words", "report/formats", "report/page"},
 		why: "a board is written, not played", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
@@ -143,7 +142,7 @@ var house = []struct {
 	{
 		pkg: "internal/play", why: "who plays, saves, judges and renders is a user of the bench, not a part",
 		may: []string{
-			"internal/group", "internal/record", "internal/redact", "internal/yamlfile", "scenarios", "internal/subject/catalogue", "internal/subject/host", "internal/subject/hostfile", "internal/stage/runner", "internal/stage/progress",
+			"internal/lists", "internal/record", "internal/history", "internal/redact", "internal/yamlfile", "scenarios", "internal/subject/catalogue", "internal/subject/host", "internal/subject/hostfile", "internal/stage/runner", "internal/stage/progress",
 			"internal/judge/verdict", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/baseline", "report/page",
 		},
 		deny: []string{"github.com/spf13/cobra"},

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
@@ -89,7 +89,7 @@ func Hosts(self string, names []string) ([]Host, error) {
 			}
 		}
 		if name == "published" { // what is of one kind stands side by side
-			_, kinds := group.By(found, func(h Host) bool { return h.Kind == record.KindGateway })
+			_, kinds := lists.GroupBy(found, func(h Host) bool { return h.Kind == record.KindGateway })
 			found = append(kinds[false], kinds[true]...)
 		}
 		hosts = append(hosts, found...)

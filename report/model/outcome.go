@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/lists"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/words"
 )
 
@@ -32,13 +33,13 @@ func Headline(runs []verdict.Judged) (headline, title string) {
 		return "", fmt.Sprintf("%s: %s on %s", runs[0].Verdict.Outcome, h.Scenario.Name, h.Host.Name)
 	}
 	tally := Tally(runs, verdict.Leak, verdict.Inconclusive, verdict.Clean)
-	headline = words.Plural(len(runs), "run") + ": " + cmp.Or(tally, "nothing to judge")
+	headline = text.Count(len(runs), "run") + ": " + cmp.Or(tally, "nothing to judge")
 	return headline, headline
 }
 
 // Tally is how many runs came to each outcome, those in the order of outcomes.
 func Tally(runs []verdict.Judged, outcomes ...verdict.Outcome) string {
-	_, groups := group.By(runs, func(j verdict.Judged) verdict.Outcome { return j.Verdict.Outcome })
+	_, groups := lists.GroupBy(runs, func(j verdict.Judged) verdict.Outcome { return j.Verdict.Outcome })
 	var parts []string
 	for _, o := range outcomes {
 		if n := len(groups[o]); n > 0 {
@@ -96,7 +97,7 @@ type Repeats struct {
 
 // ByPlay groups runs by scenario and host, in the order of their first ones.
 func ByPlay(runs []verdict.Judged) []*Repeats {
-	plays, groups := group.By(runs, func(j verdict.Judged) compare.Play { return compare.PlayOf(&j) })
+	plays, groups := lists.GroupBy(runs, func(j verdict.Judged) compare.Play { return compare.PlayOf(&j) })
 	var out []*Repeats
 	for _, play := range plays {
 		out = append(out, &Repeats{play, groups[play]})

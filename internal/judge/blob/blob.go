@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -248,7 +248,7 @@ func one(path string) ([]gate.Part, error) {
 func loose(parts []gate.Part) []gate.Part {
 	blob := func(p gate.Part) bool { return len(p.Plan) > 0 }
 	out := slices.DeleteFunc(slices.Clone(parts), func(p gate.Part) bool { return !blob(p) })
-	hosts, byHost := group.By(slices.DeleteFunc(parts, blob), func(p gate.Part) string { return p.Host })
+	hosts, byHost := lists.GroupBy(slices.DeleteFunc(parts, blob), func(p gate.Part) string { return p.Host })
 	for _, host := range hosts {
 		var runs []verdict.Judged
 		for _, p := range byHost[host] {

@@ -12,8 +12,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -93,8 +93,8 @@ func (r *Result) Fails(slower bool) bool {
 
 func renamed(base, head []verdict.Judged) *Renamed {
 	host := func(j *verdict.Judged) string { return j.Run.Header.Host.Name }
-	from, _ := group.By(judged(base), host)
-	to, _ := group.By(judged(head), host)
+	from, _ := lists.GroupBy(judged(base), host)
+	to, _ := lists.GroupBy(judged(head), host)
 	if len(from) != 1 || len(to) != 1 || from[0] == to[0] {
 		return nil
 	}
@@ -113,8 +113,8 @@ func judged(runs []verdict.Judged) (all []*verdict.Judged) {
 
 // pairs are the plays of both sides, in the order of head, then of base.
 func pairs(base, head []verdict.Judged, other *Renamed) []*pair {
-	headPlays, heads := group.By(judged(head), PlayOf)
-	basePlays, bases := group.By(judged(base), func(j *verdict.Judged) Play {
+	headPlays, heads := lists.GroupBy(judged(head), PlayOf)
+	basePlays, bases := lists.GroupBy(judged(base), func(j *verdict.Judged) Play {
 		p := PlayOf(j)
 		if other != nil {
 			p.Host = other.To
@@ -122,7 +122,7 @@ func pairs(base, head []verdict.Judged, other *Renamed) []*pair {
 		return p
 	})
 	var all []*pair
-	plays, _ := group.By(slices.Concat(headPlays, basePlays), func(p Play) Play { return p })
+	plays, _ := lists.GroupBy(slices.Concat(headPlays, basePlays), func(p Play) Play { return p })
 	for _, p := range plays {
 		all = append(all, &pair{p, bases[p], heads[p]})
 	}
@@ -254,7 +254,7 @@ func (g *pair) findings() []Finding {
 			}
 		}
 	}
-	prints, byPrint := group.By(seen, func(f Finding) string { return f.Fingerprint })
+	prints, byPrint := lists.GroupBy(seen, func(f Finding) string { return f.Fingerprint })
 	var out []Finding
 	for _, print := range prints {
 		f := byPrint[print][0]

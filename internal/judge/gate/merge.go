@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/lists"
 )
 
 // Part is what one machine did, and what all of them were to do.
@@ -103,8 +103,8 @@ func inOrder(all []Attempt, part Part) []Attempt {
 
 // unplayed are the plays of the plan that lack a run.
 func unplayed(all []Attempt, part Part) []string {
-	repeats, _ := group.By(all, repeatOf)
-	_, played := group.By(repeats, func(r repeat) string { return r.Scenario })
+	repeats, _ := lists.GroupBy(all, repeatOf)
+	_, played := lists.GroupBy(repeats, func(r repeat) string { return r.Scenario })
 	var missing []string
 	for _, item := range part.Plan {
 		if got, want := len(played[item.Scenario]), max(1, part.Repeat); got < want {
@@ -131,7 +131,7 @@ func repeatOf(a Attempt) repeat { return repeat{compare.PlayOf(&a.Judged), a.Rep
 
 // Final are the attempts that count: the last try of each repeat.
 func Final(all []Attempt) (out []verdict.Judged) {
-	repeats, tries := group.By(all, repeatOf)
+	repeats, tries := lists.GroupBy(all, repeatOf)
 	for _, r := range repeats {
 		slices.SortStableFunc(tries[r], func(a, b Attempt) int { return cmp.Compare(a.Try, b.Try) })
 		out = append(out, tries[r][len(tries[r])-1].Judged)
@@ -155,7 +155,7 @@ func Fresh(runs []verdict.Judged) []Attempt {
 // repeats of which only some show a finding.
 func flakes(all []Attempt, final []verdict.Judged) []Flake {
 	var out []Flake
-	keys, tries := group.By(all, repeatOf)
+	keys, tries := lists.GroupBy(all, repeatOf)
 	for _, key := range keys {
 		var outcomes []string
 		for i := range tries[key] {

@@ -5,10 +5,10 @@ package states
 import (
 	"slices"
 
-	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -62,7 +62,7 @@ type wanted struct {
 
 func newWanted(h *history.History) *wanted {
 	w := &wanted{History: h, ends: map[string][]int64{}}
-	_, w.launched = group.By(h.Servers(), sessionOf)
+	_, w.launched = lists.GroupBy(h.Servers(), sessionOf)
 	for _, session := range h.Sessions() {
 		for _, c := range session.Changes {
 			if c.State == record.SessionEnded {

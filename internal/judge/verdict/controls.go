@@ -1,9 +1,9 @@
 package verdict
 
 import (
-	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -19,7 +19,7 @@ func (f *facts) doubtControls() {
 	if !f.header.Limits.Controls {
 		return
 	}
-	labels, _ := group.By(f.servers, func(s *history.Server) string { return s.Label })
+	labels, _ := lists.GroupBy(f.servers, func(s *history.Server) string { return s.Label })
 	for _, label := range labels {
 		c, ok := f.Controls()[label]
 		switch {

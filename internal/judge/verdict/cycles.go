@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/growth"
 	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -93,7 +93,7 @@ func (c *curve) list(format func(int64) string) string {
 func (f *facts) series(warmUp int) (all [][]*cycle) {
 	type key struct{ series, life int }
 	quiet := slices.DeleteFunc(slices.Clone(f.cycles), func(c *cycle) bool { return !c.Quiet || c.N <= warmUp || c.host == nil })
-	keys, groups := group.By(quiet, func(c *cycle) key { return key{c.Series, f.HostAt(c.t).N} })
+	keys, groups := lists.GroupBy(quiet, func(c *cycle) key { return key{c.Series, f.HostAt(c.t).N} })
 	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(a.series-b.series, a.life-b.life) })
 	for _, k := range keys {
 		all = append(all, f.withCheckpoint(growth.Thin(alikeCycles(groups[k]))))

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -105,8 +105,8 @@ func (f *facts) doubtHost() (exited bool) {
 // doubtLaunches says which servers the host did not launch as often as it had
 // to for the scenario to mean something.
 func (f *facts) doubtLaunches() {
-	_, byLabel := group.By(f.servers, func(s *history.Server) string { return s.Label })
-	_, bySession := group.By(f.servers, sessionOf)
+	_, byLabel := lists.GroupBy(f.servers, func(s *history.Server) string { return s.Label })
+	_, bySession := lists.GroupBy(f.servers, sessionOf)
 	short := false
 	for _, want := range f.header.Plan.Labels {
 		switch n := len(byLabel[want.Label]); {

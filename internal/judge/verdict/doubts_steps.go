@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -39,7 +39,7 @@ func (f *facts) doubtSkipped() {
 		why string
 	}
 	skipped := slices.DeleteFunc(slices.Clone(f.Steps()), func(s *history.Step) bool { return !s.Skipped || s.Unasked })
-	keys, groups := group.By(skipped, func(s *history.Step) skip { return skip{s.Op, s.Error} })
+	keys, groups := lists.GroupBy(skipped, func(s *history.Step) skip { return skip{s.Op, s.Error} })
 	for _, key := range keys {
 		n := len(groups[key])
 		f.doubt(record.DoubtStepSkipped, "%s %q %s skipped: %s", text.Count(n, "step"), prose.Plain(key.op), text.Choose(n, "was", "were"), prose.Quote(key.why))
@@ -63,7 +63,7 @@ func (f *facts) doubtUnseenCalls() {
 			answered = append(answered, key)
 		}
 	}
-	keys, groups := group.By(answered, func(key sessionKey) sessionKey { return key })
+	keys, groups := lists.GroupBy(answered, func(key sessionKey) sessionKey { return key })
 	for _, key := range keys {
 		n := len(groups[key])
 		if received, known := f.callsReceived(key); known && received < n {

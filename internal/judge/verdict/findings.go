@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -55,7 +55,7 @@ func (b *breach) fingerprint() string {
 // findings groups the breaches, in the order of their seriousness.
 func (f *facts) findings() []Finding {
 	counting := slices.DeleteFunc(slices.Clone(f.breaches), func(b *breach) bool { return f.severity(b.law) == record.SeverityOff })
-	prints, groups := group.By(counting, (*breach).fingerprint)
+	prints, groups := lists.GroupBy(counting, (*breach).fingerprint)
 	all := []Finding{}
 	for _, print := range prints {
 		all = append(all, f.finding(print, groups[print]))

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/group"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -41,7 +41,7 @@ func judgeSpawning(f *facts) LawResult {
 }
 
 func (f *facts) judgePerSession(limit int) (most int) {
-	keys, bySession := group.By(f.servers, sessionOf)
+	keys, bySession := lists.GroupBy(f.servers, sessionOf)
 	for _, key := range keys {
 		launched := bySession[key]
 		if key.name == "" {
@@ -58,7 +58,7 @@ func (f *facts) judgePerSession(limit int) (most int) {
 
 // judgePerMinute looks at every minute that begins with a launch.
 func (f *facts) judgePerMinute(limit int) (most int) {
-	labels, byLabel := group.By(f.servers, func(s *history.Server) string { return s.Label })
+	labels, byLabel := lists.GroupBy(f.servers, func(s *history.Server) string { return s.Label })
 	for _, label := range labels {
 		worst := busiestMinute(byLabel[label])
 		most = max(most, len(worst))
