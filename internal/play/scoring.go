@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
@@ -160,8 +161,8 @@ func (b *board) found(c Cell, j verdict.Judged, again, resumed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.system = j.Run.Header.System
-	if said := scoreboard.Hello(j.Run).Version; said != "" {
-		b.said[c.Host.ID] = said
+	if hello := history.Of(j.Run).Hello(); hello != nil && hello.Version != "" {
+		b.said[c.Host.ID] = hello.Version
 	}
 }
 

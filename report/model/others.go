@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
@@ -9,39 +8,22 @@ import (
 )
 
 // OtherProcess is a process below the host that is none of the ledger's servers: a launcher before one, a helper
-// beside one, or neither. It is known from the censuses only, so its times are as exact as those are frequent.
+// beside one, or neither.
 type OtherProcess struct {
-	record.Process
-	First, Last int64
-	Reaped      int64
-	Role        string  // launcher, helper, other
-	Of          *Server // the server that it belongs to, or nil
-	Found       bool    // a finding names it
+	*history.Other
+	Role  string  // launcher, helper, other
+	Of    *Server // the server that it belongs to, or nil
+	Found bool    // a finding names it
 }
 
 // othersMost bounds them: a run file can say anything.
 const othersMost = 20_000
 
-func (s *Run) readOthers(run *record.Run) {
-	servers := map[record.Identity]bool{}
-	byPID := map[int][]*Server{}
-	for _, f := range s.Servers {
-		servers[f.Birth.Identity] = true
-		byPID[f.Birth.PID] = append(byPID[f.Birth.PID], f)
-	}
+func (s *Run) readOthers() {
 	index := map[record.Identity]*OtherProcess{}
-	for i := range run.Events {
-		e := &run.Events[i]
-		switch {
-		case e.Census != nil:
-			for _, p := range e.Census.Processes {
-				if !servers[p.Identity] && !servers[record.Identity{PID: p.PID}] && !s.History.IsHost(p.PID) {
-					s.seeOther(index, p, e.T)
-				}
-			}
-		case e.Kind == record.Reaped && e.Process != nil && index[e.Process.Identity] != nil:
-			index[e.Process.Identity].Reaped = e.T
-		}
+	for _, other := range s.History.Others(othersMost) {
+		k := &OtherProcess{Other: other}
+		s.Others, index[k.Identity] = append(s.Others, k), k
 	}
 	for i := range s.Verdict.Findings {
 		for k := range s.Verdict.Findings[i].Evidence {
@@ -50,7 +32,7 @@ func (s *Run) readOthers(run *record.Run) {
 			}
 		}
 	}
-	s.placeOthers(byPID)
+	s.placeOthers()
 }
 
 // Outcome says what it is, and what became of it.
@@ -61,24 +43,9 @@ func (k *OtherProcess) Outcome() string {
 	return k.Role
 }
 
-func (s *Run) seeOther(index map[record.Identity]*OtherProcess, p record.Process, t int64) {
-	k := index[p.Identity]
-	switch {
-	case k != nil:
-		k.Last = t
-		if p.State == record.StateZombie {
-			k.State = record.StateZombie
-		}
-	case len(s.Others) < othersMost:
-		k = &OtherProcess{Process: p, First: t, Last: t, Reaped: history.Never}
-		index[p.Identity] = k
-		s.Others = append(s.Others, k)
-	}
-}
-
 // placeOthers finds the server of each: the one that it started, or that is its parent, its group's leader or its
 // session's. What the keeper adopted is placed by what it was when it was first seen.
-func (s *Run) placeOthers(byPID map[int][]*Server) {
+func (s *Run) placeOthers() {
 	lived := func(servers []*Server, k *OtherProcess) *Server {
 		for _, f := range slices.Backward(servers) {
 			if f.Born <= k.Last && f.Until >= k.First {
@@ -90,8 +57,9 @@ func (s *Run) placeOthers(byPID map[int][]*Server) {
 		}
 		return nil
 	}
-	children := map[int][]*Server{}
+	byPID, children := map[int][]*Server{}, map[int][]*Server{}
 	for _, f := range s.Servers {
+		byPID[f.Birth.PID] = append(byPID[f.Birth.PID], f)
 		children[f.Birth.PPID] = append(children[f.Birth.PPID], f)
 	}
 	othersByPID := map[int]*OtherProcess{}
@@ -121,5 +89,4 @@ func (s *Run) placeOthers(byPID map[int][]*Server) {
 			}
 		}
 	}
-	slices.SortStableFunc(s.Others, func(a, b *OtherProcess) int { return cmp.Compare(a.First, b.First) })
 }

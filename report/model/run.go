@@ -61,7 +61,7 @@ func New(j *verdict.Judged) *Run {
 			s.firstBirth[key] = srv.Born
 		}
 	}
-	s.readOthers(run)
+	s.readOthers()
 	s.Ordered = GravestFirst(j.Verdict.Findings)
 	return s
 }

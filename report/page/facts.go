@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -20,7 +21,7 @@ func runFacts(s *model.Run) []fact {
 		{"Left at the end", strconv.Itoa(v.Left)},
 		{"Steps", stepCount(s)},
 		{"Took", words.Span(s.End)},
-		{"Host restarted", known(again > 0, words.Plural(again, "time"))},
+		{"Host restarted", known(again > 0, text.Count(again, "time"))},
 		{"Host ended", model.HostEnd(s.History.Host())},
 		{"Seed", known(s.Header.Seed != 0, strconv.FormatUint(s.Header.Seed, 10))},
 		{"Run ended", ending(s)},
@@ -95,7 +96,7 @@ func machine(s *model.Run) []fact {
 		{"About the host", h.Host.About},
 		{"Scenario file", h.Scenario.File},
 		{"Bench", strings.TrimSpace(fmt.Sprintf("leakbench %s %s %s", h.Tool.Version, h.Tool.Commit, h.Tool.Go))},
-		{"Machine", fmt.Sprintf("%s %s, kernel %s, %s, uid %d", sys.OS, sys.Arch, sys.Kernel, words.Plural(sys.CPUs, "CPU"), sys.UID)},
+		{"Machine", fmt.Sprintf("%s %s, kernel %s, %s, uid %d", sys.OS, sys.Arch, sys.Kernel, text.Count(sys.CPUs, "CPU"), sys.UID)},
 		{"Ledger", "pids attested by " + w.Ledger},
 		{"Census", "reads " + w.Census + ", " + adopts(w)},
 		{"Kept in", s.Dir},

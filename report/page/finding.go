@@ -8,6 +8,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
@@ -88,7 +89,7 @@ func newFinding(s *model.Run, f *verdict.Finding, id, prefix string) *findingVie
 		}
 	}
 	v.Timeline = prefix + "timeline"
-	v.Proven = words.Plural(len(f.Evidence), "process")
+	v.Proven = text.Count(len(f.Evidence), "process")
 	v.Unseen = unseen(f.Evidence)
 	v.Left = leftOut(cut, cutServers, cutProof)
 	return v
@@ -115,7 +116,7 @@ func unseen(evidence []record.Evidence) []string {
 	head, _ := words.FirstOf(reasons, unseenOf)
 	lines := make([]string, len(head))
 	for i, reason := range head {
-		lines[i] = fmt.Sprintf("%s: %s", words.Plural(count[reason], "process"), reason)
+		lines[i] = fmt.Sprintf("%s: %s", text.Count(count[reason], "process"), reason)
 	}
 	return lines
 }

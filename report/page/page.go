@@ -12,6 +12,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
@@ -218,7 +219,7 @@ func newRunView(s *model.Run, id string, most int, held *baseline.Lookup) (*runV
 	doubts, moreDoubts := words.FirstOf(v.Doubts, model.DoubtsOf)
 	r.Doubts = append(r.Doubts, doubts...) // a copy: scrub writes to it
 	if more+moreDoubts > 0 {
-		r.Left = fmt.Sprintf("Not shown: %s and %s.", words.Plural(more, "finding"), words.Plural(moreDoubts, "doubt"))
+		r.Left = fmt.Sprintf("Not shown: %s and %s.", text.Count(more, "finding"), text.Count(moreDoubts, "doubt"))
 	}
 	r.Timeline = newTimeline(s, prefix, most)
 	r.linkServers()
@@ -239,13 +240,13 @@ func sentence(s *model.Run) string {
 	case v.Outcome == verdict.Inconclusive && len(v.Doubts) > 0 && len(v.Findings) > 0:
 		more := ""
 		if n := len(v.Doubts) - 1; n > 0 {
-			more = fmt.Sprintf(", and %s more", words.Plural(n, "doubt"))
+			more = fmt.Sprintf(", and %s more", text.Count(n, "doubt"))
 		}
 		return fmt.Sprintf("Not decided: %s%s. Besides: %s.", strings.TrimSuffix(v.Doubts[0].Text, "."), more, s.Ordered[0].Title)
 	case len(v.Findings) == 1:
 		return v.Findings[0].Title + "."
 	case len(v.Findings) > 1:
-		return fmt.Sprintf("%s, and %s.", s.Ordered[0].Title, words.Plural(len(v.Findings)-1, "more finding"))
+		return fmt.Sprintf("%s, and %s.", s.Ordered[0].Title, text.Count(len(v.Findings)-1, "more finding"))
 	case len(v.Doubts) > 0:
 		return "Nothing was found, but the run may not be called clean: " + v.Doubts[0].Text
 	case v.Spawned == 1:
@@ -305,7 +306,7 @@ func stepTable(s *model.Run, r *runView) {
 			r.Odd++
 		}
 	}
-	r.StepNote = words.Plural(len(s.History.Steps()), "step")
+	r.StepNote = text.Count(len(s.History.Steps()), "step")
 	if more > 0 {
 		r.StepNote += fmt.Sprintf(", the first %d shown", len(head))
 	}

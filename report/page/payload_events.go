@@ -48,22 +48,15 @@ func (p *payload) events(s *model.Run, rows []line) {
 // ofBench writes what concerns no server, and sorts out the rest.
 func (c *eventColumns) ofBench(s *model.Run) map[string][]*record.Event {
 	mine := map[string][]*record.Event{}
-	reaped := map[record.Identity]string{}
-	for _, f := range s.Servers {
-		reaped[f.Birth.Identity] = f.ID
-	}
-	if s.Run == nil {
-		return mine
-	}
-	for i := range s.Run.Events {
-		e := &s.Run.Events[i]
-		switch {
-		case e.Server != "" && s.ByID[e.Server] != nil:
-			mine[e.Server] = append(mine[e.Server], e)
-		case e.Kind == record.Reaped && e.Process != nil && reaped[e.Process.Identity] != "":
-			id := reaped[e.Process.Identity]
-			mine[id] = append(mine[id], e)
-		default:
+	for i := range s.History.Events() {
+		e := &s.History.Events()[i]
+		of := s.History.Server(e.Server)
+		if e.Kind == record.Reaped && e.Process != nil {
+			of = s.History.ServerOf(e.Process.Identity)
+		}
+		if of != nil {
+			mine[of.ID] = append(mine[of.ID], e)
+		} else {
 			c.told(e)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -59,7 +60,7 @@ func newTimeline(s *model.Run, prefix string, most int) *timelineView {
 			t.Servers = append(t.Servers, newServerRow(s, prefix, f, found[f.ID]))
 		}
 	}
-	t.Desc = fmt.Sprintf("%s over %s.", words.Plural(len(s.Servers), "server"), words.Span(s.End))
+	t.Desc = fmt.Sprintf("%s over %s.", text.Count(len(s.Servers), "server"), words.Span(s.End))
 	if n := len(s.Servers); n > len(shown) {
 		t.Desc += fmt.Sprintf(" %d of %d servers are listed, those with a finding first.", len(shown), n)
 	}
@@ -258,7 +259,7 @@ func hostChart(s *model.Run, a *axis) *chartView {
 	top := max(most, dead, 1)
 	c := &chartView{
 		Label: "host", Sub: fmt.Sprintf("fds %d to %d, RSS %s to %s", first.FDs, last.FDs, words.Size(first.RSS), words.Size(last.RSS)),
-		Height: chartHeight, Alive: area(a, fds, top), Right: []string{fmt.Sprintf("%d fds at most", most), words.Plural(int(dead), "zombie") + " at most"},
+		Height: chartHeight, Alive: area(a, fds, top), Right: []string{fmt.Sprintf("%d fds at most", most), text.Count(int(dead), "zombie") + " at most"},
 		Title: fmt.Sprintf("Open file descriptors of the host: %d at most; zombies: %d at most", most, dead),
 	}
 	if dead > 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -135,14 +136,8 @@ func seenAt(s *model.Run, e *record.Evidence, checkpoint string) int64 {
 			from, to = c.Begun, s.Ended(c.Ended)
 		}
 	}
-	if s.Run == nil {
-		return to
-	}
-	for i := range s.Run.Events {
-		ev := &s.Run.Events[i]
-		if ev.T >= from && slices.ContainsFunc(ev.Evidence, func(o record.Evidence) bool { return o.Identity == e.Identity }) {
-			return ev.T
-		}
+	if at := s.History.EvidenceAt(e.Identity, from); at != history.Never {
+		return at
 	}
 	return to
 }
@@ -198,7 +193,7 @@ func blame(s *model.Run) string {
 		}
 		return who + ": it ended a server of a live session."
 	case shows == law.Unreaped:
-		return fmt.Sprintf("%s: it has not waited for %s.", who, words.Plural(f.Count, "dead child"))
+		return fmt.Sprintf("%s: it has not waited for %s.", who, text.Count(f.Count, "dead child"))
 	case len(gs) > 0 && gs[0].Holder != nil && gs[0].Holder.Role == record.RoleHost:
 		return fmt.Sprintf("%s: it holds %s of their stdin and has not closed it.", who, model.PipeEnd(gs[0].Holder.Mode, gs[0].Target()))
 	case len(gs) > 0 && gs[0].Holder != nil:

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -196,20 +197,22 @@ func cannot(j verdict.Judged, notApplicable map[string]string) string {
 	if j.Run == nil || slices.ContainsFunc(j.Verdict.Doubts, func(d record.Doubt) bool { return !slices.Contains(follows, d.Code) }) {
 		return ""
 	}
-	skipped := func(e record.Event) bool { return e.Kind == record.StepSkipped && !e.Step.Unasked } // though it was asked for
-	if j.Run.Header.Host.Servers == record.Shared && len(j.Verdict.Doubts) > 0 && !slices.ContainsFunc(j.Run.Events, skipped) {
+	h := history.Of(j.Run)
+	otherwise := func(s *history.Step) bool { return !s.Skipped || s.Unasked }
+	skipped := slices.DeleteFunc(slices.Clone(h.Steps()), otherwise)
+	if j.Run.Header.Host.Servers == record.Shared && len(j.Verdict.Doubts) > 0 && len(skipped) == 0 {
 		return "it has one server for all of its clients, and this needs more: " + j.Verdict.Doubts[0].Text
 	}
+	var hello record.Hello
+	if said := h.Hello(); said != nil {
+		hello = *said
+	}
 	var reasons []string
-	hello := Hello(j.Run)
-	for _, e := range j.Run.Events {
-		if !skipped(e) {
-			continue
-		}
-		if notApplicable[string(e.Step.Op)] == "" && !lacks(j.Run.Header.Host, hello, e.Step.Op) {
+	for _, s := range skipped {
+		if notApplicable[string(s.Op)] == "" && !lacks(j.Run.Header.Host, hello, s.Op) {
 			return ""
 		}
-		if r := string(e.Step.Op) + ": " + e.Step.Error; !slices.Contains(reasons, r) {
+		if r := string(s.Op) + ": " + s.Error; !slices.Contains(reasons, r) {
 			reasons = append(reasons, r)
 		}
 	}
@@ -233,16 +236,6 @@ func lacks(h record.Host, hello record.Hello, op record.Op) bool {
 		return true
 	}
 	return slices.Contains(ofDriver, op) && !slices.Contains(hello.Ops, string(op))
-}
-
-// Hello is what the host of a run first said of itself.
-func Hello(run *record.Run) record.Hello {
-	for _, e := range run.Events {
-		if e.Kind == record.HostReady && e.Hello != nil {
-			return *e.Hello
-		}
-	}
-	return record.Hello{}
 }
 
 // String is the cell as one line.

@@ -11,22 +11,40 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
+// play tells of steps that have ended and of faults of a server that is gone, until there are so many.
+func play(l *Line, steps, faults int) {
+	for done, _ := l.counts(); done < steps; done++ {
+		l.lives.Apply(record.Event{Kind: record.StepEnded, Step: &record.Step{N: done + 1, Op: record.OpCall}})
+	}
+	if len(l.lives.Servers()) == 0 {
+		l.lives.Apply(record.Event{Kind: record.Born, Server: "a#1", Birth: &record.Birth{Label: "a", Launch: 1}})
+		l.lives.Apply(record.Event{Kind: record.Died, Server: "a#1"})
+	}
+	for _, had := l.counts(); had < faults; had++ {
+		l.lives.Apply(record.Event{Kind: record.Faulted, Server: "a#1", Fault: &record.Fault{On: "call", Do: "exit"}})
+	}
+}
+
 func TestLineTellsWhatIsLeftAndKeepsItsWidth(t *testing.T) {
 	t.Parallel()
-	l := &Line{p: Params{Scenario: "storm", Host: "naive", Steps: 86, Width: 80, Mode: Live}, begun: time.Now(), lives: history.New(""), done: 43, faults: 9, doing: "call calm echo"}
+	l := &Line{p: Params{Scenario: "storm", Host: "naive", Steps: 86, Width: 80, Mode: Live}, begun: time.Now(), lives: history.New("")}
+	play(l, 43, 9)
+	l.doing = "call calm echo"
 	assert.Equal(t, "storm on naive █████░░░░░ 43/86  live 0  faults 9  4.0s, ~4s left  call calm ec…", l.line(4*time.Second))
 	for columns := 20; columns < 220; columns += 7 {
 		l.p.Width = columns
 		assert.LessOrEqual(t, utf8.RuneCountInString(l.line(4*time.Second)), columns)
 	}
-	l.p.Width, l.done = 100, 80
+	l.p.Width = 100
+	play(l, 80, 9)
 	assert.NotContains(t, l.line(4*time.Second), "left", "less than a second")
 
 	l.begun = time.Now().Add(-3 * time.Second)
 	l.Event(record.Event{Kind: record.CheckpointBegun, Checkpoint: &record.Checkpoint{Name: "after"}})
 	l.Event(record.Event{Kind: record.HostReady, Hello: &record.Hello{Limits: &record.Limits{Settle: record.Duration(15 * time.Second), Confirm: record.Duration(10 * time.Second)}}})
 	assert.Contains(t, l.line(l.since+2*time.Second), "s, <23s left at checkpoint after", "how long a host cleans up is not known before")
-	l.p.Host, l.p.Width, l.done, l.faults = "naive", 80, 85, 21
+	l.p.Host, l.p.Width = "naive", 80
+	play(l, 85, 21)
 	assert.Contains(t, l.line(l.since+9*time.Second), "<16s left at", "also where the name has no room")
 	assert.Contains(t, l.line(l.since+time.Hour), "<0s left", "on a machine that is too busy to look")
 	l.Event(record.Event{Kind: record.CheckpointEnded, Checkpoint: &record.Checkpoint{Name: "after"}})

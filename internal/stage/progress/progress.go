@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
@@ -46,12 +47,10 @@ type Line struct {
 	p     Params
 	begun time.Time
 
-	mu     sync.Mutex
-	lives  *history.History
-	done   int
-	doing  string
-	since  time.Duration // when a checkpoint began that has not ended; 0: there is none
-	faults int
+	mu    sync.Mutex
+	lives *history.History
+	doing string
+	since time.Duration // when a checkpoint began that has not ended; 0: there is none
 
 	lines chan string // of a plain show, for the goroutine that writes
 	screen
@@ -114,10 +113,6 @@ func (l *Line) Event(e record.Event) {
 	switch e.Kind {
 	case record.StepBegun:
 		l.doing = describe(*e.Step)
-	case record.StepEnded, record.StepSkipped:
-		l.done++
-	case record.Faulted:
-		l.faults++
 	case record.HostReady:
 		if e.Hello != nil && e.Hello.Limits != nil {
 			l.p.Limits = *e.Hello.Limits
@@ -125,7 +120,6 @@ func (l *Line) Event(e record.Event) {
 	case record.CheckpointBegun:
 		l.doing, l.since = text.Printable(e.Checkpoint.Name), time.Since(l.begun)
 	case record.CheckpointEnded:
-		l.done++
 		l.since = 0
 		if l.p.Mode == Plain {
 			l.milestone(*e.Checkpoint)
@@ -198,30 +192,48 @@ func (l *Line) line(took time.Duration) string {
 	if l.p.Width < 110 {
 		wide = barWidth / 2
 	}
-	steps := max(l.p.Steps, l.done, 1)
-	text := fmt.Sprintf("%s on %s %s %d/%d  live %d  faults %d  %.1fs", l.p.Scenario, l.p.Host, bar(wide, l.done, steps), l.done, steps,
-		len(l.lives.Alive()), l.faults, took.Seconds())
+	done, faults := l.counts()
+	steps := max(l.p.Steps, done, 1)
+	shown := fmt.Sprintf("%s on %s %s %d/%d  live %d  faults %d  %.1fs", l.p.Scenario, l.p.Host, bar(wide, done, steps), done, steps,
+		len(l.lives.Alive()), faults, took.Seconds())
 	// A checkpoint takes as long as the host takes to clean up, which nothing before it tells: only what it takes at
 	// the most is known, unless the machine is too busy to look.
 	if l.since > 0 {
 		most := max(l.p.Limits.Settle.D()+l.p.Limits.Confirm.D()-(took-l.since), 0)
-		text += fmt.Sprintf(", <%.0fs left at checkpoint %s", math.Ceil(most.Seconds()), l.doing)
+		shown += fmt.Sprintf(", <%.0fs left at checkpoint %s", math.Ceil(most.Seconds()), l.doing)
 	} else {
-		text += left(took, l.done, steps) + "  " + l.doing
+		shown += left(took, done, steps) + "  " + l.doing
 	}
 	if l.p.Width >= 110 {
-		text += fmt.Sprintf("  (%d spawned)", len(l.lives.Servers()))
+		shown += fmt.Sprintf("  (%d spawned)", len(l.lives.Servers()))
 	}
-	return cut(strings.TrimRight(text, " "), l.p.Width)
+	return cut(strings.TrimRight(shown, " "), l.p.Width)
+}
+
+// counts are the steps and checkpoints that are over, and the faults that servers have had.
+func (l *Line) counts() (done, faults int) {
+	for _, s := range l.lives.Steps() {
+		if s.Ended != history.Never {
+			done++
+		}
+	}
+	for _, c := range l.lives.Checkpoints() {
+		if c.Ended != history.Never {
+			done++
+		}
+	}
+	for _, s := range l.lives.Servers() {
+		faults += len(s.Faults)
+	}
+	return done, faults
 }
 
 // cut keeps a line within so many columns: 0 is any.
-func cut(text string, columns int) string {
-	runes := []rune(text)
-	if columns <= 1 || len(runes) <= columns {
-		return text
+func cut(line string, columns int) string {
+	if columns <= 1 || utf8.RuneCountInString(line) <= columns {
+		return line
 	}
-	return strings.TrimRight(string(runes[:columns-1]), " ") + "…"
+	return strings.TrimRight(text.Clip(line, columns-1, ""), " ") + "…"
 }
 
 // left guesses the time that remains, once enough has gone by to guess from.
