@@ -11,6 +11,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/terminal"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -22,7 +23,7 @@ const fewMeasures = 21
 // Comparison writes two sets of runs beside each other.
 func Comparison(b *bytes.Buffer, r *compare.Result, o terminal.Options) {
 	p := terminal.NewPrinter(b, o)
-	p.Item(0, "", 0, "", 0, fmt.Sprintf("%s before, %s now%s", words.Plural(r.Base, "run"), words.Plural(r.Head, "run"), renamedText(r.Renamed)), terminal.Strong)
+	p.Item(0, "", 0, "", 0, fmt.Sprintf("%s before, %s now%s", text.Count(r.Base, "run"), text.Count(r.Head, "run"), renamedText(r.Renamed)), terminal.Strong)
 	comparedFindings(p, r.Findings)
 	p.Blank()
 	comparedNumbers(p, r)
@@ -105,18 +106,18 @@ func measures(p *terminal.Printer, r *compare.Result) {
 	}
 	if r.Tests > 0 {
 		p.Item(2, "", 0, "", 0, fmt.Sprintf("medians; Mann-Whitney U, corrected for %s (Holm); a change counts from the tolerance on; ~ is no change shown%s",
-			words.Plural(r.Tests, "test"), shortText(r)), terminal.Dim)
+			text.Count(r.Tests, "test"), shortText(r)), terminal.Dim)
 	}
 }
 
 // NeedText is what is missing for a test, and how to get it.
 func NeedText(r *compare.Result) string {
 	base, head := r.Measures[0].Base, r.Measures[0].Head
-	text := fmt.Sprintf("need at least %d runs on each side, have %d and %d", compare.LeastRuns, len(base), len(head))
+	need := fmt.Sprintf("need at least %d runs on each side, have %d and %d", compare.LeastRuns, len(base), len(head))
 	if r.Need > compare.LeastRuns {
-		text += fmt.Sprintf("; to show anything among %s, %d", words.Plural(len(r.Measures), "measure"), r.Need)
+		need += fmt.Sprintf("; to show anything among %s, %d", text.Count(len(r.Measures), "measure"), r.Need)
 	}
-	return fmt.Sprintf("%s (leakbench run --repeat %d makes them)", text, r.Need)
+	return fmt.Sprintf("%s (leakbench run --repeat %d makes them)", need, r.Need)
 }
 
 // shortText warns of a comparison that can't show anything.

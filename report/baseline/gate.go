@@ -10,6 +10,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/terminal"
 	"github.com/leakbench/leakbench/report/words"
@@ -41,7 +42,7 @@ func Gate(b *bytes.Buffer, r *gate.Result, o GateOptions) {
 	like := LooksLike[r.Outcome]
 	style := terminal.OutcomeStyle[like] | terminal.Strong
 	p.Item(0, model.OutcomeGlyph[like]+" ", style, "gate: "+string(r.Outcome)+": ", style,
-		fmt.Sprintf("%s. %s, %s%s; exit %d", r.Reason, words.Plural(r.Plays, "scenario"), words.Plural(len(r.Runs), "run"),
+		fmt.Sprintf("%s. %s, %s%s; exit %d", r.Reason, text.Count(r.Plays, "scenario"), text.Count(len(r.Runs), "run"),
 			RetriedText(r.Retried), o.Exit), terminal.Strong)
 }
 
@@ -145,7 +146,7 @@ func gateMeasures(p *terminal.Printer, r *gate.Result) {
 		return
 	}
 	if len(c.Counts) > 0 || len(c.Measures) > 0 || len(c.Notes) > 0 {
-		p.Item(0, "", 0, "", 0, fmt.Sprintf("beside the baseline (%s there%s):", words.Plural(c.Base, "run"), otherHost(c.Renamed)),
+		p.Item(0, "", 0, "", 0, fmt.Sprintf("beside the baseline (%s there%s):", text.Count(c.Base, "run"), otherHost(c.Renamed)),
 			terminal.Strong)
 		comparedNumbers(p, c)
 		if len(r.Slower()) > 0 && r.Measures == gate.MeasuresWarn {

@@ -12,6 +12,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -216,7 +217,7 @@ func (h *Lookup) Source() string {
 		list = fmt.Sprintf("%s (%d listed)", h.List, len(h.Result.Entries))
 	}
 	if c := h.Result.Compared; c != nil {
-		base = fmt.Sprintf("%s of the base%s", words.Plural(c.Base, "run"), otherHost(c.Renamed))
+		base = fmt.Sprintf("%s of the base%s", text.Count(c.Base, "run"), otherHost(c.Renamed))
 	}
 	if list != "" && base != "" {
 		return list + " and " + base

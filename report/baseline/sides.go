@@ -7,6 +7,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -80,7 +81,7 @@ func NewCompare(c *compare.Result, base, head []verdict.Judged) *CompareView {
 		}
 	}
 	if v.Notes, _ = words.FirstOf(v.Notes, compareMost); left > 0 {
-		v.Notes = append(v.Notes, fmt.Sprintf("not shown: %s more", words.Plural(left, "play")))
+		v.Notes = append(v.Notes, fmt.Sprintf("not shown: %s more", text.Count(left, "play")))
 	}
 	if c.Tests == 0 && len(c.Measures) > 0 {
 		v.Tests = "Times and sizes are not tested: " + NeedText(c) + "."

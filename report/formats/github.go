@@ -10,6 +10,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
@@ -45,7 +46,7 @@ func (a *annotations) undecided(j *verdict.Judged) {
 // end says how many things were dropped.
 func (a *annotations) end(what string) {
 	if a.dropped > 0 {
-		fmt.Fprintf(a.out, "::warning title=leakbench::%s not shown as annotations\n", words.Plural(a.dropped, what))
+		fmt.Fprintf(a.out, "::warning title=leakbench::%s not shown as annotations\n", text.Count(a.dropped, what))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -126,7 +127,7 @@ func junitName(s string) string { return strings.ReplaceAll(words.Clean(s, words
 // decided is the case that fails where a run could not be decided.
 func decided(g *model.Repeats, class string) junitCase {
 	c := junitCase{Name: "could be decided", Class: class, Time: junitTime(playLasted(g)), Properties: junitState("decided")}
-	var text strings.Builder
+	var told strings.Builder
 	n, open, first := 0, 0, ""
 	for _, j := range g.Runs {
 		if j.Verdict.Outcome == verdict.Inconclusive {
@@ -137,17 +138,17 @@ func decided(g *model.Repeats, class string) junitCase {
 				first = d.Text
 			}
 			if n++; n <= model.DoubtsOf {
-				fmt.Fprintf(&text, "%s: %s\n", words.Clean(string(d.Code), words.MaxName), words.Clean(d.Text, words.MaxText))
+				fmt.Fprintf(&told, "%s: %s\n", words.Clean(string(d.Code), words.MaxName), words.Clean(d.Text, words.MaxText))
 			}
 		}
 	}
 	if open == 0 {
-		c.Out = text.String()
+		c.Out = told.String()
 		return c
 	}
 	c.Properties = junitState("inconclusive")
-	message := fmt.Sprintf("%d of %s could not be decided: %s", open, words.Plural(len(g.Runs), "run"), first)
-	c.Error = &junitProblem{Type: "inconclusive", Message: words.Clean(message, words.MaxText), Text: text.String()}
+	message := fmt.Sprintf("%d of %s could not be decided: %s", open, text.Count(len(g.Runs), "run"), first)
+	c.Error = &junitProblem{Type: "inconclusive", Message: words.Clean(message, words.MaxText), Text: told.String()}
 	return c
 }
 
@@ -155,20 +156,20 @@ func junitState(state string) []junitProperty { return []junitProperty{{"state",
 
 func (s lawState) junit(class string, runs int) junitCase {
 	c := junitCase{Name: words.Clean(s.id+" "+s.name, words.MaxName), Class: class, Time: "0.000", Properties: junitState(s.state)}
-	text := words.CleanLines(s.told(), 4*words.MaxText)
+	told := words.CleanLines(s.told(), 4*words.MaxText)
 	message := words.Clean(s.result.Found, words.MaxText)
 	if len(s.findings) > 0 {
 		message = words.Clean(model.Gravest(s.findings).Title, words.MaxText)
 	}
 	switch s.state {
 	case stateBroken:
-		c.Failure = &junitProblem{Type: words.Clean(kindsOf(s.findings), words.MaxName), Message: message, Text: text}
+		c.Failure = &junitProblem{Type: words.Clean(kindsOf(s.findings), words.MaxName), Message: message, Text: told}
 	case stateFlaky:
-		c.Failure = &junitProblem{Type: stateFlaky, Message: fmt.Sprintf("broken in %d of %s: %s", s.broken, words.Plural(runs, "run"), message), Text: text}
+		c.Failure = &junitProblem{Type: stateFlaky, Message: fmt.Sprintf("broken in %d of %s: %s", s.broken, text.Count(runs, "run"), message), Text: told}
 	case stateNotJudged:
 		c.Skipped = &junitProblem{Message: words.Clean(s.result.Reason, words.MaxText)}
 	case stateWarning:
-		c.Out = "warning: " + message + "\n" + text
+		c.Out = "warning: " + message + "\n" + told
 	}
 	return c
 }

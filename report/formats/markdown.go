@@ -9,6 +9,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
@@ -49,7 +50,7 @@ func mdTable(b *bytes.Buffer, runs []verdict.Judged) {
 			len(v.Findings), v.Spawned, v.PeakLive, v.Left, words.Span(model.Lasted(j)))
 	}
 	if more > 0 {
-		fmt.Fprintf(b, "\nand %s more\n", words.Plural(more, "run"))
+		fmt.Fprintf(b, "\nand %s more\n", text.Count(more, "run"))
 	}
 	b.WriteByte('\n')
 }
@@ -66,14 +67,14 @@ func mdRun(b *bytes.Buffer, j *verdict.Judged, left int) int {
 		mdFinding(b, &head[i])
 	}
 	if more > 0 {
-		fmt.Fprintf(b, "and %s more\n\n", words.Plural(more, "finding"))
+		fmt.Fprintf(b, "and %s more\n\n", text.Count(more, "finding"))
 	}
 	doubts, moreDoubts := words.FirstOf(v.Doubts, mdDoubts)
 	for _, d := range doubts {
 		fmt.Fprintf(b, "- ❔ %s: %s\n", words.MarkdownCode(string(d.Code), words.MaxName), words.Markdown(d.Text, words.MaxText/2))
 	}
 	if moreDoubts > 0 {
-		fmt.Fprintf(b, "- and %s more\n", words.Plural(moreDoubts, "doubt"))
+		fmt.Fprintf(b, "- and %s more\n", text.Count(moreDoubts, "doubt"))
 	}
 	if len(doubts) > 0 {
 		b.WriteByte('\n')
@@ -118,7 +119,7 @@ var failingTitle = map[gate.Fate]string{gate.New: "New", gate.Unlisted: "Unliste
 // comment: what has to be done first, the rest folded.
 func GateMarkdown(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 	fmt.Fprintf(b, "## %s leakbench gate: %s\n\n%s. %s, %s%s.\n\n", mdGlyph[baseline.LooksLike[r.Outcome]], r.Outcome, words.Markdown(r.Reason, words.MaxText),
-		words.Plural(r.Plays, "scenario"), words.Plural(len(r.Runs), "run"), baseline.RetriedText(r.Retried))
+		text.Count(r.Plays, "scenario"), text.Count(len(r.Runs), "run"), baseline.RetriedText(r.Retried))
 	fresh, more := words.FirstOf(r.Failing(), mdFindings)
 	for i := range fresh {
 		f := &fresh[i]
@@ -133,7 +134,7 @@ func GateMarkdown(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 		}
 	}
 	if more > 0 {
-		fmt.Fprintf(b, "and %s more\n\n", words.Plural(more, "finding"))
+		fmt.Fprintf(b, "and %s more\n\n", text.Count(more, "finding"))
 	}
 	mdTodo(b, r, o)
 	mdCompared(b, r)
@@ -198,11 +199,11 @@ func mdCompared(b *bytes.Buffer, r *gate.Result) {
 		b.WriteByte('\n')
 	}
 	if quiet > 0 {
-		text := "no change shown"
+		found := "no change shown"
 		if c.Tests == 0 {
-			text = "not tested: " + baseline.NeedText(c)
+			found = "not tested: " + baseline.NeedText(c)
 		}
-		fmt.Fprintf(b, "%s of times and sizes: %s.\n\n", words.Plural(quiet, "measure"), text)
+		fmt.Fprintf(b, "%s of times and sizes: %s.\n\n", text.Count(quiet, "measure"), found)
 	}
 	var notes []string
 	for _, s := range c.Notes {
@@ -234,7 +235,7 @@ func mdRest(b *bytes.Buffer, r *gate.Result) {
 	if len(items) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "<details><summary>%s that %s nothing of you</summary>\n\n", words.Plural(len(items), "thing"),
+	fmt.Fprintf(b, "<details><summary>%s that %s nothing of you</summary>\n\n", text.Count(len(items), "thing"),
 		map[bool]string{true: "asks", false: "ask"}[len(items) == 1])
 	mdItems(b, items)
 	b.WriteString("</details>\n")

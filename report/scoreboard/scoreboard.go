@@ -15,6 +15,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/page"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -176,7 +177,7 @@ func scoreFindings(word string, b scoreboard.Broken) []string {
 }
 
 func scoreSentence(b *scoreboard.Board) string {
-	return fmt.Sprintf("%s in %s: %s", words.Plural(len(b.Hosts), "host"), words.Plural(len(b.Scenarios), "scenario"),
+	return fmt.Sprintf("%s in %s: %s", text.Count(len(b.Hosts), "host"), text.Count(len(b.Scenarios), "scenario"),
 		scoreCounts(b.Count("")))
 }
 
@@ -201,7 +202,7 @@ func scoreFacts(b *scoreboard.Board) []fact {
 	}
 	return []fact{
 		{"Played with", tool + ", " + b.Tool.Go},
-		{"On", fmt.Sprintf("%s %s/%s, %s", b.System.Kernel, b.System.OS, b.System.Arch, words.Plural(b.System.CPUs, "processor"))},
+		{"On", fmt.Sprintf("%s %s/%s, %s", b.System.Kernel, b.System.OS, b.System.Arch, text.Count(b.System.CPUs, "processor"))},
 		{"Made", b.Made.Format(time.DateOnly + " 15:04 UTC")},
 		{"Runs side by side", fmt.Sprint(b.Jobs)},
 		{"Runs took, in all", words.Span(int64(took))},

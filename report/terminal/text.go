@@ -8,6 +8,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -51,7 +52,7 @@ func (p *Printer) run(j *verdict.Judged) {
 	p.Item(0, cmp.Or(model.OutcomeGlyph[v.Outcome], "?")+" ", style|Strong, string(v.Outcome)+"  ", style|Strong,
 		fmt.Sprintf("%s on %s%s", s.Header.Scenario.Name, s.Header.Host.Name, tally(v)), Strong)
 	p.Field(2, 0, "", fmt.Sprintf("%s launched, %d alive at most, %d left at the end; %s in %s",
-		words.Plural(v.Spawned, "server"), v.PeakLive, v.Left, stepsText(s), words.Span(s.End)))
+		text.Count(v.Spawned, "server"), v.PeakLive, v.Left, stepsText(s), words.Span(s.End)))
 	for i := range s.Ordered {
 		p.Blank()
 		p.finding(&s.Ordered[i])
@@ -73,7 +74,7 @@ func (p *Printer) run(j *verdict.Judged) {
 
 // stepsText is "86 steps", or "9 steps (8 skipped)".
 func stepsText(s *model.Run) string {
-	text := words.Plural(len(s.History.Steps()), "step")
+	text := text.Count(len(s.History.Steps()), "step")
 	if n := s.Skipped(); n > 0 {
 		return fmt.Sprintf("%s (%d skipped)", text, n)
 	}
@@ -170,7 +171,7 @@ func (p *Printer) doubts(s *model.Run) {
 		p.Item(2, "? ", Warn, string(d.Code)+"  ", Warn|Strong, d.Text, 0)
 	}
 	if more > 0 {
-		p.Field(4, 0, "", fmt.Sprintf("and %s more", words.Plural(more, "doubt")))
+		p.Field(4, 0, "", fmt.Sprintf("and %s more", text.Count(more, "doubt")))
 	}
 }
 
@@ -214,6 +215,6 @@ func (p *Printer) summary(runs []verdict.Judged) {
 	}
 	p.Blank()
 	all := model.Worst(runs)
-	p.Item(0, model.OutcomeGlyph[all]+" ", OutcomeStyle[all], words.Plural(len(runs), "run")+": ", Strong,
+	p.Item(0, model.OutcomeGlyph[all]+" ", OutcomeStyle[all], text.Count(len(runs), "run")+": ", Strong,
 		model.Tally(runs, verdict.Clean, verdict.Leak, verdict.Inconclusive), 0)
 }

@@ -80,15 +80,12 @@ func Size(bytes int64) string {
 	return digits(float64(bytes)/(1<<30)) + " GiB"
 }
 
-// Plural is a number of things: "2 servers".
-func Plural(n int, noun string) string { return text.Count(n, noun) }
-
 // Counted are some numbers of things, those that are not 0: "1 value, 2 servers".
 func Counted(things ...Things) string {
 	var parts []string
 	for _, t := range things {
 		if t.N > 0 {
-			parts = append(parts, Plural(t.N, t.Noun))
+			parts = append(parts, text.Count(t.N, t.Noun))
 		}
 	}
 	return strings.Join(parts, ", ")
