@@ -95,7 +95,7 @@ func (n *naiveJudge) left(run *record.Run) (what []string) {
 			}
 			wanted, window := 0, max(run.Header.Limits.Quiet, e.Checkpoint.Waited-run.Played().Limits.Settle)
 			for _, w := range e.Checkpoint.Wants {
-				wanted += w.Live
+				wanted += w.Live + w.Spare + max(w.Together-1, 0)
 			}
 			if (servers > wanted || others > max(own, wanted)) && t.Sub(s.at) < window.D() {
 				what = append(what, fmt.Sprintf("%s: %d servers and %d others, wanted %d", e.Checkpoint.Name, servers, others, wanted))

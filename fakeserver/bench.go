@@ -61,6 +61,10 @@ func (s *server) obey() {
 		}
 	}()
 	for o := range s.bench.conn.Orders() {
+		if o.Opens > 0 {
+			s.number <- o.Opens
+			continue
+		}
 		select {
 		case queue <- o:
 		default:

@@ -107,10 +107,16 @@ func TestScriptComesBeforeStdin(t *testing.T) {
 	p.send(initialize)
 	// The request stays in the pipe as long as the bench keeps silent.
 	assert.True(t, b.silentFor(200*time.Millisecond))
-	b.write(birth.Welcome{Launch: 5, Script: json.RawMessage(`{"faults":[{"on":"initialize","do":"reject","launch":5}]}`)})
+	b.write(birth.Welcome{Launch: 5, Script: json.RawMessage(`{"faults":[{"on":"initialize","do":"reject","launch":3}]}`)})
 	assert.Equal(t, "ready", b.note().Note)
 	assert.Equal(t, "rpc", b.note().Note)
-	assert.Equal(t, "fault", b.note().Note)
+	assert.Equal(t, "opens", b.note().Note)
+	b.write(birth.Order{Do: json.RawMessage("null"), Opens: 3})
+	var fault birth.Fault
+	note := b.note()
+	assert.Equal(t, "fault", note.Note)
+	require.NoError(t, json.Unmarshal(note.Data, &fault))
+	assert.Equal(t, 3, fault.Launch, "it counts from the first request of a session, not from the birth")
 	assert.NotNil(t, p.answer().Error)
 	b.conn.Close()
 	assert.Equal(t, 72, p.status())

@@ -56,6 +56,7 @@ func (s *server) take(line []byte, b *batch) {
 		return
 	}
 	b.expect()
+	s.count(r.Method)
 	if on, ok := moments[r.Method]; ok {
 		r.faults = s.struck(on, r)
 	}

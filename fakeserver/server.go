@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -19,8 +20,14 @@ import (
 type server struct {
 	options options // launch is the one that the bench says
 	era     string
-	faults  []Fault // those due for this launch
-	passed  []int   // how often each of them has let its moment pass (after); the reading goroutine's
+	script  []Fault
+	seed    uint64
+	chosen  sync.Mutex // guards the three below
+	nth     int        // the launch that the faults are for
+	faults  []Fault    // those of the script that are due for it
+	passed  []int      // how often each of them has let its moment pass (after)
+	counted bool       // its number among the launches that open a session was asked for; the reading goroutine's
+	number  chan int   // that number
 	in      io.Reader
 	out     output
 	bench   bench
@@ -53,16 +60,46 @@ func newServer(o options, script Script, play birth.Welcome, b bench, in io.Read
 	o.launch = play.Launch
 	s := &server{
 		options: o, era: cmp.Or(script.Era, EraLegacy), in: in, bench: b, out: output{file: out},
+		script: script.Faults, seed: play.Seed, number: make(chan int, 1),
 		stopping: make(chan struct{}), flight: flight{all: map[string]*request{}},
 	}
-	for _, f := range script.Faults {
-		if f.Due(play.Seed, o.label, play.Launch) && f.action().launch == nil {
+	s.choose(play.Launch)
+	s.modernVersions.Store(&[]string{modernVersion})
+	return s
+}
+
+// choose puts those faults in force that are for a launch of this number.
+func (s *server) choose(launch int) {
+	s.chosen.Lock()
+	defer s.chosen.Unlock()
+	s.nth, s.faults = launch, nil
+	for _, f := range s.script {
+		if f.Due(s.seed, s.options.label, launch) && f.action().launch == nil {
 			s.faults = append(s.faults, f)
 		}
 	}
 	s.passed = make([]int, len(s.faults))
-	s.modernVersions.Store(&[]string{modernVersion})
-	return s
+}
+
+// numberWait is how long the bench may take to say the number of a launch.
+const numberWait = 5 * time.Second
+
+// count asks, at the first request of a session, for the number by which faults
+// choose launches from here on: a server that was only asked for the era is no
+// launch to them. The reading goroutine waits for it.
+func (s *server) count(method string) {
+	opens := method == "initialize" || method == "tools/list" || method == "tools/call"
+	chooses := func(f Fault) bool { return f.Launch > 0 || f.Every > 0 || f.Probability > 0 }
+	if s.counted || !opens || s.bench.conn == nil || !slices.ContainsFunc(s.script, chooses) {
+		return
+	}
+	s.counted = true
+	s.bench.note(birth.Note{Note: birth.NoteOpens})
+	select {
+	case n := <-s.number:
+		s.choose(n)
+	case <-time.After(numberWait):
+	}
 }
 
 // run serves until the end of stdin, and longer if the script wants it so. It does not return.
@@ -101,6 +138,8 @@ func (s *server) commit(on string, r *request) bool { return s.strike(s.struck(o
 // struck are the faults that a moment is due for. Those of requests are
 // counted, so only the reading goroutine may ask for them.
 func (s *server) struck(on string, r *request) []Fault {
+	s.chosen.Lock()
+	defer s.chosen.Unlock()
 	var due []Fault
 	for i, f := range s.faults {
 		switch {
@@ -130,6 +169,11 @@ func (s *server) strike(faults []Fault, r *request) bool {
 // do announces a fault and commits it. It reports whether the moment is dealt with.
 func (s *server) do(a action, f Fault, r *request) bool {
 	announced := f.announcement(s.era)
+	s.chosen.Lock()
+	if s.nth != s.options.launch {
+		announced.Launch = s.nth
+	}
+	s.chosen.Unlock()
 	if a.targets != nil {
 		announced.Targets = a.targets(s)
 		f.targets = announced.Targets

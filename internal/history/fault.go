@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -29,12 +30,11 @@ func (h *History) Faults(plan record.Plan) []PlannedFault {
 
 func (h *History) fired(want record.PlanFault) (n int) {
 	for _, s := range h.servers {
-		due := s.Label == want.Label && (want.Launch <= 0 || s.Launch == want.Launch) && (want.Every <= 0 || s.Launch%want.Every == 0)
-		if !due {
-			continue
-		}
 		for i := range s.Faults {
-			if s.Faults[i].On == want.On && s.Faults[i].Do == want.Do {
+			f := &s.Faults[i]
+			launch := cmp.Or(f.Launch, s.Launch)
+			due := s.Label == want.Label && (want.Launch <= 0 || launch == want.Launch) && (want.Every <= 0 || launch%want.Every == 0)
+			if due && f.On == want.On && f.Do == want.Do {
 				n++
 			}
 		}

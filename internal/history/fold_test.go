@@ -274,3 +274,20 @@ func TestInvalidEventsAreDropped(t *testing.T) {
 	assert.Len(t, p.events, before)
 	assert.Equal(t, record.Kind("comet"), p.events[2].Kind)
 }
+
+// TestFaultsOfLaunchesThatOpen: a fault says by which number its launch was
+// counted, where that is not the server's own.
+func TestFaultsOfLaunchesThatOpen(t *testing.T) {
+	t.Parallel()
+	p := &tape{}
+	p.born("a#1", "a", "", 1)
+	p.born("a#4", "a", "", 4)
+	p.fault("a#4", record.Fault{On: record.OnInitialize, Do: "reject", Launch: 2})
+	h := of(p.events)
+	for launch, fired := range map[int]int{1: 0, 2: 1, 4: 0} {
+		plan := record.Plan{Faults: []record.PlanFault{{Label: "a", On: record.OnInitialize, Do: "reject", Launch: launch, Fires: 1}}}
+		assert.Equal(t, fired, h.Faults(plan)[0].Fired, "%d", launch)
+	}
+	plan := record.Plan{Faults: []record.PlanFault{{Label: "a", On: record.OnInitialize, Do: "reject", Every: 4}}}
+	assert.Zero(t, h.Faults(plan)[0].Fired)
+}

@@ -138,6 +138,9 @@ type Fault struct {
 	// Targets are the pids of other servers that this one is about to signal:
 	// what becomes of them then is not the host's doing.
 	Targets []int `json:"targets,omitempty"`
+	// Launch is by which number the fault's launch was counted, where that is not
+	// the server's own: launches count from their first request of a session.
+	Launch int `json:"launch,omitempty"`
 }
 
 // Step is one thing that the bench asked for. N is the same in its begun, ended and skipped events.

@@ -74,6 +74,7 @@ const (
 	NoteSignal = "signal" // Text is the signal's name
 	NoteBye    = "bye"    // cleanup is done, the server exits by itself; Text says why
 	NoteStderr = "stderr" // Text is what it is about to write to stderr, cut short
+	NoteOpens  = "opens"  // the first request of a session has come; the answer is an Order with Opens
 	NoteRefuse = "refuse" // an order could not be obeyed; Text says why
 )
 
@@ -89,6 +90,9 @@ type Note struct {
 // Order is one line to a server. Do is opaque here: a fakeserver.Fault.
 type Order struct {
 	Do json.RawMessage `json:"do"`
+	// Opens says which server of its label it is, of those that were asked to open
+	// a session: 1 is the first.
+	Opens int `json:"opens,omitempty"`
 }
 
 // RPC and Fault have the shape of record.RPCInfo and record.Fault, which a test
@@ -120,4 +124,5 @@ type Fault struct {
 	Passive bool   `json:"passive,omitempty"`
 	Breaks  bool   `json:"breaks,omitempty"`
 	Targets []int  `json:"targets,omitempty"`
+	Launch  int    `json:"launch,omitempty"`
 }

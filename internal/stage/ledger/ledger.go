@@ -70,6 +70,7 @@ type Ledger struct {
 	// births keeps the order of launch numbers and of Born events the same.
 	births   sync.Mutex
 	launches map[string]int
+	opens    map[string]int // how many servers of a label were asked to open a session; guarded by order
 	// reserved are the launch numbers that launchers hold for their servers, by
 	// server id, with what they said of the launch.
 	reserved map[string][][]byte
@@ -97,7 +98,7 @@ func Listen(p Params) (*Ledger, error) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	l := &Ledger{
 		p: p, listener: listener, ctx: ctx, stop: stop,
-		launches: map[string]int{}, reserved: map[string][][]byte{},
+		launches: map[string]int{}, opens: map[string]int{}, reserved: map[string][][]byte{},
 		peers: map[string]*peer{},
 	}
 	l.hear()

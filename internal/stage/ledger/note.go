@@ -28,8 +28,17 @@ func (p *peer) take(line []byte) {
 	p.tell(said.event)
 }
 
+// noteOpens is the kind of a note that asks for an answer, and is no event.
+const noteOpens record.Kind = "opens"
+
 // tell tells of a note.
 func (p *peer) tell(e record.Event) {
+	if e.Kind == noteOpens {
+		p.l.opens[p.birth.Label]++
+		o := birth.Order{Do: json.RawMessage("null"), Opens: p.l.opens[p.birth.Label]}
+		go func() { _ = p.order(o) }() // it may wait for the server, which others must not
+		return
+	}
 	e.Server = p.id
 	if e.Kind == record.WroteStderr {
 		if p.written++; p.written > maxStderr {
@@ -74,6 +83,8 @@ func eventOf(n birth.Note) (record.Event, error) {
 		e.Kind, e.Text = record.Bye, clip(n.Text)
 	case birth.NoteStderr:
 		e.Kind, e.Text = record.WroteStderr, clip(n.Text)
+	case birth.NoteOpens:
+		e.Kind = noteOpens
 	case birth.NoteRefuse:
 		e.Kind, e.Doubt = record.Doubted, &record.Doubt{Code: record.DoubtLedgerRefused, Text: clip(n.Text)}
 	case birth.NoteRPC:

@@ -40,7 +40,7 @@ var Mutants = []Host{
 		"hang", Finding{"storm", "L3", "killed"}),
 	mutant(KillsByCommand, "mutant-l3-command", "exact, but it also kills whatever has the command line of a server that it has ended",
 		"", Finding{"reload", "L3", "twin"}),
-	mutant(SharesGroup, "mutant-l3-group", "exact, but its servers are in its own process group, which it signals in the end",
+	mutant(SharesGroup, "mutant-l3-group", "exact, but its servers are in its own process group, which it signals before the first",
 		"", Finding{"reload", "L3", "bystander"}),
 	mutant(RemembersPIDs, "mutant-l3-recycled", "exact, but it signals the pids of servers again that it has waited for",
 		"storm", Finding{"recycled", "L3", "recycled"}),

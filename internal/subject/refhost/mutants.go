@@ -3,6 +3,7 @@ package refhost
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ const (
 type flawed struct {
 	*exact
 
+	swept  sync.Once
 	mu     sync.Mutex
 	pids   []int // of those who have ended
 	hoard  [][]byte
@@ -47,12 +49,13 @@ func (f *flawed) ended(c *connection, why ending) {
 	}
 }
 
-// shutdown ends everything, and what a mutant takes for everything.
-func (f *flawed) shutdown(current []*connection) {
-	f.exact.shutdown(current)
+// start launches a server, the first one after what a mutant takes for what
+// was left.
+func (f *flawed) start(cmd *exec.Cmd) error {
 	if f.flaw == catalogue.SharesGroup {
-		hangUpOwnGroup()
+		f.swept.Do(hangUpOwnGroup)
 	}
+	return f.exact.start(cmd)
 }
 
 // keep holds on to what should go with a connection.
