@@ -49,8 +49,8 @@ var kindsEvidence = []Kind{
 		Fix:       "Keep servers away from the terminal: stdin, stdout and stderr as pipes, and a session of their own (setsid) for what may open /dev/tty. Send SIGCONT after SIGTERM, so that a stopped server gets to handle it; SIGKILL ends it in any state.",
 		Reports:   []string{"R041"},
 		Findings: []Wording{
-			{Law: "L1", Title: "{n server} of {label}, stopped by a signal, {is|are} still there ({cause})", Found: "{alive} alive, {seen} of them stopped"},
-			{Law: "L2", Title: "{n server} of {label} outlived the host, stopped by a signal"},
+			{Law: "L1", Title: "{n server} of {label} that {is|are} stopped {is|are} still there ({cause})", Found: "{alive} alive, {seen} of them stopped"},
+			{Law: "L2", Title: "{n server} of {label} outlived the host, and {is|are} stopped"},
 		},
 	},
 	{

@@ -59,7 +59,9 @@ func Survivor(s *history.Server, e *record.Evidence, until int64) (text, like st
 func (st *narrative) waits(e *record.Evidence) {
 	call, _, _ := strings.Cut(e.Syscall, " ")
 	switch {
-	case e.State == record.StateStopped || e.State == record.StateTraced:
+	case e.State == record.StateTraced:
+		st.add("traced", "is traced by another process, and waits for that one (state %s)", e.State)
+	case e.State == record.StateStopped:
 		st.add("stopped", "is stopped (state %s): it handles nothing until it is continued", e.State)
 	case e.State == record.StateRunning:
 		st.add("running", "is busy on a processor (state R)")
@@ -117,6 +119,10 @@ func Writers(d record.Descriptor, self record.Identity) []record.Holder {
 }
 
 func (st *narrative) heldBy(s *history.Server, self record.Identity, writers []record.Holder) {
+	if s == nil && !slices.ContainsFunc(writers, func(h record.Holder) bool { return h.Role != record.RoleBench && h.Role != record.RoleKeeper }) {
+		st.add("host's stdin", "its stdin is the host's own, which whoever started the host holds open")
+		return
+	}
 	var names []string
 	hosts := 0
 	for _, h := range writers {

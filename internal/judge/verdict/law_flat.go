@@ -98,6 +98,9 @@ func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 // when is a moment, as far as it matters for a server that should have gone
 // long ago.
 func (f *facts) when(t int64) string {
+	if h := f.HostAt(t); h.Exited >= 0 && t > h.Exited+int64(time.Second/10) {
+		return prose.Span(t-h.Exited) + " after the host"
+	}
 	if !f.onWatch(t) {
 		return "only with the host"
 	}
@@ -137,17 +140,22 @@ func (f *facts) loss(cp *checkpoint, s *history.Server) loss {
 	if !established(s, cp.SettledAt) {
 		return stranded(s, fault)
 	}
+	if until := f.endedBefore(s, next); until >= 0 && !brokenBy(s, next.Born) {
+		return f.abandonedBy(s, until)
+	}
 	if next != nil && f.isDuplicate(s, next) {
-		return sideBySide(s, next, "and the host kept both")
+		and := "and the host kept both"
+		if next.Died >= 0 && next.Died <= cp.SettledAt {
+			and = "and the host ended the other one alone"
+		}
+		return sideBySide(s, next, and)
 	}
 	if twin := f.twin(cp, s); twin != nil {
 		return sideBySide(twin, s, "and the host ended the other one alone")
 	}
 	switch {
 	case next == nil:
-		cause, values := f.causeOfEnd(s, cp.SettledAt)
-		values["session"], values["server"] = prose.Plain(s.Session), prose.Plain(s.ID)
-		return lostBy("abandoned", cause, values)
+		return f.abandonedBy(s, cp.SettledAt)
 	case brokenBy(s, next.Born):
 		return loss{
 			"superseded", record.CauseAfterFault(fault), "after " + prose.FaultName(fault),
@@ -156,6 +164,34 @@ func (f *facts) loss(cp *checkpoint, s *history.Server) loss {
 		}
 	}
 	return lostBy("superseded", cmp.Or(f.openingWhy(s, next), record.CauseReconnect), law.Values{"server": prose.Plain(s.ID), "next": prose.Plain(next.ID)})
+}
+
+// abandonedBy is the loss of a server whose session had ended by t.
+func (f *facts) abandonedBy(s *history.Server, t int64) loss {
+	cause, values := f.causeOfEnd(s, t)
+	values["session"], values["server"] = prose.Plain(s.Session), prose.Plain(s.ID)
+	return lostBy("abandoned", cause, values)
+}
+
+// endedBefore is when the session of s was opened anew for next, after it had
+// been closed, forgotten, cancelled or given up, or never: then next took the
+// place of s.
+func (f *facts) endedBefore(s, next *history.Server) int64 {
+	ended := int64(never)
+	if next == nil || s.Session == "" {
+		return never
+	}
+	for _, c := range f.changes(s) {
+		over := c.State == record.SessionEnded || c.State == record.SessionEnding || c.Why == record.WhyCancel
+		switch {
+		case c.T <= s.Born || c.T > next.Born:
+		case over:
+			ended = c.T
+		case c.State == record.SessionOpening && ended >= 0:
+			return c.T - 1
+		}
+	}
+	return ended
 }
 
 func stranded(s *history.Server, fault *record.Fault) loss {
@@ -250,7 +286,7 @@ func (f *facts) changes(s *history.Server) []history.SessionChange {
 
 // causeOfEnd is how the session of a server that is left behind had ended by t.
 func (f *facts) causeOfEnd(s *history.Server, t int64) (record.Cause, law.Values) {
-	changes := slices.DeleteFunc(slices.Clone(f.changes(s)), func(c history.SessionChange) bool { return c.T > t })
+	changes := f.changesBy(s, t)
 	if len(changes) == 0 {
 		return record.CauseSessionUnknown, law.Values{}
 	}
@@ -262,7 +298,7 @@ func (f *facts) causeOfEnd(s *history.Server, t int64) (record.Cause, law.Values
 		cause = record.CauseCallCancelled
 	case last.State != record.SessionEnded && last.State != record.SessionEnding:
 		cause = record.CauseSessionOpen
-	case last.Cut:
+	case last.Cut && !f.jobWorked(s):
 		cause = record.CauseCallTimedOut
 	case last.Why == record.WhyClose:
 		return f.causeOfClose(s, t)
@@ -272,6 +308,28 @@ func (f *facts) causeOfEnd(s *history.Server, t int64) (record.Cause, law.Values
 		cause = record.CauseJobDone
 	}
 	return cause, law.Values{}
+}
+
+// changesBy are the changes of a server's session by t, up to the end of the one
+// that it was launched for: a session of that name may be opened, or closed, again.
+func (f *facts) changesBy(s *history.Server, t int64) (changes []history.SessionChange) {
+	for _, c := range f.changes(s) {
+		if c.T > t {
+			break
+		}
+		changes = append(changes, c)
+		if c.State == record.SessionEnded && c.T > s.Born {
+			break
+		}
+	}
+	return changes
+}
+
+// jobWorked says that the job of a server's session came to its end in time.
+func (f *facts) jobWorked(s *history.Server) bool {
+	return slices.ContainsFunc(f.Steps(), func(st *history.Step) bool {
+		return st.Op == record.OpJob && st.Session == s.Session && st.OK && st.Ended >= s.Born
+	})
 }
 
 // causeOfClose tells a session that the host called closed from one of which it

@@ -128,7 +128,7 @@ func (f *facts) lasted(cp *checkpoint, p record.Process) string {
 // leftKind says how it got away.
 func (f *facts) leftKind(s *history.Server, p record.Process, e *record.Evidence, spins bool, until int64) string {
 	if s == nil {
-		if f.leftSession(p) {
+		if f.leftSession(p) && !f.isHosts(p) {
 			return "escaped"
 		}
 		return "helper"

@@ -143,3 +143,16 @@ func (f *facts) describeLockout(s *history.Server) string {
 	}
 	return fmt.Sprintf("It holds what %s needed to start, and could not have.", prose.List(names))
 }
+
+// isHosts says that the host itself has started a process which is no server,
+// and put it where it is: what servers and launchers start is known.
+func (f *facts) isHosts(p record.Process) bool {
+	return f.hostsOwn(p.Identity) && !history.CarriesServer(&p, f.header.ID)
+}
+
+// hostsOwn says that a process is a part of the host, or one that no server and
+// no launcher has started. Of old files that is not known.
+func (f *facts) hostsOwn(id record.Identity) bool {
+	part := f.AttributionOf(id).Part
+	return f.Attributed(f.Host().N) && (part == history.PartHost || part == history.PartUnknown)
+}

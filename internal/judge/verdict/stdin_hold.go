@@ -60,7 +60,7 @@ func (f *facts) entitled(s *history.Server, h record.Holder) bool {
 	case record.RoleHost, record.RoleKeeper, record.RoleBench:
 		return true
 	}
-	return h.Role.Server() == "" && (f.CarriedServer(h.PID) || prose.LaunchedIt(s, h))
+	return h.Role.Server() == "" && (f.hostsOwn(h.Identity) || f.CarriedServer(h.PID) || prose.LaunchedIt(s, h))
 }
 
 // toldToEnd says that a server had been told to end by t, in a way that it saw.
