@@ -160,6 +160,8 @@ type Step struct {
 	Limit Duration `json:"limit,omitempty"`
 	// Uncut says that the bench was to cancel the step in flight, and that it had ended before it got there.
 	Uncut bool `json:"uncut,omitempty"`
+	// Cancelled says that the bench has cancelled the step in flight.
+	Cancelled bool `json:"cancelled,omitempty"`
 	// Unasked, of a skipped step, says that the host does this by itself: a
 	// command opens its session without being asked.
 	Unasked bool `json:"unasked,omitempty"`

@@ -22,6 +22,9 @@ type breach struct {
 	law, kind, label string
 	cause            record.Cause
 
+	was       record.Cause // what earlier versions took for the cause, with wasKind, or ""
+	wasKind   string
+	fix       string          // instead of what the kind says
 	when      string          // the cause in a title, where the catalogue has no text for it
 	server    *history.Server // nil where the ledger knows none
 	comm      string          // the process's name, where there is no server
@@ -50,6 +53,17 @@ type description struct {
 func (b *breach) fingerprint() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{b.law, b.kind, b.label, string(b.cause)}, "\x00")))
 	return hex.EncodeToString(sum[:6])
+}
+
+// aliases are the fingerprints that earlier versions gave to breaches.
+func aliases(group []*breach, print string) (all []string) {
+	for _, b := range group {
+		if old := (&breach{law: b.law, kind: b.wasKind, label: b.label, cause: b.was}).fingerprint(); b.was != "" && old != print && !slices.Contains(all, old) {
+			all = append(all, old)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // findings groups the breaches, in the order of their seriousness.
@@ -83,9 +97,13 @@ func (f *facts) finding(print string, group []*breach) Finding {
 	if d.cause.Alone && (first.kind == "deaf" || first.kind == "not-escalated") {
 		out.Fix = d.cause.Fix
 	}
+	if first.fix != "" {
+		out.Fix = first.fix
+	}
 	if first.cp != nil {
 		out.Checkpoint = first.cp.Name
 	}
+	out.Aliases = aliases(group, print)
 	counted := map[string]bool{}
 	for _, b := range group {
 		id := serverID(b.server)

@@ -175,11 +175,11 @@ func TestStories(t *testing.T) {
 	}
 	for want, e := range map[string]record.Evidence{
 		"is blocked in write(1): nobody reads what it says": {Syscall: "write(1)"},
-		"waits in futex":                                    {Syscall: "futex"},
-		"sleeps in the kernel at ep_poll":                   {Wchan: "ep_poll"},
-		"is busy on a processor":                            {Process: record.Process{State: "R"}},
-		"is stopped (state T)":                              {Process: record.Process{State: "T"}, Syscall: "read(0)"},
-		"is stopped (state t)":                              {Process: record.Process{State: "t"}},
+		"waits in futex":                  {Syscall: "futex"},
+		"sleeps in the kernel at ep_poll": {Wchan: "ep_poll"},
+		"is busy on a processor":          {Process: record.Process{State: "R"}},
+		"is stopped (state T)":            {Process: record.Process{State: "T"}, Syscall: "read(0)"},
+		"is traced by another process, and waits for that one (state t)": {Process: record.Process{State: "t"}},
 		"sleeps (state D)":                                  {Process: record.Process{State: "D"}, Wchan: "0"},
 		"by the keeper (pid 10,":                            {Descriptors: pipe(true, holder("keeper", 10, 3))},
 		"by the bench (pid 5,":                              {Descriptors: pipe(true, holder("bench", 5, 3))},

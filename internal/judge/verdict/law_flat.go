@@ -68,8 +68,12 @@ func (f *facts) vouched(cp *checkpoint, s *history.Server) bool {
 func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 	b := &breach{law: "L1", label: s.Label, server: s, cp: cp, evidence: cp.EvidenceOn(s.Birth.Identity), at: []int64{s.Born, cp.SettledAt}}
 	lost := f.loss(cp, s)
-	b.kind, b.cause, b.when = lost.kind, lost.cause, lost.when
+	b.kind, b.cause, b.when, b.fix = lost.kind, lost.cause, lost.when, lost.fix
+	b.wasKind, b.was = lost.wasKind, lost.was
 	if kind, why := f.flatHold(cp, s, b.evidence); kind != "" {
+		if b.wasKind = kind; b.was != "" {
+			b.was = b.was.As(kind)
+		}
 		b.kind, b.cause, lost.head = kind, b.cause.As(kind), prose.Paragraph(lost.head, why)
 	}
 	name := prose.Process(s, s.Birth.Identity, "")
@@ -78,6 +82,9 @@ func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 	}
 	until := f.watchedUntil(cp)
 	if s.Died >= 0 && s.Died <= until {
+		if b.was != "" {
+			b.wasKind, b.was = "late", b.was.As(b.wasKind)
+		}
 		b.kind, b.cause, b.when = "late", b.cause.As(b.kind), b.kind+", "+b.when
 		b.value = fmt.Sprintf("%s: gone %s after the checkpoint began", name, prose.Span(s.Died-cp.Begun))
 		b.at = append(b.at, s.Died)
@@ -98,7 +105,7 @@ func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 // when is a moment, as far as it matters for a server that should have gone
 // long ago.
 func (f *facts) when(t int64) string {
-	if h := f.HostAt(t); h.Exited >= 0 && t > h.Exited+int64(time.Second/10) {
+	if h := f.HostAt(t); h.Exited >= 0 && t > h.Exited+int64(1e8) {
 		return prose.Span(t-h.Exited) + " after the host"
 	}
 	if !f.onWatch(t) {
@@ -127,12 +134,16 @@ type loss struct {
 	cause record.Cause
 	when  string // the cause in a title
 	head  string
+	fix   string // where the kind's does not fit
+
+	was     record.Cause // what earlier versions took it for, or ""
+	wasKind string
 }
 
 // lostBy is a loss whose cause has its words in the catalogue.
 func lostBy(kind string, cause record.Cause, values law.Values) loss {
 	c := law.CauseOf(cause)
-	return loss{kind, cause, c.Text, prose.Sentence(law.Fill(c.Story, 1, values))}
+	return loss{kind: kind, cause: cause, when: c.Text, head: prose.Sentence(law.Fill(c.Story, 1, values))}
 }
 
 func (f *facts) loss(cp *checkpoint, s *history.Server) loss {
@@ -140,26 +151,24 @@ func (f *facts) loss(cp *checkpoint, s *history.Server) loss {
 	if !established(s, cp.SettledAt) {
 		return stranded(s, fault)
 	}
-	if until := f.endedBefore(s, next); until >= 0 && !brokenBy(s, next.Born) {
-		return f.abandonedBy(s, until)
-	}
 	if next != nil && f.isDuplicate(s, next) {
-		and := "and the host kept both"
-		if next.Died >= 0 && next.Died <= cp.SettledAt {
-			and = "and the host ended the other one alone"
-		}
-		return sideBySide(s, next, and)
+		return probeFix(sideBySide(s, next, "and the host did not end "+prose.Plain(s.ID)), s, next)
 	}
 	if twin := f.twin(cp, s); twin != nil {
-		return sideBySide(twin, s, "and the host ended the other one alone")
+		return probeFix(sideBySide(twin, s, "and the host ended the other one alone"), s)
+	}
+	if until := f.endedBefore(s, next); until >= 0 && !brokenBy(s, next.Born) {
+		l := f.abandonedBy(s, until)
+		l.wasKind, l.was = "superseded", cmp.Or(f.openingWhy(s, next), record.CauseReconnect)
+		return l
 	}
 	switch {
 	case next == nil:
 		return f.abandonedBy(s, cp.SettledAt)
 	case brokenBy(s, next.Born):
 		return loss{
-			"superseded", record.CauseAfterFault(fault), "after " + prose.FaultName(fault),
-			prose.Sentence(fmt.Sprintf("The session of %s had ended by its fault (%s); %s took its place %s later, and the old process was dropped and not ended",
+			kind: "superseded", cause: record.CauseAfterFault(fault), when: "after " + prose.FaultName(fault),
+			head: prose.Sentence(fmt.Sprintf("The session of %s had ended by its fault (%s); %s took its place %s later, and the old process was dropped and not ended",
 				prose.Plain(s.ID), prose.FaultName(fault), prose.Plain(next.ID), prose.Span(max(next.Born-s.Broken, 0)))),
 		}
 	}
@@ -187,11 +196,18 @@ func (f *facts) endedBefore(s, next *history.Server) int64 {
 		case c.T <= s.Born || c.T > next.Born:
 		case over:
 			ended = c.T
-		case c.State == record.SessionOpening && ended >= 0:
+		case c.State == record.SessionOpening && (ended >= 0 || f.cancelled(s, c.T)):
 			return c.T - 1
 		}
 	}
 	return ended
+}
+
+// cancelled says that the bench had cancelled a call in the server by t.
+func (f *facts) cancelled(s *history.Server, t int64) bool {
+	return slices.ContainsFunc(f.Steps(), func(st *history.Step) bool {
+		return st.Cancelled && st.Op == record.OpCall && st.Session == s.Session && st.Begun >= s.Born && st.Begun <= t
+	})
 }
 
 func stranded(s *history.Server, fault *record.Fault) loss {
@@ -210,6 +226,18 @@ func stranded(s *history.Server, fault *record.Fault) loss {
 
 func sideBySide(a, b *history.Server, and string) loss {
 	return lostBy("duplicate", record.CauseSideBySide, law.Values{"server": prose.Plain(a.ID), "next": prose.Plain(b.ID), "gap": prose.Span(b.Born - a.Born), "and": and})
+}
+
+// probeFix has another advice where one of the servers is a probe: it was asked
+// for its list or its era, has answered, and got no call.
+func probeFix(l loss, servers ...*history.Server) loss {
+	for _, s := range servers {
+		if len(s.Calls) == 0 && s.LastRPC.Phase == record.PhaseAnswered && s.LastRPC.Method != record.MethodInitialize {
+			l.fix = fmt.Sprintf("%s was asked %s, answered, and was asked nothing more, as a probe is: end a probe as soon as it has answered, by the same ladder as any server (close stdin, wait, SIGTERM, wait, SIGKILL), "+
+				"and wait for its exit; or ask the session's own server.", prose.Plain(s.ID), prose.Plain(s.LastRPC.Method))
+		}
+	}
+	return l
 }
 
 // twin is an older server that was launched for the same connection as s, and
@@ -291,7 +319,7 @@ func (f *facts) causeOfEnd(s *history.Server, t int64) (record.Cause, law.Values
 		return record.CauseSessionUnknown, law.Values{}
 	}
 	last := changes[len(changes)-1]
-	cancelled := slices.ContainsFunc(changes, func(c history.SessionChange) bool { return c.Why == record.WhyCancel && c.T >= s.Born })
+	cancelled := f.cancelled(s, t) || slices.ContainsFunc(changes, func(c history.SessionChange) bool { return c.Why == record.WhyCancel && c.T >= s.Born })
 	cause := record.CauseOpenFailed
 	switch {
 	case cancelled:

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/prose"
@@ -67,7 +68,17 @@ func silent(s *history.Server) bool {
 // processors.
 func (f *facts) unheeding(s *history.Server, asked int64) bool {
 	delayed, known := f.starvedBetween(asked, s.Died)
-	return known && len(s.Faults) == 0 && delayed < starved
+	return known && len(s.Faults) == 0 && delayed < starved && !f.wasStopped(s)
+}
+
+// wasStopped says that a look saw the server stopped or traced: it sees nothing
+// then.
+func (f *facts) wasStopped(s *history.Server) bool {
+	return slices.ContainsFunc(f.Censuses(), func(l history.Look) bool {
+		return slices.ContainsFunc(l.Processes, func(p record.Process) bool {
+			return p.Identity == s.Birth.Identity && (p.State == record.StateStopped || p.State == record.StateTraced)
+		})
+	})
 }
 
 // endedByHost says that the host ended a server, in time or not, with which

@@ -3,7 +3,9 @@ package verdict
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/law"
@@ -107,7 +109,7 @@ func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
 	case s == nil && f.launchedBy(p.PID) != nil:
 		extra = fmt.Sprintf("It is the launcher of %s: what the host launched, and the server is its child.", prose.Plain(f.launchedBy(p.PID).ID))
 	case s == nil:
-		extra = "The ledger knows no server of this pid: it is something that a server, a launcher or the host started."
+		extra = "The ledger knows no server of this pid: it is something that a server, a launcher or the host started." + commandOf(p)
 	}
 	b.narrative, b.like = prose.Paragraph(says, extra, f.control(s)), like
 	return b
@@ -185,4 +187,13 @@ func describeLeft(f *facts, group []*breach, d *description) {
 	if b.server == nil {
 		d.kind = "helper"
 	}
+}
+
+// commandOf is the command line of a process whose name does not say it: that of
+// its first thread may be another.
+func commandOf(p record.Process) string {
+	if len(p.Args) == 0 || strings.HasPrefix(path.Base(p.Args[0]), p.Comm) || len(p.Args) > 1 && p.Args[1] == "fakehelper" {
+		return ""
+	}
+	return " Its command line: " + prose.Plain(strings.Join(p.Args[1:], " ")) + "."
 }

@@ -91,9 +91,27 @@ func (f *facts) zombieBreach(cp *checkpoint, p record.Process) *breach {
 		b.kind = "late-reaped"
 		b.value = fmt.Sprintf("%s: a zombie for %s to %s", name, prose.Span(cp.SettledAt-since), prose.Span(cp.ConfirmAt-since))
 	}
+	if at, gone := f.reapedLater(cp, p); b.kind == "zombie" && gone {
+		b.kind = "late-reaped"
+		b.value = fmt.Sprintf("%s: a zombie for %s to %s", name, prose.Span(until-since), prose.Span(at-since))
+	}
 	b.narrative = fmt.Sprintf("%s died at %s; its parent is %s, which had not waited for it %s later.", name, prose.Clock(since), parent, prose.Span(cp.SettledAt-since))
 	b.like = role
 	return b
+}
+
+// reapedLater is when a look first saw, after a checkpoint and while the same
+// life of the host went on, that a zombie was waited for after all.
+func (f *facts) reapedLater(cp *checkpoint, p record.Process) (t int64, gone bool) {
+	for _, look := range f.Censuses() {
+		if look.T <= cp.SettledAt || f.HostAt(look.T) != f.HostAt(cp.SettledAt) || !f.onWatch(look.T) {
+			continue
+		}
+		if !slices.ContainsFunc(look.Processes, func(o record.Process) bool { return o.Identity == p.Identity }) {
+			return look.T, true
+		}
+	}
+	return 0, false
 }
 
 // parent names the parent of a zombie, and its role.

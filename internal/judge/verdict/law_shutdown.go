@@ -30,6 +30,9 @@ func judgeShutdown(f *facts) LawResult {
 		if kind := f.shutdownKind(s, took, limit); kind != "" {
 			f.blamed[s.N] = true
 			b := f.shutdownBreach(s, kind, took, limit)
+			if i := slices.IndexFunc(f.breaches, func(o *breach) bool { return kind == "hung-stop" && o.kind == kind }); i >= 0 && b.cause != f.breaches[i].cause {
+				b.was, b.wasKind, b.cause = b.cause, kind, f.breaches[i].cause // it does not end, whichever way it is asked
+			}
 			if strings.HasPrefix(kind, "slow-") {
 				f.late(b, s.Begun, s.Ended, limit.D())
 			} else {

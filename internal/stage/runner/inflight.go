@@ -45,6 +45,7 @@ func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Ste
 	} else if err := sendCancel(limited, h, pending.ID, s.Twice); err != nil {
 		return err, r.fatal(ctx, h, err)
 	}
+	step.Cancelled = !step.Uncut
 	a := <-answers // it comes when limited ends, at the latest
 	return answered(a.resp, a.err), r.fatal(ctx, h, a.err)
 }
