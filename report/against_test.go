@@ -89,6 +89,26 @@ func TestFindingsStand(t *testing.T) {
 	assert.Nil(t, (*baseline.Lookup)(nil).Standing(play, &naive.Verdict.Findings[0]), "held against nothing")
 }
 
+// With --strict a finding of the base fails the gate too: the page says so, leads with it and counts it.
+func TestAnUnlistedFindingIsShown(t *testing.T) {
+	t.Parallel()
+	runs := []verdict.Judged{realRun(t, "storm-naive")}
+	r := gate.Decide(gate.Params{
+		Attempts: gate.Fresh(runs), Base: runs, HasBase: true, Strict: true, Now: someDay,
+		Known: known.List{Entries: []known.Entry{{Scenario: "storm", Law: "L1", Reason: "r", Expires: someDay.AddDate(0, 0, 1)}}},
+	})
+	a := baseline.Baseline{Result: &r, Base: runs, List: "known.yaml", Answer: true}
+	h, play := baseline.NewLookup(a), compare.PlayOf(&runs[0])
+	n := len(r.Of(gate.Unlisted))
+	require.Positive(t, n)
+	assert.Equal(t, "0 new, "+strconv.Itoa(n)+" unlisted, "+strconv.Itoa(4-n)+" known, 0 fixed", countsText(h, nil))
+	first := h.NewFirst(play, runs[0].Verdict.Findings)[0]
+	assert.Equal(t, gate.Unlisted, h.Standing(play, &first).Decision)
+	var page strings.Builder
+	require.NoError(t, htmlpage.HTML(&page, runs, a))
+	assert.Contains(t, page.String(), "unlisted: the base has it too, in 1 of 1 runs, but a strict gate wants it listed")
+}
+
 func TestAPageSaysWhereAFindingStands(t *testing.T) {
 	t.Parallel()
 	runs := []verdict.Judged{realRun(t, "storm-naive"), realRun(t, "cron-reap-all")}

@@ -57,7 +57,7 @@ func RetriedText(n int) string {
 const gateColumn = 10 // where the texts of a gate begin, less 1
 
 func failingFinding(p *terminal.Printer, f *gate.Finding, o GateOptions) {
-	p.Item(0, terminal.Pad(strings.ToUpper(string(f.Fate)), gateColumn), terminal.Bad|terminal.Strong,
+	p.Item(0, terminal.Pad(strings.ToUpper(string(f.Decision)), gateColumn), terminal.Bad|terminal.Strong,
 		fmt.Sprintf("%s: %s %s  ", f.Play, f.Law, f.Kind), terminal.Strong, f.Title+"  "+f.Fingerprint, terminal.Strong)
 	v := &f.Finding.Finding
 	p.Field(2, gateColumn-1, "expected", v.Expected)
@@ -174,7 +174,7 @@ func rest(p *terminal.Printer, r *gate.Result, o GateOptions) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		text := f.Title
-		switch f.Fate {
+		switch f.Decision {
 		case gate.New, gate.Unlisted:
 			continue
 		case gate.Listed:
@@ -184,7 +184,7 @@ func rest(p *terminal.Printer, r *gate.Result, o GateOptions) {
 				text += " (" + f.Note + ")"
 			}
 		}
-		line(FateWord[f.Fate], fateLook[f.Fate], f.Play, fmt.Sprintf(": %s %s  ", f.Law, f.Kind), text)
+		line(DecisionWord[f.Decision], decisionStyle[f.Decision], f.Play, fmt.Sprintf(": %s %s  ", f.Law, f.Kind), text)
 	}
 	if any {
 		p.Blank()
@@ -197,10 +197,10 @@ func StrangeText(e *known.Checked) string {
 		e.Finding(), e.Scenario)
 }
 
-// FateWord is what a finding that asks for nothing is called.
-var FateWord = map[gate.Fate]string{gate.Warning: "warning", gate.Listed: "listed", gate.InBase: "known", gate.Fixed: "fixed"}
+// DecisionWord is what a finding that asks for nothing is called.
+var DecisionWord = map[gate.Decision]string{gate.Warning: "warning", gate.Listed: "listed", gate.InBase: "known", gate.Fixed: "fixed"}
 
-var fateLook = map[gate.Fate]terminal.Style{
+var decisionStyle = map[gate.Decision]terminal.Style{
 	gate.Warning: terminal.Warn, gate.Listed: terminal.Dim, gate.InBase: terminal.Dim, gate.Fixed: terminal.Good,
 }
 

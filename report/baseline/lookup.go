@@ -27,6 +27,8 @@ type Baseline struct {
 
 // Status is what a finding is, seen from the list and the base.
 type Status struct {
+	Decision gate.Decision // "" is an entry of the list
+
 	Word  string // "new"
 	Class string
 	Glyph string
@@ -46,13 +48,14 @@ type EntryView struct {
 	Reason  string `max:"300"`
 }
 
-// FateLooks say how a finding of a gate is shown.
-var FateLooks = map[gate.Fate]Status{
-	gate.New:     {Word: "new", Class: "bad", Glyph: "✗"},
-	gate.Warning: {Word: "new warning", Class: "warn", Glyph: "!"},
-	gate.Listed:  {Word: "known", Class: "none", Glyph: "≡"},
-	gate.InBase:  {Word: "known", Class: "none", Glyph: "≡"},
-	gate.Fixed:   {Word: "fixed", Class: "good", Glyph: "✓"},
+// decisionLooks say how a finding of a gate is shown.
+var decisionLooks = map[gate.Decision]Status{
+	gate.New:      {Word: "new", Class: "bad", Glyph: "✗"},
+	gate.Unlisted: {Word: "unlisted", Class: "bad", Glyph: "✗"},
+	gate.Warning:  {Word: "new warning", Class: "warn", Glyph: "!"},
+	gate.Listed:   {Word: "known", Class: "none", Glyph: "≡"},
+	gate.InBase:   {Word: "known", Class: "none", Glyph: "≡"},
+	gate.Fixed:    {Word: "fixed", Class: "good", Glyph: "✓"},
 }
 
 var entryLooks = map[known.State]Status{
@@ -97,11 +100,11 @@ func (h *Lookup) Standing(p compare.Play, f *verdict.Finding) *Status {
 	return &s
 }
 
-// NewFirst puts what is new before what is known: a page leads with it.
+// NewFirst puts what fails the gate before what does not: a page leads with it.
 func (h *Lookup) NewFirst(p compare.Play, all []verdict.Finding) []verdict.Finding {
 	var fresh, rest []verdict.Finding
 	for i := range all {
-		if s := h.Standing(p, &all[i]); s != nil && s.Word == FateLooks[gate.New].Word {
+		if s := h.Standing(p, &all[i]); s != nil && s.Decision.Fails() {
 			fresh = append(fresh, all[i])
 		} else {
 			rest = append(rest, all[i])
@@ -111,12 +114,15 @@ func (h *Lookup) NewFirst(p compare.Play, all []verdict.Finding) []verdict.Findi
 }
 
 func (h *Lookup) look(f *gate.Finding) Status {
-	s := FateLooks[f.Fate]
-	switch f.Fate {
+	s := decisionLooks[f.Decision]
+	s.Decision = f.Decision
+	switch f.Decision {
 	case gate.New, gate.Warning:
 		s.Text = h.newText()
 	case gate.Listed:
 		s.Text = fmt.Sprintf("listed in %s until %s: %s", h.List, f.Entry.Expires.Format(time.DateOnly), f.Entry.Reason)
+	case gate.Unlisted:
+		s.Text = fmt.Sprintf("the base has it too, in %s runs, but a strict gate wants it listed", f.Base)
 	case gate.InBase:
 		s.Text = fmt.Sprintf("the base has it too, in %s runs", f.Base)
 	}
@@ -140,28 +146,35 @@ func (h *Lookup) newText() string {
 // Counts are the numbers of the verdict bar: of a play, or of all. New, known
 // and fixed are always there, the others where they are not zero.
 func (h *Lookup) Counts(p *compare.Play) []Count {
-	n := map[string]int{}
+	findings, entries := map[gate.Decision]int{}, map[known.State]int{}
 	for i := range h.Result.Findings {
-		if f := &h.Result.Findings[i]; p == nil || f.Play == *p {
-			n[FateLooks[f.Fate].Word]++
+		f := &h.Result.Findings[i]
+		if p != nil && f.Play != *p {
+			continue
 		}
+		d := f.Decision
+		if d == gate.InBase {
+			d = gate.Listed // both are known
+		}
+		findings[d]++
 	}
 	for _, e := range h.badEntries(p) {
-		n[entryLooks[e.State].Word]++
+		entries[e.State]++
 	}
 	var out []Count
-	for _, look := range []Status{
-		FateLooks[gate.New], FateLooks[gate.Warning], FateLooks[gate.Listed], FateLooks[gate.Fixed],
-		entryLooks[known.Stale], entryLooks[known.Expired],
-	} {
-		c := Count{look, n[look.Word]}
-		always := slices.Contains([]string{"new", "known", "fixed"}, look.Word)
-		if c.N == 0 {
-			c.Class = "none"
+	add := func(look Status, n int, always bool) {
+		if n == 0 {
+			look.Class = "none"
 		}
-		if c.N > 0 || always {
-			out = append(out, c)
+		if n > 0 || always {
+			out = append(out, Count{look, n})
 		}
+	}
+	for _, d := range gate.Decisions() {
+		add(decisionLooks[d], findings[d], d == gate.New || d == gate.Listed || d == gate.Fixed)
+	}
+	for _, s := range []known.State{known.Stale, known.Expired} {
+		add(entryLooks[s], entries[s], false)
 	}
 	return out
 }

@@ -76,7 +76,7 @@ func GitHub(b *bytes.Buffer, runs []verdict.Judged) {
 func GateGitHub(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 	a := annotations{out: b, count: map[string]int{}}
 	for _, f := range r.Failing() {
-		a.finding("error", fmt.Sprintf("%s: %s %s %s", f.Play, f.Fate, f.Law, f.Kind), f.Run, &f.Finding.Finding, "listed as: "+f.Name())
+		a.finding("error", fmt.Sprintf("%s: %s %s %s", f.Play, f.Decision, f.Law, f.Kind), f.Run, &f.Finding.Finding, "listed as: "+f.Name())
 	}
 	bad := r.Bad()
 	for i := range bad {

@@ -147,7 +147,7 @@ func toJSONGate(r *gate.Result) *jsonGate {
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		j := toJSONJudgment(string(f.Fate), &f.Finding)
+		j := toJSONJudgment(string(f.Decision), &f.Finding)
 		if f.Entry != nil {
 			j.Listed = fmt.Sprintf("line %d", f.Entry.Line)
 		}

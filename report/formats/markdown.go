@@ -113,7 +113,7 @@ func mdPlay(p compare.Play) string {
 	return words.Markdown(p.Scenario, words.MaxName) + " on " + words.Markdown(p.Host, words.MaxName)
 }
 
-var failingTitle = map[gate.Fate]string{gate.New: "New", gate.Unlisted: "Unlisted"}
+var failingTitle = map[gate.Decision]string{gate.New: "New", gate.Unlisted: "Unlisted"}
 
 // GateMarkdown is what a gate says for the summary of a CI step and for a
 // comment: what has to be done first, the rest folded.
@@ -123,7 +123,7 @@ func GateMarkdown(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 	fresh, more := words.FirstOf(r.Failing(), mdFindings)
 	for i := range fresh {
 		f := &fresh[i]
-		fmt.Fprintf(b, "### %s: %s\n\n", failingTitle[f.Fate], mdPlay(f.Play))
+		fmt.Fprintf(b, "### %s: %s\n\n", failingTitle[f.Decision], mdPlay(f.Play))
 		mdFinding(b, &f.Finding.Finding)
 		if text := baseline.SeenText(f); text != "" {
 			fmt.Fprintf(b, "Seen %s.\n\n", words.Markdown(text, words.MaxText))
@@ -222,12 +222,12 @@ func mdRest(b *bytes.Buffer, r *gate.Result) {
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Fate == gate.New || f.Fate == gate.Unlisted {
+		if f.Decision.Fails() {
 			continue
 		}
-		text := fmt.Sprintf("%s: %s %s %s: %s", baseline.FateWord[f.Fate], words.Markdown(f.Play.String(), 2*words.MaxName),
+		text := fmt.Sprintf("%s: %s %s %s: %s", baseline.DecisionWord[f.Decision], words.Markdown(f.Play.String(), 2*words.MaxName),
 			words.Markdown(f.Law, words.MaxName), words.MarkdownCode(f.Kind, words.MaxName), words.Markdown(f.Title, words.MaxText/4))
-		if f.Entry != nil && f.Fate == gate.Listed {
+		if f.Entry != nil && f.Decision == gate.Listed {
 			text += fmt.Sprintf(" (%s; until %s)", words.Markdown(f.Entry.Reason, words.MaxText/4), f.Entry.Expires.Format(time.DateOnly))
 		}
 		items = append(items, text)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
-	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/model"
@@ -115,7 +114,7 @@ func (s *suiteView) causes(runs []verdict.Judged, ids map[int]string, held *base
 				all = append(all, row)
 			}
 			row.Count += f.Count
-			if st := held.Standing(play, f); row.Standing == nil || st != nil && st.Word == baseline.FateLooks[gate.New].Word {
+			if st := held.Standing(play, f); row.Standing == nil || st != nil && st.Decision.Fails() {
 				row.Standing = st
 			}
 			if len(row.Runs) < causeRuns {

@@ -55,24 +55,30 @@ type Params struct {
 	Failed   func(j *verdict.Judged) bool // the run ended because its host could not be tested
 }
 
-// Fate is what the gate makes of a finding.
-type Fate string
+// Decision is what the gate makes of a finding.
+type Decision string
 
-// The fates. New and Unlisted fail.
+// The decisions.
 const (
-	New      Fate = "new"
-	Unlisted Fate = "unlisted" // in the baseline, listed nowhere, and the gate is strict
-	Warning  Fate = "warning"  // new, and the scenario says that it is no error
-	Listed   Fate = "listed"
-	InBase   Fate = "in the baseline" // listed nowhere, but nothing that this change has brought
-	Fixed    Fate = "fixed"           // the baseline had it
+	New      Decision = "new"
+	Unlisted Decision = "unlisted" // in the baseline, listed nowhere, and the gate is strict
+	Warning  Decision = "warning"  // new, and the scenario says that it is no error
+	Listed   Decision = "listed"
+	InBase   Decision = "in the baseline" // listed nowhere, but nothing that this change has brought
+	Fixed    Decision = "fixed"           // the baseline had it
 )
 
-// Finding is a finding with its fate.
+// Decisions are all of them, the worst first.
+func Decisions() []Decision { return []Decision{New, Unlisted, Warning, Listed, InBase, Fixed} }
+
+// Fails says that a finding with this decision fails the gate.
+func (d Decision) Fails() bool { return d == New || d == Unlisted }
+
+// Finding is a finding with what the gate makes of it.
 type Finding struct {
 	compare.Finding
-	Fate  Fate
-	Entry *known.Entry // that lists it
+	Decision Decision
+	Entry    *known.Entry // that lists it
 }
 
 // Name is how a list of known findings names it.
@@ -117,7 +123,7 @@ func Decide(p Params) Result {
 		}
 		r.Compared = &c
 	}
-	r.Findings = fates(c.Findings, p)
+	r.Findings = decisions(c.Findings, p)
 	r.Entries = p.Known.Check(r.Runs, p.Now)
 	r.Strange = only(r.Entries, func(e known.Checked) bool { // they may be misspelt: they pardon nothing, and never get stale
 		return p.Names != nil && e.State == known.NotRun && !slices.Contains(p.Names, e.Scenario)
@@ -149,7 +155,7 @@ func only[T any](all []T, is func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(v T) bool { return !is(v) })
 }
 
-func fates(all []compare.Finding, p Params) []Finding {
+func decisions(all []compare.Finding, p Params) []Finding {
 	var out []Finding
 	rest := []Finding{}
 	for i := range all {
@@ -160,19 +166,19 @@ func fates(all []compare.Finding, p Params) []Finding {
 		f.Entry = p.Known.Lists(f.Play, &f.Finding.Finding, p.Now)
 		switch {
 		case f.State == compare.Fixed:
-			f.Fate = Fixed
+			f.Decision = Fixed
 		case f.State == compare.NotRun, f.State == compare.Undecided:
 			continue // what could not be decided is told of its run
 		case f.Entry != nil:
-			f.Fate = Listed
+			f.Decision = Listed
 		case f.State == compare.Known && (!p.Strict || !f.IsError()):
-			f.Fate = InBase
+			f.Decision = InBase
 		case !f.IsError():
-			f.Fate = Warning
+			f.Decision = Warning
 		default:
-			f.Fate = New
+			f.Decision = New
 			if f.State == compare.Known {
-				f.Fate = Unlisted
+				f.Decision = Unlisted
 			}
 			out = append(out, f)
 			continue
@@ -182,9 +188,9 @@ func fates(all []compare.Finding, p Params) []Finding {
 	return append(out, rest...)
 }
 
-// Of are the findings of a fate.
-func (r *Result) Of(fate Fate) []Finding {
-	return only(r.Findings, func(f Finding) bool { return f.Fate == fate })
+// Of are the findings with a decision.
+func (r *Result) Of(d Decision) []Finding {
+	return only(r.Findings, func(f Finding) bool { return f.Decision == d })
 }
 
 // Failing are the findings that fail the gate.
