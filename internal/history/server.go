@@ -55,7 +55,7 @@ func (s *Server) CallsFor(session string) []Call {
 type SignalMark struct {
 	T     int64
 	Text  string // "SIGTERM"
-	Stdin string // "open", "closed", or "" where the server could not tell
+	Stdin record.StdinState
 }
 
 // Call is a call of a tool. Answered is when its result or its error was sent,
@@ -101,7 +101,7 @@ func (s *Server) apply(e *record.Event) {
 	case record.SawEOF:
 		first(&s.EOF, e.T)
 	case record.SawSignal:
-		s.Signals = append(s.Signals, SignalMark{T: e.T, Text: e.Signal, Stdin: e.Text})
+		s.Signals = append(s.Signals, SignalMark{T: e.T, Text: e.Signal, Stdin: record.StdinState(e.Text)})
 		if e.Signal == "SIGTERM" {
 			first(&s.Term, e.T)
 		}

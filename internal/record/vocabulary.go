@@ -103,14 +103,27 @@ const (
 	PhaseRefused  Phase = "refused" // an error was answered
 )
 
-// Texts of a SawSignal: what the server's stdin was then.
+// StdinState is the Text of a SawSignal: what the server's stdin was then; "" where the server could not tell.
+type StdinState string
+
+// The states of stdin.
 const (
-	StdinOpen   = "open"
-	StdinClosed = "closed"
+	StdinOpen   StdinState = "open"
+	StdinClosed StdinState = "closed"
 )
 
-// LostAtEnd is the Text of a Lost whose connection the bench itself closed.
-const LostAtEnd = "the bench closed the ledger"
+// LossReason is the Text of a Lost: why a server's connection ended without a death.
+type LossReason string
+
+// The reasons.
+const (
+	LostAtEnd  LossReason = "the bench closed the ledger"
+	LostByCut  LossReason = "the bench cut the connection"
+	LostUnseen LossReason = "the connection ended, but " // what the bench has seen of the process instead follows
+)
+
+// StderrFollows stands in the Text of a doubt or a failure between what the bench says and the end of the host's stderr.
+const StderrFollows = "; its stderr ends with: "
 
 // State is the state of a process, as the system's table has it.
 type State string

@@ -161,7 +161,7 @@ func scoreLines(c *scoreboard.Cell) []string {
 	}
 	if c.Reason == "" { // which says what all of them come from
 		for _, d := range c.Doubts {
-			text, _, _ := strings.Cut(d.Text, "; its stderr ends with: ") // which is of this machine
+			text, _, _ := strings.Cut(d.Text, record.StderrFollows) // which is of this machine
 			lines = append(lines, "unclear: "+text)
 		}
 	}

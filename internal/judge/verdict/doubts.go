@@ -234,7 +234,7 @@ func (f *facts) bornAfter(h *history.Host, p record.Process) bool {
 // doubtWitnesses says what the ledger and the census do not agree on.
 func (f *facts) doubtWitnesses() {
 	for i := range f.Events() {
-		if e := &f.Events()[i]; e.Kind == record.Lost && e.Text != record.LostAtEnd {
+		if e := &f.Events()[i]; e.Kind == record.Lost && record.LossReason(e.Text) != record.LostAtEnd {
 			f.doubt(record.DoubtLedgerLost, "the ledger lost %s at %s: %s", prose.Plain(e.Server), prose.Clock(e.T), prose.Quote(e.Text))
 		}
 	}

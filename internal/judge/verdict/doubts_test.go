@@ -207,7 +207,7 @@ var doubtCases = []struct {
 			a := p.open("s1", "flaky")
 			p.stop("stop", func() { p.bye(a) })
 			p.quiet("host gone")
-			p.add(record.Event{Kind: record.Lost, Server: a, Text: record.LostAtEnd})
+			p.add(record.Event{Kind: record.Lost, Server: a, Text: string(record.LostAtEnd)})
 			return p.over(record.End{Reason: "done"})
 		},
 	},

@@ -27,7 +27,7 @@ func complain(c Certificate, path string, err error) {
 		return
 	}
 	defer conn.Close()
-	said := Complaint{Certificate: c, UID: os.Getuid(), Path: path, Error: err.Error()}
+	said := Complaint{Certificate: c, UID: os.Getuid(), Path: path, Gone: errors.Is(err, syscall.ENOENT), Error: err.Error()}
 	if line, failed := EncodeLine(said); failed == nil {
 		if _, failed = conn.Write(line); failed == nil {
 			// The kernel's word on who complains needs a process that lives.

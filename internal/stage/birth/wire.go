@@ -52,6 +52,7 @@ type Complaint struct {
 	Certificate
 	UID   int    `json:"uid"`
 	Path  string `json:"path"`
+	Gone  bool   `json:"gone,omitempty"` // there is no socket at this path
 	Error string `json:"error"`
 }
 

@@ -8,7 +8,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/lines"
@@ -70,7 +69,7 @@ func (l *Ledger) complaint(conn *net.UnixConn) string {
 	if c.UID != os.Getuid() {
 		return fmt.Sprintf("%s could not reach the ledger: it runs as user %s, and %s is for user %s alone (%s)", who, userName(c.UID), dir, userName(os.Getuid()), clip(c.Error))
 	}
-	if _, err := os.Stat(l.Path()); err == nil && strings.Contains(c.Error, "no such file") {
+	if _, err := os.Stat(l.Path()); err == nil && c.Gone {
 		return fmt.Sprintf("%s could not reach the ledger: it does not see %s, since it has a %s of its own (a mount namespace, a container, PrivateTmp=); set TMPDIR to a folder that both see",
 			who, dir, filepath.Dir(dir))
 	}

@@ -113,7 +113,7 @@ func (l *Ledger) Path() string { return filepath.Join(l.p.Dir, socketName) }
 // connected: it was never born, or it is dead.
 var ErrNotConnected = errors.New("not connected to the ledger")
 
-var errClosed = errors.New(record.LostAtEnd)
+var errClosed = errors.New(string(record.LostAtEnd))
 
 // Order sends do to a server.
 func (l *Ledger) Order(server string, do json.RawMessage) error {

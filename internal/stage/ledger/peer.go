@@ -233,15 +233,15 @@ func serverID(label string, launch int) string { return label + "#" + strconv.It
 func (p *peer) bury() {
 	l := p.l
 	l.forget(p)
-	why := ""
+	why := record.LossReason("")
 	switch {
 	case p.cut.Load():
-		why = "the bench cut the connection"
+		why = record.LostByCut
 	case l.ctx.Err() != nil:
-		why = errClosed.Error()
+		why = record.LostAtEnd
 	default:
 		if err := p.waitGone(goneWait); err != nil {
-			why = clip(fmt.Sprintf("the connection ended, but pid %d was not seen to end: %v", p.birth.PID, err))
+			why = clip(record.LostUnseen + record.LossReason(fmt.Sprintf("pid %d was not seen to end: %v", p.birth.PID, err)))
 		}
 	}
 	l.order.Lock()
@@ -263,12 +263,12 @@ func (p *peer) waitGone(most time.Duration) error {
 
 // tellEnd is for who holds order. why is the reason for which the peer is lost
 // and not dead.
-func (p *peer) tellEnd(why string) {
+func (p *peer) tellEnd(why record.LossReason) {
 	switch {
 	case p.told:
 		return
 	case why != "":
-		p.l.p.OnEvent(record.Event{Kind: record.Lost, Server: p.id, Text: why})
+		p.l.p.OnEvent(record.Event{Kind: record.Lost, Server: p.id, Text: string(why)})
 	default:
 		p.l.p.OnEvent(record.Event{Kind: record.Died, Server: p.id})
 	}

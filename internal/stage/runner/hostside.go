@@ -311,5 +311,5 @@ func (r *run) lastWords(ctx context.Context) string {
 		return words
 	}
 	lines := strings.Split(strings.TrimSpace(string(text[max(0, len(text)-1000):])), "\n")
-	return words + "; its stderr ends with: " + strings.Join(redact.Args(lines[max(0, len(lines)-3):]), " | ")
+	return words + record.StderrFollows + strings.Join(redact.Args(lines[max(0, len(lines)-3):]), " | ")
 }
