@@ -1,6 +1,7 @@
 package known_test
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,6 +17,8 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 )
+
+var update = flag.Bool("update", false, "write the golden files and the schema anew")
 
 const print1, print2 = "0123456789ab", "ba9876543210"
 
@@ -117,7 +120,7 @@ func TestErrorsShowThePlace(t *testing.T) {
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if os.Getenv("UPDATE") != "" {
+	if *update {
 		require.NoError(t, os.MkdirAll("testdata", 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
@@ -245,12 +248,12 @@ func TestAnEditThatWouldBreakTheFileIsRefused(t *testing.T) {
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	const page = "../../../docs/known.schema.json"
-	if os.Getenv("UPDATE") != "" {
+	if *update {
 		require.NoError(t, os.WriteFile(page, known.Schema(), 0o644))
 	}
 	want, err := os.ReadFile(page)
 	require.NoError(t, err)
-	assert.Equal(t, string(want), string(known.Schema()), "UPDATE=1 go test ./internal/judge/known")
+	assert.Equal(t, string(want), string(known.Schema()), "stale: go test ./internal/judge/known -update")
 	schema, err := validator.NewCompiler().Compile(page)
 	require.NoError(t, err)
 	for text, right := range map[string]bool{
