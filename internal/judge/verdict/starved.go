@@ -19,6 +19,9 @@ const (
 	// than its limits take it for, as the runner stretches its waits then.
 	starving    = 0.6
 	mostStretch = 4
+	// leastDelay of the whole time the bench must have waited: a few late
+	// awakenings slow nobody down.
+	leastDelay = 0.4
 	// ownShare of all processors is what the run's own processes may take before
 	// they themselves are what starves the bench: that excuses nothing.
 	ownShare = 0.4
@@ -70,10 +73,18 @@ func (f *facts) slowdown(from, to int64) float64 {
 	}
 	first, last := f.looksAround(from, to)
 	all := float64(last.T-first.T) * float64(max(f.header.System.CPUs, 1))
-	if float64(last.Load.Own-first.Load.Own) > ownShare*all {
+	if float64(last.Load.Own-first.Load.Own) > ownShare*all || float64(last.Load.Delayed-first.Load.Delayed) < leastDelay*float64(last.T-first.T) {
 		return 1
 	}
 	return min(1/(1-min(share, 0.99)), mostStretch)
+}
+
+// waitedBetween is how long the bench had waited for a processor.
+func (f *facts) waitedBetween(from, to int64) int64 {
+	if first, last := f.looksAround(from, to); first != nil && last != nil {
+		return int64(last.Load.Delayed - first.Load.Delayed)
+	}
+	return 0
 }
 
 // scaled is how long a time on a clock may have been around a moment.
@@ -86,7 +97,7 @@ func (f *facts) scaled(d time.Duration, t int64) int64 {
 // that it need not have been the host, it is a doubt.
 func (f *facts) late(b *breach, from, to int64, limit time.Duration) {
 	slow := f.slowdown(from, to)
-	if slow == 1 || float64(to-from) > slow*float64(limit) {
+	if slow == 1 || float64(to-from) > slow*float64(limit) || to-from-int64(limit) > f.waitedBetween(from, to) {
 		f.broken(b)
 		return
 	}

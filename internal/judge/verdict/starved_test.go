@@ -35,7 +35,7 @@ func loaded(run *record.Run, waited, own int64) *record.Run {
 	for i := range run.Events {
 		if e := &run.Events[i]; e.Kind == record.CensusTaken {
 			c := *e.Census
-			c.Load = &record.Load{Ran: record.Duration(e.T / 100), Delayed: record.Duration(waited * e.T / 100), Own: record.Duration(own * e.T)}
+			c.Load = &record.Load{Ran: record.Duration(e.T / 20), Delayed: record.Duration(waited * e.T / 20), Own: record.Duration(own * e.T)}
 			e.Census = &c
 		}
 	}
@@ -56,7 +56,8 @@ func TestLateOnAStarvedMachine(t *testing.T) {
 		{1500 * ms, 1, 0, Leak}, // half of the time: not several times slower
 		{1500 * ms, 9, 2, Leak}, // its own processes took the processors
 		{4500 * ms, 9, 0, Leak}, // no load makes a machine that slow
-		{1500 * ms, 2, 0, Inconclusive},
+		{1500 * ms, 19, 0, Inconclusive},
+		{1500 * ms, 3, 0, Leak}, // little of the whole time
 	} {
 		v := Judge(loaded(lateBy(newPlay(), c.by), c.waited, c.own))
 		assert.Equal(t, c.outcome, v.Outcome, "%+v %s", c, account(v))

@@ -19,14 +19,17 @@ type deadline struct {
 	begun       time.Time
 	limit       time.Duration
 	first, last record.Load
+	starved     float64 // the most at which the wait was stretched; 0: it was not
 }
 
 const (
 	mostStretch = 4
 	// starvedShare of the time in which the bench wants a processor it waits for
-	// one, from which on it counts as starved, if that is leastDelay at least.
+	// one, from which on it counts as starved, if that is leastDelay of the whole
+	// time at least: the bench sleeps most of the time, and a few late awakenings
+	// slow nobody down.
 	starvedShare = 0.6
-	leastDelay   = 10 * time.Millisecond
+	leastDelay   = 0.4
 	// ownShare of all processors is what the processes of the run may take before
 	// they themselves are what starves the bench.
 	ownShare = 0.4
@@ -46,9 +49,11 @@ func (d *deadline) left(now time.Time) time.Duration {
 	if left := d.limit - waited; left > 0 {
 		return left
 	}
-	if waited >= mostStretch*d.limit || d.starvation(now) < starvedShare {
+	share := d.starvation(now)
+	if waited >= mostStretch*d.limit || share < starvedShare {
 		return 0
 	}
+	d.starved = max(d.starved, share)
 	return max(d.limit/10, time.Millisecond)
 }
 
@@ -57,7 +62,7 @@ func (d *deadline) left(now time.Time) time.Duration {
 func (d *deadline) starvation(now time.Time) float64 {
 	delayed, ran := d.last.Delayed-d.first.Delayed, d.last.Ran-d.first.Ran
 	own, all := d.last.Own-d.first.Own, float64(now.Sub(d.begun))*float64(runtime.NumCPU())
-	if delayed.D() < leastDelay || float64(own) > ownShare*all {
+	if float64(delayed) < leastDelay*float64(now.Sub(d.begun)) || float64(own) > ownShare*all {
 		return 0
 	}
 	return float64(delayed) / float64(delayed+ran)
@@ -65,9 +70,9 @@ func (d *deadline) starvation(now time.Time) float64 {
 
 // note adds to a checkpoint how far a wait went beyond its limit.
 func (d *deadline) note(cp *record.Checkpoint, now time.Time) {
-	if over := now.Sub(d.begun) - d.limit; !d.begun.IsZero() && over > 0 && d.starvation(now) > 0 {
+	if over := now.Sub(d.begun) - d.limit; over > 0 && d.starved > 0 {
 		cp.Stretched += record.Duration(over)
-		cp.Starved = max(cp.Starved, d.starvation(now))
+		cp.Starved = max(cp.Starved, d.starved)
 	}
 }
 

@@ -24,16 +24,22 @@ func TestDeadline(t *testing.T) {
 	assert.Equal(t, 400*time.Millisecond, with(0, 0, 0).left(at(600*time.Millisecond)), "within the limit it does not matter")
 	assert.Zero(t, with(20*ms, 20*ms, 0).left(at(time.Second)), "busy, but not starved")
 	assert.Zero(t, with(ms, 9*ms, 0).left(at(time.Second)), "a moment only")
-	assert.Equal(t, 100*time.Millisecond, with(20*ms, 80*ms, 0).left(at(time.Second)), "starved")
-	assert.Equal(t, 100*time.Millisecond, with(20*ms, 80*ms, 0).left(at(3*time.Second)), "still")
-	assert.Zero(t, with(20*ms, 80*ms, 0).left(at(4*time.Second)), "not for ever")
+	assert.Equal(t, 100*time.Millisecond, with(200*ms, 800*ms, 0).left(at(time.Second)), "starved")
+	assert.Zero(t, with(2*ms, 90*ms, 0).left(at(time.Second)), "a few late awakenings")
+	assert.Equal(t, 100*time.Millisecond, with(500*ms, 2000*ms, 0).left(at(3*time.Second)), "still")
+	assert.Zero(t, with(500*ms, 2000*ms, 0).left(at(4*time.Second)), "not for ever")
 	own := record.Duration(time.Second) * record.Duration(runtime.NumCPU()) / 2
-	assert.Zero(t, with(20*ms, 80*ms, own).left(at(time.Second)), "the run's own processes take the processors")
+	assert.Zero(t, with(200*ms, 800*ms, own).left(at(time.Second)), "the run's own processes take the processors")
 
 	cp := record.Checkpoint{}
-	with(20*ms, 80*ms, 0).note(&cp, at(900*time.Millisecond))
+	d := with(200*ms, 800*ms, 0)
+	d.note(&cp, at(900*time.Millisecond))
 	assert.Zero(t, cp, "within the limit")
-	with(20*ms, 80*ms, 0).note(&cp, at(1500*time.Millisecond))
+	d.note(&cp, at(1010*time.Millisecond))
+	assert.Zero(t, cp, "not stretched: the last look took a moment")
+	d.left(at(time.Second))
+	d.last = d.first // that it has got better since is no matter
+	d.note(&cp, at(1500*time.Millisecond))
 	assert.Equal(t, record.Checkpoint{Stretched: 500 * ms, Starved: 0.8}, cp)
 }
 
