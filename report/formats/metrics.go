@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/perf/benchfmt"
+
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -101,41 +103,61 @@ func promID(j *verdict.Judged, seen map[string]int) []string {
 // Bench writes the lines of golang.org/design/14313-benchmark-format. Counts are exact: benchstat compares them by
 // their value and asks for no repeats. A law that was not judged has no count, which is not the same as none.
 func Bench(b *bytes.Buffer, runs []verdict.Judged) error {
-	if len(runs) == 0 {
-		return nil
-	}
-	for _, unit := range benchUnits() {
-		fmt.Fprintf(b, "Unit %s assume=exact better=lower\n", unit)
-	}
+	var records []benchfmt.Record
 	for i := range runs {
-		benchLine(b, &runs[i])
+		if i == 0 {
+			records = benchUnits()
+		}
+		records = append(records, benchResult(&runs[i]))
+	}
+	w := benchfmt.NewWriter(b)
+	for _, r := range records {
+		if err := w.Write(r); err != nil {
+			return fmt.Errorf("writing a benchmark line: %w", err)
+		}
 	}
 	return nil
 }
 
-func benchUnits() []string {
+func benchUnits() []benchfmt.Record {
 	var units []string
 	for _, l := range law.All() {
-		units = append(units, l.Unit+"/run")
+		units = append(units, l.Unit)
 	}
-	return append(units, "findings/run", "doubts/run", "spawned/run", "peak-live/run", "left/run")
+	var out []benchfmt.Record
+	for _, unit := range append(units, "findings", "doubts", "spawned", "peak-live", "left") {
+		for _, m := range [][2]string{{"assume", "exact"}, {"better", "lower"}} {
+			out = append(out, &benchfmt.UnitMetadata{
+				UnitMetadataKey: benchfmt.UnitMetadataKey{Key: m[0]}, OrigUnit: unit + "/run", Value: m[1],
+			})
+		}
+	}
+	return out
 }
 
-func benchLine(b *bytes.Buffer, j *verdict.Judged) {
+func benchResult(j *verdict.Judged) *benchfmt.Result {
 	v := &j.Verdict
 	play := compare.PlayOf(j)
-	fmt.Fprintf(b, "Benchmark%s/host=%s 1 %d ns/op", benchName(play.Scenario, true), benchName(play.Host, false), model.Lasted(j))
+	name := benchName(play.Scenario, true) + "/host=" + benchName(play.Host, false)
+	r := &benchfmt.Result{Name: benchfmt.Name(name), Iters: 1, Values: []benchfmt.Value{{Value: float64(model.Lasted(j)), Unit: "ns/op"}}}
+	add := func(n int, unit string) {
+		r.Values = append(r.Values, benchfmt.Value{Value: float64(n), Unit: unit + "/run"})
+	}
 	counts := map[string]int{}
 	for i := range v.Findings {
 		counts[v.Findings[i].Law] += v.Findings[i].Count
 	}
 	for _, l := range v.Laws {
 		if unit := law.Of(l.Law).Unit; unit != "" && l.Status != verdict.LawNotJudged {
-			fmt.Fprintf(b, " %d %s/run", counts[l.Law], unit)
+			add(counts[l.Law], unit)
 		}
 	}
-	fmt.Fprintf(b, " %d findings/run %d doubts/run %d spawned/run %d peak-live/run %d left/run\n", len(v.Findings), len(v.Doubts),
-		v.Spawned, v.PeakLive, v.Left)
+	add(len(v.Findings), "findings")
+	add(len(v.Doubts), "doubts")
+	add(v.Spawned, "spawned")
+	add(v.PeakLive, "peak-live")
+	add(v.Left, "left")
+	return r
 }
 
 // benchName is a name without what the format gives a meaning to. The name after "Benchmark" starts with an
