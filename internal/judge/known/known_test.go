@@ -331,3 +331,15 @@ func TestSave(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, entries, 1, "nothing else is left")
 }
+
+// TestAnEarlierFingerprint: an entry with a finding's earlier fingerprint is
+// about that finding.
+func TestAnEarlierFingerprint(t *testing.T) {
+	t.Parallel()
+	l := parse(t, "known:\n"+entry("storm:L1:"+print2, ""))
+	for alias, state := range map[string]known.State{print2: known.Found, "000000000000": known.Stale} {
+		j := run("storm", "h", 0, print1)
+		j.Verdict.Findings[0].Aliases = []string{alias}
+		assert.Equal(t, state, l.Check([]verdict.Judged{j}, today)[0].State)
+	}
+}
