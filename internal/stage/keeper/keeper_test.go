@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		case "bystander":
 			os.Exit(keeper.Bystander())
 		case "lodge":
-			os.Exit(keeper.Lodge(os.Args[2:]))
+			os.Exit(keeper.Placement(os.Args[2:]))
 		case "tree":
 			tree(os.Args[2:])
 		case "bench":

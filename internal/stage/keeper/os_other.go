@@ -34,10 +34,10 @@ func limitFiles(_, n int) error {
 	return errors.New("the open files of another process can't be limited on this system")
 }
 
-// Lodge is for Linux alone.
-func Lodge([]string) int { return 2 }
+// Placement is for Linux alone.
+func Placement([]string) int { return 2 }
 
-type lodging struct{}
+type placementLink struct{}
 
 func (k *process) startPlaced(string, HostParams, *os.ProcAttr) (*record.Process, error) {
 	return nil, noPlace(errors.ErrUnsupported)

@@ -29,7 +29,7 @@ func (k *process) tellExit(row record.Process, status syscall.WaitStatus) {
 		Bystander: stood == inHostGroup, Twin: stood == isTwin, Recycled: stood == isRecycled,
 	}
 	k.live.Unlock()
-	if stood == isHosts || stood != isLodge && !swept {
+	if stood == isHosts || stood != isPlacement && !swept {
 		k.say(reply{Exited: &e})
 	}
 }

@@ -71,7 +71,7 @@ func TestPlaces(t *testing.T) {
 			for _, p := range census.Processes {
 				byInner[innerPID(t, p.PID)] = p
 				ids = append(ids, p.Identity)
-				assert.Equal(t, "sleep", p.Comm, "neither the lodge nor the bystander is the host's")
+				assert.Equal(t, "sleep", p.Comm, "neither the placement nor the bystander is the host's")
 			}
 			require.Len(t, byInner, 3)
 			home := host.PID
@@ -112,9 +112,9 @@ func TestPlacesEndWithTheKeeper(t *testing.T) {
 			f := startIn(t, place)
 			ids := []record.Identity{f.host.Process.Identity}
 			if place != record.PlacePID1 {
-				lodge, err := proc.Identify(f.host.Process.PPID)
+				placement, err := proc.Identify(f.host.Process.PPID)
 				require.NoError(t, err)
-				ids = append(ids, lodge)
+				ids = append(ids, placement)
 			}
 			f.killed = true
 			require.NoError(t, syscall.Kill(f.Hello.PID, syscall.SIGKILL))

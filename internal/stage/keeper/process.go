@@ -32,12 +32,12 @@ type process struct {
 	// bystanders, one in the group of each host that was started, and twins.
 	others map[record.Identity]standing
 	leash  []*os.File // the stdins of the bystanders
-	// lodge is what the host lives below, if it stays; recycled is what it has
+	// placement is what the host lives below, if it stays; recycled is what it has
 	// started with the pid of another.
-	lodge    *lodging
-	recycled record.Process
-	swept    bool                     // from here on the keeper itself ends what is there
-	asked    map[record.Identity]bool // whom the bench has signalled while they lived
+	placement *placementLink
+	recycled  record.Process
+	swept     bool                     // from here on the keeper itself ends what is there
+	asked     map[record.Identity]bool // whom the bench has signalled while they lived
 
 	reaped chan struct{} // a token after each reaped child; holds one
 }
@@ -163,7 +163,7 @@ const (
 	isHosts     standing = iota // it is the host's
 	inHostGroup                 // a bystander
 	isTwin
-	isLodge // what the host lives below
+	isPlacement // what the host lives below
 	isRecycled
 )
 

@@ -47,7 +47,7 @@ func (k *process) startHost(c HostParams) (host, bystander *record.Process, err 
 	// stranger that came home.
 	k.live.Lock()
 	defer k.live.Unlock()
-	k.lodge = nil
+	k.placement = nil
 	start := k.startPlain
 	if c.Place != "" {
 		start = k.startPlaced

@@ -80,16 +80,16 @@ func noPlace(why error) error { return fmt.Errorf("%w: %w", ErrPlace, why) }
 
 // The processes beside the host are the program itself, with these first arguments.
 const (
-	lodgeCommand     = "lodge"
+	placementCommand = "lodge"
 	bystanderCommand = "bystander"
 )
 
-// word is one line between the keeper and a lodge, either way.
+// word is one line between the keeper and a placement, either way.
 type word struct {
 	Error    string  `json:"error,omitempty"`
 	Started  bool    `json:"started,omitempty"`  // the host
-	Go       bool    `json:"go,omitempty"`       // to the lodge: the host is known, and may be reaped
-	Recycle  int     `json:"recycle,omitempty"`  // to the lodge: have a process of this pid
+	Go       bool    `json:"go,omitempty"`       // to the placement: the host is known, and may be reaped
+	Recycle  int     `json:"recycle,omitempty"`  // to the placement: have a process of this pid
 	Recycled *uint32 `json:"recycled,omitempty"` // the wait status of the process which that asked for
 	Exited   *uint32 `json:"exited,omitempty"`   // that of the host
 }

@@ -33,7 +33,7 @@ func Main(args []string) (status int, ok bool) {
 	case cpuload.Arg:
 		return cpuload.Main(), true
 	case "lodge":
-		return keeper.Lodge(args[2:]), true
+		return keeper.Placement(args[2:]), true
 	case "host":
 		return hostMain(args[2:]), true
 	}

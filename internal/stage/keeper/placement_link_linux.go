@@ -18,14 +18,14 @@ import (
 // placeWait is how long a place may take to be made.
 const placeWait = 15 * time.Second
 
-// lodging is the keeper's side of a lodge that stays.
-type lodging struct {
-	id      record.Identity // the lodge's
+// placementLink is the keeper's side of a placement that stays.
+type placementLink struct {
+	id      record.Identity // the placement's
 	conn    *os.File
 	answers chan word // to what the keeper asked for
 }
 
-// placed is how a lodge is started: in a user namespace, in which it may make a
+// placed is how a placement is started: in a user namespace, in which it may make a
 // pid namespace and mount a /proc, without being root here.
 func placed(place record.Place, sys *syscall.SysProcAttr) {
 	if place == record.PlacePID1 || place == record.PlaceInit {
@@ -47,7 +47,7 @@ func (k *process) startPlaced(path string, c HostParams, attr *os.ProcAttr) (*re
 		return nil, err
 	}
 	attr.Files = append(attr.Files, theirs)
-	pid, err := k.spawn(self, append([]string{self, lodgeCommand, string(c.Place), path}, c.Argv...), attr, c.Place)
+	pid, err := k.spawn(self, append([]string{self, placementCommand, string(c.Place), path}, c.Argv...), attr, c.Place)
 	theirs.Close()
 	if err != nil {
 		ours.Close()
@@ -59,9 +59,9 @@ func (k *process) startPlaced(path string, c HostParams, attr *os.ProcAttr) (*re
 	}
 	if err != nil {
 		ours.Close()
-		if lodge, gone := k.table.One(pid); gone == nil {
-			k.others[lodge.Identity] = isLodge
-			_ = proc.Signal(lodge.Identity, syscall.SIGKILL)
+		if placement, gone := k.table.One(pid); gone == nil {
+			k.others[placement.Identity] = isPlacement
+			_ = proc.Signal(placement.Identity, syscall.SIGKILL)
 		}
 		return nil, err
 	}
@@ -98,9 +98,9 @@ func (k *process) moveIn(ours *os.File, place record.Place, pid int) (record.Pro
 	if err != nil {
 		return host, err
 	}
-	k.others[row.Identity] = isLodge
-	k.lodge = &lodging{id: row.Identity, conn: ours, answers: make(chan word, 1)}
-	go k.hear(k.lodge, in, host)
+	k.others[row.Identity] = isPlacement
+	k.placement = &placementLink{id: row.Identity, conn: ours, answers: make(chan word, 1)}
+	go k.hear(k.placement, in, host)
 	return host, tell(ours, word{Go: true})
 }
 
@@ -117,8 +117,8 @@ func (k *process) childOf(pid int, is func(record.Process) bool) (record.Process
 	return rows[i], nil
 }
 
-// hear passes on what the lodge has reaped.
-func (k *process) hear(l *lodging, in *json.Decoder, host record.Process) {
+// hear passes on what the placement has reaped.
+func (k *process) hear(l *placementLink, in *json.Decoder, host record.Process) {
 	defer l.conn.Close()
 	for {
 		var w word
@@ -139,10 +139,10 @@ func (k *process) hear(l *lodging, in *json.Decoder, host record.Process) {
 	}
 }
 
-// recycle has the lodge start a process with a pid that was another's.
+// recycle has the placement start a process with a pid that was another's.
 func (k *process) recycle(pid int) (*record.Process, error) {
 	k.live.Lock()
-	l := k.lodge
+	l := k.placement
 	k.live.Unlock()
 	if l == nil {
 		return nil, errors.New("the host is not below an init of the bench")

@@ -18,13 +18,13 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/proc"
 )
 
-// lodgeFD is the lodge's end of its conversation with the keeper.
-const lodgeFD = 3
+// placementFD is the placement's end of its conversation with the keeper.
+const placementFD = 3
 
-// lodge is a process between the keeper and the host that makes a place for
+// placement is a process between the keeper and the host that makes a place for
 // it. In a pid namespace it starts as process 1: either it turns into the host,
 // or it stays as what adopts and reaps, as the init of a container does.
-type lodge struct {
+type placement struct {
 	place record.Place
 	keepr *os.File
 	null  *os.File
@@ -35,18 +35,18 @@ type lodge struct {
 	leash    *os.File // its stdin
 }
 
-// Lodge is the process of a place: PLACE PROGRAM ARGV... It returns its exit
+// Placement is the process of a place: PLACE PROGRAM ARGV... It returns its exit
 // status, where it does not turn into the host.
-func Lodge(args []string) int {
+func Placement(args []string) int {
 	// PDEATHSIG belongs to the thread that asks for it and to the one that
 	// forks, so all of it happens on this one.
 	runtime.LockOSThread()
-	keepr := os.NewFile(lodgeFD, "keeper")
+	keepr := os.NewFile(placementFD, "keeper")
 	if len(args) < 3 || keepr == nil {
 		fmt.Fprintln(os.Stderr, "leakbench lodge is started by leakbench run, not by hand")
 		return 2
 	}
-	l := &lodge{place: record.Place(args[0]), keepr: keepr}
+	l := &placement{place: record.Place(args[0]), keepr: keepr}
 	if err := l.run(args[1], args[2:]); err != nil {
 		_ = tell(keepr, word{Error: err.Error()})
 		return 1
@@ -54,8 +54,8 @@ func Lodge(args []string) int {
 	return 0
 }
 
-func (l *lodge) run(program string, argv []string) error {
-	syscall.CloseOnExec(lodgeFD)
+func (l *placement) run(program string, argv []string) error {
+	syscall.CloseOnExec(placementFD)
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func ownProc() error {
 
 // start starts the host with this process's stdio, and lets go of that: whoever
 // waits for the end of the host's stdout must not wait for this one's.
-func (l *lodge) start(program string, argv []string) error {
+func (l *placement) start(program string, argv []string) error {
 	probeFirst()
 	var err error
 	stdio := []*os.File{os.Stdin, os.Stdout, os.Stderr}
@@ -113,11 +113,11 @@ func (l *lodge) start(program string, argv []string) error {
 	return tell(l.keepr, word{Started: true})
 }
 
-func (l *lodge) environ() []string { return append(os.Environ(), placeMark+"="+string(l.place)) }
+func (l *placement) environ() []string { return append(os.Environ(), placeMark+"="+string(l.place)) }
 
 // obey does what the keeper asks for. The end of the keeper is that of the
-// lodge, by PDEATHSIG.
-func (l *lodge) obey() {
+// placement, by PDEATHSIG.
+func (l *placement) obey() {
 	for in := json.NewDecoder(l.keepr); ; {
 		var w, answer word
 		if in.Decode(&w) != nil {
@@ -138,7 +138,7 @@ func (l *lodge) obey() {
 var goAhead = make(chan struct{}, 1)
 
 // reap waits for everything that dies below, until there is no more to do.
-func (l *lodge) reap() {
+func (l *placement) reap() {
 	died := make(chan os.Signal, 1)
 	signal.Notify(died, syscall.SIGCHLD)
 	<-goAhead
@@ -152,7 +152,7 @@ func (l *lodge) reap() {
 }
 
 // reapAll reports whether the host was among them.
-func (l *lodge) reapAll() (over bool) {
+func (l *placement) reapAll() (over bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var last *uint32
@@ -190,7 +190,7 @@ const (
 // recycle has a process of that very pid, which leads a group of that number.
 // ns_last_pid is what the kernel gave out last in this namespace
 // (Documentation/admin-guide/sysctl/kernel.rst).
-func (l *lodge) recycle(pid int) error {
+func (l *placement) recycle(pid int) error {
 	deadline := time.Now().Add(recycleFor)
 	for {
 		got, err := l.tryPID(pid)
@@ -204,7 +204,7 @@ func (l *lodge) recycle(pid int) error {
 	}
 }
 
-func (l *lodge) tryPID(pid int) (bool, error) {
+func (l *placement) tryPID(pid int) (bool, error) {
 	l.mu.Lock() // the reaper must not take it for the host's
 	defer l.mu.Unlock()
 	if syscall.Kill(pid, 0) == nil || syscall.Kill(-pid, 0) == nil {
