@@ -4,9 +4,9 @@ import "github.com/leakbench/leakbench/internal/record"
 
 // Cause is what is said of a cause. The code that fingerprints hash is record.Cause: nothing here is hashed.
 type Cause struct {
-	Text  string // in a title
-	Story string // what has happened to {server}, of {session}
-	Fix   string // what to do about it before what the kind says
+	Text      string // in a title
+	Narrative string // what has happened to {server}, of {session}
+	Fix       string // what to do about it before what the kind says
 	// Alone says that a server which ignores what it is told can't be helped in any other way.
 	Alone bool
 }
@@ -15,28 +15,28 @@ type Cause struct {
 func CauseOf(c record.Cause) Cause { return causes[c] }
 
 var causes = map[record.Cause]Cause{
-	record.CauseSessionUnknown: {Text: "session unknown", Story: "{server} is more than the host was asked to keep"},
+	record.CauseSessionUnknown: {Text: "session unknown", Narrative: "{server} is more than the host was asked to keep"},
 	record.CauseCallCancelled: {
-		Text:  "call cancelled",
-		Story: "Session {session} was cancelled while its call was in {server}, and the host dropped the connection without ending the server",
+		Text:      "call cancelled",
+		Narrative: "Session {session} was cancelled while its call was in {server}, and the host dropped the connection without ending the server",
 	},
 	record.CauseCallTimedOut: {
-		Text:  "call timed out",
-		Story: "The call of session {session} ran out of time in {server}, and the host dropped the connection without ending the server",
+		Text:      "call timed out",
+		Narrative: "The call of session {session} ran out of time in {server}, and the host dropped the connection without ending the server",
 	},
-	record.CauseOpenFailed:    {Text: "open failed", Story: "Session {session} could not be opened, and the host left {server} behind"},
-	record.CauseSessionClosed: {Text: "session closed", Story: "Session {session} was closed, the host said that it was done, and {server} is still there"},
+	record.CauseOpenFailed:    {Text: "open failed", Narrative: "Session {session} could not be opened, and the host left {server} behind"},
+	record.CauseSessionClosed: {Text: "session closed", Narrative: "Session {session} was closed, the host said that it was done, and {server} is still there"},
 	record.CauseSessionForgotten: {
-		Text: "session forgotten", Story: "Session {session} was over without a close, the host let go of the client, and {server} is still there",
+		Text: "session forgotten", Narrative: "Session {session} was over without a close, the host let go of the client, and {server} is still there",
 	},
-	record.CauseJobDone:     {Text: "job done", Story: "The job of session {session} was done, and {server} is still there"},
-	record.CauseCloseFailed: {Text: "close failed", Story: "Session {session} was to be closed, the close failed after {took} ({error}), and {server} is still there"},
-	record.CauseSessionOpen: {Text: "session not ended", Story: "Session {session} has not ended, and {server} is more than it needs"},
+	record.CauseJobDone:     {Text: "job done", Narrative: "The job of session {session} was done, and {server} is still there"},
+	record.CauseCloseFailed: {Text: "close failed", Narrative: "Session {session} was to be closed, the close failed after {took} ({error}), and {server} is still there"},
+	record.CauseSessionOpen: {Text: "session not ended", Narrative: "Session {session} has not ended, and {server} is more than it needs"},
 
-	record.CauseReconnect: {Text: "reconnect", Story: "The reconnect put {next} in the place of {server}, whose connection was dropped and not ended"},
-	record.CauseReload:    {Text: "reload", Story: "The reload put {next} in the place of {server}, whose connection was dropped and not ended"},
+	record.CauseReconnect: {Text: "reconnect", Narrative: "The reconnect put {next} in the place of {server}, whose connection was dropped and not ended"},
+	record.CauseReload:    {Text: "reload", Narrative: "The reload put {next} in the place of {server}, whose connection was dropped and not ended"},
 	record.CauseSideBySide: {
-		Text: "launched side by side", Story: "{server} and {next} were launched {gap} apart for the same connection, nothing was wrong with either, {and}",
+		Text: "launched side by side", Narrative: "{server} and {next} were launched {gap} apart for the same connection, nothing was wrong with either, {and}",
 	},
 	record.CauseNoFault: {Text: "no fault"},
 

@@ -103,8 +103,8 @@ func wording(t *testing.T, k Kind, law string) {
 	t.Helper()
 	for _, own := range append(k.Findings, Wording{}) {
 		w := k.Wording(law, own.Cause)
-		whole(t, "the wording of "+k.ID+" under "+law, w, "Law", "Cause", "Value", "Story")
-		for _, m := range regexp.MustCompile(`\{([^}|]*)\}`).FindAllStringSubmatch(w.Title+w.Expected+w.Found+w.Value+w.Story, -1) {
+		whole(t, "the wording of "+k.ID+" under "+law, w, "Law", "Cause", "Value", "Narrative")
+		for _, m := range regexp.MustCompile(`\{([^}|]*)\}`).FindAllStringSubmatch(w.Title+w.Expected+w.Found+w.Value+w.Narrative, -1) {
 			if !strings.HasPrefix(m[1], "n ") {
 				assert.Contains(t, append(slots[""], slots[law]...), m[1], "%s under %s has a slot that nobody fills", k.ID, law)
 			}

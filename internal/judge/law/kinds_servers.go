@@ -196,11 +196,11 @@ var kindsCollateral = []Kind{
 		Fix:     "Start each server in a process group (or session) of its own, and signal that group alone. Before a signal to a group, check that it is not your own: getpgid(child) != getpgrp(). " + onlyYourOwn,
 		Reports: []string{"R010"},
 		Findings: []Wording{{
-			Title:    "a bystander in the host's process group was ended {cause}",
-			Expected: "a process that the host did not start left alone",
-			Found:    "it was ended {cause}",
-			Value:    "pid {pid} in {group}: {how} at {at}",
-			Story:    "The bench had put a process (pid {pid}) into {group} that does nothing and is none of the host's. It {how} at {at}, {cause}.",
+			Title:     "a bystander in the host's process group was ended {cause}",
+			Expected:  "a process that the host did not start left alone",
+			Found:     "it was ended {cause}",
+			Value:     "pid {pid} in {group}: {how} at {at}",
+			Narrative: "The bench had put a process (pid {pid}) into {group} that does nothing and is none of the host's. It {how} at {at}, {cause}.",
 		}},
 	},
 	{
@@ -215,7 +215,7 @@ var kindsCollateral = []Kind{
 			Expected: "a process that the host did not start left alone, whatever it looks like",
 			Found:    "it was ended {cause}",
 			Value:    "pid {pid} with the command line of {server}: {how} at {at}",
-			Story: "The bench had started a process (pid {pid}) with the very command line of a server of {server}, in a session of its own and no child of the host's. " +
+			Narrative: "The bench had started a process (pid {pid}) with the very command line of a server of {server}, in a session of its own and no child of the host's. " +
 				"It {how} at {at}, {cause}: nothing but its command line, or its name, has it in common with what the host launched.",
 		}},
 	},
@@ -231,7 +231,7 @@ var kindsCollateral = []Kind{
 			Expected: "a pid that was waited for never signalled again",
 			Found:    "whoever had it by then was ended {cause}",
 			Value:    "pid {pid}, with the number that {server} had: {how} at {at}",
-			Story: "{server} had died and been waited for, and the system had given its pid, and the number of its group, to a process that is none of the host's (pid {pid} out here). " +
+			Narrative: "{server} had died and been waited for, and the system had given its pid, and the number of its group, to a process that is none of the host's (pid {pid} out here). " +
 				"It {how} at {at}, {cause}: somebody signalled the number, and not the process.",
 		}},
 	},

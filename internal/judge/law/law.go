@@ -55,8 +55,8 @@ type Wording struct {
 	Title string       // "{n server} of {label} {was|were} killed {cause}"
 	// Expected and Found are the law's, where they are empty.
 	Expected, Found string
-	// Value and Story are what is said of one process, where a template does.
-	Value, Story string
+	// Value and Narrative are what is said of one process, where a template does.
+	Value, Narrative string
 }
 
 // All are the laws, in the order in which they are judged.

@@ -80,6 +80,6 @@ func (f *facts) bystanderBreach(e *record.Event, kind, label string) {
 	words := k.Wording("L3", cause)
 	f.broken(&breach{
 		law: "L3", kind: kind, label: label, cause: cause, at: []int64{e.T}, like: how + string(cause), value: law.Fill(words.Value, 1, values),
-		narrative: prose.Paragraph(law.Fill(words.Story, 1, values), f.company(&history.Server{}, e.T)),
+		narrative: prose.Paragraph(law.Fill(words.Narrative, 1, values), f.company(&history.Server{}, e.T)),
 	})
 }

@@ -143,7 +143,7 @@ type loss struct {
 // lostBy is a loss whose cause has its words in the catalogue.
 func lostBy(kind string, cause record.Cause, values law.Values) loss {
 	c := law.CauseOf(cause)
-	return loss{kind: kind, cause: cause, when: c.Text, head: prose.Sentence(law.Fill(c.Story, 1, values))}
+	return loss{kind: kind, cause: cause, when: c.Text, head: prose.Sentence(law.Fill(c.Narrative, 1, values))}
 }
 
 func (f *facts) loss(cp *checkpoint, s *history.Server) loss {
