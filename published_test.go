@@ -44,17 +44,18 @@ func TestPublishedHosts(t *testing.T) {
 	}
 }
 
-// seats are for the hosts that run at a time: they mostly wait, but an interpreter
-// takes a processor to start, and scenarios have time limits.
-var seats = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
+// hostSlots are for the hosts that run at a time: they mostly wait, but an
+// interpreter takes a processor to start, and scenarios have time limits. Each
+// subtest takes one, and no pool plays all cells: -run plays what it names alone.
+var hostSlots = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 
 // decide plays a cell. Where a signal ends a host that has nothing that outlives
 // it, there is no teardown to wait for; one that is expected to leave nothing has
 // all the time that it says it needs.
 func decide(t *testing.T, scenario string, spec host.Spec, want string) verdict.Judged {
 	t.Helper()
-	seats <- struct{}{}
-	defer func() { <-seats }()
+	hostSlots <- struct{}{}
+	defer func() { <-hostSlots }()
 	var limits play.Limits
 	if want != string(verdict.Clean) && slices.Contains([]string{"shutdown", "crash"}, scenario) {
 		limits.Settle, limits.Confirm = 3*time.Second, time.Second

@@ -72,7 +72,7 @@ func TestDue(t *testing.T) {
 	} {
 		pattern, n := share(other.f, other.seed, other.label)
 		assert.InDelta(t, 2500, n, 150)
-		assert.False(t, seen[pattern], "it goes by seed, label, moment and deed")
+		assert.False(t, seen[pattern], "it goes by seed, label, moment and action")
 		seen[pattern] = true
 	}
 	for p, want := range map[float64]int{0.999: 9990, 0.01: 100} {

@@ -161,23 +161,23 @@ func TestStorm(t *testing.T) {
 	s, err := scenarios.Builtin("storm")
 	require.NoError(t, err)
 	steps := s.Expand()
-	var deeds []string
+	var actions []string
 	for i, step := range steps {
 		if step.Op != record.OpBreak {
 			continue
 		}
-		deeds = append(deeds, step.With.Do)
+		actions = append(actions, step.With.Do)
 		after := steps[i+1:]
 		if after[0].Expect == "any" { // it meets the launch that is refused
-			require.Len(t, deeds, 1)
+			require.Len(t, actions, 1)
 			after = after[1:]
 		}
 		assert.Equal(t, "order", step.With.On)
 		assert.Equal(t, []record.Op{record.OpOpen, record.OpCall, record.OpCall}, []record.Op{after[0].Op, after[1].Op, after[2].Op})
 		assert.Equal(t, []string{"storm", "storm", "calm"}, []string{after[0].Session, after[1].Session, after[2].Session})
 	}
-	require.Len(t, deeds, 20)
-	for i, do := range deeds {
+	require.Len(t, actions, 20)
+	for i, do := range actions {
 		assert.Equal(t, []string{"exit", "close-stdout"}[i%2], do)
 	}
 }

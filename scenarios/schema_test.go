@@ -141,10 +141,10 @@ func TestSchemaRefuses(t *testing.T) {
 			"  - {tick: {jobs: [{count: 2}]}}\n",
 		"a negative live":  schemaFrame + "  - {checkpoint: b, live: {one: -1}}\n",
 		"an empty live":    schemaFrame + "  - {checkpoint: b, live: {}}\n",
-		"a fault no deed":  faulty("{on: call}"),
+		"fault no action":  faulty("{on: call}"),
 		"a fault no such":  faulty("{on: call, do: dance}"),
 		"a fault at order": faulty("{on: order, do: exit}"),
-		"a deed elsewhere": faulty("{on: eof, do: garbage}"),
+		"action elsewhere": faulty("{on: eof, do: garbage}"),
 		"a tool elsewhere": faulty("{on: eof, do: ignore, tool: echo}"),
 		"two launches":     faulty("{on: call, do: exit, launch: 2, every: 3}"),
 		"a delay for none": faulty("{on: call, do: delay}"),
@@ -178,9 +178,9 @@ func TestSchemaAgreesOnFaults(t *testing.T) {
 	values := []string{"", "mib: 5", "launch: 2", "every: 1", "tool: sleep", "for: 1s", "mib: 65536", "step: 3", "each: 1s", "after: 2", "probability: 0.25", "probability: 1", "code: 3", "code: 255", "code: -1"}
 	agreed := map[bool]int{}
 	for _, moment := range fakeserver.Moments {
-		for _, deed := range fakeserver.Actions {
+		for _, action := range fakeserver.Actions {
 			values := values
-			if !slices.Contains(deed.With, moment.Name) {
+			if !slices.Contains(action.With, moment.Name) {
 				values = []string{"", "launch: 2"}
 			}
 			for i, one := range values[:min(first, len(values))] {
@@ -188,7 +188,7 @@ func TestSchemaAgreesOnFaults(t *testing.T) {
 					if one != "" && strings.SplitN(one, ":", 2)[0] == strings.SplitN(other, ":", 2)[0] {
 						continue
 					}
-					fields := strings.Join(strings.FieldsFunc(fmt.Sprintf("on: %s|do: %s|%s|%s", moment.Name, deed.Name, one, other), func(r rune) bool { return r == '|' }), ", ")
+					fields := strings.Join(strings.FieldsFunc(fmt.Sprintf("on: %s|do: %s|%s|%s", moment.Name, action.Name, one, other), func(r rune) bool { return r == '|' }), ", ")
 					for _, text := range []string{
 						strings.Replace(faulty("{"+fields+"}"), "{faults:", "{era: dual, faults:", 1),
 						schemaFrame + "  - {break: a, with: {" + strings.Replace(fields, "on: "+moment.Name+", ", "", 1) + "}}\n",

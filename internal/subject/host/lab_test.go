@@ -80,7 +80,7 @@ type scripts map[string]fakeserver.Script
 // faulty is a server that does these things wrong.
 func faulty(faults ...fakeserver.Fault) fakeserver.Script { return fakeserver.Script{Faults: faults} }
 
-func faultOn(moment, deed string) fakeserver.Fault { return fakeserver.Fault{On: moment, Do: deed} }
+func faultOn(moment, action string) fakeserver.Fault { return fakeserver.Fault{On: moment, Do: action} }
 
 // deaf is a server that nothing but SIGKILL ends.
 var deaf = faulty(faultOn("eof", "ignore"), faultOn("term", "ignore"))
@@ -238,11 +238,11 @@ func (l *lab) messages(server string) []string {
 }
 
 // order makes a server do something now.
-func (l *lab) order(server, deed string) {
+func (l *lab) order(server, action string) {
 	l.t.Helper()
-	require.NoError(l.t, l.ledger.Order(server, json.RawMessage(`{"on":"order","do":"`+deed+`"}`)))
+	require.NoError(l.t, l.ledger.Order(server, json.RawMessage(`{"on":"order","do":"`+action+`"}`)))
 	l.saw(record.Faulted, server)
-	if deed == "exit" {
+	if action == "exit" {
 		l.saw(record.Died, server)
 	}
 }

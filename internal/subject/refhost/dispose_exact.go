@@ -133,7 +133,7 @@ func (g *group) signal(sig syscall.Signal) {
 // end is the ladder. All callers return when the server is gone.
 func (g *group) end() {
 	g.c.closing.Do(func() {
-		eof, term := g.patience()
+		eof, term := g.timeouts()
 		g.c.descend(eof, term, g.signal)
 		if g.flaw != catalogue.KeepsStdout {
 			g.c.stdout.Close()
@@ -141,8 +141,8 @@ func (g *group) end() {
 	})
 }
 
-// patience is how long a server gets after the end of its stdin, and after SIGTERM. A mutant may leave either out.
-func (g *group) patience() (eof, term time.Duration) {
+// timeouts are how long a server gets after the end of its stdin, and after SIGTERM. A mutant may leave either out.
+func (g *group) timeouts() (eof, term time.Duration) {
 	switch g.flaw {
 	case catalogue.KillsFirst:
 		return 0, 0

@@ -51,7 +51,7 @@ func designOf(h catalogue.Host) (design, bool) {
 // before it does something again, and how long it gives a server.
 const (
 	pace     = 100
-	patience = 20
+	timeouts = 20
 
 	backoffStart   = time.Second / pace
 	backoffMost    = 60 * time.Second / pace
@@ -59,14 +59,14 @@ const (
 	initialRetries = 3
 	reconnects     = 5
 
-	connectTimeout = 60 * time.Second / patience
-	callTimeout    = 300 * time.Second / patience
-	reapGrace      = 1500 * time.Millisecond / patience
-	sweepGrace     = 2 * time.Second / patience
-	sdkEOF         = 2 * time.Second / patience // mcp-go's Close
-	sdkTerm        = 3 * time.Second / patience
-	exactEOF       = 6 * time.Second / patience
-	exactTerm      = 6 * time.Second / patience
+	connectTimeout = 60 * time.Second / timeouts
+	callTimeout    = 300 * time.Second / timeouts
+	reapGrace      = 1500 * time.Millisecond / timeouts
+	sweepGrace     = 2 * time.Second / timeouts
+	sdkEOF         = 2 * time.Second / timeouts // mcp-go's Close
+	sdkTerm        = 3 * time.Second / timeouts
+	exactEOF       = 6 * time.Second / timeouts
+	exactTerm      = 6 * time.Second / timeouts
 
 	// discoverTimeout is how long a server may take to answer the probe for
 	// the modern era. mcp-go's own 5 s are longer than connectTimeout.
