@@ -86,7 +86,7 @@ func TestFindingsStand(t *testing.T) {
 		}
 		assert.Equal(t, c.want, countsText(h, &play), name)
 	}
-	assert.Nil(t, (*baseline.Lookup)(nil).Standing(play, &naive.Verdict.Findings[0]), "held against nothing")
+	assert.Nil(t, (*baseline.Lookup)(nil).Status(play, &naive.Verdict.Findings[0]), "held against nothing")
 }
 
 // With --strict a finding of the base fails the gate too: the page says so, leads with it and counts it.
@@ -103,7 +103,7 @@ func TestAnUnlistedFindingIsShown(t *testing.T) {
 	require.Positive(t, n)
 	assert.Equal(t, "0 new, "+strconv.Itoa(n)+" unlisted, "+strconv.Itoa(4-n)+" known, 0 fixed", countsText(h, nil))
 	first := h.NewFirst(play, runs[0].Verdict.Findings)[0]
-	assert.Equal(t, gate.Unlisted, h.Standing(play, &first).Decision)
+	assert.Equal(t, gate.Unlisted, h.Status(play, &first).Decision)
 	var page strings.Builder
 	require.NoError(t, htmlpage.HTML(&page, runs, a))
 	assert.Contains(t, page.String(), "unlisted: the base has it too, in 1 of 1 runs, but a strict gate wants it listed")

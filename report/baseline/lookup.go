@@ -17,7 +17,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// Baseline is what the runs of a page are held against. The zero value is nothing.
+// Baseline is what the runs of a page are compared with. The zero value is nothing.
 type Baseline struct {
 	Result *gate.Result     // nil: nothing
 	Base   []verdict.Judged // the earlier runs, where there are any
@@ -87,8 +87,8 @@ func NewLookup(a Baseline) *Lookup {
 	return h
 }
 
-// Standing is nil for what nobody has looked at.
-func (h *Lookup) Standing(p compare.Play, f *verdict.Finding) *Status {
+// Status is nil for what nobody has looked at.
+func (h *Lookup) Status(p compare.Play, f *verdict.Finding) *Status {
 	if h == nil {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (h *Lookup) Standing(p compare.Play, f *verdict.Finding) *Status {
 func (h *Lookup) NewFirst(p compare.Play, all []verdict.Finding) []verdict.Finding {
 	var fresh, rest []verdict.Finding
 	for i := range all {
-		if s := h.Standing(p, &all[i]); s != nil && s.Decision.Fails() {
+		if s := h.Status(p, &all[i]); s != nil && s.Decision.Fails() {
 			fresh = append(fresh, all[i])
 		} else {
 			rest = append(rest, all[i])
@@ -198,7 +198,7 @@ func (h *Lookup) Entries(p *compare.Play) (out []EntryView, more int) {
 
 const entriesMost = 100
 
-// AnswerView is what a page says of all its runs together, held against a list and a base.
+// AnswerView is what a page says of all its runs together, beside a list and a base.
 type AnswerView struct {
 	Outcome      gate.Outcome
 	Glyph, Class string
@@ -223,7 +223,7 @@ func (h *Lookup) View() *AnswerView {
 	return v
 }
 
-// Source says what the runs are held against.
+// Source says what the baseline is.
 func (h *Lookup) Source() string {
 	list, base := "", ""
 	if h.List != "" {

@@ -27,7 +27,7 @@ type findingView struct {
 
 	ID         string
 	Class      string
-	Standing   *baseline.Status // nil where it is held against nothing
+	Status     *baseline.Status // nil where there is no baseline
 	MoreValues []string         `max:"300"`
 	Servers    []serverLink
 	Traces     []traceView

@@ -65,8 +65,8 @@ type runView struct {
 	About    string `max:"300"`
 	Sentence string
 	Blame    string               `max:"300"`
-	Standing []baseline.Count     // new, known, fixed, where the run is held against something
-	Against  string               `max:"300"`
+	Counts   []baseline.Count     // new, known, fixed, where there is a baseline
+	Baseline string               `max:"300"` // what it is
 	Answer   *baseline.AnswerView // of a page of this run alone
 	Entries  []baseline.EntryView
 	Compare  *baseline.CompareView // where the page is of this run alone
@@ -115,7 +115,7 @@ type stepView struct {
 }
 
 func newPage(runs []verdict.Judged, a baseline.Baseline) (*pageView, error) {
-	held := baseline.NewLookup(a)
+	base := baseline.NewLookup(a)
 	p := &pageView{Outcome: string(model.Worst(runs))}
 	most := max(serversLeast, min(serversOfRun, serversOfPage/max(1, min(len(runs), fullRuns))))
 	shown := fullRunsOf(runs)
@@ -123,11 +123,11 @@ func newPage(runs []verdict.Judged, a baseline.Baseline) (*pageView, error) {
 	ids := map[int]string{}
 	for i := range head {
 		s := model.New(&head[i])
-		s.Ordered = held.NewFirst(compare.PlayOf(&head[i]), s.Ordered)
+		s.Ordered = base.NewFirst(compare.PlayOf(&head[i]), s.Ordered)
 		id := ""
 		if shown[i] {
 			id = fmt.Sprintf("r%d", i+1)
-			view, err := newRunView(s, id, most, held)
+			view, err := newRunView(s, id, most, base)
 			if err != nil {
 				return nil, err
 			}
@@ -144,10 +144,10 @@ func newPage(runs []verdict.Judged, a baseline.Baseline) (*pageView, error) {
 	}
 	p.Headline, p.Title = model.Headline(runs)
 	if len(runs) > 1 {
-		p.Suite = newSuite(head, ids, held)
+		p.Suite = newSuite(head, ids, base)
 	}
-	if held != nil {
-		p.hold(held, runs)
+	if base != nil {
+		p.beside(base, runs)
 	}
 	if len(p.Runs) == 1 && len(runs) == 1 {
 		p.Runs[0].Alone, p.Runs[0].Open = true, true
@@ -185,7 +185,7 @@ func newOverviewRow(s *model.Run, id string) overviewRow {
 	return row
 }
 
-func newRunView(s *model.Run, id string, most int, held *baseline.Lookup) (*runView, error) {
+func newRunView(s *model.Run, id string, most int, base *baseline.Lookup) (*runView, error) {
 	v, h := &s.Verdict, s.Header
 	r := &runView{
 		ID: id, Open: v.Outcome == verdict.Leak, Outcome: string(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome], Scenario: h.Scenario.Name,
@@ -199,10 +199,10 @@ func newRunView(s *model.Run, id string, most int, held *baseline.Lookup) (*runV
 			return nil, err
 		}
 	}
-	if held != nil {
+	if base != nil {
 		play := compare.PlayOf(s.Judged)
-		r.Standing, r.Against = held.Counts(&play), held.Source()
-		r.Entries, _ = held.Entries(&play)
+		r.Counts, r.Baseline = base.Counts(&play), base.Source()
+		r.Entries, _ = base.Entries(&play)
 	}
 	r.Facts, r.Limits, r.Machine = runFacts(s), limits(s), machine(s)
 	for i := range v.Laws {
@@ -213,7 +213,7 @@ func newRunView(s *model.Run, id string, most int, held *baseline.Lookup) (*runV
 	for i := range findings {
 		f := newFinding(s, &findings[i], fmt.Sprintf("%sf%d", prefix, i+1), prefix)
 		f.Index, f.Open = i, i == 0
-		f.Standing = held.Standing(compare.PlayOf(s.Judged), &findings[i])
+		f.Status = base.Status(compare.PlayOf(s.Judged), &findings[i])
 		r.Findings = append(r.Findings, f)
 	}
 	doubts, moreDoubts := words.FirstOf(v.Doubts, model.DoubtsOf)
@@ -333,8 +333,8 @@ func checkTable(s *model.Run, r *runView) {
 	}
 }
 
-// hold tells of all runs together, where they are held against something.
-func (p *pageView) hold(h *baseline.Lookup, runs []verdict.Judged) {
+// beside tells of all runs together, beside their baseline.
+func (p *pageView) beside(h *baseline.Lookup, runs []verdict.Judged) {
 	p.Answer = h.View()
 	var parts []string
 	for _, c := range p.Answer.Counts {

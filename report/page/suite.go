@@ -16,7 +16,7 @@ type suiteView struct {
 	Scenarios []string `max:"80"`
 	Hosts     []hostRow
 	Causes    []causeRow
-	Held      bool // the causes have a standing
+	Baseline  bool // there is one, so that each cause has a status
 	MoreCause int
 }
 
@@ -37,7 +37,7 @@ type causeRow struct {
 	verdict.Finding `max:"Fingerprint=80 Law=20 Kind=80 Title=200"` // its count is that of all runs
 
 	Class    string
-	Standing *baseline.Status // the worst of its runs'; nil: held against nothing
+	Status   *baseline.Status // beside the baseline, the worst of its runs'; nil where there is none
 	Runs     []causeRun
 	MoreRuns int
 }
@@ -53,10 +53,10 @@ const (
 	causeRuns  = 12
 )
 
-func newSuite(runs []verdict.Judged, ids map[int]string, held *baseline.Lookup) *suiteView {
-	s := &suiteView{Held: held != nil}
+func newSuite(runs []verdict.Judged, ids map[int]string, base *baseline.Lookup) *suiteView {
+	s := &suiteView{Baseline: base != nil}
 	s.board(runs, ids)
-	s.causes(runs, ids, held)
+	s.causes(runs, ids, base)
 	return s
 }
 
@@ -96,7 +96,7 @@ func (s *suiteView) board(runs []verdict.Judged, ids map[int]string) {
 	}
 }
 
-func (s *suiteView) causes(runs []verdict.Judged, ids map[int]string, held *baseline.Lookup) {
+func (s *suiteView) causes(runs []verdict.Judged, ids map[int]string, base *baseline.Lookup) {
 	index := map[string]*causeRow{}
 	var all []*causeRow
 	for i := range runs {
@@ -114,8 +114,8 @@ func (s *suiteView) causes(runs []verdict.Judged, ids map[int]string, held *base
 				all = append(all, row)
 			}
 			row.Count += f.Count
-			if st := held.Standing(play, f); row.Standing == nil || st != nil && st.Decision.Fails() {
-				row.Standing = st
+			if st := base.Status(play, f); row.Status == nil || st != nil && st.Decision.Fails() {
+				row.Status = st
 			}
 			if len(row.Runs) < causeRuns {
 				row.Runs = append(row.Runs, causeRun{play.String(), ids[i]})
