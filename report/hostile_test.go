@@ -260,35 +260,3 @@ func TestLongStringsAreCut(t *testing.T) {
 	assert.Less(t, page.Len(), 600<<10)
 	assert.Less(t, text.Len(), 200<<10)
 }
-
-func TestClean(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"plain":                            "plain",
-		"naïve – 日本 ✓":                     "naïve – 日本 ✓",
-		"\x1b[31mred":                      `\x1b[31mred`,
-		"a\u202eb\u200bc\u2066":            `a\u202eb\u200bc\u2066`,
-		"one\r\ntwo\tthree\rfour":          `one two three\x0dfour`,
-		"bad \xff\xfe utf8":                `bad \xff\xfe utf8`,
-		"real \uFFFD":                      "real \uFFFD",
-		"c1\u0085 nbsp\u00a0x\U000e0041":   `c1\u0085 nbsp\u00a0x\U000e0041`,
-		"z" + strings.Repeat("\u0301", 50): "z\u0301\u0301",
-	} {
-		assert.Equal(t, want, words.Clean(in, 100), "%q", in)
-	}
-	assert.Equal(t, "abc…", words.Clean("abcdef", 3))
-	assert.Equal(t, "a\nb\tc", words.CleanLines("a\r\nb\tc", 100))
-}
-
-// The caps of an embedded struct are those of its fields, however deep.
-func TestScrubCapsWhatIsEmbedded(t *testing.T) {
-	t.Parallel()
-	type Inner struct{ Name, Text string }
-	type Middle struct{ Inner }
-	view := struct {
-		Middle `max:"Name=3"`
-		Alone  string `max:"4"`
-	}{Middle{Inner{"abcdef", "abcdef"}}, "abcdef"}
-	words.Scrub(&view)
-	assert.Equal(t, []string{"abc…", "abcdef", "abcd…"}, []string{view.Name, view.Text, view.Alone})
-}
