@@ -96,11 +96,10 @@ const (
 // Phase is how far a message has come in its server.
 type Phase string
 
-// The phases.
+// The phases that a judge tells apart. The third is "refused": an error was answered.
 const (
 	PhaseReceived Phase = "received"
 	PhaseAnswered Phase = "answered"
-	PhaseRefused  Phase = "refused" // an error was answered
 )
 
 // StdinState is the Text of a SawSignal: what the server's stdin was then; "" where the server could not tell.

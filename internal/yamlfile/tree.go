@@ -47,12 +47,12 @@ type Node struct {
 	Scalar       any    // string, int64, uint64, float64 or bool
 	Source       string // of a scalar: as it was written
 	items        []*Node
-	Pairs        []Pair
+	Pairs        []pair
 	key          *Node // whose value it is, or nil
 }
 
-// Pair is a key of a mapping and its value.
-type Pair struct{ Key, Value *Node }
+// pair is a key of a mapping and its value.
+type pair struct{ Key, Value *Node }
 
 // KindOfFile is what messages call a file of a format.
 type KindOfFile struct {
@@ -219,7 +219,7 @@ func (c *Collector) convert(from ast.Node) *Node {
 	return n
 }
 
-func (c *Collector) convertPair(from *ast.MappingValueNode) Pair {
+func (c *Collector) convertPair(from *ast.MappingValueNode) pair {
 	at := position(from.Key)
 	key := &Node{Collector: c, Line: at.Line, Column: at.Column}
 	key.convertScalar(from.Key)
@@ -228,7 +228,7 @@ func (c *Collector) convertPair(from *ast.MappingValueNode) Pair {
 	if value.Kind == KindNothing {
 		value.Line, value.Column = key.Line, key.Column
 	}
-	return Pair{Key: key, Value: value}
+	return pair{Key: key, Value: value}
 }
 
 func (n *Node) convertScalar(from ast.Node) {
