@@ -33,7 +33,7 @@ func realRun(t testing.TB, name string) verdict.Judged {
 	t.Helper()
 	run, err := record.Read("../testdata/runs/" + name + ".jsonl")
 	require.NoError(t, err)
-	return verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: "testdata/runs/" + name}
+	return verdict.NewJudged(run, "testdata/runs/"+name)
 }
 
 func allReal(t testing.TB) []verdict.Judged {

@@ -38,7 +38,7 @@ func TestRealRuns(t *testing.T) {
 			t.Parallel()
 			run, err := record.Read("../testdata/runs/" + name + ".jsonl")
 			require.NoError(t, err)
-			judged := verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: "testdata/runs/" + name}
+			judged := verdict.NewJudged(run, "testdata/runs/"+name)
 			require.Equal(t, outcome, judged.Verdict.Outcome)
 			var text, data, page bytes.Buffer
 			terminal.Text(&text, []verdict.Judged{judged}, terminal.Options{})

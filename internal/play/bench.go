@@ -179,7 +179,9 @@ func Load(path string) (verdict.Judged, error) {
 	if err != nil {
 		return verdict.Judged{}, err
 	}
-	return verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: path, HostLog: hostLog(path)}, nil
+	j := verdict.NewJudged(run, path)
+	j.HostLog = hostLog(path)
+	return j, nil
 }
 
 // logTail is how much of the end of the host's stderr a report shows.

@@ -153,7 +153,7 @@ func read(path string) (gate.Part, error) {
 			return gate.Part{}, fmt.Errorf("%s: %w", f.Name, err)
 		}
 		h.Runs = append(h.Runs, gate.Attempt{
-			Judged: verdict.Judged{Run: run, Verdict: verdict.Judge(run)}, Repeat: max(1, f.Repeat), Try: max(1, f.Try),
+			Judged: verdict.NewJudged(run, ""), Repeat: max(1, f.Repeat), Try: max(1, f.Try),
 		})
 	}
 	return h.Part, nil
@@ -239,7 +239,7 @@ func one(path string) ([]gate.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: path}
+	j := verdict.NewJudged(run, path)
 	return []gate.Part{{Name: path, Host: run.Header.Host.Name, Runs: gate.Fresh([]verdict.Judged{j})}}, nil
 }
 

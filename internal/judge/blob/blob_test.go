@@ -25,7 +25,7 @@ func saved(t *testing.T, out, name string) verdict.Judged {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "run.jsonl"), text, 0o644))
 	run, err := record.Read(dir)
 	require.NoError(t, err)
-	return verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: dir}
+	return verdict.NewJudged(run, dir)
 }
 
 func TestWhatWasPackedComesBack(t *testing.T) {

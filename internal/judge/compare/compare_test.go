@@ -184,5 +184,5 @@ func saved(t *testing.T, name string) verdict.Judged {
 	t.Helper()
 	run, err := record.Read(filepath.Join("..", "..", "..", "testdata", "runs", name+".jsonl"))
 	require.NoError(t, err)
-	return verdict.Judged{Run: run, Verdict: verdict.Judge(run), Dir: name}
+	return verdict.NewJudged(run, name)
 }

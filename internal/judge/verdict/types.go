@@ -85,3 +85,8 @@ type Judged struct {
 	Page    string // where its HTML report is, or ""
 	HostLog string // the end of what the host and its servers wrote to stderr, or ""
 }
+
+// NewJudged judges a run that is kept in dir, "" for nowhere.
+func NewJudged(run *record.Run, dir string) Judged {
+	return Judged{Run: run, Verdict: Judge(run), Dir: dir}
+}
