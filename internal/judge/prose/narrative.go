@@ -119,7 +119,8 @@ func Writers(d record.Descriptor, self record.Identity) []record.Holder {
 }
 
 func (st *narrative) heldBy(s *history.Server, self record.Identity, writers []record.Holder) {
-	if s == nil && !slices.ContainsFunc(writers, func(h record.Holder) bool { return h.Role != record.RoleBench && h.Role != record.RoleKeeper }) {
+	others := func(h record.Holder) bool { return h.Role != record.RoleBench && h.Role != record.RoleKeeper }
+	if s == nil && !slices.ContainsFunc(writers, others) {
 		st.add("host's stdin", "its stdin is the host's own, which whoever started the host holds open")
 		return
 	}

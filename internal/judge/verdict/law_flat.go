@@ -319,7 +319,9 @@ func (f *facts) causeOfEnd(s *history.Server, t int64) (record.Cause, law.Values
 		return record.CauseSessionUnknown, law.Values{}
 	}
 	last := changes[len(changes)-1]
-	cancelled := f.cancelled(s, t) || slices.ContainsFunc(changes, func(c history.SessionChange) bool { return c.Why == record.WhyCancel && c.T >= s.Born })
+	cancelled := f.cancelled(s, t) || slices.ContainsFunc(changes, func(c history.SessionChange) bool {
+		return c.Why == record.WhyCancel && c.T >= s.Born
+	})
 	cause := record.CauseOpenFailed
 	switch {
 	case cancelled:

@@ -73,7 +73,8 @@ func (f *facts) slowdown(from, to int64) float64 {
 	}
 	first, last := f.looksAround(from, to)
 	all := float64(last.T-first.T) * float64(max(f.header.System.CPUs, 1))
-	if float64(last.Load.Own-first.Load.Own) > ownShare*all || float64(last.Load.Delayed-first.Load.Delayed) < leastDelay*float64(last.T-first.T) {
+	busy := float64(last.Load.Own-first.Load.Own) > ownShare*all
+	if busy || float64(last.Load.Delayed-first.Load.Delayed) < leastDelay*float64(last.T-first.T) {
 		return 1
 	}
 	return min(1/(1-min(share, 0.99)), mostStretch)
