@@ -94,9 +94,16 @@ func TestSelftestIsNotEasilyPleased(t *testing.T) {
 	}, selftest.Matrix(results))
 }
 
-func one(t *testing.T, c selftest.Case) selftest.Result {
+// one plays a case, and again where nothing could be decided, as decided does: a verdict is final.
+func one(t *testing.T, c selftest.Case) (r selftest.Result) {
 	t.Helper()
-	return putThrough(t, []selftest.Case{c})[0]
+	for range 3 {
+		if r = putThrough(t, []selftest.Case{c})[0]; len(r.Doubts) == 0 {
+			break
+		}
+		t.Logf("%s on %s is in doubt: %v", c.Scenario, c.Host, r.Doubts)
+	}
+	return r
 }
 
 func putThrough(t *testing.T, cases []selftest.Case) []selftest.Result {
