@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -87,17 +88,25 @@ func Run(ctx context.Context, p Params, cases []Case) ([]Result, error) {
 		cells[i] = play.Cell{Scenario: scenario, Host: play.Host{Spec: spec}, Seed: 1, Dir: dir}
 	}
 	results := make([]Result, len(cases))
+	var played sync.Map // folders
+	// A run that could not be decided beside others is played once more alone.
+	again := func(r play.Result) bool {
+		return r.Try == 1 && r.Err == nil && resultOf(cases[r.Index], r).Skipped == "" && len(r.Judged.Verdict.Doubts) > 0
+	}
 	pool := play.Pool{
-		Slots: p.Jobs,
+		Slots: p.Jobs, Again: again,
 		Play: func(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
 			if err := wrong[c.Dir]; err != nil {
 				return nil, err
+			}
+			if _, before := played.LoadOrStore(c.Dir, true); before {
+				c.Dir += "-again"
 			}
 			return p.Play(ctx, c)
 		},
 		Done: func(r play.Result, _ int) {
 			results[r.Index] = resultOf(cases[r.Index], r)
-			if p.OnResult != nil {
+			if p.OnResult != nil && !again(r) {
 				p.OnResult(results[r.Index])
 			}
 		},
@@ -115,7 +124,7 @@ func resultOf(c Case, played play.Result) Result {
 		r.Error = played.Err.Error()
 		return r
 	}
-	r.Verdict = played.Judged.Verdict
+	r.Verdict, r.Dir = played.Judged.Verdict, cmp.Or(played.Judged.Dir, r.Dir)
 	if at := slices.IndexFunc(r.Verdict.Doubts, func(d record.Doubt) bool { return d.Code == record.DoubtNoPlace }); at >= 0 {
 		r.Skipped = r.Verdict.Doubts[at].Text
 		return r
