@@ -23,7 +23,7 @@ var house = []struct {
 	deny []string // packages from outside that it must not import, directly
 }{
 	{pkg: "internal/lines", why: "a leaf, which fake servers link"},
-	{pkg: "internal/duration", why: "a leaf, which fake servers and drivers link"},
+	{pkg: "internal/duration", why: "a leaf, which fake servers link"},
 	{pkg: "internal/lists", why: "a leaf, which fake servers link"},
 	{pkg: "internal/await", why: "a leaf, which fake servers link"},
 	{pkg: "internal/record", may: []string{"internal/duration", "internal/lines"}, why: "a run file must be readable without anything that made it", deny: []string{"os/exec", "net"}},
@@ -53,7 +53,7 @@ var house = []struct {
 		pkg: "scenarios", may: []string{"internal/lists", "internal/record", "internal/judge/law", "internal/yamlfile", "internal/text", "fakeserver"}, why: "a scenario is data: it does not know how it is run or judged",
 		deny: []string{"os/exec", "net"},
 	},
-	{pkg: "driver", may: []string{"internal/duration", "internal/lines", "internal/text"}, why: "it is for other modules: it knows neither the bench nor a host"},
+	{pkg: "driver", may: []string{"internal/lines", "internal/text"}, why: "it is for other modules: it knows neither the bench nor a host"},
 	{pkg: "internal/subject/hostconfig", may: []string{"internal/lists", "driver"}, why: "the shape of a file says nothing of who reads it", deny: []string{"os", "os/exec", "net"}},
 	{pkg: "internal/subject/catalogue", may: []string{"driver"}, why: "a table of data: it links no client and no process", deny: []string{"os", "os/exec", "net", "github.com/mark3labs/mcp-go"}},
 	{pkg: "internal/subject/host", may: []string{"internal/lists", "internal/lines", "internal/record", "driver", "internal/subject/catalogue", "internal/subject/hostconfig", "internal/text"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},

@@ -3,8 +3,7 @@ package driver
 import (
 	"encoding/json"
 	"fmt"
-
-	"github.com/leakbench/leakbench/internal/duration"
+	"time"
 )
 
 // Protocol is the version of the driver protocol.
@@ -63,7 +62,26 @@ type Profile struct {
 }
 
 // Duration is a time.Duration that is text in JSON: "1.5s".
-type Duration = duration.Duration
+type Duration time.Duration
+
+// D returns d as the standard library's type.
+func (d Duration) D() time.Duration { return time.Duration(d) }
+
+// String is d as [time.Duration] writes it.
+func (d Duration) String() string { return time.Duration(d).String() }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil {
+		return err
+	}
+	*d = Duration(v)
+	return nil
+}
 
 // Server is how to launch an MCP server for one session.
 type Server struct {

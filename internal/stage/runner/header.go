@@ -72,7 +72,7 @@ func effectiveLimits(p Params, profile record.Profile) record.Limits {
 // declared is the profile that the bench knew, with what the host itself says
 // in its place.
 func declared(known record.Profile, said driver.Profile) record.Profile {
-	p := record.Profile(said)
+	p := host.ProfileOf(said)
 	p.Settle, p.Confirm, p.Stop = cmp.Or(p.Settle, known.Settle), cmp.Or(p.Confirm, known.Confirm), cmp.Or(p.Stop, known.Stop)
 	p.Resident, p.Spare = max(p.Resident, known.Resident), max(p.Spare, known.Spare)
 	p.Idle, p.Renewal = cmp.Or(p.Idle, known.Idle), cmp.Or(p.Renewal, known.Renewal)

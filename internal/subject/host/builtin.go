@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
@@ -25,7 +26,15 @@ func Mutants(self string) []Spec { return lists.Map(catalogue.Mutants, specBy(se
 func specBy(self string) func(catalogue.Host) Spec {
 	return func(h catalogue.Host) Spec {
 		argv := []string{self, "host", h.Name}
-		return Spec{Name: h.Name, About: h.About, Kind: record.KindDriver, Argv: argv, Profile: record.Profile(h.Profile)}
+		return Spec{Name: h.Name, About: h.About, Kind: record.KindDriver, Argv: argv, Profile: ProfileOf(h.Profile)}
+	}
+}
+
+// ProfileOf is what a driver declares of itself as a run file has it.
+func ProfileOf(p driver.Profile) record.Profile {
+	return record.Profile{
+		Settle: record.Duration(p.Settle), Confirm: record.Duration(p.Confirm), Stop: record.Duration(p.Stop), Ladder: p.Ladder,
+		Resident: p.Resident, Scale: p.Scale, Spare: p.Spare, Idle: record.Duration(p.Idle), Renewal: record.Duration(p.Renewal),
 	}
 }
 

@@ -55,7 +55,7 @@ func TestWhatAllHostsDo(t *testing.T) {
 		assert.NotEmpty(t, l.hello.Version)
 		assert.Equal(t, driver.Ops, l.hello.Ops)
 		require.NotNil(t, l.hello.Profile)
-		assert.Equal(t, spec.Profile, record.Profile(*l.hello.Profile), "the built-in spec and the host say the same")
+		assert.Equal(t, spec.Profile, host.ProfileOf(*l.hello.Profile), "the built-in spec and the host say the same")
 		allOps(l)
 		assert.Equal(t, 0, l.exit())
 	})
