@@ -119,7 +119,6 @@ func TestPackagesHaveTests(t *testing.T) {
 		"internal/duration":            "internal/record reads and writes it",
 		"internal/judge/states":        "report/model asks it for every server of every page",
 		"report/model":                 "report holds every output against readers that are not ours",
-		"report/baseline":              "likewise",
 		"report/formats":               "likewise",
 		"report/scoreboard":            "likewise",
 		"internal/stage/reexec":        "each test binary dispatches through it",
