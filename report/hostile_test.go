@@ -173,18 +173,6 @@ func harmlessText(t *testing.T, name, text string) {
 	}
 }
 
-// JSON is for programs: what it escapes it does not change.
-func TestJSONKeepsStringsExact(t *testing.T) {
-	t.Parallel()
-	j := cron()
-	j.Dir = "dir\x1b[31m\u202e\u0085\x7f\U000e0041\u2028\"</script>é"
-	var b bytes.Buffer
-	require.NoError(t, formats.JSON(&b, []verdict.Judged{j}, formats.Exit{}, formats.More{}))
-	var out struct{ Runs []struct{ Dir string } }
-	require.NoError(t, json.Unmarshal(b.Bytes(), &out))
-	assert.Equal(t, j.Dir, out.Runs[0].Dir)
-}
-
 // FuzzPage: whatever the strings of a run are, the page's markup is ours.
 func FuzzPage(f *testing.F) {
 	for _, s := range []string{poison, "</script><script>alert(1)</script>", "<!--<script>", "]]>", "\x00\xff\xfe", "javascript:alert(1)", "&lt;b&gt;", "{{.}}", "${x}`", "\u2028"} {

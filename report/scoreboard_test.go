@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -71,29 +70,6 @@ func TestScoreboardMarkdown(t *testing.T) {
 	b.Reset()
 	boards.Markdown(&b, sampleBoard(), linked)
 	assert.Contains(t, b.String(), "| [**L1**](.leakbench/score/naive/storm/run/report.html) |")
-}
-
-// A page of Markdown has tables that can be read: with many hosts several, of
-// about the same width, and each host in one of them.
-func TestScoreboardMarkdownIsNotTooWide(t *testing.T) {
-	t.Parallel()
-	board := sampleBoard()
-	board.Hosts, board.Cells = nil, nil
-	for i := range 18 {
-		board.Hosts = append(board.Hosts, scoreboard.Host{ID: fmt.Sprint("h", i), Name: fmt.Sprint("h", i)})
-	}
-	var b bytes.Buffer
-	boards.Markdown(&b, board, nil)
-	var heads []string
-	for line := range strings.Lines(b.String()) {
-		if strings.HasPrefix(line, "| | ") {
-			heads = append(heads, strings.TrimSpace(line))
-		}
-	}
-	assert.Equal(t, []string{
-		"| | h0 | h1 | h2 | h3 | h4 | h5 |", "| | h6 | h7 | h8 | h9 | h10 | h11 |", "| | h12 | h13 | h14 | h15 | h16 | h17 |",
-	}, heads)
-	assert.Equal(t, 3, strings.Count(b.String(), "| <code>storm</code> |"))
 }
 
 func TestScoreboardJSONReadsBack(t *testing.T) {
