@@ -105,6 +105,51 @@ func TestExportsHaveUsers(t *testing.T) {
 	}
 }
 
+// byContract are methods that the standard library calls.
+var byContract = []string{"Error", "String", "Unwrap", "MarshalText", "UnmarshalText", "MarshalJSON"}
+
+// TestMethodsAndValuesHaveUsers finds exported methods that no other package
+// calls, and constants of a named type, its values, that nothing names.
+func TestMethodsAndValuesHaveUsers(t *testing.T) {
+	t.Parallel()
+	named := map[string]map[string]int{} // by name, by folder
+	for _, f := range allGoFiles(t) {
+		dir := filepath.ToSlash(filepath.Dir(f.path))
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			if id, isName := n.(*ast.Ident); isName && id.IsExported() {
+				if named[id.Name] == nil {
+					named[id.Name] = map[string]int{}
+				}
+				named[id.Name][dir]++
+			}
+			return true
+		})
+	}
+	for dir, files := range sources(t) {
+		if slices.Contains(public, dir) || forTests[dir] != "" || files[0].tree.Name.Name == "main" {
+			continue
+		}
+		for _, f := range files {
+			for _, d := range f.tree.Decls {
+				switch d := d.(type) {
+				case *ast.FuncDecl:
+					unused := d.Recv != nil && d.Name.IsExported() && len(named[d.Name.Name]) == 1
+					assert.False(t, unused && !slices.Contains(byContract, d.Name.Name), "%s: no other package calls the method %s", f.path, d.Name.Name)
+				case *ast.GenDecl:
+					for _, spec := range d.Specs {
+						value, isValue := spec.(*ast.ValueSpec)
+						for i := 0; isValue && d.Tok == token.CONST && i < len(value.Names); i++ {
+							name := value.Names[i].Name
+							unused := value.Names[i].IsExported() && len(named[name]) == 1 && named[name][dir] == 1
+							assert.False(t, unused, "%s: nothing uses the constant %s", f.path, name)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestPackagesHaveTests finds packages without a test file of their own.
 func TestPackagesHaveTests(t *testing.T) {
 	t.Parallel()
@@ -201,7 +246,8 @@ func usedNames(f source) map[string]bool {
 }
 
 // exportedNames are the exported names that a file declares at the top level.
-// Constants of a named type are left out: they are its values.
+// Constants of a named type are left out: they are its values, which
+// TestMethodsAndValuesHaveUsers looks at.
 func exportedNames(tree *ast.File) map[string]token.Pos {
 	names := map[string]token.Pos{}
 	add := func(id *ast.Ident) {
