@@ -13,6 +13,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/play/validate"
 	"github.com/leakbench/leakbench/internal/subject/hostinit"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -65,7 +66,7 @@ func (a *app) init(cmd *cobra.Command, path, from string, force bool) error {
 	if err != nil {
 		return usage(err, "")
 	}
-	text, err := answers.File(path)
+	content, err := answers.File(path)
 	var problems yamlfile.Errors
 	if errors.As(err, &problems) {
 		return usage(err, "the answers do not make a host file")
@@ -77,10 +78,10 @@ func (a *app) init(cmd *cobra.Command, path, from string, force bool) error {
 	if force {
 		how = os.O_TRUNC
 	}
-	if err := writeFile(path, text, how); err != nil {
+	if err := writeFile(path, content, how); err != nil {
 		return usage(err, "")
 	}
-	_, err = fmt.Fprintf(a.out, "%s is written. Try it: leakbench run storm --host %s\n", printable(path), printable(path))
+	_, err = fmt.Fprintf(a.out, "%s is written. Try it: leakbench run storm --host %s\n", text.PrintableLines(path), text.PrintableLines(path))
 	return err
 }
 
@@ -115,11 +116,11 @@ func (a *app) printChecked(all []validate.Checked) error {
 	for _, c := range all {
 		switch {
 		case c.OK:
-			fmt.Fprintf(a.out, "%s: ok: %s\n", printable(c.File), printable(c.What))
+			fmt.Fprintf(a.out, "%s: ok: %s\n", text.PrintableLines(c.File), text.PrintableLines(c.What))
 		case c.Error != "":
-			fmt.Fprintf(a.out, "%s: %s\n", printable(c.File), printable(c.Error))
+			fmt.Fprintf(a.out, "%s: %s\n", text.PrintableLines(c.File), text.PrintableLines(c.Error))
 		default:
-			fmt.Fprintln(a.out, printable(c.Problems.Error()))
+			fmt.Fprintln(a.out, text.PrintableLines(c.Problems.Error()))
 		}
 	}
 	return exitWhen(bad, exitUsage)

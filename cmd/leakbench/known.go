@@ -15,6 +15,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/blob"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
 )
@@ -147,11 +148,11 @@ func (a *app) knownUpdate(args []string, f knownFlags) error {
 		done = append(done, fmt.Sprintf("taken out  line %d: %s, expired on %s", e.Line, e.Finding(), e.Expires.Format(time.DateOnly)))
 	}
 	for _, e := range fresh {
-		done = append(done, fmt.Sprintf("added  %s on %s, until %s", e.Finding(), printable(cmp.Or(e.Host, "any host")), e.Expires.Format(time.DateOnly)))
+		done = append(done, fmt.Sprintf("added  %s on %s, until %s", e.Finding(), text.PrintableLines(cmp.Or(e.Host, "any host")), e.Expires.Format(time.DateOnly)))
 	}
 	nothing := "nothing to add: every error of these runs is listed"
 	if f.only != "" {
-		nothing = "nothing to add: no error of these runs that is not listed is " + printable(f.only)
+		nothing = "nothing to add: no error of these runs that is not listed is " + text.PrintableLines(f.only)
 	}
 	return a.saveKnown(&edited, done, nothing)
 }
@@ -185,6 +186,6 @@ func (a *app) saveKnown(l *known.List, done []string, nothing string) error {
 	if err := l.Save(); err != nil {
 		return usage(err, "choose another file with --known")
 	}
-	_, err := fmt.Fprintf(a.out, "%s\n%s has %s; commit it\n", strings.Join(done, "\n"), printable(l.File), l.Size())
+	_, err := fmt.Fprintf(a.out, "%s\n%s has %s; commit it\n", strings.Join(done, "\n"), text.PrintableLines(l.File), l.Size())
 	return err
 }

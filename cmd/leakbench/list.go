@@ -18,6 +18,7 @@ import (
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/subject/install"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -263,7 +264,7 @@ func (a *app) installHosts(ctx context.Context, args []string) error {
 			return context.Cause(ctx)
 		}
 		if failed = errors.Join(failed, err); err != nil && len(specs) > 1 { // the others are tried all the same
-			fmt.Fprintf(a.err, "%s: failed: %s\n", s.Given, printable(err.Error()))
+			fmt.Fprintf(a.err, "%s: failed: %s\n", s.Given, text.PrintableLines(err.Error()))
 		}
 	}
 	return failed

@@ -72,9 +72,9 @@ func (a *app) fail(err error) int {
 		}
 		return f.code
 	}
-	fmt.Fprintf(a.err, "leakbench: %s\n", printable(f.Error()))
+	fmt.Fprintf(a.err, "leakbench: %s\n", text.PrintableLines(f.Error()))
 	if f.hint != "" {
-		fmt.Fprintf(a.err, "hint: %s\n", printable(f.hint))
+		fmt.Fprintf(a.err, "hint: %s\n", text.PrintableLines(f.hint))
 	}
 	return f.code
 }

@@ -81,9 +81,6 @@ func (a *app) verboseFlag(cmd *cobra.Command, what string) {
 	cmd.Flags().BoolVarP(&a.verbose, "verbose", "v", false, what)
 }
 
-// printable keeps a file's or a host's name from steering the terminal.
-func printable(s string) string { return text.Sanitize(s, '?', "\n\t") }
-
 // layout is how an object is written.
 type layout int
 

@@ -20,6 +20,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/report/formats"
 )
@@ -172,7 +173,7 @@ the system's.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(a.out, printable(page))
+			fmt.Fprintln(a.out, text.PrintableLines(page))
 			if !printOnly {
 				err = browse(page)
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
@@ -135,7 +136,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, all func(pl
 	plays = slices.DeleteFunc(plays, func(p *scenarios.Scenario) bool {
 		why := h.Scenarios[p.Name].NotApplicable
 		if why != "" {
-			fmt.Fprintf(a.err, "%s is not applicable to %s: %s\n", p.Name, h.Name, printable(why))
+			fmt.Fprintf(a.err, "%s is not applicable to %s: %s\n", p.Name, h.Name, text.PrintableLines(why))
 		}
 		return why != ""
 	})

@@ -24,6 +24,9 @@ func Sanitize(s string, instead rune, keep string) string {
 // Printable is Sanitize for one line of text.
 func Printable[S ~string](s S) string { return Sanitize(string(s), '?', "") }
 
+// PrintableLines is Sanitize for text whose line breaks and tabs are its own.
+func PrintableLines(s string) string { return Sanitize(s, '?', "\n\t") }
+
 // Quote shows a line that the other side wrote: escaped, and not at length.
 func Quote(line []byte) string {
 	if most := 200; len(line) > most {
