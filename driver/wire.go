@@ -50,14 +50,12 @@ type Profile struct {
 	// Resident is how many servers of a label the host means to keep when their sessions end: keep-alive, a pool.
 	Resident int    `json:"resident,omitempty"`
 	Scale    string `json:"scale,omitempty"` // by what factor its delays are shorter than in the field
-	// Spare is how many servers of a label the host keeps connected besides those
-	// of its sessions, for the next one.
+	// Spare is how many servers of a label the host keeps connected besides those of its sessions, for the next one.
 	Spare int `json:"spare,omitempty"`
 	// Idle is after what time without a call the host ends the server of an open
 	// session, in order, to launch it again at the next call.
 	Idle Duration `json:"idle,omitempty"`
-	// Renewal is how often the host gives an open session a new server, and ends
-	// the old one in order.
+	// Renewal is how often the host gives an open session a new server, and ends the old one in order.
 	Renewal Duration `json:"renewal,omitempty"`
 }
 

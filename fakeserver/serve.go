@@ -153,8 +153,7 @@ func (s *server) result(r *request) (map[string]any, *rpcError) {
 	return nil, &rpcError{Code: codeMethod, Message: "Method not found", Data: map[string]any{"method": clip(r.Method)}}
 }
 
-// clip keeps what a host made up from being sent back at length: whole
-// characters, of 100 bytes at most.
+// clip keeps what a host made up from being sent back at length: whole characters, of 100 bytes at most.
 func clip(s string) string {
 	if len(s) <= 100 {
 		return s

@@ -84,9 +84,8 @@ func (s *server) choose(launch int) {
 // numberWait is how long the bench may take to say the number of a launch.
 const numberWait = 5 * time.Second
 
-// count asks, at the first request of a session, for the number by which faults
-// choose launches from here on: a server that was only asked for the era is no
-// launch to them. The reading goroutine waits for it.
+// count asks, at the first request of a session, for the number by which faults choose launches from here on: a
+// server that was only asked for the era is no launch to them. The reading goroutine waits for it.
 func (s *server) count(method string) {
 	opens := method == "initialize" || method == "tools/list" || method == "tools/call"
 	chooses := func(f Fault) bool { return f.Launch > 0 || f.Every > 0 || f.Probability > 0 }

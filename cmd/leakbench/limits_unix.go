@@ -15,8 +15,7 @@ const (
 	// leastFiles is how many files a bench needs at the least: a connection to each
 	// server, and the pipes of the host and its witnesses.
 	leastFiles = 64
-	// leastSpace is what a Go program with threads takes of addresses, in bytes, and
-	// there are several.
+	// leastSpace is what a Go program with threads takes of addresses, in bytes, and there are several.
 	leastSpace = 3 << 30
 )
 
@@ -35,7 +34,6 @@ func enough() error {
 // stops are the signals that end a run.
 var stops = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
-// endure has writes fail that would end the process: to a pipe that nobody
-// reads any more, and beyond the size that a file may have. It is not ignored,
-// which what the bench starts would inherit.
+// endure has writes fail that would end the process: to a pipe that nobody reads any more, and beyond the size that a
+// file may have. It is not ignored, which what the bench starts would inherit.
 func endure() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ) }

@@ -19,9 +19,8 @@ const (
 	PartHelper        // a server or its launcher has started it
 )
 
-// Attribution is what a process belongs to. It is made when the process is
-// first seen and kept: a launcher that has turned into something else, and a
-// helper whose server is gone, are what they were.
+// Attribution is what a process belongs to. It is made when the process is first seen and kept: a launcher that has
+// turned into something else, and a helper whose server is gone, are what they were.
 type Attribution struct {
 	Part   Part
 	Server *Server // that it is, has launched, or helps; nil for parts of the host and unknown ones
@@ -115,9 +114,8 @@ func (h *History) belowServer(p *record.Process, rows map[int]*record.Process) b
 	return false
 }
 
-// launches marks what has launched a server: the process that was its parent at
-// birth, and what stands between that and the host. Who has launched servers of
-// several sessions is a part of the host.
+// launches marks what has launched a server: the process that was its parent at birth, and what stands between that
+// and the host. Who has launched servers of several sessions is a part of the host.
 func (h *History) launches(p *record.Process, rows map[int]*record.Process) {
 	var servers []*Server
 	if s := h.ServerOf(p.Identity); s != nil {
@@ -189,8 +187,7 @@ func (h *History) helped(p *record.Process) *Server {
 	return h.byID[value("--label")+"#"+value("--launch")]
 }
 
-// groupOf is the server whose process group, which is none of the host's, a
-// process is in, or nil.
+// groupOf is the server whose process group, which is none of the host's, a process is in, or nil.
 func (h *History) groupOf(p *record.Process) *Server {
 	for _, s := range slices.Backward(h.servers) {
 		own := s.Birth.PGID == p.PGID && s.Birth.Claimed == 0 && s.Birth.PGID > 1
@@ -211,12 +208,10 @@ func (h *History) newestBefore(p *record.Process) *Server {
 	return nil
 }
 
-// Strays are the processes of a census below a living host that are no servers
-// and should be gone: launchers and helpers of servers that have ended and that
-// no want covers, and what the host has started for each session and not ended
-// with it. rows are those of the census. A host may start a worker late, and
-// start it anew: of what can't be attributed to a server, one more than there
-// are sessions is no stray.
+// Strays are the processes of a census below a living host that are no servers and should be gone: launchers and
+// helpers of servers that have ended and that no want covers, and what the host has started for each session and not
+// ended with it. rows are those of the census. A host may start a worker late, and start it anew: of what can't be
+// attributed to a server, one more than there are sessions is no stray.
 func (h *History) Strays(wants []record.Want, rows []record.Process) []Stray {
 	life := h.Host().N
 	if !h.Host().Alive() || !h.Attributed(life) || len(wants) == 0 {
@@ -240,9 +235,8 @@ func (h *History) Strays(wants []record.Want, rows []record.Process) []Stray {
 	return append(strays, h.perSession(unknown, allowed, all)...)
 }
 
-// perSession are those that the host has started for sessions which have ended:
-// more of them were started after different servers than there are sessions,
-// and than the host had at its start and has lost.
+// perSession are those that the host has started for sessions which have ended: more of them were started after
+// different servers than there are sessions, and than the host had at its start and has lost.
 func (h *History) perSession(unknown []Stray, allowed map[*Server]bool, rows Rows) []Stray {
 	slots := map[*Server]bool{}
 	for _, s := range unknown {
@@ -281,8 +275,7 @@ func (h *History) HostParts(rows []record.Process) []record.Process {
 	})
 }
 
-// Late is a process that the keeper reaped or swept after the host's exit and
-// that no look had seen.
+// Late is a process that the keeper reaped or swept after the host's exit and that no look had seen.
 type Late struct {
 	T int64
 	record.Process
@@ -298,6 +291,5 @@ func (h *History) unseen(t int64, p *record.Process) {
 	}
 }
 
-// Late are the processes that the keeper reaped or swept after the host's exit
-// and that no look had seen.
+// Late are the processes that the keeper reaped or swept after the host's exit and that no look had seen.
 func (h *History) Late() []Late { return h.late }

@@ -7,8 +7,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// Checkpoint is a checkpoint with what was seen at it. The censuses and their
-// rows are those of a whole run only.
+// Checkpoint is a checkpoint with what was seen at it. The censuses and their rows are those of a whole run only.
 type Checkpoint struct {
 	record.Checkpoint
 	Begun, SettledAt, ConfirmAt, Ended int64

@@ -42,8 +42,7 @@ func (h *History) fired(want record.PlanFault) (n int) {
 	return n
 }
 
-// strike marks those whom a fault of another server is about to hit: it was
-// announced before it was committed.
+// strike marks those whom a fault of another server is about to hit: it was announced before it was committed.
 func (h *History) strike(by *Server, e *record.Event) {
 	if e.Kind != record.Faulted || len(e.Fault.Targets) == 0 {
 		return

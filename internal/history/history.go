@@ -1,8 +1,6 @@
-// Package history is the one fold of a run's events: its servers, sessions,
-// hosts, steps, checkpoints, censuses and faults, each with its times. It is a
-// pure function of the events, shared by the runner (is it quiet yet?), the
-// verdict and the reports, so that they can't disagree on what happened. It
-// says what happened, and judges nothing.
+// Package history is the one fold of a run's events: its servers, sessions, hosts, steps, checkpoints, censuses and
+// faults, each with its times. It is a pure function of the events, shared by the runner (is it quiet yet?), the
+// verdict and the reports, so that they can't disagree on what happened. It says what happened, and judges nothing.
 package history
 
 import (
@@ -14,9 +12,8 @@ import (
 // Never is the time of what did not happen.
 const Never int64 = -1
 
-// History is what the events of a run tell, as far as they have been applied.
-// The zero value is not usable. It is not safe for concurrent use. What its
-// methods return is the history's own, and not to be changed, unless they say
+// History is what the events of a run tell, as far as they have been applied. The zero value is not usable. It is not
+// safe for concurrent use. What its methods return is the history's own, and not to be changed, unless they say
 // otherwise.
 type History struct {
 	run     string // the token in the command lines of the run's servers
@@ -72,8 +69,7 @@ func New(run string) *History {
 	return h
 }
 
-// Of is the history of a whole run, with its events and with what its censuses
-// show. It refers to the run.
+// Of is the history of a whole run, with its events and with what its censuses show. It refers to the run.
 func Of(run *record.Run) *History {
 	h := New(run.Header.ID)
 	h.whole, h.events = true, run.Events
@@ -104,9 +100,8 @@ func (h *History) apply(e *record.Event) (ok bool) {
 	return true
 }
 
-// valid says that an event carries what its kind must carry, is not earlier
-// than the one before it, and speaks of a server that was born; and that a
-// server is born once.
+// valid says that an event carries what its kind must carry, is not earlier than the one before it, and speaks of a
+// server that was born; and that a server is born once.
 func (h *History) valid(e *record.Event) bool {
 	if e.T < h.last || !e.Kind.Known() { // an unknown kind may have been a death
 		return false
@@ -174,8 +169,7 @@ func (h *History) Dropped() int { return h.dropped }
 // Last is the time of the last event.
 func (h *History) Last() int64 { return h.last }
 
-// Hello is what the latest life of the host that came up has said of itself, or
-// nil.
+// Hello is what the latest life of the host that came up has said of itself, or nil.
 func (h *History) Hello() *record.Hello { return h.hello }
 
 // Controls are the controls of the servers, by label.

@@ -43,8 +43,7 @@ func (h *History) host(e *record.Event) {
 // Hosts are the lives of the host that have begun, the first one first.
 func (h *History) Hosts() []*Host { return h.hosts[:h.lives()] }
 
-// Host is the latest life of the host. Where there is none, it is one that has
-// not started.
+// Host is the latest life of the host. Where there is none, it is one that has not started.
 func (h *History) Host() *Host { return h.hosts[len(h.hosts)-1] }
 
 func (h *History) lives() int {
@@ -72,8 +71,7 @@ func (h *History) IsHost(pid int) bool {
 	return slices.ContainsFunc(h.hosts, func(host *Host) bool { return host.PID == pid })
 }
 
-// IsKeeper says that the pid is that of the process to which comes home what
-// the host orphans.
+// IsKeeper says that the pid is that of the process to which comes home what the host orphans.
 func (h *History) IsKeeper(pid int) bool {
 	return slices.ContainsFunc(h.hosts, func(host *Host) bool { return host.Keeper == pid })
 }
@@ -94,9 +92,8 @@ func (h *History) handOver(c *record.Census) {
 	}
 }
 
-// lifeOf is the life of the host that a birth belongs to. What was launched
-// before the host ended may report after that, and so may the server behind a
-// launcher that was left. And a host may have launched its first server before
+// lifeOf is the life of the host that a birth belongs to. What was launched before the host ended may report after
+// that, and so may the server behind a launcher that was left. And a host may have launched its first server before
 // it is written down that it was started.
 func (h *History) lifeOf(b *record.Birth) int {
 	if n, known := h.left[b.Identity]; known {
@@ -108,8 +105,7 @@ func (h *History) lifeOf(b *record.Birth) int {
 	return h.Life()
 }
 
-// Life is which life of the host is under way: once one has handed over, that
-// is the next one.
+// Life is which life of the host is under way: once one has handed over, that is the next one.
 func (h *History) Life() int {
 	if h.lives() == h.handed {
 		return h.handed + 1
@@ -117,9 +113,8 @@ func (h *History) Life() int {
 	return h.lives()
 }
 
-// Leaver is the life of the host that left a process to a later life, or nil:
-// then the process is one of that later one. What a left process has started
-// since is left too: it is below it, or in the group or the session of one that
+// Leaver is the life of the host that left a process to a later life, or nil: then the process is one of that later
+// one. What a left process has started since is left too: it is below it, or in the group or the session of one that
 // was left, which whoever forks all the time leaves by nothing else.
 func (h *History) Leaver(p record.Process, all Rows, life int) *Host {
 	for range len(all) + 1 {

@@ -10,8 +10,7 @@ type Other struct {
 	Reaped         int64 // by the keeper, or Never
 }
 
-// Others are the other processes of a whole run, at most so many of them, in
-// the order in which they were first seen.
+// Others are the other processes of a whole run, at most so many of them, in the order in which they were first seen.
 func (h *History) Others(most int) []*Other {
 	var all []*Other
 	index := map[record.Identity]*Other{}
@@ -42,8 +41,7 @@ func (h *History) Others(most int) []*Other {
 	return all
 }
 
-// EvidenceAt is when evidence on a process was first taken, not before from, in
-// a whole run; Never, if it was not.
+// EvidenceAt is when evidence on a process was first taken, not before from, in a whole run; Never, if it was not.
 func (h *History) EvidenceAt(id record.Identity, from int64) int64 {
 	for i := range h.events {
 		e := &h.events[i]

@@ -2,9 +2,8 @@ package history
 
 import "github.com/leakbench/leakbench/internal/record"
 
-// race is what is known of the opens of one session that are under way. Where
-// there are several, the host may keep the server of any of them: which one
-// was launched last does not tell which was connected last.
+// race is what is known of the opens of one session that are under way. Where there are several, the host may keep
+// the server of any of them: which one was launched last does not tell which was connected last.
 type race struct {
 	id    int // 0: there was but one open at any time
 	open  int
@@ -37,8 +36,7 @@ func (h *History) race(e *record.Event) {
 	}
 }
 
-// enter takes in the servers that the first open had launched before the
-// second one began.
+// enter takes in the servers that the first open had launched before the second one began.
 func (h *History) enter(key sessionKey, r *race) {
 	for _, s := range h.servers {
 		if s.Label == key.label && s.Session == key.name && s.Born >= r.since {
@@ -55,12 +53,10 @@ func (h *History) join(s *Server) {
 	}
 }
 
-// Rivals says that two servers were launched by opens of one session side by
-// side.
+// Rivals says that two servers were launched by opens of one session side by side.
 func Rivals(a, b *Server) bool { return a != b && a.Race != 0 && a.Race == b.Race }
 
-// preferTheLiving lets a living rival take the place of a dead server among
-// the first n of a group.
+// preferTheLiving lets a living rival take the place of a dead server among the first n of a group.
 func preferTheLiving(group []*Server, n int) {
 	for i := range min(n, len(group)) {
 		if group[i].Died == Never {

@@ -9,20 +9,16 @@ import (
 
 // Reconcile holds the servers that are alive now against what is wanted.
 //
-// Each want is about a group: a session's servers, or for a want without a
-// session all servers of the label that no session's want covers. Of a group
-// only its newest Live servers may be alive, where those that were established
-// once come before those that never were. Counting alone is blind: an older one
-// that lives does not make up for a newer one that died, unless the two were
-// launched for one session by opens side by side: there any one may stay.
+// Each want is about a group: a session's servers, or for a want without a session all servers of the label that no
+// session's want covers. Of a group only its newest Live servers may be alive, where those that were established once
+// come before those that never were. Counting alone is blind: an older one that lives does not make up for a newer
+// one that died, unless the two were launched for one session by opens side by side: there any one may stay.
 //
-// Servers that an earlier life of the host has launched are in no group: their
-// sessions ended with it.
+// Servers that an earlier life of the host has launched are in no group: their sessions ended with it.
 //
-// extra are the servers that live and may not, the oldest first; a server that
-// no want covers may not. missing are the wants, in their order, whose newest
-// servers do not all live; Live is how many do not. A want that is AtMost misses
-// nothing, and neither does it miss a server that is lost: it may live.
+// extra are the servers that live and may not, the oldest first; a server that no want covers may not. missing are
+// the wants, in their order, whose newest servers do not all live; Live is how many do not. A want that is AtMost
+// misses nothing, and neither does it miss a server that is lost: it may live.
 func (h *History) Reconcile(wants []record.Want) (extra []*Server, missing []record.Want) {
 	allowed, lack := h.allow(wants)
 	for _, s := range h.servers {
@@ -98,9 +94,8 @@ func divide(servers []*Server, w record.Want) (group, rest []*Server) {
 	return group, rest
 }
 
-// newest allows the newest n of a group, which is in the order of births, and
-// returns how many of them are dead or were never born. Of the others it allows
-// the newest spare ones that live and work.
+// newest allows the newest n of a group, which is in the order of births, and returns how many of them are dead or
+// were never born. Of the others it allows the newest spare ones that live and work.
 func (h *History) newest(group []*Server, n, spare int, allowed map[*Server]bool) (lack int) {
 	slices.Reverse(group)
 	slices.SortStableFunc(group, func(a, b *Server) int { return h.beside(a) - h.beside(b) })
@@ -117,8 +112,7 @@ func (h *History) newest(group []*Server, n, spare int, allowed map[*Server]bool
 	return lack
 }
 
-// spares allows the first n of a group, those that are allowed left out, that
-// live and work.
+// spares allows the first n of a group, those that are allowed left out, that live and work.
 func spares(group []*Server, n int, allowed map[*Server]bool) {
 	for _, s := range group {
 		if works := s.Established != Never && s.Broken == Never; n > 0 && !allowed[s] && s.Alive() && works {
@@ -132,8 +126,7 @@ func spares(group []*Server, n int, allowed map[*Server]bool) {
 // are unknown must be to count as made for one connection.
 const SameMoment = 2 * time.Second
 
-// together allows those that were launched side by side with one that is
-// allowed, up to n in all.
+// together allows those that were launched side by side with one that is allowed, up to n in all.
 func together(group []*Server, n int, allowed map[*Server]bool) {
 	i := slices.IndexFunc(group, func(s *Server) bool { return allowed[s] && s.Alive() })
 	if i < 0 {
@@ -148,8 +141,7 @@ func together(group []*Server, n int, allowed map[*Server]bool) {
 	}
 }
 
-// beside tells a server that was never the session's own: it never shook hands,
-// or it was a probe.
+// beside tells a server that was never the session's own: it never shook hands, or it was a probe.
 func (h *History) beside(s *Server) int {
 	if s.Established == Never || h.Probe(s) {
 		return 1
@@ -157,9 +149,8 @@ func (h *History) beside(s *Server) int {
 	return 0
 }
 
-// Probe says that a server was launched beside the one that its session had,
-// was asked for no work, and was ended in order while that one lived on: a look
-// at the list of tools, a check of health. That it is gone takes nothing from
+// Probe says that a server was launched beside the one that its session had, was asked for no work, and was ended in
+// order while that one lived on: a look at the list of tools, a check of health. That it is gone takes nothing from
 // the session.
 func (h *History) Probe(s *Server) bool {
 	if s.Died == Never || s.EOF == Never || len(s.Calls) > 0 || (len(s.Signals) > 0 && s.Signals[0].T < s.EOF) {
@@ -168,8 +159,7 @@ func (h *History) Probe(s *Server) bool {
 	return slices.ContainsFunc(h.servers, func(o *Server) bool { return h.served(o, s) && (o.Died == Never || o.Died > s.EOF) })
 }
 
-// served says that o was the working server of its session when s was launched
-// for the same connection.
+// served says that o was the working server of its session when s was launched for the same connection.
 func (h *History) served(o, s *Server) bool {
 	if o == s || o.Label != s.Label || o.Session != s.Session || o.Life != s.Life || o.Born > s.Born || o.Established == Never {
 		return false

@@ -36,8 +36,7 @@ type Server struct {
 	Inits     int // how many initialize and server/discover requests it received
 }
 
-// CallsFor are the calls that it received for a session: all of them, where it
-// is the session's own.
+// CallsFor are the calls that it received for a session: all of them, where it is the session's own.
 func (s *Server) CallsFor(session string) []Call {
 	if s.Session == session {
 		return s.Calls
@@ -143,8 +142,7 @@ func (s *Server) rpc(t int64, m record.RPCInfo) {
 	}
 }
 
-// answer marks the oldest open call with an id: ids of one connection are not
-// used again while they are open.
+// answer marks the oldest open call with an id: ids of one connection are not used again while they are open.
 func (s *Server) answer(t int64, id string) {
 	for i := range s.Calls {
 		if c := &s.Calls[i]; c.ID == id && c.Answered == Never {
@@ -209,8 +207,7 @@ func (h *History) ServerOf(id record.Identity) *Server {
 	return h.byIdentity[record.Identity{PID: id.PID}]
 }
 
-// Alive are the servers that live now, the oldest first. The slice is the
-// caller's.
+// Alive are the servers that live now, the oldest first. The slice is the caller's.
 func (h *History) Alive() []*Server {
 	var alive []*Server
 	for _, s := range h.servers {
@@ -230,6 +227,5 @@ func (h *History) Outlasted(s *Server) bool {
 // PeakLive is the greatest number of servers that lived at one time.
 func (h *History) PeakLive() int { return h.peakLive }
 
-// Counts are the changes in the number of live servers of each label, in the
-// order of time.
+// Counts are the changes in the number of live servers of each label, in the order of time.
 func (h *History) Counts() []CountPoint { return h.counts }

@@ -33,8 +33,7 @@ func (h *History) session(e *record.Event) {
 	s.Changes = append(s.Changes, SessionChange{T: e.T, Session: *e.Session})
 }
 
-// Sessions are all sessions, in the order in which they were first heard of.
-// The slice is the caller's.
+// Sessions are all sessions, in the order in which they were first heard of. The slice is the caller's.
 func (h *History) Sessions() []*Session { return slices.Clone(h.sessions) }
 
 // Session is the session of that name with a server of that label, or nil.

@@ -119,12 +119,10 @@ type Profile struct {
 	// sessions end (keep-alive, a pool): those are no finding while it lives.
 	Resident int    `json:"resident,omitempty"`
 	Scale    string `json:"scale,omitempty"` // by what factor its delays are shorter than in the field
-	// Spare is how many servers of a label the host keeps besides those of its
-	// sessions, for the next one.
+	// Spare is how many servers of a label the host keeps besides those of its sessions, for the next one.
 	Spare int `json:"spare,omitempty"`
-	// Idle is after what time without a call the host ends the server of an open
-	// session in order, until the next call; Renewal how often it gives one a new
-	// server. Neither is collateral damage.
+	// Idle is after what time without a call the host ends the server of an open session in order, until the next
+	// call; Renewal how often it gives one a new server. Neither is collateral damage.
 	Idle    Duration `json:"idle,omitempty"`
 	Renewal Duration `json:"renewal,omitempty"`
 }

@@ -173,8 +173,7 @@ func (w *Writer) write() error {
 	return nil
 }
 
-// ErrWrite says that a run file can't be written any more: what it holds is what
-// could be saved.
+// ErrWrite says that a run file can't be written any more: what it holds is what could be saved.
 var ErrWrite = errors.New("failed to write the run file")
 
 func (w *Writer) fail(err error) error {

@@ -3,8 +3,7 @@ package growth
 
 import "slices"
 
-// most is how many measurements are looked at: slopes between all
-// pairs of points grow with the square.
+// most is how many measurements are looked at: slopes between all pairs of points grow with the square.
 const most = 401
 
 // Thin leaves out measurements in between, evenly, where there are too many.

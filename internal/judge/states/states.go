@@ -73,9 +73,8 @@ func newWanted(h *history.History) *wanted {
 	return w
 }
 
-// until is when a server that a finding calls left over stopped being wanted:
-// its session got a newer server, or ended, or the host did. Where none of that
-// is known, it is the checkpoint that found it.
+// until is when a server that a finding calls left over stopped being wanted: its session got a newer server, or
+// ended, or the host did. Where none of that is known, it is the checkpoint that found it.
 func (w *wanted) until(srv *history.Server, checkpoint string) int64 {
 	t := w.Last()
 	if gone := w.HostOf(srv).Exited; gone >= 0 {

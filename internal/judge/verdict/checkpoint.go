@@ -26,10 +26,9 @@ func (f *facts) blur() int64 {
 	return int64(min(max(half, 10*time.Millisecond), 250*time.Millisecond))
 }
 
-// replay folds the events once more, and looks at each checkpoint twice: when its
-// settle time was over, and a moment earlier. Only what both looks show is held
-// against the host: between the look that the runner took and its census in the
-// file, a server may have been born.
+// replay folds the events once more, and looks at each checkpoint twice: when its settle time was over, and a moment
+// earlier. Only what both looks show is held against the host: between the look that the runner took and its census
+// in the file, a server may have been born.
 func (f *facts) replay() {
 	before, at := map[int][]*checkpoint{}, map[int]*checkpoint{}
 	for _, c := range f.Checkpoints() {

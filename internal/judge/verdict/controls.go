@@ -7,14 +7,12 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// slowControl is what a server without faults may take to exit. It is far more
-// than any does on a machine with hogged processors, and less than the settle
-// time of a host of which nothing is known.
+// slowControl is what a server without faults may take to exit. It is far more than any does on a machine with hogged
+// processors, and less than the settle time of a host of which nothing is known.
 const slowControl = record.Duration(5e9)
 
-// doubtControls says of which servers it is not known that they would end by
-// themselves: what the host leaves of those is not the host's doing for
-// certain. Files of before there were controls ask for none.
+// doubtControls says of which servers it is not known that they would end by themselves: what the host leaves of
+// those is not the host's doing for certain. Files of before there were controls ask for none.
 func (f *facts) doubtControls() {
 	if !f.header.Limits.Controls {
 		return

@@ -85,11 +85,9 @@ func (c *curve) list(format func(int64) string) string {
 	return strings.Join(all, ", ")
 }
 
-// series are the cycles of each repeat that can be compared: nothing was there
-// that should not be, and the host had the same number of processes to look
-// after, in one life of the host. The first few of a repeat are warm-up. With
-// them goes the first quiet checkpoint after the last one: it gives the host more
-// time to come to rest.
+// series are the cycles of each repeat that can be compared: nothing was there that should not be, and the host had
+// the same number of processes to look after, in one life of the host. The first few of a repeat are warm-up. With
+// them goes the first quiet checkpoint after the last one: it gives the host more time to come to rest.
 func (f *facts) series(warmUp int) (all [][]*cycle) {
 	type key struct{ series, life int }
 	quiet := slices.DeleteFunc(slices.Clone(f.cycles), func(c *cycle) bool { return !c.Quiet || c.N <= warmUp || c.host == nil })
@@ -134,8 +132,7 @@ func (f *facts) withCheckpoint(group []*cycle) []*cycle {
 	return append(slices.Clone(group), after)
 }
 
-// noCycles is why nothing can be said about growth, where at least n
-// comparable cycles are needed.
+// noCycles is why nothing can be said about growth, where at least n comparable cycles are needed.
 func (f *facts) noCycles(n int) string {
 	quiet := 0
 	for _, c := range f.cycles {

@@ -51,9 +51,8 @@ func (f *facts) allDoubts(laws []LawResult) []Doubt {
 	return f.doubts
 }
 
-// nowhere says that nothing was seen, since the host's place can't be had where
-// the run took place, or no server of it could reach the ledger: no more is to
-// be said of it.
+// nowhere says that nothing was seen, since the host's place can't be had where the run took place, or no server of
+// it could reach the ledger: no more is to be said of it.
 func (f *facts) nowhere() bool {
 	return len(f.servers) == 0 && slices.ContainsFunc(f.Doubts(), func(e *record.Event) bool {
 		return e.Doubt.Code == record.DoubtNoPlace || e.Doubt.Code == record.DoubtLedgerNoAccess
@@ -102,8 +101,7 @@ func (f *facts) doubtHost() (exited bool) {
 	return exited
 }
 
-// doubtLaunches says which servers the host did not launch as often as it had
-// to for the scenario to mean something.
+// doubtLaunches says which servers the host did not launch as often as it had to for the scenario to mean something.
 func (f *facts) doubtLaunches() {
 	_, byLabel := lists.GroupBy(f.servers, func(s *history.Server) string { return s.Label })
 	_, bySession := lists.GroupBy(f.servers, sessionOf)
@@ -133,9 +131,8 @@ func (f *facts) doubtLaunches() {
 	}
 }
 
-// reopened is how many launches a host can save that keeps servers on purpose
-// when their sessions end: a session that is opened again may get the one it
-// had.
+// reopened is how many launches a host can save that keeps servers on purpose when their sessions end: a session that
+// is opened again may get the one it had.
 func (f *facts) reopened(label string) (n int) {
 	if f.header.Host.Profile.Resident+f.header.Host.Profile.Spare <= 0 {
 		return 0
@@ -156,8 +153,7 @@ func (f *facts) reopened(label string) (n int) {
 // mayKeep are the ends of sessions after which a host may keep the server.
 var mayKeep = map[record.Why]bool{record.WhyClose: true, record.WhyForget: true}
 
-// doubtPlan says which faults did not fire, and which checkpoints were not
-// reached.
+// doubtPlan says which faults did not fire, and which checkpoints were not reached.
 func (f *facts) doubtPlan() {
 	for _, want := range f.Faults(f.header.Plan) {
 		if n := want.Fired; n < want.Fires {
@@ -188,9 +184,8 @@ func (f *facts) doubtPlan() {
 	}
 }
 
-// doubtRest says which checkpoints did not come to rest without any law that
-// says why, and which came to rest only because the bench waited longer than
-// the limits allow: then nobody knows what the host would have done in time.
+// doubtRest says which checkpoints did not come to rest without any law that says why, and which came to rest only
+// because the bench waited longer than the limits allow: then nobody knows what the host would have done in time.
 func (f *facts) doubtRest() {
 	for _, cp := range f.checkpoints {
 		if cp.Quiet && cp.Stretched > 0 {
@@ -203,9 +198,8 @@ func (f *facts) doubtRest() {
 	}
 }
 
-// doubtAfterEnd says what the keeper had to end, or reaped, after the last look
-// at what the host had left, and that no look had seen; and what was born after
-// the host had gone. Who forks all the time is in no census.
+// doubtAfterEnd says what the keeper had to end, or reaped, after the last look at what the host had left, and that
+// no look had seen; and what was born after the host had gone. Who forks all the time is in no census.
 func (f *facts) doubtAfterEnd() {
 	over, host := int64(never), f.Host()
 	for _, cp := range f.checkpoints {
@@ -224,8 +218,7 @@ func (f *facts) doubtAfterEnd() {
 	}
 }
 
-// bornAfter says that a process was born after the host had gone. Only Linux
-// counts starts in ticks of 10 ms.
+// bornAfter says that a process was born after the host had gone. Only Linux counts starts in ticks of 10 ms.
 func (f *facts) bornAfter(h *history.Host, p record.Process) bool {
 	const tick, blur = int64(10 * time.Millisecond), 3
 	return f.header.System.OS == "linux" && h.Start > 0 && p.Start > h.Start+uint64((h.Exited-h.Started)/tick)+blur

@@ -12,8 +12,7 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// doubtSteps says which steps did not do what the scenario needs, where no
-// law says why.
+// doubtSteps says which steps did not do what the scenario needs, where no law says why.
 func (f *facts) doubtSteps() {
 	f.doubtSkipped()
 	f.doubtUnseenCalls()
@@ -84,8 +83,7 @@ func (f *facts) doubtUnseenProbe(key sessionKey) {
 	f.doubt(record.DoubtCallNotSeen, "the host says that it has looked at %s for session %s, and no server of it saw a handshake", prose.Plain(key.label), prose.Plain(key.name))
 }
 
-// callsReceived is how many calls the servers of a session received; unknown
-// where one of them was lost from sight.
+// callsReceived is how many calls the servers of a session received; unknown where one of them was lost from sight.
 func (f *facts) callsReceived(key sessionKey) (n int, known bool) {
 	for _, srv := range f.servers {
 		mine := len(srv.CallsFor(key.name))
@@ -111,9 +109,8 @@ func (f *facts) accounted(s *history.Step) bool {
 	if f.wasHarmed(sessionKey{s.Label, s.Session}, s.Ended) || f.neverOpened(s) {
 		return true
 	}
-	// A reload, or a tick, is about several sessions; and of two that a sweep
-	// has hit, one may have been at a point where its harm can't be told from
-	// the host's own doing.
+	// A reload, or a tick, is about several sessions; and of two that a sweep has hit, one may have been at a point
+	// where its harm can't be told from the host's own doing.
 	for key, t := range f.harmed {
 		if (s.Session == "" || key.label == s.Label) && t >= s.Begun && t <= s.Ended+f.scaled(noteBlur, s.Ended) {
 			return true
@@ -122,9 +119,8 @@ func (f *facts) accounted(s *history.Step) bool {
 	return len(f.harmed) > 0 && f.signalledDuring(s)
 }
 
-// signalledDuring says that a server of the step's session caught a signal in
-// the course of it, with its stdin still open. Of a host that has been seen to
-// signal what is not its to end, that is one more such signal: it has met a
+// signalledDuring says that a server of the step's session caught a signal in the course of it, with its stdin still
+// open. Of a host that has been seen to signal what is not its to end, that is one more such signal: it has met a
 // server whose session was not live yet.
 func (f *facts) signalledDuring(s *history.Step) bool {
 	return s.Session != "" && slices.ContainsFunc(f.servers, func(srv *history.Server) bool {

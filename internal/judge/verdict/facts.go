@@ -62,9 +62,8 @@ func (f *facts) isCommand() bool { return f.header.Host.SessionsUnknown() }
 // cutShort says that the run did not get to its end.
 func (f *facts) cutShort() bool { return f.End() != nil && !f.Done() }
 
-// left counts what outlived the host: what the last look saw, and what the
-// keeper swept. A sweep that took the host as well shows nothing: the bench
-// ended it all before its time.
+// left counts what outlived the host: what the last look saw, and what the keeper swept. A sweep that took the host
+// as well shows nothing: the bench ended it all before its time.
 func (f *facts) left() int {
 	left := map[record.Identity]bool{}
 	for _, cp := range slices.Backward(f.checkpoints) {
@@ -89,8 +88,7 @@ func (f *facts) left() int {
 	return n
 }
 
-// established says that the server had answered a handshake or a call by t. A
-// modern client need not shake hands.
+// established says that the server had answered a handshake or a call by t. A modern client need not shake hands.
 func established(s *history.Server, t int64) bool {
 	if s.Established >= 0 && s.Established <= t {
 		return true

@@ -123,8 +123,7 @@ func (f *facts) finding(print string, group []*breach) Finding {
 	return out
 }
 
-// describe collects what the words of a finding need: what all breaches have, and
-// what the law adds.
+// describe collects what the words of a finding need: what all breaches have, and what the law adds.
 func (f *facts) describe(group []*breach) *description {
 	b := group[0]
 	d := &description{kind: b.kind, values: law.Values{

@@ -1,11 +1,9 @@
-// Package verdict says what a run shows: which laws the host kept, which it
-// broke, and why, or that the run does not allow a verdict. It is a function
-// of the run alone: the same file gives the same verdict on any machine, years
+// Package verdict says what a run shows: which laws the host kept, which it broke, and why, or that the run does not
+// allow a verdict. It is a function of the run alone: the same file gives the same verdict on any machine, years
 // later.
 //
-// Each law has a file of its own. A law looks at the facts and reports
-// breaches, one for each process or measurement; breaches with one cause
-// become one finding.
+// Each law has a file of its own. A law looks at the facts and reports breaches, one for each process or measurement;
+// breaches with one cause become one finding.
 package verdict
 
 import (
@@ -23,8 +21,7 @@ type rule struct {
 	describe func(*facts, []*breach, *description) // adds what the words of the law's findings need; nil: nothing
 }
 
-// rules are in the order of the laws. It matters in one place: L9 and L10 ask
-// which sessions L3 found harmed.
+// rules are in the order of the laws. It matters in one place: L9 and L10 ask which sessions L3 found harmed.
 var rules = []rule{
 	{law.Of("L1"), judgeFlat, describeFlat},
 	{law.Of("L2"), judgeLeft, describeLeft},
@@ -43,8 +40,7 @@ func ruleOf(id string) *rule {
 	return &rules[slices.IndexFunc(rules, func(r rule) bool { return r.ID == id })]
 }
 
-// Judge judges a run. It never fails: a run that shows too little is
-// Inconclusive, with the doubts that say why.
+// Judge judges a run. It never fails: a run that shows too little is Inconclusive, with the doubts that say why.
 func Judge(run *record.Run) Verdict {
 	if run == nil {
 		run = &record.Run{Truncated: "there is no run"}

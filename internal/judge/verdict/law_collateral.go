@@ -74,9 +74,8 @@ func harmTo(s *history.Server) (harm, bool) {
 	return first, s.Lost < 0 || s.Lost > first.t
 }
 
-// isCollateral says that the server's session was live when it was harmed, and
-// that nothing was wrong with it. Facts come first: a death without a word is
-// the host's doing whoever is newest, and whatever it launched afterwards.
+// isCollateral says that the server's session was live when it was harmed, and that nothing was wrong with it. Facts
+// come first: a death without a word is the host's doing whoever is newest, and whatever it launched afterwards.
 func (f *facts) isCollateral(s *history.Server, h harm) bool {
 	if brokenBy(s, h.t) || !f.onWatch(h.t) || f.HostOf(s) != f.HostAt(h.t) || f.endedByBench(s) || !established(s, h.t) {
 		return false
@@ -118,16 +117,14 @@ func callInFlight(s *history.Server, t int64) bool {
 	return slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Received <= t && (c.Answered < 0 || c.Answered > t) })
 }
 
-// endedByBench says that the bench swept the server up because the run was cut
-// short.
+// endedByBench says that the bench swept the server up because the run was cut short.
 func (f *facts) endedByBench(s *history.Server) bool {
 	_, swept := f.Swept()[s.Birth.Identity]
 	return swept && f.cutShort()
 }
 
-// openWithout says that the host, some time after t, called the session open
-// though this server, its newest, was gone, or on its way out, and no other
-// was there.
+// openWithout says that the host, some time after t, called the session open though this server, its newest, was
+// gone, or on its way out, and no other was there.
 func (f *facts) openWithout(s *history.Server, t int64) bool {
 	for _, c := range f.changes(s) {
 		if c.T <= t {
@@ -150,9 +147,8 @@ func (f *facts) stateAt(s *history.Server, t int64) (record.Session, int64) {
 	return record.Session{}, never
 }
 
-// hasRival says that another server, launched by an open of the same session
-// side by side with this one's, lived at t: which of them stays is the host's
-// choice.
+// hasRival says that another server, launched by an open of the same session side by side with this one's, lived at
+// t: which of them stays is the host's choice.
 func (f *facts) hasRival(s *history.Server, t int64) bool {
 	return slices.ContainsFunc(f.servers, func(o *history.Server) bool {
 		return history.Rivals(s, o) && o.Born <= t && (o.Died < 0 || o.Died > t)
@@ -177,11 +173,10 @@ func (f *facts) isNewest(s *history.Server, t int64) bool {
 	return true
 }
 
-// costAnAnswer says that a server whose session was still being set up (a job
-// is, to its end) was ended to the harm of that session, and what was asked of
-// the host failed: while a call was in it, or by a signal before it could get
-// one. A host that gives up an open by itself may do that by a signal: it is
-// held against it only where it ended servers of other sessions at that moment.
+// costAnAnswer says that a server whose session was still being set up (a job is, to its end) was ended to the harm
+// of that session, and what was asked of the host failed: while a call was in it, or by a signal before it could get
+// one. A host that gives up an open by itself may do that by a signal: it is held against it only where it ended
+// servers of other sessions at that moment.
 func (f *facts) costAnAnswer(s *history.Server, h harm) bool {
 	i := slices.IndexFunc(f.Steps(), func(st *history.Step) bool {
 		return st.Session == s.Session && st.Failed() && st.Begun <= h.t && st.Ended >= h.t
@@ -211,8 +206,7 @@ func (f *facts) harmBreach(s *history.Server, h harm) *breach {
 	}
 }
 
-// renewal says that the host gave the session another server, without having
-// been asked to open it anew.
+// renewal says that the host gave the session another server, without having been asked to open it anew.
 func (f *facts) renewal(s *history.Server, t int64) string {
 	for _, o := range f.servers {
 		if o.Label != s.Label || o.Session != s.Session || o.Born <= t {
@@ -234,8 +228,7 @@ func (f *facts) harm(s *history.Server, t int64) {
 	}
 }
 
-// lastWord is how long ago the server had last answered, for a judgement of
-// how alive its session was.
+// lastWord is how long ago the server had last answered, for a judgement of how alive its session was.
 func lastWord(s *history.Server, t int64) string {
 	inFlight := 0
 	last := int64(never)
@@ -290,8 +283,7 @@ func (f *facts) endedNear(s *history.Server, t int64) (others []*history.Server)
 	return others
 }
 
-// busyWith are the steps of other sessions that were under way at t, in whose
-// course a host ends servers.
+// busyWith are the steps of other sessions that were under way at t, in whose course a host ends servers.
 func (f *facts) busyWith(s *history.Server, t int64) (steps []*history.Step) {
 	for _, st := range f.Steps() {
 		if st.Begun <= t && (st.Ended < 0 || st.Ended >= t) && st.Session != s.Session && endsSessions[st.Op] {
@@ -301,8 +293,7 @@ func (f *facts) busyWith(s *history.Server, t int64) (steps []*history.Step) {
 	return steps
 }
 
-// coincides says that the host was busy with other sessions at that moment, or
-// ended a server of one by a signal.
+// coincides says that the host was busy with other sessions at that moment, or ended a server of one by a signal.
 func (f *facts) coincides(s *history.Server, t int64) bool {
 	return len(f.busyWith(s, t)) > 0 || slices.ContainsFunc(f.endedNear(s, t), func(o *history.Server) bool {
 		h, _ := harmTo(o)
@@ -310,8 +301,7 @@ func (f *facts) coincides(s *history.Server, t int64) bool {
 	})
 }
 
-// endsSessions are the steps in the course of which a host ends servers of
-// other sessions.
+// endsSessions are the steps in the course of which a host ends servers of other sessions.
 var endsSessions = map[record.Op]bool{
 	record.OpOpen: true, record.OpClose: true, record.OpForget: true, record.OpReload: true, record.OpTick: true, record.OpJob: true,
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// judgeFlat is L1: at a checkpoint the live servers of a session are its
-// newest ones, and no other.
+// judgeFlat is L1: at a checkpoint the live servers of a session are its newest ones, and no other.
 func judgeFlat(f *facts) LawResult {
 	r := LawResult{Expected: "no server but the newest of each open session, " + prose.Within(f.header.Limits.Settle) + " after a checkpoint begins"}
 	if n := f.header.Host.Profile.Resident + f.header.Host.Profile.Spare; n > 0 {
@@ -102,8 +101,7 @@ func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 	return b
 }
 
-// when is a moment, as far as it matters for a server that should have gone
-// long ago.
+// when is a moment, as far as it matters for a server that should have gone long ago.
 func (f *facts) when(t int64) string {
 	if h := f.HostAt(t); h.Exited >= 0 && t > h.Exited+int64(1e8) {
 		return prose.Span(t-h.Exited) + " after the host"
@@ -182,9 +180,8 @@ func (f *facts) abandonedBy(s *history.Server, t int64) loss {
 	return lostBy("abandoned", cause, values)
 }
 
-// endedBefore is when the session of s was opened anew for next, after it had
-// been closed, forgotten, cancelled or given up, or never: then next took the
-// place of s.
+// endedBefore is when the session of s was opened anew for next, after it had been closed, forgotten, cancelled or
+// given up, or never: then next took the place of s.
 func (f *facts) endedBefore(s, next *history.Server) int64 {
 	ended := int64(never)
 	if next == nil || s.Session == "" {
@@ -240,10 +237,9 @@ func probeFix(l loss, servers ...*history.Server) loss {
 	return l
 }
 
-// twin is an older server that was launched for the same connection as s, and
-// that the host had for as long as the connection was to last: the one that it
-// knew of, and ended, or nil. That s is there is then not the fault of how the
-// connection ended.
+// twin is an older server that was launched for the same connection as s, and that the host had for as long as the
+// connection was to last: the one that it knew of, and ended, or nil. That s is there is then not the fault of how
+// the connection ended.
 func (f *facts) twin(cp *checkpoint, s *history.Server) *history.Server {
 	over := cp.SettledAt
 	for _, c := range f.changes(s) {
@@ -264,9 +260,8 @@ func (f *facts) twin(cp *checkpoint, s *history.Server) *history.Server {
 	return nil
 }
 
-// successor is the next server that the host launched for the same session by
-// the time of the checkpoint, or nil. Where sessions are unknown, a label is
-// one.
+// successor is the next server that the host launched for the same session by the time of the checkpoint, or nil.
+// Where sessions are unknown, a label is one.
 func (f *facts) successor(cp *checkpoint, s *history.Server) *history.Server {
 	younger := false
 	for _, other := range f.servers {
@@ -278,8 +273,7 @@ func (f *facts) successor(cp *checkpoint, s *history.Server) *history.Server {
 	return nil
 }
 
-// isDuplicate says that both were launched for one connection, with nothing
-// wrong with the first.
+// isDuplicate says that both were launched for one connection, with nothing wrong with the first.
 func (f *facts) isDuplicate(s, next *history.Server) bool {
 	if brokenBy(s, next.Born) {
 		return false
@@ -290,8 +284,7 @@ func (f *facts) isDuplicate(s, next *history.Server) bool {
 	return f.openingWhy(s, next) == ""
 }
 
-// openingWhy is why the session was opened anew between two births, or "" where
-// it was not.
+// openingWhy is why the session was opened anew between two births, or "" where it was not.
 func (f *facts) openingWhy(s, next *history.Server) (why record.Cause) {
 	for _, c := range f.changes(s) {
 		if c.State == record.SessionOpening && c.T > s.Born && c.T <= next.Born {
@@ -377,8 +370,7 @@ func (f *facts) causeOfClose(s *history.Server, t int64) (record.Cause, law.Valu
 	return record.CauseSessionClosed, law.Values{}
 }
 
-// inFirst is how many of a group were seen at the checkpoint that saw the
-// first of them.
+// inFirst is how many of a group were seen at the checkpoint that saw the first of them.
 func inFirst(group []*breach) (n int) {
 	for _, b := range group {
 		if b.cp == group[0].cp {

@@ -11,9 +11,8 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// afterEnd is how long after the end of its session a server must have been
-// launched to be called launched for it: a launch that was under way may still
-// become a process.
+// afterEnd is how long after the end of its session a server must have been launched to be called launched for it: a
+// launch that was under way may still become a process.
 const afterEnd = int64(100 * time.Millisecond)
 
 // judgeGhosts is the part of L1 that no checkpoint sees: servers launched for
@@ -30,8 +29,7 @@ func (f *facts) judgeGhosts(seen map[string]bool) {
 	}
 }
 
-// launchedInVain is when the session of a server had ended for which it was
-// launched all the same, or never.
+// launchedInVain is when the session of a server had ended for which it was launched all the same, or never.
 func (f *facts) launchedInVain(s *history.Server) int64 {
 	state, since := f.stateAt(s, s.Born)
 	asked := state.Why == record.WhyPerRequest || state.Why == record.WhyRequest // each request has a server of its own
@@ -44,9 +42,8 @@ func (f *facts) launchedInVain(s *history.Server) int64 {
 	return since
 }
 
-// launchBegan is when the process was started that became the server, or the
-// launcher in front of it: its certificate may come much later. It is unknown
-// for what is behind a launcher that no census has seen.
+// launchBegan is when the process was started that became the server, or the launcher in front of it: its certificate
+// may come much later. It is unknown for what is behind a launcher that no census has seen.
 func (f *facts) launchBegan(s *history.Server) (t int64, known bool) {
 	id := s.Birth.Identity
 	if !f.IsHost(s.Birth.PPID) {
@@ -60,9 +57,8 @@ func (f *facts) launchBegan(s *history.Server) (t int64, known bool) {
 	return f.startOf(id, s.Born), true
 }
 
-// startOf is when a process started, at the latest. The kernel says it in units
-// of its own; what the run's clock was then follows from whoever was seen
-// soonest after his start.
+// startOf is when a process started, at the latest. The kernel says it in units of its own; what the run's clock was
+// then follows from whoever was seen soonest after his start.
 func (f *facts) startOf(id record.Identity, seen int64) int64 {
 	unit := int64(time.Millisecond)
 	if f.header.System.OS == "linux" {
@@ -102,9 +98,8 @@ func describeGhosts(f *facts, group []*breach, d *description) {
 	d.values["slowest"] = prose.Span(longest)
 }
 
-// isConnection says that a server of a host whose sessions are unknown was
-// launched side by side with another one, and that both did work: the host may
-// have two connections, which nobody has told the bench of.
+// isConnection says that a server of a host whose sessions are unknown was launched side by side with another one,
+// and that both did work: the host may have two connections, which nobody has told the bench of.
 func (f *facts) isConnection(cp *checkpoint, s *history.Server) bool {
 	next := f.successor(cp, s)
 	if !f.header.Host.SessionsUnknown() || next == nil || !f.isDuplicate(s, next) ||

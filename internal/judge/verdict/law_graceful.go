@@ -63,16 +63,14 @@ func silent(s *history.Server) bool {
 	return s.Died >= 0 && s.Bye < 0 && s.EOF < 0 && len(s.Signals) == 0
 }
 
-// unheeding says that a server could have seen what it was told, for longer than
-// its grace: no fault kept it from that, and the bench got its share of the
-// processors.
+// unheeding says that a server could have seen what it was told, for longer than its grace: no fault kept it from
+// that, and the bench got its share of the processors.
 func (f *facts) unheeding(s *history.Server, asked int64) bool {
 	delayed, known := f.starvedBetween(asked, s.Died)
 	return known && len(s.Faults) == 0 && delayed < starved && !f.wasStopped(s)
 }
 
-// wasStopped says that a look saw the server stopped or traced: it sees nothing
-// then.
+// wasStopped says that a look saw the server stopped or traced: it sees nothing then.
 func (f *facts) wasStopped(s *history.Server) bool {
 	return slices.ContainsFunc(f.Censuses(), func(l history.Look) bool {
 		return slices.ContainsFunc(l.Processes, func(p record.Process) bool {
@@ -81,9 +79,8 @@ func (f *facts) wasStopped(s *history.Server) bool {
 	})
 }
 
-// endedByHost says that the host ended a server, in time or not, with which
-// nothing was wrong. L3 has those that it should not have ended at all; what
-// follows from the host's being killed is nobody's manners.
+// endedByHost says that the host ended a server, in time or not, with which nothing was wrong. L3 has those that it
+// should not have ended at all; what follows from the host's being killed is nobody's manners.
 func (f *facts) endedByHost(s *history.Server) bool {
 	told := s.Died >= 0 || s.EOF >= 0 || len(s.Signals) > 0
 	first, ok := harmTo(s)
@@ -96,8 +93,7 @@ func (f *facts) endedByHost(s *history.Server) bool {
 	return s.Ready >= 0
 }
 
-// killedAt says that at t a life of the host had been killed, or had died by
-// itself: the kernel ended what it ended.
+// killedAt says that at t a life of the host had been killed, or had died by itself: the kernel ended what it ended.
 func (f *facts) killedAt(h *history.Host, t int64) bool {
 	switch {
 	case h.AskedOp == record.OpKill && t >= h.AskedAt:
@@ -108,9 +104,8 @@ func (f *facts) killedAt(h *history.Host, t int64) bool {
 	return f.keeperAt >= 0 && t >= f.keeperAt-f.scaled(exitBlur, f.keeperAt)
 }
 
-// rudeness is how a server was ended out of order, or nil. A server on a busy
-// machine may be slow to see what it was told: only what can't be put down to
-// that is held against the host.
+// rudeness is how a server was ended out of order, or nil. A server on a busy machine may be slow to see what it was
+// told: only what can't be put down to that is held against the host.
 func (f *facts) rudeness(s *history.Server) *breach {
 	if signal, ok := signalFirst(s); ok {
 		return f.rude(s, "signal-first", record.CauseOfSignal(signal.Text), signal.T,
@@ -136,8 +131,7 @@ func (f *facts) rudeness(s *history.Server) *breach {
 		fmt.Sprintf("it was told to end and had begun its cleanup, and was killed before it had finished, %s after the host was asked to end it", given))
 }
 
-// signalFirst is the signal that came while stdin was open: the server asks
-// the kernel when it catches one.
+// signalFirst is the signal that came while stdin was open: the server asks the kernel when it catches one.
 func signalFirst(s *history.Server) (history.SignalMark, bool) {
 	if len(s.Signals) == 0 {
 		return history.SignalMark{}, false
@@ -194,17 +188,15 @@ func unclearOrder(s *history.Server) bool {
 	return len(s.Signals) > 0 && s.Signals[0].Stdin == "" && (s.EOF < 0 || s.EOF > s.Signals[0].T)
 }
 
-// defiant says that the server's script has it ignore what it is told: it has
-// no cleanup to be cut short.
+// defiant says that the server's script has it ignore what it is told: it has no cleanup to be cut short.
 func defiant(s *history.Server) bool {
 	return prose.Ignores(s, record.OnEOF) || prose.Ignores(s, record.OnTerm)
 }
 
-// askedToEnd is when the host was last asked for something that ended the
-// server, or never. The host can't have begun to end it for that any earlier,
-// so that it bounds the time the server was given. That a session has ended is
-// what the host says when it is done; where nobody had asked for it (a job, an
-// open that failed), the host had not begun before the server's last message.
+// askedToEnd is when the host was last asked for something that ended the server, or never. The host can't have begun
+// to end it for that any earlier, so that it bounds the time the server was given. That a session has ended is what
+// the host says when it is done; where nobody had asked for it (a job, an open that failed), the host had not begun
+// before the server's last message.
 func (f *facts) askedToEnd(s *history.Server) int64 {
 	asked, before := int64(never), record.SessionState("")
 	for _, c := range f.changes(s) {

@@ -12,8 +12,7 @@ import (
 )
 
 const (
-	// handlesWarmUp is how many cycles a host has to open what it keeps for
-	// good: a log, an epoll, a pool.
+	// handlesWarmUp is how many cycles a host has to open what it keeps for good: a log, an epoll, a pool.
 	handlesWarmUp = 1
 	// mostRises is how often what the host returned to may have risen: a pool
 	// that fills is no leak, what rises again and again is.

@@ -47,9 +47,8 @@ func judgeLeft(f *facts) LawResult {
 	return r
 }
 
-// leftAt are the processes that were alive when the settle time was over, or
-// came up after that, the lowest pid first. While the host lives on in a later
-// life, only what an earlier one has left counts.
+// leftAt are the processes that were alive when the settle time was over, or came up after that, the lowest pid
+// first. While the host lives on in a later life, only what an earlier one has left counts.
 func (f *facts) leftAt(cp *checkpoint, now *history.Host) []record.Process {
 	var left []record.Process
 	take := func(p record.Process, all history.Rows) {
@@ -155,12 +154,10 @@ func (f *facts) leftKind(s *history.Server, p record.Process, e *record.Evidence
 	return "orphan"
 }
 
-// spinning is the share of a processor from which on a process counts as
-// busy: one that waits uses none.
+// spinning is the share of a processor from which on a process counts as busy: one that waits uses none.
 const spinning = 0.5
 
-// contended is the share from which on one counts that was ready to run at
-// both looks: one that waits is not.
+// contended is the share from which on one counts that was ready to run at both looks: one that waits is not.
 const contended = 0.05
 
 // spins says that a process is busy: with half a processor, or, where others
@@ -171,8 +168,7 @@ func spins(cp *checkpoint, id record.Identity) bool {
 	return share >= spinning || share >= contended && before.State == record.StateRunning && after.State == record.StateRunning
 }
 
-// load is the share of a processor that a process used between the two
-// looks at a checkpoint.
+// load is the share of a processor that a process used between the two looks at a checkpoint.
 func load(cp *checkpoint, id record.Identity) float64 {
 	before, after := cp.SettledRows[id], cp.ConfirmRows[id]
 	if before == nil || after == nil || cp.ConfirmAt-cp.SettledAt < int64(1e8) {
@@ -189,8 +185,7 @@ func describeLeft(f *facts, group []*breach, d *description) {
 	}
 }
 
-// commandOf is the command line of a process whose name does not say it: that of
-// its first thread may be another.
+// commandOf is the command line of a process whose name does not say it: that of its first thread may be another.
 func commandOf(p record.Process) string {
 	if len(p.Args) == 0 || strings.HasPrefix(path.Base(p.Args[0]), p.Comm) || len(p.Args) > 1 && p.Args[1] == "fakehelper" {
 		return ""

@@ -8,11 +8,9 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// lessDaemon leaves out of what a command left the process that it went to the
-// background as, with all that this one has launched: it has not ended, and
-// nobody has asked it to. It is in control of a server that lives (it holds the
-// write end of its stdin), and leads a session of its own, or the command had
-// exited with 0, unasked.
+// lessDaemon leaves out of what a command left the process that it went to the background as, with all that this one
+// has launched: it has not ended, and nobody has asked it to. It is in control of a server that lives (it holds the
+// write end of its stdin), and leads a session of its own, or the command had exited with 0, unasked.
 func (f *facts) lessDaemon(cp *checkpoint, h *history.Host, left []record.Process) []record.Process {
 	if f.header.Host.Kind != record.KindCommand || len(left) == 0 {
 		return left

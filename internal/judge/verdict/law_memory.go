@@ -11,11 +11,9 @@ import (
 )
 
 const (
-	// memoryWarmUp is how many cycles a process has to fill its heap to what
-	// it works with.
+	// memoryWarmUp is how many cycles a process has to fill its heap to what it works with.
 	memoryWarmUp = 2
-	// memoryCycles is a prime: a collector that runs every second or third
-	// cycle does not beat with it.
+	// memoryCycles is a prime: a collector that runs every second or third cycle does not beat with it.
 	memoryCycles = 7
 )
 

@@ -10,8 +10,7 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// judgeRecovers is L10: once no fault happens any more, a session can be
-// opened and answers.
+// judgeRecovers is L10: once no fault happens any more, a session can be opened and answers.
 func judgeRecovers(f *facts) LawResult {
 	r := LawResult{Expected: "each session opened after the last fault opens and answers"}
 	last, held := f.lastFault(), f.judgeHeld()

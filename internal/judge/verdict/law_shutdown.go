@@ -12,8 +12,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// judgeShutdown is L8: closing a session, and ending the host, take no longer
-// than they may.
+// judgeShutdown is L8: closing a session, and ending the host, take no longer than they may.
 func judgeShutdown(f *facts) LawResult {
 	l := f.header.Limits
 	r := LawResult{Expected: fmt.Sprintf("each close within %s, the host's end within %s", prose.Within(l.Close), prose.Within(l.Stop))}
@@ -175,8 +174,7 @@ func (f *facts) meantBy(s *history.Step, srv *history.Server) bool {
 	return there && (s.Op != record.OpClose || srv.Label == s.Label && srv.Session == s.Session)
 }
 
-// stuckWith accounts for the steps of a session that failed beside a call of it
-// that did not come back.
+// stuckWith accounts for the steps of a session that failed beside a call of it that did not come back.
 func (f *facts) stuckWith() {
 	for _, s := range f.Steps() {
 		stuck := slices.ContainsFunc(f.breaches, func(b *breach) bool {

@@ -13,8 +13,7 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// judgeSpawning is L7: launches per session, and per minute of a label, stay
-// under the scenario's limits.
+// judgeSpawning is L7: launches per session, and per minute of a label, stay under the scenario's limits.
 func judgeSpawning(f *facts) LawResult {
 	l := f.header.Limits
 	if f.isCommand() {

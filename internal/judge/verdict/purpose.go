@@ -10,9 +10,8 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// doubtPurpose says which laws that the scenario is about were not judged, and
-// which of its steps were not played: a run without them shows nothing of what
-// it was made for.
+// doubtPurpose says which laws that the scenario is about were not judged, and which of its steps were not played: a
+// run without them shows nothing of what it was made for.
 func (f *facts) doubtPurpose(laws []LawResult) {
 	plan := f.header.Plan
 	for _, r := range laws {
@@ -55,8 +54,7 @@ func (f *facts) hadToGo() bool {
 	})
 }
 
-// hadToBeReaped says that a server had died by a checkpoint while the host that
-// launched it lived.
+// hadToBeReaped says that a server had died by a checkpoint while the host that launched it lived.
 func (f *facts) hadToBeReaped() bool {
 	return slices.ContainsFunc(f.checkpoints, func(cp *checkpoint) bool {
 		if cp.Settled == nil || !f.hostAlive(cp.SettledAt) {
@@ -69,8 +67,7 @@ func (f *facts) hadToBeReaped() bool {
 	})
 }
 
-// wasLive says that a server that worked was there for a session: without one,
-// that nobody touched any shows nothing.
+// wasLive says that a server that worked was there for a session: without one, that nobody touched any shows nothing.
 func (f *facts) wasLive() bool {
 	return slices.ContainsFunc(f.servers, func(s *history.Server) bool {
 		return f.Session(s.Label, s.Session) != nil && established(s, f.Last())

@@ -9,9 +9,8 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// isBehind says that the host did not launch the server itself, but through
-// another process: the census saw that one with the server's command line, or
-// the server's script has one.
+// isBehind says that the host did not launch the server itself, but through another process: the census saw that one
+// with the server's command line, or the server's script has one.
 func (f *facts) isBehind(s *history.Server) bool {
 	scripted := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool {
 		return m.On == record.OnStart && (m.Do == record.DoLauncher || m.Do == record.DoContainer)
@@ -32,9 +31,8 @@ func (f *facts) outOfReach(s *history.Server, p record.Process) string {
 	return ""
 }
 
-// launcherOf is the pid of what launched a server, or 0 where that is nobody
-// who stays: one that is forked twice has as its first parent a process that
-// is on its way out, or whoever adopted it.
+// launcherOf is the pid of what launched a server, or 0 where that is nobody who stays: one that is forked twice has
+// as its first parent a process that is on its way out, or whoever adopted it.
 func (f *facts) launcherOf(s *history.Server) int {
 	detached := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return m.On == record.OnStart && m.Do == record.DoContainer })
 	if p := s.Birth.PPID; !detached && !f.IsHost(p) && !f.IsKeeper(p) {
@@ -85,8 +83,7 @@ func (f *facts) describeReach(s *history.Server, p record.Process) string {
 	return prose.Paragraph(gone, apart)
 }
 
-// shieldFlat says of a server that outlived its session whether that is because
-// the host ended the launcher alone.
+// shieldFlat says of a server that outlived its session whether that is because the host ended the launcher alone.
 func (f *facts) shieldFlat(cp *checkpoint, s *history.Server) (kind, why string) {
 	p := cp.SettledRows[s.Birth.Identity]
 	if p == nil || !f.isBehind(s) || f.launcherLives(cp, s) {

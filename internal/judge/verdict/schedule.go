@@ -6,9 +6,8 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 )
 
-// onSchedule says that a host ended the server of an open session as it says it
-// does: one that was idle, or one that it renews. To kill it without a word, or
-// in a call, is on no schedule.
+// onSchedule says that a host ended the server of an open session as it says it does: one that was idle, or one that
+// it renews. To kill it without a word, or in a call, is on no schedule.
 func (f *facts) onSchedule(s *history.Server, h harm) bool {
 	if h.kind == "killed" || callInFlight(s, h.t) {
 		return false
@@ -29,9 +28,8 @@ func (f *facts) wasIdle(s *history.Server, t int64) bool {
 	return idle > 0 && t-last >= idle*4/5
 }
 
-// isRenewal says that the host has given the session another server, and not
-// more of them since it was opened than it says. A timer need not have begun
-// with the session.
+// isRenewal says that the host has given the session another server, and not more of them since it was opened than it
+// says. A timer need not have begun with the session.
 func (f *facts) isRenewal(s *history.Server, t int64) bool {
 	every := int64(f.header.Host.Profile.Renewal)
 	if every <= 0 || !f.isFollowed(s, t) {

@@ -19,8 +19,7 @@ const (
 	// than its limits take it for, as the runner stretches its waits then.
 	starving    = 0.6
 	mostStretch = 4
-	// leastDelay of the whole time the bench must have waited: a few late
-	// awakenings slow nobody down.
+	// leastDelay of the whole time the bench must have waited: a few late awakenings slow nobody down.
 	leastDelay = 0.4
 	// ownShare of all processors is what the run's own processes may take before
 	// they themselves are what starves the bench: that excuses nothing.
@@ -32,8 +31,7 @@ func (f *facts) withLoad() bool {
 	return slices.ContainsFunc(f.Censuses(), func(l history.Look) bool { return l.Load != nil })
 }
 
-// looksAround are the last look with a load before a time, and the first one
-// after another; nil where there are none.
+// looksAround are the last look with a load before a time, and the first one after another; nil where there are none.
 func (f *facts) looksAround(from, to int64) (first, last *history.Look) {
 	all := f.Censuses()
 	for i := range all {
@@ -48,9 +46,8 @@ func (f *facts) looksAround(from, to int64) (first, last *history.Look) {
 	return first, last
 }
 
-// starvedBetween is the share of the time in which the bench wanted a processor
-// and had none, from the last look before a time to the first one after another;
-// 0 where it was a moment.
+// starvedBetween is the share of the time in which the bench wanted a processor and had none, from the last look
+// before a time to the first one after another; 0 where it was a moment.
 func (f *facts) starvedBetween(from, to int64) (share float64, known bool) {
 	first, last := f.looksAround(from, to)
 	if first == nil || last == nil {
@@ -63,9 +60,8 @@ func (f *facts) starvedBetween(from, to int64) (share float64, known bool) {
 	return float64(delayed) / float64(delayed+ran), true
 }
 
-// slowdown is how many times longer than on a machine that gets round to
-// everything something may have taken between two times; 1 where the machine was
-// not starved, or by the run itself.
+// slowdown is how many times longer than on a machine that gets round to everything something may have taken between
+// two times; 1 where the machine was not starved, or by the run itself.
 func (f *facts) slowdown(from, to int64) float64 {
 	share, known := f.starvedBetween(from, to)
 	if !known || share < starving {
@@ -93,9 +89,8 @@ func (f *facts) scaled(d time.Duration, t int64) int64 {
 	return int64(float64(d) * f.slowdown(t-int64(d), t+int64(d)))
 }
 
-// late takes in a breach that is one by the clock alone: from one time to
-// another it took longer than it may. Where the machine was so starved meanwhile
-// that it need not have been the host, it is a doubt.
+// late takes in a breach that is one by the clock alone: from one time to another it took longer than it may. Where
+// the machine was so starved meanwhile that it need not have been the host, it is a doubt.
 func (f *facts) late(b *breach, from, to int64, limit time.Duration) {
 	slow := f.slowdown(from, to)
 	if slow == 1 || float64(to-from) > slow*float64(limit) || to-from-int64(limit) > f.waitedBetween(from, to) {

@@ -9,9 +9,8 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// hold says, from the evidence on a survivor alone, what keeps it: "stopped",
-// "pipe-blocked", "eof-withheld", or "" where it could go. It comes before the
-// way in which the host lost it: whatever that was, this has to be mended too.
+// hold says, from the evidence on a survivor alone, what keeps it: "stopped", "pipe-blocked", "eof-withheld", or ""
+// where it could go. It comes before the way in which the host lost it: whatever that was, this has to be mended too.
 func (f *facts) hold(s *history.Server, e *record.Evidence, until int64) string {
 	switch {
 	case e == nil:
@@ -26,9 +25,8 @@ func (f *facts) hold(s *history.Server, e *record.Evidence, until int64) string 
 	return ""
 }
 
-// blockedWriting says that the process waits for somebody to read what it
-// writes to stdout or stderr. Where system calls can't be seen, the place in
-// the kernel tells: pipe_write, on newer kernels anon_pipe_write.
+// blockedWriting says that the process waits for somebody to read what it writes to stdout or stderr. Where system
+// calls can't be seen, the place in the kernel tells: pipe_write, on newer kernels anon_pipe_write.
 func blockedWriting(e *record.Evidence) bool {
 	if e.State != record.StateSleeping && e.State != record.StateBlocked {
 		return false
@@ -40,9 +38,8 @@ func blockedWriting(e *record.Evidence) bool {
 	return strings.HasSuffix(e.Wchan, "pipe_write")
 }
 
-// withheld says that stdin can't end, because processes that have nothing to
-// do with it, or the server itself, hold a copy of its write end, and the host
-// itself holds none any more.
+// withheld says that stdin can't end, because processes that have nothing to do with it, or the server itself, hold a
+// copy of its write end, and the host itself holds none any more.
 func (f *facts) withheld(s *history.Server, e *record.Evidence) bool {
 	i := slices.IndexFunc(e.Descriptors, func(d record.Descriptor) bool { return d.FD == 0 })
 	if i < 0 || !e.Descriptors[i].Known {
@@ -52,9 +49,8 @@ func (f *facts) withheld(s *history.Server, e *record.Evidence) bool {
 	return len(held) > 0 && !slices.ContainsFunc(held, func(h record.Holder) bool { return f.entitled(s, h) })
 }
 
-// entitled says that a holder of a stdin's other end is there for that: the
-// host, the process of the host that launched the server, the bench, or a
-// launcher that passes stdin on.
+// entitled says that a holder of a stdin's other end is there for that: the host, the process of the host that
+// launched the server, the bench, or a launcher that passes stdin on.
 func (f *facts) entitled(s *history.Server, h record.Holder) bool {
 	switch h.Role {
 	case record.RoleHost, record.RoleKeeper, record.RoleBench:
@@ -72,8 +68,7 @@ func signalled(s *history.Server, t int64) bool {
 	return len(s.Signals) > 0 && s.Signals[0].T <= t
 }
 
-// watchdogged says that a watchdog of the server's own had looked after its
-// parent, and did not end it.
+// watchdogged says that a watchdog of the server's own had looked after its parent, and did not end it.
 func watchdogged(s *history.Server) bool {
 	return slices.ContainsFunc(s.Faults, func(f history.FaultMark) bool { return f.Do == record.DoWatchdog })
 }

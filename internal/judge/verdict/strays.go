@@ -10,9 +10,8 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// straysAt are the processes that are no servers and that a checkpoint has found
-// below the living host although their sessions had ended. What was quiet had
-// none.
+// straysAt are the processes that are no servers and that a checkpoint has found below the living host although their
+// sessions had ended. What was quiet had none.
 func straysAt(cp *checkpoint, then *history.History) []history.Stray {
 	if cp.HostGone || cp.Quiet {
 		return nil

@@ -7,9 +7,8 @@ import (
 // Outcome is the verdict in one word.
 type Outcome string
 
-// The outcomes. A run with findings that are errors is Leak, doubts or not: a
-// leak that was seen is a fact. A run without them but with a doubt is
-// Inconclusive, never Clean.
+// The outcomes. A run with findings that are errors is Leak, doubts or not: a leak that was seen is a fact. A run
+// without them but with a doubt is Inconclusive, never Clean.
 const (
 	Clean        Outcome = "clean"
 	Leak         Outcome = "leak"

@@ -111,8 +111,7 @@ func (c *Conn) read(in *lines.Reader) {
 	}
 }
 
-// Note sends n. It returns when the bench's kernel buffer has it: it is then
-// read even if this process dies at once.
+// Note sends n. It returns when the bench's kernel buffer has it: it is then read even if this process dies at once.
 func (c *Conn) Note(n Note) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

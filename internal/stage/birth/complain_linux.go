@@ -7,17 +7,14 @@ import (
 	"time"
 )
 
-// complainWait is how long a server that can't reach the ledger takes to say
-// so.
+// complainWait is how long a server that can't reach the ledger takes to say so.
 const complainWait = time.Second
 
-// Complaints is the address at which a server says that it can't reach the
-// socket of the run's ledger. It is in no folder: who runs as another user, or
-// sees another /tmp, finds it all the same.
+// Complaints is the address at which a server says that it can't reach the socket of the run's ledger. It is in no
+// folder: who runs as another user, or sees another /tmp, finds it all the same.
 func Complaints(run string) string { return "@leakbench-" + run }
 
-// complain tells the ledger of a run why its socket can't be reached. The
-// kernel adds whose process it is.
+// complain tells the ledger of a run why its socket can't be reached. The kernel adds whose process it is.
 func complain(c Certificate, path string, err error) {
 	if !errors.Is(err, syscall.EACCES) && !errors.Is(err, syscall.EPERM) && !errors.Is(err, syscall.ENOENT) {
 		return // the ledger is closed, which is no news

@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// connect does without package net, whose initialisation comes late in a big
-// binary. A non-blocking socket in an *os.File waits in the runtime's poller
-// as a net.Conn does.
+// connect does without package net, whose initialisation comes late in a big binary. A non-blocking socket in an
+// *os.File waits in the runtime's poller as a net.Conn does.
 func connect(path string) (stream, error) {
 	fd, err := socket()
 	if err != nil {

@@ -1,10 +1,8 @@
-// Package birth is the wire between a fake server and the bench's ledger, and
-// the server's end of it.
+// Package birth is the wire between a fake server and the bench's ledger, and the server's end of it.
 //
-// It must stay as light as it is: fake servers dispatch from init, and Go
-// initialises a package once its own imports are, in the order of import
-// paths. With package net or package record among them, a server inside the
-// full binary would first have to sit through half of the bench's packages.
+// It must stay as light as it is: fake servers dispatch from init, and Go initialises a package once its own imports
+// are, in the order of import paths. With package net or package record among them, a server inside the full binary
+// would first have to sit through half of the bench's packages.
 package birth
 
 import "encoding/json"
@@ -12,20 +10,16 @@ import "encoding/json"
 // MaxLine caps a line on the birth socket, in bytes.
 const MaxLine = 1 << 20
 
-// The birth socket speaks JSON lines both ways. A server's first line is its
-// Certificate, the ledger's first line is a Welcome; after that the server
-// sends Notes and the ledger sends Orders, each whenever it has one. The end
-// of the connection is the server's death to the ledger, and the bench's death
-// to the server.
+// The birth socket speaks JSON lines both ways. A server's first line is its Certificate, the ledger's first line is
+// a Welcome; after that the server sends Notes and the ledger sends Orders, each whenever it has one. The end of the
+// connection is the server's death to the ledger, and the bench's death to the server.
 
-// Roles of who dials. Only a server is born on the ledger. The others must be
-// found by the census, as what no ledger line covers; the connection is there
-// for them to end when the bench does.
+// Roles of who dials. Only a server is born on the ledger. The others must be found by the census, as what no ledger
+// line covers; the connection is there for them to end when the bench does.
 const (
 	RoleServer = "" // the default
-	// A launcher asks for the script and a launch number on behalf of the
-	// server that it is about to start. Each of its notes is answered by an
-	// empty Order.
+	// A launcher asks for the script and a launch number on behalf of the server that it is about to start. Each of
+	// its notes is answered by an empty Order.
 	RoleLauncher = "launcher"
 	// A twin has the command line of a server and is none: the bench's own.
 	RoleTwin   = "twin"
@@ -46,8 +40,7 @@ type Certificate struct {
 	SID     int    `json:"sid"`
 }
 
-// Complaint is what a server says that can't reach the ledger's socket, at the
-// address Complaints.
+// Complaint is what a server says that can't reach the ledger's socket, at the address Complaints.
 type Complaint struct {
 	Certificate
 	UID   int    `json:"uid"`
@@ -56,9 +49,8 @@ type Complaint struct {
 	Error string `json:"error"`
 }
 
-// Welcome tells a server which launch of its label it is and what to do wrong.
-// Script is opaque here: only the server knows what a fault means. Seed is the
-// run's, for what a script leaves to chance.
+// Welcome tells a server which launch of its label it is and what to do wrong. Script is opaque here: only the server
+// knows what a fault means. Seed is the run's, for what a script leaves to chance.
 type Welcome struct {
 	Launch int             `json:"launch"`
 	Seed   uint64          `json:"seed,omitempty"`
@@ -91,15 +83,13 @@ type Note struct {
 // Order is one line to a server. Do is opaque here: a fakeserver.Fault.
 type Order struct {
 	Do json.RawMessage `json:"do"`
-	// Opens says which server of its label it is, of those that were asked to open
-	// a session: 1 is the first.
+	// Opens says which server of its label it is, of those that were asked to open a session: 1 is the first.
 	Opens int `json:"opens,omitempty"`
 }
 
-// RPC and Fault have the shape of record.RPCInfo and record.Fault, which a test
-// of the ledger asserts. They are not those types: with package record among its
-// imports, a server in the full binary comes after three packages of the judge,
-// and the answer to its first request was 0.06 to 0.2 ms later (of 2.6 ms).
+// RPC and Fault have the shape of record.RPCInfo and record.Fault, which a test of the ledger asserts. They are not
+// those types: with package record among its imports, a server in the full binary comes after three packages of the
+// judge, and the answer to its first request was 0.06 to 0.2 ms later (of 2.6 ms).
 
 // RPC is a message between the host and the server: a record.RPCInfo.
 type RPC struct {
@@ -112,9 +102,8 @@ type RPC struct {
 	Own     bool   `json:"own,omitempty"`
 }
 
-// ClientPrefix begins the name that a client of the bench's own gives itself in
-// its handshake. What follows is the name of its session, for which alone the
-// server is.
+// ClientPrefix begins the name that a client of the bench's own gives itself in its handshake. What follows is the
+// name of its session, for which alone the server is.
 const ClientPrefix = "leakbench:"
 
 // Fault is a fault that the server is about to commit: a record.Fault.

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// newCgroup makes a cgroup v2 of the run's own below the keeper's: its cgroup.kill
-// reaches what forks faster than a sweep can look (cgroups(7)). Most unprivileged
-// users can't; they get an error and do without.
+// newCgroup makes a cgroup v2 of the run's own below the keeper's: its cgroup.kill reaches what forks faster than a
+// sweep can look (cgroups(7)). Most unprivileged users can't; they get an error and do without.
 func newCgroup() (*os.File, error) {
 	own, err := ownCgroup()
 	if err != nil {
@@ -51,12 +50,10 @@ func removeStale(own string) {
 	}
 }
 
-// staleAfter is longer than a keeper needs from making its cgroup to starting
-// the host in it.
+// staleAfter is longer than a keeper needs from making its cgroup to starting the host in it.
 const staleAfter = time.Minute
 
-// ownCgroup is the folder of the keeper's cgroup v2: the line "0::" of
-// /proc/self/cgroup below the cgroup2 mount.
+// ownCgroup is the folder of the keeper's cgroup v2: the line "0::" of /proc/self/cgroup below the cgroup2 mount.
 func ownCgroup() (string, error) {
 	lines, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {

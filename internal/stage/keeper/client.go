@@ -1,12 +1,10 @@
 // Package keeper starts a host and outlives it.
 //
-// The bench never starts a host itself: it re-executes itself as a keeper. The
-// keeper is the child subreaper, so that whatever the host orphans comes home
-// to it; it starts the host, takes the census of everything below it, reaps
-// what comes home, and holds a socket to the bench. When that socket ends (the
-// run is over, ^C, kill -9 of the bench) it kills everything below it: host,
-// shells, wrappers, helpers and the parents of zombies. It knows nothing of
-// MCP, of scenarios, or of guilt.
+// The bench never starts a host itself: it re-executes itself as a keeper. The keeper is the child subreaper, so that
+// whatever the host orphans comes home to it; it starts the host, takes the census of everything below it, reaps what
+// comes home, and holds a socket to the bench. When that socket ends (the run is over, ^C, kill -9 of the bench) it
+// kills everything below it: host, shells, wrappers, helpers and the parents of zombies. It knows nothing of MCP, of
+// scenarios, or of guilt.
 //
 // The bench's side is Keeper, the process is Main.
 package keeper
@@ -51,14 +49,11 @@ type Params struct {
 	Dir  string // folder for the socket; the keeper removes it when the bench is gone
 	Log  string // file for what the keeper itself says when something is wrong
 	Run  string // stands in the environment of everything below the keeper, as RunEnv
-	// OnExit is called for each process that the keeper reaped, in order, from
-	// one goroutine.
+	// OnExit is called for each process that the keeper reaped, in order, from one goroutine.
 	OnExit func(Exited)
-	// Answer is how long the keeper may take to answer before it is given up and
-	// killed; 0 is 30 s.
+	// Answer is how long the keeper may take to answer before it is given up and killed; 0 is 30 s.
 	Answer time.Duration
-	// NoCgroup has the keeper do without a cgroup of its own, as it must where
-	// none can be made.
+	// NoCgroup has the keeper do without a cgroup of its own, as it must where none can be made.
 	NoCgroup bool
 }
 
@@ -103,8 +98,7 @@ func Start(ctx context.Context, p Params) (*Keeper, error) {
 	}
 	k.cmd.Cancel = func() error { return k.cmd.Process.Kill() }
 	k.cmd.WaitDelay = sweepGrace
-	// No descendant may inherit the bench's own stdout or stderr: a survivor
-	// would hold whoever reads them.
+	// No descendant may inherit the bench's own stdout or stderr: a survivor would hold whoever reads them.
 	k.cmd.Stderr = log
 	k.cmd.SysProcAttr = detached()
 	if err := k.cmd.Start(); err != nil {
@@ -179,9 +173,8 @@ func (k *Keeper) read() {
 	}
 }
 
-// ask sends a command, with the fds that ride along, and waits for its reply. A
-// keeper that does not answer in time, as one that was stopped by a signal, is
-// killed: what was below it comes home to the bench.
+// ask sends a command, with the fds that ride along, and waits for its reply. A keeper that does not answer in time,
+// as one that was stopped by a signal, is killed: what was below it comes home to the bench.
 func (k *Keeper) ask(ctx context.Context, c command, fds ...*os.File) (reply, error) {
 	ch := make(chan reply, 1)
 	k.mu.Lock()
@@ -226,14 +219,12 @@ type HostParams struct {
 	Env    []string `json:"env,omitempty"`    // nil: the bench's own
 	Dir    string   `json:"dir,omitempty"`    // "": the bench's own
 	Stderr string   `json:"stderr,omitempty"` // file for its stderr, capped
-	// Bystander puts a process into the host's group that is none of the
-	// host's: it runs Self with the argument "bystander", is in no census, and
-	// ends with the keeper. Whoever ends it before that has taken too much.
+	// Bystander puts a process into the host's group that is none of the host's: it runs Self with the argument
+	// "bystander", is in no census, and ends with the keeper. Whoever ends it before that has taken too much.
 	Bystander bool `json:"bystander,omitempty"`
 	// Place is where it lives: "" is right below the keeper. An error may be an ErrPlace.
 	Place record.Place `json:"place,omitempty"`
-	// Files is how many files it may have open; 0: as many as the bench. Only
-	// where CanLimitFiles.
+	// Files is how many files it may have open; 0: as many as the bench. Only where CanLimitFiles.
 	Files int `json:"files,omitempty"`
 }
 
@@ -269,16 +260,14 @@ func (k *Keeper) StartHost(ctx context.Context, p HostParams) (*Host, error) {
 	return &Host{Process: *r.Started, Bystander: r.Bystander, Stdin: inW, Stdout: outR}, nil
 }
 
-// StartTwin starts a process that is none of the host's: in a session of its
-// own, in no census, and ended with the keeper. Only where the keeper is a
-// subreaper is its end told.
+// StartTwin starts a process that is none of the host's: in a session of its own, in no census, and ended with the
+// keeper. Only where the keeper is a subreaper is its end told.
 func (k *Keeper) StartTwin(ctx context.Context, argv, env []string) (record.Process, error) {
 	return k.start(ctx, command{Cmd: cmdTwin, HostParams: HostParams{Argv: argv, Env: env}})
 }
 
-// Recycle has a process, which is none of the host's, of a pid that was another
-// one's in the host's namespace; it leads a process group of that number. Only
-// in record.PlaceInit.
+// Recycle has a process, which is none of the host's, of a pid that was another one's in the host's namespace; it
+// leads a process group of that number. Only in record.PlaceInit.
 func (k *Keeper) Recycle(ctx context.Context, pid int) (record.Process, error) {
 	return k.start(ctx, command{Cmd: cmdRecycle, PID: pid})
 }
@@ -309,8 +298,7 @@ func (k *Keeper) Evidence(ctx context.Context, of []record.Identity) ([]record.E
 	return r.Evidence, err
 }
 
-// Sweep kills everything below the keeper and returns what that was. An error
-// names what could not be killed.
+// Sweep kills everything below the keeper and returns what that was. An error names what could not be killed.
 func (k *Keeper) Sweep(ctx context.Context) ([]record.Process, error) {
 	r, err := k.ask(ctx, command{Cmd: cmdSweep})
 	return r.SweptUp, err

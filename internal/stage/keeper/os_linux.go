@@ -17,9 +17,8 @@ import (
 // CanLimitFiles says that HostParams.Files works here.
 const CanLimitFiles = true
 
-// limitFiles lowers what a process that has just been started may have open.
-// Both limits are lowered: a program in Go raises the lower one to the upper
-// one when it starts, which may have been before or may come after this.
+// limitFiles lowers what a process that has just been started may have open. Both limits are lowered: a program in Go
+// raises the lower one to the upper one when it starts, which may have been before or may come after this.
 func limitFiles(pid, n int) error {
 	if n == 0 {
 		return nil
@@ -28,8 +27,7 @@ func limitFiles(pid, n int) error {
 	return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &limit, nil)
 }
 
-// ownGroup has a process lead a group, and the kernel kill it when the thread
-// that started it ends.
+// ownGroup has a process lead a group, and the kernel kill it when the thread that started it ends.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
@@ -53,9 +51,8 @@ func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, place rec
 	return startProcess(path, argv, attr)
 }
 
-// startBystander puts a process of the keeper's own into the host's group. It
-// catches no signal, so that whoever signals the group ends it. The host may be
-// gone already, and its group with it: then there is nobody to stand by.
+// startBystander puts a process of the keeper's own into the host's group. It catches no signal, so that whoever
+// signals the group ends it. The host may be gone already, and its group with it: then there is nobody to stand by.
 func (k *process) startBystander(host record.Identity) (*record.Process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -94,8 +91,7 @@ func (k *process) startTwin(c HostParams) (*record.Process, error) {
 	return k.startOther(isTwin, c.Argv[0], c.Argv, attr)
 }
 
-// startOther starts a process that is none of the host's. The caller holds
-// live.
+// startOther starts a process that is none of the host's. The caller holds live.
 func (k *process) startOther(as standing, path string, argv []string, attr *os.ProcAttr) (*record.Process, error) {
 	if k.group != nil {
 		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(k.group.Fd())
@@ -128,8 +124,7 @@ func (k *process) reapForEver() {
 	}
 }
 
-// reapOne looks at a dead child before it reaps it: afterwards its identity
-// could not be read any more.
+// reapOne looks at a dead child before it reaps it: afterwards its identity could not be read any more.
 func (k *process) reapOne(rows *proc.Table) bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)

@@ -9,8 +9,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// Without a subreaper the keeper waits for the host alone, and nothing else can
-// be put beside it.
+// Without a subreaper the keeper waits for the host alone, and nothing else can be put beside it.
 
 func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, _ record.Place) (pid int, err error) {
 	attr.Sys = ownGroup()
@@ -23,8 +22,7 @@ func (k *process) startBystander(record.Identity) (*record.Process, error) {
 
 func (k *process) startTwin(HostParams) (*record.Process, error) { return nil, errors.ErrUnsupported }
 
-// CanLimitFiles says that HostParams.Files works here. It does not: there is
-// no prlimit(2).
+// CanLimitFiles says that HostParams.Files works here. It does not: there is no prlimit(2).
 const CanLimitFiles = false
 
 func limitFiles(_, n int) error {

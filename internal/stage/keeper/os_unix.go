@@ -42,8 +42,7 @@ func (k *process) noteReaped() {
 	}
 }
 
-// detached keeps the keeper out of the terminal's foreground group: a ^C is
-// for the bench alone.
+// detached keeps the keeper out of the terminal's foreground group: a ^C is for the bench alone.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // sendLine writes a line; the kernel duplicates the fds into the receiver

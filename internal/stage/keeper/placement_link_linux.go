@@ -35,8 +35,7 @@ func placed(place record.Place, sys *syscall.SysProcAttr) {
 	}
 }
 
-// startPlaced starts the host where the command wants it. The caller holds
-// live.
+// startPlaced starts the host where the command wants it. The caller holds live.
 func (k *process) startPlaced(path string, c HostParams, attr *os.ProcAttr) (*record.Process, error) {
 	self, err := os.Executable()
 	if err != nil {

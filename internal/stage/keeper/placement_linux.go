@@ -21,9 +21,8 @@ import (
 // placementFD is the placement's end of its conversation with the keeper.
 const placementFD = 3
 
-// placement is a process between the keeper and the host that makes a place for
-// it. In a pid namespace it starts as process 1: either it turns into the host,
-// or it stays as what adopts and reaps, as the init of a container does.
+// placement is a process between the keeper and the host that makes a place for it. In a pid namespace it starts as
+// process 1: either it turns into the host, or it stays as what adopts and reaps, as the init of a container does.
 type placement struct {
 	place record.Place
 	keepr *os.File
@@ -38,8 +37,7 @@ type placement struct {
 // Placement is the process of a place: PLACE PROGRAM ARGV... It returns its exit
 // status, where it does not turn into the host.
 func Placement(args []string) int {
-	// PDEATHSIG belongs to the thread that asks for it and to the one that
-	// forks, so all of it happens on this one.
+	// PDEATHSIG belongs to the thread that asks for it and to the one that forks, so all of it happens on this one.
 	runtime.LockOSThread()
 	keepr := os.NewFile(placementFD, "keeper")
 	if len(args) < 3 || keepr == nil {
@@ -115,8 +113,7 @@ func (l *placement) start(program string, argv []string) error {
 
 func (l *placement) environ() []string { return append(os.Environ(), placeMark+"="+string(l.place)) }
 
-// obey does what the keeper asks for. The end of the keeper is that of the
-// placement, by PDEATHSIG.
+// obey does what the keeper asks for. The end of the keeper is that of the placement, by PDEATHSIG.
 func (l *placement) obey() {
 	for in := json.NewDecoder(l.keepr); ; {
 		var w, answer word
@@ -187,9 +184,8 @@ const (
 	recycleFor = 5 * time.Second
 )
 
-// recycle has a process of that very pid, which leads a group of that number.
-// ns_last_pid is what the kernel gave out last in this namespace
-// (Documentation/admin-guide/sysctl/kernel.rst).
+// recycle has a process of that very pid, which leads a group of that number. ns_last_pid is what the kernel gave out
+// last in this namespace (Documentation/admin-guide/sysctl/kernel.rst).
 func (l *placement) recycle(pid int) error {
 	deadline := time.Now().Add(recycleFor)
 	for {

@@ -17,8 +17,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/proc"
 )
 
-// process is the keeper's own side: one goroutine obeys commands, another
-// reaps.
+// process is the keeper's own side: one goroutine obeys commands, another reaps.
 type process struct {
 	conn  *net.UnixConn
 	in    *fdReader
@@ -32,8 +31,7 @@ type process struct {
 	// bystanders, one in the group of each host that was started, and twins.
 	others map[record.Identity]standing
 	leash  []*os.File // the stdins of the bystanders
-	// placement is what the host lives below, if it stays; recycled is what it has
-	// started with the pid of another.
+	// placement is what the host lives below, if it stays; recycled is what it has started with the pid of another.
 	placement *placementLink
 	recycled  record.Process
 	swept     bool                     // from here on the keeper itself ends what is there
@@ -54,9 +52,8 @@ func Main(args []string) int {
 		fmt.Fprintln(os.Stderr, "leakbench keeper is started by leakbench run, not by hand")
 		return 2
 	}
-	// Only the end of the socket ends a keeper, not what a terminal or an init
-	// system sends to a whole session. The signals are caught, not ignored, since
-	// a host would inherit an ignored one (execve(2)).
+	// Only the end of the socket ends a keeper, not what a terminal or an init system sends to a whole session. The
+	// signals are caught, not ignored, since a host would inherit an ignored one (execve(2)).
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	endure()
 	if err := keep(args[0]); err != nil {

@@ -43,8 +43,7 @@ func (k *process) startHost(c HostParams) (host, bystander *record.Process, err 
 		env = append(env, RunEnv+"="+run)
 	}
 	attr := &os.ProcAttr{Dir: c.Dir, Env: env, Files: []*os.File{files[0], files[1], stderr}}
-	// Until the host's identity is known the reaper must not take it for a
-	// stranger that came home.
+	// Until the host's identity is known the reaper must not take it for a stranger that came home.
 	k.live.Lock()
 	defer k.live.Unlock()
 	k.placement = nil
@@ -92,17 +91,15 @@ func startProcess(path string, argv []string, attr *os.ProcAttr) (pid int, err e
 	return pid, p.Release()
 }
 
-// Bystander is a process that is none of the host's: in its group, or with the
-// pid of one that has died. It catches no signal and does nothing until it is
-// ended: by the keeper, with the keeper, or by somebody who takes too much.
+// Bystander is a process that is none of the host's: in its group, or with the pid of one that has died. It catches
+// no signal and does nothing until it is ended: by the keeper, with the keeper, or by somebody who takes too much.
 func Bystander() int {
 	_, _ = io.Copy(io.Discard, os.Stdin) // who started it holds the other end
 	return 0
 }
 
-// stderrPipe returns the write end of a pipe that is drained into a file, up
-// to the cap and into nothing after that: a host may flood its stderr, and
-// must never block on it.
+// stderrPipe returns the write end of a pipe that is drained into a file, up to the cap and into nothing after that:
+// a host may flood its stderr, and must never block on it.
 func (k *process) stderrPipe(path string) (*os.File, error) {
 	if path == "" {
 		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)

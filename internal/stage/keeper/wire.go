@@ -47,8 +47,7 @@ type reply struct {
 	SweptUp   []record.Process  `json:"swept,omitempty"`
 }
 
-// Hello is what the keeper says once it is ready: of the witnesses it is all but
-// the ledger.
+// Hello is what the keeper says once it is ready: of the witnesses it is all but the ledger.
 type Hello struct {
 	record.Identity
 	record.Witness
@@ -72,8 +71,7 @@ type Exited struct {
 // placeMark is the variable in the host's environment that says where it is.
 const placeMark = "LEAKBENCH_PLACE"
 
-// ErrPlace says that the host could not be put where it was to be: this system
-// or this user can't have such a place.
+// ErrPlace says that the host could not be put where it was to be: this system or this user can't have such a place.
 var ErrPlace = errors.New("there is no such place for the host here")
 
 func noPlace(why error) error { return fmt.Errorf("%w: %w", ErrPlace, why) }

@@ -15,12 +15,10 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
-// maxComplaints is how many complaints of a run are told: what they say is the
-// same.
+// maxComplaints is how many complaints of a run are told: what they say is the same.
 const maxComplaints = 4
 
-// hear serves those who can't reach the ledger's socket, where the system has
-// addresses that belong to no folder.
+// hear serves those who can't reach the ledger's socket, where the system has addresses that belong to no folder.
 func (l *Ledger) hear() {
 	address := birth.Complaints(l.p.Run)
 	if address == "" {

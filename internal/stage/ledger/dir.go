@@ -10,14 +10,12 @@ import (
 	"time"
 )
 
-// nameRoom is what NewDir leaves for the name of a socket in the folder, the
-// slash included.
+// nameRoom is what NewDir leaves for the name of a socket in the folder, the slash included.
 const nameRoom = 16
 
-// NewDir makes a folder that only this user may enter (0700) and that is
-// short enough for sockets with names of up to 15 bytes: sun_path has room for
-// 104 (macOS) or 108 bytes (Linux). It takes the first of $TMPDIR,
-// $XDG_RUNTIME_DIR, /tmp and /var/tmp that will do; RemoveDir removes it.
+// NewDir makes a folder that only this user may enter (0700) and that is short enough for sockets with names of up to
+// 15 bytes: sun_path has room for 104 (macOS) or 108 bytes (Linux). It takes the first of $TMPDIR, $XDG_RUNTIME_DIR,
+// /tmp and /var/tmp that will do; RemoveDir removes it.
 func NewDir() (string, error) {
 	var reasons []error
 	for _, base := range []string{os.TempDir(), os.Getenv("XDG_RUNTIME_DIR"), "/tmp", "/var/tmp"} {

@@ -25,17 +25,15 @@ type inbox struct {
 	told  bool // and so has been its end
 }
 
-// Drain tells all that the servers have said so far, so that what the bench
-// writes down next stands behind it.
+// Drain tells all that the servers have said so far, so that what the bench writes down next stands behind it.
 func (l *Ledger) Drain() {
 	l.order.Lock()
 	defer l.order.Unlock()
 	l.drain()
 }
 
-// drain is for who holds order. Each server has a connection of its own: what
-// they have said is put in the order in which they wrote it, and their deaths
-// come behind that.
+// drain is for who holds order. Each server has a connection of its own: what they have said is put in the order in
+// which they wrote it, and their deaths come behind that.
 func (l *Ledger) drain() {
 	l.mu.Lock()
 	peers := slices.Collect(maps.Values(l.peers))
@@ -60,8 +58,7 @@ func (l *Ledger) forget(p *peer) {
 	}
 }
 
-// flush tells what is in the inboxes of peers, the oldest first. It is for who
-// holds order.
+// flush tells what is in the inboxes of peers, the oldest first. It is for who holds order.
 func flush(peers []*peer) {
 	for {
 		var next *peer

@@ -36,14 +36,12 @@ func (p *peer) launcher(label string, script json.RawMessage) {
 			p.l.reserved[server] = append(early, bytes.Clone(line))
 		}
 		p.l.births.Unlock()
-		// It starts the server when it has this: only then is its word sure to
-		// be there before the birth.
+		// It starts the server when it has this: only then is its word sure to be there before the birth.
 		_ = p.send(birth.Order{Do: json.RawMessage("null")})
 	}
 }
 
-// helper holds the connection of a helper, or of a twin, until either side ends. What it
-// says is of no interest.
+// helper holds the connection of a helper, or of a twin, until either side ends. What it says is of no interest.
 func (p *peer) helper() {
 	_ = p.send(birth.Welcome{})
 	for {

@@ -1,6 +1,5 @@
-// Package ledger is both ends of the birth socket: each fake server dials it,
-// hands in its birth certificate, and keeps the connection for life. Its end
-// is the server's death, whatever the cause, so nothing is polled and no pid
+// Package ledger is both ends of the birth socket: each fake server dials it, hands in its birth certificate, and
+// keeps the connection for life. Its end is the server's death, whatever the cause, so nothing is polled and no pid
 // is mistaken for another. What the notes and orders mean is not known here.
 package ledger
 
@@ -18,8 +17,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
-// Times a ledger waits. A dead peer never makes it wait: these are for peers
-// that live and do not do their part.
+// Times a ledger waits. A dead peer never makes it wait: these are for peers that live and do not do their part.
 const (
 	defaultBirthWait = 10 * time.Second // for a certificate
 	goneWait         = 2 * time.Second  // for a process to be gone after its connection ended
@@ -36,11 +34,9 @@ type Params struct {
 	Scripts map[string]json.RawMessage // label -> script; other labels are refused
 	Seed    uint64                     // of the run, for what a script leaves to chance
 
-	// OnEvent gets Born, Ready, RPC, Faulted, SawEOF, SawSignal, WroteStderr, Bye, Died,
-	// Lost and Doubted events, those of one server in order, from many
-	// goroutines, one at a time. Seq and T are left to the receiver. Births of one
-	// label come in the order of their launch numbers. It may call Order and Cut,
-	// but neither Drain nor Close.
+	// OnEvent gets Born, Ready, RPC, Faulted, SawEOF, SawSignal, WroteStderr, Bye, Died, Lost and Doubted events,
+	// those of one server in order, from many goroutines, one at a time. Seq and T are left to the receiver. Births
+	// of one label come in the order of their launch numbers. It may call Order and Cut, but neither Drain nor Close.
 	OnEvent func(record.Event)
 	// Identify and WaitGone are what package proc offers under these names.
 	Identify func(pid int) (record.Identity, error)
@@ -109,8 +105,7 @@ func Listen(p Params) (*Ledger, error) {
 // Path is the socket's path, for the argv of the servers.
 func (l *Ledger) Path() string { return filepath.Join(l.p.Dir, socketName) }
 
-// ErrNotConnected is what Order and Cut return for a server that is not
-// connected: it was never born, or it is dead.
+// ErrNotConnected is what Order and Cut return for a server that is not connected: it was never born, or it is dead.
 var ErrNotConnected = errors.New("not connected to the ledger")
 
 var errClosed = errors.New(string(record.LostAtEnd))
@@ -138,9 +133,8 @@ func (l *Ledger) Cut(server string) error {
 	return p.conn.Close()
 }
 
-// Close ends all connections, and with them all servers, and returns when
-// nothing of the ledger runs any more. Servers that were still connected are
-// reported as Lost.
+// Close ends all connections, and with them all servers, and returns when nothing of the ledger runs any more.
+// Servers that were still connected are reported as Lost.
 func (l *Ledger) Close() error {
 	l.stop(errClosed)
 	err := l.listener.Close()

@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// lockDir takes the lock of a folder, unless somebody has it (flock(2): it is
-// gone with its holder).
+// lockDir takes the lock of a folder, unless somebody has it (flock(2): it is gone with its holder).
 func lockDir(dir string) (*os.File, bool) {
 	f, err := os.Open(dir)
 	if err != nil {

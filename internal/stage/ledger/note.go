@@ -52,8 +52,7 @@ func (p *peer) tell(e record.Event) {
 	p.l.p.OnEvent(e)
 }
 
-// said is a note, and when the server wrote it by its own clock, in nanoseconds
-// since 1970; 0 where it does not say.
+// said is a note, and when the server wrote it by its own clock, in nanoseconds since 1970; 0 where it does not say.
 type said struct {
 	at    int64
 	event record.Event

@@ -64,9 +64,8 @@ func ask(c *net.UnixConn, what func(socket int) (int, error)) (n int, err error)
 	return n, errors.Join(failed, err)
 }
 
-// admit reads the certificate and sends the Welcome. It reports whether the
-// peer is a server of this run. A launcher, a helper and a twin are served here, to
-// their end.
+// admit reads the certificate and sends the Welcome. It reports whether the peer is a server of this run. A launcher,
+// a helper and a twin are served here, to their end.
 func (p *peer) admit() bool {
 	pid, err := ask(p.conn, peerPID)
 	if err != nil {
@@ -130,9 +129,8 @@ func (p *peer) order(o birth.Order) error {
 	return p.sendLocked(o)
 }
 
-// nameless says what to make of a connection that ended, or timed out,
-// without a certificate. A server that was killed in the moment between
-// connecting and writing is none of our doubts: it is gone.
+// nameless says what to make of a connection that ended, or timed out, without a certificate. A server that was
+// killed in the moment between connecting and writing is none of our doubts: it is gone.
 func (p *peer) nameless(pid int, err error) {
 	if p.l.ctx.Err() != nil {
 		return
@@ -159,8 +157,7 @@ func (p *peer) refuse(pid int, why string) bool {
 	return false
 }
 
-// identify fills the birth from the certificate and from what the kernel
-// says, which wins.
+// identify fills the birth from the certificate and from what the kernel says, which wins.
 func (p *peer) identify(pid int, c birth.Certificate) {
 	p.birth = record.Birth{
 		PPID: c.PPID, PGID: c.PGID, SID: c.SID,
@@ -174,8 +171,7 @@ func (p *peer) identify(pid int, c birth.Certificate) {
 	}
 	id, err := p.l.p.Identify(pid)
 	if err != nil {
-		// Either it was killed meanwhile, which its first note would disprove,
-		// or it can't be seen from here.
+		// Either it was killed meanwhile, which its first note would disprove, or it can't be seen from here.
 		p.blind = err
 		id = record.Identity{PID: pid}
 	}
@@ -187,8 +183,7 @@ func (p *peer) identify(pid int, c birth.Certificate) {
 	}
 }
 
-// enter gives the server its launch number, a new one or the one that its
-// launcher was given, and tells of its birth.
+// enter gives the server its launch number, a new one or the one that its launcher was given, and tells of its birth.
 func (p *peer) enter(c birth.Certificate) error {
 	l := p.l
 	l.order.Lock()
@@ -250,8 +245,7 @@ func (p *peer) bury() {
 	p.tellEnd(why)
 }
 
-// waitGone waits until the process is gone; one that could not be identified is
-// taken for gone.
+// waitGone waits until the process is gone; one that could not be identified is taken for gone.
 func (p *peer) waitGone(most time.Duration) error {
 	if p.blind != nil {
 		return nil
@@ -261,8 +255,7 @@ func (p *peer) waitGone(most time.Duration) error {
 	return p.l.p.WaitGone(ctx, p.birth.Identity)
 }
 
-// tellEnd is for who holds order. why is the reason for which the peer is lost
-// and not dead.
+// tellEnd is for who holds order. why is the reason for which the peer is lost and not dead.
 func (p *peer) tellEnd(why record.LossReason) {
 	switch {
 	case p.told:

@@ -9,8 +9,7 @@ import (
 const (
 	// Attested says how a peer's pid is learned.
 	Attested = "LOCAL_PEERPID"
-	// MaxSocketPath is how many bytes the system allows for a socket's path:
-	// sun_path is 104 with its NUL (unix(4)).
+	// MaxSocketPath is how many bytes the system allows for a socket's path: sun_path is 104 with its NUL (unix(4)).
 	MaxSocketPath = 103
 )
 

@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// maxPull is how much is read of one peer before others get their turn, in
-// bytes.
+// maxPull is how much is read of one peer before others get their turn, in bytes.
 const maxPull = 1 << 20
 
 // listen tells what the peer says, until its connection ends.
@@ -41,8 +40,7 @@ func (p *peer) pull() {
 	_ = raw.Control(func(fd uintptr) { p.read(int(fd)) })
 }
 
-// read reads until there is nothing more to read, or it has been a lot. The
-// descriptor does not block.
+// read reads until there is nothing more to read, or it has been a lot. The descriptor does not block.
 func (p *peer) read(fd int) (more bool) {
 	var buf [16 << 10]byte
 	for got := 0; !p.over; {

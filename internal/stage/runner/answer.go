@@ -9,15 +9,13 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// maxUnanswered is how many closes a host may leave without an answer before
-// the bench asks it nothing more.
+// maxUnanswered is how many closes a host may leave without an answer before the bench asks it nothing more.
 const maxUnanswered = 2
 
 var errNoAnswer = errors.New("no answer from the host")
 
-// stepLimit is how long the bench waits for the answer to a step: longer than
-// half a minute only where a time limit of the scenario or of the host's profile
-// is longer, or the step keeps a server busy for longer.
+// stepLimit is how long the bench waits for the answer to a step: longer than half a minute only where a time limit
+// of the scenario or of the host's profile is longer, or the step keeps a server busy for longer.
 func (r *run) stepLimit(timeout record.Duration, busy time.Duration) time.Duration {
 	limit := max(answerWait, 2*timeout.D(), r.limits.Close.D()+callSlack, r.limits.Confirm.D()+callSlack)
 	if timeout == 0 && busy > 0 {
@@ -59,8 +57,7 @@ func (r *run) countUnanswered(s record.Step, err error) {
 	}
 }
 
-// hasGivenUp says that the host is asked nothing more: what is there is looked
-// at, and the host is stopped.
+// hasGivenUp says that the host is asked nothing more: what is there is looked at, and the host is stopped.
 func (r *run) hasGivenUp() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

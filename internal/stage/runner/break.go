@@ -44,8 +44,7 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no working server to break within %v", r.Start))
 	defer cancel()
 	err := r.breakNewest(limited, step, s)
-	// A driver host is asked to open its session anew; a command either
-	// reconnects by itself or never will.
+	// A driver host is asked to open its session anew; a command either reconnects by itself or never will.
 	r.noRelaunch = err != nil && r.Host.SessionsUnknown()
 	r.end(step, begun, err)
 	if ctx.Err() != nil {
@@ -54,8 +53,7 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 	return nil // the plan says that the fault must fire
 }
 
-// breakNewest tries the next one where the host has ended the server before
-// the order reached it.
+// breakNewest tries the next one where the host has ended the server before the order reached it.
 func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Step) error {
 	order, err := json.Marshal(s.With)
 	if err != nil {
@@ -106,11 +104,9 @@ func (r *run) newest(ctx context.Context, step record.Step) (target string, err 
 	return target, err
 }
 
-// awaitNotice waits until a host that is a command has noticed that its server
-// does not work any more: until it has launched the next one, or has ended this
-// one. Until then there is nothing to hold against it, and nothing to clear it.
-// A driver is asked to open its session anew; the clients of a gateway have
-// called in vain.
+// awaitNotice waits until a host that is a command has noticed that its server does not work any more: until it has
+// launched the next one, or has ended this one. Until then there is nothing to hold against it, and nothing to clear
+// it. A driver is asked to open its session anew; the clients of a gateway have called in vain.
 func (r *run) awaitNotice(ctx context.Context) error {
 	if !r.isCommand() || r.gone() || r.noRelaunch {
 		return nil
@@ -134,8 +130,7 @@ func (r *run) awaitNotice(ctx context.Context) error {
 	return nil
 }
 
-// unnoticed is the newest server of its label in the host's present life, where
-// that is broken and alive.
+// unnoticed is the newest server of its label in the host's present life, where that is broken and alive.
 func unnoticed(l *history.History) *history.Server {
 	newest := map[string]bool{}
 	for _, s := range slices.Backward(l.Servers()) {

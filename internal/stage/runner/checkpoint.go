@@ -78,9 +78,8 @@ func (r *run) confirm(ctx context.Context, cp record.Checkpoint, s *state) error
 	return nil
 }
 
-// wants is what must be alive now: one server for each open session, and no
-// other. Where sessions are unknown: at most one server of each label, and none
-// once the host is gone.
+// wants is what must be alive now: one server for each open session, and no other. Where sessions are unknown: at
+// most one server of each label, and none once the host is gone.
 func (r *run) wants(live map[string]int) []record.Want {
 	if r.gone() {
 		return nil
@@ -120,8 +119,7 @@ func (r *run) wants(live map[string]int) []record.Want {
 	return wants
 }
 
-// together is how many servers a command launches for one connection, where its
-// file says more than one.
+// together is how many servers a command launches for one connection, where its file says more than one.
 func (r *run) together() int {
 	if r.Host.Launches > 1 {
 		return r.Host.Launches
@@ -168,10 +166,9 @@ func (s *state) right() bool {
 	return len(s.extra)+len(s.zombies)+len(s.missing)+len(s.unclear) == 0
 }
 
-// settle looks until the state has been right for the time quiet, at most for
-// the time limit. What an earlier checkpoint has waited for is not waited for
-// again, but is in the returned state. How far the wait was stretched is added to
-// the checkpoint.
+// settle looks until the state has been right for the time quiet, at most for the time limit. What an earlier
+// checkpoint has waited for is not waited for again, but is in the returned state. How far the wait was stretched is
+// added to the checkpoint.
 func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet time.Duration) (bool, *state, error) {
 	deadline := deadline{limit: limit}
 	defer func() { deadline.note(cp, time.Now()) }()
@@ -204,8 +201,7 @@ func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet ti
 	}
 }
 
-// untilChange waits for the next event, which changed stands for, but not
-// longer than most.
+// untilChange waits for the next event, which changed stands for, but not longer than most.
 func untilChange(ctx context.Context, changed <-chan struct{}, most time.Duration) error {
 	timer := time.NewTimer(max(most, time.Millisecond))
 	defer timer.Stop()
@@ -293,8 +289,7 @@ func (r *run) emitCensus(role record.CensusRole, checkpoint string, census *reco
 	r.emit(record.Event{Kind: record.CensusTaken, Census: census})
 }
 
-// evidence examines survivors and names who holds the other ends of their
-// descriptors.
+// evidence examines survivors and names who holds the other ends of their descriptors.
 func (r *run) evidence(ctx context.Context, ids []record.Identity) error {
 	if len(ids) == 0 {
 		return nil
@@ -333,8 +328,7 @@ func (r *run) evidence(ctx context.Context, ids []record.Identity) error {
 	return nil
 }
 
-// lacksFinalCheckpoint says that the scenario itself did not look once the
-// host was gone.
+// lacksFinalCheckpoint says that the scenario itself did not look once the host was gone.
 func (r *run) lacksFinalCheckpoint() bool {
 	return slices.Contains(r.Scenario.Plan(r.Seed).Checkpoints, scenarios.FinalCheckpoint)
 }
@@ -353,8 +347,7 @@ func (r *run) lookAtStart(ctx context.Context) error {
 	return nil
 }
 
-// sample takes a census now and then, for the curves. It returns a function
-// that ends that.
+// sample takes a census now and then, for the curves. It returns a function that ends that.
 func (r *run) sample(ctx context.Context) func() {
 	ctx, cancel := context.WithCancel(ctx)
 	every := r.Sample

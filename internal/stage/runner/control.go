@@ -19,11 +19,9 @@ import (
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-// How long a control is watched. Controls run beside the play, so that only a
-// very short run waits for one.
+// How long a control is watched. Controls run beside the play, so that only a very short run waits for one.
 const (
-	// controlAnswer is for the handshake of a server that has a machine of two
-	// hogged processors to itself, nearly.
+	// controlAnswer is for the handshake of a server that has a machine of two hogged processors to itself, nearly.
 	controlAnswer = 10 * time.Second
 	// controlPlain is for the exit of a server that has announced no fault: one
 	// that is still there then is broken, and the run says nothing.
@@ -113,8 +111,7 @@ func (r *run) script(label string) fakeserver.Script {
 	return r.Scenario.Servers[i].Script
 }
 
-// controlScript is a script less what it has for some launches, or for some
-// times of a moment, alone.
+// controlScript is a script less what it has for some launches, or for some times of a moment, alone.
 func controlScript(s fakeserver.Script) fakeserver.Script {
 	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), fakeserver.Fault.Selective)
 	return s

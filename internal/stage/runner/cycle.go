@@ -8,15 +8,12 @@ import (
 )
 
 const (
-	// cycleRest is how long the end of a repetition may wait for the host to
-	// come to rest. It is no settle time: a checkpoint says what leaked, a
-	// cycle only needs values that can be compared.
+	// cycleRest is how long the end of a repetition may wait for the host to come to rest. It is no settle time: a
+	// checkpoint says what leaked, a cycle only needs values that can be compared.
 	cycleRest = 600 * time.Millisecond
-	// cycleClose is how long the host may take after that to close what it has
-	// opened since the last cycle.
+	// cycleClose is how long the host may take after that to close what it has opened since the last cycle.
 	cycleClose = 100 * time.Millisecond
-	// mostWaits is after how many waits in a row without success no more is
-	// waited.
+	// mostWaits is after how many waits in a row without success no more is waited.
 	mostWaits = 2
 )
 

@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	// clientsStart is how long the clients before a gateway may take to come up:
-	// they are a program of ours.
+	// clientsStart is how long the clients before a gateway may take to come up: they are a program of ours.
 	clientsStart = 20 * time.Second
 	// clientsEnd is how long they may take to end once their stdin has.
 	clientsEnd = 5 * time.Second

@@ -37,8 +37,7 @@ func recorded(h host.Spec) record.Host {
 	return out
 }
 
-// Limits are those of the run, as far as they are known before the host has said
-// what it needs.
+// Limits are those of the run, as far as they are known before the host has said what it needs.
 func (p Params) Limits() record.Limits { return effectiveLimits(p, p.Host.Profile) }
 
 // effectiveLimits are the scenario's, with the times that the host declares
@@ -69,8 +68,7 @@ func effectiveLimits(p Params, profile record.Profile) record.Limits {
 	return l
 }
 
-// declared is the profile that the bench knew, with what the host itself says
-// in its place.
+// declared is the profile that the bench knew, with what the host itself says in its place.
 func declared(known record.Profile, said driver.Profile) record.Profile {
 	p := host.ProfileOf(said)
 	p.Settle, p.Confirm, p.Stop = cmp.Or(p.Settle, known.Settle), cmp.Or(p.Confirm, known.Confirm), cmp.Or(p.Stop, known.Stop)
@@ -79,9 +77,8 @@ func declared(known record.Profile, said driver.Profile) record.Profile {
 	return p
 }
 
-// hostLabels are the servers that the host can launch. A driver is given all
-// of them, and so is who has a config file; any other only the one that its
-// {{server}} stands for: the one that the scenario breaks, else the first that
+// hostLabels are the servers that the host can launch. A driver is given all of them, and so is who has a config
+// file; any other only the one that its {{server}} stands for: the one that the scenario breaks, else the first that
 // does something wrong.
 func hostLabels(p Params) []string {
 	if p.Host.HoldsAll() {
@@ -113,9 +110,8 @@ func hostLabels(p Params) []string {
 	return []string{p.Scenario.Servers[0].Label}
 }
 
-// commandSpawns is how often a command may launch its server within a minute,
-// where the scenario does not say so: its sessions are its own, but a host that
-// launches a server a second for no reason is in a hot loop.
+// commandSpawns is how often a command may launch its server within a minute, where the scenario does not say so: its
+// sessions are its own, but a host that launches a server a second for no reason is in a hot loop.
 func commandSpawns(s *scenarios.Scenario) int {
 	reasons := 0
 	for _, step := range s.Expand() {
@@ -161,9 +157,8 @@ func (r *run) plan() record.Plan {
 	return kept
 }
 
-// laws are those that the scenario is about, less those that can't be judged by
-// the nature of the host: where sessions are unknown, nobody can say which one
-// was live, or was opened anew; and those that the scenario turns off.
+// laws are those that the scenario is about, less those that can't be judged by the nature of the host: where
+// sessions are unknown, nobody can say which one was live, or was opened anew; and those that the scenario turns off.
 func (r *run) laws() []string {
 	return slices.DeleteFunc(slices.Clone(r.Scenario.Laws), func(id string) bool {
 		return r.Host.SessionsUnknown() && slices.Contains([]string{"L3", "L10"}, id) || r.limits.Severity[id] == record.SeverityOff

@@ -33,8 +33,7 @@ func (r *run) server(label, session string) driver.Server {
 	return driver.Server{Name: label, Command: argv[0], Args: argv[1:]}
 }
 
-// files is how many files the host may have open, where the scenario limits
-// that and the system can.
+// files is how many files the host may have open, where the scenario limits that and the system can.
 func (r *run) files() int {
 	if r.limits.NoFile > 0 && !keeper.CanLimitFiles {
 		r.doubt(record.DoubtNoLimit, "the host's open files could not be limited to %d on this system", r.limits.NoFile)
@@ -92,8 +91,7 @@ func (r *run) startHost(ctx context.Context) error {
 	if r.Host.Kind == record.KindDriver || r.Host.Kind == record.KindOneshot {
 		return r.greet(ctx, started)
 	}
-	// The stdin of a host that is not driven by it stays open, as a terminal's
-	// would.
+	// The stdin of a host that is not driven by it stays open, as a terminal's would.
 	r.current().stdin = started.Stdin
 	go func() { <-r.keeper.Done(); started.Stdin.Close() }()
 	lines := r.keepOutput(started.Stdout)
@@ -139,9 +137,8 @@ func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, er
 	return started, nil
 }
 
-// awaitFirstServer waits until a command host is up: it sends no hello, its
-// first answered handshake tells. Without one the play goes on, and the judge
-// says that the host launched nothing.
+// awaitFirstServer waits until a command host is up: it sends no hello, its first answered handshake tells. Without
+// one the play goes on, and the judge says that the host launched nothing.
 func (r *run) awaitFirstServer(ctx context.Context) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), errTooSlow)
 	defer cancel()
@@ -236,9 +233,8 @@ func (r *run) stopHost(ctx context.Context) error {
 	return r.endHost(ctx, record.OpStop, stop.Signal, 0)
 }
 
-// endHost asks the host to end, by a signal or, where that is "", by the
-// driver's stop, and waits as long as the limit allows, or for the grace where
-// there is one. A host that does not end is killed: the run goes on, and the
+// endHost asks the host to end, by a signal or, where that is "", by the driver's stop, and waits as long as the
+// limit allows, or for the grace where there is one. A host that does not end is killed: the run goes on, and the
 // file says so.
 func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace record.Duration) error {
 	step := r.begin(record.Step{Op: op, Detail: signal, Grace: grace})
@@ -281,8 +277,7 @@ func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace re
 
 var errTooSlow = errors.New("not within the limit")
 
-// askStop asks the driver to stop. A driver that exits without an answer has
-// stopped as well.
+// askStop asks the driver to stop. A driver that exits without an answer has stopped as well.
 func (r *run) askStop(ctx context.Context) error {
 	resp, err := r.current().driver.Do(ctx, driver.Request{Op: driver.OpStop, TimeoutMS: r.limits.Stop.D().Milliseconds()})
 	if err == nil && !resp.OK {
@@ -294,8 +289,7 @@ func (r *run) askStop(ctx context.Context) error {
 	return nil
 }
 
-// lastWords says how a host that did not come up ended, where it did, and the
-// end of what it wrote to stderr.
+// lastWords says how a host that did not come up ended, where it did, and the end of what it wrote to stderr.
 func (r *run) lastWords(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()

@@ -10,9 +10,8 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// errCutOff says that no server of the host can reach the ledger: the doubt in
-// the file says whose process that is, and why. The rest of the scenario would
-// show nothing else.
+// errCutOff says that no server of the host can reach the ledger: the doubt in the file says whose process that is,
+// and why. The rest of the scenario would show nothing else.
 var errCutOff = errors.New("the host's servers can't reach the ledger")
 
 // cutOff says that a server could not reach the ledger, and none could.
@@ -27,9 +26,8 @@ func isCutOff(l *history.History) bool {
 	return len(l.Servers()) == 0 && slices.ContainsFunc(l.Doubts(), noAccess)
 }
 
-// idleOpens is how many sessions may fail to open before it is said that the
-// host launches nothing: what is wrong is how it is started, and the rest of
-// the scenario would show nothing else, slowly.
+// idleOpens is how many sessions may fail to open before it is said that the host launches nothing: what is wrong is
+// how it is started, and the rest of the scenario would show nothing else, slowly.
 const idleOpens = 3
 
 // idle takes note of a session that should have opened and did not. It is an

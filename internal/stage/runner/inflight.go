@@ -65,8 +65,7 @@ func sendCancel(ctx context.Context, h *hostLife, target int64, twice bool) erro
 	return err
 }
 
-// callArrives is a condition that holds once a server of the session has
-// received one more call of the tool than now.
+// callArrives is a condition that holds once a server of the session has received one more call of the tool than now.
 func (r *run) callArrives(session, tool string) func(*history.History) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,8 +96,7 @@ func countCalls(l *history.History, session, tool string) int {
 	return n
 }
 
-// await waits until something is under way in a server of a session, which a
-// step beside has asked for.
+// await waits until something is under way in a server of a session, which a step beside has asked for.
 func (r *run) await(ctx context.Context, s scenarios.Step) error {
 	step := record.Step{Op: s.Op, Session: s.Session, Label: r.labelOf(s.Session), Detail: s.For, Defining: s.Defining}
 	if why, foreign := r.foreign(r.planned[s.Session]); r.isCommand() || foreign {

@@ -25,8 +25,7 @@ type hostLife struct {
 	asked bool        // the bench asked it to end, other than by a signal
 }
 
-// hangUp ends the conversation with the driver, if there is one, and the
-// clients before a gateway.
+// hangUp ends the conversation with the driver, if there is one, and the clients before a gateway.
 func (h *hostLife) hangUp() error {
 	if h.driver != nil {
 		h.driver.Close()
@@ -58,8 +57,7 @@ func (r *run) livesSoFar() int {
 // isCommand says that the host's sessions are not known to the bench.
 func (r *run) isCommand() bool { return r.Host.Kind == record.KindCommand }
 
-// restart ends the host in the way of the step and starts it anew, on whatever
-// that has left.
+// restart ends the host in the way of the step and starts it anew, on whatever that has left.
 func (r *run) restart(ctx context.Context, s scenarios.Step) error {
 	before := r.current()
 	if err := r.endFor(ctx, s); err != nil {
@@ -95,8 +93,7 @@ func (r *run) endFor(ctx context.Context, s scenarios.Step) error {
 	return r.endHost(ctx, record.OpTerm, "SIGTERM", s.Grace)
 }
 
-// endSessions writes down that a life of the host has ended with all its
-// sessions.
+// endSessions writes down that a life of the host has ended with all its sessions.
 func (r *run) endSessions() {
 	r.mu.Lock()
 	labels := map[string]string{}

@@ -18,9 +18,8 @@ const (
 	orphansLook     = 20 * time.Millisecond
 )
 
-// sweepWithoutKeeper ends what the keeper would have ended. The servers are
-// those that the ledger knows; where the bench is a subreaper, what was below
-// the keeper has come home to it.
+// sweepWithoutKeeper ends what the keeper would have ended. The servers are those that the ledger knows; where the
+// bench is a subreaper, what was below the keeper has come home to it.
 func (r *run) sweepWithoutKeeper(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, orphansDeadline, errTooSlow)
 	defer cancel()
@@ -62,9 +61,8 @@ func (r *run) sweepWithoutKeeper(ctx context.Context) error {
 	}
 }
 
-// orphans are the rows of what was below the keeper of this run: in its session,
-// with the run's token in its command line or environment, seen by a census, or
-// below one of those.
+// orphans are the rows of what was below the keeper of this run: in its session, with the run's token in its command
+// line or environment, seen by a census, or below one of those.
 func (r *run) orphans(rows []record.Process) []record.Process {
 	watcher := r.keeper.Hello.PID
 	ours := map[int]bool{}
@@ -79,8 +77,7 @@ func (r *run) orphans(rows []record.Process) []record.Process {
 	return slices.DeleteFunc(slices.Clone(rows), func(p record.Process) bool { return !ours[p.PID] })
 }
 
-// isMarked says that the run's token is in the command line or in the
-// environment.
+// isMarked says that the run's token is in the command line or in the environment.
 func (r *run) isMarked(p record.Process) bool {
 	return slices.ContainsFunc(p.Args, func(arg string) bool { return strings.Contains(arg, r.id) }) ||
 		proc.HasEnv(p.Identity, keeper.RunEnv+"="+r.id)

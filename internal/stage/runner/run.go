@@ -107,10 +107,9 @@ type session struct {
 	changed int // counts the changes of all sessions: the greatest is the latest
 }
 
-// Run plays a scenario and leaves its file in p.Dir. The error is nil when
-// the file is complete and the play was played to its end, whatever that
-// showed; it wraps ErrHost, an Interrupted, or keeper.ErrGone, or is a failure
-// of the bench. The file is closed and the machine is clean in every case.
+// Run plays a scenario and leaves its file in p.Dir. The error is nil when the file is complete and the play was
+// played to its end, whatever that showed; it wraps ErrHost, an Interrupted, or keeper.ErrGone, or is a failure of
+// the bench. The file is closed and the machine is clean in every case.
 func Run(ctx context.Context, p Params) error {
 	id := newID()
 	r := &run{
@@ -193,8 +192,7 @@ func (r *run) watchKeeper() {
 
 // play is the run as the scenario tells it.
 func (r *run) play(ctx context.Context) error {
-	// Without a keeper nobody tells of the host's exit, and nothing of what is
-	// left could be seen.
+	// Without a keeper nobody tells of the host's exit, and nothing of what is left could be seen.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {

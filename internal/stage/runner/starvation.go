@@ -7,12 +7,10 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// deadline is how long a checkpoint waits: its limit, on a machine that gets
-// round to everything. Where the bench itself waits for a processor most of the
-// time that it wants one, a server that is on its way out is not one that
-// stays: the wait is stretched, up to mostStretch times, as long as that goes
-// on. What was seen in the stretched part is for the judge to say: it is in the
-// file how long that was, and how starved the bench.
+// deadline is how long a checkpoint waits: its limit, on a machine that gets round to everything. Where the bench
+// itself waits for a processor most of the time that it wants one, a server that is on its way out is not one that
+// stays: the wait is stretched, up to mostStretch times, as long as that goes on. What was seen in the stretched part
+// is for the judge to say: it is in the file how long that was, and how starved the bench.
 //
 // A host whose own processes take the processors buys nothing by it.
 type deadline struct {
@@ -24,10 +22,9 @@ type deadline struct {
 
 const (
 	mostStretch = 4
-	// starvedShare of the time in which the bench wants a processor it waits for
-	// one, from which on it counts as starved, if that is leastDelay of the whole
-	// time at least: the bench sleeps most of the time, and a few late awakenings
-	// slow nobody down.
+	// starvedShare of the time in which the bench wants a processor it waits for one, from which on it counts as
+	// starved, if that is leastDelay of the whole time at least: the bench sleeps most of the time, and a few late
+	// awakenings slow nobody down.
 	starvedShare = 0.6
 	leastDelay   = 0.4
 	// ownShare of all processors is what the processes of the run may take before

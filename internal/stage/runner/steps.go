@@ -20,11 +20,9 @@ const (
 	// answerWait is how long the bench waits for a host's answer, at the least. The
 	// longest close ladder of any published client is 15 s.
 	answerWait = 30 * time.Second
-	// exitMoment is how much later than a failed exchange the end of a dead
-	// host's stdout may be read.
+	// exitMoment is how much later than a failed exchange the end of a dead host's stdout may be read.
 	exitMoment = time.Second
-	// callSlack is how long the bench waits for the end of a call that has run
-	// out of its time, at the least.
+	// callSlack is how long the bench waits for the end of a call that has run out of its time, at the least.
 	callSlack = 15 * time.Second
 	maxError  = 2000 // bytes of an error that go into the run file
 )
@@ -56,9 +54,8 @@ func (r *run) skip(s record.Step, why string) {
 	r.emit(record.Event{Kind: record.StepSkipped, Step: &s})
 }
 
-// perform plays steps in order. It fails only when the play can't go on: the
-// host is gone, the run was interrupted, the bench is broken. What a host does
-// badly is written down, not returned.
+// perform plays steps in order. It fails only when the play can't go on: the host is gone, the run was interrupted,
+// the bench is broken. What a host does badly is written down, not returned.
 func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
 	h := r.current()
 	for _, s := range steps {
@@ -206,8 +203,7 @@ func answered(resp driver.Response, err error) error {
 	return err
 }
 
-// fatal says whether a failed exchange with the driver of a life of the host
-// ends the play.
+// fatal says whether a failed exchange with the driver of a life of the host ends the play.
 func (r *run) fatal(ctx context.Context, h *hostLife, err error) error {
 	if err == nil {
 		return nil
@@ -236,9 +232,8 @@ func (r *run) fatal(ctx context.Context, h *hostLife, err error) error {
 	return fmt.Errorf("%w: %w", ErrHost, err)
 }
 
-// awaitHostExit waits for the exit that must follow the end of a driver's
-// stdout. A driver that closed its stdout and lives on does not speak the
-// protocol.
+// awaitHostExit waits for the exit that must follow the end of a driver's stdout. A driver that closed its stdout and
+// lives on does not speak the protocol.
 func (r *run) awaitHostExit(ctx context.Context, h *hostLife) error {
 	limited, cancel := context.WithTimeout(ctx, r.limits.Stop.D())
 	defer cancel()

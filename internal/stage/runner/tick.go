@@ -99,8 +99,7 @@ func (r *run) jobs(s scenarios.Step, tick int) []job {
 	return jobs
 }
 
-// noJobs says that all jobs of a tick are about servers that the host does not
-// hold.
+// noJobs says that all jobs of a tick are about servers that the host does not hold.
 func (r *run) noJobs(s scenarios.Step) (why string, none bool) {
 	for _, group := range s.Jobs {
 		var foreign bool

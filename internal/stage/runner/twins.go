@@ -15,9 +15,8 @@ import (
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-// startTwins starts, for each label that the host is given, a process with the
-// very command line of one of its servers. It is none of the host's: one that
-// chooses whom to end by the command line ends it, too.
+// startTwins starts, for each label that the host is given, a process with the very command line of one of its
+// servers. It is none of the host's: one that chooses whom to end by the command line ends it, too.
 func (r *run) startTwins(ctx context.Context) {
 	if !r.keeper.Hello.Subreaper {
 		return // nobody would see it end
@@ -56,8 +55,7 @@ func firstSession(steps []scenarios.Step, label string) string {
 	return ""
 }
 
-// recycle gives the pid of a session's server, which must be gone, to a process
-// that is none of the host's.
+// recycle gives the pid of a session's server, which must be gone, to a process that is none of the host's.
 func (r *run) recycle(ctx context.Context, s scenarios.Step) error {
 	step := record.Step{Op: s.Op, Session: s.Session, Label: r.labelOf(s.Session), Defining: s.Defining}
 	if r.isCommand() {

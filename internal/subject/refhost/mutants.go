@@ -49,8 +49,7 @@ func (f *flawed) ended(c *connection, why ending) {
 	}
 }
 
-// start launches a server, the first one after what a mutant takes for what
-// was left.
+// start launches a server, the first one after what a mutant takes for what was left.
 func (f *flawed) start(cmd *exec.Cmd) error {
 	if f.flaw == catalogue.SharesGroup {
 		f.swept.Do(hangUpOwnGroup)
