@@ -39,8 +39,7 @@ func ToolText(texts []string, failed bool) (string, error) {
 // Connect's to close. Few hosts have a use for session, which is the bench's name.
 type Connect func(ctx context.Context, session string, s Server) (Client, error)
 
-// Clients is a Handler for an SDK that has no sessions, reload or jobs of its
-// own: it keeps a client for each session.
+// Clients is a Handler for an SDK that has no sessions, reload or jobs of its own: it keeps a client for each session.
 type Clients struct {
 	connect Connect
 

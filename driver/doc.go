@@ -14,6 +14,5 @@
 //		os.Exit(1) // the bench is gone
 //	}
 //
-// A host without some of the operations leaves them out of Hello.Ops: Serve
-// refuses them, and the bench does not ask for them.
+// A host without some of the operations leaves them out of Hello.Ops: Serve refuses them, and the bench does not ask for them.
 package driver

@@ -45,9 +45,8 @@ func (c *cancels) cancel(key any) bool {
 	return cancel != nil
 }
 
-// RunJobs runs each job in a goroutine of its own and returns their results, in the order of all, when the last one
-// has ended. A job's context ends when the bench cancels its session, if ctx is the one that Serve gave to Tick. A
-// job that panics has failed.
+// RunJobs runs each job in a goroutine of its own and returns their results, in the order of all, when the last one has ended. A
+// job's context ends when the bench cancels its session, if ctx is the one that Serve gave to Tick. A job that panics has failed.
 func RunJobs(ctx context.Context, all []Job, run func(context.Context, Job) error) []JobResult {
 	under, ok := ctx.Value(cancelsKey{}).(*cancels)
 	if !ok {

@@ -19,10 +19,9 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// Handler is a host: what it does with each request. Its methods are called concurrently, and none is called for an
-// operation that is not in Hello.Ops: a host that does not have all of them can embed a Handler that is nil. A
-// context ends when the bench cancels the request, when the request's time limit is over, or when Serve returns;
-// context.Cause says which.
+// Handler is a host: what it does with each request. Its methods are called concurrently, and none is called for an operation
+// that is not in Hello.Ops: a host that does not have all of them can embed a Handler that is nil. A context ends when the bench
+// cancels the request, when the request's time limit is over, or when Serve returns; context.Cause says which.
 type Handler interface {
 	// Open connects session to a new server. A connection that the session has already is superseded.
 	Open(ctx context.Context, session string, s Server) error

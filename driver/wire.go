@@ -94,8 +94,7 @@ type SessionServer struct {
 	Server  Server `json:"server"`
 }
 
-// Job is one of the parallel jobs of a tick: open a session, call a tool, end
-// the session, whatever became of the call.
+// Job is one of the parallel jobs of a tick: open a session, call a tool, end the session, whatever became of the call.
 type Job struct {
 	Session   string         `json:"session"`
 	Server    Server         `json:"server"`

@@ -101,8 +101,7 @@ func always(string) bool { return true }
 // atHandshake is for actions that spoil a session only if they spoil its start.
 func atHandshake(on string) bool { return on == onDiscover || on == onInitialize }
 
-// atHandshakeOrPing is for answers: a host that asks whether a server is well,
-// and is told that it is not, may give it up.
+// atHandshakeOrPing is for answers: a host that asks whether a server is well, and is told that it is not, may give it up.
 func atHandshakeOrPing(on string) bool { return atHandshake(on) || on == onPing }
 
 // atEnd is for actions that keep alive a server that was asked to end.
@@ -123,8 +122,7 @@ const (
 	onOrder      = "order"
 )
 
-// Doc describes a moment or an action. With names what it goes with: the
-// actions of a moment, the moments of an action.
+// Doc describes a moment or an action. With names what it goes with: the actions of a moment, the moments of an action.
 type Doc struct {
 	Name  string
 	Text  string

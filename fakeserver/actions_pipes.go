@@ -147,8 +147,7 @@ const badUTF8 = "\xff \xe2\x82 \xc0\xaf \xed\xa0\x80"
 // longLine is the length in MiB where the script gives none: more than most readers of lines take.
 const longLine = 16
 
-// floodStderr is how much is written, in MiB, where the script says nothing:
-// many times what a pipe holds (64 KiB, pipe(7)).
+// floodStderr is how much is written, in MiB, where the script says nothing: many times what a pipe holds (64 KiB, pipe(7)).
 const floodStderr = 1
 
 func (s *server) flood(mib int) {

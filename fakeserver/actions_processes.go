@@ -273,8 +273,7 @@ func (s *server) lockedOut(f Fault) {
 	os.Exit(max(f.Code, 1))
 }
 
-// enlist writes the pid file. Its lock tells a sibling that the file's process
-// lives: a bare number could be anybody's by now.
+// enlist writes the pid file. Its lock tells a sibling that the file's process lives: a bare number could be anybody's by now.
 func (s *server) enlist(script Script) {
 	for _, f := range script.Faults {
 		if f.Do == "kill-siblings" {

@@ -23,8 +23,7 @@ type bench struct {
 	stderr io.Writer
 }
 
-// note returns when the bench has n. If it can't be told, it is gone, and
-// then nothing is done that was not announced.
+// note returns when the bench has n. If it can't be told, it is gone, and then nothing is done that was not announced.
 func (b bench) note(n birth.Note) {
 	if b.conn == nil {
 		line, _ := json.Marshal(n)
@@ -51,8 +50,7 @@ func (b bench) data(kind string, v any) {
 // orderQueue is how many orders may wait while one is obeyed.
 const orderQueue = 64
 
-// obey takes orders until the bench is gone, and then ends the process,
-// whatever an order or a fault is doing meanwhile.
+// obey takes orders until the bench is gone, and then ends the process, whatever an order or a fault is doing meanwhile.
 func (s *server) obey() {
 	queue := make(chan birth.Order, orderQueue)
 	go func() {

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with a script, for whoever knows where its
-// parts stand. Text is for people alone.
+// Problem is one thing that is wrong with a script, for whoever knows where its parts stand. Text is for people alone.
 type Problem struct {
 	Fault int    // which fault of the script, from 0; -1: none
 	Field string // of the fault; "" is the fault as a whole
@@ -100,8 +99,7 @@ func problem(field, code, format string, args ...any) Problem {
 	return Problem{Fault: -1, Field: field, Other: -1, Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
-// Check is what is wrong with the fault alone: unknown values, values that do
-// not go together, and values that are missing.
+// Check is what is wrong with the fault alone: unknown values, values that do not go together, and values that are missing.
 func (f Fault) Check() Problems {
 	if !contains(Names(Moments), f.On) {
 		return Problems{unknown("on", f.On, Names(Moments))}
@@ -186,8 +184,7 @@ func (f Fault) contradicts(g Fault) bool {
 // isDetached says that the server is nobody's child: a watchdog would have no parent to look after.
 func isDetached(a action) bool { return a.name == "container" }
 
-// silences reports whether f happens for certain in each launch that g is for,
-// before g, and keeps the moment of g from coming.
+// silences reports whether f happens for certain in each launch that g is for, before g, and keeps the moment of g from coming.
 func (f Fault) silences(g Fault, era string) bool {
 	silenced := f.action().silences
 	first := f.On == onStart || f.On == onInitialize && era != EraModern && era != EraDual

@@ -24,8 +24,7 @@ type Fault struct {
 
 	Launch int `json:"launch,omitempty"` // 0 is every launch, unless Every is set
 	Every  int `json:"every,omitempty"`
-	// Probability has only some of those launches do it. Which ones it is follows
-	// from the run's seed, the label and the launch.
+	// Probability has only some of those launches do it. Which ones it is follows from the run's seed, the label and the launch.
 	Probability float64 `json:"probability,omitempty"`
 	// After has a launch let the moment pass so many times first, of the calls
 	// that Tool selects; each one from then on is met with the fault.
@@ -52,8 +51,7 @@ type Field struct {
 	Min, Max int      // of a whole number; a Max of 0 is none
 	Words    []string // what a text may be
 	Own      bool     // only the actions that take it go with it
-	// Without is what a fault does without the field, for a file that gives it as
-	// 0; "" where 0 is a value like others.
+	// Without is what a fault does without the field, for a file that gives it as 0; "" where 0 is a value like others.
 	Without  string
 	Excludes string // the field that it can't stand beside
 	// Of is where a fault has it: a *string, *int, *float64 or *Duration.

@@ -85,10 +85,9 @@ func serverMain(args []string, stdin io.Reader, stdout *os.File, stderr io.Write
 	return 0
 }
 
-// prepareAside prepares on a goroutine of its own. Main's is bound to the process's first thread while packages are
-// initialised, and each wait of such a goroutine takes two switches of threads. Reading stdin stays with the first
-// thread: it is the one that /proc shows, and so a waiting server is seen in read(0), as those of other languages
-// are.
+// prepareAside prepares on a goroutine of its own. Main's is bound to the process's first thread while packages are initialised,
+// and each wait of such a goroutine takes two switches of threads. Reading stdin stays with the first thread: it is the one that
+// /proc shows, and so a waiting server is seen in read(0), as those of other languages are.
 func prepareAside(o options, stdin io.Reader, stdout *os.File, stderr io.Writer) (s *server, err error) {
 	done := make(chan struct{})
 	go func() {

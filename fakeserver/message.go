@@ -120,8 +120,7 @@ type batch struct {
 	lines [][]byte
 }
 
-// isBatch reports whether a line is an array of messages, and one that may come:
-// in every other version it is no valid message.
+// isBatch reports whether a line is an array of messages, and one that may come: in every other version it is no valid message.
 func (s *server) isBatch(line []byte) (members []json.RawMessage, ok bool) {
 	if !s.batches.Load() || !bytes.HasPrefix(bytes.TrimSpace(line), []byte("[")) {
 		return nil, false

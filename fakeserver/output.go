@@ -15,8 +15,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
-// output is stdout. Nothing that becomes of it ends the server: a host that
-// has stopped reading is one of the things to be seen.
+// output is stdout. Nothing that becomes of it ends the server: a host that has stopped reading is one of the things to be seen.
 type output struct {
 	mu     sync.Mutex
 	file   *os.File
@@ -122,8 +121,7 @@ func (s *server) filledAnswer(r *request) []byte {
 	return line
 }
 
-// sendSplit sends the line with part in it, times times. A request counts as
-// answered by it, if an answer is still wanted.
+// sendSplit sends the line with part in it, times times. A request counts as answered by it, if an answer is still wanted.
 func (s *server) sendSplit(r *request, before, part, after []byte, times int) {
 	if r != nil {
 		if !s.flight.land(r) || !s.out.open() {

@@ -13,8 +13,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
-// The processes beside a server are the same binary under other names, since
-// they are none of the servers that the ledger knows.
+// The processes beside a server are the same binary under other names, since they are none of the servers that the ledger knows.
 const (
 	helperCommand = "fakehelper"
 	detachCommand = "fakedetach"

@@ -134,8 +134,7 @@ const idleAfter = 50 * time.Millisecond
 // commit is struck and strike in one.
 func (s *server) commit(on string, r *request) bool { return s.strike(s.struck(on, r), r) }
 
-// struck are the faults that a moment is due for. Those of requests are
-// counted, so only the reading goroutine may ask for them.
+// struck are the faults that a moment is due for. Those of requests are counted, so only the reading goroutine may ask for them.
 func (s *server) struck(on string, r *request) []Fault {
 	s.chosen.Lock()
 	defer s.chosen.Unlock()

@@ -134,10 +134,9 @@ func accepted(listener int) {
 	}
 }
 
-// dropPages gives back the pages of the executable that starting up has mapped. They stay in the page cache and come
-// back by themselves when they are needed. Most of what a big binary maps at its start is never used again, and
-// counts as resident for each of the servers of a run, and is work for the kernel when a thousand of them die at
-// once.
+// dropPages gives back the pages of the executable that starting up has mapped. They stay in the page cache and come back by
+// themselves when they are needed. Most of what a big binary maps at its start is never used again, and counts as resident for
+// each of the servers of a run, and is work for the kernel when a thousand of them die at once.
 func dropPages() {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {

@@ -75,8 +75,7 @@ func isHeld(path string) bool {
 	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// holdPort listens on the port whose number is in the file; the first one lets
-// the kernel choose it and writes it there.
+// holdPort listens on the port whose number is in the file; the first one lets the kernel choose it and writes it there.
 func holdPort(path string) (*os.File, error) {
 	note, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

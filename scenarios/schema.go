@@ -12,9 +12,8 @@ const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/do
 
 type schema = yamlfile.Schema
 
-// Schema is the JSON Schema (draft 2020-12) of the scenario file, for editors. It is made of what the reader reads
-// with. What depends on the rest of the file (sessions that are open, faults that contradict each other) no schema
-// can say: Parse does.
+// Schema is the JSON Schema (draft 2020-12) of the scenario file, for editors. It is made of what the reader reads with. What
+// depends on the rest of the file (sessions that are open, faults that contradict each other) no schema can say: Parse does.
 func Schema() []byte {
 	defs, one := yamlfile.Definitions(), 1
 	defs["fault"], defs["order"] = faultSchema(), orderSchema()

@@ -135,8 +135,7 @@ func (f *gateFlags) part(s *play.Series, earlier []verdict.Judged) (part gate.Pa
 	return part, nil
 }
 
-// lastGate is where a gate keeps its runs in the folder of the runs. The name
-// keeps it from being read as one of them.
+// lastGate is where a gate keeps its runs in the folder of the runs. The name keeps it from being read as one of them.
 const lastGate = ".last-gate.zip"
 
 // allFor are the scenarios that can be decided with a host.

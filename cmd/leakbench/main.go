@@ -126,8 +126,7 @@ mistake, why, and how to fix it.
 	return root
 }
 
-// fakeserverHelp is the entry in the list of commands: package fakeserver has
-// taken over long before this one could run.
+// fakeserverHelp is the entry in the list of commands: package fakeserver has taken over long before this one could run.
 func fakeserverHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:                "fakeserver",

@@ -219,8 +219,7 @@ func (a *app) outletsOf(cmd *cobra.Command, reporters []string) ([]outlet, error
 	return outlets, err
 }
 
-// ofCI are the outlets that a run has on GitHub Actions when none are asked
-// for: annotations, and a summary of the step.
+// ofCI are the outlets that a run has on GitHub Actions when none are asked for: annotations, and a summary of the step.
 func (a *app) ofCI() []outlet {
 	if a.format == "json" || os.Getenv("GITHUB_ACTIONS") != "true" {
 		return nil

@@ -115,8 +115,7 @@ func answerOf(judged []verdict.Judged, failed error, outlets []outlet) answer {
 	}
 }
 
-// prepare makes the stage from a command line. Where that names no scenario,
-// all says which they are; nil is an error.
+// prepare makes the stage from a command line. Where that names no scenario, all says which they are; nil is an error.
 func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, all func(play.Host) []string) (s stage, err error) {
 	if s, err = a.setUp(cmd, f); err != nil {
 		return s, err
@@ -221,8 +220,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
 	return a.conclude(said)
 }
 
-// interruptible is a context that the usual signals end, once: a second one
-// ends the bench on the spot, and the keeper cleans up.
+// interruptible is a context that the usual signals end, once: a second one ends the bench on the spot, and the keeper cleans up.
 func interruptible(ctx context.Context) (context.Context, func()) {
 	// What was below a keeper that is killed comes home to the bench, which can
 	// end it then. Where that can't be had, the header of a run says so.

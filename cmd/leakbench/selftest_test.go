@@ -18,7 +18,7 @@ func TestSelftestThatFails(t *testing.T) {
 		{Case: selftest.Case{Scenario: "storm", Host: "mutant-l4", Law: "L4", Kind: "zombie"}, Laws: []string{"L1"}, Kinds: []string{"superseded"}},
 	}
 	var out strings.Builder
-	assert.ErrorIs(t, (&app{out: &out, format: "text"}).concludeSelftest(results, 0), exit(exitFinding))
+	require.ErrorIs(t, (&app{out: &out, format: "text"}).concludeSelftest(results, 0), exit(exitFinding))
 	assert.Contains(t, out.String(), "2 runs in 0s, 1 as expected, 1 not")
 	out.Reset()
 	require.NoError(t, (&app{out: &out, format: "json"}).concludeSelftest(results[:1], 0))

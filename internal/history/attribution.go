@@ -44,8 +44,7 @@ func newAttributions() attributions {
 	return attributions{of: map[record.Identity]Attribution{}, own: map[int][]record.Identity{}, byPPID: map[int][]*Server{}}
 }
 
-// Attributed says that the processes of a life of the host can be attributed:
-// it was seen what the host had when it had come up.
+// Attributed says that the processes of a life of the host can be attributed: it was seen what the host had when it had come up.
 func (h *History) Attributed(life int) bool {
 	_, known := h.parts.own[life]
 	return known
@@ -85,8 +84,7 @@ func (h *History) attribute(c *record.Census) {
 	}
 }
 
-// own has all that is below a host which was not asked for anything yet, but
-// servers and what is below them, be its own.
+// own has all that is below a host which was not asked for anything yet, but servers and what is below them, be its own.
 func (h *History) own(c *record.Census, rows map[int]*record.Process) {
 	life := h.Host().N
 	h.parts.own[life] = []record.Identity{}

@@ -25,8 +25,7 @@ func (cp *Checkpoint) EvidenceOn(id record.Identity) *record.Evidence {
 	return nil
 }
 
-// Rows are the processes of a census, by identity, and by pid alone for a birth
-// whose process could not be identified.
+// Rows are the processes of a census, by identity, and by pid alone for a birth whose process could not be identified.
 type Rows map[record.Identity]*record.Process
 
 // RowsOf are the rows of a census.
@@ -167,8 +166,7 @@ func IsServer(p *record.Process, run string) bool {
 	return len(p.Args) > 1 && p.Args[1] == "fakeserver" && slices.Contains(p.Args, run)
 }
 
-// CarriesServer says that a command line holds that of a fake server of the
-// run: it is one, or a shell, or a launcher like npx.
+// CarriesServer says that a command line holds that of a fake server of the run: it is one, or a shell, or a launcher like npx.
 func CarriesServer(p *record.Process, run string) bool {
 	return run != "" && slices.ContainsFunc(p.Args, func(arg string) bool { return strings.Contains(arg, run) })
 }

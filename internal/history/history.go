@@ -12,9 +12,8 @@ import (
 // Never is the time of what did not happen.
 const Never int64 = -1
 
-// History is what the events of a run tell, as far as they have been applied. The zero value is not usable. It is not
-// safe for concurrent use. What its methods return is the history's own, and not to be changed, unless they say
-// otherwise.
+// History is what the events of a run tell, as far as they have been applied. The zero value is not usable. It is not safe for
+// concurrent use. What its methods return is the history's own, and not to be changed, unless they say otherwise.
 type History struct {
 	run     string // the token in the command lines of the run's servers
 	whole   bool   // see Of

@@ -149,9 +149,8 @@ func (h *History) beside(s *Server) int {
 	return 0
 }
 
-// Probe says that a server was launched beside the one that its session had, was asked for no work, and was ended in
-// order while that one lived on: a look at the list of tools, a check of health. That it is gone takes nothing from
-// the session.
+// Probe says that a server was launched beside the one that its session had, was asked for no work, and was ended in order while
+// that one lived on: a look at the list of tools, a check of health. That it is gone takes nothing from the session.
 func (h *History) Probe(s *Server) bool {
 	if s.Died == Never || s.EOF == Never || len(s.Calls) > 0 || (len(s.Signals) > 0 && s.Signals[0].T < s.EOF) {
 		return false
@@ -167,8 +166,7 @@ func (h *History) served(o, s *Server) bool {
 	return (o.Broken == Never || o.Broken > s.EOF) && (o.EOF == Never || o.EOF > s.EOF) && !h.Reopened(o, s)
 }
 
-// Reopened says that the session of two servers was opened anew after the first
-// one's birth and before the second one's.
+// Reopened says that the session of two servers was opened anew after the first one's birth and before the second one's.
 func (h *History) Reopened(first, second *Server) bool {
 	session := h.Session(second.Label, second.Session)
 	return session != nil && slices.ContainsFunc(session.Changes, func(c SessionChange) bool {

@@ -57,8 +57,7 @@ type SignalMark struct {
 	Stdin record.StdinState
 }
 
-// Call is a call of a tool. Answered is when its result or its error was sent,
-// or Never: then it was in flight to the end.
+// Call is a call of a tool. Answered is when its result or its error was sent, or Never: then it was in flight to the end.
 type Call struct {
 	Tool, ID           string
 	Session            string // that it names itself
@@ -198,8 +197,7 @@ func (h *History) Servers() []*Server { return slices.Clone(h.servers) }
 // Server is the server with an id ("flaky#2"), or nil.
 func (h *History) Server(id string) *Server { return h.byID[id] }
 
-// ServerOf is the server that a process is, or nil. Where the process could not
-// be identified at birth its pid must do.
+// ServerOf is the server that a process is, or nil. Where the process could not be identified at birth its pid must do.
 func (h *History) ServerOf(id record.Identity) *Server {
 	if s := h.byIdentity[id]; s != nil {
 		return s

@@ -108,7 +108,7 @@ func FuzzLines(f *testing.F) {
 		}
 		torn, err := l.Next()
 		if errors.Is(err, ErrTooLong) { // no newline has come, and it is too long already
-			torn, err = l.Next()
+			_, err = l.Next()
 		} else {
 			assert.Equal(t, string(bytes.TrimRight(in[bytes.LastIndexByte(in, '\n')+1:], "\r")), string(torn))
 		}

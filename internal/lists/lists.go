@@ -10,8 +10,7 @@ func Map[V, W any](all []V, f func(V) W) []W {
 	return out
 }
 
-// GroupBy puts values with the same key together. The keys are in the order of their
-// first values, and so are the values of each.
+// GroupBy puts values with the same key together. The keys are in the order of their first values, and so are the values of each.
 func GroupBy[K comparable, V any](all []V, key func(V) K) (keys []K, groups map[K][]V) {
 	groups = map[K][]V{}
 	for _, v := range all {

@@ -137,8 +137,7 @@ func (b *Bench) command(c Cell) []string {
 	return append(words, "--host", c.Host.Name)
 }
 
-// newRunDir makes the run's folder. It is for its user alone: what the host
-// wrote to stderr is in it, whatever that holds.
+// newRunDir makes the run's folder. It is for its user alone: what the host wrote to stderr is in it, whatever that holds.
 func newRunDir(out, scenario, hostName string) (string, error) {
 	base := fmt.Sprintf("%s-%s-%s", time.Now().Format("20060102-150405"), onlyLetters(scenario, "-_.", true), onlyLetters(hostName, "-_.", true))
 	if err := os.MkdirAll(out, 0o755); err != nil {
@@ -231,8 +230,7 @@ func Compared(judged, base []verdict.Judged, list string, must bool) (baseline.B
 	return baseline.Baseline{Result: &r, Base: base, List: list}, nil
 }
 
-// Listed is Compared for a page that nobody asked for: a list that can't be
-// read is for the commands that need it to complain of.
+// Listed is Compared for a page that nobody asked for: a list that can't be read is for the commands that need it to complain of.
 func Listed(judged ...verdict.Judged) baseline.Baseline {
 	a, _ := Compared(judged, nil, known.File, false)
 	return a

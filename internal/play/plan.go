@@ -66,8 +66,7 @@ func lookUp(self, name string) (Host, error) {
 	return Host{ID: name, Spec: spec}, nil
 }
 
-// Hosts are those that are named, each once: all, published, or as TheHost
-// takes them. One may be missing on this machine.
+// Hosts are those that are named, each once: all, published, or as TheHost takes them. One may be missing on this machine.
 func Hosts(self string, names []string) ([]Host, error) {
 	var hosts []Host
 	for _, name := range names {

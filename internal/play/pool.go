@@ -40,8 +40,7 @@ type Pool struct {
 	Done func(r Result, left int)
 }
 
-// Run returns the results in the order of the cells, all tries of a cell beside
-// each other. The error says that it was cut short.
+// Run returns the results in the order of the cells, all tries of a cell beside each other. The error says that it was cut short.
 func (p Pool) Run(ctx context.Context, cells []Cell) ([]Result, error) {
 	s := &shift{Pool: p, left: len(cells)}
 	queue := make([]Result, len(cells))

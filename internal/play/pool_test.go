@@ -128,7 +128,7 @@ func TestPoolGoesOnAfterAFailure(t *testing.T) {
 	results, err := pool.Run(t.Context(), cells(4))
 	require.NoError(t, err, "it was not cut short")
 	require.Len(t, results, 4)
-	assert.ErrorIs(t, results[1].Err, bug)
+	require.ErrorIs(t, results[1].Err, bug)
 	assert.Nil(t, results[1].Judged)
 	assert.NoError(t, results[3].Err)
 }

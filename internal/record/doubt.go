@@ -6,8 +6,7 @@ type Doubt struct {
 	Text string    `json:"text"`
 }
 
-// DoubtCode names a reason for doubt. Scripts and saved runs hold these words,
-// so they never change; the texts beside them may.
+// DoubtCode names a reason for doubt. Scripts and saved runs hold these words, so they never change; the texts beside them may.
 type DoubtCode string
 
 // What the bench writes down while a run runs.

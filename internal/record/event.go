@@ -28,8 +28,7 @@ const (
 	Faulted Kind = "fault"
 	// SawEOF: the server read the end of stdin [Server].
 	SawEOF Kind = "eof"
-	// SawSignal: the server caught a signal [Server, Signal; Text: StdinOpen or
-	// StdinClosed, at that moment, where it can tell].
+	// SawSignal: the server caught a signal [Server, Signal; Text: StdinOpen or StdinClosed, at that moment, where it can tell].
 	SawSignal Kind = "signal"
 	// WroteStderr: the server is about to write to stderr [Server, Text: what, cut short].
 	WroteStderr Kind = "stderr"
@@ -135,8 +134,7 @@ type Fault struct {
 	// Breaks says that no working session can be expected of this server any
 	// more: what the host does to it from here on is no collateral damage.
 	Breaks bool `json:"breaks,omitempty"`
-	// Targets are the pids of other servers that this one is about to signal:
-	// what becomes of them then is not the host's doing.
+	// Targets are the pids of other servers that this one is about to signal: what becomes of them then is not the host's doing.
 	Targets []int `json:"targets,omitempty"`
 	// Launch is by which number the fault's launch was counted, where that is not
 	// the server's own: launches count from their first request of a session.
@@ -162,8 +160,7 @@ type Step struct {
 	Uncut bool `json:"uncut,omitempty"`
 	// Cancelled says that the bench has cancelled the step in flight.
 	Cancelled bool `json:"cancelled,omitempty"`
-	// Unasked, of a skipped step, says that the host does this by itself: a
-	// command opens its session without being asked.
+	// Unasked, of a skipped step, says that the host does this by itself: a command opens its session without being asked.
 	Unasked bool `json:"unasked,omitempty"`
 	// Defining says that a run without this step shows nothing of what the scenario is about.
 	Defining bool `json:"defining,omitempty"`
@@ -245,8 +242,7 @@ const (
 	CensusCycle   CensusRole = "cycle"   // at the end of one repetition of a repeat: growth
 	// CensusStarted is taken when the host has come up and was not asked for anything yet: what is there is its own.
 	CensusStarted CensusRole = "started"
-	// CensusHandover is taken between two lives of the host: all that is there
-	// has been left by the one that has ended.
+	// CensusHandover is taken between two lives of the host: all that is there has been left by the one that has ended.
 	CensusHandover CensusRole = "handover"
 )
 
@@ -284,8 +280,7 @@ type Control struct {
 type Cycle struct {
 	Series int `json:"series"` // which repeat: 1 is the first of the scenario
 	N      int `json:"n"`      // which repetition of it, from 1
-	// Quiet says that nothing was there that should not be: what the host holds
-	// it holds for the sessions that are open.
+	// Quiet says that nothing was there that should not be: what the host holds it holds for the sessions that are open.
 	Quiet bool `json:"quiet,omitempty"`
 }
 

@@ -30,8 +30,7 @@ var (
 type Run struct {
 	Header Header
 	Events []Event
-	// Truncated says why the file is not complete: a torn last line, no end
-	// event, a gap in the sequence. "" for a complete file.
+	// Truncated says why the file is not complete: a torn last line, no end event, a gap in the sequence. "" for a complete file.
 	Truncated string
 }
 

@@ -6,13 +6,11 @@ import (
 	"path/filepath"
 )
 
-// reserveSize is the space that a run file takes before the run starts, in
-// bytes. A storm of some hundred servers fits.
+// reserveSize is the space that a run file takes before the run starts, in bytes. A storm of some hundred servers fits.
 const reserveSize = 1 << 20
 
-// reserve is disk space that is kept for a run file. Where the system can allocate blocks behind the end of a file
-// they are the run file's own: it gets no tail of zeros, however the bench dies. Elsewhere they belong to a file
-// beside it.
+// reserve is disk space that is kept for a run file. Where the system can allocate blocks behind the end of a file they are the
+// run file's own: it gets no tail of zeros, however the bench dies. Elsewhere they belong to a file beside it.
 type reserve struct {
 	beside *os.File // nil: the run file's own blocks
 }

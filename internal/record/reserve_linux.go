@@ -6,8 +6,7 @@ import (
 	"syscall"
 )
 
-// keepSize is FALLOC_FL_KEEP_SIZE of linux/falloc.h: blocks are allocated
-// behind the end of the file, which stays where it is.
+// keepSize is FALLOC_FL_KEEP_SIZE of linux/falloc.h: blocks are allocated behind the end of the file, which stays where it is.
 const keepSize = 0x01
 
 // allocate takes n bytes of disk for f.

@@ -39,8 +39,7 @@ const (
 	// DetailProbe is the Detail of a job that only looks at its server: which
 	// requests it sends, and whether it calls a tool, is the host's business.
 	DetailProbe = "probe"
-	// DetailRelaunch is the Detail of an await of the bench's own: a command
-	// host has a broken server, and may launch it again.
+	// DetailRelaunch is the Detail of an await of the bench's own: a command host has a broken server, and may launch it again.
 	DetailRelaunch = "relaunch"
 )
 
@@ -139,8 +138,7 @@ const (
 	StateUnknown  State = "?"
 )
 
-// HolderRole says whose process a holder of a descriptor is: one of the roles,
-// RoleServer(id), or the name of its command.
+// HolderRole says whose process a holder of a descriptor is: one of the roles, RoleServer(id), or the name of its command.
 type HolderRole string
 
 // The roles.

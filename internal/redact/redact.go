@@ -88,8 +88,7 @@ func announces(arg string) nextValue {
 	return nextPlain
 }
 
-// assignment cuts an argument that is one as a whole: --name=value or
-// NAME=value. Its value may hold anything, spaces included.
+// assignment cuts an argument that is one as a whole: --name=value or NAME=value. Its value may hold anything, spaces included.
 func assignment(arg string) (name, value string, ok bool) {
 	name, value, ok = strings.Cut(arg, "=")
 	if !ok || name == "" || strings.IndexFunc(name, func(c rune) bool { return !nameRune(c) }) >= 0 {
@@ -184,8 +183,7 @@ func quoteAt(s string, i int) string {
 	return ""
 }
 
-// valueAt is the value that starts at from: up to its closing quote, the end
-// of the line (a header's), or the end of the word.
+// valueAt is the value that starts at from: up to its closing quote, the end of the line (a header's), or the end of the word.
 func valueAt(s string, from int, line bool) (int, int) {
 	if from >= len(s) {
 		return from, from

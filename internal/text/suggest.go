@@ -27,8 +27,7 @@ func DidYouMean(name string, candidates []string) string {
 	return ""
 }
 
-// distance counts the insertions, deletions, replacements and swaps of
-// neighbours between a and b (optimal string alignment).
+// distance counts the insertions, deletions, replacements and swaps of neighbours between a and b (optimal string alignment).
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -38,8 +38,7 @@ func Quote(line []byte) string {
 // maxName caps a name or a path that another process chose, in bytes.
 const maxName = 1024
 
-// Name is Sanitize for the name or path of a process: it is cut off where it is
-// long, and what does not print is shown as U+FFFD.
+// Name is Sanitize for the name or path of a process: it is cut off where it is long, and what does not print is shown as U+FFFD.
 func Name(s string) string {
 	return Sanitize(ClipBytes(s, maxName, "..."), unicode.ReplacementChar, "")
 }

@@ -75,9 +75,8 @@ func Parse(file string, src []byte, of KindOfFile, read func(root *Node)) error 
 // Source is all of a text, or enough of it for Parse to see that it is too large.
 func Source(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, maxSource+1)) }
 
-// readTree turns YAML into nodes. On nil the problems are in c. YAML features that no file of ours needs are refused
-// rather than half supported: anchors and aliases (with which a small file unfolds into a huge one), merge keys, tags
-// and several documents.
+// readTree turns YAML into nodes. On nil the problems are in c. YAML features that no file of ours needs are refused rather than
+// half supported: anchors and aliases (with which a small file unfolds into a huge one), merge keys, tags and several documents.
 func readTree(src []byte, c *Collector, of KindOfFile) (root *Node) {
 	if !readable(src, c) {
 		return nil
@@ -275,8 +274,7 @@ func (n *Node) wanted(what string) {
 // Clip shortens what a file says for a message.
 func Clip(s string) string { return text.Clip(s, 40, "...") }
 
-// position is where a node begins. The parser's own idea of it is the colon
-// for a block mapping, which nobody would look for.
+// position is where a node begins. The parser's own idea of it is the colon for a block mapping, which nobody would look for.
 func position(of ast.Node) token.Position {
 	switch v := of.(type) {
 	case *ast.MappingNode:

@@ -251,7 +251,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	_, err := read(strings.Repeat("[", 64) + strings.Repeat("]", 64))
-	assert.ErrorContains(t, err, "this must be a toy", "64 levels are read")
+	require.ErrorContains(t, err, "this must be a toy", "64 levels are read")
 	assert.Less(t, len(problems(t, "name: x\nabout: "+strings.Repeat("ä", 5000)+"\ntitel: "+strings.Repeat("ü", 5000)).Error()), 300)
 }
 

@@ -16,8 +16,7 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// fewMeasures is how many rows of measures are shown without Verbose, when
-// nothing has changed: more than that is a wall of ~.
+// fewMeasures is how many rows of measures are shown without Verbose, when nothing has changed: more than that is a wall of ~.
 const fewMeasures = 21
 
 // Comparison writes two sets of runs beside each other.
@@ -57,7 +56,7 @@ func comparedFindings(p *terminal.Printer, all []compare.Finding) {
 }
 
 func warningText(f *compare.Finding) string {
-	if f.Finding.IsError() {
+	if f.IsError() {
 		return ""
 	}
 	return " (a warning)"
@@ -68,7 +67,7 @@ func comparedNumbers(p *terminal.Printer, r *compare.Result) {
 	if len(r.Counts) > 0 {
 		rows := [][]string{{"counts", "before", "now", "change"}}
 		for _, c := range r.Counts {
-			rows = append(rows, []string{c.Play.String() + ": " + c.Name, RangeText(c.Base), RangeText(c.Head), Signed(c.Delta())})
+			rows = append(rows, []string{c.String() + ": " + c.Name, RangeText(c.Base), RangeText(c.Head), Signed(c.Delta())})
 		}
 		p.Table(rows)
 	}
@@ -134,7 +133,7 @@ func shortText(r *compare.Result) string {
 // MeasureRow is a measure as a row: name, before, now, change, and how sure that is.
 func MeasureRow(m *compare.Measure) []string {
 	base, head := m.Medians()
-	row := []string{m.Play.String() + ": " + m.Name, valueText(base, m.Unit), valueText(head, m.Unit), "~", ""}
+	row := []string{m.String() + ": " + m.Name, valueText(base, m.Unit), valueText(head, m.Unit), "~", ""}
 	switch {
 	case m.Change == compare.Untested:
 		row[3], row[4] = "?", fmt.Sprintf("need at least %d runs, have %d and %d", compare.LeastRuns, len(m.Base), len(m.Head))
@@ -216,7 +215,7 @@ func Repeats(b *bytes.Buffer, all []compare.Repeat, o terminal.Options) {
 		if r.Flaky() {
 			mark, look = "~ ", terminal.Warn
 		}
-		p.Item(0, mark, look, r.Play.String()+": ", terminal.Strong, gate.Rates(r), 0)
+		p.Item(0, mark, look, r.String()+": ", terminal.Strong, gate.Rates(r), 0)
 		for k := range r.Findings {
 			f := &r.Findings[k]
 			p.Item(4, "", 0, fmt.Sprintf("%s %s %s  ", f.Law, f.Kind, f.Fingerprint), 0,

@@ -71,8 +71,7 @@ func GitHub(b *bytes.Buffer, runs []verdict.Judged) {
 	a.end("more finding")
 }
 
-// GateGitHub writes annotations for what has to be dealt with, and for nothing
-// else: a stale entry at its line of the list.
+// GateGitHub writes annotations for what has to be dealt with, and for nothing else: a stale entry at its line of the list.
 func GateGitHub(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 	a := annotations{out: b, count: map[string]int{}}
 	for _, f := range r.Failing() {
@@ -99,13 +98,12 @@ func GateGitHub(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 		a.say("warning", "", "not run", m)
 	}
 	for _, f := range r.Flakes {
-		a.say("warning", "", f.Play.String()+": flaky", f.Text)
+		a.say("warning", "", f.String()+": flaky", f.Text)
 	}
 	a.end("more thing")
 }
 
-// githubFile names the scenario's file where it is one of the repository: it has
-// a folder, or the command names it as a file.
+// githubFile names the scenario's file where it is one of the repository: it has a folder, or the command names it as a file.
 func githubFile(j *verdict.Judged) string {
 	if j == nil || j.Run == nil {
 		return ""

@@ -115,8 +115,7 @@ func mdPlay(p compare.Play) string {
 
 var failingTitle = map[gate.Decision]string{gate.New: "New", gate.Unlisted: "Unlisted"}
 
-// GateMarkdown is what a gate says for the summary of a CI step and for a
-// comment: what has to be done first, the rest folded.
+// GateMarkdown is what a gate says for the summary of a CI step and for a comment: what has to be done first, the rest folded.
 func GateMarkdown(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 	fmt.Fprintf(b, "## %s leakbench gate: %s\n\n%s. %s, %s%s.\n\n", mdGlyph[baseline.LooksLike[r.Outcome]], r.Outcome, words.Markdown(r.Reason, words.MaxText),
 		text.Count(r.Plays, "scenario"), text.Count(len(r.Runs), "run"), baseline.RetriedText(r.Retried))
@@ -174,7 +173,7 @@ func mdCompared(b *bytes.Buffer, r *gate.Result) {
 	}
 	var rows [][]string
 	for _, n := range c.Counts {
-		rows = append(rows, []string{n.Play.String() + ": " + n.Name, baseline.RangeText(n.Base), baseline.RangeText(n.Head), baseline.Signed(n.Delta()), ""})
+		rows = append(rows, []string{n.String() + ": " + n.Name, baseline.RangeText(n.Base), baseline.RangeText(n.Head), baseline.Signed(n.Delta()), ""})
 	}
 	quiet := 0
 	for i := range c.Measures {
@@ -215,7 +214,7 @@ func mdCompared(b *bytes.Buffer, r *gate.Result) {
 func mdRest(b *bytes.Buffer, r *gate.Result) {
 	var items []string
 	for _, f := range r.Flakes {
-		items = append(items, fmt.Sprintf("flaky: %s: %s", words.Markdown(f.Play.String(), words.MaxName), words.Markdown(f.Text, words.MaxText/4)))
+		items = append(items, fmt.Sprintf("flaky: %s: %s", words.Markdown(f.String(), words.MaxName), words.Markdown(f.Text, words.MaxText/4)))
 	}
 	for i := range r.Strange {
 		items = append(items, "unused: "+words.Markdown(baseline.StrangeText(&r.Strange[i]), words.MaxText/4))
@@ -225,7 +224,7 @@ func mdRest(b *bytes.Buffer, r *gate.Result) {
 		if f.Decision.Fails() {
 			continue
 		}
-		text := fmt.Sprintf("%s: %s %s %s: %s", baseline.DecisionWord[f.Decision], words.Markdown(f.Play.String(), 2*words.MaxName),
+		text := fmt.Sprintf("%s: %s %s %s: %s", baseline.DecisionWord[f.Decision], words.Markdown(f.String(), 2*words.MaxName),
 			words.Markdown(f.Law, words.MaxName), words.MarkdownCode(f.Kind, words.MaxName), words.Markdown(f.Title, words.MaxText/4))
 		if f.Entry != nil && f.Decision == gate.Listed {
 			text += fmt.Sprintf(" (%s; until %s)", words.Markdown(f.Entry.Reason, words.MaxText/4), f.Entry.Expires.Format(time.DateOnly))

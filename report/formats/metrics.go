@@ -85,8 +85,7 @@ func oneOrZero(is bool) string {
 	return "0"
 }
 
-// promID are the labels that tell a run from all others: a run that is there
-// twice, or could not be read, gets a number.
+// promID are the labels that tell a run from all others: a run that is there twice, or could not be read, gets a number.
 func promID(j *verdict.Judged, seen map[string]int) []string {
 	id := "unread"
 	if j.Run != nil && j.Run.Header.ID != "" {

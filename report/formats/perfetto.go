@@ -24,8 +24,7 @@ type traceEvent struct {
 	Args  map[string]any `json:"args,omitempty"`
 }
 
-// tracer writes the events of a file. Each run has a process for its host and
-// one for each label; each server is a thread.
+// tracer writes the events of a file. Each run has a process for its host and one for each label; each server is a thread.
 type tracer struct {
 	b     *bytes.Buffer
 	pid   int

@@ -12,8 +12,7 @@ import (
 // The axis runs over the first axisWidth per cent of a plot; what outlives the run runs on into the rest.
 const (
 	axisWidth = 98.0
-	// A stretch in which nothing happens gets at most idleShare of the axis,
-	// where that shortens it by at least idleWorth.
+	// A stretch in which nothing happens gets at most idleShare of the axis, where that shortens it by at least idleWorth.
 	idleShare = 0.07
 	idleWorth = 4.0
 	idleMost  = 9 // so many stretches at most

@@ -1,5 +1,4 @@
-// Package page renders judged runs as one HTML page that needs nothing besides
-// itself. Its script draws the lifelines.
+// Package page renders judged runs as one HTML page that needs nothing besides itself. Its script draws the lifelines.
 package page
 
 import (
@@ -157,8 +156,7 @@ func newPage(runs []verdict.Judged, a baseline.Baseline) (*pageView, error) {
 	return p, nil
 }
 
-// fullRunsOf are the runs that get a section of their own: the first ones that
-// are not clean, then the first clean ones.
+// fullRunsOf are the runs that get a section of their own: the first ones that are not clean, then the first clean ones.
 func fullRunsOf(runs []verdict.Judged) map[int]bool {
 	shown := map[int]bool{}
 	for _, clean := range []bool{false, true} {

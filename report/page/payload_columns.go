@@ -33,8 +33,7 @@ func (p *payload) line(curve *payloadCurve, l payloadLine, points []model.Level)
 	curve.Lines = append(curve.Lines, l)
 }
 
-// countCurve is how many servers were alive, how many the host was entitled
-// to, how many should have been gone, and the zombies.
+// countCurve is how many servers were alive, how many the host was entitled to, how many should have been gone, and the zombies.
 func (p *payload) countCurve(s *model.Run) {
 	var owed []model.Level
 	for _, label := range p.Labels {

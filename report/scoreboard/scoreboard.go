@@ -59,8 +59,7 @@ type scoreCell struct {
 // look is how a status is shown.
 type look struct{ Class, Glyph, Word string }
 
-// scoreNote is what a cell that is not plainly clean has to say; cells of a
-// host that are out for one reason share one.
+// scoreNote is what a cell that is not plainly clean has to say; cells of a host that are out for one reason share one.
 type scoreNote struct {
 	look
 	Scenarios []scoreLink
@@ -228,8 +227,7 @@ func HTML(w *bytes.Buffer, b *scoreboard.Board, link Link) error {
 	return scoreTemplate.Execute(w, v)
 }
 
-// LinksFrom is the Link of a board that is written to a file: addresses as
-// seen from there. On another drive there is none.
+// LinksFrom is the Link of a board that is written to a file: addresses as seen from there. On another drive there is none.
 func LinksFrom(file string) Link {
 	return func(page string) string {
 		from, wrong := filepath.Abs(filepath.Dir(file))

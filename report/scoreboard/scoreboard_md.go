@@ -75,7 +75,7 @@ func mdScoreCell(c scoreCell) string {
 	switch {
 	case c.Text != "":
 		text = "**" + words.Markdown(c.Text, words.MaxName) + "**"
-	case c.look.Class == looks[scoreboard.Inconclusive].Class:
+	case c.Class == looks[scoreboard.Inconclusive].Class:
 		text = "**?**"
 	case c.look == looks[scoreboard.NotInstalled]:
 		text = "not inst."

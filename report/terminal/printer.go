@@ -40,6 +40,7 @@ func Pad(s string, width int) string {
 // Style is how a piece of text looks where colour is wanted.
 type Style int
 
+// The styles, which add up.
 const (
 	Strong Style = 1 << iota
 	Dim

@@ -25,9 +25,8 @@ const (
 // maxMarks is how many combining marks one character may carry: a stack of them paints over its neighbours.
 const maxMarks = 2
 
-// Clean makes a string harmless to a terminal and to a reader: control characters (ANSI escapes), direction overrides
-// and invisible characters are spelt out, a line break becomes a space, and what is longer than limit characters is
-// cut.
+// Clean makes a string harmless to a terminal and to a reader: control characters (ANSI escapes), direction overrides and
+// invisible characters are spelt out, a line break becomes a space, and what is longer than limit characters is cut.
 func Clean(s string, limit int) string { return neutralise(s, limit, false) }
 
 // CleanLines is clean for text whose line breaks and tabs are its own.

@@ -243,8 +243,7 @@ func one(path string) ([]gate.Part, error) {
 	return []gate.Part{{Name: path, Host: run.Header.Host.Name, Runs: gate.Fresh([]verdict.Judged{j})}}, nil
 }
 
-// loose puts runs that are in no blob into one part for each host, in the order
-// of their names, which is that of time.
+// loose puts runs that are in no blob into one part for each host, in the order of their names, which is that of time.
 func loose(parts []gate.Part) []gate.Part {
 	blob := func(p gate.Part) bool { return len(p.Plan) > 0 }
 	out := slices.DeleteFunc(slices.Clone(parts), func(p gate.Part) bool { return !blob(p) })

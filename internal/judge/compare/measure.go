@@ -121,8 +121,7 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// LeastRuns is how many runs a side needs before it is tested at all: with
-// fewer no interval around a median can be told at 95%.
+// LeastRuns is how many runs a side needs before it is tested at all: with fewer no interval around a median can be told at 95%.
 const LeastRuns = 6
 
 // Change is what a test has shown.

@@ -1,7 +1,6 @@
-// Package gate decides whether a change may go in: which of the runs count, what of their findings is new, listed or
-// known, whether the list of known findings still holds, and what that makes together. It also says which runs belong
-// to which of several machines, and puts what they found together. It is a pure function of judged runs and of the
-// day.
+// Package gate decides whether a change may go in: which of the runs count, what of their findings is new, listed or known,
+// whether the list of known findings still holds, and what that makes together. It also says which runs belong to which of
+// several machines, and puts what they found together. It is a pure function of judged runs and of the day.
 package gate
 
 import (
@@ -284,8 +283,7 @@ func OfRuns(judged []verdict.Judged) (Outcome, string) {
 	return Pass, "clean"
 }
 
-// OfComparison is the outcome of runs beside earlier ones. A leak that the base
-// has too may not be all that there was to see.
+// OfComparison is the outcome of runs beside earlier ones. A leak that the base has too may not be all that there was to see.
 func OfComparison(r *compare.Result, head []verdict.Judged, measures Measures) (Outcome, string) {
 	unsure := func(j verdict.Judged) bool {
 		return j.Verdict.Outcome == verdict.Inconclusive || len(j.Verdict.Doubts) > 0

@@ -56,8 +56,7 @@ func Merge(parts []Part) (all []Attempt, missing []string) {
 	return all, missing
 }
 
-// after numbers the repeats of runs on from those that are there: two parts
-// that are no shards may hold the same play.
+// after numbers the repeats of runs on from those that are there: two parts that are no shards may hold the same play.
 func after(all, runs []Attempt) []Attempt {
 	last := map[compare.Play]int{}
 	for i := range all {
@@ -151,8 +150,7 @@ func Fresh(runs []verdict.Judged) []Attempt {
 	return out
 }
 
-// flakes are the plays whose runs do not agree: retries that were needed, and
-// repeats of which only some show a finding.
+// flakes are the plays whose runs do not agree: retries that were needed, and repeats of which only some show a finding.
 func flakes(all []Attempt, final []verdict.Judged) []Flake {
 	var out []Flake
 	keys, tries := lists.GroupBy(all, repeatOf)

@@ -9,8 +9,7 @@ import (
 // Values are what a template has slots for.
 type Values map[string]string
 
-// Fill fills a template in, for n processes: {label} is a value, {n server} is n
-// with its noun, and of {is|are} one goes with n.
+// Fill fills a template in, for n processes: {label} is a value, {n server} is n with its noun, and of {is|are} one goes with n.
 func Fill(template string, n int, values Values) string {
 	var b strings.Builder
 	for {

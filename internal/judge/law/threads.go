@@ -33,9 +33,8 @@ func Cite(ids []string) []string {
 	return threads
 }
 
-// reports are the field reports that the kinds were derived from, and that the scenarios reproduce: threads of a
-// repository, the first one with its number. New ones come at the end. GitHub redirects an issue's address to the
-// pull request where it is one.
+// reports are the field reports that the kinds were derived from, and that the scenarios reproduce: threads of a repository, the
+// first one with its number. New ones come at the end. GitHub redirects an issue's address to the pull request where it is one.
 var reports = []struct {
 	first      int
 	repository string

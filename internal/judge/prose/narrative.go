@@ -106,8 +106,7 @@ func (st *narrative) stdin(s *history.Server, e *record.Evidence, until int64) {
 	}
 }
 
-// Writers are those who can write to the other end. A process is one of its own
-// stdin only by another descriptor than that.
+// Writers are those who can write to the other end. A process is one of its own stdin only by another descriptor than that.
 func Writers(d record.Descriptor, self record.Identity) []record.Holder {
 	var all []record.Holder
 	for _, h := range d.Holders {

@@ -201,7 +201,7 @@ func (f *facts) doubtRest() {
 // doubtAfterEnd says what the keeper had to end, or reaped, after the last look at what the host had left, and that
 // no look had seen; and what was born after the host had gone. Who forks all the time is in no census.
 func (f *facts) doubtAfterEnd() {
-	over, host := int64(never), f.Host()
+	over, host := never, f.Host()
 	for _, cp := range f.checkpoints {
 		if cp.HostGone && cp.Settled != nil {
 			over = cp.SettledAt

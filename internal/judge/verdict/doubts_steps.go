@@ -45,8 +45,7 @@ func (f *facts) doubtSkipped() {
 	}
 }
 
-// doubtUnseenCalls compares the two sides of a session's calls: what the host
-// says was answered, its servers must have received.
+// doubtUnseenCalls compares the two sides of a session's calls: what the host says was answered, its servers must have received.
 func (f *facts) doubtUnseenCalls() {
 	if f.header.Host.Kind == record.KindOneshot {
 		return // what its command calls is its own business
@@ -129,8 +128,7 @@ func (f *facts) signalledDuring(s *history.Step) bool {
 	})
 }
 
-// neverOpened says that a step is about a session whose open had failed, and
-// should not have: that is told of the open.
+// neverOpened says that a step is about a session whose open had failed, and should not have: that is told of the open.
 func (f *facts) neverOpened(s *history.Step) bool {
 	if s.Op == record.OpOpen || s.Session == "" {
 		return false

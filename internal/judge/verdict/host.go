@@ -19,8 +19,7 @@ func (f *facts) lives() []*history.Host {
 // been felt by its servers: the kernel closes its pipes first.
 const exitBlur = 2 * time.Second
 
-// onWatch says that at t the host lived and was not asked to end, so that
-// what happened to a server was the host's doing.
+// onWatch says that at t the host lived and was not asked to end, so that what happened to a server was the host's doing.
 func (f *facts) onWatch(t int64) bool {
 	h := f.HostAt(t)
 	if h.AskedAt >= 0 && t >= h.AskedAt {

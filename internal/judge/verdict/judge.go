@@ -1,6 +1,5 @@
-// Package verdict says what a run shows: which laws the host kept, which it broke, and why, or that the run does not
-// allow a verdict. It is a function of the run alone: the same file gives the same verdict on any machine, years
-// later.
+// Package verdict says what a run shows: which laws the host kept, which it broke, and why, or that the run does not allow a
+// verdict. It is a function of the run alone: the same file gives the same verdict on any machine, years later.
 //
 // Each law has a file of its own. A law looks at the facts and reports breaches, one for each process or measurement;
 // breaches with one cause become one finding.

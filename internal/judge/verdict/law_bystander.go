@@ -10,9 +10,8 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// judgeBystanders is the part of L3 that needs no session: the bench's own processes, in the host's group or with the
-// command line of a server, must outlive the host. A run that was cut short is swept by the keeper, which does not
-// count.
+// judgeBystanders is the part of L3 that needs no session: the bench's own processes, in the host's group or with the command
+// line of a server, must outlive the host. A run that was cut short is swept by the keeper, which does not count.
 func (f *facts) judgeBystanders() {
 	for _, e := range f.Bystanders() {
 		switch {
@@ -33,9 +32,8 @@ func (f *facts) judgeBystanders() {
 	}
 }
 
-// withOwnGroup says that a bystander was signalled in the host's own group, once the host had been asked to end: a
-// host that ends by kill(0, ...), and a launcher like timeout(1), which passes a signal on to its group, end what is
-// theirs.
+// withOwnGroup says that a bystander was signalled in the host's own group, once the host had been asked to end: a host that ends
+// by kill(0, ...), and a launcher like timeout(1), which passes a signal on to its group, end what is theirs.
 func (f *facts) withOwnGroup(e *record.Event) bool {
 	h := f.HostAt(e.T)
 	return e.Exit.Signal != "" && f.IsHost(e.Process.PGID) && h.AskedAt >= 0 && e.T >= h.AskedAt

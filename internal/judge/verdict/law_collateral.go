@@ -53,8 +53,7 @@ func judgeCollateral(f *facts) LawResult {
 	return r
 }
 
-// harmTo is the first end of stdin, signal or death that a server saw. A
-// death after the ledger lost it tells nothing.
+// harmTo is the first end of stdin, signal or death that a server saw. A death after the ledger lost it tells nothing.
 func harmTo(s *history.Server) (harm, bool) {
 	var all []harm
 	if len(s.Signals) > 0 {
@@ -96,8 +95,7 @@ func (f *facts) isCollateral(s *history.Server, h harm) bool {
 	return false
 }
 
-// worked says that the server was asked for work by t, and that its session
-// was not opened anew since it was launched.
+// worked says that the server was asked for work by t, and that its session was not opened anew since it was launched.
 func (f *facts) worked(s *history.Server, t int64) bool {
 	if !slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Received <= t }) {
 		return false
@@ -231,7 +229,7 @@ func (f *facts) harm(s *history.Server, t int64) {
 // lastWord is how long ago the server had last answered, for a judgement of how alive its session was.
 func lastWord(s *history.Server, t int64) string {
 	inFlight := 0
-	last := int64(never)
+	last := never
 	for _, c := range s.Calls {
 		switch {
 		case c.Received <= t && (c.Answered < 0 || c.Answered > t):

@@ -183,7 +183,7 @@ func (f *facts) abandonedBy(s *history.Server, t int64) loss {
 // endedBefore is when the session of s was opened anew for next, after it had been closed, forgotten, cancelled or
 // given up, or never: then next took the place of s.
 func (f *facts) endedBefore(s, next *history.Server) int64 {
-	ended := int64(never)
+	ended := never
 	if next == nil || s.Session == "" {
 		return never
 	}
@@ -237,9 +237,8 @@ func probeFix(l loss, servers ...*history.Server) loss {
 	return l
 }
 
-// twin is an older server that was launched for the same connection as s, and that the host had for as long as the
-// connection was to last: the one that it knew of, and ended, or nil. That s is there is then not the fault of how
-// the connection ended.
+// twin is an older server that was launched for the same connection as s, and that the host had for as long as the connection was
+// to last: the one that it knew of, and ended, or nil. That s is there is then not the fault of how the connection ended.
 func (f *facts) twin(cp *checkpoint, s *history.Server) *history.Server {
 	over := cp.SettledAt
 	for _, c := range f.changes(s) {

@@ -140,8 +140,7 @@ func signalFirst(s *history.Server) (history.SignalMark, bool) {
 	return first, first.Stdin == record.StdinOpen && (s.EOF < 0 || s.EOF > first.T)
 }
 
-// moment is how soon after the end of stdin a signal leaves no time to read it:
-// a part of the time that a cleanup is to have.
+// moment is how soon after the end of stdin a signal leaves no time to read it: a part of the time that a cleanup is to have.
 func (f *facts) moment() int64 { return int64(f.header.Limits.Grace) / 4 }
 
 // togetherAt is when the server caught a signal at the moment at which its stdin
@@ -193,12 +192,11 @@ func defiant(s *history.Server) bool {
 	return prose.Ignores(s, record.OnEOF) || prose.Ignores(s, record.OnTerm)
 }
 
-// askedToEnd is when the host was last asked for something that ended the server, or never. The host can't have begun
-// to end it for that any earlier, so that it bounds the time the server was given. That a session has ended is what
-// the host says when it is done; where nobody had asked for it (a job, an open that failed), the host had not begun
-// before the server's last message.
+// askedToEnd is when the host was last asked for something that ended the server, or never. The host can't have begun to end it
+// for that any earlier, so that it bounds the time the server was given. That a session has ended is what the host says when it
+// is done; where nobody had asked for it (a job, an open that failed), the host had not begun before the server's last message.
 func (f *facts) askedToEnd(s *history.Server) int64 {
-	asked, before := int64(never), record.SessionState("")
+	asked, before := never, record.SessionState("")
 	for _, c := range f.changes(s) {
 		if c.T > s.Born && c.T <= s.Died {
 			switch {

@@ -17,8 +17,7 @@ const (
 	memoryCycles = 7
 )
 
-// judgeMemory is L6: from cycle to cycle, neither the host nor a server that
-// stays takes more memory than the limit allows.
+// judgeMemory is L6: from cycle to cycle, neither the host nor a server that stays takes more memory than the limit allows.
 func judgeMemory(f *facts) LawResult {
 	limit := f.header.Limits.GrowthPerCycle
 	r := LawResult{Expected: "no more than " + prose.Mebibytes(limit) + " of growth per cycle"}

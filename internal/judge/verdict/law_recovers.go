@@ -52,7 +52,7 @@ func judgeRecovers(f *facts) LawResult {
 
 // lastFault is when a server last broke its session, or never.
 func (f *facts) lastFault() int64 {
-	last := int64(never)
+	last := never
 	for _, s := range f.servers {
 		for _, fault := range s.Faults {
 			if fault.Breaks {

@@ -10,9 +10,8 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// judgeHeld reports the launches that found taken what an older launch should have given back: one for the same
-// session, or for a session that had ended. Two sessions that are open at once and need the same thing are not the
-// host's doing.
+// judgeHeld reports the launches that found taken what an older launch should have given back: one for the same session, or for a
+// session that had ended. Two sessions that are open at once and need the same thing are not the host's doing.
 func (f *facts) judgeHeld() (n int) {
 	for _, s := range f.servers {
 		at, what := lockedOut(s)

@@ -95,8 +95,7 @@ func (f *facts) shutdownKind(s *history.Step, took, limit record.Duration) strin
 	return "hung-" + string(what)
 }
 
-// killedFor says that the bench had to kill the host that this step had asked
-// to end: it waits no longer than the limit.
+// killedFor says that the bench had to kill the host that this step had asked to end: it waits no longer than the limit.
 func (f *facts) killedFor(s *history.Step) bool {
 	h := f.HostAt(s.Begun)
 	return s.Failed() && h.Exited >= s.Begun && h.Exit.Signal == "SIGKILL"

@@ -107,8 +107,7 @@ func (f *facts) launcherLives(cp *checkpoint, s *history.Server) bool {
 	})
 }
 
-// lockedOut are the servers that could not start because s had what they
-// needed: each said so, as a fault that broke it.
+// lockedOut are the servers that could not start because s had what they needed: each said so, as a fault that broke it.
 func (f *facts) lockedOut(s *history.Server) []*history.Server {
 	const lock = "lock"
 	holds := func(m history.FaultMark) bool { return m.Do == lock && !m.Breaks }
@@ -127,8 +126,7 @@ func (f *facts) lockedOut(s *history.Server) []*history.Server {
 	return all
 }
 
-// describeLockout says so, and that their sessions were harmed by it: what
-// failed in them from then on, this accounts for.
+// describeLockout says so, and that their sessions were harmed by it: what failed in them from then on, this accounts for.
 func (f *facts) describeLockout(s *history.Server) string {
 	var names []string
 	for _, other := range f.lockedOut(s) {

@@ -45,8 +45,7 @@ func (f *facts) isRenewal(s *history.Server, t int64) bool {
 	return ended <= (t-first)/every+2
 }
 
-// isFollowed says that another server for the session was there soon, unless
-// the host, or the session, ended before that.
+// isFollowed says that another server for the session was there soon, unless the host, or the session, ended before that.
 func (f *facts) isFollowed(s *history.Server, t int64) bool {
 	soon := t + int64(f.header.Limits.Settle)
 	if !f.onWatch(soon) || soon > f.Last() {

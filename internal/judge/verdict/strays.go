@@ -39,7 +39,7 @@ func (f *facts) strayBreach(cp *checkpoint, s history.Stray) *breach {
 		e = &record.Evidence{Process: s.Process}
 	}
 	name := prose.Process(nil, s.Identity, s.Comm)
-	about := ""
+	var about string
 	if s.Server == nil {
 		b.label, b.cause, b.when = s.Near.Label, record.CausePerSession.Of(s.Comm), "started for sessions that have ended"
 		about = fmt.Sprintf("It was started after %s and before the next server, and so were others after other servers: the host starts one for each session, and does not end it with the session.", prose.Plain(f.Server(s.Near.ID).ID))

@@ -37,8 +37,7 @@ type Case struct {
 	Kind     string `json:"kind,omitempty"`
 }
 
-// Cases are all of them: the mutants, each in the scenarios that show its flaw,
-// and the healthy host in each scenario.
+// Cases are all of them: the mutants, each in the scenarios that show its flaw, and the healthy host in each scenario.
 func Cases() []Case {
 	var all []Case
 	for _, m := range catalogue.Mutants {

@@ -36,8 +36,7 @@ type Conn struct {
 	mu     sync.Mutex // one note at a time
 }
 
-// Dial hands in the certificate and waits for the Welcome. The error wraps
-// ErrRefused where the ledger does not want this server.
+// Dial hands in the certificate and waits for the Welcome. The error wraps ErrRefused where the ledger does not want this server.
 func Dial(path string, c Certificate) (*Conn, Welcome, error) {
 	conn, err := dial(path, time.Now().Add(dialWait))
 	if err != nil {

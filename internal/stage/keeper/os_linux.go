@@ -32,8 +32,7 @@ func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// spawn starts the host, or what makes a place for it, in a process group of its own, in the run's cgroup
-// where there is one.
+// spawn starts the host, or what makes a place for it, in a process group of its own, in the run's cgroup where there is one.
 func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, place record.Place) (pid int, err error) {
 	attr.Sys = ownGroup()
 	placed(place, attr.Sys)

@@ -34,8 +34,7 @@ type placement struct {
 	leash    *os.File // its stdin
 }
 
-// Placement is the process of a place: PLACE PROGRAM ARGV... It returns its exit
-// status, where it does not turn into the host.
+// Placement is the process of a place: PLACE PROGRAM ARGV... It returns its exit status, where it does not turn into the host.
 func Placement(args []string) int {
 	// PDEATHSIG belongs to the thread that asks for it and to the one that forks, so all of it happens on this one.
 	runtime.LockOSThread()

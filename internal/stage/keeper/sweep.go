@@ -41,9 +41,8 @@ type sweep struct {
 	deadline time.Time
 }
 
-// sweep kills everything below the keeper, and what that forks meanwhile, until
-// nothing is left. It returns what it found (zombies of the keeper's own aside:
-// they were dead), and an error when something was left when the time was over.
+// sweep kills everything below the keeper, and what that forks meanwhile, until nothing is left. It returns what it found
+// (zombies of the keeper's own aside: they were dead), and an error when something was left when the time was over.
 //
 // Where the run has a cgroup of its own, its cgroup.kill reaches everything at once. Elsewhere all processes are
 // stopped until a look shows no new one, and then killed, so that none can start another in answer to a death.

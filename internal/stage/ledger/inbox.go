@@ -77,8 +77,7 @@ func flush(peers []*peer) {
 	}
 }
 
-// identified doubts a peer that lives, since it has said something, and could
-// not be identified: no witness can be called.
+// identified doubts a peer that lives, since it has said something, and could not be identified: no witness can be called.
 func (p *peer) identified() {
 	if p.blind != nil {
 		p.doubt(record.DoubtLedgerIdentity, fmt.Sprintf("pid %d could not be identified: %v", p.birth.PID, p.blind))

@@ -67,8 +67,7 @@ type Ledger struct {
 	births   sync.Mutex
 	launches map[string]int
 	opens    map[string]int // how many servers of a label were asked to open a session; guarded by order
-	// reserved are the launch numbers that launchers hold for their servers, by
-	// server id, with what they said of the launch.
+	// reserved are the launch numbers that launchers hold for their servers, by server id, with what they said of the launch.
 	reserved map[string][][]byte
 
 	mu    sync.Mutex

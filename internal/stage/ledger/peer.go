@@ -18,8 +18,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
-// maxDoubts is how many doubts one peer may cause: a peer that floods the
-// ledger has made its run inconclusive with the first.
+// maxDoubts is how many doubts one peer may cause: a peer that floods the ledger has made its run inconclusive with the first.
 const maxDoubts = 8
 
 // peer is one connected server.
@@ -107,8 +106,7 @@ func (p *peer) admit() bool {
 	return false
 }
 
-// welcome sends the script, and what was ordered since the birth was told. A
-// failed write is a death that the reading sees.
+// welcome sends the script, and what was ordered since the birth was told. A failed write is a death that the reading sees.
 func (p *peer) welcome(script json.RawMessage) {
 	p.writing.Lock()
 	defer p.writing.Unlock()

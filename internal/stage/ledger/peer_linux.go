@@ -6,8 +6,7 @@ import (
 )
 
 const (
-	// Attested says how a peer's pid is learned: "SO_PEERCRED", "LOCAL_PEERPID",
-	// or "none" where the server's own word must do.
+	// Attested says how a peer's pid is learned: "SO_PEERCRED", "LOCAL_PEERPID", or "none" where the server's own word must do.
 	Attested = "SO_PEERCRED"
 	// MaxSocketPath is how many bytes the system allows for a socket's path: sun_path is 108 with its NUL (unix(7)).
 	MaxSocketPath = 107

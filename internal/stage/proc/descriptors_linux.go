@@ -85,10 +85,9 @@ func (x *examiner) findHolders(all []record.Evidence) {
 	}
 }
 
-// uncertain tells whose holders are uncertain, since a process of this user could not be looked into. One that
-// started before this process's parent did is no reason for doubt where a descendant is examined: it could hold an
-// end of a pipe made since then only if somebody sent it over a socket. (systemd's "(sd-pam)" is such a process in
-// every login.)
+// uncertain tells whose holders are uncertain, since a process of this user could not be looked into. One that started before
+// this process's parent did is no reason for doubt where a descendant is examined: it could hold an end of a pipe made since then
+// only if somebody sent it over a socket. (systemd's "(sd-pam)" is such a process in every login.)
 func (x *examiner) uncertain(blind []stat) func(record.Identity) bool {
 	if len(blind) == 0 {
 		return func(record.Identity) bool { return false }
@@ -125,8 +124,7 @@ func otherEnd(target string, peers map[uint32]uint32) string {
 	return ""
 }
 
-// holdersOf picks those that have the other direction, oldest first. A pipe
-// that is open for both holds its own other end.
+// holdersOf picks those that have the other direction, oldest first. A pipe that is open for both holds its own other end.
 func holdersOf(all []record.Holder, d record.Descriptor) []record.Holder {
 	var picked []record.Holder
 	for _, h := range all {

@@ -1,8 +1,7 @@
 // Package proc knows processes: their identity, what runs below a process, what one is blocked in, and how to signal
 // one without hitting another that got its pid.
 //
-// On Linux it reads /proc itself. Elsewhere it reads through gopsutil (package
-// portable), sees less, and says so in Weak.
+// On Linux it reads /proc itself. Elsewhere it reads through gopsutil (package portable), sees less, and says so in Weak.
 package proc
 
 import (
@@ -28,9 +27,8 @@ func Self() record.Identity {
 // Gone reports whether the process has ended; a zombie has. It is false where that can't be found out.
 func Gone(id record.Identity) bool { return errors.Is(check(id), ErrGone) }
 
-// Signal sends a signal to exactly that process. ErrGone: it has ended, and nothing was signalled, whoever has the
-// pid now. Without a handle of the process (a pidfd, or a handle of Windows) the pid could be reused between the
-// check and the signal.
+// Signal sends a signal to exactly that process. ErrGone: it has ended, and nothing was signalled, whoever has the pid now.
+// Without a handle of the process (a pidfd, or a handle of Windows) the pid could be reused between the check and the signal.
 func Signal(id record.Identity, sig syscall.Signal) error {
 	err := ErrGone // kill(2) takes a pid below 1 for a group
 	if id.PID > 0 {
@@ -45,9 +43,8 @@ func Signal(id record.Identity, sig syscall.Signal) error {
 	return nil
 }
 
-// WaitGone returns nil once the process has ended; a zombie has. Any number of callers may wait: where there are
-// pidfds they share Go's poller and hold a file descriptor each, not a thread. It returns the cause of ctx when that
-// ends first.
+// WaitGone returns nil once the process has ended; a zombie has. Any number of callers may wait: where there are pidfds they
+// share Go's poller and hold a file descriptor each, not a thread. It returns the cause of ctx when that ends first.
 func WaitGone(ctx context.Context, id record.Identity) error {
 	if id.PID <= 0 {
 		return nil

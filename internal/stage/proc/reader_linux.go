@@ -54,8 +54,7 @@ func (r *reader) open(pid int, file string, flags int) (int, error) {
 	}
 }
 
-// line reads /proc/PID/file with one read(2), which gives the files of /proc
-// that fit into a page whole and of one moment.
+// line reads /proc/PID/file with one read(2), which gives the files of /proc that fit into a page whole and of one moment.
 func (r *reader) line(pid int, file string) ([]byte, error) {
 	fd, err := r.open(pid, file, 0)
 	if err != nil {
@@ -208,8 +207,7 @@ func numbers(records []byte, found func(int)) {
 	}
 }
 
-// goneOr turns what /proc answers about a process that is not there any more
-// into ErrGone: ENOENT from open, ESRCH from read.
+// goneOr turns what /proc answers about a process that is not there any more into ErrGone: ENOENT from open, ESRCH from read.
 func goneOr(err error) error {
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) {
 		return ErrGone

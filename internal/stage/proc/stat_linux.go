@@ -3,8 +3,7 @@ package proc
 import "bytes"
 
 const (
-	// ticksPerSecond is USER_HZ, in which /proc counts time for every process
-	// on every architecture (proc_pid_stat(5)).
+	// ticksPerSecond is USER_HZ, in which /proc counts time for every process on every architecture (proc_pid_stat(5)).
 	ticksPerSecond = 100
 	nanosPerTick   = 1_000_000_000 / ticksPerSecond
 	// maxComm is more than any comm: 15 bytes of a process, 63 of a kernel worker.

@@ -59,8 +59,7 @@ func (c *Counting) line() string {
 	return fmt.Sprintf("%s %d/%d%s  %s  %s", bar(barWidth, c.done, all), c.done, all, c.remaining("  "), c.now().Sub(c.begun).Round(time.Second), c.last)
 }
 
-// Waiting is the progress of something that takes its time and tells lines
-// meanwhile. Its methods are safe from any goroutine.
+// Waiting is the progress of something that takes its time and tells lines meanwhile. Its methods are safe from any goroutine.
 type Waiting struct {
 	what  string
 	begun time.Time
@@ -70,8 +69,7 @@ type Waiting struct {
 	last string
 }
 
-// Wait begins to show what is waited for: on a terminal with the time and the
-// last line that was told, elsewhere once.
+// Wait begins to show what is waited for: on a terminal with the time and the last line that was told, elsewhere once.
 func Wait(out io.Writer, mode Mode, what string) *Waiting {
 	w := &Waiting{what: text.Printable(what), begun: time.Now(), screen: newScreen()}
 	if mode == Plain {

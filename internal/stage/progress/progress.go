@@ -1,5 +1,4 @@
-// Package progress shows a run while it runs: one status line on a terminal, a
-// plain line for each milestone elsewhere.
+// Package progress shows a run while it runs: one status line on a terminal, a plain line for each milestone elsewhere.
 package progress
 
 import (

@@ -1,7 +1,6 @@
-// Package reexec is what the program turns into when it executes itself again: the keeper, and the drivers of the
-// built-in hosts. (The fake server is dispatched earlier, in the init of package fakeserver, before the heavy
-// packages are initialised.) A test binary that calls Main from TestMain can therefore play every part in a run,
-// without a build.
+// Package reexec is what the program turns into when it executes itself again: the keeper, and the drivers of the built-in hosts.
+// (The fake server is dispatched earlier, in the init of package fakeserver, before the heavy packages are initialised.) A test
+// binary that calls Main from TestMain can therefore play every part in a run, without a build.
 package reexec
 
 import (

@@ -56,8 +56,7 @@ func (r *run) forgetAtHostEnd(gone bool) {
 	clear(r.missed)
 }
 
-// confirm gathers the evidence on the survivors and watches them on: one that
-// goes after all is late, one that stays is leaked.
+// confirm gathers the evidence on the survivors and watches them on: one that goes after all is late, one that stays is leaked.
 func (r *run) confirm(ctx context.Context, cp record.Checkpoint, s *state) error {
 	if err := r.evidence(ctx, s.survivors()); err != nil {
 		return err
@@ -166,9 +165,8 @@ func (s *state) right() bool {
 	return len(s.extra)+len(s.zombies)+len(s.missing)+len(s.unclear) == 0
 }
 
-// settle looks until the state has been right for the time quiet, at most for the time limit. What an earlier
-// checkpoint has waited for is not waited for again, but is in the returned state. How far the wait was stretched is
-// added to the checkpoint.
+// settle looks until the state has been right for the time quiet, at most for the time limit. What an earlier checkpoint has
+// waited for is not waited for again, but is in the returned state. How far the wait was stretched is added to the checkpoint.
 func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet time.Duration) (bool, *state, error) {
 	deadline := deadline{limit: limit}
 	defer func() { deadline.note(cp, time.Now()) }()

@@ -85,7 +85,7 @@ func (r *run) control(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	c.ledger, err = ledger.Listen(ledger.Params{ //nolint:contextcheck // it ends with Close
+	c.ledger, err = ledger.Listen(ledger.Params{
 		Dir: dir, Run: c.run, Scripts: scripts, OnEvent: c.note, Identify: proc.Identify, WaitGone: proc.WaitGone,
 	})
 	if err != nil {

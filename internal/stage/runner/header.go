@@ -40,8 +40,7 @@ func recorded(h host.Spec) record.Host {
 // Limits are those of the run, as far as they are known before the host has said what it needs.
 func (p Params) Limits() record.Limits { return effectiveLimits(p, p.Host.Profile) }
 
-// effectiveLimits are the scenario's, with the times that the host declares
-// for itself and those that the user insists on.
+// effectiveLimits are the scenario's, with the times that the host declares for itself and those that the user insists on.
 func effectiveLimits(p Params, profile record.Profile) record.Limits {
 	l := p.Scenario.Limits
 	own := p.Host.Scenarios[p.Scenario.Name]
@@ -77,9 +76,8 @@ func declared(known record.Profile, said driver.Profile) record.Profile {
 	return p
 }
 
-// hostLabels are the servers that the host can launch. A driver is given all of them, and so is who has a config
-// file; any other only the one that its {{server}} stands for: the one that the scenario breaks, else the first that
-// does something wrong.
+// hostLabels are the servers that the host can launch. A driver is given all of them, and so is who has a config file; any other
+// only the one that its {{server}} stands for: the one that the scenario breaks, else the first that does something wrong.
 func hostLabels(p Params) []string {
 	if p.Host.HoldsAll() {
 		var all []string

@@ -233,9 +233,8 @@ func (r *run) stopHost(ctx context.Context) error {
 	return r.endHost(ctx, record.OpStop, stop.Signal, 0)
 }
 
-// endHost asks the host to end, by a signal or, where that is "", by the driver's stop, and waits as long as the
-// limit allows, or for the grace where there is one. A host that does not end is killed: the run goes on, and the
-// file says so.
+// endHost asks the host to end, by a signal or, where that is "", by the driver's stop, and waits as long as the limit allows, or
+// for the grace where there is one. A host that does not end is killed: the run goes on, and the file says so.
 func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace record.Duration) error {
 	step := r.begin(record.Step{Op: op, Detail: signal, Grace: grace})
 	limit := cmp.Or(grace, r.limits.Stop)

@@ -50,8 +50,7 @@ func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Ste
 	return answered(a.resp, a.err), r.fatal(ctx, h, a.err)
 }
 
-// sendCancel sends a cancel, or two before the first one is answered. That a
-// host finds nothing to cancel any more is no error.
+// sendCancel sends a cancel, or two before the first one is answered. That a host finds nothing to cancel any more is no error.
 func sendCancel(ctx context.Context, h *hostLife, target int64, twice bool) error {
 	req := driver.Request{Op: driver.OpCancel, Target: target}
 	if twice {
@@ -73,8 +72,7 @@ func (r *run) callArrives(session, tool string) func(*history.History) bool {
 	return func(l *history.History) bool { return countCalls(l, session, tool) > before }
 }
 
-// handshakeBegins is a condition that holds once a server of the session that
-// is not there yet keeps a handshake waiting.
+// handshakeBegins is a condition that holds once a server of the session that is not there yet keeps a handshake waiting.
 func (r *run) handshakeBegins(session string) func(*history.History) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -114,8 +114,7 @@ func restarts(s scenarios.Step) bool {
 		slices.ContainsFunc(s.Lanes, func(lane []scenarios.Step) bool { return slices.ContainsFunc(lane, restarts) })
 }
 
-// unlessRestarted joins errors. That the host was gone for some lanes means
-// nothing where another one has started it anew.
+// unlessRestarted joins errors. That the host was gone for some lanes means nothing where another one has started it anew.
 func (r *run) unlessRestarted(errs ...error) error {
 	if !r.gone() {
 		errs = slices.DeleteFunc(errs, func(err error) bool { return errors.Is(err, errHostGone) })

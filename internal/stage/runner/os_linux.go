@@ -14,9 +14,8 @@ import (
 
 const killSignal = syscall.SIGKILL
 
-// benchLoad is what this process had of the processors, its threads together
-// (Documentation/scheduler/sched-stats.rst: time on a processor, time waited for
-// one, in nanoseconds). What ended threads had is not in it.
+// benchLoad is what this process had of the processors, its threads together (Documentation/scheduler/sched-stats.rst: time on a
+// processor, time waited for one, in nanoseconds). What ended threads had is not in it.
 func benchLoad() (l record.Load) {
 	paths, err := filepath.Glob("/proc/self/task/*/schedstat")
 	if err != nil {

@@ -34,8 +34,7 @@ type output struct {
 	over  bool
 }
 
-// keepOutput drains the host's stdout into a file of the run, up to a cap, and
-// keeps its lines for whom waits for one.
+// keepOutput drains the host's stdout into a file of the run, up to a cap, and keeps its lines for whom waits for one.
 func (r *run) keepOutput(stdout io.ReadCloser) *output {
 	o := &output{}
 	log, err := os.OpenFile(filepath.Join(r.Dir, hostOutput), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -90,8 +89,7 @@ func (o *output) forget() {
 	o.lines, o.over = nil, true
 }
 
-// awaitReady waits until the host says that it is up, in the way that its file
-// tells. One that does not in time can't be tested.
+// awaitReady waits until the host says that it is up, in the way that its file tells. One that does not in time can't be tested.
 func (r *run) awaitReady(ctx context.Context, ready host.Ready, lines *output) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("it was not ready within %v", r.Start))
 	defer cancel()

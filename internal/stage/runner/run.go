@@ -54,8 +54,7 @@ type Params struct {
 	Command  []string        // what reproduces the run
 	Settle   record.Duration // 0: the host profile's, else the scenario's
 	Confirm  record.Duration // 0: likewise
-	// Start is how long the host may take to come up: to say hello or, a
-	// command, to connect to its first server. 0 is 15 s.
+	// Start is how long the host may take to come up: to say hello or, a command, to connect to its first server. 0 is 15 s.
 	Start record.Duration
 	// OnEvent sees each event once it is in the file. It must not block.
 	OnEvent func(record.Event)
@@ -161,7 +160,7 @@ func (r *run) setUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.ledger, err = ledger.Listen(ledger.Params{ //nolint:contextcheck // a ledger ends with Close, also after an interrupt
+	r.ledger, err = ledger.Listen(ledger.Params{
 		Dir: dir, Run: r.id, Seed: r.Seed, Scripts: scripts, OnEvent: r.emit,
 		Identify: proc.Identify, WaitGone: proc.WaitGone,
 		Describe: func(pid int) (record.Process, error) { return proc.NewTable().One(pid) },
@@ -235,8 +234,7 @@ func (r *run) stopUnlessGone(ctx context.Context) error {
 	return r.stopHost(ctx)
 }
 
-// tearDown ends what is left, and the file. It runs under a context of its
-// own: an interrupted run is cleaned up like any other.
+// tearDown ends what is left, and the file. It runs under a context of its own: an interrupted run is cleaned up like any other.
 func (r *run) tearDown(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
@@ -297,8 +295,7 @@ func (r *run) sweep(ctx context.Context) error {
 	return nil
 }
 
-// emit writes an event down and wakes whoever waits for one. It is safe from
-// any goroutine, and keeps the order of the calls.
+// emit writes an event down and wakes whoever waits for one. It is safe from any goroutine, and keeps the order of the calls.
 func (r *run) emit(e record.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -22,13 +22,11 @@ type deadline struct {
 
 const (
 	mostStretch = 4
-	// starvedShare of the time in which the bench wants a processor it waits for one, from which on it counts as
-	// starved, if that is leastDelay of the whole time at least: the bench sleeps most of the time, and a few late
-	// awakenings slow nobody down.
+	// starvedShare of the time in which the bench wants a processor it waits for one, from which on it counts as starved, if that
+	// is leastDelay of the whole time at least: the bench sleeps most of the time, and a few late awakenings slow nobody down.
 	starvedShare = 0.6
 	leastDelay   = 0.4
-	// ownShare of all processors is what the processes of the run may take before
-	// they themselves are what starves the bench.
+	// ownShare of all processors is what the processes of the run may take before they themselves are what starves the bench.
 	ownShare = 0.4
 )
 

@@ -96,8 +96,7 @@ func (r *run) recycleLast(ctx context.Context, session string) error {
 	return nil
 }
 
-// bystanderEnded writes down that somebody ended a process that is none of the
-// host's, and whose end the keeper was to be.
+// bystanderEnded writes down that somebody ended a process that is none of the host's, and whose end the keeper was to be.
 func (r *run) bystanderEnded(e keeper.Exited) {
 	ended := record.Event{Kind: record.BystanderSeen, Process: &e.Process, Exit: &e.Exit}
 	r.mu.Lock()

@@ -1,7 +1,6 @@
-// Package catalogue is the one table of the hosts that are part of the program: their names, what they say about
-// themselves, and what each of them breaks. It is leakbench's own, and data only: package host makes specs of it,
-// package refhost the processes, and the tests, the selftest and the README's table hold it against what the bench
-// finds.
+// Package catalogue is the one table of the hosts that are part of the program: their names, what they say about themselves, and
+// what each of them breaks. It is leakbench's own, and data only: package host makes specs of it, package refhost the processes,
+// and the tests, the selftest and the README's table hold it against what the bench finds.
 //
 //   - Hosts are those that `leakbench list hosts` has. Matrix says which laws
 //     each of them breaks in each scenario, as errors.

@@ -34,8 +34,7 @@ func Main() int {
 	return 0
 }
 
-// serve drives the clients until a stop, or until in ends. Reload is not
-// offered: a gateway's configuration is not its clients'.
+// serve drives the clients until a stop, or until in ends. Reload is not offered: a gateway's configuration is not its clients'.
 func serve(ctx context.Context, p host.GatewayParams, in io.Reader, out io.Writer) error {
 	hello := driver.Hello{Host: "leakbench-gateway-clients", Ops: []string{
 		driver.OpOpen, driver.OpCall, driver.OpCancel, driver.OpClose, driver.OpForget, driver.OpTick,
@@ -72,8 +71,7 @@ type transportClient interface {
 	driver.Forgetter
 }
 
-// connect makes a client that has shaken hands. One that could not says goodbye
-// nevertheless, as far as it has a session.
+// connect makes a client that has shaken hands. One that could not says goodbye nevertheless, as far as it has a session.
 func connect(ctx context.Context, p params) (driver.Client, error) {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
@@ -101,8 +99,7 @@ func (c client) Call(ctx context.Context, tool string, args map[string]any) (str
 	return c.transportClient.Call(ctx, tool, signed)
 }
 
-// wire is the TCP connections of one client. cut closes them all, whatever is
-// under way on them, and each that is made later.
+// wire is the TCP connections of one client. cut closes them all, whatever is under way on them, and each that is made later.
 type wire struct {
 	*http.Client
 	life context.Context // ends with the cut

@@ -170,7 +170,7 @@ func begin(t *testing.T, p host.GatewayParams) *host.Driver {
 	d := host.Connect(ourOut, ourIn)
 	t.Cleanup(func() {
 		d.Close()
-		await(t, served)
+		_ = await(t, served)
 		<-d.Done()
 		theirIn.Close()
 	})

@@ -76,8 +76,7 @@ func program(path string) (Spec, error) {
 // Placeholder stands for the fake server's command line in a command host's.
 const Placeholder = "{{server}}"
 
-// FromCommand makes a host of a command line, which the bench only starts,
-// watches and stops. An argument must hold Placeholder.
+// FromCommand makes a host of a command line, which the bench only starts, watches and stops. An argument must hold Placeholder.
 func FromCommand(argv []string) (Spec, error) {
 	if len(argv) == 0 {
 		return Spec{}, errors.New("no command")

@@ -195,8 +195,7 @@ func (d *Driver) await(ctx context.Context, from chan answer) (driver.Response, 
 	}
 }
 
-// write sends what is queued. A driver that does not read blocks this
-// goroutine alone, until Close or the driver's end.
+// write sends what is queued. A driver that does not read blocks this goroutine alone, until Close or the driver's end.
 func (d *Driver) write() {
 	for {
 		select {

@@ -73,8 +73,7 @@ func (s Spec) Prepare(in Setting) (Prepared, error) {
 	return p, nil
 }
 
-// unpack writes what stands beside a preset's file to its folder, where it
-// differs: a newer program has newer drivers.
+// unpack writes what stands beside a preset's file to its folder, where it differs: a newer program has newer drivers.
 func (s Spec) unpack() error {
 	if s.Files == nil || !s.mentions("dir") {
 		return nil

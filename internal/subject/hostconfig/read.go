@@ -29,8 +29,7 @@ type Found struct {
 	Rest    map[string]any // the document without its servers
 }
 
-// Recognize reads a configuration. Which format it is, its keys say, and where
-// several formats have the same ones, its path.
+// Recognize reads a configuration. Which format it is, its keys say, and where several formats have the same ones, its path.
 func Recognize(path string, src []byte) (Found, error) {
 	if len(src) > maxFile {
 		return Found{}, fmt.Errorf("%s is larger than %d KiB", path, maxFile>>10)

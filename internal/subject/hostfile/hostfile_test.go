@@ -190,7 +190,7 @@ func TestSchemaAgrees(t *testing.T) {
 		assert.NoError(t, schema.Validate(plain(t, src)), file)
 	}
 	const right = "name: x\nabout: y\ncommand: [z, '{{server}}', 8]\ndrive: nothing\n"
-	assert.NoError(t, schema.Validate(plain(t, []byte(right))))
+	require.NoError(t, schema.Validate(plain(t, []byte(right))))
 	for _, wrong := range []string{
 		strings.Replace(right, "about: y\n", "", 1), strings.Replace(right, "name: x", "name: X", 1), strings.Replace(right, "nothing", "noting", 1),
 		strings.Replace(right, "drive: nothing", "drive: {http: {}}", 1), strings.Replace(right, "drive: nothing", "drive: {http: {url: u, transport: udp}}", 1),

@@ -46,8 +46,7 @@ func Load(path string) (host.Spec, error) {
 	return spec, err
 }
 
-// Parse reads the text of a host file; file is what messages call it. The
-// error is a yamlfile.Errors with all that is wrong.
+// Parse reads the text of a host file; file is what messages call it. The error is a yamlfile.Errors with all that is wrong.
 func Parse(file string, src []byte) (host.Spec, error) {
 	var spec host.Spec
 	if err := yamlfile.Parse(file, src, format, func(root *yamlfile.Node) { spec = read(root) }); err != nil {
@@ -68,8 +67,7 @@ func Presets() []string {
 	return lists.Map(paths, func(path string) string { return strings.TrimSuffix(path, "/"+hostFile) })
 }
 
-// Preset is the preset of that name. A version other than "" must be the one
-// that its file has, or one of those that it lists.
+// Preset is the preset of that name. A version other than "" must be the one that its file has, or one of those that it lists.
 func Preset(name, version string) (host.Spec, error) {
 	src, err := hosts.Files.ReadFile(name + "/" + hostFile)
 	if err != nil {

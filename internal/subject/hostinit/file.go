@@ -47,8 +47,7 @@ func (a Answers) about() string {
 	return a.Name + ", " + about
 }
 
-// config describes the file. Of the user's own only the names of its other keys
-// are taken over: what they hold may be secret.
+// config describes the file. Of the user's own only the names of its other keys are taken over: what they hold may be secret.
 func (a Answers) config(line func(string, ...any)) {
 	line("config:\n  format: %s", a.Format)
 	if a.From != nil {

@@ -1,6 +1,5 @@
-// Package install puts the packages of a preset into a folder of the user's cache: what the preset's lock file pins,
-// or another version that the user names. It runs the package managers that people have (pip, npm, cargo) and never
-// touches a project.
+// Package install puts the packages of a preset into a folder of the user's cache: what the preset's lock file pins, or another
+// version that the user names. It runs the package managers that people have (pip, npm, cargo) and never touches a project.
 package install
 
 import (
@@ -24,8 +23,7 @@ type Params struct {
 	Runtime string // "python", "node" or "rust"
 	Package string
 	Version string
-	// Lock is the file among Files that pins everything. It is used where
-	// Version is Pinned; any other version is resolved anew.
+	// Lock is the file among Files that pins everything. It is used where Version is Pinned; any other version is resolved anew.
 	Lock   string
 	Pinned string
 	Files  fs.FS  // what stands beside the preset's file; copied to Dir
@@ -116,8 +114,7 @@ func Install(ctx context.Context, p Params) (made bool, err error) {
 	return true, build(ctx, p, manager)
 }
 
-// lock waits for the lock of a file, which is gone with its holder. The file
-// stays: another one may already wait for it.
+// lock waits for the lock of a file, which is gone with its holder. The file stays: another one may already wait for it.
 func lock(ctx context.Context, path string) (func(), error) {
 	var unlock func()
 	locked := make(chan error, 1)
@@ -230,8 +227,7 @@ func findTwin(p Params) string {
 	return ""
 }
 
-// relocate rewrites the scripts that a package manager has written with the
-// path of the folder in them, which is about to change.
+// relocate rewrites the scripts that a package manager has written with the path of the folder in them, which is about to change.
 func relocate(dir, from, to string) error {
 	scripts, err := os.ReadDir(filepath.Join(dir, "bin"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -60,8 +60,7 @@ func installPython(ctx context.Context, p Params, dir string) error {
 	return p.run(ctx, dir, append(pip, p.Package+"=="+p.Version)...)
 }
 
-// installNode installs into node_modules. Nothing here needs the scripts that
-// a package may want to run at its installation.
+// installNode installs into node_modules. Nothing here needs the scripts that a package may want to run at its installation.
 func installNode(ctx context.Context, p Params, dir string) error {
 	if p.Version == p.Pinned {
 		return p.run(ctx, dir, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")

@@ -174,7 +174,7 @@ func TestTimeLimit(t *testing.T) {
 		var pid int
 		_, err = fmt.Sscan(string(text), &pid)
 		require.NoError(t, err)
-		assert.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, "%s is waited for", job)
+		require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, "%s is waited for", job)
 	}
 	l.end()
 }

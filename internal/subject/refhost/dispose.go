@@ -39,7 +39,6 @@ type disposer interface {
 type usual struct{}
 
 func (usual) start(cmd *exec.Cmd) error { return cmd.Start() }
-func (usual) started(*connection)       {}
 func (usual) tickEnded()                {}
 
 // kill sends SIGTERM to those that are alive, gives them grace, and kills the rest.

@@ -12,10 +12,9 @@ import (
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 )
 
-// exact owns each server by the handle that its launch returned and by a process group of its own, waits for every
-// exit, and ends exactly the server whose session has ended: stdin, time, SIGTERM, time, SIGKILL. On Linux the kernel
-// kills the servers of a host that is killed itself, and what has left the group of a server is found by a mark
-// (strays).
+// exact owns each server by the handle that its launch returned and by a process group of its own, waits for every exit, and ends
+// exactly the server whose session has ended: stdin, time, SIGTERM, time, SIGKILL. On Linux the kernel kills the servers of a
+// host that is killed itself, and what has left the group of a server is found by a mark (strays).
 type exact struct {
 	usual
 	flaw   catalogue.Flaw // none, but for a mutant
@@ -76,9 +75,8 @@ type group struct {
 	over bool // the leader is being reaped: its id is free for others
 }
 
-// watch waits for the leader's exit, whenever that is, so that no zombie stays. What is left of the group, or strayed
-// from it, then serves nobody any more. It is ended while the leader is a zombie, which keeps the group's id from
-// being reused.
+// watch waits for the leader's exit, whenever that is, so that no zombie stays. What is left of the group, or strayed from it,
+// then serves nobody any more. It is ended while the leader is a zombie, which keeps the group's id from being reused.
 func (g *group) watch() {
 	if !await.Exit(g.c.cmd.Process.Pid) {
 		_, _ = g.c.cmd.Process.Wait() // a handle keeps it from being mistaken for another one

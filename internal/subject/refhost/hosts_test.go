@@ -40,6 +40,6 @@ func TestLaddersSayTheDelays(t *testing.T) {
 		h, _ := catalogue.Named(name)
 		assert.Equal(t, want, h.Profile.Ladder)
 		assert.Equal(t, fmt.Sprintf("1/%d between retries and sweeps, 1/%d for what a server gets to answer or to end", pace, timeouts), h.Profile.Scale)
-		assert.Less(t, time.Duration(exactEOF+2*exactTerm), time.Duration(h.Profile.Settle))
+		assert.Less(t, exactEOF+2*exactTerm, time.Duration(h.Profile.Settle))
 	}
 }

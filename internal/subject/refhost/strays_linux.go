@@ -30,8 +30,7 @@ const markName = "REFHOST_LAUNCH"
 func newStrays() *strays {
 	s := &strays{own: map[int]bool{}}
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-	// Package os forks and reaps a probe of its own at the first process; that
-	// must be over before somebody else reaps.
+	// Package os forks and reaps a probe of its own at the first process; that must be over before somebody else reaps.
 	if p, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = p.Release()
 	}

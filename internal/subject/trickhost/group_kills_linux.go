@@ -112,8 +112,8 @@ func killAndRetry(ctx context.Context, h *host, j driver.Job) error {
 		failed <- err
 	}()
 	select {
-	case <-failed:
-		return fmt.Errorf("the call of %s was over before it could be cut off", j.Session)
+	case err := <-failed:
+		return fmt.Errorf("the call of %s was over before it could be cut off: %w", j.Session, err)
 	case <-time.After(100 * time.Millisecond):
 	}
 	c.kill()

@@ -3,11 +3,10 @@
 //
 // It never asks gopsutil for the children of a process, which runs pgrep for each and so disturbs what is counted.
 //
-// On macOS, where releases are built without cgo, a row costs five or six runs of ps: gopsutil asks it for the state,
-// the memory, the threads, the times and the command line of each process by itself. (Exe, which is not asked for,
-// runs lsof.) Only pid, parent, name and start time come from sysctl(3). A census of n processes so starts about 5n
-// others, which are none of the host's, and the number of open files is not known at all. Version 3 of gopsutil is
-// what the module is bound to.
+// On macOS, where releases are built without cgo, a row costs five or six runs of ps: gopsutil asks it for the state, the memory,
+// the threads, the times and the command line of each process by itself. (Exe, which is not asked for, runs lsof.) Only pid,
+// parent, name and start time come from sysctl(3). A census of n processes so starts about 5n others, which are none of the
+// host's, and the number of open files is not known at all. Version 3 of gopsutil is what the module is bound to.
 package portable
 
 import (
@@ -56,8 +55,7 @@ func (t *Table) Below(root int) ([]record.Process, error) {
 		if !t.isBelow(int(pid), root) {
 			continue
 		}
-		// A parent's pid outlives the parent on Windows and may be another's
-		// by now, who is then younger than the child.
+		// A parent's pid outlives the parent on Windows and may be another's by now, who is then younger than the child.
 		if row, err := t.One(int(pid)); err == nil && row.Start >= rootID.Start {
 			t.rows = append(t.rows, row)
 		}
@@ -79,8 +77,7 @@ func (t *Table) isBelow(pid, root int) bool {
 	return false
 }
 
-// One returns the row of one process. What can't be seen is left empty, FDs
-// is -1 then. ErrGone: there is no such process.
+// One returns the row of one process. What can't be seen is left empty, FDs is -1 then. ErrGone: there is no such process.
 func (t *Table) One(pid int) (record.Process, error) {
 	id, err := Identify(pid)
 	if err != nil {
@@ -113,8 +110,7 @@ func (t *Table) One(pid int) (record.Process, error) {
 	return row, nil
 }
 
-// Identify returns the identity of the process that has the pid now. Start is
-// in milliseconds since 1970. ErrGone: there is none.
+// Identify returns the identity of the process that has the pid now. Start is in milliseconds since 1970. ErrGone: there is none.
 func Identify(pid int) (record.Identity, error) {
 	if pid <= 0 {
 		return record.Identity{}, fmt.Errorf("process %d: %w", pid, ErrGone)
