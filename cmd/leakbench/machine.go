@@ -111,7 +111,7 @@ does; 128+n when stopped by signal n.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var bench play.Bench
-			if err := own(&bench); err != nil {
+			if err := ownAnyway(&bench); err != nil {
 				return err
 			}
 			ctx, stop := interruptible(cmd.Context())

@@ -157,11 +157,16 @@ func (a *app) setUp(cmd *cobra.Command, f runFlags) (s stage, err error) {
 	return s, own(&s.bench)
 }
 
-// own has this program play.
-func own(b *play.Bench) (err error) {
+// own has this program play, if it has what that needs.
+func own(b *play.Bench) error {
 	if err := enough(); err != nil {
 		return err
 	}
+	return ownAnyway(b)
+}
+
+// ownAnyway has this program play, for the doctor: it says itself what is missing.
+func ownAnyway(b *play.Bench) (err error) {
 	endure()
 	b.Tool = thisBuild().Tool
 	b.Self, err = os.Executable()
