@@ -140,9 +140,13 @@ func TestPoolIsCutShort(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		pool := play.Pool{
 			Slots: slots,
-			Play: func(_ context.Context, c play.Cell) (*verdict.Judged, error) {
-				if c.Seed == 1 {
+			Play: func(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
+				switch c.Seed {
+				case 0:
+				case 1:
 					cancel(stop)
+				default: // what is played beside it must not be done before it
+					<-ctx.Done()
 				}
 				return of(verdict.Clean), nil
 			},
