@@ -87,7 +87,12 @@ var house = []struct {
 	},
 	{pkg: "internal/judge/growth", why: "it knows numbers, not processes", deny: []string{"os", "os/exec", "net", "time"}},
 	{
-		pkg: "internal/judge/verdict", may: []string{"internal/judge/growth", "internal/lists", "internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
+		pkg: "internal/judge/facts", may: []string{"internal/judge/growth", "internal/lists", "internal/record", "internal/history", "internal/text", "internal/judge/prose"},
+		why:  "what a run shows does not depend on any law",
+		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
+	},
+	{
+		pkg: "internal/judge/verdict", may: []string{"internal/judge/growth", "internal/judge/facts", "internal/lists", "internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
 		why:  "a verdict is a function of the run alone: no clock, no process, no network",
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},

@@ -13,8 +13,8 @@ const slowControl = record.Duration(5e9)
 
 // doubtControls says of which servers it is not known that they would end by themselves: what the host leaves of
 // those is not the host's doing for certain. Files of before there were controls ask for none.
-func (f *facts) doubtControls() {
-	if !f.header.Limits.Controls {
+func (f *casefile) doubtControls() {
+	if !f.Header.Limits.Controls {
 		return
 	}
 	labels, _ := lists.GroupBy(f.servers, func(s *history.Server) string { return s.Label })
@@ -35,7 +35,7 @@ func (f *facts) doubtControls() {
 }
 
 // control compares a survivor with its control. s may be nil.
-func (f *facts) control(s *history.Server) string {
+func (f *casefile) control(s *history.Server) string {
 	if s == nil {
 		return ""
 	}

@@ -7,19 +7,20 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-func (f *facts) doubt(code record.DoubtCode, format string, args ...any) {
+func (f *casefile) doubt(code record.DoubtCode, format string, args ...any) {
 	f.doubts = append(f.doubts, Doubt{Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
 // allDoubts are the reasons why the run may not be called clean. A run that
 // was cut short is not blamed for what it could not show any more.
-func (f *facts) allDoubts(laws []LawResult) []Doubt {
+func (f *casefile) allDoubts(laws []LawResult) []Doubt {
 	f.doubts = []Doubt{}
 	if f.nowhere() {
 		f.doubtRecorded()
@@ -53,28 +54,28 @@ func (f *facts) allDoubts(laws []LawResult) []Doubt {
 
 // nowhere says that nothing was seen, since the host's place can't be had where the run took place, or no server of
 // it could reach the ledger: no more is to be said of it.
-func (f *facts) nowhere() bool {
+func (f *casefile) nowhere() bool {
 	return len(f.servers) == 0 && slices.ContainsFunc(f.Doubts(), func(e *record.Event) bool {
 		return e.Doubt.Code == record.DoubtNoPlace || e.Doubt.Code == record.DoubtLedgerNoAccess
 	})
 }
 
 // doubtEnd says how a run that was cut short came to its end.
-func (f *facts) doubtEnd() (cut bool) {
+func (f *casefile) doubtEnd() (cut bool) {
 	if f.Dropped() > 0 {
 		f.doubt(record.DoubtMalformed, "%s of the file %s not what the format asks for and %s left out", text.Count(f.Dropped(), "event"),
 			text.Choose(f.Dropped(), "is", "are"), text.Choose(f.Dropped(), "was", "were"))
 	}
 	end := f.End()
 	switch {
-	case f.truncated != "":
-		f.doubt(record.DoubtTruncated, "the file is not complete: %s", prose.Plain(f.truncated))
+	case f.Truncated != "":
+		f.doubt(record.DoubtTruncated, "the file is not complete: %s", prose.Plain(f.Truncated))
 	case end == nil:
 		f.doubt(record.DoubtTruncated, "the file is not complete: it has no end event")
 	}
 	switch {
 	case !f.cutShort():
-		return f.truncated != "" || end == nil
+		return f.Truncated != "" || end == nil
 	case end.Reason == record.EndInterrupted:
 		f.doubt(record.DoubtInterrupted, "the run was stopped by %s", prose.Plain(cmp.Or(end.Signal, "its user")))
 	case end.Stage == record.StageHost:
@@ -88,8 +89,8 @@ func (f *facts) doubtEnd() (cut bool) {
 }
 
 // doubtHost says that the host ended before it was asked to.
-func (f *facts) doubtHost() (exited bool) {
-	for _, h := range f.lives() {
+func (f *casefile) doubtHost() (exited bool) {
+	for _, h := range f.Hosts() {
 		if h.Exited < 0 || h.Exit.Asked || (h.AskedAt >= 0 && h.Exited >= h.AskedAt) {
 			continue
 		}
@@ -102,11 +103,11 @@ func (f *facts) doubtHost() (exited bool) {
 }
 
 // doubtLaunches says which servers the host did not launch as often as it had to for the scenario to mean something.
-func (f *facts) doubtLaunches() {
+func (f *casefile) doubtLaunches() {
 	_, byLabel := lists.GroupBy(f.servers, func(s *history.Server) string { return s.Label })
-	_, bySession := lists.GroupBy(f.servers, sessionOf)
+	_, bySession := lists.GroupBy(f.servers, facts.SessionOf)
 	short := false
-	for _, want := range f.header.Plan.Labels {
+	for _, want := range f.Header.Plan.Labels {
 		switch n := len(byLabel[want.Label]); {
 		case n == 0 && want.Launches > 0:
 			short = true
@@ -120,12 +121,12 @@ func (f *facts) doubtLaunches() {
 		short = true
 		f.doubt(record.DoubtNotLaunched, "the host launched no server at all")
 	}
-	if short || f.isCommand() {
+	if short || f.Header.Host.SessionsUnknown() {
 		return
 	}
 	for _, s := range f.Sessions() {
 		opened := slices.ContainsFunc(s.Changes, func(c history.SessionChange) bool { return c.State == record.SessionOpen })
-		if opened && len(bySession[sessionKey{s.Label, s.Name}]) == 0 {
+		if opened && len(bySession[facts.SessionKey{Label: s.Label, Name: s.Name}]) == 0 {
 			f.doubt(record.DoubtNotLaunched, "the host called session %s open, but launched no server for it", prose.Plain(s.Name))
 		}
 	}
@@ -133,8 +134,8 @@ func (f *facts) doubtLaunches() {
 
 // reopened is how many launches a host can save that keeps servers on purpose when their sessions end: a session that
 // is opened again may get the one it had.
-func (f *facts) reopened(label string) (n int) {
-	if f.header.Host.Profile.Resident+f.header.Host.Profile.Spare <= 0 {
+func (f *casefile) reopened(label string) (n int) {
+	if f.Header.Host.Profile.Resident+f.Header.Host.Profile.Spare <= 0 {
 		return 0
 	}
 	for _, s := range f.Sessions() {
@@ -154,8 +155,8 @@ func (f *facts) reopened(label string) (n int) {
 var mayKeep = map[record.Why]bool{record.WhyClose: true, record.WhyForget: true}
 
 // doubtPlan says which faults did not fire, and which checkpoints were not reached.
-func (f *facts) doubtPlan() {
-	for _, want := range f.Faults(f.header.Plan) {
+func (f *casefile) doubtPlan() {
+	for _, want := range f.Faults(f.Header.Plan) {
 		if n := want.Fired; n < want.Fires {
 			when := ""
 			switch {
@@ -165,7 +166,7 @@ func (f *facts) doubtPlan() {
 				when = fmt.Sprintf(" (every launch divisible by %d)", want.Every)
 			}
 			if want.Probability > 0 {
-				when += fmt.Sprintf(" with probability %g under seed %d", want.Probability, f.header.Seed)
+				when += fmt.Sprintf(" with probability %g under seed %d", want.Probability, f.Header.Seed)
 			}
 			f.doubt(record.DoubtNotFired, "the fault %s of %s%s fired %s, the scenario needs %d",
 				prose.FaultName(&record.Fault{On: want.On, Do: want.Do}), prose.Plain(want.Label), when, text.Count(n, "time"), want.Fires)
@@ -177,7 +178,7 @@ func (f *facts) doubtPlan() {
 			reached[cp.Name]++
 		}
 	}
-	for _, name := range f.header.Plan.Checkpoints {
+	for _, name := range f.Header.Plan.Checkpoints {
 		if reached[name]--; reached[name] < 0 {
 			f.doubt(record.DoubtNoCheckpoint, "checkpoint %q was not completed", prose.Plain(name))
 		}
@@ -186,21 +187,21 @@ func (f *facts) doubtPlan() {
 
 // doubtRest says which checkpoints did not come to rest without any law that says why, and which came to rest only
 // because the bench waited longer than the limits allow: then nobody knows what the host would have done in time.
-func (f *facts) doubtRest() {
+func (f *casefile) doubtRest() {
 	for _, cp := range f.checkpoints {
 		if cp.Quiet && cp.Stretched > 0 {
 			f.doubt(record.DoubtStretched, "checkpoint %q came to rest %s after it began, %s is allowed: the machine was starved (%d %% of the time in which leakbench wanted a processor it had to wait for one), so the wait was stretched",
-				prose.Plain(cp.Name), prose.Span(int64(cp.Waited)), prose.Within(f.header.Limits.Settle), int(100*cp.Starved))
+				prose.Plain(cp.Name), prose.Span(int64(cp.Waited)), prose.Within(f.Header.Limits.Settle), int(100*cp.Starved))
 		}
 		if cp.Ended >= 0 && !cp.Quiet && !cp.explained {
-			f.doubt(record.DoubtNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", prose.Plain(cp.Name), prose.Within(f.header.Limits.Settle))
+			f.doubt(record.DoubtNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", prose.Plain(cp.Name), prose.Within(f.Header.Limits.Settle))
 		}
 	}
 }
 
 // doubtAfterEnd says what the keeper had to end, or reaped, after the last look at what the host had left, and that
 // no look had seen; and what was born after the host had gone. Who forks all the time is in no census.
-func (f *facts) doubtAfterEnd() {
+func (f *casefile) doubtAfterEnd() {
 	over, host := never, f.Host()
 	for _, cp := range f.checkpoints {
 		if cp.HostGone && cp.Settled != nil {
@@ -219,13 +220,13 @@ func (f *facts) doubtAfterEnd() {
 }
 
 // bornAfter says that a process was born after the host had gone. Only Linux counts starts in ticks of 10 ms.
-func (f *facts) bornAfter(h *history.Host, p record.Process) bool {
+func (f *casefile) bornAfter(h *history.Host, p record.Process) bool {
 	const tick, blur = int64(10 * time.Millisecond), 3
-	return f.header.System.OS == "linux" && h.Start > 0 && p.Start > h.Start+uint64((h.Exited-h.Started)/tick)+blur
+	return f.Header.System.OS == "linux" && h.Start > 0 && p.Start > h.Start+uint64((h.Exited-h.Started)/tick)+blur
 }
 
 // doubtWitnesses says what the ledger and the census do not agree on.
-func (f *facts) doubtWitnesses() {
+func (f *casefile) doubtWitnesses() {
 	for i := range f.Events() {
 		if e := &f.Events()[i]; e.Kind == record.Lost && record.LossReason(e.Text) != record.LostAtEnd {
 			f.doubt(record.DoubtLedgerLost, "the ledger lost %s at %s: %s", prose.Plain(e.Server), prose.Clock(e.T), prose.Quote(e.Text))
@@ -255,23 +256,23 @@ func (f *facts) doubtWitnesses() {
 const dying = 3 * time.Second
 
 // unseen are the servers that only the ledger holds for alive.
-func (f *facts) unseen(cp *checkpoint) []*history.Server {
-	if !f.header.Witness.Subreaper {
+func (f *casefile) unseen(cp *checkpoint) []*history.Server {
+	if !f.Header.Witness.Subreaper {
 		return nil // what the host orphans is out of the census' sight
 	}
-	return slices.DeleteFunc(slices.Clone(cp.alive), func(s *history.Server) bool {
+	return slices.DeleteFunc(slices.Clone(cp.Alive), func(s *history.Server) bool {
 		id := s.Birth.Identity
-		young := s.Born > cp.SettledAt-f.blur()
-		dies := s.Died >= 0 && s.Died <= cp.SettledAt+f.scaled(dying, cp.SettledAt)
+		young := s.Born > cp.SettledAt-f.Blur()
+		dies := s.Died >= 0 && s.Died <= cp.SettledAt+f.Scaled(dying, cp.SettledAt)
 		return young || dies || cp.SettledRows.Alive(id) || cp.ConfirmRows.Alive(id)
 	})
 }
 
 // unborn are the fake servers that only the census sees. One that was being
 // launched may be ahead of its certificate: it is looked at twice.
-func (f *facts) unborn(cp *checkpoint) []record.Process {
+func (f *casefile) unborn(cp *checkpoint) []record.Process {
 	return slices.DeleteFunc(slices.Clone(cp.Settled.Processes), func(p record.Process) bool {
-		return p.State == record.StateZombie || !history.IsServer(&p, f.header.ID) || f.ServerOf(p.Identity) != nil ||
+		return p.State == record.StateZombie || !history.IsServer(&p, f.Header.ID) || f.ServerOf(p.Identity) != nil ||
 			cp.Confirm != nil && !cp.ConfirmRows.Alive(p.Identity)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
@@ -13,7 +14,7 @@ import (
 )
 
 // doubtSteps says which steps did not do what the scenario needs, where no law says why.
-func (f *facts) doubtSteps() {
+func (f *casefile) doubtSteps() {
 	f.doubtSkipped()
 	f.doubtUnseenCalls()
 	for _, s := range f.Steps() {
@@ -32,7 +33,7 @@ func (f *facts) doubtSteps() {
 }
 
 // doubtSkipped says what the host can't do, or can't be asked to.
-func (f *facts) doubtSkipped() {
+func (f *casefile) doubtSkipped() {
 	type skip struct {
 		op  record.Op
 		why string
@@ -46,13 +47,13 @@ func (f *facts) doubtSkipped() {
 }
 
 // doubtUnseenCalls compares the two sides of a session's calls: what the host says was answered, its servers must have received.
-func (f *facts) doubtUnseenCalls() {
-	if f.header.Host.Kind == record.KindOneshot {
+func (f *casefile) doubtUnseenCalls() {
+	if f.Header.Host.Kind == record.KindOneshot {
 		return // what its command calls is its own business
 	}
-	var answered []sessionKey
+	var answered []facts.SessionKey
 	for _, s := range f.Steps() {
-		key := sessionKey{s.Label, s.Session}
+		key := facts.SessionKey{Label: s.Label, Name: s.Session}
 		switch {
 		case s.Op != record.OpCall && s.Op != record.OpJob, s.Ended < 0, s.Skipped, !s.OK, s.Expect == record.ExpectFail:
 		case s.Op == record.OpJob && s.Detail == record.DetailProbe:
@@ -61,32 +62,32 @@ func (f *facts) doubtUnseenCalls() {
 			answered = append(answered, key)
 		}
 	}
-	keys, groups := lists.GroupBy(answered, func(key sessionKey) sessionKey { return key })
+	keys, groups := lists.GroupBy(answered, func(key facts.SessionKey) facts.SessionKey { return key })
 	for _, key := range keys {
 		n := len(groups[key])
 		if received, known := f.callsReceived(key); known && received < n {
 			f.doubt(record.DoubtCallNotSeen, "the host says that %s of session %s %s answered, its servers received %d",
-				text.Count(n, "call"), prose.Plain(key.name), text.Choose(n, "was", "were"), received)
+				text.Count(n, "call"), prose.Plain(key.Name), text.Choose(n, "was", "were"), received)
 		}
 	}
 }
 
 // doubtUnseenProbe asks for a handshake where a host says that it has looked at
 // a server: which requests it sends is its own business.
-func (f *facts) doubtUnseenProbe(key sessionKey) {
+func (f *casefile) doubtUnseenProbe(key facts.SessionKey) {
 	for _, srv := range f.servers {
-		if srv.Label == key.label && (srv.Lost >= 0 || srv.Session == key.name && srv.Established >= 0 || len(srv.CallsFor(key.name)) > 0) {
+		if srv.Label == key.Label && (srv.Lost >= 0 || srv.Session == key.Name && srv.Established >= 0 || len(srv.CallsFor(key.Name)) > 0) {
 			return
 		}
 	}
-	f.doubt(record.DoubtCallNotSeen, "the host says that it has looked at %s for session %s, and no server of it saw a handshake", prose.Plain(key.label), prose.Plain(key.name))
+	f.doubt(record.DoubtCallNotSeen, "the host says that it has looked at %s for session %s, and no server of it saw a handshake", prose.Plain(key.Label), prose.Plain(key.Name))
 }
 
 // callsReceived is how many calls the servers of a session received; unknown where one of them was lost from sight.
-func (f *facts) callsReceived(key sessionKey) (n int, known bool) {
+func (f *casefile) callsReceived(key facts.SessionKey) (n int, known bool) {
 	for _, srv := range f.servers {
-		mine := len(srv.CallsFor(key.name))
-		if srv.Label != key.label || srv.Session != key.name && mine == 0 {
+		mine := len(srv.CallsFor(key.Name))
+		if srv.Label != key.Label || srv.Session != key.Name && mine == 0 {
 			continue
 		}
 		if srv.Lost >= 0 {
@@ -98,20 +99,20 @@ func (f *facts) callsReceived(key sessionKey) (n int, known bool) {
 }
 
 // accounted says that a law, or the host's end, accounts for a failed step.
-func (f *facts) accounted(s *history.Step) bool {
+func (f *casefile) accounted(s *history.Step) bool {
 	if f.blamed[s.N] {
 		return true
 	}
 	if h := f.HostAt(s.Begun); h.AskedAt >= 0 && s.Ended >= h.AskedAt && !s.Op.EndsHost() && s.Op != record.OpStart {
 		return true
 	}
-	if f.wasHarmed(sessionKey{s.Label, s.Session}, s.Ended) || f.neverOpened(s) {
+	if f.wasHarmed(facts.SessionKey{Label: s.Label, Name: s.Session}, s.Ended) || f.neverOpened(s) {
 		return true
 	}
 	// A reload, or a tick, is about several sessions; and of two that a sweep has hit, one may have been at a point
 	// where its harm can't be told from the host's own doing.
 	for key, t := range f.harmed {
-		if (s.Session == "" || key.label == s.Label) && t >= s.Begun && t <= s.Ended+f.scaled(noteBlur, s.Ended) {
+		if (s.Session == "" || key.Label == s.Label) && t >= s.Begun && t <= s.Ended+f.Scaled(noteBlur, s.Ended) {
 			return true
 		}
 	}
@@ -121,15 +122,15 @@ func (f *facts) accounted(s *history.Step) bool {
 // signalledDuring says that a server of the step's session caught a signal in the course of it, with its stdin still
 // open. Of a host that has been seen to signal what is not its to end, that is one more such signal: it has met a
 // server whose session was not live yet.
-func (f *facts) signalledDuring(s *history.Step) bool {
+func (f *casefile) signalledDuring(s *history.Step) bool {
 	return s.Session != "" && slices.ContainsFunc(f.servers, func(srv *history.Server) bool {
 		signal, first := signalFirst(srv)
-		return first && srv.Label == s.Label && srv.Session == s.Session && signal.T >= s.Begun && signal.T <= s.Ended+f.scaled(noteBlur, s.Ended)
+		return first && srv.Label == s.Label && srv.Session == s.Session && signal.T >= s.Begun && signal.T <= s.Ended+f.Scaled(noteBlur, s.Ended)
 	})
 }
 
 // neverOpened says that a step is about a session whose open had failed, and should not have: that is told of the open.
-func (f *facts) neverOpened(s *history.Step) bool {
+func (f *casefile) neverOpened(s *history.Step) bool {
 	if s.Op == record.OpOpen || s.Session == "" {
 		return false
 	}
@@ -142,7 +143,7 @@ func (f *facts) neverOpened(s *history.Step) bool {
 }
 
 // faultDuring says which fault a server of the session committed meanwhile.
-func (f *facts) faultDuring(s *history.Step) string {
+func (f *casefile) faultDuring(s *history.Step) string {
 	for _, srv := range f.servers {
 		if srv.Label != s.Label || s.Session != "" && srv.Session != s.Session {
 			continue
@@ -160,7 +161,7 @@ func (f *facts) faultDuring(s *history.Step) string {
 const maxRecorded = 5
 
 // doubtRecorded passes on what the bench wrote down itself.
-func (f *facts) doubtRecorded() {
+func (f *casefile) doubtRecorded() {
 	seen, perCode := map[Doubt]bool{}, map[record.DoubtCode]int{}
 	var more []record.DoubtCode
 	for _, e := range f.Doubts() {

@@ -39,7 +39,7 @@ type breach struct {
 }
 
 // broken takes in a breach.
-func (f *facts) broken(b *breach) { f.breaches = append(f.breaches, b) }
+func (f *casefile) broken(b *breach) { f.breaches = append(f.breaches, b) }
 
 // description is what the words of a finding need.
 type description struct {
@@ -67,7 +67,7 @@ func aliases(group []*breach, print string) (all []string) {
 }
 
 // findings groups the breaches, in the order of their seriousness.
-func (f *facts) findings() []Finding {
+func (f *casefile) findings() []Finding {
 	counting := slices.DeleteFunc(slices.Clone(f.breaches), func(b *breach) bool { return f.severity(b.law) == record.SeverityOff })
 	prints, groups := lists.GroupBy(counting, (*breach).fingerprint)
 	all := []Finding{}
@@ -83,7 +83,7 @@ func (f *facts) findings() []Finding {
 	return all
 }
 
-func (f *facts) finding(print string, group []*breach) Finding {
+func (f *casefile) finding(print string, group []*breach) Finding {
 	first := group[0]
 	kind, d := law.KindOf(first.kind), f.describe(group)
 	own := law.KindOf(d.kind)
@@ -124,10 +124,10 @@ func (f *facts) finding(print string, group []*breach) Finding {
 }
 
 // describe collects what the words of a finding need: what all breaches have, and what the law adds.
-func (f *facts) describe(group []*breach) *description {
+func (f *casefile) describe(group []*breach) *description {
 	b := group[0]
 	d := &description{kind: b.kind, values: law.Values{
-		"label": prose.Plain(b.label), "comm": prose.Plain(b.comm), "name": prose.Plain(b.label), "cause": cmp.Or(b.when, law.CauseOf(b.cause).Text), "value": b.value, "settle": prose.Within(f.header.Limits.Settle),
+		"label": prose.Plain(b.label), "comm": prose.Plain(b.comm), "name": prose.Plain(b.label), "cause": cmp.Or(b.when, law.CauseOf(b.cause).Text), "value": b.value, "settle": prose.Within(f.Header.Limits.Settle),
 	}}
 	if b.server == nil {
 		d.values["name"] = prose.Plain(b.comm)

@@ -1,7 +1,7 @@
 // Package verdict says what a run shows: which laws the host kept, which it broke, and why, or that the run does not allow a
 // verdict. It is a function of the run alone: the same file gives the same verdict on any machine, years later.
 //
-// Each law has a file of its own. A law looks at the facts and reports breaches, one for each process or measurement;
+// Each law has a file of its own. A law asks the facts (package facts) and reports breaches, one for each process or measurement;
 // breaches with one cause become one finding.
 package verdict
 
@@ -16,8 +16,8 @@ import (
 // rule is a law with how it is judged and how its findings are described.
 type rule struct {
 	law.Law
-	judge    func(*facts) LawResult                // adds its breaches to the facts
-	describe func(*facts, []*breach, *description) // adds what the words of the law's findings need; nil: nothing
+	judge    func(*casefile) LawResult                // adds its breaches
+	describe func(*casefile, []*breach, *description) // adds what the words of the law's findings need; nil: nothing
 }
 
 // rules are in the order of the laws. It matters in one place: L9 and L10 ask which sessions L3 found harmed.
@@ -44,8 +44,8 @@ func Judge(run *record.Run) Verdict {
 	if run == nil {
 		run = &record.Run{Truncated: "there is no run"}
 	}
-	f := gather(run)
-	v := Verdict{Findings: []Finding{}, Spawned: len(f.servers), PeakLive: f.PeakLive(), Left: f.left()}
+	f := open(run)
+	v := Verdict{Findings: []Finding{}, Spawned: len(f.servers), PeakLive: f.PeakLive(), Left: f.Left()}
 	for i := range rules {
 		v.Laws = append(v.Laws, f.judgeLaw(&rules[i]))
 	}
@@ -55,7 +55,7 @@ func Judge(run *record.Run) Verdict {
 	return v
 }
 
-func (f *facts) judgeLaw(law *rule) LawResult {
+func (f *casefile) judgeLaw(law *rule) LawResult {
 	r := law.judge(f)
 	switch {
 	case f.severity(law.ID) == record.SeverityOff:
@@ -76,9 +76,9 @@ func (f *facts) judgeLaw(law *rule) LawResult {
 }
 
 // untested says why no law can be called kept in this run, or "".
-func (f *facts) untested() string {
+func (f *casefile) untested() string {
 	switch {
-	case f.truncated != "" || f.End() == nil:
+	case f.Truncated != "" || f.End() == nil:
 		return "the file is not complete"
 	case f.End().Reason != record.EndDone:
 		return "the run was cut short"
@@ -101,15 +101,15 @@ func outcome(v Verdict) Outcome {
 }
 
 // severity is how a breach of a law counts in this scenario.
-func (f *facts) severity(law string) record.Severity {
-	switch s := f.header.Limits.Severity[law]; s {
+func (f *casefile) severity(law string) record.Severity {
+	switch s := f.Header.Limits.Severity[law]; s {
 	case record.SeverityError, record.SeverityWarning, record.SeverityOff:
 		return s
 	}
 	return ruleOf(law).Severity
 }
 
-func (f *facts) broke(law string) bool {
+func (f *casefile) broke(law string) bool {
 	return slices.ContainsFunc(f.breaches, func(b *breach) bool { return b.law == law })
 }
 

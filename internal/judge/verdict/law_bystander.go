@@ -12,7 +12,7 @@ import (
 
 // judgeBystanders is the part of L3 that needs no session: the bench's own processes, in the host's group or with the command
 // line of a server, must outlive the host. A run that was cut short is swept by the keeper, which does not count.
-func (f *facts) judgeBystanders() {
+func (f *casefile) judgeBystanders() {
 	for _, e := range f.Bystanders() {
 		switch {
 		case e.Text != record.StandsAsTwin && e.Text != record.StandsRecycled:
@@ -34,13 +34,13 @@ func (f *facts) judgeBystanders() {
 
 // withOwnGroup says that a bystander was signalled in the host's own group, once the host had been asked to end: a host that ends
 // by kill(0, ...), and a launcher like timeout(1), which passes a signal on to its group, end what is theirs.
-func (f *facts) withOwnGroup(e *record.Event) bool {
+func (f *casefile) withOwnGroup(e *record.Event) bool {
 	h := f.HostAt(e.T)
 	return e.Exit.Signal != "" && f.IsHost(e.Process.PGID) && h.AskedAt >= 0 && e.T >= h.AskedAt
 }
 
 // doubtTwins says which twins ended by themselves: they show nothing then.
-func (f *facts) doubtTwins() {
+func (f *casefile) doubtTwins() {
 	for _, e := range f.Bystanders() {
 		if e.Text != "" && e.Exit.Signal == "" {
 			f.doubt(record.DoubtTwinEnded, "the bench's own process that stood for %s ended by itself (status %d) at %s: whether the host would have ended it was not seen", prose.Plain(e.Server), e.Exit.Code, prose.Clock(e.T))
@@ -49,17 +49,17 @@ func (f *facts) doubtTwins() {
 }
 
 // phaseOf says what the host was doing at t.
-func (f *facts) phaseOf(t int64) record.Cause {
+func (f *casefile) phaseOf(t int64) record.Cause {
 	switch {
 	case !f.hostAlive(t):
 		return record.CauseAfterHost
-	case !f.onWatch(t):
+	case !f.OnWatch(t):
 		return record.CauseHostEnding
 	}
 	return record.CauseHostAtWork
 }
 
-func (f *facts) bystanderBreach(e *record.Event, kind, label string) {
+func (f *casefile) bystanderBreach(e *record.Event, kind, label string) {
 	how := fmt.Sprintf("exited with status %d", e.Exit.Code)
 	if e.Exit.Signal != "" {
 		how = "was ended by " + prose.Plain(e.Exit.Signal)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -14,9 +15,9 @@ import (
 )
 
 // judgeFlat is L1: at a checkpoint the live servers of a session are its newest ones, and no other.
-func judgeFlat(f *facts) LawResult {
-	r := LawResult{Expected: "no server but the newest of each open session, " + prose.Within(f.header.Limits.Settle) + " after a checkpoint begins"}
-	if n := f.header.Host.Profile.Resident + f.header.Host.Profile.Spare; n > 0 {
+func judgeFlat(f *casefile) LawResult {
+	r := LawResult{Expected: "no server but the newest of each open session, " + prose.Within(f.Header.Limits.Settle) + " after a checkpoint begins"}
+	if n := f.Header.Host.Profile.Resident + f.Header.Host.Profile.Spare; n > 0 {
 		r.Expected += fmt.Sprintf("; up to %d of each label kept on purpose, as the host's profile says", n)
 	}
 	extras, strays := map[string]bool{}, map[record.Identity]bool{}
@@ -24,8 +25,8 @@ func judgeFlat(f *facts) LawResult {
 		if cp.HostGone || cp.Settled == nil || !f.hostAlive(cp.SettledAt) {
 			continue
 		}
-		r.Values = append(r.Values, fmt.Sprintf("%s: %d alive, %d of them should be gone", prose.Plain(cp.Name), len(cp.alive), len(cp.extra)))
-		for _, s := range cp.extra {
+		r.Values = append(r.Values, fmt.Sprintf("%s: %d alive, %d of them should be gone", prose.Plain(cp.Name), len(cp.Alive), len(cp.Extra)))
+		for _, s := range cp.Extra {
 			if f.HostOf(s) != f.HostAt(cp.SettledAt) {
 				continue // L2 has it
 			}
@@ -36,7 +37,7 @@ func judgeFlat(f *facts) LawResult {
 			if !extras[s.ID] && f.vouched(cp, s) {
 				extras[s.ID] = true
 				if b := f.flatBreach(cp, s); b.kind == "late" {
-					f.late(b, cp.Begun, s.Died, f.header.Limits.Settle.D())
+					f.late(b, cp.Begun, s.Died, f.Header.Limits.Settle.D())
 				} else {
 					f.broken(b)
 				}
@@ -60,11 +61,11 @@ func judgeFlat(f *facts) LawResult {
 
 // vouched says that the census saw the server too, or can't be asked: without
 // a subreaper, what the host orphans is not below the keeper.
-func (f *facts) vouched(cp *checkpoint, s *history.Server) bool {
-	return !f.header.Witness.Subreaper || cp.SettledRows.Alive(s.Birth.Identity) || cp.ConfirmRows.Alive(s.Birth.Identity)
+func (f *casefile) vouched(cp *checkpoint, s *history.Server) bool {
+	return !f.Header.Witness.Subreaper || cp.SettledRows.Alive(s.Birth.Identity) || cp.ConfirmRows.Alive(s.Birth.Identity)
 }
 
-func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
+func (f *casefile) flatBreach(cp *checkpoint, s *history.Server) *breach {
 	b := &breach{law: "L1", label: s.Label, server: s, cp: cp, evidence: cp.EvidenceOn(s.Birth.Identity), at: []int64{s.Born, cp.SettledAt}}
 	lost := f.loss(cp, s)
 	b.kind, b.cause, b.when, b.fix = lost.kind, lost.cause, lost.when, lost.fix
@@ -79,7 +80,7 @@ func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 	if s.Session != "" {
 		name += " of session " + prose.Plain(s.Session)
 	}
-	until := f.watchedUntil(cp)
+	until := cp.WatchedUntil
 	if s.Died >= 0 && s.Died <= until {
 		if b.was != "" {
 			b.wasKind, b.was = "late", b.was.As(b.wasKind)
@@ -102,25 +103,25 @@ func (f *facts) flatBreach(cp *checkpoint, s *history.Server) *breach {
 }
 
 // when is a moment, as far as it matters for a server that should have gone long ago.
-func (f *facts) when(t int64) string {
+func (f *casefile) when(t int64) string {
 	if h := f.HostAt(t); h.Exited >= 0 && t > h.Exited+int64(1e8) {
 		return prose.Span(t-h.Exited) + " after the host"
 	}
-	if !f.onWatch(t) {
+	if !f.OnWatch(t) {
 		return "only with the host"
 	}
 	return "at " + prose.Clock(t)
 }
 
 // flatHold says what else keeps a server that the host lost, or "".
-func (f *facts) flatHold(cp *checkpoint, s *history.Server, e *record.Evidence) (kind, why string) {
-	if kind = f.hold(s, e, cp.SettledAt); kind != "" {
+func (f *casefile) flatHold(cp *checkpoint, s *history.Server, e *record.Evidence) (kind, why string) {
+	if kind = f.Hold(s, e, cp.SettledAt); kind != "" {
 		return kind, ""
 	}
-	if kind, why = f.shieldFlat(cp, s); kind != "" {
+	if kind, why = f.OutlivedLauncher(cp.Checkpoint, s); kind != "" {
 		return kind, why
 	}
-	if toldToEnd(s, cp.SettledAt-f.blur()) {
+	if toldToEnd(s, cp.SettledAt-f.Blur()) {
 		return "not-escalated", ""
 	}
 	return "", ""
@@ -144,9 +145,9 @@ func lostBy(kind string, cause record.Cause, values law.Values) loss {
 	return loss{kind: kind, cause: cause, when: c.Text, head: prose.Sentence(law.Fill(c.Narrative, 1, values))}
 }
 
-func (f *facts) loss(cp *checkpoint, s *history.Server) loss {
+func (f *casefile) loss(cp *checkpoint, s *history.Server) loss {
 	fault, next := breakingFault(s), f.successor(cp, s)
-	if !established(s, cp.SettledAt) {
+	if !facts.Established(s, cp.SettledAt) {
 		return stranded(s, fault)
 	}
 	if next != nil && f.isDuplicate(s, next) {
@@ -174,7 +175,7 @@ func (f *facts) loss(cp *checkpoint, s *history.Server) loss {
 }
 
 // abandonedBy is the loss of a server whose session had ended by t.
-func (f *facts) abandonedBy(s *history.Server, t int64) loss {
+func (f *casefile) abandonedBy(s *history.Server, t int64) loss {
 	cause, values := f.causeOfEnd(s, t)
 	values["session"], values["server"] = prose.Plain(s.Session), prose.Plain(s.ID)
 	return lostBy("abandoned", cause, values)
@@ -182,12 +183,12 @@ func (f *facts) abandonedBy(s *history.Server, t int64) loss {
 
 // endedBefore is when the session of s was opened anew for next, after it had been closed, forgotten, cancelled or
 // given up, or never: then next took the place of s.
-func (f *facts) endedBefore(s, next *history.Server) int64 {
+func (f *casefile) endedBefore(s, next *history.Server) int64 {
 	ended := never
 	if next == nil || s.Session == "" {
 		return never
 	}
-	for _, c := range f.changes(s) {
+	for _, c := range f.Changes(s) {
 		over := c.State == record.SessionEnded || c.State == record.SessionEnding || c.Why == record.WhyCancel
 		switch {
 		case c.T <= s.Born || c.T > next.Born:
@@ -201,7 +202,7 @@ func (f *facts) endedBefore(s, next *history.Server) int64 {
 }
 
 // cancelled says that the bench had cancelled a call in the server by t.
-func (f *facts) cancelled(s *history.Server, t int64) bool {
+func (f *casefile) cancelled(s *history.Server, t int64) bool {
 	return slices.ContainsFunc(f.Steps(), func(st *history.Step) bool {
 		return st.Cancelled && st.Op == record.OpCall && st.Session == s.Session && st.Begun >= s.Born && st.Begun <= t
 	})
@@ -239,9 +240,9 @@ func probeFix(l loss, servers ...*history.Server) loss {
 
 // twin is an older server that was launched for the same connection as s, and that the host had for as long as the connection was
 // to last: the one that it knew of, and ended, or nil. That s is there is then not the fault of how the connection ended.
-func (f *facts) twin(cp *checkpoint, s *history.Server) *history.Server {
+func (f *casefile) twin(cp *checkpoint, s *history.Server) *history.Server {
 	over := cp.SettledAt
-	for _, c := range f.changes(s) {
+	for _, c := range f.Changes(s) {
 		if c.T > s.Born && c.State != record.SessionOpen {
 			over = min(over, c.T)
 		}
@@ -252,7 +253,7 @@ func (f *facts) twin(cp *checkpoint, s *history.Server) *history.Server {
 		}
 		same := other.Session != "" && other.Label == s.Label && other.Session == s.Session
 		lived := other.Died == history.Never || other.Died >= over
-		if same && lived && established(other, over) && (f.isDuplicate(other, s) || history.Rivals(other, s)) {
+		if same && lived && facts.Established(other, over) && (f.isDuplicate(other, s) || history.Rivals(other, s)) {
 			return other
 		}
 	}
@@ -261,7 +262,7 @@ func (f *facts) twin(cp *checkpoint, s *history.Server) *history.Server {
 
 // successor is the next server that the host launched for the same session by the time of the checkpoint, or nil.
 // Where sessions are unknown, a label is one.
-func (f *facts) successor(cp *checkpoint, s *history.Server) *history.Server {
+func (f *casefile) successor(cp *checkpoint, s *history.Server) *history.Server {
 	younger := false
 	for _, other := range f.servers {
 		if younger && other.Label == s.Label && other.Session == s.Session && other.Born <= cp.SettledAt {
@@ -273,7 +274,7 @@ func (f *facts) successor(cp *checkpoint, s *history.Server) *history.Server {
 }
 
 // isDuplicate says that both were launched for one connection, with nothing wrong with the first.
-func (f *facts) isDuplicate(s, next *history.Server) bool {
+func (f *casefile) isDuplicate(s, next *history.Server) bool {
 	if brokenBy(s, next.Born) {
 		return false
 	}
@@ -284,8 +285,8 @@ func (f *facts) isDuplicate(s, next *history.Server) bool {
 }
 
 // openingWhy is why the session was opened anew between two births, or "" where it was not.
-func (f *facts) openingWhy(s, next *history.Server) (why record.Cause) {
-	for _, c := range f.changes(s) {
+func (f *casefile) openingWhy(s, next *history.Server) (why record.Cause) {
+	for _, c := range f.Changes(s) {
 		if c.State == record.SessionOpening && c.T > s.Born && c.T <= next.Born {
 			why = record.CauseReconnect
 			if c.Why == record.WhyReload {
@@ -296,16 +297,8 @@ func (f *facts) openingWhy(s, next *history.Server) (why record.Cause) {
 	return why
 }
 
-// changes are those of a server's session.
-func (f *facts) changes(s *history.Server) []history.SessionChange {
-	if session := f.Session(s.Label, s.Session); session != nil {
-		return session.Changes
-	}
-	return nil
-}
-
 // causeOfEnd is how the session of a server that is left behind had ended by t.
-func (f *facts) causeOfEnd(s *history.Server, t int64) (record.Cause, law.Values) {
+func (f *casefile) causeOfEnd(s *history.Server, t int64) (record.Cause, law.Values) {
 	changes := f.changesBy(s, t)
 	if len(changes) == 0 {
 		return record.CauseSessionUnknown, law.Values{}
@@ -334,8 +327,8 @@ func (f *facts) causeOfEnd(s *history.Server, t int64) (record.Cause, law.Values
 
 // changesBy are the changes of a server's session by t, up to the end of the one
 // that it was launched for: a session of that name may be opened, or closed, again.
-func (f *facts) changesBy(s *history.Server, t int64) (changes []history.SessionChange) {
-	for _, c := range f.changes(s) {
+func (f *casefile) changesBy(s *history.Server, t int64) (changes []history.SessionChange) {
+	for _, c := range f.Changes(s) {
 		if c.T > t {
 			break
 		}
@@ -348,7 +341,7 @@ func (f *facts) changesBy(s *history.Server, t int64) (changes []history.Session
 }
 
 // jobWorked says that the job of a server's session came to its end in time.
-func (f *facts) jobWorked(s *history.Server) bool {
+func (f *casefile) jobWorked(s *history.Server) bool {
 	return slices.ContainsFunc(f.Steps(), func(st *history.Step) bool {
 		return st.Op == record.OpJob && st.Session == s.Session && st.OK && st.Ended >= s.Born
 	})
@@ -356,7 +349,7 @@ func (f *facts) jobWorked(s *history.Server) bool {
 
 // causeOfClose tells a session that the host called closed from one of which it
 // said that it could not close it, or nothing at all.
-func (f *facts) causeOfClose(s *history.Server, t int64) (record.Cause, law.Values) {
+func (f *casefile) causeOfClose(s *history.Server, t int64) (record.Cause, law.Values) {
 	for _, st := range slices.Backward(f.Steps()) {
 		if st.Op != record.OpClose || st.Session != s.Session || st.Begun > t {
 			continue
@@ -379,14 +372,14 @@ func inFirst(group []*breach) (n int) {
 	return n
 }
 
-func describeFlat(f *facts, group []*breach, d *description) {
+func describeFlat(f *casefile, group []*breach, d *description) {
 	b := group[0]
 	if b.cp == nil {
 		describeGhosts(f, group, d)
 		return
 	}
 	alive, slowest := 0, int64(0)
-	for _, s := range b.cp.alive {
+	for _, s := range b.cp.Alive {
 		if s.Label == b.label {
 			alive++
 		}
@@ -401,7 +394,7 @@ func describeFlat(f *facts, group []*breach, d *description) {
 }
 
 // wantedOf is how many servers of a label a checkpoint wants.
-func (f *facts) wantedOf(cp *checkpoint, label string) string {
+func (f *casefile) wantedOf(cp *checkpoint, label string) string {
 	want, most := 0, ""
 	for _, w := range cp.Wants {
 		if w.Label == label {
@@ -415,4 +408,22 @@ func (f *facts) wantedOf(cp *checkpoint, label string) string {
 		return "no server"
 	}
 	return most + text.Count(want, "server")
+}
+
+// breakingFault is the fault that made it useless, or nil.
+func breakingFault(s *history.Server) *record.Fault {
+	if mark := s.Break(); mark != nil {
+		return &mark.Fault
+	}
+	return nil
+}
+
+// toldToEnd says that a server had been told to end by t, in a way that it saw.
+func toldToEnd(s *history.Server, t int64) bool {
+	return s.EOF >= 0 && s.EOF <= t || signalled(s, t)
+}
+
+// signalled says that a server had caught a signal by t.
+func signalled(s *history.Server, t int64) bool {
+	return len(s.Signals) > 0 && s.Signals[0].T <= t
 }

@@ -17,8 +17,8 @@ const afterEnd = int64(100 * time.Millisecond)
 
 // judgeGhosts is the part of L1 that no checkpoint sees: servers launched for
 // sessions that had ended, and gone again. Those in seen have been told of.
-func (f *facts) judgeGhosts(seen map[string]bool) {
-	if p := f.header.Host.Profile; p.Resident > 0 || p.Spare > 0 {
+func (f *casefile) judgeGhosts(seen map[string]bool) {
+	if p := f.Header.Host.Profile; p.Resident > 0 || p.Spare > 0 {
 		return // it may launch ahead of need
 	}
 	for _, s := range f.servers {
@@ -30,10 +30,10 @@ func (f *facts) judgeGhosts(seen map[string]bool) {
 }
 
 // launchedInVain is when the session of a server had ended for which it was launched all the same, or never.
-func (f *facts) launchedInVain(s *history.Server) int64 {
-	state, since := f.stateAt(s, s.Born)
+func (f *casefile) launchedInVain(s *history.Server) int64 {
+	state, since := f.StateAt(s, s.Born)
 	asked := state.Why == record.WhyPerRequest || state.Why == record.WhyRequest // each request has a server of its own
-	if state.State != record.SessionEnded || asked || !f.onWatch(s.Born) || since < f.HostOf(s).Started {
+	if state.State != record.SessionEnded || asked || !f.OnWatch(s.Born) || since < f.HostOf(s).Started {
 		return never
 	}
 	if began, known := f.launchBegan(s); !known || began < since+afterEnd {
@@ -44,7 +44,7 @@ func (f *facts) launchedInVain(s *history.Server) int64 {
 
 // launchBegan is when the process was started that became the server, or the launcher in front of it: its certificate
 // may come much later. It is unknown for what is behind a launcher that no census has seen.
-func (f *facts) launchBegan(s *history.Server) (t int64, known bool) {
+func (f *casefile) launchBegan(s *history.Server) (t int64, known bool) {
 	id := s.Birth.Identity
 	if !f.IsHost(s.Birth.PPID) {
 		for _, look := range f.Censuses() {
@@ -59,9 +59,9 @@ func (f *facts) launchBegan(s *history.Server) (t int64, known bool) {
 
 // startOf is when a process started, at the latest. The kernel says it in units of its own; what the run's clock was
 // then follows from whoever was seen soonest after his start.
-func (f *facts) startOf(id record.Identity, seen int64) int64 {
+func (f *casefile) startOf(id record.Identity, seen int64) int64 {
 	unit := int64(time.Millisecond)
-	if f.header.System.OS == "linux" {
+	if f.Header.System.OS == "linux" {
 		unit = int64(10 * time.Millisecond)
 	}
 	zero := seen - int64(id.Start)*unit
@@ -74,7 +74,7 @@ func (f *facts) startOf(id record.Identity, seen int64) int64 {
 	return int64(id.Start)*unit + zero
 }
 
-func (f *facts) ghostBreach(s *history.Server, since int64) *breach {
+func (f *casefile) ghostBreach(s *history.Server, since int64) *breach {
 	cause, values := f.causeOfEnd(s, since)
 	values["session"], values["server"] = prose.Plain(s.Session), prose.Plain(s.ID)
 	name, after := prose.Process(s, s.Birth.Identity, ""), prose.Span(s.Born-since)
@@ -89,10 +89,10 @@ func (f *facts) ghostBreach(s *history.Server, since int64) *breach {
 	}
 }
 
-func describeGhosts(f *facts, group []*breach, d *description) {
+func describeGhosts(f *casefile, group []*breach, d *description) {
 	longest := int64(0)
 	for _, b := range group {
-		_, since := f.stateAt(b.server, b.server.Born)
+		_, since := f.StateAt(b.server, b.server.Born)
 		longest = max(longest, b.server.Born-since)
 	}
 	d.values["slowest"] = prose.Span(longest)
@@ -100,9 +100,9 @@ func describeGhosts(f *facts, group []*breach, d *description) {
 
 // isConnection says that a server of a host whose sessions are unknown was launched side by side with another one,
 // and that both did work: the host may have two connections, which nobody has told the bench of.
-func (f *facts) isConnection(cp *checkpoint, s *history.Server) bool {
+func (f *casefile) isConnection(cp *checkpoint, s *history.Server) bool {
 	next := f.successor(cp, s)
-	if !f.header.Host.SessionsUnknown() || next == nil || !f.isDuplicate(s, next) ||
+	if !f.Header.Host.SessionsUnknown() || next == nil || !f.isDuplicate(s, next) ||
 		!answered(s, cp.SettledAt) || !answered(next, cp.SettledAt) {
 		return false
 	}
@@ -116,7 +116,7 @@ func answered(s *history.Server, t int64) bool {
 }
 
 // doubtConnections says what isConnection has met.
-func (f *facts) doubtConnections() {
+func (f *casefile) doubtConnections() {
 	if f.connections > 0 {
 		f.doubt(record.DoubtConnections, "the host launched several servers side by side, and used each of them: whether it means to keep them is not known; its host file can say so (launches)")
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -12,9 +13,9 @@ import (
 
 // judgeGraceful is L9: the end of stdin comes before any signal, a signal that
 // can be caught before SIGKILL, and a well-behaved server gets to say bye.
-func judgeGraceful(f *facts) LawResult {
+func judgeGraceful(f *casefile) LawResult {
 	r := LawResult{Expected: "each well-behaved server told by the end of stdin first"}
-	if grace := f.header.Limits.Grace; grace > 0 {
+	if grace := f.Header.Limits.Grace; grace > 0 {
 		r.Expected += ", and not killed before it has had " + prose.Within(grace) + " to clean up"
 	}
 	judged, rude, unclear, untold := 0, 0, 0, 0
@@ -25,7 +26,7 @@ func judgeGraceful(f *facts) LawResult {
 		}
 		judged++
 		switch b := f.rudeness(s); {
-		case b != nil && b.kind == "cleanup-cut-short" && f.slowdown(f.askedToEnd(s), s.Died) > 1:
+		case b != nil && b.kind == "cleanup-cut-short" && f.Slowdown(f.askedToEnd(s), s.Died) > 1:
 			f.excused = append(f.excused, excuse{b, f.askedToEnd(s), s.Died})
 		case b != nil:
 			rude++
@@ -65,13 +66,12 @@ func silent(s *history.Server) bool {
 
 // unheeding says that a server could have seen what it was told, for longer than its grace: no fault kept it from
 // that, and the bench got its share of the processors.
-func (f *facts) unheeding(s *history.Server, asked int64) bool {
-	delayed, known := f.starvedBetween(asked, s.Died)
-	return known && len(s.Faults) == 0 && delayed < starved && !f.wasStopped(s)
+func (f *casefile) unheeding(s *history.Server, asked int64) bool {
+	return len(s.Faults) == 0 && f.HadProcessors(asked, s.Died) && !f.wasStopped(s)
 }
 
 // wasStopped says that a look saw the server stopped or traced: it sees nothing then.
-func (f *facts) wasStopped(s *history.Server) bool {
+func (f *casefile) wasStopped(s *history.Server) bool {
 	return slices.ContainsFunc(f.Censuses(), func(l history.Look) bool {
 		return slices.ContainsFunc(l.Processes, func(p record.Process) bool {
 			return p.Identity == s.Birth.Identity && (p.State == record.StateStopped || p.State == record.StateTraced)
@@ -81,37 +81,26 @@ func (f *facts) wasStopped(s *history.Server) bool {
 
 // endedByHost says that the host ended a server, in time or not, with which nothing was wrong. L3 has those that it
 // should not have ended at all; what follows from the host's being killed is nobody's manners.
-func (f *facts) endedByHost(s *history.Server) bool {
+func (f *casefile) endedByHost(s *history.Server) bool {
 	told := s.Died >= 0 || s.EOF >= 0 || len(s.Signals) > 0
-	first, ok := harmTo(s)
-	if !told || !ok || s.Lost >= 0 || brokenBy(s, first.t) || f.endedByBench(s) || f.killedAt(f.HostOf(s), first.t) {
+	first, ok := facts.HarmTo(s)
+	if !told || !ok || s.Lost >= 0 || brokenBy(s, first.T) || f.endedByBench(s) || f.HostGoing(f.HostOf(s), first.T) {
 		return false
 	}
-	if at, harmed := f.harmed[sessionOf(s)]; harmed && first.t >= at {
+	if at, harmed := f.harmed[facts.SessionOf(s)]; harmed && first.T >= at {
 		return false
 	}
 	return s.Ready >= 0
 }
 
-// killedAt says that at t a life of the host had been killed, or had died by itself: the kernel ended what it ended.
-func (f *facts) killedAt(h *history.Host, t int64) bool {
-	switch {
-	case h.AskedOp == record.OpKill && t >= h.AskedAt:
-		return true
-	case h.Exited >= 0 && h.AskedAt < 0:
-		return t >= h.Exited-f.scaled(exitBlur, h.Exited)
-	}
-	return f.keeperAt >= 0 && t >= f.keeperAt-f.scaled(exitBlur, f.keeperAt)
-}
-
 // rudeness is how a server was ended out of order, or nil. A server on a busy machine may be slow to see what it was
 // told: only what can't be put down to that is held against the host.
-func (f *facts) rudeness(s *history.Server) *breach {
+func (f *casefile) rudeness(s *history.Server) *breach {
 	if signal, ok := signalFirst(s); ok {
 		return f.rude(s, "signal-first", record.CauseOfSignal(signal.Text), signal.T,
 			fmt.Sprintf("it caught %s at %s while its stdin was still open", prose.Plain(signal.Text), prose.Clock(signal.T)))
 	}
-	grace := int64(f.header.Limits.Grace)
+	grace := int64(f.Header.Limits.Grace)
 	if t, first := f.togetherAt(s), f.firstAsked(s); t >= 0 && first >= 0 && t-first < f.moment() {
 		return f.signalledAtOnce(s)
 	}
@@ -141,11 +130,11 @@ func signalFirst(s *history.Server) (history.SignalMark, bool) {
 }
 
 // moment is how soon after the end of stdin a signal leaves no time to read it: a part of the time that a cleanup is to have.
-func (f *facts) moment() int64 { return int64(f.header.Limits.Grace) / 4 }
+func (f *casefile) moment() int64 { return int64(f.Header.Limits.Grace) / 4 }
 
 // togetherAt is when the server caught a signal at the moment at which its stdin
 // ended, or never. The server may have been slow to see either.
-func (f *facts) togetherAt(s *history.Server) int64 {
+func (f *casefile) togetherAt(s *history.Server) int64 {
 	if f.moment() <= 0 || len(s.Signals) == 0 || s.Signals[0].Stdin != record.StdinClosed {
 		return never
 	}
@@ -157,9 +146,9 @@ func (f *facts) togetherAt(s *history.Server) int64 {
 
 // firstAsked is when the host was first asked for anything that may end the
 // server, or never. It can't have begun earlier, however busy the machine is.
-func (f *facts) firstAsked(s *history.Server) int64 {
+func (f *casefile) firstAsked(s *history.Server) int64 {
 	before := record.SessionState("")
-	for _, c := range f.changes(s) {
+	for _, c := range f.Changes(s) {
 		switch {
 		case c.T <= s.Born:
 		case c.State == record.SessionEnding, c.State == record.SessionOpening:
@@ -172,7 +161,7 @@ func (f *facts) firstAsked(s *history.Server) int64 {
 	return f.HostOf(s).AskedAt
 }
 
-func (f *facts) signalledAtOnce(s *history.Server) *breach {
+func (f *casefile) signalledAtOnce(s *history.Server) *breach {
 	signal := s.Signals[0]
 	what := fmt.Sprintf("it caught %s at %s, at the moment at which its stdin ended", prose.Plain(signal.Text), prose.Clock(signal.T))
 	if s.EOF >= 0 && signal.T > s.EOF {
@@ -195,9 +184,9 @@ func defiant(s *history.Server) bool {
 // askedToEnd is when the host was last asked for something that ended the server, or never. The host can't have begun to end it
 // for that any earlier, so that it bounds the time the server was given. That a session has ended is what the host says when it
 // is done; where nobody had asked for it (a job, an open that failed), the host had not begun before the server's last message.
-func (f *facts) askedToEnd(s *history.Server) int64 {
+func (f *casefile) askedToEnd(s *history.Server) int64 {
 	asked, before := never, record.SessionState("")
-	for _, c := range f.changes(s) {
+	for _, c := range f.Changes(s) {
 		if c.T > s.Born && c.T <= s.Died {
 			switch {
 			case c.State == record.SessionEnding, c.State == record.SessionOpening:
@@ -214,7 +203,7 @@ func (f *facts) askedToEnd(s *history.Server) int64 {
 	return asked
 }
 
-func (f *facts) rude(s *history.Server, kind string, cause record.Cause, at int64, what string) *breach {
+func (f *casefile) rude(s *history.Server, kind string, cause record.Cause, at int64, what string) *breach {
 	name := prose.Process(s, s.Birth.Identity, "")
 	return &breach{
 		law: "L9", kind: kind, label: s.Label, cause: cause, server: s, at: []int64{at}, like: kind + string(cause),
@@ -222,6 +211,11 @@ func (f *facts) rude(s *history.Server, kind string, cause record.Cause, at int6
 	}
 }
 
-func describeGraceful(f *facts, _ []*breach, d *description) {
-	d.values["grace"] = prose.Within(f.header.Limits.Grace)
+func describeGraceful(f *casefile, _ []*breach, d *description) {
+	d.values["grace"] = prose.Within(f.Header.Limits.Grace)
+}
+
+// withLoad says that the file tells how starved the bench was.
+func (f *casefile) withLoad() bool {
+	return slices.ContainsFunc(f.Censuses(), func(l history.Look) bool { return l.Load != nil })
 }

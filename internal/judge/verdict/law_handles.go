@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/growth"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -23,24 +24,24 @@ const (
 
 // judgeHandles is L5: from cycle to cycle, the host's descriptors return to
 // where they were. They are counted, so there is no limit: a rise is a rise.
-func judgeHandles(f *facts) LawResult {
+func judgeHandles(f *casefile) LawResult {
 	r := LawResult{Expected: "the same number of open descriptors of the host at the end of each cycle"}
 	judged := 0
-	for _, group := range f.series(handlesWarmUp) {
-		c := curveOf(group, func(c *cycle) int64 { return c.fds })
-		held, first, last := c.values, group[0], group[len(group)-1]
+	for _, group := range f.Series(handlesWarmUp) {
+		c := facts.CurveOf(group, func(c *facts.Cycle) int64 { return c.FDs })
+		held, first, last := c.Values, group[0], group[len(group)-1]
 		if len(held) < handlesCycles {
 			continue
 		}
 		judged++
-		line := fmt.Sprintf("%s to %s: %s open descriptors", first.name, last.name, c.list(func(v int64) string { return strconv.FormatInt(v, 10) }))
+		line := fmt.Sprintf("%s to %s: %s open descriptors", first.Name, last.Name, c.List(func(v int64) string { return strconv.FormatInt(v, 10) }))
 		r.Values = append(r.Values, line)
 		if n := growth.Rises(growth.Floor(held)); n > mostRises {
 			f.broken(&breach{
-				law: "L5", kind: "fd-leak", cause: record.CausePerCycle, value: line, at: c.at, like: "grows",
+				law: "L5", kind: "fd-leak", cause: record.CausePerCycle, value: line, at: c.At, like: "grows",
 				narrative: fmt.Sprintf("The host held %d descriptors after %s and %d after %s, with the same %s below it each time: %s per cycle. They rose %s and never came back.",
-					held[0], first.name, held[len(held)-1], last.name, text.Count(first.live, "process"),
-					strings.TrimSuffix(fmt.Sprintf("%.1f", growth.Slope(c.n, held)), ".0"), text.Count(n, "time")),
+					held[0], first.Name, held[len(held)-1], last.Name, text.Count(first.Live, "process"),
+					strings.TrimSuffix(fmt.Sprintf("%.1f", growth.Slope(c.N, held)), ".0"), text.Count(n, "time")),
 			})
 		}
 	}
@@ -55,11 +56,11 @@ func judgeHandles(f *facts) LawResult {
 	return r
 }
 
-func (f *facts) noHandles() string {
-	for _, c := range f.cycles {
-		if c.host != nil && c.fds <= 0 {
+func (f *casefile) noHandles() string {
+	for _, c := range f.Cycles {
+		if c.Host != nil && c.FDs <= 0 {
 			return "the host's descriptors can't be counted on this system"
 		}
 	}
-	return f.noCycles(handlesWarmUp + handlesCycles)
+	return f.NoCycles(handlesWarmUp + handlesCycles)
 }

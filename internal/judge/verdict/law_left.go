@@ -15,8 +15,8 @@ import (
 )
 
 // judgeLeft is L2: once the host has ended, nothing of it is there any more.
-func judgeLeft(f *facts) LawResult {
-	r := LawResult{Expected: "no process of the run left " + prose.Within(f.header.Limits.Settle) + " after the host ended"}
+func judgeLeft(f *casefile) LawResult {
+	r := LawResult{Expected: "no process of the run left " + prose.Within(f.Header.Limits.Settle) + " after the host ended"}
 	seen := map[record.Identity]bool{}
 	for _, cp := range f.checkpoints {
 		now := f.HostAt(cp.Begun)
@@ -49,7 +49,7 @@ func judgeLeft(f *facts) LawResult {
 
 // leftAt are the processes that were alive when the settle time was over, or came up after that, the lowest pid
 // first. While the host lives on in a later life, only what an earlier one has left counts.
-func (f *facts) leftAt(cp *checkpoint, now *history.Host) []record.Process {
+func (f *casefile) leftAt(cp *checkpoint, now *history.Host) []record.Process {
 	var left []record.Process
 	take := func(p record.Process, all history.Rows) {
 		if p.State != record.StateZombie && p.Identity != now.Identity && (cp.HostGone || f.Leaver(p, all, now.N) != nil) {
@@ -64,8 +64,8 @@ func (f *facts) leftAt(cp *checkpoint, now *history.Host) []record.Process {
 			take(p, cp.ConfirmRows)
 		}
 	}
-	for _, s := range cp.extra {
-		if !f.header.Witness.Subreaper && !cp.SettledRows.Alive(s.Birth.Identity) {
+	for _, s := range cp.Extra {
+		if !f.Header.Witness.Subreaper && !cp.SettledRows.Alive(s.Birth.Identity) {
 			b := s.Birth
 			take(record.Process{Identity: b.Identity, PPID: b.PPID, PGID: b.PGID, SID: b.SID, State: record.StateUnknown, FDs: -1}, cp.SettledRows)
 		}
@@ -76,14 +76,14 @@ func (f *facts) leftAt(cp *checkpoint, now *history.Host) []record.Process {
 	return slices.CompactFunc(left, func(a, b record.Process) bool { return a.Identity == b.Identity })
 }
 
-func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
+func (f *casefile) leftBreach(cp *checkpoint, p record.Process) *breach {
 	s, e := f.ServerOf(p.Identity), cp.EvidenceOn(p.Identity)
 	if e == nil && p.State != record.StateUnknown {
 		e = &record.Evidence{Process: p}
 	}
 	b := &breach{law: "L2", server: s, cp: cp, comm: p.Comm, evidence: cp.EvidenceOn(p.Identity), at: []int64{cp.SettledAt}}
 	busy := load(cp, p.Identity)
-	b.kind = f.leftKind(s, p, e, spins(cp, p.Identity), f.watchedUntil(cp))
+	b.kind = f.leftKind(s, p, e, spins(cp, p.Identity), cp.WatchedUntil)
 	if b.host = f.Leaver(p, cp.SettledRows, f.HostAt(cp.Begun).N); b.host == nil {
 		b.host = f.HostAt(cp.Begun)
 	}
@@ -98,13 +98,13 @@ func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
 	if p.RSS > 0 {
 		b.value += ", " + prose.Mebibytes(p.RSS)
 	}
-	says, like := prose.Survivor(s, e, f.watchedUntil(cp))
+	says, like := prose.Survivor(s, e, cp.WatchedUntil)
 	var extra string
 	switch {
 	case b.kind == "spinner":
 		extra = fmt.Sprintf("It used %d%% of a processor while it was watched.", int(100*busy))
 	case b.kind == "shielded" || b.kind == "escaped":
-		extra = f.describeReach(s, p)
+		_, extra = f.OutOfReach(s, p)
 	case s == nil && f.launchedBy(p.PID) != nil:
 		extra = fmt.Sprintf("It is the launcher of %s: what the host launched, and the server is its child.", prose.Plain(f.launchedBy(p.PID).ID))
 	case s == nil:
@@ -115,26 +115,24 @@ func (f *facts) leftBreach(cp *checkpoint, p record.Process) *breach {
 }
 
 // lasted says how long it was there.
-func (f *facts) lasted(cp *checkpoint, p record.Process) string {
+func (f *casefile) lasted(cp *checkpoint, p record.Process) string {
 	s := f.ServerOf(p.Identity)
 	switch {
-	case s != nil && s.Died >= 0 && s.Died <= f.watchedUntil(cp):
+	case s != nil && s.Died >= 0 && s.Died <= cp.WatchedUntil:
 		return "gone " + prose.Span(s.Died-cp.Begun) + " after the checkpoint began"
 	case cp.Confirm != nil && !cp.ConfirmRows.Alive(p.Identity):
 		return "gone between " + prose.Span(cp.SettledAt-cp.Begun) + " and " + prose.Span(cp.ConfirmAt-cp.Begun) + " after the checkpoint began"
 	}
-	return "still running " + prose.Span(f.watchedUntil(cp)-cp.Begun) + " after the checkpoint began"
+	return "still running " + prose.Span(cp.WatchedUntil-cp.Begun) + " after the checkpoint began"
 }
 
 // leftKind says how it got away.
-func (f *facts) leftKind(s *history.Server, p record.Process, e *record.Evidence, spins bool, until int64) string {
+func (f *casefile) leftKind(s *history.Server, p record.Process, e *record.Evidence, spins bool, until int64) string {
+	away, _ := f.OutOfReach(s, p)
 	if s == nil {
-		if f.leftSession(p) && !f.isHosts(p) {
-			return "escaped"
-		}
-		return "helper"
+		return cmp.Or(away, "helper")
 	}
-	away, keeps := f.outOfReach(s, p), f.hold(s, e, until)
+	keeps := f.Hold(s, e, until)
 	switch {
 	case keeps == "stopped":
 		return keeps
@@ -152,6 +150,11 @@ func (f *facts) leftKind(s *history.Server, p record.Process, e *record.Evidence
 		return "deaf"
 	}
 	return "orphan"
+}
+
+// watchdogged says that a watchdog of the server's own had looked after its parent, and did not end it.
+func watchdogged(s *history.Server) bool {
+	return slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return m.Do == record.DoWatchdog })
 }
 
 // spinning is the share of a processor from which on a process counts as busy: one that waits uses none.
@@ -177,7 +180,7 @@ func load(cp *checkpoint, id record.Identity) float64 {
 	return min(float64(after.CPU-before.CPU)/float64(cp.ConfirmAt-cp.SettledAt), 64)
 }
 
-func describeLeft(f *facts, group []*breach, d *description) {
+func describeLeft(f *casefile, group []*breach, d *description) {
 	b := group[0]
 	d.head, d.cause = prose.Sentence(prose.Capital(prose.HostEnd(b.host, len(f.Hosts()) < 2))), law.CauseOf(ending(b.host))
 	if b.server == nil {
@@ -191,4 +194,25 @@ func commandOf(p record.Process) string {
 		return ""
 	}
 	return " Its command line: " + prose.Plain(strings.Join(p.Args[1:], " ")) + "."
+}
+
+// ending is how the host ended, as a cause.
+func ending(h *history.Host) record.Cause {
+	switch {
+	case h.AskedOp == record.OpKill || h.Exit.Signal == "SIGKILL":
+		return record.CauseHostKilled
+	case h.AskedAt >= 0:
+		return record.CauseHostAsked
+	}
+	return record.CauseHostEnded
+}
+
+// launchedBy is a server that the process launched, or nil.
+func (f *casefile) launchedBy(pid int) *history.Server {
+	for _, s := range f.servers {
+		if s.Birth.PPID == pid {
+			return s
+		}
+	}
+	return nil
 }

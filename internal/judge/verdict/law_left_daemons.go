@@ -11,8 +11,8 @@ import (
 // lessDaemon leaves out of what a command left the process that it went to the background as, with all that this one
 // has launched: it has not ended, and nobody has asked it to. It is in control of a server that lives (it holds the
 // write end of its stdin), and leads a session of its own, or the command had exited with 0, unasked.
-func (f *facts) lessDaemon(cp *checkpoint, h *history.Host, left []record.Process) []record.Process {
-	if f.header.Host.Kind != record.KindCommand || len(left) == 0 {
+func (f *casefile) lessDaemon(cp *checkpoint, h *history.Host, left []record.Process) []record.Process {
+	if f.Header.Host.Kind != record.KindCommand || len(left) == 0 {
 		return left
 	}
 	byItself := h.AskedAt < 0 && !h.Exit.Asked && h.Exit.Code == 0 && h.Exit.Signal == ""
@@ -41,7 +41,7 @@ func (f *facts) lessDaemon(cp *checkpoint, h *history.Host, left []record.Proces
 }
 
 // holdsStdin says that a process holds the write end of a live server's stdin.
-func (f *facts) holdsStdin(cp *checkpoint, id record.Identity) bool {
+func (f *casefile) holdsStdin(cp *checkpoint, id record.Identity) bool {
 	for i, e := range cp.Evidence {
 		if f.ServerOf(i) == nil {
 			continue
@@ -56,7 +56,7 @@ func (f *facts) holdsStdin(cp *checkpoint, id record.Identity) bool {
 }
 
 // doubtDaemons says which processes went on in the background.
-func (f *facts) doubtDaemons() {
+func (f *casefile) doubtDaemons() {
 	for _, id := range f.daemons {
 		f.doubt(record.DoubtDaemon, "%s went on in the background after the host's process had ended, with its servers: it was not asked to end", prose.Process(nil, id, "the host"))
 	}

@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/growth"
 
 	"github.com/leakbench/leakbench/internal/judge/prose"
@@ -18,23 +19,23 @@ const (
 )
 
 // judgeMemory is L6: from cycle to cycle, neither the host nor a server that stays takes more memory than the limit allows.
-func judgeMemory(f *facts) LawResult {
-	limit := f.header.Limits.GrowthPerCycle
+func judgeMemory(f *casefile) LawResult {
+	limit := f.Header.Limits.GrowthPerCycle
 	r := LawResult{Expected: "no more than " + prose.Mebibytes(limit) + " of growth per cycle"}
 	if limit <= 0 {
 		return LawResult{Reason: "the scenario sets no limit on growth"}
 	}
 	judged := 0
-	for _, group := range f.series(memoryWarmUp) {
-		host := curveOf(group, func(c *cycle) int64 { return c.rss })
+	for _, group := range f.Series(memoryWarmUp) {
+		host := facts.CurveOf(group, func(c *facts.Cycle) int64 { return c.RSS })
 		judged += f.memory(&r, host, &breach{kind: "host-growth", cause: record.CauseHost}, "the host")
 		for _, s := range f.servers {
 			b := &breach{kind: "server-growth", label: s.Label, cause: record.CauseServer, server: s}
-			judged += f.memory(&r, curveOf(group, func(c *cycle) int64 { return c.memoryOf(s.Birth.Identity) }), b, prose.Process(s, s.Birth.Identity, ""))
+			judged += f.memory(&r, facts.CurveOf(group, func(c *facts.Cycle) int64 { return c.MemoryOf(s.Birth.Identity) }), b, prose.Process(s, s.Birth.Identity, ""))
 		}
 	}
 	if judged == 0 {
-		r.Reason = f.noCycles(memoryWarmUp + memoryCycles)
+		r.Reason = f.NoCycles(memoryWarmUp + memoryCycles)
 		return r
 	}
 	r.Found = "within it"
@@ -44,34 +45,26 @@ func judgeMemory(f *facts) LawResult {
 	return r
 }
 
-// memoryOf is the memory of a process, or 0 where it was not there.
-func (c *cycle) memoryOf(id record.Identity) int64 {
-	if !c.rows.Alive(id) {
-		return 0
-	}
-	return c.rows[id].RSS
-}
-
 // memory judges the memory of one process, and says whether it could: 1 or 0.
-func (f *facts) memory(r *LawResult, c curve, b *breach, who string) int {
-	last := len(c.n) - 1
+func (f *casefile) memory(r *LawResult, c facts.Curve, b *breach, who string) int {
+	last := len(c.N) - 1
 	if last+1 < memoryCycles {
 		return 0
 	}
-	grows, limit := growth.Slope(c.n, growth.WithoutJump(c.values)), f.header.Limits.GrowthPerCycle
-	line := c.list(func(v int64) string { return fmt.Sprintf("%.1f", float64(v)/(1<<20)) })
-	b.law, b.at, b.like = "L6", c.at, b.kind
-	b.value = fmt.Sprintf("%s: %s MiB at the end of the cycles from %d to %d", who, line, c.n[0], c.n[last])
+	grows, limit := growth.Slope(c.N, growth.WithoutJump(c.Values)), f.Header.Limits.GrowthPerCycle
+	line := c.List(func(v int64) string { return fmt.Sprintf("%.1f", float64(v)/(1<<20)) })
+	b.law, b.at, b.like = "L6", c.At, b.kind
+	b.value = fmt.Sprintf("%s: %s MiB at the end of the cycles from %d to %d", who, line, c.N[0], c.N[last])
 	r.Values = append(r.Values, fmt.Sprintf("%s; %+.2f MiB per cycle", b.value, grows/(1<<20)))
 	if grows > float64(limit) {
 		b.narrative = fmt.Sprintf("%s grew by %.2f MiB per cycle over %s (the median of the slopes between all of them, the greatest step and the first %d cycles left out), from %s to %s. "+
 			"The number of processes did not grow with it.",
-			prose.Capital(who), grows/(1<<20), text.Count(last+1, "cycle"), memoryWarmUp, prose.Mebibytes(c.values[0]), prose.Mebibytes(c.values[last]))
+			prose.Capital(who), grows/(1<<20), text.Count(last+1, "cycle"), memoryWarmUp, prose.Mebibytes(c.Values[0]), prose.Mebibytes(c.Values[last]))
 		f.broken(b)
 	}
 	return 1
 }
 
-func describeMemory(f *facts, _ []*breach, d *description) {
-	d.values["limit"] = prose.Mebibytes(f.header.Limits.GrowthPerCycle)
+func describeMemory(f *casefile, _ []*breach, d *description) {
+	d.values["limit"] = prose.Mebibytes(f.Header.Limits.GrowthPerCycle)
 }

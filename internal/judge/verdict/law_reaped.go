@@ -11,8 +11,8 @@ import (
 )
 
 // judgeReaped is L4: what has died is waited for.
-func judgeReaped(f *facts) LawResult {
-	r := LawResult{Expected: "no zombie older than " + prose.Within(f.header.Limits.Settle) + " at a checkpoint"}
+func judgeReaped(f *casefile) LawResult {
+	r := LawResult{Expected: "no zombie older than " + prose.Within(f.Header.Limits.Settle) + " at a checkpoint"}
 	if f.HostAt(never).Keeper == 0 {
 		r.Reason = "the host did not start"
 		return r
@@ -31,7 +31,7 @@ func judgeReaped(f *facts) LawResult {
 			if !seen[p.Identity] && f.outlasts(cp, p) {
 				seen[p.Identity] = true
 				if b := f.zombieBreach(cp, p); b.kind == "late-reaped" {
-					f.late(b, cp.Begun, cp.SettledAt, f.header.Limits.Settle.D())
+					f.late(b, cp.Begun, cp.SettledAt, f.Header.Limits.Settle.D())
 				} else {
 					f.broken(b)
 				}
@@ -48,7 +48,7 @@ func judgeReaped(f *facts) LawResult {
 
 // isServersOwn says that a zombie is the child of a server. Nobody but that
 // server can wait for it, and it is gone with the server.
-func (f *facts) isServersOwn(cp *checkpoint, p record.Process) bool {
+func (f *casefile) isServersOwn(cp *checkpoint, p record.Process) bool {
 	return slices.ContainsFunc(f.servers, func(s *history.Server) bool {
 		return s.Birth.PID == p.PPID && s.Born <= cp.SettledAt && (s.Died < 0 || s.Died > cp.SettledAt)
 	})
@@ -57,7 +57,7 @@ func (f *facts) isServersOwn(cp *checkpoint, p record.Process) bool {
 const zombieNoun = "zombie"
 
 // deadSince is when the process died, or when it was first seen dead.
-func (f *facts) deadSince(p record.Process) int64 {
+func (f *casefile) deadSince(p record.Process) int64 {
 	since, seen := f.ZombieSince(p.Identity)
 	if s := f.ServerOf(p.Identity); s != nil && s.Died >= 0 && (!seen || s.Died < since) {
 		return s.Died
@@ -66,17 +66,17 @@ func (f *facts) deadSince(p record.Process) int64 {
 }
 
 // outlasts says that the zombie was no matter of the very moment.
-func (f *facts) outlasts(cp *checkpoint, p record.Process) bool {
+func (f *casefile) outlasts(cp *checkpoint, p record.Process) bool {
 	if still := cp.ConfirmRows[p.Identity]; still != nil && still.State == record.StateZombie {
 		return true
 	}
-	return f.deadSince(p) <= cp.SettledAt-f.blur()
+	return f.deadSince(p) <= cp.SettledAt-f.Blur()
 }
 
-func (f *facts) zombieBreach(cp *checkpoint, p record.Process) *breach {
+func (f *casefile) zombieBreach(cp *checkpoint, p record.Process) *breach {
 	s := f.ServerOf(p.Identity)
 	b := &breach{law: "L4", kind: "zombie", server: s, cp: cp, comm: p.Comm, evidence: cp.EvidenceOn(p.Identity), at: []int64{cp.SettledAt}}
-	since, until := f.deadSince(p), f.watchedUntil(cp)
+	since, until := f.deadSince(p), cp.WatchedUntil
 	parent, role := f.parent(cp, p.PPID)
 	b.cause = record.CauseChildOf(role)
 	if s != nil {
@@ -102,9 +102,9 @@ func (f *facts) zombieBreach(cp *checkpoint, p record.Process) *breach {
 
 // reapedLater is when a look first saw, after a checkpoint and while the same
 // life of the host went on, that a zombie was waited for after all.
-func (f *facts) reapedLater(cp *checkpoint, p record.Process) (t int64, gone bool) {
+func (f *casefile) reapedLater(cp *checkpoint, p record.Process) (t int64, gone bool) {
 	for _, look := range f.Censuses() {
-		if look.T <= cp.SettledAt || f.HostAt(look.T) != f.HostAt(cp.SettledAt) || !f.onWatch(look.T) {
+		if look.T <= cp.SettledAt || f.HostAt(look.T) != f.HostAt(cp.SettledAt) || !f.OnWatch(look.T) {
 			continue
 		}
 		if !slices.ContainsFunc(look.Processes, func(o record.Process) bool { return o.Identity == p.Identity }) {
@@ -115,7 +115,7 @@ func (f *facts) reapedLater(cp *checkpoint, p record.Process) (t int64, gone boo
 }
 
 // parent names the parent of a zombie, and its role.
-func (f *facts) parent(cp *checkpoint, pid int) (name, role string) {
+func (f *casefile) parent(cp *checkpoint, pid int) (name, role string) {
 	if f.IsHost(pid) {
 		return fmt.Sprintf("the host (pid %d)", pid), "host"
 	}

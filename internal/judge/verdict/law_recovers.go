@@ -5,26 +5,27 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
 
 // judgeRecovers is L10: once no fault happens any more, a session can be opened and answers.
-func judgeRecovers(f *facts) LawResult {
+func judgeRecovers(f *casefile) LawResult {
 	r := LawResult{Expected: "each session opened after the last fault opens and answers"}
 	last, held := f.lastFault(), f.judgeHeld()
 	if last < 0 {
 		r.Reason = "no server broke a session"
 		return r
 	}
-	opened, failed := map[sessionKey]bool{}, 0
+	opened, failed := map[facts.SessionKey]bool{}, 0
 	judged := 0
 	for _, s := range f.Steps() {
-		if s.Begun <= last || !s.MustWork() || s.Skipped || s.Ended < 0 || !f.onWatch(s.Ended) {
+		if s.Begun <= last || !s.MustWork() || s.Skipped || s.Ended < 0 || !f.OnWatch(s.Ended) {
 			continue
 		}
-		key := sessionKey{s.Label, s.Session}
+		key := facts.SessionKey{Label: s.Label, Name: s.Session}
 		if s.Op == record.OpOpen || s.Op == record.OpJob {
 			judged++
 			opened[key] = s.OK
@@ -51,7 +52,7 @@ func judgeRecovers(f *facts) LawResult {
 }
 
 // lastFault is when a server last broke its session, or never.
-func (f *facts) lastFault() int64 {
+func (f *casefile) lastFault() int64 {
 	last := never
 	for _, s := range f.servers {
 		for _, fault := range s.Faults {
@@ -68,17 +69,17 @@ func (f *facts) lastFault() int64 {
 const noteBlur = time.Second
 
 // wasHarmed says that L3 found the session harmed by t.
-func (f *facts) wasHarmed(key sessionKey, t int64) bool {
+func (f *casefile) wasHarmed(key facts.SessionKey, t int64) bool {
 	at, harmed := f.harmed[key]
-	return harmed && at <= t+f.scaled(noteBlur, t)
+	return harmed && at <= t+f.Scaled(noteBlur, t)
 }
 
-func (f *facts) recoveryBreach(s *history.Step, last int64) *breach {
+func (f *casefile) recoveryBreach(s *history.Step, last int64) *breach {
 	launched, answered := 0, 0
 	for _, srv := range f.servers {
-		if srv.Label == s.Label && (srv.Session == s.Session || f.isCommand()) && srv.Born >= s.Begun && srv.Born <= s.Ended {
+		if srv.Label == s.Label && (srv.Session == s.Session || f.Header.Host.SessionsUnknown()) && srv.Born >= s.Begun && srv.Born <= s.Ended {
 			launched++
-			if established(srv, s.Ended) {
+			if facts.Established(srv, s.Ended) {
 				answered++
 			}
 		}
@@ -102,7 +103,7 @@ func (f *facts) recoveryBreach(s *history.Step, last int64) *breach {
 
 // faultAt names the fault at a time, and says what has become of it by then: a
 // host that serves all of its clients from one server may have kept that one.
-func (f *facts) faultAt(t, then int64) (name, since string) {
+func (f *casefile) faultAt(t, then int64) (name, since string) {
 	for _, s := range f.servers {
 		for i := range s.Faults {
 			fault := &s.Faults[i]
@@ -110,7 +111,7 @@ func (f *facts) faultAt(t, then int64) (name, since string) {
 				continue
 			}
 			name, since = prose.FaultName(&fault.Fault)+" of "+prose.Plain(s.ID), "with nothing wrong any more"
-			if f.header.Host.Servers == record.Shared && (s.Died < 0 || s.Died > then) {
+			if f.Header.Host.Servers == record.Shared && (s.Died < 0 || s.Died > then) {
 				since = "with that server still in its place"
 			}
 			return name, since

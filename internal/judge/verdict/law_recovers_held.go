@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -12,7 +13,7 @@ import (
 
 // judgeHeld reports the launches that found taken what an older launch should have given back: one for the same session, or for a
 // session that had ended. Two sessions that are open at once and need the same thing are not the host's doing.
-func (f *facts) judgeHeld() (n int) {
+func (f *casefile) judgeHeld() (n int) {
 	for _, s := range f.servers {
 		at, what := lockedOut(s)
 		if at < 0 {
@@ -21,7 +22,7 @@ func (f *facts) judgeHeld() (n int) {
 		if holder := f.staleHolder(s, at); holder != nil {
 			n++
 			f.broken(f.heldBreach(s, holder, at, what))
-			f.blameLockout(sessionOf(s), at)
+			f.blameLockout(facts.SessionOf(s), at)
 		}
 	}
 	return n
@@ -29,10 +30,10 @@ func (f *facts) judgeHeld() (n int) {
 
 // blameLockout accounts for the connect that a locked-out launch was for, and
 // for what was asked of the session until it was connected again.
-func (f *facts) blameLockout(key sessionKey, at int64) {
+func (f *casefile) blameLockout(key facts.SessionKey, at int64) {
 	failing := false
 	for _, s := range f.Steps() {
-		if (sessionKey{s.Label, s.Session}) != key || s.Ended < at {
+		if (facts.SessionKey{Label: s.Label, Name: s.Session}) != key || s.Ended < at {
 			continue
 		}
 		if failing = failing || s.Begun <= at; !failing || s.OK {
@@ -53,14 +54,14 @@ func lockedOut(s *history.Server) (int64, string) {
 	return never, ""
 }
 
-func (f *facts) staleHolder(s *history.Server, at int64) *history.Server {
+func (f *casefile) staleHolder(s *history.Server, at int64) *history.Server {
 	for _, other := range f.servers {
 		older := other != s && other.Label == s.Label && other.Born < at
 		holds := older && (other.Died < 0 || other.Died > at) && holdsLock(other)
 		if !holds {
 			continue
 		}
-		state, _ := f.stateAt(other, at)
+		state, _ := f.StateAt(other, at)
 		ended := state.State == record.SessionEnded || state.State == record.SessionEnding
 		if other.Session == s.Session || ended {
 			return other
@@ -74,7 +75,7 @@ func holdsLock(s *history.Server) bool {
 	return at < 0 && slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return m.Do == record.DoLock })
 }
 
-func (f *facts) heldBreach(s, holder *history.Server, at int64, what string) *breach {
+func (f *casefile) heldBreach(s, holder *history.Server, at int64, what string) *breach {
 	name, by := prose.Process(s, s.Birth.Identity, ""), prose.Process(holder, holder.Birth.Identity, "")
 	cause := record.CauseHeldByEnded
 	if holder.Session == s.Session {
@@ -90,4 +91,36 @@ func (f *facts) heldBreach(s, holder *history.Server, at int64, what string) *br
 		value:     fmt.Sprintf("%s: could not start at %s, held by %s", name, prose.Clock(at), by),
 		narrative: prose.Sentence(fmt.Sprintf("%s could not start (%s): %s, %s, held it %s", name, prose.Quote(what), by, word, until)),
 	}
+}
+
+// lockedOut are the servers that could not start because s had what they needed: each said so, as a fault that broke it.
+func (f *casefile) lockedOut(s *history.Server) []*history.Server {
+	const lock = "lock"
+	holds := func(m history.FaultMark) bool { return m.Do == lock && !m.Breaks }
+	if !slices.ContainsFunc(s.Faults, holds) {
+		return nil
+	}
+	var all []*history.Server
+	for _, other := range f.servers {
+		out := func(m history.FaultMark) bool {
+			return m.Do == lock && m.Breaks && m.T >= s.Born && (s.Died < 0 || m.T < s.Died)
+		}
+		if other != s && other.Label == s.Label && slices.ContainsFunc(other.Faults, out) {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// describeLockout says so, and that their sessions were harmed by it: what failed in them from then on, this accounts for.
+func (f *casefile) describeLockout(s *history.Server) string {
+	var names []string
+	for _, other := range f.lockedOut(s) {
+		names = append(names, prose.Plain(other.ID))
+		f.harm(other, other.Born)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("It holds what %s needed to start, and could not have.", prose.List(names))
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // judgeShutdown is L8: closing a session, and ending the host, take no longer than they may.
-func judgeShutdown(f *facts) LawResult {
-	l := f.header.Limits
+func judgeShutdown(f *casefile) LawResult {
+	l := f.Header.Limits
 	r := LawResult{Expected: fmt.Sprintf("each close within %s, the host's end within %s", prose.Within(l.Close), prose.Within(l.Stop))}
 	var slowest record.Duration
 	judged := 0
@@ -66,14 +66,14 @@ func shutdownLimit(l record.Limits, s *record.Step) (record.Duration, bool) {
 }
 
 // took is how long a step took, to the end of the file for one without end.
-func (f *facts) took(s *history.Step) record.Duration {
+func (f *casefile) took(s *history.Step) record.Duration {
 	if s.Ended < 0 {
 		return record.Duration(f.Last() - s.Begun)
 	}
 	return record.Duration(s.Ended - s.Begun)
 }
 
-func (f *facts) shutdownKind(s *history.Step, took, limit record.Duration) string {
+func (f *casefile) shutdownKind(s *history.Step, took, limit record.Duration) string {
 	what := record.OpStop
 	if s.Op == record.OpClose || s.Op == record.OpCall {
 		what = s.Op
@@ -96,12 +96,12 @@ func (f *facts) shutdownKind(s *history.Step, took, limit record.Duration) strin
 }
 
 // killedFor says that the bench had to kill the host that this step had asked to end: it waits no longer than the limit.
-func (f *facts) killedFor(s *history.Step) bool {
+func (f *casefile) killedFor(s *history.Step) bool {
 	h := f.HostAt(s.Begun)
 	return s.Failed() && h.Exited >= s.Begun && h.Exit.Signal == "SIGKILL"
 }
 
-func (f *facts) shutdownBreach(s *history.Step, kind string, took, limit record.Duration) *breach {
+func (f *casefile) shutdownBreach(s *history.Step, kind string, took, limit record.Duration) *breach {
 	b := &breach{
 		law: "L8", kind: kind, label: s.Label, cause: record.CauseOfStep(&s.Step), step: s, at: []int64{s.Begun, max(s.Ended, s.Begun)},
 		value: fmt.Sprintf("%s: %s, %s allowed", prose.StepName(s), prose.Within(took), prose.Within(limit)), like: kind,
@@ -119,7 +119,7 @@ func (f *facts) shutdownBreach(s *history.Step, kind string, took, limit record.
 }
 
 // shutdownNarrative is how the servers that the step had to end were ended.
-func (f *facts) shutdownNarrative(s *history.Step) string {
+func (f *casefile) shutdownNarrative(s *history.Step) string {
 	var ladder []string
 	lastGone := s.Begun
 	for _, srv := range f.servers {
@@ -146,7 +146,7 @@ func (f *facts) shutdownNarrative(s *history.Step) string {
 }
 
 // callNarrative is what the server of the call was doing meanwhile.
-func (f *facts) callNarrative(s *history.Step) string {
+func (f *casefile) callNarrative(s *history.Step) string {
 	outcome := "It had not come back when the bench gave it up."
 	if s.Ended >= 0 && s.OK {
 		outcome = "It was answered after all."
@@ -168,13 +168,13 @@ func (f *facts) callNarrative(s *history.Step) string {
 }
 
 // meantBy says that the step had to end the server.
-func (f *facts) meantBy(s *history.Step, srv *history.Server) bool {
+func (f *casefile) meantBy(s *history.Step, srv *history.Server) bool {
 	there := srv.Born <= s.Begun && (srv.Died < 0 || srv.Died >= s.Begun) && srv.Lost < 0
 	return there && (s.Op != record.OpClose || srv.Label == s.Label && srv.Session == s.Session)
 }
 
 // stuckWith accounts for the steps of a session that failed beside a call of it that did not come back.
-func (f *facts) stuckWith() {
+func (f *casefile) stuckWith() {
 	for _, s := range f.Steps() {
 		stuck := slices.ContainsFunc(f.breaches, func(b *breach) bool {
 			return b.kind == "hung-call" && b.step.Session == s.Session && b.step.Begun <= s.Begun
@@ -185,9 +185,9 @@ func (f *facts) stuckWith() {
 	}
 }
 
-func describeShutdown(f *facts, group []*breach, d *description) {
+func describeShutdown(f *casefile, group []*breach, d *description) {
 	b := group[0]
-	limit, _ := shutdownLimit(f.header.Limits, &b.step.Step)
+	limit, _ := shutdownLimit(f.Header.Limits, &b.step.Step)
 	d.values["limit"] = prose.Within(limit)
 	if b.label != "" {
 		d.values["of"] = " of " + prose.Plain(b.label)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
@@ -14,9 +15,9 @@ import (
 )
 
 // judgeSpawning is L7: launches per session, and per minute of a label, stay under the scenario's limits.
-func judgeSpawning(f *facts) LawResult {
-	l := f.header.Limits
-	if f.isCommand() {
+func judgeSpawning(f *casefile) LawResult {
+	l := f.Header.Limits
+	if f.Header.Host.SessionsUnknown() {
 		l.SpawnsPerSession = 0 // its sessions are its own
 	}
 	var limits []string
@@ -33,30 +34,30 @@ func judgeSpawning(f *facts) LawResult {
 	mostSession := f.judgePerSession(l.SpawnsPerSession)
 	mostMinute := f.judgePerMinute(l.SpawnsPerMinute)
 	r.Found = fmt.Sprintf("at most %d for a session, %d within a minute", mostSession, mostMinute)
-	if f.isCommand() {
+	if f.Header.Host.SessionsUnknown() {
 		r.Found = fmt.Sprintf("at most %d within a minute", mostMinute)
 	}
 	return r
 }
 
-func (f *facts) judgePerSession(limit int) (most int) {
-	keys, bySession := lists.GroupBy(f.servers, sessionOf)
+func (f *casefile) judgePerSession(limit int) (most int) {
+	keys, bySession := lists.GroupBy(f.servers, facts.SessionOf)
 	for _, key := range keys {
 		launched := bySession[key]
-		if key.name == "" {
+		if key.Name == "" {
 			continue
 		}
 		most = max(most, len(launched))
 		if limit > 0 && len(launched) > limit {
-			f.broken(spawnBreach(key.label, record.CausePerSession, launched,
-				fmt.Sprintf("session %s: %s, %d allowed", prose.Plain(key.name), text.Count(len(launched), "launch"), limit)))
+			f.broken(spawnBreach(key.Label, record.CausePerSession, launched,
+				fmt.Sprintf("session %s: %s, %d allowed", prose.Plain(key.Name), text.Count(len(launched), "launch"), limit)))
 		}
 	}
 	return most
 }
 
 // judgePerMinute looks at every minute that begins with a launch.
-func (f *facts) judgePerMinute(limit int) (most int) {
+func (f *casefile) judgePerMinute(limit int) (most int) {
 	labels, byLabel := lists.GroupBy(f.servers, func(s *history.Server) string { return s.Label })
 	for _, label := range labels {
 		worst := busiestMinute(byLabel[label])
@@ -122,10 +123,10 @@ func mostOf(counts map[string]int) (name string, n int) {
 	return name, n
 }
 
-func describeSpawning(f *facts, group []*breach, d *description) {
-	limit := f.header.Limits.SpawnsPerSession
+func describeSpawning(f *casefile, group []*breach, d *description) {
+	limit := f.Header.Limits.SpawnsPerSession
 	if group[0].cause == record.CausePerMinute {
-		limit = f.header.Limits.SpawnsPerMinute
+		limit = f.Header.Limits.SpawnsPerMinute
 	}
 	d.values["limit"] = text.Count(limit, "launch")
 }

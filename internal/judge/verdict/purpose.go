@@ -2,9 +2,11 @@ package verdict
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -12,11 +14,11 @@ import (
 
 // doubtPurpose says which laws that the scenario is about were not judged, and which of its steps were not played: a
 // run without them shows nothing of what it was made for.
-func (f *facts) doubtPurpose(laws []LawResult) {
-	plan := f.header.Plan
+func (f *casefile) doubtPurpose(laws []LawResult) {
+	plan := f.Header.Plan
 	for _, r := range laws {
 		// A host that is not driven gets one server, and nobody can ask it to end that while it lives.
-		if f.header.Host.SessionsUnknown() && (r.Law == "L1" || r.Law == "L4") {
+		if f.Header.Host.SessionsUnknown() && (r.Law == "L1" || r.Law == "L4") {
 			continue
 		}
 		if slices.Contains(plan.Laws, r.Law) && r.Status == LawNotJudged {
@@ -42,24 +44,24 @@ func (f *facts) doubtPurpose(laws []LawResult) {
 }
 
 // onlyOnEvidence says that a law is kept only where something shows it.
-func (f *facts) onlyOnEvidence() bool { return f.header.Plan.Evidence }
+func (f *casefile) onlyOnEvidence() bool { return f.Header.Plan.Evidence }
 
 // hadToGo says that a server had to be gone by a checkpoint while the host
 // lived: without one, that nothing was left shows nothing.
-func (f *facts) hadToGo() bool {
+func (f *casefile) hadToGo() bool {
 	return slices.ContainsFunc(f.checkpoints, func(cp *checkpoint) bool {
 		if cp.HostGone || cp.Settled == nil || !f.hostAlive(cp.SettledAt) {
 			return false
 		}
 		host := f.HostAt(cp.SettledAt)
 		return slices.ContainsFunc(f.servers, func(s *history.Server) bool {
-			return s.Born <= cp.SettledAt && f.HostOf(s) == host && (!slices.Contains(cp.alive, s) || slices.Contains(cp.extra, s))
+			return s.Born <= cp.SettledAt && f.HostOf(s) == host && (!slices.Contains(cp.Alive, s) || slices.Contains(cp.Extra, s))
 		})
 	})
 }
 
 // hadToBeReaped says that a server had died by a checkpoint while the host that launched it lived.
-func (f *facts) hadToBeReaped() bool {
+func (f *casefile) hadToBeReaped() bool {
 	return slices.ContainsFunc(f.checkpoints, func(cp *checkpoint) bool {
 		if cp.Settled == nil || !f.hostAlive(cp.SettledAt) {
 			return false
@@ -72,14 +74,14 @@ func (f *facts) hadToBeReaped() bool {
 }
 
 // wasLive says that a server that worked was there for a session: without one, that nobody touched any shows nothing.
-func (f *facts) wasLive() bool {
+func (f *casefile) wasLive() bool {
 	return slices.ContainsFunc(f.servers, func(s *history.Server) bool {
-		return f.Session(s.Label, s.Session) != nil && established(s, f.Last())
+		return f.Session(s.Label, s.Session) != nil && facts.Established(s, f.Last())
 	})
 }
 
 // unshown says why a law that was not broken can't be called kept, or "".
-func (f *facts) unshown(law string) string {
+func (f *casefile) unshown(law string) string {
 	switch {
 	case f.broke(law):
 		return ""
@@ -96,6 +98,17 @@ func (f *facts) unshown(law string) string {
 		return "no server of a session has worked"
 	case law == "L4" && !f.hadToBeReaped():
 		return "no server died while the host lived"
+	}
+	return ""
+}
+
+// rested says which checkpoint came to rest only because its wait was
+// stretched, or "": what was gone by then need not have been in time.
+func (f *casefile) rested(hostGone bool) string {
+	for _, cp := range f.checkpoints {
+		if cp.Quiet && cp.Stretched > 0 && cp.HostGone == hostGone {
+			return "checkpoint " + strconv.Quote(prose.Plain(cp.Name)) + " came to rest only because the wait was stretched: what was gone by then need not have been in time"
+		}
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package verdict
+package facts
 
 import (
 	"fmt"
@@ -11,29 +11,30 @@ import (
 
 // isBehind says that the host did not launch the server itself, but through another process: the census saw that one
 // with the server's command line, or the server's script has one.
-func (f *facts) isBehind(s *history.Server) bool {
+func (f *Facts) isBehind(s *history.Server) bool {
 	scripted := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool {
 		return m.On == record.OnStart && (m.Do == record.DoLauncher || m.Do == record.DoContainer)
 	})
 	return scripted || !f.IsHost(s.Birth.PPID) && f.CarriedServer(s.Birth.PPID)
 }
 
-// outOfReach says how a server behind a launcher that is gone got out of the
-// reach of whoever ended the launcher: "escaped", "shielded", or "".
-func (f *facts) outOfReach(s *history.Server, p record.Process) string {
-	behind := f.isBehind(s)
-	switch {
-	case p.SID != s.Birth.SID || behind && f.leftSession(p) && p.PPID != f.launcherOf(s):
-		return "escaped"
+// OutOfReach says how a process got out of the reach of whoever ended its launcher ("escaped", "shielded", or ""), and
+// why no signal reached it. s is the server that it is, or nil.
+func (f *Facts) OutOfReach(s *history.Server, p record.Process) (kind, why string) {
+	switch behind := s != nil && f.isBehind(s); {
+	case s == nil && (!f.leftSession(p) || f.isHosts(p)):
+		return "", ""
+	case s == nil, p.SID != s.Birth.SID, behind && f.leftSession(p) && p.PPID != f.launcherOf(s):
+		return "escaped", f.describeReach(s, p)
 	case behind && p.PPID != f.launcherOf(s) && len(s.Signals) == 0:
-		return "shielded"
+		return "shielded", f.describeReach(s, p)
 	}
-	return ""
+	return "", ""
 }
 
 // launcherOf is the pid of what launched a server, or 0 where that is nobody who stays: one that is forked twice has
 // as its first parent a process that is on its way out, or whoever adopted it.
-func (f *facts) launcherOf(s *history.Server) int {
+func (f *Facts) launcherOf(s *history.Server) int {
 	detached := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return m.On == record.OnStart && m.Do == record.DoContainer })
 	if p := s.Birth.PPID; !detached && !f.IsHost(p) && !f.IsKeeper(p) {
 		return p
@@ -43,7 +44,7 @@ func (f *facts) launcherOf(s *history.Server) int {
 
 // leftSession says that a process is in a session which the host knows nothing
 // of: neither its own, nor one that it gave to a server that it launched.
-func (f *facts) leftSession(p record.Process) bool {
+func (f *Facts) leftSession(p record.Process) bool {
 	if p.SID == p.PID {
 		return true
 	}
@@ -53,18 +54,8 @@ func (f *facts) leftSession(p record.Process) bool {
 	return !known && !slices.ContainsFunc(f.lives(), func(h *history.Host) bool { return h.SID == 0 || h.SID == p.SID })
 }
 
-// launchedBy is a server that the process launched, or nil.
-func (f *facts) launchedBy(pid int) *history.Server {
-	for _, s := range f.servers {
-		if s.Birth.PPID == pid {
-			return s
-		}
-	}
-	return nil
-}
-
 // describeReach says why a signal did not reach a process. s may be nil.
-func (f *facts) describeReach(s *history.Server, p record.Process) string {
+func (f *Facts) describeReach(s *history.Server, p record.Process) string {
 	var gone, apart string
 	if s != nil && f.isBehind(s) {
 		gone = "It was launched through another process, which is gone: what was ended was the launcher, and not the server behind it."
@@ -83,21 +74,19 @@ func (f *facts) describeReach(s *history.Server, p record.Process) string {
 	return prose.Paragraph(gone, apart)
 }
 
-// shieldFlat says of a server that outlived its session whether that is because the host ended the launcher alone.
-func (f *facts) shieldFlat(cp *checkpoint, s *history.Server) (kind, why string) {
+// OutlivedLauncher says of a server that outlived its session whether that is because the host ended the launcher
+// alone, as OutOfReach does.
+func (f *Facts) OutlivedLauncher(cp *Checkpoint, s *history.Server) (kind, why string) {
 	p := cp.SettledRows[s.Birth.Identity]
 	if p == nil || !f.isBehind(s) || f.launcherLives(cp, s) {
 		return "", ""
 	}
-	if kind = f.outOfReach(s, *p); kind == "" {
-		return "", ""
-	}
-	return kind, f.describeReach(s, *p)
+	return f.OutOfReach(s, *p)
 }
 
 // launcherLives says that the launcher is there still. The proxy of a server
 // that is nobody's child is known by its end of the server's stdin.
-func (f *facts) launcherLives(cp *checkpoint, s *history.Server) bool {
+func (f *Facts) launcherLives(cp *Checkpoint, s *history.Server) bool {
 	if pid := f.launcherOf(s); pid != 0 {
 		return cp.SettledRows.Alive(record.Identity{PID: pid})
 	}
@@ -107,47 +96,15 @@ func (f *facts) launcherLives(cp *checkpoint, s *history.Server) bool {
 	})
 }
 
-// lockedOut are the servers that could not start because s had what they needed: each said so, as a fault that broke it.
-func (f *facts) lockedOut(s *history.Server) []*history.Server {
-	const lock = "lock"
-	holds := func(m history.FaultMark) bool { return m.Do == lock && !m.Breaks }
-	if !slices.ContainsFunc(s.Faults, holds) {
-		return nil
-	}
-	var all []*history.Server
-	for _, other := range f.servers {
-		out := func(m history.FaultMark) bool {
-			return m.Do == lock && m.Breaks && m.T >= s.Born && (s.Died < 0 || m.T < s.Died)
-		}
-		if other != s && other.Label == s.Label && slices.ContainsFunc(other.Faults, out) {
-			all = append(all, other)
-		}
-	}
-	return all
-}
-
-// describeLockout says so, and that their sessions were harmed by it: what failed in them from then on, this accounts for.
-func (f *facts) describeLockout(s *history.Server) string {
-	var names []string
-	for _, other := range f.lockedOut(s) {
-		names = append(names, prose.Plain(other.ID))
-		f.harm(other, other.Born)
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("It holds what %s needed to start, and could not have.", prose.List(names))
-}
-
 // isHosts says that the host itself has started a process which is no server,
 // and put it where it is: what servers and launchers start is known.
-func (f *facts) isHosts(p record.Process) bool {
-	return f.hostsOwn(p.Identity) && !history.CarriesServer(&p, f.header.ID)
+func (f *Facts) isHosts(p record.Process) bool {
+	return f.hostsOwn(p.Identity) && !history.CarriesServer(&p, f.Header.ID)
 }
 
 // hostsOwn says that a process is a part of the host, or one that no server and
 // no launcher has started. Of old files that is not known.
-func (f *facts) hostsOwn(id record.Identity) bool {
+func (f *Facts) hostsOwn(id record.Identity) bool {
 	part := f.AttributionOf(id).Part
 	return f.Attributed(f.Host().N) && (part == history.PartHost || part == history.PartUnknown)
 }

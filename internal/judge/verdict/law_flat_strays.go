@@ -1,29 +1,16 @@
 package verdict
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// straysAt are the processes that are no servers and that a checkpoint has found below the living host although their
-// sessions had ended. What was quiet had none.
-func straysAt(cp *checkpoint, then *history.History) []history.Stray {
-	if cp.HostGone || cp.Quiet {
-		return nil
-	}
-	all := then.Strays(cp.Wants, cp.Settled.Processes)
-	slices.SortFunc(all, func(a, b history.Stray) int { return cmp.Or(a.PID-b.PID, cmp.Compare(a.Start, b.Start)) })
-	return all
-}
-
 // judgeStrays is the part of L1 that is about what is no server.
-func (f *facts) judgeStrays(cp *checkpoint, seen map[record.Identity]bool) {
-	for _, s := range cp.strays {
+func (f *casefile) judgeStrays(cp *checkpoint, seen map[record.Identity]bool) {
+	for _, s := range cp.Strays {
 		cp.explained = true
 		if !seen[s.Identity] {
 			seen[s.Identity] = true
@@ -32,7 +19,7 @@ func (f *facts) judgeStrays(cp *checkpoint, seen map[record.Identity]bool) {
 	}
 }
 
-func (f *facts) strayBreach(cp *checkpoint, s history.Stray) *breach {
+func (f *casefile) strayBreach(cp *checkpoint, s history.Stray) *breach {
 	e := cp.EvidenceOn(s.Identity)
 	b := &breach{law: "L1", kind: "helper", cp: cp, comm: s.Comm, evidence: e, at: []int64{cp.SettledAt}}
 	if e == nil {

@@ -1,4 +1,4 @@
-package verdict
+package facts
 
 import (
 	"slices"
@@ -6,39 +6,39 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 )
 
-// onSchedule says that a host ended the server of an open session as it says it does: one that was idle, or one that
+// OnSchedule says that a host ended the server of an open session as it says it does: one that was idle, or one that
 // it renews. To kill it without a word, or in a call, is on no schedule.
-func (f *facts) onSchedule(s *history.Server, h harm) bool {
-	if h.kind == "killed" || callInFlight(s, h.t) {
+func (f *Facts) OnSchedule(s *history.Server, h Harm) bool {
+	if h.Kind == "killed" || CallInFlight(s, h.T) {
 		return false
 	}
-	return f.wasIdle(s, h.t) || f.isRenewal(s, h.t)
+	return f.wasIdle(s, h.T) || f.isRenewal(s, h.T)
 }
 
 // wasIdle says that the server had got no call for as long as the host says,
 // less a fifth: the clocks of host and bench are not one.
-func (f *facts) wasIdle(s *history.Server, t int64) bool {
+func (f *Facts) wasIdle(s *history.Server, t int64) bool {
 	last := s.Born
 	for _, c := range s.Calls {
 		if c.Received <= t {
 			last = max(last, c.Received)
 		}
 	}
-	idle := int64(f.header.Host.Profile.Idle)
+	idle := int64(f.Header.Host.Profile.Idle)
 	return idle > 0 && t-last >= idle*4/5
 }
 
 // isRenewal says that the host has given the session another server, and not more of them since it was opened than it
 // says. A timer need not have begun with the session.
-func (f *facts) isRenewal(s *history.Server, t int64) bool {
-	every := int64(f.header.Host.Profile.Renewal)
+func (f *Facts) isRenewal(s *history.Server, t int64) bool {
+	every := int64(f.Header.Host.Profile.Renewal)
 	if every <= 0 || !f.isFollowed(s, t) {
 		return false
 	}
 	ended, first := int64(0), s.Born
 	for _, o := range f.servers {
-		h, harmed := harmTo(o)
-		if sessionOf(o) == sessionOf(s) && harmed && h.t <= t && o.Born <= s.Born && !f.Reopened(o, s) {
+		h, harmed := HarmTo(o)
+		if SessionOf(o) == SessionOf(s) && harmed && h.T <= t && o.Born <= s.Born && !f.Reopened(o, s) {
 			ended, first = ended+1, min(first, o.Born)
 		}
 	}
@@ -46,15 +46,15 @@ func (f *facts) isRenewal(s *history.Server, t int64) bool {
 }
 
 // isFollowed says that another server for the session was there soon, unless the host, or the session, ended before that.
-func (f *facts) isFollowed(s *history.Server, t int64) bool {
-	soon := t + int64(f.header.Limits.Settle)
-	if !f.onWatch(soon) || soon > f.Last() {
+func (f *Facts) isFollowed(s *history.Server, t int64) bool {
+	soon := t + int64(f.Header.Limits.Settle)
+	if !f.OnWatch(soon) || soon > f.Last() {
 		return true
 	}
-	if slices.ContainsFunc(f.changes(s), func(c history.SessionChange) bool { return c.T > t && c.T <= soon }) {
+	if slices.ContainsFunc(f.Changes(s), func(c history.SessionChange) bool { return c.T > t && c.T <= soon }) {
 		return true
 	}
 	return slices.ContainsFunc(f.servers, func(o *history.Server) bool {
-		return o != s && sessionOf(o) == sessionOf(s) && o.Born > s.Born && o.Born <= soon && established(o, soon) && (o.Died < 0 || o.Died > t)
+		return o != s && SessionOf(o) == SessionOf(s) && o.Born > s.Born && o.Born <= soon && Established(o, soon) && (o.Died < 0 || o.Died > t)
 	})
 }

@@ -1,4 +1,4 @@
-package verdict
+package facts
 
 import (
 	"slices"
@@ -9,9 +9,9 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// hold says, from the evidence on a survivor alone, what keeps it: "stopped", "pipe-blocked", "eof-withheld", or ""
+// Hold says, from the evidence on a survivor alone, what keeps it: "stopped", "pipe-blocked", "eof-withheld", or ""
 // where it could go. It comes before the way in which the host lost it: whatever that was, this has to be mended too.
-func (f *facts) hold(s *history.Server, e *record.Evidence, until int64) string {
+func (f *Facts) Hold(s *history.Server, e *record.Evidence, until int64) string {
 	switch {
 	case e == nil:
 		return ""
@@ -40,7 +40,7 @@ func blockedWriting(e *record.Evidence) bool {
 
 // withheld says that stdin can't end, because processes that have nothing to do with it, or the server itself, hold a
 // copy of its write end, and the host itself holds none any more.
-func (f *facts) withheld(s *history.Server, e *record.Evidence) bool {
+func (f *Facts) withheld(s *history.Server, e *record.Evidence) bool {
 	i := slices.IndexFunc(e.Descriptors, func(d record.Descriptor) bool { return d.FD == 0 })
 	if i < 0 || !e.Descriptors[i].Known {
 		return false
@@ -51,24 +51,10 @@ func (f *facts) withheld(s *history.Server, e *record.Evidence) bool {
 
 // entitled says that a holder of a stdin's other end is there for that: the host, the process of the host that
 // launched the server, the bench, or a launcher that passes stdin on.
-func (f *facts) entitled(s *history.Server, h record.Holder) bool {
+func (f *Facts) entitled(s *history.Server, h record.Holder) bool {
 	switch h.Role {
 	case record.RoleHost, record.RoleKeeper, record.RoleBench:
 		return true
 	}
 	return h.Role.Server() == "" && (f.hostsOwn(h.Identity) || f.CarriedServer(h.PID) || prose.LaunchedIt(s, h))
-}
-
-// toldToEnd says that a server had been told to end by t, in a way that it saw.
-func toldToEnd(s *history.Server, t int64) bool {
-	return s.EOF >= 0 && s.EOF <= t || signalled(s, t)
-}
-
-func signalled(s *history.Server, t int64) bool {
-	return len(s.Signals) > 0 && s.Signals[0].T <= t
-}
-
-// watchdogged says that a watchdog of the server's own had looked after its parent, and did not end it.
-func watchdogged(s *history.Server) bool {
-	return slices.ContainsFunc(s.Faults, func(f history.FaultMark) bool { return f.Do == record.DoWatchdog })
 }

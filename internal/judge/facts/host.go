@@ -1,0 +1,33 @@
+package facts
+
+import (
+	"time"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// lives are all lives of the host: at least one, which may not have started.
+func (f *Facts) lives() []*history.Host {
+	if hosts := f.Hosts(); len(hosts) > 0 {
+		return hosts
+	}
+	return []*history.Host{f.Host()}
+}
+
+// exitBlur is how long before the keeper reaped the host its death may have
+// been felt by its servers: the kernel closes its pipes first.
+const exitBlur = 2 * time.Second
+
+// OnWatch says that at t the host lived and was not asked to end, so that what happened to a server was the host's doing.
+func (f *Facts) OnWatch(t int64) bool {
+	h := f.HostAt(t)
+	return (h.AskedAt < 0 || t < h.AskedAt) && !f.HostGoing(h, t)
+}
+
+// HostGoing says that by t a life of the host had been killed, or had died by itself: the kernel ended what it ended.
+func (f *Facts) HostGoing(h *history.Host, t int64) bool {
+	killed := h.AskedOp == record.OpKill && t >= h.AskedAt
+	died := h.Exited >= 0 && h.AskedAt < 0 && t >= h.Exited-f.Scaled(exitBlur, h.Exited)
+	return killed || died || f.keeperAt >= 0 && t >= f.keeperAt-f.Scaled(exitBlur, f.keeperAt)
+}

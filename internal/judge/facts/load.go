@@ -1,0 +1,90 @@
+package facts
+
+import (
+	"time"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+const (
+	// starved is the share of the time in which the bench wanted a processor and had
+	// none from which on others may have been late, too.
+	starved = 0.3
+	// starving is that share from which on a machine may be several times slower
+	// than its limits take it for, as the runner stretches its waits then.
+	starving    = 0.6
+	mostStretch = 4
+	// leastDelay of the whole time the bench must have waited: a few late awakenings slow nobody down.
+	leastDelay = 0.4
+	// ownShare of all processors is what the run's own processes may take before
+	// they themselves are what starves the bench: that excuses nothing.
+	ownShare = 0.4
+)
+
+// looksAround are the last look with a load before a time, and the first one after another; nil where there are none.
+func (f *Facts) looksAround(from, to int64) (first, last *history.Look) {
+	all := f.Censuses()
+	for i := range all {
+		switch look := &all[i]; {
+		case look.Load == nil:
+		case look.T <= from || first == nil:
+			first = look
+		case last == nil && look.T >= to:
+			last = look
+		}
+	}
+	return first, last
+}
+
+// StarvedBetween is the share of the time in which the bench wanted a processor and had none, from the last look
+// before a time to the first one after another; 0 where it was a moment.
+func (f *Facts) StarvedBetween(from, to int64) (share float64, known bool) {
+	first, last := f.looksAround(from, to)
+	if first == nil || last == nil {
+		return 0, false
+	}
+	delayed, ran := last.Load.Delayed-first.Load.Delayed, last.Load.Ran-first.Load.Ran
+	if delayed < record.Duration(20*time.Millisecond) {
+		return 0, true
+	}
+	return float64(delayed) / float64(delayed+ran), true
+}
+
+// Slowdown is how many times longer than on a machine that gets round to everything something may have taken between
+// two times; 1 where the machine was not starved, or by the run itself.
+func (f *Facts) Slowdown(from, to int64) float64 {
+	share, known := f.StarvedBetween(from, to)
+	if !known || share < starving {
+		return 1
+	}
+	first, last := f.looksAround(from, to)
+	all := float64(last.T-first.T) * float64(max(f.Header.System.CPUs, 1))
+	busy := float64(last.Load.Own-first.Load.Own) > ownShare*all
+	if busy || float64(last.Load.Delayed-first.Load.Delayed) < leastDelay*float64(last.T-first.T) {
+		return 1
+	}
+	return min(1/(1-min(share, 0.99)), mostStretch)
+}
+
+// Scaled is how long a time on a clock may have been around a moment.
+func (f *Facts) Scaled(d time.Duration, t int64) int64 {
+	return int64(float64(d) * f.Slowdown(t-int64(d), t+int64(d)))
+}
+
+// HadProcessors says that the bench is known to have got its share of the processors between two times.
+func (f *Facts) HadProcessors(from, to int64) bool {
+	share, known := f.StarvedBetween(from, to)
+	return known && share < starved
+}
+
+// MayBeTheMachines says that what took from one time to another, and longer than its limit, need not have been the
+// host's doing: the bench waited that much for a processor itself, and no more was lost than a starved machine loses.
+func (f *Facts) MayBeTheMachines(from, to int64, limit time.Duration) bool {
+	slow := f.Slowdown(from, to)
+	if slow == 1 || float64(to-from) > slow*float64(limit) {
+		return false
+	}
+	first, last := f.looksAround(from, to)
+	return to-from-int64(limit) <= int64(last.Load.Delayed-first.Load.Delayed)
+}
