@@ -117,18 +117,18 @@ func scenariosOf(t *testing.T, by map[string][]string, id string) string {
 	return strings.Join(names, " ")
 }
 
-// TestTrackRecordIsTheMatrix holds the README's table to what the tests run.
+// TestTrackRecordIsTheMatrix holds the table of docs/track-record.md to what the tests run.
 func TestTrackRecordIsTheMatrix(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("README.md")
+	page, err := os.ReadFile("docs/track-record.md")
 	require.NoError(t, err)
 	row := regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)` \\|[^|]*\\|(.*)\\|$")
 	seen := map[string]bool{}
-	for _, m := range row.FindAllStringSubmatch(string(readme), -1) {
+	for _, m := range row.FindAllStringSubmatch(string(page), -1) {
 		scenario := m[1]
 		seen[scenario] = true
 		cells := strings.Split(m[2], "|")
-		require.Len(t, cells, len(catalogue.Columns), "the README's table, %s: it has the columns %v", scenario, catalogue.Columns)
+		require.Len(t, cells, len(catalogue.Columns), "the track record's table, %s: it has the columns %v", scenario, catalogue.Columns)
 		for i, name := range catalogue.Columns {
 			want, known := catalogue.Breaks(scenario, name)
 			assert.True(t, known, "the catalogue's matrix lacks %s", scenario)
@@ -139,13 +139,13 @@ func TestTrackRecordIsTheMatrix(t *testing.T) {
 		}
 	}
 	for _, name := range scenarios.Names() {
-		assert.True(t, seen[name], "the README's table lacks %s", name)
+		assert.True(t, seen[name], "the track record's table lacks %s", name)
 	}
 	for _, s := range host.Builtin("") {
 		if s.Name == "go-sdk" {
 			continue // its cells are in hosts/expected.yaml, with those of the other SDKs
 		}
-		assert.True(t, slices.Contains(catalogue.Columns, s.Name), "the README's table lacks %s", s.Name)
+		assert.True(t, slices.Contains(catalogue.Columns, s.Name), "the track record's table lacks %s", s.Name)
 	}
 }
 

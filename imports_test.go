@@ -120,7 +120,7 @@ var house = []struct {
 		why: "a run as the reports show it says nothing of any format", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/terminal", may: []string{"internal/text", "internal/record", "internal/judge/verdict", "report/words", "report/model"},
+		pkg: "report/terminal", may: []string{"internal/text", "internal/record", "internal/judge/law", "internal/judge/verdict", "report/words", "report/model"},
 		why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{

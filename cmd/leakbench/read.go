@@ -129,17 +129,17 @@ func (a *app) report(args, reporters []string, f reportFlags) error {
 
 func (a *app) explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:               "explain LAW|KIND",
-		Short:             "Say what a law asks, or what a kind of leak is and how to fix it",
-		Example:           "  leakbench explain L3\n  leakbench explain superseded",
+		Use:               "explain LAW|KIND|DOUBT",
+		Short:             "Explain a law, a kind of leak and its fix, or a doubt and what to do about it",
+		Example:           "  leakbench explain L3\n  leakbench explain superseded\n  leakbench explain starved",
 		ValidArgsFunction: completion(cobra.ShellCompDirectiveNoFileComp, explainable),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage(errors.New("which law or kind?"), "leakbench list laws shows them")
+				return usage(errors.New("explain: no law, kind or doubt given"), "leakbench list laws")
 			}
 			text, err := law.Explain(args[0])
 			if err != nil {
-				return usage(err, "leakbench list laws and leakbench list kinds show them")
+				return usage(err, "leakbench list laws and leakbench list kinds show them; the doubts are in docs/faq.md")
 			}
 			if a.format == "json" {
 				return a.object(map[string]string{"id": args[0], "text": text}, short)
@@ -154,6 +154,9 @@ func explainable() []string {
 	names := law.IDs()
 	for _, k := range law.Kinds() {
 		names = append(names, k.ID)
+	}
+	for _, d := range law.Doubts() {
+		names = append(names, string(d.Code))
 	}
 	return names
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -73,7 +74,7 @@ type runView struct {
 	Raw      string
 	Facts    []fact
 	Laws     []lawView
-	Doubts   []record.Doubt
+	Doubts   []doubtView
 	DoubtsUp bool // doubts decide the verdict: they come first
 	Findings []*findingView
 	Left     string // findings and doubts that are not shown
@@ -91,6 +92,11 @@ type runView struct {
 	Data     template.HTML // for the script
 	Samples  template.HTML
 	Reports  []string
+}
+
+type doubtView struct {
+	verdict.Doubt
+	Do string
 }
 
 type lawView struct {
@@ -215,7 +221,9 @@ func newRunView(s *model.Run, id string, most int, base *baseline.Lookup) (*runV
 		r.Findings = append(r.Findings, f)
 	}
 	doubts, moreDoubts := words.FirstOf(v.Doubts, model.DoubtsOf)
-	r.Doubts = append(r.Doubts, doubts...) // a copy: scrub writes to it
+	for _, d := range doubts {
+		r.Doubts = append(r.Doubts, doubtView{Doubt: d, Do: law.DoubtOf(d.Code).Do})
+	}
 	if more+moreDoubts > 0 {
 		r.Left = fmt.Sprintf("Not shown: %s and %s.", text.Count(more, "finding"), text.Count(moreDoubts, "doubt"))
 	}

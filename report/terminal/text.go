@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -167,8 +168,11 @@ func (p *Printer) doubts(s *model.Run) {
 	}
 	p.Blank()
 	head, more := words.FirstOf(s.Verdict.Doubts, p.limit(TextDoubts))
-	for _, d := range head {
+	for i, d := range head {
 		p.Item(2, "? ", Warn, string(d.Code)+"  ", Warn|Strong, d.Text, 0)
+		if last := i+1 == len(head) || head[i+1].Code != d.Code; last {
+			p.Field(4, fieldWidth, "do", law.DoubtOf(d.Code).Do)
+		}
 	}
 	if more > 0 {
 		p.Field(4, 0, "", fmt.Sprintf("and %s more", text.Count(more, "doubt")))

@@ -8,8 +8,8 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// Explain is what there is to say about a law ("L3", or its name "no collateral") or about a kind ("superseded"), in
-// plain text. The error names what was probably meant.
+// Explain is what there is to say about a law ("L3", or its name "no collateral"), a kind ("superseded") or a doubt
+// ("starved"), in plain text. The error names what was probably meant.
 func Explain(id string) (string, error) {
 	wanted := strings.ToLower(strings.TrimSpace(id))
 	var names []string
@@ -25,11 +25,17 @@ func Explain(id string) (string, error) {
 		}
 		names = append(names, k.ID)
 	}
+	for _, d := range doubts {
+		if wanted == string(d.Code) {
+			return explainDoubt(d), nil
+		}
+		names = append(names, string(d.Code))
+	}
 	slices.Sort(names)
 	if hint := text.DidYouMean(wanted, names); hint != "" {
-		return "", fmt.Errorf("there is no law or kind %q: %s", text.Sanitize(id, '?', ""), hint)
+		return "", fmt.Errorf("there is no law, kind or doubt %q: %s", text.Sanitize(id, '?', ""), hint)
 	}
-	return "", fmt.Errorf("there is no law or kind %q", text.Sanitize(id, '?', ""))
+	return "", fmt.Errorf("there is no law, kind or doubt %q", text.Sanitize(id, '?', ""))
 }
 
 // explainWidth is where the lines of an explanation are broken.
@@ -63,6 +69,11 @@ func explainKind(k Kind) string {
 		fmt.Fprintf(&b, "  %s  %s\n", id, Thread(id))
 	}
 	return b.String()
+}
+
+func explainDoubt(d Doubt) string {
+	const rule = "It makes a run without findings inconclusive: a run that leaves a doubt is never called clean."
+	return fmt.Sprintf("%s: a doubt\n%s\n%s\n\nWhat to do\n%s\n", d.Code, fold(d.Means, ""), fold(rule, ""), fold(d.Do, "  "))
 }
 
 // fold breaks a paragraph into lines.

@@ -3,10 +3,14 @@ package law
 import (
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -43,7 +47,7 @@ func TestExplainSuggests(t *testing.T) {
 	require.Error(t, err)
 	assert.NotContains(t, err.Error(), "\x1b")
 	_, err = Explain("something else entirely")
-	assert.EqualError(t, err, `there is no law or kind "something else entirely"`)
+	assert.EqualError(t, err, `there is no law, kind or doubt "something else entirely"`)
 }
 
 // slots are what the judge fills in: for all laws, and for one.
@@ -134,6 +138,33 @@ var hashedAlone = []record.Cause{
 	record.CausePerSession, record.CausePerMinute, record.CauseNoWord, record.CauseTooEarly,
 }
 
+// TestDoubts holds the catalogue to the codes of package record: each has a row, in the same order.
+func TestDoubts(t *testing.T) {
+	t.Parallel()
+	source, err := parser.ParseFile(token.NewFileSet(), "../../record/doubt.go", nil, 0)
+	require.NoError(t, err)
+	var want, got []string
+	ast.Inspect(source, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
+			code, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			want = append(want, code)
+		}
+		return true
+	})
+	for _, d := range Doubts() {
+		got = append(got, string(d.Code))
+		whole(t, "the doubt "+string(d.Code), d)
+		text, err := Explain(string(d.Code))
+		require.NoError(t, err)
+		assert.Contains(t, text, "inconclusive")
+		assert.Equal(t, d, DoubtOf(d.Code))
+	}
+	assert.NotEmpty(t, want)
+	assert.Equal(t, want, got)
+	assert.Equal(t, Doubt{Code: "later"}, DoubtOf("later"))
+}
+
 const lawsFile = "../../../docs/laws.md"
 
 func TestDocsAreUpToDate(t *testing.T) {
@@ -167,6 +198,11 @@ func lawsPage() string {
 		if len(elsewhere) > 0 {
 			fmt.Fprintf(&b, "\nAlso: %s.\n", strings.Join(elsewhere, ", "))
 		}
+	}
+	b.WriteString("\n## Doubts\n\nA doubt is something that leakbench could not do, see or decide. A run without findings that has one is *inconclusive*, " +
+		"never clean.\n`leakbench explain starved` prints the same.\n\n| doubt | means | what to do |\n|---|---|---|\n")
+	for _, d := range Doubts() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", d.Code, d.Means, d.Do)
 	}
 	return b.String()
 }
