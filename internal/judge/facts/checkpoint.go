@@ -84,3 +84,26 @@ func (f *Facts) watchedUntil(cp *Checkpoint) int64 {
 	}
 	return f.Last()
 }
+
+// spinning is the share of a processor from which on a process counts as busy: one that waits uses none.
+const spinning = 0.5
+
+// contended is the share from which on one counts that was ready to run at both looks: one that waits is not.
+const contended = 0.05
+
+// Spins says that a process is busy: with half a processor, or, where others
+// want the processors too, with some of one, ready to run at both looks.
+func (cp *Checkpoint) Spins(id record.Identity) bool {
+	share := cp.Load(id)
+	before, after := cp.SettledRows[id], cp.ConfirmRows[id]
+	return share >= spinning || share >= contended && before.State == record.StateRunning && after.State == record.StateRunning
+}
+
+// Load is the share of a processor that a process used between the two looks at a checkpoint.
+func (cp *Checkpoint) Load(id record.Identity) float64 {
+	before, after := cp.SettledRows[id], cp.ConfirmRows[id]
+	if before == nil || after == nil || cp.ConfirmAt-cp.SettledAt < int64(1e8) {
+		return 0
+	}
+	return min(float64(after.CPU-before.CPU)/float64(cp.ConfirmAt-cp.SettledAt), 64)
+}

@@ -354,3 +354,75 @@ func TestSeries(t *testing.T) {
 	assert.Equal(t, "what should be gone was still there at the end of 1 of 6 cycles: what the host holds for it can't be told from a leak of its own", f.NoCycles(6))
 	assert.Equal(t, "the scenario repeats nothing, so there are no cycles to compare", Of(runOf()).NoCycles(1))
 }
+
+// How a session ended is the last word before its server was left behind, not what became of its name later.
+func TestHowEnded(t *testing.T) {
+	t.Parallel()
+	state := func(t int64, s record.SessionState, why record.Why) record.Event {
+		e := change(t, s)
+		e.Session.Why = why
+		return e
+	}
+	step := func(begun int64, st record.Step) []record.Event {
+		return []record.Event{at(begun, record.Event{Kind: record.StepBegun, Step: &st}), at(begun+ms, record.Event{Kind: record.StepEnded, Step: &st})}
+	}
+	failed := step(2*sec, record.Step{N: 1, Op: record.OpClose, Session: "s1", Label: "flaky", Error: "no"})
+	worked := step(2*sec, record.Step{N: 1, Op: record.OpClose, Session: "s1", Label: "flaky", OK: true})
+	for name, c := range map[string]struct {
+		events []record.Event
+		cause  record.Cause
+	}{
+		"nobody told":       {nil, record.CauseSessionUnknown},
+		"open":              {[]record.Event{state(sec, record.SessionOpen, "")}, record.CauseSessionOpen},
+		"closed":            {append(worked, state(3*sec, record.SessionEnded, record.WhyClose)), record.CauseSessionClosed},
+		"not to be closed":  {append(failed, state(3*sec, record.SessionEnded, record.WhyClose)), record.CauseCloseFailed},
+		"forgotten":         {[]record.Event{state(3*sec, record.SessionEnded, record.WhyForget)}, record.CauseSessionForgotten},
+		"never opened":      {[]record.Event{state(3*sec, record.SessionEnded, "")}, record.CauseOpenFailed},
+		"its name lives on": {[]record.Event{state(3*sec, record.SessionEnded, record.WhyForget), state(4*sec, record.SessionOpen, "")}, record.CauseSessionForgotten},
+		"cancelled":         {[]record.Event{state(2*sec, record.SessionOpen, record.WhyCancel), state(3*sec, record.SessionEnded, record.WhyForget)}, record.CauseCallCancelled},
+	} {
+		f := Of(runOf(append([]record.Event{born(ms, "flaky#1", "s1", 31, host)}, c.events...)...))
+		cause, refused := f.HowEnded(f.Server("flaky#1"), 9*sec)
+		assert.Equal(t, c.cause, cause, name)
+		assert.Equal(t, c.cause == record.CauseCloseFailed, refused != nil, name)
+	}
+}
+
+// A certificate may come long after the process was started that became the server.
+func TestLaunchBegan(t *testing.T) {
+	t.Parallel()
+	late := born(5*sec, "flaky#1", "s1", 31, host)
+	late.Birth.Start = 2000 + 300 // ticks of 10 ms: 3 s after the host
+	behind := born(6*sec, "flaky#2", "s2", 32, 77)
+	behind.Birth.Start = 2000 + 600
+	f := Of(runOf(late, behind))
+	began, known := f.LaunchBegan(f.Server("flaky#1"))
+	assert.True(t, known)
+	assert.Equal(t, 3*sec, began)
+	_, known = f.LaunchBegan(f.Server("flaky#2"))
+	assert.False(t, known, "nobody saw its launcher")
+}
+
+// A process is busy with half a processor, or where it was ready to run at both looks.
+func TestSpins(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		used  int64
+		state record.State
+		spins bool
+	}{
+		"half a processor":       {sec, record.StateSleeping, true},
+		"less, and waiting":      {sec - ms, record.StateSleeping, false},
+		"less, and ready to run": {100 * ms, record.StateRunning, true},
+		"next to nothing":        {99 * ms, record.StateRunning, false},
+	} {
+		before, after := process(31, 10, c.state), process(31, 10, c.state)
+		after.CPU = record.Duration(c.used)
+		cp := &Checkpoint{Checkpoint: &history.Checkpoint{
+			SettledAt: sec, ConfirmAt: 3 * sec,
+			SettledRows: history.RowsOf(&record.Census{Processes: []record.Process{before}}), ConfirmRows: history.RowsOf(&record.Census{Processes: []record.Process{after}}),
+		}}
+		assert.Equal(t, c.spins, cp.Spins(identity(31)), name)
+		assert.Zero(t, cp.Load(identity(99)), name)
+	}
+}

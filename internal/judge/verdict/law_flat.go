@@ -3,7 +3,6 @@ package verdict
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/leakbench/leakbench/internal/history"
@@ -176,8 +175,11 @@ func (f *casefile) loss(cp *checkpoint, s *history.Server) loss {
 
 // abandonedBy is the loss of a server whose session had ended by t.
 func (f *casefile) abandonedBy(s *history.Server, t int64) loss {
-	cause, values := f.causeOfEnd(s, t)
-	values["session"], values["server"] = prose.Plain(s.Session), prose.Plain(s.ID)
+	cause, refused := f.HowEnded(s, t)
+	values := law.Values{"session": prose.Plain(s.Session), "server": prose.Plain(s.ID)}
+	if refused != nil {
+		values["took"], values["error"] = prose.Within(f.took(refused)), prose.Quote(refused.Error)
+	}
 	return lostBy("abandoned", cause, values)
 }
 
@@ -194,18 +196,11 @@ func (f *casefile) endedBefore(s, next *history.Server) int64 {
 		case c.T <= s.Born || c.T > next.Born:
 		case over:
 			ended = c.T
-		case c.State == record.SessionOpening && (ended >= 0 || f.cancelled(s, c.T)):
+		case c.State == record.SessionOpening && (ended >= 0 || f.Cancelled(s, c.T)):
 			return c.T - 1
 		}
 	}
 	return ended
-}
-
-// cancelled says that the bench had cancelled a call in the server by t.
-func (f *casefile) cancelled(s *history.Server, t int64) bool {
-	return slices.ContainsFunc(f.Steps(), func(st *history.Step) bool {
-		return st.Cancelled && st.Op == record.OpCall && st.Session == s.Session && st.Begun >= s.Born && st.Begun <= t
-	})
 }
 
 func stranded(s *history.Server, fault *record.Fault) loss {
@@ -295,71 +290,6 @@ func (f *casefile) openingWhy(s, next *history.Server) (why record.Cause) {
 		}
 	}
 	return why
-}
-
-// causeOfEnd is how the session of a server that is left behind had ended by t.
-func (f *casefile) causeOfEnd(s *history.Server, t int64) (record.Cause, law.Values) {
-	changes := f.changesBy(s, t)
-	if len(changes) == 0 {
-		return record.CauseSessionUnknown, law.Values{}
-	}
-	last := changes[len(changes)-1]
-	cancelled := f.cancelled(s, t) || slices.ContainsFunc(changes, func(c history.SessionChange) bool {
-		return c.Why == record.WhyCancel && c.T >= s.Born
-	})
-	cause := record.CauseOpenFailed
-	switch {
-	case cancelled:
-		cause = record.CauseCallCancelled
-	case last.State != record.SessionEnded && last.State != record.SessionEnding:
-		cause = record.CauseSessionOpen
-	case last.Cut && !f.jobWorked(s):
-		cause = record.CauseCallTimedOut
-	case last.Why == record.WhyClose:
-		return f.causeOfClose(s, t)
-	case last.Why == record.WhyForget:
-		cause = record.CauseSessionForgotten
-	case last.Why == record.WhyTick:
-		cause = record.CauseJobDone
-	}
-	return cause, law.Values{}
-}
-
-// changesBy are the changes of a server's session by t, up to the end of the one
-// that it was launched for: a session of that name may be opened, or closed, again.
-func (f *casefile) changesBy(s *history.Server, t int64) (changes []history.SessionChange) {
-	for _, c := range f.Changes(s) {
-		if c.T > t {
-			break
-		}
-		changes = append(changes, c)
-		if c.State == record.SessionEnded && c.T > s.Born {
-			break
-		}
-	}
-	return changes
-}
-
-// jobWorked says that the job of a server's session came to its end in time.
-func (f *casefile) jobWorked(s *history.Server) bool {
-	return slices.ContainsFunc(f.Steps(), func(st *history.Step) bool {
-		return st.Op == record.OpJob && st.Session == s.Session && st.OK && st.Ended >= s.Born
-	})
-}
-
-// causeOfClose tells a session that the host called closed from one of which it
-// said that it could not close it, or nothing at all.
-func (f *casefile) causeOfClose(s *history.Server, t int64) (record.Cause, law.Values) {
-	for _, st := range slices.Backward(f.Steps()) {
-		if st.Op != record.OpClose || st.Session != s.Session || st.Begun > t {
-			continue
-		}
-		if st.Failed() {
-			return record.CauseCloseFailed, law.Values{"took": prose.Within(f.took(st)), "error": prose.Quote(st.Error)}
-		}
-		break
-	}
-	return record.CauseSessionClosed, law.Values{}
 }
 
 // inFirst is how many of a group were seen at the checkpoint that saw the first of them.

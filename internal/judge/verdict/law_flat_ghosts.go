@@ -36,47 +36,14 @@ func (f *casefile) launchedInVain(s *history.Server) int64 {
 	if state.State != record.SessionEnded || asked || !f.OnWatch(s.Born) || since < f.HostOf(s).Started {
 		return never
 	}
-	if began, known := f.launchBegan(s); !known || began < since+afterEnd {
+	if began, known := f.LaunchBegan(s); !known || began < since+afterEnd {
 		return never
 	}
 	return since
 }
 
-// launchBegan is when the process was started that became the server, or the launcher in front of it: its certificate
-// may come much later. It is unknown for what is behind a launcher that no census has seen.
-func (f *casefile) launchBegan(s *history.Server) (t int64, known bool) {
-	id := s.Birth.Identity
-	if !f.IsHost(s.Birth.PPID) {
-		for _, look := range f.Censuses() {
-			if i := slices.IndexFunc(look.Processes, func(p record.Process) bool { return p.PID == s.Birth.PPID }); i >= 0 {
-				return f.startOf(look.Processes[i].Identity, s.Born), true
-			}
-		}
-		return 0, false
-	}
-	return f.startOf(id, s.Born), true
-}
-
-// startOf is when a process started, at the latest. The kernel says it in units of its own; what the run's clock was
-// then follows from whoever was seen soonest after his start.
-func (f *casefile) startOf(id record.Identity, seen int64) int64 {
-	unit := int64(time.Millisecond)
-	if f.Header.System.OS == "linux" {
-		unit = int64(10 * time.Millisecond)
-	}
-	zero := seen - int64(id.Start)*unit
-	for _, s := range f.servers {
-		zero = min(zero, s.Born-int64(s.Birth.Start)*unit)
-	}
-	for _, h := range f.Hosts() {
-		zero = min(zero, h.Started-int64(h.Start)*unit)
-	}
-	return int64(id.Start)*unit + zero
-}
-
 func (f *casefile) ghostBreach(s *history.Server, since int64) *breach {
-	cause, values := f.causeOfEnd(s, since)
-	values["session"], values["server"] = prose.Plain(s.Session), prose.Plain(s.ID)
+	cause, _ := f.HowEnded(s, since)
 	name, after := prose.Process(s, s.Birth.Identity, ""), prose.Span(s.Born-since)
 	gone := "still there at the end"
 	if s.Died >= 0 {

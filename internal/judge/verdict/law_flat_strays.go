@@ -32,7 +32,7 @@ func (f *casefile) strayBreach(cp *checkpoint, s history.Stray) *breach {
 		about = fmt.Sprintf("It was started after %s and before the next server, and so were others after other servers: the host starts one for each session, and does not end it with the session.", prose.Plain(f.Server(s.Near.ID).ID))
 	} else {
 		server := f.Server(s.Server.ID)
-		cause, _ := f.causeOfEnd(server, cp.SettledAt)
+		cause, _ := f.HowEnded(server, cp.SettledAt)
 		b.label, b.cause, b.when = server.Label, cause.Of(s.Comm), "whose server is gone"
 		about = fmt.Sprintf("%s or its launcher had started it, and was gone at %s.", prose.Plain(server.ID), prose.Clock(server.Died))
 		if s.Part == history.PartLauncher {

@@ -82,8 +82,8 @@ func (f *casefile) leftBreach(cp *checkpoint, p record.Process) *breach {
 		e = &record.Evidence{Process: p}
 	}
 	b := &breach{law: "L2", server: s, cp: cp, comm: p.Comm, evidence: cp.EvidenceOn(p.Identity), at: []int64{cp.SettledAt}}
-	busy := load(cp, p.Identity)
-	b.kind = f.leftKind(s, p, e, spins(cp, p.Identity), cp.WatchedUntil)
+	busy := cp.Load(p.Identity)
+	b.kind = f.leftKind(s, p, e, cp.Spins(p.Identity), cp.WatchedUntil)
 	if b.host = f.Leaver(p, cp.SettledRows, f.HostAt(cp.Begun).N); b.host == nil {
 		b.host = f.HostAt(cp.Begun)
 	}
@@ -155,29 +155,6 @@ func (f *casefile) leftKind(s *history.Server, p record.Process, e *record.Evide
 // watchdogged says that a watchdog of the server's own had looked after its parent, and did not end it.
 func watchdogged(s *history.Server) bool {
 	return slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return m.Do == record.DoWatchdog })
-}
-
-// spinning is the share of a processor from which on a process counts as busy: one that waits uses none.
-const spinning = 0.5
-
-// contended is the share from which on one counts that was ready to run at both looks: one that waits is not.
-const contended = 0.05
-
-// spins says that a process is busy: with half a processor, or, where others
-// want the processors too, with some of one, ready to run at both looks.
-func spins(cp *checkpoint, id record.Identity) bool {
-	share := load(cp, id)
-	before, after := cp.SettledRows[id], cp.ConfirmRows[id]
-	return share >= spinning || share >= contended && before.State == record.StateRunning && after.State == record.StateRunning
-}
-
-// load is the share of a processor that a process used between the two looks at a checkpoint.
-func load(cp *checkpoint, id record.Identity) float64 {
-	before, after := cp.SettledRows[id], cp.ConfirmRows[id]
-	if before == nil || after == nil || cp.ConfirmAt-cp.SettledAt < int64(1e8) {
-		return 0
-	}
-	return min(float64(after.CPU-before.CPU)/float64(cp.ConfirmAt-cp.SettledAt), 64)
 }
 
 func describeLeft(f *casefile, group []*breach, d *description) {
