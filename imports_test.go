@@ -25,8 +25,9 @@ var house = []struct {
 	{pkg: "internal/lines", why: "a leaf, which fake servers link"},
 	{pkg: "internal/duration", why: "a leaf, which fake servers link"},
 	{pkg: "internal/lists", why: "a leaf, which fake servers link"},
+	{pkg: "internal/files", why: "a leaf: what a command line names may be a pipe"},
 	{pkg: "internal/await", why: "a leaf, which fake servers link"},
-	{pkg: "internal/record", may: []string{"internal/duration", "internal/lines"}, why: "a run file must be readable without anything that made it", deny: []string{"os/exec", "net"}},
+	{pkg: "internal/record", may: []string{"internal/files", "internal/duration", "internal/lines"}, why: "a run file must be readable without anything that made it", deny: []string{"os/exec", "net"}},
 	{pkg: "internal/text", why: "a leaf"},
 	{pkg: "internal/redact", may: []string{"internal/text"}, why: "it knows words, not files"},
 	{pkg: "internal/cpuload", why: "a leaf"},
@@ -50,7 +51,7 @@ var house = []struct {
 		deny: []string{"os", "os/exec", "net", "time"},
 	},
 	{
-		pkg: "scenarios", may: []string{"internal/lists", "internal/record", "internal/judge/law", "internal/yamlfile", "internal/text", "fakeserver"}, why: "a scenario is data: it does not know how it is run or judged",
+		pkg: "scenarios", may: []string{"internal/files", "internal/lists", "internal/record", "internal/judge/law", "internal/yamlfile", "internal/text", "fakeserver"}, why: "a scenario is data: it does not know how it is run or judged",
 		deny: []string{"os/exec", "net"},
 	},
 	{pkg: "driver", may: []string{"internal/lines", "internal/text"}, why: "it is for other modules: it knows neither the bench nor a host"},
@@ -59,7 +60,7 @@ var house = []struct {
 	{pkg: "internal/subject/host", may: []string{"internal/lists", "internal/lines", "internal/record", "driver", "internal/subject/catalogue", "internal/subject/hostconfig", "internal/text"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
 	{pkg: "hosts", why: "files"},
 	{
-		pkg: "internal/subject/hostfile", may: []string{"internal/lists", "internal/record", "internal/yamlfile", "driver", "internal/subject/hostconfig", "internal/subject/host", "internal/text", "hosts"},
+		pkg: "internal/subject/hostfile", may: []string{"internal/files", "internal/lists", "internal/record", "internal/yamlfile", "driver", "internal/subject/hostconfig", "internal/subject/host", "internal/text", "hosts"},
 		why: "a host file is data: it does not know how a host is run", deny: []string{"os/exec", "net"},
 	},
 	{pkg: "internal/subject/install", why: "it puts packages into a folder, whatever they are for"},
@@ -104,7 +105,7 @@ var house = []struct {
 		pkg: "internal/judge/compare", may: []string{"internal/lists", "internal/record", "internal/history", "internal/judge/verdict"}, why: "what differs between runs follows from the runs alone",
 		deny: []string{"os", "os/exec", "net", "time"},
 	},
-	{pkg: "internal/judge/known", may: []string{"internal/record", "internal/text", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/yamlfile"}, why: "a list is held against runs that were judged", deny: []string{"os/exec", "net"}},
+	{pkg: "internal/judge/known", may: []string{"internal/files", "internal/record", "internal/text", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/yamlfile"}, why: "a list is held against runs that were judged", deny: []string{"os/exec", "net"}},
 	{
 		pkg: "internal/judge/gate", may: []string{"internal/lists", "internal/record", "internal/text", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known"}, why: "whether a change may go in follows from runs and the day alone",
 		deny: []string{"os", "os/exec", "net", "io/fs", "path/filepath"},
@@ -162,7 +163,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/play/validate", why: "it checks files, and plays nothing",
-		may: []string{"internal/yamlfile", "scenarios", "internal/subject/hostfile", "internal/judge/known"}, deny: []string{"os/exec", "net"},
+		may: []string{"internal/files", "internal/yamlfile", "scenarios", "internal/subject/hostfile", "internal/judge/known"}, deny: []string{"os/exec", "net"},
 	},
 	{pkg: "internal/stage/reexec", may: []string{"internal/cpuload", "internal/stage/keeper", "internal/subject/catalogue", "internal/subject/refhost", "internal/subject/trickhost", "internal/subject/gateway", "internal/subject/oneshot", "hosts/mcpgo", "hosts/gosdk"}, why: "only dispatch"},
 }

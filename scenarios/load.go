@@ -6,10 +6,10 @@ package scenarios
 import (
 	"embed"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
@@ -27,7 +27,7 @@ var format = yamlfile.KindOfFile{Noun: "scenario", Doc: "docs/scenario-file.md",
 
 // Load reads a scenario file. What is wrong with its text is an Errors.
 func Load(path string) (*Scenario, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("failed to read the scenario: %w", err)
 	}
@@ -86,7 +86,7 @@ func Parse(file string, src []byte) (*Scenario, error) {
 }
 
 //go:embed *.yaml
-var files embed.FS
+var builtins embed.FS
 
 // names are the built-in scenarios in the order in which somebody new to them would run them.
 var names = []string{
@@ -108,7 +108,7 @@ func Builtin(name string) (*Scenario, error) {
 		}
 		return nil, fmt.Errorf("no scenario %q; there are %s", yamlfile.Clip(name), strings.Join(names, ", "))
 	}
-	src, err := files.ReadFile(name + ".yaml")
+	src, err := builtins.ReadFile(name + ".yaml")
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/play/validate"
 	"github.com/leakbench/leakbench/internal/subject/hostinit"
 	"github.com/leakbench/leakbench/internal/text"
@@ -78,7 +79,7 @@ func (a *app) init(cmd *cobra.Command, path, from string, force bool) error {
 	if force {
 		how = os.O_TRUNC
 	}
-	if err := writeFile(path, content, how); err != nil {
+	if err := files.Write(path, content, how); err != nil {
 		return usage(err, "")
 	}
 	_, err = fmt.Fprintf(a.out, "%s is written. Try it: leakbench run storm --host %s\n", text.PrintableLines(path), text.PrintableLines(path))

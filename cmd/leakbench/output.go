@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/text"
@@ -256,20 +257,10 @@ func (a *app) writeOutlet(out outlet, s report.Subject, o report.Options) error 
 		return err
 	}
 	if out.append {
-		return writeFile(out.file, b.Bytes(), os.O_APPEND)
+		return files.Write(out.file, b.Bytes(), os.O_APPEND)
 	}
 	if err := os.MkdirAll(filepath.Dir(out.file), 0o755); err != nil {
 		return err
 	}
-	return writeFile(out.file, b.Bytes(), os.O_TRUNC)
-}
-
-// writeFile writes a file as a whole, or as how says: os.O_APPEND, os.O_EXCL.
-func writeFile(path string, content []byte, how int) error {
-	f, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE|how, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Close())
+	return files.Write(out.file, b.Bytes(), os.O_TRUNC)
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/stage/progress"
@@ -83,7 +83,7 @@ func (a *app) score(ctx context.Context, f scoreFlags) error {
 		}
 	}
 	if f.from != "" {
-		in, err := os.Open(f.from)
+		in, err := files.Open(f.from)
 		if err == nil {
 			defer in.Close()
 			board, err = scoreboard.Read(f.from, in)

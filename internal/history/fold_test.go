@@ -255,24 +255,29 @@ func TestTheRest(t *testing.T) {
 	assert.Zero(t, h.Dropped())
 }
 
-// TestInvalidEventsAreDropped: the others stay, and those of the run are not
-// touched.
-func TestInvalidEventsAreDropped(t *testing.T) {
+// TestACutAtTheFirstInvalidEvent: what follows it may mean something else than it says.
+func TestACutAtTheFirstInvalidEvent(t *testing.T) {
 	t.Parallel()
+	for name, invalid := range map[string]record.Event{
+		"never born":      {Kind: record.Died, Server: "b#1"},
+		"born twice":      {Kind: record.Born, Server: "a#1", Birth: &record.Birth{Label: "a", Launch: 1}},
+		"an unknown kind": {Kind: "comet"},
+		"no payload":      {Kind: record.CensusTaken},
+	} {
+		p := &tape{}
+		p.born("a#1", "a", "", 1)
+		p.add(invalid)
+		p.is(record.Died, "a#1")
+		h := of(p.events)
+		assert.Equal(t, 2, h.Dropped(), name)
+		assert.Len(t, h.Events(), 1, name)
+		assert.True(t, h.Server("a#1").Alive(), name)
+		assert.Len(t, p.events, 3, name)
+	}
 	p := &tape{}
 	p.born("a#1", "a", "", 1)
-	p.is(record.Died, "b#1") // never born
-	p.is("comet", "")
-	p.is(record.Died, "a#1")
-	late := p.is(record.Ended, "")
-	p.events = append(p.events, record.Event{T: late - 3, Kind: record.Bye, Server: "a#1"})
-	before := len(p.events)
-	h := of(p.events)
-	assert.Equal(t, 4, h.Dropped())
-	require.Len(t, h.Events(), 2)
-	assert.Equal(t, record.Died, h.Events()[1].Kind)
-	assert.Len(t, p.events, before)
-	assert.Equal(t, record.Kind("comet"), p.events[2].Kind)
+	p.events = append(p.events, record.Event{T: p.events[0].T - 1, Kind: record.Bye, Server: "a#1"})
+	assert.Equal(t, 1, of(p.events).Dropped(), "it is earlier")
 }
 
 // TestFaultsOfLaunchesThatOpen: a fault says by which number its launch was

@@ -4,8 +4,6 @@
 package history
 
 import (
-	"slices"
-
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -68,18 +66,16 @@ func New(run string) *History {
 	return h
 }
 
-// Of is the history of a whole run, with its events and with what its censuses show. It refers to the run.
+// Of is the history of a whole run, with its events and with what its censuses show. It refers to the run. It ends
+// before the first event that is not valid: what follows may mean something else than it says.
 func Of(run *record.Run) *History {
 	h := New(run.Header.ID)
 	h.whole, h.events = true, run.Events
 	h.looks.zombieSince, h.looks.wrappers = map[record.Identity]int64{}, map[int]bool{}
 	for i := range run.Events {
-		e := &run.Events[i]
-		switch valid := h.apply(e); {
-		case valid && h.dropped > 0:
-			h.events = append(h.events, *e)
-		case !valid && h.dropped == 1:
-			h.events = slices.Clone(run.Events[:i])
+		if !h.apply(&run.Events[i]) {
+			h.events, h.dropped = run.Events[:i], len(run.Events)-i
+			break
 		}
 	}
 	return h
@@ -162,7 +158,7 @@ func (h *History) note(e *record.Event) {
 // Events are the valid events of a whole run.
 func (h *History) Events() []record.Event { return h.events }
 
-// Dropped is how many events were not valid.
+// Dropped is how many events there are from the first that is not valid: none of them is looked at.
 func (h *History) Dropped() int { return h.dropped }
 
 // Last is the time of the last event.

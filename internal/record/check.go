@@ -33,7 +33,8 @@ var payloads = []struct {
 }
 
 // Check says what an event of its kind lacks. Writer and reader both hold to it, so that whoever reads a run may use
-// the fields that a kind fills. Kinds that are not known here pass: what a judge makes of them is its own business.
+// the fields that a kind fills. A kind that is not known here is an error: what it says may change the meaning of all
+// that follows, as the death of a server does.
 func (e *Event) Check() error {
 	lacks := ""
 	for _, p := range payloads {
@@ -44,6 +45,8 @@ func (e *Event) Check() error {
 	switch {
 	case e.Kind == "":
 		return errors.New("an event without a kind (or the header of a second run)")
+	case !e.Kind.Known():
+		return fmt.Errorf("an event of kind %.40q, which this version does not know", string(e.Kind))
 	case e.Kind.OfServer() && e.Server == "":
 		lacks = "server"
 	}

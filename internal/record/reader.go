@@ -4,6 +4,7 @@ package record
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +12,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/lines"
 )
 
@@ -32,6 +35,7 @@ type Run struct {
 	Events []Event
 	// Truncated says why the file is not complete: a torn last line, no end event, a gap in the sequence. "" for a complete file.
 	Truncated string
+	last      Event // that was read
 }
 
 // Played returns the header as the run was played: with what the host declared in its hello.
@@ -62,7 +66,7 @@ func Read(path string) (*Run, error) {
 	if info.IsDir() {
 		file = filepath.Join(path, fileName)
 	}
-	f, err := os.Open(file)
+	f, err := files.Open(file)
 	if errors.Is(err, fs.ErrNotExist) && info.IsDir() {
 		return nil, fmt.Errorf("%w: the folder %s has no %s%s", errNotARun, path, fileName, hintAt(path))
 	}
@@ -86,8 +90,8 @@ func hintAt(dir string) string {
 	return "; did you mean " + latest + "?"
 }
 
-// Decode reads a run file. A file that only stops early, or lacks events, is a Run that says so in Truncated; one
-// that holds anything else than events in their order is an error that names the line.
+// Decode reads a run file. A file that lacks lines is a Run that says so in Truncated, with the events before the first
+// that is missing. One that holds anything else than events in their order is an error that names the line.
 func Decode(r io.Reader) (*Run, error) {
 	in, run := lines.New(bufio.NewReaderSize(r, 64<<10), maxLine-1), &Run{}
 	first, err := next(in)
@@ -113,7 +117,7 @@ func Decode(r io.Reader) (*Run, error) {
 			run.finish()
 			return run, nil
 		case errors.Is(err, errTorn):
-			run.Truncated = fmt.Sprintf("line %d, the last one, is torn", n)
+			run.Truncated = cmp.Or(run.Truncated, fmt.Sprintf("line %d, the last one, is torn", n))
 			return run, nil
 		}
 		if err != nil {
@@ -155,13 +159,8 @@ func writtenBy(tool json.RawMessage) string {
 	return fmt.Sprintf(" (written by leakbench %.40q)", t.Version)
 }
 
-// last is the last event, or one of before the run.
-func (r *Run) last() *Event {
-	if n := len(r.Events); n > 0 {
-		return &r.Events[n-1]
-	}
-	return &Event{}
-}
+// maxTime is longer than any run takes, in nanoseconds: a year.
+const maxTime = int64(366 * 24 * time.Hour)
 
 // add decodes an event. A number that is left out is a gap; one that comes
 // again, or a time that runs back, is no file that a Writer wrote.
@@ -173,31 +172,39 @@ func (r *Run) add(line []byte) error {
 	if err := e.Check(); err != nil {
 		return err
 	}
-	switch last := r.last(); {
+	last := r.last
+	switch {
 	case last.Kind == Ended:
 		return errors.New("an event after the end event")
 	case e.Seq <= last.Seq:
 		return fmt.Errorf("event %d after event %d", e.Seq, last.Seq)
 	case e.T < last.T:
 		return fmt.Errorf("event %d is earlier than the one before it", e.Seq)
-	case r.Truncated != "": // the first gap is told
-	case e.Seq == last.Seq+2:
-		r.Truncated = fmt.Sprintf("event %d is missing", last.Seq+1)
-	case e.Seq > last.Seq+2:
-		r.Truncated = fmt.Sprintf("events %d to %d are missing", last.Seq+1, e.Seq-1)
+	case e.T > maxTime:
+		return fmt.Errorf("event %d is more than a year after the start", e.Seq)
 	}
-	r.Events = append(r.Events, e)
+	r.last = Event{Seq: e.Seq, T: e.T, Kind: e.Kind}
+	switch { // the first gap is told, and nothing behind it is kept: what is missing may have changed what it means
+	case r.Truncated != "":
+		return nil
+	case e.Seq == last.Seq+2:
+		r.Truncated = fmt.Sprintf("event %d is missing, and what follows it is not judged", last.Seq+1)
+	case e.Seq > last.Seq+2:
+		r.Truncated = fmt.Sprintf("events %d to %d are missing, and what follows them is not judged", last.Seq+1, e.Seq-1)
+	default:
+		r.Events = append(r.Events, e)
+	}
 	return nil
 }
 
 // finish settles whether the run is complete.
 func (r *Run) finish() {
-	switch last := r.last(); {
-	case r.Truncated != "" || last.Kind == Ended:
-	case last.Seq == 0:
+	switch {
+	case r.Truncated != "" || r.last.Kind == Ended:
+	case r.last.Seq == 0:
 		r.Truncated = "there is nothing after the header"
 	default:
-		r.Truncated = fmt.Sprintf("there is no end event after event %d", last.Seq)
+		r.Truncated = fmt.Sprintf("there is no end event after event %d", r.last.Seq)
 	}
 }
 

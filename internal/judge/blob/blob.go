@@ -120,6 +120,9 @@ func Read(path string) (gate.Part, error) {
 }
 
 func read(path string) (gate.Part, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return gate.Part{}, ErrNotABlob // a pipe would never end
+	}
 	z, err := zip.OpenReader(path)
 	if errors.Is(err, zip.ErrFormat) {
 		return gate.Part{}, ErrNotABlob

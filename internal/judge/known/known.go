@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -171,7 +171,7 @@ const maxReason = 500
 // Load reads a list. A file that is not there is an error only where it must
 // be; what is wrong with its text is a yamlfile.Errors.
 func Load(path string, must bool) (List, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if errors.Is(err, fs.ErrNotExist) && !must {
 		return List{File: path}, nil
 	}

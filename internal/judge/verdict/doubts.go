@@ -63,14 +63,14 @@ func (f *casefile) nowhere() bool {
 // doubtEnd says how a run that was cut short came to its end.
 func (f *casefile) doubtEnd() (cut bool) {
 	if f.Dropped() > 0 {
-		f.doubt(record.DoubtMalformed, "%s of the file %s not what the format asks for and %s left out", text.Count(f.Dropped(), "event"),
-			text.Choose(f.Dropped(), "is", "are"), text.Choose(f.Dropped(), "was", "were"))
+		f.doubt(record.DoubtMalformed, "an event of the file contradicts those before it: %s from there on %s not judged",
+			text.Count(f.Dropped(), "event"), text.Choose(f.Dropped(), "is", "are"))
 	}
 	end := f.End()
 	switch {
 	case f.Truncated != "":
 		f.doubt(record.DoubtTruncated, "the file is not complete: %s", prose.Plain(f.Truncated))
-	case end == nil:
+	case end == nil && f.Dropped() == 0:
 		f.doubt(record.DoubtTruncated, "the file is not complete: it has no end event")
 	}
 	switch {

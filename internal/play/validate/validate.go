@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/yamlfile"
@@ -51,8 +51,8 @@ func textOf(path string, stdin io.Reader) (name string, src []byte, err error) {
 	if path == "-" {
 		name = "standard input"
 	} else {
-		var f *os.File
-		if f, err = os.Open(path); err == nil {
+		var f io.ReadCloser
+		if f, err = files.Open(path); err == nil {
 			defer f.Close()
 			stdin = f
 		}

@@ -80,7 +80,7 @@ func Start(ctx context.Context, p Params) (*Keeper, error) {
 		return nil, fmt.Errorf("failed to make the keeper's socket: %w", err)
 	}
 	defer listener.Close()
-	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("failed to make the keeper's log: %w", err)
 	}

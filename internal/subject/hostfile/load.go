@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/hosts"
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/text"
@@ -23,7 +24,7 @@ var format = yamlfile.KindOfFile{Noun: "host", Doc: "docs/host-file.md", Instead
 
 // Load reads a host file. What is wrong with its text is a yamlfile.Errors.
 func Load(path string) (host.Spec, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return host.Spec{}, fmt.Errorf("failed to read the host file: %w", err)
 	}

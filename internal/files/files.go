@@ -1,0 +1,50 @@
+// Package files opens what a command line names. That may be a pipe, a terminal or a device as well as a file: none of
+// them makes a command wait for ever.
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// patience is how long a pipe or a terminal may take to say or to take something.
+var patience = 10 * time.Second
+
+// Open opens a file for reading. Where it is a pipe or a terminal, a read fails that nothing has come for in 10 s.
+func Open(path string) (io.ReadCloser, error) {
+	f, err := os.OpenFile(filepath.Clean(path), os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &timed{f}, nil
+}
+
+// Write writes a file as a whole, or as how says: os.O_APPEND, os.O_EXCL. A pipe that nobody reads is an error.
+func Write(path string, content []byte, how int) error {
+	f, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE|how|nonblock, 0o644)
+	if err != nil {
+		return err
+	}
+	_ = f.SetWriteDeadline(time.Now().Add(patience)) // a file has none, and takes what it gets
+	_, err = f.Write(content)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("%s: nobody read it for %v", path, patience)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// timed is a file whose reads end.
+type timed struct{ *os.File }
+
+func (t *timed) Read(p []byte) (int, error) {
+	_ = t.SetReadDeadline(time.Now().Add(patience)) // a file has none, and ends
+	n, err := t.File.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("%s: nothing came from it for %v", t.Name(), patience)
+	}
+	return n, err
+}
