@@ -20,7 +20,7 @@ import (
 // The sizes that keep the house easy to live in. A change that needs more
 // room makes a package smaller first, or says here why not.
 const (
-	mostLinesInAll      = 44000
+	mostLinesInAll      = 45500 // 44,000 and what people use in tests of their own: leaktest and internal/play/lab
 	mostLinesInPackage  = 3500
 	mostLinesInFile     = 450
 	mostLinesInFunction = 60
@@ -41,7 +41,7 @@ var forTests = map[string]string{
 
 // public are the packages that other modules may import. Only there is an
 // exported name without a user in this module no dead code.
-var public = []string{"driver"}
+var public = []string{"driver", "leaktest"}
 
 func TestSizes(t *testing.T) {
 	t.Parallel()

@@ -154,6 +154,19 @@ var house = []struct {
 		deny: []string{"github.com/spf13/cobra"},
 	},
 	{
+		pkg: "internal/play/lab", why: "the bench for a test is a user of it, not a part",
+		may: []string{
+			"internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/runner", "internal/subject/host", "internal/judge/verdict",
+			"internal/play", "fakeserver", "scenarios", "report/terminal",
+		},
+		deny: []string{"github.com/spf13/cobra"},
+	},
+	{
+		pkg: "leaktest", why: "it is for the tests of other modules: what it links they link, and it brings no client of its own",
+		may:  []string{"internal/record", "driver", "fakeserver", "scenarios", "internal/subject/host", "internal/stage/keeper", "internal/stage/runner", "internal/play/lab"},
+		deny: []string{"testing", "github.com/spf13/cobra", "github.com/mark3labs/mcp-go"},
+	},
+	{
 		pkg: "internal/play/selftest", why: "the bench's test of itself is a user of it, not a part",
 		may: []string{"internal/record", "internal/text", "internal/subject/catalogue", "internal/subject/host", "internal/judge/law", "internal/judge/verdict", "internal/play", "scenarios"},
 	},

@@ -119,20 +119,27 @@ type faultFlags []Fault
 
 func (*faultFlags) String() string { return "" }
 
-// Set reads "on=initialize,do=reject,launch=2".
+// Set reads one.
 func (ff *faultFlags) Set(text string) error {
-	var f Fault
+	f, err := ParseFault(text)
+	if err == nil {
+		*ff = append(*ff, f)
+	}
+	return err
+}
+
+// ParseFault reads "on=initialize,do=reject,launch=2". It does not check what goes together.
+func ParseFault(text string) (f Fault, err error) {
 	for _, part := range strings.Split(text, ",") {
 		key, value, ok := strings.Cut(strings.TrimSpace(part), "=")
 		if !ok {
-			return fmt.Errorf("%q is not of the form key=value", part)
+			return f, fmt.Errorf("%q is not of the form key=value", part)
 		}
 		if err := f.set(key, value); err != nil {
-			return err
+			return f, err
 		}
 	}
-	*ff = append(*ff, f)
-	return nil
+	return f, nil
 }
 
 func (f *Fault) set(key, value string) error {

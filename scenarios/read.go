@@ -29,6 +29,9 @@ var defaults = record.Limits{
 	Grace:          record.Duration(200 * time.Millisecond),
 }
 
+// Defaults are the limits of a scenario that gives none.
+func Defaults() record.Limits { return defaults }
+
 // reader reads the parts of one file.
 type reader struct {
 	labels []string

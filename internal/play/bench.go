@@ -71,6 +71,8 @@ type Cell struct {
 	Repeat   int    // which one of several, from 1
 	Dir      string // where the run is kept, "" is a new folder
 	Alone    bool   // nothing else is played meanwhile
+
+	Caller *runner.Caller // the host, where it is there already: Host then only names it
 }
 
 // One plays a cell and judges what was saved. A run that was cut short is
@@ -79,7 +81,7 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 	link := func() {}
 	if c.Dir == "" {
 		var err error
-		if c.Dir, err = newRunDir(b.Out, c.Scenario.Name, c.Host.Name); err != nil {
+		if c.Dir, err = NewRunDir(b.Out, c.Scenario.Name, c.Host.Name); err != nil {
 			return nil, &Misuse{Err: err, Hint: "choose another folder with --out"}
 		}
 		link = sync.OnceFunc(func() { linkLatest(b.Out, c.Dir) })
@@ -88,7 +90,7 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 		c.Seed = rand.Uint64N(1<<53-1) + 1 // fits a JSON number
 	}
 	params := runner.Params{
-		Self: b.Self, Scenario: c.Scenario, Host: c.Host.Spec, Dir: c.Dir, Seed: c.Seed, Tool: b.Tool, Command: b.command(c),
+		Self: b.Self, Scenario: c.Scenario, Host: c.Host.Spec, Caller: c.Caller, Dir: c.Dir, Seed: c.Seed, Tool: b.Tool, Command: b.command(c),
 		Settle: record.Duration(b.Limits.Settle), Confirm: record.Duration(b.Limits.Confirm), Start: record.Duration(b.Limits.Start),
 	}
 	shown := b.Live
@@ -97,15 +99,21 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 	params.OnEvent = func(e record.Event) { link(); live.Event(e) }
 	failed := runner.Run(ctx, params)
 	live.Stop()
-	j, err := Load(c.Dir)
-	switch {
-	case err == nil:
-		return &j, errors.Join(failed, b.page(&j))
-	case failed != nil: // nothing was played, and why is known
+	j, err := b.Saved(c.Dir)
+	if j == nil && failed != nil { // nothing was played, and why is known
 		_ = os.Remove(c.Dir)
 		return nil, failed
 	}
-	return nil, err
+	return j, errors.Join(failed, err)
+}
+
+// Saved judges a run that was saved, and writes its page. Where it can't be read the run is nil.
+func (b *Bench) Saved(dir string) (*verdict.Judged, error) {
+	j, err := Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &j, b.page(&j)
 }
 
 // page writes the report of a run into its folder.
@@ -137,8 +145,8 @@ func (b *Bench) command(c Cell) []string {
 	return append(words, "--host", c.Host.Name)
 }
 
-// newRunDir makes the run's folder. It is for its user alone: what the host wrote to stderr is in it, whatever that holds.
-func newRunDir(out, scenario, hostName string) (string, error) {
+// NewRunDir makes the run's folder. It is for its user alone: what the host wrote to stderr is in it, whatever that holds.
+func NewRunDir(out, scenario, hostName string) (string, error) {
 	base := fmt.Sprintf("%s-%s-%s", time.Now().Format("20060102-150405"), onlyLetters(scenario, "-_.", true), onlyLetters(hostName, "-_.", true))
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return "", err

@@ -284,9 +284,9 @@ func (k *Keeper) Signal(ctx context.Context, id record.Identity, signal string) 
 	return err
 }
 
-// Census returns the process table below the keeper.
-func (k *Keeper) Census(ctx context.Context) (*record.Census, error) {
-	r, err := k.ask(ctx, command{Cmd: cmdCensus})
+// Census returns the process table below the keeper. Of an attached host, it also has those that are known to be of the run.
+func (k *Keeper) Census(ctx context.Context, known ...record.Identity) (*record.Census, error) {
+	r, err := k.ask(ctx, command{Cmd: cmdCensus, Of: known})
 	return r.Census, err
 }
 

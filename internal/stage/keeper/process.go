@@ -27,6 +27,8 @@ type process struct {
 	out  sync.Mutex
 	live sync.Mutex      // guards what follows
 	host record.Identity // set by the goroutine that obeys
+	// attached is a host that the keeper has not started; nil where it has.
+	attached *attached
 	// others are those that are as little the host's as the keeper is: the
 	// bystanders, one in the group of each host that was started, and twins.
 	others map[record.Identity]standing
@@ -127,12 +129,14 @@ func (k *process) do(c command) (r reply) {
 		r.Started, r.Bystander, err = k.startHost(c.HostParams)
 	case cmdTwin:
 		r.Started, err = k.startTwin(c.HostParams)
+	case cmdAttach:
+		r.Started, err = k.attach(c.PID, c.Mark)
 	case cmdRecycle:
 		r.Started, err = k.recycle(c.PID)
 	case cmdSignal:
 		err = k.signal(c)
 	case cmdCensus:
-		r.Census, err = k.census()
+		r.Census, err = k.census(c.Of)
 	case cmdEvidence:
 		r.Evidence = proc.Examine(c.Of)
 	case cmdSweep:
@@ -171,8 +175,8 @@ func (k *process) isOther(id record.Identity) bool {
 	return k.others[id] != isHosts
 }
 
-func (k *process) census() (*record.Census, error) {
-	rows, err := k.table.Below(os.Getpid())
+func (k *process) census(known []record.Identity) (*record.Census, error) {
+	rows, err := k.rows(known...)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +198,7 @@ func (k *process) signal(c command) error {
 	if !ok || len(c.Of) != 1 {
 		return fmt.Errorf("bad signal %q", c.Signal)
 	}
-	rows, err := k.table.Below(os.Getpid())
+	rows, err := k.rows()
 	if err != nil {
 		return err
 	}

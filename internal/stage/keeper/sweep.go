@@ -60,7 +60,8 @@ func (s *sweep) run() error {
 	empty, unrest := 0, 0
 	for {
 		restless := s.wasReaped()
-		rows, err := s.k.table.Below(os.Getpid())
+		rows, err := s.k.rows()
+		rows = s.k.endable(rows)
 		restless = s.wasReaped() || restless
 		switch {
 		case err == nil && len(rows) == 0 && !restless:

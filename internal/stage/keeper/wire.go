@@ -18,6 +18,7 @@ const (
 	cmdSignal   = "signal"   // signal Of[0], if it is still that process and below the keeper
 	cmdCensus   = "census"   // take a census
 	cmdEvidence = "evidence" // examine Of
+	cmdAttach   = "attach"   // watch a host that is there already
 	cmdTwin     = "twin"     // start a process that is none of the host's, in a session of its own
 	cmdRecycle  = "recycle"  // have a process of a pid that was another's
 	cmdSweep    = "sweep"    // kill everything below the keeper, say what it was
@@ -28,9 +29,10 @@ type command struct {
 	ID  int64  `json:"id"`
 	Cmd string `json:"cmd"`
 	HostParams
-	PID    int               `json:"pid,omitempty"` // recycle: as the host's namespace has it
+	PID    int               `json:"pid,omitempty"`  // recycle: as the host's namespace has it; attach: the host
+	Mark   string            `json:"mark,omitempty"` // attach: what is in the command lines of the run
 	Signal string            `json:"signal,omitempty"`
-	Of     []record.Identity `json:"of,omitempty"`
+	Of     []record.Identity `json:"of,omitempty"` // census: processes of the run that the bench knows of
 }
 
 // reply is one line from the keeper: an answer (ID set) or news (ID 0).

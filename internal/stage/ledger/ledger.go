@@ -70,7 +70,7 @@ type Ledger struct {
 	// reserved are the launch numbers that launchers hold for their servers, by server id, with what they said of the launch.
 	reserved map[string][][]byte
 
-	mu    sync.Mutex
+	mu    sync.Mutex       // guards p.Scripts, too
 	peers map[string]*peer // by server id; only those connected
 }
 
@@ -99,6 +99,20 @@ func Listen(p Params) (*Ledger, error) {
 	l.hear()
 	l.wg.Go(l.accept)
 	return l, nil
+}
+
+// Add adds a label with its script.
+func (l *Ledger) Add(label string, script json.RawMessage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.p.Scripts[label] = script
+}
+
+func (l *Ledger) script(label string) (script json.RawMessage, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	script, ok = l.p.Scripts[label]
+	return script, ok
 }
 
 // Path is the socket's path, for the argv of the servers.

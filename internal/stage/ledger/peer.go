@@ -84,7 +84,7 @@ func (p *peer) admit() bool {
 	if c.Run != p.l.p.Run {
 		return p.refuse(pid, fmt.Sprintf("it belongs to run %q, this is another", clip(c.Run)))
 	}
-	script, ok := p.l.p.Scripts[c.Label]
+	script, ok := p.l.script(c.Label)
 	if !ok {
 		return p.refuse(pid, fmt.Sprintf("this run has no server %q", clip(c.Label)))
 	}

@@ -221,7 +221,7 @@ func (r *run) changedChan() chan struct{} {
 // look takes a census and holds it against the ledger and the wants. The
 // second state leaves out what an earlier checkpoint has waited for.
 func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *state, err error) {
-	census, err := r.keeper.Census(ctx)
+	census, err := r.census(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
@@ -337,7 +337,7 @@ func (r *run) lookAtStart(ctx context.Context) error {
 	if r.isCommand() || r.gone() {
 		return nil
 	}
-	census, err := r.keeper.Census(ctx)
+	census, err := r.census(ctx)
 	if err != nil {
 		return fmt.Errorf("failed to take a census: %w", err)
 	}
@@ -358,7 +358,7 @@ func (r *run) sample(ctx context.Context) func() {
 		ticker := time.NewTicker(every)
 		defer ticker.Stop()
 		for {
-			census, err := r.keeper.Census(ctx)
+			census, err := r.census(ctx)
 			if err != nil {
 				return // a checkpoint will say so
 			}

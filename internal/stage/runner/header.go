@@ -15,7 +15,7 @@ import (
 )
 
 func (r *run) header() record.Header {
-	witness := r.keeper.Hello.Witness
+	witness := r.witness()
 	witness.Ledger = ledger.Attested
 	return record.Header{
 		ID: r.id, Tool: r.Tool, Seed: r.Seed,
@@ -146,6 +146,12 @@ func (r *run) plan() record.Plan {
 			l.Launches = min(l.Launches, 1)
 		}
 		kept.Labels = append(kept.Labels, l)
+	}
+	if r.Caller != nil {
+		kept.Checkpoints = slices.DeleteFunc(kept.Checkpoints, func(name string) bool { return name == scenarios.FinalCheckpoint })
+		if r.Caller.Stdin != nil {
+			kept.Checkpoints = append(kept.Checkpoints, allClosed)
+		}
 	}
 	for _, f := range plan.Faults {
 		if mine(f.Label) {

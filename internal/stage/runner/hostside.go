@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,6 +81,9 @@ func (r *run) scheduler(s host.Setting) (host.Prepared, error) {
 
 // startHost starts the host and waits until it is up, in the way of its kind.
 func (r *run) startHost(ctx context.Context) error {
+	if r.Caller != nil {
+		return r.attach(ctx)
+	}
 	p, err := r.prepare()
 	if err != nil {
 		return err
@@ -89,7 +93,7 @@ func (r *run) startHost(ctx context.Context) error {
 		return err
 	}
 	if r.Host.Kind == record.KindDriver || r.Host.Kind == record.KindOneshot {
-		return r.greet(ctx, started)
+		return r.greet(ctx, started.Stdout, started.Stdin)
 	}
 	// The stdin of a host that is not driven by it stays open, as a terminal's would.
 	r.current().stdin = started.Stdin
@@ -160,8 +164,8 @@ func (r *run) awaitFirstServer(ctx context.Context) error {
 }
 
 // greet waits for the driver's hello.
-func (r *run) greet(ctx context.Context, started *keeper.Host) error {
-	d := host.Connect(started.Stdout, started.Stdin)
+func (r *run) greet(ctx context.Context, stdout io.Reader, stdin io.WriteCloser) error {
+	d := host.Connect(stdout, stdin)
 	h := r.current()
 	r.mu.Lock()
 	h.driver = d

@@ -64,7 +64,7 @@ func (r *run) restart(ctx context.Context, s scenarios.Step) error {
 		return err
 	}
 	r.endSessions()
-	census, err := r.keeper.Census(ctx)
+	census, err := r.census(ctx)
 	if err != nil {
 		return fmt.Errorf("failed to take a census: %w", err)
 	}

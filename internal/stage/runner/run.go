@@ -48,7 +48,8 @@ type Params struct {
 	Self     string // the program that is also the fake server, the keeper and the built-in hosts
 	Scenario *scenarios.Scenario
 	Host     host.Spec
-	Dir      string // folder of the run; made, must not hold a run yet
+	Caller   *Caller // the host, where it is there already: Host then only names it
+	Dir      string  // folder of the run; made, must not hold a run yet
 	Seed     uint64
 	Tool     record.Tool
 	Command  []string        // what reproduces the run
@@ -110,6 +111,22 @@ type session struct {
 // played to its end, whatever that showed; it wraps ErrHost, an Interrupted, or keeper.ErrGone, or is a failure of
 // the bench. The file is closed and the machine is clean in every case.
 func Run(ctx context.Context, p Params) error {
+	r, err := newRun(p)
+	if err != nil {
+		return err
+	}
+	err = r.setUp(ctx)
+	if err == nil {
+		r.startTwins(ctx)
+		finish := r.startControls(ctx)
+		err = r.play(ctx)
+		finish(err == nil)
+	}
+	return r.tearDown(ctx, err)
+}
+
+// newRun makes a run that has its file, and nothing else yet.
+func newRun(p Params) (*run, error) {
 	id := newID()
 	r := &run{
 		Params: p, id: id, lives: history.New(id), changed: make(chan struct{}),
@@ -120,19 +137,9 @@ func Run(ctx context.Context, p Params) error {
 	r.profile, r.sharing = p.Host.Profile, p.Host.Recorded().Servers
 	r.planned = sessionLabels(p.Scenario.Steps, map[string]string{})
 	r.Start = cmp.Or(p.Start, p.Host.Start, record.Duration(startTimeout))
-	writer, err := record.Create(filepath.Join(p.Dir, RunFile))
-	if err != nil {
-		return err
-	}
-	r.writer = writer
-	err = r.setUp(ctx)
-	if err == nil {
-		r.startTwins(ctx)
-		finish := r.startControls(ctx)
-		err = r.play(ctx)
-		finish(err == nil)
-	}
-	return r.tearDown(ctx, err)
+	var err error
+	r.writer, err = record.Create(filepath.Join(p.Dir, RunFile))
+	return r, err
 }
 
 func newID() string {
@@ -155,7 +162,7 @@ func (r *run) setUp(ctx context.Context) error {
 		}
 	}
 	r.keeper, err = keeper.Start(ctx, keeper.Params{
-		Self: r.Self, Dir: dir, Log: filepath.Join(r.Dir, keeperLog), Run: r.id, OnExit: r.onExit,
+		Self: r.Self, Dir: dir, Log: filepath.Join(r.Dir, keeperLog), Run: r.id, OnExit: r.onExit, NoCgroup: r.Caller != nil,
 	})
 	if err != nil {
 		return err
@@ -216,6 +223,11 @@ func (r *run) play(ctx context.Context) error {
 	err := r.perform(ctx, r.Scenario.Expand())
 	if errors.Is(err, errHostGone) || errors.Is(err, errCutOff) {
 		err = nil // an event tells; the judge says what it means
+	}
+	if err == nil && r.Caller != nil {
+		err = r.closeAll(ctx)
+		stopSampling()
+		return err
 	}
 	if err == nil {
 		err = r.stopUnlessGone(ctx)

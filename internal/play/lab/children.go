@@ -1,0 +1,118 @@
+package lab
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/redact"
+	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/text"
+)
+
+// Children are the processes below another one, with what is known of each. Those of leakbench itself are left out: keepers
+// and others, and what is below them. What the process has orphaned is not below it any more.
+func Children(pid int, others ...int) ([]record.Evidence, error) {
+	rows, err := proc.NewTable().Below(pid)
+	if err != nil {
+		return nil, err
+	}
+	own := map[int]bool{}
+	for _, pid := range others {
+		own[pid] = true
+	}
+	for again := true; again; {
+		again = false
+		for _, p := range rows {
+			if !own[p.PID] && (own[p.PPID] || len(p.Args) == 3 && p.Args[1] == "keeper") {
+				own[p.PID], again = true, true
+			}
+		}
+	}
+	var ids []record.Identity
+	for _, p := range rows {
+		if !own[p.PID] {
+			ids = append(ids, p.Identity)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found := proc.Examine(ids)
+	return slices.DeleteFunc(found, func(e record.Evidence) bool { return e.PPID == 0 }), nil // it has ended meanwhile
+}
+
+// Childless reports whether this process has no child but the others. It is much faster than Children; false may mean that it
+// can't be seen. The children of a thread that ends meanwhile are another one's, which was perhaps looked at before: no answer.
+func Childless(others ...int) bool {
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return false
+	}
+	for _, task := range tasks {
+		children, err := os.ReadFile("/proc/self/task/" + task.Name() + "/children")
+		if err != nil {
+			return false
+		}
+		for child := range strings.FieldsSeq(string(children)) {
+			if pid, err := strconv.Atoi(child); err != nil || !slices.Contains(others, pid) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Describe says what is left, a process in a paragraph.
+func Describe(left []record.Evidence) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s left:", text.Count(len(left), "process")+" "+text.Choose(len(left), "is", "are"))
+	for _, e := range left {
+		fmt.Fprintf(&b, "\n  pid %d (parent %d, state %s): %s", e.PID, e.PPID, e.State, shown(e.Process))
+		stdin := stdinOf(e)
+		switch {
+		case e.State == record.StateZombie:
+			b.WriteString("\n    it has ended, and its parent has not waited for it")
+		case stdin != "":
+			fmt.Fprintf(&b, "\n    its stdin is %s", stdin)
+		}
+		if e.Wchan != "" && e.Wchan != "0" {
+			fmt.Fprintf(&b, "\n    it is blocked in %s", text.Printable(e.Wchan))
+		}
+	}
+	return b.String()
+}
+
+// stdinOf says in a few words who holds the other end of a process's stdin, or "".
+func stdinOf(e record.Evidence) string {
+	for _, d := range e.Descriptors {
+		switch {
+		case d.FD != 0 || !strings.HasPrefix(d.Target, "pipe:") && !strings.HasPrefix(d.Target, "socket:"):
+		case len(d.Holders) > 0:
+			var who []string
+			for _, h := range d.Holders {
+				name := string(h.Role)
+				if h.PID == os.Getpid() {
+					name = "this process"
+				}
+				who = append(who, fmt.Sprintf("%s (pid %d)", name, h.PID))
+			}
+			return "held open by " + strings.Join(slices.Compact(who), ", ")
+		case d.Known:
+			return "closed: the process has seen its end, or does not read it"
+		}
+	}
+	return ""
+}
+
+// shown is a command line without secrets, for a terminal; the name of a process that has none any more.
+func shown(p record.Process) string {
+	args := p.Args
+	if len(args) == 0 {
+		args = []string{p.Comm}
+	}
+	return text.Clip(text.Printable(text.Shell(redact.Args(args))), 300, "...")
+}

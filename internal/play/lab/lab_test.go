@@ -1,0 +1,110 @@
+package lab_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play/lab"
+	"github.com/leakbench/leakbench/internal/stage/reexec"
+)
+
+func TestMain(m *testing.M) {
+	if status, ok := reexec.Main(os.Args); ok {
+		os.Exit(status)
+	}
+	os.Exit(m.Run())
+}
+
+func newLab(t *testing.T) *lab.Lab {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	l := lab.New(lab.Params{Self: self, Name: t.Name(), Out: t.TempDir(), Settle: 500 * time.Millisecond, Confirm: 100 * time.Millisecond})
+	t.Cleanup(func() { _ = l.Close(context.WithoutCancel(t.Context())) })
+	return l
+}
+
+// start launches a server below a shell, which is no server itself, and returns what ends its stdin.
+func start(t *testing.T, argv []string) (cmd *exec.Cmd, closeStdin func()) {
+	t.Helper()
+	cmd = exec.CommandContext(t.Context(), "sh", append([]string{"-c", `"$@"; exit`, "sh"}, argv...)...)
+	cmd.WaitDelay = 5 * time.Second
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Wait() })
+	t.Cleanup(func() { stdin.Close() })
+	return cmd, func() { stdin.Close() }
+}
+
+func TestWhatIsLaunchedIsCounted(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	argv, err := l.Server(t.Context())
+	require.NoError(t, err)
+	cmd, end := start(t, argv)
+	require.NoError(t, l.Flat(t.Context(), 1))
+	assert.Equal(t, 1, l.Alive())
+	end()
+	require.NoError(t, cmd.Wait())
+	require.NoError(t, l.Flat(t.Context(), 0))
+	require.NoError(t, l.Close(t.Context()))
+	require.NoError(t, l.Close(t.Context()), "once more")
+}
+
+// TestWhatStaysIsKilled also says that the shell goes with its server.
+func TestWhatStaysIsKilled(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	argv, err := l.Server(t.Context(), "on=eof,do=ignore")
+	require.NoError(t, err)
+	cmd, end := start(t, argv)
+	require.NoError(t, l.Flat(t.Context(), 1))
+	end()
+	err = l.Flat(t.Context(), 0)
+	var f *lab.Failure
+	require.ErrorAs(t, err, &f)
+	assert.Equal(t, verdict.Leak, f.Outcome)
+	assert.Contains(t, f.Text, "server1#1")
+	assert.FileExists(t, f.Page)
+	require.Error(t, cmd.Wait(), "killed")
+	assert.Equal(t, 0, l.Alive())
+	require.NoError(t, l.Close(t.Context()), "it has been said")
+}
+
+// TestWhatIsKilledIsMissed: the newest server must live.
+func TestWhatIsKilledIsMissed(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	_, err := l.Server(t.Context())
+	require.NoError(t, err)
+	argv, err := l.Server(t.Context())
+	require.NoError(t, err)
+	start(t, argv)
+	err = l.Flat(t.Context(), 1)
+	require.Error(t, err, "the first server was not launched")
+}
+
+func TestAnUnusedLabLeavesNothing(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	out := t.TempDir()
+	l := lab.New(lab.Params{Self: self, Name: "unused", Out: out})
+	_, err = l.Server(t.Context(), "on=tomorrow,do=ignore")
+	require.ErrorContains(t, err, "tomorrow")
+	_, err = l.Server(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, l.Close(t.Context()))
+	left, err := filepath.Glob(filepath.Join(out, "*"))
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}

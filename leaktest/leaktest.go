@@ -1,0 +1,173 @@
+// Package leaktest finds leaked processes in Go tests: what goleak does for goroutines, for the servers that a program
+// launches.
+//
+//	func TestMain(m *testing.M) { leaktest.VerifyTestMain(m) } // no test leaves a process
+//
+//	func TestReconnect(t *testing.T) {
+//		leaktest.Storm(t, func(ctx context.Context, argv []string) (io.Closer, error) {
+//			return mypackage.Connect(ctx, argv[0], argv[1:]...) // your client, in this process
+//		})
+//	}
+//
+// Storm and Run play a scenario of leakbench against a client in the process of the test: fake MCP servers misbehave on
+// cue, and each law that the client breaks fails the test, with the reason, and with a page in the test's artifact
+// directory. The test binary is the fake server, too, so nothing is built or downloaded.
+//
+// Tests may run in parallel. Each has a ledger of its own, on which its servers report their births and deaths, and its
+// name is in the servers' command lines. What a law says of the end of a host can't be judged from inside of it: with
+// Options.Separate, Run starts the test binary again as a host of its own.
+//
+// On Linux all of this is seen. On macOS a server that left the process tree is seen by the ledger alone.
+package leaktest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/play/lab"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// TB is what is asked of a test: methods of testing.TB.
+type TB interface {
+	Helper()
+	Name() string
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Cleanup(func())
+	Context() context.Context
+	ArtifactDir() string
+	Setenv(key, value string)
+}
+
+// Options are for tests that need something else than most do. Functions take at most one.
+type Options struct {
+	// Settle is how long a process that should be gone may still be there. Only a test that fails waits that long. 0 is
+	// 5 s; of Run with Separate, what the host declares, or the scenario says.
+	Settle time.Duration
+	// Confirm is how long a survivor is watched after that, to tell a late one from a leaked one. 0 is 1 s.
+	Confirm time.Duration
+	// Separate has Run start the test binary again as a host of its own, with this test alone. All laws are judged then,
+	// those about the end of the host too. What stands before Run in the test is done there as well.
+	Separate bool
+	// Ignore leaves out processes that are none of the test's: VerifyNone and VerifyTestMain ask it.
+	Ignore func(Process) bool
+}
+
+func one(options []Options) Options {
+	if len(options) == 0 {
+		return Options{}
+	}
+	return options[0]
+}
+
+// Open launches a server with argv and returns a client that has shaken hands with it. One that can't be connected is
+// its own to close.
+type Open func(ctx context.Context, argv []string) (io.Closer, error)
+
+// Storm plays a reconnect storm against a client in this process: its server dies again and again, in two ways, and one
+// launch refuses the handshake. The test fails where a server of an ended session stays, where a zombie does, or where the
+// session beside it is harmed. It is the scenario storm without its calls of tools: Run has these as well.
+func Storm(t TB, open Open, options ...Options) {
+	t.Helper()
+	run(t, "storm", driver.NewClients(connectBy(open)), false, one(options))
+}
+
+// Run plays a scenario of leakbench (cron, reload, cancel ...; see leakbench list scenarios) against a host. Most hosts
+// are driver.NewClients of a function that connects one.
+func Run(t TB, scenario string, h driver.Handler, options ...Options) {
+	t.Helper()
+	run(t, scenario, h, true, one(options))
+}
+
+func run(t TB, name string, h driver.Handler, calls bool, o Options) {
+	t.Helper()
+	s, err := scenarios.Builtin(name)
+	if err != nil {
+		t.Fatalf("leaktest: %v", err)
+		return
+	}
+	if o.Separate {
+		report(t, separate(t, s, h, o))
+		return
+	}
+	if s, err = s.Inside(calls); err != nil {
+		t.Fatalf("leaktest: %v: set Options.Separate to have a host of its own", err)
+		return
+	}
+	report(t, lab.Play(t.Context(), params(t, o), s, lab.Host(t.Name()), func() (*runner.Caller, error) { return serve(t, h), nil }))
+}
+
+// report fails a test.
+func report(t TB, err error) {
+	t.Helper()
+	var f *lab.Failure
+	switch {
+	case errors.As(err, &f):
+		t.Errorf("leaktest: %s", f.Text)
+	case err != nil:
+		t.Fatalf("leaktest: %v", err)
+	}
+}
+
+// serve has a driver in this process, between two pipes.
+func serve(t TB, h driver.Handler) *runner.Caller {
+	in, toDriver := io.Pipe()
+	fromDriver, out := io.Pipe()
+	go func() {
+		_ = driver.Serve(context.WithoutCancel(t.Context()), in, out, driver.Hello{Host: t.Name()}, h) // it ends with the bench
+		in.Close()
+		out.Close()
+	}()
+	return &runner.Caller{Stdin: toDriver, Stdout: fromDriver}
+}
+
+func params(t TB, o Options) lab.Params {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatalf("leaktest: %v", err)
+	}
+	return lab.Params{Self: self, Name: t.Name(), Out: t.ArtifactDir(), Tool: tool(), Settle: o.Settle, Confirm: o.Confirm}
+}
+
+// tool is what a run file says of this module.
+func tool() record.Tool {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return record.Tool{}
+	}
+	t := record.Tool{Version: info.Main.Version, Go: info.GoVersion}
+	for _, m := range info.Deps {
+		if m.Path == "github.com/leakbench/leakbench" {
+			t.Version = m.Version
+		}
+	}
+	return t
+}
+
+// client is what open has returned.
+type client struct{ io.Closer }
+
+func (client) Call(context.Context, string, map[string]any) (string, error) {
+	return "", errors.New("Storm calls no tools")
+}
+
+func connectBy(open Open) driver.Connect {
+	return func(ctx context.Context, _ string, s driver.Server) (driver.Client, error) {
+		c, err := open(ctx, append([]string{s.Command}, s.Args...))
+		if err != nil {
+			return nil, err
+		}
+		if c == nil {
+			return nil, errors.New("open returned neither a client nor an error")
+		}
+		return client{c}, nil
+	}
+}

@@ -1,0 +1,276 @@
+package leaktest_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/leaktest"
+)
+
+// TestMain has goleak and leaktest beside each other.
+func TestMain(m *testing.M) { leaktest.VerifyTestMain(leakChecked{m}) }
+
+type leakChecked struct{ m *testing.M }
+
+func (c leakChecked) Run() int {
+	code := c.m.Run()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return code
+}
+
+// recorder is a test that fails without failing this one.
+type recorder struct {
+	*testing.T
+	mu   sync.Mutex
+	said []string
+}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.said = append(r.said, fmt.Sprintf(format, args...))
+}
+
+func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...) }
+
+var quick = leaktest.Options{Settle: time.Second, Confirm: 200 * time.Millisecond}
+
+// client is a connection to a server: no more than a handshake.
+type client struct {
+	cmd   *exec.Cmd
+	stdin io.Closer
+}
+
+func connect(ctx context.Context, argv []string) (*client, error) {
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...)
+	cmd.WaitDelay = 5 * time.Second
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	c := &client{cmd, stdin}
+	ask := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n"
+	answer := make([]byte, 4096)
+	if _, err := io.WriteString(stdin, ask); err != nil {
+		return nil, c.failed(err)
+	}
+	n, err := stdout.Read(answer)
+	if err == nil && !strings.Contains(string(answer[:n]), `"result"`) {
+		err = fmt.Errorf("refused: %s", answer[:n])
+	}
+	if err != nil {
+		return nil, c.failed(err)
+	}
+	go io.Copy(io.Discard, stdout)
+	return c, nil
+}
+
+func (c *client) failed(err error) error {
+	_ = c.Close()
+	return err
+}
+
+// Close ends the server: stdin, time, SIGKILL, and a wait.
+func (c *client) Close() error {
+	c.stdin.Close()
+	timer := time.AfterFunc(500*time.Millisecond, func() { _ = c.cmd.Process.Kill() })
+	defer timer.Stop()
+	_ = c.cmd.Wait()
+	return nil
+}
+
+func open(ctx context.Context, argv []string) (io.Closer, error) { return connect(ctx, argv) }
+
+// TestParallelTestsAreToldApart has one test leak beside others that do not.
+func TestParallelTestsAreToldApart(t *testing.T) {
+	t.Parallel()
+	var wg sync.WaitGroup
+	var recorders [4]*recorder
+	for i := range recorders {
+		r := &recorder{T: t}
+		recorders[i] = r
+		wg.Go(func() {
+			lab := leaktest.New(r, quick)
+			c, err := connect(t.Context(), lab.Server())
+			if !assert.NoError(t, err) {
+				return
+			}
+			lab.Flat(1)
+			if i != 2 {
+				_ = c.Close()
+			} else {
+				t.Cleanup(func() { _ = c.Close() }) // after the lab has looked
+			}
+			leaktest.VerifyNone(r)
+		})
+	}
+	wg.Wait()
+	for i, r := range recorders {
+		if i == 2 {
+			require.Len(t, r.said, 1)
+			assert.Contains(t, r.said[0], "L1")
+		} else {
+			assert.Empty(t, r.said)
+		}
+	}
+}
+
+// TestStormOfAClientThatDoesItRight also says that the test process has not become anybody's reaper.
+func TestStormOfAClientThatDoesItRight(t *testing.T) {
+	t.Parallel()
+	leaktest.Storm(t, open)
+	assert.Zero(t, subreaper(t), "PR_GET_CHILD_SUBREAPER")
+}
+
+// TestAFailureHasAPage looks for it in the test's artifact directory.
+func TestAFailureHasAPage(t *testing.T) {
+	t.Parallel()
+	r := &recorder{T: t}
+	var clients []io.Closer
+	t.Cleanup(func() {
+		for _, c := range clients {
+			_ = c.Close()
+		}
+	})
+	leaktest.Storm(r, func(ctx context.Context, argv []string) (io.Closer, error) {
+		c, err := connect(ctx, argv)
+		if err != nil {
+			return nil, err
+		}
+		clients = append(clients, c)
+		return io.NopCloser(nil), nil // its Close does nothing
+	}, quick)
+	require.Len(t, r.said, 1)
+	assert.Contains(t, r.said[0], "L1")
+	assert.Contains(t, r.said[0], "superseded")
+	pages, err := filepath.Glob(filepath.Join(t.ArtifactDir(), "2*", "report.html")) // "latest" is a link
+	require.NoError(t, err)
+	assert.Len(t, pages, 1)
+	assert.Contains(t, r.said[0], pages[0], "in one piece")
+}
+
+func TestWhatCannotBePlayedInside(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ scenario, want string }{
+		{"crash", "it ends the host: set Options.Separate"},
+		{"pid-1", "it ends the host"},
+		{"strom", "did you mean storm?"},
+	} {
+		r := &recorder{T: t}
+		leaktest.Run(r, c.scenario, driver.NewClients(nil))
+		require.Len(t, r.said, 1, c.scenario)
+		assert.Contains(t, r.said[0], c.want)
+	}
+}
+
+// TestSeparate has the host's end judged: this client leaves what is deaf when its process is killed.
+func TestSeparate(t *testing.T) {
+	if os.Getenv("LEAKTEST_DRIVER") == "" {
+		t.Parallel()
+	}
+	r := &recorder{T: t}
+	leaktest.Run(r, "crash", driver.NewClients(func(ctx context.Context, _ string, s driver.Server) (driver.Client, error) {
+		c, err := connect(ctx, append([]string{s.Command}, s.Args...))
+		return noCalls{c}, err
+	}), leaktest.Options{Separate: true, Settle: quick.Settle, Confirm: quick.Confirm})
+	require.Len(t, r.said, 1)
+	assert.Contains(t, r.said[0], "L2 deaf")
+}
+
+type noCalls struct{ *client }
+
+func (noCalls) Call(context.Context, string, map[string]any) (string, error) {
+	return "", fmt.Errorf("no calls")
+}
+
+// TestVerifyNone is not parallel: here children of this process are this test's.
+func TestVerifyNone(t *testing.T) {
+	leaktest.VerifyNone(t)
+	cmd := exec.CommandContext(t.Context(), "cat")
+	cmd.WaitDelay = time.Second
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	r := &recorder{T: t}
+	leaktest.VerifyNone(r, leaktest.Options{Settle: 50 * time.Millisecond, Ignore: func(p leaktest.Process) bool { return p.PID == cmd.Process.Pid }})
+	assert.Empty(t, r.said)
+	leaktest.VerifyNone(r, leaktest.Options{Settle: 50 * time.Millisecond})
+	require.Len(t, r.said, 1)
+	assert.Contains(t, r.said[0], "cat")
+	stdin.Close()
+	var zombie *recorder
+	require.Eventually(t, func() bool {
+		zombie = &recorder{T: t}
+		leaktest.VerifyNone(zombie, leaktest.Options{Settle: time.Millisecond})
+		return len(zombie.said) == 1 && strings.Contains(zombie.said[0], "has not waited for it")
+	}, 10*time.Second, time.Millisecond)
+	require.NoError(t, cmd.Wait())
+	leaktest.VerifyNone(t)
+}
+
+func TestParallelTestLeavesChildrenToMain(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "cat")
+	cmd.WaitDelay = time.Second
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	leaktest.VerifyNone(t, leaktest.Options{Settle: time.Millisecond})
+	stdin.Close()
+	require.NoError(t, cmd.Wait())
+}
+
+func TestBadFault(t *testing.T) {
+	t.Parallel()
+	r := &recorder{T: t}
+	leaktest.New(r).Server("on=eof,do=dance")
+	require.Len(t, r.said, 1)
+	assert.Contains(t, r.said[0], "dance")
+}
+
+type benchTB struct{ *testing.B }
+
+// BenchmarkVerifyNone is of a clean test: without a lab, and with one whose server has come and gone.
+func BenchmarkVerifyNone(b *testing.B) {
+	b.Run("bare", func(b *testing.B) {
+		for b.Loop() {
+			leaktest.VerifyNone(benchTB{b})
+		}
+	})
+	b.Run("lab", func(b *testing.B) {
+		t := benchTB{b}
+		lab := leaktest.New(t)
+		c, err := connect(b.Context(), lab.Server())
+		require.NoError(b, err)
+		_ = c.Close()
+		lab.Flat(0)
+		for b.Loop() {
+			leaktest.VerifyNone(t)
+		}
+	})
+}
