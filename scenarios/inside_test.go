@@ -34,7 +34,7 @@ func TestInside(t *testing.T) {
 	require.NoError(t, err)
 	inside, err := cron.Inside(true)
 	require.NoError(t, err)
-	assert.Equal(t, len(cron.Expand()), len(inside.Expand()))
+	assert.Len(t, inside.Expand(), len(cron.Expand()))
 }
 
 // TestDefaultsAreThoseOfAFile: a run without a file is judged by the same limits.
