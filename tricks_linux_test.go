@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/leakbench/leakbench/internal/cpuload"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/trickhost"
 )
 
@@ -138,7 +139,7 @@ func TestTrickSeries(t *testing.T) {
 	for _, k := range trickhost.All() {
 		t.Run(fmt.Sprintf("%02d-%s-%s", k.Group, k.Name, strings.TrimSuffix(k.Scenario, ".yaml")), func(t *testing.T) {
 			for _, way := range seriesWays() {
-				s := playSeries(t, k, way, n)
+				s := playSeries(t, func(prefix ...string) trickAnswer { return playTrick(t, k, prefix...) }, k.Want, k.Busy, way, n)
 				t.Logf("%-7s %s", way, s)
 				if way == "calm" {
 					assert.Equal(t, n, s.right, "%s: %s", way, s)
@@ -167,25 +168,27 @@ type series struct {
 	answers                       map[string]int
 	prints                        map[string]bool // the fingerprints of each play
 	naive                         int             // in how many plays the second judge did not agree
+	unexplained                   int             // inconclusive without starvation that was measured
 }
 
 func (s series) String() string {
-	return fmt.Sprintf("%d/%d right, %d inconclusive, %d wrong, %d sets of fingerprints, %d times the second judge disagrees: %v",
-		s.right, s.n, s.inconclusive, s.wrong, len(s.prints), s.naive, s.answers)
+	return fmt.Sprintf("%d/%d right, %d inconclusive (%d without starvation), %d wrong, %d sets of fingerprints, %d times the second judge disagrees: %v",
+		s.right, s.n, s.inconclusive, s.unexplained, s.wrong, len(s.prints), s.naive, s.answers)
 }
 
-func playSeries(t *testing.T, k trickhost.Trick, way string, n int) series {
+// playSeries plays something n times in a way; busy has it beside busy loops in every way.
+func playSeries(t *testing.T, play func(prefix ...string) trickAnswer, want trickhost.Want, busy bool, way string, n int) series {
 	t.Helper()
 	s := series{n: n, answers: map[string]int{}, prints: map[string]bool{}}
 	var prefix []string
-	if way != "calm" || k.Busy {
+	if way != "calm" || busy {
 		defer keepBusy(t)()
 	}
 	if way == "pinned" {
 		prefix = []string{"taskset", "-c", strconv.Itoa(lastProcessor(t))}
 	}
 	side := 1
-	if way == "calm" && !k.Busy {
+	if way == "calm" && !busy {
 		side = cap(slots)
 	}
 	var wg sync.WaitGroup
@@ -195,7 +198,7 @@ func playSeries(t *testing.T, k trickhost.Trick, way string, n int) series {
 		turn <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-turn }()
-			a := playTrick(t, k, prefix...)
+			a := play(prefix...)
 			mu.Lock()
 			defer mu.Unlock()
 			s.answers[a.short()]++
@@ -204,10 +207,13 @@ func playSeries(t *testing.T, k trickhost.Trick, way string, n int) series {
 				s.naive++
 			}
 			switch {
-			case a.wrong(k.Want) == "":
+			case a.wrong(want) == "":
 				s.right++
-			case a.mayBe(k.Want):
+			case a.mayBe(want):
 				s.inconclusive++
+				if !slices.Contains(a.Doubts, string(record.DoubtStarved)) && !slices.Contains(a.Doubts, string(record.DoubtStretched)) {
+					s.unexplained++
+				}
 			default:
 				s.wrong++
 			}

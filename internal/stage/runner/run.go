@@ -97,6 +97,7 @@ type run struct {
 	cycles     cycleWaits
 	twins      map[record.Identity]string // their labels; of a recycled pid, the server that had it
 	noRelaunch bool                       // a command host that does not launch its server again
+	unreplaced map[string]bool            // labels whose broken server a gateway does not replace
 	unopened   int                        // sessions that should have opened and did not
 	unanswered int                        // steps that had to work; see countUnanswered
 }
@@ -131,7 +132,7 @@ func newRun(p Params) (*run, error) {
 	r := &run{
 		Params: p, id: id, lives: history.New(id), changed: make(chan struct{}),
 		host: &hostLife{}, sessions: map[string]*session{}, below: map[record.Identity]bool{}, known: map[record.Identity]bool{},
-		missed: map[string]bool{}, twins: map[record.Identity]string{},
+		missed: map[string]bool{}, twins: map[record.Identity]string{}, unreplaced: map[string]bool{},
 	}
 	r.limits, r.labels = p.Limits(), hostLabels(p)
 	r.profile, r.sharing = p.Host.Profile, p.Host.Recorded().Servers

@@ -322,6 +322,9 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 		return r.limitedCall(ctx, req, step, begun)
 	}
 	failed, fatal := r.doOrCancel(ctx, req, s, &step)
+	if mustWork := step.Expect == "" || step.Expect == record.ExpectOK; mustWork && !s.Cancel && fatal == nil && failed != nil {
+		failed, fatal = r.callAgain(ctx, req, step, failed)
+	}
 	r.end(step, begun, failed)
 	return fatal
 }

@@ -1,0 +1,191 @@
+package leakbench_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/subject/trickhost"
+)
+
+// blackBox is a host that is not driven by a driver of its own, in a scenario: correct, and with a mistake planted.
+type blackBox struct {
+	host     string // of testdata/blackbox, where its file says in which way it is put on the bench
+	scenario string
+	leak     string // the mistake
+	laws     string // that the mistake breaks
+	may      string // that it may break besides
+}
+
+// blackBoxes is the matrix: each program in each way that a host file has.
+var blackBoxes = []blackBox{
+	{"go-shared", "storm", "superseded", "L1", ""},
+	{"go-shared", "shutdown", "stop", "L2", ""},
+	{"go-shared-lazy", "storm", "superseded", "L1", ""},
+	{"go-shared-watched", "storm", "superseded", "L1", ""},
+	{"go-shared-watched", "shutdown", "stop", "L2", ""},
+	{"go-per-session", "vanish", "vanished", "L1", ""},
+	{"go-per-session", "deaf", "closed", "L1 L2", ""},
+	{"go-per-session", "shutdown", "stop", "L2", ""},
+	{"go-per-request", "per-request", "cancelled", "L1", "L2"},
+	{"node-shared", "storm", "superseded", "L1", ""},
+	{"node-shared", "shutdown", "stop", "L2", ""},
+	{"node-shared-lazy", "storm", "superseded", "L1", ""},
+	{"python-agent", "storm", "superseded", "L1", ""},
+	{"python-agent", "shutdown", "stop", "L2", ""},
+	{"python-agent-sessions", "storm", "superseded", "L1", "L4"},
+	{"python-agent-jobs", "storm", "job", "L1", "L4"},
+	{"python-agent-stdin", "shutdown", "stop", "L2", ""},
+	{"python-command", "checks", "abandon", "L1 L2", ""},
+	{"python-command", "checks", "wait", "L8", "L1 L2"},
+	{"node-command", "checks", "abandon", "L1 L2", ""},
+	{"node-command", "checks", "wait", "L8", "L1 L2"},
+	{"node-daemon", "checks", "idle", "L1", "L2"},
+}
+
+// notYetRight are cells that are judged wrongly today, with what is missing.
+var notYetRight = map[string]string{
+	"go-per-session/deaf/none":             "only the server that is broken is given to the host, and the one beside it is what is defining",
+	"go-per-request/per-request/none":      "only the bystander's label is given to the host",
+	"go-per-request/per-request/cancelled": "the same",
+	"python-agent-stdin/shutdown/none":     "the host is stopped when the first of its servers works",
+	"python-command/checks/wait":           "a command that never ends breaks no law",
+	"node-command/checks/wait":             "the same",
+}
+
+// cells are the two plays of a row.
+func (b blackBox) cells() map[string]trickhost.Want {
+	return map[string]trickhost.Want{
+		"none": {Outcome: trickhost.Clean},
+		b.leak: {Outcome: trickhost.Leak, Laws: strings.Fields(b.laws), May: append(strings.Fields(b.may), "L9")},
+	}
+}
+
+var blackBoxGateway struct {
+	once sync.Once
+	path string
+	err  error
+}
+
+// goGateway is the Go program of the matrix, built once.
+func goGateway(t *testing.T) string {
+	t.Helper()
+	b := &blackBoxGateway
+	b.once.Do(func() {
+		b.path = filepath.Join(filepath.Dir(theProgram(t)), "gateway")
+		if out, err := exec.Command("go", "build", "-o", b.path, "./testdata/blackbox/gateway").CombinedOutput(); err != nil {
+			b.err = fmt.Errorf("%w: %s", err, out)
+		}
+	})
+	require.NoError(t, b.err)
+	return b.path
+}
+
+// playBlackBox plays a cell once, after prefix.
+func playBlackBox(t *testing.T, b blackBox, leak string, prefix ...string) trickAnswer {
+	t.Helper()
+	dir := t.TempDir()
+	text, err := os.ReadFile(filepath.Join("testdata", "blackbox", b.host+".yaml"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "--leak, none")
+	programs, err := filepath.Abs(filepath.Join("testdata", "blackbox"))
+	require.NoError(t, err)
+	file := strings.NewReplacer("{{dir}}/bin/gateway", goGateway(t), "{{dir}}", programs, "--leak, none", "--leak, "+leak).Replace(string(text))
+	path := filepath.Join(dir, b.host+".yaml")
+	require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
+	return playBench(t, dir, prefix, "run", b.scenario, "--host", path)
+}
+
+// needsInterpreter skips a host whose language this machine does not have.
+func needsInterpreter(t *testing.T, host string) {
+	t.Helper()
+	language, _, _ := strings.Cut(host, "-")
+	program := map[string]string{"go": "go", "python": "python3", "node": "node"}[language]
+	if _, err := exec.LookPath(program); err != nil {
+		require.NotEqual(t, "all", os.Getenv("LEAKBENCH_REQUIRE"), err)
+		t.Skip(err)
+	}
+}
+
+// eachCell runs f for each cell of the matrix, as host/scenario/mistake.
+func eachCell(t *testing.T, f func(t *testing.T, b blackBox, leak string, want trickhost.Want)) {
+	names := map[string]bool{}
+	for _, b := range blackBoxes {
+		for leak, want := range b.cells() {
+			name := b.host + "/" + b.scenario + "/" + leak
+			if names[name] { // of a row with another mistake
+				continue
+			}
+			names[name] = true
+			t.Run(name, func(t *testing.T) {
+				needsInterpreter(t, b.host)
+				f(t, b, leak, want)
+			})
+		}
+	}
+	for name := range notYetRight {
+		assert.True(t, names[name], "%s is no cell", name)
+	}
+}
+
+// TestBlackBoxes plays each cell once. One that a busy machine leaves undecided is played again, up to three times: how
+// often a verdict is right at once is what the series counts.
+func TestBlackBoxes(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(seriesEnv) != "" {
+		t.Skip("the series plays them")
+	}
+	eachCell(t, func(t *testing.T, b blackBox, leak string, want trickhost.Want) {
+		t.Parallel()
+		slots <- struct{}{}
+		defer func() { <-slots }()
+		for try := 1; ; try++ {
+			a := playBlackBox(t, b, leak)
+			wrong := a.wrong(want)
+			if why := notYetRight[b.host+"/"+b.scenario+"/"+leak]; why != "" {
+				if wrong != "" {
+					t.Skipf("not yet right: %s (%s)", a.short(), why)
+				}
+				return
+			}
+			if wrong == "" {
+				return
+			}
+			if a.Outcome != trickhost.Inconclusive || try == tries {
+				require.Empty(t, wrong, "%s\n%s\n%s", a.short(), a.Words, a.Raw)
+			}
+		}
+	})
+}
+
+// TestBlackBoxSeries plays each cell many times: calm, beside eight busy loops, and pinned to one processor beside them.
+func TestBlackBoxSeries(t *testing.T) {
+	n, err := strconv.Atoi(os.Getenv(seriesEnv))
+	if err != nil || n < 1 {
+		t.Skip(seriesEnv + " is not set")
+	}
+	eachCell(t, func(t *testing.T, b blackBox, leak string, want trickhost.Want) {
+		if why := notYetRight[b.host+"/"+b.scenario+"/"+leak]; why != "" {
+			t.Skip("not yet right: " + why)
+		}
+		for _, way := range seriesWays() {
+			s := playSeries(t, func(prefix ...string) trickAnswer { return playBlackBox(t, b, leak, prefix...) }, want, false, way, n)
+			t.Logf("%-7s %s", way, s)
+			if way == "calm" {
+				assert.Equal(t, n, s.right, "%s: %s", way, s)
+			} else {
+				assert.GreaterOrEqual(t, 4*s.right, 3*n, "%s: %s", way, s)
+				assert.Zero(t, s.wrong, "%s: %s", way, s)
+				assert.Zero(t, s.unexplained, "%s: %s", way, s)
+			}
+		}
+	})
+}

@@ -1,0 +1,53 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// againPause is between two calls of a client whose gateway has just lost the server behind it.
+const againPause = 100 * time.Millisecond
+
+// callAgain asks again what a gateway could not answer since the server that all clients share had ended: a client's call is how
+// it learns of that, and the next one is what shows whether it recovers. It is given the time that a close may take. One that
+// has not replaced its server by then is not waited for again.
+func (r *run) callAgain(ctx context.Context, req driver.Request, step record.Step, failed error) (last, fatal error) {
+	limited, cancel := context.WithTimeout(ctx, max(r.limits.Close.D(), r.limits.Settle.D()))
+	defer cancel()
+	for failed != nil && r.meetsBroken(step.Label) && !errors.Is(failed, errNoAnswer) {
+		if untilChange(limited, r.changedChan(), againPause) != nil {
+			r.mu.Lock()
+			r.unreplaced[step.Label] = true
+			r.mu.Unlock()
+			break
+		}
+		if failed, fatal = r.do(ctx, req, step.Limit); fatal != nil {
+			return failed, fatal
+		}
+	}
+	if ctx.Err() != nil {
+		return failed, context.Cause(ctx)
+	}
+	return failed, nil
+}
+
+// meetsBroken says that a call of a shared server may just have met one that is broken, in a gateway that may yet replace it.
+func (r *run) meetsBroken(label string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.sharing != record.Shared || r.unreplaced[label] || r.host.end {
+		return false
+	}
+	all := r.lives.Servers()
+	for _, s := range slices.Backward(all) {
+		if s.Life == len(r.lives.Hosts()) && s.Label == label {
+			return !s.Alive() || s.Broken >= 0 || s.Established < 0
+		}
+	}
+	return false
+}
