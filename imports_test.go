@@ -80,7 +80,7 @@ var house = []struct {
 	{pkg: "internal/stage/keeper", may: []string{"internal/record", "internal/stage/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
 	{
 		pkg: "internal/stage/runner", why: "the runner writes down and judges nothing",
-		may: []string{"internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper"},
+		may: []string{"internal/lists", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper"},
 	},
 	{
 		pkg: "internal/judge/prose", may: []string{"internal/record", "internal/history", "internal/text"}, why: "a sentence says what it is given, and decides nothing",

@@ -303,9 +303,9 @@ func readProm(t *testing.T, out string, runs []verdict.Judged) {
 	assert.Len(t, families["leakbench_run_doubts"].GetMetric(), len(runs))
 	seen := map[string]bool{}
 	for _, line := range strings.Split(out, "\n") {
-		if name, _, ok := strings.Cut(line, "} "); ok && !strings.HasPrefix(line, "#") {
-			assert.False(t, seen[name], "%s twice", name)
-			seen[name] = true
+		if end := strings.LastIndex(line, "} "); end >= 0 && !strings.HasPrefix(line, "#") {
+			assert.False(t, seen[line[:end]], "%s twice", line[:end])
+			seen[line[:end]] = true
 		}
 	}
 }

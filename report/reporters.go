@@ -98,6 +98,7 @@ func writeText(b *bytes.Buffer, s Subject, o Options) error {
 	case s.Compare != nil:
 		baseline.Comparison(b, s.Compare, o.Text)
 	default:
+		o.Text.NotApplicable = len(s.NotApplicable)
 		terminal.Text(b, s.Runs, o.Text)
 		if s.Repeats != nil {
 			baseline.Repeats(b, s.Repeats, o.Text)
@@ -112,6 +113,10 @@ func writeText(b *bytes.Buffer, s Subject, o Options) error {
 func writeHTML(b *bytes.Buffer, s Subject, o Options) error {
 	if s.Board != nil {
 		return scoreboard.HTML(b, s.Board, o.Link)
+	}
+	o.Baseline.NotApplicable = len(s.NotApplicable)
+	if s.Gate != nil {
+		o.Baseline.NotApplicable = len(s.Gate.NotApplicable)
 	}
 	return page.HTML(b, s.Runs, o.Baseline)
 }
@@ -130,7 +135,7 @@ func writeMarkdown(b *bytes.Buffer, s Subject, o Options) error {
 	case s.Gate != nil:
 		formats.GateMarkdown(b, s.Gate, o.gate())
 	default:
-		formats.Markdown(b, s.Runs)
+		formats.Markdown(b, s.Runs, len(s.NotApplicable))
 	}
 	return nil
 }

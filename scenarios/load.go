@@ -114,8 +114,3 @@ func Builtin(name string) (*Scenario, error) {
 	}
 	return Parse(name+".yaml", src)
 }
-
-// ForCommands are the built-in scenarios that can be played to a verdict with a host that is a command: it is
-// started, its servers are broken, and it is ended. All others ask a host for something, which takes a driver; but
-// for subreaper, which is crash in a place that not every machine can make.
-var ForCommands = []string{"storm", "crash", "shutdown", "watchdog"}

@@ -198,12 +198,15 @@ func (s *Scenario) Plan(seed uint64) record.Plan {
 	})
 	for _, server := range s.Servers {
 		launches := max(1, c.launches[server.Label])
+		if s.Ability.Unknown {
+			launches = 1
+		}
 		if server.Optional {
 			launches = 0
 		} else {
 			plan.Labels = append(plan.Labels, record.PlanLabel{Label: server.Label, Launches: launches})
 		}
-		drawn := schedule{seed, server}
+		drawn := schedule{seed, server, s.Ability.ByItself}
 		for _, f := range server.Script.Faults {
 			plan.Faults = addFault(plan.Faults, record.PlanFault{
 				Label: server.Label, On: record.Moment(f.On), Do: record.Action(f.Do), Launch: f.Launch, Every: f.Every, Probability: f.Probability,
@@ -255,8 +258,9 @@ func checkpoints(steps []Step) []string {
 
 // schedule knows what a seed makes of the faults of a server.
 type schedule struct {
-	seed   uint64
-	server Server
+	seed     uint64
+	server   Server
+	byItself bool // nobody asks the host for calls
 }
 
 func (d schedule) due(f fakeserver.Fault, launch int) bool {
@@ -265,7 +269,7 @@ func (d schedule) due(f fakeserver.Fault, launch int) bool {
 
 // fires is how often a fault must be seen when its label is launched that many times.
 func (d schedule) fires(f fakeserver.Fault, launches int) int {
-	if f.Passive() {
+	if f.Passive() || d.byItself && (f.On == "call" || f.On == "list") {
 		return 0
 	}
 	n := 0

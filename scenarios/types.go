@@ -21,6 +21,12 @@ type Scenario struct {
 
 	File   string // where it was read from; "storm.yaml" for a built-in one
 	Source string // the text
+
+	// The rest is set by Cast.
+
+	Part    string  // the one server that the host is given of several; "": it is given all
+	Ability Ability // what can be asked of the host
+	Omitted Omitted // what is left out for that
 }
 
 // Server is a fake server that the host is given under a label.

@@ -17,7 +17,6 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/report/baseline"
@@ -95,7 +94,7 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.prepare(cmd, args, f.runFlags, a.allFor)
+	s, err := a.prepare(cmd, args, f.runFlags, []string{"all"})
 	if err != nil {
 		return err
 	}
@@ -103,10 +102,14 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	if err != nil {
 		return err
 	}
+	part.NotApplicable = s.not
 	d.Names = append(d.Names, gate.Planned(part)...)
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	part.Runs, err = s.series.Play(ctx, s.bench.One)
+	var not []gate.NotApplicable
+	part.Runs, not, err = s.series.Play(ctx, s.bench.One)
+	part.NotApplicable = append(part.NotApplicable, not...)
+	d.NotApplicable = part.NotApplicable
 	d.Attempts, d.Idle = part.Runs, len(s.series.Scenarios) == 0 && len(part.Plan) > 0 // a shard more than there are plays
 	if len(part.Runs) > 0 {                                                            // for leakbench known, which takes the newest gate
 		_ = blob.Write(filepath.Join(s.bench.Out, lastGate), part)
@@ -137,18 +140,6 @@ func (f *gateFlags) part(s *play.Series, earlier []verdict.Judged) (part gate.Pa
 
 // lastGate is where a gate keeps its runs in the folder of the runs. The name keeps it from being read as one of them.
 const lastGate = ".last-gate.zip"
-
-// allFor are the scenarios that can be decided with a host.
-func (a *app) allFor(h play.Host) []string {
-	if h.Kind != record.KindCommand {
-		return []string{"all"}
-	}
-	if a.format != "json" {
-		fmt.Fprintf(a.err, "a command is played %d of the %d scenarios; a driver is played all (docs/driver-protocol.md)\n",
-			len(scenarios.ForCommands), len(scenarios.Names()))
-	}
-	return scenarios.ForCommands
-}
 
 // decider reads the list and the baseline before anything runs.
 func (f *decideFlags) decider() (p gate.Params, err error) {
@@ -217,7 +208,8 @@ no pass. The answer is that of one machine that had run it all.
 				return err
 			}
 			d.Names = append(d.Names, gate.Planned(parts...)...)
-			d.Attempts, d.Missing = gate.Merge(parts)
+			d.Attempts, d.NotApplicable, d.Missing = gate.Merge(parts)
+
 			return a.decide(d, nil, outlets, f)
 		},
 	}

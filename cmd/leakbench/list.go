@@ -32,16 +32,16 @@ type item struct {
 	Defining []string `json:"defining,omitempty"`
 }
 
-var lists = []string{"scenarios", "hosts", "faults", "laws", "kinds"}
+var listed = []string{"scenarios", "hosts", "faults", "laws", "kinds"}
 
 func (a *app) listCommand() *cobra.Command {
 	var mutants bool
 	cmd := &cobra.Command{
 		Use:       "list [scenarios|hosts|faults|laws|kinds]",
 		Short:     "List what there is",
-		ValidArgs: lists,
+		ValidArgs: listed,
 		RunE: func(_ *cobra.Command, args []string) error {
-			what := lists
+			what := listed
 			if len(args) > 0 {
 				what = args
 			}
@@ -55,7 +55,7 @@ func (a *app) listCommand() *cobra.Command {
 func (a *app) list(what []string, titles, mutants bool) error {
 	all := map[string][]item{}
 	for _, w := range what {
-		if err := oneOf("list", w, lists...); err != nil {
+		if err := oneOf("list", w, listed...); err != nil {
 			return err
 		}
 		var err error

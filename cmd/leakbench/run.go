@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -15,6 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/progress"
@@ -31,6 +33,7 @@ import (
 type runFlags struct {
 	stage
 	host      string
+	server    string
 	progress  string
 	reporters []string
 }
@@ -40,6 +43,8 @@ type stage struct {
 	outlets []outlet
 	bench   play.Bench
 	series  play.Series
+	not     []gate.NotApplicable // what was asked for, and can't be asked of the host
+	named   bool                 // each scenario was named
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -67,6 +72,7 @@ fake server.
 	f.register(cmd)
 	a.verboseFlag(cmd, "text with all values, and the evidence on each process")
 	cmd.Flags().IntVar(&f.series.Repeat, "repeat", 1, "how often to play each scenario; says how often it leaked")
+	cmd.Flags().StringVar(&f.server, "server", "", "of a host that is given one server: give it this one (default: one run for each that the scenario is about)")
 	return cmd
 }
 
@@ -95,15 +101,32 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	tries, failed := s.series.Play(ctx, s.bench.One)
-	if len(s.series.Scenarios) == 0 {
-		failed = &failure{exitInconclusive, fmt.Errorf("nothing was played: nothing of it is applicable to %s", s.series.Host.Name), ""}
-	}
+	tries, not, failed := s.series.Play(ctx, s.bench.One)
 	said := answerOf(gate.Final(tries), failed, s.outlets)
+	said.NotApplicable = append(s.not, not...)
+	said.failed = s.unlessPlayed(said, not)
 	if s.series.Repeat > 1 && len(said.Runs) > 0 {
 		said.Repeats = compare.Repeats(said.Runs)
 	}
 	return a.conclude(said)
+}
+
+// unlessPlayed is what failed, where a scenario that was named, or all of them, turned out not to be applicable.
+func (s *stage) unlessPlayed(said answer, not []gate.NotApplicable) error {
+	switch {
+	case said.failed != nil || said.exit.Code == exitFinding:
+		return said.failed
+	case s.named && len(not) > 0:
+		return notApplicable(not[0])
+	case len(said.Runs) == 0:
+		return &failure{exitInconclusive, fmt.Errorf("nothing was played: nothing of it is applicable to %s", s.series.Host.Name), ""}
+	}
+	return nil
+}
+
+// notApplicable is the error of a scenario that was named.
+func notApplicable(n gate.NotApplicable) error {
+	return usage(fmt.Errorf("%s is not applicable to %s: %s", n.Scenario, n.Host, text.PrintableLines(n.Why)), "leakbench run all plays what is")
 }
 
 // answerOf is the answer where nothing is said of the runs but what was found.
@@ -115,8 +138,8 @@ func answerOf(judged []verdict.Judged, failed error, outlets []outlet) answer {
 	}
 }
 
-// prepare makes the stage from a command line. Where that names no scenario, all says which they are; nil is an error.
-func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, all func(play.Host) []string) (s stage, err error) {
+// prepare makes the stage from a command line. Where that names no scenario, it is all; nil is an error.
+func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, all []string) (s stage, err error) {
 	if s, err = a.setUp(cmd, f); err != nil {
 		return s, err
 	}
@@ -125,22 +148,53 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, all func(pl
 	if err != nil {
 		return s, err
 	}
-	if len(names) == 0 && all != nil {
-		names = all(h)
+	if len(names) == 0 {
+		names = all
 	}
 	plays, err := play.Scenarios(names)
 	if err != nil {
 		return s, err
 	}
-	plays = slices.DeleteFunc(plays, func(p *scenarios.Scenario) bool {
-		why := h.Scenarios[p.Name].NotApplicable
-		if why != "" {
-			fmt.Fprintf(a.err, "%s is not applicable to %s: %s\n", p.Name, h.Name, text.PrintableLines(why))
-		}
-		return why != ""
-	})
-	s.series.Scenarios, s.series.Host = plays, h
+	s.named = !slices.Contains(names, "all")
+	if plays, err = ofServer(plays, f.server, h); err != nil {
+		return s, err
+	}
+	s.series.Host = h
+	s.series.Scenarios, s.not = play.Fit(h, plays)
+	if s.named && len(s.not) > 0 {
+		return s, notApplicable(s.not[0])
+	}
+	a.leftOut(s.not)
 	return s, nil
+}
+
+// ofServer is the scenarios with the one server that was named for a host that is given one.
+func ofServer(plays []*scenarios.Scenario, server string, h play.Host) ([]*scenarios.Scenario, error) {
+	if server == "" {
+		return plays, nil
+	}
+	if h.HoldsAll() {
+		return nil, usage(fmt.Errorf("--server %s: %s is given all servers of a scenario", server, h.Name), "leave --server out")
+	}
+	for _, p := range plays {
+		if !slices.ContainsFunc(p.Servers, func(s scenarios.Server) bool { return s.Label == server }) {
+			return nil, usage(fmt.Errorf("--server %s: %s has no such server", server, p.Name), "leakbench list scenarios; --server is one of the labels under servers")
+		}
+		p.Part = server
+	}
+	return plays, nil
+}
+
+// leftOut says what is not played, one line for each reason.
+func (a *app) leftOut(not []gate.NotApplicable) {
+	if a.format == "json" {
+		return
+	}
+	reasons, groups := lists.GroupBy(not, func(n gate.NotApplicable) string { return n.Why })
+	for _, why := range reasons {
+		names := lists.Map(groups[why], func(n gate.NotApplicable) string { return n.Scenario })
+		fmt.Fprintf(a.err, "not applicable to %s (%s): %s\n", groups[why][0].Host, text.PrintableLines(why), strings.Join(names, ", "))
+	}
 }
 
 // setUp makes of the stage what the flags say. Each run gets a report that knows the list of findings.
@@ -217,6 +271,9 @@ func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	now, failed := s.bench.One(ctx, cell)
+	if not := (*runner.NotApplicable)(nil); errors.As(failed, &not) {
+		return notApplicable(gate.NotApplicable{Scenario: cell.Scenario.Name, Host: cell.Host.Name, Why: not.Why})
+	}
 	if now == nil {
 		return a.conclude(answer{failed: failed})
 	}

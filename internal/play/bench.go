@@ -81,7 +81,7 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 	link := func() {}
 	if c.Dir == "" {
 		var err error
-		if c.Dir, err = NewRunDir(b.Out, c.Scenario.Name, c.Host.Name); err != nil {
+		if c.Dir, err = NewRunDir(b.Out, c.Scenario.String(), c.Host.Name); err != nil {
 			return nil, &Misuse{Err: err, Hint: "choose another folder with --out"}
 		}
 		link = sync.OnceFunc(func() { linkLatest(b.Out, c.Dir) })
@@ -94,12 +94,23 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 		Settle: record.Duration(b.Limits.Settle), Confirm: record.Duration(b.Limits.Confirm), Start: record.Duration(b.Limits.Start),
 	}
 	shown := b.Live
-	shown.Scenario, shown.Host, shown.Steps, shown.Limits = c.Scenario.Name, c.Host.Name, len(c.Scenario.Expand()), params.Limits()
+	shown.Scenario, shown.Host, shown.Steps, shown.Limits = c.Scenario.String(), c.Host.Name, len(c.Scenario.Expand()), params.Limits()
 	live := progress.Start(shown)
-	params.OnEvent = func(e record.Event) { link(); live.Event(e) }
+	params.OnEvent = func(e record.Event) {
+		if e.Kind == record.StepBegun || e.Kind == record.CheckpointBegun { // until then a driver may say that it can't be asked
+			link()
+		}
+		live.Event(e)
+	}
 	failed := runner.Run(ctx, params)
 	live.Stop()
+	if not := (*runner.NotApplicable)(nil); errors.As(failed, &not) { // the host itself has said so: there is nothing to judge
+		return nil, errors.Join(failed, os.RemoveAll(c.Dir))
+	}
 	j, err := b.Saved(c.Dir)
+	if j != nil {
+		link()
+	}
 	if j == nil && failed != nil { // nothing was played, and why is known
 		_ = os.Remove(c.Dir)
 		return nil, failed
@@ -135,7 +146,11 @@ func (b *Bench) command(c Cell) []string {
 	if builtin, err := scenarios.Builtin(name); err != nil || builtin.Source != c.Scenario.Source {
 		name = c.Scenario.File
 	}
-	words := append([]string{"leakbench", "run", name, "--seed", fmt.Sprint(c.Seed)}, b.Limits.Words()...)
+	words := []string{"leakbench", "run", name, "--seed", fmt.Sprint(c.Seed)}
+	if c.Scenario.Part != "" {
+		words = append(words, "--server", c.Scenario.Part)
+	}
+	words = append(words, b.Limits.Words()...)
 	switch {
 	case c.Host.Kind == record.KindCommand && c.Host.File == "":
 		return append(append(words, "--"), c.Host.Argv...)

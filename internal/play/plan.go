@@ -14,6 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
+	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
@@ -125,11 +126,24 @@ func Scenarios(names []string) ([]*scenarios.Scenario, error) {
 	return plays, nil
 }
 
+// Fit is what can be played of some scenarios with a host, and what is not applicable to it. A scenario of which the
+// host is given one server is played once for each server that it is about.
+func Fit(h Host, all []*scenarios.Scenario) (parts []*scenarios.Scenario, not []gate.NotApplicable) {
+	for _, s := range all {
+		these, why := runner.Cast(s, h.Spec)
+		if why != "" {
+			not = append(not, gate.NotApplicable{Scenario: s.Name, Host: h.Name, Why: why})
+		}
+		parts = append(parts, these...)
+	}
+	return parts, not
+}
+
 // Distinct leaves each scenario in once. Two of one name could not be told apart.
 func Distinct(all []*scenarios.Scenario) ([]*scenarios.Scenario, error) {
 	var plays []*scenarios.Scenario
 	for _, s := range all {
-		at := slices.IndexFunc(plays, func(p *scenarios.Scenario) bool { return p.Name == s.Name })
+		at := slices.IndexFunc(plays, func(p *scenarios.Scenario) bool { return p.Name == s.Name && p.Part == s.Part })
 		switch {
 		case at < 0:
 			plays = append(plays, s)
@@ -148,9 +162,9 @@ func Share(
 	part = gate.Part{Shard: shard, Host: hostName, Repeat: repeat}
 	var costed []gate.Costed
 	for _, p := range plays {
-		part.Plan = append(part.Plan, gate.Item{Scenario: p.Name})
+		part.Plan = append(part.Plan, gate.Item{Scenario: p.Name, Part: p.Part})
 		guess := time.Second + time.Duration(len(p.Expand()))*20*time.Millisecond
-		costed = append(costed, gate.Costed{Name: p.Name, Cost: cmp.Or(gate.CostOf(p.Name, earlier), guess)})
+		costed = append(costed, gate.Costed{Name: p.String(), Cost: cmp.Or(gate.CostOf(p.Name, earlier), guess)})
 	}
 	if shard.Count == 0 {
 		return part, plays
@@ -158,7 +172,7 @@ func Share(
 	shards, mark := gate.Split(costed, shard.Count)
 	part.Mark = mark
 	return part, slices.DeleteFunc(slices.Clone(plays), func(p *scenarios.Scenario) bool {
-		return !slices.Contains(shards[shard.Index-1], p.Name)
+		return !slices.Contains(shards[shard.Index-1], p.String())
 	})
 }
 
@@ -203,6 +217,7 @@ func Replay(self string, run *record.Run, seed uint64, limits *Limits, name stri
 func scenarioOf(run *record.Run) (*scenarios.Scenario, error) {
 	then := &run.Header.Scenario
 	if b, err := scenarios.Builtin(then.Name); err == nil && b.Source == then.Source {
+		b.Part = then.Part
 		return b, nil
 	}
 	file := then.File
@@ -213,6 +228,7 @@ func scenarioOf(run *record.Run) (*scenarios.Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this version can't play the scenario of the run: %w", err)
 	}
+	s.Part = then.Part
 	return s, nil
 }
 

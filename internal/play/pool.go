@@ -131,7 +131,9 @@ type Series struct {
 
 // Play plays the series. A leak is a fact, so only a run without a verdict is tried again. The error of a try that
 // was made good by a later one is dropped; one that another try would meet again ends the repeats of its scenario.
-func (s Series) Play(ctx context.Context, play Player) ([]gate.Attempt, error) {
+//
+// What a host says only once it runs that it can't be asked is among those that are not applicable.
+func (s Series) Play(ctx context.Context, play Player) ([]gate.Attempt, []gate.NotApplicable, error) {
 	var cells []Cell
 	for _, scenario := range s.Scenarios {
 		for repeat := 1; repeat <= max(1, s.Repeat); repeat++ {
@@ -153,7 +155,12 @@ func (s Series) Play(ctx context.Context, play Player) ([]gate.Attempt, error) {
 	results, cut := pool.Run(ctx, cells)
 	var all []gate.Attempt
 	var failed error
+	var nots []gate.NotApplicable
 	for i, r := range results {
+		if not := (*runner.NotApplicable)(nil); errors.As(r.Err, &not) {
+			nots = append(nots, gate.NotApplicable{Scenario: r.Scenario.Name, Host: r.Host.Name, Why: not.Why})
+			continue
+		}
 		if r.Judged != nil {
 			all = append(all, gate.Attempt{Judged: *r.Judged, Repeat: r.Repeat, Try: r.Try})
 		}
@@ -164,7 +171,7 @@ func (s Series) Play(ctx context.Context, play Player) ([]gate.Attempt, error) {
 	if failed == nil {
 		failed = cut
 	}
-	return all, failed
+	return all, nots, failed
 }
 
 // undecided says that another try may come to a verdict: the host did not come up, or the run was inconclusive.

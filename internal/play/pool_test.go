@@ -188,7 +188,7 @@ func TestSeries(t *testing.T) {
 			t.Parallel()
 			n := 0
 			c.series.Scenarios = []*scenarios.Scenario{{Name: "storm"}}
-			all, err := c.series.Play(t.Context(), func(context.Context, play.Cell) (*verdict.Judged, error) {
+			all, _, err := c.series.Play(t.Context(), func(context.Context, play.Cell) (*verdict.Judged, error) {
 				require.Less(t, n, len(c.steps), "played once too often")
 				s := c.steps[n]
 				n++
@@ -211,7 +211,7 @@ func TestSeriesGoesOnWithTheNextScenario(t *testing.T) {
 	bug := errors.New("bug")
 	series := play.Series{Scenarios: []*scenarios.Scenario{{Name: "storm"}, {Name: "cron"}}, Repeat: 2}
 	var played []string
-	all, err := series.Play(t.Context(), func(_ context.Context, c play.Cell) (*verdict.Judged, error) {
+	all, _, err := series.Play(t.Context(), func(_ context.Context, c play.Cell) (*verdict.Judged, error) {
 		played = append(played, fmt.Sprint(c.Scenario.Name, c.Repeat))
 		if c.Scenario.Name == "storm" {
 			return nil, bug

@@ -108,7 +108,7 @@ func (b *board) plan() (todo []Cell, have int) {
 	for _, s := range b.Scenarios {
 		for _, h := range b.Hosts {
 			c := Cell{Scenario: s, Host: h, Seed: b.Seed}
-			why := h.Spec.Scenarios[s.Name].NotApplicable
+			_, why := runner.Cast(s, h.Spec)
 			var missing *host.Missing
 			switch {
 			case errors.As(h.Check(), &missing):
@@ -138,32 +138,55 @@ func fixed(status scoreboard.Status, why string) scoreboard.Cell {
 // play plays a cell in a new folder, and keeps it once its file is complete.
 func (b *board) play(ctx context.Context, c Cell) (*verdict.Judged, error) {
 	again := b.at(c).Status != ""
-	var err error
-	if c.Dir, err = b.newRun(c, again); err != nil {
+	dir, err := b.newRun(c, again)
+	if err != nil {
 		return nil, err
 	}
-	j, failed := b.One(ctx, c)
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx) // it says nothing
+	var all []verdict.Judged
+	parts, _ := runner.Cast(c.Scenario, c.Host.Spec)
+	for _, part := range parts {
+		one := c
+		one.Scenario, one.Dir = part, filepath.Join(dir, partFolder(part))
+		j, failed := b.One(ctx, one)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx) // it says nothing
+		}
+		if not := (*runner.NotApplicable)(nil); errors.As(failed, &not) { // as the host itself has said: it is asked again next time
+			b.note(c, fixed(scoreboard.NotApplicable, not.Why))
+			return nil, nil
+		}
+		if j == nil || j.Page == "" {
+			return nil, fmt.Errorf("%s on %s: %w", part, c.Host.ID, failed)
+		}
+		all = append(all, *j)
 	}
-	if j == nil || j.Page == "" {
-		return nil, fmt.Errorf("%s on %s: %w", c.Scenario.Name, c.Host.ID, failed)
-	}
-	b.found(c, *j, again, false)
-	return j, b.keep(c, again)
+	return b.found(c, all, again, false), b.keep(c, dir, again)
 }
 
-// found notes the cell that a run makes.
-func (b *board) found(c Cell, j verdict.Judged, again, resumed bool) {
-	found := scoreboard.Of(j, c.Host.NotApplicable)
-	found.Run, found.Page, found.Again, found.Resumed = j.Dir, j.Page, again, resumed
+// partFolder is where the run of a part is in the folder of a cell's runs.
+func partFolder(part *scenarios.Scenario) string { return plain(cmp.Or(part.Part, part.Name)) }
+
+// found notes the cell that the runs of a scenario's parts make, and is the run that decides it.
+func (b *board) found(c Cell, all []verdict.Judged, again, resumed bool) (worst *verdict.Judged) {
+	var found scoreboard.Cell
+	for i := range all {
+		j := &all[i]
+		cell := scoreboard.Of(*j, c.Host.NotApplicable)
+		cell.Run, cell.Page, cell.Again, cell.Resumed = j.Dir, j.Page, again, resumed
+		if i == 0 {
+			found, worst = cell, j
+		} else if found.Add(cell) {
+			worst = j
+		}
+	}
 	b.note(c, found)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.system = j.Run.Header.System
-	if hello := history.Of(j.Run).Hello(); hello != nil && hello.Version != "" {
+	b.system = worst.Run.Header.System
+	if hello := history.Of(worst.Run).Hello(); hello != nil && hello.Version != "" {
 		b.said[c.Host.ID] = hello.Version
 	}
+	return worst
 }
 
 func (b *board) result() *scoreboard.Board {
@@ -199,7 +222,7 @@ const cellFile = "cell.json"
 // kept is what it says.
 type kept struct {
 	Key   string `json:"key"` // of all that the run depends on
-	Run   string `json:"run"` // the folder beside it
+	Run   string `json:"run"` // the folder beside it; one in it for each part
 	Alone bool   `json:"alone"`
 	Again bool   `json:"again"`
 }
@@ -275,19 +298,24 @@ func (b *board) load(c Cell) (alone, ok bool) {
 	if key, err := b.fingerprint(c); err != nil || key != k.Key {
 		return false, false
 	}
-	j, err := Load(filepath.Join(dir, k.Run))
-	if err != nil {
-		return false, false
+	var all []verdict.Judged
+	parts, _ := runner.Cast(c.Scenario, c.Host.Spec)
+	for _, part := range parts {
+		j, err := Load(filepath.Join(dir, k.Run, partFolder(part)))
+		if err != nil {
+			return false, false
+		}
+		j.Page = filepath.Join(j.Dir, runner.ReportFile)
+		if _, err := os.Stat(j.Page); err != nil && b.page(&j) != nil {
+			return false, false
+		}
+		all = append(all, j)
 	}
-	j.Page = filepath.Join(j.Dir, runner.ReportFile)
-	if _, err := os.Stat(j.Page); err != nil && b.page(&j) != nil {
-		return false, false
-	}
-	b.found(c, j, k.Again, true)
+	b.found(c, all, k.Again, true)
 	return k.Alone, true
 }
 
-// newRun makes the folder of a run: of the first, in the place of whatever was there, or of the one that is played
+// newRun makes the folder of the runs of a cell: of the first, in the place of whatever was there, or of the one that is played
 // again. Until that one is complete, the first stays what is kept.
 func (b *board) newRun(c Cell, again bool) (string, error) {
 	dir, name, stale := b.folder(c), "run", []string{cellFile, "run", "alone"}
@@ -302,17 +330,23 @@ func (b *board) newRun(c Cell, again bool) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	run := filepath.Join(dir, name)
-	return run, os.Mkdir(run, 0o700)
+	parts, _ := runner.Cast(c.Scenario, c.Host.Spec)
+	runs := filepath.Join(dir, name)
+	for _, part := range parts {
+		if err := os.MkdirAll(filepath.Join(runs, partFolder(part)), 0o700); err != nil {
+			return "", err
+		}
+	}
+	return runs, nil
 }
 
 // keep says, in one step, that a cell was played.
-func (b *board) keep(c Cell, again bool) error {
+func (b *board) keep(c Cell, dir string, again bool) error {
 	key, err := b.fingerprint(c)
 	if err != nil {
 		return err
 	}
-	text, _ := json.Marshal(kept{Key: key, Run: filepath.Base(c.Dir), Alone: c.Alone, Again: again}) // which can't fail
+	text, _ := json.Marshal(kept{Key: key, Run: filepath.Base(dir), Alone: c.Alone, Again: again}) // which can't fail
 	path := filepath.Join(b.folder(c), cellFile)
 	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
 		return err

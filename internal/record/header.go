@@ -67,6 +67,18 @@ type Scenario struct {
 	File    string   `json:"file,omitempty"`
 	Reports []string `json:"reports,omitempty"`
 	Source  string   `json:"source"`
+	// Part is the server that the host was given, where it is given one of several; "" is all of them.
+	Part string `json:"part,omitempty"`
+	// Omitted says which of its steps were left out for this host, in words.
+	Omitted string `json:"omitted,omitempty"`
+}
+
+// String names the scenario, with its part where that is what was played: "wrapper (npx)".
+func (s Scenario) String() string {
+	if s.Part == "" {
+		return s.Name
+	}
+	return s.Name + " (" + s.Part + ")"
 }
 
 // HostKind says how much the bench can ask of a host.

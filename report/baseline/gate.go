@@ -42,12 +42,16 @@ func Gate(b *bytes.Buffer, r *gate.Result, o GateOptions) {
 	like := LooksLike[r.Outcome]
 	style := terminal.OutcomeStyle[like] | terminal.Strong
 	p.Item(0, model.OutcomeGlyph[like]+" ", style, "gate: "+string(r.Outcome)+": ", style,
-		fmt.Sprintf("%s. %s, %s%s; exit %d", r.Reason, text.Count(r.Plays, "scenario"), text.Count(len(r.Runs), "run"),
-			RetriedText(r.Retried), o.Exit), terminal.Strong)
+		fmt.Sprintf("%s. %s; exit %d", r.Reason, GateRuns(r), o.Exit), terminal.Strong)
 }
 
-// RetriedText says how many runs were tried again.
-func RetriedText(n int) string {
+// GateRuns says how much a gate has played: "3 scenarios, 6 runs (and 1 tried again)".
+func GateRuns(r *gate.Result) string {
+	return text.Count(r.Plays, "scenario") + ", " + text.Count(len(r.Runs), "run") + retriedText(r.Retried) + model.Played(r.Runs, len(r.NotApplicable))
+}
+
+// retriedText says how many runs were tried again.
+func retriedText(n int) string {
 	if n == 0 {
 		return ""
 	}
@@ -130,6 +134,13 @@ func unsure(p *terminal.Printer, r *gate.Result) {
 			p.Field(2, gateColumn-1, "", fmt.Sprintf("and %d more", more))
 		}
 		p.Field(2, gateColumn-1, "report", j.Page)
+		p.Blank()
+	}
+	for _, n := range r.Lost {
+		p.Item(0, terminal.Pad("NOT PLAYED", gateColumn), terminal.Bad|terminal.Strong, n.Scenario+" on "+n.Host+": ", terminal.Strong,
+			"the baseline has runs of it, and now it is not applicable: "+n.Why, 0)
+	}
+	if len(r.Lost) > 0 {
 		p.Blank()
 	}
 	for _, m := range r.Missing {

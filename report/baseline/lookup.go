@@ -23,6 +23,8 @@ type Baseline struct {
 	Base   []verdict.Judged // the earlier runs, where there are any
 	List   string           // the file of the known findings; "" where there is none
 	Answer bool             // a gate has asked: the page says what it answers
+	// NotApplicable is how many scenarios were asked for that can't be asked of the host.
+	NotApplicable int
 }
 
 // Status is what a finding is, seen from the list and the base.

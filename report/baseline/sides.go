@@ -90,7 +90,7 @@ func NewCompare(c *compare.Result, base, head []verdict.Judged) *CompareView {
 }
 
 func newCompareRow(c *compare.Result, play compare.Play, base, head *model.Repeats) compareRow {
-	row := compareRow{Name: play.Scenario, Base: newCompareSide(base), Head: newCompareSide(head)}
+	row := compareRow{Name: play.What(), Base: newCompareSide(base), Head: newCompareSide(head)}
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		if f.Play != play {

@@ -72,6 +72,8 @@ type More struct {
 	Compare *compare.Result
 	Repeats []compare.Repeat
 	Replay  *baseline.Replayed
+	// NotApplicable are the scenarios that were asked for, and that the host can't be played.
+	NotApplicable []gate.NotApplicable
 }
 
 // Report is the JSON object: docs/report.schema.json. Its fields are a promise to the programs that read it: new ones
@@ -84,12 +86,14 @@ type Report struct {
 	Compare *jsonCompare       `json:"compare,omitempty" jsonschema:"leakbench compare, and a gate with a baseline: the runs beside earlier ones"`
 	Repeats []jsonRepeat       `json:"repeats,omitempty" jsonschema:"leakbench run --repeat: how often each play leaked"`
 	Replay  *baseline.Replayed `json:"replay,omitempty" jsonschema:"leakbench replay: whether the run ended alike"`
+	// NotApplicable is empty where scenarios were named: one that is not applicable is refused then.
+	NotApplicable []gate.NotApplicable `json:"not_applicable,omitempty" jsonschema:"the scenarios that the host can't be played, and why"`
 }
 
 // JSON writes one JSON object on all runs, indented, ended by a newline. Any character that could steer a terminal is
 // written as a \u escape, so the object can be printed and still holds the exact strings.
 func JSON(w io.Writer, runs []verdict.Judged, exit Exit, more More) error {
-	out := Report{Outcome: model.Worst(runs), Exit: exit, Runs: []jsonRun{}, Replay: more.Replay}
+	out := Report{Outcome: model.Worst(runs), Exit: exit, Runs: []jsonRun{}, Replay: more.Replay, NotApplicable: more.NotApplicable}
 	for i := range runs {
 		out.Runs = append(out.Runs, toJSON(&runs[i]))
 	}

@@ -91,7 +91,7 @@ func playLasted(g *model.Repeats) (ns int64) {
 func junitTime(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', 3, 64) }
 
 func newSuite(g *model.Repeats) junitSuite {
-	s := junitSuite{junitSum: junitSum{Name: words.Clean(g.Scenario+" on "+g.Host, 2*words.MaxName), Time: junitTime(playLasted(g))}}
+	s := junitSuite{junitSum: junitSum{Name: words.Clean(g.String(), 2*words.MaxName), Time: junitTime(playLasted(g))}}
 	if run := g.Runs[0].Run; run != nil {
 		if !run.Header.Started.IsZero() {
 			s.Timestamp = run.Header.Started.UTC().Format("2006-01-02T15:04:05")
@@ -102,7 +102,7 @@ func newSuite(g *model.Repeats) junitSuite {
 			{"runs", strconv.Itoa(len(g.Runs))},
 		}
 	}
-	class := "leakbench." + junitName(g.Host) + "." + junitName(g.Scenario)
+	class := "leakbench." + junitName(g.Host) + "." + junitName(g.What())
 	s.Cases = append(s.Cases, decided(g, class))
 	for _, id := range lawIDs(g) {
 		s.Cases = append(s.Cases, lawOver(g, id).junit(class, len(g.Runs)))

@@ -22,9 +22,9 @@ const (
 	mdDoubts   = 20
 )
 
-// Markdown writes a summary of the runs, and the findings of each.
-func Markdown(b *bytes.Buffer, runs []verdict.Judged) {
-	_, title := model.Headline(runs)
+// Markdown writes a summary of the runs, and the findings of each; not scenarios were asked for and are not applicable.
+func Markdown(b *bytes.Buffer, runs []verdict.Judged, not int) {
+	_, title := model.Headline(runs, not)
 	fmt.Fprintf(b, "## %s leakbench: %s\n\n", mdGlyph[model.Worst(runs)], words.Markdown(title, words.MaxText))
 	mdTable(b, runs)
 	left := mdFindings
@@ -46,7 +46,7 @@ func mdTable(b *bytes.Buffer, runs []verdict.Judged) {
 		j := &head[i]
 		v := &j.Verdict
 		play := compare.PlayOf(j)
-		fmt.Fprintf(b, "| %s | %s | %s %s | %d | %d | %d | %d | %s |\n", words.Markdown(play.Scenario, words.MaxName), words.Markdown(play.Host, words.MaxName), mdGlyph[v.Outcome], words.Markdown(string(v.Outcome), words.MaxName),
+		fmt.Fprintf(b, "| %s | %s | %s %s | %d | %d | %d | %d | %s |\n", words.Markdown(play.What(), words.MaxName), words.Markdown(play.Host, words.MaxName), mdGlyph[v.Outcome], words.Markdown(string(v.Outcome), words.MaxName),
 			len(v.Findings), v.Spawned, v.PeakLive, v.Left, words.Span(model.Lasted(j)))
 	}
 	if more > 0 {
@@ -110,15 +110,14 @@ func mdFinding(b *bytes.Buffer, f *verdict.Finding) {
 }
 
 func mdPlay(p compare.Play) string {
-	return words.Markdown(p.Scenario, words.MaxName) + " on " + words.Markdown(p.Host, words.MaxName)
+	return words.Markdown(p.What(), words.MaxName) + " on " + words.Markdown(p.Host, words.MaxName)
 }
 
 var failingTitle = map[gate.Decision]string{gate.New: "New", gate.Unlisted: "Unlisted"}
 
 // GateMarkdown is what a gate says for the summary of a CI step and for a comment: what has to be done first, the rest folded.
 func GateMarkdown(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
-	fmt.Fprintf(b, "## %s leakbench gate: %s\n\n%s. %s, %s%s.\n\n", mdGlyph[baseline.LooksLike[r.Outcome]], r.Outcome, words.Markdown(r.Reason, words.MaxText),
-		text.Count(r.Plays, "scenario"), text.Count(len(r.Runs), "run"), baseline.RetriedText(r.Retried))
+	fmt.Fprintf(b, "## %s leakbench gate: %s\n\n%s. %s.\n\n", mdGlyph[baseline.LooksLike[r.Outcome]], r.Outcome, words.Markdown(r.Reason, words.MaxText), baseline.GateRuns(r))
 	fresh, more := words.FirstOf(r.Failing(), mdFindings)
 	for i := range fresh {
 		f := &fresh[i]

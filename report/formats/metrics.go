@@ -95,7 +95,7 @@ func promID(j *verdict.Judged, seen map[string]int) []string {
 		id = fmt.Sprintf("%.60s#%d", id, seen[id])
 	}
 	play := compare.PlayOf(j)
-	labels := []string{"scenario", play.Scenario, "host", play.Host, "run", id}
+	labels := []string{"scenario", play.What(), "host", play.Host, "run", id}
 	return labels[:len(labels):len(labels)] // append copies
 }
 
@@ -137,7 +137,7 @@ func benchUnits() []benchfmt.Record {
 func benchResult(j *verdict.Judged) *benchfmt.Result {
 	v := &j.Verdict
 	play := compare.PlayOf(j)
-	name := benchName(play.Scenario, true) + "/host=" + benchName(play.Host, false)
+	name := benchName(play.What(), true) + "/host=" + benchName(play.Host, false)
 	r := &benchfmt.Result{Name: benchfmt.Name(name), Iters: 1, Values: []benchfmt.Value{{Value: float64(model.Lasted(j)), Unit: "ns/op"}}}
 	add := func(n int, unit string) {
 		r.Values = append(r.Values, benchfmt.Value{Value: float64(n), Unit: unit + "/run"})

@@ -76,7 +76,7 @@ func (t *tracer) mark(tid int, at int64, name, cat string) {
 
 func (t *tracer) run(s *model.Run) {
 	t.pid++
-	title := s.Header.Scenario.Name + " on " + s.Header.Host.Name
+	title := s.Header.Scenario.String() + " on " + s.Header.Host.Name
 	t.name("process_name", 0, title+": host")
 	t.name("thread_name", 1, "steps")
 	t.name("thread_name", 2, "checkpoints")

@@ -26,15 +26,25 @@ func Worst(runs []verdict.Judged) verdict.Outcome {
 	return all
 }
 
-// Headline says in a line what several runs came to; a single run has a title only.
-func Headline(runs []verdict.Judged) (headline, title string) {
-	if len(runs) == 1 && runs[0].Run != nil {
+// Headline says in a line what several runs came to; a single run has a title only. not is how many scenarios were
+// asked for and are not applicable to the host.
+func Headline(runs []verdict.Judged, not int) (headline, title string) {
+	if len(runs) == 1 && runs[0].Run != nil && not == 0 {
 		h := &runs[0].Run.Header
-		return "", fmt.Sprintf("%s: %s on %s", runs[0].Verdict.Outcome, h.Scenario.Name, h.Host.Name)
+		return "", fmt.Sprintf("%s: %s on %s", runs[0].Verdict.Outcome, h.Scenario, h.Host.Name)
 	}
 	tally := Tally(runs, verdict.Leak, verdict.Inconclusive, verdict.Clean)
-	headline = text.Count(len(runs), "run") + ": " + cmp.Or(tally, "nothing to judge")
+	headline = text.Count(len(runs), "run") + ": " + cmp.Or(tally, "nothing to judge") + Played(runs, not)
 	return headline, headline
+}
+
+// Played says how many of the scenarios were played, where not of them are not applicable; "" where all are.
+func Played(runs []verdict.Judged, not int) string {
+	if not == 0 {
+		return ""
+	}
+	names, _ := lists.GroupBy(runs, func(j verdict.Judged) string { return compare.PlayOf(&j).Scenario })
+	return fmt.Sprintf("; %d of %d scenarios played, %d not applicable", len(names), len(names)+not, not)
 }
 
 // Tally is how many runs came to each outcome, those in the order of outcomes.

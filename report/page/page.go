@@ -147,7 +147,7 @@ func newPage(runs []verdict.Judged, a baseline.Baseline) (*pageView, error) {
 	if more > 0 {
 		p.More += fmt.Sprintf(" The last %d are not in the table either.", more)
 	}
-	p.Headline, p.Title = model.Headline(runs)
+	p.Headline, p.Title = model.Headline(runs, a.NotApplicable)
 	if len(runs) > 1 {
 		p.Suite = newSuite(head, ids, base)
 	}
@@ -178,7 +178,7 @@ func fullRunsOf(runs []verdict.Judged) map[int]bool {
 func newOverviewRow(s *model.Run, id string) overviewRow {
 	v := &s.Verdict
 	row := overviewRow{
-		ID: id, Outcome: string(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome], Scenario: s.Header.Scenario.Name, Host: s.Header.Host.Name,
+		ID: id, Outcome: string(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome], Scenario: s.Header.Scenario.String(), Host: s.Header.Host.Name,
 		Findings: len(v.Findings), Doubts: len(v.Doubts), Spawned: v.Spawned, Peak: v.PeakLive, Left: v.Left, Took: words.Span(s.End),
 	}
 	if len(v.Findings) > 0 {
@@ -192,7 +192,7 @@ func newOverviewRow(s *model.Run, id string) overviewRow {
 func newRunView(s *model.Run, id string, most int, base *baseline.Lookup) (*runView, error) {
 	v, h := &s.Verdict, s.Header
 	r := &runView{
-		ID: id, Open: v.Outcome == verdict.Leak, Outcome: string(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome], Scenario: h.Scenario.Name,
+		ID: id, Open: v.Outcome == verdict.Leak, Outcome: string(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome], Scenario: h.Scenario.String(),
 		Host: h.Host.Name, About: h.Scenario.Title, Sentence: sentence(s), Blame: blame(s), HostLog: s.HostLog, Raw: s.Dir,
 		Reports:  h.Scenario.Reports,
 		DoubtsUp: v.Outcome == verdict.Inconclusive, Command: words.Shell(h.Command), Source: h.Scenario.Source, Weak: h.Witness.Weak,

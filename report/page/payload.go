@@ -99,7 +99,7 @@ func place(list *[]string, places map[string]int64, s string) int64 {
 func newPayload(s *model.Run, prefix string) (data, samples template.HTML, err error) {
 	a := newAxis(moments(s), s.End)
 	p := &payload{
-		Columns: &columns{}, ID: prefix, Scenario: s.Header.Scenario.Name, Host: s.Header.Host.Name, End: micro(s.End),
+		Columns: &columns{}, ID: prefix, Scenario: s.Header.Scenario.String(), Host: s.Header.Host.Name, End: micro(s.End),
 		Labels: words.List(s.Labels()),
 		Knots:  [][2]float64{}, Idle: [][2]float64{}, Findings: []payloadMark{}, Checks: []payloadCheck{}, Lives: [][2]int64{},
 		Curves: []payloadCurve{},

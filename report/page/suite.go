@@ -66,7 +66,7 @@ func (s *suiteView) board(runs []verdict.Judged, ids map[int]string) {
 	cells := map[[2]string]boardCell{}
 	for i := range runs {
 		play := compare.PlayOf(&runs[i])
-		scenario, host := play.Scenario, play.Host
+		scenario, host := play.What(), play.Host
 		if !slices.Contains(scenarios, scenario) && len(scenarios) < boardMost {
 			scenarios = append(scenarios, scenario)
 		}

@@ -58,7 +58,7 @@ func traces(s *model.Run, f *verdict.Finding) []traceView {
 }
 
 func traceBench(s *model.Run) traceLine {
-	return station("ok", "leakbench", "plays "+s.Header.Scenario.Name, "")
+	return station("ok", "leakbench", "plays "+s.Header.Scenario.String(), "")
 }
 
 // traceHost is the host as it was at a moment.

@@ -19,6 +19,8 @@ type Options struct {
 	Color   bool
 	Width   int  // columns; 0 is 100, at least 40 are used
 	Verbose bool // all values, all laws, the evidence on each process
+	// NotApplicable is how many scenarios were asked for that can't be asked of the host.
+	NotApplicable int
 }
 
 // How much of a list is shown without Verbose.
@@ -38,7 +40,7 @@ func Text(b *bytes.Buffer, runs []verdict.Judged, o Options) {
 		}
 		p.run(&runs[i])
 	}
-	if len(runs) != 1 {
+	if len(runs) != 1 || o.NotApplicable > 0 {
 		p.summary(runs)
 	}
 }
@@ -51,7 +53,7 @@ func (p *Printer) run(j *verdict.Judged) {
 	v := &j.Verdict
 	style := OutcomeStyle[v.Outcome]
 	p.Item(0, cmp.Or(model.OutcomeGlyph[v.Outcome], "?")+" ", style|Strong, string(v.Outcome)+"  ", style|Strong,
-		fmt.Sprintf("%s on %s%s", s.Header.Scenario.Name, s.Header.Host.Name, tally(v)), Strong)
+		fmt.Sprintf("%s on %s%s", s.Header.Scenario, s.Header.Host.Name, tally(v)), Strong)
 	p.Field(2, 0, "", fmt.Sprintf("%s launched, %d alive at most, %d left at the end; %s in %s",
 		text.Count(v.Spawned, "server"), v.PeakLive, v.Left, stepsText(s), words.Span(s.End)))
 	for i := range s.Ordered {
@@ -77,7 +79,10 @@ func (p *Printer) run(j *verdict.Judged) {
 func stepsText(s *model.Run) string {
 	text := text.Count(len(s.History.Steps()), "step")
 	if n := s.Skipped(); n > 0 {
-		return fmt.Sprintf("%s (%d skipped)", text, n)
+		text += fmt.Sprintf(" (%d skipped)", n)
+	}
+	if left := s.Header.Scenario.Omitted; left != "" {
+		text += " (" + left + " left out)"
 	}
 	return text
 }
@@ -220,5 +225,5 @@ func (p *Printer) summary(runs []verdict.Judged) {
 	p.Blank()
 	all := model.Worst(runs)
 	p.Item(0, model.OutcomeGlyph[all]+" ", OutcomeStyle[all], text.Count(len(runs), "run")+": ", Strong,
-		model.Tally(runs, verdict.Clean, verdict.Leak, verdict.Inconclusive), 0)
+		model.Tally(runs, verdict.Clean, verdict.Leak, verdict.Inconclusive)+model.Played(runs, p.NotApplicable), 0)
 }

@@ -265,6 +265,6 @@ func loose(parts []gate.Part) []gate.Part {
 
 // Runs are the runs of parts that count, tries that were made again left out.
 func Runs(parts []gate.Part) []verdict.Judged {
-	all, _ := gate.Merge(parts)
+	all, _, _ := gate.Merge(parts)
 	return gate.Final(all)
 }

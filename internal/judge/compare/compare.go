@@ -26,21 +26,25 @@ type Params struct {
 type Play struct {
 	Scenario string `json:"scenario"`
 	Host     string `json:"host"`
+	Part     string `json:"part,omitempty" jsonschema:"the server that the host was given, where it is given one of the scenario's"`
 }
 
 // String is "storm on exact".
-func (p Play) String() string { return p.Scenario + " on " + p.Host }
+func (p Play) String() string { return p.What() + " on " + p.Host }
+
+// What is the scenario, with its part: "wrapper (npx)".
+func (p Play) What() string { return record.Scenario{Name: p.Scenario, Part: p.Part}.String() }
 
 // PlayOf is what a run has played. A run that is not there has played nothing.
 func PlayOf(j *verdict.Judged) Play {
 	if j.Run == nil {
 		return Play{}
 	}
-	return Play{Scenario: j.Run.Header.Scenario.Name, Host: j.Run.Header.Host.Name}
+	return Play{Scenario: j.Run.Header.Scenario.Name, Host: j.Run.Header.Host.Name, Part: j.Run.Header.Scenario.Part}
 }
 
 func (p Play) compare(q Play) int {
-	return cmp.Or(cmp.Compare(p.Scenario, q.Scenario), cmp.Compare(p.Host, q.Host))
+	return cmp.Or(cmp.Compare(p.Scenario, q.Scenario), cmp.Compare(p.Host, q.Host), cmp.Compare(p.Part, q.Part))
 }
 
 // Result is what two sets of runs show beside each other.

@@ -13,6 +13,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -48,10 +49,12 @@ type Params struct {
 	Now      time.Time
 	Measures Measures // "" is MeasuresFail
 	Compare  compare.Params
-	Names    []string                     // the scenarios that there are; nil: nobody knows
-	Missing  []string                     // what should have been run and was not
-	Idle     bool                         // this machine had nothing to do, and that is right
-	Failed   func(j *verdict.Judged) bool // the run ended because its host could not be tested
+	Names    []string // the scenarios that there are; nil: nobody knows
+	Missing  []string // what should have been run and was not
+	// NotApplicable are the scenarios that were asked for, and that the host can't be played.
+	NotApplicable []NotApplicable
+	Idle          bool                         // this machine had nothing to do, and that is right
+	Failed        func(j *verdict.Judged) bool // the run ended because its host could not be tested
 }
 
 // Decision is what the gate makes of a finding.
@@ -103,9 +106,12 @@ type Result struct {
 	Flakes   []Flake
 	Unsure   []*verdict.Judged // runs that count and could not be decided
 	Missing  []string
-	Plays    int
-	Compared *compare.Result // nil without a baseline
-	Measures Measures
+	// NotApplicable are the scenarios that were asked for, and that the host can't be played; Lost are those of them that
+	// the baseline has runs of.
+	NotApplicable, Lost []NotApplicable
+	Plays               int
+	Compared            *compare.Result // nil without a baseline
+	Measures            Measures
 }
 
 // Decide is the gate.
@@ -113,7 +119,8 @@ func Decide(p Params) Result {
 	if p.Measures == "" {
 		p.Measures = MeasuresFail
 	}
-	r := Result{Runs: Final(p.Attempts), Missing: p.Missing, Measures: p.Measures}
+	r := Result{Runs: Final(p.Attempts), Missing: p.Missing, NotApplicable: p.NotApplicable, Measures: p.Measures}
+	r.Lost = only(p.NotApplicable, func(n NotApplicable) bool { return slices.ContainsFunc(p.Base, n.wasPlayed) })
 	r.Retried = len(p.Attempts) - len(r.Runs)
 	c := compare.Runs(p.Base, r.Runs, p.Compare)
 	if p.HasBase {
@@ -128,7 +135,10 @@ func Decide(p Params) Result {
 		return p.Names != nil && e.State == known.NotRun && !slices.Contains(p.Names, e.Scenario)
 	})
 	r.Flakes = flakes(p.Attempts, r.Runs)
-	r.Plays = len(compare.Repeats(r.Runs))
+	plays, _ := lists.GroupBy(r.Runs, func(j verdict.Judged) [2]string {
+		return [2]string{compare.PlayOf(&j).Scenario, compare.PlayOf(&j).Host}
+	})
+	r.Plays = len(plays)
 	failed := 0
 	for i := range r.Runs {
 		if j := &r.Runs[i]; r.undecided(j) {
@@ -140,6 +150,11 @@ func Decide(p Params) Result {
 	}
 	r.Outcome, r.Reason = r.decide(failed, p.Idle)
 	return r
+}
+
+// wasPlayed says that an earlier run is of the scenario, whatever the host was called then.
+func (n NotApplicable) wasPlayed(j verdict.Judged) bool {
+	return compare.PlayOf(&j).Scenario == n.Scenario
 }
 
 // undecided says that a run is not to be passed: nothing was found in it, or
@@ -220,6 +235,7 @@ func (r *Result) decide(failed int, idle bool) (Outcome, string) {
 		{stale, "stale entry", "stale entries"},
 		{len(r.Bad()) - stale, "expired entry", "expired entries"},
 		{slower, "measure grown", "measures grown"},
+		{len(r.Lost), "scenario of the baseline is not applicable any more", "scenarios of the baseline are not applicable any more"},
 	}
 	unsure := reasons{{len(r.Unsure), "run inconclusive", "runs inconclusive"}, {len(r.Missing), "thing not run", "things not run"}}
 	switch {

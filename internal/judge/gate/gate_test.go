@@ -190,13 +190,13 @@ func TestCosts(t *testing.T) {
 func part(name string, index, count int, mark string, runs ...verdict.Judged) gate.Part {
 	return gate.Part{
 		Name: name, Shard: gate.Shard{Index: index, Count: count}, Mark: mark, Host: "h",
-		Plan: []gate.Item{{"storm"}, {"cron"}}, Repeat: 1, Runs: gate.Fresh(runs),
+		Plan: []gate.Item{{Scenario: "storm"}, {Scenario: "cron"}}, Repeat: 1, Runs: gate.Fresh(runs),
 	}
 }
 
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	all, missing := gate.Merge([]gate.Part{part("two", 2, 2, "m", clean("storm")), part("one", 1, 2, "m", clean("cron"))})
+	all, _, missing := gate.Merge([]gate.Part{part("two", 2, 2, "m", clean("storm")), part("one", 1, 2, "m", clean("cron"))})
 	assert.Empty(t, missing)
 	require.Len(t, all, 2)
 	assert.Equal(t, "storm", compare.PlayOf(&all[0].Judged).Scenario, "in the order of the plan")
@@ -209,11 +209,11 @@ func TestMerge(t *testing.T) {
 		"same mark": {[]gate.Part{part("one", 1, 2, "m", clean("storm")), part("two", 2, 2, "n", clean("cron"))}, "were split differently"},
 		"twice":     {[]gate.Part{part("one", 1, 2, "m", clean("storm")), part("two", 2, 2, "m", clean("cron")), part("three", 2, 2, "m", clean("cron"))}, "are both shard 2/2"},
 	} {
-		_, missing := gate.Merge(c.parts)
+		_, _, missing := gate.Merge(c.parts)
 		assert.Contains(t, strings.Join(missing, "\n"), c.want, name)
 	}
 	// Two that are no shards: the runs of both count.
-	all, missing = gate.Merge([]gate.Part{part("a", 0, 0, "", clean("storm"), clean("cron")), part("b", 0, 0, "", clean("storm"), leaky("cron"))})
+	all, _, missing = gate.Merge([]gate.Part{part("a", 0, 0, "", clean("storm"), clean("cron")), part("b", 0, 0, "", clean("storm"), leaky("cron"))})
 	assert.Empty(t, missing)
 	assert.Len(t, gate.Final(all), 4)
 }

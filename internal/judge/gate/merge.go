@@ -19,12 +19,22 @@ type Part struct {
 	Plan   []Item `json:"plan"`             // of all shards together
 	Host   string `json:"host"`             // the name of the host
 	Repeat int    `json:"repeat,omitempty"` // how often each was to be played
-	Runs   []Attempt
+	// NotApplicable are the scenarios that were asked for, and that the host can't be played.
+	NotApplicable []NotApplicable `json:"not_applicable,omitempty"`
+	Runs          []Attempt
 }
 
 // Item is a play of the plan.
 type Item struct {
 	Scenario string `json:"scenario"`
+	Part     string `json:"part,omitempty"`
+}
+
+// NotApplicable is a scenario that a host can't be played, and why.
+type NotApplicable struct {
+	Scenario string `json:"scenario"`
+	Host     string `json:"host"`
+	Why      string `json:"why"`
 }
 
 // Planned are the scenarios of plans.
@@ -39,8 +49,15 @@ func Planned(parts ...Part) (names []string) {
 
 // Merge puts parts together, and says what is missing: a shard that is not there, one that was split otherwise, a
 // play of the plan that nobody ran. The runs come in the order of the plan, as one machine would have made them.
-func Merge(parts []Part) (all []Attempt, missing []string) {
+func Merge(parts []Part) (all []Attempt, not []NotApplicable, missing []string) {
 	parts = slices.Clone(parts)
+	for i := range parts {
+		for _, n := range parts[i].NotApplicable {
+			if !slices.Contains(not, n) {
+				not = append(not, n)
+			}
+		}
+	}
 	slices.SortStableFunc(parts, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Shard.Index, b.Shard.Index), cmp.Compare(a.Name, b.Name))
 	})
@@ -53,7 +70,7 @@ func Merge(parts []Part) (all []Attempt, missing []string) {
 		all, missing = append(all, after(all, runs)...), append(missing, lacks...)
 		parts = parts[n:]
 	}
-	return all, missing
+	return all, not, missing
 }
 
 // after numbers the repeats of runs on from those that are there: two parts that are no shards may hold the same play.
@@ -92,8 +109,7 @@ func mergeHost(parts []Part) (all []Attempt, missing []string) {
 }
 
 func inOrder(all []Attempt, part Part) []Attempt {
-	plan := Planned(part)
-	at := func(a Attempt) int { return slices.Index(plan, compare.PlayOf(&a.Judged).Scenario) }
+	at := func(a Attempt) int { return slices.Index(part.Plan, itemOf(compare.PlayOf(&a.Judged))) }
 	slices.SortStableFunc(all, func(a, b Attempt) int {
 		return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.Repeat, b.Repeat), cmp.Compare(a.Try, b.Try))
 	})
@@ -103,15 +119,20 @@ func inOrder(all []Attempt, part Part) []Attempt {
 // unplayed are the plays of the plan that lack a run.
 func unplayed(all []Attempt, part Part) []string {
 	repeats, _ := lists.GroupBy(all, repeatOf)
-	_, played := lists.GroupBy(repeats, func(r repeat) string { return r.Scenario })
+	_, played := lists.GroupBy(repeats, func(r repeat) Item { return itemOf(r.Play) })
 	var missing []string
 	for _, item := range part.Plan {
-		if got, want := len(played[item.Scenario]), max(1, part.Repeat); got < want {
-			missing = append(missing, fmt.Sprintf("%s on %s was run %d of %d times", item.Scenario, part.Host, got, want))
+		not := func(n NotApplicable) bool { return n.Scenario == item.Scenario }
+		got, want := len(played[item]), max(1, part.Repeat)
+		if got < want && !slices.ContainsFunc(part.NotApplicable, not) {
+			play := compare.Play{Scenario: item.Scenario, Host: part.Host, Part: item.Part}
+			missing = append(missing, fmt.Sprintf("%s was run %d of %d times", play, got, want))
 		}
 	}
 	return missing
 }
+
+func itemOf(p compare.Play) Item { return Item{Scenario: p.Scenario, Part: p.Part} }
 
 // Attempt is a run with its place: the how-many-th repeat of its play, and the how-many-th try of that.
 type Attempt struct {

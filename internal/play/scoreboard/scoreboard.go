@@ -3,6 +3,7 @@
 package scoreboard
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -168,6 +169,33 @@ func Of(j verdict.Judged, notApplicable map[string]string) Cell {
 		}
 	}
 	return c
+}
+
+// gravity orders the statuses of cells: the higher, the worse.
+var gravity = map[Status]int{Clean: 1, NotApplicable: 2, Inconclusive: 3, Leak: 4}
+
+// Add takes in another part of the same scenario, played on the same host. It says whether that part is the worse one:
+// then the run and the report are its.
+func (c *Cell) Add(part Cell) (worse bool) {
+	c.Errors, c.Warnings = join(c.Errors, part.Errors), join(c.Warnings, part.Warnings)
+	c.Doubts, c.Took = append(c.Doubts, part.Doubts...), c.Took+part.Took
+	if worse = gravity[part.Status] > gravity[c.Status]; worse {
+		c.Status, c.Reason, c.Run, c.Page, c.Seed, c.Command = part.Status, part.Reason, part.Run, part.Page, part.Seed, part.Command
+	}
+	return worse
+}
+
+// join puts the findings of two parts together, law by law.
+func join(a, b []Broken) []Broken {
+	for _, more := range b {
+		if i := slices.IndexFunc(a, func(x Broken) bool { return x.Law == more.Law }); i >= 0 {
+			a[i].Findings = append(a[i].Findings, more.Findings...)
+		} else {
+			a = append(a, more)
+		}
+	}
+	slices.SortStableFunc(a, func(x, y Broken) int { return cmp.Or(cmp.Compare(len(x.Law), len(y.Law)), cmp.Compare(x.Law, y.Law)) })
+	return a
 }
 
 // add files a finding under its law. Findings come in the order of the laws.

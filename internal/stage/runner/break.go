@@ -21,20 +21,8 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 		step.Label = r.labelOf(s.Session)
 	}
 	step.Label = cmp.Or(step.Label, r.planned[s.Session])
-	if why, foreign := r.foreign(step.Label); foreign {
-		step.Unasked = true
-		r.skip(step, why)
-		return nil
-	}
-	if r.sharing == record.PerRequest {
-		r.skip(step, "no server is alive between two requests: there is none to break")
-		return nil
-	}
 	if r.Host.SessionsUnknown() { // servers are not told apart by session
 		step.Session = ""
-		if !slices.Contains(r.labels, step.Label) {
-			step.Label = r.labels[0]
-		}
 	}
 	if r.noRelaunch {
 		r.skip(step, "the host does not launch its server again")

@@ -25,6 +25,7 @@ func (r *run) header() record.Header {
 		Witness: witness,
 		Scenario: record.Scenario{
 			Name: r.Scenario.Name, Title: r.Scenario.Title, File: r.Scenario.File, Reports: r.Scenario.Reports, Source: r.Scenario.Source,
+			Part: r.Scenario.Part, Omitted: r.Scenario.Omitted.String(),
 		},
 		Host:   recorded(r.Host),
 		Limits: r.limits, Plan: r.plan(), Command: redact.Args(r.Command),
@@ -76,38 +77,6 @@ func declared(known record.Profile, said driver.Profile) record.Profile {
 	return p
 }
 
-// hostLabels are the servers that the host can launch. A driver is given all of them, and so is who has a config file; any other
-// only the one that its {{server}} stands for: the one that the scenario breaks, else the first that does something wrong.
-func hostLabels(p Params) []string {
-	if p.Host.HoldsAll() {
-		var all []string
-		for _, s := range p.Scenario.Servers {
-			all = append(all, s.Label)
-		}
-		return all
-	}
-	sessions := sessionLabels(p.Scenario.Steps, map[string]string{})
-	for _, step := range p.Scenario.Expand() {
-		if step.Op != record.OpBreak {
-			continue
-		}
-		if label := step.Label; label != "" {
-			return []string{label}
-		}
-		if label := sessions[step.Session]; label != "" {
-			return []string{label}
-		}
-	}
-	for _, optional := range []bool{false, true} {
-		for _, s := range p.Scenario.Servers {
-			if len(s.Script.Faults) > 0 && s.Optional == optional {
-				return []string{s.Label}
-			}
-		}
-	}
-	return []string{p.Scenario.Servers[0].Label}
-}
-
 // commandSpawns is how often a command may launch its server within a minute, where the scenario does not say so: its
 // sessions are its own, but a host that launches a server a second for no reason is in a hot loop.
 func commandSpawns(s *scenarios.Scenario) int {
@@ -120,45 +89,17 @@ func commandSpawns(s *scenarios.Scenario) int {
 	return 60 + 3*reasons
 }
 
-func sessionLabels(steps []scenarios.Step, into map[string]string) map[string]string {
-	for _, s := range steps {
-		if s.Op == record.OpOpen && s.Label != "" {
-			into[s.Session] = s.Label
-		}
-		sessionLabels(s.Steps, into)
-		for _, lane := range s.Lanes {
-			sessionLabels(lane, into)
-		}
-	}
-	return into
-}
-
-// plan is the scenario's, less the servers that the host is not given.
+// plan is the scenario's, less the laws that can't be judged.
 func (r *run) plan() record.Plan {
 	plan := r.Scenario.Plan(r.Seed)
-	mine := func(label string) bool { return slices.Contains(r.labels, label) }
-	kept := record.Plan{Checkpoints: plan.Checkpoints, Laws: r.laws(), Defining: plan.Defining, Evidence: true}
-	for _, l := range plan.Labels {
-		if !mine(l.Label) {
-			continue
-		}
-		if r.Host.SessionsUnknown() { // how often it reconnects is its own business
-			l.Launches = min(l.Launches, 1)
-		}
-		kept.Labels = append(kept.Labels, l)
-	}
+	plan.Laws, plan.Evidence = r.laws(), true
 	if r.Caller != nil {
-		kept.Checkpoints = slices.DeleteFunc(kept.Checkpoints, func(name string) bool { return name == scenarios.FinalCheckpoint })
+		plan.Checkpoints = slices.DeleteFunc(plan.Checkpoints, func(name string) bool { return name == scenarios.FinalCheckpoint })
 		if r.Caller.Stdin != nil {
-			kept.Checkpoints = append(kept.Checkpoints, allClosed)
+			plan.Checkpoints = append(plan.Checkpoints, allClosed)
 		}
 	}
-	for _, f := range plan.Faults {
-		if mine(f.Label) {
-			kept.Faults = append(kept.Faults, f)
-		}
-	}
-	return kept
+	return plan
 }
 
 // laws are those that the scenario is about, less those that can't be judged by the nature of the host: where

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -97,11 +96,6 @@ func countCalls(l *history.History, session, tool string) int {
 // await waits until something is under way in a server of a session, which a step beside has asked for.
 func (r *run) await(ctx context.Context, s scenarios.Step) error {
 	step := record.Step{Op: s.Op, Session: s.Session, Label: r.labelOf(s.Session), Detail: s.For, Defining: s.Defining}
-	if why, foreign := r.foreign(r.planned[s.Session]); r.isCommand() || foreign {
-		step.Unasked = foreign
-		r.skip(step, cmp.Or(why, "the sessions of a command are not known"))
-		return nil
-	}
 	step, begun := r.begin(step), time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no %s of session %s was under way within %v", s.For, s.Session, r.Start))
 	defer cancel()

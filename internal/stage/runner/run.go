@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
@@ -134,9 +135,14 @@ func newRun(p Params) (*run, error) {
 		host: &hostLife{}, sessions: map[string]*session{}, below: map[record.Identity]bool{}, known: map[record.Identity]bool{},
 		missed: map[string]bool{}, twins: map[record.Identity]string{}, unreplaced: map[string]bool{},
 	}
-	r.limits, r.labels = p.Limits(), hostLabels(p)
+	parts, why := Cast(p.Scenario, p.Host)
+	if why != "" {
+		return nil, &NotApplicable{why}
+	}
+	r.Scenario = parts[0] // a caller that wants another one has chosen it
+	r.limits, r.labels = r.Limits(), lists.Map(r.Scenario.Servers, func(s scenarios.Server) string { return s.Label })
 	r.profile, r.sharing = p.Host.Profile, p.Host.Recorded().Servers
-	r.planned = sessionLabels(p.Scenario.Steps, map[string]string{})
+	r.planned = r.Scenario.Sessions()
 	r.Start = cmp.Or(p.Start, p.Host.Start, record.Duration(startTimeout))
 	var err error
 	r.writer, err = record.Create(filepath.Join(p.Dir, RunFile))
@@ -216,6 +222,11 @@ func (r *run) play(ctx context.Context) error {
 		return r.stopUnlessGone(ctx)
 	} else if err != nil {
 		return err
+	}
+	if r.current().driver != nil {
+		if err := r.unaskable(); err != nil {
+			return err
+		}
 	}
 	if err := r.lookAtStart(ctx); err != nil {
 		return err

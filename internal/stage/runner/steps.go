@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,24 +126,6 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 	if step.Label == "" {
 		step.Label = r.labelOf(s.Session)
 	}
-	if why, foreign := r.foreign(cmp.Or(step.Label, r.planned[s.Session])); foreign {
-		step.Label, step.Unasked = cmp.Or(step.Label, r.planned[s.Session]), true
-		r.skip(step, why)
-		return nil
-	}
-	if r.isCommand() {
-		step.Unasked = s.Op == record.OpOpen && !s.Cancel || s.Op == record.OpCall && !s.Cancel
-		r.skip(step, "a command can't be asked to: it is only started, watched and stopped; a driver could")
-		return nil
-	}
-	if !slices.Contains(r.hello.Ops, string(s.Op)) || r.Host.NotApplicable[string(s.Op)] != "" {
-		why := cmp.Or(r.Host.NotApplicable[string(s.Op)], r.hello.NotApplicable[string(s.Op)])
-		if why == "" {
-			why = "the driver does not offer it"
-		}
-		r.skip(step, why)
-		return nil
-	}
 	switch s.Op {
 	case record.OpOpen:
 		return r.open(ctx, s, step)
@@ -160,15 +141,6 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 		return r.tick(ctx, s, step)
 	}
 	return fmt.Errorf("the runner does not know the step %q", s.Op)
-}
-
-// foreign says that the host was given no server of this label, and why that
-// is. Nothing can be asked about it, and nothing is expected.
-func (r *run) foreign(label string) (why string, foreign bool) {
-	if label == "" || r.Host.HoldsAll() || r.Host.Kind == record.KindCommand || slices.Contains(r.labels, label) {
-		return "", false
-	}
-	return fmt.Sprintf("the host holds one server, and that is %s", r.labels[0]), true
 }
 
 // parallel plays lanes side by side.

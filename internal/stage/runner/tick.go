@@ -23,11 +23,6 @@ type job struct {
 // tick has the host run parallel jobs, each with a session of its own, while
 // the bench cancels some of them and plays the steps in between.
 func (r *run) tick(ctx context.Context, s scenarios.Step, step record.Step) error {
-	if why, none := r.noJobs(s); none {
-		step.Unasked = true
-		r.skip(step, why)
-		return nil
-	}
 	step, begun := r.begin(step), time.Now()
 	jobs := r.jobs(s, step.N)
 	for _, j := range jobs {
@@ -77,9 +72,6 @@ var errTickOver = errors.New("the tick is over")
 func (r *run) jobs(s scenarios.Step, tick int) []job {
 	var jobs []job
 	for _, group := range s.Jobs {
-		if _, foreign := r.foreign(group.Label); foreign {
-			continue
-		}
 		for range max(1, group.Count) {
 			name := fmt.Sprintf("tick%d.job%d", tick, len(jobs)+1)
 			j := job{
@@ -97,17 +89,6 @@ func (r *run) jobs(s scenarios.Step, tick int) []job {
 		}
 	}
 	return jobs
-}
-
-// noJobs says that all jobs of a tick are about servers that the host does not hold.
-func (r *run) noJobs(s scenarios.Step) (why string, none bool) {
-	for _, group := range s.Jobs {
-		var foreign bool
-		if why, foreign = r.foreign(group.Label); !foreign {
-			return "", false
-		}
-	}
-	return why, len(s.Jobs) > 0
 }
 
 func wire(jobs []job) []driver.Job {

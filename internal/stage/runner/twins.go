@@ -58,10 +58,6 @@ func firstSession(steps []scenarios.Step, label string) string {
 // recycle gives the pid of a session's server, which must be gone, to a process that is none of the host's.
 func (r *run) recycle(ctx context.Context, s scenarios.Step) error {
 	step := record.Step{Op: s.Op, Session: s.Session, Label: r.labelOf(s.Session), Defining: s.Defining}
-	if r.isCommand() {
-		r.skip(step, "the sessions of a command are not known")
-		return nil
-	}
 	step, begun := r.begin(step), time.Now()
 	r.end(step, begun, r.recycleLast(ctx, s.Session))
 	if ctx.Err() != nil {

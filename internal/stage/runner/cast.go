@@ -1,0 +1,71 @@
+package runner
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// NotApplicable is the error of a scenario that a host can't be played: what it is about can't be asked of it.
+type NotApplicable struct{ Why string }
+
+func (n *NotApplicable) Error() string { return "not applicable: " + n.Why }
+
+// Cast is how a host can play a scenario, as far as it is known before it starts: the parts, each a run of its own,
+// or why it can't be played.
+func Cast(s *scenarios.Scenario, h host.Spec) (parts []*scenarios.Scenario, why string) {
+	if why := h.Scenarios[s.Name].NotApplicable; why != "" {
+		return nil, why
+	}
+	return s.Cast(abilityOf(h))
+}
+
+// abilityOf is what can be asked of a host, by its kind and its file.
+func abilityOf(h host.Spec) scenarios.Ability {
+	a := scenarios.Ability{
+		Cannot: map[record.Op]string{}, One: !h.HoldsAll(), ByItself: h.Kind == record.KindCommand, Unknown: h.SessionsUnknown(),
+	}
+	cannot := func(why string, ops ...record.Op) {
+		for _, op := range ops {
+			a.Cannot[op] = why
+		}
+	}
+	switch h.Kind {
+	case record.KindCommand:
+		cannot("a command can't be asked to: it is only started, watched and stopped",
+			record.OpOpen, record.OpCall, record.OpClose, record.OpForget, record.OpReload, record.OpTick, record.OpAwait, record.OpRecycle)
+	case record.KindOneshot:
+		cannot("a oneshot host is a command for each job: it has no session that lasts",
+			record.OpOpen, record.OpCall, record.OpClose, record.OpForget, record.OpReload, record.OpAwait, record.OpRecycle, record.OpBreak)
+		cannot("what ends is the bench's own scheduler, and each command with its job", record.OpRestart, record.OpTerm, record.OpKill)
+	case record.KindGateway:
+		cannot("its clients can't reload it", record.OpReload)
+		if h.HTTP.Servers == record.PerRequest {
+			cannot("no server is alive between two requests: there is none to break", record.OpBreak)
+		}
+		if h.HTTP.Servers != record.PerSession {
+			cannot("its servers are no session's own", record.OpRecycle)
+		}
+	}
+	for op, why := range h.NotApplicable {
+		a.Cannot[record.Op(op)] = why
+	}
+	return a
+}
+
+// unaskable says why the scenario can't be played with a host that has said what it can be asked.
+func (r *run) unaskable() error {
+	for _, op := range r.Scenario.Ops() {
+		asked := slices.Contains(driver.Ops, string(op)) && op != record.OpStop
+		if !asked || slices.Contains(r.hello.Ops, string(op)) {
+			continue
+		}
+		return &NotApplicable{fmt.Sprintf("%s: %s", op, cmp.Or(r.hello.NotApplicable[string(op)], "the driver does not offer it"))}
+	}
+	return nil
+}
