@@ -78,7 +78,9 @@ func TestPartsOfAll(t *testing.T) {
 	}
 }
 
-func endsWithHost(s *scenarios.Scenario) bool { return s.Defining()[0][:4] == "kill" || s.Defining()[0][:4] == "term" }
+func endsWithHost(s *scenarios.Scenario) bool {
+	return s.Defining()[0][:4] == "kill" || s.Defining()[0][:4] == "term"
+}
 
 func boolean(is bool) int {
 	if is {
