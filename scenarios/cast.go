@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -80,7 +81,7 @@ func (s *Scenario) subjects() []string {
 			return about
 		}
 	}
-	return []string{s.Servers[0].Label}
+	return lists.Map(s.Servers, func(v Server) string { return v.Label })
 }
 
 // labelsOf are the servers that a step is about; none for one that is about the host, or about steps inside it.
