@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -35,6 +36,16 @@ func TestMain(m *testing.M) {
 	}
 	if len(os.Args) > 1 && os.Args[1] == "foster" {
 		os.Exit(foster(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == "spin" {
+		var over atomic.Bool
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			over.Store(true)
+		}()
+		for !over.Load() { // until the test is over, whatever becomes of that
+		}
+		return
 	}
 	// Under the race detector each process sleeps a second at its exit otherwise.
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
@@ -287,6 +298,13 @@ func (p *process) lives() {
 	p.t.Helper()
 	p.send(`{"jsonrpc":"2.0","id":"alive","method":"ping"}`)
 	require.JSONEq(p.t, `{"jsonrpc":"2.0","id":"alive","result":{}}`, p.answer().raw)
+}
+
+// sleeps has the server answer a call that takes it some time.
+func (p *process) sleeps(d time.Duration) {
+	p.t.Helper()
+	p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"nap","method":"tools/call","params":{"name":"sleep","arguments":{"ms":%d}}}`, d.Milliseconds()))
+	require.Nil(p.t, p.answer().Error)
 }
 
 func (p *process) running() bool {

@@ -170,6 +170,8 @@ func TestKillSiblings(t *testing.T) {
 	}
 }
 
+// TestWatchdogs: a watchdog that looks every 20 ms, and should not bark, has looked several times when its server has
+// answered a call that takes longer than that.
 func TestWatchdogs(t *testing.T) {
 	t.Parallel()
 	dog := func(as string) fakeserver.Script {
@@ -180,9 +182,7 @@ func TestWatchdogs(t *testing.T) {
 		b := labOf(t, dog(as))
 		p, born := b.behind(t, dog(as), "foster")
 		p.greet()
-		// sleep-ok: time must pass for a watchdog to bark that should not
-		time.Sleep(100 * time.Millisecond)
-		p.lives()
+		p.sleeps(100 * time.Millisecond)
 		return b, p, born
 	}
 	orphan := func(t *testing.T, p *process, born record.Event) {
@@ -190,9 +190,7 @@ func TestWatchdogs(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, parent.Kill())
 		require.Eventually(t, func() bool { return rowOf(born.Birth.PID).ppid == p.cmd.Process.Pid }, patience, time.Millisecond, "it comes home to the subreaper")
-		// sleep-ok: time must pass for a watchdog to bark that does not
-		time.Sleep(200 * time.Millisecond)
-		p.lives()
+		p.sleeps(200 * time.Millisecond)
 	}
 	t.Run("ppid does not see a subreaper", func(t *testing.T) {
 		t.Parallel()
