@@ -17,8 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The sizes that keep the house easy to live in. A change that needs more
-// room makes a package smaller first, or says here why not.
+// The sizes that keep the house easy to live in. A change that needs more room makes a package smaller first, or says here why not.
+//
+// There is no limit for the whole tree, which each change would have to raise. It had 43,788 lines of Go that are no tests when that
+// limit went: `cat $(git ls-files '*.go' | grep -v _test.go | grep -v trickhost) | wc -l`.
 const (
 	mostLinesInAll      = 45500 // 44,000 and what people use in tests of their own: leaktest and internal/play/lab
 	mostLinesInPackage  = 3500
@@ -45,7 +47,6 @@ var public = []string{"driver", "leaktest"}
 
 func TestSizes(t *testing.T) {
 	t.Parallel()
-	all := 0
 	for dir, files := range sources(t) {
 		if forTests[dir] != "" {
 			continue
@@ -70,13 +71,11 @@ func TestSizes(t *testing.T) {
 				assert.LessOrEqual(t, to.Line-from.Line+1, mostLinesInFunction, "%s: %s is too long", from, fn.Name.Name)
 			}
 		}
-		all += lines
 		if roomier[dir] == "" {
 			assert.LessOrEqual(t, lines, mostLinesInPackage, "package %s has too many lines: split it by role", dir)
 			assert.LessOrEqual(t, len(files), mostFilesInFolder, "folder %s has too many files: group them", dir)
 		}
 	}
-	assert.LessOrEqual(t, all, mostLinesInAll, "lines of Go that are not tests: what can go?")
 }
 
 // TestExportsHaveUsers finds exported names that no other package uses. Tests
