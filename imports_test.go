@@ -172,7 +172,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/play/doctor", why: "it tries what a run needs, a whole run included",
-		may: []string{"internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/stage/keeper", "internal/judge/verdict", "internal/play"},
+		may: []string{"internal/subject/hostfile", "internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/stage/keeper", "internal/judge/verdict", "internal/play"},
 	},
 	{
 		pkg: "internal/play/validate", why: "it checks files, and plays nothing",

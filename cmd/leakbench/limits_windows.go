@@ -5,8 +5,6 @@ import (
 	"syscall"
 )
 
-func enough() error { return nil }
-
 // stops are the signals that end a run.
 var stops = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 

@@ -106,21 +106,21 @@ really tried, a whole run last. Every line is ok, weaker (runs work, and see or 
 less) or missing, with what follows from it and what to do. What weakens a witness
 stands in the header of every run made here, too.
 
-Exit status 0 when runs work here, whatever else is weaker or missing; 70 when none
-does; 128+n when stopped by signal n.`,
+Exit status 0 when runs work here, whatever else is weaker or missing; 2 when this
+machine lacks what they need; 70 when it does not, and none works all the same;
+128+n when stopped by signal n.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var bench play.Bench
-			if err := ownAnyway(&bench); err != nil {
-				return err
-			}
+			ownAnyway(&bench)
 			ctx, stop := interruptible(cmd.Context())
 			defer stop()
-			checks := doctor.Diagnose(doctor.Look(ctx, doctor.Params{Self: bench.Self, Out: out, Tool: bench.Tool}))
+			facts := doctor.Look(ctx, doctor.Params{Self: bench.Self, Out: out, Tool: bench.Tool})
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			return cmp.Or(a.printChecks(checks), exitWhen(!doctor.Works(checks), exitBug))
+			checks := doctor.Diagnose(facts)
+			return cmp.Or(a.printChecks(checks), exitWhen(len(facts.Lacks) > 0, exitUsage), exitWhen(!doctor.Works(checks), exitBug))
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", ".leakbench", "folder in which runs would be saved")

@@ -24,6 +24,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/reexec"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/formats"
 )
@@ -157,7 +158,8 @@ var exits = []struct {
 	{exitFinding, gate.Fail, `a finding that is an error: a leak, or a process killed by mistake; of
          gate and merge also an entry of the list of known findings that is
          stale or expired, and a time or size that has grown`},
-	{exitUsage, "", "bad flag, scenario or file; nothing ran"},
+	{exitUsage, "", `bad flag, scenario or file, or a machine that lacks what a run needs;
+         nothing ran`},
 	{exitInconclusive, gate.Inconclusive, "inconclusive: something could not be decided"},
 	{exitHost, gate.HostFailed, "the host did not start or did not speak its protocol"},
 	{exitBug, "", "a bug of the bench"},
@@ -229,13 +231,23 @@ func failureOf(err error) *failure {
 	switch {
 	case errors.As(err, &classified):
 		return classified
+	case errors.Is(err, hostfile.ErrNoFolder):
+		return &failure{exitUsage, err, "set HOME, or LEAKBENCH_HOSTS_DIR"}
 	case errors.As(err, &misuse):
 		return &failure{exitUsage, misuse, misuse.Hint}
 	case errors.As(err, &missing):
 		return &failure{exitHost, missing, missing.Run}
 	case errors.As(err, &stop):
 		sig, _ := proc.ParseSignal(stop.Signal)
-		return &failure{exitSignal + int(sig), stop, ""}
+		hint := ""
+		if stop.Stacks != "" {
+			hint = "what it did then is in bench.log of the run's folder"
+		}
+		return &failure{exitSignal + int(sig), stop, hint}
+	case errors.Is(err, runner.ErrSetUp):
+		return &failure{exitUsage, err, "leakbench doctor says what this machine lacks"}
+	case errors.Is(err, runner.ErrProgram):
+		return &failure{exitInconclusive, err, "play it again, and leave the program where it is meanwhile"}
 	case errors.Is(err, runner.ErrHost):
 		return &failure{exitHost, err, "its stderr is in " + runner.HostLog + " of the run's folder"}
 	case errors.Is(err, keeper.ErrGone):

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/play/doctor"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/stage/runner"
@@ -211,20 +213,29 @@ func (a *app) setUp(cmd *cobra.Command, f runFlags) (s stage, err error) {
 	return s, own(&s.bench)
 }
 
-// own has this program play, if it has what that needs.
+// own has this program play, if there is what that needs.
 func own(b *play.Bench) error {
-	if err := enough(); err != nil {
-		return err
+	ownAnyway(b)
+	for _, lack := range doctor.Lacks(b.Self) {
+		return usage(lack, lack.Do)
 	}
-	return ownAnyway(b)
+	return nil
 }
 
 // ownAnyway has this program play, for the doctor: it says itself what is missing.
-func ownAnyway(b *play.Bench) (err error) {
+func ownAnyway(b *play.Bench) {
 	endure()
 	b.Tool = thisBuild().Tool
-	b.Self, err = os.Executable()
-	return err
+	b.Self, _ = os.Executable() // which needs /proc on Linux
+}
+
+// maxStacks is how much of the stacks is kept, in bytes.
+const maxStacks = 1 << 20
+
+// stacks is what all goroutines do, as the end by SIGQUIT would print it.
+func stacks() string {
+	text := make([]byte, maxStacks)
+	return string(text[:runtime.Stack(text, true)])
 }
 
 func splitAtDash(cmd *cobra.Command, args []string) (names, command []string) {
@@ -296,7 +307,11 @@ func interruptible(ctx context.Context) (context.Context, func()) {
 			return
 		}
 		number, _ := sig.(syscall.Signal)
-		cancel(runner.Interrupted{Signal: proc.SignalName(number)})
+		stop := runner.Interrupted{Signal: proc.SignalName(number)}
+		if number == syscall.SIGQUIT {
+			stop.Stacks = stacks()
+		}
+		cancel(stop)
 		if sig, ok = <-signals; ok {
 			number, _ = sig.(syscall.Signal)
 			os.Exit(exitSignal + int(number))

@@ -340,5 +340,5 @@ type End struct {
 	Reason EndReason `json:"reason"`
 	Signal string    `json:"signal,omitempty"` // of an interrupted run
 	Error  string    `json:"error,omitempty"`
-	Stage  EndStage  `json:"stage,omitempty"` // of a failed run: StageHost (exit 4), StageKeeper (3) or StageBench (70)
+	Stage  EndStage  `json:"stage,omitempty"` // of a failed run: StageHost (exit 4), StageKeeper or StageProgram (3), or StageBench (70)
 }

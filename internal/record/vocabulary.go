@@ -194,9 +194,11 @@ type EndStage string
 
 // The stages.
 const (
-	StageHost   EndStage = "host"
-	StageBench  EndStage = "bench"
-	StageKeeper EndStage = "keeper" // the process that watches the host was killed, or did not answer
+	StageHost  EndStage = "host"
+	StageBench EndStage = "bench"
+	// StageProgram: the program itself was deleted or replaced, so that no server could be launched again.
+	StageProgram EndStage = "program"
+	StageKeeper  EndStage = "keeper" // the process that watches the host was killed, or did not answer
 )
 
 // Place is where a host lives; "" is right below the keeper.

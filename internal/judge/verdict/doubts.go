@@ -80,6 +80,8 @@ func (f *casefile) doubtEnd() (cut bool) {
 		f.doubt(record.DoubtInterrupted, "the run was stopped by %s", prose.Plain(cmp.Or(end.Signal, "its user")))
 	case end.Stage == record.StageHost:
 		f.doubt(record.DoubtHostFailed, "the host could not be tested: %s", prose.Quote(end.Error))
+	case end.Stage == record.StageProgram:
+		f.doubt(record.DoubtBenchFailed, "the run was cut short: %s", prose.Quote(end.Error))
 	case end.Stage == record.StageKeeper:
 		f.doubt(record.DoubtKeeperLost, "the run was cut short: %s", prose.Quote(end.Error))
 	default:

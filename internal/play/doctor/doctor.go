@@ -51,6 +51,8 @@ type Facts struct {
 	Sockets                      Sockets
 	Disk                         Disk
 	Peers                        []Peer
+	Packages                     string // error: why there is no folder for the packages of hosts
+	Lacks                        []Lack // with one nothing is started, and there is no trial
 	Trial                        Trial
 }
 
@@ -113,7 +115,15 @@ func Diagnose(f Facts) []Check {
 	for _, p := range f.Peers {
 		checks = append(checks, p.check())
 	}
-	return append(checks, f.Trial.check())
+	for _, l := range f.Lacks {
+		missing := Check{l.Name, Missing, l.Found, "no run is possible", l.Do}
+		if i := slices.IndexFunc(checks, func(c Check) bool { return c.Name == l.Name }); i >= 0 {
+			checks[i] = missing
+		} else {
+			checks = append(checks, missing)
+		}
+	}
+	return append(checks, f.Trial.check(f.Lacks))
 }
 
 func ok(name, found string) Check { return Check{Name: name, State: OK, Found: found} }
@@ -221,6 +231,8 @@ func (f Facts) room() []Check {
 		ok("pid-max", fmt.Sprint(f.PIDMax)).but(f.PIDMax > 0 && f.PIDMax < fewPIDs, Weaker,
 			"pids are reused quickly: a host that signals by pid alone hits strangers", "sysctl kernel.pid_max=4194304"),
 		ok("clock-ticks", ticks), f.Init.check(), f.Sockets.check(), f.Disk.check(),
+		works("packages", f.Packages, "there is a folder for the packages of hosts", Weaker,
+			"published hosts can't be installed or run; nothing else needs it", "set HOME, or LEAKBENCH_HOSTS_DIR"),
 	}
 }
 
@@ -270,7 +282,10 @@ func (p Peer) check() Check {
 	return works(p.Name, p.Error, p.Version+" ("+p.Path+")", Weaker, "it is there and does not run: a host that needs it will not come up", "run "+p.Path+" --version by hand")
 }
 
-func (t Trial) check() Check {
+func (t Trial) check(lacks []Lack) Check {
+	if len(lacks) > 0 {
+		return Check{trialName, Missing, "not tried: " + lacks[0].Found, "no run works here", lacks[0].Do}
+	}
 	found := fmt.Sprintf("a run works here: keeper, host, server and both witnesses, clean in %d ms", t.Took.Milliseconds())
 	if t.Outcome != "clean" {
 		found = t.Outcome + ": " + t.Why

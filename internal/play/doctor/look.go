@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
 	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -38,16 +40,36 @@ const (
 
 // Look tries everything. It takes about a second, most of it the trial run.
 func Look(ctx context.Context, p Params) Facts {
-	f := Facts{Untried: map[string]bool{}, Sockets: lookAtSockets(), Disk: lookAtDisk(p.Out)}
+	f := Facts{Untried: map[string]bool{}, Sockets: lookAtSockets(), Disk: lookAtDisk(p.Out), Lacks: Lacks(p.Self)}
+	_, err := hostfile.InstallDir("any", "1")
+	f.Packages = says(err)
+	f.System = record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), UID: os.Getuid()}
+	f.lookAtSystem()
+	if len(f.Lacks) > 0 {
+		f.leaveOut()
+		return f
+	}
 	var wg sync.WaitGroup
 	f.Peers = make([]Peer, len(peers))
 	for i, name := range peers {
 		wg.Go(func() { f.Peers[i] = ask(ctx, name) })
 	}
-	f.lookAtSystem(ctx, p.Self)
+	f.lookWithProcesses(ctx, p.Self)
 	wg.Wait()
 	f.try(ctx, p)
 	return f
+}
+
+// leaveOut leaves out all that takes processes to find out, and what is not known without /proc.
+func (f *Facts) leaveOut() {
+	f.Witness = record.Witness{Census: proc.CensusName}
+	names := []string{"ledger", "subreaper", "evidence", "others", "user-namespace", "pid-namespace", "ns-last-pid"}
+	if slices.ContainsFunc(f.Lacks, func(l Lack) bool { return l.Name == needProc }) {
+		names = append(names, "census", "pid-max", "pid-1", "cgroup")
+	}
+	for _, name := range names {
+		f.Untried[name] = true
+	}
 }
 
 // ask starts a program and has it say its version.
@@ -149,7 +171,6 @@ func (f *Facts) try(ctx context.Context, p Params) {
 		f.Trial.Why = finding.Title
 	}
 	f.Witness = record.Witness{Census: proc.CensusName, Weak: proc.Weak()}
-	f.System = record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), UID: os.Getuid()}
 	if j.Run != nil {
 		f.Witness, f.System = j.Run.Header.Witness, j.Run.Header.System
 	}

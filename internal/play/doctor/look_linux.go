@@ -18,24 +18,28 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/proc"
 )
 
-func (f *Facts) lookAtSystem(ctx context.Context, self string) {
+// lookAtSystem starts no process.
+func (f *Facts) lookAtSystem() {
 	f.Pidfd, f.SockDiag, f.Cgroup = says(proc.TryPidfd()), says(proc.TrySockDiag()), says(keeper.TryCgroup())
 	if f.Hidden = says(proc.TryProc()); f.Hidden != "" {
-		f.HiddenAdvice = "mount -t proc proc /proc in this namespace (unshare --mount-proc)"
+		f.HiddenAdvice = procAdvice
 	} else if _, err := proc.Identify(1); err != nil {
 		f.HiddenAdvice = "mount /proc without hidepid, or run in the group that its gid= option names"
 		f.Hidden = "processes of other users are hidden: /proc is mounted with hidepid"
 	}
 	f.Yama = firstLine("/proc/sys/kernel/yama/ptrace_scope")
+	f.Files, f.Processes = limitOf(unix.RLIMIT_NOFILE), limitOf(unix.RLIMIT_NPROC)
+	f.PIDMax, _ = strconv.Atoi(firstLine("/proc/sys/kernel/pid_max"))
+	f.TicksPerSecond = ticks()
+	f.Init = lookAtInit()
+}
+
+func (f *Facts) lookWithProcesses(ctx context.Context, self string) {
 	f.lookAtEvidence(ctx, self)
 	f.UserSpace = says(inSpace(ctx, syscall.CLONE_NEWUSER, "exit 0", ""))
 	f.PIDSpace = says(inSpace(ctx, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID, "echo $$", "1"))
 	// The next process of a new namespace gets the pid after the one that is written.
 	f.LastPID = says(inSpace(ctx, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID, "echo 4000 > /proc/sys/kernel/ns_last_pid && sh -c 'echo $$'; exit", "4001"))
-	f.Files, f.Processes = limitOf(unix.RLIMIT_NOFILE), limitOf(unix.RLIMIT_NPROC)
-	f.PIDMax, _ = strconv.Atoi(firstLine("/proc/sys/kernel/pid_max"))
-	f.TicksPerSecond = ticks()
-	f.Init = lookAtInit()
 }
 
 func firstLine(path string) string {

@@ -113,7 +113,7 @@ func Start(ctx context.Context, p Params) (*Keeper, error) {
 		_ = k.cmd.Process.Kill()
 		<-k.waited
 		log.Close()
-		return nil, fmt.Errorf("the keeper did not come up: %w%s", err, lastWords(p.Log))
+		return nil, fmt.Errorf("the keeper did not come up: %w%s", err, firstWords(p.Log))
 	}
 	return k, nil
 }
@@ -326,13 +326,14 @@ func (k *Keeper) Close() error {
 	}
 }
 
-// lastWords is the end of the keeper's log, for an error message.
-func lastWords(path string) string {
+// firstWords is the first line of the keeper's log, for an error message: what follows it may be a stack.
+func firstWords(path string) string {
 	text, err := os.ReadFile(path)
-	if err != nil || len(text) == 0 {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	if err != nil || line == "" {
 		return ""
 	}
-	return fmt.Sprintf(" (it said: %q)", text[max(0, len(text)-500):])
+	return fmt.Sprintf(" (it said: %.200q)", line)
 }
 
 // TryPlace says why a host can't be put into such a place here.

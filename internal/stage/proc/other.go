@@ -80,3 +80,6 @@ func TryPidfd() error { return fmt.Errorf("no pidfd: %w", errors.ErrUnsupported)
 
 // TrySockDiag is for Linux alone.
 func TrySockDiag() error { return fmt.Errorf("no sock_diag: %w", errors.ErrUnsupported) }
+
+// TryProc says why no process can be seen: nothing, where there is no /proc to look at.
+func TryProc() error { return nil }

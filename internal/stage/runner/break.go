@@ -28,6 +28,10 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 		r.skip(step, "the host does not launch its server again")
 		return nil
 	}
+	if r.neverOpened(step.Session) {
+		r.end(r.begin(step), time.Now(), fmt.Errorf("session %s was not opened: it has no server to break", step.Session))
+		return nil
+	}
 	step, begun := r.begin(step), time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no working server to break within %v", r.Start))
 	defer cancel()
@@ -39,6 +43,14 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 		return context.Cause(ctx)
 	}
 	return nil // the plan says that the fault must fire
+}
+
+// neverOpened says that a session could not be opened: its server need not be waited for.
+func (r *run) neverOpened(session string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.sessions[session]
+	return s != nil && s.failed && s.state == record.SessionEnded
 }
 
 // breakNewest tries the next one where the host has ended the server before the order reached it.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -30,17 +31,27 @@ const (
 	hostDir    = "host"            // {{run}} of a host file: its config, and what it writes there
 	gatewayLog = "front.log"       // of the clients before a gateway
 	keeperLog  = "keeper.log"
+	benchLog   = "bench.log" // what the bench did when it got SIGQUIT
 	ReportFile = "report.html"
 )
 
 // ErrHost says that the host did not start, or did not speak its protocol.
 var ErrHost = errors.New("the host did not come up")
 
+// ErrSetUp says that a run could not begin: nothing was started, and nothing is left of it.
+var ErrSetUp = errors.New("the run could not begin")
+
+// ErrProgram says that the program which plays all parts is not there any more, or another one.
+var ErrProgram = errors.New("its program was deleted or replaced during the run, so that no server can be launched again")
+
 // lastDeaths is how long the deaths of what was swept may take to be told.
 const lastDeaths = 5 * time.Second
 
 // Interrupted is the cause of a context that a signal ended.
-type Interrupted struct{ Signal string }
+type Interrupted struct {
+	Signal string
+	Stacks string // what the bench did then, where the signal asks for that
+}
 
 func (i Interrupted) Error() string { return "stopped by " + i.Signal }
 
@@ -77,6 +88,7 @@ type run struct {
 	sharing record.Sharing // of a gateway
 	profile record.Profile // what the host declares of itself
 
+	program   os.FileInfo // Self as it was
 	writer    *record.Writer
 	ledger    *ledger.Ledger
 	ledgerDir string
@@ -106,7 +118,8 @@ type run struct {
 type session struct {
 	label   string
 	state   record.SessionState
-	changed int // counts the changes of all sessions: the greatest is the latest
+	failed  bool // to open
+	changed int  // counts the changes of all sessions: the greatest is the latest
 }
 
 // Run plays a scenario and leaves its file in p.Dir. The error is nil when the file is complete and the play was
@@ -117,13 +130,13 @@ func Run(ctx context.Context, p Params) error {
 	if err != nil {
 		return err
 	}
-	err = r.setUp(ctx)
-	if err == nil {
-		r.startTwins(ctx)
-		finish := r.startControls(ctx)
-		err = r.play(ctx)
-		finish(err == nil)
+	if err := r.setUp(ctx); err != nil {
+		return r.undo(ctx, err)
 	}
+	r.startTwins(ctx)
+	finish := r.startControls(ctx)
+	err = r.play(ctx)
+	finish(err == nil)
 	return r.tearDown(ctx, err)
 }
 
@@ -149,6 +162,19 @@ func newRun(p Params) (*run, error) {
 	return r, err
 }
 
+// undo ends what was made of a run that could not begin, and removes its files: there is nothing in them.
+func (r *run) undo(ctx context.Context, why error) error {
+	err := r.tearDown(ctx, why)
+	for _, name := range []string{RunFile, keeperLog} {
+		_ = os.Remove(filepath.Join(r.Dir, name))
+	}
+	var stop Interrupted
+	if errors.As(why, &stop) || errors.Is(why, record.ErrWrite) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrSetUp, err)
+}
+
 func newID() string {
 	var b [6]byte
 	_, _ = rand.Read(b[:])
@@ -162,6 +188,9 @@ func (r *run) setUp(ctx context.Context) error {
 		return err
 	}
 	r.ledgerDir = dir
+	if r.program, err = os.Stat(r.Self); err != nil {
+		return err
+	}
 	scripts := map[string]json.RawMessage{}
 	for _, s := range r.Scenario.Servers {
 		if scripts[s.Label], err = json.Marshal(s.Script); err != nil {
@@ -189,6 +218,14 @@ func (r *run) setUp(ctx context.Context) error {
 		return err
 	}
 	go r.watchKeeper()
+	return nil
+}
+
+// sameProgram says that servers can still be launched.
+func (r *run) sameProgram() error {
+	if now, err := os.Stat(r.Self); err != nil || !os.SameFile(r.program, now) {
+		return fmt.Errorf("%w: %s", ErrProgram, r.Self)
+	}
 	return nil
 }
 
@@ -262,6 +299,9 @@ func (r *run) stopUnlessGone(ctx context.Context) error {
 func (r *run) tearDown(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
+	if stop := (Interrupted{}); errors.As(err, &stop) && stop.Stacks != "" {
+		err = errors.Join(err, os.WriteFile(filepath.Join(r.Dir, benchLog), []byte(stop.Stacks), 0o600))
+	}
 	if r.keeper != nil {
 		err = errors.Join(err, r.sweep(ctx))
 	}
@@ -299,6 +339,8 @@ func endOf(err error) *record.End {
 		return &record.End{Reason: record.EndFailed, Stage: record.StageHost, Error: err.Error()}
 	case errors.Is(err, keeper.ErrGone):
 		return &record.End{Reason: record.EndFailed, Stage: record.StageKeeper, Error: err.Error()}
+	case errors.Is(err, ErrProgram):
+		return &record.End{Reason: record.EndFailed, Stage: record.StageProgram, Error: err.Error()}
 	default:
 		return &record.End{Reason: record.EndFailed, Stage: record.StageBench, Error: err.Error()}
 	}

@@ -61,7 +61,7 @@ func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := r.writer.Err(); err != nil {
+		if err := cmp.Or(r.writer.Err(), r.sameProgram()); err != nil {
 			return err
 		}
 		// Where another lane has restarted the host, this one is over too.
@@ -241,7 +241,7 @@ func (r *run) session(name, label string, state record.SessionState, cut bool, w
 	r.ledger.Drain()
 	r.mu.Lock()
 	r.changes++
-	r.sessions[name] = &session{label: label, state: state, changed: r.changes}
+	r.sessions[name] = &session{label: label, state: state, failed: why == record.WhyNotOpened, changed: r.changes}
 	r.mu.Unlock()
 	if r.sharing == record.Shared {
 		return

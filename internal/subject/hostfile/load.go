@@ -42,7 +42,7 @@ func Load(path string) (host.Spec, error) {
 	}
 	spec.Given = path
 	if spec.Install != nil {
-		spec.InstallDir, err = installDir(spec.Name, spec.Install.Version)
+		spec.InstallDir, err = InstallDir(spec.Name, spec.Install.Version)
 	}
 	return spec, err
 }
@@ -92,7 +92,7 @@ func Preset(name, version string) (host.Spec, error) {
 		}
 	}
 	if s.Install != nil {
-		s.InstallDir, err = installDir(s.Name, s.Version)
+		s.InstallDir, err = InstallDir(s.Name, s.Version)
 		s.Dir = s.InstallDir
 	}
 	return s, err
@@ -142,13 +142,16 @@ func Names(self string) []string {
 // installEnv names the folder below which presets are installed.
 const installEnv = "LEAKBENCH_HOSTS_DIR"
 
-// installDir is where the packages of a preset are, or belong: below $LEAKBENCH_HOSTS_DIR, else in the user's cache.
-func installDir(name, version string) (string, error) {
+// ErrNoFolder says that this user has no folder for packages.
+var ErrNoFolder = errors.New("no folder for installed hosts")
+
+// InstallDir is where the packages of a preset are, or belong: below $LEAKBENCH_HOSTS_DIR, else in the user's cache.
+func InstallDir(name, version string) (string, error) {
 	base := os.Getenv(installEnv)
 	if base == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return "", fmt.Errorf("no folder for installed hosts; set %s: %w", installEnv, err)
+			return "", fmt.Errorf("%w: %w", ErrNoFolder, err)
 		}
 		base = filepath.Join(cache, "leakbench", "hosts")
 	}

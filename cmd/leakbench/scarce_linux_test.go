@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// stranger is another user than this one, with a folder and a copy of this program that it may use.
+func stranger(t *testing.T) (program, dir string, user *syscall.Credential) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("only root may start processes of another user")
+	}
+	user = &syscall.Credential{Uid: 54321, Gid: 54321}
+	base, err := os.MkdirTemp("", "stranger-")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	program, dir = filepath.Join(base, "leakbench"), filepath.Join(base, "home")
+	self, err := os.Executable()
+	require.NoError(t, err)
+	text, err := os.ReadFile(self)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(program, text, 0o755)) //nolint:gosec // it is a program
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, os.Chown(dir, int(user.Uid), int(user.Gid)))
+	require.NoError(t, os.Chmod(base, 0o755)) //nolint:gosec // another user is to use it
+	return program, dir, user
+}
+
+// TestTooFewProcesses: the limit counts the processes and threads of a user, and does not hold for root.
+func TestTooFewProcesses(t *testing.T) {
+	t.Parallel()
+	program, dir, user := stranger(t)
+	as := func(script string) (int, string) {
+		cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
+		cmd.Env = []string{"LB=" + program, "HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+		cmd.Dir = dir
+		cmd.WaitDelay = time.Second
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: user}
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		_ = cmd.Run()
+		return cmd.ProcessState.ExitCode(), out.String()
+	}
+	for _, limit := range []string{"20", "60", "90"} {
+		code, said := as("ulimit -u " + limit + `; exec "$LB" run storm --progress none`)
+		assert.Equal(t, exitUsage, code, said)
+		assert.Equal(t, 2, strings.Count(said, "\n"), said)
+		assert.Regexp(t, "leakbench: this user may have "+limit+` processes and threads and has \d+, and a run needs \d+ more: nothing was played`, said)
+		assert.Contains(t, said, "hint: ulimit -u")
+		code, said = as("ulimit -u " + limit + `; exec "$LB" doctor`)
+		assert.Equal(t, exitUsage, code, said)
+		assert.Contains(t, said, "missing  processes")
+	}
+	assert.NoDirExists(t, filepath.Join(dir, ".leakbench"))
+	code, said := as(`ulimit -u 2000; exec "$LB" run shutdown --progress none`)
+	assert.Equal(t, exitClean, code, said)
+}
+
+// TestNoProcNoDev: in namespaces in which they are not there, or another's.
+func TestNoProcNoDev(t *testing.T) {
+	t.Parallel()
+	if code, said := limited(t, "unshare -Urmpf true"); code != 0 {
+		t.Skip("no namespaces here: " + said)
+	}
+	for name, c := range map[string]struct{ unshare, before, found, do string }{
+		"no proc":      {"-Urm", "mount -t tmpfs none /proc", "/proc is not mounted, and no process can be seen without it", "mount -t proc"},
+		"another proc": {"-Urpf", "true", "no process of a run can be seen: /proc is that of another pid namespace: ", "mount -t proc"},
+		"no dev":       {"-Urm", "mount -t tmpfs none /dev", "no process can be started without its null device: ", "mount a /dev"},
+	} {
+		for _, command := range []string{`run storm --out "$OUT/none"`, `doctor --out "$OUT"`} {
+			code, said := limited(t, "unshare "+c.unshare+" bash -c '"+c.before+` && "$LB" `+command+`; code=$?; ls "$OUT"; exit $code'`)
+			assert.Equal(t, exitUsage, code, "%s: %s: %s", name, command, said)
+			assert.Contains(t, said, c.found, name)
+			assert.Contains(t, said, c.do, name)
+			assert.NotContains(t, said, "bug of leakbench")
+			if strings.HasPrefix(command, "run") {
+				assert.Equal(t, 2, strings.Count(said, "\n"), said)
+				assert.Contains(t, said, ": nothing was played\nhint: ", name)
+			}
+		}
+	}
+}
