@@ -13,6 +13,7 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/stage/starved"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -168,8 +169,8 @@ func (s *state) right() bool {
 // settle looks until the state has been right for the time quiet, at most for the time limit. What an earlier checkpoint has
 // waited for is not waited for again, but is in the returned state. How far the wait was stretched is added to the checkpoint.
 func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet time.Duration) (bool, *state, error) {
-	deadline := deadline{limit: limit}
-	defer func() { deadline.note(cp, time.Now()) }()
+	deadline := starved.Deadline{Limit: limit}
+	defer func() { deadline.Note(cp, time.Now()) }()
 	var rightSince time.Time
 	pause := lookMin
 	for {
@@ -178,7 +179,7 @@ func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet ti
 		if err != nil {
 			return false, nil, err
 		}
-		deadline.see(*all.census.Load)
+		deadline.See(*all.census.Load)
 		now := time.Now()
 		switch {
 		case !waitFor.right():
@@ -188,7 +189,7 @@ func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet ti
 		case now.Sub(rightSince) >= quiet:
 			return all.right(), all, nil
 		}
-		left := deadline.left(now)
+		left := deadline.Left(now)
 		if left <= 0 {
 			return all.right(), all, nil
 		}
@@ -228,7 +229,7 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 		}
 		return nil, nil, fmt.Errorf("failed to take a census: %w", err)
 	}
-	census.Load = loadAt(census)
+	census.Load = starved.LoadAt(census)
 	r.ledger.Drain()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -362,7 +363,7 @@ func (r *run) sample(ctx context.Context) func() {
 			if err != nil {
 				return // a checkpoint will say so
 			}
-			census.Load = loadAt(census)
+			census.Load = starved.LoadAt(census)
 			for i := range census.Processes {
 				if p := &census.Processes[i]; history.IsServer(p, r.id) || !history.CarriesServer(p, r.id) {
 					census.Processes[i].Args = nil

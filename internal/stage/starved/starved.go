@@ -1,4 +1,6 @@
-package runner
+// Package starved says how long to wait on a machine that does not get round to everything: where the bench itself waits
+// for a processor most of the time, what is late is not what stays.
+package starved
 
 import (
 	"runtime"
@@ -7,15 +9,15 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// deadline is how long a checkpoint waits: its limit, on a machine that gets round to everything. Where the bench
+// Deadline is how long a checkpoint waits: its limit, on a machine that gets round to everything. Where the bench
 // itself waits for a processor most of the time that it wants one, a server that is on its way out is not one that
 // stays: the wait is stretched, up to mostStretch times, as long as that goes on. What was seen in the stretched part
 // is for the judge to say: it is in the file how long that was, and how starved the bench.
 //
 // A host whose own processes take the processors buys nothing by it.
-type deadline struct {
+type Deadline struct {
+	Limit       time.Duration
 	begun       time.Time
-	limit       time.Duration
 	first, last record.Load
 	starved     float64 // the most at which the wait was stretched; 0: it was not
 }
@@ -30,31 +32,31 @@ const (
 	ownShare = 0.4
 )
 
-// see takes in the load at a look, the first of which begins the wait.
-func (d *deadline) see(l record.Load) {
+// See takes in the load at a look, the first of which begins the wait.
+func (d *Deadline) See(l record.Load) {
 	if d.begun.IsZero() {
 		d.begun, d.first = time.Now(), l
 	}
 	d.last = l
 }
 
-// left is how much longer to wait; 0 or less is the end.
-func (d *deadline) left(now time.Time) time.Duration {
+// Left is how much longer to wait; 0 or less is the end.
+func (d *Deadline) Left(now time.Time) time.Duration {
 	waited := now.Sub(d.begun)
-	if left := d.limit - waited; left > 0 {
+	if left := d.Limit - waited; left > 0 {
 		return left
 	}
 	share := d.starvation(now)
-	if waited >= mostStretch*d.limit || share < starvedShare {
+	if waited >= mostStretch*d.Limit || share < starvedShare {
 		return 0
 	}
 	d.starved = max(d.starved, share)
-	return max(d.limit/10, time.Millisecond)
+	return max(d.Limit/10, time.Millisecond)
 }
 
 // starvation is the share of the time in which the bench wanted a processor and
 // had to wait for one; 0 where that was a moment only, or the run's own doing.
-func (d *deadline) starvation(now time.Time) float64 {
+func (d *Deadline) starvation(now time.Time) float64 {
 	delayed, ran := d.last.Delayed-d.first.Delayed, d.last.Ran-d.first.Ran
 	own, all := d.last.Own-d.first.Own, float64(now.Sub(d.begun))*float64(runtime.NumCPU())
 	if float64(delayed) < leastDelay*float64(now.Sub(d.begun)) || float64(own) > ownShare*all {
@@ -63,16 +65,16 @@ func (d *deadline) starvation(now time.Time) float64 {
 	return float64(delayed) / float64(delayed+ran)
 }
 
-// note adds to a checkpoint how far a wait went beyond its limit.
-func (d *deadline) note(cp *record.Checkpoint, now time.Time) {
-	if over := now.Sub(d.begun) - d.limit; over > 0 && d.starved > 0 {
+// Note adds to a checkpoint how far a wait went beyond its limit.
+func (d *Deadline) Note(cp *record.Checkpoint, now time.Time) {
+	if over := now.Sub(d.begun) - d.Limit; over > 0 && d.starved > 0 {
 		cp.Stretched += record.Duration(over)
 		cp.Starved = max(cp.Starved, d.starved)
 	}
 }
 
-// loadAt is what the bench and the processes of a census have had so far.
-func loadAt(c *record.Census) *record.Load {
+// LoadAt is what the bench and the processes of a census have had so far.
+func LoadAt(c *record.Census) *record.Load {
 	l := benchLoad()
 	for i := range c.Processes {
 		l.Own += c.Processes[i].CPU
