@@ -41,7 +41,7 @@ func TestAKeeperThatCannotStart(t *testing.T) {
 	p.OnEvent = func(record.Event) { events++ }
 	err := runner.Run(t.Context(), p)
 	require.ErrorIs(t, err, runner.ErrSetUp)
-	assert.EqualError(t, err, `the run could not begin: the keeper did not come up: it exited at once (it said: "runtime: failed to create new OS thread (have 2 already; errno=11)")`)
+	require.EqualError(t, err, `the run could not begin: the keeper did not come up: it exited at once (it said: "runtime: failed to create new OS thread (have 2 already; errno=11)")`)
 	assert.Zero(t, events)
 	left, err := os.ReadDir(p.Dir)
 	require.NoError(t, err)
