@@ -1,0 +1,323 @@
+// Command strength says how many changes to the code of a package its own tests notice. It plays each change alone: a statement left
+// out, a result zeroed, a condition forced, a limit moved. A change that no test notices and that equivalent.txt does not explain is
+// printed, and fails the command where fewer than 92 % of a package's changes are noticed. So does an explanation that is stale.
+//
+//	go run ./.ci/strength [-v] [package folder ...]
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// core are the packages that decide, in which a change may turn a leak into clean.
+var core = []string{
+	"internal/history", "internal/judge/verdict", "internal/judge/gate", "internal/judge/compare",
+	"internal/judge/known", "internal/judge/growth", "scenarios",
+}
+
+// least is the part of the changes that the tests of a package have to notice.
+const least = 0.92
+
+// Each line: the mutant as it is printed, " | ", and why it changes nothing that could be noticed.
+//
+//go:embed equivalent.txt
+var explained string
+
+func main() {
+	verbose := flag.Bool("v", false, "say of each change what came of it")
+	jobs := flag.Int("jobs", max(1, runtime.NumCPU()/2), "changes to play at a time")
+	flag.Parse()
+	packages := flag.Args()
+	if len(packages) == 0 {
+		packages = core
+	}
+	weak := false
+	for _, pkg := range packages {
+		ok, err := judge(filepath.ToSlash(filepath.Clean(pkg)), *jobs, *verbose)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "strength: %s: %v\n", pkg, err)
+			os.Exit(2)
+		}
+		weak = weak || !ok
+	}
+	if weak {
+		os.Exit(1)
+	}
+}
+
+// judge plays the mutants of a package and says what came of them.
+func judge(pkg string, jobs int, verbose bool) (bool, error) {
+	dir, err := os.MkdirTemp("", "strength")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	mutants, err := build(pkg, dir)
+	if err != nil {
+		return false, err
+	}
+	killed := make([]bool, len(mutants))
+	s := suite{pkg: pkg, dir: dir, limit: 10 * time.Minute, reached: map[int]bool{}}
+	if err := s.measure(); err != nil {
+		return false, err
+	}
+	var all sync.WaitGroup
+	slots := make(chan struct{}, jobs)
+	for i := range mutants {
+		if !s.reached[i] {
+			continue
+		}
+		slots <- struct{}{}
+		all.Go(func() {
+			killed[i] = s.notices(i)
+			<-slots
+		})
+	}
+	all.Wait()
+	return tell(pkg, mutants, killed, s.reached, verbose), nil
+}
+
+func tell(pkg string, mutants []mutant, killed []bool, reached map[int]bool, verbose bool) bool {
+	reasons := map[string]string{}
+	for line := range strings.Lines(explained) {
+		if name, why, is := strings.Cut(strings.TrimSpace(line), " | "); is && strings.HasPrefix(name, pkg+"/") {
+			reasons[name] = why
+		}
+	}
+	noticed, equivalent := 0, 0
+	for i, m := range mutants {
+		why, is := reasons[m.String()]
+		delete(reasons, m.String())
+		switch {
+		case is && killed[i]:
+			fmt.Println("explained, but noticed:", m)
+			reasons[m.String()] = why
+		case killed[i]:
+			noticed++
+		case is:
+			equivalent++
+		case !reached[i]:
+			fmt.Println("not reached:", m)
+		default:
+			fmt.Println("not noticed:", m)
+		}
+		if verbose && killed[i] {
+			fmt.Println("noticed:", m)
+		}
+	}
+	for name := range reasons {
+		fmt.Println("a stale explanation:", name)
+	}
+	of := len(mutants) - equivalent
+	part := float64(noticed) / float64(max(1, of))
+	fmt.Printf("%s: %d of %d changes noticed (%.1f %%), %d more change nothing\n", pkg, noticed, of, 100*part, equivalent)
+	return part >= least && len(reasons) == 0
+}
+
+// suite is the tests of a package, built with all its mutants.
+type suite struct {
+	pkg, dir string
+	limit    time.Duration
+	slow     string // the names of the tests that take long: they are asked last
+	reached  map[int]bool
+}
+
+// passed finds the time that a test took.
+var passed = regexp.MustCompile(`(?m)^--- PASS: (\w+) \((\d+\.\d+)s\)$`)
+
+// measure plays the tests unchanged: which of them are slow, and which mutants they reach.
+func (s *suite) measure() error {
+	began := time.Now()
+	out, err := s.play(-1, "-test.v")
+	if err != nil {
+		return fmt.Errorf("its tests fail unchanged: %w\n%s", err, out)
+	}
+	s.limit = 10*time.Second + 10*time.Since(began)
+	var slow []string
+	for _, m := range passed.FindAllStringSubmatch(string(out), -1) {
+		if took, _ := strconv.ParseFloat(m[2], 64); took > 0.05 {
+			slow = append(slow, m[1])
+		}
+	}
+	s.slow = "^(" + strings.Join(slow, "|") + ")$"
+	text, err := os.ReadFile(filepath.Join(s.dir, "reached"))
+	for _, n := range strings.Fields(string(text)) {
+		i, _ := strconv.Atoi(n)
+		s.reached[i] = true
+	}
+	return err
+}
+
+// notices says that a test fails with the mutant. A run that takes too long, or too much memory, has noticed it.
+func (s *suite) notices(i int) bool {
+	_, err := s.play(i, "-test.skip="+s.slow)
+	if err == nil && s.slow != "^()$" {
+		_, err = s.play(i, "-test.run="+s.slow)
+	}
+	return err != nil
+}
+
+func (s *suite) play(i int, arg string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.limit)
+	defer cancel()
+	const run = `ulimit -v 8000000; exec "$0" -test.failfast "$@"`
+	cmd := exec.CommandContext(ctx, "sh", "-c", run, filepath.Join(s.dir, "tests"), arg)
+	cmd.Dir, cmd.WaitDelay = s.pkg, time.Second
+	cmd.Env = append(os.Environ(), "STRENGTH="+strconv.Itoa(i), "STRENGTH_REACHED="+filepath.Join(s.dir, "reached"), "GOMAXPROCS=2")
+	return cmd.CombinedOutput()
+}
+
+// build makes the test binary of a package with all its mutants.
+func build(pkg, dir string) ([]mutant, error) {
+	list, err := command("go", "list", "-json=Name,Dir,GoFiles,ImportPath", "./"+pkg)
+	if err != nil {
+		return nil, err
+	}
+	var p struct {
+		Name, Dir, ImportPath string
+		GoFiles               []string
+	}
+	if err := json.Unmarshal(list, &p); err != nil {
+		return nil, err
+	}
+	set, trees, sources := token.NewFileSet(), []*ast.File{}, []string{}
+	for _, name := range p.GoFiles {
+		src, err := os.ReadFile(filepath.Join(p.Dir, name))
+		if err != nil {
+			return nil, err
+		}
+		tree, err := parser.ParseFile(set, name, src, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		trees, sources = append(trees, tree), append(sources, string(src))
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	imports, err := importsOf(set, "./"+pkg)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := (&types.Config{Importer: imports}).Check(p.ImportPath, set, trees, info); err != nil {
+		return nil, err
+	}
+	overlay := map[string]string{}
+	put := func(name, text string) error {
+		overlay[filepath.Join(p.Dir, name)] = filepath.Join(dir, name)
+		return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)
+	}
+	m := mutator{info: info, seen: map[string]int{}}
+	for i, tree := range trees {
+		if err := put(p.GoFiles[i], m.mutate(set, tree, pkg+"/"+p.GoFiles[i], sources[i])); err != nil {
+			return nil, err
+		}
+	}
+	if err := put("strength_switch.go", "package "+p.Name+"\n"+support); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(map[string]any{"Replace": overlay})
+	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, "overlay.json"), text, 0o600)); err != nil {
+		return nil, err
+	}
+	_, err = command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-o", filepath.Join(dir, "tests"), "./"+pkg)
+	return m.mutants, err
+}
+
+// support is what the mutants need in their package.
+const support = `
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+)
+
+var (
+	strengthPlayed, _ = strconv.Atoi(os.Getenv("STRENGTH"))
+	strengthReached   sync.Map
+	strengthFile      = sync.OnceValue(func() *os.File {
+		f, err := os.OpenFile(os.Getenv("STRENGTH_REACHED"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			panic(err)
+		}
+		return f
+	})
+)
+
+func strengthPlays(i int) bool {
+	if strengthPlayed < 0 {
+		if _, known := strengthReached.LoadOrStore(i, true); !known {
+			fmt.Fprintln(strengthFile(), i)
+		}
+	}
+	return i == strengthPlayed
+}
+
+func strengthZero[T any](p *T) { *p = *new(T) }
+
+func strengthNumber[T ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64](
+	played bool, other, op rune, a, b T,
+) T {
+	if played {
+		op = other
+	}
+	switch op {
+	case '+':
+		return a + b
+	case '-':
+		return a - b
+	case '*':
+		return a * b
+	}
+	return a / b
+}
+`
+
+// importsOf reads what a package imports from what the compiler has made of it.
+func importsOf(set *token.FileSet, pkg string) (types.Importer, error) {
+	list, err := command("go", "list", "-deps", "-export", "-f", "{{.ImportPath}}={{.Export}}", pkg)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for line := range strings.Lines(string(list)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), "=")
+		files[path] = file
+	}
+	return importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) }), nil
+}
+
+func command(name string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.WaitDelay = time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(slices.Insert(args, 0, name), " "), err, stderr.String())
+	}
+	return out, nil
+}
