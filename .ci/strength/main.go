@@ -33,8 +33,13 @@ import (
 
 // core are the packages that decide, in which a change may turn a leak into clean.
 var core = []string{
-	"internal/history", "internal/judge/verdict", "internal/judge/gate", "internal/judge/compare",
+	"internal/history", "internal/judge/facts", "internal/judge/verdict", "internal/judge/gate", "internal/judge/compare",
 	"internal/judge/known", "internal/judge/growth", "scenarios",
+}
+
+// askedToo are packages whose tests are asked where those of the package itself say nothing.
+var askedToo = map[string]string{
+	"internal/judge/facts": "internal/judge/verdict", // the laws ask for facts, and the cases of the laws are made runs
 }
 
 // least is the part of the changes that the tests of a package have to notice.
@@ -74,29 +79,33 @@ func judge(pkg string, jobs int, verbose bool) (bool, error) {
 		return false, err
 	}
 	defer os.RemoveAll(dir)
-	mutants, err := build(pkg, dir)
+	overlay, mutants, err := mutate(pkg, dir)
 	if err != nil {
 		return false, err
 	}
-	killed := make([]bool, len(mutants))
-	s := suite{pkg: pkg, dir: dir, limit: 10 * time.Minute, reached: map[int]bool{}}
-	if err := s.measure(); err != nil {
-		return false, err
+	var suites []*suite
+	for _, from := range slices.DeleteFunc([]string{pkg, askedToo[pkg]}, func(s string) bool { return s == "" }) {
+		s, err := newSuite(from, overlay, filepath.Join(dir, strconv.Itoa(len(suites))))
+		if err != nil {
+			return false, err
+		}
+		suites = append(suites, s)
 	}
+	reached, killed := map[int]bool{}, make([]bool, len(mutants))
 	var all sync.WaitGroup
 	slots := make(chan struct{}, jobs)
 	for i := range mutants {
-		if !s.reached[i] {
-			continue
-		}
 		slots <- struct{}{}
+		for _, s := range suites {
+			reached[i] = reached[i] || s.reached[i]
+		}
 		all.Go(func() {
-			killed[i] = s.notices(i)
+			killed[i] = slices.ContainsFunc(suites, func(s *suite) bool { return s.notices(i) })
 			<-slots
 		})
 	}
 	all.Wait()
-	return tell(pkg, mutants, killed, s.reached, verbose), nil
+	return tell(pkg, mutants, killed, reached, verbose), nil
 }
 
 func tell(pkg string, mutants []mutant, killed []bool, reached map[int]bool, verbose bool) bool {
@@ -136,23 +145,30 @@ func tell(pkg string, mutants []mutant, killed []bool, reached map[int]bool, ver
 	return part >= least && len(reasons) == 0
 }
 
-// suite is the tests of a package, built with all its mutants.
+// suite is the tests of a package, built with all mutants.
 type suite struct {
-	pkg, dir string
-	limit    time.Duration
-	slow     string // the names of the tests that take long: they are asked last
-	reached  map[int]bool
+	pkg, binary string
+	limit       time.Duration
+	slow        string // the names of the tests that take long: they are asked last
+	reached     map[int]bool
 }
 
 // passed finds the time that a test took.
 var passed = regexp.MustCompile(`(?m)^--- PASS: (\w+) \((\d+\.\d+)s\)$`)
 
-// measure plays the tests unchanged: which of them are slow, and which mutants they reach.
-func (s *suite) measure() error {
+// newSuite plays the tests unchanged: which of them are slow, and which mutants they reach.
+func newSuite(pkg, overlay, binary string) (*suite, error) {
+	s := &suite{pkg: pkg, binary: binary, limit: 10 * time.Minute, reached: map[int]bool{}}
+	if _, err := command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, "./"+pkg); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(binary); err != nil {
+		return s, nil // it has no test
+	}
 	began := time.Now()
 	out, err := s.play(-1, "-test.v")
 	if err != nil {
-		return fmt.Errorf("its tests fail unchanged: %w\n%s", err, out)
+		return nil, fmt.Errorf("the tests of %s fail unchanged: %w\n%s", pkg, err, out)
 	}
 	s.limit = 10*time.Second + 10*time.Since(began)
 	var slow []string
@@ -162,16 +178,19 @@ func (s *suite) measure() error {
 		}
 	}
 	s.slow = "^(" + strings.Join(slow, "|") + ")$"
-	text, err := os.ReadFile(filepath.Join(s.dir, "reached"))
+	text, err := os.ReadFile(binary + ".reached")
 	for _, n := range strings.Fields(string(text)) {
 		i, _ := strconv.Atoi(n)
 		s.reached[i] = true
 	}
-	return err
+	return s, err
 }
 
 // notices says that a test fails with the mutant. A run that takes too long, or too much memory, has noticed it.
 func (s *suite) notices(i int) bool {
+	if !s.reached[i] {
+		return false
+	}
 	_, err := s.play(i, "-test.skip="+s.slow)
 	if err == nil && s.slow != "^()$" {
 		_, err = s.play(i, "-test.run="+s.slow)
@@ -183,44 +202,44 @@ func (s *suite) play(i int, arg string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.limit)
 	defer cancel()
 	const run = `ulimit -v 8000000; exec "$0" -test.failfast "$@"`
-	cmd := exec.CommandContext(ctx, "sh", "-c", run, filepath.Join(s.dir, "tests"), arg)
+	cmd := exec.CommandContext(ctx, "sh", "-c", run, s.binary, arg)
 	cmd.Dir, cmd.WaitDelay = s.pkg, time.Second
-	cmd.Env = append(os.Environ(), "STRENGTH="+strconv.Itoa(i), "STRENGTH_REACHED="+filepath.Join(s.dir, "reached"), "GOMAXPROCS=2")
+	cmd.Env = append(os.Environ(), "STRENGTH="+strconv.Itoa(i), "STRENGTH_REACHED="+s.binary+".reached", "GOMAXPROCS=2")
 	return cmd.CombinedOutput()
 }
 
-// build makes the test binary of a package with all its mutants.
-func build(pkg, dir string) ([]mutant, error) {
+// mutate writes the mutants of a package, and the overlay that puts them in the place of its files.
+func mutate(pkg, dir string) (file string, mutants []mutant, err error) {
 	list, err := command("go", "list", "-json=Name,Dir,GoFiles,ImportPath", "./"+pkg)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	var p struct {
 		Name, Dir, ImportPath string
 		GoFiles               []string
 	}
 	if err := json.Unmarshal(list, &p); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	set, trees, sources := token.NewFileSet(), []*ast.File{}, []string{}
 	for _, name := range p.GoFiles {
 		src, err := os.ReadFile(filepath.Join(p.Dir, name))
 		if err != nil {
-			return nil, err
+			return "", nil, err
 		}
 		tree, err := parser.ParseFile(set, name, src, parser.SkipObjectResolution)
 		if err != nil {
-			return nil, err
+			return "", nil, err
 		}
 		trees, sources = append(trees, tree), append(sources, string(src))
 	}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
 	imports, err := importsOf(set, "./"+pkg)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	if _, err := (&types.Config{Importer: imports}).Check(p.ImportPath, set, trees, info); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	overlay := map[string]string{}
 	put := func(name, text string) error {
@@ -230,18 +249,15 @@ func build(pkg, dir string) ([]mutant, error) {
 	m := mutator{info: info, seen: map[string]int{}}
 	for i, tree := range trees {
 		if err := put(p.GoFiles[i], m.mutate(set, tree, pkg+"/"+p.GoFiles[i], sources[i])); err != nil {
-			return nil, err
+			return "", nil, err
 		}
 	}
 	if err := put("strength_switch.go", "package "+p.Name+"\n"+support); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	text, err := json.Marshal(map[string]any{"Replace": overlay})
-	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, "overlay.json"), text, 0o600)); err != nil {
-		return nil, err
-	}
-	_, err = command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-o", filepath.Join(dir, "tests"), "./"+pkg)
-	return m.mutants, err
+	file = filepath.Join(dir, "overlay.json")
+	return file, m.mutants, errors.Join(err, os.WriteFile(file, text, 0o600))
 }
 
 // support is what the mutants need in their package.

@@ -57,7 +57,9 @@ where none has run it is the list alone.`,
 		Use: "update [RUN...] --reason WHY", Short: "Add what runs have found and the list has not",
 		Long: `Add what runs have found and the list has not: each error, by its fingerprint. A
 finding that only some runs of its scenario show gets "sometimes: true". It takes
-the place of an entry whose day is over.
+the place of an entry whose day is over. An entry with a fingerprint that an earlier
+version gave its finding gets the present one, and keeps the rest; this needs no
+--reason.
 
 RUN is a run, a folder of runs or a blob; without one it is the newest gate.`,
 		Example: `  leakbench known update --reason "upstream, owner/repository#12" --expires 2030-01-31
@@ -122,9 +124,6 @@ func (a *app) knownShow(args []string, f knownFlags) error {
 
 func (a *app) knownUpdate(args []string, f knownFlags) error {
 	now := time.Now()
-	if strings.TrimSpace(f.reason) == "" {
-		return usage(errors.New("a known finding needs a reason"), `for example: --reason "upstream, owner/repository#12"`)
-	}
 	expires, err := known.LastDay(f.expires, now)
 	if err != nil {
 		usual, _ := known.LastDay("", now)
@@ -135,15 +134,27 @@ func (a *app) knownUpdate(args []string, f knownFlags) error {
 		return err
 	}
 	runs, missing := latestRuns(args)
+	l, renamed, err := l.Reprinted(runs, f.only, now)
+	if err != nil {
+		return usage(err, "")
+	}
+	noReason := strings.TrimSpace(f.reason) == ""
+	if noReason && len(renamed) == 0 {
+		return usage(errors.New("a known finding needs a reason"), `for example: --reason "upstream, owner/repository#12"`)
+	}
 	fresh, named := l.Fresh(runs, known.Entry{Reason: f.reason, Expires: expires}, f.only, len(args) == 0, now)
 	if missing != nil && !named {
 		return missing
+	}
+	done := renamedText(renamed)
+	if noReason && len(fresh) > 0 {
+		done = append(done, text.Count(len(fresh), "finding")+" of these runs not listed: add --reason WHY to list what is new")
+		fresh = nil
 	}
 	edited, over, err := l.Renewed(fresh, now)
 	if err != nil {
 		return usage(err, "")
 	}
-	var done []string
 	for _, e := range over {
 		done = append(done, fmt.Sprintf("taken out  line %d: %s, expired on %s", e.Line, e.Finding(), e.Expires.Format(time.DateOnly)))
 	}
@@ -155,6 +166,14 @@ func (a *app) knownUpdate(args []string, f knownFlags) error {
 		nothing = "nothing to add: no error of these runs that is not listed is " + text.PrintableLines(f.only)
 	}
 	return a.saveKnown(&edited, done, nothing)
+}
+
+func renamedText(all []known.Reprint) (done []string) {
+	for i := range all {
+		r := &all[i]
+		done = append(done, fmt.Sprintf("renamed  line %d: %s is %s now", r.Old.Line, r.Old.Finding(), r.New.Finding()))
+	}
+	return done
 }
 
 func (a *app) knownPrune(args []string, f knownFlags) error {

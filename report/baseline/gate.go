@@ -88,6 +88,14 @@ func SeenText(f *gate.Finding) string {
 	return fmt.Sprintf("in %s runs; %s", f.Head, f.Note)
 }
 
+// OldName says that a list has a finding under a name that it does not have any more.
+func OldName(f *gate.Finding) string {
+	if f.Entry == nil || !f.Entry.Outdated(&f.Finding.Finding) {
+		return ""
+	}
+	return fmt.Sprintf("accepted under its old fingerprint %s, `leakbench known update` rewrites it", f.Entry.Fingerprint)
+}
+
 // AcceptCommand lists a finding as known.
 func AcceptCommand(f *gate.Finding, o GateOptions) []string {
 	words := []string{"leakbench", "known", "update"}
@@ -190,6 +198,9 @@ func rest(p *terminal.Printer, r *gate.Result, o GateOptions) {
 			continue
 		case gate.Listed:
 			text += fmt.Sprintf(" (%s; until %s)", f.Entry.Reason, f.Entry.Expires.Format(time.DateOnly))
+			if old := OldName(f); old != "" {
+				text += ": " + old
+			}
 		case gate.Fixed, gate.InBase:
 			if f.Note != "" {
 				text += " (" + f.Note + ")"

@@ -123,6 +123,9 @@ func (h *Lookup) look(f *gate.Finding) Status {
 		s.Text = h.newText()
 	case gate.Listed:
 		s.Text = fmt.Sprintf("listed in %s until %s: %s", h.List, f.Entry.Expires.Format(time.DateOnly), f.Entry.Reason)
+		if old := OldName(f); old != "" {
+			s.Text += "; " + old
+		}
 	case gate.Unlisted:
 		s.Text = fmt.Sprintf("the base has it too, in %s runs, but a strict gate wants it listed", f.Base)
 	case gate.InBase:

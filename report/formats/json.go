@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
@@ -154,6 +155,9 @@ func toJSONGate(r *gate.Result) *jsonGate {
 		j := toJSONJudgment(string(f.Decision), &f.Finding)
 		if f.Entry != nil {
 			j.Listed = fmt.Sprintf("line %d", f.Entry.Line)
+			if old := baseline.OldName(f); old != "" {
+				j.Note = strings.TrimPrefix(j.Note+"; "+old, "; ")
+			}
 		}
 		out.Findings = append(out.Findings, j)
 	}

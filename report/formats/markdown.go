@@ -227,6 +227,9 @@ func mdRest(b *bytes.Buffer, r *gate.Result) {
 			words.Markdown(f.Law, words.MaxName), words.MarkdownCode(f.Kind, words.MaxName), words.Markdown(f.Title, words.MaxText/4))
 		if f.Entry != nil && f.Decision == gate.Listed {
 			text += fmt.Sprintf(" (%s; until %s)", words.Markdown(f.Entry.Reason, words.MaxText/4), f.Entry.Expires.Format(time.DateOnly))
+			if old := baseline.OldName(f); old != "" {
+				text += ": " + words.Markdown(old, words.MaxText/4)
+			}
 		}
 		items = append(items, text)
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
@@ -258,19 +259,44 @@ func (g *pair) findings() []Finding {
 		}
 	}
 	prints, byPrint := lists.GroupBy(seen, func(f Finding) string { return f.Fingerprint })
+	renamed := map[string]bool{}
 	var out []Finding
 	for _, print := range prints {
 		f := byPrint[print][0]
-		f.Head, f.Base = seenIn(g.head, print), seenIn(g.base, print)
+		old := g.oldPrints(byPrint[print])
+		for _, was := range old {
+			renamed[was] = true
+		}
+		f.Head, f.Base = seenIn(g.head, print), seenIn(g.base, append(old, print)...)
 		f.State, f.Note = g.state(&f)
+		if len(old) > 0 {
+			f.Note = "base has it under its old fingerprint " + strings.Join(old, ", ")
+		}
 		out = append(out, f)
 	}
-	return out
+	return slices.DeleteFunc(out, func(f Finding) bool { return renamed[f.Fingerprint] })
 }
 
-func seenIn(runs []*verdict.Judged, print string) Seen {
+// oldPrints are the fingerprints under which base has a finding of head: base does not have the finding under the name that
+// it has in head, and no finding of head has the old name, which would be the same in both.
+func (g *pair) oldPrints(same []Finding) (old []string) {
+	if print := same[0].Fingerprint; seenIn(g.head, print).In == 0 || seenIn(g.base, print).In > 0 {
+		return nil
+	}
+	for _, f := range same {
+		for _, was := range f.Aliases {
+			if seenIn(g.base, was).In > 0 && seenIn(g.head, was).In == 0 && !slices.Contains(old, was) {
+				old = append(old, was)
+			}
+		}
+	}
+	return old
+}
+
+// seenIn says in how many runs there is a finding with one of the fingerprints.
+func seenIn(runs []*verdict.Judged, prints ...string) Seen {
 	has := func(j *verdict.Judged) bool {
-		return slices.ContainsFunc(j.Verdict.Findings, func(f verdict.Finding) bool { return f.Fingerprint == print })
+		return slices.ContainsFunc(j.Verdict.Findings, func(f verdict.Finding) bool { return slices.Contains(prints, f.Fingerprint) })
 	}
 	return Seen{In: count(runs, has), Of: len(runs)}
 }

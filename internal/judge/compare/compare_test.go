@@ -186,3 +186,41 @@ func saved(t *testing.T, name string) verdict.Judged {
 	require.NoError(t, err)
 	return verdict.NewJudged(run, name)
 }
+
+// A finding that base has under an earlier fingerprint is the same finding. The name alone does not make it one: where head still has
+// a finding of that name, the name means in both what it says, and where base has the new name too, it could tell them apart.
+func TestAFindingUnderItsOldFingerprint(t *testing.T) {
+	t.Parallel()
+	fresh := leak("fresh")
+	fresh.Aliases = []string{"older", "old"}
+	type states map[string]compare.State
+	for name, c := range map[string]struct {
+		base, head []verdict.Finding
+		want       states
+		note       string
+	}{
+		"renamed":                   {[]verdict.Finding{leak("old")}, []verdict.Finding{fresh}, states{"fresh": compare.Known}, "base has it under its old fingerprint old"},
+		"renamed twice":             {[]verdict.Finding{leak("old"), leak("older")}, []verdict.Finding{fresh}, states{"fresh": compare.Known}, "base has it under its old fingerprint older, old"},
+		"head has both":             {[]verdict.Finding{leak("old")}, []verdict.Finding{fresh, leak("old")}, states{"fresh": compare.New, "old": compare.Known}, ""},
+		"base has both":             {[]verdict.Finding{leak("old"), leak("fresh")}, []verdict.Finding{fresh}, states{"fresh": compare.Known, "old": compare.Fixed}, ""},
+		"another one":               {[]verdict.Finding{leak("other")}, []verdict.Finding{fresh}, states{"fresh": compare.New, "other": compare.Fixed}, ""},
+		"head does not show it":     {[]verdict.Finding{leak("old")}, nil, states{"old": compare.Fixed}, ""},
+		"base has the newer of two": {[]verdict.Finding{fresh}, []verdict.Finding{leak("old")}, states{"fresh": compare.Fixed, "old": compare.New}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := compare.Runs(runs(made{findings: c.base}, made{}), runs(made{findings: c.head}), compare.Params{})
+			got := states{}
+			for _, f := range r.Findings {
+				got[f.Fingerprint] = f.State
+			}
+			assert.Equal(t, c.want, got)
+			if c.note != "" {
+				f := find(t, r, "fresh")
+				assert.Equal(t, c.note, f.Note)
+				assert.Equal(t, compare.Seen{In: 1, Of: 2}, f.Base)
+				assert.Equal(t, compare.Seen{In: 1, Of: 1}, f.Head)
+			}
+		})
+	}
+}

@@ -146,6 +146,76 @@ func (e *Entry) includes(f Entry) bool {
 	return e.Scenario == f.Scenario && within(e.Law, f.Law) && within(e.Fingerprint, f.Fingerprint) && within(e.Host, f.Host)
 }
 
+// Reprinted is the list with the fingerprints that the findings of runs have now, where an entry names one that an earlier version
+// gave. Where several findings have come from one, the entry is for the first of them, and each of the others gets one like it.
+// only is as in Fresh.
+func (l *List) Reprinted(runs []verdict.Judged, only string, now time.Time) (edited List, done []Reprint, err error) {
+	edited = *l
+	var more []Entry
+	for i := range l.Entries {
+		e := l.Entries[i]
+		var fresh []Entry
+		for _, print := range e.newPrints(runs) {
+			n := e.bare()
+			n.Fingerprint = print
+			wanted := only == "" || n.Finding() == only || e.Finding() == only || strings.HasPrefix(n.Finding(), only+":")
+			listed := func(o Entry) bool { return !o.Expired(now) && o.includes(n) }
+			if wanted && !e.Expired(now) && !slices.ContainsFunc(slices.Concat(l.Entries, more), listed) {
+				fresh = append(fresh, n)
+				done = append(done, Reprint{Old: e, New: n})
+			}
+		}
+		if len(fresh) > 0 && !e.shown(runs) {
+			if edited, err = edited.renamed(i, fresh[0]); err != nil {
+				return List{}, nil, err
+			}
+			fresh = fresh[1:]
+		}
+		more = append(more, fresh...)
+	}
+	edited, err = edited.With(more...)
+	return edited, done, err
+}
+
+// Reprint is an entry with the fingerprint that its finding has now.
+type Reprint struct{ Old, New Entry }
+
+// shown says that runs have a finding with the entry's very fingerprint.
+func (e *Entry) shown(runs []verdict.Judged) bool {
+	return slices.ContainsFunc(runs, func(j verdict.Judged) bool {
+		return e.covers(compare.PlayOf(&j)) && slices.ContainsFunc(j.Verdict.Findings, func(f verdict.Finding) bool {
+			return f.Law == e.Law && f.Fingerprint == e.Fingerprint
+		})
+	})
+}
+
+// newPrints are the fingerprints of the findings of runs that once had that of the entry.
+func (e *Entry) newPrints(runs []verdict.Judged) (all []string) {
+	for i := range runs {
+		play := compare.PlayOf(&runs[i])
+		for _, f := range runs[i].Verdict.Findings {
+			if e.Outdated(&f) && e.matches(play, &f) && !slices.Contains(all, f.Fingerprint) {
+				all = append(all, f.Fingerprint)
+			}
+		}
+	}
+	return all
+}
+
+// renamed is the list with another finding in the place of that of the i-th entry. Nothing else in the file changes.
+func (l *List) renamed(i int, to Entry) (List, error) {
+	lines, e := strings.Split(l.Source, "\n"), &l.Entries[i]
+	for at := e.Line - 1; at < max(e.Line, l.after(i, lines)); at++ {
+		if strings.Contains(lines[at], e.Finding()) && !strings.HasPrefix(strings.TrimSpace(lines[at]), "#") {
+			lines[at] = strings.Replace(lines[at], e.Finding(), to.Finding(), 1)
+			break
+		}
+	}
+	want := slices.Clone(l.Entries)
+	want[i] = to
+	return l.edited(strings.Join(lines, "\n"), want, fmt.Sprintf("rewrite by hand: line %d: %s is %s now", e.Line, e.Finding(), to.Finding()))
+}
+
 // Named is the entry for a finding that is named in full, scenario:law:fingerprint, on any host.
 func Named(finding, reason string, expires time.Time) (Entry, error) {
 	text := fmt.Sprintf("known:\n  - {finding: %q, reason: r, expires: 2999-12-31}\n", finding)

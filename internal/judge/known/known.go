@@ -51,7 +51,12 @@ func (e *Entry) covers(p compare.Play) bool {
 }
 
 func (e *Entry) matches(p compare.Play, f *verdict.Finding) bool {
-	return e.covers(p) && (e.Law == "" || e.Law == f.Law) && (e.Fingerprint == "" || e.Fingerprint == f.Fingerprint || slices.Contains(f.Aliases, e.Fingerprint))
+	return e.covers(p) && (e.Law == "" || e.Law == f.Law) && (e.Fingerprint == "" || e.Fingerprint == f.Fingerprint || e.Outdated(f))
+}
+
+// Outdated says that the entry names a finding by a fingerprint that an earlier version gave it.
+func (e *Entry) Outdated(f *verdict.Finding) bool {
+	return e.Fingerprint != f.Fingerprint && slices.Contains(f.Aliases, e.Fingerprint)
 }
 
 // Expired says that the entry's last day is over.

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -342,4 +343,65 @@ func TestAnEarlierFingerprint(t *testing.T) {
 		j.Verdict.Findings[0].Aliases = []string{alias}
 		assert.Equal(t, state, l.Check([]verdict.Judged{j}, today)[0].State)
 	}
+}
+
+// TestReprinted: an entry with an earlier fingerprint gets the present one, and everything else stays as it was written.
+func TestReprinted(t *testing.T) {
+	t.Parallel()
+	const print3 = "cccccccccccc"
+	renamed := func(prints ...string) verdict.Judged { // each of them was print2 once
+		j := run("storm", "h", 0, prints...)
+		for i := range j.Verdict.Findings {
+			j.Verdict.Findings[i].Aliases = []string{print2}
+		}
+		return j
+	}
+	const end = "\n    reason: because\n    expires: 2030-06-15\n"
+	line := func(print string) string { return "  - finding: storm:L1:" + print }
+	for name, c := range map[string]struct {
+		list string
+		runs []verdict.Judged
+		only string
+		want string
+	}{
+		"rewritten": {
+			"# storm:L1:" + print2 + "\n  # asked" + "\n" + line(print2) + " # soon" + end + "\n",
+			[]verdict.Judged{renamed(print1)},
+			"",
+			"# storm:L1:" + print2 + "\n  # asked" + "\n" + line(print1) + " # soon" + end + "\n",
+		},
+		"the right one of two":   {line(print3) + end + line(print2) + end, []verdict.Judged{renamed(print1)}, "", line(print3) + end + line(print1) + end},
+		"seen in several runs":   {line(print2) + end, []verdict.Judged{renamed(print1), renamed(print1)}, "", line(print1) + end},
+		"one became two":         {line(print2) + end, []verdict.Judged{renamed(print1, print3)}, "", line(print1) + end + line(print3) + "\n    reason: \"because\"\n    expires: 2030-06-15\n"},
+		"the old one is there":   {line(print2) + end, []verdict.Judged{renamed(print1), run("storm", "h", 0, print2)}, "", line(print2) + end + line(print1) + "\n    reason: \"because\"\n    expires: 2030-06-15\n"},
+		"listed already":         {line(print2) + end + line(print1) + end, []verdict.Judged{renamed(print1)}, "", line(print2) + end + line(print1) + end},
+		"not seen":               {line(print2) + end, []verdict.Judged{run("storm", "h", 0)}, "", line(print2) + end},
+		"another scenario":       {"  - finding: cron:L1:" + print2 + end, []verdict.Judged{renamed(print1)}, "", "  - finding: cron:L1:" + print2 + end},
+		"another host":           {line(print2) + "\n    host: g" + end, []verdict.Judged{renamed(print1)}, "", line(print2) + "\n    host: g" + end},
+		"it has its fingerprint": {line(print1) + end, []verdict.Judged{renamed(print1)}, "", line(print1) + end},
+		"a whole law":            {"  - finding: storm:L1" + end, []verdict.Judged{renamed(print1)}, "", "  - finding: storm:L1" + end},
+		"its day is over":        {line(print2) + strings.Replace(end, "2030-06-15", "2030-06-14", 1), []verdict.Judged{renamed(print1)}, "", line(print2) + strings.Replace(end, "2030-06-15", "2030-06-14", 1)},
+		"only its law":           {line(print2) + end, []verdict.Judged{renamed(print1)}, "storm:L1", line(print1) + end},
+		"only its old name":      {line(print2) + end, []verdict.Judged{renamed(print1)}, "storm:L1:" + print2, line(print1) + end},
+		"only its new name":      {line(print2) + end, []verdict.Judged{renamed(print1)}, "storm:L1:" + print1, line(print1) + end},
+		"only another":           {line(print2) + end, []verdict.Judged{renamed(print1)}, "storm:L2", line(print2) + end},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := parse(t, "known:\n"+c.list)
+			edited, done, err := l.Reprinted(c.runs, c.only, today)
+			require.NoError(t, err)
+			assert.Equal(t, "known:\n"+c.want, edited.Source)
+			if c.list == c.want {
+				assert.Empty(t, done)
+				return
+			}
+			assert.Equal(t, print2, done[0].Old.Fingerprint)
+			assert.Equal(t, print1, done[0].New.Fingerprint)
+			assert.Empty(t, edited.Unlisted(c.runs, "r", today, today))
+		})
+	}
+	odd := parse(t, "known:\n  - finding: \"storm:\\x4c1:"+print2+"\""+end)
+	_, _, err := odd.Reprinted([]verdict.Judged{renamed(print1)}, "", today)
+	require.ErrorContains(t, err, "rewrite by hand: line 2: storm:L1:"+print2+" is storm:L1:"+print1+" now")
 }
