@@ -22,7 +22,7 @@ import (
 // There is no limit for the whole tree, which each change would have to raise. It had 43,788 lines of Go that are no tests when that
 // limit went: `cat $(git ls-files '*.go' | grep -v _test.go | grep -v trickhost) | wc -l`.
 const (
-	mostLinesInAll      = 45500 // 44,000 and what people use in tests of their own: leaktest and internal/play/lab
+	mostLinesInAll      = 45700 // 44,000 and what people use in tests of their own: leaktest and internal/play/lab
 	mostLinesInPackage  = 3500
 	mostLinesInFile     = 450
 	mostLinesInFunction = 60
