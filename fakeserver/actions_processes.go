@@ -16,6 +16,9 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
+// ShellLauncher is what a shell is told that stands in front of a server. The exit keeps it from replacing itself by its last command.
+const ShellLauncher = `"$@"; exit $?`
+
 // processActions are what the server does with other processes.
 var processActions = []action{
 	// launcher makes the launched process a launcher, like a shell, npx or uvx: it starts the server as its child,
@@ -33,8 +36,7 @@ var processActions = []action{
 		launch: func(f Fault, argv []string) int {
 			switch f.variant() {
 			case "shell":
-				// The exit keeps the shell from replacing itself by its last command.
-				return become(append([]string{"/bin/sh", "-c", `"$@"; exit $?`, "sh"}, argv...))
+				return become(append([]string{"/bin/sh", "-c", ShellLauncher, "sh"}, argv...))
 			case "own-group":
 				return runBelow(argv, ownGroup)
 			case "own-session":

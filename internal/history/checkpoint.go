@@ -84,7 +84,7 @@ func (h *History) checkpoint(e *record.Event) {
 	case record.CheckpointEnded:
 		if cp := h.underWay(e.Checkpoint.Name); cp != nil {
 			cp.Ended, cp.Quiet, cp.Waited = e.T, e.Checkpoint.Quiet, e.Checkpoint.Waited
-			cp.Stretched, cp.Starved = e.Checkpoint.Stretched, e.Checkpoint.Starved
+			cp.Stretched, cp.Starved, cp.Early = e.Checkpoint.Stretched, e.Checkpoint.Starved, e.Checkpoint.Early
 		}
 	}
 }

@@ -214,6 +214,8 @@ type Checkpoint struct {
 	// Starved is the share of the time in which it wanted one and had none.
 	Stretched Duration `json:"stretched,omitempty"`
 	Starved   float64  `json:"starved,omitempty"`
+	// Early says why the survivors were not watched for as long as the limits say, or "".
+	Early EarlyEnd `json:"early,omitempty"`
 }
 
 // Process is a row of a census.

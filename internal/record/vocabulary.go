@@ -179,6 +179,18 @@ const (
 	WhyHostEnded  Why = "host ended"
 )
 
+// EarlyEnd says why a wait for survivors ended before its time.
+type EarlyEnd string
+
+// The reasons.
+const (
+	// EarlyFinal: the host is gone, and nothing is left but fake servers that do not end by themselves and what those have
+	// started. Nobody is there who could end them, and nothing has moved for a while.
+	EarlyFinal EarlyEnd = "final"
+	// EarlyWaited: all survivors were watched in full before, at an earlier checkpoint.
+	EarlyWaited EarlyEnd = "waited-before"
+)
+
 // EndReason says how a run ended.
 type EndReason string
 

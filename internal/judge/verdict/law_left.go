@@ -123,7 +123,11 @@ func (f *casefile) lasted(cp *checkpoint, p record.Process) string {
 	case cp.Confirm != nil && !cp.ConfirmRows.Alive(p.Identity):
 		return "gone between " + prose.Span(cp.SettledAt-cp.Begun) + " and " + prose.Span(cp.ConfirmAt-cp.Begun) + " after the checkpoint began"
 	}
-	return "still running " + prose.Span(cp.WatchedUntil-cp.Begun) + " after the checkpoint began"
+	still := "still running " + prose.Span(cp.WatchedUntil-cp.Begun) + " after the checkpoint began"
+	if cp.Early == record.EarlyFinal {
+		still += ", and nobody was left who could end it"
+	}
+	return still
 }
 
 // leftKind says how it got away.

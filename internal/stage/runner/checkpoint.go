@@ -37,7 +37,7 @@ func (r *run) checkpoint(ctx context.Context, name string, live map[string]int) 
 	}
 	r.emitCensus(record.CensusSettled, name, state.census)
 	if !quiet {
-		if err := r.confirm(ctx, cp, state); err != nil {
+		if err := r.confirm(ctx, &cp, state); err != nil {
 			return err
 		}
 	}
@@ -58,11 +58,18 @@ func (r *run) forgetAtHostEnd(gone bool) {
 }
 
 // confirm gathers the evidence on the survivors and watches them on: one that goes after all is late, one that stays is leaked.
-func (r *run) confirm(ctx context.Context, cp record.Checkpoint, s *state) error {
+func (r *run) confirm(ctx context.Context, cp *record.Checkpoint, s *state) error {
 	if err := r.evidence(ctx, s.survivors()); err != nil {
 		return err
 	}
-	_, s, err := r.settle(ctx, &cp, r.limits.Confirm.D(), r.limits.Quiet.D())
+	limit := r.limits.Confirm.D()
+	if r.knows(s) && cp.Early == "" {
+		cp.Early = record.EarlyWaited
+	}
+	if cp.Early != "" {
+		limit = min(limit, frozenConfirm)
+	}
+	_, s, err := r.settle(ctx, cp, limit, r.limits.Quiet.D())
 	if err != nil {
 		return err
 	}
@@ -70,7 +77,7 @@ func (r *run) confirm(ctx context.Context, cp record.Checkpoint, s *state) error
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, id := range s.survivors() {
-		r.known[id] = true
+		r.known[id], r.waited[id] = true, true
 	}
 	for _, want := range s.missing {
 		r.missed[want.Label+"\x00"+want.Session] = true
@@ -172,6 +179,7 @@ func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet ti
 	deadline := starved.Deadline{Limit: limit}
 	defer func() { deadline.Note(cp, time.Now()) }()
 	var rightSince time.Time
+	var still freeze
 	pause := lookMin
 	for {
 		changed := r.changedChan()
@@ -192,6 +200,10 @@ func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet ti
 		left := deadline.Left(now)
 		if left <= 0 {
 			return all.right(), all, nil
+		}
+		if still.see(now, r.isFinal(cp, all), all) {
+			cp.Early = record.EarlyFinal
+			return false, all, nil
 		}
 		if err := untilChange(ctx, changed, min(pause, left)); err != nil {
 			return false, nil, err

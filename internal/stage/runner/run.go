@@ -105,6 +105,7 @@ type run struct {
 	changes    int                      // of sessions
 	host       *hostLife                // the latest; never nil
 	known      map[record.Identity]bool // survivors that an earlier checkpoint has waited for already
+	waited     map[record.Identity]bool // those of them of the whole run
 	missed     map[string]bool          // sessions likewise, whose server is missing
 	forgot     bool                     // known and missed were emptied at the host's end
 	cycles     cycleWaits
@@ -146,7 +147,7 @@ func newRun(p Params) (*run, error) {
 	r := &run{
 		Params: p, id: id, lives: history.New(id), changed: make(chan struct{}),
 		host: &hostLife{}, sessions: map[string]*session{}, below: map[record.Identity]bool{}, known: map[record.Identity]bool{},
-		missed: map[string]bool{}, twins: map[record.Identity]string{}, unreplaced: map[string]bool{},
+		waited: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{}, unreplaced: map[string]bool{},
 	}
 	parts, why := Cast(p.Scenario, p.Host)
 	if why != "" {

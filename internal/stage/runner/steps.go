@@ -24,6 +24,8 @@ const (
 	exitMoment = time.Second
 	// callSlack is how long the bench waits for the end of a call that has run out of its time, at the least.
 	callSlack = 15 * time.Second
+	// hungSlack is how much longer than its law allows the bench waits for a call that the host was to give up.
+	hungSlack = 2 * time.Second
 	maxError  = 2000 // bytes of an error that go into the run file
 )
 
@@ -306,8 +308,8 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 // did not leaves nothing unknown: no session begins or ends with a call.
 func (r *run) limitedCall(ctx context.Context, req driver.Request, step record.Step, begun time.Time) error {
 	req.TimeoutMS = step.Limit.D().Milliseconds()
-	limit := step.Limit.D() + max(callSlack, 2*r.limits.Close.D())
-	limited, cancel := r.untilAnswer(ctx, limit)
+	// From the limit of its law on it hangs, whether it comes back or not.
+	limited, cancel := r.untilAnswer(ctx, step.Limit.D()+r.limits.Close.D()+hungSlack)
 	defer cancel()
 	h := r.current()
 	resp, err := h.driver.Do(limited, req)
