@@ -27,9 +27,13 @@ func TestWaitsForWhatMayChange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			limit := func(p *runner.Params) { p.Settle, p.Confirm = record.Duration(time.Second), record.Duration(time.Second) }
+			limit := func(p *runner.Params) {
+				p.Settle, p.Confirm = record.Duration(3*time.Second), record.Duration(time.Second)
+			}
 			if c.early != "" {
-				limit = func(p *runner.Params) { p.Settle, p.Confirm = record.Duration(time.Minute), record.Duration(time.Minute) }
+				limit = func(p *runner.Params) {
+					p.Settle, p.Confirm = record.Duration(time.Minute), record.Duration(time.Minute)
+				}
 			}
 			v, dir := play(t, "name: left\ntitle: What outlives the host\nservers:\n  only: {faults: ["+c.faults+"]}\n"+
 				"steps:\n  - {open: s, server: only}\n  - {call: s}\n  - kill: host\n", "naive", limit)
@@ -60,7 +64,9 @@ steps:
   - checkpoint: first
   - checkpoint: second
   - kill: host
-`, "naive", func(p *runner.Params) { p.Settle, p.Confirm = record.Duration(time.Second), record.Duration(3*time.Second) })
+`, "naive", func(p *runner.Params) {
+		p.Settle, p.Confirm = record.Duration(time.Second), record.Duration(3*time.Second)
+	})
 	assert.Equal(t, verdict.Leak, v.Outcome, "%+v", v.Doubts)
 	var waited []time.Duration
 	var early []record.EarlyEnd
