@@ -58,7 +58,8 @@ var house = []struct {
 	{pkg: "internal/subject/hostconfig", may: []string{"internal/lists", "driver"}, why: "the shape of a file says nothing of who reads it", deny: []string{"os", "os/exec", "net"}},
 	{pkg: "internal/subject/catalogue", may: []string{"driver"}, why: "a table of data: it links no client and no process", deny: []string{"os", "os/exec", "net", "github.com/mark3labs/mcp-go"}},
 	{pkg: "internal/subject/host", may: []string{"internal/lists", "internal/lines", "internal/record", "driver", "internal/subject/catalogue", "internal/subject/hostconfig", "internal/text"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
-	{pkg: "hosts", why: "files"},
+	{pkg: "integrations", why: "files"},
+	{pkg: "hosts", may: []string{"integrations"}, why: "files"},
 	{
 		pkg: "internal/subject/hostfile", may: []string{"internal/files", "internal/lists", "internal/record", "internal/yamlfile", "driver", "internal/subject/hostconfig", "internal/subject/host", "internal/text", "hosts"},
 		why: "a host file is data: it does not know how a host is run", deny: []string{"os/exec", "net"},

@@ -73,7 +73,7 @@ func TestReleasesAreReproducible(t *testing.T) {
 func copyOfTheSource(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum", "cmd", "internal", "fakeserver", "scenarios", "report", "hosts", "driver"} {
+	for _, name := range []string{"go.mod", "go.sum", "cmd", "internal", "fakeserver", "scenarios", "report", "hosts", "driver", "integrations"} {
 		from, err := filepath.Abs(name)
 		require.NoError(t, err)
 		if info, err := os.Stat(from); err == nil && info.IsDir() {

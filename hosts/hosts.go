@@ -4,9 +4,12 @@ package hosts
 
 import (
 	"embed"
+	"errors"
 	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/leakbench/leakbench/integrations"
 )
 
 // Files are those of all presets: NAME/host.yaml and what stands beside it,
@@ -17,7 +20,8 @@ import (
 //go:embed */Cargo.toml */Cargo.lock */build.rs */src/*.rs
 var Files embed.FS
 
-// Of is what belongs to a preset: its folder and what its runtime's presets share, as one folder. runtime may be "".
+// Of is what belongs to a preset: its folder, what its runtime's presets share, and the driver library of that language in the
+// folder leakbench, as one folder. runtime may be "".
 func Of(name, runtime string) (fs.FS, error) {
 	own, err := fs.Sub(Files, name)
 	if err != nil {
@@ -27,7 +31,8 @@ func Of(name, runtime string) (fs.FS, error) {
 		return own, nil
 	}
 	shared, err := fs.Sub(Files, "lib/"+runtime)
-	return layers{own, shared}, err
+	library, missing := fs.Sub(integrations.Files, runtime)
+	return layers{own, shared, library}, errors.Join(err, missing)
 }
 
 // layers are folders on top of each other.

@@ -115,7 +115,7 @@ mistake, why, and how to fix it.
 	root.AddCommand(a.runCommand(), a.gateCommand(), a.compareCommand(), a.knownCommand(), a.replayCommand(), a.mergeCommand(),
 		a.judgeCommand(), a.reportCommand(), a.openCommand(), a.listCommand(), a.hostsCommand(), a.explainCommand(),
 		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
-		a.initCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
+		a.initCommand(), a.labCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if err := oneOf("--format", a.format, "text", "json"); err != nil {

@@ -7,9 +7,10 @@ The server then outlives the context, for as long as the Client is there. A sess
 import contextlib
 
 import fastmcp
-import leakbench_driver
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
+
+from leakbench import driver
 
 
 class Connected:
@@ -19,7 +20,7 @@ class Connected:
     async def call(self, tool, arguments, seconds):
         # The default of raise_on_error: a tool's error is an exception.
         result = await self.client.call_tool(tool, arguments, timeout=seconds or None)
-        return leakbench_driver.text_of(result.content)
+        return driver.text_of(result.content)
 
 
 class Host:
@@ -32,4 +33,4 @@ class Host:
 
 
 if __name__ == "__main__":
-    leakbench_driver.run("fastmcp", fastmcp.__version__, Host())
+    driver.run("fastmcp", fastmcp.__version__, Host())

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { run, textOf } from './leakbench-driver.mjs';
+import { run, textOf } from './leakbench/driver.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('node_modules/@modelcontextprotocol/sdk/package.json', import.meta.url)));
 

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { run, textOf } from './leakbench-driver.mjs';
+import { run, textOf } from './leakbench/driver.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('node_modules/@modelcontextprotocol/client/package.json', import.meta.url)));
 

@@ -12,9 +12,10 @@ import logging
 import sys
 from datetime import timedelta
 
-import leakbench_driver
 from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
+
+from leakbench import driver
 
 VERSION = importlib.metadata.version("mcp")
 MODERN = int(VERSION.split(".")[0]) >= 2
@@ -35,7 +36,7 @@ class Connected:
         if not MODERN and limit:
             limit = timedelta(seconds=limit)
         result = await self.client.call_tool(tool, arguments, read_timeout_seconds=limit)
-        text = leakbench_driver.text_of(result.content)
+        text = driver.text_of(result.content)
         if result.is_error if MODERN else result.isError:
             raise RuntimeError(f"the tool failed: {text[:1000]}")
         return text
@@ -47,10 +48,10 @@ async def enter(stack, server, seconds):
     if MODERN:
         # The README's Client(parameters) came with 2.1.
         target = stdio_client(parameters) if VERSION.startswith("2.0.") else parameters
-        return Connected(await leakbench_driver.within(seconds, stack.enter_async_context(Client(target))))
+        return Connected(await driver.within(seconds, stack.enter_async_context(Client(target))))
     read, write = await stack.enter_async_context(stdio_client(parameters))
     session = await stack.enter_async_context(ClientSession(read, write))
-    await leakbench_driver.within(seconds, session.initialize())
+    await driver.within(seconds, session.initialize())
     return Connected(session)
 
 
@@ -92,4 +93,4 @@ class Stacked:
 
 if __name__ == "__main__":
     stacked = "--stack" in sys.argv[1:]
-    leakbench_driver.run("python-sdk-stack" if stacked else "python-sdk", VERSION, Host(), Stacked if stacked else leakbench_driver.Owned)
+    driver.run("python-sdk-stack" if stacked else "python-sdk", VERSION, Host(), Stacked if stacked else driver.Owned)

@@ -78,13 +78,21 @@ def describe(e):
 class Driver:
     """Serves the requests of the bench, each in a task of its own."""
 
-    def __init__(self, host, session=Owned):
+    def __init__(self, host, session=Owned, write=None):
         self.host, self.session = host, session
         self.sessions, self.running, self.jobs = {}, {}, {}
         self.stopped = asyncio.Event()
+        self.write = write or (lambda line: print(json.dumps(line), flush=True))
 
-    def write(self, **line):
-        print(json.dumps(line), flush=True)
+    def hello(self, name, version, not_applicable=None):
+        reasons = not_applicable or {}
+        offered = [op for op in OPS if op not in reasons]
+        self.write({"hello": {"protocol": 1, "host": name, "version": version, "ops": offered, "not_applicable": reasons}})
+
+    def begin(self, request):
+        """Serves a request in a task of its own, which it returns."""
+        task = self.running[request["id"]] = asyncio.create_task(self.serve(request))
+        return task
 
     async def serve(self, request):
         answer = {"id": request["id"]}
@@ -94,7 +102,7 @@ class Driver:
         except (Exception, asyncio.CancelledError) as e:
             answer["error"] = describe(e)
         del self.running[request["id"]]
-        self.write(**answer)
+        self.write(answer)
         if request["op"] == "stop":
             self.stopped.set()
 
@@ -194,20 +202,13 @@ def run(name, version, host, session=Owned, not_applicable=None):
         loop = asyncio.get_running_loop()
         driver = Driver(host, session)
 
-        def begin(request):
-            driver.running[request["id"]] = asyncio.create_task(driver.serve(request))
-
         def read():
             for line in sys.stdin.buffer:
                 if line.strip():
-                    loop.call_soon_threadsafe(begin, json.loads(line))
+                    loop.call_soon_threadsafe(driver.begin, json.loads(line))
             os._exit(1)  # the bench is gone
 
-        reasons = not_applicable or {}
-        driver.write(hello={
-            "protocol": 1, "host": name, "version": version,
-            "ops": [op for op in OPS if op not in reasons], "not_applicable": reasons,
-        })
+        driver.hello(name, version, not_applicable)
         threading.Thread(target=read, daemon=True).start()
         collector = asyncio.create_task(collect())
         await driver.stopped.wait()

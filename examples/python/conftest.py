@@ -1,0 +1,10 @@
+import pytest
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "leaking: a test that is to fail")
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"

@@ -1,0 +1,111 @@
+"""The pytest plugin: the fixture mcp_lab, and --leakbench, which fails each test that leaves a process."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from leakbench.lab import Bench, Lab, LeakError
+
+BENCH, KNOWN, SHARED = pytest.StashKey(), pytest.StashKey(), pytest.StashKey()
+MARK = "LEAKBENCH_TESTS"  # in the environment of what this process launches, where that is not filtered
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("leakbench")
+    group.addoption("--leakbench", action="store_true", help="fail each test that leaves a process: a child, or an orphan of one")
+    group.addoption("--leakbench-out", default=None, metavar="DIR", help="folder for the runs and pages of mcp_lab (default: pytest's own)")
+    parser.addini("leakbench_settle", "seconds in which a process that should be gone may still be there (default 5)", default="5")
+    parser.addini("leakbench_confirm", "seconds for which a survivor is watched after that (default 1)", default="1")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "leakbench(settle=5, confirm=1, allow=False): seconds to wait, or allow the test to leave processes")
+    if config.getoption("--leakbench"):
+        os.environ[MARK] = f"{os.getpid()}.{os.urandom(4).hex()}"
+        config.stash[SHARED] = []
+
+
+def pytest_unconfigure(config):
+    if bench := config.stash.get(BENCH, None):
+        bench.close()
+    os.environ.pop(MARK, None)
+
+
+def bench_of(config):
+    if BENCH not in config.stash:
+        config.stash[BENCH] = Bench()
+    return config.stash[BENCH]
+
+
+def setting(item, name):
+    marker = item.get_closest_marker("leakbench")
+    return float((marker.kwargs if marker else {}).get(name, item.config.getini("leakbench_" + name)))
+
+
+@pytest.fixture
+def mcp_lab(request, tmp_path_factory):
+    """Fake MCP servers for this test: server(ignore="eof"), flat(1), storm(open). When the test ends, none may be alive."""
+    name = re.sub(r"[^\w.-]+", "-", request.node.name)
+    given = request.config.getoption("--leakbench-out")
+    out = Path(given) if given else tmp_path_factory.mktemp("leakbench")
+    lab = Lab(bench_of(request.config), name, setting(request.node, "settle"), setting(request.node, "confirm"), out)
+    yield lab
+    __tracebackhide__ = True
+    lab.close()
+
+
+def watched(item):
+    marker = item.get_closest_marker("leakbench")
+    return item.config.getoption("--leakbench") and not (marker and marker.kwargs.get("allow"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    if watched(item):
+        item.stash[KNOWN], _ = left(item.config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item):
+    __tracebackhide__ = True
+    result = yield  # the fixtures have ended what they own
+    if watched(item) and KNOWN in item.stash:
+        known = [*item.stash[KNOWN], *item.config.stash[SHARED]]
+        _, text = left(item.config, setting(item, "settle"), known)
+        if text:
+            raise LeakError("leakbench: " + text)
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef, request):
+    """What a fixture of a module or a session launches is not this test's."""
+    if fixturedef.scope == "function" or not request.config.getoption("--leakbench"):
+        return (yield)
+    before, _ = left(request.config)
+    try:
+        return (yield)
+    finally:
+        after, _ = left(request.config)
+        request.config.stash[SHARED] += [process for process in after if process not in before]
+
+
+def pytest_sessionfinish(session):
+    """A fixture of a session must end what it has launched, too."""
+    if session.config.getoption("--leakbench") and session.config.stash[SHARED]:
+        _, text = left(session.config, float(session.config.getini("leakbench_settle")))
+        if text and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            session.config.stash[KNOWN] = text
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if text := config.stash.get(KNOWN, None):
+        terminalreporter.section("leakbench")
+        terminalreporter.line("after the last test, " + text)
+
+
+def left(config, settle=0.0, known=()):
+    return bench_of(config).children(settle, known, f"{MARK}={os.environ[MARK]}")
