@@ -1,12 +1,15 @@
 """A client of the official Python SDK on the bench, inside of its tests: pytest --leakbench."""
 
 import asyncio
+import os
 import subprocess
 import sys
 
 import pytest
 
 import client
+
+children = []  # and pipes: kept to the end
 
 LEAKING = pytest.mark.leaking  # these are to fail: deselect them with -m "not leaking"
 
@@ -47,12 +50,14 @@ def test_flat_without_anyio(mcp_lab):
 
 @LEAKING
 def test_a_child_stays():
-    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    children.append(subprocess.Popen(["cat"], stdin=subprocess.PIPE))  # it ends with this process
 
 
 @LEAKING
 def test_an_orphan_stays():
-    subprocess.run([sys.executable, "-c", "import subprocess; subprocess.Popen(['sleep', '60'])"], check=True)
+    reads, writes = os.pipe()
+    children.append(writes)
+    subprocess.run([sys.executable, "-c", "import subprocess; subprocess.Popen(['cat'])"], stdin=reads, check=True)
 
 
 @pytest.fixture(scope="session")

@@ -14,13 +14,19 @@ export function textOf(result) {
     return text;
 }
 
-class Driver {
+export class Driver {
     sessions = new Map(); // name -> client
     running = new Map(); // request id -> AbortController
     jobs = new Map(); // session of a job -> AbortController
 
-    constructor(connect) {
-        this.connect = connect;
+    /** onStop is called when a stop was answered. */
+    constructor(connect, write, onStop = () => {}) {
+        Object.assign(this, { connect, write, onStop });
+    }
+
+    hello(host, version, notApplicable = {}) {
+        const ops = OPS.filter(op => !notApplicable[op]);
+        return this.write({ hello: { protocol: 1, host, version, ops, not_applicable: notApplicable } });
     }
 
     async serve(request) {
@@ -35,8 +41,8 @@ class Driver {
             answer.error = String(e?.message ?? e) || 'failed';
         }
         this.running.delete(request.id);
-        await write(answer);
-        if (request.op === 'stop') end();
+        await this.write(answer);
+        if (request.op === 'stop') this.onStop();
     }
 
     client(name) {
@@ -134,8 +140,8 @@ const end = () => process.exit(0);
 
 /** Runs a driver. There is no handler for SIGTERM, as no README has one: the program dies of it. */
 export async function run({ host, version, connect, notApplicable = {} }) {
-    const driver = new Driver(connect);
-    await write({ hello: { protocol: 1, host, version, ops: OPS.filter(op => !notApplicable[op]), not_applicable: notApplicable } });
+    const driver = new Driver(connect, write, end);
+    await driver.hello(host, version, notApplicable);
     readline
         .createInterface({ input: process.stdin, crlfDelay: Infinity })
         .on('line', line => line.trim() && void driver.serve(JSON.parse(line)))

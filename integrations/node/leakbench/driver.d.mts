@@ -1,0 +1,37 @@
+export interface Server {
+    name: string;
+    command: string;
+    args: string[];
+}
+
+export interface Options {
+    signal?: AbortSignal;
+    /** In ms. */
+    timeout?: number;
+}
+
+export interface Client {
+    call(tool: string, args: Record<string, unknown>, options: Options): Promise<string>;
+    close(): unknown;
+}
+
+export interface Host {
+    host: string;
+    version: string;
+    connect(server: Server, options: Options): Promise<Client>;
+    /** Operations that the host does not have, and why. */
+    notApplicable?: Record<string, string>;
+}
+
+/** Runs a driver on stdin and stdout. */
+export function run(host: Host): Promise<void>;
+
+/** The text of a tool's result; a tool that failed is an error. */
+export function textOf(result: { content: unknown[]; isError?: boolean }): string;
+
+/** Serves the requests of the bench; write takes each answer as an object. */
+export class Driver {
+    constructor(connect: Host['connect'], write: (line: object) => unknown);
+    hello(host: string, version: string, notApplicable?: Record<string, string>): unknown;
+    serve(request: object): Promise<void>;
+}

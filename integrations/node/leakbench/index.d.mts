@@ -1,0 +1,67 @@
+/** What a fake server does wrong: an action and its moment, or "on=call,do=hang,tool=echo". */
+export type Fault = string | Record<string, string>;
+
+export interface CallOptions {
+    /** Aborted where the bench cancels. */
+    signal?: AbortSignal;
+    /** In ms. */
+    timeout?: number;
+}
+
+export interface Closable {
+    close(): unknown;
+}
+
+export type Open<C extends Closable> = (argv: string[], options: CallOptions) => Promise<C>;
+export type Call<C> = (client: C, tool: string, args: Record<string, unknown>, options: CallOptions) => Promise<string>;
+
+export interface LabOptions {
+    name?: string;
+    /** Seconds in which a server that should be gone may still be there: 5. */
+    settle?: number;
+    /** Seconds for which a survivor is watched after that: 1. */
+    confirm?: number;
+    /** Folder for runs and their pages. */
+    out?: string;
+}
+
+/** The servers of one test. */
+export class Lab {
+    constructor(options?: LabOptions);
+    /** The command line of a new fake MCP server. */
+    server(...faults: Fault[]): Promise<string[]>;
+    /** Throws unless of each server exactly the newest n launches are alive. */
+    flat(n: number): Promise<void>;
+    /** Throws if a server is still alive. */
+    close(): Promise<void>;
+    /** Plays a reconnect storm. */
+    storm<C extends Closable>(open: Open<C>): Promise<void>;
+    /** Plays a scenario; with call, calls of tools too. */
+    play<C extends Closable>(scenario: string, open: Open<C>, call?: Call<C>): Promise<void>;
+}
+
+/** What the bench has found. The message is the report. */
+export class LeakError extends Error {
+    outcome: 'leak' | 'inconclusive';
+    page?: string;
+}
+
+/** A test with a lab of its own, none of whose servers may be alive at its end. */
+export function leakfree<A extends unknown[]>(test: (lab: Lab, ...given: A) => unknown, options?: LabOptions): (...given: A) => Promise<void>;
+
+/** The path of the leakbench program. */
+export function binary(): string;
+
+export interface Process {
+    pid: number;
+    start: number;
+}
+
+/** A leakbench process that watches this one. */
+export class Bench {
+    constructor(out?: string);
+    children(settle?: number, known?: Process[], mark?: string): Promise<{ left: Process[]; text: string }>;
+}
+
+/** The bench of this process. */
+export function bench(): Bench;

@@ -1,0 +1,1 @@
+export { Bench, Lab, LeakError, bench, binary, leakfree } from './lab.mjs';

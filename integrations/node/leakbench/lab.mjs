@@ -1,0 +1,185 @@
+// The bench for a test: this process is the host, and launches servers as it likes. A Bench is `leakbench lab`, a process
+// that the servers report to; a Lab is what one test asks of it. When this process ends, whatever the cause, the bench ends
+// what is left of its servers.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import readline from 'node:readline';
+import { Driver } from './driver.mjs';
+
+/** The path of the leakbench program: $LEAKBENCH_BINARY, or that of the package for this platform. */
+export function binary() {
+    if (process.env.LEAKBENCH_BINARY) return process.env.LEAKBENCH_BINARY;
+    const name = `@leakbench/${process.platform}-${process.arch}`;
+    try {
+        const folder = path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+        const program = path.join(folder, 'bin', process.platform === 'win32' ? 'leakbench.exe' : 'leakbench');
+        if (existsSync(program)) return program;
+    } catch {
+        // said below
+    }
+    throw new Error(`the package ${name} is not installed: install it beside leakbench, or set LEAKBENCH_BINARY`);
+}
+
+/** What the bench has found. The message is the report. */
+export class LeakError extends Error {
+    constructor(text, outcome = 'leak', page = undefined) {
+        super(text);
+        this.name = 'LeakError';
+        this.stack = `${this.name}: ${text}`; // the report says it all
+        this.outcome = outcome;
+        this.page = page;
+    }
+}
+
+function checked(answer) {
+    if (answer.error) throw new Error(`leakbench: ${answer.error}`);
+    if (answer.outcome) throw new LeakError(`leakbench: ${answer.text}`, answer.outcome, answer.page);
+    return answer;
+}
+
+/** A leakbench process. It does not keep this one alive, but for the time of a request. */
+export class Bench {
+    waiting = new Map(); // id -> called with each answer
+    last = 0;
+
+    constructor(out = path.join(os.tmpdir(), `leakbench-${process.pid}`)) {
+        this.process = spawn(binary(), ['lab', '--host', String(process.pid), '--out', out], {
+            stdio: ['pipe', 'pipe', 'inherit'],
+            detached: process.platform !== 'win32'
+        });
+        this.process.on('error', e => this.ended(e.message));
+        this.process.on('exit', code => this.ended(`it has ended with status ${code}`));
+        this.process.stdin.on('error', () => {}); // its end is told by its exit
+        readline.createInterface({ input: this.process.stdout, crlfDelay: Infinity }).on('line', line => {
+            const answer = JSON.parse(line);
+            this.waiting.get(answer.id)?.(answer);
+        });
+        this.hold(false);
+    }
+
+    hold(on) {
+        for (const handle of [this.process, this.process.stdin, this.process.stdout]) on ? handle.ref?.() : handle.unref?.();
+    }
+
+    ended(why) {
+        for (const onAnswer of this.waiting.values()) onAnswer({ error: why });
+    }
+
+    send(request) {
+        this.process.stdin.write(JSON.stringify(request) + '\n');
+    }
+
+    /** Makes a request; onAnswer is called with each of its answers. */
+    begin(request, onAnswer) {
+        const id = ++this.last;
+        this.waiting.set(id, onAnswer);
+        this.hold(true);
+        this.send({ id, ...request });
+        return id;
+    }
+
+    done(id) {
+        this.waiting.delete(id);
+        if (this.waiting.size === 0) this.hold(false);
+    }
+
+    /** Makes a request and waits for its answer. */
+    async ask(request) {
+        let id;
+        const answer = await new Promise(resolve => (id = this.begin(request, resolve)));
+        this.done(id);
+        return checked(answer);
+    }
+
+    /** What is below this process, or was orphaned by it, and stays for so many seconds. */
+    async children(settle = 0, known = [], mark = '') {
+        const { left = [], text = '' } = await this.ask({ do: 'children', settle, known, mark });
+        return { left, text };
+    }
+}
+
+let shared;
+
+/** The bench of this process. */
+export const bench = () => (shared ??= new Bench(process.env.LEAKBENCH_OUT));
+
+/** The servers of one test. */
+export class Lab {
+    constructor({ name = 'test', settle = 5, confirm = 1, out = undefined } = {}) {
+        this.common = { name, settle, confirm, out };
+    }
+
+    /**
+     * The command line of a new fake MCP server. It does wrong what the faults say: { ignore: 'eof' } is one that ignores the
+     * end of its stdin, 'on=call,do=hang,tool=echo' is the long form, as `leakbench fakeserver --fault` has it.
+     */
+    async server(...faults) {
+        const texts = faults.flatMap(fault =>
+            typeof fault === 'string' ? fault : Object.entries(fault).map(([action, moment]) => `on=${moment},do=${action}`)
+        );
+        return (await bench().ask({ do: 'server', faults: texts, ...this.common })).argv;
+    }
+
+    /** Throws unless of each server exactly the newest n launches are alive, within the settle time. */
+    async flat(n) {
+        await bench().ask({ do: 'flat', n, ...this.common });
+    }
+
+    /** Throws if a server is still alive after the settle time. What is left is killed. */
+    async close() {
+        await bench().ask({ do: 'close', ...this.common });
+    }
+
+    /** Plays a reconnect storm: see play. */
+    async storm(open) {
+        await this.play('storm', open);
+    }
+
+    /**
+     * Plays a scenario of leakbench against clients in this process, and throws for what they do wrong. open(argv, { signal,
+     * timeout }) launches the server, shakes hands, and returns a client with close(). With call(client, tool, args, options),
+     * which returns the text of a result, calls of tools are played, too.
+     */
+    async play(scenario, open, call = undefined) {
+        let driver;
+        const connect = async (server, options) => {
+            const client = await open([server.command, ...server.args], options);
+            return { call: (tool, args, o) => call(client, tool, args, o), close: () => client.close() };
+        };
+        let id;
+        const answer = await new Promise(resolve => {
+            id = bench().begin({ do: 'play', scenario, no_calls: !call, ...this.common }, answer => {
+                if (answer.begin) {
+                    driver = new Driver(connect, line => bench().send({ id, from_driver: line }));
+                    driver.hello(this.common.name, '');
+                } else if (answer.to_driver) void driver.serve(answer.to_driver);
+                else if (!answer.end) resolve(answer);
+            });
+        });
+        bench().done(id);
+        checked(answer);
+    }
+}
+
+let labs = 0;
+
+/**
+ * A test with a lab: test('reconnect', leakfree(async lab => ...)). Whatever the runner gives to a test comes after the lab.
+ * When the test ends, none of the lab's servers may be alive.
+ */
+export function leakfree(test, options = {}) {
+    return async (...given) => {
+        const name = options.name ?? given[0]?.task?.name ?? given[0]?.name ?? (test.name || 'test');
+        const lab = new Lab({ ...options, name: `${String(name).replace(/[^\w.-]+/g, '-')}-${++labs}` });
+        try {
+            await test(lab, ...given);
+        } catch (e) {
+            await lab.close().catch(() => {}); // the first failure is the one to tell
+            throw e;
+        }
+        await lab.close();
+    };
+}
