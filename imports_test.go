@@ -159,8 +159,8 @@ var house = []struct {
 	{
 		pkg: "internal/play/lab", why: "the bench for a test is a user of it, not a part",
 		may: []string{
-			"internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/runner", "internal/subject/host", "internal/judge/verdict",
-			"internal/play", "fakeserver", "scenarios", "report/terminal",
+			"internal/lines", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/runner", "internal/subject/host",
+			"internal/judge/verdict", "internal/play", "driver", "fakeserver", "scenarios", "report/terminal",
 		},
 		deny: []string{"github.com/spf13/cobra"},
 	},
