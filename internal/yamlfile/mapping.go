@@ -1,6 +1,10 @@
 package yamlfile
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/lists"
+)
 
 // Key is a key of a mapping, and what stands behind it.
 type Key struct {
@@ -102,6 +106,10 @@ func (n *Node) Word() string {
 		return s
 	}
 	return n.Source
+}
+
+func (n *Node) keys() []string {
+	return lists.Map(n.Pairs, func(p pair) string { return p.Key.Word() })
 }
 
 // Find returns the value of a key, or nil.

@@ -59,6 +59,9 @@ type KindOfFile struct {
 	Noun    string // "scenario"
 	Doc     string // where the format is described
 	Instead string // of anchors: what to do
+	// Marks are keys of which a file of this kind has one at least. A file with those of another kind has one problem
+	// alone. nil: whatever keys it has, it is one.
+	Marks []string
 }
 
 // Parse reads a text of a format; file is what messages call it. The error is an
@@ -66,7 +69,10 @@ type KindOfFile struct {
 func Parse(file string, src []byte, of KindOfFile, read func(root *Node)) error {
 	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
 	c := newCollector(file, src)
-	if root := readTree(src, c, of); root != nil {
+	if len(src) <= maxSource && c.ofAnother(topKeys(src), of) {
+		return c.errors()
+	}
+	if root := readTree(src, c, of); root != nil && !c.ofAnother(root.keys(), of) {
 		read(root)
 	}
 	return c.errors()

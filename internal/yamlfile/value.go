@@ -95,6 +95,7 @@ func (v Value) NotEmpty(message string) Value {
 func word(what string, read func(n *Node, s string)) Value {
 	return Value{what, func(n *Node) {
 		if s, ok := n.Scalar.(string); ok {
+			n.noteNUL(s)
 			read(n, s)
 		} else {
 			n.wanted(what)
@@ -129,6 +130,7 @@ func Argument(into *string, what string) Value {
 	return Value{"", func(n *Node) {
 		switch v := n.Scalar.(type) {
 		case string:
+			n.noteNUL(v)
 			*into = v
 		case int64, uint64, float64:
 			*into = n.Source
@@ -138,6 +140,13 @@ func Argument(into *string, what string) Value {
 	}, func() *Schema {
 		return &Schema{AnyOf: []*Schema{{Description: what, Type: "string"}, {Description: what, Type: "number"}}}
 	}}
+}
+
+// noteNUL refuses the character that ends a text in the system's own calls, whatever the text is for.
+func (n *Node) noteNUL(s string) {
+	if strings.ContainsRune(s, 0) {
+		n.Problem("a NUL character; nothing that reads this takes one")
+	}
 }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)

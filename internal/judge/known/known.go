@@ -169,7 +169,7 @@ func (l *List) Size() string {
 	return fmt.Sprintf("%d %s", len(l.Entries), text.Choose(len(l.Entries), "entry", "entries"))
 }
 
-var format = yamlfile.KindOfFile{Noun: "list of known findings", Doc: "docs/gate.md", Instead: "write it out"}
+var format = yamlfile.KindOfFile{Noun: "list of known findings", Doc: "docs/gate.md", Instead: "write it out", Marks: []string{"known"}}
 
 const maxReason = 500
 

@@ -3,6 +3,7 @@
 package validate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -59,6 +60,7 @@ func textOf(path string, stdin io.Reader) (name string, src []byte, err error) {
 	}
 	if err == nil {
 		src, err = yamlfile.Source(stdin)
+		src = bytes.TrimPrefix(src, []byte("\uFEFF"))
 	}
 	if err != nil {
 		err = fmt.Errorf("failed to read the file: %w", err)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,15 +32,16 @@ var kinds = map[string]record.HostKind{"driver": record.KindDriver, "nothing": r
 // stopSignals are those that end a program in an orderly way.
 var stopSignals = []string{"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGKILL"}
 
-func read(root *yamlfile.Node) host.Spec {
+// read reads a host file that stands in dir.
+func read(root *yamlfile.Node, dir string) host.Spec {
 	s := host.Spec{NotApplicable: map[string]string{}, Scenarios: map[string]host.Limits{}}
 	s.Profile.Stop, s.Profile.Settle = unknown, unknown
-	hostObject(&s).Read(root)
+	hostObject(&s, dir).Read(root)
 	return s
 }
 
 // hostObject is the whole file.
-func hostObject(s *host.Spec) yamlfile.Value {
+func hostObject(s *host.Spec, dir string) yamlfile.Value {
 	p := &s.Profile
 	return yamlfile.Object("a host",
 		yamlfile.Need("name", "", yamlfile.Name(&s.Name, "the name of a host")),
@@ -72,7 +72,7 @@ func hostObject(s *host.Spec) yamlfile.Value {
 			yamlfile.Time(&p.Idle)),
 		yamlfile.May("renewal", "how often it gives an open session a new server and ends the old one in order", yamlfile.Time(&p.Renewal)),
 		yamlfile.May("not_applicable", "what can't be asked of it, and why", notApplicable(s.NotApplicable)),
-		yamlfile.May("scenarios", "what differs for a scenario", limits(s.Scenarios)),
+		yamlfile.May("scenarios", "what differs for a scenario", limits(s.Scenarios, dir)),
 		yamlfile.May("install", "the packages that leakbench hosts install puts in place", install(&s.Install)),
 	).Then(func(m *yamlfile.Node) {
 		p.Confirm = cmp.Or(p.Confirm, p.Settle)
@@ -94,16 +94,16 @@ func argument(into *string, what string) yamlfile.Value {
 }
 
 func command(into *[]string) yamlfile.Value {
-	const text = "the command line, a list without a shell; {{server}} is the fake server's, {{config}} the config file, " +
+	const says = "the command line, a list without a shell; {{server}} is the fake server's, {{config}} the config file, " +
 		"{{port}} a free port, {{run}} a folder for this run, {{dir}} the folder of this file, {{install}} the installed packages"
 	return yamlfile.List(into, "the command, as a list of its arguments", func(arg *string) yamlfile.Value {
 		first := len(*into) == 0
-		return argument(arg, "an argument").Says(text).Then(func(n *yamlfile.Node) {
-			if first && *arg == host.Placeholder {
-				n.Problem("%s can't be the command itself: the host is what starts the server", host.Placeholder)
+		return argument(arg, "an argument").Says(says).Then(func(n *yamlfile.Node) {
+			if first {
+				checkProgram(n, *arg)
 			}
 		})
-	}).Says(text)
+	}).Says(says)
 }
 
 func environment(into *[]string) yamlfile.Value {
@@ -170,10 +170,13 @@ func gateway(h *host.HTTP) yamlfile.Value {
 			yamlfile.Choice(&h.Transport, "a transport", host.TransportStreamable, host.TransportSSE, host.TransportOpenAPI)),
 		yamlfile.May("servers", "for whom it launches a server: per-session where nothing is said",
 			yamlfile.Choice(&h.Servers, "for whom it launches a server", record.PerSession, record.PerRequest, record.Shared)),
-		yamlfile.Need("url", "", yamlfile.OneLine(&h.URL, "a URL", maxText).Then(func(n *yamlfile.Node) { checkPlaceholders(n, h.URL, inURL) })),
+		yamlfile.Need("url", "", yamlfile.OneLine(&h.URL, "a URL", maxText).Then(func(n *yamlfile.Node) { checkPlaceholders(n, h.URL, inURL); checkURL(n, h.URL) })),
 		yamlfile.May("headers", "", yamlfile.FreeMap("headers", func(key *yamlfile.Node) yamlfile.Value {
 			var value string
-			return yamlfile.Argument(&value, "the value of a header").Then(func(*yamlfile.Node) { h.Headers.Set(key.Word(), value) })
+			return yamlfile.Argument(&value, "the value of a header").Then(func(n *yamlfile.Node) {
+				checkHeader(key, n, value)
+				h.Headers.Set(key.Word(), value)
+			})
 		})))
 }
 
@@ -191,7 +194,7 @@ func ready(s *host.Spec) yamlfile.Value {
 			}
 		}),
 		yamlfile.Object("ready",
-			yamlfile.May("http", "", oneLine(&s.Ready.HTTP, "a URL")),
+			yamlfile.May("http", "", oneLine(&s.Ready.HTTP, "a URL").Then(func(n *yamlfile.Node) { checkURL(n, s.Ready.HTTP) })),
 			yamlfile.May("output", "", yamlfile.OneLine(&s.Ready.Output, "a regular expression", maxText).Then(func(n *yamlfile.Node) {
 				if _, err := regexp.Compile(s.Ready.Output); err != nil {
 					n.Problem("this is no regular expression: %v", err)
@@ -217,11 +220,11 @@ func notApplicable(into map[string]string) yamlfile.Value {
 	return yamlfile.Object("not_applicable", keys...)
 }
 
-func limits(into map[string]host.Limits) yamlfile.Value {
+func limits(into map[string]host.Limits, dir string) yamlfile.Value {
 	return yamlfile.Map("scenarios", func(key *yamlfile.Node) yamlfile.Value {
 		var name string
 		var l host.Limits
-		yamlfile.Name(&name, "the name of a scenario").Read(key)
+		yamlfile.Name(&name, "the name of a scenario").Then(func(*yamlfile.Node) { checkScenario(key, name, dir) }).Read(key)
 		return yamlfile.Object("what differs for a scenario",
 			yamlfile.May("not_applicable", "", yamlfile.OneLine(&l.NotApplicable, "a reason", 200)),
 			yamlfile.May("settle", "", yamlfile.Time(&l.Settle)),
@@ -247,6 +250,7 @@ func install(into **host.Install) yamlfile.Value {
 		if strings.ContainsAny(in.Lock, `/\`) {
 			m.Key("lock").Problem("the lock file stands beside the host file: give its name alone")
 		}
+		checkPackage(m, in)
 	})
 }
 
@@ -261,50 +265,11 @@ func version(into *string) yamlfile.Value {
 	})
 }
 
-// checkServer finds a host that is never told what to launch.
-func checkServer(m *yamlfile.Node, s host.Spec) {
-	if s.Kind == record.KindDriver || s.Kind == "" || len(s.Argv) == 0 {
-		return
-	}
-	names := func(texts []string) bool {
-		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, host.Placeholder) })
-	}
-	told := names(s.Argv[1:]) || names(s.Env) || s.Config != nil
-	if !told && m.Find("command") != nil {
-		m.Key("command").Problem("the host must be told what to launch: write %s into the command, or give it a config", host.Placeholder)
-	}
-	if s.HTTP != nil && strings.Contains(s.HTTP.URL, "{{label}}") && s.Config == nil {
-		m.Key("drive").Problem("a URL with {{label}} is for a gateway that holds several servers: it needs a config")
-	}
-}
-
-// Where which placeholders mean something.
-var (
-	places     = host.Placeholders
-	inURL      = append(slices.Clone(places), "label")
-	inTemplate = append(slices.Clone(places), host.TemplatePlaceholders...)
-)
-
-// placeholder takes anything between double braces that looks like a word.
-var placeholder = regexp.MustCompile(`\{\{\s*([A-Za-z_.]+)\s*\}\}`)
-
-// checkPlaceholders finds names that stand for nothing.
-func checkPlaceholders(n *yamlfile.Node, s string, known []string) {
-	for _, match := range placeholder.FindAllStringSubmatch(s, -1) {
-		switch name := match[1]; {
-		case !slices.Contains(known, name):
-			n.Problem("%s stands for nothing; %s", match[0], yamlfile.MeantOr(name, known))
-		case match[0] != "{{"+name+"}}":
-			n.Problem("write {{%s}}, without spaces", name)
-		}
-	}
-}
-
 // SchemaURL is where the schema of the format is found, and its name.
 const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/docs/host.schema.json"
 
 // Schema is the JSON Schema (draft 2020-12) of the host file, for editors. It is made of what the reader reads with.
 func Schema() []byte {
-	return yamlfile.DescribeFile(hostObject(&host.Spec{}), SchemaURL, "leakbench host",
+	return yamlfile.DescribeFile(hostObject(&host.Spec{}, ""), SchemaURL, "leakbench host",
 		"A host that leakbench can put on the bench: docs/host-file.md", yamlfile.Definitions())
 }

@@ -128,7 +128,7 @@ func TestAnotherVersion(t *testing.T) {
 	require.NoError(t, err)
 	text, err := os.ReadFile(b.log)
 	require.NoError(t, err)
-	assert.Contains(t, string(text), "--save-exact gateway@0.9.0")
+	assert.Contains(t, string(text), "--ignore-scripts --no-audit --no-fund --save-exact -- gateway@0.9.0")
 	assert.NoFileExists(t, filepath.Join(p.Dir, "package-lock.json"))
 }
 

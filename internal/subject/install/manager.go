@@ -48,19 +48,21 @@ func (m manager) check(ctx context.Context) error {
 	return nil
 }
 
-// installPython makes the folder a virtual environment.
+// installPython makes the folder a virtual environment. Wheels alone are taken, as a source distribution runs code of
+// its own when it is installed, and what is pinned must have the hash that it is pinned with.
 func installPython(ctx context.Context, p Params, dir string) error {
 	if err := p.run(ctx, dir, "python3", "-m", "venv", dir); err != nil {
 		return err
 	}
-	pip := []string{filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"}
+	pip := []string{filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--only-binary", ":all:"}
 	if p.Version == p.Pinned {
-		return p.run(ctx, dir, append(pip, "-r", filepath.Join(dir, p.Lock))...)
+		return p.run(ctx, dir, append(pip, "--require-hashes", "-r", filepath.Join(dir, p.Lock))...)
 	}
-	return p.run(ctx, dir, append(pip, p.Package+"=="+p.Version)...)
+	return p.run(ctx, dir, append(pip, "--", p.Package+"=="+p.Version)...)
 }
 
-// installNode installs into node_modules. Nothing here needs the scripts that a package may want to run at its installation.
+// installNode installs into node_modules. Nothing here needs the scripts that a package may want to run at its
+// installation. npm ci checks the hashes of the lock file.
 func installNode(ctx context.Context, p Params, dir string) error {
 	if p.Version == p.Pinned {
 		return p.run(ctx, dir, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
@@ -68,7 +70,7 @@ func installNode(ctx context.Context, p Params, dir string) error {
 	if err := os.Remove(filepath.Join(dir, p.Lock)); err != nil {
 		return err
 	}
-	return p.run(ctx, dir, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact", p.Package+"@"+p.Version)
+	return p.run(ctx, dir, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact", "--", p.Package+"@"+p.Version)
 }
 
 // installRust builds the driver, which is a program of its own, into bin.

@@ -1,0 +1,142 @@
+package hostfile
+
+import (
+	"cmp"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/text"
+	"github.com/leakbench/leakbench/internal/yamlfile"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// What is written as the format asks and could not work.
+
+// checkProgram looks at the first word of a command.
+func checkProgram(n *yamlfile.Node, word string) {
+	switch _, text := n.Scalar.(string); {
+	case word == host.Placeholder:
+		n.Problem("%s can't be the command itself: the host is what starts the server", host.Placeholder)
+	case !text && n.Source != "":
+		n.Problem("a command begins with the name of a program, not with a number; write it in quotes if it is one")
+	case text && strings.TrimSpace(word) == "":
+		n.Problem("a command begins with the name of a program, and this is empty")
+	}
+}
+
+// checkURL finds what can't be asked over HTTP.
+func checkURL(n *yamlfile.Node, address string) {
+	u, err := url.Parse(placeholder.ReplaceAllString(address, "1")) // which may be a host, a port or a path
+	switch {
+	case address == "": // which is told
+	case err != nil:
+		var why *url.Error
+		if errors.As(err, &why) {
+			err = why.Err
+		}
+		n.Problem("this is no URL: %v", err)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		n.Problem("a gateway is asked over HTTP: write http://127.0.0.1:{{port}}/...")
+	case u.Port() != "" && !isPort(u.Port()):
+		n.Problem("%s is no port", u.Port())
+	}
+}
+
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n > 0
+}
+
+// headerName is a token, and what is not in headerValue may stand in no field (RFC 9110, 5.1 and 5.5).
+var (
+	headerName  = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+	headerValue = regexp.MustCompile(`^[^\x00-\x08\x0a-\x1f\x7f]*$`)
+)
+
+func checkHeader(key, n *yamlfile.Node, value string) {
+	if !headerName.MatchString(key.Word()) {
+		key.Problem("%q is no name of a header", yamlfile.Clip(key.Word()))
+	}
+	if !headerValue.MatchString(value) {
+		n.Problem("the value of a header is one line without control characters")
+	}
+}
+
+// checkScenario refuses what nothing is called: no scenario of the program, and no file here or beside the host file.
+func checkScenario(key *yamlfile.Node, name, dir string) {
+	if name == "" || slices.Contains(scenarios.Names(), name) {
+		return
+	}
+	for _, folder := range []string{dir, filepath.Join(dir, "scenarios"), "."} {
+		for _, ext := range []string{".yaml", ".yml"} {
+			if _, err := os.Stat(filepath.Join(folder, name+ext)); err == nil {
+				return
+			}
+		}
+	}
+	key.Problem("there is no scenario %q, and no %s.yaml beside this file; %s", name, name, cmp.Or(text.DidYouMean(name, scenarios.Names()), "leakbench list scenarios shows them"))
+}
+
+// packageForm is a name as the package managers have them, with extras of pip. What begins with a dash is an option to
+// them, and what has a colon or a plus is fetched from elsewhere.
+var packageForm = regexp.MustCompile(`^@?[A-Za-z0-9][A-Za-z0-9._~-]*(/[A-Za-z0-9][A-Za-z0-9._~-]*)*(\[[A-Za-z0-9,._-]+\])?$`)
+
+func checkPackage(m *yamlfile.Node, in *host.Install) {
+	switch at := m.Find("package"); {
+	case in.Package == "":
+	case !packageForm.MatchString(in.Package):
+		at.Problem("%q is no name of a package", yamlfile.Clip(in.Package))
+	case in.Runtime != "go" && strings.Contains(in.Package, "/") && !(in.Runtime == "node" && strings.HasPrefix(in.Package, "@") && strings.Count(in.Package, "/") == 1):
+		at.Problem("%q is a folder or a repository, not a package of the registry", yamlfile.Clip(in.Package))
+	}
+	if strings.HasPrefix(in.Lock, "-") {
+		m.Find("lock").Problem("the name of a lock file does not begin with a dash")
+	}
+}
+
+// checkServer finds a host that is never told what to launch.
+func checkServer(m *yamlfile.Node, s host.Spec) {
+	if s.Kind == record.KindDriver || s.Kind == "" || len(s.Argv) == 0 {
+		return
+	}
+	names := func(texts []string) bool {
+		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, host.Placeholder) })
+	}
+	told := names(s.Argv[1:]) || names(s.Env) || s.Config != nil
+	if !told && m.Find("command") != nil {
+		m.Key("command").Problem("the host must be told what to launch: write %s into the command, or give it a config", host.Placeholder)
+	}
+	if s.HTTP != nil && strings.Contains(s.HTTP.URL, "{{label}}") && s.Config == nil {
+		m.Key("drive").Problem("a URL with {{label}} is for a gateway that holds several servers: it needs a config")
+	}
+}
+
+// Where which placeholders mean something.
+var (
+	places     = host.Placeholders
+	inURL      = append(slices.Clone(places), "label")
+	inTemplate = append(slices.Clone(places), host.TemplatePlaceholders...)
+)
+
+// placeholder takes anything between double braces that looks like a word.
+var placeholder = regexp.MustCompile(`\{\{\s*([A-Za-z_.]+)\s*\}\}`)
+
+// checkPlaceholders finds names that stand for nothing.
+func checkPlaceholders(n *yamlfile.Node, s string, known []string) {
+	for _, match := range placeholder.FindAllStringSubmatch(s, -1) {
+		switch name := match[1]; {
+		case !slices.Contains(known, name):
+			n.Problem("%s stands for nothing; %s", match[0], yamlfile.MeantOr(name, known))
+		case match[0] != "{{"+name+"}}":
+			n.Problem("write {{%s}}, without spaces", name)
+		}
+	}
+}
