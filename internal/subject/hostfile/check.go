@@ -89,12 +89,14 @@ func checkScenario(key *yamlfile.Node, name, dir string) {
 // them, and what has a colon or a plus is fetched from elsewhere.
 var packageForm = regexp.MustCompile(`^@?[A-Za-z0-9][A-Za-z0-9._~-]*(/[A-Za-z0-9][A-Za-z0-9._~-]*)*(\[[A-Za-z0-9,._-]+\])?$`)
 
+var scopedPackage = regexp.MustCompile(`^@[^/]+/[^/]+$`)
+
 func checkPackage(m *yamlfile.Node, in *host.Install) {
 	switch at := m.Find("package"); {
 	case in.Package == "":
 	case !packageForm.MatchString(in.Package):
 		at.Problem("%q is no name of a package", yamlfile.Clip(in.Package))
-	case in.Runtime != "go" && strings.Contains(in.Package, "/") && !(in.Runtime == "node" && strings.HasPrefix(in.Package, "@") && strings.Count(in.Package, "/") == 1):
+	case in.Runtime != "go" && strings.Contains(in.Package, "/") && (in.Runtime != "node" || !scopedPackage.MatchString(in.Package)):
 		at.Problem("%q is a folder or a repository, not a package of the registry", yamlfile.Clip(in.Package))
 	}
 	if strings.HasPrefix(in.Lock, "-") {
