@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -53,6 +54,7 @@ func TestMain(m *testing.M) {
 //	zombie   a child that exits and is not waited for
 //	forks    a child that forks and exits, and whose child does the same, for ever
 //	revives  a child that starts another one anew whenever that ends
+//	threads  no child: threads, one after the other
 //	flood    no child: 9 MiB on stderr
 func tree(kinds []string) {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
@@ -69,6 +71,9 @@ func tree(kinds []string) {
 		case "zombie":
 			p, _ := os.StartProcess("/bin/true", []string{"true"}, &os.ProcAttr{})
 			fmt.Println(kind, p.Pid)
+		case "threads":
+			go startThreads()
+			fmt.Println(kind, os.Getpid())
 		case "forks":
 			fmt.Println(kind, forkForEver())
 		case "revives":
@@ -85,6 +90,17 @@ func tree(kinds []string) {
 	fmt.Println("ready", os.Getpid())
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	os.Exit(3)
+}
+
+// startThreads starts one thread after the other, and ends none of them.
+func startThreads() {
+	for range 3000 {
+		go func() {
+			runtime.LockOSThread()
+			select {}
+		}()
+		time.Sleep(100 * time.Microsecond) // sleep-ok: a thread now and then is what is tried
+	}
 }
 
 // forkForEver starts a process that forks and exits for ever, each with a

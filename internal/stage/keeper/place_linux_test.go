@@ -154,6 +154,17 @@ func TestRecycle(t *testing.T) {
 	assert.Equal(t, "SIGTERM", e.Exit.Signal)
 }
 
+// TestRecycleBesideThreads: a host that starts threads meanwhile does not get the number instead, and keep it.
+func TestRecycleBesideThreads(t *testing.T) {
+	t.Parallel()
+	needsPlace(t, record.PlaceInit)
+	f := startIn(t, record.PlaceInit, "threads")
+	for pid := 10321; pid < 10321+20*500; pid += 500 {
+		_, err := f.Recycle(t.Context(), pid)
+		require.NoError(t, err)
+	}
+}
+
 func startIn(t *testing.T, place record.Place, kinds ...string) *fixture {
 	t.Helper()
 	f := bare(t)

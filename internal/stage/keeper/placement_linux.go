@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -181,6 +182,8 @@ const (
 	lastPID = "/proc/sys/kernel/ns_last_pid"
 	// recycleFor is how long it is tried to get a pid that others may get, too.
 	recycleFor = 5 * time.Second
+	// stopsWithin is how long a process may take to stop.
+	stopsWithin = time.Second
 )
 
 // recycle has a process of that very pid, which leads a group of that number. ns_last_pid is what the kernel gave out
@@ -210,6 +213,7 @@ func (l *placement) tryPID(pid int) (bool, error) {
 		return false, err
 	}
 	defer in.Close()
+	defer stopOthers()()
 	if err := os.WriteFile(lastPID, []byte(strconv.Itoa(pid-1)), 0); err != nil {
 		leash.Close()
 		return false, err
@@ -229,4 +233,39 @@ func (l *placement) tryPID(pid int) (bool, error) {
 	}
 	l.recycled, l.leash = pid, leash
 	return true, nil
+}
+
+// stopOthers stops everything else in this namespace until the returned function is called. A thread that is started between the
+// write to ns_last_pid and our fork gets the number, and may keep it for as long as its process lives.
+func stopOthers() (goOn func()) {
+	var stopped []int
+	state := func(pid int) record.State {
+		row, err := proc.NewTable().One(pid)
+		if err != nil {
+			return record.StateZombie
+		}
+		return row.State
+	}
+	halted := []record.State{record.StateStopped, record.StateTraced, record.StateZombie}
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() || slices.Contains(halted, state(pid)) {
+			continue
+		}
+		if syscall.Kill(pid, syscall.SIGSTOP) == nil {
+			stopped = append(stopped, pid)
+		}
+	}
+	deadline := time.Now().Add(stopsWithin)
+	for _, pid := range stopped {
+		for !slices.Contains(halted, state(pid)) && time.Now().Before(deadline) {
+			time.Sleep(time.Millisecond) // sleep-ok: only the parent of a process is told that it has stopped
+		}
+	}
+	return func() {
+		for _, pid := range stopped {
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	}
 }
