@@ -27,23 +27,6 @@ func TestMatrix(t *testing.T) {
 // way its documentation says.
 func TestPublishedClient(t *testing.T) { testColumns(t, "mcp-go") }
 
-// unsteady is the cell in which it depends on the moment of a look whether what servers have started is seen below the
-// living host (L1), or only after its end (L2).
-const unsteady = "helpers/mcp-go"
-
-// skipUndecided skips a cell of which nothing could be decided in three plays, for a reason that lies in the machine: it
-// was starved, or a pid was not to be had.
-func skipUndecided(t *testing.T, doubts []record.Doubt) {
-	t.Helper()
-	ofMachine := func(d record.Doubt) bool {
-		return d.Code == record.DoubtStarved || d.Code == record.DoubtStretched ||
-			d.Code == record.DoubtStepFailed && strings.Contains(d.Text, "is still in use")
-	}
-	if len(doubts) > 0 && !slices.ContainsFunc(doubts, func(d record.Doubt) bool { return !ofMachine(d) }) {
-		t.Skipf("undecided on this machine: %s", doubts[0].Text)
-	}
-}
-
 func testColumns(t *testing.T, hosts ...string) {
 	t.Parallel()
 	var rows []string
@@ -55,12 +38,7 @@ func testColumns(t *testing.T, hosts ...string) {
 				want, known := catalogue.Breaks(row.Scenario, name)
 				require.True(t, known)
 				judged := playUntil(t, builtin(t, row.Scenario), builtinHost(t, name), play.Limits{}, certain)
-				skipUndecided(t, judged.Verdict.Doubts)
-				got := brokenLaws(judged.Verdict)
-				if row.Scenario+"/"+name == unsteady && got == "L2" {
-					return
-				}
-				assert.Equal(t, want, got, "laws broken by %s in %s\n%s", name, row.Scenario, account(judged))
+				assert.Equal(t, want, brokenLaws(judged.Verdict), "laws broken by %s in %s\n%s", name, row.Scenario, account(judged))
 				assert.Empty(t, judged.Verdict.Doubts)
 			})
 		}

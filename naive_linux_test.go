@@ -15,18 +15,17 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// The naive judge is a second opinion on one question: is something left? It
-// samples /proc by itself and shares nothing with the bench's own witnesses. Of
-// the run file it reads the host's pid, the token, and what checkpoints wanted.
+// The naive judge is a second opinion on one question: is something left? It samples /proc by itself and shares nothing with the
+// bench's own witnesses. Of the run file it reads the host's pid, the token, and what checkpoints wanted.
 type naiveJudge struct {
 	samples    []naiveSample
 	stop, over chan struct{}
+	saw        bool // the host: without that there is no opinion
 }
 type naiveSample struct {
 	at, over time.Time
 	all      map[int]naiveProcess // by pid
 }
-
 type naiveProcess struct {
 	id     [2]int // start time in ticks, and pid: the order of births
 	parent int
@@ -40,7 +39,7 @@ func watchNaively() *naiveJudge {
 	go func() {
 		defer close(n.over)
 		for {
-			n.samples = append(n.samples, naiveLook())
+			n.samples = append(n.samples, sharedLook())
 			select {
 			case <-n.stop:
 				return
@@ -58,11 +57,11 @@ func naiveLook() naiveSample {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
 		stat, _ := os.ReadFile(dir + "/stat")
-		line, _ := os.ReadFile(dir + "/cmdline")
 		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(f) < 20 {
+		if len(f) < 20 || f[1] == "2" { // gone, or the kernel's
 			continue
 		}
+		line, _ := os.ReadFile(dir + "/cmdline")
 		pid, _ := strconv.Atoi(filepath.Base(dir))
 		parent, _ := strconv.Atoi(f[1])
 		start, _ := strconv.Atoi(f[19])
@@ -72,8 +71,7 @@ func naiveLook() naiveSample {
 	return s
 }
 
-// left names what should not have been there: at a checkpoint more trees of
-// processes than servers were wanted, after the host's end anything, late.
+// left is what should not have been there: at a checkpoint more trees than servers were wanted, after the host's end anything, late.
 func (n *naiveJudge) left(run *record.Run) (what []string) {
 	r := &naiveRun{token: run.Header.ID, hosts: map[int]bool{}, ours: map[[2]int]bool{}}
 	for _, e := range run.Events {
@@ -107,9 +105,10 @@ func (n *naiveJudge) left(run *record.Run) (what []string) {
 		case gone.IsZero():
 			gone = s.at
 		case servers+others > 0 && s.at.Sub(gone) > run.Played().Limits.Settle.D():
-			return append(what, fmt.Sprintf("the end: %d servers and %d others", servers, others))
+			what = append(what, fmt.Sprintf("the end: %d servers and %d others", servers, others))
 		}
 	}
+	n.saw = r.first[1] != 0
 	return what
 }
 
@@ -129,7 +128,7 @@ func (r *naiveRun) trees(all map[int]naiveProcess) (servers, others int, alive b
 			alive, r.ours[p.id], r.first = true, true, cmp.Or(r.first, p.id)
 		}
 	}
-	roots := map[int]bool{} // whether a server is in the tree
+	roots, plain, attached := map[int]bool{}, map[int]bool{}, map[int]bool{} // a server behind a proxy is a tree beside that
 	for _, pid := range slices.Sorted(maps.Keys(all)) {
 		p := all[pid]
 		orphan := r.first[1] != 0 && p.parent == r.keeper && !strings.Contains(p.line, "\x00bystander") && slices.Compare(p.id[:], r.first[:]) > 0
@@ -140,10 +139,13 @@ func (r *naiveRun) trees(all map[int]naiveProcess) (servers, others int, alive b
 		for up := p.parent; !r.hosts[up] && up != r.keeper && up > 1; up = all[up].parent {
 			root = up
 		}
-		had := roots[root]
-		if roots[root] = had || strings.Contains(p.line, r.token); roots[root] && !had {
-			servers++
+		switch roots[root] = true; {
+		case !strings.Contains(p.line, r.token) || strings.Contains(p.line, "\x00fakehelper"):
+		case strings.Contains(p.line, "\x00--attached"):
+			attached[root] = true
+		default:
+			plain[root] = true
 		}
 	}
-	return servers, len(roots) - servers, alive
+	return max(len(plain), len(attached)), len(roots) - len(plain) - len(attached), alive
 }

@@ -3,6 +3,7 @@ package leakbench_test
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,10 +16,28 @@ import (
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-// playUntil plays a scenario for real and judges what was saved, up to three
-// times where it says nothing: on a machine whose other tests leave no time for
+// besideOthers is held for reading by what is played beside other runs of this
+// package, and for writing by what is played alone.
+var besideOthers sync.RWMutex
+
+// tries is how often a run is played that could not be decided: first beside
+// others, then alone.
+const tries = 3
+
+// takeTurn waits until a try of a run may be played. It returns a function that ends its turn.
+func takeTurn(try int) (done func()) {
+	if try == 1 {
+		besideOthers.RLock()
+		return besideOthers.RUnlock
+	}
+	besideOthers.Lock()
+	return besideOthers.Unlock
+}
+
+// playUntil plays a scenario for real and judges what was saved, and again
+// alone where it says nothing: on a machine whose other tests leave no time for
 // a host, a time limit may be over before the host has come to where the fault
-// is. A verdict is final.
+// is. A verdict is final. The second judge must agree with it.
 func playUntil(t *testing.T, s *scenarios.Scenario, spec host.Spec, limits play.Limits, says func(verdict.Verdict) bool) verdict.Judged {
 	t.Helper()
 	self, err := os.Executable()
@@ -28,9 +47,11 @@ func playUntil(t *testing.T, s *scenarios.Scenario, spec host.Spec, limits play.
 	cell := play.Cell{Scenario: s, Host: play.Host{Spec: spec}, Seed: 1}
 	for try := 1; ; try++ {
 		cell.Dir = filepath.Join(t.TempDir(), "run")
-		j, err := bench.One(t.Context(), cell)
+		done := takeTurn(try)
+		j, err := watched(t, bench.One)(t.Context(), cell)
+		done()
 		require.NoError(t, err, "%s", tail(filepath.Join(cell.Dir, runner.HostLog)))
-		if try == 3 || says(j.Verdict) {
+		if try == tries || says(j.Verdict) {
 			return *j
 		}
 		t.Logf("%s on %s is in doubt:\n%s", s.Name, spec.Name, account(*j))

@@ -73,28 +73,16 @@ func TestTricks(t *testing.T) {
 	}
 }
 
-// stillWrong are tricks that the bench is known to judge wrongly, with what is missing. docs/trust.md lists them.
-var stillWrong = map[string]string{
-	"reaps-later": "a zombie that the host waits for as it stops is told as one that was never waited for",
-	"reaps-late":  "beside other processes half a second more than allowed can't be told from a starved machine: a doubt, where L4 is right",
-}
-
-// tries is how often a trick is played until it is judged rightly. How often it is at once is what the series counts.
-const tries = 3
-
-// playRightly plays a trick until the verdict is right and the second judge agrees with it.
+// playRightly plays a trick, and again alone, until the verdict is right and the second judge agrees with it. How often it is right
+// at once is what the series counts.
 func playRightly(t *testing.T, k trickhost.Trick) {
 	t.Helper()
 	for try := 1; ; try++ {
+		done := takeTurn(try)
 		a := playTrick(t, k)
+		done()
 		wrong := a.wrong(k.Want)
 		t.Logf("%-26s %s; wrong: %q, the second judge: %v, %v", k.Name, a.short(), wrong, a.Naive, a.Took.Round(time.Millisecond))
-		if why := stillWrong[k.Name]; why != "" {
-			if wrong != "" {
-				t.Skipf("known to be judged wrongly: %s", why)
-			}
-			return
-		}
 		if wrong == "" && !a.disagrees() {
 			return
 		}
@@ -112,12 +100,9 @@ func assertNaive(t *testing.T, a trickAnswer) {
 	assert.False(t, a.disagrees(), "the second judge says that this was left: %v", a.Naive)
 }
 
-// disagrees says that one judge found something left and the other did not. A
-// server that was late, or was gone before anybody looked, is found by the first
-// one alone.
+// disagrees says that one judge found something left and the other did not.
 func (a trickAnswer) disagrees() bool {
-	found := slices.Contains(a.Laws, "L1") || slices.Contains(a.Laws, "L2")
-	return a.Outcome != trickhost.Inconclusive && found != (len(a.Naive) > 0) && !slices.Equal(a.Kinds, []string{"late"}) && !slices.Equal(a.Kinds, []string{"ghost"})
+	return a.Outcome != trickhost.Inconclusive && !a.Unseen && opposed(a.Laws, a.Kinds, a.Naive)
 }
 
 func keepBusy(t *testing.T) func() {

@@ -36,6 +36,7 @@ type trickAnswer struct {
 	Dir     string
 	Took    time.Duration
 	Naive   []string // what the second judge calls left
+	Unseen  bool     // it has seen nothing of the host
 	Lives   []string // what lives on after the bench
 	Raw     string
 }
@@ -217,6 +218,7 @@ func playBench(t *testing.T, dir string, prefix []string, args ...string) trickA
 		saved, err := record.Read(a.Dir)
 		require.NoError(t, err)
 		a.Naive = second.left(saved)
+		a.Unseen = !second.saw
 	}
 	a.Lives = livesOn()
 	return a

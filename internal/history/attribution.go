@@ -25,6 +25,8 @@ type Attribution struct {
 	Part   Part
 	Server *Server // that it is, has launched, or helps; nil for parts of the host and unknown ones
 	Near   *Server // of an unknown one: the newest server that is older than it, or nil
+	// Direct, of a helper, says that the server itself has started it, and not what launched the server: that may be the host.
+	Direct bool
 }
 
 // Stray is a process that is no server and should be gone with its session.
@@ -155,14 +157,14 @@ func (h *History) place(p *record.Process, rows map[int]*record.Process, depth i
 		return a
 	}
 	if s := h.helped(p); s != nil {
-		a = Attribution{Part: PartHelper, Server: s}
+		a = Attribution{Part: PartHelper, Server: s, Direct: true}
 	} else if parent := rows[p.PPID]; parent != nil && parent.Identity != p.Identity {
 		if above := h.place(parent, rows, depth-1); above.Server != nil {
-			a = Attribution{Part: PartHelper, Server: above.Server}
+			a = Attribution{Part: PartHelper, Server: above.Server, Direct: above.Direct || above.Part == PartServer}
 		}
 	}
 	if s := h.groupOf(p); a.Part == PartUnknown && s != nil {
-		a = Attribution{Part: PartHelper, Server: s}
+		a = Attribution{Part: PartHelper, Server: s, Direct: s.Birth.PGID == s.Birth.PID}
 	}
 	if a.Part == PartUnknown && a.Near == nil {
 		a.Near = h.newestBefore(p)
@@ -209,10 +211,11 @@ func (h *History) newestBefore(p *record.Process) *Server {
 // Strays are the processes of a census below a living host that are no servers and should be gone: launchers and
 // helpers of servers that have ended and that no want covers, and what the host has started for each session and not
 // ended with it. rows are those of the census. A host may start a worker late, and start it anew: of what can't be
-// attributed to a server, one more than there are sessions is no stray.
+// attributed to a server, one more than there are sessions is no stray. Where no sessions are known, only what a server itself
+// has started is told from the host's own.
 func (h *History) Strays(wants []record.Want, rows []record.Process) []Stray {
 	life := h.Host().N
-	if !h.Host().Alive() || !h.Attributed(life) || len(wants) == 0 {
+	if !h.Host().Alive() || len(wants) == 0 {
 		return nil
 	}
 	allowed, _ := h.allow(wants)
@@ -223,9 +226,12 @@ func (h *History) Strays(wants []record.Want, rows []record.Process) []Stray {
 		switch {
 		case p.State == record.StateZombie || h.Leaver(p, all, life) != nil:
 		case a.Part == PartLauncher || a.Part == PartHelper:
-			if s := a.Server; s.Died != Never && s.Life == life && !allowed[s] && !anyNumber(wants, s.Label) {
+			s, any := a.Server, anyNumber(wants, a.Server.Label)
+			over := h.Attributed(life) && !any && !allowed[s] || a.Direct && any
+			if s.Died != Never && s.Life == life && over {
 				strays = append(strays, Stray{p, a})
 			}
+		case !h.Attributed(life):
 		case a.Part == PartUnknown && a.Near != nil && !anyNumber(wants, a.Near.Label) && !CarriesServer(&p, h.run):
 			unknown = append(unknown, Stray{p, a})
 		}

@@ -123,7 +123,14 @@ func TestStrays(t *testing.T) {
 			assert.Equal(t, c.pids, pids)
 		})
 	}
-	p := tapeOf(4)
+	p := tapeOf(2)
+	p.census(record.Census{Role: record.CensusSample, Processes: []record.Process{row(41, 9, "S"), row(111, 41, "S"), row(112, 111, "S"), row(113, 110, "S"), row(110, 41, "S")}})
+	p.is(record.Died, "a#2")
+	strays := of(p.events).Strays(loose, []record.Process{row(41, 9, "S"), row(112, 9, "S"), row(113, 9, "S"), row(110, 41, "S")})
+	if assert.Len(t, strays, 1, "where no sessions are known, what launches servers may be the host") {
+		assert.Equal(t, 112, strays[0].PID)
+	}
+	p = tapeOf(4)
 	p.events[1].Census.Role = record.CensusSample
 	assert.Empty(t, of(p.events).Strays(open, launchers), "an old file")
 	p = tapeOf(4)

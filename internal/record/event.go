@@ -264,6 +264,21 @@ type Load struct {
 	Ran     Duration `json:"ran"`     // the bench had a processor
 	Delayed Duration `json:"delayed"` // it wanted one and had to wait (schedstat); 0 where that can't be seen
 	Own     Duration `json:"own"`     // the processes of the run had one
+	// Waited is how long the processes of the run, those that spin left out, wanted a processor and had to wait for one;
+	// nil where that can't be seen.
+	Waited *Duration `json:"waited,omitempty"`
+	// Late is the most by which the bench has woken up too late, of the last half second at least.
+	Late Duration `json:"late,omitempty"`
+}
+
+// Excuse is by how much longer than on a machine that gets round to everything something may have taken since an earlier load:
+// whoever had a part in it has waited for a processor that long, and the bench may have been late to ask for it and late to
+// see it, each time by late at the most. It is not known where it is not known how long the run has waited.
+func (l *Load) Excuse(since Load, late Duration) (most Duration, known bool) {
+	if l.Waited == nil || since.Waited == nil {
+		return 0, false
+	}
+	return *l.Waited - *since.Waited + 2*late, true
 }
 
 // Control is how the server of a label behaved when the bench itself launched it once, without the host: asked for

@@ -59,12 +59,16 @@ func (f *Facts) Slowdown(from, to int64) float64 {
 		return 1
 	}
 	first, last := f.looksAround(from, to)
-	all := float64(last.T-first.T) * float64(max(f.Header.System.CPUs, 1))
-	busy := float64(last.Load.Own-first.Load.Own) > ownShare*all
-	if busy || float64(last.Load.Delayed-first.Load.Delayed) < leastDelay*float64(last.T-first.T) {
+	if f.selfStarved(first, last) || float64(last.Load.Delayed-first.Load.Delayed) < leastDelay*float64(last.T-first.T) {
 		return 1
 	}
 	return min(1/(1-min(share, 0.99)), mostStretch)
+}
+
+// selfStarved says that the run's own processes took the processors between two looks.
+func (f *Facts) selfStarved(first, last *history.Look) bool {
+	all := float64(last.T-first.T) * float64(max(f.Header.System.CPUs, 1))
+	return float64(last.Load.Own-first.Load.Own) > ownShare*all
 }
 
 // Scaled is how long a time on a clock may have been around a moment.
@@ -78,13 +82,39 @@ func (f *Facts) HadProcessors(from, to int64) bool {
 	return known && share < starved
 }
 
-// MayBeTheMachines says that what took from one time to another, and longer than its limit, need not have been the
-// host's doing: the bench waited that much for a processor itself, and no more was lost than a starved machine loses.
+// MayBeTheMachines says that what took from one time to another, and longer than its limit, need not have been the host's doing:
+// the processes of the run had to wait for processors that long, or, where a file does not tell that, the bench itself had, and no
+// more was lost than a starved machine loses.
 func (f *Facts) MayBeTheMachines(from, to int64, limit time.Duration) bool {
+	over := to - from - int64(limit)
+	if first, last := f.looksAround(from, to); first != nil && last != nil {
+		if excuse, known := last.Load.Excuse(*first.Load, f.latest(first, last)); known {
+			return over <= int64(excuse) && !f.selfStarved(first, last)
+		}
+	}
 	slow := f.Slowdown(from, to)
 	if slow == 1 || float64(to-from) > slow*float64(limit) {
 		return false
 	}
 	first, last := f.looksAround(from, to)
-	return to-from-int64(limit) <= int64(last.Load.Delayed-first.Load.Delayed)
+	return over <= int64(last.Load.Delayed-first.Load.Delayed)
+}
+
+// latest is the most by which the bench has woken up too late between two looks.
+func (f *Facts) latest(first, last *history.Look) (late record.Duration) {
+	for _, look := range f.Censuses() {
+		if look.T >= first.T && look.T <= last.T && look.Load != nil {
+			late = max(late, look.Load.Late)
+		}
+	}
+	return late
+}
+
+// Waited is how long the processes of the run have waited for processors between two times, where that is known.
+func (f *Facts) Waited(from, to int64) (waited record.Duration, known bool) {
+	first, last := f.looksAround(from, to)
+	if first == nil || last == nil {
+		return 0, false
+	}
+	return last.Load.Excuse(*first.Load, 0)
 }

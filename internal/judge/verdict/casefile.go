@@ -6,6 +6,7 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -65,8 +66,12 @@ func (f *casefile) doubtStarved() {
 			continue
 		}
 		share, _ := f.StarvedBetween(e.from, e.to)
-		f.doubt(record.DoubtStarved, "%s (%s) can't be judged by the clock: %s; the machine was starved meanwhile (%d %% of the time in which leakbench wanted a processor it had to wait for one)",
-			e.law, law.Of(e.law).Name, e.value, int(100*share))
+		also := ""
+		if waited, known := f.Waited(e.from, e.to); known {
+			also = ", and the processes of the run had to wait " + prose.Span(int64(waited))
+		}
+		f.doubt(record.DoubtStarved, "%s (%s) can't be judged by the clock: %s; the machine was starved meanwhile (%d %% of the time in which leakbench wanted a processor it had to wait for one%s)",
+			e.law, law.Of(e.law).Name, e.value, int(100*share), also)
 	}
 }
 

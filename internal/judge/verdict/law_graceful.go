@@ -26,8 +26,8 @@ func judgeGraceful(f *casefile) LawResult {
 		}
 		judged++
 		switch b := f.rudeness(s); {
-		case b != nil && b.kind == "cleanup-cut-short" && f.Slowdown(f.askedToEnd(s), s.Died) > 1:
-			f.excused = append(f.excused, excuse{b, f.askedToEnd(s), s.Died})
+		case b != nil && f.mayHaveHadTime(s, b):
+			f.excused = append(f.excused, excuse{b, f.firstAsked(s), s.Died})
 		case b != nil:
 			rude++
 			f.broken(b)
@@ -108,7 +108,7 @@ func (f *casefile) rudeness(s *history.Server) *breach {
 	if s.Died < 0 || s.Bye >= 0 || asked < 0 || defiant(s) {
 		return nil
 	}
-	if s.Died-asked >= grace && (grace <= 0 || !silent(s) || !f.unheeding(s, asked)) {
+	if s.Died-asked >= grace && (grace <= 0 || !silent(s) || !f.unheeding(s, asked)) && !f.cutLate(s, asked) {
 		return nil
 	}
 	given := prose.Span(s.Died - asked)
@@ -118,6 +118,25 @@ func (f *casefile) rudeness(s *history.Server) *breach {
 	}
 	return f.rude(s, "cleanup-cut-short", record.CauseTooEarly, s.Died,
 		fmt.Sprintf("it was told to end and had begun its cleanup, and was killed before it had finished, %s after the host was asked to end it", given))
+}
+
+// mayHaveHadTime says that a server which was killed in its cleanup need not have been killed too soon. What it was given is
+// bounded by the clock: it can't have been told before the host was first asked to end it, and it was gone when its death was
+// told. However starved a machine is, that only makes it less. But of a host that was asked several times it is not known which
+// time it was that it did so, and a host that is late with its kill has given more than it meant to.
+func (f *casefile) mayHaveHadTime(s *history.Server, b *breach) bool {
+	grace, first, asked := int64(f.Header.Limits.Grace), f.firstAsked(s), f.askedToEnd(s)
+	if b.kind != "cleanup-cut-short" || first >= 0 && s.Died-first < grace {
+		return false
+	}
+	return f.cutLate(s, asked) || f.Slowdown(asked, s.Died) > 1
+}
+
+// cutLate says that a server which had begun its cleanup was killed after its grace, by no more than the machine may have taken
+// from the host, or the server: what they would have done on another one is not known.
+func (f *casefile) cutLate(s *history.Server, asked int64) bool {
+	grace := f.Header.Limits.Grace.D()
+	return grace > 0 && !silent(s) && s.Died-asked >= int64(grace) && f.MayBeTheMachines(asked, s.Died, grace)
 }
 
 // signalFirst is the signal that came while stdin was open: the server asks the kernel when it catches one.

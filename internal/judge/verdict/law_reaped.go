@@ -31,7 +31,7 @@ func judgeReaped(f *casefile) LawResult {
 			if !seen[p.Identity] && f.outlasts(cp, p) {
 				seen[p.Identity] = true
 				if b := f.zombieBreach(cp, p); b.kind == "late-reaped" {
-					f.late(b, cp.Begun, cp.SettledAt, f.Header.Limits.Settle.D())
+					f.late(b, max(cp.Begun, f.deadSince(p)), f.lastSeenDead(cp, p.Identity), f.Header.Limits.Settle.D())
 				} else {
 					f.broken(b)
 				}
@@ -92,7 +92,7 @@ func (f *casefile) zombieBreach(cp *checkpoint, p record.Process) *breach {
 		b.value = fmt.Sprintf("%s: a zombie for %s to %s", name, prose.Span(cp.SettledAt-since), prose.Span(cp.ConfirmAt-since))
 	}
 	if at, gone := f.reapedLater(cp, p); b.kind == "zombie" && gone {
-		b.kind = "late-reaped"
+		b.kind, b.wasKind, b.was = "late-reaped", b.kind, b.cause
 		b.value = fmt.Sprintf("%s: a zombie for %s to %s", name, prose.Span(until-since), prose.Span(at-since))
 	}
 	b.narrative = fmt.Sprintf("%s died at %s; its parent is %s, which had not waited for it %s later.", name, prose.Clock(since), parent, prose.Span(cp.SettledAt-since))
@@ -100,11 +100,13 @@ func (f *casefile) zombieBreach(cp *checkpoint, p record.Process) *breach {
 	return b
 }
 
-// reapedLater is when a look first saw, after a checkpoint and while the same
-// life of the host went on, that a zombie was waited for after all.
+// reapedLater is when a look first saw, after a checkpoint, that a zombie was waited for after all: while the same life of the
+// host went on, or as that ended. What nobody waits for comes home to the keeper then, which says so.
 func (f *casefile) reapedLater(cp *checkpoint, p record.Process) (t int64, gone bool) {
+	host := f.HostAt(cp.SettledAt)
 	for _, look := range f.Censuses() {
-		if look.T <= cp.SettledAt || f.HostAt(look.T) != f.HostAt(cp.SettledAt) || !f.OnWatch(look.T) {
+		going := !f.OnWatch(look.T)
+		if look.T <= cp.SettledAt || f.HostAt(look.T) != host || going && (f.cutShort() || !f.belowKeeper(host) || f.cameHome(p.Identity)) {
 			continue
 		}
 		if !slices.ContainsFunc(look.Processes, func(o record.Process) bool { return o.Identity == p.Identity }) {
@@ -112,6 +114,34 @@ func (f *casefile) reapedLater(cp *checkpoint, p record.Process) (t int64, gone 
 		}
 	}
 	return 0, false
+}
+
+// belowKeeper says that nothing stands between the keeper and a life of the host: what nobody waits for comes home to the keeper.
+// The twins are always the keeper's own.
+func (f *casefile) belowKeeper(h *history.Host) bool {
+	return slices.ContainsFunc(f.Events(), func(e record.Event) bool {
+		return e.Kind == record.BystanderSeen && e.Text == record.StandsAsTwin && e.Process != nil && e.Process.PPID == h.Keeper
+	})
+}
+
+// cameHome says that the keeper has waited for a process, or found it in its last sweep.
+func (f *casefile) cameHome(id record.Identity) bool {
+	_, swept := f.Swept()[id]
+	return swept || slices.ContainsFunc(f.Events(), func(e record.Event) bool {
+		return e.Kind == record.Reaped && e.Process != nil && e.Process.Identity == id
+	})
+}
+
+// lastSeenDead is when a look saw a zombie that was waited for later last.
+func (f *casefile) lastSeenDead(cp *checkpoint, id record.Identity) int64 {
+	last := cp.SettledAt
+	for _, look := range f.Censuses() {
+		dead := slices.ContainsFunc(look.Processes, func(p record.Process) bool { return p.Identity == id && p.State == record.StateZombie })
+		if dead {
+			last = max(last, look.T)
+		}
+	}
+	return last
 }
 
 // parent names the parent of a zombie, and its role.

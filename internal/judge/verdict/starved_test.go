@@ -117,3 +117,74 @@ func TestTheStretchedPartIsNotKept(t *testing.T) {
 	assert.Equal(t, LawNotJudged, statusOf(v, "L2").Status)
 	assert.Equal(t, Inconclusive, v.Outcome)
 }
+
+// waitedIn adds how many thousandths of the time the processes of a run have waited for a processor.
+func waitedIn(run *record.Run, thousandths int64) *record.Run {
+	for i := range run.Events {
+		if c := run.Events[i].Census; c != nil && c.Load != nil {
+			waited := record.Duration(run.Events[i].T * thousandths / 1000)
+			c.Load.Waited, c.Load.Late = &waited, record.Duration(10*ms)
+		}
+	}
+	return run
+}
+
+// Where the file tells how long the processes of the run have waited, that is what excuses them: no more and no less, however
+// starved the bench was.
+func TestWhatTheRunHasWaited(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		by                 time.Duration
+		bench, thousandths int64
+		own                int64
+		outcome            Outcome
+	}{
+		{1500 * ms, 9, 50, 0, Leak},          // 1.5 s too late, of which 0.2 s are the machine's
+		{1500 * ms, 9, 900, 0, Inconclusive}, // it waited long enough
+		{1500 * ms, 0, 900, 0, Inconclusive}, // and it does not matter that the bench did not
+		{1500 * ms, 9, 900, 2, Leak},         // its own processes took the processors
+		{4500 * ms, 19, 300, 0, Leak},
+	} {
+		v := Judge(waitedIn(loaded(lateBy(newPlay(), c.by), c.bench, c.own), c.thousandths))
+		assert.Equal(t, c.outcome, v.Outcome, "%+v %s", c, account(v))
+		if c.outcome == Inconclusive && c.thousandths > 0 {
+			assert.Contains(t, v.Doubts[0].Text, "the processes of the run had to wait", account(v))
+		}
+	}
+}
+
+// A server that was killed in its cleanup had at most the time from when the host was first asked to when its death was told:
+// no load makes that more. What was longer than its grace by no more than the machine took is a doubt.
+func TestCleanupOnAStarvedMachine(t *testing.T) {
+	t.Parallel()
+	killedAfter := func(d time.Duration, again bool) *record.Run {
+		p := newPlay()
+		p.run.Header.Limits.Grace = record.Duration(200 * ms)
+		p.look(record.CensusSample, "")
+		a := p.open("s1", "flaky")
+		if again { // the first time may be when it began
+			st := p.begin(record.Step{Op: record.OpClose, Session: "s1", Label: "flaky"})
+			p.session("s1", "flaky", record.SessionEnding, record.WhyClose, false)
+			p.wait(s)
+			p.end(st, "busy")
+		}
+		p.close("s1", "flaky", func() { p.eof(a); p.wait(d); p.dead(a) })
+		p.quiet("after", want("flaky", "s1", 0))
+		return p.done()
+	}
+	for _, c := range []struct {
+		after       time.Duration
+		again       bool
+		thousandths int64
+		status      LawStatus
+	}{
+		{38 * ms, false, 900, LawBroken},
+		{38 * ms, false, 0, LawBroken},
+		{38 * ms, true, 900, LawNotJudged},
+		{250 * ms, false, 900, LawNotJudged},
+		{250 * ms, false, 0, LawKept},
+	} {
+		v := Judge(waitedIn(loaded(killedAfter(c.after, c.again), 9, 0), c.thousandths))
+		assert.Equal(t, c.status, statusOf(v, "L9").Status, "%+v %s", c, account(v))
+	}
+}

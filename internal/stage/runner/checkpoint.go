@@ -135,8 +135,12 @@ func (s *state) right() bool {
 // waited for is not waited for again, but is in the returned state. How far the wait was stretched is added to the checkpoint.
 func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet time.Duration) (bool, *state, error) {
 	deadline := starved.Deadline{Limit: limit}
-	defer func() { deadline.Note(cp, time.Now()) }()
 	var rightSince time.Time
+	defer func() { // what was right in time, and stayed so, needed no stretching
+		if rightSince.IsZero() || !deadline.Keeps(rightSince) {
+			deadline.Note(cp, time.Now())
+		}
+	}()
 	var still patience.Freeze
 	pause := lookMin
 	for {
@@ -199,8 +203,9 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 		}
 		return nil, nil, fmt.Errorf("failed to take a census: %w", err)
 	}
-	census.Load = starved.LoadAt(census)
+	census.Load = r.loads.At(census)
 	r.ledger.Drain()
+	r.emitNewcomers(census)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all = &state{census: census}
@@ -261,38 +266,4 @@ func (r *run) lookAtStart(ctx context.Context) error {
 	}
 	r.emitCensus(record.CensusStarted, "", census)
 	return nil
-}
-
-// sample takes a census now and then, for the curves. It returns a function that ends that.
-func (r *run) sample(ctx context.Context) func() {
-	ctx, cancel := context.WithCancel(ctx)
-	every := r.Sample
-	if every == 0 {
-		every = 250 * time.Millisecond
-	}
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		ticker := time.NewTicker(every)
-		defer ticker.Stop()
-		for {
-			census, err := r.census(ctx)
-			if err != nil {
-				return // a checkpoint will say so
-			}
-			census.Load = starved.LoadAt(census)
-			for i := range census.Processes {
-				if p := &census.Processes[i]; history.IsServer(p, r.id) || !history.CarriesServer(p, r.id) {
-					census.Processes[i].Args = nil
-				}
-			}
-			r.emitCensus(record.CensusSample, "", census)
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
-		}
-	}()
-	return func() { cancel(); <-over }
 }

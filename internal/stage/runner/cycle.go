@@ -2,8 +2,10 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -77,4 +79,89 @@ func (r *run) lookFor(ctx context.Context, limit time.Duration, vain *int, ok fu
 			return nil, err
 		}
 	}
+}
+
+// stirred is how soon after one another two looks are taken because a server has done something.
+const stirred = 50 * time.Millisecond
+
+// sample takes a census now and then, for the curves; and soon after a server was born or has answered, so that what it
+// has started is seen while it is still below it. It returns a function that ends that.
+func (r *run) sample(ctx context.Context) func() {
+	ctx, cancel := context.WithCancel(ctx)
+	every := r.Sample
+	if every == 0 {
+		every = 250 * time.Millisecond
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		for last := time.Now(); ; last = time.Now() {
+			census, err := r.census(ctx)
+			if err != nil {
+				return // a checkpoint will say so
+			}
+			census.Load = r.loads.At(census)
+			r.emitSample(census)
+			if r.untilStirred(ctx, ticker.C, last.Add(stirred)) != nil {
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-over }
+}
+
+// untilStirred waits for the next tick, and takes censuses meanwhile where servers stir. They are written down where they
+// show a process that none has shown yet.
+func (r *run) untilStirred(ctx context.Context, tick <-chan time.Time, earliest time.Time) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick:
+			return nil
+		case <-r.stir:
+		}
+		if err := untilChange(ctx, nil, time.Until(earliest)); err != nil {
+			return err
+		}
+		census, err := r.census(ctx)
+		if err != nil {
+			return err
+		}
+		r.emitNewcomers(census)
+		earliest = time.Now().Add(stirred)
+	}
+}
+
+// stirs says that a server may have started something.
+func stirs(e *record.Event) bool {
+	return e.Kind == record.Born || e.Kind == record.RPC && e.RPC.Phase == record.PhaseAnswered
+}
+
+// emitNewcomers writes a census down where it shows a process that none has shown yet: what that belongs to must be known
+// from the time at which it is first seen, since what stands above it may be gone a moment later.
+func (r *run) emitNewcomers(c *record.Census) {
+	r.mu.Lock()
+	news := slices.ContainsFunc(c.Processes, func(p record.Process) bool { return !r.below[p.Identity] && p.State != record.StateZombie })
+	r.mu.Unlock()
+	if news {
+		copied := *c
+		copied.Processes = slices.Clone(c.Processes)
+		r.emitSample(&copied)
+	}
+}
+
+// emitSample leaves out the command lines that tell nothing new.
+func (r *run) emitSample(c *record.Census) {
+	r.mu.Lock()
+	for i := range c.Processes {
+		p := &c.Processes[i]
+		if history.IsServer(p, r.id) || r.below[p.Identity] && !history.CarriesServer(p, r.id) {
+			p.Args = nil
+		}
+	}
+	r.mu.Unlock()
+	r.emitCensus(record.CensusSample, "", c)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
 	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/stage/starved"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -95,11 +96,13 @@ type run struct {
 	keeper    *keeper.Keeper
 	planned   map[string]string // the label that each session of the scenario is opened with
 	hello     record.Hello
+	loads     starved.Loads
 
 	mu         sync.Mutex
 	lives      *history.History
 	below      map[record.Identity]bool // what a census of the keeper's has seen
 	changed    chan struct{}            // closed and replaced at each event
+	stir       chan struct{}            // holds one when a server may have started something
 	sessions   map[string]*session
 	steps      int
 	changes    int                      // of sessions
@@ -145,7 +148,7 @@ func Run(ctx context.Context, p Params) error {
 func newRun(p Params) (*run, error) {
 	id := newID()
 	r := &run{
-		Params: p, id: id, lives: history.New(id), changed: make(chan struct{}),
+		Params: p, id: id, lives: history.New(id), changed: make(chan struct{}), stir: make(chan struct{}, 1),
 		host: &hostLife{}, sessions: map[string]*session{}, below: map[record.Identity]bool{}, known: map[record.Identity]bool{},
 		waited: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{}, unreplaced: map[string]bool{},
 	}
@@ -219,6 +222,7 @@ func (r *run) setUp(ctx context.Context) error {
 		return err
 	}
 	go r.watchKeeper()
+	go r.loads.Listen(r.keeper.Done())
 	return nil
 }
 
@@ -377,6 +381,12 @@ func (r *run) emit(e record.Event) {
 	if e.Kind == record.CensusTaken {
 		for _, p := range e.Census.Processes {
 			r.below[p.Identity] = true
+		}
+	}
+	if stirs(&e) {
+		select {
+		case r.stir <- struct{}{}:
+		default:
 		}
 	}
 	close(r.changed)

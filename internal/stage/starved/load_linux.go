@@ -1,6 +1,7 @@
 package starved
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -9,24 +10,44 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// benchLoad is what this process had of the processors, its threads together (Documentation/scheduler/sched-stats.rst: time on a
-// processor, time waited for one, in nanoseconds). What ended threads had is not in it.
+// benchLoad is what this process had of the processors.
 func benchLoad() (l record.Load) {
-	paths, err := filepath.Glob("/proc/self/task/*/schedstat")
+	l.Ran, l.Delayed, _ = schedstat("self")
+	return l
+}
+
+// delayOf is how long the threads of a process have waited for a processor.
+func delayOf(pid int) (delayed record.Duration, known bool) {
+	_, delayed, known = schedstat(strconv.Itoa(pid))
+	return delayed, known
+}
+
+// gone says that there is no such process, or nothing but its zombie, which has no tasks to look into.
+func gone(pid int) bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	after := stat[bytes.LastIndexByte(stat, ')')+1:]
+	return err != nil || bytes.HasPrefix(after, []byte(" Z"))
+}
+
+// schedstat is what the threads of a process had and wanted together (Documentation/scheduler/sched-stats.rst: time on a
+// processor, time waited for one, in nanoseconds). What ended threads had is not in it.
+func schedstat(pid string) (ran, delayed record.Duration, known bool) {
+	tasks, err := os.Open(filepath.Join("/proc", pid, "task"))
 	if err != nil {
-		return l
+		return 0, 0, false
 	}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
+	defer tasks.Close()
+	names, _ := tasks.Readdirnames(-1)
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join("/proc", pid, "task", name, "schedstat"))
 		if err != nil {
 			continue // the thread has ended
 		}
 		if fields := strings.Fields(string(text)); len(fields) >= 2 {
-			ran, _ := strconv.ParseInt(fields[0], 10, 64)
-			delayed, _ := strconv.ParseInt(fields[1], 10, 64)
-			l.Ran += record.Duration(ran)
-			l.Delayed += record.Duration(delayed)
+			had, _ := strconv.ParseInt(fields[0], 10, 64)
+			waited, _ := strconv.ParseInt(fields[1], 10, 64)
+			ran, delayed, known = ran+record.Duration(had), delayed+record.Duration(waited), true
 		}
 	}
-	return l
+	return ran, delayed, known
 }

@@ -1,11 +1,14 @@
 package starved
 
 import (
+	"os"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -31,8 +34,14 @@ func TestDeadline(t *testing.T) {
 	own := record.Duration(time.Second) * record.Duration(runtime.NumCPU()) / 2
 	assert.Zero(t, with(200*ms, 800*ms, own).Left(at(time.Second)), "the run's own processes take the processors")
 
-	cp := record.Checkpoint{}
 	d := with(200*ms, 800*ms, 0)
+	first, last := record.Duration(0), 300*ms
+	d.first.Waited, d.last.Waited, d.last.Late = &first, &last, 10*ms
+	assert.Equal(t, 100*time.Millisecond, d.Left(at(1300*time.Millisecond)), "its processes have waited as long")
+	assert.Zero(t, d.Left(at(1400*time.Millisecond)), "and no longer, however starved the bench is")
+
+	cp := record.Checkpoint{}
+	d = with(200*ms, 800*ms, 0)
 	d.Note(&cp, at(900*time.Millisecond))
 	assert.Zero(t, cp, "within the limit")
 	d.Note(&cp, at(1010*time.Millisecond))
@@ -52,4 +61,29 @@ func TestLoadIsReadWhereTheKernelTellsIt(t *testing.T) {
 	for begun := time.Now(); time.Since(begun) < 20*time.Millisecond; { // something to count
 	}
 	assert.Greater(t, benchLoad().Ran, before.Ran)
+}
+
+// TestWaiters: what waits for a processor is counted, but for what wants one all the time.
+func TestWaiters(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no schedstat here")
+	}
+	l := Loads{waiters: map[record.Identity]waiter{}}
+	me := record.Process{Identity: record.Identity{PID: os.Getpid(), Start: 1}, State: record.StateSleeping}
+	load := l.At(&record.Census{Processes: []record.Process{me}})
+	require.NotNil(t, load.Waited)
+	waits := func(before waiter) record.Duration {
+		before.seen = time.Now().Add(-3 * time.Second)
+		l.waiters[me.Identity], l.waited = before, 0
+		l.wait(&me, time.Now())
+		return l.waited
+	}
+	assert.Positive(t, waits(waiter{}), "a census of 3 s ago knew nothing of it")
+	me.CPU = record.Duration(4 * time.Second)
+	assert.Zero(t, waits(waiter{}), "it spins")
+	me.CPU = 0
+	assert.Zero(t, waits(waiter{wanting: record.Duration(spinsFrom)}), "and is one that spins from then on")
+	assert.Nil(t, l.At(&record.Census{Processes: slices.Repeat([]record.Process{me}, mostWaiters+1)}).Waited, "too many to ask each of them")
+	assert.Nil(t, l.At(&record.Census{}).Waited, "and what they had waited is not known any more")
 }

@@ -1,0 +1,64 @@
+package leakbench_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
+)
+
+var lastLook struct {
+	sync.Mutex
+	naiveSample
+}
+
+// sharedLook is a look of the naive judge. One of the last moment serves all judges that watch: many runs go side by side.
+func sharedLook() naiveSample {
+	lastLook.Lock()
+	defer lastLook.Unlock()
+	if time.Since(lastLook.over) > 20*time.Millisecond {
+		lastLook.naiveSample = naiveLook()
+	}
+	return lastLook.naiveSample
+}
+
+// watched has the second judge watch each play of a player, and holds it against the first.
+func watched(t *testing.T, one play.Player) play.Player {
+	t.Helper()
+	return func(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
+		second := watchNaively()
+		j, err := one(ctx, c)
+		second.end()
+		if err == nil {
+			left := second.left(j.Run)
+			assert.False(t, second.saw && disagrees(j.Verdict, left), "%s on %s: the second judge says that this was left: %v\n%s", c.Scenario.Name, j.Run.Header.Host.Name, left, account(*j))
+		}
+		return j, err
+	}
+}
+
+// disagrees says that one judge found something left and the other did not.
+func disagrees(v verdict.Verdict, left []string) bool {
+	laws, kinds := []string{}, []string{}
+	for _, f := range v.Findings {
+		laws = append(laws, f.Law)
+		if f.Law == "L1" || f.Law == "L2" {
+			kinds = append(kinds, f.Kind)
+		}
+	}
+	return v.Outcome != verdict.Inconclusive && opposed(laws, kinds, left)
+}
+
+// opposed says that findings say something else than the second judge. A server that was late, or was gone before anybody
+// looked, is found by the first judge alone.
+func opposed(laws, kinds, left []string) bool {
+	found := slices.Contains(laws, "L1") || slices.Contains(laws, "L2")
+	alone := len(kinds) > 0 && !slices.ContainsFunc(kinds, func(k string) bool { return k != "late" && k != "ghost" })
+	return found != (len(left) > 0) && (!alone || !found)
+}
