@@ -44,10 +44,10 @@ var blackBoxes = []blackBox{
 	{"python-agent-sessions", "storm", "superseded", "L1", "L4"},
 	{"python-agent-jobs", "storm", "job", "L1", "L4"},
 	{"python-agent-stdin", "shutdown", "stop", "L2", ""},
-	{"python-command", "checks", "abandon", "L1 L2", ""},
-	{"python-command", "checks", "wait", "L8", "L1 L2"},
-	{"node-command", "checks", "abandon", "L1 L2", ""},
-	{"node-command", "checks", "wait", "L8", "L1 L2"},
+	{"python-command", "checks", "abandon", "L1", ""},
+	{"python-command", "checks", "wait", "L8", "L1"},
+	{"node-command", "checks", "abandon", "L1", ""},
+	{"node-command", "checks", "wait", "L8", "L1"},
 	{"node-daemon", "checks", "idle", "L1", "L2"},
 }
 
@@ -57,8 +57,6 @@ var notYetRight = map[string]string{
 	"go-per-request/per-request/none":      "only the bystander's label is given to the host",
 	"go-per-request/per-request/cancelled": "the same",
 	"python-agent-stdin/shutdown/none":     "the host is stopped when the first of its servers works",
-	"python-command/checks/wait":           "a command that never ends breaks no law",
-	"node-command/checks/wait":             "the same",
 }
 
 // cells are the two plays of a row.

@@ -66,6 +66,9 @@ func RunJobs(ctx context.Context, all []Job, run func(context.Context, Job) erro
 			results[i] = JobResult{Session: job.Session, OK: err == nil}
 			if err != nil {
 				results[i].Error = err.Error()
+				if hung := (*Hung)(nil); errors.As(err, &hung) {
+					results[i].PID = hung.PID
+				}
 			}
 		})
 	}

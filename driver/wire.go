@@ -125,7 +125,17 @@ type JobResult struct {
 	Session string `json:"session"`
 	OK      bool   `json:"ok"`
 	Error   string `json:"error,omitempty"`
+	// PID is that of a command that the job has started and that does not end: the bench looks at it, and ends it.
+	PID int `json:"pid,omitempty"`
 }
+
+// Hung is the error of a job whose command does not end.
+type Hung struct {
+	PID    int
+	Within time.Duration
+}
+
+func (h *Hung) Error() string { return fmt.Sprintf("the command did not exit within %v", h.Within) }
 
 // Response is one line from a driver, which Serve writes: Hello alone, or the answer to ID.
 type Response struct {

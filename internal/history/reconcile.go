@@ -43,6 +43,9 @@ func (h *History) allow(wants []record.Want) (allowed map[*Server]bool, lack []i
 		var group []*Server
 		group, rest = divide(rest, wants[i])
 		if wants[i].Session == "" { // its spare ones may be of any session
+			if wants[i].AtMost {
+				endedFirst(group)
+			}
 			lack[i] = h.newest(group, wants[i].Live, 0, allowed)
 			group, _ = divide(h.ofThisLife(), record.Want{Label: wants[i].Label})
 			slices.Reverse(group)
@@ -53,6 +56,19 @@ func (h *History) allow(wants []record.Want) (allowed map[*Server]bool, lack []i
 		together(group, wants[i].Together, allowed)
 	}
 	return allowed, lack
+}
+
+// endedFirst puts those that have ended in order first, as the oldest: of a host whose sessions are unknown, a newer one
+// that it has ended may have been that of a job.
+func endedFirst(group []*Server) {
+	slices.SortStableFunc(group, func(a, b *Server) int { return stays(a) - stays(b) })
+}
+
+func stays(s *Server) int {
+	if s.Died != Never && s.EOF != Never && s.Established != Never && s.Broken == Never && len(s.Signals) == 0 {
+		return 0
+	}
+	return 1
 }
 
 // ofThisLife are the servers of the host's latest life.

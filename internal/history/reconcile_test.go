@@ -26,6 +26,10 @@ func servers(words ...string) *History {
 		if !slices.Contains(fields, "mute") {
 			p.rpc(id, "initialize", "0", "", "answered")
 		}
+		if slices.Contains(fields, "done") {
+			p.is(record.SawEOF, id)
+			p.is(record.Died, id)
+		}
 		if slices.Contains(fields, "dead") {
 			p.is(record.Died, id)
 		}
@@ -82,6 +86,8 @@ func TestJudge(t *testing.T) {
 		"at most, with none born":                {nil, wants{atMost(want("a", 2))}, nil, nil},
 		"at most, with more":                     {[]string{"a", "a"}, wants{atMost(want("a", 1))}, []string{"a#1"}, nil},
 		"at most, the old one kept":              {[]string{"a", "a dead"}, wants{atMost(want("a", 1))}, []string{"a#1"}, nil},
+		"at most, a newer one has done its job":  {[]string{"a", "a done"}, wants{atMost(want("a", 1))}, nil, nil},
+		"at most, an older one has done its job": {[]string{"a done", "a", "a"}, wants{atMost(want("a", 1))}, []string{"a#2"}, nil},
 		"a stillborn one is newer":               {[]string{"a", "a mute dead"}, wants{want("a", 1)}, nil, nil},
 		"a stillborn one is left":                {[]string{"a", "a mute"}, wants{want("a", 1)}, []string{"a#2"}, nil},
 		"a stillborn one is older and left":      {[]string{"a mute", "a"}, wants{want("a", 1)}, []string{"a#1"}, nil},

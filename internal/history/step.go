@@ -8,6 +8,7 @@ type Step struct {
 	Begun       int64 // when it was asked for
 	Ended       int64 // when it ended or was skipped, or Never
 	Skipped     bool
+	Keeps       []record.Evidence // of a job whose command did not exit: the command, and what was below it
 }
 
 // Failed says that it ended, and not as a step that works does.
@@ -33,7 +34,7 @@ func (h *History) step(e *record.Event) {
 		return
 	}
 	s := open[len(open)-1]
-	s.Step, s.Ended, s.Skipped = *e.Step, e.T, e.Kind == record.StepSkipped
+	s.Step, s.Ended, s.Skipped, s.Keeps = *e.Step, e.T, e.Kind == record.StepSkipped, e.Evidence
 	if h.open[n] = open[:len(open)-1]; len(open) == 1 {
 		delete(h.open, n)
 	}

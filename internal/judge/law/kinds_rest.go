@@ -135,6 +135,16 @@ var kindsShutdown = []Kind{
 		Findings:  []Wording{{Title: "{n call}{of} did not end with the time limit"}},
 	},
 	{
+		ID: "hung-command", Law: "L8", Class: "L", Title: "a command did not exit",
+		Signature: "a command that is run for a job was still there when its time was over (`job` of the host file)",
+		Why: "The command has done its work and waits: for a server that does not heed the end of its stdin, for a pipe that a helper holds open, or for a worker of its own. " +
+			"Whoever runs it (a scheduler, a CI step, a shell) waits with it.",
+		Fix: boundedLadder + "End the servers before the command ends, and exit when that is done or its time has passed, whatever is still in flight. " +
+			"Do not wait for the end of a pipe that another process may hold.",
+		Reports:  []string{"R078", "R091", "R094"},
+		Findings: []Wording{{Title: "{n command} did not exit", Expected: "each command exits by itself within {limit}"}},
+	},
+	{
 		ID: "slow-stop", Law: "L8", Class: "L", Title: "the host took too long to end",
 		Signature: "a stop, or SIGTERM, after which the host ended by itself, later than the limit",
 		Why:       "Servers are ended one after the other, so that their grace periods add up, or the stop waits for work that nobody wants any more.",

@@ -74,7 +74,7 @@ var laws = []Law{
 		Says: "Closing a session and stopping the host end in time, also with a hung call, a full pipe or a deaf server.",
 		Why: "A close that waits for a server to be reasonable waits for ever. What hangs on it hangs too: the reload, the restart, the service manager, which then kills the host, " +
 			"and with it the only program that knew which servers to end.",
-		Kinds:    []string{"slow-close", "hung-close", "hung-call", "slow-stop", "hung-stop"},
+		Kinds:    []string{"slow-close", "hung-close", "hung-call", "hung-command", "slow-stop", "hung-stop"},
 		Severity: record.SeverityError, Unit: "slow-shutdown",
 		Expected: "within {limit}",
 		Found:    "{value}",

@@ -55,6 +55,13 @@ func Survivor(s *history.Server, e *record.Evidence, until int64) (text, like st
 	return st.says(Process(s, id, comm))
 }
 
+// Waits tells what a process does that is no server.
+func Waits(e *record.Evidence) (text, like string) {
+	var st narrative
+	st.waits(e)
+	return st.says(Process(nil, e.Identity, e.Comm))
+}
+
 // waits says what the process does now.
 func (st *narrative) waits(e *record.Evidence) {
 	call, _, _ := strings.Cut(e.Syscall, " ")

@@ -28,6 +28,7 @@ type breach struct {
 	when      string          // the cause in a title, where the catalogue has no text for it
 	server    *history.Server // nil where the ledger knows none
 	comm      string          // the process's name, where there is no server
+	process   record.Identity // likewise
 	value     string          // one line on this very breach
 	at        []int64
 	cp        *checkpoint

@@ -65,16 +65,28 @@ func describeGhosts(f *casefile, group []*breach, d *description) {
 	d.values["slowest"] = prose.Span(longest)
 }
 
-// isConnection says that a server of a host whose sessions are unknown was launched side by side with another one,
-// and that both did work: the host may have two connections, which nobody has told the bench of.
+// isConnection says that a server of a host whose sessions are unknown is, or may be, that of a session of its own,
+// which nobody has told the bench of. One that the host calls while the checkpoint looks is in use. One that it has
+// called since the next one was launched, or that was launched side by side with it, may be: that is a doubt.
 func (f *casefile) isConnection(cp *checkpoint, s *history.Server) bool {
 	next := f.successor(cp, s)
-	if !f.Header.Host.SessionsUnknown() || next == nil || !f.isDuplicate(s, next) ||
-		!answered(s, cp.SettledAt) || !answered(next, cp.SettledAt) {
+	if !f.Header.Host.SessionsUnknown() || next == nil {
 		return false
 	}
-	f.connections++
-	return true
+	beside := f.isDuplicate(s, next) && answered(s, cp.SettledAt) && answered(next, cp.SettledAt)
+	switch {
+	case calledWithin(s, cp.Begun, cp.WatchedUntil):
+		return true
+	case beside || calledWithin(s, next.Born, cp.SettledAt):
+		f.connections++
+		return true
+	}
+	return false
+}
+
+// calledWithin says that a server has answered a call that it received after one time, by another.
+func calledWithin(s *history.Server, from, to int64) bool {
+	return slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Received > from && c.Answered >= 0 && c.Answered <= to })
 }
 
 // answered says that a server lived at t, and had answered a call.
@@ -85,6 +97,6 @@ func answered(s *history.Server, t int64) bool {
 // doubtConnections says what isConnection has met.
 func (f *casefile) doubtConnections() {
 	if f.connections > 0 {
-		f.doubt(record.DoubtConnections, "the host launched several servers side by side, and used each of them: whether it means to keep them is not known; its host file can say so (launches)")
+		f.doubt(record.DoubtConnections, "the host has used several servers of one name side by side: whether it means to keep them is not known; its host file can say so (launches: for one connection; spare: for sessions of its own)")
 	}
 }

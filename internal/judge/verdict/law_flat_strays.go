@@ -21,7 +21,7 @@ func (f *casefile) judgeStrays(cp *checkpoint, seen map[record.Identity]bool) {
 
 func (f *casefile) strayBreach(cp *checkpoint, s history.Stray) *breach {
 	e := cp.EvidenceOn(s.Identity)
-	b := &breach{law: "L1", kind: "helper", cp: cp, comm: s.Comm, evidence: e, at: []int64{cp.SettledAt}}
+	b := &breach{law: "L1", kind: "helper", cp: cp, comm: s.Comm, process: s.Identity, evidence: e, at: []int64{cp.SettledAt}}
 	if e == nil {
 		e = &record.Evidence{Process: s.Process}
 	}

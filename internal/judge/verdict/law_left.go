@@ -17,7 +17,7 @@ import (
 // judgeLeft is L2: once the host has ended, nothing of it is there any more.
 func judgeLeft(f *casefile) LawResult {
 	r := LawResult{Expected: "no process of the run left " + prose.Within(f.Header.Limits.Settle) + " after the host ended"}
-	seen := map[record.Identity]bool{}
+	seen, told := map[record.Identity]bool{}, f.toldOfCommands()
 	for _, cp := range f.checkpoints {
 		now := f.HostAt(cp.Begun)
 		if cp.Settled == nil || !cp.HostGone && now.N == 1 {
@@ -31,7 +31,7 @@ func judgeLeft(f *casefile) LawResult {
 		}
 		r.Values = append(r.Values, fmt.Sprintf("%s: %s left%s", prose.Plain(cp.Name), text.Count(len(left), "process"), by))
 		for _, p := range left {
-			if !seen[p.Identity] {
+			if !seen[p.Identity] && !told[p.Identity] {
 				seen[p.Identity] = true
 				f.broken(f.leftBreach(cp, p))
 			}
@@ -45,6 +45,24 @@ func judgeLeft(f *casefile) LawResult {
 		r.Reason = "the host went to the background, and was not asked to end there"
 	}
 	return r
+}
+
+// toldOfCommands are the survivors of commands that L1 has told of: what has ended since is the bench's own scheduler.
+func (f *casefile) toldOfCommands() map[record.Identity]bool {
+	told := map[record.Identity]bool{}
+	if f.Header.Host.Kind != record.KindOneshot {
+		return told
+	}
+	for _, b := range f.breaches {
+		switch {
+		case b.law != "L1":
+		case b.server != nil:
+			told[b.server.Birth.Identity] = true
+		default:
+			told[b.process] = true
+		}
+	}
+	return told
 }
 
 // leftAt are the processes that were alive when the settle time was over, or came up after that, the lowest pid

@@ -19,6 +19,11 @@ func judgeShutdown(f *casefile) LawResult {
 	var slowest record.Duration
 	judged := 0
 	for _, s := range f.Steps() {
+		if s.Op == record.OpJob && s.Limit > 0 && s.Ended >= 0 {
+			judged++
+			f.judgeCommand(s)
+			continue
+		}
 		limit, ok := shutdownLimit(l, &s.Step)
 		if !ok || s.Skipped || limit <= 0 {
 			continue
@@ -46,6 +51,10 @@ func judgeShutdown(f *casefile) LawResult {
 	case 1:
 		r.Found = "one, which took " + prose.Within(slowest)
 	default:
+		if slowest == 0 {
+			r.Found = fmt.Sprintf("%d commands, %d of which did not exit", judged, f.count(hungCommand))
+			break
+		}
 		r.Found = fmt.Sprintf("%d, the slowest took %s", judged, prose.Within(slowest))
 	}
 	return r
@@ -188,6 +197,9 @@ func (f *casefile) stuckWith() {
 func describeShutdown(f *casefile, group []*breach, d *description) {
 	b := group[0]
 	limit, _ := shutdownLimit(f.Header.Limits, &b.step.Step)
+	if b.kind == hungCommand {
+		limit = b.step.Limit
+	}
 	d.values["limit"] = prose.Within(limit)
 	if b.label != "" {
 		d.values["of"] = " of " + prose.Plain(b.label)

@@ -256,6 +256,13 @@ var shutdownCases = []caseOf{
 		near: limited(300*ms, 3*s), // the limit and a close, at the most
 	},
 	{
+		kind: "hung-command",
+		show: commandLeft(record.Evidence{Process: record.Process{
+			Identity: record.Identity{PID: 77, Start: 9}, Comm: "list", State: "S", Args: []string{"list", "--all"},
+		}, Syscall: "wait4"}),
+		near: commandLeft(),
+	},
+	{
 		kind: "slow-stop",
 		show: stopping("", record.Exit{}, func(p *play, a string) { p.eof(a); p.wait(11 * s); p.dead(a) }),
 		near: stopping("", record.Exit{}, func(p *play, a string) { p.eof(a); p.wait(9 * s); p.dead(a) }),
@@ -266,6 +273,28 @@ var shutdownCases = []caseOf{
 			func(p *play, _ string) { p.wait(9999 * ms) }),
 		near: stopping("", record.Exit{Code: -1, Signal: "SIGTERM"}, func(p *play, a string) { p.wait(s); p.bye(a) }),
 	},
+}
+
+// commandLeft is a job whose command has not exited in time, where something of it is there, or has.
+func commandLeft(left ...record.Evidence) func(p *play) *record.Run {
+	return func(p *play) *record.Run {
+		p.run.Header.Host.Kind = record.KindOneshot
+		st := p.begin(record.Step{Op: record.OpJob, Session: "job", Label: "flaky", Limit: record.Duration(60 * s)})
+		p.session("job", "flaky", record.SessionOpening, record.WhyTick, false)
+		a := p.launch("flaky", "job")
+		p.greet(a)
+		p.ask(a)
+		p.answer(a)
+		p.wait(60 * s)
+		p.bye(a)
+		p.session("job", "flaky", record.SessionEnded, record.WhyTick, false)
+		if st.OK = len(left) == 0; !st.OK {
+			st.Error = "the command did not exit within 1m0s"
+		}
+		p.add(record.Event{Kind: record.StepEnded, Step: &st, Evidence: left})
+		p.quiet("after")
+		return p.done()
+	}
 }
 
 var recoveryCases = []caseOf{

@@ -40,13 +40,16 @@ func (r *run) begin(s record.Step) record.Step {
 }
 
 // end writes down how a step ended.
-func (r *run) end(s record.Step, begun time.Time, err error) {
+func (r *run) end(s record.Step, begun time.Time, err error) { r.endWith(s, begun, err, nil) }
+
+// endWith writes down how a step ended, and what kept it from ending.
+func (r *run) endWith(s record.Step, begun time.Time, err error, keeps []record.Evidence) {
 	s.OK, s.Took = err == nil, record.Duration(time.Since(begun))
 	r.ledger.Drain()
 	if err != nil {
 		s.Error = text.ClipBytes(err.Error(), maxError, "...")
 	}
-	r.emit(record.Event{Kind: record.StepEnded, Step: &s})
+	r.emit(record.Event{Kind: record.StepEnded, Step: &s, Evidence: keeps})
 	r.countUnanswered(s, err)
 }
 

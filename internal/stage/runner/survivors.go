@@ -88,15 +88,24 @@ func (r *run) evidence(ctx context.Context, ids []record.Identity) error {
 	if len(ids) == 0 {
 		return nil
 	}
+	found, err := r.examine(ctx, ids)
+	if found != nil {
+		r.emit(record.Event{Kind: record.EvidenceTaken, Evidence: found})
+	}
+	return err
+}
+
+// examine is what can be found out about processes; nil where nothing can, which a doubt says.
+func (r *run) examine(ctx context.Context, ids []record.Identity) ([]record.Evidence, error) {
 	found, err := r.keeper.Evidence(ctx, ids)
 	if err != nil {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		if !errors.Is(err, keeper.ErrGone) {
 			r.doubt(record.DoubtNoEvidence, "the survivors could not be examined: %v", err)
 		}
-		return nil
+		return nil, nil
 	}
 	r.mu.Lock()
 	names := map[record.Identity]record.HolderRole{r.host.id: record.RoleHost, r.keeper.Hello.Identity: record.RoleKeeper}
@@ -118,6 +127,5 @@ func (r *run) evidence(ctx context.Context, ids []record.Identity) error {
 			}
 		}
 	}
-	r.emit(record.Event{Kind: record.EvidenceTaken, Evidence: found})
-	return nil
+	return found, nil
 }

@@ -18,6 +18,7 @@ type job struct {
 	driver.Job
 	step   record.Step
 	cancel bool
+	keeps  []record.Evidence // of a command that hangs, and of what is below it
 }
 
 // tick has the host run parallel jobs, each with a session of its own, while
@@ -48,6 +49,9 @@ func (r *run) tick(ctx context.Context, s scenarios.Step, step record.Step) erro
 	resp, err := pending.Wait(tickCtx)
 	endBeside(errTickOver)
 	wg.Wait()
+	if err := r.endHung(ctx, jobs, resp); err != nil {
+		return err
+	}
 	r.endJobs(jobs, begun, resp)
 	failed := answered(resp, err)
 	r.end(step, begun, failed)
@@ -63,6 +67,9 @@ func (r *run) tickLimit(jobs []scenarios.Job) time.Duration {
 			busy = 0
 		}
 		limit = max(limit, r.stepLimit(j.Timeout, busy))
+	}
+	if within := r.jobLimit(); within > 0 {
+		limit = max(limit, within.D()+callSlack)
 	}
 	return limit
 }
@@ -84,7 +91,9 @@ func (r *run) jobs(s scenarios.Step, tick int) []job {
 			if j.Tool == "" {
 				j.Tool = "echo"
 			}
-			j.step = r.begin(record.Step{Op: record.OpJob, Session: name, Label: group.Label, Detail: group.What(), Expect: group.Expect})
+			j.step = r.begin(record.Step{
+				Op: record.OpJob, Session: name, Label: group.Label, Detail: group.What(), Expect: group.Expect, Limit: r.jobLimit(),
+			})
 			jobs = append(jobs, j)
 		}
 	}
@@ -125,6 +134,6 @@ func (r *run) endJobs(jobs []job, begun time.Time, resp driver.Response) {
 			err = errors.New(result.Error)
 		}
 		r.session(j.Session, j.Server.Name, record.SessionEnded, j.cancel || j.TimeoutMS > 0, record.WhyTick)
-		r.end(j.step, begun, err)
+		r.endWith(j.step, begun, err, j.keeps)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -35,6 +36,7 @@ type Spec struct {
 	HTTP       *HTTP // of a gateway
 	Stop       Stop
 	Start      record.Duration // 0: the bench's default
+	Job        record.Duration // how long a command may take for a job; 0: JobWithin
 	Launches   int             // expected server launches for a connect; 0: 1
 	// NotApplicable is why an op can't be asked of this host, by op.
 	NotApplicable map[string]string
@@ -94,6 +96,9 @@ type GatewayParams struct {
 	// Own says that the gateway launches a server for each session or request: the clients tell it whose it is.
 	Own bool `json:"own,omitempty"`
 }
+
+// JobWithin is how long a oneshot host's command may take for a job, where its file does not say so.
+const JobWithin = time.Minute
 
 // OneshotEnv is the variable in which the scheduler of a oneshot host finds its OneshotParams as JSON.
 const OneshotEnv = "LEAKBENCH_ONESHOT"

@@ -60,6 +60,8 @@ func hostObject(s *host.Spec, dir string) yamlfile.Value {
 		yamlfile.May("settle", "the longest orderly end of one server; 15s where nothing is said", yamlfile.Time(&p.Settle)),
 		yamlfile.May("confirm", "its longest request time limit: how long a survivor is watched on", yamlfile.Time(&p.Confirm)),
 		yamlfile.May("start", "how long it may take to be ready; 15s where nothing is said", yamlfile.Time(&s.Start)),
+		yamlfile.May("job", "how long its command may take for a job; 60s where nothing is said: one that has not exited by then is a finding",
+			yamlfile.Time(&s.Job)),
 		yamlfile.May("ladder", "", yamlfile.OneLine(&p.Ladder, "the teardown in words", maxText)),
 		yamlfile.May("scale", "", yamlfile.OneLine(&p.Scale, "a factor in words", maxText)),
 		yamlfile.May("launches", "expected server launches for a connect; 1 where nothing is said",
@@ -78,6 +80,9 @@ func hostObject(s *host.Spec, dir string) yamlfile.Value {
 		p.Confirm = cmp.Or(p.Confirm, p.Settle)
 		if s.Kind == record.KindDriver && (s.Stop.Signal != "" || s.Stop.EOF) {
 			m.Key("stop").Problem("a driver is ended by the protocol's stop; of stop only within is for it")
+		}
+		if s.Job > 0 && s.Kind != record.KindOneshot && s.Kind != "" {
+			m.Key("job").Problem("only a oneshot host has a command for each job")
 		}
 		checkServer(m, *s)
 	})

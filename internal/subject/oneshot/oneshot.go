@@ -4,6 +4,7 @@
 package oneshot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -77,7 +78,10 @@ func (s *scheduler) job(ctx context.Context, j driver.Job) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %v", limit))
 		defer cancel()
 	}
-	cmd := exec.CommandContext(ctx, p.Argv[0], p.Argv[1:]...)
+	// One that hangs is left to the bench: it outlives its job.
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	leave := context.AfterFunc(ctx, end)
+	cmd := exec.CommandContext(life, p.Argv[0], p.Argv[1:]...)
 	cmd.Dir = p.Workdir
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, host.OneshotEnv+"=") }), p.Env...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // files: nobody who holds them keeps Wait from returning
@@ -87,7 +91,24 @@ func (s *scheduler) job(ctx context.Context, j driver.Job) error {
 	if within := s.p.Host.Profile.Stop.D(); within > 0 {
 		cmd.WaitDelay = within
 	}
-	err = cmd.Run()
+	if err := cmd.Start(); err != nil {
+		end()
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait(); end() }() // one that hangs is waited for until somebody ends it
+	within := cmp.Or(s.p.Host.Job.D(), host.JobWithin)
+	late := time.NewTimer(within)
+	defer late.Stop()
+	select {
+	case err = <-ended:
+	case <-late.C:
+		if !leave() { // it is being ended
+			err = <-ended
+			break
+		}
+		return &driver.Hung{PID: cmd.Process.Pid, Within: within}
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
