@@ -82,8 +82,12 @@ var house = []struct {
 	{pkg: "internal/stage/patience", may: []string{"internal/record", "internal/history", "fakeserver"}, why: "how long to wait follows from what was seen: it looks at nothing itself", deny: []string{"os", "os/exec", "net"}},
 	{pkg: "internal/stage/starved", may: []string{"internal/record"}, why: "how long to wait follows from what the bench had of the processors", deny: []string{"os/exec", "net"}},
 	{
+		pkg: "internal/stage/fit", may: []string{"internal/record", "driver", "internal/subject/host", "scenarios"},
+		why: "what can be asked of a host is known before it starts", deny: []string{"os", "os/exec", "net", "time"},
+	},
+	{
 		pkg: "internal/stage/runner", why: "the runner writes down and judges nothing",
-		may: []string{"internal/lists", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper", "internal/stage/patience", "internal/stage/starved"},
+		may: []string{"internal/stage/fit", "internal/lists", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper", "internal/stage/patience", "internal/stage/starved"},
 	},
 	{
 		pkg: "internal/judge/prose", may: []string{"internal/record", "internal/history", "internal/text"}, why: "a sentence says what it is given, and decides nothing",
@@ -150,7 +154,7 @@ var house = []struct {
 	{pkg: "internal/stage/progress", may: []string{"internal/record", "internal/history", "internal/text"}, why: "the status line shows events, it does not judge them", deny: []string{"os", "os/exec", "net"}},
 	{
 		pkg: "internal/play", why: "who plays, saves, judges and renders is a user of the bench, not a part",
-		may: []string{
+		may: []string{"internal/stage/fit", 
 			"internal/lists", "internal/record", "internal/history", "internal/redact", "internal/yamlfile", "scenarios", "internal/subject/catalogue", "internal/subject/host", "internal/subject/hostfile", "internal/stage/runner", "internal/stage/progress",
 			"internal/judge/verdict", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/baseline", "report/page",
 		},

@@ -16,6 +16,8 @@ type Ability struct {
 	One bool
 	// ByItself says that the host opens the session of its server and uses it without being asked.
 	ByItself bool
+	// OwnCalls says that which tools it calls is its own business: a call can't be told to last, so that it could be cut off.
+	OwnCalls bool
 	// Unknown says that its sessions are not known to the bench: how often it launches a server is its own business.
 	Unknown bool
 }
@@ -33,7 +35,7 @@ func (s *Scenario) Cast(a Ability) (parts []*Scenario, why string) {
 		labels = about
 	}
 	for _, label := range labels {
-		c := casting{Ability: a, about: about, part: label, labels: s.Sessions()}
+		c := casting{Ability: a, about: about, servers: s.Servers, part: label, labels: s.Sessions()}
 		part := *s
 		part.Steps = c.steps(s.Steps)
 		if c.why != "" {
@@ -116,6 +118,7 @@ func (s *Scenario) Sessions() map[string]string {
 type casting struct {
 	Ability
 	about   []string
+	servers []Server
 	part    string // the one server that it is given, or ""
 	labels  map[string]string
 	omitted Omitted
@@ -206,7 +209,15 @@ func (c *casting) cannot(s Step) string {
 			return fmt.Sprintf("%s: %s", op, why)
 		}
 	}
+	if c.OwnCalls && slices.ContainsFunc(s.Jobs, c.isCut) {
+		return fmt.Sprintf("%s: what its command calls, and for how long, is its own business: its job can't be cut off in a call", s.Op)
+	}
 	return ""
+}
+
+// isCut says that a job is to be cut off in a call that only its tool makes last.
+func (c *casting) isCut(j Job) bool {
+	return (j.Timeout > 0 || j.Cancel) && slices.ContainsFunc(c.servers, func(s Server) bool { return s.Label == j.Label && len(s.Script.Faults) == 0 })
 }
 
 func (c *casting) lanes(s Step) []Step {

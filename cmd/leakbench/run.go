@@ -20,6 +20,7 @@ import (
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/doctor"
+	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/stage/runner"
@@ -282,7 +283,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	now, failed := s.bench.One(ctx, cell)
-	if not := (*runner.NotApplicable)(nil); errors.As(failed, &not) {
+	if not := (*fit.NotApplicable)(nil); errors.As(failed, &not) {
 		return notApplicable(gate.NotApplicable{Scenario: cell.Scenario.Name, Host: cell.Host.Name, Why: not.Why})
 	}
 	if now == nil {

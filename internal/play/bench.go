@@ -20,6 +20,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
+	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
@@ -104,7 +105,7 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 	}
 	failed := runner.Run(ctx, params)
 	live.Stop()
-	if not := (*runner.NotApplicable)(nil); errors.As(failed, &not) { // the host itself has said so: there is nothing to judge
+	if not := (*fit.NotApplicable)(nil); errors.As(failed, &not) { // the host itself has said so: there is nothing to judge
 		return nil, errors.Join(failed, os.RemoveAll(c.Dir))
 	}
 	j, err := b.Saved(c.Dir)

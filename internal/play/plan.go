@@ -14,7 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
@@ -130,7 +130,7 @@ func Scenarios(names []string) ([]*scenarios.Scenario, error) {
 // host is given one server is played once for each server that it is about.
 func Fit(h Host, all []*scenarios.Scenario) (parts []*scenarios.Scenario, not []gate.NotApplicable) {
 	for _, s := range all {
-		these, why := runner.Cast(s, h.Spec)
+		these, why := fit.Cast(s, h.Spec)
 		if why != "" {
 			not = append(not, gate.NotApplicable{Scenario: s.Name, Host: h.Name, Why: why})
 		}

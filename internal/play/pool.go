@@ -10,6 +10,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -157,7 +158,7 @@ func (s Series) Play(ctx context.Context, play Player) ([]gate.Attempt, []gate.N
 	var failed error
 	var nots []gate.NotApplicable
 	for i, r := range results {
-		if not := (*runner.NotApplicable)(nil); errors.As(r.Err, &not) {
+		if not := (*fit.NotApplicable)(nil); errors.As(r.Err, &not) {
 			nots = append(nots, gate.NotApplicable{Scenario: r.Scenario.Name, Host: r.Host.Name, Why: not.Why})
 			continue
 		}

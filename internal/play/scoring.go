@@ -20,6 +20,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/report/baseline"
@@ -108,7 +109,7 @@ func (b *board) plan() (todo []Cell, have int) {
 	for _, s := range b.Scenarios {
 		for _, h := range b.Hosts {
 			c := Cell{Scenario: s, Host: h, Seed: b.Seed}
-			_, why := runner.Cast(s, h.Spec)
+			_, why := fit.Cast(s, h.Spec)
 			var missing *host.Missing
 			switch {
 			case errors.As(h.Check(), &missing):
@@ -143,7 +144,7 @@ func (b *board) play(ctx context.Context, c Cell) (*verdict.Judged, error) {
 		return nil, err
 	}
 	var all []verdict.Judged
-	parts, _ := runner.Cast(c.Scenario, c.Host.Spec)
+	parts, _ := fit.Cast(c.Scenario, c.Host.Spec)
 	for _, part := range parts {
 		one := c
 		one.Scenario, one.Dir = part, filepath.Join(dir, partFolder(part))
@@ -151,7 +152,7 @@ func (b *board) play(ctx context.Context, c Cell) (*verdict.Judged, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx) // it says nothing
 		}
-		if not := (*runner.NotApplicable)(nil); errors.As(failed, &not) { // as the host itself has said: it is asked again next time
+		if not := (*fit.NotApplicable)(nil); errors.As(failed, &not) { // as the host itself has said: it is asked again next time
 			b.note(c, fixed(scoreboard.NotApplicable, not.Why))
 			return nil, nil
 		}
@@ -299,7 +300,7 @@ func (b *board) load(c Cell) (alone, ok bool) {
 		return false, false
 	}
 	var all []verdict.Judged
-	parts, _ := runner.Cast(c.Scenario, c.Host.Spec)
+	parts, _ := fit.Cast(c.Scenario, c.Host.Spec)
 	for _, part := range parts {
 		j, err := Load(filepath.Join(dir, k.Run, partFolder(part)))
 		if err != nil {
@@ -330,7 +331,7 @@ func (b *board) newRun(c Cell, again bool) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	parts, _ := runner.Cast(c.Scenario, c.Host.Spec)
+	parts, _ := fit.Cast(c.Scenario, c.Host.Spec)
 	runs := filepath.Join(dir, name)
 	for _, part := range parts {
 		if err := os.MkdirAll(filepath.Join(runs, partFolder(part)), 0o700); err != nil {

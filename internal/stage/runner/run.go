@@ -16,6 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
 	"github.com/leakbench/leakbench/internal/stage/proc"
@@ -152,9 +153,9 @@ func newRun(p Params) (*run, error) {
 		host: &hostLife{}, sessions: map[string]*session{}, below: map[record.Identity]bool{}, known: map[record.Identity]bool{},
 		waited: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{}, unreplaced: map[string]bool{},
 	}
-	parts, why := Cast(p.Scenario, p.Host)
+	parts, why := fit.Cast(p.Scenario, p.Host)
 	if why != "" {
-		return nil, &NotApplicable{why}
+		return nil, &fit.NotApplicable{Why: why}
 	}
 	r.Scenario = parts[0] // a caller that wants another one has chosen it
 	r.limits, r.labels = r.Limits(), lists.Map(r.Scenario.Servers, func(s scenarios.Server) string { return s.Label })
@@ -266,7 +267,7 @@ func (r *run) play(ctx context.Context) error {
 		return err
 	}
 	if r.current().driver != nil {
-		if err := r.unaskable(); err != nil {
+		if err := fit.Unaskable(r.Scenario, r.hello); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,5 @@
-package runner
+// Package fit says what of a scenario a host can be asked.
+package fit
 
 import (
 	"cmp"
@@ -28,7 +29,7 @@ func Cast(s *scenarios.Scenario, h host.Spec) (parts []*scenarios.Scenario, why 
 // abilityOf is what can be asked of a host, by its kind and its file.
 func abilityOf(h host.Spec) scenarios.Ability {
 	a := scenarios.Ability{
-		Cannot: map[record.Op]string{}, One: !h.HoldsAll(), ByItself: h.Kind == record.KindCommand, Unknown: h.SessionsUnknown(),
+		Cannot: map[record.Op]string{}, One: !h.HoldsAll(), ByItself: h.Kind == record.KindCommand, Unknown: h.SessionsUnknown(), OwnCalls: h.Kind == record.KindOneshot,
 	}
 	cannot := func(why string, ops ...record.Op) {
 		for _, op := range ops {
@@ -58,14 +59,14 @@ func abilityOf(h host.Spec) scenarios.Ability {
 	return a
 }
 
-// unaskable says why the scenario can't be played with a host that has said what it can be asked.
-func (r *run) unaskable() error {
-	for _, op := range r.Scenario.Ops() {
+// Unaskable says why the scenario can't be played with a host that has said itself what it can be asked.
+func Unaskable(s *scenarios.Scenario, hello record.Hello) error {
+	for _, op := range s.Ops() {
 		asked := slices.Contains(driver.Ops, string(op)) && op != record.OpStop
-		if !asked || slices.Contains(r.hello.Ops, string(op)) {
+		if !asked || slices.Contains(hello.Ops, string(op)) {
 			continue
 		}
-		return &NotApplicable{fmt.Sprintf("%s: %s", op, cmp.Or(r.hello.NotApplicable[string(op)], "the driver does not offer it"))}
+		return &NotApplicable{fmt.Sprintf("%s: %s", op, cmp.Or(hello.NotApplicable[string(op)], "the driver does not offer it"))}
 	}
 	return nil
 }
