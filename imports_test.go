@@ -154,7 +154,8 @@ var house = []struct {
 	{pkg: "internal/stage/progress", may: []string{"internal/record", "internal/history", "internal/text"}, why: "the status line shows events, it does not judge them", deny: []string{"os", "os/exec", "net"}},
 	{
 		pkg: "internal/play", why: "who plays, saves, judges and renders is a user of the bench, not a part",
-		may: []string{"internal/stage/fit", 
+		may: []string{
+			"internal/stage/fit",
 			"internal/lists", "internal/record", "internal/history", "internal/redact", "internal/yamlfile", "scenarios", "internal/subject/catalogue", "internal/subject/host", "internal/subject/hostfile", "internal/stage/runner", "internal/stage/progress",
 			"internal/judge/verdict", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/baseline", "report/page",
 		},

@@ -145,7 +145,7 @@ func unsure(p *terminal.Printer, r *gate.Result) {
 		p.Blank()
 	}
 	for _, n := range r.Lost {
-		p.Item(0, terminal.Pad("NOT PLAYED", gateColumn), terminal.Bad|terminal.Strong, n.Scenario+" on "+n.Host+": ", terminal.Strong,
+		p.Item(0, terminal.Pad("LOST", gateColumn), terminal.Bad|terminal.Strong, n.Scenario+" on "+n.Host+": ", terminal.Strong,
 			"the baseline has runs of it, and now it is not applicable: "+n.Why, 0)
 	}
 	if len(r.Lost) > 0 {
