@@ -217,7 +217,8 @@ func (c *casting) cannot(s Step) string {
 
 // isCut says that a job is to be cut off in a call that only its tool makes last.
 func (c *casting) isCut(j Job) bool {
-	return (j.Timeout > 0 || j.Cancel) && slices.ContainsFunc(c.servers, func(s Server) bool { return s.Label == j.Label && len(s.Script.Faults) == 0 })
+	plain := func(s Server) bool { return s.Label == j.Label && len(s.Script.Faults) == 0 }
+	return (j.Timeout > 0 || j.Cancel) && slices.ContainsFunc(c.servers, plain)
 }
 
 func (c *casting) lanes(s Step) []Step {

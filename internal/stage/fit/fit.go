@@ -29,7 +29,8 @@ func Cast(s *scenarios.Scenario, h host.Spec) (parts []*scenarios.Scenario, why 
 // abilityOf is what can be asked of a host, by its kind and its file.
 func abilityOf(h host.Spec) scenarios.Ability {
 	a := scenarios.Ability{
-		Cannot: map[record.Op]string{}, One: !h.HoldsAll(), ByItself: h.Kind == record.KindCommand, Unknown: h.SessionsUnknown(), OwnCalls: h.Kind == record.KindOneshot,
+		Cannot: map[record.Op]string{}, One: !h.HoldsAll(),
+		ByItself: h.Kind == record.KindCommand, Unknown: h.SessionsUnknown(), OwnCalls: h.Kind == record.KindOneshot,
 	}
 	cannot := func(why string, ops ...record.Op) {
 		for _, op := range ops {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/hostlog"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
 
@@ -31,7 +32,7 @@ type gatewayClients struct {
 }
 
 // startGateway waits until the gateway is up, and puts its clients before it.
-func (r *run) startGateway(ctx context.Context, p host.Prepared, lines *output) error {
+func (r *run) startGateway(ctx context.Context, p host.Prepared, lines *hostlog.Output) error {
 	if p.Ready == (host.Ready{}) {
 		p.Ready.HTTP = p.URL
 	}

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -11,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
+	"github.com/leakbench/leakbench/internal/stage/hostlog"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
@@ -98,7 +97,10 @@ func (r *run) startHost(ctx context.Context) error {
 	// The stdin of a host that is not driven by it stays open, as a terminal's would.
 	r.current().stdin = started.Stdin
 	go func() { <-r.keeper.Done(); started.Stdin.Close() }()
-	lines := r.keepOutput(started.Stdout)
+	lines, err := hostlog.Keep(started.Stdout, filepath.Join(r.Dir, hostOutput))
+	if err != nil {
+		r.doubt(record.DoubtNoOutput, "the host's stdout is not kept: %v", err)
+	}
 	if r.Host.Kind == record.KindGateway {
 		return r.startGateway(ctx, p, lines)
 	}
@@ -303,10 +305,8 @@ func (r *run) lastWords(ctx context.Context) string {
 			words = "; it was ended by " + h.exit.Signal
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(r.Dir, HostLog))
-	if err != nil || len(bytes.TrimSpace(text)) == 0 {
-		return words
+	if tail := hostlog.Tail(filepath.Join(r.Dir, HostLog)); tail != "" {
+		words += record.StderrFollows + tail
 	}
-	lines := strings.Split(strings.TrimSpace(string(text[max(0, len(text)-1000):])), "\n")
-	return words + record.StderrFollows + strings.Join(redact.Args(lines[max(0, len(lines)-3):]), " | ")
+	return words
 }

@@ -1,0 +1,94 @@
+// Package hostlog keeps what a host writes: its stdout, and the end of its stderr.
+package hostlog
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/leakbench/leakbench/internal/redact"
+)
+
+const (
+	maxOutput = 8 << 20  // bytes that are kept
+	maxLine   = 64 << 10 // of what is searched for a word
+	maxLines  = 10_000
+	tailBytes = 1000
+	tailLines = 3
+)
+
+// Output is the stdout of a host, as it was so far.
+type Output struct {
+	mu    sync.Mutex
+	lines []string // until somebody has found what he looks for
+	over  bool
+}
+
+// Keep drains a host's stdout into a file, up to a cap, and keeps its lines for whom waits for one. The error says why
+// there is no file; it is drained all the same.
+func Keep(stdout io.ReadCloser, path string) (*Output, error) {
+	o := &Output{}
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	go func() {
+		defer stdout.Close()
+		left := maxOutput
+		in := bufio.NewReaderSize(stdout, maxLine)
+		for {
+			line, err := in.ReadSlice('\n')
+			if n := min(len(line), left); log != nil && n > 0 {
+				_, _ = log.Write(line[:n])
+				left -= n
+			}
+			o.add(string(line))
+			if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+				break
+			}
+		}
+		if log != nil {
+			log.Close()
+		}
+	}()
+	return o, err
+}
+
+func (o *Output) add(line string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.over && len(o.lines) < maxLines {
+		o.lines = append(o.lines, line)
+	}
+}
+
+// Has says that a line matches.
+func (o *Output) Has(word *regexp.Regexp) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, line := range o.lines {
+		if word.MatchString(strings.TrimRight(line, "\r\n")) {
+			return true
+		}
+	}
+	return false
+}
+
+// Forget ends the keeping of lines.
+func (o *Output) Forget() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.lines, o.over = nil, true
+}
+
+// Tail is the last lines of a log, on one line and without what looks like a secret; "" where there is none.
+func Tail(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil || len(bytes.TrimSpace(text)) == 0 {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(text[max(0, len(text)-tailBytes):])), "\n")
+	return strings.Join(redact.Args(lines[max(0, len(lines)-tailLines):]), " | ")
+}

@@ -1,0 +1,46 @@
+package hostlog_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/stage/hostlog"
+)
+
+func TestOutputIsKeptAndSearched(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	r, w := io.Pipe()
+	o, err := hostlog.Keep(r, path)
+	require.NoError(t, err)
+	_, err = io.WriteString(w, "starting\nready on 8080\r\n")
+	require.NoError(t, err)
+	ready := regexp.MustCompile(`^ready on \d+$`)
+	require.Eventually(t, func() bool { return o.Has(ready) }, 10*time.Second, time.Millisecond)
+	assert.False(t, o.Has(regexp.MustCompile("gone")))
+	o.Forget()
+	assert.False(t, o.Has(ready))
+	require.NoError(t, w.Close())
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "starting\nready on 8080\r\n", string(text))
+}
+
+func TestTheTailHidesSecrets(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	assert.Empty(t, hostlog.Tail(path))
+	lines := strings.Repeat("noise\n", 1000) + "first\nno such file\n--token=hunter2hunter2\n"
+	require.NoError(t, os.WriteFile(path, []byte(lines), 0o600))
+	tail := hostlog.Tail(path)
+	assert.True(t, strings.HasPrefix(tail, "first | no such file | --token="), tail)
+	assert.NotContains(t, tail, "hunter2")
+}
