@@ -18,3 +18,30 @@ func TestSlope(t *testing.T) {
 	assert.Equal(t, []int64{1, 1, 2, 2}, growth.Floor([]int64{3, 1, 4, 2}))
 	assert.Equal(t, 1, growth.Rises([]int64{1, 1, 2, 2}))
 }
+
+// TestSlopeOfUnsortedAndEven: the middle of an even number of slopes is between two of them, whatever the order of the points.
+func TestSlopeOfUnsortedAndEven(t *testing.T) {
+	t.Parallel()
+	assert.InDelta(t, 2, growth.Slope([]int{1, 2, 2}, []int64{10, 11, 13}), 1e-9, "the slopes 1 and 3; two points of one cycle have none")
+	assert.InDelta(t, 7.0/12, growth.Slope([]int{0, 1, 2, 3}, []int64{0, 9, 1, 2}), 1e-9, "9, 1/2, 2/3, -8, -7/2 and 1")
+	assert.Equal(t, []int64{1, 1, 2, 12}, growth.WithoutJump([]int64{1, 11, 12, 22}), "of two steps that are alike the first")
+	assert.Equal(t, []int64{-5, -5}, growth.WithoutJump([]int64{-5, -4}))
+}
+
+// TestThin: of too many measurements as many as are looked at are kept, the first and the last among them, evenly.
+func TestThin(t *testing.T) {
+	t.Parallel()
+	all := make([]int, 1001)
+	for i := range all {
+		all[i] = i
+	}
+	assert.Equal(t, all[:401], growth.Thin(all[:401]))
+	kept := growth.Thin(all)
+	assert.Len(t, kept, 401)
+	assert.Equal(t, 0, kept[0])
+	assert.Equal(t, 500, kept[200])
+	assert.Equal(t, 1000, kept[400])
+	kept = growth.Thin(all[:402])
+	assert.Len(t, kept, 401)
+	assert.Equal(t, 401, kept[400])
+}

@@ -31,14 +31,19 @@ func (e *Entry) begins(lines []string) int {
 	return at
 }
 
-// after is the index of the line after those of the i-th entry: where the next
-// one begins, or where nothing but empty lines is left.
+// after is the index of the line after those of the i-th entry: where the next one begins, or where nothing but empty lines is left
+// and comments that do not stand inside the entry.
 func (l *List) after(i int, lines []string) int {
 	if i+1 < len(l.Entries) {
 		return l.Entries[i+1].begins(lines)
 	}
-	end := len(lines)
-	for end > l.Entries[i].Line && strings.TrimSpace(lines[end-1]) == "" {
+	dash, end := strings.Index(lines[l.Entries[i].Line-1], "-"), len(lines)
+	for end > l.Entries[i].Line {
+		text := strings.TrimLeft(lines[end-1], " ")
+		inside := len(lines[end-1])-len(text) > dash
+		if strings.TrimSpace(text) != "" && (inside || !strings.HasPrefix(text, "#")) {
+			break
+		}
 		end--
 	}
 	return end
@@ -63,9 +68,9 @@ func (l *List) Without(gone func(*Entry) bool) (List, error) {
 	if len(names) == 0 {
 		return *l, nil
 	}
-	text := strings.Join(append(kept, lines[at:]...), "\n")
+	text := strings.TrimRight(strings.Join(append(kept, lines[at:]...), "\n"), "\n") + "\n"
 	if len(want) == 0 {
-		text = strings.Replace(strings.TrimRight(text, "\n")+"\n", "known:\n", "known: []\n", 1)
+		text = strings.Replace(text, "known:\n", "known: []\n", 1)
 	}
 	return l.edited(text, want, "take out by hand: "+strings.Join(names, "; "))
 }
