@@ -126,6 +126,9 @@ func filters(t *testing.T, browser context.Context) {
 		b.run(chromedp.Evaluate(fmt.Sprintf(`{ const box = document.querySelector("#r1-filter"); box.value = %q; box.dispatchEvent(new Event("input")); }`, filter), nil))
 		b.becomes(fmt.Sprintf(`[...document.querySelectorAll(".message")].map((m) => m.children[1].textContent + " " + m.children[3].textContent).join("|") === %q`, want))
 	}
+	b.run(chromedp.Evaluate(`{ const box = document.querySelector("#r1-filter"); box.value = "sever:flaky"; box.dispatchEvent(new Event("input")); }`, nil))
+	b.becomes(`document.querySelector(".filter .wrong")?.textContent.startsWith("There is no key sever:")`)
+	b.axe()
 	b.quiet()
 }
 
@@ -206,6 +209,11 @@ func copies(t *testing.T, browser context.Context) {
 	b.becomes(`document.querySelector(".again button").textContent === "Copied"`)
 	assert.Equal(t, "leakbench run storm --seed 7 --host naive", eval[string](b, `window.given`))
 	assert.Equal(t, "Copied", eval[string](b, `document.querySelector(".again button").getAttribute("aria-label")`), "who does not see it is told, too")
+	b.run(chromedp.Evaluate(`[...document.querySelectorAll("#r1-f1 button")].find((e) => e.textContent === "Copy as an issue").click()`, nil))
+	issue := eval[string](b, `window.given`)
+	for _, part := range []string{"### 10 superseded servers", "Expected: 1 server of flaky", "holds the write end", "flaky#4 (pid", "**Fix.** End the predecessor", "leakbench run storm --seed 7 --host naive"} {
+		assert.Contains(t, issue, part)
+	}
 	b.quiet()
 }
 
@@ -331,6 +339,12 @@ func suite(t *testing.T, browser context.Context) {
 	b.run(chromedp.Evaluate(`location.hash = "#r2"`, nil)) // a clean run, closed so far
 	b.becomes(open + ` > ` + strconv.Itoa(int(before)-1))
 	assert.True(t, eval[bool](b, `document.getElementById("r2").open`))
+	shown := `[...document.querySelectorAll("tr[data-outcome]")].filter((r) => !r.hidden).map((r) => r.dataset.outcome).join(" ")`
+	assert.Equal(t, "leak leak leak inconclusive clean", eval[string](b, shown), "failures first")
+	for _, choice := range []struct{ name, rows string }{{"Failed", "leak leak leak"}, {"Inconclusive", "inconclusive"}, {"Clean", "clean"}, {"All", "leak leak leak inconclusive clean"}} {
+		b.run(chromedp.Evaluate(fmt.Sprintf(`[...document.querySelectorAll(".choose button")].find((e) => e.textContent.startsWith(%q)).click()`, choice.name), nil))
+		assert.Equal(t, choice.rows, eval[string](b, shown), choice.name)
+	}
 	b.becomes(`document.querySelector("#r2 .live[data-ready]") !== null`)
 	b.quiet()
 }
@@ -359,7 +373,7 @@ func gated(t *testing.T, browser context.Context) {
 	checkMarkup(t, out.String())
 	b := openPage(t, browser, out.String()).ready()
 	assert.Equal(t, "✗ 1 new|≡ 3 known|✓ 0 fixed|! 1 stale|against known.yaml (2 listed)", eval[string](b, standingText))
-	assert.Contains(t, eval[string](b, `document.querySelector(".sentence").textContent`), "10 dead processes of flaky were never waited for")
+	assert.Contains(t, eval[string](b, `document.querySelector(".sentence").textContent`), "left 10 zombies")
 	assert.Equal(t, "✗ new|≡ known|≡ known|≡ known", eval[string](b, `[...document.querySelectorAll(".finding .tag")].map((e) => e.textContent).join("|")`))
 	b.click("First finding")
 	assert.Equal(t, "flaky#1", eval[string](b, picture+`.run.name(`+picture+`.selected)`), "the zombie, which is new")

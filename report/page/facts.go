@@ -14,11 +14,15 @@ import (
 // facts are the numbers beside the verdict.
 func runFacts(s *model.Run) []fact {
 	v, again := &s.Verdict, len(s.History.Hosts())-1
+	impact := model.ImpactOf(v)
 	return present([]fact{
 		{"Host", strings.TrimSpace(s.Header.Host.Name + " " + hostVersion(s))},
 		{"Servers launched", strconv.Itoa(v.Spawned)},
 		{"Alive at most", strconv.Itoa(v.PeakLive)},
-		{"Left at the end", strconv.Itoa(v.Left)},
+		{"Should be gone", strconv.Itoa(impact.Left)},
+		{"Killed by mistake", known(impact.Harmed > 0, strconv.Itoa(impact.Harmed))},
+		{"Zombies", known(impact.Unreaped > 0, strconv.Itoa(impact.Unreaped))},
+		{"Left at the end", known(v.Left > 0, strconv.Itoa(v.Left))},
 		{"Steps", stepCount(s)},
 		{"Took", words.Span(s.End)},
 		{"Host restarted", known(again > 0, text.Count(again, "time"))},

@@ -26,6 +26,7 @@ type findingView struct {
 	verdict.Finding `max:"Kind=80 Label=80 Fingerprint=80 Values=300 Reports=120 Checkpoint=80"`
 
 	ID         string
+	About      string // where its kind is explained
 	Class      string
 	Status     *baseline.Status // nil where there is no baseline
 	MoreValues []string         `max:"300"`
@@ -62,7 +63,7 @@ type evidenceRow struct {
 }
 
 func newFinding(s *model.Run, f *verdict.Finding, id, prefix string) *findingView {
-	v := &findingView{Finding: plain(f), ID: id, Class: "bad"}
+	v := &findingView{Finding: plain(f), ID: id, About: aboutKind(f.Kind), Class: "bad"}
 	v.Reports = slices.Clone(f.Reports)
 	if !f.IsError() {
 		v.Class = "warn"

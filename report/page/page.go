@@ -2,6 +2,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"slices"
@@ -42,13 +43,14 @@ type pageView struct {
 }
 
 type overviewRow struct {
-	ID, Outcome, Glyph string
-	Scenario, Host     string `max:"80"`
-	Findings, Doubts   int
-	Spawned, Peak      int
-	Left               int
-	Took               string
-	First              string `max:"200"`
+	ID, Outcome, Word string
+	Glyph             string
+	Scenario, Host    string `max:"80"`
+	Findings, Doubts  int
+	Spawned, Peak     int
+	Left, Harmed      int // processes that should be gone, and that should have been left alone
+	Took              string
+	First             string `max:"200"`
 }
 
 type fact struct{ Name, Value string }
@@ -65,6 +67,7 @@ type runView struct {
 	About    string `max:"300"`
 	Sentence string
 	Blame    string               `max:"300"`
+	Do       string               `max:"500"` // what to do first
 	Counts   []baseline.Count     // new, known, fixed, where there is a baseline
 	Baseline string               `max:"300"` // what it is
 	Answer   *baseline.AnswerView // of a page of this run alone
@@ -136,11 +139,15 @@ func newPage(runs []verdict.Judged, a baseline.Baseline) (*pageView, error) {
 			if err != nil {
 				return nil, err
 			}
+			view.Open = head[i].Verdict.Outcome == verdict.Leak && !slices.ContainsFunc(p.Runs, func(r *runView) bool { return r.Open })
 			p.Runs = append(p.Runs, view)
 			ids[i] = id
 		}
 		p.Overview = append(p.Overview, newOverviewRow(s, id))
 	}
+	slices.SortStableFunc(p.Overview, func(a, b overviewRow) int {
+		return cmp.Compare(model.Gravity(verdict.Outcome(b.Outcome)), model.Gravity(verdict.Outcome(a.Outcome)))
+	})
 	if left := len(runs) - len(p.Runs); left > 0 {
 		p.More = fmt.Sprintf("%d of %d runs are shown in full, those with findings or doubts first.", len(p.Runs), len(runs))
 	}
@@ -176,13 +183,14 @@ func fullRunsOf(runs []verdict.Judged) map[int]bool {
 }
 
 func newOverviewRow(s *model.Run, id string) overviewRow {
-	v := &s.Verdict
+	v, impact := &s.Verdict, model.ImpactOf(&s.Verdict)
 	row := overviewRow{
-		ID: id, Outcome: string(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome], Scenario: s.Header.Scenario.String(), Host: s.Header.Host.Name,
-		Findings: len(v.Findings), Doubts: len(v.Doubts), Spawned: v.Spawned, Peak: v.PeakLive, Left: v.Left, Took: words.Span(s.End),
+		ID: id, Outcome: string(v.Outcome), Word: impact.Word(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome],
+		Scenario: s.Header.Scenario.String(), Host: s.Header.Host.Name, Findings: len(v.Findings), Doubts: len(v.Doubts),
+		Spawned: v.Spawned, Peak: v.PeakLive, Left: impact.Left + impact.Unreaped, Harmed: impact.Harmed, Took: words.Span(s.End),
 	}
 	if len(v.Findings) > 0 {
-		row.First = s.Ordered[0].Title
+		row.First = s.Headline()
 	} else if len(v.Doubts) > 0 {
 		row.First = v.Doubts[0].Text
 	}
@@ -192,8 +200,9 @@ func newOverviewRow(s *model.Run, id string) overviewRow {
 func newRunView(s *model.Run, id string, most int, base *baseline.Lookup) (*runView, error) {
 	v, h := &s.Verdict, s.Header
 	r := &runView{
-		ID: id, Open: v.Outcome == verdict.Leak, Outcome: string(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome], Scenario: h.Scenario.String(),
-		Host: h.Host.Name, About: h.Scenario.Title, Sentence: sentence(s), Blame: blame(s), HostLog: s.HostLog, Raw: s.Dir,
+		ID: id, Outcome: string(v.Outcome), Word: model.ImpactOf(v).Word(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome],
+		Scenario: h.Scenario.String(), Host: h.Host.Name, About: h.Scenario.Title,
+		Sentence: sentence(s), Blame: blame(s), Do: s.Advice(), HostLog: s.HostLog, Raw: s.Dir,
 		Reports:  h.Scenario.Reports,
 		DoubtsUp: v.Outcome == verdict.Inconclusive, Command: words.Shell(h.Command), Source: h.Scenario.Source, Weak: h.Witness.Weak,
 	}
@@ -210,7 +219,9 @@ func newRunView(s *model.Run, id string, most int, base *baseline.Lookup) (*runV
 	}
 	r.Facts, r.Limits, r.Machine = runFacts(s), limits(s), machine(s)
 	for i := range v.Laws {
-		r.Laws = append(r.Laws, newLaw(&v.Laws[i]))
+		r.Laws = append(r.Laws, newLaw(&v.Laws[i], !slices.ContainsFunc(v.Findings, func(f verdict.Finding) bool {
+			return f.Law == v.Laws[i].Law && f.IsError()
+		})))
 	}
 	prefix := id + "-"
 	findings, more := words.FirstOf(s.Ordered, model.FindingsOf)
@@ -248,25 +259,28 @@ func sentence(s *model.Run) string {
 		if n := len(v.Doubts) - 1; n > 0 {
 			more = fmt.Sprintf(", and %s more", text.Count(n, "doubt"))
 		}
-		return fmt.Sprintf("Not decided: %s%s. Besides: %s.", strings.TrimSuffix(v.Doubts[0].Text, "."), more, s.Ordered[0].Title)
+		return fmt.Sprintf("Not decided: %s%s. Besides: %s.", strings.TrimSuffix(v.Doubts[0].Text, "."), more, s.Headline())
 	case len(v.Findings) == 1:
-		return v.Findings[0].Title + "."
+		return s.Headline() + "."
 	case len(v.Findings) > 1:
-		return fmt.Sprintf("%s, and %s.", s.Ordered[0].Title, text.Count(len(v.Findings)-1, "more finding"))
+		return fmt.Sprintf("%s, and %s.", s.Headline(), text.Count(len(v.Findings)-1, "more finding"))
 	case len(v.Doubts) > 0:
-		return "Nothing was found, but the run may not be called clean: " + v.Doubts[0].Text
+		return "Nothing was found, but the run is not clean: " + v.Doubts[0].Text
 	case v.Spawned == 1:
-		return "The one server that was launched ended when it should, and no law was broken."
+		return "The one server that was launched ended in time, and no law was broken."
 	}
-	return fmt.Sprintf("All %d servers that were launched ended when they should, and no law was broken.", v.Spawned)
+	return fmt.Sprintf("All %d servers that were launched ended in time, and no law was broken.", v.Spawned)
 }
 
 var lawLooks = map[verdict.LawStatus]struct{ class, glyph string }{
 	verdict.LawKept: {"good", "✓"}, verdict.LawBroken: {"bad", "✗"}, verdict.LawNotJudged: {"none", "–"},
 }
 
-func newLaw(l *verdict.LawResult) lawView {
+func newLaw(l *verdict.LawResult, warned bool) lawView {
 	look := lawLooks[l.Status]
+	if l.Status == verdict.LawBroken && warned {
+		look.class, look.glyph = "warn", "!"
+	}
 	view := lawView{*l, look.class, look.glyph}
 	values, _ := words.FirstOf(l.Values, 6)
 	view.Values = slices.Clone(values)

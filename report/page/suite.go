@@ -5,7 +5,10 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/lists"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
@@ -15,9 +18,21 @@ import (
 type suiteView struct {
 	Scenarios []string `max:"80"`
 	Hosts     []hostRow
-	Causes    []causeRow
+	Fixes     []*fixRow
 	Baseline  bool // there is one, so that each cause has a status
 	MoreCause int
+}
+
+// fixRow is all findings that one change of the host mends: they share their kind, and so what to do.
+type fixRow struct {
+	Class           string
+	Law, Kind       string `max:"80"`
+	Title           string `max:"200"` // what the kind is
+	Fix             string `max:"2000"`
+	About           string
+	Count, Runs     string // "3 findings", "5 runs"
+	Causes          []*causeRow
+	weight, touched int // runs in which it is an error; all runs
 }
 
 // hostRow is a host's row of the scoreboard: a cell for each scenario.
@@ -126,8 +141,38 @@ func (s *suiteView) causes(runs []verdict.Judged, ids map[int]string, base *base
 	}
 	slices.SortStableFunc(all, func(a, b *causeRow) int { return cmp.Compare(len(b.Runs)+b.MoreRuns, len(a.Runs)+a.MoreRuns) })
 	head, more := words.FirstOf(all, causesMost)
-	for _, row := range head {
-		s.Causes = append(s.Causes, *row)
+	s.Fixes, s.MoreCause = byFix(head), more
+}
+
+// byFix groups findings by the kind, errors first, then what was found in the most runs.
+func byFix(causes []*causeRow) []*fixRow {
+	_, groups := lists.GroupBy(causes, func(c *causeRow) string { return c.Kind })
+	var fixes []*fixRow
+	for kind, group := range groups {
+		f := &fixRow{
+			Class: "warn", Law: group[0].Law, Kind: kind, Title: law.KindOf(kind).Title, Fix: group[0].Fix, About: aboutKind(kind),
+			Count: text.Count(len(group), "finding"), Causes: group,
+		}
+		for _, c := range group {
+			f.touched += len(c.Runs) + c.MoreRuns
+			if c.Class == "bad" {
+				f.Class, f.Law, f.Fix = "bad", c.Law, c.Fix
+				f.weight += len(c.Runs) + c.MoreRuns
+			}
+		}
+		f.Runs = text.Count(f.touched, "run")
+		fixes = append(fixes, f)
 	}
-	s.MoreCause = more
+	slices.SortFunc(fixes, func(a, b *fixRow) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.touched, a.touched), cmp.Compare(a.Kind, b.Kind))
+	})
+	return fixes
+}
+
+// aboutKind is where a kind is explained.
+func aboutKind(kind string) string {
+	if law.KindOf(kind).Law == "" {
+		kind = "" // of a later version
+	}
+	return "https://github.com/leakbench/leakbench/blob/main/docs/laws.md#" + kind
 }

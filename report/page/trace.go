@@ -85,7 +85,9 @@ func traceSurvivor(s *model.Run, g *model.StdinHold, checkpoint string) []traceL
 		what = "dead, and nobody has waited for it"
 	}
 	last := station("gone", processName(e), strings.TrimSpace(what), whyGone(s, f))
-	last.Suspect = g.Holder == nil && e.State != record.StateZombie
+	if g.Holder == nil && e.State != record.StateZombie {
+		lines[1].Suspect = true // the server does what its scenario says: whoever launched it has to end it
+	}
 	return append(lines, last)
 }
 

@@ -3,6 +3,7 @@ package law
 var kindsGrowth = []Kind{
 	{
 		ID: "fd-leak", Law: "L5", Class: "I", Title: "the host's open descriptors grow with each cycle",
+		Headline:  "{host} keeps more descriptors with each cycle",
 		Signature: "with the same processes below the host at the end of each repetition, the least number of descriptors that it ever returned to rose three times or more",
 		Why: "Each connection costs the host the ends of two or three pipes, or of sockets, and on Linux a pidfd. One that is dropped without being closed keeps them: " +
 			"the time-out of a connect that only frees its caller, an error path that returns before the close, a process object that nobody waits for. It ends with EMFILE, when nothing can be opened any more.",
@@ -13,6 +14,7 @@ var kindsGrowth = []Kind{
 	},
 	{
 		ID: "host-growth", Law: "L6", Class: "O", Title: "the host's memory grows with each cycle",
+		Headline:  "{host} needs more memory with each cycle",
 		Signature: "the median slope of the host's resident memory over at least 7 quiet cycles, without the first two and without its greatest step, is above the limit",
 		Why:       "Something is kept per connection and not let go with it: the buffers of a line without end, the history of a session, the tools of each launch, an entry in a table, a task that waits for ever.",
 		Fix:       "Bound what a server can make the host keep (the length of a line, the size of a queue, the stderr that is remembered), and drop what belongs to a connection together with it. A heap profile at two points a few cycles apart names it.",
@@ -21,6 +23,7 @@ var kindsGrowth = []Kind{
 	},
 	{
 		ID: "server-growth", Law: "L6", Class: "O", Title: "a server that is kept grows with each cycle",
+		Headline:  "a server behind {host} needs more memory with each cycle",
 		Signature: "the median slope of a server's resident memory over at least 7 quiet cycles, without the first two and without its greatest step, is above the limit; it was the same process all the time",
 		Why:       "Servers leak too, and one that is never replaced does so for as long as the host lives. The number of processes stays flat.",
 		Fix:       "Give servers a limit on age, on idle time or on memory, and replace one that has passed it in between calls: start the new one, move the session, end the old one in order.",
@@ -34,6 +37,7 @@ const stdinFirst = "Close stdin first and wait for the exit, some seconds; then 
 var kindsGraceful = []Kind{
 	{
 		ID: "signal-first", Law: "L9", Class: "F", Title: "a server was signalled before it could read the end of its stdin",
+		Headline:  "{host} signalled {n server} before it closed stdin",
 		Signature: "a server with which nothing was wrong caught SIGTERM, SIGINT or SIGHUP, and at that moment the other end of its stdin was open, or had been closed a moment before (a quarter of the least grace)",
 		Why: "The host's cleanup goes by pid and not by connection. A signal ends a server wherever it is, in the middle of a write too, and behind a launcher it ends the launcher only; " +
 			"the end of stdin is the one request to end that each server understands, through each launcher.",
@@ -42,6 +46,7 @@ var kindsGraceful = []Kind{
 	},
 	{
 		ID: "killed-unasked", Law: "L9", Class: "F", Title: "a server was killed without having been asked to end",
+		Headline:  "{host} killed {n server} without asking first",
 		Signature: "a server with which nothing was wrong died without the end of stdin, without a signal it could catch and without a word, sooner after the host was asked to end it than the least grace allows",
 		Why:       "SIGKILL (or the death of the thread that a parent death signal is tied to) is the first thing that happens. Locks, ports, containers and browsers of the server stay behind, because the code that gives them back never runs.",
 		Fix:       stdinFirst + "Keep a parent death signal for the case that the host is killed: end the servers before the host, or the thread that launched them, ends by itself.", Reports: []string{"R050", "R086", "R120"},
@@ -51,6 +56,7 @@ var kindsGraceful = []Kind{
 	},
 	{
 		ID: "cleanup-cut-short", Law: "L9", Class: "F", Title: "a server was killed in the middle of its cleanup",
+		Headline:  "{host} killed {n server} during cleanup",
 		Signature: "a server with which nothing was wrong read the end of stdin or caught a signal, and died before it had finished its cleanup, sooner after the host was asked to end it than the least grace allows",
 		Why:       "The rungs of the ladder follow each other without time in between: the pipe is closed and the kill comes with it, or a time limit over the whole shutdown leaves nothing for the servers.",
 		Fix:       stdinFirst + "Wait for the exit, not for a fixed time, so that patience costs nothing with servers that end at once; and let all of them clean up side by side.", Reports: []string{"R050", "R086", "R120"},

@@ -7,6 +7,7 @@ const fullLadder = "Close stdin, wait a bounded time, SIGTERM to the group, wait
 var kindsEvidence = []Kind{
 	{
 		ID: "not-escalated", Law: "L1", Also: []string{"L2"}, Class: "F", Title: "a server was told to end, did not, and was not killed",
+		Headline:  "{host} did not kill {n server} that ignored SIGTERM",
 		Signature: "alive at the end of the watch; it read the end of stdin or caught a signal before that (after the host's end: it caught a signal)",
 		Why: "The host has gone half of the way down the ladder: the pipe was closed or SIGTERM sent, and the server, which ignores it or takes its time, was taken for gone. " +
 			"Sending a signal is not ending a process.",
@@ -19,6 +20,7 @@ var kindsEvidence = []Kind{
 	},
 	{
 		ID: "pipe-blocked", Law: "L1", Also: []string{"L2"}, Class: "J", Title: "a server is blocked in a write that nobody reads",
+		Headline:  "{host} left {n server} blocked in a write that nobody reads",
 		Signature: "alive at the end of the watch; asleep in write(1) or write(2), or in the kernel at pipe_write",
 		Why: "A pipe holds 64 KiB. The host has stopped reading stdout, or has never read stderr, and still holds the read end: the server stands in the middle of a line and gets to nothing else, " +
 			"not even to the end of its stdin.",
@@ -32,6 +34,7 @@ var kindsEvidence = []Kind{
 	},
 	{
 		ID: "eof-withheld", Law: "L1", Also: []string{"L2"}, Class: "K", Title: "a server can't see the end of its stdin, because a copy of the other end is still open elsewhere",
+		Headline:  "{host} left a copy of the stdin of {n server} open elsewhere",
 		Signature: "alive at the end of the watch; it has not read the end of stdin; the host holds no write end of it, and another process (a sibling, a helper), or the server itself, does",
 		Why:       "The write end was inherited. Between making the pipe and marking it close-on-exec another thread launched a process; or the end was not close-on-exec at all, and the server has inherited it together with the end it reads from. The end of stdin comes when the last copy is closed.",
 		Fix: "Make pipes with O_CLOEXEC in one step (pipe2), pass on only what a child is to have, and launch from one thread or under a lock where the platform can't do it in one step; on Windows give each launch a list of the handles it inherits. " +
@@ -44,6 +47,7 @@ var kindsEvidence = []Kind{
 	},
 	{
 		ID: "stopped", Law: "L1", Also: []string{"L2"}, Class: "T", Title: "a server is stopped and can't react",
+		Headline:  "{host} left {n stopped server} behind",
 		Signature: "alive at the end of the watch, in state T (stopped by a signal, or by job control) or t (traced)",
 		Why:       "A stopped process handles nothing: the end of stdin stays unread, SIGTERM stays pending. It was stopped by SIGSTOP, or because it touched the terminal from the background (SIGTTIN, SIGTTOU): servers share the host's terminal unless they get a session or a group of their own.",
 		Fix:       "Keep servers away from the terminal: stdin, stdout and stderr as pipes, and a session of their own (setsid) for what may open /dev/tty. Send SIGCONT after SIGTERM, so that a stopped server gets to handle it; SIGKILL ends it in any state.",
@@ -55,6 +59,7 @@ var kindsEvidence = []Kind{
 	},
 	{
 		ID: "watchdog-blind", Law: "L2", Class: "N", Title: "a server outlived the host though it watches its parent",
+		Headline:  "{host} left {n server} running whose watchdog did not notice",
 		Signature: "alive after the host's end; it had announced a watchdog over its parent, which did not end it",
 		Why: "The watchdog asks the wrong question. ppid == 1 is never true below a subreaper (systemd --user, a container's init, a terminal); that the parent's pid exists says nothing when the pid is used again or is a zombie's; " +
 			"and a host that runs as pid 1 is its children's parent 1 from the beginning.",
@@ -65,6 +70,7 @@ var kindsEvidence = []Kind{
 	},
 	{
 		ID: "resource-held", Law: "L10", Class: "Q", Title: "a server can't start, because one that should be gone holds what it needs",
+		Headline:  "{host} kept {n server} that {holds|hold} what the next one needs",
 		Signature: "a launch found its lock or port taken, by an older launch for the same session, or for one that had ended",
 		Why:       "The predecessor is still there: it was dropped and not ended, its end was not awaited before the next launch, or only its launcher was ended. Each retry meets the same lock.",
 		Fix:       "End the predecessor before launching the successor, and wait for its exit: until then its lock, its port and its database are taken. After a failed connect, end what was launched at once and not in a later sweep. Signal the group, so that what holds the resource goes with its launcher.",
@@ -78,6 +84,7 @@ var kindsEvidence = []Kind{
 var kindsRest = []Kind{
 	{
 		ID: "zombie", Law: "L4", Class: "H", Title: "a dead server was never waited for",
+		Headline:  "{host} left {n zombie}",
 		Signature: "a zombie that is not the keeper's to reap, still there when the watch ended",
 		Why:       "The parent did not call wait for it: the exit was noticed on the pipe and the process object dropped, or SIGKILL was sent and its effect not awaited.",
 		Fix: "Wait for every process that you launch, exactly once and whatever made it end: in a task of its own per process, not only on the path that closes it. After SIGKILL, wait too. " +
@@ -87,6 +94,7 @@ var kindsRest = []Kind{
 	},
 	{
 		ID: "late-reaped", Law: "L4", Class: "H", Title: "a dead server was waited for late",
+		Headline:  "{host} reaped {n dead server} too late",
 		Signature: "a zombie when the settle time was over, gone when the watch ended",
 		Why:       "The wait comes with something else: the next launch, a periodic sweep, the garbage collector, or the end of a reader that a helper keeps open.",
 		Fix:       "Wait in a task of its own for each process, from its launch on. Do not make the wait depend on the end of stdout or stderr: whoever inherited them can keep those open (a wait delay, or pidfd, does not).",
@@ -95,6 +103,7 @@ var kindsRest = []Kind{
 	},
 	{
 		ID: "respawn", Law: "L7", Class: "P", Title: "servers are launched again and again",
+		Headline:  "{host} launches servers again and again",
 		Signature: "more launches for a session, or of a server within a minute, than the scenario allows",
 		Why:       "A retry without a pause, or a retry count that something resets: a handshake that succeeds just before the drop, an error that is not counted, a health check that fails by itself, a second owner that retries as well.",
 		Fix: "Retry with growing, jittered pauses up to a cap, and give up (park) after some. Count a connection that drops right after its handshake as a failure: reset the count only after it has held for a while. " +
@@ -112,6 +121,7 @@ const boundedLadder = "Bound every wait of the ladder, and go on to the next run
 var kindsShutdown = []Kind{
 	{
 		ID: "slow-close", Law: "L8", Class: "L", Title: "closing a session took too long",
+		Headline:  "{host} takes too long to close a session",
 		Signature: "a close that succeeded, later than the limit",
 		Why:       "A grace period that is spent in full each time, typically because a rung of the ladder is missing: stdin is never closed, so the server can't know, and the wait before the kill always runs out.",
 		Fix:       boundedLadder + "Wait for the exit of the process, not for a fixed time, so that a server which ends at once costs nothing.",
@@ -120,6 +130,7 @@ var kindsShutdown = []Kind{
 	},
 	{
 		ID: "hung-close", Law: "L8", Class: "L", Title: "closing a session did not come back",
+		Headline:  "{host} hangs while it closes a session",
 		Signature: "a close that failed, or never ended, after the limit had passed",
 		Why:       "The close waits for something that the server decides: its exit, the end of its stdout, the answer to a call, a lock that a blocked write holds.",
 		Fix:       boundedLadder + "Do not wait for the end of stdout (a helper may hold it), nor for calls in flight, nor for a lock that a write to a full pipe holds: fail the calls first, close the descriptors, then wait for the process.",
@@ -128,6 +139,7 @@ var kindsShutdown = []Kind{
 	},
 	{
 		ID: "hung-call", Law: "L8", Class: "L", Title: "a call did not end with its time limit",
+		Headline:  "{host} does not end a call with its time limit",
 		Signature: "a call that the host was given a time limit for came back later than the limit and a whole close, or not at all",
 		Why:       "The limit covers the wait for the answer and nothing else: not the write of the request into a pipe that is full, not the lock that this write holds, not the end of a server that died meanwhile.",
 		Fix:       boundedLadder + "Let the time limit end the write as well: close the descriptor or set a deadline on it, and treat a session whose server does not read as broken. Fail the calls in flight when the server's stdout ends.",
@@ -136,6 +148,7 @@ var kindsShutdown = []Kind{
 	},
 	{
 		ID: "hung-command", Law: "L8", Class: "L", Title: "a command did not exit",
+		Headline:  "{host} does not exit when its job is done",
 		Signature: "a command that is run for a job was still there when its time was over (`job` of the host file)",
 		Why: "The command has done its work and waits: for a server that does not heed the end of its stdin, for a pipe that a helper holds open, or for a worker of its own. " +
 			"Whoever runs it (a scheduler, a CI step, a shell) waits with it.",
@@ -146,6 +159,7 @@ var kindsShutdown = []Kind{
 	},
 	{
 		ID: "slow-stop", Law: "L8", Class: "L", Title: "the host took too long to end",
+		Headline:  "{host} takes too long to stop",
 		Signature: "a stop, or SIGTERM, after which the host ended by itself, later than the limit",
 		Why:       "Servers are ended one after the other, so that their grace periods add up, or the stop waits for work that nobody wants any more.",
 		Fix:       boundedLadder + "End all servers side by side, with one deadline over all of them that is shorter than the service manager's.",
@@ -154,6 +168,7 @@ var kindsShutdown = []Kind{
 	},
 	{
 		ID: "hung-stop", Law: "L8", Class: "L", Title: "the host did not end when it was asked to",
+		Headline:  "{host} does not stop when it is asked to",
 		Signature: "a stop, or SIGTERM, after which the bench had to kill the host",
 		Why:       "One server that does not end, or one call that does not return, holds up the end of the host. A service manager kills it then, and nobody is left who knows which servers to end.",
 		Fix:       boundedLadder + "Put one deadline over the whole shutdown, end the servers in it first, and exit when it has passed, whatever is still in flight.",
@@ -162,6 +177,7 @@ var kindsShutdown = []Kind{
 	},
 	{
 		ID: "no-recovery", Law: "L10", Class: "G", Title: "no session can be opened after the faults have ended",
+		Headline:  "{host} cannot open a session after the faults",
 		Signature: "an open, a job, or the first calls on a session opened after the last fault of the run failed, though they were expected to work",
 		Why:       "What the faults left behind stands in the way: an entry for the dead connection that is never replaced, a retry count that is used up for good, a lock, a port or a descriptor that a stranded process holds.",
 		Fix: "Drop the entry of a connection that has ended, so that the next use makes a new one; let the retry count recover; clear breakers and cooldowns on every path that starts afresh. " +

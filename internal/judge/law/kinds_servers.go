@@ -3,6 +3,7 @@ package law
 var kindsFlat = []Kind{
 	{
 		ID: "abandoned", Law: "L1", Class: "A", Title: "a server outlives its session",
+		Headline:  "{host} kept {n server} after {its session|their sessions} had ended",
 		Signature: "alive at the end of the watch; established; its session has ended; the host launched no other for it. Typically blocked in read(0), with the write end of its stdin held by the host",
 		Why: "The host has let go of the client object and not of the process: a call was cancelled or ran out of time and the teardown was skipped with it, a finished session is kept for later, " +
 			"or close() only told the task that owns the connection.",
@@ -15,6 +16,7 @@ var kindsFlat = []Kind{
 	},
 	{
 		ID: "superseded", Law: "L1", Class: "A", Title: "a superseded server is still running",
+		Headline:  "{host} kept {n old server} after reconnecting",
 		Signature: "alive at the end of the watch; established; a newer server of the same session was launched after it, because the session was reconnected or reloaded, or because a fault had ended it",
 		Why:       "The host put the new connection in the place of the old one and dropped the old one. A session that has ended on the wire is not a process that has ended: stdout may be closed while the process waits on stdin.",
 		Fix: "End the predecessor before, or right after, its successor takes its place, on every path that assigns the connection: reconnect, reload, lazy respawn, health check. " +
@@ -26,6 +28,7 @@ var kindsFlat = []Kind{
 	},
 	{
 		ID: "init-stranded", Law: "L1", Class: "G", Title: "a server that never finished its handshake is still running",
+		Headline:  "{host} left {n server} behind after {a failed handshake|failed handshakes}",
 		Signature: "alive at the end of the watch; no initialize and no server/discover of it was ever answered",
 		Why: "A failed or timed-out connect leaves a process that was never entered where teardown looks. The time limit ends the caller's waiting and not the connecting; " +
 			"SDKs differ in whether a failed initialize ends the child, and most leave it to the caller.",
@@ -38,6 +41,7 @@ var kindsFlat = []Kind{
 	},
 	{
 		ID: "duplicate", Law: "L1", Class: "P", Title: "two servers were launched for one connection, and both are kept",
+		Headline:  "{host} kept {n duplicate server} beside the one it uses",
 		Signature: "alive at the end of the watch beside a newer server of the same session; nothing was wrong with it, and the session was not opened anew in between",
 		Why:       "Two callers saw that there was no connection and both made one; the later one overwrote the entry of the earlier. Or a probe (for the protocol's era, for the list of tools) was launched beside the session's own server and not ended.",
 		Fix: "Make one connect in flight per server the rule: enter the pending connect in the table before the first await, and let later callers wait for it. Where a probe needs a process of its own, end it as soon as it has answered. " +
@@ -49,6 +53,7 @@ var kindsFlat = []Kind{
 	},
 	{
 		ID: "launcher", Law: "L1", Class: "D", Title: "a launcher outlives its server",
+		Headline:  "{host} kept {n launcher} without {its server|their servers}",
 		Signature: "alive at the end of the watch; no birth certificate; it was the parent of a server, or stood between that and the host; the server is gone",
 		Why:       "The host has ended the server, or given it the end of its stdin, and not what it had launched itself: npx, uvx, docker run or a shell, which waits for something else, or for nothing.",
 		Fix:       "What you have launched is what you have to end and to wait for: launch it in a process group of its own, signal the group, and wait for the launcher by its handle. A server that is gone is not a launcher that is gone.",
@@ -62,6 +67,7 @@ var kindsFlat = []Kind{
 	},
 	{
 		ID: "ghost", Law: "L1", Class: "P", Title: "a server was launched for a session that had ended",
+		Headline:  "{host} launched {n server} for {a closed session|closed sessions}",
 		Signature: "launched 100 ms or more after its session had ended, and not opened anew; gone again before a checkpoint looked",
 		Why: "Something still serves a session that nobody has any more: a reconnect that a timer or the end of the server has set off, a health check, a queue of work that is not emptied by the close. " +
 			"Each of them costs a launch, and one that meets the host's end, or a hung handshake, is a server that nobody will end.",
@@ -74,6 +80,7 @@ var kindsFlat = []Kind{
 	},
 	{
 		ID: "late", Law: "L1", Class: "A", Title: "a server is gone, but later than it may be",
+		Headline:  "{host} ended {n server} too late",
 		Signature: "alive when the settle time was over, gone before the watch ended",
 		Why:       "Something does end the server, only not the end of its session: the time-out of the request that was in flight, a periodic sweep, a garbage collector, or a ladder of grace periods longer than the host says.",
 		Fix: "Let the end of the session end the server. If it is the host's time-out or sweep that does it, trigger that from close(). If the grace periods are meant to be that long, say so in the host's profile (settle): " +
@@ -88,6 +95,7 @@ var kindsFlat = []Kind{
 var kindsLeft = []Kind{
 	{
 		ID: "deaf", Law: "L2", Class: "B", Title: "a server outlived the host and ignores the end of its stdin",
+		Headline:  "{host} left {n server} running that {ignores|ignore} stdin EOF",
 		Signature: "alive after the host's end; it read the end of stdin, and stayed; no signal reached it",
 		Why:       "Servers that ignore the end of stdin are common: a timer, a socket or a thread keeps them running. Some ignore SIGTERM too. A host that closes its pipes and leaves has asked, and not made sure.",
 		Fix: "Escalate, and do it before exiting: close stdin, wait, SIGTERM, wait, SIGKILL, to the process group of each server, and wait for each. Not in a timer or a background task, which end with the process. " +
@@ -98,6 +106,7 @@ var kindsLeft = []Kind{
 	},
 	{
 		ID: "orphan", Law: "L2", Class: "B", Title: "a server outlived the host and was never told",
+		Headline:  "{host} left {n server} running without telling {it|them}",
 		Signature: "alive after the host's end; it has neither read the end of stdin nor caught a signal",
 		Why:       "Nothing told it. It does not read stdin at the moment, because a call or a loop keeps it busy, or its stdin is none of the host's, and the host left without a signal.",
 		Fix:       "Do not rely on the end of stdin alone: close it, and then signal the server's process group and wait for it before the host exits.",
@@ -106,6 +115,7 @@ var kindsLeft = []Kind{
 	},
 	{
 		ID: "spinner", Law: "L2", Class: "C", Title: "a server outlived the host and burns a processor",
+		Headline:  "{host} left {n server} running that {burns|burn} a processor",
 		Signature: "alive after the host's end, with half of a processor or more used between the two looks at the checkpoint",
 		Why:       "A read that returns 0 at once, or a write that fails with EPIPE, in a loop that takes neither for the end.",
 		Fix:       "The loop is the server's bug, the survival is the host's: end the server, with SIGKILL at the end of the ladder, before exiting. In the server: a read of 0 bytes, or EPIPE, is the end of the session; leave the loop and exit.",
@@ -116,6 +126,7 @@ var kindsLeft = []Kind{
 	},
 	{
 		ID: "shielded", Law: "L2", Also: []string{"L1"}, Class: "D", Title: "a server survived behind its launcher",
+		Headline:  "{host} left {n server} running behind {a launcher|launchers}",
 		Signature: "alive after the host's end, or after that of its session (then it breaks L1); it was launched through another process (a shell, npx, uvx), which is gone; no signal reached the server itself",
 		Why:       "The host knows the pid of the launcher and signals that. The launcher dies and does not pass the signal on, and its child goes to init.",
 		Fix: "Launch each server in a process group or a session of its own and signal the group (killpg), not the pid; on Windows put it into a Job Object. Do not skip the group because its leader is gone already: " +
@@ -128,6 +139,7 @@ var kindsLeft = []Kind{
 	},
 	{
 		ID: "escaped", Law: "L2", Also: []string{"L1"}, Class: "E", Title: "a process left the host's reach in a session of its own",
+		Headline:  "{host} left {n process} running in {a session of its own|sessions of their own}",
 		Signature: "alive after the host's end, or after that of its session (then it breaks L1); in a session that is neither the host's nor one that the host gave to what it launched",
 		Why:       "setsid, or a double fork, takes a process out of the group that the host signals. Its parent is gone, so a walk along parents does not find it either.",
 		Fix: "Groups and ancestry can't hold what leaves them. Give each server a container that it can't leave: a cgroup (cgroup.kill), a Job Object, a pid namespace; or be the child subreaper, so that what is orphaned comes home and can be ended. " +
@@ -140,6 +152,7 @@ var kindsLeft = []Kind{
 	},
 	{
 		ID: "helper", Law: "L2", Also: []string{"L1"}, Class: "D", Title: "a process that no server accounts for outlived the host, or its session",
+		Headline:  "{host} left {n helper process} running",
 		Signature: "alive after the host's end, or below the living host after that of its session (then it breaks L1); no birth certificate; in the host's session, or in one that the host gave to what it launched",
 		Why:       "A launcher, a watchdog, a browser or another helper of a server or of the host: the direct child was ended, its children were not.",
 		Fix:       "End process groups, not processes, and check that the group is empty before you forget it: killpg(group, 0) succeeds for as long as a member lives. What the host starts for itself (watchdogs, probes, shells) needs the same.",
@@ -160,6 +173,7 @@ const onlyYourOwn = "Signal only what you launched, and only through the handle 
 var kindsCollateral = []Kind{
 	{
 		ID: "killed", Law: "L3", Class: "M", Title: "the server of a live session was killed",
+		Headline:  "{host} killed {n live server}",
 		Signature: "a server that nothing was wrong with died without the end of stdin and without a signal it could catch, while its session was live",
 		Why:       "A cleanup took more than was meant: it went by a list of all known pids, by the command line, by a group that is shared, or by a number that belongs to somebody else now.",
 		Fix:       onlyYourOwn, Reports: []string{"R003", "R011", "R039", "R055", "R107", "R119", "R122"},
@@ -167,6 +181,7 @@ var kindsCollateral = []Kind{
 	},
 	{
 		ID: "terminated", Law: "L3", Class: "M", Title: "the server of a live session was told to end by a signal",
+		Headline:  "{host} told {n live server} to end by a signal",
 		Signature: "a server that nothing was wrong with caught SIGTERM, SIGINT or SIGHUP while its session was live",
 		Why:       "A cleanup took more than was meant: a sweep at the end of one session or job that signals every pid it knows, or a signal to a process group in which others live too.",
 		Fix:       onlyYourOwn, Reports: []string{"R002", "R003", "R010", "R012", "R055", "R122"},
@@ -174,6 +189,7 @@ var kindsCollateral = []Kind{
 	},
 	{
 		ID: "cut-off", Law: "L3", Class: "M", Title: "the stdin of a live session's server was closed",
+		Headline:  "{host} closed the stdin of {n live server}",
 		Signature: "a server that nothing was wrong with read the end of stdin while its session was live",
 		Why:       "Two sessions share a client, or an owner of connections was replaced, and the end of one took the connection of the other with it.",
 		Fix:       "Count the users of a shared connection, and close it with the last one; or give each session a connection of its own. Close by the object of that very connection, never by the server's name: by then the name may stand for its successor.",
@@ -182,6 +198,7 @@ var kindsCollateral = []Kind{
 	},
 	{
 		ID: "missing", Law: "L3", Class: "M", Title: "a session is open, and its server is gone",
+		Headline:  "{host} lost {n server} of {an open session|open sessions}",
 		Signature: "at a checkpoint the newest server of an open session is dead, though no fault had ended it; an older one that lives does not make up for it",
 		Why:       "The host ended the wrong one of two (the new instead of the old), or ended a server while its session was being set up, and calls the session open.",
 		Fix:       "When a connection is replaced, end the old one by its own handle. Do not look for it by name, by command line, or by what is in the table now: that is the new one. After a teardown, check that what should live does.",
@@ -190,6 +207,7 @@ var kindsCollateral = []Kind{
 	},
 	{
 		ID: "bystander", Law: "L3", Class: "M", Title: "a process that is none of the host's was ended",
+		Headline:  "{host} killed {n process} that {is|are} not its own",
 		Signature: "the bench's own process in the host's process group, which no server and no launcher knows, was ended by a signal before the bench swept it",
 		Why: "The host signalled its own process group (kill(0, ...), kill(-pgid, ...) with its own or an inherited group), or chose its victims by name. Whatever was started beside it by the same shell, " +
 			"service or pipeline goes down with its servers.",
@@ -205,6 +223,7 @@ var kindsCollateral = []Kind{
 	},
 	{
 		ID: "twin", Law: "L3", Class: "M", Title: "a process that only looks like a server of the host's was ended",
+		Headline:  "{host} killed {n process} that only {looks|look} like {a server|servers} of its own",
 		Signature: "the bench's own process with the very command line of a server, in a session of its own and no child of the host's, was ended by a signal before the bench swept it",
 		Why: "The host chose whom to end by the name or the command line (pkill -f, a walk over /proc or the output of ps). The same server, started with the same configuration by another client, a second window, " +
 			"a cron job or another user's agent, looks exactly like it.",
@@ -221,6 +240,7 @@ var kindsCollateral = []Kind{
 	},
 	{
 		ID: "recycled", Law: "L3", Class: "M", Title: "a process that had got a dead server's pid was ended",
+		Headline:  "{host} killed {n process} that had reused the PID of {a dead server|dead servers}",
 		Signature: "the bench's own process, to which the system had given the pid of a server that was dead and waited for, and a group of that number, was ended by a signal before the bench swept it",
 		Why: "The host keeps the number of a process, or of a group, for longer than the process: in a set of known pids, in a table that a sweep goes through, in a file. The system gives numbers out again, and kill() asks nobody who has it now. " +
 			"A gateway that runs for days gets there; so does a container, where numbers are small and few.",

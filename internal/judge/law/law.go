@@ -41,6 +41,7 @@ type Kind struct {
 	Also      []string // other laws that it breaks, in other circumstances
 	Class     string   // the letter of the field reports' taxonomy: "A"
 	Title     string   // "a superseded server is still running"
+	Headline  string   // of a run, with its host as {host}: see Fill
 	Signature string   // how it is recognised
 	Why       string
 	Fix       string

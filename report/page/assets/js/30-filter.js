@@ -10,6 +10,10 @@ const filterKeys = {
 const ofRow = new Set(["s", "process", "server", "session", "pid", "label", "fault", "law"]);
 const classWords = ["ok clean", "leak bad", "overkill mistake bad", "beside", "leak bad beside"];
 
+// wrongKeys are those that no filter knows. A word with a colon goes into quotes.
+const wrongKeys = (text) =>
+  [...text.toLowerCase().matchAll(/(?:^|\s)!?([a-z]+):(?=[^\s:/]|"|$)/g)].map((m) => m[1]).filter((key) => !(key in filterKeys));
+
 const parseFilter = (text) =>
   [...text.toLowerCase().matchAll(/(!?)(?:([a-z]+):)?(?:"([^"]*)"?|(\S+))/g)].map(([whole, not, key, quoted, word]) =>
     key && !(key in filterKeys) ? { not: !!not, key: "", word: whole.slice(not.length) } : { not: !!not, key: key || "", word: quoted ?? word });

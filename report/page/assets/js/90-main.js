@@ -11,6 +11,10 @@ const enliven = async (place) => {
   };
   const kept = el("span", { class: "soft", role: "status" });
   const filter = () => {
+    const wrong = wrongKeys(input.value);
+    input.setAttribute("aria-invalid", String(wrong.length > 0));
+    kept.classList.toggle("wrong", wrong.length > 0);
+    if (wrong.length) { kept.textContent = "There is no key " + wrong[0] + ": (keys: " + Object.keys(filterKeys).join(", ") + ")"; return; }
     const terms = parseFilter(input.value), n = picture.setFilter(terms);
     messages?.setFilter(terms);
     kept.textContent = terms.length ? n + " of " + run.rows + " processes" : "";
@@ -94,7 +98,40 @@ document.addEventListener("click", (e) => {
   e.preventDefault();
   live.picture.jump(+link.dataset.finding);
   live.scrollIntoView({ block: "start" });
+  live.picture.scroller.focus({ preventScroll: true });
 });
+
+// A finding as the text of an issue, in Markdown.
+const issueOf = (finding) => {
+  const run = finding.closest("article"), text = (selector, of = finding) => of.querySelector(selector)?.textContent.trim().replace(/\s+/g, " ") ?? "";
+  const fence = "```", facts = [...finding.querySelectorAll(".versus dd")].map((dd) => dd.textContent.trim());
+  const trace = [...finding.querySelectorAll(".trace li")].slice(0, 12).map((li) => li.textContent.trim().replace(/\s+/g, " "));
+  const values = [...finding.querySelectorAll(":scope > .values li")].map((li) => li.textContent.trim());
+  const because = [...finding.querySelectorAll(".because > div")].map((d) => "**" + text("h5", d) + ".** " + text("p", d));
+  return ["### " + text("h4"), "", "Expected: " + facts[0], "Found: " + facts[1], "", fence, ...trace, "", ...values, fence, "", ...because.flatMap((b) => [b, ""]),
+    "Reproduce with:", "", fence, text(".key .copy", run), fence, "", text(".meta")].join("\n") + "\n";
+};
+for (const finding of document.querySelectorAll(".finding")) {
+  const button = el("button", { type: "button" }, "Copy as an issue");
+  button.addEventListener("click", () => {
+    const done = () => { button.textContent = "Copied"; setTimeout(() => { button.textContent = "Copy as an issue"; }, 1500); };
+    navigator.clipboard?.writeText(issueOf(finding)).then(done, () => { button.textContent = "The clipboard is not allowed here"; });
+  });
+  (finding.querySelector(".links") ?? finding).append(" ", button);
+}
+
+// Of many runs, those of one outcome.
+for (const place of document.querySelectorAll(".choose")) {
+  const all = [...document.querySelectorAll("[data-outcome]")], rows = [...document.querySelectorAll("tr[data-outcome]")];
+  const count = (outcome) => rows.filter((r) => !outcome || r.dataset.outcome === outcome).length;
+  const buttons = [["All", ""], ["Failed", "leak"], ["Inconclusive", "inconclusive"], ["Clean", "clean"]].map(([name, outcome]) =>
+    el("button", { type: "button", "aria-pressed": String(!outcome), onclick: (e) => {
+      for (const b of buttons) b.setAttribute("aria-pressed", String(b === e.currentTarget));
+      for (const r of all) r.hidden = outcome && r.dataset.outcome !== outcome;
+    } }, name + " " + count(outcome)));
+  place.append(...buttons);
+  place.hidden = false;
+}
 addEventListener("hashchange", reveal);
 reveal();
 // Paper has all of it; afterwards the page is as it was.

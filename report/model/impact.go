@@ -1,0 +1,79 @@
+package model
+
+import (
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+)
+
+// Impact is how many processes the errors of a verdict are about.
+type Impact struct {
+	Left     int // should be gone
+	Harmed   int // should have been left alone
+	Unreaped int // were never waited for
+}
+
+// ImpactOf counts each server once, in however many findings it stands.
+func ImpactOf(v *verdict.Verdict) Impact {
+	var all Impact
+	into := map[law.Subject]*int{law.Left: &all.Left, law.Harmed: &all.Harmed, law.Unreaped: &all.Unreaped}
+	type process struct {
+		shows law.Subject
+		name  string
+	}
+	seen := map[process]bool{}
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		n := into[law.Of(f.Law).Shows]
+		if n == nil || !f.IsError() {
+			continue
+		}
+		*n += max(0, f.Count-len(f.Servers)) // what has no certificate has no name here
+		for _, name := range f.Servers {
+			if p := (process{law.Of(f.Law).Shows, name}); !seen[p] {
+				seen[p] = true
+				*n++
+			}
+		}
+	}
+	return all
+}
+
+// Word is the outcome as a person reads it: a host that killed what it should have left alone has not just leaked.
+func (i Impact) Word(o verdict.Outcome) string {
+	switch {
+	case o != verdict.Leak || i.Harmed == 0:
+		return string(o)
+	case i.Left+i.Unreaped > 0:
+		return "leak and kill"
+	}
+	return "kill"
+}
+
+// Headline says of a run what its gravest finding comes to, with the host as the subject.
+func (s *Run) Headline() string {
+	f := &s.Ordered[0]
+	head := law.KindOf(f.Kind).Headline
+	if head == "" {
+		return f.Title
+	}
+	text := law.Fill(head, f.Count, law.Values{"host": s.Header.Host.Name})
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// Advice is what to do first about a run, "" where nothing is to be done.
+func (s *Run) Advice() string {
+	v := &s.Verdict
+	switch {
+	case v.Outcome == verdict.Inconclusive && len(v.Doubts) > 0:
+		return law.DoubtOf(v.Doubts[0].Code).Do
+	case len(s.Ordered) > 0:
+		first, _, more := strings.Cut(s.Ordered[0].Fix, ". ")
+		if more {
+			first += "."
+		}
+		return first
+	}
+	return ""
+}
