@@ -66,7 +66,7 @@ var house = []struct {
 	},
 	{pkg: "internal/subject/install", why: "it puts packages into a folder, whatever they are for"},
 	{
-		pkg: "internal/subject/hostinit", may: []string{"internal/lists", "internal/record", "internal/yamlfile", "internal/subject/hostconfig", "internal/subject/host", "internal/subject/hostfile", "internal/text"},
+		pkg: "internal/subject/hostinit", may: []string{"internal/lists", "internal/record", "internal/yamlfile", "internal/subject/hostconfig", "internal/subject/host", "internal/subject/hostfile", "internal/text", "integrations", "hosts"},
 		why: "it writes a file, and tries nothing", deny: []string{"os/exec", "net"},
 	},
 	{

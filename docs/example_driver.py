@@ -1,33 +1,26 @@
 #!/usr/bin/env python3
-"""A host for leakbench in 60 lines of standard library: docs/driver-protocol.md in practice, all but the tick."""
-import asyncio, contextlib, itertools, json, os, signal, sys
-class Client:  # one MCP server, in a process group of its own, and the conversation with it
-    async def open(self, server):
-        self.lock, self.ids = asyncio.Lock(), itertools.count(1)
-        self.process = await asyncio.create_subprocess_exec(
-            server["command"], *server["args"], stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, start_new_session=True)
-        try:
-            await self.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "example", "version": "1"})
-            self.send(method="notifications/initialized")
-        except BaseException:  # also a cancel or the time limit: a server that did not come up is there all the same
-            await self.close()
-            raise
-        return self
-    def send(self, **message):
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-    async def ask(self, method, **params):
-        async with self.lock:
-            self.send(id=(number := next(self.ids)), method=method, params=params)
-            while (message := json.loads(await self.process.stdout.readline())).get("id") != number:
-                pass  # a notification; garbage and the end of stdout are errors of json.loads
-            return message["result"]
-    async def close(self):  # stdin, time, TERM, time, KILL, to the group, and wait: neither server nor helper nor zombie
-        self.process.stdin.close()
-        for sig in signal.SIGTERM, signal.SIGKILL:
-            with contextlib.suppress(asyncio.TimeoutError):
-                return await asyncio.wait_for(self.process.wait(), 2)
-            os.killpg(self.process.pid, sig)
-        await self.process.wait()
+"""A whole driver: docs/driver-protocol.md around the official Python SDK (pip install mcp), with no library of leakbench."""
+import asyncio, contextlib, json, os, sys
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+class Session:  # a client in a task of its own, which enters its context and leaves it
+    def __init__(self, server):
+        self.ready, self.over = asyncio.get_running_loop().create_future(), asyncio.Event()
+        self.task = asyncio.create_task(self.live(server))
+    async def live(self, server):
+        async with stdio_client(StdioServerParameters(command=server["command"], args=server["args"])) as streams, ClientSession(*streams) as client:
+            await client.initialize()
+            self.ready.set_result(client)
+            await self.over.wait()
+    async def open(self):
+        await asyncio.wait([self.ready, self.task], return_when=asyncio.FIRST_COMPLETED)
+        if self.task.done():
+            await self.task  # raises what went wrong
+    async def close(self):
+        self.over.set() if self.ready.done() else self.task.cancel()
+        with contextlib.suppress(Exception, asyncio.CancelledError):
+            await self.task
 
 sessions, tasks = {}, {}  # tasks: by request id, for cancel
 async def perform(r):
@@ -35,14 +28,20 @@ async def perform(r):
         if r["op"] in ("open", "reload", "close") and s["session"] in sessions:
             await sessions.pop(s["session"]).close()
         if "server" in s:
-            sessions[s["session"]] = await Client().open(s["server"])
+            session = Session(s["server"])
+            try:
+                await session.open()
+            except BaseException:  # also a cancel or the time limit
+                await session.close()
+                raise
+            sessions[s["session"]] = session
     if r["op"] == "call":
-        result = await sessions[r["session"]].ask("tools/call", name=r["tool"], arguments=r.get("args", {}))
-        return {"result": "\n".join(part.get("text", "") for part in result["content"])}
+        result = await sessions[r["session"]].ready.result().call_tool(r["tool"], r.get("args", {}))
+        return {"result": "\n".join(part.text for part in result.content)}
     if r["op"] == "cancel":
         tasks[r["target"]].cancel()
     if r["op"] == "stop":
-        await asyncio.gather(*(client.close() for client in sessions.values()))
+        await asyncio.gather(*(session.close() for session in sessions.values()))
     return {}
 async def serve(r):
     try:

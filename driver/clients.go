@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -33,6 +34,14 @@ func ToolText(texts []string, failed bool) (string, error) {
 		return "", fmt.Errorf("the tool failed: %.1000s", joined)
 	}
 	return joined, nil
+}
+
+// Main is the program of a driver whose clients connect makes, with all operations. It ends the process.
+func Main(host, version string, connect Connect) {
+	if err := Serve(context.Background(), os.Stdin, os.Stdout, Hello{Host: host, Version: version}, NewClients(connect)); err != nil {
+		os.Exit(1) // the bench is gone
+	}
+	os.Exit(0)
 }
 
 // Connect launches a server and returns a client that has shaken hands with it. One that can't be connected is

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -22,27 +23,34 @@ import (
 const defaultHostFile = "host.yaml"
 
 func (a *app) initCommand() *cobra.Command {
-	var from string
+	var from, language string
 	var force bool
 	cmd := &cobra.Command{
-		Use:   "init [FILE.yaml]",
-		Short: "Write a host file for your own host, by asking",
+		Use:   "init [FILE.yaml | --driver LANGUAGE [FOLDER]]",
+		Short: "Write a host file for your own host, by asking, or a driver for your own client",
 		Long: `Write a host file for your own host (` + defaultHostFile + ` where no FILE is given), by asking.
 Answers may also come from a pipe, a line each; an empty one takes what stands
 in the brackets.
 
 A configuration with MCP servers that is found in a usual place, or named by
---from, tells the format. Nothing else of it is taken over.`,
-		Example: "  leakbench init\n  leakbench init my-gateway.yaml --from ~/.config/Claude/claude_desktop_config.json\n  leakbench run storm --host my-gateway.yaml",
+--from, tells the format. Nothing else of it is taken over.
+
+With --driver, write a driver of 30 lines into FOLDER (` + defaultDriver + `): your own
+open, call and close go where those of the official SDK stand.`,
+		Example: "  leakbench init\n  leakbench init my-gateway.yaml --from ~/.config/Claude/claude_desktop_config.json\n  leakbench run storm --host my-gateway.yaml\n  leakbench init --driver python",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usage(fmt.Errorf("one file at a time, not %q", args), "")
+			}
+			if language != "" {
+				return a.initDriver(language, append(args, defaultDriver)[0], force)
 			}
 			return a.init(cmd, append(args, defaultHostFile)[0], from, force)
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "configuration to take the format from")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite a file that is there")
+	choiceFlag(cmd, cmd.Flags(), &language, "driver", "", "write a driver instead: "+strings.Join(hostinit.Languages(), ", "), hostinit.Languages()...)
 	return cmd
 }
 

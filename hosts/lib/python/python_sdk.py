@@ -35,11 +35,7 @@ class Connected:
         limit = seconds or None
         if not MODERN and limit:
             limit = timedelta(seconds=limit)
-        result = await self.client.call_tool(tool, arguments, read_timeout_seconds=limit)
-        text = driver.text_of(result.content)
-        if result.is_error if MODERN else result.isError:
-            raise RuntimeError(f"the tool failed: {text[:1000]}")
-        return text
+        return driver.result_text(await self.client.call_tool(tool, arguments, read_timeout_seconds=limit))
 
 
 async def enter(stack, server, seconds):

@@ -12,6 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 const OPS: [&str; 8] = ["open", "call", "cancel", "close", "forget", "reload", "tick", "stop"];
 
+/// The time limit of an operation, what tells that the bench has cancelled it, and the arguments of a tool.
+pub type Limit = Option<Duration>;
+pub type Cancelled = CancellationToken;
+pub type Args = Map<String, Value>;
+
 /// How to launch a server.
 #[derive(Clone)]
 pub struct Server {

@@ -6,6 +6,7 @@ leaves it: the way of anyio's task groups, on which the clients stand. A host wh
 """
 
 import asyncio
+import contextlib
 import gc
 import json
 import os
@@ -51,6 +52,30 @@ class Owned:
         self.owner.cancel()  # its task is cancelled, and nobody waits for it
 
 
+class Clients:
+    """A host made of a class with three coroutines: open(command, args), call(tool, arguments), close()."""
+
+    def __init__(self, make):
+        self.make = make
+
+    @contextlib.asynccontextmanager
+    async def connect(self, server, seconds):
+        client = self.make()
+        await within(seconds, client.open(server["command"], server["args"]))
+        try:
+            yield Calling(client)
+        finally:
+            await client.close()
+
+
+class Calling:
+    def __init__(self, client):
+        self.client = client
+
+    async def call(self, tool, arguments, seconds):
+        return await within(seconds, self.client.call(tool, arguments))
+
+
 async def within(seconds, awaitable):
     """Waits at most so long, in the same task: what a context manager enters must be left in it."""
     if not seconds:
@@ -64,6 +89,14 @@ async def within(seconds, awaitable):
 
 def text_of(content):
     return "\n".join(part.text for part in content if getattr(part, "type", "") == "text")
+
+
+def result_text(result):
+    """The text of a tool's result, of either version of the SDK; a tool that failed is an error."""
+    text = text_of(result.content)
+    if getattr(result, "is_error", False) or getattr(result, "isError", False):
+        raise RuntimeError(f"the tool failed: {text[:1000]}")
+    return text
 
 
 def describe(e):

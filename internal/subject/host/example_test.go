@@ -2,7 +2,6 @@ package host_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,22 +13,21 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject/hostfile"
 )
 
 const example = "../../../docs/example_driver.py"
 
-// python is what the example needs.
+// python is what the example needs: an interpreter with the official SDK.
 func python(t *testing.T) string {
 	t.Helper()
-	path, err := exec.LookPath("python3")
-	if err == nil {
-		return path
+	spec, err := hostfile.Lookup("self", "python-sdk")
+	require.NoError(t, err)
+	if err := spec.Check(); err != nil {
+		require.NotEqual(t, "all", os.Getenv("LEAKBENCH_REQUIRE"), err)
+		t.Skipf("the example driver needs the official Python SDK: %v", err)
 	}
-	if os.Getenv("LEAKBENCH_REQUIRE") == "all" {
-		require.NoError(t, err, "LEAKBENCH_REQUIRE=all")
-	}
-	t.Skipf("the example driver needs python3: %v", err)
-	return ""
+	return filepath.Join(spec.InstallDir, "bin", "python3")
 }
 
 // TestExampleDriver: the driver of the documentation works as it stands there.
@@ -47,7 +45,7 @@ func TestExampleDriverEndsAServerThatIsDeafOrNeverCameUp(t *testing.T) {
 	t.Parallel()
 	deafAndMute := deaf
 	deafAndMute.Faults = append(deafAndMute.Faults[:2:2], faultOn("initialize", "hang"))
-	l := newLab(t, []string{python(t), example}, scripts{"deaf": deaf, "mute": deafAndMute, "junk": faulty(faultOn("initialize", "garbage"))})
+	l := newLab(t, []string{python(t), example}, scripts{"deaf": deaf, "mute": deafAndMute, "junk": faulty(faultOn("initialize", "reject"))})
 	l.open("d", "deaf")
 	mute := l.begin(l.openRequest("m", "mute"))
 	l.await("the hang", func(all []record.Event) bool {
@@ -77,14 +75,13 @@ func TestExampleDriverIsShort(t *testing.T) {
 // TestDriverByItsPath: --host ./example_driver.py.
 func TestDriverByItsPath(t *testing.T) {
 	t.Parallel()
-	python(t)
 	spec, err := host.Lookup("self", example)
 	require.NoError(t, err)
 	assert.Equal(t, record.KindDriver, spec.Kind)
 	assert.Equal(t, "example_driver.py", spec.Name)
 	require.Len(t, spec.Argv, 1)
 	assert.True(t, filepath.IsAbs(spec.Argv[0]), "the host may be started in another folder")
-	l := newLab(t, spec.Argv, nil)
+	l := newLab(t, append([]string{python(t)}, spec.Argv...), nil)
 	l.ok(driver.Request{Op: driver.OpStop})
 	assert.Equal(t, 0, l.exit())
 }

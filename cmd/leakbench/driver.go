@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/files"
+	"github.com/leakbench/leakbench/internal/subject/hostinit"
+	"github.com/leakbench/leakbench/internal/text"
+)
+
+const defaultDriver = "leakbench-driver"
+
+// initDriver writes a driver into a folder. Nothing is written where one of its files is there already.
+func (a *app) initDriver(language, folder string, force bool) error {
+	if err := oneOf("--driver", language, hostinit.Languages()...); err != nil {
+		return err
+	}
+	all, commands, err := hostinit.Driver(language, filepath.ToSlash(folder))
+	if err != nil {
+		return err
+	}
+	for _, f := range all {
+		path := filepath.Join(folder, filepath.FromSlash(f.Path))
+		if _, err := os.Lstat(path); err == nil && !force {
+			return usage(fmt.Errorf("%s is there already", path), "--force overwrites it; another folder can be named")
+		}
+	}
+	for _, f := range all {
+		path := filepath.Join(folder, filepath.FromSlash(f.Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return usage(err, "")
+		}
+		if err := files.Write(path, f.Content, os.O_TRUNC); err != nil {
+			return usage(err, "")
+		}
+		if f.Program {
+			if err := os.Chmod(path, 0o755); err != nil {
+				return usage(err, "")
+			}
+		}
+	}
+	own := filepath.Join(folder, filepath.FromSlash(all[0].Path))
+	_, err = fmt.Fprintf(a.out, "%s is written: put your own client there. Try it:\n  %s\n", text.PrintableLines(own), text.PrintableLines(strings.Join(commands, "\n  ")))
+	return err
+}

@@ -1,0 +1,114 @@
+package hostinit
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/hosts"
+	"github.com/leakbench/leakbench/integrations"
+)
+
+//go:embed skeletons
+var skeletons embed.FS
+
+// DriverFile is one file of a driver, with its path below the driver's folder.
+type DriverFile struct {
+	Path    string
+	Content []byte
+	Program bool // it is executable
+}
+
+// language says what is written for a driver in it.
+type language struct {
+	name    string
+	driver  string               // the file that is the user's
+	from    string               // in skeletons
+	library map[string]libraryAt // path below the folder -> where it is
+	next    []string             // commands that the user needs before the driver can be started; %s is the folder
+	start   string               // what is started, below the folder
+}
+
+type libraryAt struct {
+	fs   fs.FS
+	path string
+}
+
+var languages = []language{
+	{
+		name: "python", driver: "driver.py", from: "driver.py", start: "driver.py",
+		library: map[string]libraryAt{
+			"leakbench/__init__.py": {integrations.Files, "python/leakbench/__init__.py"},
+			"leakbench/driver.py":   {integrations.Files, "python/leakbench/driver.py"},
+		},
+	},
+	{
+		name: "node", driver: "driver.mjs", from: "driver.mjs", start: "driver.mjs",
+		library: map[string]libraryAt{"leakbench/driver.mjs": {integrations.Files, "node/leakbench/driver.mjs"}},
+	},
+	{
+		name: "go", driver: "main.go", from: "main.go.txt", start: "driver",
+		next: []string{"go get github.com/leakbench/leakbench github.com/modelcontextprotocol/go-sdk", "go build -o %[1]s/driver ./%[1]s"},
+	},
+	{
+		name: "rust", driver: "src/main.rs", from: "main.rs", start: "target/debug/leakbench-driver",
+		library: map[string]libraryAt{
+			"src/driver.rs": {hosts.Files, "rmcp/src/driver.rs"},
+			"Cargo.toml":    {hosts.Files, "rmcp/Cargo.toml"},
+			"Cargo.lock":    {hosts.Files, "rmcp/Cargo.lock"},
+		},
+		next: []string{"cargo build --manifest-path %s/Cargo.toml"},
+	},
+}
+
+// Languages are those that a driver can be written in.
+func Languages() (names []string) {
+	for _, l := range languages {
+		names = append(names, l.name)
+	}
+	return names
+}
+
+// Driver returns the files of a driver in a language, the user's own first, and the commands that play a run with it once
+// they are in a folder.
+func Driver(name, folder string) (files []DriverFile, commands []string, err error) {
+	i := slices.IndexFunc(languages, func(l language) bool { return l.name == name })
+	if i < 0 {
+		return nil, nil, fmt.Errorf("no driver in %q: there are %s", name, strings.Join(Languages(), ", "))
+	}
+	l := languages[i]
+	text, err := skeletons.ReadFile(path.Join("skeletons", l.from))
+	if err != nil {
+		return nil, nil, err
+	}
+	files = []DriverFile{{Path: l.driver, Content: text, Program: l.start == l.driver}}
+	for to, at := range l.library {
+		text, err := fs.ReadFile(at.fs, at.path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if strings.HasPrefix(to, "Cargo.") { // the preset's package
+			text = []byte(strings.ReplaceAll(string(text), "leakbench-rmcp", "leakbench-driver"))
+		}
+		files = append(files, DriverFile{Path: to, Content: text})
+	}
+	slices.SortFunc(files[1:], func(a, b DriverFile) int { return strings.Compare(a.Path, b.Path) })
+	for _, command := range l.next {
+		if strings.Contains(command, "%") {
+			command = fmt.Sprintf(command, folder)
+		}
+		commands = append(commands, command)
+	}
+	return files, append(commands, "leakbench run storm --host "+atPath(path.Join(folder, l.start))), nil
+}
+
+// atPath is a path that is not taken for the name of a host.
+func atPath(p string) string {
+	if strings.HasPrefix(p, "/") || strings.HasPrefix(p, ".") {
+		return p
+	}
+	return "./" + p
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+"""Puts a client on the bench of leakbench. What is in the three functions is yours; here it is the official Python SDK (mcp)."""
+from contextlib import AsyncExitStack
+
+from leakbench import driver
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+
+class Client:
+    async def open(self, command, args):
+        """Launches the server and shakes hands. What can't be connected is yours to end, too."""
+        async with AsyncExitStack() as stack:
+            streams = await stack.enter_async_context(stdio_client(StdioServerParameters(command=command, args=args)))
+            self.session = await stack.enter_async_context(ClientSession(*streams))
+            await self.session.initialize()
+            self.stack = stack.pop_all()
+
+    async def call(self, tool, arguments):
+        return driver.result_text(await self.session.call_tool(tool, arguments))
+
+    async def close(self):
+        await self.stack.aclose()
+
+
+if __name__ == "__main__":
+    driver.run("my-client", "0.0.0", driver.Clients(Client))
