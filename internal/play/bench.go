@@ -216,23 +216,29 @@ func hostLog(run string) string {
 	if info, err := os.Stat(run); err == nil && !info.IsDir() {
 		run = filepath.Dir(run)
 	}
-	f, err := os.Open(filepath.Join(run, runner.HostLog))
+	path := filepath.Join(run, runner.HostLog)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
+	cut := false
 	if size, err := f.Seek(0, io.SeekEnd); err == nil {
+		cut = size > logTail
 		_, _ = f.Seek(max(0, size-logTail), io.SeekStart)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, logTail))
 	if err != nil {
 		return ""
 	}
-	lines := strings.Split(strings.ToValidUTF8(string(text), "\uFFFD"), "\n")
-	for i, line := range lines {
-		lines[i] = strings.Join(redact.Args(strings.Split(line, " ")), " ")
+	log := strings.ToValidUTF8(string(text), "\uFFFD")
+	if cut { // of a line without its beginning it can't be told what is secret
+		_, log, _ = strings.Cut(log, "\n")
 	}
-	return strings.TrimSpace(strings.Join(lines, "\n"))
+	return strings.TrimSpace(redact.Text(log))
 }
 
 // Compared says what the findings of runs are, seen from a list of known findings and earlier runs, for their page.
@@ -262,7 +268,11 @@ func Listed(judged ...verdict.Judged) baseline.Baseline {
 
 // WritePage writes the report of runs.
 func WritePage(path string, a baseline.Baseline, judged ...verdict.Judged) error {
-	f, err := os.Create(filepath.Clean(path))
+	// What stands there may be a link, in a folder that somebody else has packed.
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

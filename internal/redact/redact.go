@@ -3,6 +3,7 @@ package redact
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -33,10 +34,13 @@ func Args(args []string) []string {
 		kept = args[:maxArgs-1]
 	}
 	out := make([]string, 0, len(kept)+1)
-	next := nextPlain // what the argument before says of this one
-	for _, arg := range kept {
+	next := nextPlain // what the arguments before say of this one
+	for i, arg := range kept {
 		arg = strings.ToValidUTF8(text.ClipBytes(arg, maxRead, "…"), "\uFFFD")
-		arg, next = redactArg(arg, next), announces(arg)
+		if i >= 3 && kept[i-1] == "password" && kept[i-3] == "login" {
+			next = nextSecret // netrc(5)
+		}
+		arg, next = redactArg(arg, next), after(arg, next)
 		if len(arg) > maxArg {
 			arg = text.ClipBytes(arg, maxArg-len("…"), "…")
 		}
@@ -54,13 +58,32 @@ type nextValue int
 const (
 	nextPlain nextValue = iota
 	nextSecret
-	nextUser // "user:password"
+	nextUser   // "user:password"
+	nextEquals // a secret, where an equals sign stands between
+	nextRest   // all words of a header, up to the next flag
 )
+
+// after is what an argument makes of the next one, seen from what the one before has made of it.
+func after(arg string, before nextValue) nextValue {
+	said := announces(arg)
+	switch {
+	case before == nextRest && !strings.HasPrefix(arg, "-"):
+		return nextRest
+	case before == nextEquals && (arg == "=" || arg == ":"):
+		return nextSecret
+	case said != nextPlain:
+	case strings.HasSuffix(arg, ":") && secretName(strings.TrimSuffix(arg, ":")):
+		return nextRest
+	case assignable(arg) && secretName(arg):
+		return nextEquals
+	}
+	return said
+}
 
 func redactArg(arg string, before nextValue) string {
 	switch {
 	case arg == "" || strings.HasPrefix(arg, "--"):
-	case before == nextSecret:
+	case before == nextSecret, before == nextRest && !strings.HasPrefix(arg, "-"):
 		return Mark
 	case before == nextUser:
 		if user, _, ok := strings.Cut(arg, ":"); ok {
@@ -88,6 +111,11 @@ func announces(arg string) nextValue {
 	return nextPlain
 }
 
+// assignable says that an argument is a name and nothing else, as in "name = value".
+func assignable(arg string) bool {
+	return arg != "" && arg[0] != '-' && strings.IndexFunc(arg, func(c rune) bool { return !nameRune(c) }) < 0
+}
+
 // assignment cuts an argument that is one as a whole: --name=value or NAME=value. Its value may hold anything, spaces included.
 func assignment(arg string) (name, value string, ok bool) {
 	name, value, ok = strings.Cut(arg, "=")
@@ -103,6 +131,11 @@ func secretAssignment(name, value string) bool {
 
 // redactText redacts inside an argument that is more than one word: a shell command, a header, a URL, JSON.
 func redactText(s string) string {
+	for _, p := range patterns {
+		if strings.Contains(s, p.has) {
+			s = p.form.ReplaceAllString(s, "${1}"+Mark+"${2}")
+		}
+	}
 	if !strings.ContainsAny(s, " \t\n=:\"'") && !hasTokenPrefix(s) {
 		return s
 	}
@@ -135,6 +168,19 @@ func redactText(s string) string {
 		}
 	}
 	return out.String()
+}
+
+// patterns are shapes of which no name says that they are secret.
+var patterns = []struct {
+	has  string
+	form *regexp.Regexp // the secret is between its two groups
+}{
+	{"PRIVATE KEY", regexp.MustCompile(`(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(-----END [A-Z ]*PRIVATE KEY-----|$)`)},
+	{"://hooks.slack.com/", regexp.MustCompile(`(://hooks\.slack\.com/[a-z]+/)[^\s"'?#]+()`)},
+	{"/api/webhooks/", regexp.MustCompile(`(/api/webhooks/)[^\s"'?#]+()`)},
+	{"://api.telegram.org/bot", regexp.MustCompile(`(://api\.telegram\.org/bot)[^\s"'/?#]+()`)},
+	{"login ", regexp.MustCompile(`(\blogin\s+\S+\s+password\s+)\S+()`)}, // netrc(5)
+	{`"value"`, regexp.MustCompile(`(?i)("name"\s*:\s*"[^"]*(?:token|secret|passw|credential|key|auth|cookie)[^"]*"\s*,\s*"value"\s*:\s*")(?:[^"\\]|\\.)*()`)},
 }
 
 // userinfo is where a URL's user and password are, whose authority starts at from: nowhere if from == to.
@@ -259,7 +305,8 @@ func secretName(name string) bool {
 // tokenPrefixes start the tokens of well-known services.
 var tokenPrefixes = []string{
 	"sk-", "sk_live_", "rk_live_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xoxa-",
-	"AKIA", "ASIA", "AIza", "hf_", "npm_", "pypi-", "eyJ",
+	"xoxe-", "xoxr-", "xoxs-", "xapp-", "AKIA", "ASIA", "AIza", "ya29.", "hf_", "npm_", "pypi-", "eyJ", "sk_test_", "rk_test_", "whsec_",
+	"dop_v1_", "shpat_", "shpss_", "SG.", "AGE-SECRET-KEY-", "ATATT3", "dckr_pat_", "glrt-", "lin_api_",
 }
 
 const minToken = 20 // bytes
@@ -288,4 +335,18 @@ func looksSecret(value string) bool {
 		}
 	}
 	return len(value) >= minToken && small && capital && digit
+}
+
+// Text is a text of several lines, as a log has them, that may be written down: without what Args leaves out of an
+// argument, and without what is between the marks of a private key.
+func Text(s string) string {
+	const end, begin = "PRIVATE KEY-----", "-----BEGIN "
+	if at := strings.Index(s, end); at >= 0 && !strings.Contains(s[:at], begin) { // it begins in what was cut off
+		s = Mark + "-----END " + s[at:]
+	}
+	lines := strings.Split(redactText(s), "\n")
+	for i, line := range lines {
+		lines[i] = redactText(line)
+	}
+	return strings.Join(lines, "\n")
 }

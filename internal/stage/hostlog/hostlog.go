@@ -18,6 +18,7 @@ const (
 	maxOutput = 8 << 20  // bytes that are kept
 	maxLine   = 64 << 10 // of what is searched for a word
 	maxLines  = 10_000
+	tailRead  = 8 << 10
 	tailBytes = 1000
 	tailLines = 3
 )
@@ -89,6 +90,11 @@ func Tail(path string) string {
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
 		return ""
 	}
-	lines := strings.Split(strings.TrimSpace(string(text[max(0, len(text)-tailBytes):])), "\n")
-	return strings.Join(redact.Args(lines[max(0, len(lines)-tailLines):]), " | ")
+	end := string(text[max(0, len(text)-tailRead):])
+	if len(text) > tailRead { // of a line without its beginning it can't be told what is secret
+		_, end, _ = strings.Cut(end, "\n")
+	}
+	lines := strings.Split(redact.Text(strings.TrimSpace(end)), "\n")
+	last := strings.Join(lines[max(0, len(lines)-tailLines):], " | ")
+	return strings.ToValidUTF8(last[max(0, len(last)-tailBytes):], "")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
@@ -342,13 +343,13 @@ func endOf(err error) *record.End {
 	case errors.As(err, &stop):
 		return &record.End{Reason: record.EndInterrupted, Signal: stop.Signal}
 	case errors.Is(err, ErrHost):
-		return &record.End{Reason: record.EndFailed, Stage: record.StageHost, Error: err.Error()}
+		return &record.End{Reason: record.EndFailed, Stage: record.StageHost, Error: redact.Text(err.Error())}
 	case errors.Is(err, keeper.ErrGone):
-		return &record.End{Reason: record.EndFailed, Stage: record.StageKeeper, Error: err.Error()}
+		return &record.End{Reason: record.EndFailed, Stage: record.StageKeeper, Error: redact.Text(err.Error())}
 	case errors.Is(err, ErrProgram):
-		return &record.End{Reason: record.EndFailed, Stage: record.StageProgram, Error: err.Error()}
+		return &record.End{Reason: record.EndFailed, Stage: record.StageProgram, Error: redact.Text(err.Error())}
 	default:
-		return &record.End{Reason: record.EndFailed, Stage: record.StageBench, Error: err.Error()}
+		return &record.End{Reason: record.EndFailed, Stage: record.StageBench, Error: redact.Text(err.Error())}
 	}
 }
 
@@ -398,7 +399,7 @@ func (r *run) emit(e record.Event) {
 }
 
 func (r *run) doubt(code record.DoubtCode, format string, args ...any) {
-	r.emit(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: code, Text: fmt.Sprintf(format, args...)}})
+	r.emit(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: code, Text: redact.Text(fmt.Sprintf(format, args...))}})
 }
 
 // wait blocks until ok, which is called under the lock, holds.

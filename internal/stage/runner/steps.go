@@ -12,6 +12,7 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -47,7 +48,7 @@ func (r *run) endWith(s record.Step, begun time.Time, err error, keeps []record.
 	s.OK, s.Took = err == nil, record.Duration(time.Since(begun))
 	r.ledger.Drain()
 	if err != nil {
-		s.Error = text.ClipBytes(err.Error(), maxError, "...")
+		s.Error = text.ClipBytes(redact.Text(err.Error()), maxError, "...")
 	}
 	r.emit(record.Event{Kind: record.StepEnded, Step: &s, Evidence: keeps})
 	r.countUnanswered(s, err)
