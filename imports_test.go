@@ -37,7 +37,9 @@ var house = []struct {
 		pkg: "internal/stage/birth", may: []string{"internal/lines"}, why: "what a fake server links decides how fast it starts",
 		deny: []string{"net/http", "html/template", "github.com/shirou/gopsutil/v3", "golang.org/x/sys/unix"},
 	},
-	{pkg: "internal/stage/ledger", may: []string{"internal/lines", "internal/text", "internal/record", "internal/stage/birth"}, why: "the birth socket does not know what faults mean"},
+	{pkg: "internal/stage/socket", why: "what the kernel says of a connection is no matter of what is said over it"},
+	{pkg: "internal/stage/socket/sockettest", why: "it is for tests"},
+	{pkg: "internal/stage/ledger", may: []string{"internal/stage/socket", "internal/lines", "internal/text", "internal/record", "internal/stage/birth"}, why: "the birth socket does not know what faults mean"},
 	{pkg: "internal/history", may: []string{"internal/record"}, why: "history is a pure function of events", deny: []string{"os", "os/exec", "net"}},
 	{
 		pkg: "fakeserver", may: []string{"internal/lists", "internal/await", "internal/duration", "internal/lines", "internal/stage/birth"},
@@ -78,7 +80,7 @@ var house = []struct {
 	{pkg: "hosts/mcpgo", may: []string{"driver"}, why: "a host under test must not know the bench"},
 	{pkg: "hosts/gosdk", may: []string{"driver"}, why: "a host under test must not know the bench"},
 	{pkg: "internal/subject/trickhost", may: []string{"driver"}, why: "a trick host is a program under test: it must not know the bench"},
-	{pkg: "internal/stage/keeper", may: []string{"internal/record", "internal/stage/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
+	{pkg: "internal/stage/keeper", may: []string{"internal/stage/socket", "internal/record", "internal/stage/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
 	{pkg: "internal/stage/patience", may: []string{"internal/record", "internal/history", "fakeserver"}, why: "how long to wait follows from what was seen: it looks at nothing itself", deny: []string{"os", "os/exec", "net"}},
 	{pkg: "internal/stage/starved", may: []string{"internal/record"}, why: "how long to wait follows from what the bench had of the processors", deny: []string{"os/exec", "net"}},
 	{pkg: "internal/stage/hostlog", may: []string{"internal/redact"}, why: "a log is text: it says nothing of processes"},
@@ -88,7 +90,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/stage/runner", why: "the runner writes down and judges nothing",
-		may: []string{"internal/stage/fit", "internal/stage/hostlog", "internal/lists", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper", "internal/stage/patience", "internal/stage/starved"},
+		may: []string{"internal/stage/socket", "internal/stage/fit", "internal/stage/hostlog", "internal/lists", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper", "internal/stage/patience", "internal/stage/starved"},
 	},
 	{
 		pkg: "internal/judge/prose", may: []string{"internal/record", "internal/history", "internal/text"}, why: "a sentence says what it is given, and decides nothing",
@@ -181,7 +183,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/play/doctor", why: "it tries what a run needs, a whole run included",
-		may: []string{"internal/subject/hostfile", "internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/stage/keeper", "internal/judge/verdict", "internal/play"},
+		may: []string{"internal/stage/socket", "internal/subject/hostfile", "internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/stage/keeper", "internal/judge/verdict", "internal/play"},
 	},
 	{
 		pkg: "internal/play/validate", why: "it checks files, and plays nothing",

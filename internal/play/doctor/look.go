@@ -18,6 +18,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/stage/socket"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/scenarios"
@@ -116,7 +117,7 @@ func lookAtSockets() Sockets {
 		return Sockets{Wanted: wanted, Error: err.Error()}
 	}
 	_ = ledger.RemoveDir(dir)
-	return Sockets{Wanted: wanted, Dir: filepath.Dir(dir), Length: ledger.PathLength(dir), Max: ledger.MaxSocketPath}
+	return Sockets{Wanted: wanted, Dir: filepath.Dir(dir), Length: ledger.PathLength(dir), Max: socket.MaxSocketPath}
 }
 
 // lookAtDisk asks for the folder of the runs, or the nearest above it that is there.

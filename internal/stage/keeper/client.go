@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/socket"
 )
 
 const (
@@ -123,7 +124,7 @@ func (k *Keeper) accept(ctx context.Context, listener *net.UnixListener) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { listener.Close() })
 	defer stop()
-	conn, err := listener.AcceptUnix()
+	conn, err := k.acceptOwn(listener)
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -146,6 +147,21 @@ func (k *Keeper) accept(ctx context.Context, listener *net.UnixListener) error {
 	case <-ctx.Done():
 		conn.Close()
 		return context.Cause(ctx)
+	}
+}
+
+// acceptOwn waits for the process that was started, and hangs up on every other one.
+func (k *Keeper) acceptOwn(listener *net.UnixListener) (*net.UnixConn, error) {
+	for {
+		conn, err := listener.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		pid, err := socket.PID(conn)
+		if socket.Refuse(conn) == nil && (err != nil || pid == 0 || pid == k.cmd.Process.Pid) {
+			return conn, nil
+		}
+		conn.Close()
 	}
 }
 

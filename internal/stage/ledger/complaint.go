@@ -13,6 +13,7 @@ import (
 	"github.com/leakbench/leakbench/internal/lines"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/internal/stage/socket"
 )
 
 // maxComplaints is how many complaints of a run are told: what they say is the same.
@@ -56,7 +57,7 @@ func (l *Ledger) complaint(conn *net.UnixConn) string {
 	if json.Unmarshal(line, &c) != nil || c.Run != l.p.Run {
 		return ""
 	}
-	if uid, err := ask(conn, peerUser); err == nil {
+	if uid, err := socket.User(conn); err == nil {
 		c.UID = uid
 	}
 	dir := filepath.Dir(l.Path())

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/leakbench/leakbench/internal/stage/socket"
 )
 
 // nameRoom is what NewDir leaves for the name of a socket in the folder, the slash included.
@@ -33,8 +35,8 @@ func NewDir() (string, error) {
 
 func newDirIn(base string) (string, error) {
 	// MkdirTemp appends at most ten digits.
-	if n := len(base) + len("/lb-") + 10 + nameRoom; n > MaxSocketPath {
-		return "", fmt.Errorf("socket paths in %s would have up to %d bytes, the system allows %d", base, n, MaxSocketPath)
+	if n := len(base) + len("/lb-") + 10 + nameRoom; n > socket.MaxSocketPath {
+		return "", fmt.Errorf("socket paths in %s would have up to %d bytes, the system allows %d", base, n, socket.MaxSocketPath)
 	}
 	removeStale(base)
 	dir, err := os.MkdirTemp(base, dirPrefix)
@@ -63,7 +65,7 @@ func RemoveDir(dir string) error {
 // staleAfter is longer than a keeper takes to sweep what a dead bench left.
 const staleAfter = time.Minute
 
-// removeStale removes what a bench left that was killed right after its
+// removeStale removes what a bench of this user left that was killed right after its
 // NewDir: later the keeper does that. Nobody holds the lock of such a folder.
 func removeStale(base string) {
 	dirs, err := filepath.Glob(filepath.Join(base, dirPrefix+"*"))
@@ -73,11 +75,11 @@ func removeStale(base string) {
 	for _, dir := range dirs {
 		digits := strings.TrimPrefix(filepath.Base(dir), dirPrefix)
 		info, err := os.Lstat(dir)
-		if err != nil || !info.IsDir() || strings.Trim(digits, "0123456789") != "" || time.Since(info.ModTime()) < staleAfter {
+		if err != nil || !info.IsDir() || strings.Trim(digits, "0123456789") != "" || time.Since(info.ModTime()) < staleAfter || !isMine(info) {
 			continue
 		}
 		if lock, locked := lockDir(dir); locked {
-			_ = os.RemoveAll(dir) // refused where it is another user's
+			_ = os.RemoveAll(dir)
 			lock.Close()
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/internal/stage/socket"
 )
 
 // Times a ledger waits. A dead peer never makes it wait: these are for peers that live and do not do their part.
@@ -83,8 +84,8 @@ func Listen(p Params) (*Ledger, error) {
 		p.BirthWait = defaultBirthWait
 	}
 	path := filepath.Join(p.Dir, socketName)
-	if len(path) > MaxSocketPath {
-		return nil, fmt.Errorf("ledger: the socket path %q has %d bytes, the system allows %d", path, len(path), MaxSocketPath)
+	if len(path) > socket.MaxSocketPath {
+		return nil, fmt.Errorf("ledger: the socket path %q has %d bytes, the system allows %d", path, len(path), socket.MaxSocketPath)
 	}
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {

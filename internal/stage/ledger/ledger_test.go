@@ -24,6 +24,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/stage/socket"
 )
 
 // patience is how long a test waits for what must happen.
@@ -182,7 +183,7 @@ func TestKernelWinsOverClaim(t *testing.T) {
 	birth := b.await(1, record.Born)[0].Birth
 	assert.Equal(t, os.Getpid(), birth.PID)
 	assert.Equal(t, 1, birth.Claimed)
-	assert.NotEqual(t, "none", ledger.Attested)
+	assert.NotEqual(t, "none", socket.Attested)
 }
 
 // TestConcurrentBirths starts fifty real servers of two labels at once.

@@ -19,3 +19,9 @@ func lockDir(dir string) (*os.File, bool) {
 	}
 	return f, true
 }
+
+// isMine says that a file belongs to this user.
+func isMine(info os.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Getuid()
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/lines"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/internal/stage/socket"
 )
 
 // maxDoubts is how many doubts one peer may cause: a peer that floods the ledger has made its run inconclusive with the first.
@@ -53,22 +54,15 @@ func (l *Ledger) serve(c *net.UnixConn) {
 	p.bury()
 }
 
-// ask asks the kernel who connected: for its peerPID or its peerUser.
-func ask(c *net.UnixConn, what func(socket int) (int, error)) (n int, err error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	failed := raw.Control(func(fd uintptr) { n, err = what(int(fd)) })
-	return n, errors.Join(failed, err)
-}
-
 // admit reads the certificate and sends the Welcome. It reports whether the peer is a server of this run. A launcher,
 // a helper and a twin are served here, to their end.
 func (p *peer) admit() bool {
-	pid, err := ask(p.conn, peerPID)
+	pid, err := socket.PID(p.conn)
 	if err != nil {
 		p.doubt(record.DoubtLedgerIdentity, "the kernel does not say who connected: "+err.Error())
+	}
+	if why := socket.Refuse(p.conn); why != nil {
+		return p.refuse(pid, why.Error())
 	}
 	_ = p.conn.SetReadDeadline(time.Now().Add(p.l.p.BirthWait))
 	line, err := p.lines.Next()
@@ -162,7 +156,7 @@ func (p *peer) identify(pid int, c birth.Certificate) {
 		Label: c.Label, Session: clip(c.Session),
 	}
 	switch {
-	case Attested == "none":
+	case socket.Attested == "none":
 		pid = c.PID
 	case pid != c.PID:
 		p.birth.Claimed = c.PID

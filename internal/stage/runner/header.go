@@ -9,14 +9,14 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
-	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/stage/socket"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
 func (r *run) header() record.Header {
 	witness := r.witness()
-	witness.Ledger = ledger.Attested
+	witness.Ledger = socket.Attested
 	return record.Header{
 		ID: r.id, Tool: r.Tool, Seed: r.Seed,
 		System: record.System{

@@ -1,4 +1,4 @@
-package ledger
+package socket
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ const (
 	MaxSocketPath = 107
 )
 
-// peerPID is who connected, as the kernel saw it at connect(2).
-func peerPID(socket int) (int, error) {
-	cred, err := syscall.GetsockoptUcred(socket, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+// pidOf is who connected, as the kernel saw it at connect(2).
+func pidOf(fd int) (int, error) {
+	cred, err := syscall.GetsockoptUcred(fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
 	if err != nil {
 		return 0, err
 	}
@@ -24,9 +24,9 @@ func peerPID(socket int) (int, error) {
 	return int(cred.Pid), nil
 }
 
-// peerUser is the user whose process connected.
-func peerUser(socket int) (int, error) {
-	cred, err := syscall.GetsockoptUcred(socket, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+// userOf is the user whose process connected.
+func userOf(fd int) (int, error) {
+	cred, err := syscall.GetsockoptUcred(fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
 	if err != nil {
 		return 0, err
 	}

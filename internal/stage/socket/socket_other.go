@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package ledger
+package socket
 
 import "errors"
 
@@ -11,7 +11,7 @@ const (
 	MaxSocketPath = 103
 )
 
-// peerPID leaves it to the certificate: there is nothing to ask the kernel.
-func peerPID(int) (int, error) { return 0, nil }
+// pidOf leaves it to the certificate: there is nothing to ask the kernel.
+func pidOf(int) (int, error) { return 0, nil }
 
-func peerUser(int) (int, error) { return 0, errors.ErrUnsupported }
+func userOf(int) (int, error) { return 0, errors.ErrUnsupported }
