@@ -287,12 +287,15 @@ type Late struct {
 
 // unseen notes a process that ends after the host and that nobody saw before.
 func (h *History) unseen(t int64, p *record.Process) {
-	if p == nil || h.Host().Alive() || h.Host().Started == Never || h.isHost(p.Identity) || h.ServerOf(p.Identity) != nil {
-		return
-	}
-	if _, seen := h.parts.of[p.Identity]; !seen {
+	if p != nil && !h.Host().Alive() && h.Host().Started != Never && !h.Knows(p.Identity) {
 		h.late = append(h.late, Late{t, *p})
 	}
+}
+
+// Knows says that the ledger or a census has seen the process, or that it is the host.
+func (h *History) Knows(id record.Identity) bool {
+	_, seen := h.parts.of[id]
+	return seen || h.isHost(id) || h.ServerOf(id) != nil
 }
 
 // Late are the processes that the keeper reaped or swept after the host's exit and that no look had seen.

@@ -31,9 +31,14 @@ const (
 // errRestless says that a sweep ended before what it swept did.
 var errRestless = errors.New("something below the keeper forks faster than it could be killed")
 
-// sweep is a sweep under way.
-type sweep struct {
-	k        *process
+// Sweeper ends processes, and what they fork meanwhile, until nothing is left.
+type Sweeper struct {
+	Look   func() ([]record.Process, error) // what is to be ended, and is there still
+	Reaped <-chan struct{}                  // a token after each child that was reaped; it holds one
+	// IsOther says of a process that nothing is to be told of it. A newborn that is another's is let live, too.
+	IsOther func(record.Identity) bool
+	Cgroup  string // one that has nothing else in it, or ""
+
 	found    []record.Process
 	seen     map[record.Identity]bool
 	frozen   bool // all that was there has been stopped: now it is killed
@@ -41,27 +46,38 @@ type sweep struct {
 	deadline time.Time
 }
 
-// sweep kills everything below the keeper, and what that forks meanwhile, until nothing is left. It returns what it found
-// (zombies of the keeper's own aside: they were dead), and an error when something was left when the time was over.
+// Sweep returns what it found (zombies of its own children aside: they were dead), and an error when something was left
+// when the time was over.
 //
-// Where the run has a cgroup of its own, its cgroup.kill reaches everything at once. Elsewhere all processes are
-// stopped until a look shows no new one, and then killed, so that none can start another in answer to a death.
-func (k *process) sweep() ([]record.Process, error) {
-	k.live.Lock()
-	k.swept = true
-	k.live.Unlock()
+// Where there is a cgroup, its cgroup.kill reaches everything at once. Elsewhere all processes are stopped until a look
+// shows no new one, and then killed, so that none can start another in answer to a death.
+func (s *Sweeper) Sweep() ([]record.Process, error) {
 	now := time.Now()
-	s := &sweep{k: k, seen: map[record.Identity]bool{}, thawAt: now.Add(freezeFor), deadline: now.Add(sweepDeadline)}
+	s.seen, s.thawAt, s.deadline = map[record.Identity]bool{}, now.Add(freezeFor), now.Add(sweepDeadline)
 	err := s.run()
 	return s.found, err
 }
 
-func (s *sweep) run() error {
+// sweep kills everything below the keeper.
+func (k *process) sweep() ([]record.Process, error) {
+	k.live.Lock()
+	k.swept = true
+	k.live.Unlock()
+	s := Sweeper{Reaped: k.reaped, IsOther: k.isOther, Look: func() ([]record.Process, error) {
+		rows, err := k.rows()
+		return k.endable(rows), err
+	}}
+	if k.group != nil {
+		s.Cgroup = k.group.Name()
+	}
+	return s.Sweep()
+}
+
+func (s *Sweeper) run() error {
 	empty, unrest := 0, 0
 	for {
 		restless := s.wasReaped()
-		rows, err := s.k.rows()
-		rows = s.k.endable(rows)
+		rows, err := s.Look()
 		restless = s.wasReaped() || restless
 		switch {
 		case err == nil && len(rows) == 0 && !restless:
@@ -76,9 +92,9 @@ func (s *sweep) run() error {
 			return fmt.Errorf("%d processes could not be killed", len(rows))
 		}
 		empty = 0
-		if s.k.group != nil {
+		if s.Cgroup != "" {
 			s.note(rows)
-			killCgroup(s.k.group.Name())
+			killCgroup(s.Cgroup)
 			s.frozen = true
 		}
 		if len(rows) > 0 {
@@ -91,7 +107,7 @@ func (s *sweep) run() error {
 }
 
 // end stops what a look saw, or kills it once nothing new turns up.
-func (s *sweep) end(rows []record.Process) {
+func (s *Sweeper) end(rows []record.Process) {
 	fresh := s.note(rows)
 	if !s.frozen && fresh > 0 && time.Now().Before(s.thawAt) {
 		s.signal(rows, stopSignal)
@@ -103,7 +119,7 @@ func (s *sweep) end(rows []record.Process) {
 }
 
 // note enters what a look saw, and counts what no earlier one had seen.
-func (s *sweep) note(rows []record.Process) (fresh int) {
+func (s *Sweeper) note(rows []record.Process) (fresh int) {
 	for _, row := range rows {
 		if s.seen[row.Identity] {
 			continue
@@ -113,14 +129,14 @@ func (s *sweep) note(rows []record.Process) (fresh int) {
 		if !zombie {
 			fresh++
 		}
-		if ownZombie := zombie && row.PPID == os.Getpid(); !ownZombie && !s.k.isOther(row.Identity) {
+		if ownZombie := zombie && row.PPID == os.Getpid(); !ownZombie && !s.IsOther(row.Identity) {
 			s.found = append(s.found, row)
 		}
 	}
 	return fresh
 }
 
-func (s *sweep) signal(rows []record.Process, sig syscall.Signal) {
+func (s *Sweeper) signal(rows []record.Process, sig syscall.Signal) {
 	for _, row := range rows {
 		if row.State != record.StateZombie {
 			_ = proc.Signal(row.Identity, sig)
@@ -129,19 +145,19 @@ func (s *sweep) signal(rows []record.Process, sig syscall.Signal) {
 }
 
 // await waits for a death, but not long. The token stays for wasReaped.
-func (s *sweep) await() {
+func (s *Sweeper) await() {
 	timer := time.NewTimer(sweepLook)
 	defer timer.Stop()
 	select {
-	case <-s.k.reaped:
+	case <-s.Reaped:
 	case <-timer.C:
 	}
 }
 
 // wasReaped says that a child was reaped since it was asked last.
-func (s *sweep) wasReaped() bool {
+func (s *Sweeper) wasReaped() bool {
 	select {
-	case <-s.k.reaped:
+	case <-s.Reaped:
 		return true
 	default:
 		return false
@@ -150,11 +166,11 @@ func (s *sweep) wasReaped() bool {
 
 // hunt kills newborn processes one by one: what forks and exits faster than
 // the whole table can be read is met by the number that was given out last.
-func (s *sweep) hunt() {
+func (s *Sweeper) hunt() {
 	until := time.Now().Add(huntFor)
 	for time.Now().Before(until) {
 		id, below := proc.Newborn(os.Getpid())
-		if !below || s.k.isOther(id) {
+		if !below || s.IsOther(id) {
 			continue
 		}
 		if proc.Signal(id, syscall.SIGKILL) == nil && !s.seen[id] {

@@ -144,7 +144,9 @@ func stirs(e *record.Event) bool {
 // from the time at which it is first seen, since what stands above it may be gone a moment later.
 func (r *run) emitNewcomers(c *record.Census) {
 	r.mu.Lock()
-	news := slices.ContainsFunc(c.Processes, func(p record.Process) bool { return !r.below[p.Identity] && p.State != record.StateZombie })
+	news := slices.ContainsFunc(c.Processes, func(p record.Process) bool {
+		return !r.lives.Knows(p.Identity) && p.State != record.StateZombie
+	})
 	r.mu.Unlock()
 	if news {
 		copied := *c
@@ -158,7 +160,7 @@ func (r *run) emitSample(c *record.Census) {
 	r.mu.Lock()
 	for i := range c.Processes {
 		p := &c.Processes[i]
-		if history.IsServer(p, r.id) || r.below[p.Identity] && !history.CarriesServer(p, r.id) {
+		if history.IsServer(p, r.id) || r.lives.Knows(p.Identity) && !history.CarriesServer(p, r.id) {
 			p.Args = nil
 		}
 	}

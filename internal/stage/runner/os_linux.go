@@ -1,12 +1,8 @@
 package runner
 
 import (
-	"syscall"
-
 	"golang.org/x/sys/unix"
 )
-
-const killSignal = syscall.SIGKILL
 
 func kernel() string {
 	var u unix.Utsname

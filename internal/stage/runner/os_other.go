@@ -4,12 +4,9 @@ package runner
 
 import (
 	"context"
-	"syscall"
 
 	gops "github.com/shirou/gopsutil/v3/host"
 )
-
-const killSignal = syscall.SIGKILL
 
 // reap has nothing to do: the bench is no subreaper here.
 func reap(int) {}

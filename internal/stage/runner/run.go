@@ -102,9 +102,8 @@ type run struct {
 
 	mu         sync.Mutex
 	lives      *history.History
-	below      map[record.Identity]bool // what a census of the keeper's has seen
-	changed    chan struct{}            // closed and replaced at each event
-	stir       chan struct{}            // holds one when a server may have started something
+	changed    chan struct{} // closed and replaced at each event
+	stir       chan struct{} // holds one when a server may have started something
 	sessions   map[string]*session
 	steps      int
 	changes    int                      // of sessions
@@ -151,7 +150,7 @@ func newRun(p Params) (*run, error) {
 	id := newID()
 	r := &run{
 		Params: p, id: id, lives: history.New(id), changed: make(chan struct{}), stir: make(chan struct{}, 1),
-		host: &hostLife{}, sessions: map[string]*session{}, below: map[record.Identity]bool{}, known: map[record.Identity]bool{},
+		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{},
 		waited: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{}, unreplaced: map[string]bool{},
 	}
 	parts, why := fit.Cast(p.Scenario, p.Host)
@@ -310,7 +309,7 @@ func (r *run) tearDown(ctx context.Context, err error) error {
 		err = errors.Join(err, os.WriteFile(filepath.Join(r.Dir, benchLog), []byte(stop.Stacks), 0o600))
 	}
 	if r.keeper != nil {
-		err = errors.Join(err, r.sweep(ctx))
+		r.sweep(ctx)
 	}
 	err = errors.Join(err, r.current().hangUp())
 	if r.ledger != nil {
@@ -354,18 +353,18 @@ func endOf(err error) *record.End {
 }
 
 // sweep kills what is left below the keeper and writes down what that was.
-func (r *run) sweep(ctx context.Context) error {
+func (r *run) sweep(ctx context.Context) {
 	swept, err := r.keeper.Sweep(ctx)
 	if len(swept) > 0 {
 		r.emit(record.Event{Kind: record.Swept, Census: &record.Census{Processes: swept}})
 	}
 	if errors.Is(err, keeper.ErrGone) {
-		return r.sweepWithoutKeeper(ctx) // the doubt is in the file
+		r.sweepWithoutKeeper() // the doubt is in the file
+		return
 	}
 	if err != nil {
 		r.doubt(record.DoubtSweep, "the last sweep did not end what was there: %v", err)
 	}
-	return nil
 }
 
 // emit writes an event down and wakes whoever waits for one. It is safe from any goroutine, and keeps the order of the calls.
@@ -380,11 +379,6 @@ func (r *run) emit(e record.Event) {
 		return // sticky: tearDown reports it
 	}
 	r.lives.Apply(e)
-	if e.Kind == record.CensusTaken {
-		for _, p := range e.Census.Processes {
-			r.below[p.Identity] = true
-		}
-	}
 	if stirs(&e) {
 		select {
 		case r.stir <- struct{}{}:
