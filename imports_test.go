@@ -182,6 +182,10 @@ var house = []struct {
 		may: []string{"internal/record", "internal/text", "internal/subject/catalogue", "internal/subject/host", "internal/judge/law", "internal/judge/verdict", "internal/play", "scenarios"},
 	},
 	{
+		pkg: "internal/play/trial", why: "it tries a host that is new to the bench",
+		may: []string{"internal/record", "internal/history", "internal/text", "internal/judge/prose", "internal/judge/verdict", "internal/subject/host", "internal/play", "scenarios"},
+	},
+	{
 		pkg: "internal/play/doctor", why: "it tries what a run needs, a whole run included",
 		may: []string{"internal/stage/socket", "internal/subject/hostfile", "internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/stage/keeper", "internal/judge/verdict", "internal/play"},
 	},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/leakbench/leakbench/internal/files"
+	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/play/trial"
 	"github.com/leakbench/leakbench/internal/play/validate"
 	"github.com/leakbench/leakbench/internal/subject/hostinit"
 	"github.com/leakbench/leakbench/internal/text"
@@ -24,16 +27,20 @@ const defaultHostFile = "host.yaml"
 
 func (a *app) initCommand() *cobra.Command {
 	var from, language string
-	var force bool
+	var force, untried bool
 	cmd := &cobra.Command{
 		Use:   "init [FILE.yaml | --driver LANGUAGE [FOLDER]]",
-		Short: "Write a host file for your own host, by asking, or a driver for your own client",
-		Long: `Write a host file for your own host (` + defaultHostFile + ` where no FILE is given), by asking.
-Answers may also come from a pipe, a line each; an empty one takes what stands
-in the brackets.
+		Short: "Write a host file for your own host, by asking, and try it, or a driver for your own client",
+		Long: `Write a host file for your own host (` + defaultHostFile + ` where no FILE is given), by asking at
+most five questions. Then the host is started as the file says, used a little and
+ended, and you are told what was seen. Answers may also come from a pipe, a line
+each; an empty one takes what stands in the brackets.
 
 A configuration with MCP servers that is found in a usual place, or named by
 --from, tells the format. Nothing else of it is taken over.
+
+Exit codes: 0 written and tried, 2 wrong answers, 4 written, and the host could
+not be used as the file says.
 
 With --driver, write a driver of 30 lines into FOLDER (` + defaultDriver + `): your own
 open, call and close go where those of the official SDK stand.`,
@@ -45,16 +52,17 @@ open, call and close go where those of the official SDK stand.`,
 			if language != "" {
 				return a.initDriver(language, append(args, defaultDriver)[0], force)
 			}
-			return a.init(cmd, append(args, defaultHostFile)[0], from, force)
+			return a.init(cmd, append(args, defaultHostFile)[0], from, force, untried)
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "configuration to take the format from")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite a file that is there")
 	choiceFlag(cmd, cmd.Flags(), &language, "driver", "", "write a driver instead: "+strings.Join(hostinit.Languages(), ", "), hostinit.Languages()...)
+	cmd.Flags().BoolVar(&untried, "no-try", false, "only write the file, start nothing")
 	return cmd
 }
 
-func (a *app) init(cmd *cobra.Command, path, from string, force bool) error {
+func (a *app) init(cmd *cobra.Command, path, from string, force, untried bool) error {
 	if ext := filepath.Ext(path); ext != ".yaml" && ext != ".yml" {
 		return usage(fmt.Errorf("%q: the name of a host file ends in .yaml", path), "for example: leakbench init my-gateway.yaml")
 	}
@@ -90,8 +98,39 @@ func (a *app) init(cmd *cobra.Command, path, from string, force bool) error {
 	if err := files.Write(path, content, how); err != nil {
 		return usage(err, "")
 	}
-	_, err = fmt.Fprintf(a.out, "%s is written. Try it: leakbench run storm --host %s\n", text.PrintableLines(path), text.PrintableLines(path))
+	fmt.Fprintf(a.out, "%s is written.\n", text.PrintableLines(path))
+	if !untried {
+		if err := a.try(cmd.Context(), path); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(a.out, "Next: leakbench run %s --host %s\n", strings.Join(answers.Scenarios(), " "), text.PrintableLines(path))
 	return err
+}
+
+// try says what was seen of a host whose file was just written.
+func (a *app) try(ctx context.Context, path string) error {
+	var bench play.Bench
+	if err := own(&bench); err != nil {
+		return err
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	h, err := play.TheHost(bench.Self, path, nil)
+	if err != nil {
+		return err
+	}
+	seen, err := trial.Try(ctx, bench, h.Spec)
+	if err != nil {
+		return err
+	}
+	for _, line := range seen.Lines {
+		fmt.Fprintln(a.out, text.PrintableLines(line))
+	}
+	if seen.Failed != "" {
+		return &failure{exitHost, fmt.Errorf("the host can't be used as %s says: %s", path, seen.Failed), "mend the file, or ask anew: leakbench init --force"}
+	}
+	return nil
 }
 
 func (a *app) validateCommand() *cobra.Command {

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mattn/go-shellwords"
 
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
@@ -26,6 +27,8 @@ type Answers struct {
 	Drive   string  // "driver", "http", "oneshot", "nothing"
 	URL     string
 	Servers string
+	// AtATime is how many servers of one entry it has at a time, as it should. 0 is 1.
+	AtATime int
 }
 
 // Interview asks.
@@ -47,24 +50,70 @@ type asking struct {
 	err error
 }
 
-// Ask asks what can't be known.
+// choice is an answer that can be chosen, and what follows from it.
+type choice struct{ word, means string }
+
+var (
+	doings = []choice{
+		{"serves", "it listens for MCP clients over HTTP. leakbench connects to it as its clients would"},
+		{"runs", "it uses its servers by itself until it is stopped. leakbench breaks servers beneath it, and stops it"},
+		{"exits", "it does one thing and ends. leakbench runs it several times side by side; nothing may be left of it"},
+		{"driver", "it speaks the driver protocol of leakbench (docs/driver-protocol.md)"},
+	}
+	drives = map[string]string{"serves": "http", "runs": "nothing", "exits": "oneshot", "driver": "driver"}
+
+	sharings = []choice{
+		{string(record.PerSession), "each client has its own. It must be gone when that client has gone"},
+		{string(record.Shared), "all clients have the same one. It must be gone when your program has ended"},
+		{string(record.PerRequest), "each request has its own. It must be gone when the request was answered"},
+	}
+)
+
+// Ask asks what can't be known: at most five questions.
 func (i Interview) Ask() (Answers, error) {
 	q := asking{Interview: i, in: bufio.NewReader(i.In)}
-	var a Answers
-	a.Name = q.one("What is the host called?", i.Name, isName)
-	q.say("\nIn the command {{server}} stands for the fake server's command line: several arguments, or, in quotes, one\n" +
-		"text for a shell. {{config}} stands for the path of a configuration file, {{port}} for a free port.\n")
+	a := Answers{Name: i.Name, AtATime: 1}
+	q.say("In the command that starts your program, write\n" +
+		"  {{server}}  where it takes the command line of the MCP server that it launches: several arguments, or, in\n" +
+		"              quotes, one text for a shell\n" +
+		"  {{config}}  where it takes the path of a file that lists its MCP servers\n" +
+		"  {{port}}    where it takes the port that it listens on\n")
 	q.one("Which command starts it?", "", a.command)
-	a.Drive = q.one("How can the bench drive it: http, driver, oneshot or nothing?", likelyDrive(a.Command), oneOf("driver", "http", "oneshot", "nothing"))
+	a.Drive = drives[q.choose("\nWhat does it do when it has started?", likelyDoing(a.Command), doings)]
 	if a.Drive != "driver" && !mentions(a.Command, host.Placeholder) {
 		q.format(&a)
 	}
-	if a.Drive == "http" {
-		a.URL = q.one("At which URL does it serve MCP?", "http://127.0.0.1:{{port}}/mcp", isURL)
-		a.Servers = q.one("For whom does it launch a server: per-session, per-request or shared?", string(record.PerSession),
-			oneOf(string(record.PerSession), string(record.PerRequest), string(record.Shared)))
+	switch a.Drive {
+	case "http":
+		a.URL = q.one("At which URL do clients find it?", "http://127.0.0.1:{{port}}/mcp", isURL)
+		a.Servers = q.choose("\nWho has a server process?", string(record.PerSession), sharings)
+	case "nothing":
+		q.one("\nHow many processes of one server does it run at a time, when all is well? More are a leak.", "1", a.atATime)
 	}
 	return a, q.err
+}
+
+func (a *Answers) atATime(answer string) (err error) {
+	if a.AtATime, err = strconv.Atoi(answer); err != nil || a.AtATime < 1 || a.AtATime > 100 {
+		return fmt.Errorf("%q is no number from 1 to 100", answer)
+	}
+	return nil
+}
+
+// choose offers what may be answered, by its word or its number.
+func (q *asking) choose(question, usual string, choices []choice) string {
+	q.say("%s\n", question)
+	words := lists.Map(choices, func(c choice) string { return c.word })
+	for i, c := range choices {
+		q.say("  %d  %-11s  %s\n", i+1, c.word, c.means)
+	}
+	named := func(answer string) string {
+		if n, err := strconv.Atoi(answer); err == nil && n >= 1 && n <= len(words) {
+			return words[n-1]
+		}
+		return answer
+	}
+	return named(q.one("Which?", usual, func(answer string) error { return oneOf(words...)(named(answer)) }))
 }
 
 func (q *asking) say(format string, args ...any) {
@@ -73,12 +122,12 @@ func (q *asking) say(format string, args ...any) {
 	}
 }
 
-// likelyDrive is what the command speaks for.
-func likelyDrive(command []string) string {
+// likelyDoing is what the command speaks for.
+func likelyDoing(command []string) string {
 	if mentions(command, "{{port}}") {
-		return "http"
+		return "serves"
 	}
-	return "nothing"
+	return "runs"
 }
 
 func mentions(words []string, what string) bool {
@@ -108,7 +157,8 @@ func (q *asking) format(a *Answers) {
 		a.From, usual = &q.Found[0], q.Found[0].Format.Name
 		q.say("\n%s has MCP servers, in the format %s.\n", a.From.Path, usual)
 	}
-	a.Format = q.one("In which format does it read of its servers ("+strings.Join(hostconfig.Names(), ", ")+")?", usual, oneOf(hostconfig.Names()...))
+	q.say("\nIn which format does it read its list of servers? mcp-json is {\"mcpServers\": {NAME: {command, args}}}.\n")
+	a.Format = q.one("One of "+strings.Join(hostconfig.Names(), ", ")+":", usual, oneOf(hostconfig.Names()...))
 	if a.From != nil && a.From.Format.Name != a.Format {
 		a.From = nil
 	}
@@ -145,15 +195,6 @@ func (q *asking) one(question, usual string, check func(string) error) string {
 		fmt.Fprintln(q.Out, wrong)
 	}
 	return ""
-}
-
-var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-
-func isName(s string) error {
-	if !nameForm.MatchString(s) || len(s) > 40 {
-		return fmt.Errorf("%q is no name: small letters, digits and single hyphens, at most 40 characters", s)
-	}
-	return nil
 }
 
 func isURL(s string) error {

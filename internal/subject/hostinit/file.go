@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/lists"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/text"
@@ -30,6 +31,9 @@ func (a Answers) File(name string) ([]byte, error) {
 	} else {
 		line("drive: %s", a.Drive)
 	}
+	if a.AtATime > 1 {
+		line("launches: %d # processes of one server that it runs at a time, when all is well", a.AtATime)
+	}
 	line("\n# How long it may take, at the most, to end one server and to end itself. Only a run that is not clean waits that long.")
 	line("settle: 15s\nstop: {within: 15s}")
 	line("# How long it may take to come up.\nstart: 15s")
@@ -40,9 +44,24 @@ func (a Answers) File(name string) ([]byte, error) {
 	return src, nil
 }
 
+// Scenarios are those to play first with such a host.
+func (a Answers) Scenarios() []string {
+	switch {
+	case a.Drive == "oneshot":
+		return []string{"checks"}
+	case a.Drive == "nothing":
+		return []string{"storm", "shutdown"}
+	case a.Servers == string(record.PerSession):
+		return []string{"vanish", "shutdown"}
+	case a.Servers == string(record.PerRequest):
+		return []string{"per-request", "shutdown"}
+	}
+	return []string{"storm", "shutdown"}
+}
+
 func (a Answers) about() string {
 	about := map[string]string{
-		"driver": "speaks the driver protocol", "http": "a gateway", "oneshot": "a command for each job", "nothing": "is started, watched and stopped",
+		"driver": "speaks the driver protocol", "http": "serves MCP over HTTP", "oneshot": "does one thing and ends", "nothing": "runs until it is stopped",
 	}[a.Drive]
 	return a.Name + ", " + about
 }

@@ -1,6 +1,7 @@
 package hostinit_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,14 +47,14 @@ func TestEachKindOfHost(t *testing.T) {
 		kind  record.HostKind
 		about string
 	}{
-		{"the usual", []string{"", "agent --mcp {{server}}", ""}, []string{"agent", "--mcp", "{{server}}"}, record.KindCommand, "mine, is started, watched and stopped"},
-		{"a driver", []string{"other", "./drive.py -v", "driver"}, []string{"./drive.py", "-v"}, record.KindDriver, "other, speaks the driver protocol"},
-		{"one for each job", []string{"", `sh -c "check '{{server}}'"`, "oneshot"}, []string{"sh", "-c", "check ' {{server}}'"}, record.KindOneshot, "mine, a command for each job"},
+		{"the usual", []string{"agent --mcp {{server}}", "", ""}, []string{"agent", "--mcp", "{{server}}"}, record.KindCommand, "mine, runs until it is stopped"},
+		{"a driver", []string{"./drive.py -v", "driver"}, []string{"./drive.py", "-v"}, record.KindDriver, "mine, speaks the driver protocol"},
+		{"one for each job", []string{`sh -c "check '{{server}}'"`, "3"}, []string{"sh", "-c", "check ' {{server}}'"}, record.KindOneshot, "mine, does one thing and ends"},
 		{
 			"a gateway",
-			[]string{"", "gw --port {{port}} --stdio \"{{server}}\"", "", "", "shared"},
+			[]string{"gw --port {{port}} --stdio \"{{server}}\"", "", "", "2"},
 			[]string{"gw", "--port", "{{port}}", "--stdio", " {{server}}"},
-			record.KindGateway, "mine, a gateway",
+			record.KindGateway, "mine, serves MCP over HTTP",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,17 +88,18 @@ func TestAConfigIsAskedFor(t *testing.T) {
 	require.Len(t, found, 2)
 	assert.Equal(t, []string{near, far}, []string{found[0].Path, found[1].Path}, "what is near comes first")
 
-	a, asked, err := ask(hostinit.Interview{Name: "mine", Found: found}, "", "agent", "", "")
+	a, asked, err := ask(hostinit.Interview{Name: "mine", Found: found}, "agent", "", "", "2")
 	require.NoError(t, err)
 	assert.Contains(t, asked, near+" has MCP servers, in the format mcp-json.")
 	text, spec := file(t, a)
 	assert.Equal(t, "mcp-json", spec.Config.Format)
+	assert.Equal(t, 2, spec.Launches)
 	assert.Contains(t, text, "It says more (apiKey, model)")
 	assert.NotContains(t, text, "secret")
 	assert.Contains(t, text, "# The shape of "+near)
 	assert.Contains(t, text, "The command does not name the file")
 
-	a, _, err = ask(hostinit.Interview{Name: "mine", Found: found}, "", "agent --config {{config}}", "", "codex")
+	a, _, err = ask(hostinit.Interview{Name: "mine", Found: found}, "agent --config {{config}}", "", "codex", "")
 	require.NoError(t, err)
 	text, spec = file(t, a)
 	assert.Equal(t, "codex", spec.Config.Format)
@@ -109,33 +111,53 @@ func TestAConfigIsAskedFor(t *testing.T) {
 // asked again.
 func TestWrongAnswers(t *testing.T) {
 	t.Parallel()
-	good := []string{"mine", "agent {{server}}", "nothing"}
+	good := []string{"agent {{server}}", "runs", "1"}
 	for _, c := range []struct {
 		at          int
 		wrong, want string
 	}{
-		{0, "My Host", `"My Host" is no name`},
-		{1, `agent "`, "that is no command line"},
-		{1, "", "that is no command"},
-		{1, "{{server}} x", "can't be the command itself"},
-		{2, "htp", "did you mean http?"},
-		{2, "telepathy", "is none of driver, http, oneshot, nothing"},
+		{0, `agent "`, "that is no command line"},
+		{0, "", "that is no command"},
+		{0, "{{server}} x", "can't be the command itself"},
+		{1, "srves", "did you mean serves?"},
+		{1, "telepathy", "is none of serves, runs, exits, driver"},
+		{1, "5", `"5" is none of serves`},
+		{2, "0", `"0" is no number from 1 to 100`},
+		{2, "many", `"many" is no number`},
 	} {
 		lines := append(append(append([]string{}, good[:c.at]...), c.wrong), good[c.at:]...)
-		_, _, err := ask(hostinit.Interview{}, lines...)
+		_, _, err := ask(hostinit.Interview{Name: "mine"}, lines...)
 		require.ErrorContains(t, err, c.want)
-		a, asked, err := ask(hostinit.Interview{Again: true}, lines...)
+		a, asked, err := ask(hostinit.Interview{Name: "mine", Again: true}, lines...)
 		require.NoError(t, err)
 		assert.Contains(t, asked, c.want)
-		assert.Equal(t, "mine", a.Name)
+		assert.Equal(t, "nothing", a.Drive)
 	}
-	_, asked, err := ask(hostinit.Interview{Again: true}, "A", "B", "C", "D", "E", "mine")
-	require.ErrorContains(t, err, `"E" is no name`, "not for ever")
-	assert.Equal(t, 5, strings.Count(asked, "What is the host called?"))
-	_, _, err = ask(hostinit.Interview{}, "mine", "agent {{port}}", "http", "mcp-json", "ftp://x")
+	_, asked, err := ask(hostinit.Interview{Again: true}, "{{server}}", "{{server}}", "{{server}}", "{{server}}", "{{server}}", "agent")
+	require.ErrorContains(t, err, "can't be the command itself", "not for ever")
+	assert.Equal(t, 5, strings.Count(asked, "Which command starts it?"))
+	_, _, err = ask(hostinit.Interview{}, "agent {{port}}", "serves", "mcp-json", "ftp://x")
 	require.ErrorContains(t, err, "is no URL")
-	_, _, err = ask(hostinit.Interview{Name: "mine"})
+	_, err = hostinit.Interview{Name: "mine", In: strings.NewReader(""), Out: io.Discard}.Ask()
 	require.ErrorIs(t, err, hostinit.ErrNoAnswer)
+}
+
+// TestAtMostFiveQuestions: whatever is answered.
+func TestAtMostFiveQuestions(t *testing.T) {
+	t.Parallel()
+	for _, doing := range []string{"serves", "runs", "exits", "driver"} {
+		_, asked, err := ask(hostinit.Interview{Name: "mine"}, "agent --port {{port}}", doing, "", "", "", "", "")
+		require.NoError(t, err)
+		assert.LessOrEqual(t, 1+strings.Count(asked, "["), 5, "one without and the others with what an empty line takes: %s", asked)
+	}
+}
+
+// TestNameFrom: a file whose name says nothing gets one.
+func TestNameFrom(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{"my Gateway.yaml": "my-gateway", "x/host.yml": "my-host", "ü.yaml": "my-host", strings.Repeat("a", 50) + ".yaml": strings.Repeat("a", 40)} {
+		assert.Equal(t, want, hostinit.NameFrom(path))
+	}
 }
 
 // TestAPathIsNoYAML: what a path holds can't leave its comment.

@@ -76,6 +76,9 @@ func Configs(from string) ([]Config, error) {
 	return []Config{c}, err
 }
 
+// maxName is how long the name of a host may be.
+const maxName = 40
+
 // NameFrom is the name of a host that its file's name speaks for.
 func NameFrom(path string) string {
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
@@ -83,5 +86,10 @@ func NameFrom(path string) string {
 		base = "my-host"
 	}
 	words := strings.FieldsFunc(strings.ToLower(base), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
-	return strings.Join(words, "-")
+	name := strings.Join(words, "-")
+	name = strings.Trim(name[:min(len(name), maxName)], "-")
+	if name == "" {
+		return "my-host"
+	}
+	return name
 }
