@@ -48,6 +48,9 @@ var blackBoxes = []blackBox{
 	{"python-command", "checks", "wait", "L8", "L1"},
 	{"node-command", "checks", "abandon", "L1", ""},
 	{"node-command", "checks", "wait", "L8", "L1"},
+	{"python-command", "check-faults", "abandon", "L1", ""},
+	{"python-command", "check-cut", "abandon", "L1", ""},
+	{"node-command", "check-faults", "abandon", "L1", ""},
 	{"node-daemon", "checks", "idle", "L1", "L2"},
 }
 

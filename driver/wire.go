@@ -104,7 +104,13 @@ type Job struct {
 	// Probe says that the host is only to look at the server, in the way that it
 	// has for it. A host that has none does the job as any other.
 	Probe bool `json:"probe,omitempty"`
+	// Signal is what a cancel of the job is where the job is a command: SIGTERM, SIGKILL, or CtrlC to its process group. "": the
+	// host's usual one. A host that is no command cancels in its own way.
+	Signal string `json:"signal,omitempty"`
 }
+
+// CtrlC is the Signal of a terminal: SIGINT to each process of the job's group.
+const CtrlC = "ctrl-c"
 
 // Request is one line to a driver, which Serve reads. Requests are answered when they are done, in any order.
 type Request struct {

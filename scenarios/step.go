@@ -199,7 +199,13 @@ func (r *reader) job(j *Job) yamlfile.Value {
 		yamlfile.May("count", "how many of this kind; 1 where nothing is said", yamlfile.Whole(&j.Count, "a number of jobs", 1, maxJobs)),
 	}, c.tools()...)
 	return yamlfile.Object("a job", append(keys, timeout(&j.Timeout),
-		yamlfile.May("cancel", "the bench cancels the job once its call is in the server", yamlfile.Yes(&j.Cancel)),
+		yamlfile.May("cancel", "the bench cancels the job once its call is in the server, or a fault keeps its handshake waiting", yamlfile.Yes(&j.Cancel)),
+		yamlfile.May("signal", "what the cancel is where the job is a command: SIGTERM, SIGKILL, or ctrl-c, which is SIGINT to its process group",
+			yamlfile.Choice(&j.Signal, "a signal", "SIGTERM", "SIGKILL", "ctrl-c").Then(func(n *yamlfile.Node) {
+				if !j.Cancel {
+					n.Problem("signal says how a job is cancelled: write cancel: true before it")
+				}
+			})),
 		yamlfile.May("probe", "the host only looks at the server, in the way that it has for it: a health check, "+
 			"a test of the connection; where it has none, an ordinary job", yamlfile.Yes(&j.Probe)),
 		expect(&j.Expect))...).Then(func(m *yamlfile.Node) {

@@ -22,8 +22,7 @@ process.on("SIGTERM", () => end(143));
 process.on("SIGINT", () => end(130));
 for (const [name, entry] of Object.entries(readConfig(positionals[0]))) {
   try {
-    const server = await connect(entry);
-    servers.push(server);
+    const server = await connect(entry, (begun) => servers.push(begun));
     const { tools } = await server.request("tools/list", {});
     console.log(`${name}: ${tools.length} tools, ${await server.call("sleep", { ms: 300 })}`);
   } catch (error) {

@@ -84,18 +84,24 @@ export class Server {
       const patience = new AbortController();
       await Promise.race([this.exited, sleep(2_000, undefined, { signal: patience.signal }).catch(() => {})]);
       patience.abort();
-      if (this.gone) return;
-      try {
-        process.kill(-this.process.pid, signal);
-      } catch {}
+      if (this.gone) break;
+      this.#signal(signal);
     }
     await this.exited;
+    this.#signal("SIGKILL"); // what it has started
+  }
+
+  #signal(signal) {
+    try {
+      process.kill(-this.process.pid, signal);
+    } catch {}
   }
 }
 
-// connect returns a connected server. One that does not connect is ended.
-export async function connect(entry) {
+// connect returns a connected server. One that does not connect is ended. Whoever may have to end it meanwhile gets it in begun.
+export async function connect(entry, begun = () => {}) {
   const server = new Server(entry);
+  begun(server);
   try {
     return await server.connect();
   } catch (error) {

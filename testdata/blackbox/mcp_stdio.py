@@ -77,13 +77,17 @@ class Server:
         for number in (signal.SIGTERM, signal.SIGKILL):
             try:
                 self.process.wait(2)
-                return
+                break
             except subprocess.TimeoutExpired:
-                try:
-                    os.killpg(self.process.pid, number)
-                except ProcessLookupError:
-                    pass
+                self._signal(number)
         self.process.wait()
+        self._signal(signal.SIGKILL)  # what it has started
+
+    def _signal(self, number):
+        try:
+            os.killpg(self.process.pid, number)
+        except ProcessLookupError:
+            pass
 
 
 def connect(entry):
@@ -91,7 +95,7 @@ def connect(entry):
     server = Server(entry["command"], entry["args"])
     try:
         return server.connect()
-    except Exception:
+    except BaseException:  # a signal, too
         server.close()
         raise
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -84,7 +85,7 @@ func (r *run) jobs(s scenarios.Step, tick int) []job {
 			j := job{
 				Job: driver.Job{
 					Session: name, Server: r.server(group.Label, name), Tool: group.Tool, Args: group.Args,
-					TimeoutMS: group.Timeout.D().Milliseconds(), Probe: group.Probe,
+					TimeoutMS: group.Timeout.D().Milliseconds(), Probe: group.Probe, Signal: group.Signal,
 				},
 				cancel: group.Cancel,
 			}
@@ -108,9 +109,13 @@ func wire(jobs []job) []driver.Job {
 	return out
 }
 
-// cancelJob cancels a job once its call is in its server.
+// cancelJob cancels a job once its call is in its server, or its server keeps it waiting for the handshake.
 func (r *run) cancelJob(ctx context.Context, j job) {
-	if err := r.wait(ctx, func(l *history.History) bool { return countCalls(l, j.Session, j.Tool) > 0 }); err != nil {
+	if err := r.wait(ctx, func(l *history.History) bool {
+		return countCalls(l, j.Session, j.Tool) > 0 || slices.ContainsFunc(l.Alive(), func(s *history.Server) bool {
+			return s.Session == j.Session && keepsWaiting(s)
+		})
+	}); err != nil {
 		if errors.Is(err, errTickOver) {
 			r.doubt(record.DoubtNoCancel, "the call of job %s never reached its server, so it could not be cancelled in flight", j.Session)
 		}

@@ -53,6 +53,8 @@ var Matrix = []Row{
 	{"zombies", [6]string{"", "L4", "L3", "", "L4", ""}},
 	{"vanish", [6]string{"", "L1", "L3", "", "L1", "L1"}},
 	{"checks", [6]string{"", "", "L3", "", "", ""}},
+	{"check-faults", [6]string{"", "L1 L2 L4", "L1 L2 L3", "L1 L2", "L1 L2 L4", "L1 L2"}},
+	{"check-cut", [6]string{"", "L1 L2", "", "", "L1 L2", ""}},
 }
 
 // Breaks returns the laws that a host breaks in a scenario; known is false where the matrix does not say.

@@ -48,7 +48,7 @@ func (a Answers) File(name string) ([]byte, error) {
 func (a Answers) Scenarios() []string {
 	switch {
 	case a.Drive == "oneshot":
-		return []string{"checks"}
+		return []string{"checks", "check-faults", "check-cut"}
 	case a.Drive == "nothing":
 		return []string{"storm", "shutdown"}
 	case a.Servers == string(record.PerSession):

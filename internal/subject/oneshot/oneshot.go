@@ -86,7 +86,12 @@ func (s *scheduler) job(ctx context.Context, j driver.Job) error {
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, host.OneshotEnv+"=") }), p.Env...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // files: nobody who holds them keeps Wait from returning
 	cmd.SysProcAttr = ownGroup()
-	cmd.Cancel = func() error { return cmd.Process.Signal(stopSignal(s.p.Host.Stop.Signal)) }
+	cmd.Cancel = func() error {
+		if j.Signal == driver.CtrlC {
+			return interruptGroup(cmd.Process)
+		}
+		return cmd.Process.Signal(stopSignal(cmp.Or(j.Signal, s.p.Host.Stop.Signal)))
+	}
 	cmd.WaitDelay = killAfter
 	if within := s.p.Host.Profile.Stop.D(); within > 0 {
 		cmd.WaitDelay = within

@@ -208,3 +208,32 @@ func TestNotByHand(t *testing.T) {
 	t.Setenv(host.OneshotEnv, "")
 	assert.Equal(t, 2, Main())
 }
+
+// TestSignals: a job says how it is cut off. Ctrl-C reaches what the command has started, too.
+func TestSignals(t *testing.T) {
+	t.Parallel()
+	for signal, want := range map[string]string{"SIGKILL": "", "SIGTERM": "got terminated", driver.CtrlC: "got interrupt"} {
+		t.Run(signal, func(t *testing.T) {
+			t.Parallel()
+			l := start(t, host.Spec{Name: "check"})
+			req := tick(0, "hangs")
+			req.Jobs[0].Signal = signal
+			pending, err := l.Begin(req)
+			require.NoError(t, err)
+			require.Eventually(t, func() bool {
+				_, err := os.Stat(filepath.Join(l.run, "job-1", "begun"))
+				return err == nil
+			}, limit, 5*time.Millisecond)
+			assert.True(t, l.do(driver.Request{Op: driver.OpCancel, Session: "hangs"}).OK)
+			resp, err := pending.Wait(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, driver.ErrCancelled.Error(), resp.Jobs[0].Error)
+			if want == "" {
+				assert.NotContains(t, l.said(), "hangs: got")
+			} else {
+				assert.Contains(t, l.said(), "hangs: "+want)
+			}
+			l.end()
+		})
+	}
+}

@@ -17,3 +17,6 @@ func stopSignal(name string) os.Signal {
 	}
 	return syscall.SIGTERM
 }
+
+// interruptGroup is Ctrl-C at a terminal.
+func interruptGroup(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGINT) }
