@@ -1,6 +1,6 @@
 """A command that lists the tools of each server of a configuration, calls the tool sleep for a while, and exits.
 
-    command.py CONFIG [--leak abandon|wait]
+    command.py CONFIG [--leak abandon|wait|cut]
 """
 
 import argparse
@@ -14,9 +14,11 @@ from mcp_stdio import connect, read_config
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("config")
-    parser.add_argument("--leak", default="", help="abandon: exits without ending its servers; wait: waits for them for ever")
+    parser.add_argument("--leak", default="", help="abandon: exits without ending its servers; wait: waits for them for ever; cut: leaves them at a signal")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        end = os._exit if options.leak == "cut" else sys.exit
+        signal.signal(number, lambda number, _: end(128 + number))
     servers, status = [], 0
     try:
         for name, entry in read_config(options.config).items():
