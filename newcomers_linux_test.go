@@ -35,7 +35,7 @@ var newcomers = []newcomer{
 		[]string{"L1", "L2", "L4"},
 	},
 	{"agent", "agent.py", "8f5fd84394ccc5bd", nil, []string{"python3 agent.py {{config}}", "runs", "", ""}, []string{"L1", "L2"}},
-	{"mcp-ls", "mcp-ls.mjs", "8a1d6985473ad527", nil, []string{"node mcp-ls.mjs {{config}}", "exits", ""}, []string{"L1", "L2"}},
+	{"mcp-ls", "mcp-ls.mjs", "8a1d6985473ad527", nil, []string{"node mcp-ls.mjs {{config}}", "exits", ""}, []string{"L1"}},
 }
 
 // TestNewcomers: from leakbench init to a true verdict with at most five answers and no edited line, and green after the fix.
