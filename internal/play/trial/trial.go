@@ -138,10 +138,10 @@ func sharing(spec host.Spec, servers int) string {
 		return ""
 	}
 	looks := record.PerRequest
-	switch {
-	case servers == 1:
+	switch servers {
+	case 1:
 		looks = record.Shared
-	case servers == 2:
+	case 2:
 		looks = record.PerSession
 	}
 	if looks == spec.HTTP.Servers {
