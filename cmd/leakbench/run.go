@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -219,6 +221,9 @@ func own(b *play.Bench) error {
 	ownAnyway(b)
 	for _, lack := range doctor.Lacks(b.Self) {
 		return usage(lack, lack.Do)
+	}
+	if dir, err := filepath.Abs(b.Out); err == nil && !utf8.ValidString(dir) {
+		return usage(fmt.Errorf("the path of the folder for runs is not UTF-8: %q", dir), "choose another folder with --out")
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func Write(path string, part gate.Part) (err error) {
 			_ = os.Remove(f.Name())
 		}
 	}()
-	if err := errors.Join(write(f, part), f.Chmod(0o644), f.Close()); err != nil {
+	if err := errors.Join(write(f, part), f.Close()); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return os.Rename(f.Name(), path)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/leakbench/leakbench/internal/stage/socket"
 )
@@ -21,7 +22,7 @@ const nameRoom = 16
 func NewDir() (string, error) {
 	var reasons []error
 	for _, base := range []string{os.TempDir(), os.Getenv("XDG_RUNTIME_DIR"), "/tmp", "/var/tmp"} {
-		if !filepath.IsAbs(base) {
+		if !filepath.IsAbs(base) || !utf8.ValidString(base) { // what is not UTF-8 can't be told the keeper
 			continue
 		}
 		dir, err := newDirIn(base)
