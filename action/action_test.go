@@ -531,6 +531,33 @@ func TestWhatGoesWrong(t *testing.T) {
 	assert.Contains(t, slurp(t, filepath.Join(wrong.temp, "step-summary.md")), "exit 2 before anything could be reported")
 }
 
+// TestStepsTakeWordsThroughTheEnvironment: what GitHub fills in before a shell reads it, anybody who names a branch
+// could write commands into.
+func TestStepsTakeWordsThroughTheEnvironment(t *testing.T) {
+	t.Parallel()
+	for _, step := range read(t).Runs.Steps {
+		assert.NotContains(t, step.Run, "${{", step.Name)
+	}
+	need(t, "bash", "curl", "jq", "python3", "go")
+	f := &forge{}
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	temp := t.TempDir()
+	evil := "x\"; touch " + temp + "/pwned; $(touch " + temp + "/pwned) `touch " + temp + "/pwned`\nreport=/etc/passwd"
+	clean := newJob(t, repository(t, false), temp, server.URL, nil)
+	for _, name := range []string{"github.ref_name", "github.head_ref", "github.event.pull_request.title", "github.sha"} {
+		clean.contexts[name] = evil
+	}
+	assert.Equal(t, 0, clean.run(), "%s", &clean.log)
+	named := newJob(t, repository(t, false), temp, server.URL, map[string]string{"name": evil})
+	assert.Equal(t, 2, named.run(), "%s", &named.log)
+	assert.Contains(t, named.log.String(), "::error title=leakbench::name holds other characters")
+	for _, j := range []*job{clean, named} {
+		assert.NotEqual(t, "/etc/passwd", j.outputs["gate.outputs.report"])
+	}
+	assert.NoFileExists(t, filepath.Join(temp, "pwned"))
+}
+
 // A release is downloaded, and run only when its checksum is right.
 func TestInstallOfARelease(t *testing.T) {
 	t.Parallel()

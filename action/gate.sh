@@ -4,7 +4,10 @@
 # whatever the answer, and a last step gives it.
 set -euo pipefail
 : "${RUNNER_TEMP:?}" "${GITHUB_OUTPUT:?}" "${LEAKBENCH:?}"
-work="$RUNNER_TEMP/leakbench-${INPUT_NAME:=leakbench}"
+# The name becomes a folder, and part of the step's outputs.
+bad_name=""
+case "${INPUT_NAME:=leakbench}" in *[!A-Za-z0-9\ ._-]*) bad_name=yes INPUT_NAME=leakbench ;; esac
+work="$RUNNER_TEMP/leakbench-$INPUT_NAME"
 mkdir -p "$work"
 suffix="$INPUT_NAME${INPUT_SHARD:+-${INPUT_SHARD//\//-of-}}"
 report="$work/$suffix-report.html"
@@ -20,6 +23,7 @@ refuse() {
   echo "::error title=leakbench::$1"
   code=2
 }
+[ -z "$bad_name" ] || refuse "name holds other characters than letters, digits, blanks, dots, dashes and underscores"
 for input in "strict ${INPUT_STRICT:-}" "baseline ${INPUT_BASELINE:-}" "comment ${INPUT_COMMENT:-}"; do
   case "${input#* }" in "" | true | false) ;; *) refuse "${input%% *} is \"${input#* }\": it is true or false" ;; esac
 done
