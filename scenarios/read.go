@@ -75,6 +75,9 @@ func (r *reader) scenario(s *Scenario, steps *[]Step) yamlfile.Value {
 		yamlfile.May("about", "a paragraph: what it reproduces, and what a correct host does", yamlfile.Text(&s.About, "a paragraph of text")),
 		yamlfile.May("reports", "what it reproduces: R001 is a field report, F3 a failure mode", reports(&s.Reports)),
 		yamlfile.May("laws", "what it is about: a run is clean only if each of these was kept, on evidence", laws(&s.Laws)),
+		yamlfile.May("level", "what it asks of a host. orderly: what any client that is closed has to do; stubborn: servers that do not do as they are told; "+
+			"sudden: the host or its client is gone from one moment to the next. It changes no verdict", yamlfile.Choice(&s.Level, "a level", Levels()...)),
+		yamlfile.May("tags", "what it can be chosen by, with --tag", tags(&s.Tags)),
 		yamlfile.Need("servers", "the fake servers by their labels; a label alone is a server that does nothing wrong", r.servers(&s.Servers)),
 		yamlfile.May("host", "where the host lives; where nothing is said: right below the bench", yamlfile.Object("host",
 			yamlfile.May("place", "pid-1: process 1 of a pid namespace of its own; init: below an init in one; subreaper: below another subreaper. "+
@@ -96,6 +99,16 @@ func reports(into *[]string) yamlfile.Value {
 				n.Problem("%q is no id; field reports are R001 and so on, failure modes F1 and so on", yamlfile.Clip(*id))
 			case slices.Contains(*into, *id):
 				n.Problem("%s stands here twice", *id)
+			}
+		})
+	})
+}
+
+func tags(into *[]string) yamlfile.Value {
+	return yamlfile.List(into, "tags", func(tag *string) yamlfile.Value {
+		return yamlfile.Name(tag, "a tag").Then(func(n *yamlfile.Node) {
+			if *tag != "" && slices.Contains(*into, *tag) {
+				n.Problem("%s stands here twice", *tag)
 			}
 		})
 	})

@@ -103,7 +103,7 @@ func TestQuit(t *testing.T) {
 	t.Parallel()
 	for _, times := range []int{1, 5} {
 		var out bytes.Buffer
-		cmd, dir := begun(t, &out, "cancel", "storm", "cron", "crash")
+		cmd, dir := begun(t, &out, "cancel", "storm", "cron", "crash", "-j", "1")
 		for range times {
 			_ = cmd.Process.Signal(syscall.SIGQUIT)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,6 +76,7 @@ func (a *app) gateCommand() *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.gate(cmd, args, f) },
 	}
 	f.runFlags.register(cmd)
+	f.choose(cmd)
 	f.decideFlags.register(a, cmd)
 	flags := cmd.Flags()
 	flags.IntVar(&f.series.Repeat, "repeat", 1, "how often to play each scenario; times and sizes are compared from 6 on")
@@ -107,7 +109,12 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	var not []gate.NotApplicable
+	if f.failFast {
+		s.series.Enough = func(r play.Result) bool { return r.Judged != nil && fails(d, *r.Judged) }
+	}
+	end := a.stream(&s)
 	part.Runs, not, err = s.series.Play(ctx, s.bench.One)
+	end()
 	part.NotApplicable = append(part.NotApplicable, not...)
 	d.NotApplicable = part.NotApplicable
 	d.Attempts, d.Idle = part.Runs, len(s.series.Scenarios) == 0 && len(part.Plan) > 0 // a shard more than there are plays
@@ -117,7 +124,7 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	if f.blob != "" {
 		err = errors.Join(err, usage(blob.Write(f.blob, part), "choose another file with --blob"))
 	}
-	return a.decide(d, err, s.outlets, f.decideFlags)
+	return a.decide(d, err, s.outlets, f.decideFlags, s.bench.Out)
 }
 
 // part is what all shards are to do; the series is left with what this one does of it.
@@ -162,8 +169,8 @@ func (f *decideFlags) decider() (p gate.Params, err error) {
 }
 
 // decide decides, prints, and turns it all into the exit code. A host that could
-// not be tested is part of the answer; any other failure stands above it.
-func (a *app) decide(p gate.Params, failed error, outlets []outlet, f decideFlags) error {
+// not be tested is part of the answer; any other failure stands above it. The page of all runs is written into the folder suite, if any.
+func (a *app) decide(p gate.Params, failed error, outlets []outlet, f decideFlags, suite string) error {
 	if errors.Is(failed, runner.ErrHost) && failureOf(failed).code == exitHost && len(p.Attempts) > 0 {
 		failed = nil
 	}
@@ -174,9 +181,15 @@ func (a *app) decide(p gate.Params, failed error, outlets []outlet, f decideFlag
 	said := answer{
 		Subject: report.Subject{Runs: r.Runs, More: formats.More{Gate: &r}},
 		exit:    formats.Exit{Code: exitOf(r.Outcome), Reason: r.Reason}, failed: failed,
-		known: baseline.Baseline{Result: &r, Base: p.Base, List: f.known, Answer: true}, outlets: outlets,
+		known: baseline.Baseline{Result: &r, Base: p.Base, List: f.known, Answer: true}, outlets: outlets, suite: suite,
 	}
 	return a.conclude(said)
+}
+
+// fails says that a gate that sees this run alone fails for a finding of it, whatever else it waits for.
+func fails(d gate.Params, j verdict.Judged) bool {
+	d.Attempts = gate.Fresh([]verdict.Judged{j})
+	return slices.ContainsFunc(gate.Decide(d).Findings, func(f gate.Finding) bool { return f.Decision.Fails() && f.IsError() })
 }
 
 func (a *app) mergeCommand() *cobra.Command {
@@ -210,7 +223,7 @@ no pass. The answer is that of one machine that had run it all.
 			d.Names = append(d.Names, gate.Planned(parts...)...)
 			d.Attempts, d.NotApplicable, d.Missing = gate.Merge(parts)
 
-			return a.decide(d, nil, outlets, f)
+			return a.decide(d, nil, outlets, f, "")
 		},
 	}
 	f.register(a, cmd)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -43,7 +42,7 @@ Exit codes: 0 all as expected, 1 something else, 2 bad flag, 128+n stopped.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.selftest(cmd.Context(), f) },
 	}
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "keep the runs in this folder (default: they are removed)")
-	cmd.Flags().IntVar(&f.jobs, "jobs", max(2, runtime.NumCPU()), "how many runs at the same time")
+	jobsFlag(cmd.Flags(), &f.jobs)
 	cmd.Flags().IntVar(&f.times, "times", 1, "how often each of them is run")
 	cmd.Flags().IntVar(&f.busy, "busy", 0, "keep so many processors busy meanwhile: the verdicts must not depend on it")
 	cmd.Flags().StringVar(&f.law, "law", "", "only the mutants of this law, or none: only the healthy host")
@@ -55,7 +54,7 @@ func (a *app) selftest(ctx context.Context, f selftestFlags) (err error) {
 		err = oneOf("--law", f.law, selftest.Rows()...)
 	}
 	var bench play.Bench
-	if err := cmp.Or(err, between("--times", f.times, 1, maxTimes), between("--busy", f.busy, 0, maxBusy), own(&bench)); err != nil {
+	if err := cmp.Or(err, between("--times", f.times, 1, maxTimes), between("--jobs", f.jobs, 0, maxJobs), between("--busy", f.busy, 0, maxBusy), own(&bench)); err != nil {
 		return err
 	}
 	if f.out == "" {

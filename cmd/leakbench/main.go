@@ -301,6 +301,11 @@ func limitFlags(flags *pflag.FlagSet, to *play.Limits, start string) {
 	flags.Var((*span)(&to.Start), "start", start+" (default 15s)")
 }
 
+// jobsFlag is how many runs are played side by side.
+func jobsFlag(flags *pflag.FlagSet, to *int) {
+	flags.IntVarP(to, "jobs", "j", 0, "how many runs at the same time; 0 is as many as the machine carries")
+}
+
 // choiceFlag is a flag that takes one of some words, which completion offers.
 func choiceFlag(cmd *cobra.Command, flags *pflag.FlagSet, to *string, name, preset, usage string, values ...string) {
 	flags.StringVar(to, name, preset, usage)

@@ -112,6 +112,7 @@ type answer struct {
 	failed  error        // what went wrong
 	known   baseline.Baseline
 	outlets []outlet
+	suite   string // folder for the page of all runs; "": there is none
 }
 
 // conclude prints what there is to say, writes the outlets, and turns it all into the exit code.
@@ -136,6 +137,7 @@ func (a *app) conclude(said answer) error {
 func (a *app) print(said answer) error {
 	var err error
 	o := report.Options{Exit: said.exit, Text: a.textOptions(), Baseline: said.known}
+	o.Text.Brief = said.suite != ""
 	if a.format == "json" || !prints(said.outlets) {
 		a.printed = a.format == "json"
 		main, _ := report.Find(a.format)
@@ -143,9 +145,10 @@ func (a *app) print(said answer) error {
 			err = nil // nobody reads it: the exit code says it, and the run's folder
 		}
 	}
+	a.writeSuite(said)
 	var failed error
 	if said.known.Answer { // a gate's: the runs' own pages say what it makes of them
-		failed = play.WritePages(said.Runs, said.known)
+		failed = errors.Join(failed, play.WritePages(said.Runs, said.known))
 	}
 	said.Compare, said.Repeats, said.Replay = nil, nil, nil // which are for who looks on
 	if said.Gate == nil {
@@ -154,6 +157,28 @@ func (a *app) print(said answer) error {
 	o.Text.Color = false
 	failed = errors.Join(failed, a.writeOutlets(said.outlets, said.Subject, o))
 	return errors.Join(err, usage(failed, "choose another file"))
+}
+
+// suiteFile is the page of all runs of a command, in the folder of the runs.
+const suiteFile = "suite.html"
+
+// writeSuite writes the page of all runs, which leakbench open opens, and says where it is. Nobody has asked for it: that
+// it could not be written changes no answer.
+func (a *app) writeSuite(said answer) {
+	if said.suite == "" || len(said.Runs) == 0 {
+		return
+	}
+	page := filepath.Join(said.suite, suiteFile)
+	html, _ := report.Find("html")
+	err := a.writeOutlet(outlet{Reporter: html, file: page}, said.Subject, report.Options{Exit: said.exit, Baseline: said.known})
+	if reached := play.Reached(said.Runs); reached != "" {
+		a.note("levels    %s\n", reached)
+	}
+	if err != nil {
+		a.note("the page of all runs could not be written: %v\n", err)
+		return
+	}
+	a.note("all runs  %s\n", text.PrintableLines(page))
 }
 
 // outlet is a reporter with where its output goes: file "" is standard output.

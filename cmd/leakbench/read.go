@@ -165,14 +165,14 @@ func (a *app) openCommand() *cobra.Command {
 	var printOnly bool
 	cmd := &cobra.Command{
 		Use:   "open [RUN]",
-		Short: "Open a run's report in the browser: the newest run, if none is named",
-		Long: `Open a run's report in the browser: the newest run, if none is named. RUN is a
-run's folder, its run.jsonl, or a report. The browser is the one of BROWSER, or
+		Short: "Open a run's report in the browser: the newest one, if none is named",
+		Long: `Open a report in the browser. Without RUN it is the newest one: of the last run,
+or of all runs of the last command. RUN is a run's folder, its run.jsonl, or a report. The browser is the one of BROWSER, or
 the system's.`,
 		Example: "  leakbench open\n  leakbench open .leakbench/20261121-080906-storm-exact",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			page, err := pageOf(append(args, filepath.Join(".leakbench", "latest"))[0])
+			page, err := pageOf(append(args, newest(".leakbench"))[0])
 			if err != nil {
 				return err
 			}
@@ -185,6 +185,17 @@ the system's.`,
 	}
 	cmd.Flags().BoolVar(&printOnly, "print", false, "only print where the report is")
 	return cmd
+}
+
+// newest is what was written last in a folder of runs: the page of all runs of a command, or a run.
+func newest(out string) string {
+	suite, latest := filepath.Join(out, suiteFile), filepath.Join(out, "latest")
+	all, err := os.Stat(suite)
+	run, missing := os.Stat(filepath.Join(latest, runner.RunFile))
+	if err == nil && (missing != nil || !run.ModTime().After(all.ModTime())) {
+		return suite
+	}
+	return latest
 }
 
 // pageOf is the report of a run, which is rendered where there is none yet.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
@@ -41,6 +42,9 @@ type runFlags struct {
 	server    string
 	progress  string
 	reporters []string
+	choice    play.Choice
+	quick     bool
+	failFast  bool
 }
 
 // stage is what has to be known before anything is played.
@@ -75,6 +79,7 @@ fake server.
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.run(cmd, args, f) },
 	}
 	f.register(cmd)
+	f.choose(cmd)
 	a.verboseFlag(cmd, "text with all values, and the evidence on each process")
 	cmd.Flags().IntVar(&f.series.Repeat, "repeat", 1, "how often to play each scenario; says how often it leaked")
 	cmd.Flags().StringVar(&f.server, "server", "", "of a host that is given one server: give it this one (default: one run for each that the scenario is about)")
@@ -94,24 +99,51 @@ func (f *runFlags) register(cmd *cobra.Command) {
 	f.series.Repeat = 1
 }
 
+// choose adds the flags of what plays several scenarios.
+func (f *runFlags) choose(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.choice.Laws, "law", nil, "play the scenarios that are about one of these laws: L1,L4")
+	flags.StringSliceVar(&f.choice.Tags, "tag", nil, "play the scenarios that have one of these tags")
+	flags.StringSliceVar(&f.choice.Levels, "level", nil, "play the scenarios of these levels: orderly (1), stubborn (2), sudden (3)")
+	flags.BoolVar(&f.quick, "quick", false, "play the scenarios that take less than 2 s on a correct host: the same as --tag "+scenarios.TagQuick)
+	flags.BoolVar(&f.failFast, "fail-fast", false, "stop at the first run that fails, and leave out the rest")
+	jobsFlag(flags, &f.series.Jobs)
+	completeFlag(cmd, "law", cobra.ShellCompDirectiveNoFileComp, law.IDs)
+}
+
 func hostNames() []string { return hostfile.Names("leakbench") }
 
 func scenarioNames() []string { return append(scenarios.Names(), "all") }
 
 // run is the whole use of the bench on one screen: load, run, judge, report.
 func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
-	s, err := a.prepare(cmd, args, f, nil)
+	names, _ := splitAtDash(cmd, args)
+	if len(names) == 0 && len(f.choice.Levels) == 0 {
+		f.choice.Levels = []string{string(scenarios.Orderly)}
+		a.note("level %s; leakbench run --level stubborn,sudden plays the others, and leakbench run all plays all\n", scenarios.Orderly)
+	}
+	s, err := a.prepare(cmd, args, f, []string{"all"})
 	if err != nil {
 		return err
 	}
+	if f.failFast {
+		s.series.Enough = func(r play.Result) bool {
+			return r.Err != nil || r.Judged != nil && r.Judged.Verdict.Outcome == verdict.Leak
+		}
+	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
+	end := a.stream(&s)
 	tries, not, failed := s.series.Play(ctx, s.bench.One)
+	end()
 	said := answerOf(gate.Final(tries), failed, s.outlets)
 	said.NotApplicable = append(s.not, not...)
 	said.failed = s.unlessPlayed(said, not)
 	if s.series.Repeat > 1 && len(said.Runs) > 0 {
 		said.Repeats = compare.Repeats(said.Runs)
+	}
+	if len(said.Runs) > 1 {
+		said.suite = s.bench.Out
 	}
 	return a.conclude(said)
 }
@@ -160,6 +192,12 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, all []strin
 	if err != nil {
 		return s, err
 	}
+	if f.quick {
+		f.choice.Tags = append(f.choice.Tags, scenarios.TagQuick)
+	}
+	if plays, err = f.choice.Of(plays); err != nil {
+		return s, err
+	}
 	s.named = !slices.Contains(names, "all")
 	if plays, err = ofServer(plays, f.server, h); err != nil {
 		return s, err
@@ -190,6 +228,13 @@ func ofServer(plays []*scenarios.Scenario, server string, h play.Host) ([]*scena
 	return plays, nil
 }
 
+// note says something beside the answer, which is not for programs.
+func (a *app) note(format string, args ...any) {
+	if a.format != "json" {
+		fmt.Fprintf(a.err, format, args...)
+	}
+}
+
 // leftOut says what is not played, one line for each reason.
 func (a *app) leftOut(not []gate.NotApplicable) {
 	if a.format == "json" {
@@ -204,7 +249,7 @@ func (a *app) leftOut(not []gate.NotApplicable) {
 
 // setUp makes of the stage what the flags say. Each run gets a report that knows the list of findings.
 func (a *app) setUp(cmd *cobra.Command, f runFlags) (s stage, err error) {
-	if err := cmp.Or(between("--repeat", f.series.Repeat, 1, maxRepeat), oneOf("--progress", f.progress, "auto", "plain", "none")); err != nil {
+	if err := cmp.Or(between("--repeat", f.series.Repeat, 1, maxRepeat), between("--jobs", f.series.Jobs, 0, maxJobs), oneOf("--progress", f.progress, "auto", "plain", "none")); err != nil {
 		return s, err
 	}
 	s = f.stage

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,7 +62,7 @@ by signal n: the same command goes on from there.`,
 	flags.StringArrayVarP(&f.out, "out", "o", nil, "write the scoreboard to this file: .html, .md or .json; several times for several")
 	flags.StringVar(&f.from, "from", "", "play nothing: write the scoreboard of this .json file, which -o has written before, in other forms")
 	flags.StringVar(&f.Dir, "dir", filepath.Join(".leakbench", "score"), "folder for the runs; what is there already is not played again")
-	flags.IntVar(&f.Jobs, "jobs", max(2, runtime.NumCPU()), "how many runs at the same time")
+	jobsFlag(flags, &f.Jobs)
 	flags.BoolVar(&f.links, "links", true, "link each cell to its run's report, relative to the file")
 	flags.Uint64Var(&f.Seed, "seed", 1, "seed of everything random")
 	limitFlags(flags, &f.Limits, "how long a host may take to come up")
@@ -73,7 +73,7 @@ by signal n: the same command goes on from there.`,
 
 // score loads, plays what is not there yet, and writes the board.
 func (a *app) score(ctx context.Context, f scoreFlags) error {
-	if err := between("--jobs", f.Jobs, 1, maxJobs); err != nil {
+	if err := between("--jobs", f.Jobs, 0, maxJobs); err != nil {
 		return err
 	}
 	var board *scoreboard.Board
@@ -127,10 +127,11 @@ func (a *app) playScore(ctx context.Context, f scoreFlags) (*scoreboard.Board, e
 	}
 	var live *progress.Counting
 	left, mode := 0, a.progressMode("auto")
+	mostJobs := cmp.Or(f.Jobs, play.Jobs())
 	s.OnPlan = func(play, have int) {
 		left = play
 		if mode != progress.None {
-			fmt.Fprintf(a.err, "%s to play, %d at a time; %d are there already\n", text.Count(play, "run"), f.Jobs, have)
+			fmt.Fprintf(a.err, "%s to play, at most %d at a time; %d are there already\n", text.Count(play, "run"), mostJobs, have)
 		}
 		live = progress.Count(a.err, mode, play)
 	}

@@ -72,6 +72,7 @@ type Cell struct {
 	Repeat   int    // which one of several, from 1
 	Dir      string // where the run is kept, "" is a new folder
 	Alone    bool   // nothing else is played meanwhile
+	Again    string // why it is played once more, alone; see record.Header
 
 	Caller *runner.Caller // the host, where it is there already: Host then only names it
 }
@@ -91,7 +92,8 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 		c.Seed = rand.Uint64N(1<<53-1) + 1 // fits a JSON number
 	}
 	params := runner.Params{
-		Self: b.Self, Scenario: c.Scenario, Host: c.Host.Spec, Caller: c.Caller, Dir: c.Dir, Seed: c.Seed, Tool: b.Tool, Command: b.command(c),
+		Self: b.Self, Scenario: c.Scenario, Host: c.Host.Spec, Caller: c.Caller, Dir: c.Dir, Seed: c.Seed, Tool: b.Tool,
+		Command: b.command(c), Again: c.Again,
 		Settle: record.Duration(b.Limits.Settle), Confirm: record.Duration(b.Limits.Confirm), Start: record.Duration(b.Limits.Start),
 	}
 	shown := b.Live

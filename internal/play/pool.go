@@ -8,11 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/runner"
-	"github.com/leakbench/leakbench/scenarios"
 )
 
 // Player plays one cell, as Bench.One does.
@@ -23,6 +21,7 @@ type Result struct {
 	Cell
 	Index  int             // of the cell in the list
 	Try    int             // from 1
+	Beside bool            // others were played meanwhile
 	Judged *verdict.Judged // nil where nothing was saved
 	Err    error
 	Took   time.Duration
@@ -32,28 +31,40 @@ type Result struct {
 // each other's orphans: each has a keeper and a ledger of its own.
 type Pool struct {
 	Play  Player
-	Slots int // how many at the same time; 0 is 1
-	// Again says whether a cell is played once more, which is then played alone:
-	// time limits are a host's, and a crowd may have used them up.
-	Again func(Result) bool
+	Slots int // how many at the same time; 0 is as many as the machine carries
+	// Again says why a cell is played once more, or "". It is then played alone: time limits are a host's, and a crowd may
+	// have used them up.
+	Again func(Result) string
 	// Done sees each result as it comes in, and how many plays are still to come.
 	// Calls do not overlap. What was cut short is not shown.
 	Done func(r Result, left int)
+	// Enough says that with this result nothing more need be played: what is under way is cut short. Calls do not overlap.
+	Enough func(Result) bool
 }
 
-// Run returns the results in the order of the cells, all tries of a cell beside each other. The error says that it was cut short.
+// errEnough ends what is under way once nothing more need be played.
+var errEnough = errors.New("nothing more need be played")
+
+// Run returns the results in the order of the cells, all tries of a cell beside each other. The error says that it was
+// cut short by its context; what Enough has ended is just not there.
 func (p Pool) Run(ctx context.Context, cells []Cell) ([]Result, error) {
-	s := &shift{Pool: p, left: len(cells)}
+	ended, enough := context.WithCancelCause(ctx)
+	defer enough(nil)
+	s := &shift{Pool: p, left: len(cells), enough: enough, room: newRoom(p.Slots)}
 	queue := make([]Result, len(cells))
 	for i, c := range cells {
+		c.Alone = c.Alone || len(cells) == 1
 		queue[i] = Result{Cell: c, Index: i, Try: 1}
 	}
-	if p.Slots > 1 {
-		queue = s.sideBySide(ctx, queue)
+	if p.Slots != 1 {
+		queue = s.sideBySide(ended, queue)
 	}
 	for _, r := range queue {
 		r.Alone = true
-		for ctx.Err() == nil && s.play(ctx, r) {
+		for ended.Err() == nil {
+			if r.Again = s.play(ended, r); r.Again == "" {
+				break
+			}
 			r.Try++
 		}
 	}
@@ -67,9 +78,12 @@ func (p Pool) Run(ctx context.Context, cells []Cell) ([]Result, error) {
 // shift is a pool at work.
 type shift struct {
 	Pool
+	enough context.CancelCauseFunc
+	room   *room
 
 	mu      sync.Mutex
 	left    int
+	now     []*Result // under way
 	results []Result
 }
 
@@ -77,20 +91,18 @@ type shift struct {
 func (s *shift) sideBySide(ctx context.Context, queue []Result) (alone []Result) {
 	var wg sync.WaitGroup
 	var again []Result
-	slots := make(chan struct{}, s.Slots)
 	for _, r := range queue {
 		if r.Alone {
 			alone = append(alone, r)
 			continue
 		}
-		slots <- struct{}{}
-		if ctx.Err() != nil {
+		if s.room.enter(ctx) != nil {
 			break
 		}
 		wg.Go(func() {
-			defer func() { <-slots }()
-			if s.play(ctx, r) {
-				r.Try++
+			defer s.room.leave()
+			if why := s.play(ctx, r); why != "" {
+				r.Try, r.Again = r.Try+1, why
 				s.mu.Lock()
 				defer s.mu.Unlock()
 				again = append(again, r)
@@ -98,81 +110,69 @@ func (s *shift) sideBySide(ctx context.Context, queue []Result) (alone []Result)
 		})
 	}
 	wg.Wait()
+	slices.SortFunc(again, func(a, b Result) int { return cmp.Compare(a.Index, b.Index) })
 	return append(alone, again...)
 }
 
-// play fills in what is still to come of a result, and says whether the cell is to be played once more.
-func (s *shift) play(ctx context.Context, r Result) (again bool) {
+// play fills in what is still to come of a result, and says why the cell is to be played once more, or "".
+func (s *shift) play(ctx context.Context, r Result) (again string) {
+	s.begin(&r)
 	begun := time.Now()
-	r.Judged, r.Err = s.Play(ctx, r.Cell)
-	r.Took = time.Since(begun)
+	judged, err := s.Play(ctx, r.Cell)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.now = slices.DeleteFunc(s.now, func(o *Result) bool { return o == &r })
+	r.Judged, r.Err, r.Took = judged, err, time.Since(begun)
+	if errors.Is(context.Cause(ctx), errEnough) {
+		return "" // it says nothing
+	}
 	s.results = append(s.results, r)
 	if ctx.Err() != nil {
-		return false
+		return ""
 	}
-	if again = s.Again != nil && s.Again(r); !again {
+	if s.Again != nil {
+		again = s.Again(r)
+	}
+	if again == "" {
 		s.left--
 	}
 	if s.Done != nil {
 		s.Done(r, s.left)
 	}
+	if again == "" && s.Enough != nil && s.Enough(r) {
+		s.enough(errEnough)
+	}
 	return again
 }
 
-// Series is each of some scenarios on one host, so many times, one after the other.
-type Series struct {
-	Scenarios []*scenarios.Scenario
-	Host      Host
-	Seed      uint64 // 0: each play draws its own
-	Repeat    int    // 0 is 1
-	Retries   int    // how often a play without a verdict is tried again
+// begin notes who is played beside whom.
+func (s *shift) begin(r *Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.Beside = len(s.now) > 0
+	for _, other := range s.now {
+		other.Beside = true
+	}
+	s.now = append(s.now, r)
 }
 
-// Play plays the series. A leak is a fact, so only a run without a verdict is tried again. The error of a try that
-// was made good by a later one is dropped; one that another try would meet again ends the repeats of its scenario.
-//
-// What a host says only once it runs that it can't be asked is among those that are not applicable.
-func (s Series) Play(ctx context.Context, play Player) ([]gate.Attempt, []gate.NotApplicable, error) {
-	var cells []Cell
-	for _, scenario := range s.Scenarios {
-		for repeat := 1; repeat <= max(1, s.Repeat); repeat++ {
-			cells = append(cells, Cell{Scenario: scenario, Host: s.Host, Seed: s.Seed, Repeat: repeat})
-		}
+// timed says that a clock made a finding, which a crowd on the machine may have pushed. (A wait that came to rest only
+// because it was stretched is a doubt.)
+func timed(f verdict.Finding) bool {
+	kind := law.KindOf(f.Kind)
+	return kind.Timed()
+}
+
+// outweighs says that a run found something that does not go by the clock and that the one after it, alone, did not: a
+// leak that was seen is a fact.
+func outweighs(first, alone *verdict.Judged) bool {
+	if first == nil || alone == nil {
+		return alone == nil
 	}
-	broken := map[*scenarios.Scenario]bool{}
-	pool := Pool{
-		Play: func(ctx context.Context, c Cell) (*verdict.Judged, error) {
-			if broken[c.Scenario] {
-				return nil, nil
-			}
-			j, err := play(ctx, c)
-			broken[c.Scenario] = err != nil && !errors.Is(err, runner.ErrHost)
-			return j, err
-		},
-		Again: func(r Result) bool { return r.Try <= s.Retries && undecided(r) },
-	}
-	results, cut := pool.Run(ctx, cells)
-	var all []gate.Attempt
-	var failed error
-	var nots []gate.NotApplicable
-	for i, r := range results {
-		if not := (*fit.NotApplicable)(nil); errors.As(r.Err, &not) {
-			nots = append(nots, gate.NotApplicable{Scenario: r.Scenario.Name, Host: r.Host.Name, Why: not.Why})
-			continue
-		}
-		if r.Judged != nil {
-			all = append(all, gate.Attempt{Judged: *r.Judged, Repeat: r.Repeat, Try: r.Try})
-		}
-		if last := i+1 == len(results) || results[i+1].Index != r.Index; last {
-			failed = errors.Join(failed, r.Err)
-		}
-	}
-	if failed == nil {
-		failed = cut
-	}
-	return all, nots, failed
+	return slices.ContainsFunc(first.Verdict.Findings, func(f verdict.Finding) bool {
+		again := func(o verdict.Finding) bool { return o.Fingerprint == f.Fingerprint }
+		return f.IsError() && !timed(f) && !slices.ContainsFunc(alone.Verdict.Findings, again)
+	})
 }
 
 // undecided says that another try may come to a verdict: the host did not come up, or the run was inconclusive.
@@ -181,4 +181,19 @@ func undecided(r Result) bool {
 		return errors.Is(r.Err, runner.ErrHost)
 	}
 	return r.Judged != nil && r.Judged.Verdict.Outcome == verdict.Inconclusive
+}
+
+// crowded says why a result is to be made sure of alone, or "": it was played beside others, and they may have made it.
+func crowded(r Result) string {
+	switch {
+	case !r.Beside || r.Try > 1:
+	case undecided(r) && r.Err != nil:
+		return "beside other runs the host did not come up"
+	case r.Err != nil || r.Judged == nil:
+	case len(r.Judged.Verdict.Doubts) > 0:
+		return "beside other runs something was left in doubt"
+	case slices.ContainsFunc(r.Judged.Verdict.Findings, timed):
+		return "beside other runs it showed something that goes by the clock"
+	}
+	return ""
 }

@@ -31,7 +31,7 @@ import (
 type Scoring struct {
 	Bench
 	Dir       string // folder of the cells: what is there already and still holds is not played again
-	Jobs      int    // how many at the same time; 0 is 1
+	Jobs      int    // how many at the same time; 0 is as many as the machine carries
 	Hosts     []Host
 	Scenarios []*scenarios.Scenario
 	Seed      uint64
@@ -54,8 +54,11 @@ func (s Scoring) Play(ctx context.Context) (*scoreboard.Board, error) {
 	}
 	pool := Pool{
 		Play: b.play, Slots: s.Jobs,
-		Again: func(r Result) bool {
-			return r.Err == nil && !r.Alone && b.at(r.Cell).Status == scoreboard.Inconclusive
+		Again: func(r Result) string {
+			if r.Err != nil || b.at(r.Cell).Status == scoreboard.NotApplicable {
+				return ""
+			}
+			return crowded(r)
 		},
 		Done: func(r Result, left int) {
 			if r.Err != nil {
@@ -193,7 +196,7 @@ func (b *board) found(c Cell, all []verdict.Judged, again, resumed bool) (worst 
 func (b *board) result() *scoreboard.Board {
 	out := &scoreboard.Board{
 		Made: time.Now().UTC().Truncate(time.Second), Tool: b.Tool, System: b.system,
-		Command: b.Command, Jobs: max(1, b.Jobs), Omitted: []string{},
+		Command: b.Command, Jobs: cmp.Or(b.Jobs, Jobs()), Omitted: []string{},
 	}
 	for _, h := range b.Hosts {
 		shown := scoreboard.Host{ID: h.ID, Name: h.Name, Version: cmp.Or(h.Version, b.said[h.ID]), About: h.About}

@@ -59,7 +59,11 @@ func table(t *testing.T) play.Scoring {
 func counting(p *play.Scoring) (played, found *int) {
 	played, found = new(int), new(int)
 	p.OnPlan = func(_, have int) { *found = have }
-	p.OnCell = func(scoreboard.Cell, int) { *played++ }
+	p.OnCell = func(c scoreboard.Cell, _ int) {
+		if !c.Again { // a busy machine may have one made sure of
+			*played++
+		}
+	}
 	return played, found
 }
 
@@ -140,14 +144,16 @@ func lateHost(t *testing.T, self string) play.Host {
 func TestInconclusiveIsPlayedAgainAlone(t *testing.T) {
 	t.Parallel()
 	p := table(t)
-	p.Hosts, p.Scenarios = []play.Host{lateHost(t, p.Self)}, p.Scenarios[:1]
+	p.Hosts, p.Scenarios = []play.Host{lateHost(t, p.Self), p.Hosts[0]}, p.Scenarios[:1]
 	var seen []scoreboard.Status
-	var left []int
-	p.OnCell = func(c scoreboard.Cell, n int) { seen, left = append(seen, c.Status), append(left, n) }
+	p.OnCell = func(c scoreboard.Cell, _ int) {
+		if c.Host == "late" {
+			seen = append(seen, c.Status)
+		}
+	}
 	board, err := p.Play(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []scoreboard.Status{scoreboard.Inconclusive, scoreboard.Clean}, seen)
-	assert.Equal(t, []int{1, 0}, left)
 	assert.True(t, board.Cells[0].Again)
 	assert.Equal(t, "alone", filepath.Base(filepath.Dir(board.Cells[0].Run)))
 
@@ -156,7 +162,7 @@ func TestInconclusiveIsPlayedAgainAlone(t *testing.T) {
 	board, err = p.Play(t.Context())
 	require.NoError(t, err)
 	assert.True(t, board.Cells[0].Again)
-	assert.Equal(t, [2]int{0, 1}, [2]int{*played, *found})
+	assert.Equal(t, [2]int{0, 2}, [2]int{*played, *found})
 
 	// One at a time is alone from the start.
 	p.Jobs, p.Dir, p.Hosts = 1, t.TempDir(), []play.Host{lateHost(t, p.Self)}

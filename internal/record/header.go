@@ -33,6 +33,8 @@ type Header struct {
 	Limits   Limits   `json:"limits"`
 	Plan     Plan     `json:"plan"`
 	Command  []string `json:"command,omitempty"` // what reproduces the run, redacted
+	// Again says why this run was made although there had been one: what came of that beside other runs, or "". This one was made alone.
+	Again string `json:"again,omitempty"`
 }
 
 // Tool is the bench that wrote the file.

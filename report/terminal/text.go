@@ -19,6 +19,7 @@ type Options struct {
 	Color   bool
 	Width   int  // columns; 0 is 100, at least 40 are used
 	Verbose bool // all values, all laws, the evidence on each process
+	Brief   bool // of several runs: those that failed, a screen each, and the names of the others
 	// NotApplicable is how many scenarios were asked for that can't be asked of the host.
 	NotApplicable int
 }
@@ -34,7 +35,13 @@ const (
 // Text writes the verdicts for a terminal or a CI log.
 func Text(b *bytes.Buffer, runs []verdict.Judged, o Options) {
 	p := NewPrinter(b, o)
+	if o.Brief = o.Brief && !o.Verbose && len(runs) > 1; o.Brief {
+		p.failures(runs)
+	}
 	for i := range runs {
+		if o.Brief {
+			break
+		}
 		if i > 0 {
 			p.Blank()
 		}
@@ -43,6 +50,30 @@ func Text(b *bytes.Buffer, runs []verdict.Judged, o Options) {
 	if len(runs) != 1 || o.NotApplicable > 0 {
 		p.summary(runs)
 	}
+}
+
+// screen is how many lines of a run that failed are shown beside others.
+const screen = 40
+
+// failures are the runs that are not clean, a screen each.
+func (p *Printer) failures(runs []verdict.Judged) {
+	var clean []string
+	for i := range runs {
+		if runs[i].Verdict.Outcome == verdict.Clean {
+			clean = append(clean, model.New(&runs[i]).Header.Scenario.Name)
+			continue
+		}
+		var b bytes.Buffer
+		one := Printer{Options: p.Options, out: &b}
+		one.run(&runs[i])
+		lines := strings.SplitAfter(b.String(), "\n")
+		p.out.WriteString(strings.Join(lines[:min(len(lines), screen)], ""))
+		if more := len(lines) - 1 - screen; more > 0 {
+			p.Field(2, fieldWidth, "more", fmt.Sprintf("%s: -v shows all, and so does the report %s", text.Count(more, "line"), cmp.Or(runs[i].Page, runs[i].Dir)))
+		}
+		p.Blank()
+	}
+	p.Styled(0, fieldWidth, "clean", strings.Join(clean, ", "), Good)
 }
 
 // OutcomeStyle is how an outcome looks.
@@ -64,6 +95,7 @@ func (p *Printer) run(j *verdict.Judged) {
 	p.Blank()
 	p.laws(v.Laws)
 	p.failedSteps(s)
+	p.Field(2, fieldWidth, "alone", s.Header.Again)
 	switch {
 	case j.Page != "":
 		p.Field(2, fieldWidth, "report", j.Page)

@@ -94,6 +94,11 @@ func KindOf(id string) Kind {
 	return Kind{ID: id}
 }
 
+// Timed says that a breach of the kind is one by the clock: how long something took, or in which moment it was done.
+func (k *Kind) Timed() bool {
+	return k.Law == "L8" || k.Law == "L9" || k.ID == "late" || k.ID == "late-reaped"
+}
+
 // Wording is that of a finding of the kind under a law.
 func (k *Kind) Wording(law string, cause record.Cause) Wording {
 	var w Wording

@@ -89,8 +89,11 @@ func Run(ctx context.Context, p Params, cases []Case) ([]Result, error) {
 	results := make([]Result, len(cases))
 	var played sync.Map // folders
 	// A run that could not be decided beside others is played once more alone.
-	again := func(r play.Result) bool {
-		return r.Try == 1 && r.Err == nil && resultOf(cases[r.Index], r).Skipped == "" && len(r.Judged.Verdict.Doubts) > 0
+	again := func(r play.Result) string {
+		if r.Try == 1 && r.Err == nil && resultOf(cases[r.Index], r).Skipped == "" && len(r.Judged.Verdict.Doubts) > 0 {
+			return "something was left in doubt"
+		}
+		return ""
 	}
 	pool := play.Pool{
 		Slots: p.Jobs, Again: again,
@@ -105,7 +108,7 @@ func Run(ctx context.Context, p Params, cases []Case) ([]Result, error) {
 		},
 		Done: func(r play.Result, _ int) {
 			results[r.Index] = resultOf(cases[r.Index], r)
-			if p.OnResult != nil && !again(r) {
+			if p.OnResult != nil && again(r) == "" {
 				p.OnResult(results[r.Index])
 			}
 		},

@@ -18,9 +18,10 @@ type Counting struct {
 	now   func() time.Time
 	screen
 
-	mu         sync.Mutex
-	done, left int
-	last       string
+	mu              sync.Mutex
+	done, left, bad int
+	last            string
+	lines           []string // that stay, above the bar
 }
 
 // Count begins to show how far something has come, of which left things are to be done.
@@ -28,6 +29,22 @@ func Count(out io.Writer, mode Mode, left int) *Counting {
 	c := &Counting{out: out, mode: mode, begun: time.Now(), now: time.Now, left: left, screen: newScreen()}
 	c.show(out, mode, c.line)
 	return c
+}
+
+// Ended says that one more is done, in a line that stays; whether it failed; and how many are left.
+func (c *Counting) Ended(line string, failed bool, left int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left = left
+	c.done++
+	if failed {
+		c.bad++
+	}
+	if line = text.Printable(line); c.mode == Plain {
+		fmt.Fprintln(c.out, line)
+	} else {
+		c.lines = append(c.lines, line)
+	}
 }
 
 // Done says that one more is done, what came of it, and how many are left.
@@ -52,10 +69,30 @@ func (c *Counting) remaining(before string) string {
 	return fmt.Sprintf("%sabout %d min left", before, int(rest.Round(time.Minute).Minutes()))
 }
 
+// Stop ends the show, clears the bar, and leaves the lines.
+func (c *Counting) Stop() {
+	c.screen.Stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leave()
+}
+
+// leave writes the lines that stay.
+func (c *Counting) leave() {
+	for _, line := range c.lines {
+		fmt.Fprintf(c.out, "\r\x1b[K%s\n", line)
+	}
+	c.lines = nil
+}
+
 func (c *Counting) line() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := c.done + c.left
+	if c.bad > 0 {
+		c.last = text.Count(c.bad, "failure")
+	}
+	c.leave()
 	return fmt.Sprintf("%s %d/%d%s  %s  %s", bar(barWidth, c.done, all), c.done, all, c.remaining("  "), c.now().Sub(c.begun).Round(time.Second), c.last)
 }
 

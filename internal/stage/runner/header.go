@@ -28,7 +28,7 @@ func (r *run) header() record.Header {
 			Part: r.Scenario.Part, Omitted: r.Scenario.Omitted.String(),
 		},
 		Host:   recorded(r.Host),
-		Limits: r.limits, Plan: r.plan(), Command: redact.Args(r.Command),
+		Limits: r.limits, Plan: r.plan(), Command: redact.Args(r.Command), Again: r.Again,
 	}
 }
 

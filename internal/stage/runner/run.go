@@ -68,6 +68,7 @@ type Params struct {
 	Seed     uint64
 	Tool     record.Tool
 	Command  []string        // what reproduces the run
+	Again    string          // why it is made once more, alone; "": it is not
 	Settle   record.Duration // 0: the host profile's, else the scenario's
 	Confirm  record.Duration // 0: likewise
 	// Start is how long the host may take to come up: to say hello or, a command, to connect to its first server. 0 is 15 s.
