@@ -50,7 +50,7 @@ type TB interface {
 // Options are for tests that need something else than most do. Functions take at most one.
 type Options struct {
 	// Settle is how long a process that should be gone may still be there. Only a test that fails waits that long. 0 is
-	// 5 s; of Run with Separate, what the host declares, or the scenario says.
+	// 15 s, the longest that any published client takes; of VerifyNone and VerifyTestMain, 5 s.
 	Settle time.Duration
 	// Confirm is how long a survivor is watched after that, to tell a late one from a leaked one. 0 is 1 s.
 	Confirm time.Duration

@@ -50,6 +50,7 @@ func separate(t TB, s *scenarios.Scenario, h driver.Handler, o Options) error {
 	spec := host.Spec{
 		Name: t.Name(), About: "a test, in a process of its own", Kind: record.KindDriver,
 		Argv: []string{p.Self, "-test.run=" + only(t.Name()), "-test.count=1"}, Env: []string{driverEnv + "=" + t.Name()},
+		Profile: lab.Host(t.Name()).Profile,
 	}
 	if s.Place != "" {
 		return errors.New("scenario " + s.Name + " asks for a place of its own, which a test can't have: play it with leakbench run")

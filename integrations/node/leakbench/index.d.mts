@@ -17,7 +17,7 @@ export type Call<C> = (client: C, tool: string, args: Record<string, unknown>, o
 
 export interface LabOptions {
     name?: string;
-    /** Seconds in which a server that should be gone may still be there: 5. */
+    /** Seconds in which a server that should be gone may still be there: 15. */
     settle?: number;
     /** Seconds for which a survivor is watched after that: 1. */
     confirm?: number;

@@ -108,7 +108,7 @@ export const bench = () => (shared ??= new Bench(process.env.LEAKBENCH_OUT));
 
 /** The servers of one test. */
 export class Lab {
-    constructor({ name = 'test', settle = 5, confirm = 1, out = undefined } = {}) {
+    constructor({ name = 'test', settle = 15, confirm = 1, out = undefined } = {}) {
         this.common = { name, settle, confirm, out };
     }
 

@@ -106,7 +106,7 @@ def checked(answer):
 class Lab:
     """The servers of one test."""
 
-    def __init__(self, bench, name, settle=5.0, confirm=1.0, out=None):
+    def __init__(self, bench, name, settle=15.0, confirm=1.0, out=None):
         self.bench = bench
         self.common = {"name": name, "settle": settle, "confirm": confirm, **({"out": str(out)} if out else {})}
 

@@ -16,12 +16,12 @@ def pytest_addoption(parser):
     group = parser.getgroup("leakbench")
     group.addoption("--leakbench", action="store_true", help="fail each test that leaves a process: a child, or an orphan of one")
     group.addoption("--leakbench-out", default=None, metavar="DIR", help="folder for the runs and pages of mcp_lab (default: pytest's own)")
-    parser.addini("leakbench_settle", "seconds in which a process that should be gone may still be there (default 5)", default="5")
-    parser.addini("leakbench_confirm", "seconds for which a survivor is watched after that (default 1)", default="1")
+    parser.addini("leakbench_settle", "seconds in which a process that should be gone may still be there (default 15, of --leakbench 5)", default="")
+    parser.addini("leakbench_confirm", "seconds for which a survivor is watched after that (default 1)", default="")
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "leakbench(settle=5, confirm=1, allow=False): seconds to wait, or allow the test to leave processes")
+    config.addinivalue_line("markers", "leakbench(settle=15, confirm=1, allow=False): seconds to wait, or allow the test to leave processes")
     if config.getoption("--leakbench"):
         os.environ[MARK] = f"{os.getpid()}.{os.urandom(4).hex()}"
         config.stash[SHARED] = []
@@ -39,9 +39,10 @@ def bench_of(config):
     return config.stash[BENCH]
 
 
-def setting(item, name):
+def setting(item, name, default):
     marker = item.get_closest_marker("leakbench")
-    return float((marker.kwargs if marker else {}).get(name, item.config.getini("leakbench_" + name)))
+    given = (marker.kwargs if marker else {}).get(name) or item.config.getini("leakbench_" + name)
+    return float(given or default)
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def mcp_lab(request, tmp_path_factory):
     name = re.sub(r"[^\w.-]+", "-", request.node.name)
     given = request.config.getoption("--leakbench-out")
     out = Path(given) if given else tmp_path_factory.mktemp("leakbench")
-    lab = Lab(bench_of(request.config), name, setting(request.node, "settle"), setting(request.node, "confirm"), out)
+    lab = Lab(bench_of(request.config), name, setting(request.node, "settle", 15), setting(request.node, "confirm", 1), out)
     yield lab
     __tracebackhide__ = True
     lab.close()
@@ -73,7 +74,7 @@ def pytest_runtest_teardown(item):
     result = yield  # the fixtures have ended what they own
     if watched(item) and KNOWN in item.stash:
         known = [*item.stash[KNOWN], *item.config.stash[SHARED]]
-        _, text = left(item.config, setting(item, "settle"), known)
+        _, text = left(item.config, setting(item, "settle", 5), known)
         if text:
             raise LeakError("leakbench: " + text)
     return result
@@ -95,7 +96,7 @@ def pytest_fixture_setup(fixturedef, request):
 def pytest_sessionfinish(session):
     """A fixture of a session must end what it has launched, too."""
     if session.config.getoption("--leakbench") and session.config.stash[SHARED]:
-        _, text = left(session.config, float(session.config.getini("leakbench_settle")))
+        _, text = left(session.config, float(session.config.getini("leakbench_settle") or 5))
         if text and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
             session.config.stash[KNOWN] = text

@@ -20,14 +20,19 @@ func Children(pid int, others ...int) ([]record.Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
 	own := map[int]bool{}
 	for _, pid := range others {
 		own[pid] = true
 	}
+	isKeeper := func(p record.Process) bool { return len(p.Args) == 3 && p.Args[0] == self && p.Args[1] == "keeper" }
 	for again := true; again; {
 		again = false
 		for _, p := range rows {
-			if !own[p.PID] && (own[p.PPID] || len(p.Args) == 3 && p.Args[1] == "keeper") {
+			if !own[p.PID] && (own[p.PPID] || isKeeper(p)) {
 				own[p.PID], again = true, true
 			}
 		}

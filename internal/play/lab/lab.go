@@ -32,9 +32,15 @@ type Params struct {
 	PID  int    // of the host; 0: this process
 	Tool record.Tool
 	// Settle is how long a server that should be gone may still be there, Confirm how long a survivor is watched after
-	// that, to tell a late one from a leaked one. 0 is 5 s and 1 s.
+	// that, to tell a late one from a leaked one. 0 is 15 s and 1 s.
 	Settle, Confirm time.Duration
 }
+
+// The longest teardown of any published client, and what it takes to see that a survivor stays.
+const (
+	defaultSettle  = 15 * time.Second
+	defaultConfirm = time.Second
+)
 
 func (p Params) bench() play.Bench {
 	return play.Bench{Self: p.Self, Tool: p.Tool, Out: p.Out, Page: play.Listed, Limits: play.Limits{Settle: p.Settle, Confirm: p.Confirm}}
@@ -103,7 +109,7 @@ type Lab struct {
 
 // New is a lab that has started nothing yet.
 func New(p Params) *Lab {
-	p.Settle, p.Confirm = cmp.Or(p.Settle, 5*time.Second), cmp.Or(p.Confirm, time.Second)
+	p.Settle, p.Confirm = cmp.Or(p.Settle, defaultSettle), cmp.Or(p.Confirm, defaultConfirm)
 	return &Lab{p: p, held: map[string]bool{}}
 }
 
@@ -160,7 +166,10 @@ func (l *Lab) begin(ctx context.Context) (err error) {
 
 // Host is the caller's process as a run has it.
 func Host(name string) host.Spec {
-	return host.Spec{Name: name, About: "the process of a test", Kind: record.KindDriver, Argv: os.Args[:1]}
+	return host.Spec{
+		Name: name, About: "the process of a test", Kind: record.KindDriver, Argv: os.Args[:1],
+		Profile: record.Profile{Settle: record.Duration(defaultSettle), Confirm: record.Duration(defaultConfirm)},
+	}
 }
 
 // Keeper is the pid of the keeper, or 0.

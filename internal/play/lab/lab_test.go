@@ -20,6 +20,10 @@ func TestMain(m *testing.M) {
 	if status, ok := reexec.Main(os.Args); ok {
 		os.Exit(status)
 	}
+	if len(os.Args) == 3 && os.Args[1] == "dies" {
+		dies(os.Args[2])
+		return
+	}
 	os.Exit(m.Run())
 }
 
