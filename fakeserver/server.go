@@ -103,7 +103,7 @@ func (s *server) count(method string) {
 
 // run serves until the end of stdin, and longer if the script wants it so. It does not return.
 func (s *server) run() {
-	s.commit(onStart, nil)
+	s.commit(onStart)
 	s.bench.note(birth.Note{Note: birth.NoteReady})
 	time.AfterFunc(idleAfter, dropPages)
 	in := lines.New(s.in, maxMessage)
@@ -120,7 +120,7 @@ func (s *server) run() {
 		s.receive(line)
 	}
 	s.bench.note(birth.Note{Note: birth.NoteEOF})
-	if !s.commit(onEOF, nil) {
+	if !s.commit(onEOF) {
 		s.settle()
 		s.giveWay() // an answer that was on its way may have met a broken pipe
 		s.end("end of stdin")
@@ -131,8 +131,8 @@ func (s *server) run() {
 // idleAfter is when a server has most likely answered what hosts wait for.
 const idleAfter = 50 * time.Millisecond
 
-// commit is struck and strike in one.
-func (s *server) commit(on string, r *request) bool { return s.strike(s.struck(on, r), r) }
+// commit is struck and strike in one, at a moment that is no request.
+func (s *server) commit(on string) bool { return s.strike(s.struck(on, nil), nil) }
 
 // struck are the faults that a moment is due for. Those of requests are counted, so only the reading goroutine may ask for them.
 func (s *server) struck(on string, r *request) []Fault {
@@ -210,7 +210,7 @@ func (s *server) settle() {
 func (s *server) end(why string) {
 	s.ending.Do(func() {
 		s.settle()
-		s.commit(onExit, nil)
+		s.commit(onExit)
 		if words := s.lastWords.Load(); words != nil {
 			why += "; " + *words
 		}
@@ -225,7 +225,7 @@ func (s *server) say(line []byte) { s.onWriteError(s.out.line(line)) }
 // onWriteError is told what came of a write to stdout: that nobody can read it any more is a moment like others.
 func (s *server) onWriteError(err error) {
 	if isBrokenPipe(err) {
-		s.commit(onEPIPE, nil)
+		s.commit(onEPIPE)
 	}
 }
 
@@ -252,7 +252,7 @@ func (s *server) watchSignals(caught <-chan os.Signal) {
 		name, stdin := asking[sig], stdinState()
 		s.bench.note(birth.Note{Note: birth.NoteSignal, Text: name, Stdin: stdin})
 		go func() { // a server that takes its time still hears the next one
-			if !s.commit(onTerm, nil) {
+			if !s.commit(onTerm) {
 				s.end(name)
 			}
 		}()

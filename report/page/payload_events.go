@@ -34,7 +34,7 @@ func (p *payload) events(s *model.Run, rows []line) {
 	for _, r := range rows {
 		c.row = append(c.row, 0)
 		if r.f != nil {
-			c.ofServer(s, r.f, mine[r.f.ID])
+			c.ofServer(r.f, mine[r.f.ID])
 		} else {
 			c.ofOther(r.other)
 		}
@@ -107,7 +107,7 @@ func (c *eventColumns) told(e *record.Event) {
 	}
 }
 
-func (c *eventColumns) ofServer(s *model.Run, f *model.Server, events []*record.Event) {
+func (c *eventColumns) ofServer(f *model.Server, events []*record.Event) {
 	b := &f.Birth
 	overdue := f.Overdue
 	for _, e := range events {

@@ -51,8 +51,9 @@ func born(t int64, id, session string, pid, ppid int) record.Event {
 	}})
 }
 
-func said(t int64, kind record.Kind, server, text string) record.Event {
-	return at(t, record.Event{Kind: kind, Server: server, Text: text})
+// said is an event of the server flaky#1.
+func said(t int64, kind record.Kind, text string) record.Event {
+	return at(t, record.Event{Kind: kind, Server: "flaky#1", Text: text})
 }
 
 func change(t int64, state record.SessionState) record.Event {
@@ -158,11 +159,11 @@ func TestOnWatch(t *testing.T) {
 // The first thing that a server saw of its end is what was done to it.
 func TestHarmTo(t *testing.T) {
 	t.Parallel()
-	eof := func(t int64) record.Event { return said(t, record.SawEOF, "flaky#1", "") }
+	eof := func(t int64) record.Event { return said(t, record.SawEOF, "") }
 	term := func(t int64) record.Event {
 		return at(t, record.Event{Kind: record.SawSignal, Server: "flaky#1", Signal: "SIGTERM"})
 	}
-	died := func(t int64) record.Event { return said(t, record.Died, "flaky#1", "") }
+	died := func(t int64) record.Event { return said(t, record.Died, "") }
 	for name, c := range map[string]struct {
 		events []record.Event
 		kind   string
@@ -180,7 +181,7 @@ func TestHarmTo(t *testing.T) {
 		assert.Equal(t, c.kind, h.Kind, name)
 		assert.Equal(t, c.t, h.T, name)
 	}
-	lost := Of(runOf(born(ms, "flaky#1", "s1", 31, host), said(sec, record.Lost, "flaky#1", string(record.LostAtEnd)), died(2*sec)))
+	lost := Of(runOf(born(ms, "flaky#1", "s1", 31, host), said(sec, record.Lost, string(record.LostAtEnd)), died(2*sec)))
 	_, ok := HarmTo(lost.Server("flaky#1"))
 	assert.False(t, ok, "the ledger had lost it")
 }
@@ -315,7 +316,7 @@ func TestHold(t *testing.T) {
 // A host may end what has been idle as long as it says, and not in a call.
 func TestOnSchedule(t *testing.T) {
 	t.Parallel()
-	r := runOf(born(0, "flaky#1", "s1", 31, host), call(sec, record.PhaseReceived), call(2*sec, record.PhaseAnswered), said(20*sec, record.SawEOF, "flaky#1", ""))
+	r := runOf(born(0, "flaky#1", "s1", 31, host), call(sec, record.PhaseReceived), call(2*sec, record.PhaseAnswered), said(20*sec, record.SawEOF, ""))
 	r.Header.Host.Profile.Idle = record.Duration(10 * sec)
 	f := Of(r)
 	s := f.Server("flaky#1")
