@@ -59,13 +59,17 @@ func TestMergeByHost(t *testing.T) {
 	alone.Host = "g"
 	na := gate.NotApplicable{Scenario: "hang", Host: "h", Why: "why"}
 	one.NotApplicable, two.NotApplicable = []gate.NotApplicable{na}, []gate.NotApplicable{na}
-	parts := []gate.Part{two, one, alone}
+	parts := []gate.Part{two, alone, one}
 	all, not, missing := gate.Merge(parts)
 	assert.Empty(t, missing)
 	assert.Len(t, all, 4)
 	assert.Equal(t, []gate.NotApplicable{na}, not, "each once")
 	assert.Equal(t, "a", parts[0].Name, "what was given stays as it is")
 	assert.Equal(t, []string{"storm", "cron", "storm", "cron", "storm", "cron"}, gate.Planned(parts...))
+	others := []gate.Part{part("c", 1, 2, "n", clean("cron")), part("d", 2, 2, "n", clean("storm"))}
+	others[0].Host, others[1].Host = "i", "i"
+	_, _, missing = gate.Merge(append(others, one, two))
+	assert.Empty(t, missing, "the shards of each host are counted for themselves")
 
 	one.Shard.Count, one.Runs = 3, nil
 	_, _, missing = gate.Merge([]gate.Part{one, two})
