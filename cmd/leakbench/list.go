@@ -300,6 +300,8 @@ func (a *app) installHost(ctx context.Context, s host.Spec) error {
 	switch {
 	case errors.As(err, &missing):
 		return &failure{exitHost, fmt.Errorf("%s: %w", s.Given, err), missing.Hint}
+	case errors.Is(err, install.ErrFolder):
+		return usage(fmt.Errorf("%s could not be installed: %w", s.Given, err), "set LEAKBENCH_HOSTS_DIR to a folder that can be written to")
 	case err != nil:
 		return &failure{exitHost, fmt.Errorf("%s could not be installed: %w", s.Given, err), "what the package manager said is above; nothing was left behind"}
 	case !fresh:

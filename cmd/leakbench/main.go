@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -228,6 +229,7 @@ func failureOf(err error) *failure {
 	var classified *failure
 	var misuse *play.Misuse
 	var missing *host.Missing
+	var file *fs.PathError
 	switch {
 	case errors.As(err, &classified):
 		return classified
@@ -244,6 +246,10 @@ func failureOf(err error) *failure {
 			hint = "what it did then is in bench.log of the run's folder"
 		}
 		return &failure{exitSignal + int(sig), stop, hint}
+	case errors.As(err, &file) && file.Path == os.Stdout.Name():
+		return &failure{exitInconclusive, err, "the answer could not be written: make room where standard output goes"}
+	case errors.Is(err, runner.ErrSetUp) && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS)):
+		return &failure{exitUsage, err, "choose another folder with --out"}
 	case errors.Is(err, runner.ErrSetUp):
 		return &failure{exitUsage, err, "leakbench doctor says what this machine lacks"}
 	case errors.Is(err, runner.ErrProgram):

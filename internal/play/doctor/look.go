@@ -122,18 +122,19 @@ func lookAtSockets() Sockets {
 
 // lookAtDisk asks for the folder of the runs, or the nearest above it that is there.
 func lookAtDisk(out string) Disk {
-	dir, err := filepath.Abs(out)
-	for err == nil && dir != filepath.Dir(dir) {
+	dir := filepath.Clean(out) // a relative one stays so: the folder that this is may have been removed
+	for dir != filepath.Dir(dir) {
 		if _, gone := os.Stat(dir); gone == nil {
 			break
 		}
 		dir = filepath.Dir(dir)
 	}
 	d := Disk{Dir: dir}
-	if err == nil {
-		d.Free, err = freeBytes(dir)
+	if path, err := filepath.Abs(dir); err == nil {
+		d.Dir = path
 	}
-	if err == nil {
+	var err error
+	if d.Free, err = freeBytes(dir); err == nil {
 		var probe string
 		probe, err = os.MkdirTemp(dir, ".leakbench-doctor-")
 		_ = os.Remove(probe)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/leakbench/leakbench/internal/stage/ledger"
@@ -26,7 +27,7 @@ func Lacks(self string) []Lack {
 	var all []Lack
 	need := func(name string, err error, do string) {
 		if err != nil {
-			all = append(all, Lack{name, err.Error(), do})
+			all = append(all, Lack{name, strings.ReplaceAll(err.Error(), "\n", "; "), do})
 		}
 	}
 	need(needProc, tryProc(), procAdvice)

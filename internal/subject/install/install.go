@@ -53,6 +53,9 @@ func (f *Failed) Error() string {
 
 func (f *Failed) Unwrap() error { return f.Err }
 
+// ErrFolder says that there can be no folder to install into.
+var ErrFolder = errors.New("there is no folder for packages")
+
 // Installed says whether a preset's folder is there. It is made in one step.
 func Installed(dir string) bool {
 	info, err := os.Stat(dir)
@@ -98,7 +101,7 @@ func Install(ctx context.Context, p Params) (made bool, err error) {
 		return false, err
 	}
 	if err := os.MkdirAll(filepath.Dir(p.Dir), 0o755); err != nil {
-		return false, err
+		return false, fmt.Errorf("%w: %w", ErrFolder, err)
 	}
 	unlock, err := lock(ctx, hidden(p.Dir, "lock"))
 	if err != nil {
