@@ -55,10 +55,10 @@ open, call and close go where those of the official SDK stand.`,
 			return a.init(cmd, append(args, defaultHostFile)[0], from, force, untried)
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", "", "configuration to take the format from")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite a file that is there")
+	cmd.Flags().StringVar(&from, "from", "", "MCP configuration file to take the format from")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
 	choiceFlag(cmd, cmd.Flags(), &language, "driver", "", "write a driver instead: "+strings.Join(hostinit.Languages(), ", "), hostinit.Languages()...)
-	cmd.Flags().BoolVar(&untried, "no-try", false, "only write the file, start nothing")
+	cmd.Flags().BoolVar(&untried, "no-try", false, "write the file and start nothing")
 	return cmd
 }
 
@@ -136,10 +136,10 @@ func (a *app) try(ctx context.Context, path string) error {
 func (a *app) validateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate FILE...",
-		Short: "Check scenario files, host files and lists of known findings, without playing anything",
-		Long: `Check scenario files, host files and lists of known findings, without playing
-anything: each problem is told with its place. What a file is follows from its
-keys. - is standard input. Exit status 0 when all files are right, else 2.
+		Short: "Check scenario files, host files and lists of known findings without running anything",
+		Long: `Check scenario files, host files and lists of known findings without running
+anything. Each problem is reported with its place. The keys of a file tell what it
+is. - is standard input. The exit code is 0 if all files are right, else 2.
 
 An editor can do most of this while you write: see leakbench schema.`,
 		Example: "  leakbench validate mine.yaml\n  leakbench validate .leakbench/known.yaml\n  leakbench validate *.yaml --format json",
@@ -188,9 +188,9 @@ file that begins with
 
   # yaml-language-server: $schema=` + scenarios.SchemaURL + `
 
-(host.schema.json, known.schema.json) or with the path of a copy. What depends
-on the rest of a file (a session that is not open there, faults that contradict
-each other) only leakbench validate tells.`,
+(host.schema.json, known.schema.json) or with the path of a copy. Only leakbench
+validate checks what depends on the rest of a file, such as a session that is not
+open, or faults that contradict each other.`,
 		Example:   "  leakbench schema > scenario.schema.json\n  leakbench schema known > known.schema.json",
 		ValidArgs: kinds,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -35,9 +35,9 @@ type decideFlags struct {
 
 func (f *decideFlags) register(a *app, cmd *cobra.Command) {
 	f.compareFlags.register(a, cmd)
-	cmd.Flags().StringVar(&f.baseline, "baseline", "", "earlier runs, a folder or a blob: what they have found is not new")
+	cmd.Flags().StringVar(&f.baseline, "baseline", "", "earlier runs, a folder or a blob; their findings are not new")
 	cmd.Flags().StringVar(&f.known, "known", known.File, "the list of known findings")
-	cmd.Flags().BoolVar(&f.strict, "strict", false, "a finding that nobody has listed fails, whether the baseline has it or not")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "fail on every finding that is not listed, even if the baseline has it")
 }
 
 type gateFlags struct {
@@ -48,17 +48,17 @@ type gateFlags struct {
 	blob  string
 }
 
-var gateLong = `Play scenarios, hold what they show against the list of known findings and a
-baseline, and answer with one exit code. Without a scenario it is all that
-the host can be played: a command that can't be asked for anything, a few.
+var gateLong = `Run scenarios, compare the findings with the list of known findings and with a
+baseline, and answer with one exit code. By default it runs every scenario that
+the host can play.
 
-A finding passes where the list has it (` + known.File + `) or the baseline; with
---strict, the list alone. An entry of the list that is not found any more fails,
-and so does one whose day is over. What could not be decided is no pass:
---retries plays it again, and says so.
+A finding passes if the list (` + known.File + `) or the baseline has it. With
+--strict only the list counts. The gate also fails on stale entries (no longer
+found) and on expired ones. An inconclusive run does not pass; --retries runs it
+again.
 
-Several machines share the work with --shard 1/4 ... 4/4, each with --blob, and
-leakbench merge makes one answer of the blobs. In a Kubernetes Indexed Job,
+Several machines can share the work with --shard 1/4 ... 4/4 and --blob. leakbench
+merge then makes one answer of the blobs. In a Kubernetes Indexed Job,
 --shard job/4 takes the index from ` + gate.JobIndex + `.
 
 ` + exitTable
@@ -67,7 +67,7 @@ func (a *app) gateCommand() *cobra.Command {
 	var f gateFlags
 	cmd := &cobra.Command{
 		Use:   "gate [SCENARIO|FILE.yaml ...] [flags] [-- COMMAND ARGS...]",
-		Short: "Decide whether a change may go in: run, compare, one exit code",
+		Short: "Run scenarios, compare with known findings, answer with one exit code",
 		Long:  gateLong,
 		Example: `  leakbench gate -- my-gateway --mcp '{{server}}'
   leakbench gate storm cron --host mcp-go --baseline main.zip --retries 1
@@ -79,11 +79,11 @@ func (a *app) gateCommand() *cobra.Command {
 	f.choose(cmd)
 	f.decideFlags.register(a, cmd)
 	flags := cmd.Flags()
-	flags.IntVar(&f.series.Repeat, "repeat", 1, "how often to play each scenario; times and sizes are compared from 6 on")
-	flags.IntVar(&f.series.Retries, "retries", 0, "how often a run that could not be decided is played again")
-	flags.StringVar(&f.shard, "shard", "", "play only this part of the scenarios: 1/4, or job/4")
-	flags.StringVar(&f.costs, "costs", "", "earlier runs that say how long each scenario takes, for --shard (default: the baseline)")
-	flags.StringVar(&f.blob, "blob", "", "file to pack all runs into: for merge, and as a baseline")
+	flags.IntVar(&f.series.Repeat, "repeat", 1, "how often to run each scenario; times and sizes are compared from 6 on")
+	flags.IntVar(&f.series.Retries, "retries", 0, "how often to run an inconclusive scenario again")
+	flags.StringVar(&f.shard, "shard", "", "run only this part of the scenarios: 1/4, or job/4")
+	flags.StringVar(&f.costs, "costs", "", "earlier runs that tell --shard how long each scenario takes (default: the baseline)")
+	flags.StringVar(&f.blob, "blob", "", "file to pack all runs into, for merge and as a baseline")
 	return cmd
 }
 
@@ -197,10 +197,10 @@ func (a *app) mergeCommand() *cobra.Command {
 	var reporters []string
 	cmd := &cobra.Command{
 		Use:   "merge DIR|BLOB...",
-		Short: "Make one report and one exit code of the blobs of several machines",
-		Long: `Make one report and one exit code of what several machines have run: the blobs
-of leakbench gate --shard N/M --blob FILE. A shard or a run that is missing is
-no pass. The answer is that of one machine that had run it all.
+		Short: "Merge the blobs of several machines into one report and one exit code",
+		Long: `Make one report and one exit code of the blobs of several machines (leakbench gate
+--shard N/M --blob FILE). The answer is the same as if one machine had run them
+all. It does not pass if a shard or a run is missing.
 
 ` + exitTable,
 		Example: `  leakbench merge blobs/ --reporter html=leakbench-report.html,junit=junit.xml`,
@@ -240,10 +240,10 @@ type compareFlags struct {
 
 func (f *compareFlags) register(a *app, cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.tolerance, "tolerance", "25%", "a time or a size that changes by less is the same")
-	flags.Float64Var(&f.alpha, "alpha", 0.05, "the chance, over all tests together, to call something changed that is not")
-	choiceFlag(cmd, flags, &f.measures, "measures", "fail", "what a time or a size that has grown means: fail, warn or off", "fail", "warn", "off")
-	a.verboseFlag(cmd, "all rows, those without a change too")
+	flags.StringVar(&f.tolerance, "tolerance", "25%", "ignore changes of a time or a size below this")
+	flags.Float64Var(&f.alpha, "alpha", 0.05, "family-wise false-positive rate of the comparison of times and sizes")
+	choiceFlag(cmd, flags, &f.measures, "measures", "fail", "what to do when a time or a size has grown: fail, warn or off", "fail", "warn", "off")
+	a.verboseFlag(cmd, "print all rows, also those without a change")
 }
 
 func (f *compareFlags) params() (compare.Params, error) {
@@ -268,11 +268,11 @@ func (a *app) compareCommand() *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare BASE HEAD",
-		Short: "Hold two sets of runs against each other",
-		Long: `Hold two sets of runs against each other: findings that are new, known or fixed,
-counts that differ, times and sizes that have changed by more than chance and
-the tolerance allow. BASE and HEAD are each a run, a folder of runs, or a blob
-(leakbench gate --blob). Times and sizes need at least 6 runs on each side.
+		Short: "Compare two sets of runs",
+		Long: `Compare two sets of runs: new, known and fixed findings, counts that differ, and
+times and sizes that changed by more than chance and the tolerance explain. BASE
+and HEAD are each a run, a folder of runs, or a blob (leakbench gate --blob).
+Times and sizes need at least 6 runs on each side.
 
 ` + exitTable,
 		Example: `  leakbench compare before/ after/

@@ -31,11 +31,10 @@ func (a *app) knownCommand() *cobra.Command {
 	var f knownFlags
 	cmd := &cobra.Command{
 		Use:   "known",
-		Short: "Keep the list of known findings",
-		Long: `Keep the list of known findings, which a gate lets pass: ` + known.File + `.
-Each entry is scenario[:law[:fingerprint]] with a reason and the last day on
-which it is good. An entry that is not found any more fails the gate, as does
-one whose day is over.`,
+		Short: "Manage the list of known findings",
+		Long: `Manage the list of known findings that a gate lets pass: ` + known.File + `.
+Each entry is scenario[:law[:fingerprint]] with a reason and an expiry date. A gate
+fails on a stale entry (no longer found) and on an expired one.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return oneOf("known", args[0], "show", "update", "prune")
@@ -46,7 +45,7 @@ one whose day is over.`,
 	}
 	cmd.PersistentFlags().StringVar(&f.file, "known", known.File, "the list")
 	show := &cobra.Command{
-		Use: "show [RUN...]", Short: "Print the list, and what became of it in some runs",
+		Use: "show [RUN...]", Short: "Print the list, and which entries some runs found",
 		Long: `Print the list, and what became of each entry.
 
 RUN is a run, a folder of runs or a blob; without one it is the newest gate, and
@@ -54,27 +53,26 @@ where none has run it is the list alone.`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.knownShow(args, f) },
 	}
 	update := &cobra.Command{
-		Use: "update [RUN...] --reason WHY", Short: "Add what runs have found and the list has not",
-		Long: `Add what runs have found and the list has not: each error, by its fingerprint. A
-finding that only some runs of its scenario show gets "sometimes: true". It takes
-the place of an entry whose day is over. An entry with a fingerprint that an earlier
-version gave its finding gets the present one, and keeps the rest; this needs no
---reason.
+		Use: "update [RUN...] --reason WHY", Short: "Add findings of runs that the list does not have",
+		Long: `Add the findings of runs that the list does not have: each error, by its
+fingerprint. A finding that only some runs of its scenario show gets "sometimes:
+true". It replaces an expired entry. An entry with the fingerprint of an earlier
+version gets the present one and keeps the rest; this needs no --reason.
 
-RUN is a run, a folder of runs or a blob; without one it is the newest gate.`,
+RUN is a run, a folder of runs or a blob (default: the newest gate).`,
 		Example: `  leakbench known update --reason "upstream, owner/repository#12" --expires 2030-01-31
   leakbench known update --only storm:L1 --reason "waits for the new client" .leakbench`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.knownUpdate(args, f) },
 	}
-	update.Flags().StringVar(&f.reason, "reason", "", "why it is accepted for now")
-	update.Flags().StringVar(&f.expires, "expires", "", fmt.Sprintf("last day it is good for, 2030-01-31 (default: in %d days)", known.Days))
-	update.Flags().StringVar(&f.only, "only", "", "only this finding, scenario[:law[:fingerprint]]; one that is named in full needs no run here")
+	update.Flags().StringVar(&f.reason, "reason", "", "why the finding is accepted for now")
+	update.Flags().StringVar(&f.expires, "expires", "", fmt.Sprintf("expiry date, for example 2030-01-31 (default: in %d days)", known.Days))
+	update.Flags().StringVar(&f.only, "only", "", "only this finding, scenario[:law[:fingerprint]]; with a fingerprint it needs no run")
 	prune := &cobra.Command{
-		Use: "prune [RUN...]", Short: "Take out what runs have not found any more",
-		Long: `Take out the entries that runs have not found any more. Entries of scenarios and
-hosts that these runs have not played stay, and those of runs in doubt.
+		Use: "prune [RUN...]", Short: "Remove entries that runs no longer find",
+		Long: `Remove the entries that runs no longer find. Entries of other scenarios and hosts
+stay, and so do those of inconclusive runs.
 
-RUN is a run, a folder of runs or a blob; without one it is the newest gate.`,
+RUN is a run, a folder of runs or a blob (default: the newest gate).`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.knownPrune(args, f) },
 	}
 	cmd.AddCommand(show, update, prune)

@@ -38,7 +38,7 @@ func (a *app) listCommand() *cobra.Command {
 	var mutants bool
 	cmd := &cobra.Command{
 		Use:       "list [scenarios|hosts|faults|laws|kinds]",
-		Short:     "List what there is",
+		Short:     "List scenarios, hosts, faults, laws or kinds",
 		ValidArgs: listed,
 		RunE: func(_ *cobra.Command, args []string) error {
 			what := listed
@@ -48,7 +48,7 @@ func (a *app) listCommand() *cobra.Command {
 			return a.list(what, len(args) != 1, mutants)
 		},
 	}
-	cmd.Flags().BoolVar(&mutants, "all", false, "also the hosts that break one law each, which the self-test runs")
+	cmd.Flags().BoolVar(&mutants, "all", false, "also list the mutants that the self-test runs")
 	return cmd
 }
 
@@ -141,7 +141,7 @@ type hostItem struct {
 func (a *app) hostsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hosts",
-		Short: "List the hosts that leakbench knows, with what is installed; or install one",
+		Short: "List the hosts that leakbench knows, or install one",
 		Args:  noArgs,
 		RunE:  func(*cobra.Command, []string) error { return a.listHosts() },
 	}

@@ -32,20 +32,20 @@ func (a *app) selftestCommand() *cobra.Command {
 	var f selftestFlags
 	cmd := &cobra.Command{
 		Use:   "selftest",
-		Short: "Let the bench find, on this machine, what is known to be wrong with some hosts",
-		Long: `Run hosts of which it is known what is wrong with them: exact, which breaks no
-law, in each scenario, and for each law mutants of exact that break it alone.
-The table says which laws were expected (rows) and which were found (columns).
+		Short: "Prove on this machine that leakbench finds what is wrong with some known hosts",
+		Long: `Run hosts whose flaws are known: exact, which breaks no law, in each scenario, and
+mutants of exact, each of which breaks one law. The table shows the laws that were
+expected (rows) and those that were found (columns).
 
 Exit codes: 0 all as expected, 1 something else, 2 bad flag, 128+n stopped.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.selftest(cmd.Context(), f) },
 	}
-	cmd.Flags().StringVarP(&f.out, "out", "o", "", "keep the runs in this folder (default: they are removed)")
+	cmd.Flags().StringVarP(&f.out, "out", "o", "", "folder to keep the runs in (default: they are removed)")
 	jobsFlag(cmd.Flags(), &f.jobs)
-	cmd.Flags().IntVar(&f.times, "times", 1, "how often each of them is run")
-	cmd.Flags().IntVar(&f.busy, "busy", 0, "keep so many processors busy meanwhile: the verdicts must not depend on it")
-	cmd.Flags().StringVar(&f.law, "law", "", "only the mutants of this law, or none: only the healthy host")
+	cmd.Flags().IntVar(&f.times, "times", 1, "how often to run each of them")
+	cmd.Flags().IntVar(&f.busy, "busy", 0, "number of processors to keep busy meanwhile; verdicts must not depend on it")
+	cmd.Flags().StringVar(&f.law, "law", "", "run only the mutants of this law; none: only the healthy host")
 	return cmd
 }
 
@@ -99,11 +99,11 @@ func (a *app) doctorCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine and this user can see of a run",
-		Long: `Say what this machine and this user can see of a run and do to it. Each thing is
-really tried, a whole run last. Every line is ok, weaker (runs work, and see or do
-less) or missing, with what follows from it and what to do. What weakens a witness
-stands in the header of every run made here, too.
+		Short: "Check what leakbench can see and do on this machine",
+		Long: `Check what leakbench can see and do on this machine as this user. Each check really
+tries it; the last one is a whole run. Every line is ok, weaker (runs work but see
+less) or missing, with the consequence and what to do. The header of every run
+names what is weaker, too.
 
 Exit status 0 when runs work here, whatever else is weaker or missing; 2 when this
 machine lacks what they need; 70 when it does not, and none works all the same;
@@ -122,7 +122,7 @@ machine lacks what they need; 70 when it does not, and none works all the same;
 			return cmp.Or(a.printChecks(checks), exitWhen(len(facts.Lacks) > 0, exitUsage), exitWhen(!doctor.Works(checks), exitBug))
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", ".leakbench", "folder in which runs would be saved")
+	cmd.Flags().StringVarP(&out, "out", "o", ".leakbench", "folder in which runs would be written")
 	return cmd
 }
 

@@ -302,14 +302,14 @@ func (*span) Type() string { return "duration" }
 
 // limitFlags are the times that a user may insist on.
 func limitFlags(flags *pflag.FlagSet, to *play.Limits, start string) {
-	flags.Var((*span)(&to.Settle), "settle", "how long a server may take to go; 0 is what the host's profile or the scenario says")
-	flags.Var((*span)(&to.Confirm), "confirm", "how long a survivor is watched after that; 0 likewise")
+	flags.Var((*span)(&to.Settle), "settle", "how long the host may take to end a server; 0: as its profile or the scenario says")
+	flags.Var((*span)(&to.Confirm), "confirm", "how long to watch survivors after --settle; 0: as the host's profile or the scenario says")
 	flags.Var((*span)(&to.Start), "start", start+" (default 15s)")
 }
 
 // jobsFlag is how many runs are played side by side.
 func jobsFlag(flags *pflag.FlagSet, to *int) {
-	flags.IntVarP(to, "jobs", "j", 0, "how many runs at the same time; 0 is as many as the machine carries")
+	flags.IntVarP(to, "jobs", "j", 0, "how many runs to make at the same time; 0: as many as the machine can carry")
 }
 
 // choiceFlag is a flag that takes one of some words, which completion offers.

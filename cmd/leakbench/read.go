@@ -30,7 +30,7 @@ func (a *app) judgeCommand() *cobra.Command {
 		Use:   "judge RUN...",
 		Short: "Judge saved runs again",
 		Long: `Judge saved runs again. RUN is a run.jsonl, its folder, or .leakbench/latest.
-The verdict is a function of the file alone.
+The verdict depends on the file alone.
 
 ` + exitTable,
 		Example: "  leakbench judge .leakbench/latest",
@@ -42,7 +42,7 @@ The verdict is a function of the file alone.
 			return a.conclude(answerOf(judged, nil, nil))
 		},
 	}
-	a.verboseFlag(cmd, "text with all values, and the evidence on each process")
+	a.verboseFlag(cmd, "print all values and the evidence on each process")
 	return cmd
 }
 
@@ -67,8 +67,8 @@ func (a *app) reportCommand() *cobra.Command {
 		Use:   "report RUN...",
 		Short: "Render saved runs: text, html, json, junit and more",
 		Long: `Render saved runs. RUN is a run.jsonl, its folder, or .leakbench/latest. Several
-runs make one report. Its page says what is new, known or fixed, where there is
-a list of known findings (` + known.File + `) or a base.
+runs make one report. With a list of known findings (` + known.File + `) or a
+base, the page says which findings are new, known and fixed.
 
 ` + reporterHelp(),
 		Example: `  leakbench report .leakbench/latest -o report.html
@@ -77,10 +77,10 @@ a list of known findings (` + known.File + `) or a base.
   leakbench report .leakbench/latest --reporter junit=junit.xml,md=summary.md`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.report(args, reporters, f) },
 	}
-	cmd.Flags().StringArrayVar(&f.base, "base", nil, "an earlier run to compare with, in the page; as often as wanted")
+	cmd.Flags().StringArrayVar(&f.base, "base", nil, "earlier run to compare with on the page; may be repeated")
 	cmd.Flags().StringVar(&f.known, "known", known.File, "the list of known findings, for the page")
 	reporterFlag(cmd, &reporters, []string{"html"}, "output formats, each NAME or NAME=FILE")
-	cmd.Flags().StringVarP(&f.out, "out", "o", "", "file for the one reporter; default is standard output")
+	cmd.Flags().StringVarP(&f.out, "out", "o", "", "file to write to, for a single reporter (default: standard output)")
 	return cmd
 }
 
@@ -166,9 +166,9 @@ func (a *app) openCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "open [RUN]",
 		Short: "Open a run's report in the browser: the newest one, if none is named",
-		Long: `Open a report in the browser. Without RUN it is the newest one: of the last run,
-or of all runs of the last command. RUN is a run's folder, its run.jsonl, or a report. The browser is the one of BROWSER, or
-the system's.`,
+		Long: `Open a report in the browser: by default the newest one, of the last run or of all
+runs of the last command. RUN is a run's folder, its run.jsonl, or a report. BROWSER
+names the browser; the default is the system's.`,
 		Example: "  leakbench open\n  leakbench open .leakbench/20261121-080906-storm-exact",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -183,7 +183,7 @@ the system's.`,
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&printOnly, "print", false, "only print where the report is")
+	cmd.Flags().BoolVar(&printOnly, "print", false, "print the path of the report instead of opening it")
 	return cmd
 }
 

@@ -60,8 +60,8 @@ func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "run [SCENARIO|FILE.yaml|all ...] [flags] [-- COMMAND ARGS...]",
-		Short: "Play scenarios against a host, save what happened, judge it and report",
-		Long: `Play scenarios against a host, save what happened, judge it and report.
+		Short: "Run scenarios against a host, record what happens, judge it and report",
+		Long: `Run scenarios against a host, record what happens, judge it and report.
 
 A host is one of the built-in ones (--host; see leakbench list hosts), a host
 file (--host FILE.yaml; leakbench init writes one), the path of a driver program,
@@ -80,19 +80,19 @@ fake server.
 	}
 	f.register(cmd)
 	f.choose(cmd)
-	a.verboseFlag(cmd, "text with all values, and the evidence on each process")
-	cmd.Flags().IntVar(&f.series.Repeat, "repeat", 1, "how often to play each scenario; says how often it leaked")
-	cmd.Flags().StringVar(&f.server, "server", "", "of a host that is given one server: give it this one (default: one run for each that the scenario is about)")
+	a.verboseFlag(cmd, "print all values and the evidence on each process")
+	cmd.Flags().IntVar(&f.series.Repeat, "repeat", 1, "how often to run each scenario")
+	cmd.Flags().StringVar(&f.server, "server", "", "the server to give to a host that takes one (default: one run for each server of the scenario)")
 	return cmd
 }
 
 // register adds the flags of everything that plays.
 func (f *runFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.host, "host", "", "built-in host, host file (.yaml), or the path of a driver program (default "+play.DefaultHost+")")
-	flags.StringVarP(&f.bench.Out, "out", "o", ".leakbench", "folder for the runs")
-	flags.Uint64Var(&f.series.Seed, "seed", 0, "seed of everything random; 0 draws one, which is printed and saved")
-	limitFlags(flags, &f.bench.Limits, "how long the host may take to come up: to say hello, or to connect to its server")
+	flags.StringVar(&f.host, "host", "", "host to test: the name of a built-in host, a host file (.yaml), or the path of a driver (default "+play.DefaultHost+")")
+	flags.StringVarP(&f.bench.Out, "out", "o", ".leakbench", "folder to write the runs to")
+	flags.Uint64Var(&f.series.Seed, "seed", 0, "seed of everything random; 0: draw one, print and record it")
+	limitFlags(flags, &f.bench.Limits, "how long the host may take to start: to say hello, or to connect to its server")
 	choiceFlag(cmd, flags, &f.progress, "progress", "auto", "auto, plain or none", "auto", "plain", "none")
 	reporterFlag(cmd, &f.reporters, nil, "more outputs, each NAME or NAME=FILE: "+strings.Join(report.ReporterNames(), ", "))
 	completeFlag(cmd, "host", cobra.ShellCompDirectiveDefault, hostNames)
@@ -102,11 +102,11 @@ func (f *runFlags) register(cmd *cobra.Command) {
 // choose adds the flags of what plays several scenarios.
 func (f *runFlags) choose(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.choice.Laws, "law", nil, "play the scenarios that are about one of these laws: L1,L4")
-	flags.StringSliceVar(&f.choice.Tags, "tag", nil, "play the scenarios that have one of these tags")
-	flags.StringSliceVar(&f.choice.Levels, "level", nil, "play the scenarios of these levels: orderly (1), stubborn (2), sudden (3)")
-	flags.BoolVar(&f.quick, "quick", false, "play the scenarios that take less than 2 s on a correct host: the same as --tag "+scenarios.TagQuick)
-	flags.BoolVar(&f.failFast, "fail-fast", false, "stop at the first run that fails, and leave out the rest")
+	flags.StringSliceVar(&f.choice.Laws, "law", nil, "run the scenarios that are about one of these laws, for example L1,L4")
+	flags.StringSliceVar(&f.choice.Tags, "tag", nil, "run the scenarios that have one of these tags")
+	flags.StringSliceVar(&f.choice.Levels, "level", nil, "run the scenarios of these levels: orderly (1), stubborn (2), sudden (3)")
+	flags.BoolVar(&f.quick, "quick", false, "run the scenarios that take less than 2 s on a correct host; same as --tag "+scenarios.TagQuick)
+	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first run that fails")
 	jobsFlag(flags, &f.series.Jobs)
 	completeFlag(cmd, "law", cobra.ShellCompDirectiveNoFileComp, law.IDs)
 }
@@ -300,10 +300,10 @@ func (a *app) replayCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "replay RUN [flags] [-- COMMAND ARGS...]",
-		Short: "Play a run again, with its scenario, seed and order, and say whether it ends alike",
-		Long: `Play a run again: the very text of its scenario, its seed, its order, its limits,
-against its host, and say whether the outcome is the same. Another host can be
-named with --host or after --: then it says what that one makes of it.
+		Short: "Run again what was recorded, and say whether the outcome is the same",
+		Long: `Run again what was recorded: the same scenario text, seed, order and limits against
+the same host, and say whether the outcome is the same. --host or a command after
+-- names another host.
 
 ` + exitTable,
 		Example: "  leakbench replay .leakbench/latest\n  leakbench replay .leakbench/latest --host exact",

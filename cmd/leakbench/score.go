@@ -31,13 +31,13 @@ func (a *app) scoreCommand() *cobra.Command {
 	var f scoreFlags
 	cmd := &cobra.Command{
 		Use:   "score [--hosts a,b,...|all|published] [--scenarios ...] [-o scoreboard.html|.md|.json ...]",
-		Short: "Play hosts in scenarios and make a scoreboard of it",
-		Long: `Play each host in each scenario and make a scoreboard of it: clean, the laws that
-were broken, inconclusive, or not applicable with the reason.
+		Short: "Run hosts in scenarios and write a scoreboard",
+		Long: `Run each host in each scenario and write a scoreboard. A cell is clean, names the
+broken laws, is inconclusive, or is not applicable with the reason.
 
-Cells are played side by side; one that comes out inconclusive is played once
-more, alone, and says so. What an earlier call has played is not played again
-while the tool, the host's version, the scenario and the limits are the same.
+Cells run side by side. An inconclusive one is run once more, alone. Results of an
+earlier call are reused while leakbench, the host's version, the scenario and the
+limits are the same.
 
 Exit codes: 0 the scoreboard was made, whatever it says, 2 bad flag, host or
 scenario, 4 none of the hosts is installed, 70 a bug of the bench, 128+n stopped
@@ -57,15 +57,15 @@ by signal n: the same command goes on from there.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.hosts, "hosts", []string{"published"}, "hosts as --host of run takes them; all: those that leakbench hosts lists, published: those that somebody else ships")
-	flags.StringSliceVar(&f.scenarios, "scenarios", []string{"all"}, "scenarios or files")
-	flags.StringArrayVarP(&f.out, "out", "o", nil, "write the scoreboard to this file: .html, .md or .json; several times for several")
-	flags.StringVar(&f.from, "from", "", "play nothing: write the scoreboard of this .json file, which -o has written before, in other forms")
-	flags.StringVar(&f.Dir, "dir", filepath.Join(".leakbench", "score"), "folder for the runs; what is there already is not played again")
+	flags.StringSliceVar(&f.hosts, "hosts", []string{"published"}, "hosts, named as for run --host; all: every host of leakbench hosts; published: only those of others")
+	flags.StringSliceVar(&f.scenarios, "scenarios", []string{"all"}, "scenarios or scenario files")
+	flags.StringArrayVarP(&f.out, "out", "o", nil, "file to write the scoreboard to: .html, .md or .json; may be repeated")
+	flags.StringVar(&f.from, "from", "", "run nothing: read this .json scoreboard and write it in other formats")
+	flags.StringVar(&f.Dir, "dir", filepath.Join(".leakbench", "score"), "folder for the runs; results that are there already are reused")
 	jobsFlag(flags, &f.Jobs)
 	flags.BoolVar(&f.links, "links", true, "link each cell to its run's report, relative to the file")
 	flags.Uint64Var(&f.Seed, "seed", 1, "seed of everything random")
-	limitFlags(flags, &f.Limits, "how long a host may take to come up")
+	limitFlags(flags, &f.Limits, "how long a host may take to start")
 	completeFlag(cmd, "hosts", cobra.ShellCompDirectiveDefault, func() []string { return append(hostNames(), "all", "published") })
 	completeFlag(cmd, "scenarios", cobra.ShellCompDirectiveDefault, scenarioNames)
 	return cmd
