@@ -83,6 +83,7 @@ var house = []struct {
 	{pkg: "internal/stage/keeper", may: []string{"internal/stage/socket", "internal/record", "internal/stage/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
 	{pkg: "internal/stage/patience", may: []string{"internal/record", "internal/history", "fakeserver"}, why: "how long to wait follows from what was seen: it looks at nothing itself", deny: []string{"os", "os/exec", "net"}},
 	{pkg: "internal/stage/starved", may: []string{"internal/record"}, why: "how long to wait follows from what the bench had of the processors", deny: []string{"os/exec", "net"}},
+	{pkg: "internal/stage/outside", may: []string{}, why: "who ends processes of a run from outside is for the kernel to say", deny: []string{"os/exec", "net"}},
 	{pkg: "internal/stage/hostlog", may: []string{"internal/redact"}, why: "a log is text: it says nothing of processes"},
 	{
 		pkg: "internal/stage/fit", may: []string{"internal/record", "driver", "internal/subject/host", "scenarios"},
@@ -90,7 +91,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/stage/runner", why: "the runner writes down and judges nothing",
-		may: []string{"internal/stage/socket", "internal/stage/fit", "internal/stage/hostlog", "internal/lists", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper", "internal/stage/patience", "internal/stage/starved"},
+		may: []string{"internal/stage/socket", "internal/stage/fit", "internal/stage/hostlog", "internal/lists", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper", "internal/stage/outside", "internal/stage/patience", "internal/stage/starved"},
 	},
 	{
 		pkg: "internal/judge/prose", may: []string{"internal/record", "internal/history", "internal/text"}, why: "a sentence says what it is given, and decides nothing",

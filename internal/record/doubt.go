@@ -27,6 +27,7 @@ const (
 
 // What the ledger writes down.
 const (
+	DoubtOutside        DoubtCode = "ended-from-outside"   // a server died, and neither the host nor the bench need have done it
 	DoubtLedgerAccept   DoubtCode = "ledger-accept"        // a connection could not be accepted
 	DoubtLedgerStranger DoubtCode = "ledger-stranger"      // a peer of another run, with an unknown label, or without a certificate
 	DoubtLedgerGarbage  DoubtCode = "ledger-garbage"       // a peer sent what is no message

@@ -76,8 +76,14 @@ func (f *Facts) Scaled(d time.Duration, t int64) int64 {
 	return int64(float64(d) * f.Slowdown(t-int64(d), t+int64(d)))
 }
 
-// HadProcessors says that the bench is known to have got its share of the processors between two times.
+// HadProcessors says that what the processes of the run had to wait for a processor between two times is known to be less than half
+// of that time; where a file does not tell that, that the bench got its share of the processors.
 func (f *Facts) HadProcessors(from, to int64) bool {
+	if first, last := f.looksAround(from, to); first != nil && last != nil {
+		if excuse, known := last.Load.Excuse(*first.Load, f.latest(first, last)); known {
+			return int64(excuse) < (to-from)/2
+		}
+	}
 	share, known := f.StarvedBetween(from, to)
 	return known && share < starved
 }

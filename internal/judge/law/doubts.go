@@ -35,6 +35,7 @@ var doubts = []Doubt{
 	{record.DoubtNoBystander, "No bystander could be put into the host's process group.", playAgain},
 	{record.DoubtNoOutput, "The host's stdout could not be kept.", "Check the free space and the permissions of the --out folder."},
 	{record.DoubtNoTwin, "No twin (a process with a server's command line) could be started.", playAgain},
+	{record.DoubtOutside, "A server was ended by the kernel, or by somebody else than the host.", "Run it again with more memory, and with nothing beside it that ends processes."},
 
 	{record.DoubtLedgerAccept, "The ledger could not accept a connection.", "Raise the limit of open files (ulimit -n), and run it again."},
 	{record.DoubtLedgerStranger, "Something connected to the ledger that isn't a server of this run.", "Check that no host of an earlier run is still alive, and run it again."},

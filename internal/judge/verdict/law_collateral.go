@@ -49,7 +49,7 @@ func judgeCollateral(f *casefile) LawResult {
 // isCollateral says that the server's session was live when it was harmed, and that nothing was wrong with it. Facts
 // come first: a death without a word is the host's doing whoever is newest, and whatever it launched afterwards.
 func (f *casefile) isCollateral(s *history.Server, h facts.Harm) bool {
-	if brokenBy(s, h.T) || !f.OnWatch(h.T) || f.HostOf(s) != f.HostAt(h.T) || f.endedByBench(s) || !facts.Established(s, h.T) {
+	if brokenBy(s, h.T) || !f.OnWatch(h.T) || f.HostOf(s) != f.HostAt(h.T) || f.endedByBench(s) || f.endedOutside(s) || !facts.Established(s, h.T) {
 		return false
 	}
 	state, since := f.StateAt(s, h.T)
@@ -66,6 +66,11 @@ func (f *casefile) isCollateral(s *history.Server, h facts.Harm) bool {
 		return s.Born >= since && (f.costAnAnswer(s, h) || f.killedAtWork(s, h) || f.openWithout(s, h.T))
 	}
 	return false
+}
+
+// endedOutside says that the bench has seen somebody else end a server, or that it may have been the kernel.
+func (f *casefile) endedOutside(s *history.Server) bool {
+	return slices.ContainsFunc(f.Doubts(), func(e *record.Event) bool { return e.Doubt.Code == record.DoubtOutside && e.Server == s.ID })
 }
 
 // worked says that the server was asked for work by t, and that its session was not opened anew since it was launched.
@@ -272,7 +277,7 @@ func (f *casefile) missingAt(cp *checkpoint, hurt map[string]bool) {
 	for _, want := range cp.Missing {
 		for _, s := range f.wanted(cp, want) {
 			switch {
-			case hurt[s.ID], f.anyRival(s, hurt):
+			case hurt[s.ID], f.anyRival(s, hurt), f.endedOutside(s):
 				cp.explained = true
 			case s.Died >= 0 && s.Died <= cp.SettledAt && !brokenBy(s, s.Died) && s.Lost < 0:
 				cp.explained, hurt[s.ID] = true, true

@@ -65,7 +65,7 @@ func silent(s *history.Server) bool {
 }
 
 // unheeding says that a server could have seen what it was told, for longer than its grace: no fault kept it from
-// that, and the bench got its share of the processors.
+// that, and no want of processors did.
 func (f *casefile) unheeding(s *history.Server, asked int64) bool {
 	return len(s.Faults) == 0 && f.HadProcessors(asked, s.Died) && !f.wasStopped(s)
 }
@@ -84,7 +84,7 @@ func (f *casefile) wasStopped(s *history.Server) bool {
 func (f *casefile) endedByHost(s *history.Server) bool {
 	told := s.Died >= 0 || s.EOF >= 0 || len(s.Signals) > 0
 	first, ok := facts.HarmTo(s)
-	if !told || !ok || s.Lost >= 0 || brokenBy(s, first.T) || f.endedByBench(s) || f.HostGoing(f.HostOf(s), first.T) {
+	if !told || !ok || s.Lost >= 0 || brokenBy(s, first.T) || f.endedByBench(s) || f.endedOutside(s) || f.HostGoing(f.HostOf(s), first.T) {
 		return false
 	}
 	if at, harmed := f.harmed[facts.SessionOf(s)]; harmed && first.T >= at {

@@ -188,3 +188,19 @@ func TestCleanupOnAStarvedMachine(t *testing.T) {
 		assert.Equal(t, c.status, statusOf(v, "L9").Status, "%+v %s", c, account(v))
 	}
 }
+
+// A server that died without a word after a pause was killed unasked where it was not kept from seeing that it was told.
+func TestKilledAfterAPauseOnAStarvedMachine(t *testing.T) {
+	t.Parallel()
+	for thousandths, status := range map[int64]LawStatus{50: LawBroken, 900: LawNotJudged} {
+		p := newPlay()
+		p.run.Header.Limits.Grace = record.Duration(200 * ms)
+		p.look(record.CensusSample, "")
+		a := p.open("s1", "flaky")
+		p.look(record.CensusSample, "")
+		p.close("s1", "flaky", func() { p.wait(400 * ms); p.dead(a) })
+		p.quiet("after", want("flaky", "s1", 0))
+		v := Judge(waitedIn(loaded(p.done(), 9, 0), thousandths))
+		assert.Equal(t, status, statusOf(v, "L9").Status, account(v))
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/stage/outside"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/starved"
 	"github.com/leakbench/leakbench/internal/subject/host"
@@ -100,6 +102,8 @@ type run struct {
 	planned   map[string]string // the label that each session of the scenario is opened with
 	hello     record.Hello
 	loads     starved.Loads
+	oom       outside.OOM
+	signals   *outside.Signals
 
 	mu         sync.Mutex
 	lives      *history.History
@@ -203,6 +207,9 @@ func (r *run) setUp(ctx context.Context) error {
 			return err
 		}
 	}
+	r.oom.Killed() // what was before is none of this run's
+	// Where the kernel does not tell who sends signals, it is taken for the host. All that is started from here on is of the run.
+	r.signals, _ = outside.WatchSignals(r.signalledFromOutside)
 	r.keeper, err = keeper.Start(ctx, keeper.Params{
 		Self: r.Self, Dir: dir, Log: filepath.Join(r.Dir, keeperLog), Run: r.id, OnExit: r.onExit, NoCgroup: r.Caller != nil,
 	})
@@ -312,6 +319,7 @@ func (r *run) tearDown(ctx context.Context, err error) error {
 	if r.keeper != nil {
 		r.sweep(ctx)
 	}
+	r.signals.Close()
 	err = errors.Join(err, r.current().hangUp())
 	if r.ledger != nil {
 		// A swept server's death takes a moment to reach the ledger; one that
@@ -372,6 +380,36 @@ func (r *run) sweep(ctx context.Context) {
 func (r *run) emit(e record.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.write(e)
+	if e.Kind == record.Died && r.diedSilently(e.Server) && r.oom.Killed() {
+		r.write(record.Event{Kind: record.Doubted, Server: e.Server, Doubt: &record.Doubt{
+			Code: record.DoubtOutside, Text: e.Server + " died when the kernel killed for want of memory (oom_kill in /proc/vmstat): who ended it is not known",
+		}})
+	}
+}
+
+// signalledFromOutside writes down that somebody else has sent a server a signal that may end it.
+func (r *run) signalledFromOutside(s outside.Signal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, server := range slices.Backward(r.lives.Servers()) {
+		if server.Birth.PID == s.To {
+			r.write(record.Event{Kind: record.Doubted, Server: server.ID, Doubt: &record.Doubt{
+				Code: record.DoubtOutside, Text: fmt.Sprintf("%s was sent %s by %q (pid %d), which neither the host nor leakbench has started", server.ID, proc.SignalName(s.Signal), s.Comm, s.From),
+			}})
+			return
+		}
+	}
+}
+
+// diedSilently says that a server died without a word: it read no end of stdin, and caught no signal.
+func (r *run) diedSilently(id string) bool {
+	s := r.lives.Server(id)
+	return s != nil && s.EOF == history.Never && s.Bye == history.Never && len(s.Signals) == 0
+}
+
+// write is for who holds mu.
+func (r *run) write(e record.Event) {
 	if r.writer == nil {
 		return
 	}

@@ -1,0 +1,33 @@
+//go:build !linux
+
+// Package outside sees what ends processes of a run and is neither the host nor the bench.
+package outside
+
+import (
+	"errors"
+	"syscall"
+)
+
+// OOM is not known here.
+type OOM struct{}
+
+// Killed is not known here.
+func (*OOM) Killed() bool { return false }
+
+// Signal is one that a process outside of the run has sent.
+type Signal struct {
+	Signal   syscall.Signal
+	To, From int
+	Comm     string
+}
+
+// Signals are not seen here.
+type Signals struct{}
+
+// WatchSignals can't.
+func WatchSignals(func(Signal)) (*Signals, error) {
+	return nil, errors.New("who sends signals is not told here")
+}
+
+// Close has nothing to do.
+func (*Signals) Close() {}
