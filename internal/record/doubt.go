@@ -64,5 +64,6 @@ const (
 	DoubtControlLate    DoubtCode = "control-late"        // it took long to exit, without a fault that says so
 	DoubtDaemon         DoubtCode = "daemon"              // the host went to the background, where it can't be asked to end
 	DoubtConnections    DoubtCode = "two-connections"     // a host of unknown sessions uses several servers at once, undeclared
+	DoubtUnasked        DoubtCode = "launched-unasked"    // a server was launched for an open session that had one, and nobody had asked
 	DoubtUnnamed        DoubtCode = "unnamed"             // a file has one without a code
 )

@@ -70,6 +70,7 @@ var doubts = []Doubt{
 	{record.DoubtControlLate, "The server took long to exit without the host as well, although nothing told it to.", quieter},
 	{record.DoubtDaemon, "The host went to the background, where it can't be asked to end.", "Start the host in the foreground."},
 	{record.DoubtConnections, "The host uses several servers at once, and didn't declare it.", "Say in the host file how many sessions the host has (profile: in docs/host-file.md)."},
+	{record.DoubtUnasked, "The host launched a server for an open session that had one, and nobody had asked it for anything.", "If it renews servers, or keeps spare ones, declare it in the profile (docs/host-file.md)."},
 	{record.DoubtUnnamed, "The file has a doubt without a code.", "Judge the file with the version that wrote it."},
 }
 

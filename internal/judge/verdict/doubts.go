@@ -32,6 +32,7 @@ func (f *casefile) allDoubts(laws []LawResult) []Doubt {
 		f.doubtLaunches()
 		f.doubtControls()
 		f.doubtConnections()
+		f.doubtUnasked()
 		f.doubtDaemons()
 		f.doubtTwins()
 	}

@@ -34,6 +34,19 @@ func planned(p *play) {
 	}
 }
 
+// launchedBeside has the host launch a probe beside the server of an open session, some time after it was asked for something.
+func launchedBeside(p *play, after time.Duration) *record.Run {
+	a := p.open("s1", "flaky")
+	p.call(a, "s1", "flaky", "")
+	p.wait(after)
+	p.pid += int(after / (100 * ms)) // its start follows from it
+	b := p.launch("flaky", "s1")
+	p.greet(b)
+	p.bye(b)
+	p.quiet("after", want("flaky", "s1", 1))
+	return p.done()
+}
+
 var doubtCases = []struct {
 	code record.DoubtCode
 	show func(p *play) *record.Run
@@ -55,6 +68,11 @@ var doubtCases = []struct {
 			p.stop("term", func() { p.bye(a); p.bye(b) })
 			return p.done()
 		},
+	},
+	{
+		code: record.DoubtUnasked,
+		show: func(p *play) *record.Run { return launchedBeside(p, 2*s) },
+		near: func(p *play) *record.Run { return launchedBeside(p, 100*ms) }, // it may be for the call's sake
 	},
 	{
 		code: record.DoubtDaemon,
@@ -393,7 +411,7 @@ func doubtCodes(t *testing.T) []record.DoubtCode {
 			}
 		})
 	}
-	require.Len(t, raised, 25)
+	require.Len(t, raised, 26)
 	return slices.Collect(maps.Keys(raised))
 }
 

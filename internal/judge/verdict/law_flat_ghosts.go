@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -54,6 +55,47 @@ func (f *casefile) ghostBreach(s *history.Server, since int64) *breach {
 		value:     fmt.Sprintf("%s of session %s: launched %s after its session had ended, %s", name, prose.Plain(s.Session), after, gone),
 		narrative: fmt.Sprintf("%s was launched %s after session %s had ended, which nobody had opened again, and was %s.", name, after, prose.Plain(s.Session), gone),
 	}
+}
+
+// unaskedAfter is how long after a request of the bench's a launch may still be for its sake.
+const unaskedAfter = int64(time.Second)
+
+// doubtUnasked says which servers were launched for sessions that had one which worked, while the host was asked for nothing. What
+// a host does by itself, and on purpose, its profile can say.
+func (f *casefile) doubtUnasked() {
+	p := f.Header.Host.Profile
+	if f.Header.Host.SessionsUnknown() || p.Resident+p.Spare > 0 || p.Idle+p.Renewal > 0 {
+		return
+	}
+	for _, s := range f.servers {
+		state, _ := f.StateAt(s, s.Born)
+		began, known := f.LaunchBegan(s)
+		idle := known && state.State == record.SessionOpen && state.Why != record.WhyPerRequest && state.Why != record.WhyRequest &&
+			f.OnWatch(began) && f.OnWatch(s.Born) && !f.requestedAround(began)
+		if other := f.workingAt(s, began); idle && other != nil {
+			f.doubt(record.DoubtUnasked, "%s was launched at %s for session %s, which was open and had %s, and nobody had asked the host for anything: whether it means to is not known; its profile can say so (renewal, spare)",
+				prose.Plain(s.ID), prose.Clock(s.Born), prose.Plain(s.Session), prose.Plain(other.ID))
+		}
+	}
+}
+
+// requestedAround says that the host was asked for something at t, or shortly before.
+func (f *casefile) requestedAround(t int64) bool {
+	return slices.ContainsFunc(f.Steps(), func(st *history.Step) bool {
+		asks := !st.Skipped && st.Op != record.OpAwait && st.Op != record.OpCheckpoint
+		return asks && st.Begun <= t && (st.Ended < 0 || st.Ended+unaskedAfter >= t)
+	})
+}
+
+// workingAt is another server of the session of s that worked at t, or nil.
+func (f *casefile) workingAt(s *history.Server, t int64) *history.Server {
+	for _, o := range f.servers {
+		lives := o.Born < t && (o.Died < 0 || o.Died > t) && (o.EOF < 0 || o.EOF > t) && o.Lost < 0
+		if o != s && o.Label == s.Label && o.Session == s.Session && lives && !brokenBy(o, t) && facts.Established(o, t) {
+			return o
+		}
+	}
+	return nil
 }
 
 func describeGhosts(f *casefile, group []*breach, d *description) {

@@ -37,6 +37,9 @@ func judgeGraceful(f *casefile) LawResult {
 			unclear++
 		case silent(s) && f.withLoad():
 			untold++
+			if asked := f.askedToEnd(s); asked >= 0 && len(s.Faults) == 0 && !f.wasStopped(s) { // on another machine it would have seen it
+				f.excused = append(f.excused, excuse{f.killedUnasked(s, asked), asked, s.Died})
+			}
 		}
 	}
 	if f.broke("L9") { // what a host does to one server it does to the others
@@ -111,13 +114,16 @@ func (f *casefile) rudeness(s *history.Server) *breach {
 	if s.Died-asked >= grace && (grace <= 0 || !silent(s) || !f.unheeding(s, asked)) && !f.cutLate(s, asked) {
 		return nil
 	}
-	given := prose.Span(s.Died - asked)
 	if silent(s) {
-		return f.rude(s, "killed-unasked", record.CauseNoWord, s.Died,
-			fmt.Sprintf("it was gone %s after the host was asked to end it, without the end of stdin or a signal it could catch", given))
+		return f.killedUnasked(s, asked)
 	}
 	return f.rude(s, "cleanup-cut-short", record.CauseTooEarly, s.Died,
-		fmt.Sprintf("it was told to end and had begun its cleanup, and was killed before it had finished, %s after the host was asked to end it", given))
+		fmt.Sprintf("it was told to end and had begun its cleanup, and was killed before it had finished, %s after the host was asked to end it", prose.Span(s.Died-asked)))
+}
+
+func (f *casefile) killedUnasked(s *history.Server, asked int64) *breach {
+	return f.rude(s, "killed-unasked", record.CauseNoWord, s.Died,
+		fmt.Sprintf("it was gone %s after the host was asked to end it, without the end of stdin or a signal it could catch", prose.Span(s.Died-asked)))
 }
 
 // mayHaveHadTime says that a server which was killed in its cleanup need not have been killed too soon. What it was given is

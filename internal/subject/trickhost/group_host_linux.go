@@ -175,6 +175,22 @@ var schedules = []Trick{
 		flaw:  same(flaw{profile: map[string]any{"renewal": "600ms"}, started: func(h *host) { go h.every(600*time.Millisecond, h.renewAll) }}),
 	},
 	{
+		Name: "unasked", Group: 12,
+		About:    "launches another server for a session that is open and idle, ends it in order, and does not declare it",
+		Scenario: "unasked.yaml",
+		Today:    "clean",
+		Want:     Want{Outcome: Inconclusive}.says("nobody had asked the host"),
+		flaw: same(flaw{started: func(h *host) {
+			go h.every(20*time.Millisecond, func() {
+				for _, c := range h.others("") {
+					if c.idle() > 1200*time.Millisecond && h.nth() == 1 {
+						h.probe(c, "tools/list")
+					}
+				}
+			})
+		}}),
+	},
+	{
 		Name: "idle-killed", Group: 12,
 		About: "kills servers that were idle for 500 ms, and declares an idle time-out", Scenario: "idle.yaml",
 		Want: leak("L3").may("L9"), flaw: same(flaw{profile: map[string]any{"idle": "500ms"}, called: revive, started: func(h *host) {
