@@ -77,6 +77,11 @@ func newServer(e *record.Event) *Server {
 // may live or not, and its loss is a doubt of its own.
 func (s *Server) Alive() bool { return s.Died == Never && s.Lost == Never }
 
+// Silent says that it died without a word of having been told: it read no end of stdin and caught no signal.
+func (s *Server) Silent() bool {
+	return s.Died != Never && s.Bye == Never && s.EOF == Never && len(s.Signals) == 0
+}
+
 // pidFor is the server's pid as another server has it.
 func (s *Server) pidFor(other *Server) int {
 	if other.Birth.Claimed != 0 && s.Birth.Claimed != 0 {

@@ -59,10 +59,10 @@ type excuse struct {
 	from, to int64
 }
 
-// doubtStarved says what took too long on a machine that was starved.
+// doubtStarved says what took too long on a machine that was starved. Where others break the same law for certain, it is broken.
 func (f *casefile) doubtStarved() {
 	for _, e := range f.excused {
-		if f.severity(e.law) == record.SeverityOff {
+		if f.severity(e.law) == record.SeverityOff || f.broke(e.law) {
 			continue
 		}
 		share, _ := f.StarvedBetween(e.from, e.to)

@@ -49,7 +49,8 @@ func judgeCollateral(f *casefile) LawResult {
 // isCollateral says that the server's session was live when it was harmed, and that nothing was wrong with it. Facts
 // come first: a death without a word is the host's doing whoever is newest, and whatever it launched afterwards.
 func (f *casefile) isCollateral(s *history.Server, h facts.Harm) bool {
-	if brokenBy(s, h.T) || !f.OnWatch(h.T) || f.HostOf(s) != f.HostAt(h.T) || f.endedByBench(s) || f.endedOutside(s) || !facts.Established(s, h.T) {
+	notTheHosts := f.endedByBench(s) || f.endedOutside(s) || !f.OnWatch(h.T) || f.HostOf(s) != f.HostAt(h.T)
+	if notTheHosts || brokenBy(s, h.T) || !facts.Established(s, h.T) {
 		return false
 	}
 	state, since := f.StateAt(s, h.T)

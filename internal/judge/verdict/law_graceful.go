@@ -35,9 +35,10 @@ func judgeGraceful(f *casefile) LawResult {
 			atOnce = append(atOnce, s)
 		case unclearOrder(s):
 			unclear++
-		case silent(s) && f.withLoad():
+		case s.Silent() && f.withLoad():
 			untold++
-			if asked := f.askedToEnd(s); asked >= 0 && len(s.Faults) == 0 && !f.wasStopped(s) { // on another machine it would have seen it
+			// On another machine it would have seen that it was told.
+			if asked := f.askedToEnd(s); asked >= 0 && len(s.Faults) == 0 && !f.wasStopped(s) && f.OnWatch(s.Died) {
 				f.excused = append(f.excused, excuse{f.killedUnasked(s, asked), asked, s.Died})
 			}
 		}
@@ -60,11 +61,6 @@ func judgeGraceful(f *casefile) LawResult {
 		r.Reason = fmt.Sprintf("%s died without having read the end of stdin or caught a signal, and may have been told and not have got round to it: the machine was starved, or a fault kept %s from it", text.Count(untold, "server"), text.Choose(untold, "it", "them"))
 	}
 	return r
-}
-
-// silent says that a server died without a word of having been told.
-func silent(s *history.Server) bool {
-	return s.Died >= 0 && s.Bye < 0 && s.EOF < 0 && len(s.Signals) == 0
 }
 
 // unheeding says that a server could have seen what it was told, for longer than its grace: no fault kept it from
@@ -111,10 +107,10 @@ func (f *casefile) rudeness(s *history.Server) *breach {
 	if s.Died < 0 || s.Bye >= 0 || asked < 0 || defiant(s) {
 		return nil
 	}
-	if s.Died-asked >= grace && (grace <= 0 || !silent(s) || !f.unheeding(s, asked)) && !f.cutLate(s, asked) {
+	if s.Died-asked >= grace && (grace <= 0 || !s.Silent() || !f.unheeding(s, asked)) && !f.cutLate(s, asked) {
 		return nil
 	}
-	if silent(s) {
+	if s.Silent() {
 		return f.killedUnasked(s, asked)
 	}
 	return f.rude(s, "cleanup-cut-short", record.CauseTooEarly, s.Died,
@@ -142,7 +138,7 @@ func (f *casefile) mayHaveHadTime(s *history.Server, b *breach) bool {
 // from the host, or the server: what they would have done on another one is not known.
 func (f *casefile) cutLate(s *history.Server, asked int64) bool {
 	grace := f.Header.Limits.Grace.D()
-	return grace > 0 && !silent(s) && s.Died-asked >= int64(grace) && f.MayBeTheMachines(asked, s.Died, grace)
+	return grace > 0 && !s.Silent() && s.Died-asked >= int64(grace) && f.MayBeTheMachines(asked, s.Died, grace)
 }
 
 // signalFirst is the signal that came while stdin was open: the server asks the kernel when it catches one.

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -381,31 +380,11 @@ func (r *run) emit(e record.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.write(e)
-	if e.Kind == record.Died && r.diedSilently(e.Server) && r.oom.Killed() {
+	if s := r.lives.Server(e.Server); e.Kind == record.Died && s != nil && s.Silent() && r.oom.Killed() {
 		r.write(record.Event{Kind: record.Doubted, Server: e.Server, Doubt: &record.Doubt{
 			Code: record.DoubtOutside, Text: e.Server + " died when the kernel killed for want of memory (oom_kill in /proc/vmstat): who ended it is not known",
 		}})
 	}
-}
-
-// signalledFromOutside writes down that somebody else has sent a server a signal that may end it.
-func (r *run) signalledFromOutside(s outside.Signal) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, server := range slices.Backward(r.lives.Servers()) {
-		if server.Birth.PID == s.To {
-			r.write(record.Event{Kind: record.Doubted, Server: server.ID, Doubt: &record.Doubt{
-				Code: record.DoubtOutside, Text: fmt.Sprintf("%s was sent %s by %q (pid %d), which neither the host nor leakbench has started", server.ID, proc.SignalName(s.Signal), s.Comm, s.From),
-			}})
-			return
-		}
-	}
-}
-
-// diedSilently says that a server died without a word: it read no end of stdin, and caught no signal.
-func (r *run) diedSilently(id string) bool {
-	s := r.lives.Server(id)
-	return s != nil && s.EOF == history.Never && s.Bye == history.Never && len(s.Signals) == 0
 }
 
 // write is for who holds mu.

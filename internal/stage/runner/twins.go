@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/leakbench/leakbench/fakeserver"
@@ -12,6 +14,8 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/stage/outside"
+	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -105,4 +109,18 @@ func (r *run) bystanderEnded(e keeper.Exited) {
 		ended.Text = record.StandsRecycled
 	}
 	r.emit(ended)
+}
+
+// signalledFromOutside writes down that somebody else has sent a server a signal that may end it.
+func (r *run) signalledFromOutside(s outside.Signal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, server := range slices.Backward(r.lives.Servers()) {
+		if server.Birth.PID == s.To {
+			r.write(record.Event{Kind: record.Doubted, Server: server.ID, Doubt: &record.Doubt{
+				Code: record.DoubtOutside, Text: fmt.Sprintf("%s was sent %s by %q (pid %d), which neither the host nor leakbench has started", server.ID, proc.SignalName(s.Signal), s.Comm, s.From),
+			}})
+			return
+		}
+	}
 }
