@@ -76,12 +76,12 @@ func (f *Facts) Scaled(d time.Duration, t int64) int64 {
 	return int64(float64(d) * f.Slowdown(t-int64(d), t+int64(d)))
 }
 
-// HadProcessors says that what the processes of the run had to wait for a processor between two times is known to be less than half
-// of that time; where a file does not tell that, that the bench got its share of the processors.
+// HadProcessors says that what all processes of the run together had to wait for a processor between two times is known to be less
+// than that time, so that each of them had some; where a file does not tell that, that the bench got its share of the processors.
 func (f *Facts) HadProcessors(from, to int64) bool {
 	if first, last := f.looksAround(from, to); first != nil && last != nil {
 		if excuse, known := last.Load.Excuse(*first.Load, f.latest(first, last)); known {
-			return int64(excuse) < (to-from)/2
+			return int64(excuse) < (to-from)*9/10
 		}
 	}
 	share, known := f.StarvedBetween(from, to)
@@ -114,6 +114,15 @@ func (f *Facts) latest(first, last *history.Look) (late record.Duration) {
 		}
 	}
 	return late
+}
+
+// Excused is how much longer something may have taken between two times than it would have on another machine; 0 where that is not known.
+func (f *Facts) Excused(from, to int64) int64 {
+	if first, last := f.looksAround(from, to); first != nil && last != nil {
+		excuse, _ := last.Load.Excuse(*first.Load, f.latest(first, last))
+		return int64(excuse)
+	}
+	return 0
 }
 
 // Waited is how long the processes of the run have waited for processors between two times, where that is known.

@@ -159,7 +159,7 @@ func (f *casefile) togetherAt(s *history.Server) int64 {
 	if f.moment() <= 0 || len(s.Signals) == 0 || s.Signals[0].Stdin != record.StdinClosed {
 		return never
 	}
-	if first := s.Signals[0]; s.EOF < 0 || first.T-s.EOF < f.moment() {
+	if first := s.Signals[0]; s.EOF < 0 || first.T-s.EOF < f.moment()+f.Excused(s.EOF, first.T) {
 		return first.T
 	}
 	return never
