@@ -66,7 +66,7 @@ func TestKilledForWantOfMemory(t *testing.T) {
 			}
 		}
 	})
-	assert.NoError(t, limited)
+	require.NoError(t, limited)
 	assert.Equal(t, verdict.Inconclusive, v.Outcome, "%+v\n%+v", v.Findings, v.Doubts)
 	assert.Contains(t, codes(v), string(record.DoubtOutside))
 	assert.Empty(t, v.Findings)
