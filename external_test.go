@@ -2,10 +2,8 @@ package leakbench_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -27,16 +25,8 @@ func TestDriverOfAnotherModule(t *testing.T) {
 	root, err := filepath.Abs(".")
 	require.NoError(t, err)
 	program := filepath.Join(dir, "external")
-	for _, args := range [][]string{
-		{"mod", "edit", "-replace=github.com/leakbench/leakbench=" + root},
-		{"build", "-mod=mod", "-o", program, "."},
-	} {
-		cmd := exec.CommandContext(t.Context(), "go", args...)
-		cmd.Dir, cmd.WaitDelay = dir, time.Minute
-		cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off")
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
+	command(t, dir, "go", "mod", "edit", "-replace=github.com/leakbench/leakbench="+root)
+	command(t, dir, "go", "build", "-mod=mod", "-o", program, ".")
 	spec, err := host.Lookup("", program)
 	require.NoError(t, err)
 	judged := playUntil(t, builtin(t, "reload"), spec, play.Limits{}, certain)

@@ -1,6 +1,7 @@
 package leaktest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -61,7 +62,7 @@ type M interface{ Run() int }
 func VerifyTestMain(m M, options ...Options) {
 	o := one(options)
 	before := map[record.Identity]bool{}
-	for _, e := range (Options{}).left(nil) {
+	for _, e := range o.now() {
 		before[e.Identity] = true
 	}
 	code := m.Run()
@@ -77,34 +78,26 @@ func VerifyTestMain(m M, options ...Options) {
 // exit is another one in tests.
 var exit = os.Exit
 
-const (
-	defaultSettle = 5 * time.Second
-	firstLook     = time.Millisecond
-	lastLook      = 100 * time.Millisecond
-)
+const defaultSettle = 5 * time.Second
 
-// wait looks again and again until nothing is left, or the settle time is over. Clean tests do not wait.
-func (o Options) wait(before map[record.Identity]bool) []record.Evidence {
-	settle := o.Settle
-	if settle == 0 {
-		settle = defaultSettle
-	}
-	deadline := time.Now().Add(settle)
-	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		left := o.left(before)
-		if len(left) == 0 || time.Now().After(deadline) {
-			return left
-		}
-		time.Sleep(pause) // the end of a process that is somebody else's child sends no word
-	}
+// now is what is there.
+func (o Options) now() []record.Evidence {
+	o.Settle = time.Nanosecond
+	return o.wait(nil)
 }
 
-func (o Options) left(before map[record.Identity]bool) []record.Evidence {
-	children, err := lab.Children(os.Getpid())
+// wait is what is left when the settle time is over.
+func (o Options) wait(before map[record.Identity]bool) []record.Evidence {
+	left, err := lab.Await(cmp.Or(o.Settle, defaultSettle), func() ([]record.Evidence, error) { return o.left(before) })
 	if err != nil {
 		panic(fmt.Sprintf("leaktest can't read the process table: %v", err))
 	}
+	return left
+}
+
+func (o Options) left(before map[record.Identity]bool) ([]record.Evidence, error) {
+	children, err := lab.Children(os.Getpid())
 	return slices.DeleteFunc(children, func(e record.Evidence) bool {
 		return before[e.Identity] || o.Ignore != nil && o.Ignore(Process{PID: e.PID, PPID: e.PPID, Command: e.Args, State: string(e.State)})
-	})
+	}), err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
@@ -48,6 +49,24 @@ func Children(pid int, others ...int) ([]record.Evidence, error) {
 	}
 	found := proc.Examine(ids)
 	return slices.DeleteFunc(found, func(e record.Evidence) bool { return e.PPID == 0 }), nil // it has ended meanwhile
+}
+
+const (
+	firstLook = time.Millisecond
+	lastLook  = 100 * time.Millisecond
+)
+
+// Await looks again and again until nothing is left, or the settle time is over, and returns what is left then. Where there is
+// nothing, it does not wait.
+func Await(settle time.Duration, look func() ([]record.Evidence, error)) ([]record.Evidence, error) {
+	deadline := time.Now().Add(settle)
+	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+		left, err := look()
+		if err != nil || len(left) == 0 || time.Now().After(deadline) {
+			return left, err
+		}
+		time.Sleep(pause) // the end of a process that is somebody else's child sends no word
+	}
 }
 
 // Childless reports whether this process has no child but the others. It is much faster than Children; false may mean that it

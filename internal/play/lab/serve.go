@@ -225,31 +225,19 @@ func (d *toDriver) Close() error {
 	return nil
 }
 
-const (
-	firstLook = 2 * time.Millisecond
-	lastLook  = 100 * time.Millisecond
-)
-
-// children looks again and again until nothing is left but what is known, or the settle time is over.
+// children says what is left of them when the settle time is over.
 func (s *server) children(r request) (a answer) {
-	deadline := time.Now().Add(seconds(r.Settle))
-	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		left, err := s.below(r)
-		if err != nil {
-			return answer{Error: err.Error()}
-		}
-		if len(left) == 0 {
-			return answer{}
-		}
-		if time.Now().After(deadline) {
-			for _, e := range left {
-				a.Left = append(a.Left, e.Identity)
-			}
-			a.Text = Describe(left)
-			return a
-		}
-		time.Sleep(pause) // the end of a process that is nobody's child here sends no word
+	left, err := Await(seconds(r.Settle), func() ([]record.Evidence, error) { return s.below(r) })
+	if err != nil {
+		return answer{Error: err.Error()}
 	}
+	for _, e := range left {
+		a.Left = append(a.Left, e.Identity)
+	}
+	if len(left) > 0 {
+		a.Text = Describe(left)
+	}
+	return a
 }
 
 func (s *server) below(r request) ([]record.Evidence, error) {
