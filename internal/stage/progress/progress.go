@@ -131,8 +131,17 @@ func (l *Line) milestone(c record.Checkpoint) {
 	if !c.Quiet {
 		state = "NOT as it must be"
 	}
-	l.say("  %s: %d live, %d spawned, %s after %v\n", text.Printable(c.Name), len(l.lives.Alive()), len(l.lives.Servers()), state,
-		c.Waited.D().Round(time.Millisecond))
+	why := ""
+	switch {
+	case c.Stretched > 0:
+		why = fmt.Sprintf(" (%v longer than the limit: the machine was starved)", c.Stretched.D().Round(time.Millisecond))
+	case c.Early == record.EarlyFinal:
+		why = " (nobody was left who could change it)"
+	case c.Early == record.EarlyWaited:
+		why = " (what is left was watched before)"
+	}
+	l.say("  %s: %d live, %d spawned, %s after %v%s\n", text.Printable(c.Name), len(l.lives.Alive()), len(l.lives.Servers()), state,
+		c.Waited.D().Round(time.Millisecond), why)
 }
 
 // describe is a step in a few words.

@@ -1,0 +1,50 @@
+package progress
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// A wait that was longer or shorter than its limit says why.
+func TestMilestoneSaysWhyAWaitWasOdd(t *testing.T) {
+	t.Parallel()
+	const second = record.Duration(time.Second)
+	for want, c := range map[string]record.Checkpoint{
+		"  end: 0 live, 0 spawned, as it must be after 1s\n": {Quiet: true, Waited: second},
+		"  end: 0 live, 0 spawned, as it must be after 3s (2s longer than the limit: the machine was starved)\n": {
+			Quiet: true, Waited: 3 * second, Stretched: 2 * second,
+		},
+		"  end: 0 live, 0 spawned, NOT as it must be after 1s (nobody was left who could change it)\n": {Waited: second, Early: record.EarlyFinal},
+		"  end: 0 live, 0 spawned, NOT as it must be after 1s (what is left was watched before)\n":     {Waited: second, Early: record.EarlyWaited},
+	} {
+		var out bytes.Buffer
+		l := Start(Params{Out: &out, Mode: Plain, Scenario: "storm", Host: "exact"})
+		c.Name = "end"
+		l.Event(record.Event{Kind: record.CheckpointBegun, Checkpoint: &c})
+		l.Event(record.Event{Kind: record.CheckpointEnded, Checkpoint: &c})
+		l.Stop()
+		assert.Equal(t, "storm on exact\n"+want, out.String())
+	}
+}
+
+// The lines of what has ended stay, also those that came after the last picture of the bar.
+func TestEndedLeavesItsLines(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	c := Count(&out, Live, 2)
+	c.Ended("✓ storm 1.0 s", false, 1)
+	c.Ended("✗ cron 2.0 s", true, 0)
+	c.Stop()
+	assert.Contains(t, out.String(), "✓ storm 1.0 s\n")
+	assert.Contains(t, out.String(), "✗ cron 2.0 s\n")
+	out.Reset()
+	c = Count(&out, Plain, 1)
+	c.Ended("✓ storm \x1b[31m1.0 s", false, 0)
+	c.Stop()
+	assert.Equal(t, "✓ storm ?[31m1.0 s\n", out.String())
+}
