@@ -81,6 +81,9 @@ func FromCommand(argv []string) (Spec, error) {
 	if len(argv) == 0 {
 		return Spec{}, errors.New("no command")
 	}
+	if strings.TrimSpace(argv[0]) == "" {
+		return Spec{}, errors.New("the command begins with an empty word, not with the name of a program")
+	}
 	if argv[0] == Placeholder {
 		return Spec{}, errors.New(Placeholder + " can't be the command itself: the host is what starts the server")
 	}
