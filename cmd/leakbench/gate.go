@@ -115,6 +115,7 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	end := a.stream(&s)
 	part.Runs, not, err = s.series.Play(ctx, s.bench.One)
 	end()
+	a.unplayed(s.series, part.Runs, not)
 	part.NotApplicable = append(part.NotApplicable, not...)
 	d.NotApplicable = part.NotApplicable
 	d.Attempts, d.Idle = part.Runs, len(s.series.Scenarios) == 0 && len(part.Plan) > 0 // a shard more than there are plays

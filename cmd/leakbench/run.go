@@ -136,6 +136,7 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	end := a.stream(&s)
 	tries, not, failed := s.series.Play(ctx, s.bench.One)
 	end()
+	a.unplayed(s.series, tries, not)
 	said := answerOf(gate.Final(tries), failed, s.outlets)
 	said.NotApplicable = append(s.not, not...)
 	said.failed = s.unlessPlayed(said, not)
@@ -146,6 +147,20 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 		said.suite = s.bench.Out
 	}
 	return a.conclude(said)
+}
+
+// unplayed says how many runs of a series were not made, since its answer was known before.
+func (a *app) unplayed(s play.Series, tries []gate.Attempt, not []gate.NotApplicable) {
+	all := len(s.Scenarios) * max(1, s.Repeat)
+	left := all - len(not)
+	for _, t := range tries {
+		if t.Try == 1 {
+			left--
+		}
+	}
+	if left > 0 {
+		a.note("not made: %d of %s\n", left, text.Count(all, "run"))
+	}
 }
 
 // unlessPlayed is what failed, where a scenario that was named, or all of them, turned out not to be applicable.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -42,8 +43,8 @@ type Pool struct {
 	Enough func(Result) bool
 }
 
-// errEnough ends what is under way once nothing more need be played.
-var errEnough = errors.New("nothing more need be played")
+// errEnough ends what is under way once nothing more need be played: for its file it is a run that was stopped.
+var errEnough = fmt.Errorf("%w: nothing more need be played", runner.Interrupted{Signal: "leakbench"})
 
 // Run returns the results in the order of the cells, all tries of a cell beside each other. The error says that it was
 // cut short by its context; what Enough has ended is just not there.
