@@ -44,6 +44,8 @@ var blackBoxes = []blackBox{
 	{"python-agent-sessions", "storm", "superseded", "L1", "L4"},
 	{"python-agent-jobs", "storm", "job", "L1", "L4"},
 	{"python-agent-stdin", "shutdown", "stop", "L2", ""},
+	{"python-agent-rest", "deaf", "closed", "L1 L2", ""},
+	{"python-agent-rest", "shutdown", "stop", "L2", ""},
 	{"python-command", "checks", "abandon", "L1", ""},
 	{"python-command", "checks", "wait", "L8", "L1"},
 	{"node-command", "checks", "abandon", "L1", ""},

@@ -40,7 +40,7 @@ func (r *run) startGateway(ctx context.Context, p host.Prepared, lines *hostlog.
 		return err
 	}
 	params := host.GatewayParams{
-		URL: p.URL, Transport: r.Host.HTTP.Transport, Headers: r.Host.HTTP.Headers, Own: r.sharing != record.Shared,
+		URL: p.URL, Transport: r.Host.HTTP.Transport, Headers: r.Host.HTTP.Headers, Own: r.sharing != record.Shared, Requests: p.Asks,
 	}
 	clients, d, err := startClients(ctx, r.Self, filepath.Join(r.Dir, gatewayLog), params)
 	if err != nil {

@@ -40,7 +40,7 @@ func serve(ctx context.Context, p host.GatewayParams, in io.Reader, out io.Write
 		driver.OpOpen, driver.OpCall, driver.OpCancel, driver.OpClose, driver.OpForget, driver.OpTick,
 	}}
 	h := clients{driver.NewClients(func(ctx context.Context, session string, s driver.Server) (driver.Client, error) {
-		return connect(ctx, params{p, strings.ReplaceAll(p.URL, host.LabelPlaceholder, s.Name), session})
+		return connect(ctx, params{p, strings.ReplaceAll(p.URL, host.LabelPlaceholder, s.Name), session, s})
 	})}
 	return driver.Serve(ctx, in, out, hello, h)
 }
@@ -56,6 +56,7 @@ func (clients) Stop(context.Context) error { return nil }
 type params struct {
 	host.GatewayParams
 	url, session string
+	server       driver.Server
 }
 
 // client is a client that puts its session into the arguments of each call.
@@ -79,8 +80,11 @@ func connect(ctx context.Context, p params) (driver.Client, error) {
 		defer cancel()
 	}
 	shakeHands := connectMCP
-	if p.Transport == host.TransportOpenAPI {
+	switch p.Transport {
+	case host.TransportOpenAPI:
 		shakeHands = connectOpenAPI
+	case host.TransportREST:
+		shakeHands = connectREST
 	}
 	c, err := shakeHands(ctx, p, newWire())
 	if err != nil {

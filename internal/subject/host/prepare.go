@@ -42,6 +42,7 @@ type Prepared struct {
 	Workdir string
 	Ready   Ready
 	URL     string // of a gateway; may hold LabelPlaceholder
+	Asks    Requests
 }
 
 // Prepare fills the placeholders and writes the config file.
@@ -68,9 +69,19 @@ func (s Spec) Prepare(in Setting) (Prepared, error) {
 	}
 	p.Ready.HTTP = f.text(s.Ready.HTTP)
 	if s.HTTP != nil {
-		p.URL = f.text(s.HTTP.URL)
+		p.URL, p.Asks = f.text(s.HTTP.URL), f.requests(s.HTTP.Requests)
 	}
 	return p, nil
+}
+
+func (f *filler) requests(all Requests) Requests {
+	fill := func(list []Request) []Request {
+		return lists.Map(list, func(r Request) Request {
+			body, _ := f.deep(r.Body).(map[string]any)
+			return Request{Method: r.Method, Path: f.plain(r.Path), Body: body}
+		})
+	}
+	return Requests{Open: fill(all.Open), Call: fill(all.Call), Close: fill(all.Close)}
 }
 
 // unpack writes what stands beside a preset's file to its folder, where it differs: a newer program has newer drivers.
@@ -123,7 +134,8 @@ func argv(servers []driver.Server) []string {
 func (s Spec) mentions(name string) bool {
 	all := append(append([]string{s.Workdir, s.Ready.HTTP}, s.Argv...), s.Env...)
 	if s.HTTP != nil {
-		all = append(all, s.HTTP.URL)
+		asks, _ := json.Marshal(s.HTTP.Requests)
+		all = append(all, s.HTTP.URL, string(asks))
 	}
 	if s.Config != nil {
 		merged, _ := json.Marshal([]any{s.Config.Merge, s.Config.Entry})

@@ -74,7 +74,26 @@ const (
 	TransportStreamable = "streamable"
 	TransportSSE        = "sse"
 	TransportOpenAPI    = "openapi" // a POST of the arguments to URL/TOOL, as mcpo has it
+	TransportREST       = "rest"    // the requests of HTTP.Open, Call and Close
 )
+
+// Request is a call of REST, or of JSON-RPC over HTTP: what stands between double braces in its path and its body is
+// filled in for each session and call.
+type Request struct {
+	Method string         `json:"method"`
+	Path   string         `json:"path"` // below the URL
+	Body   map[string]any `json:"body,omitempty"`
+}
+
+// Requests are how a host that is controlled by REST is asked: each in its order.
+type Requests struct {
+	Open  []Request `json:"open,omitempty"`  // add a server, and start it
+	Call  []Request `json:"call,omitempty"`  // call a tool
+	Close []Request `json:"close,omitempty"` // stop it, and remove it
+}
+
+// RequestPlaceholders are those that only requests have.
+var RequestPlaceholders = []string{"label", "session", "tool", "args", "server.command", "server.args"}
 
 // HTTP is how a gateway is driven.
 type HTTP struct {
@@ -82,6 +101,7 @@ type HTTP struct {
 	URL       string // {{label}} in it is the server's label: the gateway then holds all servers of a scenario
 	Headers   http.Header
 	Servers   record.Sharing
+	Requests  Requests // of TransportREST
 }
 
 // GatewayEnv is the variable in which the clients before a gateway, a process of the bench's, find their
@@ -94,7 +114,8 @@ type GatewayParams struct {
 	Transport string      `json:"transport"`
 	Headers   http.Header `json:"headers,omitempty"`
 	// Own says that the gateway launches a server for each session or request: the clients tell it whose it is.
-	Own bool `json:"own,omitempty"`
+	Own      bool     `json:"own,omitempty"`
+	Requests Requests `json:"requests"`
 }
 
 // JobWithin is how long a oneshot host's command may take for a job, where its file does not say so.
@@ -132,7 +153,7 @@ type Limits struct {
 func (s Spec) HoldsAll() bool {
 	switch s.Kind {
 	case record.KindGateway:
-		return strings.Contains(s.HTTP.URL, LabelPlaceholder)
+		return strings.Contains(s.HTTP.URL, LabelPlaceholder) || s.HTTP.Transport == TransportREST
 	case record.KindCommand:
 		return s.Config != nil && s.Config.Format != ""
 	}

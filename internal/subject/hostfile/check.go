@@ -112,7 +112,7 @@ func checkServer(m *yamlfile.Node, s host.Spec) {
 	names := func(texts []string) bool {
 		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, host.Placeholder) })
 	}
-	told := names(s.Argv[1:]) || names(s.Env) || s.Config != nil
+	told := names(s.Argv[1:]) || names(s.Env) || s.Config != nil || s.HTTP != nil && s.HTTP.Transport == host.TransportREST
 	if !told && m.Find("command") != nil {
 		m.Key("command").Problem("the host must be told what to launch: write %s into the command, or give it a config", host.Placeholder)
 	}
@@ -125,6 +125,7 @@ func checkServer(m *yamlfile.Node, s host.Spec) {
 var (
 	places     = host.Placeholders
 	inURL      = append(slices.Clone(places), "label")
+	inRequest  = append(slices.Clone(places), host.RequestPlaceholders...)
 	inTemplate = append(slices.Clone(places), host.TemplatePlaceholders...)
 )
 

@@ -172,7 +172,7 @@ func drive(s *host.Spec) yamlfile.Value {
 func gateway(h *host.HTTP) yamlfile.Value {
 	return yamlfile.Object("http",
 		yamlfile.May("transport", "streamable where nothing is said",
-			yamlfile.Choice(&h.Transport, "a transport", host.TransportStreamable, host.TransportSSE, host.TransportOpenAPI)),
+			yamlfile.Choice(&h.Transport, "a transport", host.TransportStreamable, host.TransportSSE, host.TransportOpenAPI, host.TransportREST)),
 		yamlfile.May("servers", "for whom it launches a server: per-session where nothing is said",
 			yamlfile.Choice(&h.Servers, "for whom it launches a server", record.PerSession, record.PerRequest, record.Shared)),
 		yamlfile.Need("url", "", yamlfile.OneLine(&h.URL, "a URL", maxText).Then(func(n *yamlfile.Node) { checkPlaceholders(n, h.URL, inURL); checkURL(n, h.URL) })),
@@ -182,7 +182,11 @@ func gateway(h *host.HTTP) yamlfile.Value {
 				checkHeader(key, n, value)
 				h.Headers.Set(key.Word(), value)
 			})
-		})))
+		})),
+		yamlfile.May("open", "rest: the requests that add a server and start it", requests(&h.Requests.Open)),
+		yamlfile.May("call", "rest: those that call a tool", requests(&h.Requests.Call)),
+		yamlfile.May("close", "rest: those that stop a server and remove it", requests(&h.Requests.Close)),
+	).Then(func(m *yamlfile.Node) { checkRequests(m, h) })
 }
 
 // ready is a word, or a mapping of what to look for.
