@@ -117,6 +117,9 @@ func TestTwinsPinTheSame(t *testing.T) {
 		{"python-sdk", "python-sdk-stack", "requirements.txt"},
 		{"python-sdk-v1", "python-sdk-v1-stack", "requirements.txt"},
 		{"typescript-sdk", "typescript-sdk-auto", "package-lock.json"},
+		{"mcp-inspector", "mcp-inspector-cli", "package-lock.json"},
+		{"mcporter", "mcporter-call", "package-lock.json"},
+		{"fastmcp", "fastmcp-list", "requirements.txt"},
 	} {
 		one, err := os.ReadFile(filepath.Join("hosts", twins[0], twins[2]))
 		require.NoError(t, err)

@@ -10,12 +10,14 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // initTimeout is for a handshake, where the bench sets no limit. A gateway may start a package runner for it.
@@ -40,9 +42,16 @@ func serve(ctx context.Context, p host.GatewayParams, in io.Reader, out io.Write
 		driver.OpOpen, driver.OpCall, driver.OpCancel, driver.OpClose, driver.OpForget, driver.OpTick,
 	}}
 	h := clients{driver.NewClients(func(ctx context.Context, session string, s driver.Server) (driver.Client, error) {
-		return connect(ctx, params{p, strings.ReplaceAll(p.URL, host.LabelPlaceholder, s.Name), session, s})
+		return connect(ctx, params{p, fillURL(p.URL, s), session, s})
 	})}
 	return driver.Serve(ctx, in, out, hello, h)
+}
+
+// fillURL fills what the URL says of the server: its name, and in a query its command line, the arguments as one text for a shell.
+func fillURL(in string, s driver.Server) string {
+	return strings.NewReplacer(
+		host.LabelPlaceholder, s.Name, "{{server.command}}", url.QueryEscape(s.Command), "{{server.args}}", url.QueryEscape(text.Shell(s.Args)),
+	).Replace(in)
 }
 
 // clients stay connected when they are stopped. The gateway is stopped by the

@@ -153,7 +153,7 @@ type Limits struct {
 func (s Spec) HoldsAll() bool {
 	switch s.Kind {
 	case record.KindGateway:
-		return strings.Contains(s.HTTP.URL, LabelPlaceholder) || s.HTTP.Transport == TransportREST
+		return strings.Contains(s.HTTP.URL, LabelPlaceholder) || s.HTTP.Transport == TransportREST || strings.Contains(s.HTTP.URL, "{{server.command}}")
 	case record.KindCommand:
 		return s.Config != nil && s.Config.Format != ""
 	}

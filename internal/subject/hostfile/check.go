@@ -112,7 +112,8 @@ func checkServer(m *yamlfile.Node, s host.Spec) {
 	names := func(texts []string) bool {
 		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, host.Placeholder) })
 	}
-	told := names(s.Argv[1:]) || names(s.Env) || s.Config != nil || s.HTTP != nil && s.HTTP.Transport == host.TransportREST
+	told := names(s.Argv[1:]) || names(s.Env) || s.Config != nil ||
+		s.HTTP != nil && (s.HTTP.Transport == host.TransportREST || strings.Contains(s.HTTP.URL, "{{server.command}}"))
 	if !told && m.Find("command") != nil {
 		m.Key("command").Problem("the host must be told what to launch: write %s into the command, or give it a config", host.Placeholder)
 	}
@@ -124,7 +125,7 @@ func checkServer(m *yamlfile.Node, s host.Spec) {
 // Where which placeholders mean something.
 var (
 	places     = host.Placeholders
-	inURL      = append(slices.Clone(places), "label")
+	inURL      = append(slices.Clone(places), "label", "server.command", "server.args")
 	inRequest  = append(slices.Clone(places), host.RequestPlaceholders...)
 	inTemplate = append(slices.Clone(places), host.TemplatePlaceholders...)
 )
