@@ -90,7 +90,7 @@ func TestDocExample(t *testing.T) {
 		require.NoError(t, err)
 		names = append(names, s.Name)
 	}
-	assert.Equal(t, []string{"my-gateway", "hermes-test"}, names)
+	assert.Equal(t, []string{"my-gateway", "my-hub", "hermes-test"}, names)
 	for _, name := range hostconfig.Names() {
 		assert.Contains(t, string(page), "`"+name+"`")
 	}
