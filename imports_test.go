@@ -113,7 +113,7 @@ var house = []struct {
 		why: "what findings mean for a server follows from them", deny: []string{"os", "os/exec", "net", "time"},
 	},
 	{
-		pkg: "internal/judge/compare", may: []string{"internal/lists", "internal/record", "internal/history", "internal/judge/verdict"}, why: "what differs between runs follows from the runs alone",
+		pkg: "internal/judge/compare", may: []string{"internal/judge/law", "internal/lists", "internal/record", "internal/history", "internal/judge/verdict"}, why: "what differs between runs follows from the runs alone",
 		deny: []string{"os", "os/exec", "net", "time"},
 	},
 	{pkg: "internal/judge/known", may: []string{"internal/files", "internal/record", "internal/text", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/yamlfile"}, why: "a list is held against runs that were judged", deny: []string{"os/exec", "net"}},

@@ -23,11 +23,13 @@ var fakes = map[string]func(args []string) int{
 	"polite-host": politeHost,
 	"leaky-host":  leakyHost,
 	"idle-host":   idleHost,
-	"dying-host":  func([]string) int { return 7 },
+	"dying-host":  func([]string) int { fmt.Fprintln(os.Stderr, "no such port"); return 7 },
 	"shell-host":  shellHost,
-	"moody-host":  moodyHost,
-	"drowsy-host": drowsyHost,
-	"blind-host":  blindHost,
+
+	"crashing-host": crashingHost,
+	"moody-host":    moodyHost,
+	"drowsy-host":   drowsyHost,
+	"blind-host":    blindHost,
 
 	"config-host": configHost,
 	"check-host":  checkHost,
@@ -76,6 +78,15 @@ func drowsyHost(server []string) int {
 // blindHost never looks at its server.
 func blindHost(server []string) int {
 	return reconnecting(server, fakeTimeout, func(*client.Client) {})
+}
+
+// crashingHost ends when its server does, with an error that it does not handle.
+func crashingHost(server []string) int {
+	return reconnecting(server, 20*time.Millisecond, func(c *client.Client) {
+		_ = c.Close()
+		fmt.Fprintln(os.Stderr, "unhandled: EPIPE")
+		os.Exit(9)
+	})
 }
 
 func reconnecting(server []string, every time.Duration, drop func(*client.Client)) int {

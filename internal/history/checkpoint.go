@@ -45,6 +45,20 @@ func (r Rows) Alive(id record.Identity) bool {
 	return p != nil && p.State != record.StateZombie
 }
 
+// Below says that a process is below that of a pid.
+func (r Rows) Below(p *record.Process, pid int) bool {
+	for range len(r) {
+		switch {
+		case p == nil:
+			return false
+		case p.PPID == pid:
+			return true
+		}
+		p = r[record.Identity{PID: p.PPID}]
+	}
+	return false
+}
+
 // Look is a census at its time.
 type Look struct {
 	*record.Census

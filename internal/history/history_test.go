@@ -70,7 +70,7 @@ func TestTheLifeOfAServer(t *testing.T) {
 	require.NotNil(t, s)
 	assert.Equal(t, Server{
 		ID: "flaky#2", Label: "flaky", Session: "s1", Launch: 2, Birth: *p.events[0].Birth, Life: 1,
-		Born: born, Ready: ready, Established: established, EOF: eof, Term: term, Bye: bye, Died: died, Lost: Never, Broken: broken,
+		Born: born, Ready: ready, Established: established, Working: first, EOF: eof, Term: term, Bye: bye, Died: died, Lost: Never, Broken: broken,
 		Signals: []SignalMark{{T: hup, Text: "SIGHUP"}, {T: term, Text: "SIGTERM"}, {T: term + 1, Text: "SIGTERM"}},
 		Faults: []FaultMark{
 			{broken - 1, record.Fault{On: "eof", Do: "ignore", Passive: true}},

@@ -16,6 +16,7 @@ type Host struct {
 	Started int64 // Never: it did not start
 	Exited  int64 // when it was reaped, or Never
 	Exit    record.Exit
+	Words   string    // the end of its stderr, where nobody had asked it to end
 	AskedAt int64     // when the bench first asked it to end, or Never
 	AskedOp record.Op // the step that did
 }
@@ -30,7 +31,7 @@ func (h *Host) Alive() bool { return h.Started != Never && h.Exited == Never }
 func (h *History) host(e *record.Event) {
 	last := h.Host()
 	if e.Kind == record.HostExited {
-		last.Exited, last.Exit = e.T, *e.Exit
+		last.Exited, last.Exit, last.Words = e.T, *e.Exit, e.Text
 		return
 	}
 	if last.Started != Never {
@@ -147,6 +148,21 @@ func (h *History) leaverOfGroup(p record.Process, life int) *Host {
 		shared := group == later.PID || group == later.PGID || group == later.SID || group == later.Keeper
 		if n := h.leftGroups[group]; !shared && n > 0 && n < life && n <= len(h.hosts) {
 			return h.hosts[n-1]
+		}
+	}
+	return nil
+}
+
+// Unnoticed is the newest server of its label in the host's present life, where that is broken and alive.
+func (h *History) Unnoticed() *Server {
+	newest := map[string]bool{}
+	for _, s := range slices.Backward(h.servers) {
+		if s.Life != len(h.Hosts()) || newest[s.Label] {
+			continue
+		}
+		newest[s.Label] = true
+		if s.Broken != Never && s.Alive() {
+			return s
 		}
 	}
 	return nil

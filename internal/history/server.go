@@ -20,6 +20,7 @@ type Server struct {
 	Born        int64
 	Ready       int64
 	Established int64 // the first initialize or server/discover that was answered, not refused
+	Working     int64 // from when on it was seen to be used: its client has taken the answer of the handshake, or asked for more
 	EOF         int64 // the first time it saw the end of stdin
 	Term        int64 // the first SIGTERM it saw
 	Bye         int64
@@ -68,7 +69,7 @@ func newServer(e *record.Event) *Server {
 	b := *e.Birth
 	return &Server{
 		ID: e.Server, Label: b.Label, Session: b.Session, Launch: b.Launch, Birth: b,
-		Born: e.T, Ready: Never, Established: Never, EOF: Never, Term: Never, Bye: Never, Died: Never, Lost: Never,
+		Born: e.T, Ready: Never, Established: Never, Working: Never, EOF: Never, Term: Never, Bye: Never, Died: Never, Lost: Never,
 		Broken: Never, LastRPCAt: Never,
 	}
 }
@@ -80,6 +81,11 @@ func (s *Server) Alive() bool { return s.Died == Never && s.Lost == Never }
 // Silent says that it died without a word of having been told: it read no end of stdin and caught no signal.
 func (s *Server) Silent() bool {
 	return s.Died != Never && s.Bye == Never && s.EOF == Never && len(s.Signals) == 0
+}
+
+// Worked says that it has received a call after one time, and answered it by another.
+func (s *Server) Worked(from, to int64) bool {
+	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.Received > from && c.Answered >= 0 && c.Answered <= to })
 }
 
 // pidFor is the server's pid as another server has it.
@@ -129,6 +135,9 @@ func (s *Server) rpc(t int64, m record.RPCInfo) {
 	if m.Own && s.Session == "" {
 		s.Session = m.Session
 	}
+	if s.Established != Never && m.Phase == record.PhaseReceived && m.Method != record.MethodInitialize {
+		first(&s.Working, t)
+	}
 	switch m.Method {
 	case record.MethodInitialize, record.MethodDiscover:
 		switch m.Phase {
@@ -136,6 +145,9 @@ func (s *Server) rpc(t int64, m record.RPCInfo) {
 			s.Inits++
 		case record.PhaseAnswered:
 			first(&s.Established, t)
+			if m.Method == record.MethodDiscover { // which no word of the client's follows
+				first(&s.Working, t)
+			}
 		}
 	case record.MethodCall:
 		if m.Phase == record.PhaseReceived {
@@ -232,3 +244,24 @@ func (h *History) PeakLive() int { return h.peakLive }
 
 // Counts are the changes in the number of live servers of each label, in the order of time.
 func (h *History) Counts() []CountPoint { return h.counts }
+
+// KeepsWaiting says that a server does something else than to answer its
+// handshake. Without a fault a handshake is over before anybody could look.
+func (s *Server) KeepsWaiting() bool {
+	return s.Established == Never && slices.ContainsFunc(s.Faults, func(f FaultMark) bool {
+		return f.On == record.OnInitialize || f.On == record.OnDiscover
+	})
+}
+
+// CountCalls is how many calls of a tool the servers of a session have received.
+func (h *History) CountCalls(session, tool string) int {
+	n := 0
+	for _, s := range h.servers {
+		for _, c := range s.CallsFor(session) {
+			if c.Tool == tool {
+				n++
+			}
+		}
+	}
+	return n
+}

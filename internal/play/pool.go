@@ -176,12 +176,13 @@ func outweighs(first, alone *verdict.Judged) bool {
 	})
 }
 
-// undecided says that another try may come to a verdict: the host did not come up, or the run was inconclusive.
+// undecided says that another try may come to a verdict: the host did not come up, or the run leaves a doubt, whatever it
+// has found.
 func undecided(r Result) bool {
 	if r.Err != nil {
 		return errors.Is(r.Err, runner.ErrHost)
 	}
-	return r.Judged != nil && r.Judged.Verdict.Outcome == verdict.Inconclusive
+	return r.Judged != nil && (r.Judged.Verdict.Outcome == verdict.Inconclusive || len(r.Judged.Verdict.Doubts) > 0)
 }
 
 // crowded says why a result is to be made sure of alone, or "": it was played beside others, and they may have made it.

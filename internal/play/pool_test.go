@@ -210,6 +210,21 @@ func TestSeries(t *testing.T) {
 	}
 }
 
+// A leak with a doubt beside it is played again: what else there was to see is not known.
+func TestADoubtBesideALeakIsRetried(t *testing.T) {
+	t.Parallel()
+	series, n := play.Series{Scenarios: []*scenarios.Scenario{{Name: "storm"}}, Retries: 2}, 0
+	all, _, err := series.Play(t.Context(), func(context.Context, play.Cell) (*verdict.Judged, error) {
+		j := of(verdict.Leak)
+		if n++; n == 1 {
+			j.Verdict.Doubts = []verdict.Doubt{{Code: "x", Text: "y"}}
+		}
+		return j, nil
+	})
+	require.NoError(t, err)
+	assert.Len(t, all, 2)
+}
+
 // A failure of one scenario leaves the others their turn.
 func TestSeriesGoesOnWithTheNextScenario(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 )
@@ -96,6 +97,9 @@ func CauseOfStep(s *Step) Cause { return Cause(s.Op) }
 
 // CauseOfSignal is a signal, by its name.
 func CauseOfSignal(name string) Cause { return Cause(name) }
+
+// CauseOfExit is a program's end, by its status.
+func CauseOfExit(code int) Cause { return Cause(fmt.Sprintf("exit status %d", code)) }
 
 // CauseChildOf is a process that has not waited for its child.
 func CauseChildOf(role string) Cause { return "child of " + causePart(role) }

@@ -23,7 +23,7 @@ const fewMeasures = 21
 func Comparison(b *bytes.Buffer, r *compare.Result, o terminal.Options) {
 	p := terminal.NewPrinter(b, o)
 	p.Item(0, "", 0, "", 0, fmt.Sprintf("%s before, %s now%s", text.Count(r.Base, "run"), text.Count(r.Head, "run"), renamedText(r.Renamed)), terminal.Strong)
-	comparedFindings(p, r.Findings)
+	comparedFindings(p, r)
 	p.Blank()
 	comparedNumbers(p, r)
 	p.Blank()
@@ -37,18 +37,26 @@ func renamedText(r *compare.Renamed) string {
 	return fmt.Sprintf(" (host %s before, %s now)", r.From, r.To)
 }
 
+// playText names a play, with both hosts where they differ.
+func playText(p compare.Play, r *compare.Renamed) string {
+	if r == nil {
+		return p.String()
+	}
+	return fmt.Sprintf("%s on %s (before: %s)", p.What(), r.To, r.From)
+}
+
 var stateLook = map[compare.State]terminal.Style{
 	compare.New: terminal.Bad | terminal.Strong, compare.Fixed: terminal.Good, compare.Undecided: terminal.Warn, compare.NotRun: terminal.Warn,
 }
 
-func comparedFindings(p *terminal.Printer, all []compare.Finding) {
-	if len(all) == 0 {
+func comparedFindings(p *terminal.Printer, r *compare.Result) {
+	if len(r.Findings) == 0 {
 		return
 	}
 	p.Blank()
-	for i := range all {
-		f := &all[i]
-		p.Item(0, terminal.Pad(string(f.State), 10), stateLook[f.State], fmt.Sprintf("%s: %s %s  ", f.Play, f.Law, f.Kind), terminal.Strong,
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		p.Item(0, terminal.Pad(string(f.State), 10), stateLook[f.State], fmt.Sprintf("%s: %s %s  ", playText(f.Play, r.Renamed), f.Law, f.Kind), terminal.Strong,
 			fmt.Sprintf("%s: was in %s runs, now in %s", f.Fingerprint, f.Base, f.Head), 0)
 		p.Field(10, 0, "", f.Title+warningText(f))
 		p.Styled(10, 0, "", f.Note, terminal.Warn)
@@ -67,7 +75,7 @@ func comparedNumbers(p *terminal.Printer, r *compare.Result) {
 	if len(r.Counts) > 0 {
 		rows := [][]string{{"counts", "before", "now", "change"}}
 		for _, c := range r.Counts {
-			rows = append(rows, []string{c.String() + ": " + c.Name, RangeText(c.Base), RangeText(c.Head), Signed(c.Delta())})
+			rows = append(rows, []string{playText(c.Play, r.Renamed) + ": " + c.Name, RangeText(c.Base), RangeText(c.Head), Signed(c.Delta())})
 		}
 		p.Table(rows)
 	}

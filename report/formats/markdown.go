@@ -40,14 +40,14 @@ func mdTable(b *bytes.Buffer, runs []verdict.Judged) {
 	if len(runs) == 0 {
 		return
 	}
-	b.WriteString("| scenario | host | verdict | findings | launched | at most | left | took |\n|---|---|---|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| scenario | host | verdict | findings | leaked | launched | at most | left | took |\n|---|---|---|--:|--:|--:|--:|--:|--:|\n")
 	head, more := words.FirstOf(runs, mdRuns)
 	for i := range head {
 		j := &head[i]
 		v := &j.Verdict
 		play := compare.PlayOf(j)
-		fmt.Fprintf(b, "| %s | %s | %s %s | %d | %d | %d | %d | %s |\n", words.Markdown(play.What(), words.MaxName), words.Markdown(play.Host, words.MaxName), mdGlyph[v.Outcome], words.Markdown(string(v.Outcome), words.MaxName),
-			len(v.Findings), v.Spawned, v.PeakLive, v.Left, words.Span(model.Lasted(j)))
+		fmt.Fprintf(b, "| %s | %s | %s %s | %d | %d | %d | %d | %d | %s |\n", words.Markdown(play.What(), words.MaxName), words.Markdown(play.Host, words.MaxName), mdGlyph[v.Outcome], words.Markdown(string(v.Outcome), words.MaxName),
+			len(v.Findings), model.ImpactOf(v).Left, v.Spawned, v.PeakLive, v.Left, words.Span(model.Lasted(j)))
 	}
 	if more > 0 {
 		fmt.Fprintf(b, "\nand %s more\n", text.Count(more, "run"))

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
@@ -181,12 +182,27 @@ var counted = []struct {
 }{
 	{"servers launched", func(v *verdict.Verdict) int { return v.Spawned }},
 	{"left at the end", func(v *verdict.Verdict) int { return v.Left }},
-	{"processes that break a law", func(v *verdict.Verdict) (n int) {
-		for i := range v.Findings {
-			n += v.Findings[i].Count
-		}
-		return n
+	{"leaked", func(v *verdict.Verdict) int {
+		return breaking(v, func(f *verdict.Finding) bool { return f.IsError() && shows(f) == law.Left })
 	}},
+	{"processes that break another law", func(v *verdict.Verdict) int {
+		return breaking(v, func(f *verdict.Finding) bool { return f.IsError() && shows(f) != law.Left })
+	}},
+	{"processes with a warning", func(v *verdict.Verdict) int {
+		return breaking(v, func(f *verdict.Finding) bool { return !f.IsError() })
+	}},
+}
+
+func shows(f *verdict.Finding) law.Subject { return law.Of(f.Law).Shows }
+
+// breaking is how many processes the findings name that are so.
+func breaking(v *verdict.Verdict, so func(*verdict.Finding) bool) (n int) {
+	for i := range v.Findings {
+		if f := &v.Findings[i]; so(f) {
+			n += f.Count
+		}
+	}
+	return n
 }
 
 // counts are those that differ between the sides.

@@ -154,9 +154,24 @@ func Final(all []Attempt) (out []verdict.Judged) {
 	repeats, tries := lists.GroupBy(all, repeatOf)
 	for _, r := range repeats {
 		slices.SortStableFunc(tries[r], func(a, b Attempt) int { return cmp.Compare(a.Try, b.Try) })
-		out = append(out, tries[r][len(tries[r])-1].Judged)
+		out = append(out, best(tries[r]))
 	}
 	return out
+}
+
+// best is the last try, or an earlier one that has found what the last one has not: what was seen is a fact.
+func best(tries []Attempt) verdict.Judged {
+	last := tries[len(tries)-1].Judged
+	for i := range tries {
+		lacks := func(f verdict.Finding) bool {
+			same := func(g verdict.Finding) bool { return g.Fingerprint == f.Fingerprint }
+			return f.IsError() && !slices.ContainsFunc(last.Verdict.Findings, same)
+		}
+		if slices.ContainsFunc(tries[i].Verdict.Findings, lacks) {
+			return tries[i].Judged
+		}
+	}
+	return last
 }
 
 // Fresh numbers runs that were not made by a gate: each is a repeat of its own.

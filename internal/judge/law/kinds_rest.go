@@ -176,6 +176,17 @@ var kindsShutdown = []Kind{
 		Findings:  []Wording{{Title: "the host did not end when it was asked to"}},
 	},
 	{
+		ID: "host-crashed", Law: "L10", Class: "G", Title: "the host crashed",
+		Headline:  "{host} crashed",
+		Signature: "the host ended with a status other than 0, or by a signal, and nobody had asked it to",
+		Why: "An error that belongs to one server ends them all: an exception in a callback that nobody catches, a write to a pipe whose reader is gone (SIGPIPE, EPIPE), " +
+			"a handshake that fails after the connection was taken for open.",
+		Fix: "Keep what goes wrong with a server in that server's session: handle the error events of the process and of each of its pipes, ignore SIGPIPE, and end the session instead of the program. " +
+			"Where a service manager is to start the host again, its host file can say that the scenario is not applicable.",
+		Reports:  []string{"R004", "R016", "R039"},
+		Findings: []Wording{{Title: "the host crashed ({cause})", Expected: "the host lives until it is asked to end"}},
+	},
+	{
 		ID: "no-recovery", Law: "L10", Class: "G", Title: "no session can be opened after the faults have ended",
 		Headline:  "{host} cannot open a session after the faults",
 		Signature: "an open, a job, or the first calls on a session opened after the last fault of the run failed, though they were expected to work",

@@ -93,7 +93,7 @@ var laws = []Law{
 		Says: "After the faults end, a new session can be opened and answers.",
 		Why: "A cleanup can be so thorough that nothing works afterwards: the entry is marked as dead and never retried, the lock is held by the process that was left, the descriptors have run out. " +
 			"The count is flat, the health check is green, and no tool answers.",
-		Kinds:    []string{"no-recovery", "resource-held"},
+		Kinds:    []string{"no-recovery", "resource-held", "host-crashed"},
 		Severity: record.SeverityError, Unit: "not-recovered",
 		Expected: "a session opened after the last fault opens and answers",
 		Found:    "{value}",

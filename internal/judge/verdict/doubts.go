@@ -94,7 +94,7 @@ func (f *casefile) doubtEnd() (cut bool) {
 // doubtHost says that the host ended before it was asked to.
 func (f *casefile) doubtHost() (exited bool) {
 	for _, h := range f.Hosts() {
-		if h.Exited < 0 || h.Exit.Asked || (h.AskedAt >= 0 && h.Exited >= h.AskedAt) {
+		if !endedUnasked(h) {
 			continue
 		}
 		exited = true

@@ -65,7 +65,7 @@ func (f *casefile) doubtUnseenCalls() {
 	keys, groups := lists.GroupBy(answered, func(key facts.SessionKey) facts.SessionKey { return key })
 	for _, key := range keys {
 		n := len(groups[key])
-		if received, known := f.callsReceived(key); known && received < n {
+		if received, known := f.CallsReceived(key); known && received < n {
 			f.doubt(record.DoubtCallNotSeen, "the host says that %s of session %s %s answered, its servers received %d",
 				text.Count(n, "call"), prose.Plain(key.Name), text.Choose(n, "was", "were"), received)
 		}
@@ -81,21 +81,6 @@ func (f *casefile) doubtUnseenProbe(key facts.SessionKey) {
 		}
 	}
 	f.doubt(record.DoubtCallNotSeen, "the host says that it has looked at %s for session %s, and no server of it saw a handshake", prose.Plain(key.Label), prose.Plain(key.Name))
-}
-
-// callsReceived is how many calls the servers of a session received; unknown where one of them was lost from sight.
-func (f *casefile) callsReceived(key facts.SessionKey) (n int, known bool) {
-	for _, srv := range f.servers {
-		mine := len(srv.CallsFor(key.Name))
-		if srv.Label != key.Label || srv.Session != key.Name && mine == 0 {
-			continue
-		}
-		if srv.Lost >= 0 {
-			return 0, false
-		}
-		n += mine
-	}
-	return n, true
 }
 
 // accounted says that a law, or the host's end, accounts for a failed step.

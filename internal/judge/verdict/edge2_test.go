@@ -145,7 +145,7 @@ func TestAHostThatDiesNeedNotRecover(t *testing.T) {
 	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: 1}})
 	p.quiet("host gone")
 	v := Judge(p.over(record.End{Reason: "done"}))
-	assert.Empty(t, v.Findings)
+	assert.Equal(t, []string{"host-crashed"}, kindsIn(v))
 	assert.Equal(t, []record.DoubtCode{record.DoubtHostExited}, codesIn(v))
 }
 

@@ -2,11 +2,9 @@ package verdict
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
-	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -57,9 +55,6 @@ func (f *casefile) ghostBreach(s *history.Server, since int64) *breach {
 	}
 }
 
-// unaskedAfter is how long after a request of the bench's a launch may still be for its sake.
-const unaskedAfter = int64(time.Second)
-
 // doubtUnasked says which servers were launched for sessions that had one which worked, while the host was asked for nothing. What
 // a host does by itself, and on purpose, its profile can say.
 func (f *casefile) doubtUnasked() {
@@ -71,31 +66,12 @@ func (f *casefile) doubtUnasked() {
 		state, _ := f.StateAt(s, s.Born)
 		began, known := f.LaunchBegan(s)
 		idle := known && state.State == record.SessionOpen && state.Why != record.WhyPerRequest && state.Why != record.WhyRequest &&
-			f.OnWatch(began) && f.OnWatch(s.Born) && !f.requestedAround(began)
-		if other := f.workingAt(s, began); idle && other != nil {
+			f.OnWatch(began) && f.OnWatch(s.Born) && !f.RequestedAround(began)
+		if other := f.WorkingBeside(s, began); idle && other != nil {
 			f.doubt(record.DoubtUnasked, "%s was launched at %s for session %s, which was open and had %s, and nobody had asked the host for anything: whether it means to is not known; its profile can say so (renewal, spare)",
 				prose.Plain(s.ID), prose.Clock(s.Born), prose.Plain(s.Session), prose.Plain(other.ID))
 		}
 	}
-}
-
-// requestedAround says that the host was asked for something at t, or shortly before.
-func (f *casefile) requestedAround(t int64) bool {
-	return slices.ContainsFunc(f.Steps(), func(st *history.Step) bool {
-		asks := !st.Skipped && st.Op != record.OpAwait && st.Op != record.OpCheckpoint
-		return asks && st.Begun <= t && (st.Ended < 0 || st.Ended+unaskedAfter >= t)
-	})
-}
-
-// workingAt is another server of the session of s that worked at t, or nil.
-func (f *casefile) workingAt(s *history.Server, t int64) *history.Server {
-	for _, o := range f.servers {
-		lives := o.Born < t && (o.Died < 0 || o.Died > t) && (o.EOF < 0 || o.EOF > t) && o.Lost < 0
-		if o != s && o.Label == s.Label && o.Session == s.Session && lives && !brokenBy(o, t) && facts.Established(o, t) {
-			return o
-		}
-	}
-	return nil
 }
 
 func describeGhosts(f *casefile, group []*breach, d *description) {
@@ -117,23 +93,18 @@ func (f *casefile) isConnection(cp *checkpoint, s *history.Server) bool {
 	}
 	beside := f.isDuplicate(s, next) && answered(s, cp.SettledAt) && answered(next, cp.SettledAt)
 	switch {
-	case calledWithin(s, cp.Begun, cp.WatchedUntil):
+	case s.Worked(cp.Begun, cp.WatchedUntil):
 		return true
-	case beside || calledWithin(s, next.Born, cp.SettledAt):
+	case beside || s.Worked(next.Born, cp.SettledAt):
 		f.connections++
 		return true
 	}
 	return false
 }
 
-// calledWithin says that a server has answered a call that it received after one time, by another.
-func calledWithin(s *history.Server, from, to int64) bool {
-	return slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Received > from && c.Answered >= 0 && c.Answered <= to })
-}
-
 // answered says that a server lived at t, and had answered a call.
 func answered(s *history.Server, t int64) bool {
-	return (s.Died < 0 || s.Died > t) && slices.ContainsFunc(s.Calls, func(c history.Call) bool { return c.Answered >= 0 && c.Answered <= t })
+	return (s.Died < 0 || s.Died > t) && s.Worked(never, t)
 }
 
 // doubtConnections says what isConnection has met.

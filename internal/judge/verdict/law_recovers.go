@@ -14,7 +14,11 @@ import (
 // judgeRecovers is L10: once no fault happens any more, a session can be opened and answers.
 func judgeRecovers(f *casefile) LawResult {
 	r := LawResult{Expected: "each session opened after the last fault opens and answers"}
-	last, held := f.lastFault(), f.judgeHeld()
+	last, held, crashed := f.lastFault(), f.judgeHeld(), f.judgeCrashes()
+	if last < 0 && crashed > 0 {
+		r.Found = "the host crashed"
+		return r
+	}
 	if last < 0 {
 		r.Reason = "no server broke a session"
 		return r
@@ -45,6 +49,8 @@ func judgeRecovers(f *casefile) LawResult {
 	r.Found = fmt.Sprintf("%s opened after it, %d failed", text.Count(judged, "session"), failed)
 	if held > 0 {
 		r.Found += fmt.Sprintf("; %s found taken what an older one held", text.Count(held, "launch"))
+	} else if crashed > 0 {
+		r.Found += "; the host crashed"
 	} else if judged == 0 {
 		r.Reason = "no session was opened after the last fault"
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // judgeShutdown is L8: closing a session, and ending the host, take no longer than they may.
@@ -52,7 +53,7 @@ func judgeShutdown(f *casefile) LawResult {
 		r.Found = "one, which took " + prose.Within(slowest)
 	default:
 		if slowest == 0 {
-			r.Found = fmt.Sprintf("%d commands, %d of which did not exit", judged, f.count(hungCommand))
+			r.Found = text.Count(judged, "command")
 			break
 		}
 		r.Found = fmt.Sprintf("%d, the slowest took %s", judged, prose.Within(slowest))

@@ -34,13 +34,3 @@ func (f *casefile) judgeCommand(s *history.Step) {
 		value: fmt.Sprintf("pid %d: %s: still running after %s", command.PID, prose.Quote(strings.Join(command.Args, " ")), prose.Within(s.Limit)),
 	})
 }
-
-// count is how many breaches are of a kind.
-func (f *casefile) count(kind string) (n int) {
-	for _, b := range f.breaches {
-		if b.kind == kind {
-			n++
-		}
-	}
-	return n
-}

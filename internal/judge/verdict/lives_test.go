@@ -175,5 +175,5 @@ func TestLifeThatEndsUnasked(t *testing.T) {
 	v := Judge(p.over(record.End{Reason: "done"}))
 	require.Equal(t, []record.DoubtCode{record.DoubtHostExited}, codesIn(v))
 	assert.Contains(t, v.Doubts[0].Text, "life 2 of the host exited with status 3")
-	assert.Empty(t, v.Findings, account(v))
+	assert.Equal(t, []string{"host-crashed"}, kindsIn(v), account(v))
 }

@@ -297,6 +297,20 @@ func commandLeft(left ...record.Evidence) func(p *play) *record.Run {
 	}
 }
 
+// crashing is a host that ends in the middle of its work.
+func crashing(exit record.Exit) func(p *play) *record.Run {
+	return func(p *play) *record.Run {
+		a := p.open("chat", "flaky")
+		p.call(a, "chat", "flaky", "")
+		p.wait(s)
+		p.bye(a)
+		p.leave()
+		p.add(record.Event{Kind: record.HostExited, Exit: &exit, Text: "panic: no such session"})
+		p.quiet("host gone")
+		return p.over(record.End{Reason: "done"})
+	}
+}
+
 var recoveryCases = []caseOf{
 	{
 		kind: "no-recovery",
@@ -317,6 +331,11 @@ var recoveryCases = []caseOf{
 			p.end(st, "EOF")
 			return p.done()
 		},
+	},
+	{
+		kind: "host-crashed",
+		show: crashing(record.Exit{Code: 2}),
+		near: crashing(record.Exit{Code: -1, Signal: "SIGKILL"}),
 	},
 }
 

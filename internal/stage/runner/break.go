@@ -86,23 +86,38 @@ func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Ste
 	}
 }
 
-// newest waits for a working server of the step's.
+// newest waits for a working server of the step's: one whose client has taken the answer of its handshake. Of a client
+// that never says so the answer must do, after a moment.
 func (r *run) newest(ctx context.Context, step record.Step) (target string, err error) {
-	err = r.wait(ctx, func(l *history.History) bool {
-		for _, srv := range slices.Backward(l.Alive()) {
-			mine := srv.Life == len(l.Hosts()) && srv.Label == step.Label && (step.Session == "" || srv.Session == step.Session)
-			if mine && srv.Established >= 0 && srv.Broken < 0 {
-				target = srv.ID
-				return true
+	find := func(works func(*history.Server) bool) func(*history.History) bool {
+		return func(l *history.History) bool {
+			for _, srv := range slices.Backward(l.Alive()) {
+				mine := srv.Life == len(l.Hosts()) && srv.Label == step.Label && (step.Session == "" || srv.Session == step.Session)
+				if mine && works(srv) && srv.Broken < 0 {
+					target = srv.ID
+					return true
+				}
 			}
+			return r.host.end
 		}
-		return r.host.end
-	})
+	}
+	if err = r.wait(ctx, find(established)); err == nil {
+		brief, cancel := context.WithTimeout(ctx, takenMoment)
+		defer cancel()
+		_ = r.wait(brief, find(working))
+	}
 	if err == nil && target == "" {
 		err = errHostGone
 	}
 	return target, err
 }
+
+// takenMoment is how long after the answer of a handshake its client may take to say that it has it.
+const takenMoment = 2 * time.Second
+
+func established(s *history.Server) bool { return s.Established != history.Never }
+
+func working(s *history.Server) bool { return s.Working != history.Never }
 
 // awaitNotice waits until a host that is a command has noticed that its server does not work any more: until it has
 // launched the next one, or has ended this one. Until then there is nothing to hold against it, and nothing to clear
@@ -112,7 +127,7 @@ func (r *run) awaitNotice(ctx context.Context) error {
 		return nil
 	}
 	r.mu.Lock()
-	broken := unnoticed(r.lives)
+	broken := r.lives.Unnoticed()
 	r.mu.Unlock()
 	if broken == nil {
 		return nil
@@ -121,26 +136,11 @@ func (r *run) awaitNotice(ctx context.Context) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf(
 		"the host has neither launched %s again within %v nor ended %s, which is broken: whether it has noticed is not known", broken.Label, r.Start, broken.ID))
 	defer cancel()
-	err := r.wait(limited, func(l *history.History) bool { return r.host.end || unnoticed(l) == nil })
+	err := r.wait(limited, func(l *history.History) bool { return r.host.end || l.Unnoticed() == nil })
 	r.noRelaunch = err != nil
 	r.end(step, begun, err)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
-	}
-	return nil
-}
-
-// unnoticed is the newest server of its label in the host's present life, where that is broken and alive.
-func unnoticed(l *history.History) *history.Server {
-	newest := map[string]bool{}
-	for _, s := range slices.Backward(l.Servers()) {
-		if s.Life != len(l.Hosts()) || newest[s.Label] {
-			continue
-		}
-		newest[s.Label] = true
-		if s.Broken != history.Never && s.Alive() {
-			return s
-		}
 	}
 	return nil
 }

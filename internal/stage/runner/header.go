@@ -49,6 +49,9 @@ func effectiveLimits(p Params, profile record.Profile) record.Limits {
 	l.Confirm = cmp.Or(p.Confirm, own.Confirm, profile.Confirm, l.Confirm)
 	l.Close = cmp.Or(own.Close, max(l.Close, profile.Settle))
 	l.Stop = cmp.Or(own.Stop, max(l.Stop, profile.Stop))
+	if p.Host.File != "" { // which says how long it may take, if only by saying nothing
+		l.Stop = cmp.Or(own.Stop, profile.Stop, l.Stop)
+	}
 	if n := p.Host.Launches; n > 1 {
 		l.SpawnsPerSession, l.SpawnsPerMinute = l.SpawnsPerSession*n, l.SpawnsPerMinute*n
 	}

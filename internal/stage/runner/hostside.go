@@ -19,6 +19,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/hostlog"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/scenarios"
 )
 
 // startTimeout is how long a host may take to come up where the user does not
@@ -109,7 +110,7 @@ func (r *run) startHost(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.awaitFirstServer(ctx)
+	return r.awaitServers(ctx)
 }
 
 func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, error) {
@@ -143,14 +144,14 @@ func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, er
 	return started, nil
 }
 
-// awaitFirstServer waits until a command host is up: it sends no hello, its first answered handshake tells. Without
-// one the play goes on, and the judge says that the host launched nothing.
-func (r *run) awaitFirstServer(ctx context.Context) error {
+// awaitServers waits until a command host is up: it sends no hello, its servers tell, each of them. One that has ended,
+// or that keeps its handshake waiting, is not waited for.
+func (r *run) awaitServers(ctx context.Context) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), errTooSlow)
 	defer cancel()
 	err := r.wait(limited, func(l *history.History) bool {
-		return r.host.end || isCutOff(l) || slices.ContainsFunc(l.Servers(), func(s *history.Server) bool {
-			return s.Established >= 0 && s.Life == len(l.Hosts())
+		return r.host.end || isCutOff(l) || r.allLabels(l, func(s *history.Server) bool {
+			return established(s) || s.Broken != history.Never || s.Died != history.Never || s.KeepsWaiting()
 		})
 	})
 	if ctx.Err() != nil {
@@ -159,10 +160,43 @@ func (r *run) awaitFirstServer(ctx context.Context) error {
 	if r.cutOff() {
 		return errCutOff
 	}
+	if !r.hasLaunched() {
+		return r.launchedNothing(ctx)
+	}
 	if err == nil && !r.gone() {
+		brief, cancel := context.WithTimeout(ctx, takenMoment)
+		defer cancel()
+		_ = r.wait(brief, func(l *history.History) bool {
+			return r.host.end || r.allLabels(l, func(s *history.Server) bool { return !established(s) || working(s) })
+		})
 		r.emit(record.Event{Kind: record.HostReady, Hello: &record.Hello{Host: r.Host.Name}})
 	}
 	return nil
+}
+
+// launchedNothing is the error of a host that can't be tested.
+func (r *run) launchedNothing(ctx context.Context) error {
+	what := fmt.Sprintf("it has launched no server within %v", r.Start)
+	if r.gone() {
+		what = "it ended before it launched a server"
+	}
+	return fmt.Errorf("%w: %s%s", ErrHost, what, r.lastWords(ctx))
+}
+
+// allLabels says that each label that must be launched has a server of the host's present life that is so.
+func (r *run) allLabels(l *history.History, is func(*history.Server) bool) bool {
+	return !slices.ContainsFunc(r.Scenario.Servers, func(v scenarios.Server) bool {
+		return !v.Optional && !slices.ContainsFunc(l.Servers(), func(s *history.Server) bool {
+			return s.Label == v.Label && s.Life == len(l.Hosts()) && is(s)
+		})
+	})
+}
+
+// hasLaunched says that the host's present life has launched a server.
+func (r *run) hasLaunched() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.lives.Servers(), func(s *history.Server) bool { return s.Life == len(r.lives.Hosts()) })
 }
 
 // greet waits for the driver's hello.
@@ -215,7 +249,11 @@ func (r *run) onExit(e keeper.Exited) {
 		h.end, h.exit = true, e.Exit
 	}
 	r.mu.Unlock()
-	r.emit(record.Event{Kind: kind, Process: &e.Process, Exit: &e.Exit})
+	words := ""
+	if kind == record.HostExited && !e.Exit.Asked {
+		words = hostlog.Tail(filepath.Join(r.Dir, HostLog))
+	}
+	r.emit(record.Event{Kind: kind, Process: &e.Process, Exit: &e.Exit, Text: words})
 }
 
 // gone says that the host was reaped.

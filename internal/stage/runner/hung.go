@@ -44,7 +44,7 @@ func (r *run) endHung(ctx context.Context, jobs []job, resp driver.Response) err
 		byStep[command.Identity] = i
 		ids := []record.Identity{command.Identity}
 		for _, p := range census.Processes {
-			if p.Identity != command.Identity && below(&p, command.PID, rows) {
+			if p.Identity != command.Identity && rows.Below(&p, command.PID) {
 				ids = append(ids, p.Identity)
 			}
 		}
@@ -83,18 +83,4 @@ func (r *run) endAll(ctx context.Context, left map[record.Identity]int, signal s
 		}
 	}
 	return nil
-}
-
-// below says that a process is below that of a pid.
-func below(p *record.Process, pid int, rows history.Rows) bool {
-	for range len(rows) {
-		switch {
-		case p == nil:
-			return false
-		case p.PPID == pid:
-			return true
-		}
-		p = rows[record.Identity{PID: p.PPID}]
-	}
-	return false
 }

@@ -67,8 +67,8 @@ func sendCancel(ctx context.Context, h *hostLife, target int64, twice bool) erro
 func (r *run) callArrives(session, tool string) func(*history.History) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before := countCalls(r.lives, session, tool)
-	return func(l *history.History) bool { return countCalls(l, session, tool) > before }
+	before := r.lives.CountCalls(session, tool)
+	return func(l *history.History) bool { return l.CountCalls(session, tool) > before }
 }
 
 // handshakeBegins is a condition that holds once a server of the session that is not there yet keeps a handshake waiting.
@@ -77,20 +77,8 @@ func (r *run) handshakeBegins(session string) func(*history.History) bool {
 	defer r.mu.Unlock()
 	before := len(r.lives.Servers())
 	return func(l *history.History) bool {
-		return slices.ContainsFunc(l.Servers()[before:], func(s *history.Server) bool { return s.Session == session && keepsWaiting(s) })
+		return slices.ContainsFunc(l.Servers()[before:], func(s *history.Server) bool { return s.Session == session && s.KeepsWaiting() })
 	}
-}
-
-func countCalls(l *history.History, session, tool string) int {
-	n := 0
-	for _, s := range l.Servers() {
-		for _, c := range s.CallsFor(session) {
-			if c.Tool == tool {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // await waits until something is under way in a server of a session, which a step beside has asked for.
@@ -111,17 +99,9 @@ func (r *run) await(ctx context.Context, s scenarios.Step) error {
 	return nil
 }
 
-// keepsWaiting says that a server does something else than to answer its
-// handshake. Without a fault a handshake is over before anybody could look.
-func keepsWaiting(s *history.Server) bool {
-	return s.Established == history.Never && slices.ContainsFunc(s.Faults, func(f history.FaultMark) bool {
-		return f.On == record.OnInitialize || f.On == record.OnDiscover
-	})
-}
-
 func underWay(s *history.Server, session, what string) bool {
 	if what == scenarios.AwaitConnect {
-		return s.Session == session && keepsWaiting(s)
+		return s.Session == session && s.KeepsWaiting()
 	}
 	return slices.ContainsFunc(s.CallsFor(session), func(c history.Call) bool { return c.Answered == history.Never })
 }

@@ -283,6 +283,9 @@ func (r *run) play(ctx context.Context) error {
 	}
 	stopSampling := r.sample(ctx)
 	err := r.perform(ctx, r.Scenario.Expand())
+	if errors.Is(err, errHostGone) && !r.hasLaunched() && r.livesSoFar() == 1 && r.Host.Kind != record.KindOneshot {
+		err = r.launchedNothing(ctx)
+	}
 	if errors.Is(err, errHostGone) || errors.Is(err, errCutOff) {
 		err = nil // an event tells; the judge says what it means
 	}

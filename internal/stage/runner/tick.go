@@ -112,8 +112,8 @@ func wire(jobs []job) []driver.Job {
 // cancelJob cancels a job once its call is in its server, or its server keeps it waiting for the handshake.
 func (r *run) cancelJob(ctx context.Context, j job) {
 	if err := r.wait(ctx, func(l *history.History) bool {
-		return countCalls(l, j.Session, j.Tool) > 0 || slices.ContainsFunc(l.Alive(), func(s *history.Server) bool {
-			return s.Session == j.Session && keepsWaiting(s)
+		return l.CountCalls(j.Session, j.Tool) > 0 || slices.ContainsFunc(l.Alive(), func(s *history.Server) bool {
+			return s.Session == j.Session && s.KeepsWaiting()
 		})
 	}); err != nil {
 		if errors.Is(err, errTickOver) {

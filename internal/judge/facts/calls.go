@@ -1,0 +1,47 @@
+package facts
+
+import (
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// unaskedAfter is how long after a request of the bench's a launch may still be for its sake.
+const unaskedAfter = int64(time.Second)
+
+// RequestedAround says that the host was asked for something at t, or shortly before.
+func (f *Facts) RequestedAround(t int64) bool {
+	return slices.ContainsFunc(f.Steps(), func(st *history.Step) bool {
+		asks := !st.Skipped && st.Op != record.OpAwait && st.Op != record.OpCheckpoint
+		return asks && st.Begun <= t && (st.Ended < 0 || st.Ended+unaskedAfter >= t)
+	})
+}
+
+// WorkingBeside is another server of the session of s that worked at t, or nil.
+func (f *Facts) WorkingBeside(s *history.Server, t int64) *history.Server {
+	for _, o := range f.Servers() {
+		lives := o.Born < t && (o.Died < 0 || o.Died > t) && (o.EOF < 0 || o.EOF > t) && o.Lost < 0
+		broken := o.Broken >= 0 && o.Broken <= t
+		if o != s && o.Label == s.Label && o.Session == s.Session && lives && !broken && Established(o, t) {
+			return o
+		}
+	}
+	return nil
+}
+
+// CallsReceived is how many calls the servers of a session received; unknown where one of them was lost from sight.
+func (f *Facts) CallsReceived(key SessionKey) (n int, known bool) {
+	for _, srv := range f.Servers() {
+		mine := len(srv.CallsFor(key.Name))
+		if srv.Label != key.Label || srv.Session != key.Name && mine == 0 {
+			continue
+		}
+		if srv.Lost >= 0 {
+			return 0, false
+		}
+		n += mine
+	}
+	return n, true
+}
