@@ -18,7 +18,8 @@ func (f *casefile) doubtPurpose(laws []LawResult) {
 	plan := f.Header.Plan
 	for _, r := range laws {
 		// A host that is not driven gets one server, and nobody can ask it to end that while it lives.
-		if f.Header.Host.SessionsUnknown() && (r.Law == "L1" || r.Law == "L4") {
+		// And of a scenario that is played once for each server, another part may show what this one does not.
+		if (f.Header.Host.SessionsUnknown() || f.Header.Scenario.Part != "") && (r.Law == "L1" || r.Law == "L4") {
 			continue
 		}
 		if slices.Contains(plan.Laws, r.Law) && r.Status == LawNotJudged {
