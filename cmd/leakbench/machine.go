@@ -151,6 +151,20 @@ type build struct {
 	Modified bool   `json:"modified,omitempty"` // the files were others than its
 }
 
+func (b build) String() string {
+	words := []string{"leakbench", b.Version}
+	if b.Commit != "" {
+		words = append(words, "commit", b.Commit)
+	}
+	if b.Modified {
+		words = append(words, "(with changes)")
+	}
+	if b.Date != "" {
+		words = append(words, "of", b.Date)
+	}
+	return strings.Join(append(words, "built with", b.Go), " ")
+}
+
 func thisBuild() build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -178,17 +192,7 @@ func (a *app) versionCommand() *cobra.Command {
 			if a.format == "json" {
 				return a.object(b, short)
 			}
-			words := []string{"leakbench", b.Version}
-			if b.Commit != "" {
-				words = append(words, "commit", b.Commit)
-			}
-			if b.Modified {
-				words = append(words, "(with changes)")
-			}
-			if b.Date != "" {
-				words = append(words, "of", b.Date)
-			}
-			_, err := fmt.Fprintln(a.out, strings.Join(append(words, "built with", b.Go), " "))
+			_, err := fmt.Fprintln(a.out, b)
 			return err
 		},
 	}

@@ -79,7 +79,7 @@ base, the page says which findings are new, known and fixed.
 	}
 	cmd.Flags().StringArrayVar(&f.base, "base", nil, "earlier run to compare with on the page; may be repeated")
 	cmd.Flags().StringVar(&f.known, "known", known.File, "the list of known findings, for the page")
-	reporterFlag(cmd, &reporters, []string{"html"}, "output formats, each NAME or NAME=FILE")
+	reporterFlag(cmd, &reporters, nil, "output formats, each NAME or NAME=FILE (default: html, on a terminal text)")
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "file to write to, for a single reporter (default: standard output)")
 	return cmd
 }
@@ -95,6 +95,12 @@ func (a *app) report(args, reporters []string, f reportFlags) error {
 	}
 	if f.out != "" && len(reporters) > 1 {
 		return usage(errors.New("-o takes the output of one reporter"), "give each its own: --reporter html=a.html,json=b.json")
+	}
+	if len(reporters) == 0 {
+		reporters = []string{"html"}
+		if f.out == "" && width(a.out) > 0 {
+			reporters[0] = "text" // nobody reads a page's source in a terminal
+		}
 	}
 	outlets, err := parseOutlets(reporters)
 	if err != nil {

@@ -120,6 +120,9 @@ func Scenarios(names []string) ([]*scenarios.Scenario, error) {
 		failed = errors.Join(failed, err)
 		plays = append(plays, s)
 	}
+	if i := slices.IndexFunc(names, func(n string) bool { return strings.Contains(n, "{{") }); failed != nil && i > 0 {
+		return nil, &Misuse{fmt.Errorf("%q belongs to a command, and the command to the right of --", names[i]), "for example: leakbench run storm -- my-gateway --mcp '{{server}}'"}
+	}
 	if failed != nil {
 		return nil, &Misuse{failed, "leakbench list scenarios shows the built-in ones; docs/scenario-file.md has the format of a file"}
 	}

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -47,11 +49,20 @@ func Lookup(self, name string) (Spec, error) {
 	if h, ok := catalogue.Named(name); ok {
 		return specBy(self)(h), nil
 	}
+	if IsFile(name) {
+		return Spec{}, fmt.Errorf("no host %q; the driver of that name in this folder is ./%s", name, name)
+	}
 	names := lists.Map(catalogue.Hosts, func(h catalogue.Host) string { return h.Name })
 	if hint := text.DidYouMean(name, names); hint != "" {
 		return Spec{}, fmt.Errorf("no host %q; %s", name, hint)
 	}
 	return Spec{}, fmt.Errorf("no host %q; there are %s, and drivers by their path (./my-driver)", name, strings.Join(names, ", "))
+}
+
+// IsFile says that a name without a path is that of a file in this folder: its path was meant.
+func IsFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // program is a driver of somebody else's.
@@ -63,6 +74,9 @@ func program(path string) (Spec, error) {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return Spec{}, fmt.Errorf("no driver %q: %w", given, fs.ErrNotExist)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return Spec{}, fmt.Errorf("%q can't be started as a driver: %w; chmod +x %s", given, fs.ErrPermission, text.Shell([]string{given}))
 	}
 	if err != nil {
 		return Spec{}, fmt.Errorf("%q can't be started as a driver: %w", given, err)
@@ -76,6 +90,9 @@ func program(path string) (Spec, error) {
 // Placeholder stands for the fake server's command line in a command host's.
 const Placeholder = "{{server}}"
 
+// spaced is Placeholder as people write it who know other templates.
+var spaced = regexp.MustCompile(`\{\{\s*server\s*\}\}`)
+
 // FromCommand makes a host of a command line, which the bench only starts, watches and stops. An argument must hold Placeholder.
 func FromCommand(argv []string) (Spec, error) {
 	if len(argv) == 0 {
@@ -84,6 +101,7 @@ func FromCommand(argv []string) (Spec, error) {
 	if strings.TrimSpace(argv[0]) == "" {
 		return Spec{}, errors.New("the command begins with an empty word, not with the name of a program")
 	}
+	argv = lists.Map(argv, func(arg string) string { return spaced.ReplaceAllLiteralString(arg, Placeholder) })
 	if argv[0] == Placeholder {
 		return Spec{}, errors.New(Placeholder + " can't be the command itself: the host is what starts the server")
 	}
@@ -92,7 +110,7 @@ func FromCommand(argv []string) (Spec, error) {
 	}
 	return Spec{
 		Name: filepath.Base(argv[0]), About: "a command line: started, watched, stopped with SIGTERM",
-		Kind: record.KindCommand, Argv: slices.Clone(argv), Profile: unknownProfile(),
+		Kind: record.KindCommand, Argv: argv, Profile: unknownProfile(),
 	}, nil
 }
 

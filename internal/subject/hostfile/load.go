@@ -128,6 +128,9 @@ func Lookup(self, name string) (host.Spec, error) {
 	if err == nil {
 		return s, nil
 	}
+	if host.IsFile(name) {
+		return s, err
+	}
 	if hint := text.DidYouMean(preset, Names(self)); hint != "" {
 		return s, fmt.Errorf("no host %q; %s", name, hint)
 	}
