@@ -238,10 +238,14 @@ func readAnswer(t *testing.T, out []byte, said string) trickAnswer {
 			Dir string `json:"dir"`
 		} `json:"runs"`
 	}
-	if json.Unmarshal(out, &all) != nil || len(all.Runs) != 1 {
+	if json.Unmarshal(out, &all) != nil || len(all.Runs) == 0 {
 		return trickAnswer{Outcome: "none", Words: said, Raw: string(out) + said}
 	}
 	run := all.Runs[0]
+	for _, part := range all.Runs[1:] { // of a host that is given one server at a time
+		run.Outcome, run.Dir = all.Outcome, ""
+		run.Findings, run.Doubts = append(run.Findings, part.Findings...), append(run.Doubts, part.Doubts...)
+	}
 	a := trickAnswer{Outcome: run.Outcome, Dir: run.Dir, N: len(run.Findings), Raw: string(out)}
 	for _, raw := range run.Findings {
 		var f struct {
