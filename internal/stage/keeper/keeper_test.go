@@ -94,7 +94,7 @@ func tree(kinds []string) {
 
 // startThreads starts one thread after the other, and ends none of them.
 func startThreads() {
-	for range 3000 {
+	for range 500 {
 		go func() {
 			runtime.LockOSThread()
 			select {}
