@@ -119,8 +119,9 @@ func (f *Facts) latest(first, last *history.Look) (late record.Duration) {
 // Excused is how much longer something may have taken between two times than it would have on another machine; 0 where that is not known.
 func (f *Facts) Excused(from, to int64) int64 {
 	if first, last := f.looksAround(from, to); first != nil && last != nil {
-		excuse, _ := last.Load.Excuse(*first.Load, f.latest(first, last))
-		return int64(excuse)
+		if excuse, known := last.Load.Excuse(*first.Load, f.latest(first, last)); known && !f.selfStarved(first, last) {
+			return int64(excuse)
+		}
 	}
 	return 0
 }

@@ -38,9 +38,13 @@ func judgeShutdown(f *casefile) LawResult {
 			if i := slices.IndexFunc(f.breaches, func(o *breach) bool { return kind == "hung-stop" && o.kind == kind }); i >= 0 && b.cause != f.breaches[i].cause {
 				b.was, b.wasKind, b.cause = b.cause, kind, f.breaches[i].cause // it does not end, whichever way it is asked
 			}
-			if strings.HasPrefix(kind, "slow-") {
+			switch {
+			case strings.HasPrefix(kind, "slow-"):
 				f.late(b, s.Begun, s.Ended, limit.D())
-			} else {
+			case kind == "hung-stop" && f.Excused(s.Begun, max(s.Ended, s.Begun)) > int64(limit)/2:
+				// The bench waits no longer than the limit, half of which the run may have spent waiting for a processor.
+				f.excused = append(f.excused, excuse{b, s.Begun, s.Ended})
+			default:
 				f.broken(b)
 			}
 		}

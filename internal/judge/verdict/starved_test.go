@@ -204,3 +204,22 @@ func TestKilledAfterAPauseOnAStarvedMachine(t *testing.T) {
 		assert.Equal(t, status, statusOf(v, "L9").Status, account(v))
 	}
 }
+
+// A host that the bench has killed, since it did not end in time, may have spent that time waiting for a processor.
+func TestHungStopOnAStarvedMachine(t *testing.T) {
+	t.Parallel()
+	for thousandths, kinds := range map[int64][]string{50: {"hung-stop"}, 900: nil} {
+		p := newPlay()
+		p.look(record.CensusSample, "")
+		p.open("s1", "flaky")
+		st := p.begin(record.Step{Op: record.OpStop})
+		p.wait(10*s + 10*ms)
+		p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Asked: true, Code: -1, Signal: "SIGKILL"}})
+		p.end(st, "it did not end within 10s")
+		p.bye("flaky#1")
+		p.quiet("host gone")
+		v := Judge(waitedIn(loaded(p.over(record.End{Reason: record.EndDone}), 9, 0), thousandths))
+		assert.ElementsMatch(t, kinds, kindsIn(v), account(v))
+		assert.NotEqual(t, Clean, v.Outcome)
+	}
+}
