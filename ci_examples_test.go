@@ -40,7 +40,7 @@ func TestTheExamplesOfOtherSystems(t *testing.T) {
 			dir := beside(t, "examples/gate/python")
 			cmd := exec.CommandContext(t.Context(), c.shell[0], append(c.shell[1:], script)...)
 			cmd.Dir, cmd.WaitDelay = dir, 10*time.Second
-			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"), "CI=true", "GITHUB_ACTIONS=")
+			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"), "CI=true")
 			out, _ := cmd.CombinedOutput()
 			require.Equal(t, 1, cmd.ProcessState.ExitCode(), "%s\n%s", script, out)
 			assert.Regexp(t, `gate: fail: [0-9]+ new findings?\.`, string(out))

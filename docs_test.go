@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
@@ -147,6 +149,49 @@ func TestTrackRecordIsTheMatrix(t *testing.T) {
 		}
 		assert.True(t, slices.Contains(catalogue.Columns, s.Name), "the track record's table lacks %s", s.Name)
 	}
+}
+
+// TestTheLawsAreNamed holds what the pages say of the laws to the catalogue: the table of README, the range in docs/faq.md, and
+// the series of docs/trust.md, which has so many runs of a law as mutants break it.
+func TestTheLawsAreNamed(t *testing.T) {
+	t.Parallel()
+	page := func(name string) string {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		return string(text)
+	}
+	var rows []string
+	for _, m := range regexp.MustCompile(`(?m)^\| (L\d+) \| ([^|]+) \| (.*?)( \(a warning\))? \|$`).FindAllStringSubmatch(page("README.md"), -1) {
+		rows = append(rows, m[1]+" "+m[2]+m[4])
+	}
+	var want []string
+	for _, l := range law.All() {
+		row := l.ID + " " + l.Name
+		if l.Severity == record.SeverityWarning {
+			row += " (a warning)"
+		}
+		want = append(want, row)
+	}
+	assert.Equal(t, want, rows, "README's table of laws")
+
+	ids := law.IDs()
+	assert.Contains(t, page("docs/faq.md"), "| law | what a correct host obeys; "+ids[0]+" to "+ids[len(ids)-1]+" |", "docs/faq.md: the range of laws")
+
+	trust := page("docs/trust.md")
+	assert.Contains(t, trust, "for law in "+strings.Join(ids, " ")+"; do leakbench selftest", "docs/trust.md: the loop over the laws")
+	shown := map[string]int{}
+	for _, m := range catalogue.Mutants {
+		for _, f := range m.Shows {
+			shown[f.Law]++
+		}
+	}
+	played := map[string]int{}
+	for _, m := range regexp.MustCompile(`(?m)^\| (L\d+(?:, L\d+)*) \| (\d+)(?: each)? \| \d+ \|`).FindAllStringSubmatch(trust, -1) {
+		for _, id := range strings.Split(m[1], ", ") {
+			played[id], _ = strconv.Atoi(m[2])
+		}
+	}
+	assert.Equal(t, shown, played, "docs/trust.md: mutants of each law that were played")
 }
 
 // TestLinksLeadSomewhere follows each relative link of the pages.

@@ -46,7 +46,7 @@ func TestTheExamplesOfTheGate(t *testing.T) {
 			sh := func(script string, want int) string {
 				cmd := exec.CommandContext(t.Context(), "sh", "-e", "-c", script)
 				cmd.Dir, cmd.WaitDelay = dir, 10*time.Second
-				cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"), "GITHUB_ACTIONS=")
+				cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 				out, _ := cmd.CombinedOutput()
 				require.Equal(t, want, cmd.ProcessState.ExitCode(), "%s\n%s", script, out)
 				return string(out)
@@ -129,7 +129,7 @@ func TestTheJobOfTheGate(t *testing.T) {
 	run := func(want int, script string, env ...string) string {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
 		cmd.Dir, cmd.WaitDelay = dir, 10*time.Second
-		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"), "GITHUB_ACTIONS=")
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 		cmd.Env = append(cmd.Env, env...)
 		out, _ := cmd.CombinedOutput()
 		require.Equal(t, want, cmd.ProcessState.ExitCode(), "%s\n%s", script, out)

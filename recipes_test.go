@@ -223,6 +223,9 @@ func TestContributingNamesWhatExists(t *testing.T) {
 		require.NoError(t, err)
 		assert.NotEmpty(t, files, "CONTRIBUTING names %s", m[1])
 	}
+	for _, m := range regexp.MustCompile("`([a-z0-9_]+\\.go)`").FindAllStringSubmatch(string(contributing), -1) {
+		assert.True(t, slices.ContainsFunc(everyFile(t), func(file string) bool { return path.Base(file) == m[1] }), "CONTRIBUTING names %s", m[1])
+	}
 	tests := testNames(t)
 	for _, m := range regexp.MustCompile(`-run (Test\w+)`).FindAllStringSubmatch(string(contributing), -1) {
 		assert.Contains(t, tests, m[1], "CONTRIBUTING names it")
@@ -236,6 +239,18 @@ func TestContributingNamesWhatExists(t *testing.T) {
 			assert.True(t, !s.counts() || slices.ContainsFunc(named, names), "CONTRIBUTING does not name %s, which %s changes", s.file, file)
 		}
 	}
+}
+
+// everyFile is the path of each Go file of the module.
+func everyFile(t *testing.T) (files []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(".", func(file string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(file, ".go") {
+			files = append(files, filepath.ToSlash(file))
+		}
+		return err
+	}))
+	return files
 }
 
 // testNames are those of all tests of the module.

@@ -57,7 +57,8 @@ type Options struct {
 type Reporter struct {
 	Name   string // "junit"
 	About  string
-	Of     []Object // what it renders as such; of all other subjects it renders the runs
+	Of     []Object // what it renders as such; of all other subjects it renders the runs. nil: it renders runs alone
+	Shares bool     // its lines are read among others: on standard output, it does not take the place of the text
 	render func(b *bytes.Buffer, s Subject, o Options) error
 }
 
@@ -72,16 +73,16 @@ func (r Reporter) Write(w io.Writer, s Subject, o Options) error {
 }
 
 var reporters = []Reporter{
-	{"text", "for a terminal or a CI log", []Object{Gate, Comparison, Scoreboard}, writeText},
-	{"html", "one page that needs nothing besides itself", []Object{Gate, Comparison, Scoreboard}, writeHTML},
-	{"json", "one object (docs/report.schema.json)", []Object{Gate, Comparison, Scoreboard}, writeJSON},
-	{"junit", "JUnit XML: a suite for each scenario and host, a case for each law", nil, ofRuns(formats.JUnit)},
-	{"md", "Markdown, as for the summary of a CI step", []Object{Gate, Scoreboard}, writeMarkdown},
-	{"github", "annotations of GitHub Actions", []Object{Gate}, writeGitHub},
-	{"perfetto", "a trace for ui.perfetto.dev and chrome://tracing", nil, ofRuns(formats.Perfetto)},
-	{"sarif", "SARIF 2.1.0 for code scanning", nil, ofRuns(formats.SARIF)},
-	{"bench", "Go benchmark lines, for benchstat", nil, ofRuns(formats.Bench)},
-	{"prom", "Prometheus text, for a textfile collector", nil, ofRuns(formats.Prometheus)},
+	{Name: "text", About: "for a terminal or a CI log", Of: []Object{Gate, Comparison, Scoreboard}, render: writeText},
+	{Name: "html", About: "one page that needs nothing besides itself", Of: []Object{Gate, Comparison, Scoreboard}, render: writeHTML},
+	{Name: "json", About: "one object (docs/report.schema.json)", Of: []Object{Gate, Comparison, Scoreboard}, render: writeJSON},
+	{Name: "junit", About: "JUnit XML: a suite for each scenario and host, a case for each law", render: ofRuns(formats.JUnit)},
+	{Name: "md", About: "Markdown, as for the summary of a CI step", Of: []Object{Gate, Scoreboard}, render: writeMarkdown},
+	{Name: "github", About: "annotations of GitHub Actions", Of: []Object{Gate}, Shares: true, render: writeGitHub},
+	{Name: "perfetto", About: "a trace for ui.perfetto.dev and chrome://tracing", render: ofRuns(formats.Perfetto)},
+	{Name: "sarif", About: "SARIF 2.1.0 for code scanning", render: ofRuns(formats.SARIF)},
+	{Name: "bench", About: "Go benchmark lines, for benchstat", render: ofRuns(formats.Bench)},
+	{Name: "prom", About: "Prometheus text, for a textfile collector", render: ofRuns(formats.Prometheus)},
 }
 
 // ofRuns is a reporter of runs that needs no options.

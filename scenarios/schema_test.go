@@ -118,7 +118,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"a time with no unit": schemaFrame +
 			"limits: {settle: '15'}\n",
 		"spawns of 0":         schemaFrame + "limits: {spawns_per_session: 0}\n",
-		"an unknown law":      schemaFrame + "limits: {severity: {L11: off}}\n",
+		"an unknown law":      schemaFrame + "limits: {severity: {L99: off}}\n",
 		"an unknown severity": schemaFrame + "limits: {severity: {L1: fatal}}\n",
 		"an unknown step":     schemaFrame + "  - {opn: a}\n",
 		"an empty step":       schemaFrame + "  - {}\n",

@@ -227,9 +227,9 @@ func reporterFlag(cmd *cobra.Command, to *[]string, preset []string, usage strin
 	completeFlag(cmd, "reporter", cobra.ShellCompDirectiveNoFileComp, report.ReporterNames)
 }
 
-// prints says that an outlet has standard output for itself. Annotations stand among other lines.
+// prints says that an outlet has standard output for itself.
 func prints(outlets []outlet) bool {
-	return slices.ContainsFunc(outlets, func(o outlet) bool { return o.file == "" && o.Name != "github" })
+	return slices.ContainsFunc(outlets, func(o outlet) bool { return o.file == "" && !o.Shares })
 }
 
 // outletsOf are the outputs of a command that plays: those asked for, or those
@@ -245,16 +245,21 @@ func (a *app) outletsOf(cmd *cobra.Command, reporters []string) ([]outlet, error
 	return outlets, err
 }
 
-// ofCI are the outlets that a run has on GitHub Actions when none are asked for: annotations, and a summary of the step.
-func (a *app) ofCI() []outlet {
-	if a.format == "json" || os.Getenv("GITHUB_ACTIONS") != "true" {
+// ofCI are the outlets that a run has on a CI system when none are asked for.
+func (a *app) ofCI() (out []outlet) {
+	if a.format == "json" {
 		return nil
 	}
-	annotations, _ := report.Find("github")
-	summary, _ := report.Find("md")
-	out := []outlet{{Reporter: annotations}}
-	if file := os.Getenv("GITHUB_STEP_SUMMARY"); file != "" {
-		out = append(out, outlet{Reporter: summary, file: file, append: true})
+	for _, ci := range report.CISystems() {
+		if os.Getenv(ci.Variable) != ci.Value {
+			continue
+		}
+		if r, ok := report.Find(ci.Print); ok {
+			out = append(out, outlet{Reporter: r})
+		}
+		if r, ok := report.Find(ci.Append); ok && os.Getenv(ci.To) != "" {
+			out = append(out, outlet{Reporter: r, file: os.Getenv(ci.To), append: true})
+		}
 	}
 	return out
 }

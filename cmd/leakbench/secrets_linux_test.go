@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/report"
 )
 
 const hidden = "hunter2-Hunter2-hunter2"
@@ -39,7 +41,7 @@ func TestSecretsAreWrittenDownNowhere(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	outputs := []string{}
-	for _, name := range []string{"html", "json", "junit", "md", "github", "sarif", "perfetto", "text"} {
+	for _, name := range report.ReporterNames() {
 		outputs = append(outputs, name+"="+filepath.Join(dir, "out."+name))
 	}
 	args := []string{

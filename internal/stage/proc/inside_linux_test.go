@@ -87,6 +87,20 @@ func TestTableForgetsTheDead(t *testing.T) {
 	}
 }
 
+// A number of /proc/PID/stat may be negative, and one that is none is no row.
+func TestStatReadsSignedNumbers(t *testing.T) {
+	t.Parallel()
+	fields := strings.Fields("S 1 -7 12 0 -1 0 0 0 0 0 3 4 0 0 20 -5 2 0 99 0 -3" + strings.Repeat(" 0", 28))
+	line := func() []byte { return []byte("5 (a) b) " + strings.Join(fields, " ") + "\n") }
+	var s stat
+	require.True(t, s.parse(line()))
+	assert.Equal(t, []int{5, 1, -7, 12, 2}, []int{s.pid, s.ppid, s.pgid, s.sid, s.threads})
+	assert.Equal(t, int64(-3), s.rss)
+	assert.Equal(t, []uint64{7, 99}, []uint64{s.cpu, s.start})
+	fields[6] = "0x1"
+	assert.False(t, s.parse(line()))
+}
+
 // Rows that are read one after the other can close a ring when pids are
 // reused meanwhile.
 func TestRingOfParents(t *testing.T) {

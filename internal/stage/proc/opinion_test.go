@@ -56,6 +56,7 @@ func agree(t assert.TestingT, a, b record.Process) {
 	if a.State != "Z" {
 		assert.Equal(t, b.FDs, a.FDs, name)
 	}
+	assert.Equal(t, b.Threads, a.Threads, name)
 	// The kernel counts pages per CPU and folds them together late.
 	assert.InDelta(t, b.RSS, a.RSS, 1<<20, name)
 	assert.InDelta(t, b.CPU.D().Seconds(), a.CPU.D().Seconds(), 0.5, name)

@@ -72,6 +72,7 @@ func Weak() []string {
 		"signals go to the pid after its identity was checked, not through a handle",
 		"deaths are polled for",
 		"what a survivor is blocked in, its signals, and who holds the other end of its stdin can't be seen",
+		"the processor time of a process that this user may not look at is told as 0",
 	}
 }
 

@@ -47,21 +47,29 @@ func (s *stat) parse(line []byte) bool {
 	return s.parseFields(line[end+3:])
 }
 
-// parseFields reads what follows the state, from field 4 on.
+// parseFields reads what follows the state, from field 4 on: numbers, some of them negative (tpgid, priority, nice).
 func (s *stat) parseFields(rest []byte) bool {
-	field, value := 3, uint64(0) // the leading blank makes the first one 4
+	field, value, negative := 3, uint64(0), false // the leading blank makes the first one 4
 	for _, c := range rest {
 		switch {
 		case c >= '0' && c <= '9':
 			value = value*10 + uint64(c-'0')
+		case c == '-':
+			negative = true
 		case c == ' ' || c == '\n':
+			if negative {
+				value = -value
+			}
 			s.set(field, value)
-			field, value = field+1, 0
+			field, value, negative = field+1, 0, false
+		default:
+			return false
 		}
 	}
 	return field > 49
 }
 
+// set takes the value of a field. A negative number comes as its two's complement: int(value) is negative again.
 func (s *stat) set(field int, value uint64) {
 	switch field {
 	case 4:

@@ -77,7 +77,8 @@ func (t *Table) isBelow(pid, root int) bool {
 	return false
 }
 
-// One returns the row of one process. What can't be seen is left empty, FDs is -1 then. ErrGone: there is no such process.
+// One returns the row of one process. What can't be seen is told as docs/run-file.md says: FDs is -1; PGID, SID, Threads and RSS
+// are 0, which they are of no process that runs; CPU is 0, and proc.Weak says so. ErrGone: there is no such process.
 func (t *Table) One(pid int) (record.Process, error) {
 	id, err := Identify(pid)
 	if err != nil {
