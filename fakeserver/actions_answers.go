@@ -55,6 +55,19 @@ var answerActions = []action{
 		},
 	},
 	{
+		name: "answer-exit", text: "answers as it should, and exits right after it, without cleanup, with the status code",
+		on:    []string{onDiscover, onInitialize, onList, onCall},
+		takes: []string{"code"}, decides: true, breaks: always,
+		commit: func(s *server, f Fault, r *request) {
+			if result, failed := s.result(r); failed != nil {
+				s.refuse(r, failed.Code, failed.Message, failed.Data)
+			} else {
+				s.answer(r, result)
+			}
+			os.Exit(f.Code)
+		},
+	},
+	{
 		name: "ignore", text: "lives on, idle; on term: the signal is caught, and nothing is done about it",
 		on:      []string{onEOF, onTerm},
 		decides: true, passive: atEnd,

@@ -184,7 +184,7 @@ func (f Fault) detail() string {
 	add(f.MiB != 0 && f.Do != "grow" && f.Do != "swell", "%d MiB", f.MiB)
 	add(f.Step != 0, "by %d MiB", f.Step)
 	add(f.Each != 0, "each %s", time.Duration(f.Each))
-	add(f.Do == "exit", "status %d", f.Code)
+	add(f.Do == "exit" || f.Do == "answer-exit", "status %d", f.Code)
 	add(f.After != 0, "after %d", f.After)
 	add(f.Launch != 0, "on launch %d", f.Launch)
 	add(f.Every != 0, "on every launch divisible by %d", f.Every)
@@ -223,7 +223,7 @@ func (f Fault) variant() string {
 }
 
 // muting are the actions after which nothing comes from a server any more.
-var muting = []string{"exit", "close-stdout", "partial", "stop-reading"}
+var muting = []string{"exit", "answer-exit", "close-stdout", "partial", "stop-reading"}
 
 // Forestalls reports whether no host gets past f to what a server of this era is asked next.
 func (f Fault) Forestalls(era string) bool {

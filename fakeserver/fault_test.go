@@ -71,7 +71,7 @@ func complete(f fakeserver.Fault) fakeserver.Fault {
 		f.MiB = 2
 	case "progress":
 		f.Each = fakeserver.Duration(5 * time.Millisecond)
-	case "exit":
+	case "exit", "answer-exit":
 		f.Code = 7
 	}
 	return f
@@ -93,6 +93,11 @@ func proveAction(t *testing.T, p *process, f fakeserver.Fault) {
 		p.lives()
 	case "wrong-version":
 		assert.Contains(t, p.answer().raw, `"1999-12-31"`)
+	case "answer-exit":
+		assert.Nil(t, p.answer().Error)
+		_, err := p.recv()
+		require.ErrorIs(t, err, io.EOF)
+		assert.Equal(t, 7, p.status())
 	case "exit":
 		_, err := p.recv()
 		require.ErrorIs(t, err, io.EOF)

@@ -59,8 +59,8 @@ func TestBuiltinUnknown(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"strom":  `no scenario "strom"; did you mean storm?`,
-		"banana": `no scenario "banana"; there are storm, cron, reload, hang, stuck, crash, shutdown, deaf, grow, wrapper, helpers, ` + events,
-		"":       `no scenario ""; there are storm, cron, reload, hang, stuck, crash, shutdown, deaf, grow, wrapper, helpers, ` + events,
+		"banana": `no scenario "banana"; there are storm, cron, reload, hang, stuck, half-open, crash, shutdown, deaf, grow, wrapper, helpers, ` + events,
+		"":       `no scenario ""; there are storm, cron, reload, hang, stuck, half-open, crash, shutdown, deaf, grow, wrapper, helpers, ` + events,
 	} {
 		_, err := scenarios.Builtin(name)
 		assert.EqualError(t, err, want)

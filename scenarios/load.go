@@ -90,7 +90,7 @@ var builtins embed.FS
 
 // names are the built-in scenarios in the order in which somebody new to them would run them.
 var names = []string{
-	"storm", "cron", "reload", "hang", "stuck", "crash", "shutdown", "deaf", "grow", "wrapper", "helpers",
+	"storm", "cron", "reload", "hang", "stuck", "half-open", "crash", "shutdown", "deaf", "grow", "wrapper", "helpers",
 	"cancel", "deadline", "probe", "per-request", "subagents", "race", "reload-connect", "forget", "nofile",
 	"stderr", "stdout", "full-pipe", "spin", "container", "lock", "watchdog", "siblings", "zombies",
 	"restart", "replace", "recycled", "pid-1", "subreaper",
