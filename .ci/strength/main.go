@@ -2,7 +2,7 @@
 // out, a result zeroed, a condition forced, a limit moved. A change that no test notices and that equivalent.txt does not explain is
 // printed, and fails the command where fewer than 92 % of a package's changes are noticed. So does an explanation that is stale.
 //
-//	go run ./.ci/strength [-v] [package folder ...]
+//	go run ./.ci/strength [-v] [-only regexp] [package folder ...]
 package main
 
 import (
@@ -29,7 +29,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -48,10 +47,13 @@ var askedToo = map[string]string{
 const least = 0.92
 
 // notYet are the packages whose tests do not get there yet, with what they have to notice now.
-var notYet = map[string]float64{"internal/judge/facts": 0.70, "internal/judge/verdict": 0.76}
+var notYet = map[string]float64{"internal/judge/verdict": 0.82}
 
 // most is how long a test may take to be asked.
 var most time.Duration
+
+// only is what a mutant is called that is played.
+var only *regexp.Regexp
 
 // Each line: the mutant as it is printed, " | ", and why it changes nothing that could be noticed.
 //
@@ -62,7 +64,9 @@ func main() {
 	verbose := flag.Bool("v", false, "say of each change what came of it")
 	flag.DurationVar(&most, "most", time.Hour, "ask no test that takes longer than this")
 	jobs := flag.Int("jobs", max(1, runtime.NumCPU()/2), "changes to play at a time")
+	pattern := flag.String("only", "", "play the changes whose line matches this regular expression, and judge nothing by it")
 	flag.Parse()
+	only = regexp.MustCompile(*pattern)
 	packages := flag.Args()
 	if len(packages) == 0 {
 		packages = core
@@ -132,32 +136,34 @@ func judge(tree, pkg string, jobs int, verbose bool) (bool, error) {
 		}
 		suites = append(suites, s)
 	}
-	reached, killed := map[int]bool{}, make([]bool, len(mutants))
-	var all sync.WaitGroup
-	slots := make(chan struct{}, jobs)
+	asked, reached, killed := []int{}, map[int]bool{}, make([]bool, len(mutants))
 	for i := range mutants {
-		slots <- struct{}{}
 		for _, s := range suites {
 			reached[i] = reached[i] || s.reached[i]
 		}
-		all.Go(func() {
-			killed[i] = slices.ContainsFunc(suites, func(s *suite) bool { return s.notices(i) })
-			<-slots
-		})
+		if only.MatchString(mutants[i].String()) {
+			asked = append(asked, i)
+		}
 	}
-	all.Wait()
-	return tell(pkg, mutants, killed, reached, verbose), nil
+	for _, s := range suites {
+		rest := slices.DeleteFunc(slices.Clone(asked), func(i int) bool { return killed[i] || !s.reached[i] })
+		if err := s.playAll(rest, killed, jobs); err != nil {
+			return false, err
+		}
+	}
+	return tell(pkg, mutants, asked, killed, reached, verbose), nil
 }
 
-func tell(pkg string, mutants []mutant, killed []bool, reached map[int]bool, verbose bool) bool {
+func tell(pkg string, mutants []mutant, asked []int, killed []bool, reached map[int]bool, verbose bool) bool {
 	reasons := map[string]string{}
 	for line := range strings.Lines(explained) {
-		if name, why, is := strings.Cut(strings.TrimSpace(line), " | "); is && strings.HasPrefix(name, pkg+"/") {
+		if name, why, is := strings.Cut(strings.TrimSpace(line), " | "); is && strings.HasPrefix(name, pkg+"/") && only.MatchString(name) {
 			reasons[name] = why
 		}
 	}
 	noticed, equivalent := 0, 0
-	for i, m := range mutants {
+	for _, i := range asked {
+		m := mutants[i]
 		why, is := reasons[m.String()]
 		delete(reasons, m.String())
 		switch {
@@ -180,77 +186,10 @@ func tell(pkg string, mutants []mutant, killed []bool, reached map[int]bool, ver
 	for name := range reasons {
 		fmt.Println("a stale explanation:", name)
 	}
-	of := len(mutants) - equivalent
+	of := len(asked) - equivalent
 	part := float64(noticed) / float64(max(1, of))
 	fmt.Printf("%s: %d of %d changes noticed (%.1f %%), %d more change nothing\n", pkg, noticed, of, 100*part, equivalent)
 	return part >= cmp.Or(notYet[pkg], least) && len(reasons) == 0
-}
-
-// suite is the tests of a package, built with all mutants.
-type suite struct {
-	dir, binary string // where the tests run
-	limit       time.Duration
-	slow        string // the names of the tests that take long: they are asked last
-	skipped     string // these, and those that are not asked at all
-	reached     map[int]bool
-}
-
-// passed finds the time that a test took.
-var passed = regexp.MustCompile(`(?m)^--- PASS: (\w+) \((\d+\.\d+)s\)$`)
-
-// newSuite plays the tests unchanged: which of them are slow, and which mutants they reach.
-func newSuite(tree, pkg, overlay, binary string) (*suite, error) {
-	s := &suite{dir: filepath.Join(tree, pkg), binary: binary, limit: 10 * time.Minute, reached: map[int]bool{}}
-	if _, err := command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, "./"+pkg); err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(binary); err != nil {
-		return s, nil // it has no test
-	}
-	began := time.Now()
-	out, err := s.play(-1, "-test.v")
-	if err != nil {
-		return nil, fmt.Errorf("the tests of %s fail unchanged: %w\n%s", pkg, err, out)
-	}
-	s.limit = 10*time.Second + 10*time.Since(began)
-	var slow, never []string
-	for _, m := range passed.FindAllStringSubmatch(string(out), -1) {
-		switch took, _ := strconv.ParseFloat(m[2], 64); {
-		case took > most.Seconds():
-			never = append(never, m[1])
-		case took > 0.05:
-			slow = append(slow, m[1])
-		}
-	}
-	s.slow, s.skipped = "^("+strings.Join(slow, "|")+")$", "^("+strings.Join(slices.Concat(slow, never), "|")+")$"
-	text, err := os.ReadFile(binary + ".reached")
-	for _, n := range strings.Fields(string(text)) {
-		i, _ := strconv.Atoi(n)
-		s.reached[i] = true
-	}
-	return s, err
-}
-
-// notices says that a test fails with the mutant. A run that takes too long, or too much memory, has noticed it.
-func (s *suite) notices(i int) bool {
-	if !s.reached[i] {
-		return false
-	}
-	_, err := s.play(i, "-test.skip="+s.skipped)
-	if err == nil && s.slow != "^()$" {
-		_, err = s.play(i, "-test.run="+s.slow)
-	}
-	return err != nil
-}
-
-func (s *suite) play(i int, arg string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.limit)
-	defer cancel()
-	const run = `ulimit -v 8000000; exec "$0" -test.failfast "$@"`
-	cmd := exec.CommandContext(ctx, "sh", "-c", run, s.binary, arg)
-	cmd.Dir, cmd.WaitDelay = s.dir, time.Second
-	cmd.Env = append(os.Environ(), "STRENGTH="+strconv.Itoa(i), "STRENGTH_REACHED="+s.binary+".reached", "GOMAXPROCS=2")
-	return cmd.CombinedOutput()
 }
 
 // mutate writes the mutants of a package, and the overlay that puts them in the place of its files.
@@ -304,56 +243,6 @@ func mutate(pkg, dir string) (file string, mutants []mutant, err error) {
 	file = filepath.Join(dir, "overlay.json")
 	return file, m.mutants, errors.Join(err, os.WriteFile(file, text, 0o600))
 }
-
-// support is what the mutants need in their package.
-const support = `
-import (
-	"fmt"
-	"os"
-	"strconv"
-	"sync"
-)
-
-var (
-	strengthPlayed, _ = strconv.Atoi(os.Getenv("STRENGTH"))
-	strengthReached   sync.Map
-	strengthFile      = sync.OnceValue(func() *os.File {
-		f, err := os.OpenFile(os.Getenv("STRENGTH_REACHED"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-		if err != nil {
-			panic(err)
-		}
-		return f
-	})
-)
-
-func strengthPlays(i int) bool {
-	if strengthPlayed < 0 {
-		if _, known := strengthReached.LoadOrStore(i, true); !known {
-			fmt.Fprintln(strengthFile(), i)
-		}
-	}
-	return i == strengthPlayed
-}
-
-func strengthZero[T any](p *T) { *p = *new(T) }
-
-func strengthNumber[T ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64](
-	played bool, other, op rune, a, b T,
-) T {
-	if played {
-		op = other
-	}
-	switch op {
-	case '+':
-		return a + b
-	case '-':
-		return a - b
-	case '*':
-		return a * b
-	}
-	return a / b
-}
-`
 
 // importsOf reads what a package imports from what the compiler has made of it.
 func importsOf(set *token.FileSet, pkg string) (types.Importer, error) {

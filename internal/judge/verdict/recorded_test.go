@@ -2,12 +2,14 @@ package verdict
 
 import (
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,12 +22,12 @@ import (
 // is said of each, in codes, is in testdata/recorded.txt. Whoever changes a rule reads there which runs are judged in another way.
 func TestRecordedRuns(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/recorded/*.jsonl.gz")
+	runs, err := recordedRuns()
 	require.NoError(t, err)
-	require.NotEmpty(t, files)
+	require.NotEmpty(t, runs)
 	said := map[string]string{}
-	for _, file := range files {
-		said[strings.TrimSuffix(filepath.Base(file), ".jsonl.gz")] = inCodes(Judge(recorded(t, file)))
+	for name, run := range runs {
+		said[name] = inCodes(Judge(run))
 	}
 	const golden = "testdata/recorded.txt"
 	if *update {
@@ -62,14 +64,34 @@ func inCodes(v Verdict) string {
 	return text
 }
 
-func recorded(t *testing.T, file string) *record.Run {
-	t.Helper()
+// recordedRuns reads the runs once, whoever asks for them how often.
+var recordedRuns = sync.OnceValues(func() (map[string]*record.Run, error) {
+	files, err := filepath.Glob("testdata/recorded/*.jsonl.gz")
+	if err != nil {
+		return nil, err
+	}
+	runs, failures := make([]*record.Run, len(files)), make([]error, len(files))
+	var all sync.WaitGroup
+	for i, file := range files {
+		all.Go(func() { runs[i], failures[i] = recorded(file) })
+	}
+	all.Wait()
+	byName := map[string]*record.Run{}
+	for i, file := range files {
+		byName[strings.TrimSuffix(filepath.Base(file), ".jsonl.gz")] = runs[i]
+	}
+	return byName, errors.Join(failures...)
+})
+
+func recorded(file string) (*record.Run, error) {
 	f, err := os.Open(file)
-	require.NoError(t, err)
+	if err != nil {
+		return nil, err
+	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	run, err := record.Decode(z)
-	require.NoError(t, err)
-	return run
+	if err != nil {
+		return nil, err
+	}
+	return record.Decode(z)
 }
