@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -23,8 +24,8 @@ func TestKillBesideHost(t *testing.T) {
 		t.Skip("needs /proc and a subreaper")
 	}
 	for _, c := range []struct{ name, scenario, command, drive string }{
-		{"gateway", "vanish", `[gateway, "{{port}}", leaky, "{{server}}"]`, `{http: {url: "http://127.0.0.1:{{port}}/mcp"}}`},
-		{"oneshot", "checks", `[sh, -c, "sleep 300 & {{server}} </dev/zero >/dev/null"]`, "oneshot"},
+		{"gateway", "vanish", `[sh, -c, "mkdir {{tmp}}/d; echo {{tmp}} >{{run}}/tmp; exec \"$@\"", sh, gateway, "{{port}}", leaky, "{{server}}"]`, `{http: {url: "http://127.0.0.1:{{port}}/mcp"}}`},
+		{"oneshot", "checks", `[sh, -c, "mkdir {{tmp}}/d; echo {{tmp}} >{{run}}/tmp; sleep 300 & {{server}} </dev/zero >/dev/null"]`, "oneshot"},
 	} {
 		for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT} {
 			t.Run(c.name+"/"+signal.String(), func(t *testing.T) {
@@ -41,6 +42,7 @@ func TestKillBesideHost(t *testing.T) {
 				}()
 				waitForLine(t, filepath.Join(out, "latest", runner.RunFile), `"kind":"born"`)
 				require.NotEmpty(t, survivors(mark))
+				folders := hostFolders(t, out)
 				require.NoError(t, cmd.Process.Signal(signal))
 				took := goneWithin(t, mark, 2*time.Second*timeScale)
 				err := cmd.Wait()
@@ -48,8 +50,33 @@ func TestKillBesideHost(t *testing.T) {
 				if signal == syscall.SIGINT {
 					assert.Equal(t, 130, cmd.ProcessState.ExitCode())
 				}
+				for _, folder := range folders {
+					assert.NoDirExists(t, folder, "the host's {{tmp}}")
+				}
 				t.Logf("all gone after %v", took.Round(time.Millisecond))
 			})
 		}
 	}
+}
+
+// hostFolders are the {{tmp}} of the latest run: its host has written them down, and made something in each.
+func hostFolders(t *testing.T, out string) (all []string) {
+	t.Helper()
+	var notes []string
+	for _, pattern := range []string{"tmp", "job-*/tmp"} {
+		found, err := filepath.Glob(filepath.Join(out, "latest", "host", pattern))
+		require.NoError(t, err)
+		notes = append(notes, found...)
+	}
+	require.NotEmpty(t, notes)
+	for _, note := range notes {
+		text, err := os.ReadFile(note)
+		require.NoError(t, err)
+		if folder := strings.TrimSpace(string(text)); folder != "" { // it is being written
+			assert.Less(t, len(folder), 40)
+			assert.DirExists(t, filepath.Join(folder, "d"))
+			all = append(all, folder)
+		}
+	}
+	return all
 }

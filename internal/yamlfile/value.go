@@ -289,6 +289,25 @@ func List[T any](into *[]T, what string, item func(*T) Value) Value {
 	}}
 }
 
+// OneOrMore is a mapping, or a list of them.
+func OneOrMore[T any](into *[]T, what string, item func(*T) Value) Value {
+	many := List(into, what, item)
+	return Value{"", func(n *Node) {
+		if n.Kind == kindList {
+			many.Read(n)
+			return
+		}
+		var v T
+		item(&v).Read(n)
+		if n.Kind != KindNothing {
+			*into = append(*into, v)
+		}
+	}, func() *Schema {
+		var v T
+		return &Schema{AnyOf: []*Schema{item(&v).Describe(), many.Describe()}}
+	}}
+}
+
 // OrNothing is a list that may be empty, or not there.
 func (v Value) OrNothing() Value {
 	return v.reading(func(n *Node, read func(*Node)) {

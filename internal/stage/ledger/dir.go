@@ -14,10 +14,10 @@ import (
 )
 
 // nameRoom is what NewDir leaves for the name of a socket in the folder, the slash included.
-const nameRoom = 16
+const nameRoom = 32
 
 // NewDir makes a folder that only this user may enter (0700) and that is short enough for sockets with names of up to
-// 15 bytes: sun_path has room for 104 (macOS) or 108 bytes (Linux). It takes the first of $TMPDIR, $XDG_RUNTIME_DIR,
+// 31 bytes: sun_path has room for 104 (macOS) or 108 bytes (Linux). It takes the first of $TMPDIR, $XDG_RUNTIME_DIR,
 // /tmp and /var/tmp that will do; RemoveDir removes it.
 func NewDir() (string, error) {
 	var reasons []error
@@ -54,6 +54,10 @@ const dirPrefix = "lb-"
 
 // locks holds what tells a living bench's folder from a dead one's.
 var locks sync.Map // path -> *os.File
+
+// HostDir is the host's part of a folder of NewDir, for sockets of its own. Nobody has made it yet. It ends with the
+// folder, so that the keeper removes it where the bench was killed.
+func HostDir(dir string) string { return filepath.Join(dir, "t") }
 
 // RemoveDir removes a folder of NewDir.
 func RemoveDir(dir string) error {

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,7 +37,12 @@ func TestNewDir(t *testing.T) {
 			info, err := os.Stat(dir)
 			require.NoError(t, err)
 			assert.Equal(t, os.FileMode(0o700), info.Mode().Perm())
-			assert.Less(t, len(dir)+16, 104)
+			assert.Less(t, len(dir)+32, 104)
+			hosts := filepath.Join(ledger.HostDir(dir), "99")
+			require.NoError(t, os.MkdirAll(hosts, 0o700))
+			socket, err := net.Listen("unix", filepath.Join(hosts, "a-host's-own.socket-name"))
+			require.NoError(t, err)
+			defer socket.Close()
 		})
 	}
 }

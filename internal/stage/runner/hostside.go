@@ -18,6 +18,7 @@ import (
 	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/stage/hostlog"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/stage/ledger"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -45,7 +46,7 @@ func (r *run) files() int {
 
 // prepare fills in what only the run knows: the servers, a port, a folder.
 func (r *run) prepare() (host.Prepared, error) {
-	setting := host.Setting{Self: r.Self, Again: r.livesSoFar() > 0}
+	setting := host.Setting{Self: r.Self, Again: r.livesSoFar() > 0, Tmp: ledger.HostDir(r.ledgerDir)}
 	if r.Host.Kind != record.KindDriver && r.Host.Kind != record.KindOneshot {
 		for _, label := range r.labels {
 			setting.Servers = append(setting.Servers, r.server(label, ""))
@@ -73,7 +74,7 @@ func (r *run) prepare() (host.Prepared, error) {
 
 // scheduler is the process that runs a oneshot host's command for each job.
 func (r *run) scheduler(s host.Setting) (host.Prepared, error) {
-	params, err := json.Marshal(host.OneshotParams{Host: r.Host, Self: r.Self, Run: s.Run})
+	params, err := json.Marshal(host.OneshotParams{Host: r.Host, Self: r.Self, Run: s.Run, Tmp: s.Tmp})
 	return host.Prepared{
 		Argv: []string{r.Self, "host", "oneshot"}, Env: []string{host.OneshotEnv + "=" + string(params)},
 	}, err

@@ -19,7 +19,7 @@ import (
 )
 
 // Placeholders are the names that stand for something in the texts of a host file, between double braces.
-var Placeholders = []string{"server", "config", "run", "dir", "install", "port", "version", "self"}
+var Placeholders = []string{"server", "config", "run", "dir", "install", "port", "version", "self", "tmp"}
 
 // TemplatePlaceholders are those that only the template of a config has.
 var TemplatePlaceholders = []string{"server.command", "server.args", "server.name"}
@@ -31,6 +31,7 @@ const LabelPlaceholder = "{{label}}"
 type Setting struct {
 	Self    string          // the program that is also the fake server
 	Run     string          // folder for the host alone; absolute, made
+	Tmp     string          // short path of a folder for sockets; Prepare makes it where the file mentions it
 	Again   bool            // not the first time of this run: a config that is there is its own
 	Servers []driver.Server // {{server}} is the first
 }
@@ -51,8 +52,13 @@ func (s Spec) Prepare(in Setting) (Prepared, error) {
 		return Prepared{}, err
 	}
 	f := filler{server: argv(in.Servers), words: map[string]string{
-		"run": in.Run, "dir": s.Dir, "install": s.InstallDir, "version": s.Version, "self": in.Self,
+		"run": in.Run, "dir": s.Dir, "install": s.InstallDir, "version": s.Version, "self": in.Self, "tmp": in.Tmp,
 	}}
+	if s.mentions("tmp") {
+		if err := os.MkdirAll(in.Tmp, 0o700); err != nil {
+			return Prepared{}, err
+		}
+	}
 	if s.mentions("port") {
 		port, err := freePort()
 		if err != nil {
@@ -137,9 +143,9 @@ func (s Spec) mentions(name string) bool {
 		asks, _ := json.Marshal(s.HTTP.Requests)
 		all = append(all, s.HTTP.URL, string(asks))
 	}
-	if s.Config != nil {
-		merged, _ := json.Marshal([]any{s.Config.Merge, s.Config.Entry})
-		all = append(all, s.Config.Path, s.Config.Template, string(merged))
+	for _, c := range s.Configs {
+		merged, _ := json.Marshal([]any{c.Merge, c.Entry})
+		all = append(all, c.Path, c.Template, string(merged))
 	}
 	return strings.Contains(strings.Join(all, "\n"), "{{"+name+"}}")
 }
@@ -154,25 +160,44 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// configure writes the config file, whose path is {{config}} from then on.
+// configure writes the config files. A file may name any other, so that all paths are known first.
 func (s Spec) configure(in Setting, f *filler) error {
-	if s.Config == nil {
-		return nil
+	var paths []string
+	for i, c := range s.Configs {
+		path := f.text(c.File())
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(in.Run, path)
+		}
+		if i == 0 {
+			f.words["config"] = path
+		}
+		if c.Name != "" {
+			f.words["config."+c.Name] = path
+		}
+		paths = append(paths, path)
 	}
-	path := f.text(s.Config.Path)
-	format, known := hostconfig.Named(s.Config.Format)
-	if path == "" && known {
-		path = format.File()
+	for i, c := range s.Configs {
+		if err := c.write(paths[i], in, f); err != nil {
+			return err
+		}
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(in.Run, path)
+	return nil
+}
+
+// File is the path as the host file has it, or the usual name of the format.
+func (c Config) File() string {
+	if format, known := hostconfig.Named(c.Format); known && c.Path == "" {
+		return format.File()
 	}
-	f.words["config"] = path
-	text := []byte(f.template(s.Config.Template, in.Servers))
-	if known {
+	return c.Path
+}
+
+func (c Config) write(path string, in Setting, f *filler) error {
+	text := []byte(f.template(c.Template, in.Servers))
+	if format, known := hostconfig.Named(c.Format); known {
 		var err error
 		if text, err = format.Render(hostconfig.Params{
-			Servers: in.Servers, Merge: f.deep(s.Config.Merge).(map[string]any), Entry: f.deep(s.Config.Entry).(map[string]any),
+			Servers: in.Servers, Merge: f.deep(c.Merge).(map[string]any), Entry: f.deep(c.Entry).(map[string]any),
 		}); err != nil {
 			return fmt.Errorf("failed to render the config: %w", err)
 		}

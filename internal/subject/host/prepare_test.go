@@ -30,7 +30,7 @@ func TestPrepareFillsEverything(t *testing.T) {
 		Argv:    []string{"{{install}}/x", "--", "{{server}}", "sh:{{server}}", "{{port}}", "{{dir}}/{{version}}", "{{self}}", "{{config}}", "{{unknown}}"},
 		Env:     []string{"HOME={{run}}", "SERVER={{server}}"},
 		Workdir: "{{run}}",
-		Config:  &host.Config{Path: "sub/c.json", Template: "{\"c\": {{server.command}}, \"a\": {{server.args}}, \"n\": \"{{server.name}}\", \"p\": {{port}}}"},
+		Configs: []host.Config{{Path: "sub/c.json", Template: "{\"c\": {{server.command}}, \"a\": {{server.args}}, \"n\": \"{{server.name}}\", \"p\": {{port}}}"}},
 		HTTP:    &host.HTTP{URL: "http://127.0.0.1:{{port}}/{{label}}", Headers: http.Header{}},
 		Ready:   host.Ready{HTTP: "http://127.0.0.1:{{port}}/ok"},
 	}
@@ -61,7 +61,7 @@ func TestPrepareOverwritesNothing(t *testing.T) {
 	t.Parallel()
 	mine := filepath.Join(t.TempDir(), "mine.json")
 	require.NoError(t, os.WriteFile(mine, []byte("mine"), 0o600))
-	s := host.Spec{File: "x.yaml", Argv: []string{"x"}, Config: &host.Config{Format: "cursor", Path: mine}}
+	s := host.Spec{File: "x.yaml", Argv: []string{"x"}, Configs: []host.Config{{Format: "cursor", Path: mine}}}
 	_, err := s.Prepare(setting(t))
 	require.ErrorContains(t, err, "overwrites no file")
 	text, err := os.ReadFile(mine)
@@ -71,9 +71,9 @@ func TestPrepareOverwritesNothing(t *testing.T) {
 
 func TestPrepareFormat(t *testing.T) {
 	t.Parallel()
-	s := host.Spec{File: "x.yaml", Argv: []string{"x", "{{config}}"}, Config: &host.Config{
+	s := host.Spec{File: "x.yaml", Argv: []string{"x", "{{config}}"}, Configs: []host.Config{{
 		Format: "opencode", Merge: map[string]any{"home": "{{run}}", "list": []any{"{{self}}"}},
-	}}
+	}}}
 	in := setting(t)
 	in.Servers = append(in.Servers, driver.Server{Name: "steady", Command: "y"})
 	p, err := s.Prepare(in)
@@ -85,6 +85,31 @@ func TestPrepareFormat(t *testing.T) {
 	assert.Len(t, got["mcp"], 2)
 	assert.Equal(t, in.Run, got["home"])
 	assert.Equal(t, []any{"/bin/self"}, got["list"])
+}
+
+// TestPrepareSeveralConfigs: each file is written, and may name any other by its path.
+func TestPrepareSeveralConfigs(t *testing.T) {
+	t.Parallel()
+	s := host.Spec{File: "x.yaml", Argv: []string{"x", "{{config}}", "{{config.hooks}}"}, Env: []string{"T={{tmp}}"}, Configs: []host.Config{
+		{Format: "mcp-json", Merge: map[string]any{"hooks": "{{config.hooks}}"}},
+		{Name: "hooks", Path: "hooks.toml", Template: "main = '{{config}}'"},
+		{Path: "{{run}}/third", Template: "{{server.name}}"},
+	}}
+	in := setting(t)
+	in.Tmp = filepath.Join(in.Run, "short")
+	p, err := s.Prepare(in)
+	require.NoError(t, err)
+	main, hooks := p.Argv[1], filepath.Join(in.Run, "hooks.toml")
+	assert.Equal(t, hooks, p.Argv[2])
+	for path, has := range map[string]string{main: `"hooks": "` + hooks, hooks: "main = '" + main + "'", filepath.Join(in.Run, "third"): "flaky"} {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Contains(t, string(text), has)
+	}
+	assert.Equal(t, []string{"T=" + in.Tmp}, p.Env)
+	info, err := os.Stat(in.Tmp)
+	require.NoError(t, err)
+	assert.Equal(t, os.ModeDir|0o700, info.Mode())
 }
 
 // TestUnpack: a preset's files are brought up to date, and only where they differ.
@@ -130,8 +155,8 @@ func TestWhichServersItHolds(t *testing.T) {
 		{host.Spec{Kind: record.KindDriver}, true},
 		{host.Spec{Kind: record.KindOneshot}, true},
 		{host.Spec{Kind: record.KindCommand}, false},
-		{host.Spec{Kind: record.KindCommand, Config: &host.Config{Format: "zed"}}, true},
-		{host.Spec{Kind: record.KindCommand, Config: &host.Config{Template: "x"}}, false},
+		{host.Spec{Kind: record.KindCommand, Configs: []host.Config{{Format: "zed"}}}, true},
+		{host.Spec{Kind: record.KindCommand, Configs: []host.Config{{Template: "x"}}}, false},
 		{host.Spec{Kind: record.KindGateway, HTTP: &host.HTTP{URL: "http://x"}}, false},
 		{host.Spec{Kind: record.KindGateway, HTTP: &host.HTTP{URL: "http://x/{{label}}"}}, true},
 	} {

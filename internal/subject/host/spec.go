@@ -5,6 +5,7 @@ package host
 import (
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,9 +30,9 @@ type Spec struct {
 	Dir        string // {{dir}}
 	Files      fs.FS  `json:"-"` // of a preset: what stands beside its file; written to Dir for a run
 	Install    *Install
-	InstallDir string // {{install}}; "" where the file has no install
-	Workdir    string // "": the bench's own
-	Config     *Config
+	InstallDir string   // {{install}}; "" where the file has no install
+	Workdir    string   // "": the bench's own
+	Configs    []Config // {{config}} is the first
 	Ready      Ready
 	HTTP       *HTTP // of a gateway
 	Stop       Stop
@@ -54,6 +55,7 @@ type Install struct {
 
 // Config is a file that is written before the host starts.
 type Config struct {
+	Name     string         // {{config.NAME}} is its path; "" has none of its own
 	Format   string         // of package hostconfig, or ""
 	Path     string         // "" is the format's usual name in {{run}}
 	Merge    map[string]any // keys of the document
@@ -129,6 +131,7 @@ type OneshotParams struct {
 	Host Spec   `json:"host"`
 	Self string `json:"self"`
 	Run  string `json:"run"` // folder below which each job gets its {{run}}
+	Tmp  string `json:"tmp"` // and this its {{tmp}}
 }
 
 // Stop is the host's orderly end. The zero value is by its kind: a driver's stop, else SIGTERM.
@@ -155,7 +158,7 @@ func (s Spec) HoldsAll() bool {
 	case record.KindGateway:
 		return strings.Contains(s.HTTP.URL, LabelPlaceholder) || s.HTTP.Transport == TransportREST || strings.Contains(s.HTTP.URL, "{{server.command}}")
 	case record.KindCommand:
-		return s.Config != nil && s.Config.Format != ""
+		return slices.ContainsFunc(s.Configs, func(c Config) bool { return c.Format != "" })
 	}
 	return true
 }

@@ -112,12 +112,12 @@ func checkServer(m *yamlfile.Node, s host.Spec) {
 	names := func(texts []string) bool {
 		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, host.Placeholder) })
 	}
-	told := names(s.Argv[1:]) || names(s.Env) || s.Config != nil ||
+	told := names(s.Argv[1:]) || names(s.Env) || len(s.Configs) > 0 ||
 		s.HTTP != nil && (s.HTTP.Transport == host.TransportREST || strings.Contains(s.HTTP.URL, "{{server.command}}"))
 	if !told && m.Find("command") != nil {
 		m.Key("command").Problem("the host must be told what to launch: write %s into the command, or give it a config", host.Placeholder)
 	}
-	if s.HTTP != nil && strings.Contains(s.HTTP.URL, "{{label}}") && s.Config == nil {
+	if s.HTTP != nil && strings.Contains(s.HTTP.URL, "{{label}}") && len(s.Configs) == 0 {
 		m.Key("drive").Problem("a URL with {{label}} is for a gateway that holds several servers: it needs a config")
 	}
 }
@@ -131,16 +131,43 @@ var (
 )
 
 // placeholder takes anything between double braces that looks like a word.
-var placeholder = regexp.MustCompile(`\{\{\s*([A-Za-z_.]+)\s*\}\}`)
+var placeholder = regexp.MustCompile(`\{\{\s*([A-Za-z_.][A-Za-z0-9_.-]*)\s*\}\}`)
 
 // checkPlaceholders finds names that stand for nothing.
 func checkPlaceholders(n *yamlfile.Node, s string, known []string) {
 	for _, match := range placeholder.FindAllStringSubmatch(s, -1) {
 		switch name := match[1]; {
-		case !slices.Contains(known, name):
+		case !slices.Contains(known, name) && !strings.HasPrefix(name, configPrefix): // of those checkConfigs knows the names
 			n.Problem("%s stands for nothing; %s", match[0], yamlfile.MeantOr(name, known))
 		case match[0] != "{{"+name+"}}":
 			n.Problem("write {{%s}}, without spaces", name)
 		}
 	}
+}
+
+// configPrefix begins the placeholder of a config that has a name.
+const configPrefix = "config."
+
+// checkConfigs finds configs that are one file, and placeholders of configs that are not there.
+func checkConfigs(m *yamlfile.Node, all []host.Config) {
+	var names, files []string
+	for _, c := range all {
+		switch file := c.File(); {
+		case c.Name != "" && slices.Contains(names, configPrefix+c.Name):
+			m.Key("config").Problem("two configs have the name %s", c.Name)
+		case file != "" && slices.Contains(files, file):
+			m.Key("config").Problem("two configs have the path %s; give each its own", yamlfile.Clip(file))
+		}
+		if c.Name != "" {
+			names = append(names, configPrefix+c.Name)
+		}
+		files = append(files, c.File())
+	}
+	m.EachText(func(n *yamlfile.Node, text string) {
+		for _, match := range placeholder.FindAllStringSubmatch(text, -1) {
+			if name := match[1]; strings.HasPrefix(name, configPrefix) && !slices.Contains(names, name) {
+				n.Problem("%s stands for nothing: no config has the name %s", match[0], strings.TrimPrefix(name, configPrefix))
+			}
+		}
+	})
 }

@@ -69,7 +69,7 @@ func TestAll(t *testing.T) {
 	assert.Equal(t, "v", s.HTTP.Headers.Get("x-k"))
 	assert.Equal(t, record.PerRequest, s.HTTP.Servers)
 	assert.True(t, s.Stop.EOF)
-	assert.Equal(t, map[string]any{"theme": "dark", "n": int64(1)}, s.Config.Merge)
+	assert.Equal(t, map[string]any{"theme": "dark", "n": int64(1)}, s.Configs[0].Merge)
 	assert.Equal(t, "slow", s.Scenarios["storm"].NotApplicable)
 	assert.Equal(t, 7, s.Scenarios["cron"].SpawnsPerSession)
 	assert.Equal(t, []string{"1.0", "1.1"}, s.Install.Versions)

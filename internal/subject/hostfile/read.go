@@ -49,7 +49,8 @@ func hostObject(s *host.Spec, dir string) yamlfile.Value {
 		yamlfile.Need("command", "", command(&s.Argv)),
 		yamlfile.May("env", "variables on top of the bench's own", environment(&s.Env)),
 		yamlfile.May("workdir", "the working directory; the bench's own where nothing is said", oneLine(&s.Workdir, "a folder")),
-		yamlfile.May("config", "a file that is written before the host starts", config(&s.Config)),
+		yamlfile.May("config", "a file that is written before the host starts, or a list of such files",
+			yamlfile.OneOrMore(&s.Configs, "configs", config)),
 		yamlfile.Need("drive", "driver: it speaks the driver protocol; http: a gateway; oneshot: a command for each job of a tick; "+
 			"nothing: it is started, watched and stopped", drive(s)),
 		yamlfile.May("ready", "how the bench knows that it is up", ready(s)),
@@ -84,6 +85,7 @@ func hostObject(s *host.Spec, dir string) yamlfile.Value {
 		if s.Job > 0 && s.Kind != record.KindOneshot && s.Kind != "" {
 			m.Key("job").Problem("only a oneshot host has a command for each job")
 		}
+		checkConfigs(m, s.Configs)
 		checkServer(m, *s)
 	})
 }
@@ -124,9 +126,9 @@ func environment(into *[]string) yamlfile.Value {
 	})
 }
 
-func config(into **host.Config) yamlfile.Value {
-	c := &host.Config{}
+func config(c *host.Config) yamlfile.Value {
 	return yamlfile.Object("config",
+		yamlfile.May("name", "{{config.NAME}} is its path; {{config}} is that of the first", yamlfile.Name(&c.Name, "the name of a config")),
 		yamlfile.May("format", "", yamlfile.Choice(&c.Format, "a format", hostconfig.Names()...)),
 		yamlfile.May("path", "where; the format's usual name in {{run}} where nothing is said", oneLine(&c.Path, "a path")),
 		yamlfile.May("merge", "keys of the document, merged deep", tree(&c.Merge, "the keys to merge")),
@@ -134,7 +136,6 @@ func config(into **host.Config) yamlfile.Value {
 		yamlfile.May("template", "the file's own text, instead of a format",
 			yamlfile.Verbatim(&c.Template, "the text of the file").Then(func(n *yamlfile.Node) { checkPlaceholders(n, c.Template, inTemplate) })),
 	).Then(func(m *yamlfile.Node) {
-		*into = c
 		format, template := m.Find("format") != nil, m.Find("template") != nil
 		switch {
 		case m.Kind == yamlfile.KindMapping && !format && !template:

@@ -92,7 +92,7 @@ func TestAConfigIsAskedFor(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, asked, near+" has MCP servers, in the format mcp-json.")
 	text, spec := file(t, a)
-	assert.Equal(t, "mcp-json", spec.Config.Format)
+	assert.Equal(t, "mcp-json", spec.Configs[0].Format)
 	assert.Equal(t, 2, spec.Launches)
 	assert.Contains(t, text, "It says more (apiKey, model)")
 	assert.NotContains(t, text, "secret")
@@ -102,7 +102,7 @@ func TestAConfigIsAskedFor(t *testing.T) {
 	a, _, err = ask(hostinit.Interview{Name: "mine", Found: found}, "agent --config {{config}}", "", "codex", "")
 	require.NoError(t, err)
 	text, spec = file(t, a)
-	assert.Equal(t, "codex", spec.Config.Format)
+	assert.Equal(t, "codex", spec.Configs[0].Format)
 	assert.NotContains(t, text, "The shape of", "another format than that of the file")
 	assert.NotContains(t, text, "The command does not name the file")
 }

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -64,11 +65,13 @@ func (s *scheduler) Tick(ctx context.Context, jobs []driver.Job) ([]driver.JobRe
 // job runs the command. What it prints goes to the host's log. It gets a process group of its own, as from a shell or
 // a scheduler, and SIGTERM (or the host file's signal) when its time is over or the bench cancels it.
 func (s *scheduler) job(ctx context.Context, j driver.Job) error {
-	dir := filepath.Join(s.p.Run, fmt.Sprintf("job-%d", s.jobs.Add(1)))
+	number := s.jobs.Add(1)
+	dir := filepath.Join(s.p.Run, fmt.Sprintf("job-%d", number))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	p, err := s.p.Host.Prepare(host.Setting{Self: s.p.Self, Run: dir, Servers: []driver.Server{j.Server}})
+	tmp := filepath.Join(s.p.Tmp, strconv.FormatInt(number, 10))
+	p, err := s.p.Host.Prepare(host.Setting{Self: s.p.Self, Run: dir, Tmp: tmp, Servers: []driver.Server{j.Server}})
 	if err != nil {
 		return err
 	}
