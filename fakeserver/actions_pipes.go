@@ -27,11 +27,14 @@ var pipeActions = []action{
 		},
 	},
 	{
-		name: "partial", text: "writes the beginning of a line and never its end; nothing comes on stdout any more",
-		on:      []string{onDiscover, onInitialize, onList, onCall, onOrder},
-		decides: true, breaks: always, slow: true,
-		commit: func(s *server, _ Fault, r *request) {
+		name: "partial", text: "writes the beginning of a line (bytes) and never its end; nothing comes on stdout any more",
+		on:    []string{onDiscover, onInitialize, onList, onCall, onOrder},
+		takes: []string{"bytes"}, decides: true, breaks: always, slow: true,
+		commit: func(s *server, f Fault, r *request) {
 			before, _ := s.splitLine(r)
+			if f.Bytes > 0 {
+				before = append(before, bytes.Repeat([]byte("x"), max(f.Bytes-len(before), 0))...)[:f.Bytes]
+			}
 			s.onWriteError(s.out.last(before))
 		},
 	},

@@ -72,6 +72,7 @@ var processActions = []action{
 			{Name: "stdout", Text: "in the server's process group, with its stdout: the host can't see the end of it"},
 			{Name: "session", Text: "in a session of its own (setsid), with no stdio"},
 			{Name: "daemon", Text: "in a session of its own and nobody's child (double fork), with no stdio"},
+			{Name: "pipes", Text: "a daemon likewise, with the server's stdout and stderr: the host can't see the end of either"},
 		},
 		commit: func(s *server, f Fault, _ *request) {
 			s.times(f, func() error { return s.help(f.variant()) })
@@ -255,7 +256,10 @@ func (s *server) help(kind string) error {
 		files[1] = s.out.file
 	case "session":
 		where = ownSession
-	case "daemon":
+	case "daemon", "pipes":
+		if kind != "daemon" {
+			files[1], files[2] = s.out.file, os.Stderr
+		}
 		return startDetached(s.options.helper(kind), files)
 	}
 	p, err := start(s.options.helper(kind), files, where)

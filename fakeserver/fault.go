@@ -34,6 +34,7 @@ type Fault struct {
 	For   Duration `json:"for,omitempty"`
 	Each  Duration `json:"each,omitempty"`
 	MiB   int      `json:"mib,omitempty"`
+	Bytes int      `json:"bytes,omitempty"`
 	Step  int      `json:"step,omitempty"`
 	Code  int      `json:"code,omitempty"`
 	Count int      `json:"count,omitempty"`
@@ -69,6 +70,7 @@ type Field struct {
 const (
 	maxMiB   = 64 << 10 // keeps a typing error from taking the machine down
 	maxCount = 64       // and from filling the process table
+	maxBytes = 64 * mebi
 )
 
 // Fields are all fields of a Fault. The check, the flags and their help, and the reader of scenario files and its
@@ -109,6 +111,10 @@ var Fields = []Field{
 	{
 		Name: "mib", Unit: "N", What: "a size in MiB", Text: "to how many MiB of resident memory; long-line, flood-stderr: how many MiB",
 		Min: 1, Max: maxMiB, Own: true, Without: "no growth", Of: func(f *Fault) any { return &f.MiB },
+	},
+	{
+		Name: "bytes", Unit: "N", What: "a size in bytes", Text: "partial: how many bytes are written, more than a short answer has too",
+		Min: 1, Max: maxBytes, Own: true, Without: "half an answer", Of: func(f *Fault) any { return &f.Bytes },
 	},
 	{
 		Name: "step", Unit: "N", What: "a size in MiB", Text: "by how many MiB at a time; 1 where nothing is said",
@@ -182,6 +188,7 @@ func (f Fault) detail() string {
 	add(f.For != 0, "for %s", time.Duration(f.For))
 	add(f.MiB != 0 && (f.Do == "grow" || f.Do == "swell"), "to %d MiB", f.MiB)
 	add(f.MiB != 0 && f.Do != "grow" && f.Do != "swell", "%d MiB", f.MiB)
+	add(f.Bytes != 0, "%d bytes", f.Bytes)
 	add(f.Step != 0, "by %d MiB", f.Step)
 	add(f.Each != 0, "each %s", time.Duration(f.Each))
 	add(f.Do == "exit" || f.Do == "answer-exit", "status %d", f.Code)

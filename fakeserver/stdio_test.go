@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -101,6 +102,31 @@ func provePartial(t *testing.T, b *lab, p *process, _ fakeserver.Fault) {
 	assert.NotEmpty(t, rest)
 	assert.NotContains(t, string(rest), "\n", "the line has no end")
 	assert.NotContains(t, string(rest), `"p"`, "and the ping no answer")
+}
+
+// TestPartialOfASize: exactly so many bytes come, fewer than a message has or more than a pipe holds, and no line's end.
+func TestPartialOfASize(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1, 20, 100_000} {
+		t.Run(strconv.Itoa(size), func(t *testing.T) {
+			t.Parallel()
+			b := one(t, "", fakeserver.Fault{On: "call", Do: "partial", Bytes: size})
+			p, id := b.launch("s")
+			p.greet()
+			p.send(callEcho)
+			assert.Contains(t, b.awaitKind(id, record.Faulted).Fault.Detail, strconv.Itoa(size)+" bytes")
+			head := make([]byte, size)
+			_, err := io.ReadFull(p.lines, head)
+			require.NoError(t, err)
+			assert.True(t, strings.HasPrefix(`{"jsonrpc":"2.0","id":`, string(head[:min(size, 22)])), "%.40s", head)
+			require.NoError(t, p.in.Close())
+			assert.Equal(t, 0, p.status())
+			rest, err := io.ReadAll(p.lines)
+			require.NoError(t, err)
+			assert.Empty(t, rest)
+			assert.NotContains(t, string(head), "\n")
+		})
+	}
 }
 
 // beginsALine reads the beginning of a message.

@@ -2,6 +2,7 @@ package fakeserver_test
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strings"
@@ -26,6 +27,7 @@ func TestHelpers(t *testing.T) {
 		"stdout":  {child: true, group: true, session: true, stdout: true},
 		"session": {child: true},
 		"daemon":  {},
+		"pipes":   {stdout: true},
 	} {
 		t.Run(as, func(t *testing.T) {
 			t.Parallel()
@@ -51,6 +53,36 @@ func TestHelpers(t *testing.T) {
 			}
 			// A child that another test is forking holds every pipe of this process until its exec.
 			assert.Eventually(t, func() bool { return !stdoutIsOpen(t, p) }, 10*time.Second, time.Millisecond)
+		})
+	}
+}
+
+// TestDaemonHoldsStderr: with pipes, and with no other daemon, the host sees no end of the stderr of a server that has exited.
+func TestDaemonHoldsStderr(t *testing.T) {
+	t.Parallel()
+	for as, held := range map[string]bool{"pipes": true, "daemon": false} {
+		t.Run(as, func(t *testing.T) {
+			t.Parallel()
+			r, w, err := os.Pipe()
+			require.NoError(t, err)
+			defer r.Close()
+			b := one(t, "", fakeserver.Fault{On: "start", Do: "helper", As: as})
+			p, _ := b.launchWith("s", w)
+			require.NoError(t, w.Close())
+			p.greet()
+			awaitRows(t, "helpers", 1, func() []row { return named(helpersOf(t, b), "helper-"+as) })
+			require.NoError(t, p.in.Close())
+			assert.Equal(t, 0, p.status())
+			open := func() bool {
+				require.NoError(t, r.SetReadDeadline(time.Now().Add(50*time.Millisecond)))
+				_, err := io.Copy(io.Discard, r)
+				return os.IsTimeout(err)
+			}
+			if held {
+				assert.True(t, open())
+				require.NoError(t, b.ledger.Close())
+			}
+			assert.Eventually(t, func() bool { return !open() }, 10*time.Second, time.Millisecond)
 		})
 	}
 }
