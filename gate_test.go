@@ -52,10 +52,10 @@ func TestTheExamplesOfTheGate(t *testing.T) {
 				return string(out)
 			}
 			red := sh(blocks[folder], 1)
-			assert.Contains(t, red, "✗ gate: fail: 1 new finding. 4 scenarios, 4 runs; exit 1")
+			assert.Contains(t, red, "✗ gate: fail: 2 new findings. 3 scenarios, 6 runs; exit 1")
 			assert.Contains(t, red, "L2 deaf")
-			assert.Equal(t, 1, strings.Count(sh(blocks["known"], 0), "added  crash:L2:"))
-			assert.Contains(t, sh(blocks[folder], 0), "✓ gate: pass: 1 listed finding.")
+			assert.Equal(t, 2, strings.Count(sh(blocks["known"], 0), "added  crash:L2:"))
+			assert.Contains(t, sh(blocks[folder], 0), "✓ gate: pass: 2 listed findings.")
 		})
 	}
 }
