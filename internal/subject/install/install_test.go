@@ -132,6 +132,26 @@ func TestAnotherVersion(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(p.Dir, "package-lock.json"))
 }
 
+// TestWhatPipIsAsked: wheels alone, with hashes where the version is the pinned one, and never the newest of another name.
+func TestWhatPipIsAsked(t *testing.T) {
+	const always = "-m pip install --disable-pip-version-check --no-input --progress-bar off --only-binary :all: "
+	for version, want := range map[string]string{"1.0.0": always + "--require-hashes -r [^ ]+/requirements.txt\n", "0.9.0": always + "-- gateway==0.9.0\n"} {
+		b := newBench(t, works)
+		bin := filepath.Dir(b.log)
+		venv := "[ \"$1\" = -c ] && exit 0\nmkdir -p \"$3/bin\" && cp \"" + bin + "/pip\" \"$3/bin/python\"\n"
+		require.NoError(t, os.WriteFile(filepath.Join(bin, "python3"), []byte("#!/bin/sh\n"+venv), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(bin, "pip"), []byte("#!/bin/sh\necho \"$@\" >>"+b.log+"\n"), 0o755))
+		p := b.params("a")
+		p.Runtime, p.Lock, p.Version = "python", "requirements.txt", version
+		p.Files = fstest.MapFS{"requirements.txt": {Data: []byte("the lock")}}
+		_, err := install.Install(t.Context(), p)
+		require.NoError(t, err)
+		text, err := os.ReadFile(b.log)
+		require.NoError(t, err)
+		assert.Regexp(t, "^"+want+"$", string(text))
+	}
+}
+
 // TestTwin: another preset of the same lock file has what is needed.
 func TestTwin(t *testing.T) {
 	b := newBench(t, works)

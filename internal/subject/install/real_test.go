@@ -113,7 +113,7 @@ func TestPythonPackagesRunNothing(t *testing.T) {
 		"a wheel":                     {"good-1.0.0-py3-none-any.whl", wheel.Bytes(), hash(wheel.Bytes()), ""},
 		"a wheel with another hash":   {"good-1.0.0-py3-none-any.whl", wheel.Bytes(), hash([]byte("x")), "DO NOT MATCH THE HASHES"},
 		"a wheel without a hash":      {"good-1.0.0-py3-none-any.whl", wheel.Bytes(), "", "require-hashes"},
-		"a source with the right one": {"evil-1.0.0.tar.gz", source, hash(source), "No matching distribution"},
+		"a source with the right one": {"evil-1.0.0.tar.gz", source, hash(source), "No matching distribution found for evil==1.0.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
