@@ -33,6 +33,7 @@ var blackBoxes = []blackBox{
 	{"go-shared-watched", "storm", "superseded", "L1", ""},
 	{"go-shared-watched", "shutdown", "stop", "L2", ""},
 	{"go-per-session", "vanish", "vanished", "L1", ""},
+	{"go-per-session", "testdata/blackbox/scenarios/vanish-early.yaml", "abandoned", "L1", ""},
 	{"go-per-session", "deaf", "closed", "L1 L2", ""},
 	{"go-per-session", "shutdown", "stop", "L2", ""},
 	{"go-per-request", "per-request", "cancelled", "L1", "L2"},

@@ -58,7 +58,7 @@ func main() {
 	port := flag.Int("port", 0, "port to listen on")
 	g := &gateway{sessions: map[string]*session{}}
 	flag.StringVar(&g.mode, "for", "session", "for whom a server is launched: all, all-lazily, session, request")
-	flag.StringVar(&g.leak, "leak", "", "superseded, vanished, closed, cancelled or stop")
+	flag.StringVar(&g.leak, "leak", "", "superseded, vanished, abandoned, closed, cancelled or stop")
 	flag.Parse()
 	g.argv = flag.Args()
 	stop := make(chan os.Signal, 1)
@@ -208,7 +208,9 @@ func (g *gateway) begin(w http.ResponseWriter, r *http.Request, m message) (mess
 	defer cancel()
 	a, err := s.request(limited, m.Method, m.Params)
 	if err = errors.Join(err, limited.Err()); err != nil || len(a.Error) > 0 {
-		s.end()
+		if g.leak != "abandoned" {
+			s.end()
+		}
 		return a, err
 	}
 	g.mu.Lock()
