@@ -112,3 +112,9 @@ func (f *Facts) startOf(id record.Identity, seen int64) int64 {
 	}
 	return int64(id.Start)*unit + zero
 }
+
+// TellsNothing says that the host could tell of sessions and has told of none: a test that launches servers as it likes. What it
+// launched one after another, or side by side, need not be for one connection.
+func (f *Facts) TellsNothing() bool {
+	return !f.Header.Host.SessionsUnknown() && len(f.Sessions()) == 0 && len(f.Steps()) == 0
+}

@@ -161,7 +161,7 @@ func (f *casefile) loss(cp *checkpoint, s *history.Server) loss {
 		return l
 	}
 	switch {
-	case next == nil:
+	case next == nil || !brokenBy(s, next.Born) && f.TellsNothing():
 		return f.abandonedBy(s, cp.SettledAt)
 	case brokenBy(s, next.Born):
 		return loss{
@@ -274,7 +274,7 @@ func (f *casefile) isDuplicate(s, next *history.Server) bool {
 		return false
 	}
 	if s.Session == "" {
-		return next.Born-s.Born < int64(history.SameMoment)
+		return next.Born-s.Born < int64(history.SameMoment) && !f.TellsNothing()
 	}
 	return f.openingWhy(s, next) == ""
 }

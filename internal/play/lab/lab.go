@@ -154,10 +154,11 @@ func (l *Lab) begin(ctx context.Context) (err error) {
 		return err
 	}
 	limits := scenarios.Defaults()
-	limits.Settle, limits.Confirm, limits.GrowthPerCycle = record.Duration(l.p.Settle), record.Duration(l.p.Confirm), 0
+	limits.GrowthPerCycle = 0
 	l.held = map[string]bool{}
 	l.live, err = runner.Begin(ctx, runner.Params{
 		Self: l.p.Self, Dir: l.dir, Tool: l.p.Tool, Seed: 1, Caller: &runner.Caller{PID: l.p.PID},
+		Settle: record.Duration(l.p.Settle), Confirm: record.Duration(l.p.Confirm), // before those of the host's profile
 		Scenario: &scenarios.Scenario{Name: "lab", Title: "What a test does with its servers", Limits: limits},
 		Host:     Host(l.p.Name),
 	})

@@ -1,7 +1,9 @@
 package lab_test
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -111,4 +113,43 @@ func TestAnUnusedLabLeavesNothing(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(out, "*"))
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+// TestSideBySideIsNoDuplicate: what is launched side by side is for whatever the test wants, and no duplicate.
+func TestSideBySideIsNoDuplicate(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	argv, err := l.Server(t.Context())
+	require.NoError(t, err)
+	for range 2 {
+		shakeHands(t, argv)
+	}
+	require.NoError(t, l.Flat(t.Context(), 2))
+	err = l.Flat(t.Context(), 1)
+	var f *lab.Failure
+	require.ErrorAs(t, err, &f)
+	assert.Contains(t, f.Text, "L1 abandoned")
+	assert.Contains(t, f.Text, "server1#1 is more than the host was asked to keep")
+	assert.Contains(t, f.Text, "within 500ms", "what the lab was told")
+}
+
+// shakeHands launches a server that stays to the end of the test, and waits for its answer.
+func shakeHands(t *testing.T, argv []string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.WaitDelay = 5 * time.Second
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		stdin.Close()
+		_ = cmd.Wait()
+	})
+	_, err = io.WriteString(stdin, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`+"\n")
+	require.NoError(t, err)
+	answer, err := bufio.NewReader(stdout).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, answer, `"result"`)
 }
