@@ -51,7 +51,7 @@ export class Bench {
             detached: process.platform !== 'win32'
         });
         this.process.on('error', e => this.ended(e.message));
-        this.process.on('exit', code => this.ended(`it has ended with status ${code}`));
+        this.process.on('exit', code => this.ended(`${binary()} has ended with status ${code}`));
         this.process.stdin.on('error', () => {}); // its end is told by its exit
         readline.createInterface({ input: this.process.stdout, crlfDelay: Infinity }).on('line', line => {
             const answer = JSON.parse(line);
@@ -65,6 +65,7 @@ export class Bench {
     }
 
     ended(why) {
+        this.over ??= why;
         for (const onAnswer of this.waiting.values()) onAnswer({ error: why });
     }
 
@@ -75,6 +76,10 @@ export class Bench {
     /** Makes a request; onAnswer is called with each of its answers. */
     begin(request, onAnswer) {
         const id = ++this.last;
+        if (this.over) {
+            setImmediate(onAnswer, { error: this.over });
+            return id;
+        }
         this.waiting.set(id, onAnswer);
         this.hold(true);
         this.send({ id, ...request });
@@ -108,6 +113,8 @@ export const bench = () => (shared ??= new Bench(process.env.LEAKBENCH_OUT));
 
 /** The servers of one test. */
 export class Lab {
+    playing = 0; // scenarios
+
     constructor({ name = 'test', settle = 15, confirm = 1, out = undefined } = {}) {
         this.common = { name, settle, confirm, out };
     }
@@ -150,6 +157,7 @@ export class Lab {
             return { call: (tool, args, o) => call(client, tool, args, o), close: () => client.close() };
         };
         let id;
+        this.playing++;
         const answer = await new Promise(resolve => {
             id = bench().begin({ do: 'play', scenario, no_calls: !call, ...this.common }, answer => {
                 if (answer.begin) {
@@ -159,6 +167,7 @@ export class Lab {
                 else if (!answer.end) resolve(answer);
             });
         });
+        this.playing--;
         bench().done(id);
         checked(answer);
     }
@@ -176,6 +185,7 @@ export function leakfree(test, options = {}) {
         const lab = new Lab({ ...options, name: `${String(name).replace(/[^\w.-]+/g, '-')}-${++labs}` });
         try {
             await test(lab, ...given);
+            if (lab.playing > 0) throw new Error('leakbench: the test ended before its scenario: await lab.storm and lab.play');
         } catch (e) {
             await lab.close().catch(() => {}); // the first failure is the one to tell
             throw e;

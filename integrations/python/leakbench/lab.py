@@ -108,6 +108,7 @@ class Lab:
 
     def __init__(self, bench, name, settle=15.0, confirm=1.0, out=None):
         self.bench = bench
+        self.unplayed = 0  # scenarios that nobody has awaited
         self.common = {"name": name, "settle": settle, "confirm": confirm, **({"out": str(out)} if out else {})}
 
     def server(self, *faults, **do):
@@ -132,19 +133,25 @@ class Lab:
         """Raises LeakError if a server is still alive after the settle time. What is left is killed."""
         __tracebackhide__ = True
         self.bench.ask(do="close", **self.common)
+        if self.unplayed:
+            raise RuntimeError("leakbench: the test has not awaited its scenario: write await mcp_lab.storm(...) in an asynchronous test")
 
-    async def storm(self, open):
+    def storm(self, open):
         """Plays a reconnect storm: see play. open(argv) returns an asynchronous context manager around a connected client."""
-        __tracebackhide__ = True
-        await self.play("storm", open)
+        return self.play("storm", open)
 
-    async def play(self, scenario, open, call=None):
+    def play(self, scenario, open, call=None):
         """Plays a scenario of leakbench against clients in this process and raises LeakError for what they do wrong.
 
         open(argv) returns an asynchronous context manager, which launches the server, shakes hands, and ends both. With
         call(client, tool, arguments), which returns the text of a result, calls of tools are played, too. It needs asyncio (anyio's
         asyncio backend will do)."""
+        self.unplayed += 1
+        return self._play(scenario, open, call)
+
+    async def _play(self, scenario, open, call):
         __tracebackhide__ = True
+        self.unplayed -= 1
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
