@@ -114,7 +114,7 @@ func TestFaultBefore(t *testing.T) {
 // TestExcuses: a file that tells how long the run waited for processors excuses just that, and being woken up late, twice.
 func TestExcuses(t *testing.T) {
 	t.Parallel()
-	look := func(at, waited int64, late int64) record.Event {
+	look := func(at, waited, late int64) record.Event {
 		w := record.Duration(waited)
 		return census(at, record.Census{Role: record.CensusSample, Load: &record.Load{Waited: &w, Late: record.Duration(late)}})
 	}

@@ -206,7 +206,8 @@ func TestARecoveryNeedsAnOpenThatWorks(t *testing.T) {
 			c.change(f, a, b)
 		}
 		assert.Equal(t, c.found, judgeRecovers(f).Found, name)
-		assert.Equal(t, c.blamed, []bool{f.blamed[1], f.blamed[2]}, name)
+		blamed := []bool{f.blamed[1], f.blamed[2]}
+		assert.Equal(t, c.blamed, blamed, name)
 	}
 	assert.Equal(t, "no server broke a session", judgeRecovers(opened("s1")).Reason)
 	f := opened("s1")
@@ -252,8 +253,10 @@ func TestWhatARecoveryShowed(t *testing.T) {
 		died    int64
 		since   string
 	}{
-		{"", never, "with nothing wrong any more"}, {record.Shared, never, "with that server still in its place"},
-		{record.Shared, 7 * second, "with nothing wrong any more"}, {record.Shared, 7*second + 1, "with that server still in its place"},
+		{"", never, "with nothing wrong any more"},
+		{record.Shared, never, "with that server still in its place"},
+		{record.Shared, 7 * second, "with nothing wrong any more"},
+		{record.Shared, 7*second + 1, "with that server still in its place"},
 	} {
 		f.Header.Host.Servers, f.servers[1].Died = c.servers, c.died
 		name, since := f.faultAt(5*second, 7*second)

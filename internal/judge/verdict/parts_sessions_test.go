@@ -255,10 +255,10 @@ func TestTwins(t *testing.T) {
 		"of no session":      {func(_ *casefile, old, s *history.Server) { old.Session, s.Session = "", "" }, false},
 		"broken":             {func(_ *casefile, old, _ *history.Server) { old.Broken = second }, false},
 		"opened anew": {func(f *casefile, _, _ *history.Server) {
-			f.Session("flaky", "s1").Changes[0].Session.State = record.SessionOpening
+			f.Session("flaky", "s1").Changes[0].State = record.SessionOpening
 		}, false},
 		"rivals, opened anew": {func(f *casefile, old, s *history.Server) {
-			f.Session("flaky", "s1").Changes[0].Session.State = record.SessionOpening
+			f.Session("flaky", "s1").Changes[0].State = record.SessionOpening
 			old.Race, s.Race = 1, 1
 		}, true},
 	} {
