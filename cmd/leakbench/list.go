@@ -294,12 +294,21 @@ func (a *app) installHost(ctx context.Context, s host.Spec) error {
 	live := progress.Wait(a.err, a.progressMode("auto"), "installing "+s.Given)
 	params := installParams(s)
 	params.Line = live.Line
-	fresh, err := install.Install(ctx, params)
+	var err error
+	if params.Files == nil { // an own host file, which stands in its folder
+		params.Files, err = install.Beside(s.Dir, params.Runtime, params.Lock)
+	}
+	fresh := false
+	if err == nil {
+		fresh, err = install.Install(ctx, params)
+	}
 	live.Stop()
 	var missing *install.Missing
 	switch {
 	case errors.As(err, &missing):
 		return &failure{exitHost, fmt.Errorf("%s: %w", s.Given, err), missing.Hint}
+	case errors.Is(err, install.ErrFiles):
+		return usage(fmt.Errorf("%s: %w", s.Given, err), "docs/host-file.md says what install needs")
 	case errors.Is(err, install.ErrFolder):
 		return usage(fmt.Errorf("%s could not be installed: %w", s.Given, err), "set LEAKBENCH_HOSTS_DIR to a folder that can be written to")
 	case err != nil:

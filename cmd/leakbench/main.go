@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -52,7 +53,15 @@ type app struct {
 // execute runs the command line and returns the exit code.
 func execute(args []string, out, errOut io.Writer) int {
 	a := &app{out: out, err: errOut}
-	root := a.root()
+	return a.execute(a.root(), args)
+}
+
+func (a *app) execute(root *cobra.Command, args []string) (code int) {
+	defer func() { // Go's own end by a panic has the code of a usage error
+		if why := recover(); why != nil {
+			code = a.fail(fmt.Errorf("panic: %v\n%s", why, debug.Stack()))
+		}
+	}()
 	root.SetArgs(args)
 	if err := root.Execute(); err != nil {
 		return a.fail(err)
@@ -250,12 +259,12 @@ func failureOf(err error) *failure {
 		return &failure{exitSignal + int(sig), stop, hint}
 	case errors.As(err, &file) && file.Path == os.Stdout.Name():
 		return &failure{exitInconclusive, err, "the answer could not be written: make room where standard output goes"}
+	case errors.Is(err, runner.ErrProgram):
+		return &failure{exitInconclusive, err, "play it again, and leave the program where it is meanwhile"}
 	case errors.Is(err, runner.ErrSetUp) && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS)):
 		return &failure{exitUsage, err, "choose another folder with --out"}
 	case errors.Is(err, runner.ErrSetUp):
 		return &failure{exitUsage, err, "leakbench doctor says what this machine lacks"}
-	case errors.Is(err, runner.ErrProgram):
-		return &failure{exitInconclusive, err, "play it again, and leave the program where it is meanwhile"}
 	case errors.Is(err, runner.ErrHost):
 		return &failure{exitHost, err, "its stderr is in " + runner.HostLog + " of the run's folder"}
 	case errors.Is(err, keeper.ErrGone):

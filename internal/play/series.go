@@ -69,7 +69,7 @@ type turns struct {
 	beside map[int]bool // whose first play was made beside others, and is made sure of
 	failed int          // plays of a host that has never come up
 	up     bool         // it has
-	down   bool         // it was given up
+	down   bool         // it was given up, or the program has gone
 }
 
 func (t *turns) one(ctx context.Context, c Cell) (*verdict.Judged, error) {
@@ -105,7 +105,7 @@ func (t *turns) again(r Result) string {
 }
 
 func (t *turns) enough(r Result) bool {
-	t.down = t.hostDown(r)
+	t.down = t.hostDown(r) || errors.Is(r.Err, runner.ErrProgram)
 	return t.down || t.Enough != nil && t.Enough(r)
 }
 

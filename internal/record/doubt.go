@@ -43,6 +43,7 @@ const (
 	DoubtInterrupted    DoubtCode = "interrupted"         // the run was stopped
 	DoubtHostFailed     DoubtCode = "host-failed"         // the host did not start, or did not speak
 	DoubtBenchFailed    DoubtCode = "bench-failed"        // the bench itself failed
+	DoubtProgramGone    DoubtCode = "program-gone"        // the program was deleted or replaced during the run
 	DoubtHostExited     DoubtCode = "host-exited"         // the host ended before it was asked to
 	DoubtNotLaunched    DoubtCode = "host-never-launched" // fewer launches than the scenario needs
 	DoubtNotFired       DoubtCode = "fault-not-fired"     // fewer faults than the scenario needs

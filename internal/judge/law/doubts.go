@@ -49,6 +49,7 @@ var doubts = []Doubt{
 	{record.DoubtInterrupted, "The run was stopped before its end.", "Let it run to its end."},
 	{record.DoubtHostFailed, "The host did not start, or did not speak its protocol.", "Look at the end of the host's log in the report."},
 	{record.DoubtBenchFailed, "leakbench itself failed.", reportABug},
+	{record.DoubtProgramGone, "The leakbench program was deleted or replaced during the run.", "Run it again, and leave the program where it is meanwhile."},
 	{record.DoubtHostExited, "The host ended before it was asked to.", "Look at the end of the host's log in the report."},
 	{record.DoubtNotLaunched, "The host launched fewer servers than the scenario needs.", "Check that the host's configuration names the fake server, and that the host connects at its start."},
 	{record.DoubtNotFired, "A fault of the scenario never happened, because the server didn't get that far.", seeTheSteps},

@@ -82,7 +82,7 @@ func (f *casefile) doubtEnd() (cut bool) {
 	case end.Stage == record.StageHost:
 		f.doubt(record.DoubtHostFailed, "the host could not be tested: %s", prose.Quote(end.Error))
 	case end.Stage == record.StageProgram:
-		f.doubt(record.DoubtBenchFailed, "the run was cut short: %s", prose.Quote(end.Error))
+		f.doubt(record.DoubtProgramGone, "the run was cut short: %s", prose.Quote(end.Error))
 	case end.Stage == record.StageKeeper:
 		f.doubt(record.DoubtKeeperLost, "the run was cut short: %s", prose.Quote(end.Error))
 	default:

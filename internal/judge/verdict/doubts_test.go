@@ -120,6 +120,14 @@ var doubtCases = []struct {
 		near: simple,
 	},
 	{
+		code: record.DoubtProgramGone,
+		show: func(p *play) *record.Run {
+			p.open("s1", "flaky")
+			return p.over(record.End{Reason: "failed", Stage: "program", Error: "deleted"})
+		},
+		near: simple,
+	},
+	{
 		code: record.DoubtHostExited,
 		show: func(p *play) *record.Run {
 			planned(p)
@@ -411,7 +419,7 @@ func doubtCodes(t *testing.T) []record.DoubtCode {
 			}
 		})
 	}
-	require.Len(t, raised, 26)
+	require.Len(t, raised, 27)
 	return slices.Collect(maps.Keys(raised))
 }
 

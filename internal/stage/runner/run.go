@@ -140,11 +140,11 @@ func Run(ctx context.Context, p Params) error {
 		return err
 	}
 	if err := r.setUp(ctx); err != nil {
-		return r.undo(ctx, err)
+		return r.undo(ctx, r.sameProgram(err))
 	}
 	r.startTwins(ctx)
 	finish := r.startControls(ctx)
-	err = r.play(ctx)
+	err = r.sameProgram(r.play(ctx))
 	finish(err == nil)
 	return r.tearDown(ctx, err)
 }
@@ -198,7 +198,7 @@ func (r *run) setUp(ctx context.Context) error {
 	}
 	r.ledgerDir = dir
 	if r.program, err = os.Stat(r.Self); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrProgram, err)
 	}
 	scripts := map[string]json.RawMessage{}
 	for _, s := range r.Scenario.Servers {
@@ -234,12 +234,13 @@ func (r *run) setUp(ctx context.Context) error {
 	return nil
 }
 
-// sameProgram says that servers can still be launched.
-func (r *run) sameProgram() error {
-	if now, err := os.Stat(r.Self); err != nil || !os.SameFile(r.program, now) {
-		return fmt.Errorf("%w: %s", ErrProgram, r.Self)
+// sameProgram is err, or where no server can be launched any more, that: it is then why anything failed.
+func (r *run) sameProgram(err error) error {
+	now, gone := os.Stat(r.Self)
+	if gone == nil && os.SameFile(r.program, now) || r.program == nil || errors.Is(err, record.ErrWrite) || errors.As(err, new(Interrupted)) {
+		return err
 	}
-	return nil
+	return fmt.Errorf("%w: %s", ErrProgram, r.Self)
 }
 
 // watchKeeper writes down that the keeper died before its time.

@@ -68,7 +68,7 @@ func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := cmp.Or(r.writer.Err(), r.sameProgram()); err != nil {
+		if err := cmp.Or(r.writer.Err(), r.sameProgram(nil)); err != nil {
 			return err
 		}
 		// Where another lane has restarted the host, this one is over too.

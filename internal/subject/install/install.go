@@ -77,7 +77,7 @@ func (p Params) stamp() string {
 	sum := sha256.New()
 	_ = fs.WalkDir(p.Files, ".", func(path string, d fs.DirEntry, err error) error {
 		decides := path == p.Lock && p.Version == p.Pinned || managers[p.Runtime].compiles
-		if err != nil || d.IsDir() || !decides {
+		if err != nil || !d.Type().IsRegular() || !decides {
 			return err
 		}
 		text, err := fs.ReadFile(p.Files, path)

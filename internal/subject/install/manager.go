@@ -16,6 +16,7 @@ type manager struct {
 	what, hint string     // as in Missing
 	tries      [][]string // commands that succeed where all of it is there
 	install    func(ctx context.Context, p Params, dir string) error
+	needs      []string // what it takes beside the lock file
 	// compiles says that the driver itself is what is built.
 	compiles bool
 }
@@ -26,11 +27,11 @@ var managers = map[string]manager{
 		tries: [][]string{{"python3", "-c", "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))"}},
 	},
 	"node": {
-		what: "node 20 or newer, with npm", hint: "apt-get install nodejs npm, or brew install node", install: installNode,
+		what: "node 20 or newer, with npm", hint: "apt-get install nodejs npm, or brew install node", install: installNode, needs: []string{"package.json"},
 		tries: [][]string{{"node", "-e", "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)"}, {"npm", "--version"}},
 	},
 	"rust": {
-		what: "cargo 1.88 or newer", hint: "install Rust with rustup, or apt-get install cargo", install: installRust,
+		what: "cargo 1.88 or newer", hint: "install Rust with rustup, or apt-get install cargo", install: installRust, needs: []string{"Cargo.toml", sources},
 		tries: [][]string{{"cargo", "--version"}}, compiles: true,
 	},
 }

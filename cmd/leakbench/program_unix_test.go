@@ -1,0 +1,77 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// TestADeletedProgram: what was asked for can't be decided any more, however many runs are still to come, and whether the host
+// is up by then. It is no fault of the host's, nor of the machine's, nor of the bench's.
+func TestADeletedProgram(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	text, err := os.ReadFile(self)
+	require.NoError(t, err)
+	late := []string{"--", "sh", "-c", `echo up >up; while [ -e "$1" ]; do sleep 0.05; done; exec "$@"`, "sh", "{{server}}"}
+	for name, c := range map[string]struct {
+		args       []string
+		file, when string // that says when it is deleted
+	}{
+		"run":                   {[]string{"run", "storm", "cron", "shutdown", "-j1"}, "runs/latest/run.jsonl", `"kind":"ready"`},
+		"gate":                  {[]string{"gate", "storm", "cron", "shutdown", "-j1"}, "runs/latest/run.jsonl", `"kind":"ready"`},
+		"before the host is up": {append([]string{"run", "shutdown", "--server", "stubborn"}, late...), "up", "up"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			program, out := filepath.Join(dir, "lbd"), filepath.Join(dir, "runs")
+			require.NoError(t, os.WriteFile(program, text, 0o700)) //nolint:gosec // it is a program
+			args := append([]string{c.args[0], "--out", out, "--progress", "none"}, c.args[1:]...)
+			cmd := exec.CommandContext(t.Context(), program, args...)
+			cmd.WaitDelay, cmd.Dir = 5*time.Second, dir
+			var said bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &said, &said
+			require.NoError(t, cmd.Start())
+			waitForLine(t, filepath.Join(dir, c.file), c.when)
+			require.NoError(t, os.Remove(program))
+			_ = cmd.Wait()
+			assert.Equal(t, exitInconclusive, cmd.ProcessState.ExitCode(), said.String())
+			assert.Contains(t, said.String(), "hint: play it again, and leave the program where it is meanwhile")
+			assert.NotContains(t, said.String(), "leakbench doctor")
+			run, err := record.Read(filepath.Join(out, "latest"))
+			require.NoError(t, err)
+			v := verdict.Judge(run)
+			assert.Equal(t, verdict.Inconclusive, v.Outcome)
+			require.NotEmpty(t, v.Doubts)
+			assert.Equal(t, record.DoubtProgramGone, v.Doubts[0].Code, "%+v", v.Doubts)
+		})
+	}
+}
+
+// TestAPanicIsABug: Go's own end by a panic has the code of a usage error.
+func TestAPanicIsABug(t *testing.T) {
+	t.Parallel()
+	var said bytes.Buffer
+	a := &app{out: &said, err: &said}
+	root := a.root()
+	root.AddCommand(&cobra.Command{Use: "boom", RunE: func(*cobra.Command, []string) error { panic(errors.New("boom")) }})
+	assert.Equal(t, exitBug, a.execute(root, []string{"boom"}))
+	assert.Contains(t, said.String(), "leakbench: panic: boom\n")
+	assert.Contains(t, said.String(), "program_unix_test.go")
+	assert.Contains(t, said.String(), "hint: this is a bug of leakbench")
+}
