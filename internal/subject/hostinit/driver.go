@@ -40,6 +40,7 @@ type libraryAt struct {
 var languages = []language{
 	{
 		name: "python", driver: "driver.py", from: "driver.py", start: "driver.py",
+		next: []string{"pip install mcp"},
 		library: map[string]libraryAt{
 			"leakbench/__init__.py": {integrations.Files, "python/leakbench/__init__.py"},
 			"leakbench/driver.py":   {integrations.Files, "python/leakbench/driver.py"},
@@ -48,6 +49,7 @@ var languages = []language{
 	{
 		name: "node", driver: "driver.mjs", from: "driver.mjs", start: "driver.mjs",
 		library: map[string]libraryAt{"leakbench/driver.mjs": {integrations.Files, "node/leakbench/driver.mjs"}},
+		next:    []string{"npm install --prefix %s @modelcontextprotocol/client"},
 	},
 	{
 		name: "go", driver: "main.go", from: "main.go.txt", start: "driver",
