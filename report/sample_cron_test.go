@@ -52,7 +52,7 @@ func cron() verdict.Judged {
 	w.census(12)
 	w.add(record.Event{Kind: record.Lost, Server: "job#1", Text: "connection reset"})
 	w.step(record.Step{Op: "kill", Detail: "SIGKILL"}, ms, func() error {
-		w.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: -1, Signal: "SIGKILL", Asked: true}})
+		w.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: -1, Signal: "SIGKILL", Asked: true}})
 		return nil
 	})
 	w.checkpoint("host gone", true, []string{deaf})

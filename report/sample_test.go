@@ -228,7 +228,7 @@ func (w *world) stop() {
 				w.die(id)
 			}
 		}
-		w.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Asked: true}})
+		w.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Asked: true}})
 		return nil
 	})
 }

@@ -14,7 +14,7 @@ func (p *tape) host(pid int) int64 {
 }
 
 func (p *tape) exit(code int) int64 {
-	return p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: code}})
+	return p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: code}})
 }
 
 func (p *tape) step(kind record.Kind, s record.Step) int64 {

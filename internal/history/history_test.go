@@ -173,7 +173,7 @@ func TestSessions(t *testing.T) {
 	other := record.Session{Name: "s1", Label: "b", State: record.SessionOpen}
 	at := []int64{change(first), change(other), change(second)}
 	p.add(record.Event{Kind: record.HostStarted, Process: &record.Process{Identity: record.Identity{PID: 7}}})
-	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{}})
+	p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{}})
 	l := of(p.events)
 	assert.Equal(t, []*Session{
 		{Name: "s1", Label: "a", State: record.SessionEnding, Changes: []SessionChange{{at[0], first}, {at[2], second}}},

@@ -15,7 +15,7 @@ var payloads = []struct {
 	kinds []Kind
 	has   func(*Event) bool
 }{
-	{"process", []Kind{HostStarted, BystanderSeen}, func(e *Event) bool { return e.Process != nil }},
+	{"process", []Kind{HostStarted, HostExited, BystanderSeen}, func(e *Event) bool { return e.Process != nil }},
 	{"hello", []Kind{HostReady}, func(e *Event) bool { return e.Hello != nil }},
 	{"exit", []Kind{HostExited}, func(e *Event) bool { return e.Exit != nil }},
 	{"process and exit", []Kind{Reaped}, func(e *Event) bool { return e.Process != nil && e.Exit != nil }},
@@ -29,7 +29,7 @@ var payloads = []struct {
 	{"control", []Kind{Controlled}, func(e *Event) bool { return e.Control != nil }},
 	{"doubt", []Kind{Doubted}, func(e *Event) bool { return e.Doubt != nil }},
 	{"end", []Kind{Ended}, func(e *Event) bool { return e.End != nil }},
-	{"evidence", []Kind{EvidenceTaken}, func(*Event) bool { return true }}, // there may be none
+	{"evidence", []Kind{EvidenceTaken}, func(e *Event) bool { return len(e.Evidence) > 0 }},
 }
 
 // Check says what an event of its kind lacks. Writer and reader both hold to it, so that whoever reads a run may use
@@ -52,6 +52,27 @@ func (e *Event) Check() error {
 	}
 	if lacks != "" {
 		return fmt.Errorf("an event of kind %q without its %s", e.Kind, lacks)
+	}
+	return nil
+}
+
+// check says what a header lacks that every Writer's has, and without which no law can be judged: the limits, what must have
+// happened, and of whom.
+func (h *Header) check() error {
+	for _, p := range []struct {
+		name string
+		has  bool
+	}{
+		{"scenario.name", h.Scenario.Name != ""},
+		{"host.kind", slices.Contains([]HostKind{KindDriver, KindCommand, KindGateway, KindOneshot}, h.Host.Kind)},
+		{"limits.settle", h.Limits.Settle > 0},
+		{"limits.confirm", h.Limits.Confirm > 0},
+		{"plan.checkpoints", len(h.Plan.Checkpoints) > 0},
+		{"plan.labels", len(h.Plan.Labels) > 0},
+	} {
+		if !p.has {
+			return fmt.Errorf("a header without its %s", p.name)
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -9,12 +10,50 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-const headerLine = `{"format":"leakbench-run","version":1,"id":"abc"}` + "\n"
+const headerLine = `{"format":"leakbench-run","version":1,"id":"abc","scenario":{"name":"storm"},"host":{"kind":"driver"},` +
+	`"limits":{"settle":"1s","confirm":"1s"},"plan":{"labels":[{"label":"s","launches":1}],"checkpoints":["end"]}}` + "\n"
+
+// whole is a header that lacks nothing which judging needs.
+func whole(id string) Header {
+	return Header{
+		ID: id, Scenario: Scenario{Name: "storm"}, Host: Host{Kind: KindDriver}, Limits: Limits{Settle: Duration(time.Second), Confirm: Duration(time.Second)},
+		Plan: Plan{Labels: []PlanLabel{{Label: "s", Launches: 1}}, Checkpoints: []string{"end"}},
+	}
+}
+
+// TestAHeaderThatLacksWhatJudgingNeeds is refused, as nothing would be asked for where nothing is planned.
+func TestAHeaderThatLacksWhatJudgingNeeds(t *testing.T) {
+	t.Parallel()
+	_, err := decode(headerLine)
+	require.NoError(t, err)
+	for name, want := range map[string]string{
+		"scenario": "scenario.name", "host": "host.kind", "limits": "limits.settle", "plan": "plan.checkpoints",
+		"scenario.name": "scenario.name", "host.kind": "host.kind", "limits.settle": "limits.settle", "limits.confirm": "limits.confirm",
+		"plan.checkpoints": "plan.checkpoints", "plan.labels": "plan.labels",
+	} {
+		var header map[string]any
+		require.NoError(t, json.Unmarshal([]byte(headerLine), &header))
+		if object, field, inside := strings.Cut(name, "."); inside {
+			delete(header[object].(map[string]any), field) //nolint:forcetypeassert // headerLine has it
+		} else {
+			delete(header, name)
+		}
+		line, err := json.Marshal(header)
+		require.NoError(t, err)
+		_, err = decode(string(line) + "\n")
+		require.ErrorContains(t, err, "line 1: a header without its "+want, name)
+	}
+	_, err = decode(`{"format":"leakbench-run","version":1,"id":"abc"}` + "\n")
+	require.ErrorContains(t, err, "line 1: a header without its scenario.name")
+	_, err = decode(strings.Replace(headerLine, `"driver"`, `"comet"`, 1))
+	require.ErrorContains(t, err, "line 1: a header without its host.kind")
+}
 
 func decode(text string) (*Run, error) { return Decode(strings.NewReader(text)) }
 
@@ -79,6 +118,8 @@ func TestWhatIsNoRunFile(t *testing.T) {
 		"two runs in one file":  {headerLine + event + ended + headerLine + event + ended, "line 4: an event without a kind (or the header of a second run)"},
 		"no kind":               {headerLine + `{"seq":1,"t":5}` + "\n", "line 2: an event without a kind (or the header of a second run)"},
 		"no payload":            {headerLine + `{"seq":1,"t":5,"kind":"census"}` + "\n", `line 2: an event of kind "census" without its census`},
+		"no evidence":           {headerLine + `{"seq":1,"t":5,"kind":"evidence"}` + "\n", `line 2: an event of kind "evidence" without its evidence`},
+		"no host":               {headerLine + `{"seq":1,"t":5,"kind":"host-exited","exit":{"code":0}}` + "\n", `line 2: an event of kind "host-exited" without its process`},
 		"no server":             {headerLine + `{"seq":1,"t":5,"kind":"died"}` + "\n", `line 2: an event of kind "died" without its server`},
 		"an event twice":        {headerLine + event + event, "line 3: event 1 after event 1"},
 		"seq zero":              {headerLine + `{"seq":0,"t":5,"kind":"ready","server":"s#1"}` + "\n", "line 2: event 0 after event 0"},

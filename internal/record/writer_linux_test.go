@@ -30,7 +30,7 @@ func TestEachEventIsOneWrite(t *testing.T) {
 		require.NoError(t, err)
 		return string(buf[:n])
 	}
-	require.NoError(t, w.WriteHeader(Header{ID: "abc"}))
+	require.NoError(t, w.WriteHeader(whole("abc")))
 	header := next()
 	assert.Equal(t, len(header)-1, strings.IndexByte(header, '\n'))
 	for range 3 {
@@ -144,7 +144,7 @@ func TestADiskThatFillsUpLeavesTheReserve(t *testing.T) {
 				require.NoError(t, err)
 			}
 			fill(t, dir)
-			require.NoError(t, w.WriteHeader(Header{ID: "abc"}))
+			require.NoError(t, w.WriteHeader(whole("abc")))
 			var last Event
 			for err == nil {
 				var e Event

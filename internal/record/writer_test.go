@@ -19,7 +19,7 @@ func newRun(t testing.TB) (*Writer, string) {
 	w, err := Create(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = w.Close() })
-	require.NoError(t, w.WriteHeader(Header{ID: "abc", Scenario: Scenario{Name: "storm"}, Limits: Limits{Settle: Duration(time.Second)}}))
+	require.NoError(t, w.WriteHeader(whole("abc")))
 	return w, path
 }
 
@@ -159,7 +159,7 @@ func TestAWriterOutOfOrderWritesNothing(t *testing.T) {
 	_, err = w.Add(Event{Kind: Ready, Server: "s#1"})
 	require.ErrorIs(t, err, errNoHeader)
 	require.NoError(t, w.Err(), "it is not sticky")
-	require.NoError(t, w.WriteHeader(Header{}))
+	require.NoError(t, w.WriteHeader(whole("")))
 	require.Error(t, w.WriteHeader(Header{}))
 	add(t, w, Event{Kind: Ended, End: &End{Reason: "done"}})
 	_, err = w.Add(Event{Kind: Ready, Server: "s#1"})

@@ -236,7 +236,7 @@ func TestEachRepeatIsASeries(t *testing.T) {
 	t.Parallel()
 	again := record.Process{Identity: record.Identity{PID: 21, Start: 9000}, PPID: 10, SID: 21, Comm: "host"}
 	f := Of(runOf(cycle(sec, 2, 1, 21), cycle(2*sec, 1, 1, 11), cycle(3*sec, 2, 2, 22), cycle(4*sec, 1, 2, 12),
-		at(5*sec, record.Event{Kind: record.HostExited, Exit: &record.Exit{}}), at(6*sec, record.Event{Kind: record.HostStarted, Process: &again}),
+		at(5*sec, record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{}}), at(6*sec, record.Event{Kind: record.HostStarted, Process: &again}),
 		cycle(7*sec, 1, 3, 13)))
 	var sizes [][]int64
 	for _, group := range f.Series(0) {

@@ -113,7 +113,7 @@ func TestACheckpointIsLookedAtTwice(t *testing.T) {
 // What the keeper swept counts, unless it had to sweep the host as well.
 func TestLeft(t *testing.T) {
 	t.Parallel()
-	gone := at(sec, record.Event{Kind: record.HostExited, Exit: &record.Exit{Asked: true}})
+	gone := at(sec, record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Asked: true}})
 	look := checkpointAt(2*sec, true, nil, process(31, 10, record.StateSleeping), process(32, 10, record.StateZombie))
 	events := append([]record.Event{born(ms, "flaky#1", "s1", 31, host), gone}, look...)
 	assert.Equal(t, 1, Of(runOf(events...)).Left())
@@ -133,7 +133,7 @@ func TestOnWatch(t *testing.T) {
 		return at(10*sec, record.Event{Kind: record.StepBegun, Step: &record.Step{N: 1, Op: op}})
 	}
 	died := func(asked bool) record.Event {
-		return at(20*sec, record.Event{Kind: record.HostExited, Exit: &record.Exit{Asked: asked}})
+		return at(20*sec, record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Asked: asked}})
 	}
 	lost := at(30*sec, record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: record.DoubtKeeperLost, Text: "gone"}})
 	for name, c := range map[string]struct {

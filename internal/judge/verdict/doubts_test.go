@@ -135,7 +135,7 @@ var doubtCases = []struct {
 			p.fault(p.open("s2", "flaky"), "initialize", "reject", true)
 			p.bye(a) // felt before the exit was seen: no collateral
 			p.dead("flaky#2")
-			p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{}})
+			p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{}})
 			p.quiet("host gone")
 			return p.over(record.End{Reason: "done"})
 		},

@@ -106,7 +106,7 @@ func TestAHostKilledByAnotherIsNoHungStop(t *testing.T) {
 	a := p.open("s1", "flaky")
 	st := p.begin(record.Step{Op: "stop"})
 	p.bye(a)
-	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: -1, Signal: "SIGKILL", Asked: true}})
+	p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: -1, Signal: "SIGKILL", Asked: true}})
 	p.end(st, "")
 	p.quiet("host gone")
 	assert.Empty(t, Judge(p.over(record.End{Reason: "done"})).Findings)
@@ -116,7 +116,7 @@ func TestAHostKilledByAnotherIsNoHungStop(t *testing.T) {
 	st = p.begin(record.Step{Op: "stop"})
 	p.bye(a)
 	p.end(st, "the driver said no")
-	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: 1, Asked: true}})
+	p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: 1, Asked: true}})
 	p.quiet("host gone")
 	v := Judge(p.over(record.End{Reason: "done"}))
 	assert.Empty(t, v.Findings)
@@ -142,7 +142,7 @@ func TestAHostThatDiesNeedNotRecover(t *testing.T) {
 	st := p.begin(record.Step{Op: "open", Session: "s1", Label: "flaky"})
 	p.end(st, "the host has exited")
 	p.begin(record.Step{Op: "open", Session: "s2", Label: "flaky"})
-	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: 1}})
+	p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: 1}})
 	p.quiet("host gone")
 	v := Judge(p.over(record.End{Reason: "done"}))
 	assert.Equal(t, []string{"host-crashed"}, kindsIn(v))
@@ -155,21 +155,21 @@ func TestWhenTheHostEndsOfItself(t *testing.T) {
 	a := p.open("s1", "flaky")
 	p.begin(record.Step{Op: "term"})
 	p.bye(a)
-	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: 0}})
+	p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: 0}})
 	p.quiet("host gone")
 	assert.Equal(t, Clean, Judge(p.over(record.End{Reason: "done"})).Outcome)
 
 	p = newPlay() // the sweep of a run cut short ended it
 	a = p.open("s1", "flaky")
 	p.wait(5 * s)
-	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: -1, Signal: "SIGKILL"}})
+	p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: -1, Signal: "SIGKILL"}})
 	p.dead(a)
 	assert.Equal(t, []record.DoubtCode{record.DoubtInterrupted}, codesIn(Judge(p.over(record.End{Reason: "interrupted", Signal: "SIGINT"}))))
 
 	p = newPlay() // and in a file that is torn after that
 	a = p.open("s1", "flaky")
 	p.bye(a)
-	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: 1}})
+	p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: 1}})
 	assert.Equal(t, []record.DoubtCode{record.DoubtTruncated, record.DoubtHostExited}, codesIn(Judge(p.run)))
 
 	for want, h := range map[record.Cause]history.Host{
@@ -226,7 +226,7 @@ func TestAKillThatDidNotWork(t *testing.T) {
 	st := p.begin(record.Step{Op: "kill"})
 	p.end(st, "operation not permitted")
 	p.bye(a)
-	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Asked: true}})
+	p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Asked: true}})
 	p.quiet("host gone")
 	assert.Equal(t, []record.DoubtCode{record.DoubtStepFailed}, codesIn(Judge(p.over(record.End{Reason: "done"}))))
 }

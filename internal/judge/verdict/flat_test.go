@@ -147,7 +147,7 @@ func TestNothingIsFlatOnceTheHostHasGone(t *testing.T) {
 	p.open("s1", "flaky")
 	cp := record.Checkpoint{Name: "after", Wants: []record.Want{want("flaky", "s1", 0)}}
 	p.add(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
-	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{}})
+	p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{}})
 	p.wait(s)
 	p.look(record.CensusSettled, "after")
 	v := Judge(p.over(record.End{Reason: "done"}))

@@ -109,7 +109,7 @@ func TestHarmAmongBystanders(t *testing.T) {
 				p.leave()
 				p.look(record.CensusSettled, "after")
 				p.wait(s)
-				p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{}})
+				p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{}})
 				p.look(record.CensusConfirm, "after")
 				p.add(record.Event{Kind: record.CheckpointEnded, Checkpoint: &cp})
 				p.quiet("host gone")

@@ -20,7 +20,7 @@ func (p *play) restart(op record.Op, course func(), sessions ...string) {
 	if op == "kill" {
 		exit = record.Exit{Asked: true, Code: -1, Signal: "SIGKILL"}
 	}
-	p.add(record.Event{Kind: record.HostExited, Exit: &exit})
+	p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &exit})
 	p.end(st, "")
 	for _, name := range sessions {
 		p.session(name, "flaky", record.SessionEnded, "host ended", true)
@@ -169,7 +169,7 @@ func TestLifeThatEndsUnasked(t *testing.T) {
 	old := p.open("s1", "flaky")
 	p.restart("stop", func() { p.bye(old) }, "s1")
 	now := p.open("s1", "flaky")
-	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: 3}})
+	p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: 3}})
 	p.bye(now)
 	p.quiet("host gone")
 	v := Judge(p.over(record.End{Reason: "done"}))

@@ -212,11 +212,11 @@ func stopping(failed string, exit record.Exit, course func(p *play, server strin
 		exit := exit // each play its own: plays are judged side by side
 		exit.Asked = true
 		if failed == "" {
-			p.add(record.Event{Kind: record.HostExited, Exit: &exit})
+			p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &exit})
 			p.end(st, "")
 		} else {
 			p.end(st, failed)
-			p.add(record.Event{Kind: record.HostExited, Exit: &exit})
+			p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &exit})
 		}
 		if _, there := p.procs[p.ids[a]]; there {
 			p.bye(a)
@@ -305,7 +305,7 @@ func crashing(exit record.Exit) func(p *play) *record.Run {
 		p.wait(s)
 		p.bye(a)
 		p.leave()
-		p.add(record.Event{Kind: record.HostExited, Exit: &exit, Text: "panic: no such session"})
+		p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &exit, Text: "panic: no such session"})
 		p.quiet("host gone")
 		return p.over(record.End{Reason: "done"})
 	}

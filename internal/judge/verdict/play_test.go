@@ -268,7 +268,9 @@ func (p *play) restless(name string, in func(), wants ...record.Want) {
 	for _, id := range slices.SortedFunc(maps.Keys(p.know), func(a, b record.Identity) int { return a.PID - b.PID }) {
 		known = append(known, p.know[id])
 	}
-	p.add(record.Event{Kind: record.EvidenceTaken, Evidence: known})
+	if len(known) > 0 {
+		p.add(record.Event{Kind: record.EvidenceTaken, Evidence: known})
+	}
 	p.wait(s)
 	if in != nil {
 		in()
@@ -297,7 +299,7 @@ func (p *play) stop(op record.Op, course func()) {
 	if op == "kill" {
 		exit = record.Exit{Asked: true, Code: -1, Signal: "SIGKILL"}
 	}
-	p.add(record.Event{Kind: record.HostExited, Exit: &exit})
+	p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &exit})
 	p.end(st, "")
 }
 

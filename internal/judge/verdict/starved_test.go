@@ -214,7 +214,7 @@ func TestHungStopOnAStarvedMachine(t *testing.T) {
 		p.open("s1", "flaky")
 		st := p.begin(record.Step{Op: record.OpStop})
 		p.wait(10*s + 10*ms)
-		p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Asked: true, Code: -1, Signal: "SIGKILL"}})
+		p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Asked: true, Code: -1, Signal: "SIGKILL"}})
 		p.end(st, "it did not end within 10s")
 		p.bye("flaky#1")
 		p.quiet("host gone")

@@ -152,7 +152,7 @@ func TestDaemons(t *testing.T) {
 			p.helperAt(worker, record.Process{Identity: id, PPID: keeperPID, PGID: c.sid, SID: c.sid, State: "S", Comm: "worker"})
 			p.examined(a, record.Holder{Identity: id, FD: 6, Mode: c.mode, Role: "worker"})
 			if c.exit != nil {
-				p.add(record.Event{Kind: record.HostExited, Exit: c.exit})
+				p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: c.exit})
 			} else {
 				p.stop("term", func() {})
 			}

@@ -89,7 +89,7 @@ func (r *run) evidence(ctx context.Context, ids []record.Identity) error {
 		return nil
 	}
 	found, err := r.examine(ctx, ids)
-	if found != nil {
+	if len(found) > 0 {
 		r.emit(record.Event{Kind: record.EvidenceTaken, Evidence: found})
 	}
 	return err
