@@ -147,7 +147,7 @@ func (h *Header) decode(line []byte) error {
 	if err := json.Unmarshal(line, h); err != nil {
 		return fmt.Errorf("line 1: a broken header: %w", err)
 	}
-	if err := h.check(); err != nil {
+	if err := h.check(line); err != nil {
 		return fmt.Errorf("line 1: %w", err)
 	}
 	return nil

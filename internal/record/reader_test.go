@@ -51,6 +51,12 @@ func TestAHeaderThatLacksWhatJudgingNeeds(t *testing.T) {
 	}
 	_, err = decode(`{"format":"leakbench-run","version":1,"id":"abc"}` + "\n")
 	require.ErrorContains(t, err, "line 1: a header without its scenario.name")
+	empty := whole("abc")
+	empty.Plan = Plan{}
+	line, err := json.Marshal(empty)
+	require.NoError(t, err)
+	_, err = decode(strings.Replace(string(line), `"format":"","version":0`, `"format":"leakbench-run","version":1`, 1) + "\n")
+	require.NoError(t, err, "nothing is planned, and the header says so")
 	_, err = decode(strings.Replace(headerLine, `"driver"`, `"comet"`, 1))
 	require.ErrorContains(t, err, "line 1: a header without its host.kind")
 }
