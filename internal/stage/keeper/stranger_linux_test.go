@@ -5,6 +5,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +16,15 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/socket/sockettest"
 )
+
+// userEnv is whom this binary becomes before it is a keeper.
+const userEnv = "LEAKBENCH_TEST_USER"
+
+func init() {
+	if uid, err := strconv.Atoi(os.Getenv(userEnv)); err == nil {
+		_ = syscall.Setuid(uid)
+	}
+}
 
 // TestNobodyElseIsTheKeeper: neither another user nor another process of this one, though both are first.
 func TestNobodyElseIsTheKeeper(t *testing.T) {
@@ -50,4 +61,29 @@ func TestNobodyElseIsTheKeeper(t *testing.T) {
 	require.NoError(t, r.err)
 	assert.NotEqual(t, 1, r.k.Hello.PID)
 	require.NoError(t, r.k.Close())
+}
+
+// TestAKeeperThatBecomesAnotherUser is hung up on, though it is the process that was started.
+func TestAKeeperThatBecomesAnotherUser(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("only root may become another user")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	own := t.TempDir()
+	for user, refused := range map[string]bool{"0": false, "54321": true} {
+		program := filepath.Join(own, user)
+		require.NoError(t, os.WriteFile(program, fmt.Appendf(nil, "#!/bin/sh\nchmod 0777 \"$2\"\n%s=%s exec %s \"$@\"\n", userEnv, user, self), 0o700)) //nolint:gosec // it is a program
+		k, err := keeper.Start(t.Context(), keeper.Params{Self: program, Dir: sockettest.OpenDir(t), Log: filepath.Join(own, "log")})
+		if !refused {
+			require.NoError(t, err)
+			require.NoError(t, k.Close())
+			continue
+		}
+		if err == nil {
+			_ = k.Close()
+		}
+		require.ErrorContains(t, err, "the keeper did not come up: it exited at once")
+	}
 }
