@@ -176,7 +176,9 @@ func fields(list *ast.FieldList) (out []*ast.Field) {
 func (m *mutator) isZero(e ast.Expr) bool {
 	text := m.text(e)
 	_, isLiteral := e.(*ast.CompositeLit)
-	return slices.Contains([]string{"nil", "0", "0.0", "int64(0)", `""`, "false"}, text) || strings.HasPrefix(text, "make([]") && strings.Contains(text, ", 0, ") || isLiteral && strings.HasSuffix(text, "{}") && !strings.HasPrefix(text, "map")
+	empty := strings.HasPrefix(text, "make([]") && strings.Contains(text, ", 0, ") ||
+		isLiteral && strings.HasSuffix(text, "{}") && !strings.HasPrefix(text, "map")
+	return empty || slices.Contains([]string{"nil", "0", "0.0", "int64(0)", `""`, "false"}, text)
 }
 
 // condition puts in what makes a whole condition true, or false. The parts of it are binary's.
