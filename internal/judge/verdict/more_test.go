@@ -213,7 +213,9 @@ func TestTheHostsOwnEndIsTold(t *testing.T) {
 	for want, end := range map[string]func(p *play){
 		"The host was killed (SIGKILL) at +": func(p *play) { p.stop("kill", nil) },
 		"The host got SIGTERM at +":          func(p *play) { p.stop("term", nil) },
-		"exited with status 3 at +":          func(p *play) { p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: 3}}) },
+		"exited with status 3 at +": func(p *play) {
+			p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: 3}})
+		},
 		"did not end when it was asked to and was ": func(p *play) {
 			p.begin(record.Step{Op: "stop"})
 			p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: -1, Signal: "SIGKILL", Asked: true}})
