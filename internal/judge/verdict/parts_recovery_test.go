@@ -146,7 +146,7 @@ func TestCrashesOfTheHost(t *testing.T) {
 	} {
 		p := newPlay()
 		p.open("s1", "flaky")
-		p.add(record.Event{Kind: record.HostExited, Exit: &c.exit})
+		p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &c.exit})
 		f := open(p.run)
 		if c.change != nil {
 			c.change(f)
@@ -156,7 +156,7 @@ func TestCrashesOfTheHost(t *testing.T) {
 	}
 	p := newPlay()
 	p.open("s1", "flaky")
-	p.add(record.Event{Kind: record.HostExited, Exit: &record.Exit{Code: 3}})
+	p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: 3}})
 	f := open(p.over(record.End{Reason: record.EndInterrupted}))
 	assert.Zero(t, f.judgeCrashes(), "the bench cut it short")
 	h := f.Host()
