@@ -87,6 +87,12 @@ func TestNaiveJudge(t *testing.T) {
 		}, true},
 		"nothing after the host":  {func(p *naivePlay) { p.see(3, true, server); p.see(10, false) }, false},
 		"a server after the host": {func(p *naivePlay) { p.see(3, true, server); p.see(10, false, process(30, 10, "server\x00RUN")) }, true},
+		"a server at an early end": {func(p *naivePlay) {
+			p.see(3, true, server)
+			p.see(3, false, process(30, 10, "server\x00RUN"))
+			p.checkpoint(0)
+			p.events[1].Checkpoint.HostGone, p.events[1].Checkpoint.Early = true, record.EarlyFinal
+		}, true},
 		"a server that goes in time": {func(p *naivePlay) {
 			p.see(3, true, server)
 			p.see(3, false, process(30, 10, "server\x00RUN"))

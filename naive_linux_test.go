@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -62,9 +61,8 @@ func naiveLook() naiveSample {
 			continue
 		}
 		line, _ := os.ReadFile(dir + "/cmdline")
-		pid, _ := strconv.Atoi(filepath.Base(dir))
-		parent, _ := strconv.Atoi(f[1])
-		start, _ := strconv.Atoi(f[19])
+		var pid, parent, start int
+		_, _ = fmt.Sscan(filepath.Base(dir)+" "+f[1]+" "+f[19], &pid, &parent, &start)
 		s.all[pid] = naiveProcess{id: [2]int{start, pid}, line: string(line), parent: parent, dead: f[0] == "Z" || f[0] == "X"}
 	}
 	s.over = time.Now()
@@ -88,14 +86,14 @@ func (n *naiveJudge) left(run *record.Run) (what []string) {
 		for _, e := range run.Events {
 			t := run.Header.Started.Add(time.Duration(e.T))
 			last := i+1 == len(n.samples) || n.samples[i+1].over.After(t)
-			if e.Kind != record.CheckpointEnded || e.Checkpoint.HostGone || s.over.After(t) || !last {
-				continue
+			if e.Kind != record.CheckpointEnded || e.Checkpoint.HostGone && e.Checkpoint.Early == "" || s.over.After(t) || !last {
+				continue // after the host's end, time decides, unless nobody waited for it
 			}
 			wanted, window := 0, max(run.Header.Limits.Quiet, e.Checkpoint.Waited-run.Played().Limits.Settle)
 			for _, w := range e.Checkpoint.Wants {
 				wanted += w.Live + w.Spare + max(w.Together-1, 0)
 			}
-			if (servers > wanted || others > max(own, wanted)) && t.Sub(s.at) < window.D() {
+			if (servers > wanted || others > max(own, wanted) || e.Checkpoint.HostGone && others > 0) && t.Sub(s.at) < window.D() {
 				what = append(what, fmt.Sprintf("%s: %d servers and %d others, wanted %d", e.Checkpoint.Name, servers, others, wanted))
 			}
 		}

@@ -124,7 +124,7 @@ func TestBreaksAndPassive(t *testing.T) {
 		assert.NotEmpty(t, m.With, m.Name)
 		for _, d := range m.With {
 			f := fakeserver.Fault{On: m.Name, Do: d}
-			always := strings.Contains(" exit hang close-stdout progress banner partial bad-utf8 long-line stop-reading ", " "+d+" ")
+			always := strings.Contains(" exit answer-exit hang close-stdout progress banner partial bad-utf8 long-line stop-reading ", " "+d+" ")
 			spoils := d == "spin" && m.Name != "eof" || m.Name == "ping"
 			assert.Equal(t, always || spoils || breaking[m.Name+"/"+d], f.Breaks(), "%s/%s", m.Name, d)
 			stays := d == "ignore" || strings.HasPrefix(d, "linger-") || d == "spin" && m.Name == "eof"
