@@ -97,7 +97,7 @@ func (o options) byHand(file, era string, faults faultFlags) (options, error) {
 		return o, fmt.Errorf("--launch must be at least 1, it is %d", o.launch)
 	}
 	if file != "" {
-		text, err := os.ReadFile(file)
+		text, err := scriptText(file)
 		if err != nil {
 			return o, fmt.Errorf("--script: %w", err)
 		}
@@ -112,6 +112,14 @@ func (o options) byHand(file, era string, faults faultFlags) (options, error) {
 	}
 	o.script.Faults = append(o.script.Faults, faults...)
 	return o, o.script.Check().Err()
+}
+
+// scriptText reads a file. A pipe could keep its reader waiting for ever.
+func scriptText(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is a pipe, a folder or a device, not a file", path)
+	}
+	return os.ReadFile(path)
 }
 
 // faultFlags is --fault, which may be given more than once.

@@ -177,12 +177,12 @@ cargo) is missing or its package manager failed.`,
 	}
 }
 
-// allHosts are the built-in hosts, then the presets.
+// allHosts are the built-in hosts, then the presets, whether or not there is a folder for their packages.
 func allHosts() ([]host.Spec, error) {
 	specs := host.Builtin("leakbench")
 	for _, name := range hostfile.Presets() {
 		s, err := hostfile.Preset(name, "")
-		if err != nil {
+		if err != nil && !errors.Is(err, hostfile.ErrNoFolder) {
 			return nil, err
 		}
 		specs = append(specs, s)
@@ -195,10 +195,10 @@ func (a *app) listHosts() error {
 	var items []hostItem
 	for _, s := range specs {
 		item, failed := itemOf(s)
-		items, err = append(items, item), errors.Join(err, failed)
-	}
-	if err != nil {
-		return err
+		if err = errors.Join(err, failed); err != nil {
+			return err
+		}
+		items = append(items, item)
 	}
 	if a.format == "json" {
 		return a.object(map[string]any{"hosts": items}, pretty)

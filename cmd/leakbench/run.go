@@ -267,6 +267,9 @@ func (a *app) setUp(cmd *cobra.Command, f runFlags) (s stage, err error) {
 	if err := cmp.Or(between("--repeat", f.series.Repeat, 1, maxRepeat), between("--jobs", f.series.Jobs, 0, maxJobs), oneOf("--progress", f.progress, "auto", "plain", "none")); err != nil {
 		return s, err
 	}
+	if f.bench.Out == "" {
+		return s, usage(errors.New("--out is empty: it names the folder for the runs"), "leave it out, and they are saved in .leakbench")
+	}
 	s = f.stage
 	if s.outlets, err = a.outletsOf(cmd, f.reporters); err != nil {
 		return s, err

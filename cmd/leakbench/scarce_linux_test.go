@@ -90,3 +90,19 @@ func TestNoProcNoDev(t *testing.T) {
 		}
 	}
 }
+
+// TestTooFewDescriptors: nothing else is blamed for them, and the kernel is known all the same.
+func TestTooFewDescriptors(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []string{"5", "8"} {
+		code, said := limited(t, "ulimit -n "+limit+`; "$LB" run storm --out "$OUT/none"`)
+		assert.Equal(t, exitUsage, code, said)
+		assert.Contains(t, said, "leakbench: this process may have "+limit+" open files, and a run needs 64: nothing was played\nhint: ulimit -n")
+		code, said = limited(t, "ulimit -n "+limit+`; "$LB" doctor --out "$OUT"`)
+		assert.Equal(t, exitUsage, code, said)
+		assert.Contains(t, said, "ulimit -n 1024")
+		assert.Regexp(t, `kernel [0-9]+\.`, said)
+		assert.NotContains(t, said, "unix_diag")
+		assert.NotContains(t, said, "/dev")
+	}
+}

@@ -75,6 +75,9 @@ func Read(path string) (*Run, error) {
 	}
 	defer f.Close()
 	run, err := Decode(f)
+	if err != nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		return nil, fmt.Errorf("%s: %w; it is a pipe", file, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // marks are keys that tell the kind of a file: of ours, and of others that lie beside them.
@@ -17,8 +19,17 @@ var marks = []struct {
 	{"configuration of MCP servers (leakbench init --from takes one)", []string{"mcpServers", "mcp_servers"}},
 	{"Docker Compose file", []string{"services"}},
 	{"GitHub workflow", []string{"jobs"}},
+	{"JSON report of leakbench", []string{"outcome"}},
 	{"GitHub Action", []string{"runs"}},
 	{"Kubernetes manifest", []string{"apiVersion"}},
+	{"Dependabot configuration", []string{"updates"}},
+	{"OpenAPI description", []string{"openapi", "swagger"}},
+	{"pre-commit configuration", []string{"repos"}},
+	{"GoReleaser configuration", []string{"builds", "goreleaser"}},
+	{"golangci-lint configuration", []string{"linters"}},
+	{"package.json of Node", []string{"devDependencies", "dependencies", "scripts"}},
+	{"GitLab pipeline", []string{"stages"}},
+	{"saved run (leakbench judge reads one)", []string{"witness"}},
 	{"JSON Schema", []string{"$schema"}},
 }
 
@@ -47,6 +58,28 @@ func seems(keys []string, of KindOfFile) (kind, key string) {
 		}
 	}
 	return "", ""
+}
+
+// strange notes the one problem of a whole file that is of no known kind: most of its keys are none of these names, and
+// none of them is a mark. One that has nothing but names has just been begun.
+func (n *Node) strange(names []string) bool {
+	if n.of == nil {
+		return false
+	}
+	known := 0
+	for _, key := range n.keys() {
+		if slices.Contains(n.of.Marks, key) {
+			return false
+		}
+		if slices.Contains(names, key) || text.Nearest(key, names) != "" {
+			known++
+		}
+	}
+	if n.of.Marks == nil || len(n.Pairs) <= 2*known {
+		return false
+	}
+	n.Pairs[0].Key.Problem("this is not a %s: it has no %s; %s has the format", n.of.Noun, strings.Join(n.of.Marks, " and no "), n.of.Doc)
+	return true
 }
 
 // ofAnother notes the one problem of a file of another kind: all others follow from it.

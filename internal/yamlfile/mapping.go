@@ -28,9 +28,11 @@ func Object(what string, keys ...Key) Value {
 		if !n.IsMapping(what) {
 			return
 		}
-		names := make([]string, len(keys))
-		for i, k := range keys {
-			names[i] = k.name
+		names := lists.Map(keys, func(k Key) string { return k.name })
+		if n.strange(names) {
+			return
+		}
+		for _, k := range keys {
 			v := n.Find(k.name)
 			if v == nil && k.need {
 				n.Problem("%s needs %s", what, k.name)

@@ -48,7 +48,8 @@ type Node struct {
 	Source       string // of a scalar: as it was written
 	items        []*Node
 	Pairs        []pair
-	key          *Node // whose value it is, or nil
+	key          *Node       // whose value it is, or nil
+	of           *KindOfFile // of the root alone
 }
 
 // pair is a key of a mapping and its value.
@@ -73,6 +74,7 @@ func Parse(file string, src []byte, of KindOfFile, read func(root *Node)) error 
 		return c.errors()
 	}
 	if root := readTree(src, c, of); root != nil && !c.ofAnother(root.keys(), of) {
+		root.of = &of
 		read(root)
 	}
 	return c.errors()

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -41,10 +42,12 @@ const (
 
 // Look tries everything. It takes about a second, most of it the trial run.
 func Look(ctx context.Context, p Params) Facts {
-	f := Facts{Untried: map[string]bool{}, Sockets: lookAtSockets(), Disk: lookAtDisk(p.Out), Lacks: Lacks(p.Self)}
+	f := Facts{Untried: map[string]bool{}, Lacks: Lacks(p.Self)}
+	f.lookAtSockets()
+	f.lookAtDisk(p.Out)
 	_, err := hostfile.InstallDir("any", "1")
 	f.Packages = says(err)
-	f.System = record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), UID: os.Getuid()}
+	f.System = record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid()}
 	f.lookAtSystem()
 	if len(f.Lacks) > 0 {
 		f.leaveOut()
@@ -67,6 +70,12 @@ func (f *Facts) leaveOut() {
 	names := []string{"ledger", "subreaper", "evidence", "others", "user-namespace", "pid-namespace", "ns-last-pid"}
 	if slices.ContainsFunc(f.Lacks, func(l Lack) bool { return l.Name == needProc }) {
 		names = append(names, "census", "pid-max", "pid-1", "cgroup")
+	}
+	if f.PIDMax == 0 {
+		names = append(names, "pid-max")
+	}
+	if f.Init.Name == "" {
+		names = append(names, "pid-1")
 	}
 	for _, name := range names {
 		f.Untried[name] = true
@@ -103,6 +112,15 @@ func plain(text string) string {
 	return strings.ToValidUTF8(line[:min(len(line), 120)], "")
 }
 
+// tried is what says that something does not work, or "": where that is for want of descriptors, it was not tried.
+func (f *Facts) tried(name string, err error) string {
+	if errors.Is(err, syscall.EMFILE) {
+		f.Untried[name] = true
+		return ""
+	}
+	return says(err)
+}
+
 func says(err error) string {
 	if err == nil {
 		return ""
@@ -110,18 +128,19 @@ func says(err error) string {
 	return plain(err.Error())
 }
 
-func lookAtSockets() Sockets {
+func (f *Facts) lookAtSockets() {
 	wanted := filepath.Clean(os.TempDir())
 	dir, err := ledger.NewDir()
 	if err != nil {
-		return Sockets{Wanted: wanted, Error: err.Error()}
+		f.Sockets = Sockets{Wanted: wanted, Error: f.tried("sockets", err)}
+		return
 	}
 	_ = ledger.RemoveDir(dir)
-	return Sockets{Wanted: wanted, Dir: filepath.Dir(dir), Length: ledger.PathLength(dir), Max: socket.MaxSocketPath}
+	f.Sockets = Sockets{Wanted: wanted, Dir: filepath.Dir(dir), Length: ledger.PathLength(dir), Max: socket.MaxSocketPath}
 }
 
 // lookAtDisk asks for the folder of the runs, or the nearest above it that is there.
-func lookAtDisk(out string) Disk {
+func (f *Facts) lookAtDisk(out string) {
 	dir := filepath.Clean(out) // a relative one stays so: the folder that this is may have been removed
 	for dir != filepath.Dir(dir) {
 		if _, gone := os.Stat(dir); gone == nil {
@@ -140,9 +159,9 @@ func lookAtDisk(out string) Disk {
 		_ = os.Remove(probe)
 	}
 	if err != nil {
-		d.Error = err.Error()
+		d.Error = f.tried("disk", err)
 	}
-	return d
+	f.Disk = d
 }
 
 // trial is the smallest play that needs everything: a session, a fault, a reconnect, the host's end.

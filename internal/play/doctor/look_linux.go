@@ -20,10 +20,10 @@ import (
 
 // lookAtSystem starts no process.
 func (f *Facts) lookAtSystem() {
-	f.Pidfd, f.SockDiag, f.Cgroup = says(proc.TryPidfd()), says(proc.TrySockDiag()), says(keeper.TryCgroup())
-	if f.Hidden = says(proc.TryProc()); f.Hidden != "" {
+	f.Pidfd, f.SockDiag, f.Cgroup = f.tried("pidfd", proc.TryPidfd()), f.tried("sock-diag", proc.TrySockDiag()), f.tried("cgroup", keeper.TryCgroup())
+	if f.Hidden = f.tried("proc", proc.TryProc()); f.Hidden != "" {
 		f.HiddenAdvice = procAdvice
-	} else if _, err := proc.Identify(1); err != nil {
+	} else if _, err := proc.Identify(1); err != nil && f.tried("proc", err) != "" {
 		f.HiddenAdvice = "mount /proc without hidepid, or run in the group that its gid= option names"
 		f.Hidden = "processes of other users are hidden: /proc is mounted with hidepid"
 	}

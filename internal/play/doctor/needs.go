@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/leakbench/leakbench/internal/stage/ledger"
@@ -24,16 +25,15 @@ func (l Lack) Error() string { return l.Found + ": nothing was played" }
 
 // Lacks looks for all that a run can't do without, before anything is started. self is the program that plays every part.
 func Lacks(self string) []Lack {
-	var all []Lack
+	all := limits() // first: with too few files nothing else can be tried
 	need := func(name string, err error, do string) {
-		if err != nil {
+		if err != nil && !errors.Is(err, syscall.EMFILE) {
 			all = append(all, Lack{name, strings.ReplaceAll(err.Error(), "\n", "; "), do})
 		}
 	}
 	need(needProc, tryProc(), procAdvice)
 	need("program", tryProgram(self), "start leakbench again, from a path that stays")
 	need("devices", tryDevices(), "mount a /dev that has null: mount -t devtmpfs none /dev, or bind-mount /dev/null")
-	all = append(all, limits()...)
 	need("sockets", trySockets(), "set TMPDIR to a short path that is writable")
 	return all
 }

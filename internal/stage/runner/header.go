@@ -9,6 +9,7 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
+	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/socket"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
@@ -20,7 +21,7 @@ func (r *run) header() record.Header {
 	return record.Header{
 		ID: r.id, Tool: r.Tool, Seed: r.Seed,
 		System: record.System{
-			OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid(),
+			OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid(),
 		},
 		Witness: witness,
 		Scenario: record.Scenario{
