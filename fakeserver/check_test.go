@@ -159,7 +159,7 @@ func TestBadCommandLines(t *testing.T) {
 		"more":                            `unexpected argument "more"`,
 		"--era old":                       "it may be legacy, legacy-mute, modern, dual",
 		"--fault on":                      `"on" is not of the form key=value`,
-		"--fault on=call,do=hang,when=x":  "it may be on, do, launch, every, probability, after, tool, for, each, mib, step, code",
+		"--fault on=call,do=hang,when=x":  "it may be on, do, launch, every, probability, after, tool, for, each, mib, bytes, step, code",
 		"--fault on=call,do=hang,every=x": `every: "x" is no number`,
 		"--fault on=call,do=delay,for=3":  `"3" is no time; write it like 500ms or 1.5s`,
 		"--fault on=eof,do=exit":          "on: eof goes with do: ignore",
