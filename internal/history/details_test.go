@@ -25,12 +25,14 @@ func TestWhatACheckpointTakesIn(t *testing.T) {
 	look(p, record.CensusSettled, "one", 5)
 	look(p, record.CensusSample, "one", 6)
 	confirmed := look(p, record.CensusConfirm, "one", 7)
+	look(p, record.CensusSample, "one", 10)
 	ended := p.checkpoint(record.CheckpointEnded, record.Checkpoint{Name: "one", Quiet: true, Waited: 3, Stretched: 4, Starved: 0.5})
 	p.checkpoint(record.CheckpointEnded, record.Checkpoint{Name: "two", Quiet: true})
 	p.checkpoint(record.CheckpointEnded, record.Checkpoint{Name: "one", Waited: 9})
 	p.checkpoint(record.CheckpointBegun, record.Checkpoint{Name: "one"})
 	p.checkpoint(record.CheckpointBegun, record.Checkpoint{Name: "two"})
 	look(p, record.CensusSettled, "one", 8)
+	look(p, record.CensusConfirm, "two", 11) // nothing has settled there
 	all := of(p.events).Checkpoints()
 	require.Len(t, all, 3)
 	first := all[0]
@@ -40,6 +42,7 @@ func TestWhatACheckpointTakesIn(t *testing.T) {
 	assert.Equal(t, record.Checkpoint{Name: "one", Quiet: true, Waited: 3, Stretched: 4, Starved: 0.5}, first.Checkpoint)
 	assert.Equal(t, 8, all[1].Settled.Processes[0].PID, "a checkpoint of the same name, once more")
 	assert.Nil(t, all[2].Settled)
+	assert.Nil(t, all[2].Confirm)
 	assert.Equal(t, Never, all[1].Ended)
 }
 
@@ -272,6 +275,7 @@ func TestALivingRivalTakesThePlaceOfADeadOne(t *testing.T) {
 		extra   []string
 		missing int
 	}{
+		"the newer of two":          {[]string{"", "", "dead"}, 1, []string{"a#1"}, 0},
 		"two of three":              {[]string{"", "", "dead"}, 2, []string{}, 0},
 		"one of three":              {[]string{"", "dead", ""}, 1, []string{"a#1"}, 0},
 		"two dead, two alive":       {[]string{"", "", "dead", "dead"}, 2, []string{}, 0},

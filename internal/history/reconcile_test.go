@@ -115,6 +115,8 @@ func TestJudge(t *testing.T) {
 		"a spare one":                       {[]string{"a/s"}, wants{spare(wantOf("a", "s", 0), 1)}, nil, nil},
 		"a spare one need not be there":     {[]string{"a/s dead"}, wants{spare(wantOf("a", "s", 0), 1)}, nil, nil},
 		"no more than the spare ones":       {[]string{"a/s", "a/s", "a/s"}, wants{spare(wantOf("a", "s", 1), 1)}, []string{"a#1"}, nil},
+		"a dead one takes no spare place":   {[]string{"a/s", "a/s dead"}, wants{spare(wantOf("a", "s", 0), 1)}, nil, nil},
+		"a session's spare one is its own":  {[]string{"a/s", "a/t"}, wants{spare(wantOf("a", "s", 1), 1)}, []string{"a#2"}, nil},
 		"a spare one makes up for none":     {[]string{"a/s", "a/s dead"}, wants{spare(wantOf("a", "s", 1), 1)}, nil, wants{spare(wantOf("a", "s", 1), 1)}},
 		"a spare one has been established":  {[]string{"a/s mute"}, wants{spare(wantOf("a", "s", 0), 1)}, []string{"a#1"}, nil},
 		"a spare one is not broken":         {[]string{"a/s", "a/s broken"}, wants{spare(wantOf("a", "s", 0), 1)}, []string{"a#2"}, nil},
@@ -227,6 +229,7 @@ func TestProbes(t *testing.T) {
 	}{
 		"ended in order":  {func(p *tape) { p.is(record.SawEOF, "a#2"); p.is(record.Died, "a#2") }, true},
 		"not ended":       {func(*tape) {}, false},
+		"told, and alive": {func(p *tape) { p.is(record.SawEOF, "a#2") }, false},
 		"killed":          {func(p *tape) { p.is(record.Died, "a#2") }, false},
 		"signalled first": {func(p *tape) { p.signal("a#2", "SIGTERM"); p.is(record.SawEOF, "a#2"); p.is(record.Died, "a#2") }, false},
 		"signalled later": {func(p *tape) { p.is(record.SawEOF, "a#2"); p.signal("a#2", "SIGTERM"); p.is(record.Died, "a#2") }, true},
