@@ -59,6 +59,9 @@ func (s *Run) Headline() string {
 		return f.Title
 	}
 	text := law.Fill(head, f.Count, law.Values{"host": s.Header.Host.Name})
+	if strings.HasPrefix(head, "{") {
+		return text // a host's name is written as it is
+	}
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
