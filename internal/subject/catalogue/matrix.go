@@ -22,7 +22,7 @@ var Matrix = []Row{
 	{"reload", [6]string{"", "L1", "L3", "", "L1", ""}},
 	{"hang", [6]string{"", "L1", "", "", "L1", ""}},
 	{"stuck", [6]string{"", "L1", "L3", "", "L1", ""}},
-	{"half-open", [6]string{"", "", "L3", "", "", ""}},
+	{"half-open", [6]string{"", "L4", "L3", "", "L4", ""}},
 	{"crash", [6]string{"", "L2", "L2", "L2", "L2", "L2"}},
 	{"shutdown", [6]string{"", "L2", "", "", "L2", "L2"}},
 	{"deaf", [6]string{"", "L1 L2", "L3", "", "L1 L2", ""}},
