@@ -174,7 +174,8 @@ func headless([]string) {
 			runtime.Gosched()
 		}
 	}()
-	_, _, _ = syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0)
+	// Not RawSyscall: the runtime would take this thread for busy, and the first collection of garbage would wait for it for ever.
+	_, _, _ = syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0)
 }
 
 // init keeps the main goroutine of these on the first thread, where init runs.
