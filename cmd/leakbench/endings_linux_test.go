@@ -77,6 +77,9 @@ func TestARunFileThatIsFull(t *testing.T) {
 // TestTooLittleToPlay: what is missing is told before anything starts, in one line, with what to do.
 func TestTooLittleToPlay(t *testing.T) {
 	t.Parallel()
+	if raced {
+		t.Skip("without the race detector")
+	}
 	for _, limit := range []string{"-n 40", "-v 2000000", "-f 40", "-d 200000"} {
 		code, said := limited(t, "ulimit "+limit+`; "$LB" run storm --out "$OUT/none"; code=$?; ls "$OUT"; exit $code`)
 		assert.Equal(t, exitUsage, code, said)

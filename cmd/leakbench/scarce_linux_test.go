@@ -69,6 +69,9 @@ func TestTooFewProcesses(t *testing.T) {
 // TestNoProcNoDev: in namespaces in which they are not there, or another's.
 func TestNoProcNoDev(t *testing.T) {
 	t.Parallel()
+	if raced {
+		t.Skip("without the race detector")
+	}
 	if code, said := limited(t, "unshare -Urmpf true"); code != 0 {
 		t.Skip("no namespaces here: " + said)
 	}
