@@ -159,14 +159,26 @@ func (k *process) recycle(pid int) (*record.Process, error) {
 	}
 	k.live.Lock()
 	defer k.live.Unlock()
-	row, err := k.childOf(l.id.PID, func(p record.Process) bool {
-		return len(p.Args) > 1 && p.Args[1] == bystanderCommand && k.others[p.Identity] == isHosts
-	})
+	row, err := k.started(l.id.PID)
 	if err != nil {
 		return nil, err
 	}
 	k.others[row.Identity], k.recycled = isRecycled, row
 	return &row, nil
+}
+
+// started is the bystander that the placement has just started. execve(2) lets its parent go on before the new program has arguments
+// in /proc, so they are waited for.
+func (k *process) started(placement int) (record.Process, error) {
+	for deadline := time.Now().Add(placeWait); ; {
+		row, err := k.childOf(placement, func(p record.Process) bool {
+			return len(p.Args) > 1 && p.Args[1] == bystanderCommand && k.others[p.Identity] == isHosts
+		})
+		if err == nil || time.Now().After(deadline) {
+			return row, err
+		}
+		time.Sleep(time.Millisecond) // sleep-ok: the kernel sends no word when it has them
+	}
 }
 
 // conversation is a pair of sockets, of which the second is for a child.

@@ -239,18 +239,10 @@ func (l *placement) tryPID(pid int) (bool, error) {
 // write to ns_last_pid and our fork gets the number, and may keep it for as long as its process lives.
 func stopOthers() (goOn func()) {
 	var stopped []int
-	state := func(pid int) record.State {
-		row, err := proc.NewTable().One(pid)
-		if err != nil {
-			return record.StateZombie
-		}
-		return row.State
-	}
-	halted := []record.State{record.StateStopped, record.StateTraced, record.StateZombie}
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() || slices.Contains(halted, state(pid)) {
+		if err != nil || pid == os.Getpid() || halted(pid) {
 			continue
 		}
 		if syscall.Kill(pid, syscall.SIGSTOP) == nil {
@@ -259,7 +251,7 @@ func stopOthers() (goOn func()) {
 	}
 	deadline := time.Now().Add(stopsWithin)
 	for _, pid := range stopped {
-		for !slices.Contains(halted, state(pid)) && time.Now().Before(deadline) {
+		for !halted(pid) && time.Now().Before(deadline) {
 			time.Sleep(time.Millisecond) // sleep-ok: only the parent of a process is told that it has stopped
 		}
 	}
@@ -268,4 +260,16 @@ func stopOthers() (goOn func()) {
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
 	}
+}
+
+// halted says that no thread of a process runs. The state in its own stat is that of its first thread: another one may still be
+// within clone(2) when that one has stopped.
+func halted(pid int) bool {
+	table := proc.NewTable()
+	threads, _ := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")
+	return !slices.ContainsFunc(threads, func(e os.DirEntry) bool {
+		tid, _ := strconv.Atoi(e.Name())
+		row, err := table.One(tid)
+		return err == nil && !slices.Contains([]record.State{record.StateStopped, record.StateTraced, record.StateZombie}, row.State)
+	})
 }
