@@ -88,6 +88,18 @@ func (s *Server) Worked(from, to int64) bool {
 	return slices.ContainsFunc(s.Calls, func(c Call) bool { return c.Received > from && c.Answered >= 0 && c.Answered <= to })
 }
 
+// FirstAnswer is when it answered its first call, or was born where it has answered none.
+func (s *Server) FirstAnswer() int64 {
+	i := slices.IndexFunc(s.Calls, func(c Call) bool { return c.Answered >= 0 })
+	if i < 0 {
+		return s.Born
+	}
+	return s.Calls[i].Answered
+}
+
+// BrokenBy says that a fault of its own had broken it by t.
+func (s *Server) BrokenBy(t int64) bool { return s.Broken >= 0 && s.Broken <= t }
+
 // pidFor is the server's pid as another server has it.
 func (s *Server) pidFor(other *Server) int {
 	if other.Birth.Claimed != 0 && s.Birth.Claimed != 0 {

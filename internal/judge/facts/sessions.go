@@ -118,3 +118,16 @@ func (f *Facts) startOf(id record.Identity, seen int64) int64 {
 func (f *Facts) TellsNothing() bool {
 	return !f.Header.Host.SessionsUnknown() && len(f.Sessions()) == 0 && len(f.Steps()) == 0
 }
+
+// OpenedAnew is why the session was opened anew between two births, or "" where it was not.
+func (f *Facts) OpenedAnew(s, next *history.Server) (why record.Cause) {
+	for _, c := range f.Changes(s) {
+		if c.State == record.SessionOpening && c.T > s.Born && c.T <= next.Born {
+			why = record.CauseReconnect
+			if c.Why == record.WhyReload {
+				return record.CauseReload
+			}
+		}
+	}
+	return why
+}

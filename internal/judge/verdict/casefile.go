@@ -83,6 +83,3 @@ func (f *casefile) hostAlive(t int64) bool {
 	h := f.HostAt(t)
 	return h.Exited < 0 || t < h.Exited
 }
-
-// brokenBy says that a fault had made the server useless by t.
-func brokenBy(s *history.Server, t int64) bool { return s.Broken >= 0 && s.Broken <= t }

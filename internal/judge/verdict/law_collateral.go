@@ -50,7 +50,7 @@ func judgeCollateral(f *casefile) LawResult {
 // come first: a death without a word is the host's doing whoever is newest, and whatever it launched afterwards.
 func (f *casefile) isCollateral(s *history.Server, h facts.Harm) bool {
 	notTheHosts := f.endedByBench(s) || f.endedOutside(s) || !f.OnWatch(h.T) || f.HostOf(s) != f.HostAt(h.T)
-	if notTheHosts || brokenBy(s, h.T) || !facts.Established(s, h.T) {
+	if notTheHosts || s.BrokenBy(h.T) || !facts.Established(s, h.T) {
 		return false
 	}
 	state, since := f.StateAt(s, h.T)
@@ -260,7 +260,7 @@ func (f *casefile) busyWith(s *history.Server, t int64) (steps []*history.Step) 
 func (f *casefile) coincides(s *history.Server, t int64) bool {
 	return len(f.busyWith(s, t)) > 0 || slices.ContainsFunc(f.endedNear(s, t), func(o *history.Server) bool {
 		h, _ := facts.HarmTo(o)
-		return facts.SessionOf(o) != facts.SessionOf(s) && h.Kind != "cut-off" && !brokenBy(o, h.T) && f.OnWatch(h.T)
+		return facts.SessionOf(o) != facts.SessionOf(s) && h.Kind != "cut-off" && !o.BrokenBy(h.T) && f.OnWatch(h.T)
 	})
 }
 
@@ -280,7 +280,7 @@ func (f *casefile) missingAt(cp *checkpoint, hurt map[string]bool) {
 			switch {
 			case hurt[s.ID], f.anyRival(s, hurt), f.endedOutside(s):
 				cp.explained = true
-			case s.Died >= 0 && s.Died <= cp.SettledAt && !brokenBy(s, s.Died) && s.Lost < 0:
+			case s.Died >= 0 && s.Died <= cp.SettledAt && !s.BrokenBy(s.Died) && s.Lost < 0:
 				cp.explained, hurt[s.ID] = true, true
 				f.broken(f.missingBreach(cp, s))
 			}

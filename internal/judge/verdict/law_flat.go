@@ -155,22 +155,22 @@ func (f *casefile) loss(cp *checkpoint, s *history.Server) loss {
 	if twin := f.twin(cp, s); twin != nil {
 		return probeFix(sideBySide(twin, s, "and the host ended the other one alone"), s)
 	}
-	if until := f.endedBefore(s, next); until >= 0 && !brokenBy(s, next.Born) {
+	if until := f.endedBefore(s, next); until >= 0 && !s.BrokenBy(next.Born) {
 		l := f.abandonedBy(s, until)
-		l.wasKind, l.was = "superseded", cmp.Or(f.openingWhy(s, next), record.CauseReconnect)
+		l.wasKind, l.was = "superseded", cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect)
 		return l
 	}
 	switch {
-	case next == nil || !brokenBy(s, next.Born) && f.TellsNothing():
+	case next == nil || !s.BrokenBy(next.Born) && f.TellsNothing():
 		return f.abandonedBy(s, cp.SettledAt)
-	case brokenBy(s, next.Born):
+	case s.BrokenBy(next.Born):
 		return loss{
 			kind: "superseded", cause: record.CauseAfterFault(fault), when: "after " + prose.FaultName(fault),
 			head: prose.Sentence(fmt.Sprintf("The session of %s had ended by its fault (%s); %s took its place %s later, and the old process was dropped and not ended",
 				prose.Plain(s.ID), prose.FaultName(fault), prose.Plain(next.ID), prose.Span(max(next.Born-s.Broken, 0)))),
 		}
 	}
-	return lostBy("superseded", cmp.Or(f.openingWhy(s, next), record.CauseReconnect), law.Values{"server": prose.Plain(s.ID), "next": prose.Plain(next.ID)})
+	return lostBy("superseded", cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect), law.Values{"server": prose.Plain(s.ID), "next": prose.Plain(next.ID)})
 }
 
 // abandonedBy is the loss of a server whose session had ended by t.
@@ -270,26 +270,13 @@ func (f *casefile) successor(cp *checkpoint, s *history.Server) *history.Server 
 
 // isDuplicate says that both were launched for one connection, with nothing wrong with the first.
 func (f *casefile) isDuplicate(s, next *history.Server) bool {
-	if brokenBy(s, next.Born) {
+	if s.BrokenBy(next.Born) {
 		return false
 	}
 	if s.Session == "" {
 		return next.Born-s.Born < int64(history.SameMoment) && !f.TellsNothing()
 	}
-	return f.openingWhy(s, next) == ""
-}
-
-// openingWhy is why the session was opened anew between two births, or "" where it was not.
-func (f *casefile) openingWhy(s, next *history.Server) (why record.Cause) {
-	for _, c := range f.Changes(s) {
-		if c.State == record.SessionOpening && c.T > s.Born && c.T <= next.Born {
-			why = record.CauseReconnect
-			if c.Why == record.WhyReload {
-				return record.CauseReload
-			}
-		}
-	}
-	return why
+	return f.OpenedAnew(s, next) == ""
 }
 
 // inFirst is how many of a group were seen at the checkpoint that saw the first of them.

@@ -84,8 +84,9 @@ func describeGhosts(f *casefile, group []*breach, d *description) {
 }
 
 // isConnection says that a server of a host whose sessions are unknown is, or may be, that of a session of its own,
-// which nobody has told the bench of. One that the host calls while the checkpoint looks is in use. One that it has
-// called since the next one was launched, or that was launched side by side with it, may be: that is a doubt.
+// which nobody has told the bench of. One that the host calls while the checkpoint looks, and after it has used the next
+// one, is in use. One that it has called since the next one was launched, or that was launched side by side with it, may
+// be: that is a doubt. The first calls of both belong to their launch, whether the checkpoint saw them or not.
 func (f *casefile) isConnection(cp *checkpoint, s *history.Server) bool {
 	next := f.successor(cp, s)
 	if !f.Header.Host.SessionsUnknown() || next == nil {
@@ -93,7 +94,7 @@ func (f *casefile) isConnection(cp *checkpoint, s *history.Server) bool {
 	}
 	beside := f.isDuplicate(s, next) && answered(s, cp.SettledAt) && answered(next, cp.SettledAt)
 	switch {
-	case s.Worked(cp.Begun, cp.WatchedUntil):
+	case s.Worked(max(cp.Begun, next.FirstAnswer()), cp.WatchedUntil):
 		return true
 	case beside || s.Worked(next.Born, cp.SettledAt):
 		f.connections++

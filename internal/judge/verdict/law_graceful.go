@@ -83,7 +83,7 @@ func (f *casefile) wasStopped(s *history.Server) bool {
 func (f *casefile) endedByHost(s *history.Server) bool {
 	told := s.Died >= 0 || s.EOF >= 0 || len(s.Signals) > 0
 	first, ok := facts.HarmTo(s)
-	if !told || !ok || s.Lost >= 0 || brokenBy(s, first.T) || f.endedByBench(s) || f.endedOutside(s) || f.HostGoing(f.HostOf(s), first.T) {
+	if !told || !ok || s.Lost >= 0 || s.BrokenBy(first.T) || f.endedByBench(s) || f.endedOutside(s) || f.HostGoing(f.HostOf(s), first.T) {
 		return false
 	}
 	if at, harmed := f.harmed[facts.SessionOf(s)]; harmed && first.T >= at {

@@ -116,6 +116,39 @@ func TestTwoConnectionsOfACommand(t *testing.T) {
 	}
 }
 
+// TestFirstCallsWithinTheCheckpoint: whether the first calls of two connections come before the checkpoint begins, or after that, is
+// chance. Both are in use only where the older one is called again.
+func TestFirstCallsWithinTheCheckpoint(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]bool{"once": false, "again": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlay()
+			command(p)
+			cp := record.Checkpoint{Name: "up", Wants: []record.Want{{Label: "flaky", Live: 1, AtMost: true}}}
+			p.add(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
+			a, b := used(p), used(p)
+			if again {
+				p.ask(a)
+				p.answer(a)
+			}
+			p.wait(s)
+			p.look(record.CensusSettled, cp.Name)
+			p.wait(s)
+			p.look(record.CensusConfirm, cp.Name)
+			p.add(record.Event{Kind: record.CheckpointEnded, Checkpoint: &cp})
+			p.stop("term", func() { p.bye(a); p.bye(b) })
+			v := Judge(p.done())
+			assert.Empty(t, v.Findings, account(v))
+			if again {
+				assert.Empty(t, v.Doubts, account(v))
+			} else {
+				assert.Equal(t, []record.DoubtCode{record.DoubtConnections}, codesIn(v), account(v))
+			}
+		})
+	}
+}
+
 func used(p *play) string {
 	a := p.launch("flaky", "")
 	p.greet(a)
