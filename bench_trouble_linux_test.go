@@ -18,10 +18,12 @@ import (
 	"github.com/leakbench/leakbench/internal/subject/trickhost"
 )
 
-// troubled is a bench under way, to be disturbed.
+// troubled is a bench under way, to be disturbed. It has a folder of its own, with a name for the program that all its
+// processes carry.
 type troubled struct {
 	cmd    *exec.Cmd
 	dir    string
+	self   string
 	out    bytes.Buffer
 	said   bytes.Buffer
 	over   chan struct{}
@@ -29,12 +31,20 @@ type troubled struct {
 	host   int
 }
 
+func newTroubled(t *testing.T) *troubled {
+	t.Helper()
+	b := &troubled{dir: openDir(t), over: make(chan struct{})}
+	b.self = filepath.Join(b.dir, "leakbench")
+	require.NoError(t, os.Link(theProgram(t), b.self))
+	return b
+}
+
 // startTroubled starts a bench with a healthy host that has a helper, and waits
 // until the host's server is there. As another user it has no cgroup.
 func startTroubled(t *testing.T, host string, as *syscall.Credential) *troubled {
 	t.Helper()
-	b := &troubled{dir: openDir(t), over: make(chan struct{})}
-	file := hostFile(t, trickhost.Prefix+host, b.dir, "")
+	b := newTroubled(t)
+	file := hostFile(t, b.self, trickhost.Prefix+host, b.dir, "")
 	scenario := filepath.Join(b.dir, "long.yaml")
 	text, err := os.ReadFile("testdata/tricks/long-call.yaml")
 	require.NoError(t, err)
@@ -42,7 +52,7 @@ func startTroubled(t *testing.T, host string, as *syscall.Credential) *troubled 
 	if as != nil {
 		require.NoError(t, os.Chown(b.dir, int(as.Uid), int(as.Gid)))
 	}
-	b.cmd = exec.Command(theBench(t), "run", scenario, "--host", file, "--format", "json", "--progress", "none",
+	b.cmd = exec.Command(b.self, "run", scenario, "--host", file, "--format", "json", "--progress", "none",
 		"--out", filepath.Join(b.dir, "runs"))
 	b.cmd.Dir, b.cmd.Env = b.dir, append(os.Environ(), "HOME="+b.dir, "TMPDIR="+b.dir)
 	b.cmd.Stdout, b.cmd.Stderr = &b.out, &b.said
@@ -91,15 +101,13 @@ func (b *troubled) ends(within time.Duration) int {
 	}
 }
 
-// left are the processes of the run that live on: what belongs to its folder,
-// to this test's program or to a chain of forks. What is on its way out gets a
-// moment; one that forks all the time is seen at some of many looks only.
-func (b *troubled) left(before map[int]bool) (all []string) {
+// left are the processes of the run that live on: all that it starts have its folder in their command line. What is on its
+// way out gets a moment; one that forks all the time is seen at some of many looks only.
+func (b *troubled) left() (all []string) {
 	const looks, every = 60, 20 * time.Millisecond
 	for i := range looks {
-		for pid, p := range naiveLook().all {
-			mine := strings.Contains(p.line, program.path) || strings.Contains(p.line, "leakbench-trick;") || strings.Contains(p.line, b.dir)
-			if i > looks/3 && mine && !p.dead && !before[pid] {
+		for _, p := range naiveLook().all {
+			if i > looks/3 && strings.Contains(p.line, b.dir) && !p.dead {
 				all = append(all, strings.ReplaceAll(p.line, "\x00", " "))
 			}
 		}
@@ -119,20 +127,12 @@ func openDir(t *testing.T) string {
 	return dir
 }
 
-func pidsNow() map[int]bool {
-	pids := map[int]bool{}
-	for pid := range naiveLook().all {
-		pids[pid] = true
-	}
-	return pids
-}
-
 var asNobody = &syscall.Credential{Uid: 65534, Gid: 65534}
 
 // TestKeeperInTrouble disturbs the keeper of a run: the bench ends in time, says
-// that the run is inconclusive, and nothing lives on. (Not parallel: what lives
-// on is looked for on the whole machine.)
+// that the run is inconclusive, and nothing lives on.
 func TestKeeperInTrouble(t *testing.T) {
+	t.Parallel()
 	if os.Getenv(seriesEnv) != "" {
 		t.Skip("it plays alone")
 	}
@@ -147,19 +147,19 @@ func TestKeeperInTrouble(t *testing.T) {
 		{"stopped, without a cgroup", syscall.SIGSTOP, asNobody},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			if c.as != nil && os.Getuid() != 0 {
 				t.Skip("needs the rights of root")
 			}
-			before := pidsNow()
 			b := startTroubled(t, "worker-undying", c.as)
 			require.NoError(t, syscall.Kill(b.keeper, c.signal))
 			code := b.ends(45 * time.Second)
 			t.Logf("exit %d, %s", code, b.said.String())
 			assert.Equal(t, 3, code, "inconclusive")
-			assert.Empty(t, b.left(before))
+			assert.Empty(t, b.left())
 			assert.NotContains(t, b.said.String(), "a bug of leakbench")
 			for pid, p := range naiveLook().all { // whatever the bench has left
-				if strings.Contains(p.line, program.path) && !before[pid] {
+				if strings.Contains(p.line, b.dir) {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
 				}
 			}
@@ -170,15 +170,17 @@ func TestKeeperInTrouble(t *testing.T) {
 // TestReforkWithoutCgroup has an ordinary user's bench end a host that leaves a
 // process which forks itself anew: it must not live on.
 func TestReforkWithoutCgroup(t *testing.T) {
+	t.Parallel()
 	if os.Getenv(seriesEnv) != "" || os.Getuid() != 0 {
 		t.Skip("it plays alone, and needs the rights of root to become another user")
 	}
 	for _, host := range []string{"refork", "refork-fast", "refork-slow"} {
 		t.Run(host, func(t *testing.T) {
-			before := pidsNow()
-			dir := openDir(t)
+			t.Parallel()
+			b := newTroubled(t)
+			dir := b.dir
 			require.NoError(t, os.Chown(dir, int(asNobody.Uid), int(asNobody.Gid)))
-			file := hostFile(t, trickhost.Prefix+host, dir, "")
+			file := hostFile(t, b.self, trickhost.Prefix+host, dir, "")
 			text, err := os.ReadFile("testdata/tricks/one-call.yaml")
 			require.NoError(t, err)
 			scenario := filepath.Join(dir, "one-call.yaml")
@@ -187,14 +189,11 @@ func TestReforkWithoutCgroup(t *testing.T) {
 				"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
 				"env", "HOME=" + dir, "TMPDIR=" + dir, "--chdir=" + dir,
 			}
-			a := playBench(t, dir, asUser, "run", scenario, "--host", file)
-			b := &troubled{dir: dir}
-			left := b.left(before)
+			a := playProgram(t, b.self, dir, asUser, "run", scenario, "--host", file)
+			left := b.left()
 			t.Logf("%s (%v), left: %d", a.short(), a.Took, len(left))
 			assert.Empty(t, left)
 			assert.NotEqual(t, trickhost.Clean, a.Outcome)
-			for len(b.left(before)) > 0 { // the chain ends by itself, and the next case must not meet it
-			}
 		})
 	}
 }

@@ -143,10 +143,10 @@ func theBench(t *testing.T) string {
 }
 
 // hostFile writes the host file of a trick.
-func hostFile(t *testing.T, name, dir string, more string) string {
+func hostFile(t *testing.T, self, name, dir string, more string) string {
 	t.Helper()
 	path := filepath.Join(dir, name+".yaml")
-	text := fmt.Sprintf("name: %s\nabout: a trick\ncommand: [%q, host, %s]\ndrive: driver\n%s", name, theProgram(t), name, more)
+	text := fmt.Sprintf("name: %s\nabout: a trick\ncommand: [%q, host, %s]\ndrive: driver\n%s", name, self, name, more)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	return path
 }
@@ -169,7 +169,7 @@ func playTrick(t *testing.T, k trickhost.Trick, prefix ...string) trickAnswer {
 	if k.Builtin != "" {
 		return playBench(t, dir, prefix, "run", scenarioArg(k.Scenario), "--host", k.Builtin)
 	}
-	file := hostFile(t, trickhost.Prefix+k.Name, dir, "")
+	file := hostFile(t, theProgram(t), trickhost.Prefix+k.Name, dir, "")
 	return playBench(t, dir, prefix, "run", scenarioArg(k.Scenario), "--host", file)
 }
 
@@ -195,10 +195,15 @@ func playCommand(t *testing.T, k trickhost.Trick, dir string, prefix []string) t
 // playBench runs the bench and reads what it says.
 func playBench(t *testing.T, dir string, prefix []string, args ...string) trickAnswer {
 	t.Helper()
+	return playProgram(t, theBench(t), dir, prefix, args...)
+}
+
+func playProgram(t *testing.T, bench, dir string, prefix []string, args ...string) trickAnswer {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 	defer cancel()
 	usual := []string{"--format", "json", "--progress", "none", "--seed", "1", "--out", filepath.Join(dir, "runs")}
-	argv := slices.Concat(prefix, []string{theBench(t)}, args[:1], usual, args[1:])
+	argv := slices.Concat(prefix, []string{bench}, args[:1], usual, args[1:])
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.WaitDelay = 5 * time.Second
 	var out, said bytes.Buffer

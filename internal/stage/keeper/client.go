@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/socket"
 )
 
@@ -34,6 +35,9 @@ const (
 	// answerTimeout is how long the keeper may take to answer. A census of 5000
 	// processes takes 60 ms, a sweep ends after sweepDeadline.
 	answerTimeout = 30 * time.Second
+	// stoppedFor is for how long, at how many looks, a keeper is stopped by a signal until it is given up: it answers nothing.
+	stoppedFor   = 2 * time.Second
+	stoppedLooks = 4
 )
 
 // RunEnv names the run in the environment of the host and of whatever inherits
@@ -188,8 +192,8 @@ func (k *Keeper) read() {
 	}
 }
 
-// ask sends a command, with the fds that ride along, and waits for its reply. A keeper that does not answer in time,
-// as one that was stopped by a signal, is killed: what was below it comes home to the bench.
+// ask sends a command, with the fds that ride along, and waits for its reply. A keeper that does not answer in time, or that
+// a signal has stopped, is killed.
 func (k *Keeper) ask(ctx context.Context, c command, fds ...*os.File) (reply, error) {
 	ch := make(chan reply, 1)
 	k.mu.Lock()
@@ -206,26 +210,45 @@ func (k *Keeper) ask(ctx context.Context, c command, fds ...*os.File) (reply, er
 		_ = k.cmd.Process.Kill()
 		return reply{}, fmt.Errorf("%w: %w", ErrGone, err)
 	}
-	timer := time.NewTimer(k.p.Answer)
+	return k.answer(ctx, ch)
+}
+
+// answer waits for the reply to a command.
+func (k *Keeper) answer(ctx context.Context, ch <-chan reply) (reply, error) {
+	timer, look := time.NewTimer(k.p.Answer), time.NewTicker(stoppedFor/stoppedLooks)
 	defer timer.Stop()
-	select {
-	case r := <-ch:
-		if r.NoPlace {
-			return r, fmt.Errorf("%w: %s", ErrPlace, strings.TrimPrefix(r.Error, ErrPlace.Error()+": "))
+	defer look.Stop()
+	for stopped := 0; ; {
+		select {
+		case r := <-ch:
+			if r.NoPlace {
+				return r, fmt.Errorf("%w: %s", ErrPlace, strings.TrimPrefix(r.Error, ErrPlace.Error()+": "))
+			}
+			if r.Error != "" {
+				return r, errors.New(r.Error)
+			}
+			return r, nil
+		case <-k.done:
+			return reply{}, ErrGone
+		case <-look.C:
+			if row, err := proc.NewTable().One(k.cmd.Process.Pid); err != nil || row.State != record.StateStopped {
+				stopped = 0
+			} else if stopped++; stopped == stoppedLooks {
+				return reply{}, k.giveUp("a signal had stopped it")
+			}
+		case <-timer.C:
+			return reply{}, k.giveUp(fmt.Sprintf("it did not answer within %v", k.p.Answer))
+		case <-ctx.Done():
+			return reply{}, context.Cause(ctx)
 		}
-		if r.Error != "" {
-			return r, errors.New(r.Error)
-		}
-		return r, nil
-	case <-k.done:
-		return reply{}, ErrGone
-	case <-timer.C:
-		_ = k.cmd.Process.Kill()
-		<-k.done
-		return reply{}, fmt.Errorf("%w: it did not answer within %v and was killed", ErrGone, k.p.Answer)
-	case <-ctx.Done():
-		return reply{}, context.Cause(ctx)
 	}
+}
+
+// giveUp kills the keeper: what was below it comes home to the bench.
+func (k *Keeper) giveUp(why string) error {
+	_ = k.cmd.Process.Kill()
+	<-k.done
+	return fmt.Errorf("%w: %s, and it was killed", ErrGone, why)
 }
 
 // HostParams say how to start the host. They go to the keeper as they are.

@@ -394,22 +394,34 @@ func TestDeadBenchLeavesNothing(t *testing.T) {
 	assert.NoDirExists(t, dir)
 }
 
-// A keeper that is killed takes the host with it, by the kernel's hand.
-// TestStoppedKeeperIsGivenUp: a keeper that does not answer is killed, and no
-// question waits for ever.
+// TestStoppedKeeperIsGivenUp: a keeper that does not answer, or that a signal has stopped, is killed, and no question waits
+// for ever.
 func TestStoppedKeeperIsGivenUp(t *testing.T) {
 	t.Parallel()
-	f := startWith(t, keeper.Params{Answer: 200 * time.Millisecond})
-	f.killed = true
-	host := f.host.Process.Identity
-	require.NoError(t, syscall.Kill(f.Hello.PID, syscall.SIGSTOP))
-	_, err := f.Census(t.Context())
-	require.ErrorIs(t, err, keeper.ErrGone)
-	gone(t, []record.Identity{host})
-	_, err = f.Census(t.Context())
-	require.ErrorIs(t, err, keeper.ErrGone)
+	for name, c := range map[string]struct {
+		answer time.Duration
+		says   string
+	}{
+		"in no time": {200 * time.Millisecond, "it did not answer within 200ms"},
+		"stopped":    {time.Minute, "a signal had stopped it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := startWith(t, keeper.Params{Answer: c.answer})
+			f.killed = true
+			host := f.host.Process.Identity
+			require.NoError(t, syscall.Kill(f.Hello.PID, syscall.SIGSTOP))
+			_, err := f.Census(t.Context())
+			require.ErrorIs(t, err, keeper.ErrGone)
+			require.ErrorContains(t, err, c.says)
+			gone(t, []record.Identity{host})
+			_, err = f.Census(t.Context())
+			require.ErrorIs(t, err, keeper.ErrGone)
+		})
+	}
 }
 
+// A keeper that is killed takes the host with it, by the kernel's hand.
 func TestDeadKeeperTakesTheHostAlong(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

@@ -10,9 +10,9 @@ import (
 )
 
 // chain is a shell script that starts itself again, n times. It ends by itself
-// should nobody end it.
+// should nobody end it. Each command line in it names the program that has started it.
 func chain(n int, script string) []string {
-	script = ": leakbench-trick; " + script
+	script = ": leakbench-trick; : '" + self() + "'; " + script
 	return []string{"/bin/sh", "-c", script, script, strconv.Itoa(n)}
 }
 
