@@ -252,13 +252,10 @@ func (a *app) note(format string, args ...any) {
 
 // leftOut says what is not played, one line for each reason.
 func (a *app) leftOut(not []gate.NotApplicable) {
-	if a.format == "json" {
-		return
-	}
 	reasons, groups := lists.GroupBy(not, func(n gate.NotApplicable) string { return n.Why })
 	for _, why := range reasons {
 		names := lists.Map(groups[why], func(n gate.NotApplicable) string { return n.Scenario })
-		fmt.Fprintf(a.err, "not applicable to %s (%s): %s\n", groups[why][0].Host, text.PrintableLines(why), strings.Join(names, ", "))
+		a.note("not applicable to %s (%s): %s\n", groups[why][0].Host, text.PrintableLines(why), strings.Join(names, ", "))
 	}
 }
 
