@@ -45,26 +45,20 @@ func meets[T comparable](wanted, have []T) bool {
 	return len(wanted) == 0 || slices.ContainsFunc(wanted, func(w T) bool { return slices.Contains(have, w) })
 }
 
-func levelsOf(names []string) (levels []scenarios.Level, err error) {
+func levelsOf(wanted []string) (levels []scenarios.Level, err error) {
 	known := scenarios.Levels()
-	for _, name := range names {
+	for _, name := range wanted {
 		at := slices.IndexFunc(known, func(l scenarios.Level) bool { return string(l) == name })
 		if len(name) == 1 && name[0] > '0' && int(name[0]-'0') <= len(known) {
 			at = int(name[0] - '1')
 		}
 		if at < 0 {
-			return nil, &Misuse{fmt.Errorf("--level %q: must be one of %v, or 1 to %d", name, known, len(known)), text.DidYouMean(name, namesOf(known))}
+			names := lists.Map(known, func(l scenarios.Level) string { return string(l) })
+			return nil, &Misuse{fmt.Errorf("--level %q: must be one of %v, or 1 to %d", name, known, len(known)), text.DidYouMean(name, names)}
 		}
 		levels = append(levels, known[at])
 	}
 	return levels, nil
-}
-
-func namesOf(levels []scenarios.Level) (names []string) {
-	for _, l := range levels {
-		names = append(names, string(l))
-	}
-	return names
 }
 
 // Reached says how far a host gets: how many of the built-in scenarios of each level were clean, of those that were
