@@ -15,6 +15,7 @@ type Run struct {
 	*verdict.Judged
 	History    *history.History
 	Ordered    []verdict.Finding // what the page begins with first
+	Impact     Impact
 	Header     *record.Header
 	End        int64     // the last event
 	Servers    []*Server // in order of birth
@@ -40,7 +41,10 @@ func New(j *verdict.Judged) *Run {
 	}
 	header := run.Played()
 	h := history.Of(run)
-	s := &Run{Judged: j, Header: &header, History: h, End: h.Last(), ByID: map[string]*Server{}, firstBirth: map[string]int64{}}
+	s := &Run{
+		Judged: j, History: h, Impact: ImpactOf(&j.Verdict), Header: &header, End: h.Last(),
+		ByID: map[string]*Server{}, firstBirth: map[string]int64{},
+	}
 	found := states.Of(h, j.Verdict.Findings)
 	for _, srv := range h.Servers() {
 		state, named := found[srv.ID]

@@ -14,14 +14,13 @@ import (
 // facts are the numbers beside the verdict.
 func runFacts(s *model.Run) []fact {
 	v, again := &s.Verdict, len(s.History.Hosts())-1
-	impact := model.ImpactOf(v)
 	return present([]fact{
 		{"Host", strings.TrimSpace(s.Header.Host.Name + " " + hostVersion(s))},
 		{"Servers launched", strconv.Itoa(v.Spawned)},
 		{"Alive at most", strconv.Itoa(v.PeakLive)},
-		{"Should be gone", strconv.Itoa(impact.Left)},
-		{"Killed by mistake", known(impact.Harmed > 0, strconv.Itoa(impact.Harmed))},
-		{"Zombies", known(impact.Unreaped > 0, strconv.Itoa(impact.Unreaped))},
+		{"Should be gone", strconv.Itoa(s.Impact.Left)},
+		{"Killed by mistake", known(s.Impact.Harmed > 0, strconv.Itoa(s.Impact.Harmed))},
+		{"Zombies", known(s.Impact.Unreaped > 0, strconv.Itoa(s.Impact.Unreaped))},
 		{"Left at the end", known(v.Left > 0, strconv.Itoa(v.Left))},
 		{"Steps", stepCount(s)},
 		{"Took", words.Span(s.End)},

@@ -183,7 +183,7 @@ func fullRunsOf(runs []verdict.Judged) map[int]bool {
 }
 
 func newOverviewRow(s *model.Run, id string) overviewRow {
-	v, impact := &s.Verdict, model.ImpactOf(&s.Verdict)
+	v, impact := &s.Verdict, s.Impact
 	row := overviewRow{
 		ID: id, Outcome: string(v.Outcome), Word: impact.Word(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome],
 		Scenario: s.Header.Scenario.String(), Host: s.Header.Host.Name, Findings: len(v.Findings), Doubts: len(v.Doubts),
@@ -200,7 +200,7 @@ func newOverviewRow(s *model.Run, id string) overviewRow {
 func newRunView(s *model.Run, id string, most int, base *baseline.Lookup) (*runView, error) {
 	v, h := &s.Verdict, s.Header
 	r := &runView{
-		ID: id, Outcome: string(v.Outcome), Word: model.ImpactOf(v).Word(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome],
+		ID: id, Outcome: string(v.Outcome), Word: s.Impact.Word(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome],
 		Scenario: h.Scenario.String(), Host: h.Host.Name, About: h.Scenario.Title,
 		Sentence: sentence(s), Blame: blame(s), Do: s.Advice(), HostLog: s.HostLog, Raw: s.Dir,
 		Reports:  h.Scenario.Reports,
