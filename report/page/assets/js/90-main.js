@@ -69,17 +69,36 @@ const near = new IntersectionObserver((seen) => {
 }, { rootMargin: "4000px" });
 for (const t of document.querySelectorAll(".timeline")) near.observe(t);
 
-for (const code of document.querySelectorAll(".copy")) {
+// copy says whether a text is in the clipboard. Browsers withhold the clipboard from a page that came over plain HTTP, but not
+// what is selected.
+const copy = async (text) => {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = el("textarea", { class: "quiet", readonly: true }, text), focused = document.activeElement;
+    document.body.append(area);
+    area.select();
+    const copied = document.execCommand("copy");
+    area.remove();
+    focused?.focus({ preventScroll: true });
+    return copied;
+  }
+};
+
+// copyButton copies what text returns. Its label is for those who do not see what it stands beside.
+const copyButton = (name, label, text) => {
   const button = el("button", { type: "button" });
-  const say = (text, label) => { button.textContent = text; button.setAttribute("aria-label", label); };
-  const done = () => { say("Copied", "Copied"); setTimeout(() => say("Copy", "Copy the command"), 1500); };
-  say("Copy", "Copy the command");
-  button.addEventListener("click", () => {
-    const byHand = () => { getSelection().selectAllChildren(code); if (document.execCommand("copy")) done(); };
-    if (navigator.clipboard) navigator.clipboard.writeText(code.textContent).then(done, byHand); else byHand();
+  const say = (shown, spoken) => { button.textContent = shown; button.setAttribute("aria-label", spoken); };
+  say(name, label);
+  button.addEventListener("click", async () => {
+    const said = await copy(text()) ? "Copied" : "The clipboard is not allowed here";
+    say(said, said);
+    setTimeout(() => say(name, label), 1500);
   });
-  code.after(button);
-}
+  return button;
+};
+for (const code of document.querySelectorAll(".copy")) code.after(copyButton("Copy", "Copy the command", () => code.textContent));
 
 const reveal = () => {
   const target = document.getElementById(location.hash.slice(1));
@@ -111,14 +130,8 @@ const issueOf = (finding) => {
   return ["### " + text("h4"), "", "Expected: " + facts[0], "Found: " + facts[1], "", fence, ...trace, "", ...values, fence, "", ...because.flatMap((b) => [b, ""]),
     "Reproduce with:", "", fence, text(".key .copy", run), fence, "", text(".meta")].join("\n") + "\n";
 };
-for (const finding of document.querySelectorAll(".finding")) {
-  const button = el("button", { type: "button" }, "Copy as an issue");
-  button.addEventListener("click", () => {
-    const done = () => { button.textContent = "Copied"; setTimeout(() => { button.textContent = "Copy as an issue"; }, 1500); };
-    navigator.clipboard?.writeText(issueOf(finding)).then(done, () => { button.textContent = "The clipboard is not allowed here"; });
-  });
-  (finding.querySelector(".links") ?? finding).append(" ", button);
-}
+for (const finding of document.querySelectorAll(".finding"))
+  (finding.querySelector(".links") ?? finding).append(" ", copyButton("Copy as an issue", "Copy as an issue", () => issueOf(finding)));
 
 // Of many runs, those of one outcome.
 for (const place of document.querySelectorAll(".choose")) {
