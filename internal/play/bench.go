@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -19,8 +18,8 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/stage/fit"
+	"github.com/leakbench/leakbench/internal/stage/hostlog"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
@@ -212,35 +211,12 @@ func Load(path string) (verdict.Judged, error) {
 // logTail is how much of the end of the host's stderr a report shows.
 const logTail = 32 << 10
 
-// hostLog is the end of what the host and its servers wrote to stderr, without
-// what looks like a secret; "" where the run is not in a folder with a log.
+// hostLog is the end of what the host and its servers wrote to stderr; "" where the run is not in a folder with a log.
 func hostLog(run string) string {
 	if info, err := os.Stat(run); err == nil && !info.IsDir() {
 		run = filepath.Dir(run)
 	}
-	path := filepath.Join(run, runner.HostLog)
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	cut := false
-	if size, err := f.Seek(0, io.SeekEnd); err == nil {
-		cut = size > logTail
-		_, _ = f.Seek(max(0, size-logTail), io.SeekStart)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, logTail))
-	if err != nil {
-		return ""
-	}
-	log := strings.ToValidUTF8(string(text), "\uFFFD")
-	if cut { // of a line without its beginning it can't be told what is secret
-		_, log, _ = strings.Cut(log, "\n")
-	}
-	return strings.TrimSpace(redact.Text(log))
+	return hostlog.End(filepath.Join(run, runner.HostLog), logTail)
 }
 
 // Compared says what the findings of runs are, seen from a list of known findings and earlier runs, for their page.

@@ -3,7 +3,6 @@ package hostlog
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -86,15 +85,31 @@ func (o *Output) Forget() {
 
 // Tail is the last lines of a log, on one line and without what looks like a secret; "" where there is none.
 func Tail(path string) string {
-	text, err := os.ReadFile(path)
-	if err != nil || len(bytes.TrimSpace(text)) == 0 {
-		return ""
-	}
-	end := string(text[max(0, len(text)-tailRead):])
-	if len(text) > tailRead { // of a line without its beginning it can't be told what is secret
-		_, end, _ = strings.Cut(end, "\n")
-	}
-	lines := strings.Split(redact.Text(strings.TrimSpace(end)), "\n")
+	lines := strings.Split(End(path, tailRead), "\n")
 	last := strings.Join(lines[max(0, len(lines)-tailLines):], " | ")
 	return strings.ToValidUTF8(last[max(0, len(last)-tailBytes):], "")
+}
+
+// End is at most so many of the last bytes of a log, from the beginning of a line on and without what looks like a secret; "" where
+// there is no log.
+func End(path string, most int64) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	from := max(0, info.Size()-most)
+	text, err := io.ReadAll(io.NewSectionReader(f, from, most))
+	if err != nil {
+		return ""
+	}
+	end := strings.ToValidUTF8(string(text), "\uFFFD")
+	if from > 0 { // of a line without its beginning it can't be told what is secret
+		_, end, _ = strings.Cut(end, "\n")
+	}
+	return strings.TrimSpace(redact.Text(end))
 }

@@ -44,3 +44,16 @@ func TestTheTailHidesSecrets(t *testing.T) {
 	assert.True(t, strings.HasPrefix(tail, "first | no such file | --token="), tail)
 	assert.NotContains(t, tail, "hunter2")
 }
+
+func TestTheEndBeginsWithALine(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	assert.Empty(t, hostlog.End(path, 100))
+	assert.Empty(t, hostlog.End(filepath.Dir(path), 100), "a folder")
+	require.NoError(t, os.WriteFile(path, []byte("--token=hunter2hunter2\nsecond\n\xffthird\n"), 0o600))
+	assert.Equal(t, "second\n\uFFFDthird", hostlog.End(path, 22), "of its first line the key is missing")
+	assert.Empty(t, hostlog.End(path, 3), "no line is that short")
+	all := hostlog.End(path, 1000)
+	assert.True(t, strings.HasPrefix(all, "--token=") && strings.HasSuffix(all, "\nsecond\n\uFFFDthird"), all)
+	assert.NotContains(t, all, "hunter2")
+}
