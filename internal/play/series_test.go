@@ -65,7 +65,7 @@ func TestWhatACrowdMayHaveMadeIsPlayedAlone(t *testing.T) {
 					}
 					beside, try := now > 1, tries
 					mu.Unlock()
-					time.Sleep(time.Second)
+					time.Sleep(time.Second) // sleep-ok: on the bubble's clock
 					mu.Lock()
 					defer mu.Unlock()
 					now--

@@ -65,7 +65,7 @@ func Await(settle time.Duration, look func() ([]record.Evidence, error)) ([]reco
 		if err != nil || len(left) == 0 || time.Now().After(deadline) {
 			return left, err
 		}
-		time.Sleep(pause) // the end of a process that is somebody else's child sends no word
+		time.Sleep(pause) // sleep-ok: the end of a process that is somebody else's child sends no word
 	}
 }
 

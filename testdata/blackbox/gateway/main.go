@@ -109,7 +109,7 @@ func (g *gateway) supervise() {
 	for {
 		s, err := g.one(context.Background())
 		if err != nil {
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond) // sleep-ok: why a launch failed, and when it would not, is unknown
 			continue
 		}
 		<-s.broken
