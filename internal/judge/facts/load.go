@@ -79,10 +79,8 @@ func (f *Facts) Scaled(d time.Duration, t int64) int64 {
 // HadProcessors says that what all processes of the run together had to wait for a processor between two times is known to be less
 // than that time, so that each of them had some; where a file does not tell that, that the bench got its share of the processors.
 func (f *Facts) HadProcessors(from, to int64) bool {
-	if first, last := f.looksAround(from, to); first != nil && last != nil {
-		if excuse, known := last.Load.Excuse(*first.Load, f.latest(first, last)); known {
-			return int64(excuse) < (to-from)*9/10
-		}
+	if excuse, _, known := f.excuse(from, to); known {
+		return excuse < (to-from)*9/10
 	}
 	share, known := f.StarvedBetween(from, to)
 	return known && share < starved
@@ -93,10 +91,8 @@ func (f *Facts) HadProcessors(from, to int64) bool {
 // more was lost than a starved machine loses.
 func (f *Facts) MayBeTheMachines(from, to int64, limit time.Duration) bool {
 	over := to - from - int64(limit)
-	if first, last := f.looksAround(from, to); first != nil && last != nil {
-		if excuse, known := last.Load.Excuse(*first.Load, f.latest(first, last)); known {
-			return over <= int64(excuse) && !f.selfStarved(first, last)
-		}
+	if excuse, own, known := f.excuse(from, to); known {
+		return over <= excuse && !own
 	}
 	slow := f.Slowdown(from, to)
 	if slow == 1 || float64(to-from) > slow*float64(limit) {
@@ -104,6 +100,17 @@ func (f *Facts) MayBeTheMachines(from, to int64, limit time.Duration) bool {
 	}
 	first, last := f.looksAround(from, to)
 	return over <= int64(last.Load.Delayed-first.Load.Delayed)
+}
+
+// excuse is how much longer than on another machine something may have taken between two times, where a file tells that; own: the
+// run's own processes took the processors.
+func (f *Facts) excuse(from, to int64) (excuse int64, own, known bool) {
+	first, last := f.looksAround(from, to)
+	if first == nil || last == nil {
+		return 0, false, false
+	}
+	d, known := last.Load.Excuse(*first.Load, f.latest(first, last))
+	return int64(d), f.selfStarved(first, last), known
 }
 
 // latest is the most by which the bench has woken up too late between two looks.
@@ -118,10 +125,8 @@ func (f *Facts) latest(first, last *history.Look) (late record.Duration) {
 
 // Excused is how much longer something may have taken between two times than it would have on another machine; 0 where that is not known.
 func (f *Facts) Excused(from, to int64) int64 {
-	if first, last := f.looksAround(from, to); first != nil && last != nil {
-		if excuse, known := last.Load.Excuse(*first.Load, f.latest(first, last)); known && !f.selfStarved(first, last) {
-			return int64(excuse)
-		}
+	if excuse, own, known := f.excuse(from, to); known && !own {
+		return excuse
 	}
 	return 0
 }
