@@ -104,7 +104,12 @@ var house = []struct {
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},
 	{
-		pkg: "internal/judge/verdict", may: []string{"internal/judge/growth", "internal/judge/facts", "internal/lists", "internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
+		pkg: "internal/judge/doubts", may: []string{"internal/judge/facts", "internal/judge/law", "internal/judge/prose", "internal/lists", "internal/record", "internal/history", "internal/text"},
+		why:  "a doubt takes what the laws have told, and breaks none",
+		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
+	},
+	{
+		pkg: "internal/judge/verdict", may: []string{"internal/judge/growth", "internal/judge/facts", "internal/judge/doubts", "internal/lists", "internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
 		why:  "a verdict is a function of the run alone: no clock, no process, no network",
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},

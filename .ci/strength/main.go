@@ -33,13 +33,14 @@ import (
 
 // core are the packages that decide, in which a change may turn a leak into clean.
 var core = []string{
-	"internal/history", "internal/judge/facts", "internal/judge/verdict", "internal/judge/gate", "internal/judge/compare",
-	"internal/judge/known", "internal/judge/growth", "scenarios",
+	"internal/history", "internal/judge/facts", "internal/judge/doubts", "internal/judge/verdict", "internal/judge/gate",
+	"internal/judge/compare", "internal/judge/known", "internal/judge/growth", "scenarios",
 }
 
 // askedToo are packages whose tests are asked where those of the package itself say nothing.
 var askedToo = map[string]string{
-	"internal/judge/facts": "internal/judge/verdict", // the laws ask for facts, and the cases of the laws are made runs
+	"internal/judge/facts":  "internal/judge/verdict", // the laws ask for facts, and the cases of the laws are made runs
+	"internal/judge/doubts": "internal/judge/verdict", // what a law accounts for is no doubt, and the cases of both are made runs
 }
 
 // least is the part of the changes that the tests of a package have to notice.

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
@@ -30,4 +31,26 @@ func (f *Facts) HostGoing(h *history.Host, t int64) bool {
 	killed := h.AskedOp == record.OpKill && t >= h.AskedAt
 	died := h.Exited >= 0 && h.AskedAt < 0 && t >= h.Exited-f.Scaled(exitBlur, h.Exited)
 	return killed || died || f.keeperAt >= 0 && t >= f.keeperAt-f.Scaled(exitBlur, f.keeperAt)
+}
+
+// EndedUnasked says that a life of the host ended before it was asked to.
+func EndedUnasked(h *history.Host) bool {
+	return h.Exited >= 0 && !h.Exit.Asked && (h.AskedAt < 0 || h.Exited < h.AskedAt)
+}
+
+// CutShort says that the run did not get to its end.
+func (f *Facts) CutShort() bool { return f.End() != nil && !f.Done() }
+
+// Nowhere says that nothing was seen, since the host's place can't be had where the run took place, or no server of
+// it could reach the ledger: no more is to be said of it.
+func (f *Facts) Nowhere() bool {
+	return len(f.servers) == 0 && slices.ContainsFunc(f.Doubts(), func(e *record.Event) bool {
+		return e.Doubt.Code == record.DoubtNoPlace || e.Doubt.Code == record.DoubtLedgerNoAccess
+	})
+}
+
+// HostAlive says that the host had not been reaped at t.
+func (f *Facts) HostAlive(t int64) bool {
+	h := f.HostAt(t)
+	return h.Exited < 0 || t < h.Exited
 }

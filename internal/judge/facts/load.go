@@ -76,6 +76,13 @@ func (f *Facts) Scaled(d time.Duration, t int64) int64 {
 	return int64(float64(d) * f.Slowdown(t-int64(d), t+int64(d)))
 }
 
+// noteBlur is how much later than its effect a server's note may come: a host
+// sees the end of a pipe at once, the note goes through a busy machine.
+const noteBlur = time.Second
+
+// NotedBy is by when a server's note of something has come whose effect was seen at t.
+func (f *Facts) NotedBy(t int64) int64 { return t + f.Scaled(noteBlur, t) }
+
 // HadProcessors says that what all processes of the run together had to wait for a processor between two times is known to be less
 // than that time, so that each of them had some; where a file does not tell that, that the bench got its share of the processors.
 func (f *Facts) HadProcessors(from, to int64) bool {

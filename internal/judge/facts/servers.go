@@ -49,6 +49,15 @@ func HarmTo(s *history.Server) (Harm, bool) {
 	return first, s.Lost < 0 || s.Lost > first.T
 }
 
+// SignalFirst is the signal that came while stdin was open: the server asks the kernel when it catches one.
+func SignalFirst(s *history.Server) (history.SignalMark, bool) {
+	if len(s.Signals) == 0 {
+		return history.SignalMark{}, false
+	}
+	first := s.Signals[0]
+	return first, first.Stdin == record.StdinOpen && (s.EOF < 0 || s.EOF > first.T)
+}
+
 // SessionKey names a session: two servers may have sessions of one name.
 type SessionKey struct{ Label, Name string }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/lists"
@@ -31,7 +32,7 @@ type breach struct {
 	process   record.Identity // likewise
 	value     string          // one line on this very breach
 	at        []int64
-	cp        *checkpoint
+	cp        *facts.Checkpoint
 	step      *history.Step // of L8
 	evidence  *record.Evidence
 	host      *history.Host // the life that left it; L2

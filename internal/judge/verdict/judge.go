@@ -2,13 +2,14 @@
 // verdict. It is a function of the run alone: the same file gives the same verdict on any machine, years later.
 //
 // Each law has a file of its own. A law asks the facts (package facts) and reports breaches, one for each process or measurement;
-// breaches with one cause become one finding.
+// breaches with one cause become one finding. What they account for is told to package doubts, which says why a run can't be clean.
 package verdict
 
 import (
 	"cmp"
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/judge/doubts"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -49,7 +50,7 @@ func Judge(run *record.Run) Verdict {
 	for i := range rules {
 		v.Laws = append(v.Laws, f.judgeLaw(&rules[i]))
 	}
-	v.Doubts = f.allDoubts(v.Laws)
+	v.Doubts = doubts.Of(f.Facts, f.tell(v.Laws))
 	v.Findings = f.findings()
 	v.Outcome = outcome(v)
 	return v
@@ -82,7 +83,7 @@ func (f *casefile) untested() string {
 		return "the file is not complete"
 	case f.End().Reason != record.EndDone:
 		return "the run was cut short"
-	case f.nowhere():
+	case f.Nowhere():
 		return "the host can't be put where the scenario wants it"
 	case len(f.servers) == 0:
 		return "the host launched no server"

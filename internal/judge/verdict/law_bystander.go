@@ -39,19 +39,10 @@ func (f *casefile) withOwnGroup(e *record.Event) bool {
 	return e.Exit.Signal != "" && f.IsHost(e.Process.PGID) && h.AskedAt >= 0 && e.T >= h.AskedAt
 }
 
-// doubtTwins says which twins ended by themselves: they show nothing then.
-func (f *casefile) doubtTwins() {
-	for _, e := range f.Bystanders() {
-		if e.Text != "" && e.Exit.Signal == "" {
-			f.doubt(record.DoubtTwinEnded, "the bench's own process that stood for %s ended by itself (status %d) at %s: whether the host would have ended it was not seen", prose.Plain(e.Server), e.Exit.Code, prose.Clock(e.T))
-		}
-	}
-}
-
 // phaseOf says what the host was doing at t.
 func (f *casefile) phaseOf(t int64) record.Cause {
 	switch {
-	case !f.hostAlive(t):
+	case !f.HostAlive(t):
 		return record.CauseAfterHost
 	case !f.OnWatch(t):
 		return record.CauseHostEnding

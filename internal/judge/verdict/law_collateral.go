@@ -36,7 +36,7 @@ func judgeCollateral(f *casefile) LawResult {
 			f.broken(f.harmBreach(s, h))
 		}
 	}
-	for _, cp := range f.checkpoints {
+	for _, cp := range f.Checkpoints {
 		f.missingAt(cp, hurt)
 	}
 	r.Found = text.Count(len(hurt), "server") + " of live sessions harmed, of " + text.Count(len(f.servers), "server")
@@ -93,7 +93,7 @@ func (f *casefile) killedAtWork(s *history.Server, h facts.Harm) bool {
 // endedByBench says that the bench swept the server up because the run was cut short.
 func (f *casefile) endedByBench(s *history.Server) bool {
 	_, swept := f.Swept()[s.Birth.Identity]
-	return swept && f.cutShort()
+	return swept && f.CutShort()
 }
 
 // openWithout says that the host, some time after t, called the session open though this server, its newest, was
@@ -186,8 +186,8 @@ func (f *casefile) renewal(s *history.Server, t int64) string {
 
 func (f *casefile) harm(s *history.Server, t int64) {
 	key := facts.SessionKey{Label: s.Label, Name: s.Session}
-	if before, known := f.harmed[key]; !known || t < before {
-		f.harmed[key] = t
+	if before, known := f.Harmed[key]; !known || t < before {
+		f.Harmed[key] = t
 	}
 }
 
@@ -271,7 +271,7 @@ var endsSessions = map[record.Op]bool{
 
 // missingAt reports the servers that a checkpoint wants and that are gone
 // though nothing was wrong with them, unless they were reported already.
-func (f *casefile) missingAt(cp *checkpoint, hurt map[string]bool) {
+func (f *casefile) missingAt(cp *facts.Checkpoint, hurt map[string]bool) {
 	if cp.Settled == nil || cp.HostGone || !f.OnWatch(cp.SettledAt) {
 		return
 	}
@@ -279,9 +279,9 @@ func (f *casefile) missingAt(cp *checkpoint, hurt map[string]bool) {
 		for _, s := range f.wanted(cp, want) {
 			switch {
 			case hurt[s.ID], f.anyRival(s, hurt), f.endedOutside(s):
-				cp.explained = true
+				f.Explained[cp] = true
 			case s.Died >= 0 && s.Died <= cp.SettledAt && !s.BrokenBy(s.Died) && s.Lost < 0:
-				cp.explained, hurt[s.ID] = true, true
+				f.Explained[cp], hurt[s.ID] = true, true
 				f.broken(f.missingBreach(cp, s))
 			}
 		}
@@ -289,7 +289,7 @@ func (f *casefile) missingAt(cp *checkpoint, hurt map[string]bool) {
 }
 
 // wanted are the newest servers of a want's group, established ones first.
-func (f *casefile) wanted(cp *checkpoint, want record.Want) []*history.Server {
+func (f *casefile) wanted(cp *facts.Checkpoint, want record.Want) []*history.Server {
 	var group []*history.Server
 	for _, s := range slices.Backward(f.servers) {
 		if s.Label == want.Label && (want.Session == "" || s.Session == want.Session) && s.Born <= cp.SettledAt {
@@ -308,7 +308,7 @@ func (f *casefile) wanted(cp *checkpoint, want record.Want) []*history.Server {
 	return group[:min(max(n, 0), len(group))]
 }
 
-func (f *casefile) missingBreach(cp *checkpoint, s *history.Server) *breach {
+func (f *casefile) missingBreach(cp *facts.Checkpoint, s *history.Server) *breach {
 	f.harm(s, s.Died)
 	h, _ := facts.HarmTo(s)
 	return &breach{

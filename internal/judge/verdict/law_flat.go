@@ -20,8 +20,8 @@ func judgeFlat(f *casefile) LawResult {
 		r.Expected += fmt.Sprintf("; up to %d of each label kept on purpose, as the host's profile says", n)
 	}
 	extras, strays := map[string]bool{}, map[record.Identity]bool{}
-	for _, cp := range f.checkpoints {
-		if cp.HostGone || cp.Settled == nil || !f.hostAlive(cp.SettledAt) {
+	for _, cp := range f.Checkpoints {
+		if cp.HostGone || cp.Settled == nil || !f.HostAlive(cp.SettledAt) {
 			continue
 		}
 		r.Values = append(r.Values, fmt.Sprintf("%s: %d alive, %d of them should be gone", prose.Plain(cp.Name), len(cp.Alive), len(cp.Extra)))
@@ -30,7 +30,7 @@ func judgeFlat(f *casefile) LawResult {
 				continue // L2 has it
 			}
 			if f.isConnection(cp, s) {
-				cp.explained = true
+				f.Explained[cp] = true
 				continue
 			}
 			if !extras[s.ID] && f.vouched(cp, s) {
@@ -41,7 +41,7 @@ func judgeFlat(f *casefile) LawResult {
 					f.broken(b)
 				}
 			}
-			cp.explained = cp.explained || extras[s.ID]
+			f.Explained[cp] = f.Explained[cp] || extras[s.ID]
 		}
 		f.judgeStrays(cp, strays)
 	}
@@ -60,11 +60,11 @@ func judgeFlat(f *casefile) LawResult {
 
 // vouched says that the census saw the server too, or can't be asked: without
 // a subreaper, what the host orphans is not below the keeper.
-func (f *casefile) vouched(cp *checkpoint, s *history.Server) bool {
+func (f *casefile) vouched(cp *facts.Checkpoint, s *history.Server) bool {
 	return !f.Header.Witness.Subreaper || cp.SettledRows.Alive(s.Birth.Identity) || cp.ConfirmRows.Alive(s.Birth.Identity)
 }
 
-func (f *casefile) flatBreach(cp *checkpoint, s *history.Server) *breach {
+func (f *casefile) flatBreach(cp *facts.Checkpoint, s *history.Server) *breach {
 	b := &breach{law: "L1", label: s.Label, server: s, cp: cp, evidence: cp.EvidenceOn(s.Birth.Identity), at: []int64{s.Born, cp.SettledAt}}
 	lost := f.loss(cp, s)
 	b.kind, b.cause, b.when, b.fix = lost.kind, lost.cause, lost.when, lost.fix
@@ -113,11 +113,11 @@ func (f *casefile) when(t int64) string {
 }
 
 // flatHold says what else keeps a server that the host lost, or "".
-func (f *casefile) flatHold(cp *checkpoint, s *history.Server, e *record.Evidence) (kind, why string) {
+func (f *casefile) flatHold(cp *facts.Checkpoint, s *history.Server, e *record.Evidence) (kind, why string) {
 	if kind = f.Hold(s, e, cp.SettledAt); kind != "" {
 		return kind, ""
 	}
-	if kind, why = f.OutlivedLauncher(cp.Checkpoint, s); kind != "" {
+	if kind, why = f.OutlivedLauncher(cp, s); kind != "" {
 		return kind, why
 	}
 	if toldToEnd(s, cp.SettledAt-f.Blur()) {
@@ -144,7 +144,7 @@ func lostBy(kind string, cause record.Cause, values law.Values) loss {
 	return loss{kind: kind, cause: cause, when: c.Text, head: prose.Sentence(law.Fill(c.Narrative, 1, values))}
 }
 
-func (f *casefile) loss(cp *checkpoint, s *history.Server) loss {
+func (f *casefile) loss(cp *facts.Checkpoint, s *history.Server) loss {
 	fault, next := breakingFault(s), f.successor(cp, s)
 	if !facts.Established(s, cp.SettledAt) {
 		return stranded(s, fault)
@@ -235,7 +235,7 @@ func probeFix(l loss, servers ...*history.Server) loss {
 
 // twin is an older server that was launched for the same connection as s, and that the host had for as long as the connection was
 // to last: the one that it knew of, and ended, or nil. That s is there is then not the fault of how the connection ended.
-func (f *casefile) twin(cp *checkpoint, s *history.Server) *history.Server {
+func (f *casefile) twin(cp *facts.Checkpoint, s *history.Server) *history.Server {
 	over := cp.SettledAt
 	for _, c := range f.Changes(s) {
 		if c.T > s.Born && c.State != record.SessionOpen {
@@ -257,7 +257,7 @@ func (f *casefile) twin(cp *checkpoint, s *history.Server) *history.Server {
 
 // successor is the next server that the host launched for the same session by the time of the checkpoint, or nil.
 // Where sessions are unknown, a label is one.
-func (f *casefile) successor(cp *checkpoint, s *history.Server) *history.Server {
+func (f *casefile) successor(cp *facts.Checkpoint, s *history.Server) *history.Server {
 	younger := false
 	for _, other := range f.servers {
 		if younger && other.Label == s.Label && other.Session == s.Session && other.Born <= cp.SettledAt {
@@ -311,7 +311,7 @@ func describeFlat(f *casefile, group []*breach, d *description) {
 }
 
 // wantedOf is how many servers of a label a checkpoint wants.
-func (f *casefile) wantedOf(cp *checkpoint, label string) string {
+func (f *casefile) wantedOf(cp *facts.Checkpoint, label string) string {
 	want, most := 0, ""
 	for _, w := range cp.Wants {
 		if w.Label == label {
@@ -343,4 +343,12 @@ func toldToEnd(s *history.Server, t int64) bool {
 // signalled says that a server had caught a signal by t.
 func signalled(s *history.Server, t int64) bool {
 	return len(s.Signals) > 0 && s.Signals[0].T <= t
+}
+
+// control compares a survivor with its control. s may be nil.
+func (f *casefile) control(s *history.Server) string {
+	if s == nil {
+		return ""
+	}
+	return prose.Control(s, f.Controls()[s.Label])
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -55,25 +56,6 @@ func (f *casefile) ghostBreach(s *history.Server, since int64) *breach {
 	}
 }
 
-// doubtUnasked says which servers were launched for sessions that had one which worked, while the host was asked for nothing. What
-// a host does by itself, and on purpose, its profile can say.
-func (f *casefile) doubtUnasked() {
-	p := f.Header.Host.Profile
-	if f.Header.Host.SessionsUnknown() || p.Resident+p.Spare > 0 || p.Idle+p.Renewal > 0 {
-		return
-	}
-	for _, s := range f.servers {
-		state, _ := f.StateAt(s, s.Born)
-		began, known := f.LaunchBegan(s)
-		idle := known && state.State == record.SessionOpen && state.Why != record.WhyPerRequest && state.Why != record.WhyRequest &&
-			f.OnWatch(began) && f.OnWatch(s.Born) && !f.RequestedAround(began)
-		if other := f.WorkingBeside(s, began); idle && other != nil {
-			f.doubt(record.DoubtUnasked, "%s was launched at %s for session %s, which was open and had %s, and nobody had asked the host for anything: whether it means to is not known; its profile can say so (renewal, spare)",
-				prose.Plain(s.ID), prose.Clock(s.Born), prose.Plain(s.Session), prose.Plain(other.ID))
-		}
-	}
-}
-
 func describeGhosts(f *casefile, group []*breach, d *description) {
 	longest := int64(0)
 	for _, b := range group {
@@ -87,7 +69,7 @@ func describeGhosts(f *casefile, group []*breach, d *description) {
 // which nobody has told the bench of. One that the host calls while the checkpoint looks, and after it has used the next
 // one, is in use. One that it has called since the next one was launched, or that was launched side by side with it, may
 // be: that is a doubt. The first calls of both belong to their launch, whether the checkpoint saw them or not.
-func (f *casefile) isConnection(cp *checkpoint, s *history.Server) bool {
+func (f *casefile) isConnection(cp *facts.Checkpoint, s *history.Server) bool {
 	next := f.successor(cp, s)
 	if !f.Header.Host.SessionsUnknown() || next == nil {
 		return false
@@ -97,7 +79,7 @@ func (f *casefile) isConnection(cp *checkpoint, s *history.Server) bool {
 	case s.Worked(max(cp.Begun, next.FirstAnswer()), cp.WatchedUntil):
 		return true
 	case beside || s.Worked(next.Born, cp.SettledAt):
-		f.connections++
+		f.Connections++
 		return true
 	}
 	return false
@@ -106,11 +88,4 @@ func (f *casefile) isConnection(cp *checkpoint, s *history.Server) bool {
 // answered says that a server lived at t, and had answered a call.
 func answered(s *history.Server, t int64) bool {
 	return (s.Died < 0 || s.Died > t) && s.Worked(never, t)
-}
-
-// doubtConnections says what isConnection has met.
-func (f *casefile) doubtConnections() {
-	if f.connections > 0 {
-		f.doubt(record.DoubtConnections, "the host has used several servers of one name side by side: whether it means to keep them is not known; its host file can say so (launches: for one connection; spare: for sessions of its own)")
-	}
 }

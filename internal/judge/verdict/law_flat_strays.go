@@ -4,14 +4,15 @@ import (
 	"fmt"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
 // judgeStrays is the part of L1 that is about what is no server.
-func (f *casefile) judgeStrays(cp *checkpoint, seen map[record.Identity]bool) {
+func (f *casefile) judgeStrays(cp *facts.Checkpoint, seen map[record.Identity]bool) {
 	for _, s := range cp.Strays {
-		cp.explained = true
+		f.Explained[cp] = true
 		if !seen[s.Identity] {
 			seen[s.Identity] = true
 			f.broken(f.strayBreach(cp, s))
@@ -19,7 +20,7 @@ func (f *casefile) judgeStrays(cp *checkpoint, seen map[record.Identity]bool) {
 	}
 }
 
-func (f *casefile) strayBreach(cp *checkpoint, s history.Stray) *breach {
+func (f *casefile) strayBreach(cp *facts.Checkpoint, s history.Stray) *breach {
 	e := cp.EvidenceOn(s.Identity)
 	b := &breach{law: "L1", kind: "helper", cp: cp, comm: s.Comm, process: s.Identity, evidence: e, at: []int64{cp.SettledAt}}
 	if e == nil {

@@ -86,7 +86,7 @@ func (f *casefile) endedByHost(s *history.Server) bool {
 	if !told || !ok || s.Lost >= 0 || s.BrokenBy(first.T) || f.endedByBench(s) || f.endedOutside(s) || f.HostGoing(f.HostOf(s), first.T) {
 		return false
 	}
-	if at, harmed := f.harmed[facts.SessionOf(s)]; harmed && first.T >= at {
+	if at, harmed := f.Harmed[facts.SessionOf(s)]; harmed && first.T >= at {
 		return false
 	}
 	return s.Ready >= 0
@@ -95,7 +95,7 @@ func (f *casefile) endedByHost(s *history.Server) bool {
 // rudeness is how a server was ended out of order, or nil. A server on a busy machine may be slow to see what it was
 // told: only what can't be put down to that is held against the host.
 func (f *casefile) rudeness(s *history.Server) *breach {
-	if signal, ok := signalFirst(s); ok {
+	if signal, ok := facts.SignalFirst(s); ok {
 		return f.rude(s, "signal-first", record.CauseOfSignal(signal.Text), signal.T,
 			fmt.Sprintf("it caught %s at %s while its stdin was still open", prose.Plain(signal.Text), prose.Clock(signal.T)))
 	}
@@ -139,15 +139,6 @@ func (f *casefile) mayHaveHadTime(s *history.Server, b *breach) bool {
 func (f *casefile) cutLate(s *history.Server, asked int64) bool {
 	grace := f.Header.Limits.Grace.D()
 	return grace > 0 && !s.Silent() && s.Died-asked >= int64(grace) && f.MayBeTheMachines(asked, s.Died, grace)
-}
-
-// signalFirst is the signal that came while stdin was open: the server asks the kernel when it catches one.
-func signalFirst(s *history.Server) (history.SignalMark, bool) {
-	if len(s.Signals) == 0 {
-		return history.SignalMark{}, false
-	}
-	first := s.Signals[0]
-	return first, first.Stdin == record.StdinOpen && (s.EOF < 0 || s.EOF > first.T)
 }
 
 // moment is how soon after the end of stdin a signal leaves no time to read it: a part of the time that a cleanup is to have.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -18,13 +19,13 @@ import (
 func judgeLeft(f *casefile) LawResult {
 	r := LawResult{Expected: "no process of the run left " + prose.Within(f.Header.Limits.Settle) + " after the host ended"}
 	seen, told := map[record.Identity]bool{}, f.toldOfCommands()
-	for _, cp := range f.checkpoints {
+	for _, cp := range f.Checkpoints {
 		now := f.HostAt(cp.Begun)
 		if cp.Settled == nil || !cp.HostGone && now.N == 1 {
 			continue
 		}
 		left := f.lessDaemon(cp, now, f.leftAt(cp, now))
-		cp.explained = cp.explained || len(left) > 0 || len(f.daemons) > 0
+		f.Explained[cp] = f.Explained[cp] || len(left) > 0 || len(f.Daemons) > 0
 		by := ""
 		if !cp.HostGone {
 			by = " by an earlier life of the host"
@@ -41,7 +42,7 @@ func judgeLeft(f *casefile) LawResult {
 	switch {
 	case len(r.Values) == 0:
 		r.Reason = "no checkpoint was completed after the host's end"
-	case len(f.daemons) > 0 && len(seen) == 0:
+	case len(f.Daemons) > 0 && len(seen) == 0:
 		r.Reason = "the host went to the background, and was not asked to end there"
 	}
 	return r
@@ -67,7 +68,7 @@ func (f *casefile) toldOfCommands() map[record.Identity]bool {
 
 // leftAt are the processes that were alive when the settle time was over, or came up after that, the lowest pid
 // first. While the host lives on in a later life, only what an earlier one has left counts.
-func (f *casefile) leftAt(cp *checkpoint, now *history.Host) []record.Process {
+func (f *casefile) leftAt(cp *facts.Checkpoint, now *history.Host) []record.Process {
 	var left []record.Process
 	take := func(p record.Process, all history.Rows) {
 		if p.State != record.StateZombie && p.Identity != now.Identity && (cp.HostGone || f.Leaver(p, all, now.N) != nil) {
@@ -94,7 +95,7 @@ func (f *casefile) leftAt(cp *checkpoint, now *history.Host) []record.Process {
 	return slices.CompactFunc(left, func(a, b record.Process) bool { return a.Identity == b.Identity })
 }
 
-func (f *casefile) leftBreach(cp *checkpoint, p record.Process) *breach {
+func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach {
 	s, e := f.ServerOf(p.Identity), cp.EvidenceOn(p.Identity)
 	if e == nil && p.State != record.StateUnknown {
 		e = &record.Evidence{Process: p}
@@ -133,7 +134,7 @@ func (f *casefile) leftBreach(cp *checkpoint, p record.Process) *breach {
 }
 
 // lasted says how long it was there.
-func (f *casefile) lasted(cp *checkpoint, p record.Process) string {
+func (f *casefile) lasted(cp *facts.Checkpoint, p record.Process) string {
 	s := f.ServerOf(p.Identity)
 	switch {
 	case s != nil && s.Died >= 0 && s.Died <= cp.WatchedUntil:

@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
-	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
 // lessDaemon leaves out of what a command left the process that it went to the background as, with all that this one
 // has launched: it has not ended, and nobody has asked it to. It is in control of a server that lives (it holds the
 // write end of its stdin), and leads a session of its own, or the command had exited with 0, unasked.
-func (f *casefile) lessDaemon(cp *checkpoint, h *history.Host, left []record.Process) []record.Process {
+func (f *casefile) lessDaemon(cp *facts.Checkpoint, h *history.Host, left []record.Process) []record.Process {
 	if f.Header.Host.Kind != record.KindCommand || len(left) == 0 {
 		return left
 	}
@@ -20,8 +20,8 @@ func (f *casefile) lessDaemon(cp *checkpoint, h *history.Host, left []record.Pro
 	for _, p := range left {
 		if f.ServerOf(p.Identity) == nil && f.holdsStdin(cp, p.Identity) && (byItself || p.SID == p.PID && p.SID != h.SID) {
 			controls[p.PID] = true
-			if !slices.Contains(f.daemons, p.Identity) {
-				f.daemons = append(f.daemons, p.Identity)
+			if !slices.Contains(f.Daemons, p.Identity) {
+				f.Daemons = append(f.Daemons, p.Identity)
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func (f *casefile) lessDaemon(cp *checkpoint, h *history.Host, left []record.Pro
 }
 
 // holdsStdin says that a process holds the write end of a live server's stdin.
-func (f *casefile) holdsStdin(cp *checkpoint, id record.Identity) bool {
+func (f *casefile) holdsStdin(cp *facts.Checkpoint, id record.Identity) bool {
 	for i, e := range cp.Evidence {
 		if f.ServerOf(i) == nil {
 			continue
@@ -53,11 +53,4 @@ func (f *casefile) holdsStdin(cp *checkpoint, id record.Identity) bool {
 		}
 	}
 	return false
-}
-
-// doubtDaemons says which processes went on in the background.
-func (f *casefile) doubtDaemons() {
-	for _, id := range f.daemons {
-		f.doubt(record.DoubtDaemon, "%s went on in the background after the host's process had ended, with its servers: it was not asked to end", prose.Process(nil, id, "the host"))
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -19,7 +20,7 @@ func judgeReaped(f *casefile) LawResult {
 	}
 	seen := map[record.Identity]bool{}
 	judged := 0
-	for _, cp := range f.checkpoints {
+	for _, cp := range f.Checkpoints {
 		if cp.Settled == nil {
 			continue
 		}
@@ -36,7 +37,7 @@ func judgeReaped(f *casefile) LawResult {
 					f.broken(b)
 				}
 			}
-			cp.explained = cp.explained || seen[p.Identity]
+			f.Explained[cp] = f.Explained[cp] || seen[p.Identity]
 		}
 	}
 	r.Found = fmt.Sprintf("%s at %s", text.Count(len(seen), zombieNoun), text.Count(judged, "checkpoint"))
@@ -48,7 +49,7 @@ func judgeReaped(f *casefile) LawResult {
 
 // isServersOwn says that a zombie is the child of a server. Nobody but that
 // server can wait for it, and it is gone with the server.
-func (f *casefile) isServersOwn(cp *checkpoint, p record.Process) bool {
+func (f *casefile) isServersOwn(cp *facts.Checkpoint, p record.Process) bool {
 	return slices.ContainsFunc(f.servers, func(s *history.Server) bool {
 		return s.Birth.PID == p.PPID && s.Born <= cp.SettledAt && (s.Died < 0 || s.Died > cp.SettledAt)
 	})
@@ -66,14 +67,14 @@ func (f *casefile) deadSince(p record.Process) int64 {
 }
 
 // outlasts says that the zombie was no matter of the very moment.
-func (f *casefile) outlasts(cp *checkpoint, p record.Process) bool {
+func (f *casefile) outlasts(cp *facts.Checkpoint, p record.Process) bool {
 	if still := cp.ConfirmRows[p.Identity]; still != nil && still.State == record.StateZombie {
 		return true
 	}
 	return f.deadSince(p) <= cp.SettledAt-f.Blur()
 }
 
-func (f *casefile) zombieBreach(cp *checkpoint, p record.Process) *breach {
+func (f *casefile) zombieBreach(cp *facts.Checkpoint, p record.Process) *breach {
 	s := f.ServerOf(p.Identity)
 	b := &breach{law: "L4", kind: "zombie", server: s, cp: cp, comm: p.Comm, evidence: cp.EvidenceOn(p.Identity), at: []int64{cp.SettledAt}}
 	since, until := f.deadSince(p), cp.WatchedUntil
@@ -102,11 +103,11 @@ func (f *casefile) zombieBreach(cp *checkpoint, p record.Process) *breach {
 
 // reapedLater is when a look first saw, after a checkpoint, that a zombie was waited for after all: while the same life of the
 // host went on, or as that ended. What nobody waits for comes home to the keeper then, which says so.
-func (f *casefile) reapedLater(cp *checkpoint, p record.Process) (t int64, gone bool) {
+func (f *casefile) reapedLater(cp *facts.Checkpoint, p record.Process) (t int64, gone bool) {
 	host := f.HostAt(cp.SettledAt)
 	for _, look := range f.Censuses() {
 		going := !f.OnWatch(look.T)
-		if look.T <= cp.SettledAt || f.HostAt(look.T) != host || going && (f.cutShort() || !f.belowKeeper(host) || f.cameHome(p.Identity)) {
+		if look.T <= cp.SettledAt || f.HostAt(look.T) != host || going && (f.CutShort() || !f.belowKeeper(host) || f.cameHome(p.Identity)) {
 			continue
 		}
 		if !slices.ContainsFunc(look.Processes, func(o record.Process) bool { return o.Identity == p.Identity }) {
@@ -133,7 +134,7 @@ func (f *casefile) cameHome(id record.Identity) bool {
 }
 
 // lastSeenDead is when a look saw a zombie that was waited for later last.
-func (f *casefile) lastSeenDead(cp *checkpoint, id record.Identity) int64 {
+func (f *casefile) lastSeenDead(cp *facts.Checkpoint, id record.Identity) int64 {
 	last := cp.SettledAt
 	for _, look := range f.Censuses() {
 		dead := slices.ContainsFunc(look.Processes, func(p record.Process) bool { return p.Identity == id && p.State == record.StateZombie })
@@ -145,7 +146,7 @@ func (f *casefile) lastSeenDead(cp *checkpoint, id record.Identity) int64 {
 }
 
 // parent names the parent of a zombie, and its role.
-func (f *casefile) parent(cp *checkpoint, pid int) (name, role string) {
+func (f *casefile) parent(cp *facts.Checkpoint, pid int) (name, role string) {
 	if f.IsHost(pid) {
 		return fmt.Sprintf("the host (pid %d)", pid), "host"
 	}

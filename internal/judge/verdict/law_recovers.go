@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/facts"
@@ -34,15 +33,15 @@ func judgeRecovers(f *casefile) LawResult {
 			judged++
 			opened[key] = s.OK
 		}
-		if f.wasHarmed(key, s.Ended) {
+		if f.HarmedBy(key, f.NotedBy(s.Ended)) {
 			continue // L3 says why
 		}
 		if works, tried := opened[key]; s.Op == record.OpCall && s.Failed() && tried && !works {
-			f.blamed[s.N] = true // there is no session to call
+			f.Blamed[s.N] = true // there is no session to call
 		}
 		if s.Failed() && (s.Op == record.OpOpen || s.Op == record.OpJob || s.Op == record.OpCall && opened[key]) {
 			failed++
-			f.blamed[s.N] = true
+			f.Blamed[s.N] = true
 			f.broken(f.recoveryBreach(s, last))
 		}
 	}
@@ -68,16 +67,6 @@ func (f *casefile) lastFault() int64 {
 		}
 	}
 	return last
-}
-
-// noteBlur is how much later than its effect a server's note may come: a host
-// sees the end of a pipe at once, the note goes through a busy machine.
-const noteBlur = time.Second
-
-// wasHarmed says that L3 found the session harmed by t.
-func (f *casefile) wasHarmed(key facts.SessionKey, t int64) bool {
-	at, harmed := f.harmed[key]
-	return harmed && at <= t+f.Scaled(noteBlur, t)
 }
 
 func (f *casefile) recoveryBreach(s *history.Step, last int64) *breach {

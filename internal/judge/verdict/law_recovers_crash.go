@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -13,11 +14,11 @@ import (
 // that nobody sent it on purpose. SIGKILL is no crash: it is somebody else's doing, such as the system's for want of memory.
 // One that has launched nothing never came up.
 func (f *casefile) judgeCrashes() (n int) {
-	if f.Header.Host.Kind == record.KindOneshot || f.cutShort() {
+	if f.Header.Host.Kind == record.KindOneshot || f.CutShort() {
 		return 0 // it is a scheduler of the bench's own; or the bench has cut it short
 	}
 	for _, h := range f.Hosts() {
-		if !endedUnasked(h) || h.Exit.Code == 0 && h.Exit.Signal == "" || h.Exit.Signal == "SIGKILL" {
+		if !facts.EndedUnasked(h) || h.Exit.Code == 0 && h.Exit.Signal == "" || h.Exit.Signal == "SIGKILL" {
 			continue
 		}
 		if slices.ContainsFunc(f.servers, func(s *history.Server) bool { return f.HostOf(s) == h }) {
@@ -26,11 +27,6 @@ func (f *casefile) judgeCrashes() (n int) {
 		}
 	}
 	return n
-}
-
-// endedUnasked says that a life of the host ended before it was asked to.
-func endedUnasked(h *history.Host) bool {
-	return h.Exited >= 0 && !h.Exit.Asked && (h.AskedAt < 0 || h.Exited < h.AskedAt)
 }
 
 func (f *casefile) crashBreach(h *history.Host) *breach {

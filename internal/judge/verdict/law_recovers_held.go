@@ -39,7 +39,7 @@ func (f *casefile) blameLockout(key facts.SessionKey, at int64) {
 		if failing = failing || s.Begun <= at; !failing || s.OK {
 			return
 		}
-		f.blamed[s.N] = f.blamed[s.N] || s.Failed()
+		f.Blamed[s.N] = f.Blamed[s.N] || s.Failed()
 	}
 }
 

@@ -33,7 +33,7 @@ func judgeShutdown(f *casefile) LawResult {
 		took := f.took(s)
 		slowest = max(slowest, took)
 		if kind := f.shutdownKind(s, took, limit); kind != "" {
-			f.blamed[s.N] = true
+			f.Blamed[s.N] = true
 			b := f.shutdownBreach(s, kind, took, limit)
 			if i := slices.IndexFunc(f.breaches, func(o *breach) bool { return kind == "hung-stop" && o.kind == kind }); i >= 0 && b.cause != f.breaches[i].cause {
 				b.was, b.wasKind, b.cause = b.cause, kind, f.breaches[i].cause // it does not end, whichever way it is asked
@@ -92,7 +92,7 @@ func (f *casefile) shutdownKind(s *history.Step, took, limit record.Duration) st
 	if s.Op == record.OpClose || s.Op == record.OpCall {
 		what = s.Op
 	}
-	interrupted := f.cutShort() && !s.OK
+	interrupted := f.CutShort() && !s.OK
 	switch {
 	case took <= limit && (what != record.OpStop || !f.killedFor(s)):
 		return ""
@@ -194,7 +194,7 @@ func (f *casefile) stuckWith() {
 			return b.kind == "hung-call" && b.step.Session == s.Session && b.step.Begun <= s.Begun
 		})
 		if stuck && s.Failed() && s.Op == record.OpCall {
-			f.blamed[s.N] = true
+			f.Blamed[s.N] = true
 		}
 	}
 }

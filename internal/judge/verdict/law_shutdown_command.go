@@ -16,7 +16,7 @@ func (f *casefile) judgeCommand(s *history.Step) {
 	if len(s.Keeps) == 0 {
 		return
 	}
-	f.blamed[s.N] = true
+	f.Blamed[s.N] = true
 	command := &s.Keeps[0]
 	says, like := prose.Waits(command)
 	sentences := []string{fmt.Sprintf("The command: %s.", prose.Quote(strings.Join(command.Args, " "))), says}

@@ -11,58 +11,6 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// TestTicksAfterTheHost: on Linux a start is counted in ticks of 10 ms, and a few of them tell nothing.
-func TestTicksAfterTheHost(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		start uint64
-		os    string
-		host  uint64
-		after bool
-	}{
-		"as it went":     {2000 + 500 + 3, "linux", 2000, false},
-		"after it":       {2000 + 500 + 4, "linux", 2000, true},
-		"another system": {9999, "darwin", 2000, false},
-		"start unknown":  {9999, "linux", 0, false},
-	} {
-		f := opened("s1")
-		f.Header.System.OS = c.os
-		h := f.Host()
-		h.Start, h.Started, h.Exited = c.host, second, 6*second
-		assert.Equal(t, c.after, f.bornAfter(h, record.Process{Identity: record.Identity{Start: c.start}}), name)
-	}
-}
-
-// TestWhatCameAfterTheLastLook is a doubt, unless nobody looked after the host's end, or the bench had to end the host itself.
-func TestWhatCameAfterTheLastLook(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		change func(p *play, cp *checkpoint)
-		doubts int
-	}{
-		"reaped later":   {func(*play, *checkpoint) {}, 1},
-		"before the end": {func(_ *play, cp *checkpoint) { cp.HostGone = false }, 0},
-		"nobody looked":  {func(_ *play, cp *checkpoint) { cp.Settled = nil }, 0},
-		"looked later":   {func(_ *play, cp *checkpoint) { cp.SettledAt = 90 * second }, 0},
-		"swept with it": {func(p *play, _ *checkpoint) {
-			p.add(record.Event{Kind: record.Swept, Census: &record.Census{Processes: []record.Process{{Identity: record.Identity{PID: hostPID, Start: 2000}}}}})
-		}, 0},
-	} {
-		p := newPlay()
-		p.open("s1", "flaky")
-		p.stop("stop", func() { p.bye("flaky#1") })
-		cp := looked()
-		cp.HostGone = true
-		p.wait(20 * s)
-		p.add(record.Event{Kind: record.Reaped, Process: &record.Process{Identity: record.Identity{PID: 77, Start: 1}, Comm: "ghost"}})
-		c.change(p, cp)
-		f := open(p.run)
-		f.checkpoints = []*checkpoint{cp}
-		f.doubtAfterEnd()
-		assert.Len(t, f.doubts, c.doubts, name)
-	}
-}
-
 // TestTimeForACleanup: a host that was asked once has given no more time than the clock says; one that was asked again may have.
 func TestTimeForACleanup(t *testing.T) {
 	t.Parallel()

@@ -14,13 +14,13 @@ import (
 )
 
 // looked is a checkpoint that was looked at after five seconds.
-func looked(rows ...record.Process) *checkpoint {
+func looked(rows ...record.Process) *facts.Checkpoint {
 	c := &record.Census{Processes: rows}
 	cp := &facts.Checkpoint{Checkpoint: &history.Checkpoint{
 		Checkpoint: record.Checkpoint{Name: "after"}, Begun: 4 * second, SettledAt: 5 * second, ConfirmAt: never, Ended: 8 * second, Settled: c, SettledRows: history.RowsOf(c),
 	}}
 	cp.WatchedUntil = 8 * second
-	return &checkpoint{Checkpoint: cp}
+	return cp
 }
 
 // TestAServersOwnZombie is no matter of the host: its parent is a server that was there.
@@ -206,7 +206,7 @@ func TestARecoveryNeedsAnOpenThatWorks(t *testing.T) {
 			c.change(f, a, b)
 		}
 		assert.Equal(t, c.found, judgeRecovers(f).Found, name)
-		blamed := []bool{f.blamed[1], f.blamed[2]}
+		blamed := []bool{f.Blamed[1], f.Blamed[2]}
 		assert.Equal(t, c.blamed, blamed, name)
 	}
 	assert.Equal(t, "no server broke a session", judgeRecovers(opened("s1")).Reason)
@@ -267,193 +267,6 @@ func TestWhatARecoveryShowed(t *testing.T) {
 	assert.Equal(t, "unknown", name)
 }
 
-// TestUnaskedLaunches are doubted where a working server stood beside and the host's profile says nothing.
-func TestUnaskedLaunches(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		change func(f *casefile, s *history.Server)
-		doubts int
-	}{
-		"unasked":           {func(*casefile, *history.Server) {}, 1},
-		"it keeps some":     {func(f *casefile, _ *history.Server) { f.Header.Host.Profile.Resident = 1 }, 0},
-		"it has a spare":    {func(f *casefile, _ *history.Server) { f.Header.Host.Profile.Spare = 1 }, 0},
-		"it ends idle ones": {func(f *casefile, _ *history.Server) { f.Header.Host.Profile.Idle = 1 }, 0},
-		"it renews":         {func(f *casefile, _ *history.Server) { f.Header.Host.Profile.Renewal = 1 }, 0},
-		"it keeps one for one": {func(f *casefile, _ *history.Server) {
-			f.Header.Host.Profile.Resident, f.Header.Host.Profile.Spare, f.Header.Host.Profile.Idle, f.Header.Host.Profile.Renewal = 1, 1, 1, 1
-		}, 0},
-		"sessions unknown": {func(f *casefile, _ *history.Server) { f.Header.Host.Kind = record.KindCommand }, 0},
-		"for a request": {func(f *casefile, _ *history.Server) {
-			f.Session("flaky", "s1").Changes[1].Why = record.WhyRequest
-		}, 0},
-		"for each request": {func(f *casefile, _ *history.Server) {
-			f.Session("flaky", "s1").Changes[1].Why = record.WhyPerRequest
-		}, 0},
-		"not open": {func(f *casefile, _ *history.Server) {
-			f.Session("flaky", "s1").Changes[1].State = record.SessionEnded
-		}, 0},
-		"the host ends":     {func(f *casefile, _ *history.Server) { f.Host().AskedAt = 49 * second }, 0},
-		"its parent unseen": {func(_ *casefile, s *history.Server) { s.Birth.PPID = 999 }, 0},
-	} {
-		p := newPlay()
-		p.open("s1", "flaky")
-		p.wait(50 * s)
-		p.greet(p.launch("flaky", "s1"))
-		f := open(p.run)
-		for _, o := range f.servers {
-			o.Birth.Start = 2000 + uint64(o.Born/int64(ms)/10)
-		}
-		c.change(f, f.servers[1])
-		f.doubtUnasked()
-		assert.Len(t, f.doubts, c.doubts, name)
-	}
-}
-
-// TestWhatIsJudgedOnEvidence: of a server that had to go, that died, that worked.
-func TestWhatIsJudgedOnEvidence(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		change       func(f *casefile, cp *checkpoint, s *history.Server)
-		gone, reaped bool
-	}{
-		"it had gone":  {func(*casefile, *checkpoint, *history.Server) {}, true, true},
-		"it was there": {func(_ *casefile, cp *checkpoint, s *history.Server) { cp.Alive, s.Died = []*history.Server{s}, never }, false, false},
-		"too many": {func(_ *casefile, cp *checkpoint, s *history.Server) {
-			cp.Alive, cp.Extra, s.Died = []*history.Server{s}, []*history.Server{s}, never
-		}, true, false},
-		"born later": {func(_ *casefile, _ *checkpoint, s *history.Server) { s.Born, s.Died = 6*second, 7*second }, false, false},
-		"died later": {func(_ *casefile, cp *checkpoint, s *history.Server) {
-			cp.Alive, s.Died = []*history.Server{s}, 6*second
-		}, false, false},
-		"the host had ended": {func(f *casefile, _ *checkpoint, _ *history.Server) { f.Host().Exited = 4 * second }, false, false},
-		"nobody looked":      {func(_ *casefile, cp *checkpoint, _ *history.Server) { cp.Settled = nil }, false, false},
-		"after the host":     {func(_ *casefile, cp *checkpoint, _ *history.Server) { cp.HostGone = true }, false, true},
-	} {
-		f := opened("s1")
-		cp := looked()
-		f.checkpoints = []*checkpoint{cp}
-		f.servers[0].Died = 4 * second
-		c.change(f, cp, f.servers[0])
-		assert.Equal(t, c.gone, f.hadToGo(), name)
-		assert.Equal(t, c.reaped, f.hadToBeReaped(), name)
-	}
-	f := opened("s1")
-	f.Header.Plan.Evidence = true
-	assert.True(t, f.wasLive())
-	assert.Empty(t, f.unshown("L3"))
-	f.servers[0].Established = never
-	assert.False(t, f.wasLive())
-	assert.Equal(t, "no server of a session has worked", f.unshown("L3"))
-	assert.Equal(t, "no server had to be gone while the host lived", f.unshown("L1"))
-	assert.Equal(t, "no server died while the host lived", f.unshown("L4"))
-	f.breaches = []*breach{{law: "L1"}, {law: "L3"}}
-	assert.Empty(t, f.unshown("L1"), "it is broken")
-	f.breaches = nil
-	assert.Empty(t, f.unshown("L2"))
-	cp := looked()
-	cp.Quiet, cp.HostGone, cp.Stretched = true, true, 1
-	f.checkpoints = []*checkpoint{cp}
-	assert.Contains(t, f.unshown("L2"), "only because the wait was stretched")
-	f.servers[0].Established, f.servers[0].Session = second, "s9"
-	assert.False(t, f.wasLive(), "of no session")
-}
-
-// TestLaunchesThatAHostMaySave: as many as sessions are opened again, after an end that may keep the server, of a host that keeps some.
-func TestLaunchesThatAHostMaySave(t *testing.T) {
-	t.Parallel()
-	at := func(t int64, state record.SessionState, why record.Why) history.SessionChange {
-		return history.SessionChange{Session: record.Session{State: state, Why: why}, T: t * second}
-	}
-	again := []history.SessionChange{at(1, record.SessionOpening, ""), at(2, record.SessionEnded, record.WhyClose), at(3, record.SessionOpening, ""), at(4, record.SessionEnded, record.WhyForget), at(5, record.SessionOpening, "")}
-	for name, c := range map[string]struct {
-		changes         []history.SessionChange
-		resident, spare int
-		label           string
-		saved           int
-	}{
-		"kept":            {again, 1, 0, "flaky", 2},
-		"spare":           {again, 0, 1, "flaky", 2},
-		"as many of both": {again, 1, 1, "flaky", 2},
-		"keeps none":      {again, 0, 0, "flaky", 0},
-		"another label":   {again, 1, 0, "steady", 0},
-		"another end":     {[]history.SessionChange{at(2, record.SessionEnded, record.WhyTick), at(3, record.SessionOpening, "")}, 1, 0, "flaky", 0},
-		"no end":          {[]history.SessionChange{at(2, record.SessionEnding, record.WhyClose), at(3, record.SessionOpening, "")}, 1, 0, "flaky", 0},
-		"no opening":      {[]history.SessionChange{at(2, record.SessionEnded, record.WhyClose), at(3, record.SessionEnded, "")}, 1, 0, "flaky", 0},
-	} {
-		f := opened("s1")
-		f.Header.Host.Profile.Resident, f.Header.Host.Profile.Spare = c.resident, c.spare
-		f.Session("flaky", "s1").Changes = c.changes
-		assert.Equal(t, c.saved, f.reopened(c.label), name)
-	}
-}
-
-// TestWhatOnlyTheLedgerSees: a server that was there for a while, was not about to die, and is in no census.
-func TestWhatOnlyTheLedgerSees(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		change func(f *casefile, cp *checkpoint, s *history.Server)
-		unseen bool
-	}{
-		"unseen":           {func(*casefile, *checkpoint, *history.Server) {}, true},
-		"just born":        {func(f *casefile, _ *checkpoint, s *history.Server) { s.Born = 5*second - f.Blur() + 1 }, false},
-		"born before that": {func(f *casefile, _ *checkpoint, s *history.Server) { s.Born = 5*second - f.Blur() }, true},
-		"about to die":     {func(_ *casefile, _ *checkpoint, s *history.Server) { s.Died = 8 * second }, false},
-		"died later":       {func(_ *casefile, _ *checkpoint, s *history.Server) { s.Died = 8*second + 1 }, true},
-		"seen":             {func(_ *casefile, cp *checkpoint, s *history.Server) { cp.SettledRows = rowOf(s) }, false},
-		"seen later":       {func(_ *casefile, cp *checkpoint, s *history.Server) { cp.ConfirmRows = rowOf(s) }, false},
-		"no subreaper":     {func(f *casefile, _ *checkpoint, _ *history.Server) { f.Header.Witness.Subreaper = false }, false},
-	} {
-		f := opened("s1")
-		cp := looked()
-		cp.Alive = f.servers
-		c.change(f, cp, f.servers[0])
-		assert.Equal(t, c.unseen, len(f.unseen(cp)) == 1, name)
-	}
-}
-
-func rowOf(s *history.Server) history.Rows {
-	return history.RowsOf(&record.Census{Processes: []record.Process{{Identity: s.Birth.Identity, State: record.StateSleeping}}})
-}
-
-// TestCallsThatNoServerSaw: of what the host says was answered, its servers must have received as much, where that is its business.
-func TestCallsThatNoServerSaw(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		change func(f *casefile, st *history.Step)
-		doubts int
-	}{
-		"unseen":           {func(*casefile, *history.Step) {}, 1},
-		"a job":            {func(_ *casefile, st *history.Step) { st.Op = record.OpJob }, 1},
-		"an open":          {func(_ *casefile, st *history.Step) { st.Op = record.OpOpen }, 0},
-		"failed":           {func(_ *casefile, st *history.Step) { st.OK = false }, 0},
-		"was to fail":      {func(_ *casefile, st *history.Step) { st.Expect = record.ExpectFail }, 0},
-		"skipped":          {func(_ *casefile, st *history.Step) { st.Skipped = true }, 0},
-		"without an end":   {func(_ *casefile, st *history.Step) { st.Ended = never }, 0},
-		"of a command":     {func(f *casefile, _ *history.Step) { f.Header.Host.Kind = record.KindOneshot }, 0},
-		"received":         {func(f *casefile, _ *history.Step) { f.servers[0].Calls = []history.Call{{}} }, 0},
-		"lost from sight":  {func(f *casefile, _ *history.Step) { f.servers[0].Lost = second }, 0},
-		"a probe":          {func(_ *casefile, st *history.Step) { st.Op, st.Detail = record.OpJob, record.DetailProbe }, 0},
-		"a call, so named": {func(_ *casefile, st *history.Step) { st.Detail = record.DetailProbe }, 1},
-		"a probe of a server without a handshake": {func(f *casefile, st *history.Step) {
-			st.Op, st.Detail, f.servers[0].Established = record.OpJob, record.DetailProbe, never
-		}, 1},
-		"a probe, lost": {func(f *casefile, st *history.Step) {
-			st.Op, st.Detail, f.servers[0].Established, f.servers[0].Lost = record.OpJob, record.DetailProbe, never, second
-		}, 0},
-		"a probe by calls": {func(f *casefile, st *history.Step) {
-			st.Op, st.Detail, f.servers[0].Established, f.servers[0].Calls = record.OpJob, record.DetailProbe, never, []history.Call{{}}
-		}, 0},
-		"a probe of another label": {func(_ *casefile, st *history.Step) {
-			st.Op, st.Detail, st.Label = record.OpJob, record.DetailProbe, "steady"
-		}, 1},
-	} {
-		f := opened("s1")
-		c.change(f, stepIn(f, 0, record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", OK: true}, 4*second, 5*second))
-		f.doubtUnseenCalls()
-		assert.Len(t, f.doubts, c.doubts, name)
-	}
-}
-
 // TestWhichServersACheckpointWants: the newest ones of the group that work come first.
 func TestWhichServersACheckpointWants(t *testing.T) {
 	t.Parallel()
@@ -492,17 +305,17 @@ func TestWhichServersACheckpointWants(t *testing.T) {
 func TestWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change  func(f *casefile, cp *checkpoint, s *history.Server)
+		change  func(f *casefile, cp *facts.Checkpoint, s *history.Server)
 		missing bool
 	}{
-		"died":           {func(*casefile, *checkpoint, *history.Server) {}, true},
-		"alive":          {func(_ *casefile, _ *checkpoint, s *history.Server) { s.Died = never }, false},
-		"died later":     {func(_ *casefile, _ *checkpoint, s *history.Server) { s.Died = 5*second + 1 }, false},
-		"broken":         {func(_ *casefile, _ *checkpoint, s *history.Server) { s.Broken = 4 * second }, false},
-		"lost":           {func(_ *casefile, _ *checkpoint, s *history.Server) { s.Lost = 4 * second }, false},
-		"after the host": {func(_ *casefile, cp *checkpoint, _ *history.Server) { cp.HostGone = true }, false},
-		"nobody looked":  {func(_ *casefile, cp *checkpoint, _ *history.Server) { cp.Settled = nil }, false},
-		"the host ended": {func(f *casefile, _ *checkpoint, _ *history.Server) { f.Host().AskedAt = 5 * second }, false},
+		"died":           {func(*casefile, *facts.Checkpoint, *history.Server) {}, true},
+		"alive":          {func(_ *casefile, _ *facts.Checkpoint, s *history.Server) { s.Died = never }, false},
+		"died later":     {func(_ *casefile, _ *facts.Checkpoint, s *history.Server) { s.Died = 5*second + 1 }, false},
+		"broken":         {func(_ *casefile, _ *facts.Checkpoint, s *history.Server) { s.Broken = 4 * second }, false},
+		"lost":           {func(_ *casefile, _ *facts.Checkpoint, s *history.Server) { s.Lost = 4 * second }, false},
+		"after the host": {func(_ *casefile, cp *facts.Checkpoint, _ *history.Server) { cp.HostGone = true }, false},
+		"nobody looked":  {func(_ *casefile, cp *facts.Checkpoint, _ *history.Server) { cp.Settled = nil }, false},
+		"the host ended": {func(f *casefile, _ *facts.Checkpoint, _ *history.Server) { f.Host().AskedAt = 5 * second }, false},
 	} {
 		f := opened("s1")
 		cp := looked()
@@ -586,11 +399,35 @@ func TestGoingToTheBackground(t *testing.T) {
 			left := f.lessDaemon(cp, f.Host(), slices.Clone(cp.Settled.Processes))
 			if c.daemon {
 				require.Equal(t, []record.Process{stranger}, left, name)
-				assert.Equal(t, []record.Identity{control.Identity}, f.daemons, name)
+				assert.Equal(t, []record.Identity{control.Identity}, f.Daemons, name)
 			} else {
 				require.Len(t, left, 3, name)
-				assert.Empty(t, f.daemons, name)
+				assert.Empty(t, f.Daemons, name)
 			}
 		}
 	}
+}
+
+// TestWhatIsJudgedOnEvidence: a law is kept where something shows it, and where no wait was stretched for it.
+func TestWhatIsJudgedOnEvidence(t *testing.T) {
+	t.Parallel()
+	f := opened("s1")
+	f.Header.Plan.Evidence = true
+	assert.Empty(t, f.unshown("L3"))
+	f.servers[0].Established = never
+	assert.Equal(t, "no server of a session has worked", f.unshown("L3"))
+	assert.Equal(t, "no server had to be gone while the host lived", f.unshown("L1"))
+	assert.Equal(t, "no server died while the host lived", f.unshown("L4"))
+	f.breaches = []*breach{{law: "L1"}, {law: "L3"}}
+	assert.Empty(t, f.unshown("L1"), "it is broken")
+	f.breaches = nil
+	assert.Empty(t, f.unshown("L2"))
+	cp := looked()
+	cp.Quiet, cp.HostGone, cp.Stretched = true, true, 1
+	f.Checkpoints = []*facts.Checkpoint{cp}
+	assert.Contains(t, f.unshown("L2"), "only because the wait was stretched")
+}
+
+func rowOf(s *history.Server) history.Rows {
+	return history.RowsOf(&record.Census{Processes: []record.Process{{Identity: s.Birth.Identity, State: record.StateSleeping}}})
 }

@@ -50,7 +50,7 @@ func TestWhereABystanderStood(t *testing.T) {
 	}
 }
 
-// TestSessionsThatNobodyKnows: of a host that is not driven, L3 has the bystanders alone, L7 the minutes, L1 and L4 may be unjudged.
+// TestSessionsThatNobodyKnows: of a host that is not driven, L3 has the bystanders alone, and L7 the minutes.
 func TestSessionsThatNobodyKnows(t *testing.T) {
 	t.Parallel()
 	f := opened("s1")
@@ -62,61 +62,10 @@ func TestSessionsThatNobodyKnows(t *testing.T) {
 	assert.Equal(t, "a bystander ended; the sessions are not known to the bench", judgeCollateral(f).Found)
 	f = opened()
 	assert.Equal(t, "no session was opened", judgeCollateral(f).Reason)
-	laws := []LawResult{{Law: "L1", Status: LawNotJudged}, {Law: "L4", Status: LawNotJudged}, {Law: "L2", Status: LawNotJudged}, {Law: "L3", Status: LawKept}}
-	for kind, doubts := range map[record.HostKind]int{record.KindCommand: 1, record.KindDriver: 3} {
-		f := opened("s1")
-		f.Header.Host.Kind = kind
-		f.Header.Plan.Laws = []string{"L1", "L2", "L3", "L4"}
-		f.doubtPurpose(laws)
-		assert.Len(t, f.doubts, doubts, kind)
-	}
-	f = opened("s1", "s2", "s3")
-	f.Header.Plan.Defining = 4
-	for i := range 3 {
-		stepIn(f, i, record.Step{Op: record.OpCall, Defining: true, Error: "not that"}, second, second).Skipped = true
-	}
-	f.doubtPurpose(nil)
-	require.Len(t, f.doubts, 1)
-	assert.Regexp(t, `^4 steps that this scenario is about were not played: \S*not that\S*$`, f.doubts[0].Text)
 	f = opened("s1", "", "")
 	f.Header.Limits.SpawnsPerSession = 1
 	assert.Equal(t, 1, f.judgePerSession(1), "servers of no session are not counted as one")
 	assert.Empty(t, f.breaches)
-}
-
-// TestPlansThatWereNotPlayed tell when a fault was to fire.
-func TestPlansThatWereNotPlayed(t *testing.T) {
-	t.Parallel()
-	for says, c := range map[string]record.PlanFault{
-		"fired 0 times": {}, " (launch 2)": {Launch: 2}, " (every launch divisible by 3)": {Every: 3}, " with probability 0.5 under seed 7": {Probability: 0.5},
-	} {
-		c.Label, c.On, c.Do, c.Fires = "flaky", "order", "hang", 1
-		f := opened("s1")
-		f.Header.Seed = 7
-		f.Header.Plan.Faults = []record.PlanFault{c}
-		f.doubtPlan()
-		require.Len(t, f.doubts, 1)
-		assert.Contains(t, f.doubts[0].Text, says)
-		if c.Every == 0 {
-			assert.NotContains(t, f.doubts[0].Text, "divisible")
-		}
-	}
-	for name, c := range map[string]struct {
-		end       record.End
-		truncated string
-		says      string
-	}{
-		"the program": {record.End{Reason: record.EndFailed, Stage: record.StageProgram, Error: "no"}, "", "the run was cut short: "},
-		"the bench":   {record.End{Reason: record.EndFailed, Error: "no"}, "", "the bench failed: "},
-		"the file":    {record.End{Reason: record.EndDone}, "torn", "the file is not complete: torn"},
-	} {
-		p := newPlay()
-		f := open(p.over(c.end))
-		f.Truncated = c.truncated
-		assert.True(t, f.doubtEnd(), name)
-		require.NotEmpty(t, f.doubts, name)
-		assert.Contains(t, f.doubts[0].Text, c.says, name)
-	}
 }
 
 // TestHowLongSomethingWasLeft ends with its death, between two looks, or not at all.
@@ -305,7 +254,7 @@ func TestTheFirstHarmCounts(t *testing.T) {
 	key := facts.SessionKey{Label: "flaky", Name: "s1"}
 	f.harm(f.servers[0], 5*second)
 	f.harm(f.servers[0], 7*second)
-	assert.Equal(t, 5*second, f.harmed[key], "the first harm counts")
+	assert.Equal(t, 5*second, f.Harmed[key], "the first harm counts")
 	f.harm(f.servers[0], 3*second)
-	assert.Equal(t, 3*second, f.harmed[key])
+	assert.Equal(t, 3*second, f.Harmed[key])
 }

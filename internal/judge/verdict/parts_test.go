@@ -106,7 +106,7 @@ func TestALockoutAccountsForFailures(t *testing.T) {
 		f.blameLockout(facts.SessionKey{Label: "flaky", Name: "s1"}, 5*second)
 		var got []int
 		for n := 1; n <= 3; n++ {
-			if f.blamed[n] {
+			if f.Blamed[n] {
 				got = append(got, n)
 			}
 		}
@@ -115,7 +115,7 @@ func TestALockoutAccountsForFailures(t *testing.T) {
 	f := opened("s1")
 	stepIn(f, 0, skipped, 4*second, 6*second).Skipped = true
 	f.blameLockout(facts.SessionKey{Label: "flaky", Name: "s1"}, 5*second)
-	assert.Empty(t, f.blamed[1], "what was skipped has not failed")
+	assert.Empty(t, f.Blamed[1], "what was skipped has not failed")
 }
 
 // TestWhoWasLockedOut: others of the label that said so while the holder lived.
@@ -318,7 +318,7 @@ func TestStuckCalls(t *testing.T) {
 		st := stepIn(f, 1, failed, 5*second, 6*second)
 		c.change(b, st)
 		f.stuckWith()
-		assert.Equal(t, c.blamed, f.blamed[st.N], name)
+		assert.Equal(t, c.blamed, f.Blamed[st.N], name)
 	}
 }
 
@@ -391,7 +391,7 @@ func TestSignalsAndTheEndOfStdin(t *testing.T) {
 		f.Header.Limits.Grace = record.Duration(s)
 		s := f.servers[0]
 		s.EOF, s.Signals = c.eof, []history.SignalMark{{T: 5 * second, Text: "SIGTERM", Stdin: c.stdin}}
-		_, first := signalFirst(s)
+		_, first := facts.SignalFirst(s)
 		assert.Equal(t, c.first, first, name)
 		assert.Equal(t, c.unclear, unclearOrder(s), name)
 		assert.Equal(t, c.together, f.togetherAt(s), name)
@@ -456,75 +456,6 @@ func TestWhomTheHostEnded(t *testing.T) {
 		f := open(p.run)
 		assert.False(t, f.wasStopped(f.servers[0]))
 		assert.Equal(t, stopped, f.wasStopped(f.servers[1]), state)
-	}
-}
-
-// TestBlamesWithoutNames covers that a step is told of at its open, by a signal of its server, or by what that did wrong.
-func TestWhatAccountsForAStep(t *testing.T) {
-	t.Parallel()
-	call := record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", Error: "no"}
-	for name, c := range map[string]struct {
-		change func(o, st *history.Step)
-		never  bool
-	}{
-		"the open failed":      {func(*history.Step, *history.Step) {}, true},
-		"it worked":            {func(o, _ *history.Step) { o.OK = true }, false},
-		"it was to fail":       {func(o, _ *history.Step) { o.Expect = record.ExpectFail }, false},
-		"it was skipped":       {func(o, _ *history.Step) { o.Skipped = true }, false},
-		"it has no end":        {func(o, _ *history.Step) { o.Ended = never }, false},
-		"it ended later":       {func(o, _ *history.Step) { o.Ended = 5*second + 1 }, false},
-		"it ended just before": {func(o, _ *history.Step) { o.Ended = 5 * second }, true},
-		"of another label":     {func(o, _ *history.Step) { o.Label = "steady" }, false},
-		"of another session":   {func(o, _ *history.Step) { o.Session = "s2" }, false},
-		"it was a call":        {func(o, _ *history.Step) { o.Op = record.OpCall }, false},
-		"itself an open":       {func(_, st *history.Step) { st.Op = record.OpOpen }, false},
-		"of all sessions":      {func(o, st *history.Step) { o.Session, st.Session = "", "" }, false},
-	} {
-		f := opened("s1", "s1")
-		o := stepIn(f, 0, record.Step{Op: record.OpOpen, Session: "s1", Label: "flaky", Error: "no"}, 3*second, 4*second)
-		st := stepIn(f, 1, call, 5*second, 6*second)
-		c.change(o, st)
-		assert.Equal(t, c.never, f.neverOpened(st), name)
-	}
-	for name, c := range map[string]struct {
-		change func(st *history.Step, s *history.Server)
-		during bool
-	}{
-		"meanwhile":           {func(*history.Step, *history.Server) {}, true},
-		"before":              {func(_ *history.Step, s *history.Server) { s.Signals[0].T = 5*second - 1 }, false},
-		"a little later":      {func(_ *history.Step, s *history.Server) { s.Signals[0].T = 7 * second }, true},
-		"long after":          {func(_ *history.Step, s *history.Server) { s.Signals[0].T = 7*second + 1 }, false},
-		"stdin had ended":     {func(_ *history.Step, s *history.Server) { s.Signals[0].Stdin = record.StdinClosed }, false},
-		"of another label":    {func(_ *history.Step, s *history.Server) { s.Label = "steady" }, false},
-		"of another session":  {func(_ *history.Step, s *history.Server) { s.Session = "s2" }, false},
-		"of no session":       {func(st *history.Step, s *history.Server) { st.Session, s.Session = "", "" }, false},
-		"without any signals": {func(_ *history.Step, s *history.Server) { s.Signals = nil }, false},
-	} {
-		f := opened("s1")
-		st := stepIn(f, 0, call, 5*second, 6*second)
-		s := f.servers[0]
-		s.Signals = []history.SignalMark{{T: 5 * second, Stdin: record.StdinOpen}}
-		c.change(st, s)
-		assert.Equal(t, c.during, f.signalledDuring(st), name)
-	}
-	const fault = " (meanwhile flaky#1 committed its fault hang)"
-	for name, c := range map[string]struct {
-		change func(st *history.Step, s *history.Server)
-		says   string
-	}{
-		"meanwhile":          {func(*history.Step, *history.Server) {}, fault},
-		"before":             {func(_ *history.Step, s *history.Server) { s.Faults[0].T = 5*second - 1 }, ""},
-		"after":              {func(_ *history.Step, s *history.Server) { s.Faults[0].T = 6*second + 1 }, ""},
-		"of another label":   {func(_ *history.Step, s *history.Server) { s.Label = "steady" }, ""},
-		"of another session": {func(_ *history.Step, s *history.Server) { s.Session = "s2" }, ""},
-		"in all sessions":    {func(st *history.Step, s *history.Server) { st.Session, s.Session = "", "s2" }, fault},
-	} {
-		f := opened("s1")
-		st := stepIn(f, 0, call, 5*second, 6*second)
-		s := f.servers[0]
-		s.Faults = []history.FaultMark{hangs}
-		c.change(st, s)
-		assert.Equal(t, c.says, f.faultDuring(st), name)
 	}
 }
 

@@ -1,4 +1,4 @@
-package verdict
+package doubts
 
 import (
 	"github.com/leakbench/leakbench/internal/history"
@@ -13,7 +13,7 @@ const slowControl = record.Duration(5e9)
 
 // doubtControls says of which servers it is not known that they would end by themselves: what the host leaves of
 // those is not the host's doing for certain. Files of before there were controls ask for none.
-func (f *casefile) doubtControls() {
+func (f *search) doubtControls() {
 	if !f.Header.Limits.Controls {
 		return
 	}
@@ -32,12 +32,4 @@ func (f *casefile) doubtControls() {
 			f.doubt(record.DoubtControlLate, "the server %s took %s to exit after the end of its stdin without the host, though its script lets it exit at once", prose.Plain(label), prose.Span(int64(c.After)))
 		}
 	}
-}
-
-// control compares a survivor with its control. s may be nil.
-func (f *casefile) control(s *history.Server) string {
-	if s == nil {
-		return ""
-	}
-	return prose.Control(s, f.Controls()[s.Label])
 }

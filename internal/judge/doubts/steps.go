@@ -1,4 +1,4 @@
-package verdict
+package doubts
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 )
 
 // doubtSteps says which steps did not do what the scenario needs, where no law says why.
-func (f *casefile) doubtSteps() {
+func (f *search) doubtSteps() {
 	f.doubtSkipped()
 	f.doubtUnseenCalls()
 	for _, s := range f.Steps() {
@@ -33,7 +33,7 @@ func (f *casefile) doubtSteps() {
 }
 
 // doubtSkipped says what the host can't do, or can't be asked to.
-func (f *casefile) doubtSkipped() {
+func (f *search) doubtSkipped() {
 	type skip struct {
 		op  record.Op
 		why string
@@ -47,7 +47,7 @@ func (f *casefile) doubtSkipped() {
 }
 
 // doubtUnseenCalls compares the two sides of a session's calls: what the host says was answered, its servers must have received.
-func (f *casefile) doubtUnseenCalls() {
+func (f *search) doubtUnseenCalls() {
 	if f.Header.Host.Kind == record.KindOneshot {
 		return // what its command calls is its own business
 	}
@@ -74,7 +74,7 @@ func (f *casefile) doubtUnseenCalls() {
 
 // doubtUnseenProbe asks for a handshake where a host says that it has looked at
 // a server: which requests it sends is its own business.
-func (f *casefile) doubtUnseenProbe(key facts.SessionKey) {
+func (f *search) doubtUnseenProbe(key facts.SessionKey) {
 	for _, srv := range f.servers {
 		if srv.Label == key.Label && (srv.Lost >= 0 || srv.Session == key.Name && srv.Established >= 0 || len(srv.CallsFor(key.Name)) > 0) {
 			return
@@ -84,38 +84,38 @@ func (f *casefile) doubtUnseenProbe(key facts.SessionKey) {
 }
 
 // accounted says that a law, or the host's end, accounts for a failed step.
-func (f *casefile) accounted(s *history.Step) bool {
-	if f.blamed[s.N] {
+func (f *search) accounted(s *history.Step) bool {
+	if f.Blamed[s.N] {
 		return true
 	}
 	if h := f.HostAt(s.Begun); h.AskedAt >= 0 && s.Ended >= h.AskedAt && !s.Op.EndsHost() && s.Op != record.OpStart {
 		return true
 	}
-	if f.wasHarmed(facts.SessionKey{Label: s.Label, Name: s.Session}, s.Ended) || f.neverOpened(s) {
+	if f.HarmedBy(facts.SessionKey{Label: s.Label, Name: s.Session}, f.NotedBy(s.Ended)) || f.neverOpened(s) {
 		return true
 	}
 	// A reload, or a tick, is about several sessions; and of two that a sweep has hit, one may have been at a point
 	// where its harm can't be told from the host's own doing.
-	for key, t := range f.harmed {
-		if (s.Session == "" || key.Label == s.Label) && t >= s.Begun && t <= s.Ended+f.Scaled(noteBlur, s.Ended) {
+	for key, t := range f.Harmed {
+		if (s.Session == "" || key.Label == s.Label) && t >= s.Begun && t <= f.NotedBy(s.Ended) {
 			return true
 		}
 	}
-	return len(f.harmed) > 0 && f.signalledDuring(s)
+	return len(f.Harmed) > 0 && f.signalledDuring(s)
 }
 
 // signalledDuring says that a server of the step's session caught a signal in the course of it, with its stdin still
 // open. Of a host that has been seen to signal what is not its to end, that is one more such signal: it has met a
 // server whose session was not live yet.
-func (f *casefile) signalledDuring(s *history.Step) bool {
+func (f *search) signalledDuring(s *history.Step) bool {
 	return s.Session != "" && slices.ContainsFunc(f.servers, func(srv *history.Server) bool {
-		signal, first := signalFirst(srv)
-		return first && srv.Label == s.Label && srv.Session == s.Session && signal.T >= s.Begun && signal.T <= s.Ended+f.Scaled(noteBlur, s.Ended)
+		signal, first := facts.SignalFirst(srv)
+		return first && srv.Label == s.Label && srv.Session == s.Session && signal.T >= s.Begun && signal.T <= f.NotedBy(s.Ended)
 	})
 }
 
 // neverOpened says that a step is about a session whose open had failed, and should not have: that is told of the open.
-func (f *casefile) neverOpened(s *history.Step) bool {
+func (f *search) neverOpened(s *history.Step) bool {
 	if s.Op == record.OpOpen || s.Session == "" {
 		return false
 	}
@@ -128,7 +128,7 @@ func (f *casefile) neverOpened(s *history.Step) bool {
 }
 
 // faultDuring says which fault a server of the session committed meanwhile.
-func (f *casefile) faultDuring(s *history.Step) string {
+func (f *search) faultDuring(s *history.Step) string {
 	for _, srv := range f.servers {
 		if srv.Label != s.Label || s.Session != "" && srv.Session != s.Session {
 			continue
@@ -146,8 +146,8 @@ func (f *casefile) faultDuring(s *history.Step) string {
 const maxRecorded = 5
 
 // doubtRecorded passes on what the bench wrote down itself.
-func (f *casefile) doubtRecorded() {
-	seen, perCode := map[Doubt]bool{}, map[record.DoubtCode]int{}
+func (f *search) doubtRecorded() {
+	seen, perCode := map[record.Doubt]bool{}, map[record.DoubtCode]int{}
 	var more []record.DoubtCode
 	for _, e := range f.Doubts() {
 		if seen[*e.Doubt] {
@@ -156,7 +156,7 @@ func (f *casefile) doubtRecorded() {
 		seen[*e.Doubt] = true
 		code := record.DoubtCode(prose.Plain(cmp.Or(e.Doubt.Code, record.DoubtUnnamed)))
 		if perCode[code]++; perCode[code] <= maxRecorded {
-			f.doubts = append(f.doubts, Doubt{Code: code, Text: e.Doubt.Text})
+			f.found = append(f.found, record.Doubt{Code: code, Text: e.Doubt.Text})
 		} else if perCode[code] == maxRecorded+1 {
 			more = append(more, code)
 		}

@@ -1,4 +1,6 @@
-package verdict
+// Package doubts says why a run may not be called clean, whatever its laws came to. A doubt follows from the facts of the run;
+// what a law has accounted for already is none.
+package doubts
 
 import (
 	"cmp"
@@ -14,18 +16,60 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-func (f *casefile) doubt(code record.DoubtCode, format string, args ...any) {
-	f.doubts = append(f.doubts, Doubt{Code: code, Text: fmt.Sprintf(format, args...)})
+const never = history.Never
+
+// Told is what the laws have told of a run: what they account for, and what they could not decide.
+type Told struct {
+	Harmed      map[facts.SessionKey]int64 // when L3 found the session harmed
+	Blamed      map[int]bool               // numbers of the steps whose failure a law explains
+	Explained   map[*facts.Checkpoint]bool // where a law says why it did not come to rest
+	Connections int                        // servers that may be connections of their own
+	Daemons     []record.Identity          // processes that went to the background
+	Starved     []Starved
+	Unjudged    []Unjudged
 }
 
-// allDoubts are the reasons why the run may not be called clean. A run that
-// was cut short is not blamed for what it could not show any more.
-func (f *casefile) allDoubts(laws []LawResult) []Doubt {
-	f.doubts = []Doubt{}
-	if f.nowhere() {
-		f.doubtRecorded()
-		return f.doubts
+// Starved is what took too long by the clock of a machine that was starved, where nothing else breaks the same law.
+type Starved struct {
+	Law, Value string
+	From, To   int64
+}
+
+// Unjudged is a law that was not judged, with the reason.
+type Unjudged struct{ Law, Reason string }
+
+// HarmedBy says that L3 found the session harmed by t.
+func (told *Told) HarmedBy(key facts.SessionKey, t int64) bool {
+	at, harmed := told.Harmed[key]
+	return harmed && at <= t
+}
+
+// search is the search for the doubts of one run.
+type search struct {
+	*facts.Facts
+	Told
+	servers []*history.Server          // in the order of their births
+	split   map[*facts.Checkpoint]bool // where the witnesses do not agree
+	found   []record.Doubt
+}
+
+func begin(f *facts.Facts, told Told) *search {
+	return &search{Facts: f, Told: told, servers: f.Servers(), split: map[*facts.Checkpoint]bool{}, found: []record.Doubt{}}
+}
+
+// Of are the reasons why a run may not be called clean. One that was cut short is not blamed for what it could not
+// show any more.
+func Of(run *facts.Facts, told Told) []record.Doubt {
+	f := begin(run, told)
+	if !f.Nowhere() {
+		f.look()
 	}
+	f.doubtRecorded()
+	return f.found
+}
+
+// look looks for all that the bench did not write down itself.
+func (f *search) look() {
 	cut := f.doubtEnd()
 	exited := f.doubtHost()
 	if !cut {
@@ -39,7 +83,7 @@ func (f *casefile) allDoubts(laws []LawResult) []Doubt {
 	if !cut && !exited {
 		f.doubtPlan()
 		f.doubtSteps()
-		f.doubtPurpose(laws)
+		f.doubtPurpose()
 		f.doubtStarved()
 	}
 	f.doubtWitnesses()
@@ -49,20 +93,14 @@ func (f *casefile) allDoubts(laws []LawResult) []Doubt {
 	if !cut && !exited {
 		f.doubtRest()
 	}
-	f.doubtRecorded()
-	return f.doubts
 }
 
-// nowhere says that nothing was seen, since the host's place can't be had where the run took place, or no server of
-// it could reach the ledger: no more is to be said of it.
-func (f *casefile) nowhere() bool {
-	return len(f.servers) == 0 && slices.ContainsFunc(f.Doubts(), func(e *record.Event) bool {
-		return e.Doubt.Code == record.DoubtNoPlace || e.Doubt.Code == record.DoubtLedgerNoAccess
-	})
+func (f *search) doubt(code record.DoubtCode, format string, args ...any) {
+	f.found = append(f.found, record.Doubt{Code: code, Text: fmt.Sprintf(format, args...)})
 }
 
 // doubtEnd says how a run that was cut short came to its end.
-func (f *casefile) doubtEnd() (cut bool) {
+func (f *search) doubtEnd() (cut bool) {
 	if f.Dropped() > 0 {
 		f.doubt(record.DoubtMalformed, "an event of the file contradicts those before it: %s from there on %s not judged",
 			text.Count(f.Dropped(), "event"), text.Choose(f.Dropped(), "is", "are"))
@@ -75,7 +113,7 @@ func (f *casefile) doubtEnd() (cut bool) {
 		f.doubt(record.DoubtTruncated, "the file is not complete: it has no end event")
 	}
 	switch {
-	case !f.cutShort():
+	case !f.CutShort():
 		return f.Truncated != "" || end == nil
 	case end.Reason == record.EndInterrupted:
 		f.doubt(record.DoubtInterrupted, "the run was stopped by %s", prose.Plain(cmp.Or(end.Signal, "its user")))
@@ -92,13 +130,13 @@ func (f *casefile) doubtEnd() (cut bool) {
 }
 
 // doubtHost says that the host ended before it was asked to.
-func (f *casefile) doubtHost() (exited bool) {
+func (f *search) doubtHost() (exited bool) {
 	for _, h := range f.Hosts() {
-		if !endedUnasked(h) {
+		if !facts.EndedUnasked(h) {
 			continue
 		}
 		exited = true
-		if !f.cutShort() { // else the bench cut the run short, and the host with it
+		if !f.CutShort() { // else the bench cut the run short, and the host with it
 			f.doubt(record.DoubtHostExited, "%s: what it does in the rest of the scenario was not seen", prose.HostEnd(h, len(f.Hosts()) < 2))
 		}
 	}
@@ -106,7 +144,7 @@ func (f *casefile) doubtHost() (exited bool) {
 }
 
 // doubtLaunches says which servers the host did not launch as often as it had to for the scenario to mean something.
-func (f *casefile) doubtLaunches() {
+func (f *search) doubtLaunches() {
 	_, byLabel := lists.GroupBy(f.servers, func(s *history.Server) string { return s.Label })
 	_, bySession := lists.GroupBy(f.servers, facts.SessionOf)
 	short := false
@@ -137,7 +175,7 @@ func (f *casefile) doubtLaunches() {
 
 // reopened is how many launches a host can save that keeps servers on purpose when their sessions end: a session that
 // is opened again may get the one it had.
-func (f *casefile) reopened(label string) (n int) {
+func (f *search) reopened(label string) (n int) {
 	if f.Header.Host.Profile.Resident+f.Header.Host.Profile.Spare <= 0 {
 		return 0
 	}
@@ -158,7 +196,7 @@ func (f *casefile) reopened(label string) (n int) {
 var mayKeep = map[record.Why]bool{record.WhyClose: true, record.WhyForget: true}
 
 // doubtPlan says which faults did not fire, and which checkpoints were not reached.
-func (f *casefile) doubtPlan() {
+func (f *search) doubtPlan() {
 	for _, want := range f.Faults(f.Header.Plan) {
 		if n := want.Fired; n < want.Fires {
 			when := ""
@@ -176,7 +214,7 @@ func (f *casefile) doubtPlan() {
 		}
 	}
 	reached := map[string]int{}
-	for _, cp := range f.checkpoints {
+	for _, cp := range f.Checkpoints {
 		if cp.Ended >= 0 && cp.Settled != nil {
 			reached[cp.Name]++
 		}
@@ -190,13 +228,13 @@ func (f *casefile) doubtPlan() {
 
 // doubtRest says which checkpoints did not come to rest without any law that says why, and which came to rest only
 // because the bench waited longer than the limits allow: then nobody knows what the host would have done in time.
-func (f *casefile) doubtRest() {
-	for _, cp := range f.checkpoints {
+func (f *search) doubtRest() {
+	for _, cp := range f.Checkpoints {
 		if cp.Quiet && cp.Stretched > 0 {
 			f.doubt(record.DoubtStretched, "checkpoint %q came to rest %s after it began, %s is allowed: the machine was starved (%d %% of the time in which leakbench wanted a processor it had to wait for one), so the wait was stretched",
 				prose.Plain(cp.Name), prose.Span(int64(cp.Waited)), prose.Within(f.Header.Limits.Settle), int(100*cp.Starved))
 		}
-		if cp.Ended >= 0 && !cp.Quiet && !cp.explained {
+		if cp.Ended >= 0 && !cp.Quiet && !f.Explained[cp] && !f.split[cp] {
 			f.doubt(record.DoubtNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", prose.Plain(cp.Name), prose.Within(f.Header.Limits.Settle))
 		}
 	}
@@ -204,9 +242,9 @@ func (f *casefile) doubtRest() {
 
 // doubtAfterEnd says what the keeper had to end, or reaped, after the last look at what the host had left, and that
 // no look had seen; and what was born after the host had gone. Who forks all the time is in no census.
-func (f *casefile) doubtAfterEnd() {
+func (f *search) doubtAfterEnd() {
 	over, host := never, f.Host()
-	for _, cp := range f.checkpoints {
+	for _, cp := range f.Checkpoints {
 		if cp.HostGone && cp.Settled != nil {
 			over = cp.SettledAt
 		}
@@ -223,26 +261,26 @@ func (f *casefile) doubtAfterEnd() {
 }
 
 // bornAfter says that a process was born after the host had gone. Only Linux counts starts in ticks of 10 ms.
-func (f *casefile) bornAfter(h *history.Host, p record.Process) bool {
+func (f *search) bornAfter(h *history.Host, p record.Process) bool {
 	const tick, blur = int64(10 * time.Millisecond), 3
 	return f.Header.System.OS == "linux" && h.Start > 0 && p.Start > h.Start+uint64((h.Exited-h.Started)/tick)+blur
 }
 
 // doubtWitnesses says what the ledger and the census do not agree on.
-func (f *casefile) doubtWitnesses() {
+func (f *search) doubtWitnesses() {
 	for i := range f.Events() {
 		if e := &f.Events()[i]; e.Kind == record.Lost && record.LossReason(e.Text) != record.LostAtEnd {
 			f.doubt(record.DoubtLedgerLost, "the ledger lost %s at %s: %s", prose.Plain(e.Server), prose.Clock(e.T), prose.Quote(e.Text))
 		}
 	}
 	said := map[record.Identity]bool{}
-	once := func(cp *checkpoint, id record.Identity, format string, args ...any) {
-		if cp.explained = true; !said[id] {
+	once := func(cp *facts.Checkpoint, id record.Identity, format string, args ...any) {
+		if f.split[cp] = true; !said[id] {
 			said[id] = true
 			f.doubt(record.DoubtDisagree, "at checkpoint %q "+format, append([]any{prose.Plain(cp.Name)}, args...)...)
 		}
 	}
-	for _, cp := range f.checkpoints {
+	for _, cp := range f.Checkpoints {
 		if cp.Settled == nil {
 			continue
 		}
@@ -259,7 +297,7 @@ func (f *casefile) doubtWitnesses() {
 const dying = 3 * time.Second
 
 // unseen are the servers that only the ledger holds for alive.
-func (f *casefile) unseen(cp *checkpoint) []*history.Server {
+func (f *search) unseen(cp *facts.Checkpoint) []*history.Server {
 	if !f.Header.Witness.Subreaper {
 		return nil // what the host orphans is out of the census' sight
 	}
@@ -273,7 +311,7 @@ func (f *casefile) unseen(cp *checkpoint) []*history.Server {
 
 // unborn are the fake servers that only the census sees. One that was being
 // launched may be ahead of its certificate: it is looked at twice.
-func (f *casefile) unborn(cp *checkpoint) []record.Process {
+func (f *search) unborn(cp *facts.Checkpoint) []record.Process {
 	return slices.DeleteFunc(slices.Clone(cp.Settled.Processes), func(p record.Process) bool {
 		return p.State == record.StateZombie || !history.IsServer(&p, f.Header.ID) || f.ServerOf(p.Identity) != nil ||
 			cp.Confirm != nil && !cp.ConfirmRows.Alive(p.Identity)

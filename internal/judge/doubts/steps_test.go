@@ -1,0 +1,118 @@
+package doubts
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// TestCallsThatNoServerSaw: of what the host says was answered, its servers must have received as much, where that is its business.
+func TestCallsThatNoServerSaw(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(f *search, st *history.Step)
+		doubts int
+	}{
+		"unseen":           {func(*search, *history.Step) {}, 1},
+		"a job":            {func(_ *search, st *history.Step) { st.Op = record.OpJob }, 1},
+		"an open":          {func(_ *search, st *history.Step) { st.Op = record.OpOpen }, 0},
+		"failed":           {func(_ *search, st *history.Step) { st.OK = false }, 0},
+		"was to fail":      {func(_ *search, st *history.Step) { st.Expect = record.ExpectFail }, 0},
+		"skipped":          {func(_ *search, st *history.Step) { st.Skipped = true }, 0},
+		"without an end":   {func(_ *search, st *history.Step) { st.Ended = never }, 0},
+		"of a command":     {func(f *search, _ *history.Step) { f.Header.Host.Kind = record.KindOneshot }, 0},
+		"received":         {func(f *search, _ *history.Step) { f.servers[0].Calls = []history.Call{{}} }, 0},
+		"lost from sight":  {func(f *search, _ *history.Step) { f.servers[0].Lost = second }, 0},
+		"a probe":          {func(_ *search, st *history.Step) { st.Op, st.Detail = record.OpJob, record.DetailProbe }, 0},
+		"a call, so named": {func(_ *search, st *history.Step) { st.Detail = record.DetailProbe }, 1},
+		"a probe of a server without a handshake": {func(f *search, st *history.Step) {
+			st.Op, st.Detail, f.servers[0].Established = record.OpJob, record.DetailProbe, never
+		}, 1},
+		"a probe, lost": {func(f *search, st *history.Step) {
+			st.Op, st.Detail, f.servers[0].Established, f.servers[0].Lost = record.OpJob, record.DetailProbe, never, second
+		}, 0},
+		"a probe by calls": {func(f *search, st *history.Step) {
+			st.Op, st.Detail, f.servers[0].Established, f.servers[0].Calls = record.OpJob, record.DetailProbe, never, []history.Call{{}}
+		}, 0},
+		"a probe of another label": {func(_ *search, st *history.Step) {
+			st.Op, st.Detail, st.Label = record.OpJob, record.DetailProbe, "steady"
+		}, 1},
+	} {
+		f := opened("s1")
+		c.change(f, stepIn(f, 0, record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", OK: true}, 4*second, 5*second))
+		f.doubtUnseenCalls()
+		assert.Len(t, f.found, c.doubts, name)
+	}
+}
+
+// TestBlamesWithoutNames covers that a step is told of at its open, by a signal of its server, or by what that did wrong.
+func TestWhatAccountsForAStep(t *testing.T) {
+	t.Parallel()
+	call := record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", Error: "no"}
+	for name, c := range map[string]struct {
+		change func(o, st *history.Step)
+		never  bool
+	}{
+		"the open failed":      {func(*history.Step, *history.Step) {}, true},
+		"it worked":            {func(o, _ *history.Step) { o.OK = true }, false},
+		"it was to fail":       {func(o, _ *history.Step) { o.Expect = record.ExpectFail }, false},
+		"it was skipped":       {func(o, _ *history.Step) { o.Skipped = true }, false},
+		"it has no end":        {func(o, _ *history.Step) { o.Ended = never }, false},
+		"it ended later":       {func(o, _ *history.Step) { o.Ended = 5*second + 1 }, false},
+		"it ended just before": {func(o, _ *history.Step) { o.Ended = 5 * second }, true},
+		"of another label":     {func(o, _ *history.Step) { o.Label = "steady" }, false},
+		"of another session":   {func(o, _ *history.Step) { o.Session = "s2" }, false},
+		"it was a call":        {func(o, _ *history.Step) { o.Op = record.OpCall }, false},
+		"itself an open":       {func(_, st *history.Step) { st.Op = record.OpOpen }, false},
+		"of all sessions":      {func(o, st *history.Step) { o.Session, st.Session = "", "" }, false},
+	} {
+		f := opened("s1", "s1")
+		o := stepIn(f, 0, record.Step{Op: record.OpOpen, Session: "s1", Label: "flaky", Error: "no"}, 3*second, 4*second)
+		st := stepIn(f, 1, call, 5*second, 6*second)
+		c.change(o, st)
+		assert.Equal(t, c.never, f.neverOpened(st), name)
+	}
+	for name, c := range map[string]struct {
+		change func(st *history.Step, s *history.Server)
+		during bool
+	}{
+		"meanwhile":           {func(*history.Step, *history.Server) {}, true},
+		"before":              {func(_ *history.Step, s *history.Server) { s.Signals[0].T = 5*second - 1 }, false},
+		"a little later":      {func(_ *history.Step, s *history.Server) { s.Signals[0].T = 7 * second }, true},
+		"long after":          {func(_ *history.Step, s *history.Server) { s.Signals[0].T = 7*second + 1 }, false},
+		"stdin had ended":     {func(_ *history.Step, s *history.Server) { s.Signals[0].Stdin = record.StdinClosed }, false},
+		"of another label":    {func(_ *history.Step, s *history.Server) { s.Label = "steady" }, false},
+		"of another session":  {func(_ *history.Step, s *history.Server) { s.Session = "s2" }, false},
+		"of no session":       {func(st *history.Step, s *history.Server) { st.Session, s.Session = "", "" }, false},
+		"without any signals": {func(_ *history.Step, s *history.Server) { s.Signals = nil }, false},
+	} {
+		f := opened("s1")
+		st := stepIn(f, 0, call, 5*second, 6*second)
+		s := f.servers[0]
+		s.Signals = []history.SignalMark{{T: 5 * second, Stdin: record.StdinOpen}}
+		c.change(st, s)
+		assert.Equal(t, c.during, f.signalledDuring(st), name)
+	}
+	const fault = " (meanwhile flaky#1 committed its fault hang)"
+	for name, c := range map[string]struct {
+		change func(st *history.Step, s *history.Server)
+		says   string
+	}{
+		"meanwhile":          {func(*history.Step, *history.Server) {}, fault},
+		"before":             {func(_ *history.Step, s *history.Server) { s.Faults[0].T = 5*second - 1 }, ""},
+		"after":              {func(_ *history.Step, s *history.Server) { s.Faults[0].T = 6*second + 1 }, ""},
+		"of another label":   {func(_ *history.Step, s *history.Server) { s.Label = "steady" }, ""},
+		"of another session": {func(_ *history.Step, s *history.Server) { s.Session = "s2" }, ""},
+		"in all sessions":    {func(st *history.Step, s *history.Server) { st.Session, s.Session = "", "s2" }, fault},
+	} {
+		f := opened("s1")
+		st := stepIn(f, 0, call, 5*second, 6*second)
+		s := f.servers[0]
+		s.Faults = []history.FaultMark{hangs}
+		c.change(st, s)
+		assert.Equal(t, c.says, f.faultDuring(st), name)
+	}
+}
