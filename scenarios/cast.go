@@ -28,10 +28,7 @@ type Ability struct {
 func (s *Scenario) Cast(a Ability) (parts []*Scenario, why string) {
 	about := s.subjects()
 	labels := []string{""}
-	switch {
-	case a.One && s.Part != "":
-		labels = []string{s.Part}
-	case a.One:
+	if a.One { // a part is about the one server that it has
 		labels = about
 	}
 	for _, label := range labels {
@@ -94,20 +91,14 @@ func labelsOf(s Step, sessions map[string]string) []string {
 	case sessions[s.Session] != "":
 		return []string{sessions[s.Session]}
 	}
-	var all []string
-	for _, j := range s.Jobs {
-		if !slices.Contains(all, j.Label) {
-			all = append(all, j.Label)
-		}
-	}
-	return all
+	return lists.Map(s.Jobs, func(j Job) string { return j.Label })
 }
 
 // Sessions are the servers that the sessions are opened with.
 func (s *Scenario) Sessions() map[string]string {
 	labels := map[string]string{}
 	each(s.Steps, func(step Step) {
-		if step.Op == record.OpOpen && step.Label != "" {
+		if step.Op == record.OpOpen {
 			labels[step.Session] = step.Label
 		}
 	})
@@ -168,10 +159,9 @@ func (c *casting) step(s Step) []Step {
 	case c.cannot(s) != "":
 		c.leaveOut(s, labels)
 		return c.steps(s.Steps)
-	case s.Op == record.OpTick:
-		s.Jobs = slices.DeleteFunc(slices.Clone(s.Jobs), func(j Job) bool { return !c.given(j.Label) })
-		s.Steps = c.steps(s.Steps)
 	}
+	s.Jobs = slices.DeleteFunc(slices.Clone(s.Jobs), func(j Job) bool { return !c.given(j.Label) })
+	s.Steps = c.steps(s.Steps)
 	return []Step{s}
 }
 

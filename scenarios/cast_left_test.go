@@ -148,6 +148,54 @@ func TestWhatIsLeftOfAScenario(t *testing.T) {
 			scenarios.Omitted{},
 			"cancel: no cancel",
 		},
+		"a cancel is not asked for": {
+			[]scenarios.Server{server("a", 0, false)},
+			[]scenarios.Step{defining(scenarios.Step{Op: record.OpTick, Jobs: []scenarios.Job{{Label: "a"}}})},
+			scenarios.Ability{Cannot: map[record.Op]string{record.OpCancel: "no cancel"}},
+			"tick a", "a",
+			scenarios.Omitted{},
+			"",
+		},
+		"each job is to be cancelled": {
+			[]scenarios.Server{server("a", 0, false)},
+			[]scenarios.Step{defining(scenarios.Step{Op: record.OpTick, Jobs: []scenarios.Job{{Label: "a", Cancel: true}}})},
+			scenarios.Ability{Cannot: map[record.Op]string{record.OpCancel: "no cancel"}},
+			"", "",
+			scenarios.Omitted{},
+			"cancel: no cancel",
+		},
+		"jobs can't be asked for, the steps beside them can": {
+			[]scenarios.Server{server("a", 0, false)},
+			[]scenarios.Step{defining(opens("x", "a")), {Op: record.OpTick, Jobs: []scenarios.Job{{Label: "a"}}, Steps: []scenarios.Step{calls("x")}}},
+			scenarios.Ability{Cannot: map[record.Op]string{record.OpTick: "no tick"}, ByItself: true},
+			"open x, call x", "a",
+			scenarios.Omitted{Unasked: 1},
+			"",
+		},
+		"a server that it launches by itself stays": {
+			[]scenarios.Server{server("a", 1, false), server("b", 0, false)},
+			[]scenarios.Step{opens("y", "b"), {Op: record.OpKill}},
+			scenarios.Ability{Cannot: map[record.Op]string{record.OpOpen: "no open"}, ByItself: true},
+			"kill", "a b",
+			scenarios.Omitted{Unasked: 1},
+			"",
+		},
+		"a server that it is about stays": {
+			[]scenarios.Server{server("a", 1, false), server("b", 0, false)},
+			[]scenarios.Step{opens("y", "b"), {Op: record.OpKill}},
+			scenarios.Ability{Cannot: map[record.Op]string{record.OpOpen: "no open"}},
+			"kill", "a",
+			scenarios.Omitted{Unasked: 1},
+			"",
+		},
+		"a server that no step is about stays": {
+			[]scenarios.Server{server("a", 1, false), server("b", 0, false)},
+			[]scenarios.Step{opens("x", "a")},
+			scenarios.Ability{},
+			"open x", "a b",
+			scenarios.Omitted{},
+			"",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -238,5 +286,15 @@ func TestOpsAndOmissionsInWords(t *testing.T) {
 		assert.Equal(t, want, o.String())
 	}
 	assert.Equal(t, map[string]string{"x": "a", "y": "a"}, s.Sessions())
-	assert.Equal(t, scenarios.Size{Steps: 5}.Steps, s.Size().Steps)
+	s = &scenarios.Scenario{
+		Servers: []scenarios.Server{server("a", 2, false), server("b", 1, false)},
+		Steps:   []scenarios.Step{opens("x", "a"), {Op: record.OpReload, Label: "a"}, {Op: record.OpRepeat, Steps: []scenarios.Step{calls("x")}}},
+	}
+	assert.Equal(t, map[string]string{"x": "a"}, s.Sessions(), "a reload is of no session")
+	assert.Equal(t, scenarios.Size{Steps: 4, Servers: 2, Faults: 3}, s.Size())
+	assert.Equal(t, "4 steps, 2 servers, 3 faults", s.Size().String())
+	s.Steps = []scenarios.Step{
+		defining(opens("x", "a")), defining(opens("x", "a")), calls("x"), defining(scenarios.Step{Op: record.OpReload, Label: "a"}), defining(scenarios.Step{Op: record.OpKill}),
+	}
+	assert.Equal(t, []string{"open x", "reload a", "kill"}, s.Defining())
 }

@@ -106,7 +106,7 @@ func TestLoad(t *testing.T) {
 	_, err := scenarios.Load(filepath.Join(t.TempDir(), "none.yaml"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = scenarios.Load(t.TempDir())
-	require.Error(t, err)
+	require.ErrorContains(t, err, "failed to read the scenario", "not that the file is empty")
 
 	path := filepath.Join(t.TempDir(), "mine.yaml")
 	src := "name: mine\ntitle: Mine\nservers: {one: }\nsteps: [{open: a, server: one}]\n"

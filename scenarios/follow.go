@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -87,7 +88,7 @@ func (f *follower) mayFollowEnd(l *Step) bool {
 	return true
 }
 
-// open notes a session; its server must be told once.
+// open notes a session; its server must be told once. What is wrong with it is not held against the steps that use it, too.
 func (f *follower) open(l *Step) {
 	if l.Session == "" {
 		return
@@ -96,17 +97,13 @@ func (f *follower) open(l *Step) {
 	switch {
 	case l.m.Find("server") == nil && !known:
 		l.subject.Problem("session %s is new; say with server: which server it is for", l.Session)
-		return
-	case l.m.Find("server") == nil:
+	case l.Label == "": // it keeps its server; that there is no such server was noted
 		l.Label = old.label
-	case l.Label == "":
-		return // there is no such server: that was noted
-	case known && old.label != l.Label:
+	case old.label != "" && old.label != l.Label:
 		l.m.Find("server").Problem("session %s is one of server %s (line %d); it keeps its server", l.Session, old.label, old.line)
-		return
+		l.Label = old.label
 	case slices.Contains(f.labels, l.Session) && l.Session != l.Label:
 		l.subject.Problem("%s is the label of another server; give the session a name of its own", l.Session)
-		return
 	}
 	now := sessionAt{label: l.Label, line: l.Line}
 	if l.Expect == record.ExpectFail {
@@ -192,9 +189,8 @@ func (f *follower) hasOpen(label string) bool {
 
 // order tells whether a break is for a session or for a label.
 func (f *follower) order(l *Step) {
-	target := l.subject.Scalar
-	name, _ := target.(string)
-	if l.Session == "" && l.Label == "" {
+	name := cmp.Or(l.Session, l.Label) // a repeat comes here twice
+	if name == "" {
 		return // no name: noted
 	}
 	s, known := f.sessions[name]
@@ -244,12 +240,11 @@ func (f *follower) besides(l *Step) {
 			end = f.end
 		}
 		for name, now := range f.sessions {
-			was, known := before[name]
-			if (!known || now != was) && (after[name] == was || now.not == "") {
+			if was := before[name]; now != was && (after[name] == was || now.not == "") {
 				after[name] = now
 			}
 		}
 	}
 	f.sessions, f.inside, f.end = after, inside, end
-	f.beside = f.beside || end != nil
+	f.beside = end != nil
 }

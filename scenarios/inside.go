@@ -22,7 +22,7 @@ func (s *Scenario) Inside(calls bool) (*Scenario, error) {
 		why = "it ends the host"
 	case s.Place != "" || s.Limits.NoFile > 0:
 		why = "it asks for a place or a limit of the host"
-	case len(laws) == 0:
+	case len(laws) == 0 && len(s.Laws) > 0:
 		why = "it is about the end of the host, or about its memory and descriptors"
 	case !calls && (s.faultsOnCalls() || anyStep(s.Steps, isAboutCalls)):
 		why = "it calls tools"

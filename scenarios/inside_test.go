@@ -37,6 +37,53 @@ func TestInside(t *testing.T) {
 	assert.Len(t, inside.Expand(), len(cron.Expand()))
 }
 
+// TestWhatCannotBePlayedInside says why: a fault of a call and a defining call need calls, and a host can't end with its test.
+func TestWhatCannotBePlayedInside(t *testing.T) {
+	t.Parallel()
+	const open, call = "- {open: a, server: one}\n", "- call: a"
+	for name, c := range map[string]struct{ head, servers, steps, without, with string }{
+		"nothing is in its way":       {"", "one:", open + call, "", ""},
+		"a law is left":               {"laws: [L1, L2]", "one:", open + call, "", ""},
+		"no law is left":              {"laws: [L2, L5]", "one:", open + call, "it is about the end of the host", "it is about the end of the host"},
+		"a place":                     {"host: {place: pid-1}", "one:", open + call, "a place or a limit", "a place or a limit"},
+		"a limit":                     {"limits: {nofile: 64}", "one:", open + call, "a place or a limit", "a place or a limit"},
+		"it is about a call":          {"", "one:", open + "- {call: a, defining: true}", "it calls tools", ""},
+		"a fault is one of calls":     {"", "one: {faults: [{on: call, do: hang}]}", open + call, "it calls tools", ""},
+		"a fault is none of calls":    {"", "one: {faults: [{on: eof, do: ignore}]}", open + call, "", ""},
+		"jobs are calls":              {"", "one:", open + "- tick: {jobs: [{server: one}]}", "it calls tools", ""},
+		"the host ends beside a call": {"", "one:", open + "- parallel: [[{call: a}], [{term: host}]]", "it ends the host", "it ends the host"},
+	} {
+		s := parse(t, c.head+"\n"+play(c.servers, c.steps))
+		for calls, why := range map[bool]string{false: c.without, true: c.with} {
+			_, err := s.Inside(calls)
+			if why == "" {
+				assert.NoError(t, err, name)
+			} else {
+				assert.ErrorContains(t, err, why, name)
+			}
+		}
+	}
+}
+
+// TestWhatIsLeftInside: the laws that can be judged there, and where the host makes no calls all steps but these.
+func TestWhatIsLeftInside(t *testing.T) {
+	t.Parallel()
+	s := parse(t, "laws: [L1, L2, L4]\n"+play("one:", `- {open: a, server: one}
+- repeat: 2
+  steps: [{call: a}]
+- parallel: [[{call: a}, {open: a}], [{repeat: 2, steps: [{close: a}, {open: a}, {call: a}]}]]`))
+	before := left(s.Steps)
+	inside, err := s.Inside(false)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"L1", "L4"}, inside.Laws)
+	assert.Equal(t, "open a, repeat, parallel(open a | repeat(close a, open a))", left(inside.Steps))
+	assert.Equal(t, "open a, parallel(open a | close a, open a, close a, open a)", left(inside.Expand()), "a repeat of nothing is nothing")
+	inside, err = s.Inside(true)
+	require.NoError(t, err)
+	assert.Equal(t, before, left(inside.Steps))
+	assert.Equal(t, before, left(s.Steps), "the scenario itself is as it was")
+}
+
 // TestDefaultsAreThoseOfAFile: a run without a file is judged by the same limits.
 func TestDefaultsAreThoseOfAFile(t *testing.T) {
 	t.Parallel()

@@ -102,15 +102,12 @@ func Names() []string { return slices.Clone(names) }
 
 // Builtin returns the built-in scenario of that name, or an error that names the one that was probably meant.
 func Builtin(name string) (*Scenario, error) {
-	if !slices.Contains(names, name) {
+	src, err := builtins.ReadFile(name + ".yaml") // there is one for each of the names, and no other
+	if err != nil {
 		if hint := text.DidYouMean(name, names); hint != "" {
 			return nil, fmt.Errorf("no scenario %q; %s", yamlfile.Clip(name), hint)
 		}
 		return nil, fmt.Errorf("no scenario %q; there are %s", yamlfile.Clip(name), strings.Join(names, ", "))
-	}
-	src, err := builtins.ReadFile(name + ".yaml")
-	if err != nil {
-		return nil, err
 	}
 	return Parse(name+".yaml", src)
 }

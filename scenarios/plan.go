@@ -24,7 +24,7 @@ func (s *Scenario) Expand() []Step {
 	}
 	reached := map[string]int{}
 	for i := range steps {
-		if step := &steps[i]; step.Op == record.OpCheckpoint && times[step.Name] > 1 {
+		if step := &steps[i]; times[step.Name] > 1 {
 			reached[step.Name]++
 			step.Name = fmt.Sprintf("%s-%d", step.Name, reached[step.Name])
 		}
@@ -54,11 +54,7 @@ func unroll(steps []Step) []Step {
 	var all []Step
 	for _, s := range steps {
 		if s.Op == record.OpRepeat {
-			body := unroll(s.Steps)
-			all = slices.Grow(all, s.Count*len(body))
-			for range s.Count {
-				all = append(all, body...)
-			}
+			all = append(all, slices.Repeat(unroll(s.Steps), s.Count)...)
 			continue
 		}
 		s.Steps = unroll(s.Steps)
@@ -87,9 +83,7 @@ func ends(s Step) bool {
 	return s.Op == record.OpStop || s.Op == record.OpTerm || s.Op == record.OpKill
 }
 
-func anyEnds(steps []Step) bool { return anyStep(steps, ends) }
-
-// endsOrRestarts is anyEnds, also of a life of the host.
+// endsOrRestarts reports whether a step ends a life of the host.
 func endsOrRestarts(steps []Step) bool {
 	return anyStep(steps, func(s Step) bool { return ends(s) || s.Op == record.OpRestart })
 }
@@ -112,25 +106,11 @@ func count(steps []Step) *counts {
 	return c
 }
 
-// add reports whether the host lives on after the steps.
-func (c *counts) add(steps []Step) bool {
+// add counts the steps. Once the host is gone, no step follows that would count: follow sees to it.
+func (c *counts) add(steps []Step) {
 	for _, s := range steps {
-		switch {
-		case ends(s):
-			return false
-		case s.Op == record.OpTick:
-			if !c.tick(s) {
-				return false
-			}
-		case s.Op == record.OpParallel:
-			if !c.parallel(s.Lanes) {
-				return false
-			}
-		default:
-			c.step(s)
-		}
+		c.step(s)
 	}
-	return true
 }
 
 func (c *counts) step(s Step) {
@@ -156,6 +136,10 @@ func (c *counts) step(s Step) {
 		}
 	case record.OpBreak:
 		c.orders[ordered{s.Label, s.With.Do}]++
+	case record.OpTick:
+		c.tick(s)
+	case record.OpParallel:
+		c.parallel(s.Lanes)
 	}
 }
 
@@ -165,17 +149,17 @@ func (c *counts) launch(label, session string) {
 }
 
 // tick counts the jobs, unless the host may end before they begin.
-func (c *counts) tick(s Step) bool {
+func (c *counts) tick(s Step) {
 	if !endsOrRestarts(s.Steps) {
 		for _, j := range s.Jobs {
 			c.launches[j.Label] += j.Count
 		}
 	}
-	return c.add(s.Steps)
+	c.add(s.Steps)
 }
 
 // parallel counts the lanes. Where one of them ends the host, or restarts it, nothing is certain of the others.
-func (c *counts) parallel(lanes [][]Step) bool {
+func (c *counts) parallel(lanes [][]Step) {
 	cut := slices.ContainsFunc(lanes, endsOrRestarts)
 	for _, lane := range lanes {
 		if cut && !endsOrRestarts(lane) {
@@ -183,7 +167,6 @@ func (c *counts) parallel(lanes [][]Step) bool {
 		}
 		c.add(lane)
 	}
-	return !slices.ContainsFunc(lanes, anyEnds)
 }
 
 // Plan says what must have happened for a verdict on a run of the scenario with this seed to mean anything.
@@ -247,7 +230,7 @@ func checkpoints(steps []Step) []string {
 		gone = gone || ends(s)
 		if s.Op == record.OpCheckpoint {
 			all = append(all, s.Name)
-			looked = looked || gone
+			looked = gone
 		}
 	}
 	if looked {
@@ -269,7 +252,7 @@ func (d schedule) due(f fakeserver.Fault, launch int) bool {
 
 // fires is how often a fault must be seen when its label is launched that many times.
 func (d schedule) fires(f fakeserver.Fault, launches int) int {
-	if f.Passive() || d.byItself && (f.On == "call" || f.On == "list") {
+	if d.byItself && (f.On == "call" || f.On == "list") {
 		return 0
 	}
 	n := 0

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -47,6 +48,11 @@ func TestPlanLaunches(t *testing.T) {
 		"nor are jobs":                      {"- {open: c, server: one}\n- tick: {jobs: [{server: one, count: 9}], during: [{open: c}, {term: host}]}", 2},
 		"a host that launches by itself":    {"- {break: one, with: exit}", 1},
 		"not opened, but there":             {"- checkpoint: up", 1},
+		"a reload of what may be open":      {"- {open: a, server: one}\n- {open: a, expect: any}\n- reload: one", 1},
+		"a reload beside what is not open":  {"- {open: a, server: one}\n- {open: b, server: one, expect: fail}\n- reload: one", 3},
+		"a reload of the second life":       {"- {open: a, server: one}\n- restart: host\n- {open: b, server: one}\n- reload: one", 3},
+		"a repeat beside jobs":              {"- tick: {jobs: [{server: one}], during: [{repeat: 3, steps: [{open: a, server: one}]}]}", 4},
+		"a restart beside jobs":             {"- tick: {jobs: [{server: one, count: 9}], during: [{open: a, server: one}, {restart: host}]}", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,6 +86,11 @@ func TestPlanFaults(t *testing.T) {
 		"an optional server":                 {"faults: [{on: initialize, do: reject}]\noptional: true", open(3), []int{0}},
 		"two that look the same":             {"faults: [{on: call, do: reject, tool: echo}, {on: call, do: reject, tool: sleep}]", open(2), []int{2}},
 		"orders":                             {"era: legacy", "- {open: a, server: one}\n- repeat: 3\n  steps: [{break: a, with: exit}, {open: a}, {break: one, with: hang}, {open: a}]", []int{3, 3}},
+		"three that look the same":           {"faults: [{on: call, do: reject, tool: echo}, {on: call, do: reject, tool: sleep}, {on: call, do: reject, tool: whoami}]", open(2), []int{3}},
+		"two that are both far off":          {"faults: [{on: start, do: exit, launch: 2}, {on: initialize, do: reject, launch: 2}]", open(1), []int{1, 0}},
+		"initialize is not a modern one's":   {"faults: [{on: initialize, do: hang}]\nera: modern", open(5), []int{1}},
+		"a later death leaves the call":      {"faults: [{on: ping, do: exit}, {on: call, do: hang}]", open(5), []int{1, 1}},
+		"an order to an optional server":     {"optional: true", "- {open: a, server: one}\n- {break: a, with: exit}", []int{0}},
 		"an order beside the end":            {"era: legacy", "- {open: a, server: one}\n- parallel: [[{break: a, with: exit}], [{kill: host}]]", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,8 +113,37 @@ func TestPlanCheckpoints(t *testing.T) {
 		"- checkpoint: up\n- kill: host\n- checkpoint: z":                {"up", "z"},
 		"- repeat: 2\n  steps: [{checkpoint: round}]\n- checkpoint: end": {"round-1", "round-2", "end", "host gone"},
 		"- parallel: [[{kill: host}]]":                                   {"host gone"},
+		"- stop: host\n- checkpoint: z":                                  {"z"},
+		"- term: host\n- checkpoint: y\n- checkpoint: z":                 {"y", "z"},
 	} {
 		assert.Equal(t, want, parse(t, play("one:", steps)).Plan(1).Checkpoints, steps)
+	}
+}
+
+// TestPlanOfAPart: what a host does by itself is not planned for it.
+func TestPlanOfAPart(t *testing.T) {
+	t.Parallel()
+	s := parse(t, play("one: {faults: [{on: initialize, do: hang, launch: 1}, {on: list, do: reject}, {on: call, do: hang}]}\ntwo: {optional: true}",
+		"- {open: a, server: one, defining: true}\n- {open: a, defining: true}\n- {open: b, server: two}\n- {kill: host, defining: true}"))
+	for name, c := range map[string]struct {
+		ability  scenarios.Ability
+		launches int
+		fires    []int
+	}{
+		"it does as it is told":            {scenarios.Ability{}, 2, []int{1, 1, 1}},
+		"it uses its server by itself":     {scenarios.Ability{ByItself: true}, 2, []int{1, 0, 0}},
+		"it launches as often as it likes": {scenarios.Ability{Unknown: true}, 1, []int{1, 0, 0}},
+	} {
+		parts, why := s.Cast(c.ability)
+		require.Empty(t, why, name)
+		plan := parts[0].Plan(1)
+		assert.Equal(t, []record.PlanLabel{{Label: "one", Launches: c.launches}}, plan.Labels, name)
+		assert.Equal(t, 2, plan.Defining, "%s: the host's end is certain, and opening b is beside the point", name)
+		var fires []int
+		for _, f := range plan.Faults {
+			fires = append(fires, f.Fires)
+		}
+		assert.Equal(t, c.fires, fires, name)
 	}
 }
 
@@ -113,7 +153,7 @@ func TestExpandLeavesTheScenarioAlone(t *testing.T) {
 	steps := s.Expand()
 	require.Len(t, steps, 4)
 	assert.Len(t, steps[1].Lanes[0], 2)
-	assert.Equal(t, "round-2", steps[2].Name)
+	assert.Equal(t, []string{"round-1", "", "round-2", ""}, lists.Map(steps, func(step scenarios.Step) string { return step.Name }))
 	require.Len(t, s.Steps, 1)
 	assert.Equal(t, "round", s.Steps[0].Steps[0].Name)
 	assert.Equal(t, record.OpRepeat, s.Steps[0].Steps[1].Lanes[0][0].Op)
@@ -185,8 +225,10 @@ steps:
 		{Count: 2, Label: "one", Tool: "sleep", Args: map[string]any{"ms": int64(10)}, Timeout: seconds(1)},
 		{Count: 1, Label: "two", Cancel: true, Expect: "fail"},
 	}, steps[7].Jobs)
-	assert.Equal(t, "a", steps[7].Steps[0].Session)
-	assert.Equal(t, record.OpTerm, steps[8].Lanes[1][0].Op)
+	assert.Equal(t, []scenarios.Step{{Op: "call", Session: "a", Line: 27, Column: 17}}, steps[7].Steps)
+	assert.Equal(t, [][]scenarios.Step{
+		{{Op: "close", Session: "a", Timeout: seconds(3), Line: 28, Column: 18}}, {{Op: "term", Line: 28, Column: 45}},
+	}, steps[8].Lanes)
 }
 
 func TestDefaultLimits(t *testing.T) {
@@ -209,6 +251,11 @@ func TestAllowed(t *testing.T) {
 		"a call after a death":                       "- {open: a, server: one}\n- {break: a, with: exit}\n- {call: a, expect: any}",
 		"a repeat that leaves a session open":        "- repeat: 3\n  steps: [{open: a, server: one}, {call: a}]\n- call: a",
 		"one lane closes it, one opens it anew":      "- {open: a, server: one}\n- parallel: [[{close: a}], [{open: a}]]\n- call: a",
+		"one lane opens it anew, one closes it":      "- {open: a, server: one}\n- parallel: [[{open: a}], [{close: a}]]\n- call: a",
+		"an await after lanes inside a tick":         "- {open: a, server: one}\n- tick: {jobs: [{server: one}], during: [{parallel: [[{call: a}]]}, {await: a, for: call}]}",
+		"as many jobs as there may be":               "- tick: {jobs: [{server: one, count: 500}, {server: one, count: 500}]}",
+		"a code of 0":                                "- {open: a, server: one}\n- {break: a, with: {do: exit, code: 0}}",
+		"steps as deep as may be":                    "- {open: a, server: one}\n- {repeat: 1, steps: [{repeat: 1, steps: [{repeat: 1, steps: [{repeat: 1, steps: [{call: a}]}]}]}]}",
 		"kill while it opens":                        "- parallel: [[{open: a, server: one, expect: any}, {call: a, expect: any}], [{kill: host}]]",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,12 +265,55 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
+// TestWhatACallIsTold: it has what is written, and is expected to fail where it is cut off, and only there.
+func TestWhatACallIsTold(t *testing.T) {
+	t.Parallel()
+	pad := strings.Repeat("x", 2<<10)
+	for call, want := range map[string]scenarios.Step{
+		"pad: 2":                                     {Args: map[string]any{"pad": pad}},
+		"args: {text: y}, pad: 2":                    {Args: map[string]any{"text": "y", "pad": pad}},
+		"args: ":                                     {},
+		"tool: sleep, args: {ms: 3600000}":           {Tool: "sleep", Args: map[string]any{"ms": int64(3600000)}},
+		"tool: sleep, args: {ms: 0}, expect: ok":     {Tool: "sleep", Args: map[string]any{"ms": int64(0)}},
+		"args: {ms: 500}, timeout: 100ms":            {Args: map[string]any{"ms": int64(500)}, Timeout: record.Duration(100 * time.Millisecond)},
+		"tool: sleep, args: {ms: 99}, timeout: 0.1s": {Tool: "sleep", Args: map[string]any{"ms": int64(99)}, Timeout: record.Duration(100 * time.Millisecond)},
+		"tool: sleep, args: {ms: 100}, timeout: 0.1s": {
+			Tool: "sleep", Args: map[string]any{"ms": int64(100)}, Timeout: record.Duration(100 * time.Millisecond), Expect: record.ExpectFail,
+		},
+	} {
+		s := parse(t, play("one:", "- {open: a, server: one}\n- {call: a, "+call+"}"))
+		want.Op, want.Session, want.Line, want.Column = record.OpCall, "a", 7, 6
+		assert.Equal(t, want, s.Steps[1], call)
+	}
+	s := parse(t, play("one:\ntwo:", "- {open: a, server: one}\n- {open: b, server: two}\n- {checkpoint: up, live: {one: 2, two: 0}}"))
+	assert.Equal(t, map[string]int{"one": 2, "two": 0}, s.Steps[2].Live)
+}
+
+// TestLaunchesOfASession: the limit may be reached by the steps themselves, and not passed.
+func TestLaunchesOfASession(t *testing.T) {
+	t.Parallel()
+	const steps = "- {open: b, server: one}\n- open: b\n- {open: a, server: one}\n- open: a\n"
+	text := func(limit int) []byte {
+		return []byte(fmt.Sprintf("limits: {spawns_per_session: %d}\n", limit) + play("one:", strings.TrimSuffix(steps, "\n")))
+	}
+	_, err := scenarios.Parse("x.yaml", text(2))
+	require.NoError(t, err)
+	_, err = scenarios.Parse("x.yaml", text(1))
+	var all scenarios.Errors
+	require.ErrorAs(t, err, &all)
+	require.Len(t, all, 2)
+	for i, session := range []string{"a", "b"} {
+		assert.Equal(t, "the steps themselves launch a server for session "+session+" 2 times", all[i].Message)
+	}
+}
+
 // A play may be long, but not so long that it never ends.
 func TestSize(t *testing.T) {
 	t.Parallel()
 	const inner = "- {open: a, server: one}\n- repeat: %d\n  steps:\n    - repeat: 10\n      steps: [{call: a}]"
 	s := parse(t, play("one:", fmt.Sprintf(inner, 9_999)))
 	assert.Len(t, s.Expand(), 99_991)
+	assert.Len(t, parse(t, play("one:", fmt.Sprintf(inner, 9_999)+strings.Repeat("\n- call: a", 9))).Expand(), 100_000)
 	_, err := scenarios.Parse("x.yaml", []byte(play("one:", fmt.Sprintf(inner, 10_001))))
 	require.ErrorContains(t, err, "x.yaml:7:13: written out, this is more than 100000 steps")
 	_, err = scenarios.Parse("x.yaml", []byte(play("one:", "- {open: a, server: one}\n- repeat: 60000\n  steps: [{call: a}]\n- repeat: 60000\n  steps: [{call: a}]")))

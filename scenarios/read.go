@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"time"
@@ -39,7 +40,8 @@ type reader struct {
 }
 
 func (s *Scenario) read(root *yamlfile.Node) {
-	r, steps := &reader{}, []Step(nil)
+	var steps []Step
+	r := &reader{}
 	s.Limits = defaults
 	r.scenario(s, &steps).Read(root)
 	r.place = s.Place
@@ -234,10 +236,10 @@ func (s *Scenario) checkSpawns(m *yamlfile.Node, played []Step) {
 	if limit == 0 {
 		return
 	}
-	for session, n := range count(played).perSession {
-		if n > limit {
+	launches := count(played).perSession
+	for _, session := range slices.Sorted(maps.Keys(launches)) {
+		if n := launches[session]; n > limit {
 			m.Find("limits").Key("spawns_per_session").Problem("the steps themselves launch a server for session %s %d times", session, n)
-			return
 		}
 	}
 }
@@ -247,9 +249,9 @@ func checkNames(c *yamlfile.Collector, played []Step) {
 	seen := map[string]bool{}
 	for i := range played {
 		step := &played[i]
-		if step.Op == record.OpCheckpoint && seen[step.Name] {
+		if seen[step.Name] {
 			c.Add(step.Line, step.Column, "the checkpoint %s would be there twice once the repeats are written out", step.Name)
 		}
-		seen[step.Name] = seen[step.Name] || step.Op == record.OpCheckpoint
+		seen[step.Name] = step.Name != ""
 	}
 }

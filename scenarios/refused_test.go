@@ -30,6 +30,8 @@ func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct{ bad, says, good string }{
 		"a tag twice":          {head("tags: [x, x]"), "x stands here twice", head("tags: [x, y]")},
 		"a law twice":          {head("laws: [L1, L1]"), "L1 stands here twice", head("laws: [L1, L3]")},
+		"a tag of no name":     {head("tags: [X, Y]"), `1:11: "Y" is no name`, head("tags: [x]")},
+		"no law":               {head("laws: [L97, L98]"), "1:13: \"L98\" is not a law", head("laws: [L1]")},
 		"too many servers":     {servers(65), "there are 65 servers; there may be at most 64", servers(64)},
 		"too many faults":      {faults(65), "there are 65 faults; there may be at most 64", faults(64)},
 		"a signal, no cancel":  {job("signal: SIGKILL"), "signal says how a job is cancelled", job(sleep + "cancel: true, signal: SIGKILL")},
@@ -40,6 +42,7 @@ func TestRefused(t *testing.T) {
 	} {
 		_, err := scenarios.Parse("x.yaml", []byte(c.bad))
 		require.ErrorContains(t, err, c.says, name)
+		assert.NotContains(t, err.Error(), ":  stands here twice", name)
 		_, err = scenarios.Parse("x.yaml", []byte(c.good))
 		require.NoError(t, err, name)
 	}

@@ -245,9 +245,8 @@ func (c call) tools() []yamlfile.Key {
 	return []yamlfile.Key{
 		yamlfile.May("tool", "echo where nothing is said", yamlfile.Choice(c.tool, "a tool of the fake server", fakeserver.Tools...)),
 		yamlfile.May("args", "the arguments of the call; sleep needs {ms: N}", yamlfile.NewValue("args", func(n *yamlfile.Node) {
-			if n.IsMapping("args") {
-				*c.args, _ = n.Plain().(map[string]any)
-			}
+			n.IsMapping("args")
+			*c.args, _ = n.Plain().(map[string]any)
 		}, yamlfile.Free(c.args, "").Describe)),
 		yamlfile.May("pad", "the call is padded with so many KiB", yamlfile.Whole(&pad, "a number of KiB", 1, maxPad).Then(func(*yamlfile.Node) {
 			if *c.args == nil {
@@ -288,8 +287,8 @@ func (c call) cutOff(m *yamlfile.Node, article, what string) {
 	}
 	why := "is cancelled"
 	if !*c.cancel {
-		sleep, sleeps := c.sleep()
-		if *c.tool != "sleep" || !sleeps || *c.timeout <= 0 || sleep < c.timeout.D() {
+		sleep, _ := c.sleep()
+		if *c.tool != "sleep" || *c.timeout <= 0 || sleep < c.timeout.D() {
 			return
 		}
 		why = "sleeps longer than its timeout"

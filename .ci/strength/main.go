@@ -20,8 +20,10 @@ import (
 	"go/types"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -68,6 +70,11 @@ func main() {
 	if len(packages) == 0 {
 		packages = core
 	}
+	reasons, err := explanations()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "strength:", err)
+		os.Exit(2)
+	}
 	weak := false
 	tree, err := copyTree()
 	if err != nil {
@@ -76,7 +83,7 @@ func main() {
 	}
 	defer os.RemoveAll(tree)
 	for _, pkg := range packages {
-		ok, err := judge(tree, filepath.ToSlash(filepath.Clean(pkg)), *jobs, *verbose)
+		ok, err := judge(tree, filepath.ToSlash(filepath.Clean(pkg)), reasons, *jobs, *verbose)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "strength: %s: %v\n", pkg, err)
 			os.Exit(2)
@@ -87,6 +94,33 @@ func main() {
 		os.RemoveAll(tree)
 		os.Exit(1)
 	}
+}
+
+// explanations are the lines of equivalent.txt: the reasons by package and mutant. One that is of none of the packages
+// would never be held against the code.
+func explanations() (map[string]map[string]string, error) {
+	reasons := map[string]map[string]string{}
+	for line := range strings.Lines(explained) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, why, _ := strings.Cut(line, " | ")
+		file, _, _ := strings.Cut(name, " ")
+		pkg := path.Dir(file)
+		switch {
+		case strings.TrimSpace(why) == "":
+			return nil, fmt.Errorf("equivalent.txt gives no reason: %s", line)
+		case !slices.Contains(core, pkg):
+			return nil, fmt.Errorf("a stale explanation, of none of the packages that are played: %s", line)
+		case reasons[pkg][name] != "":
+			return nil, fmt.Errorf("equivalent.txt explains it twice: %s", line)
+		case reasons[pkg] == nil:
+			reasons[pkg] = map[string]string{}
+		}
+		reasons[pkg][name] = why
+	}
+	return reasons, nil
 }
 
 // copyTree is a copy of the files of the repository, in which the tests run: a mutant may write anywhere.
@@ -115,7 +149,7 @@ func copyTree() (string, error) {
 }
 
 // judge plays the mutants of a package and says what came of them.
-func judge(tree, pkg string, jobs int, verbose bool) (bool, error) {
+func judge(tree, pkg string, reasons map[string]map[string]string, jobs int, verbose bool) (bool, error) {
 	dir, err := os.MkdirTemp("", "strength")
 	if err != nil {
 		return false, err
@@ -148,16 +182,11 @@ func judge(tree, pkg string, jobs int, verbose bool) (bool, error) {
 			return false, err
 		}
 	}
-	return tell(pkg, mutants, asked, killed, reached, verbose), nil
+	maps.DeleteFunc(reasons[pkg], func(name, _ string) bool { return !only.MatchString(name) })
+	return tell(pkg, mutants, asked, reasons[pkg], killed, reached, verbose), nil
 }
 
-func tell(pkg string, mutants []mutant, asked []int, killed []bool, reached map[int]bool, verbose bool) bool {
-	reasons := map[string]string{}
-	for line := range strings.Lines(explained) {
-		if name, why, is := strings.Cut(strings.TrimSpace(line), " | "); is && strings.HasPrefix(name, pkg+"/") && only.MatchString(name) {
-			reasons[name] = why
-		}
-	}
+func tell(pkg string, mutants []mutant, asked []int, reasons map[string]string, killed []bool, reached map[int]bool, verbose bool) bool {
 	noticed, equivalent := 0, 0
 	for _, i := range asked {
 		m := mutants[i]
