@@ -59,7 +59,7 @@ var house = []struct {
 	{pkg: "driver", may: []string{"internal/lines", "internal/text"}, why: "it is for other modules: it knows neither the bench nor a host"},
 	{pkg: "internal/subject/hostconfig", may: []string{"internal/lists", "driver"}, why: "the shape of a file says nothing of who reads it", deny: []string{"os", "os/exec", "net"}},
 	{pkg: "internal/subject/catalogue", may: []string{"driver"}, why: "a table of data: it links no client and no process", deny: []string{"os", "os/exec", "net", "github.com/mark3labs/mcp-go"}},
-	{pkg: "internal/subject/host", may: []string{"internal/lists", "internal/lines", "internal/record", "driver", "internal/subject/catalogue", "internal/subject/hostconfig", "internal/text"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
+	{pkg: "internal/subject/host", may: []string{"internal/files", "internal/lists", "internal/lines", "internal/record", "driver", "internal/subject/catalogue", "internal/subject/hostconfig", "internal/text"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
 	{pkg: "integrations", why: "files"},
 	{pkg: "hosts", may: []string{"integrations"}, why: "files"},
 	{

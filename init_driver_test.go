@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/subject/host"
@@ -33,7 +34,7 @@ func TestDriversOfInit(t *testing.T) {
 			require.NoError(t, err)
 			interpreter := filepath.Join(installed(t, "python-sdk"), "bin", "python3")
 			text = bytes.Replace(text, []byte("/usr/bin/env python3"), []byte(interpreter), 1)
-			require.NoError(t, os.WriteFile(path, text, 0o700))
+			require.NoError(t, files.Program(path, text))
 		},
 		"node": func(t *testing.T, dir string) { // the SDK is in the user's project
 			t.Helper()

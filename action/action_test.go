@@ -25,6 +25,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/files"
 )
 
 // action is what action.yml says.
@@ -563,7 +565,7 @@ func TestInstallOfARelease(t *testing.T) {
 	t.Parallel()
 	need(t, "bash", "curl", "tar")
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "leakbench"), []byte("#!/bin/sh\necho leakbench fake\n"), 0o755))
+	require.NoError(t, files.Program(filepath.Join(dir, "leakbench"), []byte("#!/bin/sh\necho leakbench fake\n")))
 	files := t.TempDir()
 	script := `cd "$1" && os=$(uname -s | tr A-Z a-z); arch=$(uname -m); case $arch in x86_64) arch=amd64;; aarch64) arch=arm64;; esac
 name=leakbench_1.2.3_${os}_$arch.tar.gz; tar -czf "$2/$name" leakbench; cd "$2"; (sha256sum "$name" 2>/dev/null || shasum -a 256 "$name") > checksums.txt`

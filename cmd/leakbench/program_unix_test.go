@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -40,7 +41,7 @@ func TestADeletedProgram(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			program, out := filepath.Join(dir, "lbd"), filepath.Join(dir, "runs")
-			require.NoError(t, os.WriteFile(program, text, 0o700)) //nolint:gosec // it is a program
+			require.NoError(t, files.Program(program, text))
 			args := append([]string{c.args[0], "--out", out, "--progress", "none"}, c.args[1:]...)
 			cmd := exec.CommandContext(t.Context(), program, args...)
 			cmd.WaitDelay, cmd.Dir = 5*time.Second, dir

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/files"
 )
 
 // stranger is another user than this one, with a folder and a copy of this program that it may use.
@@ -29,7 +31,7 @@ func stranger(t *testing.T) (program, dir string, user *syscall.Credential) {
 	require.NoError(t, err)
 	text, err := os.ReadFile(self)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(program, text, 0o755)) //nolint:gosec // it is a program
+	require.NoError(t, files.Program(program, text))
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	require.NoError(t, os.Chown(dir, int(user.Uid), int(user.Gid)))
 	require.NoError(t, os.Chmod(base, 0o755)) //nolint:gosec // another user is to use it

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/report"
 )
 
@@ -37,7 +38,7 @@ func TestSecretsAreWrittenDownNowhere(t *testing.T) {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	host := filepath.Join(dir, "talkative")
-	require.NoError(t, os.WriteFile(host, []byte(talkative), 0o700)) //nolint:gosec // it is a program
+	require.NoError(t, files.Program(host, []byte(talkative)))
 	self, err := os.Executable()
 	require.NoError(t, err)
 	outputs := []string{}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/files"
 )
 
 // evil is a name that does something in a shell, in a URL, in HTML and in a terminal.
@@ -85,9 +87,9 @@ func TestNothingReachesAShell(t *testing.T) {
 	require.NoError(t, err)
 	text, err := os.ReadFile(own)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(program, text, 0o700)) //nolint:gosec // it is a program
+	require.NoError(t, files.Program(program, text))
 	script := "#!/bin/sh\nprintf '%s\\n' \"$@\" \"$IN_ENV\" >seen\nexec sleep 100\n"
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "host.sh"), []byte(script), 0o700)) //nolint:gosec // it is a program
+	require.NoError(t, files.Program(filepath.Join(dir, "host.sh"), []byte(script)))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "h.yaml"), []byte("name: h\nabout: x\ndrive: nothing\nworkdir: '{{dir}}'\n"+
 		"command: ['{{dir}}/host.sh', '{{dir}}', '{{run}}', '{{server}}']\nenv: {IN_ENV: 'is {{dir}}'}\n"), 0o600))
 	env := []string{"TMPDIR=" + temp}
@@ -109,7 +111,7 @@ func TestNothingReachesAShell(t *testing.T) {
 	assert.Contains(t, string(words), "\n"+temp+"/lb-")
 
 	browser := filepath.Join(base, "browser")
-	require.NoError(t, os.WriteFile(browser, []byte("#!/bin/sh\nprintf '%s\\n' \"$#\" \"$1\" >\""+base+"/opened\"\n"), 0o700)) //nolint:gosec // it is a program
+	require.NoError(t, files.Program(browser, []byte("#!/bin/sh\nprintf '%s\\n' \"$#\" \"$1\" >\""+base+"/opened\"\n")))
 	code, said := started(t, program, dir, append(env, "BROWSER="+browser), "open")
 	require.Equal(t, exitClean, code, said)
 	opened, err := os.ReadFile(filepath.Join(base, "opened"))

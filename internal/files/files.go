@@ -1,5 +1,5 @@
-// Package files opens what a command line names. That may be a pipe, a terminal or a device as well as a file: none of
-// them makes a command wait for ever.
+// Package files opens what a command line names, and writes programs. What is named may be a pipe, a terminal or a device as well
+// as a file: none of them makes a command wait for ever.
 package files
 
 import (

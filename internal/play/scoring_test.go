@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	_ "github.com/leakbench/leakbench/fakeserver" // this test binary is also the fake server
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/stage/reexec"
@@ -135,7 +136,7 @@ func lateHost(t *testing.T, self string) play.Host {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "late")
 	script := fmt.Sprintf("#!/bin/sh\nmkdir '%s/once' 2>/dev/null && exit 1\nexec '%s' host exact\n", dir, self)
-	require.NoError(t, os.WriteFile(program, []byte(script), 0o755))
+	require.NoError(t, files.Program(program, []byte(script)))
 	spec, err := host.Lookup(self, program)
 	require.NoError(t, err)
 	return play.Host{ID: "late", Spec: spec}

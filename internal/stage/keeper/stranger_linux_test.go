@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/socket/sockettest"
 )
@@ -34,7 +35,7 @@ func TestNobodyElseIsTheKeeper(t *testing.T) {
 	dir, own := sockettest.OpenDir(t), t.TempDir()
 	ready, proceed := filepath.Join(own, "ready"), filepath.Join(own, "go")
 	program := filepath.Join(own, "program")
-	require.NoError(t, os.WriteFile(program, fmt.Appendf(nil, "#!/bin/sh\nchmod 0777 \"$2\"; : >%s\nwhile [ ! -e %s ]; do sleep 0.01; done\nexec %s \"$@\"\n", ready, proceed, self), 0o700)) //nolint:gosec // it is a program
+	require.NoError(t, files.Program(program, fmt.Appendf(nil, "#!/bin/sh\nchmod 0777 \"$2\"; : >%s\nwhile [ ! -e %s ]; do sleep 0.01; done\nexec %s \"$@\"\n", ready, proceed, self)))
 	type result struct {
 		k   *keeper.Keeper
 		err error
@@ -74,7 +75,7 @@ func TestAKeeperThatBecomesAnotherUser(t *testing.T) {
 	own := t.TempDir()
 	for user, refused := range map[string]bool{"0": false, "54321": true} {
 		program := filepath.Join(own, user)
-		require.NoError(t, os.WriteFile(program, fmt.Appendf(nil, "#!/bin/sh\nchmod 0777 \"$2\"\n%s=%s exec %s \"$@\"\n", userEnv, user, self), 0o700)) //nolint:gosec // it is a program
+		require.NoError(t, files.Program(program, fmt.Appendf(nil, "#!/bin/sh\nchmod 0777 \"$2\"\n%s=%s exec %s \"$@\"\n", userEnv, user, self)))
 		k, err := keeper.Start(t.Context(), keeper.Params{Self: program, Dir: sockettest.OpenDir(t), Log: filepath.Join(own, "log")})
 		if !refused {
 			require.NoError(t, err)

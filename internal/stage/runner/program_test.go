@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/runner"
@@ -70,7 +71,7 @@ func TestAProgramThatGoesAway(t *testing.T) {
 		program := filepath.Join(t.TempDir(), "program")
 		text, err := os.ReadFile(self)
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(program, text, 0o700)) //nolint:gosec // it is a program
+		require.NoError(t, files.Program(program, text))
 		p := paramsOf(t, longer, program)
 		var once sync.Once
 		p.OnEvent = func(e record.Event) {
@@ -78,7 +79,7 @@ func TestAProgramThatGoesAway(t *testing.T) {
 				once.Do(func() {
 					_ = os.Remove(program)
 					if by != "" {
-						_ = os.WriteFile(program, []byte(by), 0o700) //nolint:gosec // it is a program
+						_ = files.Program(program, []byte(by))
 					}
 				})
 			}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
 	"github.com/leakbench/leakbench/internal/text"
@@ -115,18 +116,7 @@ func writeWhole(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(text)
-	if err = errors.Join(err, temporary.Chmod(0o755), temporary.Close()); err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(temporary.Name())
-	}
-	return err
+	return files.Program(path, text)
 }
 
 func argv(servers []driver.Server) []string {

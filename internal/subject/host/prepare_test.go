@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
@@ -138,7 +139,7 @@ func TestCheckTellsWhatIsMissing(t *testing.T) {
 	assert.Equal(t, "leakbench hosts install x@1", missing.Run)
 	require.NoError(t, os.Mkdir(s.InstallDir, 0o700))
 	require.ErrorAs(t, s.Check(), &missing, "installed by halves")
-	require.NoError(t, os.WriteFile(filepath.Join(s.InstallDir, "x"), []byte("#!/bin/sh\n"), 0o700))
+	require.NoError(t, files.Program(filepath.Join(s.InstallDir, "x"), []byte("#!/bin/sh\n")))
 	require.NoError(t, s.Check())
 	require.NoError(t, host.Spec{Argv: []string{"no-such-program"}}.Check(), "a command line is tried by the run")
 	s = host.Spec{Name: "y", File: "y.yaml", Argv: []string{"no-such-program-anywhere"}}

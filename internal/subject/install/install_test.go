@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/subject/install"
 )
 
@@ -39,7 +40,7 @@ func newBench(t *testing.T, npm string) *bench {
 		"node": "exit 0\n",
 		"npm":  "[ \"$1\" = --version ] && exit 0\necho \"$@\" >>" + b.log + "\n" + npm,
 	} {
-		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script), 0o755))
+		require.NoError(t, files.Program(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script)))
 	}
 	t.Setenv("PATH", bin+":/bin:/usr/bin")
 	return b
@@ -139,8 +140,8 @@ func TestWhatPipIsAsked(t *testing.T) {
 		b := newBench(t, works)
 		bin := filepath.Dir(b.log)
 		venv := "[ \"$1\" = -c ] && exit 0\nmkdir -p \"$3/bin\" && cp \"" + bin + "/pip\" \"$3/bin/python\"\n"
-		require.NoError(t, os.WriteFile(filepath.Join(bin, "python3"), []byte("#!/bin/sh\n"+venv), 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(bin, "pip"), []byte("#!/bin/sh\necho \"$@\" >>"+b.log+"\n"), 0o755))
+		require.NoError(t, files.Program(filepath.Join(bin, "python3"), []byte("#!/bin/sh\n"+venv)))
+		require.NoError(t, files.Program(filepath.Join(bin, "pip"), []byte("#!/bin/sh\necho \"$@\" >>"+b.log+"\n")))
 		p := b.params("a")
 		p.Runtime, p.Lock, p.Version = "python", "requirements.txt", version
 		p.Files = fstest.MapFS{"requirements.txt": {Data: []byte("the lock")}}
