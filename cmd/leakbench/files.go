@@ -147,11 +147,7 @@ An editor can do most of this while you write: see leakbench schema.`,
 			if len(args) == 0 {
 				return usage(errors.New("which file?"), "for example: leakbench validate mine.yaml")
 			}
-			var all []validate.Checked
-			for _, path := range args {
-				all = append(all, validate.File(path, cmd.InOrStdin()))
-			}
-			return a.printChecked(all)
+			return a.printChecked(validate.Files(args, cmd.InOrStdin()))
 		},
 	}
 }

@@ -191,13 +191,14 @@ func Load(path string, must bool) (List, error) {
 	return Parse(path, src)
 }
 
-// Parse reads the text of a list; file is what messages call it.
-func Parse(file string, src []byte) (List, error) {
+// Parse reads the text of a list; file is what messages call it. Where the names of all scenarios are known, an entry of
+// another one is a problem.
+func Parse(file string, src []byte, scenarios ...string) (List, error) {
 	l := List{File: file, Source: string(src)}
 	if blank(l.Source) {
 		return l, nil
 	}
-	if err := yamlfile.Parse(file, src, format, func(root *yamlfile.Node) { list(&l.Entries).Read(root) }); err != nil {
+	if err := yamlfile.Parse(file, src, format, func(root *yamlfile.Node) { list(&l.Entries, scenarios).Read(root) }); err != nil {
 		return List{}, err
 	}
 	return l, nil
@@ -214,10 +215,10 @@ func blank(src string) bool {
 }
 
 // list is the whole file; nothing is a list that lists nothing.
-func list(into *[]Entry) yamlfile.Value {
+func list(into *[]Entry, scenarios []string) yamlfile.Value {
 	seen := map[string]int{}
 	items := yamlfile.List(into, "known", func(e *Entry) yamlfile.Value {
-		return e.value().Then(func(n *yamlfile.Node) {
+		return e.value(scenarios).Then(func(n *yamlfile.Node) {
 			key := e.Finding() + "\x00" + e.Host
 			if at := seen[key]; at > 0 && e.Scenario != "" {
 				n.Problem("%s is listed twice; the first is on line %d", e.Finding(), at)
@@ -229,9 +230,9 @@ func list(into *[]Entry) yamlfile.Value {
 		yamlfile.Need("known", "one entry for each finding, or for each scenario or law of which all findings are known", items))
 }
 
-func (e *Entry) value() yamlfile.Value {
+func (e *Entry) value(scenarios []string) yamlfile.Value {
 	return yamlfile.Object("a known finding",
-		yamlfile.Need("finding", "scenario[:law[:fingerprint]]: a report has the fingerprint; leakbench known update writes the whole entry", e.finding()),
+		yamlfile.Need("finding", "scenario[:law[:fingerprint]]: a report has the fingerprint; leakbench known update writes the whole entry", e.finding(scenarios)),
 		yamlfile.May("host", "on this host only; on any where nothing is said", yamlfile.OneLine(&e.Host, "the name of a host", 200)),
 		yamlfile.Need("reason", "", yamlfile.OneLine(&e.Reason, "the reason why it is accepted for now", maxReason)),
 		yamlfile.May("sometimes", "not every run shows it, so that it is not stale where one does not", yamlfile.Yes(&e.Sometimes)),
@@ -247,25 +248,28 @@ var (
 	dayForm      = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$`)
 )
 
-func (e *Entry) finding() yamlfile.Value {
+func (e *Entry) finding(scenarios []string) yamlfile.Value {
 	var text string
 	form := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*(:(` + strings.Join(law.IDs(), "|") + `)(:[0-9a-f]{12})?)?$`)
 	return yamlfile.OneLine(&text, "a finding, "+grammar, 200).Like(form).Then(func(n *yamlfile.Node) {
 		if text != "" {
-			e.readFinding(n, text)
+			e.readFinding(n, text, scenarios)
 		}
 	})
 }
 
-func (e *Entry) readFinding(n *yamlfile.Node, text string) {
+func (e *Entry) readFinding(n *yamlfile.Node, text string, scenarios []string) {
 	parts := strings.Split(text, ":")
 	if len(parts) > 3 {
 		n.Problem("%q has %d parts; a finding is %s", yamlfile.Clip(text), len(parts), grammar)
 		return
 	}
 	parts = append(parts, "", "")
-	if !scenarioForm.MatchString(parts[0]) {
+	switch {
+	case !scenarioForm.MatchString(parts[0]):
 		n.Problem("%q is no name of a scenario; a finding is %s", yamlfile.Clip(parts[0]), grammar)
+	case len(scenarios) > 0 && !slices.Contains(scenarios, parts[0]):
+		n.Problem("there is no scenario %q; %s", yamlfile.Clip(parts[0]), meant(parts[0], scenarios))
 	}
 	if laws := law.IDs(); parts[1] != "" && !slices.Contains(laws, parts[1]) {
 		n.Problem("%q is no law; %s", yamlfile.Clip(parts[1]), yamlfile.MeantOr(parts[1], laws))
@@ -277,6 +281,14 @@ func (e *Entry) readFinding(n *yamlfile.Node, text string) {
 		n.Problem("%q ends in a colon; a finding is %s", yamlfile.Clip(text), grammar)
 	}
 	e.Scenario, e.Law, e.Fingerprint = parts[0], parts[1], parts[2]
+}
+
+// meant is what an unknown scenario may be instead.
+func meant(name string, scenarios []string) string {
+	if near := text.DidYouMean(name, scenarios); near != "" {
+		return near
+	}
+	return "if it is one of your own, check its file together with the list, or name it in leakbench.yaml"
 }
 
 func (e *Entry) expires() yamlfile.Value {
@@ -296,6 +308,6 @@ const schemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/do
 // Schema is the JSON Schema (draft 2020-12) of a list of known findings, for editors. It is made of what the reader
 // reads with. That a finding is listed twice no schema can say: Parse does.
 func Schema() []byte {
-	return yamlfile.DescribeFile(list(new([]Entry)), schemaURL, "leakbench known findings",
+	return yamlfile.DescribeFile(list(new([]Entry), nil), schemaURL, "leakbench known findings",
 		"Findings that a project lives with for now: docs/gate.md", nil)
 }

@@ -29,21 +29,50 @@ type Checked struct {
 	Problems yamlfile.Errors `json:"problems,omitempty"`
 	Error    string          `json:"error,omitempty"` // it could not be read at all
 	What     string          `json:"-"`               // a word on a file that is right
+
+	scenarios []string // that the file brings
 }
 
-// File reads a file for what its keys say that it means to be. - is stdin.
-func File(path string, stdin io.Reader) Checked {
-	c := Checked{File: path}
-	name, src, err := textOf(path, stdin)
-	if err == nil {
+// Files reads files for what their keys say that they mean to be. - is stdin. A list of known findings may name the built-in
+// scenarios, and those that are checked beside it.
+func Files(paths []string, stdin io.Reader) []Checked {
+	all, names := make([]Checked, len(paths)), scenarios.Names()
+	var lists []func()
+	for i, path := range paths {
+		c := &all[i]
+		c.File = path
+		name, src, err := textOf(path, stdin)
+		if err != nil {
+			c.conclude(err)
+			continue
+		}
 		kind := kindOf(path, src)
 		c.Kind = kind.Name
-		err = kind.read(&c, name, src)
+		read := func() { c.conclude(kind.read(c, text{name, src, names})) }
+		if kind.Name == knownKind { // once it is known which scenarios there are
+			lists = append(lists, read)
+			continue
+		}
+		read()
+		names = append(names, c.scenarios...)
 	}
+	for _, read := range lists {
+		read()
+	}
+	return all
+}
+
+// text is what is read of a file.
+type text struct {
+	name      string // as messages call it
+	src       []byte
+	scenarios []string // those that there are
+}
+
+func (c *Checked) conclude(err error) {
 	if c.OK = err == nil; !c.OK && !errors.As(err, &c.Problems) {
 		c.Error = err.Error()
 	}
-	return c
 }
 
 // textOf is a file's text, and what messages call it.
@@ -72,27 +101,30 @@ func textOf(path string, stdin io.Reader) (name string, src []byte, err error) {
 type Kind struct {
 	Name   string
 	keys   *regexp.Regexp // those that only this kind has
-	read   func(c *Checked, name string, src []byte) error
+	read   func(c *Checked, t text) error
 	Schema func() []byte
 }
 
+const knownKind = "known"
+
 // Kinds are all of them. The first is what no other is.
 var Kinds = []Kind{
-	{"scenario", nil, func(c *Checked, name string, src []byte) error {
-		s, err := scenarios.Parse(name, src)
+	{"scenario", nil, func(c *Checked, t text) error {
+		s, err := scenarios.Parse(t.name, t.src)
 		if err == nil {
 			size := s.Size()
+			c.scenarios = []string{s.Name}
 			c.Size, c.What = &size, size.String()
 		}
 		return err
 	}, scenarios.Schema},
-	{"host", regexp.MustCompile(`(?m)^["']?(command|drive)["']?\s*:`), func(c *Checked, name string, src []byte) error {
-		spec, err := hostfile.Parse(name, src)
+	{"host", regexp.MustCompile(`(?m)^["']?(command|drive)["']?\s*:`), func(c *Checked, t text) error {
+		spec, err := hostfile.Parse(t.name, t.src)
 		c.Host, c.What = spec.Name, "host "+spec.Name
 		return err
 	}, hostfile.Schema},
-	{"known", regexp.MustCompile(`(?m)^["']?known["']?\s*:`), func(c *Checked, name string, src []byte) error {
-		l, err := known.Parse(name, src)
+	{knownKind, regexp.MustCompile(`(?m)^["']?known["']?\s*:`), func(c *Checked, t text) error {
+		l, err := known.Parse(t.name, t.src, t.scenarios...)
 		c.Entries, c.What = len(l.Entries), l.Size()
 		return err
 	}, known.Schema},
@@ -101,7 +133,7 @@ var Kinds = []Kind{
 // kindOf is what a file means to be.
 func kindOf(path string, src []byte) Kind {
 	for _, kind := range slices.Backward(Kinds[1:]) {
-		if kind.keys.Match(src) || kind.Name == "known" && filepath.Base(path) == filepath.Base(known.File) {
+		if kind.keys.Match(src) || kind.Name == knownKind && filepath.Base(path) == filepath.Base(known.File) {
 			return kind
 		}
 	}

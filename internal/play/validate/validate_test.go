@@ -29,7 +29,7 @@ func TestFile(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), c.file)
 			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
-			got := validate.File(path, nil)
+			got := validate.Files([]string{path}, nil)[0]
 			assert.Equal(t, c.kind, got.Kind)
 			assert.Equal(t, len(got.Problems) == 0, got.OK, "%+v", got)
 			assert.Contains(t, got.What+got.Problems.Error(), c.says)
@@ -40,17 +40,17 @@ func TestFile(t *testing.T) {
 
 func TestStandardInput(t *testing.T) {
 	t.Parallel()
-	got := validate.File("-", strings.NewReader("known: []\n"))
+	got := validate.Files([]string{"-"}, strings.NewReader("known: []\n"))[0]
 	assert.Equal(t, "known", got.Kind)
 	assert.Equal(t, "-", got.File)
-	got = validate.File("-", strings.NewReader("known: {}\n"))
+	got = validate.Files([]string{"-"}, strings.NewReader("known: {}\n"))[0]
 	assert.False(t, got.OK)
 	assert.Contains(t, got.Problems.Error(), "standard input:1:")
 }
 
 func TestWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	got := validate.File(filepath.Join(t.TempDir(), "none.yaml"), nil)
+	got := validate.Files([]string{filepath.Join(t.TempDir(), "none.yaml")}, nil)[0]
 	assert.False(t, got.OK)
 	assert.Contains(t, got.Error, "failed to read the file")
 	assert.Empty(t, got.Kind)
@@ -60,5 +60,22 @@ func TestEachKindHasASchema(t *testing.T) {
 	t.Parallel()
 	for _, kind := range validate.Kinds {
 		assert.Contains(t, string(kind.Schema()), `"$schema"`, kind.Name)
+	}
+}
+
+// TestAListNamesScenariosThatThereAre: built-in ones, and those that are checked beside it, in whatever order.
+func TestAListNamesScenariosThatThereAre(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	list, mine := filepath.Join(dir, "list.yaml"), filepath.Join(dir, "mine.yaml")
+	require.NoError(t, os.WriteFile(list, []byte("known:\n  - {finding: tiny:L1, reason: r, expires: 2999-12-31}\n"), 0o600))
+	require.NoError(t, os.WriteFile(mine, []byte("name: tiny\ntitle: t\nservers:\n  one:\nsteps:\n  - {open: s, server: one}\n  - checkpoint: after\n"), 0o600))
+	got := validate.Files([]string{list}, nil)[0]
+	assert.False(t, got.OK)
+	require.Len(t, got.Problems, 1)
+	assert.Equal(t, []int{2, 15}, []int{got.Problems[0].Line, got.Problems[0].Column})
+	assert.Contains(t, got.Problems[0].Message, `there is no scenario "tiny"`)
+	for _, c := range validate.Files([]string{list, mine}, nil) {
+		assert.True(t, c.OK, "%+v", c)
 	}
 }
