@@ -14,6 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -64,6 +65,6 @@ func foundIn(t *testing.T, name string, jobs int) map[string][]string {
 func TestEachScenarioHasALevel(t *testing.T) {
 	t.Parallel()
 	for _, name := range scenarios.Names() {
-		assert.Contains(t, scenarios.Levels(), builtin(t, name).Level, name)
+		assert.Contains(t, record.Levels(), builtin(t, name).Level, name)
 	}
 }

@@ -61,7 +61,7 @@ func TestGateOutputsAreHarmless(t *testing.T) {
 			"md":     func(b *bytes.Buffer) error { formats.GateMarkdown(b, result, o); return nil },
 			"github": func(b *bytes.Buffer) error { formats.GateGitHub(b, result, o); return nil },
 			"json": func(b *bytes.Buffer) error {
-				return formats.JSON(b, result.Runs, formats.Exit{}, formats.More{Gate: result, Repeats: rates, Replay: &again})
+				return formats.JSON(b, result.Runs, formats.Exit{}, formats.More{Gate: result, Repeats: rates, Replays: []baseline.Replayed{again, again}})
 			},
 			"compare": func(b *bytes.Buffer) error {
 				c := compare.Runs([]verdict.Judged{evilRun(1)}, []verdict.Judged{evilRun(2)}, compare.Params{})
@@ -69,7 +69,7 @@ func TestGateOutputsAreHarmless(t *testing.T) {
 				return nil
 			},
 			"repeats":  func(b *bytes.Buffer) error { baseline.Repeats(b, rates, terminal.Options{}); return nil },
-			"replay":   func(b *bytes.Buffer) error { baseline.ReplayText(b, &again, terminal.Options{}); return nil },
+			"replay":   func(b *bytes.Buffer) error { baseline.ReplayText(b, evil, &again, terminal.Options{}); return nil },
 			"known":    func(b *bytes.Buffer) error { baseline.Known(b, evil, result.Entries, terminal.Options{}); return nil },
 			"knownall": func(b *bytes.Buffer) error { return formats.KnownJSON(b, result.Entries) },
 		} {
@@ -124,7 +124,7 @@ func TestMoreIsWhatTheSchemaSays(t *testing.T) {
 	}
 	replayed := baseline.Replay(evilRun(1), evilRun(2))
 	var b bytes.Buffer
-	require.NoError(t, formats.JSON(&b, nil, formats.Exit{}, formats.More{Replay: &replayed}))
+	require.NoError(t, formats.JSON(&b, nil, formats.Exit{}, formats.More{Replays: []baseline.Replayed{replayed}}))
 	object, err := validator.UnmarshalJSON(&b)
 	require.NoError(t, err)
 	require.NoError(t, schema.Validate(object))

@@ -19,6 +19,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	board "github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/report/baseline"
@@ -104,8 +105,12 @@ func writeText(b *bytes.Buffer, s Subject, o Options) error {
 		if s.Repeats != nil {
 			baseline.Repeats(b, s.Repeats, o.Text)
 		}
-		if s.Replay != nil {
-			baseline.ReplayText(b, s.Replay, o.Text)
+		for i := range s.Replays {
+			what := ""
+			if len(s.Replays) > 1 {
+				what = compare.PlayOf(&s.Runs[i]).String() + ": "
+			}
+			baseline.ReplayText(b, what, &s.Replays[i], o.Text)
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ func sampleBoard() *scoreboard.Board {
 	b := &scoreboard.Board{
 		Made: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Tool: record.Tool{Version: "v1.0.0", Go: "go1.26"}, Jobs: 2,
 		System: record.System{OS: "linux", Arch: "amd64", Kernel: "6.18", CPUs: 2}, Command: []string{"leakbench", "score"},
-		Scenarios: []scoreboard.Scenario{{Name: "storm", Title: "A storm"}, {Name: "cron", Title: "Cron"}}, Omitted: []string{"hang"},
+		Scenarios: []scoreboard.Scenario{{Name: "storm", Title: "A storm", Level: record.Orderly}, {Name: "cron", Title: "Cron", Level: record.Stubborn}}, Omitted: []string{"hang"},
 		Hosts: []scoreboard.Host{
 			{ID: "exact", Name: "exact", Version: "1", About: "the one"},
 			{ID: "naive", Name: "naive", Version: "1", About: "the other"},
@@ -63,6 +63,7 @@ func TestScoreboardMarkdown(t *testing.T) {
 		"- <code>cron</code>: inconclusive\n  - unclear: the ledger lost one\n",
 		"Not installed: <code>leakbench hosts install rmcp</code>",
 		"- Not played: hang\n",
+		"\nLevels: orderly 1/1\n", "\nLevels: orderly 0/1, stubborn 0/1\n", // what is not applicable counts on neither side
 	} {
 		assert.Contains(t, b.String(), line)
 	}

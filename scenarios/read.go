@@ -78,7 +78,7 @@ func (r *reader) scenario(s *Scenario, steps *[]Step) yamlfile.Value {
 		yamlfile.May("reports", "what it reproduces: R001 is a field report, F3 a failure mode", reports(&s.Reports)),
 		yamlfile.May("laws", "what it is about: a run is clean only if each of these was kept, on evidence", laws(&s.Laws)),
 		yamlfile.May("level", "what it asks of a host. orderly: what any client that is closed has to do; stubborn: servers that do not do as they are told; "+
-			"sudden: the host or its client is gone from one moment to the next. It changes no verdict", yamlfile.Choice(&s.Level, "a level", Levels()...)),
+			"sudden: the host or its client is gone from one moment to the next. It changes no verdict", yamlfile.Choice(&s.Level, "a level", record.Levels()...)),
 		yamlfile.May("tags", "what it can be chosen by, with --tag", tags(&s.Tags)),
 		yamlfile.Need("servers", "the fake servers by their labels; a label alone is a server that does nothing wrong", r.servers(&s.Servers)),
 		yamlfile.May("host", "where the host lives; where nothing is said: right below the bench", yamlfile.Object("host",

@@ -14,7 +14,7 @@ type Scenario struct {
 	About   string       // a paragraph: what it reproduces, what a correct host does
 	Reports []string     // ids of the field reports ("R001") or of failure modes ("F3") it reproduces
 	Laws    []string     // what it is about: without evidence on each of these a run of it is not clean
-	Level   Level        // what it asks of a host
+	Level   record.Level // what it asks of a host
 	Tags    []string     // what it can be chosen by
 	Servers []Server     // in the order of the file
 	Place   record.Place // where the host lives
@@ -30,19 +30,6 @@ type Scenario struct {
 	Ability Ability // what can be asked of the host
 	Omitted Omitted // what is left out for that
 }
-
-// Level is what a scenario asks of a host. It changes no verdict.
-type Level string
-
-// The levels.
-const (
-	Orderly  Level = "orderly"  // what any client that is closed has to do
-	Stubborn Level = "stubborn" // deaf servers, launchers, helpers, full pipes, zombies
-	Sudden   Level = "sudden"   // the host or its client is gone from one moment to the next, or is process 1
-)
-
-// Levels are all of them, in their order.
-func Levels() []Level { return []Level{Orderly, Stubborn, Sudden} }
 
 // TagQuick is the tag of a scenario that takes less than two seconds on a host which keeps all laws.
 const TagQuick = "quick"

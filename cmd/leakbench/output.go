@@ -24,6 +24,7 @@ import (
 	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
+	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/terminal"
 )
 
@@ -150,7 +151,7 @@ func (a *app) print(said answer) error {
 	if said.known.Answer { // a gate's: the runs' own pages say what it makes of them
 		failed = errors.Join(failed, play.WritePages(said.Runs, said.known))
 	}
-	said.Compare, said.Repeats, said.Replay = nil, nil, nil // which are for who looks on
+	said.Compare, said.Repeats, said.Replays = nil, nil, nil // which are for who looks on
 	if said.Gate == nil {
 		o.Text = terminal.Options{}
 	}
@@ -171,7 +172,7 @@ func (a *app) writeSuite(said answer) {
 	page := filepath.Join(said.suite, suiteFile)
 	html, _ := report.Find("html")
 	err := a.writeOutlet(outlet{Reporter: html, file: page}, said.Subject, report.Options{Exit: said.exit, Baseline: said.known})
-	if reached := play.Reached(said.Runs); reached != "" {
+	if reached := model.Reached(said.Runs, "").String(); reached != "" {
 		a.note("levels    %s\n", reached)
 	}
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/doctor"
-	"github.com/leakbench/leakbench/internal/stage/fit"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/stage/runner"
@@ -119,8 +119,8 @@ func scenarioNames() []string { return append(scenarios.Names(), "all") }
 func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	names, _ := splitAtDash(cmd, args)
 	if len(names) == 0 && len(f.choice.Levels) == 0 {
-		f.choice.Levels = []string{string(scenarios.Orderly)}
-		a.note("level %s; leakbench run --level stubborn,sudden plays the others, and leakbench run all plays all\n", scenarios.Orderly)
+		f.choice.Levels = []string{string(record.Orderly)}
+		a.note("level %s; leakbench run --level stubborn,sudden plays the others, and leakbench run all plays all\n", record.Orderly)
 	}
 	s, err := a.prepare(cmd, args, f, []string{"all"})
 	if err != nil {
@@ -314,17 +314,18 @@ func splitAtDash(cmd *cobra.Command, args []string) (names, command []string) {
 func (a *app) replayCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "replay RUN [flags] [-- COMMAND ARGS...]",
+		Use:   "replay RUN... [flags] [-- COMMAND ARGS...]",
 		Short: "Run again what was recorded, and say whether the outcome is the same",
 		Long: `Run again what was recorded: the same scenario text, seed, order and limits against
 the same host, and say whether the outcome is the same. --host or a command after
--- names another host.
+-- names another host. Several runs are made at the same time.
 
 ` + exitTable,
-		Example: "  leakbench replay .leakbench/latest\n  leakbench replay .leakbench/latest --host exact",
+		Example: "  leakbench replay .leakbench/latest\n  leakbench replay .leakbench/latest --host exact\n  leakbench replay .leakbench/2* -j 4",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.replay(cmd, args, f) },
 	}
 	f.register(cmd)
+	jobsFlag(cmd.Flags(), &f.series.Jobs)
 	return cmd
 }
 
@@ -334,28 +335,35 @@ func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
 		return err
 	}
 	paths, command := splitAtDash(cmd, args)
-	if len(paths) != 1 {
-		return usage(fmt.Errorf("replay takes one run, not %d", len(paths)), "for example: leakbench replay .leakbench/latest")
-	}
 	old, err := judgeAll(paths)
 	if err != nil {
 		return err
 	}
-	cell, err := play.Replay(s.bench.Self, old[0].Run, s.series.Seed, &s.bench.Limits, f.host, command)
-	if err != nil {
-		return err
+	for i := range old {
+		cell, err := play.Replay(s.bench.Self, old[i].Run, s.series.Seed, s.bench.Limits, f.host, command)
+		if err != nil {
+			return err
+		}
+		s.series.Cells = append(s.series.Cells, cell)
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	now, failed := s.bench.One(ctx, cell)
-	if not := (*fit.NotApplicable)(nil); errors.As(failed, &not) {
-		return notApplicable(gate.NotApplicable{Scenario: cell.Scenario.Name, Host: cell.Host.Name, Why: not.Why})
+	end := a.stream(&s)
+	tries, not, failed := s.series.Play(ctx, s.bench.One)
+	end()
+	if len(not) > 0 && failed == nil {
+		failed = notApplicable(not[0])
 	}
-	if now == nil {
-		return a.conclude(answer{failed: failed})
+	var now []verdict.Judged
+	var replays []baseline.Replayed
+	for _, t := range tries { // of each cell there is one at most
+		now, replays = append(now, t.Judged), append(replays, baseline.Replay(old[t.Repeat-1], t.Judged))
 	}
-	said, r := answerOf([]verdict.Judged{*now}, failed, s.outlets), baseline.Replay(old[0], *now)
-	said.Replay = &r
+	said := answerOf(now, failed, s.outlets)
+	said.Replays = replays
+	if len(now) > 1 {
+		said.suite = s.bench.Out
+	}
 	return a.conclude(said)
 }
 

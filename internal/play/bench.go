@@ -3,6 +3,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,11 @@ func (l *Limits) Flags() map[string]*time.Duration {
 	return map[string]*time.Duration{"--settle": &l.Settle, "--confirm": &l.Confirm, "--start": &l.Start}
 }
 
+// or is these limits, with others where they say nothing.
+func (l Limits) or(others Limits) Limits {
+	return Limits{cmp.Or(l.Settle, others.Settle), cmp.Or(l.Confirm, others.Confirm), cmp.Or(l.Start, others.Start)}
+}
+
 // Words are the flags that set these limits.
 func (l *Limits) Words() (words []string) {
 	for _, flag := range []string{"--settle", "--confirm", "--start"} {
@@ -69,6 +75,7 @@ type Cell struct {
 	Host     Host
 	Seed     uint64 // 0 draws one
 	Repeat   int    // which one of several, from 1
+	Limits   Limits // those of this play; 0 is what the bench has
 	Dir      string // where the run is kept, "" is a new folder
 	Alone    bool   // nothing else is played meanwhile
 	Again    string // why it is played once more, alone; see record.Header
@@ -79,6 +86,7 @@ type Cell struct {
 // One plays a cell and judges what was saved. A run that was cut short is
 // judged, too. Where nothing was saved the run is nil, and the error says why.
 func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
+	limits := c.Limits.or(b.Limits)
 	link := func() {}
 	if c.Dir == "" {
 		var err error
@@ -92,8 +100,8 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 	}
 	params := runner.Params{
 		Self: b.Self, Scenario: c.Scenario, Host: c.Host.Spec, Caller: c.Caller, Dir: c.Dir, Seed: c.Seed, Tool: b.Tool,
-		Command: b.command(c), Again: c.Again,
-		Settle: record.Duration(b.Limits.Settle), Confirm: record.Duration(b.Limits.Confirm), Start: record.Duration(b.Limits.Start),
+		Command: command(c, limits), Again: c.Again,
+		Settle: record.Duration(limits.Settle), Confirm: record.Duration(limits.Confirm), Start: record.Duration(limits.Start),
 	}
 	shown := b.Live
 	shown.Scenario, shown.Host, shown.Steps, shown.Limits = c.Scenario.String(), c.Host.Name, len(c.Scenario.Expand()), params.Limits()
@@ -143,7 +151,7 @@ func (b *Bench) page(j *verdict.Judged) error {
 }
 
 // command is the command line that plays a cell again.
-func (b *Bench) command(c Cell) []string {
+func command(c Cell, limits Limits) []string {
 	name := c.Scenario.Name
 	if builtin, err := scenarios.Builtin(name); err != nil || builtin.Source != c.Scenario.Source {
 		name = c.Scenario.File
@@ -152,7 +160,7 @@ func (b *Bench) command(c Cell) []string {
 	if c.Scenario.Part != "" {
 		words = append(words, "--server", c.Scenario.Part)
 	}
-	words = append(words, b.Limits.Words()...)
+	words = append(words, limits.Words()...)
 	switch {
 	case c.Host.Kind == record.KindCommand && c.Host.File == "":
 		return append(append(words, "--"), c.Host.Argv...)

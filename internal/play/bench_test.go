@@ -45,19 +45,17 @@ func TestOneIsSavedAndPlayedAgain(t *testing.T) {
 	saved, err := play.Load(j.Dir)
 	require.NoError(t, err)
 	assert.Equal(t, j.Verdict, saved.Verdict)
-	var limits play.Limits
-	cell, err := play.Replay(self, saved.Run, 0, &limits, "", nil)
+	cell, err := play.Replay(self, saved.Run, 0, play.Limits{}, "", nil)
 	require.NoError(t, err)
 	assert.Equal(t, j.Run.Header.Seed, cell.Seed)
 	assert.Equal(t, "naive", cell.Host.ID)
 	assert.Equal(t, s.Source, cell.Scenario.Source)
-	assert.Equal(t, bench.Limits, limits)
-	limits = play.Limits{Settle: 2 * time.Second}
-	cell, err = play.Replay(self, saved.Run, 7, &limits, "exact", nil)
+	assert.Equal(t, bench.Limits, cell.Limits)
+	cell, err = play.Replay(self, saved.Run, 7, play.Limits{Settle: 2 * time.Second}, "exact", nil)
 	require.NoError(t, err)
 	assert.Equal(t, "exact", cell.Host.ID)
 	assert.EqualValues(t, 7, cell.Seed)
-	assert.Equal(t, play.Limits{Settle: 2 * time.Second, Confirm: 300 * time.Millisecond}, limits)
+	assert.Equal(t, play.Limits{Settle: 2 * time.Second, Confirm: 300 * time.Millisecond}, cell.Limits)
 }
 
 // A bench that can't play says why.

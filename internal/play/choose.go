@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/leakbench/leakbench/internal/judge/law"
-	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -32,7 +31,7 @@ func (c Choice) Of(all []*scenarios.Scenario) ([]*scenarios.Scenario, error) {
 		}
 	}
 	chosen := slices.DeleteFunc(slices.Clone(all), func(s *scenarios.Scenario) bool {
-		return !meets(c.Laws, s.Laws) || !meets(c.Tags, s.Tags) || !meets(levels, []scenarios.Level{s.Level})
+		return !meets(c.Laws, s.Laws) || !meets(c.Tags, s.Tags) || !meets(levels, []record.Level{s.Level})
 	})
 	if len(all) > 0 && len(chosen) == 0 {
 		return nil, &Misuse{errors.New("no scenario has all that was chosen by law, tag and level"), "leakbench list scenarios --format json has them all"}
@@ -45,42 +44,18 @@ func meets[T comparable](wanted, have []T) bool {
 	return len(wanted) == 0 || slices.ContainsFunc(wanted, func(w T) bool { return slices.Contains(have, w) })
 }
 
-func levelsOf(wanted []string) (levels []scenarios.Level, err error) {
-	known := scenarios.Levels()
+func levelsOf(wanted []string) (levels []record.Level, err error) {
+	known := record.Levels()
 	for _, name := range wanted {
-		at := slices.IndexFunc(known, func(l scenarios.Level) bool { return string(l) == name })
+		at := slices.IndexFunc(known, func(l record.Level) bool { return string(l) == name })
 		if len(name) == 1 && name[0] > '0' && int(name[0]-'0') <= len(known) {
 			at = int(name[0] - '1')
 		}
 		if at < 0 {
-			names := lists.Map(known, func(l scenarios.Level) string { return string(l) })
+			names := lists.Map(known, func(l record.Level) string { return string(l) })
 			return nil, &Misuse{fmt.Errorf("--level %q: must be one of %v, or 1 to %d", name, known, len(known)), text.DidYouMean(name, names)}
 		}
 		levels = append(levels, known[at])
 	}
 	return levels, nil
-}
-
-// Reached says how far a host gets: how many of the built-in scenarios of each level were clean, of those that were
-// played. It decides nothing.
-func Reached(runs []verdict.Judged) string {
-	names, groups := lists.GroupBy(runs, func(j verdict.Judged) string { return j.Run.Header.Scenario.Name })
-	clean, all := map[scenarios.Level]int{}, map[scenarios.Level]int{}
-	for _, name := range names {
-		s, err := scenarios.Builtin(name)
-		if err != nil || s.Level == "" {
-			continue
-		}
-		all[s.Level]++
-		if !slices.ContainsFunc(groups[name], func(j verdict.Judged) bool { return j.Verdict.Outcome != verdict.Clean }) {
-			clean[s.Level]++
-		}
-	}
-	var parts []string
-	for _, l := range scenarios.Levels() {
-		if all[l] > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d/%d", l, clean[l], all[l]))
-		}
-	}
-	return strings.Join(parts, ", ")
 }

@@ -179,9 +179,9 @@ func Share(
 	})
 }
 
-// Replay is the cell of a saved run, on its host unless another is named, and
-// the limits that it was played with where none are given.
-func Replay(self string, run *record.Run, seed uint64, limits *Limits, name string, command []string) (c Cell, err error) {
+// Replay is the cell of a saved run, on its host unless another is named, with the limits that it was played with where none are
+// given.
+func Replay(self string, run *record.Run, seed uint64, limits Limits, name string, command []string) (c Cell, err error) {
 	c.Seed = seed
 	if seed == 0 {
 		c.Seed = run.Header.Seed
@@ -198,6 +198,7 @@ func Replay(self string, run *record.Run, seed uint64, limits *Limits, name stri
 			*limit = d
 		}
 	}
+	c.Limits = limits
 	switch {
 	case command != nil || name != "":
 	case len(old) == 0:

@@ -207,7 +207,7 @@ func (b *board) result() *scoreboard.Board {
 		out.Hosts = append(out.Hosts, shown)
 	}
 	for _, s := range b.Scenarios {
-		out.Scenarios = append(out.Scenarios, scoreboard.Scenario{Name: s.Name, Title: s.Title})
+		out.Scenarios = append(out.Scenarios, scoreboard.Scenario{Name: s.Name, Title: s.Title, Level: s.Level})
 		for _, h := range b.Hosts {
 			out.Cells = append(out.Cells, b.at(Cell{Scenario: s, Host: h}))
 		}

@@ -19,6 +19,7 @@ import (
 type Series struct {
 	Scenarios []*scenarios.Scenario
 	Host      Host
+	Cells     []Cell // what is played in place of Scenarios: each is a repeat of its own, whatever host it is on
 	Seed      uint64 // 0: each play draws its own
 	Repeat    int    // 0 is 1
 	Retries   int    // how often a play without a verdict is tried again
@@ -38,12 +39,7 @@ const mostFailures = 2
 //
 // What a host says only once it runs that it can't be asked is among those that are not applicable.
 func (s Series) Play(ctx context.Context, play Player) ([]gate.Attempt, []gate.NotApplicable, error) {
-	var cells []Cell
-	for _, scenario := range s.Scenarios {
-		for repeat := 1; repeat <= max(1, s.Repeat); repeat++ {
-			cells = append(cells, Cell{Scenario: scenario, Host: s.Host, Seed: s.Seed, Repeat: repeat})
-		}
-	}
+	cells := s.cells()
 	t := &turns{Series: s, play: play, broken: map[*scenarios.Scenario]bool{}, beside: map[int]bool{}}
 	pool := Pool{Slots: s.Jobs, Play: t.one, Again: t.again, Enough: t.enough, Done: s.OnRun}
 	results, cut := pool.Run(ctx, cells)
@@ -55,6 +51,19 @@ func (s Series) Play(ctx context.Context, play Player) ([]gate.Attempt, []gate.N
 		failed = cut
 	}
 	return all, nots, failed
+}
+
+func (s Series) cells() (cells []Cell) {
+	for i, c := range s.Cells {
+		c.Repeat = i + 1
+		cells = append(cells, c)
+	}
+	for _, scenario := range s.Scenarios {
+		for repeat := 1; repeat <= max(1, s.Repeat); repeat++ {
+			cells = append(cells, Cell{Scenario: scenario, Host: s.Host, Seed: s.Seed, Repeat: repeat})
+		}
+	}
+	return cells
 }
 
 // turns is a series at work.
@@ -112,6 +121,8 @@ func (t *turns) enough(r Result) bool {
 // hostDown says that a host does not come up, wherever it is put.
 func (t *turns) hostDown(r Result) bool {
 	switch {
+	case t.Cells != nil: // the next one may be of another host
+		return false
 	case !errors.Is(r.Err, runner.ErrHost):
 		t.up = true
 	case r.Scenario.Place == "":

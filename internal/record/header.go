@@ -68,12 +68,26 @@ type Scenario struct {
 	Title   string   `json:"title"`
 	File    string   `json:"file,omitempty"`
 	Reports []string `json:"reports,omitempty"`
+	Level   Level    `json:"level,omitempty"`
 	Source  string   `json:"source"`
 	// Part is the server that the host was given, where it is given one of several; "" is all of them.
 	Part string `json:"part,omitempty"`
 	// Omitted says which of its steps were left out for this host, in words.
 	Omitted string `json:"omitted,omitempty"`
 }
+
+// Level is what a scenario asks of a host. It changes no verdict.
+type Level string
+
+// The levels.
+const (
+	Orderly  Level = "orderly"  // what any client that is closed has to do
+	Stubborn Level = "stubborn" // deaf servers, launchers, helpers, full pipes, zombies
+	Sudden   Level = "sudden"   // the host or its client is gone from one moment to the next, or is process 1
+)
+
+// Levels are all of them, in their order.
+func Levels() []Level { return []Level{Orderly, Stubborn, Sudden} }
 
 // String names the scenario, with its part where that is what was played: "wrapper (npx)".
 func (s Scenario) String() string {

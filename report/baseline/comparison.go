@@ -262,18 +262,18 @@ func Replay(then, now verdict.Judged) Replayed {
 	return r
 }
 
-// ReplayText is the answer in words.
-func ReplayText(b *bytes.Buffer, r *Replayed, o terminal.Options) {
+// ReplayText is the answer in words; what is the play, where there are several.
+func ReplayText(b *bytes.Buffer, what string, r *Replayed, o terminal.Options) {
 	p := terminal.NewPrinter(b, o)
 	p.Blank()
 	switch {
 	case r.Same:
-		p.Item(0, "= ", terminal.Good|terminal.Strong, "the same again: ", terminal.Strong, string(r.Now), 0)
+		p.Item(0, "= ", terminal.Good|terminal.Strong, what+"the same again: ", terminal.Strong, string(r.Now), 0)
 	case r.Then == r.Now:
-		p.Item(0, "≠ ", terminal.Warn|terminal.Strong, "not the same again: ", terminal.Strong,
+		p.Item(0, "≠ ", terminal.Warn|terminal.Strong, what+"not the same again: ", terminal.Strong,
 			string(r.Now)+" both times, with other findings", 0)
 	default:
-		p.Item(0, "≠ ", terminal.Warn|terminal.Strong, "not the same again: ", terminal.Strong, fmt.Sprintf("%s then, %s now", r.Then, r.Now), 0)
+		p.Item(0, "≠ ", terminal.Warn|terminal.Strong, what+"not the same again: ", terminal.Strong, fmt.Sprintf("%s then, %s now", r.Then, r.Now), 0)
 	}
 	for i := range r.told {
 		f := &r.told[i]

@@ -72,7 +72,7 @@ type More struct {
 	Gate    *gate.Result
 	Compare *compare.Result
 	Repeats []compare.Repeat
-	Replay  *baseline.Replayed
+	Replays []baseline.Replayed // one for each run
 	// NotApplicable are the scenarios that were asked for, and that the host can't be played.
 	NotApplicable []gate.NotApplicable
 }
@@ -86,7 +86,9 @@ type Report struct {
 	Gate    *jsonGate          `json:"gate,omitempty" jsonschema:"what leakbench gate or merge answers"`
 	Compare *jsonCompare       `json:"compare,omitempty" jsonschema:"leakbench compare, and a gate with a baseline: the runs beside earlier ones"`
 	Repeats []jsonRepeat       `json:"repeats,omitempty" jsonschema:"leakbench run --repeat: how often each play leaked"`
-	Replay  *baseline.Replayed `json:"replay,omitempty" jsonschema:"leakbench replay: whether the run ended alike"`
+	Replay  *baseline.Replayed `json:"replay,omitempty" jsonschema:"leakbench replay of one run: whether it ended alike"`
+	// Replays has one entry for each run, in their order.
+	Replays []baseline.Replayed `json:"replays,omitempty" jsonschema:"leakbench replay: for each of the runs, whether it ended alike"`
 	// NotApplicable is empty where scenarios were named: one that is not applicable is refused then.
 	NotApplicable []gate.NotApplicable `json:"not_applicable,omitempty" jsonschema:"the scenarios that the host can't be played, and why"`
 }
@@ -94,7 +96,10 @@ type Report struct {
 // JSON writes one JSON object on all runs, indented, ended by a newline. Any character that could steer a terminal is
 // written as a \u escape, so the object can be printed and still holds the exact strings.
 func JSON(w io.Writer, runs []verdict.Judged, exit Exit, more More) error {
-	out := Report{Outcome: model.Worst(runs), Exit: exit, Runs: []jsonRun{}, Replay: more.Replay, NotApplicable: more.NotApplicable}
+	out := Report{Outcome: model.Worst(runs), Exit: exit, Runs: []jsonRun{}, Replays: more.Replays, NotApplicable: more.NotApplicable}
+	if len(more.Replays) == 1 {
+		out.Replay = &more.Replays[0]
+	}
 	for i := range runs {
 		out.Runs = append(out.Runs, toJSON(&runs[i]))
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
@@ -149,3 +150,22 @@ const (
 	ValuesShown = 6 // of a finding
 	HoldsOf     = 8 // likewise
 )
+
+// Reached is how far a host gets in some runs; "" is all hosts together. A scenario is clean where each run of it is.
+func Reached(runs []verdict.Judged, host string) words.Reach {
+	type play struct{ scenario, host string }
+	plays, groups := lists.GroupBy(runs, func(j verdict.Judged) play {
+		p := compare.PlayOf(&j)
+		return play{p.Scenario, p.Host}
+	})
+	reach := words.Reach{}
+	for _, p := range plays {
+		group := groups[p]
+		if group[0].Run == nil || host != "" && p.host != host {
+			continue
+		}
+		dirty := slices.ContainsFunc(group, func(j verdict.Judged) bool { return j.Verdict.Outcome != verdict.Clean })
+		reach.Add(group[0].Run.Header.Scenario.Level, !dirty)
+	}
+	return reach
+}

@@ -26,6 +26,24 @@ func TestTheWorstOutcomeIsThatOfAllRuns(t *testing.T) {
 	assert.Equal(t, "2 clean, 1 leak", Tally(came(verdict.Clean, verdict.Leak, verdict.Clean), verdict.Clean, verdict.Inconclusive, verdict.Leak))
 }
 
+// TestReached: a scenario is clean where each of its runs is; one without a level, and one that is not there, count nowhere.
+func TestReached(t *testing.T) {
+	t.Parallel()
+	run := func(scenario, host string, l record.Level, o verdict.Outcome) verdict.Judged {
+		h := record.Header{Scenario: record.Scenario{Name: scenario, Level: l}, Host: record.Host{Name: host}}
+		return verdict.Judged{Run: &record.Run{Header: h}, Verdict: verdict.Verdict{Outcome: o}}
+	}
+	runs := []verdict.Judged{
+		run("storm", "a", record.Orderly, verdict.Clean), run("cron", "a", record.Orderly, verdict.Clean), run("cron", "a", record.Orderly, verdict.Inconclusive),
+		run("storm", "b", record.Orderly, verdict.Leak), run("deaf", "b", record.Stubborn, verdict.Clean), run("mine", "b", "", verdict.Leak),
+		{},
+	}
+	assert.Equal(t, "orderly 1/2", Reached(runs, "a").String())
+	assert.Equal(t, "orderly 0/1, stubborn 1/1", Reached(runs, "b").String())
+	assert.Equal(t, "orderly 1/3, stubborn 1/1", Reached(runs, "").String())
+	assert.Empty(t, Reached(nil, "").String())
+}
+
 func TestTheGravestFindingComesFirst(t *testing.T) {
 	t.Parallel()
 	one := verdict.Finding{Fingerprint: "one", Severity: record.SeverityError, Count: 1}

@@ -8,6 +8,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/model"
@@ -18,6 +19,8 @@ import (
 type suiteView struct {
 	Scenarios []string `max:"80"`
 	Hosts     []hostRow
+	Levels    []record.Level // of what was played
+	Reach     []reachRow
 	Fixes     []*fixRow
 	Baseline  bool // there is one, so that each cause has a status
 	MoreCause int
@@ -39,6 +42,17 @@ type fixRow struct {
 type hostRow struct {
 	Host  string `max:"80"`
 	Cells []boardCell
+}
+
+// reachRow is how far a host gets.
+type reachRow struct {
+	Host  string `max:"80"`
+	Cells []reachCell
+}
+
+type reachCell struct {
+	Class verdict.Outcome
+	Of    string // "6/9"; "" where nothing of the level was played
 }
 
 type boardCell struct {
@@ -71,6 +85,7 @@ const (
 func newSuite(runs []verdict.Judged, ids map[int]string, base *baseline.Lookup) *suiteView {
 	s := &suiteView{Baseline: base != nil}
 	s.board(runs, ids)
+	s.reach(runs)
 	s.causes(runs, ids, base)
 	return s
 }
@@ -108,6 +123,30 @@ func (s *suiteView) board(runs []verdict.Judged, ids map[int]string) {
 			row.Cells = append(row.Cells, cells[[2]string{h, sc}])
 		}
 		s.Hosts = append(s.Hosts, row)
+	}
+}
+
+// reach is there where a scenario has a level.
+func (s *suiteView) reach(runs []verdict.Judged) {
+	all := model.Reached(runs, "")
+	s.Levels = slices.DeleteFunc(record.Levels(), func(l record.Level) bool { return all[l].Played == 0 })
+	if len(s.Levels) == 0 {
+		return
+	}
+	hosts, _ := lists.GroupBy(runs, func(j verdict.Judged) string { return compare.PlayOf(&j).Host })
+	for _, host := range hosts[:min(len(hosts), boardMost)] {
+		reached, row := model.Reached(runs, host), reachRow{Host: host}
+		for _, l := range s.Levels {
+			cell := reachCell{}
+			if o := reached[l]; o.Played > 0 {
+				cell = reachCell{Class: verdict.Leak, Of: o.String()}
+				if o.Clean == o.Played {
+					cell.Class = verdict.Clean
+				}
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		s.Reach = append(s.Reach, row)
 	}
 }
 

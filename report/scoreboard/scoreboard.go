@@ -40,6 +40,7 @@ type scoreHost struct {
 	scoreboard.Host `max:"Name=80 Version=40 About=300 Missing=500 Install=200"`
 	Anchor          string
 	Counts          string
+	Levels          string // how far it gets
 	Notes           []scoreNote
 }
 
@@ -83,7 +84,7 @@ var looks = map[scoreboard.Status]look{
 func newScoreView(b *scoreboard.Board, link Link) *scoreView {
 	v := &scoreView{Sentence: scoreSentence(b), Facts: scoreFacts(b), Omitted: strings.Join(b.Omitted, ", ")}
 	for i, h := range b.Hosts {
-		v.Hosts = append(v.Hosts, scoreHost{h, fmt.Sprintf("host-%d", i+1), scoreCounts(b.Count(h.ID)), scoreNotes(b, h.ID, link)})
+		v.Hosts = append(v.Hosts, scoreHost{h, fmt.Sprintf("host-%d", i+1), scoreCounts(b.Count(h.ID)), scoreLevels(b, h.ID), scoreNotes(b, h.ID, link)})
 	}
 	for _, s := range b.Scenarios {
 		row := scoreRow{Scenario: s.Name, Title: s.Title}
@@ -188,6 +189,17 @@ func scoreCounts(n map[scoreboard.Status]int) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// scoreLevels is how far a host gets. What can't be asked of it, or was not played, counts on neither side.
+func scoreLevels(b *scoreboard.Board, host string) string {
+	reach := words.Reach{}
+	for _, s := range b.Scenarios {
+		if c := b.Cell(s.Name, host); c != nil && c.Status != scoreboard.NotApplicable && c.Status != scoreboard.NotInstalled {
+			reach.Add(s.Level, c.Status == scoreboard.Clean)
+		}
+	}
+	return reach.String()
 }
 
 func scoreFacts(b *scoreboard.Board) []fact {

@@ -99,6 +99,9 @@ func mdLink(text, href string) string {
 
 func mdScoreHost(b *bytes.Buffer, h *scoreHost) {
 	fmt.Fprintf(b, "\n## %s\n\n%s: %s\n", mdHost(h), sentenceCase(words.Markdown(h.About, words.MaxText)), words.Markdown(h.Counts, words.MaxText))
+	if h.Levels != "" {
+		fmt.Fprintf(b, "\nLevels: %s\n", words.Markdown(h.Levels, words.MaxText))
+	}
 	if h.Missing != "" {
 		fmt.Fprintf(b, "\nNot installed: %s\n", words.MarkdownCode(h.Install, words.MaxText))
 	}
@@ -139,6 +142,9 @@ func Text(b *bytes.Buffer, board *scoreboard.Board) {
 	table := tabwriter.NewWriter(&plain, 0, 0, 2, ' ', 0)
 	for _, h := range v.Hosts {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", h.Name, h.Version, h.Counts)
+		if h.Levels != "" {
+			fmt.Fprintf(table, "\t\t  levels: %s\n", h.Levels)
+		}
 		if h.Install != "" {
 			fmt.Fprintf(table, "\t\t  %s\n", h.Install)
 		}

@@ -47,8 +47,9 @@ type Board struct {
 
 // Scenario is a row.
 type Scenario struct {
-	Name  string `json:"name"`
-	Title string `json:"title"`
+	Name  string       `json:"name"`
+	Title string       `json:"title"`
+	Level record.Level `json:"level,omitempty"`
 }
 
 // Host is a column.

@@ -26,7 +26,7 @@ func (r *run) header() record.Header {
 		Witness: witness,
 		Scenario: record.Scenario{
 			Name: r.Scenario.Name, Title: r.Scenario.Title, File: r.Scenario.File, Reports: r.Scenario.Reports, Source: r.Scenario.Source,
-			Part: r.Scenario.Part, Omitted: r.Scenario.Omitted.String(),
+			Level: r.Scenario.Level, Part: r.Scenario.Part, Omitted: r.Scenario.Omitted.String(),
 		},
 		Host:   recorded(r.Host),
 		Limits: r.limits, Plan: r.plan(), Command: redact.Args(r.Command), Again: r.Again,
