@@ -19,6 +19,8 @@ export interface Host {
     host: string;
     version: string;
     connect(server: Server, options: Options): Promise<Client>;
+    /** Ends at a stop what all clients share, when they are closed. */
+    endHost?(): unknown;
     /** Operations that the host does not have, and why. */
     notApplicable?: Record<string, string>;
 }

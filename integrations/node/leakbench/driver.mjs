@@ -130,6 +130,7 @@ export class Driver {
         const clients = [...this.sessions.values()];
         this.sessions.clear();
         await Promise.all(clients.map(client => client.close()));
+        await this.endHost?.();
     }
 }
 
@@ -138,9 +139,12 @@ const write = line => new Promise(done => process.stdout.write(JSON.stringify(li
 // A program that is done: what still keeps the event loop alive, a child say, does not keep process.exit from ending it.
 const end = () => process.exit(0);
 
-/** Runs a driver. There is no handler for SIGTERM, as no README has one: the program dies of it. */
-export async function run({ host, version, connect, notApplicable = {} }) {
-    const driver = new Driver(connect, write, end);
+/**
+ * Runs a driver. There is no handler for SIGTERM, as no README has one: the program dies of it. endHost, where there is
+ * one, ends at a stop what all clients share, when they are closed.
+ */
+export async function run({ host, version, connect, endHost, notApplicable = {} }) {
+    const driver = Object.assign(new Driver(connect, write, end), { endHost });
     await driver.hello(host, version, notApplicable);
     readline
         .createInterface({ input: process.stdin, crlfDelay: Infinity })
