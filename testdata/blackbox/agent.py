@@ -7,6 +7,8 @@ There is one session with each server, or N. At its start it runs N jobs side by
     POST   /servers              {"name": ..., "command": ..., "args": [...]}
     POST   /servers/NAME/call    {"tool": ..., "args": {...}}
     DELETE /servers/NAME
+
+and the same as JSON-RPC: POST /rpc, with the methods servers/add, servers/call and servers/remove.
 """
 
 import argparse
@@ -95,25 +97,46 @@ class Control(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
         try:
-            if self.path == "/servers":
-                old = servers.pop(body["name"], None)
-                if old and options.leak != "superseded":
-                    old.close()
-                servers[body["name"]] = connect(body)
-                self.answer(201, {"name": body["name"]})
+            if self.path == "/rpc":
+                self.answer(200, rpc(body))
+            elif self.path == "/servers":
+                self.answer(201, add(body))
             else:
-                name = self.path.split("/")[2]
-                self.answer(200, {"text": servers[name].call(body["tool"], body["args"], body.get("timeout", 60))})
+                self.answer(200, call({"name": self.path.split("/")[2], **body}))
         except Exception as error:
             self.answer(502, {"error": str(error)})
 
     def do_DELETE(self):
-        server = servers.pop(self.path.split("/")[2], None)
-        if server and options.leak != "closed":
-            server.close()
-        elif server:
-            leaked.append(server)
-        self.answer(200, {})
+        self.answer(200, remove({"name": self.path.split("/")[2]}))
+
+
+def add(wanted):
+    old = servers.pop(wanted["name"], None)
+    if old and options.leak != "superseded":
+        old.close()
+    servers[wanted["name"]] = connect(wanted)
+    return {"name": wanted["name"]}
+
+
+def call(wanted):
+    return {"text": servers[wanted["name"]].call(wanted["tool"], wanted["args"], wanted.get("timeout", 60))}
+
+
+def remove(wanted):
+    server = servers.pop(wanted["name"], None)
+    if server and options.leak != "closed":
+        server.close()
+    elif server:
+        leaked.append(server)
+    return {}
+
+
+def rpc(request):
+    methods = {"servers/add": add, "servers/call": call, "servers/remove": remove}
+    try:
+        return {"jsonrpc": "2.0", "id": request["id"], "result": methods[request["method"]](request["params"])}
+    except Exception as error:
+        return {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32000, "message": str(error)}}
 
 
 def stop(*_):

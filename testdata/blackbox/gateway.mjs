@@ -1,4 +1,5 @@
-// A gateway that shares each server of a configuration between all of its clients, at http://127.0.0.1:PORT/NAME/mcp.
+// A gateway that shares each server of a configuration between all of its clients, at http://127.0.0.1:PORT/NAME/mcp, and makes
+// REST of its tools: POST /NAME/TOOL with the arguments.
 //
 //   gateway.mjs --config FILE --port N [--lazy] [--leak superseded|stop]
 //
@@ -52,10 +53,19 @@ async function answer(name, message, signal) {
   return server.ask(message.method, message.params, signal);
 }
 
+async function callTool(name, tool, args, response) {
+  try {
+    response.end(JSON.stringify(await (await one(name)).call(tool, args)));
+  } catch (error) {
+    response.writeHead(502).end(error.message);
+  }
+}
+
 async function handle(request, response) {
-  const name = request.url.split("/")[1];
-  if (request.method !== "POST" || !config[name]) return response.writeHead(request.method === "GET" ? 405 : 200).end();
+  const [, name, tool] = request.url.split("/");
+  if (request.method !== "POST" || !config[name]) return response.writeHead(tool === "mcp" ? 405 : 200).end();
   const message = await json(request);
+  if (tool !== "mcp") return callTool(name, tool, message, response);
   if (message.id === undefined) return response.writeHead(202).end();
   const gone = new AbortController();
   response.on("close", () => gone.abort());

@@ -24,7 +24,7 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 	if r.Host.SessionsUnknown() { // servers are not told apart by session
 		step.Session = ""
 	}
-	if r.noRelaunch {
+	if r.noRelaunch || r.stillUnreplaced(step.Label) {
 		r.skip(step, "the host does not launch its server again")
 		return nil
 	}

@@ -73,6 +73,9 @@ func (r *run) restart(ctx context.Context, s scenarios.Step) error {
 		return err
 	}
 	r.noRelaunch = false
+	r.mu.Lock()
+	clear(r.unreplaced)
+	r.mu.Unlock()
 	step, begun := r.begin(record.Step{Op: record.OpStart, Detail: fmt.Sprintf("life %d", r.livesSoFar()+1)}), time.Now()
 	err = r.startHost(ctx)
 	r.end(step, begun, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -50,4 +51,13 @@ func (r *run) meetsBroken(label string) bool {
 		}
 	}
 	return false
+}
+
+// stillUnreplaced says that a gateway had the time to replace a label's broken server, and has not done so by now.
+func (r *run) stillUnreplaced(label string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.unreplaced[label] && !slices.ContainsFunc(r.lives.Alive(), func(s *history.Server) bool {
+		return s.Life == len(r.lives.Hosts()) && s.Label == label && s.Broken < 0
+	})
 }

@@ -2,6 +2,7 @@
 //
 //	gateway --port N --for all|all-lazily|session|request [--leak WHAT] -- SERVER ARGS...
 //
+// With --for session it also serves clients of the older transport, SSE, at /sse.
 // Without --leak it is as careful as a gateway can be. With it, it makes one mistake.
 package main
 
@@ -45,6 +46,7 @@ type gateway struct {
 
 	mu       sync.Mutex
 	sessions map[string]*session
+	streams  map[string]*stream
 	next     int
 
 	launching sync.Mutex // guards shared, and makes requests wait for a relaunch
@@ -56,9 +58,9 @@ type gateway struct {
 
 func main() {
 	port := flag.Int("port", 0, "port to listen on")
-	g := &gateway{sessions: map[string]*session{}}
+	g := &gateway{sessions: map[string]*session{}, streams: map[string]*stream{}}
 	flag.StringVar(&g.mode, "for", "session", "for whom a server is launched: all, all-lazily, session, request")
-	flag.StringVar(&g.leak, "leak", "", "superseded, vanished, abandoned, closed, cancelled or stop")
+	flag.StringVar(&g.leak, "leak", "", "superseded, dead, vanished, abandoned, closed, cancelled or stop")
 	flag.Parse()
 	g.argv = flag.Args()
 	stop := make(chan os.Signal, 1)
@@ -85,7 +87,7 @@ func main() {
 func (g *gateway) one(ctx context.Context) (*server, error) {
 	g.launching.Lock()
 	defer g.launching.Unlock()
-	if g.shared != nil && g.shared.works() {
+	if g.shared != nil && (g.leak == "dead" || g.shared.works()) {
 		return g.shared, nil
 	}
 	if g.shared != nil && g.leak != "superseded" {
@@ -126,6 +128,10 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.mu.Unlock()
 	var m message
 	switch {
+	case r.URL.Path == "/sse":
+		g.serveStream(w, r)
+	case r.URL.Path == "/message":
+		g.post(w, r)
 	case r.Method == http.MethodDelete:
 		g.endSession(id, g.leak == "closed")
 	case r.Method != http.MethodPost:
@@ -151,7 +157,13 @@ func (g *gateway) answer(w http.ResponseWriter, r *http.Request, m message) {
 	case g.mode != "session":
 		a, err = g.forAll(r.Context(), m)
 	case m.Method == "initialize":
-		a, err = g.begin(w, r, m)
+		g.mu.Lock()
+		g.next++
+		id := fmt.Sprint("session-", g.next)
+		g.mu.Unlock()
+		w.Header().Set("Mcp-Session-Id", id)
+		conn, _ := r.Context().Value(connKey{}).(net.Conn)
+		a, err = g.begin(r.Context(), id, conn, m)
 	default:
 		g.mu.Lock()
 		s := g.sessions[r.Header.Get("Mcp-Session-Id")]
@@ -162,12 +174,17 @@ func (g *gateway) answer(w http.ResponseWriter, r *http.Request, m message) {
 		}
 		a, err = s.request(r.Context(), m.Method, m.Params)
 	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(a.answering(m, err))
+}
+
+// answering is the answer to a request: what its server has said, or why there is nothing.
+func (a message) answering(m message, err error) message {
 	if err != nil {
 		a.Error, _ = json.Marshal(map[string]any{"code": -32000, "message": err.Error()})
 	}
 	a.JSONRPC, a.ID = "2.0", m.ID
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(a)
+	return a
 }
 
 func (g *gateway) forAll(ctx context.Context, m message) (message, error) {
@@ -199,34 +216,33 @@ func (g *gateway) forRequest(ctx context.Context, m message) (a message, err err
 }
 
 // begin launches a server for a new session, and hands the handshake through.
-func (g *gateway) begin(w http.ResponseWriter, r *http.Request, m message) (message, error) {
+func (g *gateway) begin(ctx context.Context, id string, conn net.Conn, m message) (message, error) {
 	s, err := launch(g.argv)
 	if err != nil {
 		return message{}, err
 	}
-	limited, cancel := context.WithTimeout(r.Context(), 20*time.Second)
+	limited, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	a, err := s.request(limited, m.Method, m.Params)
-	if err = errors.Join(err, limited.Err()); err != nil || len(a.Error) > 0 {
-		if g.leak != "abandoned" {
-			s.end()
-		}
-		return a, err
-	}
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.next++
-	id := fmt.Sprint("session-", g.next)
-	conn, _ := r.Context().Value(connKey{}).(net.Conn)
-	g.sessions[id] = &session{s, conn}
-	w.Header().Set("Mcp-Session-Id", id)
-	return a, nil
+	err = errors.Join(err, limited.Err()) // a client that goes from here on is one of the sessions
+	if err == nil && len(a.Error) == 0 {
+		g.sessions[id] = &session{s, conn}
+		g.mu.Unlock()
+		return a, nil
+	}
+	g.mu.Unlock()
+	if g.leak != "abandoned" {
+		s.end()
+	}
+	return a, err
 }
 
 func (g *gateway) endSession(id string, leak bool) {
 	g.mu.Lock()
 	s := g.sessions[id]
 	delete(g.sessions, id)
+	delete(g.streams, id)
 	g.mu.Unlock()
 	if s != nil && !leak {
 		s.end()
