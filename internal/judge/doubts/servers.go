@@ -14,8 +14,8 @@ func (f *search) doubtUnasked() {
 	}
 	for _, s := range f.servers {
 		state, _ := f.StateAt(s, s.Born)
-		began, known := f.LaunchBegan(s)
-		idle := known && state.State == record.SessionOpen && state.Why != record.WhyPerRequest && state.Why != record.WhyRequest &&
+		began, _ := f.LaunchBegan(s) // where that is not known, it is before all others
+		idle := state.State == record.SessionOpen && state.Why != record.WhyPerRequest && state.Why != record.WhyRequest &&
 			f.OnWatch(began) && f.OnWatch(s.Born) && !f.RequestedAround(began)
 		if other := f.WorkingBeside(s, began); idle && other != nil {
 			f.doubt(record.DoubtUnasked, "%s was launched at %s for session %s, which was open and had %s, and nobody had asked the host for anything: whether it means to is not known; its profile can say so (renewal, spare)",

@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,7 +100,7 @@ func (f *Facts) Series(warmUp int) (all [][]*Cycle) {
 	type key struct{ series, life int }
 	quiet := slices.DeleteFunc(slices.Clone(f.Cycles), func(c *Cycle) bool { return !c.Quiet || c.N <= warmUp || c.Host == nil })
 	keys, groups := lists.GroupBy(quiet, func(c *Cycle) key { return key{c.Series, f.HostAt(c.t).N} })
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(a.series-b.series, a.life-b.life) })
+	slices.SortStableFunc(keys, func(a, b key) int { return a.series - b.series }) // the lives are in their order
 	for _, k := range keys {
 		all = append(all, f.withCheckpoint(growth.Thin(alikeCycles(groups[k]))))
 	}

@@ -90,6 +90,10 @@ func TestCallsReceived(t *testing.T) {
 	n, known := f.CallsReceived(SessionKey{"flaky", "s1"})
 	assert.Equal(t, 4, n)
 	assert.True(t, known)
+	f.Server("flaky#1").Calls, f.Server("flaky#1").Lost = nil, sec
+	_, known = f.CallsReceived(SessionKey{"flaky", "s1"})
+	assert.False(t, known, "what was lost from sight may have received some")
+	f.Server("flaky#1").Calls, f.Server("flaky#1").Lost = calls, never
 	f.Server("flaky#2").Lost = sec
 	n, known = f.CallsReceived(SessionKey{"flaky", "s1"})
 	assert.Zero(t, n)

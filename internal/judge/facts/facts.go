@@ -36,7 +36,7 @@ func Of(run *record.Run) *Facts {
 		}
 	}
 	for _, look := range f.Censuses() {
-		if c := look.Cycle; look.Role == record.CensusCycle && c != nil {
+		if c := look.Cycle; c != nil {
 			f.Cycles = append(f.Cycles, f.cycleOf(*c, fmt.Sprintf("cycle %d", c.N), look))
 		}
 	}

@@ -22,7 +22,7 @@ const (
 	ownShare = 0.4
 )
 
-// looksAround are the last look with a load before a time, and the first one after another; nil where there are none.
+// looksAround are the last look with a load before a time, and the first one after another; last is nil where there are none.
 func (f *Facts) looksAround(from, to int64) (first, last *history.Look) {
 	all := f.Censuses()
 	for i := range all {
@@ -41,7 +41,7 @@ func (f *Facts) looksAround(from, to int64) (first, last *history.Look) {
 // before a time to the first one after another; 0 where it was a moment.
 func (f *Facts) StarvedBetween(from, to int64) (share float64, known bool) {
 	first, last := f.looksAround(from, to)
-	if first == nil || last == nil {
+	if last == nil {
 		return 0, false
 	}
 	delayed, ran := last.Load.Delayed-first.Load.Delayed, last.Load.Ran-first.Load.Ran
@@ -54,8 +54,8 @@ func (f *Facts) StarvedBetween(from, to int64) (share float64, known bool) {
 // Slowdown is how many times longer than on a machine that gets round to everything something may have taken between
 // two times; 1 where the machine was not starved, or by the run itself.
 func (f *Facts) Slowdown(from, to int64) float64 {
-	share, known := f.StarvedBetween(from, to)
-	if !known || share < starving {
+	share, _ := f.StarvedBetween(from, to)
+	if share < starving {
 		return 1
 	}
 	first, last := f.looksAround(from, to)
@@ -113,7 +113,7 @@ func (f *Facts) MayBeTheMachines(from, to int64, limit time.Duration) bool {
 // run's own processes took the processors.
 func (f *Facts) excuse(from, to int64) (excuse int64, own, known bool) {
 	first, last := f.looksAround(from, to)
-	if first == nil || last == nil {
+	if last == nil {
 		return 0, false, false
 	}
 	d, known := last.Load.Excuse(*first.Load, f.latest(first, last))
@@ -132,7 +132,7 @@ func (f *Facts) latest(first, last *history.Look) (late record.Duration) {
 
 // Excused is how much longer something may have taken between two times than it would have on another machine; 0 where that is not known.
 func (f *Facts) Excused(from, to int64) int64 {
-	if excuse, own, known := f.excuse(from, to); known && !own {
+	if excuse, own, _ := f.excuse(from, to); !own {
 		return excuse
 	}
 	return 0
@@ -141,7 +141,7 @@ func (f *Facts) Excused(from, to int64) int64 {
 // Waited is how long the processes of the run have waited for processors between two times, where that is known.
 func (f *Facts) Waited(from, to int64) (waited record.Duration, known bool) {
 	first, last := f.looksAround(from, to)
-	if first == nil || last == nil {
+	if last == nil {
 		return 0, false
 	}
 	return last.Load.Excuse(*first.Load, 0)

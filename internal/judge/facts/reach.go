@@ -13,7 +13,7 @@ import (
 // with the server's command line, or the server's script has one.
 func (f *Facts) isBehind(s *history.Server) bool {
 	scripted := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool {
-		return m.On == record.OnStart && (m.Do == record.DoLauncher || m.Do == record.DoContainer)
+		return m.Do == record.DoLauncher || m.Do == record.DoContainer
 	})
 	return scripted || !f.IsHost(s.Birth.PPID) && f.CarriedServer(s.Birth.PPID)
 }
@@ -35,7 +35,7 @@ func (f *Facts) OutOfReach(s *history.Server, p record.Process) (kind, why strin
 // launcherOf is the pid of what launched a server, or 0 where that is nobody who stays: one that is forked twice has
 // as its first parent a process that is on its way out, or whoever adopted it.
 func (f *Facts) launcherOf(s *history.Server) int {
-	detached := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return m.On == record.OnStart && m.Do == record.DoContainer })
+	detached := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return m.Do == record.DoContainer })
 	if p := s.Birth.PPID; !detached && !f.IsHost(p) && !f.IsKeeper(p) {
 		return p
 	}
@@ -64,7 +64,7 @@ func (f *Facts) describeReach(s *history.Server, p record.Process) string {
 		}
 	}
 	switch {
-	case f.leftSession(p) && p.SID == p.PID:
+	case p.SID == p.PID:
 		apart = fmt.Sprintf("It is in a session of its own (sid %d): no signal to the group of what the host launched reaches it.", p.SID)
 	case f.leftSession(p):
 		apart = fmt.Sprintf("It was forked again in a session (sid %d) that is not the host's: no signal to the group of what the host launched reaches it, and its parent is gone.", p.SID)

@@ -1,0 +1,220 @@
+package doubts
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/facts"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// codes are what was doubted, in its order.
+func codes(found []record.Doubt) (all []record.DoubtCode) {
+	for _, d := range found {
+		all = append(all, d.Code)
+	}
+	return all
+}
+
+// TestARunThatWasCutShort is not blamed for what it could not show any more: that something did not come to rest, or came home late.
+func TestARunThatWasCutShort(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		end   record.End
+		found []record.DoubtCode
+	}{
+		"to its end": {record.End{Reason: record.EndDone}, []record.DoubtCode{record.DoubtAfterEnd, record.DoubtNotQuiet}},
+		"cut short":  {record.End{Reason: record.EndInterrupted}, []record.DoubtCode{record.DoubtInterrupted}},
+	} {
+		p := newPlay()
+		p.open("s1")
+		p.add(record.Event{Kind: record.Died, Server: "flaky#1"})
+		p.add(record.Event{Kind: record.StepBegun, Step: &record.Step{N: 2, Op: record.OpStop}})
+		p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Asked: true}})
+		p.add(record.Event{Kind: record.CheckpointBegun, Checkpoint: &record.Checkpoint{Name: "after", HostGone: true}})
+		p.add(record.Event{Kind: record.CensusTaken, Census: &record.Census{Role: record.CensusSettled, Checkpoint: "after"}})
+		p.add(record.Event{Kind: record.CheckpointEnded, Checkpoint: &record.Checkpoint{Name: "after", HostGone: true}})
+		p.t += 20 * s
+		p.add(record.Event{Kind: record.Reaped, Process: &record.Process{Identity: record.Identity{PID: 77, Start: 1}, Comm: "ghost"}})
+		p.add(record.Event{Kind: record.Ended, End: &c.end})
+		assert.Equal(t, c.found, codes(Of(facts.Of(p.run), Told{})), name)
+	}
+}
+
+// TestWhatTheHostDidNotLaunch is told once: where servers are too few, the sessions without one are not told as well.
+func TestWhatTheHostDidNotLaunch(t *testing.T) {
+	t.Parallel()
+	openWithout := record.Event{Kind: record.SessionChanged, Session: &record.Session{Name: "s9", Label: "flaky", State: record.SessionOpen}}
+	for name, c := range map[string]struct {
+		open []string
+		plan []record.PlanLabel
+		kind record.HostKind
+		says []string
+	}{
+		"a session without a server": {[]string{"s1"}, nil, record.KindDriver, []string{"the host called session s9 open, but launched no server for it"}},
+		"of a command, it is unseen": {[]string{"s1"}, nil, record.KindCommand, nil},
+		"too few":                    {[]string{"s1"}, []record.PlanLabel{{Label: "flaky", Launches: 2}}, record.KindDriver, []string{"the host launched flaky 1 time, the scenario needs 2"}},
+		"none":                       {[]string{"s1"}, []record.PlanLabel{{Label: "steady", Launches: 2}}, record.KindDriver, []string{"the host never launched steady; the scenario needs 2"}},
+		"none is needed":             {[]string{"s1"}, []record.PlanLabel{{Label: "steady"}}, record.KindCommand, nil},
+		"none at all":                {nil, nil, record.KindDriver, []string{"the host launched no server at all"}},
+	} {
+		p := newPlay()
+		for _, session := range c.open {
+			p.open(session)
+		}
+		p.add(openWithout)
+		f := p.search()
+		f.Header.Host.Kind, f.Header.Plan.Labels = c.kind, c.plan
+		f.doubtLaunches()
+		var says []string
+		for _, d := range f.found {
+			says = append(says, d.Text)
+		}
+		assert.Equal(t, c.says, says, name)
+	}
+}
+
+// TestAServerWithoutTheHost has to answer, and to exit soon after the end of its stdin; one whose script has faults shows nothing.
+func TestAServerWithoutTheHost(t *testing.T) {
+	t.Parallel()
+	right := record.Control{Label: "flaky", Answered: true, SawEOF: true, Exited: true, After: record.Duration(5 * s)}
+	for name, c := range map[string]struct {
+		change func(c *record.Control)
+		found  []record.DoubtCode
+	}{
+		"right":           {func(*record.Control) {}, nil},
+		"mute":            {func(c *record.Control) { c.Answered = false }, []record.DoubtCode{record.DoubtControlFailed}},
+		"deaf":            {func(c *record.Control) { c.Exited = false }, []record.DoubtCode{record.DoubtControlFailed}},
+		"late":            {func(c *record.Control) { c.After++ }, []record.DoubtCode{record.DoubtControlLate}},
+		"as its script":   {func(c *record.Control) { c.Answered, c.Faults = false, []record.Fault{{Do: "hang"}} }, nil},
+		"of another name": {func(c *record.Control) { c.Label = "steady" }, []record.DoubtCode{record.DoubtControlMissing}},
+	} {
+		p := newPlay()
+		p.open("s1")
+		control := right
+		c.change(&control)
+		p.add(record.Event{Kind: record.Controlled, Control: &control})
+		f := p.search()
+		f.doubtControls()
+		assert.Empty(t, f.found, "%s: an old file asks for none", name)
+		f.Header.Limits.Controls = true
+		f.doubtControls()
+		assert.Equal(t, c.found, codes(f.found), name)
+	}
+}
+
+// TestAPartMayLeaveALawToOthers: another server of the scenario may show what this one does not.
+func TestAPartMayLeaveALawToOthers(t *testing.T) {
+	t.Parallel()
+	for part, found := range map[string]int{"": 2, "flaky": 1} {
+		f := opened("s1")
+		f.Header.Scenario.Part, f.Header.Plan.Laws = part, []string{"L1", "L2"}
+		f.Unjudged = []Unjudged{{Law: "L1"}, {Law: "L2"}}
+		f.doubtPurpose()
+		assert.Len(t, f.found, found, part)
+	}
+}
+
+// TestHowStarvedTheMachineWas is told with what is known of it.
+func TestHowStarvedTheMachineWas(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		waited bool
+		says   string
+	}{
+		"an old file": {false, "the machine was starved meanwhile (80 % of the time in which leakbench wanted a processor it had to wait for one)"},
+		"a new one":   {true, "(80 % of the time in which leakbench wanted a processor it had to wait for one, and the processes of the run had to wait 3s)"},
+	} {
+		p := newPlay()
+		for _, n := range []int64{0, 1} {
+			load := record.Load{Ran: record.Duration(n * second), Delayed: record.Duration(n * 4 * second)}
+			if c.waited {
+				w := record.Duration(n * 3 * second)
+				load.Waited = &w
+			}
+			p.add(record.Event{Kind: record.CensusTaken, Census: &record.Census{Role: record.CensusSample, Load: &load}})
+			p.t += 10 * s
+		}
+		f := p.search()
+		f.Starved = []Starved{{Law: "L8", Value: "the stop took 9s", From: 2 * second, To: 5 * second}}
+		f.doubtStarved()
+		require.Len(t, f.found, 1, name)
+		assert.Contains(t, f.found[0].Text, c.says, name)
+	}
+}
+
+// TestALaunchOfALifeThatWasOver: it began before the host was killed, and came up in the next life.
+func TestALaunchOfALifeThatWasOver(t *testing.T) {
+	t.Parallel()
+	for start, found := range map[time.Duration]int{39 * s: 0, 58 * s: 1} {
+		p := newPlay()
+		p.open("s1")
+		p.t = 40 * s
+		p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{}})
+		p.t = 50 * s
+		p.add(record.Event{Kind: record.HostStarted, Process: &record.Process{Identity: record.Identity{PID: 21, Start: 7000}, PPID: 10, Comm: "host", State: "S"}})
+		p.t = 60 * s
+		p.launch("s1")
+		f := p.search()
+		for _, o := range f.servers {
+			o.Birth.Start = 2000 + uint64(o.Born/int64(ms)/10)
+		}
+		f.Header.System.OS = "linux" // starts are ticks of 10 ms
+		f.servers[1].Birth.Start = 2000 + uint64(start/ms/10)
+		f.doubtUnasked()
+		assert.Len(t, f.found, found, start)
+	}
+}
+
+// TestTheHostsOwnBystander is none that stood for a server, so that its end is another matter.
+func TestTheHostsOwnBystander(t *testing.T) {
+	t.Parallel()
+	for text, found := range map[string]int{"": 0, "twin": 1} {
+		p := newPlay()
+		p.open("s1")
+		p.add(record.Event{Kind: record.BystanderSeen, Server: "flaky", Text: text, Process: &record.Process{Identity: record.Identity{PID: 77, Start: 1}}, Exit: &record.Exit{Code: 1}})
+		f := p.search()
+		f.doubtTwins()
+		assert.Len(t, f.found, found, text)
+	}
+}
+
+// TestAFailedStepIsAccountedFor by a law that blames it, by the end that the host was asked for, or by harm to its session meanwhile.
+func TestAFailedStepIsAccountedFor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change    func(f *search, st *history.Step)
+		accounted bool
+	}{
+		"by nothing":          {func(*search, *history.Step) {}, false},
+		"by a law":            {func(f *search, st *history.Step) { f.Blamed = map[int]bool{st.N: true} }, true},
+		"the host was to end": {func(f *search, _ *history.Step) { f.Host().AskedAt = 6 * second }, true},
+		"it was to end later": {func(f *search, _ *history.Step) { f.Host().AskedAt = 6*second + 1 }, false},
+		"it never started":    {func(f *search, st *history.Step) { f.Host().AskedAt, st.Op = 6*second, record.OpStart }, false},
+		"it did not stop":     {func(f *search, st *history.Step) { f.Host().AskedAt, st.Op = 6*second, record.OpStop }, false},
+		"its session": {func(f *search, _ *history.Step) {
+			f.Harmed = map[facts.SessionKey]int64{{Label: "flaky", Name: "s1"}: 6 * second}
+		}, true},
+		"before it": {func(f *search, _ *history.Step) {
+			f.Harmed = map[facts.SessionKey]int64{{Label: "flaky", Name: "s2"}: 5*second - 1}
+		}, false},
+		"another of the label": {func(f *search, _ *history.Step) {
+			f.Harmed = map[facts.SessionKey]int64{{Label: "flaky", Name: "s2"}: 5 * second}
+		}, true},
+		"another label": {func(f *search, _ *history.Step) {
+			f.Harmed = map[facts.SessionKey]int64{{Label: "steady", Name: "s2"}: 5 * second}
+		}, false},
+		"a step of many": {func(f *search, st *history.Step) {
+			f.Harmed, st.Session, st.Label = map[facts.SessionKey]int64{{Label: "steady", Name: "s2"}: 5 * second}, "", ""
+		}, true},
+	} {
+		f := opened("s1")
+		st := stepIn(f, 0, record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", Error: "no"}, 5*second, 6*second)
+		c.change(f, st)
+		assert.Equal(t, c.accounted, f.accounted(st), name)
+	}
+}
