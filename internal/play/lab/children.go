@@ -29,15 +29,12 @@ func Children(pid int, others ...int) ([]record.Evidence, error) {
 	for _, pid := range others {
 		own[pid] = true
 	}
-	isKeeper := func(p record.Process) bool { return len(p.Args) == 3 && p.Args[0] == self && p.Args[1] == "keeper" }
-	for again := true; again; {
-		again = false
-		for _, p := range rows {
-			if !own[p.PID] && (own[p.PPID] || isKeeper(p)) {
-				own[p.PID], again = true, true
-			}
+	for _, p := range rows {
+		if len(p.Args) == 3 && p.Args[0] == self && p.Args[1] == "keeper" {
+			own[p.PID] = true
 		}
 	}
+	proc.AddDescendants(own, slices.Values(rows))
 	var ids []record.Identity
 	for _, p := range rows {
 		if !own[p.PID] {

@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -77,19 +78,17 @@ func (a *attached) rows(table *proc.Table, own map[int]bool) ([]record.Process, 
 			a.claimParents(p, all)
 		}
 	}
-	for again := true; again; {
-		again = false
-		for _, p := range all {
-			if parent, there := all[p.PPID]; there && a.mine[parent.Identity] && !a.mine[p.Identity] {
-				a.mine[p.Identity], again = true, true
-			}
-		}
-	}
-	var rows []record.Process
+	mine := map[int]bool{}
 	for _, p := range all {
 		if a.mine[p.Identity] {
-			rows = append(rows, p)
+			mine[p.PID] = true
 		}
+	}
+	proc.AddDescendants(mine, maps.Values(all))
+	var rows []record.Process
+	for pid := range mine {
+		rows = append(rows, all[pid])
+		a.mine[all[pid].Identity] = true
 	}
 	return rows, nil
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"syscall"
 	"time"
@@ -80,4 +81,16 @@ func nilIfGone(err error) error {
 		return nil
 	}
 	return err
+}
+
+// AddDescendants adds to some pids those of all rows below them, in whatever order the rows come.
+func AddDescendants(pids map[int]bool, rows iter.Seq[record.Process]) {
+	for again := true; again; {
+		again = false
+		for p := range rows {
+			if pids[p.PPID] && !pids[p.PID] {
+				pids[p.PID], again = true, true
+			}
+		}
+	}
 }
