@@ -159,7 +159,7 @@ func (f *decideFlags) decider() (p gate.Params, err error) {
 		return p, err
 	}
 	p.Known, p.Strict, p.Now, p.Measures = list, f.strict, time.Now(), gate.Measures(f.measures)
-	p.Names, p.Failed = scenarios.Names(), gate.NoHost
+	p.Names = scenarios.Names()
 	if f.baseline != "" {
 		p.HasBase = true
 		if p.Base, err = loadRuns(f.baseline); err != nil {

@@ -148,34 +148,36 @@ func TestUnsureRuns(t *testing.T) {
 	t.Parallel()
 	j := clean("storm")
 	j.Verdict.Outcome = verdict.Inconclusive
-	r := gate.Decide(gate.Params{Attempts: tried(j), Failed: gate.NoHost, Now: today})
+	r := gate.Decide(gate.Params{Attempts: tried(j), Now: today})
 	assert.Equal(t, gate.Inconclusive, r.Outcome)
 	require.Len(t, r.Unsure, 1)
 	outcome, _ := gate.OfComparison(&compare.Result{}, []verdict.Judged{j}, gate.MeasuresFail)
 	assert.Equal(t, gate.Inconclusive, outcome)
 	j.Run.Events[0].End = &record.End{Reason: record.EndFailed, Stage: record.StageHost}
-	assert.Equal(t, gate.HostFailed, gate.Decide(gate.Params{Attempts: tried(j), Failed: gate.NoHost, Now: today}).Outcome)
+	assert.Equal(t, gate.HostFailed, gate.Decide(gate.Params{Attempts: tried(j), Now: today}).Outcome)
 }
 
 func TestNoHost(t *testing.T) {
 	t.Parallel()
-	of := func(end *record.End) *verdict.Judged {
-		return &verdict.Judged{Run: &record.Run{Events: []record.Event{{End: end}}}}
-	}
-	assert.True(t, gate.NoHost(of(&record.End{Reason: record.EndFailed, Stage: record.StageHost})))
-	for name, j := range map[string]*verdict.Judged{
-		"no file":        {},
-		"no event":       {Run: &record.Run{}},
+	of := func(end *record.End) *record.Run { return &record.Run{Events: []record.Event{{End: end}}} }
+	down := unsure("storm")
+	down.Run = of(&record.End{Reason: record.EndFailed, Stage: record.StageHost})
+	outcome, _ := gate.OfRuns([]verdict.Judged{down})
+	assert.Equal(t, gate.HostFailed, outcome)
+	outcome, _ = gate.OfRuns([]verdict.Judged{down, unsure("cron")})
+	assert.Equal(t, gate.HostFailed, outcome, "also where another run comes after it")
+	for name, run := range map[string]*record.Run{
+		"no file":        nil,
+		"no event":       {},
 		"no end":         of(nil),
 		"the keeper":     of(&record.End{Reason: record.EndFailed, Stage: record.StageKeeper}),
 		"it was stopped": of(&record.End{Reason: record.EndInterrupted, Stage: record.StageHost}),
 	} {
-		assert.False(t, gate.NoHost(j), name)
+		j := unsure("storm")
+		j.Run = run
+		outcome, _ := gate.OfRuns([]verdict.Judged{j})
+		assert.Equal(t, gate.Inconclusive, outcome, name)
 	}
-	down := unsure("storm")
-	down.Run = of(&record.End{Reason: record.EndFailed, Stage: record.StageHost}).Run
-	outcome, _ := gate.OfRuns([]verdict.Judged{down, unsure("cron")})
-	assert.Equal(t, gate.HostFailed, outcome, "also where another run comes after it")
 }
 
 func TestANewFindingFailsAComparison(t *testing.T) {

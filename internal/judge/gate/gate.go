@@ -53,8 +53,7 @@ type Params struct {
 	Missing  []string // what should have been run and was not
 	// NotApplicable are the scenarios that were asked for, and that the host can't be played.
 	NotApplicable []NotApplicable
-	Idle          bool                         // this machine had nothing to do, and that is right
-	Failed        func(j *verdict.Judged) bool // the run ended because its host could not be tested
+	Idle          bool // this machine had nothing to do, and that is right
 }
 
 // Decision is what the gate makes of a finding.
@@ -143,7 +142,7 @@ func Decide(p Params) Result {
 	for i := range r.Runs {
 		if j := &r.Runs[i]; r.undecided(j) {
 			r.Unsure = append(r.Unsure, j)
-			if p.Failed != nil && p.Failed(j) {
+			if noHost(j) {
 				failed++
 			}
 		}
@@ -271,8 +270,8 @@ func (all reasons) text() string {
 	return strings.Join(parts, ", ")
 }
 
-// NoHost says that a run ended because its host could not be tested.
-func NoHost(j *verdict.Judged) bool {
+// noHost says that a run ended because its host could not be tested.
+func noHost(j *verdict.Judged) bool {
 	if j.Run == nil || len(j.Run.Events) == 0 {
 		return false
 	}
@@ -283,15 +282,15 @@ func NoHost(j *verdict.Judged) bool {
 // OfRuns is the outcome of runs that are held against nothing, and why.
 func OfRuns(judged []verdict.Judged) (Outcome, string) {
 	count := map[verdict.Outcome]int{}
-	noHost := false
+	down := false
 	for i := range judged {
 		count[judged[i].Verdict.Outcome]++
-		noHost = noHost || NoHost(&judged[i])
+		down = down || noHost(&judged[i])
 	}
 	switch {
 	case count[verdict.Leak] > 0:
 		return Fail, text.Count(count[verdict.Leak], "run") + " with findings"
-	case noHost:
+	case down:
 		return HostFailed, "the host did not start or did not speak its protocol"
 	case count[verdict.Inconclusive] > 0 || len(judged) == 0:
 		return Inconclusive, text.Count(count[verdict.Inconclusive], "run") + " inconclusive"

@@ -69,7 +69,8 @@ func TestAnswers(t *testing.T) {
 	base := []verdict.Judged{leaky("storm")}
 	warned := leaky("storm")
 	warned.Verdict.Outcome, warned.Verdict.Findings[0].Severity = verdict.Clean, record.SeverityWarning
-	failed := func(*verdict.Judged) bool { return true }
+	down := unsure("storm")
+	down.Run.Events = []record.Event{{End: &record.End{Reason: record.EndFailed, Stage: record.StageHost}}}
 	doubtful := leaky("storm") // a leak, and then the host was gone
 	doubtful.Verdict.Doubts = unsure("storm").Verdict.Doubts
 	for name, c := range map[string]struct {
@@ -93,7 +94,7 @@ func TestAnswers(t *testing.T) {
 		"clean, then inconclusive":  {gate.Params{Attempts: tried(clean("storm"), unsure("storm"))}, nil, gate.Inconclusive, "1 run inconclusive"},
 		"then a leak":               {gate.Params{Attempts: tried(unsure("storm"), leaky("storm"))}, nil, gate.Fail, "1 new finding"},
 		"a leak and a doubt":        {gate.Params{Attempts: append(tried(leaky("storm")), tried(unsure("cron"))...)}, nil, gate.Fail, "1 new finding, 1 run inconclusive"},
-		"the host did not come up":  {gate.Params{Attempts: tried(unsure("storm")), Failed: failed}, nil, gate.HostFailed, "the host could not be tested in 1 run"},
+		"the host did not come up":  {gate.Params{Attempts: tried(down)}, nil, gate.HostFailed, "the host could not be tested in 1 run"},
 		"doubtful":                  {gate.Params{Attempts: tried(doubtful)}, nil, gate.Fail, "1 new finding"},
 		"doubtful and listed":       {gate.Params{Attempts: tried(doubtful)}, []string{"storm:L1 " + good}, gate.Inconclusive, "1 run inconclusive"},
 		"doubtful, in the baseline": {gate.Params{Attempts: tried(doubtful), Base: base, HasBase: true}, nil, gate.Inconclusive, "1 run inconclusive"},

@@ -90,8 +90,7 @@ func round(d time.Duration) time.Duration {
 	return time.Duration(math.Exp2(math.Round(2*math.Log2(seconds))/2) * float64(time.Second))
 }
 
-// CostOf is how long a scenario took in earlier runs, whatever the host: the
-// longest of them, since a leak is waited for. 0: none tells.
+// CostOf is how long a scenario took in earlier runs, whatever the host: the longest of them, since a leak is waited for. 0: none tells.
 func CostOf(scenario string, earlier []verdict.Judged) (longest time.Duration) {
 	for i := range earlier {
 		if compare.PlayOf(&earlier[i]).Scenario == scenario {
