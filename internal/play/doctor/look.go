@@ -18,6 +18,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/socket"
@@ -48,6 +49,7 @@ func Look(ctx context.Context, p Params) Facts {
 	_, err := hostfile.InstallDir("any", "1")
 	f.Packages = says(err)
 	f.System = record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid()}
+	f.Pidfd, f.SockDiag, f.Cgroup = f.tried("pidfd", proc.TryPidfd()), f.tried("sock-diag", proc.TrySockDiag()), f.tried("cgroup", keeper.TryCgroup())
 	f.lookAtSystem()
 	if len(f.Lacks) > 0 {
 		f.leaveOut()
@@ -185,11 +187,11 @@ func (f *Facts) try(ctx context.Context, p Params) {
 	begun := time.Now()
 	j, err := tryRun(ctx, p)
 	f.Trial = Trial{Took: time.Since(begun), Outcome: string(j.Verdict.Outcome), Error: says(err)}
-	for _, d := range j.Verdict.Doubts {
-		f.Trial.Why = d.Text
-	}
-	for _, finding := range j.Verdict.Findings {
-		f.Trial.Why = finding.Title
+	switch v := &j.Verdict; {
+	case len(v.Findings) > 0:
+		f.Trial.Why = v.Findings[0].Title
+	case len(v.Doubts) > 0:
+		f.Trial.Why = v.Doubts[0].Text
 	}
 	f.Witness = record.Witness{Census: proc.CensusName, Weak: proc.Weak()}
 	if j.Run != nil {

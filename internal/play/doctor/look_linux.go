@@ -14,13 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 )
 
 // lookAtSystem starts no process.
 func (f *Facts) lookAtSystem() {
-	f.Pidfd, f.SockDiag, f.Cgroup = f.tried("pidfd", proc.TryPidfd()), f.tried("sock-diag", proc.TrySockDiag()), f.tried("cgroup", keeper.TryCgroup())
 	if f.Hidden = f.tried("proc", proc.TryProc()); f.Hidden != "" {
 		f.HiddenAdvice = procAdvice
 	} else if _, err := proc.Identify(1); err != nil && f.tried("proc", err) != "" {

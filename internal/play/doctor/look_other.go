@@ -6,14 +6,10 @@ import (
 	"context"
 
 	"github.com/shirou/gopsutil/v3/disk"
-
-	"github.com/leakbench/leakbench/internal/stage/keeper"
-	"github.com/leakbench/leakbench/internal/stage/proc"
 )
 
 // lookAtSystem leaves out what only Linux has.
 func (f *Facts) lookAtSystem() {
-	f.Pidfd, f.SockDiag, f.Cgroup = f.tried("pidfd", proc.TryPidfd()), f.tried("sock-diag", proc.TrySockDiag()), f.tried("cgroup", keeper.TryCgroup())
 	for _, name := range []string{
 		"proc", "evidence", "others", "user-namespace", "pid-namespace", "ns-last-pid", "files", "processes", "pid-max", "clock-ticks", "pid-1",
 	} {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -87,5 +86,5 @@ func trySockets() error {
 	if err != nil {
 		return err
 	}
-	return ledger.RemoveDir(filepath.Clean(dir))
+	return ledger.RemoveDir(dir)
 }
