@@ -70,28 +70,12 @@ func main() {
 	if len(packages) == 0 {
 		packages = core
 	}
-	reasons, err := explanations()
-	if err != nil {
+	strong, err := judgeAll(packages, *jobs, *verbose)
+	switch {
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "strength:", err)
 		os.Exit(2)
-	}
-	weak := false
-	tree, err := copyTree()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "strength:", err)
-		os.Exit(2)
-	}
-	defer os.RemoveAll(tree)
-	for _, pkg := range packages {
-		ok, err := judge(tree, filepath.ToSlash(filepath.Clean(pkg)), reasons, *jobs, *verbose)
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "strength: %s: %v\n", pkg, err)
-			os.Exit(2)
-		}
-		weak = weak || !ok
-	}
-	if weak {
-		os.RemoveAll(tree)
+	case !strong:
 		os.Exit(1)
 	}
 }
@@ -123,15 +107,36 @@ func explanations() (map[string]map[string]string, error) {
 	return reasons, nil
 }
 
-// copyTree is a copy of the files of the repository, in which the tests run: a mutant may write anywhere.
-func copyTree() (string, error) {
-	dir, err := os.MkdirTemp("", "strength")
+// judgeAll says that the tests of each package notice enough.
+func judgeAll(packages []string, jobs int, verbose bool) (strong bool, err error) {
+	reasons, err := explanations()
 	if err != nil {
-		return "", err
+		return false, err
 	}
+	tree, err := os.MkdirTemp("", "strength")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(tree)
+	if err := copyTree(tree); err != nil {
+		return false, err
+	}
+	strong = true
+	for _, pkg := range packages {
+		enough, err := judge(tree, filepath.ToSlash(filepath.Clean(pkg)), reasons, jobs, verbose)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", pkg, err)
+		}
+		strong = strong && enough
+	}
+	return strong, nil
+}
+
+// copyTree copies the files of the repository into a folder, in which the tests run: a mutant may write anywhere.
+func copyTree(dir string) error {
 	list, err := command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
-		return "", err
+		return err
 	}
 	for _, name := range strings.Split(strings.Trim(string(list), "\x00"), "\x00") {
 		text, err := os.ReadFile(name)
@@ -142,10 +147,10 @@ func copyTree() (string, error) {
 			err = os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755)
 		}
 		if err := errors.Join(err, os.WriteFile(filepath.Join(dir, name), text, 0o644)); err != nil {
-			return "", err
+			return err
 		}
 	}
-	return dir, nil
+	return nil
 }
 
 // judge plays the mutants of a package and says what came of them.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,8 +118,15 @@ func (s *suite) playSome(mine []int, killed []bool) error {
 			killed[i] = strings.HasSuffix(line, " noticed")
 			mine = mine[1:]
 		}
-		if err != nil && len(mine) > 0 {
+		ended := (*exec.ExitError)(nil)
+		switch {
+		case len(mine) == 0:
+		case errors.As(err, &ended):
 			killed[mine[0]], mine = true, mine[1:]
+		case err != nil: // which is not a mutant's doing
+			return err
+		default:
+			return fmt.Errorf("the tests of %s ended with %d changes to play", s.dir, len(mine))
 		}
 	}
 	return nil
@@ -155,13 +163,19 @@ func (s *suite) play(mode, plan string) (lines []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for in := bufio.NewScanner(bufio.NewReader(r)); in.Scan(); {
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, maxLine)
+	for in.Scan() {
 		lines = append(lines, in.Text())
 	}
+	r.Close() // who writes on after a line that is too long must not wait for a reader
 	if err := cmd.Wait(); err != nil {
-		return lines, fmt.Errorf("%s: %w\n%s", mode, err, tail(said.String()))
+		return lines, fmt.Errorf("%s: %w\n%s", mode, cmp.Or(in.Err(), err), tail(said.String()))
 	}
-	return lines, nil
+	return lines, in.Err()
 }
+
+// maxLine is more than a line takes that names all mutants of a package, in bytes.
+const maxLine = 1 << 20
 
 func tail(text string) string { return text[max(0, len(text)-4000):] }
