@@ -3,7 +3,6 @@ package socket_test
 import (
 	"net"
 	"os"
-	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -17,11 +16,7 @@ import (
 
 func TestRefuse(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(sockettest.OpenDir(t), "s")
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	require.NoError(t, err)
-	defer listener.Close()
-	require.NoError(t, os.Chmod(path, 0o777)) //nolint:gosec // another user is to reach it
+	listener, path := sockettest.Listen(t)
 
 	mine, err := net.Dial("unix", path)
 	require.NoError(t, err)
@@ -49,11 +44,7 @@ func TestRootMayTakePart(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root may become another user")
 	}
-	path := filepath.Join(sockettest.OpenDir(t), "s")
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	require.NoError(t, err)
-	defer listener.Close()
-	require.NoError(t, os.Chmod(path, 0o777)) //nolint:gosec // another user is to reach it
+	listener, path := sockettest.Listen(t)
 	for uid, refused := range map[uintptr]string{0: "", 54322: "it belongs to user 54322, and this run to user 54321"} {
 		theirs := sockettest.DialAs(t, uid, path)
 		defer theirs.Close()

@@ -3,6 +3,7 @@ package sockettest
 import (
 	"net"
 	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -18,6 +19,17 @@ func OpenDir(t testing.TB) string {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // that is what it is for
 	return dir
+}
+
+// Listen listens on a socket that every user may connect to.
+func Listen(t testing.TB) (listener *net.UnixListener, path string) {
+	t.Helper()
+	path = filepath.Join(OpenDir(t), "s")
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	require.NoError(t, os.Chmod(path, 0o777)) //nolint:gosec // another user is to reach it
+	return listener, path
 }
 
 // DialAs connects as another user. It takes a thread that has the user's rights and ends with the call: setresuid(2) is

@@ -1,9 +1,7 @@
 package sockettest_test
 
 import (
-	"net"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,11 +14,7 @@ import (
 // TestDialAs: it is another user to the kernel, and this process stays who it is.
 func TestDialAs(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(sockettest.OpenDir(t), "s")
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	require.NoError(t, err)
-	defer listener.Close()
-	require.NoError(t, os.Chmod(path, 0o777)) //nolint:gosec // another user is to reach it
+	listener, path := sockettest.Listen(t)
 	theirs := sockettest.DialAs(t, 54321, path)
 	defer theirs.Close()
 	c, err := listener.AcceptUnix()
