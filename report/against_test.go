@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,49 +14,22 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/report/baseline/baselinetest"
 	htmlpage "github.com/leakbench/leakbench/report/page"
 )
-
-var someDay = time.Date(2030, 6, 15, 12, 0, 0, 0, time.UTC)
-
-// against is runs held against earlier ones.
-func against(runs, base []verdict.Judged, list string, entries ...known.Entry) baseline.Baseline {
-	r := gate.Decide(gate.Params{
-		Attempts: gate.Fresh(runs), Base: base, HasBase: len(base) > 0, Known: known.List{File: list, Entries: entries}, Now: someDay,
-	})
-	return baseline.Baseline{Result: &r, Base: base, List: list}
-}
-
-// listed is runs held against a list of scenario:law, good until the next day.
-func listed(runs []verdict.Judged, findings ...string) baseline.Baseline {
-	var entries []known.Entry
-	for i, f := range findings {
-		scenario, law, _ := strings.Cut(f, ":")
-		entries = append(entries, known.Entry{Scenario: scenario, Law: law, Reason: "it is in the backlog", Expires: someDay.AddDate(0, 0, 1), Line: 2 + 3*i})
-	}
-	return against(runs, nil, "known.yaml", entries...)
-}
 
 // poisonedGate is what every string of may be written by somebody else.
 func poisonedGate(text string, runs []verdict.Judged) baseline.Baseline {
 	play := compare.PlayOf(&runs[0])
 	r := gate.Decide(gate.Params{
-		Attempts: gate.Fresh(runs), Base: runs[:1], HasBase: true, Missing: []string{text}, Now: someDay,
+		Attempts: gate.Fresh(runs), Base: runs[:1], HasBase: true, Missing: []string{text}, Now: baselinetest.Today,
 		Known: known.List{Entries: []known.Entry{
 			{Scenario: play.Scenario, Host: text, Reason: text},
-			{Scenario: play.Scenario, Law: text, Fingerprint: text, Reason: text, Expires: someDay.AddDate(1, 0, 0)},
-			{Scenario: play.Scenario, Reason: text, Expires: someDay.AddDate(1, 0, 0)},
+			{Scenario: play.Scenario, Law: text, Fingerprint: text, Reason: text, Expires: baselinetest.Today.AddDate(1, 0, 0)},
+			{Scenario: play.Scenario, Reason: text, Expires: baselinetest.Today.AddDate(1, 0, 0)},
 		}},
 	})
 	return baseline.Baseline{Result: &r, Base: runs[:1], List: text, Answer: true}
-}
-
-func countsText(h *baseline.Lookup, p *compare.Play) string {
-	var parts []string
-	for _, c := range h.Counts(p) {
-		parts = append(parts, strconv.Itoa(c.N)+" "+c.Word)
-	}
-	return strings.Join(parts, ", ")
 }
 
 // With --strict a finding of the base fails the gate too: the page says so, leads with it and counts it.
@@ -65,14 +37,14 @@ func TestAnUnlistedFindingIsShown(t *testing.T) {
 	t.Parallel()
 	runs := []verdict.Judged{realRun(t, "storm-naive")}
 	r := gate.Decide(gate.Params{
-		Attempts: gate.Fresh(runs), Base: runs, HasBase: true, Strict: true, Now: someDay,
-		Known: known.List{Entries: []known.Entry{{Scenario: "storm", Law: "L1", Reason: "r", Expires: someDay.AddDate(0, 0, 1)}}},
+		Attempts: gate.Fresh(runs), Base: runs, HasBase: true, Strict: true, Now: baselinetest.Today,
+		Known: known.List{Entries: []known.Entry{{Scenario: "storm", Law: "L1", Reason: "r", Expires: baselinetest.Today.AddDate(0, 0, 1)}}},
 	})
 	a := baseline.Baseline{Result: &r, Base: runs, List: "known.yaml", Answer: true}
 	h, play := baseline.NewLookup(a), compare.PlayOf(&runs[0])
 	n := len(r.Of(gate.Unlisted))
 	require.Positive(t, n)
-	assert.Equal(t, "0 new, "+strconv.Itoa(n)+" unlisted, "+strconv.Itoa(4-n)+" known, 0 fixed", countsText(h, nil))
+	assert.Equal(t, "0 new, "+strconv.Itoa(n)+" unlisted, "+strconv.Itoa(4-n)+" known, 0 fixed", baselinetest.Counts(h, nil))
 	first := h.NewFirst(play, runs[0].Verdict.Findings)[0]
 	assert.Equal(t, gate.Unlisted, h.Status(play, &first).Decision)
 	var page strings.Builder
@@ -83,7 +55,7 @@ func TestAnUnlistedFindingIsShown(t *testing.T) {
 func TestAPageSaysWhereAFindingStands(t *testing.T) {
 	t.Parallel()
 	runs := []verdict.Judged{realRun(t, "storm-naive"), realRun(t, "cron-reap-all")}
-	a := listed(runs, "storm:L4", "cron:L9")
+	a := baselinetest.Listed(runs, "storm:L4", "cron:L9")
 	a.Answer, a.Result.Missing = true, []string{"shard 2 of 4"}
 	var page strings.Builder
 	require.NoError(t, htmlpage.HTML(&page, runs, a))
@@ -105,7 +77,7 @@ func TestMeasuresOfRepeatsAreShown(t *testing.T) {
 		base = append(base, slowRun(int64(10+i)))
 		head = append(head, slowRun(int64(100+i)))
 	}
-	v := baseline.NewCompare(against(head, base, "").Result.Compared, base, head)
+	v := baseline.NewCompare(baselinetest.Against(head, base, "").Result.Compared, base, head)
 	require.Len(t, v.Rows, 1)
 	last := v.Rows[0].Numbers[len(v.Rows[0].Numbers)-1]
 	assert.Equal(t, "open", last.Name)

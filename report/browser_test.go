@@ -19,6 +19,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/baseline/baselinetest"
 	htmlpage "github.com/leakbench/leakbench/report/page"
 )
 
@@ -377,7 +378,7 @@ func compared(t *testing.T, browser context.Context) {
 	var out strings.Builder
 	base, head := []verdict.Judged{realRun(t, "storm-naive"), realRun(t, "crash-naive")}, []verdict.Judged{realRun(t, "storm-exact")}
 	out.Reset()
-	require.NoError(t, htmlpage.HTML(&out, head, against(head, base, "")))
+	require.NoError(t, htmlpage.HTML(&out, head, baselinetest.Against(head, base, "")))
 	checkMarkup(t, out.String())
 	b := openPage(t, browser, out.String()).ready()
 	assert.Equal(t, "✗ 0 new|≡ 0 known|✓ 4 fixed|against 2 runs of the base, of host naive", eval[string](b, standingText))
@@ -393,7 +394,7 @@ const standingText = `[...document.querySelectorAll(".standing > li")].map((e) =
 func gated(t *testing.T, browser context.Context) {
 	runs := []verdict.Judged{realRun(t, "storm-naive")}
 	var out strings.Builder
-	require.NoError(t, htmlpage.HTML(&out, runs, listed(runs, "storm:L1", "storm:L2")))
+	require.NoError(t, htmlpage.HTML(&out, runs, baselinetest.Listed(runs, "storm:L1", "storm:L2")))
 	checkMarkup(t, out.String())
 	b := openPage(t, browser, out.String()).ready()
 	assert.Equal(t, "✗ 1 new|≡ 3 known|✓ 0 fixed|! 1 stale|against known.yaml (2 listed)", eval[string](b, standingText))

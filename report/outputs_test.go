@@ -23,6 +23,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/baseline/baselinetest"
 	"github.com/leakbench/leakbench/report/formats"
 	reportmodel "github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/terminal"
@@ -360,7 +361,7 @@ func readMarkdown(t *testing.T, out string, _ []verdict.Judged) {
 func TestReportersRenderWhatTheySay(t *testing.T) {
 	t.Parallel()
 	runs := []verdict.Judged{realRun(t, "storm-naive")}
-	answer := against(runs, []verdict.Judged{realRun(t, "storm-exact")}, "")
+	answer := baselinetest.Against(runs, []verdict.Judged{realRun(t, "storm-exact")}, "")
 	answer.Answer = true
 	for _, r := range Reporters() {
 		render := func(s Subject, o Options) string {

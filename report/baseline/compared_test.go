@@ -1,23 +1,19 @@
 package baseline_test
 
 import (
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
-	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/baseline"
+	"github.com/leakbench/leakbench/report/baseline/baselinetest"
 )
-
-var someDay = time.Date(2030, 6, 15, 12, 0, 0, 0, time.UTC)
 
 // realRun is a committed run, judged.
 func realRun(t *testing.T, name string) verdict.Judged {
@@ -27,57 +23,31 @@ func realRun(t *testing.T, name string) verdict.Judged {
 	return verdict.NewJudged(run, "testdata/runs/"+name)
 }
 
-// against is runs beside earlier ones.
-func against(runs, base []verdict.Judged, list string, entries ...known.Entry) baseline.Baseline {
-	r := gate.Decide(gate.Params{
-		Attempts: gate.Fresh(runs), Base: base, HasBase: len(base) > 0, Known: known.List{File: list, Entries: entries}, Now: someDay,
-	})
-	return baseline.Baseline{Result: &r, Base: base, List: list}
-}
-
-// listed is runs beside a list of scenario:law, good until the next day.
-func listed(runs []verdict.Judged, findings ...string) baseline.Baseline {
-	var entries []known.Entry
-	for i, f := range findings {
-		scenario, law, _ := strings.Cut(f, ":")
-		entries = append(entries, known.Entry{Scenario: scenario, Law: law, Reason: "it is in the backlog", Expires: someDay.AddDate(0, 0, 1), Line: 2 + 3*i})
-	}
-	return against(runs, nil, "known.yaml", entries...)
-}
-
-func countsText(h *baseline.Lookup, p *compare.Play) string {
-	var parts []string
-	for _, c := range h.Counts(p) {
-		parts = append(parts, strconv.Itoa(c.N)+" "+c.Word)
-	}
-	return strings.Join(parts, ", ")
-}
-
 func TestFindingsStand(t *testing.T) {
 	t.Parallel()
 	naive, exact := realRun(t, "storm-naive"), realRun(t, "storm-exact")
 	play := compare.PlayOf(&naive)
-	expired := known.Entry{Scenario: "storm", Law: "L4", Expires: someDay.AddDate(0, 0, -1)}
+	expired := known.Entry{Scenario: "storm", Law: "L4", Expires: baselinetest.Today.AddDate(0, 0, -1)}
 	for name, c := range map[string]struct {
 		a    baseline.Baseline
 		want string
 	}{
-		"all are new":            {against([]verdict.Judged{naive}, []verdict.Judged{exact}, ""), "4 new, 0 known, 0 fixed"},
-		"all are of the base":    {against([]verdict.Judged{naive}, []verdict.Judged{naive}, ""), "0 new, 4 known, 0 fixed"},
-		"all are fixed":          {against([]verdict.Judged{exact}, []verdict.Judged{naive}, ""), "0 new, 0 known, 4 fixed"},
-		"some are listed":        {listed([]verdict.Judged{naive}, "storm:L4"), "3 new, 1 known, 0 fixed"},
-		"an entry is stale":      {listed([]verdict.Judged{naive}, "storm:L4", "storm:L8"), "3 new, 1 known, 0 fixed, 1 stale"},
-		"an entry has expired":   {against([]verdict.Judged{naive}, nil, "known.yaml", expired), "4 new, 0 known, 0 fixed, 1 expired"},
-		"an entry of no concern": {listed([]verdict.Judged{naive}, "storm:L4", "cron:L1"), "3 new, 1 known, 0 fixed"},
+		"all are new":            {baselinetest.Against([]verdict.Judged{naive}, []verdict.Judged{exact}, ""), "4 new, 0 known, 0 fixed"},
+		"all are of the base":    {baselinetest.Against([]verdict.Judged{naive}, []verdict.Judged{naive}, ""), "0 new, 4 known, 0 fixed"},
+		"all are fixed":          {baselinetest.Against([]verdict.Judged{exact}, []verdict.Judged{naive}, ""), "0 new, 0 known, 4 fixed"},
+		"some are listed":        {baselinetest.Listed([]verdict.Judged{naive}, "storm:L4"), "3 new, 1 known, 0 fixed"},
+		"an entry is stale":      {baselinetest.Listed([]verdict.Judged{naive}, "storm:L4", "storm:L8"), "3 new, 1 known, 0 fixed, 1 stale"},
+		"an entry has expired":   {baselinetest.Against([]verdict.Judged{naive}, nil, "known.yaml", expired), "4 new, 0 known, 0 fixed, 1 expired"},
+		"an entry of no concern": {baselinetest.Listed([]verdict.Judged{naive}, "storm:L4", "cron:L1"), "3 new, 1 known, 0 fixed"},
 	} {
 		h := baseline.NewLookup(c.a)
-		assert.Equal(t, c.want, countsText(h, nil), name)
+		assert.Equal(t, c.want, baselinetest.Counts(h, nil), name)
 		if name == "all are fixed" {
 			play = compare.PlayOf(&exact)
 		} else {
 			play = compare.PlayOf(&naive)
 		}
-		assert.Equal(t, c.want, countsText(h, &play), name)
+		assert.Equal(t, c.want, baselinetest.Counts(h, &play), name)
 	}
 	assert.Nil(t, (*baseline.Lookup)(nil).Status(play, &naive.Verdict.Findings[0]), "held against nothing")
 }
@@ -87,14 +57,14 @@ func TestFindingsStand(t *testing.T) {
 func TestPlaysMeetTheirOwn(t *testing.T) {
 	t.Parallel()
 	exact, reapAll, naive := realRun(t, "storm-exact"), realRun(t, "cron-reap-all"), realRun(t, "storm-naive")
-	one := baseline.NewCompare(against([]verdict.Judged{exact}, []verdict.Judged{naive}, "").Result.Compared, []verdict.Judged{naive}, []verdict.Judged{exact})
+	one := baseline.NewCompare(baselinetest.Against([]verdict.Judged{exact}, []verdict.Judged{naive}, "").Result.Compared, []verdict.Judged{naive}, []verdict.Judged{exact})
 	require.Len(t, one.Rows, 1)
 	assert.Equal(t, "naive", one.Rows[0].Base.Host)
 	assert.Equal(t, "exact", one.Rows[0].Head.Host)
 	assert.Len(t, one.Rows[0].Findings, 4)
 
 	head, base := []verdict.Judged{exact, reapAll}, []verdict.Judged{naive}
-	two := baseline.NewCompare(against(head, base, "").Result.Compared, base, head)
+	two := baseline.NewCompare(baselinetest.Against(head, base, "").Result.Compared, base, head)
 	assert.Empty(t, two.Rows)
 	assert.Contains(t, strings.Join(two.Notes, "\n"), "storm on exact: no run of it in base")
 }
