@@ -13,7 +13,7 @@ import (
 func TestDriverFiles(t *testing.T) {
 	t.Parallel()
 	for _, language := range hostinit.Languages() {
-		for _, folder := range []string{"mine", "/tmp/mine", "../mine"} {
+		for _, folder := range []string{"mine", "/srv/mine", "../mine"} {
 			files, commands, err := hostinit.Driver(language, folder)
 			require.NoError(t, err)
 			assert.NotEmpty(t, files[0].Content)
