@@ -3,6 +3,7 @@
 package oneshot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -179,23 +180,6 @@ func TestTimeLimit(t *testing.T) {
 	l.end()
 }
 
-func TestCancel(t *testing.T) {
-	t.Parallel()
-	l := start(t, host.Spec{Name: "check"})
-	pending, err := l.Begin(tick(0, "hangs"))
-	require.NoError(t, err)
-	require.Eventually(t, func() bool {
-		_, err := os.Stat(filepath.Join(l.run, "job-1", "begun"))
-		return err == nil
-	}, limit, 5*time.Millisecond)
-	assert.True(t, l.do(driver.Request{Op: driver.OpCancel, Session: "hangs"}).OK)
-	resp, err := pending.Wait(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, driver.ErrCancelled.Error(), resp.Jobs[0].Error)
-	assert.Contains(t, l.said(), "hangs: got terminated", "SIGTERM where the host file says nothing")
-	l.end()
-}
-
 func TestWhatCannotBeStarted(t *testing.T) {
 	t.Parallel()
 	l := start(t, host.Spec{Name: "check"})
@@ -209,11 +193,11 @@ func TestNotByHand(t *testing.T) {
 	assert.Equal(t, 2, Main())
 }
 
-// TestSignals: a job says how it is cut off. Ctrl-C reaches what the command has started, too.
+// TestSignals: a job says how it is cut off; where it does not, that is SIGTERM. Ctrl-C reaches what the command has started, too.
 func TestSignals(t *testing.T) {
 	t.Parallel()
-	for signal, want := range map[string]string{"SIGKILL": "", "SIGTERM": "got terminated", driver.CtrlC: "got interrupt"} {
-		t.Run(signal, func(t *testing.T) {
+	for signal, want := range map[string]string{"": "got terminated", "SIGKILL": "", "SIGTERM": "got terminated", driver.CtrlC: "got interrupt"} {
+		t.Run(cmp.Or(signal, "none"), func(t *testing.T) {
 			t.Parallel()
 			l := start(t, host.Spec{Name: "check"})
 			req := tick(0, "hangs")
