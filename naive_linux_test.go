@@ -1,8 +1,12 @@
 package leakbench_test
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +20,16 @@ type naiveJudge struct {
 	samples    []naiveSample
 	stop, over chan struct{}
 	saw        bool // the host: without that there is no opinion
+}
+type naiveSample struct {
+	at, over time.Time
+	all      map[int]naiveProcess // by pid
+}
+type naiveProcess struct {
+	id     [2]int // start time in ticks, and pid: the order of births
+	parent int
+	line   string // the command line
+	dead   bool   // a zombie
 }
 
 // watchNaively samples until end is called.
@@ -37,29 +51,43 @@ func watchNaively() *naiveJudge {
 
 func (n *naiveJudge) end() { close(n.stop); <-n.over }
 
+func naiveLook() naiveSample {
+	s := naiveSample{at: time.Now(), all: map[int]naiveProcess{}}
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		stat, _ := os.ReadFile(dir + "/stat")
+		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(f) < 20 || f[1] == "2" { // gone, or the kernel's
+			continue
+		}
+		line, _ := os.ReadFile(dir + "/cmdline")
+		var pid, parent, start int
+		_, _ = fmt.Sscan(filepath.Base(dir)+" "+f[1]+" "+f[19], &pid, &parent, &start)
+		s.all[pid] = naiveProcess{id: [2]int{start, pid}, line: string(line), parent: parent, dead: f[0] == "Z" || f[0] == "X"}
+	}
+	s.over = time.Now()
+	return s
+}
+
 // left is what should not have been there: at a checkpoint more trees than servers were wanted, after the host's end anything, late.
 func (n *naiveJudge) left(run *record.Run) (what []string) {
 	r := &naiveRun{token: run.Header.ID, hosts: map[int]bool{}, ours: map[[2]int]bool{}}
-	var ends []record.Event // of checkpoints
 	for _, e := range run.Events {
-		switch {
-		case e.Kind == record.HostStarted:
+		if e.Kind == record.HostStarted {
 			r.hosts[e.Process.PID], r.keeper = true, e.Process.PPID
-		case e.Kind == record.CheckpointEnded && (!e.Checkpoint.HostGone || e.Checkpoint.Early != ""):
-			ends = append(ends, e) // after the host's end, time decides, unless nobody waited for it
 		}
 	}
 	own, gone := -1, time.Time{} // how many trees without a server were always there; when the host was missing
 	for i, s := range n.samples {
-		servers, others, alive := r.trees(s)
+		servers, others, alive := r.trees(s.all)
 		if servers > 0 && (own < 0 || others < own) {
 			own = others
 		}
-		for _, e := range ends {
+		for _, e := range run.Events {
 			t := run.Header.Started.Add(time.Duration(e.T))
 			last := i+1 == len(n.samples) || n.samples[i+1].over.After(t)
-			if s.over.After(t) || !last {
-				continue
+			if e.Kind != record.CheckpointEnded || e.Checkpoint.HostGone && e.Checkpoint.Early == "" || s.over.After(t) || !last {
+				continue // after the host's end, time decides, unless nobody waited for it
 			}
 			wanted, window := 0, max(run.Header.Limits.Quiet, e.Checkpoint.Waited-run.Played().Limits.Settle)
 			for _, w := range e.Checkpoint.Wants {
@@ -92,15 +120,14 @@ type naiveRun struct {
 }
 
 // trees counts trees of living processes.
-func (r *naiveRun) trees(s naiveSample) (servers, others int, alive bool) {
-	all := s.all
+func (r *naiveRun) trees(all map[int]naiveProcess) (servers, others int, alive bool) {
 	for pid := range r.hosts {
 		if p := all[pid]; p.parent == r.keeper && !p.dead {
 			alive, r.ours[p.id], r.first = true, true, cmp.Or(r.first, p.id)
 		}
 	}
 	roots, plain, attached := map[int]bool{}, map[int]bool{}, map[int]bool{} // a server behind a proxy is a tree beside that
-	for _, pid := range s.pids() {
+	for _, pid := range slices.Sorted(maps.Keys(all)) {
 		p := all[pid]
 		orphan := r.first[1] != 0 && p.parent == r.keeper && !strings.Contains(p.line, "\x00bystander") && slices.Compare(p.id[:], r.first[:]) > 0
 		if r.ours[p.id] = r.ours[p.id] || orphan || r.ours[all[p.parent].id]; !r.ours[p.id] || p.dead || r.hosts[pid] {
