@@ -200,8 +200,12 @@ var house = []struct {
 		may: []string{"internal/stage/socket", "internal/subject/hostfile", "internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/stage/keeper", "internal/judge/verdict", "internal/play"},
 	},
 	{
+		pkg: "internal/play/project", why: "it reads a file, and plays nothing",
+		may: []string{"internal/files", "internal/record", "internal/yamlfile", "scenarios", "internal/subject/hostfile", "report"}, deny: []string{"os/exec", "net"},
+	},
+	{
 		pkg: "internal/play/validate", why: "it checks files, and plays nothing",
-		may: []string{"internal/files", "internal/yamlfile", "scenarios", "internal/subject/hostfile", "internal/judge/known"}, deny: []string{"os/exec", "net"},
+		may: []string{"internal/files", "internal/yamlfile", "scenarios", "internal/subject/hostfile", "internal/judge/known", "internal/play/project"}, deny: []string{"os/exec", "net"},
 	},
 	{pkg: "internal/stage/reexec", may: []string{"internal/cpuload", "internal/stage/keeper", "internal/subject/catalogue", "internal/subject/refhost", "internal/subject/trickhost", "internal/subject/gateway", "internal/subject/oneshot", "hosts/mcpgo", "hosts/gosdk"}, why: "only dispatch"},
 }

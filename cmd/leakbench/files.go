@@ -15,6 +15,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/play/project"
 	"github.com/leakbench/leakbench/internal/play/trial"
 	"github.com/leakbench/leakbench/internal/play/validate"
 	"github.com/leakbench/leakbench/internal/subject/hostinit"
@@ -38,6 +39,9 @@ each; an empty one takes what stands in the brackets.
 
 A configuration with MCP servers that is found in a usual place, or named by
 --from, tells the format. Nothing else of it is taken over.
+
+Where there is no ` + project.File + ` yet, one is written beside it, so that leakbench run and
+leakbench gate need no flags.
 
 Exit codes: 0 written and tried, 2 wrong answers, 4 written, and the host could
 not be used as the file says.
@@ -65,6 +69,9 @@ open, call and close go where those of the official SDK stand.`,
 func (a *app) init(cmd *cobra.Command, path, from string, force, untried bool) error {
 	if ext := filepath.Ext(path); ext != ".yaml" && ext != ".yml" {
 		return usage(fmt.Errorf("%q: the name of a host file ends in .yaml", path), "for example: leakbench init my-gateway.yaml")
+	}
+	if filepath.Base(path) == project.File {
+		return usage(fmt.Errorf("%s is not the name of a host file: it says what is run in a repository", path), "for example: leakbench init my-gateway.yaml")
 	}
 	if _, err := os.Lstat(path); err == nil && !force {
 		return usage(fmt.Errorf("%s is there already", path), "--force overwrites it")
@@ -104,6 +111,9 @@ func (a *app) init(cmd *cobra.Command, path, from string, force, untried bool) e
 			return err
 		}
 	}
+	if err := a.writeProject(path, answers.Scenarios()); err != nil {
+		return usage(err, "")
+	}
 	_, err = fmt.Fprintf(a.out, "Next: leakbench run %s --host %s\n", strings.Join(answers.Scenarios(), " "), text.PrintableLines(path))
 	return err
 }
@@ -136,9 +146,9 @@ func (a *app) try(ctx context.Context, path string) error {
 func (a *app) validateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate FILE...",
-		Short: "Check scenario files, host files and lists of known findings without running anything",
-		Long: `Check scenario files, host files and lists of known findings without running
-anything. Each problem is reported with its place. The keys of a file tell what it
+		Short: "Check scenario files, host files, known findings and leakbench.yaml without running anything",
+		Long: `Check scenario files, host files, lists of known findings and ` + project.File + `
+without running anything. Each problem is reported with its place. The keys of a file tell what it
 is. - is standard input. The exit code is 0 if all files are right, else 2.
 
 An editor can do most of this while you write: see leakbench schema.`,
@@ -176,22 +186,22 @@ func (a *app) schemaCommand() *cobra.Command {
 		kinds = append(kinds, kind.Name)
 	}
 	return &cobra.Command{
-		Use:   "schema [scenario|host|known]",
-		Short: "Print the JSON Schema of scenario files, host files or the list of known findings, for editors",
-		Long: `Print the JSON Schema (draft 2020-12) of scenario files, host files or the list
-of known findings. An editor with a YAML language server completes and checks a
+		Use:   "schema [scenario|host|known|project]",
+		Short: "Print the JSON Schema of a kind of files, for editors",
+		Long: `Print the JSON Schema (draft 2020-12) of scenario files, host files, the list of
+known findings or ` + project.File + `. An editor with a YAML language server completes and checks a
 file that begins with
 
   # yaml-language-server: $schema=` + scenarios.SchemaURL + `
 
-(host.schema.json, known.schema.json) or with the path of a copy. Only leakbench
+(host, known and project.schema.json) or with the path of a copy. Only leakbench
 validate checks what depends on the rest of a file, such as a session that is not
 open, or faults that contradict each other.`,
 		Example:   "  leakbench schema > scenario.schema.json\n  leakbench schema known > known.schema.json",
 		ValidArgs: kinds,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage(errors.New("schema prints one"), "leakbench schema scenario, host or known")
+				return usage(errors.New("schema prints one"), "leakbench schema scenario, host, known or project")
 			}
 			name := append(args, kinds[0])[0]
 			if err := oneOf("schema", name, kinds...); err != nil {

@@ -96,7 +96,11 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.prepare(cmd, args, f.runFlags, []string{"all"})
+	names, err := a.fromProject(cmd, args, &f.runFlags)
+	if err != nil {
+		return err
+	}
+	s, err := a.prepare(cmd, args, f.runFlags, names)
 	if err != nil {
 		return err
 	}

@@ -236,7 +236,7 @@ func prints(outlets []outlet) bool {
 // outletsOf are the outputs of a command that plays: those asked for, or those
 // of the CI it runs on. --format json has standard output for itself.
 func (a *app) outletsOf(cmd *cobra.Command, reporters []string) ([]outlet, error) {
-	if !cmd.Flags().Changed("reporter") {
+	if !cmd.Flags().Changed("reporter") && len(reporters) == 0 {
 		return a.ofCI(), nil
 	}
 	outlets, err := parseOutlets(reporters)

@@ -117,12 +117,15 @@ func scenarioNames() []string { return append(scenarios.Names(), "all") }
 
 // run is the whole use of the bench on one screen: load, run, judge, report.
 func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
-	names, _ := splitAtDash(cmd, args)
+	names, err := a.fromProject(cmd, args, &f)
+	if err != nil {
+		return err
+	}
 	if len(names) == 0 && len(f.choice.Levels) == 0 {
 		f.choice.Levels = []string{string(record.Orderly)}
 		a.note("level %s; leakbench run --level stubborn,sudden plays the others, and leakbench run all plays all\n", record.Orderly)
 	}
-	s, err := a.prepare(cmd, args, f, []string{"all"})
+	s, err := a.prepare(cmd, args, f, names)
 	if err != nil {
 		return err
 	}
@@ -190,18 +193,18 @@ func answerOf(judged []verdict.Judged, failed error, outlets []outlet) answer {
 	}
 }
 
-// prepare makes the stage from a command line. Where that names no scenario, it is all; nil is an error.
-func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, all []string) (s stage, err error) {
+// prepare makes the stage from a command line, for the scenarios of these names: all, where there is none.
+func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, names []string) (s stage, err error) {
 	if s, err = a.setUp(cmd, f); err != nil {
 		return s, err
 	}
-	names, command := splitAtDash(cmd, args)
+	_, command := splitAtDash(cmd, args)
 	h, err := play.TheHost(s.bench.Self, f.host, command)
 	if err != nil {
 		return s, err
 	}
 	if len(names) == 0 {
-		names = all
+		names = []string{"all"}
 	}
 	plays, err := play.Scenarios(names)
 	if err != nil {

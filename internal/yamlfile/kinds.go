@@ -16,6 +16,7 @@ var marks = []struct {
 	{"scenario", []string{"steps", "servers"}},
 	{"host file", []string{"command", "drive"}},
 	{"list of known findings", []string{"known"}},
+	{"leakbench.yaml", []string{"host", "reporters"}},
 	{"configuration of MCP servers (leakbench init --from takes one)", []string{"mcpServers", "mcp_servers"}},
 	{"Docker Compose file", []string{"services"}},
 	{"GitHub workflow", []string{"jobs"}},

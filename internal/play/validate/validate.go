@@ -1,5 +1,5 @@
 // Package validate tells what a file that a person wrote means to be, a scenario,
-// a host or a list of known findings, and whether it is right.
+// a host, a list of known findings or a leakbench.yaml, and whether it is right.
 package validate
 
 import (
@@ -13,6 +13,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/known"
+	"github.com/leakbench/leakbench/internal/play/project"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 	"github.com/leakbench/leakbench/scenarios"
@@ -21,7 +22,7 @@ import (
 // Checked is what is said of a file.
 type Checked struct {
 	File     string          `json:"file"`
-	Kind     string          `json:"kind,omitempty"` // scenario, host or known
+	Kind     string          `json:"kind,omitempty"` // scenario, host, known or project
 	OK       bool            `json:"ok"`
 	Size     *scenarios.Size `json:"size,omitempty"`    // of a scenario
 	Host     string          `json:"host,omitempty"`    // the name of a host
@@ -34,9 +35,12 @@ type Checked struct {
 }
 
 // Files reads files for what their keys say that they mean to be. - is stdin. A list of known findings may name the built-in
-// scenarios, and those that are checked beside it.
+// scenarios, those that are checked beside it, and those of leakbench.yaml.
 func Files(paths []string, stdin io.Reader) []Checked {
 	all, names := make([]Checked, len(paths)), scenarios.Names()
+	if here, err := project.Load(); err == nil {
+		names = append(names, here.Own()...)
+	}
 	var lists []func()
 	for i, path := range paths {
 		c := &all[i]
@@ -128,12 +132,20 @@ var Kinds = []Kind{
 		c.Entries, c.What = len(l.Entries), l.Size()
 		return err
 	}, known.Schema},
+	{"project", regexp.MustCompile(`(?m)^["']?(host|reporters)["']?\s*:`), func(c *Checked, t text) error {
+		p, err := project.Parse(t.name, t.src)
+		c.scenarios, c.What = p.Own(), "what run and gate play here"
+		return err
+	}, project.Schema},
 }
+
+// named are the kinds of files whose name alone tells.
+var named = map[string]string{filepath.Base(known.File): knownKind, project.File: "project"}
 
 // kindOf is what a file means to be.
 func kindOf(path string, src []byte) Kind {
 	for _, kind := range slices.Backward(Kinds[1:]) {
-		if kind.keys.Match(src) || kind.Name == knownKind && filepath.Base(path) == filepath.Base(known.File) {
+		if kind.keys.Match(src) || named[filepath.Base(path)] == kind.Name {
 			return kind
 		}
 	}
