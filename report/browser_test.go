@@ -55,6 +55,8 @@ func TestInBrowser(t *testing.T) {
 		{"zoom", zooms},
 		{"findings", jumps},
 		{"keyboard", walks},
+		{"state", keepsState},
+		{"keys", helps},
 		{"copy", copies},
 		{"copy from plain HTTP", copiesSelected},
 		{"dark", darkens},
@@ -173,6 +175,64 @@ func jumps(t *testing.T, browser context.Context) {
 	b.becomes(picture + `.run.name(` + picture + `.selected) === "flaky#2"`)
 	b.run(chromedp.Click(`a.jump`, chromedp.ByQuery))
 	b.becomes(picture + `.run.name(` + picture + `.selected) === "flaky#4"`)
+	assert.Equal(t, "panel", eval[string](b, `document.activeElement.className`), "the focus is in the history of the process")
+	assert.True(t, eval[bool](b, `(() => { const box = document.querySelector(".lifebox").getBoundingClientRect(); return box.top >= 0 && box.top < innerHeight; })()`))
+	b.quiet()
+}
+
+// keepsState: what somebody has set stands in the address, and a page that is opened there shows it.
+func keepsState(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	assert.Empty(t, eval[string](b, `location.hash`))
+	b.run(evaluate(`document.querySelectorAll(".finding")[1].open = true`))
+	b.becomes(`location.hash === "#r1?finding=2%2C1"`)
+	b.run(evaluate(`{ const box = document.querySelector("#r1-filter"); box.value = "s:leak fault:reject"; box.dispatchEvent(new Event("input")); }`))
+	b.run(evaluate(picture + `.show([20, 60]), ` + picture + `.reveal(2)`))
+	const full = "#r1?finding=2%2C1&filter=s%3Aleak+fault%3Areject&process=2&from=20&to=60"
+	b.becomes(`location.hash === ` + strconv.Quote(full))
+
+	const shown = `JSON.stringify([[...document.querySelectorAll(".finding")].map((f) => f.open), document.querySelector("#r1-filter").value, ` +
+		picture + `.selected, ` + picture + `.view, document.querySelector(".panel").hidden, ` + picture + `.keep.reduce((n, k) => n + k, 0)])`
+	before := eval[string](b, shown)
+	assert.Equal(t, `[[true,true,false,false],"s:leak fault:reject",2,[20,60],false,1]`, before)
+	b.run(chromedp.Navigate("about:blank"), chromedp.Navigate(b.file+full))
+	b.ready()
+	assert.Equal(t, before, eval[string](b, shown))
+	b.becomes(`location.hash === ` + strconv.Quote(full)) // opening it changes nothing
+
+	b.run(evaluate(`location.hash = "#r1?process=4"`)) // a link to another state
+	b.becomes(picture + `.selected === 4`)
+	assert.Empty(t, eval[string](b, `document.querySelector("#r1-filter").value`))
+	b.click("Close")
+	b.run(evaluate(`document.querySelectorAll(".finding").forEach((f, i) => { f.open = i === 0; }), ` + picture + `.show([0, 100])`))
+	b.becomes(`location.hash === "#r1"`)
+	for _, odd := range []string{"process=99999", "process=-1&from=90&to=10", "finding=0,77,x&filter=%3Cb%3E", "from=NaN&to=", "=&&=%%%"} {
+		b.run(evaluate(`location.hash = "#r1?` + odd + `"`))
+		eval[bool](b, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
+	}
+	b.quiet()
+}
+
+// helps: keys and gestures are on the page, and its legend has what occurs.
+func helps(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	const list = `document.querySelector(".keyhelp")`
+	assert.True(t, eval[bool](b, list+`.hidden`))
+	b.click("?")
+	assert.Contains(t, eval[string](b, list+`.innerText`), "go to the next finding")
+	b.axe()
+	b.run(chromedp.Focus(".scroller", chromedp.ByQuery), chromedp.KeyEvent("?"))
+	assert.True(t, eval[bool](b, list+`.hidden`))
+	legend := eval[string](b, `document.querySelector(".legend").textContent`)
+	assert.Contains(t, legend, "zombie")
+	assert.NotContains(t, legend, "ended by mistake", "no server of this run was")
+	assert.Equal(t, "at most 14", eval[string](b, `document.querySelectorAll(".u-legend .u-series")[1].querySelector(".u-value").textContent`))
+	b.quiet()
+
+	b = openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}, emulation.SetDeviceMetricsOverride(1280, 400, 1, false)).ready()
+	b.becomes(`/^[0-9]+ more below$/.test(document.querySelector(".lifebox + .more").textContent)`)
+	b.run(evaluate(`document.querySelector(".scroller").scrollTop = 10000`))
+	b.becomes(`document.querySelector(".lifebox + .more").textContent === ""`)
 	b.quiet()
 }
 
@@ -237,7 +297,7 @@ func copyBoth(b *tab, copied func() string) {
 	b.click("Copy as an issue")
 	b.becomes(`document.querySelector("#r1-f1 .links button").textContent === "Copied"`)
 	issue := copied()
-	for _, part := range []string{"### 10 superseded servers", "Expected: 1 server of flaky", "holds the write end", "flaky#4 (pid", "**Fix.** End the predecessor", "leakbench run storm --seed 7 --host naive"} {
+	for _, part := range []string{"### 10 superseded servers", "Expected: 1 server of flaky", "holds the write end", "All of them: still running", "flaky#4, ", "✗ should be gone flaky#4", "**Fix.** End the predecessor", "leakbench run storm --seed 7 --host naive"} {
 		assert.Contains(b.t, issue, part)
 	}
 }
@@ -394,11 +454,16 @@ const standingText = `[...document.querySelectorAll(".standing > li")].map((e) =
 func gated(t *testing.T, browser context.Context) {
 	runs := []verdict.Judged{realRun(t, "storm-naive")}
 	var out strings.Builder
-	require.NoError(t, htmlpage.HTML(&out, runs, baselinetest.Listed(runs, "storm:L1", "storm:L2")))
+	asked := baselinetest.Listed(runs, "storm:L1", "storm:L2")
+	asked.Answer = true
+	require.NoError(t, htmlpage.HTML(&out, runs, asked))
 	checkMarkup(t, out.String())
 	b := openPage(t, browser, out.String()).ready()
-	assert.Equal(t, "✗ 1 new|≡ 3 known|✓ 0 fixed|! 1 stale|against known.yaml (2 listed)", eval[string](b, standingText))
-	assert.Contains(t, eval[string](b, `document.querySelector(".sentence").textContent`), "left 10 zombies")
+	assert.Equal(t, "✗ gate: fail|✗ 1 new|≡ 3 known|✓ 0 fixed|! 1 stale|against known.yaml (2 listed)", eval[string](b, standingText))
+	assert.Contains(t, eval[string](b, `document.querySelector(".outcome").textContent`), "left 10 zombies")
+	assert.Equal(t, "The gate failed: 1 new finding, 1 stale entry.", eval[string](b, `document.querySelector(".sentence").textContent`))
+	assert.Equal(t, "leakbench known --known known.yaml update --reason WHY|leakbench known --known known.yaml prune",
+		eval[string](b, `[...document.querySelectorAll(".verdict .key + .key .copy")].map((e) => e.textContent).join("|")`))
 	assert.Equal(t, "✗ new|≡ known|≡ known|≡ known", eval[string](b, `[...document.querySelectorAll(".finding .tag")].map((e) => e.textContent).join("|")`))
 	b.click("First finding")
 	assert.Equal(t, "flaky#1", eval[string](b, picture+`.run.name(`+picture+`.selected)`), "the zombie, which is new")

@@ -74,7 +74,7 @@ func failingFinding(p *terminal.Printer, f *gate.Finding, o GateOptions) {
 		p.Field(2, gateColumn-1, "report", f.Run.Page)
 		p.Field(2, gateColumn-1, "again", model.Again(f.Run))
 	}
-	p.Field(2, gateColumn-1, "or", "accept it for now: "+words.Shell(AcceptCommand(f, o)))
+	p.Field(2, gateColumn-1, "or", "accept it for now: "+AcceptCommand(f, o))
 }
 
 // SeenText says how often a finding was seen, where that is not plain.
@@ -97,12 +97,17 @@ func OldName(f *gate.Finding) string {
 }
 
 // AcceptCommand lists a finding as known.
-func AcceptCommand(f *gate.Finding, o GateOptions) []string {
-	words := []string{"leakbench", "known", "update"}
-	if o.Known != "" && o.Known != known.File {
-		words = append(words, "--known", o.Known)
+func AcceptCommand(f *gate.Finding, o GateOptions) string {
+	return knownCommand(o.Known, "update", "--only", f.Name(), "--reason", "WHY")
+}
+
+// knownCommand changes a list of known findings.
+func knownCommand(list string, args ...string) string {
+	all := []string{"leakbench", "known"}
+	if list != "" && list != known.File {
+		all = append(all, "--known", list)
 	}
-	return append(words, "--only", f.Name(), "--reason", "WHY")
+	return words.Shell(append(all, args...))
 }
 
 func badEntries(p *terminal.Printer, r *gate.Result, o GateOptions) {

@@ -207,12 +207,41 @@ const entriesMost = 100
 type AnswerView struct {
 	Outcome      gate.Outcome
 	Glyph, Class string
-	Reason       string `max:"500"`
+	Headline     string `max:"600"` // what the gate answers
+	Commands     []Command
 	Source       string `max:"300"`
 	Counts       []Count
 	Entries      []EntryView
 	More         int
 	Missing      []string `max:"300"`
+}
+
+// Command is one to copy.
+type Command struct{ What, Text string }
+
+var gateVerbs = map[gate.Outcome]string{
+	gate.Pass: "The gate passed", gate.Fail: "The gate failed", gate.HostFailed: "The gate failed", gate.Inconclusive: "The gate is inconclusive",
+}
+
+// commands are those that change the list of known findings as the answer suggests.
+func (h *Lookup) commands() (out []Command) {
+	add := func(what string, words ...string) {
+		out = append(out, Command{what, knownCommand(h.List, words...)})
+	}
+	fresh, entries := false, map[known.State]bool{}
+	for i := range h.Result.Findings {
+		fresh = fresh || h.Result.Findings[i].Decision.Fails()
+	}
+	for _, e := range h.badEntries(nil) {
+		entries[e.State] = true
+	}
+	if fresh || entries[known.Expired] {
+		add("Accept for now", "update", "--reason", "WHY")
+	}
+	if entries[known.Stale] {
+		add("Remove stale", "prune")
+	}
+	return out
 }
 
 // View is what a page says of all runs together.
@@ -221,7 +250,8 @@ func (h *Lookup) View() *AnswerView {
 	v := &AnswerView{Counts: h.Counts(nil), Source: h.Source()}
 	if h.Answer {
 		like := LooksLike[r.Outcome]
-		v.Outcome, v.Glyph, v.Class, v.Reason = r.Outcome, model.OutcomeGlyph[like], string(like), r.Reason
+		v.Outcome, v.Glyph, v.Class = r.Outcome, model.OutcomeGlyph[like], string(like)
+		v.Headline, v.Commands = gateVerbs[r.Outcome]+": "+r.Reason, h.commands()
 	}
 	v.Entries, v.More = h.Entries(nil)
 	v.Missing, _ = words.FirstOf(slices.Clone(r.Missing), entriesMost)

@@ -128,7 +128,7 @@ func GateMarkdown(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 		}
 		if again := model.Again(f.Run); again != "" {
 			fmt.Fprintf(b, "Again: %s<br>Accept it for now: %s\n\n",
-				words.MarkdownCode(again, words.MaxText), words.MarkdownCode(words.Shell(baseline.AcceptCommand(f, o)), words.MaxText))
+				words.MarkdownCode(again, words.MaxText), words.MarkdownCode(baseline.AcceptCommand(f, o), words.MaxText))
 		}
 	}
 	if more > 0 {

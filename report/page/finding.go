@@ -30,7 +30,7 @@ type findingView struct {
 	Class      string
 	Status     *baseline.Status // nil where there is no baseline
 	MoreValues []string         `max:"300"`
-	Servers    []serverLink
+	Processes  processTable
 	Traces     []traceView
 	Timeline   string
 	Index      int // among the findings of the run
@@ -40,12 +40,6 @@ type findingView struct {
 	Proven     string
 	Unseen     []string `max:"200"`
 	Left       string
-}
-
-// serverLink names a server. Row is the id of its row in the table, or "".
-type serverLink struct {
-	Name string `max:"80"`
-	Row  string
 }
 
 type evidenceRow struct {
@@ -69,16 +63,10 @@ func newFinding(s *model.Run, f *verdict.Finding, id, prefix string) *findingVie
 		v.Class = "warn"
 	}
 	values, cut := words.FirstOf(f.Values, valuesOf)
+	servers, cutServers := words.FirstOf(f.Servers, serversOf)
+	v.Processes, values = newProcessTable(s, f, servers, values, prefix)
 	shown, _ := words.FirstOf(values, model.ValuesShown)
 	v.Values, v.MoreValues = slices.Clone(shown), slices.Clone(values[len(shown):])
-	servers, cutServers := words.FirstOf(f.Servers, serversOf)
-	for _, name := range servers {
-		link := serverLink{Name: name}
-		if srv := s.ByID[name]; srv != nil {
-			link.Row = anchor(prefix, srv)
-		}
-		v.Servers = append(v.Servers, link)
-	}
 	v.Traces = traces(s, f)
 	proof, cutProof := words.FirstOf(f.Evidence, evidenceOf)
 	for i := range proof {
@@ -192,9 +180,11 @@ func (r *runView) linkServers() {
 		drawn[row.ID] = true
 	}
 	for _, f := range r.Findings {
-		for i := range f.Servers {
-			if !drawn[f.Servers[i].Row] {
-				f.Servers[i].Row = ""
+		for _, rows := range [][]processRow{f.Processes.First.Rows, f.Processes.Rest.Rows} {
+			for i := range rows {
+				if !drawn[rows[i].Row] {
+					rows[i].Row = ""
+				}
 			}
 		}
 	}

@@ -4,8 +4,8 @@ const stateLooks = { start: [4, "start"], work: [8, "work"], broken: [8, "warn-f
 const markKinds = { init: 1, eof: 1, signal: 1, fault: 1, died: 1, lost: 1, left: 1, reaped: 1, ready: 1 };
 
 const legendWords = [
-  ["starting", "start"], ["in use", "work"], ["broken", "broken"], ["ending", "leave"], ["should be gone", "over"], ["zombie", "zombie"], ["initialized", "init"],
-  ["fault", "fault"], ["EOF", "eof"], ["signal", "signal"], ["death", "died"], ["reaped", "reaped"], ["ended by mistake", "wrong"], ["outlived the run", "left"],
+  ["starting", "start"], ["in use", "work"], ["broken", "broken"], ["ending", "leave"], ["should be gone", "over"], ["zombie", "zombie"], ["seen in the process table", "seen"], ["ready", "ready"], ["initialized", "init"],
+  ["fault", "fault"], ["EOF", "eof"], ["signal", "signal"], ["death", "died"], ["lost from sight", "lost"], ["reaped", "reaped"], ["ended by mistake", "wrong"], ["outlived the run", "left"],
 ];
 
 class Picture {
@@ -150,15 +150,28 @@ class Picture {
     }
     if (!small) this.marks(c, r, y + h / 2);
   }
-  // legend says what the states and marks mean, as this picture paints them.
+  // occurring are the states and marks that this run has.
+  occurring() {
+    const run = this.run, c = run.columns, there = new Set();
+    for (let i = 0; i < c.state.length; i++) there.add(run.states[c.state[i]]);
+    for (let r = 0; r < run.rows; r++) {
+      for (let i = run.events[r + 1]; i < run.events[r + 2]; i++) {
+        const kind = run.kinds[c["ev.kind"][i]];
+        there.add(kind === "died" && c.class[r] === 2 ? "wrong" : kind);
+      }
+    }
+    return there;
+  }
+  // legend says what those mean, as this picture paints them.
   legend() {
-    const drawn = legendWords.map(([word, kind]) => [el("canvas", { "aria-hidden": "true" }), word, kind]);
+    const there = this.occurring(), drawn = legendWords.filter(([, kind]) => there.has(kind)).map(([word, kind]) => [el("canvas", { "aria-hidden": "true" }), word, kind]);
     const draw = () => {
       for (const [canvas, , kind] of drawn) {
         const look = stateLooks[kind], c = fit(canvas, look ? 22 : 14, 20);
         if (!look) { this.mark(c, kind, 7, 10); continue; }
         c.fillStyle = kind === "broken" ? this.hatch(c, "warn-fill") : theme[look[1]];
-        for (let x = 1; x < 21; x += kind === "zombie" ? 6 : 20) c.fillRect(x, 10 - look[0] / 2, kind === "zombie" ? 4 : 20, look[0]);
+        const dashed = kind === "zombie" || kind === "seen";
+        for (let x = 1; x < 21; x += dashed ? 6 : 20) c.fillRect(x, 10 - look[0] / 2, dashed ? 4 : 20, look[0]);
       }
     };
     draw();

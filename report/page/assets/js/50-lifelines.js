@@ -1,3 +1,11 @@
+// What the keyboard and the pointer do in the lifelines.
+const keyHelp = [
+  ["↑ ↓", "choose a process"], ["← →", "move in time"], ["+ −", "zoom in and out"], ["Home", "show the whole run"], ["F", "go to the next finding"],
+  ["G", "fold or unfold the group of the chosen process"], ["U", "unfold all groups"], ["Enter", "go to the history of the chosen process"], ["?", "show or hide this list"],
+  ["click", "a process: show its history; a group: fold or unfold it"], ["drag", "move in time"], ["double click", "zoom in there"],
+  ["Ctrl + wheel", "zoom; a pinch on a touchpad does the same"], ["drag on a curve", "zoom to that part"],
+];
+
 // Lifelines shows every process of a run: grouped, filtered, zoomed and walked
 // through with the keyboard.
 class Lifelines extends Picture {
@@ -24,7 +32,9 @@ class Lifelines extends Picture {
       choose("Rows", [["tall", "tall", !this.dense], ["dense", "dense", this.dense], ["all", "all at once"]], (v) => { this.dense = v === "dense"; this.whole = v === "all"; this.arrange(); }),
       el("span", { class: "keys" },
         button("−", "Zoom out", () => this.zoom(2)), button("+", "Zoom in", () => this.zoom(0.5)), button("Fit", "Show the whole run", () => this.show([0, 100]))),
-      this.run.findings.length ? button("First finding", "Jump to the first finding", () => this.jump(0)) : null);
+      this.run.findings.length ? button("First finding", "Jump to the first finding", () => this.jump(0)) : null,
+      this.help = el("button", { type: "button", "aria-expanded": "false", title: "Keys and gestures", "aria-label": "Keys and gestures", onclick: () => this.explain() }, "?"));
+    this.keys = el("dl", { class: "pairs keyhelp", hidden: true }, ...keyHelp.map(([key, what]) => el("div", {}, el("dt", {}, el("kbd", {}, key)), el("dd", {}, what))));
     this.headCanvas = el("canvas", { "aria-hidden": "true" });
     this.canvas = el("canvas", { "aria-hidden": "true" });
     this.tall = el("div", { class: "tall" }, this.canvas);
@@ -32,12 +42,17 @@ class Lifelines extends Picture {
     this.tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
     this.said = el("p", { class: "quiet", role: "status" });
     this.box = el("div", { class: "lifebox" }, this.headCanvas, this.scroller, this.tip);
-    this.panel = el("div", { class: "panel", hidden: true });
-    root.append(this.legend(), this.bar, this.box, this.said, this.panel);
+    this.more = el("p", { class: "note more" });
+    this.panel = el("div", { class: "panel", hidden: true, tabindex: "0", role: "region", "aria-label": "What was chosen" });
+    root.append(this.legend(), this.bar, this.keys, this.box, this.more, this.said, this.panel);
     this.listen();
   }
   about() {
-    return this.run.rows + " processes. Up and down choose one, left and right move in time, plus and minus zoom, Home shows all, F jumps to the next finding, G folds or unfolds the group of the chosen one, U unfolds all, Enter tells of the chosen one.";
+    return this.run.rows + " processes. Up and down choose one, left and right move in time, plus and minus zoom, Home shows all, F jumps to the next finding, G folds or unfolds the group of the chosen one, U unfolds all, Enter goes to the history of the chosen one, the question mark lists the keys.";
+  }
+  explain() {
+    this.keys.hidden = !this.keys.hidden;
+    this.help.setAttribute("aria-expanded", String(!this.keys.hidden));
   }
   listen() {
     this.scroller.addEventListener("scroll", this.draw);
@@ -106,6 +121,8 @@ class Lifelines extends Picture {
     }
     for (const [r, y, h] of late) this.row(c, r, y, Math.max(h, 1), font); // what is wrong stays visible
     this.cross(c, this.height);
+    const cut = this.items.reduce((n, item, i) => n + (item.name == null && this.tops[i] >= bottom - 4), 0);
+    this.more.textContent = cut ? cut + " more below" : "";
   }
   title(c, item, y, font) {
     c.fillStyle = theme.panel;
@@ -209,7 +226,7 @@ class Lifelines extends Picture {
     const f = this.run.findings[n];
     if (!f) return;
     this.finding = n;
-    if (f.rows.length) this.reveal(f.rows[0]);
+    if (f.rows.length) this.reveal(f.rows[0]); else this.tellFinding(f);
     const t = f.rows.length ? this.run.columns.born[f.rows[0]] : f.times[0];
     const x = this.run.x(f.times[0] ?? t ?? 0);
     this.show([x - 6, Math.max(x + 14, f.rows.length ? this.run.x(this.run.until(f.rows[0])) + 2 : 0)]);
@@ -225,7 +242,8 @@ class Lifelines extends Picture {
     else if (e.key === "f" || e.key === "F") this.jump(((this.finding ?? -1) + 1) % (this.run.findings.length || 1));
     else if (e.key === "g" || e.key === "G") this.foldGroup();
     else if (e.key === "u" || e.key === "U") { this.folded.clear(); this.arrange(); }
-    else if (e.key === "Enter" && this.selected >= 0) this.panel.querySelector("button")?.focus();
+    else if (e.key === "?") this.explain();
+    else if (e.key === "Enter" && !this.panel.hidden) this.panel.focus();
     else if (e.key === "ArrowDown" || e.key === "ArrowUp") this.walk(e.key === "ArrowDown" ? 1 : -1);
     else return;
     e.preventDefault();
@@ -275,12 +293,23 @@ class Lifelines extends Picture {
     this.panel.replaceChildren(
       el("p", { class: "panelhead" }, el("b", {}, run.name(r)), " pid " + c.pid[r] + ", parent " + c.ppid[r] + (run.session(r) ? ", session " + run.session(r) : "") + ": ",
         el("span", { class: run.bad(r) ? "badtext" : "" }, run.fate(r)), " ",
-        el("button", { type: "button", onclick: () => { this.panel.hidden = true; this.selected = -1; this.draw(); this.scroller.focus(); } }, "Close")),
+        this.closer()),
       found.length ? el("p", {}, "Findings: ", ...found.flatMap((f) => [el("a", { href: "#" + f.id }, f.law + " " + f.kind), " "])) : "",
       el("ol", { class: "events", tabindex: "0", "aria-label": "Events of " + this.run.name(r) }, ...shown.map((e) => el("li", { class: { fault: "fault", over: "bad", left: "bad", lost: "bad" }[e.kind] || "" }, el("b", {}, seconds(e.t)), " " + e.kind + ": " + e.text)),
         all.length > shown.length ? el("li", {}, "and " + (all.length - shown.length) + " more: see the messages") : null),
       el("p", { class: "soft measured" }));
     run.samples().then((s) => this.measured(r, s));
+  }
+  // tellFinding fills the panel with a finding that names no process of the picture.
+  tellFinding(f) {
+    this.selected = -1;
+    this.panel.hidden = false;
+    this.panel.replaceChildren(el("p", { class: "panelhead" }, el("a", { href: "#" + f.id }, f.law + " " + f.kind), " ", el("b", {}, f.title), " ", this.closer()),
+      el("p", { class: "soft" }, f.times.length ? "At " + seconds(f.times[0]) + ". It names no process." : "It names no process and no time."));
+    this.draw();
+  }
+  closer() {
+    return el("button", { type: "button", onclick: () => { this.panel.hidden = true; this.selected = -1; this.draw(); this.changed("select", -1); this.scroller.focus(); } }, "Close");
   }
   measured(r, s) {
     if (!s || r !== this.selected) return;

@@ -1,5 +1,6 @@
 // Curves are the numbers of a run over the axis of the lifelines: what was
-// there, and the limit that it is held to.
+// there, and the limit that it is held to. A number holds until the next look
+// at it, so all lines are steps.
 const lineLooks = {
   alive: ["work", 1.6, "alive"], over: ["bad-fill", 1.6, "bad-fill"], limit: ["ink", 1.4, null, [5, 4]], zombie: ["warn-fill", 1.6, null, [2, 3]],
   host: ["work", 1.8, null], servers: ["good", 1.6, null, [8, 3]], chosen: ["bad", 1.8, null, [1, 2]],
@@ -7,6 +8,8 @@ const lineLooks = {
 
 // pageSteps are round numbers of pages: powers of two are round in bytes too.
 const pageSteps = Array.from({ length: 30 }, (_, i) => 2 ** i);
+
+const highest = (values) => values.reduce((a, b) => Math.max(a, b), 0);
 
 class Curves {
   constructor(run, root, changed, picture) {
@@ -31,7 +34,7 @@ class Curves {
   plot(curve) {
     const run = this.run, lines = curve.lines.map((l) => ({ ...l, t: run.columns[l.key + ".t"], v: run.columns[l.key + ".v"] }));
     const value = curve.unit === "pages" ? (v) => (v == null ? "–" : bytes(v * 4096)) : (v) => (v == null ? "–" : String(v));
-    const figure = el("figure", { "aria-label": curve.title + ": " + lines.map((l) => l.name + " " + value(l.v.reduce((a, b) => Math.max(a, b), 0)) + " at most").join(", ") }, el("figcaption", {}, curve.title));
+    const figure = el("figure", { "aria-label": curve.title + ": " + lines.map((l) => l.name + " " + value(highest(l.v)) + " at most").join(", ") }, el("figcaption", {}, curve.title));
     this.root.append(figure);
     const mono = "11px " + getComputedStyle(document.body).fontFamily, grid = { stroke: theme.rule, width: 1 };
     return new uPlot({
@@ -43,7 +46,7 @@ class Curves {
         { stroke: theme.soft, grid: { show: false }, ticks: grid, font: mono, size: 28, splits: (u, i, lo, hi) => { u.marks = ticksOf(run, lo, hi, (84 * (hi - lo)) / this.picture.plot); return u.marks.map((k) => k.x); }, values: (u) => (u.marks || []).map((k) => k.text) },
         { stroke: theme.soft, grid, ticks: grid, font: mono, size: this.picture.left, incrs: curve.unit === "pages" ? pageSteps : undefined, values: (u, splits) => splits.map((v) => (curve.unit === "pages" || v === Math.round(v) ? value(v) : "")) },
       ],
-      series: [{ label: "time", value: (u, x) => (x == null ? "–" : seconds(run.time(x))) }, ...lines.map((l) => this.series(l, value))],
+      series: [{ label: "time", value: (u, x) => (x == null ? "whole run" : seconds(run.time(x))) }, ...lines.map((l) => this.series(l, value))],
       hooks: {
         setCursor: [(u) => { if (!this.told && u.cursor.left >= 0) this.changed("cursor", u.posToVal(u.cursor.left, "x")); }],
         setSelect: [(u) => { if (u.select.width > 4) { this.changed("view", [u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")]); u.setSelect({ width: 0, height: 0 }, false); } }],
@@ -54,7 +57,8 @@ class Curves {
     const [color, width, fill, dash] = lineLooks[l.class];
     return {
       label: l.name, stroke: theme[color], width, dash, fill: fill ? theme[fill] + (fill === "alive" ? "" : "99") : undefined, spanGaps: true,
-      paths: l.step ? uPlot.paths.stepped({ align: 1 }) : undefined, points: { show: !l.step && l.t.length < 60, size: 4 }, value: (u, v) => value(v),
+      paths: uPlot.paths.stepped({ align: 1 }), points: { show: !l.step && l.t.length < 60, size: 4 },
+      value: (u, v, i, at) => (at == null ? "at most " + value(highest(l.v)) : value(v)),
     };
   }
   // table puts the lines on one list of places, each with its value from there on.
@@ -67,7 +71,7 @@ class Curves {
       let i = 0;
       times.forEach((t, n) => {
         while (i < l.t.length && l.t[i] < t) i++;
-        if (l.t[i] === t) { while (i + 1 < l.t.length && l.t[i + 1] === t) i++; out[n] = l.v[i]; } else if (l.step && i > 0 && (i < l.t.length || l.class !== "limit" || l.key === "owed")) out[n] = l.v[i - 1];
+        if (l.t[i] === t) { while (i + 1 < l.t.length && l.t[i + 1] === t) i++; out[n] = l.v[i]; } else if (i > 0 && (i < l.t.length || l.step && (l.class !== "limit" || l.key === "owed"))) out[n] = l.v[i - 1];
       });
       return out;
     })];

@@ -7,7 +7,8 @@ class Messages {
     this.count = el("p", { class: "note", role: "status" });
     this.body = el("div", { role: "rowgroup", class: "tall" });
     this.scroller = el("div", { class: "scroller messages", tabindex: "0", role: "table", "aria-label": "Messages" }, this.body);
-    root.append(el("h4", {}, "Messages"), this.count, this.scroller);
+    this.more = el("p", { class: "note more" });
+    root.append(el("h4", {}, "Messages"), this.count, this.scroller, this.more);
     this.draw = later(() => this.paint());
     this.scroller.addEventListener("scroll", this.draw);
     this.setFilter([]);
@@ -34,6 +35,8 @@ class Messages {
       lines.push(line);
     }
     this.body.replaceChildren(...lines);
+    const cut = this.kept.length - Math.round((this.scroller.scrollTop + this.scroller.clientHeight) / this.high);
+    this.more.textContent = cut > 0 ? cut + " more below" : "";
     if (at) (lines.find((l) => l.getAttribute("aria-rowindex") === at)?.querySelector("button") ?? this.scroller).focus({ preventScroll: true }); // the new line of the one in focus
   }
 }

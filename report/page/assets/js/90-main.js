@@ -8,6 +8,7 @@ const enliven = async (place) => {
     if (what === "cursor") { picture.setCursor(value); curves.setCursor(value); }
     if (what === "unfilter") { input.value = ""; filter(); }
     if (what === "reveal") { picture.reveal(value); picture.scroller.scrollIntoView({ block: "nearest" }); }
+    if (what !== "cursor") keepState(place);
   };
   const kept = el("span", { class: "soft", role: "status" });
   const filter = () => {
@@ -18,12 +19,13 @@ const enliven = async (place) => {
     const terms = parseFilter(input.value), n = picture.setFilter(terms);
     messages?.setFilter(terms);
     kept.textContent = terms.length ? n + " of " + run.rows + " processes" : "";
+    keepState(place);
   };
-  const input = el("input", { type: "search", id: run.id + "filter", spellcheck: "false", autocomplete: "off", placeholder: "s:leak server:flaky fault:reject !pid:12", oninput: later(() => filter()) });
+  const input = el("input", { type: "search", id: run.id + "filter", spellcheck: "false", autocomplete: "off", placeholder: exampleOf(run), oninput: later(() => filter()) });
   const hints = hintsOf(run).map((h) => el("button", { type: "button", class: "hint", onclick: () => { input.value = input.value.split(/\s+/).includes(h) ? input.value : (input.value + " " + h).trim(); filter(); input.focus(); } }, h));
   const still = place.parentElement.querySelector(".still"), toggle = el("button", { type: "button", "aria-pressed": "false" }, "As a list");
   toggle.addEventListener("click", () => { still.hidden = !still.hidden; toggle.setAttribute("aria-pressed", String(!still.hidden)); });
-  const top = el("div", { class: "filter" }, el("label", { for: run.id + "filter" }, "Filter"), input, kept, el("span", { class: "hints" }, ...hints), el("details", { class: "fold" }, el("summary", {}, "Words"), el("dl", { class: "pairs" }, ...Object.entries(filterKeys).map(([k, v]) => el("div", {}, el("dt", {}, el("code", {}, k + ":")), el("dd", {}, v))), el("div", {}, el("dt", {}, el("code", {}, "!word")), el("dd", {}, "must not hold")))));
+  const top = el("div", { class: "filter" }, el("label", { for: run.id + "filter" }, "Filter"), input, kept, el("span", { class: "hints" }, ...hints), el("details", { class: "fold" }, el("summary", {}, "Filter help"), el("p", { class: "note" }, "A filter is a list of words that must all hold. A word without a key is looked for everywhere."), el("dl", { class: "pairs" }, ...Object.entries(filterKeys).map(([k, v]) => el("div", {}, el("dt", {}, el("code", {}, k + ":")), el("dd", {}, v))), el("div", {}, el("dt", {}, el("code", {}, "!word")), el("dd", {}, "must not hold")), el("div", {}, el("dt", {}, el("code", {}, '"two words"')), el("dd", {}, "one word, with its blank")))));
   place.hidden = false;
   still.hidden = true;
   place.append(top);
@@ -43,10 +45,14 @@ const enliven = async (place) => {
     el("button", { type: "button", onclick: async () => save(run.scenario + "-" + run.host + ".ndjson", "application/x-ndjson", await ndjson(run)) }, "Download NDJSON"), " ",
     el("button", { type: "button", onclick: () => save(run.scenario + "-" + run.host + ".trace.json", "application/json", [trace(run)]) }, "Download trace for Perfetto"));
   place.picture = picture; // for links to a process
+  place.setFilter = (text) => { input.value = text; filter(); };
   place.dataset.ready = "true";
   performance.mark("leakbench-ready");
-  reveal();
+  if (runOf(place)?.contains(document.getElementById(location.hash.slice(1).split("?")[0]))) reveal();
 };
+
+// exampleOf is a filter that means something for this run.
+const exampleOf = (run) => (hintsOf(run).slice(0, 2).join(" ") + " !pid:" + run.columns.pid[0]).trim();
 
 // hintsOf are words that say something of this run.
 const hintsOf = (run) => {
@@ -101,7 +107,7 @@ const copyButton = (name, label, text) => {
 for (const code of document.querySelectorAll(".copy")) code.after(copyButton("Copy", "Copy the command", () => code.textContent));
 
 const reveal = () => {
-  const target = document.getElementById(location.hash.slice(1));
+  const [id, set] = location.hash.slice(1).split("?"), target = document.getElementById(id);
   if (!target) return;
   for (let e = target; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
   const row = /^(r\d+-)s(\d+)$/.exec(target.id), live = row && document.querySelector('.live[data-run="' + row[1] + '"]');
@@ -109,23 +115,25 @@ const reveal = () => {
     const r = live.picture.run.columns.anchor.indexOf(+row[2]);
     if (r >= 0) { live.picture.reveal(r); live.scrollIntoView({ block: "start" }); return; }
   }
-  target.scrollIntoView({ block: "center" });
+  if (set != null) restoreState(target, new URLSearchParams(set)); else target.scrollIntoView({ block: "center" });
 };
 document.addEventListener("click", (e) => {
   const link = e.target.closest?.("a[data-finding]"), live = link?.closest("article, details.run")?.querySelector(".live");
   if (!live?.picture) return;
   e.preventDefault();
   live.picture.jump(+link.dataset.finding);
-  live.scrollIntoView({ block: "start" });
-  live.picture.scroller.focus({ preventScroll: true });
+  live.picture.box.scrollIntoView({ block: "start" });
+  live.picture.panel.focus({ preventScroll: true });
 });
 
 // A finding as the text of an issue, in Markdown.
 const issueOf = (finding) => {
   const run = finding.closest("article"), text = (selector, of = finding) => of.querySelector(selector)?.textContent.trim().replace(/\s+/g, " ") ?? "";
   const fence = "```", facts = [...finding.querySelectorAll(".versus dd")].map((dd) => dd.textContent.trim());
-  const trace = [...finding.querySelectorAll(".trace li")].slice(0, 12).map((li) => li.textContent.trim().replace(/\s+/g, " "));
-  const values = [...finding.querySelectorAll(":scope > .values li")].map((li) => li.textContent.trim());
+  const flat = (e) => [...e.childNodes].map((n) => (n.childNodes.length ? flat(n) : n.textContent)).join(" ").trim().replace(/\s+/g, " ");
+  const trace = [...finding.querySelectorAll(".trace li")].slice(0, 12).map(flat);
+  const all = finding.querySelector(".holds")?.textContent ?? "", rows = [...finding.querySelectorAll(".processes tbody tr")].slice(0, 12).map((tr) => [...tr.children].map((td) => td.textContent).join(", "));
+  const values = [all, ...rows, ...[...finding.querySelectorAll(":scope > .values li")].map((li) => li.textContent.trim())].filter(Boolean);
   const because = [...finding.querySelectorAll(".because > div")].map((d) => "**" + text("h5", d) + ".** " + text("p", d));
   return ["### " + text("h4"), "", "Expected: " + facts[0], "Found: " + facts[1], "", fence, ...trace, "", ...values, fence, "", ...because.flatMap((b) => [b, ""]),
     "Reproduce with:", "", fence, text(".key .copy", run), fence, "", text(".meta")].join("\n") + "\n";
