@@ -1,4 +1,4 @@
-// Package fit says what of a scenario a host can be asked.
+// Package fit says how a host can be played a scenario: what of it can be asked, within which limits.
 package fit
 
 import (

@@ -40,9 +40,9 @@ const (
 	stoppedLooks = 4
 )
 
-// RunEnv names the run in the environment of the host and of whatever inherits
+// runEnv names the run in the environment of the host and of whatever inherits
 // that: what comes home from a keeper that was killed is known by it.
-const RunEnv = "LEAKBENCH_RUN"
+const runEnv = "LEAKBENCH_RUN"
 
 // ErrGone says that the keeper has died or was closed.
 var ErrGone = errors.New("the keeper is gone")
@@ -52,7 +52,7 @@ type Params struct {
 	Self string // the program that runs Main when its first argument is "keeper"
 	Dir  string // folder for the socket; the keeper removes it when the bench is gone
 	Log  string // file for what the keeper itself says when something is wrong
-	Run  string // stands in the environment of everything below the keeper, as RunEnv
+	Run  string // stands in the environment of everything below the keeper, as runEnv
 	// OnExit is called for each process that the keeper reaped, in order, from one goroutine.
 	OnExit func(Exited)
 	// Answer is how long the keeper may take to answer before it is given up and killed; 0 is 30 s.
@@ -95,7 +95,7 @@ func Start(ctx context.Context, p Params) (*Keeper, error) {
 	k.cmd = exec.CommandContext(context.WithoutCancel(ctx), p.Self, "keeper", path)
 	k.cmd.Env = os.Environ()
 	if p.Run != "" {
-		k.cmd.Env = append(k.cmd.Env, RunEnv+"="+p.Run)
+		k.cmd.Env = append(k.cmd.Env, runEnv+"="+p.Run)
 	}
 	if p.NoCgroup {
 		k.cmd.Env = append(k.cmd.Env, NoCgroupEnv+"=1")

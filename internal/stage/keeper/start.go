@@ -37,10 +37,10 @@ func (k *process) startHost(c HostParams) (host, bystander *record.Process, err 
 	}
 	defer stderr.Close()
 	env := c.Env
-	if run := os.Getenv(RunEnv); env == nil {
+	if run := os.Getenv(runEnv); env == nil {
 		env = os.Environ()
 	} else if run != "" {
-		env = append(env, RunEnv+"="+run)
+		env = append(env, runEnv+"="+run)
 	}
 	attr := &os.ProcAttr{Dir: c.Dir, Env: env, Files: []*os.File{files[0], files[1], stderr}}
 	// Until the host's identity is known the reaper must not take it for a stranger that came home.

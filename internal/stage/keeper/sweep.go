@@ -31,13 +31,13 @@ const (
 // errRestless says that a sweep ended before what it swept did.
 var errRestless = errors.New("something below the keeper forks faster than it could be killed")
 
-// Sweeper ends processes, and what they fork meanwhile, until nothing is left.
-type Sweeper struct {
-	Look   func() ([]record.Process, error) // what is to be ended, and is there still
-	Reaped <-chan struct{}                  // a token after each child that was reaped; it holds one
-	// IsOther says of a process that nothing is to be told of it. A newborn that is another's is let live, too.
-	IsOther func(record.Identity) bool
-	Cgroup  string // one that has nothing else in it, or ""
+// sweeper ends processes, and what they fork meanwhile, until nothing is left.
+type sweeper struct {
+	look   func() ([]record.Process, error) // what is to be ended, and is there still
+	reaped <-chan struct{}                  // a token after each child that was reaped; it holds one
+	// isOther says of a process that nothing is to be told of it. A newborn that is another's is let live, too.
+	isOther func(record.Identity) bool
+	cgroup  string // one that has nothing else in it, or ""
 
 	found    []record.Process
 	seen     map[record.Identity]bool
@@ -46,12 +46,12 @@ type Sweeper struct {
 	deadline time.Time
 }
 
-// Sweep returns what it found (zombies of its own children aside: they were dead), and an error when something was left
+// sweep returns what it found (zombies of its own children aside: they were dead), and an error when something was left
 // when the time was over.
 //
 // Where there is a cgroup, its cgroup.kill reaches everything at once. Elsewhere all processes are stopped until a look
 // shows no new one, and then killed, so that none can start another in answer to a death.
-func (s *Sweeper) Sweep() ([]record.Process, error) {
+func (s *sweeper) sweep() ([]record.Process, error) {
 	now := time.Now()
 	s.seen, s.thawAt, s.deadline = map[record.Identity]bool{}, now.Add(freezeFor), now.Add(sweepDeadline)
 	err := s.run()
@@ -63,21 +63,21 @@ func (k *process) sweep() ([]record.Process, error) {
 	k.live.Lock()
 	k.swept = true
 	k.live.Unlock()
-	s := Sweeper{Reaped: k.reaped, IsOther: k.isOther, Look: func() ([]record.Process, error) {
+	s := sweeper{reaped: k.reaped, isOther: k.isOther, look: func() ([]record.Process, error) {
 		rows, err := k.rows()
 		return k.endable(rows), err
 	}}
 	if k.group != nil {
-		s.Cgroup = k.group.Name()
+		s.cgroup = k.group.Name()
 	}
-	return s.Sweep()
+	return s.sweep()
 }
 
-func (s *Sweeper) run() error {
+func (s *sweeper) run() error {
 	empty, unrest := 0, 0
 	for {
 		restless := s.wasReaped()
-		rows, err := s.Look()
+		rows, err := s.look()
 		restless = s.wasReaped() || restless
 		switch {
 		case err == nil && len(rows) == 0 && !restless:
@@ -92,9 +92,9 @@ func (s *Sweeper) run() error {
 			return fmt.Errorf("%d processes could not be killed", len(rows))
 		}
 		empty = 0
-		if s.Cgroup != "" {
+		if s.cgroup != "" {
 			s.note(rows)
-			killCgroup(s.Cgroup)
+			killCgroup(s.cgroup)
 			s.frozen = true
 		}
 		if len(rows) > 0 {
@@ -107,7 +107,7 @@ func (s *Sweeper) run() error {
 }
 
 // end stops what a look saw, or kills it once nothing new turns up.
-func (s *Sweeper) end(rows []record.Process) {
+func (s *sweeper) end(rows []record.Process) {
 	fresh := s.note(rows)
 	if !s.frozen && fresh > 0 && time.Now().Before(s.thawAt) {
 		s.signal(rows, stopSignal)
@@ -119,7 +119,7 @@ func (s *Sweeper) end(rows []record.Process) {
 }
 
 // note enters what a look saw, and counts what no earlier one had seen.
-func (s *Sweeper) note(rows []record.Process) (fresh int) {
+func (s *sweeper) note(rows []record.Process) (fresh int) {
 	for _, row := range rows {
 		if s.seen[row.Identity] {
 			continue
@@ -129,14 +129,14 @@ func (s *Sweeper) note(rows []record.Process) (fresh int) {
 		if !zombie {
 			fresh++
 		}
-		if ownZombie := zombie && row.PPID == os.Getpid(); !ownZombie && !s.IsOther(row.Identity) {
+		if ownZombie := zombie && row.PPID == os.Getpid(); !ownZombie && !s.isOther(row.Identity) {
 			s.found = append(s.found, row)
 		}
 	}
 	return fresh
 }
 
-func (s *Sweeper) signal(rows []record.Process, sig syscall.Signal) {
+func (s *sweeper) signal(rows []record.Process, sig syscall.Signal) {
 	for _, row := range rows {
 		if row.State != record.StateZombie {
 			_ = proc.Signal(row.Identity, sig)
@@ -145,19 +145,19 @@ func (s *Sweeper) signal(rows []record.Process, sig syscall.Signal) {
 }
 
 // await waits for a death, but not long. The token stays for wasReaped.
-func (s *Sweeper) await() {
+func (s *sweeper) await() {
 	timer := time.NewTimer(sweepLook)
 	defer timer.Stop()
 	select {
-	case <-s.Reaped:
+	case <-s.reaped:
 	case <-timer.C:
 	}
 }
 
 // wasReaped says that a child was reaped since it was asked last.
-func (s *Sweeper) wasReaped() bool {
+func (s *sweeper) wasReaped() bool {
 	select {
-	case <-s.Reaped:
+	case <-s.reaped:
 		return true
 	default:
 		return false
@@ -166,11 +166,11 @@ func (s *Sweeper) wasReaped() bool {
 
 // hunt kills newborn processes one by one: what forks and exits faster than
 // the whole table can be read is met by the number that was given out last.
-func (s *Sweeper) hunt() {
+func (s *sweeper) hunt() {
 	until := time.Now().Add(huntFor)
 	for time.Now().Before(until) {
 		id, below := proc.Newborn(os.Getpid())
-		if !below || s.IsOther(id) {
+		if !below || s.isOther(id) {
 			continue
 		}
 		if proc.Signal(id, syscall.SIGKILL) == nil && !s.seen[id] {

@@ -4,7 +4,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,8 +40,7 @@ steps:
   - checkpoint: connected
 `
 
-// Each label is tried once without the host, by its script less what only some
-// launches do, and the run's own numbers know nothing of it.
+// Each label is tried once without the host, and the run's own numbers know nothing of it.
 func TestControls(t *testing.T) {
 	t.Parallel()
 	v, dir := play(t, many, "exact", nil)
@@ -62,23 +60,6 @@ func TestControls(t *testing.T) {
 		}
 	}
 	require.Len(t, seen, 7)
-	for _, label := range []string{"tidy", "new"} {
-		c := seen[label]
-		assert.True(t, c.Answered && c.SawEOF && c.Exited, "%+v", c)
-		assert.Empty(t, c.Faults)
-	}
-	for label, do := range map[string]record.Action{"below": "launcher", "apart": "container"} {
-		c := seen[label]
-		assert.True(t, c.Answered && c.SawEOF && c.Exited, "%+v", c)
-		if assert.Len(t, c.Faults, 1) {
-			assert.Equal(t, do, c.Faults[0].Do)
-		}
-	}
-	assert.True(t, seen["slow"].Exited, "%+v", seen["slow"])
-	assert.GreaterOrEqual(t, seen["slow"].After.D(), 150*time.Millisecond)
-	assert.True(t, seen["deaf"].SawEOF && !seen["deaf"].Exited, "%+v", seen["deaf"])
-	assert.Equal(t, record.DoIgnore, seen["deaf"].Faults[0].Do)
-	assert.False(t, seen["mute"].Answered, "%+v", seen["mute"])
 	nothingRuns(t, run.Header.ID)
 }
 

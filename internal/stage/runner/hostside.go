@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
+	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/hostlog"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
@@ -28,6 +30,12 @@ import (
 const startTimeout = 15 * time.Second
 
 var errHostGone = errors.New("the host has exited")
+
+// script is that of a label's server.
+func (r *run) script(label string) fakeserver.Script {
+	i := slices.IndexFunc(r.Scenario.Servers, func(s scenarios.Server) bool { return s.Label == label })
+	return r.Scenario.Servers[i].Script
+}
 
 // server is how the host launches a label for a session.
 func (r *run) server(label, session string) driver.Server {
@@ -224,8 +232,8 @@ func (r *run) greet(ctx context.Context, stdout io.Reader, stdin io.WriteCloser)
 	}
 	r.hello = said
 	if hello.Profile != nil {
-		if profile := declared(r.Host.Profile, *hello.Profile); profile != r.Host.Profile {
-			r.limits, r.profile = effectiveLimits(r.Params, profile), profile
+		if profile := fit.Declared(r.Host.Profile, *hello.Profile); profile != r.Host.Profile {
+			r.limits, r.profile = fit.Limits(r.Scenario, r.Host, profile, r.wish()), profile
 			r.hello.Profile, r.hello.Limits = &profile, &r.limits
 		}
 	}

@@ -15,9 +15,9 @@ import (
 
 // hostLife is one life of the host: a restart begins another.
 type hostLife struct {
-	driver  *host.Driver    // nil for a command host
-	clients *gatewayClients // the clients before a gateway, whose driver they are
-	stdin   io.Closer       // of a host that is not driven by it
+	driver  *host.Driver  // nil for a command host
+	clients *host.Clients // the clients before a gateway, whose driver they are
+	stdin   io.Closer     // of a host that is not driven by it
 	// The rest is guarded by the run's mu.
 	id    record.Identity
 	end   bool        // it was reaped
@@ -30,7 +30,7 @@ func (h *hostLife) hangUp() error {
 	if h.driver != nil {
 		h.driver.Close()
 	}
-	return h.clients.end()
+	return h.clients.End()
 }
 
 // current is the latest life of the host.

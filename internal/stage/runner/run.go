@@ -364,21 +364,6 @@ func endOf(err error) *record.End {
 	}
 }
 
-// sweep kills what is left below the keeper and writes down what that was.
-func (r *run) sweep(ctx context.Context) {
-	swept, err := r.keeper.Sweep(ctx)
-	if len(swept) > 0 {
-		r.emit(record.Event{Kind: record.Swept, Census: &record.Census{Processes: swept}})
-	}
-	if errors.Is(err, keeper.ErrGone) {
-		r.sweepWithoutKeeper() // the doubt is in the file
-		return
-	}
-	if err != nil {
-		r.doubt(record.DoubtSweep, "the last sweep did not end what was there: %v", err)
-	}
-}
-
 // emit writes an event down and wakes whoever waits for one. It is safe from any goroutine, and keeps the order of the calls.
 func (r *run) emit(e record.Event) {
 	r.mu.Lock()

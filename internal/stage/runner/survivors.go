@@ -129,3 +129,42 @@ func (r *run) examine(ctx context.Context, ids []record.Identity) ([]record.Evid
 	}
 	return found, nil
 }
+
+// sweep kills what is left below the keeper and writes down what that was.
+func (r *run) sweep(ctx context.Context) {
+	swept, err := r.keeper.Sweep(ctx)
+	r.emitSwept(swept)
+	if errors.Is(err, keeper.ErrGone) {
+		r.sweepWithoutKeeper() // the doubt is in the file
+		return
+	}
+	if err != nil {
+		r.doubt(record.DoubtSweep, "the last sweep did not end what was there: %v", err)
+	}
+}
+
+// sweepWithoutKeeper ends what the keeper would have ended. The servers are those that the ledger knows.
+func (r *run) sweepWithoutKeeper() {
+	left := keeper.Left{Host: r.current().id, Knows: r.wasBelow}
+	for _, s := range r.alive() {
+		left.Servers = append(left.Servers, s.Birth.Identity)
+	}
+	swept, err := r.keeper.SweepInItsPlace(left)
+	r.emitSwept(swept)
+	if err != nil {
+		r.doubt(record.DoubtSweep, "what the keeper left could not be ended: %v", err)
+	}
+}
+
+func (r *run) emitSwept(swept []record.Process) {
+	if len(swept) > 0 {
+		r.emit(record.Event{Kind: record.Swept, Census: &record.Census{Processes: swept}})
+	}
+}
+
+// wasBelow says that a census of the keeper's has seen the process, or the ledger.
+func (r *run) wasBelow(id record.Identity) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lives.Knows(id)
+}

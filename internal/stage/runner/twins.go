@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -13,11 +14,36 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
+	"github.com/leakbench/leakbench/internal/stage/control"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/outside"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/scenarios"
 )
+
+// startControls has each label's server launched once without the host. It
+// returns a function that ends that: patiently, or at once.
+func (r *run) startControls(ctx context.Context) (finish func(patient bool)) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	p := control.Params{
+		Self: r.Self, Log: filepath.Join(r.Dir, keeperLog), Run: r.id, Servers: slices.Clone(r.Scenario.Servers),
+		Done: func(c record.Control) { r.emit(record.Event{Kind: record.Controlled, Control: &c}) },
+	}
+	go func() {
+		defer close(done)
+		if err := control.Try(ctx, p); err != nil && ctx.Err() == nil {
+			r.doubt(record.DoubtNoControl, "the servers could not be tried without the host: %v", err)
+		}
+	}()
+	return func(patient bool) {
+		if !patient {
+			cancel()
+		}
+		<-done
+		cancel()
+	}
+}
 
 // startTwins starts, for each label that the host is given, a process with the very command line of one of its
 // servers. It is none of the host's: one that chooses whom to end by the command line ends it, too.

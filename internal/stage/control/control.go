@@ -1,4 +1,5 @@
-package runner
+// Package control tries each server of a scenario without the host: what it does then is not the host's doing.
+package control
 
 import (
 	"context"
@@ -6,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -32,24 +32,13 @@ const (
 	controlDeaf = 300 * time.Millisecond
 )
 
-// startControls has each label's server launched once without the host. It
-// returns a function that ends that: patiently, or at once.
-func (r *run) startControls(ctx context.Context) (finish func(patient bool)) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := r.control(ctx); err != nil && ctx.Err() == nil {
-			r.doubt(record.DoubtNoControl, "the servers could not be tried without the host: %v", err)
-		}
-	}()
-	return func(patient bool) {
-		if !patient {
-			cancel()
-		}
-		<-done
-		cancel()
-	}
+// Params are what is tried.
+type Params struct {
+	Self    string // the program that is also the fake server and the keeper
+	Log     string // file for what the keeper itself says when something is wrong
+	Run     string // the run whose servers they are
+	Servers []scenarios.Server
+	Done    func(record.Control) // is told how each of them fared, from goroutines of their own
 }
 
 // controls are the servers of a run without the host: their own keeper, which
@@ -69,19 +58,20 @@ type controlled struct {
 	died bool
 }
 
-func (r *run) control(ctx context.Context) (err error) {
+// Try launches each server once without the host, asks it, and takes its stdin away.
+func Try(ctx context.Context, p Params) (err error) {
 	dir, err := ledger.NewDir()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, ledger.RemoveDir(dir)) }()
-	c := &controls{run: r.id + "-control", changed: make(chan struct{}), seen: map[string]*controlled{}}
-	c.keeper, err = keeper.Start(ctx, keeper.Params{Self: r.Self, Dir: dir, Log: filepath.Join(r.Dir, keeperLog)})
+	c := &controls{run: p.Run + "-control", changed: make(chan struct{}), seen: map[string]*controlled{}}
+	c.keeper, err = keeper.Start(ctx, keeper.Params{Self: p.Self, Dir: dir, Log: p.Log})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.keeper.Close()) }()
-	scripts, err := controlScripts(r.Scenario.Servers)
+	scripts, err := controlScripts(p.Servers)
 	if err != nil {
 		return err
 	}
@@ -93,22 +83,17 @@ func (r *run) control(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.ledger.Close()) }()
 	var wg sync.WaitGroup
-	errs := make([]error, len(r.labels))
-	for i, label := range r.labels {
+	errs := make([]error, len(p.Servers))
+	for i, s := range p.Servers {
 		wg.Go(func() {
 			var result record.Control
-			if result, errs[i] = c.one(ctx, r.Self, label, controlScript(r.script(label))); errs[i] == nil {
-				r.emit(record.Event{Kind: record.Controlled, Control: &result})
+			if result, errs[i] = c.one(ctx, p.Self, s.Label, controlScript(s.Script)); errs[i] == nil {
+				p.Done(result)
 			}
 		})
 	}
 	wg.Wait()
 	return errors.Join(errs...)
-}
-
-func (r *run) script(label string) fakeserver.Script {
-	i := slices.IndexFunc(r.Scenario.Servers, func(s scenarios.Server) bool { return s.Label == label })
-	return r.Scenario.Servers[i].Script
 }
 
 // controlScript is a script less what it has for some launches, or for some times of a moment, alone.
