@@ -334,6 +334,8 @@ func TestExitsAreTold(t *testing.T) {
 	assert.Equal(t, f.host.Process.Identity, e.Identity)
 	assert.Equal(t, record.Exit{Code: 3}, e.Exit)
 	assert.True(t, e.Host)
+	require.NoError(t, f.Signal(t.Context(), e.Identity, "SIGTERM"), "its end was told: a signal that is late is no failure")
+	require.Error(t, f.Signal(t.Context(), orphan, "SIGTERM"))
 }
 
 func TestSignalRefusesStrangers(t *testing.T) {

@@ -192,7 +192,8 @@ func (k *process) census(known []record.Identity) (*record.Census, error) {
 	return census, nil
 }
 
-// signal refuses what is not below the keeper: the bench owns nothing else.
+// signal refuses what is not below the keeper: the bench owns nothing else. A host that ended before the signal came is no
+// error, since its exit is told.
 func (k *process) signal(c command) error {
 	sig, ok := proc.ParseSignal(c.Signal)
 	if !ok || len(c.Of) != 1 {
@@ -202,13 +203,16 @@ func (k *process) signal(c command) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(rows, func(row record.Process) bool { return row.Identity == c.Of[0] && row.State != record.StateZombie }) {
-		return errors.New("not a process of this run any more")
+	id, err := c.Of[0], error(proc.ErrGone)
+	if slices.ContainsFunc(rows, func(row record.Process) bool { return row.Identity == id && row.State != record.StateZombie }) {
+		// It is noted before it is sent: its effect may be reaped before the call returns.
+		before := k.setAsked(id, true)
+		if err = proc.Signal(id, sig); err != nil {
+			k.setAsked(id, before)
+		}
 	}
-	// It is noted before it is sent: its effect may be reaped before the call returns.
-	before := k.setAsked(c.Of[0], true)
-	if err = proc.Signal(c.Of[0], sig); err != nil {
-		k.setAsked(c.Of[0], before)
+	if errors.Is(err, proc.ErrGone) && id == k.host {
+		return nil
 	}
 	return err
 }

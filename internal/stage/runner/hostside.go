@@ -292,14 +292,15 @@ func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace re
 	step := r.begin(record.Step{Op: op, Detail: signal, Grace: grace})
 	limit := cmp.Or(grace, r.limits.Stop)
 	h := r.current()
+	eof := r.Host.Stop.EOF && op != record.OpKill && h.stdin != nil
 	r.mu.Lock()
-	h.asked = h.asked || signal == "" // of a signal the keeper knows whether it came in time
+	h.asked = h.asked || signal == "" || eof // of a signal alone the keeper knows whether it came in time
 	id := h.id
 	r.mu.Unlock()
 	begun := time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, limit.D(), errTooSlow)
 	defer cancel()
-	if r.Host.Stop.EOF && op != record.OpKill && h.stdin != nil {
+	if eof {
 		h.stdin.Close()
 	}
 	var err error
