@@ -50,7 +50,7 @@ func runLine(r play.Result) string {
 			what = v.Doubts[0].Text
 		}
 	}
-	line := fmt.Sprintf("%s %s %s", cmp.Or(model.OutcomeGlyph[outcome], "?"), r.Scenario.Name, seconds(r.Took))
+	line := fmt.Sprintf("%s %s %s", cmp.Or(model.OutcomeGlyph[outcome], "?"), r.Scenario, seconds(r.Took))
 	if r.Repeat > 1 {
 		line = fmt.Sprintf("%s (repeat %d)", line, r.Repeat)
 	}

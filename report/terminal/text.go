@@ -60,7 +60,7 @@ func (p *Printer) failures(runs []verdict.Judged) {
 	var clean []string
 	for i := range runs {
 		if runs[i].Verdict.Outcome == verdict.Clean {
-			clean = append(clean, model.New(&runs[i]).Header.Scenario.Name)
+			clean = append(clean, model.New(&runs[i]).Header.Scenario.String())
 			continue
 		}
 		var b bytes.Buffer
