@@ -203,7 +203,7 @@ func (k *process) signal(c command) error {
 	if err != nil {
 		return err
 	}
-	id, err := c.Of[0], error(proc.ErrGone)
+	id, err := c.Of[0], proc.ErrGone
 	if slices.ContainsFunc(rows, func(row record.Process) bool { return row.Identity == id && row.State != record.StateZombie }) {
 		// It is noted before it is sent: its effect may be reaped before the call returns.
 		before := k.setAsked(id, true)
