@@ -19,7 +19,7 @@ func (f *casefile) unshown(law string) string {
 		return "the machine was starved when it mattered"
 	case (law == "L1" || law == "L4") && f.rested(false) != "":
 		return f.rested(false)
-	case law == "L2" && f.rested(true) != "":
+	case law == "L2":
 		return f.rested(true)
 	case !f.onlyOnEvidence():
 	case law == "L1" && !f.HadToGo():

@@ -199,7 +199,7 @@ func lastWord(s *history.Server, t int64) string {
 		switch {
 		case c.Received <= t && (c.Answered < 0 || c.Answered > t):
 			inFlight++
-		case c.Answered >= 0 && c.Answered <= t:
+		case c.Answered <= t:
 			last = max(last, c.Answered)
 		}
 	}

@@ -187,7 +187,7 @@ func (f *casefile) abandonedBy(s *history.Server, t int64) loss {
 // given up, or never: then next took the place of s.
 func (f *casefile) endedBefore(s, next *history.Server) int64 {
 	ended := never
-	if next == nil || s.Session == "" {
+	if next == nil {
 		return never
 	}
 	for _, c := range f.Changes(s) {

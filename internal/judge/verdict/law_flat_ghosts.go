@@ -36,7 +36,7 @@ func (f *casefile) launchedInVain(s *history.Server) int64 {
 	if state.State != record.SessionEnded || asked || !f.OnWatch(s.Born) || since < f.HostOf(s).Started {
 		return never
 	}
-	if began, known := f.LaunchBegan(s); !known || began < since+afterEnd {
+	if began, _ := f.LaunchBegan(s); began < since+afterEnd { // one that is not known is before all others
 		return never
 	}
 	return since

@@ -81,9 +81,8 @@ func (f *casefile) wasStopped(s *history.Server) bool {
 // endedByHost says that the host ended a server, in time or not, with which nothing was wrong. L3 has those that it
 // should not have ended at all; what follows from the host's being killed is nobody's manners.
 func (f *casefile) endedByHost(s *history.Server) bool {
-	told := s.Died >= 0 || s.EOF >= 0 || len(s.Signals) > 0
 	first, ok := facts.HarmTo(s)
-	if !told || !ok || s.Lost >= 0 || s.BrokenBy(first.T) || f.endedByBench(s) || f.endedOutside(s) || f.HostGoing(f.HostOf(s), first.T) {
+	if !ok || s.Lost >= 0 || s.BrokenBy(first.T) || f.endedByBench(s) || f.endedOutside(s) || f.HostGoing(f.HostOf(s), first.T) {
 		return false
 	}
 	if at, harmed := f.Harmed[facts.SessionOf(s)]; harmed && first.T >= at {
@@ -104,7 +103,7 @@ func (f *casefile) rudeness(s *history.Server) *breach {
 		return f.signalledAtOnce(s)
 	}
 	asked := f.askedToEnd(s)
-	if s.Died < 0 || s.Bye >= 0 || asked < 0 || defiant(s) {
+	if s.Bye >= 0 || asked < 0 || defiant(s) {
 		return nil
 	}
 	if s.Died-asked >= grace && (grace <= 0 || !s.Silent() || !f.unheeding(s, asked)) && !f.cutLate(s, asked) {
@@ -128,7 +127,7 @@ func (f *casefile) killedUnasked(s *history.Server, asked int64) *breach {
 // time it was that it did so, and a host that is late with its kill has given more than it meant to.
 func (f *casefile) mayHaveHadTime(s *history.Server, b *breach) bool {
 	grace, first, asked := int64(f.Header.Limits.Grace), f.firstAsked(s), f.askedToEnd(s)
-	if b.kind != "cleanup-cut-short" || first >= 0 && s.Died-first < grace {
+	if b.kind != "cleanup-cut-short" || s.Died-first < grace {
 		return false
 	}
 	return f.cutLate(s, asked) || f.Slowdown(asked, s.Died) > 1
@@ -159,7 +158,7 @@ func (f *casefile) togetherAt(s *history.Server) int64 {
 // firstAsked is when the host was first asked for anything that may end the
 // server, or never. It can't have begun earlier, however busy the machine is.
 func (f *casefile) firstAsked(s *history.Server) int64 {
-	before := record.SessionState("")
+	var before record.SessionState
 	for _, c := range f.Changes(s) {
 		switch {
 		case c.T <= s.Born:
@@ -197,7 +196,8 @@ func defiant(s *history.Server) bool {
 // for that any earlier, so that it bounds the time the server was given. That a session has ended is what the host says when it
 // is done; where nobody had asked for it (a job, an open that failed), the host had not begun before the server's last message.
 func (f *casefile) askedToEnd(s *history.Server) int64 {
-	asked, before := never, record.SessionState("")
+	asked := never
+	var before record.SessionState
 	for _, c := range f.Changes(s) {
 		if c.T > s.Born && c.T <= s.Died {
 			switch {
@@ -209,7 +209,7 @@ func (f *casefile) askedToEnd(s *history.Server) int64 {
 		}
 		before = c.State
 	}
-	if h := f.HostOf(s); h.AskedAt >= 0 && h.AskedAt <= s.Died {
+	if h := f.HostOf(s); h.AskedAt <= s.Died {
 		asked = max(asked, h.AskedAt)
 	}
 	return asked

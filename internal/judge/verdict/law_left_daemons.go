@@ -12,7 +12,7 @@ import (
 // has launched: it has not ended, and nobody has asked it to. It is in control of a server that lives (it holds the
 // write end of its stdin), and leads a session of its own, or the command had exited with 0, unasked.
 func (f *casefile) lessDaemon(cp *facts.Checkpoint, h *history.Host, left []record.Process) []record.Process {
-	if f.Header.Host.Kind != record.KindCommand || len(left) == 0 {
+	if f.Header.Host.Kind != record.KindCommand {
 		return left
 	}
 	byItself := h.AskedAt < 0 && !h.Exit.Asked && h.Exit.Code == 0 && h.Exit.Signal == ""

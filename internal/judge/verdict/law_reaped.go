@@ -121,7 +121,7 @@ func (f *casefile) reapedLater(cp *facts.Checkpoint, p record.Process) (t int64,
 // The twins are always the keeper's own.
 func (f *casefile) belowKeeper(h *history.Host) bool {
 	return slices.ContainsFunc(f.Events(), func(e record.Event) bool {
-		return e.Kind == record.BystanderSeen && e.Text == record.StandsAsTwin && e.Process != nil && e.Process.PPID == h.Keeper
+		return e.Kind == record.BystanderSeen && e.Text == record.StandsAsTwin && e.Process.PPID == h.Keeper
 	})
 }
 
@@ -129,7 +129,7 @@ func (f *casefile) belowKeeper(h *history.Host) bool {
 func (f *casefile) cameHome(id record.Identity) bool {
 	_, swept := f.Swept()[id]
 	return swept || slices.ContainsFunc(f.Events(), func(e record.Event) bool {
-		return e.Kind == record.Reaped && e.Process != nil && e.Process.Identity == id
+		return e.Kind == record.Reaped && e.Process.Identity == id
 	})
 }
 

@@ -36,8 +36,8 @@ func judgeRecovers(f *casefile) LawResult {
 		if f.HarmedBy(key, f.NotedBy(s.Ended)) {
 			continue // L3 says why
 		}
-		if works, tried := opened[key]; s.Op == record.OpCall && s.Failed() && tried && !works {
-			f.Blamed[s.N] = true // there is no session to call
+		if _, tried := opened[key]; s.Op == record.OpCall && s.Failed() && tried {
+			f.Blamed[s.N] = true // there may be no session to call
 		}
 		if s.Failed() && (s.Op == record.OpOpen || s.Op == record.OpJob || s.Op == record.OpCall && opened[key]) {
 			failed++

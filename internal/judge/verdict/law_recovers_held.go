@@ -16,9 +16,6 @@ import (
 func (f *casefile) judgeHeld() (n int) {
 	for _, s := range f.servers {
 		at, what := lockedOut(s)
-		if at < 0 {
-			continue
-		}
 		if holder := f.staleHolder(s, at); holder != nil {
 			n++
 			f.broken(f.heldBreach(s, holder, at, what))

@@ -23,7 +23,6 @@ func judgeShutdown(f *casefile) LawResult {
 		if s.Op == record.OpJob && s.Limit > 0 && s.Ended >= 0 {
 			judged++
 			f.judgeCommand(s)
-			continue
 		}
 		limit, ok := shutdownLimit(l, &s.Step)
 		if !ok || s.Skipped || limit <= 0 {
@@ -35,7 +34,7 @@ func judgeShutdown(f *casefile) LawResult {
 		if kind := f.shutdownKind(s, took, limit); kind != "" {
 			f.Blamed[s.N] = true
 			b := f.shutdownBreach(s, kind, took, limit)
-			if i := slices.IndexFunc(f.breaches, func(o *breach) bool { return kind == "hung-stop" && o.kind == kind }); i >= 0 && b.cause != f.breaches[i].cause {
+			if i := slices.IndexFunc(f.breaches, func(o *breach) bool { return kind == "hung-stop" && o.kind == kind }); i >= 0 {
 				b.was, b.wasKind, b.cause = b.cause, kind, f.breaches[i].cause // it does not end, whichever way it is asked
 			}
 			switch {
