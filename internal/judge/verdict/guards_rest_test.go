@@ -61,19 +61,20 @@ func TestADeathWithoutAWordOnAStarvedMachine(t *testing.T) {
 func TestWhatIsCertainIsJudged(t *testing.T) {
 	t.Parallel()
 	p := newPlay()
-	for n := range 3 {
+	for n := range 4 {
 		p.open(fmt.Sprintf("s%d", n), "flaky")
 	}
 	f := starving(p, 9*second)
 	f.Header.Limits.Grace = record.Duration(2 * s)
-	rude, silent, together := f.servers[0], f.servers[1], f.servers[2]
+	rude, silent, together, unclear := f.servers[0], f.servers[1], f.servers[2], f.servers[3]
+	unclear.Signals, unclear.EOF, unclear.Died, unclear.Bye = []history.SignalMark{{T: 15 * second, Text: "SIGTERM"}}, 16*second, 17*second, 17*second
 	rude.Signals, rude.Died = []history.SignalMark{{T: 12 * second, Text: "SIGTERM", Stdin: record.StdinOpen}}, 13*second
 	silent.Died = 15 * second
 	f.Session("flaky", "s1").Changes = []history.SessionChange{{Session: record.Session{State: record.SessionEnding}, T: 12 * second}}
 	together.Signals, together.EOF, together.Died = []history.SignalMark{{T: 15 * second, Text: "SIGTERM", Stdin: record.StdinClosed}}, 15*second, 16*second
 	r := judgeGraceful(f)
 	assert.Empty(t, r.Reason)
-	assert.Equal(t, "3 servers ended by the host, 2 of them not in order", r.Found)
+	assert.Equal(t, "4 servers ended by the host, 2 of them not in order", r.Found)
 }
 
 // TestWhomTheHostDidNotEnd: those that nothing was done to, and those that the bench swept.
@@ -97,9 +98,12 @@ func TestWhomTheHostDidNotEnd(t *testing.T) {
 // TestTimeToBeRudeIn: without a grace nothing is too early, and a signal in the first moments of a run was not asked for.
 func TestTimeToBeRudeIn(t *testing.T) {
 	t.Parallel()
-	f := opened("s1")
+	p := newPlay()
+	p.open("s1", "flaky")
+	f := starving(p, 0)
 	srv := f.servers[0]
-	f.Host().AskedAt, srv.Died = 5*second, 6*second
+	f.Host().AskedAt, srv.Died = 12*second, 13*second
+	require.True(t, f.unheeding(srv, 12*second))
 	assert.Nil(t, f.rudeness(srv), "no grace is asked for")
 	f.Header.Limits.Grace = record.Duration(2 * s)
 	assert.NotNil(t, f.rudeness(srv))
@@ -263,7 +267,8 @@ func TestTheWordsOfWhatWasLeft(t *testing.T) {
 	assert.NotContains(t, f.leftBreach(cp, cp.Settled.Processes[0]).narrative, "It is the launcher of")
 	unseen := f.leftBreach(cp, processOf(f.servers[0], record.StateUnknown)).narrative
 	seen := f.leftBreach(cp, processOf(f.servers[0], record.StateSleeping)).narrative
-	assert.NotEqual(t, unseen, seen, "of what the ledger alone knows no state is told")
+	assert.Contains(t, unseen, "could not be examined", "the ledger alone knows of it")
+	assert.NotContains(t, seen, "could not be examined")
 	stopped := &record.Evidence{Process: processOf(f.servers[0], record.StateStopped)}
 	assert.Equal(t, "stopped", f.leftKind(f.servers[0], stopped.Process, stopped, true, 8*second), "it can't use a processor, whatever it used before")
 }
@@ -299,6 +304,7 @@ func TestZombiesThatLast(t *testing.T) {
 	cp := looked(row)
 	b := f.zombieBreach(cp, row)
 	assert.Equal(t, "host", b.like)
+	assert.Equal(t, "zombie", b.wasKind, "the checkpoint had no second look that could have shown it waited for")
 	row.PPID = 77
 	assert.Equal(t, "another process", f.zombieBreach(cp, row).like)
 
@@ -452,6 +458,12 @@ func TestWhichStepsMustEnd(t *testing.T) {
 // TestSlowEndsAreToldApart: only of a host that does not stop, one breach has the cause of the other.
 func TestSlowEndsAreToldApart(t *testing.T) {
 	t.Parallel()
+	f := opened("s1", "s2")
+	stepIn(f, 0, record.Step{Op: record.OpStop, OK: true}, 5*second, 50*second)
+	stepIn(f, 1, record.Step{Op: record.OpTerm, OK: true}, 51*second, 99*second)
+	judgeShutdown(f)
+	require.Len(t, f.breaches, 2)
+	assert.NotEqual(t, f.breaches[0].cause, f.breaches[1].cause, "it does stop, in either way")
 	for op, causes := range map[record.Op]int{record.OpClose: 2, record.OpStop: 1} {
 		f := opened("s1", "s2")
 		stepIn(f, 0, record.Step{Op: op, Session: "s1", Label: "flaky", Error: "no"}, 5*second, 50*second)
@@ -481,14 +493,18 @@ func TestTheStoryOfASlowClose(t *testing.T) {
 	assert.Contains(t, story(6*second), "The close went on for 3s after that")
 	assert.NotContains(t, story(10*second), "went on")
 	assert.Contains(t, story(5*second), "The close went on for 4s after that")
+	d := &description{values: map[string]string{}}
+	describeShutdown(opened("s1"), []*breach{{kind: "hung-stop", step: &history.Step{Step: record.Step{Op: record.OpStop}}}}, d)
+	assert.Empty(t, d.values["of"], "a host's end is of no server")
 }
 
 // TestTheStoryOfAHungCommand has each process below it, in its own words, and is another where one of them is in another state.
 func TestTheStoryOfAHungCommand(t *testing.T) {
 	t.Parallel()
+	itself := record.StateSleeping
 	hung := func(states ...record.State) *breach {
 		f := opened("s1")
-		keeps := []record.Evidence{{Process: record.Process{Identity: record.Identity{PID: 50}, Args: []string{"host", "run"}, State: record.StateSleeping}}}
+		keeps := []record.Evidence{{Process: record.Process{Identity: record.Identity{PID: 50}, Args: []string{"host", "run"}, State: itself}}}
 		for i, state := range states {
 			keeps = append(keeps, record.Evidence{Process: record.Process{Identity: record.Identity{PID: 61 + i}, Comm: fmt.Sprintf("below%d", i), State: state}})
 		}
@@ -502,6 +518,8 @@ func TestTheStoryOfAHungCommand(t *testing.T) {
 	assert.NotEqual(t, hung(record.StateSleeping, record.StateSleeping).narrative, two.narrative)
 	assert.NotEqual(t, hung(record.StateSleeping, record.StateSleeping).like, two.like)
 	assert.NotEqual(t, hung(record.StateStopped, record.StateSleeping).like, two.like)
+	itself = record.StateStopped
+	assert.NotEqual(t, hung(record.StateSleeping, record.StateStopped).like, two.like)
 }
 
 // TestTheStoryOfLaunches: how far apart they were, and the commonest fault, by its name among equals.
@@ -532,6 +550,9 @@ func TestTheStoryOfLaunches(t *testing.T) {
 	name, n := mostOf(counts)
 	assert.Equal(t, "z", name)
 	assert.Equal(t, 2, n)
+	delete(counts, "z")
+	name, _ = mostOf(counts)
+	assert.Equal(t, "a", name)
 }
 
 // TestNewJudged has the verdict of its run.

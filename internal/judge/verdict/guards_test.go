@@ -309,15 +309,19 @@ func TestOnlyWhatIsLateIsExcused(t *testing.T) {
 	}
 	for name, reaped := range map[string]bool{"late": true, "never reaped": false} {
 		p := newPlay()
-		p.open("s1", "flaky")
-		f := starving(p, 9*second)
-		f.servers[0].Died = 2 * second
+		zombie := p.open("s1", "flaky")
+		p.zombie(zombie)
+		for i := range 2 { // a zombie at the end, too: nobody waits for it
+			w, c := record.Duration(int64(i)*19*second), p.census()
+			p.t += 10 * s
+			c.Role, c.Load = record.CensusSample, &record.Load{Waited: &w}
+			p.add(record.Event{Kind: record.CensusTaken, Census: c})
+		}
+		f := open(p.run)
 		cp := looked(processOf(f.servers[0], record.StateZombie))
-		cp.Confirm, cp.ConfirmAt = &record.Census{}, 7*second
-		if !reaped {
-			cp.Confirm = cp.Settled
-			cp.ConfirmRows = cp.SettledRows
-			cp.SettledAt, cp.ConfirmAt = 110*second, 111*second
+		cp.Confirm, cp.ConfirmRows, cp.ConfirmAt = cp.Settled, cp.SettledRows, 7*second
+		if reaped {
+			cp.Confirm, cp.ConfirmRows = &record.Census{}, nil
 		}
 		f.Checkpoints = []*facts.Checkpoint{cp}
 		judgeReaped(f)

@@ -50,10 +50,10 @@ func judgeLeft(f *casefile) LawResult {
 
 // toldOfCommands are the survivors of commands that L1 has told of: what has ended since is the bench's own scheduler.
 func (f *casefile) toldOfCommands() map[record.Identity]bool {
-	told := map[record.Identity]bool{}
 	if f.Header.Host.Kind != record.KindOneshot {
-		return told
+		return nil
 	}
+	told := map[record.Identity]bool{}
 	for _, b := range f.breaches {
 		switch {
 		case b.law != "L1":

@@ -134,10 +134,10 @@ func (f *casefile) shutdownBreach(s *history.Step, kind string, took, limit reco
 // shutdownNarrative is how the servers that the step had to end were ended.
 func (f *casefile) shutdownNarrative(s *history.Step) string {
 	var ladder []string
-	lastGone := s.Begun
+	lastGone := int64(0)
 	for _, srv := range f.servers {
 		if f.meantBy(s, srv) {
-			if srv.Died < 0 || srv.Died > s.Ended {
+			if srv.Died < 0 {
 				lastGone = never
 			} else if lastGone >= 0 {
 				lastGone = max(lastGone, srv.Died)
