@@ -158,7 +158,7 @@ func (h *History) place(p *record.Process, rows map[int]*record.Process, depth i
 	}
 	if s := h.helped(p); s != nil {
 		a = Attribution{Part: PartHelper, Server: s, Direct: true}
-	} else if parent := rows[p.PPID]; parent != nil && parent.Identity != p.Identity {
+	} else if parent := rows[p.PPID]; parent != nil {
 		if above := h.place(parent, rows, depth-1); above.Server != nil {
 			a = Attribution{Part: PartHelper, Server: above.Server, Direct: above.Direct || above.Part == PartServer}
 		}

@@ -109,6 +109,7 @@ func TestStrays(t *testing.T) {
 		"a helper for each session":                        {4, open, helpers, []int{102, 112, 122}},
 		"one helper more than there are sessions":          {2, open, helpers[:4], nil},
 		"one of the host's own is gone, and another there": {3, open, append(helpers[:1:1], helpers[2:5]...), nil},
+		"the host itself is no helper that it has lost":    {3, open, helpers[1:5], []int{102, 112}},
 		"nothing is wanted, for the host is gone":          {4, nil, helpers, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

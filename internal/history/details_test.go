@@ -516,3 +516,20 @@ func TestStepsOfOneNumber(t *testing.T) {
 	assert.Equal(t, again, steps[2].Begun)
 	assert.Equal(t, Never, h.Host().AskedAt, "a call asks no host to end")
 }
+
+// TestWhenAServerWasBrokenOrAnswered: by a moment or after it; the first answer is not that of a call that nobody answered.
+func TestWhenAServerWasBrokenOrAnswered(t *testing.T) {
+	t.Parallel()
+	s := Server{Born: 3, Broken: Never}
+	assert.False(t, s.BrokenBy(5))
+	s.Broken = 5
+	assert.True(t, s.BrokenBy(5))
+	assert.False(t, s.BrokenBy(4))
+	assert.Equal(t, int64(3), s.FirstAnswer(), "it has answered nothing")
+	s.Calls = []Call{{Received: 4, Answered: Never}}
+	assert.Equal(t, int64(3), s.FirstAnswer())
+	s.Calls = append([]Call{{Received: 4, Answered: 0}}, s.Calls...)
+	assert.Zero(t, s.FirstAnswer())
+	s.Calls = []Call{{Received: 4, Answered: Never}, {Received: 5, Answered: 7}, {Received: 6, Answered: 8}}
+	assert.Equal(t, int64(7), s.FirstAnswer())
+}

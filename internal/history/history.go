@@ -98,13 +98,13 @@ func (h *History) apply(e *record.Event) (ok bool) {
 // valid says that an event carries what its kind must carry, is not earlier than the one before it, and speaks of a
 // server that was born; and that a server is born once.
 func (h *History) valid(e *record.Event) bool {
-	if e.T < h.last || !e.Kind.Known() { // an unknown kind may have been a death
+	if e.T < h.last {
 		return false
 	}
 	if e.Kind == record.Reaped || e.Kind == record.HostReady {
 		return true // nothing is missed where they are empty
 	}
-	if e.Check() != nil {
+	if e.Check() != nil { // an unknown kind may have been a death
 		return false
 	}
 	if !e.Kind.OfServer() {

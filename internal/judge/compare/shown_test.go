@@ -8,6 +8,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 // The exact two-sided p of U, as scipy 1.17.1 gives it: mannwhitneyu(a, b,
@@ -147,4 +148,21 @@ func TestRepeats(t *testing.T) {
 	assert.Equal(t, compare.RateOf(2, 3), r[0].Findings[0].Rate)
 	assert.False(t, (&compare.Repeats(runs(made{}, made{}))[0]).Flaky())
 	assert.False(t, (&compare.Repeats(runs(made{findings: found}, made{findings: found}))[0]).Flaky())
+}
+
+// TestWhatIsCounted: what leaked, what breaks another law, and what is but a warning are counted apart.
+func TestWhatIsCounted(t *testing.T) {
+	t.Parallel()
+	finding := func(law string, severity record.Severity, count int) verdict.Finding {
+		return verdict.Finding{Law: law, Severity: severity, Count: count, Fingerprint: law}
+	}
+	head := made{scenario: "storm", host: "h", findings: []verdict.Finding{
+		finding("L1", record.SeverityError, 1), finding("L3", record.SeverityError, 2), finding("L9", record.SeverityWarning, 4),
+	}}
+	r := compare.Runs([]verdict.Judged{made{scenario: "storm", host: "h"}.judged()}, []verdict.Judged{head.judged()}, compare.Params{})
+	counts := map[string]int{}
+	for _, c := range r.Counts {
+		counts[c.Name] = c.Delta()
+	}
+	assert.Equal(t, map[string]int{"leaked": 1, "processes that break another law": 2, "processes with a warning": 4}, counts)
 }

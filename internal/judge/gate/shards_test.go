@@ -10,6 +10,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 // What is no shard is told in the terms in which it was written.
@@ -105,4 +106,34 @@ func TestTheLastTryCounts(t *testing.T) {
 	}
 	assert.Equal(t, []int{1, 1, 2}, repeats)
 	assert.Equal(t, compare.Play{}, compare.PlayOf(&verdict.Judged{}))
+}
+
+// TestAFindingOfAnEarlierTryCounts: a last try that did not show it again does not undo it. A warning, or one that the last try has as
+// well, is no reason to take another.
+func TestAFindingOfAnEarlierTryCounts(t *testing.T) {
+	t.Parallel()
+	warned := clean("storm")
+	warned.Verdict.Findings = []verdict.Finding{{Law: "L1", Fingerprint: print1, Severity: record.SeverityWarning}}
+	again := leaky("storm")
+	again.Verdict.Left = 1
+	worse := leaky("storm")
+	worse.Verdict.Findings = append(worse.Verdict.Findings, verdict.Finding{Law: "L2", Fingerprint: "ba9876543210", Severity: record.SeverityError})
+	for name, c := range map[string]struct {
+		tries []verdict.Judged
+		want  int
+	}{
+		"found again":        {[]verdict.Judged{leaky("storm"), again}, 1},
+		"the last one":       {[]verdict.Judged{unsure("storm"), clean("storm")}, 1},
+		"found before":       {[]verdict.Judged{unsure("storm"), leaky("storm"), clean("storm")}, 1},
+		"a warning":          {[]verdict.Judged{warned, clean("storm")}, 1},
+		"found in both":      {[]verdict.Judged{leaky("storm"), worse}, 1},
+		"more found before":  {[]verdict.Judged{worse, leaky("storm")}, 0},
+		"the same, and more": {[]verdict.Judged{warned, leaky("storm")}, 1},
+	} {
+		final := gate.Final(tried(c.tries...))
+		require.Len(t, final, 1, name)
+		assert.Equal(t, c.tries[c.want], final[0], name)
+	}
+	final := gate.Final([]gate.Attempt{{Judged: clean("storm"), Repeat: 1, Try: 2}, {Judged: unsure("storm"), Repeat: 1, Try: 1}})
+	assert.Equal(t, verdict.Clean, final[0].Verdict.Outcome, "in whichever order they come")
 }

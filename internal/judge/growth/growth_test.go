@@ -23,6 +23,7 @@ func TestSlope(t *testing.T) {
 func TestSlopeOfUnsortedAndEven(t *testing.T) {
 	t.Parallel()
 	assert.InDelta(t, 2, growth.Slope([]int{1, 2, 2}, []int64{10, 11, 13}), 1e-9, "the slopes 1 and 3; two points of one cycle have none")
+	assert.InDelta(t, 5, growth.Slope([]int{0, 1, 2}, []int64{0, 1, 10}), 1e-9, "1, 9 and 5")
 	assert.InDelta(t, 7.0/12, growth.Slope([]int{0, 1, 2, 3}, []int64{0, 9, 1, 2}), 1e-9, "9, 1/2, 2/3, -8, -7/2 and 1")
 	assert.Equal(t, []int64{1, 1, 2, 12}, growth.WithoutJump([]int64{1, 11, 12, 22}), "of two steps that are alike the first")
 	assert.Equal(t, []int64{-5, -5}, growth.WithoutJump([]int64{-5, -4}))
@@ -36,6 +37,7 @@ func TestThin(t *testing.T) {
 		all[i] = i
 	}
 	assert.Equal(t, all[:401], growth.Thin(all[:401]))
+	assert.Equal(t, all[:3], growth.Thin(all[:3]))
 	kept := growth.Thin(all)
 	assert.Len(t, kept, 401)
 	assert.Equal(t, 0, kept[0])

@@ -262,7 +262,7 @@ func (l *List) Fresh(runs []verdict.Judged, e Entry, only string, anywhere bool,
 		})
 	}
 	fresh = unlisted(l)
-	if len(fresh) > 0 || only == "" || !anywhere || len(unlisted(&List{})) > 0 {
+	if !anywhere || len(unlisted(&List{})) > 0 {
 		return fresh, false
 	}
 	entry, err := Named(only, e.Reason, e.Expires)

@@ -12,6 +12,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
 // What became of an entry is said with what to do about it.
@@ -138,6 +139,11 @@ func TestEntriesAreAddedAsTheOthersAreWritten(t *testing.T) {
 	edited, err := l.Without(func(e *known.Entry) bool { return e.Scenario == "storm" })
 	require.NoError(t, err)
 	assert.Equal(t, "known:\n  - {finding: cron, reason: r, expires: 2030-06-15}\n\n# the end\n", edited.Source)
+	// A comment as far left as the dashes is about what comes next.
+	l = parse(t, "known:\n"+entry("cron", "")+entry("storm", "")+"  # more to come\n")
+	edited, err = l.Without(func(e *known.Entry) bool { return e.Scenario == "storm" })
+	require.NoError(t, err)
+	assert.Equal(t, "known:\n"+entry("cron", "")+"  # more to come\n", edited.Source)
 	l = parse(t, "known:\n")
 	same, err := l.Without(func(*known.Entry) bool { return true })
 	require.NoError(t, err)
@@ -183,6 +189,52 @@ func TestRenamedWhereItStands(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, done, 1)
 	assert.Equal(t, now, edited.Entries[0].Finding())
+	// One for any host, whose day is over, lists the present name no more.
+	l = parse(t, text(old)+"    host: h\n  - {finding: "+now+", reason: r, expires: 2020-01-01}\n")
+	_, done, err = l.Reprinted([]verdict.Judged{j}, "", today)
+	require.NoError(t, err)
+	assert.Len(t, done, 1)
+}
+
+// TestScenariosThatThereAreNot: where all scenarios are known, one of another name is a slip, or one of one's own.
+func TestScenariosThatThereAreNot(t *testing.T) {
+	t.Parallel()
+	for name, says := range map[string]string{
+		"storm": "", "strom": `there is no scenario "strom"; did you mean storm?`, "banana": `there is no scenario "banana"; if it is one of your own`,
+	} {
+		_, err := known.Parse("known.yaml", []byte("known:\n"+entry(name, "")), "storm", "cron")
+		if says == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, says)
+		}
+		_, err = known.Parse("known.yaml", []byte("known:\n"+entry(name, "")))
+		require.NoError(t, err, "nobody knows which there are")
+	}
+}
+
+// TestEachMistakeIsToldOnce: what can't be read is not held against what it should have been, nor against another entry.
+func TestEachMistakeIsToldOnce(t *testing.T) {
+	t.Parallel()
+	const rest = ", reason: r, expires: 2030-06-15}\n"
+	for name, c := range map[string]struct {
+		text string
+		says []string
+	}{
+		"no text":         {"  - {finding: 3" + rest, []string{"this must be a finding, scenario, scenario:law or scenario:law:fingerprint, not 3 (a number)"}},
+		"two of no text":  {"  - {finding: 3" + rest + "  - {finding: 4" + rest, []string{"this must be a finding", "this must be a finding"}},
+		"too many parts":  {"  - {finding: a:b:c:d" + rest, []string{`"a:b:c:d" has 4 parts`}},
+		"a day of no day": {"  - {finding: storm, reason: r, expires: 5}\n", []string{"this must be a day like 2030-01-31"}},
+	} {
+		_, err := known.Parse("known.yaml", []byte("known:\n"+c.text))
+		var all yamlfile.Errors
+		require.ErrorAs(t, err, &all, name)
+		if assert.Len(t, all, len(c.says), "%s: %v", name, all) {
+			for i, says := range c.says {
+				assert.Contains(t, all[i].Message, says, name)
+			}
+		}
+	}
 }
 
 func TestFilesThatCannotBe(t *testing.T) {
@@ -193,7 +245,7 @@ func TestFilesThatCannotBe(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	below := known.List{File: filepath.Join(file, "known.yaml")}
-	require.Error(t, below.Save(), "a file is no folder")
+	require.ErrorContains(t, below.Save(), "mkdir", "a file is no folder")
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "known.yaml.new"), 0o700))
 	blocked := known.List{File: filepath.Join(dir, "known.yaml")}
 	require.Error(t, blocked.Save())
