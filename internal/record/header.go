@@ -111,6 +111,9 @@ const (
 	KindOneshot HostKind = "oneshot"
 )
 
+// Driven says that a process of the kind speaks the driver protocol: a driver, or the bench's own that runs a command for each job.
+func (k HostKind) Driven() bool { return k == KindDriver || k == KindOneshot }
+
 // Sharing says for whom a gateway launches a server.
 type Sharing string
 

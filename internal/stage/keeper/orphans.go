@@ -57,16 +57,17 @@ func (k *Keeper) SweepInItsPlace(left Left) ([]record.Process, error) {
 func (k *Keeper) orphans(rows []record.Process, ours map[record.Identity]bool, knows func(record.Identity) bool) []record.Process {
 	watcher := k.Hello.PID
 	pids := map[int]bool{}
-	for again := true; again; {
-		again = false
-		for _, p := range rows {
-			known := ours[p.Identity] || p.SID == watcher || pids[p.PPID]
-			if !pids[p.PID] && p.PID != watcher && (known || k.isMarked(p) || knows(p.Identity)) {
-				pids[p.PID], ours[p.Identity], again = true, true, true
-			}
+	for _, p := range rows {
+		if p.PID != watcher && (ours[p.Identity] || p.SID == watcher || k.isMarked(p) || knows(p.Identity)) {
+			pids[p.PID] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(rows), func(p record.Process) bool { return !pids[p.PID] })
+	proc.AddDescendants(pids, slices.Values(rows))
+	there := slices.DeleteFunc(slices.Clone(rows), func(p record.Process) bool { return p.PID == watcher || !pids[p.PID] })
+	for _, p := range there {
+		ours[p.Identity] = true
+	}
+	return there
 }
 
 // isMarked says that the run's token is in the command line or in the environment. Without a token nothing is marked.

@@ -55,7 +55,7 @@ func (r *run) files() int {
 // prepare fills in what only the run knows: the servers, a port, a folder.
 func (r *run) prepare() (host.Prepared, error) {
 	setting := host.Setting{Self: r.Self, Again: r.livesSoFar() > 0, Tmp: ledger.HostDir(r.ledgerDir)}
-	if r.Host.Kind != record.KindDriver && r.Host.Kind != record.KindOneshot {
+	if !r.Host.Kind.Driven() {
 		for _, label := range r.labels {
 			setting.Servers = append(setting.Servers, r.server(label, ""))
 		}
@@ -101,7 +101,7 @@ func (r *run) startHost(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.Host.Kind == record.KindDriver || r.Host.Kind == record.KindOneshot {
+	if r.Host.Kind.Driven() {
 		return r.greet(ctx, started.Stdout, started.Stdin)
 	}
 	// The stdin of a host that is not driven by it stays open, as a terminal's would.
@@ -276,9 +276,7 @@ func (r *run) gone() bool {
 func (r *run) stopHost(ctx context.Context) error {
 	stop := r.Host.Stop
 	switch {
-	case r.Host.Kind == record.KindDriver || r.Host.Kind == record.KindOneshot:
-		return r.endHost(ctx, record.OpStop, "", 0)
-	case stop.EOF && stop.Signal == "":
+	case r.Host.Kind.Driven(), stop.EOF && stop.Signal == "":
 		return r.endHost(ctx, record.OpStop, "", 0)
 	case stop.Signal == "" || stop.Signal == "SIGTERM":
 		return r.endHost(ctx, record.OpTerm, "SIGTERM", 0)
@@ -307,7 +305,7 @@ func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace re
 	switch {
 	case signal != "":
 		err = r.keeper.Signal(limited, id, signal)
-	case r.Host.Kind == record.KindDriver || r.Host.Kind == record.KindOneshot:
+	case r.Host.Kind.Driven():
 		err = r.askStop(limited)
 	}
 	if err == nil {

@@ -3,17 +3,14 @@ package runner
 import (
 	"context"
 	"encoding/json"
-	"sync"
 
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-// Live is a run without a scenario: the caller launches servers as it likes, and says what must be alive when.
-type Live struct {
-	r  *run
-	mu sync.Mutex // guards the scenario's servers
-}
+// Live is a run without a scenario: the caller launches servers as it likes, and says what must be alive when. It does one thing at
+// a time.
+type Live struct{ r *run }
 
 // Begin begins one. The scenario of p has limits, and needs no servers or steps; the caller is not driven.
 func Begin(ctx context.Context, p Params) (*Live, error) {
@@ -39,10 +36,8 @@ func (l *Live) Server(label string, script fakeserver.Script) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	l.mu.Lock()
 	l.r.Scenario.Servers = append(l.r.Scenario.Servers, scenarios.Server{Label: label, Script: script})
 	l.r.labels = append(l.r.labels, label)
-	l.mu.Unlock()
 	l.r.ledger.Add(label, text)
 	return script.Argv(l.r.Self, l.r.ledger.Path(), l.r.id, label, ""), nil
 }
@@ -76,7 +71,8 @@ func (l *Live) Checkpoint(ctx context.Context, name string, live map[string]int)
 // End tries the servers without the caller, ends what is left, and closes the file.
 func (l *Live) End(ctx context.Context) error {
 	if l.Launched() > 0 {
-		l.r.startControls(ctx)(true)
+		finish := l.r.startControls(ctx)
+		finish(true)
 	}
 	return l.r.tearDown(ctx, nil)
 }

@@ -199,7 +199,7 @@ func ready(s *host.Spec) yamlfile.Value {
 			if word == "hello" && s.Kind != record.KindDriver && s.Kind != "" {
 				n.Problem("only a driver says hello")
 			}
-			if s.Ready.Server && (s.Kind == record.KindDriver || s.Kind == record.KindOneshot) {
+			if s.Ready.Server && s.Kind.Driven() {
 				n.Problem("a host of this kind launches no server before it is asked to")
 			}
 		}),
@@ -214,7 +214,7 @@ func ready(s *host.Spec) yamlfile.Value {
 			if (s.Ready.HTTP == "") == (s.Ready.Output == "") {
 				m.Problem("ready is one of http: URL and output: a regular expression")
 			}
-			if (s.Kind == record.KindDriver || s.Kind == record.KindOneshot) && (s.Ready.HTTP != "" || s.Ready.Output != "") {
+			if s.Kind.Driven() && (s.Ready.HTTP != "" || s.Ready.Output != "") {
 				m.Problem("a %s host is ready by itself; leave this out", s.Kind)
 			}
 		}))
