@@ -12,7 +12,7 @@ import (
 )
 
 // TestRules breaks one rule of a scenario file in each case, and holds what is said of it against the whole list of
-// problems: nothing is left out, and no step is blamed for the mistake of another. The steps begin on line 6.
+// problems: nothing is left out, and no step is blamed for the mistake of another. The steps begin below the servers, on line 6 or 7.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	const open = "- {open: a, server: one}\n"
@@ -65,11 +65,11 @@ func TestRules(t *testing.T) {
 		"a checkpoint after an inner end": {"one:", open + "- parallel: [[{tick: {jobs: [{server: one}], during: [{term: host}]}}], [{parallel: [[{call: a}]]}]]\n- checkpoint: x", []string{"8: no checkpoint can follow here"}},
 
 		// Steps stand in steps, and jobs in ticks, up to a limit.
-		"deep repeats":   {"one:", inRepeat(6), []string{"7: steps stand inside steps at most 4 levels deep"}},
-		"deep lanes":     {"one:", inLane(5), []string{"7: steps stand inside steps at most 4 levels deep"}},
-		"deep ticks":     {"one:", inTick(5), []string{"7: steps stand inside steps at most 4 levels deep"}},
-		"too many jobs":  {"one:", "- repeat: 100\n  steps: [{tick: {jobs: [{server: one, count: 600}, {server: one, count: 401}]}}]", []string{"7: a tick has at most 1000 jobs"}},
-		"a step that is": {"one:", open + "- stop", []string{"7: this must be a step, a mapping of keys to values, not stop (text)"}},
+		"deep repeats":  {"one:", inRepeat(6), []string{"7: steps stand inside steps at most 4 levels deep"}},
+		"deep lanes":    {"one:", inLane(5), []string{"7: steps stand inside steps at most 4 levels deep"}},
+		"deep ticks":    {"one:", inTick(5), []string{"7: steps stand inside steps at most 4 levels deep"}},
+		"too many jobs": {"one:", "- repeat: 100\n  steps: [{tick: {jobs: [{server: one, count: 600}, {server: one, count: 401}]}}]", []string{"7: a tick has at most 1000 jobs"}},
+		"a bare word":   {"one:", open + "- stop", []string{"7: this must be a step, a mapping of keys to values, not stop (text)"}},
 
 		// A server is there once, by its name, and a step uses it.
 		"a label twice":          {"one: {era: nix}\none: {era: nax}", open, []string{`4: "nix" is not an era`, "5: one stands here twice"}},
