@@ -87,7 +87,7 @@ func (r *run) breakNewest(ctx context.Context, step record.Step, s scenarios.Ste
 }
 
 // newest waits for a working server of the step's: one whose client has taken the answer of its handshake. Of a client
-// that never says so the answer must do, after a moment.
+// that never says so the answer must do, after a moment; a host none of whose clients has said so is waited for once.
 func (r *run) newest(ctx context.Context, step record.Step) (target string, err error) {
 	find := func(works func(*history.Server) bool) func(*history.History) bool {
 		return func(l *history.History) bool {
@@ -102,9 +102,14 @@ func (r *run) newest(ctx context.Context, step record.Step) (target string, err 
 		}
 	}
 	if err = r.wait(ctx, find(established)); err == nil {
-		brief, cancel := context.WithTimeout(ctx, takenMoment)
+		moment := takenMoment
+		if r.taciturn.Load() {
+			moment = 0
+		}
+		brief, cancel := context.WithTimeout(ctx, moment)
 		defer cancel()
-		_ = r.wait(brief, find(working))
+		said := r.wait(brief, find(working)) == nil
+		r.taciturn.Store(!said && !r.anyWorks())
 	}
 	if err == nil && target == "" {
 		err = errHostGone
@@ -114,6 +119,13 @@ func (r *run) newest(ctx context.Context, step record.Step) (target string, err 
 
 // takenMoment is how long after the answer of a handshake its client may take to say that it has it.
 const takenMoment = 2 * time.Second
+
+// anyWorks says that a client of this run has taken an answer.
+func (r *run) anyWorks() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.lives.Servers(), working)
+}
 
 func established(s *history.Server) bool { return s.Established != history.Never }
 

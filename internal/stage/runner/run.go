@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
@@ -119,6 +120,7 @@ type run struct {
 	cycles     cycleWaits
 	twins      map[record.Identity]string // their labels; of a recycled pid, the server that had it
 	noRelaunch bool                       // a command host that does not launch its server again
+	taciturn   atomic.Bool                // no client says that it has taken the answer of a handshake
 	unreplaced map[string]bool            // labels whose broken server a gateway does not replace
 	unopened   int                        // sessions that should have opened and did not
 	unanswered int                        // steps that had to work; see countUnanswered
