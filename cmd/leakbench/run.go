@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -45,6 +46,7 @@ type runFlags struct {
 	choice    play.Choice
 	quick     bool
 	failFast  bool
+	soak      time.Duration
 }
 
 // stage is what has to be known before anything is played.
@@ -74,6 +76,7 @@ fake server.
   leakbench run ./mine.yaml --host mcp-go
   leakbench run all --reporter junit=junit.xml,md=summary.md
   leakbench run storm --host my-gateway.yaml
+  leakbench run storm --host my-gateway.yaml --for 8h
   leakbench run shutdown -- my-gateway --stdio '{{server}}'`,
 		ValidArgsFunction: completion(cobra.ShellCompDirectiveDefault, scenarioNames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.run(cmd, args, f) },
@@ -82,6 +85,7 @@ fake server.
 	f.choose(cmd)
 	a.verboseFlag(cmd, "print all values and the evidence on each process")
 	cmd.Flags().IntVar(&f.series.Repeat, "repeat", 1, "how often to run each scenario")
+	cmd.Flags().Var((*span)(&f.soak), "for", "play one scenario again and again with one host for this time (a soak); 0: once")
 	cmd.Flags().StringVar(&f.server, "server", "", "the server to give to a host that takes one (default: one run for each server of the scenario)")
 	return cmd
 }
@@ -135,6 +139,13 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 		}
 	}
 	ctx, stop := interruptible(cmd.Context())
+	if f.soak > 0 {
+		if err := soakable(&s, f.soak); err != nil {
+			return err
+		}
+		stop()
+		ctx, stop = a.soaking(cmd.Context(), &s)
+	}
 	defer stop()
 	end := a.stream(&s)
 	tries, not, failed := s.series.Play(ctx, s.bench.One)

@@ -34,6 +34,7 @@ type Bench struct {
 	Self   string // the program that is also the fake server, the keeper and the built-in hosts
 	Tool   record.Tool
 	Limits Limits
+	Soak   *runner.Soak    // nil: a scenario is played once
 	Out    string          // a cell without a folder gets one in here, and "latest" names the newest
 	Live   progress.Params // where and how a run is shown while it runs
 	// Page says what the report of a run says of its findings. nil: no report is written.
@@ -100,7 +101,7 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 	}
 	params := runner.Params{
 		Self: b.Self, Scenario: c.Scenario, Host: c.Host.Spec, Caller: c.Caller, Dir: c.Dir, Seed: c.Seed, Tool: b.Tool,
-		Command: command(c, limits), Again: c.Again,
+		Command: b.command(c, limits), Again: c.Again, Soak: b.Soak,
 		Settle: record.Duration(limits.Settle), Confirm: record.Duration(limits.Confirm), Start: record.Duration(limits.Start),
 	}
 	shown := b.Live
@@ -151,7 +152,7 @@ func (b *Bench) page(j *verdict.Judged) error {
 }
 
 // command is the command line that plays a cell again.
-func command(c Cell, limits Limits) []string {
+func (b *Bench) command(c Cell, limits Limits) []string {
 	name := c.Scenario.Name
 	if builtin, err := scenarios.Builtin(name); err != nil || builtin.Source != c.Scenario.Source {
 		name = c.Scenario.File
@@ -161,6 +162,9 @@ func command(c Cell, limits Limits) []string {
 		words = append(words, "--server", c.Scenario.Part)
 	}
 	words = append(words, limits.Words()...)
+	if b.Soak != nil {
+		words = append(words, "--for", b.Soak.For.String())
+	}
 	switch {
 	case c.Host.Kind == record.KindCommand && c.Host.File == "":
 		return append(append(words, "--"), c.Host.Argv...)

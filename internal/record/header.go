@@ -35,6 +35,8 @@ type Header struct {
 	Command  []string `json:"command,omitempty"` // what reproduces the run, redacted
 	// Again says why this run was made although there had been one: what came of that beside other runs, or "". This one was made alone.
 	Again string `json:"again,omitempty"`
+	// Soak is how long the scenario was to be played again and again with one host; 0: it was played once.
+	Soak Duration `json:"soak,omitempty"`
 }
 
 // Tool is the bench that wrote the file.

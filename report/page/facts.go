@@ -28,6 +28,7 @@ func runFacts(s *model.Run) []fact {
 		{"Host ended", model.HostEnd(s.History.Host())},
 		{"Seed", known(s.Header.Seed != 0, strconv.FormatUint(s.Header.Seed, 10))},
 		{"Run ended", ending(s)},
+		{"Soak", strings.Join(model.SoakLines(v.Soak), " ")},
 	})
 }
 

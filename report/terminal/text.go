@@ -87,6 +87,9 @@ func (p *Printer) run(j *verdict.Judged) {
 		fmt.Sprintf("%s on %s%s", s.Header.Scenario, s.Header.Host.Name, tally(v)), Strong)
 	p.Field(2, 0, "", fmt.Sprintf("%s launched, %d alive at most, %d left at the end; %s in %s",
 		text.Count(v.Spawned, "server"), v.PeakLive, v.Left, stepsText(s), words.Span(s.End)))
+	for i, line := range model.SoakLines(v.Soak) {
+		p.Field(2, fieldWidth, []string{"soak", ""}[min(i, 1)], line)
+	}
 	for i := range s.Ordered {
 		p.Blank()
 		p.finding(&s.Ordered[i])

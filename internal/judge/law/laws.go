@@ -8,7 +8,7 @@ var laws = []Law{
 		Says: "A server whose session has ended is gone within the settle time, while the host lives on, and with it its launcher and its helpers.",
 		Why: "This is the commonest leak in the field, and the quietest. The host has dropped its client and nobody closes the server's stdin or signals it: the server waits in read(0) for a request that never comes. " +
 			"Its parent lives and its pipe is open, so it looks healthy to every scan for orphans and to every watchdog inside the server. The number grows with each reconnect, tick and reload until the memory is gone.",
-		Kinds:    []string{"abandoned", "superseded", "init-stranded", "duplicate", "ghost", "late", "not-escalated", "pipe-blocked", "eof-withheld", "stopped", "shielded", "escaped", "launcher", "helper"},
+		Kinds:    []string{"abandoned", "superseded", "init-stranded", "duplicate", "ghost", "process-growth", "late", "not-escalated", "pipe-blocked", "eof-withheld", "stopped", "shielded", "escaped", "launcher", "helper"},
 		Severity: record.SeverityError, Unit: "leaked", Shows: Left,
 		Expected: "{wanted} of {label} alive at checkpoint {checkpoint}, within {settle}",
 	},

@@ -43,6 +43,28 @@ func swells(sizes ...int64) func(p *play) *record.Run {
 	}
 }
 
+// crowds plays a soak with so many workers of the host at the end of each repetition.
+func crowds(workers ...int) func(p *play) *record.Run {
+	return func(p *play) *record.Run {
+		p.run.Header.Soak = record.Duration(3600e9)
+		for i, n := range workers {
+			name := p.open("s1", "flaky")
+			p.close("s1", "flaky", func() { p.bye(name) })
+			for w := range n {
+				id := record.Identity{PID: 7000 + w, Start: 2100 + uint64(w)}
+				p.procs[id] = record.Process{Identity: id, PPID: hostPID, State: "S", Comm: "worker", RSS: mib, FDs: 3}
+			}
+			p.cycle(i+1, 12, 10*mib, true)
+		}
+		for id, row := range p.procs { // the host ends them with itself
+			if row.Comm == "worker" {
+				delete(p.procs, id)
+			}
+		}
+		return p.done()
+	}
+}
+
 // fattens has a server grow over the cycles; each of them is its own where it
 // is replaced.
 func fattens(replaced bool) func(p *play) *record.Run {
@@ -73,6 +95,11 @@ var growthCases = []caseOf{
 		kind: "host-growth",
 		show: swells(10, 30, 32, 34, 36, 38, 40, 42, 44),
 		near: swells(10, 30, 31, 32, 33, 33, 53, 54, 55), // a step of the heap, and the limit
+	},
+	{
+		kind: "process-growth",
+		show: crowds(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6),
+		near: crowds(0, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 6, 6, 6), // a pool that fills
 	},
 	{kind: "server-growth", show: fattens(false), near: fattens(true)},
 }

@@ -52,7 +52,7 @@ func Judge(run *record.Run) Verdict {
 	}
 	v.Doubts = doubts.Of(f.Facts, f.tell(v.Laws))
 	v.Findings = f.findings()
-	v.Outcome = outcome(v)
+	v.Soak, v.Outcome = f.soak(), outcome(v)
 	return v
 }
 

@@ -55,6 +55,9 @@ func judgeFlat(f *casefile) LawResult {
 	if len(r.Values) == 0 {
 		r.Reason = "no checkpoint was completed while the host lived"
 	}
+	if f.judgeRise() {
+		r.Found, r.Reason = "more and more processes below the host", ""
+	}
 	return r
 }
 
@@ -291,7 +294,10 @@ func inFirst(group []*breach) (n int) {
 
 func describeFlat(f *casefile, group []*breach, d *description) {
 	b := group[0]
-	if b.cp == nil {
+	switch {
+	case b.kind == "process-growth":
+		return
+	case b.cp == nil:
 		describeGhosts(f, group, d)
 		return
 	}

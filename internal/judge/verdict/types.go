@@ -24,6 +24,7 @@ type Verdict struct {
 	Findings []Finding   `json:"findings"` // errors first, then by law, kind, label
 	Doubts   []Doubt     `json:"doubts"`
 	Laws     []LawResult `json:"laws"` // in the order of the laws' ids
+	Soak     *Soak       `json:"soak,omitempty" jsonschema:"of leakbench run --for: growth an hour"`
 }
 
 // Finding is one cause, however many processes show it.

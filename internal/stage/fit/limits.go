@@ -10,7 +10,11 @@ import (
 )
 
 // Wish is what the user insists on; 0 is nothing.
-type Wish struct{ Settle, Confirm record.Duration }
+type Wish struct {
+	Settle, Confirm record.Duration
+	// Plays is how often the scenario is played, as fast as the host lets it; 0 is once.
+	Plays int
+}
 
 // Limits are the scenario's, with the times that the host declares for itself and those that the user insists on.
 func Limits(s *scenarios.Scenario, h host.Spec, profile record.Profile, wish Wish) record.Limits {
@@ -38,6 +42,7 @@ func Limits(s *scenarios.Scenario, h host.Spec, profile record.Profile, wish Wis
 	if own.SpawnsPerMinute > 0 {
 		l.SpawnsPerMinute = own.SpawnsPerMinute
 	}
+	l.SpawnsPerMinute *= max(1, wish.Plays)
 	l.Controls = true
 	return l
 }

@@ -50,7 +50,7 @@ func (r *run) attach(ctx context.Context) error {
 }
 
 // closeAll ends what a caller has open, in order, and looks at what is left of it.
-func (r *run) closeAll(ctx context.Context) error {
+func (r *run) closeAll(ctx context.Context, checkpoint string) error {
 	r.mu.Lock()
 	labels := map[string]string{}
 	for name, s := range r.sessions {
@@ -64,7 +64,7 @@ func (r *run) closeAll(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.checkpoint(ctx, allClosed, nil)
+	return r.checkpoint(ctx, checkpoint, nil)
 }
 
 // census is what the keeper sees of the run now.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -88,10 +89,7 @@ const stirred = 50 * time.Millisecond
 // has started is seen while it is still below it. It returns a function that ends that.
 func (r *run) sample(ctx context.Context) func() {
 	ctx, cancel := context.WithCancel(ctx)
-	every := r.Sample
-	if every == 0 {
-		every = 250 * time.Millisecond
-	}
+	every := cmp.Or(r.Sample, r.Soak.sampleOf())
 	over := make(chan struct{})
 	go func() {
 		defer close(over)

@@ -28,7 +28,7 @@ func (r *run) header() record.Header {
 			Level: r.Scenario.Level, Part: r.Scenario.Part, Omitted: r.Scenario.Omitted.String(),
 		},
 		Host:   recorded(r.Host),
-		Limits: r.limits, Plan: r.plan(), Command: redact.Args(r.Command), Again: r.Again,
+		Limits: r.limits, Plan: r.plan(), Command: redact.Args(r.Command), Again: r.Again, Soak: r.Soak.recorded(),
 	}
 }
 
@@ -44,7 +44,9 @@ func (p Params) Limits() record.Limits {
 }
 
 // wish is what the user insists on.
-func (p Params) wish() fit.Wish { return fit.Wish{Settle: p.Settle, Confirm: p.Confirm} }
+func (p Params) wish() fit.Wish {
+	return fit.Wish{Settle: p.Settle, Confirm: p.Confirm, Plays: p.Soak.most()}
+}
 
 // plan is the scenario's, less the laws that can't be judged.
 func (r *run) plan() record.Plan {

@@ -75,6 +75,7 @@ type Params struct {
 	Confirm  record.Duration // 0: likewise
 	// Start is how long the host may take to come up: to say hello or, a command, to connect to its first server. 0 is 15 s.
 	Start record.Duration
+	Soak  *Soak // nil: the scenario is played once
 	// OnEvent sees each event once it is in the file. It must not block.
 	OnEvent func(record.Event)
 	// Sample is how often a census is taken for the curves; 0 is 250 ms.
@@ -285,7 +286,7 @@ func (r *run) play(ctx context.Context) error {
 		return err
 	}
 	stopSampling := r.sample(ctx)
-	err := r.perform(ctx, r.Scenario.Expand())
+	err := r.playSteps(ctx)
 	if errors.Is(err, errHostGone) && !r.hasLaunched() && r.livesSoFar() == 1 && r.Host.Kind != record.KindOneshot {
 		err = r.launchedNothing(ctx)
 	}
@@ -293,7 +294,7 @@ func (r *run) play(ctx context.Context) error {
 		err = nil // an event tells; the judge says what it means
 	}
 	if err == nil && r.Caller != nil {
-		err = r.closeAll(ctx)
+		err = r.closeAll(ctx, allClosed)
 		stopSampling()
 		return err
 	}

@@ -1,0 +1,58 @@
+package growth_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/leakbench/leakbench/internal/judge/growth"
+)
+
+func trend(y ...int64) (growth.Trend, bool) {
+	x := make([]float64, len(y))
+	for i := range x {
+		x[i] = float64(i) / 2
+	}
+	return growth.TrendOf(x, y)
+}
+
+func TestTrend(t *testing.T) {
+	t.Parallel()
+	got, ok := trend(1, 2, 3, 4, 5, 6)
+	assert.True(t, ok)
+	assert.Equal(t, growth.Trend{Slope: 2, Low: 2, High: 2}, got)
+	got, ok = trend(5, 5, 5, 5, 5, 5)
+	assert.True(t, ok)
+	assert.Zero(t, got)
+	_, ok = trend(1, 2, 3, 4, 5)
+	assert.False(t, ok, "too few")
+	got, _ = trend(3, 1, 2, 3, 1, 2, 1, 3)
+	assert.LessOrEqual(t, got.Low, 0.0, "up and down is no trend")
+	assert.GreaterOrEqual(t, got.High, 0.0)
+	got, _ = trend(1, 1, 1, 1, 2, 1, 1, 1)
+	assert.Zero(t, got.Low, "one that is off does not move it")
+	_, ok = growth.TrendOf(make([]float64, 9), make([]int64, 9))
+	assert.False(t, ok, "no time has passed")
+}
+
+// TestTrendIsRight: of noise without a trend no more than about one in forty shows growth at all; of a slow one nearly all do.
+func TestTrendIsRight(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	const times, points = 400, 40
+	x, y := make([]float64, points), make([]int64, points)
+	shown := func(rise float64) (n int) {
+		for range times {
+			for i := range x {
+				x[i], y[i] = float64(i), int64(rise*float64(i)+100*r.NormFloat64())
+			}
+			if got, _ := growth.TrendOf(x, y); got.Low > 0 {
+				n++
+			}
+		}
+		return n
+	}
+	assert.Less(t, shown(0), times/20)
+	assert.Greater(t, shown(8), times*9/10)
+}
