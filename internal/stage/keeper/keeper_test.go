@@ -338,6 +338,21 @@ func TestExitsAreTold(t *testing.T) {
 	require.Error(t, f.Signal(t.Context(), orphan, "SIGTERM"))
 }
 
+// TestAHostMayEndAtOnce: its exit is told, and its start is none that failed.
+func TestAHostMayEndAtOnce(t *testing.T) {
+	t.Parallel()
+	f := bareWith(t, keeper.Params{})
+	for range 30 {
+		started, err := f.StartHost(t.Context(), keeper.HostParams{Argv: []string{"true"}})
+		require.NoError(t, err)
+		started.Stdin.Close()
+		started.Stdout.Close()
+		e := f.exit(t)
+		assert.Equal(t, started.Process.Identity, e.Identity)
+		assert.True(t, e.Host)
+	}
+}
+
 func TestSignalRefusesStrangers(t *testing.T) {
 	t.Parallel()
 	f := start(t)

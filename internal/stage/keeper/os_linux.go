@@ -123,7 +123,8 @@ func (k *process) reapForEver() {
 	}
 }
 
-// reapOne looks at a dead child before it reaps it: afterwards its identity could not be read any more.
+// reapOne looks at a dead child before it reaps it: afterwards its identity could not be read any more. Nor may it be reaped
+// before whoever has started it knows it: a host may end at once.
 func (k *process) reapOne(rows *proc.Table) bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
@@ -131,12 +132,15 @@ func (k *process) reapOne(rows *proc.Table) bool {
 	if err != nil || pid == 0 {
 		return false
 	}
+	k.live.Lock()
 	row, err := rows.One(pid)
 	if err != nil {
 		row = record.Process{Identity: record.Identity{PID: pid}}
 	}
 	var status unix.WaitStatus
-	if _, err := unix.Wait4(pid, &status, 0, nil); err != nil {
+	_, err = unix.Wait4(pid, &status, 0, nil)
+	k.live.Unlock()
+	if err != nil {
 		return false
 	}
 	k.tellExit(row, syscall.WaitStatus(status))

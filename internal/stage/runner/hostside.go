@@ -140,11 +140,15 @@ func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, er
 		}
 		return nil, fmt.Errorf("%w: %w", ErrHost, err)
 	}
-	r.mu.Lock()
-	h.id = started.Process.Identity
-	r.mu.Unlock()
 	started.Process.Args = redact.Args(p.Argv)
 	r.emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
+	r.mu.Lock()
+	h.id = started.Process.Identity
+	early := h.early
+	r.mu.Unlock()
+	if early != nil {
+		r.onExit(*early)
+	}
 	if started.Bystander != nil {
 		r.emit(record.Event{Kind: record.BystanderSeen, Process: started.Bystander})
 	} else if r.keeper.Hello.Subreaper { // elsewhere the keeper has none to give
@@ -252,6 +256,11 @@ func (r *run) onExit(e keeper.Exited) {
 		r.ledger.Drain()
 	}
 	r.mu.Lock()
+	if e.Host && r.host.id.PID == 0 { // its start is not written down yet
+		r.host.early = &e
+		r.mu.Unlock()
+		return
+	}
 	if h := r.host; e.Host || (h.id.PID != 0 && e.Identity == h.id) {
 		kind = record.HostExited
 		e.Exit.Asked = e.Asked || h.asked

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -20,9 +21,10 @@ type hostLife struct {
 	stdin   io.Closer     // of a host that is not driven by it
 	// The rest is guarded by the run's mu.
 	id    record.Identity
-	end   bool        // it was reaped
-	exit  record.Exit // how it ended
-	asked bool        // the bench asked it to end, other than by a signal
+	early *keeper.Exited // its end, where that came before its start was written down
+	end   bool           // it was reaped
+	exit  record.Exit    // how it ended
+	asked bool           // the bench asked it to end, other than by a signal
 }
 
 // hangUp ends the conversation with the driver, if there is one, and the clients before a gateway.
