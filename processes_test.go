@@ -26,7 +26,7 @@ func TestProcessFaults(t *testing.T) {
 		{"container", "naive", "L1 superseded box x1", "the host never closed it|who inherited a copy|launcher (pid"},
 		{"container", "exact", "", ""},
 		{"container-killed", "exact", "L2 escaped box x1", "forked again in a session"}, // nothing of the host is there to end a daemon
-		{"launcher-killed", "exact", "L2 shielded z x1", "what was ended was the launcher, and not the server behind it"},
+		{"launcher-killed", "exact", "L2 shielded z x1", "the host ended the launcher, not the server behind it"},
 		{"launcher-killed", "naive", "L2 deaf z x1, L2 helper  x1", "It is the launcher of z#1"},
 		{"zombies", "exact", "", ""},
 		{"zombies", "naive", "", ""}, // it closes what it is asked to close; the zombies are the server's

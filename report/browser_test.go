@@ -297,7 +297,7 @@ func copyBoth(b *tab, copied func() string) {
 	b.click("Copy as an issue")
 	b.becomes(`document.querySelector("#r1-f1 .links button").textContent === "Copied"`)
 	issue := copied()
-	for _, part := range []string{"### 10 superseded servers", "Expected: 1 server of flaky", "holds the write end", "All of them: still running", "flaky#4, ", "✗ should be gone flaky#4", "**Fix.** End the predecessor", "leakbench run storm --seed 7 --host naive"} {
+	for _, part := range []string{"### 10 superseded servers", "Expected: 1 server of flaky", "holds the write end", "All of them: still running", "flaky#4, ", "✗ should be gone flaky#4", "**Fix.** End the old server", "leakbench run storm --seed 7 --host naive"} {
 		assert.Contains(b.t, issue, part)
 	}
 }

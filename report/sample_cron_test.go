@@ -94,7 +94,7 @@ func cronVerdict(user, deaf string, ev []record.Evidence) verdict.Verdict {
 				Checkpoint: "after the ticks", Servers: []string{"job#1", deaf}, Evidence: ev, Reports: []string{"openclaw/openclaw#77286"},
 			},
 			{
-				Law: "L2", Kind: "deaf", Label: "job", Severity: record.SeverityError, Count: 1, Fingerprint: "b1b2c3d4e5f6", Title: "1 server of job ignored the end of the host",
+				Law: "L2", Kind: "deaf", Label: "job", Severity: record.SeverityError, Count: 1, Fingerprint: "b1b2c3d4e5f6", Title: "1 server of job ignored stdin EOF when the host ended",
 				Expected: "no process left", Found: "1 process left", Why: "It ignores the end of its stdin.", Fix: "Start servers in a group of their own.", Checkpoint: "host gone", Servers: []string{deaf},
 			},
 			{

@@ -288,7 +288,7 @@ func stormVerdict(run *record.Run, left []string, ev []record.Evidence) verdict.
 	}
 	v.Outcome = verdict.Leak
 	v.Laws[0] = verdict.LawResult{
-		Law: "L1", Name: "flat", Status: verdict.LawBroken, Expected: "no server but the newest of each open session, 3s after a checkpoint begins",
+		Law: "L1", Name: "flat", Status: verdict.LawBroken, Expected: "only the newest server of each open session alive, 3s after a checkpoint begins",
 		Found: fmt.Sprintf("%d servers that should have been gone", len(left)), Values: []string{fmt.Sprintf("after the storm: %d alive, %d of them should be gone", 2+len(left), len(left))},
 	}
 	fix := "End the old connection before, or as soon as, a new one takes its place: close its stdin, wait, send SIGTERM to its process group, wait, then SIGKILL, and reap it."
@@ -316,13 +316,13 @@ func finding(kind string, left []string, ev []record.Evidence, fix string) verdi
 		Law: "L1", Kind: kind, Label: "flaky", Severity: record.SeverityError, Count: len(left), Fingerprint: "3fa91c0de1" + fmt.Sprintf("%02d", len(kind)),
 		Title:    fmt.Sprintf("%d superseded servers of flaky are still running (after order: close-stdout)", len(left)),
 		Expected: "1 server of flaky alive at checkpoint \"after the storm\", within 3s", Found: fmt.Sprintf("12 alive, %d servers of this finding", len(left)),
-		Why: "The session of flaky#3 had ended by its fault (order: close-stdout); flaky#4 took its place 24.1ms later, and the old process was dropped and not ended. It is blocked in read(0) (pipe_read), its parent is the host, and the write end of its stdin is held by the host: it has never seen the end of its stdin, and no signal. The other 9 look the same.",
+		Why: "The session of flaky#3 had ended by its fault (order: close-stdout); flaky#4 took its place 24.1ms later, and the old process was dropped without being ended. It is blocked in read(0) (pipe_read), its parent is the host, and the write end of its stdin is held by the host: it has never seen the end of its stdin, and no signal. The other 9 look the same.",
 		Fix: fix, Reports: []string{"NousResearch/hermes-agent#11202", "anthropics/claude-code#79740", "openai/codex#18881"}, Checkpoint: "after the storm",
 		Servers: left, Evidence: ev,
 	}
 	if kind == "init-stranded" {
 		f.Title = "1 server of flaky that never finished the handshake is still running (initialize: reject)"
-		f.Why = "flaky#2 never finished its handshake (its fault: initialize: reject), and the host gave it up without ending its process."
+		f.Why = "flaky#2 never finished the handshake (its fault: initialize: reject), and the host gave up on it without ending its process."
 		f.Reports = []string{"anthropics/claude-code#93087"}
 	}
 	for i, id := range left {
@@ -339,7 +339,7 @@ func laws() []verdict.LawResult {
 		return verdict.LawResult{Law: id, Name: name, Status: verdict.LawNotJudged, Reason: why}
 	}
 	return []verdict.LawResult{
-		kept("L1", "flat", "no server but the newest of each open session, 3s after a checkpoint begins", "none at 1 checkpoint"),
+		kept("L1", "flat", "only the newest server of each open session alive, 3s after a checkpoint begins", "none at 1 checkpoint"),
 		kept("L2", "nothing left", "no process below the host's place, 3s after it ended", "0 processes left"),
 		kept("L3", "no collateral", "no server of a live session signalled or cut off", "none"),
 		kept("L4", "reaped", "no zombie 3s after a checkpoint begins", "none"),

@@ -78,7 +78,7 @@ func TestWhatTheHostDidNotLaunch(t *testing.T) {
 	}
 }
 
-// TestAServerWithoutTheHost has to answer, and to exit soon after the end of its stdin; one whose script has faults shows nothing.
+// TestAServerWithoutTheHost has to answer, and to exit soon after stdin EOF; one whose script has faults shows nothing.
 func TestAServerWithoutTheHost(t *testing.T) {
 	t.Parallel()
 	right := record.Control{Label: "flaky", Answered: true, SawEOF: true, Exited: true, After: record.Duration(5 * s)}

@@ -152,9 +152,9 @@ func (f *Facts) NoCycles(n int) string {
 	case len(f.Cycles) == 0:
 		return "the scenario repeats nothing, so there are no cycles to compare"
 	case len(f.Cycles) < n:
-		return fmt.Sprintf("%s of the scenario, and %d are needed", text.Count(len(f.Cycles), "repetition"), n)
+		return fmt.Sprintf("%s of the scenario; %d are needed", text.Count(len(f.Cycles), "repetition"), n)
 	case quiet < n:
-		return fmt.Sprintf("what should be gone was still there at the end of %d of %s: what the host holds for it can't be told from a leak of its own", len(f.Cycles)-quiet, text.Count(len(f.Cycles), "cycle"))
+		return fmt.Sprintf("at the end of %d of %s, processes that should be gone were still there: what the host holds for them can't be told from a leak of its own", len(f.Cycles)-quiet, text.Count(len(f.Cycles), "cycle"))
 	}
 	return fmt.Sprintf("fewer than %d cycles in a row can be compared", n)
 }

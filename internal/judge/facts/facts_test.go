@@ -351,8 +351,8 @@ func TestSeries(t *testing.T) {
 	assert.Equal(t, "2, 3, 6", memory.List(func(v int64) string { return string(rune('0' + v)) }))
 	held := CurveOf(all[0], func(c *Cycle) int64 { return c.FDs })
 	assert.Equal(t, []int64{7, 7, 7}, held.Values)
-	assert.Equal(t, "6 repetitions of the scenario, and 9 are needed", f.NoCycles(9))
-	assert.Equal(t, "what should be gone was still there at the end of 1 of 6 cycles: what the host holds for it can't be told from a leak of its own", f.NoCycles(6))
+	assert.Equal(t, "6 repetitions of the scenario; 9 are needed", f.NoCycles(9))
+	assert.Equal(t, "at the end of 1 of 6 cycles, processes that should be gone were still there: what the host holds for them can't be told from a leak of its own", f.NoCycles(6))
 	assert.Equal(t, "the scenario repeats nothing, so there are no cycles to compare", Of(runOf()).NoCycles(1))
 }
 

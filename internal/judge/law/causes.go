@@ -15,35 +15,35 @@ type Cause struct {
 func CauseOf(c record.Cause) Cause { return causes[c] }
 
 var causes = map[record.Cause]Cause{
-	record.CauseSessionUnknown: {Text: "session unknown", Narrative: "{server} is more than the host was asked to keep"},
+	record.CauseSessionUnknown: {Text: "session unknown", Narrative: "{server} is one more than the host was asked to keep"},
 	record.CauseCallCancelled: {
 		Text:      "call cancelled",
-		Narrative: "Session {session} was cancelled while its call was in {server}, and the host dropped the connection without ending the server",
+		Narrative: "Session {session} was cancelled during a call in {server}, and the host dropped the connection without ending the server",
 	},
 	record.CauseCallTimedOut: {
 		Text:      "call timed out",
-		Narrative: "The call of session {session} ran out of time in {server}, and the host dropped the connection without ending the server",
+		Narrative: "The call of session {session} timed out in {server}, and the host dropped the connection without ending the server",
 	},
 	record.CauseOpenFailed:    {Text: "open failed", Narrative: "Session {session} could not be opened, and the host left {server} behind"},
-	record.CauseSessionClosed: {Text: "session closed", Narrative: "Session {session} was closed, the host said that it was done, and {server} is still there"},
+	record.CauseSessionClosed: {Text: "session closed", Narrative: "Session {session} was closed and the host reported success, but {server} is still running"},
 	record.CauseSessionForgotten: {
-		Text: "session forgotten", Narrative: "Session {session} was over without a close, the host let go of the client, and {server} is still there",
+		Text: "session forgotten", Narrative: "Session {session} ended without a close, the host let go of the client, and {server} is still running",
 	},
-	record.CauseJobDone:     {Text: "job done", Narrative: "The job of session {session} was done, and {server} is still there"},
-	record.CauseCloseFailed: {Text: "close failed", Narrative: "Session {session} was to be closed, the close failed after {took} ({error}), and {server} is still there"},
-	record.CauseSessionOpen: {Text: "session not ended", Narrative: "Session {session} has not ended, and {server} is more than it needs"},
+	record.CauseJobDone:     {Text: "job done", Narrative: "The job of session {session} was done, but {server} is still running"},
+	record.CauseCloseFailed: {Text: "close failed", Narrative: "Closing session {session} failed after {took} ({error}), and {server} is still running"},
+	record.CauseSessionOpen: {Text: "session not ended", Narrative: "Session {session} has not ended, and {server} is one more than it needs"},
 
-	record.CauseReconnect: {Text: "reconnect", Narrative: "The reconnect put {next} in the place of {server}, whose connection was dropped and not ended"},
-	record.CauseReload:    {Text: "reload", Narrative: "The reload put {next} in the place of {server}, whose connection was dropped and not ended"},
+	record.CauseReconnect: {Text: "reconnect", Narrative: "The reconnect replaced {server} by {next}, but dropped the old connection without ending the server"},
+	record.CauseReload:    {Text: "reload", Narrative: "The reload replaced {server} by {next}, but dropped the old connection without ending the server"},
 	record.CauseSideBySide: {
 		Text: "launched side by side", Narrative: "{server} and {next} were launched {gap} apart for the same connection, nothing was wrong with either, {and}",
 	},
 	record.CauseNoFault: {Text: "no fault"},
 
 	record.CauseHostKilled: {
-		Fix: "A host that is killed can do nothing any more: arrange its servers' end beforehand. On Linux PR_SET_PDEATHSIG, set between fork and exec by a thread that lives as long as the host; " +
-			"on Windows a Job Object with KILL_ON_JOB_CLOSE; anywhere a small supervisor that holds a pipe of the host and ends the servers when it closes, or a cgroup that the service manager empties (KillMode=control-group). " +
-			"And at the next start, end what a list of launches on disk (pid and start time) still names.",
+		Fix: "A killed host can't clean up, so arrange the end of its servers beforehand: on Linux PR_SET_PDEATHSIG, set between fork and exec by a thread that lives as long as the host; " +
+			"on Windows a Job Object with KILL_ON_JOB_CLOSE; elsewhere a small supervisor that holds a pipe of the host and ends the servers when it closes, or a cgroup that the service manager empties (KillMode=control-group). " +
+			"At the next start, end what a file of earlier launches (PID and start time) still names.",
 		Alone: true,
 	},
 	record.CauseHostAsked: {Fix: "The host ended before its servers did."},
@@ -55,5 +55,5 @@ var causes = map[record.Cause]Cause{
 	record.CauseSessionAtWork: {Text: "while its session was at work"},
 
 	record.CauseHeldByEnded:    {Text: "whose session had ended"},
-	record.CauseHeldByPrevious: {Text: "the one before it for the same session"},
+	record.CauseHeldByPrevious: {Text: "the previous one of the same session"},
 }

@@ -18,45 +18,45 @@ const (
 	playAgain   = "Run it again. If it comes back, leakbench doctor checks what this machine allows."
 	quieter     = "Run it again on a quieter machine, or alone, or with a longer --settle."
 	reportABug  = "Please report it with the run's folder: this is a fault of leakbench."
-	askLess     = "Choose scenarios that the host can play (leakbench list scenarios), or drive the host with a driver."
-	seeTheSteps = "Look at the step in the report and at the host's log. If the host can't do what it asks, choose another scenario."
+	askLess     = "Choose scenarios that the host can play (leakbench list scenarios), or write a driver for the host."
+	seeTheSteps = "Look at the step in the report and at the host's log. If the host can't do what the step asks, choose another scenario."
 )
 
 var doubts = []Doubt{
 	{record.DoubtTooLong, "An event was too long for the run file and was left out.", "Look for a host or server that writes very long lines."},
-	{record.DoubtNoPlace, "The scenario needs a place for the host that this machine doesn't allow, such as a pid namespace.", "Run leakbench doctor. It says what is missing."},
+	{record.DoubtNoPlace, "The scenario needs an environment for the host that this machine doesn't allow, such as a PID namespace.", "Run leakbench doctor. It says what is missing."},
 	{record.DoubtKeeperLost, "The keeper, the process that watches all others, died or didn't answer.", playAgain},
 	{record.DoubtSweep, "The final sweep could not end every process.", "Look for a process that was stopped, or that belongs to another user, and end it."},
-	{record.DoubtNoCancel, "The request that should have been cancelled was over before, or never began.", quieter},
+	{record.DoubtNoCancel, "The request to cancel had already finished, or never began.", quieter},
 	{record.DoubtNoControl, "The server could not be tried without the host.", playAgain},
-	{record.DoubtNoAnswer, "It is not known how a request ended.", seeTheSteps},
+	{record.DoubtNoAnswer, "The outcome of a request is unknown.", seeTheSteps},
 	{record.DoubtNoEvidence, "Survivors could not be examined.", "Run leakbench doctor, or run as the user who owns the processes."},
 	{record.DoubtNoLimit, "The host's open files could not be limited.", "Run leakbench doctor. It says which limits can be set."},
 	{record.DoubtNoBystander, "No bystander could be put into the host's process group.", playAgain},
 	{record.DoubtNoOutput, "The host's stdout could not be kept.", "Check the free space and the permissions of the --out folder."},
 	{record.DoubtNoTwin, "No twin (a process with a server's command line) could be started.", playAgain},
-	{record.DoubtOutside, "A server was ended by the kernel, or by somebody else than the host.", "Run it again with more memory, and with nothing beside it that ends processes."},
+	{record.DoubtOutside, "The kernel or another process, not the host, ended a server.", "Run it again with more memory, and without other programs that kill processes."},
 
 	{record.DoubtLedgerAccept, "The ledger could not accept a connection.", "Raise the limit of open files (ulimit -n), and run it again."},
 	{record.DoubtLedgerStranger, "Something connected to the ledger that isn't a server of this run.", "Check that no host of an earlier run is still alive, and run it again."},
 	{record.DoubtLedgerGarbage, "A server sent the ledger something that isn't a message.", reportABug},
 	{record.DoubtLedgerIdentity, "The process of a server could not be identified.", playAgain},
 	{record.DoubtLedgerRefused, "A server could not do what the scenario ordered.", playAgain},
-	{record.DoubtLedgerNoAccess, "A server could not reach the ledger.", "Let host and servers run as your user, and with the same /tmp as leakbench."},
+	{record.DoubtLedgerNoAccess, "A server could not reach the ledger.", "Run host and servers as your own user, and with the same /tmp as leakbench."},
 
 	{record.DoubtTruncated, "The run file is not complete.", "Run it again. Look for a full disk or a killed leakbench."},
-	{record.DoubtMalformed, "Events in the run file lack what they must say.", "Run it again with this version, or judge the file with the version that wrote it."},
+	{record.DoubtMalformed, "Events in the run file lack required fields.", "Run it again with this version, or judge the file with the version that wrote it."},
 	{record.DoubtInterrupted, "The run was stopped before its end.", "Let it run to its end."},
 	{record.DoubtHostFailed, "The host did not start, or did not speak its protocol.", "Look at the end of the host's log in the report."},
 	{record.DoubtBenchFailed, "leakbench itself failed.", reportABug},
-	{record.DoubtProgramGone, "The leakbench program was deleted or replaced during the run.", "Run it again, and leave the program where it is meanwhile."},
+	{record.DoubtProgramGone, "The leakbench program was deleted or replaced during the run.", "Run it again, and do not replace the program during the run."},
 	{record.DoubtHostExited, "The host ended before it was asked to.", "Look at the end of the host's log in the report."},
 	{record.DoubtNotLaunched, "The host launched fewer servers than the scenario needs.", "Check that the host's configuration names the fake server, and that the host connects at its start."},
-	{record.DoubtNotFired, "A fault of the scenario never happened, because the server didn't get that far.", seeTheSteps},
+	{record.DoubtNotFired, "A planned fault never fired, because the server didn't get that far.", seeTheSteps},
 	{record.DoubtNoCheckpoint, "A checkpoint was not completed.", playAgain},
-	{record.DoubtAfterEnd, "A process was born or ended after the host's end, and nobody saw it alive.", "Look for a helper of the host that starts servers on its own."},
-	{record.DoubtStretched, "The machine was too busy, so that leakbench waited longer than the limit.", quieter},
-	{record.DoubtStarved, "The machine was too busy to decide a question of time.", quieter},
+	{record.DoubtAfterEnd, "A process started or ended after the host's end, and was never seen alive.", "Look for a helper of the host that starts servers on its own."},
+	{record.DoubtStretched, "The machine was so busy that leakbench waited longer than the limit.", quieter},
+	{record.DoubtStarved, "The machine was too busy to judge how long something took.", quieter},
 	{record.DoubtNotJudged, "A law that the scenario is about could not be judged.", "The report's table of laws says why. Choose a scenario that the host can play."},
 	{record.DoubtNotPlayed, "A step that the scenario is about was not played.", askLess},
 	{record.DoubtNotQuiet, "The servers were not as expected at a checkpoint, and no law says why.", seeTheSteps},
@@ -64,15 +64,15 @@ var doubts = []Doubt{
 	{record.DoubtDisagree, "The ledger and the process table disagree.", playAgain},
 	{record.DoubtStepSkipped, "The host can't do what a step asks.", askLess},
 	{record.DoubtStepFailed, "A step failed, and no law says why.", seeTheSteps},
-	{record.DoubtTwinEnded, "A process of leakbench's own ended by itself.", playAgain},
+	{record.DoubtTwinEnded, "One of leakbench's own processes ended by itself.", playAgain},
 	{record.DoubtCallNotSeen, "The host answered a call that its server never received.", "Let the host pass calls on to its server: a cached or made-up answer proves nothing."},
 	{record.DoubtControlMissing, "A server was not tried without the host.", playAgain},
-	{record.DoubtControlFailed, "The server misbehaved without the host as well, although nothing told it to.", playAgain},
-	{record.DoubtControlLate, "The server took long to exit without the host as well, although nothing told it to.", quieter},
+	{record.DoubtControlFailed, "The server misbehaved without the host as well, although no fault was planned.", playAgain},
+	{record.DoubtControlLate, "The server was slow to exit without the host as well, although no fault was planned.", quieter},
 	{record.DoubtDaemon, "The host went to the background, where it can't be asked to end.", "Start the host in the foreground."},
-	{record.DoubtConnections, "The host uses several servers at once, and didn't declare it.", "Say in the host file how many sessions the host has (profile: in docs/host-file.md)."},
-	{record.DoubtUnasked, "The host launched a server for an open session that had one, and nobody had asked it for anything.", "If it renews servers, or keeps spare ones, declare it in the profile (docs/host-file.md)."},
-	{record.DoubtUnnamed, "The file has a doubt without a code.", "Judge the file with the version that wrote it."},
+	{record.DoubtConnections, "The host uses several servers at once, but did not declare that.", "Declare in the host file how many sessions the host has (profile: in docs/host-file.md)."},
+	{record.DoubtUnasked, "The host launched another server for an open session, although leakbench had asked for nothing.", "If it replaces servers regularly, or keeps spare ones, declare that in the profile (docs/host-file.md)."},
+	{record.DoubtUnnamed, "The run file has a doubt without a code.", "Judge the file with the version that wrote it."},
 }
 
 // Doubts are the reasons for doubt, in the order of the bench's life: preparing, recording, judging.

@@ -72,7 +72,7 @@ func explainKind(k Kind) string {
 }
 
 func explainDoubt(d Doubt) string {
-	const rule = "It makes a run without findings inconclusive: a run that leaves a doubt is never called clean."
+	const rule = "A run with a doubt and without findings is inconclusive, never clean."
 	return fmt.Sprintf("%s: a doubt\n%s\n%s\n\nWhat to do\n%s\n", d.Code, fold(d.Means, ""), fold(rule, ""), fold(d.Do, "  "))
 }
 

@@ -15,7 +15,7 @@ func Control(s *history.Server, c record.Control) string {
 	for i := range s.Faults {
 		// It does not see the end of its stdin, whatever it did in its control.
 		if fault := &s.Faults[i].Fault; fault.Do == record.DoStopReading || fault.Do == record.DoSpin {
-			return fmt.Sprintf("It reads its stdin no more, as its script says (%s): only a signal ends it.", FaultName(fault))
+			return fmt.Sprintf("It no longer reads its stdin, as scripted (%s): only a signal ends it.", FaultName(fault))
 		}
 	}
 	own := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return endsOf(m.Fault) })
@@ -23,7 +23,7 @@ func Control(s *history.Server, c record.Control) string {
 	case !c.Answered || !c.SawEOF || c.Exited && own:
 		return ""
 	case c.Exited:
-		return fmt.Sprintf("Without the host, the same server exits %s after the end of its stdin.", Span(int64(c.After)))
+		return fmt.Sprintf("Without the host, the same server exits %s after stdin EOF.", Span(int64(c.After)))
 	}
 	var faults []string
 	for i := range c.Faults {
@@ -34,7 +34,7 @@ func Control(s *history.Server, c record.Control) string {
 	if len(faults) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Without the host, too, it is there %s after the end of its stdin, as its script says (%s): only a signal ends it.",
+	return fmt.Sprintf("Without the host, too, it was still running %s after stdin EOF, as scripted (%s): only a signal ends it.",
 		Span(int64(c.After)), strings.Join(faults, ", "))
 }
 
@@ -58,7 +58,7 @@ func HostEnd(h *history.Host, alone bool) string {
 	case h.AskedOp == record.OpKill:
 		return name + " was killed (SIGKILL) at " + Clock(h.AskedAt)
 	case h.AskedAt >= 0 && h.Exit.Signal == "SIGKILL":
-		return name + " did not end when it was asked to and was killed by the bench at " + Clock(h.Exited)
+		return name + " did not exit when asked and was killed by leakbench at " + Clock(h.Exited)
 	case h.AskedOp == record.OpTerm:
 		return fmt.Sprintf("%s got SIGTERM at %s and %s after %s", name, Clock(h.AskedAt), exit, Span(h.Exited-h.AskedAt))
 	case h.AskedOp == record.OpStop:
@@ -79,7 +79,7 @@ func Ladder(s *history.Server, begun int64) string {
 			rungs = append(rungs, rung{t, fmt.Sprintf("%s after %s", words, Span(t-begun))})
 		}
 	}
-	add(s.EOF, "read the end of stdin")
+	add(s.EOF, "read stdin EOF")
 	for _, m := range s.Signals {
 		add(m.T, "caught "+Plain(m.Text))
 	}
@@ -90,11 +90,11 @@ func Ladder(s *history.Server, begun int64) string {
 		all = append(all, r.words)
 	}
 	if s.Died < 0 {
-		all = append(all, "was still there when the file ends")
+		all = append(all, "was still running at the end of the file")
 	}
 	words := List(all)
 	if s.EOF < 0 && len(s.Signals) == 0 {
-		words += ", without having read the end of stdin or caught a signal"
+		words += ", without having read stdin EOF or caught a signal"
 	}
 	return words
 }

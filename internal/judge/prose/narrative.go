@@ -67,15 +67,15 @@ func (st *narrative) waits(e *record.Evidence) {
 	call, _, _ := strings.Cut(e.Syscall, " ")
 	switch {
 	case e.State == record.StateTraced:
-		st.add("traced", "is traced by another process, and waits for that one (state %s)", e.State)
+		st.add("traced", "is traced by another process and waits for it (state %s)", e.State)
 	case e.State == record.StateStopped:
 		st.add("stopped", "is stopped (state %s): it handles nothing until it is continued", e.State)
 	case e.State == record.StateRunning:
-		st.add("running", "is busy on a processor (state R)")
+		st.add("running", "is running on a CPU (state R)")
 	case strings.HasPrefix(call, "read(0"):
 		st.add("read", "is blocked in read(0), waiting for its next request")
 	case strings.HasPrefix(call, "write(1") || strings.HasPrefix(call, "write(2"):
-		st.add("write", "is blocked in %s: nobody reads what it says", Plain(call))
+		st.add("write", "is blocked in %s: nobody reads what it writes", Plain(call))
 	case call != "":
 		st.add("in "+call, "waits in %s", Plain(call))
 	case e.Wchan != "" && e.Wchan != "0":
@@ -107,9 +107,9 @@ func (st *narrative) stdin(s *history.Server, e *record.Evidence, until int64) {
 	case s != nil && s.EOF >= 0 && s.EOF <= until:
 		st.sawEOF(s, until)
 	case d.Known:
-		st.add("nobody", "nobody holds the other end of its stdin any more: the end of stdin is there to be read, and it does not read it")
+		st.add("nobody", "nobody holds the other end of its stdin any more: stdin EOF is pending, and it does not read it")
 	default:
-		st.add("unknown", "who holds the other end of its stdin could not be seen")
+		st.add("unknown", "leakbench could not see who holds the other end of its stdin")
 	}
 }
 
@@ -127,7 +127,7 @@ func Writers(d record.Descriptor, self record.Identity) []record.Holder {
 func (st *narrative) heldBy(s *history.Server, self record.Identity, writers []record.Holder) {
 	others := func(h record.Holder) bool { return h.Role != record.RoleBench && h.Role != record.RoleKeeper }
 	if s == nil && !slices.ContainsFunc(writers, others) {
-		st.add("host's stdin", "its stdin is the host's own, which whoever started the host holds open")
+		st.add("host's stdin", "its stdin is the host's own stdin, which the host's parent holds open")
 		return
 	}
 	var names []string
@@ -153,20 +153,20 @@ func (st *narrative) heldBy(s *history.Server, self record.Identity, writers []r
 	case hosts == len(writers):
 		st.add("held by host", "the write end of its stdin is still held by %s: the host never closed it", held)
 	case hosts > 0:
-		st.add("held by both", "the write end of its stdin is still held by %s: a copy was inherited, so the host's closing its own would not be enough", held)
+		st.add("held by both", "the write end of its stdin is still held by %s: a copy was inherited, so it is not enough that the host closes its own", held)
 	default:
-		st.add("held by others", "the write end of its stdin is held by %s, which inherited a copy: the end of stdin can't come before that is closed too", held)
+		st.add("held by others", "the write end of its stdin is held by %s, which inherited a copy: EOF can't arrive before that copy is closed too", held)
 	}
 }
 
 func (st *narrative) sawEOF(s *history.Server, until int64) {
 	switch {
 	case s.EOF < 0 || s.EOF > until:
-		st.add("no eof", "it never read the end of stdin")
+		st.add("no eof", "it never read stdin EOF")
 	case Ignores(s, record.OnEOF):
-		st.add("ignores eof", "it read the end of stdin at %s and ignores it, as its script says", Clock(s.EOF))
+		st.add("ignores eof", "it read stdin EOF at %s and ignores it, as scripted", Clock(s.EOF))
 	default:
-		st.add("eof", "it read the end of stdin at %s and is still there", Clock(s.EOF))
+		st.add("eof", "it read stdin EOF at %s and is still running", Clock(s.EOF))
 	}
 }
 
@@ -185,13 +185,13 @@ func (st *narrative) signals(s *history.Server, e *record.Evidence, until int64)
 	}
 	switch {
 	case len(seen) > 0 && Ignores(s, record.OnTerm):
-		st.add("ignores term", "it caught %s and ignores it, as its script says; SIGKILL never came", List(seen))
+		st.add("ignores term", "it caught %s and ignores it, as scripted; SIGKILL never came", List(seen))
 	case len(seen) > 0:
-		st.add("signalled", "it caught %s and is still there; SIGKILL never came", List(seen))
+		st.add("signalled", "it caught %s and is still running; SIGKILL never came", List(seen))
 	case e != nil && len(e.SigPending) > 0:
 		st.add("pending", "%s %s pending, not handled", List(plainAll(e.SigPending)), text.Choose(len(e.SigPending), "is", "are"))
 	case e != nil && slices.Contains(e.SigIgnored, "SIGTERM"):
-		st.add("deaf to term", "it ignores SIGTERM, so whether one was sent can't be told")
+		st.add("deaf to term", "it ignores SIGTERM, so it is unknown whether one was sent")
 	case e != nil && e.State == record.StateStopped:
 		st.add("no more signals", "no other signal reached it")
 	default:

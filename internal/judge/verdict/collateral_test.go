@@ -256,7 +256,7 @@ func TestTheHarmIsToldWithItsCircumstances(t *testing.T) {
 	assert.Contains(t, f.Why, "flaky#1 was ended as well")
 	assert.Contains(t, f.Why, "busy with close of session job")
 	assert.Contains(t, f.Values[0], "1 call in flight")
-	assert.Equal(t, "1 server of steady was told to end by a signal while its session was open", f.Title)
+	assert.Equal(t, "1 server of steady was signalled to exit while its session was open", f.Title)
 }
 
 // A host that renews its servers on its own schedule, the old one first, is told

@@ -93,13 +93,13 @@ func TestControlInTheStory(t *testing.T) {
 		require.Len(t, v.Findings, 1)
 		return v.Findings[0]
 	}
-	assert.Contains(t, told(&tidy).Why, "Without the host, the same server exits 3ms after the end of its stdin.")
-	assert.Contains(t, told(&deaf).Why, "as its script says (ignore on eof)")
+	assert.Contains(t, told(&tidy).Why, "Without the host, the same server exits 3ms after stdin EOF.")
+	assert.Contains(t, told(&deaf).Why, "as scripted (ignore on eof)")
 	assert.NotContains(t, told(nil).Why, "Without the host")
 	own := told(&tidy, record.Fault{On: "eof", Do: "ignore", Passive: true})
 	assert.NotContains(t, own.Why, "Without the host", "this launch had a fault that the control had not")
 	mute := told(&tidy, record.Fault{On: "call", Do: "stop-reading", Breaks: true})
 	assert.NotContains(t, mute.Why, "Without the host", "it could not see the end of its stdin any more")
-	assert.Contains(t, mute.Why, "It reads its stdin no more, as its script says (stop-reading on call): only a signal ends it.")
+	assert.Contains(t, mute.Why, "It no longer reads its stdin, as scripted (stop-reading on call): only a signal ends it.")
 	assert.Equal(t, told(nil).Fingerprint, told(&tidy).Fingerprint, "a measured time is no cause")
 }

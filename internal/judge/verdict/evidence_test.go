@@ -48,12 +48,12 @@ func TestAServerWhoseCloseFailed(t *testing.T) {
 		p.restless("after", nil, want("flaky", "s1", 0))
 		f := only(t, Judge(p.done()), "abandoned")
 		if failed == "" {
-			assert.Contains(t, f.Why, "the host said that it was done")
+			assert.Contains(t, f.Why, "the host reported success")
 			assert.Contains(t, f.Title, "(session closed)")
 			continue
 		}
-		assert.NotContains(t, f.Why, "said that it was done")
-		assert.Contains(t, f.Why, "Session s1 was to be closed, the close failed after 2s (\""+failed+"\"), and "+a+" is still there")
+		assert.NotContains(t, f.Why, "reported success")
+		assert.Contains(t, f.Why, "Closing session s1 failed after 2s (\""+failed+"\"), and "+a+" is still running")
 		assert.Contains(t, f.Title, "(close failed)")
 	}
 }

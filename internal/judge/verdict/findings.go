@@ -168,7 +168,7 @@ func alike(group []*breach) string {
 	case same == others:
 		return fmt.Sprintf("The other %d look the same.", others)
 	case same == 0:
-		return fmt.Sprintf("The other %d %s, each with its evidence.", others, text.Choose(others, "differs", "differ"))
+		return fmt.Sprintf("The other %d %s; see the evidence on each.", others, text.Choose(others, "differs", "differ"))
 	}
 	return fmt.Sprintf("%d of the other %d look the same.", same, others)
 }

@@ -98,7 +98,7 @@ func TestAReloadIsNamed(t *testing.T) {
 	p.restless("after", nil, want("flaky", "s1", 1))
 	f := only(t, Judge(p.done()), "superseded")
 	assert.Contains(t, f.Title, "(reload)")
-	assert.Contains(t, f.Why, "The reload put flaky#2 in the place of flaky#1")
+	assert.Contains(t, f.Why, "The reload replaced flaky#1 by flaky#2")
 }
 
 func TestLaunchedAndNeverAsked(t *testing.T) {
@@ -123,7 +123,7 @@ func TestLateAndLeakedAreToldApart(t *testing.T) {
 	p.bye(b)
 	v := Judge(p.done())
 	assert.Equal(t, []string{"abandoned", "late"}, kindsIn(v))
-	assert.Equal(t, "1 server of flaky went late (abandoned, session closed): up to 2s, 1s allowed", v.Findings[1].Title)
+	assert.Equal(t, "1 server of flaky exited late (abandoned, session closed): up to 2s, 1s allowed", v.Findings[1].Title)
 	assert.Contains(t, v.Findings[0].Values[0], "gone at +", "it went after the watch: that is no lateness")
 }
 
@@ -174,26 +174,26 @@ func TestStories(t *testing.T) {
 		return []record.Descriptor{{FD: 0, Target: "pipe:[1]", Known: known, Holders: holders}}
 	}
 	for want, e := range map[string]record.Evidence{
-		"is blocked in write(1): nobody reads what it says": {Syscall: "write(1)"},
+		"is blocked in write(1): nobody reads what it writes": {Syscall: "write(1)"},
 		"waits in futex":                  {Syscall: "futex"},
 		"sleeps in the kernel at ep_poll": {Wchan: "ep_poll"},
-		"is busy on a processor":          {Process: record.Process{State: "R"}},
+		"is running on a CPU":          {Process: record.Process{State: "R"}},
 		"is stopped (state T)":            {Process: record.Process{State: "T"}, Syscall: "read(0)"},
-		"is traced by another process, and waits for that one (state t)": {Process: record.Process{State: "t"}},
+		"is traced by another process and waits for it (state t)": {Process: record.Process{State: "t"}},
 		"sleeps (state D)":                                  {Process: record.Process{State: "D"}, Wchan: "0"},
 		"by the keeper (pid 10,":                            {Descriptors: pipe(true, holder("keeper", 10, 3))},
 		"by the bench (pid 5,":                              {Descriptors: pipe(true, holder("bench", 5, 3))},
 		"its stdin is /dev/null":                            {Descriptors: []record.Descriptor{{FD: 0, Target: "/dev/null"}}},
 		"the host (pid 20, fd 7): the host never closed it": {Descriptors: pipe(true, holder("host", 20, 7))},
-		"the host (pid 20, fd 7) and server x#2 (pid 9, fd 5): a copy was inherited":  {Descriptors: pipe(true, holder("host", 20, 7), holder("server x#2", 9, 5))},
-		"held by server x#2 (pid 9, fd 5), which inherited a copy":                    {Descriptors: pipe(true, holder("server x#2", 9, 5))},
-		"nobody holds the other end of its stdin any more":                            {Descriptors: pipe(true)},
-		"who holds the other end of its stdin could not be seen":                      {Descriptors: pipe(false)},
-		"SIGTERM is pending, not handled":                                             {SigPending: []string{"SIGTERM"}},
-		"it ignores SIGTERM, so whether one was sent can't be told":                   {SigIgnored: []string{"SIGPIPE", "SIGTERM"}},
-		"no signal reached it":                                                        {},
-		"it never read the end of stdin":                                              {},
-		"nobody holds the other end of its stdin any more: the end of stdin is there": {Descriptors: pipe(true, record.Holder{Mode: "read", Role: "host"})},
+		"the host (pid 20, fd 7) and server x#2 (pid 9, fd 5): a copy was inherited": {Descriptors: pipe(true, holder("host", 20, 7), holder("server x#2", 9, 5))},
+		"held by server x#2 (pid 9, fd 5), which inherited a copy":                   {Descriptors: pipe(true, holder("server x#2", 9, 5))},
+		"nobody holds the other end of its stdin any more":                           {Descriptors: pipe(true)},
+		"leakbench could not see who holds the other end of its stdin":               {Descriptors: pipe(false)},
+		"SIGTERM is pending, not handled":                                            {SigPending: []string{"SIGTERM"}},
+		"it ignores SIGTERM, so it is unknown whether one was sent":                  {SigIgnored: []string{"SIGPIPE", "SIGTERM"}},
+		"no signal reached it":    {},
+		"it never read stdin EOF": {},
+		"nobody holds the other end of its stdin any more: stdin EOF is pending": {Descriptors: pipe(true, record.Holder{Mode: "read", Role: "host"})},
 	} {
 		p := newPlay()
 		a := p.open("s1", "flaky")
@@ -228,7 +228,7 @@ func TestTheWordsThatASurvivorHeard(t *testing.T) {
 	p.examined(a)
 	p.restless("after", nil, want("flaky", "s1", 0))
 	f := only(t, Judge(p.done()), "not-escalated")
-	assert.Contains(t, f.Why, "it read the end of stdin at +")
-	assert.Contains(t, f.Why, "and ignores it, as its script says; it caught SIGTERM at +")
-	assert.Contains(t, f.Why, "and ignores it, as its script says; SIGKILL never came")
+	assert.Contains(t, f.Why, "it read stdin EOF at +")
+	assert.Contains(t, f.Why, "and ignores it, as scripted; it caught SIGTERM at +")
+	assert.Contains(t, f.Why, "and ignores it, as scripted; SIGKILL never came")
 }

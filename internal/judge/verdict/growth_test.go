@@ -154,12 +154,12 @@ func TestGrowthThatCantBeJudged(t *testing.T) {
 			for n := 1; n <= 4; n++ {
 				p.cycle(n, 10*n, 10*mib, true)
 			}
-		}, "4 repetitions of the scenario, and 5 are needed"},
+		}, "4 repetitions of the scenario; 5 are needed"},
 		"restless": {func(p *play) {
 			for n := 1; n <= 9; n++ {
 				p.cycle(n, 10*n, 10*mib, n%3 == 0)
 			}
-		}, "still there at the end of 6 of 9 cycles"},
+		}, "at the end of 6 of 9 cycles"},
 		"unseen": {func(p *play) {
 			for n := 1; n <= 9; n++ {
 				p.cycle(n, -1, 10*mib, true)
@@ -175,7 +175,7 @@ func TestGrowthThatCantBeJudged(t *testing.T) {
 		assert.Empty(t, kindsIn(v), name)
 	}
 	v := Judge(swells(10, 30, 60, 90, 120, 150, 180, 210)(newPlay()))
-	assert.Contains(t, resultOf(v, "L6").Reason, "8 repetitions of the scenario, and 9 are needed")
+	assert.Contains(t, resultOf(v, "L6").Reason, "8 repetitions of the scenario; 9 are needed")
 }
 
 func TestCyclesWithMoreToLookAfterAreNotCompared(t *testing.T) {
@@ -304,7 +304,7 @@ func TestWhoIsNotTreatedBadly(t *testing.T) {
 	run.Header.Limits.Grace = 0
 	r := resultOf(Judge(run), "L9")
 	require.Equal(t, LawNotJudged, r.Status)
-	assert.Contains(t, r.Reason, "can't be told whether the end of stdin or the signal came first")
+	assert.Contains(t, r.Reason, "it is unclear whether stdin EOF or the signal came first")
 }
 
 func TestALiveServerThatIsKilledIsL3sMatter(t *testing.T) {

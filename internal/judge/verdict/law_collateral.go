@@ -22,7 +22,7 @@ func judgeCollateral(f *casefile) LawResult {
 		r.Found = "a bystander ended; the sessions are not known to the bench"
 		return r
 	case f.Header.Host.SessionsUnknown():
-		r.Reason = "the sessions of a host that is not driven are not known to the bench"
+		r.Reason = "leakbench does not know the sessions of a host that it does not drive"
 		return r
 	case len(f.Sessions()) == 0:
 		r.Reason = "no session was opened"
@@ -160,7 +160,7 @@ func (f *casefile) harmBreach(s *history.Server, h facts.Harm) *breach {
 	}
 	phase := law.CauseOf(cause).Text
 	f.harm(s, h.T)
-	story := fmt.Sprintf("%s of session %s %s at %s, %s: nothing was wrong with it, and nobody had asked the host to end it.",
+	story := fmt.Sprintf("%s of session %s %s at %s, %s. It was healthy, and nobody had asked the host to end it.",
 		prose.Process(s, s.Birth.Identity, ""), prose.Plain(s.Session), h.What, prose.Clock(h.T), phase)
 	return &breach{
 		law: "L3", kind: h.Kind, label: s.Label, cause: cause, server: s, at: []int64{h.T},
@@ -224,7 +224,7 @@ func (f *casefile) company(s *history.Server, t int64) string {
 	}
 	var also string
 	if len(others) > 0 {
-		also = fmt.Sprintf("Within %s of it, %s %s ended as well: whoever ended them took more than was meant.", prose.Span(near), prose.List(others), text.Choose(len(others), "was", "were"))
+		also = fmt.Sprintf("Within %s of it, %s %s ended as well: the cleanup hit more than it should.", prose.Span(near), prose.List(others), text.Choose(len(others), "was", "were"))
 	}
 	if len(steps) > 0 {
 		also = prose.Paragraph(also, fmt.Sprintf("At that moment the host was busy with %s.", prose.List(steps)))

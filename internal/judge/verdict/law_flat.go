@@ -15,9 +15,9 @@ import (
 
 // judgeFlat is L1: at a checkpoint the live servers of a session are its newest ones, and no other.
 func judgeFlat(f *casefile) LawResult {
-	r := LawResult{Expected: "no server but the newest of each open session, " + prose.Within(f.Header.Limits.Settle) + " after a checkpoint begins"}
+	r := LawResult{Expected: "only the newest server of each open session alive, " + prose.Within(f.Header.Limits.Settle) + " after a checkpoint begins"}
 	if n := f.Header.Host.Profile.Resident + f.Header.Host.Profile.Spare; n > 0 {
-		r.Expected += fmt.Sprintf("; up to %d of each label kept on purpose, as the host's profile says", n)
+		r.Expected += fmt.Sprintf("; up to %d of each label kept on purpose, as the host's profile declares", n)
 	}
 	extras, strays := map[string]bool{}, map[record.Identity]bool{}
 	for _, cp := range f.Checkpoints {
@@ -169,7 +169,7 @@ func (f *casefile) loss(cp *facts.Checkpoint, s *history.Server) loss {
 	case s.BrokenBy(next.Born):
 		return loss{
 			kind: "superseded", cause: record.CauseAfterFault(fault), when: "after " + prose.FaultName(fault),
-			head: prose.Sentence(fmt.Sprintf("The session of %s had ended by its fault (%s); %s took its place %s later, and the old process was dropped and not ended",
+			head: prose.Sentence(fmt.Sprintf("The session of %s had ended by its fault (%s); %s took its place %s later, but the old process was dropped without being ended",
 				prose.Plain(s.ID), prose.FaultName(fault), prose.Plain(next.ID), prose.Span(max(next.Born-s.Broken, 0)))),
 		}
 	}
@@ -212,11 +212,11 @@ func stranded(s *history.Server, fault *record.Fault) loss {
 	switch {
 	case fault != nil:
 		l.cause, l.when = record.CauseOfFault(fault), prose.FaultName(fault)
-		what = "never finished its handshake (its fault: " + prose.FaultName(fault) + ")"
+		what = "never finished the handshake (its fault: " + prose.FaultName(fault) + ")"
 	case s.Inits == 0:
 		what = "was launched and never asked to initialize"
 	}
-	l.head = prose.Sentence(fmt.Sprintf("%s %s, and the host gave it up without ending its process", prose.Plain(s.ID), what))
+	l.head = prose.Sentence(fmt.Sprintf("%s %s, and the host gave up on it without ending its process", prose.Plain(s.ID), what))
 	return l
 }
 
@@ -229,7 +229,7 @@ func sideBySide(a, b *history.Server, and string) loss {
 func probeFix(l loss, servers ...*history.Server) loss {
 	for _, s := range servers {
 		if len(s.Calls) == 0 && s.LastRPC.Phase == record.PhaseAnswered && s.LastRPC.Method != record.MethodInitialize {
-			l.fix = fmt.Sprintf("%s was asked %s, answered, and was asked nothing more, as a probe is: end a probe as soon as it has answered, by the same ladder as any server (close stdin, wait, SIGTERM, wait, SIGKILL), "+
+			l.fix = fmt.Sprintf("%s was asked %s, answered, and was asked nothing more, so it was probably a probe. End a probe as soon as it has answered, with the same steps as any server (close stdin, wait, SIGTERM, wait, SIGKILL), "+
 				"and wait for its exit; or ask the session's own server.", prose.Plain(s.ID), prose.Plain(s.LastRPC.Method))
 		}
 	}

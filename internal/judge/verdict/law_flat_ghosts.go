@@ -52,7 +52,7 @@ func (f *casefile) ghostBreach(s *history.Server, since int64) *breach {
 	return &breach{
 		law: "L1", kind: "ghost", label: s.Label, cause: cause, when: law.CauseOf(cause).Text, server: s, at: []int64{since, s.Born}, like: string(cause),
 		value:     fmt.Sprintf("%s of session %s: launched %s after its session had ended, %s", name, prose.Plain(s.Session), after, gone),
-		narrative: fmt.Sprintf("%s was launched %s after session %s had ended, which nobody had opened again, and was %s.", name, after, prose.Plain(s.Session), gone),
+		narrative: fmt.Sprintf("%s was launched %s after session %s had ended. Nobody had reopened the session. The server was %s.", name, after, prose.Plain(s.Session), gone),
 	}
 }
 

@@ -30,7 +30,7 @@ func (f *casefile) strayBreach(cp *facts.Checkpoint, s history.Stray) *breach {
 	var about string
 	if s.Server == nil {
 		b.label, b.cause, b.when = s.Near.Label, record.CausePerSession.Of(s.Comm), "started for sessions that have ended"
-		about = fmt.Sprintf("It was started after %s and before the next server, and so were others after other servers: the host starts one for each session, and does not end it with the session.", prose.Plain(f.Server(s.Near.ID).ID))
+		about = fmt.Sprintf("It was started after %s and before the next server, and others were started after other servers. So the host starts one for each session, and does not end it with the session.", prose.Plain(f.Server(s.Near.ID).ID))
 	} else {
 		server := f.Server(s.Server.ID)
 		cause, _ := f.HowEnded(server, cp.SettledAt)

@@ -16,7 +16,7 @@ import (
 func judgeGraceful(f *casefile) LawResult {
 	r := LawResult{Expected: "each well-behaved server told by the end of stdin first"}
 	if grace := f.Header.Limits.Grace; grace > 0 {
-		r.Expected += ", and not killed before it has had " + prose.Within(grace) + " to clean up"
+		r.Expected += ", and not killed before it had " + prose.Within(grace) + " to clean up"
 	}
 	judged, rude, unclear, untold := 0, 0, 0, 0
 	var atOnce []*history.Server
@@ -51,14 +51,14 @@ func judgeGraceful(f *casefile) LawResult {
 	} else {
 		unclear += len(atOnce)
 	}
-	r.Found = fmt.Sprintf("%s ended by the host, %d of them not in order", text.Count(judged, "server"), rude)
+	r.Found = fmt.Sprintf("%s ended by the host, %d of them out of order", text.Count(judged, "server"), rude)
 	switch {
 	case judged == 0:
 		r.Reason = "the host ended no well-behaved server"
 	case unclear > 0 && rude == 0:
-		r.Reason = fmt.Sprintf("of %s it can't be told whether the end of stdin or the signal came first", text.Count(unclear, "server"))
+		r.Reason = fmt.Sprintf("for %s it is unclear whether stdin EOF or the signal came first", text.Count(unclear, "server"))
 	case untold > 0 && rude == 0:
-		r.Reason = fmt.Sprintf("%s died without having read the end of stdin or caught a signal, and may have been told and not have got round to it: the machine was starved, or a fault kept %s from it", text.Count(untold, "server"), text.Choose(untold, "it", "them"))
+		r.Reason = fmt.Sprintf("%s died without having read stdin EOF or caught a signal. They may have been asked without getting to it: the machine was starved, or a fault kept %s from it", text.Count(untold, "server"), text.Choose(untold, "it", "them"))
 	}
 	return r
 }
@@ -113,12 +113,12 @@ func (f *casefile) rudeness(s *history.Server) *breach {
 		return f.killedUnasked(s, asked)
 	}
 	return f.rude(s, "cleanup-cut-short", record.CauseTooEarly, s.Died,
-		fmt.Sprintf("it was told to end and had begun its cleanup, and was killed before it had finished, %s after the host was asked to end it", prose.Span(s.Died-asked)))
+		fmt.Sprintf("it had been asked to exit and had begun its cleanup, and was killed before it had finished, %s after the host was asked to end it", prose.Span(s.Died-asked)))
 }
 
 func (f *casefile) killedUnasked(s *history.Server, asked int64) *breach {
 	return f.rude(s, "killed-unasked", record.CauseNoWord, s.Died,
-		fmt.Sprintf("it was gone %s after the host was asked to end it, without the end of stdin or a signal it could catch", prose.Span(s.Died-asked)))
+		fmt.Sprintf("it was gone %s after the host was asked to end it, without stdin EOF or a signal it could catch", prose.Span(s.Died-asked)))
 }
 
 // mayHaveHadTime says that a server which was killed in its cleanup need not have been killed too soon. What it was given is
@@ -174,11 +174,11 @@ func (f *casefile) firstAsked(s *history.Server) int64 {
 
 func (f *casefile) signalledAtOnce(s *history.Server) *breach {
 	signal := s.Signals[0]
-	what := fmt.Sprintf("it caught %s at %s, at the moment at which its stdin ended", prose.Plain(signal.Text), prose.Clock(signal.T))
+	what := fmt.Sprintf("it caught %s at %s, at the moment of stdin EOF", prose.Plain(signal.Text), prose.Clock(signal.T))
 	if s.EOF >= 0 && signal.T > s.EOF {
-		what = fmt.Sprintf("it caught %s at %s, %s after the end of its stdin", prose.Plain(signal.Text), prose.Clock(signal.T), prose.Span(signal.T-s.EOF))
+		what = fmt.Sprintf("it caught %s at %s, %s after stdin EOF", prose.Plain(signal.Text), prose.Clock(signal.T), prose.Span(signal.T-s.EOF))
 	}
-	return f.rude(s, "signal-first", record.CauseOfSignal(signal.Text), signal.T, what+": no time to end by itself")
+	return f.rude(s, "signal-first", record.CauseOfSignal(signal.Text), signal.T, what+": no time to exit by itself")
 }
 
 // unclearOrder says that a signal was caught before the end of stdin was read,
@@ -219,7 +219,7 @@ func (f *casefile) rude(s *history.Server, kind string, cause record.Cause, at i
 	name := prose.Process(s, s.Birth.Identity, "")
 	return &breach{
 		law: "L9", kind: kind, label: s.Label, cause: cause, server: s, at: []int64{at}, like: kind + string(cause),
-		value: name + ": " + what, narrative: prose.Sentence(name + " did nothing wrong: " + what),
+		value: name + ": " + what, narrative: prose.Sentence(name + " was healthy: " + what),
 	}
 }
 

@@ -39,7 +39,7 @@ func judgeHandles(f *casefile) LawResult {
 		if n := growth.Rises(growth.Floor(held)); n > mostRises {
 			f.broken(&breach{
 				law: "L5", kind: "fd-leak", cause: record.CausePerCycle, value: line, at: c.At, like: "grows",
-				narrative: fmt.Sprintf("The host held %d descriptors after %s and %d after %s, with the same %s below it each time: %s per cycle. They rose %s and never came back.",
+				narrative: fmt.Sprintf("The host held %d descriptors after %s and %d after %s, with the same %s below it each time: %s per cycle. The number rose %s and never fell back.",
 					held[0], first.Name, held[len(held)-1], last.Name, text.Count(first.Live, "process"),
 					strings.TrimSuffix(fmt.Sprintf("%.1f", growth.Slope(c.N, held)), ".0"), text.Count(n, "time")),
 			})

@@ -43,7 +43,7 @@ func judgeLeft(f *casefile) LawResult {
 	case len(r.Values) == 0:
 		r.Reason = "no checkpoint was completed after the host's end"
 	case len(f.Daemons) > 0 && len(seen) == 0:
-		r.Reason = "the host went to the background, and was not asked to end there"
+		r.Reason = "the host went to the background, where it was not asked to exit"
 	}
 	return r
 }
@@ -121,13 +121,13 @@ func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach {
 	var extra string
 	switch {
 	case b.kind == "spinner":
-		extra = fmt.Sprintf("It used %d%% of a processor while it was watched.", int(100*busy))
+		extra = fmt.Sprintf("It used %d%% of a CPU while it was watched.", int(100*busy))
 	case b.kind == "shielded" || b.kind == "escaped":
 		_, extra = f.OutOfReach(s, p)
 	case s == nil && f.launchedBy(p.PID) != nil:
-		extra = fmt.Sprintf("It is the launcher of %s: what the host launched, and the server is its child.", prose.Plain(f.launchedBy(p.PID).ID))
+		extra = fmt.Sprintf("It is the launcher of %s: the host launched it, and the server is its child.", prose.Plain(f.launchedBy(p.PID).ID))
 	case s == nil:
-		extra = "The ledger knows no server of this pid: it is something that a server, a launcher or the host started." + commandOf(p)
+		extra = "The ledger knows no server with this PID: a server, a launcher or the host started it." + commandOf(p)
 	}
 	b.narrative, b.like = prose.Paragraph(says, extra, f.control(s)), like
 	return b

@@ -57,7 +57,7 @@ func (f *casefile) memory(r *LawResult, c facts.Curve, b *breach, who string) in
 	b.value = fmt.Sprintf("%s: %s MiB at the end of the cycles from %d to %d", who, line, c.N[0], c.N[last])
 	r.Values = append(r.Values, fmt.Sprintf("%s; %+.2f MiB per cycle", b.value, grows/(1<<20)))
 	if grows > float64(limit) {
-		b.narrative = fmt.Sprintf("%s grew by %.2f MiB per cycle over %s (the median of the slopes between all of them, the greatest step and the first %d cycles left out), from %s to %s. "+
+		b.narrative = fmt.Sprintf("%s grew by %.2f MiB per cycle over %s (the median of the slopes between all of them, without the greatest step and the first %d cycles), from %s to %s. "+
 			"The number of processes did not grow with it.",
 			prose.Capital(who), grows/(1<<20), text.Count(last+1, "cycle"), memoryWarmUp, prose.Mebibytes(c.Values[0]), prose.Mebibytes(c.Values[last]))
 		f.broken(b)

@@ -47,7 +47,7 @@ func judgeRecovers(f *casefile) LawResult {
 	}
 	r.Found = fmt.Sprintf("%s opened after it, %d failed", text.Count(judged, "session"), failed)
 	if held > 0 {
-		r.Found += fmt.Sprintf("; %s found taken what an older one held", text.Count(held, "launch"))
+		r.Found += fmt.Sprintf("; %s found a lock or port held by an older server", text.Count(held, "launch"))
 	} else if crashed > 0 {
 		r.Found += "; the host crashed"
 	} else if judged == 0 {

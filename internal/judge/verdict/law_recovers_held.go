@@ -79,7 +79,7 @@ func (f *casefile) heldBreach(s, holder *history.Server, at int64, what string) 
 		cause = record.CauseHeldByPrevious
 	}
 	word := law.CauseOf(cause).Text
-	until := "and was still there when the file ends"
+	until := "and was still running at the end of the file"
 	if holder.Died >= 0 {
 		until = fmt.Sprintf("and was gone %s later", prose.Span(holder.Died-at))
 	}

@@ -16,7 +16,7 @@ import (
 // judgeShutdown is L8: closing a session, and ending the host, take no longer than they may.
 func judgeShutdown(f *casefile) LawResult {
 	l := f.Header.Limits
-	r := LawResult{Expected: fmt.Sprintf("each close within %s, the host's end within %s", prose.Within(l.Close), prose.Within(l.Stop))}
+	r := LawResult{Expected: fmt.Sprintf("each close within %s, the host's stop within %s", prose.Within(l.Close), prose.Within(l.Stop))}
 	var slowest record.Duration
 	judged := 0
 	for _, s := range f.Steps() {
@@ -120,7 +120,7 @@ func (f *casefile) shutdownBreach(s *history.Step, kind string, took, limit reco
 		value: fmt.Sprintf("%s: %s, %s allowed", prose.StepName(s), prose.Within(took), prose.Within(limit)), like: kind,
 	}
 	if s.Ended < 0 {
-		b.value = fmt.Sprintf("%s: no end after %s, %s allowed", prose.StepName(s), prose.Within(took), prose.Within(limit))
+		b.value = fmt.Sprintf("%s: not finished after %s, %s allowed", prose.StepName(s), prose.Within(took), prose.Within(limit))
 	}
 	if s.Error != "" {
 		b.value += ": " + prose.Quote(s.Error)
@@ -153,7 +153,7 @@ func (f *casefile) shutdownNarrative(s *history.Step) string {
 	case len(ladder) == 0:
 		ladder = []string{"No server was alive that it had to wait for."}
 	case lastGone >= 0 && s.Ended-lastGone > int64(time.Second):
-		ladder = append(ladder, fmt.Sprintf("The %s went on for %s after that: what it waited for was not the server.", prose.Plain(s.Op), prose.Span(s.Ended-lastGone)))
+		ladder = append(ladder, fmt.Sprintf("The %s went on for %s after that, so it was not waiting for the server.", prose.Plain(s.Op), prose.Span(s.Ended-lastGone)))
 	}
 	return prose.Paragraph(ladder...)
 }
@@ -175,7 +175,7 @@ func (f *casefile) callNarrative(s *history.Step) string {
 				word += ", which had committed its fault " + prose.FaultName(&fault.Fault)
 			}
 		}
-		return prose.Paragraph(fmt.Sprintf("The call had a limit of %s, which is the host's own to keep.", prose.Within(s.Limit)), outcome, prose.Sentence(word))
+		return prose.Paragraph(fmt.Sprintf("The call had a timeout of %s, which the host itself has to keep.", prose.Within(s.Limit)), outcome, prose.Sentence(word))
 	}
 	return prose.Paragraph(outcome, "No server of the session was alive when it began.")
 }

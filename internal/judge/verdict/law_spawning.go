@@ -103,7 +103,7 @@ func spawnBreach(label string, cause record.Cause, launched []*history.Server, v
 	says := fmt.Sprintf("%s of %s", text.Count(len(launched), "launch"), prose.Plain(label))
 	if len(gaps) > 0 {
 		slices.Sort(gaps)
-		says += fmt.Sprintf(", half of them within %s of the one before", prose.Span(gaps[len(gaps)/2]))
+		says += fmt.Sprintf(", half of them within %s of the previous one", prose.Span(gaps[len(gaps)/2]))
 	}
 	says += fmt.Sprintf("; %d never finished a handshake", stillborn)
 	if name, n := mostOf(fault); n > 0 {

@@ -271,7 +271,7 @@ func TestABlindBirthIsKnownByItsPid(t *testing.T) {
 
 func TestSeveralDoNotAllTellTheSame(t *testing.T) {
 	t.Parallel()
-	for different, want := range map[int]string{0: "The other 3 look the same.", 1: "2 of the other 3 look the same.", 3: "The other 3 differ, each with its evidence."} {
+	for different, want := range map[int]string{0: "The other 3 look the same.", 1: "2 of the other 3 look the same.", 3: "The other 3 differ; see the evidence on each."} {
 		p := newPlay()
 		for i := range 4 {
 			a := p.open("s1", "flaky")

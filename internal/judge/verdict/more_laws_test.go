@@ -233,7 +233,7 @@ func limited(limit, took time.Duration) func(*play) *record.Run {
 		st := p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky", Expect: "fail", Limit: record.Duration(limit)})
 		p.fault(a, "call", "stop-reading", true)
 		p.wait(took)
-		p.end(st, "it did not come back")
+		p.end(st, "it did not return")
 		p.close("s1", "flaky", func() { p.bye(a) })
 		return p.done()
 	}

@@ -42,7 +42,7 @@ func TestLaunchesOfUnknownSessionsCountPerMinuteOnly(t *testing.T) {
 func TestACloseThatWaitsForSomethingElse(t *testing.T) {
 	t.Parallel()
 	f := only(t, Judge(shutdownCases[1].show(newPlay())), "hung-close")
-	assert.Contains(t, f.Why, "The close went on for 1m30s after that: what it waited for was not the server.")
+	assert.Contains(t, f.Why, "The close went on for 1m30s after that, so it was not waiting for the server.")
 	f = only(t, Judge(shutdownCases[0].show(newPlay())), "slow-close")
 	assert.Contains(t, f.Why, "caught SIGTERM after 2s and was gone after 6s")
 	assert.NotContains(t, f.Why, "went on")
@@ -57,7 +57,7 @@ func TestACloseThatNeverEnds(t *testing.T) {
 	p.wait(8 * s)
 	v := Judge(p.done())
 	f := only(t, v, "hung-close")
-	assert.Contains(t, f.Values[0], "no end after 8.15s")
+	assert.Contains(t, f.Values[0], "not finished after 8.15s")
 }
 
 func TestAKillIsNoSlowStop(t *testing.T) {
@@ -189,9 +189,9 @@ func TestHelpersAreGroupedByName(t *testing.T) {
 		assert.NotContains(t, f.Why, "\x1b")
 	}
 	assert.Equal(t, map[string]int{
-		"1 process that no server accounts for (adb) outlived the host":          1,
-		"2 processes that no server accounts for (chrome?[2J) outlived the host": 2,
-		"1 process that no server accounts for (late) outlived the host":         1,
+		"1 helper process (adb) outlived the host":          1,
+		"2 helper processes (chrome?[2J) outlived the host": 2,
+		"1 helper process (late) outlived the host":         1,
 	}, counts)
 	assert.Equal(t, 4, v.Left)
 }
@@ -216,7 +216,7 @@ func TestTheHostsOwnEndIsTold(t *testing.T) {
 		"exited with status 3 at +": func(p *play) {
 			p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: 3}})
 		},
-		"did not end when it was asked to and was ": func(p *play) {
+		"did not exit when asked and was ": func(p *play) {
 			p.begin(record.Step{Op: "stop"})
 			p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: -1, Signal: "SIGKILL", Asked: true}})
 		},

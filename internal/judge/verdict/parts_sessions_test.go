@@ -56,7 +56,7 @@ func TestSessionsThatNobodyKnows(t *testing.T) {
 	f := opened("s1")
 	f.Header.Host.Kind = record.KindCommand
 	f.Header.Limits.SpawnsPerMinute = 5
-	assert.Equal(t, "the sessions of a host that is not driven are not known to the bench", judgeCollateral(f).Reason)
+	assert.Equal(t, "leakbench does not know the sessions of a host that it does not drive", judgeCollateral(f).Reason)
 	assert.Equal(t, "at most 1 within a minute", judgeSpawning(f).Found)
 	f.breaches = []*breach{{law: "L3"}}
 	assert.Equal(t, "a bystander ended; the sessions are not known to the bench", judgeCollateral(f).Found)
@@ -169,7 +169,7 @@ func TestHowASessionEndedForTheNextServer(t *testing.T) {
 		inits int
 		fault *record.Fault
 	}{
-		"was launched and never asked to initialize": {0, nil}, "flaky#1 never finished a handshake": {1, nil}, "never finished its handshake (its fault: hang)": {1, &record.Fault{Do: "hang", On: "order"}},
+		"was launched and never asked to initialize": {0, nil}, "flaky#1 never finished a handshake": {1, nil}, "never finished the handshake (its fault: hang)": {1, &record.Fault{Do: "hang", On: "order"}},
 	} {
 		assert.Contains(t, stranded(&history.Server{ID: "flaky#1", Inits: c.inits}, c.fault).head, says)
 	}

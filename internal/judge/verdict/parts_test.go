@@ -74,7 +74,7 @@ func TestAStaleHolder(t *testing.T) {
 	f := opened("s1", "s1")
 	o, s := f.servers[0], f.servers[1]
 	o.Faults, s.Faults = []history.FaultMark{holdsIt}, []history.FaultMark{holdsIt, lockout}
-	assert.Contains(t, f.heldBreach(s, o, 5*second, "taken").narrative, "and was still there when the file ends")
+	assert.Contains(t, f.heldBreach(s, o, 5*second, "taken").narrative, "and was still running at the end of the file")
 	o.Died = 7 * second
 	assert.Contains(t, f.heldBreach(s, o, 5*second, "taken").narrative, "held it and was gone 2s later")
 	assert.Contains(t, f.heldBreach(s, o, 5*second, "taken").narrative, `taken`)
@@ -295,7 +295,7 @@ func TestWhatKindOfSlowEnd(t *testing.T) {
 	assert.Equal(t, record.Duration(f.Last()-4*second), f.took(st), "without an end, to that of the file")
 }
 
-// TestStuckCalls: what failed in the session of a call that did not come back, after that began, is accounted for.
+// TestStuckCalls: what failed in the session of a call that did not return, after that began, is accounted for.
 func TestStuckCalls(t *testing.T) {
 	t.Parallel()
 	failed := record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", Error: "no"}
@@ -402,11 +402,11 @@ func TestSignalsAndTheEndOfStdin(t *testing.T) {
 	s := f.servers[0]
 	assert.Equal(t, never, f.togetherAt(s))
 	s.Signals = []history.SignalMark{{T: 5 * second, Text: "SIGTERM"}}
-	assert.Contains(t, f.signalledAtOnce(s).value, "at the moment at which its stdin ended")
+	assert.Contains(t, f.signalledAtOnce(s).value, "at the moment of stdin EOF")
 	s.EOF = 6 * second
-	assert.Contains(t, f.signalledAtOnce(s).value, "at the moment at which its stdin ended")
+	assert.Contains(t, f.signalledAtOnce(s).value, "at the moment of stdin EOF")
 	s.EOF = 2 * second
-	assert.Contains(t, f.signalledAtOnce(s).value, "3s after the end of its stdin")
+	assert.Contains(t, f.signalledAtOnce(s).value, "3s after stdin EOF")
 }
 
 // TestWhomTheHostEnded: a server with which nothing was wrong, and whose end was seen and was the host's doing.
@@ -491,7 +491,7 @@ func TestRespawnsAreDescribed(t *testing.T) {
 	for i, born := range []int64{1, 9, 10, 16, 18} {
 		f.servers[i].Born = born * second
 	}
-	assert.Equal(t, "5 launches of flaky, half of them within 6s of the one before; 0 never finished a handshake.", spawnBreach("flaky", "", f.servers, "").narrative)
+	assert.Equal(t, "5 launches of flaky, half of them within 6s of the previous one; 0 never finished a handshake.", spawnBreach("flaky", "", f.servers, "").narrative)
 	assert.Equal(t, "1 launch of flaky; 0 never finished a handshake.", spawnBreach("flaky", "", f.servers[:1], "").narrative)
 	name, n := mostOf(map[string]int{"b": 2, "a": 2, "c": 2, "d": 1})
 	assert.Equal(t, "a", name)

@@ -43,7 +43,7 @@ func TestReachWhileTheHostLives(t *testing.T) {
 		change     func(p *play, server string)
 		kind, says string
 	}{
-		"launcher gone": {func(*play, string) {}, "shielded", "(pid 400), which is gone: what was ended was the launcher"},
+		"launcher gone": {func(*play, string) {}, "shielded", "(pid 400), which is gone: the host ended the launcher"},
 		"own group": {func(p *play, a string) {
 			p.as(a, func(row *record.Process) { row.PGID = row.PID })
 		}, "shielded", "a signal to the launcher's group does not reach it either"},
@@ -53,7 +53,7 @@ func TestReachWhileTheHostLives(t *testing.T) {
 		"launcher there": {func(p *play, a string) {
 			p.helperAt(400, record.Process{PPID: hostPID, SID: hostPID, Comm: "npx"})
 			p.as(a, func(row *record.Process) { row.PPID = 400 })
-		}, "not-escalated", "is still there"},
+		}, "not-escalated", "is still running"},
 		"signalled":    {func(p *play, a string) { p.term(a) }, "not-escalated", "it caught SIGTERM"},
 		"gone in time": {func(p *play, a string) { p.dead(a) }, "", ""},
 	} {
