@@ -50,15 +50,15 @@ var (
 // Moments are the values of Fault.On, in the order of a server's life.
 var Moments = []Doc{
 	{Name: onStart, Text: "before it reads stdin"},
-	{Name: onDiscover, Text: "when it is asked server/discover"},
-	{Name: onInitialize, Text: "when it is asked initialize"},
-	{Name: onList, Text: "when it is asked tools/list"},
-	{Name: onCall, Text: "when it is asked tools/call (of one tool, with tool)"},
-	{Name: onPing, Text: "when it is asked ping"},
-	{Name: onEPIPE, Text: "when a write to stdout fails because nobody can read it any more"},
-	{Name: onEOF, Text: "when it reads the end of stdin"},
-	{Name: onTerm, Text: "when it is asked to end by SIGTERM, SIGINT or SIGHUP"},
-	{Name: onExit, Text: "when it is about to exit, after the end of stdin or a signal"},
+	{Name: onDiscover, Text: "when it receives server/discover"},
+	{Name: onInitialize, Text: "when it receives initialize"},
+	{Name: onList, Text: "when it receives tools/list"},
+	{Name: onCall, Text: "when it receives tools/call (of one tool, with tool)"},
+	{Name: onPing, Text: "when it receives ping"},
+	{Name: onEPIPE, Text: "when a write to stdout fails because the read end is closed"},
+	{Name: onEOF, Text: "when it reads stdin EOF"},
+	{Name: onTerm, Text: "when it receives SIGTERM, SIGINT or SIGHUP"},
+	{Name: onExit, Text: "when it is about to exit, after stdin EOF or a signal"},
 	{Name: onOrder, Text: "when the scenario says so (a break step); not in a script"},
 }
 

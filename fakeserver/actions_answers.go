@@ -8,7 +8,7 @@ import (
 // answerActions spoil an answer, or end or change the server as a whole.
 var answerActions = []action{
 	{
-		name: "reject", text: "answers with a JSON-RPC error and lives on",
+		name: "reject", text: "answers with a JSON-RPC error and stays alive",
 		on:      []string{onDiscover, onInitialize, onList, onCall, onPing},
 		decides: true, breaks: atHandshakeOrPing,
 		commit: func(s *server, _ Fault, r *request) {
@@ -16,7 +16,7 @@ var answerActions = []action{
 		},
 	},
 	{
-		name: "hang", text: "never answers this request, but others, ping too; on order: answers nothing any more",
+		name: "hang", text: "never answers this request, but answers others, ping included; on order: no longer answers anything",
 		on:      []string{onDiscover, onInitialize, onList, onCall, onPing, onOrder},
 		decides: true, breaks: always,
 		commit: func(s *server, f Fault, _ *request) {
@@ -26,7 +26,7 @@ var answerActions = []action{
 		},
 	},
 	{
-		name: "garbage", text: "writes a line that is no JSON instead of the answer; on order: unasked",
+		name: "garbage", text: "writes a line that is not JSON instead of the answer; on order: unsolicited",
 		on:      []string{onDiscover, onInitialize, onList, onCall, onPing, onOrder},
 		decides: true, breaks: atHandshakeOrPing,
 		commit: func(s *server, _ Fault, _ *request) {
@@ -34,7 +34,7 @@ var answerActions = []action{
 		},
 	},
 	{
-		name: "wrong-version", text: "answers with the protocol version " + unknownVersion + " (discover: knows no other from then on)",
+		name: "wrong-version", text: "answers with the protocol version " + unknownVersion + " (discover: supports no other from then on)",
 		on:      []string{onDiscover, onInitialize},
 		decides: true, breaks: atHandshake,
 		commit: func(s *server, f Fault, r *request) {
@@ -55,7 +55,7 @@ var answerActions = []action{
 		},
 	},
 	{
-		name: "answer-exit", text: "answers as it should, and exits right after it, without cleanup, with the status code",
+		name: "answer-exit", text: "answers correctly, then exits at once, without cleanup, with the status code",
 		on:    []string{onDiscover, onInitialize, onList, onCall},
 		takes: []string{"code"}, decides: true, breaks: always,
 		commit: func(s *server, f Fault, r *request) {
@@ -68,13 +68,13 @@ var answerActions = []action{
 		},
 	},
 	{
-		name: "ignore", text: "lives on, idle; on term: the signal is caught, and nothing is done about it",
+		name: "ignore", text: "stays alive and idle; on term: catches the signal and does nothing",
 		on:      []string{onEOF, onTerm},
 		decides: true, passive: atEnd,
 		commit: func(*server, Fault, *request) {},
 	},
 	{
-		name: "delay", text: "waits (for) first, then goes on as it should",
+		name: "delay", text: "waits first (for), then continues correctly",
 		on:    []string{onStart, onDiscover, onInitialize, onList, onCall, onPing, onEOF, onTerm, onExit},
 		needs: "for",
 		// A host may take a server that is late with a ping for dead.
@@ -96,7 +96,7 @@ var answerActions = []action{
 		},
 	},
 	{
-		name: "close-stdout", text: "closes its stdout, and lives on reading stdin",
+		name: "close-stdout", text: "closes its stdout and keeps reading stdin",
 		on:      []string{onInitialize, onCall, onOrder},
 		decides: true, breaks: always,
 		commit: func(s *server, _ Fault, _ *request) {

@@ -11,7 +11,7 @@ import (
 // pipeActions are about what goes over the pipes, and who no longer reads or writes them.
 var pipeActions = []action{
 	{
-		name: "progress", text: "never answers, and sends progress notifications for ever (each), also after a cancel",
+		name: "progress", text: "never answers, and sends progress notifications forever (each), even after a cancel",
 		on:    []string{onDiscover, onInitialize, onList, onCall},
 		takes: []string{"each"}, decides: true, breaks: always, slow: true,
 		commit: func(s *server, f Fault, r *request) {
@@ -19,7 +19,7 @@ var pipeActions = []action{
 		},
 	},
 	{
-		name: "banner", text: "writes lines to stdout that are no protocol, then goes on as it should",
+		name: "banner", text: "writes lines that are not protocol to stdout, then continues correctly",
 		on:     []string{onStart, onDiscover, onInitialize, onList, onCall, onOrder},
 		breaks: always, passable: true,
 		commit: func(s *server, _ Fault, _ *request) {
@@ -27,7 +27,7 @@ var pipeActions = []action{
 		},
 	},
 	{
-		name: "partial", text: "writes the beginning of a line (bytes) and never its end; nothing comes on stdout any more",
+		name: "partial", text: "writes the beginning of a line (bytes), but never its end, and nothing more to stdout",
 		on:    []string{onDiscover, onInitialize, onList, onCall, onOrder},
 		takes: []string{"bytes"}, decides: true, breaks: always, slow: true,
 		commit: func(s *server, f Fault, r *request) {
@@ -39,7 +39,7 @@ var pipeActions = []action{
 		},
 	},
 	{
-		name: "bad-utf8", text: "answers with a text in _meta that is no UTF-8, else right; on order: an unasked notification",
+		name: "bad-utf8", text: "answers correctly, but with invalid UTF-8 in _meta; on order: in an unsolicited notification",
 		on:      []string{onDiscover, onInitialize, onList, onCall, onOrder},
 		decides: true, breaks: always, passable: true, slow: true,
 		commit: func(s *server, _ Fault, r *request) {
@@ -48,7 +48,7 @@ var pipeActions = []action{
 		},
 	},
 	{
-		name: "long-line", text: "answers with one line of mib MiB (16), else right; on order: an unasked notification",
+		name: "long-line", text: "answers correctly, in one line of mib MiB (16); on order: in an unsolicited notification",
 		on:    []string{onDiscover, onInitialize, onList, onCall, onOrder},
 		takes: []string{"mib"}, decides: true, breaks: always, passable: true, slow: true,
 		commit: func(s *server, f Fault, r *request) {
@@ -57,7 +57,7 @@ var pipeActions = []action{
 		},
 	},
 	{
-		name: "flood-stderr", text: "writes mib MiB (1) to stderr, and waits for as long as nobody reads it, then goes on as it should",
+		name: "flood-stderr", text: "writes mib MiB (1) to stderr, blocks as long as nobody reads it, then continues correctly",
 		on:    []string{onStart, onDiscover, onInitialize, onList, onCall, onEOF, onOrder},
 		takes: []string{"mib"}, seizes: true,
 		commit: func(s *server, f Fault, _ *request) {
@@ -70,7 +70,7 @@ var pipeActions = []action{
 		},
 	},
 	{
-		name: "stop-reading", text: "never reads stdin again, not even its end, and does not answer; on order: from the next line on",
+		name: "stop-reading", text: "never reads stdin again, not even EOF, and does not answer; on order: from the next line on",
 		on:      []string{onDiscover, onInitialize, onList, onCall, onOrder},
 		decides: true, breaks: always, seizes: true, silences: onEOF,
 		commit: func(s *server, f Fault, _ *request) {
@@ -81,7 +81,7 @@ var pipeActions = []action{
 		},
 	},
 	{
-		name: "write", text: "writes one more line to stdout, survives that nobody reads it, and says in its last words what came of it (EPIPE)",
+		name: "write", text: "writes one more line to stdout, survives if nobody reads it, and reports the result in its last message (EPIPE)",
 		on: []string{onEOF, onTerm, onExit},
 		commit: func(s *server, f Fault, _ *request) {
 			err := s.out.force(notification("notifications/message", map[string]any{"level": "info", "data": "one more line"}))
@@ -97,7 +97,7 @@ var pipeActions = []action{
 		},
 	},
 	{
-		name: "spin", text: "is busy for ever and does nothing else; on eof: reads the end again and again; on epipe: writes again and again",
+		name: "spin", text: "is busy forever and does nothing else; on eof: reads EOF again and again; on epipe: writes again and again",
 		on:      []string{onInitialize, onCall, onEOF, onEPIPE, onOrder},
 		decides: true, breaks: func(on string) bool { return on != onEOF }, passive: atEnd, seizes: true, silences: onEOF,
 		commit: func(s *server, f Fault, _ *request) {

@@ -25,7 +25,7 @@ var processActions = []action{
 	// hands its stdin, stdout and stderr down, and waits. A signal ends the launcher alone: it passes none on.
 	{
 		name: "launcher",
-		text: "is the child of the launched process, which is a launcher that passes no signal on and lives as long as the server",
+		text: "is the child of the launched process, a launcher that passes no signals on and lives as long as the server",
 		on:   []string{onStart}, slot: slotLaunch,
 		as: []Doc{
 			{Name: "wrapper", Text: "a program like npx; the server is in its process group"},
@@ -63,7 +63,7 @@ var processActions = []action{
 	// a server: only a host that starts its servers without close-on-exec hands it down. What a server can hand down
 	// is its own: as stdout withholds the end of its stdout from the host.
 	{
-		name: "helper", text: "starts (count) helper processes that outlive it, if nobody ends them",
+		name: "helper", text: "starts (count) helper processes that outlive it unless somebody ends them",
 		on:    []string{onStart, onCall, onOrder},
 		takes: []string{"count"},
 		as: []Doc{
@@ -81,7 +81,7 @@ var processActions = []action{
 	// zombies leaves dead children of the server unwaited for. They are gone
 	// when the server is, and until then only the server can end them.
 	{
-		name: "zombies", text: "starts (count) children that exit at once, and never waits for them",
+		name: "zombies", text: "starts (count) children that exit at once, and never reaps them",
 		on:    []string{onStart, onCall, onOrder},
 		takes: []string{"count"},
 		commit: func(s *server, f Fault, _ *request) {
@@ -98,7 +98,7 @@ var processActions = []action{
 	// lock holds what only one process can have, until it exits. A launch that finds it taken can't start: it says
 	// so, and exits with the status code (1 if none is given).
 	{
-		name: "lock", text: "holds what only one launch of the label can have until it exits; one that finds it taken exits with the status code",
+		name: "lock", text: "holds a resource that only one launch of the label can have, until it exits; a launch that finds it taken exits with the status code",
 		on:    []string{onStart},
 		takes: []string{"code"},
 		as: []Doc{
@@ -148,7 +148,7 @@ var processActions = []action{
 	// in the orderly way, when it holds the parent for gone. It shows where the end of stdin does not end the server
 	// first (on eof: ignore).
 	{
-		name: "watchdog", text: "looks after its parent now and then (for), and exits when it holds it for gone",
+		name: "watchdog", text: "checks its parent now and then (for), and exits when it believes its parent died",
 		on:    []string{onStart},
 		takes: []string{"for"}, slot: slotWatchdog,
 		as: []Doc{

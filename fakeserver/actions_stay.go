@@ -10,7 +10,7 @@ import (
 // stayActions keep the server running, or growing.
 var stayActions = []action{
 	{
-		name: "linger-timer", text: "lives on for a timer: its first thread sleeps (nanosleep)",
+		name: "linger-timer", text: "stays alive for a timer: its first thread sleeps (nanosleep)",
 		on:      []string{onEOF},
 		decides: true, passive: atEnd,
 		commit: func(*server, Fault, *request) {
@@ -20,7 +20,7 @@ var stayActions = []action{
 		},
 	},
 	{
-		name: "linger-socket", text: "lives on for a listening socket: its first thread waits for a connection (epoll)",
+		name: "linger-socket", text: "stays alive for a listening socket: its first thread waits for a connection (epoll)",
 		on:      []string{onEOF},
 		decides: true, passive: atEnd,
 		commit: func(*server, Fault, *request) {
@@ -29,7 +29,7 @@ var stayActions = []action{
 		},
 	},
 	{
-		name: "linger-thread", text: "lives on for another thread: its first one waits for that to end (futex)",
+		name: "linger-thread", text: "stays alive for another thread: its first thread waits for that one (futex)",
 		on:      []string{onEOF},
 		decides: true, passive: atEnd,
 		commit: func(*server, Fault, *request) {
@@ -45,7 +45,7 @@ var stayActions = []action{
 		},
 	},
 	{
-		name: "ignore-term", text: "has the kernel ignore SIGTERM, SIGINT and SIGHUP from then on (SIG_IGN): it never hears of one",
+		name: "ignore-term", text: "ignores SIGTERM, SIGINT and SIGHUP from then on (SIG_IGN)",
 		on:       []string{onStart, onEOF, onOrder},
 		silences: onTerm,
 		commit: func(*server, Fault, *request) {

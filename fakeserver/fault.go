@@ -77,25 +77,25 @@ const (
 // schema go by this table, so that a new field is a member of Fault and a row here.
 var Fields = []Field{
 	{Name: "on", Unit: "MOMENT", What: "a moment", Text: "the moment", Of: func(f *Fault) any { return &f.On }},
-	{Name: "do", Unit: "DEED", What: "a deed", Text: "the deed", Of: func(f *Fault) any { return &f.Do }},
+	{Name: "do", Unit: "DEED", What: "a deed", Text: "the action", Of: func(f *Fault) any { return &f.Do }},
 	{
 		Name: "launch", Unit: "N", What: "a launch number", Text: "only this launch of the label: 1 is the first of a run",
 		Min: 1, low: "the first launch is 1", Without: "every launch", Excludes: "every", Of: func(f *Fault) any { return &f.Launch },
 		launches: true, subject: "launch and every do", why: ", which is given to one server",
 	},
 	{
-		Name: "every", Unit: "N", What: "a number of launches", Text: "each launch of the label that this divides; without launch and every: all",
+		Name: "every", Unit: "N", What: "a number of launches", Text: "every Nth launch of the label; without launch and every: all of them",
 		Min: 1, low: "2 is each second launch", Without: "every launch", Of: func(f *Fault) any { return &f.Every },
 		launches: true, subject: "launch and every do", at: "launch", why: ", which is given to one server",
 	},
 	{
 		Name: "probability", Unit: "P", What: "a probability",
-		Text:    "only some of these launches, each with this chance; the seed of the run says which",
+		Text:    "only some of these launches, each with this probability; the seed of the run decides which",
 		Without: "always", Of: func(f *Fault) any { return &f.Probability }, be: "is", launches: true, why: ", which is given to one server",
 	},
 	{
 		Name: "after", Unit: "N", What: "how often the moment passes first",
-		Text: "lets the moment pass so many times first, in each launch anew",
+		Text: "skips the moment this many times first, counted anew in each launch",
 		Min:  1, low: "1 lets the first one pass", Without: "the first one on", Of: func(f *Fault) any { return &f.After },
 		only: []string{onList, onCall, onPing}, why: ", which come more than once",
 	},
@@ -109,21 +109,21 @@ var Fields = []Field{
 		Own: true, Of: func(f *Fault) any { return &f.Each },
 	},
 	{
-		Name: "mib", Unit: "N", What: "a size in MiB", Text: "to how many MiB of resident memory; long-line, flood-stderr: how many MiB",
+		Name: "mib", Unit: "N", What: "a size in MiB", Text: "up to how many MiB of resident memory; long-line, flood-stderr: how many MiB",
 		Min: 1, Max: maxMiB, Own: true, Without: "no growth", Of: func(f *Fault) any { return &f.MiB },
 	},
 	{
-		Name: "bytes", Unit: "N", What: "a size in bytes", Text: "partial: how many bytes are written, more than a short answer has too",
+		Name: "bytes", Unit: "N", What: "a size in bytes", Text: "partial: how many bytes are written; it may be more than a short answer has",
 		Min: 1, Max: maxBytes, Own: true, Without: "half an answer", Of: func(f *Fault) any { return &f.Bytes },
 	},
 	{
-		Name: "step", Unit: "N", What: "a size in MiB", Text: "by how many MiB at a time; 1 where nothing is said",
+		Name: "step", Unit: "N", What: "a size in MiB", Text: "by how many MiB at a time (default 1)",
 		Min: 1, Max: maxMiB, Own: true, Without: "1", Of: func(f *Fault) any { return &f.Step },
 	},
 	{Name: "code", Unit: "N", What: "an exit status", Text: "the exit status", Max: 255, Own: true, Of: func(f *Fault) any { return &f.Code }},
 	{Name: "as", Unit: "WAY", What: "a way to do it", Own: true, Of: func(f *Fault) any { return &f.As }, why: ", which has one way only"},
 	{
-		Name: "count", Unit: "N", What: "a number of processes", Text: "how many of this kind; 1 where nothing is said",
+		Name: "count", Unit: "N", What: "a number of processes", Text: "how many of this kind (default 1)",
 		Min: 1, Max: maxCount, Own: true, Without: "one", Of: func(f *Fault) any { return &f.Count },
 	},
 }

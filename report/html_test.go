@@ -345,6 +345,6 @@ func TestUndecidedIsSaidFirst(t *testing.T) {
 		Findings: []verdict.Finding{{Law: "L9", Severity: record.SeverityWarning, Title: "1 server was sent a signal", Found: "1 server"}},
 	}
 	page := render(t, j)
-	assert.Contains(t, page, `<p class="sentence">Not decided: the fault never fired, and 1 doubt more. Besides: 1 server was sent a signal.</p>`)
-	assert.Contains(t, page, `<dt>Whose fault</dt><dd>Not decided: the bench has no proof either way.</dd>`)
+	assert.Contains(t, page, `<p class="sentence">Inconclusive: the fault never fired, and 1 doubt more. Also: 1 server was sent a signal.</p>`)
+	assert.Contains(t, page, `<dt>Whose fault</dt><dd>Undecided: leakbench has no proof either way.</dd>`)
 }

@@ -76,17 +76,17 @@ func (r *reader) scenario(s *Scenario, steps *[]Step) yamlfile.Value {
 		yamlfile.Need("title", "one line that says what happens", yamlfile.OneLine(&s.Title, "a title", 100)),
 		yamlfile.May("about", "a paragraph: what it reproduces, and what a correct host does", yamlfile.Text(&s.About, "a paragraph of text")),
 		yamlfile.May("reports", "what it reproduces: R001 is a field report, F3 a failure mode", reports(&s.Reports)),
-		yamlfile.May("laws", "what it is about: a run is clean only if each of these was kept, on evidence", laws(&s.Laws)),
-		yamlfile.May("level", "what it asks of a host. orderly: what any client that is closed has to do; stubborn: servers that do not do as they are told; "+
-			"sudden: the host or its client is gone from one moment to the next. It changes no verdict", yamlfile.Choice(&s.Level, "a level", record.Levels()...)),
-		yamlfile.May("tags", "what it can be chosen by, with --tag", tags(&s.Tags)),
-		yamlfile.Need("servers", "the fake servers by their labels; a label alone is a server that does nothing wrong", r.servers(&s.Servers)),
-		yamlfile.May("host", "where the host lives; where nothing is said: right below the bench", yamlfile.Object("host",
-			yamlfile.May("place", "pid-1: process 1 of a pid namespace of its own; init: below an init in one; subreaper: below another subreaper. "+
-				"Where that can't be had, the run is inconclusive and says why",
+		yamlfile.May("laws", "the laws it is about: a run is clean only if each of them was shown to be kept", laws(&s.Laws)),
+		yamlfile.May("level", "what it asks of a host. orderly: what any client must do when it is closed; stubborn: servers that do not do what they are told; "+
+			"sudden: the host or its client disappears suddenly. It does not change the verdict", yamlfile.Choice(&s.Level, "a level", record.Levels()...)),
+		yamlfile.May("tags", "names to choose it by, with --tag", tags(&s.Tags)),
+		yamlfile.Need("servers", "the fake servers by label; a label alone is a server without faults", r.servers(&s.Servers)),
+		yamlfile.May("host", "where the host runs (default: directly below leakbench)", yamlfile.Object("host",
+			yamlfile.May("place", "pid-1: process 1 of a PID namespace of its own; init: below an init in one; subreaper: below another subreaper. "+
+				"Where the machine does not allow this, the run is inconclusive and says why",
 				yamlfile.Choice(&s.Place, "a place", record.PlacePID1, record.PlaceInit, record.PlaceSubreaper)))),
-		yamlfile.May("limits", "the numbers that the laws are judged by", limits(&s.Limits)),
-		yamlfile.Need("steps", "what happens, one after the other", r.steps(steps, 0)),
+		yamlfile.May("limits", "the limits that the laws are judged by", limits(&s.Limits)),
+		yamlfile.Need("steps", "the steps, one after the other", r.steps(steps, 0)),
 	)
 }
 
@@ -150,7 +150,7 @@ func server(s *Server) yamlfile.Value {
 		yamlfile.May("era", "which protocol it speaks: legacy (the default) has initialize and refuses server/discover, "+
 			"legacy-mute does not answer server/discover, modern has no initialize, dual has both",
 			yamlfile.Choice(&s.Script.Era, "an era", fakeserver.EraLegacy, fakeserver.EraLegacyMute, fakeserver.EraModern, fakeserver.EraDual)),
-		yamlfile.May("optional", "a run means something even if the host never launches it", yamlfile.Yes(&s.Optional)),
+		yamlfile.May("optional", "a run is conclusive even if the host never launches it", yamlfile.Yes(&s.Optional)),
 		yamlfile.May("faults", "what it does wrong, and when", faults),
 	).Says("a fake server").Then(func(m *yamlfile.Node) {
 		written = slices.DeleteFunc(written, func(f writtenFault) bool { return !f.ok })
@@ -172,22 +172,22 @@ func limits(l *record.Limits) yamlfile.Value {
 	kib := 0
 	return yamlfile.Object("limits",
 		yamlfile.May("settle", "how long after a checkpoint begins a process that should be gone may still be there", yamlfile.Time(&l.Settle)),
-		yamlfile.May("confirm", "how long it is watched after that: one that goes in this time is late, one that does not is leaked",
+		yamlfile.May("confirm", "how long it is watched after that: one that exits in this time is late, one that does not is leaked",
 			yamlfile.Time(&l.Confirm)),
 		yamlfile.May("quiet", "how long the right state must hold before a checkpoint ends early; shorter than settle", yamlfile.Time(&l.Quiet)),
 		yamlfile.May("close", "how long an orderly close may take", yamlfile.Time(&l.Close)),
-		yamlfile.May("stop", "how long the host's orderly end may take; not shorter than close", yamlfile.Time(&l.Stop)),
+		yamlfile.May("stop", "how long stopping the host may take; not shorter than close", yamlfile.Time(&l.Stop)),
 		yamlfile.May("grace", "", yamlfile.Time(&l.Grace)),
-		yamlfile.May("spawns_per_session", "how many launches one session may cost, reconnects included; without it that is not judged",
+		yamlfile.May("spawns_per_session", "how many launches are allowed per session, reconnects included; not judged if absent",
 			yamlfile.Whole(&l.SpawnsPerSession, "a number of launches", 1, maxSpawns)),
-		yamlfile.May("spawns_per_minute", "how many launches of one label a minute may see; without it that is not judged",
+		yamlfile.May("spawns_per_minute", "how many launches of one label are allowed per minute; not judged if absent",
 			yamlfile.Whole(&l.SpawnsPerMinute, "a number of launches", 1, maxSpawns)),
 		yamlfile.May("kib_per_cycle", "", yamlfile.Whole(&kib, "a number of KiB", 1, maxGrowthKiB).Then(func(*yamlfile.Node) {
 			l.GrowthPerCycle = int64(kib) << 10
 		})),
-		yamlfile.May("nofile", "how many files the host may have open; where nothing is said: as many as the bench",
+		yamlfile.May("nofile", "how many files the host may have open (default: the limit of leakbench itself)",
 			yamlfile.Whole(&l.NoFile, "a number of open files", minFiles, maxSpawns)),
-		yamlfile.May("severity", "how a breach of a law counts; error where nothing is said", severity(&l.Severity)),
+		yamlfile.May("severity", "severity of a breach of a law (default error)", severity(&l.Severity)),
 	).Then(func(m *yamlfile.Node) {
 		if l.Quiet >= l.Settle {
 			m.Key("quiet").Problem("quiet (%v) must be shorter than settle (%v): a checkpoint is over when the settle time is", l.Quiet, l.Settle)

@@ -28,7 +28,7 @@ func Schema() []byte {
 		defs["step"].OneOf = append(defs["step"].OneOf, &schema{Ref: "#/$defs/step-" + string(row.op)})
 	}
 	return yamlfile.DescribeFile((&reader{}).scenario(&Scenario{}, new([]Step)), SchemaURL, "leakbench scenario",
-		"Which fake servers there are and what they do wrong, what the host is asked to do, and when the state must be right.", defs)
+		"The fake servers and their faults, what the host is asked to do, and when the state must be right.", defs)
 }
 
 // faultSchema is a fault of a script.
@@ -41,7 +41,7 @@ func faultSchema() *schema {
 
 // orderSchema is what a break step may say: an action's name, or a mapping.
 func orderSchema() *schema {
-	const text = "a deed, or a mapping of one with its values"
+	const text = "an action, or a mapping of one with its values"
 	s := withRules(orderObject(&fakeserver.Fault{}).Describe(), fieldsOfOrders(), []string{onOrder})
 	s.Description = text
 	var alone []string

@@ -28,24 +28,24 @@ type documented struct {
 
 // ops are the steps, in the order of the documentation, and what editors say of them.
 var ops = []documented{
-	{record.OpOpen, "Connect. On a session that is open: connect anew; the old connection is superseded and its server must go."},
+	{record.OpOpen, "Connect. On an open session: reconnect; the old connection is superseded and its server must exit."},
 	{record.OpCall, "Call a tool of the session's server."},
 	{record.OpClose, "End the session in an orderly way."},
-	{record.OpForget, "The session is over and nobody closes it: the host lets go of the client, and its server must go all the same."},
-	{record.OpAwait, "Inside parallel or tick: wait until what another lane asks for is under way."},
+	{record.OpForget, "The session ends and nobody closes it: the host lets go of the client, and its server must still exit."},
+	{record.OpAwait, "Inside parallel or tick: wait until the request of another lane is in flight."},
 	{record.OpReload, "The configuration of the label changed: all its open sessions move to new servers."},
 	{record.OpTick, "Run jobs in parallel, each in a session of its own, and other steps beside them."},
-	{record.OpBreak, "The newest working server of the session or the label does something wrong, now."},
-	{record.OpCheckpoint, "The state must be right: the newest server of each open session lives, and nothing else."},
-	{record.OpRepeat, "Play the steps so many times."},
-	{record.OpParallel, "Lanes of steps, side by side."},
-	{record.OpStop, "The host's orderly end: the driver's stop, or SIGTERM for a command."},
+	{record.OpBreak, "The newest working server of the session or the label commits a fault now."},
+	{record.OpCheckpoint, "The state must be right: only the newest server of each open session is alive."},
+	{record.OpRepeat, "Repeat the steps this many times."},
+	{record.OpParallel, "Lanes of steps, run in parallel."},
+	{record.OpStop, "Stop the host in order: the driver's stop, or SIGTERM for a command."},
 	{record.OpTerm, "SIGTERM to the host."},
 	{record.OpKill, "SIGKILL to the host."},
-	{record.OpRestart, "The host ends, and a new process of it starts on whatever the first one left. " +
-		"Its sessions have ended with it; they can be opened again."},
-	{record.OpRecycle, "The pid of the session's server, which is gone, is given to a process that is none of the host's " +
-		"and leads a group of that number. Needs place: init."},
+	{record.OpRestart, "The host ends, and a new host process starts on whatever the first one left behind. " +
+		"Its sessions have ended with it; they can be reopened."},
+	{record.OpRecycle, "The PID of the session's server, which is gone, is given to a process that does not belong to the host " +
+		"and leads a process group of that number. Needs place: init."},
 }
 
 func opNames() []string {
@@ -105,7 +105,7 @@ func (r *reader) written(l *Step, depth int) yamlfile.Value {
 			yamlfile.Need("with", "what it does", order(&l.With)))
 	case record.OpCheckpoint:
 		return l.object(yamlfile.Name(&l.Name, "a checkpoint"),
-			yamlfile.May("live", "of these labels: how many servers there must be instead", r.live(&l.Live)))
+			yamlfile.May("live", "how many servers of these labels there must be instead", r.live(&l.Live)))
 	case record.OpRestart:
 		return l.restart()
 	}
@@ -114,7 +114,7 @@ func (r *reader) written(l *Step, depth int) yamlfile.Value {
 
 // object is the step: its own key, and others.
 func (l *Step) object(own yamlfile.Value, others ...yamlfile.Key) yamlfile.Value {
-	others = append(others, yamlfile.May("defining", "a run in which this was not played shows nothing of what the scenario is about", yamlfile.Yes(&l.Defining)))
+	others = append(others, yamlfile.May("defining", "a run without this step says nothing about what the scenario tests", yamlfile.Yes(&l.Defining)))
 	return yamlfile.Object("the step "+string(l.Op), append([]yamlfile.Key{yamlfile.May(string(l.Op), "", own)}, others...)...)
 }
 
@@ -124,13 +124,13 @@ func (l *Step) ofSession(r *reader) yamlfile.Value {
 	c := call{&l.Tool, &l.Args, &l.Timeout, &l.Cancel, &l.Expect}
 	switch l.Op {
 	case record.OpOpen:
-		return l.object(session, yamlfile.May("server", "its label; needed the first time, a session keeps its server", r.label(&l.Label)),
-			yamlfile.May("cancel", "cancel it while a fault of the server keeps the handshake waiting", yamlfile.Yes(&l.Cancel)), timeout, expect,
+		return l.object(session, yamlfile.May("server", "its label; required the first time, later the session keeps it", r.label(&l.Label)),
+			yamlfile.May("cancel", "cancel it while a fault of the server holds up the handshake", yamlfile.Yes(&l.Cancel)), timeout, expect,
 		).Then(func(m *yamlfile.Node) { c.cutOff(m, "an", "open") })
 	case record.OpCall:
 		return l.object(session, append(c.tools(),
 			yamlfile.May("cancel", "cancel the call once the server has received it", yamlfile.Yes(&l.Cancel)),
-			yamlfile.May("twice", "cancel it two times", yamlfile.Yes(&l.Twice)), timeout, expect)...,
+			yamlfile.May("twice", "cancel it twice", yamlfile.Yes(&l.Twice)), timeout, expect)...,
 		).Then(func(m *yamlfile.Node) {
 			if l.Twice && !l.Cancel {
 				m.Key("twice").Problem("twice is for a call that is cancelled (cancel: true)")
@@ -138,7 +138,7 @@ func (l *Step) ofSession(r *reader) yamlfile.Value {
 			c.check(m)
 		})
 	case record.OpAwait:
-		return l.object(session, yamlfile.Need("for", "call: a call is in the session's server; connect: a fault of the server keeps the handshake waiting",
+		return l.object(session, yamlfile.Need("for", "call: a call has reached the session's server; connect: a fault of the server holds up the handshake",
 			yamlfile.Choice(&l.For, "what to wait for", AwaitCall, AwaitConnect)))
 	case record.OpRecycle:
 		return l.object(session)
@@ -151,7 +151,7 @@ func (l *Step) ofSteps(r *reader, depth int) yamlfile.Value {
 	switch l.Op {
 	case record.OpRepeat:
 		return l.object(yamlfile.Whole(&l.Count, "a number of times", 1, maxSteps),
-			yamlfile.Need("steps", "what happens, one after the other", r.steps(&l.Steps, depth+1))).Then(func(*yamlfile.Node) {
+			yamlfile.Need("steps", "the steps, one after the other", r.steps(&l.Steps, depth+1))).Then(func(*yamlfile.Node) {
 			if sizeOf([]Step{*l}) > maxSteps {
 				l.subject.Problem("written out, this is more than %d steps", maxSteps)
 				l.Count = 0 // so that what stands around it is not blamed too
@@ -161,7 +161,7 @@ func (l *Step) ofSteps(r *reader, depth int) yamlfile.Value {
 		return l.object(yamlfile.List(&l.Lanes, "lanes, each a list of steps", func(lane *[]Step) yamlfile.Value { return r.steps(lane, depth+1) }))
 	}
 	return l.object(yamlfile.Object("tick",
-		yamlfile.Need("jobs", "groups of jobs, which run side by side", yamlfile.List(&l.Jobs, "jobs", r.job)),
+		yamlfile.Need("jobs", "groups of jobs, which run in parallel", yamlfile.List(&l.Jobs, "jobs", r.job)),
 		yamlfile.May("during", "steps that are played while the jobs run", r.steps(&l.Steps, depth+1)),
 	).Then(func(m *yamlfile.Node) {
 		total := 0
@@ -176,10 +176,10 @@ func (l *Step) ofSteps(r *reader, depth int) yamlfile.Value {
 }
 
 func (l *Step) restart() yamlfile.Value {
-	return l.object(yamlfile.Choice(new(string), "what to start anew", "host"),
+	return l.object(yamlfile.Choice(new(string), "what to restart", "host"),
 		yamlfile.May("after", "how it ends: term (SIGTERM, the default), stop (the driver's stop, or SIGTERM for a command) or kill (SIGKILL)",
 			yamlfile.Choice(&l.After, "a way to end", record.OpTerm, record.OpStop, record.OpKill)),
-		yamlfile.May("grace", "after SIGTERM: how long until SIGKILL; limits.stop where nothing is said", yamlfile.Time(&l.Grace)),
+		yamlfile.May("grace", "after SIGTERM: how long until SIGKILL (default limits.stop)", yamlfile.Time(&l.Grace)),
 	).Then(func(m *yamlfile.Node) {
 		if l.After == record.OpTerm {
 			l.After = ""
@@ -196,18 +196,18 @@ func (r *reader) job(j *Job) yamlfile.Value {
 	c := call{&j.Tool, &j.Args, &j.Timeout, &j.Cancel, &j.Expect}
 	keys := append([]yamlfile.Key{
 		yamlfile.Need("server", "the label of a server", r.label(&j.Label)),
-		yamlfile.May("count", "how many of this kind; 1 where nothing is said", yamlfile.Whole(&j.Count, "a number of jobs", 1, maxJobs)),
+		yamlfile.May("count", "how many of this kind (default 1)", yamlfile.Whole(&j.Count, "a number of jobs", 1, maxJobs)),
 	}, c.tools()...)
 	return yamlfile.Object("a job", append(keys, timeout(&j.Timeout),
-		yamlfile.May("cancel", "the bench cancels the job once its call is in the server, or a fault keeps its handshake waiting", yamlfile.Yes(&j.Cancel)),
-		yamlfile.May("signal", "what the cancel is where the job is a command: SIGTERM, SIGKILL, or ctrl-c, which is SIGINT to its process group",
+		yamlfile.May("cancel", "leakbench cancels the job once its call has reached the server, or a fault holds up its handshake", yamlfile.Yes(&j.Cancel)),
+		yamlfile.May("signal", "how to cancel a job that is a command: SIGTERM, SIGKILL, or ctrl-c, which is SIGINT to its process group",
 			yamlfile.Choice(&j.Signal, "a signal", "SIGTERM", "SIGKILL", "ctrl-c").Then(func(n *yamlfile.Node) {
 				if !j.Cancel {
 					n.Problem("signal says how a job is cancelled: write cancel: true before it")
 				}
 			})),
-		yamlfile.May("probe", "the host only looks at the server, in the way that it has for it: a health check, "+
-			"a test of the connection; where it has none, an ordinary job", yamlfile.Yes(&j.Probe)),
+		yamlfile.May("probe", "the host only checks the server, by its own health check "+
+			"or connection test; a host without one runs an ordinary job", yamlfile.Yes(&j.Probe)),
 		expect(&j.Expect))...).Then(func(m *yamlfile.Node) {
 		if j.Probe && (j.Tool != "" || j.Args != nil || j.Timeout > 0 || j.Cancel) {
 			m.Key("probe").Problem("a probe is not told which tool to call, nor cut off: leave out tool, args, pad, timeout and cancel")
@@ -217,13 +217,13 @@ func (r *reader) job(j *Job) yamlfile.Value {
 }
 
 func timeout(into *record.Duration) yamlfile.Key {
-	return yamlfile.May("timeout", "the host's own limit: it gives up after this", yamlfile.Time(into))
+	return yamlfile.May("timeout", "the host's own timeout", yamlfile.Time(into))
 }
 
 // expect leaves out the default, which is ok.
 func expect(into *record.Expect) yamlfile.Key {
 	v := yamlfile.Choice(into, "what to expect", record.ExpectOK, record.ExpectFail, record.ExpectAny)
-	return yamlfile.May("expect", "ok where nothing is said; of a call that is cut off: fail", v.Then(func(*yamlfile.Node) {
+	return yamlfile.May("expect", "default: ok; for a call that is cut off: fail", v.Then(func(*yamlfile.Node) {
 		if *into == record.ExpectOK {
 			*into = ""
 		}
@@ -243,12 +243,12 @@ type call struct {
 func (c call) tools() []yamlfile.Key {
 	pad := 0
 	return []yamlfile.Key{
-		yamlfile.May("tool", "echo where nothing is said", yamlfile.Choice(c.tool, "a tool of the fake server", fakeserver.Tools...)),
+		yamlfile.May("tool", "default: echo", yamlfile.Choice(c.tool, "a tool of the fake server", fakeserver.Tools...)),
 		yamlfile.May("args", "the arguments of the call; sleep needs {ms: N}", yamlfile.NewValue("args", func(n *yamlfile.Node) {
 			n.IsMapping("args")
 			*c.args, _ = n.Plain().(map[string]any)
 		}, yamlfile.Free(c.args, "").Describe)),
-		yamlfile.May("pad", "the call is padded with so many KiB", yamlfile.Whole(&pad, "a number of KiB", 1, maxPad).Then(func(*yamlfile.Node) {
+		yamlfile.May("pad", "pads the call with this many KiB", yamlfile.Whole(&pad, "a number of KiB", 1, maxPad).Then(func(*yamlfile.Node) {
 			if *c.args == nil {
 				*c.args = map[string]any{}
 			}

@@ -100,7 +100,7 @@ func (s *Run) Outcome(f *Server) string {
 	case f.Term >= 0:
 		return "ended by SIGTERM"
 	case f.EOF >= 0:
-		return "ended on EOF"
+		return "exited on stdin EOF"
 	}
 	return "killed"
 }

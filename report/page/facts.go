@@ -17,7 +17,7 @@ func runFacts(s *model.Run) []fact {
 	return present([]fact{
 		{"Host", strings.TrimSpace(s.Header.Host.Name + " " + hostVersion(s))},
 		{"Servers launched", strconv.Itoa(v.Spawned)},
-		{"Alive at most", strconv.Itoa(v.PeakLive)},
+		{"Peak alive", strconv.Itoa(v.PeakLive)},
 		{"Should be gone", strconv.Itoa(s.Impact.Left)},
 		{"Killed by mistake", known(s.Impact.Harmed > 0, strconv.Itoa(s.Impact.Harmed))},
 		{"Zombies", known(s.Impact.Unreaped > 0, strconv.Itoa(s.Impact.Unreaped))},
@@ -61,7 +61,7 @@ func ending(s *model.Run) string {
 		return "not read"
 	}
 	if s.Run.Truncated != "" {
-		return "file is not complete: " + s.Run.Truncated
+		return "file is incomplete: " + s.Run.Truncated
 	}
 	if n := len(s.Run.Events); n > 0 {
 		if e := s.Run.Events[n-1].End; e != nil && e.Reason != record.EndDone {
@@ -77,13 +77,13 @@ func limits(s *model.Run) []fact {
 	duration := func(d record.Duration) string { return known(d > 0, words.Span(int64(d))) }
 	return present([]fact{
 		{"Settle time", duration(l.Settle)},
-		{"Watched on for", duration(l.Confirm)},
-		{"Quiet must hold", duration(l.Quiet)},
-		{"One close", duration(l.Close)},
-		{"Host's end", duration(l.Stop)},
+		{"Survivors watched for", duration(l.Confirm)},
+		{"Quiet required for", duration(l.Quiet)},
+		{"Limit of a close", duration(l.Close)},
+		{"Limit of the stop", duration(l.Stop)},
 		{"Launches", strings.Trim(spawns(l.SpawnsPerSession, "session")+", "+spawns(l.SpawnsPerMinute, "minute"), ", ")},
-		{"Host's own teardown", p.Ladder},
-		{"Host's time scale", p.Scale},
+		{"Teardown of the host", p.Ladder},
+		{"Time scale of the host", p.Scale},
 	})
 }
 
@@ -101,16 +101,16 @@ func machine(s *model.Run) []fact {
 		{"Scenario file", h.Scenario.File},
 		{"Bench", strings.TrimSpace(fmt.Sprintf("leakbench %s %s %s", h.Tool.Version, h.Tool.Commit, h.Tool.Go))},
 		{"Machine", fmt.Sprintf("%s %s, kernel %s, %s, uid %d", sys.OS, sys.Arch, sys.Kernel, text.Count(sys.CPUs, "CPU"), sys.UID)},
-		{"Ledger", "pids attested by " + w.Ledger},
+		{"Ledger", "PIDs attested by " + w.Ledger},
 		{"Census", "reads " + w.Census + ", " + adopts(w)},
 		{"Kept in", s.Dir},
 	})
 }
 
 func adopts(w *record.Witness) string {
-	text := "orphans do not come home to the keeper"
+	text := "orphans are not reparented to the keeper"
 	if w.Subreaper {
-		text = "orphans come home to the keeper"
+		text = "orphans are reparented to the keeper"
 	}
 	if w.Cgroup != "" {
 		text += ", cgroup " + w.Cgroup

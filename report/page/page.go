@@ -149,7 +149,7 @@ func newPage(runs []verdict.Judged, a baseline.Baseline) (*pageView, error) {
 		return cmp.Compare(model.Gravity(verdict.Outcome(b.Outcome)), model.Gravity(verdict.Outcome(a.Outcome)))
 	})
 	if left := len(runs) - len(p.Runs); left > 0 {
-		p.More = fmt.Sprintf("%d of %d runs are shown in full, those with findings or doubts first.", len(p.Runs), len(runs))
+		p.More = fmt.Sprintf("%d of %d runs are shown in full, starting with those that have findings or doubts.", len(p.Runs), len(runs))
 	}
 	if more > 0 {
 		p.More += fmt.Sprintf(" The last %d are not in the table either.", more)
@@ -259,17 +259,17 @@ func sentence(s *model.Run) string {
 		if n := len(v.Doubts) - 1; n > 0 {
 			more = fmt.Sprintf(", and %s more", text.Count(n, "doubt"))
 		}
-		return fmt.Sprintf("Not decided: %s%s. Besides: %s.", strings.TrimSuffix(v.Doubts[0].Text, "."), more, s.Headline())
+		return fmt.Sprintf("Inconclusive: %s%s. Also: %s.", strings.TrimSuffix(v.Doubts[0].Text, "."), more, s.Headline())
 	case len(v.Findings) == 1:
 		return s.Headline() + "."
 	case len(v.Findings) > 1:
 		return fmt.Sprintf("%s, and %s.", s.Headline(), text.Count(len(v.Findings)-1, "more finding"))
 	case len(v.Doubts) > 0:
-		return "Nothing was found, but the run is not clean: " + v.Doubts[0].Text
+		return "Nothing was found, but the run is inconclusive: " + v.Doubts[0].Text
 	case v.Spawned == 1:
-		return "The one server that was launched ended in time, and no law was broken."
+		return "The one server that was launched exited in time, and no law was broken."
 	}
-	return fmt.Sprintf("All %d servers that were launched ended in time, and no law was broken.", v.Spawned)
+	return fmt.Sprintf("All %d launched servers exited in time, and no law was broken.", v.Spawned)
 }
 
 var lawLooks = map[verdict.LawStatus]struct{ class, glyph string }{
@@ -304,7 +304,7 @@ func newFault(f history.PlannedFault) faultView {
 	case f.Fired < f.Fires:
 		v.Status, v.Class = "did not fire", "warn"
 	case f.Fired == 0:
-		v.Status, v.Class = "not needed", "none"
+		v.Status, v.Class = "not required", "none"
 	}
 	return v
 }
@@ -333,7 +333,7 @@ func stepTable(s *model.Run, r *runView) {
 	skipped := s.Skipped()
 	switch {
 	case r.Odd > 0:
-		r.StepNote += fmt.Sprintf(", %d not as expected", r.Odd)
+		r.StepNote += fmt.Sprintf(", %d unexpected", r.Odd)
 	case skipped == 0 && len(s.History.Steps()) > 0:
 		r.StepNote += ", all as expected"
 	}

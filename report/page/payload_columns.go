@@ -94,7 +94,7 @@ func (p *payload) handleCurve(s *model.Run) {
 	curve := payloadCurve{Title: "Open descriptors"}
 	p.line(&curve, payloadLine{"fds", "host", "host", false}, fds)
 	p.line(&curve, payloadLine{"fds.servers", "all servers", "servers", false}, servers)
-	p.line(&curve, payloadLine{"fds.base", "limit: host, where they were", "limit", true}, base)
+	p.line(&curve, payloadLine{"fds.base", "limit: host, at the start", "limit", true}, base)
 	p.line(&curve, payloadLine{"fds.most", "limit: host, RLIMIT_NOFILE", "limit", true}, most)
 	p.keep(curve)
 }
@@ -115,7 +115,7 @@ func (p *payload) memoryCurve(s *model.Run) {
 	curve := payloadCurve{Title: "Memory", Unit: "pages"}
 	p.line(&curve, payloadLine{"rss.host", "host", "host", false}, host)
 	p.line(&curve, payloadLine{"rss.servers", "all servers", "servers", false}, servers)
-	p.line(&curve, payloadLine{"rss.limit", "limit: host, by the cycle", "limit", true}, growth(s))
+	p.line(&curve, payloadLine{"rss.limit", "limit: host, per cycle", "limit", true}, growth(s))
 	p.keep(curve)
 }
 

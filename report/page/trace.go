@@ -67,7 +67,7 @@ func traceHost(s *model.Run, t int64) traceLine {
 	h := s.History.HostAt(t)
 	switch {
 	case h.Started == history.Never:
-		return station("unknown", who, "it was not seen to start", "")
+		return station("unknown", who, "leakbench did not see it start", "")
 	case h.Exited >= 0 && h.Exited <= t:
 		return station("ok", fmt.Sprintf("%s, pid %d", who, h.PID), fmt.Sprintf("gone since %s: %s", words.At(h.Exited), model.HostEnd(h)), "")
 	}
@@ -82,7 +82,7 @@ func traceSurvivor(s *model.Run, g *model.StdinHold, checkpoint string) []traceL
 	lines := []traceLine{traceBench(s), traceHost(s, when), traceHold(s, g, f, when)}
 	what := words.Join(strings.Replace(model.Waiting(e), "waits in read(", "blocked in read(", 1), ignores(e))
 	if e.State == record.StateZombie {
-		what = "dead, and nobody has waited for it"
+		what = "dead, and not reaped"
 	}
 	last := station("gone", processName(e), strings.TrimSpace(what), whyGone(s, f))
 	if g.Holder == nil && e.State != record.StateZombie {
@@ -104,7 +104,7 @@ func traceHold(s *model.Run, g *model.StdinHold, f *model.Server, when int64) tr
 	if h := g.Holder; h != nil {
 		why := "as long as it is open, the server waits for its next request"
 		if f != nil && f.EOF >= 0 && f.EOF <= when {
-			why = "the server has read the end of its stdin all the same"
+			why = "the server has read stdin EOF anyway"
 		}
 		line := station("gone", fmt.Sprintf("%s, pid %d, fd %d", h.Role, h.PID, h.FD),
 			fmt.Sprintf("holds %s of %s, its stdin", model.PipeEnd(h.Mode, g.Target()), g.Target()), why)
@@ -159,13 +159,13 @@ func traceVictim(s *model.Run, f *model.Server) []traceLine {
 	if f.Session != "" {
 		what = "session " + f.Session
 	}
-	lines = append(lines, station("ok", what, "open: nobody asked for its end", ""))
+	lines = append(lines, station("ok", what, "open: nobody asked to end it", ""))
 	var how []string
 	for _, m := range f.Signals {
 		how = append(how, fmt.Sprintf("caught %s at %s", m.Text, words.At(m.T)))
 	}
 	if f.EOF >= 0 {
-		how = append(how, "read the end of its stdin at "+words.At(f.EOF))
+		how = append(how, "read stdin EOF at "+words.At(f.EOF))
 	}
 	if f.Died >= 0 {
 		how = append(how, "dead since "+words.At(f.Died))
@@ -178,7 +178,7 @@ func blame(s *model.Run) string {
 	v := &s.Verdict
 	switch {
 	case v.Outcome == verdict.Inconclusive:
-		return "Not decided: the bench has no proof either way."
+		return "Undecided: leakbench has no proof either way."
 	case len(v.Findings) == 0:
 		return ""
 	}
@@ -201,7 +201,7 @@ func blame(s *model.Run) string {
 	case len(gs) > 0 && gs[0].Holder != nil:
 		return fmt.Sprintf("%s: it left them, and %s (pid %d) holds their stdin open.", who, gs[0].Holder.Role, gs[0].Holder.PID)
 	case len(gs) > 0 && shows == law.Left:
-		return who + ": it did not end what does not end by itself."
+		return who + ": it did not end servers that do not exit by themselves."
 	}
 	return who + ": " + strings.TrimSuffix(f.Found, ".") + "."
 }

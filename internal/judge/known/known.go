@@ -227,16 +227,16 @@ func list(into *[]Entry, scenarios []string) yamlfile.Value {
 		})
 	}).OrNothing()
 	return yamlfile.Object("the list of known findings",
-		yamlfile.Need("known", "one entry for each finding, or for each scenario or law of which all findings are known", items))
+		yamlfile.Need("known", "one entry per finding, or per scenario or law whose findings are all known", items))
 }
 
 func (e *Entry) value(scenarios []string) yamlfile.Value {
 	return yamlfile.Object("a known finding",
 		yamlfile.Need("finding", "scenario[:law[:fingerprint]]: a report has the fingerprint; leakbench known update writes the whole entry", e.finding(scenarios)),
-		yamlfile.May("host", "on this host only; on any where nothing is said", yamlfile.OneLine(&e.Host, "the name of a host", 200)),
+		yamlfile.May("host", "only on this host (default: on any host)", yamlfile.OneLine(&e.Host, "the name of a host", 200)),
 		yamlfile.Need("reason", "", yamlfile.OneLine(&e.Reason, "the reason why it is accepted for now", maxReason)),
-		yamlfile.May("sometimes", "not every run shows it, so that it is not stale where one does not", yamlfile.Yes(&e.Sometimes)),
-		yamlfile.Need("expires", "the last day it is good for, like 2030-01-31: from the next on it fails the gate", e.expires()),
+		yamlfile.May("sometimes", "not every run shows it, so its absence does not make it stale", yamlfile.Yes(&e.Sometimes)),
+		yamlfile.Need("expires", "its last valid day, like 2030-01-31: from the next day on it fails the gate", e.expires()),
 	).Then(func(n *yamlfile.Node) { e.Line, e.Column = n.Line, n.Column })
 }
 

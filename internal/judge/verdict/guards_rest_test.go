@@ -51,7 +51,7 @@ func TestADeathWithoutAWordOnAStarvedMachine(t *testing.T) {
 		c.change(f, srv)
 		r := judgeGraceful(f)
 		assert.Len(t, f.excused, c.excused, name)
-		assert.Contains(t, r.Reason, "may have been told and not have got round to it", name)
+		assert.Contains(t, r.Reason, "may have been asked without getting to it", name)
 		assert.Equal(t, f.unheeding(srv, 2*second), name != "it was stopped" && name != "with a fault", "%s: it had 13 s", name)
 	}
 }
@@ -74,7 +74,7 @@ func TestWhatIsCertainIsJudged(t *testing.T) {
 	together.Signals, together.EOF, together.Died = []history.SignalMark{{T: 15 * second, Text: "SIGTERM", Stdin: record.StdinClosed}}, 15*second, 16*second
 	r := judgeGraceful(f)
 	assert.Empty(t, r.Reason)
-	assert.Equal(t, "4 servers ended by the host, 2 of them not in order", r.Found)
+	assert.Equal(t, "4 servers ended by the host, 2 of them out of order", r.Found)
 }
 
 // TestWhomTheHostDidNotEnd: those that nothing was done to, and those that the bench swept.
@@ -239,7 +239,7 @@ func TestADaemonExcusesItselfAlone(t *testing.T) {
 	t.Parallel()
 	f, cp := daemonised()
 	r := judgeLeft(f)
-	assert.Equal(t, "the host went to the background, and was not asked to end there", r.Reason)
+	assert.Equal(t, "the host went to the background, where it was not asked to exit", r.Reason)
 	assert.True(t, f.Explained[cp])
 
 	other := record.Process{Identity: record.Identity{PID: 60, Start: 6}, PPID: 60, State: record.StateSleeping, Comm: "helper"} // its own parent: no row is trusted
@@ -540,7 +540,7 @@ func TestTheStoryOfLaunches(t *testing.T) {
 	}
 	require.Len(t, titles, 2)
 	assert.Contains(t, fmt.Sprint(values), "4 launches within 12s, 3 a minute allowed")
-	assert.Contains(t, whys[0], "half of them within 2s of the one before")
+	assert.Contains(t, whys[0], "half of them within 2s of the previous one")
 	assert.Contains(t, fmt.Sprint(titles), "2 launches")
 	assert.Contains(t, fmt.Sprint(titles), "3 launches")
 	counts := map[string]int{"z": 2}

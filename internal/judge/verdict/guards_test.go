@@ -80,10 +80,10 @@ func TestWhoLooksTheSame(t *testing.T) {
 	for want, like := range map[string][]string{
 		"":                              {"a"},
 		"The other one looks the same.": {"a", "a"},
-		"The other 1 differs, each with its evidence.": {"a", "b"},
-		"The other 2 look the same.":                   {"a", "a", "a"},
-		"The other 2 differ, each with its evidence.":  {"a", "b", "c"},
-		"1 of the other 2 look the same.":              {"a", "a", "c"},
+		"The other 1 differs; see the evidence on each.": {"a", "b"},
+		"The other 2 look the same.":                     {"a", "a", "a"},
+		"The other 2 differ; see the evidence on each.":  {"a", "b", "c"},
+		"1 of the other 2 look the same.":                {"a", "a", "c"},
 	} {
 		var group []*breach
 		for _, l := range like {
@@ -104,7 +104,7 @@ func TestAdviceThatFits(t *testing.T) {
 		return f.finding(b.fingerprint(), []*breach{b}).Fix
 	}
 	alone := fix("deaf", "")
-	assert.Contains(t, alone, "A host that is killed can do nothing any more")
+	assert.Contains(t, alone, "A killed host can't clean up")
 	assert.Equal(t, alone, fix("not-escalated", ""))
 	assert.NotEqual(t, alone, fix("orphan", ""))
 	assert.Contains(t, fix("orphan", ""), alone)

@@ -129,7 +129,7 @@ func TestSideBySideIsNoDuplicate(t *testing.T) {
 	var f *lab.Failure
 	require.ErrorAs(t, err, &f)
 	assert.Contains(t, f.Text, "L1 abandoned")
-	assert.Contains(t, f.Text, "server1#1 is more than the host was asked to keep")
+	assert.Contains(t, f.Text, "server1#1 is one more than the host was asked to keep")
 	assert.Contains(t, f.Text, "within 500ms", "what the lab was told")
 }
 

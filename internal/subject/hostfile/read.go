@@ -47,34 +47,34 @@ func hostObject(s *host.Spec, dir string) yamlfile.Value {
 		yamlfile.Need("name", "", yamlfile.Name(&s.Name, "the name of a host")),
 		yamlfile.Need("about", "", yamlfile.OneLine(&s.About, "what it is", maxAbout)),
 		yamlfile.Need("command", "", command(&s.Argv)),
-		yamlfile.May("env", "variables on top of the bench's own", environment(&s.Env)),
-		yamlfile.May("workdir", "the working directory; the bench's own where nothing is said", oneLine(&s.Workdir, "a folder")),
+		yamlfile.May("env", "environment variables, added to those of leakbench", environment(&s.Env)),
+		yamlfile.May("workdir", "the working directory (default: that of leakbench)", oneLine(&s.Workdir, "a folder")),
 		yamlfile.May("config", "a file that is written before the host starts, or a list of such files",
 			yamlfile.OneOrMore(&s.Configs, "configs", config)),
-		yamlfile.Need("drive", "driver: it speaks the driver protocol; http: a gateway; oneshot: a command for each job of a tick; "+
-			"nothing: it is started, watched and stopped", drive(s)),
-		yamlfile.May("ready", "how the bench knows that it is up", ready(s)),
-		yamlfile.May("stop", "its orderly end: SIGTERM where nothing is said", yamlfile.Object("stop",
+		yamlfile.Need("drive", "driver: speaks the driver protocol; http: a gateway; oneshot: one command for each job of a tick; "+
+			"absent: it is only started, watched and stopped", drive(s)),
+		yamlfile.May("ready", "how leakbench detects that it is up", ready(s)),
+		yamlfile.May("stop", "how to stop it (default SIGTERM)", yamlfile.Object("stop",
 			yamlfile.May("signal", "", yamlfile.Choice(&s.Stop.Signal, "a signal", stopSignals...)),
-			yamlfile.May("eof", "its stdin is closed first", yamlfile.Yes(&s.Stop.EOF)),
-			yamlfile.May("within", "the longest orderly end of the host", yamlfile.Time(&p.Stop)))),
-		yamlfile.May("settle", "the longest orderly end of one server; 15s where nothing is said", yamlfile.Time(&p.Settle)),
-		yamlfile.May("confirm", "its longest request time limit: how long a survivor is watched on", yamlfile.Time(&p.Confirm)),
-		yamlfile.May("start", "how long it may take to be ready; 15s where nothing is said", yamlfile.Time(&s.Start)),
-		yamlfile.May("job", "how long its command may take for a job; 60s where nothing is said: one that has not exited by then is a finding",
+			yamlfile.May("eof", "close its stdin first", yamlfile.Yes(&s.Stop.EOF)),
+			yamlfile.May("within", "the longest orderly shutdown of the host", yamlfile.Time(&p.Stop)))),
+		yamlfile.May("settle", "the longest orderly shutdown of one server (default 15s)", yamlfile.Time(&p.Settle)),
+		yamlfile.May("confirm", "its longest request timeout: how long to watch survivors", yamlfile.Time(&p.Confirm)),
+		yamlfile.May("start", "how long it may take to be ready (default 15s)", yamlfile.Time(&s.Start)),
+		yamlfile.May("job", "how long its command may take for a job (default 60s); one that has not exited by then is a finding",
 			yamlfile.Time(&s.Job)),
-		yamlfile.May("ladder", "", yamlfile.OneLine(&p.Ladder, "the teardown in words", maxText)),
-		yamlfile.May("scale", "", yamlfile.OneLine(&p.Scale, "a factor in words", maxText)),
-		yamlfile.May("launches", "expected server launches for a connect; 1 where nothing is said",
+		yamlfile.May("ladder", "", yamlfile.OneLine(&p.Ladder, "the teardown, in words", maxText)),
+		yamlfile.May("scale", "", yamlfile.OneLine(&p.Scale, "a factor, in words", maxText)),
+		yamlfile.May("launches", "expected server launches per connect (default 1)",
 			yamlfile.Whole(&s.Launches, "a number of launches", 1, maxLaunches)),
-		yamlfile.May("resident", "how many servers of a label it keeps on purpose when their sessions end",
+		yamlfile.May("resident", "how many servers of a label it keeps on purpose after their sessions end",
 			yamlfile.Whole(&p.Resident, "a number of servers", 0, maxRunning)),
-		yamlfile.May("spare", "how many servers of a label it keeps besides those of its sessions, for the next one",
+		yamlfile.May("spare", "how many spare servers of a label it keeps for the next session",
 			yamlfile.Whole(&p.Spare, "a number of servers", 0, maxRunning)),
-		yamlfile.May("idle", "after what time without a call it ends the server of an open session, in order, and launches it again at the next call",
+		yamlfile.May("idle", "after how long without a call it ends the server of an open session in order, to relaunch it at the next call",
 			yamlfile.Time(&p.Idle)),
-		yamlfile.May("renewal", "how often it gives an open session a new server and ends the old one in order", yamlfile.Time(&p.Renewal)),
-		yamlfile.May("not_applicable", "what can't be asked of it, and why", notApplicable(s.NotApplicable)),
+		yamlfile.May("renewal", "how often it replaces the server of an open session, ending the old one in order", yamlfile.Time(&p.Renewal)),
+		yamlfile.May("not_applicable", "scenarios that do not apply to it, and why", notApplicable(s.NotApplicable)),
 		yamlfile.May("scenarios", "what differs for a scenario", limits(s.Scenarios, dir)),
 		yamlfile.May("install", "the packages that leakbench hosts install puts in place", install(&s.Install)),
 	).Then(func(m *yamlfile.Node) {
@@ -130,10 +130,10 @@ func config(c *host.Config) yamlfile.Value {
 	return yamlfile.Object("config",
 		yamlfile.May("name", "{{config.NAME}} is its path; {{config}} is that of the first", yamlfile.Name(&c.Name, "the name of a config")),
 		yamlfile.May("format", "", yamlfile.Choice(&c.Format, "a format", hostconfig.Names()...)),
-		yamlfile.May("path", "where; the format's usual name in {{run}} where nothing is said", oneLine(&c.Path, "a path")),
-		yamlfile.May("merge", "keys of the document, merged deep", tree(&c.Merge, "the keys to merge")),
+		yamlfile.May("path", "its path (default: the format's usual name in {{run}})", oneLine(&c.Path, "a path")),
+		yamlfile.May("merge", "keys of the document, merged deeply", tree(&c.Merge, "the keys to merge")),
 		yamlfile.May("entry", "keys of each server's entry", tree(&c.Entry, "the keys of each entry")),
-		yamlfile.May("template", "the file's own text, instead of a format",
+		yamlfile.May("template", "the text of the file, instead of a format",
 			yamlfile.Verbatim(&c.Template, "the text of the file").Then(func(n *yamlfile.Node) { checkPlaceholders(n, c.Template, inTemplate) })),
 	).Then(func(m *yamlfile.Node) {
 		format, template := m.Find("format") != nil, m.Find("template") != nil
@@ -172,9 +172,9 @@ func drive(s *host.Spec) yamlfile.Value {
 
 func gateway(h *host.HTTP) yamlfile.Value {
 	return yamlfile.Object("http",
-		yamlfile.May("transport", "streamable where nothing is said",
+		yamlfile.May("transport", "default: streamable",
 			yamlfile.Choice(&h.Transport, "a transport", host.TransportStreamable, host.TransportSSE, host.TransportOpenAPI, host.TransportREST)),
-		yamlfile.May("servers", "for whom it launches a server: per-session where nothing is said",
+		yamlfile.May("servers", "for whom it launches a server (default per-session)",
 			yamlfile.Choice(&h.Servers, "for whom it launches a server", record.PerSession, record.PerRequest, record.Shared)),
 		yamlfile.Need("url", "", yamlfile.OneLine(&h.URL, "a URL", maxText).Then(func(n *yamlfile.Node) { checkPlaceholders(n, h.URL, inURL); checkURL(n, h.URL) })),
 		yamlfile.May("headers", "", yamlfile.FreeMap("headers", func(key *yamlfile.Node) yamlfile.Value {
@@ -281,5 +281,5 @@ const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/do
 // Schema is the JSON Schema (draft 2020-12) of the host file, for editors. It is made of what the reader reads with.
 func Schema() []byte {
 	return yamlfile.DescribeFile(hostObject(&host.Spec{}, ""), SchemaURL, "leakbench host",
-		"A host that leakbench can put on the bench: docs/host-file.md", yamlfile.Definitions())
+		"A host that leakbench can test: docs/host-file.md", yamlfile.Definitions())
 }

@@ -21,7 +21,7 @@ func requests(into *[]host.Request) yamlfile.Value {
 			}))
 		}
 		return yamlfile.Object("a request", path("get"), path("post"), path("put"), path("patch"), path("delete"),
-			yamlfile.May("body", "a JSON object; a text that is {{args}} or {{server.args}} alone becomes that object or list",
+			yamlfile.May("body", "a JSON object; a string that is only {{args}} or {{server.args}} becomes that object or list",
 				yamlfile.Free(&r.Body, "the body").Then(func(n *yamlfile.Node) {
 					n.EachText(func(n *yamlfile.Node, s string) { checkPlaceholders(n, s, inRequest) })
 				})),
