@@ -37,7 +37,7 @@ func TestProcessFaults(t *testing.T) {
 		{"siblings", "exact", "", ""}, // nobody but the siblings ended anybody
 		{"siblings", "naive", "L4 zombie k x1, L4 zombie z x1", "its parent is the host"},
 		{"watchdog", "exact", "", ""},
-		{"watchdog", "naive", "L2 watchdog-blind y x1, L4 zombie z x1", "it read the end of stdin"},
+		{"watchdog", "naive", "L2 watchdog-blind y x1, L4 zombie z x1", "it read stdin EOF"},
 	} {
 		t.Run(c.scenario+"/"+c.host, func(t *testing.T) {
 			t.Parallel()
