@@ -2,13 +2,14 @@ package law
 
 var kindsGrowth = []Kind{
 	{
-		ID: "process-growth", Law: "L1", Class: "A", Title: "there are more and more processes below the host",
+		ID: "process-growth", Law: "L1", Class: "A", Title: "the number of processes below the host grows",
 		Headline:  "{host} keeps more processes with each repetition",
 		Signature: "of a soak: with every session closed at the end of each repetition, the number of processes below the host grows an hour with 95 % confidence, over all repetitions and over their second half, by two or more; none of them is a server that another kind names",
-		Why: "The host starts something for a session, or now and then, and nobody ends it: a worker, a watcher, a helper that was to end by itself. One at a time is nothing, and after a day it is the machine. " +
-			"No checkpoint can tell one of them from what the host keeps on purpose; that they become more and more does.",
-		Fix: "Find out what the processes are (the report lists those of the last look), and give each of them an owner that ends it, and waits for it, with the session or the job that it was started for. " +
-			"What is kept on purpose needs a bound.",
+		Why: "The host starts something for a session, or now and then, and nobody ends it: a worker, a watcher, or a helper that " +
+			"should have exited by itself. One is harmless, but after a day they fill the machine. No checkpoint can tell one of them " +
+			"from what the host keeps on purpose. The growth can.",
+		Fix: "Find out what the processes are (the report lists those of the last look). Give each of them an owner that ends it, and " +
+			"waits for it, together with its session or job. Limit what is kept on purpose.",
 		Reports:  []string{"R001"},
 		Findings: []Wording{{Title: "there are more and more processes below the host", Expected: "as many processes below the host after each repetition", Found: "{value}"}},
 	},
