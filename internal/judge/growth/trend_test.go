@@ -56,3 +56,16 @@ func TestTrendIsRight(t *testing.T) {
 	assert.Less(t, shown(0), times/20)
 	assert.Greater(t, shown(8), times*9/10)
 }
+
+// TestTrendByHand: the 45 slopes of ten squares are the sums of two numbers from 0 to 9. Their variance is 125, so that the interval goes
+// from the 11th to the 35th of them.
+func TestTrendByHand(t *testing.T) {
+	t.Parallel()
+	x := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	got, ok := growth.TrendOf(x, []int64{0, 1, 4, 9, 16, 25, 36, 49, 64, 81})
+	assert.True(t, ok)
+	assert.Equal(t, growth.Trend{Slope: 9, Low: 6, High: 12}, got)
+	got, ok = growth.TrendOf(x[:9], []int64{0, 1, 4, 9, 16, 25, 36, 49, 64})
+	assert.True(t, ok)
+	assert.InDelta(t, 8, got.Slope, 1e-9, "the middle of an even number of slopes")
+}
