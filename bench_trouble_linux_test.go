@@ -35,7 +35,7 @@ func newTroubled(t *testing.T) *troubled {
 	t.Helper()
 	b := &troubled{dir: openDir(t), over: make(chan struct{})}
 	b.self = filepath.Join(b.dir, "leakbench")
-	require.NoError(t, os.Link(theProgram(t), b.self))
+	require.NoError(t, os.Link(built(t), b.self))
 	return b
 }
 
@@ -151,6 +151,7 @@ func TestKeeperInTrouble(t *testing.T) {
 			if c.as != nil && os.Getuid() != 0 {
 				t.Skip("needs the rights of root")
 			}
+			defer takeTurn(t, 1, short)()
 			b := startTroubled(t, "worker-undying", c.as)
 			require.NoError(t, syscall.Kill(b.keeper, c.signal))
 			code := b.ends(45 * time.Second)
@@ -177,6 +178,7 @@ func TestReforkWithoutCgroup(t *testing.T) {
 	for _, host := range []string{"refork", "refork-fast", "refork-slow"} {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()
+			defer takeTurn(t, 1, short)()
 			b := newTroubled(t)
 			dir := b.dir
 			require.NoError(t, os.Chown(dir, int(asNobody.Uid), int(asNobody.Gid)))

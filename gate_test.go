@@ -1,6 +1,8 @@
 package leakbench_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,6 +45,7 @@ func TestTheExamplesOfTheGate(t *testing.T) {
 				}
 				t.Skipf("%s is missing", needs)
 			}
+			defer takeTurn(t, 1, long)()
 			dir := beside(t, folder)
 			sh := func(script string, want int) string {
 				cmd := exec.CommandContext(t.Context(), "sh", "-e", "-c", script)
@@ -126,6 +130,7 @@ func TestTheJobOfTheGate(t *testing.T) {
 	require.NotEqual(t, command[2], script)
 
 	program, dir := built(t), t.TempDir()
+	defer takeTurn(t, 1, long)()
 	run := func(want int, script string, env ...string) string {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
 		cmd.Dir, cmd.WaitDelay = dir, 10*time.Second
@@ -145,13 +150,39 @@ func TestTheJobOfTheGate(t *testing.T) {
 	assert.Contains(t, run(0, "leakbench merge blobs"), "gate: pass: nothing new. 5 scenarios, 5 runs")
 }
 
-// built is the program, as a file.
+var program struct {
+	once sync.Once
+	dir  string
+	path string
+	err  error
+}
+
+// built is the program, as a file that other users can reach, built once. TestMain removes it.
 func built(t *testing.T) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "leakbench")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/leakbench").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return program
+	p := &program
+	p.once.Do(func() {
+		if p.dir, p.err = os.MkdirTemp(reachable(), "leakbench-built-"); p.err != nil {
+			return
+		}
+		p.path = filepath.Join(p.dir, "leakbench")
+		if p.err = os.Chmod(p.dir, 0o755); p.err != nil {
+			return
+		}
+		if out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "go", "build", "-o", p.path, "./cmd/leakbench").CombinedOutput(); err != nil {
+			p.err = fmt.Errorf("%w: %s", err, out)
+		}
+	})
+	require.NoError(t, p.err)
+	return p.path
+}
+
+// reachable is a folder below which other users can reach folders of this one: a folder of a test is not, where $TMPDIR is none.
+func reachable() string {
+	if runtime.GOOS == "linux" {
+		return "/var/tmp"
+	}
+	return os.TempDir()
 }
 
 // The other blocks are at least what they say they are.

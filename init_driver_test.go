@@ -82,7 +82,7 @@ func TestDriversOfInit(t *testing.T) {
 			last := strings.Fields(commands[len(commands)-1])
 			spec, err := host.Lookup("", filepath.Join(dir, last[len(last)-1]))
 			require.NoError(t, err)
-			judged := playUntil(t, builtin(t, "reload"), spec, play.Limits{}, certain)
+			judged := playUntil(t, short, cellOf(builtin(t, "reload"), spec), play.Limits{}, breaks(""))
 			assert.Equal(t, verdict.Clean, judged.Verdict.Outcome, account(judged))
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,52 +17,41 @@ import (
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-// besideOthers is held for reading by what is played beside other runs of this
-// package, and for writing by what is played alone.
-var besideOthers sync.RWMutex
-
-// tries is how often a run is played that could not be decided: first beside
-// others, then alone.
-const tries = 3
-
-// takeTurn waits until a try of a run may be played. It returns a function that ends its turn.
-func takeTurn(try int) (done func()) {
-	if try == 1 {
-		besideOthers.RLock()
-		return besideOthers.RUnlock
-	}
-	besideOthers.Lock()
-	return besideOthers.Unlock
-}
-
-// playUntil plays a scenario for real and judges what was saved, and again
-// alone where it says nothing: on a machine whose other tests leave no time for
-// a host, a time limit may be over before the host has come to where the fault
-// is. A verdict is final. The second judge must agree with it.
-func playUntil(t *testing.T, s *scenarios.Scenario, spec host.Spec, limits play.Limits, says func(verdict.Verdict) bool) verdict.Judged {
+// playUntil plays a scenario for real and judges what was saved, and again alone where that is not right: beside others a time
+// limit may be over before the host has come to where the fault is. A verdict of a run that was played alone is final. The
+// second judge must agree with it.
+func playUntil(t *testing.T, long time.Duration, c play.Cell, limits play.Limits, right func(verdict.Judged) bool) verdict.Judged {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	needsPlace(t, s)
+	needsPlace(t, c.Scenario)
 	bench := play.Bench{Self: self, Limits: limits}
-	cell := play.Cell{Scenario: s, Host: play.Host{Spec: spec}, Seed: 1}
+	c.Seed = 1
 	for try := 1; ; try++ {
-		cell.Dir = filepath.Join(t.TempDir(), "run")
-		done := takeTurn(try)
-		j, err := watched(t, bench.One)(t.Context(), cell)
+		c.Dir = filepath.Join(t.TempDir(), "run")
+		done := takeTurn(t, try, long)
+		j, err := watched(t, try > 1, bench.One)(t.Context(), c)
 		done()
-		require.NoError(t, err, "%s", tail(filepath.Join(cell.Dir, runner.HostLog)))
-		if try == tries || says(j.Verdict) {
+		require.NoError(t, err, "%s", tail(filepath.Join(c.Dir, runner.HostLog)))
+		if try == tries || right(*j) || try > 1 && certain(*j) {
 			return *j
 		}
-		t.Logf("%s on %s is in doubt:\n%s", s.Name, spec.Name, account(*j))
+		t.Logf("%s on %s, beside others: %s\n%s", c.Scenario.Name, c.Host.Name, j.Verdict.Outcome, account(*j))
 	}
 }
 
-// playOnce plays a scenario whatever it says.
-func playOnce(t *testing.T, s *scenarios.Scenario, spec host.Spec) verdict.Judged {
-	t.Helper()
-	return playUntil(t, s, spec, play.Limits{}, func(verdict.Verdict) bool { return true })
+// certain says that a verdict leaves no doubt.
+func certain(j verdict.Judged) bool {
+	return j.Verdict.Outcome != verdict.Inconclusive && len(j.Verdict.Doubts) == 0
+}
+
+// breaks says of a verdict that these laws are broken, and that it leaves no doubt.
+func breaks(laws string) func(verdict.Judged) bool {
+	return func(j verdict.Judged) bool { return certain(j) && brokenLaws(j.Verdict) == laws }
+}
+
+func cellOf(s *scenarios.Scenario, spec host.Spec) play.Cell {
+	return play.Cell{Scenario: s, Host: play.Host{Spec: spec}}
 }
 
 func builtin(t *testing.T, name string) *scenarios.Scenario {
@@ -80,10 +70,13 @@ func builtinHost(t *testing.T, name string) host.Spec {
 	return spec
 }
 
+var places sync.Map // of what TryPlace says
+
 // needsPlace skips where the host can't live where the scenario wants it.
 func needsPlace(t *testing.T, s *scenarios.Scenario) {
 	t.Helper()
-	if err := keeper.TryPlace(s.Place); err != nil {
+	try, _ := places.LoadOrStore(s.Place, sync.OnceValue(func() error { return keeper.TryPlace(s.Place) }))
+	if err := try.(func() error)(); err != nil {
 		if os.Getenv("LEAKBENCH_REQUIRE") == "all" {
 			t.Fatalf("the host can't live in %s here: %v", s.Place, err)
 		}

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -108,38 +107,12 @@ func (a trickAnswer) mayBe(w trickhost.Want) bool {
 	return a.wrong(w) == "" || a.Outcome == trickhost.Inconclusive && len(a.Lives) == 0
 }
 
-var program struct {
-	once sync.Once
-	path string
-	err  error
-}
-
-// theProgram is leakbench, built once.
-func theProgram(t *testing.T) string {
-	t.Helper()
-	program.once.Do(func() {
-		dir, err := os.MkdirTemp("/var/tmp", "leakbench-tricks-")
-		if err == nil {
-			err = os.Chmod(dir, 0o755)
-		}
-		program.path, program.err = filepath.Join(dir, "leakbench"), err
-		if err == nil {
-			out, err := exec.Command("go", "build", "-o", program.path, "./cmd/leakbench").CombinedOutput()
-			if err != nil {
-				program.err = fmt.Errorf("%w: %s", err, out)
-			}
-		}
-	})
-	require.NoError(t, program.err)
-	return program.path
-}
-
 // theBench is the binary that judges.
 func theBench(t *testing.T) string {
 	if other := os.Getenv(benchEnv); other != "" {
 		return other
 	}
-	return theProgram(t)
+	return built(t)
 }
 
 // hostFile writes the host file of a trick.
@@ -169,7 +142,7 @@ func playTrick(t *testing.T, k trickhost.Trick, prefix ...string) trickAnswer {
 	if k.Builtin != "" {
 		return playBench(t, dir, prefix, "run", scenarioArg(k.Scenario), "--host", k.Builtin)
 	}
-	file := hostFile(t, theProgram(t), trickhost.Prefix+k.Name, dir, "")
+	file := hostFile(t, built(t), trickhost.Prefix+k.Name, dir, "")
 	return playBench(t, dir, prefix, "run", scenarioArg(k.Scenario), "--host", file)
 }
 
@@ -178,7 +151,7 @@ func playCommand(t *testing.T, k trickhost.Trick, dir string, prefix []string) t
 	t.Helper()
 	var command []string
 	for _, arg := range k.Command {
-		command = append(command, strings.ReplaceAll(arg, "SELF", theProgram(t)))
+		command = append(command, strings.ReplaceAll(arg, "SELF", built(t)))
 	}
 	args := []string{"run", scenarioArg(k.Scenario), "--settle", "1.5s", "--confirm", "1s", "--start", "5s"}
 	if k.HostFile == "" {

@@ -55,15 +55,7 @@ func (r *room) enter(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	for r.careful && r.count(0) >= runtime.GOMAXPROCS(0) {
-		share, known := stall(ctx)
-		if ctx.Err() != nil {
-			<-r.slots
-			return ctx.Err()
-		}
-		if !known || share < stalled {
-			break
-		}
+	for r.careful && ctx.Err() == nil && !Carries(r.count(0)) {
 	}
 	if ctx.Err() != nil {
 		<-r.slots
@@ -85,20 +77,25 @@ func (r *room) count(add int) int {
 	return r.now
 }
 
+// Carries says whether a machine on which so many runs are under way gets round to one more. With more runs than processors
+// it takes a moment to look.
+func Carries(now int) bool {
+	if now < runtime.GOMAXPROCS(0) {
+		return true
+	}
+	share, known := stall()
+	return !known || share < stalled
+}
+
 // stall looks for a moment how much of the time somebody waits for a processor or for memory, where the kernel says so.
-func stall(ctx context.Context) (share float64, known bool) {
+func stall() (share float64, known bool) {
 	begun := time.Now()
 	cpu, ok := stalledSoFar("cpu")
 	memory, _ := stalledSoFar("memory")
 	if !ok {
 		return 0, false
 	}
-	timer := time.NewTimer(lookEvery)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	<-time.After(lookEvery)
 	took := time.Since(begun)
 	cpuNow, _ := stalledSoFar("cpu")
 	memoryNow, _ := stalledSoFar("memory")

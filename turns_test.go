@@ -1,0 +1,171 @@
+package leakbench_test
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/play"
+)
+
+// How long a turn takes at the most when little else is under way, roughly: who takes long begins early.
+const (
+	short  = 5 * time.Second
+	medium = 15 * time.Second
+	long   = 30 * time.Second
+	chain  = time.Minute // of several that wait for each other
+)
+
+// tries is how often a run is played that could not be decided: first beside others, then alone.
+const tries = 3
+
+// queue is where everything that this package plays or builds waits for its turn: as much goes side by side as the machine
+// carries, which leakbench run does too, those that take long first. What is played alone is played at the end.
+type queue struct {
+	most    func() int         // that go side by side
+	carries func(now int) bool // the machine, beside so many, one more
+
+	sync.Mutex
+	waiting []*turn
+	now     int
+	alone   bool // what is under way
+	serving bool
+}
+
+type turn struct {
+	long  time.Duration
+	alone bool
+	ready chan struct{}
+}
+
+var turns = queue{most: most, carries: carries}
+
+// takeTurn waits until a try of a run may be played, or whatever else takes so long. The first one is beside others, each
+// other one alone. It returns a function that ends its turn.
+func takeTurn(t *testing.T, try int, long time.Duration) (done func()) {
+	t.Helper()
+	done = turns.take(long, try > 1)
+	t.Cleanup(done) // of a test that fails meanwhile
+	return done
+}
+
+func (q *queue) take(long time.Duration, alone bool) (done func()) {
+	mine := &turn{long: long, alone: alone, ready: make(chan struct{})}
+	q.Lock()
+	q.waiting = append(q.waiting, mine)
+	q.serve()
+	q.Unlock()
+	<-mine.ready
+	return sync.OnceFunc(func() {
+		q.Lock()
+		defer q.Unlock()
+		q.now--
+		q.alone = false
+		q.serve()
+	})
+}
+
+// serve sees to it that somebody calls those whose turn it is. It is called with the lock held.
+func (q *queue) serve() {
+	if !q.serving {
+		q.serving = true
+		go q.call()
+	}
+}
+
+// call calls whose turn it is until nobody can be called before another one has ended.
+func (q *queue) call() {
+	for {
+		q.Lock()
+		next, now := q.next(), q.now
+		if next == nil {
+			q.serving = false
+			q.Unlock()
+			return
+		}
+		q.Unlock()
+		if !q.carries(now) {
+			continue
+		}
+		q.Lock()
+		if next = q.next(); next != nil { // somebody who takes longer may have come
+			q.waiting = slices.DeleteFunc(q.waiting, func(t *turn) bool { return t == next })
+			q.now++
+			q.alone = next.alone
+			close(next.ready)
+		}
+		q.Unlock()
+	}
+}
+
+// next is who may be called: the one who takes longest; nobody where something is played alone, or has to wait for that.
+func (q *queue) next() (first *turn) {
+	if q.alone || q.now >= q.most() {
+		return nil
+	}
+	for _, t := range q.waiting {
+		if first == nil || first.alone && !t.alone || first.alone == t.alone && t.long > first.long {
+			first = t
+		}
+	}
+	if first != nil && first.alone && q.now > 0 {
+		return nil
+	}
+	return first
+}
+
+// most is how many go side by side. Under the race detector every process of a run costs several times as much.
+func most() int {
+	if raceDetector {
+		return runtime.GOMAXPROCS(0)
+	}
+	return play.Jobs()
+}
+
+// carries says that the machine carries one more beside those of now. A few always go side by side: of a run that mostly waits
+// a processor carries two, whatever else keeps the machine busy.
+func carries(now int) bool {
+	return now < min(2*runtime.GOMAXPROCS(0), most()) || play.Carries(now)
+}
+
+// TestTurns: who takes long comes first, and who is to be alone comes last and is alone.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	q := &queue{most: func() int { return 2 }, carries: func(int) bool { return true }}
+	first, second := q.take(short, false), q.take(short, false)
+	came := make(chan string, 4)
+	ends := map[string]chan struct{}{}
+	var all sync.WaitGroup
+	for name, asks := range map[string]turn{"alone": {long: chain, alone: true}, "short": {long: short}, "long": {long: long}, "medium": {long: medium}} {
+		end := make(chan struct{})
+		ends[name] = end
+		all.Go(func() {
+			defer q.take(asks.long, asks.alone)()
+			came <- name
+			<-end
+		})
+	}
+	require.Eventually(t, func() bool { q.Lock(); defer q.Unlock(); return len(q.waiting) == len(ends) }, 10*time.Second, time.Millisecond)
+	first()
+	require.Equal(t, "long", <-came)
+	close(ends["long"])
+	require.Equal(t, "medium", <-came)
+	second()
+	require.Equal(t, "short", <-came)
+	close(ends["medium"])
+	q.Lock()
+	assert.Nil(t, q.next(), "one is under way")
+	q.Unlock()
+	close(ends["short"])
+	require.Equal(t, "alone", <-came)
+	q.Lock()
+	assert.True(t, q.alone && q.now == 1)
+	q.Unlock()
+	close(ends["alone"])
+	all.Wait()
+}
