@@ -409,8 +409,10 @@ func touched(t *testing.T, browser context.Context) {
 
 // phone: nothing is wider than the screen.
 func phone(t *testing.T, browser context.Context) {
-	for _, name := range []string{"storm-naive", "cron-reap-all"} {
-		b := openTab(t, browser, []verdict.Judged{realRun(t, name)}, emulation.SetDeviceMetricsOverride(390, 844, 2, true)).ready()
+	for name, runs := range map[string][]verdict.Judged{
+		"storm-naive": {realRun(t, "storm-naive")}, "cron-reap-all": {realRun(t, "cron-reap-all")}, "suite": allReal(t),
+	} {
+		b := openTab(t, browser, runs, emulation.SetDeviceMetricsOverride(390, 844, 2, true)).ready()
 		assert.LessOrEqual(t, eval[float64](b, `document.documentElement.scrollWidth`), 390.0, name)
 		b.axe()
 		b.quiet()
