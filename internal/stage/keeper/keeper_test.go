@@ -424,8 +424,9 @@ func TestStoppedKeeperIsGivenUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := startWith(t, keeper.Params{Answer: c.answer})
+			f := startWith(t, keeper.Params{})
 			f.killed = true
+			f.AnswerWithin(c.answer)
 			host := f.host.Process.Identity
 			require.NoError(t, syscall.Kill(f.Hello.PID, syscall.SIGSTOP))
 			_, err := f.Census(t.Context())

@@ -27,8 +27,8 @@ func TestWaitsForWhatMayChange(t *testing.T) {
 		"deaf":     {"{on: eof, do: ignore}", record.EarlyFinal},
 		"behind":   {"{on: start, do: launcher, as: shell}, {on: eof, do: ignore}", record.EarlyFinal},
 		"helper":   {"{on: start, do: helper, as: session}", record.EarlyFinal},
-		"watchdog": {"{on: start, do: watchdog, as: pid, for: 20s}, {on: eof, do: ignore}", ""},
-		"leaving":  {"{on: exit, do: delay, for: 20s}", ""},
+		"watchdog": {"{on: start, do: watchdog, as: pid, for: 60s}, {on: eof, do: ignore}", ""},
+		"leaving":  {"{on: exit, do: delay, for: 60s}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
