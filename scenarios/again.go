@@ -31,10 +31,7 @@ func again(steps []Step, n int) []Step {
 	for i := range steps {
 		step := &steps[i]
 		step.Cycle = nil // the repetitions of the soak are the cycles
-		step.Session = AgainName(step.Session, n)
-		if step.Op == record.OpCheckpoint {
-			step.Name = AgainName(step.Name, n)
-		}
+		step.Session, step.Name = AgainName(step.Session, n), AgainName(step.Name, n)
 		step.Steps = again(step.Steps, n)
 		step.Lanes = slices.Clone(step.Lanes)
 		for k := range step.Lanes {

@@ -69,3 +69,22 @@ func TestTrendByHand(t *testing.T) {
 	assert.True(t, ok)
 	assert.InDelta(t, 8, got.Slope, 1e-9, "the middle of an even number of slopes")
 }
+
+// TestTrendOfValuesThatAreAlike: of the 28 slopes of four zeros and four eights, 12 are flat. Their variance is 48 with the two groups taken
+// out, so that the interval goes from the 7th to the 22nd of them: it would go to the 23rd, 8/3, with the variance of eight that differ.
+func TestTrendOfValuesThatAreAlike(t *testing.T) {
+	t.Parallel()
+	got, ok := growth.TrendOf([]float64{0, 1, 2, 3, 4, 5, 6, 7}, []int64{0, 0, 0, 0, 8, 8, 8, 8})
+	assert.True(t, ok)
+	assert.InDelta(t, 4.0/3, got.Slope, 1e-9)
+	assert.Zero(t, got.Low)
+	assert.InDelta(t, 2, got.High, 1e-9)
+}
+
+// TestTrendOfSixSlopes is as many as it takes: the interval is wider than they are, and has all of them.
+func TestTrendOfSixSlopes(t *testing.T) {
+	t.Parallel()
+	got, ok := growth.TrendOf([]float64{0, 0, 0, 0, 0, 0, 1}, []int64{0, 1, 2, 3, 4, 5, 10})
+	assert.True(t, ok)
+	assert.Equal(t, growth.Trend{Slope: 7.5, Low: 5, High: 10}, got)
+}

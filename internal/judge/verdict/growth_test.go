@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -50,18 +51,20 @@ func crowds(workers ...int) func(p *play) *record.Run {
 		for i, n := range workers {
 			name := p.open("s1", "flaky")
 			p.close("s1", "flaky", func() { p.bye(name) })
-			for w := range n {
-				id := record.Identity{PID: 7000 + w, Start: 2100 + uint64(w)}
-				p.procs[id] = record.Process{Identity: id, PPID: hostPID, State: "S", Comm: "worker", RSS: mib, FDs: 3}
-			}
+			p.workers(n)
 			p.cycle(i+1, 12, 10*mib, true)
 		}
-		for id, row := range p.procs { // the host ends them with itself
-			if row.Comm == "worker" {
-				delete(p.procs, id)
-			}
-		}
+		p.workers(0) // the host ends them with itself
 		return p.done()
+	}
+}
+
+// workers has the host have so many of them.
+func (p *play) workers(n int) {
+	maps.DeleteFunc(p.procs, func(_ record.Identity, row record.Process) bool { return row.Comm == "worker" })
+	for w := range n {
+		id := record.Identity{PID: 7000 + w, Start: 2100 + uint64(w)}
+		p.procs[id] = record.Process{Identity: id, PPID: hostPID, State: "S", Comm: "worker", RSS: mib, FDs: 3}
 	}
 }
 

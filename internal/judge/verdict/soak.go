@@ -41,7 +41,7 @@ const (
 	leastRise  = 2 // processes more than at first: one more may be a helper that it keeps
 )
 
-// repetitions are the cycles of a soak, and none of any other run. The last life of the host counts.
+// repetitions are the cycles of a soak, and none of any other run.
 func (f *casefile) repetitions() (all []*facts.Cycle) {
 	if f.Header.Soak <= 0 {
 		return nil
