@@ -41,8 +41,7 @@ var core = []string{
 
 // askedToo are packages whose tests are asked where those of the package itself say nothing.
 var askedToo = map[string]string{
-	"internal/judge/facts":  "internal/judge/verdict", // the laws ask for facts, and the cases of the laws are made runs
-	"internal/judge/doubts": "internal/judge/verdict", // what a law accounts for is no doubt, and the cases of both are made runs
+	"internal/judge/facts": "internal/judge/verdict", // the laws ask for facts, and the cases of the laws are made runs
 }
 
 // least is the part of the changes that the tests of a package have to notice.

@@ -44,14 +44,18 @@ func TestWhatCameAfterTheLastLook(t *testing.T) {
 		"before the end": {func(_ *play, cp *facts.Checkpoint) { cp.HostGone = false }, 0},
 		"nobody looked":  {func(_ *play, cp *facts.Checkpoint) { cp.Settled = nil }, 0},
 		"looked later":   {func(_ *play, cp *facts.Checkpoint) { cp.SettledAt = 90 * second }, 0},
+		"born after the host": {func(p *play, cp *facts.Checkpoint) {
+			cp.SettledAt = 90 * second
+			p.add(record.Event{Kind: record.Reaped, Process: &record.Process{Identity: record.Identity{PID: 78, Start: 9 * hostStart}, Comm: "ghost"}})
+		}, 1},
 		"swept with it": {func(p *play, _ *facts.Checkpoint) {
-			p.add(record.Event{Kind: record.Swept, Census: &record.Census{Processes: []record.Process{{Identity: record.Identity{PID: hostPID, Start: 2000}}}}})
+			p.add(record.Event{Kind: record.Swept, Census: &record.Census{Processes: []record.Process{{Identity: record.Identity{PID: hostPID, Start: hostStart}}}}})
 		}, 0},
 	} {
 		p := newPlay()
 		p.open("s1")
 		p.add(record.Event{Kind: record.Died, Server: "flaky#1"})
-		p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Asked: true}})
+		p.exit(record.Exit{Asked: true})
 		cp := looked()
 		cp.HostGone = true
 		p.t += 20 * s
@@ -147,7 +151,11 @@ func TestUnaskedLaunches(t *testing.T) {
 		"not open": {func(f *search, _ *history.Server) {
 			f.Session("flaky", "s1").Changes[1].State = record.SessionEnded
 		}, 0},
-		"the host ends":     {func(f *search, _ *history.Server) { f.Host().AskedAt = 49 * second }, 0},
+		"the host is about to end": {func(f *search, s *history.Server) { f.Host().AskedAt = s.Born }, 0},
+		"the host ends":            {func(f *search, _ *history.Server) { f.Host().AskedAt = 49 * second }, 0},
+		"asked just before": {func(f *search, _ *history.Server) {
+			stepIn(f, 0, record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", OK: true}, 49*second, 49*second+second/2)
+		}, 0},
 		"its parent unseen": {func(_ *search, s *history.Server) { s.Birth.PPID = 999 }, 0},
 	} {
 		p := newPlay()
@@ -155,9 +163,6 @@ func TestUnaskedLaunches(t *testing.T) {
 		p.t += 50 * s
 		p.launch("s1")
 		f := p.search()
-		for _, o := range f.servers {
-			o.Birth.Start = 2000 + uint64(o.Born/int64(ms)/10)
-		}
 		c.change(f, f.servers[1])
 		f.doubtUnasked()
 		assert.Len(t, f.found, c.doubts, name)

@@ -34,14 +34,9 @@ func TestARunThatWasCutShort(t *testing.T) {
 		p.open("s1")
 		p.add(record.Event{Kind: record.Died, Server: "flaky#1"})
 		p.add(record.Event{Kind: record.StepBegun, Step: &record.Step{N: 2, Op: record.OpStop}})
-		p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Asked: true}})
-		p.add(record.Event{Kind: record.CheckpointBegun, Checkpoint: &record.Checkpoint{Name: "after", HostGone: true}})
-		p.add(record.Event{Kind: record.CensusTaken, Census: &record.Census{Role: record.CensusSettled, Checkpoint: "after"}})
-		p.add(record.Event{Kind: record.CheckpointEnded, Checkpoint: &record.Checkpoint{Name: "after", HostGone: true}})
-		p.t += 20 * s
-		p.add(record.Event{Kind: record.Reaped, Process: &record.Process{Identity: record.Identity{PID: 77, Start: 1}, Comm: "ghost"}})
-		p.add(record.Event{Kind: record.Ended, End: &c.end})
-		assert.Equal(t, c.found, codes(Of(facts.Of(p.run), Told{})), name)
+		p.exit(record.Exit{Asked: true})
+		p.restless()
+		assert.Equal(t, c.found, codes(p.over(c.end, Told{})), name)
 	}
 }
 
@@ -61,6 +56,7 @@ func TestWhatTheHostDidNotLaunch(t *testing.T) {
 		"none":                       {[]string{"s1"}, []record.PlanLabel{{Label: "steady", Launches: 2}}, record.KindDriver, []string{"the host never launched steady; the scenario needs 2"}},
 		"none is needed":             {[]string{"s1"}, []record.PlanLabel{{Label: "steady"}}, record.KindCommand, nil},
 		"none at all":                {nil, nil, record.KindDriver, []string{"the host launched no server at all"}},
+		"none of what is needed":     {nil, []record.PlanLabel{{Label: "flaky", Launches: 2}}, record.KindDriver, []string{"the host never launched flaky; the scenario needs 2"}},
 	} {
 		p := newPlay()
 		for _, session := range c.open {
@@ -154,32 +150,36 @@ func TestALaunchOfALifeThatWasOver(t *testing.T) {
 		p := newPlay()
 		p.open("s1")
 		p.t = 40 * s
-		p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{}})
+		p.exit(record.Exit{})
 		p.t = 50 * s
-		p.add(record.Event{Kind: record.HostStarted, Process: &record.Process{Identity: record.Identity{PID: 21, Start: 7000}, PPID: 10, Comm: "host", State: "S"}})
+		p.start()
 		p.t = 60 * s
 		p.launch("s1")
 		f := p.search()
-		for _, o := range f.servers {
-			o.Birth.Start = 2000 + uint64(o.Born/int64(ms)/10)
-		}
-		f.Header.System.OS = "linux" // starts are ticks of 10 ms
-		f.servers[1].Birth.Start = 2000 + uint64(start/ms/10)
+		f.servers[1].Birth.Start = hostStart + uint64(start/ms/10)
 		f.doubtUnasked()
 		assert.Len(t, f.found, found, start)
 	}
 }
 
-// TestTheHostsOwnBystander is none that stood for a server, so that its end is another matter.
-func TestTheHostsOwnBystander(t *testing.T) {
+// TestTwinsThatEnded are doubted where nobody signalled them. A bystander that stood for no server is another matter.
+func TestTwinsThatEnded(t *testing.T) {
 	t.Parallel()
-	for text, found := range map[string]int{"": 0, "twin": 1} {
+	for name, c := range map[string]struct {
+		text  string
+		exit  record.Exit
+		found int
+	}{
+		"by itself":     {record.StandsAsTwin, record.Exit{Code: 1}, 1},
+		"by a signal":   {record.StandsAsTwin, record.Exit{Signal: "SIGTERM"}, 0},
+		"the bystander": {"", record.Exit{Code: 1}, 0},
+	} {
 		p := newPlay()
 		p.open("s1")
-		p.add(record.Event{Kind: record.BystanderSeen, Server: "flaky", Text: text, Process: &record.Process{Identity: record.Identity{PID: 77, Start: 1}}, Exit: &record.Exit{Code: 1}})
+		p.add(record.Event{Kind: record.BystanderSeen, Server: "flaky", Text: c.text, Process: &record.Process{Identity: record.Identity{PID: 77, Start: 1}}, Exit: &c.exit})
 		f := p.search()
 		f.doubtTwins()
-		assert.Len(t, f.found, found, text)
+		assert.Len(t, f.found, c.found, name)
 	}
 }
 
@@ -199,6 +199,20 @@ func TestAFailedStepIsAccountedFor(t *testing.T) {
 		"its session": {func(f *search, _ *history.Step) {
 			f.Harmed = map[facts.SessionKey]int64{{Label: "flaky", Name: "s1"}: 6 * second}
 		}, true},
+		"its session, before": {func(f *search, _ *history.Step) {
+			f.Harmed = map[facts.SessionKey]int64{{Label: "flaky", Name: "s1"}: second}
+		}, true},
+		"long after it": {func(f *search, _ *history.Step) {
+			f.Harmed = map[facts.SessionKey]int64{{Label: "flaky", Name: "s2"}: f.NotedBy(6*second) + 1}
+		}, false},
+		"a signal, of a host that harms nobody": {func(f *search, _ *history.Step) { signalled(f) }, false},
+		"a signal, of one that does": {func(f *search, _ *history.Step) {
+			signalled(f)
+			f.Harmed = map[facts.SessionKey]int64{{Label: "steady", Name: "s2"}: second}
+		}, true},
+		"its open had failed": {func(f *search, _ *history.Step) {
+			stepIn(f, 1, record.Step{Op: record.OpOpen, Session: "s1", Label: "flaky", Error: "no"}, 3*second, 4*second)
+		}, true},
 		"before it": {func(f *search, _ *history.Step) {
 			f.Harmed = map[facts.SessionKey]int64{{Label: "flaky", Name: "s2"}: 5*second - 1}
 		}, false},
@@ -212,9 +226,14 @@ func TestAFailedStepIsAccountedFor(t *testing.T) {
 			f.Harmed, st.Session, st.Label = map[facts.SessionKey]int64{{Label: "steady", Name: "s2"}: 5 * second}, "", ""
 		}, true},
 	} {
-		f := opened("s1")
+		f := opened("s1", "s2")
 		st := stepIn(f, 0, record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", Error: "no"}, 5*second, 6*second)
 		c.change(f, st)
 		assert.Equal(t, c.accounted, f.accounted(st), name)
 	}
+}
+
+// signalled has the first server catch a signal in the course of a step that lasts from 5 to 6 s.
+func signalled(f *search) {
+	f.servers[0].Signals = []history.SignalMark{{T: 5 * second, Stdin: record.StdinOpen}}
 }

@@ -37,6 +37,9 @@ func TestCallsThatNoServerSaw(t *testing.T) {
 		"a probe by calls": {func(f *search, st *history.Step) {
 			st.Op, st.Detail, f.servers[0].Established, f.servers[0].Calls = record.OpJob, record.DetailProbe, never, []history.Call{{}}
 		}, 0},
+		"a probe of another session": {func(_ *search, st *history.Step) {
+			st.Op, st.Detail, st.Session = record.OpJob, record.DetailProbe, "s2"
+		}, 1},
 		"a probe of another label": {func(_ *search, st *history.Step) {
 			st.Op, st.Detail, st.Label = record.OpJob, record.DetailProbe, "steady"
 		}, 1},
@@ -48,7 +51,7 @@ func TestCallsThatNoServerSaw(t *testing.T) {
 	}
 }
 
-// TestBlamesWithoutNames covers that a step is told of at its open, by a signal of its server, or by what that did wrong.
+// TestWhatAccountsForAStep: it is told of at its open, by a signal of its server, or by what that did wrong.
 func TestWhatAccountsForAStep(t *testing.T) {
 	t.Parallel()
 	call := record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", Error: "no"}
@@ -115,4 +118,86 @@ func TestWhatAccountsForAStep(t *testing.T) {
 		c.change(st, s)
 		assert.Equal(t, c.says, f.faultDuring(st), name)
 	}
+}
+
+// TestStepsThatDidNotDoWhatTheyHadTo are told where nothing accounts for it.
+func TestStepsThatDidNotDoWhatTheyHadTo(t *testing.T) {
+	t.Parallel()
+	failed := []string{`call of session s1 failed, and no law says why: "no"`}
+	for name, c := range map[string]struct {
+		change func(f *search, st *history.Step)
+		says   []string
+	}{
+		"failed":            {func(*search, *history.Step) {}, failed},
+		"and explained":     {func(f *search, st *history.Step) { f.Blamed = map[int]bool{st.N: true} }, nil},
+		"had to work":       {func(_ *search, st *history.Step) { st.Expect = record.ExpectOK }, failed},
+		"need not work":     {func(_ *search, st *history.Step) { st.Expect = record.ExpectAny }, nil},
+		"without an end":    {func(_ *search, st *history.Step) { st.Ended = never }, nil},
+		"ended at once":     {func(_ *search, st *history.Step) { st.Begun, st.Ended = 0, 0 }, failed},
+		"skipped":           {func(_ *search, st *history.Step) { st.Skipped = true }, []string{`1 step "call" was skipped: "no"`}},
+		"skipped, unasked":  {func(_ *search, st *history.Step) { st.Skipped, st.Unasked = true, true }, nil},
+		"had to fail":       {func(_ *search, st *history.Step) { st.Expect = record.ExpectFail }, nil},
+		"had to fail, well": {func(_ *search, st *history.Step) { st.Expect, st.OK = record.ExpectFail, true }, []string{"call of session s1 succeeded, and the scenario relies on its failure"}},
+		"not cancelled": {func(_ *search, st *history.Step) { st.Expect, st.Uncut = record.ExpectFail, true }, []string{
+			"call of session s1 ended before it was where it could be cancelled",
+		}},
+		"not cancelled, explained": {func(f *search, st *history.Step) {
+			st.Expect, st.Uncut, f.Blamed = record.ExpectFail, true, map[int]bool{st.N: true}
+		}, nil},
+		"answered, and not seen": {func(_ *search, st *history.Step) { st.OK = true }, []string{
+			"the host says that 1 call of session s1 was answered, its servers received 0",
+		}},
+	} {
+		f := opened("s1")
+		c.change(f, stepIn(f, 0, record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", Error: "no"}, 5*second, 6*second))
+		f.doubtSteps()
+		assert.Equal(t, c.says, texts(f.found), name)
+	}
+}
+
+// TestStepsThatWereSkipped are counted by what they are and why.
+func TestStepsThatWereSkipped(t *testing.T) {
+	t.Parallel()
+	f := opened("s1", "s2", "s3", "s4")
+	for i, why := range []string{"no", "never", "no", ""} {
+		stepIn(f, i, record.Step{Op: record.OpReload, Error: why}, second, second).Skipped = why != ""
+	}
+	f.doubtSkipped()
+	assert.Equal(t, []string{`2 steps "reload" were skipped: "no"`, `1 step "reload" was skipped: "never"`}, texts(f.found))
+}
+
+// TestStepsThatARunIsAbout count where they were played; what is not of them counts for nothing.
+func TestStepsThatARunIsAbout(t *testing.T) {
+	t.Parallel()
+	f := opened("s1", "s2")
+	f.Steps()[0].Defining = true
+	f.Header.Plan.Defining = 1
+	f.doubtPurpose()
+	assert.Empty(t, f.found)
+	f.Header.Plan.Defining = 3
+	f.doubtPurpose()
+	assert.Equal(t, []string{"2 steps that this scenario is about were not played: the play did not come to it"}, texts(f.found))
+}
+
+// TestWhatTheBenchWroteDown is passed on: each text once, and five of a kind.
+func TestWhatTheBenchWroteDown(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	write := func(code record.DoubtCode, text string) {
+		p.add(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: code, Text: text}})
+	}
+	var want []record.Doubt
+	for i, text := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		write(record.DoubtLedgerStranger, text)
+		write(record.DoubtLedgerStranger, text)
+		if i < 5 {
+			write(record.DoubtSweep, text)
+			want = append(want, record.Doubt{Code: record.DoubtLedgerStranger, Text: text}, record.Doubt{Code: record.DoubtSweep, Text: text})
+		}
+	}
+	write("", "without a name")
+	f := p.search()
+	f.doubtRecorded()
+	want = append(want, record.Doubt{Code: record.DoubtUnnamed, Text: "without a name"}, record.Doubt{Code: record.DoubtLedgerStranger, Text: "and 2 more of this kind"})
+	assert.Equal(t, want, f.found)
 }
