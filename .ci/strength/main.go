@@ -28,7 +28,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -37,11 +36,6 @@ import (
 var core = []string{
 	"internal/history", "internal/judge/facts", "internal/judge/doubts", "internal/judge/verdict", "internal/judge/gate",
 	"internal/judge/compare", "internal/judge/known", "internal/judge/growth", "scenarios",
-}
-
-// askedToo are packages whose tests are asked where those of the package itself say nothing.
-var askedToo = map[string]string{
-	"internal/judge/facts": "internal/judge/verdict", // the laws ask for facts, and the cases of the laws are made runs
 }
 
 // least is the part of the changes that the tests of a package have to notice.
@@ -163,31 +157,24 @@ func judge(tree, pkg string, reasons map[string]map[string]string, jobs int, ver
 	if err != nil {
 		return false, err
 	}
-	var suites []*suite
-	for _, from := range slices.DeleteFunc([]string{pkg, askedToo[pkg]}, func(s string) bool { return s == "" }) {
-		s, err := newSuite(tree, from, overlay, filepath.Join(dir, strconv.Itoa(len(suites))))
-		if err != nil {
-			return false, err
-		}
-		suites = append(suites, s)
+	tests, err := newSuite(tree, pkg, overlay, filepath.Join(dir, "tests"))
+	if err != nil {
+		return false, err
 	}
-	asked, reached, killed := []int{}, map[int]bool{}, make([]bool, len(mutants))
+	asked, reached, killed := []int{}, []int{}, make([]bool, len(mutants))
 	for i := range mutants {
-		for _, s := range suites {
-			reached[i] = reached[i] || s.reached[i]
-		}
 		if only.MatchString(mutants[i].String()) {
 			asked = append(asked, i)
+			if tests.reached[i] {
+				reached = append(reached, i)
+			}
 		}
 	}
-	for _, s := range suites {
-		rest := slices.DeleteFunc(slices.Clone(asked), func(i int) bool { return killed[i] || !s.reached[i] })
-		if err := s.playAll(rest, killed, jobs); err != nil {
-			return false, err
-		}
+	if err := tests.playAll(reached, killed, jobs); err != nil {
+		return false, err
 	}
 	maps.DeleteFunc(reasons[pkg], func(name, _ string) bool { return !only.MatchString(name) })
-	return tell(pkg, mutants, asked, reasons[pkg], killed, reached, verbose), nil
+	return tell(pkg, mutants, asked, reasons[pkg], killed, tests.reached, verbose), nil
 }
 
 func tell(pkg string, mutants []mutant, asked []int, reasons map[string]string, killed []bool, reached map[int]bool, verbose bool) bool {

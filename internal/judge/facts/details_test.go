@@ -284,6 +284,11 @@ func TestACheckpointEndsASeries(t *testing.T) {
 			assert.Equal(t, "checkpoint after", last.Name, name)
 		}
 	}
+	cp := record.Checkpoint{Name: "before", Quiet: true}
+	early := census(2*sec, record.Census{Role: record.CensusSettled, Checkpoint: "before", Host: itself})
+	f := Of(runOf(at(sec, record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp}), early, at(3*sec, record.Event{Kind: record.CheckpointEnded, Checkpoint: &cp}),
+		cycle(4*sec, 1, 1, 11), cycle(5*sec, 1, 2, 12)))
+	assert.Len(t, f.Series(0)[0], 2, "it was before the last cycle")
 	cut := checkpointAt(3*sec, false, nil)
 	assert.Len(t, Of(runOf(cycle(sec, 1, 1, 11), cut[0])).Series(0)[0], 1, "nobody looked at it")
 }

@@ -103,7 +103,8 @@ func TestACheckpointIsLookedAtTwice(t *testing.T) {
 			got = append(got, s.ID)
 		}
 		assert.Equal(t, c.extra, got, name)
-		assert.Len(t, cp.Alive, 2, name)
+		require.Len(t, cp.Alive, 2, name)
+		assert.Same(t, f.Server("flaky#1"), cp.Alive[0], "%s: with all that became of it later", name)
 		assert.Equal(t, 3*sec, cp.WatchedUntil, name)
 	}
 	f := Of(runOf(checkpointAt(sec, false, []record.Want{{Label: "flaky", Session: "s1", Live: 1}})...))
@@ -124,6 +125,7 @@ func TestLeft(t *testing.T) {
 	all := process(33, 10, record.StateSleeping)
 	itself := record.Process{Identity: record.Identity{PID: host, Start: 2000}, State: record.StateSleeping}
 	assert.Equal(t, 1, Of(runOf(append(events, swept(all), swept(itself))...)).Left())
+	assert.Zero(t, Of(runOf(checkpointAt(2*sec, false, nil, process(31, host, record.StateSleeping))...)).Left(), "the host lived")
 }
 
 // Whose doing something was depends on what the host had been asked, and on how it was.
@@ -136,6 +138,7 @@ func TestOnWatch(t *testing.T) {
 		return at(20*sec, record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Asked: asked}})
 	}
 	lost := at(30*sec, record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: record.DoubtKeeperLost, Text: "gone"}})
+	other := at(30*sec, record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: record.DoubtNoTwin, Text: "gone"}})
 	for name, c := range map[string]struct {
 		events       []record.Event
 		t            int64
@@ -144,6 +147,9 @@ func TestOnWatch(t *testing.T) {
 		"at work":                 {[]record.Event{stop(record.OpStop), died(true)}, 9 * sec, true, false},
 		"asked":                   {[]record.Event{stop(record.OpStop), died(true)}, 10 * sec, false, false},
 		"killed":                  {[]record.Event{stop(record.OpKill), died(true)}, 10 * sec, false, true},
+		"before it was killed":    {[]record.Event{stop(record.OpKill), died(true)}, 9 * sec, true, false},
+		"on its way out":          {[]record.Event{stop(record.OpStop), died(true)}, 19 * sec, false, false},
+		"something else went":     {[]record.Event{other}, 28 * sec, true, false},
 		"long before it died":     {[]record.Event{died(false)}, 17 * sec, true, false},
 		"when it died":            {[]record.Event{died(false)}, 18 * sec, false, true},
 		"before the keeper went":  {[]record.Event{lost}, 27 * sec, true, false},
@@ -323,6 +329,10 @@ func TestOnSchedule(t *testing.T) {
 	assert.True(t, f.OnSchedule(s, Harm{Kind: "cut-off", T: 9 * sec}))
 	assert.False(t, f.OnSchedule(s, Harm{Kind: "cut-off", T: 8 * sec}), "not idle for that long")
 	assert.False(t, f.OnSchedule(s, Harm{Kind: "killed", T: 9 * sec}), "without a word")
+	inCall := runOf(born(0, "flaky#1", "s1", 31, host), call(sec, record.PhaseReceived), said(20*sec, record.SawEOF, ""))
+	inCall.Header.Host.Profile.Idle = record.Duration(10 * sec)
+	f = Of(inCall)
+	assert.False(t, f.OnSchedule(f.Server("flaky#1"), Harm{Kind: "cut-off", T: 19 * sec}), "in a call")
 	r.Header.Host.Profile.Idle = 0
 	assert.False(t, Of(r).OnSchedule(s, Harm{Kind: "cut-off", T: 19 * sec}), "the host says nothing of it")
 }

@@ -50,6 +50,22 @@ func TestWhoStarvesItselfIsNotExcused(t *testing.T) {
 		}
 		f := Of(runOf(look(10*sec, 0, 0), look(20*sec, 3*sec, own)))
 		assert.Equal(t, excused, f.Excused(11*sec, 19*sec))
+		assert.Equal(t, excused > 0, f.MayBeTheMachines(11*sec, 19*sec, 6*time.Second))
+	}
+}
+
+// TestWhatTheBenchWaitedBetweenTwoLooks counts, and not what it had waited before; a moment is nothing.
+func TestWhatTheBenchWaitedBetweenTwoLooks(t *testing.T) {
+	t.Parallel()
+	f := Of(runOf(loads(10*sec, 0, 5*sec, 0), loads(20*sec, 100*ms, 5400*ms, 0)))
+	assert.InDelta(t, 1, f.Slowdown(11*sec, 19*sec), 0.001, "0.4 s of ten")
+	f = Of(runOf(loads(10*sec, 0, 3*sec, 0), loads(20*sec, sec, 7500*ms, 0)))
+	assert.True(t, f.MayBeTheMachines(11*sec, 19*sec, 3500*time.Millisecond))
+	assert.False(t, f.MayBeTheMachines(11*sec, 19*sec, 3*time.Second), "five seconds are more than four and a half")
+	for delayed, share := range map[int64]float64{20*ms - 1: 0, 20 * ms: 0.5} {
+		got, known := Of(runOf(loads(0, 0, 0, 0), loads(sec, 20*ms, delayed, 0))).StarvedBetween(0, sec)
+		assert.True(t, known)
+		assert.InDelta(t, share, got, 0.001)
 	}
 }
 
@@ -245,6 +261,48 @@ func TestSessionsThatTheHostKnows(t *testing.T) {
 	}
 }
 
+// TestWhoLeftTheSession: who leads one, or is in one that the host knows nothing of; of a host whose own is unknown nobody can say.
+func TestWhoLeftTheSession(t *testing.T) {
+	t.Parallel()
+	f, s := servant("", host)
+	forked := process(40, 10, record.StateSleeping)
+	assert.False(t, f.leftSession(forked))
+	forked.SID = 77
+	assert.True(t, f.leftSession(forked))
+	f.Host().SID = 0
+	assert.False(t, f.leftSession(forked))
+	s.Birth.SID = 31
+	leader := process(31, host, record.StateSleeping)
+	leader.SID = 31
+	assert.True(t, f.leftSession(leader), "though the host gave it that session")
+}
+
+// TestASessionSinceBirth is where whoever launched the server has put it: out of reach for want of that launcher.
+func TestASessionSinceBirth(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		parentAtBirth, parent int
+		kind                  string
+	}{
+		"by a launcher that is gone":  {30, 10, "escaped"},
+		"by a launcher that is there": {30, 30, ""},
+		"by the host":                 {host, host, ""},
+	} {
+		f, s := servant("", c.parentAtBirth, carrier(30, host))
+		s.Birth.SID = 31
+		p := process(31, c.parent, record.StateSleeping)
+		p.SID = 31
+		kind, _ := f.OutOfReach(s, p)
+		assert.Equal(t, c.kind, kind, name)
+	}
+	f, s := servant("", host)
+	p := process(31, host, record.StateSleeping)
+	p.SID = 77
+	kind, why := f.OutOfReach(s, p)
+	assert.Equal(t, "escaped", kind, "it left the session that it was born in")
+	assert.NotContains(t, why, "launched through another process")
+}
+
 // TestOnlyALauncherIsOutlived: not by a server that has gone, nor by one that the host launched itself.
 func TestOnlyALauncherIsOutlived(t *testing.T) {
 	t.Parallel()
@@ -296,14 +354,18 @@ func TestWhatAHostStartsItself(t *testing.T) {
 	started := census(0, record.Census{Role: record.CensusStarted})
 	daemon, helper := process(40, host, record.StateSleeping), process(41, 31, record.StateSleeping)
 	daemon.SID, helper.SID = 40, 41
+	launcher := carrier(42, host)
+	launcher.SID = 42
 	f := Of(runOf(started, born(ms, "flaky#1", "s1", 31, host), census(sec, record.Census{Role: record.CensusSample, Processes: []record.Process{
-		process(31, host, record.StateSleeping), daemon, helper,
+		process(31, host, record.StateSleeping), daemon, helper, launcher,
 	}})))
 	require.Equal(t, history.PartHelper, f.AttributionOf(helper.Identity).Part)
 	kind, _ := f.OutOfReach(nil, daemon)
 	assert.Empty(t, kind, "the host knows where it is")
 	kind, _ = f.OutOfReach(nil, helper)
 	assert.Equal(t, "escaped", kind)
+	kind, _ = f.OutOfReach(nil, launcher)
+	assert.Equal(t, "escaped", kind, "it carries a server")
 }
 
 // TestWhichRenewalsCount: those of the same connection, up to the server that was ended.
@@ -354,10 +416,13 @@ func TestACancelBeforeABirth(t *testing.T) {
 	assert.Equal(t, record.CauseCallCancelled, cause(born(2*sec, "flaky#1", "s1", 31, host), cancel(3*sec)))
 }
 
-// TestALauncherThatIsAlone in a look is found there.
+// TestALauncherThatIsAlone in a look is found there, and not in one before.
 func TestALauncherThatIsAlone(t *testing.T) {
 	t.Parallel()
-	f := Of(runOf(census(2*sec, record.Census{Role: record.CensusSample, Processes: []record.Process{process(30, host, record.StateSleeping)}}), born(9*sec, "flaky#1", "s1", 31, 30)))
+	look := func(pid int) record.Event {
+		return census(2*sec, record.Census{Role: record.CensusSample, Processes: []record.Process{process(pid, host, record.StateSleeping)}})
+	}
+	f := Of(runOf(look(29), look(30), born(9*sec, "flaky#1", "s1", 31, 30)))
 	_, known := f.LaunchBegan(f.Server("flaky#1"))
 	assert.True(t, known)
 }

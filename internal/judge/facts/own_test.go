@@ -144,7 +144,7 @@ func TestHowAJobEnded(t *testing.T) {
 func TestWhoMayHoldStdin(t *testing.T) {
 	t.Parallel()
 	worker, other := process(21, host, record.StateSleeping), process(41, 31, record.StateSleeping)
-	look := []record.Process{process(31, host, record.StateSleeping), carrier(30, host), other}
+	look := []record.Process{process(31, 51, record.StateSleeping), process(51, host, record.StateSleeping), carrier(30, 31), other}
 	f := Of(runOf(census(0, record.Census{Role: record.CensusStarted, Processes: []record.Process{worker}}), born(ms, "flaky#1", "s1", 31, 51),
 		born(2*ms, "flaky#2", "s2", 32, host), census(sec, record.Census{Role: record.CensusSample, Processes: look})))
 	s := f.Server("flaky#1")
@@ -180,7 +180,7 @@ func TestWhoMayHoldStdin(t *testing.T) {
 // TestWhyNoSignalReachedIt: what is known of the session and the group that it is in.
 func TestWhyNoSignalReachedIt(t *testing.T) {
 	t.Parallel()
-	const session, forked, group = "It is in a session of its own (sid 31)", "It was forked again in a session (sid 77)", "It leads a process group of its own (pgid 31)"
+	const session, forked, group = "It is in a session of its own (sid 31)", "It was forked again in a session (sid 77)", "It leads a process group of its own"
 	for name, c := range map[string]struct {
 		sid, pgid int
 		kind      string

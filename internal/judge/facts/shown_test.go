@@ -39,7 +39,15 @@ func TestWhatShowsSomething(t *testing.T) {
 		assert.Equal(t, c.gone, f.HadToGo(), name)
 		assert.Equal(t, c.reaped, f.HadToBeReaped(), name)
 	}
-	f := Of(runOf(born(500*ms, "flaky#1", "s1", 31, host), change(sec, record.SessionOpen)))
+	again := record.Process{Identity: record.Identity{PID: 21, Start: 9000}, PPID: 10, SID: 21, Comm: "host"}
+	before := []record.Event{
+		born(500*ms, "flaky#1", "s1", 31, host), at(sec, record.Event{Kind: record.Died, Server: "flaky#1"}),
+		at(2*sec, record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{}}), at(3*sec, record.Event{Kind: record.HostStarted, Process: &again}),
+	}
+	f := Of(runOf(append(before, checkpointAt(4*sec, false, nil)...)...))
+	assert.False(t, f.HadToGo(), "it was of another life")
+	assert.False(t, f.HadToBeReaped(), "it was of another life")
+	f = Of(runOf(born(500*ms, "flaky#1", "s1", 31, host), change(sec, record.SessionOpen)))
 	s := f.servers[0]
 	assert.False(t, f.WasLive(), "it has not worked")
 	s.Established = sec
