@@ -68,8 +68,9 @@ func TestTricks(t *testing.T) {
 	}
 }
 
-// playRightly plays a trick, and again alone, until the verdict is right and the second judge agrees with it. How often it is right
-// at once is what the series counts. Busy loops are nobody's company: they have the machine to themselves at once.
+// playRightly plays a trick: the verdict must be right, and the second judge must agree with it. Where a doubt is left, or something
+// goes by the clock, it is played again alone; how often it is right at once is what the series counts. Busy loops are nobody's
+// company: they have the machine to themselves at once.
 func playRightly(t *testing.T, k trickhost.Trick) {
 	t.Helper()
 	first := 1
@@ -85,7 +86,7 @@ func playRightly(t *testing.T, k trickhost.Trick) {
 		if wrong == "" && !a.disagrees() {
 			return
 		}
-		if try == first+tries-1 {
+		if a.final() || try == first+tries-1 {
 			assert.Empty(t, wrong, "%s\n%s\n%s", k.About, a.short(), a.Words)
 			assertNaive(t, a)
 			return

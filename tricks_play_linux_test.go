@@ -101,6 +101,11 @@ func (a trickAnswer) wrongWords(w trickhost.Want) string {
 	return ""
 }
 
+// final says that others on the machine can't have made an answer: there is no doubt, and no clock in it.
+func (a trickAnswer) final() bool {
+	return a.Outcome != trickhost.Inconclusive && len(a.Doubts) == 0 && !a.disagrees() && !slices.ContainsFunc(a.Kinds, isTimed)
+}
+
 // mayBe says that an answer under load is no false one: the right one, or
 // inconclusive.
 func (a trickAnswer) mayBe(w trickhost.Want) bool {
