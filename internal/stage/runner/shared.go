@@ -9,15 +9,19 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
 )
 
 // againPause is between two calls of a client whose gateway has just lost the server behind it.
 const againPause = 100 * time.Millisecond
 
-// callAgain asks again what a gateway could not answer since the server that all clients share had ended: a client's call is how
-// it learns of that, and the next one is what shows whether it recovers. It is given the time that a close may take. One that
-// has not replaced its server by then is not waited for again.
-func (r *run) callAgain(ctx context.Context, req driver.Request, step record.Step, failed error) (last, fatal error) {
+// askAgain asks again what must work and a gateway could not do since the server that all clients share had ended, or refused: a
+// client's call or connect is how it learns of that, and the next one is what shows whether it recovers. It is given the time that
+// a close may take. One that has not replaced its server by then is not waited for again.
+func (r *run) askAgain(ctx context.Context, req driver.Request, s scenarios.Step, step record.Step, failed, fatal error) (last, ends error) {
+	if mustWork := step.Expect == "" || step.Expect == record.ExpectOK; !mustWork || s.Cancel || failed == nil || fatal != nil {
+		return failed, fatal
+	}
 	limited, cancel := context.WithTimeout(ctx, max(r.limits.Close.D(), r.limits.Settle.D()))
 	defer cancel()
 	for failed != nil && r.meetsBroken(step.Label) && !errors.Is(failed, errNoAnswer) {

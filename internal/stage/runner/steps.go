@@ -264,6 +264,7 @@ func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) erro
 	server := r.server(step.Label, s.Session)
 	req := driver.Request{Op: driver.OpOpen, Session: s.Session, Server: &server}
 	failed, fatal := r.doOrCancel(ctx, req, s, &step)
+	failed, fatal = r.askAgain(ctx, req, s, step, failed, fatal)
 	if failed == nil {
 		r.session(s.Session, step.Label, record.SessionOpen, false, "")
 	} else if fatal == nil {
@@ -301,9 +302,7 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 		return r.limitedCall(ctx, req, step, begun)
 	}
 	failed, fatal := r.doOrCancel(ctx, req, s, &step)
-	if mustWork := step.Expect == "" || step.Expect == record.ExpectOK; mustWork && !s.Cancel && fatal == nil && failed != nil {
-		failed, fatal = r.callAgain(ctx, req, step, failed)
-	}
+	failed, fatal = r.askAgain(ctx, req, s, step, failed, fatal)
 	r.end(step, begun, failed)
 	return fatal
 }
