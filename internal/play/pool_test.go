@@ -193,6 +193,7 @@ func TestSeries(t *testing.T) {
 			t.Parallel()
 			n := 0
 			c.series.Scenarios = []*scenarios.Scenario{{Name: "storm"}}
+			c.series.Jobs = 1 // the steps are those of one play after the other
 			all, _, err := c.series.Play(t.Context(), func(context.Context, play.Cell) (*verdict.Judged, error) {
 				require.Less(t, n, len(c.steps), "played once too often")
 				s := c.steps[n]
