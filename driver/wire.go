@@ -38,7 +38,18 @@ type Hello struct {
 	Ops           []string          `json:"ops"`
 	NotApplicable map[string]string `json:"not_applicable,omitempty"` // op -> why this host can't do it
 	Profile       *Profile          `json:"profile,omitempty"`
+	Kind          string            `json:"kind,omitempty"` // what the host is: one of Kinds; findings then say whose duty it is
 }
+
+// Kinds are what a host may say that it is.
+var Kinds = []string{KindLibrary, KindApplication, KindGateway}
+
+// The kinds of hosts. They change no outcome.
+const (
+	KindLibrary     = "library"     // code that others embed
+	KindApplication = "application" // a program that embeds one
+	KindGateway     = "gateway"     // a program whose clients have the sessions
+)
 
 // Profile is what a host declares of itself: the delays that it is judged by.
 // docs/driver-protocol.md says what stands for one that is 0.

@@ -91,6 +91,7 @@ await ask('initialize', { clientInfo: { name: 'leakbench', version: '1.0.0' } })
 send({ method: 'initialized' });
 await run({
     host: 'codex-app-server',
+    kind: 'application',
     version,
     connect,
     endHost: async () => {

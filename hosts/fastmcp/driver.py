@@ -33,4 +33,4 @@ class Host:
 
 
 if __name__ == "__main__":
-    driver.run("fastmcp", fastmcp.__version__, Host())
+    driver.run("fastmcp", fastmcp.__version__, Host(), kind="library")

@@ -324,7 +324,7 @@ def main():
     driver.send({"hello": {
         "protocol": 1, "host": "hermes-agent", "version": importlib.metadata.version("hermes-agent"),
         "ops": "open call cancel close reload tick stop".split(), "not_applicable": NOT_APPLICABLE,
-        "profile": profile(hasattr(hermes.mcp, "_wrap_command_with_watchdog")),
+        "kind": "application", "profile": profile(hasattr(hermes.mcp, "_wrap_command_with_watchdog")),
     }})
     driver.run()
     leave(1)  # stdin has ended: the bench is gone

@@ -16,4 +16,4 @@ async function connect(server, options) {
     };
 }
 
-await run({ host: 'typescript-sdk-v1', version, connect });
+await run({ host: 'typescript-sdk-v1', version, connect, kind: 'library' });

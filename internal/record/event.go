@@ -343,7 +343,19 @@ type Hello struct {
 	// header could not know yet; they take the place of the header's.
 	Profile *Profile `json:"profile,omitempty"`
 	Limits  *Limits  `json:"limits,omitempty"`
+	// Kind is what the host says that it is: a library, an application or a gateway.
+	Kind Duty `json:"kind,omitempty"`
 }
+
+// Duty is what a host is, for who reads whose duty it is to end a server. It changes no verdict.
+type Duty string
+
+// What a host may be.
+const (
+	DutyLibrary     Duty = "library"
+	DutyApplication Duty = "application"
+	DutyGateway     Duty = "gateway"
+)
 
 // Exit is how a process ended.
 type Exit struct {

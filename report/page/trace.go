@@ -85,7 +85,7 @@ func traceSurvivor(s *model.Run, g *model.StdinHold, checkpoint string) []traceL
 		what = "dead, and not reaped"
 	}
 	last := station("gone", processName(e), strings.TrimSpace(what), whyGone(s, f))
-	if g.Holder == nil && e.State != record.StateZombie {
+	if (g.Holder == nil || g.Holder.Role != record.RoleHost) && e.State != record.StateZombie {
 		lines[1].Suspect = true // the server does what its scenario says: whoever launched it has to end it
 	}
 	return append(lines, last)
@@ -108,7 +108,7 @@ func traceHold(s *model.Run, g *model.StdinHold, f *model.Server, when int64) tr
 		}
 		line := station("gone", fmt.Sprintf("%s, pid %d, fd %d", h.Role, h.PID, h.FD),
 			fmt.Sprintf("holds %s of %s, its stdin", model.PipeEnd(h.Mode, g.Target()), g.Target()), why)
-		line.Suspect = true
+		line.Suspect = h.Role == record.RoleHost
 		return line
 	}
 	if strings.Contains(g.Held, "could not be seen") {

@@ -21,4 +21,4 @@ async function connect(server, options) {
     };
 }
 
-await run({ host: auto ? 'typescript-sdk-auto' : 'typescript-sdk', version, connect });
+await run({ host: auto ? 'typescript-sdk-auto' : 'typescript-sdk', version, connect, kind: 'library' });

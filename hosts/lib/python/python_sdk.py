@@ -89,4 +89,4 @@ class Stacked:
 
 if __name__ == "__main__":
     stacked = "--stack" in sys.argv[1:]
-    driver.run("python-sdk-stack" if stacked else "python-sdk", VERSION, Host(), Stacked if stacked else driver.Owned)
+    driver.run("python-sdk-stack" if stacked else "python-sdk", VERSION, Host(), Stacked if stacked else driver.Owned, kind="library")

@@ -60,7 +60,7 @@ struct Driver<H: Host> {
 
 /// Runs a driver until it is told to stop. There is no handler for SIGTERM, as no README has one: the program dies of it.
 pub async fn run<H: Host>(name: &str, version: &str, host: H) {
-    write(&json!({"hello": {"protocol": 1, "host": name, "version": version, "ops": OPS}}));
+    write(&json!({"hello": {"protocol": 1, "host": name, "version": version, "ops": OPS, "kind": "library"}}));
     let driver = Arc::new(Driver { host, sessions: Default::default(), running: Default::default(), jobs: Default::default() });
     let (stop, mut stopped) = mpsc::channel(1);
     let mut lines = read();

@@ -21,6 +21,8 @@ export interface Host {
     connect(server: Server, options: Options): Promise<Client>;
     /** Ends at a stop what all clients share, when they are closed. */
     endHost?(): unknown;
+    /** What the host is: findings then say whose duty it is. */
+    kind?: 'library' | 'application' | 'gateway';
     /** Operations that the host does not have, and why. */
     notApplicable?: Record<string, string>;
 }

@@ -24,9 +24,9 @@ export class Driver {
         Object.assign(this, { connect, write, onStop });
     }
 
-    hello(host, version, notApplicable = {}) {
+    hello(host, version, notApplicable = {}, kind) {
         const ops = OPS.filter(op => !notApplicable[op]);
-        return this.write({ hello: { protocol: 1, host, version, ops, not_applicable: notApplicable } });
+        return this.write({ hello: { protocol: 1, host, version, ops, not_applicable: notApplicable, kind } });
     }
 
     async serve(request) {
@@ -143,9 +143,9 @@ const end = () => process.exit(0);
  * Runs a driver. There is no handler for SIGTERM, as no README has one: the program dies of it. endHost, where there is
  * one, ends at a stop what all clients share, when they are closed.
  */
-export async function run({ host, version, connect, endHost, notApplicable = {} }) {
+export async function run({ host, version, connect, endHost, notApplicable = {}, kind }) {
     const driver = Object.assign(new Driver(connect, write, end), { endHost });
-    await driver.hello(host, version, notApplicable);
+    await driver.hello(host, version, notApplicable, kind);
     readline
         .createInterface({ input: process.stdin, crlfDelay: Infinity })
         .on('line', line => line.trim() && void driver.serve(JSON.parse(line)))

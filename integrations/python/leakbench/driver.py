@@ -117,10 +117,11 @@ class Driver:
         self.stopped = asyncio.Event()
         self.write = write or (lambda line: print(json.dumps(line), flush=True))
 
-    def hello(self, name, version, not_applicable=None):
+    def hello(self, name, version, not_applicable=None, kind=None):
         reasons = not_applicable or {}
         offered = [op for op in OPS if op not in reasons]
-        self.write({"hello": {"protocol": 1, "host": name, "version": version, "ops": offered, "not_applicable": reasons}})
+        said = {"kind": kind} if kind else {}
+        self.write({"hello": {"protocol": 1, "host": name, "version": version, "ops": offered, "not_applicable": reasons, **said}})
 
     def begin(self, request):
         """Serves a request in a task of its own, which it returns."""
@@ -228,8 +229,9 @@ async def collect():
         gc.collect()
 
 
-def run(name, version, host, session=Owned, not_applicable=None):
-    """Runs a driver until it is told to stop. There is no handler for SIGTERM, as no documentation has one: the program dies of it."""
+def run(name, version, host, session=Owned, not_applicable=None, kind=None):
+    """Runs a driver until it is told to stop. kind is what the host is: "library", "application" or "gateway".
+    There is no handler for SIGTERM, as no documentation has one: the program dies of it."""
 
     async def main():
         loop = asyncio.get_running_loop()
@@ -241,7 +243,7 @@ def run(name, version, host, session=Owned, not_applicable=None):
                     loop.call_soon_threadsafe(driver.begin, json.loads(line))
             os._exit(1)  # the bench is gone
 
-        driver.hello(name, version, not_applicable)
+        driver.hello(name, version, not_applicable, kind)
         threading.Thread(target=read, daemon=True).start()
         collector = asyncio.create_task(collect())
         await driver.stopped.wait()

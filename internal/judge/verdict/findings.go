@@ -102,6 +102,8 @@ func (f *casefile) finding(print string, group []*breach) Finding {
 	if first.fix != "" {
 		out.Fix = first.fix
 	}
+	duty := law.DutyOf(f.duty(), first.law, first.cause)
+	out.Why, out.Fix = prose.Paragraph(out.Why, duty.Why), prose.Paragraph(out.Fix, duty.Fix)
 	if first.cp != nil {
 		out.Checkpoint = first.cp.Name
 	}
@@ -123,6 +125,17 @@ func (f *casefile) finding(print string, group []*breach) Finding {
 	slices.Sort(out.At)
 	out.At = slices.Compact(out.At)
 	return out
+}
+
+// duty is what the host says that it is. One behind the bench's own clients is a gateway.
+func (f *casefile) duty() record.Duty {
+	if hello := f.Hello(); hello != nil && hello.Kind != "" {
+		return hello.Kind
+	}
+	if f.Header.Host.Kind == record.KindGateway {
+		return record.DutyGateway
+	}
+	return ""
 }
 
 // describe collects what the words of a finding need: what all breaches have, and what the law adds.

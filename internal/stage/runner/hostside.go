@@ -229,7 +229,9 @@ func (r *run) greet(ctx context.Context, stdout io.Reader, stdin io.WriteCloser)
 		}
 		return fmt.Errorf("%w: %w%s", ErrHost, err, r.lastWords(ctx))
 	}
-	said := record.Hello{Host: hello.Host, Version: hello.Version, Ops: hello.Ops, NotApplicable: hello.NotApplicable}
+	said := record.Hello{
+		Host: hello.Host, Version: hello.Version, Ops: hello.Ops, NotApplicable: hello.NotApplicable, Kind: record.Duty(hello.Kind),
+	}
 	if r.livesSoFar() > 1 { // it has said already what it is, and others read that now
 		r.emit(record.Event{Kind: record.HostReady, Hello: &said})
 		return nil

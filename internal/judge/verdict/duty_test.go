@@ -1,0 +1,40 @@
+package verdict
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// TestAHostSaysWhatItIs: findings then say whose duty it is, and nothing else changes.
+func TestAHostSaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	run := func(is record.Duty) Verdict {
+		p := newPlay()
+		for i := range p.run.Events {
+			if hello := p.run.Events[i].Hello; hello != nil {
+				hello.Kind = is
+			}
+		}
+		p.open("s1", "flaky")
+		p.close("s1", "flaky", func() {})
+		p.restless("after", func() {})
+		return Judge(p.done())
+	}
+	plain := run("")
+	require.NotEmpty(t, plain.Findings)
+	for is, says := range map[record.Duty]string{
+		record.DutyLibrary: "The application closed the client in order", record.DutyApplication: "The host is an application", record.DutyGateway: "gateway's duty",
+	} {
+		told := run(is)
+		assert.Contains(t, told.Findings[0].Why, says)
+		assert.NotContains(t, plain.Findings[0].Why, says)
+		for i := range told.Findings {
+			told.Findings[i].Why, told.Findings[i].Fix = plain.Findings[i].Why, plain.Findings[i].Fix
+		}
+		assert.Equal(t, plain, told)
+	}
+}
