@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -118,6 +119,11 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 	if not := (*fit.NotApplicable)(nil); errors.As(failed, &not) { // the host itself has said so: there is nothing to judge
 		return nil, errors.Join(failed, os.RemoveAll(c.Dir))
 	}
+	if failed != nil && errors.Is(context.Cause(ctx), errEnough) { // it was cut short, and counts as not made
+		err := os.RemoveAll(c.Dir)
+		relinkLatest(b.Out, c.Dir)
+		return nil, errors.Join(failed, err)
+	}
 	j, err := b.Saved(c.Dir)
 	if j != nil {
 		link()
@@ -196,6 +202,22 @@ func linkLatest(out, dir string) {
 	temporary := link + "." + name
 	if os.Symlink(name, temporary) == nil && os.Rename(temporary, link) != nil {
 		_ = os.Remove(temporary)
+	}
+}
+
+// relinkLatest points "latest" to the newest run that is left, if it names one that is gone. The name of a run begins with its time.
+func relinkLatest(out, gone string) {
+	link := filepath.Join(out, "latest")
+	if name, err := os.Readlink(link); err != nil || name != filepath.Base(gone) {
+		return
+	}
+	_ = os.Remove(link)
+	entries, _ := os.ReadDir(out)
+	for _, e := range slices.Backward(entries) {
+		if _, err := os.Stat(filepath.Join(out, e.Name(), runner.RunFile)); err == nil {
+			linkLatest(out, e.Name())
+			return
+		}
 	}
 }
 
