@@ -138,14 +138,14 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 			return r.Err != nil || r.Judged != nil && r.Judged.Verdict.Outcome == verdict.Leak
 		}
 	}
-	ctx, stop := interruptible(cmd.Context())
+	var gently []func(string)
 	if f.soak > 0 {
 		if err := soakable(&s, f.soak); err != nil {
 			return err
 		}
-		stop()
-		ctx, stop = a.soaking(cmd.Context(), &s)
+		gently = append(gently, a.soak(&s))
 	}
+	ctx, stop := interruptible(cmd.Context(), gently...)
 	defer stop()
 	end := a.stream(&s)
 	tries, not, failed := s.series.Play(ctx, s.bench.One)
@@ -382,14 +382,23 @@ func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
 }
 
 // interruptible is a context that the usual signals end, once: a second one ends the bench on the spot, and the keeper cleans up.
-func interruptible(ctx context.Context) (context.Context, func()) {
+// Each of gently is told of a signal before all that.
+func interruptible(ctx context.Context, gently ...func(signal string)) (context.Context, func()) {
 	// What was below a keeper that is killed comes home to the bench, which can
 	// end it then. Where that can't be had, the header of a run says so.
 	_ = proc.Adopt()
 	ctx, cancel := context.WithCancelCause(ctx)
-	signals := make(chan os.Signal, 2)
+	signals := make(chan os.Signal, 2+len(gently))
 	signal.Notify(signals, stops...)
 	go func() {
+		for _, tell := range gently {
+			sig, ok := <-signals
+			if !ok {
+				return
+			}
+			number, _ := sig.(syscall.Signal)
+			tell(proc.SignalName(number))
+		}
 		sig, ok := <-signals
 		if !ok {
 			return
