@@ -172,7 +172,7 @@ var house = []struct {
 	{
 		pkg: "internal/play", why: "who plays, saves, judges and renders is a user of the bench, not a part",
 		may: []string{
-			"internal/stage/fit", "internal/stage/hostlog",
+			"internal/files", "internal/stage/fit", "internal/stage/hostlog",
 			"internal/lists", "internal/text", "internal/record", "internal/history", "internal/redact", "internal/yamlfile", "scenarios", "internal/judge/law", "internal/subject/catalogue", "internal/subject/host", "internal/subject/hostfile", "internal/stage/runner", "internal/stage/progress",
 			"internal/judge/verdict", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/baseline", "report/page",
 		},

@@ -8,11 +8,18 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
 // patience is how long a pipe or a terminal may take to say or to take something.
 var patience = 10 * time.Second
+
+// IsPath says that a name on a command line, or in a file of ours, is that of a file, and of nothing that is built in.
+func IsPath(name string) bool {
+	ext := filepath.Ext(name)
+	return ext == ".yaml" || ext == ".yml" || strings.ContainsRune(name, filepath.Separator)
+}
 
 // Open opens a file for reading. Where it is a pipe or a terminal, a read fails that nothing has come for in 10 s.
 func Open(path string) (io.ReadCloser, error) {

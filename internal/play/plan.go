@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
@@ -113,7 +113,7 @@ func Scenarios(names []string) ([]*scenarios.Scenario, error) {
 	var failed error
 	for _, name := range names {
 		get := scenarios.Builtin
-		if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" || strings.ContainsRune(name, filepath.Separator) {
+		if files.IsPath(name) {
 			get = scenarios.Load
 		}
 		s, err := get(name)

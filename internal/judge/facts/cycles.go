@@ -71,9 +71,14 @@ type Curve struct {
 }
 
 // CurveOf is the curve of a size, which is 0 where there was none.
-func CurveOf(group []*Cycle, size func(*Cycle) int64) (out Curve) {
+func CurveOf(group []*Cycle, size func(*Cycle) int64) Curve { return curveOf(group, 1, size) }
+
+// CountsOf is the curve of a count, which may be 0.
+func CountsOf(group []*Cycle, count func(*Cycle) int64) Curve { return curveOf(group, 0, count) }
+
+func curveOf(group []*Cycle, least int64, size func(*Cycle) int64) (out Curve) {
 	for _, c := range group {
-		if v := size(c); v > 0 {
+		if v := size(c); v >= least {
 			out.N, out.At, out.Values = append(out.N, c.N), append(out.At, c.t), append(out.Values, v)
 		}
 	}

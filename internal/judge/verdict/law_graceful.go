@@ -85,7 +85,7 @@ func (f *casefile) endedByHost(s *history.Server) bool {
 	if !ok || s.Lost >= 0 || s.BrokenBy(first.T) || f.endedByBench(s) || f.endedOutside(s) || f.HostGoing(f.HostOf(s), first.T) {
 		return false
 	}
-	if at, harmed := f.Harmed[facts.SessionOf(s)]; harmed && first.T >= at {
+	if f.HarmedBy(facts.SessionOf(s), first.T) {
 		return false
 	}
 	return s.Ready >= 0

@@ -63,11 +63,7 @@ func hours(at []int64) (x []float64) {
 
 // processes is the curve of how many processes there are below the host.
 func processes(group []*facts.Cycle) facts.Curve {
-	c := facts.CurveOf(group, func(c *facts.Cycle) int64 { return int64(c.Live) + 1 }) // a curve leaves 0 out
-	for i := range c.Values {
-		c.Values[i]--
-	}
-	return c
+	return facts.CountsOf(group, func(c *facts.Cycle) int64 { return int64(c.Live) })
 }
 
 // soak is nil for a run that is none.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -71,7 +70,7 @@ func Parse(path string, src []byte) (Project, error) {
 // Own are the names of the scenario files that the project plays. One that can't be read has none: who plays it is told.
 func (p *Project) Own() (names []string) {
 	for _, file := range p.Scenarios {
-		if !isFile(file) {
+		if !files.IsPath(file) {
 			continue
 		}
 		if s, err := scenarios.Load(file); err == nil {
@@ -119,21 +118,16 @@ func (p *Project) value() yamlfile.Value {
 	)
 }
 
-func isFile(name string) bool {
-	ext := filepath.Ext(name)
-	return ext == ".yaml" || ext == ".yml" || strings.ContainsRune(name, filepath.Separator)
-}
-
 // checkHost finds a name that no host has. Whether a file is there is a matter of the machine.
 func checkHost(n *yamlfile.Node, name string) {
 	preset, _, _ := strings.Cut(name, "@")
-	if names := hostfile.Names("leakbench"); !isFile(name) && !slices.Contains(names, preset) {
+	if names := hostfile.Names("leakbench"); !files.IsPath(name) && !slices.Contains(names, preset) {
 		n.Problem("there is no host %q; %s; a host file or a driver is written with its path: ./%s", yamlfile.Clip(name), yamlfile.MeantOr(preset, names), yamlfile.Clip(name))
 	}
 }
 
 func checkScenario(n *yamlfile.Node, name string) {
-	if names := append(scenarios.Names(), "all"); !isFile(name) && !slices.Contains(names, name) {
+	if names := append(scenarios.Names(), "all"); !files.IsPath(name) && !slices.Contains(names, name) {
 		n.Problem("there is no scenario %q; %s", yamlfile.Clip(name), yamlfile.MeantOr(name, names))
 	}
 }

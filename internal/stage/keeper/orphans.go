@@ -39,7 +39,7 @@ func (k *Keeper) SweepInItsPlace(left Left) ([]record.Process, error) {
 					continue
 				}
 				if dead[p.Identity] = true; ours[p.Identity] {
-					reapOne(p.PID)
+					reapOrphan(p.PID)
 				}
 				select { // one that lived too shortly to be known was somebody's who forks
 				case reaped <- struct{}{}:

@@ -156,5 +156,5 @@ func siginfoPID(info *unix.Siginfo) int {
 	return int(*(*int32)(unsafe.Add(unsafe.Pointer(info), offset)))
 }
 
-// reapOne waits for a child that came home to the bench, and that nobody else waits for.
-func reapOne(pid int) { _, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil) }
+// reapOrphan waits for a child that came home to the bench, and that nobody else waits for.
+func reapOrphan(pid int) { _, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil) }

@@ -45,5 +45,5 @@ func (k *process) recycle(int) (*record.Process, error) { return nil, errors.Err
 
 func newCgroup() (*os.File, error) { return nil, errors.ErrUnsupported }
 
-// reapOne has nothing to do: the bench is no subreaper here.
-func reapOne(int) {}
+// reapOrphan has nothing to do: the bench is no subreaper here.
+func reapOrphan(int) {}
