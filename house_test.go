@@ -36,9 +36,10 @@ var roomier = map[string]string{
 
 // forTests are packages that only tests use.
 var forTests = map[string]string{
-	"internal/subject/trickhost":   "hosts that the bench once judged wrongly",
-	"internal/yamlfile/yamltest":   "what tests of files have in common",
-	"report/baseline/baselinetest": "what tests of baselines have in common",
+	"internal/stage/reexec/reexectest": "what tests of packages that play runs have in common",
+	"internal/subject/trickhost":       "hosts that the bench once judged wrongly",
+	"internal/yamlfile/yamltest":       "what tests of files have in common",
+	"report/baseline/baselinetest":     "what tests of baselines have in common",
 }
 
 // public are the packages that other modules may import. Only there is an

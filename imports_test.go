@@ -212,6 +212,7 @@ var house = []struct {
 		may: []string{"internal/files", "internal/yamlfile", "scenarios", "internal/subject/hostfile", "internal/judge/known", "internal/play/project"}, deny: []string{"os/exec", "net"},
 	},
 	{pkg: "internal/stage/reexec", may: []string{"internal/cpuload", "internal/stage/keeper", "internal/subject/catalogue", "internal/subject/refhost", "internal/subject/trickhost", "internal/subject/gateway", "internal/subject/oneshot", "hosts/mcpgo", "hosts/gosdk"}, why: "only dispatch"},
+	{pkg: "internal/stage/reexec/reexectest", may: []string{"fakeserver", "internal/stage/reexec"}, why: "it is for tests"},
 }
 
 func TestArrowsRunOneWay(t *testing.T) {

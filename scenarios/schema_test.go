@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/yamlfile/yamltest"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -24,12 +25,7 @@ const schemaPath = "../docs/scenario.schema.json"
 // The schema that is shipped is the one that the reader has.
 func TestSchemaIsFresh(t *testing.T) {
 	t.Parallel()
-	if *update {
-		require.NoError(t, os.WriteFile(schemaPath, scenarios.Schema(), 0o644))
-	}
-	shipped, err := os.ReadFile(schemaPath)
-	require.NoError(t, err)
-	assert.Equal(t, string(scenarios.Schema()), string(shipped), "stale: go test ./scenarios -run TestSchemaIsFresh -update")
+	yamltest.Schema(t, *update, schemaPath, scenarios.Schema())
 }
 
 // compiled is the schema in the hands of a validator that is not ours.

@@ -10,25 +10,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
-	_ "github.com/leakbench/leakbench/fakeserver" // this test binary is also the fake server
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
-	"github.com/leakbench/leakbench/internal/stage/reexec"
+	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-func TestMain(m *testing.M) {
-	if status, ok := reexec.Main(os.Args); ok {
-		os.Exit(status)
-	}
-	// Under the race detector each process sleeps a second at its exit otherwise.
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { reexectest.Main(m) }
 
 // table is two reference hosts, and one that does not reload and is out of
 // another scenario, in two scenarios.

@@ -17,6 +17,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/yamlfile/yamltest"
 )
 
 var update = flag.Bool("update", false, "write the golden files and the schema anew")
@@ -249,12 +250,7 @@ func TestAnEditThatWouldBreakTheFileIsRefused(t *testing.T) {
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	const page = "../../../docs/known.schema.json"
-	if *update {
-		require.NoError(t, os.WriteFile(page, known.Schema(), 0o644))
-	}
-	want, err := os.ReadFile(page)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), string(known.Schema()), "stale: go test ./internal/judge/known -update")
+	yamltest.Schema(t, *update, page, known.Schema())
 	schema, err := validator.NewCompiler().Compile(page)
 	require.NoError(t, err)
 	for text, right := range map[string]bool{

@@ -10,22 +10,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
-	_ "github.com/leakbench/leakbench/fakeserver" // this test binary is also the fake server
 	"github.com/leakbench/leakbench/internal/play/doctor"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/reexec"
+	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 )
 
-func TestMain(m *testing.M) {
-	if status, ok := reexec.Main(os.Args); ok {
-		os.Exit(status)
-	}
-	// Under the race detector each process sleeps a second at its exit otherwise.
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { reexectest.Main(m) }
 
 // healthy is a machine on which nothing is missing.
 func healthy() doctor.Facts {

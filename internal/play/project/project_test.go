@@ -75,12 +75,7 @@ func TestWhatInitWrites(t *testing.T) {
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	const path = "../../../docs/project.schema.json"
-	if *update {
-		require.NoError(t, os.WriteFile(path, project.Schema(), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), string(project.Schema()), "go test ./internal/play/project -update")
+	yamltest.Schema(t, *update, path, project.Schema())
 	schema, err := jsonschema.NewCompiler().Compile(path)
 	require.NoError(t, err)
 	require.NoError(t, schema.Validate(plain(t, full)))

@@ -19,6 +19,7 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
@@ -161,7 +162,7 @@ func TestTwin(t *testing.T) {
 // Left alone, twins go with the keeper, of a command host too.
 func TestTwinsAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	v, dir := play(t, many, "exact", nil)
+	v, dir := play(t, many(t), "exact", nil)
 	assert.Equal(t, verdict.Clean, v.Outcome, "%+v", v)
 	run, err := record.Read(dir)
 	require.NoError(t, err)
@@ -176,5 +177,5 @@ func TestTwinsAreLeftAlone(t *testing.T) {
 	for label, pid := range pids {
 		require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, label)
 	}
-	nothingRuns(t, run.Header.ID)
+	reexectest.NothingRuns(t, run.Header.ID)
 }

@@ -2,7 +2,6 @@ package runner_test
 
 import (
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,40 +9,21 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 )
 
-// many has a server for each way to end, or not to.
-const many = `name: many
-title: servers that end in different ways
-servers:
-  tidy: {faults: [{on: exit, do: delay, for: 10ms, launch: 1}, {on: start, do: banner, every: 1}, {on: start, do: grow, mib: 9, probability: 0.5}]}
-  deaf: {faults: [{on: eof, do: ignore}]}
-  slow: {faults: [{on: exit, do: delay, for: 150ms}]}
-  mute: {optional: true, faults: [{on: initialize, do: hang}]}
-  new: {era: modern}
-  below: {faults: [{on: start, do: launcher}]}
-  apart: {faults: [{on: start, do: container}]}
-limits: {settle: 3s, confirm: 1s}
-steps:
-  - open: a
-    server: tidy
-  - open: b
-    server: deaf
-  - open: c
-    server: slow
-  - open: d
-    server: new
-  - open: e
-    server: below
-  - open: f
-    server: apart
-  - checkpoint: connected
-`
+// many has a server for each way to end, or not to, and a look at the end.
+func many(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../control/testdata/many.yaml")
+	require.NoError(t, err)
+	return string(text) + "  - checkpoint: connected\n"
+}
 
 // Each label is tried once without the host, and the run's own numbers know nothing of it.
 func TestControls(t *testing.T) {
 	t.Parallel()
-	v, dir := play(t, many, "exact", nil)
+	v, dir := play(t, many(t), "exact", nil)
 	assert.Equal(t, verdict.Clean, v.Outcome, "%+v", v)
 	assert.Equal(t, 6, v.Spawned)
 	run, err := record.Read(dir)
@@ -60,19 +40,5 @@ func TestControls(t *testing.T) {
 		}
 	}
 	require.Len(t, seen, 7)
-	nothingRuns(t, run.Header.ID)
-}
-
-// nothingRuns checks that no process has the run's token in its command line,
-// the controls' included.
-func nothingRuns(t *testing.T, id string) {
-	t.Helper()
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return // the Linux run of the suite checks it
-	}
-	for _, e := range entries {
-		line, _ := os.ReadFile("/proc/" + e.Name() + "/cmdline")
-		assert.NotContains(t, strings.ReplaceAll(string(line), "\x00", " "), id)
-	}
+	reexectest.NothingRuns(t, run.Header.ID)
 }

@@ -17,15 +17,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/leakbench/leakbench/driver"
-	_ "github.com/leakbench/leakbench/fakeserver" // this test binary is also the fake server
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
 	"github.com/leakbench/leakbench/internal/stage/proc"
-	"github.com/leakbench/leakbench/internal/stage/reexec"
+	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
@@ -43,12 +41,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "no such configuration\x1b[31m\n--token=hunter2hunter2")
 		os.Exit(7)
 	}
-	if status, ok := reexec.Main(os.Args); ok {
-		os.Exit(status)
-	}
-	// Under the race detector each process sleeps a second at its exit otherwise.
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
-	goleak.VerifyTestMain(m)
+	reexectest.Main(m)
 }
 
 // answerTwice is a host that breaks the driver protocol.

@@ -40,3 +40,14 @@ func Errors(t *testing.T, update bool, parse func(name string, src []byte) error
 		})
 	}
 }
+
+// Schema checks that a committed schema is what the reader asks. update writes it anew.
+func Schema(t *testing.T, update bool, path string, schema []byte) {
+	t.Helper()
+	if update {
+		require.NoError(t, os.WriteFile(path, schema, 0o644))
+	}
+	shipped, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(schema), string(shipped), "%s is stale: go test with -update writes it anew", path)
+}

@@ -1,0 +1,37 @@
+// Package reexectest has test binaries play every part in a run, and looks at what they leave. It is for tests.
+package reexectest
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"go.uber.org/goleak"
+
+	_ "github.com/leakbench/leakbench/fakeserver" // the test binary is also the fake server
+	"github.com/leakbench/leakbench/internal/stage/reexec"
+)
+
+// Main is the TestMain of a package whose test binary plays every part. It fails where a goroutine is left.
+func Main(m *testing.M) {
+	if status, ok := reexec.Main(os.Args); ok {
+		os.Exit(status)
+	}
+	// Under the race detector each process sleeps a second at its exit otherwise.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
+	goleak.VerifyTestMain(m)
+}
+
+// NothingRuns checks that no process has the run's token in its command line, the controls' included.
+func NothingRuns(t testing.TB, id string) {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return // the Linux run of the suite checks it
+	}
+	for _, e := range entries {
+		line, _ := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+		assert.NotContains(t, strings.ReplaceAll(string(line), "\x00", " "), id)
+	}
+}
