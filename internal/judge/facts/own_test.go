@@ -220,6 +220,7 @@ func TestWhatACurveAndACycleHold(t *testing.T) {
 	f := Of(runOf(cycle(sec, 1, 1, 0), cycle(2*sec, 1, 2, 5)))
 	assert.Zero(t, f.Cycles[0].MemoryOf(identity(31)))
 	assert.Equal(t, []int64{5}, CurveOf(f.Cycles, func(c *Cycle) int64 { return c.RSS }).Values)
+	assert.Equal(t, []int64{0, 5}, CountsOf(f.Cycles, func(c *Cycle) int64 { return c.RSS }).Values, "none is a count like another")
 	assert.Equal(t, "fewer than 2 cycles in a row can be compared", f.NoCycles(2))
 	cp := &Checkpoint{Checkpoint: &history.Checkpoint{ConfirmAt: sec, ConfirmRows: history.RowsOf(&record.Census{Processes: []record.Process{process(31, host, "S")}})}}
 	assert.Zero(t, cp.Load(identity(31)), "it was seen once")

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,5 +37,27 @@ func TestAHostSaysWhatItIs(t *testing.T) {
 			told.Findings[i].Why, told.Findings[i].Fix = plain.Findings[i].Why, plain.Findings[i].Fix
 		}
 		assert.Equal(t, plain, told)
+	}
+}
+
+// TestAHostThatSaysNothingOfItself: one behind the bench's own clients is a gateway, whether or not it said hello. Of others nothing is said.
+func TestAHostThatSaysNothingOfItself(t *testing.T) {
+	t.Parallel()
+	why := func(kind record.HostKind, greets bool) string {
+		p := newPlay()
+		p.run.Header.Host.Kind = kind
+		if !greets {
+			p.run.Events = slices.DeleteFunc(p.run.Events, func(e record.Event) bool { return e.Hello != nil })
+		}
+		p.open("s1", "flaky")
+		p.close("s1", "flaky", func() {})
+		p.restless("after", func() {})
+		judged := Judge(p.done())
+		require.NotEmpty(t, judged.Findings)
+		return judged.Findings[0].Why
+	}
+	for _, greets := range []bool{true, false} {
+		assert.Contains(t, why(record.KindGateway, greets), "gateway's duty")
+		assert.NotContains(t, why(record.KindDriver, greets), "duty")
 	}
 }
