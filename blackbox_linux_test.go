@@ -179,6 +179,7 @@ func TestBlackBoxSeries(t *testing.T) {
 			t.Logf("%-7s %s", way, s)
 			if way == "calm" {
 				assert.Equal(t, n, s.right, "%s: %s", way, s)
+				assert.Zero(t, s.naive, "%s: %s", way, s)
 			} else {
 				assert.GreaterOrEqual(t, 4*s.right, 3*n, "%s: %s", way, s)
 				assert.Zero(t, s.wrong, "%s: %s", way, s)

@@ -32,7 +32,7 @@ type trickAnswer struct {
 	N       int    // findings
 	Count   int    // what the first of them counts
 	Prints  []string
-	Dir     string
+	Dirs    []string // of the run, and of each part of one that was played once for each server
 	Took    time.Duration
 	Naive   []string // what the second judge calls left
 	Unseen  bool     // it has seen nothing of the host
@@ -197,11 +197,11 @@ func playProgram(t *testing.T, bench, dir string, prefix []string, args ...strin
 	}
 	a := readAnswer(t, out.Bytes(), said.String())
 	a.Took, a.Code = took, cmd.ProcessState.ExitCode()
-	if a.Dir != "" {
-		saved, err := record.Read(a.Dir)
+	for _, dir := range a.Dirs {
+		saved, err := record.Read(dir)
 		require.NoError(t, err)
-		a.Naive = second.left(saved)
-		a.Unseen = !second.saw
+		a.Naive = append(a.Naive, second.left(saved)...)
+		a.Unseen = a.Unseen || !second.saw
 	}
 	a.Lives = livesOn()
 	return a
@@ -224,12 +224,12 @@ func readAnswer(t *testing.T, out []byte, said string) trickAnswer {
 	if json.Unmarshal(out, &all) != nil || len(all.Runs) == 0 {
 		return trickAnswer{Outcome: "none", Words: said, Raw: string(out) + said}
 	}
-	run := all.Runs[0]
+	run, dirs := all.Runs[0], []string{all.Runs[0].Dir}
 	for _, part := range all.Runs[1:] { // of a host that is given one server at a time
-		run.Outcome, run.Dir = all.Outcome, ""
+		run.Outcome, dirs = all.Outcome, append(dirs, part.Dir)
 		run.Findings, run.Doubts = append(run.Findings, part.Findings...), append(run.Doubts, part.Doubts...)
 	}
-	a := trickAnswer{Outcome: run.Outcome, Dir: run.Dir, N: len(run.Findings), Raw: string(out)}
+	a := trickAnswer{Outcome: run.Outcome, Dirs: dirs, N: len(run.Findings), Raw: string(out)}
 	for _, raw := range run.Findings {
 		var f struct {
 			Law, Kind, Fingerprint string
