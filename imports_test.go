@@ -37,7 +37,7 @@ var house = []struct {
 		pkg: "internal/stage/birth", may: []string{"internal/lines"}, why: "what a fake server links decides how fast it starts",
 		deny: []string{"net/http", "html/template", "github.com/shirou/gopsutil/v3", "golang.org/x/sys/unix"},
 	},
-	{pkg: "internal/stage/socket", why: "what the kernel says of a connection is no matter of what is said over it"},
+	{pkg: "internal/stage/socket", may: []string{"internal/stage/birth"}, why: "what the kernel says of a connection is no matter of what is said over it"},
 	{pkg: "internal/stage/socket/sockettest", why: "it is for tests"},
 	{pkg: "internal/stage/ledger", may: []string{"internal/stage/socket", "internal/lines", "internal/text", "internal/record", "internal/stage/birth"}, why: "the birth socket does not know what faults mean"},
 	{pkg: "internal/history", may: []string{"internal/record"}, why: "history is a pure function of events", deny: []string{"os", "os/exec", "net"}},

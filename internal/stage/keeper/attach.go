@@ -40,7 +40,7 @@ func (k *process) attach(pid int, mark string) (*record.Process, error) {
 
 // rows are the processes of the run, by pid: those below the keeper, and those of an attached host. The ledger knows some of them.
 func (k *process) rows(known ...record.Identity) ([]record.Process, error) {
-	rows, err := k.table.Below(os.Getpid())
+	rows, err := k.below()
 	if err != nil || k.attached == nil {
 		return rows, err
 	}

@@ -14,7 +14,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,7 +64,7 @@ type Params struct {
 type Keeper struct {
 	Hello Hello
 
-	conn *net.UnixConn
+	conn *socket.Conn
 	cmd  *exec.Cmd
 	log  *os.File
 	p    Params
@@ -80,7 +79,7 @@ type Keeper struct {
 // Start starts a keeper and waits until it is ready.
 func Start(ctx context.Context, p Params) (*Keeper, error) {
 	path := filepath.Join(p.Dir, "k")
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	listener, err := socket.Listen(path)
 	if err != nil {
 		return nil, fmt.Errorf("failed to make the keeper's socket: %w", err)
 	}
@@ -123,7 +122,7 @@ func Start(ctx context.Context, p Params) (*Keeper, error) {
 	return k, nil
 }
 
-func (k *Keeper) accept(ctx context.Context, listener *net.UnixListener) error {
+func (k *Keeper) accept(ctx context.Context, listener *socket.Listener) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errors.New("no word from it in time"))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { listener.Close() })
@@ -155,9 +154,9 @@ func (k *Keeper) accept(ctx context.Context, listener *net.UnixListener) error {
 }
 
 // acceptOwn waits for the process that was started, and hangs up on every other one.
-func (k *Keeper) acceptOwn(listener *net.UnixListener) (*net.UnixConn, error) {
+func (k *Keeper) acceptOwn(listener *socket.Listener) (*socket.Conn, error) {
 	for {
-		conn, err := listener.AcceptUnix()
+		conn, err := listener.Accept()
 		if err != nil {
 			return nil, err
 		}
@@ -200,11 +199,8 @@ func (k *Keeper) ask(ctx context.Context, c command, fds ...*os.File) (reply, er
 	k.next++
 	c.ID = k.next
 	k.waiting[c.ID] = ch
-	line, err := json.Marshal(c)
-	if err == nil {
-		_ = k.conn.SetWriteDeadline(time.Now().Add(k.p.Answer))
-		err = sendLine(k.conn, append(line, '\n'), fds)
-	}
+	_ = k.conn.SetWriteDeadline(time.Now().Add(k.p.Answer))
+	err := k.send(c, fds)
 	k.mu.Unlock()
 	if err != nil {
 		_ = k.cmd.Process.Kill()
@@ -258,7 +254,7 @@ type HostParams struct {
 	Dir    string   `json:"dir,omitempty"`    // "": the bench's own
 	Stderr string   `json:"stderr,omitempty"` // file for its stderr, capped
 	// Bystander puts a process into the host's group that is none of the host's: it runs Self with the argument
-	// "bystander", is in no census, and ends with the keeper. Whoever ends it before that has taken too much.
+	// "bystander", is in no census, and ends with the keeper. Whoever ends it before that has taken too much. Only where CanStandBy.
 	Bystander bool `json:"bystander,omitempty"`
 	// Place is where it lives: "" is right below the keeper. An error may be an ErrPlace.
 	Place record.Place `json:"place,omitempty"`

@@ -50,6 +50,9 @@ func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, place rec
 	return startProcess(path, argv, attr)
 }
 
+// CanStandBy says that HostParams.Bystander works here.
+const CanStandBy = true
+
 // startBystander puts a process of the keeper's own into the host's group. It catches no signal, so that whoever
 // signals the group ends it. The host may be gone already, and its group with it: then there is nobody to stand by.
 func (k *process) startBystander(host record.Identity) (*record.Process, error) {
@@ -143,7 +146,7 @@ func (k *process) reapOne(rows *proc.Table) bool {
 	if err != nil {
 		return false
 	}
-	k.tellExit(row, syscall.WaitStatus(status))
+	k.tellExit(row, exitOf(syscall.WaitStatus(status)))
 	k.noteReaped()
 	return true
 }

@@ -3,51 +3,86 @@
 package keeper
 
 import (
-	"net"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/stage/socket"
 )
 
 // stopSignal keeps a process from starting others before it is killed.
 const stopSignal = syscall.SIGSTOP
 
-// tellExit tells how a process ended that was reaped: nothing of one that was
-// none of the host's, and that the keeper itself has ended.
-func (k *process) tellExit(row record.Process, status syscall.WaitStatus) {
-	exit := record.Exit{Code: status.ExitStatus()}
+// exitOf is how a process ended.
+func exitOf(status syscall.WaitStatus) record.Exit {
 	if status.Signaled() {
-		exit = record.Exit{Code: -1, Signal: proc.SignalName(status.Signal())}
+		return record.Exit{Code: -1, Signal: proc.SignalName(status.Signal())}
 	}
-	k.live.Lock()
-	stood, swept := k.others[row.Identity], k.swept
-	e := Exited{
-		Process: row, Exit: exit, Host: row.Identity == k.host, Asked: k.asked[row.Identity],
-		Bystander: stood == inHostGroup, Twin: stood == isTwin, Recycled: stood == isRecycled,
+	return record.Exit{Code: status.ExitStatus()}
+}
+
+// hold is what all processes of a run are in.
+type hold struct {
+	group *os.File // the folder of the run's cgroup; nil where none could be made
+}
+
+func (h *hold) release() { removeCgroup(h.group) }
+
+// contain has what the host orphans come home, and makes the cgroup of the run.
+func (k *process) contain(hello *Hello) error {
+	err := proc.Adopt()
+	if hello.Subreaper = err == nil; err != nil {
+		hello.Weak = append(hello.Weak, fmt.Sprintf("what the host orphans does not come home to the bench (%v): a server that leaves the host's process tree is seen by the ledger alone", err))
 	}
-	k.live.Unlock()
-	if stood == isHosts || stood != isPlacement && !swept {
-		k.say(reply{Exited: &e})
+	if os.Getenv(NoCgroupEnv) != "" {
+		err = errors.New("not wanted")
+	} else {
+		k.group, err = newCgroup()
+	}
+	if err == nil {
+		hello.Cgroup = k.group.Name()
+	} else {
+		hello.Weak = append(hello.Weak, fmt.Sprintf("the run has no cgroup of its own (%v): the last sweep finds processes by looking, and one that forks faster could outlive it", err))
+	}
+	probeFirst()
+	return nil
+}
+
+// probeFirst has the os package fork and reap its probe of pidfd support, which
+// comes with the first process; that must be over before a reaper runs.
+func probeFirst() {
+	if p, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = p.Release()
 	}
 }
 
-// noteReaped wakes a sweep.
-func (k *process) noteReaped() {
-	select {
-	case k.reaped <- struct{}{}:
-	default:
+// below are the processes below the keeper.
+func (k *process) below() ([]record.Process, error) { return k.table.Below(os.Getpid()) }
+
+// endsAtOnce ends all that a run has, in one call; nil where there is no such call.
+func (k *process) endsAtOnce() func() {
+	if k.group == nil {
+		return nil
 	}
+	return func() { killCgroup(k.group.Name()) }
 }
 
 // detached keeps the keeper out of the terminal's foreground group: a ^C is for the bench alone.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// sendLine writes a line; the kernel duplicates the fds into the receiver
+// send writes a command; the kernel duplicates the fds into the receiver
 // (SCM_RIGHTS, unix(7)) together with the line's first byte.
-func sendLine(conn *net.UnixConn, line []byte, files []*os.File) error {
+func (k *Keeper) send(c command, files []*os.File) error {
+	line, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	conn, line := k.conn, append(line, '\n')
 	if len(files) == 0 {
 		_, err := conn.Write(line)
 		return err
@@ -65,7 +100,7 @@ func sendLine(conn *net.UnixConn, line []byte, files []*os.File) error {
 
 // fdReader reads a stream and collects the fds that ride along.
 type fdReader struct {
-	conn *net.UnixConn
+	conn *socket.Conn
 	oob  [256]byte
 	fds  []int
 }
@@ -85,6 +120,9 @@ func (r *fdReader) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// receive has nothing to do: the fds have come with the line.
+func (r *fdReader) receive(command) {}
 
 // take hands over the fds that came with the last lines, closed on exec.
 func (r *fdReader) take(n int) ([]*os.File, bool) {

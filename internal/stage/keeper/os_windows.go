@@ -2,36 +2,214 @@ package keeper
 
 import (
 	"errors"
-	"net"
+	"fmt"
 	"os"
 	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/stage/socket"
 )
 
-var errNoFDs = errors.New("hosts can't be started on Windows yet: judge, report, list and explain work here")
+const (
+	// stopSignal is the one that ends a process: there is none that stops it.
+	stopSignal = syscall.SIGKILL
+	// sweptStatus is the exit status of what a sweep has ended: as of a shell, of a process that SIGKILL has.
+	sweptStatus = 128 + 9
+)
 
-// stopSignal is the one that ends a process: there is none that stops it.
-const stopSignal = syscall.SIGKILL
-
-func ownGroup() *syscall.SysProcAttr { return detached() }
-
-func (k *process) reapForEver() {}
-
+// detached keeps the keeper, and what it starts, away from the terminal: a ^C is for the bench alone. Nor do windows open where there
+// is no terminal.
 func detached() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW}
 }
 
-func sendLine(conn *net.UnixConn, line []byte, files []*os.File) error {
-	if len(files) > 0 {
-		return errNoFDs
+// spawn starts the host in its job: it runs only once it is in there.
+func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, _ record.Place) (pid int, err error) {
+	attr.Sys = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_SUSPENDED}
+	p, err := os.StartProcess(path, argv, attr)
+	if err != nil {
+		return 0, err
 	}
-	_, err := conn.Write(line)
-	return err
+	defer func() { _ = p.Release() }()
+	const access = windows.PROCESS_SET_QUOTA | windows.PROCESS_TERMINATE | windows.PROCESS_QUERY_LIMITED_INFORMATION | windows.SYNCHRONIZE
+	handle, err := windows.OpenProcess(access, false, uint32(p.Pid))
+	if err == nil {
+		err = windows.AssignProcessToJobObject(k.inner, handle)
+	}
+	if err == nil {
+		err = resume(p.Pid)
+	}
+	if err == nil {
+		err = k.waitFor(handle, p.Pid)
+	}
+	if err != nil {
+		return 0, errors.Join(fmt.Errorf("failed to put it into its job: %w", err), p.Kill())
+	}
+	return p.Pid, nil
 }
 
-type fdReader struct{ conn *net.UnixConn }
+// resume has a process run that was started suspended: it has one thread.
+func resume(pid int) error {
+	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = windows.CloseHandle(snapshot) }()
+	thread := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
+	for err = windows.Thread32First(snapshot, &thread); err == nil; err = windows.Thread32Next(snapshot, &thread) {
+		if int(thread.OwnerProcessID) != pid {
+			continue
+		}
+		h, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, thread.ThreadID)
+		if err != nil {
+			return err
+		}
+		_, err = windows.ResumeThread(h)
+		return errors.Join(err, windows.CloseHandle(h))
+	}
+	return fmt.Errorf("its thread can't be found: %w", err)
+}
+
+// waitFor tells the exit of a process that the keeper has started.
+func (k *process) waitFor(handle windows.Handle, pid int) error {
+	id, err := proc.Identify(pid)
+	if err != nil {
+		return err
+	}
+	row := record.Process{Identity: id, FDs: -1}
+	go func() {
+		defer func() { _ = windows.CloseHandle(handle) }()
+		if _, err := windows.WaitForSingleObject(handle, windows.INFINITE); err != nil {
+			return
+		}
+		k.live.Lock() // until whoever has started it knows it
+		asked := k.asked[id]
+		k.live.Unlock()
+		exit := exitOf(handle)
+		if asked && exit.Code == sweptStatus {
+			exit = record.Exit{Code: -1, Signal: "SIGKILL"}
+		}
+		k.tellExit(row, exit)
+		k.noteReaped()
+	}()
+	return nil
+}
+
+// CanStandBy says that HostParams.Bystander works here. It does not: no process can signal a group, only who has the same console.
+const CanStandBy = false
+
+// startBystander is for systems with process groups.
+func (k *process) startBystander(record.Identity) (*record.Process, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// startTwin starts a process that is none of the host's, outside of its job: only who looks for its command line, or its image, finds it.
+func (k *process) startTwin(c HostParams) (*record.Process, error) {
+	if len(c.Argv) == 0 {
+		return nil, errors.New("no command")
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	k.live.Lock() // until it is known to be none of the host's
+	defer k.live.Unlock()
+	p, err := os.StartProcess(c.Argv[0], c.Argv, &os.ProcAttr{Env: c.Env, Files: []*os.File{null, null, null}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = p.Release() }()
+	handle, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION|windows.SYNCHRONIZE, false, uint32(p.Pid))
+	if err != nil {
+		return nil, errors.Join(err, p.Kill())
+	}
+	if err := k.waitFor(handle, p.Pid); err != nil {
+		return nil, err
+	}
+	row, err := k.table.One(p.Pid)
+	if err != nil {
+		return nil, err
+	}
+	row.Args = c.Argv
+	k.others[row.Identity] = isTwin
+	return &row, nil
+}
+
+// CanLimitFiles says that HostParams.Files works here. It does not: a process may have as many handles as it likes.
+const CanLimitFiles = false
+
+func limitFiles(_, n int) error {
+	if n == 0 {
+		return nil
+	}
+	return errors.New("the handles of another process can't be limited on this system")
+}
+
+// Placement is for Linux alone.
+func Placement([]string) int { return 2 }
+
+type placementLink struct{}
+
+func (k *process) startPlaced(string, HostParams, *os.ProcAttr) (*record.Process, error) {
+	return nil, noPlace(errors.ErrUnsupported)
+}
+
+func (k *process) recycle(int) (*record.Process, error) { return nil, errors.ErrUnsupported }
+
+func newCgroup() (*os.File, error) { return nil, errors.ErrUnsupported }
+
+// reapOrphan has nothing to do: nobody waits for others' children here.
+func reapOrphan(int) {}
+
+// send writes a command, with handles of the files that are the keeper's own.
+func (k *Keeper) send(c command, files []*os.File) error {
+	for _, f := range files {
+		h, err := k.give(f)
+		if err != nil {
+			return fmt.Errorf("failed to hand a pipe over: %w", err)
+		}
+		c.Handles = append(c.Handles, h)
+	}
+	return tell(k.conn, c)
+}
+
+// give makes a handle of a file in the keeper's process.
+func (k *Keeper) give(f *os.File) (uintptr, error) {
+	to, err := windows.OpenProcess(windows.PROCESS_DUP_HANDLE, false, uint32(k.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = windows.CloseHandle(to) }()
+	var there windows.Handle
+	err = windows.DuplicateHandle(windows.CurrentProcess(), windows.Handle(f.Fd()), to, &there, 0, false, windows.DUPLICATE_SAME_ACCESS)
+	return uintptr(there), err
+}
+
+// fdReader reads a stream and has the handles that were given with the last line.
+type fdReader struct {
+	conn    *socket.Conn
+	handles []uintptr
+}
 
 func (r *fdReader) Read(p []byte) (int, error) { return r.conn.Read(p) }
 
-func (r *fdReader) take(int) ([]*os.File, bool) { return nil, false }
+func (r *fdReader) receive(c command) { r.handles = c.Handles }
+
+func (r *fdReader) take(n int) ([]*os.File, bool) {
+	if len(r.handles) < n {
+		return nil, false
+	}
+	files := make([]*os.File, n)
+	for i, h := range r.handles[:n] {
+		files[i] = os.NewFile(h, "host-stdio")
+	}
+	r.handles = r.handles[n:]
+	return files, true
+}
 
 func endure() {}

@@ -126,12 +126,12 @@ func (k *process) hear(l *placementLink, in *json.Decoder, host record.Process) 
 		}
 		switch {
 		case w.Exited != nil:
-			k.tellExit(host, syscall.WaitStatus(*w.Exited))
+			k.tellExit(host, exitOf(syscall.WaitStatus(*w.Exited)))
 		case w.Recycled != nil:
 			k.live.Lock()
 			row := k.recycled
 			k.live.Unlock()
-			k.tellExit(row, syscall.WaitStatus(*w.Recycled))
+			k.tellExit(row, exitOf(syscall.WaitStatus(*w.Recycled)))
 		default:
 			l.answers <- w
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -15,14 +14,16 @@ import (
 
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/stage/socket"
 )
 
 // process is the keeper's own side: one goroutine obeys commands, another reaps.
 type process struct {
-	conn  *net.UnixConn
+	hold
+
+	conn  *socket.Conn
 	in    *fdReader
 	table *proc.Table
-	group *os.File // the folder of the run's cgroup; nil where none could be made
 
 	out  sync.Mutex
 	live sync.Mutex      // guards what follows
@@ -65,10 +66,10 @@ func Main(args []string) int {
 	return 0
 }
 
-func keep(socket string) error {
-	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
+func keep(path string) error {
+	conn, err := socket.Dial(path)
 	if err != nil { // the bench is gone already: its folder is ours to remove
-		return errors.Join(err, os.RemoveAll(filepath.Dir(socket)))
+		return errors.Join(err, os.RemoveAll(filepath.Dir(path)))
 	}
 	defer conn.Close()
 	k := &process{
@@ -76,38 +77,17 @@ func keep(socket string) error {
 		reaped: make(chan struct{}, 1), asked: map[record.Identity]bool{}, others: map[record.Identity]standing{},
 	}
 	hello := Hello{proc.Self(), record.Witness{Census: proc.CensusName, Weak: proc.Weak()}}
-	if err := proc.Adopt(); err != nil {
-		hello.Weak = append(hello.Weak, fmt.Sprintf("what the host orphans does not come home to the bench (%v): a server that leaves the host's process tree is seen by the ledger alone", err))
-	} else {
-		hello.Subreaper = true
+	if err := k.contain(&hello); err != nil {
+		return err
 	}
-	if os.Getenv(NoCgroupEnv) != "" {
-		err = errors.New("not wanted")
-	} else {
-		k.group, err = newCgroup()
-	}
-	if err == nil {
-		hello.Cgroup = k.group.Name()
-	} else {
-		hello.Weak = append(hello.Weak, fmt.Sprintf("the run has no cgroup of its own (%v): the last sweep finds processes by looking, and one that forks faster could outlive it", err))
-	}
-	probeFirst()
 	go k.reapForEver()
 	k.say(reply{Hello: &hello})
 	k.obey()
 	// The bench is gone or done.
 	_, err = k.sweep()
-	removeCgroup(k.group)
-	_ = os.RemoveAll(filepath.Dir(socket))
+	k.release()
+	_ = os.RemoveAll(filepath.Dir(path))
 	return err
-}
-
-// probeFirst has the os package fork and reap its probe of pidfd support, which
-// comes with the first process; that must be over before a reaper runs.
-func probeFirst() {
-	if p, err := os.FindProcess(os.Getpid()); err == nil {
-		_ = p.Release()
-	}
 }
 
 func (k *process) obey() {
@@ -116,6 +96,7 @@ func (k *process) obey() {
 		if in.Decode(&c) != nil {
 			return
 		}
+		k.in.receive(c)
 		r := k.do(c)
 		r.ID = c.ID
 		k.say(r)
@@ -167,6 +148,28 @@ const (
 	isPlacement // what the host lives below
 	isRecycled
 )
+
+// tellExit tells how a process ended: nothing of one that was none of the host's, and that the keeper itself has ended.
+func (k *process) tellExit(row record.Process, exit record.Exit) {
+	k.live.Lock()
+	stood, swept := k.others[row.Identity], k.swept
+	e := Exited{
+		Process: row, Exit: exit, Host: row.Identity == k.host, Asked: k.asked[row.Identity],
+		Bystander: stood == inHostGroup, Twin: stood == isTwin, Recycled: stood == isRecycled,
+	}
+	k.live.Unlock()
+	if stood == isHosts || stood != isPlacement && !swept {
+		k.say(reply{Exited: &e})
+	}
+}
+
+// noteReaped wakes a sweep.
+func (k *process) noteReaped() {
+	select {
+	case k.reaped <- struct{}{}:
+	default:
+	}
+}
 
 // isOther says that a process is none of the host's.
 func (k *process) isOther(id record.Identity) bool {

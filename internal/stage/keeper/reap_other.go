@@ -27,7 +27,7 @@ func (k *process) reapForEver() {
 		if pid, err := syscall.Wait4(host.PID, &status, syscall.WNOHANG, nil); err != nil || pid != host.PID {
 			continue
 		}
-		k.tellExit(record.Process{Identity: host}, status)
+		k.tellExit(record.Process{Identity: host}, exitOf(status))
 		k.noteReaped()
 	}
 }

@@ -37,7 +37,7 @@ type sweeper struct {
 	reaped <-chan struct{}                  // a token after each child that was reaped; it holds one
 	// isOther says of a process that nothing is to be told of it. A newborn that is another's is let live, too.
 	isOther func(record.Identity) bool
-	cgroup  string // one that has nothing else in it, or ""
+	atOnce  func() // ends all that look could see, and what that starts meanwhile; nil: there is no such call
 
 	found    []record.Process
 	seen     map[record.Identity]bool
@@ -49,8 +49,8 @@ type sweeper struct {
 // sweep returns what it found (zombies of its own children aside: they were dead), and an error when something was left
 // when the time was over.
 //
-// Where there is a cgroup, its cgroup.kill reaches everything at once. Elsewhere all processes are stopped until a look
-// shows no new one, and then killed, so that none can start another in answer to a death.
+// Where there is a cgroup, its cgroup.kill reaches everything at once, as the end of a job does on Windows. Elsewhere all
+// processes are stopped until a look shows no new one, and then killed, so that none can start another in answer to a death.
 func (s *sweeper) sweep() ([]record.Process, error) {
 	now := time.Now()
 	s.seen, s.thawAt, s.deadline = map[record.Identity]bool{}, now.Add(freezeFor), now.Add(sweepDeadline)
@@ -67,9 +67,7 @@ func (k *process) sweep() ([]record.Process, error) {
 		rows, err := k.rows()
 		return k.endable(rows), err
 	}}
-	if k.group != nil {
-		s.cgroup = k.group.Name()
-	}
+	s.atOnce = k.endsAtOnce()
 	return s.sweep()
 }
 
@@ -92,9 +90,9 @@ func (s *sweeper) run() error {
 			return fmt.Errorf("%d processes could not be killed", len(rows))
 		}
 		empty = 0
-		if s.cgroup != "" {
+		if s.atOnce != nil {
 			s.note(rows)
-			killCgroup(s.cgroup)
+			s.atOnce()
 			s.frozen = true
 		}
 		if len(rows) > 0 {

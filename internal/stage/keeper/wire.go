@@ -29,10 +29,12 @@ type command struct {
 	ID  int64  `json:"id"`
 	Cmd string `json:"cmd"`
 	HostParams
-	PID    int               `json:"pid,omitempty"`  // recycle: as the host's namespace has it; attach: the host
-	Mark   string            `json:"mark,omitempty"` // attach: what is in the command lines of the run
-	Signal string            `json:"signal,omitempty"`
-	Of     []record.Identity `json:"of,omitempty"` // census: processes of the run that the bench knows of
+	PID    int    `json:"pid,omitempty"`  // recycle: as the host's namespace has it; attach: the host
+	Mark   string `json:"mark,omitempty"` // attach: what is in the command lines of the run
+	Signal string `json:"signal,omitempty"`
+	// Handles are those of the host's stdin and stdout in the keeper, on Windows.
+	Handles []uintptr         `json:"handles,omitempty"`
+	Of      []record.Identity `json:"of,omitempty"` // census: processes of the run that the bench knows of
 }
 
 // reply is one line from the keeper: an answer (ID set) or news (ID 0).

@@ -3,7 +3,6 @@ package ledger
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -25,7 +24,7 @@ func (l *Ledger) hear() {
 	if address == "" {
 		return
 	}
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"})
+	listener, err := socket.Listen(address)
 	if err != nil {
 		return // another ledger of this run has it, in tests
 	}
@@ -33,7 +32,7 @@ func (l *Ledger) hear() {
 	l.wg.Go(func() {
 		told := map[string]bool{}
 		for {
-			conn, err := listener.AcceptUnix()
+			conn, err := listener.Accept()
 			if err != nil {
 				return
 			}
@@ -47,7 +46,7 @@ func (l *Ledger) hear() {
 }
 
 // complaint reads one and puts it into words; "" is nothing worth telling.
-func (l *Ledger) complaint(conn *net.UnixConn) string {
+func (l *Ledger) complaint(conn *socket.Conn) string {
 	_ = conn.SetReadDeadline(time.Now().Add(writeWait))
 	line, err := lines.New(conn, birth.MaxLine).Next()
 	if err != nil {

@@ -53,9 +53,9 @@ type Params struct {
 // Ledger is the bench's end.
 type Ledger struct {
 	p        Params
-	listener *net.UnixListener
+	listener *socket.Listener
 	// complaints hears those who can't reach it; nil where there is no such way.
-	complaints *net.UnixListener
+	complaints *socket.Listener
 	ctx        context.Context
 	stop       context.CancelCauseFunc
 	wg         sync.WaitGroup
@@ -87,7 +87,7 @@ func Listen(p Params) (*Ledger, error) {
 	if len(path) > socket.MaxSocketPath {
 		return nil, fmt.Errorf("ledger: the socket path %q has %d bytes, the system allows %d", path, len(path), socket.MaxSocketPath)
 	}
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	listener, err := socket.Listen(path)
 	if err != nil {
 		return nil, fmt.Errorf("failed to open the birth socket: %w", err)
 	}
@@ -174,7 +174,7 @@ func (l *Ledger) peer(server string) (*peer, error) {
 
 func (l *Ledger) accept() {
 	for {
-		c, err := l.listener.AcceptUnix()
+		c, err := l.listener.Accept()
 		switch {
 		case l.ctx.Err() != nil || errors.Is(err, net.ErrClosed):
 			if err == nil {

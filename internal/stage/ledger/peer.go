@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -25,7 +24,7 @@ const maxDoubts = 8
 // peer is one connected server.
 type peer struct {
 	l       *Ledger
-	conn    *net.UnixConn
+	conn    *socket.Conn
 	in      *bufio.Reader // of lines
 	lines   *lines.Reader // until it is admitted; what comes later is pulled
 	id      string        // "flaky#2"
@@ -42,7 +41,7 @@ type peer struct {
 	early    []birth.Order // given before that: none may overtake it
 }
 
-func (l *Ledger) serve(c *net.UnixConn) {
+func (l *Ledger) serve(c *socket.Conn) {
 	defer c.Close()
 	defer context.AfterFunc(l.ctx, func() { _ = c.Close() })()
 	p := &peer{l: l, conn: c, in: bufio.NewReader(c)}

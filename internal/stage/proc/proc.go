@@ -1,7 +1,8 @@
 // Package proc knows processes: their identity, what runs below a process, what one is blocked in, and how to signal
 // one without hitting another that got its pid.
 //
-// On Linux it reads /proc itself. Elsewhere it reads through gopsutil (package portable), sees less, and says so in Weak.
+// On Linux it reads /proc itself, on Windows it asks the kernel for the whole table. On macOS it reads through gopsutil (package
+// portable), sees less, and says so in Weak.
 package proc
 
 import (

@@ -132,7 +132,8 @@ func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, er
 	r.host = h
 	r.mu.Unlock()
 	started, err := r.keeper.StartHost(ctx, keeper.HostParams{
-		Argv: p.Argv, Env: env, Dir: p.Workdir, Stderr: filepath.Join(r.Dir, HostLog), Bystander: true, Files: r.files(), Place: r.Scenario.Place,
+		Argv: p.Argv, Env: env, Dir: p.Workdir, Stderr: filepath.Join(r.Dir, HostLog),
+		Bystander: keeper.CanStandBy, Files: r.files(), Place: r.Scenario.Place,
 	})
 	if err != nil {
 		if errors.Is(err, keeper.ErrGone) || errors.Is(err, keeper.ErrPlace) || ctx.Err() != nil {
@@ -151,7 +152,7 @@ func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, er
 	}
 	if started.Bystander != nil {
 		r.emit(record.Event{Kind: record.BystanderSeen, Process: started.Bystander})
-	} else if r.keeper.Hello.Subreaper { // elsewhere the keeper has none to give
+	} else if keeper.CanStandBy && r.keeper.Hello.Subreaper {
 		r.doubt(record.DoubtNoBystander, "no bystander could be put into the host's process group: whether the host signals that was not seen")
 	}
 	return started, nil

@@ -1,12 +1,5 @@
-// Package portable reads the process table through gopsutil: where there is no /proc, and on Linux as the second
-// opinion in tests. Package proc does not link it on Linux, since gopsutil reads files as soon as it is initialised.
-//
-// It never asks gopsutil for the children of a process, which runs pgrep for each and so disturbs what is counted.
-//
-// On macOS, where releases are built without cgo, a row costs five or six runs of ps: gopsutil asks it for the state, the memory,
-// the threads, the times and the command line of each process by itself. (Exe, which is not asked for, runs lsof.) Only pid,
-// parent, name and start time come from sysctl(3). A census of n processes so starts about 5n others, which are none of the
-// host's, and the number of open files is not known at all. Version 3 of gopsutil is what the module is bound to.
+//go:build unix
+
 package portable
 
 import (
@@ -15,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shirou/gopsutil/v3/process"
+	"golang.org/x/sys/unix"
 
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
@@ -55,7 +49,6 @@ func (t *Table) Below(root int) ([]record.Process, error) {
 		if !t.isBelow(int(pid), root) {
 			continue
 		}
-		// A parent's pid outlives the parent on Windows and may be another's by now, who is then younger than the child.
 		if row, err := t.One(int(pid)); err == nil && row.Start >= rootID.Start {
 			t.rows = append(t.rows, row)
 		}
@@ -165,6 +158,12 @@ func Examine(ids []record.Identity) []record.Evidence {
 		e.Unseen = append(e.Unseen, "descriptors, signals and system call: not on this system")
 	}
 	return found
+}
+
+func groupAndSession(pid int) (pgid, sid int) {
+	pgid, _ = unix.Getpgid(pid)
+	sid, _ = unix.Getsid(pid)
+	return pgid, sid
 }
 
 // handle makes no system call, other than process.NewProcess.

@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux && unix
 
 package keeper
 
@@ -15,6 +15,9 @@ func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, _ record.
 	attr.Sys = ownGroup()
 	return startProcess(path, argv, attr)
 }
+
+// CanStandBy says that HostParams.Bystander works here. It does not: nobody would see it end.
+const CanStandBy = false
 
 func (k *process) startBystander(record.Identity) (*record.Process, error) {
 	return nil, errors.ErrUnsupported
