@@ -3,6 +3,8 @@ package leakbench_test
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -38,6 +41,10 @@ func testColumns(t *testing.T, long time.Duration, hosts ...string) {
 				t.Parallel()
 				want, known := catalogue.Breaks(row.Scenario, name)
 				require.True(t, known)
+				if want == catalogue.Unplayable {
+					assertUnplayable(t, row.Scenario, name)
+					return
+				}
 				judged := playUntil(t, long, cellOf(builtin(t, row.Scenario), builtinHost(t, name)), play.Limits{}, breaks(want))
 				assert.Equal(t, want, brokenLaws(judged.Verdict), "laws broken by %s in %s\n%s", name, row.Scenario, account(judged))
 				assert.Empty(t, judged.Verdict.Doubts)
@@ -45,6 +52,20 @@ func testColumns(t *testing.T, long time.Duration, hosts ...string) {
 		}
 	}
 	assert.ElementsMatch(t, scenarios.Names(), rows, "each scenario has its row")
+}
+
+// assertUnplayable: the host itself says that it can't be played the scenario.
+func assertUnplayable(t *testing.T, scenario, name string) {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cell := cellOf(builtin(t, scenario), builtinHost(t, name))
+	cell.Dir = filepath.Join(t.TempDir(), "run")
+	bench := play.Bench{Self: self}
+	_, err = bench.One(t.Context(), cell)
+	not := (*fit.NotApplicable)(nil)
+	require.ErrorAs(t, err, &not)
+	assert.NotEmpty(t, not.Why)
 }
 
 func brokenLaws(v verdict.Verdict) string {

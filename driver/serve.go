@@ -40,6 +40,13 @@ type Handler interface {
 	Stop(ctx context.Context) error
 }
 
+// Sharer is a Handler whose sessions may share the process of a server entry, as those of a host with one list of servers do.
+type Sharer interface {
+	// Share connects session to s, which other sessions have, too, with the same command line: one process may serve
+	// them all. A connection that the session has already is superseded.
+	Share(ctx context.Context, session string, s Server) error
+}
+
 var (
 	// ErrBenchGone is what Serve returns when its input ends before a stop.
 	// The process should end at once: nobody is watching any more.
@@ -60,7 +67,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, hello Hello, h Hand
 		hello.Protocol = Protocol
 	}
 	if hello.Ops == nil {
-		hello.Ops = Ops
+		hello.Ops = opsOf(h)
 	}
 	s := &serving{h: h, ops: hello.Ops, out: out, running: newCancels(), over: make(chan error, 1)}
 	s.write(Response{Hello: &hello})
@@ -71,6 +78,14 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, hello Hello, h Hand
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// opsOf are all operations that a handler has.
+func opsOf(h Handler) []string {
+	if _, shares := h.(Sharer); shares {
+		return Ops
+	}
+	return slices.DeleteFunc(slices.Clone(Ops), func(op string) bool { return op == OpShare })
 }
 
 // serving is one run of Serve.
@@ -174,11 +189,8 @@ func (s *serving) perform(ctx context.Context, req Request, resp *Response) (err
 		return fmt.Errorf("this host does not offer %s", req.Op)
 	}
 	switch req.Op {
-	case OpOpen:
-		if req.Server == nil {
-			return errors.New("open needs a server")
-		}
-		return s.h.Open(ctx, req.Session, *req.Server)
+	case OpOpen, OpShare:
+		return s.connect(ctx, req)
 	case OpCall:
 		resp.Result, err = s.h.Call(ctx, req.Session, req.Tool, req.Args)
 		return err
@@ -197,6 +209,20 @@ func (s *serving) perform(ctx context.Context, req Request, resp *Response) (err
 		return s.h.Stop(ctx)
 	}
 	return fmt.Errorf("unknown op %q", req.Op)
+}
+
+func (s *serving) connect(ctx context.Context, req Request) error {
+	if req.Server == nil {
+		return fmt.Errorf("%s needs a server", req.Op)
+	}
+	if req.Op == OpOpen {
+		return s.h.Open(ctx, req.Session, *req.Server)
+	}
+	h, shares := s.h.(Sharer)
+	if !shares {
+		return errors.New("this driver has no Share")
+	}
+	return h.Share(ctx, req.Session, *req.Server)
 }
 
 func (s *serving) cancel(req Request) error {

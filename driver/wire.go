@@ -24,13 +24,14 @@ const (
 	OpForget = "forget" // drop the client of Session without closing it: the host is done with the session
 	OpReload = "reload" // the servers' configuration changed: each of Sessions moves to its new Server
 	OpTick   = "tick"   // run Jobs in parallel, each with a session of its own, and answer when all have ended
+	OpShare  = "share"  // connect Session to Server, whose command line other sessions have, too: one process may serve them all
 	OpStop   = "stop"   // end all sessions in an orderly way, answer, exit with 0
 )
 
 // Ops are all operations.
-var Ops = []string{OpOpen, OpCall, OpCancel, OpClose, OpForget, OpReload, OpTick, OpStop}
+var Ops = []string{OpOpen, OpCall, OpCancel, OpClose, OpForget, OpReload, OpTick, OpShare, OpStop}
 
-// Hello is a driver's first line: {"hello":{...}}. Serve fills in the protocol, and all operations where Ops is nil.
+// Hello is a driver's first line: {"hello":{...}}. Serve fills in the protocol, and all operations of the Handler where Ops is nil.
 type Hello struct {
 	Protocol      int               `json:"protocol"`
 	Host          string            `json:"host"`

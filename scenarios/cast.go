@@ -167,6 +167,9 @@ func (c *casting) step(s Step) []Step {
 
 // asks is the op that a host must offer for the step: one that is cancelled is nothing without the cancel.
 func (s *Step) asks() record.Op {
+	if s.Shared {
+		return record.OpShare
+	}
 	if s.Cancel || slices.ContainsFunc(s.Jobs, func(j Job) bool { return j.Cancel }) {
 		return record.OpCancel
 	}

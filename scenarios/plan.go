@@ -120,7 +120,9 @@ func (c *counts) step(s Step) {
 		if s.Expect == record.ExpectAny { // nobody knows what the host makes of it
 			return
 		}
-		c.launch(s.Label, s.Session)
+		if !s.Shared || c.launches[s.Label] == 0 { // one process may serve them all
+			c.launch(s.Label, s.Session)
+		}
 		if s.Expect == "" {
 			c.open[s.Session] = s.Label
 		}

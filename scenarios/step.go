@@ -125,6 +125,7 @@ func (l *Step) ofSession(r *reader) yamlfile.Value {
 	switch l.Op {
 	case record.OpOpen:
 		return l.object(session, yamlfile.May("server", "its label; required the first time, later the session keeps it", r.label(&l.Label)),
+			yamlfile.May("shared", "sessions share the server's entry: one command line for all of them, which one process may serve", yamlfile.Yes(&l.Shared)),
 			yamlfile.May("cancel", "cancel it while a fault of the server holds up the handshake", yamlfile.Yes(&l.Cancel)), timeout, expect,
 		).Then(func(m *yamlfile.Node) { c.cutOff(m, "an", "open") })
 	case record.OpCall:

@@ -51,6 +51,8 @@ type Step struct {
 	Args    map[string]any
 	Timeout record.Duration // the host's own time limit for this; 0: its default
 	Expect  record.Expect   // default: ok
+	// Shared is an open of a session whose server entry others use, too: its command line is the same for all of them.
+	Shared bool
 	// Cancel cancels a call, or an open, as soon as the server has received it.
 	Cancel bool
 	Twice  bool             // cancel it a second time

@@ -56,6 +56,7 @@ const (
 	CauseServer     Cause = "server"
 	CausePerSession Cause = "per session"
 	CausePerMinute  Cause = "per minute"
+	CausePerRequest Cause = "per request"
 )
 
 // How a server was ended out of order.
@@ -76,7 +77,7 @@ func Causes() []Cause {
 		CauseSessionUnknown, CauseSessionOpen, CauseSessionClosed, CauseSessionForgotten, CauseCloseFailed, CauseOpenFailed,
 		CauseCallCancelled, CauseCallTimedOut, CauseJobDone, CauseReconnect, CauseReload, CauseSideBySide, CauseNoFault,
 		CauseHostKilled, CauseHostAsked, CauseHostEnded, CauseHostAtWork, CauseHostEnding, CauseAfterHost, CauseSessionInUse,
-		CauseSessionAtWork, CauseAtCheckpoint, CausePerCycle, CauseHost, CauseServer, CausePerSession, CausePerMinute,
+		CauseSessionAtWork, CauseAtCheckpoint, CausePerCycle, CauseHost, CauseServer, CausePerSession, CausePerMinute, CausePerRequest,
 		CauseNoWord, CauseTooEarly, CauseHeldByEnded, CauseHeldByPrevious,
 	}
 }

@@ -126,6 +126,8 @@ const (
 	PerRequest Sharing = "per-request"
 	// Shared gives all clients the same one, as long as the gateway lives.
 	Shared Sharing = "shared"
+	// Either is a driver whose sessions share a server entry: it serves them by one process or by several, as it likes.
+	Either Sharing = "either"
 )
 
 // Host is the thing under test.
@@ -136,11 +138,13 @@ type Host struct {
 	Command []string `json:"command"` // redacted
 	About   string   `json:"about,omitempty"`
 	Profile Profile  `json:"profile"`
-	Servers Sharing  `json:"servers,omitempty"` // of a gateway
+	Servers Sharing  `json:"servers,omitempty"` // of a gateway, and of a driver in a scenario whose sessions share an entry
 }
 
 // SessionsUnknown says that the host's servers can't be told apart by session: of a label at most one is wanted.
-func (h Host) SessionsUnknown() bool { return h.Kind == KindCommand || h.Servers == Shared }
+func (h Host) SessionsUnknown() bool {
+	return h.Kind == KindCommand || h.Servers == Shared || h.Servers == Either
+}
 
 // Profile is what a host declares about itself. Zero values mean "not said".
 type Profile struct {

@@ -27,6 +27,7 @@ const (
 	OpRepeat     Op = "repeat"
 	OpParallel   Op = "parallel"
 	OpCancel     Op = "cancel" // of the driver protocol: it has no step of its own
+	OpShare      Op = "share"  // likewise: an open of a session whose server entry others use, too
 	OpJob        Op = "job"    // a job of a tick
 	OpStart      Op = "start"  // a restart starts the host anew
 )

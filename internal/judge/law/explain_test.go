@@ -135,7 +135,7 @@ func TestCauses(t *testing.T) {
 
 var hashedAlone = []record.Cause{
 	record.CauseHostEnded, record.CauseAtCheckpoint, record.CausePerCycle, record.CauseHost, record.CauseServer,
-	record.CausePerSession, record.CausePerMinute, record.CauseNoWord, record.CauseTooEarly,
+	record.CausePerSession, record.CausePerMinute, record.CausePerRequest, record.CauseNoWord, record.CauseTooEarly,
 }
 
 // TestDoubts holds the catalogue to the codes of package record: each has a row, in the same order.

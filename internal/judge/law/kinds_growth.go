@@ -1,5 +1,7 @@
 package law
 
+import "github.com/leakbench/leakbench/internal/record"
+
 var kindsGrowth = []Kind{
 	{
 		ID: "process-growth", Law: "L1", Class: "A", Title: "the number of processes below the host grows",
@@ -49,6 +51,26 @@ var kindsGrowth = []Kind{
 			"the new one, move the session, then end the old one in order.",
 		Reports:  []string{"R015"},
 		Findings: []Wording{{Title: "{n server} of {label} that {is|are} kept {grows|grow} with each cycle"}},
+	},
+}
+
+var kindsShared = []Kind{
+	{
+		ID: "per-conversation", Law: "L11", Class: "A", Title: "a server lived only as long as one conversation, or one request",
+		Headline: "{host} gave {n conversation} a process of its own",
+		Signature: "sessions that used one server entry at the same time had a process each, and one of these ended with its " +
+			"session, or with its request, while the host lived",
+		Why: "The host launches a server for each session (or task, thread, subagent, request) that uses its entry, and ends it " +
+			"with that. A stdio process is no conversation: the server can't tell whose request it reads, and need not.",
+		Fix: "Key the process by the server entry (command, arguments, environment, working directory), not by the conversation. " +
+			"Connect it at the first use, let all sessions send their requests through it, and end it with the host, with its entry " +
+			"in the configuration, or after a long idle time. Keep a process for each session only for servers of before 2026-07-28 " +
+			"that hold state for one client, and say so in the configuration.",
+		Reports: []string{"R026", "R037", "R038", "R070"},
+		Findings: []Wording{
+			{Cause: record.CausePerRequest, Title: "{n request} of {label} had a process of {its|their} own"},
+			{Title: "{n session} of {label} had a process of {its|their} own, which ended with {it|them}"},
+		},
 	},
 }
 

@@ -81,7 +81,8 @@ func Of(id string) Law {
 }
 
 // kinds are in the order of the laws.
-var kinds = slices.Concat(kindsFlat, kindsLeft, kindsCollateral, kindsRest, kindsShutdown, kindsGrowth, kindsGraceful, kindsEvidence)
+var kinds = slices.Concat(kindsFlat, kindsLeft, kindsCollateral, kindsRest, kindsShutdown, kindsGrowth, kindsGraceful, kindsShared,
+	kindsEvidence)
 
 // Kinds are the ways to break a law that the bench tells apart, in the order of the laws.
 func Kinds() []Kind { return slices.Clone(kinds) }

@@ -33,6 +33,7 @@ var rules = []rule{
 	{law.Of("L8"), judgeShutdown, describeShutdown},
 	{law.Of("L9"), judgeGraceful, describeGraceful},
 	{law.Of("L10"), judgeRecovers, nil},
+	{law.Of("L11"), judgeShared, nil},
 }
 
 // ruleOf is the rule of a law.

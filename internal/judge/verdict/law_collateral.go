@@ -17,9 +17,13 @@ import (
 func judgeCollateral(f *casefile) LawResult {
 	r := LawResult{Expected: "no server of a live session signalled, cut off or missing"}
 	f.judgeBystanders()
+	f.judgeEntries()
 	switch {
 	case f.broke("L3") && (f.Header.Host.SessionsUnknown() || len(f.Sessions()) == 0):
 		r.Found = "a bystander ended; the sessions are not known to the bench"
+		if f.Header.Host.Servers == record.Either {
+			r.Found = "a server ended that an open session used"
+		}
 		return r
 	case f.Header.Host.SessionsUnknown():
 		r.Reason = "leakbench does not know the sessions of a host that it does not drive"

@@ -21,7 +21,7 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 		step.Label = r.labelOf(s.Session)
 	}
 	step.Label = cmp.Or(step.Label, r.planned[s.Session])
-	if r.Host.SessionsUnknown() { // servers are not told apart by session
+	if r.sessionsUnknown() { // servers are not told apart by session
 		step.Session = ""
 	}
 	if r.noRelaunch || r.stillUnreplaced(step.Label) {
@@ -37,7 +37,7 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 	defer cancel()
 	err := r.breakNewest(limited, step, s)
 	// A driver host is asked to open its session anew; a command either reconnects by itself or never will.
-	r.noRelaunch = err != nil && r.Host.SessionsUnknown()
+	r.noRelaunch = err != nil && r.sessionsUnknown()
 	r.end(step, begun, err)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

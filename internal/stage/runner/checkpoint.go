@@ -49,11 +49,14 @@ func (r *run) wants(live map[string]int) []record.Want {
 	if r.gone() {
 		return nil
 	}
-	if r.Host.SessionsUnknown() {
+	if r.sessionsUnknown() {
 		var wants []record.Want
 		for _, label := range r.labels {
-			spare := r.profile.Resident + r.profile.Spare
-			wants = append(wants, record.Want{Label: label, Live: 1, AtMost: true, Spare: spare, Together: r.together()})
+			spare, live := r.profile.Resident+r.profile.Spare, 1
+			if r.sharing == record.Either { // a process for each session is a way to share an entry
+				live = max(live, len(r.openSessions(label)))
+			}
+			wants = append(wants, record.Want{Label: label, Live: live, AtMost: true, Spare: spare, Together: r.together()})
 		}
 		return wants
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/socket"
-	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -27,15 +26,20 @@ func (r *run) header() record.Header {
 			Name: r.Scenario.Name, Title: r.Scenario.Title, File: r.Scenario.File, Reports: r.Scenario.Reports, Source: r.Scenario.Source,
 			Level: r.Scenario.Level, Part: r.Scenario.Part, Omitted: r.Scenario.Omitted.String(),
 		},
-		Host:   recorded(r.Host),
+		Host:   r.recorded(),
 		Limits: r.limits, Plan: r.plan(), Command: redact.Args(r.Command), Again: r.Again, Soak: r.Soak.recorded(),
 	}
 }
 
-func recorded(h host.Spec) record.Host {
-	out := h.Recorded()
-	out.Command = redact.Args(out.Command)
+func (r *run) recorded() record.Host {
+	out := r.Host.Recorded()
+	out.Command, out.Servers = redact.Args(out.Command), r.sharing
 	return out
+}
+
+// sessionsUnknown says that the host's servers can't be told apart by session.
+func (r *run) sessionsUnknown() bool {
+	return record.Host{Kind: r.Host.Kind, Servers: r.sharing}.SessionsUnknown()
 }
 
 // Limits are those of the run, as far as they are known before the host has said what it needs.
@@ -65,6 +69,6 @@ func (r *run) plan() record.Plan {
 // sessions are unknown, nobody can say which one was live, or was opened anew; and those that the scenario turns off.
 func (r *run) laws() []string {
 	return slices.DeleteFunc(slices.Clone(r.Scenario.Laws), func(id string) bool {
-		return r.Host.SessionsUnknown() && slices.Contains([]string{"L3", "L10"}, id) || r.limits.Severity[id] == record.SeverityOff
+		return r.sessionsUnknown() && slices.Contains([]string{"L3", "L10"}, id) || r.limits.Severity[id] == record.SeverityOff
 	})
 }

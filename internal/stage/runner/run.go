@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -92,7 +93,7 @@ type run struct {
 	limits record.Limits
 	labels []string // that the host is given
 
-	sharing record.Sharing // of a gateway
+	sharing record.Sharing // of a gateway, and of a driver whose sessions share an entry
 	profile record.Profile // what the host declares of itself
 
 	program   os.FileInfo // Self as it was
@@ -167,6 +168,9 @@ func newRun(p Params) (*run, error) {
 	r.Scenario = parts[0] // a caller that wants another one has chosen it
 	r.limits, r.labels = r.Limits(), lists.Map(r.Scenario.Servers, func(s scenarios.Server) string { return s.Label })
 	r.profile, r.sharing = p.Host.Profile, p.Host.Recorded().Servers
+	if p.Host.Kind == record.KindDriver && slices.Contains(r.Scenario.Ops(), record.OpShare) {
+		r.sharing = record.Either
+	}
 	r.planned = r.Scenario.Sessions()
 	r.Start = cmp.Or(p.Start, p.Host.Start, record.Duration(startTimeout))
 	var err error

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -236,7 +237,8 @@ func (r *run) labelOf(name string) string {
 
 // session writes down what the host is entitled to keep alive from now on.
 //
-// Of a gateway whose clients share a server it is entitled to that one alone.
+// Of a gateway whose clients share a server it is entitled to that one alone; of sessions that share an entry, it is the host's
+// business which server is whose.
 // One that has a server for each request is entitled to none in between.
 func (r *run) session(name, label string, state record.SessionState, cut bool, why record.Why) {
 	switch r.sharing {
@@ -250,7 +252,7 @@ func (r *run) session(name, label string, state record.SessionState, cut bool, w
 	r.changes++
 	r.sessions[name] = &session{label: label, state: state, failed: why == record.WhyNotOpened, changed: r.changes}
 	r.mu.Unlock()
-	if r.sharing == record.Shared {
+	if r.sharing == record.Shared || r.sharing == record.Either {
 		return
 	}
 	r.emit(record.Event{Kind: record.SessionChanged, Session: &record.Session{
@@ -261,8 +263,7 @@ func (r *run) session(name, label string, state record.SessionState, cut bool, w
 func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) error {
 	step, begun := r.begin(step), time.Now()
 	r.session(s.Session, step.Label, record.SessionOpening, false, "")
-	server := r.server(step.Label, s.Session)
-	req := driver.Request{Op: driver.OpOpen, Session: s.Session, Server: &server}
+	req := r.connects(s, step.Label)
 	failed, fatal := r.doOrCancel(ctx, req, s, &step)
 	failed, fatal = r.askAgain(ctx, req, s, step, failed, fatal)
 	if failed == nil {
@@ -275,6 +276,19 @@ func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) erro
 		fatal = r.idle(ctx, failed)
 	}
 	return fatal
+}
+
+// connects is what connects a session: to a server of its own, or to an entry whose command line all its sessions have.
+func (r *run) connects(s scenarios.Step, label string) driver.Request {
+	op, whose := driver.OpOpen, s.Session
+	if s.Shared {
+		op = driver.OpShare
+		if r.sharing == record.Either {
+			whose = ""
+		}
+	}
+	server := r.server(label, whose)
+	return driver.Request{Op: op, Session: s.Session, Server: &server}
 }
 
 // close ends a session, by a close or a forget.
@@ -294,6 +308,10 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 	step.Detail, step.Limit = s.Tool, s.Timeout
 	step, begun := r.begin(step), time.Now()
 	req := driver.Request{Op: driver.OpCall, Session: s.Session, Tool: s.Tool, Args: s.Args}
+	if r.sharing == record.Either { // the arguments alone tell the server whose call it is
+		req.Args = map[string]any{"session": s.Session}
+		maps.Copy(req.Args, s.Args)
+	}
 	if r.sharing == record.PerRequest {
 		r.session(s.Session, step.Label, record.SessionOpening, s.Cancel || s.Timeout > 0, record.WhyRequest)
 		defer r.session(s.Session, step.Label, record.SessionEnded, s.Cancel || s.Timeout > 0, record.WhyRequest)

@@ -5,6 +5,9 @@ import "slices"
 // Columns are the hosts of Matrix. The cells of go-sdk are in hosts/expected.yaml, with those of the other SDKs.
 var Columns = []string{"exact", "naive", "reap-all", "orphan-set", "thread-blind", "mcp-go"}
 
+// Unplayable is the cell of a scenario that a host can't be played.
+const Unplayable = "n.a."
+
 // Row is a scenario, with the laws that each of Columns breaks in it as errors: "L1 L4", sorted as text. "" is clean.
 type Row struct {
 	Scenario string
@@ -56,6 +59,7 @@ var Matrix = []Row{
 	{"checks", [6]string{"", "", "L3", "", "", ""}},
 	{"check-faults", [6]string{"", "L1 L2 L4", "L1 L2 L3", "L1 L2", "L1 L2 L4", "L1 L2"}},
 	{"check-cut", [6]string{"", "L1 L2", "", "", "L1 L2", ""}},
+	{"sharing", [6]string{"", "", "L3", "", "", Unplayable}},
 }
 
 // Breaks returns the laws that a host breaks in a scenario; known is false where the matrix does not say.

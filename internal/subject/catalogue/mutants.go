@@ -24,6 +24,7 @@ const (
 	TermsFirst
 	Hasty
 	NeverTriesLate
+	NeverShares
 )
 
 // Mutants are exact with one flaw each: they show that the bench names what is wrong, and nothing else.
@@ -64,6 +65,8 @@ var Mutants = []Host{
 		"storm", Finding{"shutdown", "L9", "cleanup-cut-short"}),
 	mutant(NeverTriesLate, "mutant-l10", "exact, but a session that could not be opened once is never opened again",
 		"reload", Finding{"hang", "L10", "no-recovery"}),
+	mutant(NeverShares, "mutant-l11", "exact, but each session has a process of its own, also of a server entry that several use",
+		"storm", Finding{"sharing", "L11", "per-conversation"}),
 }
 
 func mutant(flaw Flaw, name, about, clean string, shows ...Finding) Host {

@@ -39,7 +39,7 @@ func Main() int {
 // serve drives the clients until a stop, or until in ends. Reload is not offered: a gateway's configuration is not its clients'.
 func serve(ctx context.Context, p host.GatewayParams, in io.Reader, out io.Writer) error {
 	hello := driver.Hello{Host: "leakbench-gateway-clients", Ops: []string{
-		driver.OpOpen, driver.OpCall, driver.OpCancel, driver.OpClose, driver.OpForget, driver.OpTick,
+		driver.OpOpen, driver.OpShare, driver.OpCall, driver.OpCancel, driver.OpClose, driver.OpForget, driver.OpTick,
 	}}
 	h := clients{driver.NewClients(func(ctx context.Context, session string, s driver.Server) (driver.Client, error) {
 		return connect(ctx, params{p, fillURL(p.URL, s), session, s})
@@ -57,6 +57,11 @@ func fillURL(in string, s driver.Server) string {
 // clients stay connected when they are stopped. The gateway is stopped by the
 // bench, with its clients connected, as a service manager does.
 type clients struct{ *driver.Clients }
+
+// Share connects one more client: which servers its gateway has for them is the gateway's business.
+func (c clients) Share(ctx context.Context, session string, s driver.Server) error {
+	return c.Open(ctx, session, s)
+}
 
 // Stop leaves everybody connected.
 func (clients) Stop(context.Context) error { return nil }

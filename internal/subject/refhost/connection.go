@@ -26,6 +26,7 @@ import (
 // client its pipes, and close is the same ladder, scaled.
 type connection struct {
 	session string
+	entry   bool // of all sessions of a server entry: it ends with the host, and with none of them
 	client  *client.Client
 	cmd     *exec.Cmd
 	stdout  *os.File // the host's end

@@ -30,7 +30,8 @@ type host struct {
 
 	mu       sync.Mutex
 	sessions map[string]*connection
-	givenUp  map[string]bool // what a mutant does not open any more
+	entries  map[string]*entry // of a host that shares, by their command lines
+	givenUp  map[string]bool   // what a mutant does not open any more
 }
 
 var errStopping = errors.New("the host is stopping")
@@ -38,6 +39,9 @@ var errStopping = errors.New("the host is stopping")
 func newHost(d design, flaw catalogue.Flaw) *host {
 	h := &host{
 		learn: d.learn, dispose: d.own(), spawner: newSpawner(), flaw: flaw, sessions: map[string]*connection{}, givenUp: map[string]bool{},
+	}
+	if d.shares && flaw != catalogue.NeverShares {
+		h.entries = map[string]*entry{}
 	}
 	h.life, h.endLife = context.WithCancelCause(context.Background())
 	log.SetPrefix(d.name + ": ")
@@ -72,7 +76,7 @@ func (h *host) keep(session string, c *connection) error {
 		h.dispose.ended(c, cutOff)
 		return errStopping
 	}
-	if before != nil {
+	if before != nil && !before.entry {
 		h.dispose.ended(before, superseded)
 	}
 	return nil
@@ -85,7 +89,9 @@ func (h *host) Open(ctx context.Context, session string, s driver.Server) error 
 	defer done()
 	retries := initialRetries
 	if old := h.take(session); old != nil {
-		h.dispose.ended(old, superseded)
+		if !old.entry {
+			h.dispose.ended(old, superseded)
+		}
 		retries = reconnects
 	}
 	c, err := h.connect(ctx, session, s, retries)
@@ -211,7 +217,9 @@ func (h *host) end(session string, why ending) error {
 	if c == nil {
 		return noSession(session)
 	}
-	h.dispose.ended(c, why)
+	if !c.entry {
+		h.dispose.ended(c, why)
+	}
 	return nil
 }
 

@@ -27,21 +27,23 @@ type design struct {
 	name  string
 	learn *snapshot
 	own   func() disposer
+	// shares says that the sessions of one server entry have one connection. The others make one for each session.
+	shares bool
 }
 
 var designs = []design{
-	{catalogue.Healthy, &snapshot{}, func() disposer { return newExact(catalogue.NoFlaw) }},
-	{"naive", &snapshot{}, newAbandon},
-	{"reap-all", &snapshot{of: childrenOfAllThreads}, newReapAll},
-	{"orphan-set", &snapshot{of: childrenOfAllThreads, serialised: true}, newOrphanSet},
-	{"thread-blind", &snapshot{of: childrenOfMainThread, serialised: true}, newOrphanSet},
+	{catalogue.Healthy, &snapshot{}, func() disposer { return newExact(catalogue.NoFlaw) }, true},
+	{"naive", &snapshot{}, newAbandon, false},
+	{"reap-all", &snapshot{of: childrenOfAllThreads}, newReapAll, false},
+	{"orphan-set", &snapshot{of: childrenOfAllThreads, serialised: true}, newOrphanSet, false},
+	{"thread-blind", &snapshot{of: childrenOfMainThread, serialised: true}, newOrphanSet, false},
 }
 
 // designOf is the design of a reference host, or of a mutant.
 func designOf(h catalogue.Host) (design, bool) {
 	if h.Flaw != catalogue.NoFlaw {
 		own := func() disposer { return &flawed{exact: newExact(h.Flaw)} }
-		return design{h.Name, designs[0].learn, own}, true
+		return design{h.Name, designs[0].learn, own, true}, true
 	}
 	i := slices.IndexFunc(designs, func(d design) bool { return d.name == h.Name })
 	return designs[max(i, 0)], i >= 0

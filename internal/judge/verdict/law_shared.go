@@ -1,0 +1,106 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/lists"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
+)
+
+// judgeShared is L11: the sessions that use a server entry at the same time share a process, which outlives each of them.
+// Only a scenario that lists the law is about that: elsewhere each session has an entry of its own.
+func judgeShared(f *casefile) LawResult {
+	if !slices.Contains(f.Header.Plan.Laws, "L11") {
+		return LawResult{Reason: "the scenario does not ask whether sessions share a server"}
+	}
+	r := LawResult{Expected: "one process for the sessions of an entry, which outlives each of them"}
+	together, shared := 0, 0
+	labels, byLabel := lists.GroupBy(f.servers, func(s *history.Server) string { return s.Label })
+	for _, label := range labels {
+		for _, s := range byLabel[label] {
+			sessions := sessionsOf(s)
+			together = max(together, len(sessions))
+			if len(sessions) > 1 {
+				shared++
+			}
+			if b := f.ownProcess(s, byLabel[label]); b != nil {
+				f.broken(b)
+			}
+		}
+	}
+	r.Found = fmt.Sprintf("%s served several sessions, at most %d", text.Count(shared, "process"), together)
+	if shared == 0 && !f.broke("L11") {
+		r.Reason = "no process served two sessions of an entry, and none was seen to end with its session"
+	}
+	return r
+}
+
+// sessionsOf are the sessions whose calls a server has received, each once.
+func sessionsOf(s *history.Server) (names []string) {
+	for _, c := range s.Calls {
+		if name := sessionOfCall(s, c); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func sessionOfCall(s *history.Server, c history.Call) string {
+	if c.Session != "" {
+		return c.Session
+	}
+	return s.Session
+}
+
+// ownProcess is the breach of a server that served one session alone, beside another one's, and ended with it or with
+// its request; nil where it did not.
+func (f *casefile) ownProcess(s *history.Server, all []*history.Server) *breach {
+	sessions := sessionsOf(s)
+	if len(sessions) != 1 || s.Died < 0 || s.Broken >= 0 || !f.OnWatch(s.Died) {
+		return nil
+	}
+	mine := sessions[0]
+	beside := func(o *history.Server) bool {
+		others := sessionsOf(o)
+		return o.Life == s.Life && o.Born < s.Died && (o.Died < 0 || o.Died > s.Born) && len(others) == 1 && others[0] != mine
+	}
+	last := s.Calls[len(s.Calls)-1].Received
+	if end := f.endOf(mine, last, s.Died); end != nil {
+		i := slices.IndexFunc(all, beside)
+		if i < 0 {
+			return nil
+		}
+		return ownBreach(s, record.CausePerSession, fmt.Sprintf("served session %s alone, beside %s of session %s, and ended %s after %s was asked for",
+			prose.Plain(mine), prose.Plain(all[i].ID), prose.Plain(sessionsOf(all[i])[0]), prose.Span(s.Died-end.Begun), end.Op))
+	}
+	next := func(o *history.Server) bool {
+		return o != s && slices.ContainsFunc(o.Calls, func(c history.Call) bool { return c.Received > s.Died && sessionOfCall(o, c) == mine })
+	}
+	i := slices.IndexFunc(all, next)
+	if i < 0 || len(s.Calls) > 1 || f.Header.Host.Profile.Idle+f.Header.Host.Profile.Renewal > 0 {
+		return nil
+	}
+	return ownBreach(s, record.CausePerRequest, fmt.Sprintf("served one request of session %s and ended; %s served the next one", prose.Plain(mine), prose.Plain(all[i].ID)))
+}
+
+// endOf is the step that ended a session after its last call and before its server died, or nil.
+func (f *casefile) endOf(session string, last, died int64) *history.Step {
+	for _, st := range f.Steps() {
+		if (st.Op == record.OpClose || st.Op == record.OpForget) && st.Session == session && !st.Skipped && st.Begun > last && st.Begun < died {
+			return st
+		}
+	}
+	return nil
+}
+
+func ownBreach(s *history.Server, cause record.Cause, what string) *breach {
+	name := prose.Process(s, s.Birth.Identity, "")
+	return &breach{
+		law: "L11", kind: "per-conversation", label: s.Label, cause: cause, server: s, at: []int64{s.Born, s.Died}, like: string(cause),
+		value: name + " " + what, narrative: prose.Sentence(name + " " + what),
+	}
+}
