@@ -275,6 +275,8 @@ func TestAJobThatIsToBeCutOff(t *testing.T) {
 
 func TestOpsAndOmissionsInWords(t *testing.T) {
 	t.Parallel()
+	share := scenarios.Scenario{Steps: []scenarios.Step{{Op: record.OpOpen, Shared: true}}}
+	assert.Equal(t, []record.Op{record.OpOpen, record.OpShare}, share.Ops(), "one that shares asks for more than an open")
 	s := &scenarios.Scenario{Steps: []scenarios.Step{opens("x", "a"), {Op: record.OpRepeat, Steps: []scenarios.Step{calls("x"), {Op: record.OpCall, Session: "x", Cancel: true}}}, opens("y", "a")}}
 	assert.Equal(t, []record.Op{record.OpOpen, record.OpRepeat, record.OpCall, record.OpCancel}, s.Ops())
 	for want, o := range map[string]scenarios.Omitted{

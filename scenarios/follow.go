@@ -16,6 +16,7 @@ func follow(steps []Step, r *reader) {
 	each(steps, func(s Step) {
 		if s.Op == record.OpOpen {
 			f.ever[s.Session] = true
+			f.shares = f.shares || s.Shared
 		}
 	})
 	f.walk(steps)
@@ -33,6 +34,7 @@ type follower struct {
 	sessions    map[string]sessionAt
 	checkpoints map[string]*yamlfile.Node
 	ever        map[string]bool // sessions that some step opens
+	shares      bool            // some session shares its entry with others
 	end         *Step           // the step that ended the host
 	beside      bool            // it did so beside other steps
 	inside      string
@@ -47,6 +49,9 @@ func (f *follower) walk(steps []Step) {
 func (f *follower) step(l *Step) {
 	if f.end != nil && !f.mayFollowEnd(l) {
 		return
+	}
+	if f.shares && (l.Op == record.OpOpen && !l.Shared || l.Op == record.OpTick || l.Op == record.OpReload) {
+		l.m.Problem("%s: sessions of this scenario share the entry of their server, so that all of them have to: open each with shared: true", l.Op)
 	}
 	switch l.Op {
 	case record.OpOpen:

@@ -52,6 +52,7 @@ func TestPlanLaunches(t *testing.T) {
 		"a reload beside what is not open":  {"- {open: a, server: one}\n- {open: b, server: one, expect: fail}\n- reload: one", 3},
 		"a reload of the second life":       {"- {open: a, server: one}\n- restart: host\n- {open: b, server: one}\n- reload: one", 3},
 		"a repeat beside jobs":              {"- tick: {jobs: [{server: one}], during: [{repeat: 3, steps: [{open: a, server: one}]}]}", 4},
+		"one for those who share":           {"- {open: a, server: one, shared: true}\n- {open: b, server: one, shared: true}", 1},
 		"a restart beside jobs":             {"- tick: {jobs: [{server: one, count: 9}], during: [{open: a, server: one}, {restart: host}]}", 1},
 	} {
 		t.Run(name, func(t *testing.T) {

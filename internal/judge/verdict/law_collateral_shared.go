@@ -17,17 +17,20 @@ func (f *casefile) judgeEntries() {
 	}
 	for _, s := range f.servers {
 		h, ok := facts.HarmTo(s)
-		if !ok || !f.OnWatch(h.T) || s.BrokenBy(h.T) || f.endedByBench(s) || f.endedOutside(s) {
+		if !ok || !f.OnWatch(h.T) || s.BrokenBy(h.T) || f.endedOutside(s) {
 			continue
 		}
+		var first *breach
 		for _, session := range sessionsOf(s) {
 			lost := f.nextCall(session, h.T)
 			if lost == nil || !lost.Failed() || !lost.MustWork() {
 				continue
 			}
 			f.Blamed[lost.N] = true
-			f.broken(f.takenFrom(s, h, session, lost))
-			break
+			if first == nil {
+				first = f.takenFrom(s, h, session, lost)
+				f.broken(first)
+			}
 		}
 	}
 }

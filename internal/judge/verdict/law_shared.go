@@ -64,27 +64,30 @@ func (f *casefile) ownProcess(s *history.Server, all []*history.Server) *breach 
 		return nil
 	}
 	mine := sessions[0]
-	beside := func(o *history.Server) bool {
-		others := sessionsOf(o)
-		return o.Life == s.Life && o.Born < s.Died && (o.Died < 0 || o.Died > s.Born) && len(others) == 1 && others[0] != mine
-	}
-	last := s.Calls[len(s.Calls)-1].Received
-	if end := f.endOf(mine, last, s.Died); end != nil {
-		i := slices.IndexFunc(all, beside)
-		if i < 0 {
-			return nil
+	end := f.endOf(mine, s.Calls[len(s.Calls)-1].Received, s.Died)
+	for _, o := range all {
+		if end != nil && isBeside(s, o, mine) {
+			return ownBreach(s, record.CausePerSession, fmt.Sprintf("served session %s alone, beside %s of session %s, and ended %s after %s was asked for",
+				prose.Plain(mine), prose.Plain(o.ID), prose.Plain(sessionsOf(o)[0]), prose.Span(s.Died-end.Begun), end.Op))
 		}
-		return ownBreach(s, record.CausePerSession, fmt.Sprintf("served session %s alone, beside %s of session %s, and ended %s after %s was asked for",
-			prose.Plain(mine), prose.Plain(all[i].ID), prose.Plain(sessionsOf(all[i])[0]), prose.Span(s.Died-end.Begun), end.Op))
+		if end == nil && len(s.Calls) == 1 && o.Born > s.Died && slices.Contains(sessionsOf(o), mine) && !f.endsOnSchedule() {
+			return ownBreach(s, record.CausePerRequest, fmt.Sprintf("served one request of session %s and ended; %s was launched for the next one",
+				prose.Plain(mine), prose.Plain(o.ID)))
+		}
 	}
-	next := func(o *history.Server) bool {
-		return o != s && slices.ContainsFunc(o.Calls, func(c history.Call) bool { return c.Received > s.Died && sessionOfCall(o, c) == mine })
-	}
-	i := slices.IndexFunc(all, next)
-	if i < 0 || len(s.Calls) > 1 || f.Header.Host.Profile.Idle+f.Header.Host.Profile.Renewal > 0 {
-		return nil
-	}
-	return ownBreach(s, record.CausePerRequest, fmt.Sprintf("served one request of session %s and ended; %s served the next one", prose.Plain(mine), prose.Plain(all[i].ID)))
+	return nil
+}
+
+// isBeside says that another server lived at the same time as s, for one other session.
+func isBeside(s, o *history.Server, mine string) bool {
+	others := sessionsOf(o)
+	return o.Life == s.Life && o.Born < s.Died && (o.Died < 0 || o.Died > s.Born) && len(others) == 1 && others[0] != mine
+}
+
+// endsOnSchedule says that the host ends servers of open sessions on purpose: when they are idle, or old.
+func (f *casefile) endsOnSchedule() bool {
+	p := f.Header.Host.Profile
+	return p.Idle > 0 || p.Renewal > 0
 }
 
 // endOf is the step that ended a session after its last call and before its server died, or nil.

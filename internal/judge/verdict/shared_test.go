@@ -55,6 +55,8 @@ func apart(course func(p *play, a, b string)) func(p *play) *record.Run {
 	}
 }
 
+const unseen = "no process served two sessions of an entry, and none was seen to end with its session"
+
 var sharedCases = []caseOf{
 	{
 		kind: "per-conversation",
@@ -82,36 +84,36 @@ func TestSharing(t *testing.T) {
 			p.leaves(record.OpClose, "two", "")
 			closed(p, a, b)
 		}), found: "1 process served several sessions, at most 3"},
-		"never ended": {play: apart(func(*play, string, string) {}), why: "no process served two sessions of an entry, and none was seen to end with its session"},
+		"never ended": {play: apart(func(*play, string, string) {}), why: unseen},
 		"called again after its end": {play: apart(func(p *play, a, _ string) {
 			p.leaves(record.OpClose, "one", "")
 			p.says(a, "one")
 			p.bye(a)
-		}), why: "no process served two sessions of an entry, and none was seen to end with its session"},
+		}), why: unseen},
 		"its end was skipped": {play: apart(func(p *play, a, _ string) {
 			p.add(record.Event{Kind: record.StepSkipped, Step: &record.Step{N: 90, Op: record.OpClose, Session: "one", Label: "app"}})
 			p.bye(a)
-		}), why: "no process served two sessions of an entry, and none was seen to end with its session"},
-		"another's end":          {play: apart(func(p *play, a, _ string) { p.leaves(record.OpClose, "two", a) }), why: "no process served two sessions of an entry, and none was seen to end with its session"},
-		"ended before the close": {play: apart(func(p *play, a, _ string) { p.bye(a); p.leaves(record.OpClose, "one", "") }), why: "no process served two sessions of an entry, and none was seen to end with its session"},
-		"broken":                 {play: apart(func(p *play, a, _ string) { p.fault(a, record.OnOrder, "exit", true); closed(p, a, "") }), why: "no process served two sessions of an entry, and none was seen to end with its session"},
+		}), why: unseen},
+		"another's end":          {play: apart(func(p *play, a, _ string) { p.leaves(record.OpClose, "two", a) }), why: unseen},
+		"ended before the close": {play: apart(func(p *play, a, _ string) { p.bye(a); p.leaves(record.OpClose, "one", "") }), why: unseen},
+		"broken":                 {play: apart(func(p *play, a, _ string) { p.fault(a, record.OnOrder, "exit", true); closed(p, a, "") }), why: unseen},
 		"with the host": {play: apart(func(p *play, a, b string) {
 			p.stop(record.OpStop, func() { p.leaves(record.OpClose, "one", a); p.bye(b) })
 			p.quiet("host gone")
-		}), why: "no process served two sessions of an entry, and none was seen to end with its session"},
-		"one after the other": {play: func(p *play) *record.Run { return inTurn(p) }, why: "no process served two sessions of an entry, and none was seen to end with its session"},
+		}), why: unseen},
+		"one after the other": {play: func(p *play) *record.Run { return inTurn(p) }, why: unseen},
 		"beside one of several": {play: apart(func(p *play, a, b string) {
 			p.says(b, "three")
 			closed(p, a, "")
 		}), found: "1 process served several sessions, at most 2"},
-		"requests":      {play: requests(0), cause: record.CausePerRequest, n: 2, found: "0 processes served several sessions, at most 1"},
-		"idle":          {play: requests(record.Duration(s)), why: "no process served two sessions of an entry, and none was seen to end with its session"},
+		"requests":      {play: requests(record.Profile{}), cause: record.CausePerRequest, n: 2, found: "0 processes served several sessions, at most 1"},
+		"idle":          {play: requests(record.Profile{Idle: record.Duration(s)}), why: unseen},
 		"not asked for": {play: func(p *play) *record.Run { run := sharedCases[0].show(p); run.Header.Plan.Laws = nil; return run }, why: "the scenario does not ask whether sessions share a server"},
 		"nothing called": {play: func(p *play) *record.Run {
 			p.share()
 			p.leaves(record.OpClose, "one", p.joins("one", true))
 			return p.done()
-		}, why: "no process served two sessions of an entry, and none was seen to end with its session"},
+		}, why: unseen},
 	} {
 		v := Judge(c.play(newPlay()))
 		r := resultOf(v, "L11")
@@ -129,7 +131,7 @@ func TestSharing(t *testing.T) {
 			f := v.Findings[i]
 			assert.Equal(t, []any{"per-conversation", record.SeverityWarning, c.n}, []any{f.Kind, f.Severity, f.Count}, name)
 			assert.Equal(t, (&breach{law: "L11", kind: "per-conversation", label: "app", cause: c.cause}).fingerprint(), f.Fingerprint, name)
-			assert.Equal(t, Clean, v.Outcome, "a SHOULD fails no run")
+			assert.NotEqual(t, Leak, v.Outcome, "a SHOULD fails no run")
 		}
 	}
 }
@@ -146,10 +148,10 @@ func inTurn(p *play) *record.Run {
 }
 
 // requests are three of one session, each with a process of its own.
-func requests(idle record.Duration) func(p *play) *record.Run {
+func requests(of record.Profile) func(p *play) *record.Run {
 	return func(p *play) *record.Run {
 		p.share()
-		p.run.Header.Host.Profile.Idle = idle
+		p.run.Header.Host.Profile = of
 		for range 3 {
 			server := p.joins("one", true)
 			p.says(server, "one")
@@ -188,6 +190,35 @@ func TestSharedHarm(t *testing.T) {
 		"healthy":              {either(func(p *play, _, _ string) { fails(p, "") }), ""},
 		"each session its own": {apart(func(p *play, a, b string) { term(p, a, b); fails(p, "") }), ""},
 		"another session":      {either(func(p *play, a, _ string) { p.dead(a); fails(p, "") }), ""},
+		"of two sessions": {either(func(p *play, _, b string) {
+			p.says(b, "three")
+			p.dead(b)
+			fails(p, "")
+			st := p.begin(record.Step{Op: record.OpCall, Session: "three", Label: "app"})
+			p.end(st, "transport closed")
+		}), "killed"},
+		"lost": {either(func(p *play, _, b string) {
+			p.add(record.Event{Kind: record.Lost, Server: b, Text: "the bench cut the connection"})
+			p.dead(b)
+			fails(p, "")
+		}), ""},
+		"with the host": {either(func(p *play, a, b string) {
+			st := p.begin(record.Step{Op: record.OpCall, Session: "two", Label: "app"})
+			p.stop(record.OpStop, func() { p.bye(a); p.dead(b) })
+			p.end(st, "transport closed")
+		}), ""},
+		"skipped before": {either(func(p *play, _, b string) {
+			p.dead(b)
+			p.add(record.Event{Kind: record.StepSkipped, Step: &record.Step{N: 90, Op: record.OpCall, Session: "two", Label: "app"}})
+			fails(p, "")
+		}), "killed"},
+		"a close that failed": {either(func(p *play, _, b string) {
+			st := p.begin(record.Step{Op: record.OpClose, Session: "two", Label: "app"})
+			p.dead(b)
+			p.end(st, "it was gone")
+			fails(p, "")
+		}), ""},
+		"answered before": {either(func(p *play, _, b string) { fails(p, ""); p.dead(b) }), ""},
 	} {
 		v := Judge(c.play(newPlay()))
 		i := slices.IndexFunc(v.Findings, func(f Finding) bool { return f.Law == "L3" })
@@ -199,6 +230,7 @@ func TestSharedHarm(t *testing.T) {
 			assert.Equal(t, []any{c.kind, 1}, []any{v.Findings[i].Kind, v.Findings[i].Count}, name)
 			assert.Equal(t, "a server ended that an open session used", resultOf(v, "L3").Found)
 			assert.NotContains(t, codesIn(v), record.DoubtStepFailed, name)
+			assert.Contains(t, v.Findings[i].Why, "app#2 (pid 102) served session two and ")
 		}
 	}
 }
