@@ -25,7 +25,7 @@ var house = []struct {
 	{pkg: "internal/lines", why: "a leaf, which fake servers link"},
 	{pkg: "internal/duration", why: "a leaf, which fake servers link"},
 	{pkg: "internal/lists", why: "a leaf, which fake servers link"},
-	{pkg: "internal/files", why: "a leaf: what a command line names may be a pipe"},
+	{pkg: "internal/files", may: []string{"internal/duration"}, why: "a leaf: what a command line names may be a pipe"},
 	{pkg: "internal/await", why: "a leaf, which fake servers link"},
 	{pkg: "internal/record", may: []string{"internal/files", "internal/duration", "internal/lines"}, why: "a run file must be readable without anything that made it", deny: []string{"os/exec", "net"}},
 	{pkg: "internal/text", why: "a leaf"},
@@ -56,10 +56,10 @@ var house = []struct {
 		pkg: "scenarios", may: []string{"internal/files", "internal/lists", "internal/record", "internal/judge/law", "internal/yamlfile", "internal/text", "fakeserver"}, why: "a scenario is data: it does not know how it is run or judged",
 		deny: []string{"os/exec", "net"},
 	},
-	{pkg: "driver", may: []string{"internal/lines", "internal/text"}, why: "it is for other modules: it knows neither the bench nor a host"},
+	{pkg: "driver", may: []string{"internal/duration", "internal/lines", "internal/text"}, why: "it is for other modules: it knows neither the bench nor a host"},
 	{pkg: "internal/subject/hostconfig", may: []string{"internal/lists", "driver"}, why: "the shape of a file says nothing of who reads it", deny: []string{"os", "os/exec", "net"}},
 	{pkg: "internal/subject/catalogue", may: []string{"driver"}, why: "a table of data: it links no client and no process", deny: []string{"os", "os/exec", "net", "github.com/mark3labs/mcp-go"}},
-	{pkg: "internal/subject/host", may: []string{"internal/files", "internal/lists", "internal/lines", "internal/record", "driver", "internal/subject/catalogue", "internal/subject/hostconfig", "internal/text"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
+	{pkg: "internal/subject/host", may: []string{"internal/duration", "internal/files", "internal/lists", "internal/lines", "internal/record", "driver", "internal/subject/catalogue", "internal/subject/hostconfig", "internal/text"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
 	{pkg: "integrations", why: "files"},
 	{pkg: "hosts", may: []string{"integrations"}, why: "files"},
 	{
@@ -75,12 +75,12 @@ var house = []struct {
 		pkg: "internal/subject/gateway", may: []string{"internal/stage/birth", "internal/lists", "internal/text", "driver", "internal/subject/host"},
 		why: "the clients before a gateway know no more of the bench than a host does",
 	},
-	{pkg: "internal/subject/oneshot", may: []string{"driver", "internal/subject/host"}, why: "a scheduler of commands knows no more of the bench than a host does"},
-	{pkg: "internal/subject/refhost", may: []string{"internal/lists", "internal/await", "internal/subject/catalogue", "driver"}, why: "a reference host is a program under test: it must not know the bench"},
+	{pkg: "internal/subject/oneshot", may: []string{"internal/duration", "driver", "internal/subject/host"}, why: "a scheduler of commands knows no more of the bench than a host does"},
+	{pkg: "internal/subject/refhost", may: []string{"internal/duration", "internal/lists", "internal/await", "internal/subject/catalogue", "driver"}, why: "a reference host is a program under test: it must not know the bench"},
 	{pkg: "hosts/mcpgo", may: []string{"driver"}, why: "a host under test must not know the bench"},
 	{pkg: "hosts/gosdk", may: []string{"driver"}, why: "a host under test must not know the bench"},
 	{pkg: "internal/subject/trickhost", may: []string{"driver"}, why: "a trick host is a program under test: it must not know the bench"},
-	{pkg: "internal/stage/keeper", may: []string{"internal/stage/socket", "internal/record", "internal/stage/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
+	{pkg: "internal/stage/keeper", may: []string{"internal/duration", "internal/stage/socket", "internal/record", "internal/stage/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
 	{pkg: "internal/stage/patience", may: []string{"internal/record", "internal/history", "fakeserver"}, why: "how long to wait follows from what was seen: it looks at nothing itself", deny: []string{"os", "os/exec", "net"}},
 	{pkg: "internal/stage/starved", may: []string{"internal/record"}, why: "how long to wait follows from what the bench had of the processors", deny: []string{"os/exec", "net"}},
 	{pkg: "internal/stage/outside", may: []string{}, why: "who ends processes of a run from outside is for the kernel to say", deny: []string{"os/exec", "net"}},
@@ -95,10 +95,10 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/stage/runner", why: "the runner writes down and judges nothing",
-		may: []string{"internal/stage/socket", "internal/stage/control", "internal/stage/fit", "internal/stage/hostlog", "internal/lists", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper", "internal/stage/outside", "internal/stage/patience", "internal/stage/starved"},
+		may: []string{"internal/duration", "internal/stage/socket", "internal/stage/control", "internal/stage/fit", "internal/stage/hostlog", "internal/lists", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper", "internal/stage/outside", "internal/stage/patience", "internal/stage/starved"},
 	},
 	{
-		pkg: "internal/judge/prose", may: []string{"internal/record", "internal/history", "internal/text"}, why: "a sentence says what it is given, and decides nothing",
+		pkg: "internal/judge/prose", may: []string{"internal/duration", "internal/record", "internal/history", "internal/text"}, why: "a sentence says what it is given, and decides nothing",
 		deny: []string{"os", "os/exec", "net"},
 	},
 	{pkg: "internal/judge/growth", why: "it knows numbers, not processes", deny: []string{"os", "os/exec", "net", "time"}},
@@ -132,20 +132,20 @@ var house = []struct {
 	},
 	{pkg: "internal/judge/blob", may: []string{"internal/lists", "internal/record", "internal/judge/verdict", "internal/judge/gate"}, why: "a blob is files", deny: []string{"os/exec", "net"}},
 	{
-		pkg: "internal/play/scoreboard", may: []string{"internal/record", "internal/history", "internal/judge/verdict"}, why: "a scoreboard is a function of judged runs: it does not play them",
+		pkg: "internal/play/scoreboard", may: []string{"internal/duration", "internal/record", "internal/history", "internal/judge/verdict"}, why: "a scoreboard is a function of judged runs: it does not play them",
 		deny: []string{"os", "os/exec", "net"},
 	},
 	{pkg: "report/words", may: []string{"internal/record", "internal/text"}, why: "how numbers and hostile text are written says nothing of runs", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
 	{
-		pkg: "report/model", may: []string{"internal/text", "internal/lists", "internal/record", "internal/history", "internal/judge/compare", "internal/judge/law", "internal/judge/verdict", "internal/judge/states", "report/words"},
+		pkg: "report/model", may: []string{"internal/duration", "internal/text", "internal/lists", "internal/record", "internal/history", "internal/judge/compare", "internal/judge/law", "internal/judge/verdict", "internal/judge/states", "report/words"},
 		why: "a run as the reports show it says nothing of any format", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/terminal", may: []string{"internal/text", "internal/record", "internal/judge/law", "internal/judge/verdict", "report/words", "report/model"},
+		pkg: "report/terminal", may: []string{"internal/duration", "internal/text", "internal/record", "internal/judge/law", "internal/judge/verdict", "report/words", "report/model"},
 		why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/baseline", may: []string{"internal/text", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/terminal"},
+		pkg: "report/baseline", may: []string{"internal/duration", "internal/text", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/terminal"},
 		why: "what is new is decided by the gate: it is only said here", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
@@ -153,22 +153,22 @@ var house = []struct {
 		why: "it is for tests",
 	},
 	{
-		pkg: "report/formats", may: []string{"internal/text", "internal/record", "internal/history", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
+		pkg: "report/formats", may: []string{"internal/duration", "internal/text", "internal/record", "internal/history", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
 		why: "a format for programs knows nothing of pages", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/page", may: []string{"internal/text", "internal/lists", "internal/record", "internal/history", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
+		pkg: "report/page", may: []string{"internal/duration", "internal/text", "internal/lists", "internal/record", "internal/history", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
 		why: "a page is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/scoreboard", may: []string{"internal/text", "internal/record", "internal/play/scoreboard", "report/words", "report/formats", "report/page"},
+		pkg: "report/scoreboard", may: []string{"internal/duration", "internal/text", "internal/record", "internal/play/scoreboard", "report/words", "report/formats", "report/page"},
 		why: "a board is written, not played", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
 		pkg: "report", may: []string{"internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/terminal", "report/baseline", "report/formats", "report/page", "report/scoreboard"},
 		why: "the front door only has the table of formats", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
-	{pkg: "internal/stage/progress", may: []string{"internal/record", "internal/history", "internal/text"}, why: "the status line shows events, it does not judge them", deny: []string{"os", "os/exec", "net"}},
+	{pkg: "internal/stage/progress", may: []string{"internal/duration", "internal/record", "internal/history", "internal/text"}, why: "the status line shows events, it does not judge them", deny: []string{"os", "os/exec", "net"}},
 	{
 		pkg: "internal/play", why: "who plays, saves, judges and renders is a user of the bench, not a part",
 		may: []string{
@@ -193,7 +193,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/play/selftest", why: "the bench's test of itself is a user of it, not a part",
-		may: []string{"internal/record", "internal/text", "internal/subject/catalogue", "internal/subject/host", "internal/judge/law", "internal/judge/verdict", "internal/play", "scenarios"},
+		may: []string{"internal/duration", "internal/record", "internal/text", "internal/subject/catalogue", "internal/subject/host", "internal/judge/law", "internal/judge/verdict", "internal/play", "scenarios"},
 	},
 	{
 		pkg: "internal/play/trial", why: "it tries a host that is new to the bench",
@@ -201,7 +201,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/play/doctor", why: "it tries what a run needs, a whole run included",
-		may: []string{"internal/stage/socket", "internal/subject/hostfile", "internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/stage/keeper", "internal/judge/verdict", "internal/play"},
+		may: []string{"internal/duration", "internal/stage/socket", "internal/subject/hostfile", "internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/stage/keeper", "internal/judge/verdict", "internal/play"},
 	},
 	{
 		pkg: "internal/play/project", why: "it reads a file, and plays nothing",

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/lines"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -150,7 +151,7 @@ func (s *serving) register(ctx context.Context, req Request) (context.Context, f
 		return nil, nil, fmt.Errorf("request %d is still running: its id can't be used again", req.ID)
 	}
 	if limit := time.Duration(req.TimeoutMS) * time.Millisecond; limit > 0 {
-		limited, stop := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within the time limit of %v", limit))
+		limited, stop := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within the time limit of %s", duration.Text(limit)))
 		return limited, func() { stop(); done() }, nil
 	}
 	return ctx, done, nil

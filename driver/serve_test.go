@@ -233,7 +233,7 @@ func TestTimeLimit(t *testing.T) {
 	h := newHandler()
 	b := serve(t, h)
 	b.send(`{"id":1,"op":"open","session":"s","server":{"name":"x","command":"x"},"timeout_ms":20}`)
-	assert.Contains(t, b.read().Error, "time limit of 20ms")
+	assert.Contains(t, b.read().Error, "time limit of 20 ms")
 	assert.Contains(t, await(t, h.ended).Error(), "time limit")
 }
 

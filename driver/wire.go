@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/leakbench/leakbench/internal/duration"
 )
 
 // Protocol is the version of the driver protocol.
@@ -58,7 +60,7 @@ type Profile struct {
 	Settle  Duration `json:"settle,omitempty"`  // longest orderly teardown of one server
 	Confirm Duration `json:"confirm,omitempty"` // longest time limit of a request
 	Stop    Duration `json:"stop,omitempty"`    // longest orderly shutdown of the host
-	Ladder  string   `json:"ladder,omitempty"`  // the teardown in words: "stdin close, 2s, TERM, 3s, KILL"
+	Ladder  string   `json:"ladder,omitempty"`  // the teardown in words: "stdin close, 2 s, TERM, 3 s, KILL"
 	// Resident is how many servers of a label the host means to keep when their sessions end: keep-alive, a pool.
 	Resident int    `json:"resident,omitempty"`
 	Scale    string `json:"scale,omitempty"` // by what factor its delays are shorter than in the field
@@ -153,7 +155,9 @@ type Hung struct {
 	Within time.Duration
 }
 
-func (h *Hung) Error() string { return fmt.Sprintf("the command did not exit within %v", h.Within) }
+func (h *Hung) Error() string {
+	return fmt.Sprintf("the command did not exit within %s", duration.Text(h.Within))
+}
 
 // Response is one line from a driver, which Serve writes: Hello alone, or the answer to ID.
 type Response struct {

@@ -190,10 +190,10 @@ func limits(l *record.Limits) yamlfile.Value {
 		yamlfile.May("severity", "severity of a breach of a law (default error)", severity(&l.Severity)),
 	).Then(func(m *yamlfile.Node) {
 		if l.Quiet >= l.Settle {
-			m.Key("quiet").Problem("quiet (%v) must be shorter than settle (%v): a checkpoint is over when the settle time is", l.Quiet, l.Settle)
+			m.Key("quiet").Problem("quiet (%v) must be shorter than settle (%v): a checkpoint is over when the settle time is", l.Quiet.D(), l.Settle.D())
 		}
 		if l.Stop < l.Close {
-			m.Key("stop").Problem("stop (%v) must not be shorter than close (%v): a host that stops closes its sessions", l.Stop, l.Close)
+			m.Key("stop").Problem("stop (%v) must not be shorter than close (%v): a host that stops closes its sessions", l.Stop.D(), l.Close.D())
 		}
 	})
 }

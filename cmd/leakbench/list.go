@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/subject/host"
@@ -316,7 +317,7 @@ func (a *app) installHost(ctx context.Context, s host.Spec) error {
 	case !fresh:
 		_, err = fmt.Fprintf(a.out, "%s: installed already, in %s\n", s.Given, s.InstallDir)
 	default:
-		_, err = fmt.Fprintf(a.out, "%s: installed in %s, %d MB, in %s\n", s.Given, time.Since(begun).Round(100*time.Millisecond), megabytes(s.InstallDir), s.InstallDir)
+		_, err = fmt.Fprintf(a.out, "%s: installed in %s, %d MB, in %s\n", s.Given, duration.Text(time.Since(begun)), megabytes(s.InstallDir), s.InstallDir)
 	}
 	return err
 }

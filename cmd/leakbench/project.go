@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play/project"
@@ -42,11 +43,11 @@ func (a *app) fromProject(cmd *cobra.Command, args []string, f *runFlags) (names
 		}
 		if p.Settle > 0 && f.bench.Limits.Settle == 0 {
 			f.bench.Limits.Settle = p.Settle
-			took = append(took, "settle "+p.Settle.String())
+			took = append(took, "settle "+duration.Text(p.Settle))
 		}
 		if p.Confirm > 0 && f.bench.Limits.Confirm == 0 {
 			f.bench.Limits.Confirm = p.Confirm
-			took = append(took, "confirm "+p.Confirm.String())
+			took = append(took, "confirm "+duration.Text(p.Confirm))
 		}
 	}
 	if len(names) == 0 && len(f.choice.Levels) == 0 {

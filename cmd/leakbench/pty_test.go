@@ -65,7 +65,7 @@ func TestOnATerminal(t *testing.T) {
 			live, verdict, ok := cutLast(out, "\r\x1b[K")
 			require.True(t, ok, "the status line is cleared: %q", out)
 			assert.Contains(t, live, "cron on reap-all")
-			assert.Regexp(t, `\d+/\d+  live \d+  faults 0  \d+\.\ds`, live)
+			assert.Regexp(t, `\d+/\d+  live \d+  faults 0  \d+\.\d s`, live)
 			assert.Equal(t, one.color, sgrCode.MatchString(verdict), "colour")
 			plain := sgrCode.ReplaceAllString(verdict, "")
 			assert.NotContains(t, plain, "\x1b")

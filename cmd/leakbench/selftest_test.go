@@ -19,7 +19,7 @@ func TestSelftestThatFails(t *testing.T) {
 	}
 	var out strings.Builder
 	require.ErrorIs(t, (&app{out: &out, format: "text"}).concludeSelftest(results, 0), exit(exitFinding))
-	assert.Contains(t, out.String(), "2 runs in 0s, 1 as expected, 1 not")
+	assert.Contains(t, out.String(), "2 runs in 0 s, 1 as expected, 1 not")
 	out.Reset()
 	require.NoError(t, (&app{out: &out, format: "json"}).concludeSelftest(results[:1], 0))
 	var said struct {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/leakbench/leakbench/internal/duration"
 )
 
 // patience is how long a pipe or a terminal may take to say or to take something.
@@ -39,7 +41,7 @@ func Write(path string, content []byte, how int) error {
 	_ = f.SetWriteDeadline(time.Now().Add(patience)) // a file has none, and takes what it gets
 	_, err = f.Write(content)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = fmt.Errorf("%s: nobody read it for %v", path, patience)
+		err = fmt.Errorf("%s: nobody read it for %s", path, duration.Text(patience))
 	}
 	return errors.Join(err, f.Close())
 }
@@ -51,7 +53,7 @@ func (t *timed) Read(p []byte) (int, error) {
 	_ = t.SetReadDeadline(time.Now().Add(patience)) // a file has none, and ends
 	n, err := t.File.Read(p)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = fmt.Errorf("%s: nothing came from it for %v", t.Name(), patience)
+		err = fmt.Errorf("%s: nothing came from it for %s", t.Name(), duration.Text(patience))
 	}
 	return n, err
 }

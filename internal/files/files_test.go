@@ -46,7 +46,7 @@ func TestReadingEnds(t *testing.T) {
 	require.NoError(t, err)
 	defer keep.Close()
 	_, err = read(t, silent)
-	require.EqualError(t, err, silent+": nothing came from it for 200ms")
+	require.EqualError(t, err, silent+": nothing came from it for 200 ms")
 
 	spoken := pipe(t)
 	both, err := os.OpenFile(spoken, os.O_RDWR, 0)
@@ -78,6 +78,6 @@ func TestWritingEnds(t *testing.T) {
 	keep, err := os.OpenFile(full, os.O_RDWR, 0)
 	require.NoError(t, err)
 	defer keep.Close()
-	require.EqualError(t, Write(full, make([]byte, 1<<20), os.O_TRUNC), full+": nobody read it for 200ms")
+	require.EqualError(t, Write(full, make([]byte, 1<<20), os.O_TRUNC), full+": nobody read it for 200 ms")
 	require.NoError(t, Write(os.DevNull, []byte("x"), os.O_TRUNC))
 }

@@ -151,7 +151,7 @@ type Profile struct {
 	Settle  Duration `json:"settle,omitempty"`  // longest orderly teardown of one server
 	Confirm Duration `json:"confirm,omitempty"` // longest request timeout: how long a survivor is watched on
 	Stop    Duration `json:"stop,omitempty"`    // longest orderly shutdown of the host
-	Ladder  string   `json:"ladder,omitempty"`  // the teardown in words: "stdin close, 2s, TERM, 3s, KILL"
+	Ladder  string   `json:"ladder,omitempty"`  // the teardown in words: "stdin close, 2 s, TERM, 3 s, KILL"
 	// Resident is how many servers of a label the host means to keep when their
 	// sessions end (keep-alive, a pool): those are no finding while it lives.
 	Resident int    `json:"resident,omitempty"`

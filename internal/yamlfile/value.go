@@ -262,7 +262,7 @@ func Time[D ~int64](into *D) Value {
 		case err != nil:
 			n.Problem("%q is no time; write it like 1.5s, 200ms or 2m", Clip(s))
 		case d <= 0 || d > MaxTime:
-			n.Problem("a time is more than 0 and at most %v, not %s", MaxTime, Clip(s))
+			n.Problem("a time is more than 0 and at most 1h, not %s", Clip(s))
 		default:
 			*into = D(d)
 		}

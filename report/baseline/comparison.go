@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -159,7 +160,7 @@ func MeasureRow(m *compare.Measure) []string {
 func valueText(v float64, unit compare.Unit) string {
 	switch unit {
 	case compare.Nanoseconds:
-		return words.Span(int64(v))
+		return duration.Text(int64(v))
 	case compare.Bytes:
 		return words.Size(int64(v))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -47,7 +48,7 @@ func mdTable(b *bytes.Buffer, runs []verdict.Judged) {
 		v := &j.Verdict
 		play := compare.PlayOf(j)
 		fmt.Fprintf(b, "| %s | %s | %s %s | %d | %d | %d | %d | %d | %s |\n", words.Markdown(play.What(), words.MaxName), words.Markdown(play.Host, words.MaxName), mdGlyph[v.Outcome], words.Markdown(string(v.Outcome), words.MaxName),
-			len(v.Findings), model.ImpactOf(v).Left, v.Spawned, v.PeakLive, v.Left, words.Span(model.Lasted(j)))
+			len(v.Findings), model.ImpactOf(v).Left, v.Spawned, v.PeakLive, v.Left, duration.Text(model.Lasted(j)))
 	}
 	if more > 0 {
 		fmt.Fprintf(b, "\nand %s more\n", text.Count(more, "run"))

@@ -3,11 +3,11 @@
 package model
 
 import (
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/states"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/report/words"
 )
 
 // Run is a run as the reports show it.
@@ -90,7 +90,7 @@ func (s *Run) Outcome(f *Server) string {
 	case f.Unreaped:
 		return "left as a zombie"
 	case f.Overdue >= 0:
-		return words.Span(f.Until-f.Overdue) + " too long"
+		return duration.Text(f.Until-f.Overdue) + " too long"
 	case f.Lost >= 0:
 		return "lost from sight"
 	case f.Bye >= 0:

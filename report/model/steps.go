@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/words"
@@ -21,7 +22,7 @@ func (s *Run) Skipped() (n int) {
 
 // CheckState says how a checkpoint went.
 func (s *Run) CheckState(c *history.Checkpoint) string {
-	took := words.Span(s.Ended(c.Ended) - c.Begun)
+	took := duration.Text(s.Ended(c.Ended) - c.Begun)
 	if c.Quiet {
 		return "in order after " + took
 	}

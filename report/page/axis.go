@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/report/words"
 )
 
@@ -129,7 +130,7 @@ func (a *axis) ticks() []tick {
 	}
 	for _, s := range a.idle {
 		if mid := (s.x0 + s.x1) / 2; free(mid) {
-			out = append(out, tick{X: pct(mid), Text: words.Span(s.to - s.from), Idle: true, at: mid})
+			out = append(out, tick{X: pct(mid), Text: duration.Text(s.to - s.from), Idle: true, at: mid})
 		}
 	}
 	step := niceStep(tickRoom / a.scale)
@@ -165,7 +166,7 @@ func seconds(t, step int64) string {
 	for s := step; s < 1e9 && decimals < 9; s *= 10 {
 		decimals++
 	}
-	return strconv.FormatFloat(float64(t)/1e9, 'f', decimals, 64) + "s"
+	return strconv.FormatFloat(float64(t)/1e9, 'f', decimals, 64) + " s"
 }
 
 func pct(x float64) string { return num(x) + "%" }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
@@ -23,7 +24,7 @@ func runFacts(s *model.Run) []fact {
 		{"Zombies", known(s.Impact.Unreaped > 0, strconv.Itoa(s.Impact.Unreaped))},
 		{"Left at the end", known(v.Left > 0, strconv.Itoa(v.Left))},
 		{"Steps", stepCount(s)},
-		{"Took", words.Span(s.End)},
+		{"Took", duration.Text(s.End)},
 		{"Host restarted", known(again > 0, text.Count(again, "time"))},
 		{"Host ended", model.HostEnd(s.History.Host())},
 		{"Seed", known(s.Header.Seed != 0, strconv.FormatUint(s.Header.Seed, 10))},
@@ -74,7 +75,7 @@ func ending(s *model.Run) string {
 func limits(s *model.Run) []fact {
 	l, p := &s.Header.Limits, &s.Header.Host.Profile
 	spawns := func(n int, per string) string { return known(n != 0, fmt.Sprintf("%d per %s", n, per)) }
-	duration := func(d record.Duration) string { return known(d > 0, words.Span(int64(d))) }
+	duration := func(d record.Duration) string { return known(d > 0, duration.Text(d)) }
 	return present([]fact{
 		{"Settle time", duration(l.Settle)},
 		{"Survivors watched for", duration(l.Confirm)},

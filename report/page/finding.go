@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -123,7 +124,7 @@ func processName(e *record.Evidence) string {
 func newEvidenceRow(s *model.Run, e *record.Evidence) evidenceRow {
 	row := evidenceRow{
 		Name: cmp.Or(e.Server, e.Comm), PID: e.PID, State: stateName(e.State), Waits: e.Wchan,
-		RSS: words.Size(e.RSS), Age: words.Span(int64(e.Age)), Args: words.Shell(e.Args), Parent: parent(s, e),
+		RSS: words.Size(e.RSS), Age: duration.Text(e.Age), Args: words.Shell(e.Args), Parent: parent(s, e),
 	}
 	if e.Syscall != "" {
 		row.Waits = words.Join(e.Syscall, known(e.Wchan != "" && e.Wchan != "0", "("+e.Wchan+")"))

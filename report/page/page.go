@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/law"
@@ -187,7 +188,7 @@ func newOverviewRow(s *model.Run, id string) overviewRow {
 	row := overviewRow{
 		ID: id, Outcome: string(v.Outcome), Word: impact.Word(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome],
 		Scenario: s.Header.Scenario.String(), Host: s.Header.Host.Name, Findings: len(v.Findings), Doubts: len(v.Doubts),
-		Spawned: v.Spawned, Peak: v.PeakLive, Left: impact.Left + impact.Unreaped, Harmed: impact.Harmed, Took: words.Span(s.End),
+		Spawned: v.Spawned, Peak: v.PeakLive, Left: impact.Left + impact.Unreaped, Harmed: impact.Harmed, Took: duration.Text(s.End),
 	}
 	if len(v.Findings) > 0 {
 		row.First = s.Headline()
@@ -312,7 +313,7 @@ func newFault(f history.PlannedFault) faultView {
 func stepTable(s *model.Run, r *runView) {
 	head, more := words.FirstOf(s.History.Steps(), stepsOf)
 	for _, st := range head {
-		v := stepView{Step: *st, At: words.At(st.Begun), Took: words.Span(s.Ended(st.Ended) - st.Begun), Result: model.StepResult(st)}
+		v := stepView{Step: *st, At: words.At(st.Begun), Took: duration.Text(s.Ended(st.Ended) - st.Begun), Result: model.StepResult(st)}
 		switch {
 		case !model.AsExpected(st):
 			v.Class = "bad"

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/model"
@@ -93,7 +94,7 @@ func (c *eventColumns) told(e *record.Event) {
 		if e.Control.Exited {
 			text = ", without the host: exits %s after the end of stdin"
 		}
-		c.add(e.T, "control", e.Control.Label+fmt.Sprintf(text, words.Span(int64(e.Control.After))))
+		c.add(e.T, "control", e.Control.Label+fmt.Sprintf(text, duration.Text(e.Control.After)))
 	case e.Kind == record.BystanderSeen && e.Process != nil:
 		text := fmt.Sprintf("pid %d, none of the host's", e.Process.PID)
 		if e.Exit != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
@@ -60,7 +61,7 @@ func newTimeline(s *model.Run, prefix string, most int) *timelineView {
 			t.Servers = append(t.Servers, newServerRow(s, prefix, f, found[f.ID]))
 		}
 	}
-	t.Desc = fmt.Sprintf("%s over %s.", text.Count(len(s.Servers), "server"), words.Span(s.End))
+	t.Desc = fmt.Sprintf("%s over %s.", text.Count(len(s.Servers), "server"), duration.Text(s.End))
 	if n := len(s.Servers); n > len(shown) {
 		t.Desc += fmt.Sprintf(" %d of %d servers are listed, those with a finding first.", len(shown), n)
 	}

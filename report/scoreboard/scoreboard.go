@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -216,7 +217,7 @@ func scoreFacts(b *scoreboard.Board) []fact {
 		{"On", fmt.Sprintf("%s %s/%s, %s", b.System.Kernel, b.System.OS, b.System.Arch, text.Count(b.System.CPUs, "processor"))},
 		{"Made", b.Made.Format(time.DateOnly + " 15:04 UTC")},
 		{"Runs side by side", fmt.Sprint(b.Jobs)},
-		{"Runs took, in all", words.Span(int64(took))},
+		{"Runs took, in all", duration.Text(took)},
 		{"Command", words.Shell(b.Command)},
 	}
 }

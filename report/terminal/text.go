@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
@@ -86,7 +87,7 @@ func (p *Printer) run(j *verdict.Judged) {
 	p.Item(0, cmp.Or(model.OutcomeGlyph[v.Outcome], "?")+" ", style|Strong, string(v.Outcome)+"  ", style|Strong,
 		fmt.Sprintf("%s on %s%s", s.Header.Scenario, s.Header.Host.Name, tally(v)), Strong)
 	p.Field(2, 0, "", fmt.Sprintf("%s launched, %d alive at most, %d left at the end; %s in %s",
-		text.Count(v.Spawned, "server"), v.PeakLive, v.Left, stepsText(s), words.Span(s.End)))
+		text.Count(v.Spawned, "server"), v.PeakLive, v.Left, stepsText(s), duration.Text(s.End)))
 	for i, line := range model.SoakLines(v.Soak) {
 		p.Field(2, fieldWidth, []string{"soak", ""}[min(i, 1)], line)
 	}
@@ -185,7 +186,7 @@ func (p *Printer) capped(values []string, limit int) []string {
 func evidenceLine(e *record.Evidence) string {
 	parts := []string{
 		fmt.Sprintf("%s pid %d", cmp.Or(e.Server, e.Comm), e.PID), "state " + string(e.State),
-		fmt.Sprintf("ppid %d pgid %d sid %d", e.PPID, e.PGID, e.SID), "rss " + words.Size(e.RSS), "age " + words.Span(int64(e.Age)),
+		fmt.Sprintf("ppid %d pgid %d sid %d", e.PPID, e.PGID, e.SID), "rss " + words.Size(e.RSS), "age " + duration.Text(e.Age),
 	}
 	if w := model.Waiting(e); w != "" {
 		parts = append(parts, w)

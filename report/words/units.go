@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -21,28 +20,6 @@ func List[T any](s []T) []T {
 		return []T{}
 	}
 	return s
-}
-
-// Span is a length of time in three digits, written as Go writes it: "4.21s".
-func Span(ns int64) string {
-	d := time.Duration(ns)
-	sign := ""
-	if d < 0 {
-		sign, d = "-", -d
-	}
-	switch {
-	case d < time.Microsecond:
-		return sign + d.String()
-	case d < time.Millisecond:
-		return sign + digits(float64(d)/float64(time.Microsecond)) + "µs"
-	case d < time.Second:
-		return sign + digits(float64(d)/float64(time.Millisecond)) + "ms"
-	case d < 100*time.Second:
-		return sign + digits(d.Seconds()) + "s"
-	case d < time.Hour:
-		return fmt.Sprintf("%s%dm%02ds", sign, int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return fmt.Sprintf("%s%dh%02dm", sign, int(d.Hours()), int(d.Minutes())%60)
 }
 
 // digits keeps three significant digits of a number of 0.001 to 999.
@@ -64,7 +41,7 @@ func At(ns int64) string {
 	if ns < 0 {
 		return ""
 	}
-	return strconv.FormatFloat(float64(ns)/1e9, 'f', 3, 64) + "s"
+	return strconv.FormatFloat(float64(ns)/1e9, 'f', 3, 64) + " s"
 }
 
 // Size is a number of bytes in three digits: "6.1 MiB".

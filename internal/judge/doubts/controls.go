@@ -27,9 +27,9 @@ func (f *search) doubtControls() {
 		case !c.Answered:
 			f.doubt(record.DoubtControlFailed, "the server %s did not answer its handshake without the host either, though its script lets it", prose.Plain(label))
 		case !c.Exited:
-			f.doubt(record.DoubtControlFailed, "the server %s had not exited %s after the end of its stdin without the host either, though its script lets it", prose.Plain(label), prose.Span(int64(c.After)))
+			f.doubt(record.DoubtControlFailed, "the server %s had not exited %s after the end of its stdin without the host either, though its script lets it", prose.Plain(label), prose.Span(c.After))
 		case c.After > slowControl:
-			f.doubt(record.DoubtControlLate, "the server %s took %s to exit after the end of its stdin without the host, though its script lets it exit at once", prose.Plain(label), prose.Span(int64(c.After)))
+			f.doubt(record.DoubtControlLate, "the server %s took %s to exit after the end of its stdin without the host, though its script lets it exit at once", prose.Plain(label), prose.Span(c.After))
 		}
 	}
 }

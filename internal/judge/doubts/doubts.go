@@ -232,10 +232,10 @@ func (f *search) doubtRest() {
 	for _, cp := range f.Checkpoints {
 		if cp.Quiet && cp.Stretched > 0 {
 			f.doubt(record.DoubtStretched, "checkpoint %q came to rest %s after it began, %s is allowed: the machine was starved (%d %% of the time in which leakbench wanted a processor it had to wait for one), so the wait was stretched",
-				prose.Plain(cp.Name), prose.Span(int64(cp.Waited)), prose.Within(f.Header.Limits.Settle), int(100*cp.Starved))
+				prose.Plain(cp.Name), prose.Span(cp.Waited), prose.Span(f.Header.Limits.Settle), int(100*cp.Starved))
 		}
 		if cp.Ended >= 0 && !cp.Quiet && !f.Explained[cp] && !f.split[cp] {
-			f.doubt(record.DoubtNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", prose.Plain(cp.Name), prose.Within(f.Header.Limits.Settle))
+			f.doubt(record.DoubtNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", prose.Plain(cp.Name), prose.Span(f.Header.Limits.Settle))
 		}
 	}
 }

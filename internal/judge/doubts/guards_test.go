@@ -123,7 +123,7 @@ func TestHowStarvedTheMachineWas(t *testing.T) {
 		says   string
 	}{
 		"an old file": {false, "the machine was starved meanwhile (80 % of the time in which leakbench wanted a processor it had to wait for one)"},
-		"a new one":   {true, "(80 % of the time in which leakbench wanted a processor it had to wait for one, and the processes of the run had to wait 3s)"},
+		"a new one":   {true, "(80 % of the time in which leakbench wanted a processor it had to wait for one, and the processes of the run had to wait 3 s)"},
 	} {
 		p := newPlay()
 		for _, n := range []int64{0, 1} {
@@ -136,7 +136,7 @@ func TestHowStarvedTheMachineWas(t *testing.T) {
 			p.t += 10 * s
 		}
 		f := p.search()
-		f.Starved = []Starved{{Law: "L8", Value: "the stop took 9s", From: 2 * second, To: 5 * second}}
+		f.Starved = []Starved{{Law: "L8", Value: "the stop took 9 s", From: 2 * second, To: 5 * second}}
 		f.doubtStarved()
 		require.Len(t, f.found, 1, name)
 		assert.Contains(t, f.found[0].Text, c.says, name)

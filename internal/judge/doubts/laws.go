@@ -48,7 +48,7 @@ func (f *search) doubtStarved() {
 		share, _ := f.StarvedBetween(e.From, e.To)
 		also := ""
 		if waited, known := f.Waited(e.From, e.To); known {
-			also = ", and the processes of the run had to wait " + prose.Span(int64(waited))
+			also = ", and the processes of the run had to wait " + prose.Span(waited)
 		}
 		f.doubt(record.DoubtStarved, "%s (%s) can't be judged by the clock: %s; the machine was starved meanwhile (%d %% of the time in which leakbench wanted a processor it had to wait for one%s)",
 			e.Law, law.Of(e.Law).Name, e.Value, int(100*share), also)

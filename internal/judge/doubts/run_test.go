@@ -43,7 +43,7 @@ func muddled() (*play, Told) {
 	p.add(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: record.DoubtLedgerStranger, Text: "a stranger"}})
 	return p, Told{
 		Connections: 1, Daemons: []record.Identity{{PID: 79, Start: 1}},
-		Starved: []Starved{{Law: "L8", Value: "the stop took 9s", From: second, To: 2 * second}}, Unjudged: []Unjudged{{Law: "L2", Reason: "why"}},
+		Starved: []Starved{{Law: "L8", Value: "the stop took 9 s", From: second, To: 2 * second}}, Unjudged: []Unjudged{{Law: "L2", Reason: "why"}},
 	}
 }
 
@@ -157,7 +157,7 @@ func TestAHostThatExited(t *testing.T) {
 	f := p.search()
 	assert.True(t, f.doubtHost())
 	require.Len(t, f.found, 1)
-	assert.Regexp(t, `^the host exited with status 3 at \S+ without being asked to`+unseen+"$", f.found[0].Text)
+	assert.Regexp(t, `^the host exited with status 3 at \S+ \S+ without being asked to`+unseen+"$", f.found[0].Text)
 
 	p.start()
 	f = p.search()
@@ -231,7 +231,7 @@ func TestCheckpointsThatWereNotReached(t *testing.T) {
 // TestCheckpointsThatDidNotComeToRest are told where nothing else says why, and those that did only because the wait was stretched.
 func TestCheckpointsThatDidNotComeToRest(t *testing.T) {
 	t.Parallel()
-	const restless = `checkpoint "after" did not come to rest within 1s, and no law says why`
+	const restless = `checkpoint "after" did not come to rest within 1 s, and no law says why`
 	stretched := func(cp *facts.Checkpoint) {
 		cp.Waited, cp.Stretched, cp.Starved = record.Duration(3*s), record.Duration(2*s), 0.8
 	}
@@ -246,7 +246,7 @@ func TestCheckpointsThatDidNotComeToRest(t *testing.T) {
 		"quiet":               {func(_ *search, cp *facts.Checkpoint) { cp.Quiet = true }, nil},
 		"stretched, restless": {func(_ *search, cp *facts.Checkpoint) { stretched(cp) }, []string{restless}},
 		"stretched, quiet": {func(_ *search, cp *facts.Checkpoint) { stretched(cp); cp.Quiet = true }, []string{
-			`checkpoint "after" came to rest 3s after it began, 1s is allowed: the machine was starved (80 % of the time in which leakbench wanted a processor it had to wait for one), so the wait was stretched`,
+			`checkpoint "after" came to rest 3 s after it began, 1 s is allowed: the machine was starved (80 % of the time in which leakbench wanted a processor it had to wait for one), so the wait was stretched`,
 		}},
 	} {
 		f, cp := opened("s1"), looked()

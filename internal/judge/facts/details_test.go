@@ -110,9 +110,9 @@ func TestFaultBefore(t *testing.T) {
 	}
 	f.Server("flaky#1").Faults = []history.FaultMark{mark(2*sec, "hang", false), mark(5*sec, "exit", false), mark(6*sec, "ignore", true), mark(8*sec, "garbage", false)}
 	f.Server("flaky#2").Faults = []history.FaultMark{mark(3*sec, "close-stdout", false)}
-	assert.Equal(t, "The last fault before that was exit of flaky#1, 2s earlier.", f.FaultBefore(7*sec))
-	assert.Equal(t, "The last fault before that was close-stdout of flaky#2, 1s earlier.", f.FaultBefore(4*sec))
-	assert.Equal(t, "The last fault before that was hang of flaky#1, 0s earlier.", f.FaultBefore(2*sec))
+	assert.Equal(t, "The last fault before that was exit of flaky#1, 2 s earlier.", f.FaultBefore(7*sec))
+	assert.Equal(t, "The last fault before that was close-stdout of flaky#2, 1 s earlier.", f.FaultBefore(4*sec))
+	assert.Equal(t, "The last fault before that was hang of flaky#1, 0 s earlier.", f.FaultBefore(2*sec))
 }
 
 // TestExcuses: a file that tells how long the run waited for processors excuses just that, and being woken up late, twice.

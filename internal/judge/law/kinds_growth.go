@@ -5,8 +5,10 @@ import "github.com/leakbench/leakbench/internal/record"
 var kindsGrowth = []Kind{
 	{
 		ID: "process-growth", Law: "L1", Class: "A", Title: "the number of processes below the host grows",
-		Headline:  "{host} keeps more processes with each repetition",
-		Signature: "of a soak: with every session closed at the end of each repetition, the number of processes below the host grows an hour with 95 % confidence, over all repetitions and over their second half, by two or more; none of them is a server that another kind names",
+		Headline: "{host} keeps more processes with each repetition",
+		Signature: "in a soak, with every session closed at the end of each repetition, the number of processes below the host grows by " +
+			"two or more, with 95 % confidence. It grows over all repetitions and over their second half. None of the processes is " +
+			"a server that another kind names",
 		Why: "The host starts something for a session, or now and then, and nobody ends it: a worker, a watcher, or a helper that " +
 			"should have exited by itself. One is harmless, but after a day they fill the machine. No checkpoint can tell one of them " +
 			"from what the host keeps on purpose. The growth can.",
@@ -23,9 +25,9 @@ var kindsGrowth = []Kind{
 		Why: "Each connection costs the host two or three pipe ends, or sockets, and on Linux a pidfd. A connection that is dropped " +
 			"without being closed keeps them: a connect timeout that only frees its caller, an error path that returns before the " +
 			"close, a process object that nobody waits for. In the end nothing can be opened any more (EMFILE).",
-		Fix: "Close what a launch has opened on every path on which the launch can end: both ends of each pipe when the launch " +
-			"fails, the parent's ends when the connection goes, the process handle after the wait. Give each connection one owner " +
-			"with one close that does all of it. Count the descriptors in a test.",
+		Fix: "Close what a launch has opened on every path on which the launch can end. That is both ends of each pipe when the " +
+			"launch fails, the parent's ends when the connection goes, and the process handle after the wait. Give each connection " +
+			"one owner with one close that does all of it. Count the descriptors in a test.",
 		Reports:  []string{"R004", "R035"},
 		Findings: []Wording{{Title: "the host's open descriptors grow with each cycle"}},
 	},
@@ -34,8 +36,8 @@ var kindsGrowth = []Kind{
 		Headline: "{host} needs more memory with each cycle",
 		Signature: "over at least 7 quiet cycles, without the first two and without its greatest step, the median slope of the host's " +
 			"resident memory is above the limit",
-		Why: "The host keeps something per connection: the buffer of a line that never ends, the history of a session, the tools of " +
-			"each launch, an entry in a table, or a task that waits forever.",
+		Why: "The host keeps something per connection. It can be the buffer of a line that never ends, the history of a session, the" +
+			" tools of each launch, an entry in a table, or a task that waits forever.",
 		Fix: "Limit what a server can make the host keep (line length, queue size, remembered stderr), and drop what belongs to a " +
 			"connection together with it. Two heap profiles, a few cycles apart, show what it is.",
 		Reports:  []string{"R032"},
@@ -45,7 +47,7 @@ var kindsGrowth = []Kind{
 		ID: "server-growth", Law: "L6", Class: "O", Title: "a server that is kept grows with each cycle",
 		Headline: "a server of {host} needs more memory with each cycle",
 		Signature: "over at least 7 quiet cycles, without the first two and without its greatest step, the median slope of a server's " +
-			"resident memory is above the limit; it was the same process all the time",
+			"resident memory is above the limit. It was the same process all the time",
 		Why: "Servers leak too, and one that is never replaced leaks as long as the host lives. The number of processes stays flat.",
 		Fix: "Limit the age, the idle time or the memory of servers. Replace one that has passed its limit between two calls: start " +
 			"the new one, move the session, then end the old one in order.",

@@ -125,9 +125,9 @@ var kindsRest = []Kind{
 		ID: "respawn", Law: "L7", Class: "P", Title: "servers are launched again and again",
 		Headline:  "{host} launches servers again and again",
 		Signature: "more launches for a session, or of a server within a minute, than the scenario allows",
-		Why: "The host retries without a pause, or something resets the retry count: a handshake that succeeds just before the " +
-			"connection drops, an error that is not counted, a health check that fails by itself, or a second owner that retries " +
-			"as well.",
+		Why: "The host retries without a pause, or something resets the retry count. It can be a handshake that succeeds just before" +
+			" the connection drops, an error that is not counted, a health check that fails by itself, or a second owner that " +
+			"retries.",
 		Fix: "Retry with growing, jittered pauses up to a cap, and stop after some attempts. Count a connection that drops right " +
 			"after its handshake as a failure, and reset the count only after it has held for a while. Keep the count where all " +
 			"callers share it, and let only one of them retry.",
@@ -139,7 +139,7 @@ var kindsRest = []Kind{
 	},
 }
 
-const boundedLadder = "Limit every wait of the shutdown, and go on to the next step whatever the last one returned: close stdin, wait a few seconds at most, SIGTERM to the group, wait a few seconds, SIGKILL, wait. "
+const boundedLadder = "Limit every wait of the shutdown, and go on to the next step whatever the last one returned. The steps: close stdin, wait a few seconds at most, SIGTERM to the group, wait a few seconds, SIGKILL, wait. "
 
 var kindsShutdown = []Kind{
 	{
@@ -214,8 +214,8 @@ var kindsShutdown = []Kind{
 		ID: "host-crashed", Law: "L10", Class: "G", Title: "the host crashed",
 		Headline:  "{host} crashed",
 		Signature: "the host ended with a status other than 0, or by a signal, and nobody had asked it to",
-		Why: "An error of one server ends the whole host: an exception in a callback that nobody catches, a write to a pipe whose " +
-			"reader is gone (SIGPIPE, EPIPE), or a handshake that fails after the connection was considered open.",
+		Why: "An error of one server ends the whole host. It can be an exception in a callback that nobody catches, a write to a " +
+			"pipe whose reader is gone (SIGPIPE, EPIPE), or a handshake that fails after the connection was considered open.",
 		Fix: "Contain what goes wrong with a server in its session. Handle the error events of the process and of each of its " +
 			"pipes, ignore SIGPIPE, and end the session instead of the program. If a service manager is meant to restart the host, " +
 			"its host file can declare the scenario not applicable.",
@@ -224,10 +224,11 @@ var kindsShutdown = []Kind{
 	},
 	{
 		ID: "no-recovery", Law: "L10", Class: "G", Title: "no session can be opened after the faults have ended",
-		Headline:  "{host} cannot open a session after the faults",
-		Signature: "an open, a job, or the first calls on a session opened after the last fault of the run failed, though they were expected to work",
-		Why: "Something that the faults left behind blocks it: an entry for the dead connection that is never replaced, a retry " +
-			"count that never recovers, or a lock, a port or a descriptor that a stranded process holds.",
+		Headline: "{host} cannot open a session after the faults",
+		Signature: "an open, a job, or the first calls on a session opened after the last fault of the run failed, though they were " +
+			"expected to work",
+		Why: "Something that the faults left behind blocks it. It can be an entry for the dead connection that is never replaced, a " +
+			"retry count that never recovers, or a lock, a port or a descriptor that a stranded process holds.",
 		Fix: "Drop the entry of a connection that has ended, so that the next use makes a new one. Let the retry count recover. " +
 			"Clear circuit breakers and cooldowns on every path that starts afresh. Check health by opening a session and calling " +
 			"a tool, not by looking at the table.",

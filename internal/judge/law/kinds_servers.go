@@ -117,9 +117,9 @@ var kindsLeft = []Kind{
 			"closes its pipes and exits has asked them to exit, but has not made sure.",
 		Fix: "Escalate before the host exits: close stdin, wait, SIGTERM, wait, SIGKILL, to the process group of each server, and " +
 			"wait for each exit. Do not do it in a timer or a background task, which end with the process. Prepare for a killed " +
-			"host as well: on Linux PR_SET_PDEATHSIG (set between fork and exec, by a thread that lives as long as the host), on " +
-			"Windows a Job Object with KILL_ON_JOB_CLOSE, elsewhere a supervisor that holds a pipe of the host, or a cgroup with " +
-			"KillMode=control-group.",
+			"host as well. On Linux use PR_SET_PDEATHSIG, set between fork and exec, by a thread that lives as long as the host. On" +
+			" Windows use a Job Object with KILL_ON_JOB_CLOSE. Elsewhere use a supervisor that holds a pipe of the host, or a " +
+			"cgroup with KillMode=control-group.",
 		Reports:  []string{"R030", "R053", "R056", "R067", "R081", "R085", "R101", "R110", "R111", "R112", "R113"},
 		Findings: []Wording{{Title: "{n server} of {label} ignored stdin EOF when the host ended"}},
 	},
@@ -164,8 +164,8 @@ var kindsLeft = []Kind{
 	{
 		ID: "escaped", Law: "L2", Also: []string{"L1"}, Class: "E", Title: "a process left the host's reach with a session of its own",
 		Headline: "{host} left {n process} running in {a session of its own|sessions of their own}",
-		Signature: "alive after the host's end, or after the end of its session (then it breaks L1); in a session that is neither the " +
-			"host's nor one that the host gave to what it launched",
+		Signature: "alive after the host's end, or after the end of its session (then it breaks L1). It is in a session that is neither " +
+			"the host's nor one that the host gave to what it launched",
 		Why: "setsid, or a double fork, takes a process out of the group that the host signals. Its parent is gone, so a search " +
 			"from parent to child does not find it either.",
 		Fix: "Process groups and ancestry do not hold a process that leaves them. Give each server a container that it can't leave: " +
@@ -180,8 +180,8 @@ var kindsLeft = []Kind{
 	{
 		ID: "helper", Law: "L2", Also: []string{"L1"}, Class: "D", Title: "a helper process outlived the host, or its session",
 		Headline: "{host} left {n helper process} running",
-		Signature: "alive after the host's end, or below the living host after the end of its session (then it breaks L1); no birth " +
-			"certificate; in the host's session, or in one that the host gave to what it launched",
+		Signature: "alive after the host's end, or below the living host after the end of its session (then it breaks L1). It has no birth" +
+			" certificate. It is in the host's session, or in one that the host gave to what it launched",
 		Why: "It is a launcher, a watchdog, a browser or another helper of a server or of the host. The host ended its direct " +
 			"child, but not the children of that child.",
 		Fix: "End process groups, not single processes, and check that the group is empty before you forget it: killpg(group, 0) " +

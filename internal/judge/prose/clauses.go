@@ -23,7 +23,7 @@ func Control(s *history.Server, c record.Control) string {
 	case !c.Answered || !c.SawEOF || c.Exited && own:
 		return ""
 	case c.Exited:
-		return fmt.Sprintf("Without the host, the same server exits %s after stdin EOF.", Span(int64(c.After)))
+		return fmt.Sprintf("Without the host, the same server exits %s after stdin EOF.", Span(c.After))
 	}
 	var faults []string
 	for i := range c.Faults {
@@ -35,7 +35,7 @@ func Control(s *history.Server, c record.Control) string {
 		return ""
 	}
 	return fmt.Sprintf("Without the host, too, it was still running %s after stdin EOF, as scripted (%s): only a signal ends it.",
-		Span(int64(c.After)), strings.Join(faults, ", "))
+		Span(c.After), strings.Join(faults, ", "))
 }
 
 // endsOf says that a fault is about how the server ends.

@@ -7,26 +7,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// Span is a length of time, in nanoseconds, with three digits.
-func Span(ns int64) string {
-	d := time.Duration(max(ns, 0))
-	step := time.Nanosecond
-	for d/step >= 1000 {
-		step *= 10
-	}
-	return d.Round(step).String()
-}
+// Span is a length of time, which is never less than 0: two clocks of one moment may differ.
+func Span[D ~int64](d D) string { return duration.Text(max(d, 0)) }
 
-// Within is a limit as text.
-func Within(d record.Duration) string { return Span(int64(d)) }
-
-// Clock is a moment of the run: "+1.23s".
+// Clock is a moment of the run: "+1.23 s".
 func Clock(t int64) string { return "+" + Span(t) }
 
 // maxPlain caps a name that another process chose.

@@ -14,8 +14,8 @@ import (
 func TestTextHelpers(t *testing.T) {
 	t.Parallel()
 	for ns, want := range map[int64]string{
-		-5: "0s", 0: "0s", 1234: "1.23µs", int64(150 * time.Microsecond): "150µs", int64(58 * time.Second): "58s",
-		1234567890: "1.23s", int64(90 * time.Second): "1m30s", int64(12345 * time.Second): "3h25m0s",
+		-5: "0 s", 0: "0 s", 1234: "1.23 µs", int64(150 * time.Microsecond): "150 µs", int64(58 * time.Second): "58 s",
+		1234567890: "1.23 s", int64(90 * time.Second): "90 s", int64(12345 * time.Second): "3 h 26 m",
 	} {
 		assert.Equal(t, want, Span(ns))
 	}

@@ -93,7 +93,7 @@ func TestControlInTheStory(t *testing.T) {
 		require.Len(t, v.Findings, 1)
 		return v.Findings[0]
 	}
-	assert.Contains(t, told(&tidy).Why, "Without the host, the same server exits 3ms after stdin EOF.")
+	assert.Contains(t, told(&tidy).Why, "Without the host, the same server exits 3 ms after stdin EOF.")
 	assert.Contains(t, told(&deaf).Why, "as scripted (ignore on eof)")
 	assert.NotContains(t, told(nil).Why, "Without the host")
 	own := told(&tidy, record.Fault{On: "eof", Do: "ignore", Passive: true})

@@ -107,7 +107,7 @@ var doubtCases = []struct {
 		code: record.DoubtHostFailed,
 		show: func(p *play) *record.Run {
 			planned(p)
-			return p.over(record.End{Reason: "failed", Stage: "host", Error: "no hello within 30s"})
+			return p.over(record.End{Reason: "failed", Stage: "host", Error: "no hello within 30 s"})
 		},
 		near: simple,
 	},

@@ -103,7 +103,7 @@ func TestAReconnectIsNamed(t *testing.T) {
 func TestOthersOfTheLabelAreCountedForWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	f := only(t, Judge(flatCases[1].show(withCrowd())), "superseded")
-	assert.Equal(t, `3 servers of flaky alive at checkpoint "after", within 1s`, f.Expected)
+	assert.Equal(t, `3 servers of flaky alive at checkpoint "after", within 1 s`, f.Expected)
 	assert.Equal(t, "4 alive, 1 of them superseded", f.Found)
 }
 
@@ -156,7 +156,7 @@ func TestWhatIsLeftIsFoundOnce(t *testing.T) {
 	f := only(t, Judge(p.over(record.End{Reason: "done"})), "orphan")
 	assert.Equal(t, "after the crash", f.Checkpoint)
 	require.Len(t, f.Values, 1)
-	assert.Contains(t, f.Values[0], "still running 3s after", "the sweep's end of it is no merit of the host")
+	assert.Contains(t, f.Values[0], "still running 3 s after", "the sweep's end of it is no merit of the host")
 }
 
 func TestALauncherThatSurvivesWithItsServer(t *testing.T) {
@@ -171,7 +171,7 @@ func TestALauncherThatSurvivesWithItsServer(t *testing.T) {
 	p.restless("host gone", func() { p.helperGone(400) })
 	v := Judge(p.over(record.End{Reason: "done"}))
 	assert.Equal(t, []string{"helper", "orphan"}, kindsIn(v), account(v))
-	assert.Contains(t, v.Findings[0].Values[0], "gone between 1s and 3s after")
+	assert.Contains(t, v.Findings[0].Values[0], "gone between 1 s and 3 s after")
 }
 
 func TestASessionOfItsOwnIsAnEscapeOnlyBehindALauncher(t *testing.T) {

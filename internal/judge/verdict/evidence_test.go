@@ -53,7 +53,7 @@ func TestAServerWhoseCloseFailed(t *testing.T) {
 			continue
 		}
 		assert.NotContains(t, f.Why, "reported success")
-		assert.Contains(t, f.Why, "Closing session s1 failed after 2s (\""+failed+"\"), and "+a+" is still running")
+		assert.Contains(t, f.Why, "Closing session s1 failed after 2 s (\""+failed+"\"), and "+a+" is still running")
 		assert.Contains(t, f.Title, "(close failed)")
 	}
 }

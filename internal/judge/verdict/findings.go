@@ -142,7 +142,7 @@ func (f *casefile) duty() record.Duty {
 func (f *casefile) describe(group []*breach) *description {
 	b := group[0]
 	d := &description{kind: b.kind, values: law.Values{
-		"label": prose.Plain(b.label), "comm": prose.Plain(b.comm), "name": prose.Plain(b.label), "cause": cmp.Or(b.when, law.CauseOf(b.cause).Text), "value": b.value, "settle": prose.Within(f.Header.Limits.Settle),
+		"label": prose.Plain(b.label), "comm": prose.Plain(b.comm), "name": prose.Plain(b.label), "cause": cmp.Or(b.when, law.CauseOf(b.cause).Text), "value": b.value, "settle": prose.Span(f.Header.Limits.Settle),
 	}}
 	if b.server == nil {
 		d.values["name"] = prose.Plain(b.comm)

@@ -45,7 +45,7 @@ func TestACommandHostKeepsMoreThanOne(t *testing.T) {
 		p.greet(p.launch("flaky", ""))
 		p.restless("after", nil, record.Want{Label: "flaky", Live: 1, AtMost: true})
 		f := only(t, Judge(p.done()), kind)
-		assert.Equal(t, `at most 1 server of flaky alive at checkpoint "after", within 1s`, f.Expected)
+		assert.Equal(t, `at most 1 server of flaky alive at checkpoint "after", within 1 s`, f.Expected)
 		assert.Equal(t, []string{a}, f.Servers)
 	}
 	p := newPlay()
@@ -123,7 +123,7 @@ func TestLateAndLeakedAreToldApart(t *testing.T) {
 	p.bye(b)
 	v := Judge(p.done())
 	assert.Equal(t, []string{"abandoned", "late"}, kindsIn(v))
-	assert.Equal(t, "1 server of flaky exited late (abandoned, session closed): up to 2s, 1s allowed", v.Findings[1].Title)
+	assert.Equal(t, "1 server of flaky exited late (abandoned, session closed): up to 2 s, 1 s allowed", v.Findings[1].Title)
 	assert.Contains(t, v.Findings[0].Values[0], "gone at +", "it went after the watch: that is no lateness")
 }
 

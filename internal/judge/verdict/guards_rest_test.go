@@ -434,7 +434,7 @@ func TestWhichStepsMustEnd(t *testing.T) {
 		ended int64
 		found string
 	}{
-		"a command":      {record.Duration(s), 6 * second, "one, which took 0s"},
+		"a command":      {record.Duration(s), 6 * second, "one, which took 0 s"},
 		"of no limit":    {0, 6 * second, ""},
 		"without an end": {record.Duration(s), never, ""},
 	} {
@@ -490,9 +490,9 @@ func TestTheStoryOfASlowClose(t *testing.T) {
 		f.servers[0].Died = died
 		return f.shutdownNarrative(stepIn(f, 0, record.Step{Op: record.OpClose, Session: "s1", Label: "flaky"}, 5*second, 9*second))
 	}
-	assert.Contains(t, story(6*second), "The close went on for 3s after that")
+	assert.Contains(t, story(6*second), "The close went on for 3 s after that")
 	assert.NotContains(t, story(10*second), "went on")
-	assert.Contains(t, story(5*second), "The close went on for 4s after that")
+	assert.Contains(t, story(5*second), "The close went on for 4 s after that")
 	d := &description{values: map[string]string{}}
 	describeShutdown(opened("s1"), []*breach{{kind: "hung-stop", step: &history.Step{Step: record.Step{Op: record.OpStop}}}}, d)
 	assert.Empty(t, d.values["of"], "a host's end is of no server")
@@ -539,8 +539,8 @@ func TestTheStoryOfLaunches(t *testing.T) {
 		}
 	}
 	require.Len(t, titles, 2)
-	assert.Contains(t, fmt.Sprint(values), "4 launches within 12s, 3 a minute allowed")
-	assert.Contains(t, whys[0], "half of them within 2s of the previous one")
+	assert.Contains(t, fmt.Sprint(values), "4 launches within 12 s, 3 a minute allowed")
+	assert.Contains(t, whys[0], "half of them within 2 s of the previous one")
 	assert.Contains(t, fmt.Sprint(titles), "2 launches")
 	assert.Contains(t, fmt.Sprint(titles), "3 launches")
 	counts := map[string]int{"z": 2}

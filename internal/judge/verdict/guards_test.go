@@ -229,13 +229,13 @@ func TestWhatCameBeforeAndAfterAHarm(t *testing.T) {
 
 	b.Born = 6 * second
 	changes()
-	assert.Contains(t, f.renewal(a, 5*second), "The host launched flaky#2 for the session 1s later, unasked.")
+	assert.Contains(t, f.renewal(a, 5*second), "The host launched flaky#2 for the session 1 s later, unasked.")
 	b.Label = "steady"
 	assert.Empty(t, f.renewal(a, 5*second))
 
-	assert.Equal(t, "2s after its last answer", lastWord(a, 5*second))
+	assert.Equal(t, "2 s after its last answer", lastWord(a, 5*second))
 	a.Calls = append(a.Calls, history.Call{Received: 6 * second, Answered: 7 * second})
-	assert.Equal(t, "2s after its last answer", lastWord(a, 5*second))
+	assert.Equal(t, "2 s after its last answer", lastWord(a, 5*second))
 	assert.Equal(t, "before its first call", lastWord(a, second))
 	a.Calls = append(a.Calls, history.Call{Received: 4 * second, Answered: never})
 	assert.Equal(t, "1 call in flight", lastWord(a, 5*second))
@@ -344,12 +344,12 @@ func TestTheWordsOfASurvivor(t *testing.T) {
 	t.Parallel()
 	f := opened("s1")
 	a, cp := f.servers[0], looked(processOf(opened("s1").servers[0], record.StateSleeping))
-	assert.Equal(t, "flaky#1 (pid 101) of session s1: still running 4s after the checkpoint began", f.flatBreach(cp, a).value)
+	assert.Equal(t, "flaky#1 (pid 101) of session s1: still running 4 s after the checkpoint began", f.flatBreach(cp, a).value)
 	a.Session = ""
 	cp.Evidence = map[record.Identity]record.Evidence{a.Birth.Identity: {Process: processOf(a, record.StateSleeping)}}
-	assert.Equal(t, "flaky#1 (pid 101): still running 4s after the checkpoint began", f.flatBreach(cp, a).value)
+	assert.Equal(t, "flaky#1 (pid 101): still running 4 s after the checkpoint began", f.flatBreach(cp, a).value)
 	a.Died = 20 * second
-	assert.Equal(t, "flaky#1 (pid 101): still running 4s after the checkpoint began, gone at +20s", f.flatBreach(cp, a).value)
+	assert.Equal(t, "flaky#1 (pid 101): still running 4 s after the checkpoint began, gone at +20 s", f.flatBreach(cp, a).value)
 	for told, kind := range map[int64]string{5*second - f.Blur(): "not-escalated", 5*second - f.Blur() + 1: ""} {
 		a.EOF = told
 		got, _ := f.flatHold(cp, a, nil)
@@ -448,8 +448,8 @@ func TestStraysAreNamed(t *testing.T) {
 	a := f.servers[0]
 	a.Died = 2 * second
 	for part, c := range map[history.Part]struct{ kind, says string }{
-		history.PartLauncher: {"launcher", "It is the launcher of flaky#1, which was gone at +2s."},
-		history.PartHelper:   {"helper", "flaky#1 or its launcher had started it, and was gone at +2s."},
+		history.PartLauncher: {"launcher", "It is the launcher of flaky#1, which was gone at +2 s."},
+		history.PartHelper:   {"helper", "flaky#1 or its launcher had started it, and was gone at +2 s."},
 	} {
 		b := f.strayBreach(looked(), history.Stray{Process: record.Process{Identity: record.Identity{PID: 77}, Comm: "sh"}, Attribution: history.Attribution{Part: part, Server: a}})
 		assert.Equal(t, c.kind, b.kind)

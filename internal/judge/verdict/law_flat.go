@@ -15,7 +15,7 @@ import (
 
 // judgeFlat is L1: at a checkpoint the live servers of a session are its newest ones, and no other.
 func judgeFlat(f *casefile) LawResult {
-	r := LawResult{Expected: "only the newest server of each open session alive, " + prose.Within(f.Header.Limits.Settle) + " after a checkpoint begins"}
+	r := LawResult{Expected: "only the newest server of each open session alive, " + prose.Span(f.Header.Limits.Settle) + " after a checkpoint begins"}
 	if n := f.Header.Host.Profile.Resident + f.Header.Host.Profile.Spare; n > 0 {
 		r.Expected += fmt.Sprintf("; up to %d of each label kept on purpose, as the host's profile declares", n)
 	}
@@ -181,7 +181,7 @@ func (f *casefile) abandonedBy(s *history.Server, t int64) loss {
 	cause, refused := f.HowEnded(s, t)
 	values := law.Values{"session": prose.Plain(s.Session), "server": prose.Plain(s.ID)}
 	if refused != nil {
-		values["took"], values["error"] = prose.Within(f.took(refused)), prose.Quote(refused.Error)
+		values["took"], values["error"] = prose.Span(f.took(refused)), prose.Quote(refused.Error)
 	}
 	return lostBy("abandoned", cause, values)
 }

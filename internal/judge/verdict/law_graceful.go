@@ -16,7 +16,7 @@ import (
 func judgeGraceful(f *casefile) LawResult {
 	r := LawResult{Expected: "each well-behaved server told by the end of stdin first"}
 	if grace := f.Header.Limits.Grace; grace > 0 {
-		r.Expected += ", and not killed before it had " + prose.Within(grace) + " to clean up"
+		r.Expected += ", and not killed before it had " + prose.Span(grace) + " to clean up"
 	}
 	judged, rude, unclear, untold := 0, 0, 0, 0
 	var atOnce []*history.Server
@@ -224,7 +224,7 @@ func (f *casefile) rude(s *history.Server, kind string, cause record.Cause, at i
 }
 
 func describeGraceful(f *casefile, _ []*breach, d *description) {
-	d.values["grace"] = prose.Within(f.Header.Limits.Grace)
+	d.values["grace"] = prose.Span(f.Header.Limits.Grace)
 }
 
 // withLoad says that the file tells how starved the bench was.

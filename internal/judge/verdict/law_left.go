@@ -17,7 +17,7 @@ import (
 
 // judgeLeft is L2: once the host has ended, nothing of it is there any more.
 func judgeLeft(f *casefile) LawResult {
-	r := LawResult{Expected: "no process of the run left " + prose.Within(f.Header.Limits.Settle) + " after the host ended"}
+	r := LawResult{Expected: "no process of the run left " + prose.Span(f.Header.Limits.Settle) + " after the host ended"}
 	seen, told := map[record.Identity]bool{}, f.toldOfCommands()
 	for _, cp := range f.Checkpoints {
 		now := f.HostAt(cp.Begun)

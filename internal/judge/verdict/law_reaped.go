@@ -13,7 +13,7 @@ import (
 
 // judgeReaped is L4: what has died is waited for.
 func judgeReaped(f *casefile) LawResult {
-	r := LawResult{Expected: "no zombie older than " + prose.Within(f.Header.Limits.Settle) + " at a checkpoint"}
+	r := LawResult{Expected: "no zombie older than " + prose.Span(f.Header.Limits.Settle) + " at a checkpoint"}
 	if f.HostAt(never).Keeper == 0 {
 		r.Reason = "the host did not start"
 		return r

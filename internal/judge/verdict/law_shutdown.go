@@ -16,7 +16,7 @@ import (
 // judgeShutdown is L8: closing a session, and ending the host, take no longer than they may.
 func judgeShutdown(f *casefile) LawResult {
 	l := f.Header.Limits
-	r := LawResult{Expected: fmt.Sprintf("each close within %s, the host's stop within %s", prose.Within(l.Close), prose.Within(l.Stop))}
+	r := LawResult{Expected: fmt.Sprintf("each close within %s, the host's stop within %s", prose.Span(l.Close), prose.Span(l.Stop))}
 	var slowest record.Duration
 	judged := 0
 	for _, s := range f.Steps() {
@@ -53,13 +53,13 @@ func judgeShutdown(f *casefile) LawResult {
 	case 0:
 		r.Reason = "nothing was closed or stopped"
 	case 1:
-		r.Found = "one, which took " + prose.Within(slowest)
+		r.Found = "one, which took " + prose.Span(slowest)
 	default:
 		if slowest == 0 {
 			r.Found = text.Count(judged, "command")
 			break
 		}
-		r.Found = fmt.Sprintf("%d, the slowest took %s", judged, prose.Within(slowest))
+		r.Found = fmt.Sprintf("%d, the slowest took %s", judged, prose.Span(slowest))
 	}
 	return r
 }
@@ -117,10 +117,10 @@ func (f *casefile) killedFor(s *history.Step) bool {
 func (f *casefile) shutdownBreach(s *history.Step, kind string, took, limit record.Duration) *breach {
 	b := &breach{
 		law: "L8", kind: kind, label: s.Label, cause: record.CauseOfStep(&s.Step), step: s, at: []int64{s.Begun, max(s.Ended, s.Begun)},
-		value: fmt.Sprintf("%s: %s, %s allowed", prose.StepName(s), prose.Within(took), prose.Within(limit)), like: kind,
+		value: fmt.Sprintf("%s: %s, %s allowed", prose.StepName(s), prose.Span(took), prose.Span(limit)), like: kind,
 	}
 	if s.Ended < 0 {
-		b.value = fmt.Sprintf("%s: not finished after %s, %s allowed", prose.StepName(s), prose.Within(took), prose.Within(limit))
+		b.value = fmt.Sprintf("%s: not finished after %s, %s allowed", prose.StepName(s), prose.Span(took), prose.Span(limit))
 	}
 	if s.Error != "" {
 		b.value += ": " + prose.Quote(s.Error)
@@ -175,7 +175,7 @@ func (f *casefile) callNarrative(s *history.Step) string {
 				word += ", which had committed its fault " + prose.FaultName(&fault.Fault)
 			}
 		}
-		return prose.Paragraph(fmt.Sprintf("The call had a timeout of %s, which the host itself has to keep.", prose.Within(s.Limit)), outcome, prose.Sentence(word))
+		return prose.Paragraph(fmt.Sprintf("The call had a timeout of %s, which the host itself has to keep.", prose.Span(s.Limit)), outcome, prose.Sentence(word))
 	}
 	return prose.Paragraph(outcome, "No server of the session was alive when it began.")
 }
@@ -204,7 +204,7 @@ func describeShutdown(f *casefile, group []*breach, d *description) {
 	if b.kind == hungCommand {
 		limit = b.step.Limit
 	}
-	d.values["limit"] = prose.Within(limit)
+	d.values["limit"] = prose.Span(limit)
 	if b.label != "" {
 		d.values["of"] = " of " + prose.Plain(b.label)
 	}

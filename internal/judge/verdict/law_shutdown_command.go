@@ -31,6 +31,6 @@ func (f *casefile) judgeCommand(s *history.Step) {
 	f.broken(&breach{
 		law: "L8", kind: hungCommand, label: s.Label, cause: record.CauseOfStep(&s.Step), step: s, at: []int64{s.Begun, s.Ended}, like: like,
 		evidence: command, narrative: prose.Paragraph(sentences...),
-		value: fmt.Sprintf("pid %d: %s: still running after %s", command.PID, prose.Quote(strings.Join(command.Args, " ")), prose.Within(s.Limit)),
+		value: fmt.Sprintf("pid %d: %s: still running after %s", command.PID, prose.Quote(strings.Join(command.Args, " ")), prose.Span(s.Limit)),
 	})
 }

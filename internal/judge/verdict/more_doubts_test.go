@@ -184,7 +184,7 @@ func TestCheckpointsOfTheSameName(t *testing.T) {
 	assert.Equal(t, []string{"abandoned"}, kindsIn(v))
 	assert.Equal(t, []record.DoubtCode{record.DoubtNoCheckpoint}, codesIn(v))
 	assert.Contains(t, v.Doubts[0].Text, `"other"`)
-	assert.Contains(t, v.Findings[0].Values[0], "still running 3s")
+	assert.Contains(t, v.Findings[0].Values[0], "still running 3 s")
 }
 
 func TestACheckpointThatNeverEnded(t *testing.T) {

@@ -20,7 +20,7 @@ func TestLaunchesPerMinute(t *testing.T) {
 	assert.Equal(t, LawKept, resultOf(run(3), "L7").Status)
 	f := only(t, run(2), "respawn")
 	assert.Equal(t, "flaky was launched too often within a minute", f.Title)
-	assert.Contains(t, f.Values[0], "3 launches within 50s, 2 a minute allowed")
+	assert.Contains(t, f.Values[0], "3 launches within 50 s, 2 a minute allowed")
 	assert.Contains(t, f.Why, `"exit"`)
 }
 
@@ -42,9 +42,9 @@ func TestLaunchesOfUnknownSessionsCountPerMinuteOnly(t *testing.T) {
 func TestACloseThatWaitsForSomethingElse(t *testing.T) {
 	t.Parallel()
 	f := only(t, Judge(shutdownCases[1].show(newPlay())), "hung-close")
-	assert.Contains(t, f.Why, "The close went on for 1m30s after that, so it was not waiting for the server.")
+	assert.Contains(t, f.Why, "The close went on for 90 s after that, so it was not waiting for the server.")
 	f = only(t, Judge(shutdownCases[0].show(newPlay())), "slow-close")
-	assert.Contains(t, f.Why, "caught SIGTERM after 2s and was gone after 6s")
+	assert.Contains(t, f.Why, "caught SIGTERM after 2 s and was gone after 6 s")
 	assert.NotContains(t, f.Why, "went on")
 }
 
@@ -57,7 +57,7 @@ func TestACloseThatNeverEnds(t *testing.T) {
 	p.wait(8 * s)
 	v := Judge(p.done())
 	f := only(t, v, "hung-close")
-	assert.Contains(t, f.Values[0], "not finished after 8.15s")
+	assert.Contains(t, f.Values[0], "not finished after 8.15 s")
 }
 
 func TestAKillIsNoSlowStop(t *testing.T) {
@@ -204,7 +204,7 @@ func TestAServerThatGoesLateAfterTheHost(t *testing.T) {
 	p.restless("host gone", func() { p.bye(a) })
 	v := Judge(p.over(record.End{Reason: "done"}))
 	f := only(t, v, "deaf")
-	assert.Contains(t, f.Values[0], "gone 2s after the checkpoint began")
+	assert.Contains(t, f.Values[0], "gone 2 s after the checkpoint began")
 	assert.Equal(t, 0, v.Left)
 }
 
@@ -220,7 +220,7 @@ func TestTheHostsOwnEndIsTold(t *testing.T) {
 			p.begin(record.Step{Op: "stop"})
 			p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: -1, Signal: "SIGKILL", Asked: true}})
 		},
-		"asked to stop at +110µs and was ended by S": func(p *play) {
+		"asked to stop at +110 µs and was ended by S": func(p *play) {
 			p.begin(record.Step{Op: "stop"})
 			p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: -1, Signal: "SIGSEGV", Asked: true}})
 		},

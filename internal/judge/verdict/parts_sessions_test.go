@@ -75,13 +75,13 @@ func TestHowLongSomethingWasLeft(t *testing.T) {
 	s := f.servers[0]
 	p := record.Process{Identity: s.Birth.Identity, State: record.StateSleeping}
 	cp := looked(p)
-	assert.Equal(t, "still running 4s after the checkpoint began", f.lasted(cp, p))
+	assert.Equal(t, "still running 4 s after the checkpoint began", f.lasted(cp, p))
 	cp.Early = record.EarlyFinal
-	assert.Equal(t, "still running 4s after the checkpoint began, and nobody was left who could end it", f.lasted(cp, p))
+	assert.Equal(t, "still running 4 s after the checkpoint began, and nobody was left who could end it", f.lasted(cp, p))
 	cp.Confirm, cp.ConfirmAt, cp.ConfirmRows = &record.Census{}, 7*second, history.RowsOf(&record.Census{})
-	assert.Equal(t, "gone between 1s and 3s after the checkpoint began", f.lasted(cp, p))
+	assert.Equal(t, "gone between 1 s and 3 s after the checkpoint began", f.lasted(cp, p))
 	s.Died = 6 * second
-	assert.Equal(t, "gone 2s after the checkpoint began", f.lasted(cp, p))
+	assert.Equal(t, "gone 2 s after the checkpoint began", f.lasted(cp, p))
 
 	other := record.Process{Identity: record.Identity{PID: 50, Start: 9}, State: record.StateSleeping}
 	older := record.Process{Identity: record.Identity{PID: 50, Start: 4}, State: record.StateSleeping}
@@ -134,9 +134,9 @@ func TestGhostsAreLaunchedInVain(t *testing.T) {
 	f := opened("s1")
 	g := f.servers[0]
 	g.Born = 5 * second
-	assert.Contains(t, f.ghostBreach(g, 2*second).value, "launched 3s after its session had ended, still there at the end")
+	assert.Contains(t, f.ghostBreach(g, 2*second).value, "launched 3 s after its session had ended, still there at the end")
 	g.Died = 9 * second
-	assert.Contains(t, f.ghostBreach(g, 2*second).value, "launched 3s after its session had ended, gone 4s later")
+	assert.Contains(t, f.ghostBreach(g, 2*second).value, "launched 3 s after its session had ended, gone 4 s later")
 }
 
 // TestHowASessionEndedForTheNextServer: what lay between two births of one session.
@@ -239,7 +239,7 @@ func TestWhenItWasGone(t *testing.T) {
 	f.Host().AskedAt, f.Host().Exited = 4*second, 5*second
 	assert.Regexp(t, "^at .*3", f.when(3*second))
 	assert.Equal(t, "only with the host", f.when(5*second+int64(100*ms)))
-	assert.Equal(t, "2s after the host", f.when(7*second))
+	assert.Equal(t, "2 s after the host", f.when(7*second))
 	f.Host().AskedAt, f.Host().Exited = never, never
 	assert.Contains(t, f.when(7*second), "at ")
 	f.Header.Host.Profile.Resident, f.Header.Host.Profile.Spare = 2, 1

@@ -76,7 +76,7 @@ func TestAStaleHolder(t *testing.T) {
 	o.Faults, s.Faults = []history.FaultMark{holdsIt}, []history.FaultMark{holdsIt, lockout}
 	assert.Contains(t, f.heldBreach(s, o, 5*second, "taken").narrative, "and was still running at the end of the file")
 	o.Died = 7 * second
-	assert.Contains(t, f.heldBreach(s, o, 5*second, "taken").narrative, "held it and was gone 2s later")
+	assert.Contains(t, f.heldBreach(s, o, 5*second, "taken").narrative, "held it and was gone 2 s later")
 	assert.Contains(t, f.heldBreach(s, o, 5*second, "taken").narrative, `taken`)
 }
 
@@ -218,7 +218,7 @@ func TestWhomAStepHasToEnd(t *testing.T) {
 // TestWhatACloseWaitedFor is told where its servers had gone more than a second before it came back; the first three are told of.
 func TestWhatACloseWaitedFor(t *testing.T) {
 	t.Parallel()
-	const waited = "The close went on for 2s after that"
+	const waited = "The close went on for 2 s after that"
 	for name, c := range map[string]struct {
 		died   []int64
 		waited bool
@@ -406,7 +406,7 @@ func TestSignalsAndTheEndOfStdin(t *testing.T) {
 	s.EOF = 6 * second
 	assert.Contains(t, f.signalledAtOnce(s).value, "at the moment of stdin EOF")
 	s.EOF = 2 * second
-	assert.Contains(t, f.signalledAtOnce(s).value, "3s after stdin EOF")
+	assert.Contains(t, f.signalledAtOnce(s).value, "3 s after stdin EOF")
 }
 
 // TestWhomTheHostEnded: a server with which nothing was wrong, and whose end was seen and was the host's doing.
@@ -474,11 +474,11 @@ func TestWhatCommandsLeftIsToldOnce(t *testing.T) {
 func TestALastWord(t *testing.T) {
 	t.Parallel()
 	for says, calls := range map[string][]history.Call{
-		"before its first call":    {{Received: 6 * second, Answered: never}},
-		"1 call in flight":         {{Received: 5 * second, Answered: never}, {Received: second, Answered: 2 * second}},
-		"2 calls in flight":        {{Received: second, Answered: 6 * second}, {Received: 2 * second, Answered: never}},
-		"1s after its last answer": {{Received: second, Answered: 4 * second}, {Received: 2 * second, Answered: 3 * second}},
-		"0s after its last answer": {{Received: second, Answered: 5 * second}},
+		"before its first call":     {{Received: 6 * second, Answered: never}},
+		"1 call in flight":          {{Received: 5 * second, Answered: never}, {Received: second, Answered: 2 * second}},
+		"2 calls in flight":         {{Received: second, Answered: 6 * second}, {Received: 2 * second, Answered: never}},
+		"1 s after its last answer": {{Received: second, Answered: 4 * second}, {Received: 2 * second, Answered: 3 * second}},
+		"0 s after its last answer": {{Received: second, Answered: 5 * second}},
 	} {
 		assert.Equal(t, says, lastWord(&history.Server{Calls: calls}, 5*second))
 	}
@@ -491,7 +491,7 @@ func TestRespawnsAreDescribed(t *testing.T) {
 	for i, born := range []int64{1, 9, 10, 16, 18} {
 		f.servers[i].Born = born * second
 	}
-	assert.Equal(t, "5 launches of flaky, half of them within 6s of the previous one; 0 never finished a handshake.", spawnBreach("flaky", "", f.servers, "").narrative)
+	assert.Equal(t, "5 launches of flaky, half of them within 6 s of the previous one; 0 never finished a handshake.", spawnBreach("flaky", "", f.servers, "").narrative)
 	assert.Equal(t, "1 launch of flaky; 0 never finished a handshake.", spawnBreach("flaky", "", f.servers[:1], "").narrative)
 	name, n := mostOf(map[string]int{"b": 2, "a": 2, "c": 2, "d": 1})
 	assert.Equal(t, "a", name)

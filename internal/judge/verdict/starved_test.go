@@ -215,7 +215,7 @@ func TestHungStopOnAStarvedMachine(t *testing.T) {
 		st := p.begin(record.Step{Op: record.OpStop})
 		p.wait(10*s + 10*ms)
 		p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Asked: true, Code: -1, Signal: "SIGKILL"}})
-		p.end(st, "it did not end within 10s")
+		p.end(st, "it did not end within 10 s")
 		p.bye("flaky#1")
 		p.quiet("host gone")
 		v := Judge(waitedIn(loaded(p.over(record.End{Reason: record.EndDone}), 9, 0), thousandths))

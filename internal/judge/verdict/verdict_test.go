@@ -57,7 +57,7 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 	assert.Len(t, f.Evidence, 10)
 	assert.Equal(t, "after-storm", f.Checkpoint)
 	assert.Equal(t, "10 superseded servers of flaky are still running (after close-stdout)", f.Title)
-	assert.Equal(t, `1 server of flaky alive at checkpoint "after-storm", within 1s`, f.Expected)
+	assert.Equal(t, `1 server of flaky alive at checkpoint "after-storm", within 1 s`, f.Expected)
 	assert.Equal(t, "11 alive, 10 of them superseded", f.Found)
 	assert.Contains(t, f.Why, "held by the host (pid 20, fd 101): the host never closed it")
 	assert.Contains(t, f.Why, "The other 9 look the same.")

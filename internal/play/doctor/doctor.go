@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -222,7 +223,7 @@ const (
 func (f Facts) room() []Check {
 	ticks := "not known"
 	if n := f.TicksPerSecond; n > 0 {
-		ticks = fmt.Sprintf("%d a second: start and CPU times are exact to %v", n, time.Second/time.Duration(n))
+		ticks = fmt.Sprintf("%d a second: start and CPU times are exact to %s", n, duration.Text(time.Second/time.Duration(n)))
 	}
 	return []Check{
 		f.Files.check("files", "descriptors", fewFiles, "the bench holds one for each living server: a storm of many may fail", "ulimit -n 65536"),

@@ -130,7 +130,7 @@ func TestSideBySideIsNoDuplicate(t *testing.T) {
 	require.ErrorAs(t, err, &f)
 	assert.Contains(t, f.Text, "L1 abandoned")
 	assert.Contains(t, f.Text, "server1#1 is one more than the host was asked to keep")
-	assert.Contains(t, f.Text, "within 500ms", "what the lab was told")
+	assert.Contains(t, f.Text, "within 500 ms", "what the lab was told")
 }
 
 // shakeHands launches a server that stays to the end of the test, and waits for its answer.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
@@ -276,5 +277,5 @@ func (c Cell) String() string {
 	if c.Again {
 		words = append(words, "(played again alone)")
 	}
-	return strings.Join(append(words, c.Took.D().Round(100*time.Millisecond).String()), " ")
+	return strings.Join(append(words, duration.Text(c.Took)), " ")
 }

@@ -16,6 +16,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
@@ -244,7 +245,7 @@ func Write(w io.Writer, results []Result, took time.Duration) error {
 	}
 	bad, skipped := Count(results)
 	played := len(results) - skipped
-	fmt.Fprintf(w, "\n%s in %s, %d as expected, %d not", text.Count(played, "run"), took.Round(time.Second), played-bad, bad)
+	fmt.Fprintf(w, "\n%s in %s, %d as expected, %d not", text.Count(played, "run"), duration.Text(took), played-bad, bad)
 	if skipped > 0 {
 		fmt.Fprintf(w, "; %d skipped, which says nothing for or against", skipped)
 	}

@@ -121,7 +121,7 @@ func TestWords(t *testing.T) {
 	}
 	var out strings.Builder
 	require.NoError(t, selftest.Write(&out, results, 0))
-	assert.Contains(t, out.String(), "4 runs in 0s, 1 as expected, 3 not\n")
+	assert.Contains(t, out.String(), "4 runs in 0 s, 1 as expected, 3 not\n")
 	assert.Contains(t, out.String(), "  L4     .   1 ")
 	for i, want := range []string{
 		"✓ exact            storm     no law broken",
@@ -135,5 +135,5 @@ func TestWords(t *testing.T) {
 	assert.Equal(t, "- exact            pid-1     no law broken; skipped: no namespace", skipped.String())
 	out.Reset()
 	require.NoError(t, selftest.Write(&out, []selftest.Result{results[0], skipped}, 1400*time.Millisecond))
-	assert.Contains(t, out.String(), "\n1 run in 1s, 1 as expected, 0 not; 1 skipped, which says nothing for or against\n")
+	assert.Contains(t, out.String(), "\n1 run in 1.4 s, 1 as expected, 0 not; 1 skipped, which says nothing for or against\n")
 }

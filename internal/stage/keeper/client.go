@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/socket"
@@ -233,7 +234,7 @@ func (k *Keeper) answer(ctx context.Context, ch <-chan reply) (reply, error) {
 				return reply{}, k.giveUp("a signal had stopped it")
 			}
 		case <-timer.C:
-			return reply{}, k.giveUp(fmt.Sprintf("it did not answer within %v", k.p.Answer))
+			return reply{}, k.giveUp(fmt.Sprintf("it did not answer within %s", duration.Text(k.p.Answer)))
 		case <-ctx.Done():
 			return reply{}, context.Cause(ctx)
 		}
@@ -357,7 +358,7 @@ func (k *Keeper) Close() error {
 	case <-timer.C:
 		_ = k.cmd.Process.Kill()
 		<-k.waited
-		return fmt.Errorf("the keeper did not finish its sweep within %v", sweepGrace)
+		return fmt.Errorf("the keeper did not finish its sweep within %s", duration.Text(sweepGrace))
 	}
 }
 

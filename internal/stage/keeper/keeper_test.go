@@ -419,7 +419,7 @@ func TestStoppedKeeperIsGivenUp(t *testing.T) {
 		answer time.Duration
 		says   string
 	}{
-		"in no time": {200 * time.Millisecond, "it did not answer within 200ms"},
+		"in no time": {200 * time.Millisecond, "it did not answer within 200 ms"},
 		"stopped":    {time.Minute, "a signal had stopped it"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 )
@@ -194,7 +195,7 @@ func (l *placement) recycle(pid int) error {
 		got, err := l.tryPID(pid)
 		if got || time.Now().After(deadline) {
 			if err == nil && !got {
-				err = fmt.Errorf("pid %d could not be had within %v", pid, recycleFor)
+				err = fmt.Errorf("pid %d could not be had within %s", pid, duration.Text(recycleFor))
 			}
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/text"
 )
 
@@ -63,10 +64,11 @@ func (c *Counting) remaining(before string) string {
 		return ""
 	}
 	rest := c.now().Sub(c.begun) / time.Duration(c.done) * time.Duration(c.left)
-	if rest < time.Minute {
-		return fmt.Sprintf("%sabout %ds left", before, max(1, int(rest.Seconds())))
+	step := time.Second
+	if rest >= time.Minute {
+		step = time.Minute
 	}
-	return fmt.Sprintf("%sabout %d min left", before, int(rest.Round(time.Minute).Minutes()))
+	return fmt.Sprintf("%sabout %s left", before, duration.Text(max(rest.Round(step), time.Second)))
 }
 
 // Stop ends the show, clears the bar, and leaves the lines.
@@ -93,7 +95,7 @@ func (c *Counting) line() string {
 		c.last = text.Count(c.bad, "failure")
 	}
 	c.leave()
-	return fmt.Sprintf("%s %d/%d%s  %s  %s", bar(barWidth, c.done, all), c.done, all, c.remaining("  "), c.now().Sub(c.begun).Round(time.Second), c.last)
+	return fmt.Sprintf("%s %d/%d%s  %s  %s", bar(barWidth, c.done, all), c.done, all, c.remaining("  "), duration.Text(c.now().Sub(c.begun).Round(time.Second)), c.last)
 }
 
 // Waiting is the progress of something that takes its time and tells lines meanwhile. Its methods are safe from any goroutine.

@@ -2,6 +2,7 @@ package progress
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -21,17 +22,19 @@ func TestCountSaysWhatIsLeft(t *testing.T) {
 		c.Done("cell \x1b[31m", 3-i)
 	}
 	c.Stop()
-	assert.Equal(t, "[1/4] cell ?[31m, about 30s left\n[2/4] cell ?[31m, about 2 min left\n[3/4] cell ?[31m, about 36s left\n[4/4] cell ?[31m\n", out.String())
+	assert.Equal(t, "[1/4] cell ?[31m, about 30 s left\n[2/4] cell ?[31m, about 2 m left\n[3/4] cell ?[31m, about 37 s left\n[4/4] cell ?[31m\n", out.String())
 }
 
 func TestCountShowsABarAndClearsIt(t *testing.T) {
 	t.Parallel()
 	r, w := io.Pipe()
+	tooLong := time.AfterFunc(20*time.Second, func() { _ = r.CloseWithError(errors.New("the bar is not shown")) })
+	defer tooLong.Stop()
 	c := Count(w, Live, 2)
 	c.Done("storm on naive", 1)
 	var text strings.Builder
 	buf := make([]byte, 4096)
-	for !strings.Contains(text.String(), "█░") || !strings.Contains(text.String(), "1/2  about 1s left") {
+	for !strings.Contains(text.String(), "█░") || !strings.Contains(text.String(), "1/2  about 1 s left") {
 		n, err := r.Read(buf)
 		require.NoError(t, err)
 		text.Write(buf[:n])

@@ -30,7 +30,7 @@ func TestLineTellsWhatIsLeftAndKeepsItsWidth(t *testing.T) {
 	l := &Line{p: Params{Scenario: "storm", Host: "naive", Steps: 86, Width: 80, Mode: Live}, begun: time.Now(), lives: history.New("")}
 	play(l, 43, 9)
 	l.doing = "call calm echo"
-	assert.Equal(t, "storm on naive █████░░░░░ 43/86  live 0  faults 9  4.0s, ~4s left  call calm ec…", l.line(4*time.Second))
+	assert.Equal(t, "storm on naive █████░░░░░ 43/86  live 0  faults 9  4.0 s, ~4 s left  call calm…", l.line(4*time.Second))
 	for columns := 20; columns < 220; columns += 7 {
 		l.p.Width = columns
 		assert.LessOrEqual(t, utf8.RuneCountInString(l.line(4*time.Second)), columns)
@@ -42,11 +42,11 @@ func TestLineTellsWhatIsLeftAndKeepsItsWidth(t *testing.T) {
 	l.begun = time.Now().Add(-3 * time.Second)
 	l.Event(record.Event{Kind: record.CheckpointBegun, Checkpoint: &record.Checkpoint{Name: "after"}})
 	l.Event(record.Event{Kind: record.HostReady, Hello: &record.Hello{Limits: &record.Limits{Settle: record.Duration(15 * time.Second), Confirm: record.Duration(10 * time.Second)}}})
-	assert.Contains(t, l.line(l.since+2*time.Second), "s, <23s left at checkpoint after", "how long a host cleans up is not known before")
+	assert.Contains(t, l.line(l.since+2*time.Second), "s, <23 s left at checkpoint after", "how long a host cleans up is not known before")
 	l.p.Host, l.p.Width = "naive", 80
 	play(l, 85, 21)
-	assert.Contains(t, l.line(l.since+9*time.Second), "<16s left at", "also where the name has no room")
-	assert.Contains(t, l.line(l.since+time.Hour), "<0s left", "on a machine that is too busy to look")
+	assert.Contains(t, l.line(l.since+9*time.Second), "<16 s left at", "also where the name has no room")
+	assert.Contains(t, l.line(l.since+time.Hour), "<0 s left", "on a machine that is too busy to look")
 	l.Event(record.Event{Kind: record.CheckpointEnded, Checkpoint: &record.Checkpoint{Name: "after"}})
 	assert.NotContains(t, l.line(9*time.Second), " at checkpoint ")
 }

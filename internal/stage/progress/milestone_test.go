@@ -15,12 +15,12 @@ func TestMilestoneSaysWhyAWaitWasOdd(t *testing.T) {
 	t.Parallel()
 	const second = record.Duration(time.Second)
 	for want, c := range map[string]record.Checkpoint{
-		"  end: 0 live, 0 spawned, as it must be after 1s\n": {Quiet: true, Waited: second},
-		"  end: 0 live, 0 spawned, as it must be after 3s (2s longer than the limit: the machine was starved)\n": {
+		"  end: 0 live, 0 spawned, as expected after 1 s\n": {Quiet: true, Waited: second},
+		"  end: 0 live, 0 spawned, as expected after 3 s (2 s longer than the limit: the machine was starved)\n": {
 			Quiet: true, Waited: 3 * second, Stretched: 2 * second,
 		},
-		"  end: 0 live, 0 spawned, NOT as it must be after 1s (nobody was left who could change it)\n": {Waited: second, Early: record.EarlyFinal},
-		"  end: 0 live, 0 spawned, NOT as it must be after 1s (what is left was watched before)\n":     {Waited: second, Early: record.EarlyWaited},
+		"  end: 0 live, 0 spawned, unexpected state after 1 s (nobody was left who could change it)\n": {Waited: second, Early: record.EarlyFinal},
+		"  end: 0 live, 0 spawned, unexpected state after 1 s (what is left was watched before)\n":     {Waited: second, Early: record.EarlyWaited},
 	} {
 		var out bytes.Buffer
 		l := Start(Params{Out: &out, Mode: Plain, Scenario: "storm", Host: "exact"})

@@ -127,21 +127,21 @@ func (l *Line) Event(e record.Event) {
 }
 
 func (l *Line) milestone(c record.Checkpoint) {
-	state := "as it must be"
+	state := "as expected"
 	if !c.Quiet {
-		state = "NOT as it must be"
+		state = "unexpected state"
 	}
 	why := ""
 	switch {
 	case c.Stretched > 0:
-		why = fmt.Sprintf(" (%v longer than the limit: the machine was starved)", c.Stretched.D().Round(time.Millisecond))
+		why = fmt.Sprintf(" (%s longer than the limit: the machine was starved)", c.Stretched)
 	case c.Early == record.EarlyFinal:
 		why = " (nobody was left who could change it)"
 	case c.Early == record.EarlyWaited:
 		why = " (what is left was watched before)"
 	}
-	l.say("  %s: %d live, %d spawned, %s after %v%s\n", text.Printable(c.Name), len(l.lives.Alive()), len(l.lives.Servers()), state,
-		c.Waited.D().Round(time.Millisecond), why)
+	l.say("  %s: %d live, %d spawned, %s after %s%s\n", text.Printable(c.Name), len(l.lives.Alive()), len(l.lives.Servers()), state,
+		c.Waited, why)
 }
 
 // describe is a step in a few words.
@@ -202,13 +202,13 @@ func (l *Line) line(took time.Duration) string {
 	}
 	done, faults := l.counts()
 	steps := max(l.p.Steps, done, 1)
-	shown := fmt.Sprintf("%s on %s %s %d/%d  live %d  faults %d  %.1fs", l.p.Scenario, l.p.Host, bar(wide, done, steps), done, steps,
+	shown := fmt.Sprintf("%s on %s %s %d/%d  live %d  faults %d  %.1f s", l.p.Scenario, l.p.Host, bar(wide, done, steps), done, steps,
 		len(l.lives.Alive()), faults, took.Seconds())
 	// A checkpoint takes as long as the host takes to clean up, which nothing before it tells: only what it takes at
 	// the most is known, unless the machine is too busy to look.
 	if l.since > 0 {
 		most := max(l.p.Limits.Settle.D()+l.p.Limits.Confirm.D()-(took-l.since), 0)
-		shown += fmt.Sprintf(", <%.0fs left at checkpoint %s", math.Ceil(most.Seconds()), l.doing)
+		shown += fmt.Sprintf(", <%.0f s left at checkpoint %s", math.Ceil(most.Seconds()), l.doing)
 	} else {
 		shown += left(took, done, steps) + "  " + l.doing
 	}
@@ -253,5 +253,5 @@ func left(took time.Duration, done, steps int) string {
 	if rest < time.Second {
 		return ""
 	}
-	return fmt.Sprintf(", ~%.0fs left", rest.Seconds())
+	return fmt.Sprintf(", ~%.0f s left", rest.Seconds())
 }

@@ -32,8 +32,8 @@ func TestPlainSaysEachCheckpoint(t *testing.T) {
 	l.Event(checkpoint("do\x1bwn", false))
 	l.Stop()
 	assert.Equal(t, "storm on ho?[31mst?\n"+
-		"  up: 1 live, 1 spawned, as it must be after 120ms\n"+
-		"  do?wn: 1 live, 1 spawned, NOT as it must be after 120ms\n", out.String())
+		"  up: 1 live, 1 spawned, as expected after 120 ms\n"+
+		"  do?wn: 1 live, 1 spawned, unexpected state after 120 ms\n", out.String())
 }
 
 // blocked is a reader that does not read until it is let.

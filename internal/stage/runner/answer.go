@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -40,7 +41,7 @@ func sleeps(tool string, args map[string]any) time.Duration {
 
 // untilAnswer bounds the wait for an answer.
 func (r *run) untilAnswer(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", errNoAnswer, limit))
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %s", errNoAnswer, duration.Text(limit)))
 }
 
 // countUnanswered takes note of a step that had to work and was not answered: no

@@ -60,8 +60,8 @@ func reference(ladder string) driver.Profile {
 
 // The ladders' delays are constants of package refhost, and a test holds the texts to them.
 const (
-	exactLadder = "stdin close, 300ms, TERM to the group, 300ms, KILL to the group, wait; what left the group: TERM, 300ms, KILL"
-	sdkLadder   = "stdin close, 100ms, TERM, 150ms, KILL"
+	exactLadder = "stdin close, 300 ms, TERM to the group, 300 ms, KILL to the group, wait; what left the group: TERM, 300 ms, KILL"
+	sdkLadder   = "stdin close, 100 ms, TERM, 150 ms, KILL"
 )
 
 // Hosts are in the order in which they are listed.
@@ -80,7 +80,7 @@ var Hosts = []Host{
 	},
 	{
 		Name: "orphan-set", About: "marks what a session leaves behind and sweeps it later (hermes-agent#16275 as it was meant)",
-		Profile: reference(sdkLadder + "; what is left: TERM within 600ms or after the tick, 100ms, KILL"),
+		Profile: reference(sdkLadder + "; what is left: TERM within 600 ms or after the tick, 100 ms, KILL"),
 	},
 	{
 		Name: "thread-blind", About: "the same with an empty pid ledger: it asks the wrong thread for its children (hermes-agent#16275 as shipped on Linux)",
@@ -96,7 +96,7 @@ var Hosts = []Host{
 			Confirm: driver.Duration(5 * time.Second),
 			// One session after the other. A server that is deaf to everything takes 5 s: six of them.
 			Stop:   driver.Duration(30 * time.Second),
-			Ladder: "stdin and stderr close, 2s, TERM, 3s, KILL, 3s; direct pid",
+			Ladder: "stdin and stderr close, 2 s, TERM, 3 s, KILL, 3 s; direct pid",
 		},
 	},
 	{
@@ -108,7 +108,7 @@ var Hosts = []Host{
 			Confirm: driver.Duration(5 * time.Second),
 			// One session after the other. A server that is deaf to everything takes 10 s: three of them.
 			Stop:   driver.Duration(30 * time.Second),
-			Ladder: "waits for the calls in flight, stdin close, 5s, TERM, 5s, KILL, 5s; direct pid",
+			Ladder: "waits for the calls in flight, stdin close, 5 s, TERM, 5 s, KILL, 5 s; direct pid",
 		},
 	},
 }

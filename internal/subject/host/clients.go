@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"github.com/leakbench/leakbench/internal/duration"
 )
 
 // clientsEnd is how long the clients before a gateway may take to end once their stdin has.
@@ -70,5 +72,5 @@ func (c *Clients) End() error {
 	}
 	_ = c.cmd.Process.Kill()
 	<-c.waited
-	return fmt.Errorf("the clients before the gateway did not end within %v of the end of their stdin", clientsEnd)
+	return fmt.Errorf("the clients before the gateway did not end within %s of the end of their stdin", duration.Text(clientsEnd))
 }

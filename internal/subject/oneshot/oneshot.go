@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
 
@@ -78,7 +79,7 @@ func (s *scheduler) job(ctx context.Context, j driver.Job) error {
 	if j.TimeoutMS > 0 {
 		var cancel context.CancelFunc
 		limit := time.Duration(j.TimeoutMS) * time.Millisecond
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %v", limit))
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %s", duration.Text(limit)))
 		defer cancel()
 	}
 	// One that hangs is left to the bench: it outlives its job.

@@ -166,7 +166,7 @@ func TestTimeLimit(t *testing.T) {
 	l := start(t, host.Spec{Name: "check", Stop: host.Stop{Signal: "SIGINT"}, Profile: record.Profile{Stop: record.Duration(300 * time.Millisecond)}})
 	resp := l.do(tick(time.Second, "hangs", "deaf"))
 	for _, job := range resp.Jobs {
-		assert.Equal(t, "not done within 1s", job.Error, job.Session)
+		assert.Equal(t, "not done within 1 s", job.Error, job.Session)
 	}
 	assert.Contains(t, l.said(), "hangs: got interrupt")
 	for _, job := range []string{"job-1", "job-2"} {

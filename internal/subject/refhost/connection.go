@@ -17,6 +17,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/duration"
 )
 
 // connection is a client and the server that was launched for it.
@@ -78,7 +79,7 @@ func (c *connection) initialize(ctx context.Context) error {
 // call returns the text of a tool's result as a JSON string.
 func (c *connection) call(ctx context.Context, tool string, args map[string]any) (text json.RawMessage, err error) {
 	if _, asked := ctx.Deadline(); !asked {
-		limited, cancel := context.WithTimeoutCause(ctx, callTimeout, fmt.Errorf("no answer within %v", callTimeout))
+		limited, cancel := context.WithTimeoutCause(ctx, callTimeout, fmt.Errorf("no answer within %s", duration.Text(callTimeout)))
 		defer cancel()
 		ctx = limited
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 )
 
@@ -156,7 +157,7 @@ func (h *host) attempt(ctx context.Context, session string, s driver.Server) (*c
 		return nil, err
 	}
 	if _, asked := ctx.Deadline(); !asked {
-		limited, cancel := context.WithTimeoutCause(ctx, connectTimeout, fmt.Errorf("no connection within %v", connectTimeout))
+		limited, cancel := context.WithTimeoutCause(ctx, connectTimeout, fmt.Errorf("no connection within %s", duration.Text(connectTimeout)))
 		defer cancel()
 		ctx = limited
 	}
@@ -245,7 +246,7 @@ func (h *host) job(ctx context.Context, j driver.Job) error {
 		return err
 	}
 	if limit := time.Duration(j.TimeoutMS) * time.Millisecond; limit > 0 {
-		limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the job's call took longer than %v", limit))
+		limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the job's call took longer than %s", duration.Text(limit)))
 		defer cancel()
 		ctx = limited
 	}

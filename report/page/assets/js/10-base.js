@@ -15,8 +15,8 @@ const el = (name, attributes = {}, ...children) => {
   return e;
 };
 
-const seconds = (us, digits = 3) => (us / 1e6).toFixed(digits) + "s";
-const span = (us) => (us < 1000 ? us + "µs" : us < 1e6 ? +(us / 1000).toPrecision(3) + "ms" : us < 1e8 ? +(us / 1e6).toPrecision(3) + "s" : Math.floor(us / 6e7) + "m" + String(Math.floor(us / 1e6) % 60).padStart(2, "0") + "s");
+const seconds = (us, digits = 3) => (us / 1e6).toFixed(digits) + " s";
+const span = (us) => (us < 1000 ? us + " µs" : us < 1e6 ? +(us / 1000).toPrecision(3) + " ms" : us < 1e8 ? +(us / 1e6).toPrecision(3) + " s" : Math.floor(us / 6e7) + " m " + (Math.floor(us / 1e6) % 60) + " s");
 const bytes = (n) => (n < 1 << 20 ? +(n / 1024).toPrecision(3) + " KiB" : n < 1 << 30 ? +(n / (1 << 20)).toPrecision(3) + " MiB" : +(n / (1 << 30)).toPrecision(3) + " GiB");
 const clamp = (v, lo, hi) => Math.max(lo, Math.min(hi, v));
 
