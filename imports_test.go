@@ -97,6 +97,11 @@ var house = []struct {
 		pkg: "internal/stage/runner", why: "the runner writes down and judges nothing",
 		may: []string{"internal/duration", "internal/stage/socket", "internal/stage/control", "internal/stage/fit", "internal/stage/hostlog", "internal/lists", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper", "internal/stage/outside", "internal/stage/patience", "internal/stage/starved"},
 	},
+	{pkg: "internal/subject/checks", why: "a table of data: it tries nothing", deny: []string{"os", "os/exec", "net"}},
+	{
+		pkg: "internal/stage/client", why: "the client of a server under test writes down and judges nothing",
+		may: []string{"internal/lines", "internal/record", "internal/redact", "internal/stage/hostlog", "internal/stage/keeper", "internal/stage/ledger", "internal/stage/proc", "internal/stage/runner", "internal/stage/starved", "internal/subject/checks"},
+	},
 	{
 		pkg: "internal/judge/prose", may: []string{"internal/duration", "internal/record", "internal/history", "internal/text"}, why: "a sentence says what it is given, and decides nothing",
 		deny: []string{"os", "os/exec", "net"},
@@ -113,7 +118,12 @@ var house = []struct {
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},
 	{
-		pkg: "internal/judge/verdict", may: []string{"internal/judge/growth", "internal/judge/facts", "internal/judge/doubts", "internal/lists", "internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
+		pkg: "internal/judge/server", may: []string{"internal/judge/growth", "internal/judge/facts", "internal/judge/prose", "internal/record", "internal/history"},
+		why:  "what a server does is a function of the run alone: no clock, no process, no network",
+		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
+	},
+	{
+		pkg: "internal/judge/verdict", may: []string{"internal/judge/server", "internal/judge/growth", "internal/judge/facts", "internal/judge/doubts", "internal/lists", "internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
 		why:  "a verdict is a function of the run alone: no clock, no process, no network",
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},
@@ -196,6 +206,11 @@ var house = []struct {
 		may: []string{"internal/duration", "internal/record", "internal/text", "internal/subject/catalogue", "internal/subject/host", "internal/judge/law", "internal/judge/verdict", "internal/play", "scenarios"},
 	},
 	{
+		pkg: "internal/play/server", why: "it tries a server, and knows no flags",
+		may:  []string{"internal/record", "internal/lists", "internal/text", "internal/judge/verdict", "internal/stage/client", "internal/subject/checks", "internal/subject/host", "internal/play", "scenarios"},
+		deny: []string{"github.com/spf13/cobra"},
+	},
+	{
 		pkg: "internal/play/trial", why: "it tries a host that is new to the bench",
 		may: []string{"internal/record", "internal/history", "internal/text", "internal/judge/prose", "internal/judge/verdict", "internal/subject/host", "internal/play", "scenarios"},
 	},
@@ -209,7 +224,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/play/validate", why: "it checks files, and plays nothing",
-		may: []string{"internal/files", "internal/yamlfile", "scenarios", "internal/subject/hostfile", "internal/judge/known", "internal/play/project"}, deny: []string{"os/exec", "net"},
+		may: []string{"internal/files", "internal/yamlfile", "scenarios", "internal/subject/hostfile", "internal/judge/known", "internal/play/project", "internal/subject/checks"}, deny: []string{"os/exec", "net"},
 	},
 	{pkg: "internal/stage/reexec", may: []string{"internal/cpuload", "internal/stage/keeper", "internal/subject/catalogue", "internal/subject/refhost", "internal/subject/trickhost", "internal/subject/gateway", "internal/subject/oneshot", "hosts/mcpgo", "hosts/gosdk"}, why: "only dispatch"},
 	{pkg: "internal/stage/reexec/reexectest", may: []string{"fakeserver", "internal/stage/reexec"}, why: "it is for tests"},

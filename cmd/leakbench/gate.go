@@ -19,6 +19,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/subject/checks"
 	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
@@ -163,7 +164,7 @@ func (f *decideFlags) decider() (p gate.Params, err error) {
 		return p, err
 	}
 	p.Known, p.Strict, p.Now, p.Measures = list, f.strict, time.Now(), gate.Measures(f.measures)
-	p.Names = scenarios.Names()
+	p.Names = append(scenarios.Names(), checks.Scenarios()...)
 	if f.baseline != "" {
 		p.HasBase = true
 		if p.Base, err = loadRuns(f.baseline); err != nil {

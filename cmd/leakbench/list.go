@@ -117,7 +117,7 @@ func itemsOf(what string, mutants bool) (items []item, err error) {
 			}
 		}
 	case "laws":
-		for _, l := range law.All() {
+		for _, l := range append(law.All(), law.Servers()...) {
 			items = append(items, item{Name: l.ID, Text: l.Name, More: []string{l.Says}})
 		}
 	case "kinds":

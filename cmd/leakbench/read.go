@@ -157,7 +157,7 @@ func (a *app) explainCommand() *cobra.Command {
 }
 
 func explainable() []string {
-	names := law.IDs()
+	names := law.EveryID()
 	for _, k := range law.Kinds() {
 		names = append(names, k.ID)
 	}

@@ -94,13 +94,19 @@ fake server.
 func (f *runFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.host, "host", "", "host to test: the name of a built-in host, a host file (.yaml), or the path of a driver (default "+play.DefaultHost+")")
-	flags.StringVarP(&f.bench.Out, "out", "o", ".leakbench", "folder to write the runs to")
 	flags.Uint64Var(&f.series.Seed, "seed", 0, "seed of everything random; 0: draw one, print and record it")
 	limitFlags(flags, &f.bench.Limits, "how long the host may take to start: to say hello, or to connect to its server")
-	choiceFlag(cmd, flags, &f.progress, "progress", "auto", "auto, plain or none", "auto", "plain", "none")
-	reporterFlag(cmd, &f.reporters, nil, "more outputs, each NAME or NAME=FILE: "+strings.Join(report.ReporterNames(), ", "))
+	f.registerOutput(cmd)
 	completeFlag(cmd, "host", cobra.ShellCompDirectiveDefault, hostNames)
 	f.series.Repeat = 1
+}
+
+// registerOutput adds the flags of what everything that plays leaves and shows.
+func (f *runFlags) registerOutput(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVarP(&f.bench.Out, "out", "o", ".leakbench", "folder to write the runs to")
+	choiceFlag(cmd, flags, &f.progress, "progress", "auto", "auto, plain or none", "auto", "plain", "none")
+	reporterFlag(cmd, &f.reporters, nil, "more outputs, each NAME or NAME=FILE: "+strings.Join(report.ReporterNames(), ", "))
 }
 
 // choose adds the flags of what plays several scenarios.

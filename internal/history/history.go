@@ -150,6 +150,7 @@ func (h *History) note(e *record.Event) {
 		h.doubts = append(h.doubts, e)
 	case record.Ended:
 		h.end = e.End
+	case record.WroteStdout: // it changes nothing
 	default:
 		h.server(e)
 	}

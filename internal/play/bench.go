@@ -89,6 +89,30 @@ type Cell struct {
 // judged, too. Where nothing was saved the run is nil, and the error says why.
 func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 	limits := c.Limits.or(b.Limits)
+	if c.Seed == 0 {
+		c.Seed = rand.Uint64N(1<<53-1) + 1 // fits a JSON number
+	}
+	params := runner.Params{
+		Self: b.Self, Scenario: c.Scenario, Host: c.Host.Spec, Caller: c.Caller, Seed: c.Seed, Tool: b.Tool,
+		Command: b.command(c, limits), Again: c.Again, Soak: b.Soak,
+		Settle: record.Duration(limits.Settle), Confirm: record.Duration(limits.Confirm), Start: record.Duration(limits.Start),
+	}
+	return b.Keep(ctx, c, Shown{len(c.Scenario.Expand()), params.Limits()}, func(dir string, onEvent func(record.Event)) error {
+		params.Dir, params.OnEvent = dir, onEvent
+		return runner.Run(ctx, params)
+	})
+}
+
+// Shown is what is known of a run before it begins, for who looks on.
+type Shown struct {
+	Steps  int
+	Limits record.Limits
+}
+
+// Keep has a run of a cell made in its folder, and judges what was saved, as One does.
+func (b *Bench) Keep(
+	ctx context.Context, c Cell, known Shown, run func(dir string, onEvent func(record.Event)) error,
+) (*verdict.Judged, error) {
 	link := func() {}
 	if c.Dir == "" {
 		var err error
@@ -97,24 +121,15 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 		}
 		link = sync.OnceFunc(func() { linkLatest(b.Out, c.Dir) })
 	}
-	if c.Seed == 0 {
-		c.Seed = rand.Uint64N(1<<53-1) + 1 // fits a JSON number
-	}
-	params := runner.Params{
-		Self: b.Self, Scenario: c.Scenario, Host: c.Host.Spec, Caller: c.Caller, Dir: c.Dir, Seed: c.Seed, Tool: b.Tool,
-		Command: b.command(c, limits), Again: c.Again, Soak: b.Soak,
-		Settle: record.Duration(limits.Settle), Confirm: record.Duration(limits.Confirm), Start: record.Duration(limits.Start),
-	}
 	shown := b.Live
-	shown.Scenario, shown.Host, shown.Steps, shown.Limits = c.Scenario.String(), c.Host.Name, len(c.Scenario.Expand()), params.Limits()
+	shown.Scenario, shown.Host, shown.Steps, shown.Limits = c.Scenario.String(), c.Host.Name, known.Steps, known.Limits
 	live := progress.Start(shown)
-	params.OnEvent = func(e record.Event) {
+	failed := run(c.Dir, func(e record.Event) {
 		if e.Kind == record.StepBegun || e.Kind == record.CheckpointBegun { // until then a driver may say that it can't be asked
 			link()
 		}
 		live.Event(e)
-	}
-	failed := runner.Run(ctx, params)
+	})
 	live.Stop()
 	if not := (*fit.NotApplicable)(nil); errors.As(failed, &not) { // the host itself has said so: there is nothing to judge
 		return nil, errors.Join(failed, os.RemoveAll(c.Dir))

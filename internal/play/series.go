@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/leakbench/leakbench/internal/judge/gate"
@@ -141,7 +142,9 @@ func (t *turns) attempts(results []Result) (all []gate.Attempt, nots []gate.NotA
 			nots = append(nots, gate.NotApplicable{Scenario: last.Scenario.Name, Host: last.Host.Name, Why: not.Why})
 			continue
 		}
-		failed = errors.Join(failed, last.Err)
+		if last.Err != nil && (failed == nil || !strings.Contains(failed.Error(), last.Err.Error())) { // one reason is told once
+			failed = errors.Join(failed, last.Err)
+		}
 		if t.beside[index] && len(mine) > 1 {
 			if outweighs(mine[0].Judged, mine[1].Judged) {
 				mine[1].Judged = mine[0].Judged

@@ -17,6 +17,7 @@ var payloads = []struct {
 	has   func(*Event) bool
 }{
 	{"process", []Kind{HostStarted, HostExited, BystanderSeen}, func(e *Event) bool { return e.Process != nil }},
+	{"text", []Kind{WroteStdout}, func(e *Event) bool { return e.Text != "" }},
 	{"hello", []Kind{HostReady}, func(e *Event) bool { return e.Hello != nil }},
 	{"exit", []Kind{HostExited}, func(e *Event) bool { return e.Exit != nil }},
 	{"process and exit", []Kind{Reaped}, func(e *Event) bool { return e.Process != nil && e.Exit != nil }},
@@ -71,7 +72,7 @@ func (h *Header) check(line []byte) error {
 		has  bool
 	}{
 		{"scenario.name", h.Scenario.Name != ""},
-		{"host.kind", slices.Contains([]HostKind{KindDriver, KindCommand, KindGateway, KindOneshot}, h.Host.Kind)},
+		{"host.kind", slices.Contains([]HostKind{KindDriver, KindCommand, KindGateway, KindOneshot, KindServer}, h.Host.Kind)},
 		{"limits.settle", h.Limits.Settle > 0},
 		{"limits.confirm", h.Limits.Confirm > 0},
 		{"plan.checkpoints", planned.Checkpoints != nil},

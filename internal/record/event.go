@@ -32,6 +32,8 @@ const (
 	SawSignal Kind = "signal"
 	// WroteStderr: the server is about to write to stderr [Server, Text: what, cut short].
 	WroteStderr Kind = "stderr"
+	// WroteStdout: a server under test wrote something to stdout that is no message [Text: what, cut short].
+	WroteStdout Kind = "stdout"
 	// Bye: the server finished its cleanup and exits by itself [Server, Text].
 	Bye Kind = "bye"
 	// Died: the server's ledger connection ended and its process is gone [Server].

@@ -111,6 +111,8 @@ const (
 	KindGateway HostKind = "gateway"
 	// KindOneshot hosts are a command line for each job of a tick.
 	KindOneshot HostKind = "oneshot"
+	// KindServer is no host: a server is under test, and the bench is its client.
+	KindServer HostKind = "server"
 )
 
 // Driven says that a process of the kind speaks the driver protocol: a driver, or the bench's own that runs a command for each job.

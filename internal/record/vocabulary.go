@@ -1,6 +1,9 @@
 package record
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The words of a run file that code compares. Each has a type of its own, and its bytes are frozen: files,
 // fingerprints and lists of known findings carry them. A word that is not listed here is still valid in a file.
@@ -32,8 +35,29 @@ const (
 	OpStart      Op = "start"  // a restart starts the host anew
 )
 
+// What the bench does to a server under test, as its client.
+const (
+	OpInitialize Op = "initialize"
+	OpList       Op = "list" // the tools
+	OpPing       Op = "ping"
+	OpEOF        Op = "eof"     // stdin is closed
+	OpHangUp     Op = "hang-up" // the read end of its stdout is closed
+	OpIdle       Op = "idle"    // nothing is asked for a while
+)
+
+// Details of the steps against a server under test.
+const (
+	DetailSilent  = "no answer"
+	DetailRefused = "refused"
+	DetailClosed  = "stdout closed"
+	// DetailServer is the Detail of a signal that is sent to what stands behind a launcher.
+	DetailServer = "behind the launcher"
+	// DetailShell is the Detail of one that is sent to the shell that the bench has put in front of the server.
+	DetailShell = "the shell in front"
+)
+
 // EndsHost says that the step asks the host to end.
-func (o Op) EndsHost() bool { return o == OpStop || o == OpTerm || o == OpKill }
+func (o Op) EndsHost() bool { return slices.Contains([]Op{OpStop, OpTerm, OpKill, OpEOF, OpHangUp}, o) }
 
 // Details of steps.
 const (

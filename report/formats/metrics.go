@@ -120,7 +120,7 @@ func Bench(b *bytes.Buffer, runs []verdict.Judged) error {
 
 func benchUnits() []benchfmt.Record {
 	var units []string
-	for _, l := range law.All() {
+	for _, l := range append(law.All(), law.Servers()...) {
 		units = append(units, l.Unit)
 	}
 	var out []benchfmt.Record

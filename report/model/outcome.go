@@ -9,6 +9,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -37,6 +38,14 @@ func Headline(runs []verdict.Judged, not int) (headline, title string) {
 	tally := Tally(runs, verdict.Leak, verdict.Inconclusive, verdict.Clean)
 	headline = text.Count(len(runs), "run") + ": " + cmp.Or(tally, "nothing to judge") + Played(runs, not)
 	return headline, headline
+}
+
+// Launched says how many servers a run has seen, or how many processes of the server under test.
+func Launched(j *verdict.Judged) string {
+	if j.Run != nil && j.Run.Header.Host.Kind == record.KindServer {
+		return text.Count(j.Verdict.Spawned, "process") + " of the server"
+	}
+	return text.Count(j.Verdict.Spawned, "server") + " launched"
 }
 
 // Played says how many of the scenarios were played, where not of them are not applicable; "" where all are.

@@ -86,8 +86,8 @@ func (p *Printer) run(j *verdict.Judged) {
 	style := OutcomeStyle[v.Outcome]
 	p.Item(0, cmp.Or(model.OutcomeGlyph[v.Outcome], "?")+" ", style|Strong, string(v.Outcome)+"  ", style|Strong,
 		fmt.Sprintf("%s on %s%s", s.Header.Scenario, s.Header.Host.Name, tally(v)), Strong)
-	p.Field(2, 0, "", fmt.Sprintf("%s launched, %d alive at most, %d left at the end; %s in %s",
-		text.Count(v.Spawned, "server"), v.PeakLive, v.Left, stepsText(s), duration.Text(s.End)))
+	p.Field(2, 0, "", fmt.Sprintf("%s, %d alive at most, %d left at the end; %s in %s",
+		model.Launched(j), v.PeakLive, v.Left, stepsText(s), duration.Text(s.End)))
 	for i, line := range model.SoakLines(v.Soak) {
 		p.Field(2, fieldWidth, []string{"soak", ""}[min(i, 1)], line)
 	}

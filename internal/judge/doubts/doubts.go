@@ -118,7 +118,7 @@ func (f *search) doubtEnd() (cut bool) {
 	case end.Reason == record.EndInterrupted:
 		f.doubt(record.DoubtInterrupted, "the run was stopped by %s", prose.Plain(cmp.Or(end.Signal, "its user")))
 	case end.Stage == record.StageHost:
-		f.doubt(record.DoubtHostFailed, "the host could not be tested: %s", prose.Quote(end.Error))
+		f.doubt(record.DoubtHostFailed, "the %s could not be tested: %s", f.subject(), prose.Quote(end.Error))
 	case end.Stage == record.StageProgram:
 		f.doubt(record.DoubtProgramGone, "the run was cut short: %s", prose.Quote(end.Error))
 	case end.Stage == record.StageKeeper:
@@ -127,6 +127,14 @@ func (f *search) doubtEnd() (cut bool) {
 		f.doubt(record.DoubtBenchFailed, "the bench failed: %s", prose.Quote(end.Error))
 	}
 	return true
+}
+
+// subject is what is under test.
+func (f *search) subject() string {
+	if f.Header.Host.Kind == record.KindServer {
+		return "server"
+	}
+	return "host"
 }
 
 // doubtHost says that the host ended before it was asked to.
@@ -229,11 +237,8 @@ func (f *search) doubtPlan() {
 // doubtRest says which checkpoints did not come to rest without any law that says why, and which came to rest only
 // because the bench waited longer than the limits allow: then nobody knows what the host would have done in time.
 func (f *search) doubtRest() {
+	f.doubtStretched()
 	for _, cp := range f.Checkpoints {
-		if cp.Quiet && cp.Stretched > 0 {
-			f.doubt(record.DoubtStretched, "checkpoint %q came to rest %s after it began, %s is allowed: the machine was starved (%d %% of the time in which leakbench wanted a processor it had to wait for one), so the wait was stretched",
-				prose.Plain(cp.Name), prose.Span(cp.Waited), prose.Span(f.Header.Limits.Settle), int(100*cp.Starved))
-		}
 		if cp.Ended >= 0 && !cp.Quiet && !f.Explained[cp] && !f.split[cp] {
 			f.doubt(record.DoubtNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", prose.Plain(cp.Name), prose.Span(f.Header.Limits.Settle))
 		}

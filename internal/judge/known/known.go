@@ -250,7 +250,7 @@ var (
 
 func (e *Entry) finding(scenarios []string) yamlfile.Value {
 	var text string
-	form := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*(:(` + strings.Join(law.IDs(), "|") + `)(:[0-9a-f]{12})?)?$`)
+	form := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*(:(` + strings.Join(law.EveryID(), "|") + `)(:[0-9a-f]{12})?)?$`)
 	return yamlfile.OneLine(&text, "a finding, "+grammar, 200).Like(form).Then(func(n *yamlfile.Node) {
 		if text != "" {
 			e.readFinding(n, text, scenarios)
@@ -271,7 +271,7 @@ func (e *Entry) readFinding(n *yamlfile.Node, text string, scenarios []string) {
 	case len(scenarios) > 0 && !slices.Contains(scenarios, parts[0]):
 		n.Problem("there is no scenario %q; %s", yamlfile.Clip(parts[0]), meant(parts[0], scenarios))
 	}
-	if laws := law.IDs(); parts[1] != "" && !slices.Contains(laws, parts[1]) {
+	if laws := law.EveryID(); parts[1] != "" && !slices.Contains(laws, parts[1]) {
 		n.Problem("%q is no law; %s", yamlfile.Clip(parts[1]), yamlfile.MeantOr(parts[1], laws))
 	}
 	if parts[2] != "" && !printForm.MatchString(parts[2]) {

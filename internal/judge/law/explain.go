@@ -13,8 +13,8 @@ import (
 func Explain(id string) (string, error) {
 	wanted := strings.ToLower(strings.TrimSpace(id))
 	var names []string
-	for _, l := range All() {
-		if wanted == strings.ToLower(l.ID) || wanted == l.Name {
+	for _, l := range append(All(), serverLaws...) {
+		if wanted == strings.ToLower(l.ID) || wanted == strings.ToLower(l.Name) {
 			return explainLaw(l), nil
 		}
 		names = append(names, l.ID, l.Name)

@@ -64,7 +64,7 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 		assert.NotContains(t, kinds, k.ID)
 		kinds[k.ID] = k
 		also += len(k.Also)
-		whole(t, "kind "+k.ID, k, "Also")
+		whole(t, "kind "+k.ID, k, "Also", "Severity")
 		assert.True(t, strings.HasSuffix(k.Why, ".") && strings.HasSuffix(k.Fix, "."), k.ID)
 		for _, id := range k.Reports {
 			assert.NotEmpty(t, Thread(id), "%s of %s", id, k.ID)
@@ -76,7 +76,7 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 		}
 	}
 	listed := 0
-	for _, l := range All() {
+	for _, l := range append(All(), Servers()...) {
 		listed += len(l.Kinds)
 		whole(t, "law "+l.ID, l, "Shows", "Expected", "Found") // those may be the kinds'
 		assert.Equal(t, l.Name, Of(l.ID).Name)
@@ -182,29 +182,35 @@ func lawsPage() string {
 	var b strings.Builder
 	b.WriteString("# The laws, and the ways to break them\n\n<!-- Written by the tests of internal/judge/law (-update). Do not edit. -->\n\n" +
 		"What a correct host obeys. The ids are stable; `leakbench explain L3` and `leakbench explain superseded` print the same.\n\n| law | | says |\n|---|---|---|\n")
-	for _, l := range All() {
-		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", l.ID, anchor(l), l.Name, l.Says)
-	}
-	for _, l := range All() {
-		fmt.Fprintf(&b, "\n## %s: %s\n\n%s\n\n%s\n", l.ID, l.Name, l.Says, l.Why)
-		var elsewhere []string
-		for _, id := range l.Kinds {
-			if k := KindOf(id); k.Law == l.ID {
-				writeKind(&b, k)
-			} else {
-				elsewhere = append(elsewhere, fmt.Sprintf("[%s](#%s)", id, id))
-			}
-		}
-		if len(elsewhere) > 0 {
-			fmt.Fprintf(&b, "\nAlso: %s.\n", strings.Join(elsewhere, ", "))
-		}
-	}
+	writeLaws(&b, All())
+	b.WriteString("\n## The laws for servers\n\nWhat a correct server obeys: [`leakbench server`](servers.md) judges it.\n\n| law | | says |\n|---|---|---|\n")
+	writeLaws(&b, Servers())
 	b.WriteString("\n## Doubts\n\nA doubt is something that leakbench could not do, see or decide. A run without findings that has one is *inconclusive*, " +
 		"never clean.\n`leakbench explain starved` prints the same.\n\n| doubt | means | what to do |\n|---|---|---|\n")
 	for _, d := range Doubts() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", d.Code, d.Means, d.Do)
 	}
 	return b.String()
+}
+
+func writeLaws(b *strings.Builder, laws []Law) {
+	for _, l := range laws {
+		fmt.Fprintf(b, "| [%s](#%s) | %s | %s |\n", l.ID, anchor(l), l.Name, l.Says)
+	}
+	for _, l := range laws {
+		fmt.Fprintf(b, "\n## %s: %s\n\n%s\n\n%s\n", l.ID, l.Name, l.Says, l.Why)
+		var elsewhere []string
+		for _, id := range l.Kinds {
+			if k := KindOf(id); k.Law == l.ID {
+				writeKind(b, k)
+			} else {
+				elsewhere = append(elsewhere, fmt.Sprintf("[%s](#%s)", id, id))
+			}
+		}
+		if len(elsewhere) > 0 {
+			fmt.Fprintf(b, "\nAlso: %s.\n", strings.Join(elsewhere, ", "))
+		}
+	}
 }
 
 func writeKind(b *strings.Builder, k Kind) {
@@ -218,5 +224,5 @@ func writeKind(b *strings.Builder, k Kind) {
 }
 
 func anchor(l Law) string {
-	return strings.ToLower(l.ID) + "-" + strings.ReplaceAll(l.Name, " ", "-")
+	return strings.ToLower(l.ID + "-" + strings.ReplaceAll(l.Name, " ", "-"))
 }

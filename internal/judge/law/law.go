@@ -45,8 +45,9 @@ type Kind struct {
 	Signature string   // how it is recognised
 	Why       string
 	Fix       string
-	Reports   []string  // public threads that tell of it, by their ids
-	Findings  []Wording // the first one that fits is a finding's
+	Reports   []string        // public threads that tell of it, by their ids
+	Severity  record.Severity // of a breach, where that is not the law's; "" is
+	Findings  []Wording       // the first one that fits is a finding's
 }
 
 // Wording is what a finding says, as templates: see Fill.
@@ -60,7 +61,7 @@ type Wording struct {
 	Value, Narrative string
 }
 
-// All are the laws, in the order in which they are judged.
+// All are the laws for hosts, in the order in which they are judged. Those for servers are Servers.
 func All() []Law { return slices.Clone(laws) }
 
 // IDs are those of the laws.
@@ -74,15 +75,17 @@ func IDs() []string {
 
 // Of is the law of an id. One of a later version has nothing but its id.
 func Of(id string) Law {
-	if i := slices.IndexFunc(laws, func(l Law) bool { return l.ID == id }); i >= 0 {
-		return laws[i]
+	for _, table := range [][]Law{laws, serverLaws} {
+		if i := slices.IndexFunc(table, func(l Law) bool { return l.ID == id }); i >= 0 {
+			return table[i]
+		}
 	}
 	return Law{ID: id}
 }
 
 // kinds are in the order of the laws.
 var kinds = slices.Concat(kindsFlat, kindsLeft, kindsCollateral, kindsRest, kindsShutdown, kindsGrowth, kindsGraceful, kindsShared,
-	kindsEvidence)
+	kindsEvidence, kindsServer)
 
 // Kinds are the ways to break a law that the bench tells apart, in the order of the laws.
 func Kinds() []Kind { return slices.Clone(kinds) }
@@ -95,9 +98,12 @@ func KindOf(id string) Kind {
 	return Kind{ID: id}
 }
 
+// timed are the kinds that are breaches by the clock, of laws that are not.
+var timed = []string{"late", "late-reaped", "silent", "eof-late", "term-late", "epipe-late", "helper-late"}
+
 // Timed says that a breach of the kind is one by the clock: how long something took, or in which moment it was done.
 func (k *Kind) Timed() bool {
-	return k.Law == "L8" || k.Law == "L9" || k.ID == "late" || k.ID == "late-reaped"
+	return k.Law == "L8" || k.Law == "L9" || k.Law == "S7" || slices.Contains(timed, k.ID)
 }
 
 // Wording is that of a finding of the kind under a law.

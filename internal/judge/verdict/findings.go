@@ -102,6 +102,7 @@ func (f *casefile) finding(print string, group []*breach) Finding {
 	if first.fix != "" {
 		out.Fix = first.fix
 	}
+	out.Severity = cmp.Or(kind.Severity, out.Severity)
 	duty := law.DutyOf(f.duty(), first.law, first.cause)
 	out.Why, out.Fix = prose.Paragraph(out.Why, duty.Why), prose.Paragraph(out.Fix, duty.Fix)
 	if first.cp != nil {

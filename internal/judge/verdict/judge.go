@@ -11,6 +11,8 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/doubts"
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/judge/server"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -38,6 +40,9 @@ var rules = []rule{
 
 // ruleOf is the rule of a law.
 func ruleOf(id string) *rule {
+	if i := slices.IndexFunc(serverRules, func(r rule) bool { return r.ID == id }); i >= 0 {
+		return &serverRules[i]
+	}
 	return &rules[slices.IndexFunc(rules, func(r rule) bool { return r.ID == id })]
 }
 
@@ -47,6 +52,9 @@ func Judge(run *record.Run) Verdict {
 		run = &record.Run{Truncated: "there is no run"}
 	}
 	f := open(run)
+	if run.Header.Host.Kind == record.KindServer {
+		return judgeServer(f)
+	}
 	v := Verdict{Findings: []Finding{}, Spawned: len(f.servers), PeakLive: f.PeakLive(), Left: f.Left()}
 	for i := range rules {
 		v.Laws = append(v.Laws, f.judgeLaw(&rules[i]))
@@ -118,4 +126,65 @@ func (f *casefile) broke(law string) bool {
 // lawOrder sorts L2 before L10.
 func lawOrder(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
+
+// serverRules are the laws for a server under test. Package server judges them.
+var serverRules = func() (all []rule) {
+	for _, l := range law.Servers() {
+		all = append(all, rule{Law: l})
+	}
+	return all
+}()
+
+// judgeServer judges a run whose subject is a server, and whose client the bench was.
+func judgeServer(f *casefile) Verdict {
+	seen := server.Judge(f.Facts)
+	for i := range seen.Breaches {
+		f.takeServer(&seen.Breaches[i])
+	}
+	v := Verdict{Spawned: seen.Seen, PeakLive: seen.Peak, Left: seen.Remains}
+	for i := range serverRules {
+		v.Laws = append(v.Laws, f.serverLaw(serverRules[i].Law, seen.Unjudged[serverRules[i].ID]))
+	}
+	told := f.tell(v.Laws)
+	if slices.ContainsFunc([]string{"S1", "S2", "S3", "S4"}, f.broke) { // which is why the others could not be judged
+		told.Unjudged = nil
+	}
+	v.Doubts = doubts.OfServer(f.Facts, told)
+	v.Findings = f.findings()
+	v.Outcome = outcome(v)
+	return v
+}
+
+// takeServer takes in what breaks a law.
+func (f *casefile) takeServer(s *server.Breach) {
+	b := &breach{
+		law: law.KindOf(s.Kind).Law, kind: s.Kind, label: f.Header.Host.Name, cause: s.Cause, when: prose.Plain(s.Cause), comm: s.Comm,
+		value: s.Value, at: []int64{s.At}, cp: s.Checkpoint, evidence: s.Evidence,
+		narrative: prose.Paragraph(s.Narrative, law.KindOf(s.Kind).Why), like: s.Narrative,
+	}
+	if s.Limit > 0 {
+		f.late(b, s.From, s.Until, s.Limit)
+		return
+	}
+	f.broken(b)
+}
+
+func (f *casefile) serverLaw(l law.Law, unjudged string) LawResult {
+	r := LawResult{Law: l.ID, Name: l.Name, Status: LawKept, Values: []string{}}
+	switch {
+	case f.broke(l.ID):
+		r.Status = LawBroken
+	case !slices.Contains(f.Header.Plan.Laws, l.ID):
+		r.Status, r.Reason = LawNotJudged, "this check is not about it"
+	case f.Truncated != "" || f.End() == nil:
+		r.Status, r.Reason = LawNotJudged, "the file is not complete"
+	case f.End().Reason != record.EndDone:
+		r.Status, r.Reason = LawNotJudged, "the run was cut short"
+	case unjudged != "":
+		r.Status, r.Reason = LawNotJudged, unjudged
+	case slices.ContainsFunc(f.excused, func(e excuse) bool { return e.law == l.ID }):
+		r.Status, r.Reason = LawNotJudged, "the machine was starved when it mattered"
+	}
+	return r
 }

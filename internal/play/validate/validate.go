@@ -14,6 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/play/project"
+	"github.com/leakbench/leakbench/internal/subject/checks"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 	"github.com/leakbench/leakbench/scenarios"
@@ -37,7 +38,7 @@ type Checked struct {
 // Files reads files for what their keys say that they mean to be. - is stdin. A list of known findings may name the built-in
 // scenarios, those that are checked beside it, and those of leakbench.yaml.
 func Files(paths []string, stdin io.Reader) []Checked {
-	all, names := make([]Checked, len(paths)), scenarios.Names()
+	all, names := make([]Checked, len(paths)), append(scenarios.Names(), checks.Scenarios()...)
 	if here, err := project.Load(); err == nil {
 		names = append(names, here.Own()...)
 	}

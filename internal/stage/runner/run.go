@@ -339,7 +339,7 @@ func (r *run) tearDown(ctx context.Context, err error) error {
 		cancelLast()
 		err = errors.Join(err, r.ledger.Close())
 	}
-	r.emit(record.Event{Kind: record.Ended, End: endOf(err)})
+	r.emit(record.Event{Kind: record.Ended, End: EndOf(err)})
 	r.mu.Lock()
 	err = errors.Join(err, r.writer.Err(), r.writer.Close())
 	r.writer = nil
@@ -353,7 +353,8 @@ func (r *run) tearDown(ctx context.Context, err error) error {
 	return err
 }
 
-func endOf(err error) *record.End {
+// EndOf is how a run ended whose play came to an error, or to none.
+func EndOf(err error) *record.End {
 	var stop Interrupted
 	switch {
 	case err == nil:

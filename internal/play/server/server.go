@@ -1,0 +1,176 @@
+// Package server tries a server: it plays the checks, each a run of its own, and judges what was saved.
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/lists"
+	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/client"
+	"github.com/leakbench/leakbench/internal/subject/checks"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/text"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// Params say what is tried with which server.
+type Params struct {
+	Only   []string // names of checks; none: all
+	Name   string   // of the server; "": as its command says
+	Tool   string   // that is called once the server is up; "": none
+	Args   string   // its arguments, a JSON object; "": {}
+	Limits client.Limits
+}
+
+// Flags are the words of a command line that set these parameters.
+func (p *Params) flags() (words []string) {
+	for _, f := range []struct{ flag, value string }{{"--name", p.Name}, {"--call", p.Tool}, {"--args", p.Args}} {
+		if f.value != "" {
+			words = append(words, f.flag, f.value)
+		}
+	}
+	for _, f := range []struct {
+		flag  string
+		value time.Duration
+	}{{"--grace", p.Limits.Grace}, {"--watch", p.Limits.Watch}, {"--start", p.Limits.Start}, {"--idle", p.Limits.Idle}} {
+		if f.value > 0 {
+			words = append(words, f.flag, f.value.String())
+		}
+	}
+	return words
+}
+
+const example = "for example: leakbench server -- npx -y @modelcontextprotocol/server-everything"
+
+// Plan is the series of runs that tries a server, and what plays each of them.
+func Plan(p Params, argv []string, bench *play.Bench, series *play.Series) (play.Player, error) {
+	if runtime.GOOS != "linux" {
+		return nil, &play.Misuse{
+			Err:  fmt.Errorf("leakbench server needs Linux: on %s it can't see what a server leaves behind", runtime.GOOS),
+			Hint: "run it in a Linux container",
+		}
+	}
+	if err := check(argv); err != nil {
+		return nil, err
+	}
+	var call *client.Call
+	switch args := json.RawMessage(p.Args); {
+	case p.Args != "" && p.Tool == "":
+		return nil, &play.Misuse{Err: errors.New("--args without --call: no tool is named"), Hint: `for example: --call echo --args '{"message":"hi"}'`}
+	case p.Args != "" && json.Unmarshal(args, new(map[string]any)) != nil:
+		return nil, &play.Misuse{Err: fmt.Errorf("--args is no JSON object: %.80q", p.Args), Hint: `for example: --args '{"message":"hi"}'`}
+	case p.Tool != "":
+		call = &client.Call{Tool: p.Tool}
+		if p.Args != "" {
+			call.Args = args
+		}
+	}
+	chosen, err := choose(p.Only)
+	if err != nil {
+		return nil, err
+	}
+	name := p.Name
+	if name == "" {
+		name = nameOf(argv)
+	}
+	series.Host = play.Host{Spec: host.Spec{Name: name, Kind: record.KindServer, Argv: argv}}
+	series.Scenarios = lists.Map(chosen, func(c checks.Check) *scenarios.Scenario {
+		return &scenarios.Scenario{Name: c.Scenario(), Title: c.Title}
+	})
+	t := &trial{Bench: bench, p: p, argv: argv, name: name, call: call}
+	return t.one, nil
+}
+
+// check says what is wrong with a command before anything is started.
+func check(argv []string) error {
+	if len(argv) == 0 || strings.TrimSpace(argv[0]) == "" {
+		return &play.Misuse{Err: errors.New("which server?"), Hint: "its command goes to the right of --; " + example}
+	}
+	_, err := exec.LookPath(argv[0])
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, os.ErrPermission):
+		return &play.Misuse{Err: fmt.Errorf("the server can't be started: %w", err), Hint: "chmod +x " + argv[0] + ", or name its interpreter: leakbench server -- python3 " + argv[0]}
+	case strings.ContainsAny(argv[0], " \t") && len(argv) == 1:
+		return &play.Misuse{Err: fmt.Errorf("the server can't be started: no program is called %q", argv[0]), Hint: "leave the quotes out: leakbench server -- " + argv[0]}
+	}
+	if info, missing := os.Stat(argv[0]); missing == nil && info.Mode().IsRegular() && !strings.ContainsRune(argv[0], filepath.Separator) {
+		return &play.Misuse{Err: fmt.Errorf("the server can't be started: %w", err), Hint: "a program in this folder is called ./" + argv[0]}
+	}
+	return &play.Misuse{Err: fmt.Errorf("the server can't be started: %w", err), Hint: "install it, or name it with its path; " + example}
+}
+
+// choose are the checks of these names, in their own order; none: all.
+func choose(only []string) ([]checks.Check, error) {
+	for _, name := range only {
+		if _, known := checks.Of(name); !known {
+			return nil, &play.Misuse{Err: fmt.Errorf("--only %q: must be one of %v", name, checks.Names()), Hint: text.DidYouMean(name, checks.Names())}
+		}
+	}
+	return slices.DeleteFunc(checks.All(), func(c checks.Check) bool {
+		return len(only) > 0 && !slices.ContainsFunc(only, func(name string) bool { return name == c.Name || name == c.Scenario() })
+	}), nil
+}
+
+// launchers run the program that their arguments name.
+var launchers = []string{
+	"npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "node", "deno", "python", "python3", "sh", "bash", "env", "docker", "podman", "go", "java",
+}
+
+// skipped are words behind a launcher that are no names.
+var skipped = []string{"run", "exec", "dlx", "x", "tool", "-m", "-y", "-c", "-i", "-jar"}
+
+// nameOf is the name of a server by its command: that of its program or package, without version, scope and folder.
+func nameOf(argv []string) string {
+	word := argv[0]
+	for i := 0; i < len(argv) && slices.Contains(launchers, strings.TrimSuffix(path.Base(filepath.ToSlash(argv[i])), ".exe")); {
+		for i++; i < len(argv) && (strings.HasPrefix(argv[i], "-") || slices.Contains(skipped, argv[i])); i++ {
+		}
+		if i < len(argv) {
+			word = argv[i]
+		}
+	}
+	word, _, _ = strings.Cut(strings.TrimSpace(word), " ")
+	name := path.Base(filepath.ToSlash(word))
+	name, _, _ = strings.Cut(name, "@")
+	name, _, _ = strings.Cut(name, "==")
+	if name == "" {
+		return "server"
+	}
+	return name
+}
+
+// trial is a server that is tried.
+type trial struct {
+	*play.Bench
+	p    Params
+	argv []string
+	name string
+	call *client.Call
+}
+
+// one plays a check and judges what was saved.
+func (t *trial) one(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
+	check, _ := checks.Of(c.Scenario.Name)
+	return t.Keep(ctx, c, play.Shown{Steps: 4}, func(dir string, onEvent func(record.Event)) error {
+		return client.Run(ctx, client.Params{
+			Self: t.Self, Check: check, Name: t.name, Argv: t.argv, Dir: dir, Tool: t.Tool, Again: c.Again, Limits: t.p.Limits, Call: t.call,
+			Command: slices.Concat([]string{"leakbench", "server", "--only", check.Name}, t.p.flags(), []string{"--"}, t.argv),
+			OnEvent: onEvent,
+		})
+	})
+}

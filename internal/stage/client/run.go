@@ -1,0 +1,279 @@
+// Package client plays one check against a server under test: the bench is its client. The server lives below a keeper, as a host
+// does, so that all it starts and leaves is seen, and ended. What happens is written into a run file, and nothing is judged.
+package client
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/redact"
+	"github.com/leakbench/leakbench/internal/stage/hostlog"
+	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/starved"
+	"github.com/leakbench/leakbench/internal/subject/checks"
+)
+
+// Params are what a run of a check is made of.
+type Params struct {
+	Self    string // the program that is also the keeper
+	Check   checks.Check
+	Name    string   // of the server
+	Argv    []string // its command line
+	Dir     string   // folder of the run; made, must not hold a run yet
+	Tool    record.Tool
+	Command []string // what reproduces the run
+	Again   string   // why it is made once more, alone; "": it is not
+	Limits
+	// Call is a tool that is called once the server is up, and in whose midst stdin is closed; nil: none.
+	Call *Call
+	// OnEvent sees each event once it is in the file. It must not block.
+	OnEvent func(record.Event)
+}
+
+// Limits are the times of a run. Zero values are the defaults.
+type Limits struct {
+	Grace time.Duration // how long the server may take to exit
+	Watch time.Duration // how long a survivor is watched after that
+	Start time.Duration // how long it may take to answer initialize
+	Idle  time.Duration // how long it is watched while nothing is asked
+}
+
+// The defaults. Published clients wait 2 s to 5 s after they have closed stdin before they send a signal.
+const (
+	DefaultGrace = 5 * time.Second
+	DefaultWatch = 5 * time.Second
+	DefaultStart = 60 * time.Second
+	DefaultIdle  = 20 * time.Second
+)
+
+// Or are the limits with the defaults in the place of zeros.
+func (l Limits) Or() Limits {
+	return Limits{
+		cmp.Or(l.Grace, DefaultGrace), cmp.Or(l.Watch, DefaultWatch), cmp.Or(l.Start, DefaultStart), cmp.Or(l.Idle, DefaultIdle),
+	}
+}
+
+// Call is a call of a tool.
+type Call struct {
+	Tool string
+	Args json.RawMessage // an object, or nil
+}
+
+// exam is a run under way.
+type exam struct {
+	Params
+	id     string
+	keeper *keeper.Keeper
+	tmp    string // the folder of the keeper's socket
+	loads  starved.Loads
+	wire   *wire
+	modern bool // the server speaks the era without initialize
+	steps  int
+
+	mu     sync.Mutex
+	writer *record.Writer
+	host   record.Identity
+	early  *keeper.Exited // the end of what is not known to be the server yet
+	exit   *record.Exit
+	words  string        // the end of its stderr, where nobody had asked it to end
+	asked  bool          // the bench has done something that the server must end at
+	gone   chan struct{} // the process that was started was reaped
+	strays int
+}
+
+// Run plays a check and leaves its file in p.Dir. The error is nil when the file is complete and the check was played to its end,
+// whatever that showed. It wraps runner.ErrHost where the server could not be tested, as runner.Run has it for a host.
+func Run(ctx context.Context, p Params) error {
+	p.Limits = p.Or()
+	var id [6]byte
+	_, _ = rand.Read(id[:])
+	x := &exam{Params: p, id: hex.EncodeToString(id[:]), gone: make(chan struct{})}
+	var err error
+	if x.writer, err = record.Create(filepath.Join(p.Dir, runner.RunFile)); err != nil {
+		return err
+	}
+	if err = x.setUp(ctx); err != nil {
+		err = x.tearDown(ctx, err)
+		_ = os.Remove(filepath.Join(p.Dir, runner.RunFile))
+		return fmt.Errorf("%w: %w", runner.ErrSetUp, err)
+	}
+	return x.tearDown(ctx, x.play(ctx))
+}
+
+func (x *exam) setUp(ctx context.Context) (err error) {
+	if x.tmp, err = ledger.NewDir(); err != nil {
+		return err
+	}
+	x.keeper, err = keeper.Start(ctx, keeper.Params{
+		Self: x.Self, Dir: x.tmp, Log: filepath.Join(x.Dir, "keeper.log"), Run: x.id, OnExit: x.onExit,
+	})
+	if err != nil {
+		return err
+	}
+	go x.loads.Listen(x.keeper.Done())
+	return x.writer.WriteHeader(x.header())
+}
+
+func (x *exam) header() record.Header {
+	witness := x.keeper.Hello.Witness
+	witness.Ledger = "none"
+	return record.Header{
+		ID: x.id, Tool: x.Tool,
+		System: record.System{
+			OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid(),
+		},
+		Witness:  witness,
+		Scenario: record.Scenario{Name: x.Check.Scenario(), Title: x.Check.Title},
+		Host:     record.Host{Name: x.Name, Kind: record.KindServer, Command: redact.Args(x.Argv)},
+		Limits: record.Limits{
+			Settle: record.Duration(x.Grace), Confirm: record.Duration(x.Watch), Quiet: record.Duration(lookMax),
+			Close: record.Duration(x.Grace), Stop: record.Duration(x.Grace),
+		},
+		Plan: record.Plan{
+			Labels: []record.PlanLabel{}, Checkpoints: []string{}, Laws: x.Check.Laws, Evidence: true,
+		},
+		Command: redact.Args(x.Command), Again: x.Again,
+	}
+}
+
+// tearDown ends what is left, and the file.
+func (x *exam) tearDown(ctx context.Context, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	if x.keeper != nil {
+		swept, failed := x.keeper.Sweep(ctx)
+		if len(swept) > 0 {
+			x.emit(record.Event{Kind: record.Swept, Census: &record.Census{Processes: swept}})
+		}
+		if failed != nil {
+			x.doubt(record.DoubtSweep, "the last sweep did not end what was there: %v", failed)
+		}
+	}
+	if x.wire != nil {
+		_ = x.wire.in.Close()
+		x.wire.hangUp()
+	}
+	x.emit(record.Event{Kind: record.Ended, End: runner.EndOf(err)})
+	x.mu.Lock()
+	err = errors.Join(err, x.writer.Err(), x.writer.Close())
+	x.writer = nil
+	x.mu.Unlock()
+	if x.keeper != nil {
+		err = errors.Join(err, x.keeper.Close())
+	}
+	if x.tmp != "" {
+		err = errors.Join(err, ledger.RemoveDir(x.tmp))
+	}
+	return err
+}
+
+// start starts the server, and notes the pipes that it was given.
+func (x *exam) start(ctx context.Context, argv []string) error {
+	started, err := x.keeper.StartHost(ctx, keeper.HostParams{Argv: argv, Stderr: filepath.Join(x.Dir, runner.HostLog)})
+	if err != nil {
+		if errors.Is(err, keeper.ErrGone) || ctx.Err() != nil {
+			return err
+		}
+		return &notUp{err.Error()}
+	}
+	started.Process.Args = redact.Args(argv)
+	x.emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
+	x.mu.Lock()
+	x.host = started.Process.Identity
+	early := x.early
+	x.mu.Unlock()
+	if early != nil {
+		x.onExit(*early)
+	}
+	x.wire = newWire(started.Stdin, started.Stdout, x.stray)
+	return nil
+}
+
+// onExit writes down what the keeper reaped.
+func (x *exam) onExit(e keeper.Exited) {
+	x.mu.Lock()
+	if e.Host && x.host.PID == 0 {
+		x.early = &e
+		x.mu.Unlock()
+		return
+	}
+	kind, words := record.Reaped, ""
+	is := e.Host || x.host.PID != 0 && e.Identity == x.host
+	if is {
+		kind, e.Exit.Asked = record.HostExited, e.Asked || x.asked
+		x.exit = &e.Exit
+	}
+	x.mu.Unlock()
+	if is && !e.Exit.Asked {
+		words = x.lastWords()
+	}
+	x.emit(record.Event{Kind: kind, Process: &e.Process, Exit: &e.Exit, Text: words})
+	if is {
+		x.mu.Lock()
+		x.words = words
+		x.mu.Unlock()
+		close(x.gone)
+	}
+}
+
+const (
+	// wordsWithin is how long the end of stderr may take from the pipe to the file once the server has exited.
+	wordsWithin = 300 * time.Millisecond
+	wordsLook   = 20 * time.Millisecond
+)
+
+// lastWords is the end of what a server wrote to stderr that has exited: the keeper may still be writing it down.
+func (x *exam) lastWords() (words string) {
+	for until := time.Now().Add(wordsWithin); time.Now().Before(until); {
+		now := hostlog.Tail(filepath.Join(x.Dir, runner.HostLog))
+		if now != "" && now == words {
+			break
+		}
+		words = now
+		time.Sleep(wordsLook)
+	}
+	return words
+}
+
+// mostStrays is how many lines that are no messages are written down.
+const mostStrays = 20
+
+func (x *exam) stray(what string) {
+	x.mu.Lock()
+	x.strays++
+	n := x.strays
+	x.mu.Unlock()
+	if n <= mostStrays {
+		x.emit(record.Event{Kind: record.WroteStdout, Text: redact.Text(what)})
+	}
+}
+
+func (x *exam) emit(e record.Event) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.writer == nil {
+		return
+	}
+	e, err := x.writer.Add(e)
+	if err == nil && x.OnEvent != nil { // an error is sticky: tearDown reports it
+		x.OnEvent(e)
+	}
+}
+
+func (x *exam) doubt(code record.DoubtCode, format string, args ...any) {
+	x.emit(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: code, Text: redact.Text(fmt.Sprintf(format, args...))}})
+}

@@ -1,0 +1,202 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/stage/starved"
+)
+
+const (
+	// lookMin and lookMax bound how often the census is taken while a checkpoint waits.
+	lookMin = 10 * time.Millisecond
+	lookMax = 100 * time.Millisecond
+	// sampleEvery is how often a census is taken for the curves.
+	sampleEvery = 500 * time.Millisecond
+	// emptyLooks in a row, without anything below the keeper, show that all is gone: a process whose parent ends while the table is
+	// read may be in none of its rows.
+	emptyLooks = 2
+)
+
+func (x *exam) census(ctx context.Context) (*record.Census, error) {
+	c, err := x.keeper.Census(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("failed to take a census: %w", err)
+	}
+	c.Load = x.loads.At(c)
+	return c, nil
+}
+
+// sample takes a census now and then, until what it returns is called.
+func (x *exam) sample(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		ticker := time.NewTicker(sampleEvery)
+		defer ticker.Stop()
+		for {
+			c, err := x.census(ctx)
+			if err != nil {
+				return // a checkpoint says so
+			}
+			c.Role = record.CensusSample
+			x.emit(record.Event{Kind: record.CensusTaken, Census: c})
+			select {
+			case <-ticker.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-over }
+}
+
+// checkpoint waits until nothing of the server is left, and watches what is. It reports whether all was gone in time.
+func (x *exam) checkpoint(ctx context.Context, name string) (gone bool, err error) {
+	cp := record.Checkpoint{Name: name, Wants: []record.Want{}}
+	x.emit(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
+	begun := time.Now()
+	gone, c, err := x.settle(ctx, &cp, x.Grace)
+	if err != nil {
+		return false, err
+	}
+	x.emitCensus(record.CensusSettled, name, c)
+	if !gone {
+		x.evidence(ctx, c)
+		_, c, err := x.settle(ctx, &cp, x.Watch)
+		if err != nil {
+			return false, err
+		}
+		x.emitCensus(record.CensusConfirm, name, c)
+	}
+	cp.Quiet, cp.Waited = gone, record.Duration(time.Since(begun))
+	x.emit(record.Event{Kind: record.CheckpointEnded, Checkpoint: &cp})
+	return gone, nil
+}
+
+// settle looks until nothing is left, at most for the time limit.
+func (x *exam) settle(ctx context.Context, cp *record.Checkpoint, limit time.Duration) (bool, *record.Census, error) {
+	deadline := starved.Deadline{Limit: limit}
+	defer func() { deadline.Note(cp, time.Now()) }()
+	empty := 0
+	for pause := lookMin; ; pause = min(2*pause, lookMax) {
+		c, err := x.census(ctx)
+		if err != nil {
+			return false, nil, err
+		}
+		deadline.See(*c.Load)
+		if c.Host == nil && len(c.Processes) == 0 && x.exited() {
+			if empty++; empty == emptyLooks {
+				return true, c, nil
+			}
+			pause = lookMin
+		} else {
+			empty = 0
+		}
+		left := deadline.Left(time.Now())
+		if left <= 0 && empty == 0 {
+			return false, c, nil
+		}
+		if err := rest(ctx, min(pause, max(left, lookMin))); err != nil {
+			return false, nil, err
+		}
+	}
+}
+
+// rest waits for a while.
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (x *exam) exited() bool {
+	select {
+	case <-x.gone:
+		return true
+	default:
+		return false
+	}
+}
+
+func (x *exam) emitCensus(role record.CensusRole, checkpoint string, c *record.Census) {
+	c.Role, c.Checkpoint = role, checkpoint
+	x.emit(record.Event{Kind: record.CensusTaken, Census: c})
+}
+
+// evidence examines what a census shows, and writes it down.
+func (x *exam) evidence(ctx context.Context, c *record.Census) []record.Evidence {
+	var ids []record.Identity
+	if c.Host != nil {
+		ids = append(ids, c.Host.Identity)
+	}
+	for i := range c.Processes {
+		if c.Processes[i].State != record.StateZombie {
+			ids = append(ids, c.Processes[i].Identity)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := x.keeper.Evidence(ctx, ids)
+	if err != nil && !errors.Is(err, keeper.ErrGone) && ctx.Err() == nil {
+		x.doubt(record.DoubtNoEvidence, "the processes of the server could not be examined: %v", err)
+	}
+	for i := range found {
+		for _, d := range found[i].Descriptors {
+			for j := range d.Holders {
+				switch h := &d.Holders[j]; h.PID {
+				case os.Getpid():
+					h.Role = record.RoleBench
+				case x.keeper.Hello.PID:
+					h.Role = record.RoleKeeper
+				}
+			}
+		}
+	}
+	if len(found) > 0 {
+		x.emit(record.Event{Kind: record.EvidenceTaken, Evidence: found})
+	}
+	return found
+}
+
+// behind are the processes other than the one that was started that have its stdin and its stdout: where it is a launcher, the
+// server is one of them.
+func behind(found []record.Evidence, root record.Identity) (ids []record.Identity) {
+	var stdin, stdout string
+	for i := range found {
+		if found[i].Identity == root {
+			stdin, stdout = target(&found[i], 0), target(&found[i], 1)
+		}
+	}
+	for i := range found {
+		if e := &found[i]; e.Identity != root && stdin != "" && target(e, 0) == stdin && target(e, 1) == stdout {
+			ids = append(ids, e.Identity)
+		}
+	}
+	return ids
+}
+
+func target(e *record.Evidence, fd int) string {
+	for i := range e.Descriptors {
+		if e.Descriptors[i].FD == fd {
+			return cmp.Or(e.Descriptors[i].Target, "?")
+		}
+	}
+	return ""
+}
