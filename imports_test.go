@@ -197,6 +197,27 @@ var house = []struct {
 		deny: []string{"github.com/spf13/cobra"},
 	},
 	{
+		pkg: "internal/play/explore/grammar", why: "a scenario that was made is data, like one that was written",
+		may: []string{"internal/record", "fakeserver", "scenarios"}, deny: []string{"os", "os/exec", "net"},
+	},
+	{
+		pkg: "internal/play/explore/cover", why: "what was tried follows from scenarios and runs",
+		may: []string{"internal/record", "internal/history", "fakeserver", "scenarios", "internal/play/explore/grammar"}, deny: []string{"os", "os/exec", "net"},
+	},
+	{
+		pkg: "internal/play/explore/shrink", why: "it makes scenarios smaller, and does not know what for",
+		may: []string{"internal/record", "fakeserver", "scenarios"}, deny: []string{"os", "os/exec", "net"},
+	},
+	{
+		pkg: "internal/play/explore", why: "who explores is a user of the bench, not a part",
+		may: []string{
+			"internal/lists", "internal/text", "internal/record", "driver", "scenarios", "internal/subject/host", "internal/stage/fit", "internal/stage/keeper",
+			"internal/judge/law", "internal/judge/verdict", "internal/judge/known", "internal/play", "report/words",
+			"internal/play/explore/grammar", "internal/play/explore/cover", "internal/play/explore/shrink",
+		},
+		deny: []string{"github.com/spf13/cobra"},
+	},
+	{
 		pkg: "leaktest", why: "it is for the tests of other modules: what it links they link, and it brings no client of its own",
 		may:  []string{"internal/record", "driver", "fakeserver", "scenarios", "internal/subject/host", "internal/stage/keeper", "internal/stage/runner", "internal/play/lab"},
 		deny: []string{"testing", "github.com/spf13/cobra", "github.com/mark3labs/mcp-go"},

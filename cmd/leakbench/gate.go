@@ -18,6 +18,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/play/explore"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/checks"
 	"github.com/leakbench/leakbench/report"
@@ -44,9 +45,10 @@ func (f *decideFlags) register(a *app, cmd *cobra.Command) {
 type gateFlags struct {
 	runFlags
 	decideFlags
-	shard string
-	costs string
-	blob  string
+	shard  string
+	costs  string
+	blob   string
+	corpus string
 }
 
 var gateLong = `Run scenarios, compare the findings with the list of known findings and with a
@@ -84,6 +86,7 @@ func (a *app) gateCommand() *cobra.Command {
 	flags.IntVar(&f.series.Retries, "retries", 0, "how often to run an inconclusive scenario again")
 	flags.StringVar(&f.shard, "shard", "", "run only this part of the scenarios: 1/4, or job/4")
 	flags.StringVar(&f.costs, "costs", "", "earlier runs that tell --shard how long each scenario takes (default: the baseline)")
+	flags.StringVar(&f.corpus, "corpus", "", "run also the scenarios that leakbench explore has kept in this folder")
 	flags.StringVar(&f.blob, "blob", "", "file to pack all runs into, for merge and as a baseline")
 	return cmd
 }
@@ -100,6 +103,13 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	names, err := a.fromProject(cmd, args, &f.runFlags)
 	if err != nil {
 		return err
+	}
+	if f.corpus != "" {
+		kept, err := explore.Corpus(f.corpus)
+		if err != nil {
+			return err
+		}
+		names = append(names, kept...)
 	}
 	s, err := a.prepare(cmd, args, f.runFlags, names)
 	if err != nil {

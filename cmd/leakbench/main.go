@@ -128,7 +128,7 @@ mistake, why, and how to fix it.
 		a.mergeCommand(),
 		a.judgeCommand(), a.reportCommand(), a.openCommand(), a.listCommand(), a.hostsCommand(), a.explainCommand(),
 		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
-		a.initCommand(), a.labCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
+		a.initCommand(), a.exploreCommand(), a.labCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if err := oneOf("--format", a.format, "text", "json"); err != nil {
@@ -281,10 +281,11 @@ func failureOf(err error) *failure {
 
 // What a typing error may cost.
 const (
-	maxRepeat = 1000
-	maxTimes  = 10_000
-	maxBusy   = 1024
-	maxJobs   = 256
+	maxRepeat   = 1000
+	maxTimes    = 10_000
+	maxBusy     = 1024
+	maxJobs     = 256
+	maxExplored = 1_000_000
 )
 
 // span is a duration of a flag: one below zero would be no limit at all.

@@ -52,9 +52,19 @@ type description struct {
 }
 
 // fingerprint is the same in every run that shows the same cause.
-func (b *breach) fingerprint() string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{b.law, b.kind, b.label, string(b.cause)}, "\x00")))
+func (b *breach) fingerprint() string { return fingerprint(b.law, b.kind, b.label, b.cause) }
+
+func fingerprint(law, kind, label string, cause record.Cause) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{law, kind, label, string(cause)}, "\x00")))
 	return hex.EncodeToString(sum[:6])
+}
+
+// PrintOf is the fingerprint that the finding would have if its server were called otherwise. One that is about no server keeps its own.
+func (f *Finding) PrintOf(label string) string {
+	if f.Label == "" {
+		return f.Fingerprint
+	}
+	return fingerprint(f.Law, f.Kind, label, f.cause)
 }
 
 // aliases are the fingerprints that earlier versions gave to breaches.
@@ -92,7 +102,7 @@ func (f *casefile) finding(print string, group []*breach) Finding {
 	words := own.Wording(first.law, first.cause)
 	say := func(template string) string { return law.Fill(template, len(group), d.values) }
 	out := Finding{
-		Law: first.law, Kind: first.kind, Label: first.label, Severity: f.severity(first.law), Fingerprint: print,
+		Law: first.law, Kind: first.kind, Label: first.label, Severity: f.severity(first.law), Fingerprint: print, cause: first.cause,
 		Title: say(words.Title), Expected: say(words.Expected), Found: say(words.Found),
 		Why: prose.Paragraph(d.head, first.narrative, alike(group)), Fix: prose.Paragraph(d.cause.Fix, kind.Fix), Reports: law.Cite(kind.Reports),
 	}

@@ -48,6 +48,8 @@ type Finding struct {
 	Servers    []string          `json:"servers"`    // "flaky#2"
 	Evidence   []record.Evidence `json:"-"`
 	At         []int64           `json:"-"` // event times (ns) to mark on a timeline
+
+	cause record.Cause // see PrintOf
 }
 
 // IsError says that the finding makes a run a leak: anything but a warning.

@@ -23,11 +23,11 @@ func Cast(s *scenarios.Scenario, h host.Spec) (parts []*scenarios.Scenario, why 
 	if why := h.Scenarios[s.Name].NotApplicable; why != "" {
 		return nil, why
 	}
-	return s.Cast(abilityOf(h))
+	return s.Cast(AbilityOf(h))
 }
 
-// abilityOf is what can be asked of a host, by its kind and its file.
-func abilityOf(h host.Spec) scenarios.Ability {
+// AbilityOf is what can be asked of a host, by its kind and its file.
+func AbilityOf(h host.Spec) scenarios.Ability {
 	a := scenarios.Ability{
 		Cannot: map[record.Op]string{}, One: !h.HoldsAll(),
 		ByItself: h.Kind == record.KindCommand, Unknown: h.SessionsUnknown(), OwnCalls: h.Kind == record.KindOneshot,

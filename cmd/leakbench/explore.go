@@ -1,0 +1,88 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/leakbench/leakbench/internal/judge/known"
+	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/play/explore"
+)
+
+type exploreFlags struct {
+	explore.Params
+	bench play.Bench
+	host  string
+	known string
+}
+
+func (a *app) exploreCommand() *cobra.Command {
+	var f exploreFlags
+	cmd := &cobra.Command{
+		Use:   "explore [flags] [-- COMMAND ARGS...]",
+		Short: "Generate scenarios, run them, and make what they find small",
+		Long: `Generate scenarios that the host can play, run them side by side, and judge each of
+them as any other run. Scenarios that try a new combination of fault, moment,
+operation and state of the session come first. A new finding is run again, and its
+scenario is made as small as possible. The same seed generates the same scenarios.
+
+Exit codes: 0 nothing new, 1 a new finding that is an error, 2 bad flag, 3 nothing
+new, and more than 1 in 100 runs inconclusive, 4 the host did not start, 128+n stopped.`,
+		Example: "  leakbench explore --host naive --runs 50\n  leakbench explore --host my-gateway.yaml --for 20m --corpus corpus",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names, command := splitAtDash(cmd, args)
+			if err := noArgs(cmd, names); err != nil {
+				return err
+			}
+			return a.explore(cmd, f, command)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.host, "host", "", "host to test: the name of a built-in host, a host file (.yaml), or the path of a driver (default "+play.DefaultHost+")")
+	flags.Var((*span)(&f.For), "for", "how long to explore; 0: until --runs (default 10m without --runs)")
+	flags.IntVar(&f.Runs, "runs", 0, "how many scenarios to run; 0: as many as --for allows")
+	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the scenarios; 0: draw one and print it")
+	flags.StringVar(&f.Corpus, "corpus", "", "folder that keeps scenarios worth running again; gate --corpus runs them")
+	flags.StringVar(&f.known, "known", known.File, "the list of known findings")
+	flags.StringVarP(&f.bench.Out, "out", "o", "", "folder to write to (default .leakbench/explore-SEED)")
+	flags.BoolVar(&f.Whole, "keep-runs", false, "keep all runs, not only those that show something new")
+	flags.IntVar(&f.Shrink, "shrink", 1, "how many findings of one law and kind to make small, if they differ in their cause; 0: none")
+	limitFlags(flags, &f.bench.Limits, "how long the host may take to start: to say hello, or to connect to its server")
+	jobsFlag(flags, &f.Jobs)
+	completeFlag(cmd, "host", cobra.ShellCompDirectiveDefault, hostNames)
+	return cmd
+}
+
+func (a *app) explore(cmd *cobra.Command, f exploreFlags, command []string) error {
+	if f.Runs == 0 && f.For == 0 {
+		f.For = 10 * time.Minute
+	}
+	f.Seed = cmp.Or(f.Seed, rand.Uint64N(1<<53-1)+1)
+	f.bench.Out = cmp.Or(f.bench.Out, filepath.Join(".leakbench", "explore-"+strconv.FormatUint(f.Seed, 10)))
+	list, err := loadKnown(f.known, f.known != known.File)
+	if err = cmp.Or(err, between("--runs", f.Runs, 0, maxExplored), between("--jobs", f.Jobs, 0, maxJobs), own(&f.bench)); err != nil {
+		return err
+	}
+	f.bench.Page, f.Bench, f.Known, f.Note = play.Listed, &f.bench, list.Entries, a.note
+	if f.Host, err = play.TheHost(f.bench.Self, f.host, command); err != nil {
+		return err
+	}
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	r, err := explore.Run(ctx, f.Params)
+	if r == nil {
+		return err
+	}
+	if a.format == "json" {
+		err = errors.Join(err, a.object(r, pretty))
+	} else {
+		err = errors.Join(err, r.Print(a.out))
+	}
+	return cmp.Or(err, exitWhen(r.New(), exitFinding), exitWhen(100*r.Inconclusive > r.Runs, exitInconclusive))
+}

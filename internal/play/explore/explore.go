@@ -1,0 +1,303 @@
+// Package explore plays scenarios that nobody wrote, looks for findings that nobody knows, and makes each of them small.
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/judge/known"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/play/explore/cover"
+	"github.com/leakbench/leakbench/internal/play/explore/grammar"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// Params say what is explored, and for how long.
+type Params struct {
+	Bench *play.Bench
+	Play  play.Player // of a cell; nil is the bench's own
+	Host  play.Host
+	Seed  uint64
+	Runs  int           // how many scenarios; 0 is as many as there is time for
+	For   time.Duration // how long to explore; 0 is no limit. One of the two must be given
+	Jobs  int           // how many at the same time; 0 is as many as the machine carries
+	// Corpus is a folder of scenarios that were worth keeping: they guide, findings that they show are known, and new ones are added.
+	// "" is none.
+	Corpus string
+	Known  []known.Entry // findings that are known anyway
+	Note   func(format string, args ...any)
+	// Whole keeps all runs. Otherwise those that show nothing new are removed.
+	Whole bool
+	// Shrink is how many findings of a law and kind are played again and made small, of those that differ in their cause.
+	Shrink int
+	Most   int // how many smaller scenarios are played for one of them; 0 is 160
+	// OnRun sees each scenario that was played, in their order.
+	OnRun func(n int, s *scenarios.Scenario, j verdict.Judged)
+}
+
+// Doubt is a reason why scenarios could not be decided, and the first of them.
+type Doubt struct {
+	Code  record.DoubtCode `json:"code"`
+	Count int              `json:"count"`
+	Text  string           `json:"text"`
+	File  string           `json:"file"`
+}
+
+// Point is how much was covered after a time.
+type Point struct {
+	After   record.Duration `json:"after"`
+	Runs    int             `json:"runs"`
+	Covered int             `json:"covered"`
+}
+
+// Result is what an exploration came to.
+type Result struct {
+	Host         string          `json:"host"`
+	Seed         uint64          `json:"seed"`
+	Runs         int             `json:"runs"`
+	Clean        int             `json:"clean"`
+	Inconclusive int             `json:"inconclusive"`
+	Unplayed     int             `json:"unplayed"` // the host can't be asked for what they are about, or failed
+	Took         record.Duration `json:"took"`
+	Findings     []*Found        `json:"findings"`
+	Doubts       []*Doubt        `json:"doubts"`
+	Covered      int             `json:"covered"`
+	Cells        int             `json:"cells"`
+	Missed       []string        `json:"missed"`  // cells that scenarios aimed at several times, and no run filled
+	Beyond       []string        `json:"beyond"`  // what can't be tried with the host, with the reasons
+	Curve        []Point         `json:"curve"`   // once a minute
+	Kept         int             `json:"kept"`    // scenarios added to the corpus
+	Failure      string          `json:"failure"` // why the host could not be played on, or ""
+}
+
+const (
+	// chunk is how many scenarios are played before their findings are looked into.
+	chunk = 24
+	// hopeless is after how many tries a cell counts as missed.
+	hopeless = 5
+)
+
+// explorer is an exploration under way.
+type explorer struct {
+	Params
+	result Result
+	source *source
+	begun  time.Time
+	seen   map[cover.Cell]bool
+	table  map[cover.Cell]bool
+	found  map[string]*Found // by print
+	doubts map[record.DoubtCode]*Doubt
+	prints map[string]bool // of findings that are known
+	folder string          // of scenario files
+}
+
+// Run explores. What was found so far is returned with an error that ended it early.
+func Run(ctx context.Context, p Params) (*Result, error) {
+	e := &explorer{
+		Params: p, begun: time.Now(), seen: map[cover.Cell]bool{}, table: map[cover.Cell]bool{}, found: map[string]*Found{},
+		doubts: map[record.DoubtCode]*Doubt{}, prints: map[string]bool{}, folder: filepath.Join(p.Bench.Out, "scenarios"),
+	}
+	if e.Note == nil {
+		e.Note = func(string, ...any) {}
+	}
+	if e.Play == nil {
+		e.Play = p.Bench.One
+	}
+	e.result = Result{Host: p.Host.Name, Seed: p.Seed, Findings: []*Found{}, Doubts: []*Doubt{}, Missed: []string{}, Curve: []Point{}}
+	if err := os.MkdirAll(e.folder, 0o755); err != nil {
+		return nil, &play.Misuse{Err: err, Hint: "choose another folder with --out"}
+	}
+	reach, err := e.meet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e.result.Beyond = cover.Unreached(reach)
+	for _, c := range cover.Table(reach) {
+		e.table[c] = true
+	}
+	e.source = newSource(p.Seed, reach, e.table)
+	if err := e.readCorpus(); err != nil {
+		return nil, err
+	}
+	err = e.explore(ctx)
+	e.sumUp()
+	return &e.result, err
+}
+
+// meet plays the least that a host can be asked, and says what more it can.
+func (e *explorer) meet(ctx context.Context) (r grammar.Reach, err error) {
+	r = reachOf(e.Host.Spec)
+	s, err := scenarios.Parse("first.yaml", []byte(first(r)))
+	if err != nil {
+		return r, err
+	}
+	parts, not := play.Fit(e.Host, []*scenarios.Scenario{s})
+	if len(not) > 0 {
+		return r, &play.Misuse{Err: fmt.Errorf("%s can't be explored: %s", e.Host.Name, not[0].Why), Hint: "leakbench list hosts shows others"}
+	}
+	j, err := e.Play(ctx, play.Cell{Scenario: parts[0], Host: e.Host, Seed: e.Seed})
+	if err != nil {
+		return r, err
+	}
+	defer e.discard(j)
+	for _, event := range j.Run.Events {
+		if event.Kind == record.HostReady && event.Hello != nil {
+			tell(&r, e.Host.Spec, *event.Hello)
+			break
+		}
+	}
+	return r, nil
+}
+
+// explore plays chunk by chunk.
+func (e *explorer) explore(ctx context.Context) error {
+	for n := 0; ctx.Err() == nil && (e.Runs == 0 || n < e.Runs); {
+		size := chunk
+		if e.Runs > 0 {
+			size = min(size, e.Runs-n)
+		}
+		if e.For > 0 && time.Since(e.begun) >= e.For {
+			break
+		}
+		var all []*scenarios.Scenario
+		for i := range size {
+			s, err := e.make(n + i)
+			if err != nil {
+				return err
+			}
+			all = append(all, s)
+		}
+		results, err := e.playAll(ctx, all, e.seedOf(n))
+		for i, j := range results {
+			e.look(n+i, all[i], j)
+		}
+		n += size
+		if err != nil {
+			return err
+		}
+		if err := e.examine(ctx); err != nil {
+			return err
+		}
+		e.progress()
+	}
+	return context.Cause(ctx)
+}
+
+// make makes the n-th scenario, and writes it where its run's command finds it.
+func (e *explorer) make(n int) (*scenarios.Scenario, error) {
+	s, err := e.source.next(n)
+	if err != nil {
+		return nil, err
+	}
+	s.File = filepath.Join(e.folder, s.Name+".yaml")
+	return s, os.WriteFile(s.File, []byte(s.Source), 0o600)
+}
+
+// seedOf is the seed of the runs of a chunk. It fits a JSON number.
+func (e *explorer) seedOf(n int) uint64 { return mix(e.Seed, uint64(n))&(1<<53-1) | 1 }
+
+// playAll plays scenarios side by side. One that could not be played has no run.
+func (e *explorer) playAll(ctx context.Context, all []*scenarios.Scenario, seed uint64) ([]*verdict.Judged, error) {
+	series := play.Series{Jobs: e.Jobs}
+	var index []int
+	for i, s := range all {
+		parts, _ := play.Fit(e.Host, []*scenarios.Scenario{s})
+		if len(parts) > 0 {
+			series.Cells, index = append(series.Cells, play.Cell{Scenario: parts[0], Host: e.Host, Seed: seed}), append(index, i)
+		}
+	}
+	tries, _, err := series.Play(ctx, e.Play)
+	results := make([]*verdict.Judged, len(all))
+	for _, t := range tries {
+		results[index[t.Repeat-1]] = &t.Judged
+	}
+	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
+		return results, context.Cause(ctx)
+	}
+	if err != nil && len(tries) == 0 {
+		return results, err
+	}
+	if err != nil {
+		e.result.Failure = err.Error()
+	}
+	return results, nil
+}
+
+// look notes what a run shows.
+func (e *explorer) look(n int, s *scenarios.Scenario, j *verdict.Judged) {
+	e.result.Runs++
+	if j == nil {
+		e.result.Unplayed++
+		return
+	}
+	if e.OnRun != nil {
+		e.OnRun(n, s, *j)
+	}
+	fresh := 0
+	for _, c := range cover.Seen(j.Run) {
+		if e.table[c] && !e.seen[c] {
+			e.seen[c] = true
+			fresh++
+		}
+	}
+	prints, news := e.note(n, s, j)
+	switch j.Verdict.Outcome {
+	case verdict.Clean:
+		e.result.Clean++
+	case verdict.Inconclusive:
+		e.result.Inconclusive++
+		for _, d := range j.Verdict.Doubts {
+			if e.doubts[d.Code] == nil {
+				e.doubts[d.Code] = &Doubt{Code: d.Code, Text: d.Text, File: s.File}
+				e.result.Doubts = append(e.result.Doubts, e.doubts[d.Code])
+			}
+			e.doubts[d.Code].Count++
+		}
+	}
+	if fresh > 0 && j.Verdict.Outcome != verdict.Inconclusive || news {
+		e.keep(s, prints)
+	}
+	if !news && j.Verdict.Outcome != verdict.Inconclusive {
+		e.discard(j)
+		if !e.Whole {
+			_ = os.Remove(s.File)
+		}
+	}
+}
+
+// discard removes a run that shows nothing new.
+func (e *explorer) discard(j *verdict.Judged) {
+	if !e.Whole && j != nil && j.Dir != "" {
+		_ = os.RemoveAll(j.Dir)
+	}
+}
+
+func (e *explorer) progress() {
+	took := time.Since(e.begun)
+	if minutes := int(took / time.Minute); minutes > len(e.result.Curve) {
+		for len(e.result.Curve) < minutes {
+			after := time.Duration(len(e.result.Curve)+1) * time.Minute
+			e.result.Curve = append(e.result.Curve, Point{After: record.Duration(after), Runs: e.result.Runs, Covered: len(e.seen)})
+		}
+	}
+	e.Note("%d scenarios, %d findings, %d of %d covered, %s\n", e.result.Runs, len(e.result.Findings), len(e.seen), len(e.table), took.Round(time.Second))
+}
+
+// sumUp fills in what is known at the end.
+func (e *explorer) sumUp() {
+	e.result.Took = record.Duration(time.Since(e.begun).Round(time.Millisecond))
+	e.result.Covered, e.result.Cells = len(e.seen), len(e.table)
+	for c, n := range e.source.aimed {
+		if n >= hopeless && e.table[c] && !e.seen[c] {
+			e.result.Missed = append(e.result.Missed, c.String())
+		}
+	}
+	slices.Sort(e.result.Missed)
+}

@@ -1,0 +1,78 @@
+package explore_test
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/play/explore"
+	"github.com/leakbench/leakbench/internal/stage/reexec"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+func TestMain(m *testing.M) {
+	if status, ok := reexec.Main(os.Args); ok {
+		os.Exit(status)
+	}
+	os.Exit(m.Run())
+}
+
+func run(t *testing.T, p explore.Params, hostName string) *explore.Result {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	spec, err := host.Lookup(self, hostName)
+	require.NoError(t, err)
+	limits := play.Limits{Settle: 300 * time.Millisecond, Confirm: 100 * time.Millisecond}
+	p.Bench, p.Host = &play.Bench{Self: self, Out: t.TempDir(), Limits: limits}, play.Host{Spec: spec}
+	r, err := explore.Run(t.Context(), p)
+	require.NoError(t, err)
+	return r
+}
+
+// TestFinds: a leak is found, made small, and written as a scenario that can be read again.
+func TestFinds(t *testing.T) {
+	t.Parallel()
+	r := run(t, explore.Params{Seed: 7, Runs: 2, Shrink: 1, Most: 8}, "naive")
+	require.True(t, r.New())
+	var small []*explore.Found
+	for _, f := range r.Findings {
+		if f.Again > 0 {
+			small = append(small, f)
+		}
+	}
+	require.NotEmpty(t, small)
+	for _, f := range small {
+		s, err := scenarios.Load(f.File)
+		require.NoError(t, err)
+		assert.Equal(t, f.To, s.Size())
+		assert.LessOrEqual(t, f.To.Steps, f.From.Steps)
+		assert.FileExists(t, f.Dir+"/run.jsonl")
+	}
+	var text bytes.Buffer
+	require.NoError(t, r.Print(&text))
+	assert.Contains(t, text.String(), "✗ L1 ")
+}
+
+// TestSameSeed: the scenarios follow from the seed, however many are played side by side.
+func TestSameSeed(t *testing.T) {
+	t.Parallel()
+	var made [2][]string
+	for i, jobs := range []int{1, 4} {
+		run(t, explore.Params{Seed: 3, Runs: 2, Jobs: jobs, OnRun: func(_ int, s *scenarios.Scenario, _ verdict.Judged) {
+			made[i] = append(made[i], s.Source)
+		}}, "exact")
+	}
+	assert.Equal(t, made[0], made[1])
+	assert.Len(t, slices.Compact(slices.Clone(made[0])), 2)
+	assert.True(t, strings.HasPrefix(made[0][0], "name: x-3-1\n"))
+}

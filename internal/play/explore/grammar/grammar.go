@@ -1,0 +1,131 @@
+// Package grammar makes scenarios that nobody wrote. Each is valid by construction, asks of a host only what it can do, and expects only
+// what must follow from the steps before: where a fault may be in the way, any answer will do. The same source makes the same scenario.
+package grammar
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// Reach is what can be asked of a host.
+type Reach struct {
+	Cannot map[record.Op]string // why a step can't be asked, by its op
+	One    bool                 // it is given one server of a scenario
+	// Loose says that the bench does not decide which server a session has, as before a gateway: what becomes of one after its server
+	// broke is the host's own business.
+	Loose bool
+	// Alone says that the host opens its sessions by itself, or has none that last: open, call and close can't be asked.
+	Alone bool
+	// Recycles says that this machine can put a host below an init in a PID namespace.
+	Recycles bool
+}
+
+// Can reports whether a step can be asked.
+func (r *Reach) Can(op record.Op) bool { return r.Cannot[op] == "" }
+
+// Pair is a fault and its moment.
+type Pair struct{ On, Do string }
+
+// Params say what a scenario is to be like.
+type Params struct {
+	Reach
+	Name string
+	Want Pair // the first server has this fault, if the grammar can do so; the zero Pair is none
+}
+
+const (
+	maxServers = 4
+	maxFaults  = 3
+	maxMoves   = 8 // what the steps are made of; a move is one step, or a few that belong together
+)
+
+// maker is a scenario in the making.
+type maker struct {
+	Params
+	*rand.Rand
+	servers     []*server
+	sessions    []*session
+	repeats     bool // there is one
+	checkpoints int
+	place       record.Place
+}
+
+// Make makes a scenario.
+func Make(source *rand.Rand, p Params) *scenarios.Scenario {
+	m := &maker{Params: p, Rand: source}
+	m.makeServers()
+	steps := m.makeSteps()
+	s := &scenarios.Scenario{Name: p.Name, Title: fmt.Sprintf("Generated: %s", p.Name), Place: m.place, Steps: steps, Limits: m.limits()}
+	used := labelsIn(steps)
+	for _, server := range m.servers {
+		if m.byItself() || used[server.Label] {
+			s.Servers = append(s.Servers, server.Server)
+		}
+	}
+	return s
+}
+
+// byItself says that nobody can ask the host for a session, not even for a job.
+func (m *maker) byItself() bool { return m.Alone && !m.Can(record.OpTick) }
+
+// limits are those of the built-in scenarios. A profile of the host goes before settle and confirm.
+func (m *maker) limits() record.Limits {
+	l := scenarios.Defaults()
+	l.Settle, l.Confirm = record.Duration(1500*time.Millisecond), record.Duration(1500*time.Millisecond)
+	l.Close, l.Stop = record.Duration(2*time.Second), record.Duration(4*time.Second)
+	most, faulty := 0, false
+	for _, s := range m.sessions {
+		most = max(most, s.opens)
+	}
+	for _, s := range m.servers {
+		faulty = faulty || len(s.Script.Faults) > 0
+	}
+	// Who connects a few times more than it is asked to may have reasons where something fails, and has none elsewhere.
+	if l.SpawnsPerSession = 3*most + 2; faulty {
+		l.SpawnsPerSession = 10*most + 10
+	}
+	return l
+}
+
+func labelsIn(steps []scenarios.Step) map[string]bool {
+	used := map[string]bool{}
+	for _, s := range steps {
+		if s.Label != "" {
+			used[s.Label] = true
+		}
+		for _, j := range s.Jobs {
+			used[j.Label] = true
+		}
+		for _, inner := range append([][]scenarios.Step{s.Steps}, s.Lanes...) {
+			for label := range labelsIn(inner) {
+				used[label] = true
+			}
+		}
+	}
+	return used
+}
+
+// chance is true in p of 100 cases.
+func (m *maker) chance(p int) bool { return m.IntN(100) < p }
+
+// of is one of some values.
+func of[T any](m *maker, values ...T) T { return values[m.IntN(len(values))] }
+
+// weighted is an index by weight.
+func (m *maker) weighted(weights ...int) int {
+	sum := 0
+	for _, w := range weights {
+		sum += w
+	}
+	n := m.IntN(sum)
+	for i, w := range weights {
+		if n -= w; n < 0 {
+			return i
+		}
+	}
+	return 0
+}

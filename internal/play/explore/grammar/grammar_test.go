@@ -1,0 +1,62 @@
+package grammar_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/play/explore/grammar"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+var (
+	no      = func(ops ...record.Op) map[record.Op]string { return why(ops) }
+	reaches = map[string]grammar.Reach{
+		"driver":  {Recycles: true},
+		"tame":    {Cannot: no(record.OpReload, record.OpForget, record.OpTick, record.OpCancel)},
+		"gateway": {One: true, Loose: true, Cannot: no(record.OpReload, record.OpRecycle)},
+		"command": {
+			One: true, Alone: true,
+			Cannot: no(record.OpOpen, record.OpCall, record.OpClose, record.OpForget, record.OpReload, record.OpTick, record.OpAwait, record.OpRecycle, record.OpCancel),
+		},
+		"oneshot": {
+			Alone: true,
+			Cannot: no(record.OpOpen, record.OpCall, record.OpClose, record.OpForget, record.OpReload, record.OpAwait, record.OpRecycle, record.OpBreak,
+				record.OpRestart, record.OpTerm, record.OpKill),
+		},
+	}
+)
+
+func why(ops []record.Op) map[record.Op]string {
+	all := map[record.Op]string{}
+	for _, op := range ops {
+		all[op] = "it can't"
+	}
+	return all
+}
+
+// TestValidByConstruction: whatever the grammar makes, the loader takes, and it asks only what the host can do.
+func TestValidByConstruction(t *testing.T) {
+	t.Parallel()
+	for name, reach := range reaches {
+		ops := map[record.Op]bool{}
+		for seed := range uint64(400) {
+			pairs := grammar.Pairs()
+			p := grammar.Params{Reach: reach, Name: fmt.Sprintf("x-%d", seed), Want: pairs[int(seed)%len(pairs)]}
+			s := grammar.Make(rand.New(rand.NewPCG(seed, 1)), p)
+			again, err := scenarios.Parse("x.yaml", []byte(s.Text()))
+			require.NoError(t, err, "%s\n%s", name, s.Text())
+			assert.Equal(t, s.Text(), again.Text(), name)
+			assert.Equal(t, s.Text(), grammar.Make(rand.New(rand.NewPCG(seed, 1)), p).Text(), "the same source makes the same scenario")
+			for _, op := range again.Ops() {
+				ops[op] = true
+				assert.Empty(t, reach.Cannot[op], "%s is asked to %s\n%s", name, op, s.Text())
+			}
+		}
+		t.Log(name, ops)
+	}
+}

@@ -1,0 +1,332 @@
+package grammar
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// state is what is known of a session at a place in the steps.
+type state int
+
+const (
+	fresh  state = iota // nobody has opened it
+	sure                // it is open, and its server works
+	unsure              // it may be open
+	ended               // it was closed, or could not be opened
+)
+
+type session struct {
+	name   string
+	server *server
+	state  state
+	opens  int // how often the steps launch a server for it
+	launch int // its server has at least this number
+}
+
+// mayBeOpen are the sessions that a reload may move, and sure those that can be used.
+func (s *session) mayBeOpen() bool { return s.state == sure || s.state == unsure }
+
+// move makes a few steps, none where it has no use for what there is.
+type move struct {
+	weight int
+	op     record.Op // which the host must offer
+	make   func(*maker) []scenarios.Step
+}
+
+var moves = []move{
+	{30, record.OpOpen, (*maker).openMove},
+	{20, record.OpCall, (*maker).callMove},
+	{12, record.OpClose, (*maker).closeMove},
+	{6, record.OpForget, (*maker).closeMove},
+	{8, record.OpReload, (*maker).reloadMove},
+	{12, record.OpTick, (*maker).tickMove},
+	{14, record.OpBreak, (*maker).breakMove},
+	{8, record.OpCheckpoint, (*maker).checkpointMove},
+	{16, record.OpParallel, (*maker).besideMove},
+	{4, record.OpRestart, (*maker).restartMove},
+	{4, record.OpRepeat, (*maker).repeatMove},
+	{2, record.OpRecycle, (*maker).recycleMove},
+}
+
+func (m *maker) makeSteps() (steps []scenarios.Step) {
+	for _, s := range m.servers {
+		for n := range 1 + m.weighted(70, 30) {
+			m.sessions = append(m.sessions, &session{name: fmt.Sprintf("%s-%d", s.Label, n+1), server: s})
+		}
+	}
+	weights := make([]int, len(moves))
+	for i, v := range moves {
+		if weights[i] = v.weight; !m.can(v.op) {
+			weights[i] = 0
+		}
+	}
+	over := false
+	for range 2 + m.IntN(maxMoves-1) {
+		steps = append(steps, moves[m.weighted(weights...)].make(m)...)
+	}
+	if !m.byItself() && len(labelsIn(steps)) == 0 {
+		steps = append(steps, m.begin()...)
+	}
+	if m.chance(30) && m.Can(record.OpParallel) {
+		var more []scenarios.Step
+		more, over = m.endBeside()
+		steps = append(steps, more...)
+	}
+	if over {
+		return steps
+	}
+	if m.chance(70) {
+		steps = append(steps, m.checkpointMove()...)
+	}
+	if op := m.ending(); op != "" {
+		steps = append(steps, scenarios.Step{Op: op})
+	}
+	return steps
+}
+
+// begin is the least that a host can be asked.
+func (m *maker) begin() []scenarios.Step {
+	if m.Can(record.OpOpen) {
+		return m.open(m.sessions[0])
+	}
+	return m.tickMove()
+}
+
+// can also knows what steps of the bench's own are good for.
+func (m *maker) can(op record.Op) bool {
+	switch op {
+	case record.OpRecycle:
+		return m.Recycles && m.Can(op) && m.Can(record.OpClose)
+	case record.OpParallel, record.OpRepeat:
+		return m.Can(record.OpOpen)
+	}
+	return m.Can(op)
+}
+
+// ending is how the host ends, "" where the bench ends it.
+func (m *maker) ending() record.Op {
+	op := of(m, "", "", record.OpStop, record.OpTerm, record.OpKill, record.OpKill)
+	if !m.Can(op) {
+		return ""
+	}
+	return op
+}
+
+// some is one of the sessions that are so, or nil.
+func (m *maker) some(is func(*session) bool) *session {
+	var all []*session
+	for _, s := range m.sessions {
+		if is(s) {
+			all = append(all, s)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return of(m, all...)
+}
+
+func isSure(s *session) bool { return s.state == sure }
+
+func millis(n int) record.Duration { return record.Duration(time.Duration(n) * time.Millisecond) }
+
+func (m *maker) openMove() []scenarios.Step { return m.open(of(m, m.sessions...)) }
+
+func (m *maker) open(s *session) []scenarios.Step {
+	step := scenarios.Step{Op: record.OpOpen, Session: s.name, Label: s.server.Label}
+	if s.server.holds(true) && m.Can(record.OpCancel) && m.chance(50) {
+		step.Cancel, step.Expect = true, record.ExpectFail
+		m.launched(s)
+		s.state = ended
+		return []scenarios.Step{step}
+	}
+	if must := s.server.opens(); must && !m.chance(8) {
+		s.state = sure
+	} else {
+		step.Timeout, step.Expect = millis(of(m, 200, 500, 1000)), record.ExpectAny
+		if must {
+			step.Timeout = millis(of(m, 5, 50, 2000))
+		}
+		s.state, s.server.exact = unsure, false
+	}
+	m.launched(s)
+	return []scenarios.Step{step}
+}
+
+// launched notes that an open was asked for. Servers of some scripts end the others of their label.
+func (m *maker) launched(s *session) {
+	s.server.launches++
+	s.opens++
+	s.launch = s.server.launches
+	for _, f := range s.server.Script.Faults {
+		if f.Do == "kill-siblings" {
+			m.unsettle(s.server)
+		}
+	}
+}
+
+// unsettle makes nothing certain of the sessions of a server.
+func (m *maker) unsettle(v *server) {
+	v.exact = false
+	for _, s := range m.sessions {
+		if s.server == v && s.state == sure {
+			s.state = unsure
+		}
+	}
+}
+
+func (m *maker) callMove() []scenarios.Step {
+	s := m.some((*session).mayBeOpen)
+	if s == nil {
+		return m.openMove()
+	}
+	return []scenarios.Step{m.call(s)}
+}
+
+const forEver = int64(60_000) // ms
+
+func (m *maker) call(s *session) scenarios.Step {
+	step := scenarios.Step{Op: record.OpCall, Session: s.name}
+	if !isSure(s) || !s.server.answers(s.launch) {
+		step.Tool = of(m, "", "", "sleep")
+		step.Timeout, step.Expect = millis(of(m, 100, 300, 1000)), record.ExpectAny
+		step.Args = m.args(step.Tool)
+		s.state = unsure
+		return step
+	}
+	switch m.weighted(50, 10, 15, 10, 10, 5) {
+	case 1:
+		step.Tool = "whoami"
+	case 2:
+		step.Tool, step.Args = "sleep", map[string]any{"ms": int64(1 + m.IntN(200))}
+	case 3:
+		step.Tool, step.Args = "sleep", map[string]any{"ms": forEver}
+		step.Timeout, step.Expect = millis(of(m, 50, 300)), record.ExpectFail
+	case 4:
+		if m.Can(record.OpCancel) {
+			step.Tool, step.Args = "sleep", map[string]any{"ms": forEver}
+			step.Cancel, step.Twice, step.Expect = true, m.chance(30), record.ExpectFail
+		}
+	case 5:
+		step.Args = pad()
+	}
+	return step
+}
+
+// args are those of a call that may fail; some fill more than a pipe holds.
+func (m *maker) args(tool string) map[string]any {
+	switch {
+	case tool == "sleep":
+		return map[string]any{"ms": int64(1 + m.IntN(400))}
+	case m.chance(10):
+		return pad()
+	}
+	return nil
+}
+
+func (m *maker) closeMove() []scenarios.Step {
+	s := m.some((*session).mayBeOpen)
+	if s == nil {
+		return m.openMove()
+	}
+	return []scenarios.Step{m.close(s)}
+}
+
+func (m *maker) close(s *session) scenarios.Step {
+	step := scenarios.Step{Op: record.OpClose, Session: s.name}
+	if m.Can(record.OpForget) && m.chance(30) {
+		step.Op = record.OpForget
+	}
+	if s.state != sure {
+		step.Expect = record.ExpectAny
+	}
+	s.state = ended
+	return step
+}
+
+func (m *maker) reloadMove() []scenarios.Step {
+	s := m.some(isSure) // where no session is open, there is nothing to reload
+	if s == nil {
+		return m.openMove()
+	}
+	return []scenarios.Step{m.reload(s.server)}
+}
+
+func (m *maker) reload(v *server) scenarios.Step {
+	step := scenarios.Step{Op: record.OpReload, Label: v.Label}
+	now := sure
+	unsettled := m.some(func(s *session) bool { return s.server == v && s.state == unsure }) != nil
+	if !v.opens() || unsettled {
+		now = unsure
+		step.Timeout, step.Expect = millis(of(m, 300, 1000)), record.ExpectAny
+	}
+	from := v.launches + 1
+	for _, s := range m.sessions {
+		if s.server == v && s.mayBeOpen() {
+			m.launched(s)
+			s.state, s.launch = now, from
+		}
+	}
+	v.exact = v.exact && now == sure
+	return step
+}
+
+func (m *maker) breakMove() []scenarios.Step {
+	if m.Alone {
+		return m.breakAlone()
+	}
+	s := m.some(isSure)
+	if s == nil {
+		return m.openMove()
+	}
+	return []scenarios.Step{m.breakNow(s)}
+}
+
+func (m *maker) breakNow(s *session) scenarios.Step {
+	step := scenarios.Step{Op: record.OpBreak, Session: s.name, Label: s.server.Label}
+	step.With = m.order()
+	s.state, s.server.exact = unsure, false
+	if m.Loose {
+		m.unsettle(s.server)
+		s.server.spoiled = true
+	}
+	return step
+}
+
+func (m *maker) checkpointMove() []scenarios.Step {
+	m.checkpoints++
+	return []scenarios.Step{{Op: record.OpCheckpoint, Name: fmt.Sprintf("look-%d", m.checkpoints)}}
+}
+
+func (m *maker) restartMove() []scenarios.Step {
+	step := scenarios.Step{Op: record.OpRestart, After: of(m, "", record.OpStop, record.OpKill)}
+	if step.After == "" && m.chance(30) {
+		step.Grace = millis(1000)
+	}
+	m.restarted()
+	return []scenarios.Step{step}
+}
+
+func (m *maker) restarted() {
+	for _, s := range m.sessions {
+		if s.state != fresh {
+			s.state = ended
+		}
+	}
+}
+
+// recycleMove gives away the PID of a session that was closed.
+func (m *maker) recycleMove() []scenarios.Step {
+	s := m.some(func(s *session) bool { return isSure(s) && !s.server.stubborn() })
+	if s == nil {
+		return m.openMove()
+	}
+	m.place = record.PlaceInit
+	s.state = ended
+	steps := []scenarios.Step{{Op: record.OpClose, Session: s.name}}
+	steps = append(steps, m.checkpointMove()...)
+	return append(steps, scenarios.Step{Op: record.OpRecycle, Session: s.name})
+}

@@ -1,0 +1,103 @@
+package shrink_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/play/explore/shrink"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+const big = `
+name: x
+title: x
+servers:
+  alpha: {faults: [{on: eof, do: ignore, launch: 2}, {on: call, do: hang, after: 1}]}
+  beta: {era: dual, optional: true}
+  gamma:
+steps:
+  - {open: a, server: alpha}
+  - {open: b, server: beta}
+  - repeat: 4
+    steps:
+      - {call: b}
+      - {call: a, tool: sleep, args: {ms: 10}, timeout: 1s, expect: any}
+  - parallel:
+      -
+        - {call: b, tool: sleep, args: {ms: 60000}, timeout: 1s}
+      -
+        - {await: b, for: call}
+        - {close: a}
+  - tick:
+      jobs: [{server: gamma, count: 3}, {server: alpha}]
+      during: [{call: b}]
+  - {checkpoint: one}
+  - {kill: host}
+`
+
+func smallest(t *testing.T, most int, shows func(s *scenarios.Scenario) bool) (*scenarios.Scenario, int) {
+	t.Helper()
+	s, err := scenarios.Parse("x.yaml", []byte(big))
+	require.NoError(t, err)
+	require.True(t, shows(s))
+	least, tried, err := shrink.Smallest(t.Context(), s, shrink.Params{Side: 3, Most: most, Shows: func(_ context.Context, all []*scenarios.Scenario) ([]bool, error) {
+		var shown []bool
+		for _, c := range all {
+			shown = append(shown, shows(c))
+		}
+		return shown, nil
+	}})
+	require.NoError(t, err)
+	return least, tried
+}
+
+func has(s *scenarios.Scenario, words ...string) bool {
+	text := s.Text()
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// TestSmallest: nothing is left but what shows it.
+func TestSmallest(t *testing.T) {
+	t.Parallel()
+	least, tried := smallest(t, 1000, func(s *scenarios.Scenario) bool { return has(s, "do: ignore", "close: a") })
+	assert.Equal(t, scenarios.Size{Steps: 2, Servers: 1, Faults: 1}, least.Size(), least.Text())
+	assert.NotContains(t, least.Text(), "launch")
+	assert.Less(t, tried, 200)
+
+	least, _ = smallest(t, 1000, func(s *scenarios.Scenario) bool { return has(s, "tick", "server: gamma", "kill") })
+	assert.Equal(t, scenarios.Size{Steps: 2, Servers: 1}, least.Size(), least.Text())
+
+	least, _ = smallest(t, 1000, func(s *scenarios.Scenario) bool { return has(s, "await: b") })
+	assert.Equal(t, 4, least.Size().Steps, least.Text()) // the open, the parallel, and what waits; and who is waited for
+}
+
+// TestAllIsNeeded: what can't be made smaller stays.
+func TestAllIsNeeded(t *testing.T) {
+	t.Parallel()
+	first := ""
+	least, _ := smallest(t, 1000, func(s *scenarios.Scenario) bool {
+		if first == "" {
+			first = s.Text()
+		}
+		return s.Text() == first
+	})
+	assert.Equal(t, first, least.Text())
+}
+
+// TestMost keeps to the number of tries, and an error ends the search.
+func TestMost(t *testing.T) {
+	t.Parallel()
+	_, tried := smallest(t, 5, func(*scenarios.Scenario) bool { return true })
+	assert.LessOrEqual(t, tried, 5)
+	s, err := scenarios.Parse("x.yaml", []byte(big))
+	require.NoError(t, err)
+	broken := errors.New("broken")
+	_, _, err = shrink.Smallest(t.Context(), s, shrink.Params{Most: 9, Shows: func(context.Context, []*scenarios.Scenario) ([]bool, error) { return nil, broken }})
+	assert.ErrorIs(t, err, broken)
+}
