@@ -133,7 +133,7 @@ func Run(ctx context.Context, p Params) (*Result, error) {
 
 // meet plays the least that a host can be asked, and says what more it can.
 func (e *explorer) meet(ctx context.Context) (r grammar.Reach, err error) {
-	r = reachOf(e.Host.Spec)
+	r = reachOf(e.Host.Spec) //nolint:contextcheck // what tries a place has a limit of its own
 	s, err := scenarios.Parse("first.yaml", []byte(first(r)))
 	if err != nil {
 		return r, err

@@ -61,10 +61,10 @@ func Pairs() (all []Pair) {
 
 // Never says why the grammar leaves a fault out, or "".
 func Never(p Pair) string {
-	switch {
-	case p.On == "ping":
+	switch p.On {
+	case "ping":
 		return "no step makes a host ping its server"
-	case p.On == "epipe":
+	case "epipe":
 		return "whether a server writes once nobody reads it can't be asked for"
 	}
 	return ""
