@@ -81,6 +81,7 @@ var house = []struct {
 	{pkg: "hosts/gosdk", may: []string{"driver"}, why: "a host under test must not know the bench"},
 	{pkg: "internal/subject/trickhost", may: []string{"driver"}, why: "a trick host is a program under test: it must not know the bench"},
 	{pkg: "internal/stage/keeper", may: []string{"internal/duration", "internal/stage/socket", "internal/record", "internal/stage/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
+	{pkg: "internal/stage/watch", may: []string{"internal/record", "internal/stage/proc"}, why: "a watch only reads: it knows no laws, and starts and ends nothing", deny: []string{"os/exec", "net", "os/signal"}},
 	{pkg: "internal/stage/patience", may: []string{"internal/record", "internal/history", "fakeserver"}, why: "how long to wait follows from what was seen: it looks at nothing itself", deny: []string{"os", "os/exec", "net"}},
 	{pkg: "internal/stage/starved", may: []string{"internal/record"}, why: "how long to wait follows from what the bench had of the processors", deny: []string{"os/exec", "net"}},
 	{pkg: "internal/stage/outside", may: []string{}, why: "who ends processes of a run from outside is for the kernel to say", deny: []string{"os/exec", "net"}},
@@ -113,6 +114,11 @@ var house = []struct {
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},
 	{
+		pkg: "internal/judge/live", may: []string{"internal/judge/growth", "internal/lists", "internal/record", "internal/history", "internal/text", "internal/judge/prose"},
+		why:  "what a watch shows is a function of the run alone: no clock, no process, no network",
+		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs"},
+	},
+	{
 		pkg: "internal/judge/doubts", may: []string{"internal/judge/facts", "internal/judge/law", "internal/judge/prose", "internal/lists", "internal/record", "internal/history", "internal/text"},
 		why:  "a doubt takes what the laws have told, and breaks none",
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
@@ -123,7 +129,7 @@ var house = []struct {
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},
 	{
-		pkg: "internal/judge/verdict", may: []string{"internal/judge/server", "internal/judge/growth", "internal/judge/facts", "internal/judge/doubts", "internal/lists", "internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
+		pkg: "internal/judge/verdict", may: []string{"internal/judge/server", "internal/judge/live", "internal/judge/growth", "internal/judge/facts", "internal/judge/doubts", "internal/lists", "internal/record", "internal/history", "internal/text", "internal/judge/law", "internal/judge/prose"},
 		why:  "a verdict is a function of the run alone: no clock, no process, no network",
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},
@@ -147,11 +153,11 @@ var house = []struct {
 	},
 	{pkg: "report/words", may: []string{"internal/record", "internal/text"}, why: "how numbers and hostile text are written says nothing of runs", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"}},
 	{
-		pkg: "report/model", may: []string{"internal/duration", "internal/text", "internal/lists", "internal/record", "internal/history", "internal/judge/compare", "internal/judge/law", "internal/judge/verdict", "internal/judge/states", "report/words"},
+		pkg: "report/model", may: []string{"internal/duration", "internal/judge/live", "internal/text", "internal/lists", "internal/record", "internal/history", "internal/judge/compare", "internal/judge/law", "internal/judge/verdict", "internal/judge/states", "report/words"},
 		why: "a run as the reports show it says nothing of any format", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/terminal", may: []string{"internal/duration", "internal/text", "internal/record", "internal/judge/law", "internal/judge/verdict", "report/words", "report/model"},
+		pkg: "report/terminal", may: []string{"internal/duration", "internal/judge/live", "internal/text", "internal/record", "internal/judge/law", "internal/judge/verdict", "report/words", "report/model"},
 		why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
@@ -234,6 +240,10 @@ var house = []struct {
 	{
 		pkg: "internal/play/trial", why: "it tries a host that is new to the bench",
 		may: []string{"internal/record", "internal/history", "internal/text", "internal/judge/prose", "internal/judge/verdict", "internal/subject/host", "internal/play", "scenarios"},
+	},
+	{
+		pkg: "internal/play/attach", why: "it watches what runs already, and plays nothing",
+		may: []string{"internal/record", "internal/stage/proc", "internal/stage/watch", "internal/judge/verdict"}, deny: []string{"os/exec"},
 	},
 	{
 		pkg: "internal/play/doctor", why: "it tries what a run needs, a whole run included",

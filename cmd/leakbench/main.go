@@ -124,9 +124,9 @@ mistake, why, and how to fix it.
 	flags := root.PersistentFlags()
 	choiceFlag(root, flags, &a.format, "format", "text", "text or json", "text", "json")
 	choiceFlag(root, flags, &a.color, "color", "auto", "auto, always or never; NO_COLOR and FORCE_COLOR are obeyed", "auto", "always", "never")
-	root.AddCommand(a.runCommand(), a.serverCommand(), a.gateCommand(), a.compareCommand(), a.knownCommand(), a.replayCommand(),
-		a.mergeCommand(),
-		a.judgeCommand(), a.reportCommand(), a.openCommand(), a.listCommand(), a.hostsCommand(), a.explainCommand(),
+	root.AddCommand(a.runCommand(), a.attachCommand(), a.serverCommand(), a.gateCommand(), a.compareCommand(), a.knownCommand(),
+		a.replayCommand(), a.mergeCommand(), a.judgeCommand(), a.reportCommand(), a.openCommand(), a.listCommand(), a.hostsCommand(),
+		a.explainCommand(),
 		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
 		a.initCommand(), a.exploreCommand(), a.labCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
 	root.SetFlagErrorFunc(flagError)

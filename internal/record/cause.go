@@ -59,6 +59,9 @@ const (
 	CausePerRequest Cause = "per request"
 )
 
+// CauseWatched is of whatever a host shows that was running already: what it was doing then nobody knows.
+const CauseWatched Cause = "watched from outside"
+
 // How a server was ended out of order.
 const (
 	CauseNoWord   Cause = "no word"
@@ -78,7 +81,7 @@ func Causes() []Cause {
 		CauseCallCancelled, CauseCallTimedOut, CauseJobDone, CauseReconnect, CauseReload, CauseSideBySide, CauseNoFault,
 		CauseHostKilled, CauseHostAsked, CauseHostEnded, CauseHostAtWork, CauseHostEnding, CauseAfterHost, CauseSessionInUse,
 		CauseSessionAtWork, CauseAtCheckpoint, CausePerCycle, CauseHost, CauseServer, CausePerSession, CausePerMinute, CausePerRequest,
-		CauseNoWord, CauseTooEarly, CauseHeldByEnded, CauseHeldByPrevious,
+		CauseNoWord, CauseTooEarly, CauseHeldByEnded, CauseHeldByPrevious, CauseWatched,
 	}
 }
 

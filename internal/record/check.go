@@ -72,7 +72,7 @@ func (h *Header) check(line []byte) error {
 		has  bool
 	}{
 		{"scenario.name", h.Scenario.Name != ""},
-		{"host.kind", slices.Contains([]HostKind{KindDriver, KindCommand, KindGateway, KindOneshot, KindServer}, h.Host.Kind)},
+		{"host.kind", slices.Contains([]HostKind{KindDriver, KindCommand, KindGateway, KindOneshot, KindServer, KindAttached}, h.Host.Kind)},
 		{"limits.settle", h.Limits.Settle > 0},
 		{"limits.confirm", h.Limits.Confirm > 0},
 		{"plan.checkpoints", planned.Checkpoints != nil},

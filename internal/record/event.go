@@ -233,6 +233,21 @@ type Process struct {
 	FDs     int      `json:"fds"`            // -1 where it can't be seen
 	Threads int      `json:"threads,omitempty"`
 	CPU     Duration `json:"cpu"` // user and system time together
+	// IO is what it has read and written so far, of a host that is watched from outside. It may be some seconds older than the
+	// row; nil where that can't be seen, and in any other run.
+	IO *IO `json:"io,omitempty"`
+}
+
+// IO counts the bytes that a process has read and written by any call: pipes, sockets that read(2) serves, files.
+type IO struct {
+	Read  int64 `json:"read"`
+	Wrote int64 `json:"wrote"`
+}
+
+// Handles are what a host that is watched from outside holds of processes that are gone.
+type Handles struct {
+	Dangling int `json:"dangling"` // pipe ends whose other end no process holds
+	PIDFDs   int `json:"pidfds"`   // of processes that were waited for
 }
 
 // CensusRole says when and why a census was taken.
@@ -333,6 +348,13 @@ type Evidence struct {
 	SigCaught   []string     `json:"sig_caught,omitempty"`
 	Age         Duration     `json:"age,omitempty"`
 	Unseen      []string     `json:"unseen,omitempty"` // what could not be read, and why
+
+	// The rest is of a host that is watched from outside, and of what is below it.
+
+	Cgroup string `json:"cgroup,omitempty"`
+	// Idle is how long no thread of it has run that can read stdin; nil where that can't be told.
+	Idle    *Duration `json:"idle,omitempty"`
+	Handles *Handles  `json:"handles,omitempty"` // of the host alone
 }
 
 // Hello is what a host says of itself when it is ready.

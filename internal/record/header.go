@@ -113,6 +113,8 @@ const (
 	KindOneshot HostKind = "oneshot"
 	// KindServer is no host: a server is under test, and the bench is its client.
 	KindServer HostKind = "server"
+	// KindAttached hosts run already: they are watched from outside, and nothing is asked of them.
+	KindAttached HostKind = "attached"
 )
 
 // Driven says that a process of the kind speaks the driver protocol: a driver, or the bench's own that runs a command for each job.

@@ -86,14 +86,17 @@ func (p *Printer) run(j *verdict.Judged) {
 	style := OutcomeStyle[v.Outcome]
 	p.Item(0, cmp.Or(model.OutcomeGlyph[v.Outcome], "?")+" ", style|Strong, string(v.Outcome)+"  ", style|Strong,
 		fmt.Sprintf("%s on %s%s", s.Header.Scenario, s.Header.Host.Name, tally(v)), Strong)
-	p.Field(2, 0, "", fmt.Sprintf("%s, %d alive at most, %d left at the end; %s in %s",
-		model.Launched(j), v.PeakLive, v.Left, stepsText(s), duration.Text(s.End)))
-	for i, line := range model.SoakLines(v.Soak) {
-		p.Field(2, fieldWidth, []string{"soak", ""}[min(i, 1)], line)
+	if v.Watched != nil {
+		p.watched(v.Watched, 0)
+	} else {
+		p.played(s)
 	}
 	for i := range s.Ordered {
 		p.Blank()
 		p.finding(&s.Ordered[i])
+	}
+	if v.Watched != nil {
+		p.ends(v.Watched)
 	}
 	p.doubts(s)
 	p.Blank()
@@ -108,6 +111,16 @@ func (p *Printer) run(j *verdict.Judged) {
 	}
 	if v.Outcome != verdict.Clean && len(s.Header.Command) > 0 {
 		p.Field(2, fieldWidth, "again", words.Shell(s.Header.Command))
+	}
+}
+
+// played is what a run that was played came to.
+func (p *Printer) played(s *model.Run) {
+	v := &s.Verdict
+	p.Field(2, 0, "", fmt.Sprintf("%s, %d alive at most, %d left at the end; %s in %s",
+		model.Launched(s.Judged), v.PeakLive, v.Left, stepsText(s), duration.Text(s.End)))
+	for i, line := range model.SoakLines(v.Soak) {
+		p.Field(2, fieldWidth, []string{"soak", ""}[min(i, 1)], line)
 	}
 }
 

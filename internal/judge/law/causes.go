@@ -54,6 +54,8 @@ var causes = map[record.Cause]Cause{
 	record.CauseSessionInUse:  {Text: "while its session was open"},
 	record.CauseSessionAtWork: {Text: "while its session was at work"},
 
+	record.CauseWatched: {Text: "watched from outside"},
+
 	record.CauseHeldByEnded:    {Text: "whose session had ended"},
 	record.CauseHeldByPrevious: {Text: "the previous one of the same session"},
 }

@@ -28,8 +28,14 @@ var kindsGrowth = []Kind{
 		Fix: "Close what a launch has opened on every path on which the launch can end. That is both ends of each pipe when the " +
 			"launch fails, the parent's ends when the connection goes, and the process handle after the wait. Give each connection " +
 			"one owner with one close that does all of it. Count the descriptors in a test.",
-		Reports:  []string{"R004", "R035"},
-		Findings: []Wording{{Title: "the host's open descriptors grow with each cycle"}},
+		Reports: []string{"R004", "R035"},
+		Findings: []Wording{
+			{
+				Cause: record.CauseWatched, Title: "the host holds more and more descriptors of processes that are gone",
+				Expected: "the ends of a pipe are closed when the process at its other end is gone",
+			},
+			{Title: "the host's open descriptors grow with each cycle"},
+		},
 	},
 	{
 		ID: "host-growth", Law: "L6", Class: "O", Title: "the host's memory grows with each cycle",

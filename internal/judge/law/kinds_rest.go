@@ -14,6 +14,10 @@ var kindsEvidence = []Kind{
 		Fix:     fullLadder + " The last step must be SIGKILL. Do not skip a step because the one before raised no error.",
 		Reports: []string{"R009", "R030", "R048", "R056", "R067", "R085", "R099", "R115"},
 		Findings: []Wording{
+			{
+				Cause: record.CauseWatched, Title: "{n server} of {label} {is|are} still running, with {its|their} stdin at its end",
+				Expected: "a server whose stdin is closed is gone within {settle}", Found: "{n server} still running",
+			},
 			{Law: "L1", Title: "{n server} of {label} that had been told to exit {is|are} still running ({cause})", Found: "{alive} alive, {seen} of them told to exit and not killed"},
 			{Law: "L2", Title: "{n server} of {label} had been told to exit and outlived the host"},
 		},
@@ -48,6 +52,10 @@ var kindsEvidence = []Kind{
 			fullLadder,
 		Reports: []string{"R118", "R119"},
 		Findings: []Wording{
+			{
+				Cause: record.CauseWatched, Title: "{n server} of {label}, whose stdin an inherited copy holds open, {is|are} still running",
+				Expected: "a server whose stdin the host has closed sees EOF", Found: "{n server} with a stdin that a copy holds open",
+			},
 			{Law: "L1", Title: "{n server} of {label}, whose stdin an inherited copy holds open, {is|are} still running ({cause})", Found: "{alive} alive, {seen} of them with a stdin that is held open by a copy"},
 			{Law: "L2", Title: "{n server} of {label} outlived the host, with a stdin that an inherited copy holds open"},
 		},
@@ -107,8 +115,14 @@ var kindsRest = []Kind{
 		Fix: "Wait for every process that you launch, exactly once, whatever ended it. Do it in a task of its own per process, not " +
 			"only on the path that closes it. Wait after SIGKILL too. Do not use waitpid(-1) beside a library that waits for its " +
 			"own children. As PID 1 of a container, run under an init that reaps (tini, docker --init).",
-		Reports:  []string{"R014", "R019", "R036", "R044", "R077", "R098", "R119"},
-		Findings: []Wording{{Title: "{n dead process} of {name} {was|were} never waited for"}},
+		Reports: []string{"R014", "R019", "R036", "R044", "R077", "R098", "R119"},
+		Findings: []Wording{
+			{
+				Cause: record.CauseWatched, Title: "{n zombie} of the host {was|were} not waited for",
+				Expected: "no zombie older than {settle}", Found: "{n zombie}",
+			},
+			{Title: "{n dead process} of {name} {was|were} never waited for"},
+		},
 	},
 	{
 		ID: "late-reaped", Law: "L4", Class: "H", Title: "a dead server was reaped late",

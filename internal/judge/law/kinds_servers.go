@@ -1,5 +1,7 @@
 package law
 
+import "github.com/leakbench/leakbench/internal/record"
+
 var kindsFlat = []Kind{
 	{
 		ID: "abandoned", Law: "L1", Class: "A", Title: "a server outlives its session",
@@ -28,6 +30,10 @@ var kindsFlat = []Kind{
 			"stdin, wait, SIGTERM, wait, SIGKILL. Then wait for the exit through the handle of that launch.",
 		Reports: []string{"R001", "R005", "R006", "R027", "R028", "R033", "R034", "R043", "R044", "R047", "R051", "R057", "R079", "R098", "R102"},
 		Findings: []Wording{
+			{
+				Cause: record.CauseWatched, Title: "{n superseded server} of {label} {is|are} still running, and the host uses a newer one",
+				Expected: "of each command line as many servers as the host uses", Found: "{n server} that the host stopped using before it launched one that it uses",
+			},
 			{Title: "{n superseded server} of {label} {is|are} still running ({cause})", Found: "{alive} alive, {seen} of them superseded"},
 		},
 	},
@@ -120,8 +126,14 @@ var kindsLeft = []Kind{
 			"host as well. On Linux use PR_SET_PDEATHSIG, set between fork and exec, by a thread that lives as long as the host. On" +
 			" Windows use a Job Object with KILL_ON_JOB_CLOSE. Elsewhere use a supervisor that holds a pipe of the host, or a " +
 			"cgroup with KillMode=control-group.",
-		Reports:  []string{"R030", "R053", "R056", "R067", "R081", "R085", "R101", "R110", "R111", "R112", "R113"},
-		Findings: []Wording{{Title: "{n server} of {label} ignored stdin EOF when the host ended"}},
+		Reports: []string{"R030", "R053", "R056", "R067", "R081", "R085", "R101", "R110", "R111", "R112", "R113"},
+		Findings: []Wording{
+			{
+				Cause: record.CauseWatched, Title: "{n server} of {label} {has|have} lost {its|their} host and {ignores|ignore} stdin EOF",
+				Expected: "no process left of a host that has ended", Found: "{n process} left",
+			},
+			{Title: "{n server} of {label} ignored stdin EOF when the host ended"},
+		},
 	},
 	{
 		ID: "orphan", Law: "L2", Class: "B", Title: "a server outlived the host and was never told",
@@ -129,9 +141,12 @@ var kindsLeft = []Kind{
 		Signature: "alive after the host's end; it has neither read stdin EOF nor caught a signal",
 		Why: "Nothing told the server to exit. It is not reading stdin, because a call or a loop keeps it busy, or its stdin is not " +
 			"the host's pipe, and the host exited without a signal.",
-		Fix:      "Do not rely on stdin EOF alone. Close stdin, then signal the server's process group, and wait for it before the host exits.",
-		Reports:  []string{"R020", "R021", "R022", "R025", "R029", "R036", "R048", "R060", "R096"},
-		Findings: []Wording{{Title: "{n server} of {label} outlived the host"}},
+		Fix:     "Do not rely on stdin EOF alone. Close stdin, then signal the server's process group, and wait for it before the host exits.",
+		Reports: []string{"R020", "R021", "R022", "R025", "R029", "R036", "R048", "R060", "R096"},
+		Findings: []Wording{
+			{Cause: record.CauseWatched, Title: "{n server} of {label} outlived the host", Expected: "no process left of a host that has ended", Found: "{n process} left"},
+			{Title: "{n server} of {label} outlived the host"},
+		},
 	},
 	{
 		ID: "spinner", Law: "L2", Class: "C", Title: "a server outlived the host and uses a whole CPU",

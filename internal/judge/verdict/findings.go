@@ -161,7 +161,7 @@ func (f *casefile) describe(group []*breach) *description {
 	if b.cp != nil {
 		d.values["checkpoint"] = strconv.Quote(prose.Plain(b.cp.Name))
 	}
-	if add := ruleOf(b.law).describe; add != nil {
+	if add := ruleOf(b.law).describe; add != nil && b.cause != record.CauseWatched {
 		add(f, group, d)
 	}
 	return d

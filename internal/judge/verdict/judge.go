@@ -51,6 +51,9 @@ func Judge(run *record.Run) Verdict {
 	if run == nil {
 		run = &record.Run{Truncated: "there is no run"}
 	}
+	if run.Header.Host.Kind == record.KindAttached {
+		return judgeAttached(run)
+	}
 	f := open(run)
 	if run.Header.Host.Kind == record.KindServer {
 		return judgeServer(f)

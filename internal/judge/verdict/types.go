@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"github.com/leakbench/leakbench/internal/judge/live"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -25,6 +26,7 @@ type Verdict struct {
 	Doubts   []Doubt     `json:"doubts"`
 	Laws     []LawResult `json:"laws"` // in the order of the laws' ids
 	Soak     *Soak       `json:"soak,omitempty" jsonschema:"of leakbench run --for: growth an hour"`
+	Watched  *live.View  `json:"watched,omitempty" jsonschema:"of leakbench attach: what is below the host"`
 }
 
 // Finding is one cause, however many processes show it.

@@ -55,12 +55,16 @@ func (x *examiner) mode(pid, fd int) string {
 // findHolders fills in who holds the other end of each pipe and each pair of
 // sockets, with one look through the descriptors of every process.
 func (x *examiner) findHolders(all []record.Evidence) {
+	x.holders(all, map[string][]record.Holder{})
+}
+
+// holders does so, and looks for some more ends: what a link in /proc/PID/fd shows -> who has it.
+func (x *examiner) holders(all []record.Evidence, ends map[string][]record.Holder) (certain bool) {
 	var peers map[uint32]uint32
 	var noPeers error
 	if slices.ContainsFunc(all, func(e record.Evidence) bool { return slices.ContainsFunc(e.Descriptors, isSocket) }) {
 		peers, noPeers = socketPeers()
 	}
-	ends := map[string][]record.Holder{} // what a link in /proc/PID/fd shows -> who has it
 	for i := range all {
 		for _, d := range all[i].Descriptors {
 			if end := otherEnd(d.Target, peers); end != "" {
@@ -83,6 +87,7 @@ func (x *examiner) findHolders(all []record.Evidence) {
 			}
 		}
 	}
+	return err == nil && !uncertain(x.watched)
 }
 
 // uncertain tells whose holders are uncertain, since a process of this user could not be looked into. One that started before
@@ -91,6 +96,10 @@ func (x *examiner) findHolders(all []record.Evidence) {
 func (x *examiner) uncertain(blind []stat) func(record.Identity) bool {
 	if len(blind) == 0 {
 		return func(record.Identity) bool { return false }
+	}
+	if x.watched.PID != 0 {
+		young := slices.ContainsFunc(blind, func(s stat) bool { return s.start >= x.watched.Start })
+		return func(record.Identity) bool { return young }
 	}
 	descends := map[record.Identity]bool{}
 	if parent, err := Identify(os.Getppid()); err == nil {

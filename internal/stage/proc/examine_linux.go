@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,6 +36,9 @@ type examiner struct {
 	r     *reader
 	table *Table
 	now   time.Duration // since boot
+	// watched is the process that is watched from outside, with what is below it; the zero value is none.
+	watched record.Identity
+	clocks  clocks // where something is watched
 }
 
 // sinceBoot is on the clock of start times: it counts suspends.
@@ -65,9 +69,13 @@ func (x *examiner) one(id record.Identity) record.Evidence {
 		return e
 	}
 	x.exe(&e)
-	x.waitsFor(&e)
+	reads := x.waitsFor(&e)
 	x.signals(&e)
 	x.descriptors(&e)
+	if x.watched.PID != 0 {
+		x.idle(&e, reads)
+		x.cgroup(&e)
+	}
 	if Gone(id) {
 		e.Unseen = append(e.Unseen, "whether all of this is its own: it ended while it was looked at")
 	}
@@ -96,11 +104,12 @@ func (x *examiner) exe(e *record.Evidence) {
 }
 
 // waitsFor tells what the process is blocked in. A program with threads parks most of them: one that reads stdin says
-// more than the leader, which is what is told otherwise.
-func (x *examiner) waitsFor(e *record.Evidence) {
+// more than the leader, which is what is told otherwise. It returns the thread that is sure to read stdin, or 0.
+func (x *examiner) waitsFor(e *record.Evidence) (reads int) {
 	thread, failed := 0, ErrGone
 	tids := x.r.threads(e.PID) // the leader first
-	for _, tid := range tids[:min(len(tids), maxThreads)] {
+	tids = tids[:min(len(tids), maxThreads)]
+	for _, tid := range tids {
 		line, err := x.r.line(e.PID, threadFile(tid, "syscall"))
 		if err != nil {
 			failed = err
@@ -111,22 +120,38 @@ func (x *examiner) waitsFor(e *record.Evidence) {
 			thread, e.Syscall = tid, call
 		}
 		if readsStdin(call) {
+			reads = tid
 			break
 		}
 	}
 	if thread == 0 {
 		unseen(e, "syscall", failed)
-		thread = e.PID
+		thread = cmp.Or(x.readsByWchan(e.PID, tids), e.PID)
 	}
 	wchan, err := x.r.line(e.PID, threadFile(thread, "wchan"))
 	if err != nil {
 		unseen(e, "wchan", err)
-		return
+		return reads
 	}
 	if name := string(wchan); name != "0" { // runs, or this user may not see it
 		e.Wchan = text.Name(name)
 	}
+	return reads
 }
+
+// readsByWchan is a thread that is blocked in a read of a pipe or a socket, or 0. Yama refuses syscall to whoever is not an
+// ancestor, and wchan to nobody (ptrace_may_access in kernel/ptrace.c).
+func (x *examiner) readsByWchan(pid int, tids []int) int {
+	for _, tid := range tids {
+		if wchan, err := x.r.line(pid, threadFile(tid, "wchan")); err == nil && slices.Contains(readsPipe, string(wchan)) {
+			return tid
+		}
+	}
+	return 0
+}
+
+// readsPipe is where a read of a pipe or of a unix socket blocks: on Linux 6.12 and later, before that, and in any.
+var readsPipe = []string{"anon_pipe_read", "pipe_read", "unix_stream_read_generic"}
 
 func readsStdin(call string) bool {
 	return strings.HasSuffix(call, "(0)") && (strings.HasPrefix(call, "read") || strings.HasPrefix(call, "recv"))

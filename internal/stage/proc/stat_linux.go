@@ -14,6 +14,7 @@ const (
 type stat struct {
 	pid, ppid, pgid, sid int
 	threads              int
+	cpuLast              int // the processor that it ran on last
 	state                byte
 	commLen              uint8
 	comm                 [maxComm]byte
@@ -88,6 +89,8 @@ func (s *stat) set(field int, value uint64) {
 		s.rss = int64(value)
 	case 26:
 		s.image.code = value
+	case 39:
+		s.cpuLast = int(value)
 	case 48:
 		s.image.args = value
 	case 49:

@@ -59,18 +59,9 @@ func NewTable() *Table {
 // A process table has no snapshot: a process that is forked while it is read may be missing, one that ends may be
 // there. One whose parent ends meanwhile is looked at again, so that an orphan on its way home is not lost.
 func (t *Table) Below(root int) ([]record.Process, error) {
-	if err := t.list(); err != nil {
-		return nil, fmt.Errorf("failed to list /proc: %w", err)
+	if err := t.look(root); err != nil {
+		return nil, err
 	}
-	t.stats = slices.Grow(t.stats[:0], len(t.pids))[:len(t.pids)]
-	if err := t.each(len(t.pids), (*Table).readStat); err != nil {
-		return nil, fmt.Errorf("failed to read the process table: %w", err)
-	}
-	t.stats = slices.DeleteFunc(t.stats, func(s stat) bool { return s.pid == 0 })
-	if t.find(root) < 0 {
-		return nil, fmt.Errorf("process %d: %w", root, ErrGone)
-	}
-	t.markBelow(root)
 	if err := t.each(len(t.below), (*Table).readFDs); err != nil {
 		return nil, err
 	}
@@ -82,6 +73,23 @@ func (t *Table) Below(root int) ([]record.Process, error) {
 	}
 	t.forget()
 	return t.rows, nil
+}
+
+// look reads the whole table, and finds what is below root.
+func (t *Table) look(root int) error {
+	if err := t.list(); err != nil {
+		return fmt.Errorf("failed to list /proc: %w", err)
+	}
+	t.stats = slices.Grow(t.stats[:0], len(t.pids))[:len(t.pids)]
+	if err := t.each(len(t.pids), (*Table).readStat); err != nil {
+		return fmt.Errorf("failed to read the process table: %w", err)
+	}
+	t.stats = slices.DeleteFunc(t.stats, func(s stat) bool { return s.pid == 0 })
+	if t.find(root) < 0 {
+		return fmt.Errorf("process %d: %w", root, ErrGone)
+	}
+	t.markBelow(root)
+	return nil
 }
 
 // One returns the row of one process. ErrGone: there is none; a zombie still has a row.

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/leakbench/leakbench/internal/judge/live"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play/attach"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/watch"
+	"github.com/leakbench/leakbench/internal/text"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/terminal"
+)
+
+type attachFlags struct {
+	during, settle, every span
+	resident              int
+	failOn                []string
+	record                string
+	prometheus            string
+	paste                 bool
+}
+
+func (a *app) attachCommand() *cobra.Command {
+	f := attachFlags{settle: span(attach.Settle)}
+	cmd := &cobra.Command{
+		Use:   "attach PID|NAME",
+		Short: "Watch a host that is running now, from outside, and say what it leaks",
+		Long: `Watch a running host and what is below it, and say what it leaks. Nothing is
+injected: leakbench only reads /proc. It sends no signal, uses no ptrace and needs
+no root, but it sees only what its user may see: what could not be read is listed
+with the reason.
+
+A server is called superseded only with a second fact: the host stopped using it
+before it launched a newer one of the same command line, which it uses. A server
+that is merely idle breaks no law, and a host with idle servers that nobody can
+tell from sessions is inconclusive.
+
+On a terminal a table is shown until Ctrl-C, elsewhere snapshots. Linux only.
+
+` + exitTable,
+		Example: `  leakbench attach hermes
+  leakbench attach 4711 --for 10m --fail-on L1,L4
+  leakbench attach 4711 --for 8h --record night.jsonl && leakbench report night.jsonl -o night.html
+  leakbench attach 4711 --for 1m --paste > issue.md`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.attach(cmd.Context(), args, f) },
+	}
+	flags := cmd.Flags()
+	flags.Var(&f.during, "for", "how long to watch; 0: on a terminal until Ctrl-C, elsewhere 1m")
+	flags.Var(&f.settle, "settle", "how long a server may be idle after a newer one has taken its place, a zombie may stay, or a closed stdin be ignored")
+	flags.IntVar(&f.resident, "resident", 0, "how many idle servers of a command line the host keeps on purpose")
+	flags.StringSliceVar(&f.failOn, "fail-on", nil, "laws whose findings are errors; the others are warnings (default: those that are errors in a run)")
+	flags.StringVar(&f.record, "record", "", "file to write the run to, which judge and report read")
+	flags.StringVar(&f.prometheus, "prometheus", "", "address to serve metrics at, such as :9187; without a host it is loopback")
+	flags.Var(&f.every, "every", "time between snapshots where there is no terminal; 0: 30s")
+	flags.BoolVar(&f.paste, "paste", false, "print a redacted summary for an issue (Markdown) instead of the report")
+	a.verboseFlag(cmd, "print all processes and the evidence on each")
+	completeFlag(cmd, "fail-on", cobra.ShellCompDirectiveNoFileComp, attach.Seen)
+	return cmd
+}
+
+func (a *app) attach(ctx context.Context, args []string, f attachFlags) error {
+	if err := watch.Supported(); err != nil {
+		return usage(err, "leakbench run HOST plays a host on this system")
+	}
+	if len(args) != 1 {
+		return usage(errors.New("attach takes one PID or NAME"), "for example: leakbench attach $(pgrep -o hermes)")
+	}
+	for _, law := range f.failOn {
+		if !slices.Contains(attach.Seen(), law) {
+			return usage(fmt.Errorf("--fail-on %s: from outside only %s can be seen", law, strings.Join(attach.Seen(), ", ")), "for example: --fail-on L1,L4")
+		}
+	}
+	if a.format == "json" && f.paste {
+		return usage(errors.New("--paste and --format json both have standard output for themselves"), "use one of them")
+	}
+	if err := between("--resident", f.resident, 0, maxTimes); err != nil {
+		return err
+	}
+	host, err := a.theHost(args[0])
+	if err != nil {
+		return err
+	}
+	return a.watch(ctx, host, f)
+}
+
+// theHost is the process that is meant. Where there are several it lists them.
+func (a *app) theHost(name string) (record.Process, error) {
+	found, err := watch.Find(name)
+	if err != nil {
+		hint := "ps -e lists the processes; NAME is the name of a program or of the script that it runs"
+		return record.Process{}, usage(err, hint)
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	lines := []string{fmt.Sprintf("%s are called %s:", text.Count(len(found), "process"), name)}
+	for _, p := range found {
+		lines = append(lines, fmt.Sprintf("  %d  %s", p.PID, text.Clip(text.Printable(strings.Join(p.Args, " ")), 100, "…")))
+	}
+	return record.Process{}, usage(errors.New(strings.Join(lines, "\n")), fmt.Sprintf("name one by its pid: leakbench attach %d", found[0].PID))
+}
+
+func (a *app) watch(ctx context.Context, host record.Process, f attachFlags) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, stops...)
+	defer signal.Stop(signals)
+	go func() {
+		select {
+		case <-signals: // the watch ends, and its verdict counts
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	screen := a.screen(f)
+	if screen.height == 0 && f.during == 0 {
+		f.during = span(time.Minute)
+	}
+	p := attach.Params{
+		Host: host, For: time.Duration(f.during), Settle: time.Duration(f.settle), Resident: f.resident, FailOn: f.failOn, Record: f.record,
+		Tool: thisBuild().Tool, OnLook: screen.look,
+	}
+	j, err := attach.Play(ctx, p)
+	screen.clear()
+	if j == nil {
+		if errors.Is(err, os.ErrExist) || errors.Is(err, os.ErrNotExist) {
+			err = usage(err, "choose another file with --record")
+		}
+		return err
+	}
+	if f.paste && err == nil {
+		var b bytes.Buffer
+		model.Paste(&b, j)
+		if _, err := a.out.Write(b.Bytes()); err != nil {
+			return err
+		}
+		said := answerOf([]verdict.Judged{*j}, nil, nil)
+		return exitWhen(said.exit.Code != exitClean, said.exit.Code)
+	}
+	return a.conclude(answerOf([]verdict.Judged{*j}, err, nil))
+}
+
+// screen shows looks: on a terminal a table that is drawn anew each time, elsewhere one now and then.
+type screen struct {
+	out     io.Writer
+	options terminal.Options
+	height  int // 0: no terminal
+	every   time.Duration
+	shown   time.Time
+	lines   int // that stand on the terminal
+	quiet   bool
+	fold    *live.Watch
+}
+
+func (a *app) screen(f attachFlags) *screen {
+	s := &screen{out: a.out, options: a.textOptions(), every: time.Duration(f.every), quiet: a.format == "json" || f.paste}
+	if s.every == 0 {
+		s.every = 30 * time.Second
+	}
+	if file, ok := a.out.(*os.File); ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" {
+		if _, rows, err := term.GetSize(int(file.Fd())); err == nil && rows > 0 {
+			s.height = rows
+		}
+	}
+	return s
+}
+
+// look shows a look at the host, where it is time to.
+func (s *screen) look(l watch.Look, run *record.Run) {
+	if s.fold == nil {
+		s.fold = live.New(&run.Header)
+	}
+	at := func(t time.Time) int64 { return int64(t.Sub(run.Header.Started)) }
+	s.fold.Apply(&record.Event{T: at(l.At), Kind: record.CensusTaken, Census: &l.Census})
+	for _, fact := range l.Facts {
+		s.fold.Apply(&record.Event{T: at(fact.At), Kind: record.EvidenceTaken, Evidence: []record.Evidence{fact.Evidence}})
+	}
+	if s.quiet || s.height == 0 && l.At.Sub(s.shown) < s.every {
+		return
+	}
+	s.shown = l.At
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s  leakbench attach, %s so far\n", l.At.Format(time.TimeOnly), time.Since(run.Header.Started).Round(time.Second))
+	terminal.Watched(&b, s.fold.View(), max(0, s.height-14), s.options)
+	if s.height == 0 {
+		b.WriteByte('\n')
+		_, _ = s.out.Write(b.Bytes())
+		return
+	}
+	lines := strings.SplitAfter(b.String(), "\n")
+	lines = lines[:min(len(lines), s.height-1)]
+	s.clear()
+	_, _ = io.WriteString(s.out, strings.Join(lines, ""))
+	s.lines = strings.Count(strings.Join(lines, ""), "\n")
+}
+
+// clear takes the table from the terminal.
+func (s *screen) clear() {
+	if s.lines > 0 {
+		fmt.Fprintf(s.out, "\r\x1b[%dA\x1b[J", s.lines)
+		s.lines = 0
+	}
+}

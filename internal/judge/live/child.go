@@ -1,0 +1,210 @@
+package live
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// Hold says who holds the write end of a process's stdin.
+type Hold string
+
+// The holds.
+const (
+	HeldByHost    Hold = "host"     // the host, or a process between it and this one: in use, or abandoned
+	HeldBySibling Hold = "sibling"  // only others below the host: withheld
+	HeldByFeed    Hold = "pipeline" // another process writes its output there, as in a shell's pipeline
+	HeldBySelf    Hold = "itself"   // only the process itself: withheld
+	HeldOutside   Hold = "outside"  // a process that is not below the host
+	HeldByNobody  Hold = "nobody"   // stdin is at its end
+	HoldNone      Hold = "no pipe"  // stdin is no pipe and no socket
+	HoldUnknown   Hold = "unknown"
+)
+
+// Child is a process below the host, or one that was.
+type Child struct {
+	record.Process
+	Wchan       string          `json:"wchan,omitempty"`
+	Syscall     string          `json:"syscall,omitempty"`
+	Cgroup      string          `json:"cgroup,omitempty"`
+	Unseen      []string        `json:"unseen,omitempty"`
+	Age         record.Duration `json:"age"`
+	Stdin       Hold            `json:"stdin"`
+	StdinHolder *record.Holder  `json:"stdin_holder,omitempty"`
+	Role        Role            `json:"role"`
+	Below       bool            `json:"below" jsonschema:"false: it has left the host"`
+	// QuietFor is how long it has neither read nor written, at the least; nil where that is not known.
+	QuietFor *record.Duration `json:"quiet_for,omitempty"`
+	Kind     string           `json:"kind,omitempty" jsonschema:"of the finding that names it"`
+	// Note says what is odd about it where no law is broken.
+	Note string `json:"note,omitempty"`
+	// FactsAge is how old what is slow to read was at the last look.
+	FactsAge record.Duration `json:"facts_age"`
+
+	Born  int64            `json:"-"`
+	First int64            `json:"-"`
+	Last  int64            `json:"-"`
+	Facts *record.Evidence `json:"-"`
+	Unit  *Unit            `json:"-"`
+	args  []string         // of before it was a zombie
+	home  record.Identity  // its parent when it was seen first
+	wasIn bool             // it was below the host
+	io    []transfer       // each value with the first look that had it; at most the first and the last two
+	quiet int64            // it has not run since, by the evidence
+	idle  bool             // that is known
+	facts int64            // when the evidence was read
+
+	died        int64 // the first look without it
+	zombieSince int64
+	heldUntil   int64 // the host was last seen to hold its stdin
+	leftAt      int64 // the first look at which it was not below the host any more
+}
+
+type transfer struct {
+	record.IO
+	at int64
+}
+
+func (ch *Child) look(t int64, p *record.Process, below bool) {
+	if ch.PID == 0 {
+		ch.home = record.Identity{PID: p.PPID}
+	}
+	if len(p.Args) > 0 {
+		ch.args = p.Args
+	}
+	ch.Process, ch.Last, ch.Below = *p, t, below
+	if len(ch.Args) == 0 {
+		ch.Args = ch.args
+	}
+	ch.wasIn = ch.wasIn || below
+	if !below && ch.wasIn && ch.leftAt == never {
+		ch.leftAt = t
+	}
+	if p.State == record.StateZombie && ch.zombieSince == never {
+		ch.zombieSince = t
+	}
+	if p.IO == nil {
+		return
+	}
+	switch n := len(ch.io); {
+	case n > 0 && ch.io[n-1].IO == *p.IO:
+	case n > 2:
+		ch.io = append(ch.io[:1], ch.io[n-1], transfer{*p.IO, t})
+	default:
+		ch.io = append(ch.io, transfer{*p.IO, t})
+	}
+}
+
+func (ch *Child) told(t int64, e *record.Evidence) {
+	ch.Facts, ch.Wchan, ch.Syscall, ch.Cgroup, ch.Unseen = e, e.Wchan, e.Syscall, e.Cgroup, e.Unseen
+	ch.facts = t
+	if e.Idle != nil {
+		ch.quiet, ch.idle = t-int64(*e.Idle), true
+	}
+}
+
+// quietSince is a time since which the process has neither read nor written; known says that there is one.
+func (ch *Child) quietSince() (since int64, known bool) {
+	if n := len(ch.io); n > 0 {
+		since, known = ch.io[n-1].at, true
+	}
+	if ch.idle && (!known || ch.quiet < since) {
+		since, known = ch.quiet, true
+	}
+	return since, known
+}
+
+// talked says that it was seen to read or write during the watch, which began at from.
+func (ch *Child) talked(from int64) bool {
+	return len(ch.io) > 1 || len(ch.io) == 1 && ch.Born > from && ch.io[0].Read > 0
+}
+
+// stdin is its descriptor 0, or nil.
+func (ch *Child) stdin() *record.Descriptor { return ch.descriptor(0) }
+
+func (ch *Child) descriptor(fd int) *record.Descriptor {
+	if ch.Facts == nil {
+		return nil
+	}
+	for i := range ch.Facts.Descriptors {
+		if ch.Facts.Descriptors[i].FD == fd {
+			return &ch.Facts.Descriptors[i]
+		}
+	}
+	return nil
+}
+
+func isPipe(d *record.Descriptor) bool {
+	return d != nil && (strings.HasPrefix(d.Target, "pipe:") || strings.HasPrefix(d.Target, "socket:"))
+}
+
+// holdOf says who holds the write end of a process's stdin.
+func (w *Watch) holdOf(ch *Child) (Hold, *record.Holder) {
+	d := ch.stdin()
+	switch {
+	case ch.State == record.StateZombie || ch.Facts == nil || unseen(ch.Facts, "descriptors"):
+		return HoldUnknown, nil
+	case !isPipe(d):
+		return HoldNone, nil
+	}
+	above := w.above(ch)
+	best, by := Hold(""), (*record.Holder)(nil)
+	rank := []Hold{HeldByHost, HeldByFeed, HeldOutside, HeldBySibling, HeldBySelf}
+	for i := range d.Holders {
+		h := &d.Holders[i]
+		if h.Mode == "read" {
+			continue
+		}
+		hold := HeldOutside
+		switch {
+		case h.Identity == ch.Identity || w.children[h.Identity] != nil && w.children[h.Identity].shares(d.Target):
+			hold = HeldBySelf
+		case above[h.Identity]:
+			hold = HeldByHost
+		case w.children[h.Identity] != nil && h.FD <= 2:
+			hold = HeldByFeed
+		case w.children[h.Identity] != nil:
+			hold = HeldBySibling
+		}
+		if best == "" || slices.Index(rank, hold) < slices.Index(rank, best) {
+			best, by = hold, h
+		}
+	}
+	switch {
+	case best != "" && (best == HeldByHost || d.Known):
+		return best, by
+	case best == "" && d.Known:
+		return HeldByNobody, nil
+	}
+	return HoldUnknown, by
+}
+
+// shares says that its stdin is the same pipe or socket.
+func (ch *Child) shares(target string) bool {
+	d := ch.stdin()
+	return isPipe(d) && d.Target == target
+}
+
+// above are the host and what stands between it and a process. The host is above whatever has left it, too: it may still hold it.
+func (w *Watch) above(ch *Child) map[record.Identity]bool {
+	all := map[record.Identity]bool{w.host.Identity: true}
+	pid := ch.PPID
+	for range len(w.parents) {
+		id, there := w.parents[pid]
+		if !there || id == w.host.Identity {
+			break
+		}
+		all[id] = true
+		next := w.children[id]
+		if next == nil {
+			break
+		}
+		pid = next.PPID
+	}
+	return all
+}
+
+func unseen(e *record.Evidence, what string) bool {
+	return slices.ContainsFunc(e.Unseen, func(s string) bool { return strings.HasPrefix(s, what) })
+}

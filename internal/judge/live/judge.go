@@ -1,0 +1,222 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/judge/growth"
+	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
+)
+
+// Breach is one process that breaks a law.
+type Breach struct {
+	Law, Kind, Label string
+	Cause            record.Cause
+	Comm             string
+	Process          record.Identity
+	Value, Narrative string
+	Evidence         *record.Evidence
+	At               int64
+}
+
+// mostRises is how often the number of dangling handles may have risen: a client that is just being closed has some, too.
+const mostRises = 2
+
+func (w *Watch) judge(v *View, units []*Unit) {
+	w.judgeGroups(v)
+	for _, u := range units {
+		w.judgeUnit(v, u)
+	}
+	w.judgeZombies(v)
+	w.judgeHandles(v)
+	w.openFlat(v)
+}
+
+func (v *View) broken(ch *Child, b Breach) {
+	b.Process, b.Comm, b.Evidence, b.At, b.Cause = ch.Identity, ch.Comm, ch.Facts, v.To, record.CauseWatched
+	ch.Kind = b.Kind
+	v.Breaches = append(v.Breaches, b)
+}
+
+// name is how a process is called in a value.
+func name(ch *Child) string { return fmt.Sprintf("pid %d (%s)", ch.PID, prose.Plain(ch.Comm)) }
+
+func (w *Watch) judgeGroups(v *View) {
+	for _, g := range v.Groups {
+		found, why := g.superseded(w)
+		for _, u := range found {
+			u.Kind = "superseded"
+			ch := u.top()
+			v.broken(ch, Breach{
+				Law: "L1", Kind: u.Kind, Label: u.Label,
+				Value: fmt.Sprintf("%s: started %s before the end of the watch, not used for %s, %s launched since",
+					name(ch), prose.Span(w.to-u.Born), prose.Span(w.to-u.Quiet), text.Count(u.Newer, "newer one")),
+				Narrative: fmt.Sprintf("%s has neither read nor written since before a newer server with the same command line was launched, and the host uses a newer one. "+
+					"The host still holds the write end of its stdin, so that the server can't know.", prose.Capital(name(ch))),
+			})
+		}
+		if why != "" {
+			w.note(g, why)
+		}
+	}
+}
+
+// note says of idle units of a group what is known of them.
+func (w *Watch) note(g *Group, why string) {
+	for _, u := range g.replaced(w) {
+		u.top().Note = fmt.Sprintf("idle %s, %s since; %s", prose.Span(w.to-u.Quiet), text.Count(u.Newer, "newer launch"), why)
+	}
+}
+
+// judgeUnit finds servers whose stdin is no longer the host's to close, or at its end.
+func (w *Watch) judgeUnit(v *View, u *Unit) {
+	if !u.Alive() || u.Kind != "" {
+		return
+	}
+	ch := u.top()
+	over := func(since int64) bool { return since != never && w.to-since >= int64(w.limits.Settle) }
+	switch {
+	case ch.Stdin == HeldByHost:
+		return
+	case w.host.Exited && ch.wasIn:
+		if over(w.host.exitedAt) {
+			w.leftBehind(v, u, ch)
+		}
+	case (ch.Stdin == HeldBySibling || ch.Stdin == HeldBySelf) && over(w.closedSince(u, ch)):
+		v.broken(ch, Breach{
+			Law: "L1", Kind: "eof-withheld", Label: u.Label, Value: fmt.Sprintf("%s: the host holds no write end of its stdin, %s does", name(ch), holderName(ch)),
+			Narrative: fmt.Sprintf("The host has closed the stdin of %s, but %s still holds a copy of the write end, so that the server sees no EOF.", name(ch), holderName(ch)),
+		})
+	case ch.Stdin == HeldByNobody && !ch.Below && over(ch.First) && w.runsTheSame(u):
+		kind, what := "deaf", "its parent is now process "+fmt.Sprint(ch.PPID)
+		v.broken(ch, Breach{
+			Law: "L2", Kind: kind, Label: u.Label, Value: fmt.Sprintf("%s: nobody holds the write end of its stdin, and %s", name(ch), what),
+			Narrative: fmt.Sprintf("%s runs what a server of the host runs, and is no longer below it: %s. Its stdin is at its end, and it runs on.", prose.Capital(name(ch)), what),
+		})
+	case ch.Stdin == HeldByNobody && ch.Below && over(w.closedSince(u, ch)):
+		v.broken(ch, Breach{
+			Law: "L1", Kind: "not-escalated", Label: u.Label, Value: fmt.Sprintf("%s: its stdin is at its end, and it runs on", name(ch)),
+			Narrative: fmt.Sprintf("The host has closed the stdin of %s, which runs on, and has not ended it.", name(ch)),
+		})
+	}
+}
+
+func (w *Watch) leftBehind(v *View, u *Unit, ch *Child) {
+	kind := "deaf"
+	if ch.Stdin != HeldByNobody {
+		kind = "orphan"
+	}
+	v.broken(ch, Breach{
+		Law: "L2", Kind: kind, Label: u.Label, Value: fmt.Sprintf("%s: still there %s after the host ended; its stdin is held by: %s", name(ch), prose.Span(w.to-w.host.exitedAt), ch.Stdin),
+		Narrative: fmt.Sprintf("The host ended while it was watched, and %s runs on.", name(ch)),
+	})
+}
+
+func holderName(ch *Child) string {
+	switch {
+	case ch.Stdin == HeldBySelf:
+		return "the server itself"
+	case ch.StdinHolder == nil:
+		return "another process"
+	}
+	return fmt.Sprintf("pid %d (%s)", ch.StdinHolder.PID, prose.Plain(string(ch.StdinHolder.Role)))
+}
+
+// closedSince is when a server's stdin was last seen open that is closed now: while it was watched, or before, where the host runs
+// the same with an open one. Of any other process it is never: a tool that got its input and works on it is nothing odd.
+func (w *Watch) closedSince(u *Unit, ch *Child) int64 {
+	if ch.heldUntil != never {
+		return ch.heldUntil
+	}
+	if w.runsTheSame(u) {
+		return max(ch.First, w.from)
+	}
+	return never
+}
+
+// runsTheSame says that the host has another server of the same command line, whose stdin it holds.
+func (w *Watch) runsTheSame(u *Unit) bool {
+	return slices.ContainsFunc(u.group.units, func(o *Unit) bool { return o != u && o.top().Stdin == HeldByHost })
+}
+
+func (w *Watch) judgeZombies(v *View) {
+	for _, ch := range v.Children {
+		if ch.State != record.StateZombie || ch.zombieSince == never || w.to-ch.zombieSince < int64(w.limits.Settle) || w.host.Exited {
+			continue
+		}
+		if ch.PPID != w.host.PID {
+			ch.Note = fmt.Sprintf("a zombie of pid %d, which alone can wait for it", ch.PPID)
+			continue
+		}
+		v.broken(ch, Breach{
+			Law: "L4", Kind: "zombie", Label: "", Value: fmt.Sprintf("%s: a zombie for %s at least", name(ch), prose.Span(w.to-ch.zombieSince)),
+			Narrative: fmt.Sprintf("%s is dead, and the host, which is its parent, has not waited for it in %s.", prose.Capital(name(ch)), prose.Span(w.to-ch.zombieSince)),
+		})
+	}
+}
+
+func (w *Watch) judgeHandles(v *View) {
+	switch held := growth.Floor(w.dangling); {
+	case w.host.Exited || len(held) < 2:
+		v.Open = append(v.Open, Unjudged{"L5", "what the host holds of processes that are gone was not seen twice"})
+	case growth.Rises(held) > mostRises:
+		v.Breaches = append(v.Breaches, Breach{
+			Law: "L5", Kind: "fd-leak", Cause: record.CauseWatched, At: v.To,
+			Value: fmt.Sprintf("the host holds %d pipe ends and pidfds of processes that are gone, %d at first", held[len(held)-1], held[0]),
+			Narrative: fmt.Sprintf("The host held %d pipe ends whose other end nobody has, and pidfds of processes that were waited for, and %d in the end: "+
+				"the number rose %s and never fell back.", held[0], held[len(held)-1], text.Count(growth.Rises(held), "time")),
+		})
+	}
+}
+
+// openFlat says why L1 can't be called kept: there are idle servers of which nobody can say whose they are, or what is needed
+// can't be read.
+func (w *Watch) openFlat(v *View) {
+	var open []string
+	for _, g := range v.Groups {
+		idle, blind := 0, 0
+		for _, u := range g.units {
+			if u.Alive() && u.Kind == "" && g.Alive > 1 {
+				if !u.QuietKnown || u.top().Stdin == HoldUnknown {
+					blind++
+				} else if !u.Used || u.Quiet < max(w.from, u.Born)+int64(together) { // its handshake is no use of it
+					idle++
+				}
+			}
+		}
+		if blind > 0 {
+			open = append(open, fmt.Sprintf("of %s of %s can't be seen whether the host uses them", text.Count(blind, "server"), prose.Plain(g.Label)))
+		}
+		if idle > 0 {
+			open = append(open, fmt.Sprintf("%d of %s of %s were idle, and nothing shows whether a session has them", idle, text.Count(g.Alive, "equal server"), prose.Plain(g.Label)))
+		}
+	}
+	switch {
+	case w.to-w.from < int64(w.limits.Settle):
+		v.Open = append(v.Open, Unjudged{"L1", "it was watched for less than " + prose.Span(w.limits.Settle)}, Unjudged{"L4", "it was watched for less than " + prose.Span(w.limits.Settle)})
+	case len(open) > 0:
+		v.Open = append(v.Open, Unjudged{"L1", prose.List(open)})
+	}
+}
+
+// unread collects what could not be read, by column.
+func (v *View) unread() {
+	counts := map[[2]string]int{}
+	for _, ch := range v.Children {
+		if ch.State == record.StateZombie {
+			continue
+		}
+		for _, u := range ch.Unseen {
+			column, why, _ := strings.Cut(u, ": ")
+			counts[[2]string{column, why}]++
+		}
+	}
+	for key, n := range counts {
+		v.Unread = append(v.Unread, Unread{key[0], key[1], n})
+	}
+	slices.SortFunc(v.Unread, func(a, b Unread) int { return cmp.Or(cmp.Compare(a.Column, b.Column), cmp.Compare(a.Why, b.Why)) })
+}

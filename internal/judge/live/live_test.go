@@ -1,0 +1,420 @@
+package live_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/judge/live"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+const second = int64(time.Second)
+
+var hostID = record.Identity{PID: 10, Start: 1000}
+
+// world is a hand-made watch. Its clock begins 1000 s after the machine's, and it looks every second.
+type world struct {
+	procs    []*process
+	events   []record.Event
+	handles  *record.Handles
+	settle   time.Duration
+	resident int
+}
+
+type process struct {
+	row    record.Process
+	born   int64 // s
+	died   int64
+	used   func(t int64) int64 // bytes read so far
+	quiet  func(t int64) int64 // when it ran last; nil: that can't be seen
+	stdin  *record.Descriptor
+	unseen []string
+}
+
+func (w *world) add(pid int, line string, born int64) *process {
+	p := &process{
+		row: record.Process{
+			Identity: record.Identity{PID: pid, Start: uint64((1000 + born) * 100)}, PPID: hostID.PID, State: record.StateSleeping,
+			Comm: "srv", Args: []string{line}, RSS: 1 << 20,
+		},
+		born: born, died: 1 << 40, used: func(int64) int64 { return 100 },
+		stdin: &record.Descriptor{FD: 0, Target: fmt.Sprintf("pipe:[%d]", pid), Mode: "read", Known: true, Holders: []record.Holder{{Identity: hostID, FD: 7, Mode: "write"}}},
+	}
+	p.quiet = func(t int64) int64 { // it was used right after its birth alone
+		if p.used(t) == 100 {
+			return min(t*second, p.born*second+second/100)
+		}
+		return t * second
+	}
+	w.procs = append(w.procs, p)
+	return p
+}
+
+// busy makes a process one that is used each second from a time on.
+func (p *process) busy(from int64) *process {
+	p.used = func(t int64) int64 { return 100 + max(0, t-from) }
+	return p
+}
+
+func (w *world) at(t int64, e record.Event) {
+	e.Seq, e.T = int64(len(w.events)+1), t*second
+	w.events = append(w.events, e)
+}
+
+// watch looks every second from one time to another.
+func (w *world) watch(from, to int64) *live.View {
+	host := record.Process{Identity: hostID, PPID: 1, State: record.StateSleeping, Comm: "host", FDs: 20, RSS: 10 << 20}
+	w.at(from, record.Event{Kind: record.HostStarted, Process: &host})
+	for t := from; t <= to; t++ {
+		c := record.Census{Role: record.CensusSample, Host: &host}
+		evidence := []record.Evidence{{Process: host, Handles: w.handles, Age: record.Duration((1000 + t - 10) * second)}}
+		for _, p := range w.procs {
+			if t < p.born || t > p.died {
+				continue
+			}
+			row := p.row
+			row.IO = &record.IO{Read: p.used(t)}
+			c.Processes = append(c.Processes, row)
+			e := record.Evidence{Process: row, Age: record.Duration((t - p.born) * second), Unseen: p.unseen}
+			if p.stdin != nil {
+				e.Descriptors = []record.Descriptor{*p.stdin}
+			}
+			if p.quiet != nil {
+				idle := record.Duration(max(0, t*second-p.quiet(t)))
+				e.Idle = &idle
+			}
+			evidence = append(evidence, e)
+		}
+		w.at(t, record.Event{Kind: record.CensusTaken, Census: &c})
+		w.at(t, record.Event{Kind: record.EvidenceTaken, Evidence: evidence})
+	}
+	return w.view()
+}
+
+func (w *world) view() *live.View {
+	header := record.Header{Limits: record.Limits{Settle: record.Duration(max(w.settle, 10*time.Second))}}
+	header.Host.Profile.Resident = w.resident
+	return live.Of(&record.Run{Header: header, Events: w.events})
+}
+
+func kinds(v *live.View) (all []string) {
+	for i := range v.Breaches {
+		all = append(all, v.Breaches[i].Law+" "+v.Breaches[i].Kind)
+	}
+	return slices.Compact(all)
+}
+
+func open(v *live.View, law string) string {
+	for _, u := range v.Open {
+		if u.Law == law {
+			return u.Reason
+		}
+	}
+	return ""
+}
+
+// pile launches servers of one command line, one after the other, so many seconds apart; the last of them is used from then on.
+func (w *world) pile(n int, apart int64) {
+	for i := range n {
+		w.add(100+i, "srv", int64(i)*apart-1000)
+	}
+	w.procs[len(w.procs)-1].busy(-1000)
+}
+
+func TestAPileThatNobodySawGrow(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	w.pile(28, 30)
+	v := w.watch(0, 20)
+	assert.Equal(t, []string{"L1 superseded"}, kinds(v))
+	require.Len(t, v.Breaches, 27)
+	assert.Equal(t, 28, v.Groups[0].Generations)
+	assert.Equal(t, 1, v.Groups[0].Used)
+	assert.Contains(t, v.Breaches[0].Value, "pid 100 (srv): started 17 m before the end of the watch, not used for 17 m, 27 newer ones launched since")
+	assert.Empty(t, open(v, "L1"))
+}
+
+// Nine equal servers that are idle beside one that is used may be sessions: nobody saw the host replace them.
+func TestTenEqualServers(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	w.pile(10, 30)
+	v := w.watch(0, 20)
+	assert.Empty(t, v.Breaches)
+	assert.Contains(t, open(v, "L1"), "9 of 10 equal servers of srv were idle")
+	assert.Contains(t, v.Children[0].Note, "they may have sessions of their own")
+
+	used := &world{}
+	for i := range 10 {
+		used.add(100+i, "srv", int64(i)*30-1000).busy(-1000)
+	}
+	v = used.watch(0, 20)
+	assert.Empty(t, v.Breaches)
+	assert.Empty(t, open(v, "L1"), "each of them is used")
+}
+
+func TestGenerationsThatComeWhileItIsWatched(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	for i := range 5 {
+		p := w.add(100+i, "srv", int64(i)*4+1)
+		begun, ended := p.born, p.born+3
+		p.used = func(t int64) int64 { return 100 + max(0, min(t, ended)-begun) }
+		p.quiet = nil
+	}
+	v := w.watch(0, 40)
+	assert.Equal(t, []string{"L1 superseded"}, kinds(v))
+	assert.Len(t, v.Breaches, 4)
+
+	few := &world{}
+	for i := range 3 {
+		few.add(100+i, "srv", int64(i)*4+1)
+	}
+	few.procs[2].busy(0)
+	assert.Empty(t, few.watch(0, 40).Breaches, "two idle ones may be anything")
+}
+
+// A pool is filled one server after the other, without a pause: one batch, whichever of it is used.
+func TestAPool(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	for i := range 30 {
+		p := w.add(100+i, "srv", -100)
+		p.row.Start += uint64(i * 10) // 100 ms
+		born := -100*second + int64(i)*second/10
+		p.quiet = func(int64) int64 { return born + second/20 }
+	}
+	w.procs[29].busy(-100)
+	v := w.watch(0, 20)
+	assert.Empty(t, v.Breaches)
+	assert.Equal(t, 1, v.Groups[0].Generations)
+}
+
+// A host that ends idle servers by itself after a while keeps none of them for good.
+func TestAHostThatEndsWhatIsIdle(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	for i := range 40 {
+		w.add(100+i, "srv", int64(i)*4-80).died = int64(i)*4 - 80 + 60
+	}
+	w.procs[39].busy(0)
+	v := w.watch(0, 80)
+	assert.Empty(t, v.Breaches)
+}
+
+func TestSessionsSideBySide(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	w.pile(20, 30)
+	for i := range 5 { // older ones are used beside the newest
+		w.procs[i].busy(-1000)
+	}
+	assert.Empty(t, w.watch(0, 20).Breaches)
+
+	storm := &world{}
+	storm.pile(30, 30)
+	storm.procs[0].busy(-1000) // one session lives beside one that is reconnected
+	assert.Len(t, storm.watch(0, 20).Breaches, 28)
+}
+
+func TestWhatTheHostKeepsOnPurpose(t *testing.T) {
+	t.Parallel()
+	w := &world{resident: 27}
+	w.pile(28, 30)
+	assert.Empty(t, w.watch(0, 20).Breaches)
+	w = &world{resident: 3}
+	w.pile(28, 30)
+	assert.Len(t, w.watch(0, 20).Breaches, 24)
+}
+
+// Where nobody uses any of them, or nobody can see whether, there is no second fact.
+func TestNoSecondFact(t *testing.T) {
+	t.Parallel()
+	idle := &world{}
+	for i := range 28 {
+		idle.add(100+i, "srv", int64(i)*30-1000)
+	}
+	v := idle.watch(0, 20)
+	assert.Empty(t, v.Breaches)
+	assert.Contains(t, open(v, "L1"), "28 of 28 equal servers of srv were idle")
+
+	other := &world{}
+	other.pile(28, 30)
+	other.procs[27].row.Args = []string{"another"}
+	assert.Empty(t, other.watch(0, 20).Breaches, "what is used is another program")
+
+	blind := &world{}
+	blind.pile(28, 30)
+	for _, p := range blind.procs {
+		p.stdin, p.unseen = nil, []string{"descriptors: permission denied"}
+	}
+	v = blind.watch(0, 20)
+	assert.Empty(t, v.Breaches)
+	assert.Equal(t, []live.Unread{{Column: "descriptors", Why: "permission denied", Of: 28}}, v.Unread)
+}
+
+func TestWhoHoldsStdin(t *testing.T) {
+	t.Parallel()
+	by := func(pid, fd int, mode string) []record.Holder {
+		return []record.Holder{{Identity: record.Identity{PID: pid, Start: 90000}, FD: fd, Mode: mode}}
+	}
+	for _, one := range []struct {
+		name    string
+		holders []record.Holder
+		known   bool
+		want    live.Hold
+	}{
+		{"the host", []record.Holder{{Identity: hostID, FD: 5, Mode: "write"}}, true, live.HeldByHost},
+		{"the host, whoever else", append(by(200, 5, "write"), record.Holder{Identity: hostID, FD: 5, Mode: "write"}), false, live.HeldByHost},
+		{"a stray copy", by(200, 5, "write"), true, live.HeldBySibling},
+		{"a pipeline", by(200, 1, "write"), true, live.HeldByFeed},
+		{"who is not below the host", by(77, 5, "write"), true, live.HeldOutside},
+		{"nobody", nil, true, live.HeldByNobody},
+		{"nobody that is seen", nil, false, live.HoldUnknown},
+		{"a stray copy, as far as is seen", by(200, 5, "write"), false, live.HoldUnknown},
+		{"who only reads", by(200, 5, "read"), true, live.HeldByNobody},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			t.Parallel()
+			w := &world{}
+			w.add(200, "sibling", -100)
+			p := w.add(100, "srv", -50)
+			p.stdin.Holders, p.stdin.Known = one.holders, one.known
+			v := w.watch(0, 20)
+			require.Equal(t, 100, v.Children[1].PID)
+			assert.Equal(t, one.want, v.Children[1].Stdin)
+		})
+	}
+}
+
+// A tool that got its input and works on it has a closed stdin, too. A server whose host had it open a moment ago has been told to end.
+func TestAClosedStdin(t *testing.T) {
+	t.Parallel()
+	tool := &world{}
+	tool.add(100, "build", -50).stdin.Holders = nil
+	assert.Empty(t, tool.watch(0, 30).Breaches)
+
+	for holder, kind := range map[int]string{0: "L1 not-escalated", 200: "L1 eof-withheld"} {
+		w := &world{}
+		w.add(200, "sibling", -100)
+		p := w.add(100, "srv", -50)
+		w.watch(0, 2)
+		p.stdin.Holders = nil
+		if holder != 0 {
+			p.stdin.Holders = []record.Holder{{Identity: record.Identity{PID: 200, Start: 90000}, FD: 9, Mode: "write"}}
+		}
+		assert.Equal(t, []string{kind}, kinds(w.watch(3, 20)))
+	}
+	soon := &world{}
+	p := soon.add(100, "srv", -50)
+	soon.watch(0, 12)
+	p.stdin.Holders = nil
+	assert.Empty(t, soon.watch(13, 20).Breaches, "it has its time to end")
+}
+
+func TestOrphans(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	w.add(100, "srv", -50).busy(0)
+	p := w.add(99, "srv", -500)
+	p.row.PPID, p.stdin.Holders = 1, nil
+	v := w.watch(0, 20)
+	assert.Equal(t, []string{"L2 deaf"}, kinds(v))
+	assert.Contains(t, v.Breaches[0].Value, "its parent is now process 1")
+
+	daemon := &world{}
+	daemon.add(100, "srv", -50).busy(0)
+	daemon.add(99, "agent", -500).row.PPID = 1
+	daemon.procs[1].stdin.Holders = nil
+	assert.Empty(t, daemon.watch(0, 20).Breaches, "it is no server of this host, as far as anybody can tell")
+}
+
+func TestTheHostEnds(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	p := w.add(100, "srv", -50)
+	w.watch(0, 5)
+	gone := record.Process{Identity: hostID}
+	w.at(6, record.Event{Kind: record.HostExited, Process: &gone, Exit: &record.Exit{Code: -1}})
+	row := p.row
+	row.PPID = 1
+	stdin := *p.stdin
+	stdin.Holders = nil
+	w.at(20, record.Event{Kind: record.CensusTaken, Census: &record.Census{Processes: []record.Process{row}}})
+	w.at(20, record.Event{Kind: record.EvidenceTaken, Evidence: []record.Evidence{{Process: row, Age: record.Duration(70 * second), Descriptors: []record.Descriptor{stdin}}}})
+	v := w.view()
+	assert.Equal(t, []string{"L2 deaf"}, kinds(v))
+	assert.True(t, v.Host.Exited)
+}
+
+func TestZombies(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	p := w.add(100, "srv", -50)
+	p.row.State = record.StateZombie
+	w.add(200, "srv2", -50)
+	child := w.add(201, "", -50)
+	child.row.PPID, child.row.State = 200, record.StateZombie
+	v := w.watch(0, 20)
+	assert.Equal(t, []string{"L4 zombie"}, kinds(v))
+	assert.Len(t, v.Breaches, 1, "the other one's parent is a server")
+	fresh := &world{}
+	fresh.add(100, "srv", 15).row.State = record.StateZombie
+	assert.Empty(t, fresh.watch(0, 20).Breaches)
+}
+
+func TestHandles(t *testing.T) {
+	t.Parallel()
+	held := func(dangling ...int) *live.View {
+		w := &world{}
+		for i, n := range dangling {
+			w.handles = &record.Handles{Dangling: n, PIDFDs: 1}
+			w.watch(int64(i)*5, int64(i)*5)
+		}
+		return w.view()
+	}
+	assert.Equal(t, []string{"L5 fd-leak"}, kinds(held(0, 2, 4, 6, 8)))
+	assert.Empty(t, kinds(held(0, 2, 4, 4, 4, 4)))
+	assert.Empty(t, kinds(held(0, 8, 0, 8, 0, 8, 1)))
+	assert.NotEmpty(t, open((&world{}).watch(0, 20), "L5"))
+}
+
+// A launcher and what it launches have the same stdin: they are one launch.
+func TestLaunchersAndHelpers(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	w.add(100, "npx", -50)
+	server := w.add(101, "node", -49)
+	server.row.PPID, server.stdin = 100, w.procs[0].stdin
+	helper := w.add(102, "chrome", -48)
+	helper.row.PPID, helper.stdin = 101, nil
+	w.add(103, "build", -48).stdin = nil
+	v := w.watch(0, 20)
+	require.Len(t, v.Units, 1)
+	assert.Equal(t, []int{100, 101}, v.Units[0].PIDs)
+	roles := map[int]live.Role{}
+	for _, ch := range v.Children {
+		roles[ch.PID] = ch.Role
+	}
+	assert.Equal(t, map[int]live.Role{100: live.RoleLauncher, 101: live.RoleServer, 102: live.RoleHelper, 103: live.RoleOther}, roles)
+}
+
+func TestGrowth(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	for i := range 20 {
+		w.add(100+i, fmt.Sprint("srv", i), int64(i))
+	}
+	v := w.watch(0, 19)
+	require.NotEmpty(t, v.Trends)
+	processes := v.Trends[0]
+	assert.Equal(t, "processes", processes.Of)
+	assert.True(t, processes.Grows())
+	assert.InDelta(t, 3600, processes.Slope, 1)
+	assert.InDelta(t, 20+24*3600, processes.InDay, 24)
+}

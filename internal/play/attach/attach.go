@@ -1,0 +1,151 @@
+// Package attach watches a host that runs already: it finds it, looks at it and at what is below it, keeps what was seen as a run, and
+// judges that like any other run. It starts nothing, and ends nothing.
+package attach
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/stage/watch"
+)
+
+// Settle is how long something may be odd before it is a breach, unless the user says otherwise.
+const Settle = 10 * time.Second
+
+// Params say what to watch, and how to judge it. Zero values are the defaults.
+type Params struct {
+	Host record.Process
+	For  time.Duration // 0: until ctx ends
+	// Settle is how long a server may be idle after a newer one has taken its place, a zombie may stay, and so on; 0 is Settle.
+	Settle   time.Duration
+	Resident int      // idle servers of a command line that the host keeps on purpose
+	FailOn   []string // laws whose breaches are errors; nil: each as it is anywhere
+	Record   string   // file to write the run to; "": none
+	Tool     record.Tool
+	Command  []string
+	// OnLook is shown each look, with the run so far; nil is nobody.
+	OnLook func(watch.Look, *record.Run)
+}
+
+// Play watches until the time is over, the host ends, or ctx does, and judges what was seen.
+func Play(ctx context.Context, p Params) (*verdict.Judged, error) {
+	if err := watch.Supported(); err != nil {
+		return nil, err
+	}
+	if p.For > 0 {
+		limited, cancel := context.WithTimeout(ctx, p.For)
+		defer cancel()
+		ctx = limited
+	}
+	k := &keep{run: record.Run{Header: p.header()}}
+	if err := k.open(p.Record); err != nil {
+		return nil, err
+	}
+	failed := watch.Run(ctx, watch.Params{Host: p.Host.Identity, Add: k.add, OnLook: func(l watch.Look) {
+		if p.OnLook != nil {
+			p.OnLook(l, &k.run)
+		}
+	}}, p.settle())
+	end := &record.End{Reason: record.EndDone}
+	if failed != nil {
+		end = &record.End{Reason: record.EndFailed, Stage: record.StageBench, Error: failed.Error()}
+	}
+	failed = errors.Join(failed, k.add(record.Event{Kind: record.Ended, End: end}), k.close())
+	if len(k.run.Events) < 2 {
+		return nil, failed
+	}
+	j := verdict.NewJudged(&k.run, p.Record)
+	return &j, failed
+}
+
+func (p *Params) settle() time.Duration {
+	if p.Settle > 0 {
+		return p.Settle
+	}
+	return Settle
+}
+
+// Seen are the laws whose breaches can be seen from outside.
+func Seen() []string { return []string{"L1", "L2", "L4", "L5"} }
+
+func (p *Params) header() record.Header {
+	id := make([]byte, 8)
+	_, _ = rand.Read(id) // never fails
+	settle := record.Duration(p.settle())
+	limits := record.Limits{Settle: settle, Confirm: settle, Severity: map[string]record.Severity{}}
+	for _, law := range Seen() {
+		switch {
+		case p.FailOn == nil:
+		case slices.Contains(p.FailOn, law):
+			limits.Severity[law] = record.SeverityError
+		default:
+			limits.Severity[law] = record.SeverityWarning
+		}
+	}
+	return record.Header{
+		Format: record.Format, Version: record.Version, ID: hex.EncodeToString(id), Started: time.Now().UTC(), Tool: p.Tool,
+		System: record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid()}, Witness: record.Witness{Ledger: "none", Census: proc.CensusName, Weak: []string{
+			"the host was running already: which sessions it has, what it was asked and what ended a process are not known",
+		}},
+		Scenario: record.Scenario{Name: "attach", Title: "A running host, watched from outside"},
+		Host: record.Host{
+			Name: p.Host.Comm, Kind: record.KindAttached, Command: p.Host.Args, Profile: record.Profile{Resident: p.Resident},
+		},
+		Limits: limits, Plan: record.Plan{Labels: []record.PlanLabel{}, Checkpoints: []string{}}, Command: p.Command,
+	}
+}
+
+// keep keeps the events of the watch: in memory, and in a file where one is wanted.
+type keep struct {
+	mu   sync.Mutex
+	run  record.Run
+	file *record.Writer
+}
+
+func (k *keep) open(path string) error {
+	if path == "" {
+		return nil
+	}
+	file, err := record.Create(path)
+	if err != nil {
+		return err
+	}
+	k.file = file
+	return file.WriteHeader(k.run.Header)
+}
+
+func (k *keep) add(e record.Event) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := e.Check(); err != nil {
+		return err
+	}
+	if k.file != nil {
+		written, err := k.file.Add(e)
+		if err != nil {
+			return err
+		}
+		k.run.Events = append(k.run.Events, written)
+		return nil
+	}
+	e.Seq, e.T = int64(len(k.run.Events)+1), int64(time.Since(k.run.Header.Started))
+	k.run.Events = append(k.run.Events, e)
+	return nil
+}
+
+func (k *keep) close() error {
+	if k.file == nil {
+		return nil
+	}
+	return k.file.Close()
+}

@@ -1,0 +1,219 @@
+package attach_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	_ "github.com/leakbench/leakbench/fakeserver" // this test binary is also the fake server
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/play/attach"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/reexec"
+	"github.com/leakbench/leakbench/internal/stage/watch"
+)
+
+// TestMain lets the test binary be the hosts and their servers.
+func TestMain(m *testing.M) {
+	if status, ok := reexec.Main(os.Args); ok {
+		os.Exit(status)
+	}
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
+	os.Exit(m.Run())
+}
+
+// driven is a built-in host, which does what its driver is told.
+type driven struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	in      *json.Encoder
+	answers *bufio.Scanner
+	n       int
+}
+
+func start(t *testing.T, host string) *driven {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), self, "host", host)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGKILL) }
+	cmd.WaitDelay = 10 * time.Second
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	d := &driven{t: t, cmd: cmd, in: json.NewEncoder(in), answers: bufio.NewScanner(out)}
+	require.True(t, d.answers.Scan(), "hello")
+	t.Cleanup(func() {
+		_ = d.in.Encode(map[string]any{"id": 1 << 20, "op": "stop"})
+		_ = in.Close()
+		_ = cmd.Wait()
+	})
+	return d
+}
+
+// server is a fake server that ends by itself soon, whatever the host does.
+func server(label string) map[string]any {
+	self, _ := os.Executable()
+	return map[string]any{"name": label, "command": self, "args": []string{"fakeserver", "--label", label, "--lifetime", "60s"}}
+}
+
+func (d *driven) ask(op string, fields map[string]any) {
+	d.n++
+	request := map[string]any{"id": d.n, "op": op}
+	for k, v := range fields {
+		request[k] = v
+	}
+	if d.in.Encode(request) != nil || !d.answers.Scan() {
+		d.t.Logf("%s was not answered", op)
+	}
+}
+
+func (d *driven) open(session, label string) {
+	d.ask("open", map[string]any{"session": session, "server": server(label)})
+}
+
+func (d *driven) call(session string) {
+	d.ask("call", map[string]any{"session": session, "tool": "echo", "args": map[string]any{"text": "x"}})
+}
+
+// beside does something again and again, until done is called.
+func beside(do func()) (done func()) {
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				do()
+			}
+		}
+	}()
+	return func() { close(stop); <-ended }
+}
+
+// day is a compressed day of cron beside a user's session: each tick opens a session of its own that is cut off in its call, and a
+// pause follows.
+func (d *driven) day() func() {
+	d.open("user", "desk")
+	tick := 0
+	return func() {
+		tick++
+		var jobs []map[string]any
+		for job := range 2 {
+			jobs = append(jobs, map[string]any{
+				"session": fmt.Sprintf("tick%d.job%d", tick, job), "server": server("worker"), "tool": "sleep",
+				"args": map[string]any{"ms": 60000 * job}, "timeout_ms": 50,
+			})
+		}
+		d.ask("tick", map[string]any{"jobs": jobs})
+		d.call("user")
+		time.Sleep(400 * time.Millisecond) // the pause between two ticks is what the host does
+	}
+}
+
+// look watches a host for a while.
+func look(t *testing.T, pid int, during time.Duration, change ...func(*attach.Params)) *verdict.Judged {
+	t.Helper()
+	found, err := watch.Find(fmt.Sprint(pid))
+	require.NoError(t, err)
+	p := attach.Params{Host: found[0], For: during, Settle: time.Second}
+	for _, c := range change {
+		c(&p)
+	}
+	j, err := attach.Play(context.WithoutCancel(t.Context()), p)
+	require.NoError(t, err)
+	return j
+}
+
+func kinds(j *verdict.Judged) (all []string) {
+	for i := range j.Verdict.Findings {
+		all = append(all, j.Verdict.Findings[i].Law+" "+j.Verdict.Findings[i].Kind)
+	}
+	return all
+}
+
+// TestADayOfCron: what the reference hosts leave after a compressed day of cron is found, from outside. What reap-all does wrong is to
+// kill the server of a live session: who ended a process can't be seen from outside.
+func TestADayOfCron(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string][]string{
+		"exact": nil, "naive": {"L1 superseded"}, "thread-blind": {"L1 superseded"}, "orphan-set": nil, "reap-all": nil, "mcp-go": nil, "go-sdk": nil,
+		"mutant-l4": {"L4 zombie"}, "mutant-l5": {"L5 fd-leak"},
+	} {
+		t.Run(host, func(t *testing.T) {
+			t.Parallel()
+			d := start(t, host)
+			defer beside(d.day())()
+			during := 8 * time.Second
+			if host == "mutant-l5" {
+				during *= 2 // what it holds is looked up every few seconds
+			}
+			assert.Equal(t, want, kinds(look(t, d.cmd.Process.Pid, during)))
+		})
+	}
+}
+
+// TestTenEqualServers: each of ten sessions has a server of the same command line, and they are used in turn, or only the last one is.
+func TestTenEqualServers(t *testing.T) {
+	t.Parallel()
+	for name, use := range map[string]func(i int) int{"all": func(i int) int { return i % 10 }, "the last": func(int) int { return 9 }} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := start(t, "exact")
+			for i := range 10 {
+				d.open(fmt.Sprint("s", i), "app")
+			}
+			i := 0
+			defer beside(func() { d.call(fmt.Sprint("s", use(i))); i++; time.Sleep(20 * time.Millisecond) })()
+			j := look(t, d.cmd.Process.Pid, 4*time.Second)
+			assert.Empty(t, j.Verdict.Findings)
+			assert.Len(t, j.Verdict.Watched.Units, 10)
+			want := verdict.Clean
+			if name == "the last" {
+				want = verdict.Inconclusive
+			}
+			assert.Equal(t, want, j.Verdict.Outcome, "%v", j.Verdict.Doubts)
+		})
+	}
+}
+
+// TestRecordedIsJudgedTheSame: the file says what the watch said.
+func TestRecordedIsJudgedTheSame(t *testing.T) {
+	t.Parallel()
+	d := start(t, "naive")
+	for range 14 {
+		d.open("s", "app")
+		time.Sleep(300 * time.Millisecond) // the pause between two generations is what the host does
+	}
+	defer beside(func() { d.call("s"); time.Sleep(50 * time.Millisecond) })()
+	file := filepath.Join(t.TempDir(), "seen", "run.jsonl")
+	j := look(t, d.cmd.Process.Pid, 3*time.Second, func(p *attach.Params) { p.Record, p.FailOn = file, []string{"L4"} })
+	require.Equal(t, []string{"L1 superseded"}, kinds(j))
+	assert.Equal(t, 13, j.Verdict.Findings[0].Count)
+	assert.Equal(t, record.SeverityWarning, j.Verdict.Findings[0].Severity)
+	assert.Equal(t, verdict.Clean, j.Verdict.Outcome)
+	again, err := play.Load(file)
+	require.NoError(t, err)
+	assert.Equal(t, kinds(j), kinds(&again))
+	assert.Equal(t, j.Verdict.Outcome, again.Verdict.Outcome)
+	assert.Equal(t, j.Verdict.Findings[0].Fingerprint, again.Verdict.Findings[0].Fingerprint)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.NotContains(t, strings.ToLower(string(text)), "sigkill")
+}

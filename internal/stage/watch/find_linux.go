@@ -1,0 +1,62 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/proc"
+)
+
+// errNone says that there is no process of a pid or a name.
+var errNone = errors.New("no such process")
+
+// Find lists the processes that a pid or a name means: the name of the program, or that of the script that an interpreter runs. Of those
+// that are below one another it is the topmost.
+func Find(name string) ([]record.Process, error) {
+	if pid, err := strconv.Atoi(name); err == nil {
+		row, err := proc.NewTable().One(pid)
+		switch {
+		case errors.Is(err, proc.ErrGone):
+			return nil, fmt.Errorf("process %d: %w", pid, errNone)
+		case err != nil:
+			return nil, err
+		case row.State == record.StateZombie:
+			return nil, fmt.Errorf("process %d is a zombie: %w", pid, errNone)
+		}
+		return []record.Process{row}, nil
+	}
+	all, err := proc.Processes()
+	if err != nil {
+		return nil, err
+	}
+	found := map[int]bool{}
+	for i := range all {
+		found[all[i].PID] = all[i].PID != os.Getpid() && called(&all[i], name)
+	}
+	hosts := slices.DeleteFunc(all, func(p record.Process) bool { return !found[p.PID] || found[p.PPID] })
+	if len(hosts) == 0 {
+		return nil, fmt.Errorf("no process is called %s: %w", name, errNone)
+	}
+	return hosts, nil
+}
+
+// called says that a process goes by a name.
+func called(p *record.Process, name string) bool {
+	names := []string{p.Comm}
+	for i, arg := range p.Args {
+		base := path.Base(arg)
+		if i == 0 {
+			names = append(names, base)
+		} else if !strings.HasPrefix(arg, "-") {
+			names = append(names, base, strings.TrimSuffix(base, path.Ext(base)))
+			break
+		}
+	}
+	return slices.Contains(names, name)
+}

@@ -1,0 +1,194 @@
+package watch_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/stage/watch"
+)
+
+// shell runs a script whose stdin stays open, and returns it once it says ready.
+func shell(t *testing.T, script string) (*exec.Cmd, io.WriteCloser) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
+	cmd.WaitDelay = 10 * time.Second
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = in.Close(); _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "ready\n", line)
+	return cmd, in
+}
+
+// seen is what a watch has written down, and its looks.
+type seen struct {
+	events []record.Event
+	looks  []watch.Look
+}
+
+// watched watches a process until done says so.
+func watched(t *testing.T, pid int, done func(*seen) bool) *seen {
+	t.Helper()
+	id, err := proc.Identify(pid)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	s := &seen{}
+	err = watch.Run(ctx, watch.Params{
+		Host: id, Every: 20 * time.Millisecond,
+		Add: func(e record.Event) error {
+			require.NoError(t, e.Check())
+			s.events = append(s.events, e)
+			return nil
+		},
+		OnLook: func(l watch.Look) {
+			s.looks = append(s.looks, l)
+			if done(s) {
+				cancel()
+			}
+		},
+	}, 50*time.Millisecond)
+	require.NoError(t, err)
+	require.NotErrorIs(t, ctx.Err(), context.DeadlineExceeded, "it was seen in time")
+	return s
+}
+
+func (s *seen) last() watch.Look { return s.looks[len(s.looks)-1] }
+
+// fact is the fact of the first process of a name below the host.
+func fact(l watch.Look, comm string) (watch.Fact, bool) {
+	i := slices.IndexFunc(l.Census.Processes, func(p record.Process) bool { return p.Comm == comm })
+	if i < 0 {
+		return watch.Fact{}, false
+	}
+	f, ok := l.Facts[l.Census.Processes[i].Identity]
+	return f, ok
+}
+
+func TestWhoHoldsTheStdinOfAChild(t *testing.T) {
+	t.Parallel()
+	host, _ := shell(t, `exec 9> >(exec cat >/dev/null); echo ready; read -r`)
+	s := watched(t, host.Process.Pid, func(s *seen) bool {
+		l := s.last()
+		f, ok := fact(l, "cat")
+		return ok && !f.Held.IsZero() && f.Evidence.Syscall == "read(0)" && f.Evidence.Idle != nil
+	})
+	l := s.last()
+	f, _ := fact(l, "cat")
+	require.NotEmpty(t, f.Evidence.Descriptors)
+	stdin := f.Evidence.Descriptors[0]
+	assert.True(t, stdin.Known)
+	require.Len(t, stdin.Holders, 1)
+	assert.Equal(t, host.Process.Pid, stdin.Holders[0].PID)
+	assert.Equal(t, 9, stdin.Holders[0].FD)
+	assert.Contains(t, f.Evidence.Wchan, "pipe_read")
+	assert.NotEmpty(t, f.Evidence.Cgroup)
+	assert.Less(t, f.Evidence.Idle.D(), f.Evidence.Age.D()+time.Second)
+	assert.Equal(t, record.HostStarted, s.events[0].Kind)
+	assert.Equal(t, record.CensusTaken, s.events[1].Kind)
+}
+
+// What a child reads is seen to grow, and how long it is idle begins anew.
+func TestTraffic(t *testing.T) {
+	t.Parallel()
+	host, in := shell(t, `exec 9> >(exec cat >/dev/null); echo ready; while read -r line; do echo "$line" >&9; done`)
+	var first int64 = -1
+	s := watched(t, host.Process.Pid, func(s *seen) bool {
+		l := s.last()
+		i := slices.IndexFunc(l.Census.Processes, func(p record.Process) bool { return p.Comm == "cat" && p.IO != nil })
+		f, ok := fact(l, "cat")
+		if i < 0 || !ok || f.Evidence.Syscall != "read(0)" {
+			return false
+		}
+		read := l.Census.Processes[i].IO.Read
+		if first < 0 {
+			first = read
+			_, err := io.WriteString(in, strings.Repeat("x", 999)+"\n")
+			require.NoError(t, err)
+		}
+		return read == first+1000
+	})
+	assert.NotEmpty(t, s.looks)
+}
+
+// A process that the host lets go of is followed to its new parent.
+func TestOrphansAreFollowed(t *testing.T) {
+	t.Parallel()
+	host, in := shell(t, `bash -c 'sleep 1000 & wait' >/dev/null 2>&1 & echo ready; read -r; kill $!; wait; read -r`)
+	asked := false
+	var orphan record.Process
+	watched(t, host.Process.Pid, func(s *seen) bool {
+		l := s.last()
+		i := slices.IndexFunc(l.Census.Processes, func(p record.Process) bool { return p.Comm == "sleep" })
+		if i < 0 {
+			return false
+		}
+		if !asked {
+			asked, orphan = true, l.Census.Processes[i]
+			_, err := io.WriteString(in, "now\n")
+			require.NoError(t, err)
+		}
+		return l.Census.Processes[i].PPID != orphan.PPID
+	})
+	require.NoError(t, proc.Signal(orphan.Identity, 9))
+}
+
+func TestTheHostEnds(t *testing.T) {
+	t.Parallel()
+	host, in := shell(t, `sleep 1000 </dev/null >/dev/null 2>&1 & echo ready; read -r`)
+	asked := false
+	s := watched(t, host.Process.Pid, func(s *seen) bool {
+		l := s.last()
+		if _, ok := fact(l, "sleep"); ok && !asked {
+			asked = true
+			go func() { _, _ = io.WriteString(in, "end\n"); _ = host.Wait() }()
+		}
+		return false
+	})
+	at := slices.IndexFunc(s.events, func(e record.Event) bool { return e.Kind == record.HostExited })
+	require.Positive(t, at)
+	last := s.events[len(s.events)-1]
+	require.Equal(t, record.EvidenceTaken, last.Kind)
+	require.Len(t, last.Evidence, 1)
+	assert.Equal(t, "sleep", last.Evidence[0].Comm)
+	require.NoError(t, proc.Signal(last.Evidence[0].Identity, 9))
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	host, _ := shell(t, `echo ready; read -r`)
+	found, err := watch.Find(strconv.Itoa(host.Process.Pid))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	assert.Equal(t, host.Process.Pid, found[0].PID)
+	_, err = watch.Find("999999999")
+	require.ErrorContains(t, err, "process 999999999: no such process")
+	_, err = watch.Find("nobody-is-called-this")
+	require.ErrorContains(t, err, "no process is called nobody-is-called-this")
+	script := t.TempDir() + "/my-host.sh"
+	require.NoError(t, os.WriteFile(script, []byte("echo ready; read -r; true"), 0o600))
+	named, _ := shell(t, "exec bash "+script)
+	for _, name := range []string{"my-host.sh", "my-host"} {
+		found, err = watch.Find(name)
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		assert.Equal(t, named.Process.Pid, found[0].PID)
+	}
+}

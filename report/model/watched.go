@@ -1,0 +1,174 @@
+package model
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/duration"
+	"github.com/leakbench/leakbench/internal/judge/live"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// WatchedHead names the columns of WatchedRow.
+var WatchedHead = []string{
+	"PID", "AGE", "RSS", "FDS", "STATE", "WAITS IN", "STDIN HELD BY", "WHAT", "GEN", "IDLE", "SESSION", "CGROUP", "READ", "FINDING",
+}
+
+// WatchedRow is a process below a watched host, as a row of text.
+func WatchedRow(v *live.View, ch *live.Child) []string {
+	gen := "-"
+	if u := ch.Unit; u != nil {
+		gen = fmt.Sprintf("%d/%d", u.Generation, u.Generations())
+	}
+	return []string{
+		strconv.Itoa(ch.PID), rounded(ch.Age), words.Size(ch.RSS), descriptors(ch),
+		string(ch.State), waitsIn(ch), heldBy(ch), what(ch), gen, idleFor(ch), strconv.Itoa(ch.SID), ownCgroup(v, ch),
+		rounded(ch.FactsAge) + " ago", finding(ch),
+	}
+}
+
+// ownCgroup is the control group of a process, where that is not the host's.
+func ownCgroup(v *live.View, ch *live.Child) string {
+	switch {
+	case ch.Cgroup == "" || ch.State == record.StateZombie:
+		return "-"
+	case ch.Cgroup == v.Host.Cgroup:
+		return "host's"
+	}
+	return text.Clip(ch.Cgroup, 24, "…")
+}
+
+func descriptors(ch *live.Child) string {
+	if ch.Facts == nil || ch.Facts.FDs < 0 {
+		return "?"
+	}
+	return strconv.Itoa(ch.Facts.FDs)
+}
+
+// rounded is a span in whole seconds.
+func rounded(d record.Duration) string { return duration.Text(max(d, 0).D().Truncate(time.Second)) }
+
+// waitsIn is the system call that a process is blocked in, or where the kernel does not tell it, the function that it sleeps in.
+func waitsIn(ch *live.Child) string {
+	switch {
+	case ch.State == record.StateZombie:
+		return "-"
+	case ch.Syscall != "":
+		return ch.Syscall
+	case ch.Wchan != "":
+		return ch.Wchan
+	case ch.State == record.StateRunning:
+		return "runs"
+	}
+	return "?"
+}
+
+func heldBy(ch *live.Child) string {
+	switch h := ch.StdinHolder; {
+	case ch.State == record.StateZombie:
+		return "-"
+	case h != nil && ch.Stdin != live.HeldBySelf:
+		return fmt.Sprintf("%s (%d)", ch.Stdin, h.PID)
+	default:
+		return string(ch.Stdin)
+	}
+}
+
+// what is a process in a few words: its role, and its command line in short.
+func what(ch *live.Child) string {
+	label := ch.Comm
+	if ch.Unit != nil && ch.Role != live.RoleHelper {
+		label = ch.Unit.Label
+	}
+	left := ""
+	if !ch.Below && ch.Role != live.RoleZombie {
+		left = fmt.Sprintf(", now below %d", ch.PPID)
+	}
+	return fmt.Sprintf("%s %s%s", ch.Role, words.Clean(label, words.MaxName/4), left)
+}
+
+func idleFor(ch *live.Child) string {
+	if ch.QuietFor == nil {
+		return "?"
+	}
+	return rounded(*ch.QuietFor)
+}
+
+func finding(ch *live.Child) string {
+	if ch.Kind != "" {
+		return ch.Kind
+	}
+	return words.Clean(ch.Note, words.MaxName)
+}
+
+// WatchedLines say what a watch shows beside its processes: the command lines, the growth, and what could not be read.
+func WatchedLines(v *live.View) (lines []string) {
+	for _, g := range v.Groups {
+		if g.Alive > 0 {
+			lines = append(lines, fmt.Sprintf("%s: %d alive, in %s; %d of them used while they were watched",
+				words.Clean(g.Label, words.MaxName), g.Alive, text.Count(g.Generations, "generation"), g.Used))
+		}
+	}
+	return lines
+}
+
+// GrowthLines say what grows below a watched host.
+func GrowthLines(v *live.View) (lines []string) {
+	for i := range v.Trends {
+		t := &v.Trends[i]
+		say, count := func(v float64) string { return fmt.Sprintf("%+.1f", v) }, func(n int64) string { return fmt.Sprint(n) }
+		if t.Of == live.OfHostMemory || t.Of == live.OfMemoryBelow {
+			say, count = func(v float64) string { return fmt.Sprintf("%+.1f MiB", v/(1<<20)) }, words.Size
+		}
+		grows := "no growth shown"
+		if t.Grows() {
+			grows = fmt.Sprintf("grows; %s in a day", count(int64(t.InDay)))
+		}
+		lines = append(lines, fmt.Sprintf("%s %s an hour (95%%: %s to %s), from %s to %s: %s", t.Of, say(t.Slope), say(t.Low), say(t.High), count(t.First), count(t.Last), grows))
+	}
+	return lines
+}
+
+// UnreadLines say what could not be read of a watched host's processes, and why.
+func UnreadLines(v *live.View) (lines []string) {
+	for _, u := range v.Unread {
+		lines = append(lines, fmt.Sprintf("%s of %s: %s%s", u.Column, text.Count(u.Of, "process"), u.Why, whyDenied(u)))
+	}
+	return lines
+}
+
+// whyDenied is what a refusal comes from, as far as that is known.
+func whyDenied(u live.Unread) string {
+	if !strings.Contains(u.Why, "not permitted") && !strings.Contains(u.Why, "permission denied") {
+		return ""
+	}
+	if u.Column == "syscall" {
+		return " (kernel.yama.ptrace_scope: the kernel tells it to a debugger alone; another user's process, or one that is not dumpable)"
+	}
+	return " (another user's process, or one that is not dumpable)"
+}
+
+// endLine is a command that ends a process if it is still the one that was seen: the same pid with the same start time.
+func endLine(id record.Identity) string {
+	return fmt.Sprintf(`[ "$(sed 's/.*) //' /proc/%d/stat 2>&- | cut -d' ' -f20)" = %d ] && kill %d`, id.PID, id.Start, id.PID)
+}
+
+// EndLines are the commands that end what the findings of a watched host name, launchers first. A zombie can't be ended.
+func EndLines(v *live.View) (lines []string) {
+	for _, ch := range v.Children {
+		switch {
+		case ch.State == record.StateZombie || ch.Kind == "":
+		case ch.Unit == nil:
+			lines = append(lines, endLine(ch.Identity))
+		default:
+			for _, id := range ch.Unit.Identities {
+				lines = append(lines, endLine(id))
+			}
+		}
+	}
+	return lines
+}

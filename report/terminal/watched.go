@@ -1,0 +1,114 @@
+package terminal
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/leakbench/leakbench/internal/judge/live"
+	"github.com/leakbench/leakbench/internal/text"
+	"github.com/leakbench/leakbench/report/model"
+	"github.com/leakbench/leakbench/report/words"
+)
+
+// watchedRows is how many processes are listed without Verbose.
+const watchedRows = 30
+
+// Watched writes what is below a watched host: at most so many rows, those with a finding first; 0 is as many as a report has.
+func Watched(b *bytes.Buffer, v *live.View, rows int, o Options) {
+	p := NewPrinter(b, o)
+	p.watched(v, rows)
+}
+
+func (p *Printer) watched(v *live.View, rows int) {
+	if rows <= 0 {
+		rows = p.limit(watchedRows)
+	}
+	host := fmt.Sprintf("%s (pid %d), %s below it, %s, %d descriptors", words.Clean(v.Host.Comm, words.MaxName), v.Host.PID,
+		text.Count(len(v.Children), "process"), words.Size(v.Host.RSS), v.Host.FDs)
+	if v.Host.Exited {
+		host = fmt.Sprintf("%s (pid %d) has ended while it was watched", words.Clean(v.Host.Comm, words.MaxName), v.Host.PID)
+	}
+	p.Field(2, fieldWidth, "host", host)
+	p.Fields(2, fieldWidth, "servers", p.capped(model.WatchedLines(v), 10))
+	p.Fields(2, fieldWidth, "an hour", model.GrowthLines(v))
+	p.Fields(2, fieldWidth, "unread", p.capped(model.UnreadLines(v), TextDoubts))
+	if len(v.Children) == 0 {
+		return
+	}
+	shown := slices.Clone(v.Children)
+	slices.SortStableFunc(shown, func(a, b *live.Child) int { return gravity(a) - gravity(b) })
+	shown, more := words.FirstOf(shown, rows)
+	table := [][]string{slices.Clone(model.WatchedHead)}
+	for _, ch := range shown {
+		table = append(table, model.WatchedRow(v, ch))
+	}
+	p.Table(withoutEmpty(table, p.Width))
+	if more > 0 {
+		p.Field(2, 0, "", fmt.Sprintf("and %s more", text.Count(more, "process")))
+	}
+}
+
+// ends are the commands that end what was found. They stand on lines of their own, to be copied.
+func (p *Printer) ends(v *live.View) {
+	lines := model.EndLines(v)
+	if len(lines) == 0 {
+		return
+	}
+	p.Blank()
+	p.Field(2, fieldWidth, "to end", "leakbench ends nothing. Each line checks that the pid is still the same process (field 22 of its stat), and sends SIGTERM:")
+	head, more := words.FirstOf(lines, p.limit(watchedRows))
+	for _, line := range head {
+		p.out.WriteString("    " + line)
+		p.Blank()
+	}
+	if more > 0 {
+		p.Field(4, 0, "", fmt.Sprintf("and %s more", text.Count(more, "line")))
+	}
+}
+
+// gravity puts what has a finding first, and what is worth a note next.
+func gravity(ch *live.Child) int {
+	switch {
+	case ch.Kind != "":
+		return 0
+	case ch.Note != "":
+		return 1
+	}
+	return 2
+}
+
+// lesser are the columns that are left out first where there is no room, the least important one first.
+var lesser = []string{"CGROUP", "SESSION", "READ", "STATE", "FDS", "GEN", "WAITS IN"}
+
+// withoutEmpty leaves out the columns that say nothing, and then as many as it takes to fit the width.
+func withoutEmpty(table [][]string, width int) [][]string {
+	drop := func(column int) {
+		for i := range table {
+			table[i] = slices.Delete(table[i], column, column+1)
+		}
+	}
+	for column := len(table[0]) - 1; column >= 0; column-- {
+		if !slices.ContainsFunc(table[1:], func(row []string) bool { return strings.Trim(row[column], "-") != "" }) {
+			drop(column)
+		}
+	}
+	for _, name := range lesser {
+		if i := slices.Index(table[0], name); i >= 0 && widthOf(table) > width {
+			drop(i)
+		}
+	}
+	return table
+}
+
+func widthOf(table [][]string) (all int) {
+	for column := range table[0] {
+		widest := 0
+		for _, row := range table {
+			widest = max(widest, len([]rune(row[column])))
+		}
+		all += widest + 2
+	}
+	return all + 2
+}
