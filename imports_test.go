@@ -243,7 +243,11 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/play/attach", why: "it watches what runs already, and plays nothing",
-		may: []string{"internal/record", "internal/stage/proc", "internal/stage/watch", "internal/judge/verdict"}, deny: []string{"os/exec"},
+		may: []string{
+			"internal/duration", "internal/record", "internal/stage/proc", "internal/stage/watch", "internal/judge/live", "internal/judge/verdict",
+			"report/terminal",
+		},
+		deny: []string{"os/exec"},
 	},
 	{
 		pkg: "internal/play/doctor", why: "it tries what a run needs, a whole run included",

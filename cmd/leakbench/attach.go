@@ -15,14 +15,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/leakbench/leakbench/internal/judge/live"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play/attach"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/watch"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
-	"github.com/leakbench/leakbench/report/terminal"
 )
 
 type attachFlags struct {
@@ -127,16 +125,19 @@ func (a *app) watch(ctx context.Context, host record.Process, f attachFlags) err
 		case <-ctx.Done():
 		}
 	}()
-	screen := a.screen(f)
-	if screen.height == 0 && f.during == 0 {
+	screen := &attach.Screen{Out: a.out, Options: a.textOptions(), Height: height(a.out), Every: time.Duration(f.every)}
+	if screen.Height == 0 && f.during == 0 {
 		f.during = span(time.Minute)
 	}
 	p := attach.Params{
 		Host: host, For: time.Duration(f.during), Settle: time.Duration(f.settle), Resident: f.resident, FailOn: f.failOn, Record: f.record,
-		Tool: thisBuild().Tool, OnLook: screen.look,
+		Tool: thisBuild().Tool,
+	}
+	if a.format != "json" && !f.paste {
+		p.OnLook = screen.Look
 	}
 	j, err := attach.Play(ctx, p)
-	screen.clear()
+	screen.Clear()
 	if j == nil {
 		if errors.Is(err, os.ErrExist) || errors.Is(err, os.ErrNotExist) {
 			err = usage(err, "choose another file with --record")
@@ -155,64 +156,15 @@ func (a *app) watch(ctx context.Context, host record.Process, f attachFlags) err
 	return a.conclude(answerOf([]verdict.Judged{*j}, err, nil))
 }
 
-// screen shows looks: on a terminal a table that is drawn anew each time, elsewhere one now and then.
-type screen struct {
-	out     io.Writer
-	options terminal.Options
-	height  int // 0: no terminal
-	every   time.Duration
-	shown   time.Time
-	lines   int // that stand on the terminal
-	quiet   bool
-	fold    *live.Watch
-}
-
-func (a *app) screen(f attachFlags) *screen {
-	s := &screen{out: a.out, options: a.textOptions(), every: time.Duration(f.every), quiet: a.format == "json" || f.paste}
-	if s.every == 0 {
-		s.every = 30 * time.Second
+// height is the terminal's, or 0 where there is none that can be drawn on.
+func height(w io.Writer) int {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {
+		return 0
 	}
-	if file, ok := a.out.(*os.File); ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" {
-		if _, rows, err := term.GetSize(int(file.Fd())); err == nil && rows > 0 {
-			s.height = rows
-		}
+	_, rows, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
 	}
-	return s
-}
-
-// look shows a look at the host, where it is time to.
-func (s *screen) look(l watch.Look, run *record.Run) {
-	if s.fold == nil {
-		s.fold = live.New(&run.Header)
-	}
-	at := func(t time.Time) int64 { return int64(t.Sub(run.Header.Started)) }
-	s.fold.Apply(&record.Event{T: at(l.At), Kind: record.CensusTaken, Census: &l.Census})
-	for _, fact := range l.Facts {
-		s.fold.Apply(&record.Event{T: at(fact.At), Kind: record.EvidenceTaken, Evidence: []record.Evidence{fact.Evidence}})
-	}
-	if s.quiet || s.height == 0 && l.At.Sub(s.shown) < s.every {
-		return
-	}
-	s.shown = l.At
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s  leakbench attach, %s so far\n", l.At.Format(time.TimeOnly), time.Since(run.Header.Started).Round(time.Second))
-	terminal.Watched(&b, s.fold.View(), max(0, s.height-14), s.options)
-	if s.height == 0 {
-		b.WriteByte('\n')
-		_, _ = s.out.Write(b.Bytes())
-		return
-	}
-	lines := strings.SplitAfter(b.String(), "\n")
-	lines = lines[:min(len(lines), s.height-1)]
-	s.clear()
-	_, _ = io.WriteString(s.out, strings.Join(lines, ""))
-	s.lines = strings.Count(strings.Join(lines, ""), "\n")
-}
-
-// clear takes the table from the terminal.
-func (s *screen) clear() {
-	if s.lines > 0 {
-		fmt.Fprintf(s.out, "\r\x1b[%dA\x1b[J", s.lines)
-		s.lines = 0
-	}
+	return rows
 }
