@@ -245,7 +245,7 @@ var house = []struct {
 		pkg: "internal/play/attach", why: "it watches what runs already, and plays nothing",
 		may: []string{
 			"internal/duration", "internal/record", "internal/stage/proc", "internal/stage/watch", "internal/judge/live", "internal/judge/verdict",
-			"report/terminal",
+			"internal/play", "internal/text", "report/terminal",
 		},
 		deny: []string{"os/exec"},
 	},

@@ -2,24 +2,19 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play/attach"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/watch"
-	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
 )
 
@@ -66,7 +61,7 @@ On a terminal a table is shown until Ctrl-C, elsewhere snapshots. Linux only.
 	flags.Var(&f.every, "every", "time between snapshots where there is no terminal; 0: 30s")
 	flags.BoolVar(&f.paste, "paste", false, "print a redacted summary for an issue (Markdown) instead of the report")
 	a.verboseFlag(cmd, "print all processes and the evidence on each")
-	completeFlag(cmd, "fail-on", cobra.ShellCompDirectiveNoFileComp, attach.Seen)
+	completeFlag(cmd, "fail-on", cobra.ShellCompDirectiveNoFileComp, func() []string { return attach.Laws })
 	return cmd
 }
 
@@ -77,56 +72,24 @@ func (a *app) attach(ctx context.Context, args []string, f attachFlags) error {
 	if len(args) != 1 {
 		return usage(errors.New("attach takes one PID or NAME"), "for example: leakbench attach $(pgrep -o hermes)")
 	}
-	for _, law := range f.failOn {
-		if !slices.Contains(attach.Seen(), law) {
-			return usage(fmt.Errorf("--fail-on %s: from outside only %s can be seen", law, strings.Join(attach.Seen(), ", ")), "for example: --fail-on L1,L4")
-		}
-	}
 	if a.format == "json" && f.paste {
 		return usage(errors.New("--paste and --format json both have standard output for themselves"), "use one of them")
 	}
 	if err := between("--resident", f.resident, 0, maxTimes); err != nil {
 		return err
 	}
-	host, err := a.theHost(args[0])
-	if err != nil {
+	host, err := attach.Find(args[0])
+	if err = cmp.Or(attach.Seen(f.failOn), err); err != nil {
 		return err
 	}
 	return a.watch(ctx, host, f)
 }
 
-// theHost is the process that is meant. Where there are several it lists them.
-func (a *app) theHost(name string) (record.Process, error) {
-	found, err := watch.Find(name)
-	if err != nil {
-		hint := "ps -e lists the processes; NAME is the name of a program or of the script that it runs"
-		return record.Process{}, usage(err, hint)
-	}
-	if len(found) == 1 {
-		return found[0], nil
-	}
-	lines := []string{fmt.Sprintf("%s are called %s:", text.Count(len(found), "process"), name)}
-	for _, p := range found {
-		lines = append(lines, fmt.Sprintf("  %d  %s", p.PID, text.Clip(text.Printable(strings.Join(p.Args, " ")), 100, "…")))
-	}
-	return record.Process{}, usage(errors.New(strings.Join(lines, "\n")), fmt.Sprintf("name one by its pid: leakbench attach %d", found[0].PID))
-}
-
 func (a *app) watch(ctx context.Context, host record.Process, f attachFlags) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, stops...)
-	defer signal.Stop(signals)
-	go func() {
-		select {
-		case <-signals: // the watch ends, and its verdict counts
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	screen := &attach.Screen{Out: a.out, Options: a.textOptions(), Height: height(a.out), Every: time.Duration(f.every)}
-	if screen.Height == 0 && f.during == 0 {
+	ctx, stop := signal.NotifyContext(ctx, stops...) // the watch ends, and its verdict counts
+	defer stop()
+	screen := attach.NewScreen(a.out, a.textOptions(), time.Duration(f.every))
+	if !screen.Live() && f.during == 0 {
 		f.during = span(time.Minute)
 	}
 	p := attach.Params{
@@ -154,17 +117,4 @@ func (a *app) watch(ctx context.Context, host record.Process, f attachFlags) err
 		return exitWhen(said.exit.Code != exitClean, said.exit.Code)
 	}
 	return a.conclude(answerOf([]verdict.Judged{*j}, err, nil))
-}
-
-// height is the terminal's, or 0 where there is none that can be drawn on.
-func height(w io.Writer) int {
-	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {
-		return 0
-	}
-	_, rows, err := term.GetSize(int(file.Fd()))
-	if err != nil {
-		return 0
-	}
-	return rows
 }

@@ -7,16 +7,20 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/watch"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // Settle is how long something may be odd before it is a breach, unless the user says otherwise.
@@ -75,15 +79,45 @@ func (p *Params) settle() time.Duration {
 	return Settle
 }
 
-// Seen are the laws whose breaches can be seen from outside.
-func Seen() []string { return []string{"L1", "L2", "L4", "L5"} }
+// Laws are those whose breaches can be seen from outside.
+var Laws = []string{"L1", "L2", "L4", "L5"}
+
+// Seen says which of some laws can't be seen from outside.
+func Seen(laws []string) error {
+	for _, law := range laws {
+		if !slices.Contains(Laws, law) {
+			return &play.Misuse{
+				Err:  fmt.Errorf("law %q: from outside only %s can be seen", law, strings.Join(Laws, ", ")),
+				Hint: "for example: --fail-on L1,L4",
+			}
+		}
+	}
+	return nil
+}
+
+// Find is the process that a pid or a name means. Where there are several, the error lists them.
+func Find(name string) (record.Process, error) {
+	found, err := watch.Find(name)
+	if err != nil {
+		return record.Process{}, &play.Misuse{Err: err, Hint: "ps -e lists the processes; a name is that of a program, or of the script that it runs"}
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	lines := []string{fmt.Sprintf("%s are called %s:", text.Count(len(found), "process"), name)}
+	for _, p := range found {
+		lines = append(lines, fmt.Sprintf("  %d  %s", p.PID, text.Clip(text.Printable(strings.Join(p.Args, " ")), 100, "…")))
+	}
+	hint := fmt.Sprintf("name one by its pid: leakbench attach %d", found[0].PID)
+	return record.Process{}, &play.Misuse{Err: errors.New(strings.Join(lines, "\n")), Hint: hint}
+}
 
 func (p *Params) header() record.Header {
 	id := make([]byte, 8)
 	_, _ = rand.Read(id) // never fails
 	settle := record.Duration(p.settle())
 	limits := record.Limits{Settle: settle, Confirm: settle, Severity: map[string]record.Severity{}}
-	for _, law := range Seen() {
+	for _, law := range Laws {
 		switch {
 		case p.FailOn == nil:
 		case slices.Contains(p.FailOn, law):

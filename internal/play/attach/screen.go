@@ -5,8 +5,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
+
+	"golang.org/x/term"
 
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/live"
@@ -17,15 +20,31 @@ import (
 
 // Screen shows looks at a host: on a terminal as a table that is drawn anew each time, elsewhere as one now and then.
 type Screen struct {
-	Out     io.Writer
-	Options terminal.Options
-	Height  int           // of the terminal; 0: there is none
-	Every   time.Duration // between tables where there is none; 0: 30 s
+	out     io.Writer
+	options terminal.Options
+	height  int           // of the terminal; 0: there is none
+	every   time.Duration // between tables where there is none
 
 	shown time.Time
 	lines int // that stand on the terminal
 	fold  *live.Watch
 }
+
+// NewScreen shows looks on a terminal, or where out is none, a table every so often: 0 is 30 s.
+func NewScreen(out io.Writer, o terminal.Options, every time.Duration) *Screen {
+	s := &Screen{out: out, options: o, every: cmp.Or(every, 30*time.Second)}
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {
+		return s
+	}
+	if _, rows, err := term.GetSize(int(file.Fd())); err == nil {
+		s.height = rows
+	}
+	return s
+}
+
+// Live says that a table is drawn anew each time.
+func (s *Screen) Live() bool { return s.height > 0 }
 
 // besides is how many lines of the table are no processes, at the most.
 const besides = 16
@@ -40,29 +59,29 @@ func (s *Screen) Look(l watch.Look, run *record.Run) {
 	for _, fact := range l.Facts {
 		s.fold.Apply(&record.Event{T: at(fact.At), Kind: record.EvidenceTaken, Evidence: []record.Evidence{fact.Evidence}})
 	}
-	if s.Height == 0 && l.At.Sub(s.shown) < cmp.Or(s.Every, 30*time.Second) {
+	if s.height == 0 && l.At.Sub(s.shown) < s.every {
 		return
 	}
 	s.shown = l.At
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s  leakbench attach, watched for %s\n", l.At.Format(time.TimeOnly), duration.Text(l.At.Sub(run.Header.Started).Truncate(time.Second)))
-	terminal.Watched(&b, s.fold.View(), max(0, s.Height-besides), s.Options)
-	if s.Height == 0 {
+	terminal.Watched(&b, s.fold.View(), max(0, s.height-besides), s.options)
+	if s.height == 0 {
 		b.WriteByte('\n')
-		_, _ = s.Out.Write(b.Bytes())
+		_, _ = s.out.Write(b.Bytes())
 		return
 	}
 	lines := strings.SplitAfter(b.String(), "\n")
-	table := strings.Join(lines[:min(len(lines), s.Height-1)], "")
+	table := strings.Join(lines[:min(len(lines), s.height-1)], "")
 	s.Clear()
-	_, _ = io.WriteString(s.Out, table)
+	_, _ = io.WriteString(s.out, table)
 	s.lines = strings.Count(table, "\n")
 }
 
 // Clear takes the table from the terminal.
 func (s *Screen) Clear() {
 	if s.lines > 0 {
-		fmt.Fprintf(s.Out, "\r\x1b[%dA\x1b[J", s.lines)
+		fmt.Fprintf(s.out, "\r\x1b[%dA\x1b[J", s.lines)
 		s.lines = 0
 	}
 }
