@@ -36,7 +36,7 @@ var processActions = []action{
 		launch: func(f Fault, argv []string) int {
 			switch f.variant() {
 			case "shell":
-				return become(append([]string{"/bin/sh", "-c", ShellLauncher, "sh"}, argv...))
+				return underShell(argv)
 			case "own-group":
 				return runBelow(argv, ownGroup)
 			case "own-session":
@@ -138,7 +138,7 @@ var processActions = []action{
 			}
 			for _, pid := range f.targets {
 				if p, err := os.FindProcess(pid); err == nil {
-					_ = p.Signal(sig)
+					endProcess(p, sig)
 					_ = p.Release()
 				}
 			}
@@ -168,12 +168,17 @@ var processActions = []action{
 	},
 }
 
-// runBelow starts the server and waits for it. It returns its exit status, or 1 where a signal ended it.
+// runBelow starts the server and waits for it.
 func runBelow(argv []string, where placement) int {
 	p, err := start(argv, [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, where)
 	if err != nil {
 		return cannotLaunch(err)
 	}
+	return statusOf(p)
+}
+
+// statusOf waits for a process. It returns its exit status, or 1 where a signal ended it.
+func statusOf(p *os.Process) int {
 	state, err := p.Wait()
 	if err != nil {
 		return cannotLaunch(err)
@@ -189,7 +194,7 @@ func runBelow(argv []string, where placement) int {
 const endOfInput = "\x04\n"
 
 func proxy(argv []string) int {
-	theirs, ours, err := connected()
+	theirIn, theirOut, ours, err := connected()
 	if err != nil {
 		return cannotLaunch(err)
 	}
@@ -197,10 +202,10 @@ func proxy(argv []string) int {
 	if err != nil {
 		return cannotLaunch(err)
 	}
-	if err := startDetached(argv, [3]*os.File{theirs, theirs, null}); err != nil {
+	if err := startDetached(argv, [3]*os.File{theirIn, theirOut, null}); err != nil {
 		return cannotLaunch(err)
 	}
-	_ = theirs.Close()
+	_, _ = theirIn.Close(), theirOut.Close()
 	go func() {
 		_, _ = io.Copy(ours, os.Stdin)
 		_, _ = io.WriteString(ours, endOfInput)

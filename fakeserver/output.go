@@ -3,14 +3,12 @@ package fakeserver
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/leakbench/leakbench/internal/stage/birth"
 )
@@ -87,8 +85,6 @@ func (o *output) force(b []byte) error {
 	defer o.mu.Unlock()
 	return o.write(b)
 }
-
-func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
 // filler stands where an action puts what spoils a line.
 const filler = "leakbench-filler"

@@ -2,21 +2,9 @@
 
 package fakeserver
 
-import (
-	"errors"
-	"time"
-)
-
-func createdByBoot(int) (float64, error) {
-	return 0, errors.New("creation times are read from /proc, which this system does not have")
-}
-
-func createdByUptime(int) float64 { return 0 }
+import "time"
 
 func setName(string) {}
-
-// stdinState is unknown here: the order of the notes has to do.
-func stdinState() string { return "" }
 
 // nap: what a thread waits in shows on Linux alone.
 func nap() { <-time.After(time.Second) }

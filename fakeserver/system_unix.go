@@ -35,17 +35,23 @@ func become(argv []string) int {
 	return cannotLaunch(err)
 }
 
-// connected is a pair of sockets, each other's peer.
-func connected() (theirs, ours *os.File, err error) {
+// underShell turns this process into a shell that starts the server and waits for it.
+func underShell(argv []string) int {
+	return become(append([]string{"/bin/sh", "-c", ShellLauncher, "sh"}, argv...))
+}
+
+// connected is a pair of sockets, each other's peer. One of them is both ends of the other side.
+func connected() (theirIn, theirOut, ours *os.File, err error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {
-		return nil, nil, os.NewSyscallError("socketpair", err)
+		return nil, nil, nil, os.NewSyscallError("socketpair", err)
 	}
 	syscall.CloseOnExec(fds[0])
 	syscall.CloseOnExec(fds[1])
-	return os.NewFile(uintptr(fds[0]), "socket"), os.NewFile(uintptr(fds[1]), "socket"), nil
+	theirs := os.NewFile(uintptr(fds[0]), "socket")
+	return theirs, theirs, os.NewFile(uintptr(fds[1]), "socket"), nil
 }
 
 // holdFile makes the file and locks it, for as long as what it returns is open
@@ -133,3 +139,7 @@ func inUse(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
+
+func endProcess(p *os.Process, sig syscall.Signal) { _ = p.Signal(sig) }
+
+func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

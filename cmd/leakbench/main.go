@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -130,12 +131,12 @@ mistake, why, and how to fix it.
 		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
 		a.initCommand(), a.exploreCommand(), a.labCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
 	root.SetFlagErrorFunc(flagError)
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := oneOf("--format", a.format, "text", "json"); err != nil {
 			a.format = "text"
 			return err
 		}
-		return oneOf("--color", a.color, "auto", "always", "never")
+		return cmp.Or(notYet(cmd.CommandPath()), oneOf("--color", a.color, "auto", "always", "never"))
 	}
 	return root
 }

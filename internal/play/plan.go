@@ -44,7 +44,7 @@ func TheHost(self, name string, command []string) (Host, error) {
 		if err != nil {
 			return Host{}, &Misuse{err, "for example: leakbench run storm -- my-gateway --mcp '{{server}}'"}
 		}
-		return Host{Spec: spec}, nil
+		return Host{Spec: spec}, refuse(spec)
 	case name == "":
 		name = DefaultHost
 	}
@@ -64,7 +64,7 @@ func lookUp(self, name string) (Host, error) {
 	case err != nil:
 		return Host{}, &Misuse{err, "leakbench list hosts shows them"}
 	}
-	return Host{ID: name, Spec: spec}, nil
+	return Host{ID: name, Spec: spec}, refuse(spec)
 }
 
 // Hosts are those that are named, each once: all, published, or as TheHost takes them. One may be missing on this machine.

@@ -15,6 +15,9 @@ func (f *Facts) lookAtSystem() {
 	} {
 		f.Untried[name] = true
 	}
+	for _, name := range unixOnly {
+		f.Untried[name] = true
+	}
 }
 
 func (f *Facts) lookWithProcesses(context.Context, string) {}

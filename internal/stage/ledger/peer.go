@@ -35,6 +35,7 @@ type peer struct {
 	written int // to stderr
 
 	inbox // guarded by Ledger.order
+	ahead
 
 	writing  sync.Mutex    // guards what is written, and the two below
 	welcomed bool          // the Welcome is sent
@@ -44,7 +45,7 @@ type peer struct {
 func (l *Ledger) serve(c *socket.Conn) {
 	defer c.Close()
 	defer context.AfterFunc(l.ctx, func() { _ = c.Close() })()
-	p := &peer{l: l, conn: c, in: bufio.NewReader(c)}
+	p := &peer{l: l, conn: c, in: bufio.NewReader(c), ahead: newAhead()}
 	p.lines = lines.New(p.in, birth.MaxLine)
 	if !p.admit() {
 		return

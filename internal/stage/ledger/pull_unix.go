@@ -10,6 +10,11 @@ import (
 // maxPull is how much is read of one peer before others get their turn, in bytes.
 const maxPull = 1 << 20
 
+// ahead is for systems where nothing can be read without waiting for it.
+type ahead struct{}
+
+func newAhead() ahead { return ahead{} }
+
 // listen tells what the peer says, until its connection ends.
 func (p *peer) listen() {
 	raw, err := p.conn.SyscallConn()

@@ -21,6 +21,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/hostlog"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -299,6 +300,9 @@ func (r *run) stopHost(ctx context.Context) error {
 // endHost asks the host to end, by a signal or, where that is "", by the driver's stop, and waits as long as the limit allows, or
 // for the grace where there is one. A host that does not end is killed: the run goes on, and the file says so.
 func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace record.Duration) error {
+	if signal == "SIGTERM" && !proc.CanAsk { // it is asked over its driver instead
+		op, signal = record.OpStop, ""
+	}
 	step := r.begin(record.Step{Op: op, Detail: signal, Grace: grace})
 	limit := cmp.Or(grace, r.limits.Stop)
 	h := r.current()

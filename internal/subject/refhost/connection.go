@@ -140,7 +140,7 @@ func (c *connection) descend(eof, term time.Duration, signal func(syscall.Signal
 	} else if _ = c.client.Close(); c.exits(eof) { // the end of its stdin
 		return
 	}
-	if term > 0 {
+	if term > 0 && asks {
 		signal(syscall.SIGTERM)
 		if c.exits(term) {
 			return

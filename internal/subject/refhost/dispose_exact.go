@@ -14,7 +14,8 @@ import (
 
 // exact owns each server by the handle that its launch returned and by a process group of its own, waits for every exit, and ends
 // exactly the server whose session has ended: stdin, time, SIGTERM, time, SIGKILL. On Linux the kernel kills the servers of a
-// host that is killed itself, and what has left the group of a server is found by a mark (strays).
+// host that is killed itself, and what has left the group of a server is found by a mark (strays). On Windows a job holds each
+// server, and its ladder is: stdin, time, the end of the job.
 type exact struct {
 	usual
 	flaw   catalogue.Flaw // none, but for a mutant
@@ -30,10 +31,7 @@ func newExact(f catalogue.Flaw) *exact {
 
 func (e *exact) start(cmd *exec.Cmd) error {
 	ownGroup(cmd, e.flaw != catalogue.SharesGroup)
-	if e.flaw != catalogue.NoDeathSignal && e.flaw != catalogue.LeavesOnTerm {
-		dieWithHost(cmd)
-	}
-	return e.strays.start(cmd)
+	return e.strays.start(cmd, e.flaw != catalogue.NoDeathSignal && e.flaw != catalogue.LeavesOnTerm)
 }
 
 func (e *exact) started(c *connection) {
@@ -124,7 +122,7 @@ func (g *group) signal(sig syscall.Signal) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.over {
-		signalGroup(g.c.cmd.Process, sig)
+		g.strays.signalAll(g.c.cmd.Process, sig)
 	}
 }
 

@@ -1,4 +1,4 @@
-//go:build linux || darwin
+//go:build unix
 
 package refhost
 
@@ -12,8 +12,11 @@ import (
 // ownGroup gives the server a process group of its own, or leaves it in the host's.
 func ownGroup(cmd *exec.Cmd, own bool) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: own} }
 
-// signalGroup signals the process group that p leads.
-func signalGroup(p *os.Process, sig syscall.Signal) { _ = syscall.Kill(-p.Pid, sig) }
+// asks says that there is a signal that asks a process to end.
+const asks = true
+
+// signalAll signals the process group that p leads.
+func (*strays) signalAll(p *os.Process, sig syscall.Signal) { _ = syscall.Kill(-p.Pid, sig) }
 
 // hangUpOwnGroup signals everybody in the host's group, but survives it.
 func hangUpOwnGroup() {

@@ -4,8 +4,6 @@ package refhost
 
 import (
 	"os"
-	"os/exec"
-	"syscall"
 
 	"github.com/shirou/gopsutil/v3/process"
 )
@@ -53,19 +51,3 @@ func (c child) alive() bool {
 }
 
 func onMainThread() bool { return false }
-
-// dieWithHost does nothing: no kernel but Linux kills the servers of a host that is killed itself.
-func dieWithHost(*exec.Cmd) {}
-
-// strays finds nothing: there is no subreaper here to which they would come.
-type strays struct{}
-
-func newStrays() *strays { return &strays{} }
-
-func (*strays) start(cmd *exec.Cmd) error { return cmd.Start() }
-
-func (*strays) wait(cmd *exec.Cmd) { _ = cmd.Wait() }
-
-func (*strays) of(*exec.Cmd) []child { return nil }
-
-func (*strays) signal([]child, syscall.Signal) {}

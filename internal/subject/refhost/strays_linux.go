@@ -38,8 +38,12 @@ func newStrays() *strays {
 	return s
 }
 
-// start starts a server with a mark of its own. Under the lock none of those who reap can take it for a stray.
-func (s *strays) start(cmd *exec.Cmd) error {
+// start starts a server with a mark of its own. Under the lock none of those who reap can take it for a stray. Where it is to die with
+// the host, the kernel kills it when the thread that starts it, the spawner's, ends.
+func (s *strays) start(cmd *exec.Cmd, dieWithHost bool) error {
+	if dieWithHost {
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.launches++
@@ -50,9 +54,6 @@ func (s *strays) start(cmd *exec.Cmd) error {
 	}
 	return err
 }
-
-// dieWithHost has the kernel kill the server when the thread that starts it, the spawner's, ends.
-func dieWithHost(cmd *exec.Cmd) { cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL }
 
 // wait waits for a server's exit.
 func (s *strays) wait(cmd *exec.Cmd) {

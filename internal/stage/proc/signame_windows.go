@@ -1,8 +1,9 @@
-//go:build !unix
-
 package proc
 
 import "syscall"
+
+// CanAsk says that a signal can ask a process to end. Here a process can only be ended.
+const CanAsk = false
 
 // signals are those that the package syscall knows everywhere.
 var signals = map[string]syscall.Signal{

@@ -1,0 +1,4 @@
+package doctor
+
+// unixOnly is for Windows.
+var unixOnly []string

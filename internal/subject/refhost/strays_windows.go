@@ -1,0 +1,107 @@
+package refhost
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// strays holds each server, with all that it starts, in a job of its own. Nothing leaves a job that does not let it.
+type strays struct {
+	mu   sync.Mutex
+	jobs map[int]windows.Handle // of those that were launched and not waited for yet, by pid
+}
+
+func newStrays() *strays { return &strays{jobs: map[int]windows.Handle{}} }
+
+// start starts a server suspended, and lets it run once it is in its job. A host that ends by any means ends the job, where it is to.
+func (s *strays) start(cmd *exec.Cmd, dieWithHost bool) error {
+	job, err := newJob(dieWithHost)
+	if err != nil {
+		return err
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED}
+	if err = cmd.Start(); err != nil {
+		return errors.Join(err, windows.CloseHandle(job))
+	}
+	if err = join(cmd.Process.Pid, job); err != nil {
+		return errors.Join(err, cmd.Process.Kill(), cmd.Wait(), windows.CloseHandle(job))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.jobs[cmd.Process.Pid] = job
+	return nil
+}
+
+func newJob(dieWithHost bool) (windows.Handle, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil || !dieWithHost {
+		return job, err
+	}
+	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	size := uint32(unsafe.Sizeof(limits))
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&limits)), size)
+	return job, err
+}
+
+// join puts a suspended process into a job, and has it run.
+func join(pid int, job windows.Handle) error {
+	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(pid))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = windows.CloseHandle(process) }()
+	if err := windows.AssignProcessToJobObject(job, process); err != nil {
+		return err
+	}
+	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = windows.CloseHandle(snapshot) }()
+	thread := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
+	for err = windows.Thread32First(snapshot, &thread); err == nil; err = windows.Thread32Next(snapshot, &thread) {
+		if int(thread.OwnerProcessID) == pid {
+			return resume(thread.ThreadID)
+		}
+	}
+	return err
+}
+
+func resume(thread uint32) error {
+	h, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, thread)
+	if err != nil {
+		return err
+	}
+	_, err = windows.ResumeThread(h)
+	return errors.Join(err, windows.CloseHandle(h))
+}
+
+// wait waits for a server's exit, and lets go of its job.
+func (s *strays) wait(cmd *exec.Cmd) {
+	_ = cmd.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = windows.CloseHandle(s.jobs[cmd.Process.Pid])
+	delete(s.jobs, cmd.Process.Pid)
+}
+
+// of finds nothing: all that a server has started is in its job.
+func (*strays) of(*exec.Cmd) []child { return nil }
+
+func (*strays) signal([]child, syscall.Signal) {}
+
+// signalAll ends the job of a server: Windows has no signals, and nothing that asks one to end but the end of its stdin.
+func (s *strays) signalAll(p *os.Process, sig syscall.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if job, there := s.jobs[p.Pid]; there && sig == syscall.SIGKILL {
+		_ = windows.TerminateJobObject(job, 1)
+	}
+}
