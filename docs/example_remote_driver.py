@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A driver for a host that is a process of its own and controlled by REST: docs/driver-protocol.md. HOST is its command line,
 a JSON list; its last argument is the port that it listens on. The driver passes SIGTERM on, and the host dies with its driver."""
-import concurrent.futures, ctypes, json, os, signal, socket, subprocess, sys, time, urllib.request
+import concurrent.futures, ctypes, json, os, signal, socket, subprocess, sys, threading, time, urllib.request
 
 with socket.create_server(("127.0.0.1", 0)) as free:
     port = str(free.getsockname()[1])
@@ -11,10 +11,16 @@ def die_with_driver():  # in the child, before it runs the host: SIGKILL of the 
     if os.getppid() != parent:
         os._exit(1)
 host = subprocess.Popen([*json.loads(os.environ["HOST"]), port], stdin=subprocess.DEVNULL, stdout=sys.stderr, preexec_fn=die_with_driver)
-def end(*_):  # SIGTERM is the host's, and its exit status is the driver's
+def end():  # SIGTERM is the host's, and its exit status is the driver's
+    os.read(asked, 1)
     host.terminate()
     os._exit(os.waitstatus_to_exitcode(os.waitpid(host.pid, 0)[1]) & 0xFF)
-signal.signal(signal.SIGTERM, end)
+# a signal may reach any thread, and Python's handlers run in the main thread alone, which may be reading: the pipe is for all
+asked, ask = os.pipe()
+os.set_blocking(ask, False)
+signal.set_wakeup_fd(ask)
+signal.signal(signal.SIGTERM, lambda *_: None)
+threading.Thread(target=end, daemon=True).start()
 def rest(method, path, body=None):
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", json.dumps(body).encode() if body else None, method=method)
     return json.load(urllib.request.urlopen(request, timeout=30))

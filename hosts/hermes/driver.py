@@ -289,6 +289,15 @@ def end(then=lambda: None):
         leave(0)
 
 
+def wait_for_sigterm():
+    """Ends the gateway at SIGTERM, whichever thread it reaches: Python's handlers run in the main thread alone, which reads stdin."""
+    asked, ask = os.pipe()
+    os.set_blocking(ask, False)
+    signal.set_wakeup_fd(ask)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    threading.Thread(target=lambda: os.read(asked, 1) and end(), daemon=True).start()
+
+
 def leave(code):
     if hermes.temporary:
         shutil.rmtree(hermes.home, ignore_errors=True)
@@ -319,7 +328,7 @@ def main():
     os.dup2(2, 1)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(relativeCreated)d %(threadName)s %(name)s: %(message)s")
     hermes = Hermes(options.home)
-    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=end).start())
+    wait_for_sigterm()
     driver = Driver(out)
     driver.send({"hello": {
         "protocol": 1, "host": "hermes-agent", "version": importlib.metadata.version("hermes-agent"),

@@ -153,10 +153,13 @@ def stop(*_):
     os._exit(0)
 
 
+# A signal may reach any thread, and Python's handlers run in the main thread alone, which would go on waiting: the pipe wakes it.
+asked, ask = os.pipe()
+os.set_blocking(ask, False)
+signal.set_wakeup_fd(ask)
 jobs = []
-done = threading.Event()
 for number in (signal.SIGTERM, signal.SIGINT):
-    signal.signal(number, lambda *_: done.set())
+    signal.signal(number, lambda *_: None)
 if options.control:
     web = ThreadingHTTPServer(("127.0.0.1", options.control), Control)
     threading.Thread(target=web.serve_forever, daemon=True).start()
@@ -172,5 +175,5 @@ else:
 if options.stdin:
     sys.stdin.read()
 else:
-    done.wait()
+    os.read(asked, 1)
 stop()

@@ -1,8 +1,8 @@
 """A gateway as small as it gets: keeps one MCP server connected, and ends it when it is asked to end."""
-import json, signal, subprocess, sys, threading
+import json, signal, subprocess, sys, time
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "gateway", "version": "1"}}
-stopping = threading.Event()
+stopping = []
 
 
 def connect():
@@ -43,9 +43,10 @@ def close(server):
     server.wait()
 
 
-signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+signal.signal(signal.SIGTERM, lambda *_: stopping.append(True))
 server, number = None, 1
-while not stopping.wait(0.05):
+while not stopping:
+    time.sleep(0.05)
     try:
         number += 1
         server = server or connect()
