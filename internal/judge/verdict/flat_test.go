@@ -174,26 +174,27 @@ func TestStories(t *testing.T) {
 		return []record.Descriptor{{FD: 0, Target: "pipe:[1]", Known: known, Holders: holders}}
 	}
 	for want, e := range map[string]record.Evidence{
-		"is blocked in write(1): nobody reads what it writes": {Syscall: "write(1)"},
-		"waits in futex":                                          {Syscall: "futex"},
-		"sleeps in the kernel at ep_poll":                         {Wchan: "ep_poll"},
-		"is running on a CPU":                                     {Process: record.Process{State: "R"}},
-		"is stopped (state T)":                                    {Process: record.Process{State: "T"}, Syscall: "read(0)"},
-		"is traced by another process and waits for it (state t)": {Process: record.Process{State: "t"}},
-		"sleeps (state D)":                                        {Process: record.Process{State: "D"}, Wchan: "0"},
-		"by the keeper (pid 10,":                                  {Descriptors: pipe(true, holder("keeper", 10, 3))},
-		"by the bench (pid 5,":                                    {Descriptors: pipe(true, holder("bench", 5, 3))},
-		"its stdin is /dev/null":                                  {Descriptors: []record.Descriptor{{FD: 0, Target: "/dev/null"}}},
-		"the host (pid 20, fd 7): the host never closed it":       {Descriptors: pipe(true, holder("host", 20, 7))},
+		"waits in futex":                  {Syscall: "futex"},
+		"sleeps in the kernel at ep_poll": {Wchan: "ep_poll"},
+		"is running on a CPU":             {Process: record.Process{State: "R"}},
+		"is stopped (state T)":            {Process: record.Process{State: "T"}, Syscall: "read(0)"},
+		"sleeps (state D)":                {Process: record.Process{State: "D"}, Wchan: "0"},
+		"by the keeper (pid 10,":          {Descriptors: pipe(true, holder("keeper", 10, 3))},
+		"by the bench (pid 5,":            {Descriptors: pipe(true, holder("bench", 5, 3))},
+		"its stdin is /dev/null":          {Descriptors: []record.Descriptor{{FD: 0, Target: "/dev/null"}}},
+
+		"is blocked in write(1): nobody reads what it writes":                        {Syscall: "write(1)"},
+		"is traced by another process and waits for it (state t)":                    {Process: record.Process{State: "t"}},
+		"the host (pid 20, fd 7): the host never closed it":                          {Descriptors: pipe(true, holder("host", 20, 7))},
 		"the host (pid 20, fd 7) and server x#2 (pid 9, fd 5): a copy was inherited": {Descriptors: pipe(true, holder("host", 20, 7), holder("server x#2", 9, 5))},
 		"held by server x#2 (pid 9, fd 5), which inherited a copy":                   {Descriptors: pipe(true, holder("server x#2", 9, 5))},
 		"nobody holds the other end of its stdin any more":                           {Descriptors: pipe(true)},
 		"leakbench could not see who holds the other end of its stdin":               {Descriptors: pipe(false)},
 		"SIGTERM is pending, not handled":                                            {SigPending: []string{"SIGTERM"}},
 		"it ignores SIGTERM, so it is unknown whether one was sent":                  {SigIgnored: []string{"SIGPIPE", "SIGTERM"}},
-		"no signal reached it":    {},
-		"it never read stdin EOF": {},
-		"nobody holds the other end of its stdin any more: stdin EOF is pending": {Descriptors: pipe(true, record.Holder{Mode: "read", Role: "host"})},
+		"no signal reached it":                                                       {},
+		"it never read stdin EOF":                                                    {},
+		"nobody holds the other end of its stdin any more: stdin EOF is pending":     {Descriptors: pipe(true, record.Holder{Mode: "read", Role: "host"})},
 	} {
 		p := newPlay()
 		a := p.open("s1", "flaky")
