@@ -38,6 +38,7 @@ type compareFinding struct {
 	State, Class, Glyph string
 	Law                 string `max:"20"`
 	Kind                string `max:"80"`
+	About               string
 	Title               string `max:"200"`
 	Note                string `max:"200"`
 	Fingerprint         string `max:"80"`
@@ -102,7 +103,7 @@ func newCompareRow(c *compare.Result, play compare.Play, base, head *model.Repea
 		}
 		look := stateLooks[f.State]
 		row.Findings = append(row.Findings, compareFinding{
-			State: string(f.State), Class: look.class, Glyph: look.glyph, Law: f.Law, Kind: f.Kind, Title: f.Title, Note: f.Note,
+			State: string(f.State), Class: look.class, Glyph: look.glyph, Law: f.Law, Kind: f.Kind, About: model.AboutKind(f.Kind), Title: f.Title, Note: f.Note,
 			Fingerprint: f.Fingerprint, Base: f.Base.String(), Head: f.Head.String(),
 		})
 	}

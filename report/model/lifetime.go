@@ -97,7 +97,7 @@ type Level struct {
 func LevelsOf(servers []*Server) (alive, over []Level) {
 	for _, f := range servers {
 		life, late := []Level{{f.Born, 1}, {f.Until, -1}}, []Level{{f.Overdue, 1}, {f.Until, -1}}
-		if f.Left {
+		if f.Left || f.Cut {
 			life, late = life[:1], late[:1]
 		}
 		alive = append(alive, life...)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
@@ -177,4 +178,12 @@ func Reached(runs []verdict.Judged, host string) words.Reach {
 		reach.Add(group[0].Run.Header.Scenario.Level, !dirty)
 	}
 	return reach
+}
+
+// AboutKind is the address where a kind is explained.
+func AboutKind(kind string) string {
+	if law.KindOf(kind).Law == "" {
+		kind = "" // of a later version
+	}
+	return "https://github.com/leakbench/leakbench/blob/main/docs/laws.md#" + kind
 }

@@ -31,6 +31,7 @@ type Server struct {
 	N     int   // 1 is the first born
 	Until int64 // its death, or the end of the run
 	Left  bool  // the bench had to kill it, or never saw it die
+	Cut   bool  // the file ends while it lives: what became of it is not known
 }
 
 // New folds a judged run.
@@ -51,7 +52,8 @@ func New(j *verdict.Judged) *Run {
 		if !named {
 			state.Overdue = history.Never
 		}
-		f := &Server{Server: srv, State: state, N: len(s.Servers) + 1, Until: s.End, Left: h.Outlasted(srv)}
+		f := &Server{Server: srv, State: state, N: len(s.Servers) + 1, Until: s.End, Cut: srv.Alive() && run.Truncated != ""}
+		f.Left = h.Outlasted(srv) && !f.Cut
 		switch {
 		case srv.Died >= 0:
 			f.Until = srv.Died
@@ -83,7 +85,7 @@ func (s *Run) Outcome(f *Server) string {
 	switch {
 	case f.Left && s.History.HostOf(f.Server).Exited >= 0:
 		return "outlived the host"
-	case f.Left:
+	case f.Left, f.Cut && f.Overdue >= 0:
 		return "still running"
 	case f.Harmed:
 		return "ended by mistake"
@@ -91,6 +93,8 @@ func (s *Run) Outcome(f *Server) string {
 		return "left as a zombie"
 	case f.Overdue >= 0:
 		return duration.Text(f.Until-f.Overdue) + " too long"
+	case f.Cut:
+		return "running where the file ends"
 	case f.Lost >= 0:
 		return "lost from sight"
 	case f.Bye >= 0:

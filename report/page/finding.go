@@ -58,7 +58,7 @@ type evidenceRow struct {
 }
 
 func newFinding(s *model.Run, f *verdict.Finding, id, prefix string) *findingView {
-	v := &findingView{Finding: plain(f), ID: id, About: aboutKind(f.Kind), Class: "bad"}
+	v := &findingView{Finding: plain(f), ID: id, About: model.AboutKind(f.Kind), Class: "bad"}
 	v.Reports = slices.Clone(f.Reports)
 	if !f.IsError() {
 		v.Class = "warn"

@@ -189,7 +189,7 @@ func byFix(causes []*causeRow) []*fixRow {
 	var fixes []*fixRow
 	for kind, group := range groups {
 		f := &fixRow{
-			Class: "warn", Law: group[0].Law, Kind: kind, Title: law.KindOf(kind).Title, Fix: group[0].Fix, About: aboutKind(kind),
+			Class: "warn", Law: group[0].Law, Kind: kind, Title: law.KindOf(kind).Title, Fix: group[0].Fix, About: model.AboutKind(kind),
 			Count: text.Count(len(group), "finding"), Causes: group,
 		}
 		for _, c := range group {
@@ -206,12 +206,4 @@ func byFix(causes []*causeRow) []*fixRow {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.touched, a.touched), cmp.Compare(a.Kind, b.Kind))
 	})
 	return fixes
-}
-
-// aboutKind is where a kind is explained.
-func aboutKind(kind string) string {
-	if law.KindOf(kind).Law == "" {
-		kind = "" // of a later version
-	}
-	return "https://github.com/leakbench/leakbench/blob/main/docs/laws.md#" + kind
 }

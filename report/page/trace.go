@@ -21,9 +21,9 @@ type traceView struct {
 	Lines []traceLine
 }
 
-// traceLine is a station. Its state is one of four words.
+// traceLine is a station.
 type traceLine struct {
-	Class   string // ok, gone, here, unknown
+	Class   string // ok, bad, unknown
 	Word    string
 	Glyph   string
 	Who     string `max:"160"`
@@ -32,13 +32,26 @@ type traceLine struct {
 	Suspect bool
 }
 
-var traceLooks = map[string][2]string{
-	"ok": {"✓", "ok"}, "gone": {"✗", "should be gone"}, "here": {"✗", "should be here"}, "unknown": {"?", "unknown"},
-}
+// The words of a station.
+const (
+	traceOK        = "ok"
+	traceUnknown   = "unknown"
+	traceGone      = "should be gone"
+	traceHere      = "should be here"
+	traceClosed    = "should be closed"
+	traceReaped    = "should be reaped"
+	traceUnreaping = "should reap it"
+)
 
-func station(class, who, what, why string) traceLine {
-	look := traceLooks[class]
-	return traceLine{Class: class, Glyph: look[0], Word: look[1], Who: who, What: what, Why: why}
+func station(word, who, what, why string) traceLine {
+	line := traceLine{Class: "bad", Glyph: "✗", Word: word, Who: who, What: what, Why: why}
+	switch word {
+	case traceOK:
+		line.Class, line.Glyph = "ok", "✓"
+	case traceUnknown:
+		line.Class, line.Glyph = "unknown", "?"
+	}
+	return line
 }
 
 // traces are those of a finding, the commonest first.
@@ -58,7 +71,7 @@ func traces(s *model.Run, f *verdict.Finding) []traceView {
 }
 
 func traceBench(s *model.Run) traceLine {
-	return station("ok", "leakbench", "plays "+s.Header.Scenario.String(), "")
+	return station(traceOK, "leakbench", "plays "+s.Header.Scenario.String(), "")
 }
 
 // traceHost is the host as it was at a moment.
@@ -67,11 +80,11 @@ func traceHost(s *model.Run, t int64) traceLine {
 	h := s.History.HostAt(t)
 	switch {
 	case h.Started == history.Never:
-		return station("unknown", who, "leakbench did not see it start", "")
+		return station(traceUnknown, who, "leakbench did not see it start", "")
 	case h.Exited >= 0 && h.Exited <= t:
-		return station("ok", fmt.Sprintf("%s, pid %d", who, h.PID), fmt.Sprintf("gone since %s: %s", words.At(h.Exited), model.HostEnd(h)), "")
+		return station(traceOK, fmt.Sprintf("%s, pid %d", who, h.PID), fmt.Sprintf("gone since %s: %s", words.At(h.Exited), model.HostEnd(h)), "")
 	}
-	return station("ok", fmt.Sprintf("%s, pid %d", who, h.PID), "alive", "")
+	return station(traceOK, fmt.Sprintf("%s, pid %d", who, h.PID), "alive", "")
 }
 
 // traceSurvivor leads to a survivor over who holds its stdin.
@@ -80,11 +93,11 @@ func traceSurvivor(s *model.Run, g *model.StdinHold, checkpoint string) []traceL
 	f := s.ByID[e.Server]
 	when := seenAt(s, e, checkpoint)
 	lines := []traceLine{traceBench(s), traceHost(s, when), traceHold(s, g, f, when)}
-	what := words.Join(strings.Replace(model.Waiting(e), "waits in read(", "blocked in read(", 1), ignores(e))
+	what, word := words.Join(strings.Replace(model.Waiting(e), "waits in read(", "blocked in read(", 1), ignores(e)), traceGone
 	if e.State == record.StateZombie {
-		what = "dead, and not reaped"
+		what, word = "dead, a zombie", traceReaped
 	}
-	last := station("gone", processName(e), strings.TrimSpace(what), whyGone(s, f))
+	last := station(word, processName(e), strings.TrimSpace(what), whyGone(s, f))
 	if (g.Holder == nil || g.Holder.Role != record.RoleHost) && e.State != record.StateZombie {
 		lines[1].Suspect = true // the server does what its scenario says: whoever launched it has to end it
 	}
@@ -94,7 +107,7 @@ func traceSurvivor(s *model.Run, g *model.StdinHold, checkpoint string) []traceL
 func traceHold(s *model.Run, g *model.StdinHold, f *model.Server, when int64) traceLine {
 	e := g.Process
 	if e.State == record.StateZombie {
-		line := station("gone", parent(s, e), "its parent: has not reaped it", "")
+		line := station(traceUnreaping, parent(s, e), "its parent: has not waited for it", "")
 		if !strings.HasPrefix(line.Who, "host") {
 			line.Who = "pid " + line.Who
 		}
@@ -106,15 +119,15 @@ func traceHold(s *model.Run, g *model.StdinHold, f *model.Server, when int64) tr
 		if f != nil && f.EOF >= 0 && f.EOF <= when {
 			why = "the server has read stdin EOF anyway"
 		}
-		line := station("gone", fmt.Sprintf("%s, pid %d, fd %d", h.Role, h.PID, h.FD),
+		line := station(traceClosed, fmt.Sprintf("%s, pid %d, fd %d", h.Role, h.PID, h.FD),
 			fmt.Sprintf("holds %s of %s, its stdin", model.PipeEnd(h.Mode, g.Target()), g.Target()), why)
 		line.Suspect = h.Role == record.RoleHost
 		return line
 	}
 	if strings.Contains(g.Held, "could not be seen") {
-		return station("unknown", "its stdin", g.Held, strings.Join(unseen([]record.Evidence{*e}), "; "))
+		return station(traceUnknown, "its stdin", g.Held, strings.Join(unseen([]record.Evidence{*e}), "; "))
 	}
-	return station("ok", "its stdin", g.Held, "")
+	return station(traceOK, "its stdin", g.Held, "")
 }
 
 func ignores(e *record.Evidence) string {
@@ -159,7 +172,7 @@ func traceVictim(s *model.Run, f *model.Server) []traceLine {
 	if f.Session != "" {
 		what = "session " + f.Session
 	}
-	lines = append(lines, station("ok", what, "open: nobody asked to end it", ""))
+	lines = append(lines, station(traceOK, what, "open: nobody asked to end it", ""))
 	var how []string
 	for _, m := range f.Signals {
 		how = append(how, fmt.Sprintf("caught %s at %s", m.Text, words.At(m.T)))
@@ -170,7 +183,7 @@ func traceVictim(s *model.Run, f *model.Server) []traceLine {
 	if f.Died >= 0 {
 		how = append(how, "dead since "+words.At(f.Died))
 	}
-	return append(lines, station("here", fmt.Sprintf("%s, pid %d", f.ID, f.Birth.PID), strings.Join(how, ", "), ""))
+	return append(lines, station(traceHere, fmt.Sprintf("%s, pid %d", f.ID, f.Birth.PID), strings.Join(how, ", "), ""))
 }
 
 // blame says in a sentence whose fault it is, "" for a clean run.

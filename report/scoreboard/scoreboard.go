@@ -17,6 +17,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
+	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/page"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -65,9 +66,18 @@ type look struct{ Class, Glyph, Word string }
 type scoreNote struct {
 	look
 	Scenarios []scoreLink
-	Lines     []string `max:"500"`
+	Lines     []scoreLine
 	Again     bool
 }
+
+// scoreLine is a line of a note: the kind of a finding in it, where there is one, leads to its explanation.
+type scoreLine struct {
+	Before, After string `max:"500"`
+	Kind          string `max:"80"`
+	About         string
+}
+
+func (l scoreLine) String() string { return l.Before + l.Kind + l.After }
 
 type scoreLink struct {
 	Name string `max:"80"`
@@ -149,10 +159,10 @@ func scoreNotes(b *scoreboard.Board, host string, link Link) []scoreNote {
 // linesOf caps what a cell says on the board: its report has all of it.
 const linesOf = 6
 
-func scoreLines(c *scoreboard.Cell) []string {
-	var lines []string
+func scoreLines(c *scoreboard.Cell) []scoreLine {
+	var lines []scoreLine
 	if c.Reason != "" {
-		lines = append(lines, c.Reason)
+		lines = append(lines, scoreLine{Before: c.Reason})
 	}
 	for _, b := range c.Errors {
 		lines = append(lines, scoreFindings("", b)...)
@@ -163,16 +173,20 @@ func scoreLines(c *scoreboard.Cell) []string {
 	if c.Reason == "" { // which says what all of them come from
 		for _, d := range c.Doubts {
 			text, _, _ := strings.Cut(d.Text, record.StderrFollows) // which is of this machine
-			lines = append(lines, "unclear: "+text)
+			lines = append(lines, scoreLine{Before: "unclear: " + text})
 		}
 	}
-	return words.Some(lines, linesOf)
+	head, more := words.FirstOf(lines, linesOf)
+	if more > 0 {
+		head = append(slices.Clone(head), scoreLine{Before: fmt.Sprintf("and %d more", more)})
+	}
+	return head
 }
 
-func scoreFindings(word string, b scoreboard.Broken) []string {
-	var lines []string
+func scoreFindings(word string, b scoreboard.Broken) []scoreLine {
+	var lines []scoreLine
 	for _, f := range b.Findings {
-		lines = append(lines, fmt.Sprintf("%s%s %s: %s", word, b.Law, f.Kind, f.Title))
+		lines = append(lines, scoreLine{Before: word + b.Law + " ", Kind: f.Kind, About: model.AboutKind(f.Kind), After: ": " + f.Title})
 	}
 	return lines
 }

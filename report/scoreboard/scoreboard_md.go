@@ -122,7 +122,7 @@ func mdScoreHost(b *bytes.Buffer, h *scoreHost) {
 		}
 		fmt.Fprintf(b, "- %s: %s%s\n", strings.Join(names, ", "), n.Word, again)
 		for _, line := range n.Lines {
-			fmt.Fprintf(b, "  - %s\n", words.Markdown(line, words.MaxText))
+			fmt.Fprintf(b, "  - %s\n", words.Markdown(line.String(), words.MaxText))
 		}
 	}
 }
@@ -168,5 +168,9 @@ func textNote(n scoreNote) string {
 	if n.Again {
 		again = ", played again alone"
 	}
-	return fmt.Sprintf("%s %s: %s%s: %s", n.Glyph, strings.Join(names, ", "), n.Word, again, strings.Join(n.Lines, "; "))
+	var lines []string
+	for _, line := range n.Lines {
+		lines = append(lines, line.String())
+	}
+	return fmt.Sprintf("%s %s: %s%s: %s", n.Glyph, strings.Join(names, ", "), n.Word, again, strings.Join(lines, "; "))
 }

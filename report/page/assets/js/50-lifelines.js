@@ -84,7 +84,7 @@ class Lifelines extends Picture {
     this.items = [];
     for (const name of names) {
       const rows = groups.get(name);
-      if (this.group !== "") this.items.push({ name, rows, bad: rows.filter((r) => run.bad(r)).length });
+      if (this.group !== "") this.items.push({ name, rows, bad: this.wrongs(rows) });
       if (!this.folded.has(name)) for (const r of rows) this.items.push({ r });
     }
     const most = clamp(innerHeight * 0.7, 240, 620);
@@ -98,9 +98,14 @@ class Lifelines extends Picture {
     this.tall.style.height = Math.max(total, this.height) + "px";
     this.draw();
   }
-  // word groups fates that differ in a time only: "2.51s too long".
-  word(fate) { return fate.replace(/^[0-9.]+(ns|µs|ms|s|m[0-9]+s|h[0-9]+m) /, ""); }
+  // word groups fates that differ in a time only: "2.51 s too long".
+  word(fate) { return fate.replace(/^([0-9.]+ (ns|µs|ms|s|m|h) )+/, ""); }
   badness(rows) { return Math.max(...rows.slice(0, 50).map((r) => [0, 2, 3, -1, 1][this.run.columns.class[r]])); }
+  // wrongs says how many rows have a finding, and how many are left without one, as in a run that is inconclusive.
+  wrongs(rows) {
+    const found = rows.filter((r) => this.run.found.has(r)).length, left = rows.filter((r) => this.run.bad(r) && !this.run.found.has(r)).length;
+    return [found ? found + " with a finding" : "", left ? left + " left without a finding" : ""].filter(Boolean).join(", ");
+  }
   index(y) {
     let lo = 0, hi = this.items.length;
     while (hi - lo > 1) { const mid = (lo + hi) >> 1; if (this.tops[mid] <= y) lo = mid; else hi = mid; }
@@ -132,7 +137,7 @@ class Lifelines extends Picture {
     c.fillText((this.folded.has(item.name) ? "▸ " : "▾ ") + item.name, 2, y + 10, this.left - 8);
     c.font = "11.5px " + font;
     c.fillStyle = item.bad ? theme.bad : theme.soft;
-    c.fillText(item.rows.length + (item.rows.length === 1 ? " process" : " processes") + (item.bad ? ", ✗ " + item.bad + " with a finding" : ""), this.left + 4, y + 10);
+    c.fillText(item.rows.length + (item.rows.length === 1 ? " process" : " processes") + (item.bad ? ", ✗ " + item.bad : ""), this.left + 4, y + 10);
   }
   row(c, r, y, h, font) {
     const run = this.run, cls = run.columns.class[r], bad = run.bad(r), beside = run.beside(r);
