@@ -7,7 +7,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// Soakable says why a scenario can't be played again and again with one host, or "".
+// Soakable says why a scenario cannot be repeated with one host, or "".
 func (s *Scenario) Soakable() string {
 	has := func(ops ...record.Op) bool {
 		return anyStep(s.Steps, func(step Step) bool { return slices.Contains(ops, step.Op) })

@@ -51,7 +51,7 @@ func (f *follower) step(l *Step) {
 		return
 	}
 	if f.shares && (l.Op == record.OpOpen && !l.Shared || l.Op == record.OpTick || l.Op == record.OpReload) {
-		l.m.Problem("%s: sessions of this scenario share the entry of their server, so that all of them have to: open each with shared: true", l.Op)
+		l.m.Problem("%s: sessions of this scenario share the entry of their server, so all of them must: open each with shared: true", l.Op)
 	}
 	switch l.Op {
 	case record.OpOpen:
@@ -87,7 +87,7 @@ func (f *follower) mayFollowEnd(l *Step) bool {
 		l.m.Problem("the host is gone: %s on line %d ended it", f.end.Op, f.end.Line)
 		return false
 	case f.beside:
-		l.m.Problem("no checkpoint can follow here: %s on line %d ends the host beside other steps; the bench looks by itself once the host is gone", f.end.Op, f.end.Line)
+		l.m.Problem("no checkpoint can follow here: %s on line %d ends the host beside other steps; leakbench looks by itself once the host is gone", f.end.Op, f.end.Line)
 		return false
 	}
 	return true
@@ -105,7 +105,7 @@ func (f *follower) open(l *Step) {
 	case l.Label == "": // it keeps its server; that there is no such server was noted
 		l.Label = old.label
 	case old.label != "" && old.label != l.Label:
-		l.m.Find("server").Problem("session %s is one of server %s (line %d); it keeps its server", l.Session, old.label, old.line)
+		l.m.Find("server").Problem("session %s belongs to server %s (line %d) and keeps it", l.Session, old.label, old.line)
 		l.Label = old.label
 	case slices.Contains(f.labels, l.Session) && l.Session != l.Label:
 		l.subject.Problem("%s is the label of another server; give the session a name of its own", l.Session)
@@ -139,7 +139,7 @@ func (f *follower) await(l *Step) {
 	switch {
 	case l.Session == "":
 	case f.inside == "":
-		l.m.Problem("await stands beside other steps, inside a parallel or a tick: between steps nothing is under way")
+		l.m.Problem("await belongs inside a parallel or a tick: between steps nothing is in flight")
 	case !f.ever[l.Session]:
 		l.subject.Problem("no step opens session %s; %s", l.Session, yamlfile.MeantOr(l.Session, slices.Sorted(maps.Keys(f.ever))))
 	}
@@ -153,7 +153,7 @@ func (f *follower) recycle(l *Step) {
 	s, known := f.sessions[l.Session]
 	switch {
 	case f.place != record.PlaceInit:
-		l.m.Problem("a pid can be given away only where the host lives below an init (host: {place: %s})", record.PlaceInit)
+		l.m.Problem("a pid can be reused only where the host lives below an init (host: {place: %s})", record.PlaceInit)
 	case !known:
 		l.subject.Problem("no earlier step opens session %s; %s", l.Session, f.meantSession(l.Session))
 	case s.not == "":
@@ -215,7 +215,7 @@ func (f *follower) order(l *Step) {
 
 func (f *follower) checkpoint(l *Step) {
 	if f.inside != "" {
-		l.m.Problem("a checkpoint stands between steps, not inside a %s: nothing may change while it looks", f.inside)
+		l.m.Problem("a checkpoint belongs between steps, not inside a %s: nothing may change while it looks", f.inside)
 		return
 	}
 	if first := f.checkpoints[l.Name]; first != nil && l.Name != "" && first != l.subject {

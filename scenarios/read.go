@@ -46,7 +46,7 @@ func (s *Scenario) read(root *yamlfile.Node) {
 	r.scenario(s, &steps).Read(root)
 	r.place = s.Place
 	if sizeOf(steps) > maxSteps {
-		root.Key("steps").Problem("the steps, written out, are more than %d", maxSteps)
+		root.Key("steps").Problem("the steps, with repeats written out, are more than %d", maxSteps)
 	}
 	follow(steps, r)
 	if len(root.Problems) == 0 { // an impossible repeat is not unrolled
@@ -98,9 +98,9 @@ func reports(into *[]string) yamlfile.Value {
 			switch {
 			case n.Kind != yamlfile.KindText:
 			case !reportForm.MatchString(*id):
-				n.Problem("%q is no id; field reports are R001 and so on, failure modes F1 and so on", yamlfile.Clip(*id))
+				n.Problem("%q is not an id; field reports are R001 and so on, failure modes F1 and so on", yamlfile.Clip(*id))
 			case slices.Contains(*into, *id):
-				n.Problem("%s stands here twice", *id)
+				n.Problem("%s appears twice", *id)
 			}
 		})
 	})
@@ -110,7 +110,7 @@ func tags(into *[]string) yamlfile.Value {
 	return yamlfile.List(into, "tags", func(tag *string) yamlfile.Value {
 		return yamlfile.Name(tag, "a tag").Then(func(n *yamlfile.Node) {
 			if *tag != "" && slices.Contains(*into, *tag) {
-				n.Problem("%s stands here twice", *tag)
+				n.Problem("%s appears twice", *tag)
 			}
 		})
 	})
@@ -120,7 +120,7 @@ func laws(into *[]string) yamlfile.Value {
 	return yamlfile.List(into, "laws", func(id *string) yamlfile.Value {
 		return yamlfile.Choice(id, "a law", law.IDs()...).Then(func(n *yamlfile.Node) {
 			if *id != "" && slices.Contains(*into, *id) {
-				n.Problem("%s stands here twice", *id)
+				n.Problem("%s appears twice", *id)
 			}
 		})
 	})
@@ -137,14 +137,14 @@ func (r *reader) servers(into *[]Server) yamlfile.Value {
 		r.labels = append(r.labels, s.Label)
 		return server(&s).Then(func(*yamlfile.Node) { *into = append(*into, s) })
 	}).AtMost(maxServers, func(n *yamlfile.Node, count int) {
-		n.Problem("there are %d servers; there may be at most %d", count, maxServers)
+		n.Problem("there are %d servers; the limit is %d", count, maxServers)
 	}).NotEmpty("there is no server; a label alone (steady:) is a server that does nothing wrong")
 }
 
 func server(s *Server) yamlfile.Value {
 	var written []writtenFault
 	faults := yamlfile.List(&written, "faults", (*writtenFault).value).AtMost(maxFaults, func(n *yamlfile.Node, count int) {
-		n.KeyProblem("there are %d faults; there may be at most %d", count, maxFaults)
+		n.KeyProblem("there are %d faults; the limit is %d", count, maxFaults)
 	})
 	return yamlfile.Object("a server",
 		yamlfile.May("era", "which protocol it speaks: legacy (the default) has initialize and refuses server/discover, "+
@@ -225,7 +225,7 @@ func (s *Scenario) checkServers(m *yamlfile.Node) {
 	}
 	for _, server := range s.Servers {
 		if !used[server.Label] && !server.Optional {
-			m.Find("servers").Key(server.Label).Problem("no step has a session with server %s; without one the run would mean nothing (optional: true lets it be)", server.Label)
+			m.Find("servers").Key(server.Label).Problem("no step has a session with server %s, so the run would show nothing (optional: true allows it)", server.Label)
 		}
 	}
 }

@@ -28,21 +28,21 @@ func TestRefused(t *testing.T) {
 		return play("one:\n  faults:\n"+many(n, "    - {on: eof, do: ignore, launch: 1%02d}\n"), step)
 	}
 	for name, c := range map[string]struct{ bad, says, good string }{
-		"a tag twice":          {head("tags: [x, x]"), "x stands here twice", head("tags: [x, y]")},
-		"a law twice":          {head("laws: [L1, L1]"), "L1 stands here twice", head("laws: [L1, L3]")},
-		"a tag of no name":     {head("tags: [X, Y]"), `1:11: "Y" is no name`, head("tags: [x]")},
+		"a tag twice":          {head("tags: [x, x]"), "x appears twice", head("tags: [x, y]")},
+		"a law twice":          {head("laws: [L1, L1]"), "L1 appears twice", head("laws: [L1, L3]")},
+		"a tag of no name":     {head("tags: [X, Y]"), `1:11: "Y" is not a valid name`, head("tags: [x]")},
 		"no law":               {head("laws: [L97, L98]"), "1:13: \"L98\" is not a law", head("laws: [L1]")},
-		"too many servers":     {servers(65), "there are 65 servers; there may be at most 64", servers(64)},
-		"too many faults":      {faults(65), "there are 65 faults; there may be at most 64", faults(64)},
+		"too many servers":     {servers(65), "there are 65 servers; the limit is 64", servers(64)},
+		"too many faults":      {faults(65), "there are 65 faults; the limit is 64", faults(64)},
 		"a signal, no cancel":  {job("signal: SIGKILL"), "signal says how a job is cancelled", job(sleep + "cancel: true, signal: SIGKILL")},
-		"a probe with a tool":  {job("tool: echo, probe: true"), "a probe is not told which tool to call", job("probe: true")},
-		"a probe with args":    {job("args: {x: 1}, probe: true"), "a probe is not told which tool to call", job("args: {x: 1}")},
-		"a probe with a limit": {job("timeout: 1s, probe: true"), "a probe is not told which tool to call", job(sleep + "timeout: 1s")},
-		"a probe cut off":      {job("cancel: true, probe: true"), "a probe is not told which tool to call", job(sleep + "cancel: true")},
+		"a probe with a tool":  {job("tool: echo, probe: true"), "a probe takes no tool and is not cut off", job("probe: true")},
+		"a probe with args":    {job("args: {x: 1}, probe: true"), "a probe takes no tool and is not cut off", job("args: {x: 1}")},
+		"a probe with a limit": {job("timeout: 1s, probe: true"), "a probe takes no tool and is not cut off", job(sleep + "timeout: 1s")},
+		"a probe cut off":      {job("cancel: true, probe: true"), "a probe takes no tool and is not cut off", job(sleep + "cancel: true")},
 	} {
 		_, err := scenarios.Parse("x.yaml", []byte(c.bad))
 		require.ErrorContains(t, err, c.says, name)
-		assert.NotContains(t, err.Error(), ":  stands here twice", name)
+		assert.NotContains(t, err.Error(), ":  appears twice", name)
 		_, err = scenarios.Parse("x.yaml", []byte(c.good))
 		require.NoError(t, err, name)
 	}

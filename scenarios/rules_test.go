@@ -31,22 +31,22 @@ func TestRules(t *testing.T) {
 	}{
 		// A session is opened once with its server, and keeps it.
 		"a call before any open":        {"one:", "- call: a", []string{"6: no earlier step opens session a; none is open here"}},
-		"sessions without names":        {"one:\ntwo:", "- {open: A!, server: one}\n- {open: B!, server: two}", []string{`7: "A!" is no name`, `8: "B!" is no name`}},
-		"a call of no name":             {"one:", open + "- call: A!", []string{`7: "A!" is no name`}},
+		"sessions without names":        {"one:\ntwo:", "- {open: A!, server: one}\n- {open: B!, server: two}", []string{`7: "A!" is not a valid name`, `8: "B!" is not a valid name`}},
+		"a call of no name":             {"one:", open + "- call: A!", []string{`7: "A!" is not a valid name`}},
 		"a new session without server":  {"one:", open + "- open: b\n- call: b\n- {open: b, server: one}", []string{"7: session b is new"}},
 		"a new session of no server":    {"one:", "- {open: b, server: onne}\n- call: b", []string{"6: there is no server onne"}},
 		"an old one of no server":       {"one:", open + "- {open: a, server: onne}\n- reload: one", []string{"7: there is no server onne"}},
-		"an old one of another":         {"one:\ntwo:", open + "- {open: t, server: two}\n- close: a\n- {open: a, server: two}\n- call: a\n- reload: one", []string{"10: session a is one of server one (line 9); it keeps its server"}},
+		"an old one of another":         {"one:\ntwo:", open + "- {open: t, server: two}\n- close: a\n- {open: a, server: two}\n- call: a\n- reload: one", []string{"10: session a belongs to server one (line 9) and keeps it"}},
 		"a session by another's label":  {"one:\ntwo:", open + "- {open: two, server: one}\n- call: two\n- {open: t, server: two}", []string{"8: two is the label of another server"}},
 		"an open that is to fail":       {"one:", "- {open: a, server: one, expect: fail}\n- call: a", []string{"7: session a can't be open here: the step on line 6 is expected to fail"}},
 		"a close of what nobody opened": {"one:", open + "- close: b\n- call: b", []string{"7: no earlier step opens session b; did you mean a?", "8: no earlier step opens session b; did you mean a?"}},
 
 		// Other steps look at what is open.
-		"an await of no name":           {"one:", open + "- {await: A!, for: call}", []string{`7: "A!" is no name`}},
+		"an await of no name":           {"one:", open + "- {await: A!, for: call}", []string{`7: "A!" is not a valid name`}},
 		"a reload of no server":         {"one:", open + "- reload: onne", []string{"7: there is no server onne"}},
 		"a reload of what is closed":    {"one:", open + "- close: a\n- reload: one", []string{"8: no session of server one can be open here"}},
 		"a reload of another's session": {"one:\ntwo: {optional: true}", open + "- reload: two", []string{"8: no session of server two can be open here"}},
-		"a break of no name":            {"one:", open + "- {break: A!, with: exit}", []string{`7: "A!" is no name`}},
+		"a break of no name":            {"one:", open + "- {break: A!, with: exit}", []string{`7: "A!" is not a valid name`}},
 		"a break of what is closed":     {"one:", open + "- close: a\n- {break: a, with: exit}", []string{"8: session a can't be open here: the step on line 7 closes it"}},
 		"a break of it in a repeat": {"one:", open + "- repeat: 2\n  steps: [{break: a, with: exit}, {close: a}]", []string{
 			"8: session a can't be open here: the step on line 8, in the round before, closes it", "8: session a can't be open here: the step on line 8, in the round before, closes it",
@@ -54,8 +54,8 @@ func TestRules(t *testing.T) {
 
 		// What stands beside each other.
 		"a lane closes it":             {"one:", open + "- parallel: [[{close: a}], [{call: a}]]\n- call: a", []string{"8: session a can't be open here: the step on line 7 closes it"}},
-		"the same checkpoint in lanes": {"one:", open + "- parallel: [[{checkpoint: x}], [{checkpoint: x}]]", []string{"7: a checkpoint stands between steps", "7: a checkpoint stands between steps"}},
-		"checkpoints without names":    {"one:", open + "- checkpoint: A!\n- checkpoint: A!", []string{`7: "A!" is no name`, `8: "A!" is no name`}},
+		"the same checkpoint in lanes": {"one:", open + "- parallel: [[{checkpoint: x}], [{checkpoint: x}]]", []string{"7: a checkpoint belongs between steps", "7: a checkpoint belongs between steps"}},
+		"checkpoints without names":    {"one:", open + "- checkpoint: A!\n- checkpoint: A!", []string{`7: "A!" is not a valid name`, `8: "A!" is not a valid name`}},
 		"a checkpoint three times":     {"one:", open + "- checkpoint: x\n- checkpoint: x\n- checkpoint: x", []string{"8: there is a checkpoint x on line 7 already", "9: there is a checkpoint x on line 7 already"}},
 
 		// Once the host is gone, only checkpoints follow.
@@ -65,17 +65,17 @@ func TestRules(t *testing.T) {
 		"a checkpoint after an inner end": {"one:", open + "- parallel: [[{tick: {jobs: [{server: one}], during: [{term: host}]}}], [{parallel: [[{call: a}]]}]]\n- checkpoint: x", []string{"8: no checkpoint can follow here"}},
 
 		// Steps stand in steps, and jobs in ticks, up to a limit.
-		"deep repeats":  {"one:", inRepeat(6), []string{"7: steps stand inside steps at most 4 levels deep"}},
-		"deep lanes":    {"one:", inLane(5), []string{"7: steps stand inside steps at most 4 levels deep"}},
-		"deep ticks":    {"one:", inTick(5), []string{"7: steps stand inside steps at most 4 levels deep"}},
+		"deep repeats":  {"one:", inRepeat(6), []string{"7: steps can be nested at most 4 levels deep"}},
+		"deep lanes":    {"one:", inLane(5), []string{"7: steps can be nested at most 4 levels deep"}},
+		"deep ticks":    {"one:", inTick(5), []string{"7: steps can be nested at most 4 levels deep"}},
 		"too many jobs": {"one:", "- repeat: 100\n  steps: [{tick: {jobs: [{server: one, count: 600}, {server: one, count: 401}]}}]", []string{"7: a tick has at most 1000 jobs"}},
 		"a bare word":   {"one:", open + "- stop", []string{"7: this must be a step, a mapping of keys to values, not stop (text)"}},
 
 		// A server is there once, by its name, and a step uses it.
-		"a label twice":          {"one: {era: nix}\none: {era: nax}", open, []string{`4: "nix" is not an era`, "5: one stands here twice"}},
-		"a label of no name":     {"one:\nUno: {era: nix}", open, []string{`5: "Uno" is no name`}},
-		"no label is a name":     {"Uno:", open, []string{`4: "Uno" is no name`}},
-		"a server of no name":    {"one:", open + "- {open: b, server: B!}", []string{`7: "B!" is no name`}},
+		"a label twice":          {"one: {era: nix}\none: {era: nax}", open, []string{`4: "nix" is not an era`, "5: one appears twice"}},
+		"a label of no name":     {"one:\nUno: {era: nix}", open, []string{`5: "Uno" is not a valid name`}},
+		"no label is a name":     {"Uno:", open, []string{`4: "Uno" is not a valid name`}},
+		"a server of no name":    {"one:", open + "- {open: b, server: B!}", []string{`7: "B!" is not a valid name`}},
 		"a server without a job": {"one:\ntwo:", "- tick: {jobs: [{server: one}]}", []string{"5: no step has a session with server two"}},
 		"live of no server":      {"one:", open + "- {checkpoint: x, live: {onne: -1}}", []string{"7: there is no server onne"}},
 

@@ -56,7 +56,7 @@ func opNames() []string {
 func (r *reader) steps(into *[]Step, depth int) yamlfile.Value {
 	return yamlfile.Ref("steps", yamlfile.NewValue("", func(n *yamlfile.Node) {
 		if depth > maxNesting {
-			n.Problem("steps stand inside steps at most %d levels deep", maxNesting)
+			n.Problem("steps can be nested at most %d levels deep", maxNesting)
 			return
 		}
 		yamlfile.List(into, "steps", func(l *Step) yamlfile.Value {
@@ -154,7 +154,7 @@ func (l *Step) ofSteps(r *reader, depth int) yamlfile.Value {
 		return l.object(yamlfile.Whole(&l.Count, "a number of times", 1, maxSteps),
 			yamlfile.Need("steps", "the steps, one after the other", r.steps(&l.Steps, depth+1))).Then(func(*yamlfile.Node) {
 			if sizeOf([]Step{*l}) > maxSteps {
-				l.subject.Problem("written out, this is more than %d steps", maxSteps)
+				l.subject.Problem("with repeats with repeats written out, this is more than %d steps", maxSteps)
 				l.Count = 0 // so that what stands around it is not blamed too
 			}
 		})
@@ -211,7 +211,7 @@ func (r *reader) job(j *Job) yamlfile.Value {
 			"or connection test; a host without one runs an ordinary job", yamlfile.Yes(&j.Probe)),
 		expect(&j.Expect))...).Then(func(m *yamlfile.Node) {
 		if j.Probe && (j.Tool != "" || j.Args != nil || j.Timeout > 0 || j.Cancel) {
-			m.Key("probe").Problem("a probe is not told which tool to call, nor cut off: leave out tool, args, pad, timeout and cancel")
+			m.Key("probe").Problem("a probe takes no tool and is not cut off: leave out tool, args, pad, timeout and cancel")
 		}
 		c.check(m)
 	})

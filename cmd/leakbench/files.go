@@ -51,7 +51,7 @@ open, call and close go where those of the official SDK stand.`,
 		Example: "  leakbench init\n  leakbench init my-gateway.yaml --from ~/.config/Claude/claude_desktop_config.json\n  leakbench run storm --host my-gateway.yaml\n  leakbench init --driver python",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage(fmt.Errorf("one file at a time, not %q", args), "")
+				return usage(fmt.Errorf("init writes one file, not %q", args), "")
 			}
 			if language != "" {
 				return a.initDriver(language, append(args, defaultDriver)[0], force)
@@ -71,7 +71,7 @@ func (a *app) init(cmd *cobra.Command, path, from string, force, untried bool) e
 		return usage(fmt.Errorf("%q: the name of a host file ends in .yaml", path), "for example: leakbench init my-gateway.yaml")
 	}
 	if filepath.Base(path) == project.File {
-		return usage(fmt.Errorf("%s is not the name of a host file: it says what is run in a repository", path), "for example: leakbench init my-gateway.yaml")
+		return usage(fmt.Errorf("%s is the project file, not a host file", path), "for example: leakbench init my-gateway.yaml")
 	}
 	if _, err := os.Lstat(path); err == nil && !force {
 		return usage(fmt.Errorf("%s is there already", path), "--force overwrites it")
@@ -93,7 +93,7 @@ func (a *app) init(cmd *cobra.Command, path, from string, force, untried bool) e
 	content, err := answers.File(path)
 	var problems yamlfile.Errors
 	if errors.As(err, &problems) {
-		return usage(err, "the answers do not make a host file")
+		return usage(err, "the answers do not make a valid host file; run leakbench init again")
 	}
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (a *app) try(ctx context.Context, path string) error {
 		fmt.Fprintln(a.out, text.PrintableLines(line))
 	}
 	if seen.Failed != "" {
-		return &failure{exitHost, fmt.Errorf("the host can't be used as %s says: %s", path, seen.Failed), "mend the file, or ask anew: leakbench init --force"}
+		return &failure{exitHost, fmt.Errorf("the host can't be used as %s says: %s", path, seen.Failed), "edit the file, or answer the questions again: leakbench init --force"}
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ An editor can do most of this while you write: see leakbench schema.`,
 		Example: "  leakbench validate mine.yaml\n  leakbench validate .leakbench/known.yaml\n  leakbench validate *.yaml --format json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(errors.New("which file?"), "for example: leakbench validate mine.yaml")
+				return usage(errors.New("no file given"), "for example: leakbench validate mine.yaml")
 			}
 			return a.printChecked(validate.Files(args, cmd.InOrStdin()))
 		},
@@ -201,7 +201,7 @@ open, or faults that contradict each other.`,
 		ValidArgs: kinds,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage(errors.New("schema prints one"), "leakbench schema scenario, host, known or project")
+				return usage(errors.New("schema takes one kind of file"), "leakbench schema scenario, host, known or project")
 			}
 			name := append(args, kinds[0])[0]
 			if err := oneOf("schema", name, kinds...); err != nil {

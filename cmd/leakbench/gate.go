@@ -222,7 +222,7 @@ all. It does not pass if a shard or a run is missing.
 		Example: `  leakbench merge blobs/ --reporter html=leakbench-report.html,junit=junit.xml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(errors.New("merge what?"), "a folder of blobs: leakbench merge blobs/")
+				return usage(errors.New("no runs given"), "a folder of blobs: leakbench merge blobs/")
 			}
 			outlets, err := a.outletsOf(cmd, reporters)
 			if err != nil {

@@ -39,7 +39,7 @@ fails on a stale entry (no longer found) and on an expired one.`,
 			if len(args) > 0 {
 				return oneOf("known", args[0], "show", "update", "prune")
 			}
-			return usage(errors.New("known what?"), "leakbench known show, update or prune")
+			return usage(errors.New("no subcommand given"), "leakbench known show, update or prune")
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}

@@ -169,7 +169,7 @@ cargo) is missing or its package manager failed.`,
 		ValidArgsFunction: completion(cobra.ShellCompDirectiveNoFileComp, func() []string { return append(installable(), "all") }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(errors.New("which host?"), "leakbench hosts lists them; all installs every one")
+				return usage(errors.New("no host given"), "leakbench hosts lists them; all installs every one")
 			}
 			ctx, stop := interruptible(cmd.Context())
 			defer stop()
@@ -309,7 +309,7 @@ func (a *app) installHost(ctx context.Context, s host.Spec) error {
 	case errors.As(err, &missing):
 		return &failure{exitHost, fmt.Errorf("%s: %w", s.Given, err), missing.Hint}
 	case errors.Is(err, install.ErrFiles):
-		return usage(fmt.Errorf("%s: %w", s.Given, err), "docs/host-file.md says what install needs")
+		return usage(fmt.Errorf("%s: %w", s.Given, err), "docs/host-file.md shows what install needs")
 	case errors.Is(err, install.ErrFolder):
 		return usage(fmt.Errorf("%s could not be installed: %w", s.Given, err), "set LEAKBENCH_HOSTS_DIR to a folder that can be written to")
 	case err != nil:

@@ -234,14 +234,14 @@ func prints(outlets []outlet) bool {
 }
 
 // outletsOf are the outputs of a command that plays: those asked for, or those
-// of the CI it runs on. --format json has standard output for itself.
+// of the CI it runs on. --format json needs standard output for itself.
 func (a *app) outletsOf(cmd *cobra.Command, reporters []string) ([]outlet, error) {
 	if !cmd.Flags().Changed("reporter") && len(reporters) == 0 {
 		return a.ofCI(), nil
 	}
 	outlets, err := parseOutlets(reporters)
 	if err == nil && a.format == "json" && slices.ContainsFunc(outlets, func(o outlet) bool { return o.file == "" }) {
-		return nil, usage(errors.New("--format json has standard output for itself"), "give each reporter a file: --reporter NAME=FILE")
+		return nil, usage(errors.New("--format json needs standard output for itself"), "give each reporter a file: --reporter NAME=FILE")
 	}
 	return outlets, err
 }

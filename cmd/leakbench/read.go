@@ -48,7 +48,7 @@ The verdict depends on the file alone.
 
 func judgeAll(paths []string) ([]verdict.Judged, error) {
 	if len(paths) == 0 {
-		return nil, usage(errors.New("which run?"), "for example: .leakbench/latest")
+		return nil, usage(errors.New("no run given"), "for example: .leakbench/latest")
 	}
 	var judged []verdict.Judged
 	var failed error
@@ -254,7 +254,7 @@ func browse(page string) error {
 	hint := "open " + page + " in a browser; BROWSER names one"
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
-		return usage(fmt.Errorf("no browser to open the page with: %w", err), hint)
+		return usage(fmt.Errorf("no browser found: %w", err), hint)
 	}
 	// A browser stays longer than this command: it is started and not owned.
 	cmd := exec.Command(path, argv[1:]...)

@@ -191,14 +191,14 @@ func (s *stage) unlessPlayed(said answer, not []gate.NotApplicable) error {
 	case s.named && len(not) > 0:
 		return notApplicable(not[0])
 	case len(said.Runs) == 0:
-		return &failure{exitInconclusive, fmt.Errorf("nothing was played: nothing of it is applicable to %s", s.series.Host.Name), ""}
+		return &failure{exitInconclusive, fmt.Errorf("nothing was played: no scenario applies to %s", s.series.Host.Name), ""}
 	}
 	return nil
 }
 
 // notApplicable is the error of a scenario that was named.
 func notApplicable(n gate.NotApplicable) error {
-	return usage(fmt.Errorf("%s is not applicable to %s: %s", n.Scenario, n.Host, text.PrintableLines(n.Why)), "leakbench run all plays what is")
+	return usage(fmt.Errorf("%s is not applicable to %s: %s", n.Scenario, n.Host, text.PrintableLines(n.Why)), "leakbench run all plays the scenarios that apply")
 }
 
 // answerOf is the answer where nothing is said of the runs but what was found.
@@ -252,7 +252,7 @@ func ofServer(plays []*scenarios.Scenario, server string, h play.Host) ([]*scena
 		return plays, nil
 	}
 	if h.HoldsAll() {
-		return nil, usage(fmt.Errorf("--server %s: %s is given all servers of a scenario", server, h.Name), "leave --server out")
+		return nil, usage(fmt.Errorf("--server %s: %s launches all servers of a scenario", server, h.Name), "leave --server out")
 	}
 	for _, p := range plays {
 		if !slices.ContainsFunc(p.Servers, func(s scenarios.Server) bool { return s.Label == server }) {
@@ -285,7 +285,7 @@ func (a *app) setUp(cmd *cobra.Command, f runFlags) (s stage, err error) {
 		return s, err
 	}
 	if f.bench.Out == "" {
-		return s, usage(errors.New("--out is empty: it names the folder for the runs"), "leave it out, and they are saved in .leakbench")
+		return s, usage(errors.New("--out is empty"), "leave it out to save runs in .leakbench")
 	}
 	s = f.stage
 	if s.outlets, err = a.outletsOf(cmd, f.reporters); err != nil {

@@ -78,9 +78,9 @@ func TestNoProcNoDev(t *testing.T) {
 		t.Skip("no namespaces here: " + said)
 	}
 	for name, c := range map[string]struct{ unshare, before, found, do string }{
-		"no proc":      {"-Urm", "mount -t tmpfs none /proc", "/proc is not mounted, and no process can be seen without it", "mount -t proc"},
+		"no proc":      {"-Urm", "mount -t tmpfs none /proc", "/proc is not mounted, so no process can be seen", "mount -t proc"},
 		"another proc": {"-Urpf", "true", "no process of a run can be seen: /proc is that of another pid namespace: ", "mount -t proc"},
-		"no dev":       {"-Urm", "mount -t tmpfs none /dev", "no process can be started without its null device: ", "mount a /dev"},
+		"no dev":       {"-Urm", "mount -t tmpfs none /dev", "no process can be started without the null device: ", "mount a /dev"},
 	} {
 		for _, command := range []string{`run storm --out "$OUT/none"`, `doctor --out "$OUT"`} {
 			code, said := limited(t, "unshare "+c.unshare+" bash -c '"+c.before+` && "$LB" `+command+`; code=$?; ls "$OUT"; exit $code'`)

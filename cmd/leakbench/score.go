@@ -50,7 +50,7 @@ by signal n: the same command goes on from there.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, other := range []string{"hosts", "scenarios", "dir", "jobs", "seed", "settle", "confirm", "start"} {
 				if f.from != "" && cmd.Flags().Changed(other) {
-					return usage(fmt.Errorf("--from plays nothing, and --%s is about what is played", other), "leave one of them out")
+					return usage(fmt.Errorf("--from plays nothing, so --%s has no effect", other), "leave one of them out")
 				}
 			}
 			return a.score(cmd.Context(), f)
@@ -79,7 +79,7 @@ func (a *app) score(ctx context.Context, f scoreFlags) error {
 	var board *scoreboard.Board
 	for _, file := range f.out {
 		if boardFormats[strings.ToLower(filepath.Ext(file))] == "" {
-			return usage(fmt.Errorf("-o %s: what it is follows from its name, which must end in .html, .md or .json", file), "")
+			return usage(fmt.Errorf("-o %s: the name must end in .html, .md or .json", file), "")
 		}
 	}
 	if f.from != "" {

@@ -12,11 +12,11 @@ import (
 func soakable(s *stage, d time.Duration) error {
 	const hint = "for example: leakbench run storm --for 8h"
 	if len(s.series.Scenarios) != 1 || s.series.Repeat > 1 {
-		return usage(errors.New("--for plays one scenario, once"), hint)
+		return usage(errors.New("--for takes one scenario, without --repeat"), hint)
 	}
 	only := s.series.Scenarios[0]
 	if why := only.Soakable(); why != "" {
-		return usage(fmt.Errorf("%s can't be played again and again with one host: %s", only.Name, why), hint)
+		return usage(fmt.Errorf("%s cannot be repeated with one host: %s", only.Name, why), hint)
 	}
 	s.bench.Soak = &runner.Soak{For: d}
 	return nil

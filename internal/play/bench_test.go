@@ -99,7 +99,7 @@ func TestPlans(t *testing.T) {
 	other := *all[0]
 	other.Source += "\n"
 	_, err = play.Distinct(append(all, &other))
-	require.ErrorContains(t, err, "two scenarios are called")
+	require.ErrorContains(t, err, "two scenarios have the name")
 
 	hosts, err := play.Hosts("self", []string{"exact", "published", "exact"})
 	require.NoError(t, err)

@@ -34,7 +34,7 @@ func (c Choice) Of(all []*scenarios.Scenario) ([]*scenarios.Scenario, error) {
 		return !meets(c.Laws, s.Laws) || !meets(c.Tags, s.Tags) || !meets(levels, []record.Level{s.Level})
 	})
 	if len(all) > 0 && len(chosen) == 0 {
-		return nil, &Misuse{errors.New("no scenario has all that was chosen by law, tag and level"), "leakbench list scenarios --format json has them all"}
+		return nil, &Misuse{errors.New("no scenario matches --law, --tag and --level together"), "leakbench list scenarios --format json shows all of them"}
 	}
 	return chosen, nil
 }

@@ -38,7 +38,7 @@ const DefaultHost = catalogue.Healthy
 func TheHost(self, name string, command []string) (Host, error) {
 	switch {
 	case command != nil && name != "":
-		return Host{}, &Misuse{errors.New("--host and a command after -- exclude each other"), "leave one of them out"}
+		return Host{}, &Misuse{errors.New("--host cannot be combined with a command after --"), "leave one of them out"}
 	case command != nil:
 		spec, err := host.FromCommand(command)
 		if err != nil {
@@ -95,7 +95,7 @@ func Hosts(self string, names []string) ([]Host, error) {
 		hosts = append(hosts, found...)
 	}
 	if len(hosts) == 0 {
-		return nil, &Misuse{errors.New("which hosts?"), "leakbench list hosts shows them; --hosts published is those that somebody else ships"}
+		return nil, &Misuse{errors.New("no hosts given"), "leakbench list hosts shows them; --hosts published plays the published ones"}
 	}
 	return hosts, nil
 }
@@ -103,7 +103,7 @@ func Hosts(self string, names []string) ([]Host, error) {
 // Scenarios are those that are named: built-in ones, files, or all.
 func Scenarios(names []string) ([]*scenarios.Scenario, error) {
 	if len(names) == 0 {
-		return nil, &Misuse{errors.New("which scenario?"), "leakbench list scenarios shows them; the first to try: leakbench run storm"}
+		return nil, &Misuse{errors.New("no scenario given"), "for example: leakbench run storm; leakbench list scenarios shows all"}
 	}
 	if slices.Contains(names, "all") {
 		others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "all" || slices.Contains(scenarios.Names(), n) })
@@ -121,7 +121,7 @@ func Scenarios(names []string) ([]*scenarios.Scenario, error) {
 		plays = append(plays, s)
 	}
 	if i := slices.IndexFunc(names, func(n string) bool { return strings.Contains(n, "{{") }); failed != nil && i > 0 {
-		return nil, &Misuse{fmt.Errorf("%q belongs to a command, and the command to the right of --", names[i]), "for example: leakbench run storm -- my-gateway --mcp '{{server}}'"}
+		return nil, &Misuse{fmt.Errorf("%q looks like a part of a command, which goes after --", names[i]), "for example: leakbench run storm -- my-gateway --mcp '{{server}}'"}
 	}
 	if failed != nil {
 		return nil, &Misuse{failed, "leakbench list scenarios shows the built-in ones; docs/scenario-file.md has the format of a file"}
@@ -151,7 +151,7 @@ func Distinct(all []*scenarios.Scenario) ([]*scenarios.Scenario, error) {
 		case at < 0:
 			plays = append(plays, s)
 		case plays[at].Source != s.Source:
-			return nil, &Misuse{fmt.Errorf("two scenarios are called %q: %s", s.Name, s.File), "give one of them another name"}
+			return nil, &Misuse{fmt.Errorf("two scenarios have the name %q: %s", s.Name, s.File), "rename one of them"}
 		}
 	}
 	return plays, nil
@@ -207,7 +207,7 @@ func Replay(self string, run *record.Run, seed uint64, limits Limits, name strin
 		}
 	case slices.ContainsFunc(old, hidden):
 		return c, &Misuse{
-			errors.New("a part of the host's command is not in the run, where no secret is written down"),
+			errors.New("the run lacks a part of the host's command, because secrets are not recorded"),
 			"give the command again: leakbench replay RUN -- COMMAND ARGS...",
 		}
 	default:

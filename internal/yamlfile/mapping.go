@@ -95,7 +95,7 @@ func (n *Node) noteTwice() {
 	seen := map[string]*Node{}
 	for _, p := range n.Pairs {
 		if first := seen[p.Key.Word()]; first != nil {
-			p.Key.Problem("%s stands here twice; the first is on line %d", Clip(p.Key.Word()), first.Line)
+			p.Key.Problem("%s appears twice; the first is on line %d", Clip(p.Key.Word()), first.Line)
 			continue
 		}
 		seen[p.Key.Word()] = p.Key

@@ -271,7 +271,7 @@ func (n *Node) KeyProblem(format string, args ...any) { n.key.Problem(format, ar
 func (n *Node) wanted(what string) {
 	switch n.Kind {
 	case KindNothing:
-		n.Problem("nothing is given here; it must be %s", what)
+		n.Problem("a value is missing; it must be %s", what)
 	case KindMapping, kindList:
 		n.Problem("this must be %s, not %s", what, n.Kind)
 	default:

@@ -145,7 +145,7 @@ func Argument(into *string, what string) Value {
 // noteNUL refuses the character that ends a text in the system's own calls, whatever the text is for.
 func (n *Node) noteNUL(s string) {
 	if strings.ContainsRune(s, 0) {
-		n.Problem("a NUL character; nothing that reads this takes one")
+		n.Problem("contains a NUL character, which no reader accepts")
 	}
 }
 
@@ -160,7 +160,7 @@ const (
 func Name(into *string, what string) Value {
 	return Ref("name", word(what, func(n *Node, s string) {
 		if !nameForm.MatchString(s) || len(s) > maxName {
-			n.Problem("%q is no name; %s is written with %s", Clip(s), what, nameRule)
+			n.Problem("%q is not a valid name; %s uses %s", Clip(s), what, nameRule)
 		} else {
 			*into = s
 		}
@@ -205,7 +205,7 @@ func Whole(into *int, what string, least, most int) Value {
 			return
 		}
 		if got < least || got > most {
-			n.Problem("%s is %d to %d, not %s", what, least, most, Clip(n.Source))
+			n.Problem("%s must be %d to %d, not %s", what, least, most, Clip(n.Source))
 			return
 		}
 		*into = got
@@ -260,9 +260,9 @@ func Time[D ~int64](into *D) Value {
 		d, err := time.ParseDuration(s)
 		switch {
 		case err != nil:
-			n.Problem("%q is no time; write it like 1.5s, 200ms or 2m", Clip(s))
+			n.Problem("%q is not a duration; write it like 1.5s, 200ms or 2m", Clip(s))
 		case d <= 0 || d > MaxTime:
-			n.Problem("a time is more than 0 and at most 1h, not %s", Clip(s))
+			n.Problem("a duration must be more than 0 and at most 1h, not %s", Clip(s))
 		default:
 			*into = D(d)
 		}

@@ -149,7 +149,7 @@ toy.yaml:2:8: this must be a text, not a list
 toy.yaml:3:7: "lage" is not a size; did you mean large?
     size: lage
           ^
-toy.yaml:4:8: a count is 1 to 9, not 12
+toy.yaml:4:8: a count must be 1 to 9, not 12
     count: 12
            ^
 toy.yaml:5:8: this must be a share, a number, not much (text)
@@ -164,13 +164,13 @@ toy.yaml:7:7: this must be a time like "1.5s" or "200ms", not a mapping
 toy.yaml:8:8: words is empty
     words: []
            ^
-toy.yaml:9:15: a number of parts is 0 to 99, not -1
+toy.yaml:9:15: a number of parts must be 0 to 99, not -1
     parts: {left: -1, Über: 1, left: 2}
                   ^
-toy.yaml:9:19: "Über" is no name; a part is written with small letters, digits and single hyphens, at most 40 characters
+toy.yaml:9:19: "Über" is not a valid name; a part uses small letters, digits and single hyphens, at most 40 characters
     parts: {left: -1, Über: 1, left: 2}
                       ^
-toy.yaml:9:28: left stands here twice; the first is on line 9
+toy.yaml:9:28: left appears twice; the first is on line 9
     parts: {left: -1, Über: 1, left: 2}
                                ^
 toy.yaml:11:6: this must be a value, not a mapping
@@ -188,13 +188,13 @@ func TestOneProblem(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"- name: x":                            "1:1: this must be a toy, a mapping of keys to values, not a list",
-		"name:":                                "1:1: nothing is given here; it must be the name of a toy",
+		"name:":                                "1:1: a value is missing; it must be the name of a toy",
 		"name: x\ncolour: red":                 `2:1: a toy has no "colour"; there is name, title, about,`,
 		"name: x\ntitle: 1234567890":           "2:8: this must be a title, not 1234567890 (a number)",
 		"name: x\ntitle: 'ä23456789 1'":        "2:8: this must be a title: one line of 1 to 10 characters",
-		"name: x\nwait: 0s":                    "2:7: a time is more than 0 and at most 1h0m0s, not 0s",
-		"name: x\nwait: 61m":                   "2:7: a time is more than 0 and at most 1h0m0s, not 61m",
-		"name: x\nwait: soon":                  `2:7: "soon" is no time; write it like 1.5s, 200ms or 2m`,
+		"name: x\nwait: 0s":                    "2:7: a duration must be more than 0 and at most 1h, not 0s",
+		"name: x\nwait: 61m":                   "2:7: a duration must be more than 0 and at most 1h, not 61m",
+		"name: x\nwait: soon":                  `2:7: "soon" is not a duration; write it like 1.5s, 200ms or 2m`,
 		"name: x\nwords: [a,b,c,d]":            "2:1: 4 words are too many",
 		"name: x\nparts:":                      "2:1: parts are empty",
 		"name: x\nparts: {}":                   "2:8: parts are empty",
@@ -203,9 +203,9 @@ func TestOneProblem(t *testing.T) {
 		"name: x\ncount: 99999999999999999999": "2:8: ",
 		"name: x\nfree: [1]":                   "2:7: this must be anything, a mapping of keys to values, not a list",
 		"name: x\ndrive: foot":                 `2:8: "foot" is not a drive; there is hand`,
-		"name: x\nname: y":                     "2:1: name stands here twice; the first is on line 1",
+		"name: x\nname: y":                     "2:1: name appears twice; the first is on line 1",
 		"name: x\nabout: .inf":                 "",
-		"name: " + strings.Repeat("a", 41):     `1:7: "` + strings.Repeat("a", 40) + `..." is no name`,
+		"name: " + strings.Repeat("a", 41):     `1:7: "` + strings.Repeat("a", 40) + `..." is not a valid name`,
 	} {
 		_, err := read(text)
 		if want == "" {

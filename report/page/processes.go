@@ -1,8 +1,8 @@
 package page
 
 import (
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -32,19 +32,16 @@ type processRow struct {
 	clauses []string
 }
 
-// ofProcess is a value that says something of a process.
-var ofProcess = regexp.MustCompile(`^(\S+) \(pid (\d+)\)(?: of session (.+?))?: (.+)$`)
-
 // newProcessTable makes a table of the values that are about a process, and of the servers without one. It returns the other values.
 func newProcessTable(s *model.Run, f *verdict.Finding, servers, values []string, prefix string) (t processTable, others []string) {
 	var rows []processRow
-	for _, v := range values {
-		m := ofProcess.FindStringSubmatch(v)
-		if m == nil {
+	for i, v := range values {
+		if i >= len(f.Rows) || f.Rows[i] == nil {
 			others = append(others, v)
 			continue
 		}
-		rows = append(rows, processRow{Name: m[1], PID: m[2], Session: m[3], clauses: strings.Split(m[4], ", ")})
+		row := f.Rows[i]
+		rows = append(rows, processRow{Name: row.Name, PID: strconv.Itoa(row.PID), Session: row.Session, clauses: row.Seen})
 	}
 	for _, name := range servers {
 		if !slices.ContainsFunc(rows, func(r processRow) bool { return r.Name == name }) {

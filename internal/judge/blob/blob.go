@@ -38,7 +38,7 @@ const (
 var ErrNotABlob = errors.New("not a leakbench blob")
 
 // ErrNoRun says that a folder holds no run at all.
-var ErrNoRun = errors.New("no run in it")
+var ErrNoRun = errors.New("it contains no run")
 
 type header struct {
 	Format  string `json:"format"`
@@ -138,7 +138,7 @@ func read(path string) (gate.Part, error) {
 	}
 	defer m.Close()
 	if err := json.NewDecoder(io.LimitReader(m, maxManifest)).Decode(&h); err != nil || h.Format != format {
-		return gate.Part{}, fmt.Errorf("%w: its %s is not one's", ErrNotABlob, manifest)
+		return gate.Part{}, fmt.Errorf("%w: its %s is not valid", ErrNotABlob, manifest)
 	}
 	if h.Version > version {
 		return gate.Part{}, record.ErrNewerFormat

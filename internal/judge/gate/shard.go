@@ -35,7 +35,7 @@ func ParseShard(text string, getenv func(string) string) (Shard, error) {
 	index, count, _ := strings.Cut(text, "/")
 	of, err := strconv.Atoi(count)
 	if err != nil || of < 1 || of > maxShards {
-		return Shard{}, fmt.Errorf("%q is no shard: it is written like 1/4", text)
+		return Shard{}, fmt.Errorf("%q is not a shard; write it like 1/4", text)
 	}
 	if index == "job" {
 		at, err := strconv.Atoi(getenv(JobIndex))
@@ -48,7 +48,7 @@ func ParseShard(text string, getenv func(string) string) (Shard, error) {
 	if s := (Shard{at, of}); err == nil && s.Valid() {
 		return s, nil
 	}
-	return Shard{}, fmt.Errorf("%q is no shard: of %d, it is 1/%d to %d/%d", text, of, of, of, of)
+	return Shard{}, fmt.Errorf("%q is not a shard: of %d, use 1/%d to %d/%d", text, of, of, of, of)
 }
 
 // Valid says that there can be such a shard: a file may say anything.

@@ -17,11 +17,11 @@ import (
 func TestWhatIsNoShard(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, index, want string }{
-		{"1/1001", "", `"1/1001" is no shard: it is written like 1/4`},
-		{"1/0", "", `"1/0" is no shard: it is written like 1/4`},
-		{"1/b", "", `"1/b" is no shard: it is written like 1/4`},
-		{"5/4", "", `"5/4" is no shard: of 4, it is 1/4 to 4/4`},
-		{"a/4", "", `"a/4" is no shard: of 4, it is 1/4 to 4/4`},
+		{"1/1001", "", `"1/1001" is not a shard; write it like 1/4`},
+		{"1/0", "", `"1/0" is not a shard; write it like 1/4`},
+		{"1/b", "", `"1/b" is not a shard; write it like 1/4`},
+		{"5/4", "", `"5/4" is not a shard: of 4, use 1/4 to 4/4`},
+		{"a/4", "", `"a/4" is not a shard: of 4, use 1/4 to 4/4`},
 		{"job/4", "x", `JOB_COMPLETION_INDEX is "x"; for job/4 it is 0 to 3`},
 		{"job/4", "4", `JOB_COMPLETION_INDEX is "4"; for job/4 it is 0 to 3`},
 		{"job/4", "", `JOB_COMPLETION_INDEX is ""; for job/4 it is 0 to 3`},

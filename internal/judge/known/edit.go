@@ -103,7 +103,7 @@ func (l *List) With(entries ...Entry) (List, error) {
 func (l *List) edited(text string, want []Entry, byHand string) (List, error) {
 	out, err := Parse(l.File, []byte(text))
 	if err != nil || !slices.EqualFunc(out.Entries, want, func(a, b Entry) bool { return a.bare() == b.bare() }) {
-		return List{}, fmt.Errorf("%s is not written one entry below the other, so %s", l.File, byHand)
+		return List{}, fmt.Errorf("%s does not have one entry per line, so %s", l.File, byHand)
 	}
 	return out, nil
 }
@@ -226,7 +226,7 @@ func Named(finding, reason string, expires time.Time) (Entry, error) {
 	text := fmt.Sprintf("known:\n  - {finding: %q, reason: r, expires: 2999-12-31}\n", finding)
 	l, err := Parse("--only", []byte(text))
 	if err != nil || l.Entries[0].Fingerprint == "" {
-		return Entry{}, fmt.Errorf("%q names no finding in full: scenario:law:fingerprint", finding)
+		return Entry{}, fmt.Errorf("%q is not a complete finding: scenario:law:fingerprint", finding)
 	}
 	e := l.Entries[0].bare()
 	e.Reason, e.Expires = reason, expires
@@ -282,9 +282,9 @@ func LastDay(text string, now time.Time) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, text)
 	switch {
 	case err != nil:
-		return day, fmt.Errorf("%q is no day", text)
+		return day, fmt.Errorf("%q is not a date", text)
 	case day.Before(today):
-		return day, fmt.Errorf("%s is over already", text)
+		return day, fmt.Errorf("%s is in the past", text)
 	}
 	return day, nil
 }

@@ -267,15 +267,15 @@ func (e *Entry) readFinding(n *yamlfile.Node, text string, scenarios []string) {
 	parts = append(parts, "", "")
 	switch {
 	case !scenarioForm.MatchString(parts[0]):
-		n.Problem("%q is no name of a scenario; a finding is %s", yamlfile.Clip(parts[0]), grammar)
+		n.Problem("%q is not the name of a scenario; a finding is %s", yamlfile.Clip(parts[0]), grammar)
 	case len(scenarios) > 0 && !slices.Contains(scenarios, parts[0]):
 		n.Problem("there is no scenario %q; %s", yamlfile.Clip(parts[0]), meant(parts[0], scenarios))
 	}
 	if laws := law.EveryID(); parts[1] != "" && !slices.Contains(laws, parts[1]) {
-		n.Problem("%q is no law; %s", yamlfile.Clip(parts[1]), yamlfile.MeantOr(parts[1], laws))
+		n.Problem("%q is not a law; %s", yamlfile.Clip(parts[1]), yamlfile.MeantOr(parts[1], laws))
 	}
 	if parts[2] != "" && !printForm.MatchString(parts[2]) {
-		n.Problem("%q is no fingerprint: those are 12 digits of 0-9 and a-f", yamlfile.Clip(parts[2]))
+		n.Problem("%q is not a fingerprint: 12 digits of 0-9 and a-f", yamlfile.Clip(parts[2]))
 	}
 	if strings.HasSuffix(text, ":") {
 		n.Problem("%q ends in a colon; a finding is %s", yamlfile.Clip(text), grammar)
@@ -296,7 +296,7 @@ func (e *Entry) expires() yamlfile.Value {
 	return yamlfile.OneLine(&text, "a day like 2030-01-31", 20).Like(dayForm).Then(func(n *yamlfile.Node) {
 		day, err := time.Parse(time.DateOnly, text)
 		if err != nil && text != "" {
-			n.Problem("%q is no day; write it like 2030-01-31", yamlfile.Clip(text))
+			n.Problem("%q is not a date; write it like 2030-01-31", yamlfile.Clip(text))
 		}
 		e.Expires = day
 	})

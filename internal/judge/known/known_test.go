@@ -306,9 +306,9 @@ func TestLastDay(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, now.Truncate(24*time.Hour), day)
 	_, err = known.LastDay("2030-01-30", now)
-	require.ErrorContains(t, err, "2030-01-30 is over already")
+	require.ErrorContains(t, err, "2030-01-30 is in the past")
 	_, err = known.LastDay("soon", now)
-	require.ErrorContains(t, err, `"soon" is no day`)
+	require.ErrorContains(t, err, `"soon" is not a date`)
 }
 
 // A list that is saved reads back, also into a folder that is not there yet.

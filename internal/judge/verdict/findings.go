@@ -31,6 +31,7 @@ type breach struct {
 	comm      string          // the process's name, where there is no server
 	process   record.Identity // likewise
 	value     string          // one line on this very breach
+	row       *Row            // the same in parts, where it is about a process
 	at        []int64
 	cp        *facts.Checkpoint
 	step      *history.Step // of L8
@@ -38,6 +39,24 @@ type breach struct {
 	host      *history.Host // the life that left it; L2
 	narrative string        // what is known of it, in sentences
 	like      string        // the same for breaches that have the same narrative
+}
+
+// saw says what was seen of a process, which breaks a law. session is "" where it does not matter.
+func (b *breach) saw(s *history.Server, id record.Identity, comm, session string, seen ...string) {
+	b.row = &Row{Name: comm, PID: id.PID, Session: session, Seen: seen}
+	if s != nil {
+		b.row.Name, b.row.PID = s.ID, s.Birth.PID
+	}
+	b.value = prose.Process(s, id, comm)
+	if session != "" {
+		b.value += " of session " + prose.Plain(session)
+	}
+	b.value += ": " + strings.Join(seen, ", ")
+}
+
+// sawServer is saw for a server.
+func (b *breach) sawServer(s *history.Server, session string, seen ...string) {
+	b.saw(s, s.Birth.Identity, "", session, seen...)
 }
 
 // broken takes in a breach.
@@ -126,7 +145,7 @@ func (f *casefile) finding(print string, group []*breach) Finding {
 		if id != "" {
 			out.Servers = append(out.Servers, id)
 		}
-		out.Values = append(out.Values, b.value)
+		out.Values, out.Rows = append(out.Values, b.value), append(out.Rows, b.row)
 		if b.evidence != nil {
 			out.Evidence = append(out.Evidence, *b.evidence)
 		}

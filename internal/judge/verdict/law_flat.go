@@ -78,27 +78,25 @@ func (f *casefile) flatBreach(cp *facts.Checkpoint, s *history.Server) *breach {
 		}
 		b.kind, b.cause, lost.head = kind, b.cause.As(kind), prose.Paragraph(lost.head, why)
 	}
-	name := prose.Process(s, s.Birth.Identity, "")
-	if s.Session != "" {
-		name += " of session " + prose.Plain(s.Session)
-	}
+	var seen []string
 	until := cp.WatchedUntil
 	if s.Died >= 0 && s.Died <= until {
 		if b.was != "" {
 			b.wasKind, b.was = "late", b.was.As(b.wasKind)
 		}
 		b.kind, b.cause, b.when = "late", b.cause.As(b.kind), b.kind+", "+b.when
-		b.value = fmt.Sprintf("%s: gone %s after the checkpoint began", name, prose.Span(s.Died-cp.Begun))
+		seen = append(seen, "gone "+prose.Span(s.Died-cp.Begun)+" after the checkpoint began")
 		b.at = append(b.at, s.Died)
 	} else {
-		b.value = fmt.Sprintf("%s: still running %s after the checkpoint began", name, prose.Span(until-cp.Begun))
+		seen = append(seen, "still running "+prose.Span(until-cp.Begun)+" after the checkpoint began")
 		if s.Died >= 0 {
-			b.value += ", gone " + f.when(s.Died)
+			seen = append(seen, "gone "+f.when(s.Died))
 		}
 	}
 	if b.evidence != nil && b.evidence.RSS > 0 {
-		b.value += ", " + prose.Mebibytes(b.evidence.RSS)
+		seen = append(seen, prose.Mebibytes(b.evidence.RSS))
 	}
+	b.sawServer(s, s.Session, seen...)
 	says, like := prose.Survivor(s, b.evidence, cp.SettledAt)
 	b.narrative, b.like = prose.Paragraph(lost.head, says, f.describeLockout(s), f.control(s)), like
 	return b

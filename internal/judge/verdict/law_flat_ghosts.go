@@ -49,11 +49,12 @@ func (f *casefile) ghostBreach(s *history.Server, since int64) *breach {
 	if s.Died >= 0 {
 		gone = "gone " + prose.Span(s.Died-s.Born) + " later"
 	}
-	return &breach{
+	b := &breach{
 		law: "L1", kind: "ghost", label: s.Label, cause: cause, when: law.CauseOf(cause).Text, server: s, at: []int64{since, s.Born}, like: string(cause),
-		value:     fmt.Sprintf("%s of session %s: launched %s after its session had ended, %s", name, prose.Plain(s.Session), after, gone),
 		narrative: fmt.Sprintf("%s was launched %s after session %s had ended. Nobody had reopened the session. The server was %s.", name, after, prose.Plain(s.Session), gone),
 	}
+	b.sawServer(s, s.Session, "launched "+after+" after its session had ended", gone)
+	return b
 }
 
 func describeGhosts(f *casefile, group []*breach, d *description) {

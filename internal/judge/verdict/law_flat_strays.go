@@ -26,7 +26,6 @@ func (f *casefile) strayBreach(cp *facts.Checkpoint, s history.Stray) *breach {
 	if e == nil {
 		e = &record.Evidence{Process: s.Process}
 	}
-	name := prose.Process(nil, s.Identity, s.Comm)
 	var about string
 	if s.Server == nil {
 		b.label, b.cause, b.when = s.Near.Label, record.CausePerSession.Of(s.Comm), "started for sessions that have ended"
@@ -41,7 +40,7 @@ func (f *casefile) strayBreach(cp *facts.Checkpoint, s history.Stray) *breach {
 			about = fmt.Sprintf("It is the launcher of %s, which was gone at %s.", prose.Plain(server.ID), prose.Clock(server.Died))
 		}
 	}
-	b.value = name + ": " + f.lasted(cp, s.Process)
+	b.saw(nil, s.Identity, s.Comm, "", f.lasted(cp, s.Process)...)
 	says, like := prose.Survivor(nil, e, cp.SettledAt)
 	b.narrative, b.like = prose.Paragraph(about, says), b.kind+like
 	return b

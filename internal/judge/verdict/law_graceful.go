@@ -216,11 +216,12 @@ func (f *casefile) askedToEnd(s *history.Server) int64 {
 }
 
 func (f *casefile) rude(s *history.Server, kind string, cause record.Cause, at int64, what string) *breach {
-	name := prose.Process(s, s.Birth.Identity, "")
-	return &breach{
+	b := &breach{
 		law: "L9", kind: kind, label: s.Label, cause: cause, server: s, at: []int64{at}, like: kind + string(cause),
-		value: name + ": " + what, narrative: prose.Sentence(name + " was healthy: " + what),
+		narrative: prose.Sentence(prose.Process(s, s.Birth.Identity, "") + " was healthy: " + what),
 	}
+	b.sawServer(s, "", what)
+	return b
 }
 
 func describeGraceful(f *casefile, _ []*breach, d *description) {

@@ -113,10 +113,11 @@ func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach {
 	} else {
 		b.cause = b.cause.Of(p.Comm)
 	}
-	b.value = prose.Process(s, p.Identity, p.Comm) + ": " + f.lasted(cp, p)
+	seen := f.lasted(cp, p)
 	if p.RSS > 0 {
-		b.value += ", " + prose.Mebibytes(p.RSS)
+		seen = append(seen, prose.Mebibytes(p.RSS))
 	}
+	b.saw(s, p.Identity, p.Comm, "", seen...)
 	says, like := prose.Survivor(s, e, cp.WatchedUntil)
 	var extra string
 	switch {
@@ -134,17 +135,17 @@ func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach {
 }
 
 // lasted says how long it was there.
-func (f *casefile) lasted(cp *facts.Checkpoint, p record.Process) string {
+func (f *casefile) lasted(cp *facts.Checkpoint, p record.Process) []string {
 	s := f.ServerOf(p.Identity)
 	switch {
 	case s != nil && s.Died >= 0 && s.Died <= cp.WatchedUntil:
-		return "gone " + prose.Span(s.Died-cp.Begun) + " after the checkpoint began"
+		return []string{"gone " + prose.Span(s.Died-cp.Begun) + " after the checkpoint began"}
 	case cp.Confirm != nil && !cp.ConfirmRows.Alive(p.Identity):
-		return "gone between " + prose.Span(cp.SettledAt-cp.Begun) + " and " + prose.Span(cp.ConfirmAt-cp.Begun) + " after the checkpoint began"
+		return []string{"gone between " + prose.Span(cp.SettledAt-cp.Begun) + " and " + prose.Span(cp.ConfirmAt-cp.Begun) + " after the checkpoint began"}
 	}
-	still := "still running " + prose.Span(cp.WatchedUntil-cp.Begun) + " after the checkpoint began"
+	still := []string{"still running " + prose.Span(cp.WatchedUntil-cp.Begun) + " after the checkpoint began"}
 	if cp.Early == record.EarlyFinal {
-		still += ", and nobody was left who could end it"
+		still = append(still, "and nobody was left who could end it")
 	}
 	return still
 }

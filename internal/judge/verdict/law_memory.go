@@ -54,7 +54,10 @@ func (f *casefile) memory(r *LawResult, c facts.Curve, b *breach, who string) in
 	grows, limit := growth.Slope(c.N, growth.WithoutJump(c.Values)), f.Header.Limits.GrowthPerCycle
 	line := c.List(func(v int64) string { return fmt.Sprintf("%.1f", float64(v)/(1<<20)) })
 	b.law, b.at, b.like = "L6", c.At, b.kind
-	b.value = fmt.Sprintf("%s: %s MiB at the end of the cycles from %d to %d", who, line, c.N[0], c.N[last])
+	sizes := fmt.Sprintf("%s MiB at the end of the cycles from %d to %d", line, c.N[0], c.N[last])
+	if b.value = who + ": " + sizes; b.server != nil {
+		b.sawServer(b.server, "", sizes)
+	}
 	r.Values = append(r.Values, fmt.Sprintf("%s; %+.2f MiB per cycle", b.value, grows/(1<<20)))
 	if grows > float64(limit) {
 		b.narrative = fmt.Sprintf("%s grew by %.2f MiB per cycle over %s (the median of the slopes between all of them, without the greatest step and the first %d cycles), from %s to %s. "+

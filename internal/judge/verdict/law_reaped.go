@@ -87,15 +87,16 @@ func (f *casefile) zombieBreach(cp *facts.Checkpoint, p record.Process) *breach 
 		b.cause = b.cause.Of(p.Comm)
 	}
 	name := prose.Process(s, p.Identity, p.Comm)
-	b.value = fmt.Sprintf("%s: a zombie for %s, and still one", name, prose.Span(until-since))
+	seen := []string{"a zombie for " + prose.Span(until-since), "and still one"}
 	if cp.Confirm != nil && cp.ConfirmRows[p.Identity] == nil {
 		b.kind = "late-reaped"
-		b.value = fmt.Sprintf("%s: a zombie for %s to %s", name, prose.Span(cp.SettledAt-since), prose.Span(cp.ConfirmAt-since))
+		seen = []string{"a zombie for " + prose.Span(cp.SettledAt-since) + " to " + prose.Span(cp.ConfirmAt-since)}
 	}
 	if at, gone := f.reapedLater(cp, p); b.kind == "zombie" && gone {
 		b.kind, b.wasKind, b.was = "late-reaped", b.kind, b.cause
-		b.value = fmt.Sprintf("%s: a zombie for %s to %s", name, prose.Span(until-since), prose.Span(at-since))
+		seen = []string{"a zombie for " + prose.Span(until-since) + " to " + prose.Span(at-since)}
 	}
+	b.saw(s, p.Identity, p.Comm, "", seen...)
 	b.narrative = fmt.Sprintf("%s died at %s; its parent is %s, which had not waited for it %s later.", name, prose.Clock(since), parent, prose.Span(cp.SettledAt-since))
 	b.like = role
 	return b

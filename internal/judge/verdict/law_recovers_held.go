@@ -83,11 +83,12 @@ func (f *casefile) heldBreach(s, holder *history.Server, at int64, what string) 
 	if holder.Died >= 0 {
 		until = fmt.Sprintf("and was gone %s later", prose.Span(holder.Died-at))
 	}
-	return &breach{
+	b := &breach{
 		law: "L10", kind: "resource-held", label: s.Label, cause: cause, server: s, at: []int64{holder.Born, at}, like: word,
-		value:     fmt.Sprintf("%s: could not start at %s, held by %s", name, prose.Clock(at), by),
 		narrative: prose.Sentence(fmt.Sprintf("%s could not start (%s): %s, %s, held it %s", name, prose.Quote(what), by, word, until)),
 	}
+	b.sawServer(s, "", "could not start at "+prose.Clock(at), "held by "+by)
+	return b
 }
 
 // lockedOut are the servers that could not start because s had what they needed: each said so, as a fault that broke it.

@@ -269,7 +269,7 @@ var shutdownCases = []caseOf{
 	},
 	{
 		kind: "hung-stop",
-		show: stopping("the host did not end within 10 s: the bench kills it", record.Exit{Code: -1, Signal: "SIGKILL"},
+		show: stopping("the host did not end within 10 s and was killed", record.Exit{Code: -1, Signal: "SIGKILL"},
 			func(p *play, _ string) { p.wait(9999 * ms) }),
 		near: stopping("", record.Exit{Code: -1, Signal: "SIGTERM"}, func(p *play, a string) { p.wait(s); p.bye(a) }),
 	},

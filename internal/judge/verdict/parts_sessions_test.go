@@ -75,13 +75,13 @@ func TestHowLongSomethingWasLeft(t *testing.T) {
 	s := f.servers[0]
 	p := record.Process{Identity: s.Birth.Identity, State: record.StateSleeping}
 	cp := looked(p)
-	assert.Equal(t, "still running 4 s after the checkpoint began", f.lasted(cp, p))
+	assert.Equal(t, []string{"still running 4 s after the checkpoint began"}, f.lasted(cp, p))
 	cp.Early = record.EarlyFinal
-	assert.Equal(t, "still running 4 s after the checkpoint began, and nobody was left who could end it", f.lasted(cp, p))
+	assert.Equal(t, []string{"still running 4 s after the checkpoint began", "and nobody was left who could end it"}, f.lasted(cp, p))
 	cp.Confirm, cp.ConfirmAt, cp.ConfirmRows = &record.Census{}, 7*second, history.RowsOf(&record.Census{})
-	assert.Equal(t, "gone between 1 s and 3 s after the checkpoint began", f.lasted(cp, p))
+	assert.Equal(t, []string{"gone between 1 s and 3 s after the checkpoint began"}, f.lasted(cp, p))
 	s.Died = 6 * second
-	assert.Equal(t, "gone 2 s after the checkpoint began", f.lasted(cp, p))
+	assert.Equal(t, []string{"gone 2 s after the checkpoint began"}, f.lasted(cp, p))
 
 	other := record.Process{Identity: record.Identity{PID: 50, Start: 9}, State: record.StateSleeping}
 	older := record.Process{Identity: record.Identity{PID: 50, Start: 4}, State: record.StateSleeping}

@@ -64,3 +64,29 @@ func holds(t *testing.T, file, text string) {
 		assert.Fail(t, file+" says otherwise; go test ./internal/judge/verdict -update", "%s", difference(strings.Split(string(want), "\n"), strings.Split(text, "\n")))
 	}
 }
+
+// TestRowsAreTheValues: what a value says of a process is there in parts as well, in the recorded runs and their near misses.
+func TestRowsAreTheValues(t *testing.T) {
+	t.Parallel()
+	runs, err := recordedRuns()
+	require.NoError(t, err)
+	rows, of := 0, map[string]bool{}
+	for name, run := range runs {
+		for _, f := range Judge(run).Findings {
+			require.Len(t, f.Rows, len(f.Values), name)
+			for i, row := range f.Rows {
+				if row == nil {
+					continue
+				}
+				rows, of[f.Law] = rows+1, true
+				session := ""
+				if row.Session != "" {
+					session = " of session " + row.Session
+				}
+				assert.Equal(t, f.Values[i], fmt.Sprintf("%s (pid %d)%s: %s", row.Name, row.PID, session, strings.Join(row.Seen, ", ")), name)
+			}
+		}
+	}
+	assert.Greater(t, rows, 100)
+	assert.Greater(t, len(of), 3, "%v", of)
+}

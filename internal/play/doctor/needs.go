@@ -48,7 +48,7 @@ const (
 func tryProc() error {
 	switch err := proc.TryProc(); {
 	case errors.Is(err, os.ErrNotExist):
-		return errors.New("/proc is not mounted, and no process can be seen without it")
+		return errors.New("/proc is not mounted, so no process can be seen")
 	case err != nil:
 		return fmt.Errorf("no process of a run can be seen: %w", err)
 	}
@@ -62,9 +62,9 @@ func tryProgram(self string) error {
 	info, err := os.Stat(self)
 	switch {
 	case err != nil:
-		return fmt.Errorf("this program can't be started again, as keeper and servers: %w", err)
+		return fmt.Errorf("leakbench cannot start itself as keeper and server: %w", err)
 	case info.Mode()&0o111 == 0 && runtime.GOOS != "windows":
-		return fmt.Errorf("this program can't be started again, as keeper and servers: %s may not be executed", self)
+		return fmt.Errorf("leakbench cannot start itself as keeper and server: %s is not executable", self)
 	case !utf8.ValidString(self):
 		return fmt.Errorf("the path of this program is not UTF-8: %q", self)
 	}
@@ -75,7 +75,7 @@ func tryProgram(self string) error {
 func tryDevices() error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
-		return fmt.Errorf("no process can be started without its null device: %w", err)
+		return fmt.Errorf("no process can be started without the null device: %w", err)
 	}
 	return null.Close()
 }

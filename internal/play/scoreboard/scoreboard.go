@@ -104,10 +104,10 @@ func Read(name string, r io.Reader) (*Board, error) {
 	d := json.NewDecoder(io.LimitReader(r, maxBoard))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&b); err != nil {
-		return nil, fmt.Errorf("%s is no scoreboard: %w", name, err)
+		return nil, fmt.Errorf("%s is not a scoreboard: %w", name, err)
 	}
 	if len(b.Hosts) == 0 || len(b.Scenarios) == 0 {
-		return nil, fmt.Errorf("%s is no scoreboard: it has no hosts or no scenarios", name)
+		return nil, fmt.Errorf("%s is not a scoreboard: it has no hosts or no scenarios", name)
 	}
 	return &b, nil
 }

@@ -38,7 +38,7 @@ func (r *run) startGateway(ctx context.Context, p host.Prepared, lines *hostlog.
 	defer cancel()
 	hello, err := d.Hello(limited)
 	if err != nil {
-		return fmt.Errorf("the clients before the gateway did not come up: %w", err)
+		return fmt.Errorf("the clients in front of the gateway did not come up: %w", err)
 	}
 	said := record.Hello{Host: r.Host.Name, Version: r.Host.Version, Ops: hello.Ops, NotApplicable: map[string]string{
 		driver.OpReload: "its clients can't reload it",

@@ -110,7 +110,7 @@ func (r *run) startHost(ctx context.Context) error {
 	go func() { <-r.keeper.Done(); started.Stdin.Close() }()
 	lines, err := hostlog.Keep(started.Stdout, filepath.Join(r.Dir, hostOutput))
 	if err != nil {
-		r.doubt(record.DoubtNoOutput, "the host's stdout is not kept: %v", err)
+		r.doubt(record.DoubtNoOutput, "the host's stdout could not be kept: %v", err)
 	}
 	if r.Host.Kind == record.KindGateway {
 		return r.startGateway(ctx, p, lines)
@@ -154,7 +154,7 @@ func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, er
 	if started.Bystander != nil {
 		r.emit(record.Event{Kind: record.BystanderSeen, Process: started.Bystander})
 	} else if keeper.CanStandBy && r.keeper.Hello.Subreaper {
-		r.doubt(record.DoubtNoBystander, "no bystander could be put into the host's process group: whether the host signals that was not seen")
+		r.doubt(record.DoubtNoBystander, "no bystander could be put into the host's process group, so it is unknown whether the host signals others in its group")
 	}
 	return started, nil
 }
@@ -191,7 +191,7 @@ func (r *run) awaitServers(ctx context.Context) error {
 
 // launchedNothing is the error of a host that can't be tested.
 func (r *run) launchedNothing(ctx context.Context) error {
-	what := fmt.Sprintf("it has launched no server within %v", r.Start)
+	what := fmt.Sprintf("the host launched no server within %v", r.Start)
 	if r.gone() {
 		what = "it ended before it launched a server"
 	}
@@ -335,7 +335,7 @@ func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace re
 		r.end(step, begun, context.Cause(ctx))
 		return context.Cause(ctx)
 	}
-	r.end(step, begun, fmt.Errorf("the host did not end within %v: the bench kills it", limit))
+	r.end(step, begun, fmt.Errorf("the host did not end within %v and was killed", limit))
 	if err := r.keeper.Signal(ctx, id, "SIGKILL"); err != nil && !r.gone() {
 		return err
 	}

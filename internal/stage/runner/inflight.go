@@ -85,7 +85,7 @@ func (r *run) handshakeBegins(session string) func(*history.History) bool {
 func (r *run) await(ctx context.Context, s scenarios.Step) error {
 	step := record.Step{Op: s.Op, Session: s.Session, Label: r.labelOf(s.Session), Detail: s.For, Defining: s.Defining}
 	step, begun := r.begin(step), time.Now()
-	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no %s of session %s was under way within %v", s.For, s.Session, r.Start))
+	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no %s of session %s was in flight within %v", s.For, s.Session, r.Start))
 	defer cancel()
 	err := r.wait(limited, func(l *history.History) bool {
 		return r.host.end || slices.ContainsFunc(l.Alive(), func(srv *history.Server) bool {

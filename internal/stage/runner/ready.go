@@ -20,7 +20,7 @@ const readyPause = 50 * time.Millisecond
 
 // awaitReady waits until the host says that it is up, in the way that its file tells. One that does not in time can't be tested.
 func (r *run) awaitReady(ctx context.Context, ready host.Ready, lines *hostlog.Output) error {
-	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("it was not ready within %v", r.Start))
+	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("the host was not ready within %v", r.Start))
 	defer cancel()
 	defer lines.Forget()
 	looks := r.looks(ready, lines)
@@ -76,7 +76,7 @@ func (r *run) stderrHas(word *regexp.Regexp) bool {
 	return err == nil && word.Match(text)
 }
 
-var errEndedEarly = errors.New("it ended before it was ready")
+var errEndedEarly = errors.New("the host ended before it was ready")
 
 func (r *run) pauseUnlessGone(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, readyPause)

@@ -48,7 +48,7 @@ var ErrHost = errors.New("the host did not come up")
 var ErrSetUp = errors.New("the run could not begin")
 
 // ErrProgram says that the program which plays all parts is not there any more, or another one.
-var ErrProgram = errors.New("its program was deleted or replaced during the run, so that no server can be launched again")
+var ErrProgram = errors.New("the leakbench program was deleted or replaced during the run, so no more servers can be launched")
 
 // lastDeaths is how long the deaths of what was swept may take to be told.
 const lastDeaths = 5 * time.Second
@@ -257,7 +257,7 @@ func (r *run) watchKeeper() {
 	over := r.writer == nil
 	r.mu.Unlock()
 	if !over {
-		r.doubt(record.DoubtKeeperLost, "the keeper died during the run: what the host left behind may not have been seen")
+		r.doubt(record.DoubtKeeperLost, "the keeper died during the run, so processes left by the host may have been missed")
 	}
 }
 

@@ -148,7 +148,7 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 	case record.OpTick:
 		return r.tick(ctx, s, step)
 	}
-	return fmt.Errorf("the runner does not know the step %q", s.Op)
+	return fmt.Errorf("leakbench does not know the step %q", s.Op)
 }
 
 // parallel plays lanes side by side.
@@ -192,7 +192,7 @@ func (r *run) fatal(ctx context.Context, h *hostLife, err error) error {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, errNoAnswer) {
-		r.doubt(record.DoubtNoAnswer, "%v: what became of that is not known", err)
+		r.doubt(record.DoubtNoAnswer, "%v, so the outcome is unknown", err)
 		return nil // the play goes on
 	}
 	// A host that has died is told from one that breaks the protocol by its
@@ -202,7 +202,7 @@ func (r *run) fatal(ctx context.Context, h *hostLife, err error) error {
 	select {
 	case <-h.driver.Done():
 		if h.clients != nil && !r.ended(h) { // after a restart they go with the gateway that was before
-			return fmt.Errorf("the clients before the gateway have failed: %w", err)
+			return fmt.Errorf("the clients in front of the gateway have failed: %w", err)
 		}
 		return r.awaitHostExit(ctx, h)
 	case <-ctx.Done():
@@ -223,7 +223,7 @@ func (r *run) awaitHostExit(ctx context.Context, h *hostLife) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("%w: it closed its stdout but did not exit", ErrHost)
+	return fmt.Errorf("%w: the host closed its stdout but did not exit", ErrHost)
 }
 
 func (r *run) labelOf(name string) string {

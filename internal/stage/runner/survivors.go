@@ -139,7 +139,7 @@ func (r *run) sweep(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		r.doubt(record.DoubtSweep, "the last sweep did not end what was there: %v", err)
+		r.doubt(record.DoubtSweep, "the final sweep could not end every process: %v", err)
 	}
 }
 
@@ -152,7 +152,7 @@ func (r *run) sweepWithoutKeeper() {
 	swept, err := r.keeper.SweepInItsPlace(left)
 	r.emitSwept(swept)
 	if err != nil {
-		r.doubt(record.DoubtSweep, "what the keeper left could not be ended: %v", err)
+		r.doubt(record.DoubtSweep, "processes that the keeper left could not be ended: %v", err)
 	}
 }
 

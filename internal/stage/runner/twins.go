@@ -59,7 +59,7 @@ func (r *run) startTwins(ctx context.Context) {
 		}
 		twin, err := r.keeper.StartTwin(ctx, r.script(label).Argv(r.Self, r.ledger.Path(), r.id, label, session), env)
 		if err != nil {
-			r.doubt(record.DoubtNoTwin, "no process with the command line of %s could be put beside the host: whether the host ends what only looks like its server was not seen: %v", label, err)
+			r.doubt(record.DoubtNoTwin, "no process with the command line of %s could be put beside the host, so it is unknown whether the host ends processes that only look like its server: %v", label, err)
 			continue
 		}
 		r.mu.Lock()

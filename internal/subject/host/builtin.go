@@ -99,14 +99,14 @@ func FromCommand(argv []string) (Spec, error) {
 		return Spec{}, errors.New("no command")
 	}
 	if strings.TrimSpace(argv[0]) == "" {
-		return Spec{}, errors.New("the command begins with an empty word, not with the name of a program")
+		return Spec{}, errors.New("the first word of the command is empty: it must be a program")
 	}
 	argv = lists.Map(argv, func(arg string) string { return spaced.ReplaceAllLiteralString(arg, Placeholder) })
 	if argv[0] == Placeholder {
-		return Spec{}, errors.New(Placeholder + " can't be the command itself: the host is what starts the server")
+		return Spec{}, errors.New(Placeholder + " cannot be the command itself: the host starts the server")
 	}
 	if !slices.ContainsFunc(argv[1:], func(arg string) bool { return strings.Contains(arg, Placeholder) }) {
-		return Spec{}, errors.New("the command must say where the fake server's command line goes: write " + Placeholder + " there")
+		return Spec{}, errors.New("the command does not say where the fake server's command line goes: put " + Placeholder + " there")
 	}
 	return Spec{
 		Name: filepath.Base(argv[0]), About: "a command line: started, watched, stopped with SIGTERM",

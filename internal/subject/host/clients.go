@@ -72,5 +72,5 @@ func (c *Clients) End() error {
 	}
 	_ = c.cmd.Process.Kill()
 	<-c.waited
-	return fmt.Errorf("the clients before the gateway did not end within %s of the end of their stdin", duration.Text(clientsEnd))
+	return fmt.Errorf("the clients in front of the gateway did not end within %s of the end of their stdin", duration.Text(clientsEnd))
 }

@@ -83,7 +83,7 @@ func (d *Driver) Hello(ctx context.Context) (driver.Hello, error) {
 	}
 	hello := tidy(*a.Hello)
 	if hello.Protocol != driver.Protocol {
-		return hello, fmt.Errorf("the driver speaks version %d of the driver protocol, this is version %d", hello.Protocol, driver.Protocol)
+		return hello, fmt.Errorf("the driver speaks version %d of the driver protocol, leakbench version %d", hello.Protocol, driver.Protocol)
 	}
 	return hello, nil
 }
@@ -241,11 +241,11 @@ func (d *Driver) receive(line []byte) {
 	case err == nil && resp.Hello != nil:
 		err = d.greet(resp)
 	case err == nil && resp.ID == 0 && resp.Error != "":
-		err = fmt.Errorf("the driver complains: %s", text.Quote([]byte(resp.Error)))
+		err = fmt.Errorf("the driver reported: %s", text.Quote([]byte(resp.Error)))
 	case err == nil:
 		err = d.answered(resp, line)
 	default:
-		err = fmt.Errorf("the driver wrote a line that is no answer (its stdout is for the protocol alone, logs go to stderr): %s", text.Quote(line))
+		err = fmt.Errorf("the driver wrote a line that is not an answer (its stdout is for the protocol alone, logs go to stderr): %s", text.Quote(line))
 	}
 	if err != nil {
 		d.fail(err)
@@ -323,7 +323,7 @@ func (d *Driver) failAll(err error) {
 
 // finish fails everything, now and later, with the driver's last words.
 func (d *Driver) finish(last []byte, cause error) {
-	err := errors.New("the driver has ended: its stdout is at its end")
+	err := errors.New("the driver has ended: its stdout is closed")
 	if !errors.Is(cause, io.EOF) {
 		err = fmt.Errorf("the driver's stdout can't be read: %w", cause)
 	}

@@ -102,9 +102,9 @@ func TestHello(t *testing.T) {
 		{`Starting up...`, `"Starting up..."`},
 		{`{"hello":{"protocol":2,"host":"new"}}`, "speaks version 2"},
 		{`{"hello":{}}`, "speaks version 0"},
-		{`{"hello":"hi"}`, "no answer"},
+		{`{"hello":"hi"}`, "not an answer"},
 		{`{"id":1,"ok":true}`, "never made"},
-		{`{"error":"no config"}`, `complains: "no config"`},
+		{`{"error":"no config"}`, `reported: "no config"`},
 		{`null`, "never made"},
 		{"\xff\x1b[2J{", `\xff\x1b[2J{`},
 	} {
@@ -140,7 +140,7 @@ func TestNoHello(t *testing.T) {
 	o = newOdd(t)
 	o.out.Close()
 	_, err = o.Hello(o.ctx())
-	require.EqualError(t, err, "no hello from the driver: the driver has ended: its stdout is at its end")
+	require.EqualError(t, err, "no hello from the driver: the driver has ended: its stdout is closed")
 }
 
 func TestAnswersFindTheirRequests(t *testing.T) {
@@ -181,18 +181,18 @@ func TestManyAtOnce(t *testing.T) {
 func TestNonsense(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ line, want string }{
-		"a log line":       {"2026/01/02 connected", `wrote a line that is no answer (its stdout is for the protocol alone, logs go to stderr): "2026/01/02 connected"`},
+		"a log line":       {"2026/01/02 connected", `wrote a line that is not an answer (its stdout is for the protocol alone, logs go to stderr): "2026/01/02 connected"`},
 		"an unknown id":    {`{"id":99,"ok":true}`, `never made: "{\"id\":99`},
 		"a negative id":    {`{"id":-1,"ok":true}`, "never made"},
 		"a second hello":   {greeting, "said hello twice"},
-		"a complaint":      {`{"error":"what?\u001b[1m"}`, `complains: "what?\x1b[1m"`},
-		"a wrong type":     {`{"id":"1"}`, "no answer"},
+		"a complaint":      {`{"error":"what?\u001b[1m"}`, `reported: "what?\x1b[1m"`},
+		"a wrong type":     {`{"id":"1"}`, "not an answer"},
 		"a long line":      {strings.Repeat("z", 70_000), "(70000 bytes)"},
-		"deep nesting":     {strings.Repeat("[", 20_000), "no answer"},
+		"deep nesting":     {strings.Repeat("[", 20_000), "not an answer"},
 		"an escape":        {"\x1b]0;title\x07", `\x1b]0;title\a`},
-		"an array":         {`[{"id":1,"ok":true}]`, "no answer"},
-		"half an answer":   {`{"id":1,"ok":tr`, "no answer"},
-		"two on one line":  {`{"id":1,"ok":true}{"id":1,"ok":true}`, "no answer"},
+		"an array":         {`[{"id":1,"ok":true}]`, "not an answer"},
+		"half an answer":   {`{"id":1,"ok":tr`, "not an answer"},
+		"two on one line":  {`{"id":1,"ok":true}{"id":1,"ok":true}`, "not an answer"},
 		"an answer to nil": {`{}`, "never made"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestEnd(t *testing.T) {
 	_, err = p.Wait(o.ctx())
 	require.ErrorContains(t, err, "panic: oh no")
 	_, err = o.Do(o.ctx(), driver.Request{Op: driver.OpStop})
-	require.EqualError(t, err, `stop: the driver has ended: its stdout is at its end; its last line was "panic: oh no"`)
+	require.EqualError(t, err, `stop: the driver has ended: its stdout is closed; its last line was "panic: oh no"`)
 }
 
 func TestClose(t *testing.T) {

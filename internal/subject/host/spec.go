@@ -152,7 +152,7 @@ type Limits struct {
 	SpawnsPerMinute  int
 }
 
-// HoldsAll says that the host is given all servers of a scenario, and not only the one that {{server}} stands for.
+// HoldsAll says that the host launches all servers of a scenario, and not only the one that {{server}} stands for.
 func (s Spec) HoldsAll() bool {
 	switch s.Kind {
 	case record.KindGateway:

@@ -76,9 +76,9 @@ func TestFromCommand(t *testing.T) {
 		want string
 	}{
 		{nil, "no command"},
-		{[]string{"gateway"}, "write {{server}} there"},
-		{[]string{"{{server}}"}, "can't be the command itself"},
-		{[]string{"/opt/{{server}}/gateway"}, "write {{server}} there"},
+		{[]string{"gateway"}, "put {{server}} there"},
+		{[]string{"{{server}}"}, "cannot be the command itself"},
+		{[]string{"/opt/{{server}}/gateway"}, "put {{server}} there"},
 	} {
 		_, err := host.FromCommand(c.argv)
 		require.ErrorContains(t, err, c.want)

@@ -24,11 +24,11 @@ import (
 func checkProgram(n *yamlfile.Node, word string) {
 	switch _, text := n.Scalar.(string); {
 	case word == host.Placeholder:
-		n.Problem("%s can't be the command itself: the host is what starts the server", host.Placeholder)
+		n.Problem("%s cannot be the command itself: the host starts the server", host.Placeholder)
 	case !text && n.Source != "":
-		n.Problem("a command begins with the name of a program, not with a number; write it in quotes if it is one")
+		n.Problem("a command must begin with a program, not with a number; quote it if it is a name")
 	case text && strings.TrimSpace(word) == "":
-		n.Problem("a command begins with the name of a program, and this is empty")
+		n.Problem("a command must begin with a program, and this is empty")
 	}
 }
 
@@ -42,11 +42,11 @@ func checkURL(n *yamlfile.Node, address string) {
 		if errors.As(err, &why) {
 			err = why.Err
 		}
-		n.Problem("this is no URL: %v", err)
+		n.Problem("not a URL: %v", err)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		n.Problem("a gateway is asked over HTTP: write http://127.0.0.1:{{port}}/...")
+		n.Problem("a gateway needs an HTTP URL: write http://127.0.0.1:{{port}}/...")
 	case u.Port() != "" && !isPort(u.Port()):
-		n.Problem("%s is no port", u.Port())
+		n.Problem("%s is not a port", u.Port())
 	}
 }
 
@@ -63,10 +63,10 @@ var (
 
 func checkHeader(key, n *yamlfile.Node, value string) {
 	if !headerName.MatchString(key.Word()) {
-		key.Problem("%q is no name of a header", yamlfile.Clip(key.Word()))
+		key.Problem("%q is not the name of a header", yamlfile.Clip(key.Word()))
 	}
 	if !headerValue.MatchString(value) {
-		n.Problem("the value of a header is one line without control characters")
+		n.Problem("the value of a header must be one line without control characters")
 	}
 }
 
@@ -95,9 +95,9 @@ func checkPackage(m *yamlfile.Node, in *host.Install) {
 	switch at := m.Find("package"); {
 	case in.Package == "":
 	case !packageForm.MatchString(in.Package):
-		at.Problem("%q is no name of a package", yamlfile.Clip(in.Package))
+		at.Problem("%q is not the name of a package", yamlfile.Clip(in.Package))
 	case in.Runtime != "go" && strings.Contains(in.Package, "/") && (in.Runtime != "node" || !scopedPackage.MatchString(in.Package)):
-		at.Problem("%q is a folder or a repository, not a package of the registry", yamlfile.Clip(in.Package))
+		at.Problem("%q is a folder or a repository, not a registry package", yamlfile.Clip(in.Package))
 	}
 	if strings.HasPrefix(in.Lock, "-") {
 		m.Find("lock").Problem("the name of a lock file does not begin with a dash")
@@ -115,10 +115,10 @@ func checkServer(m *yamlfile.Node, s host.Spec) {
 	told := names(s.Argv[1:]) || names(s.Env) || len(s.Configs) > 0 ||
 		s.HTTP != nil && (s.HTTP.Transport == host.TransportREST || strings.Contains(s.HTTP.URL, "{{server.command}}"))
 	if !told && m.Find("command") != nil {
-		m.Key("command").Problem("the host must be told what to launch: write %s into the command, or give it a config", host.Placeholder)
+		m.Key("command").Problem("the host does not know what to launch: put %s into the command, or give it a config", host.Placeholder)
 	}
 	if s.HTTP != nil && strings.Contains(s.HTTP.URL, "{{label}}") && len(s.Configs) == 0 {
-		m.Key("drive").Problem("a URL with {{label}} is for a gateway that holds several servers: it needs a config")
+		m.Key("drive").Problem("a URL with {{label}} is for a gateway with several servers, which needs a config")
 	}
 }
 
@@ -138,7 +138,7 @@ func checkPlaceholders(n *yamlfile.Node, s string, known []string) {
 	for _, match := range placeholder.FindAllStringSubmatch(s, -1) {
 		switch name := match[1]; {
 		case !slices.Contains(known, name) && !strings.HasPrefix(name, configPrefix): // of those checkConfigs knows the names
-			n.Problem("%s stands for nothing; %s", match[0], yamlfile.MeantOr(name, known))
+			n.Problem("%s is not a placeholder; %s", match[0], yamlfile.MeantOr(name, known))
 		case match[0] != "{{"+name+"}}":
 			n.Problem("write {{%s}}, without spaces", name)
 		}
@@ -166,7 +166,7 @@ func checkConfigs(m *yamlfile.Node, all []host.Config) {
 	m.EachText(func(n *yamlfile.Node, text string) {
 		for _, match := range placeholder.FindAllStringSubmatch(text, -1) {
 			if name := match[1]; strings.HasPrefix(name, configPrefix) && !slices.Contains(names, name) {
-				n.Problem("%s stands for nothing: no config has the name %s", match[0], strings.TrimPrefix(name, configPrefix))
+				n.Problem("%s is not a placeholder: no config has the name %s", match[0], strings.TrimPrefix(name, configPrefix))
 			}
 		}
 	})

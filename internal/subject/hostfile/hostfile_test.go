@@ -232,8 +232,8 @@ install: {runtime: go, package: p, version: "a b", lock: a/b}
 		places = append(places, fmt.Sprintf("%d:%d %.24s", p.Line, p.Column, p.Message))
 	}
 	assert.Equal(t, []string{
-		"3:11 {{server}} can't be the ", "3:25 {{sevrer}} stands for no", "5:8 a driver host is ready b", "5:17 this is no regular expre",
-		"6:26 a config is rendered in ", "6:36 {{nobody}} stands for no", `7:7 "A=B" is no name of a va`, "8:1 a driver is ended by the", `9:45 "a b" is no version`, "9:52 the lock file stands bes",
+		"3:11 {{server}} cannot be the", "3:25 {{sevrer}} is not a plac", "5:8 a driver host is ready b", "5:17 not a regular expression",
+		"6:26 a config takes a format ", "6:36 {{nobody}} is not a plac", `7:7 "A=B" is not the name of`, "8:1 a driver is stopped thro", `9:45 "a b" is not a version`, "9:52 the lock file must be be",
 	}, places)
 }
 

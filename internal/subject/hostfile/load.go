@@ -101,11 +101,11 @@ func Preset(name, version string) (host.Spec, error) {
 // pick takes another version of a preset.
 func pick(s *host.Spec, version string) error {
 	if s.Install == nil {
-		return fmt.Errorf("the host %s has no versions to pick from", s.Name)
+		return fmt.Errorf("the host %s has no versions to choose from", s.Name)
 	}
 	all := append([]string{s.Install.Version}, s.Install.Versions...)
 	if !slices.Contains(all, version) {
-		return fmt.Errorf("the host %s is known in the versions %s, not in %q", s.Name, strings.Join(all, ", "), version)
+		return fmt.Errorf("the host %s has the versions %s, not %q", s.Name, strings.Join(all, ", "), version)
 	}
 	s.Version, s.Given = version, s.Name+"@"+version
 	return nil
@@ -134,7 +134,7 @@ func Lookup(self, name string) (host.Spec, error) {
 	if hint := text.DidYouMean(preset, Names(self)); hint != "" {
 		return s, fmt.Errorf("no host %q; %s", name, hint)
 	}
-	return s, errors.New(err.Error() + "; and host files (./my-host.yaml)")
+	return s, errors.New(err.Error() + "; or give a host file (./my-host.yaml)")
 }
 
 // Names are those of all hosts that are part of the program.

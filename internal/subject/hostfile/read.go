@@ -80,7 +80,7 @@ func hostObject(s *host.Spec, dir string) yamlfile.Value {
 	).Then(func(m *yamlfile.Node) {
 		p.Confirm = cmp.Or(p.Confirm, p.Settle)
 		if s.Kind == record.KindDriver && (s.Stop.Signal != "" || s.Stop.EOF) {
-			m.Key("stop").Problem("a driver is ended by the protocol's stop; of stop only within is for it")
+			m.Key("stop").Problem("a driver is stopped through the protocol, so stop takes only within")
 		}
 		if s.Job > 0 && s.Kind != record.KindOneshot && s.Kind != "" {
 			m.Key("job").Problem("only a oneshot host has a command for each job")
@@ -119,7 +119,7 @@ func environment(into *[]string) yamlfile.Value {
 		return argument(&value, "the value of a variable").Then(func(*yamlfile.Node) {
 			name := key.Word()
 			if name == "" || strings.ContainsAny(name, "=\x00") {
-				key.Problem("%q is no name of a variable", yamlfile.Clip(name))
+				key.Problem("%q is not the name of a variable", yamlfile.Clip(name))
 			}
 			*into = append(*into, name+"="+value)
 		})
@@ -141,13 +141,13 @@ func config(c *host.Config) yamlfile.Value {
 		case m.Kind == yamlfile.KindMapping && !format && !template:
 			m.Problem("config needs a format (%s) or a template", strings.Join(hostconfig.Names(), ", "))
 		case template && format:
-			m.Key("template").Problem("a config is rendered in a format or from a template, not both")
+			m.Key("template").Problem("a config takes a format or a template, not both")
 		case template && c.Path == "":
-			m.Key("template").Problem("a template needs a path: the file's name is not known")
+			m.Key("template").Problem("a template needs a path")
 		}
 		for _, key := range []string{"merge", "entry"} {
 			if template && m.Find(key) != nil {
-				m.Key(key).Problem("%s goes with a format; a template has everything in its text", key)
+				m.Key(key).Problem("%s needs a format; with a template, write it into the text", key)
 			}
 		}
 	})
@@ -207,12 +207,12 @@ func ready(s *host.Spec) yamlfile.Value {
 			yamlfile.May("http", "", oneLine(&s.Ready.HTTP, "a URL").Then(func(n *yamlfile.Node) { checkURL(n, s.Ready.HTTP) })),
 			yamlfile.May("output", "", yamlfile.OneLine(&s.Ready.Output, "a regular expression", maxText).Then(func(n *yamlfile.Node) {
 				if _, err := regexp.Compile(s.Ready.Output); err != nil {
-					n.Problem("this is no regular expression: %v", err)
+					n.Problem("not a regular expression: %v", err)
 				}
 			})),
 		).Then(func(m *yamlfile.Node) {
 			if (s.Ready.HTTP == "") == (s.Ready.Output == "") {
-				m.Problem("ready is one of http: URL and output: a regular expression")
+				m.Problem("ready takes either http (a URL) or output (a regular expression)")
 			}
 			if s.Kind.Driven() && (s.Ready.HTTP != "" || s.Ready.Output != "") {
 				m.Problem("a %s host is ready by itself; leave this out", s.Kind)
@@ -258,7 +258,7 @@ func install(into **host.Install) yamlfile.Value {
 	).Then(func(m *yamlfile.Node) {
 		*into = in
 		if strings.ContainsAny(in.Lock, `/\`) {
-			m.Key("lock").Problem("the lock file stands beside the host file: give its name alone")
+			m.Key("lock").Problem("the lock file must be beside the host file: give only its name")
 		}
 		checkPackage(m, in)
 	})
@@ -270,7 +270,7 @@ func version(into *string) yamlfile.Value {
 	const what = `a version, in quotes where it could be a number ("2.0")`
 	return yamlfile.OneLine(into, what, 40).Like(versionForm).Then(func(n *yamlfile.Node) {
 		if *into != "" && !versionForm.MatchString(*into) {
-			n.Problem("%q is no version", yamlfile.Clip(*into))
+			n.Problem("%q is not a version", yamlfile.Clip(*into))
 		}
 	})
 }

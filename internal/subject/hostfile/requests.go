@@ -14,7 +14,7 @@ func requests(into *[]host.Request) yamlfile.Value {
 			var text string
 			return yamlfile.May(method, "a path below the URL", yamlfile.OneLine(&text, "a path", maxText).Then(func(n *yamlfile.Node) {
 				if r.Method != "" {
-					n.Problem("a request has one method")
+					n.Problem("a request takes one method")
 				}
 				r.Method, r.Path = strings.ToUpper(method), text
 				checkPlaceholders(n, text, inRequest)
@@ -27,7 +27,7 @@ func requests(into *[]host.Request) yamlfile.Value {
 				})),
 		).Then(func(m *yamlfile.Node) {
 			if r.Method == "" {
-				m.Problem("a request has a method and a path, as in post: /servers")
+				m.Problem("a request needs a method and a path, for example post: /servers")
 			}
 		})
 	})
@@ -41,7 +41,7 @@ func checkRequests(m *yamlfile.Node, h *host.HTTP) {
 			m.Problem("transport: rest needs the requests of open, call and close")
 			return
 		case h.Transport != host.TransportREST && given:
-			m.Key(key).Problem("%s goes with transport: rest", key)
+			m.Key(key).Problem("%s needs transport: rest", key)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (i Interview) Ask() (Answers, error) {
 
 func (a *Answers) atATime(answer string) (err error) {
 	if a.AtATime, err = strconv.Atoi(answer); err != nil || a.AtATime < 1 || a.AtATime > 100 {
-		return fmt.Errorf("%q is no number from 1 to 100", answer)
+		return fmt.Errorf("%q is not a number from 1 to 100", answer)
 	}
 	return nil
 }
@@ -140,13 +140,13 @@ var asText = strings.NewReplacer(`"`+host.Placeholder+`"`, `" `+host.Placeholder
 
 func (a *Answers) command(answer string) (err error) {
 	if a.Command, err = shellwords.Parse(asText.Replace(answer)); err != nil {
-		return fmt.Errorf("that is no command line: %w", err)
+		return fmt.Errorf("that is not a command line: %w", err)
 	}
 	switch {
 	case len(a.Command) == 0:
-		return errors.New("that is no command")
+		return errors.New("that is not a command")
 	case strings.TrimSpace(a.Command[0]) == host.Placeholder:
-		return errors.New(host.Placeholder + " can't be the command itself: the host is what starts the server")
+		return errors.New(host.Placeholder + " cannot be the command itself: the host starts the server")
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (q *asking) one(question, usual string, check func(string) error) string {
 
 func isURL(s string) error {
 	if !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://") {
-		return fmt.Errorf("%q is no URL: it begins with http:// or https://", s)
+		return fmt.Errorf("%q is not a URL: it must begin with http:// or https://", s)
 	}
 	return nil
 }
@@ -210,8 +210,8 @@ func oneOf(allowed ...string) func(string) error {
 			return nil
 		}
 		if hint := text.DidYouMean(s, allowed); hint != "" {
-			return fmt.Errorf("%q is none of these; %s", s, hint)
+			return fmt.Errorf("%q is not one of these; %s", s, hint)
 		}
-		return fmt.Errorf("%q is none of %s", s, strings.Join(allowed, ", "))
+		return fmt.Errorf("%q is not one of %s", s, strings.Join(allowed, ", "))
 	}
 }

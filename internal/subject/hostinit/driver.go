@@ -79,7 +79,7 @@ func Languages() (names []string) {
 func Driver(name, folder string) (files []DriverFile, commands []string, err error) {
 	i := slices.IndexFunc(languages, func(l language) bool { return l.name == name })
 	if i < 0 {
-		return nil, nil, fmt.Errorf("no driver in %q: there are %s", name, strings.Join(Languages(), ", "))
+		return nil, nil, fmt.Errorf("no driver in %q; choose one of %s", name, strings.Join(Languages(), ", "))
 	}
 	l := languages[i]
 	text, err := skeletons.ReadFile(path.Join("skeletons", l.from))

@@ -116,13 +116,13 @@ func TestWrongAnswers(t *testing.T) {
 		at          int
 		wrong, want string
 	}{
-		{0, `agent "`, "that is no command line"},
-		{0, "", "that is no command"},
-		{0, "{{server}} x", "can't be the command itself"},
+		{0, `agent "`, "that is not a command line"},
+		{0, "", "that is not a command"},
+		{0, "{{server}} x", "cannot be the command itself"},
 		{1, "srves", "did you mean serves?"},
-		{1, "telepathy", "is none of serves, runs, exits, driver"},
+		{1, "telepathy", "is not one of serves, runs, exits, driver"},
 		{1, "5", `"5" is none of serves`},
-		{2, "0", `"0" is no number from 1 to 100`},
+		{2, "0", `"0" is not a number from 1 to 100`},
 		{2, "many", `"many" is no number`},
 	} {
 		lines := append(append(append([]string{}, good[:c.at]...), c.wrong), good[c.at:]...)
@@ -134,10 +134,10 @@ func TestWrongAnswers(t *testing.T) {
 		assert.Equal(t, "nothing", a.Drive)
 	}
 	_, asked, err := ask(hostinit.Interview{Again: true}, "{{server}}", "{{server}}", "{{server}}", "{{server}}", "{{server}}", "agent")
-	require.ErrorContains(t, err, "can't be the command itself", "not for ever")
+	require.ErrorContains(t, err, "cannot be the command itself", "not for ever")
 	assert.Equal(t, 5, strings.Count(asked, "Which command starts it?"))
 	_, _, err = ask(hostinit.Interview{}, "agent {{port}}", "serves", "mcp-json", "ftp://x")
-	require.ErrorContains(t, err, "is no URL")
+	require.ErrorContains(t, err, "is not a URL")
 	_, err = hostinit.Interview{Name: "mine", In: strings.NewReader(""), Out: io.Discard}.Ask()
 	require.ErrorIs(t, err, hostinit.ErrNoAnswer)
 }
@@ -179,11 +179,11 @@ func TestReadConfig(t *testing.T) {
 	_, err := hostinit.ReadConfig(filepath.Join(dir, "missing.json"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = hostinit.ReadConfig(dir)
-	require.ErrorContains(t, err, "is no configuration file")
+	require.ErrorContains(t, err, "is not a configuration file")
 	large := filepath.Join(dir, "large.json")
 	require.NoError(t, os.WriteFile(large, make([]byte, 1<<20+1), 0o600))
 	_, err = hostinit.ReadConfig(large)
-	require.ErrorContains(t, err, "is no configuration file")
+	require.ErrorContains(t, err, "is not a configuration file")
 	empty := filepath.Join(dir, "empty.json")
 	require.NoError(t, os.WriteFile(empty, []byte("{}"), 0o600))
 	_, err = hostinit.ReadConfig(empty)

@@ -28,7 +28,7 @@ func ReadConfig(path string) (Config, error) {
 		return Config{}, err
 	}
 	if !info.Mode().IsRegular() || info.Size() >= maxConfig {
-		return Config{}, fmt.Errorf("%s is no configuration file", path)
+		return Config{}, fmt.Errorf("%s is not a configuration file", path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrFiles says that a host file's folder does not hold what its packages are installed from.
-var ErrFiles = errors.New("its packages can't be installed")
+var ErrFiles = errors.New("its packages cannot be installed")
 
 // Beside is what packages are installed from for a host file of the user's own: the lock file beside it, and what the package
 // manager needs with that. Nothing else of the folder is copied.
@@ -20,7 +20,7 @@ func Beside(dir, runtime, lock string) (fs.FS, error) {
 	case !ok:
 		return nil, fmt.Errorf("%w: leakbench installs packages for python, node and rust, not for %s", ErrFiles, runtime)
 	case lock == "":
-		return nil, fmt.Errorf("%w: its install has no lock:, the file beside it that pins every package", ErrFiles)
+		return nil, fmt.Errorf("%w: its install section has no lock:, the file that pins every package", ErrFiles)
 	}
 	names := append([]string{lock}, m.needs...)
 	for _, name := range names {
@@ -31,7 +31,7 @@ func Beside(dir, runtime, lock string) (fs.FS, error) {
 		case err != nil:
 			return nil, fmt.Errorf("%w: %w", ErrFiles, err)
 		case !info.Mode().IsRegular() && (!info.IsDir() || name != sources):
-			return nil, fmt.Errorf("%w: %s is no file but %s", ErrFiles, filepath.Join(dir, name), kindOf(info.Mode()))
+			return nil, fmt.Errorf("%w: %s is not a file but %s", ErrFiles, filepath.Join(dir, name), kindOf(info.Mode()))
 		}
 	}
 	return some{os.DirFS(dir), append(names, "build.rs")}, nil

@@ -54,7 +54,7 @@ func (f *Failed) Error() string {
 func (f *Failed) Unwrap() error { return f.Err }
 
 // ErrFolder says that there can be no folder to install into.
-var ErrFolder = errors.New("there is no folder for packages")
+var ErrFolder = errors.New("no folder for packages")
 
 // Installed says whether a preset's folder is there. It is made in one step.
 func Installed(dir string) bool {
