@@ -102,7 +102,7 @@ func (f *search) doubt(code record.DoubtCode, format string, args ...any) {
 // doubtEnd says how a run that was cut short came to its end.
 func (f *search) doubtEnd() (cut bool) {
 	if f.Dropped() > 0 {
-		f.doubt(record.DoubtMalformed, "an event of the file contradicts those before it: %s from there on %s not judged",
+		f.doubt(record.DoubtMalformed, "an event of the file contradicts earlier ones: %s from there on %s not judged",
 			text.Count(f.Dropped(), "event"), text.Choose(f.Dropped(), "is", "are"))
 	}
 	end := f.End()
@@ -124,7 +124,7 @@ func (f *search) doubtEnd() (cut bool) {
 	case end.Stage == record.StageKeeper:
 		f.doubt(record.DoubtKeeperLost, "the run was cut short: %s", prose.Quote(end.Error))
 	default:
-		f.doubt(record.DoubtBenchFailed, "the bench failed: %s", prose.Quote(end.Error))
+		f.doubt(record.DoubtBenchFailed, "leakbench failed: %s", prose.Quote(end.Error))
 	}
 	return true
 }
@@ -145,7 +145,7 @@ func (f *search) doubtHost() (exited bool) {
 		}
 		exited = true
 		if !f.CutShort() { // else the bench cut the run short, and the host with it
-			f.doubt(record.DoubtHostExited, "%s: what it does in the rest of the scenario was not seen", prose.HostEnd(h, len(f.Hosts()) < 2))
+			f.doubt(record.DoubtHostExited, "%s, so the rest of the scenario was not seen", prose.HostEnd(h, len(f.Hosts()) < 2))
 		}
 	}
 	return exited
@@ -240,7 +240,7 @@ func (f *search) doubtRest() {
 	f.doubtStretched()
 	for _, cp := range f.Checkpoints {
 		if cp.Ended >= 0 && !cp.Quiet && !f.Explained[cp] && !f.split[cp] {
-			f.doubt(record.DoubtNotQuiet, "checkpoint %q did not come to rest within %s, and no law says why", prose.Plain(cp.Name), prose.Span(f.Header.Limits.Settle))
+			f.doubt(record.DoubtNotQuiet, "checkpoint %q was not as expected within %s, and no law says why", prose.Plain(cp.Name), prose.Span(f.Header.Limits.Settle))
 		}
 	}
 }
@@ -259,7 +259,7 @@ func (f *search) doubtAfterEnd() {
 	}
 	late := slices.DeleteFunc(slices.Clone(f.Late()), func(p history.Late) bool { return p.T <= over && !f.bornAfter(host, p.Process) })
 	if len(late) > 0 {
-		f.doubt(record.DoubtAfterEnd, "%s of the run came home to leakbench or had to be ended by it after the host had gone, and no look had seen %s: the first one was %s at %s",
+		f.doubt(record.DoubtAfterEnd, "after the host had ended, leakbench adopted or killed %s of the run without having seen %s before; the first was %s at %s",
 			text.Count(len(late), "process"), text.Choose(len(late), "it", "them"),
 			prose.Process(nil, late[0].Identity, cmp.Or(late[0].Comm, "a process")), prose.Clock(late[0].T))
 	}

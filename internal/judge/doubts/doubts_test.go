@@ -91,7 +91,7 @@ func TestPlansThatWereNotPlayed(t *testing.T) {
 		says      string
 	}{
 		"the program": {record.End{Reason: record.EndFailed, Stage: record.StageProgram, Error: "no"}, "", "the run was cut short: "},
-		"the bench":   {record.End{Reason: record.EndFailed, Error: "no"}, "", "the bench failed: "},
+		"the bench":   {record.End{Reason: record.EndFailed, Error: "no"}, "", "leakbench failed: "},
 		"the file":    {record.End{Reason: record.EndDone}, "torn", "the file is not complete: torn"},
 	} {
 		p := newPlay()

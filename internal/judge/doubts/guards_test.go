@@ -122,8 +122,8 @@ func TestHowStarvedTheMachineWas(t *testing.T) {
 		waited bool
 		says   string
 	}{
-		"an old file": {false, "the machine was starved meanwhile (80 % of the time in which leakbench wanted a processor it had to wait for one)"},
-		"a new one":   {true, "(80 % of the time in which leakbench wanted a processor it had to wait for one, and the processes of the run had to wait 3 s)"},
+		"an old file": {false, "The machine was starved meanwhile: leakbench waited for a processor 80 % of the time in which it wanted one"},
+		"a new one":   {true, "waited for a processor 80 % of the time in which it wanted one, and the processes of the run had to wait 3 s"},
 	} {
 		p := newPlay()
 		for _, n := range []int64{0, 1} {

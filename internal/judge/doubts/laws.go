@@ -50,7 +50,7 @@ func (f *search) doubtStarved() {
 		if waited, known := f.Waited(e.From, e.To); known {
 			also = ", and the processes of the run had to wait " + prose.Span(waited)
 		}
-		f.doubt(record.DoubtStarved, "%s (%s) can't be judged by the clock: %s; the machine was starved meanwhile (%d %% of the time in which leakbench wanted a processor it had to wait for one%s)",
+		f.doubt(record.DoubtStarved, "%s (%s) cannot be judged by the clock: %s. The machine was starved meanwhile: leakbench waited for a processor %d %% of the time in which it wanted one%s",
 			e.Law, law.Of(e.Law).Name, e.Value, int(100*share), also)
 	}
 }

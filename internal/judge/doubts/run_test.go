@@ -116,7 +116,7 @@ func TestWhatIsHarmedByThen(t *testing.T) {
 // TestHowARunEnded is told of a file without an end, and of one with an event that can't be.
 func TestHowARunEnded(t *testing.T) {
 	t.Parallel()
-	const malformed = "an event of the file contradicts those before it: 1 event from there on is not judged"
+	const malformed = "an event of the file contradicts earlier ones: 1 event from there on is not judged"
 	failed := func(stage record.EndStage) *record.End {
 		return &record.End{Reason: record.EndFailed, Stage: stage, Error: "no"}
 	}
@@ -133,7 +133,7 @@ func TestHowARunEnded(t *testing.T) {
 		"stopped by its user":    {&record.End{Reason: record.EndInterrupted}, false, true, []string{"the run was stopped by its user"}},
 		"stopped by a signal":    {&record.End{Reason: record.EndInterrupted, Signal: "SIGINT"}, false, true, []string{"the run was stopped by SIGINT"}},
 		"done":                   {&record.End{Reason: record.EndDone}, false, false, nil},
-		"a failure of the bench": {failed(""), false, true, []string{`the bench failed: "no"`}},
+		"a failure of the bench": {failed(""), false, true, []string{`leakbench failed: "no"`}},
 	} {
 		p := newPlay()
 		if c.malformed {
@@ -151,7 +151,7 @@ func TestHowARunEnded(t *testing.T) {
 // TestAHostThatExited is told of by its life, where it had several.
 func TestAHostThatExited(t *testing.T) {
 	t.Parallel()
-	const unseen = ": what it does in the rest of the scenario was not seen"
+	const unseen = ", so the rest of the scenario was not seen"
 	p := newPlay()
 	p.exit(record.Exit{Code: 3})
 	f := p.search()
@@ -231,7 +231,7 @@ func TestCheckpointsThatWereNotReached(t *testing.T) {
 // TestCheckpointsThatDidNotComeToRest are told where nothing else says why, and those that did only because the wait was stretched.
 func TestCheckpointsThatDidNotComeToRest(t *testing.T) {
 	t.Parallel()
-	const restless = `checkpoint "after" did not come to rest within 1 s, and no law says why`
+	const restless = `checkpoint "after" was not as expected within 1 s, and no law says why`
 	stretched := func(cp *facts.Checkpoint) {
 		cp.Waited, cp.Stretched, cp.Starved = record.Duration(3*s), record.Duration(2*s), 0.8
 	}
@@ -246,7 +246,7 @@ func TestCheckpointsThatDidNotComeToRest(t *testing.T) {
 		"quiet":               {func(_ *search, cp *facts.Checkpoint) { cp.Quiet = true }, nil},
 		"stretched, restless": {func(_ *search, cp *facts.Checkpoint) { stretched(cp) }, []string{restless}},
 		"stretched, quiet": {func(_ *search, cp *facts.Checkpoint) { stretched(cp); cp.Quiet = true }, []string{
-			`checkpoint "after" came to rest 3 s after it began, 1 s is allowed: the machine was starved (80 % of the time in which leakbench wanted a processor it had to wait for one), so the wait was stretched`,
+			`checkpoint "after" was as expected only after 3 s, with 1 s allowed. The wait was stretched because the machine was starved: leakbench waited for a processor 80 % of the time in which it wanted one`,
 		}},
 	} {
 		f, cp := opened("s1"), looked()

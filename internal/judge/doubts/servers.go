@@ -18,7 +18,7 @@ func (f *search) doubtUnasked() {
 		idle := state.State == record.SessionOpen && state.Why != record.WhyPerRequest && state.Why != record.WhyRequest &&
 			f.OnWatch(began) && f.OnWatch(s.Born) && !f.RequestedAround(began)
 		if other := f.WorkingBeside(s, began); idle && other != nil {
-			f.doubt(record.DoubtUnasked, "%s was launched at %s for session %s, which was open and had %s, and nobody had asked the host for anything: whether it means to is not known; its profile can say so (renewal, spare)",
+			f.doubt(record.DoubtUnasked, "%s was launched at %s for session %s, which was open and had %s, although nobody had asked the host for anything. If the host does so on purpose, declare it in its profile (renewal, spare)",
 				prose.Plain(s.ID), prose.Clock(s.Born), prose.Plain(s.Session), prose.Plain(other.ID))
 		}
 	}
@@ -27,14 +27,14 @@ func (f *search) doubtUnasked() {
 // doubtConnections says what isConnection has met.
 func (f *search) doubtConnections() {
 	if f.Connections > 0 {
-		f.doubt(record.DoubtConnections, "the host has used several servers of one name side by side: whether it means to keep them is not known; its host file can say so (launches: for one connection; spare: for sessions of its own)")
+		f.doubt(record.DoubtConnections, "the host used several servers of one name side by side, and it is unknown whether on purpose. Its host file can declare it (launches: for one connection; spare: for sessions of its own)")
 	}
 }
 
 // doubtDaemons says which processes went on in the background.
 func (f *search) doubtDaemons() {
 	for _, id := range f.Daemons {
-		f.doubt(record.DoubtDaemon, "%s went on in the background after the host's process had ended, with its servers: it was not asked to end", prose.Process(nil, id, "the host"))
+		f.doubt(record.DoubtDaemon, "%s continued in the background with its servers after the process of the host had ended, so it was not asked to end", prose.Process(nil, id, "the host"))
 	}
 }
 
@@ -42,7 +42,7 @@ func (f *search) doubtDaemons() {
 func (f *search) doubtTwins() {
 	for _, e := range f.Bystanders() {
 		if e.Text != "" && e.Exit.Signal == "" {
-			f.doubt(record.DoubtTwinEnded, "the bench's own process that stood for %s ended by itself (status %d) at %s: whether the host would have ended it was not seen", prose.Plain(e.Server), e.Exit.Code, prose.Clock(e.T))
+			f.doubt(record.DoubtTwinEnded, "the process that leakbench had put beside the host in the place of %s ended by itself (status %d) at %s, so it is unknown whether the host would have ended it", prose.Plain(e.Server), e.Exit.Code, prose.Clock(e.T))
 		}
 	}
 }

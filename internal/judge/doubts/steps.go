@@ -23,11 +23,11 @@ func (f *search) doubtSteps() {
 		}
 		switch {
 		case s.Uncut && !f.accounted(s):
-			f.doubt(record.DoubtNoCancel, "%s ended before it was where it could be cancelled", prose.StepName(s))
+			f.doubt(record.DoubtNoCancel, "%s ended before it could be cancelled", prose.StepName(s))
 		case s.MustWork() && !s.OK && !f.accounted(s):
 			f.doubt(record.DoubtStepFailed, "%s failed, and no law says why: %s%s", prose.StepName(s), prose.Quote(s.Error), f.faultDuring(s))
 		case s.Expect == record.ExpectFail && s.OK:
-			f.doubt(record.DoubtStepFailed, "%s succeeded, and the scenario relies on its failure", prose.StepName(s))
+			f.doubt(record.DoubtStepFailed, "%s succeeded, although the scenario relies on its failure", prose.StepName(s))
 		}
 	}
 }
@@ -66,7 +66,7 @@ func (f *search) doubtUnseenCalls() {
 	for _, key := range keys {
 		n := len(groups[key])
 		if received, known := f.CallsReceived(key); known && received < n {
-			f.doubt(record.DoubtCallNotSeen, "the host says that %s of session %s %s answered, its servers received %d",
+			f.doubt(record.DoubtCallNotSeen, "the host says that %s of session %s %s answered, but its servers received %d",
 				text.Count(n, "call"), prose.Plain(key.Name), text.Choose(n, "was", "were"), received)
 		}
 	}
@@ -80,7 +80,7 @@ func (f *search) doubtUnseenProbe(key facts.SessionKey) {
 			return
 		}
 	}
-	f.doubt(record.DoubtCallNotSeen, "the host says that it has looked at %s for session %s, and no server of it saw a handshake", prose.Plain(key.Label), prose.Plain(key.Name))
+	f.doubt(record.DoubtCallNotSeen, "the host says that it has checked %s for session %s, but no server of it saw a handshake", prose.Plain(key.Label), prose.Plain(key.Name))
 }
 
 // accounted says that a law, or the host's end, accounts for a failed step.

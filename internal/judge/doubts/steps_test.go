@@ -137,15 +137,15 @@ func TestStepsThatDidNotDoWhatTheyHadTo(t *testing.T) {
 		"skipped":           {func(_ *search, st *history.Step) { st.Skipped = true }, []string{`1 step "call" was skipped: "no"`}},
 		"skipped, unasked":  {func(_ *search, st *history.Step) { st.Skipped, st.Unasked = true, true }, nil},
 		"had to fail":       {func(_ *search, st *history.Step) { st.Expect = record.ExpectFail }, nil},
-		"had to fail, well": {func(_ *search, st *history.Step) { st.Expect, st.OK = record.ExpectFail, true }, []string{"call of session s1 succeeded, and the scenario relies on its failure"}},
+		"had to fail, well": {func(_ *search, st *history.Step) { st.Expect, st.OK = record.ExpectFail, true }, []string{"call of session s1 succeeded, although the scenario relies on its failure"}},
 		"not cancelled": {func(_ *search, st *history.Step) { st.Expect, st.Uncut = record.ExpectFail, true }, []string{
-			"call of session s1 ended before it was where it could be cancelled",
+			"call of session s1 ended before it could be cancelled",
 		}},
 		"not cancelled, explained": {func(f *search, st *history.Step) {
 			st.Expect, st.Uncut, f.Blamed = record.ExpectFail, true, map[int]bool{st.N: true}
 		}, nil},
 		"answered, and not seen": {func(_ *search, st *history.Step) { st.OK = true }, []string{
-			"the host says that 1 call of session s1 was answered, its servers received 0",
+			"the host says that 1 call of session s1 was answered, but its servers received 0",
 		}},
 	} {
 		f := opened("s1")

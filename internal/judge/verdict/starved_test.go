@@ -66,8 +66,8 @@ func TestLateOnAStarvedMachine(t *testing.T) {
 			continue
 		}
 		assert.Equal(t, []record.DoubtCode{record.DoubtStarved}, codesIn(v), account(v))
-		assert.Contains(t, v.Doubts[0].Text, "L1 (flat) can't be judged by the clock")
-		assert.Contains(t, v.Doubts[0].Text, "% of the time in which leakbench wanted a processor it had to wait for one")
+		assert.Contains(t, v.Doubts[0].Text, "L1 (flat) cannot be judged by the clock")
+		assert.Contains(t, v.Doubts[0].Text, "% of the time in which it wanted one")
 		assert.Equal(t, LawNotJudged, statusOf(v, "L1").Status, "it is not kept either")
 	}
 	off := loaded(lateBy(newPlay(), 1500*ms), 9, 0)
