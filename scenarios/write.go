@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"encoding"
 	"fmt"
 	"maps"
 	"reflect"
@@ -58,10 +59,20 @@ func (w *fileWriter) server(s Server) {
 func faultFields(f fakeserver.Fault, from int) (fields []string) {
 	for _, d := range fakeserver.Fields[from:] {
 		if v := reflect.ValueOf(d.Of(&f)).Elem(); !v.IsZero() {
-			fields = append(fields, fmt.Sprintf("%s: %v", d.Name, v.Interface()))
+			fields = append(fields, fmt.Sprintf("%s: %v", d.Name, asText(v.Interface())))
 		}
 	}
 	return fields
+}
+
+// asText is a value as a file has it: a time is written otherwise than in a sentence.
+func asText(value any) any {
+	if m, ok := value.(encoding.TextMarshaler); ok {
+		if text, err := m.MarshalText(); err == nil {
+			return string(text)
+		}
+	}
+	return value
 }
 
 func (w *fileWriter) limits(l record.Limits) {
@@ -94,7 +105,7 @@ type written struct{ all []string }
 
 func (f *written) add(given bool, name string, value any) {
 	if given {
-		f.all = append(f.all, fmt.Sprintf("%s: %v", name, value))
+		f.all = append(f.all, fmt.Sprintf("%s: %v", name, asText(value)))
 	}
 }
 

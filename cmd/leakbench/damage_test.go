@@ -37,7 +37,7 @@ var damages = []struct {
 	}},
 	{"no kind", exitUsage, "line 21: an event without a kind", func(l []string) string { return replaced(l, 20, `"kind":"[^"]*",`, "") }},
 	{"an event without its payload", exitUsage, "without its", func(l []string) string { return replaced(l, len(l)-1, `,"end":\{.*?\}`, "") }},
-	{"a server that was never born", exitInconclusive, "contradicts earlier ones it", func(l []string) string {
+	{"a server that was never born", exitInconclusive, "contradicts earlier ones", func(l []string) string {
 		return replaced(l, 30, `"kind":.*\}`, `"kind":"bye","server":"nobody#9"}`)
 	}},
 	{"a line that is none", exitUsage, "line 21: not an event", func(l []string) string { return replaced(l, 20, `^.`, "") }},

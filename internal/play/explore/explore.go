@@ -287,7 +287,7 @@ func (e *explorer) progress() {
 			e.result.Curve = append(e.result.Curve, Point{After: record.Duration(after), Runs: e.result.Runs, Covered: len(e.seen)})
 		}
 	}
-	e.Note("%d scenarios, %d findings, %d of %d covered, %s\n", e.result.Runs, len(e.result.Findings), len(e.seen), len(e.table), took.Round(time.Second))
+	e.Note("%d scenarios, %d findings, %d of %d covered, %s\n", e.result.Runs, len(e.result.Findings), len(e.seen), len(e.table), record.Duration(took.Round(time.Second)))
 }
 
 // sumUp fills in what is known at the end.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/lists"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -18,7 +19,7 @@ const mostListed = 8
 // Print writes what an exploration came to.
 func (r *Result) Print(w io.Writer) error {
 	p := &printer{w: w}
-	took := r.Took.D().Round(time.Second)
+	took := record.Duration(r.Took.D().Round(time.Second))
 	p.line("%s, seed %d: %s in %v (%.0f a minute)", r.Host, r.Seed, text.Count(r.Runs, "scenario"), took, r.perMinute())
 	p.line("  clean %d, inconclusive %d, with findings %d", r.Clean, r.Inconclusive, r.red())
 	if r.Unplayed > 0 {
