@@ -103,7 +103,8 @@ func newCompareRow(c *compare.Result, play compare.Play, base, head *model.Repea
 		}
 		look := stateLooks[f.State]
 		row.Findings = append(row.Findings, compareFinding{
-			State: string(f.State), Class: look.class, Glyph: look.glyph, Law: f.Law, Kind: f.Kind, About: model.AboutKind(f.Kind), Title: f.Title, Note: f.Note,
+			State: string(f.State), Class: look.class, Glyph: look.glyph, Law: f.Law, Kind: f.Kind,
+			About: model.AboutKind(f.Kind), Title: f.Title, Note: f.Note,
 			Fingerprint: f.Fingerprint, Base: f.Base.String(), Head: f.Head.String(),
 		})
 	}
