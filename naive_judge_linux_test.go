@@ -80,6 +80,14 @@ func TestNaiveJudge(t *testing.T) {
 		"a launcher alone":            {func(p *naivePlay) { p.see(3, true, server, launcher); p.checkpoint(1) }, true},
 		"a helper from the beginning": {func(p *naivePlay) { p.see(3, true, server, helper); p.checkpoint(0); p.see(1, true, helper) }, true},
 		"a helper of the host's own":  {func(p *naivePlay) { p.see(3, true, server, helper); p.see(1, true, helper); p.checkpoint(0) }, false},
+		"a helper that comes up with the host": {func(p *naivePlay) {
+			p.see(1, true, server)
+			p.see(1, true, server, helper)
+			p.events = append(p.events, record.Event{Kind: record.HostReady, T: int64(p.now().Sub(p.begun)) - 1})
+			p.see(2, true, server, helper)
+			p.see(1, true, helper)
+			p.checkpoint(0)
+		}, false},
 		"helpers that grow in number": {func(p *naivePlay) {
 			p.see(1, true, server)
 			p.see(1, true, server, helper, second, third)

@@ -76,11 +76,15 @@ func (n *naiveJudge) left(run *record.Run) (what []string) {
 		if e.Kind == record.HostStarted {
 			r.hosts[e.Process.PID], r.keeper = true, e.Process.PPID
 		}
+		if at := run.Header.Started.Add(time.Duration(e.T)); e.Kind == record.HostStarted || e.Kind == record.HostReady {
+			r.comes = append(r.comes, coming{at, e.Kind == record.HostReady})
+		}
 	}
 	own, gone := -1, time.Time{} // how many trees without a server were always there; when the host was missing
 	for i, s := range n.samples {
 		servers, others, alive := r.trees(s.all)
-		if servers > 0 && (own < 0 || others < own) {
+		up := r.up(s.at)
+		if up && (servers > 0 || own < 0 && alive) && (own < 0 || others < own) {
 			own = others
 		}
 		for _, e := range run.Events {
@@ -115,8 +119,27 @@ type naiveRun struct {
 	token  string
 	keeper int
 	hosts  map[int]bool
+	comes  []coming
 	first  [2]int // the first host; what was born before it is none of its doing
 	ours   map[[2]int]bool
+}
+
+// coming is when a host was started, or said that it is ready.
+type coming struct {
+	at    time.Time
+	ready bool
+}
+
+// up says that no host is about to come up: what one has of its own may not be there yet. Some never say that they are ready.
+func (r *naiveRun) up(t time.Time) bool {
+	up, silent := false, true
+	for _, c := range r.comes {
+		silent = silent && !c.ready
+		if !c.at.After(t) {
+			up = c.ready
+		}
+	}
+	return up || silent
 }
 
 // trees counts trees of living processes.

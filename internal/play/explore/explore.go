@@ -38,6 +38,8 @@ type Params struct {
 	// Shrink is how many findings of a law and kind are played again and made small, of those that differ in their cause.
 	Shrink int
 	Most   int // how many smaller scenarios are played for one of them; 0 is 160
+	// Enough says that with this finding the answer is known: nothing more is played after its chunk.
+	Enough func(*Found) bool
 	// OnRun sees each scenario that was played, in their order.
 	OnRun func(n int, s *scenarios.Scenario, j verdict.Judged)
 }
@@ -101,7 +103,7 @@ type explorer struct {
 // Run explores. What was found so far is returned with an error that ended it early.
 func Run(ctx context.Context, p Params) (*Result, error) {
 	e := &explorer{
-		Params: p, begun: time.Now(), seen: map[cover.Cell]bool{}, table: map[cover.Cell]bool{}, found: map[string]*Found{},
+		Params: p, begun: time.Now(), seen: map[cover.Cell]bool{}, found: map[string]*Found{},
 		doubts: map[record.DoubtCode]*Doubt{}, prints: map[string]bool{}, folder: filepath.Join(p.Bench.Out, "scenarios"),
 	}
 	if e.Note == nil {
@@ -119,10 +121,8 @@ func Run(ctx context.Context, p Params) (*Result, error) {
 		return nil, err
 	}
 	e.result.Beyond = cover.Unreached(reach)
-	for _, c := range cover.Table(reach) {
-		e.table[c] = true
-	}
-	e.source = newSource(p.Seed, reach, e.table)
+	e.source = newSource(p.Seed, reach)
+	e.table = e.source.table
 	if err := e.readCorpus(); err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (e *explorer) meet(ctx context.Context) (r grammar.Reach, err error) {
 
 // explore plays chunk by chunk.
 func (e *explorer) explore(ctx context.Context) error {
-	for n := 0; ctx.Err() == nil && (e.Runs == 0 || n < e.Runs); {
+	for n := 0; ctx.Err() == nil && !e.enough() && (e.Runs == 0 || n < e.Runs); {
 		size := chunk
 		if e.Runs > 0 {
 			size = min(size, e.Runs-n)
@@ -188,6 +188,10 @@ func (e *explorer) explore(ctx context.Context) error {
 		e.progress()
 	}
 	return context.Cause(ctx)
+}
+
+func (e *explorer) enough() bool {
+	return e.Enough != nil && slices.ContainsFunc(e.result.Findings, e.Enough)
 }
 
 // make makes the n-th scenario, and writes it where its run's command finds it.

@@ -15,16 +15,20 @@ import (
 type source struct {
 	seed  uint64
 	reach grammar.Reach
+	cells []cover.Cell
 	table map[cover.Cell]bool
 	aimed map[cover.Cell]int
-	pairs map[grammar.Pair]int
 }
 
 // candidates is how many are made for each scenario that is played.
 const candidates = 8
 
-func newSource(seed uint64, r grammar.Reach, table map[cover.Cell]bool) *source {
-	return &source{seed: seed, reach: r, table: table, aimed: map[cover.Cell]int{}, pairs: map[grammar.Pair]int{}}
+func newSource(seed uint64, r grammar.Reach) *source {
+	s := &source{seed: seed, reach: r, cells: cover.Table(r), table: map[cover.Cell]bool{}, aimed: map[cover.Cell]int{}}
+	for _, c := range s.cells {
+		s.table[c] = true
+	}
+	return s
 }
 
 // next makes the n-th scenario, from 0.
@@ -55,7 +59,6 @@ func (s *source) next(n int) (*scenarios.Scenario, error) {
 func (s *source) aim(made *scenarios.Scenario) {
 	for _, c := range cover.Aims(made) {
 		s.aimed[c]++
-		s.pairs[c.Pair]++
 	}
 }
 
@@ -69,15 +72,15 @@ func (s *source) score(made *scenarios.Scenario) (sum float64) {
 	return sum
 }
 
-// leastAimed is one of the faults that were tried least.
-func (s *source) leastAimed(random *rand.Rand) grammar.Pair {
-	var least []grammar.Pair
-	for _, p := range grammar.Pairs() {
+// leastAimed is one of the cells that were tried least.
+func (s *source) leastAimed(random *rand.Rand) cover.Cell {
+	var least []cover.Cell
+	for _, c := range s.cells {
 		switch {
-		case len(least) == 0 || s.pairs[p] < s.pairs[least[0]]:
-			least = []grammar.Pair{p}
-		case s.pairs[p] == s.pairs[least[0]]:
-			least = append(least, p)
+		case len(least) == 0 || s.aimed[c] < s.aimed[least[0]]:
+			least = []cover.Cell{c}
+		case s.aimed[c] == s.aimed[least[0]]:
+			least = append(least, c)
 		}
 	}
 	return least[random.IntN(len(least))]

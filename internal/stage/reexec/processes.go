@@ -45,6 +45,8 @@ func hostMain(args []string) int {
 		return oneshot.Main()
 	case len(args) == 1 && args[0] == "gateway-clients":
 		return gateway.Main()
+	case len(args) == 2 && args[0] == refhost.GuardArg:
+		return refhost.Guard(args[1])
 	case len(args) > 0 && strings.HasPrefix(args[0], "trick-"):
 		return trickhost.Main(args)
 	}

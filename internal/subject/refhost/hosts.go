@@ -49,6 +49,11 @@ func designOf(h catalogue.Host) (design, bool) {
 	return designs[max(i, 0)], i >= 0
 }
 
+// guarded says that a process of the host's own looks after its servers when it is killed.
+func (d design) guarded(f catalogue.Flaw) bool {
+	return (d.name == catalogue.Healthy || f != catalogue.NoFlaw) && f != catalogue.NoDeathSignal && f != catalogue.LeavesOnTerm
+}
+
 // The delays of the field, shortened by two factors: how long a host waits
 // before it does something again, and how long it gives a server.
 const (
@@ -88,6 +93,9 @@ func Main(of catalogue.Host) int {
 	}
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM, os.Interrupt)
+	if d.guarded(of.Flaw) {
+		defer startGuard()()
+	}
 	h := newHost(d, of.Flaw)
 	served := make(chan error, 1)
 	go func() {

@@ -17,8 +17,8 @@ import (
 // strays finds what has left a server's process group, or its process tree: children that called setsid, or were
 // forked twice. The host is the child subreaper, so that they come home to it when their parents end, and each launch
 // has a mark in its environment, which they inherit and which tells whose they are (Jenkins finds the processes of a
-// build so). What clears its environment, or outlives a host that is killed, is out of reach: it takes a cgroup or a
-// pid namespace to hold that, for which most hosts lack the rights.
+// build so). What outlives a host that is killed is left to its guard. What clears its environment is out of reach: it takes a
+// cgroup or a PID namespace to hold that, for which most hosts lack the rights.
 type strays struct {
 	mu       sync.Mutex
 	own      map[int]bool // launched, and not waited for yet

@@ -33,7 +33,7 @@ type aims struct {
 }
 
 func (a *aims) add(p grammar.Pair, op record.Op, state State) {
-	c := Cell{p, op, state}
+	c := Cell{Pair: p, Op: op, State: state}
 	if !a.seen[c] {
 		a.seen[c] = true
 		a.all = append(a.all, c)

@@ -10,25 +10,19 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// Cell is one thing to try.
-type Cell struct {
-	grammar.Pair
-	Op    record.Op
-	State State
-}
-
-func (c Cell) String() string { return fmt.Sprintf("%s %s, %s, %s", c.On, c.Do, c.Op, c.State) }
-
-// State is what a session was when the host was asked for something.
-type State string
+// Cell is one thing to try, and State what a session was then.
+type (
+	Cell  = grammar.Cell
+	State = grammar.State
+)
 
 // The states.
 const (
-	New        State = "new"        // never opened before
-	Connecting State = "connecting" // an open of it is under way
-	Open       State = "open"
-	InCall     State = "in a call" // open, with a call under way
-	Ended      State = "ended"     // closed, or it could not be opened
+	New        = grammar.New
+	Connecting = grammar.Connecting
+	Open       = grammar.Open
+	InCall     = grammar.InCall
+	Ended      = grammar.Ended
 )
 
 // rows say which operations a moment can follow, and in which states.
@@ -72,7 +66,7 @@ func Table(r grammar.Reach) (all []Cell) {
 			}
 			for _, state := range row.states {
 				if reaches(r, state) {
-					all = append(all, Cell{p, row.op, state})
+					all = append(all, Cell{Pair: p, Op: row.op, State: state})
 				}
 			}
 		}

@@ -14,7 +14,7 @@ func pad() map[string]any { return map[string]any{"pad": strings.Repeat("x", 128
 
 // order is what a break orders.
 func (m *maker) order() fakeserver.Fault {
-	if m.Want.On == onOrder && m.chance(70) {
+	if m.Want.On == onOrder && m.chance(80) {
 		return m.values(fakeserver.Fault{On: onOrder, Do: m.Want.Do})
 	}
 	var orders []Pair
@@ -92,7 +92,14 @@ func (m *maker) besideMove() []scenarios.Step {
 	if !m.Can(record.OpCall) {
 		return nil
 	}
-	switch m.IntN(4) {
+	kind := m.IntN(4)
+	switch m.Want.State {
+	case InCall:
+		kind = 2
+	case Connecting:
+		kind = 3
+	}
+	switch kind {
 	case 0:
 		return m.race()
 	case 1:
@@ -155,7 +162,12 @@ func (m *maker) inCall(what func(*session) []scenarios.Step) []scenarios.Step {
 
 // connecting does something to a session, or its server, while the handshake is kept waiting.
 func (m *maker) connecting(what func(*session) []scenarios.Step) []scenarios.Step {
-	s := m.some(func(s *session) bool { return s.server.holds(false) })
+	s := m.some(func(s *session) bool {
+		return s.server.holds(false) && (s.state != fresh || m.Want.State != Connecting)
+	})
+	if s == nil {
+		s = m.some(func(s *session) bool { return s.server.holds(false) })
+	}
 	if s == nil {
 		return m.inCall(what)
 	}
@@ -174,7 +186,12 @@ func (m *maker) connecting(what func(*session) []scenarios.Step) []scenarios.Ste
 
 // meanwhile is what happens to a session that is busy.
 func (m *maker) meanwhile(s *session) []scenarios.Step {
-	switch m.weighted(30, 25, 15, 15, 15) {
+	what := m.weighted(30, 25, 15, 15, 15)
+	if m.Want.State == InCall || m.Want.State == Connecting {
+		ops := []record.Op{record.OpClose, record.OpOpen, record.OpReload, record.OpBreak, record.OpRestart}
+		what = max(slices.Index(ops, m.Want.Op), 0)
+	}
+	switch what {
 	case 0:
 		return []scenarios.Step{m.close(s)}
 	case 1:

@@ -5,6 +5,7 @@ package grammar
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -30,11 +31,37 @@ func (r *Reach) Can(op record.Op) bool { return r.Cannot[op] == "" }
 // Pair is a fault and its moment.
 type Pair struct{ On, Do string }
 
+// Cell is one thing to try: a fault and its moment, what the host was asked for last, and the state in which that found the session.
+type Cell struct {
+	Pair
+	Op    record.Op
+	State State
+}
+
+func (c Cell) String() string { return fmt.Sprintf("%s %s, %s, %s", c.On, c.Do, c.Op, c.State) }
+
+// State is what a session was when the host was asked for something.
+type State string
+
+// The states.
+const (
+	New        State = "new"        // never opened before
+	Connecting State = "connecting" // an open of it is under way
+	Open       State = "open"
+	InCall     State = "in a call" // open, with a call under way
+	Ended      State = "ended"     // closed, or it could not be opened
+)
+
 // Params say what a scenario is to be like.
 type Params struct {
 	Reach
 	Name string
-	Want Pair // the first server has this fault, if the grammar can do so; the zero Pair is none
+	Want Cell // what it is to try, if the grammar gets there; the zero Cell is nothing special
+}
+
+// wants says that the scenario is to ask for an operation in one of some states.
+func (p *Params) wants(op record.Op, states ...State) bool {
+	return p.Want.Op == op && slices.Contains(states, p.Want.State)
 }
 
 const (

@@ -46,7 +46,7 @@ func TestValidByConstruction(t *testing.T) {
 		ops := map[record.Op]bool{}
 		for seed := range uint64(400) {
 			pairs := grammar.Pairs()
-			p := grammar.Params{Reach: reach, Name: fmt.Sprintf("x-%d", seed), Want: pairs[int(seed)%len(pairs)]}
+			p := grammar.Params{Reach: reach, Name: fmt.Sprintf("x-%d", seed), Want: grammar.Cell{Pair: pairs[int(seed)%len(pairs)]}}
 			s := grammar.Make(rand.New(rand.NewPCG(seed, 1)), p)
 			again, err := scenarios.Parse("x.yaml", []byte(s.Text()))
 			require.NoError(t, err, "%s\n%s", name, s.Text())

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -29,10 +30,8 @@ func (m *maker) makeServers() {
 		if m.chance(15) {
 			s.Script.Era = of(m, fakeserver.EraLegacyMute, fakeserver.EraModern, fakeserver.EraDual)
 		}
-		if i == 0 && m.Want != (Pair{}) && m.Want.On != onOrder {
-			for try := 0; try < 4 && !m.addFault(s, m.Want); try++ {
-				s.Script.Era = of(m, "", fakeserver.EraDual, fakeserver.EraModern)
-			}
+		if i == 0 {
+			m.addWanted(s)
 		}
 		for range m.weighted(30, 40, 20, 10) {
 			if len(s.Script.Faults) < maxFaults {
@@ -41,6 +40,26 @@ func (m *maker) makeServers() {
 		}
 		s.Optional = len(s.Script.Faults) > 0 || s.Script.Era != ""
 		m.servers = append(m.servers, s)
+	}
+}
+
+// addWanted gives a server the fault that is to be tried, and what brings a session into the state for it.
+func (m *maker) addWanted(s *server) {
+	if m.Want.On == "" || m.Want.On == onOrder {
+		return
+	}
+	if m.Want.State == Connecting {
+		s.Script.Era = ""
+		hold := fakeserver.Fault{On: "initialize", Do: "hang"}
+		if m.Want.Op != record.OpCancel && m.chance(50) {
+			hold.Do, hold.For = "delay", time400
+		}
+		s.Script.Faults = append(s.Script.Faults, hold)
+	}
+	for try := 0; try < 4 && !m.addFault(s, m.Want.Pair); try++ {
+		if m.Want.State != Connecting {
+			s.Script.Era = of(m, "", fakeserver.EraDual, fakeserver.EraModern)
+		}
 	}
 }
 

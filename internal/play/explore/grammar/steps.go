@@ -24,6 +24,8 @@ type session struct {
 	state  state
 	opens  int // how often the steps launch a server for it
 	launch int // its server has at least this number
+	// shaken says that its server may have broken while it is open. A host need not notice, so that there is nothing to hold against it.
+	shaken bool
 }
 
 // mayBeOpen are the sessions that a reload may move, and sure those that can be used.
@@ -59,8 +61,12 @@ func (m *maker) makeSteps() (steps []scenarios.Step) {
 	}
 	weights := make([]int, len(moves))
 	for i, v := range moves {
-		if weights[i] = v.weight; !m.can(v.op) {
+		weights[i] = v.weight
+		switch beside := m.Want.State == InCall || m.Want.State == Connecting; {
+		case !m.can(v.op):
 			weights[i] = 0
+		case v.op == m.Want.Op && !beside, v.op == record.OpParallel && beside, v.op == record.OpTick && m.Want.Op == record.OpJob:
+			weights[i] += wanted
 		}
 	}
 	over := false
@@ -70,7 +76,7 @@ func (m *maker) makeSteps() (steps []scenarios.Step) {
 	if !m.byItself() && len(labelsIn(steps)) == 0 {
 		steps = append(steps, m.begin()...)
 	}
-	if m.chance(30) && m.Can(record.OpParallel) {
+	if m.chance(30) || m.Want.State == InCall && isEnd(m.Want.Op) {
 		var more []scenarios.Step
 		more, over = m.endBeside()
 		steps = append(steps, more...)
@@ -86,6 +92,13 @@ func (m *maker) makeSteps() (steps []scenarios.Step) {
 	}
 	return steps
 }
+
+func isEnd(op record.Op) bool {
+	return op == record.OpStop || op == record.OpTerm || op == record.OpKill
+}
+
+// wanted is how much more often than others a move is made that the scenario is to try.
+const wanted = 60
 
 // begin is the least that a host can be asked.
 func (m *maker) begin() []scenarios.Step {
@@ -109,6 +122,9 @@ func (m *maker) can(op record.Op) bool {
 // ending is how the host ends, "" where the bench ends it.
 func (m *maker) ending() record.Op {
 	op := of(m, "", "", record.OpStop, record.OpTerm, record.OpKill, record.OpKill)
+	if isEnd(m.Want.Op) {
+		op = m.Want.Op
+	}
 	if !m.Can(op) {
 		return ""
 	}
@@ -133,17 +149,29 @@ func isSure(s *session) bool { return s.state == sure }
 
 func millis(n int) record.Duration { return record.Duration(time.Duration(n) * time.Millisecond) }
 
-func (m *maker) openMove() []scenarios.Step { return m.open(of(m, m.sessions...)) }
+// openMove opens a session, one in the state that is to be tried if there is one.
+func (m *maker) openMove() []scenarios.Step {
+	if s := m.some(func(s *session) bool { return m.wants(record.OpOpen, stateOf(s)) }); s != nil {
+		return m.open(s)
+	}
+	return m.open(of(m, m.sessions...))
+}
+
+// stateOf is the state of a session as far as it is certain.
+func stateOf(s *session) State {
+	return map[state]State{fresh: New, sure: Open, ended: Ended}[s.state]
+}
 
 func (m *maker) open(s *session) []scenarios.Step {
 	step := scenarios.Step{Op: record.OpOpen, Session: s.name, Label: s.server.Label}
-	if s.server.holds(true) && m.Can(record.OpCancel) && m.chance(50) {
+	if s.server.holds(true) && m.Can(record.OpCancel) && (m.chance(50) || m.Want.Op == record.OpCancel) {
 		step.Cancel, step.Expect = true, record.ExpectFail
 		m.launched(s)
 		s.state = ended
 		return []scenarios.Step{step}
 	}
-	if must := s.server.opens(); must && !m.chance(8) {
+	must := s.server.opens()
+	if s.shaken = !must; must && !m.chance(8) {
 		s.state = sure
 	} else {
 		step.Timeout, step.Expect = millis(of(m, 200, 500, 1000)), record.ExpectAny
@@ -173,7 +201,7 @@ func (m *maker) unsettle(v *server) {
 	v.exact = false
 	for _, s := range m.sessions {
 		if s.server == v && s.state == sure {
-			s.state = unsure
+			s.state, s.shaken = unsure, true
 		}
 	}
 }
@@ -194,7 +222,7 @@ func (m *maker) call(s *session) scenarios.Step {
 		step.Tool = of(m, "", "", "sleep")
 		step.Timeout, step.Expect = millis(of(m, 100, 300, 1000)), record.ExpectAny
 		step.Args = m.args(step.Tool)
-		s.state = unsure
+		s.state, s.shaken = unsure, true
 		return step
 	}
 	switch m.weighted(50, 10, 15, 10, 10, 5) {
@@ -237,13 +265,13 @@ func (m *maker) closeMove() []scenarios.Step {
 
 func (m *maker) close(s *session) scenarios.Step {
 	step := scenarios.Step{Op: record.OpClose, Session: s.name}
-	if m.Can(record.OpForget) && m.chance(30) {
+	if m.Can(record.OpForget) && (m.chance(30) || m.Want.Op == record.OpForget) && m.Want.Op != record.OpClose {
 		step.Op = record.OpForget
 	}
 	if s.state != sure {
 		step.Expect = record.ExpectAny
 	}
-	s.state = ended
+	s.state, s.shaken = ended, false
 	return step
 }
 
@@ -267,7 +295,7 @@ func (m *maker) reload(v *server) scenarios.Step {
 	for _, s := range m.sessions {
 		if s.server == v && s.mayBeOpen() {
 			m.launched(s)
-			s.state, s.launch = now, from
+			s.state, s.launch, s.shaken = now, from, now == unsure
 		}
 	}
 	v.exact = v.exact && now == sure
@@ -288,7 +316,7 @@ func (m *maker) breakMove() []scenarios.Step {
 func (m *maker) breakNow(s *session) scenarios.Step {
 	step := scenarios.Step{Op: record.OpBreak, Session: s.name, Label: s.server.Label}
 	step.With = m.order()
-	s.state, s.server.exact = unsure, false
+	s.state, s.shaken, s.server.exact = unsure, true, false
 	if m.Loose {
 		m.unsettle(s.server)
 		s.server.spoiled = true
@@ -296,9 +324,18 @@ func (m *maker) breakNow(s *session) scenarios.Step {
 	return step
 }
 
-func (m *maker) checkpointMove() []scenarios.Step {
+// checkpointMove looks, once each session that may have broken was opened anew or closed.
+func (m *maker) checkpointMove() (steps []scenarios.Step) {
+	for _, s := range m.sessions {
+		if s.shaken && s.state != ended && s.server.opens() && s.server.answers(s.server.launches+1) && m.chance(60) {
+			steps = append(steps, m.open(s)...)
+		}
+		if s.shaken && s.state != ended {
+			steps = append(steps, m.close(s))
+		}
+	}
 	m.checkpoints++
-	return []scenarios.Step{{Op: record.OpCheckpoint, Name: fmt.Sprintf("look-%d", m.checkpoints)}}
+	return append(steps, scenarios.Step{Op: record.OpCheckpoint, Name: fmt.Sprintf("look-%d", m.checkpoints)})
 }
 
 func (m *maker) restartMove() []scenarios.Step {
