@@ -123,7 +123,7 @@ func TestGuard(t *testing.T) {
 			s, err := scenarios.Parse(filepath.Join(t.TempDir(), "killed.yaml"), []byte(text))
 			require.NoError(t, err)
 			j := playUntil(t, short, cellOf(s, builtinHost(t, catalogue.Healthy)), play.Limits{}, breaks(""))
-			assert.Equal(t, "", brokenLaws(j.Verdict), account(j))
+			assert.Empty(t, brokenLaws(j.Verdict), account(j))
 		})
 	}
 }

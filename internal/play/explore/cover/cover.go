@@ -10,11 +10,11 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// Cell is one thing to try, and State what a session was then.
-type (
-	Cell  = grammar.Cell
-	State = grammar.State
-)
+// Cell is one thing to try.
+type Cell = grammar.Cell
+
+// State is what a session was then.
+type State = grammar.State
 
 // The states.
 const (
