@@ -96,8 +96,15 @@ func (a *app) watch(ctx context.Context, host record.Process, f attachFlags) err
 		Host: host, For: time.Duration(f.during), Settle: time.Duration(f.settle), Resident: f.resident, FailOn: f.failOn, Record: f.record,
 		Tool: thisBuild().Tool,
 	}
-	if a.format != "json" && !f.paste {
-		p.OnLook = screen.Look
+	screen.Quiet = a.format == "json" || f.paste
+	p.OnLook = screen.Look
+	if f.prometheus != "" {
+		where, stop, err := attach.Serve(f.prometheus, screen)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		a.note("metrics   http://%s/metrics\n", where)
 	}
 	j, err := attach.Play(ctx, p)
 	screen.Clear()

@@ -66,5 +66,6 @@ const (
 	DoubtDaemon         DoubtCode = "daemon"              // the host went to the background, where it can't be asked to end
 	DoubtConnections    DoubtCode = "two-connections"     // a host of unknown sessions uses several servers at once, undeclared
 	DoubtUnasked        DoubtCode = "launched-unasked"    // a server was launched for an open session that had one, and nobody had asked
+	DoubtNotSeen        DoubtCode = "not-seen"            // what a law needs of a host that is watched from outside was not seen
 	DoubtUnnamed        DoubtCode = "unnamed"             // a file has one without a code
 )

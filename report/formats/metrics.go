@@ -3,14 +3,19 @@ package formats
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/judge/live"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -70,12 +75,60 @@ func Prometheus(b *bytes.Buffer, runs []verdict.Judged) error {
 			started.add(fmt.Sprintf("%.3f", float64(r.Header.Started.UnixMilli())/1e3), id...)
 		}
 	}
-	for _, m := range []*metric{outcome, law, found, doubts, spawned, peak, left, took, started} {
+	writeMetrics(b, outcome, law, found, doubts, spawned, peak, left, took, started)
+	return nil
+}
+
+// Watched writes what a watch shows at the moment, as gauges. No command line is in it: programs stand there by their names.
+func Watched(b *bytes.Buffer, v *live.View) {
+	family := func(name, help string) *metric { return &metric{name: "leakbench_watched_" + name, help: help} }
+	host := []string{"host", v.Host.Comm, "pid", strconv.Itoa(v.Host.PID)}
+	labels := func(more ...string) []string { return append(slices.Clone(host), more...) }
+	processes, servers := family("processes", "Processes below the host."), family("servers", "Servers that are alive, by what the host does with them.")
+	found, memory := family("findings", "Processes that show a finding."), family("memory_bytes", "Resident memory.")
+	fds, growth := family("host_descriptors", "Open descriptors of the host."), family("growth_per_hour", "Growth an hour, where it is sure (95%).")
+	age, unread := family("oldest_fact_seconds", "How old the oldest fact of a process is."), family("unread_processes", "Processes of which something could not be read.")
+	roles, oldest := map[string]int{}, int64(0)
+	below := int64(0)
+	for _, ch := range v.Children {
+		roles[string(ch.Role)]++
+		below += ch.RSS
+		oldest = max(oldest, int64(ch.FactsAge))
+	}
+	for _, role := range slices.Sorted(maps.Keys(roles)) {
+		processes.add(strconv.Itoa(roles[role]), labels("role", role)...)
+	}
+	for _, g := range v.Groups {
+		if g.Alive > 0 {
+			servers.add(strconv.Itoa(g.Used), labels("label", g.Label, "state", "used")...)
+			servers.add(strconv.Itoa(g.Alive-g.Used), labels("label", g.Label, "state", "idle")...)
+		}
+	}
+	keys, byKind := lists.GroupBy(v.Breaches, func(b live.Breach) [3]string { return [3]string{b.Law, b.Kind, b.Label} })
+	for _, k := range keys {
+		found.add(strconv.Itoa(len(byKind[k])), labels("law", k[0], "kind", k[1], "label", k[2])...)
+	}
+	memory.add(strconv.FormatInt(v.Host.RSS, 10), labels("of", "host")...)
+	memory.add(strconv.FormatInt(below, 10), labels("of", "below")...)
+	fds.add(strconv.Itoa(v.Host.FDs), host...)
+	for i := range v.Trends {
+		if t := &v.Trends[i]; t.Grows() {
+			growth.add(fmt.Sprintf("%g", t.Slope), labels("of", t.Of)...)
+		}
+	}
+	age.add(fmt.Sprintf("%.3f", time.Duration(oldest).Seconds()), host...)
+	for _, u := range v.Unread {
+		unread.add(strconv.Itoa(u.Of), labels("column", u.Column, "why", u.Why)...)
+	}
+	writeMetrics(b, processes, servers, found, memory, fds, growth, age, unread)
+}
+
+func writeMetrics(b *bytes.Buffer, all ...*metric) {
+	for _, m := range all {
 		if len(m.samples) > 0 {
 			fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s gauge\n%s", m.name, m.help, m.name, strings.Join(m.samples, ""))
 		}
 	}
-	return nil
 }
 
 func oneOrZero(is bool) string {

@@ -46,7 +46,7 @@ func (p *Printer) watched(v *live.View, rows int) {
 	}
 	p.Table(withoutEmpty(table, p.Width))
 	if more > 0 {
-		p.Field(2, 0, "", fmt.Sprintf("and %s more", text.Count(more, "process")))
+		p.Field(2, 0, "", "and "+text.Count(more, "more process"))
 	}
 }
 
@@ -64,7 +64,7 @@ func (p *Printer) ends(v *live.View) {
 		p.Blank()
 	}
 	if more > 0 {
-		p.Field(4, 0, "", fmt.Sprintf("and %s more", text.Count(more, "line")))
+		p.Field(4, 0, "", "and "+text.Count(more, "more line"))
 	}
 }
 

@@ -72,6 +72,10 @@ var doubts = []Doubt{
 	{record.DoubtDaemon, "The host went to the background, where it can't be asked to end.", "Start the host in the foreground."},
 	{record.DoubtConnections, "The host uses several servers at once, but did not declare that.", "Declare in the host file how many sessions the host has (profile: in docs/host-file.md)."},
 	{record.DoubtUnasked, "The host launched another server for an open session, although leakbench had asked for nothing.", "If it replaces servers regularly, or keeps spare ones, declare that in the profile (docs/host-file.md)."},
+	{
+		record.DoubtNotSeen, "From outside it could not be seen whether a law is kept: equal servers were idle, or something could not be read.",
+		"Watch for longer (--for), while the host works, as the user who owns it. --resident N is how many idle servers it keeps on purpose.",
+	},
 	{record.DoubtUnnamed, "The run file has a doubt without a code.", "Judge the file with the version that wrote it."},
 }
 

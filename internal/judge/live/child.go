@@ -148,7 +148,6 @@ func (w *Watch) holdOf(ch *Child) (Hold, *record.Holder) {
 	case !isPipe(d):
 		return HoldNone, nil
 	}
-	above := w.above(ch)
 	best, by := Hold(""), (*record.Holder)(nil)
 	rank := []Hold{HeldByHost, HeldByFeed, HeldOutside, HeldBySibling, HeldBySelf}
 	for i := range d.Holders {
@@ -160,7 +159,7 @@ func (w *Watch) holdOf(ch *Child) (Hold, *record.Holder) {
 		switch {
 		case h.Identity == ch.Identity || w.children[h.Identity] != nil && w.children[h.Identity].shares(d.Target):
 			hold = HeldBySelf
-		case above[h.Identity]:
+		case w.isAbove(h.Identity, ch):
 			hold = HeldByHost
 		case w.children[h.Identity] != nil && h.FD <= 2:
 			hold = HeldByFeed
@@ -186,23 +185,25 @@ func (ch *Child) shares(target string) bool {
 	return isPipe(d) && d.Target == target
 }
 
-// above are the host and what stands between it and a process. The host is above whatever has left it, too: it may still hold it.
-func (w *Watch) above(ch *Child) map[record.Identity]bool {
-	all := map[record.Identity]bool{w.host.Identity: true}
+// isAbove says that a process is the host, or stands between it and another one. The host is above whatever has left it, too: it may
+// still hold it.
+func (w *Watch) isAbove(id record.Identity, ch *Child) bool {
 	pid := ch.PPID
 	for range len(w.parents) {
-		id, there := w.parents[pid]
-		if !there || id == w.host.Identity {
-			break
+		if id == w.host.Identity {
+			return true
 		}
-		all[id] = true
-		next := w.children[id]
-		if next == nil {
-			break
+		above, there := w.parents[pid]
+		next := w.children[above]
+		if !there || next == nil {
+			return false
+		}
+		if above == id {
+			return true
 		}
 		pid = next.PPID
 	}
-	return all
+	return id == w.host.Identity
 }
 
 func unseen(e *record.Evidence, what string) bool {

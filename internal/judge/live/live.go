@@ -149,10 +149,10 @@ func (w *Watch) census(t int64, c *record.Census) {
 	for i := range c.Processes {
 		w.parents[c.Processes[i].PID] = c.Processes[i].Identity
 	}
-	memory, alive := int64(0), int64(0)
+	memory, alive, below := int64(0), int64(0), w.below(c)
 	for i := range c.Processes {
 		p := &c.Processes[i]
-		w.child(p.Identity, t).look(t, p, w.isBelow(c, p))
+		w.child(p.Identity, t).look(t, p, below[p.PID])
 		memory += p.RSS
 		if p.State != record.StateZombie {
 			alive++
@@ -181,24 +181,24 @@ func (w *Watch) point(t int64, of string, value int64) {
 	p.at, p.values = append(p.at, time.Duration(t).Hours()), append(p.values, value)
 }
 
-// isBelow says that a row is below the host by its parents in the same look.
-func (w *Watch) isBelow(c *record.Census, p *record.Process) bool {
-	above := map[int]int{}
+// below are the rows that are below the host by their parents in the same look.
+func (w *Watch) below(c *record.Census) map[int]bool {
+	parent, below := make(map[int]int, len(c.Processes)), make(map[int]bool, len(c.Processes))
 	for i := range c.Processes {
-		above[c.Processes[i].PID] = c.Processes[i].PPID
+		parent[c.Processes[i].PID] = c.Processes[i].PPID
 	}
-	pid := p.PPID
-	for range len(above) + 1 {
-		if pid == w.host.PID {
-			return !w.host.Exited
+	for pid := range parent {
+		above := parent[pid]
+		for range len(parent) {
+			next, there := parent[above]
+			if !there {
+				break
+			}
+			above = next
 		}
-		next, there := above[pid]
-		if !there {
-			return false
-		}
-		pid = next
+		below[pid] = above == w.host.PID && !w.host.Exited
 	}
-	return false
+	return below
 }
 
 func (w *Watch) child(id record.Identity, t int64) *Child {

@@ -47,7 +47,7 @@ func judgeAttached(run *record.Run) Verdict {
 	}), ofPlay)
 	for _, r := range v.Laws {
 		if r.Status == LawNotJudged && slices.Contains(seenFromOutside, r.Law) && f.severity(r.Law) == record.SeverityError {
-			v.Doubts = append(v.Doubts, record.Doubt{Code: record.DoubtNotJudged, Text: r.Law + " " + r.Name + ": " + r.Reason})
+			v.Doubts = append(v.Doubts, record.Doubt{Code: record.DoubtNotSeen, Text: r.Law + " " + r.Name + ": " + r.Reason})
 		}
 	}
 	v.Findings = f.findings()

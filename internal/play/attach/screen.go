@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -25,9 +26,14 @@ type Screen struct {
 	height  int           // of the terminal; 0: there is none
 	every   time.Duration // between tables where there is none
 
+	// Quiet says that nothing is shown: the looks are kept for who asks for the metrics.
+	Quiet bool
+
+	mu    sync.Mutex
 	shown time.Time
 	lines int // that stand on the terminal
 	fold  *live.Watch
+	known map[record.Identity]time.Time // whose facts the fold has, and of when
 }
 
 // NewScreen shows looks on a terminal, or where out is none, a table every so often: 0 is 30 s.
@@ -51,15 +57,21 @@ const besides = 16
 
 // Look shows a look, where it is time to.
 func (s *Screen) Look(l watch.Look, run *record.Run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.fold == nil {
-		s.fold = live.New(&run.Header)
+		s.fold, s.known = live.New(&run.Header), map[record.Identity]time.Time{}
 	}
 	at := func(t time.Time) int64 { return int64(t.Sub(run.Header.Started)) }
 	s.fold.Apply(&record.Event{T: at(l.At), Kind: record.CensusTaken, Census: &l.Census})
-	for _, fact := range l.Facts {
+	for id, fact := range l.Facts {
+		if !fact.At.After(s.known[id]) {
+			continue
+		}
+		s.known[id] = fact.At
 		s.fold.Apply(&record.Event{T: at(fact.At), Kind: record.EvidenceTaken, Evidence: []record.Evidence{fact.Evidence}})
 	}
-	if s.height == 0 && l.At.Sub(s.shown) < s.every {
+	if s.Quiet || s.height == 0 && l.At.Sub(s.shown) < s.every {
 		return
 	}
 	s.shown = l.At
@@ -73,13 +85,19 @@ func (s *Screen) Look(l watch.Look, run *record.Run) {
 	}
 	lines := strings.SplitAfter(b.String(), "\n")
 	table := strings.Join(lines[:min(len(lines), s.height-1)], "")
-	s.Clear()
+	s.clear()
 	_, _ = io.WriteString(s.out, table)
 	s.lines = strings.Count(table, "\n")
 }
 
 // Clear takes the table from the terminal.
 func (s *Screen) Clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+}
+
+func (s *Screen) clear() {
 	if s.lines > 0 {
 		fmt.Fprintf(s.out, "\r\x1b[%dA\x1b[J", s.lines)
 		s.lines = 0

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -28,19 +26,18 @@ func (w *watcher) tell(last bool) error {
 	if w.OnLook != nil {
 		w.OnLook(w.shown(now, c))
 	}
-	lasted, shape := now.Sub(w.begun), shapeOf(&c)
-	sample := last || sampleDue(now.Sub(w.sampled), lasted)
-	if sample {
-		w.sampled = now
+	lasted := now.Sub(w.begun)
+	facts := last || factsDue(now.Sub(w.toldFacts), lasted)
+	if facts || rowsDue(now.Sub(w.toldRows), lasted, len(c.Processes)) {
+		w.toldRows = now
+		if err := w.Add(record.Event{Kind: record.CensusTaken, Census: &c}); err != nil {
+			return err
+		}
 	}
-	if changed := shape != w.shape && changeDue(now.Sub(w.written), lasted, len(c.Processes)); !sample && !changed {
-		return w.tellFacts(false)
+	if facts {
+		w.toldFacts = now
 	}
-	w.written, w.shape = now, shape
-	if err := w.Add(record.Event{Kind: record.CensusTaken, Census: &c}); err != nil {
-		return err
-	}
-	return w.tellFacts(sample)
+	return w.tellFacts(facts)
 }
 
 func (w *watcher) shown(now time.Time, c record.Census) Look {
@@ -49,16 +46,6 @@ func (w *watcher) shown(now time.Time, c record.Census) Look {
 		l.Facts[id] = s.Fact
 	}
 	return l
-}
-
-// shapeOf is what has changed where a look differs from another one: who is there, below whom, and who has died.
-func shapeOf(c *record.Census) string {
-	var b strings.Builder
-	for i := range c.Processes {
-		p := &c.Processes[i]
-		fmt.Fprintf(&b, "%d.%d.%d.%t ", p.PID, p.Start, p.PPID, p.State == record.StateZombie)
-	}
-	return b.String()
 }
 
 // tellFacts writes down the evidence that is new, or all of it.

@@ -38,8 +38,8 @@ type Fact struct {
 
 const (
 	// forFacts and forIO are how long a look may take for evidence and for what was read and written, beyond one process of each.
-	forFacts = 3 * time.Millisecond
-	forIO    = 2 * time.Millisecond
+	forFacts = 3 * time.Millisecond / 2
+	forIO    = time.Millisecond
 	// holdersShare is by how much longer than such a look the time between two looks for holders is.
 	holdersShare = 200
 	// holdersEvery and soonest are between two of them at the most and at the least.
@@ -50,18 +50,18 @@ const (
 // When a look is worth a place in the run. A watch of a day must not fill the disk, so that what repeats is written the less often the
 // longer the watch goes on.
 const (
-	sampleEvery = 10 * time.Second
-	sampleShare = 100 // of the time that the watch has lasted
-	changeShare = 500
+	factsEvery  = 10 * time.Second
+	factsShare  = 100 // of the time that the watch has lasted
+	rowsShare   = 200
 	rowsASecond = 100
 )
 
-// sampleDue says that a look is written down although nothing has changed.
-func sampleDue(sinceLast, lasted time.Duration) bool {
-	return sinceLast >= max(sampleEvery, lasted/sampleShare)
+// factsDue says that the evidence on all processes is written down although nothing has changed.
+func factsDue(sinceLast, lasted time.Duration) bool {
+	return sinceLast >= max(factsEvery, lasted/factsShare)
 }
 
-// changeDue says that one in which something has changed is written down.
-func changeDue(sinceLast, lasted time.Duration, rows int) bool {
-	return sinceLast >= max(time.Duration(rows)*time.Second/rowsASecond, lasted/changeShare)
+// rowsDue says that so many rows are written down.
+func rowsDue(sinceLast, lasted time.Duration, rows int) bool {
+	return sinceLast >= max(time.Duration(rows)*time.Second/rowsASecond, lasted/rowsShare)
 }

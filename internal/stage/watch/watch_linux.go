@@ -52,14 +52,13 @@ type watcher struct {
 	queue    []record.Identity // whose facts are read next
 	ioQueue  []record.Identity
 
-	handles          *record.Handles
-	toldHandles      record.Handles // those that were written last
-	hostFact         Fact
-	held             time.Time     // when holders were looked up last
-	heldTook         time.Duration // how long that took
-	unheld           bool          // somebody has come since
-	written, sampled time.Time
-	shape            string // of what was written last
+	handles             *record.Handles
+	toldHandles         record.Handles // those that were written last
+	hostFact            Fact
+	held                time.Time     // when holders were looked up last
+	heldTook            time.Duration // how long that took
+	unheld              bool          // somebody has come since
+	toldRows, toldFacts time.Time
 }
 
 // seen is what is remembered of a process.
@@ -115,18 +114,12 @@ func (w *watcher) look() error {
 // keepOwn leaves of the others those that were below the host, or that run what something below it runs: what an earlier life of
 // it may have left.
 func (w *watcher) keepOwn() {
-	lines := map[string]bool{}
-	for i := range w.family.Below {
-		if line := commandLine(&w.family.Below[i]); line != "" {
-			lines[line] = true
-		}
-	}
 	w.family.Others = slices.DeleteFunc(w.family.Others, func(p record.Process) bool {
-		return w.known[p.Identity] == nil && !lines[commandLine(&p)]
+		return w.known[p.Identity] == nil && (len(p.Args) == 0 || !slices.ContainsFunc(w.family.Below, func(own record.Process) bool {
+			return slices.Equal(own.Args, p.Args)
+		}))
 	})
 }
-
-func commandLine(p *record.Process) string { return strings.Join(p.Args, "\x00") }
 
 // meet notes who is there, and puts who has come at the head of the queues.
 func (w *watcher) meet() {

@@ -1,0 +1,60 @@
+//go:build linux
+
+package watch_test
+
+import (
+	"context"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/stage/watch"
+)
+
+// BenchmarkThousandChildren watches a host (this process) with 1000 children, each with pipes for stdin and stdout, for half a minute at
+// one look a second. It reports how much of a processor that took, the first looks and the rotation included.
+func BenchmarkThousandChildren(b *testing.B) {
+	for range 1000 {
+		cmd := exec.CommandContext(b.Context(), "cat")
+		cmd.WaitDelay = time.Second
+		_, err := cmd.StdinPipe()
+		require.NoError(b, err)
+		_, err = cmd.StdoutPipe()
+		require.NoError(b, err)
+		require.NoError(b, cmd.Start())
+		b.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	}
+	for b.Loop() {
+		ctx, cancel := context.WithTimeout(b.Context(), 30*time.Second)
+		looks, oldest := 0, time.Duration(0)
+		before, begun := used(b), time.Now()
+		err := watch.Run(ctx, watch.Params{
+			Host: proc.Self(), Add: func(record.Event) error { return nil },
+			OnLook: func(l watch.Look) {
+				looks++
+				for _, f := range l.Facts {
+					if looks > 15 && !f.At.IsZero() {
+						oldest = max(oldest, l.At.Sub(f.At))
+					}
+				}
+			},
+		}, 0)
+		cancel()
+		require.NoError(b, err)
+		b.ReportMetric(100*float64(used(b)-before)/float64(time.Since(begun)), "%-of-a-core")
+		b.ReportMetric(oldest.Seconds(), "s-oldest-fact")
+		b.ReportMetric(float64(looks), "looks")
+	}
+}
+
+// used is the processor time of this process.
+func used(b *testing.B) time.Duration {
+	var t unix.Rusage
+	require.NoError(b, unix.Getrusage(unix.RUSAGE_SELF, &t))
+	return time.Duration(t.Utime.Nano() + t.Stime.Nano())
+}
