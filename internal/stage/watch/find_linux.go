@@ -23,7 +23,7 @@ func Find(name string) ([]record.Process, error) {
 		row, err := proc.NewTable().One(pid)
 		switch {
 		case errors.Is(err, proc.ErrGone):
-			return nil, fmt.Errorf("process %d: %w", pid, errNone)
+			return nil, fmt.Errorf("process %d: %w%s", pid, errNone, orHidden())
 		case err != nil:
 			return nil, err
 		case row.State == record.StateZombie:
@@ -41,7 +41,7 @@ func Find(name string) ([]record.Process, error) {
 	}
 	hosts := slices.DeleteFunc(all, func(p record.Process) bool { return !found[p.PID] || found[p.PPID] })
 	if len(hosts) == 0 {
-		return nil, fmt.Errorf("no process is called %s: %w", name, errNone)
+		return nil, fmt.Errorf("no process is called %s: %w%s", name, errNone, orHidden())
 	}
 	return hosts, nil
 }
@@ -59,4 +59,15 @@ func called(p *record.Process, name string) bool {
 		}
 	}
 	return slices.Contains(names, name)
+}
+
+// orHidden says that there may be a process although this user sees none: /proc can be mounted so that it hides those of others.
+func orHidden() string {
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	for line := range strings.Lines(string(mounts)) {
+		if fields := strings.Fields(line); len(fields) > 4 && fields[4] == "/proc" && strings.Contains(line, "hidepid=") && os.Geteuid() != 0 {
+			return ", or it is another user's: /proc hides those here (hidepid)"
+		}
+	}
+	return ""
 }

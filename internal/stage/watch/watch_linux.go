@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +46,7 @@ type watcher struct {
 	Params
 	table    *proc.Table
 	examiner *proc.Examiner
+	self     int
 	begun    time.Time
 	adopters map[int]bool // the host's ancestors: what is orphaned goes to one of them
 	family   proc.Family
@@ -73,7 +75,8 @@ type seen struct {
 
 func begin(p Params) (*watcher, error) {
 	w := &watcher{
-		Params: p, table: proc.NewTable(), examiner: proc.NewExaminer(p.Host), begun: time.Now(), adopters: map[int]bool{1: true},
+		Params: p, table: proc.NewTable(), examiner: proc.NewExaminer(p.Host),
+		self: os.Getpid(), begun: time.Now(), adopters: map[int]bool{1: true},
 		known: map[record.Identity]*seen{},
 	}
 	row, err := w.table.One(p.Host.PID)
@@ -115,9 +118,10 @@ func (w *watcher) look() error {
 // it may have left.
 func (w *watcher) keepOwn() {
 	w.family.Others = slices.DeleteFunc(w.family.Others, func(p record.Process) bool {
-		return w.known[p.Identity] == nil && (len(p.Args) == 0 || !slices.ContainsFunc(w.family.Below, func(own record.Process) bool {
-			return slices.Equal(own.Args, p.Args)
-		}))
+		if w.known[p.Identity] != nil || p.PID == w.self {
+			return p.PID == w.self
+		}
+		return len(p.Args) == 0 || !slices.ContainsFunc(w.family.Below, func(own record.Process) bool { return slices.Equal(own.Args, p.Args) })
 	})
 }
 

@@ -131,7 +131,7 @@ func TestTraffic(t *testing.T) {
 // A process that the host lets go of is followed to its new parent.
 func TestOrphansAreFollowed(t *testing.T) {
 	t.Parallel()
-	host, in := shell(t, `bash -c 'sleep 1000 & wait' >/dev/null 2>&1 & echo ready; read -r; kill $!; wait; read -r`)
+	host, in := shell(t, `bash -c 'sleep 1001 & wait' >/dev/null 2>&1 & echo ready; read -r; kill $!; wait; read -r`)
 	asked := false
 	var orphan record.Process
 	watched(t, host.Process.Pid, func(s *seen) bool {
