@@ -101,7 +101,7 @@ var house = []struct {
 	{pkg: "internal/subject/checks", why: "a table of data: it tries nothing", deny: []string{"os", "os/exec", "net"}},
 	{
 		pkg: "internal/stage/client", why: "the client of a server under test writes down and judges nothing",
-		may: []string{"internal/lines", "internal/record", "internal/redact", "internal/stage/hostlog", "internal/stage/keeper", "internal/stage/ledger", "internal/stage/proc", "internal/stage/runner", "internal/stage/starved", "internal/subject/checks"},
+		may: []string{"internal/lines", "internal/record", "internal/redact", "internal/stage/hostlog", "internal/stage/keeper", "internal/stage/ledger", "internal/stage/outside", "internal/stage/proc", "internal/stage/runner", "internal/stage/starved", "internal/subject/checks"},
 	},
 	{
 		pkg: "internal/judge/prose", may: []string{"internal/duration", "internal/record", "internal/history", "internal/text"}, why: "a sentence says what it is given, and decides nothing",
@@ -124,7 +124,7 @@ var house = []struct {
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},
 	{
-		pkg: "internal/judge/server", may: []string{"internal/judge/growth", "internal/judge/facts", "internal/judge/prose", "internal/record", "internal/history"},
+		pkg: "internal/judge/server", may: []string{"internal/judge/growth", "internal/judge/facts", "internal/judge/prose", "internal/record", "internal/history", "internal/text"},
 		why:  "what a server does is a function of the run alone: no clock, no process, no network",
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},
@@ -234,7 +234,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/play/server", why: "it tries a server, and knows no flags",
-		may:  []string{"internal/record", "internal/lists", "internal/text", "internal/judge/verdict", "internal/stage/client", "internal/subject/checks", "internal/subject/host", "internal/play", "scenarios"},
+		may:  []string{"internal/record", "internal/lists", "internal/text", "internal/judge/verdict", "internal/stage/client", "internal/stage/runner", "internal/subject/checks", "internal/subject/host", "internal/play", "scenarios"},
 		deny: []string{"github.com/spf13/cobra"},
 	},
 	{

@@ -190,7 +190,7 @@ func crowded(r Result) string {
 	switch {
 	case !r.Beside || r.Try > 1:
 	case undecided(r) && r.Err != nil:
-		return "beside other runs the host did not come up"
+		return "beside other runs the " + r.Host.Kind.Subject() + " did not come up"
 	case r.Err != nil || r.Judged == nil:
 	case len(r.Judged.Verdict.Doubts) > 0:
 		return "beside other runs something was left in doubt"

@@ -74,6 +74,13 @@ const (
 	CauseHeldByPrevious Cause = "the one before it for the same session"
 )
 
+// How a server under test was when something was done to it.
+const (
+	CauseIdle             Cause = "idle"
+	CauseBeforeInitialize Cause = "before initialize"
+	CauseLauncherGone     Cause = "launcher gone"
+)
+
 // Causes are all that have no part of the run in them.
 func Causes() []Cause {
 	return []Cause{
@@ -81,7 +88,8 @@ func Causes() []Cause {
 		CauseCallCancelled, CauseCallTimedOut, CauseJobDone, CauseReconnect, CauseReload, CauseSideBySide, CauseNoFault,
 		CauseHostKilled, CauseHostAsked, CauseHostEnded, CauseHostAtWork, CauseHostEnding, CauseAfterHost, CauseSessionInUse,
 		CauseSessionAtWork, CauseAtCheckpoint, CausePerCycle, CauseHost, CauseServer, CausePerSession, CausePerMinute, CausePerRequest,
-		CauseNoWord, CauseTooEarly, CauseHeldByEnded, CauseHeldByPrevious, CauseWatched,
+		CauseNoWord, CauseTooEarly, CauseHeldByEnded, CauseHeldByPrevious,
+		CauseIdle, CauseBeforeInitialize, CauseLauncherGone, CauseWatched,
 	}
 }
 
@@ -98,6 +106,9 @@ func CauseAfterFault(f *Fault) Cause { return "after " + CauseOfFault(f) }
 
 // CauseOfStep is a step, by its operation.
 func CauseOfStep(s *Step) Cause { return Cause(s.Op) }
+
+// CauseOfRequest is a request that a server has not answered, or refused.
+func CauseOfRequest(m Method) Cause { return Cause(m) }
 
 // CauseOfSignal is a signal, by its name.
 func CauseOfSignal(name string) Cause { return Cause(name) }

@@ -117,6 +117,14 @@ const (
 	KindAttached HostKind = "attached"
 )
 
+// Subject is what is under test.
+func (k HostKind) Subject() string {
+	if k == KindServer {
+		return "server"
+	}
+	return "host"
+}
+
 // Driven says that a process of the kind speaks the driver protocol: a driver, or the bench's own that runs a command for each job.
 func (k HostKind) Driven() bool { return k == KindDriver || k == KindOneshot }
 

@@ -115,6 +115,8 @@ const (
 	MethodInitialize Method = "initialize"
 	MethodDiscover   Method = "server/discover" // the handshake of the newer era
 	MethodCall       Method = "tools/call"
+	MethodList       Method = "tools/list"
+	MethodPing       Method = "ping"
 )
 
 // Phase is how far a message has come in its server.

@@ -15,9 +15,13 @@ import (
 // facts are the numbers beside the verdict.
 func runFacts(s *model.Run) []fact {
 	v, again := &s.Verdict, len(s.History.Hosts())-1
+	subject, launched := capital(s.Header.Host.Kind.Subject()), "Servers launched"
+	if isServer(s) {
+		launched = "Processes"
+	}
 	return present([]fact{
-		{"Host", strings.TrimSpace(s.Header.Host.Name + " " + hostVersion(s))},
-		{"Servers launched", strconv.Itoa(v.Spawned)},
+		{subject, strings.TrimSpace(s.Header.Host.Name + " " + hostVersion(s))},
+		{launched, strconv.Itoa(v.Spawned)},
 		{"Peak alive", strconv.Itoa(v.PeakLive)},
 		{"Should be gone", strconv.Itoa(s.Impact.Left)},
 		{"Killed by mistake", known(s.Impact.Harmed > 0, strconv.Itoa(s.Impact.Harmed))},
@@ -26,11 +30,25 @@ func runFacts(s *model.Run) []fact {
 		{"Steps", stepCount(s)},
 		{"Took", duration.Text(s.End)},
 		{"Host restarted", known(again > 0, text.Count(again, "time"))},
-		{"Host ended", model.HostEnd(s.History.Host())},
+		{subject + " ended", hostEnd(s)},
 		{"Seed", known(s.Header.Seed != 0, strconv.FormatUint(s.Header.Seed, 10))},
 		{"Run ended", ending(s)},
 		{"Soak", strings.Join(model.SoakLines(v.Soak), " ")},
 	})
+}
+
+func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+
+// isServer says that no host is under test, but a server.
+func isServer(s *model.Run) bool { return s.Header.Host.Kind == record.KindServer }
+
+// hostEnd is how the host, or the server under test, ended.
+func hostEnd(s *model.Run) string {
+	h := s.History.Host()
+	if _, swept := s.History.Swept()[h.Identity]; swept && isServer(s) {
+		return "not by itself: leakbench killed it"
+	}
+	return model.HostEnd(h)
 }
 
 // known is a text where there is something to say, else "".
@@ -91,13 +109,13 @@ func limits(s *model.Run) []fact {
 func machine(s *model.Run) []fact {
 	h := s.Header
 	w, sys := &h.Witness, &h.System
-	host := strings.TrimSpace(h.Host.Name + " " + hostVersion(s))
+	host, subject := strings.TrimSpace(h.Host.Name+" "+hostVersion(s)), h.Host.Kind.Subject()
 	return present([]fact{
 		{"Run", h.ID},
 		{"Started", known(!h.Started.IsZero(), h.Started.UTC().Format("2006-01-02 15:04:05 UTC"))},
 		{"Seed", strconv.FormatUint(h.Seed, 10)},
-		{"Host", strings.TrimSpace(host + ", " + string(h.Host.Kind))},
-		{"Host's command", words.Shell(h.Host.Command)},
+		{capital(subject), strings.TrimSpace(host + ", " + string(h.Host.Kind))},
+		{capital(subject) + "'s command", words.Shell(h.Host.Command)},
 		{"About the host", h.Host.About},
 		{"Scenario file", h.Scenario.File},
 		{"Bench", strings.TrimSpace(fmt.Sprintf("leakbench %s %s %s", h.Tool.Version, h.Tool.Commit, h.Tool.Go))},

@@ -151,7 +151,7 @@ func newEvidenceRow(s *model.Run, e *record.Evidence) evidenceRow {
 func parent(s *model.Run, e *record.Evidence) string {
 	switch {
 	case s.History.IsHost(e.PPID):
-		return fmt.Sprintf("host %d", e.PPID)
+		return fmt.Sprintf("%s %d", s.Header.Host.Kind.Subject(), e.PPID)
 	case e.PPID == 1:
 		return "init"
 	}

@@ -267,6 +267,8 @@ func sentence(s *model.Run) string {
 		return fmt.Sprintf("%s, and %s.", s.Headline(), text.Count(len(v.Findings)-1, "more finding"))
 	case len(v.Doubts) > 0:
 		return "Nothing was found, but the run is inconclusive: " + v.Doubts[0].Text
+	case isServer(s):
+		return "The server did as it should, and left nothing."
 	case v.Spawned == 1:
 		return "The one server that was launched exited in time, and no law was broken."
 	}

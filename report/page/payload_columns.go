@@ -78,6 +78,14 @@ func (p *payload) keep(c payloadCurve) {
 	}
 }
 
+// others is what the processes below the subject are called.
+func others(s *model.Run) string {
+	if isServer(s) {
+		return "all that it started"
+	}
+	return "all servers"
+}
+
 // handleCurve is the host's descriptors, against what it had at the first look, where they have to return to, and the
 // most that it may have open; and those of all servers together.
 func (p *payload) handleCurve(s *model.Run) {
@@ -91,10 +99,13 @@ func (p *payload) handleCurve(s *model.Run) {
 	if n := int64(s.Header.Limits.NoFile); n > 0 {
 		most = []model.Level{{T: fds[0].T, N: n}, {T: end, N: n}}
 	}
-	curve := payloadCurve{Title: "Open descriptors"}
-	p.line(&curve, payloadLine{"fds", "host", "host", false}, fds)
-	p.line(&curve, payloadLine{"fds.servers", "all servers", "servers", false}, servers)
-	p.line(&curve, payloadLine{"fds.base", "limit: host, at the start", "limit", true}, base)
+	curve, subject := payloadCurve{Title: "Open descriptors"}, s.Header.Host.Kind.Subject()
+	p.line(&curve, payloadLine{"fds", subject, "host", false}, fds)
+	p.line(&curve, payloadLine{"fds.servers", others(s), "servers", false}, servers)
+	if isServer(s) {
+		base = nil
+	}
+	p.line(&curve, payloadLine{"fds.base", "limit: " + subject + ", at the start", "limit", true}, base)
 	p.line(&curve, payloadLine{"fds.most", "limit: host, RLIMIT_NOFILE", "limit", true}, most)
 	p.keep(curve)
 }
@@ -113,8 +124,8 @@ func (p *payload) memoryCurve(s *model.Run) {
 		return
 	}
 	curve := payloadCurve{Title: "Memory", Unit: "pages"}
-	p.line(&curve, payloadLine{"rss.host", "host", "host", false}, host)
-	p.line(&curve, payloadLine{"rss.servers", "all servers", "servers", false}, servers)
+	p.line(&curve, payloadLine{"rss.host", s.Header.Host.Kind.Subject(), "host", false}, host)
+	p.line(&curve, payloadLine{"rss.servers", others(s), "servers", false}, servers)
 	p.line(&curve, payloadLine{"rss.limit", "limit: host, per cycle", "limit", true}, growth(s))
 	p.keep(curve)
 }

@@ -87,6 +87,8 @@ func (c *eventColumns) told(e *record.Event) {
 		c.add(e.T, "host", "ready")
 	case e.Kind == record.HostExited:
 		c.add(e.T, "host", "ended: "+model.ExitText(e.Exit))
+	case e.Kind == record.WroteStdout:
+		c.add(e.T, "stderr", "stdout, no message: "+e.Text)
 	case e.Doubt != nil:
 		c.add(e.T, "doubt", string(e.Doubt.Code)+": "+e.Doubt.Text)
 	case e.Kind == record.Controlled && e.Control != nil:

@@ -76,7 +76,7 @@ func traceBench(s *model.Run) traceLine {
 
 // traceHost is the host as it was at a moment.
 func traceHost(s *model.Run, t int64) traceLine {
-	who := "host " + s.Header.Host.Name
+	who := s.Header.Host.Kind.Subject() + " " + s.Header.Host.Name
 	h := s.History.HostAt(t)
 	switch {
 	case h.Started == history.Never:
@@ -98,6 +98,10 @@ func traceSurvivor(s *model.Run, g *model.StdinHold, checkpoint string) []traceL
 		what, word = "dead, a zombie", traceReaped
 	}
 	last := station(word, processName(e), strings.TrimSpace(what), whyGone(s, f))
+	if isServer(s) { // nobody else has to end it
+		last.Suspect = true
+		return append(lines[:1], append(lines[2:], last)...)
+	}
 	if (g.Holder == nil || g.Holder.Role != record.RoleHost) && e.State != record.StateZombie {
 		lines[1].Suspect = true // the server does what its scenario says: whoever launched it has to end it
 	}
@@ -108,7 +112,7 @@ func traceHold(s *model.Run, g *model.StdinHold, f *model.Server, when int64) tr
 	e := g.Process
 	if e.State == record.StateZombie {
 		line := station(traceUnreaping, parent(s, e), "its parent: has not waited for it", "")
-		if !strings.HasPrefix(line.Who, "host") {
+		if !s.History.IsHost(e.PPID) {
 			line.Who = "pid " + line.Who
 		}
 		line.Suspect = true
@@ -196,12 +200,16 @@ func blame(s *model.Run) string {
 		return ""
 	}
 	f := &s.Ordered[0]
-	who := "The host " + s.Header.Host.Name
+	who := "The " + s.Header.Host.Kind.Subject() + " " + s.Header.Host.Name
 	if h := s.History.Host(); h.Started != history.Never {
 		who += fmt.Sprintf(" (pid %d)", h.PID)
 	}
 	gs, shows := model.StdinHolds(f.Evidence), law.Of(f.Law).Shows
 	switch {
+	case f.Kind == "term-not-forwarded":
+		return "The launcher in front of " + s.Header.Host.Name + ": " + strings.TrimSuffix(f.Found, ".") + "."
+	case isServer(s):
+		return who + ": " + strings.TrimSuffix(f.Found, ".") + "."
 	case shows == law.Harmed:
 		if f.Count > 1 {
 			return fmt.Sprintf("%s: it ended %d servers of live sessions.", who, f.Count)

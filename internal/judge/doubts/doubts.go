@@ -118,7 +118,7 @@ func (f *search) doubtEnd() (cut bool) {
 	case end.Reason == record.EndInterrupted:
 		f.doubt(record.DoubtInterrupted, "the run was stopped by %s", prose.Plain(cmp.Or(end.Signal, "its user")))
 	case end.Stage == record.StageHost:
-		f.doubt(record.DoubtHostFailed, "the %s could not be tested: %s", f.subject(), prose.Quote(end.Error))
+		f.doubt(record.DoubtHostFailed, "the %s could not be tested: %s", f.Header.Host.Kind.Subject(), prose.Quote(end.Error))
 	case end.Stage == record.StageProgram:
 		f.doubt(record.DoubtProgramGone, "the run was cut short: %s", prose.Quote(end.Error))
 	case end.Stage == record.StageKeeper:
@@ -127,14 +127,6 @@ func (f *search) doubtEnd() (cut bool) {
 		f.doubt(record.DoubtBenchFailed, "leakbench failed: %s", prose.Quote(end.Error))
 	}
 	return true
-}
-
-// subject is what is under test.
-func (f *search) subject() string {
-	if f.Header.Host.Kind == record.KindServer {
-		return "server"
-	}
-	return "host"
 }
 
 // doubtHost says that the host ended before it was asked to.

@@ -56,6 +56,10 @@ var causes = map[record.Cause]Cause{
 
 	record.CauseWatched: {Text: "watched from outside"},
 
+	record.CauseIdle:             {Text: "while it was idle"},
+	record.CauseBeforeInitialize: {Text: "before initialize"},
+	record.CauseLauncherGone:     {Text: "after the end of its launcher"},
+
 	record.CauseHeldByEnded:    {Text: "whose session had ended"},
 	record.CauseHeldByPrevious: {Text: "the previous one of the same session"},
 }

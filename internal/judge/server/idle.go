@@ -42,6 +42,9 @@ func (x *exam) judgeIdle() {
 		x.unjudged("S7", "it was not watched for long enough: "+prose.Span(idle.Ended-idle.Begun))
 		return
 	}
+	first, last := points[0], points[len(points)-1]
+	x.Found["S7"] = fmt.Sprintf("in %s: memory %s to %s, descriptors %d to %d, processes %d to %d", prose.Span(int64((last.at-first.at)*1e9)),
+		prose.Mebibytes(first.rss), prose.Mebibytes(last.rss), first.fds, last.fds, first.processes, last.processes)
 	x.judgeGrowth(idle, points)
 	x.judgeCPU(idle, points)
 }
@@ -59,7 +62,7 @@ func (x *exam) judgeCPU(idle *history.Step, points []measured) {
 	used, share := float64(last.cpu-first.cpu)/1e9/(last.at-first.at), float64(ready)/float64(len(points))
 	if used >= spinning || used >= contended && share >= mostlyReady {
 		x.breach(Breach{
-			Kind: "idle-cpu", Cause: "idle", At: idle.Begun,
+			Kind: "idle-cpu", Cause: record.CauseIdle, At: idle.Begun,
 			Value: fmt.Sprintf("%.0f %% of a processor over %s; ready to run at %.0f %% of the looks", 100*used, prose.Span(int64((last.at-first.at)*1e9)), 100*share),
 		})
 	}
@@ -113,7 +116,7 @@ func (x *exam) judgeTrend(
 	}
 	value, broken := grows(trend, values[len(values)-1]-values[0])
 	if broken {
-		x.breach(Breach{Kind: kind, Cause: "idle", At: idle.Begun, Value: value})
+		x.breach(Breach{Kind: kind, Cause: record.CauseIdle, At: idle.Begun, Value: value})
 	}
 	return broken
 }

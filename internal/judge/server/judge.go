@@ -3,7 +3,6 @@
 package server
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,9 +34,10 @@ type Result struct {
 	Breaches []Breach
 	// Unjudged says of each law that can't be judged why, by its id.
 	Unjudged map[string]string
-	Seen     int // processes of the server
-	Peak     int // of them at the same time
-	Remains  int // that the bench had to end, or that the last look saw
+	Found    map[string]string // what shows that a law was kept, by its id
+	Seen     int               // processes of the server
+	Peak     int               // of them at the same time
+	Remains  int               // that the bench had to end, or that the last look saw
 }
 
 // exam is a run that is judged.
@@ -49,7 +49,7 @@ type exam struct {
 
 // Judge judges the run of a check.
 func Judge(f *facts.Facts) Result {
-	x := &exam{Facts: f, host: f.Host(), Result: Result{Unjudged: map[string]string{}}}
+	x := &exam{Facts: f, host: f.Host(), Result: Result{Unjudged: map[string]string{}, Found: map[string]string{}}}
 	x.count()
 	x.judgeAnswers()
 	x.judgeEOF()
@@ -64,6 +64,13 @@ func Judge(f *facts.Facts) Result {
 func (x *exam) breach(b Breach) { x.Breaches = append(x.Breaches, b) }
 
 func (x *exam) unjudged(law, why string) { x.Unjudged[law] = why }
+
+// ended notes how long after something all of the server was gone.
+func (x *exam) ended(law string, f fate, after string) {
+	if f.gone {
+		x.Found[law] = fmt.Sprintf("gone %s after %s", prose.Span(f.Waited), after)
+	}
+}
 
 // count counts the processes of the server.
 func (x *exam) count() {
@@ -287,8 +294,9 @@ func words(h *history.Host) string {
 }
 
 // method is the request of a step.
-func method(s *history.Step) record.Cause {
-	return record.Cause(cmp.Or(map[record.Op]string{
-		record.OpList: "tools/list", record.OpCall: "tools/call",
-	}[s.Op], string(s.Op)))
+func method(s *history.Step) record.Method { return methods[s.Op] }
+
+var methods = map[record.Op]record.Method{
+	record.OpInitialize: record.MethodInitialize, record.OpList: record.MethodList,
+	record.OpCall: record.MethodCall, record.OpPing: record.MethodPing,
 }

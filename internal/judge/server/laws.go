@@ -7,17 +7,15 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
-
-// requests are the operations that a server must answer.
-var requests = []record.Op{record.OpInitialize, record.OpList, record.OpCall, record.OpPing}
 
 // judgeAnswers is S1.
 func (x *exam) judgeAnswers() {
 	end := x.first()
 	answered := 0
 	for i, s := range x.Steps() {
-		if !slices.Contains(requests, s.Op) || s.Ended < 0 || s.Expect == record.ExpectAny || end != nil && s.Begun > end.Begun {
+		if method(s) == "" || s.Ended < 0 || s.Expect == record.ExpectAny || end != nil && s.Begun > end.Begun {
 			continue
 		}
 		switch {
@@ -26,11 +24,11 @@ func (x *exam) judgeAnswers() {
 		case x.host.Exited >= 0 && x.early():
 			// told below
 		case s.Detail == record.DetailRefused && s.Op == record.OpInitialize && !x.tookOver(i):
-			x.breach(Breach{Kind: "refused", Cause: method(s), At: s.Begun, Value: prose.Plain(s.Op) + ": " + prose.Quote(s.Error)})
+			x.breach(Breach{Kind: "refused", Cause: record.CauseOfRequest(method(s)), At: s.Begun, Value: string(method(s)) + ": " + prose.Quote(s.Error)})
 		case s.Detail == record.DetailRefused:
 			answered++ // an error is an answer
 		case x.End() != nil: // else the file ends before it could say that the server had exited
-			b := Breach{Kind: "silent", Cause: method(s), At: s.Begun, Value: fmt.Sprintf("%s: no answer within %s", method(s), prose.Span(s.Ended-s.Begun))}
+			b := Breach{Kind: "silent", Cause: record.CauseOfRequest(method(s)), At: s.Begun, Value: fmt.Sprintf("%s: no answer within %s", method(s), prose.Span(s.Ended-s.Begun))}
 			if s.Detail == record.DetailClosed {
 				b.Value = fmt.Sprintf("%s: it closed its stdout and went on running", method(s))
 			}
@@ -43,6 +41,7 @@ func (x *exam) judgeAnswers() {
 			Value: fmt.Sprintf("%s %s after its start, while its stdin was open", prose.Capital(exitWords(x.host.Exit)), prose.Span(x.host.Exited-x.host.Started)),
 		})
 	}
+	x.Found["S1"] = text.Count(answered, "request") + " answered"
 	if answered == 0 {
 		x.unjudged("S1", "no request was answered")
 	}
@@ -84,6 +83,7 @@ func (x *exam) judgeEOF() {
 	}
 	kind, cause := x.eofKind(eof)
 	f := x.fateAt(cp)
+	x.ended("S2", f, "stdin EOF")
 	switch load, spins := f.spins(); {
 	case f.late && find(f.Settled, x.host.Identity) != nil:
 		x.breach(x.lateBreach("eof-late", cause, f, eof.Begun, "stdin EOF"))
@@ -121,19 +121,19 @@ func (x *exam) isShells(id record.Identity) bool {
 func (x *exam) eofKind(eof *history.Step) (kind string, cause record.Cause) {
 	switch under := x.underWay(eof.Begun); {
 	case x.behindShell():
-		return "eof-ignored-orphaned", "after its launcher"
+		return "eof-ignored-orphaned", record.CauseLauncherGone
 	case x.step(record.OpInitialize, "") == nil:
-		return "eof-ignored-at-start", "before initialize"
+		return "eof-ignored-at-start", record.CauseBeforeInitialize
 	case under != nil:
-		return "eof-ignored-in-call", method(under)
+		return "eof-ignored-in-call", record.CauseOfRequest(method(under))
 	}
-	return "eof-ignored", "idle"
+	return "eof-ignored", record.CauseIdle
 }
 
 // underWay is the request that was unanswered at a time, or nil.
 func (x *exam) underWay(t int64) *history.Step {
 	for _, s := range x.Steps() {
-		if slices.Contains(requests, s.Op) && s.Begun <= t && (s.Ended < 0 || s.Ended > t) {
+		if method(s) != "" && s.Begun <= t && (s.Ended < 0 || s.Ended > t) {
 			return s
 		}
 	}
@@ -153,6 +153,7 @@ func (x *exam) judgeTerm() {
 		return
 	}
 	f := x.fateAt(cp)
+	x.ended("S3", f, "SIGTERM")
 	direct := x.step(record.OpTerm, record.DetailServer)
 	ping := x.step(record.OpPing, "")
 	serves := ping != nil && ping.OK && ping.Begun > term.Begun
@@ -163,12 +164,12 @@ func (x *exam) judgeTerm() {
 	}
 	switch {
 	case f.late && find(f.Settled, x.host.Identity) != nil:
-		x.breach(x.lateBreach("term-late", "idle", f, term.Begun, "SIGTERM"))
+		x.breach(x.lateBreach("term-late", record.CauseIdle, f, term.Begun, "SIGTERM"))
 	case f.gone || f.Confirm == nil:
 	case f.root && (direct == nil || after == nil || !after.Quiet), !f.root && serves && after != nil && !after.Quiet:
-		x.breach(x.withEOF(x.stays("term-ignored", "idle", f, "SIGTERM"), term))
+		x.breach(x.withEOF(x.stays("term-ignored", record.CauseIdle, f, "SIGTERM"), term))
 	case f.root || serves:
-		b := x.stays("term-not-forwarded", "idle", f, "SIGTERM to its launcher")
+		b := x.stays("term-not-forwarded", record.CauseIdle, f, "SIGTERM to its launcher")
 		if after != nil && after.Quiet {
 			b.Narrative = "It exited when SIGTERM was sent to itself."
 		}
@@ -204,21 +205,22 @@ func (x *exam) judgeBrokenStdout() {
 		return
 	}
 	f := x.fateAt(cp)
+	x.ended("S4", f, "its stdout broke")
 	last := x.after(x.step(record.OpEOF, ""))
 	switch load, spins := f.spins(); {
 	case f.late && find(f.Settled, x.host.Identity) != nil:
-		x.breach(x.lateBreach("epipe-late", "idle", f, broke.Begun, "its stdout broke"))
+		x.breach(x.lateBreach("epipe-late", record.CauseIdle, f, broke.Begun, "its stdout broke"))
 	case f.gone || f.Confirm == nil || !f.root:
 	case spins:
-		b := x.stays("epipe-spin", "idle", f, "its stdout broke")
+		b := x.stays("epipe-spin", record.CauseIdle, f, "its stdout broke")
 		b.Value += fmt.Sprintf(", with %.0f %% of a processor", 100*load)
 		x.breach(x.withEOF(b, broke))
 	case last != nil && !last.Quiet && x.fateAt(last).root:
-		x.breach(x.withEOF(x.stays("epipe-stuck", "idle", f, "its stdout broke"), broke))
+		x.breach(x.withEOF(x.stays("epipe-stuck", record.CauseIdle, f, "its stdout broke"), broke))
 	case last == nil:
 		x.unjudged("S4", "the server was not seen to the end")
 	default:
-		x.breach(x.withEOF(x.stays("epipe-ignored", "idle", f, "its stdout broke"), broke))
+		x.breach(x.withEOF(x.stays("epipe-ignored", record.CauseIdle, f, "its stdout broke"), broke))
 	}
 }
 
@@ -234,6 +236,7 @@ func (x *exam) judgeLeft() {
 		x.unjudged("S5", "the server itself had not ended")
 		return
 	}
+	x.Found["S5"] = fmt.Sprintf("nothing left of %s", text.Count(x.Seen, "process"))
 	since := max(x.host.Exited, f.Begun)
 	for i := range f.rest {
 		p := &f.rest[i]
@@ -242,7 +245,7 @@ func (x *exam) judgeLeft() {
 			kind = "helper-escaped"
 		}
 		b := Breach{
-			Kind: kind, Cause: record.Cause(kind).Of(p.Comm), Comm: p.Comm,
+			Kind: kind, Cause: record.CauseIdle.Of(p.Comm).As(kind), Comm: p.Comm,
 			Checkpoint: f.Checkpoint, At: f.Begun, Evidence: f.EvidenceOn(p.Identity),
 			Value: fmt.Sprintf("%s was still running %s after the server", prose.Process(nil, p.Identity, p.Comm), prose.Span(f.ConfirmAt-since)),
 		}
@@ -251,7 +254,7 @@ func (x *exam) judgeLeft() {
 	}
 	if left := live(f.Settled); f.late && len(left) > 0 && find(f.Settled, x.host.Identity) == nil {
 		x.breach(Breach{
-			Kind: "helper-late", Cause: record.Cause("helper-late").Of(left[0].Comm), Comm: left[0].Comm, Checkpoint: f.Checkpoint,
+			Kind: "helper-late", Cause: record.CauseIdle.Of(left[0].Comm).As("helper-late"), Comm: left[0].Comm, Checkpoint: f.Checkpoint,
 			At: since, From: since, Until: f.Ended, Limit: x.Header.Limits.Settle.D(),
 			Value: fmt.Sprintf("%s was gone %s after the server", prose.Process(nil, left[0].Identity, left[0].Comm), prose.Span(f.Ended-since)),
 		})
@@ -288,7 +291,7 @@ func (x *exam) judgeZombies() {
 			if seen && look.T-since >= zombieFor && !said[p.Identity] {
 				said[p.Identity] = true
 				x.breach(Breach{
-					Kind: "unreaped-child", Cause: record.Cause("unreaped-child").Of(p.Comm), Comm: p.Comm, At: since,
+					Kind: "unreaped-child", Cause: record.CauseIdle.Of(p.Comm).As("unreaped-child"), Comm: p.Comm, At: since,
 					Value: fmt.Sprintf("%s, a child of pid %d, was a zombie for %s at least", prose.Process(nil, p.Identity, p.Comm), p.PPID, prose.Span(look.T-since)),
 				})
 			}
@@ -298,6 +301,7 @@ func (x *exam) judgeZombies() {
 
 // judgeStdout is S6.
 func (x *exam) judgeStdout() {
+	x.Found["S6"] = "no other line"
 	for i := range x.Events() {
 		if e := &x.Events()[i]; e.Kind == record.WroteStdout {
 			x.breach(Breach{Kind: "stdout-noise", At: e.T, Value: prose.Clock(e.T) + ": " + prose.Quote(e.Text)})

@@ -48,6 +48,10 @@ func TestCodesAreFrozen(t *testing.T) {
 	files, err := filepath.Glob("../../../testdata/runs/*.jsonl")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
+	servers, err := filepath.Glob("../server/testdata/*.jsonl")
+	require.NoError(t, err)
+	require.NotEmpty(t, servers)
+	files = append(files, servers...)
 	for _, file := range files {
 		run, err := record.Read(file)
 		require.NoError(t, err)
@@ -96,7 +100,7 @@ func TestSentencesAreNotCodes(t *testing.T) {
 }
 
 // proseIn are the files that hold what people read.
-var proseIn = []string{"*.go", "../doubts/*.go", "../law/*.go", "../prose/*.go"}
+var proseIn = []string{"*.go", "../doubts/*.go", "../law/*.go", "../prose/*.go", "../server/*.go"}
 
 // reword writes a file anew in which each string with words in it is another.
 // Constants with a type are codes.

@@ -147,7 +147,7 @@ func judgeServer(f *casefile) Verdict {
 	}
 	v := Verdict{Spawned: seen.Seen, PeakLive: seen.Peak, Left: seen.Remains}
 	for i := range serverRules {
-		v.Laws = append(v.Laws, f.serverLaw(serverRules[i].Law, seen.Unjudged[serverRules[i].ID]))
+		v.Laws = append(v.Laws, f.serverLaw(serverRules[i].Law, &seen))
 	}
 	told := f.tell(v.Laws)
 	if slices.ContainsFunc([]string{"S1", "S2", "S3", "S4"}, f.broke) { // which is why the others could not be judged
@@ -162,7 +162,8 @@ func judgeServer(f *casefile) Verdict {
 // takeServer takes in what breaks a law.
 func (f *casefile) takeServer(s *server.Breach) {
 	b := &breach{
-		law: law.KindOf(s.Kind).Law, kind: s.Kind, label: f.Header.Host.Name, cause: s.Cause, when: prose.Plain(s.Cause), comm: s.Comm,
+		law: law.KindOf(s.Kind).Law, kind: s.Kind, label: f.Header.Host.Name, cause: s.Cause,
+		when: cmp.Or(law.CauseOf(s.Cause).Text, prose.Plain(s.Cause)), comm: s.Comm,
 		value: s.Value, at: []int64{s.At}, cp: s.Checkpoint, evidence: s.Evidence,
 		narrative: prose.Paragraph(s.Narrative, law.KindOf(s.Kind).Why), like: s.Narrative,
 	}
@@ -173,11 +174,21 @@ func (f *casefile) takeServer(s *server.Breach) {
 	f.broken(b)
 }
 
-func (f *casefile) serverLaw(l law.Law, unjudged string) LawResult {
-	r := LawResult{Law: l.ID, Name: l.Name, Status: LawKept, Values: []string{}}
+func (f *casefile) serverLaw(l law.Law, seen *server.Result) LawResult {
+	unjudged := seen.Unjudged[l.ID]
+	r := LawResult{
+		Law: l.ID, Name: l.Name, Status: LawKept, Found: seen.Found[l.ID], Values: []string{},
+		Expected: law.Fill(l.Expected, 1, law.Values{"settle": prose.Span(f.Header.Limits.Settle)}),
+	}
 	switch {
 	case f.broke(l.ID):
 		r.Status = LawBroken
+		for _, b := range f.breaches {
+			if b.law == l.ID {
+				r.Values = append(r.Values, b.value)
+			}
+		}
+		r.Found = r.Values[0]
 	case !slices.Contains(f.Header.Plan.Laws, l.ID):
 		r.Status, r.Reason = LawNotJudged, "this check is not about it"
 	case f.Truncated != "" || f.End() == nil:
@@ -188,6 +199,9 @@ func (f *casefile) serverLaw(l law.Law, unjudged string) LawResult {
 		r.Status, r.Reason = LawNotJudged, unjudged
 	case slices.ContainsFunc(f.excused, func(e excuse) bool { return e.law == l.ID }):
 		r.Status, r.Reason = LawNotJudged, "the machine was starved when it mattered"
+	}
+	if r.Status == LawNotJudged {
+		r.Found = ""
 	}
 	return r
 }

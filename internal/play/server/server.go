@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -20,6 +21,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/client"
+	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/checks"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/text"
@@ -161,16 +163,29 @@ type trial struct {
 	argv []string
 	name string
 	call *client.Call
+
+	mu   sync.Mutex
+	down bool // it did not come up alone either: nothing else need be made sure of
 }
 
 // one plays a check and judges what was saved.
 func (t *trial) one(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
+	t.mu.Lock()
+	down := t.down
+	t.mu.Unlock()
+	if down && c.Again != "" {
+		return nil, nil
+	}
 	check, _ := checks.Of(c.Scenario.Name)
-	return t.Keep(ctx, c, play.Shown{Steps: 4}, func(dir string, onEvent func(record.Event)) error {
+	j, err := t.Keep(ctx, c, play.Shown{Steps: 4}, func(dir string, onEvent func(record.Event)) error {
 		return client.Run(ctx, client.Params{
 			Self: t.Self, Check: check, Name: t.name, Argv: t.argv, Dir: dir, Tool: t.Tool, Again: c.Again, Limits: t.p.Limits, Call: t.call,
 			Command: slices.Concat([]string{"leakbench", "server", "--only", check.Name}, t.p.flags(), []string{"--"}, t.argv),
 			OnEvent: onEvent,
 		})
 	})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.down = t.down || errors.Is(err, runner.ErrHost) && c.Again != ""
+	return j, err
 }

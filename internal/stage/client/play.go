@@ -199,9 +199,11 @@ func (x *exam) greet(ctx context.Context) error {
 		return x.failed(ctx)
 	}
 	if x.Call != nil && x.Check.Name != checks.EOFCall {
-		if _, err := x.ask(ctx, record.OpCall, x.Start, "tools/call", x.call()); err != nil && !isRefusal(err) {
+		result, err := x.ask(ctx, record.OpCall, x.Start, "tools/call", x.call())
+		if err != nil && !isRefusal(err) {
 			return x.failed(ctx)
 		}
+		x.noteCall(result, err)
 	}
 	// What ends by itself now was not ended by what the bench does next.
 	select {
@@ -261,6 +263,27 @@ func (x *exam) call() map[string]any {
 		args = json.RawMessage("{}")
 	}
 	return map[string]any{"name": x.Call.Tool, "arguments": args}
+}
+
+// noteCall says that the tool of the user's choice did not do what it was called for.
+func (x *exam) noteCall(result json.RawMessage, err error) {
+	var said struct {
+		IsError bool `json:"isError"`
+		Content []struct{ Text string }
+	}
+	_ = json.Unmarshal(result, &said) // of no result, nothing
+	why := ""
+	switch {
+	case err != nil:
+		why = err.Error()
+	case said.IsError && len(said.Content) > 0:
+		why = said.Content[0].Text
+	case said.IsError:
+		why = "it said no more"
+	}
+	if why != "" {
+		x.doubt(record.DoubtStepFailed, "the call of %s failed, so that what the tool starts may not have been there: %s", x.Call.Tool, quote([]byte(why)))
+	}
 }
 
 func (x *exam) closeStdin() {

@@ -21,6 +21,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/hostlog"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/stage/outside"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/stage/starved"
@@ -80,6 +81,8 @@ type exam struct {
 	keeper *keeper.Keeper
 	tmp    string // the folder of the keeper's socket
 	loads  starved.Loads
+	oom    outside.OOM
+	sent   *outside.Signals
 	wire   *wire
 	modern bool // the server speaks the era without initialize
 	steps  int
@@ -118,6 +121,8 @@ func (x *exam) setUp(ctx context.Context) (err error) {
 	if x.tmp, err = ledger.NewDir(); err != nil {
 		return err
 	}
+	x.oom.Killed() // what was before is none of this run's
+	x.sent, _ = outside.WatchSignals(x.signalledFromOutside)
 	x.keeper, err = keeper.Start(ctx, keeper.Params{
 		Self: x.Self, Dir: x.tmp, Log: filepath.Join(x.Dir, "keeper.log"), Run: x.id, OnExit: x.onExit,
 	})
@@ -163,6 +168,7 @@ func (x *exam) tearDown(ctx context.Context, err error) error {
 			x.doubt(record.DoubtSweep, "the last sweep did not end what was there: %v", failed)
 		}
 	}
+	x.sent.Close()
 	if x.wire != nil {
 		_ = x.wire.in.Close()
 		x.wire.hangUp()
@@ -223,10 +229,23 @@ func (x *exam) onExit(e keeper.Exited) {
 	}
 	x.emit(record.Event{Kind: kind, Process: &e.Process, Exit: &e.Exit, Text: words})
 	if is {
+		if !e.Exit.Asked && e.Exit.Signal == "SIGKILL" && x.oom.Killed() {
+			x.doubt(record.DoubtOutside, "the server died when the kernel killed for want of memory (oom_kill in /proc/vmstat)")
+		}
 		x.mu.Lock()
 		x.words = words
 		x.mu.Unlock()
 		close(x.gone)
+	}
+}
+
+// signalledFromOutside writes down that somebody else has sent the server a signal that may end it.
+func (x *exam) signalledFromOutside(s outside.Signal) {
+	x.mu.Lock()
+	is := x.host.PID != 0 && s.To == x.host.PID
+	x.mu.Unlock()
+	if is {
+		x.doubt(record.DoubtOutside, "the server was sent %s by %q (pid %d), which neither the server nor leakbench has started", proc.SignalName(s.Signal), s.Comm, s.From)
 	}
 }
 

@@ -52,7 +52,7 @@ const enliven = async (place) => {
 };
 
 // exampleOf is a filter that means something for this run.
-const exampleOf = (run) => (hintsOf(run).slice(0, 2).join(" ") + " !pid:" + run.columns.pid[0]).trim();
+const exampleOf = (run) => (hintsOf(run).slice(0, 2).join(" ") + (run.columns.pid.length ? " !pid:" + run.columns.pid[0] : "")).trim();
 
 // hintsOf are words that say something of this run.
 const hintsOf = (run) => {
