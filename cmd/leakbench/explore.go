@@ -69,7 +69,7 @@ func (a *app) explore(cmd *cobra.Command, f exploreFlags, command []string) erro
 	if err = cmp.Or(err, between("--runs", f.Runs, 0, maxExplored), between("--jobs", f.Jobs, 0, maxJobs), own(&f.bench)); err != nil {
 		return err
 	}
-	f.bench.Page, f.Bench, f.Known, f.Note = play.Listed, &f.bench, list.Entries, a.note
+	f.Bench, f.Known, f.Note = &f.bench, list.Entries, a.note
 	if f.Host, err = play.TheHost(f.bench.Self, f.host, command); err != nil {
 		return err
 	}

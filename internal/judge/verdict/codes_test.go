@@ -130,3 +130,24 @@ func reword(t *testing.T, from, to string) (n int) {
 	require.NoError(t, f.Close())
 	return n
 }
+
+// TestPrintUnderAnotherLabel: the same cause has one fingerprint for each label, and a finding about no server has one for all.
+func TestPrintUnderAnotherLabel(t *testing.T) {
+	t.Parallel()
+	labels := 0
+	for _, c := range allCases() {
+		for _, f := range Judge(c.show(newPlay())).Findings {
+			assert.Equal(t, f.Fingerprint, f.PrintOf(f.Label), c.kind)
+			if f.Label == "" {
+				assert.Equal(t, f.Fingerprint, f.PrintOf("other"), c.kind)
+				continue
+			}
+			labels++
+			assert.NotEqual(t, f.Fingerprint, f.PrintOf("other"), c.kind)
+			again := f
+			again.Label = "renamed"
+			assert.Equal(t, f.PrintOf("other"), again.PrintOf("other"), c.kind)
+		}
+	}
+	assert.Positive(t, labels)
+}

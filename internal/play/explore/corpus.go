@@ -31,7 +31,9 @@ func Corpus(dir string) ([]string, error) {
 // readCorpus has what was kept before count as tried, and takes what is known.
 func (e *explorer) readCorpus() error {
 	for _, entry := range e.Known {
-		e.prints[entry.Fingerprint] = entry.Fingerprint != ""
+		if entry.Fingerprint != "" && (entry.Host == "" || entry.Host == e.Host.Name) {
+			e.prints[entry.Fingerprint] = true
+		}
 	}
 	if e.Corpus == "" {
 		return nil

@@ -77,7 +77,7 @@ func (e *explorer) note(n int, s *scenarios.Scenario, j *verdict.Judged) (prints
 			news = true
 			known = &Found{
 				Print: print, Law: f.Law, Kind: f.Kind, Severity: f.Severity, Title: f.Title, First: n + 1, After: e.elapsed(),
-				From: s.Size(), To: s.Size(), File: s.File, Command: j.Run.Header.Command, Dir: j.Dir, Page: j.Page,
+				From: s.Size(), To: s.Size(), File: s.File, Command: j.Run.Header.Command, Dir: j.Dir, Page: e.page(j),
 				Known:    e.prints[print] || e.prints[f.Fingerprint],
 				scenario: s, seed: j.Run.Header.Seed, sure: len(j.Verdict.Doubts) == 0,
 			}
@@ -213,11 +213,25 @@ func (e *explorer) conclude(ctx context.Context, f *Found, s *scenarios.Scenario
 			e.discard(j)
 			continue
 		}
-		f.Dir, f.Page, f.Command = j.Dir, j.Page, j.Run.Header.Command
+		f.Dir, f.Page, f.Command = j.Dir, e.page(j), j.Run.Header.Command
 	}
 	f.To, f.File, f.scenario = s.Size(), s.File, s
 	e.keep(s, []string{f.Print})
 	return err
+}
+
+// page writes the report of a run that is kept, and says where it is. That there is none loses nothing but the page.
+func (e *explorer) page(j *verdict.Judged) string {
+	if j.Dir == "" {
+		return ""
+	}
+	with := *e.Bench
+	with.Page = play.Listed
+	saved, err := with.Saved(j.Dir)
+	if err != nil {
+		return ""
+	}
+	return saved.Page
 }
 
 // named is the scenario with a name and a title in words.

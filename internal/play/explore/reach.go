@@ -22,6 +22,9 @@ func reachOf(h host.Spec) grammar.Reach {
 	for op, why := range a.Cannot {
 		r.Cannot[op] = why
 	}
+	if !h.Kind.Driven() {
+		r.Cannot[record.OpShare] = "only a driver is told which sessions share an entry"
+	}
 	return r
 }
 

@@ -4,6 +4,7 @@ package grammar
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -78,14 +79,21 @@ type maker struct {
 	sessions    []*session
 	repeats     bool // there is one
 	checkpoints int
+	shared      bool // sessions use one entry of a server together
 	place       record.Place
 }
 
 // Make makes a scenario.
 func Make(source *rand.Rand, p Params) *scenarios.Scenario {
 	m := &maker{Params: p, Rand: source}
+	if m.Can(record.OpShare) && !m.Alone && m.Want == (Cell{}) && m.chance(12) {
+		m.share()
+	}
 	m.makeServers()
 	steps := m.makeSteps()
+	if m.shared {
+		shareAll(steps)
+	}
 	s := &scenarios.Scenario{Name: p.Name, Title: fmt.Sprintf("Generated: %s", p.Name), Place: m.place, Steps: steps, Limits: m.limits()}
 	used := labelsIn(steps)
 	for _, server := range m.servers {
@@ -94,6 +102,30 @@ func Make(source *rand.Rand, p Params) *scenarios.Scenario {
 		}
 	}
 	return s
+}
+
+// share has the sessions of a server use its entry together. That is not for jobs, nor for a reload. One that breaks, breaks for all.
+func (m *maker) share() {
+	m.shared, m.Loose = true, true
+	cannot := maps.Clone(m.Cannot)
+	if cannot == nil {
+		cannot = map[record.Op]string{}
+	}
+	for _, op := range []record.Op{record.OpTick, record.OpReload, record.OpCancel} {
+		cannot[op] = "the sessions share the entry of their server"
+	}
+	m.Cannot = cannot
+}
+
+func shareAll(steps []scenarios.Step) {
+	for i := range steps {
+		s := &steps[i]
+		s.Shared = s.Op == record.OpOpen
+		shareAll(s.Steps)
+		for _, lane := range s.Lanes {
+			shareAll(lane)
+		}
+	}
 }
 
 // byItself says that nobody can ask the host for a session, not even for a job.

@@ -39,6 +39,7 @@ func (m *maker) makeServers() {
 			}
 		}
 		s.Optional = len(s.Script.Faults) > 0 || s.Script.Era != ""
+		s.spoiled = m.shared && s.Optional
 		m.servers = append(m.servers, s)
 	}
 }

@@ -55,7 +55,11 @@ var moves = []move{
 
 func (m *maker) makeSteps() (steps []scenarios.Step) {
 	for _, s := range m.servers {
-		for n := range 1 + m.weighted(70, 30) {
+		more := m.weighted(70, 30)
+		if m.shared {
+			more = 1 + m.IntN(2)
+		}
+		for n := range 1 + more {
 			m.sessions = append(m.sessions, &session{name: fmt.Sprintf("%s-%d", s.Label, n+1), server: s})
 		}
 	}
