@@ -81,7 +81,7 @@ type Result struct {
 
 const (
 	// chunk is how many scenarios are played before their findings are looked into.
-	chunk = 24
+	chunk = 12
 	// hopeless is after how many tries a cell counts as missed.
 	hopeless = 5
 )
@@ -160,6 +160,9 @@ func (e *explorer) meet(ctx context.Context) (r grammar.Reach, err error) {
 func (e *explorer) explore(ctx context.Context) error {
 	for n := 0; ctx.Err() == nil && !e.enough() && (e.Runs == 0 || n < e.Runs); {
 		size := chunk
+		if e.For > 0 && n == 0 { // a slow host shows soon what it can be asked in the time
+			size = chunk / 2
+		}
 		if e.Runs > 0 {
 			size = min(size, e.Runs-n)
 		}
@@ -174,7 +177,7 @@ func (e *explorer) explore(ctx context.Context) error {
 			}
 			all = append(all, s)
 		}
-		results, err := e.playAll(ctx, all, e.seedOf(n))
+		results, err := e.playAll(ctx, all, func(i int) uint64 { return e.seedOf(n + i) })
 		for i, j := range results {
 			e.look(n+i, all[i], j)
 		}
@@ -204,17 +207,17 @@ func (e *explorer) make(n int) (*scenarios.Scenario, error) {
 	return s, os.WriteFile(s.File, []byte(s.Source), 0o600)
 }
 
-// seedOf is the seed of the runs of a chunk. It fits a JSON number.
+// seedOf is the seed of the n-th run. It fits a JSON number.
 func (e *explorer) seedOf(n int) uint64 { return mix(e.Seed, uint64(n))&(1<<53-1) | 1 }
 
 // playAll plays scenarios side by side. One that could not be played has no run.
-func (e *explorer) playAll(ctx context.Context, all []*scenarios.Scenario, seed uint64) ([]*verdict.Judged, error) {
+func (e *explorer) playAll(ctx context.Context, all []*scenarios.Scenario, seed func(i int) uint64) ([]*verdict.Judged, error) {
 	series := play.Series{Jobs: e.Jobs}
 	var index []int
 	for i, s := range all {
 		parts, _ := play.Fit(e.Host, []*scenarios.Scenario{s})
 		if len(parts) > 0 {
-			series.Cells, index = append(series.Cells, play.Cell{Scenario: parts[0], Host: e.Host, Seed: seed}), append(index, i)
+			series.Cells, index = append(series.Cells, play.Cell{Scenario: parts[0], Host: e.Host, Seed: seed(i)}), append(index, i)
 		}
 	}
 	tries, _, err := series.Play(ctx, e.Play)

@@ -52,6 +52,9 @@ type Found struct {
 // IsError says that the finding is more than a warning.
 func (f *Found) IsError() bool { return f.Severity != record.SeverityWarning }
 
+// same is the seed of each run that is to show it again.
+func (f *Found) same(int) uint64 { return f.seed }
+
 func (f *Found) kind() string { return f.Law + " " + f.Kind }
 
 const (
@@ -114,7 +117,7 @@ func (e *explorer) examine(ctx context.Context) error {
 }
 
 func (e *explorer) examineOne(ctx context.Context, f *Found) error {
-	again, err := e.playAll(ctx, slices.Repeat([]*scenarios.Scenario{f.scenario}, times), f.seed)
+	again, err := e.playAll(ctx, slices.Repeat([]*scenarios.Scenario{f.scenario}, times), f.same)
 	if err != nil {
 		return err
 	}
@@ -202,7 +205,7 @@ func (e *explorer) conclude(ctx context.Context, f *Found, s *scenarios.Scenario
 	if err := os.WriteFile(s.File, []byte(s.Source), 0o600); err != nil {
 		return err
 	}
-	runs, err := e.playAll(ctx, slices.Repeat([]*scenarios.Scenario{s}, times), f.seed)
+	runs, err := e.playAll(ctx, slices.Repeat([]*scenarios.Scenario{s}, times), f.same)
 	f.Again, f.Stable = len(runs), 0
 	for _, j := range runs {
 		if !e.has(f, j) {
