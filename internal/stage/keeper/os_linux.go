@@ -104,6 +104,9 @@ func (k *process) startOther(as standing, path string, argv []string, attr *os.P
 	}
 	row, err := k.table.One(pid)
 	if err != nil {
+		// What nobody knows would be taken for the host's. It is reaped here: the reaper waits for live.
+		_ = unix.Kill(pid, unix.SIGKILL)
+		_, _ = unix.Wait4(pid, nil, 0, nil)
 		return nil, err
 	}
 	// A process in the middle of execve(2) has its new memory and no arguments

@@ -43,7 +43,7 @@ func (t *Table) Left(ids []record.Identity) (rows []record.Process) {
 	t.turn++
 	for _, id := range ids {
 		var s stat
-		if t.readers[0].stat(id.PID, &s) == nil && s.identity() == id {
+		if t.readers[0].patiently(id.PID, &s) == nil && s.identity() == id {
 			rows = append(rows, t.light(&s))
 		}
 	}

@@ -25,7 +25,7 @@ func Identify(pid int) (record.Identity, error) {
 	if pid <= 0 {
 		return record.Identity{}, fmt.Errorf("process %d: %w", pid, ErrGone)
 	}
-	if err := newReader().stat(pid, &s); err != nil {
+	if err := newReader().patiently(pid, &s); err != nil {
 		return record.Identity{}, fmt.Errorf("process %d: %w", pid, err)
 	}
 	return s.identity(), nil
@@ -37,7 +37,7 @@ func check(id record.Identity) error {
 	if id.PID <= 0 {
 		return ErrGone
 	}
-	if err := newReader().stat(id.PID, &s); err != nil {
+	if err := newReader().patiently(id.PID, &s); err != nil {
 		return err
 	}
 	if s.identity() != id || s.ended() {

@@ -34,6 +34,7 @@ var fakes = map[string]func(args []string){
 	"idle": idle, "reader": reader, "deaf": deaf, "tree": tree, "named": named, "escape": escape,
 	"become": become, "headless": headless, "recycle": recycle, "recycled": recycled,
 	"shy": shy, "middle": middle, "examiner": examiner,
+	"hider": hider, "hidden": hidden, "secret": secret,
 }
 
 func TestMain(m *testing.M) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"strconv"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -95,11 +96,11 @@ func readAgain(fd int, buf []byte) (int, error) {
 	}
 }
 
-// stat reads the row of a process. ErrGone: there is none.
+// stat reads the row of a process. ErrGone: there is none. errHidden: there is one, which this user may not see now.
 func (r *reader) stat(pid int, s *stat) error {
 	line, err := r.line(pid, "stat")
 	if err != nil {
-		return goneOr(err)
+		return goneOrHidden(pid, err)
 	}
 	if !s.parse(line) {
 		return ErrGone // an empty read of a process that is being released
@@ -111,6 +112,24 @@ func (r *reader) stat(pid int, s *stat) error {
 		r.liveThread(s)
 	}
 	return nil
+}
+
+// errHidden is what hidepid does (proc(5)): to a process of another user, and to one of this user that is not dumpable.
+var errHidden = errors.New("this user may not see the process: /proc is mounted with hidepid")
+
+// hiddenFor is how long a process of this user's own may be hidden before that is believed.
+const hiddenFor = 250 * time.Millisecond
+
+// patiently is stat for a process that is known to have been there. From Linux 7 on a program is hidden at the end of its execve(2),
+// after it has closed what closes on exec: whoever has waited for that, as os/exec does, looks at just that moment.
+func (r *reader) patiently(pid int, s *stat) error {
+	for begun := time.Now(); ; {
+		err := r.stat(pid, s)
+		if !errors.Is(err, errHidden) || unix.Kill(pid, 0) != nil || time.Since(begun) > hiddenFor {
+			return err
+		}
+		time.Sleep(time.Millisecond) // sleep-ok: nobody says when a process can be seen
+	}
 }
 
 // liveThread takes from another thread what a leader that has exited before it (pthread_exit in main) cannot tell any
@@ -205,6 +224,16 @@ func numbers(records []byte, found func(int)) {
 		}
 		records = records[size:]
 	}
+}
+
+// goneOrHidden says why a row can't be read. Under hidepid=2 a hidden process looks as if there were none, and only kill(2) tells.
+func goneOrHidden(pid int, err error) error {
+	err = goneOr(err)
+	denied := errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES)
+	if denied || errors.Is(err, ErrGone) && !errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
+		return errHidden
+	}
+	return err
 }
 
 // goneOr turns what /proc answers about a process that is not there any more into ErrGone: ENOENT from open, ESRCH from read.

@@ -96,7 +96,7 @@ func (t *Table) look(root int) error {
 func (t *Table) One(pid int) (record.Process, error) {
 	var s stat
 	r := t.readers[0]
-	if err := r.stat(pid, &s); err != nil {
+	if err := r.patiently(pid, &s); err != nil {
 		return record.Process{}, fmt.Errorf("process %d: %w", pid, err)
 	}
 	s.fds = r.fds(pid)
@@ -154,10 +154,14 @@ func (t *Table) part(r *reader, n int, do func(t *Table, r *reader, i int) error
 // readStat leaves pid 0 where the process has ended, or belongs to somebody else and is hidden (hidepid in proc(5)).
 func (t *Table) readStat(r *reader, i int) error {
 	err := r.stat(t.pids[i], &t.stats[i])
+	for again := 0; again < rereads && errors.Is(err, errHidden) && unix.Kill(t.pids[i], 0) == nil; again++ {
+		_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) // one of this user's own, which runs a program right now
+		err = r.stat(t.pids[i], &t.stats[i])
+	}
 	if err != nil {
 		t.stats[i] = stat{}
 	}
-	if errors.Is(err, ErrGone) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
+	if errors.Is(err, ErrGone) || errors.Is(err, errHidden) {
 		return nil
 	}
 	return err
