@@ -134,6 +134,10 @@ var house = []struct {
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath"},
 	},
 	{
+		pkg: "internal/judge/rows", may: []string{"internal/record", "internal/history", "internal/judge/prose"},
+		why: "how a client keeps the specification follows from the run alone", deny: []string{"os", "os/exec", "net"},
+	},
+	{
 		pkg: "internal/judge/states", may: []string{"internal/record", "internal/lists", "internal/history", "internal/judge/law", "internal/judge/verdict"},
 		why: "what findings mean for a server follows from them", deny: []string{"os", "os/exec", "net", "time"},
 	},
@@ -157,7 +161,7 @@ var house = []struct {
 		why: "a run as the reports show it says nothing of any format", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
-		pkg: "report/terminal", may: []string{"internal/duration", "internal/judge/live", "internal/text", "internal/record", "internal/judge/law", "internal/judge/verdict", "report/words", "report/model"},
+		pkg: "report/terminal", may: []string{"internal/duration", "internal/judge/live", "internal/text", "internal/record", "internal/judge/rows", "internal/judge/law", "internal/judge/verdict", "report/words", "report/model"},
 		why: "a report is a function of run and verdict", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{
@@ -169,7 +173,7 @@ var house = []struct {
 		why: "it is for tests",
 	},
 	{
-		pkg: "report/formats", may: []string{"internal/judge/live", "internal/lists", "internal/duration", "internal/text", "internal/record", "internal/history", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
+		pkg: "report/formats", may: []string{"internal/judge/live", "internal/lists", "internal/duration", "internal/text", "internal/record", "internal/history", "internal/judge/rows", "internal/judge/law", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "report/words", "report/model", "report/baseline"},
 		why: "a format for programs knows nothing of pages", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
 	{

@@ -47,6 +47,20 @@ var answerActions = []action{
 		},
 	},
 	{
+		name: "unsupported-version", text: "refuses the first request: its version is not supported (-32022), but " + modernVersion + " is; answers the next ones",
+		on:      []string{onDiscover},
+		decides: true, breaks: atHandshake, passable: true,
+		commit: func(s *server, _ Fault, r *request) {
+			if !s.refusedVersion.Swap(true) {
+				s.refuse(r, codeVersion, "Unsupported protocol version", map[string]any{"supported": []string{modernVersion}, "requested": r.version()})
+			} else if result, failed := s.result(r); failed != nil {
+				s.refuse(r, failed.Code, failed.Message, failed.Data)
+			} else {
+				s.answer(r, result)
+			}
+		},
+	},
+	{
 		name: "exit", text: "exits at once, without cleanup, with the status code",
 		on:    []string{onStart, onDiscover, onInitialize, onList, onCall, onPing, onEPIPE, onOrder},
 		takes: []string{"code"}, decides: true, breaks: always,

@@ -154,7 +154,7 @@ func (f Fault) checkIn(era string) (field, text string) {
 		return "on", "on: order does not go into a script; a break step of the scenario gives the order"
 	case f.On == onDiscover && era == EraLegacyMute:
 		return "", "a server of era legacy-mute ignores server/discover anyway; use another era"
-	case f.On == onDiscover && f.Do == "wrong-version" && (era == EraLegacy || era == ""):
+	case f.On == onDiscover && (f.Do == "wrong-version" || f.Do == "unsupported-version") && (era == EraLegacy || era == ""):
 		return "", "a server of era legacy has no answer to server/discover; use era modern or dual"
 	case f.On == onPing && era == EraModern:
 		return "", "a server of era modern has no answer to ping; use era legacy, legacy-mute or dual"

@@ -60,6 +60,7 @@ func TestCheck(t *testing.T) {
 		{"", []F{{On: "order", Do: "exit"}}, []string{"on: order does not go into a script"}},
 		{"legacy-mute", []F{{On: "discover", Do: "hang"}}, []string{"ignores server/discover anyway"}},
 		{"", []F{{On: "discover", Do: "wrong-version"}}, []string{"use era modern or dual"}},
+		{"", []F{{On: "discover", Do: "unsupported-version"}}, []string{"use era modern or dual"}},
 		{"modern", []F{{On: "initialize", Do: "wrong-version"}}, []string{"has no answer to initialize"}},
 		{"", []F{{On: "call", Do: "hang"}, {On: "call", Do: "reject", Tool: "echo"}}, []string{"fault 2 (on call: reject)", "contradicts fault 1"}},
 		{"", []F{{On: "call", Do: "hang", Launch: 4}, {On: "call", Do: "reject", Every: 2}}, []string{"contradicts fault 1"}},
@@ -117,7 +118,7 @@ func TestCheck(t *testing.T) {
 func TestBreaksAndPassive(t *testing.T) {
 	t.Parallel()
 	breaking := map[string]bool{
-		"discover/reject": true, "discover/garbage": true, "discover/wrong-version": true,
+		"discover/reject": true, "discover/garbage": true, "discover/wrong-version": true, "discover/unsupported-version": true,
 		"initialize/reject": true, "initialize/garbage": true, "initialize/wrong-version": true,
 	}
 	for _, m := range fakeserver.Moments {

@@ -24,6 +24,7 @@ const modernVersion = "2026-07-28"
 const (
 	metaVersion      = "io.modelcontextprotocol/protocolVersion"
 	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	metaSubscription = "io.modelcontextprotocol/subscriptionId"
 	metaServerInfo   = "io.modelcontextprotocol/serverInfo"
 )
 
@@ -49,7 +50,7 @@ func (s *server) initialized(version string) map[string]any {
 func (s *server) discovered() map[string]any {
 	return cacheable(map[string]any{
 		"supportedVersions": s.supported(),
-		"capabilities":      map[string]any{"tools": map[string]any{}},
+		"capabilities":      map[string]any{"tools": map[string]any{"listChanged": true}},
 	})
 }
 
@@ -95,21 +96,45 @@ func (s *server) isModern(r *request) bool {
 
 // checkMeta is what is wrong with a modern request's _meta, nil if nothing is.
 func (s *server) checkMeta(r *request) *rpcError {
-	var version string
-	if json.Unmarshal(r.params.Meta[metaVersion], &version) != nil || version == "" {
+	version := r.version()
+	if version == "" {
 		return &rpcError{Code: codeParams, Message: "_meta must have " + metaVersion}
 	}
 	if !contains(*s.modernVersions.Load(), version) {
-		return &rpcError{
-			Code: codeVersion, Message: "Unsupported protocol version",
-			Data: map[string]any{"supported": s.supported(), "requested": version},
-		}
+		return &rpcError{Code: codeVersion, Message: "Unsupported protocol version", Data: s.versions(r)}
 	}
 	var capabilities map[string]any
 	if json.Unmarshal(r.params.Meta[metaCapabilities], &capabilities) != nil || capabilities == nil {
 		return &rpcError{Code: codeParams, Message: "_meta must have " + metaCapabilities}
 	}
 	return nil
+}
+
+// version is the protocol version that a modern request declares, or "".
+func (r *request) version() (version string) {
+	_ = json.Unmarshal(r.params.Meta[metaVersion], &version)
+	return version
+}
+
+// versions are what is said of versions to one whose own is not supported.
+func (s *server) versions(r *request) map[string]any {
+	return map[string]any{"supported": s.supported(), "requested": r.version()}
+}
+
+// listen acknowledges a subscription, which stays open: its answer comes when it ends, if it ever does. The one kind of
+// notification that there could be is the one that is offered (2026-07-28, basic/patterns/subscriptions).
+func (s *server) listen(r *request) {
+	var wanted struct {
+		Tools bool `json:"toolsListChanged"`
+	}
+	_ = json.Unmarshal(r.params.Notifications, &wanted)
+	agreed := map[string]any{}
+	if wanted.Tools {
+		agreed["toolsListChanged"] = true
+	}
+	s.say(notification("notifications/subscriptions/acknowledged", map[string]any{
+		"_meta": map[string]any{metaSubscription: r.ID}, "notifications": agreed,
+	}))
 }
 
 // noInitialize names the versions, the only hint that a legacy client's user gets (2026-07-28, basic/versioning).

@@ -93,6 +93,13 @@ func proveAction(t *testing.T, p *process, f fakeserver.Fault) {
 		p.lives()
 	case "wrong-version":
 		assert.Contains(t, p.answer().raw, `"1999-12-31"`)
+	case "unsupported-version":
+		refused := p.answer()
+		require.NotNil(t, refused.Error)
+		assert.Equal(t, -32022, refused.Error.Code)
+		assert.Contains(t, refused.raw, `"data":{"requested":"2026-07-28","supported":["2026-07-28"]}`)
+		p.send(discover)
+		assert.Nil(t, p.answer().Error, "the next one is answered")
 	case "answer-exit":
 		assert.Nil(t, p.answer().Error)
 		_, err := p.recv()

@@ -37,6 +37,7 @@ type params struct {
 	ClientInfo      struct{ Name string }      `json:"clientInfo"`
 	Arguments       json.RawMessage            `json:"arguments"`
 	RequestID       json.RawMessage            `json:"requestId"`
+	Notifications   json.RawMessage            `json:"notifications"`
 	Meta            map[string]json.RawMessage `json:"_meta"`
 }
 

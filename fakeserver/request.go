@@ -74,8 +74,14 @@ func (s *server) wait(d time.Duration, r *request) {
 // noted are the methods that the bench is told about.
 var noted = []string{
 	"initialize", "server/discover", "notifications/initialized", "tools/list",
-	"tools/call", "ping", "notifications/cancelled",
+	"tools/call", "ping", methodCancelled, methodListen,
 }
+
+// The methods that are about other requests.
+const (
+	methodCancelled = "notifications/cancelled"
+	methodListen    = "subscriptions/listen"
+)
 
 // tell notes what became of a message.
 func (s *server) tell(r *request, phase string) {
@@ -85,6 +91,9 @@ func (s *server) tell(r *request, phase string) {
 	info := birth.RPC{Method: r.Method, ID: string(r.ID), Phase: phase}
 	if r.Method == "tools/call" {
 		info.Tool = r.params.Name
+	}
+	if r.Method == methodCancelled {
+		info.ID = string(r.params.RequestID) // of the request that it is about
 	}
 	if phase == "received" {
 		info.Session, info.Own = asker(r)

@@ -36,7 +36,7 @@ func (s *server) take(line []byte, b *batch) {
 	r.modern = s.isModern(r)
 	s.tell(r, "received")
 	if !r.isRequest() {
-		if r.Method == "notifications/cancelled" {
+		if r.Method == methodCancelled {
 			s.flight.cancel(string(r.params.RequestID))
 		}
 		return
@@ -117,6 +117,10 @@ func (s *server) serve(r *request) {
 		return
 	}
 	result, failed := s.result(r)
+	if failed == nil && r.Method == methodListen {
+		s.listen(r)
+		return
+	}
 	if failed != nil {
 		s.refuse(r, failed.Code, failed.Message, failed.Data)
 		return
@@ -142,6 +146,8 @@ func (s *server) result(r *request) (map[string]any, *rpcError) {
 		return s.discovered(), nil
 	case r.Method == "ping" && !r.modern:
 		return map[string]any{}, nil
+	case r.Method == methodListen && r.modern:
+		return map[string]any{}, nil // no answer: see listen
 	case r.Method != "tools/list" && r.Method != "tools/call":
 	case !r.modern && !s.greeted.Load():
 		return nil, &rpcError{Code: codeInvalid, Message: "initialize must come first"}

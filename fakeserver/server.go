@@ -34,6 +34,7 @@ type server struct {
 
 	modernVersions atomic.Pointer[[]string]
 	greeted        atomic.Bool // initialize was received
+	refusedVersion atomic.Bool // a request of the modern era was refused for its version
 	batches        atomic.Bool // the version that was agreed on has batches
 	opened         bool        // a first request was received; the reading goroutine's
 	flight         flight

@@ -58,7 +58,7 @@ func output(t testing.TB, name string, runs ...verdict.Judged) string {
 // reads says that the reader of a format takes an output for what it is.
 var reads = map[string]func(t *testing.T, out string, runs []verdict.Judged){
 	"junit": readJUnit, "json": readJSON, "sarif": readSARIF, "bench": readBench, "prom": readProm, "perfetto": readTrace,
-	"github": readGitHub, "md": readMarkdown,
+	"github": readGitHub, "md": readMarkdown, "conformance": readConformance,
 }
 
 func TestOutputsOfRealRuns(t *testing.T) {

@@ -53,7 +53,7 @@ func TestBuiltins(t *testing.T) {
 const events = "cancel, deadline, probe, per-request, subagents, race, reload-connect, forget, nofile, " + faults
 
 // faults are those of what a server does.
-const faults = "stderr, stdout, full-pipe, spin, container, lock, watchdog, siblings, zombies, restart, replace, recycled, pid-1, subreaper, vanish, checks, check-faults, check-cut, sharing"
+const faults = "stderr, stdout, full-pipe, spin, container, lock, watchdog, siblings, zombies, restart, replace, recycled, pid-1, subreaper, vanish, checks, check-faults, check-cut, sharing, conformance"
 
 func TestBuiltinUnknown(t *testing.T) {
 	t.Parallel()

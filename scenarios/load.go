@@ -94,7 +94,7 @@ var names = []string{
 	"cancel", "deadline", "probe", "per-request", "subagents", "race", "reload-connect", "forget", "nofile",
 	"stderr", "stdout", "full-pipe", "spin", "container", "lock", "watchdog", "siblings", "zombies",
 	"restart", "replace", "recycled", "pid-1", "subreaper",
-	"vanish", "checks", "check-faults", "check-cut", "sharing",
+	"vanish", "checks", "check-faults", "check-cut", "sharing", "conformance",
 }
 
 // Names lists the built-in scenarios.

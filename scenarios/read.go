@@ -79,6 +79,7 @@ func (r *reader) scenario(s *Scenario, steps *[]Step) yamlfile.Value {
 		yamlfile.May("laws", "the laws it is about: a run is clean only if each of them was shown to be kept", laws(&s.Laws)),
 		yamlfile.May("level", "what it asks of a host. orderly: what any client must do when it is closed; stubborn: servers that do not do what they are told; "+
 			"sudden: the host or its client disappears suddenly. It does not change the verdict", yamlfile.Choice(&s.Level, "a level", record.Levels()...)),
+		yamlfile.May("rows", "rows of the specification for clients over stdio that it plays; what came of them changes no verdict", rows(&s.Rows)),
 		yamlfile.May("tags", "names to choose it by, with --tag", tags(&s.Tags)),
 		yamlfile.Need("servers", "the fake servers by label; a label alone is a server without faults", r.servers(&s.Servers)),
 		yamlfile.May("host", "where the host runs (default: directly below leakbench)", yamlfile.Object("host",
@@ -116,11 +117,16 @@ func tags(into *[]string) yamlfile.Value {
 	})
 }
 
-func laws(into *[]string) yamlfile.Value {
-	return yamlfile.List(into, "laws", func(id *string) yamlfile.Value {
-		return yamlfile.Choice(id, "a law", law.IDs()...).Then(func(n *yamlfile.Node) {
-			if *id != "" && slices.Contains(*into, *id) {
-				n.Problem("%s appears twice", *id)
+func laws(into *[]string) yamlfile.Value { return choices(into, "laws", "a law", law.IDs()) }
+
+func rows(into *[]record.Row) yamlfile.Value { return choices(into, "rows", "a row", record.Rows()) }
+
+// choices is a list of words, each at most once.
+func choices[T ~string](into *[]T, what, one string, of []T) yamlfile.Value {
+	return yamlfile.List(into, what, func(word *T) yamlfile.Value {
+		return yamlfile.Choice(word, one, of...).Then(func(n *yamlfile.Node) {
+			if *word != "" && slices.Contains(*into, *word) {
+				n.Problem("%s appears twice", *word)
 			}
 		})
 	})

@@ -15,6 +15,7 @@ type Scenario struct {
 	Reports []string     // ids of the field reports ("R001") or of failure modes ("F3") it reproduces
 	Laws    []string     // what it is about: without evidence on each of these a run of it is not clean
 	Level   record.Level // what it asks of a host
+	Rows    []record.Row // of the specification, that it plays
 	Tags    []string     // what it can be chosen by
 	Servers []Server     // in the order of the file
 	Place   record.Place // where the host lives

@@ -15,7 +15,7 @@ func TestTextReadsBack(t *testing.T) {
 	for _, name := range scenarios.Names() {
 		s, err := scenarios.Builtin(name)
 		require.NoError(t, err)
-		s.About, s.Reports, s.Laws, s.Level, s.Tags, s.Limits.Severity = "", nil, nil, "", nil, nil
+		s.About, s.Reports, s.Laws, s.Level, s.Rows, s.Tags, s.Limits.Severity = "", nil, nil, "", nil, nil, nil
 		again, err := scenarios.Parse(s.File, []byte(s.Text()))
 		require.NoError(t, err, "%s\n%s", name, s.Text())
 		again.Source = s.Source

@@ -168,10 +168,25 @@ func (h *History) beside(s *Server) int {
 // Probe says that a server was launched beside the one that its session had, was asked for no work, and was ended in order while
 // that one lived on: a look at the list of tools, a check of health. That it is gone takes nothing from the session.
 func (h *History) Probe(s *Server) bool {
+	if h.questioned(s) {
+		return true
+	}
 	if s.Died == Never || s.EOF == Never || len(s.Calls) > 0 || (len(s.Signals) > 0 && s.Signals[0].T < s.EOF) {
 		return false
 	}
 	return slices.ContainsFunc(h.servers, func(o *Server) bool { return h.served(o, s) && (o.Died == Never || o.Died > s.EOF) })
+}
+
+// questioned says that a server was asked for the versions it speaks and for nothing else, was ended, and that the process which the
+// session then worked with was launched at once: some clients question a sibling of each server first.
+func (h *History) questioned(s *Server) bool {
+	if s.LastRPC.Method != record.MethodDiscover || s.Died == Never || s.EOF == Never && len(s.Signals) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(h.servers, func(o *Server) bool {
+		mine := o.Label == s.Label && o.Session == s.Session && o.Life == s.Life && o.Established != Never
+		return mine && o.Born > s.Born && o.Born-s.Died < int64(SameMoment) && !h.Reopened(s, o)
+	})
 }
 
 // served says that o was the working server of its session when s was launched for the same connection.

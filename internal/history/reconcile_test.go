@@ -279,3 +279,100 @@ func TestProbes(t *testing.T) {
 	assert.Equal(t, []string{"a#1"}, ids(extra), "the new one killed, the old one kept")
 	assert.Len(t, missing, 1)
 }
+
+// TestQuestionedSiblings: a process that was asked for its versions alone, and ended, is not the session's own, where another one was
+// launched for the same connection at once.
+func TestQuestionedSiblings(t *testing.T) {
+	t.Parallel()
+	ask := func(p *tape, id string, method record.Method) {
+		p.rpc(id, method, "1", "", "received")
+		p.rpc(id, method, "1", "", "answered")
+	}
+	discover := func(p *tape) { ask(p, "a#1", "server/discover") }
+	ended := func(p *tape) { p.is(record.SawEOF, "a#1"); p.is(record.Died, "a#1") }
+	next := func(p *tape) { p.born("a#2", "a", "s", 2); ask(p, "a#2", "tools/call") }
+	reopened := func(p *tape) {
+		p.add(record.Event{Kind: record.SessionChanged, Session: &record.Session{Name: "s", Label: "a", State: record.SessionOpening}})
+	}
+	other := func(label, session string) func(p *tape) {
+		return func(p *tape) { p.born("b#1", label, session, 1); ask(p, "b#1", "tools/call") }
+	}
+	for name, c := range map[string]struct {
+		course []func(p *tape)
+		probe  bool
+	}{
+		"in order":               {[]func(p *tape){discover, ended, next}, true},
+		"by a signal":            {[]func(p *tape){discover, func(p *tape) { p.signal("a#1", "SIGTERM"); p.is(record.Died, "a#1") }, next}, true},
+		"without a word":         {[]func(p *tape){discover, func(p *tape) { p.is(record.Died, "a#1") }, next}, false},
+		"it lives":               {[]func(p *tape){discover, func(p *tape) { p.is(record.SawEOF, "a#1") }, next}, false},
+		"it worked":              {[]func(p *tape){discover, func(p *tape) { ask(p, "a#1", "tools/call") }, ended, next}, false},
+		"the older era":          {[]func(p *tape){func(p *tape) { ask(p, "a#1", "initialize") }, ended, next}, false},
+		"nothing after it":       {[]func(p *tape){discover, ended}, false},
+		"what follows is silent": {[]func(p *tape){discover, ended, func(p *tape) { p.born("a#2", "a", "s", 2) }}, false},
+		"opened anew":            {[]func(p *tape){discover, ended, reopened, next}, false},
+		"another label":          {[]func(p *tape){discover, ended, other("b", "s")}, false},
+		"another session":        {[]func(p *tape){discover, ended, other("a", "z")}, false},
+		"much later": {[]func(p *tape){discover, ended, func(p *tape) {
+			from := len(p.events)
+			next(p)
+			for i := range p.events[from:] {
+				p.events[from+i].T += int64(SameMoment)
+			}
+		}}, false},
+		"another life": {[]func(p *tape){discover, ended, func(p *tape) {
+			p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{}})
+			p.add(record.Event{Kind: record.HostStarted, Process: &record.Process{Identity: record.Identity{PID: 900, Start: 9}}})
+		}, next}, false},
+		"beside one that was there before": {[]func(p *tape){func(p *tape) {
+			p.born("a#0", "a", "s", 9)
+			ask(p, "a#0", "tools/call")
+			p.is(record.Died, "a#0")
+			p.born("a#3", "a", "s", 8)
+			ask(p, "a#3", "server/discover")
+			p.is(record.SawEOF, "a#3")
+			p.is(record.Died, "a#3")
+		}, func(p *tape) { discover(p); ended(p) }}, false},
+	} {
+		p := &tape{}
+		p.add(record.Event{Kind: record.HostStarted, Process: &record.Process{Identity: record.Identity{PID: 800, Start: 8}}})
+		if name != "beside one that was there before" {
+			p.born("a#1", "a", "s", 1)
+			for _, f := range c.course {
+				f(p)
+			}
+			assert.Equal(t, c.probe, of(p.events).Probe(of(p.events).Server("a#1")), name)
+			continue
+		}
+		c.course[0](p)
+		assert.False(t, of(p.events).Probe(of(p.events).Server("a#3")), name)
+	}
+}
+
+// TestEstablishedWithoutAHandshake: in an era that has none, the first request that is answered establishes a server.
+func TestEstablishedWithoutAHandshake(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		method record.Method
+		phase  record.Phase
+		want   bool
+	}{
+		{"tools/call", "answered", true},
+		{"tools/list", "answered", true},
+		{"tools/call", "refused", false},
+		{"tools/list", "received", false},
+		{"ping", "answered", false},
+	} {
+		p := &tape{}
+		p.born("a#1", "a", "s", 1)
+		p.rpc("a#1", c.method, "1", "", c.phase)
+		s := of(p.events).Server("a#1")
+		assert.Equal(t, c.want, s.Established >= 0, "%s %s", c.method, c.phase)
+		assert.Equal(t, s.Established, s.Working)
+	}
+	p := &tape{}
+	p.born("a#1", "a", "s", 1)
+	p.rpc("a#1", "initialize", "0", "", "answered")
+	before := of(p.events).Server("a#1").Established
+	p.rpc("a#1", "tools/list", "1", "", "answered")
+	assert.Equal(t, before, of(p.events).Server("a#1").Established, "a handshake is the beginning")
+}

@@ -19,7 +19,7 @@ type Server struct {
 
 	Born        int64
 	Ready       int64
-	Established int64 // the first initialize or server/discover that was answered, not refused
+	Established int64 // the first initialize or server/discover that was answered, not refused; without a handshake, the first request
 	Working     int64 // from when on it was seen to be used: its client has taken the answer of the handshake, or asked for more
 	EOF         int64 // the first time it saw the end of stdin
 	Term        int64 // the first SIGTERM it saw
@@ -161,12 +161,23 @@ func (s *Server) rpc(t int64, m record.RPCInfo) {
 				first(&s.Working, t)
 			}
 		}
+	case record.MethodList:
+		s.served(t, m.Phase)
 	case record.MethodCall:
+		s.served(t, m.Phase)
 		if m.Phase == record.PhaseReceived {
 			s.Calls = append(s.Calls, Call{Tool: m.Tool, ID: m.ID, Session: m.Session, Received: t, Answered: Never})
 			return
 		}
 		s.answer(t, m.ID)
+	}
+}
+
+// served says that a request was answered. One that is answered without a handshake is of an era that has none: where the host asked
+// another process of the same command line for the versions, nothing else establishes this one.
+func (s *Server) served(t int64, phase record.Phase) {
+	if phase == record.PhaseAnswered && s.Established == Never {
+		s.Established, s.Working = t, t
 	}
 }
 

@@ -216,6 +216,8 @@ type Plan struct {
 	// laws, and without all of the steps, a run is inconclusive.
 	Laws     []string `json:"laws,omitempty"`
 	Defining int      `json:"defining,omitempty"`
+	// Rows are those of the specification that the scenario plays. They change no outcome.
+	Rows []Row `json:"rows,omitempty"`
 	// Evidence says that a law is kept only where something shows it. Runs of before that rule do not say it.
 	Evidence bool `json:"evidence,omitempty"`
 }

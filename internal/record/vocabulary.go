@@ -105,6 +105,7 @@ const (
 	DoSpin        Action = "spin"
 	DoWatchdog    Action = "watchdog"
 	DoLock        Action = "lock"
+	DoUnsupported Action = "unsupported-version"
 )
 
 // Method is a method of the Model Context Protocol.
@@ -117,15 +118,33 @@ const (
 	MethodCall       Method = "tools/call"
 	MethodList       Method = "tools/list"
 	MethodPing       Method = "ping"
+	MethodListen     Method = "subscriptions/listen"
+	MethodCancelled  Method = "notifications/cancelled" // its ID is that of the request that was cancelled
 )
+
+// Row is a row of the specification's that is about clients over stdio.
+type Row string
+
+// The rows.
+const (
+	RowProbe       Row = "probe"       // server/discover comes first
+	RowCancel      Row = "cancel"      // the server of a request that is cancelled is told
+	RowRestart     Row = "restart"     // a server that has died is launched again
+	RowVersion     Row = "version"     // a version that the server lists is tried
+	RowResubscribe Row = "resubscribe" // a server that takes another's place gets its subscriptions
+)
+
+// Rows are all of them, in their order.
+func Rows() []Row { return []Row{RowProbe, RowCancel, RowRestart, RowVersion, RowResubscribe} }
 
 // Phase is how far a message has come in its server.
 type Phase string
 
-// The phases that a judge tells apart. The third is "refused": an error was answered.
+// The phases.
 const (
 	PhaseReceived Phase = "received"
 	PhaseAnswered Phase = "answered"
+	PhaseRefused  Phase = "refused" // an error was answered
 )
 
 // StdinState is the Text of a SawSignal: what the server's stdin was then; "" where the server could not tell.

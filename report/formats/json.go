@@ -14,6 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
+	"github.com/leakbench/leakbench/internal/judge/rows"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/baseline"
@@ -30,11 +31,12 @@ type Exit struct {
 type jsonRun struct {
 	compare.Play
 	verdict.Verdict
-	Took  float64  `json:"took" jsonschema:"seconds"`
-	Seed  uint64   `json:"seed"`
-	Again []string `json:"again" jsonschema:"the command that plays the same again"`
-	Dir   string   `json:"dir"`
-	Page  string   `json:"page" jsonschema:"where its HTML report is, or empty"`
+	Rows  []rows.Check `json:"rows,omitempty" jsonschema:"rows of the specification that the scenario plays"`
+	Took  float64      `json:"took" jsonschema:"seconds"`
+	Seed  uint64       `json:"seed"`
+	Again []string     `json:"again" jsonschema:"the command that plays the same again"`
+	Dir   string       `json:"dir"`
+	Page  string       `json:"page" jsonschema:"where its HTML report is, or empty"`
 }
 
 // WriteJSON writes one object for readers and programs, ended by a newline.
@@ -51,7 +53,7 @@ func WriteJSON(w io.Writer, what string, v any) error {
 
 func toJSON(j *verdict.Judged) jsonRun {
 	took := float64(model.Lasted(j)) / 1e9
-	run := jsonRun{Play: compare.PlayOf(j), Verdict: j.Verdict, Took: took, Again: []string{}, Dir: j.Dir, Page: j.Page}
+	run := jsonRun{Play: compare.PlayOf(j), Verdict: j.Verdict, Rows: rows.Of(j.Run), Took: took, Again: []string{}, Dir: j.Dir, Page: j.Page}
 	if j.Run != nil {
 		run.Seed, run.Again = j.Run.Header.Seed, words.List(j.Run.Header.Command)
 	}

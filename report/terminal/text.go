@@ -8,6 +8,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/judge/rows"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -101,6 +102,7 @@ func (p *Printer) run(j *verdict.Judged) {
 	p.doubts(s)
 	p.Blank()
 	p.laws(v.Laws)
+	p.rows(j)
 	p.failedSteps(s)
 	p.Field(2, fieldWidth, "alone", s.Header.Again)
 	switch {
@@ -253,6 +255,16 @@ func (p *Printer) laws(laws []verdict.LawResult) {
 	p.Styled(2, fieldWidth, "broken", strings.Join(broken, ", "), Bad)
 	p.Styled(2, fieldWidth, "kept", strings.Join(kept, ", "), Good)
 	p.Styled(2, fieldWidth, "not judged", strings.Join(open, ", "), Dim)
+}
+
+// rowStyle is how what came of a row looks.
+var rowStyle = map[rows.Status]Style{rows.Success: Good, rows.Failure: Bad, rows.Warning: Warn, rows.Skipped: Dim}
+
+// rows are those of the specification that the scenario plays.
+func (p *Printer) rows(j *verdict.Judged) {
+	for i, c := range rows.Of(j.Run) {
+		p.Styled(2, fieldWidth, []string{"rows", ""}[min(i, 1)], fmt.Sprintf("%s %s: %s", c.Status, c.Row, words.Clean(c.Message, words.MaxText)), rowStyle[c.Status])
+	}
 }
 
 // failedSteps tells of the steps that did not go as the scenario expects.

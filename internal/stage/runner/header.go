@@ -55,7 +55,7 @@ func (p Params) wish() fit.Wish {
 // plan is the scenario's, less the laws that can't be judged.
 func (r *run) plan() record.Plan {
 	plan := r.Scenario.Plan(r.Seed)
-	plan.Laws, plan.Evidence = r.laws(), true
+	plan.Laws, plan.Rows, plan.Evidence = r.laws(), r.Scenario.Rows, true
 	if r.Caller != nil {
 		plan.Checkpoints = slices.DeleteFunc(plan.Checkpoints, func(name string) bool { return name == scenarios.FinalCheckpoint })
 		if r.Caller.Stdin != nil {

@@ -59,6 +59,7 @@ var Matrix = []Row{
 	{"checks", [6]string{"", "", "L3", "", "", ""}},
 	{"check-faults", [6]string{"", "L1 L2 L4", "L1 L2 L3", "L1 L2", "L1 L2 L4", "L1 L2"}},
 	{"check-cut", [6]string{"", "L1 L2", "", "", "L1 L2", ""}},
+	{"conformance", [6]string{"", "L4", "L3", "", "L4", ""}},
 	{"sharing", [6]string{"", "", "L3", "", "", Unplayable}},
 }
 
