@@ -45,7 +45,16 @@ func testColumns(t *testing.T, long time.Duration, hosts ...string) {
 					assertUnplayable(t, row.Scenario, name)
 					return
 				}
-				judged := playUntil(t, long, cellOf(builtin(t, row.Scenario), builtinHost(t, name)), play.Limits{}, breaks(want))
+				want, doubt := here(row.Scenario, name, want)
+				right := breaks(want)
+				if doubt != "" {
+					right = doubts(doubt)
+				}
+				judged := playUntil(t, long, cellOf(builtin(t, row.Scenario), builtinHost(t, name)), play.Limits{}, right)
+				if doubt != "" {
+					assert.True(t, right(judged), "%s on %s: a doubt %s is wanted\n%s", row.Scenario, name, doubt, account(judged))
+					return
+				}
 				assert.Equal(t, want, brokenLaws(judged.Verdict), "laws broken by %s in %s\n%s", name, row.Scenario, account(judged))
 				assert.Empty(t, judged.Verdict.Doubts)
 			})

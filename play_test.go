@@ -13,6 +13,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
@@ -61,6 +62,13 @@ func breaks(laws string) func(verdict.Judged) bool {
 	return func(j verdict.Judged) bool { return certain(j) && brokenLaws(j.Verdict) == laws }
 }
 
+// doubts says of a verdict that this is why nothing can be said.
+func doubts(code record.DoubtCode) func(verdict.Judged) bool {
+	return func(j verdict.Judged) bool {
+		return slices.ContainsFunc(j.Verdict.Doubts, func(d verdict.Doubt) bool { return d.Code == code })
+	}
+}
+
 func cellOf(s *scenarios.Scenario, spec host.Spec) play.Cell {
 	return play.Cell{Scenario: s, Host: play.Host{Spec: spec}}
 }
@@ -86,6 +94,9 @@ var places sync.Map // of what TryPlace says
 // needsPlace skips where the host can't live where the scenario wants it.
 func needsPlace(t *testing.T, s *scenarios.Scenario) {
 	t.Helper()
+	if lacking[s.Name] != "" { // it is to say so
+		return
+	}
 	try, _ := places.LoadOrStore(s.Place, sync.OnceValue(func() error { return keeper.TryPlace(s.Place) }))
 	if err := try.(func() error)(); err != nil {
 		if os.Getenv("LEAKBENCH_REQUIRE") == "all" {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package ledger_test
 
 import (
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
 )
 
@@ -45,4 +48,19 @@ func TestNewDir(t *testing.T) {
 			defer socket.Close()
 		})
 	}
+}
+
+func TestListenErrors(t *testing.T) {
+	t.Parallel()
+	full := ledger.Params{
+		Dir: filepath.Join(t.TempDir(), strings.Repeat("d", 120)), Run: "r",
+		OnEvent: func(record.Event) {}, Identify: identify, WaitGone: waitGone,
+	}
+	_, err := ledger.Listen(full)
+	require.ErrorContains(t, err, "the system allows")
+	_, err = ledger.Listen(ledger.Params{Dir: "/"})
+	require.ErrorContains(t, err, "must be set")
+	full.Dir = "/no/such/folder"
+	_, err = ledger.Listen(full)
+	require.ErrorContains(t, err, "failed to open the birth socket")
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/stage/socket"
 )
 
 // TestHostilePeers: whatever connects, the ledger goes on and says so.
@@ -40,7 +40,7 @@ func TestHostilePeers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := open(t, func(p *ledger.Params) { gone(p); p.BirthWait = 300 * time.Millisecond })
-			conn, err := net.Dial("unix", b.Path())
+			conn, err := socket.Dial(b.Path())
 			require.NoError(t, err)
 			defer conn.Close()
 			go func() { _, _ = io.WriteString(conn, c.send) }()

@@ -1,11 +1,8 @@
-//go:build unix
-
 package ledger_test
 
 import (
 	"bufio"
 	"encoding/json"
-	"net"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -16,6 +13,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/internal/stage/socket"
 )
 
 // TestTwoThatTalkAtOnce: what one server says before another one does, and
@@ -113,11 +111,11 @@ func busy(n int) (stop func()) {
 }
 
 // connected is a server's end of a connection, after its birth.
-func connected(t *testing.T, b *book) net.Conn {
+func connected(t *testing.T, b *book) *socket.Conn {
 	t.Helper()
 	certificate, err := json.Marshal(me("s"))
 	require.NoError(t, err)
-	conn, err := net.Dial("unix", b.Path())
+	conn, err := socket.Dial(b.Path())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	_, err = conn.Write(append(certificate, '\n'))

@@ -54,7 +54,7 @@ func Listen(path string) (*Listener, error) {
 		return nil, err
 	}
 	l := &Listener{name: name, rights: rights, closed: closed}
-	// Where somebody else has made a pipe of this name, that is an error: he would hear what is meant for this one.
+	// Where somebody else has made a pipe of this name, that is an error: he would hear what is meant for this one. (Wine ignores the flag.)
 	if l.next, err = l.instance(windows.FILE_FLAG_FIRST_PIPE_INSTANCE); err != nil {
 		_ = windows.CloseHandle(closed)
 		return nil, &net.OpError{Op: "listen", Net: "pipe", Err: os.NewSyscallError("CreateNamedPipe", err)}

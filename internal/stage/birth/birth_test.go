@@ -1,5 +1,3 @@
-//go:build unix
-
 package birth_test
 
 import (
@@ -7,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/internal/stage/socket"
 )
 
 // socketEnv makes this binary a server, which dials that socket.
@@ -35,7 +33,7 @@ func TestMain(m *testing.M) {
 
 // serve is a server that tells which orders it gets, until the bench is gone.
 func serve(path string) int {
-	c, w, err := birth.Dial(path, birth.Certificate{Run: "r", Label: "s", PID: os.Getpid()})
+	c, w, err := birth.Dial(path, birth.Certificate{Run: "birth", Label: "s", PID: os.Getpid()})
 	switch {
 	case errors.Is(err, birth.ErrRefused):
 		return 3
@@ -57,7 +55,7 @@ func serve(path string) int {
 // server is a process that was started, with the bench's end of its connection.
 type server struct {
 	cmd  *exec.Cmd
-	conn *net.UnixConn
+	conn *socket.Conn
 	in   *bufio.Reader
 }
 
@@ -79,19 +77,20 @@ func born(t *testing.T) server {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	path := filepath.Join(dir, "s")
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	listener, err := socket.Listen(path)
 	require.NoError(t, err)
 	defer listener.Close()
 	s := server{cmd: start(t, path)}
-	require.NoError(t, listener.SetDeadline(time.Now().Add(patience)))
-	s.conn, err = listener.AcceptUnix()
+	late := time.AfterFunc(patience, func() { listener.Close() })
+	defer late.Stop()
+	s.conn, err = listener.Accept()
 	require.NoError(t, err)
 	t.Cleanup(func() { s.conn.Close() })
 	require.NoError(t, s.conn.SetDeadline(time.Now().Add(patience)))
 	s.in = bufio.NewReader(s.conn)
 	var c birth.Certificate
 	s.read(t, &c)
-	assert.Equal(t, birth.Certificate{Run: "r", Label: "s", PID: s.cmd.Process.Pid}, c)
+	assert.Equal(t, birth.Certificate{Run: "birth", Label: "s", PID: s.cmd.Process.Pid}, c)
 	return s
 }
 
