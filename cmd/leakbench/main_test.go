@@ -83,6 +83,10 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	repository, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/script",
 		RequireExplicitExec: true,
@@ -90,6 +94,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv(usedEnv, os.Getenv(usedEnv))
 			env.Setenv("NO_COLOR", "1")
+			env.Setenv("REPOSITORY", repository)
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},

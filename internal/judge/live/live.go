@@ -214,8 +214,12 @@ func (w *Watch) evidence(t int64, e *record.Evidence) {
 	if e.PID == 0 {
 		return
 	}
-	if !w.anchor.known && e.Age > 0 {
-		w.anchor = anchor{e.Start, t - int64(e.Age), true}
+	if e.Age > 0 { // written down some time after it was read: the earliest is the most exact
+		a := anchor{e.Start, t - int64(e.Age), true}
+		if w.anchor.known {
+			a.born = min(a.born, w.born(e.Identity))
+		}
+		w.anchor = a
 	}
 	if e.Identity == w.host.Identity {
 		w.host.Cgroup = e.Cgroup

@@ -418,3 +418,25 @@ func TestGrowth(t *testing.T) {
 	assert.InDelta(t, 3600, processes.Slope, 1)
 	assert.InDelta(t, 20+24*3600, processes.InDay, 24)
 }
+
+// What is written down late shifts no birth: the most exact of all evidence counts.
+func TestEvidenceThatComesLate(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	w.pile(28, 1)
+	for _, p := range w.procs[:27] {
+		born := p.born
+		p.row.Start += 7 // 70 ms, each right after the one before
+		p.quiet = func(int64) int64 { return born*second + second*9/10 }
+	}
+	v := w.watch(0, 20)
+	require.Empty(t, v.Breaches, "each is launched right after the one before has answered")
+	for i := range w.events {
+		if w.events[i].Kind == record.EvidenceTaken && i < 6 {
+			for k := range w.events[i].Evidence {
+				w.events[i].Evidence[k].Age -= record.Duration(second)
+			}
+		}
+	}
+	assert.Empty(t, w.view().Breaches)
+}

@@ -22,6 +22,7 @@ const (
 	RoleHelper   Role = "helper"   // a server, or a launcher, has started it
 	RoleOther    Role = "other"    // its stdin is no pipe
 	RoleZombie   Role = "zombie"
+	RoleUnknown  Role = "?" // what its stdin is was not read
 )
 
 // Unit is what was launched with one pipe, or one socket, for its stdin: a server with the launchers before it.
@@ -98,9 +99,12 @@ func (w *Watch) units(all []*Child) []*Unit {
 		units = append(units, w.unit(members[key]))
 	}
 	for _, ch := range all {
-		if ch.State == record.StateZombie {
+		switch {
+		case ch.State == record.StateZombie:
 			ch.Role = RoleZombie
-		} else if ch.Unit == nil {
+		case ch.Unit == nil && ch.stdin() == nil && (ch.Facts == nil || unseen(ch.Facts, "descriptors")):
+			ch.Role = RoleUnknown
+		case ch.Unit == nil:
 			w.adopt(ch)
 		}
 		if since, known := ch.quietSince(); known {
@@ -130,6 +134,7 @@ func (w *Watch) unit(members []*Child) *Unit {
 			u.QuietKnown = false
 		}
 	}
+	u.Quiet = max(u.Quiet, u.Born)
 	return u
 }
 

@@ -28,10 +28,18 @@ func NewExaminer(watched record.Identity) *Examiner {
 }
 
 // Begin begins a round of looks.
-func (x *Examiner) Begin() { x.x.now, x.x.clocks = sinceBoot(), readClocks() }
+func (x *Examiner) Begin() { x.x.clocks = readClocks() }
 
 // Look is Examine without who holds the other ends, which takes a look at every process there is.
-func (x *Examiner) Look(id record.Identity) record.Evidence { return x.x.one(id) }
+func (x *Examiner) Look(id record.Identity) record.Evidence {
+	x.x.now = sinceBoot()
+	return x.x.one(id)
+}
+
+// AgeOf is how old a process is now.
+func AgeOf(id record.Identity) record.Duration {
+	return record.Duration(max(0, sinceBoot()-time.Duration(id.Start)*nanosPerTick))
+}
 
 // Holders fills in who holds the other ends of descriptors. It returns what the watched process itself holds of others that are
 // gone: nil where that can't be told.

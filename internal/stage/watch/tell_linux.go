@@ -73,6 +73,17 @@ func (w *watcher) tellFacts(all bool) error {
 	slices.SortFunc(told, func(a, b record.Evidence) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.PID, b.PID))
 	})
+	return w.addFacts(told)
+}
+
+// addFacts writes evidence down. It was read some time ago: how old each process is is told as of now, since the judge takes the times of
+// births from it.
+func (w *watcher) addFacts(told []record.Evidence) error {
+	for i := range told {
+		if told[i].Age > 0 {
+			told[i].Age = proc.AgeOf(told[i].Identity)
+		}
+	}
 	return w.Add(record.Event{Kind: record.EvidenceTaken, Evidence: told})
 }
 
@@ -146,5 +157,5 @@ func (w *watcher) lastWithoutHost() error {
 	if err := w.Add(record.Event{Kind: record.CensusTaken, Census: &c}); err != nil || len(all) == 0 {
 		return err
 	}
-	return w.Add(record.Event{Kind: record.EvidenceTaken, Evidence: all})
+	return w.addFacts(all)
 }

@@ -40,6 +40,7 @@ const (
 	// forFacts and forIO are how long a look may take for evidence and for what was read and written, beyond one process of each.
 	forFacts = 3 * time.Millisecond / 2
 	forIO    = time.Millisecond
+	forFirst = 100 * time.Millisecond // at the first look
 	// holdersShare is by how much longer than such a look the time between two looks for holders is.
 	holdersShare = 200
 	// holdersEvery and soonest are between two of them at the most and at the least.

@@ -213,7 +213,11 @@ func (w *watcher) readIO() {
 
 func (w *watcher) readFacts() {
 	w.examiner.Begin()
-	w.queue = turns(w.queue, forFacts, func(id record.Identity) {
+	most := forFacts
+	if w.held.IsZero() {
+		most = forFirst // so that the first table says something
+	}
+	w.queue = turns(w.queue, most, func(id record.Identity) {
 		w.known[id].examine(w.examiner)
 	})
 	before := w.hostFact.Evidence

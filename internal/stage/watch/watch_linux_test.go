@@ -109,7 +109,7 @@ func TestWhoHoldsTheStdinOfAChild(t *testing.T) {
 func TestTraffic(t *testing.T) {
 	t.Parallel()
 	host, in := shell(t, `exec 9> >(exec cat >/dev/null); echo ready; while read -r line; do echo "$line" >&9; done`)
-	var first int64 = -1
+	var first, before int64 = -1, -1
 	s := watched(t, host.Process.Pid, func(s *seen) bool {
 		l := s.last()
 		i := slices.IndexFunc(l.Census.Processes, func(p record.Process) bool { return p.Comm == "cat" && p.IO != nil })
@@ -118,6 +118,10 @@ func TestTraffic(t *testing.T) {
 			return false
 		}
 		read := l.Census.Processes[i].IO.Read
+		if first < 0 && read != before { // it may have been at its start when that was read
+			before = read
+			return false
+		}
 		if first < 0 {
 			first = read
 			_, err := io.WriteString(in, strings.Repeat("x", 999)+"\n")
