@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -51,19 +54,45 @@ func watchNaively() *naiveJudge {
 
 func (n *naiveJudge) end() { close(n.stop); <-n.over }
 
+// naiveLines are the command lines of the last look, by what execve(2) changes: they cost as much as all the rest of a look.
+var naiveLines struct {
+	sync.Mutex
+	of map[string]string
+}
+
 func naiveLook() naiveSample {
+	naiveLines.Lock()
+	defer naiveLines.Unlock()
+	before := naiveLines.of
+	naiveLines.of = make(map[string]string, len(before))
 	s := naiveSample{at: time.Now(), all: map[int]naiveProcess{}}
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		stat, _ := os.ReadFile(dir + "/stat")
-		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(f) < 20 || f[1] == "2" { // gone, or the kernel's
+	proc, _ := os.Open("/proc")
+	defer proc.Close()
+	names, _ := proc.Readdirnames(-1)
+	buf := make([]byte, 4096)
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		fd, opened := unix.Open("/proc/"+name+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil || opened != nil {
 			continue
 		}
-		line, _ := os.ReadFile(dir + "/cmdline")
-		var pid, parent, start int
-		_, _ = fmt.Sscan(filepath.Base(dir)+" "+f[1]+" "+f[19], &pid, &parent, &start)
-		s.all[pid] = naiveProcess{id: [2]int{start, pid}, line: string(line), parent: parent, dead: f[0] == "Z" || f[0] == "X"}
+		n, _ := unix.Read(fd, buf)
+		_ = unix.Close(fd)
+		stat := buf[:max(n, 0)]
+		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(f) < 47 || f[1] == "2" { // gone, or the kernel's
+			continue
+		}
+		image := name + strings.Join([]string{"", f[19], f[23], f[45], f[46]}, " ") // born, code, arguments (proc_pid_stat(5))
+		line, known := before[image]
+		if !known || f[45] == "0" {
+			text, _ := os.ReadFile("/proc/" + name + "/cmdline")
+			line = string(text)
+		}
+		naiveLines.of[image] = line
+		parent, _ := strconv.Atoi(f[1])
+		start, _ := strconv.Atoi(f[19])
+		s.all[pid] = naiveProcess{id: [2]int{start, pid}, line: line, parent: parent, dead: f[0] == "Z" || f[0] == "X"}
 	}
 	s.over = time.Now()
 	return s
@@ -72,12 +101,16 @@ func naiveLook() naiveSample {
 // left is what should not have been there: at a checkpoint more trees than servers were wanted, after the host's end anything, late.
 func (n *naiveJudge) left(run *record.Run) (what []string) {
 	r := &naiveRun{token: run.Header.ID, hosts: map[int]bool{}, ours: map[[2]int]bool{}}
+	var ends []record.Event
 	for _, e := range run.Events {
 		if e.Kind == record.HostStarted {
 			r.hosts[e.Process.PID], r.keeper = true, e.Process.PPID
 		}
 		if at := run.Header.Started.Add(time.Duration(e.T)); e.Kind == record.HostStarted || e.Kind == record.HostReady {
 			r.comes = append(r.comes, coming{at, e.Kind == record.HostReady})
+		}
+		if e.Kind == record.CheckpointEnded && (!e.Checkpoint.HostGone || e.Checkpoint.Early != "") {
+			ends = append(ends, e) // after the host's end, time decides, unless nobody waited for it
 		}
 	}
 	own, gone := -1, time.Time{} // how many trees without a server were always there; when the host was missing
@@ -87,11 +120,11 @@ func (n *naiveJudge) left(run *record.Run) (what []string) {
 		if up && (servers > 0 || own < 0 && alive) && (own < 0 || others < own) {
 			own = others
 		}
-		for _, e := range run.Events {
+		for _, e := range ends {
 			t := run.Header.Started.Add(time.Duration(e.T))
 			last := i+1 == len(n.samples) || n.samples[i+1].over.After(t)
-			if e.Kind != record.CheckpointEnded || e.Checkpoint.HostGone && e.Checkpoint.Early == "" || s.over.After(t) || !last {
-				continue // after the host's end, time decides, unless nobody waited for it
+			if s.over.After(t) || !last {
+				continue
 			}
 			wanted, window := 0, max(run.Header.Limits.Quiet, e.Checkpoint.Waited-run.Played().Limits.Settle)
 			for _, w := range e.Checkpoint.Wants {
