@@ -151,7 +151,7 @@ func TestKeeperInTrouble(t *testing.T) {
 			if c.as != nil && os.Getuid() != 0 {
 				t.Skip("needs the rights of root")
 			}
-			defer takeTurn(t, 1, short)()
+			defer takeTurn(t, besideAll, short)()
 			b := startTroubled(t, "worker-undying", c.as)
 			require.NoError(t, syscall.Kill(b.keeper, c.signal))
 			code := b.ends(45 * time.Second)
@@ -178,7 +178,7 @@ func TestReforkWithoutCgroup(t *testing.T) {
 	for _, host := range []string{"refork", "refork-fast", "refork-slow"} {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()
-			defer takeTurn(t, 1, short)()
+			defer takeTurn(t, besideAll, short)()
 			b := newTroubled(t)
 			dir := b.dir
 			require.NoError(t, os.Chown(dir, int(asNobody.Uid), int(asNobody.Gid)))

@@ -37,7 +37,7 @@ func TestTheExamplesOfOtherSystems(t *testing.T) {
 				require.NotEqual(t, "all", os.Getenv("LEAKBENCH_REQUIRE"), err)
 				t.Skip("python3 is missing")
 			}
-			defer takeTurn(t, 1, long)()
+			defer takeTurn(t, besideAll, long)()
 			dir := beside(t, "examples/gate/python")
 			cmd := exec.CommandContext(t.Context(), c.shell[0], append(c.shell[1:], script)...)
 			cmd.Dir, cmd.WaitDelay = dir, 10*time.Second

@@ -45,7 +45,7 @@ func TestTheExamplesOfTheGate(t *testing.T) {
 				}
 				t.Skipf("%s is missing", needs)
 			}
-			defer takeTurn(t, 1, long)()
+			defer takeTurn(t, besideAll, long)()
 			dir := beside(t, folder)
 			sh := func(script string, want int) string {
 				cmd := exec.CommandContext(t.Context(), "sh", "-e", "-c", script)
@@ -130,7 +130,7 @@ func TestTheJobOfTheGate(t *testing.T) {
 	require.NotEqual(t, command[2], script)
 
 	program, dir := built(t), t.TempDir()
-	defer takeTurn(t, 1, long)()
+	defer takeTurn(t, besideAll, long)()
 	run := func(want int, script string, env ...string) string {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
 		cmd.Dir, cmd.WaitDelay = dir, 10*time.Second

@@ -85,7 +85,7 @@ func TestSelftestIsNotEasilyPleased(t *testing.T) {
 		{Scenario: "reload", Host: "mutant-l9-term", Law: "L9", Kind: "killed-unasked"},
 		{Scenario: "no-such-scenario", Host: selftest.Healthy},
 	}
-	done := takeTurn(t, 1, medium)
+	done := takeTurn(t, besideAll, medium)
 	results := putThrough(t, true, all)
 	done()
 	for _, r := range results {
@@ -97,18 +97,15 @@ func TestSelftestIsNotEasilyPleased(t *testing.T) {
 }
 
 // one plays a case, and again alone where playUntil does that.
-func one(t *testing.T, c selftest.Case) (r selftest.Result) {
+func one(t *testing.T, c selftest.Case) selftest.Result {
 	t.Helper()
-	for try := 1; try <= tries; try++ {
-		done := takeTurn(t, try, medium)
-		r = putThrough(t, try > 1, []selftest.Case{c})[0]
-		done()
-		if r.OK || len(r.Doubts) == 0 && (try > 1 || !slices.ContainsFunc(r.Kinds, isTimed)) {
-			break
+	return untilFinal(t, besideAll, medium, func(among company) (selftest.Result, verdictIs) {
+		r := putThrough(t, among == alone, []selftest.Case{c})[0]
+		if !r.OK {
+			t.Logf("%s on %s: %v %v %v", c.Scenario, c.Host, r.Laws, r.Kinds, r.Doubts)
 		}
-		t.Logf("%s on %s, beside others: %v %v %v", c.Scenario, c.Host, r.Laws, r.Kinds, r.Doubts)
-	}
-	return r
+		return r, verdictIs{right: r.OK, certain: len(r.Doubts) == 0, timed: slices.ContainsFunc(r.Kinds, isTimed)}
+	})
 }
 
 func putThrough(t *testing.T, alone bool, cases []selftest.Case) []selftest.Result {

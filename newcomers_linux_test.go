@@ -51,7 +51,7 @@ func TestNewcomers(t *testing.T) {
 			require.NoError(t, err)
 			sum := sha256.Sum256(text)
 			require.Equal(t, n.sum, hex.EncodeToString(sum[:8]), "%s is no longer what was written", n.program)
-			done := takeTurn(t, 1, chain)
+			done := takeTurn(t, besideAll, chain)
 			n.prepare(t, dir)
 
 			require.LessOrEqual(t, len(n.answers), 5)
@@ -66,7 +66,7 @@ func TestNewcomers(t *testing.T) {
 			assert.Equal(t, n.laws, laws)
 			_, code = inFolder(t, dir, "", "git", "apply", "-p1", "fix.diff")
 			require.Zero(t, code)
-			done = takeTurn(t, 1, chain)
+			done = takeTurn(t, besideAll, chain)
 			n.prepare(t, dir)
 			done()
 			laws, out = n.verdict(t, dir, command, "clean", 0)
@@ -83,37 +83,32 @@ func (n newcomer) prepare(t *testing.T, dir string) {
 	}
 }
 
-// verdict runs the command that init has proposed, and again alone where it is undecided beside others, and returns the laws
-// that are broken as errors.
+// verdict runs the command that init has proposed until its verdict is final, and returns the laws that are broken as errors.
 func (n newcomer) verdict(t *testing.T, dir string, command []string, outcome string, want int) (laws []string, out string) {
 	t.Helper()
-	for try := 1; ; try++ {
-		var code int
-		done := takeTurn(t, try, chain)
-		out, code = inFolder(t, dir, "", append(command, "--format", "json", "--progress", "none")...)
-		done()
-		var all struct {
-			Outcome string
-			Runs    []struct {
-				Findings []struct{ Law, Severity string }
-			}
+	type answer struct {
+		Outcome string
+		Runs    []struct {
+			Findings []struct{ Law, Severity string }
 		}
-		require.NoError(t, json.Unmarshal([]byte(out[:strings.LastIndex(out, "}")+1]), &all), "%s", out)
-		if code == 3 && try < tries {
-			continue
-		}
-		require.Equal(t, outcome, all.Outcome, "%s", out)
-		require.Equal(t, want, code, "%s", out)
-		for _, run := range all.Runs {
-			for _, f := range run.Findings {
-				if f.Severity == "error" {
-					laws = append(laws, f.Law)
-				}
-			}
-		}
-		slices.Sort(laws)
-		return slices.Compact(laws), out
+		code int
 	}
+	all := untilFinal(t, besideAll, chain, func(company) (all answer, is verdictIs) {
+		out, all.code = inFolder(t, dir, "", append(command, "--format", "json", "--progress", "none")...)
+		require.NoError(t, json.Unmarshal([]byte(out[:strings.LastIndex(out, "}")+1]), &all), "%s", out)
+		return all, verdictIs{certain: all.code != 3}
+	})
+	require.Equal(t, outcome, all.Outcome, "%s", out)
+	require.Equal(t, want, all.code, "%s", out)
+	for _, run := range all.Runs {
+		for _, f := range run.Findings {
+			if f.Severity == "error" {
+				laws = append(laws, f.Law)
+			}
+		}
+	}
+	slices.Sort(laws)
+	return slices.Compact(laws), out
 }
 
 // inFolder runs a program, and returns what it wrote to stdout and its status.

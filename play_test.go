@@ -29,17 +29,45 @@ func playUntil(t *testing.T, long time.Duration, c play.Cell, limits play.Limits
 	needsPlace(t, c.Scenario)
 	bench := play.Bench{Self: self, Limits: limits}
 	c.Seed = 1
-	for try := 1; ; try++ {
+	return untilFinal(t, besideAll, long, func(among company) (verdict.Judged, verdictIs) {
 		c.Dir = filepath.Join(t.TempDir(), "run")
-		done := takeTurn(t, try, long)
-		j, err := watched(t, try > 1, bench.One)(t.Context(), c)
-		done()
+		j, err := watched(t, among == alone, bench.One)(t.Context(), c)
 		require.NoError(t, err, "%s", tail(filepath.Join(c.Dir, runner.HostLog)))
-		if try == tries || right(*j) || certain(*j) && (try > 1 || !byTheClock(*j)) {
-			return *j
+		is := verdictIs{right: right(*j), certain: certain(*j), timed: byTheClock(*j)}
+		if !is.right {
+			t.Logf("%s on %s: %s\n%s", c.Scenario.Name, c.Host.Name, j.Verdict.Outcome, account(*j))
 		}
-		t.Logf("%s on %s, beside others: %s\n%s", c.Scenario.Name, c.Host.Name, j.Verdict.Outcome, account(*j))
+		return *j, is
+	})
+}
+
+// verdictIs is what decides whether something is played again.
+type verdictIs struct {
+	right   bool // as expected
+	certain bool // without a doubt
+	timed   bool // a clock made a finding
+}
+
+// tries are the companies in which something is played until it is decided.
+var tries = []company{besideAll, besideFew, alone, alone}
+
+// untilFinal plays something until its verdict is right or final, and returns the last one: the first time in such company, then beside
+// few, then alone. A wrong verdict without a doubt is final, and one by the clock when it was played alone. A right one may be uncertain only
+// where the caller says so.
+func untilFinal[V any](t *testing.T, first company, long time.Duration, play func(among company) (V, verdictIs)) (last V) {
+	t.Helper()
+	for _, among := range tries {
+		if among < first {
+			continue
+		}
+		done := takeTurn(t, among, long)
+		v, is := play(among)
+		done()
+		if last = v; is.right || is.certain && (among == alone || !is.timed) {
+			break
+		}
 	}
+	return last
 }
 
 // certain says that a verdict leaves no doubt.

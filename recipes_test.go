@@ -131,7 +131,7 @@ func (r recipe) follow(t *testing.T, without *step) (failed bool, out string) {
 	t.Helper()
 	kitchens <- struct{}{}
 	defer func() { <-kitchens }()
-	defer takeTurn(t, 1, chain)()
+	defer takeTurn(t, besideAll, chain)()
 	dir := t.TempDir()
 	copyTheTree(t, dir)
 	for i := range r.steps {

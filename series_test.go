@@ -42,11 +42,11 @@ func foundIn(t *testing.T, name string, jobs int) map[string][]string {
 	out := t.TempDir()
 	bench := play.Bench{Self: self, Out: filepath.Join(out, "runs")}
 	all, _, err := series.Play(t.Context(), func(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
-		try := 1
+		among := besideAll
 		if c.Again != "" {
-			try = tries
+			among = alone
 		}
-		defer takeTurn(t, try, chain)()
+		defer takeTurn(t, among, chain)()
 		return bench.One(ctx, c)
 	})
 	require.NoError(t, err)

@@ -58,7 +58,7 @@ func TestTricks(t *testing.T) {
 				t.Skip("needs the rights of root")
 			}
 			if os.Getenv(todayEnv) != "" && k.Today != "" {
-				defer takeTurn(t, 1, short)()
+				defer takeTurn(t, besideAll, short)()
 				a := playTrick(t, k)
 				assert.True(t, a.wrong(k.Want) == "" || slices.Contains(strings.Split(k.Today, " | "), a.short()), "%s, not %s", a.short(), k.Today)
 				return
@@ -73,25 +73,17 @@ func TestTricks(t *testing.T) {
 // company: they have the machine to themselves at once.
 func playRightly(t *testing.T, k trickhost.Trick) {
 	t.Helper()
-	first := 1
+	first := besideAll
 	if k.Busy {
-		first = 2
+		first = alone
 	}
-	for try := first; ; try++ {
-		done := takeTurn(t, try, short)
+	a := untilFinal(t, first, short, func(company) (trickAnswer, verdictIs) {
 		a := playTrickBusily(t, k)
-		done()
-		wrong := a.wrong(k.Want)
-		t.Logf("%-26s %s; wrong: %q, the second judge: %v, %v", k.Name, a.short(), wrong, a.Naive, a.Took.Round(time.Millisecond))
-		if wrong == "" && !a.disagrees() {
-			return
-		}
-		if a.final() || try == first+tries-1 {
-			assert.Empty(t, wrong, "%s\n%s\n%s", k.About, a.short(), a.Words)
-			assertNaive(t, a)
-			return
-		}
-	}
+		t.Logf("%-26s %s; wrong: %q, the second judge: %v, %v", k.Name, a.short(), a.wrong(k.Want), a.Naive, a.Took.Round(time.Millisecond))
+		return a, a.is(k.Want)
+	})
+	assert.Empty(t, a.wrong(k.Want), "%s\n%s\n%s", k.About, a.short(), a.Words)
+	assertNaive(t, a)
 }
 
 // playTrickBusily plays a trick beside busy loops where it is for such a machine.

@@ -101,9 +101,13 @@ func (a trickAnswer) wrongWords(w trickhost.Want) string {
 	return ""
 }
 
-// final says that others on the machine can't have made an answer: there is no doubt, and no clock in it.
-func (a trickAnswer) final() bool {
-	return a.Outcome != trickhost.Inconclusive && len(a.Doubts) == 0 && !a.disagrees() && !slices.ContainsFunc(a.Kinds, isTimed)
+// is says whether an answer is right, and whether others on the machine can have made it.
+func (a trickAnswer) is(w trickhost.Want) verdictIs {
+	return verdictIs{
+		right:   a.wrong(w) == "" && !a.disagrees(),
+		certain: a.Outcome != trickhost.Inconclusive && len(a.Doubts) == 0 && !a.disagrees(),
+		timed:   slices.ContainsFunc(a.Kinds, isTimed),
+	}
 }
 
 // mayBe says that an answer under load is no false one: the right one, or

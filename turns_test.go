@@ -21,41 +21,46 @@ const (
 	chain  = time.Minute // of several that wait for each other
 )
 
-// tries is how often a run is played that could not be decided: first beside others, then alone.
-const tries = 3
+// company is who plays at the same time.
+type company int
+
+const (
+	besideAll company = iota // as many as the machine carries
+	besideFew                // one for each processor at most
+	alone
+)
 
 // queue is where everything that this package plays or builds waits for its turn: as much goes side by side as the machine
 // carries, which leakbench run does too, those that take long first. What is played alone is played at the end.
 type queue struct {
 	most    func() int         // that go side by side
+	few     int                // likewise, of those who bear few
 	carries func(now int) bool // the machine, beside so many, one more
 
 	sync.Mutex
 	waiting []*turn
-	now     int
-	alone   bool // what is under way
+	now     [alone + 1]int // that are under way, by their company
 	serving bool
 }
 
 type turn struct {
 	long  time.Duration
-	alone bool
+	among company
 	ready chan struct{}
 }
 
-var turns = queue{most: most, carries: carries}
+var turns = queue{most: most, few: runtime.GOMAXPROCS(0), carries: carries}
 
-// takeTurn waits until a try of a run may be played, or whatever else takes so long. The first one is beside others, each
-// other one alone. It returns a function that ends its turn.
-func takeTurn(t *testing.T, try int, long time.Duration) (done func()) {
+// takeTurn waits until something may be played in such company that takes so long. It returns a function that ends its turn.
+func takeTurn(t *testing.T, among company, long time.Duration) (done func()) {
 	t.Helper()
-	done = turns.take(long, try > 1)
+	done = turns.take(long, among)
 	t.Cleanup(done) // of a test that fails meanwhile
 	return done
 }
 
-func (q *queue) take(long time.Duration, alone bool) (done func()) {
-	mine := &turn{long: long, alone: alone, ready: make(chan struct{})}
+func (q *queue) take(long time.Duration, among company) (done func()) {
+	mine := &turn{long: long, among: among, ready: make(chan struct{})}
 	q.Lock()
 	q.waiting = append(q.waiting, mine)
 	q.serve()
@@ -64,8 +69,7 @@ func (q *queue) take(long time.Duration, alone bool) (done func()) {
 	return sync.OnceFunc(func() {
 		q.Lock()
 		defer q.Unlock()
-		q.now--
-		q.alone = false
+		q.now[among]--
 		q.serve()
 	})
 }
@@ -82,7 +86,7 @@ func (q *queue) serve() {
 func (q *queue) call() {
 	for {
 		q.Lock()
-		next, now := q.next(), q.now
+		next, now := q.next(), q.all()
 		if next == nil {
 			q.serving = false
 			q.Unlock()
@@ -95,26 +99,35 @@ func (q *queue) call() {
 		q.Lock()
 		if next = q.next(); next != nil { // somebody who takes longer may have come
 			q.waiting = slices.DeleteFunc(q.waiting, func(t *turn) bool { return t == next })
-			q.now++
-			q.alone = next.alone
+			q.now[next.among]++
 			close(next.ready)
 		}
 		q.Unlock()
 	}
 }
 
-// next is who may be called: the one who takes longest; nobody where something is played alone, or has to wait for that.
-func (q *queue) next() (first *turn) {
-	if q.alone || q.now >= q.most() {
-		return nil
+// all is how many are under way.
+func (q *queue) all() (n int) {
+	for _, now := range q.now {
+		n += now
 	}
+	return n
+}
+
+// next is who may be called: of those who want most company the one who takes longest, unless that is more than somebody bears.
+func (q *queue) next() (first *turn) {
 	for _, t := range q.waiting {
-		if first == nil || first.alone && !t.alone || first.alone == t.alone && t.long > first.long {
+		if first == nil || t.among < first.among || t.among == first.among && t.long > first.long {
 			first = t
 		}
 	}
-	if first != nil && first.alone && q.now > 0 {
+	if first == nil {
 		return nil
+	}
+	for among, limit := range [...]int{besideAll: q.most(), besideFew: q.few, alone: 1} {
+		if bears := first.among >= company(among) || q.now[among] > 0; bears && q.all() >= limit {
+			return nil
+		}
 	}
 	return first
 }
@@ -136,16 +149,19 @@ func carries(now int) bool {
 // TestTurns: who takes long comes first, and who is to be alone comes last and is alone.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	q := &queue{most: func() int { return 2 }, carries: func(int) bool { return true }}
-	first, second := q.take(short, false), q.take(short, false)
+	q := &queue{most: func() int { return 2 }, few: 1, carries: func(int) bool { return true }}
+	first, second := q.take(short, besideAll), q.take(short, besideAll)
 	came := make(chan string, 4)
 	ends := map[string]chan struct{}{}
 	var all sync.WaitGroup
-	for name, asks := range map[string]turn{"alone": {long: chain, alone: true}, "short": {long: short}, "long": {long: long}, "medium": {long: medium}} {
+	for name, asks := range map[string]turn{
+		"alone": {long: chain, among: alone}, "few": {long: chain, among: besideFew},
+		"short": {long: short}, "long": {long: long}, "medium": {long: medium},
+	} {
 		end := make(chan struct{})
 		ends[name] = end
 		all.Go(func() {
-			defer q.take(asks.long, asks.alone)()
+			defer q.take(asks.long, asks.among)()
 			came <- name
 			<-end
 		})
@@ -162,9 +178,14 @@ func TestTurns(t *testing.T) {
 	assert.Nil(t, q.next(), "one is under way")
 	q.Unlock()
 	close(ends["short"])
+	require.Equal(t, "few", <-came)
+	q.Lock()
+	assert.Nil(t, q.next(), "one is to be alone")
+	q.Unlock()
+	close(ends["few"])
 	require.Equal(t, "alone", <-came)
 	q.Lock()
-	assert.True(t, q.alone && q.now == 1)
+	assert.Equal(t, [...]int{alone: 1}, q.now)
 	q.Unlock()
 	close(ends["alone"])
 	all.Wait()
