@@ -41,7 +41,7 @@ func newProcessTable(s *model.Run, f *verdict.Finding, servers, values []string,
 			continue
 		}
 		row := f.Rows[i]
-		rows = append(rows, processRow{Name: row.Name, PID: strconv.Itoa(row.PID), Session: row.Session, clauses: row.Seen})
+		rows = append(rows, processRow{Name: row.Name, PID: strconv.Itoa(row.PID), Session: row.Session, clauses: slices.Clone(row.Seen)})
 	}
 	for _, name := range servers {
 		if !slices.ContainsFunc(rows, func(r processRow) bool { return r.Name == name }) {

@@ -76,7 +76,7 @@ var Hosts = []Host{
 	},
 	{
 		Name: "reap-all", About: "kills every server it knows whenever one session ends, siblings included (hermes-agent#12430)",
-		Profile: reference("TERM to every known server, 75ms, KILL"),
+		Profile: reference("TERM to every known server, 75 ms, KILL"),
 	},
 	{
 		Name: "orphan-set", About: "marks what a session leaves behind and sweeps it later (hermes-agent#16275 as it was meant)",

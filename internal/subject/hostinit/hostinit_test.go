@@ -121,9 +121,9 @@ func TestWrongAnswers(t *testing.T) {
 		{0, "{{server}} x", "cannot be the command itself"},
 		{1, "srves", "did you mean serves?"},
 		{1, "telepathy", "is not one of serves, runs, exits, driver"},
-		{1, "5", `"5" is none of serves`},
+		{1, "5", `"5" is not one of serves`},
 		{2, "0", `"0" is not a number from 1 to 100`},
-		{2, "many", `"many" is no number`},
+		{2, "many", `"many" is not a number`},
 	} {
 		lines := append(append(append([]string{}, good[:c.at]...), c.wrong), good[c.at:]...)
 		_, _, err := ask(hostinit.Interview{Name: "mine"}, lines...)

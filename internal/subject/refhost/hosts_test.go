@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 )
 
@@ -29,12 +30,12 @@ func TestEachHostHasItsDesign(t *testing.T) {
 // TestLaddersSayTheDelays: the catalogue's words are these constants.
 func TestLaddersSayTheDelays(t *testing.T) {
 	t.Parallel()
-	sdk := fmt.Sprintf("stdin close, %v, TERM, %v, KILL", sdkEOF, sdkTerm)
+	sdk := fmt.Sprintf("stdin close, %s, TERM, %s, KILL", duration.Text(sdkEOF), duration.Text(sdkTerm))
 	for name, want := range map[string]string{
-		"exact":        fmt.Sprintf("stdin close, %v, TERM to the group, %v, KILL to the group, wait; what left the group: TERM, %v, KILL", exactEOF, exactTerm, exactTerm),
+		"exact":        fmt.Sprintf("stdin close, %s, TERM to the group, %s, KILL to the group, wait; what left the group: TERM, %s, KILL", duration.Text(exactEOF), duration.Text(exactTerm), duration.Text(exactTerm)),
 		"naive":        sdk + "; nothing for a session that was superseded, failed or was cut off, nor at the host's own end",
-		"reap-all":     fmt.Sprintf("TERM to every known server, %v, KILL", reapGrace),
-		"orphan-set":   sdk + fmt.Sprintf("; what is left: TERM within %v or after the tick, %v, KILL", sweepEvery, sweepGrace),
+		"reap-all":     fmt.Sprintf("TERM to every known server, %s, KILL", duration.Text(reapGrace)),
+		"orphan-set":   sdk + fmt.Sprintf("; what is left: TERM within %s or after the tick, %s, KILL", duration.Text(sweepEvery), duration.Text(sweepGrace)),
 		"thread-blind": sdk + "; what is left is not seen",
 	} {
 		h, _ := catalogue.Named(name)
