@@ -29,11 +29,11 @@ func explored(t *testing.T, hostName string, p explore.Params) *explore.Result {
 	bench := &play.Bench{Self: self, Out: t.TempDir()}
 	p.Bench, p.Host = bench, play.Host{Spec: builtinHost(t, hostName)}
 	p.Play = func(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
-		try := 1
+		among := besideAll
 		if c.Alone {
-			try++
+			among = alone
 		}
-		done := takeTurn(t, try, short)
+		done := takeTurn(t, among, short)
 		defer done()
 		return watched(t, c.Alone, bench.One)(ctx, c)
 	}

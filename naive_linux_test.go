@@ -72,8 +72,11 @@ func naiveLook() naiveSample {
 	buf := make([]byte, 4096)
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		fd, opened := unix.Open("/proc/"+name+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-		if err != nil || opened != nil {
+		if err != nil {
+			continue
+		}
+		fd, err := unix.Open("/proc/"+name+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
 			continue
 		}
 		n, _ := unix.Read(fd, buf)
