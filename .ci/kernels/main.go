@@ -94,27 +94,26 @@ func (o options) play(ctx context.Context) (right bool, err error) {
 	return o.playAll(ctx, dir, kernels, programs)
 }
 
-// playAll boots the kernels side by side and prints what came of them in their order.
+// playAll boots the kernels side by side and prints what came of each as soon as it has ended.
 func (o options) playAll(ctx context.Context, dir string, kernels []kernel, programs []entry) (right bool, err error) {
-	said, failed := make([][]result, len(kernels)), make([]error, len(kernels))
 	var all sync.WaitGroup
+	var printing sync.Mutex
+	right = true
 	turns := make(chan bool, max(1, o.jobs))
-	for i, k := range kernels {
+	for _, k := range kernels {
 		all.Go(func() {
 			turns <- true
 			defer func() { <-turns }()
-			said[i], failed[i] = o.boot(ctx, k, programs, filepath.Join(dir, k.suite))
+			folder := filepath.Join(dir, k.suite)
+			said, err := o.boot(ctx, k, programs, folder)
+			printing.Lock()
+			defer printing.Unlock()
+			if err != nil {
+				fmt.Printf("\n%s (%s)\n      NOT AS EXPECTED: %v\n", k.version, k.suite, err)
+			}
+			right = err == nil && o.judge(k, said, folder) && right
 		})
 	}
 	all.Wait()
-	right = true
-	for i, k := range kernels {
-		if failed[i] != nil {
-			fmt.Printf("\n%s (%s)\n      NOT AS EXPECTED: %v\n", k.version, k.suite, failed[i])
-			right = false
-			continue
-		}
-		right = o.judge(k, said[i], filepath.Join(dir, k.suite)) && right
-	}
 	return right, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/proc/portable"
 )
 
-// pollEvery is how often a death is looked for.
+// pollEvery is how often a death is looked for where the kernel can't tell it.
 const pollEvery = 20 * time.Millisecond
 
 // ErrGone says that a process has ended: it has no row any more, it is a
@@ -49,7 +49,9 @@ func signalExactly(id record.Identity, sig syscall.Signal) error {
 	return p.Signal(sig)
 }
 
-func waitTold(context.Context, record.Identity) (told bool, err error) { return false, nil }
+func waitTold(ctx context.Context, id record.Identity) (told bool, err error) {
+	return portable.WaitTold(ctx, id)
+}
 
 // Newborn is the process that was given a pid last. Here it can't be found out.
 func Newborn(int) (record.Identity, bool) { return record.Identity{}, false }
@@ -68,9 +70,9 @@ const CensusName = "gopsutil"
 // Weak says in sentences what can't be seen or done on this machine.
 func Weak() []string {
 	return []string{
-		"the process table is read through gopsutil, which may run ps for a row: it is slower, and start times are coarser than on Linux",
 		"signals go to the pid after its identity was checked, not through a handle",
-		"deaths are polled for",
+		"whether a process runs or sleeps is known of survivors alone",
+		"a process that is orphaned before a census has seen it leaves the census: only the ledger sees it, if it is a server",
 		"what a survivor is blocked in, its signals, and who holds the other end of its stdin can't be seen",
 		"the processor time of a process that this user may not look at is told as 0",
 	}

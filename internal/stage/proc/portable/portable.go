@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/shirou/gopsutil/v3/process"
+	"github.com/shirou/gopsutil/v4/process"
 	"golang.org/x/sys/unix"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -18,54 +18,68 @@ import (
 // ErrGone says that a process has ended.
 var ErrGone = errors.New("the process has ended")
 
+// basic is what the kernel tells of each process at once.
+type basic struct {
+	record.Identity
+	ppid  int
+	comm  string
+	state record.State
+}
+
 // Table reads the process table. It serves one goroutine at a time.
 type Table struct {
-	parents map[int]int
-	rows    []record.Process
+	now      map[int]basic
+	followed map[record.Identity]bool // what was below the root at an earlier look
+	rows     []record.Process
 }
 
 // NewTable returns a table.
-func NewTable() *Table { return &Table{parents: map[int]int{}} }
+func NewTable() *Table { return &Table{now: map[int]basic{}, followed: map[record.Identity]bool{}} }
 
-// Below lists every process below root by its chain of parents, root left
-// out. The slice is valid until the next call. ErrGone: there is no root.
+// Below lists every process below root by its chain of parents, root left out. Orphans do not come home to root here: one that was
+// below it at an earlier look is still listed, with what it has started since. A table is for one root. The slice is valid until the
+// next call. ErrGone: there is no root.
 func (t *Table) Below(root int) ([]record.Process, error) {
-	rootID, err := Identify(root)
-	if err != nil {
-		return nil, err
-	}
-	pids, err := process.Pids()
+	all, err := list()
 	if err != nil {
 		return nil, fmt.Errorf("failed to list the processes: %w", err)
 	}
-	clear(t.parents)
-	for _, pid := range pids {
-		if ppid, err := handle(int(pid)).Ppid(); err == nil {
-			t.parents[int(pid)] = int(ppid)
-		}
+	clear(t.now)
+	for _, b := range all {
+		t.now[b.PID] = b
+	}
+	top, ok := t.now[root]
+	if !ok {
+		return nil, fmt.Errorf("process %d: %w", root, ErrGone)
 	}
 	t.rows = t.rows[:0]
-	for _, pid := range pids {
-		if !t.isBelow(int(pid), root) {
+	followed := map[record.Identity]bool{}
+	for _, b := range all {
+		if b.Start < top.Start || !t.isBelow(b, root) {
 			continue
 		}
-		if row, err := t.One(int(pid)); err == nil && row.Start >= rootID.Start {
-			t.rows = append(t.rows, row)
+		if row, err := t.One(b.PID); err == nil && row.Identity == b.Identity {
+			t.rows, followed[b.Identity] = append(t.rows, row), true
 		}
 	}
+	t.followed = followed
 	return t.rows, nil
 }
 
-func (t *Table) isBelow(pid, root int) bool {
-	for range len(t.parents) { // a stale parent can close a ring
-		parent, ok := t.parents[pid]
-		if !ok || parent == pid {
-			return false
+// isBelow climbs to root, or to what was below it.
+func (t *Table) isBelow(b basic, root int) bool {
+	if b.PID == root {
+		return false
+	}
+	for range len(t.now) { // rows that are not of one moment can close a ring
+		if b.ppid == root || t.followed[b.Identity] {
+			return true
 		}
-		if parent == root {
-			return pid != root
+		parent, ok := t.now[b.ppid]
+		if !ok || parent.Start > b.Start {
+			return false // a pid of a parent that has ended, and is another's by now
 		}
-		pid = parent
+		b = parent
 	}
 	return false
 }
@@ -73,19 +87,13 @@ func (t *Table) isBelow(pid, root int) bool {
 // One returns the row of one process. What can't be seen is told as docs/run-file.md says: FDs is -1; PGID, SID, Threads and RSS
 // are 0, which they are of no process that runs; CPU is 0, and proc.Weak says so. ErrGone: there is no such process.
 func (t *Table) One(pid int) (record.Process, error) {
-	id, err := Identify(pid)
+	b, err := find(pid)
 	if err != nil {
 		return record.Process{}, err
 	}
 	p := handle(pid)
-	row := record.Process{Identity: id, PPID: t.parents[pid], FDs: -1, State: state(p)}
+	row := record.Process{Identity: b.Identity, PPID: b.ppid, Comm: text.Name(b.comm), FDs: -1, State: b.state}
 	row.PGID, row.SID = groupAndSession(pid)
-	if ppid, err := p.Ppid(); err == nil {
-		row.PPID = int(ppid)
-	}
-	if name, err := p.Name(); err == nil {
-		row.Comm = text.Name(name)
-	}
 	if memory, err := p.MemoryInfo(); err == nil && memory != nil {
 		row.RSS = int64(memory.RSS)
 	}
@@ -104,32 +112,32 @@ func (t *Table) One(pid int) (record.Process, error) {
 	return row, nil
 }
 
-// Identify returns the identity of the process that has the pid now. Start is in milliseconds since 1970. ErrGone: there is none.
-func Identify(pid int) (record.Identity, error) {
+// find is look with an error that names the process.
+func find(pid int) (basic, error) {
 	if pid <= 0 {
-		return record.Identity{}, fmt.Errorf("process %d: %w", pid, ErrGone)
+		return basic{}, fmt.Errorf("process %d: %w", pid, ErrGone)
 	}
-	if there, err := process.PidExists(int32(pid)); err == nil && !there {
-		return record.Identity{}, fmt.Errorf("process %d: %w", pid, ErrGone)
-	}
-	created, err := handle(pid).CreateTime()
+	b, err := look(pid)
 	if err != nil {
-		// It may have ended in between.
-		if there, e := process.PidExists(int32(pid)); e == nil && !there {
-			err = ErrGone
-		}
-		return record.Identity{}, fmt.Errorf("process %d: %w", pid, err)
+		return basic{}, fmt.Errorf("process %d: %w", pid, err)
 	}
-	return record.Identity{PID: pid, Start: uint64(created)}, nil
+	return b, nil
+}
+
+// Identify returns the identity of the process that has the pid now. Start counts from 1970, in units of the system's own. ErrGone:
+// there is none.
+func Identify(pid int) (record.Identity, error) {
+	b, err := find(pid)
+	return b.Identity, err
 }
 
 // Check is nil while the process lives, and ErrGone when it has ended; a zombie has.
 func Check(id record.Identity) error {
-	now, err := Identify(id.PID)
+	now, err := find(id.PID)
 	if err != nil {
 		return err
 	}
-	if now != id || state(handle(id.PID)) == record.StateZombie {
+	if now.Identity != id || now.state == record.StateZombie {
 		return ErrGone
 	}
 	return nil
@@ -150,11 +158,13 @@ func Examine(ids []record.Identity) []record.Evidence {
 			e.Unseen = append(e.Unseen, "anything: "+err.Error())
 			continue
 		}
-		e.Process = row
+		if e.Process = row; row.State == record.StateUnknown {
+			e.State = state(handle(id.PID)) // on macOS this runs ps: for what is left over alone
+		}
 		if exe, err := handle(id.PID).Exe(); err == nil {
 			e.Exe = text.Name(exe)
 		}
-		e.Age = record.Duration(max(0, time.Since(time.UnixMilli(int64(id.Start)))))
+		e.Age = record.Duration(max(0, time.Since(started(id))))
 		e.Unseen = append(e.Unseen, "descriptors, signals and system call: not on this system")
 	}
 	return found

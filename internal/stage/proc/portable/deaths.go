@@ -1,0 +1,85 @@
+package portable
+
+import (
+	"context"
+	"sync"
+)
+
+// Deaths tells any number of callers when processes end. It takes one thread, whatever the number.
+type Deaths struct {
+	// Watch has the kernel tell of the end of a process. Next waits for what it tells: pids, some of them perhaps more than once.
+	Watch func(pid int) error
+	Next  func() ([]int, error)
+
+	start   sync.Once
+	mu      sync.Mutex
+	waiting map[int]map[chan struct{}]bool // by pid
+	failed  error                          // nothing is told any more
+}
+
+// Wait returns nil when the kernel says that the process with the pid has ended, after alive has not objected: what ended before it was
+// watched is not told. An error that is not ctx's cause, or of alive, means that the kernel can't tell.
+func (d *Deaths) Wait(ctx context.Context, pid int, alive func() error) error {
+	d.start.Do(func() { go d.tell() })
+	told := make(chan struct{})
+	d.mu.Lock()
+	if d.failed != nil {
+		d.mu.Unlock()
+		return d.failed
+	}
+	if d.waiting == nil {
+		d.waiting = map[int]map[chan struct{}]bool{}
+	}
+	if d.waiting[pid] == nil {
+		d.waiting[pid] = map[chan struct{}]bool{}
+	}
+	d.waiting[pid][told] = true
+	d.mu.Unlock()
+	defer d.forget(pid, told)
+	if err := d.Watch(pid); err != nil {
+		return err
+	}
+	if err := alive(); err != nil {
+		return err
+	}
+	select {
+	case <-told:
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.failed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (d *Deaths) forget(pid int, told chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if delete(d.waiting[pid], told); len(d.waiting[pid]) == 0 {
+		delete(d.waiting, pid)
+	}
+}
+
+// tell goes on for as long as the program runs, unless the kernel fails: then everybody is told so.
+func (d *Deaths) tell() {
+	for {
+		pids, err := d.Next()
+		d.mu.Lock()
+		if err != nil {
+			d.failed = err
+			for pid := range d.waiting {
+				pids = append(pids, pid)
+			}
+		}
+		for _, pid := range pids {
+			for told := range d.waiting[pid] {
+				close(told)
+			}
+			delete(d.waiting, pid)
+		}
+		d.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
