@@ -347,7 +347,9 @@ type Evidence struct {
 	SigIgnored  []string     `json:"sig_ignored,omitempty"`
 	SigCaught   []string     `json:"sig_caught,omitempty"`
 	Age         Duration     `json:"age,omitempty"`
-	Unseen      []string     `json:"unseen,omitempty"` // what could not be read, and why
+	// Parent says what became of the parent where a pid outlives its process (Windows): "pid 408 has ended".
+	Parent string   `json:"parent,omitempty"`
+	Unseen []string `json:"unseen,omitempty"` // what could not be read, and why
 
 	// The rest is of a host that is watched from outside, and of what is below it.
 

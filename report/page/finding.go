@@ -154,6 +154,8 @@ func parent(s *model.Run, e *record.Evidence) string {
 		return fmt.Sprintf("%s %d", s.Header.Host.Kind.Subject(), e.PPID)
 	case e.PPID == 1:
 		return "init"
+	case e.Parent != "":
+		return words.Clean(e.Parent, words.MaxText/4)
 	}
 	return fmt.Sprint(e.PPID)
 }

@@ -203,6 +203,9 @@ func evidenceLine(e *record.Evidence) string {
 		fmt.Sprintf("%s pid %d", cmp.Or(e.Server, e.Comm), e.PID), "state " + string(e.State),
 		fmt.Sprintf("ppid %d pgid %d sid %d", e.PPID, e.PGID, e.SID), "rss " + words.Size(e.RSS), "age " + duration.Text(e.Age),
 	}
+	if e.Parent != "" {
+		parts = append(parts, "parent: "+e.Parent)
+	}
 	if w := model.Waiting(e); w != "" {
 		parts = append(parts, w)
 	}

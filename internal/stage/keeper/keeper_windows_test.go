@@ -107,6 +107,13 @@ func TestCensusAndSweep(t *testing.T) {
 	require.GreaterOrEqual(t, orphan, 0, "one has no parent: %v", sleepers)
 	assert.Equal(t, h.Process.PID, sleepers[1-orphan].PPID)
 
+	evidence, err := k.Evidence(t.Context(), []record.Identity{sleepers[orphan].Identity, sleepers[1-orphan].Identity})
+	require.NoError(t, err)
+	assert.Contains(t, evidence[0].Parent, "has ended")
+	assert.Empty(t, evidence[1].Parent)
+	assert.Equal(t, filepath.Base(os.Args[0]), filepath.Base(evidence[1].Exe))
+	assert.Less(t, evidence[1].Age.D(), time.Minute)
+
 	twin, err := k.StartTwin(t.Context(), []string{os.Args[0], "sleeper"}, os.Environ())
 	require.NoError(t, err)
 	census, err := k.Census(t.Context())

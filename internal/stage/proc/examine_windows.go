@@ -33,6 +33,7 @@ func examine(table *Table, id record.Identity) record.Evidence {
 	}
 	e.Process = row
 	e.Age = record.Duration(max(0, time.Duration(now()-id.Start)*hundredNanos))
+	e.Parent = table.parentOf(id.PID)
 	if exe, err := exeOf(id); err == nil {
 		e.Exe = text.Name(exe)
 	} else {

@@ -219,6 +219,19 @@ func (t *Table) findParents() {
 	}
 }
 
+// parentOf says what became of the parent of a process that the last look saw: "" where it lives.
+func (t *Table) parentOf(pid int) string {
+	s := t.all[pid]
+	now, taken := t.all[s.parent]
+	switch {
+	case s.row.PPID != 0 || s.parent == 0:
+		return ""
+	case taken:
+		return fmt.Sprintf("pid %d has ended, and that pid is another process's by now (%s)", s.parent, now.row.Comm)
+	}
+	return fmt.Sprintf("pid %d has ended", s.parent)
+}
+
 // argsOf is the command line of a process: what its memory says, since the kernel does not keep one. nil where it can't be read.
 func argsOf(id record.Identity) []string {
 	h, err := Open(id, windows.PROCESS_QUERY_LIMITED_INFORMATION|windows.PROCESS_VM_READ)
