@@ -72,10 +72,11 @@ func (r *run) wants(live map[string]int) []record.Want {
 			continue
 		}
 		n := 0
-		if s.state == record.SessionOpen {
+		connecting := s.state == record.SessionOpening || s.state == record.SessionEnding // the host has not answered: it may have a server, or none
+		if s.state == record.SessionOpen || connecting {
 			n = 1
 		}
-		wants = append(wants, record.Want{Label: s.label, Session: name, Live: n, Spare: kept[name], AtMost: r.profile.Idle > 0})
+		wants = append(wants, record.Want{Label: s.label, Session: name, Live: n, Spare: kept[name], AtMost: r.profile.Idle > 0 || connecting})
 		if r.profile.Spare > 0 && !spare[s.label] {
 			spare[s.label] = true
 			wants = append(wants, record.Want{Label: s.label, Spare: r.profile.Spare})

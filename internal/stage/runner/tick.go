@@ -53,7 +53,7 @@ func (r *run) tick(ctx context.Context, s scenarios.Step, step record.Step) erro
 	if err := r.endHung(ctx, jobs, resp); err != nil {
 		return err
 	}
-	r.endJobs(jobs, begun, resp)
+	r.endJobs(jobs, begun, resp, errors.Is(err, errNoAnswer))
 	failed := answered(resp, err)
 	r.end(step, begun, failed)
 	return r.unlessRestarted(r.fatal(ctx, h, err), besideErr)
@@ -125,8 +125,9 @@ func (r *run) cancelJob(ctx context.Context, j job) {
 	_, _ = r.current().driver.Do(ctx, driver.Request{Op: driver.OpCancel, Session: j.Session})
 }
 
-// endJobs writes down how each job ended. A job without a result did not end.
-func (r *run) endJobs(jobs []job, begun time.Time, resp driver.Response) {
+// endJobs writes down how each job ended. A job without a result did not end. Of a host that has not answered at all nobody knows
+// whether it has given the session up: it may still be waiting for the server.
+func (r *run) endJobs(jobs []job, begun time.Time, resp driver.Response, silent bool) {
 	results := map[string]driver.JobResult{}
 	for _, result := range resp.Jobs {
 		results[result.Session] = result
@@ -138,7 +139,9 @@ func (r *run) endJobs(jobs []job, begun time.Time, resp driver.Response) {
 		} else if !result.OK {
 			err = errors.New(result.Error)
 		}
-		r.session(j.Session, j.Server.Name, record.SessionEnded, j.cancel || j.TimeoutMS > 0, record.WhyTick)
+		if !silent {
+			r.session(j.Session, j.Server.Name, record.SessionEnded, j.cancel || j.TimeoutMS > 0, record.WhyTick)
+		}
 		r.endWith(j.step, begun, err, j.keeps)
 	}
 }

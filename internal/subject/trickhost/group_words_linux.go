@@ -251,6 +251,12 @@ var bench = []Trick{
 		Today: "inconclusive (no-answer, step-failed)",
 		Want:  Want{Outcome: Inconclusive}.within(45 * time.Second), flaw: same(flaw{silent: "call"}),
 	},
+	{
+		Name: "no-answer-to-jobs", Group: 16,
+		About: "still waits for the server of a job when the bench has stopped waiting: it has not given that up", Scenario: "job-connects.yaml", Slow: true,
+		Today: "inconclusive (no-answer, step-failed)",
+		Want:  Want{Outcome: Inconclusive}.within(60 * time.Second), flaw: same(flaw{}),
+	},
 }
 
 const nobody = 65534

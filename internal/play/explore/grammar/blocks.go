@@ -44,8 +44,17 @@ func (m *maker) breakAlone() []scenarios.Step {
 
 func (m *maker) tickMove() []scenarios.Step {
 	step := scenarios.Step{Op: record.OpTick}
+	var fit []*server
+	for _, v := range m.servers {
+		if always := !slices.ContainsFunc(v.Script.Faults, fakeserver.Fault.Selective); !v.hangs() || m.Alone || always && v.holds(true) && m.Can(record.OpCancel) {
+			fit = append(fit, v)
+		}
+	}
+	if len(fit) == 0 {
+		return m.openMove()
+	}
 	for range 1 + m.weighted(40, 40, 20) {
-		step.Jobs = append(step.Jobs, m.job(of(m, m.servers...)))
+		step.Jobs = append(step.Jobs, m.job(of(m, fit...)))
 	}
 	for _, j := range step.Jobs {
 		v := m.servers[slices.IndexFunc(m.servers, func(v *server) bool { return v.Label == j.Label })]
@@ -64,6 +73,10 @@ func (m *maker) tickMove() []scenarios.Step {
 func (m *maker) job(v *server) scenarios.Job {
 	j := scenarios.Job{Label: v.Label, Count: 1 + m.weighted(70, 20, 10)}
 	selective := slices.ContainsFunc(v.Script.Faults, fakeserver.Fault.Selective)
+	if v.hangs() && !m.Alone {
+		j.Cancel, j.Count, j.Expect = true, 1, record.ExpectFail
+		return j
+	}
 	if !v.opens() || !v.answers(v.launches+1) || selective {
 		j.Timeout, j.Expect = millis(of(m, 200, 500, 1000)), record.ExpectAny
 		return j

@@ -224,6 +224,16 @@ func (s *server) holds(forEver bool) bool {
 	return held && !s.spoiled && s.Script.Era == ""
 }
 
+// mute are the actions after which a handshake may never be answered, by a server that lives.
+var mute = []string{"hang", "progress", "partial", "close-stdout", "stop-reading", "spin", "garbage"}
+
+// hangs says that a connect may never be answered. The job of a tick has a time limit for its call alone.
+func (s *server) hangs() bool {
+	return slices.ContainsFunc(s.Script.Faults, func(f fakeserver.Fault) bool {
+		return slices.Contains(early, f.On) && slices.Contains(mute, f.Do)
+	})
+}
+
 // steady says that each launch is like the others, and none of them does anything that could fail a step.
 func (s *server) steady() bool {
 	selective := slices.ContainsFunc(s.Script.Faults, fakeserver.Fault.Selective)
