@@ -72,7 +72,8 @@ func (r *run) wants(live map[string]int) []record.Want {
 			continue
 		}
 		n := 0
-		connecting := s.state == record.SessionOpening || s.state == record.SessionEnding // the host has not answered: it may have a server, or none
+		// The host has not answered: it may have a server, or none.
+		connecting := s.state == record.SessionOpening || s.state == record.SessionEnding
 		if s.state == record.SessionOpen || connecting {
 			n = 1
 		}

@@ -46,7 +46,8 @@ func (m *maker) tickMove() []scenarios.Step {
 	step := scenarios.Step{Op: record.OpTick}
 	var fit []*server
 	for _, v := range m.servers {
-		if always := !slices.ContainsFunc(v.Script.Faults, fakeserver.Fault.Selective); !v.hangs() || m.Alone || always && v.holds(true) && m.Can(record.OpCancel) {
+		always := !slices.ContainsFunc(v.Script.Faults, fakeserver.Fault.Selective)
+		if !v.hangs() || m.Alone || always && v.holds(true) && m.Can(record.OpCancel) {
 			fit = append(fit, v)
 		}
 	}
