@@ -65,7 +65,10 @@ func (w *watcher) tellFacts(all bool) error {
 		}
 	}
 	for _, s := range w.known {
-		add(&s.Evidence, &s.written)
+		if all || s.fresh {
+			add(&s.Evidence, &s.written)
+			s.fresh = false
+		}
 	}
 	if len(told) == 0 {
 		return nil

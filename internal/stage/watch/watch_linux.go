@@ -69,6 +69,7 @@ type seen struct {
 	id      record.Identity
 	io      *record.IO
 	ioError string
+	fresh   bool   // its evidence was read since it was last asked whether to write it down
 	below   bool   // it was, at some look
 	written string // the evidence that was written last, without what changes all the time
 }
@@ -190,7 +191,7 @@ func (s *seen) transfer(table *proc.Table) {
 // examine reads what is slow to read of a process. Who holds its pipes stays as it was seen last.
 func (s *seen) examine(x *proc.Examiner) {
 	before := s.Evidence
-	s.Evidence, s.At = x.Look(s.id), time.Now()
+	s.Evidence, s.At, s.fresh = x.Look(s.id), time.Now(), true
 	if s.ioError != "" {
 		s.Evidence.Unseen = append(s.Evidence.Unseen, s.ioError)
 	}
@@ -263,6 +264,6 @@ func (w *watcher) heldAnew() {
 	w.hostFact.Evidence, w.hostFact.Held = all[0], w.held
 	w.hostFact.Evidence.Handles = w.handles
 	for i, s := range whose {
-		s.Evidence, s.Held = all[i+1], w.held
+		s.Evidence, s.Held, s.fresh = all[i+1], w.held, true
 	}
 }
