@@ -242,6 +242,14 @@ var house = []struct {
 		deny: []string{"github.com/spf13/cobra"},
 	},
 	{
+		pkg: "internal/play/shelf", why: "which hosts are installed is no matter of how one is played",
+		may: []string{"internal/subject/host", "internal/subject/hostfile", "internal/subject/install"},
+	},
+	{
+		pkg: "internal/play/bisect", why: "which version it plays next follows from what the others were", deny: []string{"os", "os/exec", "net"},
+		may: []string{"internal/judge/gate", "internal/judge/verdict", "internal/play", "internal/play/shelf", "internal/subject/hostfile", "internal/subject/install", "scenarios"},
+	},
+	{
 		pkg: "internal/play/trial", why: "it tries a host that is new to the bench",
 		may: []string{"internal/record", "internal/history", "internal/text", "internal/judge/prose", "internal/judge/verdict", "internal/subject/host", "internal/play", "scenarios"},
 	},

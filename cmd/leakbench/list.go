@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +13,7 @@ import (
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/play/shelf"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
@@ -96,7 +95,7 @@ func itemsOf(what string, mutants bool) (items []item, err error) {
 			items = append(items, item{Name: name, Text: s.Title, More: []string{strings.Join(s.Reports, " ")}, Laws: s.Laws, Defining: s.Defining()})
 		}
 	case "hosts":
-		specs, err := allHosts()
+		specs, err := shelf.All()
 		if err != nil {
 			return nil, err
 		}
@@ -128,17 +127,6 @@ func itemsOf(what string, mutants bool) (items []item, err error) {
 	return items, nil
 }
 
-// hostItem is a row of the list of hosts.
-type hostItem struct {
-	Name      string   `json:"name"`
-	Text      string   `json:"text"`
-	Version   string   `json:"version,omitempty"`   // that of the lock file
-	Versions  []string `json:"versions,omitempty"`  // others that NAME@VERSION may pick
-	Installed []string `json:"installed,omitempty"` // versions that are
-	Stale     bool     `json:"stale,omitempty"`     // one of these is not what this program would install now
-	BuiltIn   bool     `json:"built_in,omitempty"`  // needs no installation
-}
-
 func (a *app) hostsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hosts",
@@ -166,7 +154,7 @@ cargo) is missing or its package manager failed.`,
 		Example: `  leakbench hosts install python-sdk
   leakbench hosts install python-sdk@1.29.0 rmcp
   leakbench hosts install all`,
-		ValidArgsFunction: completion(cobra.ShellCompDirectiveNoFileComp, func() []string { return append(installable(), "all") }),
+		ValidArgsFunction: completion(cobra.ShellCompDirectiveNoFileComp, func() []string { return append(shelf.Names(), "all") }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(errors.New("no host given"), "leakbench hosts lists them; all installs every one")
@@ -178,24 +166,11 @@ cargo) is missing or its package manager failed.`,
 	}
 }
 
-// allHosts are the built-in hosts, then the presets, whether or not there is a folder for their packages.
-func allHosts() ([]host.Spec, error) {
-	specs := host.Builtin("leakbench")
-	for _, name := range hostfile.Presets() {
-		s, err := hostfile.Preset(name, "")
-		if err != nil && !errors.Is(err, hostfile.ErrNoFolder) {
-			return nil, err
-		}
-		specs = append(specs, s)
-	}
-	return specs, nil
-}
-
 func (a *app) listHosts() error {
-	specs, err := allHosts()
-	var items []hostItem
+	specs, err := shelf.All()
+	var items []shelf.Item
 	for _, s := range specs {
-		item, failed := itemOf(s)
+		item, failed := shelf.Of(s)
 		if err = errors.Join(err, failed); err != nil {
 			return err
 		}
@@ -206,51 +181,9 @@ func (a *app) listHosts() error {
 	}
 	table := a.table()
 	for _, it := range items {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", it.Name, it.Version, it.state(), it.Text)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", it.Name, it.Version, it.State(), it.Text)
 	}
 	return table.Flush()
-}
-
-func itemOf(s host.Spec) (hostItem, error) {
-	item := hostItem{Name: s.Name, Text: s.About, BuiltIn: s.Install == nil}
-	if item.BuiltIn {
-		return item, nil
-	}
-	item.Version, item.Versions = s.Install.Version, s.Install.Versions
-	for _, version := range append([]string{item.Version}, item.Versions...) {
-		other, err := hostfile.Preset(s.Name, version)
-		if err != nil {
-			return item, err
-		}
-		if install.Installed(other.InstallDir) {
-			item.Installed = append(item.Installed, version)
-			item.Stale = item.Stale || !installParams(other).Fresh()
-		}
-	}
-	return item, nil
-}
-
-// state is what a person wants to know: whether it can be run right now.
-func (it hostItem) state() string {
-	switch {
-	case it.BuiltIn:
-		return "built in"
-	case len(it.Installed) == 0:
-		return "not installed"
-	case it.Stale:
-		return "stale: install it again"
-	case len(it.Installed) == 1 && it.Installed[0] == it.Version:
-		return "installed"
-	}
-	return "installed: " + strings.Join(it.Installed, ", ")
-}
-
-// installable are the presets that have something to install.
-func installable() []string {
-	return slices.DeleteFunc(hostfile.Presets(), func(name string) bool {
-		s, err := hostfile.Preset(name, "")
-		return err != nil || s.Install == nil
-	})
 }
 
 func (a *app) installHosts(ctx context.Context, args []string) error {
@@ -273,7 +206,7 @@ func (a *app) installHosts(ctx context.Context, args []string) error {
 
 func (a *app) hostsToInstall(args []string) ([]host.Spec, error) {
 	for at := slices.Index(args, "all"); at >= 0; at = slices.Index(args, "all") {
-		args = slices.Replace(args, at, at+1, installable()...)
+		args = slices.Replace(args, at, at+1, shelf.Names()...)
 	}
 	var specs []host.Spec
 	for _, name := range args {
@@ -293,7 +226,7 @@ func (a *app) hostsToInstall(args []string) ([]host.Spec, error) {
 func (a *app) installHost(ctx context.Context, s host.Spec) error {
 	begun := time.Now()
 	live := progress.Wait(a.err, a.progressMode("auto"), "installing "+s.Given)
-	params := installParams(s)
+	params := shelf.Params(s)
 	params.Line = live.Line
 	var err error
 	if params.Files == nil { // an own host file, which stands in its folder
@@ -317,27 +250,7 @@ func (a *app) installHost(ctx context.Context, s host.Spec) error {
 	case !fresh:
 		_, err = fmt.Fprintf(a.out, "%s: installed already, in %s\n", s.Given, s.InstallDir)
 	default:
-		_, err = fmt.Fprintf(a.out, "%s: installed in %s, %d MB, in %s\n", s.Given, duration.Text(time.Since(begun)), megabytes(s.InstallDir), s.InstallDir)
+		_, err = fmt.Fprintf(a.out, "%s: installed in %s, %d MB, in %s\n", s.Given, duration.Text(time.Since(begun)), shelf.Megabytes(s.InstallDir), s.InstallDir)
 	}
 	return err
-}
-
-func installParams(s host.Spec) install.Params {
-	return install.Params{
-		Name: s.Name, Runtime: s.Install.Runtime, Package: s.Install.Package, Version: s.Version, Pinned: s.Install.Version,
-		Lock: s.Install.Lock, Files: s.Files, Dir: s.InstallDir,
-	}
-}
-
-// megabytes is what a folder's files take. One that goes meanwhile takes none.
-func megabytes(dir string) (total int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			if info, gone := d.Info(); gone == nil {
-				total += info.Size()
-			}
-		}
-		return err
-	})
-	return total >> 20
 }

@@ -129,7 +129,8 @@ mistake, why, and how to fix it.
 		a.replayCommand(), a.mergeCommand(), a.judgeCommand(), a.reportCommand(), a.openCommand(), a.listCommand(), a.hostsCommand(),
 		a.explainCommand(),
 		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
-		a.initCommand(), a.exploreCommand(), a.labCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
+		a.initCommand(), a.exploreCommand(), a.bisectCommand(),
+		a.labCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := oneOf("--format", a.format, "text", "json"); err != nil {

@@ -3,14 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -184,7 +180,7 @@ names the browser; the default is the system's.`,
 			}
 			fmt.Fprintln(a.out, text.PrintableLines(page))
 			if !printOnly {
-				err = browse(page)
+				err = play.Browse(page)
 			}
 			return err
 		},
@@ -230,45 +226,4 @@ func pageOf(run string) (string, error) {
 		err = play.WritePage(page, play.Listed(judged...), judged...)
 	}
 	return page, err
-}
-
-// opener is the command that opens a page on this system.
-func opener(page string) []string {
-	if browser := os.Getenv("BROWSER"); browser != "" {
-		return append(strings.Fields(browser), page)
-	}
-	switch runtime.GOOS {
-	case "darwin":
-		return []string{"open", page}
-	case "windows":
-		return []string{"rundll32", "url.dll,FileProtocolHandler", page}
-	}
-	return []string{"xdg-open", page}
-}
-
-// patience is how long an opener may take; it only hands the page over.
-const patience = 10 * time.Second
-
-func browse(page string) error {
-	argv := opener((&url.URL{Scheme: "file", Path: filepath.ToSlash(page)}).String())
-	hint := "open " + page + " in a browser; BROWSER names one"
-	path, err := exec.LookPath(argv[0])
-	if err != nil {
-		return usage(fmt.Errorf("no browser found: %w", err), hint)
-	}
-	// A browser stays longer than this command: it is started and not owned.
-	cmd := exec.Command(path, argv[1:]...)
-	if err := cmd.Start(); err != nil {
-		return usage(err, hint)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case err = <-ended:
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-			err = usage(fmt.Errorf("%s: %w", argv[0], err), hint)
-		}
-	case <-time.After(patience):
-	}
-	return err
 }

@@ -69,7 +69,20 @@ func Presets() []string {
 }
 
 // Preset is the preset of that name. A version other than "" must be the one that its file has, or one of those that it lists.
-func Preset(name, version string) (host.Spec, error) {
+func Preset(name, version string) (host.Spec, error) { return preset(name, version, pick) }
+
+// At is the preset of that name in any version that its package's registry may have.
+func At(name, version string) (host.Spec, error) {
+	return preset(name, version, func(s *host.Spec, version string) error {
+		if s.Install == nil {
+			return fmt.Errorf("the host %s has no versions to choose from", s.Name)
+		}
+		s.Version, s.Given = version, s.Name+"@"+version
+		return nil
+	})
+}
+
+func preset(name, version string, pick func(*host.Spec, string) error) (host.Spec, error) {
 	src, err := hosts.Files.ReadFile(name + "/" + hostFile)
 	if err != nil {
 		return host.Spec{}, fmt.Errorf("no host %q", name)

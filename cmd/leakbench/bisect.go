@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/play/bisect"
+	"github.com/leakbench/leakbench/internal/play/shelf"
+	"github.com/leakbench/leakbench/internal/stage/progress"
+	"github.com/leakbench/leakbench/internal/subject/hostfile"
+	"github.com/leakbench/leakbench/internal/subject/install"
+)
+
+type bisectFlags struct {
+	runFlags
+	good, bad string
+	law       string
+}
+
+func (a *app) bisectCommand() *cobra.Command {
+	var f bisectFlags
+	cmd := &cobra.Command{
+		Use:   "bisect SCENARIO --host PRESET --good VERSION --bad VERSION",
+		Short: "Find the version of a published host with which a finding begins",
+		Long: `Find the version of a published host with which a finding begins: the versions of
+its package that the registry has between a good one and a bad one are installed
+and played, halving the range each time. Where --bad is the older one, this finds
+where a finding ends.
+
+A version is bad if its run has an error that the good end does not have, or, with
+--law, a breach of that law. One that can't be installed, played or decided is
+skipped. Versions before a release are left out.
+
+Exit codes: 0 found, 2 bad flag, version or scenario, 3 an end of the range is not
+as stated, or skipped versions hide the answer, 4 a package manager failed.`,
+		Example: `  leakbench bisect shutdown --host hermes --good 0.13.0 --bad 0.19.0
+  leakbench bisect crash --host hermes --good 0.19.0 --bad 0.13.0 --law L2`,
+		ValidArgsFunction: completion(cobra.ShellCompDirectiveDefault, scenarioNames),
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.bisect(cmd, args, f) },
+	}
+	f.register(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.good, "good", "", "a version without the finding")
+	flags.StringVar(&f.bad, "bad", "", "a version with the finding")
+	flags.StringVar(&f.law, "law", "", "look for breaches of this law alone, for example L2")
+	completeFlag(cmd, "law", cobra.ShellCompDirectiveNoFileComp, law.IDs)
+	return cmd
+}
+
+func (a *app) bisect(cmd *cobra.Command, args []string, f bisectFlags) error {
+	switch {
+	case len(args) != 1:
+		return usage(fmt.Errorf("bisect takes one scenario, not %d", len(args)), "for example: leakbench bisect shutdown --host hermes --good 0.13.0 --bad 0.19.0")
+	case f.good == "" || f.bad == "":
+		return usage(errors.New("--good and --bad are both needed"), "leakbench list hosts shows the pinned version of each preset")
+	case f.law != "" && !slices.Contains(law.IDs(), f.law):
+		return usage(fmt.Errorf("--law %s: no such law", f.law), "leakbench list laws shows them")
+	case !slices.Contains(shelf.Names(), f.host):
+		return usage(fmt.Errorf("--host %q: not a preset with packages", f.host), "leakbench list hosts shows them")
+	}
+	s, err := a.setUp(cmd, f.runFlags)
+	if err != nil {
+		return err
+	}
+	plays, err := play.Scenarios(args)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	versions, err := publishedBetween(ctx, f)
+	if err != nil {
+		return err
+	}
+	p := bisect.Player{
+		Bench: &s.bench, Scenario: plays[0], Host: f.host, Law: f.law,
+		Install: func(p install.Params) error {
+			live := progress.Wait(a.err, a.progressMode("auto"), "installing "+f.host+"@"+p.Version)
+			defer live.Stop()
+			p.Line = live.Line
+			_, err := install.Install(ctx, p)
+			return err
+		},
+		Tell: func(t bisect.Try) {
+			a.note("%s@%s: %s\n", f.host, t.Version, strings.Join(append([]string{string(t.Outcome)}, t.Shows...), ", "))
+		},
+	}
+	found, err := bisect.Search(versions, func(version string) (bisect.Try, error) { return p.Try(ctx, version) })
+	if not := (*bisect.Unplayable)(nil); errors.As(err, &not) {
+		return notApplicable(not.NotApplicable)
+	}
+	return a.bisected(found, err, len(versions))
+}
+
+// publishedBetween are the versions to search.
+func publishedBetween(ctx context.Context, f bisectFlags) ([]string, error) {
+	spec, err := hostfile.Preset(f.host, "")
+	if err != nil {
+		return nil, usage(err, "leakbench list hosts shows them")
+	}
+	all, err := install.Versions(ctx, spec.Install.Runtime, spec.Install.Package)
+	switch {
+	case errors.Is(err, install.ErrUnlisted):
+		return nil, usage(fmt.Errorf("--host %s: %w", f.host, err), "leakbench can list those of python and node packages")
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, &failure{exitHost, err, "check the network, and the package manager's configuration"}
+	}
+	between, err := bisect.Between(all, f.good, f.bad)
+	return between, usage(err, "the registry has "+strings.Join(all[max(0, len(all)-12):], ", "))
+}
+
+// bisected says what was found.
+func (a *app) bisected(found bisect.Result, err error, of int) error {
+	if errors.Is(err, bisect.ErrEnds) {
+		return &failure{exitInconclusive, err, "play both ends with leakbench run, or name other versions"}
+	}
+	if err != nil {
+		return err
+	}
+	if a.format == "json" {
+		if err := a.object(found, pretty); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(a.out, "first bad: %s; last good: %s (%d of %d versions played)\n", found.FirstBad, found.LastGood, len(found.Tries), of)
+	}
+	if len(found.Skipped) > 0 {
+		return &failure{exitInconclusive, fmt.Errorf("skipped in between: %s", strings.Join(found.Skipped, ", ")), "any of them may be the first bad one, too"}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package install
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// ErrUnlisted says that a package manager has no way to list the versions of a package.
+var ErrUnlisted = errors.New("its package manager can't list versions")
+
+var listed = regexp.MustCompile(`(?m)^Available versions: (.*)$`)
+
+// Versions are those of a package that its registry has for this machine, the oldest first, without those before a release.
+func Versions(ctx context.Context, runtime, pkg string) ([]string, error) {
+	name, _, _ := strings.Cut(pkg, "[") // without extras
+	switch runtime {
+	case "python":
+		out, err := output(ctx, "python3", "-m", "pip", "index", "versions", "--disable-pip-version-check", "--", name)
+		m := listed.FindSubmatch(out)
+		if err != nil || m == nil {
+			return nil, fmt.Errorf("pip lists no versions of %s: %w", name, errors.Join(err, bytesError(out)))
+		}
+		all := strings.Split(string(m[1]), ", ")
+		slices.Reverse(all)
+		return all, nil
+	case "node":
+		out, err := output(ctx, "npm", "view", "--json", "--", name, "versions")
+		var all []string
+		if err = errors.Join(err, json.Unmarshal(out, &all)); err != nil {
+			return nil, fmt.Errorf("npm lists no versions of %s: %w", name, err)
+		}
+		return slices.DeleteFunc(all, func(v string) bool { return strings.Contains(v, "-") }), nil
+	}
+	return nil, ErrUnlisted
+}
+
+func bytesError(out []byte) error {
+	line, _, _ := bytes.Cut(bytes.TrimSpace(out), []byte("\n"))
+	return errors.New(strings.ToValidUTF8(string(line[:min(len(line), lineMax)]), "?"))
+}
+
+// output is what a program prints, whose every process ends with it when ctx does.
+func output(ctx context.Context, argv ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.WaitDelay = killDelay
+	ownGroup(cmd)
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return out, err
+}
