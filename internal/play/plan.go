@@ -18,6 +18,7 @@ import (
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -182,6 +183,9 @@ func Share(
 // Replay is the cell of a saved run, on its host unless another is named, with the limits that it was played with where none are
 // given.
 func Replay(self string, run *record.Run, seed uint64, limits Limits, name string, command []string) (c Cell, err error) {
+	if run.Header.Host.Kind == record.KindServer {
+		return c, &Misuse{errors.New("a run of leakbench server has no scenario to replay"), "run it again: " + text.Shell(run.Header.Command)}
+	}
 	c.Seed = seed
 	if seed == 0 {
 		c.Seed = run.Header.Seed

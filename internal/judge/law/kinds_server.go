@@ -67,7 +67,7 @@ var kindsServer = []Kind{
 			"timeout, a closed window, a probe.",
 		Fix:      "Listen for the end of stdin before anything else is opened. " + exitOnEOF,
 		Reports:  []string{"R024", "R097", "R111", "R126"},
-		Findings: []Wording{{Title: "{label} ignores stdin EOF before initialize"}},
+		Findings: []Wording{{Title: "{label} ignores stdin EOF before initialize", Expected: "the server comes up, and exits within {settle}"}},
 	},
 	{
 		ID: "eof-ignored-orphaned", Law: "S2", Class: "D", Title: "a server ignores stdin EOF once its launcher is gone",

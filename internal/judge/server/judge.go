@@ -268,9 +268,19 @@ func (x *exam) lateBreach(kind string, cause record.Cause, f fate, since int64, 
 		end = f.Ended
 	}
 	return Breach{
-		Kind: kind, Cause: cause, Checkpoint: f.Checkpoint, At: since, From: since, Until: end, Limit: x.Header.Limits.Settle.D(),
+		Kind: kind, Cause: cause, Checkpoint: f.Checkpoint, At: since, From: since, Until: end, Limit: x.limit(since),
 		Value: fmt.Sprintf("gone %s after %s", prose.Span(end-since), done),
 	}
+}
+
+// limit is how long the server may take to exit from a time on at which it was asked to.
+func (x *exam) limit(asked int64) time.Duration {
+	for _, s := range x.Steps() {
+		if s.Begun == asked && s.Grace > 0 {
+			return s.Grace.D()
+		}
+	}
+	return x.Header.Limits.Settle.D()
 }
 
 // early says that the process that was launched ended before it was asked to. What the bench had to end did not.

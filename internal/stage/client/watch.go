@@ -63,10 +63,14 @@ func (x *exam) sample(ctx context.Context) (stop func()) {
 
 // checkpoint waits until nothing of the server is left, and watches what is. It reports whether all was gone in time.
 func (x *exam) checkpoint(ctx context.Context, name string) (gone bool, err error) {
+	return x.checkpointWithin(ctx, name, x.Grace)
+}
+
+func (x *exam) checkpointWithin(ctx context.Context, name string, limit time.Duration) (gone bool, err error) {
 	cp := record.Checkpoint{Name: name, Wants: []record.Want{}}
 	x.emit(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
 	begun := time.Now()
-	gone, c, err := x.settle(ctx, &cp, x.Grace)
+	gone, c, err := x.settle(ctx, &cp, limit)
 	if err != nil {
 		return false, err
 	}

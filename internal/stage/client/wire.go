@@ -55,15 +55,24 @@ type wire struct {
 	out   *os.File
 	stray func(what string) // is told of each line that is no message
 
+	writing sync.Mutex    // one message at a time; a server that does not read must not keep what it writes from being read
+	replies chan message  // to its requests
+	over    chan struct{} // stdout has ended
+
 	mu      sync.Mutex
 	next    int
 	waiting map[string]chan message
-	over    chan struct{} // stdout has ended
 }
 
+// mostReplies is how many answers may wait for a server that does not read its stdin: the ones after that are dropped.
+const mostReplies = 100
+
 func newWire(in, out *os.File, stray func(string)) *wire {
-	w := &wire{in: in, out: out, stray: stray, waiting: map[string]chan message{}, over: make(chan struct{})}
+	w := &wire{
+		in: in, out: out, stray: stray, waiting: map[string]chan message{}, over: make(chan struct{}), replies: make(chan message, mostReplies),
+	}
 	go w.read()
+	go w.reply()
 	return w
 }
 
@@ -141,7 +150,22 @@ func (w *wire) answer(m message) {
 	} else {
 		reply.Error = &refusal{methodNotFound, "leakbench has no such method"}
 	}
-	go func() { _ = w.say(reply) }() // reading goes on
+	select {
+	case w.replies <- reply:
+	default:
+	}
+}
+
+// reply sends the answers to the server's requests, beside the reading.
+func (w *wire) reply() {
+	for {
+		select {
+		case m := <-w.replies:
+			_ = w.say(m) // one that is gone or does not read is seen by what it is asked
+		case <-w.over:
+			return
+		}
+	}
 }
 
 func (w *wire) say(m message) error {
@@ -150,8 +174,8 @@ func (w *wire) say(m message) error {
 	if err != nil {
 		return err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.writing.Lock()
+	defer w.writing.Unlock()
 	_ = w.in.SetWriteDeadline(time.Now().Add(writeWithin))
 	if _, err = w.in.Write(append(line, '\n')); errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("it did not read its stdin for %v", writeWithin)
