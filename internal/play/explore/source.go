@@ -23,6 +23,9 @@ type source struct {
 // candidates is how many are made for each scenario that is played.
 const candidates = 8
 
+// calm is how often a scenario without any fault comes, which fills no cell.
+const calm = 8
+
 func newSource(seed uint64, r grammar.Reach) *source {
 	s := &source{seed: seed, reach: r, cells: cover.Table(r), table: map[cover.Cell]bool{}, aimed: map[cover.Cell]int{}}
 	for _, c := range s.cells {
@@ -37,9 +40,12 @@ func (s *source) next(n int) (*scenarios.Scenario, error) {
 	var best *scenarios.Scenario
 	most := -1.0
 	for k := range candidates {
+		if k > 0 && n%calm == calm-1 {
+			break
+		}
 		random := rand.New(rand.NewPCG(s.seed, uint64(n*candidates+k)))
-		p := grammar.Params{Reach: s.reach, Name: name}
-		if k%2 == 0 {
+		p := grammar.Params{Reach: s.reach, Name: name, Calm: n%calm == calm-1}
+		if k%2 == 0 && !p.Calm {
 			p.Want = s.leastAimed(random)
 		}
 		c := grammar.Make(random, p)

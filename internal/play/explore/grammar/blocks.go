@@ -191,9 +191,14 @@ func (m *maker) connecting(what func(*session) []scenarios.Step) []scenarios.Ste
 	m.launched(s)
 	s.state, s.server.exact = unsure, false
 	wait := scenarios.Step{Op: record.OpAwait, Session: s.name, For: scenarios.AwaitConnect}
-	beside := m.open(s)
+	var beside []scenarios.Step
 	if known {
 		beside = what(s)
+	} else {
+		beside = m.open(s)
+	}
+	if s.state == sure { // the open that was first may be given up last
+		s.state, s.shaken = unsure, true
 	}
 	return []scenarios.Step{{Op: record.OpParallel, Lanes: [][]scenarios.Step{{open}, append([]scenarios.Step{wait}, beside...)}}}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/play/explore/cover"
 	"github.com/leakbench/leakbench/internal/play/explore/grammar"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
@@ -44,9 +45,12 @@ func TestValidByConstruction(t *testing.T) {
 	t.Parallel()
 	for name, reach := range reaches {
 		ops := map[record.Op]bool{}
-		for seed := range uint64(400) {
-			pairs := grammar.Pairs()
-			p := grammar.Params{Reach: reach, Name: fmt.Sprintf("x-%d", seed), Want: grammar.Cell{Pair: pairs[int(seed)%len(pairs)]}}
+		table := cover.Table(reach)
+		for seed := range uint64(600) {
+			p := grammar.Params{Reach: reach, Name: fmt.Sprintf("x-%d", seed), Calm: seed%8 == 0}
+			if seed%3 > 0 && len(table) > 0 {
+				p.Want = table[int(7*seed)%len(table)]
+			}
 			s := grammar.Make(rand.New(rand.NewPCG(seed, 1)), p)
 			again, err := scenarios.Parse("x.yaml", []byte(s.Text()))
 			require.NoError(t, err, "%s\n%s", name, s.Text())

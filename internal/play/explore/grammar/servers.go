@@ -27,14 +27,14 @@ func (m *maker) makeServers() {
 	}
 	for i := range n {
 		s := &server{Server: scenarios.Server{Label: labels[i]}, exact: true}
-		if m.chance(15) {
+		if m.chance(15) && !m.Calm {
 			s.Script.Era = of(m, fakeserver.EraLegacyMute, fakeserver.EraModern, fakeserver.EraDual)
 		}
 		if i == 0 {
 			m.addWanted(s)
 		}
 		for range m.weighted(30, 40, 20, 10) {
-			if len(s.Script.Faults) < maxFaults {
+			if !m.Calm && len(s.Script.Faults) < maxFaults {
 				m.addFault(s, m.anyPair())
 			}
 		}

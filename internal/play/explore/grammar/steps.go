@@ -74,6 +74,9 @@ func (m *maker) makeSteps() (steps []scenarios.Step) {
 		}
 	}
 	over := false
+	if m.Calm && m.can(record.OpRepeat) {
+		steps = m.calmly()
+	}
 	for range 2 + m.IntN(maxMoves-1) {
 		steps = append(steps, moves[m.weighted(weights...)].make(m)...)
 	}
@@ -95,6 +98,28 @@ func (m *maker) makeSteps() (steps []scenarios.Step) {
 		steps = append(steps, scenarios.Step{Op: op})
 	}
 	return steps
+}
+
+// calmly begins with what only shows where nothing goes wrong.
+func (m *maker) calmly() (steps []scenarios.Step) {
+	if !m.shared {
+		if steps = m.repeatMove(); m.can(record.OpRecycle) && m.chance(40) {
+			steps = append(steps, m.open(m.sessions[0])...)
+			steps = append(steps, m.recycleMove()...)
+		}
+		return steps
+	}
+	for _, s := range m.sessions {
+		if s.server == m.servers[0] {
+			steps = append(steps, m.open(s)...)
+		}
+	}
+	for _, s := range m.sessions {
+		if isSure(s) {
+			steps = append(steps, scenarios.Step{Op: record.OpCall, Session: s.name})
+		}
+	}
+	return append(steps, m.checkpointMove()...)
 }
 
 func isEnd(op record.Op) bool {
