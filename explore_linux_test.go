@@ -76,7 +76,9 @@ func read(t *testing.T, file string) string {
 }
 
 // beyondTheGrammar are hosts whose flaw generated scenarios do not show, with the reason.
-var beyondTheGrammar = map[string]string{}
+var beyondTheGrammar = map[string]string{
+	"mutant-l11": "L11 is judged only in a scenario that lists it, and one of those that shows nothing is inconclusive",
+}
 
 // TestExploreFinds: each host that breaks a law is found by that law.
 func TestExploreFinds(t *testing.T) {
