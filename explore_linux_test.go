@@ -114,6 +114,20 @@ func TestExploreFinds(t *testing.T) {
 	}
 }
 
+// TestOtherOpenFailsLate: of two opens of a session, side by side, one succeeds and the other one fails after that. The session is open.
+func TestOtherOpenFailsLate(t *testing.T) {
+	t.Parallel()
+	text := "name: late\ntitle: late\nservers: {a: {faults: [{on: initialize, do: delay, for: 400ms}, {on: eof, do: linger-socket}]}}\n" +
+		"limits: {settle: 1.5s, confirm: 1s}\nsteps:\n" +
+		"  - parallel: [[{open: a-1, server: a, timeout: 300ms, expect: any}], [{await: a-1, for: connect}, {open: a-1, server: a}]]\n" +
+		"  - {call: a-1}\n  - {checkpoint: one}\n"
+	s, err := scenarios.Parse(filepath.Join(t.TempDir(), "late.yaml"), []byte(text))
+	require.NoError(t, err)
+	j := playUntil(t, short, cellOf(s, builtinHost(t, catalogue.Healthy)), play.Limits{}, breaks(""))
+	assert.Empty(t, brokenLaws(j.Verdict), account(j))
+	assert.Empty(t, j.Verdict.Doubts)
+}
+
 // TestGuard: what the kernel does not end with a host that is killed, its guard ends.
 func TestGuard(t *testing.T) {
 	t.Parallel()

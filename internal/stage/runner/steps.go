@@ -268,7 +268,7 @@ func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) erro
 	failed, fatal = r.askAgain(ctx, req, s, step, failed, fatal)
 	if failed == nil {
 		r.session(s.Session, step.Label, record.SessionOpen, false, "")
-	} else if fatal == nil {
+	} else if fatal == nil && !r.isOpen(s.Session) { // of two side by side, the other one may have opened it
 		r.session(s.Session, step.Label, record.SessionEnded, false, record.WhyNotOpened)
 	}
 	r.end(step, begun, failed)
@@ -289,6 +289,13 @@ func (r *run) connects(s scenarios.Step, label string) driver.Request {
 	}
 	server := r.server(label, whose)
 	return driver.Request{Op: op, Session: s.Session, Server: &server}
+}
+
+func (r *run) isOpen(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.sessions[name]
+	return s != nil && s.state == record.SessionOpen
 }
 
 // close ends a session, by a close or a forget.
