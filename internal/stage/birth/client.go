@@ -114,7 +114,7 @@ func (c *Conn) read(in *lines.Reader) {
 func (c *Conn) Note(n Note) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n.At = time.Now().UnixNano()
+	n.At = now()
 	line, err := EncodeLine(n)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"syscall"
+	"time"
 )
 
 // connect does without package net, whose initialisation comes late in a big binary. A non-blocking socket in an
@@ -40,3 +41,6 @@ func socket() (int, error) {
 func isBacklogFull(err error) bool {
 	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR)
 }
+
+// now is the time of a note.
+func now() int64 { return time.Now().UnixNano() }

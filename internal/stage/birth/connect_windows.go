@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"unsafe"
 )
 
 // PipeName is the name of the pipe that stands for the socket at a path. A name may hold everything but backslashes.
@@ -39,3 +40,13 @@ func connect(path string) (stream, error) {
 const errPipeBusy = syscall.Errno(231)
 
 func isBacklogFull(err error) bool { return errors.Is(err, errPipeBusy) }
+
+var preciseTime = syscall.NewLazyDLL("kernel32.dll").NewProc("GetSystemTimePreciseAsFileTime")
+
+// now is the time of a note. That of package time goes by steps of up to 15 ms here: the notes of two servers could not be put in
+// order.
+func now() int64 {
+	var t syscall.Filetime
+	_, _, _ = preciseTime.Call(uintptr(unsafe.Pointer(&t)))
+	return t.Nanoseconds()
+}
