@@ -38,15 +38,33 @@ func (l *Ledger) drain() {
 	l.mu.Lock()
 	peers := slices.Collect(maps.Values(l.peers))
 	l.mu.Unlock()
-	for _, p := range peers {
-		p.pull()
-	}
+	pullAll(peers)
 	flush(peers)
 	for _, p := range peers {
 		if p.over && !p.told && !p.cut.Load() && l.ctx.Err() == nil && p.waitGone(endWait) == nil {
 			p.tellEnd("")
 			l.forget(p)
 		}
+	}
+}
+
+// mostPasses bounds how often pullAll looks at peers that never stop talking.
+const mostPasses = 16
+
+// pullAll takes in what the peers have sent, again and again until nothing is new: between the looks at two of them the first may have
+// said what the second one says something because of.
+func pullAll(peers []*peer) {
+	before := -1
+	for range mostPasses {
+		got := 0
+		for _, p := range peers {
+			p.pull()
+			got += len(p.notes)
+		}
+		if got == before {
+			return
+		}
+		before = got
 	}
 }
 
