@@ -34,6 +34,9 @@ const patience = 30 * time.Second
 
 // TestMain makes the test binary the built-in hosts, too.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == "host" && os.Args[2] == refhost.GuardArg {
+		os.Exit(refhost.Guard(os.Args[3]))
+	}
 	if len(os.Args) == 3 && os.Args[1] == "host" {
 		h, _ := catalogue.Named(os.Args[2])
 		h.Name = os.Args[2] // of none, too

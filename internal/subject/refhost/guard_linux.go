@@ -16,14 +16,19 @@ import (
 // GuardArg is how the program is told to be the guard of a host whose PID follows.
 const GuardArg = "guard"
 
+// guardEnv marks what a guard starts. A program that is not told what "host guard" means, such as a test binary, would do there what it
+// always does, and start hosts with guards of their own without end.
+const guardEnv = "LEAKBENCH_GUARD"
+
 // startGuard starts a process that outlives a host which is killed, and ends what the kernel does not end with it: servers behind a
 // launcher, daemons, helpers. It hears of the host's end by a pipe. leave lets it go and waits until it has gone.
 func startGuard() (leave func()) {
 	self, err := os.Executable()
-	if err != nil {
+	if err != nil || os.Getenv(guardEnv) != "" {
 		return func() {}
 	}
 	cmd := exec.Command(self, "host", GuardArg, strconv.Itoa(os.Getpid()))
+	cmd.Env = append(os.Environ(), guardEnv+"=1")
 	cmd.WaitDelay = exactTerm
 	ownGroup(cmd, true) // whoever ends the host by its group does not end it
 	hold, err := cmd.StdinPipe()
