@@ -16,6 +16,7 @@ func TestOnlyLoopbackIsListenedOn(t *testing.T) {
 	t.Parallel()
 	listens := regexp.MustCompile(`\b(?:net|tls)\.(Listen\w*)\(|\.(ListenAndServe\w*)\(|ListenConfig\{|ListenPacket\(`)
 	allowed := regexp.MustCompile(`net\.Listen\("tcp", "127\.0\.0\.1:0"\)|net\.ListenUnix\("unix", `)
+	told := map[string]string{"internal/play/attach/metrics.go": `net.Listen("tcp", net.JoinHostPort(host, port))`} // loopback where --prometheus names no host
 	found := 0
 	for _, root := range []string{"cmd", "driver", "fakeserver", "hosts", "internal", "leaktest", "report", "scenarios"} {
 		require.NoError(t, filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
@@ -24,7 +25,7 @@ func TestOnlyLoopbackIsListenedOn(t *testing.T) {
 			}
 			text, err := os.ReadFile(path)
 			for line := range strings.Lines(string(text)) {
-				if listens.MatchString(line) {
+				if listens.MatchString(line) && (told[path] == "" || !strings.Contains(line, told[path])) {
 					found++
 					assert.Regexp(t, allowed, line, path)
 				}
