@@ -214,8 +214,11 @@ func (r *run) setUp(ctx context.Context) error {
 		}
 	}
 	r.oom.Killed() // what was before is none of this run's
-	// Where the kernel does not tell who sends signals, it is taken for the host. All that is started from here on is of the run.
-	r.signals, _ = outside.WatchSignals(r.signalledFromOutside)
+	// Where the kernel does not tell who sends signals, it is taken for the host. All that is started from here on is of the run. A caller
+	// that is the host itself was there before.
+	if r.Caller == nil {
+		r.signals, _ = outside.WatchSignals(r.signalledFromOutside)
+	}
 	r.keeper, err = keeper.Start(ctx, keeper.Params{
 		Self: r.Self, Dir: dir, Log: filepath.Join(r.Dir, keeperLog), Run: r.id, OnExit: r.onExit, NoCgroup: r.Caller != nil,
 	})
