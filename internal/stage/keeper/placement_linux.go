@@ -7,15 +7,11 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"slices"
-	"strconv"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 )
@@ -177,100 +173,4 @@ func (l *placement) reapAll() (over bool) {
 		_ = tell(l.keepr, word{Exited: last})
 	}
 	return last != nil
-}
-
-const (
-	lastPID = "/proc/sys/kernel/ns_last_pid"
-	// recycleFor is how long it is tried to get a pid that others may get, too.
-	recycleFor = 5 * time.Second
-	// stopsWithin is how long a process may take to stop.
-	stopsWithin = time.Second
-)
-
-// recycle has a process of that very pid, which leads a group of that number. ns_last_pid is what the kernel gave out
-// last in this namespace (Documentation/admin-guide/sysctl/kernel.rst).
-func (l *placement) recycle(pid int) error {
-	deadline := time.Now().Add(recycleFor)
-	for {
-		got, err := l.tryPID(pid)
-		if got || time.Now().After(deadline) {
-			if err == nil && !got {
-				err = fmt.Errorf("pid %d could not be had within %s", pid, duration.Text(recycleFor))
-			}
-			return err
-		}
-		time.Sleep(5 * time.Millisecond) // sleep-ok: that a pid, or a group, is free again sends no word
-	}
-}
-
-func (l *placement) tryPID(pid int) (bool, error) {
-	l.mu.Lock() // the reaper must not take it for the host's
-	defer l.mu.Unlock()
-	if syscall.Kill(pid, 0) == nil || syscall.Kill(-pid, 0) == nil {
-		return false, fmt.Errorf("pid %d is still in use", pid)
-	}
-	in, leash, err := os.Pipe()
-	if err != nil {
-		return false, err
-	}
-	defer in.Close()
-	defer stopOthers()()
-	if err := os.WriteFile(lastPID, []byte(strconv.Itoa(pid-1)), 0); err != nil {
-		leash.Close()
-		return false, err
-	}
-	got, err := startProcess("/proc/self/exe", []string{os.Args[0], bystanderCommand}, &os.ProcAttr{
-		Env: os.Environ(), Files: []*os.File{in, l.null, l.null}, Sys: ownGroup(),
-	})
-	if err != nil {
-		leash.Close()
-		return false, err
-	}
-	if got != pid {
-		leash.Close() // it ends with that
-		_ = syscall.Kill(got, syscall.SIGKILL)
-		_, _ = unix.Wait4(got, nil, 0, nil)
-		return false, nil
-	}
-	l.recycled, l.leash = pid, leash
-	return true, nil
-}
-
-// stopOthers stops everything else in this namespace until the returned function is called. A thread that is started between the
-// write to ns_last_pid and our fork gets the number, and may keep it for as long as its process lives.
-func stopOthers() (goOn func()) {
-	var stopped []int
-	entries, _ := os.ReadDir("/proc")
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() || halted(pid) {
-			continue
-		}
-		if syscall.Kill(pid, syscall.SIGSTOP) == nil {
-			stopped = append(stopped, pid)
-		}
-	}
-	deadline := time.Now().Add(stopsWithin)
-	for _, pid := range stopped {
-		for !halted(pid) && time.Now().Before(deadline) {
-			time.Sleep(time.Millisecond) // sleep-ok: only the parent of a process is told that it has stopped
-		}
-	}
-	return func() {
-		for _, pid := range stopped {
-			_ = syscall.Kill(pid, syscall.SIGCONT)
-		}
-	}
-}
-
-// halted says that no thread of a process runs. The state in its own stat is that of its first thread: another one may still be
-// within clone(2) when that one has stopped.
-func halted(pid int) bool {
-	table := proc.NewTable()
-	threads, _ := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")
-	return !slices.ContainsFunc(threads, func(e os.DirEntry) bool {
-		tid, _ := strconv.Atoi(e.Name())
-		row, err := table.One(tid)
-		return err == nil && !slices.Contains([]record.State{record.StateStopped, record.StateTraced, record.StateZombie}, row.State)
-	})
 }
