@@ -17,24 +17,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	_ "github.com/leakbench/leakbench/fakeserver" // this test binary is also the fake server
 	"github.com/leakbench/leakbench/internal/judge/live"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/attach"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/reexec"
+	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 	"github.com/leakbench/leakbench/internal/stage/watch"
 )
 
 // TestMain lets the test binary be the hosts and their servers.
-func TestMain(m *testing.M) {
-	if status, ok := reexec.Main(os.Args); ok {
-		os.Exit(status)
-	}
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { reexectest.Main(m) }
 
 // driven is a built-in host, which does what its driver is told.
 type driven struct {

@@ -15,18 +15,15 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play/lab"
-	"github.com/leakbench/leakbench/internal/stage/reexec"
+	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 )
 
 func TestMain(m *testing.M) {
-	if status, ok := reexec.Main(os.Args); ok {
-		os.Exit(status)
-	}
 	if len(os.Args) == 3 && os.Args[1] == "dies" {
 		dies(os.Args[2])
 		return
 	}
-	os.Exit(m.Run())
+	reexectest.Main(m)
 }
 
 func newLab(t *testing.T) *lab.Lab {

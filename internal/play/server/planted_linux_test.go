@@ -18,15 +18,10 @@ import (
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/server"
 	"github.com/leakbench/leakbench/internal/stage/client"
-	"github.com/leakbench/leakbench/internal/stage/reexec"
+	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 )
 
-func TestMain(m *testing.M) {
-	if status, ok := reexec.Main(os.Args); ok {
-		os.Exit(status)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { reexectest.Main(m) }
 
 // planted are servers with what they do wrong. The kinds are all that is found in the checks together, in their order.
 var planted = []struct {

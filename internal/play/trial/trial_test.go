@@ -9,16 +9,11 @@ import (
 
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/reexec"
+	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
 
-func TestMain(m *testing.M) {
-	if status, ok := reexec.Main(os.Args); ok {
-		os.Exit(status)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { reexectest.Main(m) }
 
 // TestTry: a host that works, and one that launches nothing.
 func TestTry(t *testing.T) {
