@@ -121,7 +121,7 @@ func (x *exam) setUp(ctx context.Context) (err error) {
 	if x.tmp, err = ledger.NewDir(); err != nil {
 		return err
 	}
-	x.oom.Killed() // what was before is none of this run's
+	x.oom.Killed(0) // what was before is none of this run's
 	x.sent, _ = outside.WatchSignals(x.signalledFromOutside)
 	x.keeper, err = keeper.Start(ctx, keeper.Params{
 		Self: x.Self, Dir: x.tmp, Log: filepath.Join(x.Dir, "keeper.log"), Run: x.id, OnExit: x.onExit,
@@ -169,6 +169,7 @@ func (x *exam) tearDown(ctx context.Context, err error) error {
 		}
 	}
 	x.sent.Close()
+	x.oom.Close()
 	if x.wire != nil {
 		_ = x.wire.in.Close()
 		x.wire.hangUp()
@@ -229,8 +230,8 @@ func (x *exam) onExit(e keeper.Exited) {
 	}
 	x.emit(record.Event{Kind: kind, Process: &e.Process, Exit: &e.Exit, Text: words})
 	if is {
-		if !e.Exit.Asked && e.Exit.Signal == "SIGKILL" && x.oom.Killed() {
-			x.doubt(record.DoubtOutside, "the server died when the kernel killed for want of memory (oom_kill in /proc/vmstat)")
+		if !e.Exit.Asked && e.Exit.Signal == "SIGKILL" && x.oom.Killed(e.PID) {
+			x.doubt(record.DoubtOutside, "the server may have been killed by the kernel for want of memory (oom_kill in /proc/vmstat, and /dev/kmsg)")
 		}
 		x.mu.Lock()
 		x.words = words

@@ -37,10 +37,31 @@ func TestWhoSent(t *testing.T) {
 func TestOOMKillsOfBefore(t *testing.T) {
 	t.Parallel()
 	var o OOM
-	assert.False(t, o.Killed())
+	defer o.Close()
+	assert.False(t, o.Killed(1))
 	if !o.known {
 		t.Skip("/proc/vmstat does not count them here")
 	}
 	o.last--
-	assert.True(t, o.Killed())
+	assert.True(t, o.Killed(1), "one that the kernel does not name")
+	o.named[7] = true
+	assert.True(t, o.Killed(7))
+	assert.False(t, o.Killed(1))
+}
+
+// TestKilledBy: only the kernel's own words count.
+func TestKilledBy(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]int{
+		"3,24911,42571854113,-;Out of memory: Killed process 9829 (host.test) total-vm:2594820kB\n":                                     9829,
+		"3,24,45603747459,-;Memory cgroup out of memory: Killed process 21333 (a) b;Out of memory: Killed process 1 (x) total-vm:1kB\n": 21333,
+		"3,24,45603747459,-,caller=T1;Out of memory (oom_kill_allocating_task): Killed process 12 (sh) total-vm:1kB\n":                  12,
+		"11,24911,42571854113,-;Out of memory: Killed process 9829 (written by a program) total-vm:1kB\n":                               0,
+		"6,24910,42571854051,-;oom-kill:constraint=CONSTRAINT_NONE,task=Out of memory: Killed process 3 (,pid=9829,uid=0\n":             0,
+		"6,1,2,-;something: Out of memory: Killed process 3 (x)\n":                                                                      0,
+	} {
+		pid, ok := killedBy(line)
+		assert.Equal(t, want, pid, line)
+		assert.Equal(t, want != 0, ok, line)
+	}
 }

@@ -12,7 +12,10 @@ import (
 type OOM struct{}
 
 // Killed is not known here.
-func (*OOM) Killed() bool { return false }
+func (*OOM) Killed(int) bool { return false }
+
+// Close has nothing to do.
+func (*OOM) Close() {}
 
 // Signal is one that a process outside of the run has sent.
 type Signal struct {

@@ -213,7 +213,7 @@ func (r *run) setUp(ctx context.Context) error {
 			return err
 		}
 	}
-	r.oom.Killed() // what was before is none of this run's
+	r.oom.Killed(0) // what was before is none of this run's
 	// Where the kernel does not tell who sends signals, it is taken for the host. All that is started from here on is of the run. A caller
 	// that is the host itself was there before.
 	if r.Caller == nil {
@@ -342,6 +342,7 @@ func (r *run) tearDown(ctx context.Context, err error) error {
 		cancelLast()
 		err = errors.Join(err, r.ledger.Close())
 	}
+	r.oom.Close()
 	r.emit(record.Event{Kind: record.Ended, End: EndOf(err)})
 	r.mu.Lock()
 	err = errors.Join(err, r.writer.Err(), r.writer.Close())
@@ -380,9 +381,9 @@ func (r *run) emit(e record.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.write(e)
-	if s := r.lives.Server(e.Server); e.Kind == record.Died && s != nil && s.Silent() && r.oom.Killed() {
+	if s := r.lives.Server(e.Server); e.Kind == record.Died && s != nil && s.Silent() && r.oom.Killed(s.Birth.PID) {
 		r.write(record.Event{Kind: record.Doubted, Server: e.Server, Doubt: &record.Doubt{
-			Code: record.DoubtOutside, Text: e.Server + " died when the kernel killed for want of memory (oom_kill in /proc/vmstat): who ended it is not known",
+			Code: record.DoubtOutside, Text: e.Server + " may have been killed by the kernel for want of memory (oom_kill in /proc/vmstat, and /dev/kmsg)",
 		}})
 	}
 }
