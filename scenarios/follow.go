@@ -38,6 +38,7 @@ type follower struct {
 	end         *Step           // the step that ended the host
 	beside      bool            // it did so beside other steps
 	inside      string
+	asked       map[inFlight]bool // what the lanes beside this one ask for, and those beside what is around it
 }
 
 func (f *follower) walk(steps []Step) {
@@ -137,12 +138,36 @@ func (f *follower) use(l *Step) {
 // await looks at what another lane does: its session may be opened there.
 func (f *follower) await(l *Step) {
 	switch {
-	case l.Session == "":
+	case l.Session == "" || l.For == "":
 	case f.inside == "":
-		l.m.Problem("await belongs inside a parallel or a tick: between steps nothing is in flight")
+		l.m.Problem("await belongs inside a parallel: between steps nothing is in flight")
 	case !f.ever[l.Session]:
 		l.subject.Problem("no step opens session %s; %s", l.Session, yamlfile.MeantOr(l.Session, slices.Sorted(maps.Keys(f.ever))))
+	case !f.asked[inFlight{l.Session, l.For}]:
+		what := map[string]string{AwaitCall: "calls", AwaitConnect: "opens"}[l.For]
+		l.subject.Problem("no step beside it %s session %s: what it waits for can't come", what, l.Session)
 	}
+}
+
+// inFlight is what an await can wait for.
+type inFlight struct{ session, what string }
+
+// asksFor are the requests that some steps make, those inside others too. A reload connects the sessions of its label anew.
+func (f *follower) asksFor(steps []Step, asked map[inFlight]bool) {
+	each(steps, func(s Step) {
+		switch s.Op {
+		case record.OpCall:
+			asked[inFlight{s.Session, AwaitCall}] = true
+		case record.OpOpen:
+			asked[inFlight{s.Session, AwaitConnect}] = true
+		case record.OpReload:
+			for name, at := range f.sessions {
+				if at.label == s.Label {
+					asked[inFlight{name, AwaitConnect}] = true
+				}
+			}
+		}
+	})
 }
 
 // recycle needs a pid that is free, and a place where pids can be chosen.
@@ -234,12 +259,21 @@ func (f *follower) repeat(l *Step) {
 
 // besides goes through each lane as if it were alone, and then takes together what they changed.
 func (f *follower) besides(l *Step) {
-	before, inside := maps.Clone(f.sessions), f.inside
+	before, inside, asked := maps.Clone(f.sessions), f.inside, f.asked
 	after := maps.Clone(before)
 	f.inside = string(l.Op)
 	var end *Step
-	for _, lane := range l.lanes() {
+	lanes := l.lanes()
+	for i, lane := range lanes {
 		f.sessions, f.end = maps.Clone(before), nil
+		if f.asked = maps.Clone(asked); f.asked == nil {
+			f.asked = map[inFlight]bool{}
+		}
+		for k, beside := range lanes {
+			if k != i {
+				f.asksFor(beside, f.asked)
+			}
+		}
 		f.walk(lane)
 		if f.end != nil {
 			end = f.end
@@ -250,6 +284,6 @@ func (f *follower) besides(l *Step) {
 			}
 		}
 	}
-	f.sessions, f.inside, f.end = after, inside, end
+	f.sessions, f.inside, f.asked, f.end = after, inside, asked, end
 	f.beside = end != nil
 }

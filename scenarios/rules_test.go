@@ -43,6 +43,12 @@ func TestRules(t *testing.T) {
 
 		// Other steps look at what is open.
 		"an await of no name":           {"one:", open + "- {await: A!, for: call}", []string{`7: "A!" is not a valid name`}},
+		"an await between steps":        {"one:", open + "- {await: a, for: call}", []string{"7: await belongs inside a parallel"}},
+		"an await of what is not asked": {"one:", open + "- parallel: [[{await: a, for: call}]]", []string{"7: no step beside it calls session a: what it waits for can't come"}},
+		"an await of its own lane":      {"one:", open + "- parallel: [[{close: a}], [{await: a, for: call}, {call: a}]]", []string{"7: no step beside it calls session a"}},
+		"an await of an earlier step":   {"one:", open + "- parallel: [[{call: a}], [{await: a, for: connect}]]", []string{"7: no step beside it opens session a"}},
+		"an await of another session":   {"one:", open + "- {open: b, server: one}\n- parallel: [[{call: b}], [{await: a, for: call}]]", []string{"8: no step beside it calls session a"}},
+		"an await inside a tick":        {"one:", open + "- tick: {jobs: [{server: one}], during: [{call: a}, {await: a, for: call}]}", []string{"7: no step beside it calls session a"}},
 		"a reload of no server":         {"one:", open + "- reload: onne", []string{"7: there is no server onne"}},
 		"a reload of what is closed":    {"one:", open + "- close: a\n- reload: one", []string{"8: no session of server one can be open here"}},
 		"a reload of another's session": {"one:\ntwo: {optional: true}", open + "- reload: two", []string{"8: no session of server two can be open here"}},

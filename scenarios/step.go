@@ -32,7 +32,7 @@ var ops = []documented{
 	{record.OpCall, "Call a tool of the session's server."},
 	{record.OpClose, "End the session in an orderly way."},
 	{record.OpForget, "The session ends and nobody closes it: the host lets go of the client, and its server must still exit."},
-	{record.OpAwait, "Inside parallel or tick: wait until the request of another lane is in flight."},
+	{record.OpAwait, "Inside parallel: wait until the request of another lane is in flight."},
 	{record.OpReload, "The configuration of the label changed: all its open sessions move to new servers."},
 	{record.OpTick, "Run jobs in parallel, each in a session of its own, and other steps beside them."},
 	{record.OpBreak, "The newest working server of the session or the label commits a fault now."},
@@ -140,7 +140,9 @@ func (l *Step) ofSession(r *reader) yamlfile.Value {
 		})
 	case record.OpAwait:
 		return l.object(session, yamlfile.Need("for", "call: a call has reached the session's server; connect: a fault of the server holds up the handshake",
-			yamlfile.Choice(&l.For, "what to wait for", AwaitCall, AwaitConnect)))
+			yamlfile.Choice(&l.For, "what to wait for", AwaitCall, AwaitConnect)),
+			yamlfile.May("expect", "any: go on, too, once the steps beside it are over; default: that fails the step",
+				yamlfile.Choice(&l.Expect, "what to expect", record.ExpectAny)))
 	case record.OpRecycle:
 		return l.object(session)
 	}

@@ -81,12 +81,20 @@ func (r *run) handshakeBegins(session string) func(*history.History) bool {
 	}
 }
 
-// await waits until something is under way in a server of a session, which a step beside has asked for.
+// await waits until something is under way in a server of a session, which a step beside has asked for. Once the lanes beside it are over,
+// nothing can come any more.
 func (r *run) await(ctx context.Context, s scenarios.Step) error {
-	step := record.Step{Op: s.Op, Session: s.Session, Label: r.labelOf(s.Session), Detail: s.For, Defining: s.Defining}
+	step := record.Step{Op: s.Op, Session: s.Session, Label: r.labelOf(s.Session), Detail: s.For, Expect: s.Expect, Defining: s.Defining}
 	step, begun := r.begin(step), time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no %s of session %s was in flight within %v", s.For, s.Session, r.Start))
 	defer cancel()
+	limited, late := context.WithCancelCause(limited)
+	defer late(nil)
+	go func() {
+		if allOver(limited) {
+			late(fmt.Errorf("no %s of session %s was seen in flight, and the steps beside are over", s.For, s.Session))
+		}
+	}()
 	err := r.wait(limited, func(l *history.History) bool {
 		return r.host.end || slices.ContainsFunc(l.Alive(), func(srv *history.Server) bool {
 			return underWay(srv, s.Session, s.For)
@@ -97,6 +105,27 @@ func (r *run) await(ctx context.Context, s scenarios.Step) error {
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// lanesKey is where the context of a lane has the ends of the lanes beside it, and of those beside what is around it.
+type lanesKey struct{}
+
+func besideLanes(ctx context.Context, over []chan struct{}) context.Context {
+	around, _ := ctx.Value(lanesKey{}).([]chan struct{})
+	return context.WithValue(ctx, lanesKey{}, slices.Concat(around, over))
+}
+
+// allOver waits until all lanes beside are over. It is false where the context ends first.
+func allOver(ctx context.Context) bool {
+	lanes, _ := ctx.Value(lanesKey{}).([]chan struct{})
+	for _, over := range lanes {
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return ctx.Err() == nil
 }
 
 func underWay(s *history.Server, session, what string) bool {

@@ -200,6 +200,29 @@ steps:
 	assert.Equal(t, 2, calls, "the one in flight and the one after")
 }
 
+// An await ends with the lanes beside it: what it waits for can't come any more.
+func TestAwaitEndsWithTheLanesBeside(t *testing.T) {
+	t.Parallel()
+	for expect, want := range map[string]verdict.Outcome{"": verdict.Inconclusive, ", expect: any": verdict.Clean} {
+		v, dir := play(t, `name: late
+title: nothing keeps the handshake waiting
+servers: {only: {}}
+limits: {settle: 1s, confirm: 500ms}
+steps:
+  - parallel:
+      - - {open: s, server: only}
+      - - {await: s, for: connect`+expect+`}
+        - {open: t, server: only}
+`, "exact", nil)
+		assert.Equal(t, want, v.Outcome, "%+v", v)
+		for _, e := range events(t, dir) {
+			if e.Kind == record.StepEnded && e.Step.Op == record.OpAwait {
+				assert.Equal(t, "no connect of session s was seen in flight, and the steps beside are over", e.Step.Error)
+			}
+		}
+	}
+}
+
 // What the old life left has the settle time to go, whatever it is; what the
 // new one has beside its servers is its own business.
 func TestLeftoversThatGoInTime(t *testing.T) {

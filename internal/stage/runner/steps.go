@@ -154,9 +154,16 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 // parallel plays lanes side by side.
 func (r *run) parallel(ctx context.Context, lanes [][]scenarios.Step) error {
 	errs := make([]error, len(lanes))
+	over := make([]chan struct{}, len(lanes))
+	for i := range lanes {
+		over[i] = make(chan struct{})
+	}
 	var wg sync.WaitGroup
 	for i, lane := range lanes {
-		wg.Go(func() { errs[i] = r.perform(ctx, lane) })
+		wg.Go(func() {
+			defer close(over[i])
+			errs[i] = r.perform(besideLanes(ctx, slices.Delete(slices.Clone(over), i, i+1)), lane)
+		})
 	}
 	wg.Wait()
 	return r.unlessRestarted(errs...)

@@ -132,7 +132,7 @@ func (m *maker) race() []scenarios.Step {
 	}
 	step := scenarios.Step{Op: record.OpParallel}
 	for range 2 + m.IntN(3) {
-		m.launched(s)
+		m.launched(s, true)
 		step.Lanes = append(step.Lanes, []scenarios.Step{{Op: record.OpOpen, Session: s.name, Label: s.server.Label}})
 	}
 	s.state = sure
@@ -170,7 +170,7 @@ func (m *maker) inCall(what func(*session) []scenarios.Step) []scenarios.Step {
 		Op: record.OpCall, Session: s.name, Tool: "sleep", Args: map[string]any{"ms": forEver},
 		Timeout: millis(of(m, 300, 600, 1000)), Expect: record.ExpectFail,
 	}
-	wait := scenarios.Step{Op: record.OpAwait, Session: s.name, For: scenarios.AwaitCall}
+	wait := scenarios.Step{Op: record.OpAwait, Session: s.name, For: scenarios.AwaitCall, Expect: record.ExpectAny}
 	return []scenarios.Step{{Op: record.OpParallel, Lanes: [][]scenarios.Step{{call}, append([]scenarios.Step{wait}, what(s)...)}}}
 }
 
@@ -188,9 +188,12 @@ func (m *maker) connecting(what func(*session) []scenarios.Step) []scenarios.Ste
 	known := s.state != fresh
 	open := scenarios.Step{Op: record.OpOpen, Session: s.name, Label: s.server.Label, Expect: record.ExpectAny}
 	open.Timeout = millis(of(m, 300, 600))
-	m.launched(s)
+	if s.mayBeOpen() { // the server that it has may have to be ended first
+		open.Timeout *= 2
+	}
+	m.launched(s, false)
 	s.state, s.server.exact = unsure, false
-	wait := scenarios.Step{Op: record.OpAwait, Session: s.name, For: scenarios.AwaitConnect}
+	wait := scenarios.Step{Op: record.OpAwait, Session: s.name, For: scenarios.AwaitConnect, Expect: record.ExpectAny}
 	var beside []scenarios.Step
 	if known {
 		beside = what(s)
@@ -273,7 +276,9 @@ func (m *maker) repeatMove() []scenarios.Step {
 	for _, step := range body {
 		if step.Op == record.OpOpen {
 			s.opens += count
-			s.server.launches += count
+			if !m.Loose {
+				s.server.launches += count
+			}
 		}
 	}
 	s.launch, s.server.exact = s.server.launches, false

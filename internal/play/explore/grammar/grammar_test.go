@@ -3,6 +3,8 @@ package grammar_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,6 +34,8 @@ var (
 	}
 )
 
+var anyAwait = regexp.MustCompile(`\{await: .*, expect: any\}`)
+
 func why(ops []record.Op) map[record.Op]string {
 	all := map[record.Op]string{}
 	for _, op := range ops {
@@ -56,6 +60,10 @@ func TestValidByConstruction(t *testing.T) {
 			require.NoError(t, err, "%s\n%s", name, s.Text())
 			assert.Equal(t, s.Text(), again.Text(), name)
 			assert.Equal(t, s.Text(), grammar.Make(rand.New(rand.NewPCG(seed, 1)), p).Text(), "the same source makes the same scenario")
+			if ops := again.Ops(); reach.Loose || strings.Contains(s.Text(), "shared: true") {
+				assert.NotContains(t, ops, record.OpRecycle, "a server that others use stays when a session is closed\n%s", s.Text())
+			}
+			assert.Len(t, anyAwait.FindAllString(s.Text(), -1), strings.Count(s.Text(), "{await:"), "a busy machine may be late\n%s", s.Text())
 			for _, op := range again.Ops() {
 				ops[op] = true
 				assert.Empty(t, reach.Cannot[op], "%s is asked to %s\n%s", name, op, s.Text())

@@ -15,7 +15,7 @@ var labels = [maxServers]string{"alpha", "beta", "gamma", "delta"}
 // server is a server of the scenario and what is known of it at a place in the steps.
 type server struct {
 	scenarios.Server
-	launches int  // at least so many opens were asked for
+	launches int  // at least so many servers were launched
 	exact    bool // and the host had no reason to launch it more often
 	spoiled  bool // nobody knows what the host makes of it
 }
@@ -26,7 +26,7 @@ func (m *maker) makeServers() {
 		n = 1 + m.weighted(45, 35, 15, 5)
 	}
 	for i := range n {
-		s := &server{Server: scenarios.Server{Label: labels[i]}, exact: true}
+		s := &server{Server: scenarios.Server{Label: labels[i]}, exact: !m.Loose}
 		if m.chance(15) && !m.Calm {
 			s.Script.Era = of(m, fakeserver.EraLegacyMute, fakeserver.EraModern, fakeserver.EraDual)
 		}

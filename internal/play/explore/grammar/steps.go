@@ -140,8 +140,8 @@ func (m *maker) begin() []scenarios.Step {
 // can also knows what steps of the bench's own are good for.
 func (m *maker) can(op record.Op) bool {
 	switch op {
-	case record.OpRecycle:
-		return m.Recycles && m.Can(op) && m.Can(record.OpClose)
+	case record.OpRecycle: // a server that others use, too, stays when a session is closed
+		return m.Recycles && m.Can(op) && m.Can(record.OpClose) && !m.Loose
 	case record.OpParallel, record.OpRepeat:
 		return m.Can(record.OpOpen)
 	}
@@ -195,7 +195,7 @@ func (m *maker) open(s *session) []scenarios.Step {
 	step := scenarios.Step{Op: record.OpOpen, Session: s.name, Label: s.server.Label}
 	if s.server.holds(true) && m.Can(record.OpCancel) && (m.chance(50) || m.Want.Op == record.OpCancel) {
 		step.Cancel, step.Expect = true, record.ExpectFail
-		m.launched(s)
+		m.launched(s, true)
 		s.state = ended
 		return []scenarios.Step{step}
 	}
@@ -209,15 +209,18 @@ func (m *maker) open(s *session) []scenarios.Step {
 		}
 		s.state, s.server.exact = unsure, false
 	}
-	m.launched(s)
+	m.launched(s, step.Timeout == 0)
 	return []scenarios.Step{step}
 }
 
-// launched notes that an open was asked for. Servers of some scripts end the others of their label.
-func (m *maker) launched(s *session) {
-	s.server.launches++
+// launched notes that an open was asked for. One that is given up early may come before its server was born (unless surely), and before a
+// gateway it may get a server that is there: the next one has the number then. Servers of some scripts end the others of their label.
+func (m *maker) launched(s *session, surely bool) {
 	s.opens++
-	s.launch = s.server.launches
+	s.launch = s.server.launches + 1
+	if surely && !m.Loose {
+		s.server.launches++
+	}
 	for _, f := range s.server.Script.Faults {
 		if f.Do == "kill-siblings" {
 			m.unsettle(s.server)
@@ -323,7 +326,7 @@ func (m *maker) reload(v *server) scenarios.Step {
 	from := v.launches + 1
 	for _, s := range m.sessions {
 		if s.server == v && s.mayBeOpen() {
-			m.launched(s)
+			m.launched(s, now == sure)
 			s.state, s.launch, s.shaken = now, from, now == unsure
 		}
 	}
