@@ -5,7 +5,7 @@ package doctor
 import (
 	"context"
 
-	"github.com/shirou/gopsutil/v4/disk"
+	"github.com/shirou/gopsutil/v3/disk"
 )
 
 // lookAtSystem leaves out what only Linux has.

@@ -5,7 +5,7 @@ package proc
 import (
 	"context"
 
-	"github.com/shirou/gopsutil/v4/host"
+	"github.com/shirou/gopsutil/v3/host"
 )
 
 // Kernel is the version of the system's kernel, or "" where it does not say.

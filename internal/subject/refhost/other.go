@@ -5,7 +5,7 @@ package refhost
 import (
 	"os"
 
-	"github.com/shirou/gopsutil/v4/process"
+	"github.com/shirou/gopsutil/v3/process"
 )
 
 // childrenOfMainThread is empty: there are no such files on this system.

@@ -5,7 +5,7 @@ package portable
 import (
 	"time"
 
-	"github.com/shirou/gopsutil/v4/process"
+	"github.com/shirou/gopsutil/v3/process"
 
 	"github.com/leakbench/leakbench/internal/record"
 )

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/shirou/gopsutil/v4/process"
 	"golang.org/x/sys/unix"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -177,16 +176,15 @@ func groupAndSession(pid int) (pgid, sid int) {
 }
 
 // handle makes no system call, other than process.NewProcess.
-func handle(pid int) *process.Process { return &process.Process{Pid: int32(pid)} }
+func handle(pid int) *peer { return &peer{Pid: int32(pid)} }
 
 // letters are the states of record.Process by gopsutil's words.
 var letters = map[string]record.State{
-	process.Running: record.StateRunning, process.Sleep: record.StateSleeping, process.Blocked: record.StateBlocked,
-	process.Idle: record.StateIdle,
-	process.Stop: record.StateStopped, process.Zombie: record.StateZombie, process.Wait: "W", process.Lock: "L",
+	"running": record.StateRunning, "sleep": record.StateSleeping, "blocked": record.StateBlocked, "idle": record.StateIdle,
+	"stop": record.StateStopped, "zombie": record.StateZombie, "wait": "W", "lock": "L",
 }
 
-func state(p *process.Process) record.State {
+func state(p *peer) record.State {
 	words, err := p.Status()
 	if err != nil || len(words) == 0 {
 		return record.StateUnknown
