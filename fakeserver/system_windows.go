@@ -47,7 +47,10 @@ func underShell(argv []string) int {
 	for _, arg := range argv[1:] {
 		words = append(words, syscall.EscapeArg(arg))
 	}
-	shell := os.Getenv("ComSpec")
+	shell, err := commandShell()
+	if err != nil {
+		return cannotLaunch(err)
+	}
 	p, err := os.StartProcess(shell, []string{shell}, &os.ProcAttr{
 		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
 		Sys:   &syscall.SysProcAttr{CmdLine: syscall.EscapeArg(shell) + ` /d /s /c "` + strings.Join(words, " ") + `"`},
@@ -56,6 +59,18 @@ func underShell(argv []string) int {
 		return cannotLaunch(err)
 	}
 	return statusOf(p)
+}
+
+var systemDirectory = syscall.NewLazyDLL("kernel32.dll").NewProc("GetSystemDirectoryW")
+
+// commandShell is the path of cmd.exe. Hosts give their servers few variables, and ComSpec is none of them.
+func commandShell() (string, error) {
+	dir := make([]uint16, syscall.MAX_PATH)
+	n, _, err := systemDirectory.Call(uintptr(unsafe.Pointer(&dir[0])), uintptr(len(dir)))
+	if n == 0 || n >= uintptr(len(dir)) {
+		return "", os.NewSyscallError("GetSystemDirectory", err)
+	}
+	return syscall.UTF16ToString(dir[:n]) + `\cmd.exe`, nil
 }
 
 // duplex is two pipes, as one file can't be read and written at the same time: the second call would wait for the first one.
