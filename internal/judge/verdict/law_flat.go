@@ -55,9 +55,7 @@ func judgeFlat(f *casefile) LawResult {
 	if len(r.Values) == 0 {
 		r.Reason = "no checkpoint was completed while the host lived"
 	}
-	if f.judgeRise() {
-		r.Found, r.Reason = "more and more processes below the host", ""
-	}
+	f.judgeRise(&r)
 	return r
 }
 

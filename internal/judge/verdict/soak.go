@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -88,25 +89,33 @@ func (f *casefile) soak() *Soak {
 }
 
 // judgeRise is the part of L1 that no checkpoint sees: whatever is kept below the host, it is more and more. Where L1 knows which
-// process it is, it has said so.
-func (f *casefile) judgeRise() bool {
+// process it is, it has said so. What has only begun to rise may be a leak or a pool that fills, and is not judged.
+func (f *casefile) judgeRise(r *LawResult) {
 	c := processes(f.repetitions())
 	n := len(c.Values)
-	if f.broke("L1") || n < 2*growth.LeastPoints || c.Values[n-1]-c.Values[0] < leastRise {
-		return false
+	if f.broke("L1") || n < 2*growth.LeastPoints {
+		return
 	}
 	all, _ := growth.TrendOf(hours(c.At), c.Values)
 	late, _ := growth.TrendOf(hours(c.At[n/2:]), c.Values[n/2:]) // a pool that fills stops some time
-	if all.Low <= 0 || late.Low <= 0 {
-		return false
+	switch last := c.Values[n-1]; {
+	case late.Low <= 0:
+	case all.Low > 0 && last-c.Values[0] >= leastRise:
+		f.broken(riseBreach(c, all))
+		r.Found, r.Reason = "more and more processes below the host", ""
+	case last-slices.Max(c.Values[:n/2]) >= leastRise:
+		r.Reason = "the processes below the host began to rise in the second half of the soak: a longer one tells a leak from a pool that fills"
 	}
+}
+
+func riseBreach(c facts.Curve, all growth.Trend) *breach {
+	n := len(c.Values)
 	line := c.List(func(v int64) string { return strconv.FormatInt(v, 10) })
-	f.broken(&breach{
+	return &breach{
 		law: "L1", kind: "process-growth", cause: record.CausePerCycle, at: c.At, like: "grows",
 		value: fmt.Sprintf("repetition %d to %d: %s processes below the host; %+.1f an hour (95%%: %+.1f to %+.1f)", c.N[0], c.N[n-1], line, all.Slope, all.Low, all.High),
 		narrative: fmt.Sprintf("There were %s below the host after repetition %d and %d after repetition %d, %s later, with every session closed each time. "+
 			"They rose in the second half as well, so this is no pool that fills.",
 			text.Count(int(c.Values[0]), "process"), c.N[0], c.Values[n-1], c.N[n-1], prose.Span(c.At[n-1]-c.At[0])),
-	})
-	return true
+	}
 }

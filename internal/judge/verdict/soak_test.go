@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,14 +36,17 @@ func TestWhatRisesInASoak(t *testing.T) {
 	for name, c := range map[string]struct {
 		workers []int
 		rises   bool
+		begins  bool // to rise, so that it can't be told
 	}{
-		"as few as it takes":                {upTo(0, 12), true},
-		"one too few":                       {upTo(0, 11), false},
-		"a pool that fills in half of them": {slices.Concat([]int{0}, upTo(1, 12), slices.Repeat([]int{12}, 12)), false},
-		"all gone in the end":               {slices.Concat([]int{5}, upTo(5, 43), []int{5}), false},
-		"one more in the end":               {slices.Concat([]int{5}, upTo(5, 43), []int{6}), false},
-		"two more in the end":               {slices.Concat([]int{5}, upTo(5, 43), []int{7}), true},
-		"only late":                         {slices.Concat(slices.Repeat([]int{0}, 19), upTo(1, 6)), false},
+		"as few as it takes":                {upTo(0, 12), true, false},
+		"one too few":                       {upTo(0, 11), false, false},
+		"a pool that fills in half of them": {slices.Concat([]int{0}, upTo(1, 12), slices.Repeat([]int{12}, 12)), false, false},
+		"all gone in the end":               {slices.Concat([]int{5}, upTo(5, 43), []int{5}), false, false},
+		"one more in the end":               {slices.Concat([]int{5}, upTo(5, 43), []int{6}), false, false},
+		"two more in the end":               {slices.Concat([]int{5}, upTo(5, 43), []int{7}), true, false},
+		"only late":                         {slices.Concat(slices.Repeat([]int{0}, 19), upTo(1, 6)), false, true},
+		"only late, and one in the end":     {slices.Concat(slices.Repeat([]int{5}, 13), []int{4, 4, 4, 4, 4, 4, 5, 5, 5, 6, 6, 6}), false, false},
+		"back to what it was":               {slices.Concat(slices.Repeat([]int{6}, 13), upTo(1, 8)), false, false},
 	} {
 		want := []string{}
 		if c.rises {
@@ -50,6 +54,8 @@ func TestWhatRisesInASoak(t *testing.T) {
 		}
 		v := Judge(crowds(c.workers...)(newPlay()))
 		assert.Equal(t, want, kindsIn(v), name)
+		l1 := v.Laws[slices.IndexFunc(v.Laws, func(r LawResult) bool { return r.Law == "L1" })]
+		assert.Equal(t, c.begins, strings.Contains(l1.Reason, "began to rise"), name)
 	}
 }
 
