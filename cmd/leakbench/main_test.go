@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -131,7 +132,7 @@ func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
 		if !slices.ContainsFunc([]byte(e.Name()), func(c byte) bool { return c < '0' || c > '9' }) {
 			line, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
 			dir, _ := os.Readlink(filepath.Join("/proc", e.Name(), "cwd"))
-			if strings.HasPrefix(dir, work) || strings.Contains(string(line), work) {
+			if strings.HasPrefix(dir+"/", work+"/") || bytes.Contains(line, []byte(work+"/")) || bytes.Contains(line, []byte(work+"\x00")) {
 				ts.Fatalf("pid %s is left: %q", e.Name(), strings.ReplaceAll(string(line), "\x00", " "))
 			}
 		}
