@@ -194,7 +194,7 @@ var house = []struct {
 		may: []string{
 			"internal/files", "internal/stage/fit", "internal/stage/hostlog",
 			"internal/lists", "internal/text", "internal/record", "internal/history", "internal/redact", "internal/yamlfile", "scenarios", "internal/judge/law", "internal/subject/catalogue", "internal/subject/host", "internal/subject/hostfile", "internal/stage/runner", "internal/stage/progress",
-			"internal/judge/verdict", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/baseline", "report/page",
+			"internal/judge/verdict", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/model", "report/baseline", "report/page",
 		},
 		deny: []string{"github.com/spf13/cobra"},
 	},

@@ -129,7 +129,7 @@ func (o Omitted) String() string {
 		foreign = text.Count(o.Foreign, "step") + " about other servers"
 	}
 	if o.Unasked > 0 {
-		unasked = text.Count(o.Unasked, "step") + " that nobody can ask it for"
+		unasked = text.Count(o.Unasked, "step") + " that it cannot play"
 	}
 	if foreign != "" && unasked != "" {
 		return foreign + " and " + unasked

@@ -282,8 +282,8 @@ func TestOpsAndOmissionsInWords(t *testing.T) {
 	for want, o := range map[string]scenarios.Omitted{
 		"":                                   {},
 		"1 step about other servers":         {Foreign: 1},
-		"2 steps that nobody can ask it for": {Unasked: 2},
-		"2 steps about other servers and 1 step that nobody can ask it for": {Foreign: 2, Unasked: 1},
+		"2 steps that it cannot play": {Unasked: 2},
+		"2 steps about other servers and 1 step that it cannot play": {Foreign: 2, Unasked: 1},
 	} {
 		assert.Equal(t, want, o.String())
 	}

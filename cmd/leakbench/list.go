@@ -27,7 +27,9 @@ type item struct {
 	Name string   `json:"name"`
 	Text string   `json:"text"`
 	More []string `json:"more,omitempty"`
-	// Of a scenario: the laws and the steps that it is about.
+	// Of a scenario: its level and tags, and the laws and the steps that it is about.
+	Level    string   `json:"level,omitempty"`
+	Tags     []string `json:"tags,omitempty"`
 	Laws     []string `json:"laws,omitempty"`
 	Defining []string `json:"defining,omitempty"`
 }
@@ -75,7 +77,8 @@ func (a *app) list(what []string, titles, mutants bool) error {
 			fmt.Fprintf(table, "%s\n", strings.ToUpper(w))
 		}
 		for _, it := range all[w] {
-			fmt.Fprintf(table, "%s\t%s\n", it.Name, strings.Join(append([]string{it.Text}, it.More...), "\t"))
+			row := append([]string{it.Name, it.Level, it.Text}, it.More...)
+			fmt.Fprintln(table, strings.Join(slices.DeleteFunc(row, func(cell string) bool { return cell == "" }), "\t"))
 		}
 		if err := table.Flush(); err != nil {
 			return err
@@ -92,7 +95,9 @@ func itemsOf(what string, mutants bool) (items []item, err error) {
 			if err != nil {
 				return nil, err
 			}
-			items = append(items, item{Name: name, Text: s.Title, More: []string{strings.Join(s.Reports, " ")}, Laws: s.Laws, Defining: s.Defining()})
+			items = append(items, item{
+				Name: name, Text: s.Title, More: []string{strings.Join(s.Reports, " ")}, Level: string(s.Level), Tags: s.Tags, Laws: s.Laws, Defining: s.Defining(),
+			})
 		}
 	case "hosts":
 		specs, err := shelf.All()

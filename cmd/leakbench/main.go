@@ -345,7 +345,7 @@ func oneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	return usage(fmt.Errorf("%s %q: must be one of %v", flag, value, allowed), text.DidYouMean(value, allowed))
+	return usage(fmt.Errorf("%s %q: must be one of %s", flag, value, strings.Join(allowed, ", ")), text.DidYouMean(value, allowed))
 }
 
 // between says where a number is out of its bounds.
@@ -371,15 +371,23 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func flagError(cmd *cobra.Command, err error) error {
 	_, name, ok := strings.Cut(err.Error(), "unknown flag: --")
 	if !ok {
-		return usage(err, "")
+		return usage(err, hostOptions(cmd))
 	}
 	var names []string
 	note := func(f *pflag.Flag) { names = append(names, f.Name) }
 	cmd.Flags().VisitAll(note)
 	cmd.InheritedFlags().VisitAll(note)
-	hint := ""
+	hint := hostOptions(cmd)
 	if near := text.Nearest(name, names); near != "" {
 		hint = "did you mean --" + near + "?"
 	}
 	return usage(err, hint)
+}
+
+// hostOptions is the hint for a flag that leakbench does not have, where it may be one of a host's command.
+func hostOptions(cmd *cobra.Command) string {
+	if !strings.HasSuffix(cmd.UseLine(), "[-- COMMAND ARGS...]") {
+		return ""
+	}
+	return "the host's own command goes after --: leakbench " + cmd.Name() + " storm -- my-gateway --mcp '{{server}}'"
 }

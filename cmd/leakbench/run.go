@@ -21,7 +21,6 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/doctor"
 	"github.com/leakbench/leakbench/internal/record"
@@ -46,6 +45,7 @@ type runFlags struct {
 	choice    play.Choice
 	quick     bool
 	failFast  bool
+	byLevel   bool // no scenario was named: the level says which
 	soak      time.Duration
 }
 
@@ -133,7 +133,7 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	}
 	if len(names) == 0 && len(f.choice.Levels) == 0 {
 		f.choice.Levels = []string{string(record.Orderly)}
-		a.note("level %s; leakbench run --level stubborn,sudden plays the others, and leakbench run all plays all\n", record.Orderly)
+		f.byLevel = true
 	}
 	s, err := a.prepare(cmd, args, f, names)
 	if err != nil {
@@ -234,7 +234,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, names []str
 		return s, err
 	}
 	s.named = !slices.Contains(names, "all")
-	if plays, err = ofServer(plays, f.server, h); err != nil {
+	if plays, err = play.OfServer(plays, f.server, h); err != nil {
 		return s, err
 	}
 	s.series.Host = h
@@ -242,40 +242,19 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, names []str
 	if s.named && len(s.not) > 0 {
 		return s, notApplicable(s.not[0])
 	}
-	a.leftOut(s.not)
+	if f.byLevel {
+		a.note("%s\n", play.LevelNote(plays))
+	}
+	for _, line := range play.LeftOut(s.not) {
+		a.note("%s\n", line)
+	}
 	return s, nil
-}
-
-// ofServer is the scenarios with the one server that was named for a host that is given one.
-func ofServer(plays []*scenarios.Scenario, server string, h play.Host) ([]*scenarios.Scenario, error) {
-	if server == "" {
-		return plays, nil
-	}
-	if h.HoldsAll() {
-		return nil, usage(fmt.Errorf("--server %s: %s launches all servers of a scenario", server, h.Name), "leave --server out")
-	}
-	for _, p := range plays {
-		if !slices.ContainsFunc(p.Servers, func(s scenarios.Server) bool { return s.Label == server }) {
-			return nil, usage(fmt.Errorf("--server %s: %s has no such server", server, p.Name), "leakbench list scenarios; --server is one of the labels under servers")
-		}
-		p.Part = server
-	}
-	return plays, nil
 }
 
 // note says something beside the answer, which is not for programs.
 func (a *app) note(format string, args ...any) {
 	if a.format != "json" {
 		fmt.Fprintf(a.err, format, args...)
-	}
-}
-
-// leftOut says what is not played, one line for each reason.
-func (a *app) leftOut(not []gate.NotApplicable) {
-	reasons, groups := lists.GroupBy(not, func(n gate.NotApplicable) string { return n.Why })
-	for _, why := range reasons {
-		names := lists.Map(groups[why], func(n gate.NotApplicable) string { return n.Scenario })
-		a.note("not applicable to %s (%s): %s\n", groups[why][0].Host, text.PrintableLines(why), strings.Join(names, ", "))
 	}
 }
 

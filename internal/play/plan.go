@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -45,7 +47,7 @@ func TheHost(self, name string, command []string) (Host, error) {
 		if err != nil {
 			return Host{}, &Misuse{err, "for example: leakbench run storm -- my-gateway --mcp '{{server}}'"}
 		}
-		return Host{Spec: spec}, refuse(spec)
+		return Host{Spec: spec}, cmp.Or(refuse(spec), spec.Check())
 	case name == "":
 		name = DefaultHost
 	}
@@ -121,13 +123,25 @@ func Scenarios(names []string) ([]*scenarios.Scenario, error) {
 		failed = errors.Join(failed, err)
 		plays = append(plays, s)
 	}
-	if i := slices.IndexFunc(names, func(n string) bool { return strings.Contains(n, "{{") }); failed != nil && i > 0 {
+	if i := slices.IndexFunc(names, ofCommand); failed != nil && i >= 0 {
 		return nil, &Misuse{fmt.Errorf("%q looks like a part of a command, which goes after --", names[i]), "for example: leakbench run storm -- my-gateway --mcp '{{server}}'"}
 	}
 	if failed != nil {
 		return nil, &Misuse{failed, "leakbench list scenarios shows the built-in ones; docs/scenario-file.md has the format of a file"}
 	}
 	return plays, nil
+}
+
+// ofCommand says that a name is no scenario's, but a word of a host's command: a placeholder, or a program.
+func ofCommand(name string) bool {
+	if strings.Contains(name, "{{") {
+		return true
+	}
+	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" || slices.Contains(scenarios.Names(), name) {
+		return false
+	}
+	_, err := exec.LookPath(name)
+	return err == nil
 }
 
 // Fit is what can be played of some scenarios with a host, and what is not applicable to it. A scenario of which the

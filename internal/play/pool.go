@@ -190,12 +190,12 @@ func crowded(r Result) string {
 	switch {
 	case !r.Beside || r.Try > 1:
 	case undecided(r) && r.Err != nil:
-		return "beside other runs the " + r.Host.Kind.Subject() + " did not come up"
+		return "the " + r.Host.Kind.Subject() + " did not come up beside other runs"
 	case r.Err != nil || r.Judged == nil:
 	case len(r.Judged.Verdict.Doubts) > 0:
-		return "beside other runs something was left in doubt"
+		return "there was a doubt beside other runs"
 	case slices.ContainsFunc(r.Judged.Verdict.Findings, timed):
-		return "beside other runs it showed something that goes by the clock"
+		return "a finding rests on elapsed time"
 	}
 	return ""
 }

@@ -39,19 +39,19 @@ func AbilityOf(h host.Spec) scenarios.Ability {
 	}
 	switch h.Kind {
 	case record.KindCommand:
-		cannot("a command can't be asked to: it is only started, watched and stopped",
+		cannot("a command is only started, watched and stopped; a driver can do more",
 			record.OpOpen, record.OpCall, record.OpClose, record.OpForget, record.OpReload, record.OpTick, record.OpAwait, record.OpRecycle)
 	case record.KindOneshot:
 		cannot("a oneshot host is a command for each job: it has no session that lasts",
 			record.OpOpen, record.OpCall, record.OpClose, record.OpForget, record.OpReload, record.OpAwait, record.OpRecycle, record.OpBreak)
-		cannot("what ends is the bench's own scheduler, and each command with its job", record.OpRestart, record.OpTerm, record.OpKill)
+		cannot("its commands end with their jobs, and nothing else of it could be ended", record.OpRestart, record.OpTerm, record.OpKill)
 	case record.KindGateway:
 		cannot("its clients can't reload it", record.OpReload)
 		if h.HTTP.Servers == record.PerRequest {
 			cannot("no server is alive between two requests: there is none to break", record.OpBreak)
 		}
 		if h.HTTP.Servers != record.PerSession {
-			cannot("its servers are no session's own", record.OpRecycle)
+			cannot("its servers belong to no single session", record.OpRecycle)
 		}
 	}
 	for op, why := range h.NotApplicable {

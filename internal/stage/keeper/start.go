@@ -67,6 +67,9 @@ func (k *process) startHost(c HostParams) (host, bystander *record.Process, err 
 // startPlain starts the host right below the keeper. The caller holds live.
 func (k *process) startPlain(path string, c HostParams, attr *os.ProcAttr) (*record.Process, error) {
 	pid, err := k.spawn(path, c.Argv, attr, "")
+	if errors.Is(err, syscall.ENOEXEC) {
+		return nil, fmt.Errorf("%s is not a program: a script begins with a line such as #!/bin/sh", c.Argv[0])
+	}
 	if err != nil {
 		return nil, fmt.Errorf("failed to start %s: %w", c.Argv[0], err)
 	}

@@ -21,6 +21,8 @@ type Counting struct {
 
 	mu              sync.Mutex
 	done, left, bad int
+	rest            time.Duration // about how long what is left takes, at the time counted
+	counted         time.Time
 	last            string
 	lines           []string // that stay, above the bar
 }
@@ -36,8 +38,7 @@ func Count(out io.Writer, mode Mode, left int) *Counting {
 func (c *Counting) Ended(line string, failed bool, left int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.left = left
-	c.done++
+	c.one(left)
 	if failed {
 		c.bad++
 	}
@@ -52,18 +53,25 @@ func (c *Counting) Ended(line string, failed bool, left int) {
 func (c *Counting) Done(what string, left int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.done, c.left, c.last = c.done+1, left, text.Printable(what)
+	c.one(left)
+	c.last = text.Printable(what)
 	if c.mode == Plain {
 		fmt.Fprintf(c.out, "[%d/%d] %s%s\n", c.done, c.done+c.left, c.last, c.remaining(", "))
 	}
 }
 
-// remaining is about how long the rest will take: as long for each as it was so far.
+// one counts one that is done. What is left takes as long for each as it took so far.
+func (c *Counting) one(left int) {
+	c.done, c.left, c.counted = c.done+1, left, c.now()
+	c.rest = c.counted.Sub(c.begun) / time.Duration(c.done) * time.Duration(left)
+}
+
+// remaining is about how long the rest will take. It runs down until the next one is done, and then says nothing.
 func (c *Counting) remaining(before string) string {
-	if c.done == 0 || c.left == 0 {
+	rest := c.rest - c.now().Sub(c.counted)
+	if c.done == 0 || c.left == 0 || rest <= 0 {
 		return ""
 	}
-	rest := c.now().Sub(c.begun) / time.Duration(c.done) * time.Duration(c.left)
 	step := time.Second
 	if rest >= time.Minute {
 		step = time.Minute

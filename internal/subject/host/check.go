@@ -7,7 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // runtimes are the programs that a preset's packages need, and what brings them where they are missing.
@@ -18,10 +22,43 @@ var runtimes = map[string]struct{ program, install string }{
 	"go":     {"go", "install Go (apt-get install golang, brew install go, or go.dev)"},
 }
 
+// missingProgram says what is wrong with the program of a command line, and what to do about it.
+func missingProgram(name string) error {
+	_, err := exec.LookPath(name)
+	here := "." + string(filepath.Separator) + name
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrPermission):
+		return &Missing{What: name + " can't be started: it is not executable", Run: "chmod +x " + text.Shell([]string{name})}
+	case errors.Is(err, exec.ErrNotFound) && IsFile(name):
+		return &Missing{What: name + " is not in PATH", Run: "a file in this folder is started by its path: " + here}
+	case errors.Is(err, exec.ErrNotFound):
+		return &Missing{What: name + " is not in PATH", Run: "check the name of the program, or give its path"}
+	}
+	return &Missing{What: name + " can't be started: " + cause(err).Error(), Run: "check the path of the program"}
+}
+
+// cause is the reason of an error without the names of what was asked for.
+func cause(err error) error {
+	var path *fs.PathError
+	var program *exec.Error
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &program):
+		return program.Err
+	}
+	return err
+}
+
 // Check says, before anything is played, what the host needs and this machine does not have: the error is a *Missing.
 func (s Spec) Check() error {
-	if s.File == "" {
-		return nil // a command line, or part of the program
+	switch {
+	case s.File == "" && s.Kind == record.KindCommand:
+		return missingProgram(s.Argv[0])
+	case s.File == "":
+		return nil // part of the program, or a driver that was looked up
 	}
 	install := "" // what may help
 	if s.Install != nil {

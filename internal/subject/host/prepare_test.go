@@ -141,10 +141,34 @@ func TestCheckTellsWhatIsMissing(t *testing.T) {
 	require.ErrorAs(t, s.Check(), &missing, "installed by halves")
 	require.NoError(t, files.Program(filepath.Join(s.InstallDir, "x"), []byte("#!/bin/sh\n")))
 	require.NoError(t, s.Check())
-	require.NoError(t, host.Spec{Argv: []string{"no-such-program"}}.Check(), "a command line is tried by the run")
+	require.NoError(t, host.Spec{Argv: []string{"no-such-program"}}.Check(), "a driver that was looked up")
 	s = host.Spec{Name: "y", File: "y.yaml", Argv: []string{"no-such-program-anywhere"}}
 	require.ErrorAs(t, s.Check(), &missing)
 	assert.Contains(t, missing.What, "no-such-program-anywhere")
+}
+
+// TestCheckSaysHowAProgramIsNamed: what is not executable, in another folder or not there is told before anything is played.
+func TestCheckSaysHowAProgramIsNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("notes.txt", nil, 0o600))
+	require.NoError(t, files.Program("gateway", []byte("#!/bin/sh\n")))
+	for program, run := range map[string]string{
+		"./gateway":                "",
+		"gateway":                  "a file in this folder is started by its path: ./gateway",
+		"./notes.txt":              "chmod +x ./notes.txt",
+		"./no such program":        "check the path of the program",
+		"no-such-program-anywhere": "check the name of the program, or give its path",
+	} {
+		err := host.Spec{Kind: record.KindCommand, Argv: []string{program}}.Check()
+		if run == "" {
+			require.NoError(t, err, program)
+			continue
+		}
+		var missing *host.Missing
+		require.ErrorAs(t, err, &missing, program)
+		assert.Equal(t, run, missing.Run)
+		assert.True(t, strings.HasPrefix(missing.What, program), missing.What)
+	}
 }
 
 func TestWhichServersItHolds(t *testing.T) {

@@ -101,6 +101,21 @@ func TestDocExample(t *testing.T) {
 
 // TestPresets: each is right, named like its folder, and has the lock file
 // that it names.
+// TestBlanksInPlaceholders: {{ server }} is {{server}}, wherever it stands.
+func TestBlanksInPlaceholders(t *testing.T) {
+	t.Parallel()
+	s, err := hostfile.Parse("x.yaml", []byte(`name: x
+about: y
+command: [gateway, "{{ server }}", "--port={{port  }}"]
+config: {template: "{{ server.command }}", path: "{{ run }}/a"}
+drive: nothing
+`))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"gateway", "{{server}}", "--port={{port}}"}, s.Argv)
+	assert.Equal(t, "{{server.command}}", s.Configs[0].Template)
+	assert.Equal(t, "{{run}}/a", s.Configs[0].Path)
+}
+
 func TestPresets(t *testing.T) {
 	t.Parallel()
 	require.NotEmpty(t, hostfile.Presets())

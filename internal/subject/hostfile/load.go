@@ -50,7 +50,7 @@ func Load(path string) (host.Spec, error) {
 // Parse reads the text of a host file; file is what messages call it. The error is a yamlfile.Errors with all that is wrong.
 func Parse(file string, src []byte) (host.Spec, error) {
 	var spec host.Spec
-	if err := yamlfile.Parse(file, src, format, func(root *yamlfile.Node) { spec = read(root, filepath.Dir(file)) }); err != nil {
+	if err := yamlfile.Parse(file, tight(src), format, func(root *yamlfile.Node) { spec = read(root, filepath.Dir(file)) }); err != nil {
 		return host.Spec{}, err
 	}
 	spec.File = file

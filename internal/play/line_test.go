@@ -1,0 +1,90 @@
+package play_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/fit"
+	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+func TestLineOfAResult(t *testing.T) {
+	t.Parallel()
+	storm := play.Cell{Scenario: &scenarios.Scenario{Name: "storm"}}
+	again := storm
+	again.Repeat, again.Again = 2, "there was a doubt beside other runs"
+	leak := verdict.Verdict{Outcome: verdict.Leak, Findings: []verdict.Finding{{Law: "L1", Kind: "superseded"}, {Law: "L4", Kind: "zombie"}, {Law: "L1", Kind: "superseded"}}}
+	doubt := verdict.Verdict{Outcome: verdict.Inconclusive, Doubts: []record.Doubt{{Text: "the machine \x1b was busy"}}}
+	for want, c := range map[string]struct {
+		play.Result
+		failed bool
+	}{
+		"✓ storm 1.2 s": {play.Result{Cell: storm, Judged: &verdict.Judged{Verdict: verdict.Verdict{Outcome: verdict.Clean}}}, false},
+		"✗ storm 1.2 s (repeat 2) (again, alone: there was a doubt beside other runs): L1 superseded, L4 zombie": {
+			play.Result{Cell: again, Judged: &verdict.Judged{Verdict: leak}}, true,
+		},
+		"? storm 1.2 s: the machine ? was busy": {play.Result{Cell: storm, Judged: &verdict.Judged{Verdict: doubt}}, true},
+		"? storm 1.2 s: no port":                {play.Result{Cell: storm, Err: errors.New("no port\nand more")}, true},
+		"– storm 1.2 s: not applicable: why":    {play.Result{Cell: storm, Err: &fit.NotApplicable{Why: "why"}}, false},
+	} {
+		c.Took = 1234 * time.Millisecond
+		assert.Equal(t, want, c.Line())
+		assert.Equal(t, c.failed, c.Failed(), want)
+	}
+}
+
+func TestLeftOutHasALineForEachReason(t *testing.T) {
+	t.Parallel()
+	of := func(name, why string) gate.NotApplicable {
+		return gate.NotApplicable{Scenario: name, Host: "gw", Why: why}
+	}
+	assert.Equal(t, []string{
+		"not applicable to gw: cron, probe, reload (tick, reload: a command is only started)",
+		"not applicable to gw: storm (it has no sessions: at all)",
+	}, play.LeftOut([]gate.NotApplicable{
+		of("cron", "tick: a command is only started"), of("probe", "tick: a command is only started"),
+		of("storm", "it has no sessions: at all"), of("reload", "reload: a command is only started"),
+	}))
+	assert.Empty(t, play.LeftOut(nil))
+}
+
+func TestWhatIsChosenAndWhatIsNot(t *testing.T) {
+	t.Parallel()
+	all, err := play.Scenarios([]string{"all"})
+	require.NoError(t, err)
+	some, err := play.Choice{Levels: []string{"1"}}.Of(all)
+	require.NoError(t, err)
+	assert.Regexp(t, `^level orderly: \d+ of \d+ scenarios, .*\nothers  --level stubborn \(.*\), --level sudden \(.*\), or leakbench run all$`, play.LevelNote(some))
+	for want, c := range map[string]play.Choice{
+		`--tag "nope": no scenario has this tag`:                                  {Tags: []string{"nope"}},
+		"no scenario matches --law, --tag and --level together":                   {Tags: []string{"nope"}, Levels: []string{"1"}},
+		`--level "4": must be one of orderly, stubborn, sudden, or 1 to 3`:        {Levels: []string{"4"}},
+		`--law "L0": must be one of L1, L2, L3, L4, L5, L6, L7, L8, L9, L10, L11`: {Laws: []string{"L0"}},
+	} {
+		_, err := c.Of(all)
+		require.EqualError(t, err, want)
+	}
+	storm, err := play.Scenarios([]string{"storm"})
+	require.NoError(t, err)
+	command := play.Host{Spec: host.Spec{Kind: record.KindCommand}}
+	_, err = play.OfServer(storm, "nope", command)
+	require.EqualError(t, err, "--server nope: storm has no such server")
+	one, err := play.OfServer(storm, "flaky", command)
+	require.NoError(t, err)
+	assert.Equal(t, "flaky", one[0].Part)
+	for _, names := range [][]string{{"storm", "my-gateway", "{{server}}"}, {"{{server}}"}, {"storm", "sh"}} {
+		_, err := play.Scenarios(names)
+		require.ErrorContains(t, err, "looks like a part of a command, which goes after --", names)
+	}
+	_, err = play.Scenarios([]string{"strom"})
+	require.ErrorContains(t, err, "did you mean storm?")
+}
