@@ -280,8 +280,8 @@ func TestOpsAndOmissionsInWords(t *testing.T) {
 	s := &scenarios.Scenario{Steps: []scenarios.Step{opens("x", "a"), {Op: record.OpRepeat, Steps: []scenarios.Step{calls("x"), {Op: record.OpCall, Session: "x", Cancel: true}}}, opens("y", "a")}}
 	assert.Equal(t, []record.Op{record.OpOpen, record.OpRepeat, record.OpCall, record.OpCancel}, s.Ops())
 	for want, o := range map[string]scenarios.Omitted{
-		"":                                   {},
-		"1 step about other servers":         {Foreign: 1},
+		"":                            {},
+		"1 step about other servers":  {Foreign: 1},
 		"2 steps that it cannot play": {Unasked: 2},
 		"2 steps about other servers and 1 step that it cannot play": {Foreign: 2, Unasked: 1},
 	} {
