@@ -80,7 +80,7 @@ func (a *app) bisect(cmd *cobra.Command, args []string, f bisectFlags) error {
 		return err
 	}
 	p := bisect.Player{
-		Bench: &s.bench, Scenario: plays[0], Host: f.host, Law: f.law,
+		Play: s.bench.One, Scenario: plays[0], Host: f.host, Law: f.law,
 		Install: func(p install.Params) error {
 			live := progress.Wait(a.err, a.progressMode("auto"), "installing "+f.host+"@"+p.Version)
 			defer live.Stop()

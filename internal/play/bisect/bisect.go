@@ -47,12 +47,11 @@ func Between(all []string, good, bad string) ([]string, error) {
 	if from == to {
 		return nil, fmt.Errorf("--good and --bad are both %s", good)
 	}
-	if from < to {
-		return slices.Clone(all[from : to+1]), nil
+	between := slices.Clone(all[min(from, to) : max(from, to)+1])
+	if from > to {
+		slices.Reverse(between)
 	}
-	back := slices.Clone(all[to : from+1])
-	slices.Reverse(back)
-	return back, nil
+	return between, nil
 }
 
 // Search plays versions, the good one first and the bad one last, until two neighbours differ. A version is tried once.
@@ -98,10 +97,11 @@ func (s *searching) play(at int) (Try, error) {
 // narrow halves the range until nothing between its ends can be decided.
 func (s *searching) narrow(good, bad int) (int, int, error) {
 	for {
-		at := s.middle(good, bad)
-		if at < 0 {
+		left := s.between(good, bad)
+		if len(left) == 0 {
 			return good, bad, nil
 		}
+		at := left[(len(left)-1)/2]
 		t, err := s.play(at)
 		switch {
 		case err != nil:
@@ -116,13 +116,12 @@ func (s *searching) narrow(good, bad int) (int, int, error) {
 	}
 }
 
-// middle is the one nearest to the middle of the range that was not skipped, or -1.
-func (s *searching) middle(good, bad int) int {
-	best := -1
+// between are those that were not skipped.
+func (s *searching) between(good, bad int) (left []int) {
 	for i := good + 1; i < bad; i++ {
-		if !s.skipped[i] && (best < 0 || max(2*i-good-bad, good+bad-2*i) < max(2*best-good-bad, good+bad-2*best)) {
-			best = i
+		if !s.skipped[i] {
+			left = append(left, i)
 		}
 	}
-	return best
+	return left
 }

@@ -21,7 +21,7 @@ func (u *Unplayable) Error() string { return u.Why }
 
 // Player plays versions of one host.
 type Player struct {
-	Bench     *play.Bench
+	Play      play.Player
 	Scenario  *scenarios.Scenario
 	Host, Law string // the name of a preset; "": any law
 	Install   func(install.Params) error
@@ -51,7 +51,7 @@ func (b *Player) Try(ctx context.Context, version string) (Try, error) {
 	}
 	decided := true
 	for _, part := range parts {
-		j, err := b.Bench.One(ctx, play.Cell{Scenario: part, Host: h})
+		j, err := b.Play(ctx, play.Cell{Scenario: part, Host: h})
 		if ctx.Err() != nil {
 			return t, context.Cause(ctx)
 		}

@@ -173,7 +173,7 @@ func (e *explorer) shows(ctx context.Context, f *Found, all []*scenarios.Scenari
 	kind := law.KindOf(f.Kind)
 	timed := kind.Timed()
 	shown := make([]bool, len(all))
-	pool := play.Pool{Play: e.Play, Slots: side}
+	pool := play.Pool{Play: e.Play, Slots: min(cmp.Or(e.Jobs, side), side)}
 	pool.Again = func(r play.Result) string {
 		if timed && r.Beside && r.Try == 1 && e.has(f, r.Judged) {
 			e.discard(r.Judged)
