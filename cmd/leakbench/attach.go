@@ -67,7 +67,7 @@ On a terminal a table is shown until Ctrl-C, elsewhere snapshots. Linux only.
 
 func (a *app) attach(ctx context.Context, args []string, f attachFlags) error {
 	if err := watch.Supported(); err != nil {
-		return usage(err, "leakbench run HOST plays a host on this system")
+		return usage(err, "")
 	}
 	if len(args) != 1 {
 		return usage(errors.New("attach takes one PID or NAME"), "for example: leakbench attach $(pgrep -o hermes)")
@@ -106,6 +106,7 @@ func (a *app) watch(ctx context.Context, host record.Process, f attachFlags) err
 		defer stop()
 		a.note("metrics   http://%s/metrics\n", where)
 	}
+	defer screen.Clear() // whatever comes
 	j, err := attach.Play(ctx, p)
 	screen.Clear()
 	if j == nil {

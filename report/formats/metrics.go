@@ -98,10 +98,15 @@ func Watched(b *bytes.Buffer, v *live.View) {
 	for _, role := range slices.Sorted(maps.Keys(roles)) {
 		processes.add(strconv.Itoa(roles[role]), labels("role", role)...)
 	}
-	for _, g := range v.Groups {
-		if g.Alive > 0 {
-			servers.add(strconv.Itoa(g.Used), labels("label", g.Label, "state", "used")...)
-			servers.add(strconv.Itoa(g.Alive-g.Used), labels("label", g.Label, "state", "idle")...)
+	names, ofName := lists.GroupBy(v.Groups, func(g *live.Group) string { return g.Label }) // several command lines can have one
+	for _, name := range names {
+		alive, used := 0, 0
+		for _, g := range ofName[name] {
+			alive, used = alive+g.Alive, used+g.Used
+		}
+		if alive > 0 {
+			servers.add(strconv.Itoa(used), labels("label", name, "state", "used")...)
+			servers.add(strconv.Itoa(alive-used), labels("label", name, "state", "idle")...)
 		}
 	}
 	keys, byKind := lists.GroupBy(v.Breaches, func(b live.Breach) [3]string { return [3]string{b.Law, b.Kind, b.Label} })

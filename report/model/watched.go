@@ -127,6 +127,9 @@ func GrowthLines(v *live.View) (lines []string) {
 		grows := "no growth shown"
 		if t.Grows() {
 			grows = fmt.Sprintf("grows; %s in a day", count(int64(t.InDay)))
+			if t.Of == live.OfDescriptors && v.WithServers {
+				grows = "grows with the processes below it, which they lead to; " + count(int64(t.InDay)) + " in a day"
+			}
 		}
 		lines = append(lines, fmt.Sprintf("%s %s an hour (95%%: %s to %s), from %s to %s: %s", t.Of, say(t.Slope), say(t.Low), say(t.High), count(t.First), count(t.Last), grows))
 	}

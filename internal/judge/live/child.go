@@ -51,10 +51,15 @@ type Child struct {
 	home  record.Identity  // its parent when it was seen first
 	wasIn bool             // it was below the host
 	io    []transfer       // each value with the first look that had it; at most the first and the last two
+	spoke int64            // the first look at which it had written something
+	turns int              // how often it was seen to have read or written since
+	ready int64            // it was seen to wait for its stdin first
+	again int64            // the longest time after which it was used again, at the most
 	quiet int64            // it has not run since, by the evidence
 	idle  bool             // that is known
 	facts int64            // when the evidence was read
 
+	leads       []int // the descriptors of the host that lead to it
 	died        int64 // the first look without it
 	zombieSince int64
 	heldUntil   int64 // the host was last seen to hold its stdin
@@ -87,6 +92,15 @@ func (ch *Child) look(t int64, p *record.Process, below bool) {
 	if p.IO == nil {
 		return
 	}
+	if n := len(ch.io); n > 0 && ch.io[n-1].IO != *p.IO {
+		ch.again = max(ch.again, t-ch.io[n-1].at)
+		if ch.spoke != never {
+			ch.turns++
+		}
+	}
+	if p.IO.Wrote > 0 && ch.spoke == never {
+		ch.spoke = t
+	}
 	switch n := len(ch.io); {
 	case n > 0 && ch.io[n-1].IO == *p.IO:
 	case n > 2:
@@ -97,8 +111,14 @@ func (ch *Child) look(t int64, p *record.Process, below bool) {
 }
 
 func (ch *Child) told(t int64, e *record.Evidence) {
+	if unseen(e, "anything") { // it ended while it was looked at
+		return
+	}
 	ch.Facts, ch.Wchan, ch.Syscall, ch.Cgroup, ch.Unseen = e, e.Wchan, e.Syscall, e.Cgroup, e.Unseen
 	ch.facts = t
+	if ch.ready == never && (e.Syscall == "read(0)" || e.Wchan == "anon_pipe_read" || e.Wchan == "pipe_read" || e.Wchan == "unix_stream_read_generic") {
+		ch.ready = t
+	}
 	if e.Idle != nil {
 		ch.quiet, ch.idle = t-int64(*e.Idle), true
 	}
@@ -115,9 +135,42 @@ func (ch *Child) quietSince() (since int64, known bool) {
 	return since, known
 }
 
+// usedUntil is a time up to which it was in use for certain: its birth, where nothing shows more.
+func (ch *Child) usedUntil() int64 {
+	at, n := ch.Born, len(ch.io)
+	if n > 1 {
+		at = max(at, ch.io[n-2].at)
+	}
+	if ch.idle && n > 0 && ch.quiet <= ch.io[n-1].at { // it ran last before that was seen
+		at = max(at, ch.quiet)
+	}
+	return at
+}
+
+// works says that it was used after its handshake for certain: some time after it was seen to wait for its stdin, or at two looks after
+// the first one at which it had written something.
+func (ch *Child) works() bool {
+	return ch.turns > 1 || ch.ready != never && ch.usedUntil() > ch.ready+int64(worksFor)
+}
+
 // talked says that it was seen to read or write during the watch, which began at from.
 func (ch *Child) talked(from int64) bool {
 	return len(ch.io) > 1 || len(ch.io) == 1 && ch.Born > from && ch.io[0].Read > 0
+}
+
+// leadFrom are the descriptors of a process that lead to this one: the other ends of its stdin, stdout and stderr.
+func (ch *Child) leadFrom(pid int) (ends []int) {
+	if ch.Facts == nil {
+		return nil
+	}
+	for i := range ch.Facts.Descriptors {
+		for _, h := range ch.Facts.Descriptors[i].Holders {
+			if h.PID == pid {
+				ends = append(ends, h.FD)
+			}
+		}
+	}
+	return ends
 }
 
 // stdin is its descriptor 0, or nil.

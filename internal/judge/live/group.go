@@ -12,13 +12,19 @@ const (
 	// pause is how long nothing of a command line is used before the next of its generations is launched. What is launched while,
 	// or right after, another one shakes hands is one batch with it: a pool is filled like that, one server after the other.
 	pause = 250 * time.Millisecond
+	// worksFor is how long a server is used beyond its handshake before the next one is launched, where they are no batch although
+	// there is no pause between them: a host that reconnects by the clock launches the next one in the middle of a session.
+	worksFor = 500 * time.Millisecond
+	// leastWorking is how many servers must have been seen at that, from their birth. A pool of servers that are slow to come up, and
+	// write to stderr meanwhile, looks much the same.
+	leastWorking = 3
+	// handover is how long after the launch of the next one the use of a server may be seen: looks are a second apart.
+	handover = 1500 * time.Millisecond
 	// together is how far apart the launches of one batch are that are used side by side.
 	together = time.Second
-	// seenReplaced is how many generations must have been replaced where two of them were while the host was watched.
-	seenReplaced, seenLive = 3, 2
-	// pileReplaced is how many launches must have been replaced where nobody saw it. A host with some sessions of which only the
-	// newest is used looks the same, and is no leak.
-	pileReplaced = 10
+	// leastReplaced is how many launches must have been replaced, in at least leastGenerations. A host with some sessions of which
+	// only the newest is used looks the same, and is no leak.
+	leastReplaced, leastGenerations = 10, 3
 	// forEachParallel is how many more for each older server that the host is seen to use beside a newer one: such a host has several
 	// sessions, and idle ones are nothing odd.
 	forEachParallel = 10
@@ -31,14 +37,10 @@ func (w *Watch) groups(units []*Unit) []*Group {
 	for _, members := range byLine {
 		slices.SortFunc(members, func(a, b *Unit) int { return cmp.Compare(a.Born, b.Born) })
 		g := &Group{Label: members[0].Label, Command: members[0].Members[0].Args, units: members}
+		g.number(w.from)
 		for i, u := range members {
-			u.group = g
-			if i == 0 || u.Born > members[i-1].Quiet+int64(pause) {
-				g.Generations++
-			}
-			u.Generation = g.Generations
 			for _, o := range members[i+1:] {
-				if u.QuietKnown && o.Born > u.Quiet+int64(pause) {
+				if u.replacedBy(o) {
 					u.Newer++
 				}
 			}
@@ -57,61 +59,103 @@ func (w *Watch) groups(units []*Unit) []*Group {
 	return groups
 }
 
-// superseded are the units that the host has stopped using before it launched a newer one, which it uses; why says why none can be
+// number numbers the generations of a command line.
+func (g *Group) number(from int64) {
+	handshake, known := g.handshake(from)
+	for i, u := range g.units {
+		u.group = g
+		u.worked = known && u.usedUntil() > u.Born+handshake+int64(worksFor)
+		if i == 0 || g.units[i-1].worked || u.Born > g.units[i-1].Quiet+int64(pause) {
+			g.Generations++
+		}
+		u.Generation = g.Generations
+	}
+}
+
+// handshake is how long a server of this command line takes until it has written something, at the most: the least time after which
+// a look has shown that of one which came while somebody looked. It is known where such servers were seen to work beyond it.
+func (g *Group) handshake(from int64) (least int64, known bool) {
+	working := 0
+	for _, u := range g.units {
+		spoke := u.spoke()
+		if u.Born <= from || spoke == never || !slices.ContainsFunc(u.Members, (*Child).works) {
+			continue
+		}
+		if took := spoke - u.Born; working == 0 || took < least {
+			least = took
+		}
+		working++
+	}
+	return least, working >= leastWorking
+}
+
+// replacedBy says that another unit was launched after the last use of this one: after a pause, or, where it had worked, in the middle
+// of its use.
+func (u *Unit) replacedBy(o *Unit) bool {
+	if !u.QuietKnown || o.Generation <= u.Generation {
+		return false
+	}
+	return o.Born > u.Quiet+int64(pause) || u.worked && o.Born > u.Quiet-int64(handover)
+}
+
+// superseded are the units that the host has stopped using when it launched a newer one, which it uses; why says why none can be
 // named although some are idle.
 func (g *Group) superseded(w *Watch) (found []*Unit, why string) {
-	idle := g.replaced(w)
+	replaced := g.replaced()
 	if keep := w.resident; keep > 0 {
-		idle = idle[:max(0, len(idle)-keep)] // the newest ones are kept on purpose
+		replaced = replaced[:max(0, len(replaced)-keep)] // the newest ones are kept on purpose
 	}
+	idle := g.idle(w, replaced)
 	if len(idle) == 0 {
 		return nil, ""
 	}
-	generations, live := map[int]bool{}, 0
-	for _, u := range idle {
+	generations := map[int]bool{}
+	for _, u := range replaced {
 		generations[u.Generation] = true
 	}
-	for i, u := range g.units { // a generation that came while somebody looked
-		if i > 0 && u.Born > w.from && u.Generation != g.units[i-1].Generation {
-			live++
-		}
-	}
-	parallel := g.parallel()
-	most := pileReplaced
-	if live >= seenLive {
-		most = seenReplaced
-	}
-	if len(generations) < seenReplaced || len(idle) < most+forEachParallel*parallel {
-		return nil, "they may have sessions of their own"
+	if len(generations) < leastGenerations || len(replaced) < leastReplaced+forEachParallel*g.parallel() {
+		return nil, "may be sessions"
 	}
 	return idle, ""
 }
 
-// replaced are the units that are idle for longer than the settle time, and for longer than the host lets others be idle before it
-// ends them, and that were used last before one was launched that is used now. They are in the order of their births.
-func (g *Group) replaced(w *Watch) (idle []*Unit) {
+// replaced are the units whose stdin the host holds, and that a newer one has replaced which is used now. They are in the order of
+// their births.
+func (g *Group) replaced() (all []*Unit) {
+	for _, u := range g.units {
+		if u.Alive() && u.top().Stdin == HeldByHost && slices.ContainsFunc(g.units, func(o *Unit) bool { return o.Used && u.replacedBy(o) }) {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// idle are those of some units that are idle for longer than the host lets others be idle.
+func (g *Group) idle(w *Watch, of []*Unit) []*Unit {
+	least := g.idleFor(w)
+	return slices.DeleteFunc(slices.Clone(of), func(u *Unit) bool { return w.to-u.Quiet < least })
+}
+
+// idleFor is how long a unit must be idle to be called that: for longer than the settle time, and for twice as long as others were
+// before the host used them again, or ended them.
+func (g *Group) idleFor(w *Watch) int64 {
 	least := int64(w.limits.Settle)
 	for _, u := range g.units {
 		if died := u.died(); died != never && u.QuietKnown {
 			least = max(least, 2*(died-u.Quiet))
 		}
-	}
-	for _, u := range g.units {
-		if !u.Alive() || !u.QuietKnown || w.to-u.Quiet < least || u.top().Stdin != HeldByHost {
-			continue
-		}
-		if slices.ContainsFunc(g.units, func(o *Unit) bool { return o.Used && o.Born > u.Quiet+int64(pause) }) {
-			idle = append(idle, u)
+		for _, ch := range u.Members {
+			least = max(least, 2*ch.again)
 		}
 	}
-	return idle
+	return least
 }
 
 // parallel is how many units were used after a newer generation was launched, which was no part of the same batch.
 func (g *Group) parallel() (n int) {
 	for i, u := range g.units {
 		if slices.ContainsFunc(g.units[i+1:], func(o *Unit) bool {
-			return o.Born > u.Born+int64(together) && u.Quiet > o.Born+int64(together)
+			return o.Born > u.Born+int64(together) && u.usedUntil() > o.Born+int64(together)
 		}) {
 			n++
 		}

@@ -27,13 +27,14 @@ type Breach struct {
 const mostRises = 2
 
 func (w *Watch) judge(v *View, units []*Unit) {
+	w.launched = len(units)
 	w.judgeGroups(v)
 	for _, u := range units {
 		w.judgeUnit(v, u)
 	}
 	w.judgeZombies(v)
-	w.judgeHandles(v)
 	w.openFlat(v)
+	w.judgeHandles(v)
 }
 
 func (v *View) broken(ch *Child, b Breach) {
@@ -67,8 +68,8 @@ func (w *Watch) judgeGroups(v *View) {
 
 // note says of idle units of a group what is known of them.
 func (w *Watch) note(g *Group, why string) {
-	for _, u := range g.replaced(w) {
-		u.top().Note = fmt.Sprintf("idle %s, %s since; %s", prose.Span(w.to-u.Quiet), text.Count(u.Newer, "newer launch"), why)
+	for _, u := range g.idle(w, g.replaced()) {
+		u.top().Note = fmt.Sprintf("%d newer, %s", u.Newer, why)
 	}
 }
 
@@ -162,7 +163,7 @@ func (w *Watch) judgeZombies(v *View) {
 func (w *Watch) judgeHandles(v *View) {
 	switch held := growth.Floor(w.dangling); {
 	case w.host.Exited || len(held) < 2:
-		v.Open = append(v.Open, Unjudged{"L5", "what the host holds of processes that are gone was not seen twice"})
+		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: "what the host holds of processes that are gone was not seen twice"})
 	case growth.Rises(held) > mostRises:
 		v.Breaches = append(v.Breaches, Breach{
 			Law: "L5", Kind: "fd-leak", Cause: record.CauseWatched, At: v.To,
@@ -170,20 +171,41 @@ func (w *Watch) judgeHandles(v *View) {
 			Narrative: fmt.Sprintf("The host held %d pipe ends whose other end nobody has, and pidfds of processes that were waited for, and %d in the end: "+
 				"the number rose %s and never fell back.", held[0], held[len(held)-1], text.Count(growth.Rises(held), "time")),
 		})
+	default:
+		w.openHandles(v)
+	}
+}
+
+// openHandles says why L5 can't be called kept where the host has more and more descriptors: those that lead to processes below it
+// come and go with them, and of others nobody can say from outside what they are for.
+func (w *Watch) openHandles(v *View) {
+	all, own := w.trend(OfDescriptors), w.trend(ofOwnDescriptors)
+	flat := !slices.ContainsFunc(v.Open, func(u Unjudged) bool { return u.Law == "L1" }) &&
+		!slices.ContainsFunc(v.Breaches, func(b Breach) bool { return b.Law == "L1" })
+	switch {
+	case all == nil || !all.Grows():
+	case own == nil:
+		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: "the host has more and more descriptors, and which of them lead to processes below it was not seen often enough"})
+	case own.Grows() && growth.Rises(growth.Floor(w.points[ofOwnDescriptors].values)) > mostRises:
+		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: fmt.Sprintf("the host has more and more descriptors that lead to no process below it (%d, %d at first), and nothing shows what they are for", own.Last, own.First)})
+	case !flat:
+		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: "the host has more and more descriptors, which lead to the servers that it keeps", With: "L1"})
+	default:
+		v.WithServers = true
 	}
 }
 
 // openFlat says why L1 can't be called kept: there are idle servers of which nobody can say whose they are, or what is needed
 // can't be read.
 func (w *Watch) openFlat(v *View) {
-	var open []string
+	open := w.openBlind(v)
 	for _, g := range v.Groups {
-		idle, blind := 0, 0
+		idle, blind, least := 0, 0, g.idleFor(w)
 		for _, u := range g.units {
 			if u.Alive() && u.Kind == "" && g.Alive > 1 {
 				if !u.QuietKnown || u.top().Stdin == HoldUnknown {
 					blind++
-				} else if !u.Used || u.Quiet < max(w.from, u.Born)+int64(together) { // its handshake is no use of it
+				} else if !u.Used || w.to-u.Quiet >= least || u.Quiet < max(w.from, u.Born)+int64(together) { // its handshake is no use of it
 					idle++
 				}
 			}
@@ -197,10 +219,27 @@ func (w *Watch) openFlat(v *View) {
 	}
 	switch {
 	case w.to-w.from < int64(w.limits.Settle):
-		v.Open = append(v.Open, Unjudged{"L1", "it was watched for less than " + prose.Span(w.limits.Settle)}, Unjudged{"L4", "it was watched for less than " + prose.Span(w.limits.Settle)})
+		short := "it was watched for less than " + prose.Span(w.limits.Settle)
+		v.Open = append(v.Open, Unjudged{Law: "L1", Reason: short}, Unjudged{Law: "L4", Reason: short})
 	case len(open) > 0:
-		v.Open = append(v.Open, Unjudged{"L1", prose.List(open)})
+		v.Open = append(v.Open, Unjudged{Law: "L1", Reason: prose.List(open)})
+	case w.launched == 0:
+		v.Open = append(v.Open, Unjudged{Law: "L1", Reason: "it had no server while it was watched"})
 	}
+}
+
+// openBlind says that there are processes of which it can't be seen whether they are servers.
+func (w *Watch) openBlind(v *View) (open []string) {
+	blind := 0
+	for _, ch := range v.Children {
+		if ch.Role == RoleUnknown {
+			blind++
+		}
+	}
+	if blind > 0 {
+		open = append(open, fmt.Sprintf("of %s below the host can't be seen whether they are servers", text.Count(blind, "process")))
+	}
+	return open
 }
 
 // unread collects what could not be read, by column.

@@ -31,6 +31,8 @@ type View struct {
 	From     int64      `json:"-"` // of the first look
 	To       int64      `json:"-"` // of the last one
 	Looks    int        `json:"-"`
+	// WithServers says that the host has more and more descriptors, but that those lead to processes below it.
+	WithServers bool `json:"-"`
 }
 
 // Host is the host itself.
@@ -50,7 +52,10 @@ type Unread struct {
 }
 
 // Unjudged is a law that can't be judged, with the reason.
-type Unjudged struct{ Law, Reason string }
+type Unjudged struct {
+	Law, Reason string
+	With        string // the law that decides this one, too; "" is none
+}
 
 // Trend is how much something grows in an hour, with the interval that has it with 95 %, and what it comes to in a day.
 type Trend struct {
@@ -64,12 +69,14 @@ type Trend struct {
 // Grows says that it is sure to grow.
 func (t *Trend) Grows() bool { return t.Low > 0 }
 
-// What a trend is of; what is in bytes is exported for who writes it.
+// What a trend is of; what is written in a way of its own is exported.
 const (
 	ofProcesses   = "processes"
-	ofDescriptors = "descriptors"
 	OfHostMemory  = "memory of the host"
 	OfMemoryBelow = "memory below the host"
+	OfDescriptors = "descriptors"
+	// ofOwnDescriptors are those that lead to no process below it. It is not shown.
+	ofOwnDescriptors = "descriptors of its own"
 )
 
 // Watch folds the events of a watch.
@@ -82,6 +89,7 @@ type Watch struct {
 	anchor   anchor
 	from, to int64
 	looks    int
+	launched int // servers that were there at some look
 	points   map[string]*points
 	dangling []int64 // what the host held of processes that are gone, at each look that told it
 }
@@ -164,13 +172,38 @@ func (w *Watch) census(t int64, c *record.Census) {
 		}
 	}
 	if c.Host != nil {
+		if lead, known := w.leadBelow(); known && c.Host.FDs >= 0 {
+			w.point(t, ofOwnDescriptors, int64(c.Host.FDs-lead))
+		}
 		w.point(t, ofProcesses, alive)
 		w.point(t, OfHostMemory, c.Host.RSS)
 		w.point(t, OfMemoryBelow, memory)
 		if c.Host.FDs >= 0 {
-			w.point(t, ofDescriptors, int64(c.Host.FDs))
+			w.point(t, OfDescriptors, int64(c.Host.FDs))
 		}
 	}
+}
+
+// leadBelow is how many descriptors of the host lead to processes below it that are alive, where that was looked up for each of them.
+func (w *Watch) leadBelow() (n int, known bool) {
+	ends := map[int]bool{} // a launcher and its server share them
+	for _, ch := range w.children {
+		if !ch.alive() {
+			continue
+		}
+		if ch.Facts == nil {
+			return 0, false
+		}
+		for i := range ch.Facts.Descriptors {
+			if d := &ch.Facts.Descriptors[i]; isPipe(d) && !d.Known {
+				return 0, false
+			}
+		}
+		for _, fd := range ch.leads {
+			ends[fd] = true
+		}
+	}
+	return len(ends), true
 }
 
 func (w *Watch) point(t int64, of string, value int64) {
@@ -204,7 +237,7 @@ func (w *Watch) below(c *record.Census) map[int]bool {
 func (w *Watch) child(id record.Identity, t int64) *Child {
 	ch := w.children[id]
 	if ch == nil {
-		ch = &Child{First: t, died: never, zombieSince: never, heldUntil: never, leftAt: never}
+		ch = &Child{First: t, died: never, zombieSince: never, heldUntil: never, leftAt: never, spoke: never, ready: never}
 		w.children[id] = ch
 	}
 	return ch
@@ -231,6 +264,7 @@ func (w *Watch) evidence(t int64, e *record.Evidence) {
 	}
 	if ch := w.children[e.Identity]; ch != nil {
 		ch.told(t, e)
+		ch.leads = ch.leadFrom(w.host.PID)
 		if hold, _ := w.holdOf(ch); hold == HeldByHost {
 			ch.heldUntil = t
 		}
@@ -286,15 +320,24 @@ func (w *Watch) sorted() []*Child {
 }
 
 func (v *View) trends(w *Watch) {
-	for _, of := range []string{ofProcesses, ofDescriptors, OfHostMemory, OfMemoryBelow} {
-		p := w.points[of]
-		if p == nil {
-			continue
-		}
-		at, values := growth.Thin(p.at), growth.Thin(p.values)
-		if t, ok := growth.TrendOf(at, values); ok {
-			last := values[len(values)-1]
-			v.Trends = append(v.Trends, Trend{of, values[0], last, max(0, float64(last)+24*t.Slope), t})
+	for _, of := range []string{ofProcesses, OfDescriptors, OfHostMemory, OfMemoryBelow} {
+		if t := w.trend(of); t != nil {
+			v.Trends = append(v.Trends, *t)
 		}
 	}
+}
+
+// trend is that of something, or nil where there were too few looks.
+func (w *Watch) trend(of string) *Trend {
+	p := w.points[of]
+	if p == nil {
+		return nil
+	}
+	at, values := growth.Thin(p.at), growth.Thin(p.values)
+	t, ok := growth.TrendOf(at, values)
+	if !ok {
+		return nil
+	}
+	last := values[len(values)-1]
+	return &Trend{of, values[0], last, max(0, float64(last)+24*t.Slope), t}
 }

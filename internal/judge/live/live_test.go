@@ -3,6 +3,7 @@ package live_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ type world struct {
 	handles  *record.Handles
 	settle   time.Duration
 	resident int
+	fds      func(t int64) int // of the host; nil: 20
 }
 
 type process struct {
@@ -34,6 +36,7 @@ type process struct {
 	quiet  func(t int64) int64 // when it ran last; nil: that can't be seen
 	stdin  *record.Descriptor
 	unseen []string
+	waits  func(t int64) bool // for its stdin; nil: that can't be seen
 }
 
 func (w *world) add(pid int, line string, born int64) *process {
@@ -55,6 +58,13 @@ func (w *world) add(pid int, line string, born int64) *process {
 	return p
 }
 
+// until makes a process one that is used each second for so many seconds from its birth on, and read is what it waits in.
+func (p *process) until(span int64) {
+	begun, ended := p.born, p.born+span
+	p.used = func(t int64) int64 { return 100 + max(0, min(t, ended)-begun) }
+	p.quiet, p.waits = nil, func(int64) bool { return true }
+}
+
 // busy makes a process one that is used each second from a time on.
 func (p *process) busy(from int64) *process {
 	p.used = func(t int64) int64 { return 100 + max(0, t-from) }
@@ -71,6 +81,10 @@ func (w *world) watch(from, to int64) *live.View {
 	host := record.Process{Identity: hostID, PPID: 1, State: record.StateSleeping, Comm: "host", FDs: 20, RSS: 10 << 20}
 	w.at(from, record.Event{Kind: record.HostStarted, Process: &host})
 	for t := from; t <= to; t++ {
+		host := host
+		if w.fds != nil {
+			host.FDs = w.fds(t)
+		}
 		c := record.Census{Role: record.CensusSample, Host: &host}
 		evidence := []record.Evidence{{Process: host, Handles: w.handles, Age: record.Duration((1000 + t - 10) * second)}}
 		for _, p := range w.procs {
@@ -78,11 +92,14 @@ func (w *world) watch(from, to int64) *live.View {
 				continue
 			}
 			row := p.row
-			row.IO = &record.IO{Read: p.used(t)}
+			row.IO = &record.IO{Read: p.used(t), Wrote: p.used(t)}
 			c.Processes = append(c.Processes, row)
 			e := record.Evidence{Process: row, Age: record.Duration((t - p.born) * second), Unseen: p.unseen}
 			if p.stdin != nil {
 				e.Descriptors = []record.Descriptor{*p.stdin}
+			}
+			if p.waits != nil && p.waits(t) {
+				e.Syscall = "read(0)"
 			}
 			if p.quiet != nil {
 				idle := record.Duration(max(0, t*second-p.quiet(t)))
@@ -147,7 +164,7 @@ func TestTenEqualServers(t *testing.T) {
 	v := w.watch(0, 20)
 	assert.Empty(t, v.Breaches)
 	assert.Contains(t, open(v, "L1"), "9 of 10 equal servers of srv were idle")
-	assert.Contains(t, v.Children[0].Note, "they may have sessions of their own")
+	assert.Equal(t, "9 newer, may be sessions", v.Children[0].Note)
 
 	used := &world{}
 	for i := range 10 {
@@ -160,23 +177,52 @@ func TestTenEqualServers(t *testing.T) {
 
 func TestGenerationsThatComeWhileItIsWatched(t *testing.T) {
 	t.Parallel()
+	come := func(n int, apart, used int64) *live.View {
+		w := &world{}
+		for i := range n {
+			w.add(100+i, "srv", int64(i)*apart+1).until(used)
+		}
+		return w.watch(0, int64(n)*apart+10)
+	}
+	v := come(11, 4, 3)
+	assert.Equal(t, []string{"L1 superseded"}, kinds(v))
+	assert.Len(t, v.Breaches, 10)
+	assert.Empty(t, come(10, 4, 3).Breaches, "ten sessions, one after the other, are no leak")
+
+	v = come(11, 4, 4)
+	assert.Equal(t, []string{"L1 superseded"}, kinds(v), "each is used until the next one is launched")
+	assert.Len(t, v.Breaches, 10)
+	assert.Equal(t, 11, v.Groups[0].Generations)
+	assert.Empty(t, come(10, 4, 4).Breaches)
+}
+
+// Servers that are slow to come up are a batch where each is launched when the one before has answered.
+func TestAPoolOfSlowServers(t *testing.T) {
+	t.Parallel()
 	w := &world{}
-	for i := range 5 {
+	for i := range 30 {
+		p := w.add(100+i, "srv", int64(i)*2+1)
+		born := p.born
+		p.used = func(t int64) int64 { return 100 + 20*min(1, (t-born)/2) } // a line to stderr, and then its answer
+		p.quiet = func(t int64) int64 { return min(t, born+2) * second }
+		p.waits = func(t int64) bool { return t >= born+2 }
+	}
+	v := w.watch(0, 90)
+	assert.Equal(t, 1, v.Groups[0].Generations)
+	assert.Empty(t, v.Breaches)
+}
+
+// A host that comes back to its servers after a while has no idle ones, as long as that has not passed again.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	for i := range 20 {
 		p := w.add(100+i, "srv", int64(i)*4+1)
-		begun, ended := p.born, p.born+3
-		p.used = func(t int64) int64 { return 100 + max(0, min(t, ended)-begun) }
+		born := p.born
+		p.used = func(t int64) int64 { return 100 + min(t-born, 3) + max(0, min(t-born-30, 3)) }
 		p.quiet = nil
 	}
-	v := w.watch(0, 40)
-	assert.Equal(t, []string{"L1 superseded"}, kinds(v))
-	assert.Len(t, v.Breaches, 4)
-
-	few := &world{}
-	for i := range 3 {
-		few.add(100+i, "srv", int64(i)*4+1)
-	}
-	few.procs[2].busy(0)
-	assert.Empty(t, few.watch(0, 40).Breaches, "two idle ones may be anything")
+	assert.Empty(t, w.watch(0, 90).Breaches)
 }
 
 // A pool is filled one server after the other, without a pause: one batch, whichever of it is used.
@@ -439,4 +485,74 @@ func TestEvidenceThatComesLate(t *testing.T) {
 		}
 	}
 	assert.Empty(t, w.view().Breaches)
+}
+
+// What can't be seen is no evidence: a host that launches nothing, or whose processes belong to another user.
+func TestNothingSeen(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "it had no server while it was watched", open((&world{}).watch(0, 20), "L1"))
+
+	w := &world{}
+	for i := range 3 {
+		p := w.add(100+i, "srv", -100)
+		p.stdin, p.unseen = nil, []string{"descriptors: permission denied"}
+	}
+	v := w.watch(0, 20)
+	assert.Empty(t, v.Breaches)
+	assert.Equal(t, "of 3 processes below the host can't be seen whether they are servers", open(v, "L1"))
+
+	late := &world{}
+	late.add(100, "srv", -100)
+	late.add(101, "srv", -100).unseen = []string{"anything: process 101: the process has ended"}
+	assert.Empty(t, late.watch(0, 20).Unread, "what ended while it was looked at is no column that could not be read")
+}
+
+// Descriptors that lead to servers come and go with them. Of others nobody can say what they are for.
+func TestDescriptorsThatGrow(t *testing.T) {
+	t.Parallel()
+	grow := func(own int, use bool) *live.View {
+		w := &world{handles: &record.Handles{}}
+		for i := range 12 {
+			p := w.add(100+i, "srv", int64(i)+1)
+			p.stdin.Holders[0].FD = 100 + i
+			if use {
+				p.busy(0)
+			}
+		}
+		w.fds = func(t int64) int { return 20 + int(min(t, 12)) + own*int(t) }
+		return w.watch(0, 20)
+	}
+	v := grow(0, true)
+	assert.Empty(t, open(v, "L1"))
+	assert.Empty(t, open(v, "L5"))
+	assert.True(t, v.WithServers)
+
+	v = grow(0, false)
+	assert.NotEmpty(t, open(v, "L1"))
+	assert.Equal(t, "the host has more and more descriptors, which lead to the servers that it keeps", open(v, "L5"))
+
+	v = grow(1, true)
+	assert.Equal(t, "the host has more and more descriptors that lead to no process below it (40, 20 at first), and nothing shows what they are for", open(v, "L5"))
+	assert.False(t, v.WithServers)
+}
+
+// What is a program text or a setting is no name of a server: both can hold secrets.
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"sh -c TOKEN=x exec srv":           "sh -c",
+		"python3 -u -c password='x'":       "python3 -c",
+		"python3 -m my_server --port 1":    "python3 my_server",
+		"env TOKEN=x node dist/index.js":   "env node",
+		"node /home/me/dist/index.js a":    "node index.js",
+		"/usr/bin/npx -y @scope/server@1":  "npx server@1",
+		"/opt/tools/server --token secret": "server",
+		"python3.11 /srv/s.py":             "python3.11 s.py",
+		"node --inspect":                   "node",
+	} {
+		w := &world{}
+		w.add(100, "", -50).row.Args = strings.Fields(line)
+		v := w.watch(0, 12)
+		assert.Equal(t, want, v.Units[0].Label, line)
+	}
 }

@@ -40,6 +40,7 @@ type Unit struct {
 	Identities []record.Identity `json:"-"`
 	line       string
 	group      *Group
+	worked     bool // it was used beyond its handshake
 }
 
 // Generations is how many generations there are of its command line.
@@ -51,6 +52,26 @@ func (u *Unit) Alive() bool {
 }
 
 func (ch *Child) alive() bool { return ch.died == never && ch.State != record.StateZombie }
+
+// usedUntil is a time up to which something of it was in use for certain.
+func (u *Unit) usedUntil() int64 {
+	at := u.Born
+	for _, ch := range u.Members {
+		at = max(at, ch.usedUntil())
+	}
+	return at
+}
+
+// spoke is the first look at which something of it had written, or never.
+func (u *Unit) spoke() (at int64) {
+	at = never
+	for _, ch := range u.Members {
+		if ch.spoke != never && (at == never || ch.spoke < at) {
+			at = ch.spoke
+		}
+	}
+	return at
+}
 
 // top is what the host launched, or what is left of it.
 func (u *Unit) top() *Child {
@@ -168,10 +189,19 @@ func labelOf(args []string, comm string) string {
 	if !slices.Contains(interpreters, strings.TrimRight(label, ".0123456789")) && !slices.Contains(interpreters, label) {
 		return label
 	}
-	for _, arg := range args[1:] {
-		if !strings.HasPrefix(arg, "-") && arg != "" {
+	for i, arg := range args[1:] {
+		switch {
+		case slices.Contains(programText, arg): // what follows is a program, not the name of one
+			return label + " " + arg
+		case arg == "-m" && i+2 < len(args):
+			return label + " " + text.Clip(args[i+2], maxLabel, "…")
+		case arg == "" || strings.HasPrefix(arg, "-") || strings.Contains(arg, "="): // flags, and what env sets
+		default:
 			return label + " " + text.Clip(path.Base(arg), maxLabel, "…")
 		}
 	}
 	return label
 }
+
+// programText are flags of interpreters after which a program stands.
+var programText = []string{"-c", "-e", "-p", "-lc", "-ec", "-uc", "--eval", "--print"}

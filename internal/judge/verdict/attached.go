@@ -46,7 +46,8 @@ func judgeAttached(run *record.Run) Verdict {
 		Harmed: map[facts.SessionKey]int64{}, Blamed: map[int]bool{}, Explained: map[*facts.Checkpoint]bool{},
 	}), ofPlay)
 	for _, r := range v.Laws {
-		if r.Status == LawNotJudged && slices.Contains(seenFromOutside, r.Law) && f.severity(r.Law) == record.SeverityError {
+		follows := slices.ContainsFunc(view.Open, func(u live.Unjudged) bool { return u.Law == r.Law && u.With != "" })
+		if r.Status == LawNotJudged && !follows && slices.Contains(seenFromOutside, r.Law) && f.severity(r.Law) == record.SeverityError {
 			v.Doubts = append(v.Doubts, record.Doubt{Code: record.DoubtNotSeen, Text: r.Law + " " + r.Name + ": " + r.Reason})
 		}
 	}
@@ -77,6 +78,8 @@ func (f *casefile) attachedLaw(rule *rule, view *live.View) LawResult {
 		r.Status, r.Reason = LawNotJudged, view.Open[open].Reason
 	case rule.ID == "L2" && view.Host.Exited:
 		r.Status, r.Found = LawKept, "nothing left"
+	case rule.ID == "L5" && view.WithServers:
+		r.Status, r.Found = LawKept, "the descriptors that came lead to processes below the host"
 	case slices.Contains(seenFromOutside, rule.ID):
 		r.Status, r.Found = LawKept, "nothing that breaks it in "+prose.Span(view.To-view.From)
 	default:

@@ -36,6 +36,7 @@ type driven struct {
 	in      *json.Encoder
 	answers *bufio.Scanner
 	n       int
+	clock   bool
 }
 
 func start(t *testing.T, host string) *driven {
@@ -83,8 +84,33 @@ func (d *driven) open(session, label string) {
 	d.ask("open", map[string]any{"session": session, "server": d.server(label)})
 }
 
-func (d *driven) call(session string) {
-	d.ask("call", map[string]any{"session": session, "tool": "echo", "args": map[string]any{"text": "x"}})
+// call is a call that takes a moment, so that who calls again and again leaves the processors to others.
+func (d *driven) call(session string) { d.sleep(session, 20*time.Millisecond) }
+
+// sleep is a call of a tool that takes so long.
+func (d *driven) sleep(session string, span time.Duration) {
+	d.ask("call", map[string]any{"session": session, "tool": "sleep", "args": map[string]any{"ms": span.Milliseconds()}})
+}
+
+// rest is a pause that the host makes: it waits for a server that is none of those that are looked at.
+func (d *driven) rest(span time.Duration) {
+	if !d.clock {
+		d.clock = true
+		d.open("clock", "clock")
+	}
+	d.sleep("clock", span)
+}
+
+// group is what a watch has seen of the servers of a label.
+func group(t *testing.T, j *verdict.Judged, label string) *live.Group {
+	t.Helper()
+	for _, g := range j.Verdict.Watched.Groups {
+		if slices.ContainsFunc(g.Command, func(arg string) bool { return strings.HasPrefix(arg, label) }) {
+			return g
+		}
+	}
+	require.Fail(t, "no server is called "+label)
+	return nil
 }
 
 // beside does something again and again, until done is called.
@@ -120,7 +146,7 @@ func (d *driven) day() func() {
 		}
 		d.ask("tick", map[string]any{"jobs": jobs})
 		d.call("user")
-		time.Sleep(400 * time.Millisecond) // the pause between two ticks is what the host does
+		d.rest(400 * time.Millisecond)
 	}
 }
 
@@ -193,17 +219,54 @@ func TestTenEqualServers(t *testing.T) {
 				d.open(fmt.Sprint("s", i), "app")
 			}
 			i := 0
-			defer beside(func() { d.call(fmt.Sprint("s", use(i))); i++; time.Sleep(20 * time.Millisecond) })()
+			defer beside(func() { d.call(fmt.Sprint("s", use(i))); i++ })()
 			j := look(t, d.cmd.Process.Pid, 4*time.Second)
 			assert.Empty(t, j.Verdict.Findings)
-			ten := slices.IndexFunc(j.Verdict.Watched.Groups, func(g *live.Group) bool { return slices.Contains(g.Command, "fakeserver") })
-			require.GreaterOrEqual(t, ten, 0)
-			assert.Equal(t, 10, j.Verdict.Watched.Groups[ten].Alive)
+			assert.Equal(t, 10, group(t, j, "app").Alive)
 			want := verdict.Clean
 			if name == "the last" {
 				want = verdict.Inconclusive
 			}
 			assert.Equal(t, want, j.Verdict.Outcome, "%v", j.Verdict.Doubts)
+		})
+	}
+}
+
+// TestByTheClock: a host launches a server every 1.3 s, without a pause between two of them. One that uses the newest alone leaves the
+// others behind. One that uses them all has a pool that grows.
+func TestByTheClock(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		name, host string
+		session    func(n int) string // that the launch is for
+		use        func(n, turn int) int
+		want       []string
+	}{
+		{"only the newest is used", "naive", func(int) string { return "s" }, func(n, _ int) int { return n }, []string{"L1 superseded"}},
+		{"all are used", "exact", func(n int) string { return fmt.Sprint("s", n) }, func(n, turn int) int { return 1 + turn%n }, nil},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			t.Parallel()
+			d := start(t, one.host)
+			n, turn, last := 0, 0, time.Time{}
+			defer beside(func() {
+				if time.Since(last) >= 1300*time.Millisecond && n < 25 {
+					n, last = n+1, time.Now()
+					d.open(one.session(n), "app")
+				}
+				d.call(one.session(one.use(n, turn)))
+				turn++
+			})()
+			if one.want != nil {
+				assert.Equal(t, one.want, kinds(look(t, d.cmd.Process.Pid, time.Minute, untilFound)))
+				return
+			}
+			j := look(t, d.cmd.Process.Pid, 20*time.Second)
+			assert.Empty(t, kinds(j))
+			app := group(t, j, "app")
+			assert.Equal(t, app.Alive, app.Used)
+			assert.Greater(t, app.Alive, 10, "a host that leaks would have been found by then")
+			assert.Equal(t, verdict.Clean, j.Verdict.Outcome, "%v", j.Verdict.Doubts)
 		})
 	}
 }
@@ -214,9 +277,9 @@ func TestRecordedIsJudgedTheSame(t *testing.T) {
 	d := start(t, "naive")
 	for range 14 {
 		d.open("s", "app")
-		time.Sleep(300 * time.Millisecond) // the pause between two generations is what the host does
+		d.rest(300 * time.Millisecond)
 	}
-	defer beside(func() { d.call("s"); time.Sleep(50 * time.Millisecond) })()
+	defer beside(func() { d.call("s") })()
 	file := filepath.Join(t.TempDir(), "seen", "run.jsonl")
 	j := look(t, d.cmd.Process.Pid, 3*time.Second, func(p *attach.Params) { p.Record, p.FailOn = file, []string{"L4"} })
 	require.Equal(t, []string{"L1 superseded"}, kinds(j))

@@ -69,7 +69,7 @@ var driving = map[string]struct {
 }{
 	"ten idle sessions": {"exact", func(d *driven) func() { return d.sessions(10, nil) }},
 	"a session that is reconnected": {"exact", func(d *driven) func() {
-		return func() { d.open("s", "app"); d.call("s"); time.Sleep(300 * time.Millisecond) }
+		return func() { d.open("s", "app"); d.call("s"); d.rest(300 * time.Millisecond) }
 	}},
 	"ten sessions in turn, mcp-go": {"mcp-go", func(d *driven) func() { return d.sessions(10, func(n int) int { return n % 10 }) }},
 	"ten sessions in turn, go-sdk": {"go-sdk", func(d *driven) func() { return d.sessions(10, func(n int) int { return n % 10 }) }},
@@ -94,9 +94,10 @@ func (d *driven) sessions(n int, use func(i int) int) func() {
 	return func() {
 		if use != nil {
 			d.call(fmt.Sprint("s", use(i)))
+		} else {
+			d.rest(20 * time.Millisecond)
 		}
 		i++
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 type Screen struct {
 	out     io.Writer
 	options terminal.Options
-	height  int           // of the terminal; 0: there is none
+	tty     *os.File      // nil: there is none
 	every   time.Duration // between tables where there is none
 
 	// Quiet says that nothing is shown: the looks are kept for who asks for the metrics.
@@ -31,7 +31,7 @@ type Screen struct {
 
 	mu    sync.Mutex
 	shown time.Time
-	lines int // that stand on the terminal
+	drawn bool // a table stands on the terminal
 	fold  *live.Watch
 	known map[record.Identity]time.Time // whose facts the fold has, and of when
 }
@@ -39,21 +39,14 @@ type Screen struct {
 // NewScreen shows looks on a terminal, or where out is none, a table every so often: 0 is 30 s.
 func NewScreen(out io.Writer, o terminal.Options, every time.Duration) *Screen {
 	s := &Screen{out: out, options: o, every: cmp.Or(every, 30*time.Second)}
-	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {
-		return s
-	}
-	if _, rows, err := term.GetSize(int(file.Fd())); err == nil {
-		s.height = rows
+	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" {
+		s.tty = file
 	}
 	return s
 }
 
 // Live says that a table is drawn anew each time.
-func (s *Screen) Live() bool { return s.height > 0 }
-
-// besides is how many lines of the table are no processes, at the most.
-const besides = 16
+func (s *Screen) Live() bool { return s.tty != nil }
 
 // Look shows a look, where it is time to.
 func (s *Screen) Look(l watch.Look, run *record.Run) {
@@ -71,35 +64,61 @@ func (s *Screen) Look(l watch.Look, run *record.Run) {
 		s.known[id] = fact.At
 		s.fold.Apply(&record.Event{T: at(fact.At), Kind: record.EvidenceTaken, Evidence: []record.Evidence{fact.Evidence}})
 	}
-	if s.Quiet || s.height == 0 && l.At.Sub(s.shown) < s.every {
+	if s.Quiet || s.tty == nil && l.At.Sub(s.shown) < s.every {
 		return
 	}
 	s.shown = l.At
+	head := fmt.Sprintf("%s  leakbench attach, watched for %s\n", l.At.Format(time.TimeOnly), duration.Text(l.At.Sub(run.Header.Started).Truncate(time.Second)))
+	if view := s.fold.View(); s.tty != nil {
+		s.draw(head, view)
+	} else {
+		_, _ = io.WriteString(s.out, head+table(view, 0, s.options)+"\n")
+	}
+}
+
+// table is what is below the host, with at most so many processes.
+func table(v *live.View, rows int, o terminal.Options) string {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s  leakbench attach, watched for %s\n", l.At.Format(time.TimeOnly), duration.Text(l.At.Sub(run.Header.Started).Truncate(time.Second)))
-	terminal.Watched(&b, s.fold.View(), max(0, s.height-besides), s.options)
-	if s.height == 0 {
-		b.WriteByte('\n')
-		_, _ = s.out.Write(b.Bytes())
+	terminal.Watched(&b, v, rows, o)
+	return b.String()
+}
+
+// What the terminal is told (xterm's control sequences): a screen of its own without a cursor, so that nothing is left of the table in
+// what was there before, whatever size the window gets; and to cut lines that are too long.
+const (
+	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l"
+	leaveScreen = "\x1b[?7h\x1b[?25h\x1b[?1049l"
+	home, rest  = "\x1b[H", "\x1b[J"
+	endLine     = "\x1b[K\r\n"
+)
+
+// draw shows as much of a table as fits on the terminal, which may have another size by now.
+func (s *Screen) draw(head string, v *live.View) {
+	columns, height, err := term.GetSize(int(s.tty.Fd()))
+	if err != nil || height < 2 {
 		return
 	}
-	lines := strings.SplitAfter(b.String(), "\n")
-	table := strings.Join(lines[:min(len(lines), s.height-1)], "")
-	s.clear()
-	_, _ = io.WriteString(s.out, table)
-	s.lines = strings.Count(table, "\n")
+	s.options.Width = columns
+	text := head + table(v, height, s.options)
+	if over := strings.Count(text, "\n") - (height - 1); over > 0 {
+		shown := min(height, len(v.Children))
+		text = head + table(v, max(1, shown-over-1), s.options) // a line says how many more there are
+	}
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	lines = lines[:min(len(lines), height-1)]
+	if !s.drawn {
+		_, _ = io.WriteString(s.out, enterScreen)
+		s.drawn = true
+	}
+	_, _ = io.WriteString(s.out, home+strings.Join(lines, endLine)+endLine+rest)
 }
 
 // Clear takes the table from the terminal.
 func (s *Screen) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clear()
-}
-
-func (s *Screen) clear() {
-	if s.lines > 0 {
-		fmt.Fprintf(s.out, "\r\x1b[%dA\x1b[J", s.lines)
-		s.lines = 0
+	if s.drawn {
+		_, _ = io.WriteString(s.out, leaveScreen)
+		s.drawn = false
 	}
 }

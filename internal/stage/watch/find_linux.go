@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -20,6 +21,12 @@ var errNone = errors.New("no such process")
 // that are below one another it is the topmost.
 func Find(name string) ([]record.Process, error) {
 	if pid, err := strconv.Atoi(name); err == nil {
+		if pid < 1 {
+			return nil, fmt.Errorf("process %d: %w", pid, errNone)
+		}
+		if ofKernel(pid) {
+			return nil, fmt.Errorf("process %d is a thread of the kernel, which launches no server: %w", pid, errNone)
+		}
 		row, err := proc.NewTable().One(pid)
 		switch {
 		case errors.Is(err, proc.ErrGone):
@@ -44,6 +51,21 @@ func Find(name string) ([]record.Process, error) {
 		return nil, fmt.Errorf("no process is called %s: %w%s", name, errNone, orHidden())
 	}
 	return hosts, nil
+}
+
+// ofKernel says that a process is a thread of the kernel: PF_KTHREAD (include/linux/sched.h) of its flags, field 9 of its stat.
+func ofKernel(pid int) bool {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	after := string(line[bytes.LastIndexByte(line, ')')+1:])
+	fields := strings.Fields(after)
+	if len(fields) < 7 {
+		return false
+	}
+	flags, err := strconv.ParseUint(fields[6], 10, 64)
+	return err == nil && flags&0x00200000 != 0
 }
 
 // called says that a process goes by a name.

@@ -116,8 +116,9 @@ func (w *watcher) look() error {
 }
 
 // keepOwn leaves of the others those that were below the host, or that run what something below it runs: what an earlier life of
-// it may have left.
+// it may have left. This process is none of the host's, even if the host has started it.
 func (w *watcher) keepOwn() {
+	w.family.Below = slices.DeleteFunc(w.family.Below, func(p record.Process) bool { return p.PID == w.self })
 	w.family.Others = slices.DeleteFunc(w.family.Others, func(p record.Process) bool {
 		if w.known[p.Identity] != nil || p.PID == w.self {
 			return p.PID == w.self
@@ -183,6 +184,9 @@ func (s *seen) transfer(table *proc.Table) {
 	io, err := table.Transfer(s.id.PID)
 	if err == nil {
 		s.io, s.ioError = &io, ""
+		return
+	}
+	if errors.Is(err, proc.ErrGone) || errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) {
 		return
 	}
 	s.ioError = "what it reads and writes: " + strings.ToLower(err.Error())
