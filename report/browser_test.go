@@ -414,6 +414,8 @@ func phone(t *testing.T, browser context.Context) {
 	} {
 		b := openTab(t, browser, runs, emulation.SetDeviceMetricsOverride(390, 844, 2, true)).ready()
 		assert.LessOrEqual(t, eval[float64](b, `document.documentElement.scrollWidth`), 390.0, name)
+		told := `[...document.querySelectorAll(".overview td.wide")].every((e) => e.getBoundingClientRect().right <= 390 && e.offsetWidth > 200)`
+		assert.True(t, eval[bool](b, told), "what happened in each run is on the screen: %s", name)
 		b.axe()
 		b.quiet()
 	}

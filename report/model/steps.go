@@ -24,9 +24,9 @@ func (s *Run) Skipped() (n int) {
 func (s *Run) CheckState(c *history.Checkpoint) string {
 	took := duration.Text(s.Ended(c.Ended) - c.Begun)
 	if c.Quiet {
-		return "in order after " + took
+		return "as expected after " + took
 	}
-	return "not in order within " + took
+	return "unexpected state after " + took
 }
 
 // AsExpected says whether a step ended as its scenario expects.

@@ -51,7 +51,7 @@ func (p *payload) countCurve(s *model.Run) {
 	if model.Highest(zombies) > 0 {
 		p.line(&curve, payloadLine{"zombies", "zombies", "zombie", false}, zombies)
 	}
-	p.line(&curve, payloadLine{"owed", "limit: owed to sessions", "limit", true}, model.Sums(owed))
+	p.line(&curve, payloadLine{"owed", "limit: expected", "limit", true}, model.Sums(owed))
 	p.keep(curve)
 }
 

@@ -73,9 +73,9 @@ func (c *eventColumns) told(e *record.Event) {
 	case e.Checkpoint != nil:
 		text := e.Checkpoint.Name + " begins"
 		if e.Kind == record.CheckpointEnded {
-			text = e.Checkpoint.Name + ": not in order"
+			text = e.Checkpoint.Name + ": unexpected state"
 			if e.Checkpoint.Quiet {
-				text = e.Checkpoint.Name + ": in order"
+				text = e.Checkpoint.Name + ": as expected"
 			}
 		}
 		c.add(e.T, "checkpoint", text)

@@ -184,7 +184,7 @@ func newChart(s *model.Run, a *axis, label string) *chartView {
 		Alive: area(a, alive, top), Over: area(a, over, top), Owed: stairs(a, owed, top, ""),
 	}
 	if len(owed) > 0 {
-		c.Right = append(c.Right, fmt.Sprintf("%d owed at most", model.Highest(owed)))
+		c.Right = append(c.Right, fmt.Sprintf("%d expected at most", model.Highest(owed)))
 	}
 	return c
 }
