@@ -145,3 +145,14 @@ func TestGuard(t *testing.T) {
 		})
 	}
 }
+
+// TestGarbageExcuses: a client that closes the connection on which something else comes than messages has ended no healthy server.
+func TestGarbageExcuses(t *testing.T) {
+	t.Parallel()
+	text := "name: garbage\ntitle: garbage\nservers: {a: {}}\nlimits: {settle: 1.5s, confirm: 1s}\n" +
+		"steps: [{open: a-1, server: a}, {break: a-1, with: garbage}, {call: a-1, timeout: 500ms, expect: any}, {close: a-1, expect: any}]\n"
+	s, err := scenarios.Parse(filepath.Join(t.TempDir(), "garbage.yaml"), []byte(text))
+	require.NoError(t, err)
+	j := playUntil(t, short, cellOf(s, builtinHost(t, "go-sdk")), play.Limits{}, breaks(""))
+	assert.Empty(t, brokenLaws(j.Verdict), account(j))
+}

@@ -28,7 +28,7 @@ var answerActions = []action{
 	{
 		name: "garbage", text: "writes a line that is not JSON instead of the answer; on order: unsolicited",
 		on:      []string{onDiscover, onInitialize, onList, onCall, onPing, onOrder},
-		decides: true, breaks: atHandshakeOrPing,
+		decides: true, breaks: always, // as with a banner: a host may close a connection on which something else comes than messages
 		commit: func(s *server, _ Fault, _ *request) {
 			s.say([]byte("Traceback (most recent call last): this is no JSON-RPC {]\n"))
 		},
