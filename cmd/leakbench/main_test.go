@@ -2,13 +2,16 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
@@ -55,7 +58,7 @@ func TestMain(m *testing.M) {
 	if status, ok := reexec.Main(os.Args); ok {
 		os.Exit(status)
 	}
-	if len(os.Args) > 1 && slices.Contains([]string{"run", "judge", "doctor", "gate", "open", "selftest"}, os.Args[1]) { // for tests that signal a bench
+	if len(os.Args) > 1 && slices.Contains([]string{"run", "attach", "judge", "doctor", "gate", "open", "selftest"}, os.Args[1]) { // for tests that signal a bench
 		os.Exit(run(os.Args))
 	}
 	// Under the race detector each process sleeps a second at its exit otherwise.
@@ -79,6 +82,10 @@ func TestMain(m *testing.M) {
 			os.Exit(fake(os.Args[1:]))
 		}
 	}
+	if _, known := commands[filepath.Base(os.Args[0])]; !known && len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		fmt.Fprintf(os.Stderr, "the test binary is not leakbench %s: TestMain has to know it\n", os.Args[1])
+		os.Exit(1) // else it would run all tests, this one among them
+	}
 	testscript.Main(leakChecked{m: m, used: os.Getenv(usedEnv), own: used}, commands)
 }
 
@@ -99,10 +106,27 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
+		Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status, "nothing-left": nothingLeft, "same-gate": sameGate, "valid-report": validReport,
 		},
 	})
+}
+
+// condition is what a script may ask of the machine beyond what testscript knows.
+func condition(name string) (bool, error) {
+	if name != "pid-namespace" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "unshare", "-Urmpf", "--mount-proc", "true")
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	if err != nil && os.Getenv("LEAKBENCH_REQUIRE") == "all" {
+		return false, fmt.Errorf("LEAKBENCH_REQUIRE=all, and no PID namespace can be made: %w", err)
+	}
+	return err == nil, nil
 }
 
 // status runs a command and checks its exit code: status 3 leakbench run ...

@@ -232,7 +232,7 @@ func (w *Watch) openFlat(v *View) {
 func (w *Watch) openBlind(v *View) (open []string) {
 	blind := 0
 	for _, ch := range v.Children {
-		if ch.Role == RoleUnknown {
+		if ch.Role == RoleUnknown && ch.Facts != nil { // else it has only just come, or gone
 			blind++
 		}
 	}

@@ -556,3 +556,20 @@ func TestLabels(t *testing.T) {
 		assert.Equal(t, want, v.Units[0].Label, line)
 	}
 }
+
+// A process that has only just come, so that nothing of it was read, is no reason to doubt the others.
+func TestWhoHasOnlyJustCome(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	w.add(100, "srv", -100).busy(-100)
+	w.watch(0, 19)
+	host := record.Process{Identity: hostID, PPID: 1, State: record.StateSleeping, Comm: "host", FDs: 20}
+	young := record.Process{Identity: record.Identity{PID: 300, Start: 102000}, PPID: hostID.PID, State: record.StateRunning, Comm: "seq"}
+	row := w.procs[0].row
+	row.IO = &record.IO{Read: 300}
+	w.at(20, record.Event{Kind: record.CensusTaken, Census: &record.Census{Host: &host, Processes: []record.Process{row, young}}})
+	v := w.view()
+	require.Len(t, v.Children, 2)
+	assert.Equal(t, live.RoleUnknown, v.Children[1].Role)
+	assert.Empty(t, open(v, "L1"))
+}

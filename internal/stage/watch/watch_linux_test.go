@@ -196,3 +196,39 @@ func TestFind(t *testing.T) {
 		assert.Equal(t, named.Process.Pid, found[0].PID)
 	}
 }
+
+// What launches no server, or is nobody, is refused before anything is watched.
+func TestFindRefuses(t *testing.T) {
+	t.Parallel()
+	for _, pid := range []string{"0", "-1", "999999999", "99999999999999999999"} {
+		_, err := watch.Find(pid)
+		require.ErrorContains(t, err, "no such process", pid)
+		assert.NotContains(t, err.Error(), "hidepid", pid)
+	}
+	if name, err := os.ReadFile("/proc/2/comm"); err != nil || string(name) != "kthreadd\n" {
+		t.Skip("no thread of the kernel can be seen here")
+	}
+	_, err := watch.Find("2")
+	require.ErrorContains(t, err, "a thread of the kernel")
+}
+
+// A watcher that the host has started, as a shell starts leakbench, is none of the host's processes.
+func TestItWatchesItselfNot(t *testing.T) {
+	t.Parallel()
+	parent, err := proc.Identify(os.Getppid())
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	seen := false
+	require.NoError(t, watch.Run(ctx, watch.Params{
+		Host: parent, Every: 50 * time.Millisecond, Add: func(record.Event) error { return nil },
+		OnLook: func(l watch.Look) {
+			seen = true
+			for i := range l.Census.Processes {
+				assert.NotEqual(t, os.Getpid(), l.Census.Processes[i].PID)
+			}
+			cancel()
+		},
+	}, 0))
+	assert.True(t, seen)
+}
