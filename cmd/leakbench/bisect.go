@@ -62,8 +62,10 @@ func (a *app) bisect(cmd *cobra.Command, args []string, f bisectFlags) error {
 		return usage(errors.New("--good and --bad are both needed"), "leakbench list hosts shows the pinned version of each preset")
 	case f.law != "" && !slices.Contains(law.IDs(), f.law):
 		return usage(fmt.Errorf("--law %s: no such law", f.law), "leakbench list laws shows them")
+	case f.host == "":
+		return usage(errors.New("--host is missing: a preset whose package has versions"), "these are "+strings.Join(shelf.Names(), ", "))
 	case !slices.Contains(shelf.Names(), f.host):
-		return usage(fmt.Errorf("--host %q: not a preset with packages", f.host), "leakbench list hosts shows them")
+		return usage(fmt.Errorf("--host %s: not a preset whose package has versions", f.host), "these are "+strings.Join(shelf.Names(), ", "))
 	}
 	s, err := a.setUp(cmd, f.runFlags)
 	if err != nil {

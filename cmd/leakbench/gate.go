@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -86,14 +87,14 @@ func (a *app) gateCommand() *cobra.Command {
 	flags.IntVar(&f.series.Retries, "retries", 0, "how often to run an inconclusive scenario again")
 	flags.StringVar(&f.shard, "shard", "", "run only this part of the scenarios: 1/4, or job/4")
 	flags.StringVar(&f.costs, "costs", "", "earlier runs that tell --shard how long each scenario takes (default: the baseline)")
-	flags.StringVar(&f.corpus, "corpus", "", "run also the scenarios that leakbench explore has kept in this folder")
+	flags.StringVar(&f.corpus, "corpus", "", "run the scenarios that leakbench explore has kept in this folder, and those that are named")
 	flags.StringVar(&f.blob, "blob", "", "file to pack all runs into, for merge and as a baseline")
 	return cmd
 }
 
 // gate is the whole command on one screen.
 func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
-	if err := between("--retries", f.series.Retries, 0, 10); err != nil {
+	if err := cmp.Or(between("--retries", f.series.Retries, 0, 10), writable("--blob", f.blob)); err != nil {
 		return err
 	}
 	d, err := f.decider()
@@ -105,7 +106,7 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 		return err
 	}
 	if f.corpus != "" {
-		kept, err := explore.Corpus(f.corpus)
+		kept, err := explore.Kept(f.corpus)
 		if err != nil {
 			return err
 		}

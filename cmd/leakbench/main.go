@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -362,16 +363,22 @@ func between(flag string, n, least, most int) error {
 
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage(fmt.Errorf("%s takes no argument, not %q", cmd.CommandPath(), args[0]), "")
+		return usage(fmt.Errorf("%s takes no argument, not %q", cmd.CommandPath(), args[0]), cmp.Or(hostOptions(cmd), cmd.CommandPath()+" --help"))
 	}
 	return nil
 }
 
+// parsing is what strconv says of a number, or of a duration.
+var parsing = regexp.MustCompile(`strconv\.\w+: parsing .*: (invalid syntax|value out of range)$`)
+
 // flagError adds what the user probably meant to cobra's words.
 func flagError(cmd *cobra.Command, err error) error {
 	_, name, ok := strings.Cut(err.Error(), "unknown flag: --")
-	if !ok {
-		return usage(err, hostOptions(cmd))
+	switch {
+	case strings.Contains(err.Error(), "unknown shorthand flag"):
+		return usage(err, cmp.Or(hostOptions(cmd), cmd.CommandPath()+" --help"))
+	case !ok: // a value that can't be read, of which Go names its function
+		return usage(errors.New(parsing.ReplaceAllString(err.Error(), "not a number that fits here")), "")
 	}
 	var names []string
 	note := func(f *pflag.Flag) { names = append(names, f.Name) }
@@ -389,5 +396,9 @@ func hostOptions(cmd *cobra.Command) string {
 	if !strings.HasSuffix(cmd.UseLine(), "[-- COMMAND ARGS...]") {
 		return ""
 	}
-	return "the host's own command goes after --: leakbench " + cmd.Name() + " storm -- my-gateway --mcp '{{server}}'"
+	what := cmd.Name()
+	if cmd.ValidArgsFunction != nil { // it takes scenarios
+		what += " storm"
+	}
+	return "the host's own command goes after --: leakbench " + what + " -- my-gateway --mcp '{{server}}'"
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -198,7 +199,7 @@ func parseOutlets(values []string) ([]outlet, error) {
 		r, known := report.Find(name)
 		switch {
 		case !known:
-			return nil, usage(fmt.Errorf("--reporter %q: must be one of %v", name, report.ReporterNames()), text.DidYouMean(name, report.ReporterNames()))
+			return nil, usage(fmt.Errorf("--reporter %q: must be one of %s", name, strings.Join(report.ReporterNames(), ", ")), text.DidYouMean(name, report.ReporterNames()))
 		case ok && file == "":
 			return nil, usage(fmt.Errorf("--reporter %s: the file has no name", value), "for example: --reporter "+name+"=report."+name)
 		case file == "" && printed != "":
@@ -242,6 +243,9 @@ func (a *app) outletsOf(cmd *cobra.Command, reporters []string) ([]outlet, error
 	outlets, err := parseOutlets(reporters)
 	if err == nil && a.format == "json" && slices.ContainsFunc(outlets, func(o outlet) bool { return o.file == "" }) {
 		return nil, usage(errors.New("--format json needs standard output for itself"), "give each reporter a file: --reporter NAME=FILE")
+	}
+	for _, o := range outlets {
+		err = cmp.Or(err, writable("--reporter", o.file))
 	}
 	return outlets, err
 }
@@ -294,4 +298,15 @@ func (a *app) writeOutlet(out outlet, s report.Subject, o report.Options) error 
 		return err
 	}
 	return files.Write(out.file, b.Bytes(), os.O_TRUNC)
+}
+
+// writable says before anything runs that the folder of a file can't be had.
+func writable(flag, file string) error {
+	if file == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return usage(fmt.Errorf("%s %s: %w", flag, file, err), "choose another file")
+	}
+	return nil
 }

@@ -44,7 +44,7 @@ The verdict depends on the file alone.
 
 func judgeAll(paths []string) ([]verdict.Judged, error) {
 	if len(paths) == 0 {
-		return nil, usage(errors.New("no run given"), "for example: .leakbench/latest")
+		return nil, usage(errors.New("no run given"), "for example: leakbench judge .leakbench/latest")
 	}
 	var judged []verdict.Judged
 	var failed error

@@ -67,7 +67,7 @@ func (a *app) serverCommand() *cobra.Command {
 func (a *app) server(cmd *cobra.Command, args []string, f serverFlags) error {
 	names, argv := splitAtDash(cmd, args)
 	if len(names) > 0 {
-		return usage(fmt.Errorf("%q stands to the left of --", names[0]), "the command of the server goes to its right: leakbench server -- "+strings.Join(append(names, argv...), " "))
+		return usage(fmt.Errorf("%q is left of --", names[0]), "the command of the server goes after --: leakbench server -- "+strings.Join(append(names, argv...), " "))
 	}
 	d, err := f.decider()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-// Corpus are the scenarios of a folder, in the order of their names.
-func Corpus(dir string) ([]string, error) {
+// corpus are the scenarios of a folder, in the order of their names.
+func corpus(dir string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil {
 		return nil, err
@@ -26,6 +26,15 @@ func Corpus(dir string) ([]string, error) {
 		return nil, &play.Misuse{Err: fmt.Errorf("--corpus %s: not a folder", dir), Hint: "leakbench explore --corpus DIR makes one"}
 	}
 	return files, nil
+}
+
+// Kept are the scenarios of a folder that somebody wants to run: none is an error.
+func Kept(dir string) ([]string, error) {
+	files, err := corpus(dir)
+	if err == nil && len(files) == 0 {
+		err = &play.Misuse{Err: fmt.Errorf("--corpus %s: no scenario in this folder", dir), Hint: "leakbench explore --corpus " + dir + " fills it"}
+	}
+	return files, err
 }
 
 // readCorpus has what was kept before count as tried, and takes what is known.
@@ -41,7 +50,7 @@ func (e *explorer) readCorpus() error {
 	if err := os.MkdirAll(e.Corpus, 0o755); err != nil {
 		return &play.Misuse{Err: err, Hint: "choose another folder with --corpus"}
 	}
-	files, err := Corpus(e.Corpus)
+	files, err := corpus(e.Corpus)
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func Plan(p Params, argv []string, bench *play.Bench, series *play.Series) (play
 	case p.Args != "" && p.Tool == "":
 		return nil, &play.Misuse{Err: errors.New("--args without --call: no tool is named"), Hint: `for example: --call echo --args '{"message":"hi"}'`}
 	case p.Args != "" && json.Unmarshal(args, new(map[string]any)) != nil:
-		return nil, &play.Misuse{Err: fmt.Errorf("--args is no JSON object: %.80q", p.Args), Hint: `for example: --args '{"message":"hi"}'`}
+		return nil, &play.Misuse{Err: fmt.Errorf("--args is not a JSON object: %.80q", p.Args), Hint: `for example: --args '{"message":"hi"}'`}
 	case p.Tool != "":
 		call = &client.Call{Tool: p.Tool}
 		if p.Args != "" {
@@ -99,7 +99,7 @@ func Plan(p Params, argv []string, bench *play.Bench, series *play.Series) (play
 // check says what is wrong with a command before anything is started.
 func check(argv []string) error {
 	if len(argv) == 0 || strings.TrimSpace(argv[0]) == "" {
-		return &play.Misuse{Err: errors.New("which server?"), Hint: "its command goes to the right of --; " + example}
+		return &play.Misuse{Err: errors.New("no server given"), Hint: "its command goes after --; " + example}
 	}
 	_, err := exec.LookPath(argv[0])
 	switch {
@@ -120,7 +120,7 @@ func check(argv []string) error {
 func choose(only []string) ([]checks.Check, error) {
 	for _, name := range only {
 		if _, known := checks.Of(name); !known {
-			return nil, &play.Misuse{Err: fmt.Errorf("--only %q: must be one of %v", name, checks.Names()), Hint: text.DidYouMean(name, checks.Names())}
+			return nil, &play.Misuse{Err: fmt.Errorf("--only %q: must be one of %s", name, strings.Join(checks.Names(), ", ")), Hint: text.DidYouMean(name, checks.Names())}
 		}
 	}
 	return slices.DeleteFunc(checks.All(), func(c checks.Check) bool {
