@@ -58,3 +58,18 @@ func TestTheFirstStepThatCantSucceedEndsThePlay(t *testing.T) {
 		assert.Equal(t, c.ends, ended, "%+v %v", c.step, c.err)
 	}
 }
+
+// TestReopens: a close that comes back has ended no session that is being opened since.
+func TestReopens(t *testing.T) {
+	t.Parallel()
+	r := &run{sessions: map[string]*session{}, opens: map[string]int{}}
+	assert.False(t, r.reopens("s"), "nobody knows it")
+	r.opening("s", 1)
+	for state, want := range map[record.SessionState]bool{record.SessionEnding: false, record.SessionOpening: true, record.SessionOpen: false} {
+		r.sessions["s"] = &session{state: state}
+		assert.Equal(t, want, r.reopens("s"), state)
+	}
+	r.sessions["s"] = &session{state: record.SessionOpening}
+	assert.Zero(t, r.opening("s", -1))
+	assert.False(t, r.reopens("s"), "that open is over")
+}

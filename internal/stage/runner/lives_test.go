@@ -223,6 +223,49 @@ steps:
 	}
 }
 
+// A session has not ended for as long as an open of it is under way: neither where another open fails beside it, nor where a close that was
+// asked for before it comes back.
+func TestOpensSideBySide(t *testing.T) {
+	t.Parallel()
+	const begin = `name: beside
+title: two requests for one session
+servers: {slow: {faults: [{on: initialize, do: hang}]}}
+limits: {settle: 1s, confirm: 500ms}
+steps:
+`
+	for name, c := range map[string]struct {
+		steps string
+		want  []record.Why
+	}{
+		"another open fails": {
+			"  - parallel: [[{open: s, server: slow, timeout: 300ms, expect: any}], [{await: s, for: connect}, {open: s, server: slow, timeout: 1200ms, expect: any}]]\n",
+			[]record.Why{record.WhyNotOpened},
+		},
+		"one after the other": {
+			"  - {open: s, server: slow, timeout: 100ms, expect: any}\n  - {open: s, server: slow, timeout: 100ms, expect: any}\n",
+			[]record.Why{record.WhyNotOpened, record.WhyNotOpened},
+		},
+		"a close beside it": {
+			"  - {open: s, server: slow, timeout: 100ms, expect: any}\n" +
+				"  - parallel: [[{open: s, server: slow, timeout: 600ms, expect: any}], [{await: s, for: connect}, {close: s, expect: any}]]\n",
+			[]record.Why{record.WhyNotOpened, record.WhyClose, record.WhyNotOpened},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, dir := play(t, begin+c.steps, "exact", nil)
+			assert.Empty(t, v.Findings)
+			var ended []record.Why
+			for _, e := range events(t, dir) {
+				if e.Kind == record.SessionChanged && e.Session.State == record.SessionEnded {
+					ended = append(ended, e.Session.Why)
+				}
+			}
+			assert.Equal(t, c.want, ended)
+		})
+	}
+}
+
 // What the old life left has the settle time to go, whatever it is; what the
 // new one has beside its servers is its own business.
 func TestLeftoversThatGoInTime(t *testing.T) {

@@ -269,13 +269,15 @@ func (r *run) session(name, label string, state record.SessionState, cut bool, w
 
 func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) error {
 	step, begun := r.begin(step), time.Now()
+	r.opening(s.Session, 1)
 	r.session(s.Session, step.Label, record.SessionOpening, false, "")
 	req := r.connects(s, step.Label)
 	failed, fatal := r.doOrCancel(ctx, req, s, &step)
 	failed, fatal = r.askAgain(ctx, req, s, step, failed, fatal)
+	beside := r.opening(s.Session, -1)
 	if failed == nil {
 		r.session(s.Session, step.Label, record.SessionOpen, false, "")
-	} else if fatal == nil && !r.isOpen(s.Session) { // of two side by side, the other one may have opened it
+	} else if fatal == nil && !r.isOpen(s.Session) && beside == 0 { // of two side by side, the other one may have opened it, or may yet
 		r.session(s.Session, step.Label, record.SessionEnded, false, record.WhyNotOpened)
 	}
 	r.end(step, begun, failed)
@@ -298,6 +300,14 @@ func (r *run) connects(s scenarios.Step, label string) driver.Request {
 	return driver.Request{Op: op, Session: s.Session, Server: &server}
 }
 
+// opening counts the opens of a session that are under way.
+func (r *run) opening(name string, more int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.opens[name] += more
+	return r.opens[name]
+}
+
 func (r *run) isOpen(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -305,12 +315,22 @@ func (r *run) isOpen(name string) bool {
 	return s != nil && s.state == record.SessionOpen
 }
 
+// reopens says that the session is being opened since it was asked to end: that open says what becomes of it.
+func (r *run) reopens(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.sessions[name]
+	return s != nil && s.state == record.SessionOpening && r.opens[name] > 0
+}
+
 // close ends a session, by a close or a forget.
 func (r *run) close(ctx context.Context, s scenarios.Step, step record.Step) error {
 	step, begun := r.begin(step), time.Now()
 	r.session(s.Session, step.Label, record.SessionEnding, false, record.Why(step.Op))
 	failed, fatal := r.do(ctx, driver.Request{Op: string(step.Op), Session: s.Session}, s.Timeout)
-	r.session(s.Session, step.Label, record.SessionEnded, false, record.Why(step.Op))
+	if !r.reopens(s.Session) {
+		r.session(s.Session, step.Label, record.SessionEnded, false, record.Why(step.Op))
+	}
 	r.end(step, begun, failed)
 	return fatal
 }
