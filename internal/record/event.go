@@ -1,5 +1,7 @@
 package record
 
+import "strconv"
+
 // Kind names what an event says.
 type Kind string
 
@@ -324,6 +326,16 @@ type Holder struct {
 	FD   int        `json:"fd"`
 	Mode string     `json:"mode"` // "read", "write", "both"
 	Role HolderRole `json:"role"`
+	// Handle says that FD is a handle (Windows).
+	Handle bool `json:"handle,omitempty"`
+}
+
+// At names the descriptor: "fd 3".
+func (h Holder) At() string {
+	if h.Handle {
+		return "handle " + strconv.Itoa(h.FD)
+	}
+	return "fd " + strconv.Itoa(h.FD)
 }
 
 // Descriptor is one of a process's fds 0, 1 and 2.
@@ -334,6 +346,9 @@ type Descriptor struct {
 	Holders []Holder `json:"holders,omitempty"` // who holds the other end; empty with Known: nobody
 	Known   bool     `json:"known"`             // every process of this user could be looked into
 }
+
+// Null says that it leads nowhere.
+func (d Descriptor) Null() bool { return d.Target == "/dev/null" || d.Target == "NUL" }
 
 // Evidence is all that is known of a survivor.
 type Evidence struct {
@@ -348,7 +363,9 @@ type Evidence struct {
 	SigCaught   []string     `json:"sig_caught,omitempty"`
 	Age         Duration     `json:"age,omitempty"`
 	// Parent says what became of the parent where a pid outlives its process (Windows): "pid 408 has ended".
-	Parent string   `json:"parent,omitempty"`
+	Parent string `json:"parent,omitempty"`
+	// Job says whose job object it is in, other than the keeper's (Windows): "a job of host.exe (pid 408)".
+	Job    string   `json:"job,omitempty"`
 	Unseen []string `json:"unseen,omitempty"` // what could not be read, and why
 
 	// The rest is of a host that is watched from outside, and of what is below it.

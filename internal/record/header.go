@@ -55,6 +55,9 @@ type System struct {
 	UID    int    `json:"uid"`
 }
 
+// Windows is the OS of runs without signals, zombies and process groups.
+const Windows = "windows"
+
 // Witness says how each witness saw the run, and names what it could not see.
 type Witness struct {
 	Ledger    string   `json:"ledger"`           // how a peer's pid was attested: "SO_PEERCRED", "LOCAL_PEERPID", "none"

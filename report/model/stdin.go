@@ -68,7 +68,7 @@ func stdinHeld(e *record.Evidence) (string, *record.Holder) {
 	case len(d.Holders) > 0:
 		h, who := chiefHolder(d.Holders, e.Identity)
 		return fmt.Sprintf("%s %s of its stdin", who, PipeEnd(h.Mode, d.Target)), h
-	case strings.HasPrefix(d.Target, "/"):
+	case strings.HasPrefix(d.Target, "/") || d.Null():
 		return "its stdin is " + d.Target, nil
 	case d.Known:
 		return "nobody holds the other end of its stdin", nil
@@ -138,7 +138,7 @@ func Waiting(e *record.Evidence) string {
 func StdinHoldLine(g *StdinHold) string {
 	line := fmt.Sprintf("%d × %s", g.Count, g.Held)
 	if g.Holder != nil {
-		line += fmt.Sprintf(" (pid %d fd %d)", g.Holder.PID, g.Holder.FD)
+		line += fmt.Sprintf(" (pid %d %s)", g.Holder.PID, g.Holder.At())
 	}
 	if g.waits != "" {
 		line += "; it " + g.waits
@@ -152,10 +152,10 @@ func HeldBy(d *record.Descriptor) string {
 	case len(d.Holders) > 0:
 		var who []string
 		for _, h := range d.Holders {
-			who = append(who, fmt.Sprintf("%s pid %d fd %d (%s)", h.Role, h.PID, h.FD, h.Mode))
+			who = append(who, fmt.Sprintf("%s pid %d %s (%s)", h.Role, h.PID, h.At(), h.Mode))
 		}
 		return "held by " + strings.Join(words.Some(who, 4), ", ")
-	case strings.HasPrefix(d.Target, "/") || d.Target == "":
+	case strings.HasPrefix(d.Target, "/") || d.Null() || d.Target == "":
 		return d.Target
 	case d.Known:
 		return "held by nobody"

@@ -145,6 +145,9 @@ func newEvidenceRow(s *model.Run, e *record.Evidence) evidenceRow {
 			row.Signals = append(row.Signals, g.verb+" "+shortSignals(g.names))
 		}
 	}
+	if e.Job != "" {
+		row.Signals = append(row.Signals, "in "+words.Clean(e.Job, words.MaxText/4))
+	}
 	return row
 }
 

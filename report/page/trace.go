@@ -123,7 +123,7 @@ func traceHold(s *model.Run, g *model.StdinHold, f *model.Server, when int64) tr
 		if f != nil && f.EOF >= 0 && f.EOF <= when {
 			why = "the server has read stdin EOF anyway"
 		}
-		line := station(traceClosed, fmt.Sprintf("%s, pid %d, fd %d", h.Role, h.PID, h.FD),
+		line := station(traceClosed, fmt.Sprintf("%s, pid %d, %s", h.Role, h.PID, h.At()),
 			fmt.Sprintf("holds %s of %s, its stdin", model.PipeEnd(h.Mode, g.Target()), g.Target()), why)
 		line.Suspect = h.Role == record.RoleHost
 		return line

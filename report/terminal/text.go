@@ -206,6 +206,9 @@ func evidenceLine(e *record.Evidence) string {
 	if e.Parent != "" {
 		parts = append(parts, "parent: "+e.Parent)
 	}
+	if e.Job != "" {
+		parts = append(parts, "in "+e.Job)
+	}
 	if w := model.Waiting(e); w != "" {
 		parts = append(parts, w)
 	}

@@ -54,3 +54,6 @@ func (f *Facts) HostAlive(t int64) bool {
 	h := f.HostAt(t)
 	return h.Exited < 0 || t < h.Exited
 }
+
+// Signals says that the system of the run has signals: without them nothing asks a process to end but the end of its stdin.
+func (f *Facts) Signals() bool { return f.Header.System.OS != record.Windows }

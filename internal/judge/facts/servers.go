@@ -39,7 +39,7 @@ func HarmTo(s *history.Server) (Harm, bool) {
 		all = append(all, Harm{"cut-off", s.EOF, "read the end of its stdin"})
 	}
 	if s.Died >= 0 {
-		all = append(all, Harm{"killed", s.Died, "died without a signal it could catch and without the end of stdin, as one does that is killed by SIGKILL"})
+		all = append(all, Harm{"killed", s.Died, "died unasked, as if killed,"})
 	}
 	if len(all) == 0 {
 		return Harm{}, false

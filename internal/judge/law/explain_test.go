@@ -54,7 +54,7 @@ func TestExplainSuggests(t *testing.T) {
 var slots = map[string][]string{
 	"":   {"label", "comm", "name", "cause", "value", "settle", "checkpoint"},
 	"L3": {"pid", "server", "group", "how", "at"},
-	"L1": {"alive", "seen", "slowest", "wanted"}, "L6": {"limit"}, "L7": {"limit"}, "L8": {"limit", "of"}, "L9": {"grace"},
+	"L1": {"alive", "seen", "slowest", "wanted"}, "L6": {"limit"}, "L7": {"limit"}, "L8": {"limit", "of"}, "L9": {"grace", "ladder"},
 }
 
 func TestTheCatalogueIsWhole(t *testing.T) {
@@ -219,10 +219,40 @@ func writeKind(b *strings.Builder, k Kind) {
 		repo, number, _ := strings.Cut(Thread(id), "#")
 		reports = append(reports, fmt.Sprintf("[%s](https://github.com/%s/issues/%s)", id, repo, number))
 	}
-	fmt.Fprintf(b, "\n### %s\n\n%s.\n\n- **Seen as:** %s.\n- **Why:** %s\n- **Fix:** %s\n- **In the field:** %s\n",
-		k.ID, strings.ToUpper(k.Title[:1])+k.Title[1:], k.Signature, k.Why, k.Fix, strings.Join(reports, " "))
+	onWindows := ""
+	if fix := k.FixOn(record.Windows); fix != k.Fix {
+		onWindows = "- **Fix on Windows:** " + fix + "\n"
+	}
+	fmt.Fprintf(b, "\n### %s\n\n%s.\n\n- **Seen as:** %s.\n- **Why:** %s\n- **Fix:** %s\n%s- **In the field:** %s\n",
+		k.ID, strings.ToUpper(k.Title[:1])+k.Title[1:], k.Signature, k.Why, k.Fix, onWindows, strings.Join(reports, " "))
 }
 
 func anchor(l Law) string {
 	return strings.ToLower(l.ID + "-" + strings.ReplaceAll(l.Name, " ", "-"))
+}
+
+// neverThere is what Windows does not have. A fix must not tell anybody there to use it.
+var neverThere = regexp.MustCompile(`SIG[A-Z]{3,}|killpg|setsid|waitpid|pidfd|process group|signal|cgroup|PR_SET|/dev/`)
+
+// unfound are the kinds that no run on Windows can show.
+var unfound = []string{"zombie", "late-reaped", "bystander", "signal-first"}
+
+func TestFixesOnWindows(t *testing.T) {
+	t.Parallel()
+	for id := range onWindows {
+		assert.Equal(t, id, KindOf(id).ID)
+		assert.NotEmpty(t, KindOf(id).Fix, "%s is no kind", id)
+	}
+	for _, k := range Kinds() {
+		if strings.HasPrefix(k.Law, "S") || slices.Contains(unfound, k.ID) {
+			continue
+		}
+		for _, w := range k.Findings {
+			said := Fill(w.Title+w.Expected+w.Found+w.Value+w.Narrative, 1, Values{"ladder": LadderOn(record.Windows)})
+			if k.ID != "terminated" && k.ID != "recycled" {
+				assert.Empty(t, neverThere.FindString(said), "%s: %s", k.ID, said)
+			}
+		}
+		assert.Empty(t, neverThere.FindString(k.FixOn(record.Windows)), k.ID)
+	}
 }

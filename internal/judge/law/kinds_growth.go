@@ -107,7 +107,7 @@ var kindsGraceful = []Kind{
 			"Keep a parent death signal for the case that the host is killed: end the servers before the host, or the thread that " +
 			"launched them, exits by itself.", Reports: []string{"R050", "R086", "R120"},
 		Findings: []Wording{
-			{Title: "{n server} of {label} {was|were} killed without being asked to exit", Expected: "stdin EOF, a wait, SIGTERM, a wait, then SIGKILL; at least {grace} for the cleanup"},
+			{Title: "{n server} of {label} {was|were} killed without being asked to exit", Expected: "{ladder}; at least {grace} for the cleanup"},
 		},
 	},
 	{
@@ -120,7 +120,7 @@ var kindsGraceful = []Kind{
 		Fix: stdinFirst +
 			"Wait for the exit, not for a fixed time: servers that exit at once then cost nothing. Let all of them clean up in parallel.", Reports: []string{"R050", "R086", "R120"},
 		Findings: []Wording{
-			{Title: "{n server} of {label} {was|were} killed during cleanup", Expected: "stdin EOF, a wait, SIGTERM, a wait, then SIGKILL; at least {grace} for the cleanup"},
+			{Title: "{n server} of {label} {was|were} killed during cleanup", Expected: "{ladder}; at least {grace} for the cleanup"},
 		},
 	},
 }

@@ -7,7 +7,7 @@ const fullLadder = "Close stdin, wait for a limited time, send SIGTERM to the gr
 var kindsEvidence = []Kind{
 	{
 		ID: "not-escalated", Law: "L1", Also: []string{"L2"}, Class: "F", Title: "a server was told to exit, did not, and was not killed",
-		Headline:  "{host} did not kill {n server} that ignored SIGTERM",
+		Headline:  "{host} did not kill {n server} that had been told to exit",
 		Signature: "alive at the end of the watch; before that it read stdin EOF or caught a signal (after the host's end: it caught a signal)",
 		Why: "The host stopped halfway. It closed the pipe or sent SIGTERM, and assumed that the server was gone. The server " +
 			"ignores it or takes its time: sending a signal does not end a process.",

@@ -93,7 +93,7 @@ var laws = []Law{
 			"leaves its locks, browsers and containers behind.",
 		Kinds:    []string{"signal-first", "killed-unasked", "cleanup-cut-short"},
 		Severity: record.SeverityWarning, Unit: "ungraceful",
-		Expected: "stdin EOF, a wait, SIGTERM, a wait, then SIGKILL",
+		Expected: "{ladder}",
 		Found:    "{n server} ended out of order",
 	},
 	{

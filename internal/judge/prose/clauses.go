@@ -15,7 +15,7 @@ func Control(s *history.Server, c record.Control) string {
 	for i := range s.Faults {
 		// It does not see the end of its stdin, whatever it did in its control.
 		if fault := &s.Faults[i].Fault; fault.Do == record.DoStopReading || fault.Do == record.DoSpin {
-			return fmt.Sprintf("It no longer reads its stdin, as scripted (%s): only a signal ends it.", FaultName(fault))
+			return fmt.Sprintf("It no longer reads its stdin, as scripted (%s): it has to be killed.", FaultName(fault))
 		}
 	}
 	own := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool { return endsOf(m.Fault) })
@@ -34,7 +34,7 @@ func Control(s *history.Server, c record.Control) string {
 	if len(faults) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Without the host, too, it was still running %s after stdin EOF, as scripted (%s): only a signal ends it.",
+	return fmt.Sprintf("Without the host, too, it was still running %s after stdin EOF, as scripted (%s): it has to be killed.",
 		Span(c.After), strings.Join(faults, ", "))
 }
 
@@ -56,7 +56,7 @@ func HostEnd(h *history.Host, alone bool) string {
 	case h.Exited < 0:
 		return name + " has ended"
 	case h.AskedOp == record.OpKill:
-		return name + " was killed (SIGKILL) at " + Clock(h.AskedAt)
+		return name + " was killed at " + Clock(h.AskedAt)
 	case h.AskedAt >= 0 && h.Exit.Signal == "SIGKILL":
 		return name + " did not exit when asked and was killed by leakbench at " + Clock(h.Exited)
 	case h.AskedOp == record.OpTerm:
@@ -94,7 +94,7 @@ func Ladder(s *history.Server, begun int64) string {
 	}
 	words := List(all)
 	if s.EOF < 0 && len(s.Signals) == 0 {
-		words += ", without having read stdin EOF or caught a signal"
+		words += ", without having seen a request to exit"
 	}
 	return words
 }

@@ -35,8 +35,8 @@ func Process(s *history.Server, id record.Identity, comm string) string {
 }
 
 // Survivor tells why a process that should be gone is there: what it waits
-// for, who keeps it waiting, and which words it heard. e may be nil, s too.
-func Survivor(s *history.Server, e *record.Evidence, until int64) (text, like string) {
+// for, who keeps it waiting, and which words it heard. e may be nil, s too. Without signals, as on Windows, none is spoken of.
+func Survivor(s *history.Server, e *record.Evidence, until int64, signals bool) (text, like string) {
 	var st narrative
 	id, comm := record.Identity{}, ""
 	if e != nil {
@@ -46,11 +46,16 @@ func Survivor(s *history.Server, e *record.Evidence, until int64) (text, like st
 	} else {
 		st.add("unexamined", "could not be examined")
 	}
+	if e != nil && e.Job != "" {
+		st.add("in "+e.Job, "it is in %s", Plain(e.Job))
+	}
 	if s != nil {
 		if e == nil {
 			st.sawEOF(s, until)
 		}
-		st.signals(s, e, until)
+		if signals {
+			st.signals(s, e, until)
+		}
 	}
 	return st.says(Process(s, id, comm))
 }
@@ -94,8 +99,8 @@ func (st *narrative) stdin(s *history.Server, e *record.Evidence, until int64) {
 			st.sawEOF(s, until)
 		}
 		return
-	case e.Descriptors[i].Target == "/dev/null":
-		st.add("null", "its stdin is /dev/null")
+	case e.Descriptors[i].Null():
+		st.add("null", "its stdin is %s", e.Descriptors[i].Target)
 		return
 	}
 	d := e.Descriptors[i]
@@ -136,7 +141,7 @@ func (st *narrative) heldBy(s *history.Server, self record.Identity, writers []r
 		role := h.Role
 		switch {
 		case h.Identity == self:
-			names = append(names, fmt.Sprintf("itself (fd %d)", h.FD))
+			names = append(names, fmt.Sprintf("itself (%s)", h.At()))
 			continue
 		case role == record.RoleHost:
 			hosts++
@@ -147,7 +152,7 @@ func (st *narrative) heldBy(s *history.Server, self record.Identity, writers []r
 		if role == record.RoleHost || role == record.RoleKeeper || role == record.RoleBench {
 			role = "the " + role
 		}
-		names = append(names, fmt.Sprintf("%s (pid %d, fd %d)", Plain(role), h.PID, h.FD))
+		names = append(names, fmt.Sprintf("%s (pid %d, %s)", Plain(role), h.PID, h.At()))
 	}
 	switch held := List(names); {
 	case hosts == len(writers):

@@ -41,12 +41,12 @@ func TestSentences(t *testing.T) {
 func TestSurvivor(t *testing.T) {
 	t.Parallel()
 	s := &history.Server{ID: "flaky#1", Birth: record.Birth{Identity: record.Identity{PID: 5}}, EOF: history.Never}
-	says, like := Survivor(s, nil, 10)
+	says, like := Survivor(s, nil, 10, true)
 	assert.Equal(t, "flaky#1 (pid 5) could not be examined; it never read stdin EOF; no signal reached it.", says)
 	s.ID, s.Birth.PID = "flaky#2", 6
-	_, same := Survivor(s, nil, 10)
+	_, same := Survivor(s, nil, 10, true)
 	assert.Equal(t, like, same, "of two that differ in their names alone the same is true")
 	e := &record.Evidence{Process: record.Process{State: record.StateRunning}, Descriptors: []record.Descriptor{{Known: true, Target: "pipe:[1]"}}}
-	says, _ = Survivor(s, e, 10)
+	says, _ = Survivor(s, e, 10, true)
 	assert.Contains(t, says, "is running on a CPU (state R); nobody holds the other end of its stdin any more")
 }

@@ -100,6 +100,6 @@ func TestControlInTheStory(t *testing.T) {
 	assert.NotContains(t, own.Why, "Without the host", "this launch had a fault that the control had not")
 	mute := told(&tidy, record.Fault{On: "call", Do: "stop-reading", Breaks: true})
 	assert.NotContains(t, mute.Why, "Without the host", "it could not see the end of its stdin any more")
-	assert.Contains(t, mute.Why, "It no longer reads its stdin, as scripted (stop-reading on call): only a signal ends it.")
+	assert.Contains(t, mute.Why, "It no longer reads its stdin, as scripted (stop-reading on call): it has to be killed.")
 	assert.Equal(t, told(nil).Fingerprint, told(&tidy).Fingerprint, "a measured time is no cause")
 }

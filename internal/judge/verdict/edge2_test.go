@@ -61,7 +61,7 @@ func TestTheLadderIsTold(t *testing.T) {
 	assert.Equal(t, "hung-close", hung.Kind)
 	assert.Contains(t, hung.Why, "flaky#1 (pid 101) read stdin EOF after ")
 	assert.Contains(t, hung.Why, ", caught SIGTERM after 2 s and was gone after 6 s. flaky#2")
-	assert.Contains(t, hung.Why, "flaky#2 (pid 102) was gone after 6 s, without having read stdin EOF or caught a signal.")
+	assert.Contains(t, hung.Why, "flaky#2 (pid 102) was gone after 6 s, without having seen a request to exit.")
 	assert.Contains(t, hung.Why, "1 more had to be ended.")
 	assert.NotContains(t, hung.Why, "flaky#5")
 	assert.NotContains(t, hung.Why, "went on for")

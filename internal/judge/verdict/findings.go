@@ -119,14 +119,15 @@ func (f *casefile) finding(print string, group []*breach) Finding {
 	kind, d := law.KindOf(first.kind), f.describe(group)
 	own := law.KindOf(d.kind)
 	words := own.Wording(first.law, first.cause)
+	os := f.Header.System.OS
 	say := func(template string) string { return law.Fill(template, len(group), d.values) }
 	out := Finding{
 		Law: first.law, Kind: first.kind, Label: first.label, Severity: f.severity(first.law), Fingerprint: print, cause: first.cause,
 		Title: say(words.Title), Expected: say(words.Expected), Found: say(words.Found),
-		Why: prose.Paragraph(d.head, first.narrative, alike(group)), Fix: prose.Paragraph(d.cause.Fix, kind.Fix), Reports: law.Cite(kind.Reports),
+		Why: prose.Paragraph(d.head, first.narrative, alike(group)), Fix: prose.Paragraph(d.cause.FixOn(os), kind.FixOn(os)), Reports: law.Cite(kind.Reports),
 	}
 	if d.cause.Alone && (first.kind == "deaf" || first.kind == "not-escalated") {
-		out.Fix = d.cause.Fix
+		out.Fix = d.cause.FixOn(os)
 	}
 	if first.fix != "" {
 		out.Fix = first.fix

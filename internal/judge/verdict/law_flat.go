@@ -95,7 +95,7 @@ func (f *casefile) flatBreach(cp *facts.Checkpoint, s *history.Server) *breach {
 		seen = append(seen, prose.Mebibytes(b.evidence.RSS))
 	}
 	b.sawServer(s, s.Session, seen...)
-	says, like := prose.Survivor(s, b.evidence, cp.SettledAt)
+	says, like := prose.Survivor(s, b.evidence, cp.SettledAt, f.Signals())
 	b.narrative, b.like = prose.Paragraph(lost.head, says, f.describeLockout(s), f.control(s)), like
 	return b
 }
@@ -225,7 +225,7 @@ func sideBySide(a, b *history.Server, and string) loss {
 func probeFix(l loss, servers ...*history.Server) loss {
 	for _, s := range servers {
 		if len(s.Calls) == 0 && s.LastRPC.Phase == record.PhaseAnswered && s.LastRPC.Method != record.MethodInitialize {
-			l.fix = fmt.Sprintf("%s was asked %s, answered, and was asked nothing more, so it was probably a probe. End a probe as soon as it has answered, with the same steps as any server (close stdin, wait, SIGTERM, wait, SIGKILL), "+
+			l.fix = fmt.Sprintf("%s was asked %s, answered, and was asked nothing more, so it was probably a probe. End a probe as soon as it has answered, with the same steps as any server, "+
 				"and wait for its exit; or ask the session's own server.", prose.Plain(s.ID), prose.Plain(s.LastRPC.Method))
 		}
 	}

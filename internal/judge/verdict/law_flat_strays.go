@@ -41,7 +41,7 @@ func (f *casefile) strayBreach(cp *facts.Checkpoint, s history.Stray) *breach {
 		}
 	}
 	b.saw(nil, s.Identity, s.Comm, "", f.lasted(cp, s.Process)...)
-	says, like := prose.Survivor(nil, e, cp.SettledAt)
+	says, like := prose.Survivor(nil, e, cp.SettledAt, f.Signals())
 	b.narrative, b.like = prose.Paragraph(about, says), b.kind+like
 	return b
 }

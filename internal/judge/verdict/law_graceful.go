@@ -6,6 +6,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/facts"
+	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -117,8 +118,12 @@ func (f *casefile) rudeness(s *history.Server) *breach {
 }
 
 func (f *casefile) killedUnasked(s *history.Server, asked int64) *breach {
+	orSignal := ""
+	if f.Signals() {
+		orSignal = " or a signal it could catch"
+	}
 	return f.rude(s, "killed-unasked", record.CauseNoWord, s.Died,
-		fmt.Sprintf("it was gone %s after the host was asked to end it, without stdin EOF or a signal it could catch", prose.Span(s.Died-asked)))
+		fmt.Sprintf("it was gone %s after the host was asked to end it, without stdin EOF%s", prose.Span(s.Died-asked), orSignal))
 }
 
 // mayHaveHadTime says that a server which was killed in its cleanup need not have been killed too soon. What it was given is
@@ -225,7 +230,7 @@ func (f *casefile) rude(s *history.Server, kind string, cause record.Cause, at i
 }
 
 func describeGraceful(f *casefile, _ []*breach, d *description) {
-	d.values["grace"] = prose.Span(f.Header.Limits.Grace)
+	d.values["grace"], d.values["ladder"] = prose.Span(f.Header.Limits.Grace), law.LadderOn(f.Header.System.OS)
 }
 
 // withLoad says that the file tells how starved the bench was.

@@ -118,7 +118,7 @@ func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach {
 		seen = append(seen, prose.Mebibytes(p.RSS))
 	}
 	b.saw(s, p.Identity, p.Comm, "", seen...)
-	says, like := prose.Survivor(s, e, cp.WatchedUntil)
+	says, like := prose.Survivor(s, e, cp.WatchedUntil, f.Signals())
 	var extra string
 	switch {
 	case b.kind == "spinner":

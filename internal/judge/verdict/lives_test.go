@@ -100,7 +100,7 @@ func TestWhatALifeOfTheHostLeft(t *testing.T) {
 				hits = append(hits, f.Servers...)
 				assert.Equal(t, "L2", f.Law)
 				assert.Equal(t, "after", f.Checkpoint)
-				assert.Contains(t, f.Why, "Life 1 of the host was killed (SIGKILL)")
+				assert.Contains(t, f.Why, "Life 1 of the host was killed at ")
 			}
 			assert.Equal(t, c.hits, hits)
 		})

@@ -137,23 +137,12 @@ func (j *hold) holds(id record.Identity) bool {
 		}
 		defer func() { _ = windows.CloseHandle(h) }()
 		var in bool
-		if in, err = isIn(h, j.all); err != nil || !in {
+		if in, err = proc.InJob(h, j.all); err != nil || !in {
 			return false
 		}
 		j.mine[id] = true
 	}
 	return true
-}
-
-var isProcessInJob = windows.NewLazySystemDLL("kernel32.dll").NewProc("IsProcessInJob")
-
-// isIn says whether a process is in a job. x/sys does not have the call. Wine wants PROCESS_QUERY_INFORMATION for it.
-func isIn(process, job windows.Handle) (bool, error) {
-	var in int32
-	if ok, _, err := isProcessInJob.Call(uintptr(process), uintptr(job), uintptr(unsafe.Pointer(&in))); ok == 0 {
-		return false, err
-	}
-	return in != 0, nil
 }
 
 // endsAtOnce ends the host's job: nothing in it can start anything any more.
@@ -186,7 +175,7 @@ func (j *hold) enter(pid int) {
 	if err != nil {
 		return
 	}
-	if in, err := isIn(h, j.inner); err != nil || !in {
+	if in, err := proc.InJob(h, j.inner); err != nil || !in {
 		_ = windows.CloseHandle(h)
 		return
 	}

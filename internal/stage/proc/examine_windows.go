@@ -18,7 +18,49 @@ func Examine(ids []record.Identity) []record.Evidence {
 	for i, id := range ids {
 		found[i] = examine(table, id)
 	}
+	w, err := newWitness(table)
+	if err != nil {
+		for i := range found {
+			found[i].Unseen = append(found[i].Unseen, "handles and jobs: "+err.Error())
+		}
+		return found
+	}
+	defer w.close()
+	w.findPipes()
+	for i := range found {
+		w.examine(&found[i])
+	}
 	return found
+}
+
+// examine adds what the handle table shows.
+func (w *witness) examine(e *record.Evidence) {
+	if _, lives := w.table.all[e.PID]; !lives {
+		return
+	}
+	std, err := standardOf(e.Identity)
+	if err != nil {
+		e.Unseen = append(e.Unseen, "stdin, stdout and stderr: "+err.Error())
+	} else {
+		w.descriptors(e, std)
+	}
+	if e.Job, err = w.jobOf(e.Identity); err != nil {
+		e.Unseen = append(e.Unseen, "job: "+err.Error())
+	}
+}
+
+// standardOf are the handles that a process was given as stdin, stdout and stderr.
+func standardOf(id record.Identity) (std [3]windows.Handle, err error) {
+	h, err := Open(id, windows.PROCESS_QUERY_LIMITED_INFORMATION|windows.PROCESS_VM_READ)
+	if err != nil {
+		return std, err
+	}
+	defer func() { _ = windows.CloseHandle(h) }()
+	params, err := parametersOf(h)
+	if err != nil {
+		return std, err
+	}
+	return [3]windows.Handle{params.StandardInput, params.StandardOutput, params.StandardError}, nil
 }
 
 func examine(table *Table, id record.Identity) record.Evidence {

@@ -1,0 +1,304 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
+)
+
+// handleEntry is SYSTEM_HANDLE_TABLE_ENTRY_INFO_EX, a handle of a process. The kernel object's address is not told to everybody.
+type handleEntry struct {
+	_      uintptr
+	pid    uintptr
+	handle windows.Handle
+	access uint32
+	_      uint16
+	typ    uint16
+	_, _   uint32
+}
+
+// handlesHead is where the entries of SYSTEM_HANDLE_INFORMATION_EX begin: after their number, and a reserved word.
+const handlesHead = 2 * unsafe.Sizeof(uintptr(0))
+
+// handleTable reads the handles of all processes into a buffer, which it returns for the next time.
+func handleTable(buf []byte) (all []handleEntry, again []byte, err error) {
+	if buf == nil {
+		buf = make([]byte, 1<<20)
+	}
+	for {
+		err := windows.NtQuerySystemInformation(windows.SystemExtendedHandleInformation, unsafe.Pointer(&buf[0]), uint32(len(buf)), nil)
+		switch err { //nolint:errorlint // an NTStatus is a number
+		case nil:
+			n := *(*uintptr)(unsafe.Pointer(&buf[0]))
+			return unsafe.Slice((*handleEntry)(unsafe.Pointer(&buf[handlesHead])), n), buf, nil
+		case windows.STATUS_INFO_LENGTH_MISMATCH:
+			buf = make([]byte, 2*len(buf))
+		default:
+			return nil, buf, fmt.Errorf("failed to read the handle table: %w", err)
+		}
+	}
+}
+
+// What a handle to a file may be used for (winnt.h).
+const (
+	fileReadData  = 1
+	fileWriteData = 2
+	jobQuery      = 4 // JOB_OBJECT_QUERY
+)
+
+func modeOf(access uint32) string {
+	switch {
+	case access&(fileReadData|fileWriteData) == fileReadData|fileWriteData:
+		return "both"
+	case access&fileWriteData != 0:
+		return "write"
+	case access&fileReadData != 0:
+		return "read"
+	}
+	return ""
+}
+
+// handleTypes are the numbers of two types of objects, which differ between versions of Windows. 0 is none.
+type handleTypes struct{ file, job uint16 }
+
+// typesOf finds the numbers by a handle of each type that this process opens for that.
+func typesOf() (types handleTypes, all []handleEntry, err error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return types, nil, err
+	}
+	defer null.Close()
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return types, nil, err
+	}
+	defer func() { _ = windows.CloseHandle(job) }()
+	all, _, err = handleTable(nil)
+	for _, e := range all {
+		switch {
+		case int(e.pid) != os.Getpid():
+		case e.handle == windows.Handle(null.Fd()):
+			types.file = e.typ
+		case e.handle == job:
+			types.job = e.typ
+		}
+	}
+	if err == nil && (types.file == 0 || types.job == 0) {
+		err = errors.New("the handle table does not have this process's own handles")
+	}
+	return types, all, err
+}
+
+// witness looks into the handles of the processes of a run. Those that are older than the bench are none of it, and got no end of a
+// pipe from it unless somebody duplicated one into them.
+type witness struct {
+	table   *Table
+	types   handleTypes
+	entries []handleEntry
+	blind   bool // a process of the run could not be looked into
+	pipes   map[string][]record.Holder
+	opened  map[uintptr]windows.Handle
+}
+
+func newWitness(table *Table) (*witness, error) {
+	w := &witness{table: table, pipes: map[string][]record.Holder{}, opened: map[uintptr]windows.Handle{}}
+	types, all, err := typesOf()
+	if err != nil {
+		return nil, err
+	}
+	w.types = types
+	eldest := Self().Start
+	if parent, err := Identify(os.Getppid()); err == nil {
+		eldest = min(eldest, parent.Start)
+	}
+	for _, e := range all {
+		if owner, lives := table.all[int(e.pid)]; lives && owner.row.Start >= eldest {
+			w.entries = append(w.entries, e)
+		}
+	}
+	return w, nil
+}
+
+func (w *witness) close() {
+	for _, h := range w.opened {
+		_ = windows.CloseHandle(h)
+	}
+}
+
+// mine is a handle of this process to what another one's handle is of.
+func (w *witness) mine(pid uintptr, h windows.Handle, access, options uint32) (windows.Handle, error) {
+	from, known := w.opened[pid]
+	if !known {
+		var err error
+		if from, err = Open(w.table.all[int(pid)].row.Identity, windows.PROCESS_DUP_HANDLE); err != nil {
+			return 0, err
+		}
+		w.opened[pid] = from
+	}
+	var own windows.Handle
+	return own, windows.DuplicateHandle(from, h, windows.CurrentProcess(), &own, access, false, options)
+}
+
+// findPipes finds out who has which end of which pipe.
+func (w *witness) findPipes() {
+	for _, e := range w.entries {
+		if e.typ != w.types.file || modeOf(e.access) == "" {
+			continue
+		}
+		target, err := w.ask(e.pid, e.handle)
+		if err != nil {
+			w.blind = w.blind || !errors.Is(err, ErrGone) && !errors.Is(err, windows.ERROR_INVALID_HANDLE)
+			continue
+		}
+		if strings.HasPrefix(target, pipePrefix) {
+			owner := w.table.all[int(e.pid)].row
+			w.pipes[target] = append(w.pipes[target], record.Holder{
+				Identity: owner.Identity, FD: int(e.handle), Mode: modeOf(e.access), Role: record.HolderRole(owner.Comm), Handle: true,
+			})
+		}
+	}
+}
+
+const pipePrefix = "pipe:["
+
+// askFor is how long one question about a handle may take: while another thread reads from the same file, Windows lets the one who
+// asks wait for that (the lock of a file that was opened for synchronous use).
+const askFor = 100 * time.Millisecond
+
+var errBusy = errors.New("it is being read from, and nothing can be asked about it meanwhile")
+
+// ask says what a handle of a process leads to.
+func (w *witness) ask(pid uintptr, h windows.Handle) (string, error) {
+	own, err := w.mine(pid, h, 0, windows.DUPLICATE_SAME_ACCESS)
+	if err != nil {
+		return "", err
+	}
+	said := make(chan string, 1)
+	go func() {
+		said <- targetOf(own)
+		_ = windows.CloseHandle(own)
+	}()
+	patience := time.NewTimer(askFor)
+	defer patience.Stop()
+	select {
+	case target := <-said:
+		return target, nil
+	case <-patience.C:
+		return "", errBusy
+	}
+}
+
+// targetOf says what a handle leads to: a pipe, of which both ends have the same name, a file, or a device.
+func targetOf(h windows.Handle) string {
+	switch kind, _ := windows.GetFileType(h); kind {
+	case windows.FILE_TYPE_PIPE:
+		return pipePrefix + pipeOf(h) + "]"
+	case windows.FILE_TYPE_DISK:
+		path := make([]uint16, windows.MAX_LONG_PATH)
+		if n, err := windows.GetFinalPathNameByHandle(h, &path[0], uint32(len(path)), 0); err == nil && n < uint32(len(path)) {
+			return text.Name(windows.UTF16ToString(path[:n]))
+		}
+		return "a file"
+	}
+	var mode uint32
+	if windows.GetConsoleMode(h, &mode) == nil {
+		return "the console"
+	}
+	return os.DevNull
+}
+
+var (
+	ntdll       = windows.NewLazySystemDLL("ntdll.dll")
+	queryFile   = ntdll.NewProc("NtQueryInformationFile")
+	queryObject = ntdll.NewProc("NtQueryObject")
+)
+
+// pipeOf is what both ends of a pipe have in common. Windows has a number for that, since 10 no name; Wine has a name and no number.
+func pipeOf(h windows.Handle) string {
+	const fileInternalInformation, objectNameInformation = 6, 1
+	var index uint64
+	var done windows.IO_STATUS_BLOCK
+	status, _, _ := queryFile.Call(uintptr(h), uintptr(unsafe.Pointer(&done)), uintptr(unsafe.Pointer(&index)), unsafe.Sizeof(index), fileInternalInformation)
+	if status == 0 && index != 0 {
+		return fmt.Sprintf("%x", index)
+	}
+	name := make([]uintptr, 256)
+	status, _, _ = queryObject.Call(uintptr(h), objectNameInformation, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name))*unsafe.Sizeof(name[0]), 0)
+	if status != 0 {
+		return ""
+	}
+	full := (*windows.NTUnicodeString)(unsafe.Pointer(&name[0])).String()
+	return text.Name(strings.TrimPrefix(full, `\Device\NamedPipe\`))
+}
+
+// descriptors are what stdin, stdout and stderr of a process lead to, and who has the other ends. They are those that it was started
+// with: one that closes or replaces them does not change that.
+func (w *witness) descriptors(e *record.Evidence, std [3]windows.Handle) {
+	for fd, h := range std {
+		d := record.Descriptor{FD: fd}
+		target, err := w.ask(uintptr(e.PID), h)
+		if err != nil {
+			e.Unseen = append(e.Unseen, fmt.Sprintf("what handle %d leads to: %v", h, err))
+			e.Descriptors = append(e.Descriptors, d)
+			continue
+		}
+		d.Target, d.Mode = target, "write"
+		if fd == 0 {
+			d.Mode = "read"
+		}
+		if strings.HasPrefix(target, pipePrefix) {
+			d.Holders = slices.DeleteFunc(slices.Clone(w.pipes[target]), func(h record.Holder) bool { return h.Mode == d.Mode })
+			d.Known = !w.blind
+		}
+		e.Descriptors = append(e.Descriptors, d)
+	}
+}
+
+var isProcessInJob = windows.NewLazySystemDLL("kernel32.dll").NewProc("IsProcessInJob")
+
+// InJob says whether a process is in a job. x/sys does not have the call. Wine wants PROCESS_QUERY_INFORMATION for it.
+func InJob(process, job windows.Handle) (bool, error) {
+	var in int32
+	if ok, _, err := isProcessInJob.Call(uintptr(process), uintptr(job), uintptr(unsafe.Pointer(&in))); ok == 0 {
+		return false, err
+	}
+	return in != 0, nil
+}
+
+// jobOf says who has a job that a process is in, other than this process, which has those of the run.
+func (w *witness) jobOf(id record.Identity) (string, error) {
+	h, err := Open(id, windows.PROCESS_QUERY_INFORMATION)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = windows.CloseHandle(h) }()
+	var who []string
+	for _, e := range w.entries {
+		if e.typ != w.types.job || int(e.pid) == os.Getpid() {
+			continue
+		}
+		job, err := w.mine(e.pid, e.handle, jobQuery, 0)
+		if err != nil {
+			return "", err
+		}
+		in, err := InJob(h, job)
+		_ = windows.CloseHandle(job)
+		if owner := w.table.all[int(e.pid)].row; err == nil && in {
+			who = append(who, fmt.Sprintf("%s (pid %d)", owner.Comm, owner.PID))
+		}
+	}
+	slices.Sort(who)
+	if who = slices.Compact(who); len(who) == 0 {
+		return "no job that a process of the host has a handle of", nil
+	}
+	return "a job of " + strings.Join(who, " and "), nil
+}
