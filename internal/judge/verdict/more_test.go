@@ -211,8 +211,8 @@ func TestAServerThatGoesLateAfterTheHost(t *testing.T) {
 func TestTheHostsOwnEndIsTold(t *testing.T) {
 	t.Parallel()
 	for want, end := range map[string]func(p *play){
-		"The host was killed at +": func(p *play) { p.stop("kill", nil) },
-		"The host got SIGTERM at +":          func(p *play) { p.stop("term", nil) },
+		"The host was killed at +":  func(p *play) { p.stop("kill", nil) },
+		"The host got SIGTERM at +": func(p *play) { p.stop("term", nil) },
 		"exited with status 3 at +": func(p *play) {
 			p.add(record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: 3}})
 		},

@@ -174,14 +174,10 @@ const CensusName = "NtQuerySystemInformation"
 
 // Weak says in sentences what can't be seen or done on this machine.
 func Weak() []string {
-	weak := []string{
+	return []string{
 		"there are no signals, process groups and zombies on Windows: what a host does with them is not judged",
 		"what a survivor is blocked in can't be seen",
 	}
-	if !tellsHandles() {
-		weak = append(weak, "how many handles a process has open is not told here (Wine)")
-	}
-	return weak
 }
 
 // TryPidfd says why there are no handles of processes: there always are.

@@ -17,10 +17,13 @@ import (
 
 // Table reads the process table with one system call. It serves one goroutine at a time.
 type Table struct {
-	buf  []byte
-	all  map[int]seen
-	args map[record.Identity][]string // of those that the last look saw: a command line does not change
-	rows []record.Process
+	buf []byte
+	// handles is where the handle table is read into, and open how many handles each process has, where only that table tells.
+	handles []byte
+	open    map[int]int
+	all     map[int]seen
+	args    map[record.Identity][]string // of those that the last look saw: a command line does not change
+	rows    []record.Process
 }
 
 // seen is a row of the table and how to tell whether the parent is still the one that started it.
@@ -97,6 +100,7 @@ func (t *Table) look() error {
 		return fmt.Errorf("failed to read the process table: %w", err)
 	}
 	clear(t.all)
+	t.countHandles()
 	for offset := uintptr(0); ; {
 		p := (*windows.SYSTEM_PROCESS_INFORMATION)(unsafe.Pointer(&t.buf[offset]))
 		// What has no thread has ended: somebody has a handle of it.
@@ -134,17 +138,37 @@ func (t *Table) row(p *windows.SYSTEM_PROCESS_INFORMATION, offset uintptr) recor
 	return record.Process{
 		Identity: record.Identity{PID: int(p.UniqueProcessID), Start: uint64(p.CreateTime)},
 		Comm:     text.Name(p.ImageName.String()), State: t.state(offset, p.NumberOfThreads),
-		RSS: int64(p.WorkingSetSize), FDs: handles(p), Threads: int(p.NumberOfThreads),
+		RSS: int64(p.WorkingSetSize), FDs: t.handlesOf(p), Threads: int(p.NumberOfThreads),
 		CPU: record.Duration(time.Duration(p.UserTime+p.KernelTime) * hundredNanos),
 	}
 }
 
-// handles is how many handles a process has open, or -1 where that is not told.
-func handles(p *windows.SYSTEM_PROCESS_INFORMATION) int {
-	if !tellsHandles() {
+// handlesOf is how many handles a process has open, or -1 where that can't be seen.
+func (t *Table) handlesOf(p *windows.SYSTEM_PROCESS_INFORMATION) int {
+	if tellsHandles() {
+		return int(p.HandleCount)
+	}
+	if t.open == nil {
 		return -1
 	}
-	return int(p.HandleCount)
+	return t.open[int(p.UniqueProcessID)]
+}
+
+// countHandles counts the rows of the handle table, where the process table does not have the number.
+func (t *Table) countHandles() {
+	if tellsHandles() {
+		return
+	}
+	var all []handleEntry
+	var err error
+	if all, t.handles, err = handleTable(t.handles); err != nil {
+		t.open = nil
+		return
+	}
+	t.open = map[int]int{}
+	for _, e := range all {
+		t.open[int(e.pid)]++
+	}
 }
 
 // tellsHandles says whether the table has the number of open handles: of Wine it is the room of a process for them, which grows by steps.

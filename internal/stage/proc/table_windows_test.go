@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/windows"
 
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -41,4 +43,20 @@ func TestOwnRow(t *testing.T) {
 	assert.Equal(t, os.Args, own.Args)
 	assert.Positive(t, own.RSS)
 	assert.NotEmpty(t, own.State)
+}
+
+// TestCountsHandles: each handle that is opened is one more of this process.
+func TestCountsHandles(t *testing.T) {
+	const more = 200
+	table := NewTable()
+	before, err := table.One(os.Getpid())
+	require.NoError(t, err)
+	for range more {
+		h, err := windows.CreateEvent(nil, 0, 0, nil)
+		require.NoError(t, err)
+		defer func() { _ = windows.CloseHandle(h) }()
+	}
+	after, err := table.One(os.Getpid())
+	require.NoError(t, err)
+	assert.InDelta(t, before.FDs+more, after.FDs, more/4, "other tests open some, too")
 }
