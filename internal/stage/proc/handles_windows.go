@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -105,12 +106,12 @@ type witness struct {
 	types   handleTypes
 	entries []handleEntry
 	blind   bool // a process of the run could not be looked into
-	pipes   map[string][]record.Holder
+	pipes   map[pipeEnd][]record.Holder
 	opened  map[uintptr]windows.Handle
 }
 
 func newWitness(table *Table) (*witness, error) {
-	w := &witness{table: table, pipes: map[string][]record.Holder{}, opened: map[uintptr]windows.Handle{}}
+	w := &witness{table: table, pipes: map[pipeEnd][]record.Holder{}, opened: map[uintptr]windows.Handle{}}
 	types, all, err := typesOf()
 	if err != nil {
 		return nil, err
@@ -154,21 +155,34 @@ func (w *witness) findPipes() {
 		if e.typ != w.types.file || modeOf(e.access) == "" {
 			continue
 		}
-		target, err := w.ask(e.pid, e.handle)
+		to, err := w.ask(e.pid, e.handle)
 		if err != nil {
 			w.blind = w.blind || !errors.Is(err, ErrGone) && !errors.Is(err, windows.ERROR_INVALID_HANDLE)
 			continue
 		}
-		if strings.HasPrefix(target, pipePrefix) {
+		if to.isPipe {
 			owner := w.table.all[int(e.pid)].row
-			w.pipes[target] = append(w.pipes[target], record.Holder{
+			w.pipes[to.end] = append(w.pipes[to.end], record.Holder{
 				Identity: owner.Identity, FD: int(e.handle), Mode: modeOf(e.access), Role: record.HolderRole(owner.Comm), Handle: true,
 			})
 		}
 	}
 }
 
-const pipePrefix = "pipe:["
+// pipeEnd is one of the two ends of a pipe.
+type pipeEnd struct {
+	pipe   string // the same for both
+	server bool   // that of whoever made it
+}
+
+// target is what a handle leads to.
+type target struct {
+	name   string // "pipe:[...]", a file, or a device
+	isPipe bool
+	end    pipeEnd
+	// alone says that the other end of the pipe is closed, shared that there are several pipes of the name: their ends can't be told apart.
+	alone, shared bool
+}
 
 // askFor is how long one question about a handle may take: while another thread reads from the same file, Windows lets the one who
 // asks wait for that (the lock of a file that was opened for synchronous use).
@@ -177,12 +191,12 @@ const askFor = 100 * time.Millisecond
 var errBusy = errors.New("it is being read from, and nothing can be asked about it meanwhile")
 
 // ask says what a handle of a process leads to.
-func (w *witness) ask(pid uintptr, h windows.Handle) (string, error) {
+func (w *witness) ask(pid uintptr, h windows.Handle) (target, error) {
 	own, err := w.mine(pid, h, 0, windows.DUPLICATE_SAME_ACCESS)
 	if err != nil {
-		return "", err
+		return target{}, err
 	}
-	said := make(chan string, 1)
+	said := make(chan target, 1)
 	go func() {
 		said <- targetOf(own)
 		_ = windows.CloseHandle(own)
@@ -190,30 +204,30 @@ func (w *witness) ask(pid uintptr, h windows.Handle) (string, error) {
 	patience := time.NewTimer(askFor)
 	defer patience.Stop()
 	select {
-	case target := <-said:
-		return target, nil
+	case to := <-said:
+		return to, nil
 	case <-patience.C:
-		return "", errBusy
+		return target{}, errBusy
 	}
 }
 
-// targetOf says what a handle leads to: a pipe, of which both ends have the same name, a file, or a device.
-func targetOf(h windows.Handle) string {
+// targetOf says what a handle leads to.
+func targetOf(h windows.Handle) target {
 	switch kind, _ := windows.GetFileType(h); kind {
 	case windows.FILE_TYPE_PIPE:
-		return pipePrefix + pipeOf(h) + "]"
+		return pipeOf(h)
 	case windows.FILE_TYPE_DISK:
 		path := make([]uint16, windows.MAX_LONG_PATH)
 		if n, err := windows.GetFinalPathNameByHandle(h, &path[0], uint32(len(path)), 0); err == nil && n < uint32(len(path)) {
-			return text.Name(windows.UTF16ToString(path[:n]))
+			return target{name: text.Name(windows.UTF16ToString(path[:n]))}
 		}
-		return "a file"
+		return target{name: "a file"}
 	}
 	var mode uint32
 	if windows.GetConsoleMode(h, &mode) == nil {
-		return "the console"
+		return target{name: "the console"}
 	}
-	return os.DevNull
+	return target{name: os.DevNull}
 }
 
 var (
@@ -222,17 +236,45 @@ var (
 	queryObject = ntdll.NewProc("NtQueryObject")
 )
 
-// pipeOf is what both ends of a pipe have in common. Windows has a number for that, since 10 no name; Wine has a name and no number.
-func pipeOf(h windows.Handle) string {
-	const fileInternalInformation, objectNameInformation = 6, 1
-	var index uint64
+// ask is NtQueryInformationFile.
+func ask(h windows.Handle, class uintptr, into unsafe.Pointer, size uintptr) bool {
 	var done windows.IO_STATUS_BLOCK
-	status, _, _ := queryFile.Call(uintptr(h), uintptr(unsafe.Pointer(&done)), uintptr(unsafe.Pointer(&index)), unsafe.Sizeof(index), fileInternalInformation)
-	if status == 0 && index != 0 {
-		return fmt.Sprintf("%x", index)
+	status, _, _ := queryFile.Call(uintptr(h), uintptr(unsafe.Pointer(&done)), uintptr(into), size, class)
+	return status == 0
+}
+
+// pipeState is FILE_PIPE_LOCAL_INFORMATION.
+type pipeState struct {
+	_, _, _, instances, _, _, _, _, state, end uint32
+}
+
+const pipeConnected = 3 // FILE_PIPE_CONNECTED_STATE
+
+// pipeOf is the end of a pipe, or of something that is no named pipe and has but the type of one.
+func pipeOf(h windows.Handle) target {
+	const fileInternalInformation, filePipeLocalInformation = 6, 24
+	var state pipeState
+	if !ask(h, filePipeLocalInformation, unsafe.Pointer(&state), unsafe.Sizeof(state)) {
+		return target{name: "a pipe"}
 	}
+	to := target{isPipe: true, alone: state.state != pipeConnected}
+	// Windows has a number for both ends, and since 10 no name; Wine has a name, which others may have, too, and no number.
+	var index uint64
+	if ask(h, fileInternalInformation, unsafe.Pointer(&index), unsafe.Sizeof(index)) && index != 0 {
+		to.end.pipe = fmt.Sprintf("%x", index)
+	} else {
+		to.end.pipe, to.shared = pipeName(h), state.instances > 1
+	}
+	to.end.server = state.end != 0
+	to.name = "pipe:[" + cmp.Or(to.end.pipe, "closed") + "]" // under Wine the end that is left has no name
+	return to
+}
+
+// pipeName is the name of a pipe.
+func pipeName(h windows.Handle) string {
+	const objectNameInformation = 1
 	name := make([]uintptr, 256)
-	status, _, _ = queryObject.Call(uintptr(h), objectNameInformation, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name))*unsafe.Sizeof(name[0]), 0)
+	status, _, _ := queryObject.Call(uintptr(h), objectNameInformation, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name))*unsafe.Sizeof(name[0]), 0)
 	if status != 0 {
 		return ""
 	}
@@ -244,21 +286,23 @@ func pipeOf(h windows.Handle) string {
 // with: one that closes or replaces them does not change that.
 func (w *witness) descriptors(e *record.Evidence, std [3]windows.Handle) {
 	for fd, h := range std {
-		d := record.Descriptor{FD: fd}
-		target, err := w.ask(uintptr(e.PID), h)
-		if err != nil {
-			e.Unseen = append(e.Unseen, fmt.Sprintf("what handle %d leads to: %v", h, err))
-			e.Descriptors = append(e.Descriptors, d)
-			continue
-		}
-		d.Target, d.Mode = target, "write"
+		d := record.Descriptor{FD: fd, Mode: "write"}
 		if fd == 0 {
 			d.Mode = "read"
 		}
-		if strings.HasPrefix(target, pipePrefix) {
-			d.Holders = slices.DeleteFunc(slices.Clone(w.pipes[target]), func(h record.Holder) bool { return h.Mode == d.Mode })
-			d.Known = !w.blind
+		to, err := w.ask(uintptr(e.PID), h)
+		switch {
+		case err != nil:
+			e.Unseen = append(e.Unseen, fmt.Sprintf("what handle %d leads to: %v", h, err))
+		case to.isPipe && to.shared && !to.alone:
+			e.Unseen = append(e.Unseen, fmt.Sprintf("who holds the other end of handle %d: several pipes have its name", h))
+		case to.isPipe:
+			d.Known = !w.blind || to.alone
+			if !to.alone {
+				d.Holders = slices.Clone(w.pipes[pipeEnd{to.end.pipe, !to.end.server}])
+			}
 		}
+		d.Target = to.name
 		e.Descriptors = append(e.Descriptors, d)
 	}
 }

@@ -34,6 +34,25 @@ func reader(t *testing.T) (record.Identity, *os.File) {
 	t.Helper()
 	in, out, err := os.Pipe()
 	require.NoError(t, err)
+	return reads(t, in, out), out
+}
+
+// duplex is a named pipe that both ends read and write, as node.exe makes them.
+func duplex(t *testing.T, name string) (in, out *os.File) {
+	t.Helper()
+	path, err := windows.UTF16PtrFromString(`\\.\pipe\` + name)
+	require.NoError(t, err)
+	const any = windows.PIPE_UNLIMITED_INSTANCES
+	server, err := windows.CreateNamedPipe(path, windows.PIPE_ACCESS_DUPLEX, windows.PIPE_TYPE_BYTE, any, 4096, 4096, 0, nil)
+	require.NoError(t, err)
+	client, err := windows.CreateFile(path, windows.GENERIC_READ|windows.GENERIC_WRITE, 0, nil, windows.OPEN_EXISTING, 0, 0)
+	require.NoError(t, err)
+	return os.NewFile(uintptr(client), "client"), os.NewFile(uintptr(server), "server")
+}
+
+// reads starts a process that reads in until that ends.
+func reads(t *testing.T, in, out *os.File) record.Identity {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.WaitDelay = time.Minute
 	cmd.Stdin = in
@@ -47,7 +66,24 @@ func reader(t *testing.T) (record.Identity, *os.File) {
 	require.NoError(t, err)
 	id, err := Identify(cmd.Process.Pid)
 	require.NoError(t, err)
-	return id, out
+	return id
+}
+
+// TestWhoHoldsADuplexPipe: the process itself, which could write to its end, holds none of the other. Nor does who has the name by now.
+func TestWhoHoldsADuplexPipe(t *testing.T) {
+	t.Parallel()
+	const name = "leakbench-test-duplex"
+	in, out := duplex(t, name)
+	id := reads(t, in, out)
+	stdin := Examine([]record.Identity{id})[0].Descriptors[0]
+	require.Len(t, stdin.Holders, 1, "%+v", stdin)
+	assert.Equal(t, Self(), stdin.Holders[0].Identity)
+	assert.Equal(t, int(out.Fd()), stdin.Holders[0].FD)
+
+	secondIn, secondOut := duplex(t, name)
+	second := reads(t, secondIn, secondOut)
+	e := Examine([]record.Identity{second})[0]
+	assert.False(t, e.Descriptors[0].Known && len(e.Descriptors[0].Holders) != 1, "%+v %v", e.Descriptors[0], e.Unseen)
 }
 
 // TestWhoHoldsStdin: the evidence names whoever has the other end of a process's stdin, and nobody when it is closed.
