@@ -124,7 +124,8 @@ func (f *casefile) finding(print string, group []*breach) Finding {
 	out := Finding{
 		Law: first.law, Kind: first.kind, Label: first.label, Severity: f.severity(first.law), Fingerprint: print, cause: first.cause,
 		Title: say(words.Title), Expected: say(words.Expected), Found: say(words.Found),
-		Why: prose.Paragraph(d.head, first.narrative, alike(group)), Fix: prose.Paragraph(d.cause.FixOn(os), kind.FixOn(os)), Reports: law.Cite(kind.Reports),
+		Why: prose.Paragraph(d.head, first.narrative, alike(group)),
+		Fix: prose.Paragraph(d.cause.FixOn(os), kind.FixOn(os)), Reports: law.Cite(kind.Reports),
 	}
 	if d.cause.Alone && (first.kind == "deaf" || first.kind == "not-escalated") {
 		out.Fix = d.cause.FixOn(os)

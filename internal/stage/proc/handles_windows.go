@@ -273,8 +273,8 @@ func pipeOf(h windows.Handle) target {
 // pipeName is the name of a pipe.
 func pipeName(h windows.Handle) string {
 	const objectNameInformation = 1
-	name := make([]uintptr, 256)
-	status, _, _ := queryObject.Call(uintptr(h), objectNameInformation, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name))*unsafe.Sizeof(name[0]), 0)
+	var name [256]uintptr
+	status, _, _ := queryObject.Call(uintptr(h), objectNameInformation, uintptr(unsafe.Pointer(&name)), unsafe.Sizeof(name), 0)
 	if status != 0 {
 		return ""
 	}
