@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -62,13 +61,11 @@ func Guard(host string) int {
 
 // marked are the living processes with a mark that begins so.
 func marked(mark []byte) (all []child) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, file := range files {
-		env, err := os.ReadFile(file)
+	for _, pid := range numbersIn("/proc") {
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 		if err != nil || !bytes.HasPrefix(env, mark) && !bytes.Contains(env, append([]byte{0}, mark...)) {
 			continue
 		}
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if st, ok := statOf(pid); ok && st.state != 'Z' && st.state != 'X' {
 			all = append(all, child{pid, st.start})
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -14,40 +13,39 @@ import (
 // childrenOfMainThread reads /proc/self/task/<tgid>/children, as hermes-agent's _snapshot_child_pids does. The file
 // lists what that one thread has forked.
 func childrenOfMainThread() []child {
-	return childrenIn(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
+	return identified(pidsIn(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid())))
 }
 
 // childrenOfAllThreads reads the file of every thread. A kernel without these
 // files (CONFIG_PROC_CHILDREN) leaves the process table.
 func childrenOfAllThreads() []child {
-	const files = "/proc/self/task/[0-9]*/children"
-	if there, _ := filepath.Glob(files); len(there) == 0 {
+	files := childrenFiles("self")
+	if len(files) == 0 {
 		return childrenInTable()
 	}
-	return childrenIn(files)
+	return identified(pidsIn(files...))
 }
-
-// childrenIn are the children in the files of a pattern.
-func childrenIn(files string) []child { return identified(pidsIn(files)) }
 
 // childrenInTable looks through all processes.
-func childrenInTable() []child {
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	var all []int
-	for _, dir := range dirs {
-		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil {
-			all = append(all, pid)
+func childrenInTable() []child { return identified(numbersIn("/proc")) }
+
+// childrenFiles are the files of a process's threads that list what each has forked; none on a kernel without them. Nothing but the
+// names of the threads is listed: the kernel keeps an entry for each name that a listing has, and works through them when a process ends.
+func childrenFiles(process string) (files []string) {
+	for _, thread := range numbersIn("/proc/" + process + "/task") {
+		file := fmt.Sprintf("/proc/%s/task/%d/children", process, thread)
+		if _, err := os.Lstat(file); err == nil {
+			files = append(files, file)
 		}
 	}
-	return identified(all)
+	return files
 }
 
-// pidsIn are the pids in the files of a pattern; a thread that has ended has none any more.
-func pidsIn(files string) []int {
-	paths, _ := filepath.Glob(files)
+// pidsIn are the pids in some files; a thread that has ended has none any more.
+func pidsIn(files ...string) []int {
 	var all []int
-	for _, path := range paths {
-		text, _ := os.ReadFile(path)
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
 		for _, field := range strings.Fields(string(text)) {
 			if pid, err := strconv.Atoi(field); err == nil {
 				all = append(all, pid)

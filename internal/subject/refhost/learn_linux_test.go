@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -133,14 +132,13 @@ func TestSpawnerThread(t *testing.T) {
 	var a, b waiting
 	require.NoError(t, a.start(t, on))
 	require.NoError(t, b.start(t, on))
-	files, err := filepath.Glob("/proc/self/task/[0-9]*/children")
-	require.NoError(t, err)
+	files := childrenFiles("self")
 	if len(files) == 0 {
 		t.Log("this kernel has no children files (CONFIG_PROC_CHILDREN)")
 	}
 	owners := 0
 	for _, file := range files {
-		if n := len(childrenIn(file)); n > 0 {
+		if n := len(identified(pidsIn(file))); n > 0 {
 			owners++
 			assert.Equal(t, 2, n, file)
 		}

@@ -2,9 +2,9 @@ package refhost
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -106,17 +106,30 @@ func (f *flawed) killAgain(pid int) {
 // holds the run's token: nobody else's process has it.
 func killCommand(argv []string) {
 	line := strings.Join(argv, "\x00") + "\x00"
-	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		pid, notAPID := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err == nil && notAPID == nil && string(text) == line {
+	for _, pid := range numbersIn("/proc") {
+		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && string(text) == line {
 			if p, err := os.FindProcess(pid); err == nil {
 				_ = p.Kill()
 				_ = p.Release()
 			}
 		}
 	}
+}
+
+// numbersIn are the names in a folder that are numbers, those of processes or threads.
+func numbersIn(folder string) (all []int) {
+	dir, err := os.Open(folder)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			all = append(all, n)
+		}
+	}
+	return all
 }
 
 var errGivenUp = errors.New("this session could not be opened once, and is not opened any more")

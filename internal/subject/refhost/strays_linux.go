@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 
@@ -78,7 +79,7 @@ func (s *strays) reapForEver() {
 
 // adopted are the host's children that it did not launch. The caller holds mu.
 func (s *strays) adopted() []int {
-	return slices.DeleteFunc(pidsIn("/proc/self/task/[0-9]*/children"), func(pid int) bool { return s.own[pid] })
+	return slices.DeleteFunc(pidsIn(childrenFiles("self")...), func(pid int) bool { return s.own[pid] })
 }
 
 // of are the living strays of a server that has exited, with all below them.
@@ -96,7 +97,7 @@ func (s *strays) of(cmd *exec.Cmd) []child {
 		marked := err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return bytes.Equal(v, mark) })
 		if ok && marked && st.state != 'Z' && st.state != 'X' && !found[child{pid, st.start}] {
 			found[child{pid, st.start}] = true
-			queue = append(queue, pidsIn(fmt.Sprintf("/proc/%d/task/[0-9]*/children", pid))...)
+			queue = append(queue, pidsIn(childrenFiles(strconv.Itoa(pid))...)...)
 		}
 	}
 	return slices.Collect(maps.Keys(found))
