@@ -14,7 +14,7 @@ type Family struct {
 // Family reads a process, what is below it, and which others are wanted for another reason: those that have left it, say. ErrGone:
 // root has ended, or its pid belongs to another process. It is cheaper than Below, and what it returns is the caller's.
 func (t *Table) Family(root record.Identity, wanted func(id record.Identity, ppid int) bool) (Family, error) {
-	if err := t.look(root.PID); err != nil {
+	if err := t.look(root.PID, false); err != nil {
 		return Family{}, err
 	}
 	var f Family

@@ -144,3 +144,12 @@ func HasEnv(id record.Identity, variable string) bool {
 	}
 	return bytes.Contains(append([]byte{0}, text...), []byte("\x00"+variable+"\x00"))
 }
+
+// Kernel is the version of the system's kernel, or "" where it does not say.
+func Kernel() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}

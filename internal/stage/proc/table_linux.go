@@ -29,7 +29,8 @@ type lineage uint8
 const (
 	lineageUnknown lineage = iota
 	lineageWalked          // being walked: met again, it is a ring
-	lineageOther
+	lineageOther           // it can't be told where its parents lead, or they lead to a ring
+	lineageApart           // they lead to a process without a parent, or to a stranger
 	lineageBelow
 )
 
@@ -46,11 +47,13 @@ type Table struct {
 	turn    uint64
 	rows    []record.Process
 	below   []int // positions in stats
+	strange *strangers
 }
 
-// NewTable returns a table. It holds one file descriptor once Below was called, until it is collected as garbage.
+// NewTable returns a table. It holds a file descriptor once Below was called, and some for other processes once it was called often with
+// the same root, until it is collected as garbage.
 func NewTable() *Table {
-	return &Table{readers: [2]*reader{newReader(), newReader()}, known: map[record.Identity]*program{}}
+	return &Table{readers: [2]*reader{newReader(), newReader()}, known: map[record.Identity]*program{}, strange: newStrangers()}
 }
 
 // Below lists every process below root by its chain of parents, zombies included, root left out, in the order of
@@ -59,7 +62,7 @@ func NewTable() *Table {
 // A process table has no snapshot: a process that is forked while it is read may be missing, one that ends may be
 // there. One whose parent ends meanwhile is looked at again, so that an orphan on its way home is not lost.
 func (t *Table) Below(root int) ([]record.Process, error) {
-	if err := t.look(root); err != nil {
+	if err := t.look(root, true); err != nil {
 		return nil, err
 	}
 	if err := t.each(len(t.below), (*Table).readFDs); err != nil {
@@ -75,20 +78,30 @@ func (t *Table) Below(root int) ([]record.Process, error) {
 	return t.rows, nil
 }
 
-// look reads the whole table, and finds what is below root.
-func (t *Table) look(root int) error {
+// look reads the whole table, and finds what is below root. The rows of strangers can be left out.
+func (t *Table) look(root int, lessStrangers bool) error {
 	if err := t.list(); err != nil {
 		return fmt.Errorf("failed to list /proc: %w", err)
 	}
+	if lessStrangers {
+		t.pids = t.strange.leaveOut(t.readers[0], root, t.pids)
+	} else {
+		t.strange.clear() // it is not known any more whose their pids are
+	}
 	t.stats = slices.Grow(t.stats[:0], len(t.pids))[:len(t.pids)]
 	if err := t.each(len(t.pids), (*Table).readStat); err != nil {
+		t.strange.clear()
 		return fmt.Errorf("failed to read the process table: %w", err)
 	}
 	t.stats = slices.DeleteFunc(t.stats, func(s stat) bool { return s.pid == 0 })
 	if t.find(root) < 0 {
+		t.strange.clear()
 		return fmt.Errorf("process %d: %w", root, ErrGone)
 	}
 	t.markBelow(root)
+	if lessStrangers {
+		t.strange.learn(t)
+	}
 	return nil
 }
 
@@ -189,7 +202,7 @@ func (t *Table) rereadOrphans() {
 		again := false
 		for i := range t.stats {
 			s := &t.stats[i]
-			if s.ppid == 0 || t.find(s.ppid) >= 0 {
+			if s.ppid == 0 || t.strange.knows(s.ppid) || t.find(s.ppid) >= 0 {
 				continue
 			}
 			again = true
@@ -226,6 +239,8 @@ func (t *Table) lineage(from, root int) lineage {
 			answer = s.below
 		case s.ppid == root:
 			answer, s.below = lineageBelow, lineageWalked
+		case s.ppid == 0 || t.strange.knows(s.ppid):
+			answer, s.below = lineageApart, lineageWalked
 		default:
 			s.below = lineageWalked
 			if i = t.find(s.ppid); i < 0 {

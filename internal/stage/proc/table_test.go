@@ -184,12 +184,14 @@ func TestCensusWhileTheTreeChanges(t *testing.T) {
 			}
 		}
 	}()
-	table := proc.NewTable()
+	table, both := proc.NewTable(), proc.NewTable()
 	for range 60 {
-		rows, err := table.Below(root.id.PID)
-		require.NoError(t, err)
-		require.Len(t, rows, len(pids))
-		_, err = table.Below(os.Getpid())
+		for _, table := range []*proc.Table{table, both} { // one knows who is a stranger of its root, one has another root each time
+			rows, err := table.Below(root.id.PID)
+			require.NoError(t, err)
+			require.Len(t, rows, len(pids))
+		}
+		_, err := both.Below(os.Getpid())
 		require.NoError(t, err)
 	}
 	close(stop)
