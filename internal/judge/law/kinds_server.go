@@ -35,8 +35,8 @@ var kindsServer = []Kind{
 		ID: "died", Law: "S1", Class: "N", Title: "a server exits while its client is there",
 		Headline:  "{host} exits while its client is there",
 		Signature: "the process that was launched ended after its handshake, with stdin open and without a signal of the bench",
-		Why: "It crashed, or it believes that its client is gone: a watchdog that takes a parent with PID 1 for an orphan, a PID file of a second instance, " +
-			"an idle time that ends the process instead of the work.",
+		Why: "It crashed, or it believes that its client is gone. A watchdog may mistake a parent with PID 1 for a sign that the server is an orphan. " +
+			"Other reasons are the PID file of a second instance, and an idle time-out that ends the process instead of the work.",
 		Fix:      "Look at the end of its stderr. Take stdin EOF as the sign that the client is gone; a watchdog may only compare getppid() with its value at the start.",
 		Reports:  []string{"R013", "R028", "R094", "R122", "R124"},
 		Findings: []Wording{{Title: "{label} exited while its stdin was open ({cause})"}},

@@ -111,10 +111,10 @@ var laws = []Law{
 		ID: "L11", Name: "shared",
 		Says: "A conversation is not the lifetime of a server: several sessions of one server entry share a process, and it outlives each of them.",
 		Why: "Since 2026-07-28 the specification says that clients SHOULD NOT use a task, a thread or a conversation as the lifetime " +
-			"boundary for the stdio process. A process for each of them multiplies memory and start-up time by the number of open " +
-			"conversations, and each end of one is a chance to leave a process behind: most of the large counts in field reports " +
-			"grew that way. It is a SHOULD: a process for each session is common, and right for a server that keeps state in its " +
-			"process. So this law warns, and no run fails by it.",
+			"boundary for the stdio process. One process per conversation multiplies memory and start-up time by the number of open " +
+			"conversations. Each end of a conversation can also leave a process behind: most of the large counts in field reports " +
+			"grew that way. It is only a SHOULD: a process for each session is common, and right for a server that keeps state in " +
+			"its process. So this law warns, and no run fails because of it.",
 		Kinds:    []string{"per-conversation"},
 		Severity: record.SeverityWarning, Unit: "unshared",
 		Expected: "one process serves the sessions of {label}, and outlives each of them",
