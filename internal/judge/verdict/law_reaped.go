@@ -119,8 +119,12 @@ func (f *casefile) reapedLater(cp *facts.Checkpoint, p record.Process) (t int64,
 }
 
 // belowKeeper says that nothing stands between the keeper and a life of the host: what nobody waits for comes home to the keeper.
-// The twins are always the keeper's own.
+// The twins are always the keeper's own. Of a PID namespace, which a server shows that claims another PID than the kernel's, nothing
+// comes home: it goes with its process 1, zombies and all (pid_namespaces(7)).
 func (f *casefile) belowKeeper(h *history.Host) bool {
+	if slices.ContainsFunc(f.servers, func(s *history.Server) bool { return s.Birth.Claimed != 0 && f.HostAt(s.Born) == h }) {
+		return false
+	}
 	return slices.ContainsFunc(f.Events(), func(e record.Event) bool {
 		return e.Kind == record.BystanderSeen && e.Text == record.StandsAsTwin && e.Process.PPID == h.Keeper
 	})

@@ -154,3 +154,27 @@ func TestReapedLater(t *testing.T) {
 		assert.Equal(t, []string{kind}, kindsIn(Judge(p.done())))
 	}
 }
+
+// TestAZombieGoesWithItsNamespace: that it is gone when the host has ended means that the host waited for it at last, unless both
+// were in a PID namespace. The end of that takes its zombies along.
+func TestAZombieGoesWithItsNamespace(t *testing.T) {
+	t.Parallel()
+	for claimed, kind := range map[int]string{0: "late-reaped", 7: "zombie"} {
+		p := newPlay()
+		p.add(record.Event{Kind: record.BystanderSeen, Text: record.StandsAsTwin, Server: "flaky", Process: &record.Process{
+			Identity: record.Identity{PID: 8, Start: 8}, PPID: keeperPID,
+		}})
+		a := p.open("s1", "flaky")
+		for _, e := range p.run.Events {
+			if e.Kind == record.Born {
+				e.Birth.Claimed = claimed
+			}
+		}
+		p.close("s1", "flaky", func() { p.eof(a); p.zombie(a) })
+		p.wait(2 * s)
+		p.restless("after", nil, want("flaky", "s1", 0))
+		p.stop("stop", func() { delete(p.procs, p.ids[a]) })
+		p.quiet("host gone")
+		assert.Equal(t, []string{kind}, kindsIn(Judge(p.over(record.End{Reason: record.EndDone}))), "claimed %d", claimed)
+	}
+}
