@@ -218,6 +218,35 @@ func TestAHostWithItsServersCommandLine(t *testing.T) {
 	assert.Empty(t, kind)
 }
 
+// TestAProgramWithItsServersCommandLine is no launcher of them: the command of a oneshot host, which the bench's own runner starts,
+// and a host behind a launcher of its own, which has launched several.
+func TestAProgramWithItsServersCommandLine(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kind    record.HostKind
+		parent  int // of the process with the command line
+		another bool
+		left    string
+	}{
+		"a command":             {record.KindOneshot, host, false, ""},
+		"what a command starts": {record.KindOneshot, 29, false, "shielded"},
+		"what a host starts":    {record.KindGateway, host, false, "shielded"},
+		"what launches several": {record.KindGateway, host, true, ""},
+	} {
+		events := []record.Event{
+			census(0, record.Census{Role: record.CensusSample, Processes: []record.Process{carrier(30, c.parent)}}), born(ms, "flaky#1", "s1", 31, 30),
+		}
+		if c.another {
+			events = append(events, born(2*ms, "flaky#2", "s1", 32, 30))
+		}
+		r := runOf(events...)
+		r.Header.Host.Kind = c.kind
+		f := Of(r)
+		kind, _ := f.OutOfReach(f.Server("flaky#1"), process(31, 10, record.StateSleeping))
+		assert.Equal(t, c.left, kind, name)
+	}
+}
+
 // TestWhoLaunchedIt: a launcher that stays is the parent at birth. The host, the keeper, and the proxy of a daemon are none.
 func TestWhoLaunchedIt(t *testing.T) {
 	t.Parallel()

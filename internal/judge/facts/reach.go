@@ -15,7 +15,21 @@ func (f *Facts) isBehind(s *history.Server) bool {
 	scripted := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool {
 		return m.Do == record.DoLauncher || m.Do == record.DoContainer
 	})
-	return scripted || !f.IsHost(s.Birth.PPID) && f.CarriedServer(s.Birth.PPID)
+	return scripted || !f.IsHost(s.Birth.PPID) && f.CarriedServer(s.Birth.PPID) && !f.isProgram(s.Birth.PPID)
+}
+
+// isProgram says that a process which has a server's command line among its own arguments is what is under test, and no launcher
+// of that server: the command of a oneshot host, or a host behind a launcher of its own (npx, a shell), which has launched several.
+func (f *Facts) isProgram(pid int) bool {
+	launched := 0
+	for _, s := range f.servers {
+		if s.Birth.PPID == pid {
+			launched++
+		}
+	}
+	return launched > 1 || f.Header.Host.Kind == record.KindOneshot && slices.ContainsFunc(f.Censuses(), func(look history.Look) bool {
+		return slices.ContainsFunc(look.Processes, func(p record.Process) bool { return p.PID == pid && f.IsHost(p.PPID) })
+	})
 }
 
 // OutOfReach says how a process got out of the reach of whoever ended its launcher ("escaped", "shielded", or ""), and
