@@ -148,6 +148,9 @@ func (f *casefile) loss(cp *facts.Checkpoint, s *history.Server) loss {
 	if !facts.Established(s, cp.SettledAt) {
 		return stranded(s, fault)
 	}
+	if f.Header.Host.Servers == record.PerSession && s.Session == "" && len(s.Calls) == 0 {
+		return f.unused(cp, s, next)
+	}
 	if next != nil && f.isDuplicate(s, next) {
 		return probeFix(sideBySide(s, next, "and the host did not end "+prose.Plain(s.ID)), s, next)
 	}
@@ -170,6 +173,21 @@ func (f *casefile) loss(cp *facts.Checkpoint, s *history.Server) loss {
 		}
 	}
 	return lostBy("superseded", cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect), law.Values{"server": prose.Plain(s.ID), "next": prose.Plain(next.ID)})
+}
+
+// unused is the loss of a server that no client of a gateway has used: nothing is known of a connection that another replaced, or of
+// which it is a second.
+func (f *casefile) unused(cp *facts.Checkpoint, s, next *history.Server) loss {
+	l := f.abandonedBy(s, cp.SettledAt)
+	l.fix = fmt.Sprintf("No client has called %s. End a server that no client uses, also one that was launched for a client which has gone, or that "+
+		"a newer one has replaced. If the host keeps servers ready for the next client on purpose, declare how many: spare: 1.", prose.Plain(s.ID))
+	switch {
+	case next != nil && f.isDuplicate(s, next):
+		l.wasKind, l.was = "duplicate", record.CauseSideBySide
+	case next != nil:
+		l.wasKind, l.was = "superseded", cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect)
+	}
+	return l
 }
 
 // abandonedBy is the loss of a server whose session had ended by t.

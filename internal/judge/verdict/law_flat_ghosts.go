@@ -2,6 +2,8 @@ package verdict
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
@@ -36,10 +38,17 @@ func (f *casefile) launchedInVain(s *history.Server) int64 {
 	if state.State != record.SessionEnded || asked || !f.OnWatch(s.Born) || since < f.HostOf(s).Started {
 		return never
 	}
-	if began, _ := f.LaunchBegan(s); began < since+afterEnd { // one that is not known is before all others
+	if began, _ := f.LaunchBegan(s); began < since+afterEnd || f.usedAfter(s) { // one that is not known is before all others
 		return never
 	}
 	return since
+}
+
+// usedAfter says that the session of a server was opened again after its launch and called it: it was launched ahead of need.
+func (f *casefile) usedAfter(s *history.Server) bool {
+	return slices.ContainsFunc(f.Changes(s), func(c history.SessionChange) bool {
+		return c.T > s.Born && c.State == record.SessionOpen && s.Worked(c.T, math.MaxInt64)
+	})
 }
 
 func (f *casefile) ghostBreach(s *history.Server, since int64) *breach {

@@ -1,7 +1,10 @@
 package verdict
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -176,5 +179,44 @@ func TestAZombieGoesWithItsNamespace(t *testing.T) {
 		p.stop("stop", func() { delete(p.procs, p.ids[a]) })
 		p.quiet("host gone")
 		assert.Equal(t, []string{kind}, kindsIn(Judge(p.over(record.End{Reason: record.EndDone}))), "claimed %d", claimed)
+	}
+}
+
+// TestAServerThatNoClientUsed was launched ahead by a gateway, or for a client that never came: of a connection that a newer one has
+// replaced, or that has two, nothing is known. What a client has called is told as ever.
+func TestAServerThatNoClientUsed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		servers record.Sharing
+		gap     time.Duration
+		called  bool
+		kind    string
+		fix     bool
+	}{
+		"side by side":      {record.PerSession, ms, false, "abandoned", true},
+		"one after another": {record.PerSession, 20 * s, false, "abandoned", true},
+		"called":            {record.PerSession, 20 * s, true, "superseded", false},
+		"one for all":       {record.Shared, 20 * s, false, "superseded", false},
+	} {
+		p := newPlay()
+		p.run.Header.Host.Kind, p.run.Header.Host.Servers = record.KindGateway, c.servers
+		p.session("s1", "flaky", record.SessionOpening, "", false)
+		first := p.launch("flaky", "")
+		p.greet(first)
+		if c.called {
+			p.ask(first)
+			p.answer(first)
+		}
+		p.wait(c.gap)
+		p.greet(p.launch("flaky", ""))
+		p.session("s1", "flaky", record.SessionEnded, "close", false)
+		p.wait(s)
+		p.restless("after", nil, want("flaky", "s1", 0))
+		v := Judge(p.done())
+		at := slices.IndexFunc(v.Findings, func(f Finding) bool { return slices.Contains(f.Servers, first) })
+		if assert.GreaterOrEqual(t, at, 0, "%s: %s", name, account(v)) {
+			assert.Equal(t, c.kind, v.Findings[at].Kind, name)
+			assert.Equal(t, c.fix, strings.Contains(v.Findings[at].Fix, "declare how many: spare: 1"), name)
+		}
 	}
 }

@@ -217,6 +217,32 @@ func inBackground(p *play, sid int) *record.Run {
 	return p.over(record.End{Reason: record.EndDone})
 }
 
+// TestAServerLaunchedAhead is no ghost if its session is opened again and calls it.
+func TestAServerLaunchedAhead(t *testing.T) {
+	t.Parallel()
+	for called, kinds := range map[bool][]string{true: {}, false: {"ghost"}} {
+		p := newPlay()
+		p.run.Header.System.OS = "linux"
+		a := p.open("s1", "flaky")
+		p.close("s1", "flaky", func() { p.bye(a) })
+		p.wait(300 * ms)
+		b := p.launch("flaky", "s1")
+		p.greet(b)
+		st := p.begin(record.Step{Op: "open", Session: "s1", Label: "flaky"})
+		p.session("s1", "flaky", record.SessionOpening, "", false)
+		p.session("s1", "flaky", record.SessionOpen, "", false)
+		p.end(st, "")
+		if called {
+			p.call(b, "s1", "flaky", "")
+		}
+		p.close("s1", "flaky", func() { p.bye(b) })
+		p.clocked()
+		p.quiet("after")
+		v := Judge(p.done())
+		assert.Equal(t, kinds, kindsIn(v), account(v))
+	}
+}
+
 // ghost is a session that is closed, and gets a server after that.
 func ghost(p *play, after time.Duration) *record.Run {
 	p.run.Header.System.OS = "linux"
