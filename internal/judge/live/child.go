@@ -111,7 +111,7 @@ func (ch *Child) look(t int64, p *record.Process, below bool) {
 }
 
 func (ch *Child) told(t int64, e *record.Evidence) {
-	if unseen(e, "anything") { // it ended while it was looked at
+	if unseen(e, "anything") || e.State == record.StateZombie { // it ended while it was looked at, or before
 		return
 	}
 	ch.Facts, ch.Wchan, ch.Syscall, ch.Cgroup, ch.Unseen = e, e.Wchan, e.Syscall, e.Cgroup, e.Unseen

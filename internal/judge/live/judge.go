@@ -93,10 +93,14 @@ func (w *Watch) judgeUnit(v *View, u *Unit) {
 			Narrative: fmt.Sprintf("The host has closed the stdin of %s, but %s still holds a copy of the write end, so that the server sees no EOF.", name(ch), holderName(ch)),
 		})
 	case ch.Stdin == HeldByNobody && !ch.Below && over(ch.First) && w.runsTheSame(u):
-		kind, what := "deaf", "its parent is now process "+fmt.Sprint(ch.PPID)
+		what := fmt.Sprintf("its parent is process %d", ch.PPID)
+		whose := "It was below the host before."
+		if !ch.wasIn {
+			whose = "An earlier life of the host may have left it, or another host that runs the same."
+		}
 		v.broken(ch, Breach{
-			Law: "L2", Kind: kind, Label: u.Label, Value: fmt.Sprintf("%s: nobody holds the write end of its stdin, and %s", name(ch), what),
-			Narrative: fmt.Sprintf("%s runs what a server of the host runs, and is no longer below it: %s. Its stdin is at its end, and it runs on.", prose.Capital(name(ch)), what),
+			Law: "L2", Kind: "deaf", Label: u.Label, Value: fmt.Sprintf("%s: nobody holds the write end of its stdin, and %s", name(ch), what),
+			Narrative: fmt.Sprintf("%s runs what a server of the host runs, but %s. Its stdin is at its end, and it runs on. %s", prose.Capital(name(ch)), what, whose),
 		})
 	case ch.Stdin == HeldByNobody && ch.Below && over(w.closedSince(u, ch)):
 		v.broken(ch, Breach{

@@ -371,7 +371,8 @@ func TestOrphans(t *testing.T) {
 	p.row.PPID, p.stdin.Holders = 1, nil
 	v := w.watch(0, 20)
 	assert.Equal(t, []string{"L2 deaf"}, kinds(v))
-	assert.Contains(t, v.Breaches[0].Value, "its parent is now process 1")
+	assert.Contains(t, v.Breaches[0].Value, "its parent is process 1")
+	assert.Contains(t, v.Breaches[0].Narrative, "An earlier life of the host may have left it, or another host")
 
 	daemon := &world{}
 	daemon.add(100, "srv", -50).busy(0)

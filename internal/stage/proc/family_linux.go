@@ -64,29 +64,43 @@ func (t *Table) drop() {
 	}
 }
 
+// Transfers are how much a process has read and written so far, and in how many system calls.
+type Transfers struct {
+	record.IO
+	Reads, Writes int64
+}
+
 // Transfer is what a process has read and written so far (proc_pid_io(5)).
-func (t *Table) Transfer(pid int) (record.IO, error) {
+func (t *Table) Transfer(pid int) (Transfers, error) {
 	line, err := t.readers[0].line(pid, "io")
 	if err != nil {
-		return record.IO{}, err
+		return Transfers{}, err
 	}
 	return parseIO(line), nil
 }
 
-// parseIO reads the first two lines, "rchar: N" and "wchar: N".
-func parseIO(b []byte) (io record.IO) {
-	numbers, n := [2]int64{}, 0
+// parseIO reads the first four lines, "rchar: N" to "syscw: N".
+func parseIO(b []byte) Transfers {
+	numbers, n := [4]int64{}, 0
 	for _, c := range b {
-		switch {
-		case c >= '0' && c <= '9':
+		if c >= '0' && c <= '9' {
 			numbers[n] = numbers[n]*10 + int64(c-'0')
-		case c == '\n':
+		} else if c == '\n' {
 			if n++; n == len(numbers) {
-				return record.IO{Read: numbers[0], Wrote: numbers[1]}
+				break
 			}
 		}
 	}
-	return record.IO{Read: numbers[0], Wrote: numbers[1]}
+	return Transfers{record.IO{Read: numbers[0], Wrote: numbers[1]}, numbers[2], numbers[3]}
+}
+
+// wake is how much a thread that wakes another one writes, and how much that reads: the counter of an eventfd, or of a timerfd
+// (eventfd(2), timerfd_create(2)).
+const wake = 8
+
+// WakesSince says that all that was read and written since before were such counters, as a runtime does while it collects garbage.
+func (t Transfers) WakesSince(before Transfers) bool {
+	return t != before && t.Read-before.Read == wake*(t.Reads-before.Reads) && t.Wrote-before.Wrote == wake*(t.Writes-before.Writes)
 }
 
 // Processes lists what runs now, with its command line, zombies left out.

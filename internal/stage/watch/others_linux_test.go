@@ -42,8 +42,26 @@ func TestMain(m *testing.M) {
 		_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 		fmt.Println("ready")
 		_, _ = io.Copy(io.Discard, os.Stdin)
+	case "wakes": // a server whose runtime is busy with itself
+		go wakeItself()
+		fmt.Println("ready")
+		_, _ = io.Copy(io.Discard, os.Stdin)
 	default:
 		lookOnce(part)
+	}
+}
+
+// wakeItself counts up an eventfd each time that a timer ticks.
+func wakeItself() {
+	timer, _ := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, 0)
+	event, _ := unix.Eventfd(0, 0)
+	tick := unix.NsecToTimespec(int64(2 * time.Millisecond))
+	_ = unix.TimerfdSettime(timer, 0, &unix.ItimerSpec{Interval: tick, Value: tick}, nil)
+	counter := make([]byte, 8)
+	for {
+		_, _ = unix.Read(timer, counter)
+		_, _ = unix.Write(event, counter)
+		_, _ = unix.Read(event, counter)
 	}
 }
 

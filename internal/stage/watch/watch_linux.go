@@ -68,6 +68,7 @@ type seen struct {
 	Fact
 	id      record.Identity
 	io      *record.IO
+	raw     proc.Transfers // with what io leaves out
 	ioError string
 	fresh   bool   // its evidence was read since it was last asked whether to write it down
 	below   bool   // it was, at some look
@@ -181,15 +182,26 @@ func processorTime() time.Duration {
 }
 
 func (s *seen) transfer(table *proc.Table) {
-	io, err := table.Transfer(s.id.PID)
+	now, err := table.Transfer(s.id.PID)
 	if err == nil {
-		s.io, s.ioError = &io, ""
+		s.ioError = ""
+		s.took(now)
 		return
 	}
 	if errors.Is(err, proc.ErrGone) || errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) {
 		return
 	}
 	s.ioError = "what it reads and writes: " + strings.ToLower(err.Error())
+}
+
+// took notes what it has read and written. What its threads wake one another with is no traffic: a server that nobody uses does it, too.
+func (s *seen) took(now proc.Transfers) {
+	if s.io == nil {
+		s.io = &record.IO{Read: now.Read, Wrote: now.Wrote}
+	} else if !now.WakesSince(s.raw) {
+		s.io = &record.IO{Read: s.io.Read + now.Read - s.raw.Read, Wrote: s.io.Wrote + now.Wrote - s.raw.Wrote}
+	}
+	s.raw = now
 }
 
 // examine reads what is slow to read of a process. Who holds its pipes stays as it was seen last.
@@ -211,8 +223,8 @@ func (w *watcher) readIO() {
 			rows[i].IO = w.known[rows[i].Identity].io
 		}
 	}
-	if io, err := w.table.Transfer(w.Host.PID); err == nil {
-		w.family.Root.IO = &io
+	if now, err := w.table.Transfer(w.Host.PID); err == nil {
+		w.family.Root.IO = &now.IO
 	}
 }
 

@@ -3,6 +3,7 @@ package watch_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -130,6 +131,36 @@ func TestTraffic(t *testing.T) {
 		return read == first+1000
 	})
 	assert.NotEmpty(t, s.looks)
+}
+
+// What the threads of a server wake one another with is no traffic: node and others do so while nobody uses them.
+func TestWakesAreNoTraffic(t *testing.T) {
+	t.Parallel()
+	host, in := shell(t, fmt.Sprintf(`exec 9> >(exec env %s=wakes %s); read -rt 30 line; while read -r line; do echo "$line" >&9; done`, partEnv, program))
+	first, told := record.IO{}, false
+	raw := func(pid int) (n int64) {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+		_, _ = fmt.Sscanf(string(text), "rchar: %d", &n)
+		return n
+	}
+	var begun int64
+	watched(t, host.Process.Pid, func(s *seen) bool {
+		l := s.last()
+		i := slices.IndexFunc(l.Census.Processes, func(p record.Process) bool { return p.Comm == "watch.test" && p.IO != nil })
+		if i < 0 {
+			return false
+		}
+		row := &l.Census.Processes[i]
+		switch {
+		case first == record.IO{} || !told && *row.IO != first: // its runtime comes up
+			first, begun = *row.IO, raw(row.PID)
+		case !told && raw(row.PID) > begun+4000:
+			told = true
+			_, err := io.WriteString(in, "\n"+strings.Repeat("x", 999)+"\n")
+			require.NoError(t, err)
+		}
+		return told && row.IO.Read >= first.Read+1000
+	})
 }
 
 // A process that the host lets go of is followed to its new parent.
