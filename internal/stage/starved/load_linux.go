@@ -16,11 +16,9 @@ func benchLoad() (l record.Load) {
 	return l
 }
 
-// delayOf is how long the threads of a process have waited for a processor.
-func delayOf(pid int) (delayed record.Duration, known bool) {
-	_, delayed, known = schedstat(strconv.Itoa(pid))
-	return delayed, known
-}
+// shareOf is how long the threads of a process have run, and how long they have waited for a processor. A wait counts once it is over
+// (sched_info_arrive, kernel/sched/stats.h).
+func shareOf(pid int) (ran, delayed record.Duration, known bool) { return schedstat(strconv.Itoa(pid)) }
 
 // gone says that there is no such process, or nothing but its zombie, which has no tasks to look into.
 func gone(pid int) bool {

@@ -31,8 +31,9 @@ type Loads struct {
 
 // waiter is a process of the run.
 type waiter struct {
-	delayed, cpu, wanting record.Duration
-	seen                  time.Time
+	ran, delayed, cpu, wanting record.Duration
+	queued                     record.Duration // counted of a wait that was not over when it was seen
+	seen                       time.Time
 }
 
 // At is what the bench and the processes of a census have had so far.
@@ -62,19 +63,24 @@ func (l *Loads) At(c *record.Census) *record.Load {
 	return &load
 }
 
-// wait adds what a process has waited since it was last seen. One that spins is left out.
+// wait adds what a process has waited since it was last seen. One that spins is left out. One that wants a processor and has had none
+// since then may have waited all the time.
 func (l *Loads) wait(p *record.Process, now time.Time) {
-	delayed, known := delayOf(p.PID)
+	ran, delayed, known := shareOf(p.PID)
 	if !known {
 		l.blind = l.blind || !gone(p.PID)
 		return
 	}
 	was, seen := l.waiters[p.Identity]
-	is := waiter{delayed: max(delayed, was.delayed), cpu: p.CPU, seen: now}
+	is := waiter{ran: ran, delayed: max(delayed, was.delayed), cpu: p.CPU, seen: now}
 	if seen {
 		more, passed := is.delayed-was.delayed, record.Duration(now.Sub(was.seen))
+		queued := more == 0 && ran == was.ran && p.State == record.StateRunning
 		if wants := more + is.cpu - was.cpu; wants > passed*9/10 {
 			is.wanting = was.wanting + passed
+		}
+		if more -= min(more, was.queued); queued {
+			more, is.queued, is.wanting = passed, was.queued+passed, was.wanting
 		}
 		if was.wanting >= record.Duration(spinsFrom) {
 			is.wanting = was.wanting

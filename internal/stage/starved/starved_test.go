@@ -1,7 +1,10 @@
 package starved
 
 import (
+	"bytes"
+	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"testing"
@@ -86,4 +89,49 @@ func TestWaiters(t *testing.T) {
 	assert.Zero(t, waits(waiter{wanting: record.Duration(spinsFrom)}), "and is one that spins from then on")
 	assert.Nil(t, l.At(&record.Census{Processes: slices.Repeat([]record.Process{me}, mostWaiters+1)}).Waited, "too many to ask each of them")
 	assert.Nil(t, l.At(&record.Census{}).Waited, "and what they had waited is not known any more")
+}
+
+// TestQueued: a process that wants a processor and has had none since it was last seen has waited, though the kernel counts that later.
+func TestQueued(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no schedstat here")
+	}
+	sleeper := exec.CommandContext(t.Context(), "sleep", "60")
+	sleeper.WaitDelay = time.Second
+	require.NoError(t, sleeper.Start())
+	t.Cleanup(func() {
+		_ = sleeper.Process.Kill()
+		_ = sleeper.Wait()
+	})
+	stat := fmt.Sprintf("/proc/%d/stat", sleeper.Process.Pid)
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(stat)
+		return err == nil && bytes.Contains(text, []byte("(sleep) S "))
+	}, 20*time.Second, time.Millisecond)
+	p := record.Process{Identity: record.Identity{PID: sleeper.Process.Pid, Start: 1}, State: record.StateRunning}
+	ran, delayed, known := shareOf(p.PID)
+	require.True(t, known)
+	const s = record.Duration(time.Second)
+	now := time.Now()
+	counts := func(was waiter) (record.Duration, waiter) {
+		was.seen = now.Add(-5 * time.Second)
+		l := Loads{waiters: map[record.Identity]waiter{p.Identity: was}}
+		l.wait(&p, now)
+		return l.waited, l.waiters[p.Identity]
+	}
+	same := waiter{ran: ran, delayed: delayed}
+	waited, is := counts(same)
+	assert.Equal(t, 5*s, waited)
+	assert.Equal(t, waiter{ran: ran, delayed: delayed, queued: 5 * s, seen: now}, is, "nobody knows that it spins")
+	is.wanting = s
+	waited, is = counts(is)
+	assert.Equal(t, []record.Duration{5 * s, 10 * s, s}, []record.Duration{waited, is.queued, is.wanting}, "it still does")
+	waited, _ = counts(waiter{ran: ran, delayed: delayed - 1, queued: 5 * s})
+	assert.Zero(t, waited, "the kernel counts what was counted before")
+	waited, _ = counts(waiter{ran: ran - 1, delayed: delayed})
+	assert.Zero(t, waited, "it has had a processor")
+	p.State = record.StateSleeping
+	waited, _ = counts(same)
+	assert.Zero(t, waited, "it wants none")
 }

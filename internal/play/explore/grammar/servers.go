@@ -224,13 +224,14 @@ func (s *server) holds(forEver bool) bool {
 	return held && !s.spoiled && s.Script.Era == ""
 }
 
-// mute are the actions after which a handshake may never be answered, by a server that lives.
-var mute = []string{"hang", "progress", "partial", "close-stdout", "stop-reading", "spin", "garbage"}
+// answered are the actions after which a handshake is over all the same: refused, or with the end of the server. After the others a client
+// may wait for an answer that it can read.
+var answered = []string{"exit", "answer-exit", "reject"}
 
 // hangs says that a connect may never be answered. The job of a tick has a time limit for its call alone.
 func (s *server) hangs() bool {
-	return slices.ContainsFunc(s.Script.Faults, func(f fakeserver.Fault) bool {
-		return slices.Contains(early, f.On) && slices.Contains(mute, f.Do)
+	return s.Script.Era == fakeserver.EraLegacyMute || slices.ContainsFunc(s.Script.Faults, func(f fakeserver.Fault) bool {
+		return slices.Contains(early, f.On) && !slices.Contains(harmless, f.Do) && !slices.Contains(answered, f.Do)
 	})
 }
 
