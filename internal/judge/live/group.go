@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/lists"
@@ -38,12 +39,7 @@ func (w *Watch) groups(units []*Unit) []*Group {
 		slices.SortFunc(members, func(a, b *Unit) int { return cmp.Compare(a.Born, b.Born) })
 		g := &Group{Label: members[0].Label, Command: members[0].Members[0].Args, units: members}
 		g.number(w.from)
-		for i, u := range members {
-			for _, o := range members[i+1:] {
-				if u.replacedBy(o) {
-					u.Newer++
-				}
-			}
+		for _, u := range members {
 			if u.Alive() {
 				g.Alive++
 				if u.Used {
@@ -70,6 +66,10 @@ func (g *Group) number(from int64) {
 		}
 		u.Generation = g.Generations
 	}
+	for _, u := range g.units {
+		u.next = g.after(u)
+		u.Newer = len(g.units) - u.next
+	}
 }
 
 // handshake is how long a server of this command line takes until it has written something, at the most: the least time after which
@@ -89,13 +89,17 @@ func (g *Group) handshake(from int64) (least int64, known bool) {
 	return least, working >= leastWorking
 }
 
-// replacedBy says that another unit was launched after the last use of this one: after a pause, or, where it had worked, in the middle
-// of its use.
-func (u *Unit) replacedBy(o *Unit) bool {
-	if !u.QuietKnown || o.Generation <= u.Generation {
-		return false
+// after is the first unit of a later generation that was launched after the last use of another one: after a pause, or, where that had
+// worked, in the middle of its use. All units behind it were, too: they are in the order of their births.
+func (g *Group) after(u *Unit) int {
+	if !u.QuietKnown {
+		return len(g.units)
 	}
-	return o.Born > u.Quiet+int64(pause) || u.worked && o.Born > u.Quiet-int64(handover)
+	least := u.Quiet + int64(pause)
+	if u.worked {
+		least = u.Quiet - int64(handover)
+	}
+	return sort.Search(len(g.units), func(i int) bool { return g.units[i].Born > least && g.units[i].Generation > u.Generation })
 }
 
 // superseded are the units that the host has stopped using when it launched a newer one, which it uses; why says why none can be
@@ -122,8 +126,14 @@ func (g *Group) superseded(w *Watch) (found []*Unit, why string) {
 // replaced are the units whose stdin the host holds, and that a newer one has replaced which is used now. They are in the order of
 // their births.
 func (g *Group) replaced() (all []*Unit) {
+	used := -1 // the last one
+	for i, u := range g.units {
+		if u.Used {
+			used = i
+		}
+	}
 	for _, u := range g.units {
-		if u.Alive() && u.top().Stdin == HeldByHost && slices.ContainsFunc(g.units, func(o *Unit) bool { return o.Used && u.replacedBy(o) }) {
+		if u.Alive() && u.top().Stdin == HeldByHost && u.next <= used {
 			all = append(all, u)
 		}
 	}
@@ -153,10 +163,9 @@ func (g *Group) idleFor(w *Watch) int64 {
 
 // parallel is how many units were used after a newer generation was launched, which was no part of the same batch.
 func (g *Group) parallel() (n int) {
-	for i, u := range g.units {
-		if slices.ContainsFunc(g.units[i+1:], func(o *Unit) bool {
-			return o.Born > u.Born+int64(together) && u.usedUntil() > o.Born+int64(together)
-		}) {
+	for _, u := range g.units {
+		newer := sort.Search(len(g.units), func(i int) bool { return g.units[i].Born > u.Born+int64(together) })
+		if newer < len(g.units) && u.usedUntil() > g.units[newer].Born+int64(together) {
 			n++
 		}
 	}

@@ -41,6 +41,7 @@ type Unit struct {
 	line       string
 	group      *Group
 	worked     bool // it was used beyond its handshake
+	next       int  // the first unit of its group that has taken its place; as many as there are: none
 }
 
 // Generations is how many generations there are of its command line.

@@ -160,7 +160,7 @@ func judgeVersion(t *talk, c *Check) {
 		}
 		conn := t.of(s)
 		again := slices.ContainsFunc(conn, func(o *history.Server) bool {
-			return slices.ContainsFunc(t.heard[o], func(m message) bool { return m.T > refused.T && m.Method != record.MethodInitialize && m.ID != "" })
+			return slices.ContainsFunc(t.heard[o], func(m message) bool { return m.T > refused.T && m.ID != "" })
 		})
 		switch {
 		case t.hears(conn, record.MethodInitialize, refused.T):
@@ -188,14 +188,14 @@ func judgeResubscribe(t *talk, c *Check) {
 	}
 	c.settle(Failure, NotTestable+"no server that had a subscription was replaced")
 	for _, s := range t.Servers() {
-		if s.Died < 0 || t.has(s, record.MethodListen, 0) < 0 {
+		if s.Died < 0 || !t.has(s, record.MethodListen, 0) {
 			continue
 		}
 		for _, o := range t.of(s) {
 			if o.Born < s.Died || o.Established < 0 {
 				continue
 			}
-			if t.has(o, record.MethodListen, 0) < 0 {
+			if !t.has(o, record.MethodListen, 0) {
 				c.settle(Failure, fmt.Sprintf("%s had a subscription; %s took its place, and received no subscriptions/listen within %s",
 					prose.Plain(s.ID), prose.Plain(o.ID), prose.Span(t.end(o)-o.Established)), s, o)
 				return

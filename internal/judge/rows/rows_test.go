@@ -67,6 +67,12 @@ func (p *play) fault(server string, on record.Moment, do record.Action) {
 	p.add(record.Event{Kind: record.Faulted, Server: server, Fault: &record.Fault{On: on, Do: do, Breaks: true}})
 }
 
+// atOnce gives the last event the time of the one before.
+func (p *play) atOnce() {
+	last := len(p.run.Events) - 1
+	p.run.Events[last].T = p.run.Events[last-1].T
+}
+
 func (p *play) dies(server string) { p.add(record.Event{Kind: record.Died, Server: server}) }
 
 // step is a whole step: what happens in its course, and how it fails.
@@ -137,6 +143,13 @@ func TestRows(t *testing.T) {
 			p.born("legacy#2 old")
 			p.hears("legacy#2", "initialize:1")
 		}, Success, "1 of 1 connections began with server/discover; those that needed it fell back to initialize", ""},
+		"probe: a sibling of the second is questioned": {record.RowProbe, func(p *play) {
+			p.both()
+			p.born("app#1 work")
+			p.hears("app#1", "discover:1!")
+			p.born("app#2 work")
+			p.hears("app#2", "initialize:1")
+		}, Success, "2 of 2 connections began with server/discover; those that needed it fell back to initialize", ""},
 		"probe: not the first one": {
 			record.RowProbe, func(p *play) { p.both(); p.born("app#1 work"); p.hears("app#1", "initialize:1", "discover:2") }, Warning,
 			"the first message was not server/discover: app#1 received initialize", "app#1",
@@ -198,6 +211,13 @@ func TestRows(t *testing.T) {
 			record.RowCancel, func(p *play) { p.born("app#1 work"); p.step(call, func() { p.hears("app#1", "call:7") }, "") },
 			Failure, NotTestable + "no call was cancelled while it was in its server", "",
 		},
+		"cancel: a call that does not end": {record.RowCancel, func(p *play) {
+			p.born("app#1 work")
+			st := cancelled
+			st.N = 1
+			p.add(record.Event{Kind: record.StepBegun, Step: &st})
+			p.hears("app#1", "call:7?")
+		}, Failure, "app#1 received the call 7, and no notifications/cancelled for it when it was cancelled", "app#1"},
 		"cancel: an open": {record.RowCancel, func(p *play) {
 			p.born("app#1 work")
 			p.step(record.Step{Op: record.OpOpen, Label: "app", Session: "work", Cancelled: true}, func() { p.hears("app#1", "call:7") }, "cancelled")
@@ -261,6 +281,23 @@ func TestRows(t *testing.T) {
 			p.born("app#2 work")
 			p.hears("app#2", "initialize:1")
 		}, Success, "app#1 exited unexpectedly, and app#2 was launched in its place 2 ms later", "app#1 app#2"},
+		"restart: beside another session": {record.RowRestart, func(p *play) {
+			p.old()
+			p.opens("app", "work", func() { p.born("app#1 work"); p.hears("app#1", "initialize:1") })
+			p.crash("app#1")
+			p.opens("other", "work", nil)
+			p.born("app#2 work")
+			p.hears("app#2", "initialize:1?")
+			p.atOnce()
+		}, Success, "app#1 exited unexpectedly, and app#2 was launched in its place 3 ms later", "app#1 app#2"},
+		"restart: what fails is no call of then": {record.RowRestart, func(p *play) {
+			p.born("app#1 work")
+			p.hears("app#1", "initialize:1")
+			p.crash("app#1")
+			p.step(record.Step{Op: record.OpClose, Label: "app", Session: "work"}, nil, "nothing to close")
+			p.opens("app", "work", nil)
+			p.step(call, nil, "too late")
+		}, Warning, "app#1 exited unexpectedly, and the host launched no other in 3 ms, until the bench opened the session anew or the run ended", "app#1"},
 		"restart: it lives": {record.RowRestart, func(p *play) {
 			p.born("app#1 work")
 			p.hears("app#1", "initialize:1")
@@ -299,6 +336,25 @@ func TestRows(t *testing.T) {
 			p.born("app#1 strict")
 			p.hears("app#1", "discover:1")
 		}, Warning, "picky#1 refused the version and listed one that it supports, and the client did not try again", "picky#1"},
+		"version: what came before": {record.RowVersion, func(p *play) {
+			p.born("picky#1 strict")
+			p.hears("picky#1", "initialize:1", "discover:2?")
+			p.fault("picky#1", record.OnDiscover, record.DoUnsupported)
+			p.hears("picky#1", "initialize:3?")
+			p.atOnce()
+			p.hears("picky#1", "discover:4")
+		}, Success, "picky#1 refused the version and listed one that it supports; the client went on in the modern era", "picky#1"},
+		"version: only the refusal follows": {record.RowVersion, func(p *play) {
+			p.born("picky#1 strict")
+			p.hears("picky#1", "discover:1?")
+			p.fault("picky#1", record.OnDiscover, record.DoUnsupported)
+			p.add(record.Event{Kind: record.RPC, Server: "picky#1", RPC: &record.RPCInfo{Method: record.MethodDiscover, ID: "1", Phase: record.PhaseRefused}})
+		}, Warning, "picky#1 refused the version and listed one that it supports, and the client did not try again", "picky#1"},
+		"version: another fault": {record.RowVersion, func(p *play) {
+			p.born("app#1 work")
+			p.hears("app#1", "discover:1?")
+			p.fault("app#1", record.OnDiscover, record.DoExit)
+		}, Warning, NotTestable + "no server refused the version of a request", ""},
 		"version: one era":     {record.RowVersion, func(p *play) { p.old() }, Skipped, oneEra, ""},
 		"version: not refused": {record.RowVersion, func(p *play) { p.both() }, Warning, NotTestable + "no server refused the version of a request", ""},
 		"version: no server":   {record.RowVersion, func(*play) {}, Warning, NotTestable + "no server refused the version of a request", ""},

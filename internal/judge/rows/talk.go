@@ -34,17 +34,12 @@ func listen(run *record.Run) *talk {
 
 // sends says that some server received a message of a method.
 func (t *talk) sends(method record.Method) bool {
-	return slices.ContainsFunc(t.Servers(), func(s *history.Server) bool { return t.has(s, method, 0) >= 0 })
+	return slices.ContainsFunc(t.Servers(), func(s *history.Server) bool { return t.has(s, method, 0) })
 }
 
-// has is when a server received a message of a method, at a time or later, or history.Never.
-func (t *talk) has(s *history.Server, method record.Method, from int64) int64 {
-	for _, m := range t.heard[s] {
-		if m.Method == method && m.T >= from {
-			return m.T
-		}
-	}
-	return history.Never
+// has says that a server received a message of a method, at a time or later.
+func (t *talk) has(s *history.Server, method record.Method, from int64) bool {
+	return slices.ContainsFunc(t.heard[s], func(m message) bool { return m.Method == method && m.T >= from })
 }
 
 // isModern says that the client speaks the era without a handshake: some server heard it begin with something else than initialize.
@@ -87,7 +82,7 @@ func (t *talk) of(s *history.Server) connection {
 
 // hears says that a server of the connection received a message of a method after a time.
 func (t *talk) hears(c connection, method record.Method, after int64) bool {
-	return slices.ContainsFunc(c, func(s *history.Server) bool { return t.has(s, method, after+1) >= 0 })
+	return slices.ContainsFunc(c, func(s *history.Server) bool { return t.has(s, method, after+1) })
 }
 
 // faultAt is the first fault of a kind that a server committed, or nil.

@@ -60,10 +60,7 @@ const example = "for example: leakbench server -- npx -y @modelcontextprotocol/s
 // Plan is the series of runs that tries a server, and what plays each of them.
 func Plan(p Params, argv []string, bench *play.Bench, series *play.Series) (play.Player, error) {
 	if runtime.GOOS != "linux" {
-		return nil, &play.Misuse{
-			Err:  fmt.Errorf("leakbench server needs Linux: on %s it can't see what a server leaves behind", runtime.GOOS),
-			Hint: "run it in a Linux container",
-		}
+		return nil, &play.Misuse{Err: fmt.Errorf("a server can be tried on Linux only: on %s leakbench can't see all that it leaves behind", runtime.GOOS)}
 	}
 	if err := check(argv); err != nil {
 		return nil, err
