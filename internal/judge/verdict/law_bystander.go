@@ -52,7 +52,10 @@ func (f *casefile) phaseOf(t int64) record.Cause {
 
 func (f *casefile) bystanderBreach(e *record.Event, kind, label string) {
 	how := fmt.Sprintf("exited with status %d", e.Exit.Code)
-	if e.Exit.Signal != "" {
+	switch {
+	case e.Exit.Signal != "" && !f.Signals():
+		how = "was terminated"
+	case e.Exit.Signal != "":
 		how = "was ended by " + prose.Plain(e.Exit.Signal)
 	}
 	group := "the host's own process group"

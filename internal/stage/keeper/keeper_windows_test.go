@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 			start("sleeper")
 			os.Exit(0)
 		case "sleeper":
-			time.Sleep(patience)
+			<-time.After(patience) // it lives until it is ended
 			os.Exit(0)
 		}
 	}

@@ -1,10 +1,8 @@
 package keeper
 
 import (
-	"errors"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"unsafe"
 
@@ -36,8 +34,7 @@ func ownGroup() *syscall.SysProcAttr {
 func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, place record.Place) (pid int, err error) {
 	attr.Sys = ownGroup()
 	placed(place, attr.Sys)
-	if k.group != nil {
-		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(k.group.Fd())
+	if k.intoCgroup(attr.Sys); k.group != nil {
 		if pid, err = startProcess(path, argv, attr); err == nil {
 			return pid, nil
 		}
@@ -50,70 +47,16 @@ func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, place rec
 	return startProcess(path, argv, attr)
 }
 
-// CanStandBy says that HostParams.Bystander works here.
-const CanStandBy = true
-
-// startBystander puts a process of the keeper's own into the host's group. It catches no signal, so that whoever
-// signals the group ends it. The host may be gone already, and its group with it: then there is nobody to stand by.
-func (k *process) startBystander(host record.Identity) (*record.Process, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	in, leash, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	attr := &os.ProcAttr{Env: os.Environ(), Files: []*os.File{in}, Sys: ownGroup()}
-	attr.Sys.Pgid = host.PID
-	row, err := k.startOther(inHostGroup, self, []string{self, bystanderCommand}, attr)
-	if err != nil {
-		leash.Close()
-		return nil, err
-	}
-	k.leash = append(k.leash, leash)
-	return row, nil
+// ownSession has it lead a session likewise.
+func ownSession() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// startTwin starts a process that is none of the host's, away from its group
-// and session: only who looks for its command line finds it.
-func (k *process) startTwin(c HostParams) (*record.Process, error) {
-	if len(c.Argv) == 0 {
-		return nil, errors.New("no command")
-	}
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer null.Close()
-	attr := &os.ProcAttr{Env: c.Env, Files: []*os.File{null, null, null}, Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}}
-	k.live.Lock() // the reaper must not take it for the host's
-	defer k.live.Unlock()
-	return k.startOther(isTwin, c.Argv[0], c.Argv, attr)
-}
-
-// startOther starts a process that is none of the host's. The caller holds live.
-func (k *process) startOther(as standing, path string, argv []string, attr *os.ProcAttr) (*record.Process, error) {
+// intoCgroup has a process start in the run's cgroup, where there is one.
+func (k *process) intoCgroup(attr *syscall.SysProcAttr) {
 	if k.group != nil {
-		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(k.group.Fd())
+		attr.UseCgroupFD, attr.CgroupFD = true, int(k.group.Fd())
 	}
-	pid, err := startProcess(path, argv, attr)
-	if err != nil {
-		return nil, err
-	}
-	row, err := k.table.One(pid)
-	if err != nil {
-		// What nobody knows would be taken for the host's. It is reaped here: the reaper waits for live.
-		_ = unix.Kill(pid, unix.SIGKILL)
-		_, _ = unix.Wait4(pid, nil, 0, nil)
-		return nil, err
-	}
-	// A process in the middle of execve(2) has its new memory and no arguments
-	// yet: fs/exec.c wakes the parent of a vfork before it sets arg_start.
-	row.Args = slices.Clone(argv)
-	k.others[row.Identity] = as
-	return &row, nil
 }
 
 // reapForEver reaps the host and whatever came home, and says how each ended.

@@ -3,50 +3,56 @@
 package keeper
 
 import (
-	"errors"
 	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// Without a subreaper the keeper waits for the host alone, and nothing else can be put beside it.
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+func (k *process) intoCgroup(*syscall.SysProcAttr) {}
 
 func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, _ record.Place) (pid int, err error) {
 	attr.Sys = ownGroup()
 	return startProcess(path, argv, attr)
 }
 
-// CanStandBy says that HostParams.Bystander works here. It does not: nobody would see it end.
-const CanStandBy = false
-
-func (k *process) startBystander(record.Identity) (*record.Process, error) {
-	return nil, errors.ErrUnsupported
-}
-
-func (k *process) startTwin(HostParams) (*record.Process, error) { return nil, errors.ErrUnsupported }
-
-// CanLimitFiles says that HostParams.Files works here. It does not: there is no prlimit(2).
-const CanLimitFiles = false
-
-func limitFiles(_, n int) error {
-	if n == 0 {
-		return nil
+// reapForEver reaps what the keeper itself has started: the host, bystanders and twins. Without a subreaper nothing else comes home.
+func (k *process) reapForEver() {
+	died := make(chan os.Signal, 1)
+	signal.Notify(died, syscall.SIGCHLD)
+	reaped := map[record.Identity]bool{}
+	for range died {
+		for _, id := range k.children(reaped) {
+			group, _ := unix.Getpgid(id.PID) // of a zombie, too; afterwards it could not be read any more
+			var status syscall.WaitStatus
+			if pid, err := syscall.Wait4(id.PID, &status, syscall.WNOHANG, nil); err != nil || pid != id.PID {
+				continue
+			}
+			reaped[id] = true
+			k.tellExit(record.Process{Identity: id, PGID: group}, exitOf(status))
+			k.noteReaped()
+		}
 	}
-	return errors.New("the open files of another process can't be limited on this system")
 }
 
-// Placement is for Linux alone.
-func Placement([]string) int { return 2 }
-
-type placementLink struct{}
-
-func (k *process) startPlaced(string, HostParams, *os.ProcAttr) (*record.Process, error) {
-	return nil, noPlace(errors.ErrUnsupported)
+// children are the processes that the keeper has started, but for those that were waited for.
+func (k *process) children(reaped map[record.Identity]bool) (ids []record.Identity) {
+	k.live.Lock()
+	defer k.live.Unlock()
+	if k.host.PID != 0 && !reaped[k.host] {
+		ids = append(ids, k.host)
+	}
+	for id := range k.others {
+		if !reaped[id] {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
-
-func (k *process) recycle(int) (*record.Process, error) { return nil, errors.ErrUnsupported }
-
-func newCgroup() (*os.File, error) { return nil, errors.ErrUnsupported }
-
-// reapOrphan has nothing to do: the bench is no subreaper here.
-func reapOrphan(int) {}

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
@@ -17,6 +20,59 @@ import (
 
 // stopSignal keeps a process from starting others before it is killed.
 const stopSignal = syscall.SIGSTOP
+
+// CanStandBy says that HostParams.Bystander works here.
+const CanStandBy = true
+
+// startBystander puts a process of the keeper's own into the host's group. It catches no signal, so that whoever
+// signals the group ends it. The host may be gone already, and its group with it: then there is nobody to stand by.
+func (k *process) startBystander(host record.Identity) (*record.Process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	in, leash, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	attr := &os.ProcAttr{Env: os.Environ(), Files: []*os.File{in}, Sys: ownGroup()}
+	attr.Sys.Pgid = host.PID
+	row, err := k.startOther(inHostGroup, self, []string{self, bystanderCommand}, attr)
+	if err != nil {
+		leash.Close()
+		return nil, err
+	}
+	k.leash = append(k.leash, leash)
+	return row, nil
+}
+
+// startBeside starts a twin away from the host's group and session: only who looks for its command line finds it.
+func (k *process) startBeside(argv []string, attr *os.ProcAttr) (*record.Process, error) {
+	attr.Sys = ownSession()
+	return k.startOther(isTwin, argv[0], argv, attr)
+}
+
+// startOther starts a process that is none of the host's. The caller holds live.
+func (k *process) startOther(as standing, path string, argv []string, attr *os.ProcAttr) (*record.Process, error) {
+	k.intoCgroup(attr.Sys)
+	pid, err := startProcess(path, argv, attr)
+	if err != nil {
+		return nil, err
+	}
+	row, err := k.table.One(pid)
+	if err != nil {
+		// What nobody knows would be taken for the host's. It is reaped here: the reaper waits for live.
+		_ = unix.Kill(pid, unix.SIGKILL)
+		_, _ = unix.Wait4(pid, nil, 0, nil)
+		return nil, err
+	}
+	// A process in the middle of execve(2) has its new memory and no arguments
+	// yet: fs/exec.c wakes the parent of a vfork before it sets arg_start.
+	row.Args = slices.Clone(argv)
+	k.others[row.Identity] = as
+	return &row, nil
+}
 
 // exitOf is how a process ended.
 func exitOf(status syscall.WaitStatus) record.Exit {

@@ -19,6 +19,8 @@ const (
 	stopSignal = syscall.SIGKILL
 	// sweptStatus is the exit status of what a sweep has ended: as of a shell, of a process that SIGKILL has.
 	sweptStatus = 128 + 9
+	// terminatedStatus is that of what taskkill, or most runtimes, have terminated. A twin never ends with it by itself.
+	terminatedStatus = 1
 )
 
 // detached keeps the keeper, and what it starts, away from the terminal: a ^C is for the bench alone. Nor do windows open where there
@@ -87,10 +89,10 @@ func (k *process) waitFor(handle windows.Handle, pid int) error {
 			return
 		}
 		k.live.Lock() // until whoever has started it knows it
-		asked := k.asked[id]
+		asked, twin := k.asked[id], k.others[id] == isTwin
 		k.live.Unlock()
 		exit := exitOf(handle)
-		if asked && exit.Code == sweptStatus {
+		if asked && exit.Code == sweptStatus || twin && exit.Code == terminatedStatus {
 			exit = record.Exit{Code: -1, Signal: "SIGKILL"}
 		}
 		k.tellExit(row, exit)
@@ -107,19 +109,9 @@ func (k *process) startBystander(record.Identity) (*record.Process, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// startTwin starts a process that is none of the host's, outside of its job: only who looks for its command line, or its image, finds it.
-func (k *process) startTwin(c HostParams) (*record.Process, error) {
-	if len(c.Argv) == 0 {
-		return nil, errors.New("no command")
-	}
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer null.Close()
-	k.live.Lock() // until it is known to be none of the host's
-	defer k.live.Unlock()
-	p, err := os.StartProcess(c.Argv[0], c.Argv, &os.ProcAttr{Env: c.Env, Files: []*os.File{null, null, null}})
+// startBeside starts a twin outside of the host's job: only who looks for its command line, or its image, finds it.
+func (k *process) startBeside(argv []string, attr *os.ProcAttr) (*record.Process, error) {
+	p, err := os.StartProcess(argv[0], argv, attr)
 	if err != nil {
 		return nil, err
 	}
@@ -135,36 +127,10 @@ func (k *process) startTwin(c HostParams) (*record.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	row.Args = c.Argv
+	row.Args = argv
 	k.others[row.Identity] = isTwin
 	return &row, nil
 }
-
-// CanLimitFiles says that HostParams.Files works here. It does not: a process may have as many handles as it likes.
-const CanLimitFiles = false
-
-func limitFiles(_, n int) error {
-	if n == 0 {
-		return nil
-	}
-	return errors.New("the handles of another process can't be limited on this system")
-}
-
-// Placement is for Linux alone.
-func Placement([]string) int { return 2 }
-
-type placementLink struct{}
-
-func (k *process) startPlaced(string, HostParams, *os.ProcAttr) (*record.Process, error) {
-	return nil, noPlace(errors.ErrUnsupported)
-}
-
-func (k *process) recycle(int) (*record.Process, error) { return nil, errors.ErrUnsupported }
-
-func newCgroup() (*os.File, error) { return nil, errors.ErrUnsupported }
-
-// reapOrphan has nothing to do: nobody waits for others' children here.
-func reapOrphan(int) {}
 
 // send writes a command, with handles of the files that are the keeper's own.
 func (k *Keeper) send(c command, files []*os.File) error {

@@ -138,6 +138,21 @@ func (k *process) say(r reply) {
 	_ = tell(k.conn, r)
 }
 
+// startTwin starts a process that is none of the host's, and looks like one of its servers.
+func (k *process) startTwin(c HostParams) (*record.Process, error) {
+	if len(c.Argv) == 0 {
+		return nil, errors.New("no command")
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	k.live.Lock() // until it is known to be none of the host's
+	defer k.live.Unlock()
+	return k.startBeside(c.Argv, &os.ProcAttr{Env: c.Env, Files: []*os.File{null, null, null}})
+}
+
 // standing is why a process below the keeper is none of the host's.
 type standing int
 

@@ -21,6 +21,9 @@ type Table struct {
 	// handles is where the handle table is read into, and open how many handles each process has, where only that table tells.
 	handles []byte
 	open    map[int]int
+	// counted is when it was read last, and countTook how long that took.
+	counted   time.Time
+	countTook time.Duration
 	all     map[int]seen
 	args    map[record.Identity][]string // of those that the last look saw: a command line does not change
 	rows    []record.Process
@@ -154,15 +157,26 @@ func (t *Table) handlesOf(p *windows.SYSTEM_PROCESS_INFORMATION) int {
 	return t.open[int(p.UniqueProcessID)]
 }
 
+// countShare is the part of the time that may go into counting handles: one process of Wine serves all others, and has to walk through
+// every handle of the machine for it.
+const countShare = 100
+
 // countHandles counts the rows of the handle table, where the process table does not have the number.
 func (t *Table) countHandles() {
 	if tellsHandles() {
 		return
 	}
+	t.open = nil
+	begun := time.Now()
+	if begun.Sub(t.counted) < countShare*t.countTook {
+		return
+	}
 	var all []handleEntry
 	var err error
-	if all, t.handles, err = handleTable(t.handles); err != nil {
-		t.open = nil
+	all, t.handles, err = handleTable(t.handles)
+	t.counted = time.Now()
+	t.countTook = t.counted.Sub(begun)
+	if err != nil {
 		return
 	}
 	t.open = map[int]int{}

@@ -48,15 +48,14 @@ func TestOwnRow(t *testing.T) {
 // TestCountsHandles: each handle that is opened is one more of this process.
 func TestCountsHandles(t *testing.T) {
 	const more = 200
-	table := NewTable()
-	before, err := table.One(os.Getpid())
+	before, err := NewTable().One(os.Getpid())
 	require.NoError(t, err)
 	for range more {
 		h, err := windows.CreateEvent(nil, 0, 0, nil)
 		require.NoError(t, err)
 		defer func() { _ = windows.CloseHandle(h) }()
 	}
-	after, err := table.One(os.Getpid())
+	after, err := NewTable().One(os.Getpid())
 	require.NoError(t, err)
 	assert.InDelta(t, before.FDs+more, after.FDs, more/4, "other tests open some, too")
 }

@@ -48,9 +48,6 @@ func (r *run) startControls(ctx context.Context) (finish func(patient bool)) {
 // startTwins starts, for each label that the host is given, a process with the very command line of one of its
 // servers. It is none of the host's: one that chooses whom to end by the command line ends it, too.
 func (r *run) startTwins(ctx context.Context) {
-	if !r.keeper.Hello.Subreaper {
-		return // nobody would see it end
-	}
 	env := append(os.Environ(), fakeserver.TwinMark+"=1")
 	for _, label := range r.labels {
 		session := ""

@@ -82,12 +82,7 @@ func (o *orphanSet) sweep(why string, includeActive bool) {
 		}
 	}
 	o.mu.Unlock()
-	var pids []child
-	for _, c := range victims {
-		pids = append(pids, c.learned...)
-	}
-	kill(why, pids, sweepGrace)
-	inParallel(victims, (*connection).close)
+	endOrphans(why, victims)
 }
 
 // abandon forgets every session that is not closed by request: nobody closes its client, signals its server or waits
@@ -136,6 +131,6 @@ func (r *reapAll) reap(why string) {
 	victims := r.ledger
 	r.ledger = map[*connection][]child{}
 	r.mu.Unlock()
-	kill(why, slices.Concat(slices.Collect(maps.Values(victims))...), reapGrace)
+	endAll(why, slices.Concat(slices.Collect(maps.Values(victims))...))
 	inParallel(slices.Collect(maps.Keys(victims)), (*connection).close)
 }

@@ -18,6 +18,19 @@ const asks = true
 // signalAll signals the process group that p leads.
 func (*strays) signalAll(p *os.Process, sig syscall.Signal) { _ = syscall.Kill(-p.Pid, sig) }
 
+// endOrphans ends the processes that a sweep has found, and lets go of their connections.
+func endOrphans(why string, victims []*connection) {
+	var pids []child
+	for _, c := range victims {
+		pids = append(pids, c.learned...)
+	}
+	kill(why, pids, sweepGrace)
+	inParallel(victims, (*connection).close)
+}
+
+// endAll ends every process of a ledger.
+func endAll(why string, all []child) { kill(why, all, reapGrace) }
+
 // hangUpOwnGroup signals everybody in the host's group, but survives it.
 func hangUpOwnGroup() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)

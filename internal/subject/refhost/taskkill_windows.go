@@ -63,15 +63,13 @@ func sameImage(tokens map[string]bool) []int {
 	if err != nil || len(tokens) == 0 {
 		return nil
 	}
-	processes, err := process.Processes()
-	if err != nil {
-		return nil
-	}
 	var pids []int
-	for _, p := range processes {
-		name, err := p.Name()
-		if err == nil && name == filepath.Base(self) && tokens[token(p)] {
-			pids = append(pids, int(p.Pid))
+	for _, e := range processes() {
+		if windows.UTF16ToString(e.ExeFile[:]) != filepath.Base(self) {
+			continue
+		}
+		if p, err := process.NewProcess(int32(e.ProcessID)); err == nil && tokens[token(p)] {
+			pids = append(pids, int(e.ProcessID))
 		}
 	}
 	return pids
