@@ -12,11 +12,18 @@ var lacking = map[string]record.DoubtCode{
 	"recycled": record.DoubtNoPlace, "pid-1": record.DoubtNoPlace, "subreaper": record.DoubtNoPlace, "nofile": record.DoubtNoLimit,
 }
 
+// byImage are the cells of reap-all where it goes by the image of its servers, as taskkill does, and not by their pids: it also ends
+// helpers, daemons, and processes that are none of its own.
+var byImage = map[string]string{"helpers": "L3", "container": "L3", "shutdown": "L3"}
+
 // here is what a cell of the matrix comes to on Windows. It has no zombies, so that nothing breaks L4. In half-open a write to the
 // server that has just died fails at once: the host launches the next one for the same open, and naive drops that at the reconnect.
 func here(scenario, host, laws string) (string, record.DoubtCode) {
 	if scenario == "half-open" && host == "naive" {
 		return "L1", ""
+	}
+	if host == "reap-all" && byImage[scenario] != "" {
+		return byImage[scenario], ""
 	}
 	kept := slices.DeleteFunc(strings.Fields(laws), func(law string) bool { return law == "L4" })
 	return strings.Join(kept, " "), lacking[scenario]

@@ -24,9 +24,9 @@ type Table struct {
 	// counted is when it was read last, and countTook how long that took.
 	counted   time.Time
 	countTook time.Duration
-	all     map[int]seen
-	args    map[record.Identity][]string // of those that the last look saw: a command line does not change
-	rows    []record.Process
+	all       map[int]seen
+	args      map[record.Identity][]string // of those that the last look saw: a command line does not change
+	rows      []record.Process
 }
 
 // seen is a row of the table and how to tell whether the parent is still the one that started it.

@@ -18,19 +18,19 @@ import (
 // the tree below it then. There is no root any more from which to find that.
 func endOrphans(why string, victims []*connection) {
 	inParallel(victims, (*connection).close)
+	var pids []int
 	for _, c := range victims {
 		for _, p := range c.learned {
-			taskkill(why, "/T", "/PID", strconv.Itoa(p.pid))
+			pids = append(pids, p.pid)
 		}
 	}
+	taskkill(why, pids, "/T")
 }
 
 // endAll ends every process with the image of those of a ledger, as taskkill /IM node.exe does. The image of fake servers is that of the
 // bench and of the host, too, which may be anybody's: those alone are meant that have the run's token on their command lines.
 func endAll(why string, all []child) {
-	for _, pid := range sameImage(tokens(all)) {
-		taskkill(why, "/PID", strconv.Itoa(pid))
-	}
+	taskkill(why, sameImage(tokens(all)))
 }
 
 // tokens are the values of --run on the command lines of processes.
@@ -78,7 +78,14 @@ func sameImage(tokens map[string]bool) []int {
 // killerTime is how long taskkill may take.
 const killerTime = 10 * time.Second
 
-func taskkill(why string, args ...string) {
+func taskkill(why string, pids []int, how ...string) {
+	if len(pids) == 0 {
+		return
+	}
+	args := append([]string{"/F"}, how...)
+	for _, pid := range pids {
+		args = append(args, "/PID", strconv.Itoa(pid))
+	}
 	dir, err := windows.GetSystemDirectory()
 	if err != nil {
 		log.Printf("%s: %v", why, err)
@@ -86,7 +93,7 @@ func taskkill(why string, args ...string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), killerTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(dir, "taskkill.exe"), append([]string{"/F"}, args...)...)
+	cmd := exec.CommandContext(ctx, filepath.Join(dir, "taskkill.exe"), args...)
 	cmd.WaitDelay = time.Second
 	said, err := cmd.CombinedOutput()
 	log.Printf("%s: taskkill %v: %v %s", why, args, err, said)
