@@ -41,8 +41,11 @@ func limits() []Lack {
 		{"file-size", "write files of %d KiB", unix.RLIMIT_FSIZE, leastFileSize, 10, " KiB", "ulimit -f unlimited"},
 	} {
 		var limit unix.Rlimit
-		if unix.Getrlimit(l.resource, &limit) == nil && uint64(limit.Cur) < l.least {
-			may := fmt.Sprintf(l.what, uint64(limit.Cur)>>l.shift)
+		if unix.Getrlimit(l.resource, &limit) != nil {
+			continue
+		}
+		if most := uint64(limit.Cur); most < l.least { //nolint:unconvert // on FreeBSD it has a sign
+			may := fmt.Sprintf(l.what, most>>l.shift)
 			all = append(all, Lack{l.name, fmt.Sprintf("this process may %s, and a run needs %d%s", may, l.least>>l.shift, l.unit), l.do})
 		}
 	}
