@@ -132,7 +132,7 @@ func (m *maker) race() []scenarios.Step {
 	}
 	step := scenarios.Step{Op: record.OpParallel}
 	for range 2 + m.IntN(3) {
-		m.launched(s, true)
+		m.launched(s, 0)
 		step.Lanes = append(step.Lanes, []scenarios.Step{{Op: record.OpOpen, Session: s.name, Label: s.server.Label}})
 	}
 	s.state = sure
@@ -191,7 +191,7 @@ func (m *maker) connecting(what func(*session) []scenarios.Step) []scenarios.Ste
 	if s.mayBeOpen() { // the server that it has may have to be ended first
 		open.Timeout *= 2
 	}
-	m.launched(s, false)
+	m.launched(s, open.Timeout)
 	s.state, s.server.exact = unsure, false
 	wait := scenarios.Step{Op: record.OpAwait, Session: s.name, For: scenarios.AwaitConnect, Expect: record.ExpectAny}
 	var beside []scenarios.Step

@@ -195,7 +195,7 @@ func (m *maker) open(s *session) []scenarios.Step {
 	step := scenarios.Step{Op: record.OpOpen, Session: s.name, Label: s.server.Label}
 	if s.server.holds(true) && m.Can(record.OpCancel) && (m.chance(50) || m.Want.Op == record.OpCancel) {
 		step.Cancel, step.Expect = true, record.ExpectFail
-		m.launched(s, true)
+		m.launched(s, 0)
 		s.state = ended
 		return []scenarios.Step{step}
 	}
@@ -209,16 +209,19 @@ func (m *maker) open(s *session) []scenarios.Step {
 		}
 		s.state, s.server.exact = unsure, false
 	}
-	m.launched(s, step.Timeout == 0)
+	m.launched(s, step.Timeout)
 	return []scenarios.Step{step}
 }
 
-// launched notes that an open was asked for. One that is given up early may come before its server was born (unless surely), and before a
-// gateway it may get a server that is there: the next one has the number then. Servers of some scripts end the others of their label.
-func (m *maker) launched(s *session, surely bool) {
+// bornBy is by when a server that is asked for has been born, also on a busy machine.
+const bornBy = record.Duration(500 * time.Millisecond)
+
+// launched notes that an open was asked for. One that is given up earlier may have come to no server, and one before a gateway may get a
+// server that is there: the next one has the number then. Servers of some scripts end the others of their label.
+func (m *maker) launched(s *session, timeout record.Duration) {
 	s.opens++
 	s.launch = s.server.launches + 1
-	if surely && !m.Loose {
+	if (timeout == 0 || timeout >= bornBy) && !m.Loose {
 		s.server.launches++
 	}
 	for _, f := range s.server.Script.Faults {
@@ -326,7 +329,7 @@ func (m *maker) reload(v *server) scenarios.Step {
 	from := v.launches + 1
 	for _, s := range m.sessions {
 		if s.server == v && s.mayBeOpen() {
-			m.launched(s, now == sure)
+			m.launched(s, step.Timeout)
 			s.state, s.launch, s.shaken = now, from, now == unsure
 		}
 	}
