@@ -247,6 +247,30 @@ func TestAProgramWithItsServersCommandLine(t *testing.T) {
 	}
 }
 
+// TestAServerThatWasForkedTwice is not behind what forked it: that was gone while the session went on. Of a launcher that goes with
+// the session, the host may have ended that alone.
+func TestAServerThatWasForkedTwice(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		state record.SessionState
+		ppid  int
+		kind  string
+	}{
+		"while it was opened":   {record.SessionOpening, 10, ""},
+		"while it was open":     {record.SessionOpen, 10, ""},
+		"when it was closed":    {record.SessionEnding, 10, "shielded"},
+		"its launcher is there": {record.SessionOpen, 30, "shielded"},
+	} {
+		f := Of(runOf(
+			census(0, record.Census{Role: record.CensusSample, Processes: []record.Process{carrier(30, host)}}),
+			change(ms, c.state), born(ms, "flaky#1", "s1", 31, 30),
+			census(2*ms, record.Census{Role: record.CensusSample, Processes: []record.Process{process(31, c.ppid, record.StateSleeping)}}),
+		))
+		kind, _ := f.OutOfReach(f.Server("flaky#1"), process(31, 10, record.StateSleeping))
+		assert.Equal(t, c.kind, kind, name)
+	}
+}
+
 // TestWhoLaunchedIt: a launcher that stays is the parent at birth. The host, the keeper, and the proxy of a daemon are none.
 func TestWhoLaunchedIt(t *testing.T) {
 	t.Parallel()

@@ -10,12 +10,23 @@ import (
 )
 
 // isBehind says that the host did not launch the server itself, but through another process: the census saw that one
-// with the server's command line, or the server's script has one.
+// with the server's command line, or the server's script has one. What only forked the server and was gone before its session
+// ended has ended by itself, as in a double fork, and hid it from nobody.
 func (f *Facts) isBehind(s *history.Server) bool {
 	scripted := slices.ContainsFunc(s.Faults, func(m history.FaultMark) bool {
 		return m.Do == record.DoLauncher || m.Do == record.DoContainer
 	})
-	return scripted || !f.IsHost(s.Birth.PPID) && f.CarriedServer(s.Birth.PPID) && !f.isProgram(s.Birth.PPID)
+	return scripted || !f.IsHost(s.Birth.PPID) && f.CarriedServer(s.Birth.PPID) && !f.isProgram(s.Birth.PPID) && !f.wasForkedTwice(s)
+}
+
+func (f *Facts) wasForkedTwice(s *history.Server) bool {
+	return slices.ContainsFunc(f.Censuses(), func(look history.Look) bool {
+		state, _ := f.StateAt(s, look.T)
+		going := state.State == record.SessionOpening || state.State == record.SessionOpen
+		return going && f.OnWatch(look.T) && slices.ContainsFunc(look.Processes, func(p record.Process) bool {
+			return p.Identity == s.Birth.Identity && p.PPID != s.Birth.PPID
+		})
+	})
 }
 
 // isProgram says that a process which has a server's command line among its own arguments is what is under test, and no launcher
