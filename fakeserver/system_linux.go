@@ -19,6 +19,18 @@ import (
 // ticksPerSecond is USER_HZ, which is 100 wherever Go runs on Linux.
 const ticksPerSecond = 100
 
+// parentDeathSignal is the signal that this process gets when the thread that launched it ends, or 0. The kernel keeps it with the
+// first thread (task_struct), where Go initialises packages.
+var parentDeathSignal = deathSignal()
+
+func deathSignal() int {
+	var sig int32
+	if _, _, errno := syscall.Syscall(syscall.SYS_PRCTL, syscall.PR_GET_PDEATHSIG, uintptr(unsafe.Pointer(&sig)), 0); errno != 0 {
+		return 0
+	}
+	return int(sig)
+}
+
 // createdByBoot is when a process was created, in seconds since 1970, by the
 // time of the boot in whole seconds (btime of proc_stat(5)).
 func createdByBoot(pid int) (float64, error) {

@@ -10,5 +10,7 @@ func createdByBoot(int) (float64, error) {
 
 func createdByUptime(int) float64 { return 0 }
 
+const parentDeathSignal = 0
+
 // stdinState is unknown here: the order of the notes has to do.
 func stdinState() string { return "" }

@@ -18,7 +18,7 @@ func certificate(o options) birth.Certificate {
 	sid, _, _ := syscall.Syscall(syscall.SYS_GETSID, 0, 0, 0)
 	return birth.Certificate{
 		Run: o.run, Label: o.label, Session: o.session,
-		PID: os.Getpid(), PPID: os.Getppid(), PGID: syscall.Getpgrp(), SID: int(sid),
+		PID: os.Getpid(), PPID: os.Getppid(), PGID: syscall.Getpgrp(), SID: int(sid), DeathSignal: parentDeathSignal,
 	}
 }
 

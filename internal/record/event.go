@@ -115,6 +115,8 @@ type Birth struct {
 	Session string `json:"session,omitempty"` // the session it was launched for, where the host's driver told it
 	Launch  int    `json:"launch"`            // 1 is the first of its label in this run
 	Claimed int    `json:"claimed,omitempty"` // the pid it claims, where that differs (pid namespace)
+	// DeathSignal is the number of the signal that it gets when the thread which launched it ends (PR_SET_PDEATHSIG on Linux), or 0.
+	DeathSignal int `json:"death_signal,omitempty"`
 }
 
 // RPCInfo is a message between the host and a fake server, seen by the server.

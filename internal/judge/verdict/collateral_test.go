@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,6 +110,44 @@ func TestASessionIsCalledOpenWithoutAServer(t *testing.T) {
 		} else {
 			assert.Equal(t, []string{"terminated"}, kindsIn(v), account(v))
 			assert.Contains(t, v.Findings[0].Title, "at work")
+		}
+	}
+}
+
+// TestAParentDeathSignal: what it may have ended is told with it, and with advice on threads.
+func TestAParentDeathSignal(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		number int
+		ends   func(p *play, server string)
+		told   string
+	}{
+		"killed by it":        {9, (*play).dead, "It has SIGKILL as its parent death signal"},
+		"terminated by it":    {15, func(p *play, a string) { p.term(a); p.dead(a) }, "It has SIGTERM as its parent death signal"},
+		"killed by another":   {15, (*play).dead, ""},
+		"terminated likewise": {9, func(p *play, a string) { p.term(a); p.dead(a) }, ""},
+		"none":                {0, (*play).dead, ""},
+		"an unknown one":      {99, func(p *play, a string) { p.term(a); p.dead(a) }, ""},
+	} {
+		p := newPlay()
+		a := p.open("s1", "flaky")
+		p.call(a, "s1", "flaky", "")
+		for _, e := range p.run.Events {
+			if e.Kind == record.Born {
+				e.Birth.DeathSignal = c.number
+			}
+		}
+		c.ends(p, a)
+		p.wait(s)
+		p.quiet("after", want("flaky", "s1", 0))
+		v := Judge(p.done())
+		at := slices.IndexFunc(v.Findings, func(f Finding) bool { return f.Law == "L3" })
+		if assert.GreaterOrEqual(t, at, 0, "%s: %s", name, account(v)) {
+			f := v.Findings[at]
+			assert.Equal(t, c.told != "", strings.Contains(f.Why, "parent death signal"), name)
+			assert.Contains(t, f.Why, c.told, name)
+			assert.Equal(t, c.told != "", strings.HasPrefix(f.Fix, "Launch servers that have a parent death signal"), name)
+			assert.Contains(t, f.Fix, "ignal only what you launched", name)
 		}
 	}
 }

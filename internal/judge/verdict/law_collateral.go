@@ -166,11 +166,30 @@ func (f *casefile) harmBreach(s *history.Server, h facts.Harm) *breach {
 	f.harm(s, h.T)
 	story := fmt.Sprintf("%s of session %s %s at %s, %s. It was healthy, and nobody had asked the host to end it.",
 		prose.Process(s, s.Birth.Identity, ""), prose.Plain(s.Session), h.What, prose.Clock(h.T), phase)
-	return &breach{
+	b := &breach{
 		law: "L3", kind: h.Kind, label: s.Label, cause: cause, server: s, at: []int64{h.T},
 		value:     fmt.Sprintf("%s of session %s: %s at %s, %s", prose.Plain(s.ID), prose.Plain(s.Session), h.Kind, prose.Clock(h.T), lastWord(s, h.T)),
 		narrative: prose.Paragraph(story, f.company(s, h.T), f.renewal(s, h.T)), like: h.Kind + phase,
 	}
+	if sig := deathSignal(s, h); sig != "" {
+		b.narrative = prose.Paragraph(story, fmt.Sprintf("It has %s as its parent death signal: the kernel sends that when the thread which launched "+
+			"the server ends, even if the host lives on.", sig), f.renewal(s, h.T))
+		kind := law.KindOf(h.Kind)
+		b.fix = "Launch servers that have a parent death signal (PR_SET_PDEATHSIG) from a thread that lives as long as the host, and not from a " +
+			"pool or a worker whose threads end. If no thread has ended: " + kind.FixOn(f.Header.System.OS)
+	}
+	return b
+}
+
+// deathSignal is the name of a server's parent death signal, if that is what it was harmed by, or may be.
+func deathSignal(s *history.Server, h facts.Harm) string {
+	names := map[int]string{1: "SIGHUP", 2: "SIGINT", 9: "SIGKILL", 15: "SIGTERM"} // alike on each architecture of Linux
+	name := names[s.Birth.DeathSignal]
+	caught := slices.ContainsFunc(s.Signals, func(m history.SignalMark) bool { return m.T <= h.T && m.Text == name })
+	if h.Kind == "killed" && name == "SIGKILL" || h.Kind == "terminated" && caught {
+		return name
+	}
+	return ""
 }
 
 // renewal says that the host gave the session another server, without having been asked to open it anew.

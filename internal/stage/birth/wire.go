@@ -38,6 +38,8 @@ type Certificate struct {
 	PPID    int    `json:"ppid"`
 	PGID    int    `json:"pgid"`
 	SID     int    `json:"sid"`
+	// DeathSignal is the number of its parent death signal, or 0 (PR_GET_PDEATHSIG of prctl(2)).
+	DeathSignal int `json:"death_signal,omitempty"`
 }
 
 // Complaint is what a server says that can't reach the ledger's socket, at the address Complaints.

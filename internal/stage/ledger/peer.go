@@ -153,7 +153,7 @@ func (p *peer) refuse(pid int, why string) bool {
 func (p *peer) identify(pid int, c birth.Certificate) {
 	p.birth = record.Birth{
 		PPID: c.PPID, PGID: c.PGID, SID: c.SID,
-		Label: c.Label, Session: clip(c.Session),
+		Label: c.Label, Session: clip(c.Session), DeathSignal: c.DeathSignal,
 	}
 	switch {
 	case socket.Attested == "none":

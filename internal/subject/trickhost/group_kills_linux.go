@@ -3,6 +3,7 @@ package trickhost
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -61,6 +62,22 @@ var liveKills = []Trick{
 		About: "kills the server of each second job in its call, and does the job again with another", Scenario: "jobs.yaml",
 		Today: "clean",
 		Want:  leak("L3"), flaw: same(flaw{job: killAndRetry}),
+	},
+	{
+		Name: "thread-ends", Group: 3,
+		About:    "lets the thread end that has launched the servers: they have SIGKILL as their parent death signal",
+		Scenario: "sessions.yaml",
+		Want:     leak("L3").kinds("killed").says("parent death signal", "thread that lives as long as the host").never("cleanup hit more"),
+		flaw: same(flaw{called: revive, ends: func(h *host, c *conn, why ending) bool {
+			h.finish(c)
+			if why == closed && h.nth() == 3 {
+				h.spawn <- func() { // a thread that a goroutine is locked to ends with it
+					go h.spawner()
+					runtime.Goexit()
+				}
+			}
+			return true
+		}}),
 	},
 	{
 		Name: "revive", Group: 3, About: "launches a server that has crashed again at the next call", Scenario: "crash.yaml",
