@@ -87,13 +87,14 @@ const stdinFirst = "Close stdin first and wait some seconds for the exit. Then s
 var kindsGraceful = []Kind{
 	{
 		ID: "signal-first", Law: "L9", Class: "F", Title: "a server was signalled before it could read stdin EOF",
-		Headline: "{host} signalled {n server} before it closed stdin",
+		Headline: "{host} signalled {n server} before stdin EOF",
 		Signature: "a healthy server caught SIGTERM, SIGINT or SIGHUP while the other end of its stdin was open, or had been closed only " +
 			"a moment before (a quarter of the least grace)",
 		Why: "The host's cleanup works on PIDs and not on connections. A signal ends a server anywhere, even in the middle of a " +
 			"write, and behind a launcher it ends only the launcher. stdin EOF is the one request that every server understands, " +
 			"through every launcher.",
-		Fix: stdinFirst + "A sweep over what was left behind must also close the pipes that it still holds.", Reports: []string{"R012", "R052", "R085"},
+		Fix: stdinFirst + "A sweep over what was left behind must also close the pipes that it still holds. If the host does close stdin " +
+			"first, another process has inherited the write end and keeps EOF away: make pipes close-on-exec.", Reports: []string{"R012", "R052", "R085"},
 		Findings: []Wording{{Title: "{n server} of {label} {was|were} signalled before stdin EOF"}},
 	},
 	{

@@ -241,7 +241,8 @@ var kindsCollateral = []Kind{
 		Why: "Two sessions share a client, or an owner of connections was replaced, and the end of one closed the connection of the " +
 			"other.",
 		Fix: "Count the users of a shared connection and close it with the last one, or give each session a connection of its own. " +
-			"Close the connection object itself, never by the server's name: the name may already stand for the next server.",
+			"Close the connection object itself, never by the server's name: the name may already stand for the next server. " +
+			"A limit on the number of servers may end idle ones or refuse new sessions, but end none in use.",
 		Reports:  []string{"R039", "R107", "R108"},
 		Findings: []Wording{{Title: "{n server} of {label} {was|were} cut off {cause}"}},
 	},
