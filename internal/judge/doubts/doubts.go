@@ -78,6 +78,7 @@ func (f *search) look() {
 		f.doubtConnections()
 		f.doubtUnasked()
 		f.doubtDaemons()
+		f.doubtOrphans()
 		f.doubtTwins()
 	}
 	if !cut && !exited {

@@ -1,6 +1,8 @@
 package doubts
 
 import (
+	"slices"
+
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -35,6 +37,24 @@ func (f *search) doubtConnections() {
 func (f *search) doubtDaemons() {
 	for _, id := range f.Daemons {
 		f.doubt(record.DoubtDaemon, "%s continued in the background with its servers after the process of the host had ended, so it was not asked to end", prose.Process(nil, id, "the host"))
+	}
+}
+
+// unlisted are the faults of servers that start processes which have no line on the ledger.
+var unlisted = []record.Action{"launcher", "container", "helper"}
+
+// doubtOrphans says that what servers have started may be there unseen: where no subreaper can be had, a process that is orphaned between
+// two looks has left the census, and nothing else shows it.
+func (f *search) doubtOrphans() {
+	if f.Header.Witness.Subreaper || f.Header.System.OS == "linux" { // there it is a host in the caller's process, whose runs have a mark
+		return
+	}
+	for _, planned := range f.Faults(f.Header.Plan) {
+		if planned.Fired > 0 && slices.Contains(unlisted, planned.Do) {
+			f.doubt(record.DoubtOrphans, "a server of %s had a %s. On this system what is orphaned leaves the sight of the bench: processes without a line on the ledger may be left unseen",
+				prose.Plain(planned.Label), prose.Plain(planned.Do))
+			return
+		}
 	}
 }
 

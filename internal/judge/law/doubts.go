@@ -70,6 +70,10 @@ var doubts = []Doubt{
 	{record.DoubtControlFailed, "The server misbehaved without the host as well, although no fault was planned.", playAgain},
 	{record.DoubtControlLate, "The server was slow to exit without the host as well, although no fault was planned.", quieter},
 	{record.DoubtDaemon, "The host went to the background, where it can't be asked to end.", "Start the host in the foreground."},
+	{
+		record.DoubtOrphans, "Servers had helpers or launchers, and this system does not show the bench what a host orphans.",
+		"Play the scenario on Linux, or one without helpers and launchers: the ledger sees each server here, too.",
+	},
 	{record.DoubtConnections, "The host uses several servers at once, but did not declare that.", "Declare in the host file how many sessions the host has (profile: in docs/host-file.md)."},
 	{record.DoubtUnasked, "The host launched another server for an open session, although leakbench had asked for nothing.", "If it replaces servers regularly, or keeps spare ones, declare that in the profile (docs/host-file.md)."},
 	{

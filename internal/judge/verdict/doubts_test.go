@@ -26,6 +26,17 @@ func simple(p *play) *record.Run {
 	return p.done()
 }
 
+// withHelper is a run without a subreaper, whose server has started a helper.
+func withHelper(p *play, os string) *record.Run {
+	p.run.Header.System.OS, p.run.Header.Witness.Subreaper = os, false
+	p.run.Header.Plan.Faults = []record.PlanFault{{Label: "flaky", On: "call", Do: "helper", Fires: 1}}
+	a := p.open("s1", "flaky")
+	p.fault(a, "call", "helper", false)
+	p.call(a, "s1", "flaky", "")
+	p.quiet("after", want("flaky", "s1", 1))
+	return p.done()
+}
+
 func planned(p *play) {
 	p.run.Header.Plan = record.Plan{
 		Labels:      []record.PlanLabel{{Label: "flaky", Launches: 2}},
@@ -73,6 +84,11 @@ var doubtCases = []struct {
 		code: record.DoubtUnasked,
 		show: func(p *play) *record.Run { return launchedBeside(p, 2*s) },
 		near: func(p *play) *record.Run { return launchedBeside(p, 100*ms) }, // it may be for the call's sake
+	},
+	{
+		code: record.DoubtOrphans,
+		show: func(p *play) *record.Run { return withHelper(p, "darwin") },
+		near: func(p *play) *record.Run { return withHelper(p, "linux") }, // the host is the caller's process: its runs have a mark
 	},
 	{
 		code: record.DoubtDaemon,
@@ -419,7 +435,7 @@ func doubtCodes(t *testing.T) []record.DoubtCode {
 			}
 		})
 	}
-	require.Len(t, raised, 27)
+	require.Len(t, raised, 28)
 	return slices.Collect(maps.Keys(raised))
 }
 
