@@ -164,6 +164,9 @@ func timed(f verdict.Finding) bool {
 	return kind.Timed()
 }
 
+// pushed says that a clock made a finding, and that others on the machine may have pushed it.
+func pushed(f verdict.Finding) bool { return timed(f) && !f.Firm }
+
 // outweighs says that a run found something that does not go by the clock and that the one after it, alone, did not: a
 // leak that was seen is a fact.
 func outweighs(first, alone *verdict.Judged) bool {
@@ -194,7 +197,7 @@ func crowded(r Result) string {
 	case r.Err != nil || r.Judged == nil:
 	case len(r.Judged.Verdict.Doubts) > 0:
 		return "there was a doubt beside other runs"
-	case slices.ContainsFunc(r.Judged.Verdict.Findings, timed):
+	case slices.ContainsFunc(r.Judged.Verdict.Findings, pushed):
 		return "a finding rests on elapsed time"
 	}
 	return ""

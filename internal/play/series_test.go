@@ -25,6 +25,13 @@ func found(kinds ...string) *verdict.Judged {
 	return j
 }
 
+func firm(j *verdict.Judged) *verdict.Judged {
+	for i := range j.Verdict.Findings {
+		j.Verdict.Findings[i].Firm = true
+	}
+	return j
+}
+
 func doubted() *verdict.Judged {
 	j := of(verdict.Inconclusive)
 	j.Verdict.Doubts = []verdict.Doubt{{Text: "something"}}
@@ -47,6 +54,7 @@ func TestWhatACrowdMayHaveMadeIsPlayedAlone(t *testing.T) {
 		"in doubt, alone, too":     {doubted(), doubted(), nil, 2, "alone"},
 		"late":                     {found("late"), of(verdict.Clean), nil, 2, "alone"},
 		"slow":                     {found("slow-close"), found("slow-close"), nil, 2, "alone"},
+		"slow, whoever waited":     {firm(found("slow-close")), nil, nil, 1, "beside"},
 		"too rude":                 {found("cleanup-cut-short"), of(verdict.Clean), nil, 2, "alone"},
 		"late beside another leak": {found("late", "abandoned"), found("abandoned"), nil, 2, "alone"},
 		"a leak that is gone":      {found("late", "abandoned"), found("late"), nil, 2, "beside"},

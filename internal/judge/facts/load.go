@@ -130,6 +130,12 @@ func (f *Facts) latest(first, last *history.Look) (late record.Duration) {
 	return late
 }
 
+// Pushed is the most by which the want of processors may have pushed what went on between two times, where a file tells that.
+func (f *Facts) Pushed(from, to int64) (by int64, known bool) {
+	by, own, known := f.excuse(from, to)
+	return by, known && !own
+}
+
 // Excused is how much longer something may have taken between two times than it would have on another machine; 0 where that is not known.
 func (f *Facts) Excused(from, to int64) int64 {
 	if excuse, own, _ := f.excuse(from, to); !own {

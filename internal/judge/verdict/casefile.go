@@ -36,6 +36,7 @@ func (f *casefile) late(b *breach, from, to int64, limit time.Duration) {
 		f.excused = append(f.excused, excuse{b, from, to})
 		return
 	}
+	b.since, b.over = from, to-from-int64(limit)
 	f.broken(b)
 }
 

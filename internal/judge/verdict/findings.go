@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/facts"
@@ -33,6 +34,8 @@ type breach struct {
 	value     string          // one line on this very breach
 	row       *Row            // the same in parts, where it is about a process
 	at        []int64
+	since     int64 // when what is over its limit began
+	over      int64 // how long that is over it at the least; 0 where that is not told
 	cp        *facts.Checkpoint
 	step      *history.Step // of L8
 	evidence  *record.Evidence
@@ -153,10 +156,27 @@ func (f *casefile) finding(print string, group []*breach) Finding {
 		}
 		out.At = append(out.At, b.at...)
 	}
+	out.Firm = !slices.ContainsFunc(group, func(b *breach) bool { return !f.firm(b) })
 	out.Count = len(counted)
 	slices.Sort(out.At)
 	out.At = slices.Compact(out.At)
 	return out
+}
+
+// firm says of a breach by the clock that the machine can't have made it: all that the processes of the run had to wait for
+// processors, from a while before it on, is at most half of what it is over its limit, or of the time that a cleanup is to have.
+func (f *casefile) firm(b *breach) bool {
+	const before = int64(time.Second)
+	margin := b.over
+	from, to := b.since, int64(0)
+	if b.law == "L9" && b.server != nil {
+		margin, from = int64(f.Header.Limits.Grace), f.firstAsked(b.server)
+	}
+	for _, t := range b.at {
+		from, to = min(from, t), max(to, t)
+	}
+	pushed, known := f.Pushed(max(from, 0)-before, to)
+	return known && margin > 0 && 2*pushed <= margin
 }
 
 // duty is what the host says that it is. One behind the bench's own clients is a gateway.

@@ -90,12 +90,14 @@ func (f *casefile) zombieBreach(cp *facts.Checkpoint, p record.Process) *breach 
 	seen := []string{"a zombie for " + prose.Span(until-since), "and still one"}
 	if cp.Confirm != nil && cp.ConfirmRows[p.Identity] == nil {
 		b.kind = "late-reaped"
-		seen = []string{"a zombie for " + prose.Span(cp.SettledAt-since) + " to " + prose.Span(cp.ConfirmAt-since)}
+		until = cp.SettledAt
+		seen = []string{"a zombie for " + prose.Span(until-since) + " to " + prose.Span(cp.ConfirmAt-since)}
 	}
 	if at, gone := f.reapedLater(cp, p); b.kind == "zombie" && gone {
 		b.kind, b.wasKind, b.was = "late-reaped", b.kind, b.cause
 		seen = []string{"a zombie for " + prose.Span(until-since) + " to " + prose.Span(at-since)}
 	}
+	b.since, b.over = since, until-since-int64(f.Header.Limits.Settle)
 	b.saw(s, p.Identity, p.Comm, "", seen...)
 	b.narrative = fmt.Sprintf("%s died at %s; its parent is %s, which had not waited for it %s later.", name, prose.Clock(since), parent, prose.Span(cp.SettledAt-since))
 	b.like = role

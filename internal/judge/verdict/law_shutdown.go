@@ -117,7 +117,8 @@ func (f *casefile) killedFor(s *history.Step) bool {
 func (f *casefile) shutdownBreach(s *history.Step, kind string, took, limit record.Duration) *breach {
 	b := &breach{
 		law: "L8", kind: kind, label: s.Label, cause: record.CauseOfStep(&s.Step), step: s, at: []int64{s.Begun, max(s.Ended, s.Begun)},
-		value: fmt.Sprintf("%s: %s, %s allowed", prose.StepName(s), prose.Span(took), prose.Span(limit)), like: kind,
+		since: s.Begun, over: int64(took - limit), like: kind,
+		value: fmt.Sprintf("%s: %s, %s allowed", prose.StepName(s), prose.Span(took), prose.Span(limit)),
 	}
 	if s.Ended < 0 {
 		b.value = fmt.Sprintf("%s: not finished after %s, %s allowed", prose.StepName(s), prose.Span(took), prose.Span(limit))

@@ -153,25 +153,39 @@ func TestWhatTheRunHasWaited(t *testing.T) {
 	}
 }
 
+// TestFirm: what is over its limit by far more than the processes of the run have waited needs no play alone to be believed.
+func TestFirm(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		by               time.Duration
+		thousandths, own int64
+		unknown, firm    bool
+	}{
+		{by: 1500 * ms, thousandths: 50, firm: true},
+		{by: 4500 * ms, thousandths: 500}, // the machine made some of it
+		{by: 1500 * ms, own: 2},           // of what its own processes took
+		{by: 1500 * ms, unknown: true},
+	} {
+		run := loaded(lateBy(newPlay(), c.by), 0, c.own)
+		if !c.unknown {
+			run = waitedIn(run, c.thousandths)
+		}
+		v := Judge(run)
+		require.NotEmpty(t, v.Findings, "%+v %s", c, account(v))
+		assert.Equal(t, "late", v.Findings[0].Kind)
+		assert.Equal(t, c.firm, v.Findings[0].Firm, "%+v", c)
+	}
+	for thousandths, firm := range map[int64]bool{0: true, 900: false} {
+		v := Judge(waitedIn(loaded(cleanupOf(38*ms, false), 0, 0), thousandths))
+		require.Len(t, v.Findings, 1)
+		assert.Equal(t, firm, v.Findings[0].Firm, "%d", thousandths)
+	}
+}
+
 // A server that was killed in its cleanup had at most the time from when the host was first asked to when its death was told:
 // no load makes that more. What was longer than its grace by no more than the machine took is a doubt.
 func TestCleanupOnAStarvedMachine(t *testing.T) {
 	t.Parallel()
-	killedAfter := func(d time.Duration, again bool) *record.Run {
-		p := newPlay()
-		p.run.Header.Limits.Grace = record.Duration(200 * ms)
-		p.look(record.CensusSample, "")
-		a := p.open("s1", "flaky")
-		if again { // the first time may be when it began
-			st := p.begin(record.Step{Op: record.OpClose, Session: "s1", Label: "flaky"})
-			p.session("s1", "flaky", record.SessionEnding, record.WhyClose, false)
-			p.wait(s)
-			p.end(st, "busy")
-		}
-		p.close("s1", "flaky", func() { p.eof(a); p.wait(d); p.dead(a) })
-		p.quiet("after", want("flaky", "s1", 0))
-		return p.done()
-	}
 	for _, c := range []struct {
 		after       time.Duration
 		again       bool
@@ -184,7 +198,7 @@ func TestCleanupOnAStarvedMachine(t *testing.T) {
 		{250 * ms, false, 900, LawNotJudged},
 		{250 * ms, false, 0, LawKept},
 	} {
-		v := Judge(waitedIn(loaded(killedAfter(c.after, c.again), 9, 0), c.thousandths))
+		v := Judge(waitedIn(loaded(cleanupOf(c.after, c.again), 9, 0), c.thousandths))
 		assert.Equal(t, c.status, statusOf(v, "L9").Status, "%+v %s", c, account(v))
 	}
 }
@@ -222,4 +236,21 @@ func TestHungStopOnAStarvedMachine(t *testing.T) {
 		assert.ElementsMatch(t, kinds, kindsIn(v), account(v))
 		assert.NotEqual(t, Clean, v.Outcome)
 	}
+}
+
+// cleanupOf is a run in which a server is killed so long after it was told to end.
+func cleanupOf(d time.Duration, again bool) *record.Run {
+	p := newPlay()
+	p.run.Header.Limits.Grace = record.Duration(200 * ms)
+	p.look(record.CensusSample, "")
+	a := p.open("s1", "flaky")
+	if again { // the first time may be when it began
+		st := p.begin(record.Step{Op: record.OpClose, Session: "s1", Label: "flaky"})
+		p.session("s1", "flaky", record.SessionEnding, record.WhyClose, false)
+		p.wait(s)
+		p.end(st, "busy")
+	}
+	p.close("s1", "flaky", func() { p.eof(a); p.wait(d); p.dead(a) })
+	p.quiet("after", want("flaky", "s1", 0))
+	return p.done()
 }

@@ -51,6 +51,8 @@ type Finding struct {
 	Servers    []string          `json:"servers"`    // "flaky#2"
 	Evidence   []record.Evidence `json:"-"`
 	At         []int64           `json:"-"` // event times (ns) to mark on a timeline
+	// Firm says of a kind by the clock that the run's processes did not wait for processors long enough to make it.
+	Firm bool `json:"-"`
 
 	cause record.Cause // see PrintOf
 }
