@@ -53,7 +53,7 @@ func separate(t TB, s *scenarios.Scenario, h driver.Handler, o Options) error {
 		Profile: lab.Host(t.Name()).Profile,
 	}
 	if s.Place != "" {
-		return errors.New("scenario " + s.Name + " asks for a place of its own, which a test can't have: play it with leakbench run")
+		return errors.New("scenario " + s.Name + " asks for a place of its own, which a test cannot have: use leakbench run")
 	}
 	return lab.Play(t.Context(), p, s, spec, nil)
 }

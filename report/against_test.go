@@ -61,7 +61,7 @@ func TestAPageSaysWhereAFindingStands(t *testing.T) {
 	require.NoError(t, htmlpage.HTML(&page, runs, a))
 	for _, want := range []string{
 		"gate: fail", "new: not in known.yaml", "known: listed in known.yaml until 2030-06-16: it is in the backlog",
-		"known.yaml:5: listed, but not found any more: take it out of the list", "Not run: shard 2 of 4",
+		"known.yaml:5: listed, but no longer found: remove it from the list", "Not run: shard 2 of 4",
 	} {
 		assert.Contains(t, page.String(), want)
 	}

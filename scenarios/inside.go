@@ -28,7 +28,7 @@ func (s *Scenario) Inside(calls bool) (*Scenario, error) {
 		why = "it calls tools"
 	}
 	if why != "" {
-		return nil, fmt.Errorf("scenario %s can't be played in the caller's own process: %s", s.Name, why)
+		return nil, fmt.Errorf("scenario %s cannot run in the caller's own process: %s", s.Name, why)
 	}
 	inside := *s
 	inside.Laws = laws

@@ -79,7 +79,7 @@ func (r *reader) scenario(s *Scenario, steps *[]Step) yamlfile.Value {
 		yamlfile.May("laws", "the laws it is about: a run is clean only if each of them was shown to be kept", laws(&s.Laws)),
 		yamlfile.May("level", "what it asks of a host. orderly: what any client must do when it is closed; stubborn: servers that do not do what they are told; "+
 			"sudden: the host or its client disappears suddenly. It does not change the verdict", yamlfile.Choice(&s.Level, "a level", record.Levels()...)),
-		yamlfile.May("rows", "rows of the specification for clients over stdio that it plays; what came of them changes no verdict", rows(&s.Rows)),
+		yamlfile.May("rows", "rows of the specification for clients over stdio that it covers; they change no verdict", rows(&s.Rows)),
 		yamlfile.May("tags", "names to choose it by, with --tag", tags(&s.Tags)),
 		yamlfile.Need("servers", "the fake servers by label; a label alone is a server without faults", r.servers(&s.Servers)),
 		yamlfile.May("host", "where the host runs (default: directly below leakbench)", yamlfile.Object("host",
@@ -178,7 +178,7 @@ func limits(l *record.Limits) yamlfile.Value {
 	kib := 0
 	return yamlfile.Object("limits",
 		yamlfile.May("settle", "how long after a checkpoint begins a process that should be gone may still be there", yamlfile.Time(&l.Settle)),
-		yamlfile.May("confirm", "how long it is watched after that: one that exits in this time is late, one that does not is leaked",
+		yamlfile.May("confirm", "how long survivors are watched after that; one that exits in this time is late, any other is leaked",
 			yamlfile.Time(&l.Confirm)),
 		yamlfile.May("quiet", "how long the right state must hold before a checkpoint ends early; shorter than settle", yamlfile.Time(&l.Quiet)),
 		yamlfile.May("close", "how long an orderly close may take", yamlfile.Time(&l.Close)),

@@ -165,7 +165,7 @@ func (l *Step) ofSteps(r *reader, depth int) yamlfile.Value {
 	}
 	return l.object(yamlfile.Object("tick",
 		yamlfile.Need("jobs", "groups of jobs, which run in parallel", yamlfile.List(&l.Jobs, "jobs", r.job)),
-		yamlfile.May("during", "steps that are played while the jobs run", r.steps(&l.Steps, depth+1)),
+		yamlfile.May("during", "steps that run beside the jobs", r.steps(&l.Steps, depth+1)),
 	).Then(func(m *yamlfile.Node) {
 		total := 0
 		for _, j := range l.Jobs {

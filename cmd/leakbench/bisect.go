@@ -123,7 +123,7 @@ func publishedBetween(ctx context.Context, f bisectFlags) ([]string, error) {
 // bisected says what was found.
 func (a *app) bisected(found bisect.Result, err error, of int) error {
 	if errors.Is(err, bisect.ErrEnds) {
-		return &failure{exitInconclusive, err, "play both ends with leakbench run, or name other versions"}
+		return &failure{exitInconclusive, err, "run both ends with leakbench run, or name other versions"}
 	}
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (a *app) bisected(found bisect.Result, err error, of int) error {
 			return err
 		}
 	} else {
-		fmt.Fprintf(a.out, "first bad: %s; last good: %s (%d of %d versions played)\n", found.FirstBad, found.LastGood, len(found.Tries), of)
+		fmt.Fprintf(a.out, "first bad: %s; last good: %s (%d of %d versions run)\n", found.FirstBad, found.LastGood, len(found.Tries), of)
 	}
 	if len(found.Skipped) > 0 {
 		return &failure{exitInconclusive, fmt.Errorf("skipped in between: %s", strings.Join(found.Skipped, ", ")), "any of them may be the first bad one, too"}

@@ -85,7 +85,7 @@ func TestTooLittleToPlay(t *testing.T) {
 		assert.Equal(t, exitUsage, code, said)
 		assert.Equal(t, 2, strings.Count(said, "\n"), said)
 		assert.Contains(t, said, "nothing was played\nhint: ulimit ")
-		missing, _, _ := strings.Cut(strings.TrimPrefix(said, "leakbench: "), ": nothing was played")
+		missing, _, _ := strings.Cut(strings.TrimPrefix(said, "leakbench: "), ": nothing was run")
 		code, said = limited(t, "ulimit "+limit+`; exec "$LB" doctor --out "$OUT"`)
 		assert.Equal(t, exitUsage, code, said)
 		assert.Contains(t, said, missing, "the doctor says the same")
@@ -119,7 +119,7 @@ func TestQuit(t *testing.T) {
 			stacks, err := os.ReadFile(logs[0])
 			require.NoError(t, err)
 			assert.Contains(t, string(stacks), "runner.Run(")
-			assert.Contains(t, out.String(), "hint: what it did then is in bench.log of the run's folder")
+			assert.Contains(t, out.String(), "hint: its stacks are in bench.log of the run's folder")
 		}
 	}
 }

@@ -44,7 +44,7 @@ Exit codes: 0 all as expected, 1 something else, 2 bad flag, 128+n stopped.`,
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "folder to keep the runs in (default: they are removed)")
 	jobsFlag(cmd.Flags(), &f.jobs)
 	cmd.Flags().IntVar(&f.times, "times", 1, "how often to run each of them")
-	cmd.Flags().IntVar(&f.busy, "busy", 0, "number of processors to keep busy meanwhile; verdicts must not depend on it")
+	cmd.Flags().IntVar(&f.busy, "busy", 0, "number of processors to keep busy; verdicts must not depend on it")
 	cmd.Flags().StringVar(&f.law, "law", "", "run only the mutants of this law; none: only the healthy host")
 	return cmd
 }

@@ -258,13 +258,13 @@ func failureOf(err error) *failure {
 		sig, _ := proc.ParseSignal(stop.Signal)
 		hint := ""
 		if stop.Stacks != "" {
-			hint = "what it did then is in bench.log of the run's folder"
+			hint = "its stacks are in bench.log of the run's folder"
 		}
 		return &failure{exitSignal + int(sig), stop, hint}
 	case errors.As(err, &file) && file.Path == os.Stdout.Name():
 		return &failure{exitInconclusive, err, "the answer could not be written: make room where standard output goes"}
 	case errors.Is(err, runner.ErrProgram):
-		return &failure{exitInconclusive, err, "play it again, and leave the program where it is meanwhile"}
+		return &failure{exitInconclusive, err, "run it again, and do not move or replace the program"}
 	case errors.Is(err, runner.ErrSetUp) && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS)):
 		return &failure{exitUsage, err, "choose another folder with --out"}
 	case errors.Is(err, runner.ErrSetUp):
@@ -272,7 +272,7 @@ func failureOf(err error) *failure {
 	case errors.Is(err, runner.ErrHost):
 		return &failure{exitHost, err, "its stderr is in " + runner.HostLog + " of the run's folder"}
 	case errors.Is(err, keeper.ErrGone):
-		return &failure{exitInconclusive, err, "the process that watches the host was killed or stopped from outside: play it again"}
+		return &failure{exitInconclusive, err, "the keeper, which watches the host, was killed or stopped from outside: run it again"}
 	case errors.Is(err, record.ErrWrite):
 		return &failure{exitInconclusive, err, "what could be saved is in the run's folder: make room (df, ulimit -f), or choose another folder with --out"}
 	case slices.ContainsFunc(noFolder, func(no error) bool { return errors.Is(err, no) }):

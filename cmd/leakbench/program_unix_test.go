@@ -52,7 +52,7 @@ func TestADeletedProgram(t *testing.T) {
 			require.NoError(t, os.Remove(program))
 			_ = cmd.Wait()
 			assert.Equal(t, exitInconclusive, cmd.ProcessState.ExitCode(), said.String())
-			assert.Contains(t, said.String(), "hint: play it again, and leave the program where it is meanwhile")
+			assert.Contains(t, said.String(), "hint: run it again, and do not move or replace the program")
 			assert.NotContains(t, said.String(), "hint: leakbench doctor")
 			runs, err := filepath.Glob(filepath.Join(out, "*", "run.jsonl")) // "latest" among them
 			require.NoError(t, err)

@@ -85,7 +85,7 @@ fake server.
 	f.choose(cmd)
 	a.verboseFlag(cmd, "print all values and the evidence on each process")
 	cmd.Flags().IntVar(&f.series.Repeat, "repeat", 1, "how often to run each scenario")
-	cmd.Flags().Var((*span)(&f.soak), "for", "play one scenario again and again with one host for this time (a soak); 0: once")
+	cmd.Flags().Var((*span)(&f.soak), "for", "repeat one scenario with one host for this time (a soak); 0: once")
 	cmd.Flags().StringVar(&f.server, "server", "", "the server to give to a host that takes one (default: one run for each server of the scenario)")
 	return cmd
 }
@@ -191,14 +191,14 @@ func (s *stage) unlessPlayed(said answer, not []gate.NotApplicable) error {
 	case s.named && len(not) > 0:
 		return notApplicable(not[0])
 	case len(said.Runs) == 0:
-		return &failure{exitInconclusive, fmt.Errorf("nothing was played: no scenario applies to %s", s.series.Host.Name), ""}
+		return &failure{exitInconclusive, fmt.Errorf("nothing was run: no scenario applies to %s", s.series.Host.Name), ""}
 	}
 	return nil
 }
 
 // notApplicable is the error of a scenario that was named.
 func notApplicable(n gate.NotApplicable) error {
-	return usage(fmt.Errorf("%s is not applicable to %s: %s", n.Scenario, n.Host, text.PrintableLines(n.Why)), "leakbench run all plays the scenarios that apply")
+	return usage(fmt.Errorf("%s is not applicable to %s: %s", n.Scenario, n.Host, text.PrintableLines(n.Why)), "leakbench run all leaves out what does not apply")
 }
 
 // answerOf is the answer where nothing is said of the runs but what was found.

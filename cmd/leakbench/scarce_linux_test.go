@@ -57,7 +57,7 @@ func TestTooFewProcesses(t *testing.T) {
 		code, said := as("ulimit -u " + limit + `; exec "$LB" run storm --progress none`)
 		assert.Equal(t, exitUsage, code, said)
 		assert.Equal(t, 2, strings.Count(said, "\n"), said)
-		assert.Regexp(t, "leakbench: this user may have "+limit+` processes and threads and has \d+, and a run needs \d+ more: nothing was played`, said)
+		assert.Regexp(t, "leakbench: this user may have "+limit+` processes and threads and has \d+, and a run needs \d+ more: nothing was run`, said)
 		assert.Contains(t, said, "hint: ulimit -u")
 		code, said = as("ulimit -u " + limit + `; exec "$LB" doctor`)
 		assert.Equal(t, exitUsage, code, said)
@@ -90,7 +90,7 @@ func TestNoProcNoDev(t *testing.T) {
 			assert.NotContains(t, said, "bug of leakbench")
 			if strings.HasPrefix(command, "run") {
 				assert.Equal(t, 2, strings.Count(said, "\n"), said)
-				assert.Contains(t, said, ": nothing was played\nhint: ", name)
+				assert.Contains(t, said, ": nothing was run\nhint: ", name)
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func TestTooFewDescriptors(t *testing.T) {
 	for _, limit := range []string{"5", "8"} {
 		code, said := limited(t, "ulimit -n "+limit+`; "$LB" run storm --out "$OUT/none"`)
 		assert.Equal(t, exitUsage, code, said)
-		assert.Contains(t, said, "leakbench: this process may have "+limit+" open files, and a run needs 64: nothing was played\nhint: ulimit -n")
+		assert.Contains(t, said, "leakbench: this process may have "+limit+" open files, and a run needs 64: nothing was run\nhint: ulimit -n")
 		code, said = limited(t, "ulimit -n "+limit+`; "$LB" doctor --out "$OUT"`)
 		assert.Equal(t, exitUsage, code, said)
 		assert.Contains(t, said, "ulimit -n 1024")

@@ -50,7 +50,7 @@ by signal n: the same command goes on from there.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, other := range []string{"hosts", "scenarios", "dir", "jobs", "seed", "settle", "confirm", "start"} {
 				if f.from != "" && cmd.Flags().Changed(other) {
-					return usage(fmt.Errorf("--from plays nothing, so --%s has no effect", other), "leave one of them out")
+					return usage(fmt.Errorf("--from runs nothing, so --%s has no effect", other), "leave one of them out")
 				}
 			}
 			return a.score(cmd.Context(), f)
@@ -131,7 +131,7 @@ func (a *app) playScore(ctx context.Context, f scoreFlags) (*scoreboard.Board, e
 	s.OnPlan = func(play, have int) {
 		left = play
 		if mode != progress.None {
-			fmt.Fprintf(a.err, "%s to play, at most %d at a time; %d are there already\n", text.Count(play, "run"), mostJobs, have)
+			fmt.Fprintf(a.err, "%s to make, at most %d at a time; %d exist already\n", text.Count(play, "run"), mostJobs, have)
 		}
 		live = progress.Count(a.err, mode, play)
 	}

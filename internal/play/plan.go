@@ -98,7 +98,7 @@ func Hosts(self string, names []string) ([]Host, error) {
 		hosts = append(hosts, found...)
 	}
 	if len(hosts) == 0 {
-		return nil, &Misuse{errors.New("no hosts given"), "leakbench list hosts shows them; --hosts published plays the published ones"}
+		return nil, &Misuse{errors.New("no hosts given"), "leakbench list hosts shows them; --hosts published runs the published ones"}
 	}
 	return hosts, nil
 }
@@ -248,7 +248,7 @@ func scenarioOf(run *record.Run) (*scenarios.Scenario, error) {
 	}
 	s, err := scenarios.Parse(file, []byte(then.Source))
 	if err != nil {
-		return nil, fmt.Errorf("this version can't play the scenario of the run: %w", err)
+		return nil, fmt.Errorf("this version cannot run the scenario of the run: %w", err)
 	}
 	s.Part = then.Part
 	return s, nil

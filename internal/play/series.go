@@ -46,7 +46,7 @@ func (s Series) Play(ctx context.Context, play Player) ([]gate.Attempt, []gate.N
 	results, cut := pool.Run(ctx, cells)
 	all, nots, failed := t.attempts(results)
 	if t.down && len(results) < len(cells) {
-		failed = fmt.Errorf("%w; %s not tried any more", failed, text.Choose(len(cells)-len(results), "the other play was", "the other plays were"))
+		failed = fmt.Errorf("%w; %s not tried any more", failed, text.Choose(len(cells)-len(results), "the other run was", "the other runs were"))
 	}
 	if failed == nil {
 		failed = cut

@@ -12,7 +12,7 @@ type DoubtCode string
 // What the bench writes down while a run runs.
 const (
 	DoubtTooLong     DoubtCode = "event-too-long" // an event had no room in a line of the file
-	DoubtNoPlace     DoubtCode = "no-place"       // the host can't be put where the scenario wants it: nothing was played
+	DoubtNoPlace     DoubtCode = "no-place"       // the host can't be put where the scenario wants it: nothing was run
 	DoubtKeeperLost  DoubtCode = "keeper-lost"    // the keeper died
 	DoubtSweep       DoubtCode = "sweep"          // the last sweep did not end everything
 	DoubtNoCancel    DoubtCode = "no-cancel"      // what was to be cancelled in flight was over, or never began

@@ -214,7 +214,7 @@ func comparisonLine(r *compare.Result) string {
 	return "findings: " + strings.Join(parts, ", ")
 }
 
-// Repeats writes how often each play leaked.
+// Repeats writes how often each scenario leaked.
 func Repeats(b *bytes.Buffer, all []compare.Repeat, o terminal.Options) {
 	p := terminal.NewPrinter(b, o)
 	p.Blank()

@@ -174,7 +174,7 @@ func gateMeasures(p *terminal.Printer, r *gate.Result) {
 			terminal.Strong)
 		comparedNumbers(p, c)
 		if len(r.Slower()) > 0 && r.Measures == gate.MeasuresWarn {
-			p.Item(2, "", 0, "", 0, "what has grown is told and fails nothing (--measures warn)", terminal.Dim)
+			p.Item(2, "", 0, "", 0, "growth is reported and does not fail the gate (--measures warn)", terminal.Dim)
 		}
 		p.Blank()
 	}
@@ -220,7 +220,7 @@ func rest(p *terminal.Printer, r *gate.Result, o GateOptions) {
 
 // StrangeText says why an entry is neither found nor stale.
 func StrangeText(e *known.Checked) string {
-	return fmt.Sprintf("%s: no scenario %q was played, and none has that name; leakbench list scenarios has those there are",
+	return fmt.Sprintf("%s: there is no scenario %q; leakbench list scenarios shows the names",
 		e.Finding(), e.Scenario)
 }
 

@@ -31,10 +31,10 @@ type Exit struct {
 type jsonRun struct {
 	compare.Play
 	verdict.Verdict
-	Rows  []rows.Check `json:"rows,omitempty" jsonschema:"rows of the specification that the scenario plays"`
+	Rows  []rows.Check `json:"rows,omitempty" jsonschema:"rows of the specification that the scenario covers"`
 	Took  float64      `json:"took" jsonschema:"seconds"`
 	Seed  uint64       `json:"seed"`
-	Again []string     `json:"again" jsonschema:"the command that plays the same again"`
+	Again []string     `json:"again" jsonschema:"the command that makes the same run again"`
 	Dir   string       `json:"dir"`
 	Page  string       `json:"page" jsonschema:"where its HTML report is, or empty"`
 }
@@ -87,12 +87,12 @@ type Report struct {
 	Runs    []jsonRun          `json:"runs"`
 	Gate    *jsonGate          `json:"gate,omitempty" jsonschema:"what leakbench gate or merge answers"`
 	Compare *jsonCompare       `json:"compare,omitempty" jsonschema:"leakbench compare, and a gate with a baseline: the runs beside earlier ones"`
-	Repeats []jsonRepeat       `json:"repeats,omitempty" jsonschema:"leakbench run --repeat: how often each play leaked"`
+	Repeats []jsonRepeat       `json:"repeats,omitempty" jsonschema:"leakbench run --repeat: how often each scenario leaked"`
 	Replay  *baseline.Replayed `json:"replay,omitempty" jsonschema:"leakbench replay of one run: whether it ended alike"`
 	// Replays has one entry for each run, in their order.
 	Replays []baseline.Replayed `json:"replays,omitempty" jsonschema:"leakbench replay: for each of the runs, whether it ended alike"`
 	// NotApplicable is empty where scenarios were named: one that is not applicable is refused then.
-	NotApplicable []gate.NotApplicable `json:"not_applicable,omitempty" jsonschema:"the scenarios that the host can't be played, and why"`
+	NotApplicable []gate.NotApplicable `json:"not_applicable,omitempty" jsonschema:"the scenarios that do not apply to the host, and why"`
 }
 
 // JSON writes one JSON object on all runs, indented, ended by a newline. Any character that could steer a terminal is
@@ -121,8 +121,8 @@ type jsonGate struct {
 	Outcome  gate.Outcome   `json:"outcome" jsonschema:"pass, fail, inconclusive or host-failed"`
 	Reason   string         `json:"reason"`
 	Findings []jsonJudgment `json:"findings"`
-	Known    []jsonEntry    `json:"known" jsonschema:"the list of known findings, held against the runs"`
-	Flaky    []gate.Flake   `json:"flaky" jsonschema:"plays whose tries or repeats do not agree"`
+	Known    []jsonEntry    `json:"known" jsonschema:"the list of known findings, compared with the runs"`
+	Flaky    []gate.Flake   `json:"flaky" jsonschema:"scenarios whose tries or repeats do not agree"`
 	Missing  []string       `json:"missing" jsonschema:"what should have been run and was not"`
 	Retried  int            `json:"retried" jsonschema:"tries that were made again, and count no more"`
 }

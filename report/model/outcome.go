@@ -55,7 +55,7 @@ func Played(runs []verdict.Judged, not int) string {
 		return ""
 	}
 	names, _ := lists.GroupBy(runs, func(j verdict.Judged) string { return compare.PlayOf(&j).Scenario })
-	return fmt.Sprintf("; %d of %d scenarios played, %d not applicable", len(names), len(names)+not, not)
+	return fmt.Sprintf("; %d of %d scenarios run, %d not applicable", len(names), len(names)+not, not)
 }
 
 // Tally is how many runs came to each outcome, those in the order of outcomes.

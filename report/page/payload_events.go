@@ -92,9 +92,9 @@ func (c *eventColumns) told(e *record.Event) {
 	case e.Doubt != nil:
 		c.add(e.T, "doubt", string(e.Doubt.Code)+": "+e.Doubt.Text)
 	case e.Kind == record.Controlled && e.Control != nil:
-		text := ", without the host: still there %s after the end of stdin"
+		text := ", without the host: still running %s after stdin EOF"
 		if e.Control.Exited {
-			text = ", without the host: exits %s after the end of stdin"
+			text = ", without the host: exits %s after stdin EOF"
 		}
 		c.add(e.T, "control", e.Control.Label+fmt.Sprintf(text, duration.Text(e.Control.After)))
 	case e.Kind == record.BystanderSeen && e.Process != nil:

@@ -123,7 +123,7 @@ func TestWhatAScenarioIsAbout(t *testing.T) {
 	}
 	f.doubtPurpose()
 	require.Len(t, f.found, 1)
-	assert.Regexp(t, `^4 steps that this scenario is about were not played: \S*not that\S*$`, f.found[0].Text)
+	assert.Regexp(t, `^4 steps that this scenario is about were not run: \S*not that\S*$`, f.found[0].Text)
 }
 
 // TestUnaskedLaunches are doubted where a working server stood beside and the host's profile says nothing.

@@ -122,7 +122,7 @@ func TestHowStarvedTheMachineWas(t *testing.T) {
 		waited bool
 		says   string
 	}{
-		"an old file": {false, "The machine was starved meanwhile: leakbench waited for a processor 80 % of the time in which it wanted one"},
+		"an old file": {false, "The machine was starved: leakbench waited for a processor 80 % of the time in which it wanted one"},
 		"a new one":   {true, "waited for a processor 80 % of the time in which it wanted one, and the processes of the run had to wait 3 s"},
 	} {
 		p := newPlay()

@@ -36,9 +36,9 @@ func (f *search) doubtPurpose() {
 	}
 	if missing := plan.Defining - played; missing > 0 {
 		if len(why) == 0 {
-			why = []string{"the play did not come to it"}
+			why = []string{"the run did not reach it"}
 		}
-		f.doubt(record.DoubtNotPlayed, "%s that this scenario is about %s not played: %s", text.Count(missing, "step"), text.Choose(missing, "was", "were"), strings.Join(why, "; "))
+		f.doubt(record.DoubtNotPlayed, "%s that this scenario is about %s not run: %s", text.Count(missing, "step"), text.Choose(missing, "was", "were"), strings.Join(why, "; "))
 	}
 }
 
@@ -50,7 +50,7 @@ func (f *search) doubtStarved() {
 		if waited, known := f.Waited(e.From, e.To); known {
 			also = ", and the processes of the run had to wait " + prose.Span(waited)
 		}
-		f.doubt(record.DoubtStarved, "%s (%s) cannot be judged by the clock: %s. The machine was starved meanwhile: leakbench waited for a processor %d %% of the time in which it wanted one%s",
+		f.doubt(record.DoubtStarved, "%s (%s) cannot be judged by the clock: %s. The machine was starved: leakbench waited for a processor %d %% of the time in which it wanted one%s",
 			e.Law, law.Of(e.Law).Name, e.Value, int(100*share), also)
 	}
 }

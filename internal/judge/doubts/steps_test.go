@@ -176,7 +176,7 @@ func TestStepsThatARunIsAbout(t *testing.T) {
 	assert.Empty(t, f.found)
 	f.Header.Plan.Defining = 3
 	f.doubtPurpose()
-	assert.Equal(t, []string{"2 steps that this scenario is about were not played: the play did not come to it"}, texts(f.found))
+	assert.Equal(t, []string{"2 steps that this scenario is about were not run: the run did not reach it"}, texts(f.found))
 }
 
 // TestWhatTheBenchWroteDown is passed on: each text once, and five of a kind.

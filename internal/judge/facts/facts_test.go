@@ -362,7 +362,7 @@ func TestSeries(t *testing.T) {
 	held := CurveOf(all[0], func(c *Cycle) int64 { return c.FDs })
 	assert.Equal(t, []int64{7, 7, 7}, held.Values)
 	assert.Equal(t, "6 repetitions of the scenario; 9 are needed", f.NoCycles(9))
-	assert.Equal(t, "at the end of 1 of 6 cycles, processes that should be gone were still there: what the host holds for them can't be told from a leak of its own", f.NoCycles(6))
+	assert.Equal(t, "at the end of 1 of 6 cycles, processes that should be gone were still there: what the host holds for them cannot be distinguished from a leak", f.NoCycles(6))
 	assert.Equal(t, "the scenario repeats nothing, so there are no cycles to compare", Of(runOf()).NoCycles(1))
 }
 

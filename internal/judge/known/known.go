@@ -97,7 +97,7 @@ func (c *Checked) Text() string {
 	day := c.Expires.Format(time.DateOnly)
 	switch c.State {
 	case Stale:
-		return "listed, but not found any more: take it out of the list"
+		return "listed, but no longer found: remove it from the list"
 	case Expired:
 		if c.In > 0 {
 			return "expired on " + day + ", and still found: fix it, or give it a new date"

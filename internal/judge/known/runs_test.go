@@ -28,7 +28,7 @@ func TestWhatBecameOfAnEntry(t *testing.T) {
 		want string
 	}{
 		{l, []verdict.Judged{run("storm", "h", 0, print1), run("storm", "h", 0)}, today, false, "found in 1 of the runs, good until 2030-06-15"},
-		{l, []verdict.Judged{run("storm", "h", 0)}, today, true, "listed, but not found any more: take it out of the list"},
+		{l, []verdict.Judged{run("storm", "h", 0)}, today, true, "listed, but no longer found: remove it from the list"},
 		{l, []verdict.Judged{run("storm", "h", 0, print1)}, today.Add(time.Hour), true, "expired on 2030-06-15, and still found: fix it, or give it a new date"},
 		{l, []verdict.Judged{run("storm", "h", 0)}, today.Add(time.Hour), true, "expired on 2030-06-15: fix it and take it out, or give it a new date"},
 		{l, []verdict.Judged{run("storm", "h", 1)}, today, false, "not found, but its runs could not be decided"},

@@ -18,7 +18,7 @@ const (
 	playAgain   = "Run it again. If it comes back, leakbench doctor checks what this machine allows."
 	quieter     = "Run it again on a quieter machine, or alone, or with a longer --settle."
 	reportABug  = "Please report it with the run's folder: this is a fault of leakbench."
-	askLess     = "Choose scenarios that the host can play (leakbench list scenarios), or write a driver for the host."
+	askLess     = "Choose scenarios that apply to the host (leakbench list scenarios), or write a driver for the host."
 	seeTheSteps = "Look at the step in the report and at the host's log. If the host can't do what the step asks, choose another scenario."
 )
 
@@ -57,8 +57,8 @@ var doubts = []Doubt{
 	{record.DoubtAfterEnd, "A process started or ended after the host's end, and was never seen alive.", "Look for a helper of the host that starts servers on its own."},
 	{record.DoubtStretched, "The machine was so busy that leakbench waited longer than the limit.", quieter},
 	{record.DoubtStarved, "The machine was too busy to judge how long something took.", quieter},
-	{record.DoubtNotJudged, "A law that the scenario is about could not be judged.", "The report's table of laws says why. Choose a scenario that the host can play."},
-	{record.DoubtNotPlayed, "A step that the scenario is about was not played.", askLess},
+	{record.DoubtNotJudged, "A law that the scenario is about could not be judged.", "The report's table of laws says why. Choose a scenario that applies to the host."},
+	{record.DoubtNotPlayed, "A step that the scenario is about was not run.", askLess},
 	{record.DoubtNotQuiet, "The servers were not as expected at a checkpoint, and no law says why.", seeTheSteps},
 	{record.DoubtLedgerLost, "The ledger lost the connection of a server that was alive.", playAgain},
 	{record.DoubtDisagree, "The ledger and the process table disagree.", playAgain},

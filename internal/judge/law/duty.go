@@ -41,7 +41,7 @@ var duties = map[record.Duty]map[record.Cause]Duty{
 	record.DutyApplication: {
 		"": {
 			"The host is an application: that its servers end is its own duty, whichever library starts them.",
-			"If the application does close the client, and the server stays, it is the library's duty: play the library alone (leakbench list hosts) to tell.",
+			"If the application does close the client, and the server stays, it is the library's duty: run the library alone (leakbench list hosts) to find out.",
 		},
 	},
 	record.DutyGateway: {

@@ -45,7 +45,7 @@ var kindsServer = []Kind{
 		ID: "eof-ignored", Law: "S2", Class: "B", Title: "a server ignores stdin EOF while it is idle",
 		Headline:  "{host} ignores stdin EOF",
 		Signature: "stdin was closed when all requests were answered; the process that was launched is alive at the end of the watch",
-		Why:       "Nobody listens for the end of stdin, or something else keeps the process running: a timer, an open socket, a file watcher, a thread that is no daemon.",
+		Why:       "Nothing reacts to stdin EOF, or something else keeps the process running: a timer, an open socket, a file watcher, a thread that is no daemon.",
 		Fix:       exitOnEOF + " " + closeAll,
 		Reports:   []string{"R081", "R087", "R101", "R110", "R111", "R112", "R113", "R123"},
 		Findings:  []Wording{{Title: "{label} ignores stdin EOF"}},
@@ -63,9 +63,9 @@ var kindsServer = []Kind{
 		ID: "eof-ignored-at-start", Law: "S2", Class: "G", Title: "a server ignores stdin EOF before initialize",
 		Headline:  "{host} ignores stdin EOF before initialize",
 		Signature: "stdin was closed as soon as the process was there; it is alive at the end of the watch",
-		Why: "The listener for the end of stdin comes after something slow, or with the first session. Clients give up while a server starts: a " +
+		Why: "The listener for stdin EOF is started after something slow, or with the first session. Clients give up while a server starts: a " +
 			"timeout, a closed window, a probe.",
-		Fix:      "Listen for the end of stdin before anything else is opened. " + exitOnEOF,
+		Fix:      "Listen for stdin EOF before anything else is opened. " + exitOnEOF,
 		Reports:  []string{"R024", "R097", "R111", "R126"},
 		Findings: []Wording{{Title: "{label} ignores stdin EOF before initialize", Expected: "the server comes up, and exits within {settle}"}},
 	},

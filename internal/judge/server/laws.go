@@ -228,7 +228,7 @@ func (x *exam) judgeBrokenStdout() {
 func (x *exam) judgeLeft() {
 	x.judgeZombies()
 	if !x.Header.Witness.Subreaper {
-		x.unjudged("S5", "what the server orphans does not come home to the bench here")
+		x.unjudged("S5", "orphans of the server are not reparented to the bench here")
 		return
 	}
 	f, there := x.withoutServer()

@@ -164,7 +164,7 @@ func TestWithoutSubreaper(t *testing.T) {
 	run := read(t, "healthy-eof")
 	run.Header.Witness.Subreaper = false
 	r := server.Judge(facts.Of(run))
-	assert.Contains(t, r.Unjudged["S5"], "does not come home")
+	assert.Contains(t, r.Unjudged["S5"], "are not reparented")
 	assert.Equal(t, verdict.Inconclusive, verdict.Judge(run).Outcome)
 }
 

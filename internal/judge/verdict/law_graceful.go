@@ -15,7 +15,7 @@ import (
 // judgeGraceful is L9: the end of stdin comes before any signal, a signal that
 // can be caught before SIGKILL, and a well-behaved server gets to say bye.
 func judgeGraceful(f *casefile) LawResult {
-	r := LawResult{Expected: "each well-behaved server told by the end of stdin first"}
+	r := LawResult{Expected: "each well-behaved server gets stdin EOF first"}
 	if grace := f.Header.Limits.Grace; grace > 0 {
 		r.Expected += ", and not killed before it had " + prose.Span(grace) + " to clean up"
 	}

@@ -123,8 +123,8 @@ func TestStepsThatTheScenarioIsAbout(t *testing.T) {
 	assert.Equal(t, Clean, play(0, 0, 1).Outcome, "an old file")
 	v := play(2, 1, 1)
 	assert.Equal(t, []Doubt{{
-		Code: record.DoubtNotPlayed, Text: `1 step that this scenario is about was not played: "the host holds one server"`,
+		Code: record.DoubtNotPlayed, Text: `1 step that this scenario is about was not run: "the host holds one server"`,
 	}}, v.Doubts)
 	assert.Equal(t, Inconclusive, v.Outcome)
-	assert.Contains(t, play(2, 0, 0).Doubts[0].Text, "2 steps that this scenario is about were not played: the play did not come to it")
+	assert.Contains(t, play(2, 0, 0).Doubts[0].Text, "2 steps that this scenario is about were not run: the run did not reach it")
 }

@@ -104,7 +104,7 @@ func TestTheStretchedPartIsNotKept(t *testing.T) {
 	for law, want := range map[string]LawStatus{"L1": LawNotJudged, "L4": LawNotJudged, "L2": LawKept} {
 		assert.Equal(t, want, statusOf(v, law).Status, law)
 	}
-	assert.Contains(t, statusOf(v, "L4").Reason, `checkpoint "after" came to rest only because the wait was stretched`)
+	assert.Contains(t, statusOf(v, "L4").Reason, `checkpoint "after" reached the expected state only because the wait was stretched`)
 	p := newPlay()
 	p.open("s1", "flaky")
 	run := p.done()

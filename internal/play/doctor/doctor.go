@@ -157,7 +157,7 @@ func (f Facts) witnesses() []Check {
 	}
 	return []Check{
 		works("ledger", unattested, "pids attested by "+f.Witness.Ledger, Weaker, "a server's own word for its pid must do", ""), census,
-		works("subreaper", orphans, "what a host orphans comes home to the bench", Weaker,
+		works("subreaper", orphans, "orphans of a host are reparented to the bench", Weaker,
 			"a server that leaves the host's process tree is seen by the ledger alone, a helper of it by nobody", "Linux 3.4 has it; a seccomp filter may forbid prctl(PR_SET_CHILD_SUBREAPER)"),
 		works("pidfd", f.Pidfd, "signals go through a handle, deaths are announced", Weaker,
 			"a pid that is reused within microseconds of its check could be hit; deaths are polled for", "Linux 5.3 has it; a seccomp filter may forbid pidfd_open"),
@@ -167,7 +167,7 @@ func (f Facts) witnesses() []Check {
 		works("proc", f.Hidden, "all processes can be seen", Weaker,
 			"the census lacks processes: one that changes its user, or all", f.HiddenAdvice),
 		f.Own.check("evidence", "of a server of a run everything can be read", Weaker,
-			"the evidence on a survivor lacks it: some kinds of leaks are told as plain orphans", advice),
+			"the evidence on a survivor lacks it: some kinds of leaks are reported as plain orphans", advice),
 		f.Other.check("others", "of processes of other users, too, everything can be read", Weaker,
 			"the evidence on a process that changed its user lacks it", "run as root, or grant CAP_SYS_PTRACE, if your host starts such ones"),
 	}
@@ -257,7 +257,7 @@ func (i Init) check() Check {
 		found = fmt.Sprintf("%s, which has not reaped %d dead processes", found, i.Zombies)
 	}
 	return ok("pid-1", found).but(i.Zombies > 0, Weaker,
-		"runs are not disturbed, their orphans come home to the bench; outside of runs the orphans of your host stay as zombies",
+		"runs are not disturbed, their orphans are reparented to the bench; outside of runs the orphans of your host stay as zombies",
 		"start the container with an init: docker run --init")
 }
 

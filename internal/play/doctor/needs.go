@@ -20,7 +20,7 @@ type Lack struct {
 	Do    string
 }
 
-func (l Lack) Error() string { return l.Found + ": nothing was played" }
+func (l Lack) Error() string { return l.Found + ": nothing was run" }
 
 // Lacks looks for all that a run can't do without, before anything is started. self is the program that plays every part.
 func Lacks(self string) []Lack {

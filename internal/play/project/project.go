@@ -109,8 +109,8 @@ func (p *Project) value() yamlfile.Value {
 	return yamlfile.Object("the file",
 		yamlfile.May("host", "the host: the name of a built-in one or a preset, a host file, or the path of a driver, as --host takes it",
 			word("a host", checkHost)(&p.Host)),
-		yamlfile.May("scenarios", "what is played: built-in scenarios, files, or all", list(&p.Scenarios, "scenarios", word("a scenario", checkScenario))),
-		yamlfile.May("level", "the levels of what is played: orderly, stubborn, sudden",
+		yamlfile.May("scenarios", "what to run: built-in scenarios, files, or all", list(&p.Scenarios, "scenarios", word("a scenario", checkScenario))),
+		yamlfile.May("level", "the levels to run: orderly, stubborn, sudden",
 			yamlfile.List(&p.Levels, "level", func(l *record.Level) yamlfile.Value { return yamlfile.Choice(l, "a level", record.Levels()...) })),
 		yamlfile.May("reporters", "more outputs, each NAME or NAME=FILE, as --reporter takes them", list(&p.Reporters, "reporters", word("a reporter", checkReporter))),
 		yamlfile.May("settle", "how long the host may take to end a server", yamlfile.Time(&p.Settle)),
@@ -144,7 +144,7 @@ func checkReporter(n *yamlfile.Node, text string) {
 // Schema is the JSON Schema (draft 2020-12) of the file, for editors. It is made of what the reader reads with.
 func Schema() []byte {
 	return yamlfile.DescribeFile((&Project{}).value(), schemaURL, File,
-		"What leakbench run and leakbench gate play in a repository: docs/project-file.md", yamlfile.Definitions())
+		"What leakbench run and leakbench gate do in a repository without flags: docs/project-file.md", yamlfile.Definitions())
 }
 
 // Text is a file for a host and scenarios, with what else it may say.

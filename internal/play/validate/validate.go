@@ -135,7 +135,7 @@ var Kinds = []Kind{
 	}, known.Schema},
 	{"project", regexp.MustCompile(`(?m)^["']?(host|reporters)["']?\s*:`), func(c *Checked, t text) error {
 		p, err := project.Parse(t.name, t.src)
-		c.scenarios, c.What = p.Own(), "what run and gate play here"
+		c.scenarios, c.What = p.Own(), "the settings of run and gate"
 		return err
 	}, project.Schema},
 }

@@ -81,7 +81,7 @@ func greet(conn stream, in *lines.Reader, c Certificate) (Welcome, error) {
 	}
 	_ = conn.SetReadDeadline(time.Time{})
 	if err := json.Unmarshal(line, &w); err != nil {
-		return w, fmt.Errorf("the bench's welcome is none: %w", err)
+		return w, fmt.Errorf("the bench's welcome could not be read: %w", err)
 	}
 	if w.Error != "" {
 		return w, fmt.Errorf("%w: %s", ErrRefused, w.Error)

@@ -93,7 +93,7 @@ func (h *hold) release() { removeCgroup(h.group) }
 func (k *process) contain(hello *Hello) error {
 	err := proc.Adopt()
 	if hello.Subreaper = err == nil; err != nil {
-		hello.Weak = append(hello.Weak, fmt.Sprintf("what the host orphans does not come home to the bench (%v): a server that leaves the host's process tree is seen by the ledger alone", err))
+		hello.Weak = append(hello.Weak, fmt.Sprintf("orphans of the host are not reparented to the bench (%v): a server that leaves the host's process tree is seen by the ledger alone", err))
 	}
 	if os.Getenv(NoCgroupEnv) != "" {
 		err = errors.New("not wanted")

@@ -29,7 +29,7 @@ type Signals struct{}
 
 // WatchSignals can't.
 func WatchSignals(func(Signal)) (*Signals, error) {
-	return nil, errors.New("who sends signals is not told here")
+	return nil, errors.New("nobody can see here who sends signals")
 }
 
 // Close has nothing to do.

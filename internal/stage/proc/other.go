@@ -74,7 +74,7 @@ func Weak() []string {
 		"whether a process runs or sleeps is known of survivors alone",
 		"a process that is orphaned before a census has seen it leaves the census: only the ledger sees it, if it is a server",
 		"what a survivor is blocked in, its signals, and who holds the other end of its stdin can't be seen",
-		"the processor time of a process that this user may not look at is told as 0",
+		"the processor time of a process that this user may not inspect is given as 0",
 	}
 }
 

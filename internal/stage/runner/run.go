@@ -278,7 +278,7 @@ func (r *run) play(ctx context.Context) error {
 		}
 	}()
 	if err := r.startHost(ctx); errors.Is(err, keeper.ErrPlace) {
-		r.doubt(record.DoubtNoPlace, "%v: the scenario was not played", err)
+		r.doubt(record.DoubtNoPlace, "%v: the scenario was not run", err)
 		return nil
 	} else if errors.Is(err, errCutOff) {
 		return r.stopUnlessGone(ctx)
