@@ -8,6 +8,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
@@ -62,6 +63,9 @@ func newTimeline(s *model.Run, prefix string, most int) *timelineView {
 		}
 	}
 	t.Desc = fmt.Sprintf("%s over %s.", text.Count(len(s.Servers), "server"), duration.Text(s.End))
+	if s.Header.Host.Kind == record.KindAttached { // its servers are in no ledger
+		t.Desc = fmt.Sprintf("The host over %s.", duration.Text(s.End))
+	}
 	if n := len(s.Servers); n > len(shown) {
 		t.Desc += fmt.Sprintf(" %d of %d servers are listed, those with a finding first.", len(shown), n)
 	}

@@ -71,6 +71,9 @@ func traces(s *model.Run, f *verdict.Finding) []traceView {
 }
 
 func traceBench(s *model.Run) traceLine {
+	if s.Header.Host.Kind == record.KindAttached {
+		return station(traceOK, "leakbench", "watches the host", "")
+	}
 	return station(traceOK, "leakbench", "plays "+s.Header.Scenario.String(), "")
 }
 

@@ -574,3 +574,106 @@ func TestWhoHasOnlyJustCome(t *testing.T) {
 	assert.Equal(t, live.RoleUnknown, v.Children[1].Role)
 	assert.Empty(t, open(v, "L1"))
 }
+
+// A server that holds the other end of its own stdin can't see EOF, and neither can one that shares it.
+func TestItHoldsItsOwnStdin(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	p := w.add(100, "srv", -50)
+	w.watch(0, 2)
+	p.stdin.Holders = []record.Holder{{Identity: p.row.Identity, FD: 9, Mode: "write"}}
+	v := w.watch(3, 20)
+	assert.Equal(t, []string{"L1 eof-withheld"}, kinds(v))
+	assert.Equal(t, live.HeldBySelf, v.Children[0].Stdin)
+	assert.Contains(t, v.Breaches[0].Value, "the server itself does")
+}
+
+// Who stands between the host and a server may hold its stdin: a launcher that feeds it.
+func TestALauncherHoldsStdin(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	w.add(100, "feeder", -50)
+	server := w.add(101, "srv", -40)
+	server.row.PPID = 100
+	server.stdin.Holders = []record.Holder{{Identity: w.procs[0].row.Identity, FD: 5, Mode: "write"}}
+	v := w.watch(0, 20)
+	assert.Equal(t, live.HeldByHost, v.Children[1].Stdin)
+	assert.Empty(t, v.Breaches)
+}
+
+// A zombie keeps the command line that it had, and what is dead is no server that is alive.
+func TestOneThatDies(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	p := w.add(100, "srv", -50)
+	w.watch(0, 5)
+	p.row.Args, p.row.State, p.row.Comm = nil, record.StateZombie, "srv"
+	v := w.watch(6, 20)
+	require.Len(t, v.Children, 1)
+	assert.Equal(t, []string{"srv"}, v.Children[0].Args)
+	assert.Equal(t, live.RoleZombie, v.Children[0].Role)
+	assert.Equal(t, []string{"L4 zombie"}, kinds(v))
+	assert.Equal(t, "pid 100 (srv): a zombie for 14 s at least", v.Breaches[0].Value)
+	assert.Zero(t, v.Groups[0].Alive)
+	assert.Empty(t, v.Units)
+
+	gone := &world{}
+	gone.add(100, "srv", -50).died = 5
+	v = gone.watch(0, 20)
+	assert.Empty(t, v.Children)
+	assert.Empty(t, v.Units)
+	assert.Empty(t, open(v, "L1"), "it had a server")
+}
+
+// An orphan that was below the host is told as that.
+func TestAnOrphanThatWasBelow(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	w.add(99, "srv", -60).busy(0)
+	p := w.add(100, "srv", -50)
+	w.watch(0, 2)
+	p.row.PPID, p.stdin.Holders = 1, nil
+	v := w.watch(3, 20)
+	assert.Equal(t, []string{"L2 deaf"}, kinds(v))
+	assert.Contains(t, v.Breaches[0].Narrative, "It was below the host before.")
+	assert.False(t, v.Children[1].Below)
+}
+
+// Two batches that were replaced may be two configurations: it takes three generations.
+func TestTwoBatches(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	for i := range 12 {
+		w.add(100+i, "srv", -100-60*int64(i/6))
+	}
+	w.add(200, "srv", -10).busy(-10)
+	v := w.watch(0, 20)
+	assert.Equal(t, 3, v.Groups[0].Generations)
+	assert.Empty(t, v.Breaches)
+	assert.Contains(t, open(v, "L1"), "12 of 13 equal servers of srv were idle")
+}
+
+// What can't be read of a process is listed by column, with a zombie left out.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	w.add(100, "a", -50).unseen = []string{"syscall: denied", "exe: denied"}
+	w.add(101, "b", -50).unseen = []string{"syscall: denied", "syscall: gone"}
+	dead := w.add(102, "c", -50)
+	dead.unseen, dead.row.State = []string{"exe: denied"}, record.StateZombie
+	assert.Equal(t, []live.Unread{{Column: "exe", Why: "denied", Of: 1}, {Column: "syscall", Why: "denied", Of: 2}, {Column: "syscall", Why: "gone", Of: 1}}, w.watch(0, 3).Unread)
+}
+
+// Dead pipe ends and pidfds are one number; a host that has ended is asked for none.
+func TestHandlesOfBothKinds(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	for i := range 5 {
+		w.handles = &record.Handles{Dangling: 10 - i, PIDFDs: 2 * i}
+		w.watch(int64(i)*5, int64(i)*5)
+	}
+	v := w.view()
+	require.Equal(t, []string{"L5 fd-leak"}, kinds(v))
+	assert.Contains(t, v.Breaches[0].Value, "14 pipe ends and pidfds of processes that are gone, 10 at first")
+	assert.Equal(t, 6, v.Host.Handles.Dangling)
+}

@@ -22,6 +22,7 @@ var notFromOutside = map[string]string{
 	"L8":  "nobody asked the host to end anything",
 	"L9":  "what a host does before a process ends can't be seen from outside",
 	"L10": "nobody asked the host to open anything",
+	"L11": "which sessions have a server can't be seen from outside",
 }
 
 // seenFromOutside are the laws that a watch can show to be kept.
