@@ -9,3 +9,6 @@ var lacking map[string]record.DoubtCode
 
 // here is what a cell of the matrix comes to on this system: what it says.
 func here(_, _, laws string) (string, record.DoubtCode) { return laws, "" }
+
+// seesStarvation says that a run knows how long its processes waited for a processor.
+const seesStarvation = true

@@ -7,6 +7,10 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
+// seesStarvation says that a run knows how long its processes waited for a processor. Here it does not: on a busy machine the timeouts of
+// a host run out, naive launches once more and drops the server that was slow, and no doubt says why.
+const seesStarvation = false
+
 // lacking are the scenarios that need what Windows does not have: they are inconclusive, and say why.
 var lacking = map[string]record.DoubtCode{
 	"recycled": record.DoubtNoPlace, "pid-1": record.DoubtNoPlace, "subreaper": record.DoubtNoPlace, "nofile": record.DoubtNoLimit,
