@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -149,6 +150,44 @@ func TestAParentDeathSignal(t *testing.T) {
 			assert.Equal(t, c.told != "", strings.HasPrefix(f.Fix, "Launch servers that have a parent death signal"), name)
 			assert.Contains(t, f.Fix, "ignal only what you launched", name)
 		}
+	}
+}
+
+// TestAProbeBesideABrokenServer: it was launched while the session's server worked, and ended in order when the bench had just broken
+// that one. It was the session's own only if it was called, if nothing was there before it, or if it was ended much later.
+func TestAProbeBesideABrokenServer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		gap          time.Duration
+		called, dead bool // the probe was called; the older one was broken before it came
+		harm         bool
+	}{
+		"a probe":           {ms, false, false, false},
+		"it was called":     {ms, true, false, true},
+		"much later":        {s, false, false, true},
+		"it took its place": {ms, false, true, true},
+	} {
+		p := newPlay()
+		a := p.open("s1", "flaky")
+		if c.dead {
+			p.fault(a, "order", "exit", true)
+		}
+		b := p.launch("flaky", "s1")
+		p.greet(b)
+		if c.called {
+			p.call(b, "s1", "flaky", "")
+		}
+		if !c.dead {
+			p.fault(a, "order", "exit", true)
+		}
+		p.dead(a)
+		p.wait(c.gap)
+		p.eof(b)
+		p.bye(b)
+		p.open("s1", "flaky")
+		p.quiet("after", want("flaky", "s1", 1))
+		v := Judge(p.done())
+		assert.Equal(t, c.harm, slices.Contains(kindsIn(v), "cut-off"), "%s: %s", name, account(v))
 	}
 }
 

@@ -58,7 +58,7 @@ func TestAProbeIsNobodysServer(t *testing.T) {
 		"signalled first":           {func(p *play, _, b string) { p.term(b); p.bye(b) }, []string{"terminated", "duplicate"}},
 		"with the session's own":    {func(p *play, a, b string) { p.bye(a); p.bye(b) }, []string{"cut-off"}},
 		"after the session's own":   {func(p *play, a, b string) { p.dead(a); p.bye(b) }, []string{"cut-off"}},
-		"beside one that is broken": {func(p *play, a, b string) { p.fault(a, "order", "hang", true); p.bye(b) }, []string{"cut-off", "duplicate"}},
+		"beside one that is broken": {func(p *play, a, b string) { p.fault(a, "order", "hang", true); p.wait(s); p.bye(b) }, []string{"cut-off", "duplicate"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -63,7 +63,7 @@ func (f *casefile) isCollateral(s *history.Server, h facts.Harm) bool {
 	}
 	switch state.State {
 	case record.SessionOpen:
-		if f.hasRival(s, h.T) || f.OnSchedule(s, h) {
+		if f.hasRival(s, h.T) || f.OnSchedule(s, h) || h.Kind == "cut-off" && f.wasBeside(s, h.T) {
 			return false
 		}
 		return f.isNewest(s, h.T) || h.Kind == "killed" && f.worked(s, h.T)
@@ -119,6 +119,16 @@ func (f *casefile) openWithout(s *history.Server, t int64) bool {
 func (f *casefile) hasRival(s *history.Server, t int64) bool {
 	return slices.ContainsFunc(f.servers, func(o *history.Server) bool {
 		return history.Rivals(s, o) && o.Born <= t && (o.Died < 0 || o.Died > t)
+	})
+}
+
+// wasBeside says that a server was launched unasked beside the one that its session worked with, got no call, and that the other one
+// was broken a moment ago: a look at the list of tools, say, which the bench has cut across.
+func (f *casefile) wasBeside(s *history.Server, t int64) bool {
+	return len(s.Calls) == 0 && slices.ContainsFunc(f.servers, func(o *history.Server) bool {
+		same := o.Label == s.Label && o.Session == s.Session && o.Life == s.Life && o.Established >= 0 && o.Established <= s.Born
+		broken := o.Broken > s.Born && o.Broken <= t && t-o.Broken < near
+		return same && broken && (o.EOF < 0 || o.EOF > o.Broken) && !f.Reopened(o, s)
 	})
 }
 
