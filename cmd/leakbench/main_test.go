@@ -144,21 +144,36 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// nothingLeft checks that no process has the script's folder, or the run's, in
-// its command line.
+// nothingLeft checks that no process has the script's folder, or the run's, in its command line. "nothing-left soon" is for what a
+// host that leakbench has not started leaves: its servers end by themselves, after it.
 func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
+	soon := len(args) == 1 && args[0] == "soon"
+	if neg || len(args) > 0 && !soon {
+		ts.Fatalf("usage: nothing-left [soon]")
+	}
+	left := leftIn(ts.Getenv("WORK"))
+	for deadline := time.Now().Add(20 * time.Second); soon && left != "" && time.Now().Before(deadline); left = leftIn(ts.Getenv("WORK")) {
+		time.Sleep(20 * time.Millisecond) // sleep-ok: the end of a process that is not our child sends no word
+	}
+	if left != "" {
+		ts.Fatalf("%s", left)
+	}
+}
+
+// leftIn says which process has a folder in its command line or works in it, or "".
+func leftIn(work string) string {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return // no /proc: the Linux run of the suite checks it
+		return "" // no /proc: the Linux run of the suite checks it
 	}
-	work := ts.Getenv("WORK")
 	for _, e := range entries {
 		if !slices.ContainsFunc([]byte(e.Name()), func(c byte) bool { return c < '0' || c > '9' }) {
 			line, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
 			dir, _ := os.Readlink(filepath.Join("/proc", e.Name(), "cwd"))
 			if strings.HasPrefix(dir+"/", work+"/") || bytes.Contains(line, []byte(work+"/")) || bytes.Contains(line, []byte(work+"\x00")) {
-				ts.Fatalf("pid %s is left: %q", e.Name(), strings.ReplaceAll(string(line), "\x00", " "))
+				return fmt.Sprintf("pid %s is left: %q", e.Name(), strings.ReplaceAll(string(line), "\x00", " "))
 			}
 		}
 	}
+	return ""
 }
