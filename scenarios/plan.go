@@ -32,6 +32,17 @@ func (s *Scenario) Expand() []Step {
 	return steps
 }
 
+// Waits is how often a play may have to wait for something to end that does not: at each checkpoint, and at each restart of the host.
+// On a host that leaves much, a play takes about as long as there are of these.
+func (s *Scenario) Waits() (n int) {
+	each(s.Expand(), func(step Step) {
+		if step.Op == record.OpCheckpoint || step.Op == record.OpRestart {
+			n++
+		}
+	})
+	return n
+}
+
 // cycles writes the repeats out, and marks where a repetition ends.
 func cycles(steps []Step) []Step {
 	var all []Step

@@ -28,6 +28,13 @@ type Result struct {
 	Took   time.Duration
 }
 
+func (r *Result) waits() int {
+	if r.Scenario == nil {
+		return 0
+	}
+	return r.Scenario.Waits()
+}
+
 // Pool plays cells side by side. Runs see neither each other's processes nor
 // each other's orphans: each has a keeper and a ledger of its own.
 type Pool struct {
@@ -88,10 +95,13 @@ type shift struct {
 	results []Result
 }
 
-// sideBySide plays what need not be alone, and returns what has to be.
+// sideBySide plays what need not be alone, and returns what has to be. What may take longest begins first, so that it is not what all
+// the others have to be waited for.
 func (s *shift) sideBySide(ctx context.Context, queue []Result) (alone []Result) {
 	var wg sync.WaitGroup
 	var again []Result
+	queue = slices.Clone(queue)
+	slices.SortStableFunc(queue, func(a, b Result) int { return cmp.Compare(b.waits(), a.waits()) })
 	for _, r := range queue {
 		if r.Alone {
 			alone = append(alone, r)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -63,6 +64,34 @@ func TestPoolKeepsTheOrder(t *testing.T) {
 	assert.Equal(t, []string{"0.1", "1.1", "2.1", "3.1", "4.1"}, order(results))
 	assert.Equal(t, []uint64{4, 3, 2, 1, 0}, came)
 	assert.Equal(t, []int{4, 3, 2, 1, 0}, left)
+}
+
+// TestPoolBeginsWithWhatMayTakeLongest: the results keep the order of the cells.
+func TestPoolBeginsWithWhatMayTakeLongest(t *testing.T) {
+	t.Parallel()
+	var all []play.Cell
+	for i, name := range []string{"storm", "crash", "restart", "cron"} {
+		s, err := scenarios.Builtin(name)
+		require.NoError(t, err)
+		all = append(all, play.Cell{Scenario: s, Seed: uint64(i)})
+	}
+	var mu sync.Mutex
+	var began []string
+	both := make(chan struct{})
+	pool := play.Pool{Slots: 2, Play: func(_ context.Context, c play.Cell) (*verdict.Judged, error) {
+		mu.Lock()
+		began = append(began, c.Scenario.Name)
+		if len(began) == 2 {
+			close(both)
+		}
+		mu.Unlock()
+		<-both
+		return of(verdict.Clean), nil
+	}}
+	results, err := pool.Run(t.Context(), all)
+	require.NoError(t, err)
+	assert.Contains(t, began[:2], "restart")
+	assert.Equal(t, []string{"0.1", "1.1", "2.1", "3.1"}, order(results))
 }
 
 func TestPoolHasSoManySlots(t *testing.T) {
