@@ -90,7 +90,7 @@ func TestBystanderIsLeftAlone(t *testing.T) {
 func TestBystanderOfCommand(t *testing.T) {
 	t.Parallel()
 	v, _ := play(t, quick, "exact", func(p *runner.Params) {
-		spec, err := host.FromCommand([]string{"sh", "-c", `"$@" & sleep 0.3; trap "" TERM; kill -TERM 0; trap "exit 0" TERM; sleep 60 & wait`, "sh", "{{server}}"})
+		spec, err := host.FromCommand([]string{"sh", "-c", `"$@" & until ps -eo pgid=,args= | grep -q "^ *$$ .*[b]ystander"; do sleep 0.05; done; trap "" TERM; kill -TERM 0; trap "exit 0" TERM; sleep 60 & wait`, "sh", "{{server}}"})
 		require.NoError(t, err)
 		p.Host, p.Start = spec, record.Duration(1e9)
 	})
