@@ -26,6 +26,9 @@ type Breach struct {
 // mostRises is how often the number of dangling handles may have risen: a client that is just being closed has some, too.
 const mostRises = 2
 
+// mayBeATool is the note on a process that was launched once, whose stdin is at its end.
+const mayBeATool = "stdin at its end, may be a tool"
+
 func (w *Watch) judge(v *View, units []*Unit) {
 	w.launched = len(units)
 	w.judgeGroups(v)
@@ -102,6 +105,8 @@ func (w *Watch) judgeUnit(v *View, u *Unit) {
 			Law: "L2", Kind: "deaf", Label: u.Label, Value: fmt.Sprintf("%s: nobody holds the write end of its stdin, and %s", name(ch), what),
 			Narrative: fmt.Sprintf("%s runs what a server of the host runs, but %s. Its stdin is at its end, and it runs on. %s", prose.Capital(name(ch)), what, whose),
 		})
+	case ch.Stdin == HeldByNobody && ch.Below && over(w.closedSince(u, ch)) && !w.isServer(u):
+		ch.Note = mayBeATool
 	case ch.Stdin == HeldByNobody && ch.Below && over(w.closedSince(u, ch)):
 		v.broken(ch, Breach{
 			Law: "L1", Kind: "not-escalated", Label: u.Label, Value: fmt.Sprintf("%s: its stdin is at its end, and it runs on", name(ch)),
@@ -141,6 +146,14 @@ func (w *Watch) closedSince(u *Unit, ch *Child) int64 {
 		return max(ch.First, w.from)
 	}
 	return never
+}
+
+// isServer says that something shows a unit to be a server: the host has launched the command line more than once, or that says so. A
+// tool that was fed through a pipe and works on what it got looks like a server that does not heed the end of its stdin.
+func (w *Watch) isServer(u *Unit) bool {
+	return len(u.group.units) > 1 || slices.ContainsFunc(u.Members, func(ch *Child) bool {
+		return strings.Contains(strings.ToLower(strings.Join(ch.Args, " ")), "mcp")
+	})
 }
 
 // runsTheSame says that the host has another server of the same command line, whose stdin it holds.
@@ -219,6 +232,11 @@ func (w *Watch) openFlat(v *View) {
 		}
 		if idle > 0 {
 			open = append(open, fmt.Sprintf("%d of %s of %s were idle, and nothing shows whether a session has them", idle, text.Count(g.Alive, "equal server"), prose.Plain(g.Label)))
+		}
+	}
+	for _, ch := range v.Children {
+		if ch.Kind == "" && ch.Note == mayBeATool {
+			open = append(open, fmt.Sprintf("the stdin of %s is at its end, and it runs on: a server that does not heed that, or a tool that works on its input", name(ch)))
 		}
 	}
 	switch {

@@ -348,7 +348,7 @@ func TestAClosedStdin(t *testing.T) {
 	for holder, kind := range map[int]string{0: "L1 not-escalated", 200: "L1 eof-withheld"} {
 		w := &world{}
 		w.add(200, "sibling", -100)
-		p := w.add(100, "srv", -50)
+		p := w.add(100, "my-MCP-server", -50)
 		w.watch(0, 2)
 		p.stdin.Holders = nil
 		if holder != 0 {
@@ -356,8 +356,21 @@ func TestAClosedStdin(t *testing.T) {
 		}
 		assert.Equal(t, []string{kind}, kinds(w.watch(3, 20)))
 	}
+	fed := &world{}
+	p := fed.add(100, "cc1", -50)
+	fed.watch(0, 2)
+	p.stdin.Holders = nil
+	v := fed.watch(3, 20)
+	assert.Empty(t, v.Breaches, "it was fed, and works on that")
+	assert.Contains(t, open(v, "L1"), "the stdin of pid 100 (srv) is at its end, and it runs on")
+	again := &world{}
+	p = again.add(100, "srv", -50)
+	again.add(101, "srv", -40).died = -20
+	again.watch(-30, 2)
+	p.stdin.Holders = nil
+	assert.Equal(t, []string{"L1 not-escalated"}, kinds(again.watch(3, 20)), "the host has launched it twice")
 	soon := &world{}
-	p := soon.add(100, "srv", -50)
+	p = soon.add(100, "srv", -50)
 	soon.watch(0, 12)
 	p.stdin.Holders = nil
 	assert.Empty(t, soon.watch(13, 20).Breaches, "it has its time to end")
