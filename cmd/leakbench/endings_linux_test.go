@@ -84,7 +84,7 @@ func TestTooLittleToPlay(t *testing.T) {
 		code, said := limited(t, "ulimit "+limit+`; "$LB" run storm --out "$OUT/none"; code=$?; ls "$OUT"; exit $code`)
 		assert.Equal(t, exitUsage, code, said)
 		assert.Equal(t, 2, strings.Count(said, "\n"), said)
-		assert.Contains(t, said, "nothing was played\nhint: ulimit ")
+		assert.Contains(t, said, "nothing was run\nhint: ulimit ")
 		missing, _, _ := strings.Cut(strings.TrimPrefix(said, "leakbench: "), ": nothing was run")
 		code, said = limited(t, "ulimit "+limit+`; exec "$LB" doctor --out "$OUT"`)
 		assert.Equal(t, exitUsage, code, said)

@@ -23,6 +23,8 @@ const (
 	handover = 1500 * time.Millisecond
 	// together is how far apart the launches of one batch are that are used side by side.
 	together = time.Second
+	// fresh is how long after its launch a server that got no call yet is not called idle.
+	fresh = 3 * time.Second
 	// leastReplaced is how many launches must have been replaced, in at least leastGenerations. A host with some sessions of which
 	// only the newest is used looks the same, and is no leak.
 	leastReplaced, leastGenerations = 10, 3

@@ -222,6 +222,8 @@ func (w *Watch) openFlat(v *View) {
 			if u.Alive() && u.Kind == "" && g.Alive > 1 {
 				if !u.QuietKnown || u.top().Stdin == HoldUnknown {
 					blind++
+				} else if w.to-u.Born < int64(fresh) {
+					continue // its first call may be still to come
 				} else if !u.Used || w.to-u.Quiet >= least || u.Quiet < max(w.from, u.Born)+int64(together) { // its handshake is no use of it
 					idle++
 				}

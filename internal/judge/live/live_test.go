@@ -338,6 +338,18 @@ func TestWhoHoldsStdin(t *testing.T) {
 	}
 }
 
+// TestALaunchRightBeforeTheEnd: the first call of a server may be still to come when the watch ends.
+func TestALaunchRightBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	for born, idle := range map[int64]bool{17: true, 18: false} {
+		w := &world{}
+		w.add(100, "srv", -50).busy(-50)
+		w.add(101, "srv", -20).busy(-20)
+		w.add(102, "srv", born)
+		assert.Equal(t, idle, open(w.watch(0, 20), "L1") != "", "launched at %d", born)
+	}
+}
+
 // A tool that got its input and works on it has a closed stdin, too. A server whose host had it open a moment ago has been told to end.
 func TestAClosedStdin(t *testing.T) {
 	t.Parallel()
