@@ -59,17 +59,23 @@ func TestTheFirstStepThatCantSucceedEndsThePlay(t *testing.T) {
 	}
 }
 
-// TestReopens: a close that comes back has ended no session that is being opened since.
-func TestReopens(t *testing.T) {
+// TestACloseBesideOpens: one that comes back has ended no session that was opened since, also where that open is over by then. It has
+// ended one that was being opened before.
+func TestACloseBesideOpens(t *testing.T) {
 	t.Parallel()
-	r := &run{sessions: map[string]*session{}, opens: map[string]int{}}
-	assert.False(t, r.reopens("s"), "nobody knows it")
-	r.opening("s", 1)
-	for state, want := range map[record.SessionState]bool{record.SessionEnding: false, record.SessionOpening: true, record.SessionOpen: false} {
-		r.sessions["s"] = &session{state: state}
-		assert.Equal(t, want, r.reopens("s"), state)
+	var o opens
+	closed := func(change int) (wrote bool) {
+		o.unlessSince("s", change, func() { wrote = true })
+		return wrote
 	}
-	r.sessions["s"] = &session{state: record.SessionOpening}
-	assert.Zero(t, r.opening("s", -1))
-	assert.False(t, r.reopens("s"), "that open is over")
+	assert.True(t, closed(1), "nobody has opened it")
+	o.begin("s", func() int { return 2 })
+	assert.True(t, closed(3), "it was asked to end after that")
+	assert.False(t, closed(1))
+	o.begin("s", func() int { return 4 })
+	o.end("s", func(beside int) { assert.Equal(t, 1, beside) })
+	assert.False(t, closed(3))
+	o.end("s", func(beside int) { assert.Zero(t, beside) })
+	assert.False(t, closed(3), "that open is over, and has said what became of it")
+	assert.True(t, closed(5))
 }

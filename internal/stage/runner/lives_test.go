@@ -238,7 +238,7 @@ steps:
 		want  []record.Why
 	}{
 		"another open fails": {
-			"  - parallel: [[{open: s, server: slow, timeout: 300ms, expect: any}], [{await: s, for: connect}, {open: s, server: slow, timeout: 1200ms, expect: any}]]\n",
+			"  - parallel: [[{open: s, server: slow, timeout: 2s, expect: any}], [{await: s, for: connect}, {open: s, server: slow, timeout: 4s, expect: any}]]\n",
 			[]record.Why{record.WhyNotOpened},
 		},
 		"one after the other": {
@@ -247,7 +247,7 @@ steps:
 		},
 		"a close beside it": {
 			"  - {open: s, server: slow, timeout: 100ms, expect: any}\n" +
-				"  - parallel: [[{open: s, server: slow, timeout: 600ms, expect: any}], [{await: s, for: connect}, {close: s, expect: any}]]\n",
+				"  - parallel: [[{open: s, server: slow, timeout: 4s, expect: any}], [{await: s, for: connect}, {close: s, expect: any}]]\n",
 			[]record.Why{record.WhyNotOpened, record.WhyClose, record.WhyNotOpened},
 		},
 	} {

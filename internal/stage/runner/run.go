@@ -112,7 +112,7 @@ type run struct {
 	changed    chan struct{} // closed and replaced at each event
 	stir       chan struct{} // holds one when a server may have started something
 	sessions   map[string]*session
-	opens      map[string]int // of sessions, those that are under way
+	opens      opens
 	steps      int
 	changes    int                      // of sessions
 	host       *hostLife                // the latest; never nil
@@ -159,7 +159,7 @@ func newRun(p Params) (*run, error) {
 	id := newID()
 	r := &run{
 		Params: p, id: id, lives: history.New(id), changed: make(chan struct{}), stir: make(chan struct{}, 1),
-		host: &hostLife{}, sessions: map[string]*session{}, opens: map[string]int{}, known: map[record.Identity]bool{},
+		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{},
 		waited: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{}, unreplaced: map[string]bool{},
 	}
 	parts, why := fit.Cast(p.Scenario, p.Host)

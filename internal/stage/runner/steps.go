@@ -247,7 +247,9 @@ func (r *run) labelOf(name string) string {
 // Of a gateway whose clients share a server it is entitled to that one alone; of sessions that share an entry, it is the host's
 // business which server is whose.
 // One that has a server for each request is entitled to none in between.
-func (r *run) session(name, label string, state record.SessionState, cut bool, why record.Why) {
+//
+// It returns how many changes of sessions there have been.
+func (r *run) session(name, label string, state record.SessionState, cut bool, why record.Why) (changes int) {
 	switch r.sharing {
 	case record.PerRequest:
 		if state == record.SessionOpen {
@@ -257,29 +259,31 @@ func (r *run) session(name, label string, state record.SessionState, cut bool, w
 	r.ledger.Drain()
 	r.mu.Lock()
 	r.changes++
-	r.sessions[name] = &session{label: label, state: state, failed: why == record.WhyNotOpened, changed: r.changes}
+	changes = r.changes
+	r.sessions[name] = &session{label: label, state: state, failed: why == record.WhyNotOpened, changed: changes}
 	r.mu.Unlock()
 	if r.sharing == record.Shared || r.sharing == record.Either {
-		return
+		return changes
 	}
 	r.emit(record.Event{Kind: record.SessionChanged, Session: &record.Session{
 		Name: name, Label: label, State: state, Cut: cut, Why: why,
 	}})
+	return changes
 }
 
 func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) error {
 	step, begun := r.begin(step), time.Now()
-	r.opening(s.Session, 1)
-	r.session(s.Session, step.Label, record.SessionOpening, false, "")
+	r.opens.begin(s.Session, func() int { return r.session(s.Session, step.Label, record.SessionOpening, false, "") })
 	req := r.connects(s, step.Label)
 	failed, fatal := r.doOrCancel(ctx, req, s, &step)
 	failed, fatal = r.askAgain(ctx, req, s, step, failed, fatal)
-	beside := r.opening(s.Session, -1)
-	if failed == nil {
-		r.session(s.Session, step.Label, record.SessionOpen, false, "")
-	} else if fatal == nil && !r.isOpen(s.Session) && beside == 0 { // of two side by side, the other one may have opened it, or may yet
-		r.session(s.Session, step.Label, record.SessionEnded, false, record.WhyNotOpened)
-	}
+	r.opens.end(s.Session, func(beside int) {
+		if failed == nil {
+			r.session(s.Session, step.Label, record.SessionOpen, false, "")
+		} else if fatal == nil && !r.isOpen(s.Session) && beside == 0 { // of two side by side, the other one may have opened it, or may yet
+			r.session(s.Session, step.Label, record.SessionEnded, false, record.WhyNotOpened)
+		}
+	})
 	r.end(step, begun, failed)
 	if failed != nil && fatal == nil && step.Expect != record.ExpectFail {
 		fatal = r.idle(ctx, failed)
@@ -300,14 +304,6 @@ func (r *run) connects(s scenarios.Step, label string) driver.Request {
 	return driver.Request{Op: op, Session: s.Session, Server: &server}
 }
 
-// opening counts the opens of a session that are under way.
-func (r *run) opening(name string, more int) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.opens[name] += more
-	return r.opens[name]
-}
-
 func (r *run) isOpen(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -315,22 +311,14 @@ func (r *run) isOpen(name string) bool {
 	return s != nil && s.state == record.SessionOpen
 }
 
-// reopens says that the session is being opened since it was asked to end: that open says what becomes of it.
-func (r *run) reopens(name string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.sessions[name]
-	return s != nil && s.state == record.SessionOpening && r.opens[name] > 0
-}
-
 // close ends a session, by a close or a forget.
 func (r *run) close(ctx context.Context, s scenarios.Step, step record.Step) error {
 	step, begun := r.begin(step), time.Now()
-	r.session(s.Session, step.Label, record.SessionEnding, false, record.Why(step.Op))
+	since := r.session(s.Session, step.Label, record.SessionEnding, false, record.Why(step.Op))
 	failed, fatal := r.do(ctx, driver.Request{Op: string(step.Op), Session: s.Session}, s.Timeout)
-	if !r.reopens(s.Session) {
+	r.opens.unlessSince(s.Session, since, func() {
 		r.session(s.Session, step.Label, record.SessionEnded, false, record.Why(step.Op))
-	}
+	})
 	r.end(step, begun, failed)
 	return fatal
 }
