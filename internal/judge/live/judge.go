@@ -148,9 +148,16 @@ func (w *Watch) closedSince(u *Unit, ch *Child) int64 {
 	return never
 }
 
-// isServer says that something shows a unit to be a server: the host has launched the command line more than once, or that says so. A
-// tool that was fed through a pipe and works on what it got looks like a server that does not heed the end of its stdin.
+// isServer says that something shows a unit to be a server. The host holds the stdin of another one of its command line; or it was seen
+// to answer beyond a handshake, and the host has launched its command line more than once, or that says so. A tool that was fed
+// through a pipe and works on what it got looks like a server that does not heed the end of its stdin.
 func (w *Watch) isServer(u *Unit) bool {
+	if slices.ContainsFunc(u.group.units, func(o *Unit) bool { return o != u && o.Alive() && o.top().Stdin == HeldByHost }) {
+		return true
+	}
+	if !slices.ContainsFunc(u.Members, (*Child).works) {
+		return false
+	}
 	return len(u.group.units) > 1 || slices.ContainsFunc(u.Members, func(ch *Child) bool {
 		return strings.Contains(strings.ToLower(strings.Join(ch.Args, " ")), "mcp")
 	})

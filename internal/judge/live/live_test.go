@@ -361,6 +361,7 @@ func TestAClosedStdin(t *testing.T) {
 		w := &world{}
 		w.add(200, "sibling", -100)
 		p := w.add(100, "my-MCP-server", -50)
+		p.until(52)
 		w.watch(0, 2)
 		p.stdin.Holders = nil
 		if holder != 0 {
@@ -375,8 +376,15 @@ func TestAClosedStdin(t *testing.T) {
 	v := fed.watch(3, 20)
 	assert.Empty(t, v.Breaches, "it was fed, and works on that")
 	assert.Contains(t, open(v, "L1"), "the stdin of pid 100 (srv) is at its end, and it runs on")
+	twice := &world{}
+	p = twice.add(100, "pytest mcp-x", -50)
+	twice.add(101, "pytest mcp-x", -40).died = -20
+	twice.watch(-30, 2)
+	p.stdin.Holders = nil
+	assert.Empty(t, twice.watch(3, 20).Breaches, "nothing shows that it has answered")
 	again := &world{}
 	p = again.add(100, "srv", -50)
+	p.until(52)
 	again.add(101, "srv", -40).died = -20
 	again.watch(-30, 2)
 	p.stdin.Holders = nil
