@@ -35,7 +35,7 @@ var house = []struct {
 	{pkg: "internal/stage/proc", may: []string{"internal/record", "internal/redact", "internal/text", "internal/stage/proc/portable"}, why: "process facts know nothing of MCP or of guilt"},
 	{
 		pkg: "internal/stage/birth", may: []string{"internal/lines"}, why: "what a fake server links decides how fast it starts",
-		deny: []string{"net/http", "html/template", "github.com/shirou/gopsutil/v3", "golang.org/x/sys/unix"},
+		deny: []string{"net/http", "html/template", "github.com/shirou/gopsutil/v3", "github.com/shirou/gopsutil/v4", "golang.org/x/sys/unix"},
 	},
 	{pkg: "internal/stage/socket", may: []string{"internal/stage/birth"}, why: "what the kernel says of a connection is no matter of what is said over it"},
 	{pkg: "internal/stage/socket/sockettest", why: "it is for tests"},

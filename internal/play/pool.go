@@ -12,6 +12,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/scenarios"
 )
 
 // Player plays one cell, as Bench.One does.
@@ -26,13 +27,6 @@ type Result struct {
 	Judged *verdict.Judged // nil where nothing was saved
 	Err    error
 	Took   time.Duration
-}
-
-func (r *Result) waits() int {
-	if r.Scenario == nil {
-		return 0
-	}
-	return r.Scenario.Waits()
 }
 
 // Pool plays cells side by side. Runs see neither each other's processes nor
@@ -101,7 +95,13 @@ func (s *shift) sideBySide(ctx context.Context, queue []Result) (alone []Result)
 	var wg sync.WaitGroup
 	var again []Result
 	queue = slices.Clone(queue)
-	slices.SortStableFunc(queue, func(a, b Result) int { return cmp.Compare(b.waits(), a.waits()) })
+	waits := map[*scenarios.Scenario]int{}
+	for _, r := range queue {
+		if r.Scenario != nil {
+			waits[r.Scenario] = r.Scenario.Waits()
+		}
+	}
+	slices.SortStableFunc(queue, func(a, b Result) int { return cmp.Compare(waits[b.Scenario], waits[a.Scenario]) })
 	for _, r := range queue {
 		if r.Alone {
 			alone = append(alone, r)

@@ -122,12 +122,15 @@ func (f *casefile) hasRival(s *history.Server, t int64) bool {
 	})
 }
 
+// noticesWithin is how long a host may take at the least to notice that a server of its has broken.
+const noticesWithin = 100 * time.Millisecond
+
 // wasBeside says that a server was launched unasked beside the one that its session worked with, got no call, and that the other one
 // was broken a moment ago: a look at the list of tools, say, which the bench has cut across.
 func (f *casefile) wasBeside(s *history.Server, t int64) bool {
 	return len(s.Calls) == 0 && slices.ContainsFunc(f.servers, func(o *history.Server) bool {
 		same := o.Label == s.Label && o.Session == s.Session && o.Life == s.Life && o.Established >= 0 && o.Established <= s.Born
-		broken := o.Broken > s.Born && o.Broken <= t && t-o.Broken < near
+		broken := o.Broken > s.Born && o.Broken <= t && t-o.Broken < f.Scaled(noticesWithin, t)
 		return same && broken && (o.EOF < 0 || o.EOF > o.Broken) && !f.Reopened(o, s)
 	})
 }

@@ -7,8 +7,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -30,7 +28,7 @@ func (k *process) reapForEver() {
 	reaped := map[record.Identity]bool{}
 	for range died {
 		for _, id := range k.children(reaped) {
-			group, _ := unix.Getpgid(id.PID) // of a zombie, too; afterwards it could not be read any more
+			group := k.groupOf(id)
 			var status syscall.WaitStatus
 			if pid, err := syscall.Wait4(id.PID, &status, syscall.WNOHANG, nil); err != nil || pid != id.PID {
 				continue
@@ -40,6 +38,17 @@ func (k *process) reapForEver() {
 			k.noteReaped()
 		}
 	}
+}
+
+// groupOf is the process group in which the keeper has started a process. The kernel of macOS does not tell the group of a zombie:
+// getpgid(2) fails with ESRCH.
+func (k *process) groupOf(id record.Identity) int {
+	k.live.Lock()
+	defer k.live.Unlock()
+	if k.others[id] == isHosts {
+		return k.host.PID
+	}
+	return id.PID
 }
 
 // children are the processes that the keeper has started, but for those that were waited for.

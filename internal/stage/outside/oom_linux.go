@@ -40,6 +40,8 @@ func (o *OOM) Killed(pid int) bool {
 		before := len(o.named)
 		o.readNames()
 		more -= int64(len(o.named) - before)
+	} else {
+		o.readNames() // the kernel counts first, and writes a moment later: that is no name of the next one
 	}
 	return more > 0 || o.named[pid]
 }

@@ -99,8 +99,6 @@ func TestDocExample(t *testing.T) {
 	}
 }
 
-// TestPresets: each is right, named like its folder, and has the lock file
-// that it names.
 // TestBlanksInPlaceholders: {{ server }} is {{server}}, wherever it stands.
 func TestBlanksInPlaceholders(t *testing.T) {
 	t.Parallel()
@@ -116,6 +114,8 @@ drive: nothing
 	assert.Equal(t, "{{run}}/a", s.Configs[0].Path)
 }
 
+// TestPresets: each is right, named like its folder, and has the lock file
+// that it names.
 func TestPresets(t *testing.T) {
 	t.Parallel()
 	require.NotEmpty(t, hostfile.Presets())
