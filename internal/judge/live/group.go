@@ -42,7 +42,7 @@ func (w *Watch) groups(units []*Unit) []*Group {
 		g := &Group{Label: members[0].Label, Command: members[0].Members[0].Args, units: members}
 		g.number(w.from)
 		for _, u := range members {
-			if u.Alive() {
+			if u.Alive() && !u.stray() {
 				g.Alive++
 				if u.Used {
 					g.Used++

@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -28,6 +29,9 @@ const mostRises = 2
 
 // mayBeATool is the note on a process that was launched once, whose stdin is at its end.
 const mayBeATool = "stdin at its end, may be a tool"
+
+// mayBeOthers is the note on a process that runs what the host runs, and was never seen below it.
+const mayBeOthers = "of an earlier life, or of another host"
 
 func (w *Watch) judge(v *View, units []*Unit) {
 	w.launched = len(units)
@@ -95,18 +99,18 @@ func (w *Watch) judgeUnit(v *View, u *Unit) {
 			Law: "L1", Kind: "eof-withheld", Label: u.Label, Value: fmt.Sprintf("%s: the host holds no write end of its stdin, %s does", name(ch), holderName(ch)),
 			Narrative: fmt.Sprintf("The host has closed the stdin of %s, but %s still holds a copy of the write end, so that the server sees no EOF.", name(ch), holderName(ch)),
 		})
+	case u.stray():
+		ch.Note = mayBeOthers
 	case ch.Stdin == HeldByNobody && !ch.Below && over(ch.First) && w.runsTheSame(u):
 		what := fmt.Sprintf("its parent is process %d", ch.PPID)
-		whose := "It was below the host before."
-		if !ch.wasIn {
-			whose = "An earlier life of the host may have left it, or another host that runs the same."
-		}
 		v.broken(ch, Breach{
 			Law: "L2", Kind: "deaf", Label: u.Label, Value: fmt.Sprintf("%s: nobody holds the write end of its stdin, and %s", name(ch), what),
-			Narrative: fmt.Sprintf("%s runs what a server of the host runs, but %s. Its stdin is at its end, and it runs on. %s", prose.Capital(name(ch)), what, whose),
+			Narrative: fmt.Sprintf("%s runs what a server of the host runs, but %s. Its stdin is at its end, and it runs on. It was below the host before.", prose.Capital(name(ch)), what),
 		})
-	case ch.Stdin == HeldByNobody && ch.Below && over(w.closedSince(u, ch)) && !w.isServer(u):
-		ch.Note = mayBeATool
+	case ch.Stdin == HeldByNobody && ch.Below && !w.isServer(u):
+		if since, known := ch.quietSince(); known && over(max(since, ch.First)) {
+			ch.Note = mayBeATool
+		}
 	case ch.Stdin == HeldByNobody && ch.Below && over(w.closedSince(u, ch)):
 		v.broken(ch, Breach{
 			Law: "L1", Kind: "not-escalated", Label: u.Label, Value: fmt.Sprintf("%s: its stdin is at its end, and it runs on", name(ch)),
@@ -136,36 +140,54 @@ func holderName(ch *Child) string {
 	return fmt.Sprintf("pid %d (%s)", ch.StdinHolder.PID, prose.Plain(string(ch.StdinHolder.Role)))
 }
 
-// closedSince is when a server's stdin was last seen open that is closed now: while it was watched, or before, where the host runs
-// the same with an open one. Of any other process it is never: a tool that got its input and works on it is nothing odd.
+// closedSince is when a server's stdin was last seen open that is closed now: while it was watched, or before, where something shows it to
+// be a server. Of any other process it is never: a tool that got its input and works on it is nothing odd.
 func (w *Watch) closedSince(u *Unit, ch *Child) int64 {
 	if ch.heldUntil != never {
 		return ch.heldUntil
 	}
-	if w.runsTheSame(u) {
+	if w.isServer(u) {
 		return max(ch.First, w.from)
 	}
 	return never
 }
 
-// isServer says that something shows a unit to be a server. The host holds the stdin of another one of its command line; or it was seen
-// to answer beyond a handshake, and the host has launched its command line more than once, or that says so. A tool that was fed
-// through a pipe and works on what it got looks like a server that does not heed the end of its stdin.
+// isServer says that something shows a unit to be a server: the host holds the stdin of another one of its command line, or its program
+// or package is called one. A tool that was fed through a pipe, and works on what it got, looks like a server that does not heed
+// the end of its stdin, also where it runs again and again.
 func (w *Watch) isServer(u *Unit) bool {
-	if slices.ContainsFunc(u.group.units, func(o *Unit) bool { return o != u && o.Alive() && o.top().Stdin == HeldByHost }) {
-		return true
+	return w.runsTheSame(u) || slices.ContainsFunc(u.Members, func(ch *Child) bool { return calledServer(ch.Args) })
+}
+
+// runners are programs that run what their first arguments name.
+var runners = []string{"npx", "npm", "pnpm", "bunx", "bun", "node", "deno", "uvx", "uv", "pipx", "python", "python3", "docker", "podman"}
+
+// calledServer says that a program is named like a server of this protocol, or the script or package that a runner runs. Other
+// arguments say nothing: a path to a project, or the prompt of an agent.
+func calledServer(args []string) bool {
+	named := func(word string) bool {
+		word = strings.ToLower(word)
+		return !strings.ContainsAny(word, " \t\n") && (strings.Contains(word, "mcp") || strings.Contains(word, "modelcontextprotocol"))
 	}
-	if !slices.ContainsFunc(u.Members, (*Child).works) {
+	if len(args) == 0 {
 		return false
 	}
-	return len(u.group.units) > 1 || slices.ContainsFunc(u.Members, func(ch *Child) bool {
-		return strings.Contains(strings.ToLower(strings.Join(ch.Args, " ")), "mcp")
-	})
+	program := path.Base(args[0])
+	if named(program) {
+		return true
+	}
+	if !slices.ContainsFunc(runners, func(r string) bool {
+		return program == r || strings.HasPrefix(program, r+".")
+	}) {
+		return false
+	}
+	words := slices.DeleteFunc(slices.Clone(args[1:]), func(a string) bool { return strings.HasPrefix(a, "-") })
+	return slices.ContainsFunc(words[:min(2, len(words))], named)
 }
 
 // runsTheSame says that the host has another server of the same command line, whose stdin it holds.
 func (w *Watch) runsTheSame(u *Unit) bool {
-	return slices.ContainsFunc(u.group.units, func(o *Unit) bool { return o != u && o.top().Stdin == HeldByHost })
+	return slices.ContainsFunc(u.group.units, func(o *Unit) bool { return o != u && o.Alive() && o.top().Stdin == HeldByHost })
 }
 
 func (w *Watch) judgeZombies(v *View) {
@@ -226,7 +248,7 @@ func (w *Watch) openFlat(v *View) {
 	for _, g := range v.Groups {
 		idle, blind, least := 0, 0, g.idleFor(w)
 		for _, u := range g.units {
-			if u.Alive() && u.Kind == "" && g.Alive > 1 {
+			if u.Alive() && u.Kind == "" && g.Alive > 1 && !u.stray() && u.top().Stdin != HeldByNobody {
 				if !u.QuietKnown || u.top().Stdin == HoldUnknown {
 					blind++
 				} else if w.to-u.Born < int64(fresh) {
@@ -243,10 +265,14 @@ func (w *Watch) openFlat(v *View) {
 			open = append(open, fmt.Sprintf("%d of %s of %s were idle, and nothing shows whether a session has them", idle, text.Count(g.Alive, "equal server"), prose.Plain(g.Label)))
 		}
 	}
+	var fed []string
 	for _, ch := range v.Children {
 		if ch.Kind == "" && ch.Note == mayBeATool {
-			open = append(open, fmt.Sprintf("the stdin of %s is at its end, and it runs on: a server that does not heed that, or a tool that works on its input", name(ch)))
+			fed = append(fed, name(ch))
 		}
+	}
+	if len(fed) > 0 {
+		open = append(open, fmt.Sprintf("the stdin of %s is at its end, and nothing shows whether that is a server which does not heed it, or a tool that works on its input", prose.List(fed)))
 	}
 	switch {
 	case w.to-w.from < int64(w.limits.Settle):

@@ -355,13 +355,20 @@ func TestAClosedStdin(t *testing.T) {
 	t.Parallel()
 	tool := &world{}
 	tool.add(100, "build", -50).stdin.Holders = nil
-	assert.Empty(t, tool.watch(0, 30).Breaches)
+	v := tool.watch(0, 30)
+	assert.Empty(t, v.Breaches)
+	assert.Contains(t, open(v, "L1"), "the stdin of pid 100 (srv) is at its end", "it did nothing all the time")
+	works := &world{}
+	works.add(100, "build", -50).busy(0)
+	works.procs[0].stdin.Holders = nil
+	v = works.watch(0, 30)
+	assert.Empty(t, v.Breaches)
+	assert.Empty(t, open(v, "L1"))
 
 	for holder, kind := range map[int]string{0: "L1 not-escalated", 200: "L1 eof-withheld"} {
 		w := &world{}
 		w.add(200, "sibling", -100)
 		p := w.add(100, "my-MCP-server", -50)
-		p.until(52)
 		w.watch(0, 2)
 		p.stdin.Holders = nil
 		if holder != 0 {
@@ -373,22 +380,19 @@ func TestAClosedStdin(t *testing.T) {
 	p := fed.add(100, "cc1", -50)
 	fed.watch(0, 2)
 	p.stdin.Holders = nil
-	v := fed.watch(3, 20)
+	v = fed.watch(3, 20)
 	assert.Empty(t, v.Breaches, "it was fed, and works on that")
-	assert.Contains(t, open(v, "L1"), "the stdin of pid 100 (srv) is at its end, and it runs on")
+	assert.Contains(t, open(v, "L1"), "the stdin of pid 100 (srv) is at its end")
 	twice := &world{}
 	p = twice.add(100, "pytest mcp-x", -50)
 	twice.add(101, "pytest mcp-x", -40).died = -20
 	twice.watch(-30, 2)
 	p.stdin.Holders = nil
 	assert.Empty(t, twice.watch(3, 20).Breaches, "nothing shows that it has answered")
-	again := &world{}
-	p = again.add(100, "srv", -50)
-	p.until(52)
-	again.add(101, "srv", -40).died = -20
-	again.watch(-30, 2)
-	p.stdin.Holders = nil
-	assert.Equal(t, []string{"L1 not-escalated"}, kinds(again.watch(3, 20)), "the host has launched it twice")
+	before := &world{}
+	before.add(100, "node /opt/mcp-files/index.js", -50).stdin.Holders = nil
+	before.procs[0].row.Args = strings.Fields("node --no-warnings /opt/mcp-files/index.js")
+	assert.Equal(t, []string{"L1 not-escalated"}, kinds(before.watch(0, 20)), "it was closed before anybody looked")
 	soon := &world{}
 	p = soon.add(100, "srv", -50)
 	soon.watch(0, 12)
@@ -396,16 +400,40 @@ func TestAClosedStdin(t *testing.T) {
 	assert.Empty(t, soon.watch(13, 20).Breaches, "it has its time to end")
 }
 
+// TestCalledServer: what a program or package is called counts, and not what it is told.
+func TestCalledServer(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		"mcp-server-git --repo x": true, "npx -y @modelcontextprotocol/server-everything": true, "python3.11 -m mcp_server_time": true,
+		"uv run mcp-server": true, "docker run -i --rm mcp/git": true, "/usr/bin/node /srv/mcp/dist/index.js": true,
+		"claude --mcp-config x -p": false, "rg foo /src/mcp-x": false, "pytest /src/mcp-x": false, "cc1 mcp.c": false, "node build.js a b /src/mcp": false,
+	} {
+		w := &world{}
+		p := w.add(100, "srv", -50)
+		p.row.Args, p.stdin.Holders = strings.Fields(line), nil
+		assert.Equal(t, want, len(w.watch(0, 20).Breaches) > 0, line)
+	}
+}
+
 func TestOrphans(t *testing.T) {
 	t.Parallel()
 	w := &world{}
 	w.add(100, "srv", -50).busy(0)
 	p := w.add(99, "srv", -500)
+	w.watch(0, 2)
 	p.row.PPID, p.stdin.Holders = 1, nil
-	v := w.watch(0, 20)
+	v := w.watch(3, 20)
 	assert.Equal(t, []string{"L2 deaf"}, kinds(v))
 	assert.Contains(t, v.Breaches[0].Value, "its parent is process 1")
-	assert.Contains(t, v.Breaches[0].Narrative, "An earlier life of the host may have left it, or another host")
+
+	others := &world{}
+	others.add(100, "srv", -50).busy(0)
+	p = others.add(99, "srv", -500)
+	p.row.PPID, p.stdin.Holders = 1, nil
+	v = others.watch(0, 20)
+	assert.Empty(t, v.Breaches, "another host may have left it")
+	assert.Empty(t, open(v, "L1"))
+	assert.Equal(t, 1, v.Groups[0].Alive)
 
 	daemon := &world{}
 	daemon.add(100, "srv", -50).busy(0)

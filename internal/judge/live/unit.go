@@ -95,6 +95,12 @@ func (u *Unit) died() (at int64) {
 	return at
 }
 
+// stray says that it was never seen below the host: it runs what a server of the host runs, below process 1 or another ancestor.
+func (u *Unit) stray() bool {
+	top := u.top()
+	return !top.Below && !top.wasIn
+}
+
 // Group is all that was launched with one command line.
 type Group struct {
 	Label       string   `json:"label"`
