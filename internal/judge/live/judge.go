@@ -46,6 +46,9 @@ func (w *Watch) judge(v *View, units []*Unit) {
 
 func (v *View) broken(ch *Child, b Breach) {
 	b.Process, b.Comm, b.Evidence, b.At, b.Cause = ch.Identity, ch.Comm, ch.Facts, v.To, record.CauseWatched
+	if ch.State == record.StateZombie {
+		b.Evidence = nil // it is of before its death
+	}
 	ch.Kind = b.Kind
 	v.Breaches = append(v.Breaches, b)
 }
