@@ -277,7 +277,7 @@ func TestRecordedIsJudgedTheSame(t *testing.T) {
 	d := start(t, "naive")
 	for range 14 {
 		d.open("s", "app")
-		d.rest(300 * time.Millisecond)
+		d.rest(700 * time.Millisecond)
 	}
 	defer beside(func() { d.call("s") })()
 	file := filepath.Join(t.TempDir(), "seen", "run.jsonl")
