@@ -41,7 +41,7 @@ func (f *search) doubtDaemons() {
 }
 
 // unlisted are the faults of servers that start processes which have no line on the ledger.
-var unlisted = []record.Action{"launcher", "container", "helper"}
+var unlisted = []record.Action{record.DoLauncher, record.DoContainer, "helper"}
 
 // doubtOrphans says that what servers have started may be there unseen: where no subreaper can be had, a process that is orphaned between
 // two looks has left the census, and nothing else shows it.

@@ -27,12 +27,6 @@ type Breach struct {
 // mostRises is how often the number of dangling handles may have risen: a client that is just being closed has some, too.
 const mostRises = 2
 
-// mayBeATool is the note on a process that was launched once, whose stdin is at its end.
-const mayBeATool = "stdin at its end, may be a tool"
-
-// mayBeOthers is the note on a process that runs what the host runs, and was never seen below it.
-const mayBeOthers = "of an earlier life, or of another host"
-
 func (w *Watch) judge(v *View, units []*Unit) {
 	w.launched = len(units)
 	w.judgeGroups(v)
@@ -103,7 +97,7 @@ func (w *Watch) judgeUnit(v *View, u *Unit) {
 			Narrative: fmt.Sprintf("The host has closed the stdin of %s, but %s still holds a copy of the write end, so that the server sees no EOF.", name(ch), holderName(ch)),
 		})
 	case u.stray():
-		ch.Note = mayBeOthers
+		ch.Note = "of an earlier life, or of another host"
 	case ch.Stdin == HeldByNobody && !ch.Below && over(ch.First) && w.runsTheSame(u):
 		what := fmt.Sprintf("its parent is process %d", ch.PPID)
 		v.broken(ch, Breach{
@@ -112,7 +106,8 @@ func (w *Watch) judgeUnit(v *View, u *Unit) {
 		})
 	case ch.Stdin == HeldByNobody && ch.Below && !w.isServer(u):
 		if since, known := ch.quietSince(); known && over(max(since, ch.First)) {
-			ch.Note = mayBeATool
+			ch.Note = "stdin at its end, may be a tool"
+			v.fed = append(v.fed, name(ch))
 		}
 	case ch.Stdin == HeldByNobody && ch.Below && over(w.closedSince(u, ch)):
 		v.broken(ch, Breach{
@@ -268,14 +263,8 @@ func (w *Watch) openFlat(v *View) {
 			open = append(open, fmt.Sprintf("%d of %s of %s were idle, and nothing shows whether a session has them", idle, text.Count(g.Alive, "equal server"), prose.Plain(g.Label)))
 		}
 	}
-	var fed []string
-	for _, ch := range v.Children {
-		if ch.Kind == "" && ch.Note == mayBeATool {
-			fed = append(fed, name(ch))
-		}
-	}
-	if len(fed) > 0 {
-		open = append(open, fmt.Sprintf("the stdin of %s is at its end, and nothing shows whether that is a server which does not heed it, or a tool that works on its input", prose.List(fed)))
+	if len(v.fed) > 0 {
+		open = append(open, fmt.Sprintf("the stdin of %s is at its end, and nothing shows whether that is a server which does not heed it, or a tool that works on its input", prose.List(v.fed)))
 	}
 	switch {
 	case w.to-w.from < int64(w.limits.Settle):

@@ -33,6 +33,8 @@ type View struct {
 	Looks    int        `json:"-"`
 	// WithServers says that the host has more and more descriptors, but that those lead to processes below it.
 	WithServers bool `json:"-"`
+	// fed are processes whose stdin is at its end, and that may be servers or tools.
+	fed []string
 }
 
 // Host is the host itself.

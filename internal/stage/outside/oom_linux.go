@@ -36,14 +36,9 @@ func (o *OOM) Killed(pid int) bool {
 		more = now - o.last
 	}
 	o.known, o.last = known, now
-	if more > 0 {
-		before := len(o.named)
-		o.readNames()
-		more -= int64(len(o.named) - before)
-	} else {
-		o.readNames() // the kernel counts first, and writes a moment later: that is no name of the next one
-	}
-	return more > 0 || o.named[pid]
+	before := len(o.named)
+	o.readNames() // each time: the kernel counts first, and writes a moment later, which is no name of the next one
+	return more > int64(len(o.named)-before) || o.named[pid]
 }
 
 // Close gives up the kernel's log.
