@@ -55,8 +55,9 @@ type Child struct {
 	turns int              // how often it was seen to have read or written since
 	ready int64            // it was seen to wait for its stdin first
 	again int64            // the longest time after which it was used again, at the most
-	quiet int64            // it has not run since, by the evidence
+	ran   int64            // how old it was when it ran last, by the evidence
 	idle  bool             // that is known
+	quiet int64            // the time of that
 	facts int64            // when the evidence was read
 
 	leads       []int // the descriptors of the host that lead to it
@@ -115,13 +116,25 @@ func (ch *Child) told(t int64, e *record.Evidence) {
 		return
 	}
 	ch.Facts, ch.Wchan, ch.Syscall, ch.Cgroup, ch.Unseen = e, e.Wchan, e.Syscall, e.Cgroup, e.Unseen
+	if e.Idle != nil {
+		ran := max(0, int64(e.Age-*e.Idle)) // both are of one moment; when they were written down says less
+		if ch.idle && ch.transferred() <= ch.facts {
+			ran = min(ran, ch.ran) // it runs without a transfer: a runtime's own work
+		}
+		ch.ran, ch.idle = ran, true
+	}
 	ch.facts = t
 	if ch.ready == never && (e.Syscall == "read(0)" || e.Wchan == "anon_pipe_read" || e.Wchan == "pipe_read" || e.Wchan == "unix_stream_read_generic") {
 		ch.ready = t
 	}
-	if e.Idle != nil {
-		ch.quiet, ch.idle = t-int64(*e.Idle), true
+}
+
+// transferred is the first look that has the present counts of what was read and written.
+func (ch *Child) transferred() int64 {
+	if n := len(ch.io); n > 0 {
+		return ch.io[n-1].at
 	}
+	return ch.First
 }
 
 // quietSince is a time since which the process has neither read nor written; known says that there is one.
@@ -129,7 +142,7 @@ func (ch *Child) quietSince() (since int64, known bool) {
 	if n := len(ch.io); n > 0 {
 		since, known = ch.io[n-1].at, true
 	}
-	if ch.idle && (!known || ch.quiet < since) {
+	if ch.idle && (!known || ch.quiet < since && ch.facts >= since) {
 		since, known = ch.quiet, true
 	}
 	return since, known

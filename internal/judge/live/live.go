@@ -290,6 +290,7 @@ func (w *Watch) View() *View {
 	all := w.sorted()
 	for _, ch := range all {
 		ch.Born = w.born(ch.Identity)
+		ch.quiet = ch.Born + ch.ran
 		ch.Stdin, ch.StdinHolder = w.holdOf(ch)
 		ch.Age = record.Duration(w.to - ch.Born)
 	}

@@ -37,6 +37,7 @@ type process struct {
 	stdin  *record.Descriptor
 	unseen []string
 	waits  func(t int64) bool // for its stdin; nil: that can't be seen
+	told   func(t int64) bool // whether there is evidence at a look; nil: always
 }
 
 func (w *world) add(pid int, line string, born int64) *process {
@@ -94,6 +95,9 @@ func (w *world) watch(from, to int64) *live.View {
 			row := p.row
 			row.IO = &record.IO{Read: p.used(t), Wrote: p.used(t)}
 			c.Processes = append(c.Processes, row)
+			if p.told != nil && !p.told(t) {
+				continue
+			}
 			e := record.Evidence{Process: row, Age: record.Duration((t - p.born) * second), Unseen: p.unseen}
 			if p.stdin != nil {
 				e.Descriptors = []record.Descriptor{*p.stdin}
@@ -154,6 +158,37 @@ func TestAPileThatNobodySawGrow(t *testing.T) {
 	assert.Equal(t, 1, v.Groups[0].Used)
 	assert.Contains(t, v.Breaches[0].Value, "pid 100 (srv): started 17 m before the end of the watch, not used for 17 m, 27 newer ones launched since")
 	assert.Empty(t, open(v, "L1"))
+}
+
+// A runtime runs now and then by itself, long after its server was used last. Nothing was transferred since.
+func TestAPileOfServersThatRunByThemselves(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	w.pile(28, 30)
+	for _, p := range w.procs[:27] {
+		born := p.born
+		p.quiet = func(t int64) int64 {
+			if t > 10 {
+				return 10 * second
+			}
+			return born*second + second/100
+		}
+	}
+	v := w.watch(0, 20)
+	assert.Equal(t, []string{"L1 superseded"}, kinds(v))
+	assert.Equal(t, 28, v.Groups[0].Generations)
+}
+
+// Evidence that was read before a transfer says nothing of the time after it.
+func TestEvidenceOfBeforeATransfer(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	p := w.add(100, "srv", -50)
+	p.used = func(t int64) int64 { return 100 + max(0, min(t, 8)-7) }
+	p.quiet = func(int64) int64 { return -50 * second }
+	p.told = func(t int64) bool { return t < 5 }
+	v := w.watch(0, 20)
+	assert.Equal(t, record.Duration(12*second), *v.Children[0].QuietFor)
 }
 
 // Nine equal servers that are idle beside one that is used may be sessions: nobody saw the host replace them.

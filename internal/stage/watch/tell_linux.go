@@ -79,13 +79,20 @@ func (w *watcher) tellFacts(all bool) error {
 	return w.addFacts(told)
 }
 
-// addFacts writes evidence down. It was read some time ago: how old each process is is told as of now, since the judge takes the times of
-// births from it.
+// addFacts writes evidence down. It was read some time ago: how old each process is, and how long it has been idle, is told as of now,
+// since the judge takes the times of births from it.
 func (w *watcher) addFacts(told []record.Evidence) error {
 	for i := range told {
-		if told[i].Age > 0 {
-			told[i].Age = proc.AgeOf(told[i].Identity)
+		e := &told[i]
+		if e.Age == 0 {
+			continue
 		}
+		now := proc.AgeOf(e.Identity)
+		if e.Idle != nil {
+			idle := *e.Idle + now - e.Age
+			e.Idle = &idle
+		}
+		e.Age = now
 	}
 	return w.Add(record.Event{Kind: record.EvidenceTaken, Evidence: told})
 }
