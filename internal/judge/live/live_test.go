@@ -562,7 +562,7 @@ func TestGrowth(t *testing.T) {
 	assert.InDelta(t, 20+24*3600, processes.InDay, 24)
 }
 
-// What is written down late shifts no birth: the most exact of all evidence counts.
+// What is written down late shifts no birth, and no use: the most exact of all evidence counts.
 func TestEvidenceThatComesLate(t *testing.T) {
 	t.Parallel()
 	w := &world{}
@@ -577,7 +577,11 @@ func TestEvidenceThatComesLate(t *testing.T) {
 	for i := range w.events {
 		if w.events[i].Kind == record.EvidenceTaken && i < 6 {
 			for k := range w.events[i].Evidence {
-				w.events[i].Evidence[k].Age -= record.Duration(second)
+				e := &w.events[i].Evidence[k]
+				e.Age -= record.Duration(second)
+				if e.Idle != nil {
+					*e.Idle -= record.Duration(second)
+				}
 			}
 		}
 	}
