@@ -273,7 +273,12 @@ var house = []struct {
 		pkg: "internal/play/validate", why: "it checks files, and plays nothing",
 		may: []string{"internal/files", "internal/yamlfile", "scenarios", "internal/subject/hostfile", "internal/judge/known", "internal/play/project", "internal/subject/checks"}, deny: []string{"os/exec", "net"},
 	},
-	{pkg: "internal/stage/reexec", may: []string{"internal/cpuload", "internal/stage/keeper", "internal/subject/catalogue", "internal/subject/refhost", "internal/subject/trickhost", "internal/subject/gateway", "internal/subject/oneshot", "hosts/mcpgo", "hosts/gosdk"}, why: "only dispatch"},
+	{
+		pkg: "internal/stage/reexec/early", may: []string{"internal/cpuload", "internal/stage/keeper", "internal/subject/trickhost"},
+		why:  "what it links decides how fast a keeper starts",
+		deny: []string{"github.com/mark3labs/mcp-go", "net/http", "html/template"},
+	},
+	{pkg: "internal/stage/reexec", may: []string{"internal/stage/reexec/early", "internal/subject/catalogue", "internal/subject/refhost", "internal/subject/gateway", "internal/subject/oneshot", "hosts/mcpgo", "hosts/gosdk"}, why: "only dispatch"},
 	{pkg: "internal/stage/reexec/reexectest", may: []string{"fakeserver", "internal/stage/reexec"}, why: "it is for tests"},
 }
 

@@ -11,6 +11,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -33,7 +34,6 @@ var (
 	plotJS string
 
 	pageCSS = plotCSS + "\n" + ownCSS + liveCSS
-	pageJS  = plotJS + "\n" + ownScript()
 )
 
 // ownScript is the page's script: its files in the order of their names.
@@ -53,7 +53,13 @@ func ownScript() string {
 	return b.String()
 }
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"thread": newThread}).Parse(pageSource))
+// Both are made by the first page: each process of a run, which is this program too, would wait for them at its start.
+var (
+	pageJS       = sync.OnceValue(func() string { return plotJS + "\n" + ownScript() })
+	pageTemplate = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("page").Funcs(template.FuncMap{"thread": newThread}).Parse(pageSource))
+	})
+)
 
 var threadName = regexp.MustCompile(`^([A-Za-z0-9-]+/[A-Za-z0-9._-]+)#([0-9]+)$`)
 
@@ -77,10 +83,10 @@ func HTML(w io.Writer, runs []verdict.Judged, a baseline.Baseline) error {
 		return fmt.Errorf("rendering the page: %w", err)
 	}
 	words.Scrub(page)
-	page.CSS, page.JS = template.CSS(pageCSS), template.JS(pageJS) //nolint:gosec // both are ours
-	page.Policy = Policy(pageCSS, pageJS)
+	page.CSS, page.JS = template.CSS(pageCSS), template.JS(pageJS()) //nolint:gosec // both are ours
+	page.Policy = Policy(pageCSS, pageJS())
 	var buf bytes.Buffer
-	if err := pageTemplate.Execute(&buf, page); err != nil {
+	if err := pageTemplate().Execute(&buf, page); err != nil {
 		return fmt.Errorf("rendering the page: %w", err)
 	}
 	_, err = w.Write(buf.Bytes())

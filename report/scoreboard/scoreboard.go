@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/duration"
@@ -243,7 +244,7 @@ var (
 	scoreCSS string
 )
 
-var scoreTemplate = template.Must(template.New("scoreboard").Parse(scoreSource))
+var scoreTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("scoreboard").Parse(scoreSource)) })
 
 // HTML writes the scoreboard as one page that needs nothing besides itself, and no script.
 func HTML(w *bytes.Buffer, b *scoreboard.Board, link Link) error {
@@ -251,7 +252,7 @@ func HTML(w *bytes.Buffer, b *scoreboard.Board, link Link) error {
 	words.Scrub(v)
 	v.CSS = template.CSS(scoreCSS) //nolint:gosec // ours
 	v.Policy = page.Policy(scoreCSS, "")
-	return scoreTemplate.Execute(w, v)
+	return scoreTemplate().Execute(w, v)
 }
 
 // LinksFrom is the Link of a board that is written to a file: addresses as seen from there. On another drive there is none.

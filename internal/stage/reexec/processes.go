@@ -1,6 +1,7 @@
 // Package reexec is what the program turns into when it executes itself again: the keeper, and the drivers of the built-in hosts.
-// (The fake server is dispatched earlier, in the init of package fakeserver, before the heavy packages are initialised.) A test
-// binary that calls Main from TestMain can therefore play every part in a run, without a build.
+// What needs no client library is dispatched before the heavy packages are initialised: the fake server in the init of package fakeserver,
+// the keeper and others in that of package early. A test binary that calls Main from TestMain can therefore play every part in a run,
+// without a build.
 package reexec
 
 import (
@@ -10,33 +11,19 @@ import (
 
 	"github.com/leakbench/leakbench/hosts/gosdk"
 	"github.com/leakbench/leakbench/hosts/mcpgo"
-	"github.com/leakbench/leakbench/internal/cpuload"
-	"github.com/leakbench/leakbench/internal/stage/keeper"
+	_ "github.com/leakbench/leakbench/internal/stage/reexec/early" // dispatches in its init
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/gateway"
 	"github.com/leakbench/leakbench/internal/subject/oneshot"
 	"github.com/leakbench/leakbench/internal/subject/refhost"
-	"github.com/leakbench/leakbench/internal/subject/trickhost"
 )
 
 // Main runs the process that the arguments ask for and returns its exit status. ok is false where they ask for none.
 func Main(args []string) (status int, ok bool) {
-	if len(args) < 2 {
+	if len(args) < 2 || args[1] != "host" {
 		return 0, false
 	}
-	switch args[1] {
-	case "keeper":
-		return keeper.Main(args[2:]), true
-	case "bystander":
-		return keeper.Bystander(), true
-	case cpuload.Arg:
-		return cpuload.Main(), true
-	case "lodge":
-		return keeper.Placement(args[2:]), true
-	case "host":
-		return hostMain(args[2:]), true
-	}
-	return 0, false
+	return hostMain(args[2:]), true
 }
 
 func hostMain(args []string) int {
@@ -47,8 +34,6 @@ func hostMain(args []string) int {
 		return gateway.Main()
 	case len(args) == 2 && args[0] == refhost.GuardArg:
 		return refhost.Guard(args[1])
-	case len(args) > 0 && strings.HasPrefix(args[0], "trick-"):
-		return trickhost.Main(args)
 	}
 	if h, ok := catalogue.Named(strings.Join(args, " ")); ok {
 		return builtinMain(h)
