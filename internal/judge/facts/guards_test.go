@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -266,6 +267,32 @@ func TestAServerThatWasForkedTwice(t *testing.T) {
 			change(ms, c.state), born(ms, "flaky#1", "s1", 31, 30),
 			census(2*ms, record.Census{Role: record.CensusSample, Processes: []record.Process{process(31, c.ppid, record.StateSleeping)}}),
 		))
+		kind, _ := f.OutOfReach(f.Server("flaky#1"), process(31, 10, record.StateSleeping))
+		assert.Equal(t, c.kind, kind, name)
+	}
+}
+
+// TestALauncherThatTheHostEnded while it replaced the server, or while the session went on, hid the server from it.
+func TestALauncherThatTheHostEnded(t *testing.T) {
+	t.Parallel()
+	look := func(at int64, ppid int) record.Event {
+		return census(at, record.Census{Role: record.CensusSample, Processes: []record.Process{process(31, ppid, record.StateSleeping)}})
+	}
+	opened := []record.Event{
+		census(0, record.Census{Role: record.CensusSample, Processes: []record.Process{carrier(30, host)}}),
+		change(ms, record.SessionOpening), born(ms, "flaky#1", "s1", 31, 30),
+	}
+	for name, c := range map[string]struct {
+		then []record.Event
+		kind string
+	}{
+		"it is opened anew":             {[]record.Event{change(2*ms, record.SessionOpen), change(3*ms, record.SessionOpening), look(4*ms, 10)}, "shielded"},
+		"it was gone before":            {[]record.Event{look(2*ms, 10), change(3*ms, record.SessionOpen), change(4*ms, record.SessionOpening)}, ""},
+		"it was there for a moment":     {[]record.Event{look(2*ms, 30), look(3*ms, 10), change(4*ms, record.SessionOpen)}, ""},
+		"it was there when that worked": {[]record.Event{change(2*ms, record.SessionOpen), look(6*ms, 30), look(7*ms, 10)}, "shielded"},
+	} {
+		f := Of(runOf(slices.Concat(opened, c.then)...))
+		f.Server("flaky#1").Established = 5 * ms
 		kind, _ := f.OutOfReach(f.Server("flaky#1"), process(31, 10, record.StateSleeping))
 		assert.Equal(t, c.kind, kind, name)
 	}

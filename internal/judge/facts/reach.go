@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
@@ -19,14 +20,31 @@ func (f *Facts) isBehind(s *history.Server) bool {
 	return scripted || !f.IsHost(s.Birth.PPID) && f.CarriedServer(s.Birth.PPID) && !f.isProgram(s.Birth.PPID) && !f.wasForkedTwice(s)
 }
 
-func (f *Facts) wasForkedTwice(s *history.Server) bool {
-	return slices.ContainsFunc(f.Censuses(), func(look history.Look) bool {
+// wasForkedTwice says that what launched a server was gone before the host had a reason to end it: while its session was opened or open
+// for the first time, and never seen as its parent after the server had answered.
+func (f *Facts) wasForkedTwice(s *history.Server) (twice bool) {
+	end := int64(math.MaxInt64)
+	for _, c := range f.Changes(s) {
+		if c.T > s.Born && c.Session.State != record.SessionOpen {
+			end = c.T
+			break
+		}
+	}
+	for _, look := range f.Censuses() {
 		state, _ := f.StateAt(s, look.T)
 		going := state.State == record.SessionOpening || state.State == record.SessionOpen
-		return going && f.OnWatch(look.T) && slices.ContainsFunc(look.Processes, func(p record.Process) bool {
-			return p.Identity == s.Birth.Identity && p.PPID != s.Birth.PPID
-		})
-	})
+		for i := range look.Processes {
+			p := &look.Processes[i]
+			switch {
+			case p.Identity != s.Birth.Identity || !going || look.T >= end || !f.OnWatch(look.T):
+			case p.PPID != s.Birth.PPID:
+				twice = true
+			case Established(s, look.T):
+				return false
+			}
+		}
+	}
+	return twice
 }
 
 // isProgram says that a process which has a server's command line among its own arguments is what is under test, and no launcher

@@ -33,6 +33,7 @@ type Loads struct {
 type waiter struct {
 	ran, delayed, cpu, wanting record.Duration
 	queued                     record.Duration // counted of a wait that was not over when it was seen
+	running                    bool            // it ran then, or wanted to
 	seen                       time.Time
 }
 
@@ -63,8 +64,8 @@ func (l *Loads) At(c *record.Census) *record.Load {
 	return &load
 }
 
-// wait adds what a process has waited since it was last seen. One that spins is left out. One that wants a processor and has had none
-// since then may have waited all the time.
+// wait adds what a process has waited since it was last seen. One that spins is left out. One that wanted a processor then, still wants
+// one, and has had none has waited all the time.
 func (l *Loads) wait(p *record.Process, now time.Time) {
 	ran, delayed, known := shareOf(p.PID)
 	if !known {
@@ -72,10 +73,10 @@ func (l *Loads) wait(p *record.Process, now time.Time) {
 		return
 	}
 	was, seen := l.waiters[p.Identity]
-	is := waiter{ran: ran, delayed: max(delayed, was.delayed), cpu: p.CPU, seen: now}
+	is := waiter{ran: ran, delayed: max(delayed, was.delayed), cpu: p.CPU, running: p.State == record.StateRunning, seen: now}
 	if seen {
 		more, passed := is.delayed-was.delayed, record.Duration(now.Sub(was.seen))
-		queued := more == 0 && ran == was.ran && p.State == record.StateRunning
+		queued := more == 0 && ran == was.ran && was.running && is.running
 		if wants := more + is.cpu - was.cpu; wants > passed*9/10 {
 			is.wanting = was.wanting + passed
 		}

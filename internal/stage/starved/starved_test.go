@@ -120,16 +120,18 @@ func TestQueued(t *testing.T) {
 		l.wait(&p, now)
 		return l.waited, l.waiters[p.Identity]
 	}
-	same := waiter{ran: ran, delayed: delayed}
+	same := waiter{ran: ran, delayed: delayed, running: true}
 	waited, is := counts(same)
 	assert.Equal(t, 5*s, waited)
-	assert.Equal(t, waiter{ran: ran, delayed: delayed, queued: 5 * s, seen: now}, is, "nobody knows that it spins")
+	assert.Equal(t, waiter{ran: ran, delayed: delayed, queued: 5 * s, running: true, seen: now}, is, "nobody knows that it spins")
 	is.wanting = s
 	waited, is = counts(is)
 	assert.Equal(t, []record.Duration{5 * s, 10 * s, s}, []record.Duration{waited, is.queued, is.wanting}, "it still does")
-	waited, _ = counts(waiter{ran: ran, delayed: delayed - 1, queued: 5 * s})
+	waited, _ = counts(waiter{ran: ran, delayed: delayed - 1, queued: 5 * s, running: true})
 	assert.Zero(t, waited, "the kernel counts what was counted before")
-	waited, _ = counts(waiter{ran: ran - 1, delayed: delayed})
+	waited, _ = counts(waiter{ran: ran, delayed: delayed})
+	assert.Zero(t, waited, "it may have slept until a moment ago")
+	waited, _ = counts(waiter{ran: ran - 1, delayed: delayed, running: true})
 	assert.Zero(t, waited, "it has had a processor")
 	p.State = record.StateSleeping
 	waited, _ = counts(same)
