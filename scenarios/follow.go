@@ -152,17 +152,18 @@ func (f *follower) await(l *Step) {
 // inFlight is what an await can wait for.
 type inFlight struct{ session, what string }
 
-// asksFor are the requests that some steps make, those inside others too. A reload connects the sessions of its label anew.
+// asksFor are the requests that some steps make, those inside others too. A reload connects the sessions of its label anew, and hosts
+// may do so after a break, or at the next call.
 func (f *follower) asksFor(steps []Step, asked map[inFlight]bool) {
 	each(steps, func(s Step) {
 		switch s.Op {
 		case record.OpCall:
-			asked[inFlight{s.Session, AwaitCall}] = true
+			asked[inFlight{s.Session, AwaitCall}], asked[inFlight{s.Session, AwaitConnect}] = true, true
 		case record.OpOpen:
 			asked[inFlight{s.Session, AwaitConnect}] = true
-		case record.OpReload:
+		case record.OpReload, record.OpBreak:
 			for name, at := range f.sessions {
-				if at.label == s.Label {
+				if name == s.Session || at.label == s.Label {
 					asked[inFlight{name, AwaitConnect}] = true
 				}
 			}

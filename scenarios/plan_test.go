@@ -256,6 +256,8 @@ func TestAllowed(t *testing.T) {
 		"an await after lanes inside a tick":         "- {open: a, server: one}\n- tick: {jobs: [{server: one}], during: [{parallel: [[{call: a}]]}, {parallel: [[{call: a}], [{await: a, for: call}]]}]}",
 		"an await of lanes around it":                "- {open: a, server: one}\n- parallel: [[{call: a}], [{parallel: [[{close: a}], [{await: a, for: call}]]}]]",
 		"an await of what a reload connects":         "- {open: a, server: one}\n- parallel: [[{reload: one}], [{await: a, for: connect}]]",
+		"an await of what a break connects":          "- {open: a, server: one}\n- parallel: [[{break: a, with: exit}], [{await: a, for: connect}]]",
+		"an await of what a call connects":           "- {open: a, server: one}\n- parallel: [[{call: a}], [{await: a, for: connect}]]",
 		"an await that may come too late":            "- {open: a, server: one}\n- parallel: [[{call: a}], [{await: a, for: call, expect: any}]]",
 		"as many jobs as there may be":               "- tick: {jobs: [{server: one, count: 500}, {server: one, count: 500}]}",
 		"a code of 0":                                "- {open: a, server: one}\n- {break: a, with: {do: exit, code: 0}}",

@@ -46,7 +46,7 @@ func TestRules(t *testing.T) {
 		"an await between steps":        {"one:", open + "- {await: a, for: call}", []string{"7: await belongs inside a parallel"}},
 		"an await of what is not asked": {"one:", open + "- parallel: [[{await: a, for: call}]]", []string{"7: no step beside it calls session a: what it waits for can't come"}},
 		"an await of its own lane":      {"one:", open + "- parallel: [[{close: a}], [{await: a, for: call}, {call: a}]]", []string{"7: no step beside it calls session a"}},
-		"an await of an earlier step":   {"one:", open + "- parallel: [[{call: a}], [{await: a, for: connect}]]", []string{"7: no step beside it opens session a"}},
+		"an await of an earlier step":   {"one:", open + "- parallel: [[{close: a}], [{await: a, for: connect}]]", []string{"7: no step beside it opens session a"}},
 		"an await of another session":   {"one:", open + "- {open: b, server: one}\n- parallel: [[{call: b}], [{await: a, for: call}]]", []string{"8: no step beside it calls session a"}},
 		"an await inside a tick":        {"one:", open + "- tick: {jobs: [{server: one}], during: [{call: a}, {await: a, for: call}]}", []string{"7: no step beside it calls session a"}},
 		"a reload of no server":         {"one:", open + "- reload: onne", []string{"7: there is no server onne"}},
