@@ -17,6 +17,14 @@ func DutyOf(host record.Duty, law string, cause record.Cause) Duty {
 	return by[""]
 }
 
+// Untold is the kind of a host of which nobody tells which sessions it has. No host calls itself that.
+const Untold record.Duty = "untold"
+
+var untold = Duty{
+	"Nobody tells leakbench which sessions this host has, so a second server with one label is taken for one too many.",
+	"If each of them is for a session of its own, declare in the host file how many it launches (launches: 2).",
+}
+
 var closedInOrder = Duty{
 	"The application closed the client in order: ending the server is the library's duty.",
 	"An application can't mend it: it has no handle on the process.",
@@ -24,6 +32,7 @@ var closedInOrder = Duty{
 
 // duties are by kind of host and by how its session or it ended; "" is any other way.
 var duties = map[record.Duty]map[record.Cause]Duty{
+	Untold: {record.CauseReconnect: untold, record.CauseSideBySide: untold},
 	record.DutyLibrary: {
 		"":                        {"The host is a library: who drops a connection has to close it, and what a close leaves is the library's duty.", ""},
 		record.CauseSessionClosed: closedInOrder,

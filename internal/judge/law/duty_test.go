@@ -17,8 +17,9 @@ func TestDuty(t *testing.T) {
 	assert.Contains(t, DutyOf(record.DutyLibrary, "L1", record.CauseReconnect).Why, "The host is a library")
 	assert.Contains(t, DutyOf(record.DutyApplication, "L1", record.CauseReconnect).Why, "The host is an application")
 	assert.Contains(t, DutyOf(record.DutyGateway, "L1", record.CauseReconnect).Why, "gateway's duty")
+	assert.Contains(t, DutyOf(Untold, "L1", record.CauseSideBySide).Fix, "launches: 2")
 	for _, none := range []Duty{
-		DutyOf("", "L1", record.CauseSessionClosed), DutyOf("server", "L1", record.CauseSessionClosed), DutyOf(record.DutyLibrary, "L3", record.CauseHostAtWork),
+		DutyOf("", "L1", record.CauseSessionClosed), DutyOf("server", "L1", record.CauseSessionClosed), DutyOf(Untold, "L1", record.CauseJobDone), DutyOf(record.DutyLibrary, "L3", record.CauseHostAtWork),
 	} {
 		assert.Zero(t, none)
 	}

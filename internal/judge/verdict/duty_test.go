@@ -61,3 +61,18 @@ func TestAHostThatSaysNothingOfItself(t *testing.T) {
 		assert.NotContains(t, why(record.KindDriver, greets), "duty")
 	}
 }
+
+// TestAHostOfWhichNobodyTells: a second server of a label may be for a session of its own. The host file can say so.
+func TestAHostOfWhichNobodyTells(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.run.Header.Host.Kind = record.KindCommand
+	for range 2 {
+		p.greet(p.launch("flaky", ""))
+	}
+	p.restless("after", func() {}, record.Want{Label: "flaky", Live: 1})
+	judged := Judge(p.done())
+	require.NotEmpty(t, judged.Findings)
+	assert.Contains(t, judged.Findings[0].Why, "Nobody tells leakbench which sessions this host has")
+	assert.Contains(t, judged.Findings[0].Fix, "launches: 2")
+}

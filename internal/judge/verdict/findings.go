@@ -184,8 +184,11 @@ func (f *casefile) duty() record.Duty {
 	if hello := f.Hello(); hello != nil && hello.Kind != "" {
 		return hello.Kind
 	}
-	if f.Header.Host.Kind == record.KindGateway {
+	switch f.Header.Host.Kind {
+	case record.KindGateway:
 		return record.DutyGateway
+	case record.KindCommand:
+		return law.Untold
 	}
 	return ""
 }
