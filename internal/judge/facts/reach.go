@@ -25,7 +25,7 @@ func (f *Facts) isBehind(s *history.Server) bool {
 func (f *Facts) wasForkedTwice(s *history.Server) (twice bool) {
 	end := int64(math.MaxInt64)
 	for _, c := range f.Changes(s) {
-		if c.T > s.Born && c.Session.State != record.SessionOpen {
+		if c.T > s.Born && c.State != record.SessionOpen {
 			end = c.T
 			break
 		}
