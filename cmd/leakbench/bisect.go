@@ -91,7 +91,7 @@ func (a *app) bisect(cmd *cobra.Command, args []string, f bisectFlags) error {
 			return err
 		},
 		Tell: func(t bisect.Try) {
-			a.note("%s@%s: %s\n", f.host, t.Version, strings.Join(append([]string{string(t.Outcome)}, t.Shows...), ", "))
+			a.progressed("%s@%s: %s\n", f.host, t.Version, strings.Join(append([]string{string(t.Outcome)}, t.Shows...), ", "))
 		},
 	}
 	found, err := bisect.Search(versions, func(version string) (bisect.Try, error) { return p.Try(ctx, version) })

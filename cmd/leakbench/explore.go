@@ -70,7 +70,7 @@ func (a *app) explore(cmd *cobra.Command, f exploreFlags, command []string) erro
 		between("--shrink", f.Shrink, 0, maxExplored), own(&f.bench)); err != nil {
 		return err
 	}
-	f.Bench, f.Known, f.Note = &f.bench, list.Entries, a.note
+	f.Bench, f.Known, f.Note = &f.bench, list.Entries, a.progressed
 	if f.Host, err = play.TheHost(f.bench.Self, f.host, command); err != nil {
 		return err
 	}

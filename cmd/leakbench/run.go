@@ -254,9 +254,12 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, names []str
 // note says something beside the answer, which is not for programs.
 func (a *app) note(format string, args ...any) {
 	if a.format != "json" {
-		fmt.Fprintf(a.err, format, args...)
+		a.progressed(format, args...)
 	}
 }
+
+// progressed says how far something is, whatever the format of its answer.
+func (a *app) progressed(format string, args ...any) { fmt.Fprintf(a.err, format, args...) }
 
 // setUp makes of the stage what the flags say. Each run gets a report that knows the list of findings.
 func (a *app) setUp(cmd *cobra.Command, f runFlags) (s stage, err error) {

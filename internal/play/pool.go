@@ -174,8 +174,16 @@ func timed(f verdict.Finding) bool {
 	return kind.Timed()
 }
 
-// pushed says that a clock made a finding, and that others on the machine may have pushed it.
-func pushed(f verdict.Finding) bool { return timed(f) && !f.Firm }
+// Pushed says why a finding of those that are meant is to be made sure of alone, or "": a clock made it, and runs beside it may have pushed it.
+func (r Result) Pushed(meant func(verdict.Finding) bool) string {
+	if !r.Beside || r.Try > 1 || r.Judged == nil {
+		return ""
+	}
+	if slices.ContainsFunc(r.Judged.Verdict.Findings, func(f verdict.Finding) bool { return timed(f) && !f.Firm && meant(f) }) {
+		return "a finding rests on elapsed time"
+	}
+	return ""
+}
 
 // outweighs says that a run found something that does not go by the clock and that the one after it, alone, did not: a
 // leak that was seen is a fact.
@@ -207,8 +215,8 @@ func crowded(r Result) string {
 	case r.Err != nil || r.Judged == nil:
 	case len(r.Judged.Verdict.Doubts) > 0:
 		return "there was a doubt beside other runs"
-	case slices.ContainsFunc(r.Judged.Verdict.Findings, pushed):
-		return "a finding rests on elapsed time"
+	default:
+		return r.Pushed(func(verdict.Finding) bool { return true })
 	}
 	return ""
 }

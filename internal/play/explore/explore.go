@@ -10,12 +10,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/explore/cover"
 	"github.com/leakbench/leakbench/internal/play/explore/grammar"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -38,7 +40,7 @@ type Params struct {
 	// Shrink is how many findings of a law and kind are played again and made small, of those that differ in their cause.
 	Shrink int
 	Most   int // how many smaller scenarios are played for one of them; 0 is 160
-	// Enough says that with this finding the answer is known: nothing more is played after its chunk.
+	// Enough says that with this finding the answer is known: nothing more is played after its stretch.
 	Enough func(*Found) bool
 	// OnRun sees each scenario that was played, in their order.
 	OnRun func(n int, s *scenarios.Scenario, j verdict.Judged)
@@ -80,8 +82,12 @@ type Result struct {
 }
 
 const (
-	// chunk is how many scenarios are played before their findings are looked into.
+	// stretch is how long scenarios are played before their findings are looked into. Meanwhile a free place waits for nobody.
+	stretch = 20 * time.Second
+	// chunk is how many scenarios are played at least in a stretch, and in the first one, when nobody knows how fast the host is.
 	chunk = 12
+	// mostAtOnce is how many scenarios are made before any of them is played.
+	mostAtOnce = 96
 	// hopeless is after how many tries a cell counts as missed.
 	hopeless = 5
 )
@@ -92,6 +98,7 @@ type explorer struct {
 	result Result
 	source *source
 	begun  time.Time
+	played time.Duration // how long the scenarios themselves took
 	seen   map[cover.Cell]bool
 	table  map[cover.Cell]bool
 	found  map[string]*Found // by print
@@ -156,17 +163,11 @@ func (e *explorer) meet(ctx context.Context) (r grammar.Reach, err error) {
 	return r, nil
 }
 
-// explore plays chunk by chunk.
+// explore plays stretch by stretch.
 func (e *explorer) explore(ctx context.Context) error {
-	for n := 0; ctx.Err() == nil && !e.enough() && (e.Runs == 0 || n < e.Runs); {
-		size := chunk
-		if e.For > 0 && n == 0 { // a slow host shows soon what it can be asked in the time
-			size = chunk / 2
-		}
-		if e.Runs > 0 {
-			size = min(size, e.Runs-n)
-		}
-		if e.For > 0 && time.Since(e.begun) >= e.For {
+	for n := 0; ctx.Err() == nil && !e.enough(); {
+		size := e.size(n)
+		if size == 0 {
 			break
 		}
 		var all []*scenarios.Scenario
@@ -177,9 +178,13 @@ func (e *explorer) explore(ctx context.Context) error {
 			}
 			all = append(all, s)
 		}
+		begun := time.Now()
 		results, err := e.playAll(ctx, all, func(i int) uint64 { return e.seedOf(n + i) })
+		e.played += time.Since(begun)
 		for i, j := range results {
-			e.look(n+i, all[i], j)
+			if ctx.Err() == nil || !cutShort(j) {
+				e.look(n+i, all[i], j)
+			}
 		}
 		n += size
 		if err != nil {
@@ -191,6 +196,33 @@ func (e *explorer) explore(ctx context.Context) error {
 		e.progress()
 	}
 	return context.Cause(ctx)
+}
+
+// size is how many scenarios the next stretch has, after so many. It does not say which ones they are: the seed does.
+func (e *explorer) size(after int) int {
+	size := chunk
+	left := e.For - time.Since(e.begun)
+	switch {
+	case e.For > 0 && left <= 0:
+		return 0
+	case e.played == 0 && e.For > 0: // a slow host shows soon what it can be asked in the time
+		size = chunk / 2
+	case e.played > 0:
+		within := func(d time.Duration) int { return int(float64(after) * float64(d) / float64(e.played)) }
+		size = min(max(chunk, within(stretch)), mostAtOnce)
+		if e.For > 0 {
+			size = min(size, max(1, within(left)))
+		}
+	}
+	if e.Runs > 0 {
+		size = min(size, e.Runs-after)
+	}
+	return size
+}
+
+// cutShort says of a run, or of none, that somebody has stopped the exploration before it came to anything.
+func cutShort(j *verdict.Judged) bool {
+	return j == nil || slices.ContainsFunc(j.Verdict.Doubts, func(d verdict.Doubt) bool { return d.Code == record.DoubtInterrupted })
 }
 
 func (e *explorer) enough() bool {
@@ -212,7 +244,8 @@ func (e *explorer) seedOf(n int) uint64 { return mix(e.Seed, uint64(n))&(1<<53-1
 
 // playAll plays scenarios side by side. One that could not be played has no run.
 func (e *explorer) playAll(ctx context.Context, all []*scenarios.Scenario, seed func(i int) uint64) ([]*verdict.Judged, error) {
-	series := play.Series{Jobs: e.Jobs}
+	var made []*verdict.Judged
+	series := play.Series{Jobs: e.Jobs, OnRun: func(r play.Result, _ int) { made = append(made, r.Judged) }}
 	var index []int
 	for i, s := range all {
 		parts, _ := play.Fit(e.Host, []*scenarios.Scenario{s})
@@ -225,6 +258,7 @@ func (e *explorer) playAll(ctx context.Context, all []*scenarios.Scenario, seed 
 	for _, t := range tries {
 		results[index[t.Repeat-1]] = &t.Judged
 	}
+	e.discardOthers(made, tries)
 	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
 		return results, context.Cause(ctx)
 	}
@@ -286,6 +320,15 @@ func (e *explorer) discard(j *verdict.Judged) {
 	}
 }
 
+// discardOthers removes the runs that another one, alone, took the place of.
+func (e *explorer) discardOthers(made []*verdict.Judged, tries []gate.Attempt) {
+	for _, j := range made {
+		if j != nil && !slices.ContainsFunc(tries, func(t gate.Attempt) bool { return t.Dir == j.Dir }) {
+			e.discard(j)
+		}
+	}
+}
+
 func (e *explorer) progress() {
 	took := time.Since(e.begun)
 	if minutes := int(took / time.Minute); minutes > len(e.result.Curve) {
@@ -294,7 +337,8 @@ func (e *explorer) progress() {
 			e.result.Curve = append(e.result.Curve, Point{After: record.Duration(after), Runs: e.result.Runs, Covered: len(e.seen)})
 		}
 	}
-	e.Note("%d scenarios, %d findings, %d of %d covered, %s\n", e.result.Runs, len(e.result.Findings), len(e.seen), len(e.table), record.Duration(took.Round(time.Second)))
+	e.Note("%s, %s, %d of %d covered, %v\n", text.Count(e.result.Runs, "scenario"), text.Count(len(e.result.Findings), "finding"),
+		len(e.seen), len(e.table), record.Duration(took.Round(time.Second)))
 }
 
 // sumUp fills in what is known at the end.

@@ -2,10 +2,12 @@ package explore_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -56,6 +58,36 @@ func TestFinds(t *testing.T) {
 	var text bytes.Buffer
 	require.NoError(t, r.Print(&text))
 	assert.Contains(t, text.String(), "✗ L1 ")
+}
+
+// TestClockFindingsAlone: what goes by the clock is made small by runs alone, unless the machine can't have made it.
+func TestClockFindingsAlone(t *testing.T) {
+	t.Parallel()
+	var one verdict.Judged
+	run(t, explore.Params{Seed: 3, Runs: 1, Whole: true, OnRun: func(_ int, _ *scenarios.Scenario, j verdict.Judged) { one = j }}, "exact")
+	one.Dir = ""
+	for _, firm := range []bool{true, false} {
+		again := map[string]int{}
+		shows := one
+		shows.Verdict.Findings = []verdict.Finding{{Law: "L8", Kind: "slow-close", Fingerprint: "slow", Firm: firm}}
+		synctest.Test(t, func(t *testing.T) {
+			r := run(t, explore.Params{Seed: 3, Runs: 2, Jobs: 2, Shrink: 1, Most: 4, Play: func(_ context.Context, c play.Cell) (*verdict.Judged, error) {
+				time.Sleep(time.Second) // sleep-ok: on the bubble's clock, so that two are played side by side
+				if c.Again != "" {
+					again[c.Again]++
+				}
+				j := shows
+				return &j, nil
+			}}, "exact")
+			assert.Equal(t, 3, r.Findings[0].Stable)
+			assert.Positive(t, r.Findings[0].Tried)
+		})
+		if firm {
+			assert.Empty(t, again)
+		} else {
+			assert.Greater(t, again["a finding rests on elapsed time"], 4)
+		}
+	}
 }
 
 // TestSameSeed: the scenarios follow from the seed, however many are played side by side.

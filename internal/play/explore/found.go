@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
@@ -54,6 +53,9 @@ func (f *Found) IsError() bool { return f.Severity != record.SeverityWarning }
 
 // same is the seed of each run that is to show it again.
 func (f *Found) same(int) uint64 { return f.seed }
+
+// alike says that another one is of the same law and kind.
+func (f *Found) alike(o verdict.Finding) bool { return o.Law == f.Law && o.Kind == f.Kind }
 
 func (f *Found) kind() string { return f.Law + " " + f.Kind }
 
@@ -155,12 +157,10 @@ func (e *explorer) count(f *Found, runs []*verdict.Judged) (n int) {
 
 // has says that a run shows a finding of the same law and kind, with as little doubt as there was.
 func (e *explorer) has(f *Found, j *verdict.Judged) bool {
-	return j != nil && (!f.sure || len(j.Verdict.Doubts) == 0) && slices.ContainsFunc(j.Verdict.Findings, func(o verdict.Finding) bool {
-		return o.Law == f.Law && o.Kind == f.Kind
-	})
+	return j != nil && (!f.sure || len(j.Verdict.Doubts) == 0) && slices.ContainsFunc(j.Verdict.Findings, f.alike)
 }
 
-// shows says which scenarios show the finding, in one of some tries. What goes by the clock must show itself with nothing beside it.
+// shows says which scenarios show the finding, in one of some tries. One that runs beside it may have made is looked for alone.
 func (e *explorer) shows(ctx context.Context, f *Found, all []*scenarios.Scenario, tries int) ([]bool, error) {
 	var cells []play.Cell
 	var index []int
@@ -170,21 +170,21 @@ func (e *explorer) shows(ctx context.Context, f *Found, all []*scenarios.Scenari
 			cells, index = append(cells, play.Cell{Scenario: parts[0], Host: e.Host, Seed: f.seed}), append(index, i%len(all))
 		}
 	}
-	kind := law.KindOf(f.Kind)
-	timed := kind.Timed()
 	shown := make([]bool, len(all))
 	pool := play.Pool{Play: e.Play, Slots: min(cmp.Or(e.Jobs, side), side)}
-	pool.Again = func(r play.Result) string {
-		if timed && r.Beside && r.Try == 1 && e.has(f, r.Judged) {
-			e.discard(r.Judged)
-			return "beside other runs it showed something that goes by the clock"
+	pool.Again = func(r play.Result) (why string) {
+		if e.has(f, r.Judged) {
+			why = r.Pushed(f.alike)
 		}
-		return ""
+		if why != "" {
+			e.discard(r.Judged)
+		}
+		return why
 	}
 	results, err := pool.Run(ctx, cells)
-	for _, r := range results {
-		if !timed || !r.Beside || r.Try > 1 {
-			shown[index[r.Index]] = shown[index[r.Index]] || e.has(f, r.Judged)
+	for i, r := range results {
+		if last := i+1 == len(results) || results[i+1].Index != r.Index; last && e.has(f, r.Judged) {
+			shown[index[r.Index]] = true
 		}
 		e.discard(r.Judged)
 	}
