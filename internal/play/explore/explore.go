@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
@@ -258,7 +257,7 @@ func (e *explorer) playAll(ctx context.Context, all []*scenarios.Scenario, seed 
 	for _, t := range tries {
 		results[index[t.Repeat-1]] = &t.Judged
 	}
-	e.discardOthers(made, tries)
+	e.discardOthers(made, results)
 	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
 		return results, context.Cause(ctx)
 	}
@@ -321,9 +320,9 @@ func (e *explorer) discard(j *verdict.Judged) {
 }
 
 // discardOthers removes the runs that another one, alone, took the place of.
-func (e *explorer) discardOthers(made []*verdict.Judged, tries []gate.Attempt) {
+func (e *explorer) discardOthers(made, stay []*verdict.Judged) {
 	for _, j := range made {
-		if j != nil && !slices.ContainsFunc(tries, func(t gate.Attempt) bool { return t.Dir == j.Dir }) {
+		if j != nil && !slices.ContainsFunc(stay, func(o *verdict.Judged) bool { return o != nil && o.Dir == j.Dir }) {
 			e.discard(j)
 		}
 	}
