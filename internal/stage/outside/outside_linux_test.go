@@ -10,9 +10,11 @@ import (
 // TestWhoSent: what this process has started, and what that has, is of the run; the rest is outside of it.
 func TestWhoSent(t *testing.T) {
 	t.Parallel()
-	var got []Signal
-	s := &Signals{sent: func(s Signal) { got = append(got, s) }, family: map[int]bool{100: true}, ready: make(chan struct{})}
-	for _, line := range []string{
+	var got, late []Signal
+	s := &Signals{sent: func(s Signal) { got = append(got, s) }, family: map[int]bool{100: true}}
+	later := &Signals{sent: func(s Signal) { late = append(late, s) }, family: map[int]bool{100: true}}
+	tr := &trace{ready: make(chan struct{}), own: &Signals{}, watching: map[*Signals]bool{s: true}}
+	for i, line := range []string{
 		"            host-100     [001] d..2.   12.5: sched_process_fork: comm=host pid=100 child_comm=a -1 [0]: x pid=3 child_pid=101",
 		"            host-101     [001] d..2.   12.6: sched_process_fork: comm=host pid=101 child_comm=host child_pid=102",
 		"            host-102     [001] d..1.   12.7: signal_generate: sig=9 errno=0 code=0 comm=server pid=500 grp=1 res=0",
@@ -20,14 +22,18 @@ func TestWhoSent(t *testing.T) {
 		"   a-b [x]: y-8          [000] .....   12.9: signal_generate: sig=9 errno=0 code=0 comm=server pid=502 grp=1 res=0",
 		"CPU:3 [LOST 12 EVENTS]", "",
 	} {
-		s.take(line)
+		if i == 2 { // it watches from here on: what was started before is none of its own
+			tr.watching[later] = true
+		}
+		tr.take(line)
 	}
 	assert.Equal(t, []Signal{
 		{Signal: syscall.SIGTERM, To: 501, From: 7, Comm: "earlyoom"}, {Signal: syscall.SIGKILL, To: 502, From: 8, Comm: "a-b [x]: y"},
 	}, got)
-	s.take("x-9 [000] .....   13: signal_generate: sig=18 errno=0 code=0 comm=me pid=500 grp=1 res=0")
+	assert.Len(t, late, 3, "the host's, too")
+	tr.take("x-9 [000] .....   13: signal_generate: sig=18 errno=0 code=0 comm=me pid=500 grp=1 res=0")
 	select {
-	case <-s.ready:
+	case <-tr.ready:
 		t.Error("that was another one's")
 	default:
 	}
