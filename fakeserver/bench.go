@@ -11,7 +11,7 @@ import (
 
 // Exit statuses that no script asked for.
 const (
-	statusUsage     = 2
+	statusUsage     = 2  // as of a panic
 	statusNoBench   = 71 // the bench could not be reached, or refused this server
 	statusBenchGone = 72
 	statusLifetime  = 73
@@ -99,9 +99,7 @@ func (s *server) refuseOrder(why string) {
 // vanish ends the process at once, by SIGKILL if it has to. It does not return.
 func vanish(status int) {
 	time.AfterFunc(time.Second, func() {
-		if self, err := os.FindProcess(os.Getpid()); err == nil {
-			_ = self.Kill()
-		}
+		endSelf(status)
 	})
 	os.Exit(status)
 }

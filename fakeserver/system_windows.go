@@ -188,6 +188,13 @@ func inUse(pid int) bool {
 // endProcess ends a process: there are no signals that ask one to.
 func endProcess(p *os.Process, _ syscall.Signal) { _ = p.Kill() }
 
+// endSelf ends this process at once. Its status is not the one that a process has which somebody else has ended.
+func endSelf(status int) {
+	if self, err := syscall.GetCurrentProcess(); err == nil {
+		_ = syscall.TerminateProcess(self, uint32(status))
+	}
+}
+
 // isBrokenPipe says that nobody reads any more.
 func isBrokenPipe(err error) bool {
 	return errors.Is(err, syscall.ERROR_BROKEN_PIPE) || errors.Is(err, errNoReader)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/play/shelf"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
@@ -106,6 +108,9 @@ func itemsOf(what string, mutants bool) (items []item, err error) {
 		}
 		if mutants {
 			specs = append(specs, host.Mutants("leakbench")...)
+			if runtime.GOOS == record.Windows {
+				specs = append(specs, host.ForWindows("leakbench")...)
+			}
 		}
 		for _, s := range specs {
 			items = append(items, item{Name: s.Name, Text: s.About})

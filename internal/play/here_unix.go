@@ -2,7 +2,17 @@
 
 package play
 
-import "github.com/leakbench/leakbench/internal/subject/host"
+import (
+	"fmt"
 
-// refuse says why a host can't be played on this system: all can.
-func refuse(host.Spec) error { return nil }
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
+	"github.com/leakbench/leakbench/internal/subject/host"
+)
+
+// refuse says why a host can't be played on this system: the mistakes of some need Windows.
+func refuse(h host.Spec) error {
+	if !catalogue.ForWindows(h.Name) || h.File != "" {
+		return nil
+	}
+	return &Misuse{fmt.Errorf("%s is a host for Windows: it makes a mistake with Job Objects", h.Name), "leakbench list hosts shows those that can be played here"}
+}

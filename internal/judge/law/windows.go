@@ -7,10 +7,12 @@ const windowsLadder = "Close stdin, wait for a limited time on the process handl
 
 // jobPerServer is how nothing that a server starts can leave it.
 const jobPerServer = "Start each server suspended (CREATE_SUSPENDED), assign it to a Job Object of its own with JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE, " +
-	"and resume it then: what it starts before it is assigned is not in the job. Allow no breakaway, neither on request nor silent. "
+	"and resume it then: what it starts before it is assigned, by the end of initialize for example, is not in the job. Allow no breakaway: with " +
+	"JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK, which libuv sets, nothing that a server starts is in the job. "
 
 const ownHandles = "End only what you launched, through the handle that its launch returned or through its Job Object, never by PID, image name (taskkill /IM) " +
-	"or command line. End only the server whose session has ended."
+	"or command line. End only the server whose session has ended. A job ends all that is in it: keep a server that several sessions use out of the " +
+	"job of any one of them."
 
 const boundedOnWindows = "Limit every wait of the shutdown, and go on to the next step whatever the last one returned. " + windowsLadder + " "
 

@@ -94,3 +94,27 @@ func TestStrays(t *testing.T) {
 		})
 	}
 }
+
+// TestConhost: the console of a server that was terminated is a process of its own, and what is left of it is found, at a checkpoint and
+// after the host's end, with a fix that names it.
+func TestConhost(t *testing.T) {
+	t.Parallel()
+	p := newPlay()
+	p.run.Header.System.OS = record.Windows
+	p.started()
+	for range 4 {
+		a := p.open("s1", "flaky")
+		p.pid += 10
+		p.helperAt(p.pid, record.Process{PPID: hostPID, Comm: "conhost.exe", Args: []string{`\??\C:\Windows\system32\conhost.exe`, "0xffffffff", "-ForceV1"}})
+		p.close("s1", "flaky", func() { p.bye(a) })
+	}
+	p.restless("after", nil, want("flaky", "s1", 0))
+	v := Judge(p.done())
+	var found []string
+	for _, f := range v.Findings {
+		found = append(found, f.Law+" "+f.Kind)
+		assert.Contains(t, f.Title, "conhost.exe")
+		assert.Contains(t, f.Fix, "A conhost.exe that is left shows")
+	}
+	assert.Equal(t, []string{"L1 helper", "L2 helper"}, found, account(v))
+}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -38,6 +39,12 @@ func TestMain(m *testing.M) {
 		case "sleeper":
 			<-time.After(patience) // it lives until it is ended
 			os.Exit(0)
+		case "exits":
+			status, _ := strconv.Atoi(os.Args[2])
+			for _, err := os.Stat(os.Args[3]); err != nil; _, err = os.Stat(os.Args[3]) {
+				time.Sleep(time.Millisecond) // sleep-ok: until the test has seen it
+			}
+			os.Exit(status)
 		}
 	}
 	os.Exit(m.Run())
@@ -133,6 +140,28 @@ func TestCensusAndSweep(t *testing.T) {
 	assert.Len(t, swept, len(census.Processes), "%v", swept)
 	for _, p := range sleepers {
 		assert.True(t, proc.Gone(p.Identity))
+	}
+}
+
+// TestTwinsThatEnd: one that somebody has terminated, with whatever status, is told from one that has exited.
+func TestTwinsThatEnd(t *testing.T) {
+	exits := make(chan keeper.Exited, 16)
+	k, _, _ := begin(t, exits)
+	for _, status := range []uint32{1, 9, 15, 137, 1<<32 - 1} {
+		twin, err := k.StartTwin(t.Context(), []string{os.Args[0], "sleeper"}, os.Environ())
+		require.NoError(t, err)
+		h, err := proc.Open(twin.Identity, windows.PROCESS_TERMINATE)
+		require.NoError(t, err)
+		require.NoError(t, windows.TerminateProcess(h, status))
+		require.NoError(t, windows.CloseHandle(h))
+		assert.Equal(t, record.Exit{Code: -1, Signal: "SIGKILL"}, told(t, exits, twin.Identity).Exit, "%d", status)
+	}
+	for _, status := range []int{0, 2, 71, 72, 73} {
+		may := filepath.Join(t.TempDir(), "may-exit")
+		twin, err := k.StartTwin(t.Context(), []string{os.Args[0], "exits", strconv.Itoa(status), may}, os.Environ())
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(may, nil, 0o600))
+		assert.Equal(t, record.Exit{Code: status}, told(t, exits, twin.Identity).Exit)
 	}
 }
 

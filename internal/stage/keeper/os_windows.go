@@ -3,6 +3,7 @@ package keeper
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"syscall"
 	"unsafe"
@@ -19,9 +20,16 @@ const (
 	stopSignal = syscall.SIGKILL
 	// sweptStatus is the exit status of what a sweep has ended: as of a shell, of a process that SIGKILL has.
 	sweptStatus = 128 + 9
-	// terminatedStatus is that of what taskkill, or most runtimes, have terminated. A twin never ends with it by itself.
-	terminatedStatus = 1
+	// What ends by an exception has a status from here on (NTSTATUS).
+	exceptional = 0xc0000000
 )
+
+// byItself says that a twin has ended with this status and was not terminated. Whoever terminates a process chooses its status: taskkill,
+// Go and Node give it 1, Python the number of a signal, .NET -1. A twin has few of its own: that of a panic and of a wrong command line, 2,
+// and those from 70 to 79 (package fakeserver). One that somebody terminated with 0, or with one of these, is a doubt.
+func byItself(status uint32) bool {
+	return status == 0 || status == 2 || status >= 70 && status < 80 || status >= exceptional && status < math.MaxUint32
+}
 
 // detached keeps the keeper, and what it starts, away from the terminal: a ^C is for the bench alone. Nor do windows open where there
 // is no terminal.
@@ -92,7 +100,7 @@ func (k *process) waitFor(handle windows.Handle, pid int) error {
 		asked, twin := k.asked[id], k.others[id] == isTwin
 		k.live.Unlock()
 		exit := exitOf(handle)
-		if asked && exit.Code == sweptStatus || twin && exit.Code == terminatedStatus {
+		if asked && exit.Code == sweptStatus || twin && !byItself(uint32(exit.Code)) {
 			exit = record.Exit{Code: -1, Signal: "SIGKILL"}
 		}
 		k.tellExit(row, exit)

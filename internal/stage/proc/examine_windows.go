@@ -2,7 +2,11 @@ package proc
 
 import (
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/windows"
 
@@ -97,4 +101,100 @@ func exeOf(id record.Identity) (string, error) {
 		return "", err
 	}
 	return windows.UTF16ToString(path[:n]), nil
+}
+
+var isProcessInJob = windows.NewLazySystemDLL("kernel32.dll").NewProc("IsProcessInJob")
+
+// InJob says whether a process is in a job. x/sys does not have the call. Wine wants PROCESS_QUERY_INFORMATION for it.
+func InJob(process, job windows.Handle) (bool, error) {
+	var in int32
+	if ok, _, err := isProcessInJob.Call(uintptr(process), uintptr(job), uintptr(unsafe.Pointer(&in))); ok == 0 {
+		return false, err
+	}
+	return in != 0, nil
+}
+
+// jobs are those that a process has handles of, and how what is in them may leave.
+type jobs struct {
+	owner record.Process
+	n     int
+	flags uint32
+}
+
+// jobOf says in whose job a process is. This process has those of the run, which are not meant.
+func (w *witness) jobOf(id record.Identity) (string, error) {
+	h, err := Open(id, windows.PROCESS_QUERY_INFORMATION)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = windows.CloseHandle(h) }()
+	var its, others []jobs
+	for _, e := range w.entries {
+		if e.typ != w.types.job || int(e.pid) == os.Getpid() {
+			continue
+		}
+		job, err := w.mine(e.pid, e.handle, jobQuery, 0)
+		if err != nil {
+			return "", err
+		}
+		in, err := InJob(h, job)
+		flags := limitFlags(job)
+		_ = windows.CloseHandle(job)
+		if owner := w.table.all[int(e.pid)].row; err == nil && in {
+			its = counted(its, owner, flags)
+		} else if err == nil {
+			others = counted(others, owner, flags)
+		}
+	}
+	return describeJobs(its, others), nil
+}
+
+// limitFlags are the limits of a job, none where they can't be read.
+func limitFlags(job windows.Handle) uint32 {
+	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	at, size := uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits))
+	if err := windows.QueryInformationJobObject(job, windows.JobObjectExtendedLimitInformation, at, size, nil); err != nil {
+		return 0
+	}
+	return limits.BasicLimitInformation.LimitFlags
+}
+
+// counted adds a job to those of its owner.
+func counted(all []jobs, owner record.Process, flags uint32) []jobs {
+	i := slices.IndexFunc(all, func(j jobs) bool { return j.owner.Identity == owner.Identity })
+	if i < 0 {
+		return append(all, jobs{owner, 1, flags})
+	}
+	all[i].n++
+	all[i].flags |= flags
+	return all
+}
+
+// describeJobs says in whose job a process is, or who has jobs that it is not in.
+func describeJobs(its, others []jobs) string {
+	var words []string
+	for _, j := range its {
+		words = append(words, fmt.Sprintf("%s (pid %d)%s", j.owner.Comm, j.owner.PID, leaving(j.flags)))
+	}
+	if slices.Sort(words); len(words) > 0 {
+		return "a job of " + strings.Join(words, " and ")
+	}
+	for _, j := range others {
+		words = append(words, fmt.Sprintf("%s (pid %d) has %s%s", j.owner.Comm, j.owner.PID, text.Count(j.n, "other job"), leaving(j.flags)))
+	}
+	if slices.Sort(words); len(words) > 0 {
+		return "no job that a process of the host has a handle of; " + strings.Join(words, ", ")
+	}
+	return "no job that a process of the host has a handle of"
+}
+
+// leaving says how a process may leave a job.
+func leaving(flags uint32) string {
+	switch {
+	case flags&windows.JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK != 0:
+		return ", which what is started in there is never in (silent breakaway)"
+	case flags&windows.JOB_OBJECT_LIMIT_BREAKAWAY_OK != 0:
+		return ", which what is started in there may leave (breakaway)"
+	}
+	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -146,7 +147,10 @@ func (w *witness) mine(pid uintptr, h windows.Handle, access, options uint32) (w
 		w.opened[pid] = from
 	}
 	var own windows.Handle
-	return own, windows.DuplicateHandle(from, h, windows.CurrentProcess(), &own, access, false, options)
+	if err := windows.DuplicateHandle(from, h, windows.CurrentProcess(), &own, access, false, options); err != nil {
+		return 0, err
+	}
+	return own, nil
 }
 
 // findPipes finds out who has which end of which pipe.
@@ -184,31 +188,20 @@ type target struct {
 	alone, shared bool
 }
 
-// askFor is how long one question about a handle may take: while another thread reads from the same file, Windows lets the one who
-// asks wait for that (the lock of a file that was opened for synchronous use).
-const askFor = 100 * time.Millisecond
-
-var errBusy = errors.New("it is being read from, and nothing can be asked about it meanwhile")
-
 // ask says what a handle of a process leads to.
 func (w *witness) ask(pid uintptr, h windows.Handle) (target, error) {
+	about := handleOf{w.table.all[int(pid)].row.Identity, h}
+	if err := questions.may(about); err != nil {
+		return target{}, err
+	}
 	own, err := w.mine(pid, h, 0, windows.DUPLICATE_SAME_ACCESS)
 	if err != nil {
 		return target{}, err
 	}
-	said := make(chan target, 1)
-	go func() {
-		said <- targetOf(own)
-		_ = windows.CloseHandle(own)
-	}()
-	patience := time.NewTimer(askFor)
-	defer patience.Stop()
-	select {
-	case to := <-said:
-		return to, nil
-	case <-patience.C:
-		return target{}, errBusy
-	}
+	return questions.ask(about, func() target {
+		defer func() { _ = windows.CloseHandle(own) }()
+		return targetOf(own)
+	})
 }
 
 // targetOf says what a handle leads to.
@@ -236,8 +229,8 @@ var (
 	queryObject = ntdll.NewProc("NtQueryObject")
 )
 
-// ask is NtQueryInformationFile.
-func ask(h windows.Handle, class uintptr, into unsafe.Pointer, size uintptr) bool {
+// queryInto is NtQueryInformationFile.
+func queryInto(h windows.Handle, class uintptr, into unsafe.Pointer, size uintptr) bool {
 	var done windows.IO_STATUS_BLOCK
 	status, _, _ := queryFile.Call(uintptr(h), uintptr(unsafe.Pointer(&done)), uintptr(into), size, class)
 	return status == 0
@@ -254,13 +247,13 @@ const pipeConnected = 3 // FILE_PIPE_CONNECTED_STATE
 func pipeOf(h windows.Handle) target {
 	const fileInternalInformation, filePipeLocalInformation = 6, 24
 	var state pipeState
-	if !ask(h, filePipeLocalInformation, unsafe.Pointer(&state), unsafe.Sizeof(state)) {
+	if !queryInto(h, filePipeLocalInformation, unsafe.Pointer(&state), unsafe.Sizeof(state)) {
 		return target{name: "a pipe"}
 	}
 	to := target{isPipe: true, alone: state.state != pipeConnected}
 	// Windows has a number for both ends, and since 10 no name; Wine has a name, which others may have, too, and no number.
 	var index uint64
-	if ask(h, fileInternalInformation, unsafe.Pointer(&index), unsafe.Sizeof(index)) && index != 0 {
+	if queryInto(h, fileInternalInformation, unsafe.Pointer(&index), unsafe.Sizeof(index)) && index != 0 {
 		to.end.pipe = fmt.Sprintf("%x", index)
 	} else {
 		to.end.pipe, to.shared = pipeName(h), state.instances > 1
@@ -307,42 +300,72 @@ func (w *witness) descriptors(e *record.Evidence, std [3]windows.Handle) {
 	}
 }
 
-var isProcessInJob = windows.NewLazySystemDLL("kernel32.dll").NewProc("IsProcessInJob")
+// askFor is how long one question about a handle may take: while another thread reads from the same file, Windows lets the one who
+// asks wait for that (the lock of a file that was opened for synchronous use).
+const askFor = 100 * time.Millisecond
 
-// InJob says whether a process is in a job. x/sys does not have the call. Wine wants PROCESS_QUERY_INFORMATION for it.
-func InJob(process, job windows.Handle) (bool, error) {
-	var in int32
-	if ok, _, err := isProcessInJob.Call(uintptr(process), uintptr(job), uintptr(unsafe.Pointer(&in))); ok == 0 {
-		return false, err
-	}
-	return in != 0, nil
+// mostHanging is how many questions may hang at a time. Each of them keeps a thread and a handle until the read is over that it waits for,
+// and nothing can take it back.
+const mostHanging = 8
+
+var (
+	errBusy    = errors.New("it is being read from, and nothing can be asked about it meanwhile")
+	errTooMany = errors.New("too many questions about other handles have no answer yet")
+)
+
+// handleOf is a handle of a process.
+type handleOf struct {
+	owner  record.Identity
+	handle windows.Handle
 }
 
-// jobOf says who has a job that a process is in, other than this process, which has those of the run.
-func (w *witness) jobOf(id record.Identity) (string, error) {
-	h, err := Open(id, windows.PROCESS_QUERY_INFORMATION)
-	if err != nil {
-		return "", err
+// asking is which questions hang: none of them is asked again while it does, and only so many may.
+type asking struct {
+	mu      sync.Mutex
+	hanging map[handleOf]int
+}
+
+var questions = &asking{hanging: map[handleOf]int{}}
+
+// may says why a question can't be asked.
+func (a *asking) may(about handleOf) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.hanging[about] > 0:
+		return errBusy
+	case len(a.hanging) >= mostHanging:
+		return errTooMany
 	}
-	defer func() { _ = windows.CloseHandle(h) }()
-	var who []string
-	for _, e := range w.entries {
-		if e.typ != w.types.job || int(e.pid) == os.Getpid() {
-			continue
+	return nil
+}
+
+// hangs notes that a question has no answer in time, until there is one.
+func (a *asking) hangs(about handleOf, said <-chan target) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.hanging[about]++
+	go func() {
+		<-said
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.hanging[about]--; a.hanging[about] == 0 {
+			delete(a.hanging, about)
 		}
-		job, err := w.mine(e.pid, e.handle, jobQuery, 0)
-		if err != nil {
-			return "", err
-		}
-		in, err := InJob(h, job)
-		_ = windows.CloseHandle(job)
-		if owner := w.table.all[int(e.pid)].row; err == nil && in {
-			who = append(who, fmt.Sprintf("%s (pid %d)", owner.Comm, owner.PID))
-		}
+	}()
+}
+
+// ask returns the answer, or errBusy where there is none in time.
+func (a *asking) ask(about handleOf, answer func() target) (target, error) {
+	said := make(chan target, 1)
+	go func() { said <- answer() }()
+	patience := time.NewTimer(askFor)
+	defer patience.Stop()
+	select {
+	case to := <-said:
+		return to, nil
+	case <-patience.C:
+		a.hangs(about, said)
+		return target{}, errBusy
 	}
-	slices.Sort(who)
-	if who = slices.Compact(who); len(who) == 0 {
-		return "no job that a process of the host has a handle of", nil
-	}
-	return "a job of " + strings.Join(who, " and "), nil
 }

@@ -39,7 +39,7 @@ const Healthy = "exact"
 
 // Named returns the host or the mutant of that name.
 func Named(name string) (Host, bool) {
-	for _, all := range [][]Host{Hosts, Mutants} {
+	for _, all := range [][]Host{Hosts, Mutants, WindowsHosts} {
 		if i := slices.IndexFunc(all, func(h Host) bool { return h.Name == name }); i >= 0 {
 			return all[i], true
 		}

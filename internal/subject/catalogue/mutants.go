@@ -3,7 +3,7 @@ package catalogue
 // Flaw is one small thing that a mutant does differently from exact. It breaks one law, and no other.
 type Flaw int
 
-// The flaws are those of Mutants, where it is said what each one is.
+// The flaws are those of Mutants and WindowsHosts, where it is said what each one is.
 const (
 	NoFlaw Flaw = iota
 	ForgetsOld
@@ -25,6 +25,11 @@ const (
 	Hasty
 	NeverTriesLate
 	NeverShares
+
+	// Those of WindowsHosts.
+	JobsLate
+	JobsLeak
+	JobOfSession
 )
 
 // Mutants are exact with one flaw each: they show that the bench names what is wrong, and nothing else.

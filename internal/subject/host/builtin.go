@@ -25,6 +25,9 @@ func Builtin(self string) []Spec { return lists.Map(catalogue.Hosts, specBy(self
 // Mutants lists the hosts that break one law each; self is the program's path.
 func Mutants(self string) []Spec { return lists.Map(catalogue.Mutants, specBy(self)) }
 
+// ForWindows lists the hosts that can be played on Windows alone; self is the program's path.
+func ForWindows(self string) []Spec { return lists.Map(catalogue.WindowsHosts, specBy(self)) }
+
 func specBy(self string) func(catalogue.Host) Spec {
 	return func(h catalogue.Host) Spec {
 		argv := []string{self, "host", h.Name}

@@ -27,7 +27,8 @@ import (
 // client its pipes, and close is the same ladder, scaled.
 type connection struct {
 	session string
-	entry   bool // of all sessions of a server entry: it ends with the host, and with none of them
+	entry   bool   // of all sessions of a server entry: it ends with the host, and with none of them
+	first   string // of an entry: the session for which it was made
 	client  *client.Client
 	cmd     *exec.Cmd
 	stdout  *os.File // the host's end

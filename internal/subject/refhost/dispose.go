@@ -26,6 +26,8 @@ type disposer interface {
 	start(cmd *exec.Cmd) error
 	// started is called for each launched server, before the handshake.
 	started(c *connection)
+	// connected is called for each launched server, after the handshake.
+	connected(c *connection)
 	// ended is called at the end of each session; it returns when the host considers the matter settled.
 	ended(c *connection, why ending)
 	// tickEnded is called when the last job of a tick has ended.
@@ -39,6 +41,7 @@ type disposer interface {
 type usual struct{}
 
 func (usual) start(cmd *exec.Cmd) error { return cmd.Start() }
+func (usual) connected(*connection)     {}
 func (usual) tickEnded()                {}
 
 // kill sends SIGTERM to those that are alive, gives them grace, and kills the rest.

@@ -26,7 +26,7 @@ type exact struct {
 }
 
 func newExact(f catalogue.Flaw) *exact {
-	return &exact{flaw: f, strays: newStrays(), mine: map[*connection]*group{}}
+	return &exact{flaw: f, strays: newStrays(f), mine: map[*connection]*group{}}
 }
 
 func (e *exact) start(cmd *exec.Cmd) error {
@@ -41,6 +41,8 @@ func (e *exact) started(c *connection) {
 	e.mu.Unlock()
 	c.reaping.Do(func() { go g.watch() })
 }
+
+func (e *exact) connected(c *connection) { e.strays.connected(c.cmd) }
 
 func (e *exact) ended(c *connection, _ ending) {
 	e.mu.Lock()

@@ -165,6 +165,7 @@ func (h *host) attempt(ctx context.Context, session string, s driver.Server) (*c
 		h.dispose.ended(c, failed)
 		return nil, err
 	}
+	h.dispose.connected(c)
 	return c, nil
 }
 
@@ -218,8 +219,11 @@ func (h *host) end(session string, why ending) error {
 	if c == nil {
 		return noSession(session)
 	}
-	if !c.entry {
+	switch {
+	case !c.entry:
 		h.dispose.ended(c, why)
+	case h.flaw == catalogue.JobOfSession && c.first == session:
+		h.dispose.ended(c, cutOff)
 	}
 	return nil
 }

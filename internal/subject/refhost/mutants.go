@@ -37,6 +37,9 @@ func (f *flawed) ended(c *connection, why ending) {
 	if why == superseded && f.flaw == catalogue.ForgetsOld || why == orderly && f.flaw == catalogue.KeepsClosed {
 		return // it is ended with the host
 	}
+	if f.flaw == catalogue.JobOfSession && c.entry && why == cutOff {
+		f.kill(c)
+	}
 	f.exact.ended(c, why)
 	if f.flaw == catalogue.RemembersPIDs && amongOwnPIDs {
 		f.killAgain(c.cmd.Process.Pid)
@@ -70,6 +73,16 @@ func (f *flawed) keep(c *connection) {
 			kept[i] = byte(i) // memory that was never written to is not resident
 		}
 		f.hoard = append(f.hoard, kept)
+	}
+}
+
+// kill ends a server without a word, as a job does that is closed.
+func (f *flawed) kill(c *connection) {
+	f.exact.mu.Lock()
+	g := f.mine[c]
+	f.exact.mu.Unlock()
+	if g != nil {
+		g.signal(syscall.SIGKILL)
 	}
 }
 

@@ -30,7 +30,7 @@ func (h *host) Share(ctx context.Context, session string, s driver.Server) error
 		if err != nil {
 			return err
 		}
-		c.entry = true
+		c.entry, c.first = true, session
 		e.c = c
 	}
 	return h.keep(session, e.c)

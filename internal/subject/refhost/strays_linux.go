@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
 )
 
 // strays finds what has left a server's process group, or its process tree: children that called setsid, or were
@@ -28,7 +30,7 @@ type strays struct {
 
 const markName = "REFHOST_LAUNCH"
 
-func newStrays() *strays {
+func newStrays(catalogue.Flaw) *strays {
 	s := &strays{own: map[int]bool{}}
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	// Package os forks and reaps a probe of its own at the first process; that must be over before somebody else reaps.
@@ -55,6 +57,8 @@ func (s *strays) start(cmd *exec.Cmd, dieWithHost bool) error {
 	}
 	return err
 }
+
+func (*strays) connected(*exec.Cmd) {}
 
 // wait waits for a server's exit.
 func (s *strays) wait(cmd *exec.Cmd) {

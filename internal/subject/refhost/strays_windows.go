@@ -2,6 +2,7 @@ package refhost
 
 import (
 	"errors"
+	"log"
 	"os"
 	"os/exec"
 	"sync"
@@ -9,19 +10,28 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
 )
 
 // strays holds each server, with all that it starts, in a job of its own. Nothing leaves a job that does not let it.
 type strays struct {
+	flaw catalogue.Flaw
 	mu   sync.Mutex
 	jobs map[int]windows.Handle // of those that were launched and not waited for yet, by pid
 }
 
-func newStrays() *strays { return &strays{jobs: map[int]windows.Handle{}} }
+// terminated is the exit status of what the host ends.
+const terminated = 1
+
+func newStrays(f catalogue.Flaw) *strays { return &strays{flaw: f, jobs: map[int]windows.Handle{}} }
 
 // start starts a server suspended, and lets it run once it is in its job. A host that ends by any means ends the job, where it is to.
 func (s *strays) start(cmd *exec.Cmd, dieWithHost bool) error {
-	job, err := newJob(dieWithHost)
+	if s.flaw == catalogue.JobsLate {
+		return cmd.Start()
+	}
+	job, err := s.newJob(dieWithHost)
 	if err != nil {
 		return err
 	}
@@ -38,26 +48,53 @@ func (s *strays) start(cmd *exec.Cmd, dieWithHost bool) error {
 	return nil
 }
 
-func newJob(dieWithHost bool) (windows.Handle, error) {
+// connected puts a server into its job that was started without one: what it has started so far stays outside.
+func (s *strays) connected(cmd *exec.Cmd) {
+	if s.flaw != catalogue.JobsLate {
+		return
+	}
+	job, err := s.newJob(true)
+	if err == nil {
+		err = assign(cmd.Process.Pid, job)
+	}
+	if err != nil {
+		log.Printf("pid %d is in no job: %v", cmd.Process.Pid, err)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.jobs[cmd.Process.Pid] = job
+}
+
+func (s *strays) newJob(dieWithHost bool) (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil)
-	if err != nil || !dieWithHost {
-		return job, err
+	if err != nil {
+		return 0, err
 	}
 	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
-	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	if dieWithHost {
+		limits.BasicLimitInformation.LimitFlags |= windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	}
+	if s.flaw == catalogue.JobsLeak {
+		limits.BasicLimitInformation.LimitFlags |= windows.JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK
+	}
 	size := uint32(unsafe.Sizeof(limits))
 	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&limits)), size)
 	return job, err
 }
 
-// join puts a suspended process into a job, and has it run.
-func join(pid int, job windows.Handle) error {
+// assign puts a process into a job.
+func assign(pid int, job windows.Handle) error {
 	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(pid))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = windows.CloseHandle(process) }()
-	if err := windows.AssignProcessToJobObject(job, process); err != nil {
+	return errors.Join(windows.AssignProcessToJobObject(job, process), windows.CloseHandle(process))
+}
+
+// join puts a suspended process into a job, and has it run.
+func join(pid int, job windows.Handle) error {
+	if err := assign(pid, job); err != nil {
 		return err
 	}
 	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
@@ -88,8 +125,10 @@ func (s *strays) wait(cmd *exec.Cmd) {
 	_ = cmd.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = windows.CloseHandle(s.jobs[cmd.Process.Pid])
-	delete(s.jobs, cmd.Process.Pid)
+	if job, there := s.jobs[cmd.Process.Pid]; there {
+		_ = windows.CloseHandle(job)
+		delete(s.jobs, cmd.Process.Pid)
+	}
 }
 
 // of finds nothing: all that a server has started is in its job.
@@ -101,7 +140,13 @@ func (*strays) signal([]child, syscall.Signal) {}
 func (s *strays) signalAll(p *os.Process, sig syscall.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if job, there := s.jobs[p.Pid]; there && sig == syscall.SIGKILL {
-		_ = windows.TerminateJobObject(job, 1)
+	if sig != syscall.SIGKILL {
+		return
+	}
+	if job, there := s.jobs[p.Pid]; there {
+		_ = windows.TerminateJobObject(job, terminated)
+	}
+	if s.flaw == catalogue.JobsLate { // whose connection has failed has none
+		_ = p.Kill()
 	}
 }
