@@ -156,3 +156,14 @@ func TestGarbageExcuses(t *testing.T) {
 	j := playUntil(t, short, cellOf(s, builtinHost(t, "go-sdk")), play.Limits{}, breaks(""))
 	assert.Empty(t, brokenLaws(j.Verdict), account(j))
 }
+
+// TestLateReader: a server that could not read when its host closed its stdin, and later asked by a signal, was not signalled at once.
+func TestLateReader(t *testing.T) {
+	t.Parallel()
+	text := "name: late-reader\ntitle: late reader\nservers: {a: {faults: [{on: term, do: ignore}, {on: start, do: delay, for: 550ms}]}}\n" +
+		"limits: {settle: 1.5s, confirm: 1s}\nsteps: [{open: a-1, server: a, timeout: 100ms, expect: any}, {open: a-1, server: a, timeout: 100ms, expect: any}]\n"
+	s, err := scenarios.Parse(filepath.Join(t.TempDir(), "late-reader.yaml"), []byte(text))
+	require.NoError(t, err)
+	j := playUntil(t, short, cellOf(s, builtinHost(t, catalogue.Healthy)), play.Limits{}, breaks(""))
+	assert.Empty(t, j.Verdict.Findings, account(j))
+}

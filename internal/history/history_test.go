@@ -2,6 +2,7 @@ package history
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -78,9 +79,34 @@ func TestTheLifeOfAServer(t *testing.T) {
 			{broken + 1, record.Fault{On: "order", Do: "close-stdout", Breaks: true}},
 		},
 		Calls:   []Call{{Tool: "sleep", ID: "3", Received: first, Answered: Never}, {Tool: "echo", ID: "4", Received: second, Answered: answered}},
-		LastRPC: record.RPCInfo{Method: "tools/call", ID: "4", Tool: "echo", Phase: "answered"}, LastRPCAt: answered,
-		Inits: 2,
+		LastRPC: record.RPCInfo{Method: "tools/call", ID: "4", Tool: "echo", Phase: "answered"}, Heard: born,
+		Inits: 2, held: true, reads: ready,
 	}, *s)
+}
+
+// TestWhatWaitedForItsReader: a message that a server finds when it can read again says only that it was written before.
+func TestWhatWaitedForItsReader(t *testing.T) {
+	t.Parallel()
+	const ms = int64(time.Millisecond)
+	s := &Server{Born: 10 * ms, Ready: Never, Heard: Never, EOF: Never, held: true}
+	is := func(at int64, kind record.Kind, want int64) {
+		t.Helper()
+		e := record.Event{Kind: kind, T: at, RPC: &record.RPCInfo{}, Fault: &record.Fault{Do: "delay"}}
+		s.apply(&e)
+		assert.Equal(t, want, s.Heard)
+	}
+	is(400*ms, record.Ready, Never)
+	is(401*ms, record.RPC, 10*ms)
+	is(440*ms, record.RPC, 10*ms)
+	is(460*ms, record.RPC, 460*ms)
+	is(470*ms, record.Faulted, 460*ms)
+	is(800*ms, record.RPC, 460*ms) // the answer that was delayed,
+	is(802*ms, record.RPC, 460*ms)
+	is(900*ms, record.RPC, 900*ms)
+	s.apply(&record.Event{Kind: record.Faulted, T: 901 * ms, Fault: &record.Fault{Do: "ignore", Passive: true}})
+	is(910*ms, record.RPC, 910*ms)
+	s.apply(&record.Event{Kind: record.SawSignal, T: 911 * ms, Signal: "SIGTERM"})
+	is(920*ms, record.RPC, 910*ms)
 }
 
 func TestAServerOfTheNewerEraIsEstablishedByDiscover(t *testing.T) {
@@ -114,7 +140,7 @@ func TestANewServerHasNoTimesButItsBirth(t *testing.T) {
 	s := *of(p.events).Server("s#1")
 	for name, at := range map[string]int64{
 		"ready": s.Ready, "established": s.Established, "eof": s.EOF, "term": s.Term, "bye": s.Bye,
-		"died": s.Died, "lost": s.Lost, "broken": s.Broken, "last rpc": s.LastRPCAt,
+		"died": s.Died, "lost": s.Lost, "broken": s.Broken, "last rpc": s.Heard,
 	} {
 		assert.Equal(t, Never, at, name)
 	}
@@ -203,7 +229,7 @@ func TestOddEventsChangeNothing(t *testing.T) {
 	s := l.Server("a#1")
 	assert.Equal(t, "a", s.Label)
 	assert.Empty(t, s.Faults)
-	assert.Equal(t, Never, s.LastRPCAt)
+	assert.Equal(t, Never, s.Heard)
 	assert.Empty(t, l.Sessions())
 }
 

@@ -2,6 +2,7 @@ package history
 
 import (
 	"slices"
+	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -32,10 +33,18 @@ type Server struct {
 	Faults  []FaultMark
 	Calls   []Call // of tools, in the order in which it received them
 
-	LastRPC   record.RPCInfo // received or answered
-	LastRPCAt int64
-	Inits     int // how many initialize and server/discover requests it received
+	LastRPC record.RPCInfo // received or answered
+	// Heard is the last time at which a message came or went while it would have seen that it was to end: the host had not begun
+	// with that. Where no message says so, it is when the server was born; Never without any message.
+	Heard int64
+	Inits int // how many initialize and server/discover requests it received
+
+	held  bool  // its start or a fault may keep it from reading
+	reads int64 // since when it reads again
 }
+
+// backlog is how long a server that reads again may take to read what has waited for it.
+const backlog = int64(50 * time.Millisecond)
 
 // CallsFor are the calls that it received for a session: all of them, where it is the session's own.
 func (s *Server) CallsFor(session string) []Call {
@@ -70,7 +79,7 @@ func newServer(e *record.Event) *Server {
 	return &Server{
 		ID: e.Server, Label: b.Label, Session: b.Session, Launch: b.Launch, Birth: b,
 		Born: e.T, Ready: Never, Established: Never, Working: Never, EOF: Never, Term: Never, Bye: Never, Died: Never, Lost: Never,
-		Broken: Never, LastRPCAt: Never,
+		Broken: Never, Heard: Never, held: true,
 	}
 }
 
@@ -112,10 +121,12 @@ func (s *Server) apply(e *record.Event) {
 	switch e.Kind {
 	case record.Ready:
 		first(&s.Ready, e.T)
+		s.catchUp(e.T)
 	case record.RPC:
 		s.rpc(e.T, *e.RPC)
 	case record.Faulted:
 		s.Faults = append(s.Faults, FaultMark{T: e.T, Fault: *e.Fault})
+		s.held = s.held || !e.Fault.Passive
 		if e.Fault.Breaks {
 			first(&s.Broken, e.T)
 		}
@@ -143,7 +154,11 @@ func first(at *int64, t int64) {
 }
 
 func (s *Server) rpc(t int64, m record.RPCInfo) {
-	s.LastRPC, s.LastRPCAt = m, t
+	s.LastRPC = m
+	first(&s.Heard, s.Born)
+	if late := s.catchUp(t); !late && s.EOF == Never && len(s.Signals) == 0 {
+		s.Heard = t
+	}
 	if m.Own && s.Session == "" {
 		s.Session = m.Session
 	}
@@ -171,6 +186,14 @@ func (s *Server) rpc(t int64, m record.RPCInfo) {
 		}
 		s.answer(t, m.ID)
 	}
+}
+
+// catchUp reports whether a server that does something at t may only be reading what has waited for it.
+func (s *Server) catchUp(t int64) bool {
+	if s.held {
+		s.held, s.reads = false, t
+	}
+	return t-s.reads < backlog
 }
 
 // served says that a request was answered. One that is answered without a handshake is of an era that has none: where the host asked

@@ -170,7 +170,7 @@ func (f *casefile) firstAsked(s *history.Server) int64 {
 		case c.State == record.SessionEnding, c.State == record.SessionOpening:
 			return c.T
 		case c.State == record.SessionEnded && before != record.SessionEnding:
-			return s.LastRPCAt
+			return s.Heard
 		}
 		before = c.State
 	}
@@ -199,7 +199,7 @@ func defiant(s *history.Server) bool {
 
 // askedToEnd is when the host was last asked for something that ended the server, or never. The host can't have begun to end it
 // for that any earlier, so that it bounds the time the server was given. That a session has ended is what the host says when it
-// is done; where nobody had asked for it (a job, an open that failed), the host had not begun before the server's last message.
+// is done; where nobody had asked for it (a job, an open that failed), the host had not begun when it still heard of its client.
 func (f *casefile) askedToEnd(s *history.Server) int64 {
 	asked := never
 	var before record.SessionState
@@ -209,7 +209,7 @@ func (f *casefile) askedToEnd(s *history.Server) int64 {
 			case c.State == record.SessionEnding, c.State == record.SessionOpening:
 				asked = c.T
 			case c.State == record.SessionEnded && before != record.SessionEnding:
-				asked = max(asked, s.LastRPCAt)
+				asked = max(asked, s.Heard)
 			}
 		}
 		before = c.State

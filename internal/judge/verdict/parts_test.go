@@ -352,7 +352,7 @@ func TestWhenAHostWasAsked(t *testing.T) {
 	} {
 		f := opened("s1")
 		s := f.servers[0]
-		s.Born, s.Died, s.LastRPCAt = 2*second, 10*second, 3*second
+		s.Born, s.Died, s.Heard = 2*second, 10*second, 3*second
 		f.Session("flaky", "s1").Changes = c.changes
 		if f.Host().AskedAt = never; c.host >= 0 {
 			f.Host().AskedAt = c.host * second
