@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
 	"os/signal"
 	"time"
 
@@ -60,7 +59,7 @@ On a terminal a table is shown until Ctrl-C, elsewhere snapshots. Linux only.
 	flags.StringVar(&f.prometheus, "prometheus", "", "address to serve metrics at, such as :9187; without a host it is loopback")
 	flags.Var(&f.every, "every", "time between snapshots where there is no terminal; 0: 30s")
 	flags.BoolVar(&f.paste, "paste", false, "print a redacted summary for an issue (Markdown) instead of the report")
-	a.verboseFlag(cmd, "print all processes and the evidence on each")
+	a.verboseFlag(cmd, "print all processes, all columns and the evidence on each")
 	completeFlag(cmd, "fail-on", cobra.ShellCompDirectiveNoFileComp, func() []string { return attach.Laws })
 	return cmd
 }
@@ -110,9 +109,6 @@ func (a *app) watch(ctx context.Context, host record.Process, f attachFlags) err
 	j, err := attach.Play(ctx, p)
 	screen.Clear()
 	if j == nil {
-		if errors.Is(err, os.ErrExist) || errors.Is(err, os.ErrNotExist) {
-			err = usage(err, "choose another file with --record")
-		}
 		return err
 	}
 	if f.paste && err == nil {

@@ -47,6 +47,7 @@ func width(w io.Writer) int {
 func (a *app) textOptions() terminal.Options {
 	o := terminal.Options{Width: width(a.out), Verbose: a.verbose}
 	tty := o.Width > 0
+	o.Window = tty
 	if !tty {
 		o.Width = defaultWidth
 		if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {

@@ -248,10 +248,11 @@ type IO struct {
 	Wrote int64 `json:"wrote"`
 }
 
-// Handles are what a host that is watched from outside holds of processes that are gone.
+// Handles are what a host that is watched from outside holds of processes.
 type Handles struct {
-	Dangling int `json:"dangling"` // pipe ends whose other end no process holds
-	PIDFDs   int `json:"pidfds"`   // of processes that were waited for
+	Dangling int `json:"dangling"`         // pipe ends whose other end no process holds
+	PIDFDs   int `json:"pidfds"`           // of processes that were waited for
+	Living   int `json:"living,omitempty"` // pidfds of processes below it that are there
 }
 
 // CensusRole says when and why a census was taken.

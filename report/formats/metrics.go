@@ -84,7 +84,7 @@ func Watched(b *bytes.Buffer, v *live.View) {
 	family := func(name, help string) *metric { return &metric{name: "leakbench_watched_" + name, help: help} }
 	host := []string{"host", v.Host.Comm, "pid", strconv.Itoa(v.Host.PID)}
 	labels := func(more ...string) []string { return append(slices.Clone(host), more...) }
-	processes, servers := family("processes", "Processes below the host."), family("servers", "Servers that are alive, by what the host does with them.")
+	processes, servers := family("processes", "Processes below the host."), family("servers", "Servers that are alive: used lately (within the settle time, or twice as long as the host lets others be idle), or idle.")
 	found, memory := family("findings", "Processes that show a finding."), family("memory_bytes", "Resident memory.")
 	fds, growth := family("host_descriptors", "Open descriptors of the host."), family("growth_per_hour", "Growth an hour, where it is sure (95%).")
 	age, unread := family("oldest_fact_seconds", "How old the oldest fact of a process is."), family("unread_processes", "Processes of which something could not be read.")
@@ -93,7 +93,9 @@ func Watched(b *bytes.Buffer, v *live.View) {
 	for _, ch := range v.Children {
 		roles[string(ch.Role)]++
 		below += ch.RSS
-		oldest = max(oldest, int64(ch.FactsAge))
+		if ch.Role != live.RoleZombie { // nothing is read of it any more
+			oldest = max(oldest, int64(ch.FactsAge))
+		}
 	}
 	for _, role := range slices.Sorted(maps.Keys(roles)) {
 		processes.add(strconv.Itoa(roles[role]), labels("role", role)...)
@@ -102,7 +104,9 @@ func Watched(b *bytes.Buffer, v *live.View) {
 	for _, name := range names {
 		alive, used := 0, 0
 		for _, g := range ofName[name] {
-			alive, used = alive+g.Alive, used+g.Used
+			if !g.Shell {
+				alive, used = alive+g.Alive, used+g.Used
+			}
 		}
 		if alive > 0 {
 			servers.add(strconv.Itoa(used), labels("label", name, "state", "used")...)

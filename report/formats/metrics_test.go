@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/live"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/formats"
 )
 
@@ -19,7 +21,13 @@ func TestWatchedSeriesAreThereOnce(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	formats.Watched(&b, &live.View{Groups: []*live.Group{
-		{Label: "node index.js", Alive: 3, Used: 1}, {Label: "other", Alive: 1}, {Label: "node index.js", Alive: 2, Used: 2}, {Label: "gone"},
+		{Label: "node index.js", Alive: 3, Used: 1},
+		{Label: "other", Alive: 1},
+		{Label: "node index.js", Alive: 2, Used: 2},
+		{Label: "gone"},
+		{Label: "bash", Alive: 7, Shell: true},
+	}, Children: []*live.Child{
+		{Role: live.RoleZombie, FactsAge: record.Duration(time.Hour)}, {Role: live.RoleShell, FactsAge: record.Duration(2 * time.Second)},
 	}})
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(b.Bytes()))
@@ -33,6 +41,9 @@ func TestWatchedSeriesAreThereOnce(t *testing.T) {
 			assert.Equal(t, 1, series[name], line)
 		}
 	}
+	assert.NotContains(t, b.String(), `label="bash"`, "a shell is no server")
+	assert.Contains(t, b.String(), `leakbench_watched_oldest_fact_seconds{host="",pid="0"} 2.000`, "nothing is read of a zombie")
+	assert.Contains(t, b.String(), `role="shell"} 1`)
 	assert.Contains(t, b.String(), `label="node index.js",state="used"} 3`)
 	assert.Contains(t, b.String(), `label="node index.js",state="idle"} 2`)
 }

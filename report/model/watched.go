@@ -27,7 +27,7 @@ func WatchedRow(v *live.View, ch *live.Child) []string {
 	return []string{
 		strconv.Itoa(ch.PID), rounded(ch.Age), words.Size(ch.RSS), descriptors(ch),
 		string(ch.State), waitsIn(ch), heldBy(ch), what(ch), gen, idleFor(ch), strconv.Itoa(ch.SID), ownCgroup(v, ch),
-		rounded(ch.FactsAge) + " ago", finding(ch),
+		readAgo(ch), finding(ch),
 	}
 }
 
@@ -43,6 +43,9 @@ func ownCgroup(v *live.View, ch *live.Child) string {
 }
 
 func descriptors(ch *live.Child) string {
+	if ch.State == record.StateZombie {
+		return "-"
+	}
 	if ch.Facts == nil || ch.Facts.FDs < 0 {
 		return "?"
 	}
@@ -92,10 +95,20 @@ func what(ch *live.Child) string {
 }
 
 func idleFor(ch *live.Child) string {
-	if ch.QuietFor == nil {
+	switch {
+	case ch.State == record.StateZombie:
+		return "-"
+	case ch.QuietFor == nil:
 		return "?"
 	}
 	return rounded(*ch.QuietFor)
+}
+
+func readAgo(ch *live.Child) string {
+	if ch.State == record.StateZombie {
+		return "-"
+	}
+	return rounded(ch.FactsAge) + " ago"
 }
 
 func finding(ch *live.Child) string {
@@ -105,35 +118,65 @@ func finding(ch *live.Child) string {
 	return words.Clean(ch.Note, words.MaxName)
 }
 
-// WatchedLines say what a watch shows beside its processes: the command lines, the growth, and what could not be read.
+// WatchedLines say what a watch shows of each command line: what was launched, what became of it, and what the host uses.
 func WatchedLines(v *live.View) (lines []string) {
 	for _, g := range v.Groups {
-		if g.Alive > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %d alive, in %s; %d of them used while they were watched",
-				words.Clean(g.Label, words.MaxName), g.Alive, text.Count(g.Generations, "generation"), g.Used))
+		if g.Alive+g.Zombies == 0 {
+			continue
 		}
+		name := words.Clean(g.Label, words.MaxName)
+		if g.Shell {
+			name = "shell " + name
+		}
+		if g.Like > 0 {
+			name += fmt.Sprintf(" (as pid %d)", g.Like)
+		}
+		line := fmt.Sprintf("%s: %d alive", name, g.Alive)
+		if g.Zombies > 0 {
+			line += ", " + text.Count(g.Zombies, "zombie")
+		}
+		if g.Ended > 0 {
+			line += fmt.Sprintf(", %d ended", g.Ended)
+		}
+		lines = append(lines, fmt.Sprintf("%s, launched in %s; %d used in the last %s", line, text.Count(g.Generations, "generation"), g.Used, duration.Text(g.IdleAfter)))
 	}
 	return lines
 }
 
 // GrowthLines say what grows below a watched host.
 func GrowthLines(v *live.View) (lines []string) {
+	if len(v.Trends) == 0 && v.Looks > 0 {
+		return []string{fmt.Sprintf("too short to tell: %s in %s; it takes %d in %s", text.Count(v.Looks, "look"), rounded(record.Duration(v.To-v.From)),
+			live.LeastLooks, duration.Text(live.LeastSpan))}
+	}
 	for i := range v.Trends {
-		t := &v.Trends[i]
-		say, count := func(v float64) string { return fmt.Sprintf("%+.1f", v) }, func(n int64) string { return fmt.Sprint(n) }
-		if t.Of == live.OfHostMemory || t.Of == live.OfMemoryBelow {
-			say, count = func(v float64) string { return fmt.Sprintf("%+.1f MiB", v/(1<<20)) }, words.Size
-		}
-		grows := "no growth shown"
-		if t.Grows() {
-			grows = fmt.Sprintf("grows; %s in a day", count(int64(t.InDay)))
-			if t.Of == live.OfDescriptors && v.WithServers {
-				grows = "grows with the processes below it, which they lead to; " + count(int64(t.InDay)) + " in a day"
-			}
-		}
-		lines = append(lines, fmt.Sprintf("%s %s an hour (95%%: %s to %s), from %s to %s: %s", t.Of, say(t.Slope), say(t.Low), say(t.High), count(t.First), count(t.Last), grows))
+		lines = append(lines, growthLine(v, &v.Trends[i]))
 	}
 	return lines
+}
+
+func growthLine(v *live.View, t *live.Trend) string {
+	say, count := func(v float64) string { return fmt.Sprintf("%+.1f", v) }, func(n int64) string { return fmt.Sprint(n) }
+	if t.Of == live.OfHostMemory || t.Of == live.OfMemoryBelow {
+		say, count = func(v float64) string { return fmt.Sprintf("%+.1f MiB", v/(1<<20)) }, words.Size
+	}
+	if t.Steps {
+		return fmt.Sprintf("%s from %s to %s: it changed too seldom to tell how much it grows", t.Of, count(t.First), count(t.Last))
+	}
+	grows := "no growth shown"
+	switch {
+	case t.Grows() && t.Of == live.OfDescriptors && v.WithServers:
+		grows = "grows with the processes below it, which they lead to"
+	case t.Grows():
+		grows = "grows"
+	}
+	switch {
+	case t.Grows() && t.InDay != nil:
+		grows += "; " + count(int64(*t.InDay)) + " in a day"
+	case t.Grows():
+		grows += "; a watch of 10 m tells what it reaches in a day"
+	}
+	return fmt.Sprintf("%s %s an hour (95%%: %s to %s), from %s to %s: %s", t.Of, say(t.Slope), say(t.Low), say(t.High), count(t.First), count(t.Last), grows)
 }
 
 // UnreadLines say what could not be read of a watched host's processes, and why.

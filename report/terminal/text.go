@@ -20,6 +20,7 @@ import (
 type Options struct {
 	Color   bool
 	Width   int  // columns; 0 is 100, at least 40 are used
+	Window  bool // it is shown in a window of that width: a table that is wider loses columns
 	Verbose bool // all values, all laws, the evidence on each process
 	Brief   bool // of several runs: those that failed, a screen each, and the names of the others
 	// NotApplicable is how many scenarios were asked for that can't be asked of the host.
@@ -139,7 +140,13 @@ func stepsText(s *model.Run) string {
 }
 
 func tally(v *verdict.Verdict) string {
-	text := words.Counted(words.Things{N: len(v.Findings), Noun: "finding"}, words.Things{N: len(v.Doubts), Noun: "doubt"})
+	errors := 0
+	for i := range v.Findings {
+		if v.Findings[i].IsError() {
+			errors++
+		}
+	}
+	text := words.Counted(words.Things{N: errors, Noun: "finding"}, words.Things{N: len(v.Findings) - errors, Noun: "warning"}, words.Things{N: len(v.Doubts), Noun: "doubt"})
 	if text == "" {
 		return ""
 	}

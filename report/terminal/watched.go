@@ -44,7 +44,11 @@ func (p *Printer) watched(v *live.View, rows int) {
 	for _, ch := range shown {
 		table = append(table, model.WatchedRow(v, ch))
 	}
-	p.Table(withoutEmpty(table, p.Width))
+	table, left := p.fitting(withoutEmpty(table))
+	p.Table(table)
+	if len(left) > 0 {
+		p.Field(2, 0, "", fmt.Sprintf("%s left out for want of room: the report with -v has all", text.Count(len(left), "column")+" ("+strings.Join(left, ", ")+")"))
+	}
 	if more > 0 {
 		p.Field(2, 0, "", "and "+text.Count(more, "more process"))
 	}
@@ -82,24 +86,34 @@ func gravity(ch *live.Child) int {
 // lesser are the columns that are left out first where there is no room, the least important one first.
 var lesser = []string{"CGROUP", "SESSION", "READ", "STATE", "FDS", "GEN", "WAITS IN"}
 
-// withoutEmpty leaves out the columns that say nothing, and then as many as it takes to fit the width.
-func withoutEmpty(table [][]string, width int) [][]string {
-	drop := func(column int) {
-		for i := range table {
-			table[i] = slices.Delete(table[i], column, column+1)
-		}
-	}
+// withoutEmpty leaves out the columns that say nothing.
+func withoutEmpty(table [][]string) [][]string {
 	for column := len(table[0]) - 1; column >= 0; column-- {
 		if !slices.ContainsFunc(table[1:], func(row []string) bool { return strings.Trim(row[column], "-") != "" }) {
-			drop(column)
-		}
-	}
-	for _, name := range lesser {
-		if i := slices.Index(table[0], name); i >= 0 && widthOf(table) > width {
-			drop(i)
+			drop(table, column)
 		}
 	}
 	return table
+}
+
+// fitting leaves out as many columns as it takes to fit a window. A file has no width, and who asks for all gets all.
+func (p *Printer) fitting(table [][]string) (fits [][]string, left []string) {
+	if !p.Window || p.Verbose {
+		return table, nil
+	}
+	for _, name := range lesser {
+		if i := slices.Index(table[0], name); i >= 0 && widthOf(table) > p.Width {
+			drop(table, i)
+			left = append(left, name)
+		}
+	}
+	return table, left
+}
+
+func drop(table [][]string, column int) {
+	for i := range table {
+		table[i] = slices.Delete(table[i], column, column+1)
+	}
 }
 
 func widthOf(table [][]string) (all int) {

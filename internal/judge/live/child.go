@@ -48,7 +48,6 @@ type Child struct {
 	Facts *record.Evidence `json:"-"`
 	Unit  *Unit            `json:"-"`
 	args  []string         // of before it was a zombie
-	home  record.Identity  // its parent when it was seen first
 	wasIn bool             // it was below the host
 	io    []transfer       // each value with the first look that had it; at most the first and the last two
 	spoke int64            // the first look at which it had written something
@@ -64,7 +63,6 @@ type Child struct {
 	died        int64 // the first look without it
 	zombieSince int64
 	heldUntil   int64 // the host was last seen to hold its stdin
-	leftAt      int64 // the first look at which it was not below the host any more
 }
 
 type transfer struct {
@@ -73,9 +71,6 @@ type transfer struct {
 }
 
 func (ch *Child) look(t int64, p *record.Process, below bool) {
-	if ch.PID == 0 {
-		ch.home = record.Identity{PID: p.PPID}
-	}
 	if len(p.Args) > 0 {
 		ch.args = p.Args
 	}
@@ -84,9 +79,6 @@ func (ch *Child) look(t int64, p *record.Process, below bool) {
 		ch.Args = ch.args
 	}
 	ch.wasIn = ch.wasIn || below
-	if !below && ch.wasIn && ch.leftAt == never {
-		ch.leftAt = t
-	}
 	if p.State == record.StateZombie && ch.zombieSince == never {
 		ch.zombieSince = t
 	}

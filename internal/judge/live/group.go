@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/lists"
+	"github.com/leakbench/leakbench/internal/record"
 )
 
 const (
@@ -39,22 +40,42 @@ func (w *Watch) groups(units []*Unit) []*Group {
 	groups := []*Group{}
 	for _, members := range byLine {
 		slices.SortFunc(members, func(a, b *Unit) int { return cmp.Compare(a.Born, b.Born) })
-		g := &Group{Label: members[0].Label, Command: members[0].Members[0].Args, units: members}
+		g := &Group{Label: members[0].Label, Command: members[0].Members[0].Args, Shell: members[0].shell, units: members}
 		g.number(w.from)
-		for _, u := range members {
-			if u.Alive() && !u.stray() {
-				g.Alive++
-				if u.Used {
-					g.Used++
-				}
-			}
-		}
+		g.count(w)
 		groups = append(groups, g)
+	}
+	for _, g := range groups {
+		if slices.ContainsFunc(groups, func(o *Group) bool { return o != g && o.Label == g.Label }) {
+			g.Like = g.oldest().PID
+		}
 	}
 	slices.SortFunc(groups, func(a, b *Group) int {
 		return cmp.Or(cmp.Compare(a.units[0].Born, b.units[0].Born), cmp.Compare(a.Label, b.Label))
 	})
 	return groups
+}
+
+// count counts what became of what was launched below the host. Used is what the host uses now: what it has used at some time of a
+// watch says little of a long one.
+func (g *Group) count(w *Watch) {
+	least := g.idleFor(w)
+	g.IdleAfter = record.Duration(least)
+	for _, u := range g.units {
+		u.Used = u.talked && w.to-u.Quiet < least
+		switch {
+		case u.stray():
+		case !u.Alive() && slices.ContainsFunc(u.Members, func(ch *Child) bool { return ch.died == never }):
+			g.Zombies++
+		case !u.Alive():
+			g.Ended++
+		default:
+			g.Alive++
+			if u.Used {
+				g.Used++
+			}
+		}
+	}
 }
 
 // number numbers the generations of a command line.
@@ -125,12 +146,12 @@ func (g *Group) superseded(w *Watch) (found []*Unit, why string) {
 	return idle, ""
 }
 
-// replaced are the units whose stdin the host holds, and that a newer one has replaced which is used now. They are in the order of
-// their births.
+// replaced are the units whose stdin the host holds, and that a newer one has replaced which was used during the watch. They are in the
+// order of their births.
 func (g *Group) replaced() (all []*Unit) {
 	used := -1 // the last one
 	for i, u := range g.units {
-		if u.Used {
+		if u.talked {
 			used = i
 		}
 	}

@@ -3,7 +3,6 @@ package live
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -28,10 +27,14 @@ type Breach struct {
 const mostRises = 2
 
 func (w *Watch) judge(v *View, units []*Unit) {
-	w.launched = len(units)
 	w.judgeGroups(v)
 	for _, u := range units {
-		w.judgeUnit(v, u)
+		if !u.shell {
+			w.launched++
+		}
+		if u.Alive() && u.Kind == "" {
+			w.judgeUnit(v, u)
+		}
 	}
 	w.judgeZombies(v)
 	w.openFlat(v)
@@ -53,6 +56,9 @@ func name(ch *Child) string { return fmt.Sprintf("pid %d (%s)", ch.PID, prose.Pl
 func (w *Watch) judgeGroups(v *View) {
 	for _, g := range v.Groups {
 		found, why := g.superseded(w)
+		if g.Shell && len(found) > 0 {
+			found, why = nil, "may be tasks"
+		}
 		for _, u := range found {
 			u.Kind = "superseded"
 			ch := u.top()
@@ -79,53 +85,67 @@ func (w *Watch) note(g *Group, why string) {
 
 // judgeUnit finds servers whose stdin is no longer the host's to close, or at its end.
 func (w *Watch) judgeUnit(v *View, u *Unit) {
-	if !u.Alive() || u.Kind != "" {
-		return
-	}
 	ch := u.top()
+	b := w.breachOf(v, u, ch)
+	switch {
+	case b == nil:
+	case u.shell:
+		ch.Note = "no server, may be a task"
+		v.tasks[b.Law] = append(v.tasks[b.Law], name(ch))
+	default:
+		b.Label = u.Label
+		v.broken(ch, *b)
+	}
+}
+
+// breachOf is what a launch that runs breaks if it is a server, or nil.
+func (w *Watch) breachOf(v *View, u *Unit, ch *Child) *Breach {
 	over := func(since int64) bool { return since != never && w.to-since >= int64(w.limits.Settle) }
+	atEnd := ch.Stdin == HeldByNobody
 	switch {
 	case ch.Stdin == HeldByHost:
-		return
+		return nil
 	case w.host.Exited && ch.wasIn:
 		if over(w.host.exitedAt) {
-			w.leftBehind(v, u, ch)
+			return w.leftBehind(ch)
 		}
 	case (ch.Stdin == HeldBySibling || ch.Stdin == HeldBySelf) && over(w.closedSince(u, ch)):
-		v.broken(ch, Breach{
-			Law: "L1", Kind: "eof-withheld", Label: u.Label, Value: fmt.Sprintf("%s: the host holds no write end of its stdin, %s does", name(ch), holderName(ch)),
+		return &Breach{
+			Law: "L1", Kind: "eof-withheld", Value: fmt.Sprintf("%s: the host holds no write end of its stdin, %s does", name(ch), holderName(ch)),
 			Narrative: fmt.Sprintf("The host has closed the stdin of %s, but %s still holds a copy of the write end, so that the server sees no EOF.", name(ch), holderName(ch)),
-		})
+		}
 	case u.stray():
 		ch.Note = "of an earlier life, or of another host"
-	case ch.Stdin == HeldByNobody && !ch.Below && over(ch.First) && w.runsTheSame(u):
+	case atEnd && !ch.Below && over(ch.First) && w.runsTheSame(u):
 		what := fmt.Sprintf("its parent is process %d", ch.PPID)
-		v.broken(ch, Breach{
-			Law: "L2", Kind: "deaf", Label: u.Label, Value: fmt.Sprintf("%s: nobody holds the write end of its stdin, and %s", name(ch), what),
+		return &Breach{
+			Law: "L2", Kind: "deaf", Value: fmt.Sprintf("%s: nobody holds the write end of its stdin, and %s", name(ch), what),
 			Narrative: fmt.Sprintf("%s runs what a server of the host runs, but %s. Its stdin is at its end, and it runs on. It was below the host before.", prose.Capital(name(ch)), what),
-		})
-	case ch.Stdin == HeldByNobody && ch.Below && !w.isServer(u):
+		}
+	case atEnd && ch.Below && !w.isServer(u):
 		if since, known := ch.quietSince(); known && over(max(since, ch.First)) {
 			ch.Note = "stdin at its end, may be a tool"
 			v.fed = append(v.fed, name(ch))
 		}
-	case ch.Stdin == HeldByNobody && ch.Below && over(w.closedSince(u, ch)):
-		v.broken(ch, Breach{
-			Law: "L1", Kind: "not-escalated", Label: u.Label, Value: fmt.Sprintf("%s: its stdin is at its end, and it runs on", name(ch)),
+	case atEnd && ch.Below && over(w.closedSince(u, ch)):
+		return &Breach{
+			Law: "L1", Kind: "not-escalated", Value: fmt.Sprintf("%s: its stdin is at its end, and it runs on", name(ch)),
 			Narrative: fmt.Sprintf("The host has closed the stdin of %s, which runs on, and has not ended it.", name(ch)),
-		})
+		}
 	}
+	return nil
 }
 
-func (w *Watch) leftBehind(v *View, u *Unit, ch *Child) {
+// leftBehind is what a process breaks that runs on after the host has ended.
+func (w *Watch) leftBehind(ch *Child) *Breach {
 	kind := "deaf"
 	if ch.Stdin != HeldByNobody {
 		kind = "orphan"
 	}
-	v.broken(ch, Breach{
-		Law: "L2", Kind: kind, Label: u.Label, Value: fmt.Sprintf("%s: still there %s after the host ended; its stdin is held by: %s", name(ch), prose.Span(w.to-w.host.exitedAt), ch.Stdin),
+	return &Breach{
+		Law: "L2", Kind: kind, Value: fmt.Sprintf("%s: still there %s after the host ended; its stdin is held by: %s", name(ch), prose.Span(w.to-w.host.exitedAt), ch.Stdin),
 		Narrative: fmt.Sprintf("The host ended while it was watched, and %s runs on.", name(ch)),
-	})
+	}
 }
 
 func holderName(ch *Child) string {
@@ -154,33 +174,7 @@ func (w *Watch) closedSince(u *Unit, ch *Child) int64 {
 // or package is called one. A tool that was fed through a pipe, and works on what it got, looks like a server that does not heed
 // the end of its stdin, also where it runs again and again.
 func (w *Watch) isServer(u *Unit) bool {
-	return w.runsTheSame(u) || slices.ContainsFunc(u.Members, func(ch *Child) bool { return calledServer(ch.Args) })
-}
-
-// runners are programs that run what their first arguments name.
-var runners = []string{"npx", "npm", "pnpm", "bunx", "bun", "node", "deno", "uvx", "uv", "pipx", "python", "python3", "docker", "podman"}
-
-// calledServer says that a program is named like a server of this protocol, or the script or package that a runner runs. Other
-// arguments say nothing: a path to a project, or the prompt of an agent.
-func calledServer(args []string) bool {
-	named := func(word string) bool {
-		word = strings.ToLower(word)
-		return !strings.ContainsAny(word, " \t\n") && (strings.Contains(word, "mcp") || strings.Contains(word, "modelcontextprotocol"))
-	}
-	if len(args) == 0 {
-		return false
-	}
-	program := path.Base(args[0])
-	if named(program) {
-		return true
-	}
-	if !slices.ContainsFunc(runners, func(r string) bool {
-		return program == r || strings.HasPrefix(program, r+".")
-	}) {
-		return false
-	}
-	words := slices.DeleteFunc(slices.Clone(args[1:]), func(a string) bool { return strings.HasPrefix(a, "-") })
-	return slices.ContainsFunc(words[:min(2, len(words))], named)
+	return !u.shell && w.runsTheSame(u) || slices.ContainsFunc(u.Members, func(ch *Child) bool { return calledServer(ch.Args) })
 }
 
 // runsTheSame says that the host has another server of the same command line, whose stdin it holds.
@@ -232,6 +226,7 @@ func (w *Watch) openHandles(v *View) {
 		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: "the host has more and more descriptors, and which of them lead to processes below it was not seen often enough"})
 	case own.Grows() && growth.Rises(growth.Floor(w.points[ofOwnDescriptors].values)) > mostRises:
 		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: fmt.Sprintf("the host has more and more descriptors that lead to no process below it (%d, %d at first), and nothing shows what they are for", own.Last, own.First)})
+	case own.Grows(): // by a step or two
 	case !flat:
 		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: "the host has more and more descriptors, which lead to the servers that it keeps", With: "L1"})
 	default:
@@ -240,31 +235,21 @@ func (w *Watch) openHandles(v *View) {
 }
 
 // openFlat says why L1 can't be called kept: there are idle servers of which nobody can say whose they are, or what is needed
-// can't be read.
+// can't be read. For the tasks that the host has left L2 can't be called kept either.
 func (w *Watch) openFlat(v *View) {
 	open := w.openBlind(v)
 	for _, g := range v.Groups {
-		idle, blind, least := 0, 0, g.idleFor(w)
-		for _, u := range g.units {
-			if u.Alive() && u.Kind == "" && g.Alive > 1 && !u.stray() && u.top().Stdin != HeldByNobody {
-				if !u.QuietKnown || u.top().Stdin == HoldUnknown {
-					blind++
-				} else if w.to-u.Born < int64(fresh) {
-					continue // its first call may be still to come
-				} else if !u.Used || w.to-u.Quiet >= least || u.Quiet < max(w.from, u.Born)+int64(together) { // its handshake is no use of it
-					idle++
-				}
-			}
-		}
-		if blind > 0 {
-			open = append(open, fmt.Sprintf("of %s of %s can't be seen whether the host uses them", text.Count(blind, "server"), prose.Plain(g.Label)))
-		}
-		if idle > 0 {
-			open = append(open, fmt.Sprintf("%d of %s of %s were idle, and nothing shows whether a session has them", idle, text.Count(g.Alive, "equal server"), prose.Plain(g.Label)))
-		}
+		open = append(open, w.openGroup(g)...)
 	}
 	if len(v.fed) > 0 {
 		open = append(open, fmt.Sprintf("the stdin of %s is at its end, and nothing shows whether that is a server which does not heed it, or a tool that works on its input", prose.List(v.fed)))
+	}
+	const undone = "%s takes commands and runs on, and nothing shows whether a task needs it"
+	if left := v.tasks["L1"]; len(left) > 0 {
+		open = append(open, fmt.Sprintf(undone, prose.List(left)))
+	}
+	if left := v.tasks["L2"]; len(left) > 0 {
+		v.Open = append(v.Open, Unjudged{Law: "L2", Reason: fmt.Sprintf(undone, prose.List(left))})
 	}
 	switch {
 	case w.to-w.from < int64(w.limits.Settle):
@@ -275,6 +260,34 @@ func (w *Watch) openFlat(v *View) {
 	case w.launched == 0:
 		v.Open = append(v.Open, Unjudged{Law: "L1", Reason: "it had no server while it was watched"})
 	}
+}
+
+// openGroup says what nobody can say of the equal servers, or shells, of a command line.
+func (w *Watch) openGroup(g *Group) (open []string) {
+	idle, blind := 0, 0
+	for _, u := range g.units {
+		if !u.Alive() || u.Kind != "" || g.Alive < 2 || u.stray() || u.top().Stdin == HeldByNobody {
+			continue
+		}
+		switch {
+		case !u.QuietKnown || u.top().Stdin == HoldUnknown:
+			blind++
+		case w.to-u.Born < int64(fresh): // its first call may be still to come
+		case !u.Used || u.Quiet < max(w.from, u.Born)+int64(together): // its handshake is no use of it
+			idle++
+		}
+	}
+	noun, owner := "server", "session"
+	if g.Shell {
+		noun, owner = "shell", "task"
+	}
+	if blind > 0 {
+		open = append(open, fmt.Sprintf("of %s of %s can't be seen whether the host uses them", text.Count(blind, noun), g.Label))
+	}
+	if idle > 0 {
+		open = append(open, fmt.Sprintf("%d of %s of %s were idle, and nothing shows whether a %s has them", idle, text.Count(g.Alive, "equal "+noun), g.Label, owner))
+	}
+	return open
 }
 
 // openBlind says that there are processes of which it can't be seen whether they are servers.

@@ -24,7 +24,7 @@ type View struct {
 	Children []*Child   `json:"children" jsonschema:"all that was below the host at the last look, and what has left it"`
 	Units    []*Unit    `json:"launches" jsonschema:"what was launched with a pipe or a socket for stdin, and what runs on the same one"`
 	Groups   []*Group   `json:"command_lines"`
-	Trends   []Trend    `json:"trends" jsonschema:"growth an hour; none where there were too few looks"`
+	Trends   []Trend    `json:"trends" jsonschema:"growth an hour; none after less than 30 seconds, or of fewer than 20 looks"`
 	Unread   []Unread   `json:"unread" jsonschema:"what could not be read, and why"`
 	Breaches []Breach   `json:"-"`
 	Open     []Unjudged `json:"-"` // laws that can't be judged, with the reason
@@ -35,6 +35,8 @@ type View struct {
 	WithServers bool `json:"-"`
 	// fed are processes whose stdin is at its end, and that may be servers or tools.
 	fed []string
+	// tasks are shells that would break a law if they were servers, by the law.
+	tasks map[string][]string
 }
 
 // Host is the host itself.
@@ -61,12 +63,23 @@ type Unjudged struct {
 
 // Trend is how much something grows in an hour, with the interval that has it with 95 %, and what it comes to in a day.
 type Trend struct {
-	Of    string  `json:"of" jsonschema:"processes below the host, descriptors of the host, memory of the host or memory below the host in bytes"`
-	First int64   `json:"first"`
-	Last  int64   `json:"last"`
-	InDay float64 `json:"in_a_day" jsonschema:"what it reaches in a day if it goes on like that"`
+	Of    string   `json:"of" jsonschema:"processes below the host, descriptors of the host, memory of the host or memory below the host in bytes"`
+	First int64    `json:"first"`
+	Last  int64    `json:"last"`
+	InDay *float64 `json:"in_a_day,omitempty" jsonschema:"what it reaches in a day if it goes on like that; none after less than 10 minutes"`
+	// Steps says that it changed at so few looks that the interval is that of none.
+	Steps bool `json:"steps,omitempty" jsonschema:"it changed too seldom to tell how much it grows: slope, low and high are those of the looks between"`
 	growth.Trend
 }
+
+const (
+	// LeastLooks is how many looks growth in an hour is told from.
+	LeastLooks = 20
+	// LeastSpan is how long a watch must be for it: a host that has only just launched its servers looks like a flood.
+	LeastSpan = 30 * time.Second
+	// leastForDay is how long a watch must be for a day to be told from it.
+	leastForDay = 10 * time.Minute
+)
 
 // Grows says that it is sure to grow.
 func (t *Trend) Grows() bool { return t.Low > 0 }
@@ -205,7 +218,11 @@ func (w *Watch) leadBelow() (n int, known bool) {
 			ends[fd] = true
 		}
 	}
-	return len(ends), true
+	n = len(ends)
+	if h := w.host.Handles; h != nil {
+		n += h.Living
+	}
+	return n, true
 }
 
 func (w *Watch) point(t int64, of string, value int64) {
@@ -239,7 +256,7 @@ func (w *Watch) below(c *record.Census) map[int]bool {
 func (w *Watch) child(id record.Identity, t int64) *Child {
 	ch := w.children[id]
 	if ch == nil {
-		ch = &Child{First: t, died: never, zombieSince: never, heldUntil: never, leftAt: never, spoke: never, ready: never}
+		ch = &Child{First: t, died: never, zombieSince: never, heldUntil: never, spoke: never, ready: never}
 		w.children[id] = ch
 	}
 	return ch
@@ -286,6 +303,7 @@ func (w *Watch) View() *View {
 	v := &View{
 		Host: w.host, From: w.from, To: w.to, Looks: w.looks,
 		Children: []*Child{}, Units: []*Unit{}, Groups: []*Group{}, Trends: []Trend{}, Unread: []Unread{},
+		tasks: map[string][]string{},
 	}
 	all := w.sorted()
 	for _, ch := range all {
@@ -322,15 +340,25 @@ func (w *Watch) sorted() []*Child {
 	return all
 }
 
+// trends are told where there were looks enough, for long enough.
 func (v *View) trends(w *Watch) {
+	if w.looks < LeastLooks || w.to-w.from < int64(LeastSpan) {
+		return
+	}
 	for _, of := range []string{ofProcesses, OfDescriptors, OfHostMemory, OfMemoryBelow} {
-		if t := w.trend(of); t != nil {
-			v.Trends = append(v.Trends, *t)
+		t := w.trend(of)
+		if t == nil {
+			continue
 		}
+		if w.to-w.from >= int64(leastForDay) {
+			day := max(0, float64(t.Last)+24*t.Slope)
+			t.InDay = &day
+		}
+		v.Trends = append(v.Trends, *t)
 	}
 }
 
-// trend is that of something, or nil where there were too few looks.
+// trend is that of something, or nil where there were too few looks for any.
 func (w *Watch) trend(of string) *Trend {
 	p := w.points[of]
 	if p == nil {
@@ -341,6 +369,6 @@ func (w *Watch) trend(of string) *Trend {
 	if !ok {
 		return nil
 	}
-	last := values[len(values)-1]
-	return &Trend{of, values[0], last, max(0, float64(last)+24*t.Slope), t}
+	first, last := values[0], values[len(values)-1]
+	return &Trend{Of: of, First: first, Last: last, Steps: t == growth.Trend{} && first != last, Trend: t}
 }

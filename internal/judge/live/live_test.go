@@ -550,16 +550,240 @@ func TestLaunchersAndHelpers(t *testing.T) {
 func TestGrowth(t *testing.T) {
 	t.Parallel()
 	w := &world{}
-	for i := range 20 {
+	for i := range 31 {
 		w.add(100+i, fmt.Sprint("srv", i), int64(i))
 	}
-	v := w.watch(0, 19)
-	require.NotEmpty(t, v.Trends)
+	assert.Empty(t, w.watch(0, 29).Trends, "29 seconds are too short")
+	v := w.watch(30, 30)
+	require.Len(t, v.Trends, 4)
 	processes := v.Trends[0]
 	assert.Equal(t, "processes", processes.Of)
 	assert.True(t, processes.Grows())
 	assert.InDelta(t, 3600, processes.Slope, 1)
-	assert.InDelta(t, 20+24*3600, processes.InDay, 24)
+	assert.Equal(t, []int64{1, 31}, []int64{processes.First, processes.Last})
+	assert.Nil(t, processes.InDay, "half a minute tells of no day")
+	assert.False(t, processes.Steps)
+
+	day := &world{handles: &record.Handles{}}
+	day.fds = func(t int64) int { return 20 + int(t)/10 }
+	day.add(100, "srv", 0)
+	day.watch(0, 599)
+	assert.Nil(t, day.view().Trends[1].InDay)
+	fds := day.watch(600, 600).Trends[1]
+	assert.Equal(t, "descriptors", fds.Of)
+	require.NotNil(t, fds.InDay)
+	assert.InDelta(t, 80+24*360, *fds.InDay, 200)
+	falls := &world{}
+	falls.fds = func(t int64) int { return 600 - int(t)/2 }
+	assert.Zero(t, *falls.watch(0, 600).Trends[1].InDay, "there is less than none of nothing")
+
+	few := &world{}
+	for i := range 19 {
+		few.watch(int64(i)*10, int64(i)*10)
+	}
+	assert.Empty(t, few.view().Trends, "19 looks are too few")
+	assert.NotEmpty(t, few.watch(190, 190).Trends)
+}
+
+// Something that changed once or twice has an interval of no width, which is no proof that it does not grow.
+func TestGrowthInSteps(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	w.add(100, "a", -10)
+	w.add(101, "b", 50)
+	v := w.watch(0, 60)
+	assert.True(t, v.Trends[0].Steps)
+	assert.Equal(t, []int64{1, 2}, []int64{v.Trends[0].First, v.Trends[0].Last})
+	assert.False(t, v.Trends[0].Grows())
+	assert.False(t, v.Trends[1].Steps, "the descriptors stay as they are")
+}
+
+// What the host uses is what it has used lately, not at any time of a long watch.
+func TestUsedLately(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	for i := range 30 {
+		w.add(100+i, "srv", int64(i)*4+1).until(3)
+	}
+	last := w.procs[29]
+	last.until(1000)
+	v := w.watch(0, 120)
+	require.Len(t, v.Groups, 1)
+	g := v.Groups[0]
+	assert.Equal(t, []int{30, 30}, []int{g.Alive, g.Generations})
+	assert.Equal(t, 3, g.Used, "the one that is in use, and those that were used less than 10 s before")
+	assert.Equal(t, record.Duration(10*second), g.IdleAfter)
+	assert.Len(t, v.Breaches, 27)
+	for _, u := range v.Units {
+		assert.NotEqual(t, u.Kind == "superseded", u.Used, "%d", u.PIDs)
+	}
+
+	turns := &world{} // a host that comes back to its servers after 20 s
+	for i := range 4 {
+		p := turns.add(100+i, "srv", 0)
+		p.used = func(t int64) int64 { return 100 + t/20 }
+		p.quiet = nil
+	}
+	g = turns.watch(0, 75).Groups[0]
+	assert.Equal(t, record.Duration(40*second), g.IdleAfter)
+	assert.Equal(t, 4, g.Used)
+}
+
+// What has ended is counted apart from what is there, and a zombie is neither idle nor used.
+func TestWhatHasEnded(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	for i := range 5 {
+		w.add(100+i, "srv", int64(i)-20).busy(-20)
+	}
+	w.watch(0, 2)
+	for _, p := range w.procs[:2] {
+		p.row.State = record.StateZombie
+	}
+	w.procs[2].died = 2
+	v := w.watch(3, 20)
+	g := v.Groups[0]
+	assert.Equal(t, []int{2, 2, 1, 2}, []int{g.Alive, g.Zombies, g.Ended, g.Used})
+	assert.Zero(t, g.Like)
+	assert.Nil(t, v.Children[0].QuietFor)
+	assert.Nil(t, v.Children[1].QuietFor)
+	assert.NotNil(t, v.Children[2].QuietFor)
+}
+
+// Two command lines can have one label: they are told apart by a process of each.
+func TestEqualLabels(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	for i, line := range []string{"/a/srv x", "/a/srv y", "other"} {
+		w.add(100+i, "", int64(i)-50).row.Args = strings.Fields(line)
+	}
+	v := w.watch(0, 12)
+	require.Len(t, v.Groups, 3)
+	assert.Equal(t, []int{100, 101, 0}, []int{v.Groups[0].Like, v.Groups[1].Like, v.Groups[2].Like})
+	w.procs[0].row.State = record.StateZombie
+	w.add(103, "", -40).row.Args = w.procs[0].row.Args
+	assert.Equal(t, 103, w.watch(13, 14).Groups[0].Like, "one that runs says more than one that is dead")
+	w.procs[3].died = 14
+	assert.Equal(t, 100, w.watch(15, 16).Groups[0].Like)
+	hostile := &world{}
+	hostile.add(100, "\x1b[31msrv\n", -50)
+	assert.Equal(t, "?[31msrv?", hostile.watch(0, 12).Groups[0].Label, "it is fit to be shown, wherever it stands")
+}
+
+// A shell that a host keeps for a task, and feeds commands, is no server: however many there are, they are a doubt.
+func TestShells(t *testing.T) {
+	t.Parallel()
+	pile := func(line string) *live.View {
+		w := &world{}
+		w.pile(28, 30)
+		for _, p := range w.procs {
+			p.row.Args = strings.Fields(line)
+		}
+		w.add(500, "srv", -30).busy(-30)
+		return w.watch(0, 20)
+	}
+	v := pile("bash --norc -i")
+	assert.Empty(t, v.Breaches)
+	assert.Equal(t, "27 of 28 equal shells of bash were idle, and nothing shows whether a task has them", open(v, "L1"))
+	assert.True(t, v.Groups[0].Shell)
+	assert.Equal(t, live.RoleShell, v.Children[0].Role)
+	assert.Equal(t, "27 newer, may be tasks", v.Children[0].Note)
+	assert.Len(t, pile("bash start.sh").Breaches, 27, "a script can be a server")
+
+	only := &world{}
+	only.add(100, "bash", -30).busy(-30)
+	assert.Equal(t, "it had no server while it was watched", open(only.watch(0, 20), "L1"))
+
+	w := &world{}
+	w.add(100, "bash", -30)
+	job := w.add(101, "sleep", -20)
+	job.row.PPID, job.stdin = 100, w.procs[0].stdin
+	v = w.watch(0, 20)
+	assert.Equal(t, []live.Role{live.RoleShell, live.RoleHelper}, []live.Role{v.Children[0].Role, v.Children[1].Role})
+	job.row.Args = []string{"mcp-server"}
+	v = w.watch(21, 21)
+	assert.False(t, v.Groups[0].Shell, "what it runs speaks the protocol")
+	assert.Equal(t, []live.Role{live.RoleLauncher, live.RoleServer}, []live.Role{v.Children[0].Role, v.Children[1].Role})
+}
+
+// A shell whose stdin was closed runs what it was told to. It may be a task, whoever holds its stdin and whatever runs beside it.
+func TestShellsThatAreLeft(t *testing.T) {
+	t.Parallel()
+	for name, one := range map[string]struct {
+		line    string
+		holders []record.Holder
+		kind    string
+		open    string
+	}{
+		"a server that has a stray copy": {"srv", []record.Holder{{Identity: record.Identity{PID: 200, Start: 90000}, FD: 9, Mode: "write"}}, "L1 eof-withheld", "-"},
+		"a shell that has a stray copy": {
+			"bash",
+			[]record.Holder{{Identity: record.Identity{PID: 200, Start: 90000}, FD: 9, Mode: "write"}},
+			"",
+			"1 of 2 equal shells of bash were idle, and nothing shows whether a task has them and pid 100 (srv) takes commands and runs on, and nothing shows whether a task needs it",
+		},
+		"a server at its end": {"srv", nil, "L1 not-escalated", ""},
+		"a shell at its end": {
+			"bash", nil, "", "the stdin of pid 100 (srv) is at its end, and nothing shows whether that is a server which does not heed it, or a tool that works on its input",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &world{}
+			w.add(200, "sibling", -100).busy(-100)
+			p := w.add(100, one.line, -50)
+			w.add(101, one.line, -40).busy(-40)
+			w.watch(0, 2)
+			p.stdin.Holders = one.holders
+			v := w.watch(3, 20)
+			assert.Equal(t, one.kind, strings.Join(kinds(v), ""))
+			if one.open != "-" {
+				assert.Equal(t, one.open, open(v, "L1"))
+			}
+			assert.Equal(t, one.kind == "", v.Children[1].Note != "")
+		})
+	}
+}
+
+// When the host ends, a shell that runs on may have been meant to.
+func TestAShellOutlivesTheHost(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{"srv": "L2 orphan", "bash": ""} {
+		w := &world{}
+		p := w.add(100, line, -50)
+		w.watch(0, 5)
+		gone := record.Process{Identity: hostID}
+		w.at(6, record.Event{Kind: record.HostExited, Process: &gone, Exit: &record.Exit{Code: -1}})
+		row := p.row
+		row.PPID = 1
+		stdin := *p.stdin
+		stdin.Holders = []record.Holder{{Identity: record.Identity{PID: 77, Start: 1}, FD: 9, Mode: "write"}}
+		w.at(20, record.Event{Kind: record.CensusTaken, Census: &record.Census{Processes: []record.Process{row}}})
+		w.at(20, record.Event{Kind: record.EvidenceTaken, Evidence: []record.Evidence{{Process: row, Age: record.Duration(70 * second), Descriptors: []record.Descriptor{stdin}}}})
+		v := w.view()
+		assert.Equal(t, want, strings.Join(kinds(v), ""))
+		assert.Equal(t, want == "", open(v, "L2") == "pid 100 (srv) takes commands and runs on, and nothing shows whether a task needs it")
+	}
+}
+
+// TestReadsCommands: an interpreter without a script reads what it is to do from its stdin. Nothing else does.
+func TestReadsCommands(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		"bash": true, "-bash": true, "/bin/sh -i": true, "bash --norc --noprofile": true, "bash -o pipefail": true, "bash +O extglob": true, "zsh -s a b": true,
+		"bash --rcfile /tmp/rc -i": true, "python3 -u -i": true, "python3.11 -": true, "node -r x.js -i": true, "env A=1 bash -l": true,
+		"docker exec -i box bash": true, "podman run -i --rm python": true, "busybox.static": false, "ash.static": true, "fish": true,
+		"bash run.sh": false, "bash -l run.sh bash": false, "bash -c cat": false, "bash -lc cat": false, "python3 -m mcp_server": false, "python3 server.py --lang python": false,
+		"node dist/index.js": false, "node -r x.js index.js": false, "python3 -s server.py": false, "npx -y pkg bash": false, "docker run -i mcp/git": false, "grep bash": false,
+		"docker run -i box sh -c srv": false, "env node index.js": false, "cat": false, "uvx bash": false,
+	} {
+		w := &world{}
+		w.add(100, "", -50).row.Args = strings.Fields(line)
+		assert.Equal(t, want, w.watch(0, 2).Groups[0].Shell, line)
+	}
+	none := &world{}
+	none.add(100, "", -50).row.Args = nil
+	assert.False(t, none.watch(0, 2).Groups[0].Shell)
 }
 
 // What is written down late shifts no birth, and no use: the most exact of all evidence counts.
@@ -632,9 +856,43 @@ func TestDescriptorsThatGrow(t *testing.T) {
 	assert.NotEmpty(t, open(v, "L1"))
 	assert.Equal(t, "the host has more and more descriptors, which lead to the servers that it keeps", open(v, "L5"))
 
+	w := &world{handles: &record.Handles{}}
+	w.add(100, "srv", -50).busy(0)
+	w.fds = func(t int64) int { return 20 + int(t/7) } // two steps: a client may open as many once
+	v = w.watch(0, 20)
+	assert.Empty(t, open(v, "L5"))
+	assert.False(t, v.WithServers, "they lead to none of them")
+
 	v = grow(1, true)
 	assert.Equal(t, "the host has more and more descriptors that lead to no process below it (40, 20 at first), and nothing shows what they are for", open(v, "L5"))
 	assert.False(t, v.WithServers)
+}
+
+// A host can have a pidfd of each process that it has launched: that leads to it, too.
+func TestPidfdsOfChildren(t *testing.T) {
+	t.Parallel()
+	grow := func(pidfds bool) *live.View {
+		w := &world{}
+		for i := range 12 {
+			p := w.add(100+i, "srv", int64(i)*3+1)
+			p.stdin.Holders[0].FD = 100 + i
+			p.busy(0)
+		}
+		come := func(t int64) int { return int(t+2) / 3 }
+		w.fds = func(t int64) int { return 20 + 2*come(t) } // a pipe end and a pidfd each
+		for at := range int64(36) {
+			w.handles = &record.Handles{}
+			if pidfds {
+				w.handles.Living = come(at)
+			}
+			w.watch(at, at)
+		}
+		return w.view()
+	}
+	assert.Contains(t, open(grow(false), "L5"), "lead to no process below it")
+	v := grow(true)
+	assert.Empty(t, open(v, "L5"))
+	assert.True(t, v.WithServers)
 }
 
 // What is a program text or a setting is no name of a server: both can hold secrets.

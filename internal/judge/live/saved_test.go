@@ -72,7 +72,7 @@ func describe(t *testing.T, b *strings.Builder, v *live.View) {
 		line("line", g)
 	}
 	for _, trend := range v.Trends {
-		fmt.Fprintf(b, "trend %s %d to %d, %.3f in a day, %.3f an hour\n", trend.Of, trend.First, trend.Last, trend.InDay, trend.Slope)
+		line("trend", trend)
 	}
 	for i := range v.Breaches {
 		breach := v.Breaches[i]

@@ -1,15 +1,12 @@
 package live
 
 import (
-	"cmp"
 	"math"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/text"
 )
 
 // Role is what a process is to the host.
@@ -21,6 +18,7 @@ const (
 	RoleLauncher Role = "launcher" // it has passed its stdin on to what it launched
 	RoleHelper   Role = "helper"   // a server, or a launcher, has started it
 	RoleOther    Role = "other"    // its stdin is no pipe
+	RoleShell    Role = "shell"    // it reads commands, not messages: a shell or an interpreter without a script
 	RoleZombie   Role = "zombie"
 	RoleUnknown  Role = "?" // what its stdin is was not read
 )
@@ -31,7 +29,7 @@ type Unit struct {
 	PIDs       []int             `json:"pids" jsonschema:"the first one was launched by the host"`
 	Generation int               `json:"generation" jsonschema:"1 is the oldest of its command line"`
 	Newer      int               `json:"newer" jsonschema:"launches of the same command line since it was used last"`
-	Used       bool              `json:"used" jsonschema:"it has read or written while it was watched"`
+	Used       bool              `json:"used" jsonschema:"it has read or written while it was watched, and within idle_after of its command line before the last look"`
 	Kind       string            `json:"kind,omitempty"`
 	Members    []*Child          `json:"-"`
 	Born       int64             `json:"-"`
@@ -40,6 +38,8 @@ type Unit struct {
 	Identities []record.Identity `json:"-"`
 	line       string
 	group      *Group
+	shell      bool // it is a task of the host, not a server
+	talked     bool // it has read or written while it was watched
 	worked     bool // it was used beyond its handshake
 	next       int  // the first unit of its group that has taken its place; as many as there are: none
 }
@@ -103,19 +103,36 @@ func (u *Unit) stray() bool {
 
 // Group is all that was launched with one command line.
 type Group struct {
-	Label       string   `json:"label"`
-	Command     []string `json:"command" jsonschema:"redacted"`
-	Alive       int      `json:"alive"`
-	Used        int      `json:"used" jsonschema:"of those alive, how many have read or written while they were watched"`
-	Generations int      `json:"generations" jsonschema:"batches in which they were launched"`
-	units       []*Unit
+	Label     string          `json:"label"`
+	Command   []string        `json:"command" jsonschema:"redacted"`
+	Shell     bool            `json:"shell,omitempty" jsonschema:"it reads commands, not messages: a shell or an interpreter without a script, which is no server"`
+	Alive     int             `json:"alive"`
+	Zombies   int             `json:"zombies,omitempty" jsonschema:"that have ended, and that nobody has waited for"`
+	Ended     int             `json:"ended,omitempty" jsonschema:"that have ended while they were watched, and are gone"`
+	Used      int             `json:"used" jsonschema:"of those alive, how many were used within idle_after before the last look"`
+	IdleAfter record.Duration `json:"idle_after" jsonschema:"how long one must not be used to be called idle: the settle time, or twice as long as the host lets others be idle"`
+	// Generations counts the batches in which they were launched.
+	Generations int `json:"generations" jsonschema:"batches in which they were launched"`
+	// Like is a process of it, where another command line has the same label: the oldest one that is alive.
+	Like  int `json:"like_pid,omitempty" jsonschema:"a process of it, where another command line has the same label"`
+	units []*Unit
+}
+
+// oldest is its first launch that runs, or of none the first one.
+func (g *Group) oldest() *Child {
+	for _, u := range g.units {
+		if u.Alive() {
+			return u.top()
+		}
+	}
+	return g.units[0].top()
 }
 
 // units puts the processes together that have the same stdin, and says what each process is.
 func (w *Watch) units(all []*Child) []*Unit {
 	var piped []*Child
 	for _, ch := range all {
-		ch.Unit, ch.Kind, ch.Note = nil, "", ""
+		ch.Unit, ch.Kind, ch.Note, ch.QuietFor = nil, "", "", nil
 		ch.Role = RoleOther
 		if isPipe(ch.stdin()) {
 			piped = append(piped, ch)
@@ -135,7 +152,7 @@ func (w *Watch) units(all []*Child) []*Unit {
 		case ch.Unit == nil:
 			w.adopt(ch)
 		}
-		if since, known := ch.quietSince(); known {
+		if since, known := ch.quietSince(); known && ch.State != record.StateZombie {
 			quiet := record.Duration(max(0, w.to-since))
 			ch.QuietFor = &quiet
 		}
@@ -148,19 +165,26 @@ func (w *Watch) unit(members []*Child) *Unit {
 	top := members[0] // the oldest: children are launched after their parents
 	u := &Unit{
 		Members: members, Label: labelOf(top.Args, top.Comm), Born: top.Born, line: strings.Join(top.Args, "\x00"), QuietKnown: true, Quiet: math.MinInt64,
+		shell: readsCommands(top.Args) && !slices.ContainsFunc(members, func(ch *Child) bool { return calledServer(ch.Args) }),
 	}
 	for _, ch := range members {
 		ch.Unit, ch.Role = u, RoleServer
 		if slices.ContainsFunc(members, func(o *Child) bool { return o.PPID == ch.PID && o != ch && o.alive() }) {
 			ch.Role = RoleLauncher
 		}
+		if u.shell {
+			ch.Role = RoleHelper // what a shell starts has its stdin
+		}
 		u.PIDs, u.Identities = append(u.PIDs, ch.PID), append(u.Identities, ch.Identity)
-		u.Used = u.Used || ch.talked(w.from)
+		u.talked = u.talked || ch.talked(w.from)
 		if since, known := ch.quietSince(); known {
 			u.Quiet = max(u.Quiet, since)
 		} else {
 			u.QuietKnown = false
 		}
+	}
+	if u.shell {
+		top.Role = RoleShell
 	}
 	u.Quiet = max(u.Quiet, u.Born)
 	return u
@@ -181,34 +205,3 @@ func (w *Watch) adopt(ch *Child) {
 		pid = above.PPID
 	}
 }
-
-// interpreters are programs whose first argument that is no flag says more than they do.
-var interpreters = []string{"node", "nodejs", "bun", "deno", "python", "python3", "ruby", "java", "sh", "bash", "dash", "npx", "npm", "uvx", "uv", "env", "docker", "pnpm", "bunx"}
-
-const maxLabel = 40
-
-// labelOf is a short name for a command line: the same for each launch of it, without what is only of one machine.
-func labelOf(args []string, comm string) string {
-	if len(args) == 0 {
-		return cmp.Or(comm, "?")
-	}
-	label := path.Base(args[0])
-	if !slices.Contains(interpreters, strings.TrimRight(label, ".0123456789")) && !slices.Contains(interpreters, label) {
-		return label
-	}
-	for i, arg := range args[1:] {
-		switch {
-		case slices.Contains(programText, arg): // what follows is a program, not the name of one
-			return label + " " + arg
-		case arg == "-m" && i+2 < len(args):
-			return label + " " + text.Clip(args[i+2], maxLabel, "…")
-		case arg == "" || strings.HasPrefix(arg, "-") || strings.Contains(arg, "="): // flags, and what env sets
-		default:
-			return label + " " + text.Clip(path.Base(arg), maxLabel, "…")
-		}
-	}
-	return label
-}
-
-// programText are flags of interpreters after which a program stands.
-var programText = []string{"-c", "-e", "-p", "-lc", "-ec", "-uc", "--eval", "--print"}

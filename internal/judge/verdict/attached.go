@@ -48,7 +48,8 @@ func judgeAttached(run *record.Run) Verdict {
 	}), ofPlay)
 	for _, r := range v.Laws {
 		follows := slices.ContainsFunc(view.Open, func(u live.Unjudged) bool { return u.Law == r.Law && u.With != "" })
-		if r.Status == LawNotJudged && !follows && slices.Contains(seenFromOutside, r.Law) && f.severity(r.Law) == record.SeverityError {
+		seen := slices.Contains(seenFromOutside, r.Law) || r.Law == "L2" && view.Host.Exited
+		if r.Status == LawNotJudged && !follows && seen && f.severity(r.Law) == record.SeverityError {
 			v.Doubts = append(v.Doubts, record.Doubt{Code: record.DoubtNotSeen, Text: r.Law + " " + r.Name + ": " + r.Reason})
 		}
 	}

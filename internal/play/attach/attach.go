@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -150,8 +151,14 @@ func (k *keep) open(path string) error {
 	if path == "" {
 		return nil
 	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil { // a folder that nobody has made is a slip of the keys
+		return &play.Misuse{Err: fmt.Errorf("failed to create the run file %s: its folder: %w", path, err), Hint: "mkdir -p " + filepath.Dir(path)}
+	}
 	file, err := record.Create(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, os.ErrExist):
+		return &play.Misuse{Err: err, Hint: "name another file with --record"}
+	case err != nil:
 		return err
 	}
 	k.file = file

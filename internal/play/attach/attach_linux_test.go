@@ -280,7 +280,7 @@ func TestRecordedIsJudgedTheSame(t *testing.T) {
 		d.rest(700 * time.Millisecond)
 	}
 	defer beside(func() { d.call("s") })()
-	file := filepath.Join(t.TempDir(), "seen", "run.jsonl")
+	file := filepath.Join(t.TempDir(), "run.jsonl")
 	j := look(t, d.cmd.Process.Pid, 3*time.Second, func(p *attach.Params) { p.Record, p.FailOn = file, []string{"L4"} })
 	require.Equal(t, []string{"L1 superseded"}, kinds(j))
 	assert.Equal(t, 13, j.Verdict.Findings[0].Count)

@@ -98,7 +98,7 @@ func (s *Screen) draw(head string, v *live.View) {
 	if err != nil || height < 2 {
 		return
 	}
-	s.options.Width = columns
+	s.options.Width, s.options.Window, s.options.Verbose = columns, true, false // a table that is cut off says less than one that fits
 	text := head + table(v, height, s.options)
 	if over := strings.Count(text, "\n") - (height - 1); over > 0 {
 		shown := min(height, len(v.Children))

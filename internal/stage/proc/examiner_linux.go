@@ -41,8 +41,8 @@ func AgeOf(id record.Identity) record.Duration {
 	return record.Duration(max(0, sinceBoot()-time.Duration(id.Start)*nanosPerTick))
 }
 
-// Holders fills in who holds the other ends of descriptors. It returns what the watched process itself holds of others that are
-// gone: nil where that can't be told.
+// Holders fills in who holds the other ends of descriptors. It returns what the watched process itself holds of others: nil where
+// that can't be told.
 func (x *Examiner) Holders(all []record.Evidence) *record.Handles {
 	own, pidfds, seen := x.x.pipesOf(x.x.watched.PID)
 	ends := map[string][]record.Holder{}
@@ -55,7 +55,18 @@ func (x *Examiner) Holders(all []record.Evidence) *record.Handles {
 	if certain := x.x.holders(all, ends); !seen || !certain {
 		return nil
 	}
-	h := &record.Handles{PIDFDs: pidfds}
+	h, below := &record.Handles{}, map[int]bool{}
+	for i := range all {
+		below[all[i].PID] = all[i].PID != x.x.watched.PID
+	}
+	for _, pid := range pidfds {
+		switch {
+		case pid < 0:
+			h.PIDFDs++
+		case below[pid]:
+			h.Living++
+		}
+	}
 	for _, d := range own {
 		if len(holdersOf(ends[d.Target], d)) == 0 {
 			h.Dangling++
@@ -64,8 +75,9 @@ func (x *Examiner) Holders(all []record.Evidence) *record.Handles {
 	return h
 }
 
-// pipesOf are the pipe ends of a process beyond stdin, stdout and stderr, and how many pidfds it has of processes that are gone.
-func (x *examiner) pipesOf(pid int) (pipes []record.Descriptor, pidfds int, seen bool) {
+// pipesOf are the pipe ends of a process beyond stdin, stdout and stderr, and the pids that its pidfds lead to: -1 where the process was
+// waited for (pidfd_open(2)).
+func (x *examiner) pipesOf(pid int) (pipes []record.Descriptor, pidfds []int, seen bool) {
 	link := make([]byte, 64)
 	err := x.r.eachIn(pid, "fd", func(fd int) {
 		n, err := unix.Readlink(procPath(pid, "fd/"+strconv.Itoa(fd)), link)
@@ -76,8 +88,9 @@ func (x *examiner) pipesOf(pid int) (pipes []record.Descriptor, pidfds int, seen
 		case strings.HasPrefix(target, "pipe:"):
 			pipes = append(pipes, record.Descriptor{FD: fd, Target: target})
 		case target == "anon_inode:[pidfd]":
-			if info, err := os.ReadFile(procPath(pid, "fdinfo/"+strconv.Itoa(fd))); err == nil && fields(info)["Pid"] == "-1" {
-				pidfds++
+			info, _ := os.ReadFile(procPath(pid, "fdinfo/"+strconv.Itoa(fd))) // of none, nothing
+			if to, err := strconv.Atoi(fields(info)["Pid"]); err == nil {
+				pidfds = append(pidfds, to)
 			}
 		}
 	})

@@ -1,0 +1,55 @@
+package model_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/leakbench/leakbench/internal/judge/growth"
+	"github.com/leakbench/leakbench/internal/judge/live"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/model"
+)
+
+// TestWatchedLines: of each command line stands there what became of it and what the host uses now.
+func TestWatchedLines(t *testing.T) {
+	t.Parallel()
+	ten := record.Duration(10 * time.Second)
+	assert.Equal(t, []string{
+		"srv (as pid 7): 1 alive, launched in 1 generation; 1 used in the last 10 s",
+		"srv: 2 alive, 1 zombie, 25 ended, launched in 26 generations; 0 used in the last 10 s",
+		"shell bash: 0 alive, 2 zombies, launched in 2 generations; 0 used in the last 10 s",
+	}, model.WatchedLines(&live.View{Groups: []*live.Group{
+		{Label: "srv", Like: 7, Alive: 1, Used: 1, Generations: 1, IdleAfter: ten},
+		{Label: "srv", Alive: 2, Zombies: 1, Ended: 25, Generations: 26, IdleAfter: ten},
+		{Label: "bash", Shell: true, Zombies: 2, Generations: 2, IdleAfter: ten},
+		{Label: "gone", Ended: 3, IdleAfter: ten},
+	}}))
+}
+
+// TestGrowthLines: figures stand where there is something to tell them from.
+func TestGrowthLines(t *testing.T) {
+	t.Parallel()
+	lines := func(withServers bool, trends ...live.Trend) []string {
+		return model.GrowthLines(&live.View{Trends: trends, Looks: 4, To: int64(5 * time.Second), WithServers: withServers})
+	}
+	assert.Equal(t, []string{"too short to tell: 4 looks in 5 s; it takes 20 in 30 s"}, lines(false))
+	assert.Empty(t, model.GrowthLines(&live.View{}))
+	day := 44.0
+	grows := growth.Trend{Slope: 1.5, Low: 1, High: 2}
+	assert.Equal(t, []string{
+		"processes from 2 to 4: it changed too seldom to tell how much it grows",
+		"processes +1.5 an hour (95%: +1.0 to +2.0), from 2 to 4: grows; a watch of 10 m tells what it reaches in a day",
+		"descriptors +1.5 an hour (95%: +1.0 to +2.0), from 2 to 4: grows; 44 in a day",
+		"processes +0.0 an hour (95%: +0.0 to +0.0), from 2 to 2: no growth shown",
+		"memory of the host +1.0 MiB an hour (95%: +0.0 MiB to +2.0 MiB), from 1 MiB to 2 MiB: no growth shown",
+	}, lines(
+		false,
+		live.Trend{Of: "processes", First: 2, Last: 4, Steps: true}, live.Trend{Of: "processes", First: 2, Last: 4, Trend: grows},
+		live.Trend{Of: live.OfDescriptors, First: 2, Last: 4, InDay: &day, Trend: grows}, live.Trend{Of: "processes", First: 2, Last: 2},
+		live.Trend{Of: live.OfHostMemory, First: 1 << 20, Last: 2 << 20, Trend: growth.Trend{Slope: 1 << 20, High: 2 << 20}},
+	))
+	assert.Equal(t, []string{"descriptors +1.5 an hour (95%: +1.0 to +2.0), from 2 to 4: grows with the processes below it, which they lead to; 44 in a day"},
+		lines(true, live.Trend{Of: live.OfDescriptors, First: 2, Last: 4, InDay: &day, Trend: grows}))
+}
