@@ -107,17 +107,8 @@ mistake, why, and how to fix it.
 ` + exitTable,
 		SilenceUsage: true, SilenceErrors: true,
 		SuggestionsMinimumDistance: 2,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			var names []string
-			for _, c := range cmd.Commands() {
-				names = append(names, c.Name())
-			}
-			return usage(fmt.Errorf("unknown command %q", args[0]), text.DidYouMean(args[0], names))
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:                       ofSubcommands,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.Version = thisBuild().String()
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -132,6 +123,7 @@ mistake, why, and how to fix it.
 		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
 		a.initCommand(), a.exploreCommand(), a.bisectCommand(),
 		a.labCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
+	strictCommands(root)
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := oneOf("--format", a.format, "text", "json"); err != nil {
@@ -141,6 +133,49 @@ mistake, why, and how to fix it.
 		return cmp.Or(notYet(cmd.CommandPath()), oneOf("--color", a.color, "auto", "always", "never"))
 	}
 	return root
+}
+
+// ofSubcommands refuses what is none.
+func ofSubcommands(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	asked := strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()) + " " + args[0])
+	return usage(fmt.Errorf("unknown command %q", asked), cmp.Or(text.DidYouMean(args[0], names), cmd.CommandPath()+" --help"))
+}
+
+// strictCommands adds cobra's own commands, and has them refuse what they do not know: they would print a help and exit with 0.
+func strictCommands(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Args = func(cmd *cobra.Command, args []string) error {
+				if len(args) == 0 {
+					return usage(errors.New("no shell given"), cmd.CommandPath()+" bash, fish, powershell or zsh")
+				}
+				return ofSubcommands(cmd, args)
+			}
+			c.RunE = func(*cobra.Command, []string) error { return nil }
+			for _, shell := range c.Commands() {
+				shell.Args = noArgs
+			}
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if of, rest, err := root.Find(args); err != nil || of == root && len(rest) > 0 {
+					return ofSubcommands(root, args)
+				} else if of.HasSubCommands() {
+					return ofSubcommands(of, rest)
+				}
+				return nil
+			}
+		}
+	}
 }
 
 // fakeserverHelp is the entry in the list of commands: package fakeserver has taken over long before this one could run.
