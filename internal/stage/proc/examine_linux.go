@@ -104,13 +104,14 @@ func (x *examiner) exe(e *record.Evidence) {
 }
 
 // waitsFor tells what the process is blocked in. A program with threads parks most of them: one that reads stdin says
-// more than the leader, which is what is told otherwise. It returns the thread that is sure to read stdin, or 0.
+// more than the leader, which is what is told otherwise. It returns the thread that is sure to read stdin, or 0. A thread's files are
+// read below /proc/TID: what is read below /proc/PID/task makes the end of the process dear (see schedstat in package starved).
 func (x *examiner) waitsFor(e *record.Evidence) (reads int) {
 	thread, failed := 0, ErrGone
 	tids := x.r.threads(e.PID) // the leader first
 	tids = tids[:min(len(tids), maxThreads)]
 	for _, tid := range tids {
-		line, err := x.r.line(e.PID, threadFile(tid, "syscall"))
+		line, err := x.r.line(tid, "syscall")
 		if err != nil {
 			failed = err
 			continue
@@ -126,9 +127,9 @@ func (x *examiner) waitsFor(e *record.Evidence) (reads int) {
 	}
 	if thread == 0 {
 		unseen(e, "syscall", failed)
-		thread = cmp.Or(x.readsByWchan(e.PID, tids), e.PID)
+		thread = cmp.Or(readsByWchan(x.r, tids), e.PID)
 	}
-	wchan, err := x.r.line(e.PID, threadFile(thread, "wchan"))
+	wchan, err := x.r.line(thread, "wchan")
 	if err != nil {
 		unseen(e, "wchan", err)
 		return reads
@@ -141,9 +142,9 @@ func (x *examiner) waitsFor(e *record.Evidence) (reads int) {
 
 // readsByWchan is a thread that is blocked in a read of a pipe or a socket, or 0. Yama refuses syscall to whoever is not an
 // ancestor, and wchan to nobody (ptrace_may_access in kernel/ptrace.c).
-func (x *examiner) readsByWchan(pid int, tids []int) int {
+func readsByWchan(r *reader, tids []int) int {
 	for _, tid := range tids {
-		if wchan, err := x.r.line(pid, threadFile(tid, "wchan")); err == nil && slices.Contains(readsPipe, string(wchan)) {
+		if wchan, err := r.line(tid, "wchan"); err == nil && slices.Contains(readsPipe, string(wchan)) {
 			return tid
 		}
 	}

@@ -46,7 +46,9 @@ func gone(pid int) bool {
 }
 
 // schedstat is what the threads of a process had and wanted together (Documentation/scheduler/sched-stats.rst: time on a
-// processor, time waited for one, in nanoseconds). What ended threads had is not in it.
+// processor, time waited for one, in nanoseconds). What ended threads had is not in it. A thread has its files also below /proc itself
+// (proc(5)). Those below /proc/PID/task are dear: when the process ends, the kernel takes their entries out of its cache for the thread and
+// for the process at once, and who waits for the process spins until that is over, for milliseconds on a busy machine.
 func schedstat(pid string) (ran, delayed record.Duration, known bool) {
 	tasks, err := os.Open(filepath.Join("/proc", pid, "task"))
 	if err != nil {
@@ -55,7 +57,7 @@ func schedstat(pid string) (ran, delayed record.Duration, known bool) {
 	defer tasks.Close()
 	names, _ := tasks.Readdirnames(-1)
 	for _, name := range names {
-		text, err := os.ReadFile(filepath.Join("/proc", pid, "task", name, "schedstat"))
+		text, err := os.ReadFile(filepath.Join("/proc", name, "schedstat"))
 		if err != nil {
 			continue // the thread has ended
 		}
