@@ -35,12 +35,7 @@ func (a *app) knownCommand() *cobra.Command {
 		Long: `Manage the list of known findings that a gate lets pass: ` + known.File + `.
 Each entry is scenario[:law[:fingerprint]] with a reason and an expiry date. A gate
 fails on a stale entry (no longer found) and on an expired one.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return oneOf("known", args[0], "show", "update", "prune")
-			}
-			return usage(errors.New("no subcommand given"), "leakbench known show, update or prune")
-		},
+		Args: needsSubcommand,
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
 	cmd.PersistentFlags().StringVar(&f.file, "known", known.File, "the list")

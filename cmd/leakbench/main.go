@@ -148,6 +148,14 @@ func ofSubcommands(cmd *cobra.Command, args []string) error {
 	return usage(fmt.Errorf("unknown command %q", asked), cmp.Or(text.DidYouMean(args[0], names), cmd.CommandPath()+" --help"))
 }
 
+// needsSubcommand refuses a group of commands without one of them.
+func needsSubcommand(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return ofSubcommands(cmd, args)
+	}
+	return usage(errors.New("no subcommand given"), cmd.CommandPath()+" --help")
+}
+
 // strictCommands adds cobra's own commands, and has them refuse what they do not know: they would print a help and exit with 0.
 func strictCommands(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
@@ -155,24 +163,17 @@ func strictCommands(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "completion":
-			c.Args = func(cmd *cobra.Command, args []string) error {
-				if len(args) == 0 {
-					return usage(errors.New("no shell given"), cmd.CommandPath()+" bash, fish, powershell or zsh")
-				}
-				return ofSubcommands(cmd, args)
-			}
-			c.RunE = func(*cobra.Command, []string) error { return nil }
+			c.Args, c.RunE = needsSubcommand, func(*cobra.Command, []string) error { return nil }
 			for _, shell := range c.Commands() {
 				shell.Args = noArgs
 			}
 		case "help":
 			c.Args = func(_ *cobra.Command, args []string) error {
-				if of, rest, err := root.Find(args); err != nil || of == root && len(rest) > 0 {
-					return ofSubcommands(root, args)
-				} else if of.HasSubCommands() {
-					return ofSubcommands(of, rest)
+				of, rest, err := root.Find(args)
+				if err != nil || !of.HasSubCommands() {
+					return err
 				}
-				return nil
+				return ofSubcommands(of, rest)
 			}
 		}
 	}
@@ -386,12 +387,8 @@ func oneOf(flag, value string, allowed ...string) error {
 
 // between says where a number is out of its bounds.
 func between(flag string, n, least, most int) error {
-	from := "from "
-	if flag == "--repeat" || flag == "--retries" {
-		from = ""
-	}
 	if n < least || n > most {
-		return usage(fmt.Errorf("%s %d: must be %s%d to %d", flag, n, from, least, most), "")
+		return usage(fmt.Errorf("%s %d: must be from %d to %d", flag, n, least, most), "")
 	}
 	return nil
 }
