@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play/attach"
 	"github.com/leakbench/leakbench/internal/record"
@@ -18,7 +19,7 @@ import (
 )
 
 type attachFlags struct {
-	during, settle, every span
+	during, settle, every duration.Flag
 	resident              int
 	failOn                []string
 	record                string
@@ -27,7 +28,7 @@ type attachFlags struct {
 }
 
 func (a *app) attachCommand() *cobra.Command {
-	f := attachFlags{settle: span(attach.Settle)}
+	f := attachFlags{settle: duration.Flag(attach.Settle)}
 	cmd := &cobra.Command{
 		Use:   "attach PID|NAME",
 		Short: "Watch a host that is running now, from outside, and say what it leaks",
@@ -89,7 +90,7 @@ func (a *app) watch(ctx context.Context, host record.Process, f attachFlags) err
 	defer stop()
 	screen := attach.NewScreen(a.out, a.textOptions(), time.Duration(f.every))
 	if !screen.Live() && f.during == 0 {
-		f.during = span(time.Minute)
+		f.during = duration.Flag(time.Minute)
 	}
 	p := attach.Params{
 		Host: host, For: time.Duration(f.during), Settle: time.Duration(f.settle), Resident: f.resident, FailOn: f.failOn, Record: f.record,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/explore"
@@ -45,7 +46,7 @@ new, and more than 1 in 100 runs inconclusive, 4 the host did not start, 128+n s
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.host, "host", "", "host to test: the name of a built-in host, a host file (.yaml), or the path of a driver (default "+play.DefaultHost+")")
-	flags.Var((*span)(&f.For), "for", "how long to explore; 0: until --runs (default 10m without --runs)")
+	flags.Var((*duration.Flag)(&f.For), "for", "how long to explore; 0: until --runs (default 10m without --runs)")
 	flags.IntVar(&f.Runs, "runs", 0, "how many scenarios to run; 0: as many as --for allows")
 	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the scenarios; 0: draw one and print it")
 	flags.StringVar(&f.Corpus, "corpus", "", "folder that keeps scenarios worth running again; gate --corpus runs them")

@@ -14,12 +14,12 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	_ "github.com/leakbench/leakbench/fakeserver" // dispatches in its init
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
@@ -327,36 +327,11 @@ const (
 	maxExplored = 1_000_000
 )
 
-// span is a duration of a flag: one below zero would be no limit at all.
-type span time.Duration
-
-func (s *span) Set(text string) error {
-	d, err := time.ParseDuration(text)
-	switch {
-	case err != nil:
-		return errors.New("a duration is written like 5s or 200ms")
-	case d < 0:
-		return errors.New("a duration can't be below 0")
-	}
-	*s = span(d)
-	return nil
-}
-
-// String is 0 for none, which a help does not print as a default.
-func (s *span) String() string {
-	if *s == 0 {
-		return "0"
-	}
-	return time.Duration(*s).String()
-}
-
-func (*span) Type() string { return "duration" }
-
 // limitFlags are the times that a user may insist on.
 func limitFlags(flags *pflag.FlagSet, to *play.Limits, start string) {
-	flags.Var((*span)(&to.Settle), "settle", "how long the host may take to end a server; 0: as its profile or the scenario says")
-	flags.Var((*span)(&to.Confirm), "confirm", "how long to watch survivors after --settle; 0: as the host's profile or the scenario says")
-	flags.Var((*span)(&to.Start), "start", start+" (default 15s)")
+	flags.Var((*duration.Flag)(&to.Settle), "settle", "how long the host may take to end a server; 0: as its profile or the scenario says")
+	flags.Var((*duration.Flag)(&to.Confirm), "confirm", "how long to watch survivors after --settle; 0: as the host's profile or the scenario says")
+	flags.Var((*duration.Flag)(&to.Start), "start", start+" (default 15s)")
 }
 
 // jobsFlag is how many runs are played side by side.

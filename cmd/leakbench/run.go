@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/law"
@@ -85,7 +86,7 @@ fake server.
 	f.choose(cmd)
 	a.verboseFlag(cmd, "print all values and the evidence on each process")
 	cmd.Flags().IntVar(&f.series.Repeat, "repeat", 1, "how often to run each scenario")
-	cmd.Flags().Var((*span)(&f.soak), "for", "repeat one scenario with one host for this time (a soak); 0: once")
+	cmd.Flags().Var((*duration.Flag)(&f.soak), "for", "repeat one scenario with one host for this time (a soak); 0: once")
 	cmd.Flags().StringVar(&f.server, "server", "", "the server to give to a host that takes one (default: one run for each server of the scenario)")
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/play/server"
 	"github.com/leakbench/leakbench/internal/stage/client"
@@ -46,14 +47,14 @@ func (a *app) serverCommand() *cobra.Command {
 	flags.StringVar(&f.Tool, "call", "", "tool to call once the server is up; it should take a second or more, for eof-call")
 	flags.StringVar(&f.Args, "args", "", "arguments of --call, a JSON object")
 	for _, d := range []struct {
-		to          *span
+		to          *duration.Flag
 		name, usage string
-		preset      span
+		preset      duration.Flag
 	}{
-		{(*span)(&f.Limits.Grace), "grace", "how long the server may take to exit", span(client.DefaultGrace)},
-		{(*span)(&f.Limits.Watch), "watch", "how long to watch a server that did not exit, after --grace", span(client.DefaultWatch)},
-		{(*span)(&f.Limits.Start), "start", "how long it may take to answer initialize", span(client.DefaultStart)},
-		{(*span)(&f.Limits.Idle), "idle", "how long to watch it while nothing is asked", span(client.DefaultIdle)},
+		{(*duration.Flag)(&f.Limits.Grace), "grace", "how long the server may take to exit", duration.Flag(client.DefaultGrace)},
+		{(*duration.Flag)(&f.Limits.Watch), "watch", "how long to watch a server that did not exit, after --grace", duration.Flag(client.DefaultWatch)},
+		{(*duration.Flag)(&f.Limits.Start), "start", "how long it may take to answer initialize", duration.Flag(client.DefaultStart)},
+		{(*duration.Flag)(&f.Limits.Idle), "idle", "how long to watch it while nothing is asked", duration.Flag(client.DefaultIdle)},
 	} {
 		flags.Var(d.to, d.name, fmt.Sprintf("%s; 0: %s", d.usage, d.preset.String()))
 	}
