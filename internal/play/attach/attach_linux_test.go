@@ -153,22 +153,24 @@ func (d *driven) day() func() {
 // look watches a host for a while.
 func look(t *testing.T, pid int, during time.Duration, change ...func(*attach.Params)) *verdict.Judged {
 	t.Helper()
+	return lookUntil(t, pid, during, nil, change...)
+}
+
+// lookUntil watches a host until a look shows enough, or for as long as that may take on a busy machine.
+func lookUntil(t *testing.T, pid int, during time.Duration, enough func(*live.View) bool, change ...func(*attach.Params)) *verdict.Judged {
+	t.Helper()
 	found, err := watch.Find(fmt.Sprint(pid))
 	require.NoError(t, err)
 	p := attach.Params{Host: found[0], For: during, Settle: time.Second}
 	for _, c := range change {
 		c(&p)
 	}
-	ctx, enough := context.WithCancel(context.WithoutCancel(t.Context()))
-	defer enough()
-	if shown, times := p.OnLook, 0; shown != nil {
-		p.OnLook = func(l watch.Look, run *record.Run) {
-			shown(l, run)
-			if len(live.Of(run).Breaches) > 0 {
-				times++
-			}
-			if times == 5 {
-				enough()
+	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
+	defer end()
+	if p.OnLook == nil && enough != nil {
+		p.OnLook = func(_ watch.Look, run *record.Run) {
+			if enough(live.Of(run)) {
+				end()
 			}
 		}
 	}
@@ -177,8 +179,16 @@ func look(t *testing.T, pid int, during time.Duration, change ...func(*attach.Pa
 	return j
 }
 
-// untilFound ends a watch once it has found something: on a busy machine that takes longer.
-func untilFound(p *attach.Params) { p.OnLook = func(watch.Look, *record.Run) {} }
+// found says that five looks have found something.
+func found() func(*live.View) bool {
+	times := 0
+	return func(v *live.View) bool {
+		if len(v.Breaches) > 0 {
+			times++
+		}
+		return times == 5
+	}
+}
 
 func kinds(j *verdict.Judged) (all []string) {
 	for i := range j.Verdict.Findings {
@@ -203,7 +213,7 @@ func TestADayOfCron(t *testing.T) {
 				assert.Empty(t, kinds(look(t, d.cmd.Process.Pid, 8*time.Second)))
 				return
 			}
-			assert.Equal(t, want, kinds(look(t, d.cmd.Process.Pid, time.Minute, untilFound)))
+			assert.Equal(t, want, kinds(lookUntil(t, d.cmd.Process.Pid, time.Minute, found())))
 		})
 	}
 }
@@ -250,7 +260,7 @@ func TestByTheClock(t *testing.T) {
 			d := start(t, one.host)
 			n, turn, last := 0, 0, time.Time{}
 			defer beside(func() {
-				if time.Since(last) >= 1300*time.Millisecond && n < 25 {
+				if time.Since(last) >= 1300*time.Millisecond && n < 15 {
 					n, last = n+1, time.Now()
 					d.open(one.session(n), "app")
 				}
@@ -258,14 +268,16 @@ func TestByTheClock(t *testing.T) {
 				turn++
 			})()
 			if one.want != nil {
-				assert.Equal(t, one.want, kinds(look(t, d.cmd.Process.Pid, time.Minute, untilFound)))
+				assert.Equal(t, one.want, kinds(lookUntil(t, d.cmd.Process.Pid, time.Minute, found())))
 				return
 			}
-			j := look(t, d.cmd.Process.Pid, 20*time.Second)
+			j := lookUntil(t, d.cmd.Process.Pid, time.Minute, func(v *live.View) bool { // one that leaks would have been found by then
+				return len(v.Groups) > 0 && v.Groups[0].Alive == 15 && v.Groups[0].Used == 15
+			})
 			assert.Empty(t, kinds(j))
 			app := group(t, j, "app")
 			assert.Equal(t, app.Alive, app.Used)
-			assert.Greater(t, app.Alive, 10, "a host that leaks would have been found by then")
+			assert.Equal(t, 15, app.Alive)
 			assert.Equal(t, verdict.Clean, j.Verdict.Outcome, "%v", j.Verdict.Doubts)
 		})
 	}
