@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/text"
@@ -125,11 +127,16 @@ func (t *turns) hostDown(r Result) bool {
 	case t.Cells != nil: // the next one may be of another host
 		return false
 	case !errors.Is(r.Err, runner.ErrHost):
-		t.up = true
+		t.up = t.up || r.Host.Kind != record.KindServer || greeted(r.Judged)
 	case r.Scenario.Place == "":
 		t.failed++
 	}
 	return !t.up && t.failed >= mostFailures
+}
+
+// greeted says that a server has answered: one that is asked nothing may end as it should, and never come up.
+func greeted(j *verdict.Judged) bool {
+	return j == nil || j.Run == nil || slices.ContainsFunc(j.Run.Events, func(e record.Event) bool { return e.Kind == record.HostReady })
 }
 
 // attempts are the plays that count.

@@ -12,12 +12,14 @@ type Impact struct {
 	Left     int // should be gone
 	Harmed   int // should have been left alone
 	Unreaped int // were never waited for
+	Faults   int // did wrong while they were wanted
+	Other    int // errors about anything else
 }
 
 // ImpactOf counts each server once, in however many findings it stands.
 func ImpactOf(v *verdict.Verdict) Impact {
 	var all Impact
-	into := map[law.Subject]*int{law.Left: &all.Left, law.Harmed: &all.Harmed, law.Unreaped: &all.Unreaped}
+	into := map[law.Subject]*int{law.Left: &all.Left, law.Harmed: &all.Harmed, law.Unreaped: &all.Unreaped, law.Faulty: &all.Faults}
 	type process struct {
 		shows law.Subject
 		name  string
@@ -25,9 +27,12 @@ func ImpactOf(v *verdict.Verdict) Impact {
 	seen := map[process]bool{}
 	for i := range v.Findings {
 		f := &v.Findings[i]
-		n := into[law.Of(f.Law).Shows]
-		if n == nil || !f.IsError() {
+		if !f.IsError() {
 			continue
+		}
+		n := into[law.Of(f.Law).Shows]
+		if n == nil {
+			n = &all.Other
 		}
 		*n += max(0, f.Count-len(f.Servers)) // what has no certificate has no name here
 		for _, name := range f.Servers {
@@ -40,9 +45,15 @@ func ImpactOf(v *verdict.Verdict) Impact {
 	return all
 }
 
-// Word is the outcome as a person reads it: a host that killed what it should have left alone has not just leaked.
+// fault is the word for a server that gives no answer, or a wrong one, and leaks nothing.
+const fault = "fault"
+
+// Word is the outcome as a person reads it: a host that killed what it should have left alone has not just leaked, and a server that
+// does not answer has not leaked at all.
 func (i Impact) Word(o verdict.Outcome) string {
 	switch {
+	case o == verdict.Leak && i == Impact{Faults: i.Faults} && i.Faults > 0:
+		return fault
 	case o != verdict.Leak || i.Harmed == 0:
 		return string(o)
 	case i.Left+i.Unreaped > 0:

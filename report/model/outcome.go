@@ -58,13 +58,22 @@ func Played(runs []verdict.Judged, not int) string {
 	return fmt.Sprintf("; %d of %d scenarios run, %d not applicable", len(names), len(names)+not, not)
 }
 
+// OutcomeWord is what a run came to, in the words of a terminal: a server that does not answer has leaked nothing.
+func OutcomeWord(v *verdict.Verdict) string {
+	if word := ImpactOf(v).Word(v.Outcome); word == fault {
+		return word
+	}
+	return string(v.Outcome)
+}
+
 // Tally is how many runs came to each outcome, those in the order of outcomes.
 func Tally(runs []verdict.Judged, outcomes ...verdict.Outcome) string {
 	_, groups := lists.GroupBy(runs, func(j verdict.Judged) verdict.Outcome { return j.Verdict.Outcome })
 	var parts []string
 	for _, o := range outcomes {
-		if n := len(groups[o]); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, o))
+		words, of := lists.GroupBy(groups[o], func(j verdict.Judged) string { return OutcomeWord(&j.Verdict) })
+		for _, word := range words {
+			parts = append(parts, fmt.Sprintf("%d %s", len(of[word]), word))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -52,3 +52,26 @@ func TestTheGravestFindingComesFirst(t *testing.T) {
 	assert.Equal(t, []verdict.Finding{most, one, warning}, GravestFirst([]verdict.Finding{one, most, warning}))
 	assert.Empty(t, GravestFirst(nil))
 }
+
+// TestAFaultIsNoLeak: a server that gives no answer has leaked nothing. One that is left as well has.
+func TestAFaultIsNoLeak(t *testing.T) {
+	t.Parallel()
+	run := func(o verdict.Outcome, findings ...verdict.Finding) verdict.Judged {
+		return verdict.Judged{Verdict: verdict.Verdict{Outcome: o, Findings: findings}}
+	}
+	of := func(law string) verdict.Finding {
+		return verdict.Finding{Law: law, Severity: record.SeverityError, Count: 1}
+	}
+	warning := of("S2")
+	warning.Severity = record.SeverityWarning
+	runs := []verdict.Judged{
+		run(verdict.Leak, of("S1")), run(verdict.Leak, of("S6"), warning), run(verdict.Leak, of("S1"), of("S2")), run(verdict.Leak, of("S1"), of("S7")), run(verdict.Clean, warning),
+		run(verdict.Leak, of("L1")),
+	}
+	words := []string{}
+	for i := range runs {
+		words = append(words, OutcomeWord(&runs[i].Verdict))
+	}
+	assert.Equal(t, []string{"fault", "fault", "leak", "leak", "clean", "leak"}, words)
+	assert.Equal(t, "1 clean, 2 fault, 3 leak", Tally(runs, verdict.Clean, verdict.Leak, verdict.Inconclusive))
+}

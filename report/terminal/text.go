@@ -60,10 +60,15 @@ const screen = 40
 
 // failures are the runs that are not clean, a screen each.
 func (p *Printer) failures(runs []verdict.Judged) {
-	var clean []string
+	var clean, warnings []string
 	for i := range runs {
-		if runs[i].Verdict.Outcome == verdict.Clean {
-			clean = append(clean, model.New(&runs[i]).Header.Scenario.String())
+		if v := &runs[i].Verdict; v.Outcome == verdict.Clean {
+			name := model.New(&runs[i]).Header.Scenario.String()
+			clean = append(clean, name)
+			for k := range v.Findings {
+				f := &v.Findings[k]
+				warnings = append(warnings, fmt.Sprintf("%s: %s %s, %s: %s", name, f.Law, f.Kind, f.Title, f.Found))
+			}
 			continue
 		}
 		var b bytes.Buffer
@@ -77,6 +82,7 @@ func (p *Printer) failures(runs []verdict.Judged) {
 		p.Blank()
 	}
 	p.Styled(0, fieldWidth, "clean", strings.Join(clean, ", "), Good)
+	p.Fields(0, fieldWidth, "warnings", p.capped(warnings, TextDoubts))
 }
 
 // OutcomeStyle is how an outcome looks.
@@ -86,7 +92,7 @@ func (p *Printer) run(j *verdict.Judged) {
 	s := model.New(j)
 	v := &j.Verdict
 	style := OutcomeStyle[v.Outcome]
-	p.Item(0, cmp.Or(model.OutcomeGlyph[v.Outcome], "?")+" ", style|Strong, string(v.Outcome)+"  ", style|Strong,
+	p.Item(0, cmp.Or(model.OutcomeGlyph[v.Outcome], "?")+" ", style|Strong, model.OutcomeWord(v)+"  ", style|Strong,
 		fmt.Sprintf("%s on %s%s", s.Header.Scenario, s.Header.Host.Name, tally(v)), Strong)
 	if v.Watched != nil {
 		p.watched(v.Watched, 0)

@@ -199,7 +199,9 @@ var kindsServer = []Kind{
 		Why:       "The server noticed the end of the child on a pipe, or sent it a signal, and did not wait for its exit.",
 		Fix:       "Wait for each process that you start, exactly once, whatever ended it. In Python, keep the Popen object and call wait(). In Go, call Wait also after Kill.",
 		Reports:   []string{"R077", "R119"},
-		Findings:  []Wording{{Title: "{n dead process} {comm} {was|were} not waited for by {label}"}},
+		Findings: []Wording{{
+			Title: "{n dead process} {comm} {was|were} not waited for by {label}", Expected: "each child that has ended is waited for within 2 s", Found: "{value}",
+		}},
 	},
 	{
 		ID: "stdout-noise", Law: "S6", Class: "O", Title: "a server writes something to stdout that is no message",

@@ -32,6 +32,7 @@ const (
 	Left     Subject = iota + 1 // they should be gone
 	Harmed                      // they should have been left alone
 	Unreaped                    // they are dead and were not waited for
+	Faulty                      // they did wrong while they were wanted: nothing has leaked
 )
 
 // Kind is a way to break a law. Its id is stable.

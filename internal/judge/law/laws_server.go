@@ -10,7 +10,7 @@ var serverLaws = []Law{
 		Why: "A server that starts and stays silent is worse than one that crashes: the client waits for its whole timeout, tries again, and many " +
 			"clients leave the silent process behind. A server that exits in the middle of a session is launched again by some clients and forgotten by others.",
 		Kinds:    []string{"silent", "refused", "died"},
-		Severity: record.SeverityError, Unit: "unanswered",
+		Severity: record.SeverityError, Unit: "unanswered", Shows: Faulty,
 		Expected: "each request is answered", Found: "{value}",
 	},
 	{
@@ -55,7 +55,7 @@ var serverLaws = []Law{
 		Why: "Clients differ in what they do with any other line: some skip it, some log it, some drop the connection, and one kept it in a buffer " +
 			"that grew to 10 GB.",
 		Kinds:    []string{"stdout-noise"},
-		Severity: record.SeverityError, Unit: "noise",
+		Severity: record.SeverityError, Unit: "noise", Shows: Faulty,
 		Expected: "only messages on stdout; logs go to stderr", Found: "{value}",
 	},
 	{

@@ -39,7 +39,8 @@ func (x *exam) judgeIdle() {
 	}
 	points := x.measure(idle)
 	if len(points) < growth.LeastPoints || points[len(points)-1].at-points[0].at < float64(leastIdle)/1e9 {
-		x.unjudged("S7", "it was not watched for long enough: "+prose.Span(idle.Ended-idle.Begun))
+		x.unjudged("S7", fmt.Sprintf("it was not watched for long enough, %s: it takes %s, and %d looks after the first %s", prose.Span(idle.Ended-idle.Begun),
+			prose.Span(warmUp+leastIdle), growth.LeastPoints, prose.Span(warmUp)))
 		return
 	}
 	first, last := points[0], points[len(points)-1]

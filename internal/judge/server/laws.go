@@ -227,6 +227,14 @@ func (x *exam) judgeBrokenStdout() {
 // judgeLeft is S5: what is left once the server itself is gone, and what it has not waited for.
 func (x *exam) judgeLeft() {
 	x.judgeZombies()
+	x.judgeHelpers()
+	if dead := x.unsureZombie(); dead != nil && x.Unjudged["S5"] == "" {
+		x.unjudged("S5", fmt.Sprintf("%s was a zombie when the server was asked to end: for how long it would have been is not known", prose.Process(nil, dead.Identity, dead.Comm)))
+	}
+}
+
+// judgeHelpers is S5 of what was running when the server had ended.
+func (x *exam) judgeHelpers() {
 	if !x.Header.Witness.Subreaper {
 		x.unjudged("S5", "orphans of the server are not reparented to the bench here")
 		return
@@ -274,29 +282,6 @@ func (x *exam) withoutServer() (fate, bool) {
 		}
 	}
 	return fate{}, false
-}
-
-// zombieFor is how long a process may be a zombie: its parent may be busy.
-const zombieFor = int64(2e9)
-
-func (x *exam) judgeZombies() {
-	said := map[record.Identity]bool{}
-	for _, look := range x.Censuses() {
-		for i := range look.Processes {
-			p := &look.Processes[i]
-			if p.State != record.StateZombie || p.PPID == x.host.Keeper {
-				continue
-			}
-			since, seen := x.ZombieSince(p.Identity)
-			if seen && look.T-since >= zombieFor && !said[p.Identity] {
-				said[p.Identity] = true
-				x.breach(Breach{
-					Kind: "unreaped-child", Cause: record.CauseIdle.Of(p.Comm).As("unreaped-child"), Comm: p.Comm, At: since,
-					Value: fmt.Sprintf("%s, a child of pid %d, was a zombie for %s at least", prose.Process(nil, p.Identity, p.Comm), p.PPID, prose.Span(look.T-since)),
-				})
-			}
-		}
-	}
 }
 
 // judgeStdout is S6.

@@ -145,6 +145,44 @@ func TestKeptNeedsEvidence(t *testing.T) {
 	}
 }
 
+// TestAYoungZombie: what had ended just before the server was asked to end is neither reaped nor unreaped, unless the server was seen
+// to wait for it.
+func TestAYoungZombie(t *testing.T) {
+	t.Parallel()
+	judged := func(put ...string) verdict.LawResult {
+		run := read(t, "healthy-eof")
+		end, looks := int64(0), []*record.Census{}
+		for i := range run.Events {
+			if e := &run.Events[i]; e.Step != nil && e.Step.Op == record.OpEOF && end == 0 {
+				end = e.T
+			}
+		}
+		for i := range run.Events {
+			if e := &run.Events[i]; e.Census != nil && e.T < end && e.Census.Host != nil {
+				looks = append(looks, e.Census)
+			}
+		}
+		require.GreaterOrEqual(t, len(looks), len(put))
+		looks = looks[len(looks)-len(put):] // the last ones before the end
+		for i, state := range put {
+			if state != "" {
+				row := record.Process{Identity: record.Identity{PID: 4242, Start: 7}, PPID: looks[i].Host.PID, State: record.State(state), Comm: "child"}
+				looks[i].Processes = append(looks[i].Processes, row)
+			}
+		}
+		for _, l := range verdict.Judge(run).Laws {
+			if l.Law == "S5" {
+				return l
+			}
+		}
+		return verdict.LawResult{}
+	}
+	l := judged("Z")
+	assert.Equal(t, verdict.LawNotJudged, l.Status)
+	assert.Contains(t, l.Reason, "child (pid 4242) was a zombie when the server was asked to end")
+	assert.Equal(t, verdict.LawKept, judged("Z", "").Status, "it was waited for")
+}
+
 func isStep(ops ...record.Op) func(*record.Event) bool {
 	return func(e *record.Event) bool {
 		for _, op := range ops {

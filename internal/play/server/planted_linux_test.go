@@ -49,6 +49,7 @@ var planted = []struct {
 	{name: "go with a helper", argv: fake("--fault", "on=start,do=helper,as=group"), checks: "eof,sigterm", kinds: "helper-left helper-left"},
 	{name: "go with a helper that has its stdio", argv: fake("--fault", "on=start,do=helper,as=stdio"), checks: "sigterm", kinds: "helper-left"},
 	{name: "go with a daemon", argv: fake("--fault", "on=start,do=helper,as=daemon"), checks: "eof", kinds: "helper-escaped"},
+	{often: true, name: "go that waits for no child", argv: fake("--fault", "on=start,do=zombies"), checks: "eof", kinds: "unreaped-child"},
 	{name: "go that refuses", argv: fake("--fault", "on=initialize,do=reject"), checks: "eof", kinds: "refused"},
 	{name: "go that closes its stdout", argv: fake("--fault", "on=initialize,do=close-stdout"), checks: "eof", kinds: "silent"},
 	{often: true, name: "go that exits", argv: fake("--fault", "on=list,do=answer-exit"), checks: "eof", kinds: "died"},

@@ -81,6 +81,13 @@ func Plan(p Params, argv []string, bench *play.Bench, series *play.Series) (play
 	if err != nil {
 		return nil, err
 	}
+	asksIdle := func(c checks.Check) bool { return c.Name == checks.Idle }
+	if idle := p.Limits.Idle; idle > 0 && idle < leastIdle && slices.ContainsFunc(chosen, asksIdle) {
+		return nil, &play.Misuse{
+			Err:  fmt.Errorf("--idle %s: must be %s or more: a server has 3 s to settle, and its growth is told from the time after that", idle, leastIdle),
+			Hint: "leave --idle out: it is 20 s; or leave the check out: leakbench server --only eof,sigterm",
+		}
+	}
 	name := p.Name
 	if name == "" {
 		name = nameOf(argv)
@@ -92,6 +99,9 @@ func Plan(p Params, argv []string, bench *play.Bench, series *play.Series) (play
 	t := &trial{Bench: bench, p: p, argv: argv, name: name, call: call}
 	return t.one, nil
 }
+
+// leastIdle is the shortest time in which it can be told that an idle server grows.
+const leastIdle = 9 * time.Second
 
 // check says what is wrong with a command before anything is started.
 func check(argv []string) error {

@@ -126,6 +126,7 @@ func (x *exam) greet(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+	x.awaitReaping(ctx)
 	if c, err := x.census(ctx); err == nil {
 		x.emitCensus(record.CensusStarted, "", c)
 	}

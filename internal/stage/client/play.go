@@ -241,5 +241,6 @@ func (x *exam) playIdle(ctx context.Context) error {
 	if _, err := x.ask(ctx, record.OpPing, answerWithin, x.ping(), nil); err != nil && !isRefusal(err) {
 		return x.failed(ctx)
 	}
+	x.awaitReaping(ctx)
 	return nil
 }

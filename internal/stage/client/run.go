@@ -176,16 +176,10 @@ func (x *exam) tearDown(ctx context.Context, err error) error {
 	}
 	x.emit(record.Event{Kind: record.Ended, End: runner.EndOf(err)})
 	x.mu.Lock()
-	err = errors.Join(err, x.writer.Err(), x.writer.Close())
+	file := x.writer
 	x.writer = nil
 	x.mu.Unlock()
-	if x.keeper != nil {
-		err = errors.Join(err, x.keeper.Close())
-	}
-	if x.tmp != "" {
-		err = errors.Join(err, ledger.RemoveDir(x.tmp))
-	}
-	return err
+	return runner.Close(err, file, x.keeper, x.tmp)
 }
 
 // start starts the server, and notes the pipes that it was given.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -59,6 +60,43 @@ func (x *exam) sample(ctx context.Context) (stop func()) {
 		}
 	}()
 	return func() { cancel(); <-over }
+}
+
+// reapWithin is how long a server is given to wait for a child that has ended: a little longer than the time after which the judge calls
+// it unreaped.
+const reapWithin = 2200 * time.Millisecond
+
+// awaitReaping waits until each zombie that is there was waited for, or has been there for long enough: the end of the server would take
+// it away, and whether the server would have waited for it could not be told.
+func (x *exam) awaitReaping(ctx context.Context) {
+	zombies := func() (ids []record.Identity, c *record.Census) {
+		c, err := x.census(ctx)
+		if err != nil {
+			return nil, nil // a checkpoint says so
+		}
+		for i := range c.Processes {
+			if p := &c.Processes[i]; p.State == record.StateZombie && p.PPID != x.keeper.Hello.PID {
+				ids = append(ids, p.Identity)
+			}
+		}
+		return ids, c
+	}
+	first, c := zombies()
+	if len(first) == 0 {
+		return
+	}
+	x.emitCensus(record.CensusSample, "", c)
+	for until := time.Now().Add(reapWithin); len(first) > 0 && rest(ctx, lookMax) == nil && !x.exited(); {
+		now, c := zombies()
+		if c == nil {
+			return
+		}
+		first = slices.DeleteFunc(first, func(id record.Identity) bool { return !slices.Contains(now, id) })
+		if len(first) == 0 || time.Now().After(until) {
+			x.emitCensus(record.CensusSample, "", c)
+			return
+		}
+	}
 }
 
 // checkpoint waits until nothing of the server is left, and watches what is. It reports whether all was gone in time.

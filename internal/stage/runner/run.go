@@ -346,35 +346,10 @@ func (r *run) tearDown(ctx context.Context, err error) error {
 	r.oom.Close()
 	r.emit(record.Event{Kind: record.Ended, End: EndOf(err)})
 	r.mu.Lock()
-	err = errors.Join(err, r.writer.Err(), r.writer.Close())
+	file := r.writer
 	r.writer = nil
 	r.mu.Unlock()
-	if r.keeper != nil {
-		err = errors.Join(err, r.keeper.Close())
-	}
-	if r.ledgerDir != "" {
-		err = errors.Join(err, ledger.RemoveDir(r.ledgerDir))
-	}
-	return err
-}
-
-// EndOf is how a run ended whose play came to an error, or to none.
-func EndOf(err error) *record.End {
-	var stop Interrupted
-	switch {
-	case err == nil:
-		return &record.End{Reason: record.EndDone}
-	case errors.As(err, &stop):
-		return &record.End{Reason: record.EndInterrupted, Signal: stop.Signal}
-	case errors.Is(err, ErrHost):
-		return &record.End{Reason: record.EndFailed, Stage: record.StageHost, Error: redact.Text(err.Error())}
-	case errors.Is(err, keeper.ErrGone):
-		return &record.End{Reason: record.EndFailed, Stage: record.StageKeeper, Error: redact.Text(err.Error())}
-	case errors.Is(err, ErrProgram):
-		return &record.End{Reason: record.EndFailed, Stage: record.StageProgram, Error: redact.Text(err.Error())}
-	default:
-		return &record.End{Reason: record.EndFailed, Stage: record.StageBench, Error: redact.Text(err.Error())}
-	}
+	return Close(err, file, r.keeper, r.ledgerDir)
 }
 
 // emit writes an event down and wakes whoever waits for one. It is safe from any goroutine, and keeps the order of the calls.
