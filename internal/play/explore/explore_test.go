@@ -69,7 +69,10 @@ func TestClockFindingsAlone(t *testing.T) {
 	for _, firm := range []bool{true, false} {
 		again := map[string]int{}
 		shows := one
-		shows.Verdict.Findings = []verdict.Finding{{Law: "L8", Kind: "slow-close", Fingerprint: "slow", Firm: firm}}
+		shows.Verdict.Findings = []verdict.Finding{
+			{Law: "L8", Kind: "slow-close", Label: "alpha", Firm: firm},
+			{Law: "L8", Kind: "slow-close", Label: "beta", Firm: firm},
+		}
 		synctest.Test(t, func(t *testing.T) {
 			r := run(t, explore.Params{Seed: 3, Runs: 2, Jobs: 2, Shrink: 1, Most: 4, Play: func(_ context.Context, c play.Cell) (*verdict.Judged, error) {
 				time.Sleep(time.Second) // sleep-ok: on the bubble's clock, so that two are played side by side
@@ -79,6 +82,8 @@ func TestClockFindingsAlone(t *testing.T) {
 				j := shows
 				return &j, nil
 			}}, "exact")
+			require.Len(t, r.Findings, 1)
+			assert.Equal(t, r.Runs, r.Findings[0].Count, "two servers that show it in one scenario count once")
 			assert.Equal(t, 3, r.Findings[0].Stable)
 			assert.Positive(t, r.Findings[0].Tried)
 		})

@@ -76,6 +76,9 @@ func (e *explorer) note(n int, s *scenarios.Scenario, j *verdict.Judged) (prints
 	for i := range j.Verdict.Findings {
 		f := &j.Verdict.Findings[i]
 		print := f.PrintOf(canonical)
+		if slices.Contains(prints, print) { // two servers show the same
+			continue
+		}
 		prints = append(prints, print)
 		known := e.found[print]
 		if known == nil {
@@ -119,6 +122,7 @@ func (e *explorer) examine(ctx context.Context) error {
 }
 
 func (e *explorer) examineOne(ctx context.Context, f *Found) error {
+	e.Note("%s: run again, and made small\n", f.kind())
 	again, err := e.playAll(ctx, slices.Repeat([]*scenarios.Scenario{f.scenario}, times), f.same)
 	if err != nil {
 		return err
@@ -207,6 +211,7 @@ func (e *explorer) conclude(ctx context.Context, f *Found, s *scenarios.Scenario
 	}
 	runs, err := e.playAll(ctx, slices.Repeat([]*scenarios.Scenario{s}, times), f.same)
 	f.Again, f.Stable = len(runs), 0
+	prints := []string{f.Print}
 	for _, j := range runs {
 		if !e.has(f, j) {
 			e.discard(j)
@@ -217,9 +222,13 @@ func (e *explorer) conclude(ctx context.Context, f *Found, s *scenarios.Scenario
 			continue
 		}
 		f.Dir, f.Page, f.Command = j.Dir, e.page(j), j.Run.Header.Command
+		shown := j.Verdict.Findings[slices.IndexFunc(j.Verdict.Findings, f.alike)]
+		f.Title, prints = shown.Title, append(prints, shown.PrintOf(canonical))
 	}
 	f.To, f.File, f.scenario = s.Size(), s.File, s
-	e.keep(s, []string{f.Print})
+	slices.Sort(prints)
+	e.keep(s, slices.Compact(prints))
+	e.Note("%s: %v, stable in %d of %d\n", f.kind(), f.To, f.Stable, f.Again)
 	return err
 }
 

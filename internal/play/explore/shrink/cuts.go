@@ -51,6 +51,9 @@ func (c *cutter) count(s *scenarios.Scenario) {
 	if c.cut(s.Place != "") {
 		s.Place = ""
 	}
+	if usual := scenarios.Defaults().SpawnsPerSession; c.cut(s.Limits.SpawnsPerSession != usual) {
+		s.Limits.SpawnsPerSession = usual
+	}
 }
 
 // steps takes out parts of a list: halves, quarters and so on, then single ones.
