@@ -14,6 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/explore"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
+	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -166,4 +167,20 @@ func TestLateReader(t *testing.T) {
 	require.NoError(t, err)
 	j := playUntil(t, short, cellOf(s, builtinHost(t, catalogue.Healthy)), play.Limits{}, breaks(""))
 	assert.Empty(t, j.Verdict.Findings, account(j))
+}
+
+// TestOneOfTwoOpens: of two opens of one entry, side by side, one runs out of time. The driver leaves the entry to the other one.
+func TestOneOfTwoOpens(t *testing.T) {
+	t.Parallel()
+	spec, err := hostfile.Lookup("", "hermes")
+	require.NoError(t, err)
+	needHost(t, spec)
+	text := "name: two-opens\ntitle: two opens\nservers: {a: {faults: [{on: initialize, do: delay, for: 400ms}]}}\n" +
+		"limits: {settle: 1.5s, confirm: 1s}\nsteps:\n" +
+		"  - parallel: [[{open: a-1, server: a, timeout: 300ms, expect: any}], [{await: a-1, for: connect, expect: any}, {open: a-1, server: a}]]\n" +
+		"  - {close: a-1, expect: any}\n"
+	s, err := scenarios.Parse(filepath.Join(t.TempDir(), "two-opens.yaml"), []byte(text))
+	require.NoError(t, err)
+	j := playUntil(t, short, cellOf(s, spec), play.Limits{}, breaks(""))
+	assert.Empty(t, j.Verdict.Doubts, account(j))
 }

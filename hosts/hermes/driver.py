@@ -17,6 +17,7 @@ does what the product does at that place (docs/hermes.md says where in its sourc
 """
 import argparse
 import asyncio
+import collections
 import contextlib
 import importlib.metadata
 import inspect
@@ -70,6 +71,7 @@ class Hermes:
         self.is_interrupted = interrupt.is_interrupted
         self.config = os.path.join(self.home, "config.yaml")
         self.entries, self.lock, self.written = {}, threading.Lock(), 0
+        self.opening = collections.Counter()  # how many opens of an entry are under way
         self.write()
 
     def write(self):
@@ -204,14 +206,20 @@ class Driver:
             task = hermes.task(name)
             if task is not None:
                 return hermes.reconnect(name, task, limit)
+            with hermes.lock:
+                hermes.opening[name] += 1
             hermes.configure({name: r["server"]}, connect_timeout=limit)
             try:
                 hermes.discover(name)
             except Exception:
                 if hermes.connected(name):
                     return None  # another discovery, or a reload, has connected it meanwhile
-                hermes.remove(name)  # or each later discovery tries it again, for a session that is not open
+                if hermes.opening[name] == 1:  # the entry is not that of another open, too
+                    hermes.remove(name)  # or each later discovery tries it again, for a session that is not open
                 raise
+            finally:
+                with hermes.lock:
+                    hermes.opening[name] -= 1
 
     def call(self, r):
         with self.interruptible(r["id"], r.get("timeout_ms", 0)):
