@@ -375,8 +375,8 @@ func (m *maker) checkpointMove() (steps []scenarios.Step) {
 
 func (m *maker) restartMove() []scenarios.Step {
 	step := scenarios.Step{Op: record.OpRestart, After: of(m, "", record.OpStop, record.OpKill)}
-	if step.After == "" && m.chance(30) {
-		step.Grace = millis(1000)
+	if step.After == "" && m.chance(30) { // without a grace of the scenario: a host says itself how long its end may take
+		step.After = record.OpKill
 	}
 	m.restarted()
 	return []scenarios.Step{step}
