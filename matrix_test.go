@@ -45,8 +45,10 @@ func testColumns(t *testing.T, long time.Duration, hosts ...string) {
 					assertUnplayable(t, row.Scenario, name)
 					return
 				}
-				want, doubt := here(row.Scenario, name, want)
-				right := breaks(want)
+				wanted, doubt := here(row.Scenario, name, want)
+				right := func(j verdict.Judged) bool {
+					return slices.ContainsFunc(wanted, func(laws string) bool { return breaks(laws)(j) })
+				}
 				if doubt != "" {
 					right = doubts(doubt)
 				}
@@ -55,7 +57,7 @@ func testColumns(t *testing.T, long time.Duration, hosts ...string) {
 					assert.True(t, right(judged), "%s on %s: a doubt %s is wanted\n%s", row.Scenario, name, doubt, account(judged))
 					return
 				}
-				assert.Equal(t, want, brokenLaws(judged.Verdict), "laws broken by %s in %s\n%s", name, row.Scenario, account(judged))
+				assert.Contains(t, wanted, brokenLaws(judged.Verdict), "laws broken by %s in %s\n%s", name, row.Scenario, account(judged))
 				assert.Empty(t, judged.Verdict.Doubts)
 			})
 		}

@@ -18,14 +18,48 @@ import (
 // nodeEnv names a folder with node.exe and the preset typescript-sdk-v1, installed. `.ci/wine test` makes it.
 const nodeEnv = "LEAKBENCH_NODE"
 
+// pythonEnv names a folder with python.exe and the packages of the preset python-sdk, likewise.
+const pythonEnv = "LEAKBENCH_PYTHON"
+
+// folderOf is the folder that a variable names, of a runtime that may be missing.
+func folderOf(t *testing.T, name string) string {
+	t.Helper()
+	folder := os.Getenv(name)
+	if folder == "" {
+		require.NotEqual(t, "all", os.Getenv("LEAKBENCH_REQUIRE"), "%s names no folder", name)
+		t.Skipf("%s names no folder", name)
+	}
+	return folder
+}
+
+// TestPublishedPython: the published Python SDK assigns each server to a Job Object right after its launch, and ends that. Nothing stays, not
+// even behind launchers: those start the server later.
+func TestPublishedPython(t *testing.T) {
+	t.Parallel()
+	python := folderOf(t, pythonEnv)
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	spec, err := hostfile.Parse("python.yaml", fmt.Appendf(nil, `name: python
+about: the published Python SDK on python.exe
+command: ['%s\python.exe', '%s']
+env: {PYTHONPATH: '%s'}
+drive: driver
+settle: 7s
+confirm: 1s
+stop: {within: 8s}
+start: 60s
+`, python, filepath.Join(here, "hosts", "lib", "python", "python_sdk.py"), filepath.Join(here, "integrations", "python")))
+	require.NoError(t, err)
+	judged := playUntil(t, short, cellOf(builtin(t, "wrapper"), spec), play.Limits{}, breaks(""))
+	assert.Empty(t, brokenLaws(judged.Verdict), account(judged))
+	assert.Empty(t, judged.Verdict.Doubts)
+}
+
 // TestPublishedClientBehindCmd: the published TypeScript SDK launches a .cmd file, as npx is one. Its close ends cmd.exe, and the server
 // that ignores the end of its stdin stays.
 func TestPublishedClientBehindCmd(t *testing.T) {
 	t.Parallel()
-	node := os.Getenv(nodeEnv)
-	if node == "" {
-		t.Skipf("%s names no folder with node.exe", nodeEnv)
-	}
+	node := folderOf(t, nodeEnv)
 	self, err := os.Executable()
 	require.NoError(t, err)
 	dir := t.TempDir()

@@ -9,12 +9,17 @@ import (
 )
 
 // works are the commands that were seen to work on Windows. What is not among them is refused before it starts anything.
-var works = strings.Fields("run gate replay compare known merge judge report open list explain validate schema doctor version fakeserver completion help")
+var works = strings.Fields("run gate replay compare known merge judge report open list explain validate schema doctor version fakeserver " +
+	"completion help selftest score hosts")
+
+// not are commands below them that were not.
+var not = []string{"hosts install"}
 
 // notYet says why a command does not work on this system.
 func notYet(path string) error {
 	words := strings.Fields(path)
-	if len(words) < 2 || slices.Contains(works, words[1]) || strings.HasPrefix(words[1], "__complete") {
+	named := len(words) >= 2
+	if !named || slices.Contains(works, words[1]) && !slices.Contains(not, strings.Join(words[1:], " ")) || strings.HasPrefix(words[1], "__complete") {
 		return nil
 	}
 	return usage(fmt.Errorf("%s does not work on Windows yet", path), "run it on Linux, or in WSL")

@@ -15,6 +15,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report"
@@ -191,7 +192,7 @@ names the browser; the default is the system's.`,
 
 // newest is what was written last in a folder of runs: the page of all runs of a command, or a run.
 func newest(out string) string {
-	suite, latest := filepath.Join(out, suiteFile), filepath.Join(out, "latest")
+	suite, latest := filepath.Join(out, suiteFile), record.Newest(filepath.Join(out, "latest"))
 	all, err := os.Stat(suite)
 	run, missing := os.Stat(filepath.Join(latest, runner.RunFile))
 	if err == nil && (missing != nil || !run.ModTime().After(all.ModTime())) {
@@ -202,6 +203,7 @@ func newest(out string) string {
 
 // pageOf is the report of a run, which is rendered where there is none yet.
 func pageOf(run string) (string, error) {
+	run = record.Newest(run)
 	info, err := os.Stat(run)
 	switch {
 	case err != nil:

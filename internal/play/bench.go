@@ -248,6 +248,7 @@ func onlyLetters(s, besides string, upper bool) string {
 
 // Load reads and judges a saved run: its folder, or the file in it.
 func Load(path string) (verdict.Judged, error) {
+	path = record.Newest(path)
 	run, err := record.Read(path)
 	if err != nil {
 		return verdict.Judged{}, err

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/files"
@@ -58,6 +59,7 @@ func (r *Run) Played() Header {
 // Read reads a run file, or the one in a folder. Errors name the file; they
 // wrap errNotARun, ErrNewerFormat or what the system said.
 func Read(path string) (*Run, error) {
+	path = Newest(path)
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("failed to read the run: %w", err)
@@ -84,13 +86,35 @@ func Read(path string) (*Run, error) {
 	return run, nil
 }
 
+// latest is the name of the link to the newest run of a folder.
+const latest = "latest"
+
+// Newest is where a path leads that ends in "latest": where that link could not be made, as Windows makes none for most users, to the
+// folder of the run that began last. Other paths are returned as they are.
+func Newest(path string) string {
+	if filepath.Base(path) != latest {
+		return path
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return path
+	}
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	for _, e := range slices.Backward(entries) { // the name of a run begins with its time
+		run := filepath.Join(filepath.Dir(path), e.Name())
+		if _, err := os.Stat(filepath.Join(run, fileName)); err == nil {
+			return run
+		}
+	}
+	return path
+}
+
 // hintAt helps whoever names the folder of all runs in the place of one.
 func hintAt(dir string) string {
-	latest := filepath.Join(dir, "latest")
-	if _, err := os.Stat(filepath.Join(latest, fileName)); err != nil {
+	link := filepath.Join(dir, latest)
+	if _, err := os.Stat(filepath.Join(Newest(link), fileName)); err != nil {
 		return ""
 	}
-	return "; did you mean " + latest + "?"
+	return "; did you mean " + link + "?"
 }
 
 // Decode reads a run file. A file that lacks lines is a Run that says so in Truncated, with the events before the first

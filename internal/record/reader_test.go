@@ -214,6 +214,29 @@ func TestReadNamesTheFile(t *testing.T) {
 	require.ErrorContains(t, err, filepath.Join(latest, fileName))
 }
 
+// TestNewest: where the link to the newest run could not be made, the path of the link leads to that run all the same.
+func TestNewest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	link := filepath.Join(dir, "latest")
+	assert.Equal(t, link, Newest(link))
+	for _, name := range []string{"20261122-130142-storm-exact", "20261122-130145-storm-naive", "zzz-no-run"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755))
+		if name != "zzz-no-run" {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name, fileName), []byte(headerLine), 0o644))
+		}
+	}
+	newest := filepath.Join(dir, "20261122-130145-storm-naive")
+	assert.Equal(t, newest, Newest(link))
+	_, err := Read(link)
+	require.NoError(t, err)
+	_, err = Read(dir)
+	require.ErrorContains(t, err, "did you mean "+link+"?")
+	assert.Equal(t, filepath.Join(dir, "later"), Newest(filepath.Join(dir, "later")))
+	require.NoError(t, os.Mkdir(link, 0o755))
+	assert.Equal(t, link, Newest(link), "what is there is what is meant")
+}
+
 func TestAReadThatFailsIsNoTruncation(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the disk is broken")

@@ -179,6 +179,7 @@ func unpack(z *zip.Reader, name string) (*record.Run, int64, error) {
 // Load reads whatever holds runs: a run file, its folder, a blob, or a folder of
 // any of these. Links in a folder are left out: latest is one of the others.
 func Load(path string) ([]gate.Part, error) {
+	path = record.Newest(path)
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("failed to read runs: %w", err)

@@ -3,6 +3,7 @@ package verdict_test
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,7 @@ func TestRunsOfWindows(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"crash-naive":      "L2 deaf; L2 deaf",
+		"helpers-job-late": "L1 helper; L1 helper; L1 helper; L1 helper; L2 helper; L2 helper",
 		"reload-mutant-l9": "L9 killed-unasked; L9 killed-unasked",
 		"reload-reap-all":  "L3 killed; L3 killed; L9 killed-unasked",
 		"wrapper-naive":    "L1 shielded; L1 shielded; L1 superseded; L2 deaf; L2 deaf; L2 helper; L2 helper; L2 shielded; L2 shielded",
@@ -37,9 +39,9 @@ func TestRunsOfWindows(t *testing.T) {
 				said := strings.Join(append([]string{f.Title, f.Expected, f.Found, f.Why, f.Fix}, f.Values...), "\n")
 				assert.Empty(t, onlyUnix.FindString(said), "%s %s: %s", f.Law, f.Kind, said)
 				for _, e := range f.Evidence {
-					require.Len(t, e.Descriptors, 3, "%v", e.Unseen)
-					assert.True(t, e.Descriptors[0].Known)
 					assert.NotEmpty(t, e.Job)
+					require.Len(t, e.Descriptors, 3, "%v", e.Unseen)
+					assert.True(t, e.Descriptors[0].Known || slices.Contains([]string{"NUL", "closed"}, e.Descriptors[0].Target), "%+v", e.Descriptors[0])
 				}
 			}
 			assert.Equal(t, want, strings.Join(found, "; "))

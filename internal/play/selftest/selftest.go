@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -42,6 +43,9 @@ type Case struct {
 func Cases() []Case {
 	var all []Case
 	for _, m := range catalogue.Mutants {
+		if m.Unix && runtime.GOOS == record.Windows {
+			continue
+		}
 		for _, f := range m.Shows {
 			all = append(all, Case{f.Scenario, m.Name, f.Law, f.Kind})
 		}
@@ -132,6 +136,10 @@ func resultOf(c Case, played play.Result) Result {
 		r.Skipped = r.Verdict.Doubts[at].Text
 		return r
 	}
+	if why := unseen(c, played.Judged); why != "" {
+		r.Skipped = why
+		return r
+	}
 	r.Doubts = append(r.Doubts, r.Verdict.Doubts...)
 	laws, kinds := map[string]bool{}, map[string]bool{}
 	for _, f := range r.Verdict.Findings {
@@ -140,6 +148,16 @@ func resultOf(c Case, played play.Result) Result {
 	r.Laws, r.Kinds = sorted(laws), sorted(kinds)
 	r.OK = strings.Join(r.Laws, " ") == c.Law && strings.Join(r.Kinds, " ") == c.Kind && len(r.Doubts) == 0
 	return r
+}
+
+// unseen says why the law of a case could not be judged on Windows, where a witness may be missing: Wine counts the handles of a process
+// too seldom. Elsewhere that is a bench gone blind.
+func unseen(c Case, j *verdict.Judged) string {
+	i := slices.IndexFunc(j.Verdict.Laws, func(l verdict.LawResult) bool { return l.Law == c.Law })
+	if j.Run.Header.System.OS != record.Windows || i < 0 || j.Verdict.Laws[i].Status != verdict.LawNotJudged || len(j.Verdict.Findings) > 0 {
+		return ""
+	}
+	return c.Law + " was not judged: " + j.Verdict.Laws[i].Reason
 }
 
 func sorted(set map[string]bool) []string {

@@ -117,7 +117,6 @@ func InJob(process, job windows.Handle) (bool, error) {
 // jobs are those that a process has handles of, and how what is in them may leave.
 type jobs struct {
 	owner record.Process
-	n     int
 	flags uint32
 }
 
@@ -163,9 +162,8 @@ func limitFlags(job windows.Handle) uint32 {
 func counted(all []jobs, owner record.Process, flags uint32) []jobs {
 	i := slices.IndexFunc(all, func(j jobs) bool { return j.owner.Identity == owner.Identity })
 	if i < 0 {
-		return append(all, jobs{owner, 1, flags})
+		return append(all, jobs{owner, flags})
 	}
-	all[i].n++
 	all[i].flags |= flags
 	return all
 }
@@ -180,10 +178,10 @@ func describeJobs(its, others []jobs) string {
 		return "a job of " + strings.Join(words, " and ")
 	}
 	for _, j := range others {
-		words = append(words, fmt.Sprintf("%s (pid %d) has %s%s", j.owner.Comm, j.owner.PID, text.Count(j.n, "other job"), leaving(j.flags)))
+		words = append(words, fmt.Sprintf("%s (pid %d)%s", j.owner.Comm, j.owner.PID, leaving(j.flags)))
 	}
 	if slices.Sort(words); len(words) > 0 {
-		return "no job that a process of the host has a handle of; " + strings.Join(words, ", ")
+		return "none of the jobs of " + strings.Join(words, " and ")
 	}
 	return "no job that a process of the host has a handle of"
 }
@@ -192,9 +190,9 @@ func describeJobs(its, others []jobs) string {
 func leaving(flags uint32) string {
 	switch {
 	case flags&windows.JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK != 0:
-		return ", which what is started in there is never in (silent breakaway)"
+		return ", which lets go of what is started in there (silent breakaway)"
 	case flags&windows.JOB_OBJECT_LIMIT_BREAKAWAY_OK != 0:
-		return ", which what is started in there may leave (breakaway)"
+		return ", which lets go of what asks for it (breakaway)"
 	}
 	return ""
 }

@@ -283,6 +283,11 @@ func (w *witness) descriptors(e *record.Evidence, std [3]windows.Handle) {
 		if fd == 0 {
 			d.Mode = "read"
 		}
+		if h == 0 { // a conhost.exe has none of the three
+			d.Target = "closed"
+			e.Descriptors = append(e.Descriptors, d)
+			continue
+		}
 		to, err := w.ask(uintptr(e.PID), h)
 		switch {
 		case err != nil:

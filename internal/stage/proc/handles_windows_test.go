@@ -157,11 +157,11 @@ func TestWhichJob(t *testing.T) {
 	who := fmt.Sprintf("(pid %d)", holder.PID)
 	e := Examine([]record.Identity{id, outside})
 	assert.Equal(t, "a job of "+e[0].Comm+" "+who, e[0].Job)
-	assert.Equal(t, "no job that a process of the host has a handle of; "+e[0].Comm+" "+who+" has 1 other job", e[1].Job)
+	assert.Equal(t, "none of the jobs of "+e[0].Comm+" "+who, e[1].Job)
 
 	for flag, says := range map[uint32]string{
-		windows.JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK: ", which what is started in there is never in (silent breakaway)",
-		windows.JOB_OBJECT_LIMIT_BREAKAWAY_OK:        ", which what is started in there may leave (breakaway)",
+		windows.JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK: ", which lets go of what is started in there (silent breakaway)",
+		windows.JOB_OBJECT_LIMIT_BREAKAWAY_OK:        ", which lets go of what asks for it (breakaway)",
 	} {
 		var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
 		limits.BasicLimitInformation.LimitFlags = flag
@@ -173,9 +173,9 @@ func TestWhichJob(t *testing.T) {
 		e = Examine([]record.Identity{id, outside})
 		assert.True(t, strings.HasSuffix(e[0].Job, leaving(read)), e[0].Job)
 		assert.True(t, strings.HasSuffix(e[1].Job, leaving(read)), e[1].Job)
-		owner := jobs{record.Process{Identity: holder, Comm: "host.exe"}, 2, flag}
+		owner := jobs{record.Process{Identity: holder, Comm: "host.exe"}, flag}
 		assert.Equal(t, "a job of host.exe "+who+says, describeJobs([]jobs{owner}, nil))
-		assert.Equal(t, "no job that a process of the host has a handle of; host.exe "+who+" has 2 other jobs"+says, describeJobs(nil, []jobs{owner}))
+		assert.Equal(t, "none of the jobs of host.exe "+who+says, describeJobs(nil, []jobs{owner}))
 	}
 }
 

@@ -29,6 +29,7 @@ type Host struct {
 	Flaw  Flaw
 	Shows []Finding // what the flaw comes to, and nothing else
 	Clean string    // a scenario in which it comes to nothing; "": none is tried
+	Unix  bool      // the flaw needs signals, process groups, zombies or /proc
 }
 
 // Finding is the one thing that is found of a mutant in a scenario.

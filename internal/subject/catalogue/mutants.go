@@ -40,18 +40,18 @@ var Mutants = []Host{
 		"", Finding{"grow", "L1", "abandoned"}),
 	mutant(NoDeathSignal, "mutant-l2", "exact, but nothing ends its servers when it is killed",
 		"storm", Finding{"crash", "L2", "deaf"}, Finding{"replace", "L2", "deaf"}),
-	mutant(LeavesOnTerm, "mutant-l2-term", "exact, but on SIGTERM it ends at once and leaves its servers",
-		"reload", Finding{"restart", "L2", "deaf"}),
+	onUnix(mutant(LeavesOnTerm, "mutant-l2-term", "exact, but on SIGTERM it ends at once and leaves its servers",
+		"reload", Finding{"restart", "L2", "deaf"})),
 	mutant(KillsSibling, "mutant-l3", "exact, but with a superseded server it kills the newest other one",
 		"hang", Finding{"storm", "L3", "killed"}),
-	mutant(KillsByCommand, "mutant-l3-command", "exact, but it also kills whatever has the command line of a server that it has ended",
-		"", Finding{"reload", "L3", "twin"}),
-	mutant(SharesGroup, "mutant-l3-group", "exact, but its servers are in its own process group, which it signals before the first",
-		"", Finding{"reload", "L3", "bystander"}),
-	mutant(RemembersPIDs, "mutant-l3-recycled", "exact, but it signals the pids of servers again that it has waited for",
-		"storm", Finding{"recycled", "L3", "recycled"}),
-	mutant(SkipsWait, "mutant-l4", "exact, but it waits for no exit",
-		"", Finding{"storm", "L4", "zombie"}),
+	onUnix(mutant(KillsByCommand, "mutant-l3-command", "exact, but it also kills whatever has the command line of a server that it has ended",
+		"", Finding{"reload", "L3", "twin"})),
+	onUnix(mutant(SharesGroup, "mutant-l3-group", "exact, but its servers are in its own process group, which it signals before the first",
+		"", Finding{"reload", "L3", "bystander"})),
+	onUnix(mutant(RemembersPIDs, "mutant-l3-recycled", "exact, but it signals the pids of servers again that it has waited for",
+		"storm", Finding{"recycled", "L3", "recycled"})),
+	onUnix(mutant(SkipsWait, "mutant-l4", "exact, but it waits for no exit",
+		"", Finding{"storm", "L4", "zombie"})),
 	mutant(KeepsStdout, "mutant-l5", "exact, but its end of each server's stdout stays open",
 		"", Finding{"storm", "L5", "fd-leak"}),
 	mutant(Hoards, "mutant-l6", "exact, but it keeps 2 MiB for each connection that has ended",
@@ -64,8 +64,8 @@ var Mutants = []Host{
 		"reload", Finding{"grow", "L8", "slow-close"}),
 	mutant(KillsFirst, "mutant-l9", "exact, but it kills its servers at once",
 		"", Finding{"reload", "L9", "killed-unasked"}),
-	mutant(TermsFirst, "mutant-l9-term", "exact, but SIGTERM comes before stdin EOF",
-		"", Finding{"reload", "L9", "signal-first"}),
+	onUnix(mutant(TermsFirst, "mutant-l9-term", "exact, but SIGTERM comes before stdin EOF",
+		"", Finding{"reload", "L9", "signal-first"})),
 	mutant(Hasty, "mutant-l9-hasty", "exact, but SIGKILL comes 30 ms after stdin EOF",
 		"storm", Finding{"shutdown", "L9", "cleanup-cut-short"}),
 	mutant(NeverTriesLate, "mutant-l10", "exact, but a session that could not be opened once is never opened again",
@@ -76,4 +76,9 @@ var Mutants = []Host{
 
 func mutant(flaw Flaw, name, about, clean string, shows ...Finding) Host {
 	return Host{Name: name, About: about, Profile: reference(exactLadder), Flaw: flaw, Clean: clean, Shows: shows}
+}
+
+func onUnix(h Host) Host {
+	h.Unix = true
+	return h
 }

@@ -29,6 +29,8 @@ func newStrays(f catalogue.Flaw) *strays { return &strays{flaw: f, jobs: map[int
 // start starts a server suspended, and lets it run once it is in its job. A host that ends by any means ends the job, where it is to.
 func (s *strays) start(cmd *exec.Cmd, dieWithHost bool) error {
 	if s.flaw == catalogue.JobsLate {
+		// As the SDKs do it. Each server has a console of its own then, that is a conhost.exe.
+		cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NO_WINDOW}
 		return cmd.Start()
 	}
 	job, err := s.newJob(dieWithHost)
