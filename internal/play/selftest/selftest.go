@@ -154,7 +154,10 @@ func resultOf(c Case, played play.Result) Result {
 // too seldom. Elsewhere that is a bench gone blind.
 func unseen(c Case, j *verdict.Judged) string {
 	i := slices.IndexFunc(j.Verdict.Laws, func(l verdict.LawResult) bool { return l.Law == c.Law })
-	if j.Run.Header.System.OS != record.Windows || i < 0 || j.Verdict.Laws[i].Status != verdict.LawNotJudged || len(j.Verdict.Findings) > 0 {
+	if j.Run == nil || j.Run.Header.System.OS != record.Windows || i < 0 || len(j.Verdict.Findings) > 0 {
+		return ""
+	}
+	if j.Verdict.Laws[i].Status != verdict.LawNotJudged {
 		return ""
 	}
 	return c.Law + " was not judged: " + j.Verdict.Laws[i].Reason

@@ -137,3 +137,29 @@ func TestWords(t *testing.T) {
 	require.NoError(t, selftest.Write(&out, []selftest.Result{results[0], skipped}, 1400*time.Millisecond))
 	assert.Contains(t, out.String(), "\n1 run in 1.4 s, 1 as expected, 0 not; 1 skipped, which says nothing for or against\n")
 }
+
+// TestWhatWindowsDoesNotSee: a law that a witness was missing for is skipped there, and a bench gone blind elsewhere.
+func TestWhatWindowsDoesNotSee(t *testing.T) {
+	t.Parallel()
+	c := selftest.Case{Scenario: "storm", Host: "mutant-l5", Law: "L5", Kind: "fd-leak"}
+	for _, one := range []struct {
+		os      string
+		status  verdict.LawStatus
+		finds   []string
+		skipped string
+	}{
+		{record.Windows, verdict.LawNotJudged, nil, "L5 was not judged: too few looks"},
+		{record.Windows, verdict.LawNotJudged, []string{"L1 superseded"}, ""},
+		{record.Windows, verdict.LawKept, nil, ""},
+		{"linux", verdict.LawNotJudged, nil, ""},
+	} {
+		j := found(one.finds...)
+		j.Run = &record.Run{Header: record.Header{System: record.System{OS: one.os}}}
+		j.Verdict.Laws = []verdict.LawResult{{Law: "L5", Status: one.status, Reason: "too few looks"}}
+		play := func(context.Context, play.Cell) (*verdict.Judged, error) { return j, nil }
+		results, err := selftest.Run(t.Context(), selftest.Params{Self: "self", Dir: "runs", Jobs: 1, Play: play}, []selftest.Case{c})
+		require.NoError(t, err)
+		assert.Equal(t, one.skipped, results[0].Skipped, "%+v", one)
+		assert.False(t, results[0].OK)
+	}
+}
