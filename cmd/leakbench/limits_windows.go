@@ -18,8 +18,10 @@ var not = []string{"hosts install"}
 // notYet says why a command does not work on this system.
 func notYet(path string) error {
 	words := strings.Fields(path)
-	named := len(words) >= 2
-	if !named || slices.Contains(works, words[1]) && !slices.Contains(not, strings.Join(words[1:], " ")) || strings.HasPrefix(words[1], "__complete") {
+	if len(words) < 2 || strings.HasPrefix(words[1], "__complete") {
+		return nil
+	}
+	if slices.Contains(works, words[1]) && !slices.Contains(not, strings.Join(words[1:], " ")) {
 		return nil
 	}
 	return usage(fmt.Errorf("%s does not work on Windows yet", path), "run it on Linux, or in WSL")
