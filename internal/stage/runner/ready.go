@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/stage/hostlog"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
@@ -20,53 +21,67 @@ const readyPause = 50 * time.Millisecond
 
 // awaitReady waits until the host says that it is up, in the way that its file tells. One that does not in time can't be tested.
 func (r *run) awaitReady(ctx context.Context, ready host.Ready, lines *hostlog.Output) error {
-	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("the host was not ready within %v", r.Start))
+	late := fmt.Errorf("the host was not ready within %v", r.Start)
+	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), late)
 	defer cancel()
 	defer lines.Forget()
 	looks := r.looks(ready, lines)
 	for {
-		if looks(limited) {
+		why := looks(limited)
+		if why == nil {
 			return nil
 		}
 		if err := r.pauseUnlessGone(limited); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
+			if errors.Is(err, late) {
+				err = fmt.Errorf("%w: %s", err, redact.Text(why.Error()))
+			}
 			return fmt.Errorf("%w: %w%s", ErrHost, err, r.lastWords(ctx))
 		}
 	}
 }
 
-// looks is one look at what being ready means.
-func (r *run) looks(ready host.Ready, lines *hostlog.Output) func(context.Context) bool {
+// looks is one look at what being ready means. Its error says why the host is not.
+func (r *run) looks(ready host.Ready, lines *hostlog.Output) func(context.Context) error {
 	switch {
 	case ready.Output != "":
 		word := regexp.MustCompile("(?m)" + ready.Output) // the file's reader has compiled it
-		return func(context.Context) bool { return lines.Has(word) || r.stderrHas(word) }
+		not := fmt.Errorf("no line of its output matches %q", ready.Output)
+		return func(context.Context) error {
+			if lines.Has(word) || r.stderrHas(word) {
+				return nil
+			}
+			return not
+		}
 	case ready.Server:
-		return func(context.Context) bool {
+		return func(context.Context) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			for _, s := range r.lives.Servers() {
 				if s.Established != history.Never {
-					return true
+					return nil
 				}
 			}
-			return false
+			return errors.New("none of its servers has finished the handshake")
 		}
 	}
-	client := &http.Client{Timeout: r.Start.D(), Transport: &http.Transport{DisableKeepAlives: true}}
-	return func(ctx context.Context) bool {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	return func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, ready.HTTP, nil)
 		if err != nil {
-			return false
+			return err
 		}
 		res, err := client.Do(req)
+		if ctx.Err() != nil {
+			return fmt.Errorf("no answer to GET %s", ready.HTTP)
+		}
 		if err != nil {
-			return false
+			return err
 		}
 		res.Body.Close() // whatever it says, it answers
-		return true
+		return nil
 	}
 }
 
