@@ -26,43 +26,43 @@ var update = flag.Bool("update", false, "write the generated pages anew")
 // failureModes are what went wrong, one after the other, in the host of the
 // first reports, as its issues and pull requests tell it.
 var failureModes = []struct{ id, says string }{
-	{"F1", "initialize hangs, discovery is retried: processes and descriptors grow in a straight line"},
-	{"F2", "a frame that is no protocol in the handshake, and discovery is retried"},
-	{"F3", "several connects at once: the last writer wins, the others' servers are nobody's"},
-	{"F4", "a shutdown or a reload while a connect is under way: that one is in no table yet"},
-	{"F5", "the end of a probe kills, or strands, sessions at work"},
-	{"F6", "a sweep that takes too much kills the servers of siblings"},
-	{"F7", "a teardown that only marks, and no sweeper on that path"},
-	{"F8", "the supervisor's grace is longer than the client's: a stubborn server survives"},
-	{"F9", "a wrapper gives the server a session of its own: a signal to the group that is known misses it"},
-	{"F10", "a helper outlives its server: in its group, in a session of its own, or with its stdout"},
-	{"F11", "the number of a group is asked for when its leader is gone already"},
-	{"F12", "a snapshot of pids that does not see the thread which spawned"},
-	{"F13", "a snapshot of pids that takes another server's, or a stranger's, for its own"},
-	{"F14", "a pid, or the number of a group, that somebody else has by now is signalled"},
-	{"F15", "the host signals its own group"},
-	{"F16", "killed and never waited for: zombies, which kill(pid, 0) calls alive"},
-	{"F17", "somebody waits for any child, and takes the exit that another one waits for"},
-	{"F18", "the host is killed: a server that ignores the end of its stdin stays"},
-	{"F19", "a flapper shakes hands and drops: spawns without a budget"},
-	{"F20", "every second launch fails: the reconnect ladder"},
-	{"F21", "a server that is never recycled, or grows: the count is flat and the memory is not"},
-	{"F22", "the host itself is busy, or grows, on the path of an error"},
+	{"F1", "initialize hangs and discovery is retried: processes and descriptors grow with each retry"},
+	{"F2", "the server writes something that is not MCP during the handshake, and discovery is retried"},
+	{"F3", "several connects run at once: the last one is recorded, and the servers of the others are lost"},
+	{"F4", "a shutdown or a reload runs during a connect: the connecting server is in no table yet"},
+	{"F5", "the end of a probe kills or strands sessions in use"},
+	{"F6", "a sweep kills the servers of other jobs"},
+	{"F7", "a teardown only marks servers, and nothing on that path ends the marked ones"},
+	{"F8", "the grace period of the supervisor is longer than that of the client: a server that ignores signals survives"},
+	{"F9", "a wrapper starts the server in a session of its own: a signal to the known group misses it"},
+	{"F10", "a helper outlives its server: in its group, in a session of its own, or because it holds its stdout"},
+	{"F11", "the process group is looked up after its leader has exited"},
+	{"F12", "a snapshot of PIDs misses the children of the thread that spawned them"},
+	{"F13", "a snapshot of PIDs includes a server of another session, or a stranger"},
+	{"F14", "a signal goes to a PID or a process group that another process has by now"},
+	{"F15", "the host signals its own process group"},
+	{"F16", "servers are killed and never reaped: zombies, for which kill(pid, 0) still succeeds"},
+	{"F17", "a wait for any child consumes the exit status that another part of the host waits for"},
+	{"F18", "the host is killed: a server that ignores stdin EOF stays"},
+	{"F19", "a server completes the handshake and exits, again and again: launches have no limit"},
+	{"F20", "every second launch fails: the reconnect backoff"},
+	{"F21", "a server is never restarted, or grows: the count is flat and the memory is not"},
+	{"F22", "the host itself is busy, or grows, on an error path"},
 	{"F23", "several processes of a host launch the same servers"},
-	{"F24", "a server in a session of its own, and a service manager that empties a cgroup"},
+	{"F24", "a server has a session of its own, and a service manager empties its cgroup"},
 }
 
 // unplayed says why no scenario reproduces a report, or a failure mode.
 var unplayed = map[string]string{
 	"R040": "none: Windows, and the thread names no cause",
-	"R041": "none: it takes a controlling terminal. Kind `stopped` tells what becomes of a server",
-	"R108": "none: two clients share a server, and a driver's sessions do not. Kind `cut-off` is what it comes to",
-	"R118": "none: Windows. A host that hands down the ends of its pipes, and does no more than close its own, is kind `eof-withheld`",
-	"F11":  "none of its own: what it leaves behind is found in `helpers`",
-	"F17":  "none of its own: what it leaves behind is found in `zombies`",
-	"F22":  "none of its own: memory is judged wherever a scenario repeats something (L6), processor time of the host is not",
+	"R041": "none: it needs a controlling terminal. The kind `stopped` covers the server",
+	"R108": "none: two clients share a server, and the sessions of a driver do not. The kind `cut-off` covers the result",
+	"R118": "none: Windows. A host that leaves pipe ends to other processes, and only closes its own, is the kind `eof-withheld`",
+	"F11":  "none of its own: `helpers` finds what it leaves",
+	"F17":  "none of its own: `zombies` finds what it leaves",
+	"F22":  "none of its own: memory is judged in every scenario that repeats something (L6), processor time of the host is not",
 	"F23":  "none: a host is one tree of processes",
-	"F24":  "none: it is the service manager's. The bench finds what left its session by ancestry, and by its own cgroup",
+	"F24":  "none: it is about the service manager. The bench finds what left its session by ancestry and by its own cgroup",
 }
 
 // TestFieldReportsPage holds docs/field-reports.md to what the scenarios name.
@@ -78,9 +78,8 @@ func TestFieldReportsPage(t *testing.T) {
 	}
 	var b strings.Builder
 	b.WriteString("# Field reports\n\n<!-- Written by go test -run TestFieldReportsPage . -update. Do not edit. -->\n\n")
-	b.WriteString("What the ids in scenarios and findings stand for. `R...` are public threads in which somebody lost a stdio server, or had one killed;\n")
-	b.WriteString("`F...` are failure modes of the host of the first reports. The last column names the scenarios that reproduce it, or says\n")
-	b.WriteString("why none does.\n\n")
+	b.WriteString("Scenarios and findings name these ids. `R...` is a public thread about a stdio server that was lost or killed. `F...` is a failure\n")
+	b.WriteString("mode of Hermes agent, the host of the first reports. The last column names the scenarios that reproduce it, or says why none does.\n\n")
 	b.WriteString("| id | thread | scenarios |\n|---|---|---|\n")
 	for i := 1; i <= 999; i++ {
 		id := fmt.Sprintf("R%03d", i)

@@ -10,11 +10,10 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-const scoreLegend = "A cell names the laws that were broken as errors; in brackets those that were broken as warnings " + `([the laws](laws.md), or
-` + "`leakbench explain L1`" + `). **?** is inconclusive: something could not be decided. **n.a.** is not applicable: the scenario needs
-something that can't be asked of the host, or of this machine, and that is never a pass. ↻ was inconclusive beside other runs and is
-what came out when it was played again alone. The reasons are below, host by host. To play a cell again:
-` + "`leakbench run SCENARIO --host HOST`."
+const scoreLegend = `A cell names the laws that were broken as errors, and in parentheses those that were broken as warnings ([laws](laws.md), or
+` + "`leakbench explain L1`" + `). **?** is inconclusive: something could not be decided. **n.a.** is not applicable: this host, or this machine,
+cannot do what the scenario asks. It never counts as clean. ↻ was inconclusive beside other runs, and the cell shows the run that followed
+alone. The reasons are listed below for each host. ` + "`leakbench run SCENARIO --host HOST`" + ` plays a cell again.`
 
 // Markdown writes the scoreboard as a page of Markdown.
 func Markdown(b *bytes.Buffer, board *scoreboard.Board, link Link) {
