@@ -38,3 +38,10 @@ func TestCount(t *testing.T) {
 	assert.Equal(t, "is", text.Choose(1, "is", "are"))
 	assert.Equal(t, "are", text.Choose(0, "is", "are"))
 }
+
+// TestWrapKeepsUnits: a number and its unit stay on one line.
+func TestWrapKeepsUnits(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, []string{"took", "45.3 s, of 8", "runs"}, text.Wrap("took 45.3 s, of 8 runs", 10, 12))
+	assert.Equal(t, []string{"from 1 to", "9 MiB"}, text.Wrap("from 1 to 9 MiB", 12, 12))
+}

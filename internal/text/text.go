@@ -4,6 +4,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -89,6 +90,22 @@ func Choose(n int, one, many string) string {
 	return many
 }
 
+// units are what stays on the line of its number.
+var units = []string{"ns", "µs", "ms", "s", "m", "h", "d", "B", "KiB", "MiB", "GiB", "%"}
+
+// wordsOf are the words of s, and a number with its unit is one.
+func wordsOf(s string) (all []string) {
+	for _, word := range strings.Fields(s) {
+		last := len(all) - 1
+		if last >= 0 && slices.Contains(units, strings.TrimRight(word, ".,;:)")) && strings.ContainsAny(all[last][len(all[last])-1:], "0123456789") {
+			all[last] += " " + word
+			continue
+		}
+		all = append(all, word)
+	}
+	return all
+}
+
 // Wrap breaks s into lines of at most width characters, the first of at most first. A word that is longer is broken.
 func Wrap(s string, first, width int) []string {
 	var lines []string
@@ -96,7 +113,7 @@ func Wrap(s string, first, width int) []string {
 	flush := func() {
 		lines, line, first = append(lines, string(line)), line[:0], width
 	}
-	for _, field := range strings.Fields(s) {
+	for _, field := range wordsOf(s) {
 		word := []rune(field)
 		if len(line) > 0 && len(line)+1+len(word) > first {
 			flush()

@@ -33,7 +33,6 @@ func runFacts(s *model.Run) []fact {
 		{subject + " ended", hostEnd(s)},
 		{"Seed", known(s.Header.Seed != 0, strconv.FormatUint(s.Header.Seed, 10))},
 		{"Run ended", ending(s)},
-		{"Soak", strings.Join(model.SoakLines(v.Soak), " ")},
 	})
 }
 

@@ -77,6 +77,7 @@ type runView struct {
 	HostLog  string                `max:"64000" lines:"keep"`
 	Raw      string
 	Facts    []fact
+	Soak     *model.Soak
 	Laws     []lawView
 	Doubts   []doubtView
 	DoubtsUp bool // doubts decide the verdict: they come first
@@ -218,7 +219,7 @@ func newRunView(s *model.Run, id string, most int, base *baseline.Lookup) (*runV
 		r.Counts, r.Baseline = base.Counts(&play), base.Source()
 		r.Entries, _ = base.Entries(&play)
 	}
-	r.Facts, r.Limits, r.Machine = runFacts(s), limits(s), machine(s)
+	r.Facts, r.Limits, r.Machine, r.Soak = runFacts(s), limits(s), machine(s), model.NewSoak(s.Verdict.Soak)
 	for i := range v.Laws {
 		r.Laws = append(r.Laws, newLaw(&v.Laws[i], !slices.ContainsFunc(v.Findings, func(f verdict.Finding) bool {
 			return f.Law == v.Laws[i].Law && f.IsError()
