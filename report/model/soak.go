@@ -44,7 +44,7 @@ func NewSoak(s *verdict.Soak) *Soak {
 		if t.Of == verdict.OfMemory {
 			say, count = func(v float64) string { return rate(v/(1<<20)) + " MiB" }, words.Size
 		}
-		v.Trends = append(v.Trends, SoakTrend{string(t.Of), say(t.Slope), say(t.Low), say(t.High), count(t.First), count(t.Last), t.Grows()})
+		v.Trends = append(v.Trends, SoakTrend{t.Of, say(t.Slope), say(t.Low), say(t.High), count(t.First), count(t.Last), t.Grows()})
 	}
 	return v
 }

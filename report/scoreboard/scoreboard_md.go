@@ -13,8 +13,8 @@ import (
 const scoreLegend = "A cell names the laws that were broken as errors, and in parentheses " +
 	"those that were broken as warnings ([laws](laws.md), or\n" +
 	"`leakbench explain L1`). **?** is inconclusive: something could not be decided. **n.a.** is not applicable: this host, or this machine,\n" +
-	"cannot do what the scenario asks. It never counts as clean. ↻ was inconclusive beside other runs, and the cell shows the run that followed\n" +
-	"alone. The reasons are listed below for each host. `leakbench run SCENARIO --host HOST` plays a cell again."
+	"cannot do what the scenario asks. It never counts as clean. ↻ was inconclusive beside other runs, and the cell shows the run that " +
+	"followed\nalone. The reasons are listed below for each host. `leakbench run SCENARIO --host HOST` plays a cell again."
 
 // Markdown writes the scoreboard as a page of Markdown.
 func Markdown(b *bytes.Buffer, board *scoreboard.Board, link Link) {
