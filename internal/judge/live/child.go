@@ -49,7 +49,10 @@ type Child struct {
 	Unit  *Unit            `json:"-"`
 	args  []string         // of before it was a zombie
 	wasIn bool             // it was below the host
-	io    []transfer       // each value with the first look that had it; at most the first and the last two
+	io    record.IO        // what it has read and written
+	times int              // how many values of that there were
+	since int64            // the first look that had the last of them
+	prior int64            // and the one before
 	spoke int64            // the first look at which it had written something
 	turns int              // how often it was seen to have read or written since
 	ready int64            // it was seen to wait for its stdin first
@@ -65,28 +68,21 @@ type Child struct {
 	heldUntil   int64 // the host was last seen to hold its stdin
 }
 
-type transfer struct {
-	record.IO
-	at int64
-}
-
 func (ch *Child) look(t int64, p *record.Process, below bool) {
 	if len(p.Args) > 0 {
 		ch.args = p.Args
 	}
 	ch.Process, ch.Last, ch.Below = *p, t, below
-	if len(ch.Args) == 0 {
-		ch.Args = ch.args
-	}
+	ch.Args = ch.args
 	ch.wasIn = ch.wasIn || below
 	if p.State == record.StateZombie && ch.zombieSince == never {
 		ch.zombieSince = t
 	}
-	if p.IO == nil {
+	if p.IO == nil || ch.times > 0 && ch.io == *p.IO {
 		return
 	}
-	if n := len(ch.io); n > 0 && ch.io[n-1].IO != *p.IO {
-		ch.again = max(ch.again, t-ch.io[n-1].at)
+	if ch.times > 0 {
+		ch.again = max(ch.again, t-ch.since)
 		if ch.spoke != never {
 			ch.turns++
 		}
@@ -94,13 +90,7 @@ func (ch *Child) look(t int64, p *record.Process, below bool) {
 	if p.IO.Wrote > 0 && ch.spoke == never {
 		ch.spoke = t
 	}
-	switch n := len(ch.io); {
-	case n > 0 && ch.io[n-1].IO == *p.IO:
-	case n > 2:
-		ch.io = append(ch.io[:1], ch.io[n-1], transfer{*p.IO, t})
-	default:
-		ch.io = append(ch.io, transfer{*p.IO, t})
-	}
+	ch.io, ch.times, ch.since, ch.prior = *p.IO, ch.times+1, t, ch.since
 }
 
 func (ch *Child) told(t int64, e *record.Evidence) {
@@ -123,16 +113,16 @@ func (ch *Child) told(t int64, e *record.Evidence) {
 
 // transferred is the first look that has the present counts of what was read and written.
 func (ch *Child) transferred() int64 {
-	if n := len(ch.io); n > 0 {
-		return ch.io[n-1].at
+	if ch.times > 0 {
+		return ch.since
 	}
 	return ch.First
 }
 
 // quietSince is a time since which the process has neither read nor written; known says that there is one.
 func (ch *Child) quietSince() (since int64, known bool) {
-	if n := len(ch.io); n > 0 {
-		since, known = ch.io[n-1].at, true
+	if ch.times > 0 {
+		since, known = ch.since, true
 	}
 	if ch.idle && (!known || ch.quiet < since && ch.facts >= since) {
 		since, known = ch.quiet, true
@@ -142,11 +132,11 @@ func (ch *Child) quietSince() (since int64, known bool) {
 
 // usedUntil is a time up to which it was in use for certain: its birth, where nothing shows more.
 func (ch *Child) usedUntil() int64 {
-	at, n := ch.Born, len(ch.io)
-	if n > 1 {
-		at = max(at, ch.io[n-2].at)
+	at := ch.Born
+	if ch.times > 1 {
+		at = max(at, ch.prior)
 	}
-	if ch.idle && n > 0 && ch.quiet <= ch.io[n-1].at { // it ran last before that was seen
+	if ch.times > 0 && ch.quiet <= ch.since { // it ran last before that was seen
 		at = max(at, ch.quiet)
 	}
 	return at
@@ -160,7 +150,7 @@ func (ch *Child) works() bool {
 
 // talked says that it was seen to read or write during the watch, which began at from.
 func (ch *Child) talked(from int64) bool {
-	return len(ch.io) > 1 || len(ch.io) == 1 && ch.Born > from && ch.io[0].Read > 0
+	return ch.times > 1 || ch.Born > from && ch.io.Read > 0
 }
 
 // leadFrom are the descriptors of a process that lead to this one: the other ends of its stdin, stdout and stderr.
@@ -206,7 +196,8 @@ func (w *Watch) holdOf(ch *Child) (Hold, *record.Holder) {
 	case !isPipe(d):
 		return HoldNone, nil
 	}
-	best, by := Hold(""), (*record.Holder)(nil)
+	var best Hold
+	var by *record.Holder
 	rank := []Hold{HeldByHost, HeldByFeed, HeldOutside, HeldBySibling, HeldBySelf}
 	for i := range d.Holders {
 		h := &d.Holders[i]
@@ -215,7 +206,7 @@ func (w *Watch) holdOf(ch *Child) (Hold, *record.Holder) {
 		}
 		hold := HeldOutside
 		switch {
-		case h.Identity == ch.Identity || w.children[h.Identity] != nil && w.children[h.Identity].shares(d.Target):
+		case w.children[h.Identity] != nil && w.children[h.Identity].shares(d.Target):
 			hold = HeldBySelf
 		case w.isAbove(h.Identity, ch):
 			hold = HeldByHost
@@ -246,14 +237,14 @@ func (ch *Child) shares(target string) bool {
 // isAbove says that a process is the host, or stands between it and another one. The host is above whatever has left it, too: it may
 // still hold it.
 func (w *Watch) isAbove(id record.Identity, ch *Child) bool {
+	if id == w.host.Identity {
+		return true
+	}
 	pid := ch.PPID
-	for range len(w.parents) {
-		if id == w.host.Identity {
-			return true
-		}
-		above, there := w.parents[pid]
+	for range len(w.parents) { // rows of one look can be of different moments, and go round in a circle
+		above := w.parents[pid]
 		next := w.children[above]
-		if !there || next == nil {
+		if next == nil {
 			return false
 		}
 		if above == id {
@@ -261,7 +252,7 @@ func (w *Watch) isAbove(id record.Identity, ch *Child) bool {
 		}
 		pid = next.PPID
 	}
-	return id == w.host.Identity
+	return false
 }
 
 func unseen(e *record.Evidence, what string) bool {

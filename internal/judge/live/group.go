@@ -39,7 +39,6 @@ func (w *Watch) groups(units []*Unit) []*Group {
 	_, byLine := lists.GroupBy(units, func(u *Unit) string { return u.line })
 	groups := []*Group{}
 	for _, members := range byLine {
-		slices.SortFunc(members, func(a, b *Unit) int { return cmp.Compare(a.Born, b.Born) })
 		g := &Group{Label: members[0].Label, Command: members[0].Members[0].Args, Shell: members[0].shell, units: members}
 		g.number(w.from)
 		g.count(w)
@@ -129,13 +128,7 @@ func (g *Group) after(u *Unit) int {
 // named although some are idle.
 func (g *Group) superseded(w *Watch) (found []*Unit, why string) {
 	replaced := g.replaced()
-	if keep := w.resident; keep > 0 {
-		replaced = replaced[:max(0, len(replaced)-keep)] // the newest ones are kept on purpose
-	}
-	idle := g.idle(w, replaced)
-	if len(idle) == 0 {
-		return nil, ""
-	}
+	replaced = replaced[:max(0, len(replaced)-w.resident)] // the newest ones are kept on purpose
 	generations := map[int]bool{}
 	for _, u := range replaced {
 		generations[u.Generation] = true
@@ -143,13 +136,13 @@ func (g *Group) superseded(w *Watch) (found []*Unit, why string) {
 	if len(generations) < leastGenerations || len(replaced) < leastReplaced+forEachParallel*g.parallel() {
 		return nil, "may be sessions"
 	}
-	return idle, ""
+	return g.idle(w, replaced), ""
 }
 
 // replaced are the units whose stdin the host holds, and that a newer one has replaced which was used during the watch. They are in the
 // order of their births.
 func (g *Group) replaced() (all []*Unit) {
-	used := -1 // the last one
+	used := 0 // the last one: the first has replaced none
 	for i, u := range g.units {
 		if u.talked {
 			used = i

@@ -32,7 +32,7 @@ func (w *Watch) judge(v *View, units []*Unit) {
 		if !u.shell {
 			w.launched++
 		}
-		if u.Alive() && u.Kind == "" {
+		if u.Alive() {
 			w.judgeUnit(v, u)
 		}
 	}
@@ -56,7 +56,7 @@ func name(ch *Child) string { return fmt.Sprintf("pid %d (%s)", ch.PID, prose.Pl
 func (w *Watch) judgeGroups(v *View) {
 	for _, g := range v.Groups {
 		found, why := g.superseded(w)
-		if g.Shell && len(found) > 0 {
+		if g.Shell {
 			found, why = nil, "may be tasks"
 		}
 		for _, u := range found {
@@ -149,11 +149,8 @@ func (w *Watch) leftBehind(ch *Child) *Breach {
 }
 
 func holderName(ch *Child) string {
-	switch {
-	case ch.Stdin == HeldBySelf:
+	if ch.Stdin == HeldBySelf {
 		return "the server itself"
-	case ch.StdinHolder == nil:
-		return "another process"
 	}
 	return fmt.Sprintf("pid %d (%s)", ch.StdinHolder.PID, prose.Plain(string(ch.StdinHolder.Role)))
 }
@@ -177,14 +174,14 @@ func (w *Watch) isServer(u *Unit) bool {
 	return !u.shell && w.runsTheSame(u) || slices.ContainsFunc(u.Members, func(ch *Child) bool { return calledServer(ch.Args) })
 }
 
-// runsTheSame says that the host has another server of the same command line, whose stdin it holds.
+// runsTheSame says of a server whose stdin the host does not hold that the host holds that of another one of the same command line.
 func (w *Watch) runsTheSame(u *Unit) bool {
-	return slices.ContainsFunc(u.group.units, func(o *Unit) bool { return o != u && o.Alive() && o.top().Stdin == HeldByHost })
+	return slices.ContainsFunc(u.group.units, func(o *Unit) bool { return o.Alive() && o.top().Stdin == HeldByHost })
 }
 
 func (w *Watch) judgeZombies(v *View) {
 	for _, ch := range v.Children {
-		if ch.State != record.StateZombie || ch.zombieSince == never || w.to-ch.zombieSince < int64(w.limits.Settle) || w.host.Exited {
+		if ch.zombieSince == never || w.to-ch.zombieSince < int64(w.limits.Settle) || w.host.Exited {
 			continue
 		}
 		if ch.PPID != w.host.PID {

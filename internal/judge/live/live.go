@@ -187,14 +187,14 @@ func (w *Watch) census(t int64, c *record.Census) {
 		}
 	}
 	if c.Host != nil {
-		if lead, known := w.leadBelow(); known && c.Host.FDs >= 0 {
-			w.point(t, ofOwnDescriptors, int64(c.Host.FDs-lead))
-		}
 		w.point(t, ofProcesses, alive)
 		w.point(t, OfHostMemory, c.Host.RSS)
 		w.point(t, OfMemoryBelow, memory)
 		if c.Host.FDs >= 0 {
 			w.point(t, OfDescriptors, int64(c.Host.FDs))
+			if lead, known := w.leadBelow(); known {
+				w.point(t, ofOwnDescriptors, int64(c.Host.FDs-lead))
+			}
 		}
 	}
 }
@@ -248,7 +248,7 @@ func (w *Watch) below(c *record.Census) map[int]bool {
 			}
 			above = next
 		}
-		below[pid] = above == w.host.PID && !w.host.Exited
+		below[pid] = above == w.host.PID
 	}
 	return below
 }
@@ -263,9 +263,6 @@ func (w *Watch) child(id record.Identity, t int64) *Child {
 }
 
 func (w *Watch) evidence(t int64, e *record.Evidence) {
-	if e.PID == 0 {
-		return
-	}
 	if e.Age > 0 { // written down some time after it was read: the earliest is the most exact
 		a := anchor{e.Start, t - int64(e.Age), true}
 		if w.anchor.known {
@@ -273,15 +270,15 @@ func (w *Watch) evidence(t int64, e *record.Evidence) {
 		}
 		w.anchor = a
 	}
-	if e.Identity == w.host.Identity {
+	ch := w.children[e.Identity]
+	switch {
+	case e.Identity == w.host.Identity:
 		w.host.Cgroup = e.Cgroup
 		if e.Handles != nil {
 			w.host.Handles = e.Handles
 			w.dangling = append(w.dangling, int64(e.Handles.Dangling+e.Handles.PIDFDs))
 		}
-		return
-	}
-	if ch := w.children[e.Identity]; ch != nil {
+	case ch != nil:
 		ch.told(t, e)
 		ch.leads = ch.leadFrom(w.host.PID)
 		if hold, _ := w.holdOf(ch); hold == HeldByHost {

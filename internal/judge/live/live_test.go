@@ -38,6 +38,10 @@ type process struct {
 	unseen []string
 	waits  func(t int64) bool // for its stdin; nil: that can't be seen
 	told   func(t int64) bool // whether there is evidence at a look; nil: always
+	wrote  func(t int64) int64
+	noIO   bool                // what it reads and writes can't be seen
+	wchan  string              // in place of the system call that it waits in
+	more   []record.Descriptor // before its stdin
 }
 
 func (w *world) add(pid int, line string, born int64) *process {
@@ -93,16 +97,22 @@ func (w *world) watch(from, to int64) *live.View {
 				continue
 			}
 			row := p.row
-			row.IO = &record.IO{Read: p.used(t), Wrote: p.used(t)}
+			if row.IO = (&record.IO{Read: p.used(t), Wrote: p.used(t)}); p.wrote != nil {
+				row.IO.Wrote = p.wrote(t)
+			}
+			if p.noIO {
+				row.IO = nil
+			}
 			c.Processes = append(c.Processes, row)
 			if p.told != nil && !p.told(t) {
 				continue
 			}
 			e := record.Evidence{Process: row, Age: record.Duration((t - p.born) * second), Unseen: p.unseen}
+			e.Descriptors = slices.Clone(p.more)
 			if p.stdin != nil {
-				e.Descriptors = []record.Descriptor{*p.stdin}
+				e.Descriptors = append(e.Descriptors, *p.stdin)
 			}
-			if p.waits != nil && p.waits(t) {
+			if e.Wchan = p.wchan; p.waits != nil && p.waits(t) && p.wchan == "" {
 				e.Syscall = "read(0)"
 			}
 			if p.quiet != nil {
@@ -771,7 +781,7 @@ func TestReadsCommands(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{
 		"bash": true, "-bash": true, "/bin/sh -i": true, "bash --norc --noprofile": true, "bash -o pipefail": true, "bash +O extglob": true, "zsh -s a b": true,
-		"bash --rcfile /tmp/rc -i": true, "python3 -u -i": true, "python3.11 -": true, "node -r x.js -i": true, "env A=1 bash -l": true,
+		"bash --rcfile /tmp/rc -i": true, "python3 -u -i": true, "python3.11 -": true, "node -r x.js -i": true, "env A=1 bash -l": true, "env bash": true, "bash -p": true, "python3 - x": true,
 		"docker exec -i box bash": true, "podman run -i --rm python": true, "busybox.static": false, "ash.static": true, "fish": true,
 		"bash run.sh": false, "bash -l run.sh bash": false, "bash -c cat": false, "bash -lc cat": false, "python3 -m mcp_server": false, "python3 server.py --lang python": false,
 		"node dist/index.js": false, "node -r x.js index.js": false, "python3 -s server.py": false, "npx -y pkg bash": false, "docker run -i mcp/git": false, "grep bash": false,
@@ -908,12 +918,17 @@ func TestLabels(t *testing.T) {
 		"/opt/tools/server --token secret": "server",
 		"python3.11 /srv/s.py":             "python3.11 s.py",
 		"node --inspect":                   "node",
+		"node  index.js":                   "node index.js",
 	} {
 		w := &world{}
-		w.add(100, "", -50).row.Args = strings.Fields(line)
+		w.add(100, "", -50).row.Args = strings.Split(line, " ")
 		v := w.watch(0, 12)
 		assert.Equal(t, want, v.Units[0].Label, line)
 	}
+	w := &world{}
+	p := w.add(100, "", -50)
+	p.row.Args, p.stdin.Holders = nil, nil
+	assert.Equal(t, "srv", w.watch(0, 12).Units[0].Label, "a process that shows no command line has a name")
 }
 
 // A process that has only just come, so that nothing of it was read, is no reason to doubt the others.

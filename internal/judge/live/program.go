@@ -63,7 +63,7 @@ func hasScript(args []string, shell bool) bool {
 		switch arg := args[i]; {
 		case arg == "-" || arg == "-s" && shell:
 			return false
-		case arg == "-m" || slices.Contains(programText, arg), !strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "+"):
+		case !strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "+"): // or the text of a program, or the name of a module
 			return true
 		case slices.Contains(valued, arg):
 			i++
@@ -107,12 +107,10 @@ func programOf(args []string) string {
 	if runnerOf(label) == runsItself {
 		return label
 	}
-	for i, arg := range args[1:] {
+	for _, arg := range args[1:] {
 		switch {
 		case slices.Contains(programText, arg): // what follows is a program, not the name of one
 			return label + " " + arg
-		case arg == "-m" && i+2 < len(args):
-			return label + " " + text.Clip(args[i+2], maxLabel, "…")
 		case arg == "" || strings.HasPrefix(arg, "-") || strings.Contains(arg, "="): // flags, and what env sets
 		default:
 			return label + " " + text.Clip(path.Base(arg), maxLabel, "…")

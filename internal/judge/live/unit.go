@@ -96,10 +96,7 @@ func (u *Unit) died() (at int64) {
 }
 
 // stray says that it was never seen below the host: it runs what a server of the host runs, below process 1 or another ancestor.
-func (u *Unit) stray() bool {
-	top := u.top()
-	return !top.Below && !top.wasIn
-}
+func (u *Unit) stray() bool { return !u.top().wasIn }
 
 // Group is all that was launched with one command line.
 type Group struct {
@@ -147,7 +144,7 @@ func (w *Watch) units(all []*Child) []*Unit {
 		switch {
 		case ch.State == record.StateZombie:
 			ch.Role = RoleZombie
-		case ch.Unit == nil && ch.stdin() == nil && (ch.Facts == nil || unseen(ch.Facts, "descriptors")):
+		case ch.stdin() == nil && (ch.Facts == nil || unseen(ch.Facts, "descriptors")):
 			ch.Role = RoleUnknown
 		case ch.Unit == nil:
 			w.adopt(ch)
@@ -169,7 +166,7 @@ func (w *Watch) unit(members []*Child) *Unit {
 	}
 	for _, ch := range members {
 		ch.Unit, ch.Role = u, RoleServer
-		if slices.ContainsFunc(members, func(o *Child) bool { return o.PPID == ch.PID && o != ch && o.alive() }) {
+		if slices.ContainsFunc(members, func(o *Child) bool { return o.PPID == ch.PID && o.alive() }) {
 			ch.Role = RoleLauncher
 		}
 		if u.shell {
@@ -200,7 +197,6 @@ func (w *Watch) adopt(ch *Child) {
 		}
 		if above.Unit != nil {
 			ch.Role = RoleHelper
-			return
 		}
 		pid = above.PPID
 	}
