@@ -100,7 +100,7 @@ func (ch *Child) told(t int64, e *record.Evidence) {
 	ch.Facts, ch.Wchan, ch.Syscall, ch.Cgroup, ch.Unseen = e, e.Wchan, e.Syscall, e.Cgroup, e.Unseen
 	if e.Idle != nil {
 		ran := max(0, int64(e.Age-*e.Idle)) // both are of one moment; when they were written down says less
-		if ch.idle && ch.transferred() <= ch.facts {
+		if ch.idle && ch.since <= ch.facts {
 			ran = min(ran, ch.ran) // it runs without a transfer: a runtime's own work
 		}
 		ch.ran, ch.idle = ran, true
@@ -109,14 +109,6 @@ func (ch *Child) told(t int64, e *record.Evidence) {
 	if ch.ready == never && (e.Syscall == "read(0)" || e.Wchan == "anon_pipe_read" || e.Wchan == "pipe_read" || e.Wchan == "unix_stream_read_generic") {
 		ch.ready = t
 	}
-}
-
-// transferred is the first look that has the present counts of what was read and written.
-func (ch *Child) transferred() int64 {
-	if ch.times > 0 {
-		return ch.since
-	}
-	return ch.First
 }
 
 // quietSince is a time since which the process has neither read nor written; known says that there is one.
@@ -220,12 +212,14 @@ func (w *Watch) holdOf(ch *Child) (Hold, *record.Holder) {
 		}
 	}
 	switch {
-	case best != "" && (best == HeldByHost || d.Known):
+	case best == HeldByHost:
 		return best, by
-	case best == "" && d.Known:
+	case !d.Known:
+		return HoldUnknown, by
+	case best == "":
 		return HeldByNobody, nil
 	}
-	return HoldUnknown, by
+	return best, by
 }
 
 // shares says that its stdin is the same pipe or socket.

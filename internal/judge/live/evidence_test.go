@@ -126,17 +126,19 @@ func TestHandshakes(t *testing.T) {
 		w.add(99, "srv", 3).until(6)
 		w.procs[len(w.procs)-1].wroteAfter(-1)
 	}), "one that never answered has no handshake")
-	assert.Equal(t, 6, inWork(4, []int64{4, 4, 4}, func(w *world) {
-		for i := range 3 { // the three are launchers
-			for k, span := range []int64{2, -1} {
-				p := w.add(300+10*i+k, "srv", w.procs[i].born)
-				p.row.Start++
-				p.row.PPID, p.stdin = 100+i, w.procs[i].stdin
-				p.until(6)
-				p.wroteAfter(span)
+	for _, spans := range [][]int64{{4, 2, -1}, {2, 4, -1}} {
+		assert.Equal(t, 6, inWork(4, []int64{spans[0], spans[0], spans[0]}, func(w *world) {
+			for i := range 3 { // the three are launchers
+				for k, span := range spans[1:] {
+					p := w.add(300+10*i+k, "srv", w.procs[i].born)
+					p.row.Start++
+					p.row.PPID, p.stdin = 100+i, w.procs[i].stdin
+					p.until(6)
+					p.wroteAfter(span)
+				}
 			}
-		}
-	}), "the first of a launch to write is the one that has answered")
+		}), "the first of a launch to write is the one that has answered")
+	}
 	assert.Equal(t, 2, inWork(4, same[:2], nil), "two are too few to know")
 }
 
@@ -219,6 +221,13 @@ func TestOnlyTheProcessorIsSeen(t *testing.T) {
 	v := w.watch(0, 20)
 	assert.Len(t, v.Breaches, 27)
 	assert.Equal(t, 28, v.Groups[0].Generations)
+
+	young := &world{}
+	p := young.add(100, "srv", 5)
+	p.noIO = true
+	p.quiet = func(int64) int64 { return 6 * second }
+	p.told = func(t int64) bool { return t > 5 }
+	assert.Equal(t, record.Duration(14*second), *young.watch(0, 20).Children[0].QuietFor)
 
 	late := &world{} // one that runs by itself after what it read last is not used beside newer ones
 	late.pile(20, 30)

@@ -928,7 +928,9 @@ func TestLabels(t *testing.T) {
 	w := &world{}
 	p := w.add(100, "", -50)
 	p.row.Args, p.stdin.Holders = nil, nil
-	assert.Equal(t, "srv", w.watch(0, 12).Units[0].Label, "a process that shows no command line has a name")
+	v := w.watch(0, 12)
+	assert.Equal(t, "srv", v.Units[0].Label, "a process that shows no command line has a name")
+	assert.Empty(t, v.Breaches, "it is not known to be a server")
 }
 
 // A process that has only just come, so that nothing of it was read, is no reason to doubt the others.

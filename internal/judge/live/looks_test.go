@@ -76,6 +76,8 @@ func TestBirths(t *testing.T) {
 	w := &world{}
 	w.at(0, record.Event{Kind: record.HostStarted, Process: &host})
 	w.at(5, record.Event{Kind: record.CensusTaken, Census: &record.Census{Host: &host, Processes: []record.Process{young}}})
+	w.at(5, record.Event{Kind: record.EvidenceTaken, Evidence: []record.Evidence{{Process: young}}})
+	assert.EqualValues(t, -1, w.view().Children[0].Born)
 	w.at(5, record.Event{Kind: record.EvidenceTaken, Evidence: []record.Evidence{{Process: young, Age: record.Duration(2 * second)}}})
 	assert.Equal(t, 3*second, w.view().Children[0].Born)
 	w.at(6, record.Event{Kind: record.EvidenceTaken, Evidence: []record.Evidence{{Process: host}, {Process: stranger}}})
