@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -98,11 +99,21 @@ func TestDeaths(t *testing.T) {
 	t.Parallel()
 	d, fail := byPidfd(t)
 	fine := func() error { return nil }
+	gone := errors.New("gone")
 	one, other, third := fake(t, nil, "idle"), fake(t, nil, "idle"), fake(t, nil, "idle")
 	wait := func(ctx context.Context, c *child) chan error {
 		said := make(chan error, 1)
 		watched := make(chan struct{})
-		go func() { said <- d.Wait(ctx, c.id.PID, func() error { close(watched); return nil }) }()
+		once := sync.OnceFunc(func() { close(watched) })
+		go func() {
+			said <- d.Wait(ctx, c.id.PID, func() error {
+				once()
+				if proc.Gone(c.id) {
+					return gone
+				}
+				return nil
+			})
+		}()
 		<-watched
 		return said
 	}
@@ -125,4 +136,48 @@ func TestDeaths(t *testing.T) {
 	fail()
 	require.ErrorContains(t, <-last, "no more")
 	assert.ErrorContains(t, d.Wait(t.Context(), third.id.PID, fine), "no more")
+}
+
+// TestDeathsThatAreNotTold: a kernel that tells nothing is asked, and what it tells of a process that lives is not believed.
+func TestDeathsThatAreNotTold(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("gone")
+	next, over := make(chan int), make(chan struct{})
+	d := &portable.Deaths{
+		Watch: func(int) error { return nil },
+		Next: func() ([]int, error) {
+			pid, more := <-next
+			if !more {
+				close(over)
+				return nil, gone
+			}
+			return []int{pid}, nil
+		},
+	}
+	t.Cleanup(func() { close(next); <-over })
+	for name, tell := range map[string]func(){"nothing is told": func() {}, "another one's death is told": func() { next <- 7 }} {
+		t.Run(name, func(t *testing.T) {
+			var ended atomic.Bool
+			asked, said := make(chan bool, 100), make(chan error, 1)
+			go func() {
+				said <- d.Wait(t.Context(), 7, func() error {
+					asked <- true
+					if ended.Load() {
+						return gone
+					}
+					return nil
+				})
+			}()
+			<-asked
+			tell()
+			<-asked
+			select {
+			case err := <-said:
+				t.Fatal("it lives", err)
+			default:
+			}
+			ended.Store(true)
+			require.ErrorIs(t, <-said, gone)
+		})
+	}
 }

@@ -3,6 +3,7 @@ package portable
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // Deaths tells any number of callers when processes end. It takes one thread, whatever the number.
@@ -17,8 +18,8 @@ type Deaths struct {
 	failed  error                          // nothing is told any more
 }
 
-// Wait returns nil when the kernel says that the process with the pid has ended, after alive has not objected: what ended before it was
-// watched is not told. An error that is not ctx's cause, or of alive, means that the kernel can't tell.
+// Wait returns nil when the kernel says that the process with the pid has ended, and alive objects since. What ended before it was watched
+// is not told: then alive says so. An error that is not ctx's cause, or of alive, means that the kernel can't tell.
 func (d *Deaths) Wait(ctx context.Context, pid int, alive func() error) error {
 	d.start.Do(func() { go d.tell() })
 	told := make(chan struct{})
@@ -42,13 +43,35 @@ func (d *Deaths) Wait(ctx context.Context, pid int, alive func() error) error {
 	if err := alive(); err != nil {
 		return err
 	}
-	select {
-	case <-told:
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		return d.failed
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	return d.until(ctx, told, alive)
+}
+
+// The kernel is asked again now and then: it tells nothing of a process that was past its last word when it was watched
+// (filt_procattach of XNU captures what comes after that alone), and what it tells of a pid may be meant for who had it before.
+const (
+	askAgain = time.Second
+	askSoon  = time.Millisecond
+)
+
+// until waits for the word that a process has ended, and believes it once alive objects.
+func (d *Deaths) until(ctx context.Context, told chan struct{}, alive func() error) error {
+	for pause := askAgain; ; pause = min(2*pause, askAgain) {
+		select {
+		case <-told:
+			d.mu.Lock()
+			failed := d.failed
+			d.mu.Unlock()
+			if failed != nil || alive() != nil {
+				return failed
+			}
+			told, pause = nil, askSoon
+		case <-time.After(pause):
+			if err := alive(); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 }
 
