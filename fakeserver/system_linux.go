@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -105,7 +106,70 @@ func stdinState() string {
 	case n > 0 && fds[0].revents&(pollErr|pollHup|pollRDHup) != 0:
 		return "closed"
 	}
+	if onlyCopied(info, os.Getppid()) {
+		return "closed"
+	}
 	return "open"
+}
+
+// mostAncestors is how far up the one is looked for who launched this process: there may be launchers between.
+const mostAncestors = 8
+
+// onlyCopied says that nobody above has the write end of a pipe any more, and that what keeps it open is a copy in a process that is being
+// started: between fork and exec it has everything that its parent had. On a machine that stands still that takes a while.
+func onlyCopied(pipe os.FileInfo, pid int) bool {
+	var above []int
+	for ; pid > 1 && len(above) < mostAncestors; pid = parentOf(pid) {
+		if writes(pid, pipe) {
+			return false
+		}
+		above = append(above, pid)
+	}
+	for _, parent := range above {
+		line := commandLine(parent)
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
+		for _, task := range tasks {
+			children, _ := os.ReadFile(task)
+			for _, word := range strings.Fields(string(children)) {
+				child, _ := strconv.Atoi(word)
+				if line != "" && commandLine(child) == line && writes(child, pipe) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// writes says that a process can write to a pipe.
+func writes(pid int, pipe os.FileInfo) bool {
+	folder := fmt.Sprintf("/proc/%d/fd/", pid)
+	fds, _ := os.ReadDir(folder)
+	for _, fd := range fds {
+		// The permissions of the link are what it was opened for (proc(5)).
+		link, err := os.Lstat(folder + fd.Name())
+		if err != nil || link.Mode().Perm()&0o200 == 0 {
+			continue
+		}
+		if file, err := os.Stat(folder + fd.Name()); err == nil && os.SameFile(file, pipe) {
+			return true
+		}
+	}
+	return false
+}
+
+// parentOf is the pid of a process's parent, or 0.
+func parentOf(pid int) (parent int) {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
+	var state string
+	_, _ = fmt.Sscan(string(rest), &state, &parent)
+	return parent
+}
+
+func commandLine(pid int) string {
+	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return string(line)
 }
 
 // nap sleeps in the kernel. time.Sleep would leave the thread to the runtime,
