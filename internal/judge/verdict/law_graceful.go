@@ -100,7 +100,8 @@ func (f *casefile) rudeness(s *history.Server) *breach {
 			fmt.Sprintf("it caught %s at %s while its stdin was still open", prose.Plain(signal.Text), prose.Clock(signal.T)))
 	}
 	grace := int64(f.Header.Limits.Grace)
-	if t, first := f.togetherAt(s), f.firstAsked(s); t >= 0 && first >= 0 && t-first < f.moment() {
+	// What the host did before it was asked it did by itself, as when an attempt ran out of time: since when is not known.
+	if t, first := f.togetherAt(s), f.firstAsked(s); t >= first && first >= 0 && t-first < f.moment() {
 		return f.signalledAtOnce(s)
 	}
 	asked := f.askedToEnd(s)

@@ -42,7 +42,11 @@ func judgeRecovers(f *casefile) LawResult {
 		if s.Failed() && (s.Op == record.OpOpen || s.Op == record.OpJob || s.Op == record.OpCall && opened[key]) {
 			failed++
 			f.Blamed[s.N] = true
-			f.broken(f.recoveryBreach(s, last))
+			if b := f.recoveryBreach(s, last); f.hadNoTime(s) {
+				f.excused = append(f.excused, excuse{b, s.Begun, s.Ended})
+			} else {
+				f.broken(b)
+			}
 		}
 	}
 	r.Found = fmt.Sprintf("%s opened after it, %d failed", text.Count(judged, "session"), failed)
@@ -69,8 +73,15 @@ func (f *casefile) lastFault() int64 {
 	return last
 }
 
-func (f *casefile) recoveryBreach(s *history.Step, last int64) *breach {
-	launched, answered := 0, 0
+// hadNoTime says that the host did try, and that its servers may have answered none of its attempts in time because the machine was
+// starved, and not by the run itself.
+func (f *casefile) hadNoTime(s *history.Step) bool {
+	launched, answered := f.launchedIn(s)
+	return s.Op == record.OpOpen && launched > 0 && answered == 0 && f.Slowdown(s.Begun, s.Ended) > 1
+}
+
+// launchedIn counts the servers that were launched for a step, and those of them that finished the handshake.
+func (f *casefile) launchedIn(s *history.Step) (launched, answered int) {
 	for _, srv := range f.servers {
 		if srv.Label == s.Label && (srv.Session == s.Session || f.Header.Host.SessionsUnknown()) && srv.Born >= s.Begun && srv.Born <= s.Ended {
 			launched++
@@ -79,6 +90,11 @@ func (f *casefile) recoveryBreach(s *history.Step, last int64) *breach {
 			}
 		}
 	}
+	return launched, answered
+}
+
+func (f *casefile) recoveryBreach(s *history.Step, last int64) *breach {
+	launched, answered := f.launchedIn(s)
 	saw := fmt.Sprintf("The host launched %s for it, and %d finished the handshake.", text.Count(launched, "server"), answered)
 	switch {
 	case s.Op == record.OpCall:

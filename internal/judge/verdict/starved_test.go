@@ -1,12 +1,14 @@
 package verdict
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -253,4 +255,64 @@ func cleanupOf(d time.Duration, again bool) *record.Run {
 	p.close("s1", "flaky", func() { p.eof(a); p.wait(d); p.dead(a) })
 	p.quiet("after", want("flaky", "s1", 0))
 	return p.done()
+}
+
+// TestNoTimeToRecover: where a starved machine may have kept every server that the host launched from answering, a session that can't be
+// opened is a doubt. Where one has answered, or the host launched none, it is the host's doing.
+func TestNoTimeToRecover(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		waited time.Duration // of each second
+		course func(p *play)
+		found  int
+	}{
+		"starved":            {700 * ms, func(p *play) { p.bye(p.launch("flaky", "s1")) }, 0},
+		"with processors":    {10 * ms, func(p *play) { p.bye(p.launch("flaky", "s1")) }, 1},
+		"one has answered":   {700 * ms, func(p *play) { a := p.launch("flaky", "s1"); p.greet(a); p.bye(a) }, 1},
+		"none was launched":  {700 * ms, func(*play) {}, 1},
+		"not starved enough": {300 * ms, func(p *play) { p.bye(p.launch("flaky", "s1")) }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlay()
+			look := func() {
+				delayed := record.Duration(int64(p.t/s) * int64(c.waited))
+				p.add(record.Event{Kind: record.CensusTaken, Census: &record.Census{
+					Role: record.CensusSample, Load: &record.Load{Ran: record.Duration(p.t / 5), Delayed: delayed},
+				}})
+			}
+			relaunch(p, 1, func() {})
+			look()
+			st := p.begin(record.Step{Op: record.OpOpen, Session: "s1", Label: "flaky"})
+			p.session("s1", "flaky", record.SessionOpening, "", false)
+			c.course(p)
+			p.t += 30 * s
+			p.session("s1", "flaky", record.SessionEnded, "open-failed", false)
+			p.end(st, "no answer")
+			look()
+			v := Judge(p.done())
+			n := 0
+			for _, f := range v.Findings {
+				if f.Law == "L10" {
+					n++
+				}
+			}
+			assert.Equal(t, c.found, n, account(v))
+			assert.Equal(t, c.found == 0, slices.Contains(codesIn(v), record.DoubtStarved), account(v))
+		})
+	}
+}
+
+// TestEndedBeforeItWasAsked: what the host ends by itself, as when an attempt to connect runs out of time, it may have given any time. Nobody
+// had asked it then.
+func TestEndedBeforeItWasAsked(t *testing.T) {
+	t.Parallel()
+	f := opened("s1")
+	f.Header.Limits.Grace = record.Duration(2 * s)
+	srv := f.servers[0]
+	srv.Signals, srv.EOF, srv.Died, srv.Bye = []history.SignalMark{{T: second, Stdin: record.StdinClosed}}, never, second+second/10, never
+	f.Host().AskedAt = 12 * second
+	assert.Nil(t, f.rudeness(srv))
+	f.Host().AskedAt = second
+	assert.NotNil(t, f.rudeness(srv), "it was asked at that moment")
 }
