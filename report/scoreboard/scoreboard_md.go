@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/report/words"
@@ -134,32 +134,34 @@ func sentenceCase(s string) string {
 	return s
 }
 
-// Text writes the scoreboard for a terminal: a line for each host, and what its cells have to say.
+// Text writes the scoreboard for a terminal: a line for each host, and below it what its cells have to say.
 func Text(b *bytes.Buffer, board *scoreboard.Board) {
 	v := newScoreView(board, nil)
 	words.Scrub(v)
-	var plain bytes.Buffer
-	table := tabwriter.NewWriter(&plain, 0, 0, 2, ' ', 0)
+	name, version := 0, 0
 	for _, h := range v.Hosts {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", h.Name, h.Version, h.Counts)
+		name, version = max(name, utf8.RuneCountInString(h.Name)), max(version, utf8.RuneCountInString(h.Version))
+	}
+	var lines []string
+	for _, h := range v.Hosts {
+		levels := ""
 		if h.Levels != "" {
-			fmt.Fprintf(table, "\t\t  levels: %s\n", h.Levels)
+			levels = "; " + h.Levels
 		}
+		lines = append(lines, fmt.Sprintf("%-*s  %-*s  %s%s", name, h.Name, version, h.Version, h.Counts, levels))
 		if h.Install != "" {
-			fmt.Fprintf(table, "\t\t  %s\n", h.Install)
+			lines = append(lines, "  "+h.Install)
 		}
 		for _, n := range h.Notes {
-			fmt.Fprintf(table, "\t\t  %s\n", textNote(n))
+			lines = append(lines, textNote(n)...)
 		}
 	}
-	_ = table.Flush() // into memory
-	fmt.Fprintf(&plain, "\n%s\n", v.Sentence)
-	for line := range strings.Lines(plain.String()) {
-		b.WriteString(words.Defuse(line))
+	for _, line := range append(lines, "", v.Sentence) {
+		b.WriteString(words.Defuse(line) + "\n")
 	}
 }
 
-func textNote(n scoreNote) string {
+func textNote(n scoreNote) []string {
 	var names []string
 	for _, s := range n.Scenarios {
 		names = append(names, s.Name)
@@ -168,9 +170,9 @@ func textNote(n scoreNote) string {
 	if n.Again {
 		again = ", played again alone"
 	}
-	var lines []string
+	lines := []string{fmt.Sprintf("  %s %s: %s%s", n.Glyph, strings.Join(names, ", "), n.Word, again)}
 	for _, line := range n.Lines {
-		lines = append(lines, line.String())
+		lines = append(lines, "    "+line.String())
 	}
-	return fmt.Sprintf("%s %s: %s%s: %s", n.Glyph, strings.Join(names, ", "), n.Word, again, strings.Join(lines, "; "))
+	return lines
 }
