@@ -36,6 +36,9 @@ var scripted = map[string][]string{
 	"each kept for a while": {"bash", "-c", `
 		keep() { exec 9> >(exec cat >/dev/null); echo x >&9; sleep 1.2; }
 		(while true; do keep & sleep 0.3; wait -n; done) & sleep 2; echo ready; wait`},
+	"a shell for each task, with pauses, the last one in use": {"bash", "-c", `
+		for i in $(seq 20 33); do eval "exec $i> >(exec bash --norc >/dev/null 2>&1)"; echo : >&$i; sleep 0.3; done
+		echo ready; while sleep 0.1; do echo : >&33; done`},
 	"a log that it reads": {"bash", "-c", `exec 9< <(exec tail -f /dev/null); echo ready; read -r`},
 	"python": {"python3", "-uc", `
 import subprocess, sys, time

@@ -263,3 +263,42 @@ func TestItWatchesItselfNot(t *testing.T) {
 	}, 0))
 	assert.True(t, seen)
 }
+
+// TestPidfds: a pidfd of a child that runs is told apart from one of a child that was waited for. Those of others count as neither.
+func TestPidfds(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed: it opens pidfds")
+	}
+	cmd := exec.CommandContext(t.Context(), "python3", "-uc", `
+import os, subprocess, sys
+if not hasattr(os, "pidfd_open"): sys.exit("old")
+runs = [subprocess.Popen(["cat"], stdin=subprocess.PIPE) for _ in range(3)]
+gone = [subprocess.Popen(["true"]) for _ in range(2)]
+kept = [os.pidfd_open(p.pid) for p in runs + gone] + [os.pidfd_open(os.getpid()), os.pidfd_open(os.getppid())]
+for p in gone: p.wait()
+print("ready")
+sys.stdin.read()`)
+	cmd.WaitDelay = 10 * time.Second
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+	if line, _ := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		t.Skip("this python3 or this kernel has no pidfd_open")
+	}
+	var handles *record.Handles
+	watched(t, cmd.Process.Pid, func(s *seen) bool {
+		for i := range s.events {
+			for k := range s.events[i].Evidence {
+				if h := s.events[i].Evidence[k].Handles; h != nil {
+					handles = h
+				}
+			}
+		}
+		return handles != nil && handles.Living >= 3
+	})
+	assert.Equal(t, &record.Handles{PIDFDs: 2, Living: 3}, handles)
+}
