@@ -146,7 +146,7 @@ func WatchedLines(v *live.View) (lines []string) {
 // GrowthLines say what grows below a watched host.
 func GrowthLines(v *live.View) (lines []string) {
 	if len(v.Trends) == 0 && v.Looks > 0 {
-		return []string{fmt.Sprintf("too short to tell: %s in %s; it takes %d in %s", text.Count(v.Looks, "look"), rounded(record.Duration(v.To-v.From)),
+		return []string{fmt.Sprintf("too short to tell any growth: %s in %s; it takes %d in %s", text.Count(v.Looks, "look"), rounded(record.Duration(v.To-v.From)),
 			live.LeastLooks, duration.Text(live.LeastSpan))}
 	}
 	for i := range v.Trends {

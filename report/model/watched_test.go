@@ -34,7 +34,7 @@ func TestGrowthLines(t *testing.T) {
 	lines := func(withServers bool, trends ...live.Trend) []string {
 		return model.GrowthLines(&live.View{Trends: trends, Looks: 4, To: int64(5 * time.Second), WithServers: withServers})
 	}
-	assert.Equal(t, []string{"too short to tell: 4 looks in 5 s; it takes 20 in 30 s"}, lines(false))
+	assert.Equal(t, []string{"too short to tell any growth: 4 looks in 5 s; it takes 20 in 30 s"}, lines(false))
 	assert.Empty(t, model.GrowthLines(&live.View{}))
 	day := 44.0
 	grows := growth.Trend{Slope: 1.5, Low: 1, High: 2}
