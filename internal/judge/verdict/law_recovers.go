@@ -77,7 +77,7 @@ func (f *casefile) lastFault() int64 {
 // starved, and not by the run itself.
 func (f *casefile) hadNoTime(s *history.Step) bool {
 	launched, answered := f.launchedIn(s)
-	return s.Op == record.OpOpen && launched > 0 && answered == 0 && f.Slowdown(s.Begun, s.Ended) > 1
+	return launched > 0 && answered == 0 && f.Slowdown(s.Begun, s.Ended) > 1
 }
 
 // launchedIn counts the servers that were launched for a step, and those of them that finished the handshake.
