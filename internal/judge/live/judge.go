@@ -29,9 +29,6 @@ const mostRises = 2
 func (w *Watch) judge(v *View, units []*Unit) {
 	w.judgeGroups(v)
 	for _, u := range units {
-		if !u.shell {
-			w.launched++
-		}
 		if u.Alive() {
 			w.judgeUnit(v, u)
 		}
@@ -254,7 +251,7 @@ func (w *Watch) openFlat(v *View) {
 		v.Open = append(v.Open, Unjudged{Law: "L1", Reason: short}, Unjudged{Law: "L4", Reason: short})
 	case len(open) > 0:
 		v.Open = append(v.Open, Unjudged{Law: "L1", Reason: prose.List(open)})
-	case w.launched == 0:
+	case !slices.ContainsFunc(v.Groups, func(g *Group) bool { return !g.Shell }):
 		v.Open = append(v.Open, Unjudged{Law: "L1", Reason: "it had no server while it was watched"})
 	}
 }

@@ -104,7 +104,6 @@ type Watch struct {
 	anchor   anchor
 	from, to int64
 	looks    int
-	launched int // servers that were there at some look
 	points   map[string]*points
 	dangling []int64 // what the host held of processes that are gone, at each look that told it
 }
