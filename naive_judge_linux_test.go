@@ -133,3 +133,9 @@ func TestNaiveLook(t *testing.T) {
 	assert.NotEmpty(t, n.samples)
 	assert.NotEmpty(t, n.samples[0].all[os.Getpid()].line)
 }
+
+func BenchmarkNaiveLook(b *testing.B) {
+	for range b.N {
+		naiveLook()
+	}
+}

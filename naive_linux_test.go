@@ -57,14 +57,22 @@ func (n *naiveJudge) end() { close(n.stop); <-n.over }
 // naiveLines are the command lines of the last look, by what execve(2) changes: they cost as much as all the rest of a look.
 var naiveLines struct {
 	sync.Mutex
-	of map[string]string
+	of  map[string]string
+	old map[string]uint64 // kernel threads, and who was there before this process: a number's inode tells whether it is still the same one
 }
+
+// naiveBegun is when this process was born, in ticks. What is older is nobody's of a run.
+var naiveBegun = sync.OnceValue(func() int {
+	stat, _ := os.ReadFile("/proc/self/stat")
+	begun, _ := strconv.Atoi(strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[19])
+	return begun
+})
 
 func naiveLook() naiveSample {
 	naiveLines.Lock()
 	defer naiveLines.Unlock()
-	before := naiveLines.of
-	naiveLines.of = make(map[string]string, len(before))
+	before, old := naiveLines.of, naiveLines.old
+	naiveLines.of, naiveLines.old = make(map[string]string, len(before)), make(map[string]uint64, len(old))
 	s := naiveSample{at: time.Now(), all: map[int]naiveProcess{}}
 	proc, _ := os.Open("/proc")
 	defer proc.Close()
@@ -75,6 +83,11 @@ func naiveLook() naiveSample {
 		if err != nil {
 			continue
 		}
+		var is unix.Stat_t
+		if unix.Fstatat(int(proc.Fd()), name, &is, 0) == nil && old[name] == is.Ino {
+			naiveLines.old[name] = is.Ino
+			continue
+		}
 		fd, err := unix.Open("/proc/"+name+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			continue
@@ -83,7 +96,12 @@ func naiveLook() naiveSample {
 		_ = unix.Close(fd)
 		stat := buf[:max(n, 0)]
 		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(f) < 47 || f[1] == "2" { // gone, or the kernel's
+		if len(f) < 47 { // gone
+			continue
+		}
+		start, _ := strconv.Atoi(f[19])
+		if f[1] == "2" || start < naiveBegun() {
+			naiveLines.old[name] = is.Ino
 			continue
 		}
 		image := name + strings.Join([]string{"", f[19], f[23], f[45], f[46]}, " ") // born, code, arguments (proc_pid_stat(5))
@@ -94,7 +112,6 @@ func naiveLook() naiveSample {
 		}
 		naiveLines.of[image] = line
 		parent, _ := strconv.Atoi(f[1])
-		start, _ := strconv.Atoi(f[19])
 		s.all[pid] = naiveProcess{id: [2]int{start, pid}, line: line, parent: parent, dead: f[0] == "Z" || f[0] == "X"}
 	}
 	s.over = time.Now()
