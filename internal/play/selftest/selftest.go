@@ -132,7 +132,8 @@ func resultOf(c Case, played play.Result) Result {
 		return r
 	}
 	r.Verdict, r.Dir = played.Judged.Verdict, cmp.Or(played.Judged.Dir, r.Dir)
-	if at := slices.IndexFunc(r.Verdict.Doubts, func(d record.Doubt) bool { return d.Code == record.DoubtNoPlace }); at >= 0 {
+	beyond := func(d record.Doubt) bool { return d.Code == record.DoubtNoPlace || d.Code == record.DoubtNoLimit }
+	if at := slices.IndexFunc(r.Verdict.Doubts, beyond); at >= 0 {
 		r.Skipped = r.Verdict.Doubts[at].Text
 		return r
 	}

@@ -163,3 +163,15 @@ func TestWhatWindowsDoesNotSee(t *testing.T) {
 		assert.False(t, results[0].OK)
 	}
 }
+
+// TestBeyondTheMachine: what can't be played on a machine says nothing, for or against.
+func TestBeyondTheMachine(t *testing.T) {
+	t.Parallel()
+	for _, code := range []record.DoubtCode{record.DoubtNoPlace, record.DoubtNoLimit} {
+		play := func(context.Context, play.Cell) (*verdict.Judged, error) { return doubtful(code), nil }
+		cases := []selftest.Case{{Scenario: "nofile", Host: selftest.Healthy}}
+		results, err := selftest.Run(t.Context(), selftest.Params{Self: "self", Dir: "runs", Jobs: 1, Play: play}, cases)
+		require.NoError(t, err)
+		assert.Equal(t, "who knows", results[0].Skipped)
+	}
+}
