@@ -16,6 +16,7 @@ type naivePlay struct {
 	samples []naiveSample
 	begun   time.Time
 	events  []record.Event
+	source  string // of the scenario
 }
 
 const naiveEvery = 20 * time.Millisecond
@@ -25,6 +26,9 @@ func newNaivePlay() *naivePlay {
 		Kind: record.HostStarted, Process: &record.Process{Identity: record.Identity{PID: 20}, PPID: 10},
 	}}}
 }
+
+// helping is a scenario in which each server has a helper.
+const helping = "name: cp\ntitle: cp\nservers: {a: {faults: [{on: start, do: helper}]}}\nsteps: [{open: a-1, server: a}]\n"
 
 func process(pid, parent int, line string) naiveProcess {
 	return naiveProcess{id: [2]int{pid, pid}, parent: parent, line: line}
@@ -60,7 +64,7 @@ func (p *naivePlay) checkpoint(wanted int) {
 func (p *naivePlay) left() []string {
 	limits := record.Limits{Quiet: record.Duration(100 * time.Millisecond), Settle: record.Duration(100 * time.Millisecond)}
 	return (&naiveJudge{samples: p.samples}).left(&record.Run{
-		Header: record.Header{ID: "RUN", Started: p.begun, Limits: limits}, Events: p.events,
+		Header: record.Header{ID: "RUN", Started: p.begun, Limits: limits, Scenario: record.Scenario{Name: "cp", Source: p.source}}, Events: p.events,
 	})
 }
 
@@ -90,6 +94,18 @@ func TestNaiveJudge(t *testing.T) {
 		}, false},
 		"helpers that grow in number": {func(p *naivePlay) {
 			p.see(1, true, server)
+			p.see(1, true, server, helper, second, third)
+			p.checkpoint(1)
+		}, true},
+		"a guard of the host's, and a helper of the server's": {func(p *naivePlay) {
+			p.source = helping
+			p.see(1, true, server, helper)
+			p.see(1, true, server, helper, second)
+			p.checkpoint(1)
+		}, false},
+		"and one more": {func(p *naivePlay) {
+			p.source = helping
+			p.see(1, true, server, helper)
 			p.see(1, true, server, helper, second, third)
 			p.checkpoint(1)
 		}, true},

@@ -15,10 +15,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
 )
 
 // The naive judge is a second opinion on one question: is something left? It samples /proc by itself and shares nothing with the
-// bench's own witnesses. Of the run file it reads the host's pid, the token, and what checkpoints wanted.
+// bench's own witnesses. Of the run file it reads the host's pid, the token, what checkpoints wanted, and the scenario.
 type naiveJudge struct {
 	samples    []naiveSample
 	stop, over chan struct{}
@@ -133,6 +134,7 @@ func (n *naiveJudge) left(run *record.Run) (what []string) {
 			ends = append(ends, e) // after the host's end, time decides, unless nobody waited for it
 		}
 	}
+	beside := startedBy(run)
 	own, gone := -1, time.Time{} // how many trees without a server were always there; when the host was missing
 	for i, s := range n.samples {
 		servers, others, alive := r.trees(s.all)
@@ -150,7 +152,7 @@ func (n *naiveJudge) left(run *record.Run) (what []string) {
 			for _, w := range e.Checkpoint.Wants {
 				wanted += w.Live + w.Spare + max(w.Together-1, 0)
 			}
-			if (servers > wanted || others > max(own, wanted) || e.Checkpoint.HostGone && others > 0) && t.Sub(s.at) < window.D() {
+			if (servers > wanted || others > max(own+wanted*beside, wanted) || e.Checkpoint.HostGone && others > 0) && t.Sub(s.at) < window.D() {
 				what = append(what, fmt.Sprintf("%s: %d servers and %d others, wanted %d", e.Checkpoint.Name, servers, others, wanted))
 			}
 		}
@@ -165,6 +167,24 @@ func (n *naiveJudge) left(run *record.Run) (what []string) {
 	}
 	n.saw = r.first[1] != 0
 	return what
+}
+
+// startedBy is how many trees the scenario has a server start beside its own.
+func startedBy(run *record.Run) (most int) {
+	s, err := scenarios.Parse(run.Header.Scenario.Name+".yaml", []byte(run.Header.Scenario.Source))
+	if err != nil {
+		return 0
+	}
+	for _, server := range s.Servers {
+		starts := 0
+		for _, f := range server.Script.Faults {
+			if f.Do == "helper" {
+				starts += max(1, f.Count)
+			}
+		}
+		most = max(most, starts)
+	}
+	return most
 }
 
 // naiveRun is what the judge takes from the run file, and what it remembers.
