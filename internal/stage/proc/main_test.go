@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 			os.Exit(0)
 		}
 	}
+	must(os.Setenv(userKey, strconv.Itoa(100_000+os.Getpid())))
 	goleak.VerifyTestMain(m)
 }
 
