@@ -208,18 +208,20 @@ class Driver:
                 return hermes.reconnect(name, task, limit)
             with hermes.lock:
                 hermes.opening[name] += 1
-            hermes.configure({name: r["server"]}, connect_timeout=limit)
+            failed = None
             try:
+                hermes.configure({name: r["server"]}, connect_timeout=limit)
                 hermes.discover(name)
-            except Exception:
-                if hermes.connected(name):
-                    return None  # another discovery, or a reload, has connected it meanwhile
-                if hermes.opening[name] == 1:  # the entry is not that of another open, too
-                    hermes.remove(name)  # or each later discovery tries it again, for a session that is not open
-                raise
-            finally:
-                with hermes.lock:
-                    hermes.opening[name] -= 1
+            except BaseException as e:
+                failed = e
+            with hermes.lock:
+                hermes.opening[name] -= 1
+                last = hermes.opening[name] == 0
+            if failed is None or hermes.connected(name):
+                return None  # where it failed, another discovery, or a reload, has connected it meanwhile
+            if last:  # the entry is not that of another open, too
+                hermes.remove(name)  # or each later discovery tries it again, for a session that is not open
+            raise failed
 
     def call(self, r):
         with self.interruptible(r["id"], r.get("timeout_ms", 0)):

@@ -103,10 +103,12 @@ func TestWhatWaitedForItsReader(t *testing.T) {
 	is(800*ms, record.RPC, 460*ms) // the answer that was delayed,
 	is(802*ms, record.RPC, 460*ms)
 	is(900*ms, record.RPC, 900*ms)
-	s.apply(&record.Event{Kind: record.Faulted, T: 901 * ms, Fault: &record.Fault{Do: "ignore", Passive: true}})
-	is(910*ms, record.RPC, 910*ms)
-	s.apply(&record.Event{Kind: record.SawSignal, T: 911 * ms, Signal: "SIGTERM"})
-	is(920*ms, record.RPC, 910*ms)
+	s.apply(&record.Event{Kind: record.Faulted, T: 900 * ms, Fault: &record.Fault{Do: "helper"}})
+	is(5000*ms, record.RPC, 5000*ms)
+	s.apply(&record.Event{Kind: record.Faulted, T: 5001 * ms, Fault: &record.Fault{Do: "ignore", Passive: true}})
+	is(5010*ms, record.RPC, 5010*ms)
+	s.apply(&record.Event{Kind: record.SawSignal, T: 5011 * ms, Signal: "SIGTERM"})
+	is(5020*ms, record.RPC, 5010*ms)
 }
 
 func TestAServerOfTheNewerEraIsEstablishedByDiscover(t *testing.T) {

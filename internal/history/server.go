@@ -126,7 +126,7 @@ func (s *Server) apply(e *record.Event) {
 		s.rpc(e.T, *e.RPC)
 	case record.Faulted:
 		s.Faults = append(s.Faults, FaultMark{T: e.T, Fault: *e.Fault})
-		s.held = s.held || !e.Fault.Passive
+		s.held = s.held || !e.Fault.Passive && !aside[e.Fault.Do]
 		if e.Fault.Breaks {
 			first(&s.Broken, e.T)
 		}
@@ -186,6 +186,12 @@ func (s *Server) rpc(t int64, m record.RPCInfo) {
 		}
 		s.answer(t, m.ID)
 	}
+}
+
+// aside are the actions during which a server goes on reading.
+var aside = map[record.Action]bool{
+	"reject": true, "garbage": true, "wrong-version": true, record.DoUnsupported: true, "close-stdout": true, "progress": true,
+	"helper": true, "zombies": true, record.DoLock: true, "kill-siblings": true, record.DoWatchdog: true, "ignore-term": true,
 }
 
 // catchUp reports whether a server that does something at t may only be reading what has waited for it.

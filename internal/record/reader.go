@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/files"
@@ -99,13 +98,28 @@ func Newest(path string) string {
 		return path
 	}
 	entries, _ := os.ReadDir(filepath.Dir(path))
-	for _, e := range slices.Backward(entries) { // the name of a run begins with its time
+	newest, begun := path, time.Time{}
+	for _, e := range entries {
 		run := filepath.Join(filepath.Dir(path), e.Name())
-		if _, err := os.Stat(filepath.Join(run, fileName)); err == nil {
-			return run
+		if at := startOf(filepath.Join(run, fileName)); at.After(begun) {
+			newest, begun = run, at
 		}
 	}
-	return path
+	return newest
+}
+
+// startOf is when the run of a file began: the zero time where the file is none of a run.
+func startOf(path string) time.Time {
+	f, err := os.Open(path)
+	if err != nil {
+		return time.Time{}
+	}
+	defer f.Close()
+	var h Header
+	if line, err := next(lines.New(bufio.NewReader(f), maxLine-1)); err != nil || json.Unmarshal(line, &h) != nil {
+		return time.Time{}
+	}
+	return h.Started
 }
 
 // hintAt helps whoever names the folder of all runs in the place of one.

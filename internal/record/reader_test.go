@@ -220,13 +220,14 @@ func TestNewest(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "latest")
 	assert.Equal(t, link, Newest(link))
-	for _, name := range []string{"20261122-130142-storm-exact", "20261122-130145-storm-naive", "zzz-no-run"} {
+	for name, began := range map[string]string{"20261122-130145-storm": "13:01:45.1", "20261122-130145-cron": "13:01:45.8", "kept": "13:01:44", "no-run": ""} {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755))
-		if name != "zzz-no-run" {
-			require.NoError(t, os.WriteFile(filepath.Join(dir, name, fileName), []byte(headerLine), 0o644))
+		if began != "" {
+			header := strings.Replace(headerLine, `"id"`, `"started":"2026-11-22T`+began+`Z","id"`, 1)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name, fileName), []byte(header), 0o644))
 		}
 	}
-	newest := filepath.Join(dir, "20261122-130145-storm-naive")
+	newest := filepath.Join(dir, "20261122-130145-cron")
 	assert.Equal(t, newest, Newest(link))
 	_, err := Read(link)
 	require.NoError(t, err)

@@ -298,6 +298,19 @@ func TestALauncherThatTheHostEnded(t *testing.T) {
 	}
 }
 
+// TestAServerThatWasForkedTwiceAhead of its session is behind nobody either.
+func TestAServerThatWasForkedTwiceAhead(t *testing.T) {
+	t.Parallel()
+	f := Of(runOf(
+		census(0, record.Census{Role: record.CensusSample, Processes: []record.Process{carrier(30, host)}}), born(ms, "flaky#1", "s1", 31, 30),
+		change(2*ms, record.SessionOpening),
+		census(3*ms, record.Census{Role: record.CensusSample, Processes: []record.Process{process(31, 10, record.StateSleeping)}}),
+		change(4*ms, record.SessionOpen), change(5*ms, record.SessionEnding),
+	))
+	kind, _ := f.OutOfReach(f.Server("flaky#1"), process(31, 10, record.StateSleeping))
+	assert.Empty(t, kind)
+}
+
 // TestWhoLaunchedIt: a launcher that stays is the parent at birth. The host, the keeper, and the proxy of a daemon are none.
 func TestWhoLaunchedIt(t *testing.T) {
 	t.Parallel()

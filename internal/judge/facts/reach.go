@@ -23,9 +23,11 @@ func (f *Facts) isBehind(s *history.Server) bool {
 // wasForkedTwice says that what launched a server was gone before the host had a reason to end it: while its session was opened or open
 // for the first time, and never seen as its parent after the server had answered.
 func (f *Facts) wasForkedTwice(s *history.Server) (twice bool) {
-	end := int64(math.MaxInt64)
+	at, _ := f.StateAt(s, s.Born)
+	begun, end := at.State == record.SessionOpening || at.State == record.SessionOpen, int64(math.MaxInt64)
 	for _, c := range f.Changes(s) {
-		if c.T > s.Born && c.State != record.SessionOpen {
+		ahead := c.State == record.SessionOpening && !begun // it was launched ahead of its session
+		if begun = begun || ahead; c.T > s.Born && c.State != record.SessionOpen && !ahead {
 			end = c.T
 			break
 		}

@@ -17,7 +17,7 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv("LEAKBENCH_TEST_THREADS") != "" {
 		for range 8 {
-			go func() { // a read from a file that is no pipe takes a thread of its own
+			go func() { // a raw read(2) that blocks takes a thread of its own
 				buf := make([]byte, 1)
 				_, _ = syscall.Read(0, buf)
 			}()
