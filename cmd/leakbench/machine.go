@@ -37,7 +37,8 @@ func (a *app) selftestCommand() *cobra.Command {
 mutants of exact, each of which breaks one law. The table shows the laws that were
 expected (rows) and those that were found (columns).
 
-Exit codes: 0 all as expected, 1 something else, 2 bad flag, 128+n stopped.`,
+Exit codes: 0 all as expected, 1 something else or each run skipped, 2 bad flag,
+128+n stopped.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.selftest(cmd.Context(), f) },
 	}
@@ -86,11 +87,15 @@ func (a *app) selftest(ctx context.Context, f selftestFlags) (err error) {
 }
 
 func (a *app) concludeSelftest(results []selftest.Result, took time.Duration) (err error) {
-	bad, _ := selftest.Count(results)
+	bad, skipped := selftest.Count(results)
+	proven := skipped < len(results)
 	if a.format == "json" {
-		err = a.object(map[string]any{"ok": bad == 0, "matrix": selftest.Matrix(results), "runs": results}, pretty)
+		err = a.object(map[string]any{"ok": proven && bad == 0, "matrix": selftest.Matrix(results), "runs": results}, pretty)
 	} else {
 		err = selftest.Write(a.out, results, took)
+	}
+	if err == nil && !proven {
+		return &failure{exitFinding, errors.New("nothing was proven: each run was skipped"), "see what this machine lacks: leakbench doctor"}
 	}
 	return cmp.Or(err, exitWhen(bad > 0, exitFinding))
 }

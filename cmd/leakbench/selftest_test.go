@@ -30,3 +30,20 @@ func TestSelftestThatFails(t *testing.T) {
 	assert.True(t, said.OK)
 	assert.Equal(t, 1, said.Matrix["none"]["none"])
 }
+
+// TestSelftestOfNothing: where each case was skipped nothing was proven, and that is no success.
+func TestSelftestOfNothing(t *testing.T) {
+	t.Parallel()
+	results := []selftest.Result{{Case: selftest.Case{Scenario: "storm", Host: "mutant-l5", Law: "L5"}, Skipped: "no handles"}}
+	for _, format := range []string{"text", "json"} {
+		var out strings.Builder
+		said := (*failure)(nil)
+		require.ErrorAs(t, (&app{out: &out, format: format}).concludeSelftest(results, 0), &said)
+		assert.Equal(t, exitFinding, said.code)
+		assert.NotEmpty(t, said.hint)
+		assert.NotContains(t, out.String(), `"ok": true`)
+		results = append(results, selftest.Result{Case: results[0].Case, OK: true})
+		require.NoError(t, (&app{out: &out, format: format}).concludeSelftest(results, 0), "one was not skipped")
+		results = results[:1]
+	}
+}

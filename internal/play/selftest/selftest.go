@@ -151,17 +151,22 @@ func resultOf(c Case, played play.Result) Result {
 	return r
 }
 
-// unseen says why the law of a case could not be judged on Windows, where a witness may be missing: Wine counts the handles of a process
-// too seldom. Elsewhere that is a bench gone blind.
+// unseen says why the law of a case could not be judged on Windows, where one witness may be missing: Wine counts the handles of a
+// process too seldom, which are all that L5 goes by. Any other law that was not judged is a bench gone blind, and so is L5 elsewhere.
 func unseen(c Case, j *verdict.Judged) string {
 	i := slices.IndexFunc(j.Verdict.Laws, func(l verdict.LawResult) bool { return l.Law == c.Law })
-	if j.Run == nil || j.Run.Header.System.OS != record.Windows || i < 0 || len(j.Verdict.Findings) > 0 {
+	if c.Law != "L5" || j.Run == nil || j.Run.Header.System.OS != record.Windows || i < 0 || len(j.Verdict.Findings) > 0 {
 		return ""
 	}
-	if j.Verdict.Laws[i].Status != verdict.LawNotJudged {
+	if j.Verdict.Laws[i].Status != verdict.LawNotJudged || !slices.ContainsFunc(j.Run.Events, uncounted) {
 		return ""
 	}
 	return c.Law + " was not judged: " + j.Verdict.Laws[i].Reason
+}
+
+// uncounted says that at the end of a cycle the host's handles were not counted.
+func uncounted(e record.Event) bool {
+	return e.Census != nil && e.Census.Cycle != nil && e.Census.Host != nil && e.Census.Host.FDs <= 0
 }
 
 func sorted(set map[string]bool) []string {
