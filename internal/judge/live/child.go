@@ -53,6 +53,7 @@ type Child struct {
 	times int              // how many values of that there were
 	since int64            // the first look that had the last of them
 	prior int64            // and the one before
+	older int64            // the last look that had the value before
 	spoke int64            // the first look at which it had written something
 	turns int              // how often it was seen to have read or written since
 	ready int64            // it was seen to wait for its stdin first
@@ -60,7 +61,8 @@ type Child struct {
 	ran   int64            // how old it was when it ran last, by the evidence
 	idle  bool             // that is known
 	quiet int64            // the time of that
-	facts int64            // when the evidence was read
+	read  int64            // how old it was when that was read
+	facts int64            // when the evidence was read, or where that is not known, written down
 
 	leads       []int // the descriptors of the host that lead to it
 	died        int64 // the first look without it
@@ -72,6 +74,7 @@ func (ch *Child) look(t int64, p *record.Process, below bool) {
 	if len(p.Args) > 0 {
 		ch.args = p.Args
 	}
+	last := ch.Last
 	ch.Process, ch.Last, ch.Below = *p, t, below
 	ch.Args = ch.args
 	ch.wasIn = ch.wasIn || below
@@ -82,6 +85,7 @@ func (ch *Child) look(t int64, p *record.Process, below bool) {
 		return
 	}
 	if ch.times > 0 {
+		ch.older = last
 		ch.again = max(ch.again, t-ch.since)
 		if ch.spoke != never {
 			ch.turns++
@@ -93,22 +97,38 @@ func (ch *Child) look(t int64, p *record.Process, below bool) {
 	ch.io, ch.times, ch.since, ch.prior = *p.IO, ch.times+1, t, ch.since
 }
 
-func (ch *Child) told(t int64, e *record.Evidence) {
+// told notes evidence that was written down at t of a process that was born at born.
+func (ch *Child) told(t, born int64, e *record.Evidence) {
 	if unseen(e, "anything") || e.State == record.StateZombie { // it ended while it was looked at, or before
 		return
 	}
 	ch.Facts, ch.Wchan, ch.Syscall, ch.Cgroup, ch.Unseen = e, e.Wchan, e.Syscall, e.Cgroup, e.Unseen
 	if e.Idle != nil {
-		ran := max(0, int64(e.Age-*e.Idle)) // both are of one moment; when they were written down says less
-		if ch.idle && ch.since <= ch.facts {
+		ran := max(0, int64(e.Age-*e.Idle)) // both are of one moment
+		if ch.idle && ch.times > 0 && ch.since <= born+ch.read {
 			ran = min(ran, ch.ran) // it runs without a transfer: a runtime's own work
 		}
-		ch.ran, ch.idle = ran, true
+		ch.ran, ch.read, ch.idle = ran, ch.readAt(ran, born, e), true
 	}
-	ch.facts = t
+	if ch.facts = t; e.ReadAgo != nil {
+		ch.facts -= int64(*e.ReadAgo)
+	}
 	if ch.ready == never && (e.Syscall == "read(0)" || e.Wchan == "anon_pipe_read" || e.Wchan == "pipe_read" || e.Wchan == "unix_stream_read_generic") {
 		ch.ready = t
 	}
+}
+
+// readAt is how old the process was when evidence was read by which it ran last at the age ran. That is told by ages alone: the evidence
+// may have been written down long after its age was looked up. An older file does not say when it was read. It may then be of before the
+// last transfer, unless the process ran after the last look that did not show that one.
+func (ch *Child) readAt(ran, born int64, e *record.Evidence) int64 {
+	switch {
+	case e.ReadAgo != nil:
+		return int64(e.Age - *e.ReadAgo)
+	case ch.times > 1 && born+ran <= ch.older:
+		return ran
+	}
+	return int64(e.Age)
 }
 
 // quietSince is a time since which the process has neither read nor written; known says that there is one.
@@ -116,7 +136,7 @@ func (ch *Child) quietSince() (since int64, known bool) {
 	if ch.times > 0 {
 		since, known = ch.since, true
 	}
-	if ch.idle && (!known || ch.quiet < since && ch.facts >= since) {
+	if ch.idle && (!known || ch.quiet < since && ch.Born+ch.read >= since) {
 		since, known = ch.quiet, true
 	}
 	return since, known

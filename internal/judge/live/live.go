@@ -278,7 +278,7 @@ func (w *Watch) evidence(t int64, e *record.Evidence) {
 			w.dangling = append(w.dangling, int64(e.Handles.Dangling+e.Handles.PIDFDs))
 		}
 	case ch != nil:
-		ch.told(t, e)
+		ch.told(t, w.born(e.Identity), e)
 		ch.leads = ch.leadFrom(w.host.PID)
 		if hold, _ := w.holdOf(ch); hold == HeldByHost {
 			ch.heldUntil = t

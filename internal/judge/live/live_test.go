@@ -25,6 +25,7 @@ type world struct {
 	handles  *record.Handles
 	settle   time.Duration
 	resident int
+	old      bool              // its evidence does not say when it was read
 	fds      func(t int64) int // of the host; nil: 20
 }
 
@@ -36,8 +37,9 @@ type process struct {
 	quiet  func(t int64) int64 // when it ran last; nil: that can't be seen
 	stdin  *record.Descriptor
 	unseen []string
-	waits  func(t int64) bool // for its stdin; nil: that can't be seen
-	told   func(t int64) bool // whether there is evidence at a look; nil: always
+	waits  func(t int64) bool  // for its stdin; nil: that can't be seen
+	told   func(t int64) bool  // whether there is evidence at a look; nil: always
+	read   func(t int64) int64 // when the evidence of a look was read; nil: at that look
 	wrote  func(t int64) int64
 	noIO   bool                // what it reads and writes can't be seen
 	wchan  string              // in place of the system call that it waits in
@@ -107,7 +109,14 @@ func (w *world) watch(from, to int64) *live.View {
 			if p.told != nil && !p.told(t) {
 				continue
 			}
+			read := t
+			if p.read != nil {
+				read = p.read(t)
+			}
 			e := record.Evidence{Process: row, Age: record.Duration((t - p.born) * second), Unseen: p.unseen}
+			if ago := record.Duration((t - read) * second); !w.old {
+				e.ReadAgo = &ago
+			}
 			e.Descriptors = slices.Clone(p.more)
 			if p.stdin != nil {
 				e.Descriptors = append(e.Descriptors, *p.stdin)
@@ -116,7 +125,7 @@ func (w *world) watch(from, to int64) *live.View {
 				e.Syscall = "read(0)"
 			}
 			if p.quiet != nil {
-				idle := record.Duration(max(0, t*second-p.quiet(t)))
+				idle := record.Duration(max(0, t*second-p.quiet(read)))
 				e.Idle = &idle
 			}
 			evidence = append(evidence, e)
@@ -199,6 +208,53 @@ func TestEvidenceOfBeforeATransfer(t *testing.T) {
 	p.told = func(t int64) bool { return t < 5 }
 	v := w.watch(0, 20)
 	assert.Equal(t, record.Duration(12*second), *v.Children[0].QuietFor)
+}
+
+// sessions are 16 servers, launched one second apart, each of which is used again after 12 s. Its evidence of the look that shows that
+// was read before.
+func (w *world) sessions() *live.View {
+	for i := range 16 {
+		p := w.add(100+i, "srv", int64(i)+1)
+		again := p.born + 12
+		p.used = func(t int64) int64 { return 100 + min(1, max(0, t-again+1)) }
+		p.quiet = func(t int64) int64 {
+			if t < again {
+				return p.born*second + second/100
+			}
+			return again*second - second/10
+		}
+		p.read = func(t int64) int64 {
+			if t == again {
+				return t - 1
+			}
+			return t
+		}
+	}
+	w.add(200, "srv", 29).busy(29)
+	return w.watch(0, 60)
+}
+
+// Evidence that was read before a transfer and written down after it says nothing of the time after it, nor does what is read then.
+func TestEvidenceThatWasReadBeforeATransfer(t *testing.T) {
+	t.Parallel()
+	for _, old := range []bool{false, true} {
+		w := &world{old: old}
+		v := w.sessions()
+		assert.Empty(t, v.Breaches, "an old file: %v", old)
+		for _, ch := range v.Children[:16] {
+			last := (ch.Born + 12*second) - second/10
+			assert.InDelta(t, last, v.To-int64(*ch.QuietFor), float64(second)/4, "pid %d, an old file: %v", ch.PID, old)
+		}
+	}
+	for _, old := range []bool{false, true} { // and where all of it is late, what was used last counts from the look that shows it
+		w := &world{old: old}
+		p := w.add(100, "srv", 1)
+		p.used = func(t int64) int64 { return 100 + min(1, max(0, t-19)) }
+		p.quiet, p.read = func(int64) int64 { return second }, func(t int64) int64 { return min(t, 19) }
+		ch := w.watch(0, 30).Children[0]
+		assert.Equal(t, record.Duration(10*second), *ch.QuietFor, "an old file: %v", old)
+		assert.Equal(t, old, ch.FactsAge != record.Duration(11*second))
+	}
 }
 
 // Nine equal servers that are idle beside one that is used may be sessions: nobody saw the host replace them.

@@ -80,7 +80,7 @@ func (w *watcher) tellFacts(all bool) error {
 }
 
 // addFacts writes evidence down. It was read some time ago: how old each process is, and how long it has been idle, is told as of now,
-// since the judge takes the times of births from it.
+// since the judge takes the times of births from it, and how long ago that was read beside it.
 func (w *watcher) addFacts(told []record.Evidence) error {
 	for i := range told {
 		e := &told[i]
@@ -88,11 +88,12 @@ func (w *watcher) addFacts(told []record.Evidence) error {
 			continue
 		}
 		now := proc.AgeOf(e.Identity)
+		ago := max(0, now-e.Age)
 		if e.Idle != nil {
-			idle := *e.Idle + now - e.Age
+			idle := *e.Idle + ago
 			e.Idle = &idle
 		}
-		e.Age = now
+		e.Age, e.ReadAgo = now, &ago
 	}
 	return w.Add(record.Event{Kind: record.EvidenceTaken, Evidence: told})
 }

@@ -104,6 +104,12 @@ func TestWhoHoldsTheStdinOfAChild(t *testing.T) {
 	assert.Less(t, f.Evidence.Idle.D(), f.Evidence.Age.D()+time.Second)
 	assert.Equal(t, record.HostStarted, s.events[0].Kind)
 	assert.Equal(t, record.CensusTaken, s.events[1].Kind)
+	written := s.events[len(s.events)-1].Evidence
+	at := slices.IndexFunc(written, func(e record.Evidence) bool { return e.Identity == f.Evidence.Identity })
+	require.GreaterOrEqual(t, at, 0)
+	require.NotNil(t, written[at].ReadAgo)
+	assert.Equal(t, f.Evidence.Age, written[at].Age-*written[at].ReadAgo, "when it was read is written down, too")
+	assert.Greater(t, written[at].Age, f.Evidence.Age)
 }
 
 // What a child reads is seen to grow, and how long it is idle begins anew.
