@@ -18,20 +18,35 @@ import (
 type strays struct {
 	flaw catalogue.Flaw
 	mu   sync.Mutex
-	jobs map[int]windows.Handle // of those that were launched and not waited for yet, by pid
+	jobs map[*os.Process]*holding // of those that were launched and not waited for yet; a pid may be another server's by then
+}
+
+// holding is what holds a server. 0 is none.
+type holding struct {
+	job windows.Handle
+	// server is the process itself where it comes into its job later: as long as this is open, its pid is nobody else's.
+	server windows.Handle
+}
+
+func (h *holding) close() {
+	for _, one := range []windows.Handle{h.job, h.server} {
+		if one != 0 {
+			_ = windows.CloseHandle(one)
+		}
+	}
 }
 
 // terminated is the exit status of what the host ends.
 const terminated = 1
 
-func newStrays(f catalogue.Flaw) *strays { return &strays{flaw: f, jobs: map[int]windows.Handle{}} }
+func newStrays(f catalogue.Flaw) *strays { return &strays{flaw: f, jobs: map[*os.Process]*holding{}} }
 
 // start starts a server suspended, and lets it run once it is in its job. A host that ends by any means ends the job, where it is to.
 func (s *strays) start(cmd *exec.Cmd, dieWithHost bool) error {
 	if s.flaw == catalogue.JobsLate {
 		// As the SDKs do it. Each server has a console of its own then, that is a conhost.exe.
 		cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NO_WINDOW}
-		return cmd.Start()
+		return s.startOutside(cmd)
 	}
 	job, err := s.newJob(dieWithHost)
 	if err != nil {
@@ -46,26 +61,45 @@ func (s *strays) start(cmd *exec.Cmd, dieWithHost bool) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.jobs[cmd.Process.Pid] = job
+	s.jobs[cmd.Process] = &holding{job: job}
 	return nil
 }
 
-// connected puts a server into its job that was started without one: what it has started so far stays outside.
+// startOutside starts a server that comes into its job once it is connected.
+func (s *strays) startOutside(cmd *exec.Cmd) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	server, err := open(cmd.Process.Pid) // nobody waits for it yet
+	if err != nil {
+		return errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.jobs[cmd.Process] = &holding{server: server}
+	return nil
+}
+
+// connected puts a server into its job that was started without one: what it has started so far stays outside. One that was waited for
+// meanwhile needs none.
 func (s *strays) connected(cmd *exec.Cmd) {
-	if s.flaw != catalogue.JobsLate {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held := s.jobs[cmd.Process]
+	if s.flaw != catalogue.JobsLate || held == nil {
 		return
 	}
 	job, err := s.newJob(true)
 	if err == nil {
-		err = assign(cmd.Process.Pid, job)
+		if err = windows.AssignProcessToJobObject(job, held.server); err != nil {
+			err = errors.Join(err, windows.CloseHandle(job))
+		}
 	}
 	if err != nil {
 		log.Printf("pid %d is in no job: %v", cmd.Process.Pid, err)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.jobs[cmd.Process.Pid] = job
+	held.job = job
 }
 
 func (s *strays) newJob(dieWithHost bool) (windows.Handle, error) {
@@ -82,12 +116,20 @@ func (s *strays) newJob(dieWithHost bool) (windows.Handle, error) {
 	}
 	size := uint32(unsafe.Sizeof(limits))
 	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&limits)), size)
-	return job, err
+	if err != nil {
+		return 0, errors.Join(err, windows.CloseHandle(job))
+	}
+	return job, nil
+}
+
+// open opens a process that is to be put into a job.
+func open(pid int) (windows.Handle, error) {
+	return windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(pid))
 }
 
 // assign puts a process into a job.
 func assign(pid int, job windows.Handle) error {
-	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(pid))
+	process, err := open(pid)
 	if err != nil {
 		return err
 	}
@@ -127,9 +169,9 @@ func (s *strays) wait(cmd *exec.Cmd) {
 	_ = cmd.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if job, there := s.jobs[cmd.Process.Pid]; there {
-		_ = windows.CloseHandle(job)
-		delete(s.jobs, cmd.Process.Pid)
+	if held, there := s.jobs[cmd.Process]; there {
+		held.close()
+		delete(s.jobs, cmd.Process)
 	}
 }
 
@@ -145,8 +187,8 @@ func (s *strays) signalAll(p *os.Process, sig syscall.Signal) {
 	if sig != syscall.SIGKILL {
 		return
 	}
-	if job, there := s.jobs[p.Pid]; there {
-		_ = windows.TerminateJobObject(job, terminated)
+	if held, there := s.jobs[p]; there && held.job != 0 {
+		_ = windows.TerminateJobObject(held.job, terminated)
 	}
 	if s.flaw == catalogue.JobsLate { // whose connection has failed has none
 		_ = p.Kill()
