@@ -491,8 +491,8 @@ func TestAClosedStdin(t *testing.T) {
 	p.stdin.Holders = nil
 	assert.Empty(t, twice.watch(3, 20).Breaches, "nothing shows that it has answered")
 	before := &world{}
-	before.add(100, "node /opt/mcp-files/index.js", -50).stdin.Holders = nil
-	before.procs[0].row.Args = strings.Fields("node --no-warnings /opt/mcp-files/index.js")
+	before.add(100, "node /opt/mcp-files.js", -50).stdin.Holders = nil
+	before.procs[0].row.Args = strings.Fields("node --no-warnings /opt/mcp-files.js")
 	assert.Equal(t, []string{"L1 not-escalated"}, kinds(before.watch(0, 20)), "it was closed before anybody looked")
 	soon := &world{}
 	p = soon.add(100, "srv", -50)
@@ -506,7 +506,16 @@ func TestCalledServer(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{
 		"mcp-server-git --repo x": true, "npx -y @modelcontextprotocol/server-everything": true, "python3.11 -m mcp_server_time": true,
-		"uv run mcp-server": true, "docker run -i --rm mcp/git": true, "/usr/bin/node /srv/mcp/dist/index.js": true,
+		"uv run mcp-server": true, "docker run -i --rm mcp/git": true, "/usr/bin/node /srv/dist/mcp.js": true,
+		"node /x/node_modules/@modelcontextprotocol/server-x/dist/index.js": true, "node /x/node_modules/mcp-x/index.js": true, "node /x/node_modules/.bin/mcp-x": true,
+		"python3 -mmcp_server_git": true, "python3 -um mcp_server_git": true, "sh /usr/bin/mcp-x.sh": true, "java -cp /x -jar mcp.jar": true, "deno run -A mcp.ts": true,
+		"npm exec -- mcp-x": true, "uv --directory /x run python -m mcp_x": true, "npx -y tsx src/mcp.ts": true, "bash -l /x/run-mcp": true, "env A=b npx x-mcp": true,
+		"docker run -e A=b -i node:22 npx -y @modelcontextprotocol/x": true, "docker exec -i box mcp-x": true, "perl -w mcp.pl": true,
+		"sh build.sh /home/u/mcp-proj": false, "bash /home/u/mcp-gateway/.claude/hooks/check.sh": false, "env FOO=mcp make": false, "perl tool.pl mcp.txt": false,
+		"bash -c ./mcp-build": false, "bash -lc ./mcp-build": false, "ruby -e mcp": false, "java -cp /x/mcp.jar Main": false, "node --eval=mcp": false, "node -r mcp.js x.js": false,
+		"node /home/u/mcp/node_modules/eslint/bin.js": false, "docker run -v /x/mcp:/w -i node:22 npm test": false, "docker exec mcp-box make": false,
+		"uv --directory /x/mcp run pytest": false, "npm --prefix /x/mcp run build": false, "npx tsc -p /x/mcp": false, "env -u mcp make": false, "docker ps mcp": false,
+		"docker run": false, "env": false, "python3 -m": false, "npx": false, "uv run /x/mcp/build.py": false, "python3 -c mcp": false, "python3 -cmcp": false,
 		"claude --mcp-config x -p": false, "rg foo /src/mcp-x": false, "pytest /src/mcp-x": false, "cc1 mcp.c": false, "node build.js a b /src/mcp": false,
 	} {
 		w := &world{}
@@ -842,6 +851,10 @@ func TestReadsCommands(t *testing.T) {
 		"bash run.sh": false, "bash -l run.sh bash": false, "bash -c cat": false, "bash -lc cat": false, "python3 -m mcp_server": false, "python3 server.py --lang python": false,
 		"node dist/index.js": false, "node -r x.js index.js": false, "python3 -s server.py": false, "npx -y pkg bash": false, "docker run -i mcp/git": false, "grep bash": false,
 		"docker run -i box sh -c srv": false, "env node index.js": false, "cat": false, "uvx bash": false,
+		"python3 -mmcp_server_git": false, "python3 -Immcp_server": false, "python3 -cimport": false, "node --eval=x": false, "node --print=x": false, "node --run=start": false,
+		"docker run -i --rm ghcr.io/acme/node": false, "docker run -i --rm -v /bin/bash:/x acme/srv": false, "docker run -i node:22": true, "docker run -i docker.io/library/bash:5": true,
+		"docker run -i ghcr.io/acme/node bash": true, "docker exec -i node srv": false, "perl -e1": false, "perl -w": true, "ruby -rjson -ne p": false, "deno eval x": false,
+		"deno run x.ts": false, "python3 -O server.py": false, "python3 -W ignore": true, "env -u A bash": true, "env -u bash srv": false, "docker ps bash": false, "java": false,
 	} {
 		w := &world{}
 		w.add(100, "", -50).row.Args = strings.Fields(line)

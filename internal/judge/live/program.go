@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,35 +11,78 @@ import (
 	"github.com/leakbench/leakbench/internal/text"
 )
 
-// runs says what a program runs that is none itself: what its arguments name.
-type runs int
+// runner is a program that runs what its arguments name.
+type runner struct {
+	// valued are flags that have a value in the next argument.
+	valued []string
+	// words stand before what is named: npm exec, deno run.
+	words []string
+	// packages says that what is named is a package, or a command line.
+	packages bool
+	// image says that behind the word a container is named, and then the command line that it runs.
+	image bool
+	// commands says that it reads commands from its stdin where nothing is named.
+	commands bool
+	// text are flags after which a program stands, not the name of one, or that have it glued to them.
+	text *regexp.Regexp
+	// module are such flags for the name of a module, glued or not.
+	module *regexp.Regexp
+}
 
-const (
-	runsItself   runs = iota
-	runsNamed         // a script, a package
-	runsOthers        // a whole command line
-	runsCommands      // a script too, and without one the commands that it reads from its stdin
+var (
+	shell = &runner{
+		commands: true, valued: []string{"-o", "+o", "-O", "+O", "--rcfile", "--init-file"},
+		text: regexp.MustCompile(`^-[a-zA-Z]*c[a-zA-Z]*$`),
+	}
+	python = &runner{
+		commands: true, valued: []string{"-W", "-X"},
+		text: regexp.MustCompile(`^-[bBdEhiIOPqsSuvVx]*c.*$`), module: regexp.MustCompile(`^-[bBdEhiIOPqsSuvVx]*m(.*)$`),
+	}
+	node = &runner{
+		commands: true,
+		valued:   []string{"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions"},
+		text:     regexp.MustCompile(`^(?:-e|-p|-pe|--(?:eval|print|run)(?:=.*)?)$`),
+	}
+	deno = &runner{commands: true, words: []string{"run"}, text: regexp.MustCompile(`^eval$`)}
+	perl = &runner{
+		commands: true, valued: []string{"-I", "-r"},
+		text: regexp.MustCompile(`^-[acflnpstuwWX0-9]*[eE].*$`),
+	}
+	packages = &runner{
+		packages: true, words: []string{"run", "exec", "x", "dlx", "tool"},
+		valued: []string{
+			"--directory", "--prefix", "-C", "--cwd", "--project", "--with", "--from", "--spec", "-p", "--package", "--python", "-c", "--call", "-w", "--workspace",
+			"-F", "--filter", "--env-file",
+		},
+	}
+	containers = &runner{
+		image: true, words: []string{"run", "exec"},
+		valued: []string{
+			"-e", "--env", "--env-file", "-v", "--volume", "--mount", "--name", "--network", "--net", "-p", "--publish", "-w", "--workdir", "-u", "--user",
+			"-l", "--label", "--platform", "--pull", "-h", "--hostname", "-m", "--memory", "--cpus", "--add-host", "--gpus", "--restart", "--security-opt",
+			"--cap-add", "--cap-drop", "--ulimit", "--tmpfs", "--device", "--shm-size", "--pid", "--ipc", "--userns", "--dns", "--log-driver", "--runtime",
+		},
+	}
+	java = &runner{valued: []string{"-cp", "-classpath", "--class-path", "-p", "--module-path", "--add-modules"}}
+	env  = &runner{valued: []string{"-u", "--unset", "-C", "--chdir"}}
 )
 
 // runners are programs whose first argument that is no flag says more than they do.
-var runners = map[string]runs{
-	"npx": runsNamed, "npm": runsNamed, "pnpm": runsNamed, "bunx": runsNamed, "bun": runsNamed, "uvx": runsNamed, "uv": runsNamed, "pipx": runsNamed,
-	"java": runsNamed, "env": runsOthers, "docker": runsOthers, "podman": runsOthers,
-	"node": runsCommands, "nodejs": runsCommands, "deno": runsCommands, "python": runsCommands, "ruby": runsCommands, "perl": runsCommands, "irb": runsCommands,
-	"sh": runsCommands, "bash": runsCommands, "dash": runsCommands, "ash": runsCommands, "zsh": runsCommands, "ksh": runsCommands, "fish": runsCommands,
+var runners = map[string]*runner{
+	"npx": packages, "npm": packages, "pnpm": packages, "bunx": packages, "bun": packages, "uvx": packages, "uv": packages, "pipx": packages,
+	"java": java, "env": env, "docker": containers, "podman": containers,
+	"node": node, "nodejs": node, "deno": deno, "tsx": node, "ts-node": node, "python": python, "ruby": perl, "perl": perl, "irb": perl,
+	"sh": shell, "bash": shell, "dash": shell, "ash": shell, "zsh": shell, "ksh": shell, "fish": shell,
 }
 
-// runnerOf is what a program runs, by its name without a folder and a version.
-func runnerOf(program string) runs {
-	name, _, _ := strings.Cut(path.Base(program), ".")
-	return runners[strings.TrimRight(strings.TrimPrefix(name, "-"), "0123456789")] // a login shell has a dash before its name
+// runnerOf is the runner that a program is, by its name without a folder and a version, or nil.
+func runnerOf(program string) *runner {
+	base, _, _ := strings.Cut(path.Base(program), ".")
+	return runners[strings.TrimRight(strings.TrimPrefix(base, "-"), "0123456789")] // a login shell has a dash before its name
 }
 
-// programText are flags after which a program stands, not the name of one.
+// programText are flags after which a program stands, in a label.
 var programText = []string{"-c", "-e", "-p", "-lc", "-ec", "-uc", "--eval", "--print"}
-
-// valued are flags of shells and of node that have a value in the next argument.
-var valued = []string{"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-r", "--require", "--import", "--loader", "-W", "-X"}
 
 // readsCommands says that a program reads from its stdin what it has to do: a shell, or the interpreter of a language, that was given no
 // script. What a host keeps one for is a task, not a server: the stdin of a server is for messages.
@@ -46,50 +90,127 @@ func readsCommands(args []string) bool {
 	if len(args) == 0 {
 		return false
 	}
-	program, rest := path.Base(args[0]), args[1:]
-	switch runnerOf(program) {
-	case runsOthers:
-		i := slices.IndexFunc(rest, func(a string) bool { return runnerOf(a) == runsCommands })
-		return i >= 0 && readsCommands(rest[i:])
-	case runsCommands:
-		return !hasScript(rest, strings.HasSuffix(program, "sh"))
+	switch r := runnerOf(args[0]); {
+	case r == nil:
+		return false
+	case r == env:
+		return readsCommands(r.behind(args[1:]))
+	case r.image:
+		image, command := r.container(args[1:])
+		if len(command) == 0 && !strings.Contains(strings.TrimPrefix(strings.TrimPrefix(image, "docker.io/"), "library/"), "/") {
+			program, _, _ := strings.Cut(path.Base(image), ":") // an official image is called what it runs; others are called what they like
+			command = []string{program}
+		}
+		return readsCommands(command)
+	case r.commands:
+		_, given := r.script(args[1:])
+		return !given
 	}
 	return false
 }
 
-// hasScript says that an interpreter with these arguments has got what it runs in one of them.
-func hasScript(args []string, shell bool) bool {
+// behind are the arguments from the first one on that is no flag, no value of one, no word of the runner and nothing that env sets.
+func (r *runner) behind(args []string) []string {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
-		case arg == "-" || arg == "-s" && shell:
-			return false
-		case !strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "+"): // or the text of a program, or the name of a module
-			return true
-		case slices.Contains(valued, arg):
+		case slices.Contains(r.valued, arg):
 			i++
+		case strings.HasPrefix(arg, "-") || strings.HasPrefix(arg, "+") && r == shell || slices.Contains(r.words, arg) || r == env && strings.Contains(arg, "="):
+		default:
+			return args[i:]
 		}
 	}
-	return false
+	return nil
 }
 
-// calledServer says that a program is named like a server of this protocol, or the script or package that a runner runs. Other
-// arguments say nothing: a path to a project, or the prompt of an agent.
-func calledServer(args []string) bool {
-	named := func(word string) bool {
-		word = strings.ToLower(word)
-		return !strings.ContainsAny(word, " \t\n") && (strings.Contains(word, "mcp") || strings.Contains(word, "modelcontextprotocol"))
+// container is the image of a container that is run, none where it runs what it is told to, and the command line for it.
+func (r *runner) container(args []string) (image string, command []string) {
+	at := slices.IndexFunc(args, func(a string) bool { return slices.Contains(r.words, a) })
+	if at < 0 {
+		return "", nil
 	}
+	rest := args[at+1:]
+	if rest = r.behind(rest); len(rest) == 0 {
+		return "", nil
+	}
+	if args[at] == "run" {
+		image = rest[0]
+	}
+	return image, rest[1:]
+}
+
+// script is the script, the module or the class that an interpreter runs, "" where that is the text of a program; given is false where it
+// has got nothing to run.
+func (r *runner) script(args []string) (called string, given bool) {
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "-" || arg == "-s" && r == shell {
+			return "", false
+		}
+		if r.text != nil && r.text.MatchString(arg) {
+			return "", true
+		}
+		if r.module != nil {
+			if m := r.module.FindStringSubmatch(arg); m != nil {
+				return cmp.Or(m[1], strings.Join(args[i+1:min(i+2, len(args))], "")), true
+			}
+		}
+		if slices.Contains(r.valued, arg) {
+			i++
+		} else if len(r.behind(args[i:i+1])) > 0 {
+			return arg, true
+		}
+	}
+	return "", false
+}
+
+// named says that a word names a server of this protocol.
+func named(word string) bool {
+	word = strings.ToLower(word)
+	return !strings.ContainsAny(word, " \t\n") && (strings.Contains(word, "mcp") || strings.Contains(word, "modelcontextprotocol"))
+}
+
+// packageOf is what the file of a script is called, or the package that it was installed with.
+func packageOf(script string) string {
+	const installed = "/node_modules/"
+	if i := strings.LastIndex(script, installed); i >= 0 {
+		parts := strings.SplitN(script[i+len(installed):], "/", 3)
+		if strings.HasPrefix(parts[0], "@") && len(parts) > 1 {
+			return parts[0] + "/" + parts[1]
+		}
+		if parts[0] != ".bin" {
+			return parts[0]
+		}
+	}
+	if strings.HasPrefix(script, "@") { // npm's packages have a scope
+		return script
+	}
+	return path.Base(script)
+}
+
+// calledServer says that a program is named like a server of this protocol, or the script, the package or the image that a runner runs.
+// Nothing else says anything: a path to a project, what a script is told, or the prompt of an agent.
+func calledServer(args []string) bool {
 	if len(args) == 0 {
 		return false
 	}
-	if named(path.Base(args[0])) {
+	r := runnerOf(args[0])
+	switch {
+	case named(path.Base(args[0])):
 		return true
-	}
-	if runnerOf(args[0]) == runsItself {
+	case r == nil:
 		return false
+	case r == env:
+		return calledServer(r.behind(args[1:]))
+	case r.image:
+		image, command := r.container(args[1:])
+		return named(image) || calledServer(command)
+	case r.packages:
+		rest := r.behind(args[1:])
+		return len(rest) > 0 && named(packageOf(rest[0])) || calledServer(rest)
 	}
-	words := slices.DeleteFunc(slices.Clone(args[1:]), func(a string) bool { return strings.HasPrefix(a, "-") })
-	return slices.ContainsFunc(words[:min(2, len(words))], named)
+	script, _ := r.script(args[1:])
+	return named(packageOf(script))
 }
 
 const maxLabel = 40
@@ -104,7 +225,7 @@ func labelOf(args []string, comm string) string {
 
 func programOf(args []string) string {
 	label := path.Base(args[0])
-	if runnerOf(label) == runsItself {
+	if runnerOf(label) == nil {
 		return label
 	}
 	for _, arg := range args[1:] {
