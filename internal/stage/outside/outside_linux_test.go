@@ -1,6 +1,8 @@
 package outside
 
 import (
+	"fmt"
+	"os"
 	"syscall"
 	"testing"
 
@@ -10,10 +12,8 @@ import (
 // TestWhoSent: what this process has started, and what that has, is of the run; the rest is outside of it.
 func TestWhoSent(t *testing.T) {
 	t.Parallel()
-	var got, late []Signal
-	s := &Signals{sent: func(s Signal) { got = append(got, s) }, family: map[int]bool{100: true}}
-	later := &Signals{sent: func(s Signal) { late = append(late, s) }, family: map[int]bool{100: true}}
-	tr := &trace{ready: make(chan struct{}), own: &Signals{}, watching: map[*Signals]bool{s: true}}
+	s, later := &Signals{family: map[int]bool{100: true}}, &Signals{family: map[int]bool{100: true}}
+	tr := &trace{ready: make(chan struct{}), shown: true, watching: map[*Signals]bool{s: true}}
 	for i, line := range []string{
 		"            host-100     [001] d..2.   12.5: sched_process_fork: comm=host pid=100 child_comm=a -1 [0]: x pid=3 child_pid=101",
 		"            host-101     [001] d..2.   12.6: sched_process_fork: comm=host pid=101 child_comm=host child_pid=102",
@@ -29,13 +29,43 @@ func TestWhoSent(t *testing.T) {
 	}
 	assert.Equal(t, []Signal{
 		{Signal: syscall.SIGTERM, To: 501, From: 7, Comm: "earlyoom"}, {Signal: syscall.SIGKILL, To: 502, From: 8, Comm: "a-b [x]: y"},
-	}, got)
-	assert.Len(t, late, 3, "the host's, too")
-	tr.take("x-9 [000] .....   13: signal_generate: sig=18 errno=0 code=0 comm=me pid=500 grp=1 res=0")
-	select {
-	case <-tr.ready:
-		t.Error("that was another one's")
-	default:
+	}, s.unsaid)
+	assert.Len(t, later.unsaid, 3, "the host's, too")
+	for _, line := range []string{ // the number is above any that a process has
+		"            host-102     [000] d..2.   13.0: sched_process_fork: comm=host pid=102 child_comm=host child_pid=5000000",
+		"            cron-7       [000] d..2.   13.1: sched_process_fork: comm=cron pid=7 child_comm=cron child_pid=5000000",
+		"            cron-5000000 [000] d..1.   13.2: signal_generate: sig=9 errno=0 code=0 comm=server pid=503 grp=1 res=0",
+	} {
+		tr.take(line)
+	}
+	assert.Len(t, s.unsaid, 3, "the number of a process of the run that has ended is a stranger's now")
+	s.family[os.Getpid()] = true
+	s.born(7, os.Getpid())
+	assert.True(t, s.family[os.Getpid()], "a thread of this process that one has started which has ended")
+}
+
+// TestOwnSignal: a trace is ready when it shows a signal that this process has sent to itself, and tells nothing before.
+func TestOwnSignal(t *testing.T) {
+	t.Parallel()
+	s := &Signals{family: map[int]bool{100: true}}
+	tr := &trace{ready: make(chan struct{}), watching: map[*Signals]bool{s: true}}
+	isReady := func() bool {
+		select {
+		case <-tr.ready:
+			return true
+		default:
+			return false
+		}
+	}
+	tr.take("x-9 [000] .....   13: signal_generate: sig=9 errno=0 code=0 comm=me pid=500 grp=1 res=0")
+	assert.Empty(t, s.unsaid)
+	tr.take(fmt.Sprintf("x-9 [000] .....   13: signal_generate: sig=18 errno=0 code=0 comm=me pid=%d grp=1 res=0", os.Getpid()))
+	assert.False(t, isReady(), "from another one")
+	tr.take("x-100 [000] .....   13: signal_generate: sig=18 errno=0 code=0 comm=me pid=1 grp=1 res=0")
+	assert.False(t, isReady(), "to another one")
+	for range 2 {
+		tr.take(fmt.Sprintf("x-100 [000] .....   13: signal_generate: sig=18 errno=0 code=0 comm=me pid=%d grp=1 res=0", os.Getpid()))
+		assert.True(t, isReady())
 	}
 }
 

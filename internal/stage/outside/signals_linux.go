@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -27,8 +26,15 @@ type Signal struct {
 // Signals sees who sends signals that end processes, where the kernel may be asked to trace that: by root, with a tracefs mounted
 // (Documentation/trace/events.rst).
 type Signals struct {
-	sent   func(Signal)
+	sent func(Signal)
+	of   *trace
+	over sync.WaitGroup // the calls of sent
+
+	// The mutex of the trace guards the rest.
 	family map[int]bool // threads of this process, and whatever they have started since
+	unsaid []Signal     // that sent was not called for yet
+	closed bool
+	more   sync.Cond // one of both has changed
 }
 
 // trace is the kernel's trace that all who watch in this process share: each further one would have the kernel write down each fork of
@@ -38,12 +44,11 @@ type trace struct {
 	dir    string
 	pipe   int
 	ready  chan struct{} // a signal of this process's own was seen
-	seen   sync.Once
-	own    *Signals // sees that it is this process's own
 	stop   chan struct{}
 	over   sync.WaitGroup
 
 	sync.Mutex
+	shown    bool // ready is closed
 	watching map[*Signals]bool
 }
 
@@ -51,49 +56,64 @@ type trace struct {
 var shared struct {
 	sync.Mutex
 	*trace
+	err    error // why there was none the last time
+	failed time.Time
 }
+
+// errForeign never goes away: a process stays in its pid namespace.
+var errForeign = errors.New("the kernel's trace does not show this process: its numbers are those of another pid namespace")
 
 const (
 	fork     = "sched/sched_process_fork"
 	generate = "signal/signal_generate"
 	// fatal are SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGKILL and SIGTERM; SIGCONT is what this process sends itself to try it.
 	fatal = "sig==1||sig==2||sig==3||sig==6||sig==9||sig==15||sig==18"
-	// tryFor is how long it may take to see a signal of this process's own.
+	// tryFor is how long it may take to see a signal of this process's own, and to get the lock.
 	tryFor = time.Second
+	// staleFor is how long the lock may be held to remove what others have left. It is less than tryFor: others wait.
+	staleFor = tryFor / 2
 	// removeFor is how long it may take until nothing holds a trace any more: a process that is being started has, until its execve(2),
 	// all descriptors of its parent.
 	removeFor = 2 * time.Second
 	instance  = "leakbench-"
 )
 
-var instances atomic.Int64
-
-// WatchSignals has sent called for each signal that neither this process nor anything that it has started since has sent.
+// WatchSignals has sent called for each signal that neither this process nor anything that it has started since has sent. One call at a
+// time is under way; one that takes long delays nobody else who watches.
 func WatchSignals(sent func(Signal)) (*Signals, error) {
+	s := &Signals{sent: sent, family: map[int]bool{}}
+	asked := time.Now()
 	shared.Lock()
 	defer shared.Unlock()
-	if shared.trace == nil {
-		t, err := newTrace()
+	switch {
+	case shared.trace != nil:
+		if err := shared.watch(s); err != nil {
+			return nil, err
+		}
+	case errors.Is(shared.err, errForeign) || shared.failed.After(asked): // all who have waited for one trial share what it came to
+		return nil, shared.err
+	default:
+		t, err := newTrace(s)
 		if err != nil {
+			shared.err, shared.failed = err, time.Now()
 			return nil, err
 		}
 		shared.trace = t
 	}
-	s := &Signals{sent: sent, family: map[int]bool{}}
-	return s, shared.watch(s)
+	s.over.Go(s.tell)
+	return s, nil
 }
 
-// newTrace begins a trace, and waits until it shows this process.
-func newTrace() (*trace, error) {
+// newTrace begins a trace for s, and waits until it shows this process.
+func newTrace(s *Signals) (*trace, error) {
 	mount, err := tracefs()
 	if err != nil {
 		return nil, err
 	}
 	t := &trace{
-		dir: filepath.Join(mount, "instances", fmt.Sprintf("%s%d-%d", instance, os.Getpid(), instances.Add(1))), pipe: -1,
-		ready: make(chan struct{}), own: &Signals{family: map[int]bool{}}, stop: make(chan struct{}), watching: map[*Signals]bool{},
+		pipe: -1, ready: make(chan struct{}), stop: make(chan struct{}), watching: map[*Signals]bool{},
 	}
-	if err := t.begin(); err != nil {
+	if err := t.begin(filepath.Join(mount, "instances"), s); err != nil {
 		t.remove()
 		return nil, err
 	}
@@ -104,7 +124,7 @@ func newTrace() (*trace, error) {
 		return t, nil
 	case <-time.After(tryFor):
 		t.end()
-		return nil, errors.New("the kernel's trace does not show this process: its numbers are those of another pid namespace")
+		return nil, errForeign
 	}
 }
 
@@ -123,19 +143,8 @@ func tracefs() (string, error) {
 	return "", errors.New("no tracefs is mounted")
 }
 
-func (t *trace) begin() (err error) {
-	if t.parent, err = os.Open(filepath.Dir(t.dir)); err != nil {
-		return err
-	}
-	if err := unix.Flock(int(t.parent.Fd()), unix.LOCK_EX); err != nil { // nobody takes it for a stale one meanwhile
-		return err
-	}
-	defer func() { _ = unix.Flock(int(t.parent.Fd()), unix.LOCK_UN) }()
-	t.removeStale()
-	if err := os.Mkdir(t.dir, 0o700); err != nil {
-		return err
-	}
-	if t.pipe, err = unix.Open(filepath.Join(t.dir, "trace_pipe"), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err != nil {
+func (t *trace) begin(parent string, s *Signals) error {
+	if err := t.claim(parent); err != nil {
 		return err
 	}
 	for _, w := range [][2]string{
@@ -145,16 +154,50 @@ func (t *trace) begin() (err error) {
 			return err
 		}
 	}
-	return t.watch(t.own)
+	return t.watch(s)
+}
+
+// claim makes the trace, and holds it: nobody else takes it for a stale one.
+func (t *trace) claim(parent string) (err error) {
+	if t.parent, err = os.Open(parent); err != nil {
+		return err
+	}
+	if err := t.lock(); err != nil {
+		return err
+	}
+	defer func() { _ = unix.Flock(int(t.parent.Fd()), unix.LOCK_UN) }()
+	t.removeStale()
+	// Benches in pid namespaces may have the same number.
+	if t.dir, err = os.MkdirTemp(parent, fmt.Sprintf("%s%d-", instance, os.Getpid())); err != nil {
+		return err
+	}
+	t.pipe, err = unix.Open(filepath.Join(t.dir, "trace_pipe"), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	return err
+}
+
+// lock waits for other benches, but not for one that is stopped: flock(2) knows no limit.
+func (t *trace) lock() error {
+	for begun := time.Now(); ; {
+		err := unix.Flock(int(t.parent.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR):
+			return err
+		case time.Since(begun) > tryFor:
+			return fmt.Errorf("not traced: another process holds the lock of %s", t.parent.Name())
+		}
+		time.Sleep(time.Millisecond) // sleep-ok: nobody says when it is free
+	}
 }
 
 // removeStale removes what benches have left that were killed: the kernel would write down each fork of the machine for it until the next
 // boot. It does not remove what a bench still reads.
 func (t *trace) removeStale() {
-	all, _ := filepath.Glob(filepath.Join(filepath.Dir(t.dir), instance+"*"))
+	all, _ := filepath.Glob(filepath.Join(t.parent.Name(), instance+"*"))
 	begun := time.Now()
 	for _, dir := range all {
-		if _ = unix.Rmdir(dir); time.Since(begun) > removeFor {
+		if _ = unix.Rmdir(dir); time.Since(begun) > staleFor {
 			return // the next bench goes on
 		}
 	}
@@ -173,6 +216,7 @@ func (t *trace) watch(s *Signals) error {
 			s.family[tid] = true
 		}
 	}
+	s.of, s.more.L = t, &t.Mutex
 	t.watching[s] = true
 	return nil
 }
@@ -213,9 +257,7 @@ func (t *trace) take(line string) {
 	number := func(text string) int { n, _ := strconv.Atoi(text); return n }
 	if m := forkLine.FindStringSubmatch(line); m != nil {
 		for s := range t.watching {
-			if s.family[number(m[1])] {
-				s.family[number(m[2])] = true
-			}
+			s.born(number(m[1]), number(m[2]))
 		}
 		return
 	}
@@ -224,34 +266,84 @@ func (t *trace) take(line string) {
 		return
 	}
 	from, sig, to := number(m[2]), syscall.Signal(number(m[3])), number(m[4])
-	if sig == syscall.SIGCONT {
-		if to == os.Getpid() && t.own.family[from] {
-			t.seen.Do(func() { close(t.ready) })
-		}
-		return
-	}
 	for s := range t.watching {
-		if s.sent != nil && !s.family[from] {
-			s.sent(Signal{Signal: sig, To: to, From: from, Comm: m[1]})
+		ours := s.family[from]
+		switch {
+		case sig == syscall.SIGCONT:
+			if ours && to == os.Getpid() && !t.shown {
+				t.shown = true
+				close(t.ready)
+			}
+		case t.shown && !ours:
+			s.unsaid = append(s.unsaid, Signal{Signal: sig, To: to, From: from, Comm: m[1]})
+			s.more.Signal()
 		}
 	}
 }
 
-// Close ends the watch. The last one ends the trace.
+// born takes the child in if its parent is of the family. Another's child may have got the number of one that was of it and has ended.
+func (s *Signals) born(parent, child int) {
+	switch {
+	case s.family[parent]:
+		s.family[child] = true
+	case s.family[child] && !ownThread(child):
+		delete(s.family, child)
+	}
+}
+
+// ownThread says whether this process has that thread: one that has ended may have started it before the watch began.
+func ownThread(tid int) bool {
+	_, err := os.Stat(fmt.Sprintf("/proc/self/task/%d", tid))
+	return err == nil
+}
+
+// tell calls sent until Close, and for what was seen before that.
+func (s *Signals) tell() {
+	for {
+		s.of.Lock()
+		for len(s.unsaid) == 0 && !s.closed {
+			s.more.Wait()
+		}
+		now := s.unsaid
+		s.unsaid = nil
+		s.of.Unlock()
+		if len(now) == 0 {
+			return
+		}
+		for _, signal := range now {
+			s.sent(signal)
+		}
+	}
+}
+
+// Close ends the watch, and waits for what was seen to be told. The last one ends the trace. It must not be called by sent.
 func (s *Signals) Close() {
 	if s == nil {
 		return
 	}
+	if s.leave() {
+		s.of.end()
+	}
+	s.over.Wait()
+}
+
+// leave says whether s was the last one.
+func (s *Signals) leave() bool {
 	shared.Lock()
 	defer shared.Unlock()
-	shared.trace.Lock()
-	delete(shared.watching, s)
-	left := len(shared.watching)
-	shared.trace.Unlock()
-	if left == 1 { // the trace's own
-		shared.end()
-		shared.trace = nil
+	s.of.Lock()
+	defer s.of.Unlock()
+	if s.closed {
+		return false
 	}
+	s.closed = true
+	s.more.Signal()
+	delete(s.of.watching, s)
+	if len(s.of.watching) > 0 {
+		return false
+	}
+	shared.trace = nil
+	return true
 }
 
 func (t *trace) end() {
@@ -267,7 +359,7 @@ func (t *trace) remove() {
 	if t.parent == nil {
 		return
 	}
-	for begun := time.Now(); time.Since(begun) < removeFor; {
+	for begun := time.Now(); t.dir != "" && time.Since(begun) < removeFor; {
 		err := unix.Unlinkat(int(t.parent.Fd()), filepath.Base(t.dir), unix.AT_REMOVEDIR) // which ends its tracing
 		if !errors.Is(err, unix.EBUSY) {
 			break

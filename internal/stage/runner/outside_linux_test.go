@@ -1,25 +1,20 @@
 package runner_test
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/outside"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 )
 
@@ -98,42 +93,10 @@ func TestAnotherKilledForWantOfMemory(t *testing.T) {
 	assert.Equal(t, verdict.Leak, v.Outcome, "%+v\n%+v", v.Findings, v.Doubts)
 }
 
-const inside = "LEAKBENCH_TEST_TRACEFS"
-
-// tracefs mounts one, in a mount namespace of a process that plays the test again: it goes with that, whatever ends it. It says
-// whether this is that process.
-func tracefs(t *testing.T) bool {
-	t.Helper()
-	if os.Getenv(inside) == "" {
-		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
-		again.Cancel, again.WaitDelay = func() error { return again.Process.Kill() }, time.Second
-		again.Env = append(os.Environ(), inside+"="+t.TempDir())
-		again.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
-		said, err := again.CombinedOutput()
-		if errors.Is(err, syscall.EPERM) {
-			t.Skipf("who sends signals can't be traced here: %v", err)
-		}
-		require.NoError(t, err, string(said))
-		if strings.Contains(string(said), "--- SKIP") {
-			t.Skip(string(said))
-		}
-		return false
-	}
-	if err := unix.Mount("tracefs", os.Getenv(inside), "tracefs", 0, ""); err != nil {
-		t.Skipf("who sends signals can't be traced here: %v", err)
-	}
-	watch, err := outside.WatchSignals(func(outside.Signal) {})
-	if err != nil {
-		t.Skipf("who sends signals can't be traced here: %v", err)
-	}
-	watch.Close()
-	return true
-}
-
 // TestKilledFromOutside: a server that somebody else has killed is no harm that the host has done, and one that the host has
 // killed still is.
 func TestKilledFromOutside(t *testing.T) {
-	if !tracefs(t) {
+	if !traced(t) {
 		return
 	}
 	killer := exec.CommandContext(t.Context(), "sh", "-c", `read pid && kill -9 "$pid" && cat`)
@@ -161,56 +124,6 @@ func TestKilledFromOutside(t *testing.T) {
 	v, _ = play(t, reload, "mutant-l3", nil)
 	assert.Equal(t, verdict.Leak, v.Outcome, "%+v\n%+v", v.Findings, v.Doubts)
 	assert.NotContains(t, codes(v), string(record.DoubtOutside))
-}
-
-// TestOneTrace: who watches at the same time shares what the kernel writes down. The last one ends it.
-func TestOneTrace(t *testing.T) {
-	if !tracefs(t) {
-		return
-	}
-	ours := func() (n int) {
-		all, _ := filepath.Glob(filepath.Join(os.Getenv(inside), "instances", fmt.Sprintf("leakbench-%d-*", os.Getpid())))
-		return len(all)
-	}
-	told := [2]chan outside.Signal{make(chan outside.Signal, 100), make(chan outside.Signal, 100)}
-	stale := filepath.Join(os.Getenv(inside), "instances", "leakbench-killed")
-	require.NoError(t, os.Mkdir(stale, 0o700))
-	var watches []*outside.Signals
-	victim := exec.Command("sleep", "60") // started before: it is outside, and so is what it does
-	shell := exec.Command("sh", "-c", "read x; kill -TERM $1; read y", "sh")
-	victim.WaitDelay, shell.WaitDelay = time.Second, time.Second
-	require.NoError(t, victim.Start())
-	defer func() { _ = victim.Process.Kill(); _ = victim.Wait() }()
-	shell.Args = append(shell.Args, strconv.Itoa(victim.Process.Pid))
-	in, err := shell.StdinPipe()
-	require.NoError(t, err)
-	require.NoError(t, shell.Start())
-	defer func() { _ = in.Close(); _ = shell.Wait() }()
-	for i := range told {
-		w, err := outside.WatchSignals(func(s outside.Signal) { told[i] <- s })
-		require.NoError(t, err)
-		watches = append(watches, w)
-	}
-	assert.Equal(t, 1, ours())
-	assert.NoDirExists(t, stale, "of a bench that was killed")
-	_, err = io.WriteString(in, "now\n")
-	require.NoError(t, err)
-	for _, of := range told {
-		for s := (outside.Signal{}); s.To != victim.Process.Pid; {
-			select {
-			case s = <-of:
-			case <-time.After(10 * time.Second):
-				t.Fatal("nobody was told")
-			}
-		}
-	}
-	watches[0].Close()
-	assert.Equal(t, 1, ours(), "one still watches")
-	held, err := os.Open(filepath.Join(os.Getenv(inside), "instances", fmt.Sprintf("leakbench-%d-2", os.Getpid()), "tracing_on"))
-	require.NoError(t, err) // as a process holds it that is being started
-	time.AfterFunc(100*time.Millisecond, func() { held.Close() })
-	watches[1].Close()
-	assert.Zero(t, ours())
 }
 
 // reload has mutant-l3 kill the newest other server.
