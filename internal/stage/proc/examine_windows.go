@@ -1,10 +1,12 @@
 package proc
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -195,4 +197,89 @@ func leaving(flags uint32) string {
 		return ", which lets go of what asks for it (breakaway)"
 	}
 	return ""
+}
+
+// askFor is how long one question about a handle may take: while another thread reads from the same file, Windows lets the one who
+// asks wait for that (the lock of a file that was opened for synchronous use).
+const askFor = 100 * time.Millisecond
+
+// How many questions may hang at a time, of all runs of this process. Each of them keeps a thread and a handle until the read or the write
+// is over that it waits for, and nothing can take it back. Handles that may only be read from are counted apart: a server that waits for
+// its next request reads, and however many do, who could write to them is to be known.
+const (
+	mostReads  = 8
+	mostWrites = 64
+)
+
+var (
+	errBusy    = errors.New("it is being read from or written to, and nothing can be asked about it meanwhile")
+	errTooMany = errors.New("too many questions about other handles have no answer yet")
+)
+
+// handleOf is a handle of a process.
+type handleOf struct {
+	owner  record.Identity
+	handle windows.Handle
+	writes bool // it may be written to
+}
+
+// asking is which questions hang: none of them is asked again while it does, and only so many may.
+type asking struct {
+	mu      sync.Mutex
+	hanging map[handleOf]int
+}
+
+var questions = &asking{hanging: map[handleOf]int{}}
+
+// may says why a question can't be asked.
+func (a *asking) may(about handleOf) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.hanging[about] > 0:
+		return errBusy
+	case about.writes && a.count(true) >= mostWrites, !about.writes && a.count(false) >= mostReads:
+		return errTooMany
+	}
+	return nil
+}
+
+// count is how many questions hang about handles that may be written to, or about the others. It is called with mu held.
+func (a *asking) count(writes bool) (n int) {
+	for about := range a.hanging {
+		if about.writes == writes {
+			n++
+		}
+	}
+	return n
+}
+
+// hangs notes that a question has no answer in time, until there is one.
+func (a *asking) hangs(about handleOf, said <-chan target) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.hanging[about]++
+	go func() {
+		<-said
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.hanging[about]--; a.hanging[about] == 0 {
+			delete(a.hanging, about)
+		}
+	}()
+}
+
+// ask returns the answer, or errBusy where there is none in time.
+func (a *asking) ask(about handleOf, answer func() target) (target, error) {
+	said := make(chan target, 1)
+	go func() { said <- answer() }()
+	patience := time.NewTimer(askFor)
+	defer patience.Stop()
+	select {
+	case to := <-said:
+		return to, nil
+	case <-patience.C:
+		a.hangs(about, said)
+		return target{}, errBusy
+	}
 }

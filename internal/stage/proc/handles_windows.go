@@ -7,8 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -159,7 +157,7 @@ func (w *witness) findPipes() {
 		if e.typ != w.types.file || modeOf(e.access) == "" {
 			continue
 		}
-		to, err := w.ask(e.pid, e.handle)
+		to, err := w.ask(e.pid, e.handle, e.access)
 		if err != nil {
 			w.blind = w.blind || !errors.Is(err, ErrGone) && !errors.Is(err, windows.ERROR_INVALID_HANDLE)
 			continue
@@ -189,8 +187,8 @@ type target struct {
 }
 
 // ask says what a handle of a process leads to.
-func (w *witness) ask(pid uintptr, h windows.Handle) (target, error) {
-	about := handleOf{w.table.all[int(pid)].row.Identity, h}
+func (w *witness) ask(pid uintptr, h windows.Handle, access uint32) (target, error) {
+	about := handleOf{owner: w.table.all[int(pid)].row.Identity, handle: h, writes: access&fileWriteData != 0}
 	if err := questions.may(about); err != nil {
 		return target{}, err
 	}
@@ -275,6 +273,15 @@ func pipeName(h windows.Handle) string {
 	return text.Name(strings.TrimPrefix(full, `\Device\NamedPipe\`))
 }
 
+// access is what a handle may be used for; 0 where the table does not have it.
+func (w *witness) access(pid uintptr, h windows.Handle) uint32 {
+	i := slices.IndexFunc(w.entries, func(e handleEntry) bool { return e.pid == pid && e.handle == h })
+	if i < 0 {
+		return 0
+	}
+	return w.entries[i].access
+}
+
 // descriptors are what stdin, stdout and stderr of a process lead to, and who has the other ends. They are those that it was started
 // with: one that closes or replaces them does not change that.
 func (w *witness) descriptors(e *record.Evidence, std [3]windows.Handle) {
@@ -288,7 +295,7 @@ func (w *witness) descriptors(e *record.Evidence, std [3]windows.Handle) {
 			e.Descriptors = append(e.Descriptors, d)
 			continue
 		}
-		to, err := w.ask(uintptr(e.PID), h)
+		to, err := w.ask(uintptr(e.PID), h, w.access(uintptr(e.PID), h))
 		switch {
 		case err != nil:
 			e.Unseen = append(e.Unseen, fmt.Sprintf("what handle %d leads to: %v", h, err))
@@ -302,75 +309,5 @@ func (w *witness) descriptors(e *record.Evidence, std [3]windows.Handle) {
 		}
 		d.Target = to.name
 		e.Descriptors = append(e.Descriptors, d)
-	}
-}
-
-// askFor is how long one question about a handle may take: while another thread reads from the same file, Windows lets the one who
-// asks wait for that (the lock of a file that was opened for synchronous use).
-const askFor = 100 * time.Millisecond
-
-// mostHanging is how many questions may hang at a time. Each of them keeps a thread and a handle until the read is over that it waits for,
-// and nothing can take it back.
-const mostHanging = 8
-
-var (
-	errBusy    = errors.New("it is being read from, and nothing can be asked about it meanwhile")
-	errTooMany = errors.New("too many questions about other handles have no answer yet")
-)
-
-// handleOf is a handle of a process.
-type handleOf struct {
-	owner  record.Identity
-	handle windows.Handle
-}
-
-// asking is which questions hang: none of them is asked again while it does, and only so many may.
-type asking struct {
-	mu      sync.Mutex
-	hanging map[handleOf]int
-}
-
-var questions = &asking{hanging: map[handleOf]int{}}
-
-// may says why a question can't be asked.
-func (a *asking) may(about handleOf) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	switch {
-	case a.hanging[about] > 0:
-		return errBusy
-	case len(a.hanging) >= mostHanging:
-		return errTooMany
-	}
-	return nil
-}
-
-// hangs notes that a question has no answer in time, until there is one.
-func (a *asking) hangs(about handleOf, said <-chan target) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.hanging[about]++
-	go func() {
-		<-said
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if a.hanging[about]--; a.hanging[about] == 0 {
-			delete(a.hanging, about)
-		}
-	}()
-}
-
-// ask returns the answer, or errBusy where there is none in time.
-func (a *asking) ask(about handleOf, answer func() target) (target, error) {
-	said := make(chan target, 1)
-	go func() { said <- answer() }()
-	patience := time.NewTimer(askFor)
-	defer patience.Stop()
-	select {
-	case to := <-said:
-		return to, nil
-	case <-patience.C:
-		a.hangs(about, said)
-		return target{}, errBusy
 	}
 }
