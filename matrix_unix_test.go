@@ -2,7 +2,10 @@
 
 package leakbench_test
 
-import "github.com/leakbench/leakbench/internal/record"
+import (
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+)
 
 // lacking are the scenarios that need what this system does not have: none.
 var lacking map[string]record.DoubtCode
@@ -18,3 +21,6 @@ func here(scenario, _, laws string) ([]string, record.DoubtCode) {
 
 // seesStarvation says that a run knows how long its processes waited for a processor.
 const seesStarvation = true
+
+// byRun are the cells of which each run says what it has to come to: none.
+var byRun map[string]func(verdict.Judged) string
