@@ -5,8 +5,11 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // TestWhoSent: what this process has started, and what that has, is of the run; the rest is outside of it.
@@ -67,6 +70,31 @@ func TestOwnSignal(t *testing.T) {
 		tr.take(fmt.Sprintf("x-100 [000] .....   13: signal_generate: sig=18 errno=0 code=0 comm=me pid=%d grp=1 res=0", os.Getpid()))
 		assert.True(t, isReady())
 	}
+}
+
+// TestHeldLock: a process that holds the lock, and does nothing, holds no run up. The lock is not that of this machine's tracefs: others who
+// begin a run meanwhile would go without.
+func TestHeldLock(t *testing.T) {
+	t.Parallel()
+	var holder, tr trace
+	var err error
+	dir := t.TempDir()
+	for _, of := range []*trace{&holder, &tr} {
+		of.parent, err = os.Open(dir)
+		require.NoError(t, err)
+		defer of.parent.Close()
+	}
+	require.NoError(t, holder.lock())
+	failed := make(chan error, 1)
+	go func() { failed <- tr.lock() }()
+	select {
+	case err := <-failed:
+		require.ErrorContains(t, err, "not traced: another process holds the lock of "+dir)
+	case <-time.After(20 * time.Second):
+		t.Fatal("it waits for the lock")
+	}
+	require.NoError(t, unix.Flock(int(holder.parent.Fd()), unix.LOCK_UN))
+	require.NoError(t, tr.lock(), "it has let go")
 }
 
 // TestOOMKillsOfBefore are nobody's of this run. A real one is in the tests of the runner.

@@ -141,33 +141,6 @@ func TestForeignTrace(t *testing.T) {
 	}
 }
 
-// TestHeldTrace: a process that holds the lock, and does nothing, holds no run up.
-func TestHeldTrace(t *testing.T) {
-	if !traced(t) {
-		return
-	}
-	holder, err := os.Open(filepath.Join(os.Getenv(inside), "instances"))
-	require.NoError(t, err)
-	defer holder.Close()
-	require.NoError(t, unix.Flock(int(holder.Fd()), unix.LOCK_EX))
-	failed := make(chan error, 1)
-	go func() {
-		_, err := outside.WatchSignals(func(outside.Signal) {})
-		failed <- err
-	}()
-	select {
-	case err := <-failed:
-		require.ErrorContains(t, err, "not traced: another process holds the lock of "+holder.Name())
-	case <-time.After(20 * time.Second):
-		t.Fatal("it waits for the lock")
-	}
-	require.NoError(t, unix.Flock(int(holder.Fd()), unix.LOCK_UN))
-	watch, err := outside.WatchSignals(func(outside.Signal) {})
-	require.NoError(t, err, "it has let go")
-	watch.Close()
-	assert.Empty(t, instances())
-}
-
 // TestWatchFails: who can't watch gets no watch, and leaves none.
 func TestWatchFails(t *testing.T) {
 	if !traced(t) {
