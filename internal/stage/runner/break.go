@@ -97,6 +97,9 @@ func (r *run) newest(ctx context.Context, step record.Step) (target string, err 
 					target = srv.ID
 					return true
 				}
+				if srv.ID == target { // those before it are older: a host that leaks has them still
+					break
+				}
 			}
 			return r.host.end
 		}
