@@ -124,8 +124,18 @@ func newTrace(s *Signals) (*trace, error) {
 		return t, nil
 	case <-time.After(tryFor):
 		t.end()
+		if !isForeign() {
+			return nil, fmt.Errorf("not traced: the kernel's trace did not show a signal of this process within %s", tryFor)
+		}
 		return nil, errForeign
 	}
+}
+
+// isForeign says that this process is not known to be in the first pid namespace, which has a number of its own (PROC_PID_INIT_INO of
+// linux/proc_ns.h).
+func isForeign() bool {
+	link, err := os.Readlink("/proc/self/ns/pid")
+	return err != nil || link != "pid:[4026531836]"
 }
 
 // tracefs is where one is mounted.

@@ -41,7 +41,8 @@ func (r *run) reload(ctx context.Context, s scenarios.Step, step record.Step) er
 func (r *run) moved(session string, before []history.Server) bool {
 	r.ledger.Drain()
 	return slices.ContainsFunc(r.alive(), func(s history.Server) bool {
-		return s.Session == session && working(&s) && s.Broken < 0 && !slices.ContainsFunc(before, func(o history.Server) bool { return o.ID == s.ID })
+		old := slices.ContainsFunc(before, func(o history.Server) bool { return o.ID == s.ID })
+		return s.Session == session && working(&s) && s.Broken < 0 && !old
 	})
 }
 
