@@ -238,7 +238,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/play/server", why: "it tries a server, and knows no flags",
-		may:  []string{"internal/record", "internal/lists", "internal/text", "internal/judge/verdict", "internal/stage/client", "internal/stage/runner", "internal/subject/checks", "internal/subject/host", "internal/play", "scenarios"},
+		may:  []string{"internal/duration", "internal/record", "internal/lists", "internal/text", "internal/judge/verdict", "internal/stage/client", "internal/stage/runner", "internal/subject/checks", "internal/subject/host", "internal/play", "scenarios"},
 		deny: []string{"github.com/spf13/cobra"},
 	},
 	{

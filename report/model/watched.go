@@ -129,7 +129,7 @@ func WatchedLines(v *live.View) (lines []string) {
 			name = "shell " + name
 		}
 		if g.Like > 0 {
-			name += fmt.Sprintf(" (as pid %d)", g.Like)
+			name += fmt.Sprintf(" (for example pid %d)", g.Like)
 		}
 		line := fmt.Sprintf("%s: %d alive", name, g.Alive)
 		if g.Zombies > 0 {
@@ -146,7 +146,7 @@ func WatchedLines(v *live.View) (lines []string) {
 // GrowthLines say what grows below a watched host.
 func GrowthLines(v *live.View) (lines []string) {
 	if len(v.Trends) == 0 && v.Looks > 0 {
-		return []string{fmt.Sprintf("too short to tell any growth: %s in %s; it takes %d in %s", text.Count(v.Looks, "look"), rounded(record.Duration(v.To-v.From)),
+		return []string{fmt.Sprintf("too short: %s in %s; needs %d looks over %s", text.Count(v.Looks, "look"), rounded(record.Duration(v.To-v.From)),
 			live.LeastLooks, duration.Text(live.LeastSpan))}
 	}
 	for i := range v.Trends {
@@ -174,7 +174,7 @@ func growthLine(v *live.View, t *live.Trend) string {
 	case t.Grows() && t.InDay != nil:
 		grows += "; " + count(int64(*t.InDay)) + " in a day"
 	case t.Grows():
-		grows += "; a watch of 10 m tells what it reaches in a day"
+		grows += "; watch for 10 min to project a day"
 	}
 	return fmt.Sprintf("%s %s an hour (95%%: %s to %s), from %s to %s: %s", t.Of, say(t.Slope), say(t.Low), say(t.High), count(t.First), count(t.Last), grows)
 }

@@ -17,7 +17,7 @@ func TestWatchedLines(t *testing.T) {
 	t.Parallel()
 	ten := record.Duration(10 * time.Second)
 	assert.Equal(t, []string{
-		"srv (as pid 7): 1 alive, launched in 1 generation; 1 used in the last 10 s",
+		"srv (for example pid 7): 1 alive, launched in 1 generation; 1 used in the last 10 s",
 		"srv: 2 alive, 1 zombie, 25 ended, launched in 26 generations; 0 used in the last 10 s",
 		"shell bash: 0 alive, 2 zombies, launched in 2 generations; 0 used in the last 10 s",
 	}, model.WatchedLines(&live.View{Groups: []*live.Group{
@@ -34,13 +34,13 @@ func TestGrowthLines(t *testing.T) {
 	lines := func(withServers bool, trends ...live.Trend) []string {
 		return model.GrowthLines(&live.View{Trends: trends, Looks: 4, To: int64(5 * time.Second), WithServers: withServers})
 	}
-	assert.Equal(t, []string{"too short to tell any growth: 4 looks in 5 s; it takes 20 in 30 s"}, lines(false))
+	assert.Equal(t, []string{"too short: 4 looks in 5 s; needs 20 looks over 30 s"}, lines(false))
 	assert.Empty(t, model.GrowthLines(&live.View{}))
 	day := 44.0
 	grows := growth.Trend{Slope: 1.5, Low: 1, High: 2}
 	assert.Equal(t, []string{
 		"processes from 2 to 4: it changed too seldom to tell how much it grows",
-		"processes +1.5 an hour (95%: +1.0 to +2.0), from 2 to 4: grows; a watch of 10 m tells what it reaches in a day",
+		"processes +1.5 an hour (95%: +1.0 to +2.0), from 2 to 4: grows; watch for 10 min to project a day",
 		"descriptors +1.5 an hour (95%: +1.0 to +2.0), from 2 to 4: grows; 44 in a day",
 		"processes +0.0 an hour (95%: +0.0 to +0.0), from 2 to 2: no growth shown",
 		"memory of the host +1.0 MiB an hour (95%: +0.0 MiB to +2.0 MiB), from 1 MiB to 2 MiB: no growth shown",

@@ -47,7 +47,7 @@ func (p *Printer) watched(v *live.View, rows int) {
 	table, left := p.fitting(withoutEmpty(table))
 	p.Table(table)
 	if len(left) > 0 {
-		p.Field(2, 0, "", fmt.Sprintf("%s left out for want of room: the report with -v has all", text.Count(len(left), "column")+" ("+strings.Join(left, ", ")+")"))
+		p.Field(2, 0, "", fmt.Sprintf("%s hidden (%s); use -v to show all", text.Count(len(left), "column"), strings.Join(left, ", ")))
 	}
 	if more > 0 {
 		p.Field(2, 0, "", "and "+text.Count(more, "more process"))

@@ -56,8 +56,8 @@ func TestAllColumns(t *testing.T) {
 	assert.Equal(t, all, head(watched(terminal.Options{Width: 200, Window: true})))
 	narrow := watched(terminal.Options{Width: 100, Window: true})
 	assert.Equal(t, without("CGROUP", "SESSION"), head(narrow))
-	assert.Contains(t, narrow, "2 columns (CGROUP, SESSION) left out for want of room: the report with -v has all")
-	assert.NotContains(t, watched(terminal.Options{}), "left out")
+	assert.Contains(t, narrow, "2 columns hidden (CGROUP, SESSION); use -v to show all")
+	assert.NotContains(t, watched(terminal.Options{}), "hidden")
 }
 
 // TestAZombiesRow: of what is dead nothing is read, so that nothing is told.

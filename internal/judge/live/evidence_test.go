@@ -192,7 +192,7 @@ func TestNobodyCanSeeTheUse(t *testing.T) {
 	v := w.watch(0, 20)
 	assert.Len(t, v.Breaches, 25)
 	assert.Nil(t, v.Children[0].QuietFor)
-	assert.Contains(t, open(v, "L1"), "of 2 servers of srv can't be seen whether the host uses them")
+	assert.Contains(t, open(v, "L1"), "it can't be seen whether the host uses 2 servers of srv")
 	assert.Equal(t, 27, v.Groups[0].Generations, "the two were launched at the same time")
 	assert.Zero(t, v.Units[0].Newer)
 

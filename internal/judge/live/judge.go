@@ -220,9 +220,9 @@ func (w *Watch) openHandles(v *View) {
 		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: "the host has more and more descriptors, and which of them lead to processes below it was not seen often enough"})
 	case own.Grows() && growth.Rises(growth.Floor(w.points[ofOwnDescriptors].values)) > mostRises:
 		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: fmt.Sprintf("the host has more and more descriptors that lead to no process below it (%d, %d at first), and nothing shows what they are for", own.Last, own.First)})
-	case own.Grows(): // by a step or two
-	case !flat:
+	case !flat && all.Last-all.First > own.Last-own.First:
 		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: "the host has more and more descriptors, which lead to the servers that it keeps", With: "L1"})
+	case own.Grows(): // by a step or two
 	default:
 		v.WithServers = true
 	}
@@ -238,12 +238,17 @@ func (w *Watch) openFlat(v *View) {
 	if len(v.fed) > 0 {
 		open = append(open, fmt.Sprintf("the stdin of %s is at its end, and nothing shows whether that is a server which does not heed it, or a tool that works on its input", prose.List(v.fed)))
 	}
-	const undone = "%s takes commands and runs on, and nothing shows whether a task needs it"
+	undone := func(left []string) string {
+		if len(left) > 1 {
+			return fmt.Sprintf("the shells %s still run; they may be a task's", prose.List(left))
+		}
+		return fmt.Sprintf("the shell %s still runs; it may be a task's", left[0])
+	}
 	if left := v.tasks["L1"]; len(left) > 0 {
-		open = append(open, fmt.Sprintf(undone, prose.List(left)))
+		open = append(open, undone(left))
 	}
 	if left := v.tasks["L2"]; len(left) > 0 {
-		v.Open = append(v.Open, Unjudged{Law: "L2", Reason: fmt.Sprintf(undone, prose.List(left))})
+		v.Open = append(v.Open, Unjudged{Law: "L2", Reason: undone(left)})
 	}
 	switch {
 	case w.to-w.from < int64(w.limits.Settle):
@@ -276,7 +281,7 @@ func (w *Watch) openGroup(g *Group) (open []string) {
 		noun, owner = "shell", "task"
 	}
 	if blind > 0 {
-		open = append(open, fmt.Sprintf("of %s of %s can't be seen whether the host uses them", text.Count(blind, noun), g.Label))
+		open = append(open, fmt.Sprintf("it can't be seen whether the host uses %s of %s", text.Count(blind, noun), g.Label))
 	}
 	if idle > 0 {
 		open = append(open, fmt.Sprintf("%d of %s of %s were idle, and nothing shows whether a %s has them", idle, text.Count(g.Alive, "equal "+noun), g.Label, owner))
@@ -293,7 +298,11 @@ func (w *Watch) openBlind(v *View) (open []string) {
 		}
 	}
 	if blind > 0 {
-		open = append(open, fmt.Sprintf("of %s below the host can't be seen whether they are servers", text.Count(blind, "process")))
+		are := "are servers"
+		if blind == 1 {
+			are = "is a server"
+		}
+		open = append(open, fmt.Sprintf("it can't be seen whether %s below the host %s", text.Count(blind, "process"), are))
 	}
 	return open
 }

@@ -795,7 +795,7 @@ func TestShellsThatAreLeft(t *testing.T) {
 			"bash",
 			[]record.Holder{{Identity: record.Identity{PID: 200, Start: 90000}, FD: 9, Mode: "write"}},
 			"",
-			"1 of 2 equal shells of bash were idle, and nothing shows whether a task has them and pid 100 (srv) takes commands and runs on, and nothing shows whether a task needs it",
+			"1 of 2 equal shells of bash were idle, and nothing shows whether a task has them and the shell pid 100 (srv) still runs; it may be a task's",
 		},
 		"a server at its end": {"srv", nil, "L1 not-escalated", ""},
 		"a shell at its end": {
@@ -837,7 +837,7 @@ func TestAShellOutlivesTheHost(t *testing.T) {
 		w.at(20, record.Event{Kind: record.EvidenceTaken, Evidence: []record.Evidence{{Process: row, Age: record.Duration(70 * second), Descriptors: []record.Descriptor{stdin}}}})
 		v := w.view()
 		assert.Equal(t, want, strings.Join(kinds(v), ""))
-		assert.Equal(t, want == "", open(v, "L2") == "pid 100 (srv) takes commands and runs on, and nothing shows whether a task needs it")
+		assert.Equal(t, want == "", open(v, "L2") == "the shell pid 100 (srv) still runs; it may be a task's")
 	}
 }
 
@@ -903,7 +903,7 @@ func TestNothingSeen(t *testing.T) {
 	}
 	v := w.watch(0, 20)
 	assert.Empty(t, v.Breaches)
-	assert.Equal(t, "of 3 processes below the host can't be seen whether they are servers", open(v, "L1"))
+	assert.Equal(t, "it can't be seen whether 3 processes below the host are servers", open(v, "L1"))
 
 	late := &world{}
 	late.add(100, "srv", -100)

@@ -158,6 +158,14 @@ func TestDescriptorsWithOtherFindings(t *testing.T) {
 		w.fds = func(t int64) int { return 20 + min(int(t+2)/3, n) }
 		return w.watch(0, int64(n)*3+30)
 	}
+	for step := range int64(3) { // a step or two of its own are no excuse either
+		w := &world{handles: &record.Handles{}}
+		for i := range 8 {
+			w.add(100+i, "srv", int64(i)*3+1).stdin.Holders[0].FD = 100 + i
+		}
+		w.fds = func(t int64) int { return 20 + min(int(t+2)/3, 8) + int(min(t/18, step)) }
+		assert.Equal(t, keeps, open(w.watch(0, 54), "L5"), "%d steps", step)
+	}
 	idle := grow(8, func(int) bool { return false }, false)
 	assert.Empty(t, idle.Breaches)
 	assert.NotEmpty(t, open(idle, "L1"))

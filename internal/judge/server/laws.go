@@ -229,7 +229,7 @@ func (x *exam) judgeLeft() {
 	x.judgeZombies()
 	x.judgeHelpers()
 	if dead := x.unsureZombie(); dead != nil && x.Unjudged["S5"] == "" {
-		x.unjudged("S5", fmt.Sprintf("%s was a zombie when the server was asked to end: for how long it would have been is not known", prose.Process(nil, dead.Identity, dead.Comm)))
+		x.unjudged("S5", fmt.Sprintf("%s was a zombie when the server was asked to end, so it is not known whether the server would have reaped it", prose.Process(nil, dead.Identity, dead.Comm)))
 	}
 }
 

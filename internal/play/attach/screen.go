@@ -62,6 +62,7 @@ func (s *Screen) Look(l watch.Look, run *record.Run) {
 			continue
 		}
 		s.known[id] = fact.At
+		fact.Evidence.ReadAgo = new(record.Duration) // it is told as of when it was read
 		s.fold.Apply(&record.Event{T: at(fact.At), Kind: record.EvidenceTaken, Evidence: []record.Evidence{fact.Evidence}})
 	}
 	if s.Quiet || s.tty == nil && l.At.Sub(s.shown) < s.every {

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
@@ -84,7 +85,7 @@ func Plan(p Params, argv []string, bench *play.Bench, series *play.Series) (play
 	asksIdle := func(c checks.Check) bool { return c.Name == checks.Idle }
 	if idle := p.Limits.Idle; idle > 0 && idle < leastIdle && slices.ContainsFunc(chosen, asksIdle) {
 		return nil, &play.Misuse{
-			Err:  fmt.Errorf("--idle %s: must be %s or more: a server has 3 s to settle, and its growth is told from the time after that", idle, leastIdle),
+			Err:  fmt.Errorf("--idle %s: must be %s or more: a server has 3 s to settle, and its growth is told from the time after that", idle, duration.Text(leastIdle)),
 			Hint: "leave --idle out: it is 20 s; or leave the check out: leakbench server --only eof,sigterm",
 		}
 	}
