@@ -376,7 +376,8 @@ type Evidence struct {
 	Cgroup string `json:"cgroup,omitempty"`
 	// Idle is how long no thread of it has run that can read stdin; nil where that can't be told.
 	Idle *Duration `json:"idle,omitempty"`
-	// ReadAgo is how long before Age and Idle the rest was read: nothing of what came between is in it. Files of before it was told have none.
+	// ReadAgo is how long before Age and Idle the rest was read: nothing of what came between is in it. IO is of before that. Files of
+	// before it was told have neither.
 	ReadAgo *Duration `json:"read_ago,omitempty"`
 	Handles *Handles  `json:"handles,omitempty"` // of the host alone
 }

@@ -62,6 +62,7 @@ type Child struct {
 	idle  bool             // that is known
 	quiet int64            // the time of that
 	read  int64            // how old it was when that was read
+	had   *record.IO       // what it had read and written before that
 	facts int64            // when the evidence was read, or where that is not known, written down
 
 	leads       []int // the descriptors of the host that lead to it
@@ -105,10 +106,10 @@ func (ch *Child) told(t, born int64, e *record.Evidence) {
 	ch.Facts, ch.Wchan, ch.Syscall, ch.Cgroup, ch.Unseen = e, e.Wchan, e.Syscall, e.Cgroup, e.Unseen
 	if e.Idle != nil {
 		ran := max(0, int64(e.Age-*e.Idle)) // both are of one moment
-		if ch.idle && ch.times > 0 && ch.since <= born+ch.read {
+		if ch.idle && ch.sameAs(e, born) {
 			ran = min(ran, ch.ran) // it runs without a transfer: a runtime's own work
 		}
-		ch.ran, ch.read, ch.idle = ran, ch.readAt(ran, born, e), true
+		ch.ran, ch.read, ch.had, ch.idle = ran, ch.readAt(ran, born, e), e.IO, true
 	}
 	if ch.facts = t; e.ReadAgo != nil {
 		ch.facts -= int64(*e.ReadAgo)
@@ -116,6 +117,23 @@ func (ch *Child) told(t, born int64, e *record.Evidence) {
 	if ch.ready == never && (e.Syscall == "read(0)" || e.Wchan == "anon_pipe_read" || e.Wchan == "pipe_read" || e.Wchan == "unix_stream_read_generic") {
 		ch.ready = t
 	}
+}
+
+// sameAs says that nothing was transferred between the evidence before and this.
+func (ch *Child) sameAs(e *record.Evidence, born int64) bool {
+	if e.IO != nil && ch.had != nil {
+		return *e.IO == *ch.had
+	}
+	return ch.holds(born)
+}
+
+// holds says that nothing was transferred after the evidence was read. Older files have no counts in it: there, it has to be read at a
+// look that shows the last transfer, or later.
+func (ch *Child) holds(born int64) bool {
+	if ch.had != nil {
+		return ch.times > 0 && *ch.had == ch.io
+	}
+	return ch.times > 0 && ch.since <= born+ch.read
 }
 
 // readAt is how old the process was when evidence was read by which it ran last at the age ran. That is told by ages alone: the evidence
@@ -136,7 +154,7 @@ func (ch *Child) quietSince() (since int64, known bool) {
 	if ch.times > 0 {
 		since, known = ch.since, true
 	}
-	if ch.idle && (!known || ch.quiet < since && ch.Born+ch.read >= since) {
+	if ch.idle && (!known || ch.quiet < since && ch.holds(ch.Born)) {
 		since, known = ch.quiet, true
 	}
 	return since, known

@@ -65,6 +65,17 @@ func (w *world) add(pid int, line string, born int64) *process {
 	return p
 }
 
+// io is what it has read and written up to a time, where that can be seen.
+func (p *process) io(t int64) *record.IO {
+	switch {
+	case p.noIO:
+		return nil
+	case p.wrote != nil:
+		return &record.IO{Read: p.used(t), Wrote: p.wrote(t)}
+	}
+	return &record.IO{Read: p.used(t), Wrote: p.used(t)}
+}
+
 // until makes a process one that is used each second for so many seconds from its birth on, and read is what it waits in.
 func (p *process) until(span int64) {
 	begun, ended := p.born, p.born+span
@@ -99,12 +110,7 @@ func (w *world) watch(from, to int64) *live.View {
 				continue
 			}
 			row := p.row
-			if row.IO = (&record.IO{Read: p.used(t), Wrote: p.used(t)}); p.wrote != nil {
-				row.IO.Wrote = p.wrote(t)
-			}
-			if p.noIO {
-				row.IO = nil
-			}
+			row.IO = p.io(t)
 			c.Processes = append(c.Processes, row)
 			if p.told != nil && !p.told(t) {
 				continue
@@ -114,8 +120,9 @@ func (w *world) watch(from, to int64) *live.View {
 				read = p.read(t)
 			}
 			e := record.Evidence{Process: row, Age: record.Duration((t - p.born) * second), Unseen: p.unseen}
+			e.IO = nil
 			if ago := record.Duration((t - read) * second); !w.old {
-				e.ReadAgo = &ago
+				e.ReadAgo, e.IO = &ago, p.io(read)
 			}
 			e.Descriptors = slices.Clone(p.more)
 			if p.stdin != nil {
@@ -254,6 +261,29 @@ func TestEvidenceThatWasReadBeforeATransfer(t *testing.T) {
 		ch := w.watch(0, 30).Children[0]
 		assert.Equal(t, record.Duration(10*second), *ch.QuietFor, "an old file: %v", old)
 		assert.Equal(t, old, ch.FactsAge != record.Duration(11*second))
+	}
+}
+
+// One look is enough to tell how long each has been idle: what it had read and written was read before the evidence in it.
+func TestTheFirstLook(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	w.pile(28, 30)
+	for _, p := range w.procs {
+		p.read = func(t int64) int64 { return t - 1 } // before the look was written down
+	}
+	v := w.watch(0, 0)
+	assert.Equal(t, 28, v.Groups[0].Generations)
+	assert.InDelta(t, 1000, v.Children[0].QuietFor.D().Seconds(), 1)
+	late := &world{} // and a look whose evidence is of before the last transfer leaves that one
+	late.pile(28, 30)
+	for _, p := range late.procs[:27] {
+		p.used = func(t int64) int64 { return 100 + max(0, min(1, t)) }
+		p.quiet = func(int64) int64 { return p.born * second }
+		p.read = func(int64) int64 { return 0 }
+	}
+	for _, ch := range late.watch(0, 3).Children[:27] {
+		assert.Equal(t, record.Duration(2*second), *ch.QuietFor)
 	}
 }
 

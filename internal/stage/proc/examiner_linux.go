@@ -161,8 +161,9 @@ func readClocks() clocks {
 		if unix.SchedSetaffinity(0, &one) != nil {
 			continue
 		}
-		if ran, err := ranAt("/proc/thread-self/sched"); err == nil { // it has just been moved here, or it has been here for a tick at most
-			c[cpu] = ran - monotonic()
+		// The thread has just been moved here, or it has been here for a tick at most.
+		if ahead, err := aheadBy(func() (time.Duration, error) { return ranAt("/proc/thread-self/sched") }, monotonic); err == nil {
+			c[cpu] = ahead
 		}
 	}
 	if unix.SchedSetaffinity(0, &allowed) == nil {
@@ -170,6 +171,26 @@ func readClocks() clocks {
 	}
 	return c
 }
+
+// aheadBy is by how much the clock of a processor is ahead of now. A thread that loses the processor between the two readings finds
+// too little, by however long it waits for it: the most of a few tries counts, and a short one ends them.
+func aheadBy(ran func() (time.Duration, error), now func() time.Duration) (time.Duration, error) {
+	ahead := time.Duration(math.MinInt64)
+	for range mostTries {
+		before := now()
+		at, err := ran()
+		if err != nil {
+			return 0, err
+		}
+		after := now()
+		if ahead = max(ahead, at-after); after-before < shortTry {
+			break
+		}
+	}
+	return ahead, nil
+}
+
+const mostTries, shortTry = 10, time.Millisecond // long for the reading of a small file, short for a thread that loses its processor
 
 var errNoClock = errors.New("it ran last on a processor whose clock this process can't read")
 

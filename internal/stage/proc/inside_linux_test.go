@@ -184,3 +184,32 @@ func TestCallNames(t *testing.T) {
 		assert.Equal(t, want, callName(line), line)
 	}
 }
+
+// TestClocksOfABusyMachine: a thread that loses the processor between the two clocks reads them again, and what it lost counts as nothing.
+func TestClocksOfABusyMachine(t *testing.T) {
+	t.Parallel()
+	const ahead = 5 * time.Second
+	for _, lost := range [][]time.Duration{{0}, {300 * time.Millisecond, 0}, {300 * time.Millisecond, 90 * time.Millisecond, 0}} {
+		clock, tries := time.Minute, 0
+		got, err := aheadBy(func() (time.Duration, error) {
+			ran := clock + ahead
+			clock += lost[tries]
+			tries++
+			return ran, nil
+		}, func() time.Duration { return clock })
+		require.NoError(t, err)
+		assert.Equal(t, ahead, got)
+		assert.Len(t, lost, tries)
+	}
+	clock, lost := time.Minute, 300*time.Millisecond // and where it always loses it, the least that it lost
+	got, err := aheadBy(func() (time.Duration, error) {
+		ran := clock + ahead
+		clock += lost
+		lost -= 20 * time.Millisecond
+		return ran, nil
+	}, func() time.Duration { return clock })
+	require.NoError(t, err)
+	assert.Equal(t, ahead-120*time.Millisecond, got)
+	_, err = aheadBy(func() (time.Duration, error) { return 0, errNoClock }, func() time.Duration { return 0 })
+	assert.ErrorIs(t, err, errNoClock)
+}

@@ -208,6 +208,7 @@ func (s *seen) took(now proc.Transfers) {
 func (s *seen) examine(x *proc.Examiner) {
 	before := s.Evidence
 	s.Evidence, s.At, s.fresh = x.Look(s.id), time.Now(), true
+	s.Evidence.IO = s.io // of before the look: equal counts later on say that nothing came between
 	if s.ioError != "" {
 		s.Evidence.Unseen = append(s.Evidence.Unseen, s.ioError)
 	}

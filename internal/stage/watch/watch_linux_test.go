@@ -110,6 +110,8 @@ func TestWhoHoldsTheStdinOfAChild(t *testing.T) {
 	require.NotNil(t, written[at].ReadAgo)
 	assert.Equal(t, f.Evidence.Age, written[at].Age-*written[at].ReadAgo, "when it was read is written down, too")
 	assert.Greater(t, written[at].Age, f.Evidence.Age)
+	assert.Equal(t, f.Evidence.IO, written[at].IO)
+	assert.NotNil(t, written[at].IO, "and what it had read and written by then")
 }
 
 // What a child reads is seen to grow, and how long it is idle begins anew.
