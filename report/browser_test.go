@@ -34,6 +34,7 @@ func TestInBrowser(t *testing.T) {
 	for name, runs := range map[string][]verdict.Judged{
 		"leaking": {realRun(t, "storm-naive")}, "clean": {realRun(t, "storm-exact")}, "overkill": {realRun(t, "cron-reap-all")},
 		"crash": {realRun(t, "crash-naive")}, "inconclusive": {realRun(t, "torn")}, "hostile": poisoned(""), "suite": allReal(t), "none": nil,
+		"watched": {watchedRun(t, "zoo")}, "watched-host-ended": {watchedRun(t, "ends")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := openTab(t, browser, runs)

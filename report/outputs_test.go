@@ -38,6 +38,14 @@ func realRun(t testing.TB, name string) verdict.Judged {
 	return verdict.NewJudged(run, "testdata/runs/"+name)
 }
 
+// watchedRun is a recorded watch of a running host.
+func watchedRun(t testing.TB, name string) verdict.Judged {
+	t.Helper()
+	run, err := record.Read("../internal/judge/live/testdata/" + name + ".jsonl")
+	require.NoError(t, err)
+	return verdict.NewJudged(run, "")
+}
+
 func allReal(t testing.TB) []verdict.Judged {
 	var runs []verdict.Judged
 	for _, name := range []string{"storm-naive", "storm-exact", "cron-reap-all", "crash-naive", "torn"} {

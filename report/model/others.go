@@ -1,18 +1,22 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/live"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/report/words"
 )
 
 // OtherProcess is a process below the host that is none of the ledger's servers: a launcher before one, a helper
 // beside one, or neither.
 type OtherProcess struct {
 	*history.Other
-	Role  string  // launcher, helper, other
+	Role  string  // launcher, helper, other; of a watch, where it is alive: "server, superseded"
 	Of    *Server // the server that it belongs to, or nil
+	Label string  // of a watch: the command line that it belongs to, in short
 	Found bool    // a finding names it
 }
 
@@ -32,12 +36,36 @@ func (s *Run) readOthers() {
 			}
 		}
 	}
+	if s.Verdict.Watched != nil {
+		s.readWatched()
+		return
+	}
 	s.placeOthers()
+}
+
+// readWatched takes what each process is from the watch: its servers are in no ledger.
+func (s *Run) readWatched() {
+	children := map[record.Identity]*live.Child{}
+	for _, ch := range s.Verdict.Watched.Children {
+		children[ch.Identity] = ch
+	}
+	for _, k := range s.Others {
+		k.Role, k.Label = "ended", k.Comm
+		if ch := children[k.Identity]; ch != nil {
+			k.Role = words.Join(string(ch.Role), finding(ch))
+			if ch.Unit != nil {
+				k.Label = ch.Unit.Label
+			}
+		}
+	}
+	slices.SortStableFunc(s.Others, func(a, b *OtherProcess) int {
+		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.Start, b.Start), cmp.Compare(a.PID, b.PID))
+	})
 }
 
 // Outcome says what it is, and what became of it.
 func (k *OtherProcess) Outcome() string {
-	if k.Found {
+	if k.Found && k.Label == "" {
 		return k.Role + ", left behind"
 	}
 	return k.Role

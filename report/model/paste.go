@@ -37,10 +37,10 @@ func Paste(b *bytes.Buffer, j *verdict.Judged) {
 	if len(v.Children) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n| %s |\n|%s\n", strings.ToLower(strings.Join(WatchedHead, " | ")), strings.Repeat("---|", len(WatchedHead)))
-	shown, more := words.FirstOf(v.Children, pasteRows)
-	for _, ch := range shown {
-		row := WatchedRow(v, ch)
+	_, table := WatchedTable(v)
+	fmt.Fprintf(b, "\n| %s |\n|%s\n", strings.ToLower(strings.Join(table[0], " | ")), strings.Repeat("---|", len(table[0])))
+	shown, more := words.FirstOf(table[1:], pasteRows)
+	for _, row := range shown {
 		for i := range row {
 			row[i] = md(row[i])
 		}

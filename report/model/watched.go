@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,13 +14,42 @@ import (
 	"github.com/leakbench/leakbench/report/words"
 )
 
-// WatchedHead names the columns of WatchedRow.
+// WatchedHead names the columns of watchedRow.
 var WatchedHead = []string{
 	"PID", "AGE", "RSS", "FDS", "STATE", "WAITS IN", "STDIN HELD BY", "WHAT", "GEN", "IDLE", "SESSION", "CGROUP", "READ", "FINDING",
 }
 
-// WatchedRow is a process below a watched host, as a row of text.
-func WatchedRow(v *live.View, ch *live.Child) []string {
+// WatchedTable is what is below a watched host, under the names of the columns that say something: those with a finding first, then those
+// with a note, in the order of their births. The first row of the table is the head.
+func WatchedTable(v *live.View) (shown []*live.Child, table [][]string) {
+	shown = slices.Clone(v.Children)
+	slices.SortStableFunc(shown, func(a, b *live.Child) int { return gravity(a) - gravity(b) })
+	table = [][]string{slices.Clone(WatchedHead)}
+	for _, ch := range shown {
+		table = append(table, watchedRow(v, ch))
+	}
+	for column := len(WatchedHead) - 1; column >= 0; column-- {
+		if !slices.ContainsFunc(table[1:], func(row []string) bool { return strings.Trim(row[column], "-") != "" }) {
+			for i := range table {
+				table[i] = slices.Delete(table[i], column, column+1)
+			}
+		}
+	}
+	return shown, table
+}
+
+func gravity(ch *live.Child) int {
+	switch {
+	case ch.Kind != "":
+		return 0
+	case ch.Note != "":
+		return 1
+	}
+	return 2
+}
+
+// watchedRow is a process below a watched host, as a row of text.
+func watchedRow(v *live.View, ch *live.Child) []string {
 	gen := "-"
 	if u := ch.Unit; u != nil {
 		gen = fmt.Sprintf("%d/%d", u.Generation, u.Generations())

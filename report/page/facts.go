@@ -14,6 +14,9 @@ import (
 
 // facts are the numbers beside the verdict.
 func runFacts(s *model.Run) []fact {
+	if s.Verdict.Watched != nil {
+		return watchedFacts(s)
+	}
 	v, again := &s.Verdict, len(s.History.Hosts())-1
 	subject, launched := capital(s.Header.Host.Kind.Subject()), "Servers launched"
 	if isServer(s) {

@@ -77,6 +77,7 @@ type runView struct {
 	HostLog  string                `max:"64000" lines:"keep"`
 	Raw      string
 	Facts    []fact
+	Watched  *watchedView // of a host that was watched from outside
 	Soak     *model.Soak
 	Laws     []lawView
 	Doubts   []doubtView
@@ -219,6 +220,7 @@ func newRunView(s *model.Run, id string, most int, base *baseline.Lookup) (*runV
 		r.Counts, r.Baseline = base.Counts(&play), base.Source()
 		r.Entries, _ = base.Entries(&play)
 	}
+	r.Watched = newWatched(s)
 	r.Facts, r.Limits, r.Machine, r.Soak = runFacts(s), limits(s), machine(s), model.NewSoak(s.Verdict.Soak)
 	for i := range v.Laws {
 		r.Laws = append(r.Laws, newLaw(&v.Laws[i], !slices.ContainsFunc(v.Findings, func(f verdict.Finding) bool {

@@ -100,7 +100,7 @@ func newPayload(s *model.Run, prefix string) (data, samples template.HTML, err e
 	a := newAxis(moments(s), s.End)
 	p := &payload{
 		Columns: &columns{}, ID: prefix, Scenario: s.Header.Scenario.String(), Host: s.Header.Host.Name, End: micro(s.End),
-		Labels: words.List(s.Labels()),
+		Labels: words.List(labelsOf(s)),
 		Knots:  [][2]float64{}, Idle: [][2]float64{}, Findings: []payloadMark{}, Checks: []payloadCheck{}, Lives: [][2]int64{},
 		Curves: []payloadCurve{},
 		Log:    logLines(s.HostLog), Kinds: slices.Clone(eventKinds), States: slices.Clone(stateNamesOf),
@@ -132,6 +132,17 @@ func newPayload(s *model.Run, prefix string) (data, samples template.HTML, err e
 	}
 	samples, err = sampleBlock(s, rows)
 	return data, samples, err
+}
+
+// labelsOf are the labels of the servers, and of a watch those of the command lines.
+func labelsOf(s *model.Run) []string {
+	labels := s.Labels()
+	for _, k := range s.Others {
+		if k.Label != "" && !slices.Contains(labels, k.Label) {
+			labels = append(labels, k.Label)
+		}
+	}
+	return labels
 }
 
 // logMost is how many lines of the host's stderr are among the messages.
@@ -193,7 +204,7 @@ const (
 // lifelines writes what a row is, and the states that it passed through.
 func (p *payload) lifelines(s *model.Run, rows []line) {
 	labels := map[string]int64{}
-	for i, l := range p.Labels {
+	for i, l := range labelsOf(s) {
 		labels[l] = int64(i)
 	}
 	names := []string{"label", "session", "launch", "pid", "ppid", "born", "class", "name", "fate", "anchor", "parts"}
@@ -216,6 +227,8 @@ func (p *payload) lifelines(s *model.Run, rows []line) {
 			k, of := r.other, int64(-1)
 			if k.Of != nil {
 				of = last
+			} else if k.Label != "" {
+				of = labels[k.Label]
 			}
 			cuts = []model.Stretch{{From: k.First, To: max(k.Last, k.Reaped), State: otherState(k)}}
 			values = []int64{of, 0, 0, int64(k.PID), int64(k.PPID), micro(k.First), otherClass(k), p.text(k.Comm), p.text(k.Outcome()), 0, 1}

@@ -99,6 +99,9 @@ func (p *payload) handleCurve(s *model.Run) {
 	if n := int64(s.Header.Limits.NoFile); n > 0 {
 		most = []model.Level{{T: fds[0].T, N: n}, {T: end, N: n}}
 	}
+	if s.Verdict.Watched != nil { // theirs are looked up at times only
+		servers = nil
+	}
 	curve, subject := payloadCurve{Title: "Open descriptors"}, s.Header.Host.Kind.Subject()
 	p.line(&curve, payloadLine{"fds", subject, "host", false}, fds)
 	p.line(&curve, payloadLine{"fds.servers", others(s), "servers", false}, servers)

@@ -84,6 +84,8 @@ func traceHost(s *model.Run, t int64) traceLine {
 	switch {
 	case h.Started == history.Never:
 		return station(traceUnknown, who, "leakbench did not see it start", "")
+	case h.Exited >= 0 && h.Exited <= t && s.Verdict.Watched != nil:
+		return station(traceOK, fmt.Sprintf("%s, pid %d", who, h.PID), fmt.Sprintf("gone since %s; nobody but its parent knows how", words.At(h.Exited)), "")
 	case h.Exited >= 0 && h.Exited <= t:
 		return station(traceOK, fmt.Sprintf("%s, pid %d", who, h.PID), fmt.Sprintf("gone since %s: %s", words.At(h.Exited), model.HostEnd(h)), "")
 	}
@@ -153,6 +155,9 @@ func ignores(e *record.Evidence) string {
 // seenAt is when the evidence on a survivor was taken, at the checkpoint that a finding names.
 func seenAt(s *model.Run, e *record.Evidence, checkpoint string) int64 {
 	from, to := int64(0), s.End
+	if s.Verdict.Watched != nil { // it is judged by what the last look shows
+		return to
+	}
 	for _, c := range s.History.Checkpoints() {
 		if c.Name == checkpoint {
 			from, to = c.Begun, s.Ended(c.Ended)

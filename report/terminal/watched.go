@@ -37,14 +37,9 @@ func (p *Printer) watched(v *live.View, rows int) {
 	if len(v.Children) == 0 {
 		return
 	}
-	shown := slices.Clone(v.Children)
-	slices.SortStableFunc(shown, func(a, b *live.Child) int { return gravity(a) - gravity(b) })
-	shown, more := words.FirstOf(shown, rows)
-	table := [][]string{slices.Clone(model.WatchedHead)}
-	for _, ch := range shown {
-		table = append(table, model.WatchedRow(v, ch))
-	}
-	table, left := p.fitting(withoutEmpty(table))
+	_, table := model.WatchedTable(v)
+	shown, more := words.FirstOf(table[1:], rows)
+	table, left := p.fitting(table[:1+len(shown)])
 	p.Table(table)
 	if len(left) > 0 {
 		p.Field(2, 0, "", fmt.Sprintf("%s hidden (%s); use -v to show all", text.Count(len(left), "column"), strings.Join(left, ", ")))
@@ -72,29 +67,8 @@ func (p *Printer) ends(v *live.View) {
 	}
 }
 
-// gravity puts what has a finding first, and what is worth a note next.
-func gravity(ch *live.Child) int {
-	switch {
-	case ch.Kind != "":
-		return 0
-	case ch.Note != "":
-		return 1
-	}
-	return 2
-}
-
 // lesser are the columns that are left out first where there is no room, the least important one first.
 var lesser = []string{"CGROUP", "SESSION", "READ", "STATE", "FDS", "GEN", "WAITS IN"}
-
-// withoutEmpty leaves out the columns that say nothing.
-func withoutEmpty(table [][]string) [][]string {
-	for column := len(table[0]) - 1; column >= 0; column-- {
-		if !slices.ContainsFunc(table[1:], func(row []string) bool { return strings.Trim(row[column], "-") != "" }) {
-			drop(table, column)
-		}
-	}
-	return table
-}
 
 // fitting leaves out as many columns as it takes to fit a window. A file has no width, and who asks for all gets all.
 func (p *Printer) fitting(table [][]string) (fits [][]string, left []string) {

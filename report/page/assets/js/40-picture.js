@@ -78,7 +78,8 @@ class Picture {
     c.textBaseline = "middle";
     c.fillStyle = theme.soft;
     c.textAlign = "left";
-    ["time", "checkpoints", "steps", "findings"].forEach((word, i) => c.fillText(word, 0, [9, 27, 45, 64][i]));
+    const words = { time: true, checkpoints: run.checks.length, steps: run.columns["step.t"].length, findings: run.findings.length };
+    Object.keys(words).forEach((word, i) => words[word] && c.fillText(word, 0, [9, 27, 45, 64][i]));
     c.textAlign = "center";
     for (const k of ticksOf(run, this.view[0], this.view[1], (78 * (this.view[1] - this.view[0])) / this.plot)) {
       const x = this.px(k.x);

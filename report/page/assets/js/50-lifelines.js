@@ -75,7 +75,7 @@ class Lifelines extends Picture {
     const run = this.run, groups = new Map();
     for (let r = 0; r < run.rows; r++) {
       if (!this.keep[r]) continue;
-      const o = run.owner[r], name = this.group === "" ? "" : o < 0 ? "of no server" : this.group === "label" ? run.label(o) : this.group === "session" ? run.session(o) || "no session" : this.word(run.fate(o));
+      const o = run.owner[r], name = this.group === "" ? "" : o < 0 ? run.label(r) : this.group === "label" ? run.label(o) : this.group === "session" ? run.session(o) || "no session" : this.word(run.fate(o));
       if (!groups.has(name)) groups.set(name, []);
       groups.get(name).push(r);
     }
