@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,7 +18,7 @@ import (
 // anything starts. The others are not.
 func TestCommandsThatDoNotWorkYet(t *testing.T) {
 	refused := map[string][]string{
-		"attach": {"4"}, "bisect": {"go-sdk"}, "explore": {"--runs", "1"}, "init": {"host.yaml"}, "lab": nil,
+		"attach": {"4"}, "bisect": {"go-sdk"}, "lab": nil,
 		"server": {"--", os.Args[0], "fakeserver"}, "hosts install": {"all"},
 	}
 	t.Chdir(t.TempDir())
@@ -61,4 +62,50 @@ func TestOneRun(t *testing.T) {
 		assert.Equal(t, c.code, execute(strings.Fields(c.line), &out, &complained), "%s\n%s%s", c.line, &out, &complained)
 		assert.Contains(t, out.String(), c.says, "%s\n%s", c.line, &complained)
 	}
+}
+
+// TestExploreOnWindows: nothing is found on exact. On naive something is, the scenario that it is kept as shows it again, and no process is
+// left of all that.
+func TestExploreOnWindows(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, out := commanded("explore --host exact --runs 2 --seed 8 --jobs 2 --out exact")
+	assert.Equal(t, 0, code, out)
+	assert.Contains(t, out, "clean 2, inconclusive 0, with findings 0")
+	code, out = commanded("explore --host naive --runs 1 --seed 20 --settle 500ms --confirm 100ms --shrink 0 --corpus kept --out naive")
+	assert.Equal(t, 1, code, out)
+	assert.Contains(t, out, "✗ L1 superseded (new)")
+	kept, err := filepath.Glob("kept/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, kept)
+	code, out = commanded("run " + strings.Join(kept, " ") + " --host naive --jobs 2 --settle 500ms --confirm 100ms")
+	assert.Equal(t, 1, code, out)
+	assert.Contains(t, out, "L1 superseded")
+	self := filepath.Base(os.Args[0])
+	assert.Eventually(t, func() bool { return running(t, self) == 1 }, 20*time.Second, 10*time.Millisecond, "only the test itself runs")
+}
+
+// TestInitOnWindows: a command line with backslashes, blanks and quotes becomes a host file that is tried and played. The program's path
+// and the folder have letters beyond ASCII.
+func TestInitOnWindows(t *testing.T) {
+	t.Chdir(t.TempDir())
+	program := filepath.Join("mein Größe", "host λ.exe")
+	require.NoError(t, os.MkdirAll(filepath.Dir(program), 0o700))
+	copyOf(t, program)
+	var out, complained bytes.Buffer
+	a := &app{out: &out, err: &complained}
+	root := a.root()
+	root.SetIn(strings.NewReader(`"` + `.\` + program + `" host exact` + "\r\ndriver\r\n"))
+	require.Equal(t, 0, a.execute(root, []string{"init", `.\mein Größe\host.yaml`}), "%s%s", &out, &complained)
+	assert.Contains(t, out.String(), "shook hands with 2 of them")
+	text, err := os.ReadFile("leakbench.yaml")
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `host: "./mein Größe/host.yaml"`, "on other systems it is the same")
+	code, said := commanded("run sharing")
+	assert.Equal(t, 0, code, said)
+}
+
+func commanded(line string) (int, string) {
+	var out bytes.Buffer
+	code := execute(strings.Fields(line), &out, &out)
+	return code, out.String()
 }

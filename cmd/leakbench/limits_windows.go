@@ -10,7 +10,7 @@ import (
 
 // works are the commands that were seen to work on Windows. What is not among them is refused before it starts anything.
 var works = strings.Fields("run gate replay compare known merge judge report open list explain validate schema doctor version fakeserver " +
-	"completion help selftest score hosts")
+	"completion help selftest score hosts explore init")
 
 // not are commands below them that were not.
 var not = []string{"hosts install"}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -70,7 +71,7 @@ func (a *app) fromProject(cmd *cobra.Command, args []string, f *runFlags) (names
 
 // writeProject writes leakbench.yaml for a host file that has just been written, and says so. One that is there stays as it is.
 func (a *app) writeProject(hostFile string, names []string) error {
-	err := files.Write(project.File, []byte(project.Text(hostFile, names)), os.O_EXCL)
+	err := files.Write(project.File, []byte(project.Text(filepath.ToSlash(hostFile), names)), os.O_EXCL)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		_, err = fmt.Fprintf(a.out, "%s is there already, and stays as it is.\n", project.File)

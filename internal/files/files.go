@@ -20,8 +20,11 @@ var patience = 10 * time.Second
 // IsPath says that a name on a command line, or in a file of ours, is that of a file, and of nothing that is built in.
 func IsPath(name string) bool {
 	ext := filepath.Ext(name)
-	return ext == ".yaml" || ext == ".yml" || strings.ContainsRune(name, filepath.Separator)
+	return ext == ".yaml" || ext == ".yml" || HasFolder(name)
 }
+
+// HasFolder says that a name is a path, and not just the name of a file. On Windows people also write /.
+func HasFolder(name string) bool { return strings.ContainsAny(name, "/"+string(filepath.Separator)) }
 
 // Open opens a file for reading. Where it is a pipe or a terminal, a read fails that nothing has come for in 10 s.
 func Open(path string) (io.ReadCloser, error) {

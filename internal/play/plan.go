@@ -198,7 +198,7 @@ func Share(
 // given.
 func Replay(self string, run *record.Run, seed uint64, limits Limits, name string, command []string) (c Cell, err error) {
 	if run.Header.Host.Kind == record.KindServer {
-		return c, &Misuse{errors.New("a run of leakbench server has no scenario to replay"), "run it again: " + text.Shell(run.Header.Command)}
+		return c, &Misuse{errors.New("a run of leakbench server has no scenario to replay"), "run it again: " + text.Command(run.Header.Command)}
 	}
 	c.Seed = seed
 	if seed == 0 {

@@ -24,11 +24,20 @@ const (
 
 // Jobs is how many runs this machine carries at the most: a few for each processor, and as many as the memory holds.
 func Jobs() int {
-	jobs := perProcessor * runtime.GOMAXPROCS(0)
+	jobs := atOnce(runtime.GOOS, runtime.GOMAXPROCS(0))
 	if free := availableMemory(); free > 0 {
 		jobs = min(jobs, int(free/perRun))
 	}
 	return max(1, jobs)
+}
+
+// atOnce is how many runs so many processors carry. On Windows a run does not know how long it waited for one: no doubt would say that
+// there were too many.
+func atOnce(system string, processors int) int {
+	if system == "windows" {
+		return processors / 2
+	}
+	return perProcessor * processors
 }
 
 // room is where runs are played: a slot for each, and where nobody has said how many, one more than there are

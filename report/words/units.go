@@ -74,8 +74,8 @@ type Things struct {
 	Noun string
 }
 
-// Shell is a command line that can be pasted into a POSIX shell.
-func Shell(args []string) string { return text.Shell(args) }
+// Shell is a command line that can be pasted into a shell.
+func Shell(args []string) string { return text.Command(args) }
 
 // Some are the first n lines of a list, and in a last one how many are left out.
 func Some(list []string, n int) []string {

@@ -175,7 +175,7 @@ func (e *explorer) shows(ctx context.Context, f *Found, all []*scenarios.Scenari
 		}
 	}
 	shown := make([]bool, len(all))
-	pool := play.Pool{Play: e.Play, Slots: min(cmp.Or(e.Jobs, side), side)}
+	pool := play.Pool{Play: e.Play, Slots: min(cmp.Or(e.Jobs, play.Jobs()), side)}
 	pool.Again = func(r play.Result) (why string) {
 		if e.has(f, r.Judged) {
 			why = r.Pushed(f.alike)

@@ -135,5 +135,5 @@ func shown(p record.Process) string {
 	if len(args) == 0 {
 		args = []string{p.Comm}
 	}
-	return text.Clip(text.Printable(text.Shell(redact.Args(args))), 300, "...")
+	return text.Clip(text.Printable(text.Command(redact.Args(args))), 300, "...")
 }

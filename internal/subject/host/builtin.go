@@ -3,9 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
@@ -46,7 +45,7 @@ func ProfileOf(p driver.Profile) record.Profile {
 // Lookup returns the built-in host of that name, or an error that names the one that was probably meant. A name with
 // a path separator is the path of a program that is a driver.
 func Lookup(self, name string) (Spec, error) {
-	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
+	if files.HasFolder(name) {
 		return program(name)
 	}
 	if h, ok := catalogue.Named(name); ok {
@@ -66,28 +65,6 @@ func Lookup(self, name string) (Spec, error) {
 func IsFile(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular()
-}
-
-// program is a driver of somebody else's.
-func program(path string) (Spec, error) {
-	given := path
-	path, err := filepath.Abs(path)
-	if err == nil {
-		path, err = exec.LookPath(path) // also says whether it may be executed
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return Spec{}, fmt.Errorf("no driver %q: %w", given, fs.ErrNotExist)
-	}
-	if errors.Is(err, fs.ErrPermission) {
-		return Spec{}, fmt.Errorf("%q can't be started as a driver: %w; chmod +x %s", given, fs.ErrPermission, text.Shell([]string{given}))
-	}
-	if err != nil {
-		return Spec{}, fmt.Errorf("%q can't be started as a driver: %w", given, err)
-	}
-	return Spec{
-		Name: filepath.Base(path), About: "a driver program (docs/driver-protocol.md)",
-		Kind: record.KindDriver, Argv: []string{path}, Profile: unknownProfile(),
-	}, nil
 }
 
 // Placeholder stands for the fake server's command line in a command host's.

@@ -130,7 +130,7 @@ func Lookup(self, name string) (host.Spec, error) {
 	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
 		return Load(name)
 	}
-	if strings.ContainsAny(name, `/`+string(filepath.Separator)) {
+	if files.HasFolder(name) {
 		return host.Lookup(self, name)
 	}
 	preset, version, _ := strings.Cut(name, "@")

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mattn/go-shellwords"
-
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/host"
@@ -139,7 +137,7 @@ func mentions(words []string, what string) bool {
 var asText = strings.NewReplacer(`"`+host.Placeholder+`"`, `" `+host.Placeholder+`"`, `'`+host.Placeholder+`'`, `' `+host.Placeholder+`'`)
 
 func (a *Answers) command(answer string) (err error) {
-	if a.Command, err = shellwords.Parse(asText.Replace(answer)); err != nil {
+	if a.Command, err = words(asText.Replace(answer)); err != nil {
 		return fmt.Errorf("that is not a command line: %w", err)
 	}
 	switch {

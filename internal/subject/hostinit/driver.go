@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/leakbench/leakbench/hosts"
 	"github.com/leakbench/leakbench/integrations"
+	"github.com/leakbench/leakbench/internal/lists"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 //go:embed skeletons
@@ -28,7 +31,7 @@ type language struct {
 	driver  string               // the file that is the user's
 	from    string               // in skeletons
 	library map[string]libraryAt // path below the folder -> where it is
-	next    []string             // commands that the user needs before the driver can be started; %s is the folder
+	next    [][]string           // commands that the user needs before the driver can be started; %s is the folder, %p the same as a path
 	start   string               // what is started, below the folder
 }
 
@@ -40,7 +43,7 @@ type libraryAt struct {
 var languages = []language{
 	{
 		name: "python", driver: "driver.py", from: "driver.py", start: "driver.py",
-		next: []string{"pip install mcp"},
+		next: [][]string{{"pip", "install", "mcp"}},
 		library: map[string]libraryAt{
 			"leakbench/__init__.py": {integrations.Files, "python/leakbench/__init__.py"},
 			"leakbench/driver.py":   {integrations.Files, "python/leakbench/driver.py"},
@@ -49,11 +52,14 @@ var languages = []language{
 	{
 		name: "node", driver: "driver.mjs", from: "driver.mjs", start: "driver.mjs",
 		library: map[string]libraryAt{"leakbench/driver.mjs": {integrations.Files, "node/leakbench/driver.mjs"}},
-		next:    []string{"npm install --prefix %s @modelcontextprotocol/client"},
+		next:    [][]string{{"npm", "install", "--prefix", "%s", "@modelcontextprotocol/client"}},
 	},
 	{
-		name: "go", driver: "main.go", from: "main.go.txt", start: "driver",
-		next: []string{"go get github.com/leakbench/leakbench github.com/modelcontextprotocol/go-sdk", "go build -o %[1]s/driver ./%[1]s"},
+		name: "go", driver: "main.go", from: "main.go.txt", start: "driver" + exe,
+		next: [][]string{
+			{"go", "get", "github.com/leakbench/leakbench", "github.com/modelcontextprotocol/go-sdk"},
+			{"go", "build", "-o", "%s/driver" + exe, "%p"},
+		},
 	},
 	{
 		name: "rust", driver: "src/main.rs", from: "main.rs", start: "target/debug/leakbench-driver",
@@ -62,7 +68,7 @@ var languages = []language{
 			"Cargo.toml":    {hosts.Files, "rmcp/Cargo.toml"},
 			"Cargo.lock":    {hosts.Files, "rmcp/Cargo.lock"},
 		},
-		next: []string{"cargo build --manifest-path %s/Cargo.toml"},
+		next: [][]string{{"cargo", "build", "--manifest-path", "%s/Cargo.toml"}},
 	},
 }
 
@@ -82,34 +88,32 @@ func Driver(name, folder string) (files []DriverFile, commands []string, err err
 		return nil, nil, fmt.Errorf("no driver in %q; choose one of %s", name, strings.Join(Languages(), ", "))
 	}
 	l := languages[i]
-	text, err := skeletons.ReadFile(path.Join("skeletons", l.from))
+	own, err := skeletons.ReadFile(path.Join("skeletons", l.from))
 	if err != nil {
 		return nil, nil, err
 	}
-	files = []DriverFile{{Path: l.driver, Content: text, Program: l.start == l.driver}}
+	files = []DriverFile{{Path: l.driver, Content: own, Program: l.start == l.driver}}
 	for to, at := range l.library {
-		text, err := fs.ReadFile(at.fs, at.path)
+		content, err := fs.ReadFile(at.fs, at.path)
 		if err != nil {
 			return nil, nil, err
 		}
 		if strings.HasPrefix(to, "Cargo.") { // the preset's package
-			text = []byte(strings.ReplaceAll(string(text), "leakbench-rmcp", "leakbench-driver"))
+			content = []byte(strings.ReplaceAll(string(content), "leakbench-rmcp", "leakbench-driver"))
 		}
-		files = append(files, DriverFile{Path: to, Content: text})
+		files = append(files, DriverFile{Path: to, Content: content})
 	}
 	slices.SortFunc(files[1:], func(a, b DriverFile) int { return strings.Compare(a.Path, b.Path) })
 	for _, command := range l.next {
-		if strings.Contains(command, "%") {
-			command = fmt.Sprintf(command, folder)
-		}
-		commands = append(commands, command)
+		words := lists.Map(command, func(word string) string { return strings.NewReplacer("%s", folder, "%p", atPath(folder)).Replace(word) })
+		commands = append(commands, text.Command(words))
 	}
-	return files, append(commands, "leakbench run storm --host "+atPath(path.Join(folder, l.start))), nil
+	return files, append(commands, text.Command([]string{"leakbench", "run", "storm", "--host", atPath(path.Join(folder, l.start))})), nil
 }
 
 // atPath is a path that is not taken for the name of a host.
 func atPath(p string) string {
-	if strings.HasPrefix(p, "/") || strings.HasPrefix(p, ".") {
+	if strings.HasPrefix(p, "/") || strings.HasPrefix(p, ".") || filepath.IsAbs(p) {
 		return p
 	}
 	return "./" + p
