@@ -168,7 +168,11 @@ func WatchedLines(v *live.View) (lines []string) {
 		if g.Ended > 0 {
 			line += fmt.Sprintf(", %d ended", g.Ended)
 		}
-		lines = append(lines, fmt.Sprintf("%s, launched in %s; %d used in the last %s", line, text.Count(g.Generations, "generation"), g.Used, duration.Text(g.IdleAfter)))
+		used := fmt.Sprintf("%d used in the last %s", g.Used, duration.Text(g.IdleAfter))
+		if v.Looks == 1 { // what is used reads or writes between two looks
+			used = "which are used is not known yet"
+		}
+		lines = append(lines, fmt.Sprintf("%s, launched in %s; %s", line, text.Count(g.Generations, "generation"), used))
 	}
 	return lines
 }

@@ -20,12 +20,14 @@ func TestWatchedLines(t *testing.T) {
 		"srv (for example pid 7): 1 alive, launched in 1 generation; 1 used in the last 10 s",
 		"srv: 2 alive, 1 zombie, 25 ended, launched in 26 generations; 0 used in the last 10 s",
 		"shell bash: 0 alive, 2 zombies, launched in 2 generations; 0 used in the last 10 s",
-	}, model.WatchedLines(&live.View{Groups: []*live.Group{
+	}, model.WatchedLines(&live.View{Looks: 2, Groups: []*live.Group{
 		{Label: "srv", Like: 7, Alive: 1, Used: 1, Generations: 1, IdleAfter: ten},
 		{Label: "srv", Alive: 2, Zombies: 1, Ended: 25, Generations: 26, IdleAfter: ten},
 		{Label: "bash", Shell: true, Zombies: 2, Generations: 2, IdleAfter: ten},
 		{Label: "gone", Ended: 3, IdleAfter: ten},
 	}}))
+	assert.Equal(t, []string{"srv: 3 alive, launched in 2 generations; which are used is not known yet"},
+		model.WatchedLines(&live.View{Looks: 1, Groups: []*live.Group{{Label: "srv", Alive: 3, Generations: 2, IdleAfter: ten}}}))
 }
 
 // TestGrowthLines: figures stand where there is something to tell them from.
