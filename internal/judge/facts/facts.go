@@ -24,6 +24,8 @@ type Facts struct {
 
 	servers  []*history.Server // in the order of their births
 	keeperAt int64             // when the keeper was lost
+
+	launcherSessions map[int]bool // see leadByLaunchers
 }
 
 // Of are the facts of a run.

@@ -447,10 +447,10 @@ func TestWhatAHostStartsItself(t *testing.T) {
 	started := census(0, record.Census{Role: record.CensusStarted})
 	daemon, helper := process(40, host, record.StateSleeping), process(41, 31, record.StateSleeping)
 	daemon.SID, helper.SID = 40, 41
-	launcher := carrier(42, host)
-	launcher.SID = 42
+	launcher, forked := carrier(42, host), carrier(43, 10)
+	launcher.SID, forked.SID = 42, 43
 	f := Of(runOf(started, born(ms, "flaky#1", "s1", 31, host), census(sec, record.Census{Role: record.CensusSample, Processes: []record.Process{
-		process(31, host, record.StateSleeping), daemon, helper, launcher,
+		process(31, host, record.StateSleeping), daemon, helper, launcher, forked,
 	}})))
 	require.Equal(t, history.PartHelper, f.AttributionOf(helper.Identity).Part)
 	kind, _ := f.OutOfReach(nil, daemon)
@@ -458,7 +458,62 @@ func TestWhatAHostStartsItself(t *testing.T) {
 	kind, _ = f.OutOfReach(nil, helper)
 	assert.Equal(t, "escaped", kind)
 	kind, _ = f.OutOfReach(nil, launcher)
-	assert.Equal(t, "escaped", kind, "it carries a server")
+	assert.Empty(t, kind, "the host launched it, and has its PID")
+	kind, _ = f.OutOfReach(nil, forked)
+	assert.Equal(t, "escaped", kind, "it carries a server, and is nobody's child")
+}
+
+// TestSessionsOfLaunchers: a host that gives what it launches a session of its own reaches all that stays in it by that number.
+func TestSessionsOfLaunchers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first     record.Process // as the launcher was seen first
+		hostEnded bool           // before that
+		kind      string
+	}{
+		"by the host":                       {carrier(30, host), false, "shielded"},
+		"by nobody who lives":               {carrier(30, 10), false, "escaped"},
+		"by a host that nobody saw with it": {carrier(30, 10), true, "shielded"},
+	} {
+		first, server := c.first, process(31, 30, record.StateSleeping)
+		first.SID, first.PGID = 30, 30
+		server.SID, server.PGID = 30, 30
+		birth := born(2*ms, "flaky#1", "s1", 31, 30)
+		birth.Birth.SID, birth.Birth.PGID = 30, 30
+		events := []record.Event{birth}
+		if c.hostEnded {
+			events = append(events, at(500*ms, record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Code: 1}}))
+		}
+		events = append(events, census(sec, record.Census{Role: record.CensusSample, Processes: []record.Process{first, server}}))
+		f := Of(runOf(events...))
+		server.PPID = 10
+		kind, why := f.OutOfReach(f.Server("flaky#1"), server)
+		assert.Equal(t, c.kind, kind, name)
+		assert.Equal(t, kind == "escaped", strings.Contains(why, "No signal to the launched process group reaches it"), name)
+		assert.Equal(t, kind == "shielded", f.WasEscaped(f.Server("flaky#1"), server), name)
+		kind, _ = f.OutOfReach(nil, first)
+		assert.Equal(t, c.kind == "escaped", kind == "escaped", "%s: its launcher", name)
+		assert.Equal(t, c.kind == "shielded", f.WasEscaped(nil, first), "%s: its launcher", name)
+	}
+}
+
+// TestSessionsOfLaunchersThatNobodySaw are where the host puts the others that it launches.
+func TestSessionsOfLaunchersThatNobodySaw(t *testing.T) {
+	t.Parallel()
+	for name, gives := range map[string]bool{"a host that gives sessions": true, "a host that gives none": false} {
+		other, birth := born(ms, "steady#1", "s2", 32, host), born(2*ms, "flaky#1", "s1", 31, 30)
+		if gives {
+			other.Birth.SID, other.Birth.PGID = 32, 32
+		}
+		birth.Birth.SID, birth.Birth.PGID = 30, 30
+		f := Of(runOf(other, birth))
+		s := f.Server("flaky#1")
+		s.Faults = []history.FaultMark{{Fault: record.Fault{On: record.OnStart, Do: record.DoLauncher}}}
+		p := process(31, 10, record.StateSleeping)
+		p.SID, p.PGID = 30, 30
+		kind, _ := f.OutOfReach(s, p)
+		assert.Equal(t, gives, kind == "shielded", "%s: %s", name, kind)
+	}
 }
 
 // TestWhichRenewalsCount: those of the same connection, up to the server that was ended.

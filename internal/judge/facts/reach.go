@@ -77,6 +77,11 @@ func (f *Facts) OutOfReach(s *history.Server, p record.Process) (kind, why strin
 	return "", ""
 }
 
+// WasEscaped says that earlier versions took a process for escaped which is in the session of a launcher that the host started.
+func (f *Facts) WasEscaped(s *history.Server, p record.Process) bool {
+	return f.leadByLaunchers()[p.SID] && (s == nil || f.isBehind(s) && p.PPID != f.launcherOf(s))
+}
+
 // launcherOf is the pid of what launched a server, or 0 where that is nobody who stays: one that is forked twice has
 // as its first parent a process that is on its way out, or whoever adopted it.
 func (f *Facts) launcherOf(s *history.Server) int {
@@ -88,8 +93,11 @@ func (f *Facts) launcherOf(s *history.Server) int {
 }
 
 // leftSession says that a process is in a session which the host knows nothing
-// of: neither its own, nor one that it gave to a server that it launched.
+// of: neither its own, nor one that it gave to a server or to a launcher that it launched.
 func (f *Facts) leftSession(p record.Process) bool {
+	if f.leadByLaunchers()[p.SID] {
+		return false
+	}
 	if p.SID == p.PID {
 		return true
 	}
@@ -97,6 +105,58 @@ func (f *Facts) leftSession(p record.Process) bool {
 		return s.Birth.SID == p.SID && f.IsHost(s.Birth.PPID) && !f.isBehind(s)
 	})
 	return !known && !slices.ContainsFunc(f.lives(), func(h *history.Host) bool { return h.SID == 0 || h.SID == p.SID })
+}
+
+// leadByLaunchers are the sessions whose leader is a launcher that the host started itself, by their number: that is the PID
+// which the host got from the launch, so a signal to it, or to its group, arrives. Who was seen first as a child of a part of the
+// host was started by it; so was, as far as anybody knows, who was seen first when the host had ended. A helper that comes home to a
+// host which adopts orphans is no launcher. What a host does for one launch it does for those that were too short to be seen.
+func (f *Facts) leadByLaunchers() map[int]bool {
+	if f.launcherSessions != nil {
+		return f.launcherSessions
+	}
+	f.launcherSessions = map[int]bool{}
+	seen, pids := map[record.Identity]bool{}, map[int]bool{}
+	for _, look := range f.Censuses() {
+		for i := range look.Processes {
+			p := &look.Processes[i]
+			if seen[p.Identity] {
+				continue
+			}
+			seen[p.Identity], pids[p.PID] = true, true
+			orphan := f.IsKeeper(p.PPID) && f.HostGoing(f.HostAt(look.T), look.T)
+			if p.SID == p.PID && f.isLauncher(p) && (orphan || f.partOfHost(p.PPID, look)) {
+				f.launcherSessions[p.SID] = true
+			}
+		}
+	}
+	gives := len(f.launcherSessions) > 0 || slices.ContainsFunc(f.servers, func(s *history.Server) bool {
+		return s.Birth.SID == s.Birth.PID && f.IsHost(s.Birth.PPID)
+	})
+	for _, s := range f.servers {
+		if gives && s.Birth.SID == s.Birth.PPID && !pids[s.Birth.PPID] {
+			f.launcherSessions[s.Birth.SID] = true
+		}
+	}
+	return f.launcherSessions
+}
+
+// isLauncher says that a process stands between the host and a server, or would have, had the server come up.
+func (f *Facts) isLauncher(p *record.Process) bool {
+	switch a := f.AttributionOf(p.Identity); a.Part {
+	case history.PartLauncher:
+		return true
+	case history.PartUnknown:
+		return history.CarriesServer(p, f.Header.ID)
+	}
+	return false
+}
+
+// partOfHost says that the process of that pid is the host, or was its worker when a look was taken.
+func (f *Facts) partOfHost(pid int, look history.Look) bool {
+	return f.IsHost(pid) || slices.ContainsFunc(look.Processes, func(p record.Process) bool {
+		return p.PID == pid && f.AttributionOf(p.Identity).Part == history.PartHost
+	})
 }
 
 // describeReach says why a signal did not reach a process. s may be nil.

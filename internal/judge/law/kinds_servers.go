@@ -86,8 +86,9 @@ var kindsFlat = []Kind{
 	},
 	{
 		ID: "ghost", Law: "L1", Class: "P", Title: "a server was launched for a session that had ended",
-		Headline:  "{host} launched {n server} for {a closed session|closed sessions}",
-		Signature: "launched 100 ms or more after its session had ended and was not reopened; gone again before a checkpoint looked",
+		Headline: "{host} launched {n server} for {a closed session|closed sessions}",
+		Signature: "launched after its session had ended, and the session was not reopened; alive at the end of the watch. One that is gone " +
+			"again before a checkpoint looked must have been launched 100 ms or more after that end",
 		Why: "Something still works for a session that has ended: a reconnect timer, a reaction to the server's exit, a health " +
 			"check, or a queue that the close did not empty. Each of these costs a launch. If the host ends meanwhile, or the " +
 			"handshake hangs, nobody will end that server.",

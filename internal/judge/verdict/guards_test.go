@@ -224,7 +224,7 @@ func TestWhatCameBeforeAndAfterAHarm(t *testing.T) {
 	changes(at(6*second, record.SessionOpen))
 	for died, without := range map[int64]bool{never: false, 6 * second: true, 6*second + 1: false} {
 		b.Died = died
-		assert.Equal(t, without, f.openWithout(a, 5*second), "%d", died)
+		assert.Equal(t, without, f.OpenWithout(a, 5*second), "%d", died)
 	}
 
 	b.Born = 6 * second

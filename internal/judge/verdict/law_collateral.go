@@ -68,7 +68,7 @@ func (f *casefile) isCollateral(s *history.Server, h facts.Harm) bool {
 		}
 		return f.isNewest(s, h.T) || h.Kind == "killed" && f.worked(s, h.T)
 	case record.SessionOpening:
-		return s.Born >= since && (f.costAnAnswer(s, h) || f.killedAtWork(s, h) || f.openWithout(s, h.T))
+		return s.Born >= since && (f.costAnAnswer(s, h) || f.killedAtWork(s, h) || f.OpenWithout(s, h.T))
 	}
 	return false
 }
@@ -98,20 +98,6 @@ func (f *casefile) killedAtWork(s *history.Server, h facts.Harm) bool {
 func (f *casefile) endedByBench(s *history.Server) bool {
 	_, swept := f.Swept()[s.Birth.Identity]
 	return swept && f.CutShort()
-}
-
-// openWithout says that the host, some time after t, called the session open though this server, its newest, was
-// gone, or on its way out, and no other was there.
-func (f *casefile) openWithout(s *history.Server, t int64) bool {
-	for _, c := range f.Changes(s) {
-		if c.T <= t {
-			continue
-		}
-		return c.State == record.SessionOpen && !slices.ContainsFunc(f.servers, func(o *history.Server) bool {
-			return o != s && o.Label == s.Label && o.Session == s.Session && o.Born <= c.T && (o.Died < 0 || o.Died > c.T)
-		})
-	}
-	return false
 }
 
 // hasRival says that another server, launched by an open of the same session side by side with this one's, lived at
@@ -316,6 +302,7 @@ func (f *casefile) missingAt(cp *facts.Checkpoint, hurt map[string]bool) {
 			switch {
 			case hurt[s.ID], f.anyRival(s, hurt), f.endedOutside(s):
 				f.Explained[cp] = true
+			case f.NeverReplaced(cp, s):
 			case s.Died >= 0 && s.Died <= cp.SettledAt && !s.BrokenBy(s.Died) && s.Lost < 0:
 				f.Explained[cp], hurt[s.ID] = true, true
 				f.broken(f.missingBreach(cp, s))

@@ -74,11 +74,14 @@ func (f *casefile) flatBreach(cp *facts.Checkpoint, s *history.Server) *breach {
 		if b.wasKind = kind; b.was != "" {
 			b.was = b.was.As(kind)
 		}
+		if row := cp.SettledRows[s.Birth.Identity]; kind == "shielded" && row != nil && f.WasEscaped(s, *row) {
+			b.wasKind, b.was = "escaped", b.cause.As("escaped")
+		}
 		b.kind, b.cause, lost.head = kind, b.cause.As(kind), prose.Paragraph(lost.head, why)
 	}
 	var seen []string
 	until := cp.WatchedUntil
-	if s.Died >= 0 && s.Died <= until {
+	if s.Died >= 0 && s.Died <= until && b.kind != "ghost" {
 		if b.was != "" {
 			b.wasKind, b.was = "late", b.was.As(b.wasKind)
 		}
@@ -148,6 +151,15 @@ func (f *casefile) loss(cp *facts.Checkpoint, s *history.Server) loss {
 	if !facts.Established(s, cp.SettledAt) {
 		return stranded(s, fault)
 	}
+	l := f.lossOf(cp, s, next, fault)
+	if since := f.LaunchedInVain(s, 0); since >= 0 && !f.LaunchesAhead() {
+		return f.inVain(s, since, l)
+	}
+	return l
+}
+
+// lossOf is the loss of an established server that was launched while its session was not over.
+func (f *casefile) lossOf(cp *facts.Checkpoint, s, next *history.Server, fault *record.Fault) loss {
 	if f.Header.Host.Servers == record.PerSession && s.Session == "" && len(s.Calls) == 0 {
 		return f.unused(cp, s, next)
 	}
@@ -157,7 +169,7 @@ func (f *casefile) loss(cp *facts.Checkpoint, s *history.Server) loss {
 	if twin := f.twin(cp, s); twin != nil {
 		return probeFix(sideBySide(twin, s, "and the host ended the other one alone"), s)
 	}
-	if until := f.endedBefore(s, next); until >= 0 && !s.BrokenBy(next.Born) {
+	if until := f.EndedBefore(s, next); until >= 0 && !s.BrokenBy(next.Born) {
 		l := f.abandonedBy(s, until)
 		l.wasKind, l.was = "superseded", cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect)
 		return l
@@ -197,27 +209,16 @@ func (f *casefile) abandonedBy(s *history.Server, t int64) loss {
 	if refused != nil {
 		values["took"], values["error"] = prose.Span(f.took(refused)), prose.Quote(refused.Error)
 	}
-	return lostBy("abandoned", cause, values)
-}
-
-// endedBefore is when the session of s was opened anew for next, after it had been closed, forgotten, cancelled or
-// given up, or never: then next took the place of s.
-func (f *casefile) endedBefore(s, next *history.Server) int64 {
-	ended := never
-	if next == nil {
-		return never
+	l := lostBy("abandoned", cause, values)
+	unreached := len(s.Calls) == 0
+	switch {
+	case cause == record.CauseOpenFailed:
+		kind := law.KindOf("init-stranded")
+		l.fix = kind.FixOn(f.Header.System.OS)
+	case cause == record.CauseCallTimedOut && unreached, cause == record.CauseCallCancelled && unreached:
+		l.head = fmt.Sprintf("Session %s was cut off (%s), and the host did not end %s, which no call had reached.", values["session"], l.when, values["server"])
 	}
-	for _, c := range f.Changes(s) {
-		over := c.State == record.SessionEnded || c.State == record.SessionEnding || c.Why == record.WhyCancel
-		switch {
-		case c.T <= s.Born || c.T > next.Born:
-		case over:
-			ended = c.T
-		case c.State == record.SessionOpening && (ended >= 0 || f.Cancelled(s, c.T)):
-			return c.T - 1
-		}
-	}
-	return ended
+	return l
 }
 
 func stranded(s *history.Server, fault *record.Fault) loss {
@@ -308,10 +309,10 @@ func inFirst(group []*breach) (n int) {
 
 func describeFlat(f *casefile, group []*breach, d *description) {
 	b := group[0]
-	switch {
-	case b.kind == "process-growth":
+	switch b.kind {
+	case "process-growth":
 		return
-	case b.cp == nil:
+	case "ghost":
 		describeGhosts(f, group, d)
 		return
 	}

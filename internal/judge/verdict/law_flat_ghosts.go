@@ -2,15 +2,12 @@ package verdict
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/prose"
-	"github.com/leakbench/leakbench/internal/record"
 )
 
 // afterEnd is how long after the end of its session a server must have been launched to be called launched for it: a
@@ -20,35 +17,25 @@ const afterEnd = int64(100 * time.Millisecond)
 // judgeGhosts is the part of L1 that no checkpoint sees: servers launched for
 // sessions that had ended, and gone again. Those in seen have been told of.
 func (f *casefile) judgeGhosts(seen map[string]bool) {
-	if p := f.Header.Host.Profile; p.Resident > 0 || p.Spare > 0 {
-		return // it may launch ahead of need
+	if f.LaunchesAhead() {
+		return
 	}
 	for _, s := range f.servers {
-		if since := f.launchedInVain(s); since >= 0 && !seen[s.ID] {
+		if since := f.LaunchedInVain(s, afterEnd); since >= 0 && !seen[s.ID] {
 			seen[s.ID] = true
 			f.broken(f.ghostBreach(s, since))
 		}
 	}
 }
 
-// launchedInVain is when the session of a server had ended for which it was launched all the same, or never.
-func (f *casefile) launchedInVain(s *history.Server) int64 {
-	state, since := f.StateAt(s, s.Born)
-	asked := state.Why == record.WhyPerRequest || state.Why == record.WhyRequest // each request has a server of its own
-	if state.State != record.SessionEnded || asked || !f.OnWatch(s.Born) || since < f.HostOf(s).Started {
-		return never
-	}
-	if began, _ := f.LaunchBegan(s); began < since+afterEnd || f.usedAfter(s) { // one that is not known is before all others
-		return never
-	}
-	return since
-}
-
-// usedAfter says that the session of a server was opened again after its launch and called it: it was launched ahead of need.
-func (f *casefile) usedAfter(s *history.Server) bool {
-	return slices.ContainsFunc(f.Changes(s), func(c history.SessionChange) bool {
-		return c.T > s.Born && c.State == record.SessionOpen && s.Worked(c.T, math.MaxInt64)
-	})
+// inVain is the loss of a server that was launched when its session had ended, since then, and is there still: how the session had
+// ended is not to blame. l is what it would be otherwise.
+func (f *casefile) inVain(s *history.Server, since int64, l loss) loss {
+	cause, _ := f.HowEnded(s, since)
+	g := loss{kind: "ghost", cause: cause, when: law.CauseOf(cause).Text, was: l.cause, wasKind: l.kind}
+	g.head = fmt.Sprintf("%s was launched %s after session %s had ended. Nobody had reopened the session.",
+		prose.Plain(s.ID), prose.Span(s.Born-since), prose.Plain(s.Session))
+	return g
 }
 
 func (f *casefile) ghostBreach(s *history.Server, since int64) *breach {

@@ -113,6 +113,9 @@ func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach {
 	} else {
 		b.cause = b.cause.Of(p.Comm)
 	}
+	if (b.kind == "helper" || b.kind == "shielded") && f.WasEscaped(s, p) {
+		b.wasKind, b.was = "escaped", b.cause
+	}
 	seen := f.lasted(cp, p)
 	if p.RSS > 0 {
 		seen = append(seen, prose.Mebibytes(p.RSS))

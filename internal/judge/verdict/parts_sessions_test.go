@@ -162,8 +162,8 @@ func TestHowASessionEndedForTheNextServer(t *testing.T) {
 		one, two := f.servers[0], f.servers[1]
 		one.Born, two.Born = 2*second, 8*second
 		f.Session("flaky", "s1").Changes = c.changes
-		assert.Equal(t, c.ended, f.endedBefore(one, two), name)
-		assert.Equal(t, never, f.endedBefore(one, nil), name)
+		assert.Equal(t, c.ended, f.EndedBefore(one, two), name)
+		assert.Equal(t, never, f.EndedBefore(one, nil), name)
 	}
 	for says, c := range map[string]struct {
 		inits int

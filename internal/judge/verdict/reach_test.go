@@ -181,3 +181,41 @@ func TestProxyThatLives(t *testing.T) {
 		}
 	}
 }
+
+// TestASessionForALauncher: a host that launches npx in a session of its own, and ends npx alone, leaves a server that a signal to the
+// group would have reached. A list of known findings may still have it as escaped.
+func TestASessionForALauncher(t *testing.T) {
+	t.Parallel()
+	const launcher = 400
+	for name, outlives := range map[string]bool{"its session": false, "the host": true} {
+		p := newPlay()
+		p.run.Events[0].Process.SID = hostPID
+		p.helperAt(launcher, record.Process{PPID: hostPID, PGID: launcher, SID: launcher, Comm: "npx"})
+		p.session("s1", "flaky", record.SessionOpening, "", false)
+		a := p.launch("flaky", "s1", launcher)
+		p.fault(a, "start", "launcher", false)
+		p.as(a, func(row *record.Process) { row.SID, row.PGID = launcher, launcher })
+		for i := range p.run.Events {
+			if b := p.run.Events[i].Birth; b != nil {
+				b.SID, b.PGID = launcher, launcher
+			}
+		}
+		p.greet(a)
+		p.session("s1", "flaky", record.SessionOpen, "", false)
+		p.look(record.CensusSample, "")
+		left := func() {
+			delete(p.procs, record.Identity{PID: launcher, Start: launcher * 100})
+			p.as(a, func(row *record.Process) { row.PPID = keeperPID })
+		}
+		if outlives {
+			p.stop("stop", left)
+			p.restless("host gone", nil)
+		} else {
+			p.close("s1", "flaky", left)
+			p.restless("after", nil, want("flaky", "s1", 0))
+		}
+		f := only(t, Judge(p.done()), "shielded")
+		assert.NotContains(t, f.Why, "No signal to the launched process group reaches it", name)
+		assert.Len(t, f.Aliases, 1, name)
+	}
+}

@@ -44,6 +44,13 @@ var nonServers = []Trick{
 		}}),
 	},
 	{
+		Name: "launcher-apart", Group: 2,
+		About: "launches each server through a shell in a session of its own, and kills the shell alone", Scenario: "sessions.yaml",
+		Today: "leak L1 abandoned+escaped",
+		Want:  leak("L1").says("the host ended the launcher, not the server behind it").never("No signal to the launched process group reaches it"),
+		flaw:  same(flaw{attr: apart, command: throughShell, ends: killLauncher}),
+	},
+	{
 		Name: "worker", Group: 2, About: "has a helper of its own, from its start to its end", Scenario: "sessions.yaml",
 		Want: innocent(), flaw: same(flaw{started: func(h *host) { h.keep(h.help(nil, childArgv("idle")...)) }}),
 	},
@@ -83,6 +90,19 @@ var nonServers = []Trick{
 	},
 }
 
+// apart gives what it launches a session of its own, as start_new_session of Python and detached of Node do.
+func apart(attr *syscall.SysProcAttr) { attr.Setpgid, attr.Setsid = false, true }
+
+func throughShell(argv []string) []string {
+	return append([]string{"/bin/sh", "-c", `"$@"; exit $?`, "leakbench-trick"}, argv...)
+}
+
+func killLauncher(_ *host, c *conn, _ ending) bool {
+	_ = c.cmd.Process.Kill()
+	<-c.exited
+	return true
+}
+
 func throughLauncher(argv []string) []string { return childArgv("launcher", argv...) }
 
 func leaveLauncher(_ *host, c *conn, why ending) bool {
@@ -107,10 +127,28 @@ var ghosts = []Trick{
 		Want:  leak("L1").orDoubt(), flaw: same(flaw{ends: ghostly(true)}),
 	},
 	{
+		Name: "ghost-kept", Group: 5, About: "launches a server for each session 300 ms after it was closed, and keeps it", Scenario: "ghosts.yaml",
+		Today: "leak L1 abandoned",
+		Want:  leak("L1").kinds("ghost"), flaw: same(flaw{ends: ghostKept}),
+	},
+	{
 		Name: "ghost-mute", Group: 5, About: "the same, without a handshake", Scenario: "ghosts.yaml",
 		Today: "clean",
 		Want:  leak("L1").orDoubt(), flaw: same(flaw{ends: ghostly(false)}),
 	},
+}
+
+func ghostKept(h *host, c *conn, why ending) bool {
+	h.finish(c)
+	if why == closed {
+		time.AfterFunc(300*time.Millisecond, func() {
+			if again, err := h.launch(c.session, c.argv, true); err == nil {
+				h.own(again)
+				_ = again.initialize(context.Background())
+			}
+		})
+	}
+	return true
 }
 
 func ghostly(handshake bool) func(*host, *conn, ending) bool {
