@@ -49,6 +49,8 @@ var blackBoxes = []blackBox{
 	{"go-per-session", "deaf", "closed", "L1 L2", ""},
 	{"go-per-session", "shutdown", "stop", "L2", ""},
 	{"go-per-session-sse", goodbye, "closed", "L1", ""},
+	{"go-agent-stdin", "storm", "superseded", "L1", ""},
+	{"go-command", "check-cut", "cut", "L1", ""},
 	{"go-per-request", "per-request", "cancelled", "L1", "L2"},
 	{"node-shared", "storm", "superseded", "L1", ""},
 	{"node-shared", "shutdown", "stop", "L2", ""},

@@ -69,6 +69,9 @@ func RunJobs(ctx context.Context, all []Job, run func(context.Context, Job) erro
 				if hung := (*Hung)(nil); errors.As(err, &hung) {
 					results[i].PID = hung.PID
 				}
+				if unasked := (*Unasked)(nil); errors.As(err, &unasked) {
+					results[i].Unasked = unasked.Why.Error()
+				}
 			}
 		})
 	}

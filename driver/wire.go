@@ -147,7 +147,15 @@ type JobResult struct {
 	Error   string `json:"error,omitempty"`
 	// PID is that of a command that the job has started and that does not end: the bench looks at it, and ends it.
 	PID int `json:"pid,omitempty"`
+	// Unasked is why a command that the bench cancelled could not be asked to end. Nothing is known then of how it ends.
+	Unasked string `json:"unasked,omitempty"`
 }
+
+// Unasked is the error of a job whose command could not be asked to end.
+type Unasked struct{ Why error }
+
+func (u *Unasked) Error() string { return "the command could not be asked to end: " + u.Why.Error() }
+func (u *Unasked) Unwrap() error { return u.Why }
 
 // Hung is the error of a job whose command does not end.
 type Hung struct {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/stage/birth"
@@ -31,6 +32,9 @@ func init() {
 	listActions()
 	if len(os.Args) < 2 {
 		return
+	}
+	if slices.Contains(os.Args[2:], "--ledger") { // it is part of a run, and not started by hand in a terminal
+		leaveConsole()
 	}
 	if server := os.Args[1] == command || os.Args[1] == launcherCommand; server && os.Getenv(TwinMark) != "" {
 		os.Exit(twinMain(os.Args[2:]))

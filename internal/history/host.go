@@ -19,6 +19,7 @@ type Host struct {
 	Words   string    // the end of its stderr, where nobody had asked it to end
 	AskedAt int64     // when the bench first asked it to end, or Never
 	AskedOp record.Op // the step that did
+	AskedBy string    // a signal, or the end of its stdin; "" over its driver
 }
 
 func newHost(n int) *Host {

@@ -24,7 +24,7 @@ func (h *History) step(e *record.Event) {
 		h.steps = append(h.steps, s)
 		h.open[n] = append(h.open[n], s)
 		if host := h.Host(); host.AskedAt == Never && e.Step.Op.EndsHost() {
-			host.AskedAt, host.AskedOp = e.T, e.Step.Op
+			host.AskedAt, host.AskedOp, host.AskedBy = e.T, e.Step.Op, e.Step.Detail
 		}
 		return
 	}
@@ -34,6 +34,9 @@ func (h *History) step(e *record.Event) {
 		return
 	}
 	s := open[len(open)-1]
+	if host := h.HostAt(s.Begun); e.Kind == record.StepSkipped && host.AskedAt == s.Begun { // nobody could ask it
+		host.AskedAt, host.AskedOp, host.AskedBy = Never, "", ""
+	}
 	s.Step, s.Ended, s.Skipped, s.Keeps = *e.Step, e.T, e.Kind == record.StepSkipped, e.Evidence
 	if h.open[n] = open[:len(open)-1]; len(open) == 1 {
 		delete(h.open, n)

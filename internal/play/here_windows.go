@@ -1,18 +1,56 @@
 package play
 
 import (
+	"debug/pe"
 	"fmt"
+	"os/exec"
+	"slices"
 
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
 
-// refuse says why a host can't be played on this system. Without SIGTERM only one that speaks the driver protocol can be asked to stop.
+// askable are the signals of a host file that CTRL_C stands for, or that need nobody who listens.
+var askable = []string{"", "SIGTERM", "SIGINT", "SIGKILL"}
+
+// refuse says why a host can't be played on this system. One that does not speak the driver protocol is asked to stop by CTRL_C, or by
+// the end of its stdin: there are no signals.
 func refuse(h host.Spec) error {
-	if h.Kind.Driven() {
+	if h.Kind == record.KindDriver {
 		return nil
 	}
-	return &Misuse{
-		fmt.Errorf("%s is a host that does not speak the driver protocol: on Windows those can't be run yet", h.Name),
-		"docs/driver-protocol.md: a driver is about 60 lines; or run it on Linux, or in WSL",
+	if !slices.Contains(askable, h.Stop.Signal) {
+		return &Misuse{
+			fmt.Errorf("%s is stopped by %s, which Windows does not have", h.Name, h.Stop.Signal),
+			"stop: {signal: SIGINT} sends CTRL_C there, stop: {eof: true} closes its stdin (docs/windows.md)",
+		}
 	}
+	eofAlone := h.Stop.EOF && h.Stop.Signal == "" && h.Kind != record.KindOneshot
+	if !eofAlone && h.Stop.Signal != "SIGKILL" && hasNoConsole(h.Argv[0]) {
+		return &Misuse{
+			fmt.Errorf("%s is a program without a console: CTRL_C can't ask it to stop", h.Argv[0]),
+			"stop: {eof: true} closes its stdin instead, where it ends by that (docs/windows.md)",
+		}
+	}
+	return nil
+}
+
+// hasNoConsole says that a program is one with windows: Windows gives it no console. Of one that can't be read nothing is known.
+func hasNoConsole(program string) bool {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return false
+	}
+	file, err := pe.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	switch header := file.OptionalHeader.(type) {
+	case *pe.OptionalHeader32:
+		return header.Subsystem == pe.IMAGE_SUBSYSTEM_WINDOWS_GUI
+	case *pe.OptionalHeader64:
+		return header.Subsystem == pe.IMAGE_SUBSYSTEM_WINDOWS_GUI
+	}
+	return false
 }

@@ -15,6 +15,7 @@ const (
 	DoubtNoPlace     DoubtCode = "no-place"       // the host can't be put where the scenario wants it: nothing was run
 	DoubtKeeperLost  DoubtCode = "keeper-lost"    // the keeper died
 	DoubtSweep       DoubtCode = "sweep"          // the last sweep did not end everything
+	DoubtNotAskable  DoubtCode = "not-askable"    // the host could not be asked to end: nothing was run after that
 	DoubtNoCancel    DoubtCode = "no-cancel"      // what was to be cancelled in flight was over, or never began
 	DoubtNoControl   DoubtCode = "no-control"     // no server could be tried without the host
 	DoubtNoAnswer    DoubtCode = "no-answer"      // what became of a request is not known

@@ -66,6 +66,8 @@ const (
 	DetailProbe = "probe"
 	// DetailRelaunch is the Detail of an await of the bench's own: a command host has a broken server, and may launch it again.
 	DetailRelaunch = "relaunch"
+	// DetailEOF is the Detail of a step that asks the host to end by the end of its stdin; the name of a signal may follow.
+	DetailEOF = "stdin EOF"
 )
 
 // Expect is what a scenario expects of a step.

@@ -115,7 +115,7 @@ func (f *search) doubtEnd() (cut bool) {
 	}
 	switch {
 	case !f.CutShort():
-		return f.Truncated != "" || end == nil
+		return f.Truncated != "" || end == nil || f.unaskable()
 	case end.Reason == record.EndInterrupted:
 		f.doubt(record.DoubtInterrupted, "the run was stopped by %s", prose.Plain(cmp.Or(end.Signal, "its user")))
 	case end.Stage == record.StageHost:
@@ -128,6 +128,11 @@ func (f *search) doubtEnd() (cut bool) {
 		f.doubt(record.DoubtBenchFailed, "leakbench failed: %s", prose.Quote(end.Error))
 	}
 	return true
+}
+
+// unaskable says that the bench ended the run where it could not ask the host to end.
+func (f *search) unaskable() bool {
+	return slices.ContainsFunc(f.Doubts(), func(e *record.Event) bool { return e.Doubt.Code == record.DoubtNotAskable })
 }
 
 // doubtHost says that the host ended before it was asked to.

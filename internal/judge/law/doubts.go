@@ -27,6 +27,7 @@ var doubts = []Doubt{
 	{record.DoubtNoPlace, "The scenario needs an environment for the host that this machine doesn't allow, such as a PID namespace.", "Run leakbench doctor. It says what is missing."},
 	{record.DoubtKeeperLost, "The keeper, the process that watches all others, died or didn't answer.", playAgain},
 	{record.DoubtSweep, "The final sweep could not end every process.", "Look for a process that was stopped, or that belongs to another user, and end it."},
+	{record.DoubtNotAskable, "The host could not be asked to end, so the run ended there.", "Windows asks a console program with CTRL_C. For another one write stop: {eof: true} into its host file, or write a driver."},
 	{record.DoubtNoCancel, "The request to cancel had already finished, or never began.", quieter},
 	{record.DoubtNoControl, "The server could not be tried without the host.", playAgain},
 	{record.DoubtNoAnswer, "The outcome of a request is unknown.", seeTheSteps},

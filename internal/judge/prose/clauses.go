@@ -1,6 +1,7 @@
 package prose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,12 +61,17 @@ func HostEnd(h *history.Host, alone bool) string {
 	case h.AskedAt >= 0 && h.Exit.Signal == "SIGKILL":
 		return name + " did not exit when asked and was killed by leakbench at " + Clock(h.Exited)
 	case h.AskedOp == record.OpTerm:
-		return fmt.Sprintf("%s got SIGTERM at %s and %s after %s", name, Clock(h.AskedAt), exit, Span(h.Exited-h.AskedAt))
+		return fmt.Sprintf("%s got %s at %s and %s after %s", name, askedBy(h), Clock(h.AskedAt), exit, Span(h.Exited-h.AskedAt))
+	case h.AskedOp == record.OpStop && h.AskedBy != "":
+		return fmt.Sprintf("%s was asked to stop by %s at %s and %s after %s", name, askedBy(h), Clock(h.AskedAt), exit, Span(h.Exited-h.AskedAt))
 	case h.AskedOp == record.OpStop:
 		return fmt.Sprintf("%s was asked to stop at %s and %s after %s", name, Clock(h.AskedAt), exit, Span(h.Exited-h.AskedAt))
 	}
 	return fmt.Sprintf("%s %s at %s without being asked to", name, exit, Clock(h.Exited))
 }
+
+// askedBy names what has asked a host to end.
+func askedBy(h *history.Host) string { return Plain(cmp.Or(h.AskedBy, "SIGTERM")) }
 
 // Ladder is how a server was ended, with the times since the step began.
 func Ladder(s *history.Server, begun int64) string {

@@ -71,7 +71,8 @@ func (f *casefile) toldOfCommands() map[record.Identity]bool {
 func (f *casefile) leftAt(cp *facts.Checkpoint, now *history.Host) []record.Process {
 	var left []record.Process
 	take := func(p record.Process, all history.Rows) {
-		if p.State != record.StateZombie && p.Identity != now.Identity && (cp.HostGone || f.Leaver(p, all, now.N) != nil) {
+		there := p.State != record.StateZombie && !f.IsCommandsConsole(p, all)
+		if there && p.Identity != now.Identity && (cp.HostGone || f.Leaver(p, all, now.N) != nil) {
 			left = append(left, p)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/console"
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
@@ -221,6 +222,9 @@ func (k *Keeper) answer(ctx context.Context, ch <-chan reply) (reply, error) {
 			if r.NoPlace {
 				return r, fmt.Errorf("%w: %s", ErrPlace, strings.TrimPrefix(r.Error, ErrPlace.Error()+": "))
 			}
+			if r.NoConsole {
+				return r, ErrUnaskable
+			}
 			if r.Error != "" {
 				return r, errors.New(r.Error)
 			}
@@ -314,7 +318,10 @@ func (k *Keeper) start(ctx context.Context, c command) (record.Process, error) {
 	return *r.Started, nil
 }
 
-// Signal signals a process below the keeper, if it is still the one named.
+// ErrUnaskable says that a process can't be asked to end, other than by the end of its stdin.
+var ErrUnaskable = console.ErrNone
+
+// Signal signals a process below the keeper, if it is still the one named. An error may be ErrUnaskable.
 func (k *Keeper) Signal(ctx context.Context, id record.Identity, signal string) error {
 	_, err := k.ask(ctx, command{Cmd: cmdSignal, Of: []record.Identity{id}, Signal: signal})
 	return err

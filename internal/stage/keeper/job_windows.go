@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"github.com/leakbench/leakbench/internal/console"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 )
@@ -46,6 +47,9 @@ type associatePort struct {
 // contain puts the keeper into a job of its own, and makes the host's.
 func (k *process) contain(hello *Hello) error {
 	j := &k.hold
+	if err := console.Hear(); err != nil {
+		return err
+	}
 	j.mine, j.born = map[record.Identity]bool{}, map[int]windows.Handle{}
 	var err error
 	if j.all, err = newJob(); err == nil {

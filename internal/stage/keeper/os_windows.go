@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"github.com/leakbench/leakbench/internal/console"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/socket"
@@ -37,9 +39,10 @@ func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW}
 }
 
-// spawn starts the host in its job: it runs only once it is in there.
+// spawn starts the host in its job: it runs only once it is in there. It shares the keeper's console, which nobody sees and which nobody
+// else has: CTRL_C there is for the host. In a process group of its own it would not hear it.
 func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, _ record.Place) (pid int, err error) {
-	attr.Sys = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_SUSPENDED}
+	attr.Sys = &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED}
 	p, err := os.StartProcess(path, argv, attr)
 	if err != nil {
 		return 0, err
@@ -84,6 +87,25 @@ func resume(pid int) error {
 	return fmt.Errorf("its thread can't be found: %w", err)
 }
 
+// asks is how a process is asked to end, by the name that proc has for that: nil for other names.
+func asks(name string) func(record.Identity) error {
+	if name != proc.Asks {
+		return nil
+	}
+	return func(id record.Identity) error {
+		h, err := proc.Open(id, 0)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = windows.CloseHandle(h) }()
+		if err := console.Interrupt(context.Background(), id.PID); err != nil {
+			_, gone := proc.Identify(id.PID)
+			return errors.Join(err, gone)
+		}
+		return nil
+	}
+}
+
 // waitFor tells the exit of a process that the keeper has started.
 func (k *process) waitFor(handle windows.Handle, pid int) error {
 	id, err := proc.Identify(pid)
@@ -97,11 +119,14 @@ func (k *process) waitFor(handle windows.Handle, pid int) error {
 			return
 		}
 		k.live.Lock() // until whoever has started it knows it
-		asked, twin := k.asked[id], k.others[id] == isTwin
+		asked, twin := k.asked[id] || k.swept, k.others[id] == isTwin
 		k.live.Unlock()
 		exit := exitOf(handle)
-		if asked && exit.Code == sweptStatus || twin && !byItself(uint32(exit.Code)) {
+		switch {
+		case asked && exit.Code == sweptStatus || twin && !byItself(uint32(exit.Code)):
 			exit = record.Exit{Code: -1, Signal: "SIGKILL"}
+		case asked && uint32(exit.Code) == uint32(windows.STATUS_CONTROL_C_EXIT):
+			exit = record.Exit{Code: -1, Signal: proc.Asks}
 		}
 		k.tellExit(row, exit)
 		k.noteReaped()

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/leakbench/leakbench/internal/console"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/socket"
@@ -126,7 +127,7 @@ func (k *process) do(c command) (r reply) {
 		err = fmt.Errorf("unknown command %q", c.Cmd)
 	}
 	if err != nil {
-		r.Error, r.NoPlace = err.Error(), errors.Is(err, ErrPlace)
+		r.Error, r.NoPlace, r.NoConsole = err.Error(), errors.Is(err, ErrPlace), errors.Is(err, console.ErrNone)
 	}
 	return r
 }
@@ -169,7 +170,7 @@ func (k *process) tellExit(row record.Process, exit record.Exit) {
 	k.live.Lock()
 	stood, swept := k.others[row.Identity], k.swept
 	e := Exited{
-		Process: row, Exit: exit, Host: row.Identity == k.host, Asked: k.asked[row.Identity],
+		Process: row, Exit: exit, Host: row.Identity == k.host, Asked: k.asked[row.Identity] || swept && exit.Signal == "SIGKILL",
 		Bystander: stood == inHostGroup, Twin: stood == isTwin, Recycled: stood == isRecycled,
 	}
 	k.live.Unlock()
@@ -213,8 +214,11 @@ func (k *process) census(known []record.Identity) (*record.Census, error) {
 // signal refuses what is not below the keeper: the bench owns nothing else. A host that ended before the signal came is no
 // error, since its exit is told.
 func (k *process) signal(c command) error {
-	sig, ok := proc.ParseSignal(c.Signal)
-	if !ok || len(c.Of) != 1 {
+	send := asks(c.Signal)
+	if sig, ok := proc.ParseSignal(c.Signal); ok && send == nil {
+		send = func(id record.Identity) error { return proc.Signal(id, sig) }
+	}
+	if send == nil || len(c.Of) != 1 {
 		return fmt.Errorf("bad signal %q", c.Signal)
 	}
 	rows, err := k.rows()
@@ -225,7 +229,7 @@ func (k *process) signal(c command) error {
 	if slices.ContainsFunc(rows, func(row record.Process) bool { return row.Identity == id && row.State != record.StateZombie }) {
 		// It is noted before it is sent: its effect may be reaped before the call returns.
 		before := k.setAsked(id, true)
-		if err = proc.Signal(id, sig); err != nil {
+		if err = send(id); err != nil {
 			k.setAsked(id, before)
 		}
 	}

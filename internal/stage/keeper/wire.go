@@ -41,7 +41,8 @@ type command struct {
 type reply struct {
 	ID        int64             `json:"id,omitempty"`
 	Error     string            `json:"error,omitempty"`
-	NoPlace   bool              `json:"no_place,omitempty"` // the error is an ErrPlace
+	NoPlace   bool              `json:"no_place,omitempty"`   // the error is an ErrPlace
+	NoConsole bool              `json:"no_console,omitempty"` // likewise a console.ErrNone
 	Hello     *Hello            `json:"hello,omitempty"`
 	Started   *record.Process   `json:"started,omitempty"`
 	Bystander *record.Process   `json:"bystander,omitempty"`

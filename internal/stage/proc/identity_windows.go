@@ -115,7 +115,7 @@ func check(id record.Identity) error {
 // killed is the exit status of what was ended by a signal: 128 and the signal's number, as of a shell.
 const killed = 128
 
-// signalExactly ends the process: there are no signals, and nothing else that one process can do to another.
+// signalExactly ends the process: there are no signals.
 func signalExactly(id record.Identity, sig syscall.Signal) error {
 	if sig != syscall.SIGKILL {
 		return fmt.Errorf("Windows has no %s: %w", SignalName(sig), errors.ErrUnsupported) //nolint:staticcheck // a name
@@ -205,8 +205,8 @@ func Ended(h windows.Handle) (row record.Process, orphan bool, err error) {
 	return row, row.PPID == 0, err
 }
 
-// CanAsk says that a signal can ask a process to end. Here a process can only be ended.
-const CanAsk = false
+// Asks is what asks a process to end: the event of Ctrl-C (package console).
+const Asks = "CTRL_C"
 
 // signals are those that the package syscall knows everywhere.
 var signals = map[string]syscall.Signal{

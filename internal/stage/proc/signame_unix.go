@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CanAsk says that a signal can ask a process to end.
-const CanAsk = true
+// Asks is the signal that asks a process to end.
+const Asks = "SIGTERM"
 
 func nameOf(sig syscall.Signal) string    { return unix.SignalName(sig) }
 func numberOf(name string) syscall.Signal { return unix.SignalNum(name) }

@@ -285,6 +285,9 @@ func (r *run) gone() bool {
 	return r.host.end
 }
 
+// noSignals says that this system is Windows, where only CTRL_C asks.
+const noSignals = proc.Asks != "SIGTERM"
+
 // stopHost ends the host in the orderly way of its kind and waits for that.
 func (r *run) stopHost(ctx context.Context) error {
 	stop := r.Host.Stop
@@ -292,21 +295,34 @@ func (r *run) stopHost(ctx context.Context) error {
 	case r.Host.Kind.Driven(), stop.EOF && stop.Signal == "":
 		return r.endHost(ctx, record.OpStop, "", 0)
 	case stop.Signal == "" || stop.Signal == "SIGTERM":
-		return r.endHost(ctx, record.OpTerm, "SIGTERM", 0)
+		return r.endHost(ctx, record.OpTerm, proc.Asks, 0)
+	case stop.Signal == "SIGINT" && noSignals:
+		return r.endHost(ctx, record.OpStop, proc.Asks, 0)
 	}
 	return r.endHost(ctx, record.OpStop, stop.Signal, 0)
 }
 
+// errUnasked says that the host could not be asked to end, and was not ended in another way either: what a step that can't be played would
+// have shown stays unknown.
+var errUnasked = errors.New("the host could not be asked to end")
+
 // endHost asks the host to end, by a signal or, where that is "", by the driver's stop, and waits as long as the limit allows, or
 // for the grace where there is one. A host that does not end is killed: the run goes on, and the file says so.
 func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace record.Duration) error {
-	if signal == "SIGTERM" && !proc.CanAsk { // it is asked over its driver instead
-		op, signal = record.OpStop, ""
-	}
-	step := r.begin(record.Step{Op: op, Detail: signal, Grace: grace})
-	limit := cmp.Or(grace, r.limits.Stop)
 	h := r.current()
 	eof := r.Host.Stop.EOF && op != record.OpKill && h.stdin != nil
+	if op == record.OpTerm && r.Host.Kind.Driven() && noSignals { // it is asked over its driver instead
+		op, signal = record.OpStop, ""
+	}
+	step := record.Step{Op: op, Detail: signal, Grace: grace}
+	switch {
+	case eof && signal == "":
+		step.Detail = record.DetailEOF
+	case eof:
+		step.Detail = record.DetailEOF + " and " + signal
+	}
+	step = r.begin(step)
+	limit := cmp.Or(grace, r.limits.Stop)
 	r.mu.Lock()
 	h.asked = h.asked || signal == "" || eof // of a signal alone the keeper knows whether it came in time
 	id := h.id
@@ -324,7 +340,16 @@ func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace re
 	case r.Host.Kind.Driven():
 		err = r.askStop(limited)
 	}
-	if err == nil {
+	switch {
+	case errors.Is(err, keeper.ErrUnaskable):
+		step.Error = err.Error()
+		r.emit(record.Event{Kind: record.StepSkipped, Step: &step})
+		r.doubt(record.DoubtNotAskable, "the host could not be asked to end: %v", err)
+		return errUnasked
+	case signal != "" && err != nil && limited.Err() == nil && !r.gone(): // that is no fault of the host
+		r.end(step, begun, err)
+		return fmt.Errorf("failed to send %s to the host: %w", signal, err)
+	case err == nil:
 		err = r.wait(limited, func(*history.History) bool { return h.end })
 	}
 	switch {
@@ -335,8 +360,14 @@ func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace re
 		r.end(step, begun, context.Cause(ctx))
 		return context.Cause(ctx)
 	}
-	r.end(step, begun, fmt.Errorf("the host did not end within %v and was killed", limit))
-	if err := r.keeper.Signal(ctx, id, "SIGKILL"); err != nil && !r.gone() {
+	return r.killHost(ctx, step, begun, fmt.Errorf("the host did not end within %v and was killed", limit))
+}
+
+// killHost ends a host that did not end when it was asked to.
+func (r *run) killHost(ctx context.Context, step record.Step, begun time.Time, why error) error {
+	r.end(step, begun, why)
+	h := r.current()
+	if err := r.keeper.Signal(ctx, h.id, "SIGKILL"); err != nil && !r.gone() {
 		return err
 	}
 	return r.wait(ctx, func(*history.History) bool { return h.end })

@@ -9,10 +9,11 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
 
-// hungEnd is how long a command that hangs may take to end after SIGTERM, before the bench kills it.
+// hungEnd is how long a command that hangs may take to end after it was asked to, before the bench kills it.
 const hungEnd = 5 * time.Second
 
 // jobLimit is how long a command of a oneshot host may take for a job; 0 of any other host.
@@ -53,7 +54,7 @@ func (r *run) endHung(ctx context.Context, jobs []job, resp driver.Response) err
 		}
 		r.emitCensus(record.CensusSample, "", census)
 	}
-	for _, signal := range []string{"SIGTERM", "SIGKILL"} {
+	for _, signal := range []string{proc.Asks, "SIGKILL"} {
 		if err := r.endAll(ctx, byStep, signal); err != nil {
 			return err
 		}

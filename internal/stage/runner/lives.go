@@ -10,6 +10,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -95,7 +96,7 @@ func (r *run) endFor(ctx context.Context, s scenarios.Step) error {
 	case record.OpStop:
 		return r.stopHost(ctx)
 	}
-	return r.endHost(ctx, record.OpTerm, "SIGTERM", s.Grace)
+	return r.endHost(ctx, record.OpTerm, proc.Asks, s.Grace)
 }
 
 // endSessions writes down that a life of the host has ended with all its sessions.

@@ -14,6 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
+	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -104,7 +105,7 @@ func (r *run) one(ctx context.Context, s scenarios.Step) error {
 	case record.OpStop:
 		return r.stopHost(ctx)
 	case record.OpTerm:
-		return r.endHost(ctx, record.OpTerm, "SIGTERM", 0)
+		return r.endHost(ctx, record.OpTerm, proc.Asks, 0)
 	case record.OpKill:
 		return r.endHost(ctx, record.OpKill, "SIGKILL", 0)
 	case record.OpRestart:

@@ -11,6 +11,8 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/redact"
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -56,6 +58,10 @@ func (r *run) tick(ctx context.Context, s scenarios.Step, step record.Step) erro
 	r.endJobs(jobs, begun, resp, errors.Is(err, errNoAnswer))
 	failed := answered(resp, err)
 	r.end(step, begun, failed)
+	if i := slices.IndexFunc(resp.Jobs, func(j driver.JobResult) bool { return j.Unasked != "" }); i >= 0 {
+		r.doubt(record.DoubtNotAskable, "a command could not be asked to end: %s", resp.Jobs[i].Unasked)
+		return errUnasked
+	}
 	return r.unlessRestarted(r.fatal(ctx, h, err), besideErr)
 }
 
@@ -141,6 +147,11 @@ func (r *run) endJobs(jobs []job, begun time.Time, resp driver.Response, silent 
 		}
 		if !silent {
 			r.session(j.Session, j.Server.Name, record.SessionEnded, j.cancel || j.TimeoutMS > 0, record.WhyTick)
+		}
+		if why := results[j.Session].Unasked; why != "" {
+			j.step.Error = text.ClipBytes(redact.Text("its command could not be asked to end: "+why), maxError, "...")
+			r.emit(record.Event{Kind: record.StepSkipped, Step: &j.step})
+			continue
 		}
 		r.endWith(j.step, begun, err, j.keeps)
 	}

@@ -89,7 +89,7 @@ func FromCommand(argv []string) (Spec, error) {
 		return Spec{}, errors.New("the command does not say where the fake server's command line goes: put " + Placeholder + " there")
 	}
 	return Spec{
-		Name: filepath.Base(argv[0]), About: "a command line: started, watched, stopped with SIGTERM",
+		Name: filepath.Base(argv[0]), About: "a command line: started, watched, stopped with " + stoppedWith,
 		Kind: record.KindCommand, Argv: argv, Profile: unknownProfile(),
 	}, nil
 }
@@ -112,7 +112,7 @@ func Expand(argv, server []string) []string {
 		if arg == Placeholder {
 			out = append(out, server...)
 		} else {
-			out = append(out, strings.ReplaceAll(arg, Placeholder, text.Shell(server)))
+			out = append(out, strings.ReplaceAll(arg, Placeholder, CommandLine(server)))
 		}
 	}
 	return out

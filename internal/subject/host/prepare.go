@@ -16,7 +16,6 @@ import (
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
-	"github.com/leakbench/leakbench/internal/text"
 )
 
 // Placeholders are the names that stand for something in the texts of a host file, between double braces.
@@ -229,7 +228,7 @@ func (f *filler) argv(args []string) []string {
 }
 
 func (f *filler) text(s string) string {
-	return f.plain(strings.ReplaceAll(s, Placeholder, text.Shell(f.server)))
+	return f.plain(strings.ReplaceAll(s, Placeholder, CommandLine(f.server)))
 }
 
 // plain fills what stands for one word.

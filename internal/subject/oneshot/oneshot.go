@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -63,8 +64,8 @@ func (s *scheduler) Tick(ctx context.Context, jobs []driver.Job) ([]driver.JobRe
 	return driver.RunJobs(ctx, jobs, s.job), nil
 }
 
-// job runs the command. What it prints goes to the host's log. It gets a process group of its own, as from a shell or
-// a scheduler, and SIGTERM (or the host file's signal) when its time is over or the bench cancels it.
+// job runs the command. What it prints goes to the host's log. It gets a process group of its own (on Windows a
+// console), as from a shell or a scheduler, and SIGTERM (or the host file's signal) when its time is over or the bench cancels it.
 func (s *scheduler) job(ctx context.Context, j driver.Job) error {
 	number := s.jobs.Add(1)
 	dir := filepath.Join(s.p.Run, fmt.Sprintf("job-%d", number))
@@ -85,21 +86,14 @@ func (s *scheduler) job(ctx context.Context, j driver.Job) error {
 	// One that hangs is left to the bench: it outlives its job.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	leave := context.AfterFunc(ctx, end)
-	cmd := exec.CommandContext(life, p.Argv[0], p.Argv[1:]...)
-	cmd.Dir = p.Workdir
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, host.OneshotEnv+"=") }), p.Env...)
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // files: nobody who holds them keeps Wait from returning
-	cmd.SysProcAttr = ownGroup()
-	cmd.Cancel = func() error {
-		if j.Signal == driver.CtrlC {
-			return interruptGroup(cmd.Process)
+	var unasked error // read once the command has ended
+	cmd := s.command(life, p, func(process *os.Process) error {
+		err := ask(process, cmp.Or(j.Signal, s.p.Host.Stop.Signal))
+		if err != nil && !errors.Is(err, os.ErrProcessDone) {
+			unasked = errors.Join(err, process.Kill())
 		}
-		return cmd.Process.Signal(stopSignal(cmp.Or(j.Signal, s.p.Host.Stop.Signal)))
-	}
-	cmd.WaitDelay = killAfter
-	if within := s.p.Host.Profile.Stop.D(); within > 0 {
-		cmd.WaitDelay = within
-	}
+		return err
+	})
 	if err := cmd.Start(); err != nil {
 		end()
 		return err
@@ -118,8 +112,23 @@ func (s *scheduler) job(ctx context.Context, j driver.Job) error {
 		}
 		return &driver.Hung{PID: cmd.Process.Pid, Within: within}
 	}
+	if unasked != nil {
+		return &driver.Unasked{Why: unasked}
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// command is a command that is asked to end when its life is over, and killed where it takes too long.
+func (s *scheduler) command(life context.Context, p host.Prepared, ask func(*os.Process) error) *exec.Cmd {
+	cmd := exec.CommandContext(life, p.Argv[0], p.Argv[1:]...)
+	cmd.Dir = p.Workdir
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, host.OneshotEnv+"=") }), p.Env...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // files: nobody who holds them keeps Wait from returning
+	cmd.SysProcAttr = byItself()
+	cmd.Cancel = func() error { return ask(cmd.Process) }
+	cmd.WaitDelay = cmp.Or(s.p.Host.Profile.Stop.D(), killAfter)
+	return cmd
 }

@@ -3,20 +3,28 @@
 package oneshot
 
 import (
+	"errors"
 	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/leakbench/leakbench/driver"
 )
 
-func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func byItself() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-func stopSignal(name string) os.Signal {
-	if s := unix.SignalNum(name); s != 0 {
-		return s
+// ask sends a command the signal of that name, SIGTERM where there is none. Ctrl-C at a terminal is SIGINT to its process group.
+func ask(p *os.Process, name string) error {
+	if name == driver.CtrlC {
+		err := syscall.Kill(-p.Pid, syscall.SIGINT)
+		if errors.Is(err, syscall.ESRCH) {
+			err = os.ErrProcessDone
+		}
+		return err
 	}
-	return syscall.SIGTERM
+	if s := unix.SignalNum(name); s != 0 {
+		return p.Signal(s)
+	}
+	return p.Signal(syscall.SIGTERM)
 }
-
-// interruptGroup is Ctrl-C at a terminal.
-func interruptGroup(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGINT) }

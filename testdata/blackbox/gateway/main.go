@@ -2,7 +2,8 @@
 //
 //	gateway --port N --for all|all-lazily|session|request [--leak WHAT] -- SERVER ARGS...
 //
-// With --for session it also serves clients of the older transport, SSE, at /sse.
+// With --for session it also serves clients of the older transport, SSE, at /sse. Without a port it serves nobody, and only keeps a
+// server. With --stdin it also ends with its stdin. With --for command it uses a server for a moment, and exits.
 // Without --leak it is as careful as a gateway can be. With it, it makes one mistake.
 package main
 
@@ -57,14 +58,21 @@ type gateway struct {
 }
 
 func main() {
-	port := flag.Int("port", 0, "port to listen on")
+	port := flag.Int("port", 0, "port to listen on; 0: none")
+	stdin := flag.Bool("stdin", false, "ends with its stdin, too")
 	g := &gateway{sessions: map[string]*session{}, streams: map[string]*stream{}}
-	flag.StringVar(&g.mode, "for", "session", "for whom a server is launched: all, all-lazily, session, request")
-	flag.StringVar(&g.leak, "leak", "", "superseded, dead, vanished, abandoned, closed, cancelled or stop")
+	flag.StringVar(&g.mode, "for", "session", "for whom a server is launched: all, all-lazily, session, request, command")
+	flag.StringVar(&g.leak, "leak", "", "superseded, dead, vanished, abandoned, closed, cancelled or stop; of a command abandon or cut; console: it leaves its console (Windows)")
 	flag.Parse()
 	g.argv = flag.Args()
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
+	if g.leak == "console" {
+		leaveConsole()
+	}
+	if g.mode == "command" {
+		os.Exit(g.command(stop))
+	}
 	if g.mode == "all" {
 		if _, err := g.one(context.Background()); err != nil {
 			log.Print("the first launch: ", err)
@@ -75,7 +83,12 @@ func main() {
 		Addr: fmt.Sprintf("127.0.0.1:%d", *port), Handler: g, ConnState: g.hungUp,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 	}
-	go func() { log.Fatal(web.ListenAndServe()) }()
+	if *port > 0 {
+		go func() { log.Fatal(web.ListenAndServe()) }()
+	}
+	if *stdin {
+		go func() { _, _ = io.Copy(io.Discard, os.Stdin); stop <- os.Interrupt }()
+	}
 	<-stop
 	if g.leak == "stop" {
 		os.Exit(0)

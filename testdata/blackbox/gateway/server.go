@@ -10,11 +10,10 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 )
 
-// server is an MCP server over stdio, in a process group of its own.
+// server is an MCP server over stdio, in a process group of its own where there are groups.
 type server struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
@@ -31,7 +30,7 @@ func launch(argv []string) (*server, error) {
 		cmd: exec.Command(argv[0], argv[1:]...), waiting: map[string]chan message{},
 		broken: make(chan struct{}), exited: make(chan struct{}),
 	}
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	s.cmd.SysProcAttr = byItself()
 	stdin, err := s.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -142,15 +141,15 @@ func (s *server) shakeHands(ctx context.Context) (json.RawMessage, error) {
 	return a.Result, err
 }
 
-// end closes stdin, and helps with SIGTERM and SIGKILL where that is not enough.
+// end closes stdin, and helps where that is not enough.
 func (s *server) end() {
 	s.stdin.Close()
-	for _, help := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+	for _, help := range helps {
 		select {
 		case <-s.exited:
 			return
 		case <-time.After(2 * time.Second):
-			_ = syscall.Kill(-s.cmd.Process.Pid, help)
+			help(s.cmd.Process)
 		}
 	}
 	<-s.exited

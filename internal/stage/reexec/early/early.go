@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/console"
 	"github.com/leakbench/leakbench/internal/cpuload"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/subject/trickhost"
@@ -30,6 +31,8 @@ func partOf(args []string) (part func() (status int)) {
 		return func() int { return keeper.Main(args[2:]) }
 	case "bystander":
 		return keeper.Bystander
+	case console.Arg:
+		return func() int { return console.Main(args[2:]) }
 	case cpuload.Arg:
 		return cpuload.Main
 	case "lodge":
