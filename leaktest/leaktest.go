@@ -23,6 +23,7 @@ package leaktest
 import (
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"runtime/debug"
@@ -111,10 +112,18 @@ func report(t TB, err error) {
 	var f *lab.Failure
 	switch {
 	case errors.As(err, &f):
-		t.Errorf("leaktest: %s", f.Text)
+		t.Errorf("leaktest: %s%s", f.Text, gone())
 	case err != nil:
 		t.Fatalf("leaktest: %v", err)
 	}
+}
+
+// gone says how to keep the page of a failure: without -artifacts, go test removes the folder with the test.
+func gone() string {
+	if keep := flag.Lookup("test.artifacts"); keep == nil || keep.Value.String() == "true" {
+		return ""
+	}
+	return "\n  keep it    go test -artifacts; without it, the report is removed when the test ends"
 }
 
 // serve has a driver in this process, between two pipes.

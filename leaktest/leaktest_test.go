@@ -175,7 +175,8 @@ func TestAFailureHasAPage(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(t.ArtifactDir(), "2*", "report.html")) // "latest" is a link
 	require.NoError(t, err)
 	assert.Len(t, pages, 1)
-	assert.Contains(t, r.said[0], pages[0], "in one piece")
+	assert.Contains(t, r.said[0], pages[0]+"\n", "in one piece")
+	assert.Contains(t, r.said[0], "go test -artifacts", "the page goes with the test's folder")
 }
 
 func TestWhatCannotBePlayedInside(t *testing.T) {

@@ -148,8 +148,8 @@ func (a *app) validateCommand() *cobra.Command {
 		Use:   "validate FILE...",
 		Short: "Check scenario files, host files, known findings and leakbench.yaml without running anything",
 		Long: `Check scenario files, host files, lists of known findings and ` + project.File + `
-without running anything. Each problem is reported with its place. The keys of a file tell what it
-is. - is standard input. The exit code is 0 if all files are right, else 2.
+without running anything, and report each problem with its place. The keys of a file
+tell what it is. - is standard input. The exit code is 0 if all files are right, else 2.
 
 An editor can do most of this while you write: see leakbench schema.`,
 		Example: "  leakbench validate mine.yaml\n  leakbench validate .leakbench/known.yaml\n  leakbench validate *.yaml --format json",

@@ -35,15 +35,17 @@ func (c Choice) Of(all []*scenarios.Scenario) ([]*scenarios.Scenario, error) {
 		return !meets(c.Laws, s.Laws) || !meets(c.Tags, s.Tags) || !meets(levels, []record.Level{s.Level})
 	})
 	if len(all) > 0 && len(chosen) == 0 {
-		return nil, c.none()
+		return nil, c.none(all)
 	}
 	return chosen, nil
 }
 
 // none is the error where no scenario is left.
-func (c Choice) none() error {
-	tags := []string{scenarios.TagQuick}
-	if i := slices.IndexFunc(c.Tags, func(tag string) bool { return !slices.Contains(tags, tag) }); i >= 0 && len(c.Laws)+len(c.Levels) == 0 {
+func (c Choice) none(all []*scenarios.Scenario) error {
+	unknown := func(tag string) bool {
+		return !slices.ContainsFunc(all, func(s *scenarios.Scenario) bool { return slices.Contains(s.Tags, tag) })
+	}
+	if i := slices.IndexFunc(c.Tags, unknown); i >= 0 {
 		return &Misuse{fmt.Errorf("--tag %q: no scenario has this tag", c.Tags[i]), "of the built-in scenarios some have the tag " + scenarios.TagQuick}
 	}
 	return &Misuse{errors.New("no scenario matches --law, --tag and --level together"), "leakbench list scenarios --format json shows the laws, tags and levels of each"}

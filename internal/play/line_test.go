@@ -66,7 +66,8 @@ func TestWhatIsChosenAndWhatIsNot(t *testing.T) {
 	assert.Regexp(t, `^level orderly: \d+ of \d+ scenarios, .*\nothers  --level stubborn \(.*\), --level sudden \(.*\), or leakbench run all$`, play.LevelNote(some))
 	for want, c := range map[string]play.Choice{
 		`--tag "nope": no scenario has this tag`:                                  {Tags: []string{"nope"}},
-		"no scenario matches --law, --tag and --level together":                   {Tags: []string{"nope"}, Levels: []string{"1"}},
+		`--tag "none": no scenario has this tag`:                                  {Tags: []string{"none"}, Levels: []string{"1"}},
+		"no scenario matches --law, --tag and --level together":                   {Tags: []string{scenarios.TagQuick}, Levels: []string{"1"}, Laws: []string{"L2"}},
 		`--level "4": must be one of orderly, stubborn, sudden, or 1 to 3`:        {Levels: []string{"4"}},
 		`--law "L0": must be one of L1, L2, L3, L4, L5, L6, L7, L8, L9, L10, L11`: {Laws: []string{"L0"}},
 	} {
@@ -87,4 +88,15 @@ func TestWhatIsChosenAndWhatIsNot(t *testing.T) {
 	}
 	_, err = play.Scenarios([]string{"strom"})
 	require.ErrorContains(t, err, "did you mean storm?")
+}
+
+// TestAHostFileThatCannotBeRead is followed by how to write one, and not by the list of the hosts of leakbench.
+func TestAHostFileThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for name, hint := range map[string]string{"no.yaml": "leakbench init writes a host file", "naiv": "leakbench list hosts shows them"} {
+		_, err := play.TheHost("leakbench", name, nil)
+		var m *play.Misuse
+		require.ErrorAs(t, err, &m, name)
+		assert.Equal(t, hint, m.Hint, name)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -64,6 +65,8 @@ func lookUp(self, name string) (Host, error) {
 	switch {
 	case errors.As(err, &problems):
 		return Host{}, &Misuse{err, "docs/host-file.md has the format of a host file"}
+	case errors.As(err, new(*fs.PathError)):
+		return Host{}, &Misuse{err, "leakbench init writes a host file"}
 	case err != nil:
 		return Host{}, &Misuse{err, "leakbench list hosts shows them"}
 	}

@@ -1,6 +1,7 @@
 package doubts
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -42,15 +43,16 @@ func (f *search) doubtPurpose() {
 	}
 }
 
-// doubtStarved says what took too long on a machine that was starved.
+// doubtStarved says what took too long on a machine that was starved, as far as the file tells how starved.
 func (f *search) doubtStarved() {
 	for _, e := range f.Starved {
-		share, _ := f.StarvedBetween(e.From, e.To)
-		also := ""
-		if waited, known := f.Waited(e.From, e.To); known {
-			also = ", and the processes of the run had to wait " + prose.Span(waited)
+		why := "It is not known how starved the machine was"
+		if share, known := f.StarvedBetween(e.From, e.To); known {
+			why = fmt.Sprintf("The machine was starved: leakbench waited for a processor %d %% of the time in which it wanted one", int(100*share))
 		}
-		f.doubt(record.DoubtStarved, "%s (%s) cannot be judged by the clock: %s. The machine was starved: leakbench waited for a processor %d %% of the time in which it wanted one%s",
-			e.Law, law.Of(e.Law).Name, e.Value, int(100*share), also)
+		if waited, known := f.Waited(e.From, e.To); known {
+			why += ", and the processes of the run had to wait " + prose.Span(waited)
+		}
+		f.doubt(record.DoubtStarved, "%s (%s) cannot be judged by the clock: %s. %s", e.Law, law.Of(e.Law).Name, e.Value, why)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 const preamble = `# Findings that are known and accepted for now (docs/gate.md). Each is
 # scenario[:law[:fingerprint]], with a reason and the last day it is good for.
-# One that is not found any more, or whose day is over, fails the gate.
+# The gate fails on an entry that is stale (no longer found) or expired.
 known:
 `
 

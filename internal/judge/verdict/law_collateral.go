@@ -94,10 +94,11 @@ func (f *casefile) killedAtWork(s *history.Server, h facts.Harm) bool {
 	return h.Kind == "killed" && facts.CallInFlight(s, h.T)
 }
 
-// endedByBench says that the bench swept the server up because the run was cut short.
+// endedByBench says that the bench swept the server up, because the run was cut short, or though nobody had told the server to end:
+// in a test, the host is still there when the bench sweeps.
 func (f *casefile) endedByBench(s *history.Server) bool {
 	_, swept := f.Swept()[s.Birth.Identity]
-	return swept && f.CutShort()
+	return swept && (f.CutShort() || s.Silent())
 }
 
 // hasRival says that another server, launched by an open of the same session side by side with this one's, lived at

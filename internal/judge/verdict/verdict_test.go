@@ -235,6 +235,32 @@ func TestARunThatTheUserStopsBlamesNobodyForTheSweep(t *testing.T) {
 	assert.Equal(t, []string{"not-escalated", "terminated"}, kindsIn(v), "in a run that was played to its end the sweep excuses nothing")
 }
 
+// TestTheLastSweepIsNoHarmByTheHost: in a test the host is still there when the bench sweeps, so that a server that it has left dies
+// unasked at the bench's hands.
+func TestTheLastSweepIsNoHarmByTheHost(t *testing.T) {
+	t.Parallel()
+	for name, swept := range map[string]bool{"swept": true, "killed before the sweep": false} {
+		p := newPlay()
+		a := p.open("s1", "flaky")
+		p.add(record.Event{Kind: record.CensusTaken, Census: &record.Census{Role: record.CensusSample, Load: &record.Load{}}})
+		p.close("s1", "flaky", func() {})
+		p.restless("closed", nil, want("flaky", "s1", 0))
+		left := p.census()
+		p.dead(a)
+		if swept {
+			p.add(record.Event{Kind: record.Swept, Census: left})
+		}
+		v := Judge(p.over(record.End{Reason: "done"}))
+		var l9 []string
+		for _, d := range v.Doubts {
+			if d.Code == record.DoubtStarved {
+				l9 = append(l9, d.Text)
+			}
+		}
+		assert.Equal(t, swept, len(l9) == 0, "%s: %v", name, l9)
+	}
+}
+
 func TestTheOddestRuns(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]*record.Run{

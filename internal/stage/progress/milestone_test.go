@@ -16,7 +16,7 @@ func TestMilestoneSaysWhyAWaitWasOdd(t *testing.T) {
 	const second = record.Duration(time.Second)
 	for want, c := range map[string]record.Checkpoint{
 		"  end: 0 live, 0 spawned, as expected after 1 s\n": {Quiet: true, Waited: second},
-		"  end: 0 live, 0 spawned, as expected after 3 s (2 s longer than the limit: the machine was starved)\n": {
+		"  end: 0 live, 0 spawned, as expected after 3 s (2 s longer than the limit, as processes had to wait for a processor)\n": {
 			Quiet: true, Waited: 3 * second, Stretched: 2 * second,
 		},
 		"  end: 0 live, 0 spawned, unexpected state after 1 s (nobody was left who could change it)\n": {Waited: second, Early: record.EarlyFinal},

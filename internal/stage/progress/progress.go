@@ -134,7 +134,7 @@ func (l *Line) milestone(c record.Checkpoint) {
 	why := ""
 	switch {
 	case c.Stretched > 0:
-		why = fmt.Sprintf(" (%s longer than the limit: the machine was starved)", c.Stretched)
+		why = fmt.Sprintf(" (%s longer than the limit, as processes had to wait for a processor)", c.Stretched)
 	case c.Early == record.EarlyFinal:
 		why = " (nobody was left who could change it)"
 	case c.Early == record.EarlyWaited:
