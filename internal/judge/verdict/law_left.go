@@ -129,8 +129,8 @@ func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach {
 		extra = fmt.Sprintf("It used %d%% of a CPU while it was watched.", int(100*busy))
 	case b.kind == "shielded" || b.kind == "escaped":
 		_, extra = f.OutOfReach(s, p)
-	case s == nil && f.launchedBy(p.PID) != nil:
-		extra = fmt.Sprintf("It is the launcher of %s: the host launched it, and the server is its child.", prose.Plain(f.launchedBy(p.PID).ID))
+	case s == nil && f.launchedBy(p) != nil:
+		extra = fmt.Sprintf("It is a launcher: it stands between the host and %s.", prose.Plain(f.launchedBy(p).ID))
 	case s == nil:
 		extra = "The ledger knows no server with this PID: a server, a launcher or the host started it." + commandOf(p)
 	}
@@ -212,10 +212,13 @@ func ending(h *history.Host) record.Cause {
 	return record.CauseHostEnded
 }
 
-// launchedBy is a server that the process launched, or nil.
-func (f *casefile) launchedBy(pid int) *history.Server {
+// launchedBy is a server that the process launched, or that was launched by what it launched, or nil.
+func (f *casefile) launchedBy(p record.Process) *history.Server {
+	if a := f.AttributionOf(p.Identity); a.Part == history.PartLauncher {
+		return a.Server
+	}
 	for _, s := range f.servers {
-		if s.Birth.PPID == pid {
+		if s.Birth.PPID == p.PID {
 			return s
 		}
 	}

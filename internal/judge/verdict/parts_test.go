@@ -514,6 +514,6 @@ func TestACommandLineIsTold(t *testing.T) {
 		assert.Empty(t, commandOf(p))
 	}
 	f := opened("s1")
-	assert.Equal(t, f.servers[0], f.launchedBy(hostPID))
-	assert.Nil(t, f.launchedBy(999))
+	assert.Equal(t, f.servers[0], f.launchedBy(record.Process{Identity: record.Identity{PID: hostPID}}))
+	assert.Nil(t, f.launchedBy(record.Process{Identity: record.Identity{PID: 999}}))
 }

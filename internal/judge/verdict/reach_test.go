@@ -219,3 +219,28 @@ func TestASessionForALauncher(t *testing.T) {
 		assert.Len(t, f.Aliases, 1, name)
 	}
 }
+
+// TestAChainOfLaunchers: each of npx and the shell that it starts stands between the host and the server, whoever launched it.
+func TestAChainOfLaunchers(t *testing.T) {
+	t.Parallel()
+	const first, second = 400, 401
+	p := newPlay()
+	p.run.Events[0].Process.SID = hostPID
+	p.helperAt(first, record.Process{PPID: hostPID, SID: hostPID, Comm: "npx"})
+	p.helperAt(second, record.Process{PPID: first, SID: hostPID, Comm: "sh"})
+	p.session("s1", "flaky", record.SessionOpening, "", false)
+	a := p.launch("flaky", "s1", second)
+	p.greet(a)
+	p.session("s1", "flaky", record.SessionOpen, "", false)
+	p.look(record.CensusSample, "")
+	p.stop("stop", nil)
+	p.restless("host gone", nil)
+	helpers := 0
+	for _, f := range Judge(p.over(record.End{Reason: "done"})).Findings {
+		if f.Kind == "helper" {
+			helpers++
+			assert.Contains(t, f.Why, "It is a launcher: it stands between the host and flaky#1.")
+		}
+	}
+	assert.Equal(t, 2, helpers)
+}
