@@ -32,6 +32,7 @@ var house = []struct {
 	{pkg: "internal/redact", may: []string{"internal/text"}, why: "it knows words, not files"},
 	{pkg: "internal/cpuload", why: "a leaf"},
 	{pkg: "internal/console", why: "a leaf: how a process is asked says nothing of which one"},
+	{pkg: "internal/winjob", why: "a leaf: a job does not know what is in it"},
 	{pkg: "internal/stage/proc/portable", may: []string{"internal/record", "internal/redact", "internal/text"}, why: "the portable reader is a second opinion: it must not read as the first one does"},
 	{pkg: "internal/stage/proc", may: []string{"internal/record", "internal/redact", "internal/text", "internal/stage/proc/portable"}, why: "process facts know nothing of MCP or of guilt"},
 	{
@@ -67,7 +68,7 @@ var house = []struct {
 		pkg: "internal/subject/hostfile", may: []string{"internal/files", "scenarios", "internal/lists", "internal/record", "internal/yamlfile", "driver", "internal/subject/hostconfig", "internal/subject/host", "internal/text", "hosts"},
 		why: "a host file is data: it does not know how a host is run", deny: []string{"os/exec", "net"},
 	},
-	{pkg: "internal/subject/install", why: "it puts packages into a folder, whatever they are for"},
+	{pkg: "internal/subject/install", may: []string{"internal/winjob"}, why: "it puts packages into a folder, whatever they are for"},
 	{
 		pkg: "internal/subject/hostinit", may: []string{"internal/lists", "internal/record", "internal/yamlfile", "internal/subject/hostconfig", "internal/subject/host", "internal/subject/hostfile", "internal/text", "integrations", "hosts"},
 		why: "it writes a file, and tries nothing", deny: []string{"os/exec", "net"},
@@ -77,7 +78,7 @@ var house = []struct {
 		why: "the clients before a gateway know no more of the bench than a host does",
 	},
 	{pkg: "internal/subject/oneshot", may: []string{"internal/console", "internal/duration", "driver", "internal/subject/host"}, why: "a scheduler of commands knows no more of the bench than a host does"},
-	{pkg: "internal/subject/refhost", may: []string{"internal/duration", "internal/lists", "internal/await", "internal/subject/catalogue", "driver"}, why: "a reference host is a program under test: it must not know the bench"},
+	{pkg: "internal/subject/refhost", may: []string{"internal/duration", "internal/lists", "internal/await", "internal/winjob", "internal/subject/catalogue", "driver"}, why: "a reference host is a program under test: it must not know the bench"},
 	{pkg: "hosts/mcpgo", may: []string{"driver"}, why: "a host under test must not know the bench"},
 	{pkg: "hosts/gosdk", may: []string{"driver"}, why: "a host under test must not know the bench"},
 	{pkg: "internal/subject/trickhost", may: []string{"driver"}, why: "a trick host is a program under test: it must not know the bench"},

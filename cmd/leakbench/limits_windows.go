@@ -10,10 +10,7 @@ import (
 
 // works are the commands that were seen to work on Windows. What is not among them is refused before it starts anything.
 var works = strings.Fields("run gate replay compare known merge judge report open list explain validate schema doctor version fakeserver " +
-	"completion help selftest score hosts explore init")
-
-// not are commands below them that were not.
-var not = []string{"hosts install"}
+	"completion help selftest score hosts explore init bisect lab")
 
 // notYet says why a command does not work on this system.
 func notYet(path string) error {
@@ -21,7 +18,7 @@ func notYet(path string) error {
 	if len(words) < 2 || strings.HasPrefix(words[1], "__complete") {
 		return nil
 	}
-	if slices.Contains(works, words[1]) && !slices.Contains(not, strings.Join(words[1:], " ")) {
+	if slices.Contains(works, words[1]) {
 		return nil
 	}
 	return usage(fmt.Errorf("%s does not work on Windows yet", path), "run it on Linux, or in WSL")

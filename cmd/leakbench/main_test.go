@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 	if status, ok := reexec.Main(os.Args); ok {
 		os.Exit(status)
 	}
-	if len(os.Args) > 1 && slices.Contains([]string{"run", "attach", "judge", "doctor", "gate", "open", "selftest"}, os.Args[1]) { // for tests that signal a bench
+	if len(os.Args) > 1 && slices.Contains([]string{"run", "attach", "judge", "doctor", "gate", "lab", "open", "selftest"}, os.Args[1]) { // for tests that signal a bench
 		os.Exit(run(os.Args))
 	}
 	// Under the race detector each process sleeps a second at its exit otherwise.

@@ -17,7 +17,7 @@ import (
 // runtimes are the programs that a preset's packages need, and what brings them where they are missing.
 var runtimes = map[string]struct{ program, install string }{
 	"node":   {"node", "install Node.js 20 or newer (apt-get install nodejs npm, brew install node, or nodejs.org)"},
-	"python": {"python3", "install Python 3.11 or newer (apt-get install python3-venv, brew install python, or python.org)"},
+	"python": {pythonProgram, "install Python 3.11 or newer (apt-get install python3-venv, brew install python, or python.org)"},
 	"rust":   {"cargo", "install Rust (apt-get install cargo, or rustup.rs)"},
 	"go":     {"go", "install Go (apt-get install golang, brew install go, or go.dev)"},
 }
@@ -60,6 +60,9 @@ func (s Spec) Check() error {
 	case s.File == "":
 		return nil // part of the program, or a driver that was looked up
 	}
+	if why := s.Unstartable(); why != "" {
+		return &Missing{What: why, Run: "run it on Linux, or in WSL"}
+	}
 	install := "" // what may help
 	if s.Install != nil {
 		install = "leakbench hosts install " + cmp.Or(s.Given, s.Name)
@@ -72,7 +75,7 @@ func (s Spec) Check() error {
 		}
 	}
 	f := filler{words: map[string]string{"dir": s.Dir, "install": s.InstallDir, "version": s.Version}}
-	program := f.plain(s.Argv[0])
+	program, _ := startedAs(f.plain(s.Argv[0]))
 	if strings.Contains(program, "{{") {
 		return nil // only a run knows it
 	}

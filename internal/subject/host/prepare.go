@@ -70,6 +70,7 @@ func (s Spec) Prepare(in Setting) (Prepared, error) {
 		return Prepared{}, err
 	}
 	p := Prepared{Argv: f.argv(s.Argv), Workdir: f.text(s.Workdir), Ready: s.Ready}
+	p.Argv[0], p.Env = startedAs(p.Argv[0])
 	for _, v := range s.Env {
 		p.Env = append(p.Env, f.text(v))
 	}

@@ -4,6 +4,15 @@ package host
 
 import "os/exec"
 
+// pythonProgram is what an environment of Python needs in PATH.
+const pythonProgram = "python3"
+
+// startedAs is what starts a program of an installed environment.
+func startedAs(path string) (program string, env []string) { return path, nil }
+
+// Unstartable says why an installed host can't be started here, or "".
+func (Spec) Unstartable() string { return "" }
+
 // started is the command line of a program. A script names its interpreter itself.
 func started(path string) ([]string, error) {
 	_, err := exec.LookPath(path) // says whether it may be executed

@@ -36,3 +36,38 @@ func started(path string) ([]string, error) {
 	}
 	return nil, fmt.Errorf("%s is not in PATH", names[0])
 }
+
+// pythonProgram: what starts an environment of Python is named in it.
+const pythonProgram = ""
+
+// launcherEnv tells an interpreter which program of an environment it stands for (PC/launcher.c and Modules/getpath.py of CPython, which
+// removes it).
+const launcherEnv = "__PYVENV_LAUNCHER__"
+
+// startedAs is what starts a program of an installed environment, {{install}}/bin/python, and what it needs in its environment. The
+// python.exe of an environment is a launcher: the interpreter would be its child, and the launcher the host.
+func startedAs(path string) (program string, env []string) {
+	clean := filepath.Clean(path)
+	root := filepath.Dir(filepath.Dir(clean))
+	settings, err := os.ReadFile(filepath.Join(root, "pyvenv.cfg"))
+	if err != nil || filepath.Dir(clean) != filepath.Join(root, "bin") || filepath.Base(clean) != "python" {
+		return path, nil
+	}
+	for line := range strings.Lines(string(settings)) {
+		if key, value, _ := strings.Cut(line, "="); strings.TrimSpace(key) == "executable" {
+			return strings.TrimSpace(value), []string{launcherEnv + "=" + filepath.Join(root, "Scripts", "python.exe")}
+		}
+	}
+	return path, nil
+}
+
+// Unstartable says why an installed host can't be started here, or "".
+func (s Spec) Unstartable() string {
+	if s.Install != nil && s.Install.Runtime == "python" && strings.HasPrefix(s.Argv[0], installedPrograms) && s.Argv[0] != installedPrograms+"python" {
+		return s.Name + " is started by a program that pip makes, which leakbench can't start on Windows yet"
+	}
+	return ""
+}
+
+// installedPrograms is where the environments of other systems have their programs.
+const installedPrograms = "{{install}}/bin/"

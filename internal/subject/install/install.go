@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
+	"github.com/rogpeppe/go-internal/robustio"
 )
 
 // Params say what is installed, and where.
@@ -148,7 +149,7 @@ func hidden(dir, what string) string {
 func sweep(dir string) error {
 	left, err := filepath.Glob(hidden(dir, "new-*"))
 	for _, path := range left {
-		err = errors.Join(err, os.RemoveAll(path))
+		err = errors.Join(err, robustio.RemoveAll(path))
 	}
 	return err
 }
@@ -160,7 +161,7 @@ func build(ctx context.Context, p Params, manager manager) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.RemoveAll(temporary))
+			err = errors.Join(err, robustio.RemoveAll(temporary))
 		}
 	}()
 	if err := os.Chmod(temporary, 0o755); err != nil {
@@ -181,19 +182,19 @@ func build(ctx context.Context, p Params, manager manager) (err error) {
 	return replace(p.Dir, temporary)
 }
 
-// replace puts a folder in the place of another one, if there is one.
+// replace puts a folder in the place of another one, if there is one. On Windows something may have a file of it open for a moment.
 func replace(dir, by string) error {
 	if !Installed(dir) {
-		return os.Rename(by, dir)
+		return robustio.Rename(by, dir)
 	}
 	old := hidden(dir, "new-old") // a name that sweep knows
-	if err := os.Rename(dir, old); err != nil {
+	if err := robustio.Rename(dir, old); err != nil {
 		return err
 	}
-	if err := os.Rename(by, dir); err != nil {
-		return errors.Join(err, os.Rename(old, dir))
+	if err := robustio.Rename(by, dir); err != nil {
+		return errors.Join(err, robustio.Rename(old, dir))
 	}
-	return os.RemoveAll(old)
+	return robustio.RemoveAll(old)
 }
 
 // fill installs into a folder, in which something may be already.

@@ -21,17 +21,23 @@ type manager struct {
 	compiles bool
 }
 
+// Programs by their usual names.
+const (
+	python = "python3"
+	npm    = "npm"
+)
+
 var managers = map[string]manager{
 	"python": {
-		what: "python3 3.11 or newer", hint: "apt-get install python3 python3-venv, or brew install python", install: installPython,
-		tries: [][]string{{"python3", "-c", "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))"}},
+		what: python + " 3.11 or newer", hint: hints["python"], install: installPython,
+		tries: [][]string{{python, "-c", "import sys, " + pythonNeeds + "; sys.exit(sys.version_info < (3, 11))"}},
 	},
 	"node": {
-		what: "node 20 or newer, with npm", hint: "apt-get install nodejs npm, or brew install node", install: installNode, needs: []string{"package.json"},
-		tries: [][]string{{"node", "-e", "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)"}, {"npm", "--version"}},
+		what: "node 20 or newer, with npm", hint: hints["node"], install: installNode, needs: []string{"package.json"},
+		tries: [][]string{{"node", "-e", "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)"}, {npm, "--version"}},
 	},
 	"rust": {
-		what: "cargo 1.88 or newer", hint: "install Rust with rustup, or apt-get install cargo", install: installRust, needs: []string{"Cargo.toml", sources},
+		what: "cargo 1.88 or newer", hint: hints["rust"], install: installRust, needs: []string{"Cargo.toml", sources},
 		tries: [][]string{{"cargo", "--version"}}, compiles: true,
 	},
 }
@@ -52,10 +58,11 @@ func (m manager) check(ctx context.Context) error {
 // installPython makes the folder a virtual environment. Wheels alone are taken, as a source distribution runs code of
 // its own when it is installed, and what is pinned must have the hash that it is pinned with.
 func installPython(ctx context.Context, p Params, dir string) error {
-	if err := p.run(ctx, dir, "python3", "-m", "venv", dir); err != nil {
+	pip, err := environment(ctx, p, dir)
+	if err != nil {
 		return err
 	}
-	pip := []string{filepath.Join(dir, "bin", "python"), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--only-binary", ":all:"}
+	pip = append(pip, "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--only-binary", ":all:")
 	if p.Version == p.Pinned {
 		return p.run(ctx, dir, append(pip, "--require-hashes", "-r", filepath.Join(dir, p.Lock))...)
 	}
@@ -66,12 +73,12 @@ func installPython(ctx context.Context, p Params, dir string) error {
 // installation. npm ci checks the hashes of the lock file.
 func installNode(ctx context.Context, p Params, dir string) error {
 	if p.Version == p.Pinned {
-		return p.run(ctx, dir, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+		return p.run(ctx, dir, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	}
 	if err := os.Remove(filepath.Join(dir, p.Lock)); err != nil {
 		return err
 	}
-	return p.run(ctx, dir, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact", "--", p.Package+"@"+p.Version)
+	return p.run(ctx, dir, npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact", "--", p.Package+"@"+p.Version)
 }
 
 // installRust builds the driver, which is a program of its own, into bin.
@@ -113,12 +120,12 @@ func (p Params) run(ctx context.Context, dir string, argv ...string) error {
 
 // execute runs a program whose every process ends with it when ctx does.
 func execute(ctx context.Context, dir string, argv []string, output *tail) error {
+	argv = started(argv)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.WaitDelay = killDelay
-	ownGroup(cmd)
-	err := cmd.Run()
+	err := run(cmd)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -1,5 +1,3 @@
-//go:build unix
-
 package install_test
 
 import (
@@ -11,6 +9,7 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -56,14 +55,18 @@ func TestNodePackagesRunNothing(t *testing.T) {
 	t.Parallel()
 	peer(t, "node", "npm")
 	mark := filepath.Join(t.TempDir(), "pwned")
-	evil := tarball(t, map[string]string{"package/package.json": fmt.Sprintf(
-		`{"name":"evil","version":"1.0.0","scripts":{"preinstall":"touch %s","install":"touch %s","postinstall":"touch %s"}}`, mark, mark, mark)})
+	writes := "echo x>" + mark // for sh and for cmd.exe
+	manifest, err := json.Marshal(map[string]any{
+		"name": "evil", "version": "1.0.0", "scripts": map[string]string{"preinstall": writes, "install": writes, "postinstall": writes},
+	})
+	require.NoError(t, err)
+	evil := tarball(t, map[string]string{"package/package.json": string(manifest)})
 	sum := sha512.Sum512(evil)
 	right := "sha512-" + base64.StdEncoding.EncodeToString(sum[:])
 	for _, integrity := range []string{right, "sha512-" + base64.StdEncoding.EncodeToString(make([]byte, 64))} {
 		base := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(base, "evil.tgz"), evil, 0o600))
-		at := "file:" + filepath.Join(base, "evil.tgz")
+		at := "file:" + filepath.ToSlash(filepath.Join(base, "evil.tgz"))
 		made, err := install.Install(t.Context(), install.Params{
 			Name: "evil", Runtime: "node", Package: "evil", Version: "1.0.0", Pinned: "1.0.0", Lock: "package-lock.json", Dir: filepath.Join(base, "hosts", "evil@1.0.0"),
 			Files: fstest.MapFS{
@@ -88,7 +91,7 @@ func TestNodePackagesRunNothing(t *testing.T) {
 // another hash and one without any.
 func TestPythonPackagesRunNothing(t *testing.T) {
 	t.Parallel()
-	peer(t, "python3")
+	peer(t, python)
 	mark := filepath.Join(t.TempDir(), "pwned")
 	source := tarball(t, map[string]string{"evil-1.0.0/setup.py": fmt.Sprintf("open(%q, 'w')\nfrom setuptools import setup\nsetup(name='evil', version='1.0.0')\n", mark)})
 	var wheel bytes.Buffer
@@ -122,7 +125,7 @@ func TestPythonPackagesRunNothing(t *testing.T) {
 			pkg := c.file[:4]
 			_, err := install.Install(t.Context(), install.Params{
 				Name: pkg, Runtime: "python", Package: pkg, Version: "1.0.0", Pinned: "1.0.0", Lock: "requirements.txt", Dir: filepath.Join(base, "hosts", pkg+"@1.0.0"),
-				Files: fstest.MapFS{"requirements.txt": {Data: []byte("--no-index\n--find-links " + base + "\n" + pkg + "==1.0.0" + c.hash + "\n")}},
+				Files: fstest.MapFS{"requirements.txt": {Data: []byte("--no-index\n--find-links " + filepath.ToSlash(base) + "\n" + pkg + "==1.0.0" + c.hash + "\n")}},
 			})
 			if c.refused == "" {
 				require.NoError(t, err)

@@ -22,7 +22,7 @@ func Versions(ctx context.Context, runtime, pkg string) ([]string, error) {
 	name, _, _ := strings.Cut(pkg, "[") // without extras
 	switch runtime {
 	case "python":
-		out, err := output(ctx, "python3", "-m", "pip", "index", "versions", "--disable-pip-version-check", "--", name)
+		out, err := output(ctx, python, "-m", "pip", "index", "versions", "--disable-pip-version-check", "--", name)
 		m := listed.FindSubmatch(out)
 		if err != nil || m == nil {
 			return nil, fmt.Errorf("pip lists no versions of %s: %w", name, errors.Join(err, bytesError(out)))
@@ -31,7 +31,7 @@ func Versions(ctx context.Context, runtime, pkg string) ([]string, error) {
 		slices.Reverse(all)
 		return all, nil
 	case "node":
-		out, err := output(ctx, "npm", "view", "--json", "--", name, "versions")
+		out, err := output(ctx, npm, "view", "--json", "--", name, "versions")
 		var all []string
 		if err = errors.Join(err, json.Unmarshal(out, &all)); err != nil {
 			return nil, fmt.Errorf("npm lists no versions of %s: %w", name, err)
@@ -48,12 +48,14 @@ func bytesError(out []byte) error {
 
 // output is what a program prints, whose every process ends with it when ctx does.
 func output(ctx context.Context, argv ...string) ([]byte, error) {
+	argv = started(argv)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.WaitDelay = killDelay
-	ownGroup(cmd)
-	out, err := cmd.Output()
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	err := run(cmd)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return out, err
+	return out.Bytes(), err
 }

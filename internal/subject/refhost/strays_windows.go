@@ -7,11 +7,11 @@ import (
 	"os/exec"
 	"sync"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/windows"
 
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
+	"github.com/leakbench/leakbench/internal/winjob"
 )
 
 // strays holds each server, with all that it starts, in a job of its own. Nothing leaves a job that does not let it.
@@ -52,12 +52,8 @@ func (s *strays) start(cmd *exec.Cmd, dieWithHost bool) error {
 	if err != nil {
 		return err
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED}
-	if err = cmd.Start(); err != nil {
+	if err = winjob.Start(cmd, job); err != nil {
 		return errors.Join(err, windows.CloseHandle(job))
-	}
-	if err = join(cmd.Process.Pid, job); err != nil {
-		return errors.Join(err, cmd.Process.Kill(), cmd.Wait(), windows.CloseHandle(job))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +66,7 @@ func (s *strays) startOutside(cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	server, err := open(cmd.Process.Pid) // nobody waits for it yet
+	server, err := winjob.Open(cmd.Process.Pid) // nobody waits for it yet
 	if err != nil {
 		return errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
@@ -103,65 +99,14 @@ func (s *strays) connected(cmd *exec.Cmd) {
 }
 
 func (s *strays) newJob(dieWithHost bool) (windows.Handle, error) {
-	job, err := windows.CreateJobObject(nil, nil)
-	if err != nil {
-		return 0, err
-	}
-	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	var flags uint32
 	if dieWithHost {
-		limits.BasicLimitInformation.LimitFlags |= windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+		flags |= windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
 	}
 	if s.flaw == catalogue.JobsLeak {
-		limits.BasicLimitInformation.LimitFlags |= windows.JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK
+		flags |= windows.JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK
 	}
-	size := uint32(unsafe.Sizeof(limits))
-	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&limits)), size)
-	if err != nil {
-		return 0, errors.Join(err, windows.CloseHandle(job))
-	}
-	return job, nil
-}
-
-// open opens a process that is to be put into a job.
-func open(pid int) (windows.Handle, error) {
-	return windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(pid))
-}
-
-// assign puts a process into a job.
-func assign(pid int, job windows.Handle) error {
-	process, err := open(pid)
-	if err != nil {
-		return err
-	}
-	return errors.Join(windows.AssignProcessToJobObject(job, process), windows.CloseHandle(process))
-}
-
-// join puts a suspended process into a job, and has it run.
-func join(pid int, job windows.Handle) error {
-	if err := assign(pid, job); err != nil {
-		return err
-	}
-	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = windows.CloseHandle(snapshot) }()
-	thread := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
-	for err = windows.Thread32First(snapshot, &thread); err == nil; err = windows.Thread32Next(snapshot, &thread) {
-		if int(thread.OwnerProcessID) == pid {
-			return resume(thread.ThreadID)
-		}
-	}
-	return err
-}
-
-func resume(thread uint32) error {
-	h, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, thread)
-	if err != nil {
-		return err
-	}
-	_, err = windows.ResumeThread(h)
-	return errors.Join(err, windows.CloseHandle(h))
+	return winjob.New(flags)
 }
 
 // wait waits for a server's exit, and lets go of its job.

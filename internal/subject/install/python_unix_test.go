@@ -1,0 +1,5 @@
+//go:build unix
+
+package install_test
+
+const python = "python3"

@@ -1,0 +1,3 @@
+package install_test
+
+const python = "python"
