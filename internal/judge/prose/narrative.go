@@ -41,7 +41,7 @@ func Survivor(s *history.Server, e *record.Evidence, until int64, signals bool) 
 	id, comm := record.Identity{}, ""
 	if e != nil {
 		id, comm = e.Identity, e.Comm
-		st.waits(e)
+		st.waits(s, e)
 		st.stdin(s, e, until)
 	} else {
 		st.add("unexamined", "could not be examined")
@@ -63,12 +63,12 @@ func Survivor(s *history.Server, e *record.Evidence, until int64, signals bool) 
 // Waits tells what a process does that is no server.
 func Waits(e *record.Evidence) (text, like string) {
 	var st narrative
-	st.waits(e)
+	st.waits(nil, e)
 	return st.says(Process(nil, e.Identity, e.Comm))
 }
 
-// waits says what the process does now.
-func (st *narrative) waits(e *record.Evidence) {
+// waits says what the process does now. s may be nil.
+func (st *narrative) waits(s *history.Server, e *record.Evidence) {
 	call, _, _ := strings.Cut(e.Syscall, " ")
 	switch {
 	case e.State == record.StateTraced:
@@ -77,6 +77,8 @@ func (st *narrative) waits(e *record.Evidence) {
 		st.add("stopped", "is stopped (state %s): it handles nothing until it is continued", e.State)
 	case e.State == record.StateRunning:
 		st.add("running", "is running on a CPU (state R)")
+	case strings.HasPrefix(call, "read(0") && s == nil:
+		st.add("read", "is blocked in read(0), waiting for input")
 	case strings.HasPrefix(call, "read(0"):
 		st.add("read", "is blocked in read(0), waiting for its next request")
 	case strings.HasPrefix(call, "write(1") || strings.HasPrefix(call, "write(2"):
