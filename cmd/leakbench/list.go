@@ -216,7 +216,7 @@ func (a *app) installHosts(ctx context.Context, args []string) error {
 
 func (a *app) hostsToInstall(args []string) ([]host.Spec, error) {
 	for at := slices.Index(args, "all"); at >= 0; at = slices.Index(args, "all") {
-		args = slices.Replace(args, at, at+1, shelf.Startable()...)
+		args = slices.Replace(args, at, at+1, shelf.Names()...)
 	}
 	var specs []host.Spec
 	for _, name := range args {
@@ -227,9 +227,6 @@ func (a *app) hostsToInstall(args []string) ([]host.Spec, error) {
 		if s.Install == nil {
 			fmt.Fprintf(a.err, "%s: nothing to install\n", name)
 			continue
-		}
-		if why := s.Unstartable(); why != "" {
-			return nil, usage(errors.New(why), "install it on Linux, or in WSL")
 		}
 		specs = append(specs, s)
 	}

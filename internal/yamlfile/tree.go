@@ -81,7 +81,13 @@ func Parse(file string, src []byte, of KindOfFile, read func(root *Node)) error 
 }
 
 // Source is all of a text, or enough of it for Parse to see that it is too large.
-func Source(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, maxSource+1)) }
+func Source(r io.Reader) ([]byte, error) {
+	src, err := io.ReadAll(io.LimitReader(r, maxSource+1))
+	if err != nil || len(src) > maxSource {
+		return src, err
+	}
+	return text.Decoded(src), nil
+}
 
 // readTree turns YAML into nodes. On nil the problems are in c. YAML features that no file of ours needs are refused rather than
 // half supported: anchors and aliases (with which a small file unfolds into a huge one), merge keys, tags and several documents.

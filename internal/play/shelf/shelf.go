@@ -67,14 +67,6 @@ func Names() []string {
 	})
 }
 
-// Startable are those of them that can be started on this system.
-func Startable() []string {
-	return slices.DeleteFunc(Names(), func(name string) bool {
-		s, err := hostfile.Preset(name, "")
-		return err == nil && s.Unstartable() != ""
-	})
-}
-
 // Params are what installs a host.
 func Params(s host.Spec) install.Params {
 	return install.Params{

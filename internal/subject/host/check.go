@@ -60,9 +60,6 @@ func (s Spec) Check() error {
 	case s.File == "":
 		return nil // part of the program, or a driver that was looked up
 	}
-	if why := s.Unstartable(); why != "" {
-		return &Missing{What: why, Run: "run it on Linux, or in WSL"}
-	}
 	install := "" // what may help
 	if s.Install != nil {
 		install = "leakbench hosts install " + cmp.Or(s.Given, s.Name)
@@ -75,7 +72,8 @@ func (s Spec) Check() error {
 		}
 	}
 	f := filler{words: map[string]string{"dir": s.Dir, "install": s.InstallDir, "version": s.Version}}
-	program, _ := startedAs(f.plain(s.Argv[0]))
+	argv, _ := startedAs(f.plain(s.Argv[0]))
+	program := argv[0]
 	if strings.Contains(program, "{{") {
 		return nil // only a run knows it
 	}

@@ -69,8 +69,10 @@ func (s Spec) Prepare(in Setting) (Prepared, error) {
 	if err := s.configure(in, &f); err != nil {
 		return Prepared{}, err
 	}
-	p := Prepared{Argv: f.argv(s.Argv), Workdir: f.text(s.Workdir), Ready: s.Ready}
-	p.Argv[0], p.Env = startedAs(p.Argv[0])
+	p := Prepared{Workdir: f.text(s.Workdir), Ready: s.Ready}
+	argv := f.argv(s.Argv)
+	p.Argv, p.Env = startedAs(argv[0])
+	p.Argv = append(p.Argv, argv[1:]...)
 	for _, v := range s.Env {
 		p.Env = append(p.Env, f.text(v))
 	}

@@ -8,10 +8,7 @@ import "os/exec"
 const pythonProgram = "python3"
 
 // startedAs is what starts a program of an installed environment.
-func startedAs(path string) (program string, env []string) { return path, nil }
-
-// Unstartable says why an installed host can't be started here, or "".
-func (Spec) Unstartable() string { return "" }
+func startedAs(path string) (argv, env []string) { return []string{path}, nil }
 
 // started is the command line of a program. A script names its interpreter itself.
 func started(path string) ([]string, error) {

@@ -44,30 +44,40 @@ const pythonProgram = ""
 // removes it).
 const launcherEnv = "__PYVENV_LAUNCHER__"
 
-// startedAs is what starts a program of an installed environment, {{install}}/bin/python, and what it needs in its environment. The
-// python.exe of an environment is a launcher: the interpreter would be its child, and the launcher the host.
-func startedAs(path string) (program string, env []string) {
+// startedAs is what starts a program of an installed environment, {{install}}/bin/NAME, and what it needs in its environment. The
+// python.exe of an environment is a launcher: the interpreter would be its child, and the launcher the host. The other programs there are
+// launchers of that launcher, and have the path of the folder inside that they were made in.
+func startedAs(path string) (argv, env []string) {
 	clean := filepath.Clean(path)
-	root := filepath.Dir(filepath.Dir(clean))
+	root, name := filepath.Dir(filepath.Dir(clean)), filepath.Base(clean)
+	interpreter := ""
+	if filepath.Dir(clean) == filepath.Join(root, "bin") {
+		interpreter = interpreterOf(root)
+	}
+	if interpreter == "" {
+		return []string{path}, nil
+	}
+	argv, env = []string{interpreter}, []string{launcherEnv + "=" + filepath.Join(root, "Scripts", "python.exe")}
+	if name != "python" {
+		argv = append(argv, "-c", fmt.Sprintf(entryPoint, name))
+	}
+	return argv, env
+}
+
+// entryPoint does what a program does that pip makes.
+const entryPoint = "import sys; from importlib.metadata import entry_points; sys.argv[0] = %[1]q; " +
+	"sys.exit(next(iter(entry_points(group='console_scripts', name=%[1]q))).load()())"
+
+// interpreterOf is what an environment was made with, or "".
+func interpreterOf(root string) string {
 	settings, err := os.ReadFile(filepath.Join(root, "pyvenv.cfg"))
-	if err != nil || filepath.Dir(clean) != filepath.Join(root, "bin") || filepath.Base(clean) != "python" {
-		return path, nil
+	if err != nil {
+		return ""
 	}
 	for line := range strings.Lines(string(settings)) {
 		if key, value, _ := strings.Cut(line, "="); strings.TrimSpace(key) == "executable" {
-			return strings.TrimSpace(value), []string{launcherEnv + "=" + filepath.Join(root, "Scripts", "python.exe")}
+			return strings.TrimSpace(value)
 		}
-	}
-	return path, nil
-}
-
-// Unstartable says why an installed host can't be started here, or "".
-func (s Spec) Unstartable() string {
-	if s.Install != nil && s.Install.Runtime == "python" && strings.HasPrefix(s.Argv[0], installedPrograms) && s.Argv[0] != installedPrograms+"python" {
-		return s.Name + " is started by a program that pip makes, which leakbench can't start on Windows yet"
 	}
 	return ""
 }
-
-// installedPrograms is where the environments of other systems have their programs.
-const installedPrograms = "{{install}}/bin/"

@@ -57,14 +57,25 @@ func TestEnvironmentOfPython(t *testing.T) {
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	assert.Equal(t, fmt.Sprintf("%s False %d\r\n", spec.InstallDir, cmd.Process.Pid), string(out), "no launcher stands in between")
-}
 
-// TestUnstartable: what pip makes a program of can't be started, and says so before anything is installed.
-func TestUnstartable(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]bool{"mcpo": true, "fastmcp-list": true, "hermes": false, "typescript-sdk": false, "rmcp": false} {
-		spec, err := hostfile.Preset(name, "")
-		require.NoError(t, err)
-		assert.Equal(t, want, spec.Unstartable() != "", name)
+	// What pip makes a program of is started without that program.
+	packages := filepath.Join(spec.InstallDir, "Lib", "site-packages")
+	for path, text := range map[string]string{
+		"mine.py":                               "import sys\ndef main():\n    print(sys.argv)\n    return 7\n",
+		"mine-1.0.0.dist-info/METADATA":         "Metadata-Version: 2.1\nName: mine\nVersion: 1.0.0\n",
+		"mine-1.0.0.dist-info/entry_points.txt": "[console_scripts]\nmy-program = mine:main\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(packages, path)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(packages, path), []byte(text), 0o600))
 	}
+	spec.Argv = []string{"{{install}}/bin/my-program", "--port", "two words"}
+	made, err = spec.Prepare(host.Setting{Run: t.TempDir()})
+	require.NoError(t, err)
+	cmd = exec.CommandContext(t.Context(), made.Argv[0], made.Argv[1:]...)
+	cmd.Env = append(os.Environ(), made.Env...)
+	out, err = cmd.Output()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	assert.Equal(t, 7, exit.ExitCode())
+	assert.Equal(t, "['my-program', '--port', 'two words']\r\n", string(out))
 }

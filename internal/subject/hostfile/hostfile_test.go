@@ -2,6 +2,8 @@ package hostfile_test
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -56,6 +59,39 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, record.KindCommand, s.kind)
 	assert.Equal(t, 2*time.Second, s.Confirm.D(), "as long as settle")
 	assert.Equal(t, 9*time.Second, s.Stop.D())
+}
+
+// TestFilesOfWindows: with CRLF, with a byte order mark and in UTF-16, as PowerShell's > writes it, a file says the same, and what is wrong
+// in it stands in the same place.
+func TestFilesOfWindows(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "größe.yaml")
+	const good = "name: x\nabout: ü\ncommand: [z, '{{server}}']\ndrive: nothing\nsettle: 5s\n"
+	bad := strings.Replace(good, "5s", "5", 1)
+	said := ""
+	for _, as := range []func(string) string{
+		func(s string) string { return s },
+		func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+		func(s string) string { return "\ufeff" + s },
+		func(s string) string {
+			b := []byte{0xff, 0xfe}
+			for _, unit := range utf16.Encode([]rune(strings.ReplaceAll(s, "\n", "\r\n"))) {
+				b = binary.LittleEndian.AppendUint16(b, unit)
+			}
+			return string(b)
+		},
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(as(good)), 0o600))
+		s, err := hostfile.Load(path)
+		require.NoError(t, err)
+		assert.Equal(t, "ü", s.About)
+		require.NoError(t, os.WriteFile(path, []byte(as(bad)), 0o600))
+		_, err = hostfile.Load(path)
+		require.ErrorContains(t, err, ":5:9: this must be a time")
+		said = cmp.Or(said, err.Error())
+		assert.Equal(t, said, err.Error())
+	}
 }
 
 // TestAll reads a file in which every key stands.

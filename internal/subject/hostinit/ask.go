@@ -171,7 +171,7 @@ func (q *asking) one(question, usual string, check func(string) error) string {
 			fmt.Fprintf(q.Out, "%s ", question)
 		}
 		answer, err := q.in.ReadString('\n')
-		answer = strings.TrimSpace(answer)
+		answer = strings.TrimSpace(strings.TrimPrefix(answer, "\ufeff")) // PowerShell may begin a pipe with a byte order mark
 		if !q.Again {
 			fmt.Fprintln(q.Out, answer) // nobody's terminal has shown it
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // Config is a configuration that names MCP servers.
@@ -30,11 +31,11 @@ func ReadConfig(path string) (Config, error) {
 	if !info.Mode().IsRegular() || info.Size() >= maxConfig {
 		return Config{}, fmt.Errorf("%s is not a configuration file", path)
 	}
-	text, err := os.ReadFile(path)
+	src, err := os.ReadFile(path)
 	if err != nil {
 		return Config{}, err
 	}
-	found, err := hostconfig.Recognize(path, text)
+	found, err := hostconfig.Recognize(path, text.Decoded(src))
 	return Config{Path: path, Found: found}, err
 }
 
