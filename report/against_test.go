@@ -70,6 +70,33 @@ func TestAPageSaysWhereAFindingStands(t *testing.T) {
 	assert.NotContains(t, page.String(), `class="standing"`, "held against nothing")
 }
 
+// TestAnEntryThatHasExpired is not called missing: it is in the list.
+func TestAnEntryThatHasExpired(t *testing.T) {
+	t.Parallel()
+	runs := []verdict.Judged{realRun(t, "storm-naive")}
+	a := baselinetest.Against(runs, nil, "known.yaml", known.Entry{Scenario: "storm", Reason: "later", Expires: baselinetest.Today.AddDate(0, 0, -1)})
+	var page strings.Builder
+	require.NoError(t, htmlpage.HTML(&page, runs, a))
+	assert.Contains(t, page.String(), "new: its entry in known.yaml expired on 2030-06-14")
+	assert.NotContains(t, page.String(), "not in known.yaml")
+}
+
+// TestARunWithTwoFindingsOfAKindCountsOnce where the page says how many runs a fix helps.
+func TestARunWithTwoFindingsOfAKindCountsOnce(t *testing.T) {
+	t.Parallel()
+	runs := []verdict.Judged{realRun(t, "storm-naive"), realRun(t, "cron-reap-all")}
+	n := 0
+	for _, f := range runs[0].Verdict.Findings {
+		if f.Kind == "superseded" {
+			n++
+		}
+	}
+	require.Equal(t, 2, n)
+	var page strings.Builder
+	require.NoError(t, htmlpage.HTML(&page, runs, baseline.Baseline{}))
+	assert.Contains(t, page.String(), "<summary>2 findings in 1 run</summary>")
+}
+
 func TestMeasuresOfRepeatsAreShown(t *testing.T) {
 	t.Parallel()
 	var base, head []verdict.Judged

@@ -205,13 +205,11 @@ func comparisonLine(r *compare.Result) string {
 			parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
 		}
 	}
-	if n := changes[compare.Worse]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d grown", n))
+	line := "findings: " + strings.Join(parts, ", ")
+	if worse, better := changes[compare.Worse], changes[compare.Better]; worse+better > 0 {
+		line += fmt.Sprintf("; times and sizes: %d grown, %d shrunk", worse, better)
 	}
-	if n := changes[compare.Better]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d shrunk", n))
-	}
-	return "findings: " + strings.Join(parts, ", ")
+	return line
 }
 
 // Repeats writes how often each scenario leaked.

@@ -121,6 +121,9 @@ func (h *Lookup) look(f *gate.Finding) Status {
 	switch f.Decision {
 	case gate.New, gate.Warning:
 		s.Text = h.newText()
+		if f.Expired != nil {
+			s.Text = fmt.Sprintf("its entry in %s expired on %s", h.List, f.Expired.Expires.Format(time.DateOnly))
+		}
 	case gate.Listed:
 		s.Text = fmt.Sprintf("listed in %s until %s: %s", h.List, f.Entry.Expires.Format(time.DateOnly), f.Entry.Reason)
 		if old := OldName(f); old != "" {

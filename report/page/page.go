@@ -49,9 +49,10 @@ type overviewRow struct {
 	Scenario, Host    string `max:"80"`
 	Findings, Doubts  int
 	Spawned, Peak     int
-	Left, Harmed      int // processes that should be gone, and that should have been left alone
-	Took              string
-	First             string `max:"200"`
+	// Left are processes that should be gone, Unreaped zombies, Harmed those that should have been left alone.
+	Left, Unreaped, Harmed int
+	Took                   string
+	First                  string `max:"200"`
 }
 
 type fact struct{ Name, Value string }
@@ -190,7 +191,7 @@ func newOverviewRow(s *model.Run, id string) overviewRow {
 	row := overviewRow{
 		ID: id, Outcome: string(v.Outcome), Word: impact.Word(v.Outcome), Glyph: model.OutcomeGlyph[v.Outcome],
 		Scenario: s.Header.Scenario.String(), Host: s.Header.Host.Name, Findings: len(v.Findings), Doubts: len(v.Doubts),
-		Spawned: v.Spawned, Peak: v.PeakLive, Left: impact.Left + impact.Unreaped, Harmed: impact.Harmed, Took: duration.Text(s.End),
+		Spawned: v.Spawned, Peak: v.PeakLive, Left: impact.Left, Unreaped: impact.Unreaped, Harmed: impact.Harmed, Took: duration.Text(s.End),
 	}
 	if len(v.Findings) > 0 {
 		row.First = s.Headline()

@@ -69,6 +69,7 @@ type causeRow struct {
 	Status   *baseline.Status // beside the baseline, the worst of its runs'; nil where there is none
 	Runs     []causeRun
 	MoreRuns int
+	in       []int // indices of its runs
 }
 
 type causeRun struct {
@@ -168,6 +169,7 @@ func (s *suiteView) causes(runs []verdict.Judged, ids map[int]string, base *base
 				all = append(all, row)
 			}
 			row.Count += f.Count
+			row.in = append(row.in, i)
 			if st := base.Status(play, f); row.Status == nil || st != nil && st.Decision.Fails() {
 				row.Status = st
 			}
@@ -192,13 +194,19 @@ func byFix(causes []*causeRow) []*fixRow {
 			Class: "warn", Law: group[0].Law, Kind: kind, Title: law.KindOf(kind).Title, Fix: group[0].Fix, About: model.AboutKind(kind),
 			Count: text.Count(len(group), "finding"), Causes: group,
 		}
+		touched, failed := map[int]bool{}, map[int]bool{} // a run may have several findings of a kind
 		for _, c := range group {
-			f.touched += len(c.Runs) + c.MoreRuns
+			for _, run := range c.in {
+				touched[run] = true
+				if c.Class == "bad" {
+					failed[run] = true
+				}
+			}
 			if c.Class == "bad" {
 				f.Class, f.Law, f.Fix = "bad", c.Law, c.Fix
-				f.weight += len(c.Runs) + c.MoreRuns
 			}
 		}
+		f.touched, f.weight = len(touched), len(failed)
 		f.Runs = text.Count(f.touched, "run")
 		fixes = append(fixes, f)
 	}

@@ -80,6 +80,7 @@ type Finding struct {
 	compare.Finding
 	Decision Decision
 	Entry    *known.Entry // that lists it
+	Expired  *known.Entry // that listed a new one until it expired
 }
 
 // Name is how a list of known findings names it.
@@ -189,7 +190,7 @@ func decisions(all []compare.Finding, p Params) []Finding {
 		case !f.IsError():
 			f.Decision = Warning
 		default:
-			f.Decision = New
+			f.Decision, f.Expired = New, p.Known.Expired(f.Play, &f.Finding.Finding, p.Now)
 			if f.State == compare.Known {
 				f.Decision = Unlisted
 			}

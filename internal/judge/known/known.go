@@ -164,6 +164,16 @@ func (l *List) Lists(p compare.Play, f *verdict.Finding, now time.Time) *Entry {
 	return nil
 }
 
+// Expired is the entry that listed a finding until it expired, or nil.
+func (l *List) Expired(p compare.Play, f *verdict.Finding, now time.Time) *Entry {
+	for i := range l.Entries {
+		if e := &l.Entries[i]; e.matches(p, f) && e.Expired(now) {
+			return e
+		}
+	}
+	return nil
+}
+
 // Size is how many entries there are, in words.
 func (l *List) Size() string {
 	return fmt.Sprintf("%d %s", len(l.Entries), text.Choose(len(l.Entries), "entry", "entries"))

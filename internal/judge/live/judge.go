@@ -215,7 +215,8 @@ func (w *Watch) openHandles(v *View) {
 	flat := !slices.ContainsFunc(v.Open, func(u Unjudged) bool { return u.Law == "L1" }) &&
 		!slices.ContainsFunc(v.Breaches, func(b Breach) bool { return b.Law == "L1" })
 	switch {
-	case all == nil || !all.Grows():
+	case all == nil, !all.Grows():
+		v.TooShort = w.to-w.from < int64(LeastSpan)
 	case own == nil:
 		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: "the host has more and more descriptors, and which of them lead to processes below it was not seen often enough"})
 	case own.Grows() && growth.Rises(growth.Floor(w.points[ofOwnDescriptors].values)) > mostRises:

@@ -33,6 +33,8 @@ type View struct {
 	Looks    int        `json:"-"`
 	// WithServers says that the host has more and more descriptors, but that those lead to processes below it.
 	WithServers bool `json:"-"`
+	// TooShort says that the watch is too short to tell whether the host's descriptors grow.
+	TooShort bool `json:"-"`
 	// fed are processes whose stdin is at its end, and that may be servers or tools.
 	fed []string
 	// tasks are shells that would break a law if they were servers, by the law.

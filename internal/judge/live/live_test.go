@@ -630,6 +630,12 @@ func TestHandles(t *testing.T) {
 	assert.Empty(t, kinds(held(0, 2, 4, 4, 4, 4)))
 	assert.Empty(t, kinds(held(0, 8, 0, 8, 0, 8, 1)))
 	assert.NotEmpty(t, open((&world{}).watch(0, 20), "L5"))
+
+	for seconds, short := range map[int64]bool{5: true, 40: false} { // a trend takes 30 s
+		w := &world{handles: &record.Handles{}}
+		w.fds = func(int64) int { return 20 }
+		assert.Equal(t, short, w.watch(0, seconds).TooShort, "%d s", seconds)
+	}
 }
 
 // A launcher and what it launches have the same stdin: they are one launch.

@@ -80,6 +80,8 @@ func (f *casefile) attachedLaw(rule *rule, view *live.View) LawResult {
 		r.Status, r.Reason = LawNotJudged, view.Open[open].Reason
 	case rule.ID == "L2" && view.Host.Exited:
 		r.Status, r.Found = LawKept, "nothing left"
+	case rule.ID == "L5" && view.TooShort:
+		r.Status, r.Reason = LawNotJudged, "the watch is too short to tell whether the host's descriptors grow"
 	case rule.ID == "L5" && view.WithServers:
 		r.Status, r.Found = LawKept, "the descriptors that came lead to processes below the host"
 	case slices.Contains(seenFromOutside, rule.ID):

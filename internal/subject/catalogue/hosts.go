@@ -68,7 +68,7 @@ const (
 // Hosts are in the order in which they are listed.
 var Hosts = []Host{
 	{
-		Name: Healthy, About: "own handle, own process group, finds what left it by a mark, waits for the exit: clean everywhere",
+		Name: Healthy, About: "owns each server by handle and process group, finds what left the group, waits for each exit: clean everywhere",
 		Profile: reference(exactLadder),
 	},
 	{
