@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/stage/birth"
@@ -27,14 +26,12 @@ const command = "fakeserver"
 
 // A binary that links this package becomes the server here, before the heavy packages of the bench are initialised:
 // Go initialises a package as soon as its own imports are, in the order of import paths. From main the first answer
-// takes three times as long.
+// takes three times as long. On Windows it hears no console event for that reason: Go delivers them when the initialisation is over
+// (runtime.cgocallbackg). The CTRL_C that the bench sends to a host is for that alone.
 func init() {
 	listActions()
 	if len(os.Args) < 2 {
 		return
-	}
-	if slices.Contains(os.Args[2:], "--ledger") { // it is part of a run, and not started by hand in a terminal
-		leaveConsole()
 	}
 	if server := os.Args[1] == command || os.Args[1] == launcherCommand; server && os.Getenv(TwinMark) != "" {
 		os.Exit(twinMain(os.Args[2:]))

@@ -227,12 +227,6 @@ func createdByUptime(pid int) float64 {
 	return float64(units*64/1e7+1) / 64
 }
 
-var setCtrlHandler = syscall.NewLazyDLL("kernel32.dll").NewProc("SetConsoleCtrlHandler")
-
-// leaveConsole makes this process, and what it starts, deaf to CTRL_C. The bench sends that to the console of a host that it asks to end,
-// and it reaches each process of the console (GenerateConsoleCtrlEvent). But a server is asked by its host alone.
-func leaveConsole() { _, _, _ = setCtrlHandler.Call(0, 1) }
-
 var peekPipe = syscall.NewLazyDLL("kernel32.dll").NewProc("PeekNamedPipe")
 
 // stdinState says whether anybody can still write to stdin: "open", "closed", or "" where it can't be told.

@@ -22,11 +22,14 @@ var onlyUnix = regexp.MustCompile(`SIG[A-Z]{3,}|killpg|setsid|process group|sign
 func TestRunsOfWindows(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"crash-naive":      "L2 deaf; L2 deaf",
-		"helpers-job-late": "L1 helper; L1 helper; L1 helper; L1 helper; L2 helper; L2 helper",
-		"reload-mutant-l9": "L9 killed-unasked; L9 killed-unasked",
-		"reload-reap-all":  "L3 killed; L3 killed; L9 killed-unasked",
-		"wrapper-naive":    "L1 shielded; L1 shielded; L1 superseded; L2 deaf; L2 deaf; L2 helper; L2 helper; L2 shielded; L2 shielded",
+		"check-cut-go-command":    "L1 not-escalated",
+		"crash-naive":             "L2 deaf; L2 deaf",
+		"shutdown-go-agent-stdin": "L2 deaf",
+		"storm-go-shared-watched": "",
+		"helpers-job-late":        "L1 helper; L1 helper; L1 helper; L1 helper; L2 helper; L2 helper",
+		"reload-mutant-l9":        "L9 killed-unasked; L9 killed-unasked",
+		"reload-reap-all":         "L3 killed; L3 killed; L9 killed-unasked",
+		"wrapper-naive":           "L1 shielded; L1 shielded; L1 superseded; L2 deaf; L2 deaf; L2 helper; L2 helper; L2 shielded; L2 shielded",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,4 +50,20 @@ func TestRunsOfWindows(t *testing.T) {
 			assert.Equal(t, want, strings.Join(found, "; "))
 		})
 	}
+}
+
+// TestHowAHostWasAskedOnWindows: the report says by what, and that nothing is known where it could not be asked.
+func TestHowAHostWasAskedOnWindows(t *testing.T) {
+	t.Parallel()
+	judge := func(name string) verdict.Verdict {
+		run, err := record.Read(filepath.Join("testdata", "windows", name+".jsonl"))
+		require.NoError(t, err)
+		return verdict.Judge(run)
+	}
+	assert.Contains(t, judge("shutdown-go-agent-stdin").Findings[0].Why, "The host got stdin EOF and CTRL_C at ")
+	v := judge("storm-go-shared-watched")
+	assert.Equal(t, verdict.Inconclusive, v.Outcome)
+	require.Len(t, v.Doubts, 1)
+	assert.Equal(t, record.DoubtNotAskable, v.Doubts[0].Code)
+	assert.Equal(t, "the host could not be asked to end: it has no console, so CTRL_C can't reach it", v.Doubts[0].Text)
 }

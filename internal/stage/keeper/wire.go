@@ -69,7 +69,7 @@ type Exited struct {
 	Twin      bool `json:"twin,omitempty"`
 	// Recycled says that it was the one that Recycle has started.
 	Recycled bool `json:"recycled,omitempty"`
-	// Asked says that a signal of the bench had reached it before it ended.
+	// Asked says that a signal of the bench had reached it before it ended, or that the keeper's sweep killed it.
 	Asked bool `json:"asked,omitempty"`
 }
 
