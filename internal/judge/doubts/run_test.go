@@ -2,6 +2,7 @@ package doubts
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -81,6 +82,21 @@ func TestWhatIsDoubtedOfARun(t *testing.T) {
 			want = append(want, some...)
 		}
 		assert.Equal(t, want, codes(p.over(c.end, told)), name)
+	}
+}
+
+// TestWhereConnectionsAreDeclared: a driver has no host file.
+func TestWhereConnectionsAreDeclared(t *testing.T) {
+	t.Parallel()
+	for kind, where := range map[record.HostKind]string{record.KindDriver: "The profile in its hello can", record.KindCommand: "Its host file can"} {
+		p := newPlay()
+		p.run.Header.Host.Kind = kind
+		p.open("s1")
+		p.exit(record.Exit{Asked: true})
+		all := p.over(record.End{Reason: record.EndDone}, Told{Connections: 1})
+		i := slices.IndexFunc(all, func(d record.Doubt) bool { return d.Code == record.DoubtConnections })
+		require.GreaterOrEqual(t, i, 0)
+		assert.Contains(t, all[i].Text, where)
 	}
 }
 

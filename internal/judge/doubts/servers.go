@@ -28,8 +28,12 @@ func (f *search) doubtUnasked() {
 
 // doubtConnections says what isConnection has met.
 func (f *search) doubtConnections() {
+	declare := "Its host file can declare it (launches: for one connection; spare: for sessions of its own)"
+	if f.Header.Host.Kind == record.KindDriver {
+		declare = "The profile in its hello can declare it (resident, spare)"
+	}
 	if f.Connections > 0 {
-		f.doubt(record.DoubtConnections, "the host used several servers of one name side by side, and it is unknown whether on purpose. Its host file can declare it (launches: for one connection; spare: for sessions of its own)")
+		f.doubt(record.DoubtConnections, "the host used several servers of one name side by side, and it is unknown whether on purpose. %s", declare)
 	}
 }
 

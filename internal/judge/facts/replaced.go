@@ -76,3 +76,14 @@ func (f *Facts) OpenWithout(s *history.Server, t int64) bool {
 	}
 	return false
 }
+
+// DeathSignal is the name of a server's parent death signal, if that is what it was harmed by, or may be.
+func DeathSignal(s *history.Server, h Harm) string {
+	names := map[int]string{1: "SIGHUP", 2: "SIGINT", 9: "SIGKILL", 15: "SIGTERM"} // alike on each architecture of Linux
+	name := names[s.Birth.DeathSignal]
+	caught := slices.ContainsFunc(s.Signals, func(m history.SignalMark) bool { return m.T <= h.T && m.Text == name })
+	if h.Kind == "killed" && name == "SIGKILL" || h.Kind == "terminated" && caught {
+		return name
+	}
+	return ""
+}

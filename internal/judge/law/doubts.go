@@ -75,7 +75,7 @@ var doubts = []Doubt{
 		record.DoubtOrphans, "Servers had helpers or launchers, and this system does not show the bench what a host orphans.",
 		"Play the scenario on Linux, or one without helpers and launchers: the ledger sees each server here, too.",
 	},
-	{record.DoubtConnections, "The host uses several servers at once, but did not declare that.", "Declare in the host file how many sessions the host has (profile: in docs/host-file.md)."},
+	{record.DoubtConnections, "The host uses several servers at once, but did not declare that.", "Declare how many servers the host keeps at a time: in its host file, or in the profile of its driver."},
 	{record.DoubtUnasked, "The host launched another server for an open session, although leakbench had asked for nothing.", "If it replaces servers regularly, or keeps spare ones, declare that in the profile (docs/host-file.md)."},
 	{
 		record.DoubtNotSeen, "From outside it could not be seen whether a law is kept: equal servers were idle, or something could not be read.",

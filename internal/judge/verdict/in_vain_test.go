@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -152,5 +153,44 @@ func TestACallThatNeverArrived(t *testing.T) {
 		require.Equal(t, []string{"abandoned"}, kindsIn(v), account(v))
 		assert.Equal(t, reached, strings.Contains(v.Findings[0].Why, "timed out in flaky#1"), v.Findings[0].Why)
 		assert.Equal(t, !reached, strings.Contains(v.Findings[0].Why, "was cut off (call timed out), and the host did not end flaky#1, which no call had reached."))
+	}
+}
+
+// TestTiedToTheRequestThatOpenedIt: a server that is killed when its open is answered was launched with something that ends with it.
+func TestTiedToTheRequestThatOpenedIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		after  time.Duration
+		called bool
+		busy   bool // the host closes another session meanwhile
+		tied   bool
+	}{
+		"at the answer":       {after: ms, tied: true},
+		"later":               {after: 200 * ms},
+		"after a call":        {after: ms, called: true},
+		"busy with another's": {after: ms, busy: true},
+	} {
+		p := newPlay()
+		other := p.open("s2", "flaky")
+		p.wait(s)
+		a := p.open("s1", "flaky")
+		if c.called {
+			p.call(a, "s1", "flaky", "")
+		}
+		p.wait(c.after)
+		if c.busy {
+			p.close("s2", "flaky", func() { p.dead(a); p.bye(other) })
+		} else {
+			p.dead(a)
+		}
+		n := 1
+		if c.busy {
+			n = 0
+		}
+		p.restless("after", nil, want("flaky", "s1", 1), want("flaky", "s2", n))
+		f := only(t, Judge(p.done()), "killed")
+		assert.Equal(t, c.tied, strings.Contains(f.Why, "That was when the open of session s1 was answered."), "%s: %s", name, f.Why)
+		assert.Equal(t, c.tied, strings.Contains(f.Fix, "Give each server a lifetime of its own"), name)
+		assert.Contains(t, f.Fix, "Signal only what you launched", name)
 	}
 }

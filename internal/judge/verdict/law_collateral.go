@@ -171,7 +171,13 @@ func (f *casefile) harmBreach(s *history.Server, h facts.Harm) *breach {
 		value:     fmt.Sprintf("%s of session %s: %s at %s, %s", prose.Plain(s.ID), prose.Plain(s.Session), h.Kind, prose.Clock(h.T), lastWord(s, h.T)),
 		narrative: prose.Paragraph(story, f.company(s, h.T), f.renewal(s, h.T)), like: h.Kind + phase,
 	}
-	if sig := deathSignal(s, h); sig != "" {
+	if tied := f.tiedToOpen(s, h.T); tied != "" {
+		kind := law.KindOf(h.Kind)
+		b.narrative, b.like = prose.Paragraph(story, tied, f.renewal(s, h.T)), b.like+", with its open"
+		b.fix = "Give each server a lifetime of its own, and not that of the request which opens its session: its context, its scope or its " +
+			"abort signal ends with the answer. If nothing is tied to it: " + kind.FixOn(f.Header.System.OS)
+	}
+	if sig := facts.DeathSignal(s, h); sig != "" {
 		b.narrative = prose.Paragraph(story, fmt.Sprintf("It has %s as its parent death signal: the kernel sends that when the thread which launched "+
 			"the server ends, even if the host lives on.", sig), f.renewal(s, h.T))
 		kind := law.KindOf(h.Kind)
@@ -181,13 +187,14 @@ func (f *casefile) harmBreach(s *history.Server, h facts.Harm) *breach {
 	return b
 }
 
-// deathSignal is the name of a server's parent death signal, if that is what it was harmed by, or may be.
-func deathSignal(s *history.Server, h facts.Harm) string {
-	names := map[int]string{1: "SIGHUP", 2: "SIGINT", 9: "SIGKILL", 15: "SIGTERM"} // alike on each architecture of Linux
-	name := names[s.Birth.DeathSignal]
-	caught := slices.ContainsFunc(s.Signals, func(m history.SignalMark) bool { return m.T <= h.T && m.Text == name })
-	if h.Kind == "killed" && name == "SIGKILL" || h.Kind == "terminated" && caught {
-		return name
+// tiedToOpen says that a server was harmed just when the open of its session was answered, before its first call, and while the host
+// was busy with no other session: what is tied to that request ends with it.
+func (f *casefile) tiedToOpen(s *history.Server, t int64) string {
+	for _, st := range f.Steps() {
+		answered := st.Op == record.OpOpen && st.Session == s.Session && st.Ended >= 0 && !st.Failed() && st.Begun <= s.Born
+		if answered && max(t-st.Ended, st.Ended-t) <= near/2 && len(s.Calls) == 0 && len(f.busyWith(s, t)) == 0 {
+			return fmt.Sprintf("That was when the open of session %s was answered.", prose.Plain(s.Session))
+		}
 	}
 	return ""
 }
