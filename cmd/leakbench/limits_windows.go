@@ -10,7 +10,7 @@ import (
 
 // works are the commands that were seen to work on Windows. What is not among them is refused before it starts anything.
 var works = strings.Fields("run gate replay compare known merge judge report open list explain validate schema doctor version fakeserver " +
-	"completion help selftest score hosts explore init bisect lab")
+	"completion help selftest score hosts explore init bisect lab server")
 
 // notYet says why a command does not work on this system.
 func notYet(path string) error {

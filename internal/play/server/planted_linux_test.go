@@ -1,9 +1,7 @@
 package server_test
 
 import (
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,17 +9,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/server"
 	"github.com/leakbench/leakbench/internal/stage/client"
-	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 )
-
-func TestMain(m *testing.M) { reexectest.Main(m) }
 
 // planted are servers with what they do wrong. The kinds are all that is found in the checks together, in their order.
 var planted = []struct {
@@ -90,50 +83,6 @@ var idlers = []struct {
 	{script("planted.py", "idle-memory"), "idle-memory", false},
 	{script("planted.py", "idle-processes"), "helper-left idle-processes", false},
 	{script("planted.mjs", "busy"), "idle-cpu", false},
-}
-
-const servers = "../../../testdata/servers/"
-
-func fake(args ...string) []string {
-	self, _ := os.Executable()
-	return append([]string{self, "fakeserver"}, args...)
-}
-
-func script(name string, args ...string) []string {
-	runtime := "python3"
-	if strings.HasSuffix(name, ".mjs") {
-		runtime = "node"
-	}
-	return append([]string{runtime, servers + name}, args...)
-}
-
-// try plays checks against a server, and returns the kinds that were found and the verdicts.
-func try(t *testing.T, p server.Params, argv []string) (kinds []string, runs []verdict.Verdict) {
-	t.Helper()
-	if _, err := exec.LookPath(argv[0]); err != nil {
-		require.NotEqual(t, "all", os.Getenv("LEAKBENCH_REQUIRE"), err)
-		t.Skip(err)
-	}
-	self, err := os.Executable()
-	require.NoError(t, err)
-	bench, series := play.Bench{Self: self, Out: t.TempDir()}, play.Series{}
-	one, err := server.Plan(p, argv, &bench, &series)
-	require.NoError(t, err)
-	tries, not, err := series.Play(context.Background(), one)
-	require.NoError(t, err)
-	require.Empty(t, not)
-	require.Len(t, tries, len(series.Scenarios))
-	for _, try := range tries {
-		v := try.Verdict
-		again, err := play.Load(try.Dir)
-		require.NoError(t, err)
-		assert.Equal(t, v, again.Verdict, "the file alone gives the same verdict")
-		runs = append(runs, v)
-		for i := range v.Findings {
-			kinds = append(kinds, v.Findings[i].Kind)
-		}
-	}
-	return kinds, runs
 }
 
 // unlessNightly leaves out what takes too much of a machine to be played each time.

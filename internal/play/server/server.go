@@ -60,8 +60,8 @@ const example = "for example: leakbench server -- npx -y @modelcontextprotocol/s
 
 // Plan is the series of runs that tries a server, and what plays each of them.
 func Plan(p Params, argv []string, bench *play.Bench, series *play.Series) (play.Player, error) {
-	if runtime.GOOS != "linux" {
-		return nil, &play.Misuse{Err: fmt.Errorf("a server can be tried on Linux only: on %s leakbench can't see all that it leaves behind", runtime.GOOS)}
+	if !slices.Contains([]string{"linux", "windows"}, runtime.GOOS) {
+		return nil, &play.Misuse{Err: fmt.Errorf("a server can be tried on Linux and Windows only: on %s leakbench can't see all that it leaves behind", runtime.GOOS)}
 	}
 	if err := check(argv); err != nil {
 		return nil, err
@@ -131,9 +131,22 @@ func choose(only []string) ([]checks.Check, error) {
 			return nil, &play.Misuse{Err: fmt.Errorf("--only %q: must be one of %s", name, strings.Join(checks.Names(), ", ")), Hint: text.DidYouMean(name, checks.Names())}
 		}
 	}
-	return slices.DeleteFunc(checks.All(), func(c checks.Check) bool {
-		return len(only) > 0 && !slices.ContainsFunc(only, func(name string) bool { return name == c.Name || name == c.Scenario() })
-	}), nil
+	if i := slices.IndexFunc(only, lacking); i >= 0 {
+		return nil, &play.Misuse{
+			Err:  fmt.Errorf("--only %s: the check needs SIGTERM, which %s does not have", only[i], runtime.GOOS),
+			Hint: "run it on Linux, or in WSL",
+		}
+	}
+	chosen := func(c checks.Check) bool {
+		return len(only) == 0 || slices.Contains(only, c.Name) || slices.Contains(only, c.Scenario())
+	}
+	return slices.DeleteFunc(checks.All(), func(c checks.Check) bool { return lacking(c.Name) || !chosen(c) }), nil
+}
+
+// lacking says of a check that this system has not what it needs.
+func lacking(name string) bool {
+	c, _ := checks.Of(name)
+	return runtime.GOOS == "windows" && slices.Contains([]string{checks.SIGTERM, checks.Shell}, c.Name)
 }
 
 // launchers run the program that their arguments name.
