@@ -29,8 +29,9 @@ type item struct {
 	Name string   `json:"name"`
 	Text string   `json:"text"`
 	More []string `json:"more,omitempty"`
-	// Of a scenario: its level and tags, and the laws and the steps that it is about.
+	// Of a scenario: its level, field reports and tags, and the laws and the steps that it is about.
 	Level    string   `json:"level,omitempty"`
+	Reports  []string `json:"reports,omitempty"`
 	Tags     []string `json:"tags,omitempty"`
 	Laws     []string `json:"laws,omitempty"`
 	Defining []string `json:"defining,omitempty"`
@@ -98,7 +99,7 @@ func itemsOf(what string, mutants bool) (items []item, err error) {
 				return nil, err
 			}
 			items = append(items, item{
-				Name: name, Text: s.Title, More: []string{strings.Join(s.Reports, " ")}, Level: string(s.Level), Tags: s.Tags, Laws: s.Laws, Defining: s.Defining(),
+				Name: name, Text: s.Title, Reports: s.Reports, Level: string(s.Level), Tags: s.Tags, Laws: s.Laws, Defining: s.Defining(),
 			})
 		}
 	case "hosts":

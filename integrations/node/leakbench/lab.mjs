@@ -2,7 +2,7 @@
 // that the servers report to; a Lab is what one test asks of it. When this process ends, whatever the cause, the bench ends
 // what is left of its servers.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ export function binary() {
     try {
         const folder = path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
         const program = path.join(folder, 'bin', process.platform === 'win32' ? 'leakbench.exe' : 'leakbench');
-        if (existsSync(program)) return program;
+        if (fs.existsSync(program)) return program;
     } catch {
         // said below
     }
@@ -44,8 +44,14 @@ function checked(answer) {
 export class Bench {
     waiting = new Map(); // id -> called with each answer
     last = 0;
+    failed = false; // a request
 
-    constructor(out = path.join(os.tmpdir(), `leakbench-${process.pid}`)) {
+    /** Without a folder the runs go to one in the temporary folder, which stays only if a page in it is worth reading. */
+    constructor(out = undefined) {
+        if (!out) {
+            out = path.join(os.tmpdir(), `leakbench-${process.pid}`);
+            process.once('exit', () => this.failed || fs.rmSync(out, { recursive: true, force: true }));
+        }
         this.process = spawn(binary(), ['lab', '--host', String(process.pid), '--out', out], {
             stdio: ['pipe', 'pipe', 'inherit'],
             detached: process.platform !== 'win32'
@@ -55,6 +61,7 @@ export class Bench {
         this.process.stdin.on('error', () => {}); // its end is told by its exit
         readline.createInterface({ input: this.process.stdout, crlfDelay: Infinity }).on('line', line => {
             const answer = JSON.parse(line);
+            this.failed ||= Boolean(answer.error || answer.outcome);
             this.waiting.get(answer.id)?.(answer);
         });
         this.hold(false);

@@ -44,11 +44,15 @@ const explainWidth = 100
 func explainLaw(l Law) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n\n%s\n\n%s\n", l.ID, l.Name, fold(l.Says, ""), fold(l.Why, ""))
+	width := 0
+	for _, id := range l.Kinds {
+		width = max(width, len(id))
+	}
 	for i, id := range l.Kinds {
 		if i == 0 {
 			b.WriteString("\nKinds:\n")
 		}
-		fmt.Fprintf(&b, "  %-14s %s\n", id, KindOf(id).Title)
+		fmt.Fprintf(&b, "  %-*s  %s\n", width, id, KindOf(id).Title)
 	}
 	return b.String()
 }

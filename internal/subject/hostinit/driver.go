@@ -57,7 +57,8 @@ var languages = []language{
 	{
 		name: "go", driver: "main.go", from: "main.go.txt", start: "driver" + exe,
 		next: [][]string{
-			{"go", "get", "github.com/leakbench/leakbench", "github.com/modelcontextprotocol/go-sdk"},
+			{"go", "mod", "edit", "-replace", "github.com/leakbench/leakbench=CLONE"}, // where leakbench is: nothing is published yet
+			{"go", "mod", "tidy"},
 			{"go", "build", "-o", "%s/driver" + exe, "%p"},
 		},
 	},
