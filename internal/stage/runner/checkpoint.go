@@ -18,7 +18,7 @@ import (
 // waits: a zombie that is reaped, or a wrapper that exits, sends no word.
 const (
 	lookMin = 10 * time.Millisecond
-	lookMax = 200 * time.Millisecond
+	lookMax = 250 * time.Millisecond
 )
 
 // checkpoint waits until the state is what it must be, or until it is clear
@@ -149,7 +149,7 @@ func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet ti
 	var still patience.Freeze
 	pause := lookMin
 	for {
-		changed := r.changedChan()
+		news, next := r.newsChan(), time.Now().Add(lookMin)
 		all, waitFor, err := r.look(ctx, *cp)
 		if err != nil {
 			return false, nil, err
@@ -172,30 +172,17 @@ func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet ti
 			cp.Early = record.EarlyFinal
 			return false, all, nil
 		}
-		if err := untilChange(ctx, changed, min(pause, left)); err != nil {
+		if err := patience.UntilNews(ctx, news, next, min(pause, left)); err != nil {
 			return false, nil, err
 		}
 		pause = min(2*pause, lookMax)
 	}
 }
 
-// untilChange waits for the next event, which changed stands for, but not longer than most.
-func untilChange(ctx context.Context, changed <-chan struct{}, most time.Duration) error {
-	timer := time.NewTimer(max(most, time.Millisecond))
-	defer timer.Stop()
-	select {
-	case <-changed:
-	case <-timer.C:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	return nil
-}
-
-func (r *run) changedChan() chan struct{} {
+func (r *run) newsChan() chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.changed
+	return r.news
 }
 
 // look takes a census and holds it against the ledger and the wants. The

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/patience"
 )
 
 const (
@@ -63,7 +65,7 @@ func (r *run) lookFor(ctx context.Context, limit time.Duration, vain *int, ok fu
 	}
 	deadline := time.Now().Add(limit)
 	for pause := lookMin; ; pause = min(2*pause, lookMax) {
-		changed := r.changedChan()
+		news, next := r.newsChan(), time.Now().Add(lookMin)
 		state, _, err := r.look(ctx, record.Checkpoint{Wants: r.wants(nil)})
 		if err != nil {
 			return nil, err
@@ -76,7 +78,7 @@ func (r *run) lookFor(ctx context.Context, limit time.Duration, vain *int, ok fu
 			*vain++
 			return state, nil
 		}
-		if err := untilChange(ctx, changed, min(pause, time.Until(deadline))); err != nil {
+		if err := patience.UntilNews(ctx, news, next, min(pause, time.Until(deadline))); err != nil {
 			return nil, err
 		}
 	}
@@ -85,29 +87,40 @@ func (r *run) lookFor(ctx context.Context, limit time.Duration, vain *int, ok fu
 // stirred is how soon after one another two looks are taken because a server has done something.
 const stirred = 50 * time.Millisecond
 
+// sampled is how often a sample is due, and whether a look that was taken for something else has been one.
+type sampled struct {
+	every  atomic.Int64 // nanoseconds; 0: none is due
+	last   time.Time    // guarded by mu
+	byLook atomic.Bool  // since the latest tick
+}
+
 // sample takes a census now and then, for the curves; and soon after a server was born or has answered, so that what it
-// has started is seen while it is still below it. It returns a function that ends that.
+// has started is seen while it is still below it. A look that is taken meanwhile for something else is a sample, too.
+// It returns a function that ends that.
 func (r *run) sample(ctx context.Context) func() {
 	ctx, cancel := context.WithCancel(ctx)
 	every := cmp.Or(r.Sample, r.Soak.sampleOf())
+	r.sampled.every.Store(int64(every))
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		ticker := time.NewTicker(every)
 		defer ticker.Stop()
 		for last := time.Now(); ; last = time.Now() {
-			census, err := r.census(ctx)
-			if err != nil {
-				return // a checkpoint will say so
+			if !r.sampled.byLook.Swap(false) {
+				census, err := r.census(ctx)
+				if err != nil {
+					return // a checkpoint will say so
+				}
+				census.Load = r.loads.At(census)
+				r.emitSample(census)
 			}
-			census.Load = r.loads.At(census)
-			r.emitSample(census)
 			if r.untilStirred(ctx, ticker.C, last.Add(stirred)) != nil {
 				return
 			}
 		}
 	}()
-	return func() { cancel(); <-over }
+	return func() { cancel(); <-over; r.sampled.every.Store(0) }
 }
 
 // untilStirred waits for the next tick, and takes censuses meanwhile where servers stir. They are written down where they
@@ -121,7 +134,7 @@ func (r *run) untilStirred(ctx context.Context, tick <-chan time.Time, earliest 
 			return nil
 		case <-r.stir:
 		}
-		if err := untilChange(ctx, nil, time.Until(earliest)); err != nil {
+		if err := patience.UntilChange(ctx, nil, time.Until(earliest)); err != nil {
 			return err
 		}
 		census, err := r.census(ctx)
@@ -139,23 +152,37 @@ func stirs(e *record.Event) bool {
 }
 
 // emitNewcomers writes a census down where it shows a process that none has shown yet: what that belongs to must be known
-// from the time at which it is first seen, since what stands above it may be gone a moment later.
+// from the time at which it is first seen, since what stands above it may be gone a moment later. A census with the load is
+// written down as a sample, too, when one is due.
 func (r *run) emitNewcomers(c *record.Census) {
 	r.mu.Lock()
-	news := slices.ContainsFunc(c.Processes, func(p record.Process) bool {
-		return !r.lives.Knows(p.Identity) && p.State != record.StateZombie
-	})
+	every := time.Duration(r.sampled.every.Load())
+	due := c.Load != nil && every > 0 && time.Since(r.sampled.last) > every*9/10
+	if due {
+		r.sampled.byLook.Store(true)
+	}
+	worth := due || r.showsNewcomers(c)
 	r.mu.Unlock()
-	if news {
+	if worth {
 		copied := *c
 		copied.Processes = slices.Clone(c.Processes)
 		r.emitSample(&copied)
 	}
 }
 
+// showsNewcomers is for who holds mu.
+func (r *run) showsNewcomers(c *record.Census) bool {
+	return slices.ContainsFunc(c.Processes, func(p record.Process) bool {
+		return !r.lives.Knows(p.Identity) && p.State != record.StateZombie
+	})
+}
+
 // emitSample leaves out the command lines that tell nothing new.
 func (r *run) emitSample(c *record.Census) {
 	r.mu.Lock()
+	if c.Load != nil {
+		r.sampled.last = time.Now()
+	}
 	for i := range c.Processes {
 		p := &c.Processes[i]
 		if history.IsServer(p, r.id) || r.lives.Knows(p.Identity) && !history.CarriesServer(p, r.id) {

@@ -9,6 +9,7 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/patience"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
@@ -79,7 +80,7 @@ func (r *run) endAll(ctx context.Context, left map[record.Identity]int, signal s
 				delete(left, id)
 			}
 		}
-		if err := untilChange(ctx, r.changedChan(), lookMax); err != nil {
+		if err := patience.UntilChange(ctx, r.newsChan(), lookMax); err != nil {
 			return err
 		}
 	}

@@ -110,6 +110,8 @@ type run struct {
 	mu         sync.Mutex
 	lives      *history.History
 	changed    chan struct{} // closed and replaced at each event
+	news       chan struct{} // likewise, but at no census that shows nobody new
+	sampled    sampled
 	stir       chan struct{} // holds one when a server may have started something
 	sessions   map[string]*session
 	opens      opens
@@ -162,7 +164,7 @@ func Run(ctx context.Context, p Params) error {
 func newRun(p Params) (*run, error) {
 	id := newID()
 	r := &run{
-		Params: p, id: id, lives: history.New(id), changed: make(chan struct{}), stir: make(chan struct{}, 1),
+		Params: p, id: id, lives: history.New(id), changed: make(chan struct{}), news: make(chan struct{}), stir: make(chan struct{}, 1),
 		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{},
 		waited: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{}, unreplaced: map[string]bool{},
 	}
@@ -376,6 +378,10 @@ func (r *run) write(e record.Event) {
 	e, err := r.writer.Add(e)
 	if err != nil {
 		return // sticky: tearDown reports it
+	}
+	if e.Kind != record.CensusTaken || r.showsNewcomers(e.Census) {
+		close(r.news)
+		r.news = make(chan struct{})
 	}
 	r.lives.Apply(e)
 	if stirs(&e) {

@@ -9,6 +9,7 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/patience"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -25,7 +26,7 @@ func (r *run) askAgain(ctx context.Context, req driver.Request, s scenarios.Step
 	limited, cancel := context.WithTimeout(ctx, max(r.limits.Close.D(), r.limits.Settle.D()))
 	defer cancel()
 	for failed != nil && r.meetsBroken(step.Label) && !errors.Is(failed, errNoAnswer) {
-		if untilChange(limited, r.changedChan(), againPause) != nil {
+		if patience.UntilChange(limited, r.newsChan(), againPause) != nil {
 			r.mu.Lock()
 			r.unreplaced[step.Label] = true
 			r.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/patience"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -45,7 +46,7 @@ func (r *run) playSteps(ctx context.Context) error {
 		}
 		if next := r.Soak.For * time.Duration(n) / mostCycles; n == mostCycles || time.Since(begun) >= r.Soak.For {
 			return nil
-		} else if err := untilChange(ctx, r.Soak.Stop, next-time.Since(begun)); err != nil {
+		} else if err := patience.UntilChange(ctx, r.Soak.Stop, next-time.Since(begun)); err != nil {
 			return err
 		}
 		if r.Soak.stopped() {
