@@ -39,16 +39,13 @@ func (p *naivePlay) now() time.Time { return p.begun.Add(time.Duration(len(p.sam
 // see adds n samples.
 func (p *naivePlay) see(n int, host bool, all ...naiveProcess) {
 	for range n {
-		s := naiveSample{at: p.now(), over: p.now(), all: map[int]naiveProcess{
-			1: process(1, 0, "init"), 10: process(10, 1, "keeper"),
-			11: process(11, 10, "server\x00RUN"), 21: process(21, 10, "leakbench\x00bystander"),
+		s := naiveSample{at: p.now(), over: p.now(), all: naiveTable{
+			process(1, 0, "init"), process(10, 1, "keeper"), process(11, 10, "server\x00RUN"),
 		}}
 		if host {
-			s.all[20] = process(20, 10, "host")
+			s.all = append(s.all, process(20, 10, "host"))
 		}
-		for _, one := range all {
-			s.all[one.id[1]] = one
-		}
+		s.all = append(append(s.all, process(21, 10, "leakbench\x00bystander")), all...)
 		p.samples = append(p.samples, s)
 	}
 }
@@ -147,7 +144,7 @@ func TestNaiveLook(t *testing.T) {
 	n := watchNaively()
 	n.end()
 	assert.NotEmpty(t, n.samples)
-	assert.NotEmpty(t, n.samples[0].all[os.Getpid()].line)
+	assert.NotEmpty(t, n.samples[0].all.of(os.Getpid()).line)
 }
 
 func BenchmarkNaiveLook(b *testing.B) {

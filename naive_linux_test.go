@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -27,13 +26,25 @@ type naiveJudge struct {
 }
 type naiveSample struct {
 	at, over time.Time
-	all      map[int]naiveProcess // by pid
+	all      naiveTable
 }
 type naiveProcess struct {
 	id     [2]int // start time in ticks, and pid: the order of births
 	parent int
 	line   string // the command line
 	dead   bool   // a zombie
+}
+
+// naiveTable is in the order of pids.
+type naiveTable []naiveProcess
+
+// of is the process with that pid; all zero: there is none.
+func (t naiveTable) of(pid int) naiveProcess {
+	i, ok := slices.BinarySearchFunc(t, pid, func(p naiveProcess, pid int) int { return p.id[1] - pid })
+	if !ok {
+		return naiveProcess{}
+	}
+	return t[i]
 }
 
 // watchNaively samples until end is called.
@@ -58,8 +69,29 @@ func (n *naiveJudge) end() { close(n.stop); <-n.over }
 // naiveLines are the command lines of the last look, by what execve(2) changes: they cost as much as all the rest of a look.
 var naiveLines struct {
 	sync.Mutex
-	of  map[string]string
+	of  map[naiveImage]string
 	old map[string]uint64 // kernel threads, and who was there before this process: a number's inode tells whether it is still the same one
+}
+
+// naiveImage is what execve(2) changes, or another birth: pid, start time, and the places of the code and of the arguments (proc_pid_stat(5)).
+type naiveImage struct{ pid, born, code, args, argsEnd int }
+
+// naiveFields are those of a stat file after the name, as numbers; false: the process is gone.
+func naiveFields(stat []byte) (f [48]int, state byte, there bool) {
+	rest := stat[bytes.LastIndexByte(stat, ')')+1:]
+	if len(rest) < 2 {
+		return f, 0, false
+	}
+	at := 0
+	for _, c := range rest[2:] {
+		switch {
+		case c == ' ' && at < len(f)-1:
+			at++
+		case c >= '0' && c <= '9':
+			f[at] = f[at]*10 + int(c-'0')
+		}
+	}
+	return f, rest[1], at > 45
 }
 
 // naiveBegun is when this process was born, in ticks. What is older is nobody's of a run.
@@ -73,8 +105,8 @@ func naiveLook() naiveSample {
 	naiveLines.Lock()
 	defer naiveLines.Unlock()
 	before, old := naiveLines.of, naiveLines.old
-	naiveLines.of, naiveLines.old = make(map[string]string, len(before)), make(map[string]uint64, len(old))
-	s := naiveSample{at: time.Now(), all: map[int]naiveProcess{}}
+	naiveLines.of, naiveLines.old = make(map[naiveImage]string, len(before)), make(map[string]uint64, len(old))
+	s := naiveSample{at: time.Now(), all: make(naiveTable, 0, len(before)+16)}
 	proc, _ := os.Open("/proc")
 	defer proc.Close()
 	names, _ := proc.Readdirnames(-1)
@@ -95,26 +127,25 @@ func naiveLook() naiveSample {
 		}
 		n, _ := unix.Read(fd, buf)
 		_ = unix.Close(fd)
-		stat := buf[:max(n, 0)]
-		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(f) < 47 { // gone
+		f, state, there := naiveFields(buf[:max(n, 0)])
+		parent, start := f[1], f[19]
+		if !there {
 			continue
 		}
-		start, _ := strconv.Atoi(f[19])
-		if f[1] == "2" || start < naiveBegun() {
+		if parent == 2 || start < naiveBegun() {
 			naiveLines.old[name] = is.Ino
 			continue
 		}
-		image := name + strings.Join([]string{"", f[19], f[23], f[45], f[46]}, " ") // born, code, arguments (proc_pid_stat(5))
+		image := naiveImage{pid: pid, born: start, code: f[23], args: f[45], argsEnd: f[46]}
 		line, known := before[image]
-		if !known || f[45] == "0" {
+		if !known || image.args == 0 {
 			text, _ := os.ReadFile("/proc/" + name + "/cmdline")
 			line = string(text)
 		}
 		naiveLines.of[image] = line
-		parent, _ := strconv.Atoi(f[1])
-		s.all[pid] = naiveProcess{id: [2]int{start, pid}, line: line, parent: parent, dead: f[0] == "Z" || f[0] == "X"}
+		s.all = append(s.all, naiveProcess{id: [2]int{start, pid}, line: line, parent: parent, dead: state == 'Z' || state == 'X'})
 	}
+	slices.SortFunc(s.all, func(a, b naiveProcess) int { return a.id[1] - b.id[1] })
 	s.over = time.Now()
 	return s
 }
@@ -216,21 +247,21 @@ func (r *naiveRun) up(t time.Time) bool {
 }
 
 // trees counts trees of living processes.
-func (r *naiveRun) trees(all map[int]naiveProcess) (servers, others int, alive bool) {
+func (r *naiveRun) trees(all naiveTable) (servers, others int, alive bool) {
 	for pid := range r.hosts {
-		if p := all[pid]; p.parent == r.keeper && !p.dead {
+		if p := all.of(pid); p.parent == r.keeper && !p.dead {
 			alive, r.ours[p.id], r.first = true, true, cmp.Or(r.first, p.id)
 		}
 	}
 	roots, plain, attached := map[int]bool{}, map[int]bool{}, map[int]bool{} // a server behind a proxy is a tree beside that
-	for _, pid := range slices.Sorted(maps.Keys(all)) {
-		p := all[pid]
+	for _, p := range all {
+		pid := p.id[1]
 		orphan := r.first[1] != 0 && p.parent == r.keeper && !strings.Contains(p.line, "\x00bystander") && slices.Compare(p.id[:], r.first[:]) > 0
-		if r.ours[p.id] = r.ours[p.id] || orphan || r.ours[all[p.parent].id]; !r.ours[p.id] || p.dead || r.hosts[pid] {
+		if r.ours[p.id] = r.ours[p.id] || orphan || r.ours[all.of(p.parent).id]; !r.ours[p.id] || p.dead || r.hosts[pid] {
 			continue
 		}
 		root := pid
-		for up := p.parent; !r.hosts[up] && up != r.keeper && up > 1; up = all[up].parent {
+		for up := p.parent; !r.hosts[up] && up != r.keeper && up > 1; up = all.of(up).parent {
 			root = up
 		}
 		switch roots[root] = true; {
