@@ -29,7 +29,7 @@ func TestProcessFaults(t *testing.T) {
 		{"container", "exact", "", ""},
 		{"container-killed", "exact", "", ""}, // its guard outlives it, and ends the daemon
 		{"launcher-killed", "exact", "", ""},
-		{"launcher-killed", "naive", "L2 deaf z x1, L2 helper  x1", "It is the launcher of z#1"},
+		{"launcher-killed", "naive", "L2 deaf z x1, L2 helper  x1", "it stands between the host and z#1"},
 		{"zombies", "exact", "", ""},
 		{"zombies", "naive", "", ""}, // it closes what it is asked to close; the zombies are the server's
 		{"lock-file", "exact", "", ""},
