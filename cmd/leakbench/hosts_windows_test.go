@@ -56,7 +56,7 @@ var commandHosts = []commandHost{
 	{"go-shared-watched", "shutdown", "none", nil, "CTRL_C", ""},
 	{"go-shared-watched", "shutdown", "stop", []string{"L2"}, "CTRL_C", ""},
 	{"go-shared-watched", "restart", "none", nil, "CTRL_C", ""},
-	{"go-shared-watched", "storm", "console", nil, "", "not-askable"},
+	{"go-shared-watched", "storm", "console", nil, "CTRL_C", "not-askable"},
 	{"go-agent-stdin", "storm", "none", nil, "stdin EOF", ""},
 	{"go-agent-stdin", "storm", "superseded", []string{"L1"}, "stdin EOF", ""},
 	{"go-agent-stdin", "shutdown", "none", nil, "stdin EOF and CTRL_C", ""},
@@ -92,7 +92,7 @@ func (h commandHost) play(t *testing.T) {
 	quick := strings.NewReplacer("{{dir}}/bin/gateway", filepath.ToSlash(gateway), "--leak, none", "--leak, "+h.leak, "settle: 6s", "settle: 3s", "confirm: 2s", "confirm: 500ms")
 	require.NoError(t, os.WriteFile(file, []byte(quick.Replace(string(text))), 0o600))
 
-	all, out := runJSON(t, h.scenario, file)
+	all, out := runJSON(t, nil, h.scenario, file)
 	laws, doubts := []string{}, []string{}
 	for _, run := range all.Runs {
 		for _, f := range run.Findings {
@@ -103,7 +103,7 @@ func (h commandHost) play(t *testing.T) {
 		for _, d := range run.Doubts {
 			doubts = append(doubts, d.Code)
 		}
-		assert.Contains(t, stepsOf(t, run.Dir), h.asked, out)
+		assert.Equal(t, h.asked, lastAsked(t, run.Dir), out)
 	}
 	slices.Sort(laws)
 	assert.Equal(t, append([]string{}, h.laws...), slices.Compact(laws), out)
@@ -119,19 +119,20 @@ func (h commandHost) play(t *testing.T) {
 type played struct {
 	Runs []struct {
 		Dir      string
-		Findings []struct{ Law, Severity string }
+		Findings []struct{ Law, Kind, Severity string }
 		Doubts   []struct{ Code string }
 	}
 }
 
-func runJSON(t *testing.T, scenario, file string) (all played, out string) {
+func runJSON(t *testing.T, env []string, scenario, host string) (all played, out string) {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, self, "run", scenario, "--host", file, "--out", filepath.Join(t.TempDir(), "runs"), "--format", "json")
+	cmd := exec.CommandContext(ctx, self, "run", scenario, "--host", host, "--out", filepath.Join(t.TempDir(), "runs"), "--format", "json")
 	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Kill() }, time.Second
+	cmd.Env = append(os.Environ(), env...)
 	var said, complained bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &complained
 	_ = cmd.Run() // what it says says more than its status
@@ -139,21 +140,46 @@ func runJSON(t *testing.T, scenario, file string) (all played, out string) {
 	return all, said.String()
 }
 
-// stepsOf are the steps of a run that ask the host to end, as its file has them.
-func stepsOf(t *testing.T, dir string) string {
+// lastAsked is by what the host was asked to end, at last, as the run's file has it; "" over its driver, or not at all.
+func lastAsked(t *testing.T, dir string) (how string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "run.jsonl"))
 	require.NoError(t, err)
-	var all []string
 	for line := range strings.Lines(string(text)) {
 		var e struct {
+			Kind string
 			Step struct{ Op, Detail string }
 		}
-		if json.Unmarshal([]byte(line), &e) == nil && slices.Contains([]string{"term", "stop"}, e.Step.Op) {
-			all = append(all, e.Step.Detail)
+		if json.Unmarshal([]byte(line), &e) == nil && e.Kind == "step-begun" && slices.Contains([]string{"term", "stop"}, e.Step.Op) {
+			how = e.Step.Detail
 		}
 	}
-	return strings.Join(all, ", ")
+	return how
+}
+
+// presetsEnv names a folder with the preset supergateway, installed. `.ci/wine test` makes it.
+const presetsEnv = "LEAKBENCH_PRESETS"
+
+// TestPublishedGateway: supergateway hands its servers to cmd.exe. At CTRL_C it ends that, and servers that ignore the end of their stdin stay.
+func TestPublishedGateway(t *testing.T) {
+	t.Parallel()
+	presets := os.Getenv(presetsEnv)
+	if presets == "" {
+		require.NotEqual(t, "all", os.Getenv("LEAKBENCH_REQUIRE"), "%s names no folder", presetsEnv)
+		t.Skipf("%s names no folder", presetsEnv)
+	}
+	all, out := runJSON(t, []string{"LEAKBENCH_HOSTS_DIR=" + presets}, "shutdown", "supergateway")
+	var found []string
+	for _, run := range all.Runs {
+		assert.Equal(t, "CTRL_C", lastAsked(t, run.Dir), out)
+		assert.Empty(t, run.Doubts, out)
+		for _, f := range run.Findings {
+			if f.Severity == "error" {
+				found = append(found, f.Law+" "+f.Kind)
+			}
+		}
+	}
+	assert.Equal(t, []string{"L2 shielded", "L2 shielded"}, found, out)
 }
 
 // TestHostsThatCannotBeAsked are refused before anything starts: what Windows does not have, and programs without a console.
