@@ -95,7 +95,7 @@ func TestRules(t *testing.T) {
 		// A fault is one that there is.
 		"an order of nothing":      {"one:", open + "- {break: a, with: }", []string{"7: with needs do"}},
 		"an order that is not one": {"one:", open + "- {break: a, with: {do: grow, mib: much}}", []string{"7: this must be a size in MiB, a whole number, not much (text)"}},
-		"a way that there is not":  {"one: {faults: [{on: start, do: helper, as: wrong}]}", open, []string{`4: "wrong" is not a way to do it; there is group, stdio, stdout, session, daemon, pipes`}},
+		"a way that there is not":  {"one: {faults: [{on: start, do: helper, as: wrong}]}", open, []string{`4: "wrong" is not a way to do it; choose from group, stdio, stdout, session, daemon, pipes`}},
 		"a way of what has none":   {"one: {faults: [{on: call, do: hang, as: group}]}", open, []string{"4: as does not go with do: hang"}},
 	} {
 		_, err := scenarios.Parse("x.yaml", []byte(play(c.servers, strings.TrimSuffix(c.steps, "\n"))))

@@ -188,7 +188,7 @@ func MeantOr(s string, allowed []string) string {
 	if hint := text.DidYouMean(s, allowed); hint != "" {
 		return hint
 	}
-	return "there is " + strings.Join(allowed, ", ")
+	return "choose from " + strings.Join(allowed, ", ")
 }
 
 // Whole is a whole number from least to most.

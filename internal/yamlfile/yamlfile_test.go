@@ -189,7 +189,7 @@ func TestOneProblem(t *testing.T) {
 	for text, want := range map[string]string{
 		"- name: x":                            "1:1: this must be a toy, a mapping of keys to values, not a list",
 		"name:":                                "1:1: a value is missing; it must be the name of a toy",
-		"name: x\ncolour: red":                 `2:1: a toy has no "colour"; there is name, title, about,`,
+		"name: x\ncolour: red":                 `2:1: a toy has no "colour"; choose from name, title, about,`,
 		"name: x\ntitle: 1234567890":           "2:8: this must be a title, not 1234567890 (a number)",
 		"name: x\ntitle: 'ä23456789 1'":        "2:8: this must be a title: one line of 1 to 10 characters",
 		"name: x\nwait: 0s":                    "2:7: a duration must be more than 0 and at most 1h, not 0s",
@@ -202,7 +202,7 @@ func TestOneProblem(t *testing.T) {
 		"name: x\ncount: 1.5":                  "2:8: this must be a count, a whole number, not 1.5 (a number)",
 		"name: x\ncount: 99999999999999999999": "2:8: ",
 		"name: x\nfree: [1]":                   "2:7: this must be anything, a mapping of keys to values, not a list",
-		"name: x\ndrive: foot":                 `2:8: "foot" is not a drive; there is hand`,
+		"name: x\ndrive: foot":                 `2:8: "foot" is not a drive; choose from hand`,
 		"name: x\nname: y":                     "2:1: name appears twice; the first is on line 1",
 		"name: x\nabout: .inf":                 "",
 		"name: " + strings.Repeat("a", 41):     `1:7: "` + strings.Repeat("a", 40) + `..." is not a valid name`,

@@ -122,7 +122,7 @@ func (p *Project) value() yamlfile.Value {
 func checkHost(n *yamlfile.Node, name string) {
 	preset, _, _ := strings.Cut(name, "@")
 	if names := hostfile.Names("leakbench"); !files.IsPath(name) && !slices.Contains(names, preset) {
-		n.Problem("there is no host %q; %s; a host file or a driver is written with its path: ./%s", yamlfile.Clip(name), yamlfile.MeantOr(preset, names), yamlfile.Clip(name))
+		n.Problem("there is no host %q (the path of a file begins with ./); %s", yamlfile.Clip(name), yamlfile.MeantOr(preset, names))
 	}
 }
 

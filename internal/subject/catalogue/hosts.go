@@ -80,11 +80,11 @@ var Hosts = []Host{
 		Profile: reference("TERM to every known server, 75 ms, KILL"),
 	},
 	{
-		Name: "orphan-set", About: "marks what a session leaves behind and sweeps it later (hermes-agent#16275 as it was meant)",
+		Name: "orphan-set", About: "marks what a session leaves behind and sweeps it later (hermes-agent#16275 as intended)",
 		Profile: reference(sdkLadder + "; what is left: TERM within 600 ms or after the tick, 100 ms, KILL"),
 	},
 	{
-		Name: "thread-blind", About: "the same with an empty pid ledger: it asks the wrong thread for its children (hermes-agent#16275 as shipped on Linux)",
+		Name: "thread-blind", About: "like orphan-set, but asks the wrong thread for its children, so that its list of PIDs stays empty (hermes-agent#16275 as shipped on Linux)",
 		Profile: reference(sdkLadder + "; what is left is not seen"),
 	},
 	{
