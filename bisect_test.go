@@ -37,7 +37,7 @@ func TestBisectPlaysVersions(t *testing.T) {
 		Play: func(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
 			_, version, _ := strings.Cut(c.Host.ID, "@")
 			c.Host = play.Host{Spec: builtinHost(t, versions[version])}
-			done := takeTurn(t, besideAll, short)
+			done := takeTurn(t, besideAll, chain)
 			defer done()
 			return bench.One(ctx, c)
 		},

@@ -33,7 +33,7 @@ func explored(t *testing.T, hostName string, p explore.Params) *explore.Result {
 		if c.Alone {
 			among = alone
 		}
-		done := takeTurn(t, among, short)
+		done := takeTurn(t, among, chain)
 		defer done()
 		return watched(t, c.Alone, bench.One)(ctx, c)
 	}
