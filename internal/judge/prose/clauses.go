@@ -56,7 +56,7 @@ func HostEnd(h *history.Host, alone bool) string {
 	switch {
 	case h.Exited < 0:
 		return name + " has ended"
-	case h.AskedOp == record.OpKill:
+	case h.AskedOp == record.OpKill, h.AskedBy == "SIGKILL":
 		return name + " was killed at " + Clock(h.AskedAt)
 	case h.AskedAt >= 0 && h.Exit.Signal == "SIGKILL":
 		return name + " did not exit when asked and was killed by leakbench at " + Clock(h.Exited)

@@ -181,6 +181,13 @@ func TestWhenTheHostEndsOfItself(t *testing.T) {
 	}
 	assert.Equal(t, record.CauseHostKilled, ending(&history.Host{AskedAt: 5, AskedOp: "kill"}))
 	assert.Contains(t, prose.HostEnd(&history.Host{AskedAt: never, Exited: 5, Exit: record.Exit{Signal: "SIGKILL"}}, false), "without being asked to")
+	told := func(h history.Host) string { h.Exited = 6e6; return prose.HostEnd(&h, true) }
+	killed := record.Exit{Code: -1, Signal: "SIGKILL"}
+	assert.Contains(t, told(history.Host{AskedOp: record.OpStop, AskedBy: "SIGKILL", Exit: killed}), "the host was killed at", "its file asks for that")
+	assert.Contains(t, told(history.Host{AskedOp: record.OpTerm, AskedBy: "CTRL_C", Exit: killed}), "did not exit when asked and was killed")
+	assert.Contains(t, told(history.Host{AskedOp: record.OpTerm, AskedBy: "CTRL_C"}), "the host got CTRL_C at")
+	assert.Contains(t, told(history.Host{AskedOp: record.OpStop, AskedBy: "stdin EOF"}), "the host was asked to stop by stdin EOF at")
+	assert.Contains(t, told(history.Host{AskedOp: record.OpTerm}), "the host got SIGTERM at", "a file that does not say it")
 }
 
 func TestTheKeepersLossExcusesOnlyItsTime(t *testing.T) {
