@@ -40,6 +40,7 @@ type process struct {
 	recycled  record.Process
 	swept     bool                     // from here on the keeper itself ends what is there
 	asked     map[record.Identity]bool // whom the bench has signalled while they lived
+	stderr    *stderrLog               // of the host; nil: nobody keeps it
 
 	reaped chan struct{} // a token after each reaped child; holds one
 }
@@ -173,7 +174,11 @@ func (k *process) tellExit(row record.Process, exit record.Exit) {
 		Process: row, Exit: exit, Host: row.Identity == k.host, Asked: k.asked[row.Identity] || swept && exit.Signal == "SIGKILL",
 		Bystander: stood == inHostGroup, Twin: stood == isTwin, Recycled: stood == isRecycled,
 	}
+	stderr := k.stderr
 	k.live.Unlock()
+	if e.Host && stderr != nil {
+		stderr.flush() // who is told reads what it wrote last
+	}
 	if stood == isHosts || stood != isPlacement && !swept {
 		k.say(reply{Exited: &e})
 	}

@@ -116,13 +116,10 @@ func (k *process) stderrPipe(path string) (*os.File, error) {
 		log.Close()
 		return nil, err
 	}
-	go func() {
-		defer log.Close()
-		defer r.Close()
-		if n, _ := io.Copy(log, io.LimitReader(r, maxStderr)); n == maxStderr {
-			fmt.Fprintf(log, "\n[leakbench: cut off after %d MiB]\n", maxStderr>>20)
-		}
-		_, _ = io.Copy(io.Discard, r)
-	}()
+	l := newStderrLog(r, log)
+	k.live.Lock()
+	k.stderr = l
+	k.live.Unlock()
+	go l.drain()
 	return w, nil
 }
