@@ -21,6 +21,9 @@ func (f *search) doubtPurpose() {
 		if (f.Header.Host.SessionsUnknown() || f.Header.Scenario.Part != "") && (r.Law == "L1" || r.Law == "L4") {
 			continue
 		}
+		if r.Law == "L4" && f.Header.System.OS == "windows" { // there is nothing to be doubted
+			continue
+		}
 		if slices.Contains(plan.Laws, r.Law) {
 			f.doubt(record.DoubtNotJudged, "%s (%s), which this scenario is about, was not judged: %s", r.Law, law.Of(r.Law).Name, r.Reason)
 		}

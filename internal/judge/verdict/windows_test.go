@@ -48,6 +48,10 @@ func TestRunsOfWindows(t *testing.T) {
 				}
 			}
 			assert.Equal(t, want, strings.Join(found, "; "))
+			reaped := v.Laws[slices.IndexFunc(v.Laws, func(r verdict.LawResult) bool { return r.Law == "L4" })]
+			assert.Equal(t, verdict.LawNotJudged, reaped.Status, "nothing can break it there")
+			assert.Equal(t, "Windows has no zombies", reaped.Reason)
+			assert.False(t, slices.ContainsFunc(v.Doubts, func(d verdict.Doubt) bool { return strings.Contains(d.Text, "zombies") }), "%+v", v.Doubts)
 		})
 	}
 }
