@@ -28,7 +28,10 @@ func New(flags uint32) (windows.Handle, error) {
 
 // Start starts a program that is in the job before it runs. Nothing that it starts can be outside, unless the job lets it.
 func Start(cmd *exec.Cmd, job windows.Handle) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_SUSPENDED}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.CreationFlags |= windows.CREATE_SUSPENDED
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -2,8 +2,9 @@ package catalogue
 
 import "slices"
 
-// WindowsHosts make the mistakes that only Windows lets a host make: exact, with something wrong about its Job Objects. They are refused
-// elsewhere. Each of Shows is a law and a kind that are found in a scenario; together they are all that is found there.
+// WindowsHosts make the mistakes that only Windows lets a host make: exact, with something wrong about its Job Objects, or about what its
+// servers inherit. They are refused elsewhere. Each of Shows is a law and a kind that are found in a scenario; together they are all that
+// is found there.
 var WindowsHosts = []Host{
 	onWindows(JobsLate, "job-late", "exact, but a server is assigned to its job once it has answered initialize: what it started before is not in there "+
 		"(mcpproxy-go#1234)", "storm",
@@ -13,6 +14,9 @@ var WindowsHosts = []Host{
 	onWindows(JobOfSession, "job-of-session", "exact, but a server that sessions share is in the job of the session that came first, and ends with it "+
 		"(stealth-chrome-devtools#99)", "storm",
 		Finding{"sharing", "L3", "killed"}),
+	onWindows(HandlesInherited, "handles-inherited", "exact, but each server inherits the write ends of the others' stdins, as with bInheritHandles and no list "+
+		"of handles, and a close is the end of stdin alone (llama.cpp#26062)", "crash",
+		Finding{"reload", "L1", "eof-withheld"}),
 }
 
 // outside is what is found where the children of servers and launchers are in no job. The shell is a launcher's child, too.

@@ -30,6 +30,7 @@ const (
 	JobsLate
 	JobsLeak
 	JobOfSession
+	HandlesInherited
 )
 
 // Mutants are exact with one flaw each: they show that the bench names what is wrong, and nothing else.

@@ -31,7 +31,8 @@ type connection struct {
 	first   string // of an entry: the session for which it was made
 	client  *client.Client
 	cmd     *exec.Cmd
-	stdout  *os.File // the host's end
+	stdin   *os.File // the host's end
+	stdout  *os.File // likewise
 	learned []child  // what the host believes to be this connection's processes
 
 	reaping sync.Once
@@ -59,7 +60,7 @@ func launch(on *spawner, session string, s driver.Server, start func(*exec.Cmd) 
 		return nil, errors.Join(fmt.Errorf("failed to start server %s: %w", s.Name, err), ourIn.Close(), ourOut.Close())
 	}
 	return &connection{
-		session: session, cmd: cmd, stdout: ourOut, exited: make(chan struct{}),
+		session: session, cmd: cmd, stdin: ourIn, stdout: ourOut, exited: make(chan struct{}),
 		client: client.NewClient(transport.NewIO(ourOut, ourIn, nil), client.WithDiscoverTimeout(discoverTimeout)),
 	}, nil
 }

@@ -2,6 +2,7 @@ package refhost
 
 import (
 	"maps"
+	"os"
 	"os/exec"
 	"slices"
 	"sync"
@@ -31,7 +32,20 @@ func newExact(f catalogue.Flaw) *exact {
 
 func (e *exact) start(cmd *exec.Cmd) error {
 	ownGroup(cmd, e.flaw != catalogue.SharesGroup)
+	if e.flaw == catalogue.HandlesInherited {
+		defer inherit(cmd, e.stdins())()
+	}
 	return e.strays.start(cmd, e.flaw != catalogue.NoDeathSignal && e.flaw != catalogue.LeavesOnTerm)
+}
+
+// stdins are the write ends of the stdins of all servers.
+func (e *exact) stdins() (all []*os.File) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.mine {
+		all = append(all, c.stdin)
+	}
+	return all
 }
 
 func (e *exact) started(c *connection) {
@@ -131,6 +145,11 @@ func (g *group) signal(sig syscall.Signal) {
 // end is the ladder. All callers return when the server is gone.
 func (g *group) end() {
 	g.c.closing.Do(func() {
+		if g.flaw == catalogue.HandlesInherited {
+			_ = g.c.client.Close()
+			g.c.exits(exactEOF)
+			return
+		}
 		eof, term := g.timeouts()
 		g.c.descend(eof, term, g.signal)
 		if g.flaw != catalogue.KeepsStdout {

@@ -12,6 +12,9 @@ import (
 // ownGroup gives the server a process group of its own, or leaves it in the host's.
 func ownGroup(cmd *exec.Cmd, own bool) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: own} }
 
+// inherit does nothing here: the hosts that need it are those of Windows.
+func inherit(*exec.Cmd, []*os.File) func() { return func() {} }
+
 // asks says that there is a signal that asks a process to end.
 const asks = true
 
