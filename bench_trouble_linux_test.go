@@ -76,11 +76,11 @@ func startTroubled(t *testing.T, host string, as *syscall.Credential) *troubled 
 // underWay finds the keeper, the host and one server of it.
 func (b *troubled) underWay() bool {
 	all := naiveLook().all
-	for pid, p := range all {
+	for _, p := range all {
 		if strings.Contains(p.line, "\x00fakeserver\x00") && !strings.Contains(p.line, "-control\x00") {
-			host := all[p.parent]
-			keeper := all[host.parent]
-			if strings.Contains(host.line, "\x00host\x00trick-") && keeper.parent == b.cmd.Process.Pid && pid > 0 {
+			host := all.of(p.parent)
+			keeper := all.of(host.parent)
+			if strings.Contains(host.line, "\x00host\x00trick-") && keeper.parent == b.cmd.Process.Pid {
 				b.host, b.keeper = p.parent, host.parent
 				return true
 			}
@@ -159,9 +159,9 @@ func TestKeeperInTrouble(t *testing.T) {
 			assert.Equal(t, 3, code, "inconclusive")
 			assert.Empty(t, b.left())
 			assert.NotContains(t, b.said.String(), "a bug of leakbench")
-			for pid, p := range naiveLook().all { // whatever the bench has left
+			for _, p := range naiveLook().all { // whatever the bench has left
 				if strings.Contains(p.line, b.dir) {
-					_ = syscall.Kill(pid, syscall.SIGKILL)
+					_ = syscall.Kill(p.id[1], syscall.SIGKILL)
 				}
 			}
 		})

@@ -261,10 +261,10 @@ func readAnswer(t *testing.T, out []byte, said string) trickAnswer {
 func livesOn() (all []string) {
 	for range 20 {
 		all = nil
-		for pid, p := range naiveLook().all {
+		for _, p := range naiveLook().all {
 			line := strings.ReplaceAll(p.line, "\x00", " ")
 			if p.parent == 1 && !p.dead && (strings.Contains(line, "leakbench-trick;") || strings.Contains(line, program.path)) {
-				all = append(all, fmt.Sprintf("pid %d: %.80s", pid, line))
+				all = append(all, fmt.Sprintf("pid %d: %.80s", p.id[1], line))
 			}
 		}
 		if len(all) == 0 {
