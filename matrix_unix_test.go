@@ -16,6 +16,11 @@ func here(scenario, _, laws string) ([]string, record.DoubtCode) {
 	if scenario == "half-open" && laws == "L4" {
 		return []string{laws, "L1 " + laws}, ""
 	}
+	// reap-all ends each command of a tick as soon as one has ended: the session of another may be over some microseconds before its server
+	// reads the end of its stdin. The server is none of a live session then, and the job one that failed.
+	if scenario == "check-faults" && laws == "L1 L2 L3" {
+		return []string{laws, "L1 L10 L2 L3"}, ""
+	}
 	return []string{laws}, ""
 }
 
