@@ -148,6 +148,24 @@ func TestSpinsOnEOF(t *testing.T) {
 	assert.Equal(t, 72, p.status(), "a spinner hears the bench go all the same")
 }
 
+// hangUp closes the read end of a server's stdout, and waits until nobody has a copy: what another test is forking has one until its exec.
+func hangUp(t *testing.T, p *process) {
+	t.Helper()
+	own := "/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/"
+	out, err := os.Readlink(own + "fd/1")
+	require.NoError(t, p.out.Close())
+	if err != nil {
+		return // there is no /proc
+	}
+	require.Eventually(t, func() bool {
+		all, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+		return !slices.ContainsFunc(all, func(fd string) bool {
+			to, _ := os.Readlink(fd)
+			return to == out && !strings.HasPrefix(fd, own)
+		})
+	}, patience, time.Millisecond)
+}
+
 // TestSpinsOnEPIPE: the host is gone, the server has something left to say,
 // says it again and again, and SIGPIPE does not end it.
 func TestSpinsOnEPIPE(t *testing.T) {
@@ -170,7 +188,7 @@ func TestSpinsOnEPIPE(t *testing.T) {
 			b := one(t, "", append(c.more, fakeserver.Fault{On: "epipe", Do: "spin"})...)
 			p, id := b.launch("s")
 			p.greet()
-			require.NoError(t, p.out.Close())
+			hangUp(t, p)
 			c.ask(p)
 			b.await("epipe", func(e record.Event) bool { return e.Server == id && e.Fault != nil && e.Fault.On == "epipe" })
 			if name == "while stdin is open" {
@@ -191,7 +209,7 @@ func TestExitsOnEPIPE(t *testing.T) {
 	b := one(t, "", fakeserver.Fault{On: "epipe", Do: "exit", Code: 9})
 	p, id := b.launch("s")
 	p.greet()
-	require.NoError(t, p.out.Close())
+	hangUp(t, p)
 	p.send(callEcho)
 	assert.Equal(t, 9, p.status())
 	assert.Equal(t, record.Moment("epipe"), b.awaitKind(id, record.Faulted).Fault.On)
@@ -216,7 +234,7 @@ func TestWritesAfterEOF(t *testing.T) {
 			p, id := b.launch("s")
 			p.greet()
 			if c.gone {
-				require.NoError(t, p.out.Close())
+				hangUp(t, p)
 			}
 			if c.on == "term" {
 				require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
