@@ -82,7 +82,7 @@ var house = []struct {
 	{pkg: "hosts/mcpgo", may: []string{"driver"}, why: "a host under test must not know the bench"},
 	{pkg: "hosts/gosdk", may: []string{"driver"}, why: "a host under test must not know the bench"},
 	{pkg: "internal/subject/trickhost", may: []string{"driver"}, why: "a trick host is a program under test: it must not know the bench"},
-	{pkg: "internal/stage/keeper", may: []string{"internal/console", "internal/duration", "internal/stage/socket", "internal/record", "internal/stage/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
+	{pkg: "internal/stage/keeper", may: []string{"internal/console", "internal/winjob", "internal/duration", "internal/stage/socket", "internal/record", "internal/stage/proc"}, why: "the keeper knows processes, not MCP, scenarios or guilt", deny: []string{"github.com/mark3labs/mcp-go"}},
 	{pkg: "internal/stage/watch", may: []string{"internal/record", "internal/stage/proc"}, why: "a watch only reads: it knows no laws, and starts and ends nothing", deny: []string{"os/exec", "net", "os/signal"}},
 	{pkg: "internal/stage/patience", may: []string{"internal/record", "internal/history", "fakeserver"}, why: "how long to wait follows from what was seen: it looks at nothing itself", deny: []string{"os", "os/exec", "net"}},
 	{pkg: "internal/stage/starved", may: []string{"internal/record"}, why: "how long to wait follows from what the bench had of the processors", deny: []string{"os/exec", "net"}},

@@ -55,11 +55,11 @@ func join(pid int, job windows.Handle) error {
 	if err := errors.Join(windows.AssignProcessToJobObject(job, process), windows.CloseHandle(process)); err != nil {
 		return err
 	}
-	return resume(pid)
+	return Resume(pid)
 }
 
-// resume has a process run that was started suspended: it has one thread.
-func resume(pid int) error {
+// Resume has a process run that was started suspended: it has one thread.
+func Resume(pid int) error {
 	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
 	if err != nil {
 		return err

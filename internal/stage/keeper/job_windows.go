@@ -12,6 +12,7 @@ import (
 	"github.com/leakbench/leakbench/internal/console"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/winjob"
 )
 
 // hold is what all processes of a run are in: two jobs. No process leaves a job that does not let it: neither one that asks to
@@ -52,9 +53,9 @@ func (k *process) contain(hello *Hello) error {
 	}
 	j.mine, j.born = map[record.Identity]bool{}, map[int]windows.Handle{}
 	var err error
-	if j.all, err = newJob(); err == nil {
+	if j.all, err = winjob.New(windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE); err == nil {
 		if err = windows.AssignProcessToJobObject(j.all, windows.CurrentProcess()); err == nil {
-			j.inner, err = newJob()
+			j.inner, err = winjob.New(windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE)
 		}
 	}
 	if err != nil {
@@ -62,7 +63,8 @@ func (k *process) contain(hello *Hello) error {
 	}
 	if j.port, err = windows.CreateIoCompletionPort(windows.InvalidHandle, 0, 0, 1); err == nil {
 		tie := associatePort{hostJobKey, j.port}
-		err = set(j.inner, windows.JobObjectAssociateCompletionPortInformation, unsafe.Pointer(&tie), unsafe.Sizeof(tie))
+		const class = windows.JobObjectAssociateCompletionPortInformation
+		_, err = windows.SetInformationJobObject(j.inner, class, uintptr(unsafe.Pointer(&tie)), uint32(unsafe.Sizeof(tie)))
 	}
 	if err != nil {
 		return fmt.Errorf("failed to be told what happens in the run's job: %w", err)
@@ -73,22 +75,6 @@ func (k *process) contain(hello *Hello) error {
 
 // release has nothing to do: the jobs end with the keeper.
 func (j *hold) release() {}
-
-// newJob makes a job whose processes end with its last handle.
-func newJob() (windows.Handle, error) {
-	h, err := windows.CreateJobObject(nil, nil)
-	if err != nil {
-		return 0, err
-	}
-	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
-	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
-	return h, set(h, windows.JobObjectExtendedLimitInformation, unsafe.Pointer(&limits), unsafe.Sizeof(limits))
-}
-
-func set(job windows.Handle, class uint32, to unsafe.Pointer, size uintptr) error {
-	_, err := windows.SetInformationJobObject(job, class, uintptr(to), uint32(size))
-	return err
-}
 
 // below are the processes of the run's job, without the keeper itself.
 func (k *process) below() ([]record.Process, error) {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/windows"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/socket"
+	"github.com/leakbench/leakbench/internal/winjob"
 )
 
 const (
@@ -54,7 +54,7 @@ func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, _ record.
 		err = windows.AssignProcessToJobObject(k.inner, handle)
 	}
 	if err == nil {
-		err = resume(p.Pid)
+		err = winjob.Resume(p.Pid)
 	}
 	if err == nil {
 		err = k.waitFor(handle, p.Pid)
@@ -63,28 +63,6 @@ func (k *process) spawn(path string, argv []string, attr *os.ProcAttr, _ record.
 		return 0, errors.Join(fmt.Errorf("failed to put it into its job: %w", err), p.Kill())
 	}
 	return p.Pid, nil
-}
-
-// resume has a process run that was started suspended: it has one thread.
-func resume(pid int) error {
-	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = windows.CloseHandle(snapshot) }()
-	thread := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
-	for err = windows.Thread32First(snapshot, &thread); err == nil; err = windows.Thread32Next(snapshot, &thread) {
-		if int(thread.OwnerProcessID) != pid {
-			continue
-		}
-		h, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, thread.ThreadID)
-		if err != nil {
-			return err
-		}
-		_, err = windows.ResumeThread(h)
-		return errors.Join(err, windows.CloseHandle(h))
-	}
-	return fmt.Errorf("its thread can't be found: %w", err)
 }
 
 // asks is how a process is asked to end, by the name that proc has for that: nil for other names.
