@@ -12,9 +12,6 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/proc"
 )
 
-// maxStderr caps what is kept of a host's stderr, in bytes.
-const maxStderr = 8 << 20
-
 // startHost starts the host with the two fds that came with the command. The
 // reaper waits for it, as for everything else below the keeper.
 func (k *process) startHost(c HostParams) (host, bystander *record.Process, err error) {

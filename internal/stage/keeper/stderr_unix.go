@@ -4,7 +4,6 @@ package keeper
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"sync"
 
@@ -13,20 +12,20 @@ import (
 
 // stderrLog takes what a host writes to stderr into a file, up to maxStderr.
 type stderrLog struct {
-	pipe, file *os.File
+	pipe *os.File
 
-	mu   sync.Mutex // who has it reads from the pipe, and has written that down when it lets go
-	buf  []byte
-	kept int
+	mu  sync.Mutex // who has it reads from the pipe, and has written that down when it lets go
+	log cappedFile
+	buf []byte
 }
 
 func newStderrLog(pipe, file *os.File) *stderrLog {
-	return &stderrLog{pipe: pipe, file: file, buf: make([]byte, 32<<10)}
+	return &stderrLog{pipe: pipe, log: cappedFile{file: file}, buf: make([]byte, 32<<10)}
 }
 
 // drain returns when nobody holds the other end any more.
 func (l *stderrLog) drain() {
-	defer l.file.Close()
+	defer l.log.file.Close()
 	defer l.pipe.Close()
 	raw, err := l.pipe.SyscallConn()
 	if err != nil {
@@ -66,12 +65,6 @@ func (l *stderrLog) step(fd int) (more bool, err error) {
 	if n <= 0 {
 		return false, err
 	}
-	if l.kept < maxStderr {
-		now := min(n, maxStderr-l.kept)
-		_, _ = l.file.Write(l.buf[:now])
-		if l.kept += now; l.kept == maxStderr {
-			fmt.Fprintf(l.file, "\n[leakbench: cut off after %d MiB]\n", maxStderr>>20)
-		}
-	}
+	_, _ = l.log.Write(l.buf[:n])
 	return true, nil
 }

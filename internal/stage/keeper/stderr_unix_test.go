@@ -13,17 +13,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a host has written when it ends stands in the file when that is told, though another process may still hold its stderr.
-func TestLastWords(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "log")
+// drainedInto is a log whose pipe is drained, with the other end of that, its file, and what is closed when it is at its end.
+func drainedInto(t *testing.T) (l *stderrLog, w *os.File, path string, drained chan struct{}) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "log")
 	file, err := os.Create(path)
 	require.NoError(t, err)
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
-	l := newStderrLog(r, file)
-	drained := make(chan struct{})
+	l, drained = newStderrLog(r, file), make(chan struct{})
 	go func() { defer close(drained); l.drain() }()
+	return l, w, path, drained
+}
+
+// What a host has written when it ends stands in the file when that is told, though another process may still hold its stderr.
+func TestLastWords(t *testing.T) {
+	t.Parallel()
+	l, w, path, drained := drainedInto(t)
 	for i := range 300 {
 		line := fmt.Sprintln("line", i)
 		_, err := w.WriteString(line)
@@ -44,14 +50,7 @@ func TestLastWords(t *testing.T) {
 // TestFloodIsCutOnce: what is flushed counts for the cap, too, and a flood does not keep the flush.
 func TestFloodIsCutOnce(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "log")
-	file, err := os.Create(path)
-	require.NoError(t, err)
-	r, w, err := os.Pipe()
-	require.NoError(t, err)
-	l := newStderrLog(r, file)
-	drained := make(chan struct{})
-	go func() { defer close(drained); l.drain() }()
+	l, w, path, drained := drainedInto(t)
 	block := strings.Repeat("x", 1<<16)
 	for range maxStderr>>16 + 20 {
 		_, err := w.WriteString(block)

@@ -1,7 +1,6 @@
 package keeper
 
 import (
-	"fmt"
 	"io"
 	"os"
 )
@@ -15,10 +14,7 @@ func newStderrLog(pipe, file *os.File) *stderrLog { return &stderrLog{pipe, file
 func (l *stderrLog) drain() {
 	defer l.file.Close()
 	defer l.pipe.Close()
-	if n, _ := io.Copy(l.file, io.LimitReader(l.pipe, maxStderr)); n == maxStderr {
-		fmt.Fprintf(l.file, "\n[leakbench: cut off after %d MiB]\n", maxStderr>>20)
-	}
-	_, _ = io.Copy(io.Discard, l.pipe)
+	_, _ = io.Copy(&cappedFile{file: l.file}, l.pipe)
 }
 
 // flush does nothing here: a pipe can't be read while another thread waits for it.
