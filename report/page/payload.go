@@ -204,7 +204,7 @@ const (
 // lifelines writes what a row is, and the states that it passed through.
 func (p *payload) lifelines(s *model.Run, rows []line) {
 	labels := map[string]int64{}
-	for i, l := range labelsOf(s) {
+	for i, l := range p.Labels {
 		labels[l] = int64(i)
 	}
 	names := []string{"label", "session", "launch", "pid", "ppid", "born", "class", "name", "fate", "anchor", "parts"}

@@ -21,7 +21,7 @@ func (f *search) doubtPurpose() {
 		if (f.Header.Host.SessionsUnknown() || f.Header.Scenario.Part != "") && (r.Law == "L1" || r.Law == "L4") {
 			continue
 		}
-		if r.Law == "L4" && f.Header.System.OS == "windows" { // there is nothing to be doubted
+		if r.Law == "L4" && !f.Zombies() { // there is nothing to be doubted
 			continue
 		}
 		if slices.Contains(plan.Laws, r.Law) {

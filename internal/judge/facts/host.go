@@ -59,6 +59,9 @@ func (f *Facts) HostAlive(t int64) bool {
 // Signals says that the system of the run has signals: without them nothing asks a process to end but the end of its stdin.
 func (f *Facts) Signals() bool { return f.Header.System.OS != record.Windows }
 
+// Zombies says that the system of the run has them: what has died is there until it is waited for.
+func (f *Facts) Zombies() bool { return f.Header.System.OS != record.Windows }
+
 // IsCommandsConsole says that a process is the console that the bench has given a command of a oneshot host on Windows, so as to be able
 // to ask it to end. It is there as long as a process that shares it, and that one is told of by itself.
 func (f *Facts) IsCommandsConsole(p record.Process, all history.Rows) bool {

@@ -18,7 +18,7 @@ func judgeReaped(f *casefile) LawResult {
 	case f.HostAt(never).Keeper == 0:
 		r.Reason = "the host did not start"
 		return r
-	case f.Header.System.OS == "windows":
+	case !f.Zombies():
 		r.Reason = "Windows has no zombies"
 		return r
 	}
