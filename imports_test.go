@@ -23,6 +23,7 @@ var house = []struct {
 	deny []string // packages from outside that it must not import, directly
 }{
 	{pkg: "internal/lines", why: "a leaf, which fake servers link"},
+	{pkg: "internal/bug", why: "a leaf: a bug may be anywhere"},
 	{pkg: "internal/duration", why: "a leaf, which fake servers link"},
 	{pkg: "internal/lists", why: "a leaf, which fake servers link"},
 	{pkg: "internal/files", may: []string{"internal/duration"}, why: "a leaf: what a command line names may be a pipe"},
@@ -41,7 +42,7 @@ var house = []struct {
 	},
 	{pkg: "internal/stage/socket", may: []string{"internal/stage/birth"}, why: "what the kernel says of a connection is no matter of what is said over it"},
 	{pkg: "internal/stage/socket/sockettest", why: "it is for tests"},
-	{pkg: "internal/stage/ledger", may: []string{"internal/stage/socket", "internal/lines", "internal/text", "internal/record", "internal/stage/birth"}, why: "the birth socket does not know what faults mean"},
+	{pkg: "internal/stage/ledger", may: []string{"internal/bug", "internal/stage/socket", "internal/lines", "internal/text", "internal/record", "internal/stage/birth"}, why: "the birth socket does not know what faults mean"},
 	{pkg: "internal/history", may: []string{"internal/record"}, why: "history is a pure function of events", deny: []string{"os", "os/exec", "net"}},
 	{
 		pkg: "fakeserver", may: []string{"internal/lists", "internal/await", "internal/duration", "internal/lines", "internal/stage/birth"},
@@ -61,14 +62,15 @@ var house = []struct {
 	{pkg: "driver", may: []string{"internal/duration", "internal/lines", "internal/text"}, why: "it is for other modules: it knows neither the bench nor a host"},
 	{pkg: "internal/subject/hostconfig", may: []string{"internal/lists", "driver"}, why: "the shape of a file says nothing of who reads it", deny: []string{"os", "os/exec", "net"}},
 	{pkg: "internal/subject/catalogue", may: []string{"driver"}, why: "a table of data: it links no client and no process", deny: []string{"os", "os/exec", "net", "github.com/mark3labs/mcp-go"}},
-	{pkg: "internal/subject/host", may: []string{"internal/duration", "internal/files", "internal/lists", "internal/lines", "internal/record", "driver", "internal/subject/catalogue", "internal/subject/hostconfig", "internal/text"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
+	{pkg: "internal/subject/python", may: []string{"internal/winjob"}, why: "it finds a program, whatever that is for"},
+	{pkg: "internal/subject/host", may: []string{"internal/subject/python", "internal/duration", "internal/files", "internal/lists", "internal/lines", "internal/record", "driver", "internal/subject/catalogue", "internal/subject/hostconfig", "internal/text"}, why: "the accused never meets the judge: no ledger, no census, no verdict"},
 	{pkg: "integrations", why: "files"},
 	{pkg: "hosts", may: []string{"integrations"}, why: "files"},
 	{
 		pkg: "internal/subject/hostfile", may: []string{"internal/files", "scenarios", "internal/lists", "internal/record", "internal/yamlfile", "driver", "internal/subject/hostconfig", "internal/subject/host", "internal/text", "hosts"},
 		why: "a host file is data: it does not know how a host is run", deny: []string{"os/exec", "net"},
 	},
-	{pkg: "internal/subject/install", may: []string{"internal/winjob"}, why: "it puts packages into a folder, whatever they are for"},
+	{pkg: "internal/subject/install", may: []string{"internal/subject/python", "internal/winjob"}, why: "it puts packages into a folder, whatever they are for"},
 	{
 		pkg: "internal/subject/hostinit", may: []string{"internal/lists", "internal/record", "internal/yamlfile", "internal/subject/hostconfig", "internal/subject/host", "internal/subject/hostfile", "internal/text", "integrations", "hosts"},
 		why: "it writes a file, and tries nothing", deny: []string{"os/exec", "net"},
@@ -87,23 +89,23 @@ var house = []struct {
 	{pkg: "internal/stage/patience", may: []string{"internal/record", "internal/history", "fakeserver"}, why: "how long to wait follows from what was seen: it looks at nothing itself", deny: []string{"os", "os/exec", "net"}},
 	{pkg: "internal/stage/starved", may: []string{"internal/record"}, why: "how long to wait follows from what the bench had of the processors", deny: []string{"os/exec", "net"}},
 	{pkg: "internal/stage/outside", may: []string{}, why: "who ends processes of a run from outside is for the kernel to say", deny: []string{"os/exec", "net"}},
-	{pkg: "internal/stage/hostlog", may: []string{"internal/redact"}, why: "a log is text: it says nothing of processes"},
+	{pkg: "internal/stage/hostlog", may: []string{"internal/bug", "internal/redact"}, why: "a log is text: it says nothing of processes"},
 	{
 		pkg: "internal/stage/fit", may: []string{"internal/record", "driver", "internal/subject/host", "scenarios"},
 		why: "what can be asked of a host is known before it starts", deny: []string{"os", "os/exec", "net", "time"},
 	},
 	{
 		pkg: "internal/stage/control", why: "a server is tried without the host: this knows none",
-		may: []string{"internal/record", "internal/stage/proc", "internal/stage/ledger", "internal/stage/keeper", "fakeserver", "scenarios"},
+		may: []string{"internal/bug", "internal/record", "internal/stage/proc", "internal/stage/ledger", "internal/stage/keeper", "fakeserver", "scenarios"},
 	},
 	{
 		pkg: "internal/stage/runner", why: "the runner writes down and judges nothing",
-		may: []string{"internal/duration", "internal/stage/socket", "internal/stage/control", "internal/stage/fit", "internal/stage/hostlog", "internal/lists", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper", "internal/stage/outside", "internal/stage/patience", "internal/stage/starved"},
+		may: []string{"internal/bug", "internal/duration", "internal/stage/socket", "internal/stage/control", "internal/stage/fit", "internal/stage/hostlog", "internal/lists", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper", "internal/stage/outside", "internal/stage/patience", "internal/stage/starved"},
 	},
 	{pkg: "internal/subject/checks", why: "a table of data: it tries nothing", deny: []string{"os", "os/exec", "net"}},
 	{
 		pkg: "internal/stage/client", why: "the client of a server under test writes down and judges nothing",
-		may: []string{"internal/lines", "internal/record", "internal/redact", "internal/text", "internal/stage/hostlog", "internal/stage/keeper", "internal/stage/ledger", "internal/stage/outside", "internal/stage/proc", "internal/stage/runner", "internal/stage/starved", "internal/subject/checks"},
+		may: []string{"internal/bug", "internal/lines", "internal/record", "internal/redact", "internal/text", "internal/stage/hostlog", "internal/stage/keeper", "internal/stage/ledger", "internal/stage/outside", "internal/stage/proc", "internal/stage/runner", "internal/stage/starved", "internal/subject/checks"},
 	},
 	{
 		pkg: "internal/judge/prose", may: []string{"internal/duration", "internal/record", "internal/history", "internal/text"}, why: "a sentence says what it is given, and decides nothing",
@@ -190,10 +192,11 @@ var house = []struct {
 		pkg: "report", may: []string{"internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/terminal", "report/baseline", "report/formats", "report/page", "report/scoreboard"},
 		why: "the front door only has the table of formats", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
-	{pkg: "internal/stage/progress", may: []string{"internal/duration", "internal/record", "internal/history", "internal/text"}, why: "the status line shows events, it does not judge them", deny: []string{"os", "os/exec", "net"}},
+	{pkg: "internal/stage/progress", may: []string{"internal/bug", "internal/duration", "internal/record", "internal/history", "internal/text"}, why: "the status line shows events, it does not judge them", deny: []string{"os", "os/exec", "net"}},
 	{
 		pkg: "internal/play", why: "who plays, saves, judges and renders is a user of the bench, not a part",
 		may: []string{
+			"internal/bug",
 			"internal/files", "internal/stage/fit", "internal/stage/hostlog",
 			"internal/lists", "internal/text", "internal/record", "internal/history", "internal/redact", "internal/yamlfile", "scenarios", "internal/judge/law", "internal/subject/catalogue", "internal/subject/host", "internal/subject/hostfile", "internal/stage/runner", "internal/stage/progress",
 			"internal/judge/verdict", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/model", "report/baseline", "report/page",
@@ -203,6 +206,7 @@ var house = []struct {
 	{
 		pkg: "internal/play/lab", why: "the bench for a test is a user of it, not a part",
 		may: []string{
+			"internal/bug",
 			"internal/lines", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/runner", "internal/subject/host",
 			"internal/judge/verdict", "internal/play", "driver", "fakeserver", "scenarios", "report/terminal",
 		},
@@ -258,6 +262,7 @@ var house = []struct {
 	{
 		pkg: "internal/play/attach", why: "it watches what runs already, and plays nothing",
 		may: []string{
+			"internal/bug",
 			"internal/duration", "internal/record", "internal/stage/proc", "internal/stage/watch", "internal/judge/live", "internal/judge/verdict",
 			"internal/play", "internal/text", "report/formats", "report/terminal",
 		},
@@ -265,7 +270,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/play/doctor", why: "it tries what a run needs, a whole run included",
-		may: []string{"internal/duration", "internal/stage/socket", "internal/subject/hostfile", "internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/stage/keeper", "internal/judge/verdict", "internal/play"},
+		may: []string{"internal/bug", "internal/duration", "internal/stage/socket", "internal/subject/hostfile", "internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/stage/keeper", "internal/judge/verdict", "internal/play"},
 	},
 	{
 		pkg: "internal/play/project", why: "it reads a file, and plays nothing",

@@ -36,9 +36,12 @@ func ToolText(texts []string, failed bool) (string, error) {
 	return joined, nil
 }
 
-// Main is the program of a driver whose clients connect makes, with all operations. It ends the process.
+// Main is the program of a driver whose clients connect makes, with all operations. It ends the process. stdout is for the protocol
+// alone: what is printed from now on goes to stderr, the host's log.
 func Main(host, version string, connect Connect) {
-	if err := Serve(context.Background(), os.Stdin, os.Stdout, Hello{Host: host, Version: version}, NewClients(connect)); err != nil {
+	protocol := os.Stdout
+	os.Stdout = os.Stderr
+	if err := Serve(context.Background(), os.Stdin, protocol, Hello{Host: host, Version: version}, NewClients(connect)); err != nil {
 		os.Exit(1) // the bench is gone
 	}
 	os.Exit(0)

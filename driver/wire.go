@@ -71,7 +71,12 @@ type Profile struct {
 	Idle Duration `json:"idle,omitempty"`
 	// Renewal is how often the host gives an open session a new server, and ends the old one in order.
 	Renewal Duration `json:"renewal,omitempty"`
+	// Servers is PerRequest for a host that launches a server for each request, which must be gone when the request was answered.
+	Servers string `json:"servers,omitempty"`
 }
+
+// PerRequest is the one value of Profile.Servers; without it each session has a server.
+const PerRequest = "per-request"
 
 // Duration is a time.Duration that is text in JSON: "1.5s".
 type Duration time.Duration

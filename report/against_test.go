@@ -77,7 +77,7 @@ func TestAnEntryThatHasExpired(t *testing.T) {
 	a := baselinetest.Against(runs, nil, "known.yaml", known.Entry{Scenario: "storm", Reason: "later", Expires: baselinetest.Today.AddDate(0, 0, -1)})
 	var page strings.Builder
 	require.NoError(t, htmlpage.HTML(&page, runs, a))
-	assert.Contains(t, page.String(), "new: its entry in known.yaml expired on 2030-06-14")
+	assert.Contains(t, page.String(), "expired: its entry in known.yaml expired on 2030-06-14")
 	assert.NotContains(t, page.String(), "not in known.yaml")
 }
 

@@ -67,6 +67,7 @@ func TestInBrowser(t *testing.T) {
 		{"printed", unprints},
 		{"tabs", tabs},
 		{"touched", touched},
+		{"back", goesBack},
 		{"phone", phone},
 		{"suite opens", suite},
 		{"huge", opens},
@@ -353,6 +354,9 @@ func still(t *testing.T, browser context.Context) {
 
 func prints(t *testing.T, browser context.Context) {
 	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	b.run(scheme("dark"), emulation.SetEmulatedMedia().WithMedia("print").WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
+	assert.Equal(t, "rgb(253, 253, 252)", eval[string](b, `getComputedStyle(document.body).backgroundColor`), "paper is white")
+	b.run(emulation.SetEmulatedMedia())
 	b.run(chromedp.ActionFunc(func(ctx context.Context) error {
 		pdf, _, err := page.PrintToPDF().Do(ctx)
 		assert.Greater(t, len(pdf), 50_000)
@@ -408,14 +412,43 @@ func touched(t *testing.T, browser context.Context) {
 	b.quiet()
 }
 
+// goesBack: Back leads from the picture to the finding that led there, not away from the page, and Escape closes what was opened.
+func goesBack(t *testing.T, browser context.Context) {
+	b := openTab(t, browser, []verdict.Judged{realRun(t, "storm-naive")}).ready()
+	b.run(chromedp.ScrollIntoView("a.jump", chromedp.ByQuery))
+	was := eval[float64](b, `scrollY`)
+	b.run(chromedp.Click("a.jump", chromedp.ByQuery))
+	b.becomes(`location.hash.includes("process=")`)
+	b.run(evaluate(`history.back()`))
+	b.becomes(`location.hash === ""`)
+	b.becomes(fmt.Sprintf(`Math.abs(scrollY - %f) < 50`, was))
+	b.run(evaluate(`history.forward()`))
+	b.becomes(`location.hash.includes("process=")`)
+	assert.False(t, eval[bool](b, `document.querySelector(".panel").hidden`))
+
+	b.click("?")
+	b.run(chromedp.KeyEvent(kb.Escape))
+	assert.True(t, eval[bool](b, `document.querySelector(".keyhelp").hidden`))
+	assert.Equal(t, "?", eval[string](b, `document.activeElement.textContent`))
+	assert.False(t, eval[bool](b, `document.querySelector(".panel").hidden`), "one thing at a time")
+	b.run(chromedp.KeyEvent(kb.Escape))
+	assert.True(t, eval[bool](b, `document.querySelector(".panel").hidden`))
+	assert.Contains(t, eval[string](b, `document.activeElement.className`), "scroller")
+	b.becomes(`!location.hash.includes("process=")`)
+	b.quiet()
+}
+
 // phone: nothing is wider than the screen.
 func phone(t *testing.T, browser context.Context) {
 	for name, runs := range map[string][]verdict.Judged{
 		"storm-naive": {realRun(t, "storm-naive")}, "cron-reap-all": {realRun(t, "cron-reap-all")}, "suite": allReal(t),
 	} {
-		b := openTab(t, browser, runs, emulation.SetDeviceMetricsOverride(390, 844, 2, true)).ready()
-		assert.LessOrEqual(t, eval[float64](b, `document.documentElement.scrollWidth`), 390.0, name)
-		told := `[...document.querySelectorAll(".overview td.wide")].every((e) => e.getBoundingClientRect().right <= 390 && e.offsetWidth > 200)`
+		b := openTab(t, browser, runs, emulation.SetDeviceMetricsOverride(360, 780, 2, true))
+		if name != "suite" { // where the first picture is far below, and drawn when it comes near
+			b.ready()
+		}
+		assert.LessOrEqual(t, eval[float64](b, `document.documentElement.scrollWidth`), 360.0, name)
+		told := `[...document.querySelectorAll(".overview td.wide")].every((e) => e.getBoundingClientRect().right <= 360 && e.offsetWidth > 200)`
 		assert.True(t, eval[bool](b, told), "what happened in each run is on the screen: %s", name)
 		b.axe()
 		b.quiet()
@@ -474,8 +507,8 @@ func gated(t *testing.T, browser context.Context) {
 	assert.Equal(t, "flaky#1", eval[string](b, picture+`.run.name(`+picture+`.selected)`), "the zombie, which is new")
 	b.shoot("gated")
 	b.axe()
-	b.run(emulation.SetDeviceMetricsOverride(390, 844, 2, true))
-	b.becomes(`document.documentElement.scrollWidth <= 390`)
+	b.run(emulation.SetDeviceMetricsOverride(360, 780, 2, true))
+	b.becomes(`document.documentElement.scrollWidth <= 360`)
 	b.axe()
 	b.quiet()
 }

@@ -322,7 +322,7 @@ func finding(kind string, left []string, ev []record.Evidence, fix string) verdi
 	}
 	if kind == "init-stranded" {
 		f.Title = "1 server of flaky that never finished the handshake is still running (initialize: reject)"
-		f.Why = "flaky#2 never finished the handshake (its fault: initialize: reject), and the host gave up on it without ending its process."
+		f.Why = "flaky#2 never finished the handshake (its fault: initialize: reject), and the host did not end its process when the connect was over."
 		f.Reports = []string{"anthropics/claude-code#93087"}
 	}
 	for i, id := range left {

@@ -51,7 +51,7 @@ open, call and close go where those of the official SDK stand.`,
 		Example: "  leakbench init\n  leakbench init my-gateway.yaml --from ~/.config/Claude/claude_desktop_config.json\n  leakbench run storm --host my-gateway.yaml\n  leakbench init --driver python",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usage(fmt.Errorf("init writes one file, not %q", args), "")
+				return usage(fmt.Errorf("init writes one file, not %d", len(args)), "for example: leakbench init my-gateway.yaml")
 			}
 			if language != "" {
 				return a.initDriver(language, append(args, defaultDriver)[0], force)
@@ -88,7 +88,7 @@ func (a *app) init(cmd *cobra.Command, path, from string, force, untried bool) e
 	}
 	answers, err := interview.Ask()
 	if err != nil {
-		return usage(err, "")
+		return usage(err, "give an answer a line on standard input, or write the file by hand: docs/host-file.md")
 	}
 	content, err := answers.File(path)
 	var problems yamlfile.Errors

@@ -34,7 +34,8 @@ func TestKilledKeeper(t *testing.T) {
 	out := filepath.Join(dir, "runs")
 	mark := fmt.Sprintf("keeper-%d", os.Getpid())
 	cmd, lines := bench(t, mark, scenario, "--out", out, "--", "sh", "-c",
-		`sleep 300 & setsid sleep 300 & setsid sh -c 'setsid sleep 300 & sleep 300' & "$@" >/dev/null; wait`, "sh", "{{server}}")
+		`sleep 300 & setsid sleep 300 & setsid sh -c 'setsid sleep 300 & sleep 300' & (echo '`+initialize+`'; exec sleep 300) | "$@" >/dev/null; wait`,
+		"sh", "{{server}}")
 	go func() {
 		for lines.Scan() { // drained so that the bench never blocks
 		}

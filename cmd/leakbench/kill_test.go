@@ -71,6 +71,9 @@ steps:
   - checkpoint: after-all
 `
 
+// initialize is what a shell has to write to a server so that its host counts as up.
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`
+
 // markEnv is inherited by every process of a run, whatever becomes of its
 // parents, group or session: the test finds a survivor by it.
 const markEnv = "LEAKBENCH_TEST_MARK"
@@ -163,10 +166,14 @@ func killAtRandom(t *testing.T, scenario, forest string, i int) bool {
 	switch i % 3 {
 	case 2:
 		args = []string{forest, "--host", "naive", "--out", out}
-	case 1: // a shell, a helper in the background, and the server below
+	case 1: // a shell, helpers in the background, and the server below: the host comes up, or keeps the bench waiting for that
+		client := "sleep 300"
+		if i%2 == 0 {
+			client = "(echo '" + initialize + "'; exec sleep 300)"
+		}
 		args = []string{
 			scenario, "--out", out, "--", "sh", "-c",
-			`sleep 300 & setsid sleep 300 & sleep 300 | "$@" >/dev/null; wait`, "sh", "{{server}}",
+			`sleep 300 & setsid sleep 300 & ` + client + ` | "$@" >/dev/null; wait`, "sh", "{{server}}",
 		}
 	}
 	cmd, lines := bench(t, mark, args...)

@@ -16,7 +16,7 @@ func (a *app) labCommand() *cobra.Command {
 		Use:    "lab",
 		Short:  "Serve a test library: lines of JSON on standard input and output",
 		Hidden: true,
-		Args:   cobra.NoArgs,
+		Args:   noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var bench play.Bench
 			if err := own(&bench); err != nil {

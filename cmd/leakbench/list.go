@@ -35,6 +35,16 @@ type item struct {
 	Tags     []string `json:"tags,omitempty"`
 	Laws     []string `json:"laws,omitempty"`
 	Defining []string `json:"defining,omitempty"`
+	// Of a host: its version, and whether it is installed.
+	*shelf.Item
+}
+
+func (it *item) cells() []string {
+	if it.Item != nil {
+		return []string{it.Name, it.Version, it.State(), it.Text}
+	}
+	row := append([]string{it.Name, it.Level, it.Text}, it.More...)
+	return slices.DeleteFunc(row, func(cell string) bool { return cell == "" })
 }
 
 var listed = []string{"scenarios", "hosts", "faults", "laws", "kinds"}
@@ -80,8 +90,7 @@ func (a *app) list(what []string, titles, mutants bool) error {
 			fmt.Fprintf(table, "%s\n", strings.ToUpper(w))
 		}
 		for _, it := range all[w] {
-			row := append([]string{it.Name, it.Level, it.Text}, it.More...)
-			fmt.Fprintln(table, strings.Join(slices.DeleteFunc(row, func(cell string) bool { return cell == "" }), "\t"))
+			fmt.Fprintln(table, strings.Join(it.cells(), "\t"))
 		}
 		if err := table.Flush(); err != nil {
 			return err
@@ -114,7 +123,11 @@ func itemsOf(what string, mutants bool) (items []item, err error) {
 			}
 		}
 		for _, s := range specs {
-			items = append(items, item{Name: s.Name, Text: s.About})
+			row, err := shelf.Of(s)
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, item{Name: row.Name, Text: row.Text, Item: &row})
 		}
 	case "faults":
 		for _, d := range fakeserver.Moments {
@@ -143,7 +156,7 @@ func (a *app) hostsCommand() *cobra.Command {
 		Use:   "hosts",
 		Short: "List the hosts that leakbench knows, or install one",
 		Args:  noArgs,
-		RunE:  func(*cobra.Command, []string) error { return a.listHosts() },
+		RunE:  func(*cobra.Command, []string) error { return a.list([]string{"hosts"}, false, false) },
 	}
 	cmd.AddCommand(a.hostsInstallCommand())
 	return cmd
@@ -175,26 +188,6 @@ cargo) is missing or its package manager failed.`,
 			return a.installHosts(ctx, args)
 		},
 	}
-}
-
-func (a *app) listHosts() error {
-	specs, err := shelf.All()
-	var items []shelf.Item
-	for _, s := range specs {
-		item, failed := shelf.Of(s)
-		if err = errors.Join(err, failed); err != nil {
-			return err
-		}
-		items = append(items, item)
-	}
-	if a.format == "json" {
-		return a.object(map[string]any{"hosts": items}, pretty)
-	}
-	table := a.table()
-	for _, it := range items {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", it.Name, it.Version, it.State(), it.Text)
-	}
-	return table.Flush()
 }
 
 func (a *app) installHosts(ctx context.Context, args []string) error {

@@ -39,7 +39,7 @@ expected (rows) and those that were found (columns).
 
 Exit codes: 0 all as expected, 1 something else or each run skipped, 2 bad flag,
 128+n stopped.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.selftest(cmd.Context(), f) },
 	}
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "folder to keep the runs in (default: they are removed)")
@@ -63,6 +63,8 @@ func (a *app) selftest(ctx context.Context, f selftestFlags) (err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(f.out)) }()
+	} else if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return usage(err, "choose another folder with --out")
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()

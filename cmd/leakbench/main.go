@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,7 +18,9 @@ import (
 	"github.com/spf13/pflag"
 
 	_ "github.com/leakbench/leakbench/fakeserver" // dispatches in its init
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/duration"
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
@@ -40,7 +41,9 @@ func run(args []string) int {
 	if status, ok := reexec.Main(args); ok {
 		return status
 	}
-	return execute(args[1:], os.Stdout, os.Stderr)
+	a := &app{out: &files.Output{File: os.Stdout}, err: os.Stderr}
+	bug.OnPanic(func(err error) { os.Exit(a.fail(err)) })
+	return a.execute(a.root(), args[1:])
 }
 
 // app is what the commands share.
@@ -58,17 +61,20 @@ func execute(args []string, out, errOut io.Writer) int {
 	return a.execute(a.root(), args)
 }
 
-func (a *app) execute(root *cobra.Command, args []string) (code int) {
-	defer func() { // Go's own end by a panic has the code of a usage error
-		if why := recover(); why != nil {
-			code = a.fail(fmt.Errorf("panic: %v\n%s", why, debug.Stack()))
-		}
-	}()
+func (a *app) execute(root *cobra.Command, args []string) int {
 	root.SetArgs(args)
-	if err := root.Execute(); err != nil {
+	if err := caught(root.Execute); err != nil {
 		return a.fail(err)
 	}
+	if out, ok := a.out.(*files.Output); ok && out.Failed != nil {
+		return a.fail(out.Failed)
+	}
 	return exitClean
+}
+
+func caught(do func() error) (err error) {
+	defer bug.Caught(&err)
+	return do()
 }
 
 func (a *app) fail(err error) int {
@@ -208,8 +214,9 @@ var exits = []struct {
 }{
 	{exitClean, gate.Pass, "clean, or only findings that are listed as known"},
 	{exitFinding, gate.Fail, `a finding that is an error: a leak, or a process killed by mistake; of
-         gate and merge also an entry of the list of known findings that is
-         stale or expired, and a time or size that has grown`},
+         gate, merge and server also an entry of the list of known findings
+         that is stale or expired; of these and compare also a time or size
+         that has grown`},
 	{exitUsage, "", `bad flag, scenario or file, or a machine that lacks what a run needs;
          nothing ran`},
 	{exitInconclusive, gate.Inconclusive, "inconclusive: something could not be decided"},
@@ -284,6 +291,8 @@ func failureOf(err error) *failure {
 	switch {
 	case errors.As(err, &classified):
 		return classified
+	case errors.As(err, &file) && file.Path == os.Stdout.Name():
+		return &failure{exitInconclusive, err, "the answer could not be written: make room where standard output goes"}
 	case errors.Is(err, hostfile.ErrNoFolder):
 		return &failure{exitUsage, err, "set HOME, or LEAKBENCH_HOSTS_DIR"}
 	case errors.As(err, &misuse):
@@ -297,8 +306,6 @@ func failureOf(err error) *failure {
 			hint = "its stacks are in bench.log of the run's folder"
 		}
 		return &failure{exitSignal + int(sig), stop, hint}
-	case errors.As(err, &file) && file.Path == os.Stdout.Name():
-		return &failure{exitInconclusive, err, "the answer could not be written: make room where standard output goes"}
 	case errors.Is(err, runner.ErrProgram):
 		return &failure{exitInconclusive, err, "run it again, and do not move or replace the program"}
 	case errors.Is(err, runner.ErrSetUp) && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS)):
@@ -370,7 +377,7 @@ func between(flag string, n, least, most int) error {
 
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage(fmt.Errorf("%s takes no argument, not %q", cmd.CommandPath(), args[0]), cmp.Or(hostOptions(cmd), cmd.CommandPath()+" --help"))
+		return usage(fmt.Errorf("%s takes no argument, not %q", strings.TrimPrefix(cmd.CommandPath(), "leakbench "), args[0]), cmp.Or(hostOptions(cmd), cmd.CommandPath()+" --help"))
 	}
 	return nil
 }

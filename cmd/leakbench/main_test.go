@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/leakbench/leakbench/internal/stage/reexec"
+	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 	"github.com/leakbench/leakbench/report"
 )
 
@@ -32,6 +33,7 @@ type leakChecked struct {
 
 func (l leakChecked) Run() int {
 	defer os.RemoveAll(l.own)
+	reexectest.MostlyWaits(2)
 	code := l.m.Run()
 	if code != 0 {
 		return code
@@ -66,13 +68,6 @@ func TestMain(m *testing.M) {
 	for _, ci := range report.CISystems() { // what the tests start writes what it writes anywhere, also where CI runs them
 		_ = os.Unsetenv(ci.Variable)
 	}
-	used, err := os.MkdirTemp("", "leakbench-used")
-	if err != nil {
-		panic(err)
-	}
-	if os.Getenv(usedEnv) == "" {
-		os.Setenv(usedEnv, used)
-	}
 	commands := map[string]func(){"leakbench": main}
 	for name, fake := range fakes {
 		commands[name] = func() {
@@ -82,9 +77,20 @@ func TestMain(m *testing.M) {
 			os.Exit(fake(os.Args[1:]))
 		}
 	}
-	if _, known := commands[filepath.Base(os.Args[0])]; !known && len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+	_, known := commands[filepath.Base(os.Args[0])]
+	if !known && len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		fmt.Fprintf(os.Stderr, "the test binary is not leakbench %s: TestMain has to know it\n", os.Args[1])
 		os.Exit(1) // else it would run all tests, this one among them
+	}
+	if known { // a script runs it, and does not come back here
+		testscript.Main(m, commands)
+	}
+	used, err := os.MkdirTemp("", "leakbench-used")
+	if err != nil {
+		panic(err)
+	}
+	if os.Getenv(usedEnv) == "" {
+		os.Setenv(usedEnv, used)
 	}
 	testscript.Main(leakChecked{m: m, used: os.Getenv(usedEnv), own: used}, commands)
 }

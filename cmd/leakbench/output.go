@@ -33,7 +33,7 @@ const defaultWidth = 100
 
 // width is the terminal's, or 0 where there is none.
 func width(w io.Writer) int {
-	f, ok := w.(*os.File)
+	f, ok := w.(interface{ Fd() uintptr })
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0
 	}

@@ -32,7 +32,7 @@ The verdict depends on the file alone.
 ` + exitTable,
 		Example: "  leakbench judge .leakbench/latest",
 		RunE: func(_ *cobra.Command, args []string) error {
-			judged, err := judgeAll(args)
+			judged, err := judgeAll("judge", args)
 			if err != nil {
 				return err
 			}
@@ -43,9 +43,10 @@ The verdict depends on the file alone.
 	return cmd
 }
 
-func judgeAll(paths []string) ([]verdict.Judged, error) {
+// judgeAll judges the runs that a command was given.
+func judgeAll(command string, paths []string) ([]verdict.Judged, error) {
 	if len(paths) == 0 {
-		return nil, usage(errors.New("no run given"), "for example: leakbench judge .leakbench/latest")
+		return nil, usage(errors.New("no run given"), "for example: leakbench "+command+" .leakbench/latest")
 	}
 	var judged []verdict.Judged
 	var failed error
@@ -109,13 +110,13 @@ func (a *app) report(args, reporters []string, f reportFlags) error {
 	if f.out != "" {
 		outlets[0].file = f.out
 	}
-	judged, err := judgeAll(args)
+	judged, err := judgeAll("report", args)
 	if err != nil {
 		return err
 	}
 	var base []verdict.Judged
 	if len(f.base) > 0 {
-		if base, err = judgeAll(f.base); err != nil {
+		if base, err = judgeAll("report", f.base); err != nil {
 			return err
 		}
 	}
@@ -127,7 +128,7 @@ func (a *app) report(args, reporters []string, f reportFlags) error {
 	}
 	outcome, reason := gate.OfRuns(judged)
 	o.Exit = formats.Exit{Code: exitOf(outcome), Reason: reason}
-	return usage(a.writeOutlets(outlets, report.Subject{Runs: judged}, o), "")
+	return usage(a.writeOutlets(outlets, report.Subject{Runs: judged}, o), "choose another file with -o or --reporter NAME=FILE")
 }
 
 func (a *app) explainCommand() *cobra.Command {
@@ -138,7 +139,7 @@ func (a *app) explainCommand() *cobra.Command {
 		ValidArgsFunction: completion(cobra.ShellCompDirectiveNoFileComp, explainable),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage(errors.New("explain: no law, kind or doubt given"), "leakbench list laws")
+				return usage(fmt.Errorf("explain takes one law, kind or doubt, not %d", len(args)), "for example: leakbench explain superseded; leakbench list laws and leakbench list kinds show them")
 			}
 			text, err := law.Explain(args[0])
 			if err != nil {
@@ -173,8 +174,10 @@ func (a *app) openCommand() *cobra.Command {
 runs of the last command. RUN is a run's folder, its run.jsonl, or a report. BROWSER
 names the browser; the default is the system's.`,
 		Example: "  leakbench open\n  leakbench open .leakbench/20261121-080906-storm-exact",
-		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage(fmt.Errorf("open takes one run, not %d", len(args)), "for example: leakbench open "+args[0])
+			}
 			page, err := pageOf(append(args, newest(".leakbench"))[0])
 			if err != nil {
 				return err
@@ -223,7 +226,7 @@ func pageOf(run string) (string, error) {
 	if _, err := os.Stat(page); err == nil {
 		return page, nil
 	}
-	judged, err := judgeAll([]string{run})
+	judged, err := judgeAll("open", []string{run})
 	if err == nil {
 		err = play.WritePage(page, play.Listed(judged...), judged...)
 	}

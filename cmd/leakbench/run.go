@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
@@ -338,7 +339,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
 		return err
 	}
 	paths, command := splitAtDash(cmd, args)
-	old, err := judgeAll(paths)
+	old, err := judgeAll("replay", paths)
 	if err != nil {
 		return err
 	}
@@ -380,6 +381,7 @@ func interruptible(ctx context.Context, gently ...func(signal string)) (context.
 	signals := make(chan os.Signal, 2+len(gently))
 	signal.Notify(signals, stops...)
 	go func() {
+		defer bug.Ends()
 		for _, tell := range gently {
 			sig, ok := <-signals
 			if !ok {

@@ -265,3 +265,45 @@ func TestARaceBehindAGateway(t *testing.T) {
 	shake("a#3")
 	assert.False(t, Rivals(l.Server("a#3"), l.Server("a#1")))
 }
+
+// TestKeptOnPurpose: of each label as many servers as the profile says, those of sessions that are over before those of sessions that
+// were opened again.
+func TestKeptOnPurpose(t *testing.T) {
+	t.Parallel()
+	p := &tape{}
+	change := func(label, name string, state record.SessionState, why record.Why) {
+		p.add(record.Event{Kind: record.SessionChanged, Session: &record.Session{Name: name, Label: label, State: state, Why: why}})
+	}
+	opened := func(label, name string) {
+		change(label, name, record.SessionOpening, "")
+		change(label, name, record.SessionOpen, "")
+	}
+	closed := func(label, name string) { change(label, name, record.SessionEnded, record.WhyClose) }
+	opened("x", "b")
+	closed("x", "b")
+	for range 3 {
+		opened("x", "a")
+		closed("x", "a")
+	}
+	opened("x", "c")
+	closed("x", "c")
+	opened("x", "c")                                           // open, after a close
+	opened("x", "r")                                           // reconnected: that is no end
+	opened("x", "r")                                           //
+	change("x", "f", record.SessionOpening, "")                // never opened,
+	change("x", "f", record.SessionEnded, record.WhyNotOpened) // and over
+	change("x", "g", record.SessionEnded, record.WhyNotOpened) // the same,
+	opened("x", "g")                                           // and open now
+	opened("y", "other")                                       //
+	closed("y", "other")                                       //
+	for n, want := range map[int]map[string]int{
+		0: {},
+		1: {"f": 1, "other": 1},
+		2: {"f": 1, "a": 1, "other": 1},
+		3: {"f": 1, "a": 1, "b": 1, "other": 1},
+		4: {"f": 1, "a": 1, "b": 1, "c": 1, "other": 1},
+		9: {"f": 1, "a": 3, "b": 1, "c": 1, "other": 1},
+	} {
+		assert.Equal(t, want, of(p.events).Kept(n), n)
+	}
+}

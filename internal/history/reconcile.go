@@ -1,7 +1,9 @@
 package history
 
 import (
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -49,7 +51,7 @@ func (h *History) allow(wants []record.Want) (allowed map[*Server]bool, lack []i
 			lack[i] = h.newest(group, wants[i].Live, 0, allowed)
 			group, _ = divide(h.ofThisLife(), record.Want{Label: wants[i].Label})
 			slices.Reverse(group)
-			spares(group, wants[i].Spare, allowed)
+			spares(group, wants[i].Spare, allowed, isReady)
 		} else {
 			lack[i] = h.newest(group, wants[i].Live, wants[i].Spare, allowed)
 		}
@@ -124,19 +126,24 @@ func (h *History) newest(group []*Server, n, spare int, allowed map[*Server]bool
 			lack--
 		}
 	}
-	spares(group, spare, allowed)
+	spares(group, spare, allowed, works)
 	return lack
 }
 
-// spares allows the first n of a group, those that are allowed left out, that live and work.
-func spares(group []*Server, n int, allowed map[*Server]bool) {
+// spares allows the first n of a group, those that are allowed left out, that live and are as they should be.
+func spares(group []*Server, n int, allowed map[*Server]bool, fit func(*Server) bool) {
 	for _, s := range group {
-		if works := s.Established != Never && s.Broken == Never; n > 0 && !allowed[s] && s.Alive() && works {
+		if n > 0 && !allowed[s] && s.Alive() && fit(s) {
 			allowed[s] = true
 			n--
 		}
 	}
 }
+
+func works(s *Server) bool { return s.Established != Never && s.Broken == Never }
+
+// isReady says that a server works, or has not been asked for anything yet: some hosts leave the handshake to the client that comes.
+func isReady(s *Server) bool { return works(s) || s.Inits == 0 && s.Broken == Never }
 
 // SameMoment is how near to each other two launches by a host whose sessions
 // are unknown must be to count as made for one connection.
@@ -150,7 +157,7 @@ func together(group []*Server, n int, allowed map[*Server]bool) {
 	}
 	for _, s := range group {
 		near := max(s.Born-group[i].Born, group[i].Born-s.Born) < int64(SameMoment)
-		if n > 1 && !allowed[s] && near && s.Established != Never && s.Broken == Never {
+		if n > 1 && !allowed[s] && near && works(s) {
 			allowed[s] = true
 			n--
 		}
@@ -165,16 +172,23 @@ func (h *History) beside(s *Server) int {
 	return 0
 }
 
-// Probe says that a server was launched beside the one that its session had, was asked for no work, and was ended in order while
-// that one lived on: a look at the list of tools, a check of health. That it is gone takes nothing from the session.
+// Probe says that a server was launched beside the one that its session had, was asked for no work, and was ended while that one lived
+// on: a look at the list of tools, a check of health. That it is gone takes nothing from the session. Of one that was not ended in
+// order it is known once the session has worked on with the other.
 func (h *History) Probe(s *Server) bool {
-	if h.questioned(s) {
+	if h.questioned(s) || h.listed(s) {
 		return true
 	}
-	if s.Died == Never || s.EOF == Never || len(s.Calls) > 0 || (len(s.Signals) > 0 && s.Signals[0].T < s.EOF) {
+	if s.Died == Never || len(s.Calls) > 0 {
 		return false
 	}
-	return slices.ContainsFunc(h.servers, func(o *Server) bool { return h.served(o, s) && (o.Died == Never || o.Died > s.EOF) })
+	ended, inOrder := s.Died, s.EOF != Never
+	if len(s.Signals) > 0 {
+		ended, inOrder = min(ended, s.Signals[0].T), inOrder && s.Signals[0].T >= s.EOF
+	}
+	return slices.ContainsFunc(h.servers, func(o *Server) bool {
+		return h.served(o, s) && (inOrder && (o.Died == Never || o.Died > s.EOF) || o.Worked(ended, math.MaxInt64))
+	})
 }
 
 // questioned says that a server was asked for the versions it speaks and for nothing else, was ended, and that the process which the
@@ -186,6 +200,31 @@ func (h *History) questioned(s *Server) bool {
 	return slices.ContainsFunc(h.servers, func(o *Server) bool {
 		mine := o.Label == s.Label && o.Session == s.Session && o.Life == s.Life && o.Established != Never
 		return mine && o.Born > s.Born && o.Born-s.Died < int64(SameMoment) && !h.Reopened(s, o)
+	})
+}
+
+// listed says that a server was asked for a list (of tools, say) and for no work by the open, or the reload, that launched it, and was
+// ended in order before that was answered: some clients launch what they work with at the first call. A session that was called and
+// for which no other one was launched has lost this one.
+func (h *History) listed(s *Server) bool {
+	asked := strings.HasSuffix(string(s.LastRPC.Method), "/list") && s.LastRPC.Phase == record.PhaseAnswered && len(s.Calls) == 0
+	inOrder := s.Died != Never && s.EOF != Never && (len(s.Signals) == 0 || s.Signals[0].T > s.EOF)
+	session := h.Session(s.Label, s.Session)
+	i := slices.IndexFunc(h.steps, func(st *Step) bool {
+		opens := st.Op == record.OpOpen && st.Session == s.Session || st.Op == record.OpReload
+		return opens && st.Label == s.Label && st.OK && st.Begun <= s.Born && st.Ended >= s.EOF
+	})
+	if !asked || !inOrder || session == nil || i < 0 {
+		return false
+	}
+	from, until := h.steps[i].Ended, int64(math.MaxInt64)
+	if i := slices.IndexFunc(session.Changes, func(c SessionChange) bool { return c.T > from && c.State != record.SessionOpen }); i >= 0 {
+		until = session.Changes[i].T
+	}
+	return !slices.ContainsFunc(h.steps, func(st *Step) bool {
+		return st.Op == record.OpCall && st.Session == s.Session && st.Begun > from && st.Begun < until
+	}) || slices.ContainsFunc(h.servers, func(o *Server) bool {
+		return o.Label == s.Label && o.Session == s.Session && o.Life == s.Life && o.Born > s.Born && o.Born < until
 	})
 }
 

@@ -26,6 +26,9 @@ func servers(words ...string) *History {
 		if !slices.Contains(fields, "mute") {
 			p.rpc(id, "initialize", "0", "", "answered")
 		}
+		if slices.Contains(fields, "asked") {
+			p.rpc(id, "initialize", "0", "", "received")
+		}
 		if slices.Contains(fields, "done") {
 			p.is(record.SawEOF, id)
 			p.is(record.Died, id)
@@ -126,6 +129,9 @@ func TestJudge(t *testing.T) {
 		"one spare one for all sessions":    {[]string{"a/s", "a/s", "a/t", "a/t"}, wants{wantOf("a", "s", 1), wantOf("a", "t", 1), spare(want("a", 0), 1)}, []string{"a#1"}, nil},
 		"a spare one of another label":      {[]string{"a/s", "b/s"}, wants{wantOf("a", "s", 1), spare(want("a", 0), 1)}, []string{"b#1"}, nil},
 		"a spare one is no session's":       {[]string{"a/s dead", "a/t"}, wants{wantOf("a", "s", 1), spare(want("a", 0), 1)}, nil, wants{wantOf("a", "s", 1)}},
+		"a spare one that is not asked yet": {[]string{"a/s", "a mute"}, wants{wantOf("a", "s", 1), spare(want("a", 0), 1)}, nil, nil},
+		"a spare one that does not answer":  {[]string{"a/s", "a mute asked"}, wants{wantOf("a", "s", 1), spare(want("a", 0), 1)}, []string{"a#2"}, nil},
+		"a spare one that broke unasked":    {[]string{"a/s", "a mute broken"}, wants{wantOf("a", "s", 1), spare(want("a", 0), 1)}, []string{"a#2"}, nil},
 		"a lost one is neither":             {[]string{"a lost"}, wants{want("a", 1)}, nil, nil},
 		"a lost one that is old":            {[]string{"a lost", "a"}, wants{want("a", 1)}, nil, nil},
 		"a lost one that is new":            {[]string{"a", "a lost"}, wants{want("a", 1)}, []string{"a#1"}, nil},
@@ -223,14 +229,27 @@ func TestJudgeOfARace(t *testing.T) {
 // never asked for work, does not take its place.
 func TestProbes(t *testing.T) {
 	t.Parallel()
+	works := func(p *tape, id string) {
+		p.rpc(id, "tools/call", "7", "echo", "received")
+		p.rpc(id, "tools/call", "7", "echo", "answered")
+	}
 	for name, tt := range map[string]struct {
 		course func(p *tape)
 		probe  bool
 	}{
-		"ended in order":  {func(p *tape) { p.is(record.SawEOF, "a#2"); p.is(record.Died, "a#2") }, true},
-		"not ended":       {func(*tape) {}, false},
-		"told, and alive": {func(p *tape) { p.is(record.SawEOF, "a#2") }, false},
-		"killed":          {func(p *tape) { p.is(record.Died, "a#2") }, false},
+		"ended in order":                      {func(p *tape) { p.is(record.SawEOF, "a#2"); p.is(record.Died, "a#2") }, true},
+		"not ended":                           {func(*tape) {}, false},
+		"told, and alive":                     {func(p *tape) { p.is(record.SawEOF, "a#2") }, false},
+		"killed":                              {func(p *tape) { p.is(record.Died, "a#2") }, false},
+		"killed, and the older one works on":  {func(p *tape) { p.is(record.Died, "a#2"); works(p, "a#1") }, true},
+		"killed, and nothing works on":        {func(p *tape) { p.is(record.Died, "a#2"); p.is(record.Died, "a#1") }, false},
+		"killed, the older one worked before": {func(p *tape) { works(p, "a#1"); p.is(record.Died, "a#2") }, false},
+		"signalled, and the older one works on": {func(p *tape) {
+			p.signal("a#2", "SIGTERM")
+			works(p, "a#1")
+			p.is(record.Died, "a#2")
+		}, true},
+		"worked, killed, and the older one works on": {func(p *tape) { works(p, "a#2"); p.is(record.Died, "a#2"); works(p, "a#1") }, false},
 		"signalled first": {func(p *tape) { p.signal("a#2", "SIGTERM"); p.is(record.SawEOF, "a#2"); p.is(record.Died, "a#2") }, false},
 		"signalled later": {func(p *tape) { p.is(record.SawEOF, "a#2"); p.signal("a#2", "SIGTERM"); p.is(record.Died, "a#2") }, true},
 		"asked for work": {func(p *tape) {
@@ -375,4 +394,72 @@ func TestEstablishedWithoutAHandshake(t *testing.T) {
 	before := of(p.events).Server("a#1").Established
 	p.rpc("a#1", "tools/list", "1", "", "answered")
 	assert.Equal(t, before, of(p.events).Server("a#1").Established, "a handshake is the beginning")
+}
+
+// TestListedServers: a server that an open has launched to list its tools alone, and has ended in order, is not the session's own.
+func TestListedServers(t *testing.T) {
+	t.Parallel()
+	ask := func(p *tape, id string, method record.Method) {
+		p.rpc(id, method, "1", "", "received")
+		p.rpc(id, method, "1", "", "answered")
+	}
+	session := func(state record.SessionState) func(p *tape) {
+		return func(p *tape) {
+			p.add(record.Event{Kind: record.SessionChanged, Session: &record.Session{Name: "s", Label: "a", State: state}})
+		}
+	}
+	step := func(kind record.Kind, op record.Op, ok bool) func(p *tape) {
+		return func(p *tape) {
+			p.add(record.Event{Kind: kind, Step: &record.Step{N: 8, Op: op, Session: "s", Label: "a", OK: ok}})
+		}
+	}
+	both := func(a, b func(p *tape)) func(p *tape) { return func(p *tape) { a(p); b(p) } }
+	over := session(record.SessionEnded)
+	opening := both(step(record.StepBegun, record.OpOpen, false), session(record.SessionOpening))
+	open := both(session(record.SessionOpen), step(record.StepEnded, record.OpOpen, true))
+	failed := both(over, step(record.StepEnded, record.OpOpen, false))
+	reloading := both(step(record.StepBegun, record.OpReload, false), session(record.SessionOpening))
+	reloaded := both(session(record.SessionOpen), step(record.StepEnded, record.OpReload, true))
+	born := func(p *tape) { p.born("a#1", "a", "s", 1); ask(p, "a#1", "initialize") }
+	listed := func(p *tape) { ask(p, "a#1", "tools/list") }
+	eof, died := func(p *tape) { p.is(record.SawEOF, "a#1") }, func(p *tape) { p.is(record.Died, "a#1") }
+	signal := func(p *tape) { p.signal("a#1", "SIGTERM") }
+	called := func(p *tape) {
+		p.add(record.Event{Kind: record.StepBegun, Step: &record.Step{N: 9, Op: record.OpCall, Session: "s"}})
+	}
+	next := func(p *tape) { p.born("a#2", "a", "s", 2) }
+	for name, c := range map[string]struct {
+		course []func(p *tape)
+		probe  bool
+	}{
+		"never called":                {[]func(p *tape){opening, born, listed, eof, died, open}, true},
+		"its exit was not waited for": {[]func(p *tape){opening, born, listed, eof, open, died}, true},
+		"launched anew by a call":     {[]func(p *tape){opening, born, listed, eof, died, open, called, next}, true},
+		"called when it was over":     {[]func(p *tape){opening, born, listed, eof, died, open, over, called}, true},
+		"called in vain":              {[]func(p *tape){opening, born, listed, eof, died, open, called}, false},
+		"launched for a later open":   {[]func(p *tape){opening, born, listed, eof, died, open, called, opening, next}, false},
+		"not asked for a list":        {[]func(p *tape){opening, born, eof, died, open}, false},
+		"it worked":                   {[]func(p *tape){opening, born, func(p *tape) { ask(p, "a#1", "tools/call") }, listed, eof, died, open}, false},
+		"it does not answer": {[]func(p *tape){opening, born, func(p *tape) {
+			p.rpc("a#1", "tools/list", "1", "", "received")
+		}, eof, died, open}, false},
+		"by a signal":             {[]func(p *tape){opening, born, listed, signal, eof, died, open}, false},
+		"without a word":          {[]func(p *tape){opening, born, listed, died, open}, false},
+		"it lives":                {[]func(p *tape){opening, born, listed, eof, open}, false},
+		"after the open":          {[]func(p *tape){opening, born, listed, open, eof, died}, false},
+		"the open failed":         {[]func(p *tape){opening, born, listed, eof, died, failed}, false},
+		"for a reload":            {[]func(p *tape){reloading, born, listed, eof, died, reloaded, called, next}, true},
+		"beside another open":     {[]func(p *tape){opening, born, listed, session(record.SessionOpen), eof, died, open}, true},
+		"launched before":         {[]func(p *tape){born, opening, listed, eof, died, open}, false},
+		"nothing of its session":  {[]func(p *tape){born, listed, eof, died}, false},
+		"its open has not ended":  {[]func(p *tape){opening, born, listed, eof, died}, false},
+		"launched while it is on": {[]func(p *tape){opening, open, born, listed, eof, died, over}, false},
+	} {
+		p := &tape{}
+		p.add(record.Event{Kind: record.HostStarted, Process: &record.Process{Identity: record.Identity{PID: 800, Start: 8}}})
+		for _, f := range c.course {
+			f(p)
+		}
+		assert.Equal(t, c.probe, of(p.events).Probe(of(p.events).Server("a#1")), name)
+	}
 }

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -38,3 +39,32 @@ func (h *History) Sessions() []*Session { return slices.Clone(h.sessions) }
 
 // Session is the session of that name with a server of that label, or nil.
 func (h *History) Session(label, name string) *Session { return h.byName[sessionKey{label, name}] }
+
+// Kept is how many servers of each session a host may keep that keeps n of each label on purpose after their sessions have ended: one
+// of each session that is over, the latest first, and with what is left of n those of sessions that were opened again since.
+func (h *History) Kept(n int) map[string]int {
+	type end struct {
+		*Session
+		t     int64
+		again int // 1: opened again
+	}
+	var ends []end
+	for _, s := range h.sessions {
+		for i, c := range s.Changes {
+			switch over := c.State == record.SessionEnded; {
+			case over && i == len(s.Changes)-1:
+				ends = append(ends, end{s, c.T, 0})
+			case over && (c.Why == record.WhyClose || c.Why == record.WhyForget):
+				ends = append(ends, end{s, c.T, 1})
+			}
+		}
+	}
+	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Or(a.again-b.again, cmp.Compare(b.t, a.t)) })
+	kept, perLabel := map[string]int{}, map[string]int{}
+	for _, e := range ends {
+		if perLabel[e.Label]++; perLabel[e.Label] <= n {
+			kept[e.Name]++
+		}
+	}
+	return kept
+}

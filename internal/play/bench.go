@@ -125,7 +125,7 @@ func (b *Bench) Keep(
 	shown.Scenario, shown.Host, shown.Steps, shown.Limits = c.Scenario.String(), c.Host.Name, known.Steps, known.Limits
 	live := progress.Start(shown)
 	failed := run(c.Dir, func(e record.Event) {
-		if e.Kind == record.StepBegun || e.Kind == record.CheckpointBegun { // until then a driver may say that it can't be asked
+		if hasBegun(e.Kind, c.Host.Kind) {
 			link()
 		}
 		live.Event(e)
@@ -148,6 +148,12 @@ func (b *Bench) Keep(
 		return nil, failed
 	}
 	return j, errors.Join(failed, err)
+}
+
+// hasBegun says that with such an event a run is certain to be made. Until its first step a driver may say that it can't be asked. A
+// command says nothing: how long it takes to come up is part of its run.
+func hasBegun(e record.Kind, h record.HostKind) bool {
+	return e == record.StepBegun || e == record.CheckpointBegun || e == record.HostStarted && h == record.KindCommand
 }
 
 // Saved judges a run that was saved, and writes its page. Where it can't be read the run is nil.

@@ -1,8 +1,10 @@
 package play_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +58,33 @@ func TestOneIsSavedAndPlayedAgain(t *testing.T) {
 	assert.Equal(t, "exact", cell.Host.ID)
 	assert.EqualValues(t, 7, cell.Seed)
 	assert.Equal(t, play.Limits{Settle: 2 * time.Second, Confirm: 300 * time.Millisecond}, cell.Limits)
+}
+
+// TestLatestWhileACommandComesUp: who looks for a run whose host keeps it waiting finds it under its short name.
+func TestLatestWhileACommandComesUp(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("most users make no links there")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	s, err := scenarios.Builtin("storm")
+	require.NoError(t, err)
+	h, err := play.TheHost(self, "", []string{"sh", "-c", `sleep 60 | "$@"`, "sh", "{{server}}"})
+	require.NoError(t, err)
+	bench := play.Bench{Self: self, Out: t.TempDir(), Limits: play.Limits{Start: time.Minute}}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := bench.One(ctx, play.Cell{Scenario: s, Host: h})
+		ended <- err
+	}()
+	assert.Eventually(t, func() bool {
+		_, err := os.Stat(filepath.Join(bench.Out, "latest", "run.jsonl"))
+		return err == nil
+	}, 30*time.Second, 10*time.Millisecond)
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
 }
 
 // A bench that can't play says why.

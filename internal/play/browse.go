@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/leakbench/leakbench/internal/bug"
 )
 
 // opener is the command that opens a page on this system.
@@ -43,7 +45,10 @@ func Browse(page string) error {
 		return &Misuse{err, hint}
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	go func() {
+		defer bug.Ends()
+		ended <- cmd.Wait()
+	}()
 	select {
 	case err = <-ended:
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {

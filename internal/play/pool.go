@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/stage/runner"
@@ -111,6 +112,7 @@ func (s *shift) sideBySide(ctx context.Context, queue []Result) (alone []Result)
 			break
 		}
 		wg.Go(func() {
+			defer bug.Ends()
 			defer s.room.leave()
 			if why := s.play(ctx, r); why != "" {
 				r.Try, r.Again = r.Try+1, why
@@ -129,7 +131,7 @@ func (s *shift) sideBySide(ctx context.Context, queue []Result) (alone []Result)
 func (s *shift) play(ctx context.Context, r Result) (again string) {
 	s.begin(&r)
 	begun := time.Now()
-	judged, err := s.Play(ctx, r.Cell)
+	judged, err := s.one(ctx, r.Cell)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now = slices.DeleteFunc(s.now, func(o *Result) bool { return o == &r })
@@ -154,6 +156,12 @@ func (s *shift) play(ctx context.Context, r Result) (again string) {
 		s.enough(errEnough)
 	}
 	return again
+}
+
+// one plays a cell. A bug that it meets is no reason to lose the other runs.
+func (s *shift) one(ctx context.Context, c Cell) (j *verdict.Judged, err error) {
+	defer bug.Caught(&err)
+	return s.Play(ctx, c)
 }
 
 // begin notes who is played beside whom.

@@ -154,8 +154,11 @@ func TestPoolGoesOnAfterAFailure(t *testing.T) {
 	t.Parallel()
 	bug := errors.New("bug")
 	pool := play.Pool{Slots: 2, Play: func(_ context.Context, c play.Cell) (*verdict.Judged, error) {
-		if c.Seed == 1 {
+		switch c.Seed {
+		case 1:
 			return nil, bug
+		case 2:
+			panic("boom")
 		}
 		return of(verdict.Clean), nil
 	}}
@@ -163,6 +166,7 @@ func TestPoolGoesOnAfterAFailure(t *testing.T) {
 	require.NoError(t, err, "it was not cut short")
 	require.Len(t, results, 4)
 	require.ErrorIs(t, results[1].Err, bug)
+	require.ErrorContains(t, results[2].Err, "panic: boom")
 	assert.Nil(t, results[1].Judged)
 	assert.NoError(t, results[3].Err)
 }

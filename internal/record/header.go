@@ -177,6 +177,8 @@ type Profile struct {
 	// call; Renewal how often it gives one a new server. Neither is collateral damage.
 	Idle    Duration `json:"idle,omitempty"`
 	Renewal Duration `json:"renewal,omitempty"`
+	// Servers is PerRequest of a driver that launches a server for each request.
+	Servers Sharing `json:"servers,omitempty"`
 }
 
 // Limits are the numbers that the laws are judged by.

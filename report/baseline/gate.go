@@ -70,11 +70,20 @@ func failingFinding(p *terminal.Printer, f *gate.Finding, o GateOptions) {
 	p.Field(2, gateColumn-1, "why", v.Why)
 	p.Field(2, gateColumn-1, "fix", v.Fix)
 	p.Field(2, gateColumn-1, "seen", SeenText(f))
+	if f.Expired != nil {
+		p.Field(2, gateColumn-1, "entry", ExpiredText(f, o))
+	}
 	if f.Run != nil {
 		p.Field(2, gateColumn-1, "report", f.Run.Page)
 		p.Field(2, gateColumn-1, "again", model.Again(f.Run))
 	}
 	p.Field(2, gateColumn-1, "or", "accept it for now: "+AcceptCommand(f, o))
+}
+
+// ExpiredText says which entry listed a finding until it expired.
+func ExpiredText(f *gate.Finding, o GateOptions) string {
+	e := f.Expired
+	return fmt.Sprintf("%s:%d:%d: expired on %s (%s)", o.Known, e.Line, e.Column, e.Expires.Format(time.DateOnly), e.Reason)
 }
 
 // SeenText says how often a finding was seen, where that is not plain.
@@ -111,7 +120,7 @@ func knownCommand(list string, args ...string) string {
 }
 
 func badEntries(p *terminal.Printer, r *gate.Result, o GateOptions) {
-	bad, stale := r.Bad(), false
+	bad, stale := r.Alone(), false
 	for i := range bad {
 		e := &bad[i]
 		p.Item(0, terminal.Pad(strings.ToUpper(string(e.State)), gateColumn), terminal.Warn|terminal.Strong,
@@ -120,7 +129,7 @@ func badEntries(p *terminal.Printer, r *gate.Result, o GateOptions) {
 		stale = stale || e.State == known.Stale
 	}
 	if stale {
-		p.Field(2, gateColumn-1, "fix", "leakbench known prune takes them out. A finding that not every run shows: sometimes: true")
+		p.Field(2, gateColumn-1, "fix", knownCommand(o.Known, "prune")+" takes them out. A finding that not every run shows: sometimes: true")
 	}
 	if len(bad) > 0 {
 		p.Blank()
@@ -199,7 +208,7 @@ func rest(p *terminal.Printer, r *gate.Result, o GateOptions) {
 		f := &r.Findings[i]
 		text := f.Title
 		switch f.Decision {
-		case gate.New, gate.Unlisted:
+		case gate.New, gate.Expired, gate.Unlisted:
 			continue
 		case gate.Listed:
 			text += fmt.Sprintf(" (%s; until %s)", f.Entry.Reason, f.Entry.Expires.Format(time.DateOnly))

@@ -53,6 +53,7 @@ type EntryView struct {
 // decisionLooks say how a finding of a gate is shown.
 var decisionLooks = map[gate.Decision]Status{
 	gate.New:      {Word: "new", Class: "bad", Glyph: "✗"},
+	gate.Expired:  {Word: "expired", Class: "bad", Glyph: "✗"},
 	gate.Unlisted: {Word: "unlisted", Class: "bad", Glyph: "✗"},
 	gate.Warning:  {Word: "new warning", Class: "warn", Glyph: "!"},
 	gate.Listed:   {Word: "known", Class: "none", Glyph: "≡"},
@@ -121,9 +122,8 @@ func (h *Lookup) look(f *gate.Finding) Status {
 	switch f.Decision {
 	case gate.New, gate.Warning:
 		s.Text = h.newText()
-		if f.Expired != nil {
-			s.Text = fmt.Sprintf("its entry in %s expired on %s", h.List, f.Expired.Expires.Format(time.DateOnly))
-		}
+	case gate.Expired:
+		s.Text = fmt.Sprintf("its entry in %s expired on %s", h.List, f.Expired.Expires.Format(time.DateOnly))
 	case gate.Listed:
 		s.Text = fmt.Sprintf("listed in %s until %s: %s", h.List, f.Entry.Expires.Format(time.DateOnly), f.Entry.Reason)
 		if old := OldName(f); old != "" {
@@ -166,7 +166,7 @@ func (h *Lookup) Counts(p *compare.Play) []Count {
 		}
 		findings[d]++
 	}
-	for _, e := range h.badEntries(p) {
+	for _, e := range of(p, h.Result.Alone()) {
 		entries[e.State]++
 	}
 	var out []Count
@@ -187,15 +187,16 @@ func (h *Lookup) Counts(p *compare.Play) []Count {
 	return out
 }
 
-func (h *Lookup) badEntries(p *compare.Play) []known.Checked {
-	return slices.DeleteFunc(h.Result.Bad(), func(e known.Checked) bool {
+// of are the entries of a play, or all.
+func of(p *compare.Play, entries []known.Checked) []known.Checked {
+	return slices.DeleteFunc(entries, func(e known.Checked) bool {
 		return p != nil && (e.Scenario != p.Scenario || e.Host != "" && e.Host != p.Host)
 	})
 }
 
 // Entries are those of the list that are wrong.
 func (h *Lookup) Entries(p *compare.Play) (out []EntryView, more int) {
-	bad, more := words.FirstOf(h.badEntries(p), entriesMost)
+	bad, more := words.FirstOf(of(p, h.Result.Bad()), entriesMost)
 	for _, e := range bad {
 		v := EntryView{Status: entryLooks[e.State], Finding: e.Finding(), Reason: e.Reason}
 		v.Text = fmt.Sprintf("%s:%d: %s", h.List, e.Line, e.Text())
@@ -235,7 +236,7 @@ func (h *Lookup) commands() (out []Command) {
 	for i := range h.Result.Findings {
 		fresh = fresh || h.Result.Findings[i].Decision.Fails()
 	}
-	for _, e := range h.badEntries(nil) {
+	for _, e := range h.Result.Bad() {
 		entries[e.State] = true
 	}
 	if fresh || entries[known.Expired] {

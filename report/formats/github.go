@@ -75,9 +75,13 @@ func GitHub(b *bytes.Buffer, runs []verdict.Judged) {
 func GateGitHub(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 	a := annotations{out: b, count: map[string]int{}}
 	for _, f := range r.Failing() {
-		a.finding("error", fmt.Sprintf("%s: %s %s %s", f.Play, f.Decision, f.Law, f.Kind), f.Run, &f.Finding.Finding, "listed as: "+f.Name())
+		as := "listed as: " + f.Name()
+		if f.Expired != nil {
+			as = "entry: " + baseline.ExpiredText(&f, o)
+		}
+		a.finding("error", fmt.Sprintf("%s: %s %s %s", f.Play, f.Decision, f.Law, f.Kind), f.Run, &f.Finding.Finding, as)
 	}
-	bad := r.Bad()
+	bad := r.Alone()
 	for i := range bad {
 		e := &bad[i]
 		a.say("error", fmt.Sprintf("file=%s,line=%d,col=%d,", githubProperty(o.Known), e.Line, e.Column),

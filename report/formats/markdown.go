@@ -114,7 +114,7 @@ func mdPlay(p compare.Play) string {
 	return words.Markdown(p.What(), words.MaxName) + " on " + words.Markdown(p.Host, words.MaxName)
 }
 
-var failingTitle = map[gate.Decision]string{gate.New: "New", gate.Unlisted: "Unlisted"}
+var failingTitle = map[gate.Decision]string{gate.New: "New", gate.Expired: "Expired", gate.Unlisted: "Unlisted"}
 
 // GateMarkdown is what a gate says for the summary of a CI step and for a comment: what has to be done first, the rest folded.
 func GateMarkdown(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
@@ -126,6 +126,9 @@ func GateMarkdown(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 		mdFinding(b, &f.Finding.Finding)
 		if text := baseline.SeenText(f); text != "" {
 			fmt.Fprintf(b, "Seen %s.\n\n", words.Markdown(text, words.MaxText))
+		}
+		if f.Expired != nil {
+			fmt.Fprintf(b, "Its entry: %s.\n\n", words.Markdown(baseline.ExpiredText(f, o), words.MaxText))
 		}
 		if again := model.Again(f.Run); again != "" {
 			fmt.Fprintf(b, "Again: %s<br>Accept it for now: %s\n\n",
@@ -143,7 +146,7 @@ func GateMarkdown(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 // mdTodo is what else has to be dealt with.
 func mdTodo(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 	var items []string
-	bad := r.Bad()
+	bad := r.Alone()
 	for i := range bad {
 		e := bad[i]
 		items = append(items, fmt.Sprintf("**%s** %s line %d: %s %s", strings.ToUpper(string(e.State)), words.MarkdownCode(o.Known, words.MaxName), e.Line, words.MarkdownCode(e.Finding(), words.MaxName), words.Markdown(e.Text(), words.MaxText)))

@@ -189,10 +189,15 @@ func GrowthLines(v *live.View) (lines []string) {
 	return lines
 }
 
+// growthLine has what it grows in an hour, or in a minute where the watch was too short to say what an hour brings.
 func growthLine(v *live.View, t *live.Trend) string {
-	say, count := func(v float64) string { return fmt.Sprintf("%+.1f", v) }, func(n int64) string { return fmt.Sprint(n) }
+	unit, in, format := "an hour", 1.0, "%+.1f"
+	if t.InDay == nil {
+		unit, in, format = "a minute", 60.0, "%+.2f"
+	}
+	say, count := func(v float64) string { return fmt.Sprintf(format, v/in) }, func(n int64) string { return fmt.Sprint(n) }
 	if t.Of == live.OfHostMemory || t.Of == live.OfMemoryBelow {
-		say, count = func(v float64) string { return fmt.Sprintf("%+.1f MiB", v/(1<<20)) }, words.Size
+		say, count = func(v float64) string { return fmt.Sprintf(format+" MiB", v/in/(1<<20)) }, words.Size
 	}
 	if t.Steps {
 		return fmt.Sprintf("%s from %s to %s: it changed too seldom to tell how much it grows", t.Of, count(t.First), count(t.Last))
@@ -208,9 +213,9 @@ func growthLine(v *live.View, t *live.Trend) string {
 	case t.Grows() && t.InDay != nil:
 		grows += "; " + count(int64(*t.InDay)) + " in a day"
 	case t.Grows():
-		grows += "; watch for 10 min to project a day"
+		grows += "; watch for 10 min to project an hour and a day"
 	}
-	return fmt.Sprintf("%s %s an hour (95%%: %s to %s), from %s to %s: %s", t.Of, say(t.Slope), say(t.Low), say(t.High), count(t.First), count(t.Last), grows)
+	return fmt.Sprintf("%s %s %s (95%%: %s to %s), from %s to %s: %s", t.Of, say(t.Slope), unit, say(t.Low), say(t.High), count(t.First), count(t.Last), grows)
 }
 
 // UnreadLines say what could not be read of a watched host's processes, and why.

@@ -42,15 +42,15 @@ func TestGrowthLines(t *testing.T) {
 	grows := growth.Trend{Slope: 1.5, Low: 1, High: 2}
 	assert.Equal(t, []string{
 		"processes from 2 to 4: it changed too seldom to tell how much it grows",
-		"processes +1.5 an hour (95%: +1.0 to +2.0), from 2 to 4: grows; watch for 10 min to project a day",
+		"processes +1.50 a minute (95%: +1.00 to +2.00), from 2 to 4: grows; watch for 10 min to project an hour and a day",
 		"descriptors +1.5 an hour (95%: +1.0 to +2.0), from 2 to 4: grows; 44 in a day",
-		"processes +0.0 an hour (95%: +0.0 to +0.0), from 2 to 2: no growth shown",
-		"memory of the host +1.0 MiB an hour (95%: +0.0 MiB to +2.0 MiB), from 1 MiB to 2 MiB: no growth shown",
+		"processes +0.00 a minute (95%: +0.00 to +0.00), from 2 to 2: no growth shown",
+		"memory of the host +1.00 MiB a minute (95%: +0.00 MiB to +2.00 MiB), from 1 MiB to 2 MiB: no growth shown",
 	}, lines(
 		false,
-		live.Trend{Of: "processes", First: 2, Last: 4, Steps: true}, live.Trend{Of: "processes", First: 2, Last: 4, Trend: grows},
+		live.Trend{Of: "processes", First: 2, Last: 4, Steps: true}, live.Trend{Of: "processes", First: 2, Last: 4, Trend: growth.Trend{Slope: 90, Low: 60, High: 120}},
 		live.Trend{Of: live.OfDescriptors, First: 2, Last: 4, InDay: &day, Trend: grows}, live.Trend{Of: "processes", First: 2, Last: 2},
-		live.Trend{Of: live.OfHostMemory, First: 1 << 20, Last: 2 << 20, Trend: growth.Trend{Slope: 1 << 20, High: 2 << 20}},
+		live.Trend{Of: live.OfHostMemory, First: 1 << 20, Last: 2 << 20, Trend: growth.Trend{Slope: 60 << 20, High: 120 << 20}},
 	))
 	assert.Equal(t, []string{"descriptors +1.5 an hour (95%: +1.0 to +2.0), from 2 to 4: grows with the processes below it, which they lead to; 44 in a day"},
 		lines(true, live.Trend{Of: live.OfDescriptors, First: 2, Last: 4, InDay: &day, Trend: grows}))

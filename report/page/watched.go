@@ -41,7 +41,7 @@ func newWatched(s *model.Run) *watchedView {
 		}
 	}
 	about("Servers", model.WatchedLines(v))
-	about("An hour", model.GrowthLines(v))
+	about("Growth", model.GrowthLines(v))
 	about("Not seen", model.UnreadLines(v))
 	children, table := model.WatchedTable(v)
 	for _, name := range table[0] {

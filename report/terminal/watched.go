@@ -32,7 +32,7 @@ func (p *Printer) watched(v *live.View, rows int) {
 	}
 	p.Field(2, fieldWidth, "host", host)
 	p.Fields(2, fieldWidth, "servers", p.capped(model.WatchedLines(v), 10))
-	p.Fields(2, fieldWidth, "an hour", model.GrowthLines(v))
+	p.Fields(2, fieldWidth, "growth", model.GrowthLines(v))
 	p.Fields(2, fieldWidth, "unread", p.capped(model.UnreadLines(v), TextDoubts))
 	if len(v.Children) == 0 {
 		return

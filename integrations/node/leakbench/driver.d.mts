@@ -23,6 +23,19 @@ export interface Host {
     endHost?(): unknown;
     /** What the host is: findings then say whose duty it is. */
     kind?: 'library' | 'application' | 'gateway';
+    /** What the host declares of itself; times as '2.5s'. */
+    profile?: {
+        settle?: string;
+        confirm?: string;
+        stop?: string;
+        ladder?: string;
+        scale?: string;
+        resident?: number;
+        spare?: number;
+        idle?: string;
+        renewal?: string;
+        servers?: 'per-request';
+    };
     /** Operations that the host does not have, and why. */
     notApplicable?: Record<string, string>;
 }
@@ -32,6 +45,9 @@ export function run(host: Host): Promise<void>;
 
 /** The text of a tool's result; a tool that failed is an error. */
 export function textOf(result: { content: unknown[]; isError?: boolean }): string;
+
+/** For a client that takes neither a signal nor a time limit: gives the promise up when the bench does, and ends what has begun. */
+export function limited<T>(promise: Promise<T>, options?: Options, end?: () => unknown): Promise<T>;
 
 /** Serves the requests of the bench; write takes each answer as an object. */
 export class Driver {

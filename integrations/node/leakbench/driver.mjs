@@ -14,6 +14,27 @@ export function textOf(result) {
     return text;
 }
 
+/**
+ * For a client that takes neither a signal nor a time limit: gives the promise up when the bench does. What the client has begun is
+ * then ended by end, before the promise fails.
+ */
+export function limited(promise, { signal, timeout } = {}, end = () => {}) {
+    return new Promise((resolve, reject) => {
+        const giveUp = async why => {
+            await Promise.resolve().then(end).catch(e => console.error('giving up:', e));
+            reject(new Error(why));
+        };
+        const abort = () => void giveUp('cancelled');
+        const timer = timeout && setTimeout(giveUp, timeout, `not done within the time limit of ${timeout} ms`);
+        if (signal?.aborted) abort(); // no event tells of what has been
+        signal?.addEventListener('abort', abort, { once: true });
+        promise.then(resolve, reject).finally(() => {
+            clearTimeout(timer);
+            signal?.removeEventListener('abort', abort);
+        });
+    });
+}
+
 export class Driver {
     sessions = new Map(); // name -> client
     running = new Map(); // request id -> AbortController
@@ -24,9 +45,9 @@ export class Driver {
         Object.assign(this, { connect, write, onStop });
     }
 
-    hello(host, version, notApplicable = {}, kind) {
+    hello(host, version, notApplicable = {}, kind, profile) {
         const ops = OPS.filter(op => !notApplicable[op]);
-        return this.write({ hello: { protocol: 1, host, version, ops, not_applicable: notApplicable, kind } });
+        return this.write({ hello: { protocol: 1, host, version, ops, not_applicable: notApplicable, kind, profile } });
     }
 
     async serve(request) {
@@ -134,18 +155,24 @@ export class Driver {
     }
 }
 
-const write = line => new Promise(done => process.stdout.write(JSON.stringify(line) + '\n', done));
+/** Keeps stdout for the protocol: what a client or its libraries print from now on goes to stderr, the host's log. */
+function ownStdout() {
+    const protocol = process.stdout.write.bind(process.stdout);
+    process.stdout.write = process.stderr.write.bind(process.stderr);
+    return line => new Promise(done => protocol(JSON.stringify(line) + '\n', done));
+}
 
 // A program that is done: what still keeps the event loop alive, a child say, does not keep process.exit from ending it.
 const end = () => process.exit(0);
 
 /**
  * Runs a driver. There is no handler for SIGTERM, as no README has one: the program dies of it. endHost, where there is
- * one, ends at a stop what all clients share, when they are closed.
+ * one, ends at a stop what all clients share, when they are closed. profile is what the host declares of itself:
+ * { settle: '2.5s', servers: 'per-request' } (docs/driver-protocol.md).
  */
-export async function run({ host, version, connect, endHost, notApplicable = {}, kind }) {
-    const driver = Object.assign(new Driver(connect, write, end), { endHost });
-    await driver.hello(host, version, notApplicable, kind);
+export async function run({ host, version, connect, endHost, notApplicable = {}, kind, profile }) {
+    const driver = Object.assign(new Driver(connect, ownStdout(), end), { endHost });
+    await driver.hello(host, version, notApplicable, kind, profile);
     readline
         .createInterface({ input: process.stdin, crlfDelay: Infinity })
         .on('line', line => line.trim() && void driver.serve(JSON.parse(line)))

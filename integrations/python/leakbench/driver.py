@@ -6,8 +6,10 @@ leaves it: the way of anyio's task groups, on which the clients stand. A host wh
 """
 
 import asyncio
+import concurrent.futures
 import contextlib
 import gc
+import inspect
 import json
 import os
 import sys
@@ -53,7 +55,8 @@ class Owned:
 
 
 class Clients:
-    """A host made of a class with three coroutines: open(command, args), call(tool, arguments), close()."""
+    """A host made of a class with three coroutines: open(command, args), call(tool, arguments), close(). They may be functions that
+    block, of a client without asyncio: see Threaded."""
 
     def __init__(self, make):
         self.make = make
@@ -61,11 +64,44 @@ class Clients:
     @contextlib.asynccontextmanager
     async def connect(self, server, seconds):
         client = self.make()
+        if not inspect.iscoroutinefunction(client.open):
+            client = Threaded(client)
         await within(seconds, client.open(server["command"], server["args"]))
         try:
             yield Calling(client)
         finally:
             await client.close()
+
+
+class Threaded:
+    """A client whose functions block: they run in threads. No thread can be cancelled, so an open that is cancelled, or out of time,
+    lasts as long as the client's own time limit lets it (profile: confirm). What it has opened by then is closed."""
+
+    threads = concurrent.futures.ThreadPoolExecutor(256)
+
+    def __init__(self, client):
+        self.client = client
+
+    def begin(self, function, *args):
+        return asyncio.get_running_loop().run_in_executor(self.threads, function, *args)
+
+    async def open(self, command, args):
+        opening, unwanted = self.begin(self.client.open, command, args), None
+        while not opening.done():
+            try:
+                await asyncio.wait([opening])
+            except asyncio.CancelledError as e:
+                unwanted = e
+        opening.result()  # raises what went wrong
+        if unwanted:
+            await self.close()
+            raise unwanted
+
+    async def call(self, tool, arguments):
+        return await self.begin(self.client.call, tool, arguments)
+
+    async def close(self):
+        await self.begin(self.client.close)
 
 
 class Calling:
@@ -117,10 +153,10 @@ class Driver:
         self.stopped = asyncio.Event()
         self.write = write or (lambda line: print(json.dumps(line), flush=True))
 
-    def hello(self, name, version, not_applicable=None, kind=None):
+    def hello(self, name, version, not_applicable=None, kind=None, profile=None):
         reasons = not_applicable or {}
         offered = [op for op in OPS if op not in reasons]
-        said = {"kind": kind} if kind else {}
+        said = {key: value for key, value in {"kind": kind, "profile": profile}.items() if value}
         self.write({"hello": {"protocol": 1, "host": name, "version": version, "ops": offered, "not_applicable": reasons, **said}})
 
     def begin(self, request):
@@ -229,13 +265,23 @@ async def collect():
         gc.collect()
 
 
-def run(name, version, host, session=Owned, not_applicable=None, kind=None):
-    """Runs a driver until it is told to stop. kind is what the host is: "library", "application" or "gateway".
+def own_stdout():
+    """Keeps stdout for the protocol: what a client or its libraries print from now on goes to stderr, the host's log."""
+    protocol = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    sys.stdout.flush()
+    os.dup2(2, 1)
+    return protocol
+
+
+def run(name, version, host, session=Owned, not_applicable=None, kind=None, profile=None):
+    """Runs a driver until it is told to stop. kind is what the host is: "library", "application" or "gateway". profile is what it
+    declares of itself: {"settle": "2.5s", "servers": "per-request"} (docs/driver-protocol.md).
     There is no handler for SIGTERM, as no documentation has one: the program dies of it."""
+    protocol = own_stdout()
 
     async def main():
         loop = asyncio.get_running_loop()
-        driver = Driver(host, session)
+        driver = Driver(host, session, lambda line: print(json.dumps(line), file=protocol, flush=True))
 
         def read():
             for line in sys.stdin.buffer:
@@ -243,7 +289,7 @@ def run(name, version, host, session=Owned, not_applicable=None, kind=None):
                     loop.call_soon_threadsafe(driver.begin, json.loads(line))
             os._exit(1)  # the bench is gone
 
-        driver.hello(name, version, not_applicable, kind)
+        driver.hello(name, version, not_applicable, kind, profile)
         threading.Thread(target=read, daemon=True).start()
         collector = asyncio.create_task(collect())
         await driver.stopped.wait()

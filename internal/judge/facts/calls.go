@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // unaskedAfter is how long after a request of the bench's a launch may still be for its sake.
@@ -44,4 +46,25 @@ func (f *Facts) CallsReceived(key SessionKey) (n int, known bool) {
 		n += mine
 	}
 	return n, true
+}
+
+// LastWord is how long ago the server had last answered, for a judgement of how alive its session was.
+func LastWord(s *history.Server, t int64) string {
+	inFlight := 0
+	last := never
+	for _, c := range s.Calls {
+		switch {
+		case c.Received <= t && (c.Answered < 0 || c.Answered > t):
+			inFlight++
+		case c.Answered <= t:
+			last = max(last, c.Answered)
+		}
+	}
+	switch {
+	case inFlight > 0:
+		return text.Count(inFlight, "call") + " in flight"
+	case last >= 0:
+		return prose.Span(t-last) + " after its last answer"
+	}
+	return "before its first call"
 }

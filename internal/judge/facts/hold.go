@@ -19,7 +19,7 @@ func (f *Facts) Hold(s *history.Server, e *record.Evidence, until int64) string 
 		return "stopped"
 	case blockedWriting(e):
 		return "pipe-blocked"
-	case f.withheld(s, e) && (s == nil || s.EOF < 0 || s.EOF > until):
+	case f.withheld(s, e, until) && (s == nil || s.EOF < 0 || s.EOF > until):
 		return "eof-withheld"
 	}
 	return ""
@@ -40,21 +40,27 @@ func blockedWriting(e *record.Evidence) bool {
 
 // withheld says that stdin can't end, because processes that have nothing to do with it, or the server itself, hold a
 // copy of its write end, and the host itself holds none any more.
-func (f *Facts) withheld(s *history.Server, e *record.Evidence) bool {
+func (f *Facts) withheld(s *history.Server, e *record.Evidence, t int64) bool {
 	i := slices.IndexFunc(e.Descriptors, func(d record.Descriptor) bool { return d.FD == 0 })
 	if i < 0 || !e.Descriptors[i].Known {
 		return false
 	}
 	held := prose.Writers(e.Descriptors[i], e.Identity)
-	return len(held) > 0 && !slices.ContainsFunc(held, func(h record.Holder) bool { return f.entitled(s, h) })
+	return len(held) > 0 && !slices.ContainsFunc(held, func(h record.Holder) bool { return f.entitled(s, h, t) })
 }
 
-// entitled says that a holder of a stdin's other end is there for that: the host, the process of the host that
-// launched the server, the bench, or a launcher that passes stdin on.
-func (f *Facts) entitled(s *history.Server, h record.Holder) bool {
+// entitled says that a holder of a stdin's other end is there for that at t: the host, as long as it lives what it has started itself,
+// the process of the host that launched the server, the bench, or a launcher that passes stdin on.
+func (f *Facts) entitled(s *history.Server, h record.Holder, t int64) bool {
 	switch h.Role {
 	case record.RoleHost, record.RoleKeeper, record.RoleBench:
 		return true
 	}
-	return h.Role.Server() == "" && (f.hostsOwn(h.Identity) || f.CarriedServer(h.PID) || prose.LaunchedIt(s, h))
+	works := f.HostAlive(t) && (s == nil || f.HostOf(s) == f.HostAt(t))
+	return h.Role.Server() == "" && (works && f.hostsOwn(h.Identity) || f.CarriedServer(h.PID) || prose.LaunchedIt(s, h))
+}
+
+// WithheldByItsOwn says that nobody but what the host has started itself holds the write end of a server's stdin.
+func (f *Facts) WithheldByItsOwn(s *history.Server, e *record.Evidence) bool {
+	return f.withheld(s, e, f.Last()) && !f.withheld(s, e, f.HostOf(s).Started)
 }

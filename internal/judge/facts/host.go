@@ -29,9 +29,23 @@ func (f *Facts) OnWatch(t int64) bool {
 
 // HostGoing says that by t a life of the host had been killed, or had died by itself: the kernel ended what it ended.
 func (f *Facts) HostGoing(h *history.Host, t int64) bool {
-	killed := h.AskedOp == record.OpKill && t >= h.AskedAt
+	at := f.killedAt(h)
+	killed := at >= 0 && t >= at
 	died := h.Exited >= 0 && h.AskedAt < 0 && t >= h.Exited-f.Scaled(exitBlur, h.Exited)
 	return killed || died || f.keeperAt >= 0 && t >= f.keeperAt-f.Scaled(exitBlur, f.keeperAt)
+}
+
+// killedAt is when the bench began to kill a life of the host, at once or since it had not ended when it was asked to, or never.
+func (f *Facts) killedAt(h *history.Host) int64 {
+	if h.AskedOp == record.OpKill {
+		return h.AskedAt
+	}
+	for _, st := range f.Steps() {
+		if st.Op.EndsHost() && st.Failed() && st.Begun == h.AskedAt && h.Exit.Signal == "SIGKILL" {
+			return st.Ended
+		}
+	}
+	return never
 }
 
 // EndedUnasked says that a life of the host ended before it was asked to.

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
@@ -151,4 +152,18 @@ func (f *Facts) Waited(from, to int64) (waited record.Duration, known bool) {
 		return 0, false
 	}
 	return last.Load.Excuse(*first.Load, 0)
+}
+
+// WasStopped says that a look saw the server stopped or traced: it sees nothing then.
+func (f *Facts) WasStopped(s *history.Server) bool {
+	return slices.ContainsFunc(f.Censuses(), func(l history.Look) bool {
+		return slices.ContainsFunc(l.Processes, func(p record.Process) bool {
+			return p.Identity == s.Birth.Identity && (p.State == record.StateStopped || p.State == record.StateTraced)
+		})
+	})
+}
+
+// TellsLoad says that the file tells how starved the bench was.
+func (f *Facts) TellsLoad() bool {
+	return slices.ContainsFunc(f.Censuses(), func(l history.Look) bool { return l.Load != nil })
 }

@@ -177,6 +177,25 @@ func TestWhoMayHoldStdin(t *testing.T) {
 	assert.Empty(t, f.Hold(s, e, 2*sec))
 }
 
+// TestWhatAHostLeavesHoldsStdinForNobody: what the host has started itself works with a server as long as the host lives.
+func TestWhatAHostLeavesHoldsStdinForNobody(t *testing.T) {
+	t.Parallel()
+	f := Of(runOf(census(0, record.Census{Role: record.CensusStarted, Processes: []record.Process{process(21, host, record.StateSleeping)}}),
+		born(ms, "flaky#1", "s1", 31, host),
+		at(sec, record.Event{Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{}})))
+	held := func(holder int, role record.HolderRole) *record.Evidence {
+		return &record.Evidence{Process: process(31, host, record.StateSleeping), Descriptors: []record.Descriptor{
+			{FD: 0, Mode: "read", Known: true, Holders: []record.Holder{{Identity: identity(holder), FD: 5, Mode: "write", Role: role}}},
+		}}
+	}
+	s := f.Server("flaky#1")
+	assert.Empty(t, f.Hold(s, held(21, ""), sec-1))
+	assert.Equal(t, "eof-withheld", f.Hold(s, held(21, ""), 2*sec))
+	assert.True(t, f.WithheldByItsOwn(s, held(21, "")))
+	assert.False(t, f.WithheldByItsOwn(s, held(32, record.RoleServer("flaky#2"))), "a sibling withholds it from the start")
+	assert.False(t, f.WithheldByItsOwn(s, &record.Evidence{}))
+}
+
 // TestWhyNoSignalReachedIt: what is known of the session and the group that it is in.
 func TestWhyNoSignalReachedIt(t *testing.T) {
 	t.Parallel()
@@ -226,4 +245,30 @@ func TestWhatACurveAndACycleHold(t *testing.T) {
 	assert.Zero(t, cp.Load(identity(31)), "it was seen once")
 	cp.SettledRows, cp.ConfirmRows = cp.ConfirmRows, nil
 	assert.Zero(t, cp.Load(identity(31)), "it was seen once")
+}
+
+// TestAHungHostGoesWhenItIsKilled: what the kernel ends then is not what the host does, and neither is it before that.
+func TestAHungHostGoesWhenItIsKilled(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		op     record.Op
+		ok     bool
+		signal string
+		from   int64 // when it is going
+	}{
+		"hung in its stop":    {record.OpStop, false, "SIGKILL", 3 * sec},
+		"deaf to SIGTERM":     {record.OpTerm, false, "SIGKILL", 3 * sec},
+		"killed at once":      {record.OpKill, true, "SIGKILL", sec},
+		"stopped":             {record.OpStop, true, "", 9 * sec},
+		"it could not be":     {record.OpTerm, false, "", 9 * sec},
+		"it killed itself":    {record.OpStop, true, "SIGKILL", 9 * sec},
+		"another step failed": {record.OpCall, false, "SIGKILL", 4*sec - int64(exitBlur)},
+	} {
+		events := did(sec, 3*sec, record.Step{N: 1, Op: c.op, OK: c.ok, Error: "x"})
+		f := Of(runOf(append(events, at(4*sec, record.Event{
+			Kind: record.HostExited, Process: &record.Process{}, Exit: &record.Exit{Asked: true, Signal: c.signal},
+		}))...))
+		assert.False(t, f.HostGoing(f.Host(), c.from-1), name)
+		assert.Equal(t, c.from < 9*sec, f.HostGoing(f.Host(), c.from), name)
+	}
 }

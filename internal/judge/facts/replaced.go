@@ -34,9 +34,10 @@ func (f *Facts) usedAfter(s *history.Server) bool {
 }
 
 // NeverReplaced says that a server was ended in order when its session was opened anew, or by an earlier life of the host, and that
-// none was launched since: nothing was harmed, and the host may launch one when it is called. Without one, the run is in doubt.
+// none was launched since, or that it was a probe: nothing was harmed, and the host may launch one when it is called. Without one, the
+// run is in doubt.
 func (f *Facts) NeverReplaced(cp *Checkpoint, s *history.Server) bool {
-	if f.HostOf(s) != f.HostAt(cp.SettledAt) {
+	if f.HostOf(s) != f.HostAt(cp.SettledAt) || f.Probe(s) {
 		return true
 	}
 	state, since := f.StateAt(s, s.Died)

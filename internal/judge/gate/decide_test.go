@@ -56,8 +56,8 @@ func TestOnlyWhatNobodyListedFails(t *testing.T) {
 			fails = append(fails, d)
 		}
 	}
-	assert.Equal(t, []gate.Decision{gate.New, gate.Unlisted}, fails)
-	assert.Len(t, gate.Decisions(), 6)
+	assert.Equal(t, []gate.Decision{gate.New, gate.Expired, gate.Unlisted}, fails)
+	assert.Len(t, gate.Decisions(), 7)
 }
 
 // closing are runs whose one close takes so long.

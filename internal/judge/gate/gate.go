@@ -62,6 +62,7 @@ type Decision string
 // The decisions.
 const (
 	New      Decision = "new"
+	Expired  Decision = "expired"  // an entry listed it until its day was over
 	Unlisted Decision = "unlisted" // in the baseline, listed nowhere, and the gate is strict
 	Warning  Decision = "warning"  // new, and the scenario says that it is no error
 	Listed   Decision = "listed"
@@ -70,17 +71,19 @@ const (
 )
 
 // Decisions are all of them, the worst first.
-func Decisions() []Decision { return []Decision{New, Unlisted, Warning, Listed, InBase, Fixed} }
+func Decisions() []Decision {
+	return []Decision{New, Expired, Unlisted, Warning, Listed, InBase, Fixed}
+}
 
 // Fails says that a finding with this decision fails the gate.
-func (d Decision) Fails() bool { return d == New || d == Unlisted }
+func (d Decision) Fails() bool { return d == New || d == Expired || d == Unlisted }
 
 // Finding is a finding with what the gate makes of it.
 type Finding struct {
 	compare.Finding
 	Decision Decision
 	Entry    *known.Entry // that lists it
-	Expired  *known.Entry // that listed a new one until it expired
+	Expired  *known.Entry // that listed it until it expired
 }
 
 // Name is how a list of known findings names it.
@@ -194,6 +197,9 @@ func decisions(all []compare.Finding, p Params) []Finding {
 			if f.State == compare.Known {
 				f.Decision = Unlisted
 			}
+			if f.Expired != nil {
+				f.Decision = Expired
+			}
 			out = append(out, f)
 			continue
 		}
@@ -208,11 +214,23 @@ func (r *Result) Of(d Decision) []Finding {
 }
 
 // Failing are the findings that fail the gate.
-func (r *Result) Failing() []Finding { return append(r.Of(New), r.Of(Unlisted)...) }
+func (r *Result) Failing() []Finding {
+	return slices.Concat(r.Of(New), r.Of(Expired), r.Of(Unlisted))
+}
 
 // Bad are the entries that have to be dealt with.
 func (r *Result) Bad() []known.Checked {
 	return only(r.Entries, func(e known.Checked) bool { return e.Bad() })
+}
+
+// Alone are the bad entries of which no finding tells.
+func (r *Result) Alone() []known.Checked {
+	return only(r.Bad(), func(e known.Checked) bool {
+		of := func(f Finding) bool {
+			return f.Expired != nil && f.Expired.Line == e.Line && f.Expired.Column == e.Column
+		}
+		return !slices.ContainsFunc(r.Findings, of)
+	})
 }
 
 // Slower are the measures that have grown.
@@ -228,12 +246,14 @@ func (r *Result) decide(failed int, idle bool) (Outcome, string) {
 	if r.Measures == MeasuresFail {
 		slower = len(r.Slower())
 	}
-	stale := len(only(r.Entries, func(e known.Checked) bool { return e.State == known.Stale }))
+	alone := r.Alone()
+	stale := len(only(alone, func(e known.Checked) bool { return e.State == known.Stale }))
 	bad := reasons{
 		{len(r.Of(New)), "new finding", "new findings"},
+		{len(r.Of(Expired)), "finding whose entry has expired", "findings whose entries have expired"},
 		{len(r.Of(Unlisted)), "unlisted finding", "unlisted findings"},
 		{stale, "stale entry", "stale entries"},
-		{len(r.Bad()) - stale, "expired entry", "expired entries"},
+		{len(alone) - stale, "expired entry", "expired entries"},
 		{slower, "measure grown", "measures grown"},
 		{len(r.Lost), "scenario of the baseline is not applicable any more", "scenarios of the baseline are not applicable any more"},
 	}

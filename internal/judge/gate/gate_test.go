@@ -85,7 +85,7 @@ func TestAnswers(t *testing.T) {
 		"found and listed":          {gate.Params{Attempts: tried(leaky("storm"))}, []string{"storm:L1 " + good}, gate.Pass, "1 listed finding"},
 		"listed and not found":      {gate.Params{Attempts: tried(clean("storm"))}, []string{"storm:L1 " + good}, gate.Fail, "1 stale entry"},
 		"listed, another law found": {gate.Params{Attempts: tried(leaky("storm"))}, []string{"storm:L2 " + good}, gate.Fail, "1 new finding, 1 stale entry"},
-		"expired and found":         {gate.Params{Attempts: tried(leaky("storm"))}, []string{"storm:L1 " + over}, gate.Fail, "1 new finding, 1 expired entry"},
+		"expired and found":         {gate.Params{Attempts: tried(leaky("storm"))}, []string{"storm:L1 " + over}, gate.Fail, "1 finding whose entry has expired"},
 		"expired and not found":     {gate.Params{Attempts: tried(clean("storm"))}, []string{"storm:L1 " + over}, gate.Fail, "1 expired entry"},
 		"listed and not run":        {gate.Params{Attempts: tried(clean("cron"))}, []string{"storm:L1 " + good}, gate.Pass, "nothing new"},
 		"inconclusive":              {gate.Params{Attempts: tried(unsure("storm"))}, nil, gate.Inconclusive, "1 run inconclusive"},

@@ -27,7 +27,7 @@ var untold = Duty{
 
 var closedInOrder = Duty{
 	"The application closed the client in order: ending the server is the library's duty.",
-	"An application can't mend it: it has no handle on the process.",
+	"If the library keeps servers on purpose, look for its option (keep-alive, a pool), or declare how many it keeps (resident). If not, only the library can mend it: an application has no handle on the process.",
 }
 
 // duties are by kind of host and by how its session or it ended; "" is any other way.

@@ -7,7 +7,7 @@ const windowsLadder = "Close stdin, wait for a limited time on the process handl
 
 // jobPerServer is how nothing that a server starts can leave it.
 const jobPerServer = "Start each server suspended (CREATE_SUSPENDED), assign it to a Job Object of its own with JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE, " +
-	"and resume it then: what it starts before it is assigned, by the end of initialize for example, is not in the job. Allow no breakaway: with " +
+	"and resume it then. What it starts before it is assigned, by the end of initialize for example, is not in the job. Allow no breakaway: with " +
 	"JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK, which libuv sets, nothing that a server starts is in the job. "
 
 const ownHandles = "End only what you launched, through the handle that its launch returned or through its Job Object, never by PID, image name (taskkill /IM) " +

@@ -70,6 +70,63 @@ func TestAJobIsHarmedWhereItCostsItsAnswer(t *testing.T) {
 	}
 }
 
+// TestAJobMayBeOverBeforeItsCutOffIsSeen: who ends servers of other sessions by a signal, and stdin of this one at that moment, has
+// swept it too, though its server reads the end of stdin a moment after the host has told the end of the job.
+func TestAJobMayBeOverBeforeItsCutOffIsSeen(t *testing.T) {
+	t.Parallel()
+	asked := func(p *play, a string) { p.ask(a) }
+	swept := func(p *play, b string) { p.ask(b); p.term(b); p.dead(b) }
+	for name, c := range map[string]struct {
+		works  func(p *play, a string)
+		other  func(p *play, b string)
+		failed string
+		later  time.Duration
+		kinds  []string
+	}{
+		"swept":               {asked, swept, "transport closed", ms, []string{"cut-off", "terminated"}},
+		"much later":          {asked, swept, "transport closed", 200 * ms, []string{"terminated"}},
+		"it did not fail":     {asked, swept, "", ms, []string{"terminated"}},
+		"answered":            {func(p *play, a string) { p.ask(a); p.answer(a) }, swept, "bad answer", ms, []string{"terminated"}},
+		"not called":          {func(*play, string) {}, swept, "gave up", ms, []string{"terminated"}},
+		"the other one alone": {asked, func(p *play, b string) { p.ask(b); p.answer(b); p.bye(b) }, "timed out", ms, nil},
+	} {
+		p := newPlay()
+		first := p.begin(record.Step{Op: "job", Session: "tick1.job1", Label: "worker", Detail: "sleep"})
+		second := p.begin(record.Step{Op: "job", Session: "tick1.job2", Label: "other", Detail: "sleep"})
+		p.session("tick1.job1", "worker", record.SessionOpening, "tick", false)
+		p.session("tick1.job2", "other", record.SessionOpening, "tick", false)
+		a, b := p.launch("worker", "tick1.job1"), p.launch("other", "tick1.job2")
+		p.greet(a)
+		p.greet(b)
+		c.works(p, a)
+		c.other(p, b)
+		p.session("tick1.job1", "worker", record.SessionEnded, "tick", false)
+		p.end(first, c.failed)
+		p.session("tick1.job2", "other", record.SessionEnded, "tick", false)
+		p.end(second, map[bool]string{true: "transport closed"}[len(c.kinds) > 0])
+		p.wait(c.later)
+		p.bye(a)
+		v := Judge(p.done())
+		assert.ElementsMatch(t, c.kinds, kindsIn(v), "%s\n%s", name, account(v))
+		assert.Equal(t, c.failed != "" && !slices.Contains(c.kinds, "cut-off"), slices.Contains(codesIn(v), record.DoubtStepFailed), name)
+	}
+}
+
+// The end of a job's session is told when its server is gone: that the host killed the server is no less rude. A job that the
+// scenario cuts short is asked in its own way.
+func TestAJobsServerIsToldToEnd(t *testing.T) {
+	t.Parallel()
+	for cut, kinds := range map[bool][]string{false: {"killed-unasked"}, true: nil} {
+		p := newPlay()
+		p.run.Header.Limits.Grace = record.Duration(100 * ms)
+		v := Judge(job(p, cut, func(a string) { p.ask(a); p.answer(a); p.wait(10 * ms); p.dead(a) }, ""))
+		assert.ElementsMatch(t, kinds, kindsIn(v), account(v))
+		for _, found := range v.Findings {
+			assert.Contains(t, found.Why, "after its last message, without stdin EOF")
+		}
+	}
+}
+
 // A server that a reconnect has superseded may be ended while its successor
 // is being set up.
 func TestThePredecessorMayGo(t *testing.T) {
@@ -358,5 +415,39 @@ func TestARenewalIsTold(t *testing.T) {
 		p.quiet("after", want("flaky", "s1", 1))
 		f := only(t, Judge(p.done()), "cut-off")
 		assert.Equal(t, !asked, strings.Contains(f.Why, "The host launched "+b+" for the session"), f.Why)
+	}
+}
+
+// TestAServerIsTiedToItsCall: a host that ends the connection with a call that is given up is told so, and another one is not.
+func TestAServerIsTiedToItsCall(t *testing.T) {
+	t.Parallel()
+	const says, fix = "when the call of sleep of session s1 was cancelled or out of time", "end alone"
+	for name, c := range map[string]struct {
+		step  record.Step
+		ask   bool
+		lasts time.Duration
+		tied  bool
+	}{
+		"cancelled":         {record.Step{Cancelled: true}, true, ms, true},
+		"out of time":       {record.Step{Limit: record.Duration(200 * ms)}, true, 210 * ms, true},
+		"in time":           {record.Step{Limit: record.Duration(200 * ms)}, true, 100 * ms, false},
+		"not given up":      {record.Step{}, true, ms, false},
+		"it never got that": {record.Step{Cancelled: true}, false, ms, false},
+	} {
+		p := newPlay()
+		a := p.open("s1", "flaky")
+		c.step.Op, c.step.Session, c.step.Label, c.step.Detail = record.OpCall, "s1", "flaky", "sleep"
+		st := p.begin(c.step)
+		if c.ask {
+			p.ask(a)
+		}
+		p.wait(c.lasts)
+		p.bye(a)
+		p.end(st, "given up")
+		p.quiet("after")
+		v := Judge(p.done())
+		assert.Equal(t, []string{"cut-off"}, kindsIn(v), "%s\n%s", name, account(v))
+		assert.Equal(t, c.tied, strings.Contains(v.Findings[0].Why, says), "%s: %s", name, v.Findings[0].Why)
+		assert.Equal(t, c.tied, strings.Contains(v.Findings[0].Fix, fix), "%s: %s", name, v.Findings[0].Fix)
 	}
 }

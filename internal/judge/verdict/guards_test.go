@@ -229,16 +229,16 @@ func TestWhatCameBeforeAndAfterAHarm(t *testing.T) {
 
 	b.Born = 6 * second
 	changes()
-	assert.Contains(t, f.renewal(a, 5*second), "The host launched flaky#2 for the session 1 s later, unasked.")
+	assert.Contains(t, f.renewal(a, 5*second), "The host launched flaky#2 for the session 1 s later, and nobody had asked it to open the session anew.")
 	b.Label = "steady"
 	assert.Empty(t, f.renewal(a, 5*second))
 
-	assert.Equal(t, "2 s after its last answer", lastWord(a, 5*second))
+	assert.Equal(t, "2 s after its last answer", facts.LastWord(a, 5*second))
 	a.Calls = append(a.Calls, history.Call{Received: 6 * second, Answered: 7 * second})
-	assert.Equal(t, "2 s after its last answer", lastWord(a, 5*second))
-	assert.Equal(t, "before its first call", lastWord(a, second))
+	assert.Equal(t, "2 s after its last answer", facts.LastWord(a, 5*second))
+	assert.Equal(t, "before its first call", facts.LastWord(a, second))
 	a.Calls = append(a.Calls, history.Call{Received: 4 * second, Answered: never})
-	assert.Equal(t, "1 call in flight", lastWord(a, 5*second))
+	assert.Equal(t, "1 call in flight", facts.LastWord(a, 5*second))
 
 	a.Calls = []history.Call{{Received: 4 * second, Answered: never}}
 	failed := record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", Error: "no"}
@@ -449,7 +449,7 @@ func TestStraysAreNamed(t *testing.T) {
 	a.Died = 2 * second
 	for part, c := range map[history.Part]struct{ kind, says string }{
 		history.PartLauncher: {"launcher", "It is the launcher of flaky#1, which was gone at +2 s."},
-		history.PartHelper:   {"helper", "flaky#1 or its launcher had started it, and was gone at +2 s."},
+		history.PartHelper:   {"helper", "flaky#1, or what had launched it, had started it. flaky#1 was gone at +2 s."},
 	} {
 		b := f.strayBreach(looked(), history.Stray{Process: record.Process{Identity: record.Identity{PID: 77}, Comm: "sh"}, Attribution: history.Attribution{Part: part, Server: a}})
 		assert.Equal(t, c.kind, b.kind)

@@ -69,6 +69,9 @@ func (f *casefile) isCollateral(s *history.Server, h facts.Harm) bool {
 		return f.isNewest(s, h.T) || h.Kind == "killed" && f.worked(s, h.T)
 	case record.SessionOpening:
 		return s.Born >= since && (f.costAnAnswer(s, h) || f.killedAtWork(s, h) || f.OpenWithout(s, h.T))
+	case record.SessionEnded: // a job's may be over a moment before the server that a sweep has cut off reads the end of its stdin
+		swept := state.Why == record.WhyTick && h.T-since < near && f.sweepsBeside(s, h.T)
+		return swept && facts.CallInFlight(s, since) && f.costAnAnswer(s, facts.Harm{Kind: h.Kind, T: since})
 	}
 	return false
 }
@@ -157,25 +160,27 @@ func (f *casefile) costAnAnswer(s *history.Server, h facts.Harm) bool {
 }
 
 func (f *casefile) harmBreach(s *history.Server, h facts.Harm) *breach {
-	state, _ := f.StateAt(s, h.T)
-	cause := record.CauseSessionInUse
-	if state.State == record.SessionOpening {
+	state, since := f.StateAt(s, h.T)
+	cause, harmed := record.CauseSessionInUse, h.T
+	switch state.State {
+	case record.SessionOpening:
 		cause = record.CauseSessionAtWork
+	case record.SessionEnded:
+		cause, harmed = record.CauseSessionAtWork, since
 	}
 	phase := law.CauseOf(cause).Text
-	f.harm(s, h.T)
+	f.harm(s, harmed)
 	story := fmt.Sprintf("%s of session %s %s at %s, %s. It was healthy, and nobody had asked the host to end it.",
 		prose.Process(s, s.Birth.Identity, ""), prose.Plain(s.Session), h.What, prose.Clock(h.T), phase)
 	b := &breach{
 		law: "L3", kind: h.Kind, label: s.Label, cause: cause, server: s, at: []int64{h.T},
-		value:     fmt.Sprintf("%s of session %s: %s at %s, %s", prose.Plain(s.ID), prose.Plain(s.Session), h.Kind, prose.Clock(h.T), lastWord(s, h.T)),
+		value:     fmt.Sprintf("%s of session %s: %s at %s, %s", prose.Plain(s.ID), prose.Plain(s.Session), h.Kind, prose.Clock(h.T), facts.LastWord(s, h.T)),
 		narrative: prose.Paragraph(story, f.company(s, h.T), f.renewal(s, h.T)), like: h.Kind + phase,
 	}
-	if tied := f.tiedToOpen(s, h.T); tied != "" {
+	if op, tied, fix := f.tiedTo(s, h.T); tied != "" {
 		kind := law.KindOf(h.Kind)
-		b.narrative, b.like = prose.Paragraph(story, tied, f.renewal(s, h.T)), b.like+", with its open"
-		b.fix = "Give each server a lifetime of its own, and not that of the request which opens its session: its context, its scope or its " +
-			"abort signal ends with the answer. If nothing is tied to it: " + kind.FixOn(f.Header.System.OS)
+		b.narrative, b.like = prose.Paragraph(story, tied, f.renewal(s, h.T)), b.like+", with its "+string(op)
+		b.fix = fix + " If nothing is tied to it: " + kind.FixOn(f.Header.System.OS)
 	}
 	if sig := facts.DeathSignal(s, h); sig != "" {
 		b.narrative = prose.Paragraph(story, fmt.Sprintf("It has %s as its parent death signal: the kernel sends that when the thread which launched "+
@@ -187,16 +192,25 @@ func (f *casefile) harmBreach(s *history.Server, h facts.Harm) *breach {
 	return b
 }
 
-// tiedToOpen says that a server was harmed just when the open of its session was answered, before its first call, and while the host
-// was busy with no other session: what is tied to that request ends with it.
-func (f *casefile) tiedToOpen(s *history.Server, t int64) string {
+// tiedTo says that a server was harmed just when the open of its session was answered, before its first call, or when a call that was in
+// it was cancelled or out of time, and while the host was busy with no other session: what is tied to that request ends with it.
+func (f *casefile) tiedTo(s *history.Server, t int64) (op record.Op, says, fix string) {
 	for _, st := range f.Steps() {
-		answered := st.Op == record.OpOpen && st.Session == s.Session && st.Ended >= 0 && !st.Failed() && st.Begun <= s.Born
-		if answered && max(t-st.Ended, st.Ended-t) <= near/2 && len(s.Calls) == 0 && len(f.busyWith(s, t)) == 0 {
-			return fmt.Sprintf("That was when the open of session %s was answered.", prose.Plain(s.Session))
+		answered := st.Op == record.OpOpen && !st.Failed() && st.Begun <= s.Born && max(t-st.Ended, st.Ended-t) <= near/2 && len(s.Calls) == 0
+		givenUp := st.Op == record.OpCall && st.Failed() && st.Begun <= t && t-st.Ended <= near/2 && facts.CallInFlight(s, t)
+		switch {
+		case st.Session != s.Session || st.Ended < 0 || len(f.busyWith(s, t)) > 0:
+		case answered:
+			return st.Op, fmt.Sprintf("That was when the open of session %s was answered.", prose.Plain(s.Session)),
+				"Give each server a lifetime of its own, and not that of the request which opens its session: its context, its scope or its " +
+					"abort signal ends with the answer."
+		case givenUp && (st.Cancelled || st.Limit > 0 && t-st.Begun >= int64(st.Limit)):
+			return st.Op, "That was when the " + prose.StepName(st) + " was cancelled or out of time.",
+				"Let a call that is cancelled, or out of time, end alone: send notifications/cancelled, drop the answer when it comes, and " +
+					"keep the connection."
 		}
 	}
-	return ""
+	return "", "", ""
 }
 
 // renewal says that the host gave the session another server, without having been asked to open it anew.
@@ -208,7 +222,7 @@ func (f *casefile) renewal(s *history.Server, t int64) string {
 		if slices.ContainsFunc(f.Changes(s), func(c history.SessionChange) bool { return c.T > t && c.T <= o.Born }) {
 			return ""
 		}
-		return fmt.Sprintf("The host launched %s for the session %s later, unasked. If it renews servers by itself: start the new one first, and end the old one when nothing uses it any more.",
+		return fmt.Sprintf("The host launched %s for the session %s later, and nobody had asked it to open the session anew. If it renews servers by itself: start the new one first, and end the old one when nothing uses it any more. If it has a server for each request: a driver can declare that in its profile (servers: per-request).",
 			prose.Plain(o.ID), prose.Span(o.Born-t))
 	}
 	return ""
@@ -219,27 +233,6 @@ func (f *casefile) harm(s *history.Server, t int64) {
 	if before, known := f.Harmed[key]; !known || t < before {
 		f.Harmed[key] = t
 	}
-}
-
-// lastWord is how long ago the server had last answered, for a judgement of how alive its session was.
-func lastWord(s *history.Server, t int64) string {
-	inFlight := 0
-	last := never
-	for _, c := range s.Calls {
-		switch {
-		case c.Received <= t && (c.Answered < 0 || c.Answered > t):
-			inFlight++
-		case c.Answered <= t:
-			last = max(last, c.Answered)
-		}
-	}
-	switch {
-	case inFlight > 0:
-		return text.Count(inFlight, "call") + " in flight"
-	case last >= 0:
-		return prose.Span(t-last) + " after its last answer"
-	}
-	return "before its first call"
 }
 
 // company says what else happened at that moment: a sweep that takes one
@@ -288,7 +281,12 @@ func (f *casefile) busyWith(s *history.Server, t int64) (steps []*history.Step) 
 
 // coincides says that the host was busy with other sessions at that moment, or ended a server of one by a signal.
 func (f *casefile) coincides(s *history.Server, t int64) bool {
-	return len(f.busyWith(s, t)) > 0 || slices.ContainsFunc(f.endedNear(s, t), func(o *history.Server) bool {
+	return len(f.busyWith(s, t)) > 0 || f.sweepsBeside(s, t)
+}
+
+// sweepsBeside says that the host ended a server of another session by a signal at about that moment.
+func (f *casefile) sweepsBeside(s *history.Server, t int64) bool {
+	return slices.ContainsFunc(f.endedNear(s, t), func(o *history.Server) bool {
 		h, _ := facts.HarmTo(o)
 		return facts.SessionOf(o) != facts.SessionOf(s) && h.Kind != "cut-off" && !o.BrokenBy(h.T) && f.OnWatch(h.T)
 	})

@@ -231,7 +231,7 @@ func stranded(s *history.Server, fault *record.Fault) loss {
 	case s.Inits == 0:
 		what = "was launched and never asked to initialize"
 	}
-	l.head = prose.Sentence(fmt.Sprintf("%s %s, and the host gave up on it without ending its process", prose.Plain(s.ID), what))
+	l.head = prose.Sentence(fmt.Sprintf("%s %s, and the host did not end its process when the connect was over", prose.Plain(s.ID), what))
 	return l
 }
 

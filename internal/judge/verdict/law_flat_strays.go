@@ -34,7 +34,7 @@ func (f *casefile) strayBreach(cp *facts.Checkpoint, s history.Stray) *breach {
 		server := f.Server(s.Server.ID)
 		cause, _ := f.HowEnded(server, cp.SettledAt)
 		b.label, b.cause, b.when = server.Label, cause.Of(s.Comm), "whose server is gone"
-		about = fmt.Sprintf("%s or its launcher had started it, and was gone at %s.", prose.Plain(server.ID), prose.Clock(server.Died))
+		about = fmt.Sprintf("%[1]s, or what had launched it, had started it. %[1]s was gone at %[2]s.", prose.Plain(server.ID), prose.Clock(server.Died))
 		if s.Part == history.PartLauncher {
 			b.kind = "launcher"
 			about = fmt.Sprintf("It is the launcher of %s, which was gone at %s.", prose.Plain(server.ID), prose.Clock(server.Died))

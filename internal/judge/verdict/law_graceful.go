@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/facts"
@@ -36,10 +35,10 @@ func judgeGraceful(f *casefile) LawResult {
 			atOnce = append(atOnce, s)
 		case unclearOrder(s):
 			unclear++
-		case s.Silent() && f.withLoad():
+		case s.Silent() && f.TellsLoad():
 			untold++
 			// On another machine it would have seen that it was told.
-			if asked := f.askedToEnd(s); asked >= 0 && len(s.Faults) == 0 && !f.wasStopped(s) && f.OnWatch(s.Died) {
+			if asked := f.askedToEnd(s); asked >= 0 && len(s.Faults) == 0 && !f.WasStopped(s) && f.OnWatch(s.Died) {
 				f.excused = append(f.excused, excuse{f.killedUnasked(s, asked), asked, s.Died})
 			}
 		}
@@ -67,16 +66,7 @@ func judgeGraceful(f *casefile) LawResult {
 // unheeding says that a server could have seen what it was told, for longer than its grace: no fault kept it from
 // that, and no want of processors did.
 func (f *casefile) unheeding(s *history.Server, asked int64) bool {
-	return len(s.Faults) == 0 && f.HadProcessors(asked, s.Died) && !f.wasStopped(s)
-}
-
-// wasStopped says that a look saw the server stopped or traced: it sees nothing then.
-func (f *casefile) wasStopped(s *history.Server) bool {
-	return slices.ContainsFunc(f.Censuses(), func(l history.Look) bool {
-		return slices.ContainsFunc(l.Processes, func(p record.Process) bool {
-			return p.Identity == s.Birth.Identity && (p.State == record.StateStopped || p.State == record.StateTraced)
-		})
-	})
+	return len(s.Faults) == 0 && f.HadProcessors(asked, s.Died) && !f.WasStopped(s)
 }
 
 // endedByHost says that the host ended a server, in time or not, with which nothing was wrong. L3 has those that it
@@ -115,7 +105,7 @@ func (f *casefile) rudeness(s *history.Server) *breach {
 		return f.killedUnasked(s, asked)
 	}
 	return f.rude(s, "cleanup-cut-short", record.CauseTooEarly, s.Died,
-		fmt.Sprintf("it had been asked to exit and had begun its cleanup, and was killed before it had finished, %s after the host was asked to end it", prose.Span(s.Died-asked)))
+		fmt.Sprintf("it had been asked to exit and had begun its cleanup, and was killed before it had finished, %s", diedAfter(s, asked)))
 }
 
 func (f *casefile) killedUnasked(s *history.Server, asked int64) *breach {
@@ -124,7 +114,17 @@ func (f *casefile) killedUnasked(s *history.Server, asked int64) *breach {
 		orSignal = " or a signal it could catch"
 	}
 	return f.rude(s, "killed-unasked", record.CauseNoWord, s.Died,
-		fmt.Sprintf("it was gone %s after the host was asked to end it, without stdin EOF%s", prose.Span(s.Died-asked), orSignal))
+		fmt.Sprintf("it was gone %s, without stdin EOF%s", diedAfter(s, asked), orSignal))
+}
+
+// diedAfter is the time from when the host was asked to end a server to the server's death. Where nobody had asked for it, the host
+// had not begun when it still heard of the server.
+func diedAfter(s *history.Server, asked int64) string {
+	what := " after the host was asked to end it"
+	if asked == s.Heard {
+		what = " after its last message"
+	}
+	return prose.Span(s.Died-asked) + what
 }
 
 // mayHaveHadTime says that a server which was killed in its cleanup need not have been killed too soon. What it was given is
@@ -205,15 +205,17 @@ func (f *casefile) askedToEnd(s *history.Server) int64 {
 	asked := never
 	var before record.SessionState
 	for _, c := range f.Changes(s) {
-		if c.T > s.Born && c.T <= s.Died {
-			switch {
-			case c.State == record.SessionEnding, c.State == record.SessionOpening:
-				asked = c.T
-			case c.State == record.SessionEnded && before != record.SessionEnding:
-				asked = max(asked, s.Heard)
-			}
+		late, byItself := c.T > s.Died, c.State == record.SessionEnded && before != record.SessionEnding
+		switch {
+		case c.T <= s.Born, late && (before != record.SessionOpening || !byItself || c.Cut):
+		case byItself:
+			asked = max(asked, s.Heard)
+		case c.State == record.SessionEnding, c.State == record.SessionOpening:
+			asked = c.T
 		}
-		before = c.State
+		if before = c.State; late {
+			break
+		}
 	}
 	if h := f.HostOf(s); h.AskedAt <= s.Died {
 		asked = max(asked, h.AskedAt)
@@ -232,9 +234,4 @@ func (f *casefile) rude(s *history.Server, kind string, cause record.Cause, at i
 
 func describeGraceful(f *casefile, _ []*breach, d *description) {
 	d.values["grace"], d.values["ladder"] = prose.Span(f.Header.Limits.Grace), law.LadderOn(f.Header.System.OS)
-}
-
-// withLoad says that the file tells how starved the bench was.
-func (f *casefile) withLoad() bool {
-	return slices.ContainsFunc(f.Censuses(), func(l history.Look) bool { return l.Load != nil })
 }

@@ -117,6 +117,9 @@ func (f *casefile) leftBreach(cp *facts.Checkpoint, p record.Process) *breach {
 	if (b.kind == "helper" || b.kind == "shielded") && f.WasEscaped(s, p) {
 		b.wasKind, b.was = "escaped", b.cause
 	}
+	if b.kind == "eof-withheld" && f.WithheldByItsOwn(s, e) {
+		b.wasKind, b.was = f.leftKind(s, p, nil, false, cp.WatchedUntil), b.cause
+	}
 	seen := f.lasted(cp, p)
 	if p.RSS > 0 {
 		seen = append(seen, prose.Mebibytes(p.RSS))

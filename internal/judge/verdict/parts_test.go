@@ -348,6 +348,9 @@ func TestWhenAHostWasAsked(t *testing.T) {
 		"ended without a request":          {[]history.SessionChange{at(4, record.SessionOpen), at(6, record.SessionEnded)}, never, 3, 3},
 		"worked, closed":                   {[]history.SessionChange{at(4, record.SessionOpen), at(5, record.SessionEnding), at(6, record.SessionEnded)}, never, 5, 5},
 		"ended, though unasked, and asked": {[]history.SessionChange{at(4, record.SessionEnded), at(5, record.SessionOpening)}, never, 3, 5},
+		"its end told after its death":     {[]history.SessionChange{at(1, record.SessionOpening), at(11, record.SessionEnded)}, never, 3, 3},
+		"used, its end told late":          {[]history.SessionChange{at(1, record.SessionOpening), at(4, record.SessionOpen), at(11, record.SessionEnded)}, never, 3, never},
+		"opened anew after its death":      {[]history.SessionChange{at(1, record.SessionOpen), at(11, record.SessionOpening), at(12, record.SessionEnded)}, never, 11, never},
 		"ending since before":              {[]history.SessionChange{at(1, record.SessionEnding), at(6, record.SessionEnded)}, never, never, never},
 	} {
 		f := opened("s1")
@@ -454,8 +457,8 @@ func TestWhomTheHostEnded(t *testing.T) {
 		p.procs[row.Identity] = row
 		p.look(record.CensusSample, "")
 		f := open(p.run)
-		assert.False(t, f.wasStopped(f.servers[0]))
-		assert.Equal(t, stopped, f.wasStopped(f.servers[1]), state)
+		assert.False(t, f.WasStopped(f.servers[0]))
+		assert.Equal(t, stopped, f.WasStopped(f.servers[1]), state)
 	}
 }
 
@@ -480,7 +483,7 @@ func TestALastWord(t *testing.T) {
 		"1 s after its last answer": {{Received: second, Answered: 4 * second}, {Received: 2 * second, Answered: 3 * second}},
 		"0 s after its last answer": {{Received: second, Answered: 5 * second}},
 	} {
-		assert.Equal(t, says, lastWord(&history.Server{Calls: calls}, 5*second))
+		assert.Equal(t, says, facts.LastWord(&history.Server{Calls: calls}, 5*second))
 	}
 }
 

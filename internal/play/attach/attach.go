@@ -159,7 +159,7 @@ func (k *keep) open(path string) error {
 	case errors.Is(err, os.ErrExist):
 		return &play.Misuse{Err: err, Hint: "name another file with --record"}
 	case err != nil:
-		return err
+		return &play.Misuse{Err: err, Hint: "choose another file with --record"}
 	}
 	k.file = file
 	return file.WriteHeader(k.run.Header)

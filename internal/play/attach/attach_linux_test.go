@@ -105,13 +105,16 @@ func (d *driven) rest(span time.Duration) {
 // group is what a watch has seen of the servers of a label.
 func group(t *testing.T, j *verdict.Judged, label string) *live.Group {
 	t.Helper()
-	for _, g := range j.Verdict.Watched.Groups {
-		if slices.ContainsFunc(g.Command, func(arg string) bool { return strings.HasPrefix(arg, label) }) {
-			return g
-		}
+	at := slices.IndexFunc(j.Verdict.Watched.Groups, isCalled(label))
+	require.GreaterOrEqual(t, at, 0, "no server is called %s", label)
+	return j.Verdict.Watched.Groups[at]
+}
+
+// isCalled says of a group that its servers have a label.
+func isCalled(label string) func(*live.Group) bool {
+	return func(g *live.Group) bool {
+		return slices.ContainsFunc(g.Command, func(arg string) bool { return strings.HasPrefix(arg, label) })
 	}
-	require.Fail(t, "no server is called "+label)
-	return nil
 }
 
 // beside does something again and again, until done is called.
@@ -274,7 +277,8 @@ func TestByTheClock(t *testing.T) {
 				return
 			}
 			j := lookUntil(t, d.cmd.Process.Pid, time.Minute, func(v *live.View) bool { // one that leaks would have been found by then
-				return all.Load() && len(v.Groups) > 0 && v.Groups[0].Used == v.Groups[0].Alive
+				app := slices.IndexFunc(v.Groups, isCalled("app"))
+				return all.Load() && app >= 0 && v.Groups[app].Used == v.Groups[app].Alive
 			})
 			assert.Empty(t, kinds(j))
 			app := group(t, j, "app")

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/report/formats"
 )
@@ -32,6 +33,7 @@ func Serve(addr string, s *Screen) (where string, stop func(), err error) {
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second}
 	ended := make(chan struct{})
 	go func() {
+		defer bug.Ends()
 		defer close(ended)
 		_ = server.Serve(listener) // until it is closed
 	}()

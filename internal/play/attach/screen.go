@@ -23,7 +23,7 @@ import (
 type Screen struct {
 	out     io.Writer
 	options terminal.Options
-	tty     *os.File      // nil: there is none
+	tty     terminalFile  // nil: there is none
 	every   time.Duration // between tables where there is none
 
 	// Quiet says that nothing is shown: the looks are kept for who asks for the metrics.
@@ -36,10 +36,16 @@ type Screen struct {
 	known map[record.Identity]time.Time // whose facts the fold has, and of when
 }
 
+// terminalFile is what can be a terminal.
+type terminalFile interface {
+	io.Writer
+	Fd() uintptr
+}
+
 // NewScreen shows looks on a terminal, or where out is none, a table every so often: 0 is 30 s.
 func NewScreen(out io.Writer, o terminal.Options, every time.Duration) *Screen {
 	s := &Screen{out: out, options: o, every: cmp.Or(every, 30*time.Second)}
-	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" {
+	if file, ok := out.(terminalFile); ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb" {
 		s.tty = file
 	}
 	return s

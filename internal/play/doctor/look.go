@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
@@ -58,7 +59,10 @@ func Look(ctx context.Context, p Params) Facts {
 	var wg sync.WaitGroup
 	f.Peers = make([]Peer, len(peers))
 	for i, name := range peers {
-		wg.Go(func() { f.Peers[i] = ask(ctx, name) })
+		wg.Go(func() {
+			defer bug.Ends()
+			f.Peers[i] = ask(ctx, name)
+		})
 	}
 	f.lookWithProcesses(ctx, p.Self)
 	wg.Wait()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/lines"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
@@ -98,6 +99,7 @@ func Serve(ctx context.Context, p Params, in io.Reader, out io.Writer) error {
 			continue
 		}
 		s.wg.Go(func() {
+			defer bug.Ends()
 			a := s.do(ctx, req)
 			a.ID = req.ID
 			s.say(a)

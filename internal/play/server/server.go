@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -109,19 +107,7 @@ func check(argv []string) error {
 	if len(argv) == 0 || strings.TrimSpace(argv[0]) == "" {
 		return &play.Misuse{Err: errors.New("no server given"), Hint: "its command goes after --; " + example}
 	}
-	_, err := exec.LookPath(argv[0])
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, os.ErrPermission):
-		return &play.Misuse{Err: fmt.Errorf("the server can't be started: %w", err), Hint: "chmod +x " + argv[0] + ", or name its interpreter: leakbench server -- python3 " + argv[0]}
-	case strings.ContainsAny(argv[0], " \t") && len(argv) == 1:
-		return &play.Misuse{Err: fmt.Errorf("the server can't be started: no program is called %q", argv[0]), Hint: "leave the quotes out: leakbench server -- " + argv[0]}
-	}
-	if info, missing := os.Stat(argv[0]); missing == nil && info.Mode().IsRegular() && !strings.ContainsRune(argv[0], filepath.Separator) {
-		return &play.Misuse{Err: fmt.Errorf("the server can't be started: %w", err), Hint: "a program in this folder is called ./" + argv[0]}
-	}
-	return &play.Misuse{Err: fmt.Errorf("the server can't be started: %w", err), Hint: "install it, or name it with its path; " + example}
+	return host.MissingProgram(argv[0])
 }
 
 // choose are the checks of these names, in their own order; none: all.

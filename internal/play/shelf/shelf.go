@@ -24,7 +24,7 @@ type Item struct {
 	BuiltIn   bool     `json:"built_in,omitempty"`  // needs no installation
 }
 
-// Of is the row of a host.
+// Of is the row of a host. Nothing is installed where there is no folder for it.
 func Of(s host.Spec) (Item, error) {
 	item := Item{Name: s.Name, Text: s.About, BuiltIn: s.Install == nil}
 	if item.BuiltIn {
@@ -33,6 +33,9 @@ func Of(s host.Spec) (Item, error) {
 	item.Version, item.Versions = s.Install.Version, s.Install.Versions
 	for _, version := range append([]string{item.Version}, item.Versions...) {
 		other, err := hostfile.Preset(s.Name, version)
+		if errors.Is(err, hostfile.ErrNoFolder) {
+			return item, nil
+		}
 		if err != nil {
 			return item, err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/runner"
@@ -46,6 +47,7 @@ func (x *exam) play(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
+		defer bug.Ends()
 		select {
 		case <-x.keeper.Done():
 			cancel(keeper.ErrGone)
@@ -124,6 +126,7 @@ func (x *exam) playCall(ctx context.Context) error {
 	defer cancel()
 	over := make(chan struct{})
 	go func() {
+		defer bug.Ends()
 		defer close(over)
 		_, err := wait(patient)
 		end(detailOf(err), err)
@@ -183,6 +186,7 @@ func (x *exam) playHangUp(ctx context.Context) error {
 	brief, cancel := context.WithCancel(ctx)
 	over := make(chan struct{})
 	go func() {
+		defer bug.Ends()
 		defer close(over)
 		for rest(brief, pingEvery) == nil {
 			if _, err := x.wire.begin(x.ping(), x.params(nil)); err != nil {

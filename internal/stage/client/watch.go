@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/starved"
@@ -42,6 +43,7 @@ func (x *exam) sample(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	over := make(chan struct{})
 	go func() {
+		defer bug.Ends()
 		defer close(over)
 		ticker := time.NewTicker(sampleEvery)
 		defer ticker.Stop()

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/lines"
 )
 
@@ -78,6 +79,7 @@ func newWire(in, out *os.File, stray func(string)) *wire {
 
 // read takes in stdout to its end.
 func (w *wire) read() {
+	defer bug.Ends()
 	defer close(w.over)
 	for in := lines.New(w.out, maxMessage); ; {
 		line, err := in.Next()
@@ -158,6 +160,7 @@ func (w *wire) answer(m message) {
 
 // reply sends the answers to the server's requests, beside the reading.
 func (w *wire) reply() {
+	defer bug.Ends()
 	for {
 		select {
 		case m := <-w.replies:

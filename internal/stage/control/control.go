@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
@@ -86,6 +87,7 @@ func Try(ctx context.Context, p Params) (err error) {
 	errs := make([]error, len(p.Servers))
 	for i, s := range p.Servers {
 		wg.Go(func() {
+			defer bug.Ends()
 			var result record.Control
 			if result, errs[i] = c.one(ctx, p.Self, s.Label, controlScript(s.Script)); errs[i] == nil {
 				p.Done(result)
@@ -176,7 +178,11 @@ func (c *controls) one(ctx context.Context, self, label string, script fakeserve
 		return record.Control{}, fmt.Errorf("%s: %w", label, err)
 	}
 	drained := make(chan struct{})
-	go func() { defer close(drained); _, _ = io.Copy(io.Discard, started.Stdout) }()
+	go func() {
+		defer bug.Ends()
+		defer close(drained)
+		_, _ = io.Copy(io.Discard, started.Stdout)
+	}()
 	defer func() { started.Stdout.Close(); <-drained }()
 	server := label + "#1"
 	ask := handshake

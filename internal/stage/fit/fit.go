@@ -48,7 +48,7 @@ func AbilityOf(h host.Spec) scenarios.Ability {
 	case record.KindGateway:
 		cannot("its clients can't reload it", record.OpReload)
 		if h.HTTP.Servers == record.PerRequest {
-			cannot("no server is alive between two requests: there is none to break", record.OpBreak)
+			cannot(noneToBreak, record.OpBreak)
 		}
 		if h.HTTP.Servers != record.PerSession {
 			cannot("its servers belong to no single session", record.OpRecycle)
@@ -60,6 +60,14 @@ func AbilityOf(h host.Spec) scenarios.Ability {
 	return a
 }
 
+const noneToBreak = "no server is alive between two requests: there is none to break"
+
+// perRequest are the steps that ask for the server of an open session, which a host with a server for each request has not.
+var perRequest = map[record.Op]string{
+	record.OpBreak: noneToBreak, record.OpRecycle: "its servers belong to no single session",
+	record.OpReload: "no server is alive between two requests: there is none to replace",
+}
+
 // Unaskable says why the scenario can't be played with a host that has said itself what it can be asked.
 func Unaskable(s *scenarios.Scenario, hello record.Hello) error {
 	for _, op := range s.Ops() {
@@ -68,6 +76,11 @@ func Unaskable(s *scenarios.Scenario, hello record.Hello) error {
 			continue
 		}
 		return &NotApplicable{fmt.Sprintf("%s: %s", op, cmp.Or(hello.NotApplicable[string(op)], "the driver does not offer it"))}
+	}
+	if hello.Profile != nil && hello.Profile.Servers == record.PerRequest {
+		if _, why := s.Cast(scenarios.Ability{Cannot: perRequest}); why != "" {
+			return &NotApplicable{why}
+		}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/subject/host"
@@ -58,5 +59,11 @@ func TestWhatADriverSays(t *testing.T) {
 	require.ErrorAs(t, fit.Unaskable(s, record.Hello{Ops: []string{"open", "call", "close"}}), &not)
 	assert.Equal(t, "reload: the driver does not offer it", not.Why)
 	hello := record.Hello{Ops: []string{"open", "call", "close"}, NotApplicable: map[string]string{"reload": "it has no file"}}
-	assert.EqualError(t, fit.Unaskable(s, hello), "not applicable: reload: it has no file")
+	require.EqualError(t, fit.Unaskable(s, hello), "not applicable: reload: it has no file")
+	each := record.Hello{Ops: driver.Ops, Profile: &record.Profile{Servers: record.PerRequest}}
+	require.ErrorAs(t, fit.Unaskable(s, each), &not)
+	assert.Equal(t, "reload: no server is alive between two requests: there is none to replace", not.Why)
+	s, err = scenarios.Builtin("subagents")
+	require.NoError(t, err)
+	assert.NoError(t, fit.Unaskable(s, each))
 }

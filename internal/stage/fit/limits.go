@@ -31,7 +31,7 @@ func Limits(s *scenarios.Scenario, h host.Spec, profile record.Profile, wish Wis
 		l.SpawnsPerSession, l.SpawnsPerMinute = l.SpawnsPerSession*n, l.SpawnsPerMinute*n
 	}
 	switch {
-	case h.Recorded().Servers == record.PerRequest:
+	case h.Recorded().Servers == record.PerRequest || profile.Servers == record.PerRequest:
 		l.SpawnsPerSession, l.SpawnsPerMinute = 0, 0 // it is its way
 	case h.SessionsUnknown() && l.SpawnsPerMinute == 0:
 		l.SpawnsPerMinute = commandSpawns(s)
@@ -53,6 +53,7 @@ func Declared(known record.Profile, said driver.Profile) record.Profile {
 	p.Settle, p.Confirm, p.Stop = cmp.Or(p.Settle, known.Settle), cmp.Or(p.Confirm, known.Confirm), cmp.Or(p.Stop, known.Stop)
 	p.Resident, p.Spare = max(p.Resident, known.Resident), max(p.Spare, known.Spare)
 	p.Idle, p.Renewal = cmp.Or(p.Idle, known.Idle), cmp.Or(p.Renewal, known.Renewal)
+	p.Servers = cmp.Or(p.Servers, known.Servers)
 	return p
 }
 

@@ -40,6 +40,9 @@ func TestWhoseLimitsHold(t *testing.T) {
 			host: host.Spec{Kind: record.KindCommand},
 			want: record.Limits{Settle: sec, Confirm: 2 * sec, Close: 3 * sec, Stop: 4 * sec, SpawnsPerSession: 5, SpawnsPerMinute: 60},
 		},
+		"a driver's server for each request": {
+			profile: record.Profile{Servers: record.PerRequest}, want: record.Limits{Settle: sec, Confirm: 2 * sec, Close: 3 * sec, Stop: 4 * sec},
+		},
 		"a server for each request": {host: gateway(record.PerRequest), want: record.Limits{Settle: sec, Confirm: 2 * sec, Close: 3 * sec, Stop: 4 * sec}},
 	} {
 		c.want.Controls = true
@@ -54,6 +57,6 @@ func TestWhatAHostDeclares(t *testing.T) {
 	t.Parallel()
 	known := record.Profile{Settle: sec, Confirm: 2 * sec, Stop: 3 * sec, Resident: 2, Spare: 1, Idle: 4 * sec, Renewal: 5 * sec}
 	assert.Equal(t, known, fit.Declared(known, driver.Profile{}))
-	said := fit.Declared(known, driver.Profile{Settle: driver.Duration(9 * time.Second), Resident: 1, Spare: 3})
-	assert.Equal(t, record.Profile{Settle: 9 * sec, Confirm: 2 * sec, Stop: 3 * sec, Resident: 2, Spare: 3, Idle: 4 * sec, Renewal: 5 * sec}, said)
+	said := fit.Declared(known, driver.Profile{Settle: driver.Duration(9 * time.Second), Resident: 1, Spare: 3, Servers: driver.PerRequest})
+	assert.Equal(t, record.Profile{Settle: 9 * sec, Confirm: 2 * sec, Stop: 3 * sec, Resident: 2, Spare: 3, Idle: 4 * sec, Renewal: 5 * sec, Servers: record.PerRequest}, said)
 }

@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/redact"
 )
 
@@ -35,6 +37,7 @@ func Keep(stdout io.ReadCloser, path string) (*Output, error) {
 	o := &Output{}
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	go func() {
+		defer bug.Ends()
 		defer stdout.Close()
 		left := maxOutput
 		in := bufio.NewReaderSize(stdout, maxLine)
@@ -83,11 +86,24 @@ func (o *Output) Forget() {
 	o.lines, o.over = nil, true
 }
 
-// Tail is the last lines of a log, on one line and without what looks like a secret; "" where there is none.
+// reason is the line of a program's last words that says what went wrong, as Node, Python, Rust and Go write it.
+var reason = regexp.MustCompile(`(?i)^[\w.]*(error|exception|panic)\b[^:]*: `)
+
+// Tail is the last lines of a log, on one line and without what looks like a secret; "" where there is none. Before them comes the
+// line that says what went wrong, if it is none of them: Node writes it before the stack.
 func Tail(path string) string {
-	lines := strings.Split(End(path, tailRead), "\n")
-	last := strings.Join(lines[max(0, len(lines)-tailLines):], " | ")
-	return strings.ToValidUTF8(last[max(0, len(last)-tailBytes):], "")
+	lines := slices.DeleteFunc(strings.Split(End(path, tailRead), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	last := lines[max(0, len(lines)-tailLines):]
+	if !slices.ContainsFunc(last, reason.MatchString) {
+		for _, line := range slices.Backward(lines[:len(lines)-len(last)]) {
+			if reason.MatchString(line) {
+				last = append([]string{line, "..."}, last...)
+				break
+			}
+		}
+	}
+	text := strings.Join(last, " | ")
+	return strings.ToValidUTF8(text[max(0, len(text)-tailBytes):], "")
 }
 
 // End is at most so many of the last bytes of a log, from the beginning of a line on and without what looks like a secret; "" where

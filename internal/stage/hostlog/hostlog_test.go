@@ -45,6 +45,20 @@ func TestTheTailHidesSecrets(t *testing.T) {
 	assert.NotContains(t, tail, "hunter2")
 }
 
+// TestTheTailSaysWhatWentWrong: Node ends with the properties of the error and its own version.
+func TestTheTailSaysWhatWentWrong(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	for log, want := range map[string]string{
+		"Error: an older one\nError [ERR_MODULE_NOT_FOUND]: Cannot find package 'react'\n    at a\n    at b {\n  code: 'X'\n}\n\nNode.js v20\n": "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'react' | ... |   code: 'X' | } | Node.js v20",
+		"a\n  File \"x\", line 1\nmcp.ImportError: no b\n": `a |   File "x", line 1 | mcp.ImportError: no b`,
+		"no error: said\nb\nc\nd\n":                        "b | c | d",
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(log), 0o600))
+		assert.Equal(t, want, hostlog.Tail(path))
+	}
+}
+
 func TestTheEndBeginsWithALine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")

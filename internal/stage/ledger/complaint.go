@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/lines"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
@@ -30,6 +31,7 @@ func (l *Ledger) hear() {
 	}
 	l.complaints = listener
 	l.wg.Go(func() {
+		defer bug.Ends()
 		told := map[string]bool{}
 		for {
 			conn, err := listener.Accept()

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
 	"github.com/leakbench/leakbench/internal/stage/socket"
@@ -173,6 +174,7 @@ func (l *Ledger) peer(server string) (*peer, error) {
 }
 
 func (l *Ledger) accept() {
+	defer bug.Ends()
 	for {
 		c, err := l.listener.Accept()
 		switch {
@@ -182,7 +184,10 @@ func (l *Ledger) accept() {
 			}
 			return
 		case err == nil:
-			l.wg.Go(func() { l.serve(c) })
+			l.wg.Go(func() {
+				defer bug.Ends()
+				l.serve(c)
+			})
 		default:
 			l.doubt("", record.DoubtLedgerAccept, err.Error())
 			select {

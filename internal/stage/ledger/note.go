@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/birth"
 	"github.com/leakbench/leakbench/internal/text"
@@ -36,7 +37,10 @@ func (p *peer) tell(e record.Event) {
 	if e.Kind == noteOpens {
 		p.l.opens[p.birth.Label]++
 		o := birth.Order{Do: json.RawMessage("null"), Opens: p.l.opens[p.birth.Label]}
-		go func() { _ = p.order(o) }() // it may wait for the server, which others must not
+		go func() {
+			defer bug.Ends()
+			_ = p.order(o)
+		}() // it may wait for the server, which others must not
 		return
 	}
 	e.Server = p.id

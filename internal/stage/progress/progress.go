@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -87,6 +88,7 @@ func (l *Line) say(format string, args ...any) {
 }
 
 func (l *Line) write() {
+	defer bug.Ends()
 	defer close(l.over)
 	for {
 		select {
@@ -162,6 +164,7 @@ func (s screen) show(out io.Writer, mode Mode, line func() string) {
 		return
 	}
 	go func() {
+		defer bug.Ends()
 		defer close(s.over)
 		ticker := time.NewTicker(redrawEvery)
 		defer ticker.Stop()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
 )
 
 // maxUnanswered is how many closes a host may leave without an answer before the bench asks it nothing more.
@@ -23,6 +24,11 @@ func (r *run) stepLimit(timeout record.Duration, busy time.Duration) time.Durati
 		limit = max(limit, busy+callSlack)
 	}
 	return limit
+}
+
+// mayYetOpen says of an open that was not answered that the host may still be at it: nobody has asked it to give up.
+func mayYetOpen(s scenarios.Step, failed error) bool {
+	return errors.Is(failed, errNoAnswer) && s.Timeout == 0 && !s.Cancel
 }
 
 // sleeps is how long a call of the tool sleep takes; 0 of any other.

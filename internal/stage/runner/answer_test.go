@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
 )
 
 func TestAStepTakesHalfAMinute(t *testing.T) {
@@ -27,6 +28,15 @@ func TestAStepTakesHalfAMinute(t *testing.T) {
 	assert.Equal(t, time.Second, sleeps("sleep", map[string]any{"ms": 1000.0}))
 	assert.Zero(t, sleeps("echo", map[string]any{"ms": 1500}))
 	assert.Zero(t, sleeps("sleep", nil))
+}
+
+func TestAnOpenThatNobodyHasGivenUp(t *testing.T) {
+	t.Parallel()
+	no := errors.Join(errNoAnswer)
+	assert.True(t, mayYetOpen(scenarios.Step{}, no))
+	assert.False(t, mayYetOpen(scenarios.Step{}, errors.New("refused")))
+	assert.False(t, mayYetOpen(scenarios.Step{Timeout: 1}, no), "the host was given a limit")
+	assert.False(t, mayYetOpen(scenarios.Step{Cancel: true}, no))
 }
 
 func TestTheFirstStepThatCantSucceedEndsThePlay(t *testing.T) {

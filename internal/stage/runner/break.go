@@ -28,6 +28,10 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 		r.skip(step, "the host does not launch its server again")
 		return nil
 	}
+	if r.sharing == record.PerRequest {
+		r.skip(step, "no server is alive between two requests: there is none to break")
+		return nil
+	}
 	if r.neverOpened(step.Session) {
 		r.end(r.begin(step), time.Now(), fmt.Errorf("session %s was not opened: it has no server to break", step.Session))
 		return nil

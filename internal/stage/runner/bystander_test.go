@@ -93,6 +93,7 @@ func TestBystanderOfCommand(t *testing.T) {
 		spec, err := host.FromCommand([]string{"sh", "-c", `"$@" & until ps -eo pgid=,args= | grep -q "^ *$$ .*[b]ystander"; do sleep 0.05; done; trap "" TERM; kill -TERM 0; trap "exit 0" TERM; sleep 60 & wait`, "sh", "{{server}}"})
 		require.NoError(t, err)
 		p.Host, p.Start = spec, record.Duration(1e9)
+		p.Settle, p.Confirm = record.Duration(1e9), record.Duration(5e8)
 	})
 	kinds := []string{}
 	for _, f := range v.Findings {

@@ -62,7 +62,7 @@ func (r *run) wants(live map[string]int) []record.Want {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kept, spare := r.kept(), map[string]bool{}
+	kept, spare := r.lives.Kept(r.profile.Resident), map[string]bool{}
 	var wants []record.Want
 	for label, n := range live {
 		wants = append(wants, record.Want{Label: label, Live: n, Spare: r.profile.Spare, AtMost: r.profile.Idle > 0})
@@ -95,26 +95,6 @@ func (r *run) together() int {
 		return r.Host.Launches
 	}
 	return 0
-}
-
-// kept are the sessions whose servers the host means to keep although they have
-// ended: of each label, the last ones, as many as its profile says.
-func (r *run) kept() map[string]int {
-	var ended []string
-	for name, s := range r.sessions {
-		if s.state == record.SessionEnded {
-			ended = append(ended, name)
-		}
-	}
-	slices.SortFunc(ended, func(a, b string) int { return r.sessions[b].changed - r.sessions[a].changed })
-	kept, perLabel := map[string]int{}, map[string]int{}
-	for _, name := range ended {
-		label := r.sessions[name].label
-		if perLabel[label]++; perLabel[label] <= r.profile.Resident {
-			kept[name] = 1
-		}
-	}
-	return kept
 }
 
 // state is what a look at a checkpoint saw that should not be.

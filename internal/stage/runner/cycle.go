@@ -102,7 +102,7 @@ func (r *run) sample(ctx context.Context) func() {
 	every := cmp.Or(r.Sample, r.Soak.sampleOf())
 	r.sampled.every.Store(int64(every))
 	over := make(chan struct{})
-	go func() {
+	go guarded(func() {
 		defer close(over)
 		ticker := time.NewTicker(every)
 		defer ticker.Stop()
@@ -119,7 +119,7 @@ func (r *run) sample(ctx context.Context) func() {
 				return
 			}
 		}
-	}()
+	})()
 	return func() { cancel(); <-over; r.sampled.every.Store(0) }
 }
 

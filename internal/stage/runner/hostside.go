@@ -107,7 +107,7 @@ func (r *run) startHost(ctx context.Context) error {
 	}
 	// The stdin of a host that is not driven by it stays open, as a terminal's would.
 	r.current().stdin = started.Stdin
-	go func() { <-r.keeper.Done(); started.Stdin.Close() }()
+	go guarded(func() { <-r.keeper.Done(); started.Stdin.Close() })()
 	lines, err := hostlog.Keep(started.Stdout, filepath.Join(r.Dir, hostOutput))
 	if err != nil {
 		r.doubt(record.DoubtNoOutput, "the host's stdout could not be kept: %v", err)
@@ -243,6 +243,7 @@ func (r *run) greet(ctx context.Context, stdout io.Reader, stdin io.WriteCloser)
 		if profile := fit.Declared(r.Host.Profile, *hello.Profile); profile != r.Host.Profile {
 			r.limits, r.profile = fit.Limits(r.Scenario, r.Host, profile, r.wish()), profile
 			r.hello.Profile, r.hello.Limits = &profile, &r.limits
+			r.sharing = cmp.Or(r.sharing, profile.Servers)
 		}
 	}
 	r.emit(record.Event{Kind: record.HostReady, Hello: &r.hello})

@@ -34,11 +34,11 @@ func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Ste
 	answers := make(chan answer, 1)
 	waiting, stopWaiting := context.WithCancel(limited)
 	defer stopWaiting()
-	go func() {
+	go guarded(func() {
 		resp, err := pending.Wait(limited)
 		answers <- answer{resp, err}
 		stopWaiting()
-	}()
+	})()
 	if err := r.wait(waiting, inServer); err != nil {
 		step.Uncut = true
 	} else if err := sendCancel(limited, h, pending.ID, s.Twice); err != nil {
@@ -90,11 +90,11 @@ func (r *run) await(ctx context.Context, s scenarios.Step) error {
 	defer cancel()
 	limited, late := context.WithCancelCause(limited)
 	defer late(nil)
-	go func() {
+	go guarded(func() {
 		if allOver(limited) {
 			late(fmt.Errorf("no %s of session %s was seen in flight, and the steps beside are over", s.For, s.Session))
 		}
-	}()
+	})()
 	err := r.wait(limited, func(l *history.History) bool {
 		return r.host.end || slices.ContainsFunc(l.Alive(), func(srv *history.Server) bool {
 			return underWay(srv, s.Session, s.For)

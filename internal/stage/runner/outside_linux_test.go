@@ -96,6 +96,7 @@ func TestAnotherKilledForWantOfMemory(t *testing.T) {
 // TestKilledFromOutside: a server that somebody else has killed is no harm that the host has done, and one that the host has
 // killed still is.
 func TestKilledFromOutside(t *testing.T) {
+	t.Parallel()
 	if !traced(t) {
 		return
 	}

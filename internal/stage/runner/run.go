@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
@@ -132,10 +133,9 @@ type run struct {
 }
 
 type session struct {
-	label   string
-	state   record.SessionState
-	failed  bool // to open
-	changed int  // counts the changes of all sessions: the greatest is the latest
+	label  string
+	state  record.SessionState
+	failed bool // to open
 }
 
 // Run plays a scenario and leaves its file in p.Dir. The error is nil when the file is complete and the play was
@@ -246,7 +246,7 @@ func (r *run) setUp(ctx context.Context) error {
 	if err := r.writer.WriteHeader(r.header()); err != nil {
 		return err
 	}
-	go r.watchKeeper()
+	go guarded(r.watchKeeper)()
 	go r.loads.Listen(r.keeper.Done())
 	return nil
 }
@@ -259,6 +259,8 @@ func (r *run) sameProgram(err error) error {
 	}
 	return fmt.Errorf("%w: %s", ErrProgram, r.Self)
 }
+
+var guarded = bug.Guarded
 
 // watchKeeper writes down that the keeper died before its time.
 func (r *run) watchKeeper() {
@@ -276,13 +278,13 @@ func (r *run) play(ctx context.Context) error {
 	// Without a keeper nobody tells of the host's exit, and nothing of what is left could be seen.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go func() {
+	go guarded(func() {
 		select {
 		case <-r.keeper.Done():
 			cancel(keeper.ErrGone)
 		case <-ctx.Done():
 		}
-	}()
+	})()
 	if err := r.startHost(ctx); errors.Is(err, keeper.ErrPlace) {
 		r.doubt(record.DoubtNoPlace, "%v: the scenario was not run", err)
 		return nil

@@ -79,6 +79,7 @@ func instances() []string {
 
 // TestOneTrace: who watches at the same time shares what the kernel writes down. The last one ends it.
 func TestOneTrace(t *testing.T) {
+	t.Parallel()
 	if !traced(t) {
 		return
 	}
@@ -125,6 +126,7 @@ func TestOneTrace(t *testing.T) {
 
 // TestForeignTrace: in a pid namespace no trial can succeed. One is enough, however many runs begin.
 func TestForeignTrace(t *testing.T) {
+	t.Parallel()
 	if !tracefs(t, syscall.CLONE_NEWPID) {
 		return
 	}
@@ -143,6 +145,7 @@ func TestForeignTrace(t *testing.T) {
 
 // TestWatchFails: who can't watch gets no watch, and leaves none.
 func TestWatchFails(t *testing.T) {
+	t.Parallel()
 	if !traced(t) {
 		return
 	}
@@ -194,6 +197,7 @@ func within(t *testing.T, done <-chan struct{}, what string) {
 
 // TestSlowWatcher: a run that takes long to write down a signal delays no other run. It is told of nothing after Close.
 func TestSlowWatcher(t *testing.T) {
+	t.Parallel()
 	if !traced(t) {
 		return
 	}

@@ -161,10 +161,10 @@ func (r *run) parallel(ctx context.Context, lanes [][]scenarios.Step) error {
 	}
 	var wg sync.WaitGroup
 	for i, lane := range lanes {
-		wg.Go(func() {
+		wg.Go(guarded(func() {
 			defer close(over[i])
 			errs[i] = r.perform(besideLanes(ctx, slices.Delete(slices.Clone(over), i, i+1)), lane)
-		})
+		}))
 	}
 	wg.Wait()
 	return r.unlessRestarted(errs...)
@@ -261,7 +261,7 @@ func (r *run) session(name, label string, state record.SessionState, cut bool, w
 	r.mu.Lock()
 	r.changes++
 	changes = r.changes
-	r.sessions[name] = &session{label: label, state: state, failed: why == record.WhyNotOpened, changed: changes}
+	r.sessions[name] = &session{label: label, state: state, failed: why == record.WhyNotOpened}
 	r.mu.Unlock()
 	if r.sharing == record.Shared || r.sharing == record.Either {
 		return changes
@@ -281,7 +281,10 @@ func (r *run) open(ctx context.Context, s scenarios.Step, step record.Step) erro
 	r.opens.end(s.Session, func(beside int) {
 		if failed == nil {
 			r.session(s.Session, step.Label, record.SessionOpen, false, "")
-		} else if fatal == nil && !r.isOpen(s.Session) && beside == 0 { // of two side by side, the other one may have opened it, or may yet
+			return
+		}
+		alone := beside == 0 && !r.isOpen(s.Session) // of two side by side, the other one may have opened it, or may yet
+		if alone && fatal == nil && !mayYetOpen(s, failed) {
 			r.session(s.Session, step.Label, record.SessionEnded, false, record.WhyNotOpened)
 		}
 	})

@@ -44,11 +44,11 @@ func (r *run) tick(ctx context.Context, s scenarios.Step, step record.Step) erro
 	var wg sync.WaitGroup
 	for _, j := range jobs {
 		if j.cancel {
-			wg.Go(func() { r.cancelJob(beside, j) })
+			wg.Go(guarded(func() { r.cancelJob(beside, j) }))
 		}
 	}
 	var besideErr error
-	wg.Go(func() { besideErr = r.perform(tickCtx, s.Steps) })
+	wg.Go(guarded(func() { besideErr = r.perform(tickCtx, s.Steps) }))
 	resp, err := pending.Wait(tickCtx)
 	endBeside(errTickOver)
 	wg.Wait()

@@ -30,12 +30,12 @@ func (r *run) startControls(ctx context.Context) (finish func(patient bool)) {
 		Self: r.Self, Log: filepath.Join(r.Dir, keeperLog), Run: r.id, Servers: slices.Clone(r.Scenario.Servers),
 		Done: func(c record.Control) { r.emit(record.Event{Kind: record.Controlled, Control: &c}) },
 	}
-	go func() {
+	go guarded(func() {
 		defer close(done)
 		if err := control.Try(ctx, p); err != nil && ctx.Err() == nil {
 			r.doubt(record.DoubtNoControl, "the servers could not be tried without the host: %v", err)
 		}
-	}()
+	})()
 	return func(patient bool) {
 		if !patient {
 			cancel()

@@ -22,8 +22,8 @@ var runtimes = map[string]struct{ program, install string }{
 	"go":     {"go", "install Go (apt-get install golang, brew install go, or go.dev)"},
 }
 
-// missingProgram says what is wrong with the program of a command line, and what to do about it.
-func missingProgram(name string) error {
+// MissingProgram says what is wrong with the program of a command line, and what to do about it: the error is a *Missing.
+func MissingProgram(name string) error {
 	_, err := exec.LookPath(name)
 	here := "." + string(filepath.Separator) + name
 	switch {
@@ -33,6 +33,8 @@ func missingProgram(name string) error {
 		return &Missing{What: name + " can't be started: it is not executable", Run: "chmod +x " + text.Shell([]string{name})}
 	case errors.Is(err, exec.ErrNotFound) && IsFile(name):
 		return &Missing{What: name + " is not in PATH", Run: "a file in this folder is started by its path: " + here}
+	case errors.Is(err, exec.ErrNotFound) && strings.ContainsAny(name, " \t"):
+		return &Missing{What: fmt.Sprintf("no program is called %q", name), Run: "leave the quotes around the command out: " + name}
 	case errors.Is(err, exec.ErrNotFound):
 		return &Missing{What: name + " is not in PATH", Run: "check the name of the program, or give its path"}
 	}
@@ -56,7 +58,7 @@ func cause(err error) error {
 func (s Spec) Check() error {
 	switch {
 	case s.File == "" && s.Kind == record.KindCommand:
-		return missingProgram(s.Argv[0])
+		return MissingProgram(s.Argv[0])
 	case s.File == "":
 		return nil // part of the program, or a driver that was looked up
 	}

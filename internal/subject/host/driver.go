@@ -39,8 +39,9 @@ type Driver struct {
 	excused map[int64]bool // failed by the bench: may be answered yet
 	hello   chan answer    // capacity 1
 	greeted bool
-	broken  error // what the driver wrote against the protocol, not reported yet
-	ended   error // set once done is closed
+	before  string // what it printed first, before its hello
+	broken  error  // what the driver wrote against the protocol, not reported yet
+	ended   error  // set once done is closed
 
 	closing sync.Once
 }
@@ -79,7 +80,7 @@ func (d *Driver) Close() {
 func (d *Driver) Hello(ctx context.Context) (driver.Hello, error) {
 	a, err := d.await(ctx, d.hello)
 	if err != nil {
-		return driver.Hello{}, fmt.Errorf("no hello from the driver: %w", err)
+		return driver.Hello{}, fmt.Errorf("no hello from the driver: %w%s", err, d.instead())
 	}
 	hello := tidy(*a.Hello)
 	if hello.Protocol != driver.Protocol {
@@ -110,6 +111,10 @@ func tidy(h driver.Hello) driver.Hello {
 	h.Ops, h.NotApplicable = ops, reasons
 	if !slices.Contains(driver.Kinds, h.Kind) {
 		h.Kind = "" // of a later version, or a slip: it changes no verdict
+	}
+	if h.Profile != nil && h.Profile.Servers != driver.PerRequest {
+		p := *h.Profile
+		p.Servers, h.Profile = "", &p
 	}
 	return h
 }
@@ -244,12 +249,37 @@ func (d *Driver) receive(line []byte) {
 		err = fmt.Errorf("the driver reported: %s", text.Quote([]byte(resp.Error)))
 	case err == nil:
 		err = d.answered(resp, line)
+	case d.prologue(line):
+		err = nil
 	default:
 		err = fmt.Errorf("the driver wrote a line that is not an answer (its stdout is for the protocol alone, logs go to stderr): %s", text.Quote(line))
 	}
 	if err != nil {
 		d.fail(err)
 	}
+}
+
+// prologue says that a line is what a library prints when it is imported, before the driver has a chance to send it elsewhere.
+func (d *Driver) prologue(line []byte) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.greeted || json.Valid(line) || bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) {
+		return false
+	}
+	if d.before == "" {
+		d.before = text.Quote(line)
+	}
+	return true
+}
+
+// instead is what a driver that said no hello has printed.
+func (d *Driver) instead() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.before == "" || d.ended != nil { // its last line is in the error then
+		return ""
+	}
+	return "; its stdout began with " + d.before
 }
 
 func (d *Driver) greet(resp driver.Response) error {

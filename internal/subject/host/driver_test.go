@@ -99,19 +99,47 @@ func TestHello(t *testing.T) {
 	assert.Equal(t, map[string]string{"tick": "no jobs"}, hello.NotApplicable)
 
 	for _, c := range []struct{ line, want string }{
-		{`Starting up...`, `"Starting up..."`},
 		{`{"hello":{"protocol":2,"host":"new"}}`, "speaks version 2"},
 		{`{"hello":{}}`, "speaks version 0"},
 		{`{"hello":"hi"}`, "not an answer"},
 		{`{"id":1,"ok":true}`, "never made"},
 		{`{"error":"no config"}`, `reported: "no config"`},
 		{`null`, "never made"},
-		{"\xff\x1b[2J{", `\xff\x1b[2J{`},
 	} {
 		o := newOdd(t, c.line)
 		_, err := o.Hello(o.ctx())
 		require.ErrorContains(t, err, c.want)
 		assert.NotContains(t, err.Error(), "\x1b", "nothing of it reaches a terminal raw")
+	}
+}
+
+// TestWordsBeforeTheHello: what a library prints when it is imported is passed over, and told where no hello follows.
+func TestWordsBeforeTheHello(t *testing.T) {
+	t.Parallel()
+	o := newOdd(t, "\xff\x1b[2JStarting up...", "INFO telemetry is on", greeting)
+	hello, err := o.Hello(o.ctx())
+	require.NoError(t, err)
+	assert.Equal(t, "odd", hello.Host)
+	o.ask()
+	o.say("INFO telemetry is on")
+	_, err = o.Do(o.ctx(), driver.Request{Op: driver.OpStop})
+	require.ErrorContains(t, err, "not an answer", "after the hello it may be half of one")
+
+	o = newOdd(t, "\xff\x1b[2JStarting up...", "Listening on 8000")
+	ctx, cancel := context.WithTimeoutCause(o.ctx(), 100*time.Millisecond, errors.New("took too long"))
+	defer cancel()
+	_, err = o.Hello(ctx)
+	require.EqualError(t, err, `no hello from the driver: took too long; its stdout began with "\xff\x1b[2JStarting up..."`)
+}
+
+// TestUnknownServers: what a later version may say of servers changes no verdict of this one.
+func TestUnknownServers(t *testing.T) {
+	t.Parallel()
+	for said, read := range map[string]string{"per-request": driver.PerRequest, "per-day": ""} {
+		o := newOdd(t, `{"hello":{"protocol":1,"host":"odd","profile":{"settle":"1s","servers":"`+said+`"}}}`)
+		hello, err := o.Hello(o.ctx())
+		require.NoError(t, err)
+		assert.Equal(t, &driver.Profile{Settle: driver.Duration(time.Second), Servers: read}, hello.Profile)
 	}
 }
 

@@ -7,16 +7,32 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/leakbench/leakbench/internal/subject/python"
 )
 
-// interpreters start the scripts that are drivers elsewhere by their first line, which Windows does not read. py.exe would stand between
-// the bench and the host: it comes last.
-var interpreters = map[string][]string{".py": {"python", "python3", "py"}, ".mjs": {"node"}, ".cjs": {"node"}, ".js": {"node"}}
+// interpreters start the scripts that are drivers elsewhere by their first line, which Windows does not read.
+var interpreters = map[string]func() (string, error){".py": thePython, ".mjs": node, ".cjs": node, ".js": node}
+
+func thePython() (string, error) {
+	if found := python.Find(); found != "" {
+		return found, nil
+	}
+	return "", errors.New("no program of the name python, python3 or py starts a Python")
+}
+
+func node() (string, error) {
+	found, err := exec.LookPath("node")
+	if err != nil {
+		err = errors.New("node is not in PATH")
+	}
+	return found, err
+}
 
 // started is the command line of a program, with the interpreter of a script.
 func started(path string) ([]string, error) {
-	names := interpreters[strings.ToLower(filepath.Ext(path))]
-	if names == nil {
+	interpreter := interpreters[strings.ToLower(filepath.Ext(path))]
+	if interpreter == nil {
 		found, err := exec.LookPath(path) // with the endings of PATHEXT
 		if errors.Is(err, exec.ErrNotFound) {
 			if _, missing := os.Stat(path); missing != nil {
@@ -29,12 +45,8 @@ func started(path string) ([]string, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		if found, err := exec.LookPath(name); err == nil {
-			return []string{found, path}, nil
-		}
-	}
-	return nil, fmt.Errorf("%s is not in PATH", names[0])
+	found, err := interpreter()
+	return []string{found, path}, err
 }
 
 // pythonProgram: what starts an environment of Python is named in it.

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -57,6 +58,7 @@ var languages = []language{
 	{
 		name: "go", driver: "main.go", from: "main.go.txt", start: "driver" + exe,
 		next: [][]string{
+			{"go", "mod", "init", "my-driver"},                                        // where there is no module yet
 			{"go", "mod", "edit", "-replace", "github.com/leakbench/leakbench=CLONE"}, // where leakbench is: nothing is published yet
 			{"go", "mod", "tidy"},
 			{"go", "build", "-o", "%s/driver" + exe, "%p"},
@@ -71,6 +73,20 @@ var languages = []language{
 		},
 		next: [][]string{{"cargo", "build", "--manifest-path", "%s/Cargo.toml"}},
 	},
+}
+
+// inModule says that this folder is in a Go module.
+func inModule() bool {
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return false
 }
 
 // Languages are those that a driver can be written in.
@@ -106,6 +122,9 @@ func Driver(name, folder string) (files []DriverFile, commands []string, err err
 	}
 	slices.SortFunc(files[1:], func(a, b DriverFile) int { return strings.Compare(a.Path, b.Path) })
 	for _, command := range l.next {
+		if slices.Contains(command, "init") && inModule() {
+			continue
+		}
 		words := lists.Map(command, func(word string) string { return strings.NewReplacer("%s", folder, "%p", atPath(folder)).Replace(word) })
 		commands = append(commands, text.Command(words))
 	}

@@ -1,16 +1,16 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
-	"time"
 
 	"golang.org/x/sys/windows"
 
+	theirs "github.com/leakbench/leakbench/internal/subject/python"
 	"github.com/leakbench/leakbench/internal/winjob"
 )
 
@@ -24,18 +24,11 @@ var hints = map[string]string{
 // pythonNeeds are the modules that installPython needs.
 const pythonNeeds = "venv, pip"
 
-// theirs is the Python that was found.
-var theirs struct {
-	once sync.Once
-	name string
-}
-
 // started is how a program of a command line is started on Windows.
 func started(argv []string) []string {
 	switch argv[0] {
 	case python:
-		theirs.once.Do(func() { theirs.name = findPython() })
-		return append([]string{theirs.name}, argv[1:]...)
+		return append([]string{cmp.Or(theirs.Find(), python)}, argv[1:]...)
 	case npm: // a .cmd file, whose arguments cmd.exe would read
 		if found, err := exec.LookPath(npm); err == nil {
 			script := filepath.Join(filepath.Dir(found), "node_modules", "npm", "bin", "npm-cli.js")
@@ -45,20 +38,6 @@ func started(argv []string) []string {
 		}
 	}
 	return argv
-}
-
-// findPython is the first of the usual names that starts a Python. A python.exe of the Microsoft Store may start nothing.
-func findPython() string {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	for _, name := range []string{"python", python, "py"} {
-		cmd := exec.CommandContext(ctx, name, "-c", "")
-		cmd.WaitDelay = killDelay
-		if run(cmd) == nil {
-			return name
-		}
-	}
-	return python
 }
 
 // environment makes a virtual environment, and returns what runs its pip. The pip is that of the interpreter: a copy takes ten seconds, and

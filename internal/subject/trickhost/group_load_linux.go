@@ -213,10 +213,34 @@ var probes = []Trick{
 		Want:  innocent(), flaw: same(flaw{opened: func(h *host, c *conn, _ driver.Server) { h.probe(c, "tools/list") }}),
 	},
 	{
+		Name: "list-then-lazy", Group: 8,
+		About:    "lists the tools of a session's server as it is opened, ends it in order, and launches another at the first call",
+		Scenario: "sessions.yaml", Today: "leak L3 cut-off",
+		Want: innocent(), flaw: same(flaw{called: revive, opened: func(h *host, c *conn, _ driver.Server) {
+			_, _ = c.ask(context.Background(), "tools/list", map[string]any{})
+			h.finish(c)
+		}}),
+	},
+	{
 		Name: "probe-in-call", Group: 8,
 		About: "checks a session's health with a second server before each call, and ends it in order", Scenario: "sessions.yaml",
 		Today: "leak L1+L3 cut-off+duplicate",
 		Want:  innocent(), flaw: same(flaw{called: func(h *host, c *conn) { h.probe(c, "tools/list") }}),
+	},
+	{
+		Name: "probe-term", Group: 8,
+		About:    "checks a session's health with a second server before each call, and ends it by SIGTERM alone",
+		Scenario: "sessions.yaml", Today: "leak L1+L3+L9 duplicate+terminated+signal-first",
+		Want: warned("L9").kinds("signal-first"), flaw: same(flaw{called: func(h *host, c *conn) {
+			p, err := h.connect(context.Background(), c.session, driver.Server{Command: c.argv[0], Args: c.argv[1:]})
+			if err != nil {
+				return
+			}
+			_, _ = p.ask(context.Background(), "tools/list", map[string]any{})
+			p.signal(syscall.SIGTERM)
+			p.gone(afterEOF)
+			h.finish(p)
+		}}),
 	},
 	{
 		Name: "probe-discover", Group: 8,
@@ -242,6 +266,17 @@ var probes = []Trick{
 	{
 		Name: "spare-undeclared", Group: 8, About: "keeps one spare server, connected, and does not say so", Scenario: "sessions.yaml",
 		Want: leak("L1"), flaw: same(flaw{opened: keepSpare}),
+	},
+	{
+		Name: "cache", Group: 8,
+		About:    "keeps the server of each session that was closed for 2 s, as its profile says, and gives no other session it",
+		Scenario: "sessions.yaml", Today: "leak L1 late",
+		Want: innocent(), flaw: same(flaw{profile: map[string]any{"resident": 6}, ends: func(h *host, c *conn, why ending) bool {
+			if why == closed {
+				time.AfterFunc(2*time.Second, func() { h.finish(c) })
+			}
+			return why == closed
+		}}),
 	},
 }
 

@@ -2,7 +2,10 @@
 package reexectest
 
 import (
+	"flag"
 	"os"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,13 +17,30 @@ import (
 )
 
 // Main is the TestMain of a package whose test binary plays every part. It fails where a goroutine is left.
-func Main(m *testing.M) {
+func Main(m *testing.M) { main(m, func() {}) }
+
+// WaitingMain is Main for a package whose tests wait, as MostlyWaits says.
+func WaitingMain(m *testing.M, perProcessor int) { main(m, func() { MostlyWaits(perProcessor) }) }
+
+func main(m *testing.M, first func()) {
 	if status, ok := reexec.Main(os.Args); ok {
 		os.Exit(status)
 	}
+	first()
 	// Under the race detector each process sleeps a second at its exit otherwise.
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	goleak.VerifyTestMain(m)
+}
+
+// MostlyWaits lets so many tests run at once for each processor, unless the command line says how many: for a package whose tests wait
+// for processes rather than for a processor. The process must be one that runs tests, as its command line is read for that.
+func MostlyWaits(perProcessor int) {
+	flag.Parse()
+	said := false
+	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
+	if !said {
+		_ = flag.Set("test.parallel", strconv.Itoa(perProcessor*runtime.GOMAXPROCS(0)))
+	}
 }
 
 // NothingRuns checks that no process has the run's token in its command line, the controls' included.

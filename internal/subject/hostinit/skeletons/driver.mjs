@@ -5,7 +5,10 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { run, textOf } from './leakbench/driver.mjs';
 
-/** Launches the server and shakes hands. What can't be connected is yours to end, too. */
+/**
+ * Launches the server and shakes hands. What can't be connected is yours to end, too. options are a signal and a timeout in ms. If your
+ * client takes neither: limited(client.connect(), options, () => client.close()), from the same library.
+ */
 async function open(command, args, options) {
     const client = new Client({ name: 'my-client', version: '0.0.0' });
     await client.connect(new StdioClientTransport({ command, args }), options);

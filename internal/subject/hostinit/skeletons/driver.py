@@ -7,7 +7,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 
-class Client:
+class Client:  # its functions may also be without async, and block
     async def open(self, command, args):
         """Launches the server and shakes hands. What can't be connected is yours to end, too."""
         async with AsyncExitStack() as stack:

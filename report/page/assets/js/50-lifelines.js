@@ -1,7 +1,7 @@
 // What the keyboard and the pointer do in the lifelines.
 const keyHelp = [
   ["↑ ↓", "choose a process"], ["← →", "move in time"], ["+ −", "zoom in and out"], ["Home", "show the whole run"], ["F", "go to the next finding"],
-  ["G", "fold or unfold the group of the chosen process"], ["U", "unfold all groups"], ["Enter", "go to the history of the chosen process"], ["?", "show or hide this list"],
+  ["G", "fold or unfold the group of the chosen process"], ["U", "unfold all groups"], ["Enter", "go to the history of the chosen process"], ["Esc", "close that history, or this list"], ["?", "show or hide this list"],
   ["click", "a process: show its history; a group: fold or unfold it"], ["drag", "move in time"], ["double click", "zoom in there"],
   ["Ctrl + wheel", "zoom; a pinch on a touchpad does the same"], ["drag on a curve", "zoom to that part"],
 ];
@@ -45,6 +45,7 @@ class Lifelines extends Picture {
     this.more = el("p", { class: "note more" });
     this.panel = el("div", { class: "panel", hidden: true, tabindex: "0", role: "region", "aria-label": "What was chosen" });
     root.append(this.legend(), this.bar, this.keys, this.box, this.more, this.said, this.panel);
+    root.addEventListener("keydown", (e) => { if (e.key === "Escape" && e.target.tagName !== "INPUT") this.escape(e); });
     this.listen();
   }
   about() {
@@ -237,6 +238,18 @@ class Lifelines extends Picture {
     this.show([x - 6, Math.max(x + 14, f.rows.length ? this.run.x(this.run.until(f.rows[0])) + 2 : 0)]);
     this.said.textContent = f.law + " " + f.kind + ": " + f.title;
   }
+  // escape closes what was opened last on top of the picture.
+  escape(e) {
+    if (!this.keys.hidden) { this.explain(); this.help.focus({ preventScroll: true }); } else if (!this.panel.hidden) this.close(); else return;
+    e.preventDefault();
+  }
+  close() {
+    this.panel.hidden = true;
+    this.selected = -1;
+    this.draw();
+    this.changed("select", -1);
+    this.scroller.focus();
+  }
   key(e) {
     const wide = this.view[1] - this.view[0], step = { ArrowLeft: -0.2, ArrowRight: 0.2 }[e.key];
     if (e.ctrlKey || e.metaKey || e.altKey) return;
@@ -314,7 +327,7 @@ class Lifelines extends Picture {
     this.draw();
   }
   closer() {
-    return el("button", { type: "button", onclick: () => { this.panel.hidden = true; this.selected = -1; this.draw(); this.changed("select", -1); this.scroller.focus(); } }, "Close");
+    return el("button", { type: "button", onclick: () => this.close() }, "Close");
   }
   measured(r, s) {
     if (!s || r !== this.selected) return;

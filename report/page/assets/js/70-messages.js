@@ -3,7 +3,7 @@ class Messages {
   constructor(run, root, changed) {
     this.run = run;
     this.changed = changed;
-    this.high = 22;
+    this.high = 24;
     this.count = el("p", { class: "note", role: "status" });
     this.body = el("div", { role: "rowgroup", class: "tall" });
     this.scroller = el("div", { class: "scroller messages", tabindex: "0", role: "table", "aria-label": "Messages" }, this.body);

@@ -121,6 +121,7 @@ document.addEventListener("click", (e) => {
   const link = e.target.closest?.("a[data-finding]"), live = link?.closest("article, details.run")?.querySelector(".live");
   if (!live?.picture) return;
   e.preventDefault();
+  history.pushState(null, "", link.hash); // so that Back leads to the finding
   live.picture.jump(+link.dataset.finding);
   live.picture.box.scrollIntoView({ block: "start" });
   live.picture.panel.focus({ preventScroll: true });
