@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -14,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/windows"
+
+	"github.com/leakbench/leakbench/internal/files"
 )
 
 // TestKilledBenches: a bench that is terminated at any moment leaves nothing of its run, whatever the servers ignore. The program
@@ -57,14 +58,9 @@ func copyOf(t *testing.T, program string) {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	from, err := os.Open(self)
+	text, err := os.ReadFile(self)
 	require.NoError(t, err)
-	defer from.Close()
-	to, err := os.Create(program)
-	require.NoError(t, err)
-	_, err = io.Copy(to, from)
-	require.NoError(t, err)
-	require.NoError(t, to.Close())
+	require.NoError(t, files.Program(program, text))
 }
 
 // running is how many processes run a program of that name.

@@ -210,11 +210,14 @@ func (h *History) listed(s *Server) bool {
 	asked := strings.HasSuffix(string(s.LastRPC.Method), "/list") && s.LastRPC.Phase == record.PhaseAnswered && len(s.Calls) == 0
 	inOrder := s.Died != Never && s.EOF != Never && (len(s.Signals) == 0 || s.Signals[0].T > s.EOF)
 	session := h.Session(s.Label, s.Session)
+	if !asked || !inOrder || session == nil {
+		return false
+	}
 	i := slices.IndexFunc(h.steps, func(st *Step) bool {
 		opens := st.Op == record.OpOpen && st.Session == s.Session || st.Op == record.OpReload
 		return opens && st.Label == s.Label && st.OK && st.Begun <= s.Born && st.Ended >= s.EOF
 	})
-	if !asked || !inOrder || session == nil || i < 0 {
+	if i < 0 {
 		return false
 	}
 	from, until := h.steps[i].Ended, int64(math.MaxInt64)

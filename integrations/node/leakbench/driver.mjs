@@ -20,18 +20,20 @@ export function textOf(result) {
  */
 export function limited(promise, { signal, timeout } = {}, end = () => {}) {
     return new Promise((resolve, reject) => {
+        const over = () => {
+            clearTimeout(timer);
+            signal?.removeEventListener('abort', abort);
+        };
         const giveUp = async why => {
+            over();
             await Promise.resolve().then(end).catch(e => console.error('giving up:', e));
             reject(new Error(why));
         };
         const abort = () => void giveUp('cancelled');
         const timer = timeout && setTimeout(giveUp, timeout, `not done within the time limit of ${timeout} ms`);
         if (signal?.aborted) abort(); // no event tells of what has been
-        signal?.addEventListener('abort', abort, { once: true });
-        promise.then(resolve, reject).finally(() => {
-            clearTimeout(timer);
-            signal?.removeEventListener('abort', abort);
-        });
+        else signal?.addEventListener('abort', abort);
+        promise.then(resolve, reject).finally(over);
     });
 }
 

@@ -147,11 +147,11 @@ def describe(e):
 class Driver:
     """Serves the requests of the bench, each in a task of its own."""
 
-    def __init__(self, host, session=Owned, write=None):
+    def __init__(self, host, session=Owned, *, write):
         self.host, self.session = host, session
         self.sessions, self.running, self.jobs = {}, {}, {}
         self.stopped = asyncio.Event()
-        self.write = write or (lambda line: print(json.dumps(line), flush=True))
+        self.write = write
 
     def hello(self, name, version, not_applicable=None, kind=None, profile=None):
         reasons = not_applicable or {}
@@ -281,7 +281,7 @@ def run(name, version, host, session=Owned, not_applicable=None, kind=None, prof
 
     async def main():
         loop = asyncio.get_running_loop()
-        driver = Driver(host, session, lambda line: print(json.dumps(line), file=protocol, flush=True))
+        driver = Driver(host, session, write=lambda line: print(json.dumps(line), file=protocol, flush=True))
 
         def read():
             for line in sys.stdin.buffer:

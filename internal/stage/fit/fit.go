@@ -48,10 +48,10 @@ func AbilityOf(h host.Spec) scenarios.Ability {
 	case record.KindGateway:
 		cannot("its clients can't reload it", record.OpReload)
 		if h.HTTP.Servers == record.PerRequest {
-			cannot(noneToBreak, record.OpBreak)
+			cannot(NoneToBreak, record.OpBreak)
 		}
 		if h.HTTP.Servers != record.PerSession {
-			cannot("its servers belong to no single session", record.OpRecycle)
+			cannot(nobodysServers, record.OpRecycle)
 		}
 	}
 	for op, why := range h.NotApplicable {
@@ -60,11 +60,14 @@ func AbilityOf(h host.Spec) scenarios.Ability {
 	return a
 }
 
-const noneToBreak = "no server is alive between two requests: there is none to break"
+// NoneToBreak says why a server of a host with a server for each request can't be broken.
+const NoneToBreak = "no server is alive between two requests: there is none to break"
+
+const nobodysServers = "its servers belong to no single session"
 
 // perRequest are the steps that ask for the server of an open session, which a host with a server for each request has not.
 var perRequest = map[record.Op]string{
-	record.OpBreak: noneToBreak, record.OpRecycle: "its servers belong to no single session",
+	record.OpBreak: NoneToBreak, record.OpRecycle: nobodysServers,
 	record.OpReload: "no server is alive between two requests: there is none to replace",
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -29,7 +30,7 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 		return nil
 	}
 	if r.sharing == record.PerRequest {
-		r.skip(step, "no server is alive between two requests: there is none to break")
+		r.skip(step, fit.NoneToBreak)
 		return nil
 	}
 	if r.neverOpened(step.Session) {

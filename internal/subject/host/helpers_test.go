@@ -81,6 +81,10 @@ await run({ host: 'endless', version: '1', connect: async ({ args }, options) =>
     while (args.includes('cancelled') && !options.signal.aborted) await new Promise(setImmediate);
     if (!args.includes('s')) await limited(new Promise(() => {}), options, () => { ended++; });
     await limited(Promise.resolve(), options, () => { ended += 100; });
+    if (args.includes('s')) { // cancelled, and out of time a moment later: it ends once
+        await limited(new Promise(() => {}), { signal: AbortSignal.abort(), timeout: 1 }, () => { ended += 10; }).catch(() => {});
+        await new Promise(resolve => setTimeout(resolve, 2));
+    }
     return { call: async () => String(ended), close: () => {} };
 } });
 `}), scripts{"s": {}, "late": {}, "cancelled": {}})
@@ -94,7 +98,7 @@ await run({ host: 'endless', version: '1', connect: async ({ args }, options) =>
 		assert.Equal(t, "cancelled", l.wait(cut).Error)
 	}
 	l.open("s", "s")
-	assert.Equal(t, `"3"`, string(l.ok(driver.Request{Op: driver.OpCall, Session: "s", Tool: "count"}).Result))
+	assert.Equal(t, `"13"`, string(l.ok(driver.Request{Op: driver.OpCall, Session: "s", Tool: "count"}).Result))
 	l.ok(driver.Request{Op: driver.OpStop})
 }
 

@@ -1,7 +1,6 @@
 package python
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/files"
 )
 
 // TestMain plays what the copies of this program are called: python.exe is the stub of the Microsoft Store, python3.exe a Python.
@@ -36,12 +37,7 @@ func copyOfThis(t *testing.T, to string) {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	from, err := os.Open(self)
+	text, err := os.ReadFile(self)
 	require.NoError(t, err)
-	defer from.Close()
-	file, err := os.Create(to)
-	require.NoError(t, err)
-	_, err = io.Copy(file, from)
-	require.NoError(t, err)
-	require.NoError(t, file.Close())
+	require.NoError(t, files.Program(to, text))
 }

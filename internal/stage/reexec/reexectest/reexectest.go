@@ -17,16 +17,14 @@ import (
 )
 
 // Main is the TestMain of a package whose test binary plays every part. It fails where a goroutine is left.
-func Main(m *testing.M) { main(m, func() {}) }
+func Main(m *testing.M) { WaitingMain(m, 1) }
 
 // WaitingMain is Main for a package whose tests wait, as MostlyWaits says.
-func WaitingMain(m *testing.M, perProcessor int) { main(m, func() { MostlyWaits(perProcessor) }) }
-
-func main(m *testing.M, first func()) {
+func WaitingMain(m *testing.M, perProcessor int) {
 	if status, ok := reexec.Main(os.Args); ok {
 		os.Exit(status)
 	}
-	first()
+	MostlyWaits(perProcessor)
 	// Under the race detector each process sleeps a second at its exit otherwise.
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	goleak.VerifyTestMain(m)
