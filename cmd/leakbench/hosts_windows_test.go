@@ -92,7 +92,7 @@ func (h commandHost) play(t *testing.T) {
 	quick := strings.NewReplacer("{{dir}}/bin/gateway", filepath.ToSlash(gateway), "--leak, none", "--leak, "+h.leak, "settle: 6s", "settle: 3s", "confirm: 2s", "confirm: 500ms")
 	require.NoError(t, os.WriteFile(file, []byte(quick.Replace(string(text))), 0o600))
 
-	all, out := runJSON(t, nil, h.scenario, file)
+	all := runJSON(t, nil, h.scenario, file)
 	laws, doubts := []string{}, []string{}
 	for _, run := range all.Runs {
 		for _, f := range run.Findings {
@@ -103,28 +103,28 @@ func (h commandHost) play(t *testing.T) {
 		for _, d := range run.Doubts {
 			doubts = append(doubts, d.Code)
 		}
-		assert.Equal(t, h.asked, lastAsked(t, run.Dir), out)
+		assert.Equal(t, h.asked, lastAsked(t, run.Dir), "%+v", all)
 	}
 	slices.Sort(laws)
-	assert.Equal(t, append([]string{}, h.laws...), slices.Compact(laws), out)
+	assert.Equal(t, append([]string{}, h.laws...), slices.Compact(laws), "%+v", all)
 	want := []string{}
 	if h.doubt != "" {
 		want = append(want, h.doubt)
 	}
-	assert.Equal(t, want, doubts, out)
-	require.NotEmpty(t, all.Runs, out)
+	assert.Equal(t, want, doubts, "%+v", all)
+	require.NotEmpty(t, all.Runs, "%+v", all)
 }
 
 // played is what leakbench run says as JSON.
 type played struct {
 	Runs []struct {
 		Dir      string
-		Findings []struct{ Law, Kind, Severity string }
-		Doubts   []struct{ Code string }
+		Findings []struct{ Law, Kind, Severity, Title string }
+		Doubts   []struct{ Code, Text string }
 	}
 }
 
-func runJSON(t *testing.T, env []string, scenario, host string) (all played, out string) {
+func runJSON(t *testing.T, env []string, scenario, host string) (all played) {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -137,7 +137,7 @@ func runJSON(t *testing.T, env []string, scenario, host string) (all played, out
 	cmd.Stdout, cmd.Stderr = &said, &complained
 	_ = cmd.Run() // what it says says more than its status
 	require.NoError(t, json.Unmarshal(said.Bytes(), &all), "%s%s", &said, &complained)
-	return all, said.String()
+	return all
 }
 
 // lastAsked is by what the host was asked to end, at last, as the run's file has it; "" over its driver, or not at all.
@@ -168,18 +168,18 @@ func TestPublishedGateway(t *testing.T) {
 		require.NotEqual(t, "all", os.Getenv("LEAKBENCH_REQUIRE"), "%s names no folder", presetsEnv)
 		t.Skipf("%s names no folder", presetsEnv)
 	}
-	all, out := runJSON(t, []string{"LEAKBENCH_HOSTS_DIR=" + presets}, "shutdown", "supergateway")
+	all := runJSON(t, []string{"LEAKBENCH_HOSTS_DIR=" + presets}, "shutdown", "supergateway")
 	var found []string
 	for _, run := range all.Runs {
-		assert.Equal(t, "CTRL_C", lastAsked(t, run.Dir), out)
-		assert.Empty(t, run.Doubts, out)
+		assert.Equal(t, "CTRL_C", lastAsked(t, run.Dir), "%+v", all)
+		assert.Empty(t, run.Doubts, "%+v", all)
 		for _, f := range run.Findings {
 			if f.Severity == "error" {
 				found = append(found, f.Law+" "+f.Kind)
 			}
 		}
 	}
-	assert.Equal(t, []string{"L2 shielded", "L2 shielded"}, found, out)
+	assert.Equal(t, []string{"L2 shielded", "L2 shielded"}, found, "%+v", all)
 }
 
 // TestHostsThatCannotBeAsked are refused before anything starts: what Windows does not have, and programs without a console.
