@@ -3,6 +3,7 @@ package proc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -155,9 +156,13 @@ func TestProgramWithoutAnImage(t *testing.T) {
 	t.Parallel()
 	_, id := nap(t)
 	r := newReader()
-	require.Eventually(t, func() bool {
+	require.Eventually(t, func() bool { // execve(2) sets the name before the arguments
 		var s stat
-		return r.stat(id.PID, &s) == nil && string(s.name()) == "sleep"
+		if r.stat(id.PID, &s) != nil || string(s.name()) != "sleep" {
+			return false
+		}
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", id.PID))
+		return err == nil && len(line) > 0
 	}, 10*time.Second, time.Millisecond)
 	var s stat
 	require.NoError(t, r.stat(id.PID, &s))

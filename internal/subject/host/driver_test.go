@@ -265,7 +265,9 @@ func TestLineThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	o := newOdd(t).greet()
 	p := o.ask()
-	go o.say(strings.Repeat("z", driver.MaxLine+10), fmt.Sprintf(`{"id":%d,"ok":true}`, p.ID+1))
+	go func() { // nobody reads it to its end
+		_, _ = fmt.Fprintf(o.out, "%s\n{\"id\":%d,\"ok\":true}\n", strings.Repeat("z", driver.MaxLine+10), p.ID+1)
+	}()
 	_, err := p.Wait(o.ctx())
 	require.ErrorIs(t, err, driver.ErrLineTooLong)
 }
