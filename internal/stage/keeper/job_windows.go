@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -89,12 +90,20 @@ func (k *process) below() ([]record.Process, error) {
 	}
 	var mine []record.Process
 	for _, row := range rows {
-		if k.holds(row.Identity) {
+		if k.holds(row.Identity) && !isDesktopOfWine(row) {
 			mine = append(mine, row)
 		}
 	}
 	return mine, nil
 }
+
+// isDesktopOfWine says that a process has the desktop of Wine. Whichever program first asks for a window starts it, without knowing so
+// (dlls/win32u/winstation.c), and it serves all that come later.
+func isDesktopOfWine(row record.Process) bool {
+	return onWine() && strings.EqualFold(row.Comm, "explorer.exe") && len(row.Args) == 2 && row.Args[1] == "/desktop"
+}
+
+var onWine = sync.OnceValue(func() bool { return windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil })
 
 // pids are those of the job all.
 func (j *hold) pids() (map[int]bool, error) {

@@ -143,6 +143,24 @@ func TestCensusAndSweep(t *testing.T) {
 	}
 }
 
+// TestTheDesktopOfWine: some program of a run happens to start it, but it is no helper of that.
+func TestTheDesktopOfWine(t *testing.T) {
+	const explorer = `C:\windows\system32\explorer.exe`
+	for _, c := range []struct {
+		comm string
+		args []string
+		is   bool
+	}{
+		{"explorer.exe", []string{explorer, "/desktop"}, true},
+		{"explorer.exe", []string{explorer, `C:\work`}, false},
+		{"explorer.exe", nil, false},
+		{"server.exe", []string{"server.exe", "/desktop"}, false},
+	} {
+		is := keeper.IsDesktopOfWine(record.Process{Comm: c.comm, Args: c.args})
+		assert.Equal(t, c.is && keeper.OnWine(), is, "%s %q", c.comm, c.args)
+	}
+}
+
 // TestTwinsThatEnd: one that somebody has terminated, with whatever status, is told from one that has exited.
 func TestTwinsThatEnd(t *testing.T) {
 	exits := make(chan keeper.Exited, 16)
