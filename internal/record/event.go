@@ -396,6 +396,9 @@ type Hello struct {
 	Kind Duty `json:"kind,omitempty"`
 }
 
+// PerRequest says that the host has said that it launches a server for each request.
+func (h *Hello) PerRequest() bool { return h.Profile != nil && h.Profile.Servers == PerRequest }
+
 // Duty is what a host is, for who reads whose duty it is to end a server. It changes no verdict.
 type Duty string
 

@@ -261,7 +261,7 @@ func lacks(h record.Host, hello record.Hello, op record.Op) bool {
 	case h.Kind == record.KindCommand:
 		return op != record.OpBreak
 	case op == record.OpBreak:
-		return h.Servers == record.PerRequest || hello.Profile != nil && hello.Profile.Servers == record.PerRequest
+		return h.Servers == record.PerRequest || hello.PerRequest()
 	case hello.NotApplicable[string(op)] != "":
 		return true
 	}

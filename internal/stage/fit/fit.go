@@ -80,7 +80,7 @@ func Unaskable(s *scenarios.Scenario, hello record.Hello) error {
 		}
 		return &NotApplicable{fmt.Sprintf("%s: %s", op, cmp.Or(hello.NotApplicable[string(op)], "the driver does not offer it"))}
 	}
-	if hello.Profile != nil && hello.Profile.Servers == record.PerRequest {
+	if hello.PerRequest() {
 		if _, why := s.Cast(scenarios.Ability{Cannot: perRequest}); why != "" {
 			return &NotApplicable{why}
 		}

@@ -46,7 +46,7 @@ func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Ste
 	}
 	step.Cancelled = !step.Uncut
 	a := <-answers // it comes when limited ends, at the latest
-	return answered(a.resp, a.err), r.fatal(ctx, h, a.err)
+	return answered(a.resp, a.err), r.fatal(ctx, h, forSession(s.Session, a.err))
 }
 
 // sendCancel sends a cancel, or two before the first one is answered. That a host finds nothing to cancel any more is no error.

@@ -181,7 +181,14 @@ func (r *run) doWithin(ctx context.Context, req driver.Request, timeout record.D
 	defer cancel()
 	h := r.current()
 	resp, err := h.driver.Do(limited, req)
-	return answered(resp, err), r.fatal(ctx, h, err)
+	return answered(resp, err), r.fatal(ctx, h, forSession(req.Session, err))
+}
+
+func forSession(name string, err error) error {
+	if err == nil || name == "" {
+		return err
+	}
+	return fmt.Errorf("session %s: %w", name, err)
 }
 
 func answered(resp driver.Response, err error) error {

@@ -249,7 +249,7 @@ var bench = []Trick{
 		Name: "no-answer", Group: 16,
 		About: "never answers a call: a step takes no longer than half a minute", Scenario: "one-call.yaml", Slow: true,
 		Today: "inconclusive (no-answer, step-failed)",
-		Want:  Want{Outcome: Inconclusive}.within(45 * time.Second), flaw: same(flaw{silent: "call"}),
+		Want:  Want{Outcome: Inconclusive}.within(45 * time.Second).says("session a: call: no answer"), flaw: same(flaw{silent: "call"}),
 	},
 	{
 		Name: "no-answer-to-jobs", Group: 16,
