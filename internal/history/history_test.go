@@ -306,4 +306,10 @@ func TestKeptOnPurpose(t *testing.T) {
 	} {
 		assert.Equal(t, want, of(p.events).Kept(n), n)
 	}
+	p.born("y#1", "y", "other", 1)
+	opened("y", "later")
+	p.born("y#2", "y", "later", 2)
+	p.is(record.Died, "y#2")
+	closed("y", "later")
+	assert.Equal(t, map[string]int{"f": 1, "other": 1}, of(p.events).Kept(1), "what has ended takes nobody's place")
 }

@@ -41,25 +41,31 @@ func (h *History) Sessions() []*Session { return slices.Clone(h.sessions) }
 func (h *History) Session(label, name string) *Session { return h.byName[sessionKey{label, name}] }
 
 // Kept is how many servers of each session a host may keep that keeps n of each label on purpose after their sessions have ended: one
-// of each session that is over, the latest first, and with what is left of n those of sessions that were opened again since.
+// of each session that is over, the latest first, and with what is left of n those of sessions that were opened again since. Sessions that
+// have a server come before those whose servers have all ended.
 func (h *History) Kept(n int) map[string]int {
 	type end struct {
 		*Session
 		t     int64
 		again int // 1: opened again
+		gone  int // 1: it has no server
 	}
 	var ends []end
 	for _, s := range h.sessions {
+		gone := 1
+		if slices.ContainsFunc(h.servers, func(o *Server) bool { return o.Label == s.Label && o.Session == s.Name && o.Alive() }) {
+			gone = 0
+		}
 		for i, c := range s.Changes {
 			switch over := c.State == record.SessionEnded; {
 			case over && i == len(s.Changes)-1:
-				ends = append(ends, end{s, c.T, 0})
+				ends = append(ends, end{s, c.T, 0, gone})
 			case over && (c.Why == record.WhyClose || c.Why == record.WhyForget):
-				ends = append(ends, end{s, c.T, 1})
+				ends = append(ends, end{s, c.T, 1, gone})
 			}
 		}
 	}
-	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Or(a.again-b.again, cmp.Compare(b.t, a.t)) })
+	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Or(a.gone-b.gone, a.again-b.again, cmp.Compare(b.t, a.t)) })
 	kept, perLabel := map[string]int{}, map[string]int{}
 	for _, e := range ends {
 		if perLabel[e.Label]++; perLabel[e.Label] <= n {

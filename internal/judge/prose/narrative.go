@@ -113,6 +113,8 @@ func (st *narrative) stdin(s *history.Server, e *record.Evidence, until int64) {
 	switch {
 	case s != nil && s.EOF >= 0 && s.EOF <= until:
 		st.sawEOF(s, until)
+	case !strings.HasPrefix(d.Target, "pipe:[") && !strings.HasPrefix(d.Target, "socket:["):
+		st.add("path", "its stdin is %s; leakbench could not see who else has that open", Plain(d.Target))
 	case d.Known:
 		st.add("nobody", "nobody holds the other end of its stdin any more: stdin EOF is pending, and it does not read it")
 	default:

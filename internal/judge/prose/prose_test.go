@@ -49,6 +49,9 @@ func TestSurvivor(t *testing.T) {
 	e := &record.Evidence{Process: record.Process{State: record.StateRunning}, Descriptors: []record.Descriptor{{Known: true, Target: "pipe:[1]"}}}
 	says, _ = Survivor(s, e, 10, true)
 	assert.Contains(t, says, "is running on a CPU (state R); nobody holds the other end of its stdin any more")
+	e.Descriptors[0].Target = "/run/requests"
+	says, _ = Survivor(s, e, 10, true)
+	assert.Contains(t, says, "its stdin is /run/requests; leakbench could not see who else has that open", "a named pipe, or a file")
 	reads := &record.Evidence{Process: record.Process{State: record.StateSleeping, Comm: "cat"}, Syscall: "read(0)"}
 	says, _ = Survivor(s, reads, 10, true)
 	assert.Contains(t, says, "is blocked in read(0), waiting for its next request")

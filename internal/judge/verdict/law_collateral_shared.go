@@ -35,7 +35,8 @@ func (f *casefile) judgeEntries() {
 	}
 }
 
-// nextCall is the first thing that was asked of a session after t, where that is a call; nil where it is something else, or nothing.
+// nextCall is the first thing that was asked of a session after t, where that is a call; nil where it is something else, or nothing. A
+// call that failed and that nothing hung on says nothing.
 func (f *casefile) nextCall(session string, t int64) *history.Step {
 	for _, st := range f.Steps() {
 		if st.Session != session || st.Skipped || st.Ended < t {
@@ -44,7 +45,9 @@ func (f *casefile) nextCall(session string, t int64) *history.Step {
 		if st.Op != record.OpCall {
 			return nil // it was being ended, or opened anew
 		}
-		return st
+		if !st.Failed() || st.MustWork() {
+			return st
+		}
 	}
 	return nil
 }

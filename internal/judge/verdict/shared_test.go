@@ -267,9 +267,16 @@ func TestSharedHarm(t *testing.T) {
 		play func(p *play) *record.Run
 		kind string // of the one finding of L3
 	}{
-		"signalled":            {either(func(p *play, a, b string) { term(p, a, b); fails(p, "") }), "terminated"},
-		"killed":               {either(func(p *play, _, b string) { p.dead(b); fails(p, record.ExpectOK) }), "killed"},
-		"may fail":             {either(func(p *play, _, b string) { p.dead(b); fails(p, record.ExpectAny) }), ""},
+		"signalled":          {either(func(p *play, a, b string) { term(p, a, b); fails(p, "") }), "terminated"},
+		"killed":             {either(func(p *play, _, b string) { p.dead(b); fails(p, record.ExpectOK) }), "killed"},
+		"may fail":           {either(func(p *play, _, b string) { p.dead(b); fails(p, record.ExpectAny) }), ""},
+		"may fail, and then": {either(func(p *play, _, b string) { p.dead(b); fails(p, record.ExpectAny); fails(p, "") }), "killed"},
+		"works without it": {either(func(p *play, a, b string) {
+			p.dead(b)
+			fails(p, record.ExpectAny)
+			p.says(a, "two")
+			fails(p, "")
+		}), ""},
 		"served by another":    {either(func(p *play, a, b string) { p.dead(b); p.says(a, "two") }), ""},
 		"nobody noticed":       {either(func(p *play, _, b string) { p.dead(b) }), ""},
 		"closed":               {either(func(p *play, _, b string) { p.leaves(record.OpClose, "two", b); fails(p, "") }), ""},
