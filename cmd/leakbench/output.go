@@ -301,12 +301,9 @@ func (a *app) writeOutlet(out outlet, s report.Subject, o report.Options) error 
 	return files.Write(out.file, b.Bytes(), os.O_TRUNC)
 }
 
-// writable says before anything runs that the folder of a file can't be had.
+// writable says before anything runs that the file of a flag, if there is one, can't be written.
 func writable(flag, file string) error {
-	if file == "" {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := files.Writable(file); err != nil {
 		return usage(fmt.Errorf("%s %s: %w", flag, file, err), "choose another file")
 	}
 	return nil

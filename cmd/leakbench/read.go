@@ -73,7 +73,9 @@ base, the page says which findings are new, known and fixed.
   leakbench report .leakbench/2* -o suite.html
   leakbench report .leakbench/latest --base main/.leakbench/latest -o compared.html
   leakbench report .leakbench/latest --reporter junit=junit.xml,md=summary.md`,
-		RunE: func(_ *cobra.Command, args []string) error { return a.report(args, reporters, f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.report(args, reporters, f, c.Flags().Changed("format"))
+		},
 	}
 	cmd.Flags().StringArrayVar(&f.base, "base", nil, "earlier run to compare with on the page; may be repeated")
 	cmd.Flags().StringVar(&f.known, "known", known.File, "the list of known findings, for the page")
@@ -87,9 +89,9 @@ type reportFlags struct {
 	known, out string
 }
 
-func (a *app) report(args, reporters []string, f reportFlags) error {
-	if a.format != "text" {
-		return usage(errors.New("report has --reporter, not --format"), "for example: --reporter json=report.json")
+func (a *app) report(args, reporters []string, f reportFlags, formatted bool) error {
+	if formatted {
+		return usage(errors.New("report has --reporter, not --format"), "for example: --reporter text, or --reporter json=report.json")
 	}
 	if f.out != "" && len(reporters) > 1 {
 		return usage(errors.New("-o takes the output of one reporter"), "give each its own: --reporter html=a.html,json=b.json")
@@ -143,7 +145,7 @@ func (a *app) explainCommand() *cobra.Command {
 			}
 			text, err := law.Explain(args[0])
 			if err != nil {
-				return usage(err, "leakbench list laws and leakbench list kinds show them; the doubts are in docs/faq.md")
+				return usage(err, "leakbench list laws and leakbench list kinds show them; the doubts are in docs/laws.md")
 			}
 			if a.format == "json" {
 				return a.object(map[string]string{"id": args[0], "text": text}, short)

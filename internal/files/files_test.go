@@ -81,3 +81,19 @@ func TestWritingEnds(t *testing.T) {
 	require.EqualError(t, Write(full, make([]byte, 1<<20), os.O_TRUNC), full+": nobody read it for 200 ms")
 	require.NoError(t, Write(os.DevNull, []byte("x"), os.O_TRUNC))
 }
+
+func TestWritable(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old, fresh := filepath.Join(dir, "old"), filepath.Join(dir, "a", "fresh")
+	require.NoError(t, os.WriteFile(old, []byte("text"), 0o600))
+	require.NoError(t, Writable(old))
+	text, err := os.ReadFile(old)
+	require.NoError(t, err)
+	assert.Equal(t, "text", string(text))
+	require.NoError(t, Writable(fresh))
+	assert.NoFileExists(t, fresh)
+	assert.DirExists(t, filepath.Dir(fresh))
+	require.Error(t, Writable(dir))
+	require.Error(t, Writable(filepath.Join(old, "below")))
+}

@@ -38,6 +38,23 @@ func (m *Misuse) Unwrap() error { return m.Err }
 // DefaultHost is clean everywhere, so that the first run of a new user is green.
 const DefaultHost = catalogue.Healthy
 
+// HostFlag is a flag that names a host. One that is empty would mean the default, which nobody wants who names a variable that is not set.
+type HostFlag string
+
+func (h *HostFlag) String() string { return string(*h) }
+
+// Type is what the help calls it.
+func (h *HostFlag) Type() string { return "string" }
+
+// Set takes the name.
+func (h *HostFlag) Set(name string) error {
+	if name == "" {
+		return errors.New("no host is named; is a variable empty?")
+	}
+	*h = HostFlag(name)
+	return nil
+}
+
 // TheHost is the host that a command line asks for: by name, or a command.
 func TheHost(self, name string, command []string) (Host, error) {
 	switch {

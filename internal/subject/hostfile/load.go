@@ -147,7 +147,7 @@ func Lookup(self, name string) (host.Spec, error) {
 	if hint := text.DidYouMean(preset, Names(self)); hint != "" {
 		return s, fmt.Errorf("no host %q; %s", name, hint)
 	}
-	return s, errors.New(err.Error() + "; or give a host file (./my-host.yaml)")
+	return s, fmt.Errorf("no host %q; there are %s, drivers by their path (./my-driver) and host files (./my-host.yaml)", name, strings.Join(Names(self), ", "))
 }
 
 // Names are those of all hosts that are part of the program.
