@@ -120,9 +120,9 @@ func TestWordsBeforeTheHello(t *testing.T) {
 	hello, err := o.Hello(o.ctx())
 	require.NoError(t, err)
 	assert.Equal(t, "odd", hello.Host)
-	o.ask()
+	p := o.ask()
 	o.say("INFO telemetry is on")
-	_, err = o.Do(o.ctx(), driver.Request{Op: driver.OpStop})
+	_, err = p.Wait(o.ctx())
 	require.ErrorContains(t, err, "not an answer", "after the hello it may be half of one")
 
 	o = newOdd(t, "\xff\x1b[2JStarting up...", "Listening on 8000")
