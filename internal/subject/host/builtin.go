@@ -56,10 +56,16 @@ func Lookup(self, name string) (Spec, error) {
 		return Spec{}, fmt.Errorf("no host %q; the driver of that name in this folder is ./%s", name, name)
 	}
 	names := lists.Map(catalogue.Hosts, func(h catalogue.Host) string { return h.Name })
-	if hint := text.DidYouMean(name, names); hint != "" {
-		return Spec{}, fmt.Errorf("no host %q; %s", name, hint)
+	return Spec{}, Unknown(name, name, names, "and drivers by their path (./my-driver)")
+}
+
+// Unknown says that there is no host of that name: which one of names its part like may have meant, or else all of them, and what
+// else there is.
+func Unknown(name, like string, names []string, more string) error {
+	if hint := text.DidYouMean(like, names); hint != "" {
+		return fmt.Errorf("no host %q; %s", name, hint)
 	}
-	return Spec{}, fmt.Errorf("no host %q; there are %s, and drivers by their path (./my-driver)", name, strings.Join(names, ", "))
+	return fmt.Errorf("no host %q; there are %s, %s", name, strings.Join(names, ", "), more)
 }
 
 // IsFile says that a name without a path is that of a file in this folder: its path was meant.

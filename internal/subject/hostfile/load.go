@@ -15,7 +15,6 @@ import (
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/subject/host"
-	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
@@ -144,10 +143,7 @@ func Lookup(self, name string) (host.Spec, error) {
 	if host.IsFile(name) {
 		return s, err
 	}
-	if hint := text.DidYouMean(preset, Names(self)); hint != "" {
-		return s, fmt.Errorf("no host %q; %s", name, hint)
-	}
-	return s, fmt.Errorf("no host %q; there are %s, drivers by their path (./my-driver) and host files (./my-host.yaml)", name, strings.Join(Names(self), ", "))
+	return s, host.Unknown(name, preset, Names(self), "drivers by their path (./my-driver) and host files (./my-host.yaml)")
 }
 
 // Names are those of all hosts that are part of the program.
