@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/subject/trickhost"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // blackBox is a host that is not driven by a driver of its own, in a scenario: correct, and with a mistake planted.
@@ -164,6 +165,7 @@ func TestBlackBoxes(t *testing.T) {
 			return a, is
 		})
 		require.Empty(t, a.wrong(want), "%s\n%s\n%s", a.short(), a.Words, a.Raw)
+		tier.Played(t, b.host+" with "+leak, b.scenario, wantText(want))
 	})
 }
 

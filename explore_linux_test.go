@@ -2,6 +2,7 @@ package leakbench_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play/explore"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
+	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -66,6 +68,7 @@ func TestExploreExact(t *testing.T) {
 	}
 	assert.Zero(t, r.Unplayed, r.Failure)
 	assert.LessOrEqual(t, r.Inconclusive, max(1, n/100))
+	tier.Played(t, catalogue.Healthy, fmt.Sprintf("%d generated scenarios", n), "clean")
 }
 
 func read(t *testing.T, file string) string {

@@ -38,6 +38,7 @@ var roomier = map[string]string{
 var forTests = map[string]string{
 	"internal/stage/reexec/reexectest": "what tests of packages that play runs have in common",
 	"internal/subject/trickhost":       "hosts that the bench once judged wrongly",
+	"internal/tier":                    "which tests belong to which tier",
 	"internal/yamlfile/yamltest":       "what tests of files have in common",
 	"report/baseline/baselinetest":     "what tests of baselines have in common",
 }

@@ -286,6 +286,7 @@ var house = []struct {
 		deny: []string{"github.com/mark3labs/mcp-go", "net/http", "html/template"},
 	},
 	{pkg: "internal/stage/reexec", may: []string{"internal/stage/reexec/early", "internal/subject/catalogue", "internal/subject/refhost", "internal/subject/gateway", "internal/subject/oneshot", "hosts/mcpgo", "hosts/gosdk"}, why: "only dispatch"},
+	{pkg: "internal/tier", why: "it is for tests: which of them are played says nothing of what they test"},
 	{pkg: "internal/stage/reexec/reexectest", may: []string{"fakeserver", "internal/stage/reexec"}, why: "it is for tests"},
 }
 

@@ -45,22 +45,23 @@ func testColumns(t *testing.T, long time.Duration, hosts ...string) {
 					assertUnplayable(t, row.Scenario, name)
 					return
 				}
-				wanted, doubt := here(row.Scenario, name, want)
-				right := func(j verdict.Judged) bool {
-					return slices.ContainsFunc(wanted, func(laws string) bool { return breaks(laws)(j) })
+				laws, doubt := here(row.Scenario, name, want)
+				right := breaks(want)
+				right.is = func(j verdict.Judged) bool {
+					return slices.ContainsFunc(laws, func(l string) bool { return breaks(l).is(j) })
 				}
 				if doubt != "" {
 					right = doubts(doubt)
 				}
 				judged := playUntil(t, long, cellOf(builtin(t, row.Scenario), builtinHost(t, name)), play.Limits{}, right)
 				if doubt != "" {
-					assert.True(t, right(judged), "%s on %s: a doubt %s is wanted\n%s", row.Scenario, name, doubt, account(judged))
+					assert.True(t, right.is(judged), "%s on %s: a doubt %s is wanted\n%s", row.Scenario, name, doubt, account(judged))
 					return
 				}
 				if say := byRun[row.Scenario+"/"+name]; say != nil {
-					wanted = []string{say(judged)}
+					laws = []string{say(judged)}
 				}
-				assert.Contains(t, wanted, brokenLaws(judged.Verdict), "laws broken by %s in %s\n%s", name, row.Scenario, account(judged))
+				assert.Contains(t, laws, brokenLaws(judged.Verdict), "laws broken by %s in %s\n%s", name, row.Scenario, account(judged))
 				assert.Empty(t, judged.Verdict.Doubts)
 			})
 		}

@@ -1,8 +1,10 @@
 package leakbench_test
 
 import (
+	"cmp"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,6 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play/selftest"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // TestMutants runs each host that breaks one law: the bench names that law, in
@@ -99,13 +102,17 @@ func TestSelftestIsNotEasilyPleased(t *testing.T) {
 // one plays a case, and again alone where playUntil does that.
 func one(t *testing.T, c selftest.Case) selftest.Result {
 	t.Helper()
-	return untilFinal(t, besideAll, medium, func(among company) (selftest.Result, verdictIs) {
+	last := untilFinal(t, besideAll, medium, func(among company) (selftest.Result, verdictIs) {
 		r := putThrough(t, among == alone, []selftest.Case{c})[0]
 		if !r.OK {
 			t.Logf("%s on %s: %v %v %v", c.Scenario, c.Host, r.Laws, r.Kinds, r.Doubts)
 		}
 		return r, verdictIs{right: r.OK, certain: len(r.Doubts) == 0, timed: slices.ContainsFunc(r.Kinds, isTimed)}
 	})
+	if last.OK {
+		tier.Played(t, c.Host, c.Scenario, cmp.Or(strings.TrimSpace(c.Law+" "+c.Kind), "clean"))
+	}
+	return last
 }
 
 func putThrough(t *testing.T, alone bool, cases []selftest.Case) []selftest.Result {

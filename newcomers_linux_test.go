@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // newcomer is a small host as somebody wrote it who did not know of the bench, with what he answers to leakbench init.
@@ -64,6 +66,7 @@ func TestNewcomers(t *testing.T) {
 
 			laws, _ := n.verdict(t, dir, command, "leak", 1)
 			assert.Equal(t, n.laws, laws)
+			tier.Played(t, "newcomer "+n.dir, strings.Join(command[1:], " "), strings.Join(n.laws, " "))
 			_, code = inFolder(t, dir, "", "git", "apply", "-p1", "fix.diff")
 			require.Zero(t, code)
 			done = takeTurn(t, besideAll, chain)
@@ -71,6 +74,7 @@ func TestNewcomers(t *testing.T) {
 			done()
 			laws, out = n.verdict(t, dir, command, "clean", 0)
 			assert.Empty(t, laws, out)
+			tier.Played(t, "newcomer "+n.dir+", mended", strings.Join(command[1:], " "), "clean")
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package leakbench_test
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,28 +18,39 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
 // playUntil plays a scenario for real and judges what was saved. What leaves a doubt beside others, or goes by the clock there, is
 // played again alone, as leakbench run -j does. Every other verdict is final, and the second judge must agree with it.
-func playUntil(t *testing.T, long time.Duration, c play.Cell, limits play.Limits, right func(verdict.Judged) bool) verdict.Judged {
+func playUntil(t *testing.T, long time.Duration, c play.Cell, limits play.Limits, want wanted) verdict.Judged {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	needsPlace(t, c.Scenario)
 	bench := play.Bench{Self: self, Limits: limits}
 	c.Seed = 1
-	return untilFinal(t, besideAll, long, func(among company) (verdict.Judged, verdictIs) {
+	last := untilFinal(t, besideAll, long, func(among company) (verdict.Judged, verdictIs) {
 		c.Dir = filepath.Join(t.TempDir(), "run")
 		j, err := watched(t, among == alone, bench.One)(t.Context(), c)
 		require.NoError(t, err, "%s", tail(filepath.Join(c.Dir, runner.HostLog)))
-		is := verdictIs{right: right(*j), certain: certain(*j), timed: byTheClock(*j) || !seesStarvation}
+		is := verdictIs{right: want.is(*j), certain: certain(*j), timed: byTheClock(*j) || !seesStarvation}
 		if !is.right {
 			t.Logf("%s on %s: %s\n%s", c.Scenario.Name, c.Host.Name, j.Verdict.Outcome, account(*j))
 		}
 		return *j, is
 	})
+	if want.is(last) {
+		tier.Played(t, c.Host.Name, c.Scenario.Name, want.text)
+	}
+	return last
+}
+
+// wanted is the verdict that is right.
+type wanted struct {
+	text string // in the list of cells: the laws that are broken, or "clean"
+	is   func(verdict.Judged) bool
 }
 
 // verdictIs is what decides whether something is played again.
@@ -86,15 +98,15 @@ func isTimed(kind string) bool {
 }
 
 // breaks says of a verdict that these laws are broken, and that it leaves no doubt.
-func breaks(laws string) func(verdict.Judged) bool {
-	return func(j verdict.Judged) bool { return certain(j) && brokenLaws(j.Verdict) == laws }
+func breaks(laws string) wanted {
+	return wanted{cmp.Or(laws, "clean"), func(j verdict.Judged) bool { return certain(j) && brokenLaws(j.Verdict) == laws }}
 }
 
 // doubts says of a verdict that this is why nothing can be said.
-func doubts(code record.DoubtCode) func(verdict.Judged) bool {
-	return func(j verdict.Judged) bool {
+func doubts(code record.DoubtCode) wanted {
+	return wanted{"doubt " + string(code), func(j verdict.Judged) bool {
 		return slices.ContainsFunc(j.Verdict.Doubts, func(d verdict.Doubt) bool { return d.Code == code })
-	}
+	}}
 }
 
 func cellOf(s *scenarios.Scenario, spec host.Spec) play.Cell {

@@ -51,7 +51,7 @@ func decide(t *testing.T, scenario string, spec host.Spec, want string) verdict.
 	if want != string(verdict.Clean) && slices.Contains([]string{"shutdown", "crash"}, scenario) {
 		limits.Settle, limits.Confirm = 3*time.Second, time.Second
 	}
-	return playUntil(t, long, cellOf(builtin(t, scenario), spec), limits, func(j verdict.Judged) bool { return certain(j) && cellText(j) == want })
+	return playUntil(t, long, cellOf(builtin(t, scenario), spec), limits, wanted{want, func(j verdict.Judged) bool { return certain(j) && cellText(j) == want }})
 }
 
 // cellText is what a cell of hosts/expected.yaml says of such a verdict.

@@ -18,6 +18,7 @@ import (
 	"github.com/leakbench/leakbench/internal/cpuload"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/trickhost"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // The variables that steer the tricks.
@@ -84,6 +85,14 @@ func playRightly(t *testing.T, k trickhost.Trick) {
 	})
 	assert.Empty(t, a.wrong(k.Want), "%s\n%s\n%s", k.About, a.short(), a.Words)
 	assertNaive(t, a)
+	if !t.Failed() {
+		tier.Played(t, trickhost.Prefix+k.Name, k.Scenario, wantText(k.Want))
+	}
+}
+
+// wantText is a verdict in the list of cells.
+func wantText(w trickhost.Want) string {
+	return strings.Join(append([]string{w.Outcome}, w.Laws...), " ")
 }
 
 // playTrickBusily plays a trick beside busy loops where it is for such a machine.

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play/server"
 	"github.com/leakbench/leakbench/internal/stage/client"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // planted are servers with what they do wrong. The kinds are all that is found in the checks together, in their order.
@@ -108,7 +110,9 @@ func TestPlantedServers(t *testing.T) {
 				params.Limits = client.Limits{Grace: 700 * time.Millisecond, Watch: 300 * time.Millisecond}
 			}
 			kinds, runs := try(t, params, p.argv)
-			assert.Equal(t, strings.Fields(p.kinds), append([]string{}, kinds...))
+			if assert.Equal(t, strings.Fields(p.kinds), append([]string{}, kinds...)) {
+				tier.Played(t, "server: "+p.name, p.checks, cmp.Or(p.kinds, "clean"))
+			}
 			for i := range runs {
 				if len(runs[i].Findings) == 0 {
 					assert.Equal(t, verdict.Clean, runs[i].Outcome, "%v", runs[i].Doubts)
@@ -129,7 +133,9 @@ func TestIdleServers(t *testing.T) {
 			want := strings.Fields(p.kinds)
 			slices.Sort(want)
 			slices.Sort(kinds)
-			assert.Equal(t, want, append([]string{}, kinds...))
+			if assert.Equal(t, want, append([]string{}, kinds...)) {
+				tier.Played(t, "server: "+strings.Join(append([]string{filepath.Base(p.argv[1])}, p.argv[2:]...), " "), "idle", cmp.Or(p.kinds, "clean"))
+			}
 		})
 	}
 }
