@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/subject/trickhost"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // troubled is a bench under way, to be disturbed. It has a folder of its own, with a name for the program that all its
@@ -148,6 +149,9 @@ func TestKeeperInTrouble(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			if c.name != "killed" {
+				tier.Only(t, tier.Tricks)
+			}
 			if c.as != nil && os.Getuid() != 0 {
 				t.Skip("needs the rights of root")
 			}
@@ -172,6 +176,7 @@ func TestKeeperInTrouble(t *testing.T) {
 // process which forks itself anew: it must not live on.
 func TestReforkWithoutCgroup(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Tricks)
 	if os.Getenv(seriesEnv) != "" || os.Getuid() != 0 {
 		t.Skip("it plays alone, and needs the rights of root to become another user")
 	}

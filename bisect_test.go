@@ -13,12 +13,14 @@ import (
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/bisect"
 	"github.com/leakbench/leakbench/internal/subject/install"
+	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
 // TestBisectPlaysVersions: a version is installed and played, and what its run shows is what it is. The versions are hosts that are built in.
 func TestBisectPlaysVersions(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Scripts)
 	self, err := os.Executable()
 	require.NoError(t, err)
 	s, err := scenarios.Parse("x.yaml", []byte("name: reconnect\ntitle: A server whose stdout has closed is replaced\nservers: {one: {}}\n"+

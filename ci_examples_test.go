@@ -13,12 +13,15 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // TestTheExamplesOfOtherSystems runs what a runner of GitLab or an agent of Jenkins would run, in a shell of the kind that
 // it has, beside a host that leaks; and looks for the files that they are told to keep. What installs the program is left out.
 func TestTheExamplesOfOtherSystems(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Scripts)
 	if testing.Short() {
 		t.Skip("whole gates")
 	}

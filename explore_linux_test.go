@@ -58,6 +58,7 @@ func exploreCount(t *testing.T) (n int, nightly bool) {
 // TestExploreExact: a host that breaks no law breaks none in scenarios that nobody wrote. One that could not be decided says why.
 func TestExploreExact(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Explore)
 	n, _ := exploreCount(t)
 	r := explored(t, catalogue.Healthy, explore.Params{Seed: 2, Runs: n})
 	for _, f := range r.Findings {
@@ -90,6 +91,7 @@ var ownLaw = map[string]string{"naive": "L1", "reap-all": "L3", "orphan-set": "L
 // TestExploreFinds: each host that breaks a law is found by that law.
 func TestExploreFinds(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Explore)
 	n, nightly := exploreCount(t)
 	if !nightly {
 		t.Skip(exploreEnv + " is not set: it takes half an hour")
@@ -123,6 +125,7 @@ func TestExploreFinds(t *testing.T) {
 // TestOtherOpenFailsLate: of two opens of a session, side by side, one succeeds and the other one fails after that. The session is open.
 func TestOtherOpenFailsLate(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Explore)
 	text := "name: late\ntitle: late\nservers: {a: {faults: [{on: initialize, do: delay, for: 400ms}, {on: eof, do: linger-socket}]}}\n" +
 		"limits: {settle: 1.5s, confirm: 1s}\nsteps:\n" +
 		"  - parallel: [[{open: a-1, server: a, timeout: 300ms, expect: any}], [{await: a-1, for: connect}, {open: a-1, server: a}]]\n" +
@@ -137,10 +140,11 @@ func TestOtherOpenFailsLate(t *testing.T) {
 // TestGuard: what the kernel does not end with a host that is killed, its guard ends.
 func TestGuard(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Explore)
 	for name, fault := range map[string]string{"container": "container", "launcher": "launcher, as: own-session", "helper": "helper, as: daemon"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text := "name: killed\ntitle: killed\nservers: {a: {faults: [{on: start, do: " + fault + "}]}}\n" +
+			text := "name: killed-" + name + "\ntitle: killed\nservers: {a: {faults: [{on: start, do: " + fault + "}]}}\n" +
 				"limits: {settle: 1.5s, confirm: 1s}\nsteps: [{open: a-1, server: a}, {kill: host}]\n"
 			s, err := scenarios.Parse(filepath.Join(t.TempDir(), "killed.yaml"), []byte(text))
 			require.NoError(t, err)
@@ -153,6 +157,7 @@ func TestGuard(t *testing.T) {
 // TestGarbageExcuses: a client that closes the connection on which something else comes than messages has ended no healthy server.
 func TestGarbageExcuses(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Explore)
 	text := "name: garbage\ntitle: garbage\nservers: {a: {}}\nlimits: {settle: 1.5s, confirm: 1s}\n" +
 		"steps: [{open: a-1, server: a}, {break: a-1, with: garbage}, {call: a-1, timeout: 500ms, expect: any}, {close: a-1, expect: any}]\n"
 	s, err := scenarios.Parse(filepath.Join(t.TempDir(), "garbage.yaml"), []byte(text))
@@ -164,6 +169,7 @@ func TestGarbageExcuses(t *testing.T) {
 // TestLateReader: a server that could not read when its host closed its stdin, and later asked by a signal, was not signalled at once.
 func TestLateReader(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Explore)
 	text := "name: late-reader\ntitle: late reader\nservers: {a: {faults: [{on: term, do: ignore}, {on: start, do: delay, for: 550ms}]}}\n" +
 		"limits: {settle: 1.5s, confirm: 1s}\nsteps: [{open: a-1, server: a, timeout: 100ms, expect: any}, {open: a-1, server: a, timeout: 100ms, expect: any}]\n"
 	s, err := scenarios.Parse(filepath.Join(t.TempDir(), "late-reader.yaml"), []byte(text))
@@ -175,6 +181,7 @@ func TestLateReader(t *testing.T) {
 // TestOneOfTwoOpens: of two opens of one entry, side by side, one runs out of time. The driver leaves the entry to the other one.
 func TestOneOfTwoOpens(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Published)
 	spec, err := hostfile.Lookup("", "hermes")
 	require.NoError(t, err)
 	needHost(t, spec)

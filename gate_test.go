@@ -17,6 +17,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 var runnable = regexp.MustCompile("(?s)<!-- run: (\\S+) -->\n```sh\n(.*?)```")
@@ -25,6 +27,7 @@ var runnable = regexp.MustCompile("(?s)<!-- run: (\\S+) -->\n```sh\n(.*?)```")
 // red, accepted, green.
 func TestTheExamplesOfTheGate(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Scripts)
 	if runtime.GOOS == "windows" || testing.Short() {
 		t.Skip("the examples are for a POSIX shell")
 	}
@@ -86,6 +89,7 @@ var yamlBlocks = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 // shard once.
 func TestTheJobOfTheGate(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Scripts)
 	if runtime.GOOS == "windows" || testing.Short() {
 		t.Skip("the pods have a POSIX shell")
 	}

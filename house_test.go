@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -204,6 +205,19 @@ func sources(t *testing.T) map[string][]source {
 }
 
 func allGoFiles(t *testing.T) []source {
+	t.Helper()
+	parsed.once.Do(func() { parsed.files = parseAll(t) })
+	require.NotEmpty(t, parsed.files)
+	return parsed.files
+}
+
+// parsed are all files, for all tests: to parse them takes a second and a half.
+var parsed struct {
+	once  sync.Once
+	files []source
+}
+
+func parseAll(t *testing.T) []source {
 	t.Helper()
 	var all []source
 	dirs := append(packages(t), "internal/bench")

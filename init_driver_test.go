@@ -17,6 +17,7 @@ import (
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/subject/hostinit"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // mostSkeleton is how many lines of a driver are the user's own.
@@ -25,6 +26,7 @@ const mostSkeleton = 30
 // TestDriversOfInit plays a run with what `leakbench init --driver` writes, as it is written.
 func TestDriversOfInit(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Published)
 	for _, language := range hostinit.Languages() {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()

@@ -18,25 +18,36 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
+	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-// TestMatrix plays each cell of the catalogue's matrix, but for the column of
-// the published client.
+// TestMatrix plays each cell of the catalogue's matrix, but for the column of the published client. The first tier plays each scenario
+// once, and each host in every fifth one.
 func TestMatrix(t *testing.T) {
-	testColumns(t, short, slices.DeleteFunc(slices.Clone(catalogue.Columns), func(name string) bool { return name == "mcp-go" })...)
+	columns := slices.DeleteFunc(slices.Clone(catalogue.Columns), func(name string) bool { return name == "mcp-go" })
+	whole := tier.Plays(tier.Matrix)
+	testColumns(t, short, func(row int, name string) bool { return whole || columns[row%len(columns)] == name }, columns...)
 }
 
 // TestPublishedClient plays the column of the published mcp-go client, used the
 // way its documentation says.
-func TestPublishedClient(t *testing.T) { testColumns(t, long, "mcp-go") }
+func TestPublishedClient(t *testing.T) {
+	tier.Only(t, tier.Matrix)
+	testColumns(t, long, func(int, string) bool { return true }, "mcp-go")
+}
 
-func testColumns(t *testing.T, long time.Duration, hosts ...string) {
+// testColumns plays the cells of some hosts that are wanted.
+func testColumns(t *testing.T, long time.Duration, wanted func(row int, host string) bool, hosts ...string) {
+	t.Helper()
 	t.Parallel()
 	var rows []string
-	for _, row := range catalogue.Matrix {
+	for i, row := range catalogue.Matrix {
 		rows = append(rows, row.Scenario)
 		for _, name := range hosts {
+			if !wanted(i, name) {
+				continue
+			}
 			t.Run(row.Scenario+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				want, known := catalogue.Breaks(row.Scenario, name)

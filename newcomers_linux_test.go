@@ -43,6 +43,7 @@ var newcomers = []newcomer{
 // TestNewcomers: from leakbench init to a true verdict with at most five answers and no edited line, and green after the fix.
 func TestNewcomers(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.BlackBox)
 	for _, n := range newcomers {
 		t.Run(n.dir, func(t *testing.T) {
 			t.Parallel()

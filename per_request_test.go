@@ -14,6 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // statelessDriver is a client that launches a server for each request, as the tools of several agent frameworks do. Its
@@ -50,6 +51,7 @@ driver.run("stateless", "1", driver.Clients(Client), kind="library", profile=PRO
 // TestServerForEachRequest: a driver can say that its host has one, and is then judged by it.
 func TestServerForEachRequest(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.BlackBox)
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		require.NotEqual(t, "all", os.Getenv("LEAKBENCH_REQUIRE"), err)

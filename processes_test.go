@@ -14,6 +14,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -22,6 +23,7 @@ import (
 // nothing else: what a server did to itself or to others is not the host's.
 func TestProcessFaults(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Matrix)
 	if runtime.GOOS != "linux" {
 		t.Skip("what is orphaned is not seen here")
 	}
@@ -46,6 +48,7 @@ func TestProcessFaults(t *testing.T) {
 			t.Parallel()
 			s, err := scenarios.Load(filepath.Join("testdata", "processes", c.scenario+".yaml"))
 			require.NoError(t, err)
+			s.Name = "process-" + c.scenario // some have the name of a built-in one
 			right := wanted{cmp.Or(c.kinds, "clean"), func(j verdict.Judged) bool { return certain(j) && kindsOf(j) == c.kinds }}
 			judged := playUntil(t, medium, cellOf(s, builtinHost(t, c.host)), play.Limits{}, right)
 			var why []string

@@ -17,6 +17,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
+	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -24,6 +25,7 @@ import (
 // that is not installed is skipped; leakbench hosts install all installs them.
 func TestPublishedHosts(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Published)
 	self, err := os.Executable()
 	require.NoError(t, err)
 	for name, row := range expectedCells(t) {

@@ -17,6 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // recipe is a file of testdata/recipes: what CONTRIBUTING says, done once for
@@ -84,9 +86,7 @@ var kitchens = make(chan struct{}, (runtime.GOMAXPROCS(0)+1)/2)
 // fail that names what is missing.
 func TestRecipes(t *testing.T) {
 	t.Parallel()
-	if testing.Short() || raceDetector {
-		t.Skip("it compiles the program anew")
-	}
+	tier.Only(t, tier.Recipes)
 	files, err := filepath.Glob("testdata/recipes/*.txtar")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)

@@ -15,6 +15,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // release is what .goreleaser.yaml says of a build.
@@ -31,9 +33,7 @@ type release struct {
 // compares: no path and no clock of the machine is in the program.
 func TestReleasesAreReproducible(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("two builds")
-	}
+	tier.Only(t, tier.Release)
 	text, err := os.ReadFile(".goreleaser.yaml")
 	require.NoError(t, err)
 	var r release

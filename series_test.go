@@ -15,6 +15,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -22,6 +23,7 @@ import (
 // to the fingerprint. What is played has one step after the other: whom reap-all hits among parallel ones is a matter of chance.
 func TestSideBySideSaysTheSame(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Matrix)
 	for _, name := range []string{"exact", "naive", "reap-all"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

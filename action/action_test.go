@@ -27,6 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/files"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // action is what action.yml says.
@@ -375,6 +376,7 @@ func newJob(t *testing.T, repo, temp, api string, with map[string]string) *job {
 // what it had listed.
 func TestThePullRequestsOfThreeRepositories(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Scripts)
 	need(t, "bash", "curl", "jq", "python3", "go")
 	f := &forge{comments: []comment{{ID: 1, Body: "<!-- leakbench gate: leakbench -->\nlooks good", User: user{"User"}, Author: "CONTRIBUTOR"}}}
 	for i := range 130 { // a second page
@@ -443,6 +445,7 @@ func TestThePullRequestsOfThreeRepositories(t *testing.T) {
 // there and nowhere else.
 func TestTheBaselineOfTheDefaultBranch(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Scripts)
 	need(t, "bash", "curl", "jq", "python3", "go")
 	repo, temp := repository(t, true), t.TempDir()
 	main := newJob(t, repo, temp, "http://127.0.0.1:9", nil)
@@ -484,6 +487,7 @@ func TestTheBaselineOfTheDefaultBranch(t *testing.T) {
 // Two gates of one job, with one name: the second is not held against the first.
 func TestWhatAJobHasFoundIsNoBaseline(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Scripts)
 	need(t, "bash", "curl", "jq", "python3", "go")
 	repo, temp := repository(t, true), t.TempDir()
 	for range 2 {
@@ -497,6 +501,7 @@ func TestWhatAJobHasFoundIsNoBaseline(t *testing.T) {
 // started, a workflow that is wrong: each is told of, and the answer stands.
 func TestWhatGoesWrong(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Scripts)
 	need(t, "bash", "curl", "jq", "python3", "go")
 	f := &forge{refuse: http.StatusForbidden}
 	server := httptest.NewServer(f)
@@ -537,6 +542,7 @@ func TestWhatGoesWrong(t *testing.T) {
 // could write commands into.
 func TestStepsTakeWordsThroughTheEnvironment(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Scripts)
 	for _, step := range read(t).Runs.Steps {
 		assert.NotContains(t, step.Run, "${{", step.Name)
 	}
@@ -563,6 +569,7 @@ func TestStepsTakeWordsThroughTheEnvironment(t *testing.T) {
 // A release is downloaded, and run only when its checksum is right.
 func TestInstallOfARelease(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Scripts)
 	need(t, "bash", "curl", "tar")
 	dir := t.TempDir()
 	require.NoError(t, files.Program(filepath.Join(dir, "leakbench"), []byte("#!/bin/sh\necho leakbench fake\n")))

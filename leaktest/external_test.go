@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // external builds the tests of a module of somebody else, which only requires this one.
@@ -50,6 +52,7 @@ func play(t *testing.T, program, tests string, env ...string) (passed bool, out 
 // ones pass, side by side in one process.
 func TestModuleOfSomebodyElse(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Slow)
 	program := external(t)
 	t.Run("leaking and fixed", func(t *testing.T) {
 		t.Parallel()

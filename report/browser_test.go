@@ -19,6 +19,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/report/baseline/baselinetest"
 	htmlpage "github.com/leakbench/leakbench/report/page"
 )
@@ -27,6 +28,7 @@ import (
 // time, since a window that is not in front is not drawn.
 func TestInBrowser(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Browser)
 	if raced {
 		t.Skip("without the race detector")
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // deafStorm is storm with servers that ignore stdin's end and SIGTERM: nothing
@@ -125,8 +126,8 @@ func goneWithin(t *testing.T, mark string, limit time.Duration) time.Duration {
 	return time.Since(begun)
 }
 
-// TestKillNine kills the bench with SIGKILL at random moments: nothing of the
-// run may be left 2 s later, whatever the servers ignore.
+// TestKillNine kills the bench with SIGKILL at random moments: nothing of the run may be left 2 s later, whatever the servers ignore. The
+// first tier has nine of these moments.
 func TestKillNine(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -137,8 +138,8 @@ func TestKillNine(t *testing.T) {
 	forest := filepath.Join(t.TempDir(), "deaf-forest.yaml")
 	require.NoError(t, os.WriteFile(forest, []byte(deafForest), 0o644))
 	moments := 51
-	if testing.Short() {
-		moments = 8
+	if !tier.Plays(tier.Scripts) {
+		moments = 9
 	}
 	slots := make(chan struct{}, 4) // benches at a time
 	var hits atomic.Int32           // kills that met living servers

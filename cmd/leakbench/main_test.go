@@ -18,6 +18,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/stage/reexec"
 	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
+	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/report"
 )
 
@@ -42,7 +43,8 @@ func (l leakChecked) Run() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if partial := flag.Lookup("test.run").Value.String() != "" || testing.Short(); partial {
+	only := flag.Lookup("test.run").Value.String()
+	if all := only == "" || strings.Contains(only, "TestScripts|") || strings.Contains(only, "TestScripts)"); !all || !tier.Plays(tier.Scripts) {
 		return 0
 	}
 	for name := range fakes {
@@ -112,7 +114,12 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
-		Condition: condition,
+		Condition: func(name string) (bool, error) {
+			if name == "long" {
+				return tier.Plays(tier.Scripts), nil
+			}
+			return condition(name)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status, "nothing-left": nothingLeft, "same-gate": sameGate, "valid-report": validReport,
 		},

@@ -16,6 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -76,6 +77,7 @@ func short(b *scoreboard.Board) map[string]string {
 
 func TestBoardIsPlayedOnce(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Slow)
 	p := table(t)
 	played, found := counting(&p)
 	first, err := p.Play(t.Context())

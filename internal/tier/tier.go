@@ -23,6 +23,7 @@ const (
 	Servers   Group = "servers"   // servers in Python and Node
 	Explore   Group = "explore"   // generated scenarios
 	Scripts   Group = "scripts"   // the command line, and what CI systems run
+	Slow      Group = "slow"      // tests of single packages that take long
 	Browser   Group = "browser"   // pages in Chromium
 	Recipes   Group = "recipes"   // the recipes of CONTRIBUTING
 	Release   Group = "release"   // builds of a release

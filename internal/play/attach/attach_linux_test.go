@@ -25,6 +25,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 	"github.com/leakbench/leakbench/internal/stage/watch"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // TestMain lets the test binary be the hosts and their servers.
@@ -205,6 +206,7 @@ func kinds(j *verdict.Judged) (all []string) {
 // kill the server of a live session: who ended a process can't be seen from outside.
 func TestADayOfCron(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Slow)
 	for host, want := range map[string][]string{
 		"exact": nil, "naive": {"L1 superseded"}, "thread-blind": {"L1 superseded"}, "orphan-set": nil, "reap-all": nil, "mcp-go": nil, "go-sdk": nil,
 		"mutant-l4": {"L4 zombie"}, "mutant-l5": {"L5 fd-leak"},
@@ -250,6 +252,7 @@ func TestTenEqualServers(t *testing.T) {
 // others behind. One that uses them all has a pool that grows.
 func TestByTheClock(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Slow)
 	for _, one := range []struct {
 		name, host string
 		session    func(n int) string // that the launch is for

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // scripted are healthy hosts of other makes: small programs that launch what reads their pipes, and tools beside it.
@@ -107,6 +108,7 @@ func (d *driven) sessions(n int, use func(i int) int) func() {
 // TestHealthyHosts: of twenty hosts that leak nothing none has a finding.
 func TestHealthyHosts(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Slow)
 	assert.GreaterOrEqual(t, len(scripted)+len(driving), 20)
 	for name, argv := range scripted {
 		t.Run(name, func(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play/explore"
 	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -40,6 +41,7 @@ func run(t *testing.T, p explore.Params, hostName string) *explore.Result {
 // TestFinds: a leak is found, made small, and written as a scenario that can be read again.
 func TestFinds(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Slow)
 	for _, seed := range []uint64{34, 53} { // of those whose scenarios take little time: they break L1, L2 and L4 in six ways
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

@@ -87,7 +87,7 @@ var idlers = []struct {
 	{script("planted.mjs", "busy"), "idle-cpu", false},
 }
 
-// unlessNightly leaves out what takes too much of a machine to be played each time.
+// unlessNightly leaves out what takes too much of a machine to be played with each change.
 func unlessNightly(t *testing.T, often bool) {
 	t.Helper()
 	if !often && os.Getenv("LEAKBENCH_SERIES") == "" {
@@ -95,12 +95,15 @@ func unlessNightly(t *testing.T, often bool) {
 	}
 }
 
-// TestPlantedServers: what was planted is found under its name, and nothing else is.
+// TestPlantedServers: what was planted is found under its name, and nothing else is. The first tier plays servers in Go.
 func TestPlantedServers(t *testing.T) {
 	t.Parallel()
 	for _, p := range planted {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
+			if !strings.HasPrefix(p.name, "go ") {
+				tier.Only(t, tier.Servers)
+			}
 			unlessNightly(t, p.often)
 			params := server.Params{Only: strings.Split(p.checks, ","), Limits: p.limits}
 			if p.call != "" {
@@ -125,6 +128,7 @@ func TestPlantedServers(t *testing.T) {
 // TestIdleServers watches servers of which nothing is asked.
 func TestIdleServers(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Servers)
 	for _, p := range idlers {
 		t.Run(strings.Join(append([]string{filepath.Base(p.argv[1])}, p.argv[2:]...), " "), func(t *testing.T) {
 			t.Parallel()

@@ -19,6 +19,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/watch"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // shell runs a script whose stdin stays open, and returns it once it says ready.
@@ -275,6 +276,7 @@ func TestItWatchesItselfNot(t *testing.T) {
 // TestPidfds: a pidfd of a child that runs is told apart from one of a child that was waited for. Those of others count as neither.
 func TestPidfds(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.BlackBox)
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is not installed: it opens pidfds")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 const example = "../../../docs/example_driver.py"
@@ -33,6 +34,7 @@ func python(t *testing.T) string {
 // TestExampleDriver: the driver of the documentation works as it stands there.
 func TestExampleDriver(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Published)
 	l := newLab(t, []string{python(t), example}, scripts{"s": {}})
 	assert.Equal(t, "example", l.hello.Host)
 	assert.NotContains(t, l.hello.Ops, driver.OpTick)
@@ -43,6 +45,7 @@ func TestExampleDriver(t *testing.T) {
 
 func TestExampleDriverEndsAServerThatIsDeafOrNeverCameUp(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Published)
 	deafAndMute := deaf
 	deafAndMute.Faults = append(deafAndMute.Faults[:2:2], faultOn("initialize", "hang"))
 	l := newLab(t, []string{python(t), example}, scripts{"deaf": deaf, "mute": deafAndMute, "junk": faulty(faultOn("initialize", "reject"))})
@@ -75,6 +78,7 @@ func TestExampleDriverIsShort(t *testing.T) {
 // TestDriverByItsPath: --host ./example_driver.py.
 func TestDriverByItsPath(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Published)
 	spec, err := host.Lookup("self", example)
 	require.NoError(t, err)
 	assert.Equal(t, record.KindDriver, spec.Kind)

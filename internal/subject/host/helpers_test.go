@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // chatty are drivers whose client prints to stdout when it is imported, and at each step.
@@ -42,6 +43,7 @@ await run({ host: 'chatty', version: '1', connect: async () => {
 // TestHelpersKeepStdoutForTheProtocol: clients that log to stdout can be tested with the libraries for Python and Node.
 func TestHelpersKeepStdoutForTheProtocol(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Published)
 	for interpreter, file := range chatty {
 		t.Run(interpreter, func(t *testing.T) {
 			t.Parallel()
@@ -74,6 +76,7 @@ func helped(t *testing.T, interpreter string, file []string) []string {
 // TestAClientWithoutALimit: in Node the library gives it up, and ends what has begun.
 func TestAClientWithoutALimit(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Published)
 	l := newLab(t, helped(t, "node", []string{"node", "driver.mjs", `
 import { limited, run } from './leakbench/driver.mjs';
 let ended = 0;
@@ -105,6 +108,7 @@ await run({ host: 'endless', version: '1', connect: async ({ args }, options) =>
 // TestAClientThatBlocks: its open lasts as long as it lasts, and what it has opened after it was cancelled is closed.
 func TestAClientThatBlocks(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Published)
 	l := newLab(t, helped(t, "python3", []string{"python", "driver.py", `
 import threading
 from leakbench import driver

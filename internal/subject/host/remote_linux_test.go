@@ -18,6 +18,7 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // remote is the driver of the documentation for a host of its own, which is the Python agent.
@@ -48,6 +49,7 @@ func stat(pid int) (state string, parent int) {
 
 func TestRemoteDriver(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.BlackBox)
 	l := remote(t, fakeserver.Script{})
 	l.open("a", "s")
 	assert.True(t, l.echo("a"))
@@ -62,6 +64,7 @@ func TestRemoteDriver(t *testing.T) {
 // TestRemoteDriverIsKilled: SIGTERM reaches the host, which ends its servers in order; with SIGKILL it dies, too, and they see their stdin end.
 func TestRemoteDriverIsKilled(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.BlackBox)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // awkward is a command line that has to be quoted in every language.
@@ -143,6 +144,7 @@ func TestRecognize(t *testing.T) {
 // TestTOMLByAnother: Python's parser reads the TOML as ours does.
 func TestTOMLByAnother(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Published)
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		if os.Getenv("LEAKBENCH_REQUIRE") == "all" {

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/subject/install"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // peer skips a test where a package manager is missing.
@@ -53,6 +54,7 @@ func tarball(t *testing.T, files map[string]string) []byte {
 // TestNodePackagesRunNothing: npm itself installs a package whose scripts would leave a mark, and refuses one with another hash.
 func TestNodePackagesRunNothing(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Published)
 	peer(t, "node", "npm")
 	mark := filepath.Join(t.TempDir(), "pwned")
 	writes := "echo x>" + mark // for sh and for cmd.exe
@@ -91,6 +93,7 @@ func TestNodePackagesRunNothing(t *testing.T) {
 // another hash and one without any.
 func TestPythonPackagesRunNothing(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Published)
 	peer(t, python)
 	mark := filepath.Join(t.TempDir(), "pwned")
 	source := tarball(t, map[string]string{"evil-1.0.0/setup.py": fmt.Sprintf("open(%q, 'w')\nfrom setuptools import setup\nsetup(name='evil', version='1.0.0')\n", mark)})

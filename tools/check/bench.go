@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+// bench is where groups are played.
+type bench struct {
+	root       string // of the module
+	work       string // a temporary folder
+	cells      string
+	givenCells bool // the first tier's are there
+	requireAll bool
+
+	mu  sync.Mutex // guards what follows
+	out io.Writer
+}
+
+// result is what came of a group.
+type result struct {
+	group  group
+	lacks  string // why it was not played
+	err    error
+	log    string // the file with all that it said
+	counts counts
+	took   time.Duration
+}
+
+func newBench(ctx context.Context, root string, out io.Writer) (*bench, error) {
+	work, err := os.MkdirTemp("", "leakbench-check-")
+	if err != nil {
+		return nil, fmt.Errorf("failed to make a folder for the logs: %w", err)
+	}
+	b := &bench{root: root, work: work, out: out, requireAll: os.Getenv("LEAKBENCH_REQUIRE") == "all"}
+	b.cells, b.givenCells = os.LookupEnv("LEAKBENCH_CELLS")
+	if !b.givenCells || b.cells == "" {
+		b.givenCells, b.cells = false, filepath.Join(work, "cells")
+	}
+	if err := os.MkdirAll(b.cells, 0o755); err != nil {
+		return nil, fmt.Errorf("failed to make the folder for the cells: %w", err)
+	}
+	b.say("building leakbench")
+	log, err := os.Create(filepath.Join(work, "build.log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	if err := b.command(ctx, log, nil, `go build -o "$LEAKBENCH" ./cmd/leakbench`); err != nil {
+		said, _ := os.ReadFile(log.Name())
+		return nil, fmt.Errorf("failed to build leakbench: %w\n%s", err, said)
+	}
+	return b, nil
+}
+
+// remove removes what no red group needs any more.
+func (b *bench) remove() {
+	logs, _ := filepath.Glob(filepath.Join(b.work, "*.red"))
+	if len(logs) == 0 {
+		os.RemoveAll(b.work)
+	}
+}
+
+func (b *bench) say(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	fmt.Fprintf(b.out, format+"\n", args...)
+}
+
+// playAll plays groups. What measures no time, and what installs something, goes first and side by side: one for each processor. What
+// is timed comes after that, one after the other.
+func (b *bench) playAll(ctx context.Context, chosen []group) []result {
+	results := make([]result, len(chosen))
+	b.install(ctx, chosen)
+	var side sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, g := range chosen {
+		results[i] = result{group: g, log: filepath.Join(b.work, g.name+".log")}
+		if g.lacks != nil {
+			results[i].lacks = g.lacks()
+		}
+		if names := g.missing(ctx); results[i].lacks == "" && len(names) > 0 {
+			results[i].err = fmt.Errorf("missing: %s", strings.Join(names, ", "))
+		}
+		if results[i].lacks != "" || results[i].err != nil || g.timed && len(g.prepare) == 0 {
+			continue
+		}
+		side.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			r := &results[i]
+			b.timed(r, func(log io.Writer) error { return b.commands(ctx, log, g, g.prepare) })
+			if !g.timed && r.err == nil {
+				b.timed(r, func(log io.Writer) error { return b.playGroup(ctx, log, r) })
+			}
+		})
+	}
+	side.Wait()
+	for i := range results {
+		r := &results[i]
+		if r.group.timed && r.lacks == "" && r.err == nil && ctx.Err() == nil {
+			b.timed(r, func(log io.Writer) error { return b.playGroup(ctx, log, r) })
+		}
+		b.say("%s", r.line(b.requireAll))
+	}
+	return results
+}
+
+// timed does a part of a group, and adds its time.
+func (b *bench) timed(r *result, part func(log io.Writer) error) {
+	begun := time.Now()
+	defer func() { r.took += time.Since(begun) }()
+	log, err := os.OpenFile(r.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		r.err = err
+		return
+	}
+	defer log.Close()
+	r.err = part(log)
+}
+
+func (b *bench) playGroup(ctx context.Context, log io.Writer, r *result) error {
+	if err := b.commands(ctx, log, r.group, r.group.steps); err != nil {
+		return err
+	}
+	if !r.group.tests {
+		return nil
+	}
+	tests, err := testsOf(b.root, r.group.name)
+	if err != nil {
+		return err
+	}
+	counter := &counter{to: log}
+	err = b.command(ctx, counter, append(r.group.env, "LEAKBENCH_GROUPS="+r.group.name), tests.command())
+	counter.Close()
+	r.counts = counter.counts
+	switch {
+	case err != nil:
+		return err
+	case r.counts.passed == 0:
+		return fmt.Errorf("no test was played: %s", tests.command())
+	}
+	return nil
+}
+
+func (b *bench) commands(ctx context.Context, log io.Writer, g group, commands []string) error {
+	for _, c := range commands {
+		fmt.Fprintf(log, "\n$ %s\n", c)
+		if err := b.command(ctx, log, g.env, c); err != nil {
+			return fmt.Errorf("%s: %w", c, err)
+		}
+	}
+	return nil
+}
+
+// command runs a command by bash, in a process group of its own, which ends with ctx.
+func (b *bench) command(ctx context.Context, out io.Writer, env []string, command string) error {
+	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", command)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = b.root, out, out
+	cmd.Env = append(os.Environ(), "LEAKBENCH="+filepath.Join(b.work, "leakbench"), "WORK="+b.work, "LEAKBENCH_CELLS="+b.cells)
+	cmd.Env = append(cmd.Env, env...)
+	ownGroup(cmd)
+	cmd.WaitDelay = 10 * time.Second
+	return cmd.Run()
+}
+
+// red says whether a group fails the command.
+func (r result) red(requireAll bool) bool {
+	return r.err != nil || r.lacks != "" && requireAll && r.group.lackedBy == ""
+}
+
+// line is what is printed of a group.
+func (r result) line(requireAll bool) string {
+	state, more := "ok", r.counts.String()
+	switch {
+	case r.red(requireAll):
+		state = "FAIL"
+	case r.lacks != "":
+		state = "skip"
+	}
+	if r.lacks != "" {
+		more = r.lacks
+	}
+	return strings.TrimRight(fmt.Sprintf("%-4s  %-10s %7v  %s", state, r.group.name, r.took.Round(time.Second), more), " ")
+}
+
+// mostSaid is how much of a red group's log is printed: it ends with what failed.
+const mostSaid = 20_000
+
+// explain prints the end of a red group's log, which stays.
+func (r result) explain(out io.Writer) {
+	said, _ := os.ReadFile(r.log)
+	said = said[max(0, len(said)-mostSaid):]
+	fmt.Fprintf(out, "\n== %s: %v\n%s", r.group.name, r.err, said)
+	kept := strings.TrimSuffix(r.log, ".log") + ".red"
+	if os.Rename(r.log, kept) == nil {
+		fmt.Fprintf(out, "\nall of it: %s\n", kept)
+	}
+	fmt.Fprintf(out, "again: go run ./tools/check --only %s\n", r.group.name)
+}
+
