@@ -3,6 +3,7 @@
 package tier
 
 import (
+	"flag"
 	"os"
 	"runtime"
 	"strings"
@@ -31,12 +32,17 @@ const (
 
 // The variables that tools/check sets.
 const (
-	groupsEnv = "LEAKBENCH_GROUPS" // the groups that are played, separated by commas; "all"; "": the first tier
+	groupsEnv = "LEAKBENCH_GROUPS" // the groups that are played, separated by commas; "all"; "": the first tier, and what -run asks for
 	cellsEnv  = "LEAKBENCH_CELLS"  // a folder for the cells that were played; "": they are not written down
 )
 
-// Plays says whether the tests of a group are played.
+// Plays says whether the tests of a group are played: those of the groups that are named, and, where none is, whatever `go test -run`
+// asks for.
 func Plays(g Group) bool {
+	if os.Getenv(groupsEnv) == "" {
+		run := flag.Lookup("test.run")
+		return run != nil && run.Value.String() != ""
+	}
 	for name := range strings.SplitSeq(os.Getenv(groupsEnv), ",") {
 		if name == "all" || name == string(g) {
 			return true
