@@ -192,7 +192,12 @@ func aheadBy(ran func() (time.Duration, error), now func() time.Duration) (time.
 
 const mostTries, shortTry = 10, time.Millisecond // long for the reading of a small file, short for a thread that loses its processor
 
-var errNoClock = errors.New("it ran last on a processor whose clock this process can't read")
+var (
+	errNoClock = errors.New("it ran last on a processor whose clock this process can't read")
+	// errForgotten: since Linux 6.12 a sleeper stays in its run queue for a while, and moves with it; that clears se.exec_start
+	// (migrate_task_rq_fair in kernel/sched/fair.c).
+	errForgotten = errors.New("the kernel has moved it to another processor in its sleep, and has forgotten when it ran last")
+)
 
 // idle is how long a thread has not run, at the most by what its processor's clock has left out since.
 func (c clocks) idle(r *reader, pid, tid int) (time.Duration, error) {
@@ -209,7 +214,10 @@ func (c clocks) idle(r *reader, pid, tid int) (time.Duration, error) {
 	if known {
 		ahead, known = c[s.cpuLast]
 	}
-	if !known || ran == 0 {
+	switch {
+	case ran == 0:
+		return 0, errForgotten
+	case !known:
 		return 0, errNoClock
 	}
 	return max(0, monotonic()+ahead-ran), nil
