@@ -162,10 +162,10 @@ func TestPlainUser(t *testing.T) {
 	require.NoError(t, os.Chmod(base, 0o755))
 	tool := toolFor(t, "sh", "-c", `id -u; pwd; git -c core.fsmonitor= status --short; cat entry changed new "$GOCACHE/entry" "$GOMODCACHE/entry"
 for f in $ROOTS "$GOMODCACHE/x"; do (: >"$f") 2>/dev/null && echo "$f was written"; done
-for f in here "$HOME/x" "$GOCACHE/x" "$TMPDIR/x"; do : >"$f" || echo "$f was not written"; done; echo "$GOPROXY $SECRET $OPEN"
+for f in here "$HOME/x" "$GOCACHE/x"; do : >"$f" || echo "$f was not written"; done; echo "$GOPROXY $SECRET $OPEN $TMPDIR"
 case $PATH in *bin-of-root*) echo "PATH has a folder of root's";; esac`)
 	tool.base = filepath.Join(base, "base")
-	tool.env = append(tool.env, "SECRET="+filepath.Join(filepath.Dir(tool.cache), "secret"), "OPEN=open",
+	tool.env = append(tool.env, "TMPDIR="+tool.cache, "SECRET="+filepath.Join(filepath.Dir(tool.cache), "secret"), "OPEN=open",
 		"PATH="+filepath.Join(filepath.Dir(tool.cache), "bin-of-root")+":"+os.Getenv("PATH"),
 		"ROOTS="+strings.Join([]string{filepath.Join(tool.root, "x"), filepath.Join(tool.base, "x"), filepath.Join(tool.cache, "x")}, " "))
 	git := func(args ...string) {
@@ -190,7 +190,7 @@ case $PATH in *bin-of-root*) echo "PATH has a folder of root's";; esac`)
 		o, said := playRow(t, tool, "plain-user")
 		id, _, err := nobody()
 		require.NoError(t, err)
-		assert.Equal(t, fmt.Sprintf("%d\n%s/source\n M changed\n D removed\n?? new\nentry of source\nchanged\nnew\nentry of cache\nentry of modules\noff  open\n",
+		assert.Equal(t, fmt.Sprintf("%d\n%s/source\n M changed\n D removed\n?? new\nentry of source\nchanged\nnew\nentry of cache\nentry of modules\noff  open \n",
 			id, tool.base), said)
 		assert.Equal(t, fmt.Sprintf("as uid %d in %s", id, tool.base), o.note)
 		assert.NoDirExists(t, filepath.Join(tool.base, "source"))

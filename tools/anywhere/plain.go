@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// plainUser plays the command as the user nobody, who may not write anything of root's. The clone of the source, copies of Go's caches,
-// the home and the temporary folder are in p.base, because nobody can't enter /root. If anywhere does not run as root, the user is kept.
+// plainUser plays the command as the user nobody, who may not write anything of root's. The clone of the source, copies of Go's caches
+// and the home are in p.base, because nobody can't enter /root. If anywhere does not run as root, the user is kept.
 func plainUser(ctx context.Context, p *place) (err error) {
 	if os.Geteuid() != 0 {
 		p.note = "as uid " + strconv.Itoa(os.Geteuid())
@@ -35,7 +35,7 @@ func plainUser(ctx context.Context, p *place) (err error) {
 		return err
 	}
 	p.cleanup = append(p.cleanup, func() {
-		for _, name := range []string{"source", "home", "tmp"} {
+		for _, name := range []string{"source", "home"} {
 			_ = os.RemoveAll(filepath.Join(p.base, name))
 		}
 		unlock()
@@ -112,11 +112,9 @@ func (p *place) giveSource(ctx context.Context) error {
 
 // giveFolders makes the other folders of the user, and sets the environment.
 func (p *place) giveFolders(ctx context.Context) error {
-	for _, name := range []string{"home", "tmp"} {
-		dir := filepath.Join(p.base, name)
-		if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700), os.Chown(dir, p.orders.UID, p.orders.GID)); err != nil {
-			return err
-		}
+	home := filepath.Join(p.base, "home")
+	if err := errors.Join(os.RemoveAll(home), os.Mkdir(home, 0o700), os.Chown(home, p.orders.UID, p.orders.GID)); err != nil {
+		return err
 	}
 	cache, modules := filepath.Join(p.base, "cache"), filepath.Join(p.base, "modules")
 	if err := copyNew(ctx, p.cache, cache); err != nil {
@@ -130,10 +128,9 @@ func (p *place) giveFolders(ctx context.Context) error {
 	}
 	p.cache, p.modules = cache, modules
 	p.dropRootsThings()
-	home := filepath.Join(p.base, "home")
 	p.set("HOME", home)
 	p.set("GOPATH", filepath.Join(home, "go"))
-	p.set("TMPDIR", filepath.Join(p.base, "tmp"))
+	p.unset("TMPDIR") // it may be root's, and everybody has /tmp
 	p.set("USER", "nobody")
 	p.set("LOGNAME", "nobody")
 	p.set("GOPROXY", "off") // the caches have all modules

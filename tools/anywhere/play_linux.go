@@ -48,6 +48,9 @@ func playBelowWarden(ctx context.Context, p *place, command []string, log *os.Fi
 	err = cmd.Start()
 	leash.Close()
 	tell.Close()
+	if errors.Is(err, unix.EPERM) {
+		return did, fmt.Errorf("starting a process in new namespaces: %w", err)
+	}
 	if err != nil {
 		return did, fmt.Errorf("starting the warden: %w", err)
 	}

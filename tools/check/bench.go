@@ -206,4 +206,3 @@ func (r result) explain(out io.Writer) {
 	}
 	fmt.Fprintf(out, "again: go run ./tools/check --only %s\n", r.group.name)
 }
-
