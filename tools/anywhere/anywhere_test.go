@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 	if code, is := playPart(os.Args); is {
 		os.Exit(code)
 	}
+	// Under the race detector each process sleeps a second at its exit otherwise.
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	goleak.VerifyTestMain(m)
 }
 
