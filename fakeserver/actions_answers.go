@@ -47,7 +47,8 @@ var answerActions = []action{
 		},
 	},
 	{
-		name: "unsupported-version", text: "refuses the first request: its version is not supported (-32022), but " + modernVersion + " is; answers the next ones",
+		name: "unsupported-version", text: "refuses the first request: its version is not supported (-32022), " +
+			"but " + modernVersion + " is; answers the next ones",
 		on:      []string{onDiscover},
 		decides: true, breaks: atHandshake, passable: true,
 		commit: func(s *server, _ Fault, r *request) {

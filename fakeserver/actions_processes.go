@@ -98,7 +98,9 @@ var processActions = []action{
 	// lock holds what only one process can have, until it exits. A launch that finds it taken can't start: it says
 	// so, and exits with the status code (1 if none is given).
 	{
-		name: "lock", text: "holds a resource that only one launch of the label can have, until it exits; a launch that finds it taken exits with the status code",
+		name: "lock",
+		text: "holds a resource that only one launch of the label can have, until it exits; " +
+			"a launch that finds it taken exits with the status code",
 		on:    []string{onStart},
 		takes: []string{"code"},
 		as: []Doc{

@@ -83,7 +83,10 @@ var reporters = []Reporter{
 	{Name: "perfetto", About: "a trace for ui.perfetto.dev and chrome://tracing", render: ofRuns(formats.Perfetto)},
 	{Name: "sarif", About: "SARIF 2.1.0 for code scanning", render: ofRuns(formats.SARIF)},
 	{Name: "bench", About: "Go benchmark lines, for benchstat", render: ofRuns(formats.Bench)},
-	{Name: "conformance", About: "checks.json, as the MCP conformance suite writes it: rows of the specification, and laws", render: ofRuns(formats.Conformance)},
+	{
+		Name: "conformance", About: "checks.json, as the MCP conformance suite writes it: rows of the specification, and laws",
+		render: ofRuns(formats.Conformance),
+	},
 	{Name: "prom", About: "Prometheus text, for a textfile collector", render: ofRuns(formats.Prometheus)},
 }
 

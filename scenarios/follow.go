@@ -88,7 +88,9 @@ func (f *follower) mayFollowEnd(l *Step) bool {
 		l.m.Problem("the host is gone: %s on line %d ended it", f.end.Op, f.end.Line)
 		return false
 	case f.beside:
-		l.m.Problem("no checkpoint can follow here: %s on line %d ends the host beside other steps; leakbench looks by itself once the host is gone", f.end.Op, f.end.Line)
+		l.m.Problem(
+			"no checkpoint can follow here: %s on line %d ends the host beside other steps; leakbench looks by itself once the host is gone",
+			f.end.Op, f.end.Line)
 		return false
 	}
 	return true
@@ -131,7 +133,10 @@ func (f *follower) use(l *Step) {
 		l.notOpen(l.Session, s)
 	}
 	if known && l.Op != record.OpCall {
-		f.sessions[l.Session] = sessionAt{label: s.label, line: l.Line, not: map[record.Op]string{record.OpClose: "closes it", record.OpForget: "has it forgotten"}[l.Op]}
+		f.sessions[l.Session] = sessionAt{
+			label: s.label, line: l.Line,
+			not: map[record.Op]string{record.OpClose: "closes it", record.OpForget: "has it forgotten"}[l.Op],
+		}
 	}
 }
 
@@ -235,7 +240,8 @@ func (f *follower) order(l *Step) {
 		l.Session, l.Label = "", name
 	default:
 		all := slices.Sorted(maps.Keys(f.sessions))
-		l.subject.Problem("%s is neither an open session nor a server; %s", name, yamlfile.MeantOr(name, slices.Compact(append(all, f.labels...))))
+		l.subject.Problem("%s is neither an open session nor a server; %s",
+			name, yamlfile.MeantOr(name, slices.Compact(append(all, f.labels...))))
 	}
 }
 

@@ -23,7 +23,10 @@ type (
 )
 
 // format is what messages call a scenario file.
-var format = yamlfile.KindOfFile{Noun: "scenario", Doc: "docs/scenario-file.md", Instead: "use repeat, or write it out", Marks: []string{"servers", "steps"}}
+var format = yamlfile.KindOfFile{
+	Noun: "scenario", Doc: "docs/scenario-file.md", Instead: "use repeat, or write it out",
+	Marks: []string{"servers", "steps"},
+}
 
 // Load reads a scenario file. What is wrong with its text is an Errors.
 func Load(path string) (*Scenario, error) {

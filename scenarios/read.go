@@ -77,8 +77,10 @@ func (r *reader) scenario(s *Scenario, steps *[]Step) yamlfile.Value {
 		yamlfile.May("about", "a paragraph: what it reproduces, and what a correct host does", yamlfile.Text(&s.About, "a paragraph of text")),
 		yamlfile.May("reports", "what it reproduces: R001 is a field report, F3 a failure mode", reports(&s.Reports)),
 		yamlfile.May("laws", "the laws it is about: a run is clean only if each of them was shown to be kept", laws(&s.Laws)),
-		yamlfile.May("level", "what it asks of a host. orderly: what any client must do when it is closed; stubborn: servers that do not do what they are told; "+
-			"sudden: the host or its client disappears suddenly. It does not change the verdict", yamlfile.Choice(&s.Level, "a level", record.Levels()...)),
+		yamlfile.May("level",
+			"what it asks of a host. orderly: what any client must do when it is closed; stubborn: servers that do not do what they are told; "+
+				"sudden: the host or its client disappears suddenly. It does not change the verdict",
+			yamlfile.Choice(&s.Level, "a level", record.Levels()...)),
 		yamlfile.May("rows", "rows of the specification for clients over stdio that it covers; they change no verdict", rows(&s.Rows)),
 		yamlfile.May("tags", "names to choose it by, with --tag", tags(&s.Tags)),
 		yamlfile.Need("servers", "the fake servers by label; a label alone is a server without faults", r.servers(&s.Servers)),
@@ -196,7 +198,8 @@ func limits(l *record.Limits) yamlfile.Value {
 		yamlfile.May("severity", "severity of a breach of a law (default error)", severity(&l.Severity)),
 	).Then(func(m *yamlfile.Node) {
 		if l.Quiet >= l.Settle {
-			m.Key("quiet").Problem("quiet (%v) must be shorter than settle (%v): a checkpoint is over when the settle time is", l.Quiet.D(), l.Settle.D())
+			m.Key("quiet").Problem("quiet (%v) must be shorter than settle (%v): a checkpoint is over when the settle time is",
+				l.Quiet.D(), l.Settle.D())
 		}
 		if l.Stop < l.Close {
 			m.Key("stop").Problem("stop (%v) must not be shorter than close (%v): a host that stops closes its sessions", l.Stop.D(), l.Close.D())
@@ -231,7 +234,8 @@ func (s *Scenario) checkServers(m *yamlfile.Node) {
 	}
 	for _, server := range s.Servers {
 		if !used[server.Label] && !server.Optional {
-			m.Find("servers").Key(server.Label).Problem("no step has a session with server %s, so the run would show nothing (optional: true allows it)", server.Label)
+			key := m.Find("servers").Key(server.Label)
+			key.Problem("no step has a session with server %s, so the run would show nothing (optional: true allows it)", server.Label)
 		}
 	}
 }

@@ -114,7 +114,8 @@ func (r *reader) written(l *Step, depth int) yamlfile.Value {
 
 // object is the step: its own key, and others.
 func (l *Step) object(own yamlfile.Value, others ...yamlfile.Key) yamlfile.Value {
-	others = append(others, yamlfile.May("defining", "a run without this step says nothing about what the scenario tests", yamlfile.Yes(&l.Defining)))
+	others = append(others,
+		yamlfile.May("defining", "a run without this step says nothing about what the scenario tests", yamlfile.Yes(&l.Defining)))
 	return yamlfile.Object("the step "+string(l.Op), append([]yamlfile.Key{yamlfile.May(string(l.Op), "", own)}, others...)...)
 }
 
@@ -125,7 +126,8 @@ func (l *Step) ofSession(r *reader) yamlfile.Value {
 	switch l.Op {
 	case record.OpOpen:
 		return l.object(session, yamlfile.May("server", "its label; required the first time, later the session keeps it", r.label(&l.Label)),
-			yamlfile.May("shared", "sessions share the server's entry: one command line for all of them, which one process may serve", yamlfile.Yes(&l.Shared)),
+			yamlfile.May("shared", "sessions share the server's entry: one command line for all of them, which one process may serve",
+				yamlfile.Yes(&l.Shared)),
 			yamlfile.May("cancel", "cancel it while a fault of the server holds up the handshake", yamlfile.Yes(&l.Cancel)), timeout, expect,
 		).Then(func(m *yamlfile.Node) { c.cutOff(m, "an", "open") })
 	case record.OpCall:
@@ -139,8 +141,9 @@ func (l *Step) ofSession(r *reader) yamlfile.Value {
 			c.check(m)
 		})
 	case record.OpAwait:
-		return l.object(session, yamlfile.Need("for", "call: a call has reached the session's server; connect: a fault of the server holds up the handshake",
-			yamlfile.Choice(&l.For, "what to wait for", AwaitCall, AwaitConnect)),
+		return l.object(session,
+			yamlfile.Need("for", "call: a call has reached the session's server; connect: a fault of the server holds up the handshake",
+				yamlfile.Choice(&l.For, "what to wait for", AwaitCall, AwaitConnect)),
 			yamlfile.May("expect", "any: go on, too, once the steps beside it are over; default: that fails the step",
 				yamlfile.Choice(&l.Expect, "what to expect", record.ExpectAny)))
 	case record.OpRecycle:
@@ -161,7 +164,8 @@ func (l *Step) ofSteps(r *reader, depth int) yamlfile.Value {
 			}
 		})
 	case record.OpParallel:
-		return l.object(yamlfile.List(&l.Lanes, "lanes, each a list of steps", func(lane *[]Step) yamlfile.Value { return r.steps(lane, depth+1) }))
+		lane := func(lane *[]Step) yamlfile.Value { return r.steps(lane, depth+1) }
+		return l.object(yamlfile.List(&l.Lanes, "lanes, each a list of steps", lane))
 	}
 	return l.object(yamlfile.Object("tick",
 		yamlfile.Need("jobs", "groups of jobs, which run in parallel", yamlfile.List(&l.Jobs, "jobs", r.job)),
@@ -202,7 +206,8 @@ func (r *reader) job(j *Job) yamlfile.Value {
 		yamlfile.May("count", "how many of this kind (default 1)", yamlfile.Whole(&j.Count, "a number of jobs", 1, maxJobs)),
 	}, c.tools()...)
 	return yamlfile.Object("a job", append(keys, timeout(&j.Timeout),
-		yamlfile.May("cancel", "leakbench cancels the job once its call has reached the server, or a fault holds up its handshake", yamlfile.Yes(&j.Cancel)),
+		yamlfile.May("cancel", "leakbench cancels the job once its call has reached the server, or a fault holds up its handshake",
+			yamlfile.Yes(&j.Cancel)),
 		yamlfile.May("signal", "how to cancel a job that is a command: SIGTERM, SIGKILL, or ctrl-c, which is SIGINT to its process group",
 			yamlfile.Choice(&j.Signal, "a signal", "SIGTERM", "SIGKILL", "ctrl-c").Then(func(n *yamlfile.Node) {
 				if !j.Cancel {

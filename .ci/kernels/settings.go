@@ -45,7 +45,10 @@ var settings = []setting{
 	{name: "user, hidepid=1", user: plainUser, hidepid: "1", lacks: []string{"cgroup", "proc"}},
 	{name: "user, hidepid=2", user: plainUser, hidepid: "2", lacks: []string{"cgroup", "proc"}},
 	{name: "container, root", container: true, since: runcWorks, lacks: []string{"cgroup", "user-namespace", "pid-namespace", "ns-last-pid"}},
-	{name: "container, user", user: plainUser, container: true, since: runcWorks, lacks: []string{"cgroup", "user-namespace", "pid-namespace", "ns-last-pid"}},
+	{
+		name: "container, user", user: plainUser, container: true, since: runcWorks,
+		lacks: []string{"cgroup", "user-namespace", "pid-namespace", "ns-last-pid"},
+	},
 	{name: "user, ptrace_scope=1", user: plainUser, yama: "1", lacks: []string{"cgroup", "others"}},
 	{name: "user, ptrace_scope=2", user: plainUser, yama: "2", lacks: []string{"cgroup", "others", "evidence"}},
 	{name: "user, ptrace_scope=3", user: plainUser, yama: "3", lacks: []string{"cgroup", "others", "evidence"}},
@@ -60,7 +63,10 @@ type host struct {
 
 var hosts = []host{
 	{name: "exact", outcome: "clean"},
-	{name: "naive", outcome: "leak", code: 1, findings: []string{"L1 init-stranded x1", "L1 superseded x1", "L1 superseded x10", "L4 zombie x10"}},
+	{
+		name: "naive", outcome: "leak", code: 1,
+		findings: []string{"L1 init-stranded x1", "L1 superseded x1", "L1 superseded x10", "L4 zombie x10"},
+	},
 }
 
 func chosen(only *regexp.Regexp, kernel version) []setting {

@@ -35,7 +35,8 @@ import (
 // core are the packages that decide, in which a change may turn a leak into clean.
 var core = []string{
 	"internal/history", "internal/judge/facts", "internal/judge/doubts", "internal/judge/verdict", "internal/judge/gate",
-	"internal/judge/compare", "internal/judge/known", "internal/judge/growth", "internal/judge/live", "internal/judge/rows", "internal/play/bisect", "scenarios",
+	"internal/judge/compare", "internal/judge/known", "internal/judge/growth", "internal/judge/live", "internal/judge/rows",
+	"internal/play/bisect", "scenarios",
 }
 
 // least is the part of the changes that the tests of a package have to notice.

@@ -53,9 +53,11 @@ On a terminal a table is shown until Ctrl-C, elsewhere snapshots. Linux only.
 	}
 	flags := cmd.Flags()
 	flags.Var(&f.during, "for", "how long to watch; 0: on a terminal until Ctrl-C, elsewhere 1m")
-	flags.Var(&f.settle, "settle", "how long a server may be idle after a newer one has taken its place, a zombie may stay, or a closed stdin be ignored")
+	flags.Var(&f.settle, "settle",
+		"how long a server may be idle after a newer one has taken its place, a zombie may stay, or a closed stdin be ignored")
 	flags.IntVar(&f.resident, "resident", 0, "how many idle servers of a command line the host keeps on purpose")
-	flags.StringSliceVar(&f.failOn, "fail-on", nil, "laws whose findings are errors; the others are warnings (default: those that are errors in a run)")
+	flags.StringSliceVar(&f.failOn, "fail-on", nil,
+		"laws whose findings are errors; the others are warnings (default: those that are errors in a run)")
 	flags.StringVar(&f.record, "record", "", "file to write the run to, which judge and report read")
 	flags.StringVar(&f.prometheus, "prometheus", "", "address to serve metrics at, such as :9187; without a host it is loopback")
 	flags.Var(&f.every, "every", "time between snapshots where there is no terminal; 0: 30s")

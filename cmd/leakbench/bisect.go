@@ -57,7 +57,8 @@ as stated, or skipped versions hide the answer, 4 a package manager failed.`,
 func (a *app) bisect(cmd *cobra.Command, args []string, f bisectFlags) error {
 	switch {
 	case len(args) != 1:
-		return usage(fmt.Errorf("bisect takes one scenario, not %d", len(args)), "for example: leakbench bisect shutdown --host hermes --good 0.13.0 --bad 0.19.0")
+		return usage(fmt.Errorf("bisect takes one scenario, not %d", len(args)),
+			"for example: leakbench bisect shutdown --host hermes --good 0.13.0 --bad 0.19.0")
 	case f.good == "" || f.bad == "":
 		return usage(errors.New("--good and --bad are both needed"), "leakbench list hosts shows the pinned version of each preset")
 	case f.law != "" && !slices.Contains(law.IDs(), f.law):
@@ -136,7 +137,10 @@ func (a *app) bisected(found bisect.Result, err error, of int) error {
 		fmt.Fprintf(a.out, "first bad: %s; last good: %s (%d of %d versions run)\n", found.FirstBad, found.LastGood, len(found.Tries), of)
 	}
 	if len(found.Skipped) > 0 {
-		return &failure{exitInconclusive, fmt.Errorf("skipped in between: %s", strings.Join(found.Skipped, ", ")), "any of them may be the first bad one, too"}
+		return &failure{
+			exitInconclusive, fmt.Errorf("skipped in between: %s", strings.Join(found.Skipped, ", ")),
+			"any of them may be the first bad one, too",
+		}
 	}
 	return nil
 }

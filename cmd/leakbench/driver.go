@@ -43,6 +43,7 @@ func (a *app) initDriver(language, folder string, force bool) error {
 		}
 	}
 	own := filepath.Join(folder, filepath.FromSlash(all[0].Path))
-	_, err = fmt.Fprintf(a.out, "%s is written: put your own client there. Try it:\n  %s\n", text.PrintableLines(own), text.PrintableLines(strings.Join(commands, "\n  ")))
+	_, err = fmt.Fprintf(a.out, "%s is written: put your own client there. Try it:\n  %s\n",
+		text.PrintableLines(own), text.PrintableLines(strings.Join(commands, "\n  ")))
 	return err
 }

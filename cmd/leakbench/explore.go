@@ -45,7 +45,8 @@ new, and more than 1 in 100 runs inconclusive, 4 the host did not start, 128+n s
 		},
 	}
 	flags := cmd.Flags()
-	flags.Var((*play.HostFlag)(&f.host), "host", "host to test: the name of a built-in host, a host file (.yaml), or the path of a driver (default "+play.DefaultHost+")")
+	flags.Var((*play.HostFlag)(&f.host), "host",
+		"host to test: the name of a built-in host, a host file (.yaml), or the path of a driver (default "+play.DefaultHost+")")
 	flags.Var((*duration.Flag)(&f.For), "for", "how long to explore; 0: until --runs (default 10m without --runs)")
 	flags.IntVar(&f.Runs, "runs", 0, "how many scenarios to run; 0: as many as --for allows")
 	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the scenarios; 0: draw one and print it")

@@ -48,7 +48,10 @@ not be used as the file says.
 
 With --driver, write a driver of 30 lines into FOLDER (` + defaultDriver + `): your own
 open, call and close go where those of the official SDK stand.`,
-		Example: "  leakbench init\n  leakbench init my-gateway.yaml --from ~/.config/Claude/claude_desktop_config.json\n  leakbench run storm --host my-gateway.yaml\n  leakbench init --driver python",
+		Example: "  leakbench init\n" +
+			"  leakbench init my-gateway.yaml --from ~/.config/Claude/claude_desktop_config.json\n" +
+			"  leakbench run storm --host my-gateway.yaml\n" +
+			"  leakbench init --driver python",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usage(fmt.Errorf("init writes one file, not %d", len(args)), "for example: leakbench init my-gateway.yaml")
@@ -61,7 +64,8 @@ open, call and close go where those of the official SDK stand.`,
 	}
 	cmd.Flags().StringVar(&from, "from", "", "MCP configuration file to take the format from")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
-	choiceFlag(cmd, cmd.Flags(), &language, "driver", "", "write a driver instead: "+strings.Join(hostinit.Languages(), ", "), hostinit.Languages()...)
+	choiceFlag(cmd, cmd.Flags(), &language, "driver", "",
+		"write a driver instead: "+strings.Join(hostinit.Languages(), ", "), hostinit.Languages()...)
 	cmd.Flags().BoolVar(&untried, "no-try", false, "write the file and start nothing")
 	return cmd
 }
@@ -138,7 +142,10 @@ func (a *app) try(ctx context.Context, path string) error {
 		fmt.Fprintln(a.out, text.PrintableLines(line))
 	}
 	if seen.Failed != "" {
-		return &failure{exitHost, fmt.Errorf("the host can't be used as %s says: %s", path, seen.Failed), "edit the file, or answer the questions again: leakbench init --force"}
+		return &failure{
+			exitHost, fmt.Errorf("the host can't be used as %s says: %s", path, seen.Failed),
+			"edit the file, or answer the questions again: leakbench init --force",
+		}
 	}
 	return nil
 }

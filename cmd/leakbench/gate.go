@@ -259,7 +259,8 @@ func (f *compareFlags) register(a *app, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.tolerance, "tolerance", "25%", "ignore changes of a time or a size below this")
 	flags.Float64Var(&f.alpha, "alpha", 0.05, "family-wise false-positive rate of the comparison of times and sizes")
-	choiceFlag(cmd, flags, &f.measures, "measures", "fail", "what to do when a time or a size has grown: fail, warn or off", "fail", "warn", "off")
+	choiceFlag(cmd, flags, &f.measures, "measures", "fail",
+		"what to do when a time or a size has grown: fail, warn or off", "fail", "warn", "off")
 	a.verboseFlag(cmd, "print all rows, also those without a change")
 }
 

@@ -152,7 +152,8 @@ func (a *app) knownUpdate(args []string, f knownFlags) error {
 		done = append(done, fmt.Sprintf("taken out  line %d: %s, expired on %s", e.Line, e.Finding(), e.Expires.Format(time.DateOnly)))
 	}
 	for _, e := range fresh {
-		done = append(done, fmt.Sprintf("added  %s on %s, until %s", e.Finding(), text.PrintableLines(cmp.Or(e.Host, "any host")), e.Expires.Format(time.DateOnly)))
+		done = append(done,
+			fmt.Sprintf("added  %s on %s, until %s", e.Finding(), text.PrintableLines(cmp.Or(e.Host, "any host")), e.Expires.Format(time.DateOnly)))
 	}
 	nothing := "nothing to add: every error of these runs is listed"
 	if f.only != "" {

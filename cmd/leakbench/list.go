@@ -250,11 +250,15 @@ func (a *app) installHost(ctx context.Context, s host.Spec) error {
 	case errors.Is(err, install.ErrFolder):
 		return usage(fmt.Errorf("%s could not be installed: %w", s.Given, err), "set LEAKBENCH_HOSTS_DIR to a folder that can be written to")
 	case err != nil:
-		return &failure{exitHost, fmt.Errorf("%s could not be installed: %w", s.Given, err), "what the package manager said is above; nothing was left behind"}
+		return &failure{
+			exitHost, fmt.Errorf("%s could not be installed: %w", s.Given, err),
+			"what the package manager said is above; nothing was left behind",
+		}
 	case !fresh:
 		_, err = fmt.Fprintf(a.out, "%s: installed already, in %s\n", s.Given, s.InstallDir)
 	default:
-		_, err = fmt.Fprintf(a.out, "%s: installed in %s, %d MB, in %s\n", s.Given, duration.Text(time.Since(begun)), shelf.Megabytes(s.InstallDir), s.InstallDir)
+		_, err = fmt.Fprintf(a.out, "%s: installed in %s, %d MB, in %s\n",
+			s.Given, duration.Text(time.Since(begun)), shelf.Megabytes(s.InstallDir), s.InstallDir)
 	}
 	return err
 }

@@ -55,7 +55,9 @@ func (a *app) selftest(ctx context.Context, f selftestFlags) (err error) {
 		err = oneOf("--law", f.law, selftest.Rows()...)
 	}
 	var bench play.Bench
-	if err := cmp.Or(err, between("--times", f.times, 1, maxTimes), between("--jobs", f.jobs, 0, maxJobs), between("--busy", f.busy, 0, maxBusy), own(&bench)); err != nil {
+	err = cmp.Or(err, between("--times", f.times, 1, maxTimes), between("--jobs", f.jobs, 0, maxJobs),
+		between("--busy", f.busy, 0, maxBusy), own(&bench))
+	if err != nil {
 		return err
 	}
 	if f.out == "" {

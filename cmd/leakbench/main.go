@@ -317,7 +317,10 @@ func failureOf(err error) *failure {
 	case errors.Is(err, keeper.ErrGone):
 		return &failure{exitInconclusive, err, "the keeper, which watches the host, was killed or stopped from outside: run it again"}
 	case errors.Is(err, record.ErrWrite):
-		return &failure{exitInconclusive, err, "what could be saved is in the run's folder: make room (df, ulimit -f), or choose another folder with --out"}
+		return &failure{
+			exitInconclusive, err,
+			"what could be saved is in the run's folder: make room (df, ulimit -f), or choose another folder with --out",
+		}
 	case slices.ContainsFunc(noFolder, func(no error) bool { return errors.Is(err, no) }):
 		return &failure{exitUsage, err, "choose another folder with --out"}
 	default:
@@ -337,7 +340,8 @@ const (
 // limitFlags are the times that a user may insist on.
 func limitFlags(flags *pflag.FlagSet, to *play.Limits, start string) {
 	flags.Var((*duration.Flag)(&to.Settle), "settle", "how long the host may take to end a server; 0: as its profile or the scenario says")
-	flags.Var((*duration.Flag)(&to.Confirm), "confirm", "how long to watch survivors after --settle; 0: as the host's profile or the scenario says")
+	flags.Var((*duration.Flag)(&to.Confirm), "confirm",
+		"how long to watch survivors after --settle; 0: as the host's profile or the scenario says")
 	flags.Var((*duration.Flag)(&to.Start), "start", start+" (default 15s)")
 }
 
@@ -377,7 +381,8 @@ func between(flag string, n, least, most int) error {
 
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage(fmt.Errorf("%s takes no argument, not %q", strings.TrimPrefix(cmd.CommandPath(), "leakbench "), args[0]), cmp.Or(hostOptions(cmd), cmd.CommandPath()+" --help"))
+		return usage(fmt.Errorf("%s takes no argument, not %q", strings.TrimPrefix(cmd.CommandPath(), "leakbench "), args[0]),
+			cmp.Or(hostOptions(cmd), cmd.CommandPath()+" --help"))
 	}
 	return nil
 }

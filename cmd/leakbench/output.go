@@ -200,15 +200,18 @@ func parseOutlets(values []string) ([]outlet, error) {
 		r, known := report.Find(name)
 		switch {
 		case !known:
-			return nil, usage(fmt.Errorf("--reporter %q: must be one of %s", name, strings.Join(report.ReporterNames(), ", ")), text.DidYouMean(name, report.ReporterNames()))
+			return nil, usage(fmt.Errorf("--reporter %q: must be one of %s", name, strings.Join(report.ReporterNames(), ", ")),
+				text.DidYouMean(name, report.ReporterNames()))
 		case ok && file == "":
 			return nil, usage(fmt.Errorf("--reporter %s: the file has no name", value), "for example: --reporter "+name+"=report."+name)
 		case file == "" && printed != "":
-			return nil, usage(fmt.Errorf("reporters %s and %s both write to standard output", printed, name), "give one of them a file: --reporter "+name+"=FILE")
+			return nil, usage(fmt.Errorf("reporters %s and %s both write to standard output", printed, name),
+				"give one of them a file: --reporter "+name+"=FILE")
 		case file == "":
 			printed = name
 		}
-		if i := slices.IndexFunc(out, func(o outlet) bool { return ok && o.file != "" && filepath.Clean(o.file) == filepath.Clean(file) }); i >= 0 {
+		same := func(o outlet) bool { return ok && o.file != "" && filepath.Clean(o.file) == filepath.Clean(file) }
+		if i := slices.IndexFunc(out, same); i >= 0 {
 			return nil, usage(fmt.Errorf("reporters %s and %s both write to %s", out[i].Name, name, file), "give each a file of its own")
 		}
 		out = append(out, outlet{Reporter: r, file: file})

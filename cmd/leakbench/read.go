@@ -107,7 +107,8 @@ func (a *app) report(args, reporters []string, f reportFlags, formatted bool) er
 		return err
 	}
 	if f.out != "" && outlets[0].file != "" {
-		return usage(fmt.Errorf("reporter %s has two files: %s and %s", outlets[0].Name, outlets[0].file, f.out), "give it one: -o FILE or --reporter "+outlets[0].Name+"=FILE")
+		return usage(fmt.Errorf("reporter %s has two files: %s and %s", outlets[0].Name, outlets[0].file, f.out),
+			"give it one: -o FILE or --reporter "+outlets[0].Name+"=FILE")
 	}
 	if f.out != "" {
 		outlets[0].file = f.out
@@ -141,7 +142,8 @@ func (a *app) explainCommand() *cobra.Command {
 		ValidArgsFunction: completion(cobra.ShellCompDirectiveNoFileComp, explainable),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage(fmt.Errorf("explain takes one law, kind or doubt, not %d", len(args)), "for example: leakbench explain superseded; leakbench list laws and leakbench list kinds show them")
+				return usage(fmt.Errorf("explain takes one law, kind or doubt, not %d", len(args)),
+					"for example: leakbench explain superseded; leakbench list laws and leakbench list kinds show them")
 			}
 			text, err := law.Explain(args[0])
 			if err != nil {

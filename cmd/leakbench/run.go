@@ -88,14 +88,16 @@ fake server.
 	a.verboseFlag(cmd, "print all values and the evidence on each process")
 	cmd.Flags().IntVar(&f.series.Repeat, "repeat", 1, "how often to run each scenario")
 	cmd.Flags().Var((*duration.Flag)(&f.soak), "for", "repeat one scenario with one host for this time (a soak); 0: once")
-	cmd.Flags().StringVar(&f.server, "server", "", "the server to give to a host that takes one (default: one run for each server of the scenario)")
+	cmd.Flags().StringVar(&f.server, "server", "",
+		"the server to give to a host that takes one (default: one run for each server of the scenario)")
 	return cmd
 }
 
 // register adds the flags of everything that plays.
 func (f *runFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.Var((*play.HostFlag)(&f.host), "host", "host to test: the name of a built-in host, a host file (.yaml), or the path of a driver (default "+play.DefaultHost+")")
+	flags.Var((*play.HostFlag)(&f.host), "host",
+		"host to test: the name of a built-in host, a host file (.yaml), or the path of a driver (default "+play.DefaultHost+")")
 	flags.Uint64Var(&f.series.Seed, "seed", 0, "seed of everything random; 0: draw one, print and record it")
 	limitFlags(flags, &f.bench.Limits, "how long the host may take to start: to say hello, or to connect to its server")
 	f.registerOutput(cmd)
@@ -200,7 +202,8 @@ func (s *stage) unlessPlayed(said answer, not []gate.NotApplicable) error {
 
 // notApplicable is the error of a scenario that was named.
 func notApplicable(n gate.NotApplicable) error {
-	return usage(fmt.Errorf("%s is not applicable to %s: %s", n.Scenario, n.Host, text.PrintableLines(n.Why)), "leakbench run all leaves out what does not apply")
+	return usage(fmt.Errorf("%s is not applicable to %s: %s", n.Scenario, n.Host, text.PrintableLines(n.Why)),
+		"leakbench run all leaves out what does not apply")
 }
 
 // answerOf is the answer where nothing is said of the runs but what was found.
@@ -265,7 +268,9 @@ func (a *app) progressed(format string, args ...any) { fmt.Fprintf(a.err, format
 
 // setUp makes of the stage what the flags say. Each run gets a report that knows the list of findings.
 func (a *app) setUp(cmd *cobra.Command, f runFlags) (s stage, err error) {
-	if err := cmp.Or(between("--repeat", f.series.Repeat, 1, maxRepeat), between("--jobs", f.series.Jobs, 0, maxJobs), oneOf("--progress", f.progress, "auto", "plain", "none")); err != nil {
+	err = cmp.Or(between("--repeat", f.series.Repeat, 1, maxRepeat), between("--jobs", f.series.Jobs, 0, maxJobs),
+		oneOf("--progress", f.progress, "auto", "plain", "none"))
+	if err != nil {
 		return s, err
 	}
 	if f.bench.Out == "" {

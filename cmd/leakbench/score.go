@@ -57,7 +57,8 @@ by signal n: the same command goes on from there.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.hosts, "hosts", []string{"published"}, "hosts, named as for run --host; all: every host of leakbench hosts; published: only those of others")
+	flags.StringSliceVar(&f.hosts, "hosts", []string{"published"},
+		"hosts, named as for run --host; all: every host of leakbench hosts; published: only those of others")
 	flags.StringSliceVar(&f.scenarios, "scenarios", []string{"all"}, "scenarios or scenario files")
 	flags.StringArrayVarP(&f.out, "out", "o", nil, "file to write the scoreboard to: .html, .md or .json; may be repeated")
 	flags.StringVar(&f.from, "from", "", "run nothing: read this .json scoreboard and write it in other formats")
@@ -146,7 +147,10 @@ func (a *app) playScore(ctx context.Context, f scoreFlags) (*scoreboard.Board, e
 
 // command is what makes the board again.
 func (f scoreFlags) command() []string {
-	words := []string{"leakbench", "score", "--hosts", strings.Join(f.hosts, ","), "--scenarios", strings.Join(f.scenarios, ","), "--jobs", fmt.Sprint(f.Jobs)}
+	words := []string{
+		"leakbench", "score", "--hosts", strings.Join(f.hosts, ","), "--scenarios", strings.Join(f.scenarios, ","),
+		"--jobs", fmt.Sprint(f.Jobs),
+	}
 	if f.Seed != 1 {
 		words = append(words, "--seed", fmt.Sprint(f.Seed))
 	}

@@ -22,11 +22,13 @@ type serverFlags struct {
 
 func serverLong() string {
 	var b strings.Builder
-	b.WriteString("Try an MCP server: start it, use it, end it in each way that clients use, and say\nwhat it does wrong (laws S1 to S7: leakbench list laws). Nothing of it is left.\n\nChecks:\n")
+	b.WriteString("Try an MCP server: start it, use it, end it in each way that clients use, and say\n" +
+		"what it does wrong (laws S1 to S7: leakbench list laws). Nothing of it is left.\n\nChecks:\n")
 	for _, c := range checks.All() {
 		fmt.Fprintf(&b, "  %-10s %s\n", c.Name, c.Title)
 	}
-	return b.String() + "\nWith a list of known findings (--known) or a --baseline, the exit code is that of a\ngate: listed findings pass. A server that exits before it answers is exit 4.\n\n" + exitTable
+	return b.String() + "\nWith a list of known findings (--known) or a --baseline, the exit code is that of a\n" +
+		"gate: listed findings pass. A server that exits before it answers is exit 4.\n\n" + exitTable
 }
 
 func (a *app) serverCommand() *cobra.Command {
@@ -52,7 +54,10 @@ func (a *app) serverCommand() *cobra.Command {
 		preset      duration.Flag
 	}{
 		{(*duration.Flag)(&f.Limits.Grace), "grace", "how long the server may take to exit", duration.Flag(client.DefaultGrace)},
-		{(*duration.Flag)(&f.Limits.Watch), "watch", "how long to watch a server that did not exit, after --grace", duration.Flag(client.DefaultWatch)},
+		{
+			(*duration.Flag)(&f.Limits.Watch), "watch", "how long to watch a server that did not exit, after --grace",
+			duration.Flag(client.DefaultWatch),
+		},
 		{(*duration.Flag)(&f.Limits.Start), "start", "how long it may take to answer initialize", duration.Flag(client.DefaultStart)},
 		{(*duration.Flag)(&f.Limits.Idle), "idle", "how long to watch it while nothing is asked", duration.Flag(client.DefaultIdle)},
 	} {
@@ -68,7 +73,8 @@ func (a *app) serverCommand() *cobra.Command {
 func (a *app) server(cmd *cobra.Command, args []string, f serverFlags) error {
 	names, argv := splitAtDash(cmd, args)
 	if len(names) > 0 {
-		return usage(fmt.Errorf("%q is left of --", names[0]), "the command of the server goes after --: leakbench server -- "+strings.Join(append(names, argv...), " "))
+		return usage(fmt.Errorf("%q is left of --", names[0]),
+			"the command of the server goes after --: leakbench server -- "+strings.Join(append(names, argv...), " "))
 	}
 	d, err := f.decider()
 	if err != nil {

@@ -24,7 +24,10 @@ import (
 // client may have several". A reconnect closes the old one first: "it is the responsibility of the client to close
 // the connection when it is no longer needed" (Client.Connect). The SDK has no reload.
 func Main(profile driver.Profile) int {
-	hello := driver.Hello{Host: "go-sdk", Version: driver.ModuleVersion("github.com/modelcontextprotocol/go-sdk"), Profile: &profile, Kind: driver.KindLibrary}
+	hello := driver.Hello{
+		Host: "go-sdk", Version: driver.ModuleVersion("github.com/modelcontextprotocol/go-sdk"),
+		Profile: &profile, Kind: driver.KindLibrary,
+	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "leakbench", Version: "v1.0.0"}, nil)
 	h := driver.NewClients(func(ctx context.Context, _ string, s driver.Server) (driver.Client, error) {
 		return connect(ctx, client, s)

@@ -29,7 +29,10 @@ const initTimeout = 30 * time.Second
 // There is a client for each session. A reconnect closes the old one first, as
 // reconnectClient in the documentation does. It has no reload.
 func Main(profile driver.Profile) int {
-	hello := driver.Hello{Host: "mcp-go", Version: driver.ModuleVersion("github.com/mark3labs/mcp-go"), Profile: &profile, Kind: driver.KindLibrary}
+	hello := driver.Hello{
+		Host: "mcp-go", Version: driver.ModuleVersion("github.com/mark3labs/mcp-go"),
+		Profile: &profile, Kind: driver.KindLibrary,
+	}
 	if err := driver.Serve(context.Background(), os.Stdin, os.Stdout, hello, driver.NewClients(connect)); err != nil {
 		return 1
 	}

@@ -203,7 +203,8 @@ func (b *Bench) command(c Cell, limits Limits) []string {
 
 // NewRunDir makes the run's folder. It is for its user alone: what the host wrote to stderr is in it, whatever that holds.
 func NewRunDir(out, scenario, hostName string) (string, error) {
-	base := fmt.Sprintf("%s-%s-%s", time.Now().Format("20060102-150405"), onlyLetters(scenario, "-_.", true), onlyLetters(hostName, "-_.", true))
+	base := fmt.Sprintf("%s-%s-%s",
+		time.Now().Format("20060102-150405"), onlyLetters(scenario, "-_.", true), onlyLetters(hostName, "-_.", true))
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return "", err
 	}

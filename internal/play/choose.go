@@ -46,9 +46,15 @@ func (c Choice) none(all []*scenarios.Scenario) error {
 		return !slices.ContainsFunc(all, func(s *scenarios.Scenario) bool { return slices.Contains(s.Tags, tag) })
 	}
 	if i := slices.IndexFunc(c.Tags, unknown); i >= 0 {
-		return &Misuse{fmt.Errorf("--tag %q: no scenario has this tag", c.Tags[i]), "of the built-in scenarios some have the tag " + scenarios.TagQuick}
+		return &Misuse{
+			fmt.Errorf("--tag %q: no scenario has this tag", c.Tags[i]),
+			"of the built-in scenarios some have the tag " + scenarios.TagQuick,
+		}
 	}
-	return &Misuse{errors.New("no scenario matches --law, --tag and --level together"), "leakbench list scenarios --format json shows the laws, tags and levels of each"}
+	return &Misuse{
+		errors.New("no scenario matches --law, --tag and --level together"),
+		"leakbench list scenarios --format json shows the laws, tags and levels of each",
+	}
 }
 
 // OfServer is the scenarios with the one server that was named, for a host that is given one.
@@ -97,7 +103,10 @@ func levelsOf(wanted []string) (levels []record.Level, err error) {
 		}
 		if at < 0 {
 			names := lists.Map(known, func(l record.Level) string { return string(l) })
-			return nil, &Misuse{fmt.Errorf("--level %q: must be one of %s, or 1 to %d", name, strings.Join(names, ", "), len(known)), text.DidYouMean(name, names)}
+			return nil, &Misuse{
+				fmt.Errorf("--level %q: must be one of %s, or 1 to %d", name, strings.Join(names, ", "), len(known)),
+				text.DidYouMean(name, names),
+			}
 		}
 		levels = append(levels, known[at])
 	}

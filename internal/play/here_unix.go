@@ -14,5 +14,8 @@ func refuse(h host.Spec) error {
 	if !catalogue.ForWindows(h.Name) || h.File != "" {
 		return nil
 	}
-	return &Misuse{fmt.Errorf("%s is a host for Windows: it makes a mistake with Job Objects", h.Name), "leakbench list hosts shows those that can be played here"}
+	return &Misuse{
+		fmt.Errorf("%s is a host for Windows: it makes a mistake with Job Objects", h.Name),
+		"leakbench list hosts shows those that can be played here",
+	}
 }

@@ -144,7 +144,10 @@ func Scenarios(names []string) ([]*scenarios.Scenario, error) {
 		plays = append(plays, s)
 	}
 	if i := slices.IndexFunc(names, ofCommand); failed != nil && i >= 0 {
-		return nil, &Misuse{fmt.Errorf("%q looks like a part of a command, which goes after --", names[i]), "for example: leakbench run storm -- my-gateway --mcp '{{server}}'"}
+		return nil, &Misuse{
+			fmt.Errorf("%q looks like a part of a command, which goes after --", names[i]),
+			"for example: leakbench run storm -- my-gateway --mcp '{{server}}'",
+		}
 	}
 	if failed != nil {
 		return nil, &Misuse{failed, "leakbench list scenarios shows the built-in ones; docs/scenario-file.md has the format of a file"}

@@ -182,7 +182,8 @@ func timed(f verdict.Finding) bool {
 	return kind.Timed()
 }
 
-// Pushed says why a finding of those that are meant is to be made sure of alone, or "": a clock made it, and runs beside it may have pushed it.
+// Pushed says why a finding of those that are meant is to be made sure of alone, or "":
+// a clock made it, and runs beside it may have pushed it.
 func (r Result) Pushed(meant func(verdict.Finding) bool) string {
 	if !r.Beside || r.Try > 1 || r.Judged == nil {
 		return ""

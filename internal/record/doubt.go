@@ -65,7 +65,7 @@ const (
 	DoubtControlFailed  DoubtCode = "control-failed"      // it misbehaved there too, without a fault that says so
 	DoubtControlLate    DoubtCode = "control-late"        // it took long to exit, without a fault that says so
 	DoubtDaemon         DoubtCode = "daemon"              // the host went to the background, where it can't be asked to end
-	DoubtOrphans        DoubtCode = "orphans-unseen"      // what the host orphans leaves the census, and servers have started what has no line on the ledger
+	DoubtOrphans        DoubtCode = "orphans-unseen"      // orphans leave the census, and servers have started what has no ledger line
 	DoubtConnections    DoubtCode = "two-connections"     // a host of unknown sessions uses several servers at once, undeclared
 	DoubtUnasked        DoubtCode = "launched-unasked"    // a server was launched for an open session that had one, and nobody had asked
 	DoubtNotSeen        DoubtCode = "not-seen"            // what a law needs of a host that is watched from outside was not seen

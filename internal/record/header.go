@@ -192,9 +192,9 @@ type Limits struct {
 	SpawnsPerSession int                 `json:"spawns_per_session"`         // L7; 0: not judged
 	SpawnsPerMinute  int                 `json:"spawns_per_minute"`          // L7, over the run of a label; 0: not judged
 	GrowthPerCycle   int64               `json:"growth_per_cycle,omitempty"` // L6: bytes; 0: not judged
-	Grace            Duration            `json:"grace,omitempty"`            // L9: what a server gets, at the least, for its cleanup; 0: only the order is judged
-	NoFile           int                 `json:"nofile,omitempty"`           // how many files the host may have open (RLIMIT_NOFILE); 0: as many as the bench
-	Severity         map[string]Severity `json:"severity,omitempty"`         // law id -> how a breach counts; default error, of L5, L6 and L9 warning
+	Grace            Duration            `json:"grace,omitempty"`            // L9: the least for a server's cleanup; 0: only the order counts
+	NoFile           int                 `json:"nofile,omitempty"`           // open files of the host (RLIMIT_NOFILE); 0: as many as the bench
+	Severity         map[string]Severity `json:"severity,omitempty"`         // by law: how a breach counts; default error, L5, L6, L9 warning
 	// Controls says that each label that the host launches must have its
 	// control in the file. Runs of before there were controls do not say it.
 	Controls bool `json:"controls,omitempty"`

@@ -180,7 +180,10 @@ var patterns = []struct {
 	{"/api/webhooks/", regexp.MustCompile(`(/api/webhooks/)[^\s"'?#]+()`)},
 	{"://api.telegram.org/bot", regexp.MustCompile(`(://api\.telegram\.org/bot)[^\s"'/?#]+()`)},
 	{"login ", regexp.MustCompile(`(\blogin\s+\S+\s+password\s+)\S+()`)}, // netrc(5)
-	{`"value"`, regexp.MustCompile(`(?i)("name"\s*:\s*"[^"]*(?:token|secret|passw|credential|key|auth|cookie)[^"]*"\s*,\s*"value"\s*:\s*")(?:[^"\\]|\\.)*()`)},
+	{
+		`"value"`, regexp.MustCompile(`(?i)("name"\s*:\s*"[^"]*(?:token|secret|passw|credential|key|auth|cookie)[^"]*"` +
+			`\s*,\s*"value"\s*:\s*")(?:[^"\\]|\\.)*()`),
+	},
 }
 
 // userinfo is where a URL's user and password are, whose authority starts at from: nowhere if from == to.

@@ -97,7 +97,8 @@ var units = []string{"ns", "µs", "ms", "s", "m", "h", "d", "B", "KiB", "MiB", "
 func wordsOf(s string) (all []string) {
 	for _, word := range strings.Fields(s) {
 		last := len(all) - 1
-		if last >= 0 && slices.Contains(units, strings.TrimRight(word, ".,;:)")) && strings.ContainsAny(all[last][len(all[last])-1:], "0123456789") {
+		if last >= 0 && slices.Contains(units, strings.TrimRight(word, ".,;:)")) &&
+			strings.ContainsAny(all[last][len(all[last])-1:], "0123456789") {
 			all[last] += " " + word
 			continue
 		}

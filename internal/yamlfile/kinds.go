@@ -90,6 +90,7 @@ func (c *Collector) ofAnother(keys []string, of KindOfFile) bool {
 		return false
 	}
 	line := slices.IndexFunc(c.lines, func(l string) bool { return strings.Contains(l, key) }) + 1
-	c.Add(line, strings.Index(c.line(line), key)+1, "this seems to be a %s, not a %s, as it has %q; %s has the format", kind, of.Noun, key, of.Doc)
+	c.Add(line, strings.Index(c.line(line), key)+1, "this seems to be a %s, not a %s, as it has %q; %s has the format",
+		kind, of.Noun, key, of.Doc)
 	return true
 }

@@ -23,7 +23,8 @@ const fewMeasures = 21
 // Comparison writes two sets of runs beside each other.
 func Comparison(b *bytes.Buffer, r *compare.Result, o terminal.Options) {
 	p := terminal.NewPrinter(b, o)
-	p.Item(0, "", 0, "", 0, fmt.Sprintf("%s before, %s now%s", text.Count(r.Base, "run"), text.Count(r.Head, "run"), renamedText(r.Renamed)), terminal.Strong)
+	p.Item(0, "", 0, "", 0, fmt.Sprintf("%s before, %s now%s", text.Count(r.Base, "run"), text.Count(r.Head, "run"), renamedText(r.Renamed)),
+		terminal.Strong)
 	comparedFindings(p, r)
 	p.Blank()
 	comparedNumbers(p, r)
@@ -57,7 +58,8 @@ func comparedFindings(p *terminal.Printer, r *compare.Result) {
 	p.Blank()
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		p.Item(0, terminal.Pad(string(f.State), 10), stateLook[f.State], fmt.Sprintf("%s: %s %s  ", playText(f.Play, r.Renamed), f.Law, f.Kind), terminal.Strong,
+		p.Item(0, terminal.Pad(string(f.State), 10), stateLook[f.State],
+			fmt.Sprintf("%s: %s %s  ", playText(f.Play, r.Renamed), f.Law, f.Kind), terminal.Strong,
 			fmt.Sprintf("%s: was in %s runs, now in %s", f.Fingerprint, f.Base, f.Head), 0)
 		p.Field(10, 0, "", f.Title+warningText(f))
 		p.Styled(10, 0, "", f.Note, terminal.Warn)
@@ -113,8 +115,9 @@ func measures(p *terminal.Printer, r *compare.Result) {
 		p.Item(2, "", 0, "", 0, fmt.Sprintf("%s more: no change shown (-v lists them)", strconv.Itoa(quiet)), terminal.Dim)
 	}
 	if r.Tests > 0 {
-		p.Item(2, "", 0, "", 0, fmt.Sprintf("medians; Mann-Whitney U, corrected for %s (Holm); a change counts from the tolerance on; ~ is no change shown%s",
-			text.Count(r.Tests, "test"), shortText(r)), terminal.Dim)
+		p.Item(2, "", 0, "", 0,
+			fmt.Sprintf("medians; Mann-Whitney U, corrected for %s (Holm); a change counts from the tolerance on; ~ is no change shown%s",
+				text.Count(r.Tests, "test"), shortText(r)), terminal.Dim)
 	}
 }
 
@@ -272,7 +275,8 @@ func ReplayText(b *bytes.Buffer, what string, r *Replayed, o terminal.Options) {
 		p.Item(0, "≠ ", terminal.Warn|terminal.Strong, what+"not the same again: ", terminal.Strong,
 			string(r.Now)+" both times, with other findings", 0)
 	default:
-		p.Item(0, "≠ ", terminal.Warn|terminal.Strong, what+"not the same again: ", terminal.Strong, fmt.Sprintf("%s then, %s now", r.Then, r.Now), 0)
+		p.Item(0, "≠ ", terminal.Warn|terminal.Strong, what+"not the same again: ", terminal.Strong,
+			fmt.Sprintf("%s then, %s now", r.Then, r.Now), 0)
 	}
 	for i := range r.told {
 		f := &r.told[i]

@@ -47,7 +47,8 @@ func Gate(b *bytes.Buffer, r *gate.Result, o GateOptions) {
 
 // GateRuns says how much a gate has played: "3 scenarios, 6 runs (and 1 tried again)".
 func GateRuns(r *gate.Result) string {
-	return text.Count(r.Plays, "scenario") + ", " + text.Count(len(r.Runs), "run") + retriedText(r.Retried) + model.Played(r.Runs, len(r.NotApplicable))
+	return text.Count(r.Plays, "scenario") + ", " + text.Count(len(r.Runs), "run") + retriedText(r.Retried) +
+		model.Played(r.Runs, len(r.NotApplicable))
 }
 
 // retriedText says how many runs were tried again.

@@ -224,7 +224,8 @@ type AnswerView struct {
 type Command struct{ What, Text string }
 
 var gateVerbs = map[gate.Outcome]string{
-	gate.Pass: "The gate passed", gate.Fail: "The gate failed", gate.HostFailed: "The gate failed", gate.Inconclusive: "The gate is inconclusive",
+	gate.Pass: "The gate passed", gate.Fail: "The gate failed", gate.HostFailed: "The gate failed",
+	gate.Inconclusive: "The gate is inconclusive",
 }
 
 // commands are those that change the list of known findings as the answer suggests.

@@ -55,7 +55,8 @@ type compareNumber struct {
 const compareMost = 200
 
 var stateLooks = map[compare.State]struct{ class, glyph string }{
-	compare.New: {"bad", "✗"}, compare.Known: {"none", "≡"}, compare.Fixed: {"good", "✓"}, compare.Undecided: {"warn", "?"}, compare.NotRun: {"warn", "?"},
+	compare.New: {"bad", "✗"}, compare.Known: {"none", "≡"}, compare.Fixed: {"good", "✓"}, compare.Undecided: {"warn", "?"},
+	compare.NotRun: {"warn", "?"},
 }
 
 // NewCompare is a row for each play that either side has.

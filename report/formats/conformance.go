@@ -113,7 +113,8 @@ func lawStatus(j *verdict.Judged, r verdict.LawResult) (status rows.Status, mess
 func newCheck(j *verdict.Judged, t int64) conformanceCheck {
 	play := compare.PlayOf(j)
 	c := conformanceCheck{Details: map[string]any{
-		"scenario": words.Clean(play.Scenario, words.MaxName), "host": words.Clean(play.Host, words.MaxName), "outcome": words.Clean(string(j.Verdict.Outcome), words.MaxName),
+		"scenario": words.Clean(play.Scenario, words.MaxName), "host": words.Clean(play.Host, words.MaxName),
+		"outcome": words.Clean(string(j.Verdict.Outcome), words.MaxName),
 	}}
 	if j.Run != nil {
 		c.Timestamp = j.Run.Header.Started.Add(time.Duration(t)).UTC().Format("2006-01-02T15:04:05.000Z")

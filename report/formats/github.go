@@ -36,7 +36,8 @@ func (a *annotations) say(level, place, title, text string) {
 
 // finding says what was found, and last by what name.
 func (a *annotations) finding(level, title string, j *verdict.Judged, f *verdict.Finding, name string) {
-	a.say(level, githubFile(j), title, fmt.Sprintf("%s\nexpected: %s\nfound: %s\nwhy: %s\nfix: %s\n%s", f.Title, f.Expected, f.Found, f.Why, f.Fix, name))
+	a.say(level, githubFile(j), title,
+		fmt.Sprintf("%s\nexpected: %s\nfound: %s\nwhy: %s\nfix: %s\n%s", f.Title, f.Expected, f.Found, f.Why, f.Fix, name))
 }
 
 func (a *annotations) undecided(j *verdict.Judged) {

@@ -165,7 +165,10 @@ func (s lawState) junit(class string, runs int) junitCase {
 	case stateBroken:
 		c.Failure = &junitProblem{Type: words.Clean(kindsOf(s.findings), words.MaxName), Message: message, Text: told}
 	case stateFlaky:
-		c.Failure = &junitProblem{Type: stateFlaky, Message: fmt.Sprintf("broken in %d of %s: %s", s.broken, text.Count(runs, "run"), message), Text: told}
+		c.Failure = &junitProblem{
+			Type:    stateFlaky,
+			Message: fmt.Sprintf("broken in %d of %s: %s", s.broken, text.Count(runs, "run"), message), Text: told,
+		}
 	case stateNotJudged:
 		c.Skipped = &junitProblem{Message: words.Clean(s.result.Reason, words.MaxText)}
 	case stateWarning:

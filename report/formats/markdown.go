@@ -41,13 +41,16 @@ func mdTable(b *bytes.Buffer, runs []verdict.Judged) {
 	if len(runs) == 0 {
 		return
 	}
-	b.WriteString("| scenario | host | verdict | findings | leaked | launched | at most | left | took |\n|---|---|---|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| scenario | host | verdict | findings | leaked | launched | at most | left | took |\n" +
+		"|---|---|---|--:|--:|--:|--:|--:|--:|\n")
 	head, more := words.FirstOf(runs, mdRuns)
 	for i := range head {
 		j := &head[i]
 		v := &j.Verdict
 		play := compare.PlayOf(j)
-		fmt.Fprintf(b, "| %s | %s | %s %s | %d | %d | %d | %d | %d | %s |\n", words.Markdown(play.What(), words.MaxName), words.Markdown(play.Host, words.MaxName), mdGlyph[v.Outcome], words.Markdown(string(v.Outcome), words.MaxName),
+		fmt.Fprintf(b, "| %s | %s | %s %s | %d | %d | %d | %d | %d | %s |\n",
+			words.Markdown(play.What(), words.MaxName), words.Markdown(play.Host, words.MaxName),
+			mdGlyph[v.Outcome], words.Markdown(string(v.Outcome), words.MaxName),
 			len(v.Findings), model.ImpactOf(v).Left, v.Spawned, v.PeakLive, v.Left, duration.Text(model.Lasted(j)))
 	}
 	if more > 0 {
@@ -118,7 +121,8 @@ var failingTitle = map[gate.Decision]string{gate.New: "New", gate.Expired: "Expi
 
 // GateMarkdown is what a gate says for the summary of a CI step and for a comment: what has to be done first, the rest folded.
 func GateMarkdown(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
-	fmt.Fprintf(b, "## %s leakbench gate: %s\n\n%s. %s.\n\n", mdGlyph[baseline.LooksLike[r.Outcome]], r.Outcome, words.Markdown(r.Reason, words.MaxText), baseline.GateRuns(r))
+	fmt.Fprintf(b, "## %s leakbench gate: %s\n\n%s. %s.\n\n",
+		mdGlyph[baseline.LooksLike[r.Outcome]], r.Outcome, words.Markdown(r.Reason, words.MaxText), baseline.GateRuns(r))
 	fresh, more := words.FirstOf(r.Failing(), mdFindings)
 	for i := range fresh {
 		f := &fresh[i]
@@ -149,10 +153,13 @@ func mdTodo(b *bytes.Buffer, r *gate.Result, o baseline.GateOptions) {
 	bad := r.Alone()
 	for i := range bad {
 		e := bad[i]
-		items = append(items, fmt.Sprintf("**%s** %s line %d: %s %s", strings.ToUpper(string(e.State)), words.MarkdownCode(o.Known, words.MaxName), e.Line, words.MarkdownCode(e.Finding(), words.MaxName), words.Markdown(e.Text(), words.MaxText)))
+		items = append(items, fmt.Sprintf("**%s** %s line %d: %s %s",
+			strings.ToUpper(string(e.State)), words.MarkdownCode(o.Known, words.MaxName), e.Line,
+			words.MarkdownCode(e.Finding(), words.MaxName), words.Markdown(e.Text(), words.MaxText)))
 	}
 	for _, j := range r.Unsure {
-		items = append(items, fmt.Sprintf("❔ %s is inconclusive: %s", mdPlay(compare.PlayOf(j)), words.Markdown(model.FirstDoubt(j), words.MaxText/2)))
+		items = append(items,
+			fmt.Sprintf("❔ %s is inconclusive: %s", mdPlay(compare.PlayOf(j)), words.Markdown(model.FirstDoubt(j), words.MaxText/2)))
 	}
 	for _, m := range r.Missing {
 		items = append(items, "❔ not run: "+words.Markdown(m, words.MaxText/2))
@@ -176,7 +183,8 @@ func mdCompared(b *bytes.Buffer, r *gate.Result) {
 	}
 	var rows [][]string
 	for _, n := range c.Counts {
-		rows = append(rows, []string{n.String() + ": " + n.Name, baseline.RangeText(n.Base), baseline.RangeText(n.Head), baseline.Signed(n.Delta()), ""})
+		rows = append(rows,
+			[]string{n.String() + ": " + n.Name, baseline.RangeText(n.Base), baseline.RangeText(n.Head), baseline.Signed(n.Delta()), ""})
 	}
 	quiet := 0
 	for i := range c.Measures {

@@ -64,7 +64,8 @@ func Prometheus(b *bytes.Buffer, runs []verdict.Judged) error {
 		}
 		for k := range v.Findings {
 			f := &v.Findings[k]
-			found.add(fmt.Sprint(f.Count), append(id, "law", f.Law, "kind", f.Kind, "label", f.Label, "severity", string(f.Severity), "fingerprint", f.Fingerprint)...)
+			found.add(fmt.Sprint(f.Count),
+				append(id, "law", f.Law, "kind", f.Kind, "label", f.Label, "severity", string(f.Severity), "fingerprint", f.Fingerprint)...)
 		}
 		doubts.add(fmt.Sprint(len(v.Doubts)), id...)
 		spawned.add(fmt.Sprint(v.Spawned), id...)
@@ -84,10 +85,14 @@ func Watched(b *bytes.Buffer, v *live.View) {
 	family := func(name, help string) *metric { return &metric{name: "leakbench_watched_" + name, help: help} }
 	host := []string{"host", v.Host.Comm, "pid", strconv.Itoa(v.Host.PID)}
 	labels := func(more ...string) []string { return append(slices.Clone(host), more...) }
-	processes, servers := family("processes", "Processes below the host."), family("servers", "Servers that are alive: used lately (within the settle time, or twice as long as the host lets others be idle), or idle.")
+	processes := family("processes", "Processes below the host.")
+	servers := family("servers",
+		"Servers that are alive: used lately (within the settle time, or twice as long as the host lets others be idle), or idle.")
 	found, memory := family("findings", "Processes that show a finding."), family("memory_bytes", "Resident memory.")
-	fds, growth := family("host_descriptors", "Open descriptors of the host."), family("growth_per_hour", "Growth an hour, where it is sure (95%).")
-	age, unread := family("oldest_fact_seconds", "How old the oldest fact of a process is."), family("unread_processes", "Processes of which something could not be read.")
+	fds := family("host_descriptors", "Open descriptors of the host.")
+	growth := family("growth_per_hour", "Growth an hour, where it is sure (95%).")
+	age := family("oldest_fact_seconds", "How old the oldest fact of a process is.")
+	unread := family("unread_processes", "Processes of which something could not be read.")
 	roles, oldest := map[string]int{}, int64(0)
 	below := int64(0)
 	for _, ch := range v.Children {

@@ -65,7 +65,10 @@ func (t *tracer) name(what string, tid int, name string) {
 }
 
 func (t *tracer) slice(tid int, from, to int64, name, cat string, args map[string]any) {
-	t.add(traceEvent{Name: words.Clean(name, 2*words.MaxName), Cat: cat, Phase: "X", TS: micros(from), Dur: micros(max(to-from, 1)), PID: t.pid, TID: tid, Args: args})
+	t.add(traceEvent{
+		Name: words.Clean(name, 2*words.MaxName), Cat: cat, Phase: "X", TS: micros(from), Dur: micros(max(to-from, 1)),
+		PID: t.pid, TID: tid, Args: args,
+	})
 }
 
 func (t *tracer) mark(tid int, at int64, name, cat string) {
@@ -150,7 +153,10 @@ func (t *tracer) server(s *model.Run, f *model.Server) {
 // async is a slice that may overlap others.
 func (t *tracer) async(cat, name string, from, to int64, tid int, args map[string]any) {
 	t.calls++
-	e := traceEvent{Name: words.Clean(name, 2*words.MaxName), Cat: cat, Phase: "b", TS: micros(from), PID: t.pid, TID: tid, ID: fmt.Sprint(t.calls), Args: args}
+	e := traceEvent{
+		Name: words.Clean(name, 2*words.MaxName), Cat: cat, Phase: "b", TS: micros(from), PID: t.pid, TID: tid,
+		ID: fmt.Sprint(t.calls), Args: args,
+	}
 	t.add(e)
 	e.Phase, e.TS, e.Args = "e", micros(max(to, from)), nil
 	t.add(e)

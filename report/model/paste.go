@@ -19,9 +19,11 @@ func Paste(b *bytes.Buffer, j *verdict.Judged) {
 	v := j.Verdict.Watched
 	md := func(s string) string { return words.Markdown(s, words.MaxText/4) }
 	h := &j.Run.Header
-	fmt.Fprintf(b, "**leakbench attach**: %s, %s %s, leakbench %s\n\n", j.Verdict.Outcome, md(h.System.OS), md(h.System.Kernel), md(h.Tool.Version))
+	fmt.Fprintf(b, "**leakbench attach**: %s, %s %s, leakbench %s\n\n",
+		j.Verdict.Outcome, md(h.System.OS), md(h.System.Kernel), md(h.Tool.Version))
 	fmt.Fprintf(b, "Host `%s`: %d processes below it, %s, %d descriptors, watched for %s.\n\n",
-		strings.ReplaceAll(words.Clean(v.Host.Comm, words.MaxName), "`", "'"), len(v.Children), words.Size(v.Host.RSS), v.Host.FDs, duration.Text(v.To-v.From))
+		strings.ReplaceAll(words.Clean(v.Host.Comm, words.MaxName), "`", "'"), len(v.Children),
+		words.Size(v.Host.RSS), v.Host.FDs, duration.Text(v.To-v.From))
 	for i := range j.Verdict.Findings {
 		f := &j.Verdict.Findings[i]
 		fmt.Fprintf(b, "- **%s %s**: %s (fingerprint %s)\n", f.Law, f.Kind, md(f.Title), f.Fingerprint)

@@ -180,8 +180,10 @@ func WatchedLines(v *live.View) (lines []string) {
 // GrowthLines say what grows below a watched host.
 func GrowthLines(v *live.View) (lines []string) {
 	if len(v.Trends) == 0 && v.Looks > 0 {
-		return []string{fmt.Sprintf("too short: %s in %s; needs %d looks over %s", text.Count(v.Looks, "look"), rounded(record.Duration(v.To-v.From)),
-			live.LeastLooks, duration.Text(live.LeastSpan))}
+		return []string{
+			fmt.Sprintf("too short: %s in %s; needs %d looks over %s", text.Count(v.Looks, "look"), rounded(record.Duration(v.To-v.From)),
+				live.LeastLooks, duration.Text(live.LeastSpan)),
+		}
 	}
 	for i := range v.Trends {
 		lines = append(lines, growthLine(v, &v.Trends[i]))
@@ -215,7 +217,8 @@ func growthLine(v *live.View, t *live.Trend) string {
 	case t.Grows():
 		grows += "; watch for 10 min to project an hour and a day"
 	}
-	return fmt.Sprintf("%s %s %s (95%%: %s to %s), from %s to %s: %s", t.Of, say(t.Slope), unit, say(t.Low), say(t.High), count(t.First), count(t.Last), grows)
+	return fmt.Sprintf("%s %s %s (95%%: %s to %s), from %s to %s: %s",
+		t.Of, say(t.Slope), unit, say(t.Low), say(t.High), count(t.First), count(t.Last), grows)
 }
 
 // UnreadLines say what could not be read of a watched host's processes, and why.

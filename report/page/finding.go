@@ -172,7 +172,8 @@ func shortSignals(names []string) string {
 }
 
 var stateNames = map[record.State]string{
-	record.StateRunning: "R running", record.StateSleeping: "S sleeping", record.StateBlocked: "D uninterruptible", record.StateZombie: "Z zombie", record.StateStopped: "T stopped", record.StateTraced: "t traced", record.StateIdle: "I idle",
+	record.StateRunning: "R running", record.StateSleeping: "S sleeping", record.StateBlocked: "D uninterruptible",
+	record.StateZombie: "Z zombie", record.StateStopped: "T stopped", record.StateTraced: "t traced", record.StateIdle: "I idle",
 }
 
 func stateName(s record.State) string {

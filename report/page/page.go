@@ -295,7 +295,10 @@ func newLaw(l *verdict.LawResult, warned bool) lawView {
 }
 
 func newFault(f history.PlannedFault) faultView {
-	v := faultView{Label: f.Label, What: string(f.Do) + " on " + string(f.On), When: "every launch", Fired: f.Fired, Needed: f.Fires, Status: "fired", Class: "good"}
+	v := faultView{
+		Label: f.Label, What: string(f.Do) + " on " + string(f.On), When: "every launch", Fired: f.Fired, Needed: f.Fires,
+		Status: "fired", Class: "good",
+	}
 	switch {
 	case f.On == record.OnOrder:
 		v.When = "when told"

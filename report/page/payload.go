@@ -70,7 +70,8 @@ type payloadLine struct {
 
 // The kinds of events, by the place in payload.Kinds.
 var eventKinds = []string{
-	"step", "checkpoint", "host", "session", "born", "ready", "init", "rpc", "fault", "eof", "signal", "over", "bye", "died", "lost", "reaped", "left", "seen", "doubt", "control", "bystander", "swept", "stderr",
+	"step", "checkpoint", "host", "session", "born", "ready", "init", "rpc", "fault", "eof", "signal", "over", "bye", "died", "lost", "reaped",
+	"left", "seen", "doubt", "control", "bystander", "swept", "stderr",
 }
 
 var stateNamesOf = []string{"start", "work", "broken", "leave", "over", "zombie", "seen"}

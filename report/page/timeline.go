@@ -263,8 +263,10 @@ func hostChart(s *model.Run, a *axis) *chartView {
 	most, dead := model.Highest(fds), model.Highest(zombies)
 	top := max(most, dead, 1)
 	c := &chartView{
-		Label: s.Header.Host.Kind.Subject(), Sub: fmt.Sprintf("fds %d to %d, RSS %s to %s", first.FDs, last.FDs, words.Size(first.RSS), words.Size(last.RSS)),
-		Height: chartHeight, Alive: area(a, fds, top), Right: []string{fmt.Sprintf("%d fds at most", most), text.Count(int(dead), "zombie") + " at most"},
+		Label:  s.Header.Host.Kind.Subject(),
+		Sub:    fmt.Sprintf("fds %d to %d, RSS %s to %s", first.FDs, last.FDs, words.Size(first.RSS), words.Size(last.RSS)),
+		Height: chartHeight, Alive: area(a, fds, top),
+		Right: []string{fmt.Sprintf("%d fds at most", most), text.Count(int(dead), "zombie") + " at most"},
 		Title: fmt.Sprintf("Open file descriptors of the %s: %d at most; zombies: %d at most", s.Header.Host.Kind.Subject(), most, dead),
 	}
 	if dead > 0 {

@@ -85,7 +85,8 @@ func traceHost(s *model.Run, t int64) traceLine {
 	case h.Started == history.Never:
 		return station(traceUnknown, who, "leakbench did not see it start", "")
 	case h.Exited >= 0 && h.Exited <= t && s.Verdict.Watched != nil:
-		return station(traceOK, fmt.Sprintf("%s, pid %d", who, h.PID), fmt.Sprintf("gone since %s; nobody but its parent knows how", words.At(h.Exited)), "")
+		return station(traceOK, fmt.Sprintf("%s, pid %d", who, h.PID),
+			fmt.Sprintf("gone since %s; nobody but its parent knows how", words.At(h.Exited)), "")
 	case h.Exited >= 0 && h.Exited <= t:
 		return station(traceOK, fmt.Sprintf("%s, pid %d", who, h.PID), fmt.Sprintf("gone since %s: %s", words.At(h.Exited), model.HostEnd(h)), "")
 	}

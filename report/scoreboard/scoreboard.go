@@ -96,7 +96,8 @@ var looks = map[scoreboard.Status]look{
 func newScoreView(b *scoreboard.Board, link Link) *scoreView {
 	v := &scoreView{Sentence: scoreSentence(b), Facts: scoreFacts(b), Omitted: strings.Join(b.Omitted, ", ")}
 	for i, h := range b.Hosts {
-		v.Hosts = append(v.Hosts, scoreHost{h, fmt.Sprintf("host-%d", i+1), scoreCounts(b.Count(h.ID)), scoreLevels(b, h.ID), scoreNotes(b, h.ID, link)})
+		v.Hosts = append(v.Hosts,
+			scoreHost{h, fmt.Sprintf("host-%d", i+1), scoreCounts(b.Count(h.ID)), scoreLevels(b, h.ID), scoreNotes(b, h.ID, link)})
 	}
 	for _, s := range b.Scenarios {
 		row := scoreRow{Scenario: s.Name, Title: s.Title}

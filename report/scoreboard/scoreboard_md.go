@@ -12,7 +12,8 @@ import (
 
 const scoreLegend = "A cell names the laws that were broken as errors, and in parentheses " +
 	"those that were broken as warnings ([laws](laws.md), or\n" +
-	"`leakbench explain L1`). **?** is inconclusive: something could not be decided. **n.a.** is not applicable: this host, or this machine,\n" +
+	"`leakbench explain L1`). **?** is inconclusive: something could not be decided. " +
+	"**n.a.** is not applicable: this host, or this machine,\n" +
 	"cannot do what the scenario asks. It never counts as clean. ↻ was inconclusive beside other runs, and the cell shows the run that " +
 	"followed\nalone. The reasons are listed below for each host. `leakbench run SCENARIO --host HOST` plays a cell again."
 
@@ -98,7 +99,8 @@ func mdLink(text, href string) string {
 }
 
 func mdScoreHost(b *bytes.Buffer, h *scoreHost) {
-	fmt.Fprintf(b, "\n## %s\n\n%s: %s\n", mdHost(h), sentenceCase(words.Markdown(h.About, words.MaxText)), words.Markdown(h.Counts, words.MaxText))
+	fmt.Fprintf(b, "\n## %s\n\n%s: %s\n",
+		mdHost(h), sentenceCase(words.Markdown(h.About, words.MaxText)), words.Markdown(h.Counts, words.MaxText))
 	if h.Levels != "" {
 		fmt.Fprintf(b, "\nLevels: %s\n", words.Markdown(h.Levels, words.MaxText))
 	}

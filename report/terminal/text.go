@@ -77,7 +77,8 @@ func (p *Printer) failures(runs []verdict.Judged) {
 		lines := strings.SplitAfter(b.String(), "\n")
 		p.out.WriteString(strings.Join(lines[:min(len(lines), screen)], ""))
 		if more := len(lines) - 1 - screen; more > 0 {
-			p.Field(2, fieldWidth, "more", fmt.Sprintf("%s: -v shows all, and so does the report %s", text.Count(more, "line"), cmp.Or(runs[i].Page, runs[i].Dir)))
+			p.Field(2, fieldWidth, "more",
+				fmt.Sprintf("%s: -v shows all, and so does the report %s", text.Count(more, "line"), cmp.Or(runs[i].Page, runs[i].Dir)))
 		}
 		p.Blank()
 	}
@@ -152,7 +153,8 @@ func tally(v *verdict.Verdict) string {
 			errors++
 		}
 	}
-	text := words.Counted(words.Things{N: errors, Noun: "finding"}, words.Things{N: len(v.Findings) - errors, Noun: "warning"}, words.Things{N: len(v.Doubts), Noun: "doubt"})
+	text := words.Counted(words.Things{N: errors, Noun: "finding"}, words.Things{N: len(v.Findings) - errors, Noun: "warning"},
+		words.Things{N: len(v.Doubts), Noun: "doubt"})
 	if text == "" {
 		return ""
 	}
@@ -282,7 +284,8 @@ var rowStyle = map[rows.Status]Style{rows.Success: Good, rows.Failure: Bad, rows
 // rows are those of the specification that the scenario plays.
 func (p *Printer) rows(j *verdict.Judged) {
 	for i, c := range rows.Of(j.Run) {
-		p.Styled(2, fieldWidth, []string{"rows", ""}[min(i, 1)], fmt.Sprintf("%s %s: %s", c.Status, c.Row, words.Clean(c.Message, words.MaxText)), rowStyle[c.Status])
+		p.Styled(2, fieldWidth, []string{"rows", ""}[min(i, 1)],
+			fmt.Sprintf("%s %s: %s", c.Status, c.Row, words.Clean(c.Message, words.MaxText)), rowStyle[c.Status])
 	}
 }
 

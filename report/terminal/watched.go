@@ -56,7 +56,8 @@ func (p *Printer) ends(v *live.View) {
 		return
 	}
 	p.Blank()
-	p.Field(2, fieldWidth, "to end", "leakbench ends nothing. Each line checks that the pid is still the same process (field 22 of its stat), and sends SIGTERM:")
+	p.Field(2, fieldWidth, "to end",
+		"leakbench ends nothing. Each line checks that the pid is still the same process (field 22 of its stat), and sends SIGTERM:")
 	head, more := words.FirstOf(lines, p.limit(watchedRows))
 	for _, line := range head {
 		p.out.WriteString("    " + line)

@@ -22,14 +22,20 @@ func (f *search) doubtControls() {
 		c, ok := f.Controls()[label]
 		switch {
 		case !ok:
-			f.doubt(record.DoubtControlMissing, "the server %s was not tried without the host, so it is unknown whether it exits by itself", prose.Plain(label))
+			f.doubt(record.DoubtControlMissing, "the server %s was not tried without the host, so it is unknown whether it exits by itself",
+				prose.Plain(label))
 		case len(c.Faults) > 0:
 		case !c.Answered:
-			f.doubt(record.DoubtControlFailed, "without the host, too, the server %s did not answer its handshake, although its script allows it", prose.Plain(label))
+			f.doubt(record.DoubtControlFailed, "without the host, too, the server %s did not answer its handshake, although its script allows it",
+				prose.Plain(label))
 		case !c.Exited:
-			f.doubt(record.DoubtControlFailed, "without the host, too, the server %s was still running %s after stdin EOF, although its script allows it to exit", prose.Plain(label), prose.Span(c.After))
+			f.doubt(record.DoubtControlFailed,
+				"without the host, too, the server %s was still running %s after stdin EOF, although its script allows it to exit",
+				prose.Plain(label), prose.Span(c.After))
 		case c.After > slowControl:
-			f.doubt(record.DoubtControlLate, "without the host, too, the server %s took %s to exit after stdin EOF, although its script allows it to exit at once", prose.Plain(label), prose.Span(c.After))
+			f.doubt(record.DoubtControlLate,
+				"without the host, too, the server %s took %s to exit after stdin EOF, although its script allows it to exit at once",
+				prose.Plain(label), prose.Span(c.After))
 		}
 	}
 }

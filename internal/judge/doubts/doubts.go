@@ -161,7 +161,8 @@ func (f *search) doubtLaunches() {
 			f.doubt(record.DoubtNotLaunched, "the host never launched %s; the scenario needs %d", prose.Plain(want.Label), want.Launches)
 		case n < want.Launches-f.reopened(want.Label):
 			short = true
-			f.doubt(record.DoubtNotLaunched, "the host launched %s %s, the scenario needs %d", prose.Plain(want.Label), text.Count(n, "time"), want.Launches)
+			f.doubt(record.DoubtNotLaunched, "the host launched %s %s, the scenario needs %d",
+				prose.Plain(want.Label), text.Count(n, "time"), want.Launches)
 		}
 	}
 	if len(f.servers) == 0 && !short {
@@ -238,7 +239,8 @@ func (f *search) doubtRest() {
 	f.doubtStretched()
 	for _, cp := range f.Checkpoints {
 		if cp.Ended >= 0 && !cp.Quiet && !f.Explained[cp] && !f.split[cp] {
-			f.doubt(record.DoubtNotQuiet, "checkpoint %q was not as expected within %s, and no law says why", prose.Plain(cp.Name), prose.Span(f.Header.Limits.Settle))
+			f.doubt(record.DoubtNotQuiet, "checkpoint %q was not as expected within %s, and no law says why",
+				prose.Plain(cp.Name), prose.Span(f.Header.Limits.Settle))
 		}
 	}
 }
@@ -257,7 +259,8 @@ func (f *search) doubtAfterEnd() {
 	}
 	late := slices.DeleteFunc(slices.Clone(f.Late()), func(p history.Late) bool { return p.T <= over && !f.bornAfter(host, p.Process) })
 	if len(late) > 0 {
-		f.doubt(record.DoubtAfterEnd, "after the host had ended, leakbench adopted or killed %s of the run without having seen %s before; the first was %s at %s",
+		f.doubt(record.DoubtAfterEnd,
+			"after the host had ended, leakbench adopted or killed %s of the run without having seen %s before; the first was %s at %s",
 			text.Count(len(late), "process"), text.Choose(len(late), "it", "them"),
 			prose.Process(nil, late[0].Identity, cmp.Or(late[0].Comm, "a process")), prose.Clock(late[0].T))
 	}

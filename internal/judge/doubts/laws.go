@@ -42,7 +42,8 @@ func (f *search) doubtPurpose() {
 		if len(why) == 0 {
 			why = []string{"the run did not reach it"}
 		}
-		f.doubt(record.DoubtNotPlayed, "%s that this scenario is about %s not run: %s", text.Count(missing, "step"), text.Choose(missing, "was", "were"), strings.Join(why, "; "))
+		f.doubt(record.DoubtNotPlayed, "%s that this scenario is about %s not run: %s",
+			text.Count(missing, "step"), text.Choose(missing, "was", "were"), strings.Join(why, "; "))
 	}
 }
 

@@ -22,7 +22,9 @@ func OfServer(run *facts.Facts, told Told) []record.Doubt {
 func (f *search) doubtStretched() {
 	for _, cp := range f.Checkpoints {
 		if cp.Quiet && cp.Stretched > 0 {
-			f.doubt(record.DoubtStretched, "checkpoint %q was as expected only after %s, with %s allowed. The wait was stretched because the machine was starved: leakbench waited for a processor %d %% of the time in which it wanted one",
+			f.doubt(record.DoubtStretched,
+				"checkpoint %q was as expected only after %s, with %s allowed. The wait was stretched because the machine was starved: "+
+					"leakbench waited for a processor %d %% of the time in which it wanted one",
 				prose.Plain(cp.Name), prose.Span(cp.Waited), prose.Span(f.Header.Limits.Settle), int(100*cp.Starved))
 		}
 	}

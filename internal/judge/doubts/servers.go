@@ -20,7 +20,9 @@ func (f *search) doubtUnasked() {
 		idle := state.State == record.SessionOpen && state.Why != record.WhyPerRequest && state.Why != record.WhyRequest &&
 			f.OnWatch(began) && f.OnWatch(s.Born) && !f.RequestedAround(began)
 		if other := f.WorkingBeside(s, began); idle && other != nil {
-			f.doubt(record.DoubtUnasked, "%s was launched at %s for session %s, which was open and had %s, although nobody had asked the host for anything. If the host does so on purpose, declare it in its profile (renewal, spare)",
+			f.doubt(record.DoubtUnasked,
+				"%s was launched at %s for session %s, which was open and had %s, although nobody had asked the host for anything. "+
+					"If the host does so on purpose, declare it in its profile (renewal, spare)",
 				prose.Plain(s.ID), prose.Clock(s.Born), prose.Plain(s.Session), prose.Plain(other.ID))
 		}
 	}
@@ -33,14 +35,17 @@ func (f *search) doubtConnections() {
 		declare = "The profile in its hello can declare it (resident, spare)"
 	}
 	if f.Connections > 0 {
-		f.doubt(record.DoubtConnections, "the host used several servers of one name side by side, and it is unknown whether on purpose. %s", declare)
+		f.doubt(record.DoubtConnections, "the host used several servers of one name side by side, and it is unknown whether on purpose. %s",
+			declare)
 	}
 }
 
 // doubtDaemons says which processes went on in the background.
 func (f *search) doubtDaemons() {
 	for _, id := range f.Daemons {
-		f.doubt(record.DoubtDaemon, "%s continued in the background with its servers after the process of the host had ended, so it was not asked to end", prose.Process(nil, id, "the host"))
+		f.doubt(record.DoubtDaemon,
+			"%s continued in the background with its servers after the process of the host had ended, so it was not asked to end",
+			prose.Process(nil, id, "the host"))
 	}
 }
 
@@ -55,7 +60,9 @@ func (f *search) doubtOrphans() {
 	}
 	for _, planned := range f.Faults(f.Header.Plan) {
 		if planned.Fired > 0 && slices.Contains(unlisted, planned.Do) {
-			f.doubt(record.DoubtOrphans, "a server of %s had a %s. On this system what is orphaned leaves the sight of the bench: processes without a line on the ledger may be left unseen",
+			f.doubt(record.DoubtOrphans,
+				"a server of %s had a %s. On this system what is orphaned leaves the sight of the bench: "+
+					"processes without a line on the ledger may be left unseen",
 				prose.Plain(planned.Label), prose.Plain(planned.Do))
 			return
 		}
@@ -66,7 +73,10 @@ func (f *search) doubtOrphans() {
 func (f *search) doubtTwins() {
 	for _, e := range f.Bystanders() {
 		if e.Text != "" && e.Exit.Signal == "" {
-			f.doubt(record.DoubtTwinEnded, "the process that leakbench had put beside the host in the place of %s ended by itself (status %d) at %s, so it is unknown whether the host would have ended it", prose.Plain(e.Server), e.Exit.Code, prose.Clock(e.T))
+			f.doubt(record.DoubtTwinEnded,
+				"the process that leakbench had put beside the host in the place of %s ended by itself (status %d) at %s, "+
+					"so it is unknown whether the host would have ended it",
+				prose.Plain(e.Server), e.Exit.Code, prose.Clock(e.T))
 		}
 	}
 }

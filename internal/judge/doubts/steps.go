@@ -42,7 +42,8 @@ func (f *search) doubtSkipped() {
 	keys, groups := lists.GroupBy(skipped, func(s *history.Step) skip { return skip{s.Op, s.Error} })
 	for _, key := range keys {
 		n := len(groups[key])
-		f.doubt(record.DoubtStepSkipped, "%s %q %s skipped: %s", text.Count(n, "step"), prose.Plain(key.op), text.Choose(n, "was", "were"), prose.Quote(key.why))
+		f.doubt(record.DoubtStepSkipped, "%s %q %s skipped: %s",
+			text.Count(n, "step"), prose.Plain(key.op), text.Choose(n, "was", "were"), prose.Quote(key.why))
 	}
 }
 
@@ -80,7 +81,8 @@ func (f *search) doubtUnseenProbe(key facts.SessionKey) {
 			return
 		}
 	}
-	f.doubt(record.DoubtCallNotSeen, "the host says that it has checked %s for session %s, but no server of it saw a handshake", prose.Plain(key.Label), prose.Plain(key.Name))
+	f.doubt(record.DoubtCallNotSeen, "the host says that it has checked %s for session %s, but no server of it saw a handshake",
+		prose.Plain(key.Label), prose.Plain(key.Name))
 }
 
 // accounted says that a law, or the host's end, accounts for a failed step.

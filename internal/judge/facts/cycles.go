@@ -159,7 +159,9 @@ func (f *Facts) NoCycles(n int) string {
 	case len(f.Cycles) < n:
 		return fmt.Sprintf("%s of the scenario; %d are needed", text.Count(len(f.Cycles), "repetition"), n)
 	case quiet < n:
-		return fmt.Sprintf("at the end of %d of %s, processes that should be gone were still there: what the host holds for them cannot be distinguished from a leak", len(f.Cycles)-quiet, text.Count(len(f.Cycles), "cycle"))
+		return fmt.Sprintf(
+			"at the end of %d of %s, processes that should be gone were still there: "+
+				"what the host holds for them cannot be distinguished from a leak", len(f.Cycles)-quiet, text.Count(len(f.Cycles), "cycle"))
 	}
 	return fmt.Sprintf("fewer than %d cycles in a row can be compared", n)
 }

@@ -21,5 +21,6 @@ func (f *Facts) FaultBefore(t int64) string {
 	if last == nil {
 		return "No server had done anything wrong by then."
 	}
-	return fmt.Sprintf("The last fault before that was %s of %s, %s earlier.", prose.FaultName(&last.Fault), prose.Plain(of), prose.Span(t-last.T))
+	return fmt.Sprintf("The last fault before that was %s of %s, %s earlier.",
+		prose.FaultName(&last.Fault), prose.Plain(of), prose.Span(t-last.T))
 }

@@ -165,14 +165,17 @@ func (f *Facts) describeReach(s *history.Server, p record.Process) string {
 	if s != nil && f.isBehind(s) {
 		gone = "It was launched through another process, which is gone: what was ended was the launcher, and not the server behind it."
 		if pid := f.launcherOf(s); pid != 0 {
-			gone = fmt.Sprintf("It was launched through another process (pid %d), which is gone: the host ended the launcher, not the server behind it.", pid)
+			gone = fmt.Sprintf(
+				"It was launched through another process (pid %d), which is gone: the host ended the launcher, not the server behind it.", pid)
 		}
 	}
 	switch {
 	case p.SID == p.PID:
 		apart = fmt.Sprintf("It is in a session of its own (sid %d), where no signal to the launched process group reaches it.", p.SID)
 	case f.leftSession(p):
-		apart = fmt.Sprintf("It was forked again in a session (sid %d) that is not the host's. No signal to the launched process group reaches it, and its parent is gone.", p.SID)
+		apart = fmt.Sprintf(
+			"It was forked again in a session (sid %d) that is not the host's. "+
+				"No signal to the launched process group reaches it, and its parent is gone.", p.SID)
 	case p.PGID == p.PID:
 		apart = fmt.Sprintf("It leads a process group of its own (pgid %d): a signal to the launcher's group does not reach it either.", p.PGID)
 	}

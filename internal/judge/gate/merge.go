@@ -91,7 +91,9 @@ func mergeHost(parts []Part) (all []Attempt, missing []string) {
 	seen := map[int]string{}
 	for _, p := range parts {
 		if p.Shard.Count != first.Shard.Count || p.Mark != first.Mark {
-			missing = append(missing, fmt.Sprintf("%s and %s were split differently: give all shards the same scenarios, and the same runs to take costs from", first.Name, p.Name))
+			missing = append(missing,
+				fmt.Sprintf("%s and %s were split differently: give all shards the same scenarios, and the same runs to take costs from",
+					first.Name, p.Name))
 		}
 		if other, twice := seen[p.Shard.Index]; twice {
 			missing = append(missing, fmt.Sprintf("%s and %s are both shard %s", other, p.Name, p.Shard))

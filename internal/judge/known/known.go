@@ -242,7 +242,8 @@ func list(into *[]Entry, scenarios []string) yamlfile.Value {
 
 func (e *Entry) value(scenarios []string) yamlfile.Value {
 	return yamlfile.Object("a known finding",
-		yamlfile.Need("finding", "scenario[:law[:fingerprint]]: a report has the fingerprint; leakbench known update writes the whole entry", e.finding(scenarios)),
+		yamlfile.Need("finding", "scenario[:law[:fingerprint]]: a report has the fingerprint; leakbench known update writes the whole entry",
+			e.finding(scenarios)),
 		yamlfile.May("host", "only on this host (default: on any host)", yamlfile.OneLine(&e.Host, "the name of a host", 200)),
 		yamlfile.Need("reason", "", yamlfile.OneLine(&e.Reason, "the reason why it is accepted for now", maxReason)),
 		yamlfile.May("sometimes", "not every run shows it, so its absence does not make it stale", yamlfile.Yes(&e.Sometimes)),

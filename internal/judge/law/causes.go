@@ -24,25 +24,41 @@ var causes = map[record.Cause]Cause{
 		Text:      "call timed out",
 		Narrative: "The call of session {session} timed out in {server}, and the host dropped the connection without ending the server",
 	},
-	record.CauseOpenFailed:    {Text: "open failed", Narrative: "Session {session} could not be opened, and the host left {server} behind"},
-	record.CauseSessionClosed: {Text: "session closed", Narrative: "Session {session} was closed and the host reported success, but {server} is still running"},
-	record.CauseSessionForgotten: {
-		Text: "session forgotten", Narrative: "Session {session} ended without a close, the host let go of the client, and {server} is still running",
+	record.CauseOpenFailed: {Text: "open failed", Narrative: "Session {session} could not be opened, and the host left {server} behind"},
+	record.CauseSessionClosed: {
+		Text:      "session closed",
+		Narrative: "Session {session} was closed and the host reported success, but {server} is still running",
 	},
-	record.CauseJobDone:     {Text: "job done", Narrative: "The job of session {session} was done, but {server} is still running"},
-	record.CauseCloseFailed: {Text: "close failed", Narrative: "Closing session {session} failed after {took} ({error}), and {server} is still running"},
+	record.CauseSessionForgotten: {
+		Text:      "session forgotten",
+		Narrative: "Session {session} ended without a close, the host let go of the client, and {server} is still running",
+	},
+	record.CauseJobDone: {Text: "job done", Narrative: "The job of session {session} was done, but {server} is still running"},
+	record.CauseCloseFailed: {
+		Text:      "close failed",
+		Narrative: "Closing session {session} failed after {took} ({error}), and {server} is still running",
+	},
 	record.CauseSessionOpen: {Text: "session not ended", Narrative: "Session {session} has not ended, and {server} is one more than it needs"},
 
-	record.CauseReconnect: {Text: "reconnect", Narrative: "The reconnect replaced {server} by {next}, but dropped the old connection without ending the server"},
-	record.CauseReload:    {Text: "reload", Narrative: "The reload replaced {server} by {next}, but dropped the old connection without ending the server"},
+	record.CauseReconnect: {
+		Text:      "reconnect",
+		Narrative: "The reconnect replaced {server} by {next}, but dropped the old connection without ending the server",
+	},
+	record.CauseReload: {
+		Text:      "reload",
+		Narrative: "The reload replaced {server} by {next}, but dropped the old connection without ending the server",
+	},
 	record.CauseSideBySide: {
-		Text: "launched side by side", Narrative: "{server} and {next} were launched {gap} apart for the same connection, nothing was wrong with either, {and}",
+		Text:      "launched side by side",
+		Narrative: "{server} and {next} were launched {gap} apart for the same connection, nothing was wrong with either, {and}",
 	},
 	record.CauseNoFault: {Text: "no fault"},
 
 	record.CauseHostKilled: {
-		Fix: "A killed host can't clean up, so arrange the end of its servers beforehand: on Linux PR_SET_PDEATHSIG, set between fork and exec by a thread that lives as long as the host; " +
-			"on Windows a Job Object with KILL_ON_JOB_CLOSE; elsewhere a small supervisor that holds a pipe of the host and ends the servers when it closes, or a cgroup that the service manager empties (KillMode=control-group). " +
+		Fix: "A killed host can't clean up, so arrange the end of its servers beforehand: on Linux PR_SET_PDEATHSIG, set between fork and " +
+			"exec by a thread that lives as long as the host; on Windows a Job Object with KILL_ON_JOB_CLOSE; " +
+			"elsewhere a small supervisor that holds a pipe of the host and ends the servers when it closes, " +
+			"or a cgroup that the service manager empties (KillMode=control-group). " +
 			"At the next start, end what a file of earlier launches (PID and start time) still names.",
 		Alone: true,
 	},

@@ -65,7 +65,12 @@ func explainKind(k Kind) string {
 	if len(k.Also) > 0 {
 		fmt.Fprintf(&b, "also a way to break %s\n", strings.Join(k.Also, ", "))
 	}
-	for _, part := range []struct{ title, text string }{{"Seen as", k.Signature}, {"Why", k.Why}, {"Fix", k.Fix}, {"Fix on Windows", onWindows[k.ID]}} {
+	for _, part := range []struct{ title, text string }{
+		{"Seen as", k.Signature},
+		{"Why", k.Why},
+		{"Fix", k.Fix},
+		{"Fix on Windows", onWindows[k.ID]},
+	} {
 		if part.text == "" {
 			continue
 		}

@@ -14,8 +14,11 @@ var kindsGrowth = []Kind{
 			"from what the host keeps on purpose. The growth can.",
 		Fix: "Find out what the processes are (the report lists those of the last look). Give each of them an owner that ends it, and " +
 			"waits for it, together with its session or job. Limit what is kept on purpose.",
-		Reports:  []string{"R001"},
-		Findings: []Wording{{Title: "there are more and more processes below the host", Expected: "as many processes below the host after each repetition", Found: "{value}"}},
+		Reports: []string{"R001"},
+		Findings: []Wording{{
+			Title:    "there are more and more processes below the host",
+			Expected: "as many processes below the host after each repetition", Found: "{value}",
+		}},
 	},
 	{
 		ID: "fd-leak", Law: "L5", Class: "I", Title: "the host's open descriptors grow with each cycle",
@@ -94,7 +97,8 @@ var kindsGraceful = []Kind{
 			"write, and behind a launcher it ends only the launcher. stdin EOF is the one request that every server understands, " +
 			"through every launcher.",
 		Fix: stdinFirst + "A sweep over what was left behind must also close the pipes that it still holds. If the host does close stdin " +
-			"first, another process has inherited the write end and keeps EOF away: make pipes close-on-exec.", Reports: []string{"R012", "R052", "R085"},
+			"first, another process has inherited the write end and keeps EOF away: make pipes close-on-exec.",
+		Reports:  []string{"R012", "R052", "R085"},
 		Findings: []Wording{{Title: "{n server} of {label} {was|were} signalled before stdin EOF"}},
 	},
 	{
@@ -119,7 +123,8 @@ var kindsGraceful = []Kind{
 		Why: "The steps follow each other without a pause: the kill comes together with the closed pipe, or a deadline for the " +
 			"whole shutdown leaves no time for the servers.",
 		Fix: stdinFirst +
-			"Wait for the exit, not for a fixed time: servers that exit at once then cost nothing. Let all of them clean up in parallel.", Reports: []string{"R050", "R086", "R120"},
+			"Wait for the exit, not for a fixed time: servers that exit at once then cost nothing. Let all of them clean up in parallel.",
+		Reports: []string{"R050", "R086", "R120"},
 		Findings: []Wording{
 			{Title: "{n server} of {label} {was|were} killed during cleanup", Expected: "{ladder}; at least {grace} for the cleanup"},
 		},

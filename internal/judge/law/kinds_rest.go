@@ -2,7 +2,8 @@ package law
 
 import "github.com/leakbench/leakbench/internal/record"
 
-const fullLadder = "Close stdin, wait for a limited time, send SIGTERM to the group, wait, send SIGKILL to the group, and wait for the exit."
+const fullLadder = "Close stdin, wait for a limited time, send SIGTERM to the group, wait, " +
+	"send SIGKILL to the group, and wait for the exit."
 
 var kindsEvidence = []Kind{
 	{
@@ -18,7 +19,10 @@ var kindsEvidence = []Kind{
 				Cause: record.CauseWatched, Title: "{n server} of {label} {is|are} still running, with {its|their} stdin at its end",
 				Expected: "a server whose stdin is closed is gone within {settle}", Found: "{n server} still running",
 			},
-			{Law: "L1", Title: "{n server} of {label} that had been told to exit {is|are} still running ({cause})", Found: "{alive} alive, {seen} of them told to exit and not killed"},
+			{
+				Law: "L1", Title: "{n server} of {label} that had been told to exit {is|are} still running ({cause})",
+				Found: "{alive} alive, {seen} of them told to exit and not killed",
+			},
 			{Law: "L2", Title: "{n server} of {label} had been told to exit and outlived the host"},
 		},
 	},
@@ -34,12 +38,16 @@ var kindsEvidence = []Kind{
 			fullLadder,
 		Reports: []string{"R083", "R092", "R095"},
 		Findings: []Wording{
-			{Law: "L1", Title: "{n server} of {label}, blocked in a write that nobody reads, {is|are} still running ({cause})", Found: "{alive} alive, {seen} of them blocked in a write"},
+			{
+				Law: "L1", Title: "{n server} of {label}, blocked in a write that nobody reads, {is|are} still running ({cause})",
+				Found: "{alive} alive, {seen} of them blocked in a write",
+			},
 			{Law: "L2", Title: "{n server} of {label} outlived the host, blocked in a write that nobody reads"},
 		},
 	},
 	{
-		ID: "eof-withheld", Law: "L1", Also: []string{"L2"}, Class: "K", Title: "a server can't see stdin EOF, because a copy of the write end is still open elsewhere",
+		ID: "eof-withheld", Law: "L1", Also: []string{"L2"}, Class: "K",
+		Title:    "a server can't see stdin EOF, because a copy of the write end is still open elsewhere",
 		Headline: "{host} left a copy of the stdin of {n server} open elsewhere",
 		Signature: "alive at the end of the watch; it has not read stdin EOF; the host holds no write end of it, but another process (a " +
 			"sibling, a helper) or the server itself does",
@@ -56,7 +64,10 @@ var kindsEvidence = []Kind{
 				Cause: record.CauseWatched, Title: "{n server} of {label}, whose stdin an inherited copy holds open, {is|are} still running",
 				Expected: "a server whose stdin the host has closed sees EOF", Found: "{n server} with a stdin that a copy holds open",
 			},
-			{Law: "L1", Title: "{n server} of {label}, whose stdin an inherited copy holds open, {is|are} still running ({cause})", Found: "{alive} alive, {seen} of them with a stdin that is held open by a copy"},
+			{
+				Law: "L1", Title: "{n server} of {label}, whose stdin an inherited copy holds open, {is|are} still running ({cause})",
+				Found: "{alive} alive, {seen} of them with a stdin that is held open by a copy",
+			},
 			{Law: "L2", Title: "{n server} of {label} outlived the host, with a stdin that an inherited copy holds open"},
 		},
 	},
@@ -72,7 +83,10 @@ var kindsEvidence = []Kind{
 			"it in any state.",
 		Reports: []string{"R041"},
 		Findings: []Wording{
-			{Law: "L1", Title: "{n server} of {label} that {is|are} stopped {is|are} still there ({cause})", Found: "{alive} alive, {seen} of them stopped"},
+			{
+				Law: "L1", Title: "{n server} of {label} that {is|are} stopped {is|are} still there ({cause})",
+				Found: "{alive} alive, {seen} of them stopped",
+			},
 			{Law: "L2", Title: "{n server} of {label} outlived the host, and {is|are} stopped"},
 		},
 	},
@@ -100,7 +114,10 @@ var kindsEvidence = []Kind{
 			"that whoever holds the resource goes with its launcher.",
 		Reports: []string{"R005", "R006", "R016", "R018", "R029", "R077", "R086", "R120", "R121"},
 		Findings: []Wording{
-			{Title: "{n launch} of {label} could not start: an older one held what {it needs|they need}", Expected: "what a server needs is free again when the next one is launched"},
+			{
+				Title:    "{n launch} of {label} could not start: an older one held what {it needs|they need}",
+				Expected: "what a server needs is free again when the next one is launched",
+			},
 		},
 	},
 }
@@ -147,13 +164,17 @@ var kindsRest = []Kind{
 			"callers share it, and let only one of them retry.",
 		Reports: []string{"R004", "R007", "R042", "R049", "R055", "R057", "R097"},
 		Findings: []Wording{
-			{Cause: record.CausePerMinute, Title: "{label} was launched too often within a minute", Expected: "at most {limit} of {label} within a minute"},
+			{
+				Cause: record.CausePerMinute, Title: "{label} was launched too often within a minute",
+				Expected: "at most {limit} of {label} within a minute",
+			},
 			{Title: "{n session} launched {label} too often", Expected: "at most {limit} for a session"},
 		},
 	},
 }
 
-const boundedLadder = "Limit every wait of the shutdown, and go on to the next step whatever the last one returned. The steps: close stdin, wait a few seconds at most, SIGTERM to the group, wait a few seconds, SIGKILL, wait. "
+const boundedLadder = "Limit every wait of the shutdown, and go on to the next step whatever the last one returned. " +
+	"The steps: close stdin, wait a few seconds at most, SIGTERM to the group, wait a few seconds, SIGKILL, wait. "
 
 var kindsShutdown = []Kind{
 	{

@@ -32,7 +32,8 @@ var kindsFlat = []Kind{
 		Findings: []Wording{
 			{
 				Cause: record.CauseWatched, Title: "{n superseded server} of {label} {is|are} still running, and the host uses a newer one",
-				Expected: "of each command line as many servers as the host uses", Found: "{n server} that the host stopped using before it launched one that it uses",
+				Expected: "of each command line as many servers as the host uses",
+				Found:    "{n server} that the host stopped using before it launched one that it uses",
 			},
 			{Title: "{n superseded server} of {label} {is|are} still running ({cause})", Found: "{alive} alive, {seen} of them superseded"},
 		},
@@ -49,7 +50,10 @@ var kindsFlat = []Kind{
 			"close even when its connect failed.",
 		Reports: []string{"R004", "R016", "R024", "R042", "R051", "R052", "R097", "R126"},
 		Findings: []Wording{
-			{Title: "{n server} of {label} that never finished the handshake {is|are} still running ({cause})", Found: "{alive} alive, {seen} of them never initialized"},
+			{
+				Title: "{n server} of {label} that never finished the handshake {is|are} still running ({cause})",
+				Found: "{alive} alive, {seen} of them never initialized",
+			},
 		},
 	},
 	{
@@ -96,8 +100,9 @@ var kindsFlat = []Kind{
 			"before each launch, check that the session is still open.",
 		Reports: []string{"R007"},
 		Findings: []Wording{{
-			Title: "{n server} of {label} {was|were} launched for {a session|sessions} that had ended ({cause})", Expected: "no server launched for a session that has ended",
-			Found: "{n server} launched, up to {slowest} after the end",
+			Title:    "{n server} of {label} {was|were} launched for {a session|sessions} that had ended ({cause})",
+			Expected: "no server launched for a session that has ended",
+			Found:    "{n server} launched, up to {slowest} after the end",
 		}},
 	},
 	{
@@ -110,7 +115,10 @@ var kindsFlat = []Kind{
 			"grace periods are meant to be that long, declare them in the host's profile (settle), and leakbench allows for them.",
 		Reports: []string{"R074", "R100", "R107"},
 		Findings: []Wording{
-			{Title: "{n server} of {label} exited late ({cause}): up to {slowest}, {settle} allowed", Found: "{alive} alive, {seen} of them late, gone after up to {slowest}"},
+			{
+				Title: "{n server} of {label} exited late ({cause}): up to {slowest}, {settle} allowed",
+				Found: "{alive} alive, {seen} of them late, gone after up to {slowest}",
+			},
 		},
 	},
 }
@@ -145,7 +153,10 @@ var kindsLeft = []Kind{
 		Fix:     "Do not rely on stdin EOF alone. Close stdin, then signal the server's process group, and wait for it before the host exits.",
 		Reports: []string{"R020", "R021", "R022", "R025", "R029", "R036", "R048", "R060", "R096"},
 		Findings: []Wording{
-			{Cause: record.CauseWatched, Title: "{n server} of {label} outlived the host", Expected: "no process left of a host that has ended", Found: "{n process} left"},
+			{
+				Cause: record.CauseWatched, Title: "{n server} of {label} outlived the host",
+				Expected: "no process left of a host that has ended", Found: "{n process} left",
+			},
 			{Title: "{n server} of {label} outlived the host"},
 		},
 	},
@@ -173,7 +184,10 @@ var kindsLeft = []Kind{
 			"you can, launch the server itself instead of a shell line (exec in the wrapper).",
 		Reports: []string{"R006", "R008", "R022", "R023", "R030", "R046", "R052", "R054", "R070", "R072", "R076", "R082", "R084", "R110"},
 		Findings: []Wording{
-			{Law: "L1", Title: "{n server} of {label} {is|are} still running behind a launcher that is gone ({cause})", Found: "{alive} alive, {seen} of them behind a launcher that is gone"},
+			{
+				Law: "L1", Title: "{n server} of {label} {is|are} still running behind a launcher that is gone ({cause})",
+				Found: "{alive} alive, {seen} of them behind a launcher that is gone",
+			},
 			{Law: "L2", Title: "{n server} of {label} outlived the host behind a launcher"},
 		},
 	},
@@ -189,7 +203,10 @@ var kindsLeft = []Kind{
 			"to you and you can end them. Do not put a second setsid between yourself and the server.",
 		Reports: []string{"R009", "R018", "R050", "R056", "R088"},
 		Findings: []Wording{
-			{Law: "L1", Title: "{n server} of {label} {is|are} still running in a session of its own ({cause})", Found: "{alive} alive, {seen} of them in a session of its own"},
+			{
+				Law: "L1", Title: "{n server} of {label} {is|are} still running in a session of its own ({cause})",
+				Found: "{alive} alive, {seen} of them in a session of its own",
+			},
 			{Law: "L2", Title: "{n server} of {label} outlived the host in a session of its own"},
 		},
 	},
@@ -213,8 +230,9 @@ var kindsLeft = []Kind{
 	},
 }
 
-const onlyYourOwn = "Signal only what you launched, and only through the handle that its launch returned (a pidfd, a process object, a Job Object), not through a list of PIDs. " +
-	"Where it has to be a PID: keep its start time, and compare it right before each signal. End only the server whose session has ended."
+const onlyYourOwn = "Signal only what you launched, and only through the handle that its launch returned (a pidfd, a process object, " +
+	"a Job Object), not through a list of PIDs. Where it has to be a PID: keep its start time, and compare it right before each signal. " +
+	"End only the server whose session has ended."
 
 var kindsCollateral = []Kind{
 	{
@@ -297,8 +315,9 @@ var kindsCollateral = []Kind{
 			Expected: "a process that the host did not start left alone, whatever it looks like",
 			Found:    "it was ended {cause}",
 			Value:    "pid {pid} with the command line of {server}: {how} at {at}",
-			Narrative: "leakbench had started a process (pid {pid}) with exactly the command line of a server of {server}, in a session of its own and not as a child of the host. " +
-				"It {how} at {at}, {cause}. It shares only its command line and its name with what the host launched.",
+			Narrative: "leakbench had started a process (pid {pid}) with exactly the command line of a server of {server}, " +
+				"in a session of its own and not as a child of the host. It {how} at {at}, {cause}. " +
+				"It shares only its command line and its name with what the host launched.",
 		}},
 	},
 	{
@@ -319,8 +338,8 @@ var kindsCollateral = []Kind{
 			Expected: "no signal to a PID after its process was reaped",
 			Found:    "the process that had it by then was killed {cause}",
 			Value:    "pid {pid}, the former PID of {server}: {how} at {at}",
-			Narrative: "{server} had died and was reaped, and the system had given its PID and its group number to a process that does not belong to the host (pid {pid} outside). " +
-				"It {how} at {at}, {cause}: the host signalled the number, not the process.",
+			Narrative: "{server} had died and was reaped, and the system had given its PID and its group number to a process that does not belong " +
+				"to the host (pid {pid} outside). It {how} at {at}, {cause}: the host signalled the number, not the process.",
 		}},
 	},
 }

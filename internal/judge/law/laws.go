@@ -10,7 +10,10 @@ var laws = []Law{
 			"server's stdin or signals the server. The server blocks in read(0), waiting for a request that never comes. Its " +
 			"parent is alive and its pipe is open, so it looks healthy to every orphan scan and to every watchdog inside the " +
 			"server. The number grows with each reconnect, tick and reload until memory runs out.",
-		Kinds:    []string{"abandoned", "superseded", "init-stranded", "duplicate", "ghost", "process-growth", "late", "not-escalated", "pipe-blocked", "eof-withheld", "stopped", "shielded", "escaped", "launcher", "helper"},
+		Kinds: []string{
+			"abandoned", "superseded", "init-stranded", "duplicate", "ghost", "process-growth", "late", "not-escalated",
+			"pipe-blocked", "eof-withheld", "stopped", "shielded", "escaped", "launcher", "helper",
+		},
 		Severity: record.SeverityError, Unit: "leaked", Shows: Left,
 		Expected: "{wanted} of {label} alive at checkpoint {checkpoint}, within {settle}",
 	},
@@ -20,7 +23,10 @@ var laws = []Law{
 		Why: "When a host ends, stdin EOF is the only message that is sure to reach its servers. A server that ignores EOF, hides " +
 			"behind a launcher, or has left the process tree stays until somebody finds it by hand. Some use a whole CPU. Some " +
 			"keep a port or a lock that the next start needs.",
-		Kinds:    []string{"deaf", "orphan", "spinner", "shielded", "escaped", "helper", "watchdog-blind", "not-escalated", "pipe-blocked", "eof-withheld", "stopped"},
+		Kinds: []string{
+			"deaf", "orphan", "spinner", "shielded", "escaped", "helper", "watchdog-blind", "not-escalated",
+			"pipe-blocked", "eof-withheld", "stopped",
+		},
 		Severity: record.SeverityError, Unit: "outlived", Shows: Left,
 		Expected: "no process left {settle} after the host ended",
 		Found:    "{n process} left",
@@ -109,7 +115,8 @@ var laws = []Law{
 	},
 	{
 		ID: "L11", Name: "shared",
-		Says: "A conversation is not the lifetime of a server: several sessions of one server entry share a process, and it outlives each of them.",
+		Says: "A conversation is not the lifetime of a server: several sessions of one server entry share a process, " +
+			"and it outlives each of them.",
 		Why: "Since 2026-07-28 the specification says that clients SHOULD NOT use a task, a thread or a conversation as the lifetime " +
 			"boundary for the stdio process. One process per conversation multiplies memory and start-up time by the number of open " +
 			"conversations. Each end of a conversation can also leave a process behind: most of the large counts in field reports " +

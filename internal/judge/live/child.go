@@ -114,7 +114,8 @@ func (ch *Child) told(t, born int64, e *record.Evidence) {
 	if ch.facts = t; e.ReadAgo != nil {
 		ch.facts -= int64(*e.ReadAgo)
 	}
-	if ch.ready == never && (e.Syscall == "read(0)" || e.Wchan == "anon_pipe_read" || e.Wchan == "pipe_read" || e.Wchan == "unix_stream_read_generic") {
+	if ch.ready == never &&
+		(e.Syscall == "read(0)" || e.Wchan == "anon_pipe_read" || e.Wchan == "pipe_read" || e.Wchan == "unix_stream_read_generic") {
 		ch.ready = t
 	}
 }

@@ -63,8 +63,9 @@ func (w *Watch) judgeGroups(v *View) {
 				Law: "L1", Kind: u.Kind, Label: u.Label,
 				Value: fmt.Sprintf("%s: started %s before the end of the watch, not used for %s, %s launched since",
 					name(ch), prose.Span(w.to-u.Born), prose.Span(w.to-u.Quiet), text.Count(u.Newer, "newer one")),
-				Narrative: fmt.Sprintf("%s has neither read nor written since before a newer server with the same command line was launched, and the host uses a newer one. "+
-					"The host still holds the write end of its stdin, so that the server can't know.", prose.Capital(name(ch))),
+				Narrative: fmt.Sprintf(
+					"%s has neither read nor written since before a newer server with the same command line was launched, and the host uses a newer one. "+
+						"The host still holds the write end of its stdin, so that the server can't know.", prose.Capital(name(ch))),
 			})
 		}
 		if why != "" {
@@ -109,7 +110,9 @@ func (w *Watch) breachOf(v *View, u *Unit, ch *Child) *Breach {
 	case (ch.Stdin == HeldBySibling || ch.Stdin == HeldBySelf) && over(w.closedSince(u, ch)):
 		return &Breach{
 			Law: "L1", Kind: "eof-withheld", Value: fmt.Sprintf("%s: the host holds no write end of its stdin, %s does", name(ch), holderName(ch)),
-			Narrative: fmt.Sprintf("The host has closed the stdin of %s, but %s still holds a copy of the write end, so that the server sees no EOF.", name(ch), holderName(ch)),
+			Narrative: fmt.Sprintf(
+				"The host has closed the stdin of %s, but %s still holds a copy of the write end, so that the server sees no EOF.",
+				name(ch), holderName(ch)),
 		}
 	case u.stray():
 		ch.Note = "of an earlier life, or of another host"
@@ -117,7 +120,9 @@ func (w *Watch) breachOf(v *View, u *Unit, ch *Child) *Breach {
 		what := fmt.Sprintf("its parent is process %d", ch.PPID)
 		return &Breach{
 			Law: "L2", Kind: "deaf", Value: fmt.Sprintf("%s: nobody holds the write end of its stdin, and %s", name(ch), what),
-			Narrative: fmt.Sprintf("%s runs what a server of the host runs, but %s. Its stdin is at its end, and it runs on. It was below the host before.", prose.Capital(name(ch)), what),
+			Narrative: fmt.Sprintf(
+				"%s runs what a server of the host runs, but %s. Its stdin is at its end, and it runs on. It was below the host before.",
+				prose.Capital(name(ch)), what),
 		}
 	case atEnd && ch.Below && !w.isServer(u):
 		if since, known := ch.quietSince(); known && over(max(since, ch.First)) {
@@ -140,7 +145,9 @@ func (w *Watch) leftBehind(ch *Child) *Breach {
 		kind = "orphan"
 	}
 	return &Breach{
-		Law: "L2", Kind: kind, Value: fmt.Sprintf("%s: still there %s after the host ended; its stdin is held by: %s", name(ch), prose.Span(w.to-w.host.exitedAt), ch.Stdin),
+		Law: "L2", Kind: kind,
+		Value: fmt.Sprintf("%s: still there %s after the host ended; its stdin is held by: %s",
+			name(ch), prose.Span(w.to-w.host.exitedAt), ch.Stdin),
 		Narrative: fmt.Sprintf("The host ended while it was watched, and %s runs on.", name(ch)),
 	}
 }
@@ -187,7 +194,8 @@ func (w *Watch) judgeZombies(v *View) {
 		}
 		v.broken(ch, Breach{
 			Law: "L4", Kind: "zombie", Label: "", Value: fmt.Sprintf("%s: a zombie for %s at least", name(ch), prose.Span(w.to-ch.zombieSince)),
-			Narrative: fmt.Sprintf("%s is dead, and the host, which is its parent, has not waited for it in %s.", prose.Capital(name(ch)), prose.Span(w.to-ch.zombieSince)),
+			Narrative: fmt.Sprintf("%s is dead, and the host, which is its parent, has not waited for it in %s.",
+				prose.Capital(name(ch)), prose.Span(w.to-ch.zombieSince)),
 		})
 	}
 }
@@ -200,8 +208,9 @@ func (w *Watch) judgeHandles(v *View) {
 		v.Breaches = append(v.Breaches, Breach{
 			Law: "L5", Kind: "fd-leak", Cause: record.CauseWatched, At: v.To,
 			Value: fmt.Sprintf("the host holds %d pipe ends and pidfds of processes that are gone, %d at first", held[len(held)-1], held[0]),
-			Narrative: fmt.Sprintf("The host held %d pipe ends whose other end nobody has, and pidfds of processes that were waited for, and %d in the end: "+
-				"the number rose %s and never fell back.", held[0], held[len(held)-1], text.Count(growth.Rises(held), "time")),
+			Narrative: fmt.Sprintf(
+				"The host held %d pipe ends whose other end nobody has, and pidfds of processes that were waited for, and %d in the end: "+
+					"the number rose %s and never fell back.", held[0], held[len(held)-1], text.Count(growth.Rises(held), "time")),
 		})
 	default:
 		w.openHandles(v)
@@ -218,11 +227,20 @@ func (w *Watch) openHandles(v *View) {
 	case all == nil, !all.Grows():
 		v.TooShort = w.to-w.from < int64(LeastSpan)
 	case own == nil:
-		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: "the host has more and more descriptors, and which of them lead to processes below it was not seen often enough"})
+		v.Open = append(v.Open, Unjudged{
+			Law:    "L5",
+			Reason: "the host has more and more descriptors, and which of them lead to processes below it was not seen often enough",
+		})
 	case own.Grows() && growth.Rises(growth.Floor(w.points[ofOwnDescriptors].values)) > mostRises:
-		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: fmt.Sprintf("the host has more and more descriptors that lead to no process below it (%d, %d at first), and nothing shows what they are for", own.Last, own.First)})
+		v.Open = append(v.Open, Unjudged{
+			Law: "L5",
+			Reason: fmt.Sprintf(
+				"the host has more and more descriptors that lead to no process below it (%d, %d at first), and nothing shows what they are for",
+				own.Last, own.First),
+		})
 	case !flat && all.Last-all.First > own.Last-own.First:
-		v.Open = append(v.Open, Unjudged{Law: "L5", Reason: "the host has more and more descriptors, which lead to the servers that it keeps", With: "L1"})
+		v.Open = append(v.Open,
+			Unjudged{Law: "L5", Reason: "the host has more and more descriptors, which lead to the servers that it keeps", With: "L1"})
 	case own.Grows(): // by a step or two
 	default:
 		v.WithServers = true
@@ -237,7 +255,9 @@ func (w *Watch) openFlat(v *View) {
 		open = append(open, w.openGroup(g)...)
 	}
 	if len(v.fed) > 0 {
-		open = append(open, fmt.Sprintf("the stdin of %s is at its end, and nothing shows whether that is a server which does not heed it, or a tool that works on its input", prose.List(v.fed)))
+		open = append(open, fmt.Sprintf(
+			"the stdin of %s is at its end, and nothing shows whether that is a server which does not heed it, or a tool that works on its input",
+			prose.List(v.fed)))
 	}
 	undone := func(left []string) string {
 		if len(left) > 1 {
@@ -285,7 +305,8 @@ func (w *Watch) openGroup(g *Group) (open []string) {
 		open = append(open, fmt.Sprintf("it can't be seen whether the host uses %s of %s", text.Count(blind, noun), g.Label))
 	}
 	if idle > 0 {
-		open = append(open, fmt.Sprintf("%d of %s of %s were idle, and nothing shows whether a %s has them", idle, text.Count(g.Alive, "equal "+noun), g.Label, owner))
+		open = append(open, fmt.Sprintf("%d of %s of %s were idle, and nothing shows whether a %s has them",
+			idle, text.Count(g.Alive, "equal "+noun), g.Label, owner))
 	}
 	return open
 }

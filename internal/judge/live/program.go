@@ -51,16 +51,17 @@ var (
 	packages = &runner{
 		packages: true, words: []string{"run", "exec", "x", "dlx", "tool"},
 		valued: []string{
-			"--directory", "--prefix", "-C", "--cwd", "--project", "--with", "--from", "--spec", "-p", "--package", "--python", "-c", "--call", "-w", "--workspace",
-			"-F", "--filter", "--env-file",
+			"--directory", "--prefix", "-C", "--cwd", "--project", "--with", "--from", "--spec", "-p", "--package", "--python",
+			"-c", "--call", "-w", "--workspace", "-F", "--filter", "--env-file",
 		},
 	}
 	containers = &runner{
 		image: true, words: []string{"run", "exec"},
 		valued: []string{
-			"-e", "--env", "--env-file", "-v", "--volume", "--mount", "--name", "--network", "--net", "-p", "--publish", "-w", "--workdir", "-u", "--user",
-			"-l", "--label", "--platform", "--pull", "-h", "--hostname", "-m", "--memory", "--cpus", "--add-host", "--gpus", "--restart", "--security-opt",
-			"--cap-add", "--cap-drop", "--ulimit", "--tmpfs", "--device", "--shm-size", "--pid", "--ipc", "--userns", "--dns", "--log-driver", "--runtime",
+			"-e", "--env", "--env-file", "-v", "--volume", "--mount", "--name", "--network", "--net", "-p", "--publish",
+			"-w", "--workdir", "-u", "--user", "-l", "--label", "--platform", "--pull", "-h", "--hostname", "-m", "--memory",
+			"--cpus", "--add-host", "--gpus", "--restart", "--security-opt", "--cap-add", "--cap-drop", "--ulimit", "--tmpfs",
+			"--device", "--shm-size", "--pid", "--ipc", "--userns", "--dns", "--log-driver", "--runtime",
 		},
 	}
 	java = &runner{valued: []string{"-cp", "-classpath", "--class-path", "-p", "--module-path", "--add-modules"}}
@@ -115,7 +116,8 @@ func (r *runner) behind(args []string) []string {
 		switch arg := args[i]; {
 		case slices.Contains(r.valued, arg):
 			i++
-		case strings.HasPrefix(arg, "-") || strings.HasPrefix(arg, "+") && r == shell || slices.Contains(r.words, arg) || r == env && strings.Contains(arg, "="):
+		case strings.HasPrefix(arg, "-") || strings.HasPrefix(arg, "+") && r == shell || slices.Contains(r.words, arg) ||
+			r == env && strings.Contains(arg, "="):
 		default:
 			return args[i:]
 		}

@@ -161,7 +161,8 @@ func (w *Watch) units(all []*Child) []*Unit {
 func (w *Watch) unit(members []*Child) *Unit {
 	top := members[0] // the oldest: children are launched after their parents
 	u := &Unit{
-		Members: members, Label: labelOf(top.Args, top.Comm), Born: top.Born, line: strings.Join(top.Args, "\x00"), QuietKnown: true, Quiet: math.MinInt64,
+		Members: members, Label: labelOf(top.Args, top.Comm), Born: top.Born, line: strings.Join(top.Args, "\x00"), QuietKnown: true,
+		Quiet: math.MinInt64,
 		shell: readsCommands(top.Args) && !slices.ContainsFunc(members, func(ch *Child) bool { return calledServer(ch.Args) }),
 	}
 	for _, ch := range members {

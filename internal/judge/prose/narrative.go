@@ -162,9 +162,11 @@ func (st *narrative) heldBy(s *history.Server, self record.Identity, writers []r
 	case hosts == len(writers):
 		st.add("held by host", "the write end of its stdin is still held by %s: the host never closed it", held)
 	case hosts > 0:
-		st.add("held by both", "the write end of its stdin is still held by %s: a copy was inherited, so it is not enough that the host closes its own", held)
+		st.add("held by both",
+			"the write end of its stdin is still held by %s: a copy was inherited, so it is not enough that the host closes its own", held)
 	default:
-		st.add("held by others", "the write end of its stdin is held by %s, which inherited a copy: EOF can't arrive before that copy is closed too", held)
+		st.add("held by others",
+			"the write end of its stdin is held by %s, which inherited a copy: EOF can't arrive before that copy is closed too", held)
 	}
 }
 

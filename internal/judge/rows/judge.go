@@ -43,7 +43,8 @@ func judgeProbe(t *talk, c *Check) {
 	case len(stuck) > 0:
 		c.settle(Warning, "server/discover was refused, or not answered, and no initialize followed: "+t.firsts(stuck), stuck...)
 	default:
-		c.settle(Success, fmt.Sprintf("%d of %d connections began with server/discover; those that needed it fell back to initialize", len(t.connections()), len(t.connections())))
+		c.settle(Success, fmt.Sprintf("%d of %d connections began with server/discover; those that needed it fell back to initialize",
+			len(t.connections()), len(t.connections())))
 	}
 }
 
@@ -75,7 +76,8 @@ func judgeCancel(t *talk, c *Check) {
 		}
 		cancelled++
 		if !t.told(s, call) {
-			c.settle(Failure, fmt.Sprintf("%s received the call %s, and no notifications/cancelled for it when it was cancelled", prose.Plain(s.ID), prose.Plain(call.ID)), s)
+			c.settle(Failure, fmt.Sprintf("%s received the call %s, and no notifications/cancelled for it when it was cancelled",
+				prose.Plain(s.ID), prose.Plain(call.ID)), s)
 			return
 		}
 		c.Servers = append(c.Servers, s.ID)
@@ -84,7 +86,8 @@ func judgeCancel(t *talk, c *Check) {
 		c.settle(Failure, NotTestable+"no call was cancelled while it was in its server")
 		return
 	}
-	c.settle(Success, fmt.Sprintf("%d of %d calls that were cancelled: the server received notifications/cancelled with the ID of the request", cancelled, cancelled))
+	c.settle(Success, fmt.Sprintf("%d of %d calls that were cancelled: the server received notifications/cancelled with the ID of the request",
+		cancelled, cancelled))
 }
 
 // callOf is the call of a step, with the server that received it, or nil.
@@ -117,11 +120,13 @@ func judgeRestart(t *talk, c *Check) {
 		until := t.openedAnew(s)
 		next := slices.IndexFunc(t.of(s), func(o *history.Server) bool { return o.Born > s.Died && o.Born < until })
 		if next < 0 {
-			c.settle(Warning, fmt.Sprintf("%s exited unexpectedly, and the host launched no other in %s, until the bench opened the session anew or the run ended%s",
+			c.settle(Warning, fmt.Sprintf(
+				"%s exited unexpectedly, and the host launched no other in %s, until the bench opened the session anew or the run ended%s",
 				prose.Plain(s.ID), prose.Span(until-s.Died), t.failures(s, until)), s)
 			return
 		}
-		c.settle(Success, fmt.Sprintf("%s exited unexpectedly, and %s was launched in its place %s later", prose.Plain(s.ID), prose.Plain(t.of(s)[next].ID), prose.Span(t.of(s)[next].Born-s.Died)), s, t.of(s)[next])
+		c.settle(Success, fmt.Sprintf("%s exited unexpectedly, and %s was launched in its place %s later",
+			prose.Plain(s.ID), prose.Plain(t.of(s)[next].ID), prose.Span(t.of(s)[next].Born-s.Died)), s, t.of(s)[next])
 	}
 	if crashed == 0 {
 		c.settle(Warning, NotTestable+"no server was made to exit while it was used")
@@ -132,7 +137,8 @@ func judgeRestart(t *talk, c *Check) {
 func (t *talk) openedAnew(s *history.Server) int64 {
 	for _, st := range t.Steps() {
 		opens := st.Op == record.OpOpen || st.Op == record.OpReload || st.Op.EndsHost() || st.Op == record.OpRestart
-		mine := st.Op.EndsHost() || st.Op == record.OpRestart || st.Label == s.Label && (st.Session == s.Session || s.Session == "" || st.Session == "")
+		mine := st.Op.EndsHost() || st.Op == record.OpRestart ||
+			st.Label == s.Label && (st.Session == s.Session || s.Session == "" || st.Session == "")
 		if opens && mine && !st.Skipped && st.Begun > s.Died {
 			return st.Begun
 		}
@@ -200,7 +206,8 @@ func judgeResubscribe(t *talk, c *Check) {
 					prose.Plain(s.ID), prose.Plain(o.ID), prose.Span(t.end(o)-o.Established)), s, o)
 				return
 			}
-			c.settle(Success, fmt.Sprintf("%s had a subscription, and %s, which took its place, received subscriptions/listen again", prose.Plain(s.ID), prose.Plain(o.ID)), s, o)
+			c.settle(Success, fmt.Sprintf("%s had a subscription, and %s, which took its place, received subscriptions/listen again",
+				prose.Plain(s.ID), prose.Plain(o.ID)), s, o)
 		}
 	}
 }

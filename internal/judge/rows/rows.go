@@ -52,7 +52,8 @@ const (
 var all = []row{
 	{Check{
 		Row: record.RowProbe, ID: "sep-2575-stdio-client-probes", Name: "StdioClientProbes", Spec: compatibility,
-		Description: "A client that supports both eras SHOULD probe with server/discover before any other request, and fall back to initialize on any error that is not a modern one, or on silence.",
+		Description: "A client that supports both eras SHOULD probe with server/discover before any other request, " +
+			"and fall back to initialize on any error that is not a modern one, or on silence.",
 	}, judgeProbe},
 	{Check{
 		Row: record.RowCancel, ID: "sep-2575-stdio-client-cancels", Name: "StdioClientCancels", Spec: onStdio + "#cancellation",
@@ -64,10 +65,12 @@ var all = []row{
 	}, judgeRestart},
 	{Check{
 		Row: record.RowVersion, ID: "sep-2575-stdio-client-retries-version", Name: "StdioClientRetriesVersion", Spec: compatibility,
-		Description: "On UnsupportedProtocolVersionError the client SHOULD retry with a version that the server lists, and not fall back to initialize.",
+		Description: "On UnsupportedProtocolVersionError the client SHOULD retry with a version that the server lists, " +
+			"and not fall back to initialize.",
 	}, judgeVersion},
 	{Check{
-		Row: record.RowResubscribe, ID: "sep-2575-stdio-client-resubscribes", Name: "StdioClientResubscribes", Spec: spec + "patterns/subscriptions#cancellation",
+		Row: record.RowResubscribe, ID: "sep-2575-stdio-client-resubscribes", Name: "StdioClientResubscribes",
+		Spec:        spec + "patterns/subscriptions#cancellation",
 		Description: "If the connection ends and is established again, the client MUST send subscriptions/listen again for its subscriptions.",
 	}, judgeResubscribe},
 }

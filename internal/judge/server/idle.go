@@ -39,8 +39,9 @@ func (x *exam) judgeIdle() {
 	}
 	points := x.measure(idle)
 	if len(points) < growth.LeastPoints || points[len(points)-1].at-points[0].at < float64(leastIdle)/1e9 {
-		x.unjudged("S7", fmt.Sprintf("it was not watched for long enough, %s: it takes %s, and %d looks after the first %s", prose.Span(idle.Ended-idle.Begun),
-			prose.Span(warmUp+leastIdle), growth.LeastPoints, prose.Span(warmUp)))
+		x.unjudged("S7",
+			fmt.Sprintf("it was not watched for long enough, %s: it takes %s, and %d looks after the first %s", prose.Span(idle.Ended-idle.Begun),
+				prose.Span(warmUp+leastIdle), growth.LeastPoints, prose.Span(warmUp)))
 		return
 	}
 	first, last := points[0], points[len(points)-1]
@@ -64,7 +65,8 @@ func (x *exam) judgeCPU(idle *history.Step, points []measured) {
 	if used >= spinning || used >= contended && share >= mostlyReady {
 		x.breach(Breach{
 			Kind: "idle-cpu", Cause: record.CauseIdle, At: idle.Begun,
-			Value: fmt.Sprintf("%.0f %% of a processor over %s; ready to run at %.0f %% of the looks", 100*used, prose.Span(int64((last.at-first.at)*1e9)), 100*share),
+			Value: fmt.Sprintf("%.0f %% of a processor over %s; ready to run at %.0f %% of the looks",
+				100*used, prose.Span(int64((last.at-first.at)*1e9)), 100*share),
 		})
 	}
 }

@@ -24,11 +24,17 @@ func (x *exam) judgeAnswers() {
 		case x.host.Exited >= 0 && x.early():
 			// told below
 		case s.Detail == record.DetailRefused && s.Op == record.OpInitialize && !x.tookOver(i):
-			x.breach(Breach{Kind: "refused", Cause: record.CauseOfRequest(method(s)), At: s.Begun, Value: string(method(s)) + ": " + prose.Quote(s.Error)})
+			x.breach(Breach{
+				Kind: "refused", Cause: record.CauseOfRequest(method(s)), At: s.Begun,
+				Value: string(method(s)) + ": " + prose.Quote(s.Error),
+			})
 		case s.Detail == record.DetailRefused:
 			answered++ // an error is an answer
 		case x.End() != nil: // else the file ends before it could say that the server had exited
-			b := Breach{Kind: "silent", Cause: record.CauseOfRequest(method(s)), At: s.Begun, Value: fmt.Sprintf("%s: no answer within %s", method(s), prose.Span(s.Ended-s.Begun))}
+			b := Breach{
+				Kind: "silent", Cause: record.CauseOfRequest(method(s)), At: s.Begun,
+				Value: fmt.Sprintf("%s: no answer within %s", method(s), prose.Span(s.Ended-s.Begun)),
+			}
 			if s.Detail == record.DetailClosed {
 				b.Value = fmt.Sprintf("%s: it closed its stdout and went on running", method(s))
 			}
@@ -38,7 +44,8 @@ func (x *exam) judgeAnswers() {
 	if x.early() && answered > 0 {
 		x.breach(Breach{
 			Kind: "died", Cause: exitCause(x.host.Exit), At: x.host.Exited, Narrative: words(x.host),
-			Value: fmt.Sprintf("%s %s after its start, while its stdin was open", prose.Capital(exitWords(x.host.Exit)), prose.Span(x.host.Exited-x.host.Started)),
+			Value: fmt.Sprintf("%s %s after its start, while its stdin was open",
+				prose.Capital(exitWords(x.host.Exit)), prose.Span(x.host.Exited-x.host.Started)),
 		})
 	}
 	x.Found["S1"] = text.Count(answered, "request") + " answered"
@@ -229,7 +236,9 @@ func (x *exam) judgeLeft() {
 	x.judgeZombies()
 	x.judgeHelpers()
 	if dead := x.unsureZombie(); dead != nil && x.Unjudged["S5"] == "" {
-		x.unjudged("S5", fmt.Sprintf("%s was a zombie when the server was asked to end, so it is not known whether the server would have reaped it", prose.Process(nil, dead.Identity, dead.Comm)))
+		x.unjudged("S5",
+			fmt.Sprintf("%s was a zombie when the server was asked to end, so it is not known whether the server would have reaped it",
+				prose.Process(nil, dead.Identity, dead.Comm)))
 	}
 }
 

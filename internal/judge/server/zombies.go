@@ -25,7 +25,8 @@ func (x *exam) judgeZombies() {
 				said[p.Identity] = true
 				x.breach(Breach{
 					Kind: "unreaped-child", Cause: record.CauseIdle.Of(p.Comm).As("unreaped-child"), Comm: p.Comm, At: since,
-					Value: fmt.Sprintf("%s, a child of pid %d, was a zombie for %s at least", prose.Process(nil, p.Identity, p.Comm), p.PPID, prose.Span(look.T-since)),
+					Value: fmt.Sprintf("%s, a child of pid %d, was a zombie for %s at least",
+						prose.Process(nil, p.Identity, p.Comm), p.PPID, prose.Span(look.T-since)),
 				})
 			}
 		}

@@ -37,7 +37,8 @@ func (f *casefile) unshown(law string) string {
 func (f *casefile) rested(hostGone bool) string {
 	for _, cp := range f.Checkpoints {
 		if cp.Quiet && cp.Stretched > 0 && cp.HostGone == hostGone {
-			return "checkpoint " + strconv.Quote(prose.Plain(cp.Name)) + " reached the expected state only because the wait was stretched, so what ended may have ended too late"
+			return "checkpoint " + strconv.Quote(prose.Plain(cp.Name)) +
+				" reached the expected state only because the wait was stretched, so what ended may have ended too late"
 		}
 	}
 	return ""

@@ -92,7 +92,8 @@ func (f *Finding) PrintOf(label string) string {
 // aliases are the fingerprints that earlier versions gave to breaches.
 func aliases(group []*breach, print string) (all []string) {
 	for _, b := range group {
-		if old := (&breach{law: b.law, kind: b.wasKind, label: b.label, cause: b.was}).fingerprint(); b.was != "" && old != print && !slices.Contains(all, old) {
+		old := (&breach{law: b.law, kind: b.wasKind, label: b.label, cause: b.was}).fingerprint()
+		if b.was != "" && old != print && !slices.Contains(all, old) {
 			all = append(all, old)
 		}
 	}
@@ -197,7 +198,8 @@ func (f *casefile) duty() record.Duty {
 func (f *casefile) describe(group []*breach) *description {
 	b := group[0]
 	d := &description{kind: b.kind, values: law.Values{
-		"label": prose.Plain(b.label), "comm": prose.Plain(b.comm), "name": prose.Plain(b.label), "cause": cmp.Or(b.when, law.CauseOf(b.cause).Text), "value": b.value, "settle": prose.Span(f.Header.Limits.Settle),
+		"label": prose.Plain(b.label), "comm": prose.Plain(b.comm), "name": prose.Plain(b.label),
+		"cause": cmp.Or(b.when, law.CauseOf(b.cause).Text), "value": b.value, "settle": prose.Span(f.Header.Limits.Settle),
 	}}
 	if b.server == nil {
 		d.values["name"] = prose.Plain(b.comm)

@@ -64,7 +64,8 @@ func (f *casefile) bystanderBreach(e *record.Event, kind, label string) {
 	}
 	cause := f.phaseOf(e.T)
 	values := law.Values{
-		"pid": strconv.Itoa(e.Process.PID), "server": prose.Plain(e.Server), "group": group, "how": how, "at": prose.Clock(e.T), "cause": law.CauseOf(cause).Text,
+		"pid": strconv.Itoa(e.Process.PID), "server": prose.Plain(e.Server), "group": group, "how": how, "at": prose.Clock(e.T),
+		"cause": law.CauseOf(cause).Text,
 	}
 	k := law.KindOf(kind)
 	words := k.Wording("L3", cause)

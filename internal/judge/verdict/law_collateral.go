@@ -174,7 +174,8 @@ func (f *casefile) harmBreach(s *history.Server, h facts.Harm) *breach {
 		prose.Process(s, s.Birth.Identity, ""), prose.Plain(s.Session), h.What, prose.Clock(h.T), phase)
 	b := &breach{
 		law: "L3", kind: h.Kind, label: s.Label, cause: cause, server: s, at: []int64{h.T},
-		value:     fmt.Sprintf("%s of session %s: %s at %s, %s", prose.Plain(s.ID), prose.Plain(s.Session), h.Kind, prose.Clock(h.T), facts.LastWord(s, h.T)),
+		value: fmt.Sprintf("%s of session %s: %s at %s, %s",
+			prose.Plain(s.ID), prose.Plain(s.Session), h.Kind, prose.Clock(h.T), facts.LastWord(s, h.T)),
 		narrative: prose.Paragraph(story, f.company(s, h.T), f.renewal(s, h.T)), like: h.Kind + phase,
 	}
 	if op, tied, fix := f.tiedTo(s, h.T); tied != "" {
@@ -183,11 +184,11 @@ func (f *casefile) harmBreach(s *history.Server, h facts.Harm) *breach {
 		b.fix = fix + " If nothing is tied to it: " + kind.FixOn(f.Header.System.OS)
 	}
 	if sig := facts.DeathSignal(s, h); sig != "" {
-		b.narrative = prose.Paragraph(story, fmt.Sprintf("It has %s as its parent death signal: the kernel sends that when the thread which launched "+
-			"the server ends, even if the host lives on.", sig), f.renewal(s, h.T))
+		b.narrative = prose.Paragraph(story, fmt.Sprintf("It has %s as its parent death signal: "+
+			"the kernel sends that when the thread which launched the server ends, even if the host lives on.", sig), f.renewal(s, h.T))
 		kind := law.KindOf(h.Kind)
-		b.fix = "Launch servers that have a parent death signal (PR_SET_PDEATHSIG) from a thread that lives as long as the host, and not from a " +
-			"pool or a worker whose threads end. If no thread has ended: " + kind.FixOn(f.Header.System.OS)
+		b.fix = "Launch servers that have a parent death signal (PR_SET_PDEATHSIG) from a thread that lives as long as the host, " +
+			"and not from a pool or a worker whose threads end. If no thread has ended: " + kind.FixOn(f.Header.System.OS)
 	}
 	return b
 }
@@ -222,7 +223,10 @@ func (f *casefile) renewal(s *history.Server, t int64) string {
 		if slices.ContainsFunc(f.Changes(s), func(c history.SessionChange) bool { return c.T > t && c.T <= o.Born }) {
 			return ""
 		}
-		return fmt.Sprintf("The host launched %s for the session %s later, and nobody had asked it to open the session anew. If it renews servers by itself: start the new one first, and end the old one when nothing uses it any more. If it has a server for each request: a driver can declare that in its profile (servers: per-request).",
+		return fmt.Sprintf(
+			"The host launched %s for the session %s later, and nobody had asked it to open the session anew. "+
+				"If it renews servers by itself: start the new one first, and end the old one when nothing uses it any more. "+
+				"If it has a server for each request: a driver can declare that in its profile (servers: per-request).",
 			prose.Plain(o.ID), prose.Span(o.Born-t))
 	}
 	return ""
@@ -247,7 +251,8 @@ func (f *casefile) company(s *history.Server, t int64) string {
 	}
 	var also string
 	if len(others) > 0 {
-		also = fmt.Sprintf("Within %s of it, %s %s ended as well: the cleanup hit more than it should.", prose.Span(near), prose.List(others), text.Choose(len(others), "was", "were"))
+		also = fmt.Sprintf("Within %s of it, %s %s ended as well: the cleanup hit more than it should.",
+			prose.Span(near), prose.List(others), text.Choose(len(others), "was", "were"))
 	}
 	if len(steps) > 0 {
 		also = prose.Paragraph(also, fmt.Sprintf("At that moment the host was busy with %s.", prose.List(steps)))
@@ -344,7 +349,8 @@ func (f *casefile) missingBreach(cp *facts.Checkpoint, s *history.Server) *breac
 		law: "L3", kind: "missing", label: s.Label, cause: record.CauseAtCheckpoint, server: s, cp: cp, at: []int64{s.Died, cp.SettledAt},
 		value: fmt.Sprintf("%s of session %s: gone since %s", prose.Plain(s.ID), prose.Plain(s.Session), prose.Clock(s.Died)),
 		narrative: prose.Paragraph(
-			fmt.Sprintf("Session %s is open at checkpoint %q, yet %s, its newest server, %s at %s.", prose.Plain(s.Session), prose.Plain(cp.Name), prose.Process(s, s.Birth.Identity, ""), h.What, prose.Clock(h.T)),
+			fmt.Sprintf("Session %s is open at checkpoint %q, yet %s, its newest server, %s at %s.",
+				prose.Plain(s.Session), prose.Plain(cp.Name), prose.Process(s, s.Birth.Identity, ""), h.What, prose.Clock(h.T)),
 			f.company(s, h.T)),
 		like: h.Kind,
 	}

@@ -56,7 +56,8 @@ func (f *casefile) takenFrom(s *history.Server, h facts.Harm, session string, lo
 	name := prose.Process(s, s.Birth.Identity, "")
 	return &breach{
 		law: "L3", kind: h.Kind, label: s.Label, cause: record.CauseSessionInUse, server: s, at: []int64{h.T}, like: h.Kind,
-		value: fmt.Sprintf("%s, which session %s used: %s at %s, %s", prose.Plain(s.ID), prose.Plain(session), h.Kind, prose.Clock(h.T), facts.LastWord(s, h.T)),
+		value: fmt.Sprintf("%s, which session %s used: %s at %s, %s",
+			prose.Plain(s.ID), prose.Plain(session), h.Kind, prose.Clock(h.T), facts.LastWord(s, h.T)),
 		narrative: prose.Paragraph(fmt.Sprintf("%s served session %s and %s at %s, while the session was open. Its next call failed: %s.",
 			name, prose.Plain(session), h.What, prose.Clock(h.T), prose.Quote(lost.Error)), f.company(s, h.T)),
 	}

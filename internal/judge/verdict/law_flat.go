@@ -15,7 +15,8 @@ import (
 
 // judgeFlat is L1: at a checkpoint the live servers of a session are its newest ones, and no other.
 func judgeFlat(f *casefile) LawResult {
-	r := LawResult{Expected: "only the newest server of each open session alive, " + prose.Span(f.Header.Limits.Settle) + " after a checkpoint begins"}
+	settle := prose.Span(f.Header.Limits.Settle)
+	r := LawResult{Expected: "only the newest server of each open session alive, " + settle + " after a checkpoint begins"}
 	if n := f.Header.Host.Profile.Resident + f.Header.Host.Profile.Spare; n > 0 {
 		r.Expected += fmt.Sprintf("; up to %d of each label kept on purpose, as the host's profile declares", n)
 	}
@@ -180,19 +181,23 @@ func (f *casefile) lossOf(cp *facts.Checkpoint, s, next *history.Server, fault *
 	case s.BrokenBy(next.Born):
 		return loss{
 			kind: "superseded", cause: record.CauseAfterFault(fault), when: "after " + prose.FaultName(fault),
-			head: prose.Sentence(fmt.Sprintf("The session of %s had ended by its fault (%s); %s took its place %s later, but the old process was dropped without being ended",
+			head: prose.Sentence(fmt.Sprintf(
+				"The session of %s had ended by its fault (%s); %s took its place %s later, but the old process was dropped without being ended",
 				prose.Plain(s.ID), prose.FaultName(fault), prose.Plain(next.ID), prose.Span(max(next.Born-s.Broken, 0)))),
 		}
 	}
-	return lostBy("superseded", cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect), law.Values{"server": prose.Plain(s.ID), "next": prose.Plain(next.ID)})
+	return lostBy("superseded", cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect),
+		law.Values{"server": prose.Plain(s.ID), "next": prose.Plain(next.ID)})
 }
 
 // unused is the loss of a server that no client of a gateway has used: nothing is known of a connection that another replaced, or of
 // which it is a second.
 func (f *casefile) unused(cp *facts.Checkpoint, s, next *history.Server) loss {
 	l := f.abandonedBy(s, cp.SettledAt)
-	l.fix = fmt.Sprintf("No client has called %s. End a server that no client uses, also one that was launched for a client which has gone, or that "+
-		"a newer one has replaced. If the host keeps servers ready for the next client on purpose, declare how many: spare: 1.", prose.Plain(s.ID))
+	l.fix = fmt.Sprintf(
+		"No client has called %s. End a server that no client uses, also one that was launched for a client which has gone, or that "+
+			"a newer one has replaced. If the host keeps servers ready for the next client on purpose, declare how many: spare: 1.",
+		prose.Plain(s.ID))
 	switch {
 	case next != nil && f.isDuplicate(s, next):
 		l.wasKind, l.was = "duplicate", record.CauseSideBySide
@@ -216,7 +221,8 @@ func (f *casefile) abandonedBy(s *history.Server, t int64) loss {
 		kind := law.KindOf("init-stranded")
 		l.fix = kind.FixOn(f.Header.System.OS)
 	case cause == record.CauseCallTimedOut && unreached, cause == record.CauseCallCancelled && unreached:
-		l.head = fmt.Sprintf("Session %s was cut off (%s), and the host did not end %s, which no call had reached.", values["session"], l.when, values["server"])
+		l.head = fmt.Sprintf("Session %s was cut off (%s), and the host did not end %s, which no call had reached.",
+			values["session"], l.when, values["server"])
 	}
 	return l
 }
@@ -236,7 +242,8 @@ func stranded(s *history.Server, fault *record.Fault) loss {
 }
 
 func sideBySide(a, b *history.Server, and string) loss {
-	return lostBy("duplicate", record.CauseSideBySide, law.Values{"server": prose.Plain(a.ID), "next": prose.Plain(b.ID), "gap": prose.Span(b.Born - a.Born), "and": and})
+	return lostBy("duplicate", record.CauseSideBySide,
+		law.Values{"server": prose.Plain(a.ID), "next": prose.Plain(b.ID), "gap": prose.Span(b.Born - a.Born), "and": and})
 }
 
 // probeFix has another advice where one of the servers is a probe: it was asked
@@ -244,8 +251,10 @@ func sideBySide(a, b *history.Server, and string) loss {
 func probeFix(l loss, servers ...*history.Server) loss {
 	for _, s := range servers {
 		if len(s.Calls) == 0 && s.LastRPC.Phase == record.PhaseAnswered && s.LastRPC.Method != record.MethodInitialize {
-			l.fix = fmt.Sprintf("%s was asked %s, answered, and was asked nothing more, so it was probably a probe. End a probe as soon as it has answered, with the same steps as any server, "+
-				"and wait for its exit; or ask the session's own server.", prose.Plain(s.ID), prose.Plain(s.LastRPC.Method))
+			l.fix = fmt.Sprintf(
+				"%s was asked %s, answered, and was asked nothing more, so it was probably a probe. "+
+					"End a probe as soon as it has answered, with the same steps as any server, and wait for its exit; "+
+					"or ask the session's own server.", prose.Plain(s.ID), prose.Plain(s.LastRPC.Method))
 		}
 	}
 	return l

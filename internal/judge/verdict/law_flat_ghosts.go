@@ -46,8 +46,10 @@ func (f *casefile) ghostBreach(s *history.Server, since int64) *breach {
 		gone = "gone " + prose.Span(s.Died-s.Born) + " later"
 	}
 	b := &breach{
-		law: "L1", kind: "ghost", label: s.Label, cause: cause, when: law.CauseOf(cause).Text, server: s, at: []int64{since, s.Born}, like: string(cause),
-		narrative: fmt.Sprintf("%s was launched %s after session %s had ended. Nobody had reopened the session. The server was %s.", name, after, prose.Plain(s.Session), gone),
+		law: "L1", kind: "ghost", label: s.Label, cause: cause, when: law.CauseOf(cause).Text, server: s,
+		at: []int64{since, s.Born}, like: string(cause),
+		narrative: fmt.Sprintf("%s was launched %s after session %s had ended. Nobody had reopened the session. The server was %s.",
+			name, after, prose.Plain(s.Session), gone),
 	}
 	b.sawServer(s, s.Session, "launched "+after+" after its session had ended", gone)
 	return b

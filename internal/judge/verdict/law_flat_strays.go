@@ -29,12 +29,15 @@ func (f *casefile) strayBreach(cp *facts.Checkpoint, s history.Stray) *breach {
 	var about string
 	if s.Server == nil {
 		b.label, b.cause, b.when = s.Near.Label, record.CausePerSession.Of(s.Comm), "started for sessions that have ended"
-		about = fmt.Sprintf("It was started after %s and before the next server, and others were started after other servers. So the host starts one for each session, and does not end it with the session.", prose.Plain(f.Server(s.Near.ID).ID))
+		about = fmt.Sprintf(
+			"It was started after %s and before the next server, and others were started after other servers. "+
+				"So the host starts one for each session, and does not end it with the session.", prose.Plain(f.Server(s.Near.ID).ID))
 	} else {
 		server := f.Server(s.Server.ID)
 		cause, _ := f.HowEnded(server, cp.SettledAt)
 		b.label, b.cause, b.when = server.Label, cause.Of(s.Comm), "whose server is gone"
-		about = fmt.Sprintf("%[1]s, or what had launched it, had started it. %[1]s was gone at %[2]s.", prose.Plain(server.ID), prose.Clock(server.Died))
+		about = fmt.Sprintf("%[1]s, or what had launched it, had started it. %[1]s was gone at %[2]s.",
+			prose.Plain(server.ID), prose.Clock(server.Died))
 		if s.Part == history.PartLauncher {
 			b.kind = "launcher"
 			about = fmt.Sprintf("It is the launcher of %s, which was gone at %s.", prose.Plain(server.ID), prose.Clock(server.Died))

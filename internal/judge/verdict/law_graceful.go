@@ -58,7 +58,9 @@ func judgeGraceful(f *casefile) LawResult {
 	case unclear > 0 && rude == 0:
 		r.Reason = fmt.Sprintf("for %s it is unclear whether stdin EOF or the signal came first", text.Count(unclear, "server"))
 	case untold > 0 && rude == 0:
-		r.Reason = fmt.Sprintf("%s died without having read stdin EOF or caught a signal. They may have been asked without getting to it: the machine was starved, or a fault kept %s from it", text.Count(untold, "server"), text.Choose(untold, "it", "them"))
+		r.Reason = fmt.Sprintf(
+			"%s died without having read stdin EOF or caught a signal. They may have been asked without getting to it: "+
+				"the machine was starved, or a fault kept %s from it", text.Count(untold, "server"), text.Choose(untold, "it", "them"))
 	}
 	return r
 }

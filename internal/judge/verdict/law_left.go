@@ -148,7 +148,8 @@ func (f *casefile) lasted(cp *facts.Checkpoint, p record.Process) []string {
 	case s != nil && s.Died >= 0 && s.Died <= cp.WatchedUntil:
 		return []string{"gone " + prose.Span(s.Died-cp.Begun) + " after the checkpoint began"}
 	case cp.Confirm != nil && !cp.ConfirmRows.Alive(p.Identity):
-		return []string{"gone between " + prose.Span(cp.SettledAt-cp.Begun) + " and " + prose.Span(cp.ConfirmAt-cp.Begun) + " after the checkpoint began"}
+		return []string{"gone between " + prose.Span(cp.SettledAt-cp.Begun) + " and " + prose.Span(cp.ConfirmAt-cp.Begun) +
+			" after the checkpoint began"}
 	}
 	still := []string{"still running " + prose.Span(cp.WatchedUntil-cp.Begun) + " after the checkpoint began"}
 	if cp.Early == record.EarlyFinal {

@@ -31,7 +31,8 @@ func judgeMemory(f *casefile) LawResult {
 		judged += f.memory(&r, host, &breach{kind: "host-growth", cause: record.CauseHost}, "the host")
 		for _, s := range f.servers {
 			b := &breach{kind: "server-growth", label: s.Label, cause: record.CauseServer, server: s}
-			judged += f.memory(&r, facts.CurveOf(group, func(c *facts.Cycle) int64 { return c.MemoryOf(s.Birth.Identity) }), b, prose.Process(s, s.Birth.Identity, ""))
+			curve := facts.CurveOf(group, func(c *facts.Cycle) int64 { return c.MemoryOf(s.Birth.Identity) })
+			judged += f.memory(&r, curve, b, prose.Process(s, s.Birth.Identity, ""))
 		}
 	}
 	if judged == 0 {
@@ -60,9 +61,11 @@ func (f *casefile) memory(r *LawResult, c facts.Curve, b *breach, who string) in
 	}
 	r.Values = append(r.Values, fmt.Sprintf("%s; %+.2f MiB per cycle", b.value, grows/(1<<20)))
 	if grows > float64(limit) {
-		b.narrative = fmt.Sprintf("%s grew by %.2f MiB per cycle over %s (the median of the slopes between all of them, without the greatest step and the first %d cycles), from %s to %s. "+
-			"The number of processes did not grow with it.",
-			prose.Capital(who), grows/(1<<20), text.Count(last+1, "cycle"), memoryWarmUp, prose.Mebibytes(c.Values[0]), prose.Mebibytes(c.Values[last]))
+		b.narrative = fmt.Sprintf(
+			"%s grew by %.2f MiB per cycle over %s (the median of the slopes between all of them, "+
+				"without the greatest step and the first %d cycles), from %s to %s. The number of processes did not grow with it.",
+			prose.Capital(who), grows/(1<<20), text.Count(last+1, "cycle"), memoryWarmUp,
+			prose.Mebibytes(c.Values[0]), prose.Mebibytes(c.Values[last]))
 		f.broken(b)
 	}
 	return 1

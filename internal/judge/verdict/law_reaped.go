@@ -103,7 +103,8 @@ func (f *casefile) zombieBreach(cp *facts.Checkpoint, p record.Process) *breach 
 	}
 	b.since, b.over = since, until-since-int64(f.Header.Limits.Settle)
 	b.saw(s, p.Identity, p.Comm, "", seen...)
-	b.narrative = fmt.Sprintf("%s died at %s; its parent is %s, which had not waited for it %s later.", name, prose.Clock(since), parent, prose.Span(cp.SettledAt-since))
+	b.narrative = fmt.Sprintf("%s died at %s; its parent is %s, which had not waited for it %s later.",
+		name, prose.Clock(since), parent, prose.Span(cp.SettledAt-since))
 	b.like = role
 	return b
 }

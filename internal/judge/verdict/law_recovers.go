@@ -104,10 +104,12 @@ func (f *casefile) recoveryBreach(s *history.Step, last int64) *breach {
 	}
 	fault, since := f.faultAt(last, s.Begun)
 	return &breach{
-		law: "L10", kind: "no-recovery", step: s, label: s.Label, cause: record.CauseOfStep(&s.Step), at: []int64{s.Begun, s.Ended}, like: string(s.Op),
+		law: "L10", kind: "no-recovery", step: s, label: s.Label, cause: record.CauseOfStep(&s.Step),
+		at: []int64{s.Begun, s.Ended}, like: string(s.Op),
 		value: fmt.Sprintf("%s: %s", prose.StepName(s), prose.Quote(s.Error)),
 		narrative: prose.Paragraph(
-			fmt.Sprintf("The %s began %s after the last fault of the run (%s), %s, and failed after %s: %s.", prose.StepName(s), prose.Span(s.Begun-last), fault, since, prose.Span(s.Ended-s.Begun), prose.Quote(s.Error)),
+			fmt.Sprintf("The %s began %s after the last fault of the run (%s), %s, and failed after %s: %s.",
+				prose.StepName(s), prose.Span(s.Begun-last), fault, since, prose.Span(s.Ended-s.Begun), prose.Quote(s.Error)),
 			saw),
 	}
 }

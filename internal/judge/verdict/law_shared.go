@@ -67,8 +67,9 @@ func (f *casefile) ownProcess(s *history.Server, all []*history.Server) *breach 
 	end := f.endOf(mine, s.Calls[len(s.Calls)-1].Received, s.Died)
 	for _, o := range all {
 		if end != nil && isBeside(s, o, mine) {
-			return ownBreach(s, record.CausePerSession, fmt.Sprintf("served session %s alone, beside %s of session %s, and ended %s after %s was asked for",
-				prose.Plain(mine), prose.Plain(o.ID), prose.Plain(sessionsOf(o)[0]), prose.Span(s.Died-end.Begun), end.Op))
+			return ownBreach(s, record.CausePerSession,
+				fmt.Sprintf("served session %s alone, beside %s of session %s, and ended %s after %s was asked for",
+					prose.Plain(mine), prose.Plain(o.ID), prose.Plain(sessionsOf(o)[0]), prose.Span(s.Died-end.Begun), end.Op))
 		}
 		if end == nil && len(s.Calls) == 1 && o.Born > s.Died && slices.Contains(sessionsOf(o), mine) && !f.endsOnSchedule() {
 			return ownBreach(s, record.CausePerRequest, fmt.Sprintf("served one request of session %s and ended; %s was launched for the next one",

@@ -154,7 +154,8 @@ func (f *casefile) shutdownNarrative(s *history.Step) string {
 	case len(ladder) == 0:
 		ladder = []string{"No server was alive that it had to wait for."}
 	case lastGone >= 0 && s.Ended-lastGone > int64(time.Second):
-		ladder = append(ladder, fmt.Sprintf("The %s went on for %s after that, so it was not waiting for the server.", prose.Plain(s.Op), prose.Span(s.Ended-lastGone)))
+		ladder = append(ladder,
+			fmt.Sprintf("The %s went on for %s after that, so it was not waiting for the server.", prose.Plain(s.Op), prose.Span(s.Ended-lastGone)))
 	}
 	return prose.Paragraph(ladder...)
 }
@@ -176,7 +177,8 @@ func (f *casefile) callNarrative(s *history.Step) string {
 				word += ", which had committed its fault " + prose.FaultName(&fault.Fault)
 			}
 		}
-		return prose.Paragraph(fmt.Sprintf("The call had a timeout of %s, which the host itself has to keep.", prose.Span(s.Limit)), outcome, prose.Sentence(word))
+		return prose.Paragraph(fmt.Sprintf("The call had a timeout of %s, which the host itself has to keep.", prose.Span(s.Limit)),
+			outcome, prose.Sentence(word))
 	}
 	return prose.Paragraph(outcome, "No server of the session was alive when it began.")
 }

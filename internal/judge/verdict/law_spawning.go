@@ -64,7 +64,8 @@ func (f *casefile) judgePerMinute(limit int) (most int) {
 		most = max(most, len(worst))
 		if limit > 0 && len(worst) > limit {
 			f.broken(spawnBreach(label, record.CausePerMinute, worst,
-				fmt.Sprintf("%s within %s, %d a minute allowed", text.Count(len(worst), "launch"), prose.Span(worst[len(worst)-1].Born-worst[0].Born), limit)))
+				fmt.Sprintf("%s within %s, %d a minute allowed",
+					text.Count(len(worst), "launch"), prose.Span(worst[len(worst)-1].Born-worst[0].Born), limit)))
 		}
 	}
 	return most

@@ -113,9 +113,11 @@ func riseBreach(c facts.Curve, all growth.Trend) *breach {
 	line := c.List(func(v int64) string { return strconv.FormatInt(v, 10) })
 	return &breach{
 		law: "L1", kind: "process-growth", cause: record.CausePerCycle, at: c.At, like: "grows",
-		value: fmt.Sprintf("repetition %d to %d: %s processes below the host; %+.1f an hour (95%%: %+.1f to %+.1f)", c.N[0], c.N[n-1], line, all.Slope, all.Low, all.High),
-		narrative: fmt.Sprintf("There were %s below the host after repetition %d and %d after repetition %d, %s later, with every session closed each time. "+
-			"They rose in the second half as well, so this is no pool that fills.",
+		value: fmt.Sprintf("repetition %d to %d: %s processes below the host; %+.1f an hour (95%%: %+.1f to %+.1f)",
+			c.N[0], c.N[n-1], line, all.Slope, all.Low, all.High),
+		narrative: fmt.Sprintf(
+			"There were %s below the host after repetition %d and %d after repetition %d, %s later, with every session closed each time. "+
+				"They rose in the second half as well, so this is no pool that fills.",
 			text.Count(int(c.Values[0]), "process"), c.N[0], c.Values[n-1], c.N[n-1], prose.Span(c.At[n-1]-c.At[0])),
 	}
 }

@@ -36,7 +36,7 @@ type Finding struct {
 	Label       string          `json:"label"`
 	Severity    record.Severity `json:"severity"`
 	Count       int             `json:"count"`
-	Fingerprint string          `json:"fingerprint"`       // 12 hex digits, the same in every run with the same cause: no pids, no times, no counts
+	Fingerprint string          `json:"fingerprint"`       // 12 hex digits, the same in each run with the same cause: no pids, times or counts
 	Aliases     []string        `json:"aliases,omitempty"` // fingerprints that earlier versions gave it, in part or in whole
 	Title       string          `json:"title"`             // "11 superseded servers of flaky are still running"
 	Expected    string          `json:"expected"`

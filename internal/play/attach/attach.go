@@ -100,7 +100,10 @@ func Seen(laws []string) error {
 func Find(name string) (record.Process, error) {
 	found, err := watch.Find(name)
 	if err != nil {
-		return record.Process{}, &play.Misuse{Err: err, Hint: "ps -e lists the processes; a name is that of a program, or of the script that it runs"}
+		return record.Process{}, &play.Misuse{
+			Err:  err,
+			Hint: "ps -e lists the processes; a name is that of a program, or of the script that it runs",
+		}
 	}
 	if len(found) == 1 {
 		return found[0], nil
@@ -129,7 +132,8 @@ func (p *Params) header() record.Header {
 	}
 	return record.Header{
 		Format: record.Format, Version: record.Version, ID: hex.EncodeToString(id), Started: time.Now().UTC(), Tool: p.Tool,
-		System: record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid()}, Witness: record.Witness{Ledger: "none", Census: proc.CensusName, Weak: []string{
+		System: record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid()},
+		Witness: record.Witness{Ledger: "none", Census: proc.CensusName, Weak: []string{
 			"the host was running already: which sessions it has, what it was asked and what ended a process are not known",
 		}},
 		Scenario: record.Scenario{Name: "attach", Title: "A running host, watched from outside"},
@@ -152,7 +156,10 @@ func (k *keep) open(path string) error {
 		return nil
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil { // a folder that nobody has made is a slip of the keys
-		return &play.Misuse{Err: fmt.Errorf("failed to create the run file %s: its folder: %w", path, err), Hint: "mkdir -p " + filepath.Dir(path)}
+		return &play.Misuse{
+			Err:  fmt.Errorf("failed to create the run file %s: its folder: %w", path, err),
+			Hint: "mkdir -p " + filepath.Dir(path),
+		}
 	}
 	file, err := record.Create(path)
 	switch {

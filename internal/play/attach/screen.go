@@ -75,7 +75,8 @@ func (s *Screen) Look(l watch.Look, run *record.Run) {
 		return
 	}
 	s.shown = l.At
-	head := fmt.Sprintf("%s  leakbench attach, watched for %s\n", l.At.Format(time.TimeOnly), duration.Text(l.At.Sub(run.Header.Started).Truncate(time.Second)))
+	head := fmt.Sprintf("%s  leakbench attach, watched for %s\n",
+		l.At.Format(time.TimeOnly), duration.Text(l.At.Sub(run.Header.Started).Truncate(time.Second)))
 	if view := s.fold.View(); s.tty != nil {
 		s.draw(head, view)
 	} else {

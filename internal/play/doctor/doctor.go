@@ -107,7 +107,9 @@ const trialName = "run"
 
 // Diagnose says what the facts mean, one line for each thing that matters.
 func Diagnose(f Facts) []Check {
-	checks := []Check{ok("system", fmt.Sprintf("%s/%s, kernel %s, %d CPUs, user %d", f.System.OS, f.System.Arch, f.System.Kernel, f.System.CPUs, f.System.UID))}
+	checks := []Check{
+		ok("system", fmt.Sprintf("%s/%s, kernel %s, %d CPUs, user %d", f.System.OS, f.System.Arch, f.System.Kernel, f.System.CPUs, f.System.UID)),
+	}
 	for _, c := range slices.Concat(f.witnesses(), f.spaces(), f.room()) {
 		if !f.Untried[c.Name] {
 			checks = append(checks, c)
@@ -144,7 +146,8 @@ func works(name, err, fine string, state State, means, do string) Check {
 
 // witnesses are the checks of what a run can see.
 func (f Facts) witnesses() []Check {
-	census := ok("census", f.Witness.Census).but(f.Witness.Census != "procfs", Weaker, strings.Join(f.Witness.Weak, "; "), "Linux is the full bench")
+	census := ok("census", f.Witness.Census).but(f.Witness.Census != "procfs", Weaker,
+		strings.Join(f.Witness.Weak, "; "), "Linux is the full bench")
 	unattested, orphans, advice := "", "", "run as root, or grant CAP_SYS_PTRACE"
 	if f.Yama == "2" || f.Yama == "3" {
 		advice = "kernel.yama.ptrace_scope is " + f.Yama + ": set it to 1, or run as root"
@@ -158,11 +161,14 @@ func (f Facts) witnesses() []Check {
 	return []Check{
 		works("ledger", unattested, "pids attested by "+f.Witness.Ledger, Weaker, "a server's own word for its pid must do", ""), census,
 		works("subreaper", orphans, "orphans of a host are reparented to the bench", Weaker,
-			"a server that leaves the host's process tree is seen by the ledger alone, a helper of it by nobody", "Linux 3.4 has it; a seccomp filter may forbid prctl(PR_SET_CHILD_SUBREAPER)"),
+			"a server that leaves the host's process tree is seen by the ledger alone, a helper of it by nobody",
+			"Linux 3.4 has it; a seccomp filter may forbid prctl(PR_SET_CHILD_SUBREAPER)"),
 		works("pidfd", f.Pidfd, "signals go through a handle, deaths are announced", Weaker,
-			"a pid that is reused within microseconds of its check could be hit; deaths are polled for", "Linux 5.3 has it; a seccomp filter may forbid pidfd_open"),
+			"a pid that is reused within microseconds of its check could be hit; deaths are polled for",
+			"Linux 5.3 has it; a seccomp filter may forbid pidfd_open"),
 		works("sock-diag", f.SockDiag, "the other end of a socketpair is found", Weaker,
-			"who holds the other end of a socketpair (Node and Bun hosts use them for stdio) can't be seen", "load the kernel module unix_diag, or allow AF_NETLINK"),
+			"who holds the other end of a socketpair (Node and Bun hosts use them for stdio) can't be seen",
+			"load the kernel module unix_diag, or allow AF_NETLINK"),
 		f.cgroup(),
 		works("proc", f.Hidden, "all processes can be seen", Weaker,
 			"the census lacks processes: one that changes its user, or all", f.HiddenAdvice),
@@ -207,7 +213,8 @@ func (f Facts) spaces() []Check {
 			"allow it: kernel.unprivileged_userns_clone=1, user.max_user_namespaces > 0, kernel.apparmor_restrict_unprivileged_userns=0"),
 		works("pid-namespace", f.PIDSpace, "can be made", Missing, skipped, "it needs a user namespace, or root"),
 		works("ns-last-pid", f.LastPID, "the next pid can be chosen in a pid namespace", Missing,
-			"pid reuse can't be staged: its scenarios are skipped, with the reason", "it needs a pid namespace and a writable /proc/sys/kernel/ns_last_pid"),
+			"pid reuse can't be staged: its scenarios are skipped, with the reason",
+			"it needs a pid namespace and a writable /proc/sys/kernel/ns_last_pid"),
 	}
 }
 
@@ -226,7 +233,8 @@ func (f Facts) room() []Check {
 		ticks = fmt.Sprintf("%d a second: start and CPU times are exact to %s", n, duration.Text(time.Second/time.Duration(n)))
 	}
 	return []Check{
-		f.Files.check("files", "descriptors", fewFiles, "the bench holds one for each living server: a storm of many may fail", "ulimit -n 65536"),
+		f.Files.check("files", "descriptors", fewFiles,
+			"the bench holds one for each living server: a storm of many may fail", "ulimit -n 65536"),
 		f.Processes.check("processes", "processes", fewProcesses,
 			"the limit counts all processes of the user: a storm may run into it, and the host's failures are then not its own", "ulimit -u 8192"),
 		ok("pid-max", fmt.Sprint(f.PIDMax)).but(f.PIDMax > 0 && f.PIDMax < fewPIDs, Weaker,
@@ -265,7 +273,8 @@ func (s Sockets) check() Check {
 	c := works("sockets", s.Error, fmt.Sprintf("in %s, paths of at most %d bytes of %d", s.Dir, s.Length, s.Max), Missing,
 		"no run is possible: the witnesses can't be reached", "set TMPDIR to a short path that is writable")
 	return c.but(s.Error == "" && s.Wanted != s.Dir, Weaker,
-		fmt.Sprintf("$TMPDIR (%s) is too long for a socket or can't be written to: %s is used", s.Wanted, s.Dir), "nothing, or set TMPDIR to a shorter path")
+		fmt.Sprintf("$TMPDIR (%s) is too long for a socket or can't be written to: %s is used", s.Wanted, s.Dir),
+		"nothing, or set TMPDIR to a shorter path")
 }
 
 func (d Disk) check() Check {
@@ -278,9 +287,11 @@ func (d Disk) check() Check {
 
 func (p Peer) check() Check {
 	if p.Path == "" {
-		return ok(p.Name, "not found").but(true, Missing, "hosts and drivers that need it can't be put on the bench; nothing else does", "install it if yours is one")
+		return ok(p.Name, "not found").but(true, Missing,
+			"hosts and drivers that need it can't be put on the bench; nothing else does", "install it if yours is one")
 	}
-	return works(p.Name, p.Error, p.Version+" ("+p.Path+")", Weaker, "it is there and does not run: a host that needs it will not come up", "run "+p.Path+" --version by hand")
+	return works(p.Name, p.Error, p.Version+" ("+p.Path+")", Weaker,
+		"it is there and does not run: a host that needs it will not come up", "run "+p.Path+" --version by hand")
 }
 
 func (t Trial) check(lacks []Lack) Check {
@@ -293,6 +304,7 @@ func (t Trial) check(lacks []Lack) Check {
 	}
 	return ok(trialName, cmp.Or(t.Error, found)).
 		but(t.Outcome != "clean", Weaker,
-			"a correct host on a correct server must be clean: verdicts on this machine need a second look", "try again when the machine is idle; please report it if it stays").
+			"a correct host on a correct server must be clean: verdicts on this machine need a second look",
+			"try again when the machine is idle; please report it if it stays").
 		but(t.Error != "", Missing, "no run works here", "the lines above may say why; if they do not, please report this output")
 }

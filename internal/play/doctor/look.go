@@ -50,7 +50,8 @@ func Look(ctx context.Context, p Params) Facts {
 	_, err := hostfile.InstallDir("any", "1")
 	f.Packages = says(err)
 	f.System = record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid()}
-	f.Pidfd, f.SockDiag, f.Cgroup = f.tried("pidfd", proc.TryPidfd()), f.tried("sock-diag", proc.TrySockDiag()), f.tried("cgroup", keeper.TryCgroup())
+	f.Pidfd, f.SockDiag = f.tried("pidfd", proc.TryPidfd()), f.tried("sock-diag", proc.TrySockDiag())
+	f.Cgroup = f.tried("cgroup", keeper.TryCgroup())
 	f.lookAtSystem()
 	if len(f.Lacks) > 0 {
 		f.leaveOut()

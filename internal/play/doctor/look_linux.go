@@ -37,7 +37,8 @@ func (f *Facts) lookWithProcesses(ctx context.Context, self string) {
 	f.UserSpace = says(inSpace(ctx, syscall.CLONE_NEWUSER, "exit 0", ""))
 	f.PIDSpace = says(inSpace(ctx, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID, "echo $$", "1"))
 	// The next process of a new namespace gets the pid after the one that is written.
-	f.LastPID = says(inSpace(ctx, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID, "echo 4000 > /proc/sys/kernel/ns_last_pid && sh -c 'echo $$'; exit", "4001"))
+	f.LastPID = says(inSpace(ctx, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID,
+		"echo 4000 > /proc/sys/kernel/ns_last_pid && sh -c 'echo $$'; exit", "4001"))
 }
 
 func firstLine(path string) string {

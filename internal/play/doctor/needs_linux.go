@@ -17,7 +17,11 @@ func fewProcessesLeft(least uint64) *Lack {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) == nil && limit.Cur < manyProcesses && !exempt() {
 		if used := threadsOf(os.Getuid()); limit.Cur < used+least {
-			return &Lack{needProcesses, fmt.Sprintf("this user may have %d processes and threads and has %d, and a run needs %d more", limit.Cur, used, least), "ulimit -u 8192"}
+			return &Lack{
+				needProcesses,
+				fmt.Sprintf("this user may have %d processes and threads and has %d, and a run needs %d more", limit.Cur, used, least),
+				"ulimit -u 8192",
+			}
 		}
 	}
 	for _, group := range groupsAbove() {
@@ -25,7 +29,8 @@ func fewProcessesLeft(least uint64) *Lack {
 		used, counted := number(filepath.Join(group, "pids.current"))
 		if limited && counted && most < used+least {
 			return &Lack{
-				needProcesses, fmt.Sprintf("the cgroup %s may have %d processes and threads and has %d, and a run needs %d more", group, most, used, least),
+				needProcesses,
+				fmt.Sprintf("the cgroup %s may have %d processes and threads and has %d, and a run needs %d more", group, most, used, least),
 				"raise its pids.max: docker run --pids-limit, TasksMax= of systemd",
 			}
 		}

@@ -32,7 +32,10 @@ func corpus(dir string) ([]string, error) {
 func Kept(dir string) ([]string, error) {
 	files, err := corpus(dir)
 	if err == nil && len(files) == 0 {
-		err = &play.Misuse{Err: fmt.Errorf("--corpus %s: no scenario in this folder", dir), Hint: "leakbench explore --corpus " + dir + " fills it"}
+		err = &play.Misuse{
+			Err:  fmt.Errorf("--corpus %s: no scenario in this folder", dir),
+			Hint: "leakbench explore --corpus " + dir + " fills it",
+		}
 	}
 	return files, err
 }

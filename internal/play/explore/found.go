@@ -203,7 +203,8 @@ func (e *explorer) conclude(ctx context.Context, f *Found, s *scenarios.Scenario
 	}
 	s.File = filepath.Join(e.folder, s.Name+".yaml")
 	host := cmp.Or(e.Host.ID, e.Host.Name)
-	head := fmt.Sprintf("# %s %s on %s, found by leakbench explore --host %s --seed %d (scenario %d).\n", f.Law, f.Kind, e.Host.Name, host, e.Seed, f.First) +
+	head := fmt.Sprintf("# %s %s on %s, found by leakbench explore --host %s --seed %d (scenario %d).\n",
+		f.Law, f.Kind, e.Host.Name, host, e.Seed, f.First) +
 		fmt.Sprintf("# leakbench run %s --host %s --seed %d\n# shows %s\n", filepath.Base(s.File), host, f.seed, f.Print)
 	s.Source = head + s.Source
 	if err := os.WriteFile(s.File, []byte(s.Source), 0o600); err != nil {

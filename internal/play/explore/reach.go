@@ -42,7 +42,8 @@ func tell(r *grammar.Reach, h host.Spec, hello record.Hello) {
 
 // first is the scenario of the first run: the least that a host can be asked.
 func first(r grammar.Reach) string {
-	const head = "name: first\ntitle: The least that a host can be asked\nservers:\n  alpha:\nlimits: {settle: 1.5s, confirm: 1.5s, close: 2s, stop: 4s}\nsteps:\n"
+	const head = "name: first\ntitle: The least that a host can be asked\nservers:\n  alpha:\n" +
+		"limits: {settle: 1.5s, confirm: 1.5s, close: 2s, stop: 4s}\nsteps:\n"
 	switch {
 	case r.Can(record.OpOpen):
 		return head + "  - {open: alpha-1, server: alpha}\n  - {call: alpha-1}\n  - {close: alpha-1}\n"

@@ -34,7 +34,10 @@ type Project struct {
 const schemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/docs/project.schema.json"
 
 // format is what messages call the file.
-var format = yamlfile.KindOfFile{Noun: File, Doc: "docs/project-file.md", Instead: "write it out", Marks: []string{"host", "reporters", "scenarios", "level"}}
+var format = yamlfile.KindOfFile{
+	Noun: File, Doc: "docs/project-file.md", Instead: "write it out",
+	Marks: []string{"host", "reporters", "scenarios", "level"},
+}
 
 const (
 	maxList = 200
@@ -109,10 +112,12 @@ func (p *Project) value() yamlfile.Value {
 	return yamlfile.Object("the file",
 		yamlfile.May("host", "the host: the name of a built-in one or a preset, a host file, or the path of a driver, as --host takes it",
 			word("a host", checkHost)(&p.Host)),
-		yamlfile.May("scenarios", "what to run: built-in scenarios, files, or all", list(&p.Scenarios, "scenarios", word("a scenario", checkScenario))),
+		yamlfile.May("scenarios", "what to run: built-in scenarios, files, or all",
+			list(&p.Scenarios, "scenarios", word("a scenario", checkScenario))),
 		yamlfile.May("level", "the levels to run: orderly, stubborn, sudden",
 			yamlfile.List(&p.Levels, "level", func(l *record.Level) yamlfile.Value { return yamlfile.Choice(l, "a level", record.Levels()...) })),
-		yamlfile.May("reporters", "more outputs, each NAME or NAME=FILE, as --reporter takes them", list(&p.Reporters, "reporters", word("a reporter", checkReporter))),
+		yamlfile.May("reporters", "more outputs, each NAME or NAME=FILE, as --reporter takes them",
+			list(&p.Reporters, "reporters", word("a reporter", checkReporter))),
 		yamlfile.May("settle", "how long the host may take to end a server", yamlfile.Time(&p.Settle)),
 		yamlfile.May("confirm", "how long survivors are watched after settle", yamlfile.Time(&p.Confirm)),
 	)

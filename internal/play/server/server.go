@@ -59,7 +59,9 @@ const example = "for example: leakbench server -- npx -y @modelcontextprotocol/s
 // Plan is the series of runs that tries a server, and what plays each of them.
 func Plan(p Params, argv []string, bench *play.Bench, series *play.Series) (play.Player, error) {
 	if !slices.Contains([]string{"linux", "windows"}, runtime.GOOS) {
-		return nil, &play.Misuse{Err: fmt.Errorf("a server can be tried on Linux and Windows only: on %s leakbench can't see all that it leaves behind", runtime.GOOS)}
+		return nil, &play.Misuse{
+			Err: fmt.Errorf("a server can be tried on Linux and Windows only: on %s leakbench can't see all that it leaves behind", runtime.GOOS),
+		}
 	}
 	if err := check(argv); err != nil {
 		return nil, err
@@ -67,7 +69,10 @@ func Plan(p Params, argv []string, bench *play.Bench, series *play.Series) (play
 	var call *client.Call
 	switch args := json.RawMessage(p.Args); {
 	case p.Args != "" && p.Tool == "":
-		return nil, &play.Misuse{Err: errors.New("--args without --call: no tool is named"), Hint: `for example: --call echo --args '{"message":"hi"}'`}
+		return nil, &play.Misuse{
+			Err:  errors.New("--args without --call: no tool is named"),
+			Hint: `for example: --call echo --args '{"message":"hi"}'`,
+		}
 	case p.Args != "" && json.Unmarshal(args, new(map[string]any)) != nil:
 		return nil, &play.Misuse{Err: fmt.Errorf("--args is not a JSON object: %.80q", p.Args), Hint: `for example: --args '{"message":"hi"}'`}
 	case p.Tool != "":
@@ -83,7 +88,8 @@ func Plan(p Params, argv []string, bench *play.Bench, series *play.Series) (play
 	asksIdle := func(c checks.Check) bool { return c.Name == checks.Idle }
 	if idle := p.Limits.Idle; idle > 0 && idle < leastIdle && slices.ContainsFunc(chosen, asksIdle) {
 		return nil, &play.Misuse{
-			Err:  fmt.Errorf("--idle %s: must be %s or more: a server has 3 s to settle, and its growth is told from the time after that", idle, duration.Text(leastIdle)),
+			Err: fmt.Errorf("--idle %s: must be %s or more: a server has 3 s to settle, and its growth is told from the time after that",
+				idle, duration.Text(leastIdle)),
 			Hint: "leave --idle out: it is 20 s; or leave the check out: leakbench server --only eof,sigterm",
 		}
 	}
@@ -114,7 +120,10 @@ func check(argv []string) error {
 func choose(only []string) ([]checks.Check, error) {
 	for _, name := range only {
 		if _, known := checks.Of(name); !known {
-			return nil, &play.Misuse{Err: fmt.Errorf("--only %q: must be one of %s", name, strings.Join(checks.Names(), ", ")), Hint: text.DidYouMean(name, checks.Names())}
+			return nil, &play.Misuse{
+				Err:  fmt.Errorf("--only %q: must be one of %s", name, strings.Join(checks.Names(), ", ")),
+				Hint: text.DidYouMean(name, checks.Names()),
+			}
 		}
 	}
 	if i := slices.IndexFunc(only, lacking); i >= 0 {
@@ -137,7 +146,8 @@ func lacking(name string) bool {
 
 // launchers run the program that their arguments name.
 var launchers = []string{
-	"npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "node", "deno", "python", "python3", "sh", "bash", "env", "docker", "podman", "go", "java",
+	"npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "node", "deno", "python", "python3", "sh", "bash", "env", "docker",
+	"podman", "go", "java",
 }
 
 // skipped are words behind a launcher that are no names.

@@ -199,7 +199,8 @@ func (x *exam) noteCall(result json.RawMessage, err error) {
 		why = "it said no more"
 	}
 	if why != "" {
-		x.doubt(record.DoubtStepFailed, "the call of %s failed, so that what the tool starts may not have been there: %s", x.Call.Tool, quote([]byte(why)))
+		x.doubt(record.DoubtStepFailed, "the call of %s failed, so that what the tool starts may not have been there: %s",
+			x.Call.Tool, quote([]byte(why)))
 	}
 }
 

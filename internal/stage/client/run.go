@@ -225,7 +225,8 @@ func (x *exam) onExit(e keeper.Exited) {
 	x.emit(record.Event{Kind: kind, Process: &e.Process, Exit: &e.Exit, Text: words})
 	if is {
 		if !e.Exit.Asked && e.Exit.Signal == "SIGKILL" && x.oom.Killed(e.PID) {
-			x.doubt(record.DoubtOutside, "the server may have been killed by the kernel for want of memory (oom_kill in /proc/vmstat, and /dev/kmsg)")
+			x.doubt(record.DoubtOutside,
+				"the server may have been killed by the kernel for want of memory (oom_kill in /proc/vmstat, and /dev/kmsg)")
 		}
 		x.mu.Lock()
 		x.words = words
@@ -240,7 +241,8 @@ func (x *exam) signalledFromOutside(s outside.Signal) {
 	is := x.host.PID != 0 && s.To == x.host.PID
 	x.mu.Unlock()
 	if is {
-		x.doubt(record.DoubtOutside, "the server was sent %s by %q (pid %d), which neither the server nor leakbench has started", proc.SignalName(s.Signal), s.Comm, s.From)
+		x.doubt(record.DoubtOutside, "the server was sent %s by %q (pid %d), which neither the server nor leakbench has started",
+			proc.SignalName(s.Signal), s.Comm, s.From)
 	}
 }
 

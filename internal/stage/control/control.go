@@ -167,9 +167,11 @@ func (c *controls) wait(ctx context.Context, server string, limit func(controlle
 	}
 }
 
-const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"leakbench-control","version":"1"}}}` + "\n"
+const handshake = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+	`"capabilities":{},"clientInfo":{"name":"leakbench-control","version":"1"}}}` + "\n"
 
-const discovery = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}` + "\n"
+const discovery = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{` +
+	`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}` + "\n"
 
 // one launches a server, asks it, and takes its stdin away.
 func (c *controls) one(ctx context.Context, self, label string, script fakeserver.Script) (record.Control, error) {

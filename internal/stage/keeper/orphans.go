@@ -72,7 +72,8 @@ func (k *Keeper) orphans(rows []record.Process, ours map[record.Identity]bool, k
 
 // isMarked says that the run's token is in the command line or in the environment. Without a token nothing is marked.
 func (k *Keeper) isMarked(p record.Process) bool {
-	return k.p.Run != "" && slices.ContainsFunc(p.Args, func(arg string) bool { return strings.Contains(arg, k.p.Run) }) || k.hasToken(p.Identity)
+	return k.p.Run != "" && slices.ContainsFunc(p.Args, func(arg string) bool { return strings.Contains(arg, k.p.Run) }) ||
+		k.hasToken(p.Identity)
 }
 
 func (k *Keeper) hasToken(id record.Identity) bool {

@@ -93,7 +93,9 @@ func (h *hold) release() { removeCgroup(h.group) }
 func (k *process) contain(hello *Hello) error {
 	err := proc.Adopt()
 	if hello.Subreaper = err == nil; err != nil {
-		hello.Weak = append(hello.Weak, fmt.Sprintf("orphans of the host are not reparented to the bench (%v): a server that leaves the host's process tree is seen by the ledger alone", err))
+		hello.Weak = append(hello.Weak, fmt.Sprintf(
+			"orphans of the host are not reparented to the bench (%v): a server that leaves the host's process tree is seen by the ledger alone",
+			err))
 	}
 	if os.Getenv(NoCgroupEnv) != "" {
 		err = errors.New("not wanted")
@@ -103,7 +105,8 @@ func (k *process) contain(hello *Hello) error {
 	if err == nil {
 		hello.Cgroup = k.group.Name()
 	} else {
-		hello.Weak = append(hello.Weak, fmt.Sprintf("the run has no cgroup of its own (%v): the last sweep finds processes by looking, and one that forks faster could outlive it", err))
+		hello.Weak = append(hello.Weak, fmt.Sprintf(
+			"the run has no cgroup of its own (%v): the last sweep finds processes by looking, and one that forks faster could outlive it", err))
 	}
 	probeFirst()
 	return nil

@@ -67,10 +67,13 @@ func (l *Ledger) complaint(conn *socket.Conn) string {
 		who = fmt.Sprintf("a %s of %q", clip(c.Role), clip(c.Label))
 	}
 	if c.UID != os.Getuid() {
-		return fmt.Sprintf("%s could not reach the ledger: it runs as user %s, and %s is for user %s alone (%s)", who, userName(c.UID), dir, userName(os.Getuid()), clip(c.Error))
+		return fmt.Sprintf("%s could not reach the ledger: it runs as user %s, and %s is for user %s alone (%s)",
+			who, userName(c.UID), dir, userName(os.Getuid()), clip(c.Error))
 	}
 	if _, err := os.Stat(l.Path()); err == nil && c.Gone {
-		return fmt.Sprintf("%s could not reach the ledger: it does not see %s, since it has a %s of its own (a mount namespace, a container, PrivateTmp=); set TMPDIR to a folder that both see",
+		return fmt.Sprintf(
+			"%s could not reach the ledger: it does not see %s, since it has a %s of its own (a mount namespace, a container, PrivateTmp=); "+
+				"set TMPDIR to a folder that both see",
 			who, dir, filepath.Dir(dir))
 	}
 	return fmt.Sprintf("%s could not reach the ledger in %s: %s", who, dir, clip(c.Error))

@@ -158,7 +158,10 @@ func (t *trace) begin(parent string, s *Signals) error {
 		return err
 	}
 	for _, w := range [][2]string{
-		{"buffer_size_kb", "128"}, {"events/" + generate + "/filter", fatal}, {"events/" + fork + "/enable", "1"}, {"events/" + generate + "/enable", "1"},
+		{"buffer_size_kb", "128"},
+		{"events/" + generate + "/filter", fatal},
+		{"events/" + fork + "/enable", "1"},
+		{"events/" + generate + "/enable", "1"},
 	} {
 		if err := os.WriteFile(filepath.Join(t.dir, w[0]), []byte(w[1]), 0); err != nil {
 			return err

@@ -77,7 +77,9 @@ func Weak() []string {
 	// proc(5): /proc/PID/fd and wchan need PTRACE_MODE_READ, syscall needs
 	// PTRACE_MODE_ATTACH, which Yama's scope 2 and 3 refuse even to a parent.
 	if _, err := os.ReadDir("/proc/1/fd"); errors.Is(err, fs.ErrPermission) {
-		weak = append(weak, "of a process that changed its user it can't be seen what it is blocked in, nor its descriptors and who holds their other ends (no permission for those of another user)")
+		weak = append(weak,
+			"of a process that changed its user it can't be seen what it is blocked in, nor its descriptors and who holds their other ends "+
+				"(no permission for those of another user)")
 	}
 	if scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); err == nil && len(scope) > 0 && scope[0] >= '2' && os.Getuid() != 0 {
 		weak = append(weak, "which system call a survivor is blocked in can't be seen: kernel.yama.ptrace_scope is "+string(scope[:1]))

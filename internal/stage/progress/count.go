@@ -103,7 +103,8 @@ func (c *Counting) line() string {
 		c.last = text.Count(c.bad, "failure")
 	}
 	c.leave()
-	return fmt.Sprintf("%s %d/%d%s  %s  %s", bar(barWidth, c.done, all), c.done, all, c.remaining("  "), duration.Text(c.now().Sub(c.begun).Round(time.Second)), c.last)
+	return fmt.Sprintf("%s %d/%d%s  %s  %s",
+		bar(barWidth, c.done, all), c.done, all, c.remaining("  "), duration.Text(c.now().Sub(c.begun).Round(time.Second)), c.last)
 }
 
 // Waiting is the progress of something that takes its time and tells lines meanwhile. Its methods are safe from any goroutine.

@@ -154,7 +154,8 @@ func (r *run) awaitNotice(ctx context.Context) error {
 	}
 	step, begun := r.begin(record.Step{Op: record.OpAwait, Label: broken.Label, Detail: record.DetailRelaunch}), time.Now()
 	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf(
-		"the host has neither launched %s again within %v nor ended %s, which is broken: whether it has noticed is not known", broken.Label, r.Start, broken.ID))
+		"the host has neither launched %s again within %v nor ended %s, which is broken: whether it has noticed is not known",
+		broken.Label, r.Start, broken.ID))
 	defer cancel()
 	err := r.wait(limited, func(l *history.History) bool { return r.host.end || l.Unnoticed() == nil })
 	r.noRelaunch = err != nil

@@ -86,7 +86,9 @@ func (r *run) witness() record.Witness {
 	w := r.keeper.Hello.Witness
 	if r.Caller != nil {
 		w.Subreaper, w.Cgroup = false, ""
-		w.Weak = append(slices.Clone(w.Weak), "the host is the caller's own process: of what its servers orphan only that is seen which has the run in its command line, and the host's own end is not")
+		w.Weak = append(slices.Clone(w.Weak),
+			"the host is the caller's own process: of what its servers orphan only that is seen which has the run in its command line, "+
+				"and the host's own end is not")
 	}
 	return w
 }

@@ -154,7 +154,8 @@ func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, er
 	if started.Bystander != nil {
 		r.emit(record.Event{Kind: record.BystanderSeen, Process: started.Bystander})
 	} else if keeper.CanStandBy {
-		r.doubt(record.DoubtNoBystander, "no bystander could be put into the host's process group, so it is unknown whether the host signals others in its group")
+		r.doubt(record.DoubtNoBystander,
+			"no bystander could be put into the host's process group, so it is unknown whether the host signals others in its group")
 	}
 	return started, nil
 }

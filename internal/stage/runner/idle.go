@@ -43,5 +43,6 @@ func (r *run) idle(ctx context.Context, failed error) error {
 	if !give {
 		return nil
 	}
-	return fmt.Errorf("%w: it has launched no server: %d sessions could not be opened, the last one with %q%s", ErrHost, idleOpens, failed.Error(), r.lastWords(ctx))
+	return fmt.Errorf("%w: it has launched no server: %d sessions could not be opened, the last one with %q%s",
+		ErrHost, idleOpens, failed.Error(), r.lastWords(ctx))
 }

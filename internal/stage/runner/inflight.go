@@ -86,7 +86,8 @@ func (r *run) handshakeBegins(session string) func(*history.History) bool {
 func (r *run) await(ctx context.Context, s scenarios.Step) error {
 	step := record.Step{Op: s.Op, Session: s.Session, Label: r.labelOf(s.Session), Detail: s.For, Expect: s.Expect, Defining: s.Defining}
 	step, begun := r.begin(step), time.Now()
-	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no %s of session %s was in flight within %v", s.For, s.Session, r.Start))
+	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(),
+		fmt.Errorf("no %s of session %s was in flight within %v", s.For, s.Session, r.Start))
 	defer cancel()
 	limited, late := context.WithCancelCause(limited)
 	defer late(nil)

@@ -367,7 +367,8 @@ func (r *run) emit(e record.Event) {
 	r.write(e)
 	if s := r.lives.Server(e.Server); e.Kind == record.Died && s != nil && s.Silent() && r.oom.Killed(s.Birth.PID) {
 		r.write(record.Event{Kind: record.Doubted, Server: e.Server, Doubt: &record.Doubt{
-			Code: record.DoubtOutside, Text: e.Server + " may have been killed by the kernel for want of memory (oom_kill in /proc/vmstat, and /dev/kmsg)",
+			Code: record.DoubtOutside,
+			Text: e.Server + " may have been killed by the kernel for want of memory (oom_kill in /proc/vmstat, and /dev/kmsg)",
 		}})
 	}
 }

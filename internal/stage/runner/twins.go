@@ -56,7 +56,10 @@ func (r *run) startTwins(ctx context.Context) {
 		}
 		twin, err := r.keeper.StartTwin(ctx, r.script(label).Argv(r.Self, r.ledger.Path(), r.id, label, session), env)
 		if err != nil {
-			r.doubt(record.DoubtNoTwin, "no process with the command line of %s could be put beside the host, so it is unknown whether the host ends processes that only look like its server: %v", label, err)
+			r.doubt(record.DoubtNoTwin,
+				"no process with the command line of %s could be put beside the host, so it is unknown whether the host ends "+
+					"processes that only look like its server: %v",
+				label, err)
 			continue
 		}
 		r.mu.Lock()
@@ -141,7 +144,9 @@ func (r *run) signalledFromOutside(s outside.Signal) {
 	for _, server := range slices.Backward(r.lives.Servers()) {
 		if server.Birth.PID == s.To {
 			r.write(record.Event{Kind: record.Doubted, Server: server.ID, Doubt: &record.Doubt{
-				Code: record.DoubtOutside, Text: fmt.Sprintf("%s was sent %s by %q (pid %d), which neither the host nor leakbench has started", server.ID, proc.SignalName(s.Signal), s.Comm, s.From),
+				Code: record.DoubtOutside,
+				Text: fmt.Sprintf("%s was sent %s by %q (pid %d), which neither the host nor leakbench has started",
+					server.ID, proc.SignalName(s.Signal), s.Comm, s.From),
 			}})
 			return
 		}

@@ -84,7 +84,9 @@ var Hosts = []Host{
 		Profile: reference(sdkLadder + "; what is left: TERM within 600 ms or after the tick, 100 ms, KILL"),
 	},
 	{
-		Name: "thread-blind", About: "like orphan-set, but asks the wrong thread for its children, so that its list of PIDs stays empty (hermes-agent#16275 as shipped on Linux)",
+		Name: "thread-blind",
+		About: "like orphan-set, but asks the wrong thread for its children, so that its list of PIDs stays empty " +
+			"(hermes-agent#16275 as shipped on Linux)",
 		Profile: reference(sdkLadder + "; what is left is not seen"),
 	},
 	{

@@ -6,16 +6,20 @@ import "slices"
 // servers inherit. They are refused elsewhere. Each of Shows is a law and a kind that are found in a scenario; together they are all that
 // is found there.
 var WindowsHosts = []Host{
-	onWindows(JobsLate, "job-late", "exact, but a server is assigned to its job once it has answered initialize: what it started before is not in there "+
-		"(mcpproxy-go#1234)", "storm",
+	onWindows(JobsLate, "job-late",
+		"exact, but a server is assigned to its job once it has answered initialize: what it started before is not in there "+
+			"(mcpproxy-go#1234)", "storm",
 		outside...),
-	onWindows(JobsLeak, "job-breakaway", "exact, but its jobs let go of what a server starts (JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK, which libuv sets)", "storm",
+	onWindows(JobsLeak, "job-breakaway",
+		"exact, but its jobs let go of what a server starts (JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK, which libuv sets)", "storm",
 		outside...),
-	onWindows(JobOfSession, "job-of-session", "exact, but a server that sessions share is in the job of the session that came first, and ends with it "+
-		"(stealth-chrome-devtools#99)", "storm",
+	onWindows(JobOfSession, "job-of-session",
+		"exact, but a server that sessions share is in the job of the session that came first, and ends with it "+
+			"(stealth-chrome-devtools#99)", "storm",
 		Finding{"sharing", "L3", "killed"}),
-	onWindows(HandlesInherited, "handles-inherited", "exact, but each server inherits the write ends of the others' stdins, as with bInheritHandles and no list "+
-		"of handles, and a close is the end of stdin alone (llama.cpp#26062)", "crash",
+	onWindows(HandlesInherited, "handles-inherited",
+		"exact, but each server inherits the write ends of the others' stdins, as with bInheritHandles and no list "+
+			"of handles, and a close is the end of stdin alone (llama.cpp#26062)", "crash",
 		Finding{"reload", "L1", "eof-withheld"}),
 }
 

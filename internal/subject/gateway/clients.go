@@ -49,7 +49,8 @@ func serve(ctx context.Context, p host.GatewayParams, in io.Reader, out io.Write
 // fillURL fills what the URL says of the server: its name, and in a query its command line, the arguments as one text for a shell.
 func fillURL(in string, s driver.Server) string {
 	return strings.NewReplacer(
-		host.LabelPlaceholder, s.Name, "{{server.command}}", url.QueryEscape(s.Command), "{{server.args}}", url.QueryEscape(host.CommandLine(s.Args)),
+		host.LabelPlaceholder, s.Name, "{{server.command}}", url.QueryEscape(s.Command), "{{server.args}}",
+		url.QueryEscape(host.CommandLine(s.Args)),
 	).Replace(in)
 }
 

@@ -252,7 +252,8 @@ func (d *Driver) receive(line []byte) {
 	case d.prologue(line):
 		err = nil
 	default:
-		err = fmt.Errorf("the driver wrote a line that is not an answer (its stdout is for the protocol alone, logs go to stderr): %s", text.Quote(line))
+		err = fmt.Errorf("the driver wrote a line that is not an answer (its stdout is for the protocol alone, logs go to stderr): %s",
+			text.Quote(line))
 	}
 	if err != nil {
 		d.fail(err)

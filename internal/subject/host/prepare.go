@@ -253,7 +253,8 @@ func (f *filler) template(s string, servers []driver.Server) string {
 		if args == nil {
 			args = []string{}
 		}
-		s = strings.NewReplacer("{{server.command}}", hostconfig.Literal(servers[0].Command), "{{server.args}}", hostconfig.Literal(args), "{{server.name}}", servers[0].Name).Replace(s)
+		s = strings.NewReplacer("{{server.command}}", hostconfig.Literal(servers[0].Command),
+			"{{server.args}}", hostconfig.Literal(args), "{{server.name}}", servers[0].Name).Replace(s)
 	}
 	return f.text(s)
 }

@@ -156,7 +156,8 @@ type Limits struct {
 func (s Spec) HoldsAll() bool {
 	switch s.Kind {
 	case record.KindGateway:
-		return strings.Contains(s.HTTP.URL, LabelPlaceholder) || s.HTTP.Transport == TransportREST || strings.Contains(s.HTTP.URL, "{{server.command}}")
+		return strings.Contains(s.HTTP.URL, LabelPlaceholder) || s.HTTP.Transport == TransportREST ||
+			strings.Contains(s.HTTP.URL, "{{server.command}}")
 	case record.KindCommand:
 		return slices.ContainsFunc(s.Configs, func(c Config) bool { return c.Format != "" })
 	}

@@ -82,7 +82,8 @@ func checkScenario(key *yamlfile.Node, name, dir string) {
 			}
 		}
 	}
-	key.Problem("there is no scenario %q, and no %s.yaml beside this file; %s", name, name, cmp.Or(text.DidYouMean(name, scenarios.Names()), "leakbench list scenarios shows them"))
+	key.Problem("there is no scenario %q, and no %s.yaml beside this file; %s",
+		name, name, cmp.Or(text.DidYouMean(name, scenarios.Names()), "leakbench list scenarios shows them"))
 }
 
 // packageForm is a name as the package managers have them, with extras of pip. What begins with a dash is an option to

@@ -176,7 +176,8 @@ func gateway(h *host.HTTP) yamlfile.Value {
 			yamlfile.Choice(&h.Transport, "a transport", host.TransportStreamable, host.TransportSSE, host.TransportOpenAPI, host.TransportREST)),
 		yamlfile.May("servers", "for whom it launches a server (default per-session)",
 			yamlfile.Choice(&h.Servers, "for whom it launches a server", record.PerSession, record.PerRequest, record.Shared)),
-		yamlfile.Need("url", "", yamlfile.OneLine(&h.URL, "a URL", maxText).Then(func(n *yamlfile.Node) { checkPlaceholders(n, h.URL, inURL); checkURL(n, h.URL) })),
+		yamlfile.Need("url", "",
+			yamlfile.OneLine(&h.URL, "a URL", maxText).Then(func(n *yamlfile.Node) { checkPlaceholders(n, h.URL, inURL); checkURL(n, h.URL) })),
 		yamlfile.May("headers", "", yamlfile.FreeMap("headers", func(key *yamlfile.Node) yamlfile.Value {
 			var value string
 			return yamlfile.Argument(&value, "the value of a header").Then(func(n *yamlfile.Node) {
@@ -194,7 +195,8 @@ func gateway(h *host.HTTP) yamlfile.Value {
 func ready(s *host.Spec) yamlfile.Value {
 	var word string
 	return yamlfile.Either(
-		yamlfile.Choice(&word, "how a host is ready (or http: URL, or output: a regular expression)", "hello", "server").Then(func(n *yamlfile.Node) {
+		yamlfile.Choice(&word, "how a host is ready (or http: URL, or output: a regular expression)",
+			"hello", "server").Then(func(n *yamlfile.Node) {
 			s.Ready.Server = word == "server"
 			if word == "hello" && s.Kind != record.KindDriver && s.Kind != "" {
 				n.Problem("only a driver says hello")

@@ -61,7 +61,8 @@ func (a Answers) Scenarios() []string {
 
 func (a Answers) about() string {
 	about := map[string]string{
-		"driver": "speaks the driver protocol", "http": "serves MCP over HTTP", "oneshot": "does one thing and ends", "nothing": "runs until it is stopped",
+		"driver": "speaks the driver protocol", "http": "serves MCP over HTTP", "oneshot": "does one thing and ends",
+		"nothing": "runs until it is stopped",
 	}[a.Drive]
 	return a.Name + ", " + about
 }

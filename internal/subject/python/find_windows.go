@@ -14,7 +14,9 @@ import (
 // names are what a Python may be called. py.exe would stand between who starts it and the program: it comes last.
 var names = []string{"python", "python3", "py"}
 
-// Find is the path of the first Python that starts, or "". A python.exe in the folder of the Microsoft Store may be a stub that starts none.
+// Find is the path of the first Python that starts, or "".
+// A python.exe in the folder of the Microsoft Store may be a stub that starts none.
+
 var Find = sync.OnceValue(find)
 
 func find() string {

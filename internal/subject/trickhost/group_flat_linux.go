@@ -47,8 +47,9 @@ var nonServers = []Trick{
 		Name: "launcher-apart", Group: 2,
 		About: "launches each server through a shell in a session of its own, and kills the shell alone", Scenario: "sessions.yaml",
 		Today: "leak L1 abandoned+escaped",
-		Want:  leak("L1").says("the host ended the launcher, not the server behind it").never("No signal to the launched process group reaches it"),
-		flaw:  same(flaw{attr: apart, command: throughShell, ends: killLauncher}),
+		Want: leak("L1").says("the host ended the launcher, not the server behind it").
+			never("No signal to the launched process group reaches it"),
+		flaw: same(flaw{attr: apart, command: throughShell, ends: killLauncher}),
 	},
 	{
 		Name: "worker", Group: 2, About: "has a helper of its own, from its start to its end", Scenario: "sessions.yaml",
@@ -127,9 +128,10 @@ var ghosts = []Trick{
 		Want:  leak("L1").orDoubt(), flaw: same(flaw{ends: ghostly(true)}),
 	},
 	{
-		Name: "ghost-kept", Group: 5, About: "launches a server for each session 300 ms after it was closed, and keeps it", Scenario: "ghosts.yaml",
-		Today: "leak L1 abandoned",
-		Want:  leak("L1").kinds("ghost"), flaw: same(flaw{ends: ghostKept}),
+		Name: "ghost-kept", Group: 5, About: "launches a server for each session 300 ms after it was closed, and keeps it",
+		Scenario: "ghosts.yaml",
+		Today:    "leak L1 abandoned",
+		Want:     leak("L1").kinds("ghost"), flaw: same(flaw{ends: ghostKept}),
 	},
 	{
 		Name: "ghost-mute", Group: 5, About: "the same, without a handshake", Scenario: "ghosts.yaml",

@@ -241,9 +241,12 @@ var bench = []Trick{
 	{
 		Name: "private-tmp", Group: 16,
 		About: "a command with a /tmp of its own, where the ledger is not", Scenario: "command.yaml", Root: true,
-		Command: []string{"unshare", "--mount", "sh", "-c", `mount -t tmpfs none /tmp && exec "$0" "$@"`, "SELF", "host", "trick-command", "{{server}}"},
-		Today:   "inconclusive (host-exited, host-never-launched)",
-		Want:    Want{Outcome: Inconclusive}.code(3).says("/tmp"),
+		Command: []string{
+			"unshare", "--mount", "sh", "-c", `mount -t tmpfs none /tmp && exec "$0" "$@"`,
+			"SELF", "host", "trick-command", "{{server}}",
+		},
+		Today: "inconclusive (host-exited, host-never-launched)",
+		Want:  Want{Outcome: Inconclusive}.code(3).says("/tmp"),
 	},
 	{
 		Name: "no-answer", Group: 16,
@@ -253,7 +256,8 @@ var bench = []Trick{
 	},
 	{
 		Name: "no-answer-to-jobs", Group: 16,
-		About: "still waits for the server of a job when the bench has stopped waiting: it has not given that up", Scenario: "job-connects.yaml", Slow: true,
+		About:    "still waits for the server of a job when the bench has stopped waiting: it has not given that up",
+		Scenario: "job-connects.yaml", Slow: true,
 		Today: "inconclusive (no-answer, step-failed)",
 		Want:  Want{Outcome: Inconclusive}.within(60 * time.Second), flaw: same(flaw{}),
 	},

@@ -29,7 +29,8 @@ func Listed(runs []verdict.Judged, findings ...string) baseline.Baseline {
 	var entries []known.Entry
 	for i, f := range findings {
 		scenario, law, _ := strings.Cut(f, ":")
-		entries = append(entries, known.Entry{Scenario: scenario, Law: law, Reason: "it is in the backlog", Expires: Today.AddDate(0, 0, 1), Line: 2 + 3*i})
+		entries = append(entries,
+			known.Entry{Scenario: scenario, Law: law, Reason: "it is in the backlog", Expires: Today.AddDate(0, 0, 1), Line: 2 + 3*i})
 	}
 	return Against(runs, nil, "known.yaml", entries...)
 }

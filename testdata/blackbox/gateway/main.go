@@ -62,7 +62,8 @@ func main() {
 	stdin := flag.Bool("stdin", false, "ends with its stdin, too")
 	g := &gateway{sessions: map[string]*session{}, streams: map[string]*stream{}}
 	flag.StringVar(&g.mode, "for", "session", "for whom a server is launched: all, all-lazily, session, request, command")
-	flag.StringVar(&g.leak, "leak", "", "superseded, dead, vanished, abandoned, closed, cancelled or stop; of a command abandon or cut; console: it leaves its console (Windows)")
+	flag.StringVar(&g.leak, "leak", "",
+		"superseded, dead, vanished, abandoned, closed, cancelled or stop; of a command abandon or cut; console: it leaves its console (Windows)")
 	flag.Parse()
 	g.argv = flag.Args()
 	stop := make(chan os.Signal, 1)
