@@ -69,7 +69,10 @@ var groups = []group{
 		needs: []need{python, node},
 		steps: []string{`LEAKBENCH_BINARY="$LEAKBENCH" .ci/packages`},
 	},
-	{name: "recipes", about: "the recipes of CONTRIBUTING, with each step left out in turn", tests: true, env: []string{"LEAKBENCH_RECIPES=1"}},
+	{
+		name: "recipes", about: "the recipes of CONTRIBUTING, with each step left out in turn", tests: true,
+		env: []string{"LEAKBENCH_RECIPES=1"},
+	},
 	{name: "release", about: "two builds of a release are the same", tests: true},
 	{name: "matrix", about: "each reference host in each scenario", tests: true, timed: true},
 	{name: "tricks", about: "hosts that once fooled the bench, and benches that are disturbed", tests: true, timed: true},
@@ -86,8 +89,11 @@ var groups = []group{
 		name: "explore", about: "generated scenarios on a host that breaks no law", tests: true, timed: true,
 		steps: []string{`"$LEAKBENCH" explore --host exact --runs 300 --seed 2 --out "$WORK/explored"`},
 	},
-	{name: "scripts", about: "the longer command lines, what CI systems run, and benches that are killed", tests: true, timed: true, needs: bashAndCurl},
-	{name: "slow", about: "tests of single packages that take long: live hosts, generated scenarios, other modules", tests: true, timed: true},
+	{
+		name: "scripts", about: "the longer command lines, what CI systems run, and benches that are killed", tests: true, timed: true,
+		needs: bashAndCurl,
+	},
+	{name: "slow", about: "single packages, what takes long: live hosts, generated scenarios, other modules", tests: true, timed: true},
 	{name: "browser", about: "the pages in Chromium", tests: true, timed: true, needs: []need{chromium}},
 	{
 		// The root package plays whole runs, of processes that the packages below it cover.

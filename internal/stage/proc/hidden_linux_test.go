@@ -54,6 +54,9 @@ func inOwnSpace(t *testing.T, args ...string) *exec.Cmd {
 	attr.Credential = &syscall.Credential{NoSetGroups: true}
 	if uid == 0 {
 		uid, gid = nobody, nobody
+		self, err := os.Executable()
+		require.NoError(t, err)
+		require.NoError(t, os.Chmod(self, 0o755)) // for nobody: under a umask of 077 it is root's alone
 		attr.GidMappingsEnableSetgroups, attr.Credential.NoSetGroups = true, false
 	}
 	attr.UidMappings, attr.GidMappings = []syscall.SysProcIDMap{{HostID: uid, Size: 1}}, []syscall.SysProcIDMap{{HostID: gid, Size: 1}}
