@@ -140,10 +140,10 @@ func most() int {
 	return play.Jobs()
 }
 
-// carries says that the machine carries one more beside those of now. A few always go side by side: of a run that mostly waits
-// a processor carries two, whatever else keeps the machine busy.
+// carries says that the machine carries one more beside those of now. A few always go side by side: of runs that mostly wait
+// a processor carries three, whatever else keeps the machine busy.
 func carries(now int) bool {
-	return now < min(2*runtime.GOMAXPROCS(0), most()) || play.Carries(now)
+	return now < min(3*runtime.GOMAXPROCS(0), most()) || play.Carries(now)
 }
 
 // TestTurns: who takes long comes first, and who is to be alone comes last and is alone.

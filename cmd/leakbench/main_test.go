@@ -34,7 +34,7 @@ type leakChecked struct {
 
 func (l leakChecked) Run() int {
 	defer os.RemoveAll(l.own)
-	reexectest.MostlyWaits(2)
+	reexectest.MostlyWaits(4)
 	code := l.m.Run()
 	if code != 0 {
 		return code

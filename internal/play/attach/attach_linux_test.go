@@ -29,7 +29,7 @@ import (
 )
 
 // TestMain lets the test binary be the hosts and their servers.
-func TestMain(m *testing.M) { reexectest.Main(m) }
+func TestMain(m *testing.M) { reexectest.WaitingMain(m, 3) }
 
 // driven is a built-in host, which does what its driver is told.
 type driven struct {

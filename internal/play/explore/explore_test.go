@@ -23,7 +23,7 @@ import (
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-func TestMain(m *testing.M) { reexectest.Main(m) }
+func TestMain(m *testing.M) { reexectest.WaitingMain(m, 3) }
 
 func run(t *testing.T, p explore.Params, hostName string) *explore.Result {
 	t.Helper()

@@ -17,7 +17,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 )
 
-func TestMain(m *testing.M) { reexectest.Main(m) }
+func TestMain(m *testing.M) { reexectest.WaitingMain(m, 3) }
 
 const servers = "../../../testdata/servers/"
 

@@ -16,7 +16,7 @@ import (
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-func TestMain(m *testing.M) { reexectest.Main(m) }
+func TestMain(m *testing.M) { reexectest.WaitingMain(m, 3) }
 
 // Each server is tried once, by its script less what only some launches do.
 func TestEachServerIsTried(t *testing.T) {
