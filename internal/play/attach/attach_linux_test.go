@@ -295,6 +295,7 @@ func TestByTheClock(t *testing.T) {
 // TestRecordedIsJudgedTheSame: the file says what the watch said.
 func TestRecordedIsJudgedTheSame(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Slow)
 	d := start(t, "naive")
 	for range 14 {
 		d.open("s", "app")

@@ -106,6 +106,7 @@ func TestClockFindingsAlone(t *testing.T) {
 // TestSameSeed: the scenarios follow from the seed, however many are played side by side.
 func TestSameSeed(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Slow)
 	var made [2][]string
 	for i, jobs := range []int{1, 4} {
 		run(t, explore.Params{Seed: 3, Runs: 2, Jobs: jobs, OnRun: func(_ int, s *scenarios.Scenario, _ verdict.Judged) {

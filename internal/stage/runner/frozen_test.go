@@ -11,6 +11,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // inFull is how long a wait takes that does not end early: on a starved machine none does before that is over.
@@ -59,6 +60,7 @@ func TestWaitsForWhatMayChange(t *testing.T) {
 // What was watched in full while the host lived is not watched in full once more after its end.
 func TestSurvivorIsWatchedOnce(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Slow)
 	v, dir := play(t, `name: twice
 title: A survivor is there at each checkpoint
 servers:

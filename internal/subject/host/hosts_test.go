@@ -16,6 +16,7 @@ import (
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 const slowCall = 600_000 // ms: longer than any test
@@ -332,6 +333,9 @@ func TestGracefulFirst(t *testing.T) {
 	for name, least := range map[string]time.Duration{"exact": 600 * time.Millisecond, "mcp-go": 5 * time.Second, "go-sdk": 10 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name != "exact" {
+				tier.Only(t, tier.Published)
+			}
 			l := builtin(t, name, scripts{"s": {}, "deaf": deaf})
 			l.open("d", "deaf")
 			begun := time.Now()

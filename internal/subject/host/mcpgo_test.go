@@ -6,12 +6,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // TestMCPGoProbesFirst: what the client says, and in which order, to servers
 // of each era. A mute one costs it the 5 s of its probe.
 func TestMCPGoProbesFirst(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Published)
 	l := builtin(t, "mcp-go", scripts{"legacy": {}, "modern": {Era: "modern"}, "mute": {Era: "legacy-mute"}})
 	for _, label := range []string{"legacy", "modern", "mute"} {
 		l.open(label, label)

@@ -179,6 +179,13 @@ func ghostly(handshake bool) func(*host, *conn, ending) bool {
 // sweeps leave what is never there when somebody looks, or all the time another.
 var sweeps = []Trick{
 	{
+		Name: "refork-slow", Group: 4,
+		About: "leaves, as it stops, a process that forks itself anew every 50 ms", Scenario: "sessions.yaml",
+		Today: "clean | leak L2 escaped",
+		Want:  leak("L2").orDoubt(),
+		flaw:  same(flaw{stopped: func(h *host) { h.help(&syscall.SysProcAttr{Setsid: true}, slowReforker(400)...) }}),
+	},
+	{
 		Name: "refork", Group: 4,
 		About: "leaves, as it stops, a process that forks itself anew all the time", Scenario: "sessions.yaml",
 		Today: "clean",
@@ -191,13 +198,6 @@ var sweeps = []Trick{
 		Today: "clean",
 		Want:  leak("L2").orDoubt(),
 		flaw:  same(flaw{stopped: func(h *host) { h.help(&syscall.SysProcAttr{Setsid: true}, childArgv("fork", "100000")...) }}),
-	},
-	{
-		Name: "refork-slow", Group: 4,
-		About: "leaves, as it stops, a process that forks itself anew every 50 ms", Scenario: "sessions.yaml",
-		Today: "clean | leak L2 escaped",
-		Want:  leak("L2").orDoubt(),
-		flaw:  same(flaw{stopped: func(h *host) { h.help(&syscall.SysProcAttr{Setsid: true}, slowReforker(400)...) }}),
 	},
 	{
 		Name: "burst", Group: 4,
