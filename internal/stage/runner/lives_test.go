@@ -24,6 +24,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // journal is a host that writes down the pids of its servers, and ends at its
@@ -145,6 +146,7 @@ func events(t *testing.T, dir string) []record.Event {
 // what its successor has launched.
 func TestLivesOfACommand(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Slow)
 	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`
 	v, _ := play(t, `name: command-lives
 title: a command that is killed and started anew

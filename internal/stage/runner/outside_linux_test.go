@@ -16,6 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/tier"
 )
 
 // memoryCgroup is a cgroup that may have some MiB, of version 1 or 2.
@@ -97,6 +98,7 @@ func TestAnotherKilledForWantOfMemory(t *testing.T) {
 // killed still is.
 func TestKilledFromOutside(t *testing.T) {
 	t.Parallel()
+	tier.Only(t, tier.Slow)
 	if !traced(t) {
 		return
 	}
