@@ -77,9 +77,8 @@ func readRecipe(t *testing.T, file string) recipe {
 	return r
 }
 
-// kitchens are for the recipes that are followed at a time. Each compiles, so
-// that half of the processors are left to the runs of other tests.
-var kitchens = make(chan struct{}, (runtime.GOMAXPROCS(0)+1)/2)
+// kitchens are for the recipes that are followed at a time: each compiles.
+var kitchens = make(chan struct{}, runtime.GOMAXPROCS(0))
 
 // TestRecipes follows each recipe of CONTRIBUTING in a copy of the source. With
 // LEAKBENCH_RECIPES=1 it also leaves out each step in turn: a test must then
@@ -168,8 +167,8 @@ func runIn(t *testing.T, dir, command string) (string, error) {
 	words := strings.Fields(command)
 	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 	cmd.Dir, cmd.WaitDelay = dir, time.Second
-	// Without paths in what is compiled, all copies share the cache.
-	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath -vet=off", "LEAKBENCH_REQUIRE=", "LEAKBENCH_RECIPES=")
+	// Without paths in what is compiled, all copies share the cache. What they play are no cells of this tree.
+	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath -vet=off", "LEAKBENCH_REQUIRE=", "LEAKBENCH_RECIPES=", "LEAKBENCH_GROUPS=", "LEAKBENCH_CELLS=")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
