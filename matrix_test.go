@@ -1,6 +1,7 @@
 package leakbench_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/fit"
@@ -58,6 +60,9 @@ func testColumns(t *testing.T, long time.Duration, wanted func(row int, host str
 				}
 				laws, doubt := here(row.Scenario, name, want)
 				right := breaks(want)
+				if !slices.Contains(laws, want) { // of another system than the catalogue's
+					right.text = strings.Join(lists.Map(laws, func(l string) string { return cmp.Or(l, "clean") }), " or ")
+				}
 				right.is = func(j verdict.Judged) bool {
 					return slices.ContainsFunc(laws, func(l string) bool { return breaks(l).is(j) })
 				}
@@ -91,7 +96,9 @@ func assertUnplayable(t *testing.T, scenario, name string) {
 	_, err = bench.One(t.Context(), cell)
 	not := (*fit.NotApplicable)(nil)
 	require.ErrorAs(t, err, &not)
-	assert.NotEmpty(t, not.Why)
+	if assert.NotEmpty(t, not.Why) {
+		tier.Played(t, name, scenario, catalogue.Unplayable)
+	}
 }
 
 func brokenLaws(v verdict.Verdict) string {

@@ -51,9 +51,10 @@ func TestTricks(t *testing.T) {
 		name := fmt.Sprintf("%02d-%s-%s", k.Group, k.Name, strings.TrimSuffix(k.Scenario, ".yaml"))
 		require.False(t, names[name], name)
 		names[name] = true
-		if !whole && (begun[k.Group] || k.Slow || k.Root) {
+		if !whole && (begun[k.Group] || k.Slow || k.Root && os.Getuid() != 0) {
 			continue
 		}
+		calm := k.Busy && !whole // another cell than the one beside busy loops
 		k.Busy = k.Busy && whole
 		begun[k.Group] = true
 		t.Run(name, func(t *testing.T) {
@@ -71,6 +72,9 @@ func TestTricks(t *testing.T) {
 				return
 			}
 			playRightly(t, k)
+			if !t.Failed() && !calm {
+				tier.Played(t, trickhost.Prefix+k.Name, k.Scenario, wantText(k.Want))
+			}
 		})
 	}
 }
@@ -91,9 +95,6 @@ func playRightly(t *testing.T, k trickhost.Trick) {
 	})
 	assert.Empty(t, a.wrong(k.Want), "%s\n%s\n%s", k.About, a.short(), a.Words)
 	assertNaive(t, a)
-	if !t.Failed() {
-		tier.Played(t, trickhost.Prefix+k.Name, k.Scenario, wantText(k.Want))
-	}
 }
 
 // wantText is a verdict in the list of cells.

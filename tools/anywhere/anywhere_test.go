@@ -366,7 +366,7 @@ func TestLeftBehind(t *testing.T) {
 	if o.word == cant {
 		t.Skip(o.note)
 	}
-	assert.Equal(t, passed, o.word)
+	assert.Equal(t, failed, o.word)
 	assert.Regexp(t, `^left running and killed: (sleep|setsid|sh)$`, o.note)
 	said, err := os.ReadFile(filepath.Join(tool.logs, "as-is.log"))
 	require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -39,8 +40,13 @@ func lookAround(ctx context.Context) (settings, error) {
 	}
 	return settings{
 		root: filepath.Dir(env.GOMOD), cache: env.GOCACHE, modules: env.GOMODCACHE, flags: env.GOFLAGS, goroot: env.GOROOT,
-		base: "/var/tmp/leakbench-anywhere", env: os.Environ(), grace: 5 * time.Second,
+		base: "/var/tmp/leakbench-anywhere", env: withoutOurs(os.Environ()), grace: 5 * time.Second,
 	}, nil
+}
+
+// withoutOurs leaves out the variables that say which tests are played: the rows play the first tier.
+func withoutOurs(env []string) []string {
+	return slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "LEAKBENCH_") })
 }
 
 // place describes where a row plays its command. A new place is the same as the surroundings of anywhere itself.

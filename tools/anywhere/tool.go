@@ -69,7 +69,7 @@ func (t *tool) judge(r row, p *place, did played, log string) outcome {
 	if len(did.Left) > 0 {
 		o.note = strings.TrimPrefix(o.note+"; left running and killed: "+strings.Join(did.Left, ", "), "; ")
 	}
-	if did.Status == 0 {
+	if did.Status == 0 && len(did.Left) == 0 {
 		return o
 	}
 	o.word, o.log = failed, log

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -20,6 +22,7 @@ type bench struct {
 	cells      string
 	givenCells bool // the first tier's are there
 	requireAll bool
+	grace      time.Duration // that a command has to end when check is stopped; 0: 10 s
 
 	mu  sync.Mutex // guards what follows
 	out io.Writer
@@ -45,29 +48,42 @@ func newBench(ctx context.Context, root string, out io.Writer) (*bench, error) {
 	if !b.givenCells || b.cells == "" {
 		b.givenCells, b.cells = false, filepath.Join(work, "cells")
 	}
-	if err := os.MkdirAll(b.cells, 0o755); err != nil {
-		return nil, fmt.Errorf("failed to make the folder for the cells: %w", err)
-	}
-	b.say("building leakbench")
-	log, err := os.Create(filepath.Join(work, "build.log"))
-	if err != nil {
+	if err := b.setUp(ctx); err != nil {
+		os.RemoveAll(work)
 		return nil, err
-	}
-	defer log.Close()
-	if err := b.command(ctx, log, nil, `go build -o "$LEAKBENCH" ./cmd/leakbench`); err != nil {
-		said, _ := os.ReadFile(log.Name())
-		return nil, fmt.Errorf("failed to build leakbench: %w\n%s", err, said)
 	}
 	return b, nil
 }
 
-// remove removes what no red group needs any more.
-func (b *bench) remove() {
-	logs, _ := filepath.Glob(filepath.Join(b.work, "*.red"))
-	if len(logs) == 0 {
-		os.RemoveAll(b.work)
+// setUp makes what all groups use.
+func (b *bench) setUp(ctx context.Context) (err error) {
+	if b.cells, err = filepath.Abs(b.cells); err != nil {
+		return fmt.Errorf("failed to find the folder for the cells: %w", err)
 	}
+	if err := os.MkdirAll(b.cells, 0o755); err != nil {
+		return fmt.Errorf("failed to make the folder for the cells: %w", err)
+	}
+	b.say("building leakbench")
+	var said bytes.Buffer
+	if err := b.command(ctx, &said, nil, `go build -o "$LEAKBENCH" ./cmd/leakbench`); err != nil {
+		return fmt.Errorf("failed to build leakbench: %w\n%s", err, said.Bytes())
+	}
+	return nil
 }
+
+// remove removes all but the logs of red groups.
+func (b *bench) remove() {
+	entries, _ := os.ReadDir(b.work)
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != redLog {
+			os.RemoveAll(filepath.Join(b.work, e.Name()))
+		}
+	}
+	_ = os.Remove(b.work) // where it is empty
+}
+
+// redLog is how the log of a red group ends.
+const redLog = ".red"
 
 func (b *bench) say(format string, args ...any) {
 	b.mu.Lock()
@@ -78,19 +94,11 @@ func (b *bench) say(format string, args ...any) {
 // playAll plays groups. What measures no time, and what installs something, goes first and side by side: one for each processor. What
 // is timed comes after that, one after the other.
 func (b *bench) playAll(ctx context.Context, chosen []group) []result {
-	results := make([]result, len(chosen))
-	b.install(ctx, chosen)
+	results := b.ready(ctx, chosen)
 	var side sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, g := range chosen {
-		results[i] = result{group: g, log: filepath.Join(b.work, g.name+".log")}
-		if g.lacks != nil {
-			results[i].lacks = g.lacks()
-		}
-		if names := g.missing(ctx); results[i].lacks == "" && len(names) > 0 {
-			results[i].err = fmt.Errorf("missing: %s", strings.Join(names, ", "))
-		}
-		if results[i].lacks != "" || results[i].err != nil || g.timed && len(g.prepare) == 0 {
+		if results[i].lacks != "" || g.timed && len(g.prepare) == 0 {
 			continue
 		}
 		side.Go(func() {
@@ -106,10 +114,36 @@ func (b *bench) playAll(ctx context.Context, chosen []group) []result {
 	side.Wait()
 	for i := range results {
 		r := &results[i]
-		if r.group.timed && r.lacks == "" && r.err == nil && ctx.Err() == nil {
+		if r.err == nil {
+			r.err = ctx.Err()
+		}
+		if r.group.timed && r.lacks == "" && r.err == nil {
 			b.timed(r, func(log io.Writer) error { return b.playGroup(ctx, log, r) })
 		}
 		b.say("%s", r.line(b.requireAll))
+	}
+	return results
+}
+
+// ready installs what is missing, and says of each group what it lacks all the same.
+func (b *bench) ready(ctx context.Context, chosen []group) []result {
+	results := make([]result, len(chosen))
+	var playable []group
+	for i, g := range chosen {
+		results[i] = result{group: g, log: filepath.Join(b.work, g.name+".log")}
+		if g.lacks != nil {
+			results[i].lacks = g.lacks(b.root)
+		}
+		if results[i].lacks == "" {
+			playable = append(playable, g)
+		}
+	}
+	b.install(ctx, playable)
+	for i := range results {
+		r := &results[i]
+		if names := r.group.missing(ctx); r.lacks == "" && len(names) > 0 {
+			r.lacks, r.group.lackedBy = strings.Join(names, ", ")+" is missing", ""
+		}
 	}
 	return results
 }
@@ -134,7 +168,11 @@ func (b *bench) playGroup(ctx context.Context, log io.Writer, r *result) error {
 	if !r.group.tests {
 		return nil
 	}
-	tests, err := testsOf(b.root, r.group.name)
+	all, err := allTests(b.root)
+	if err != nil {
+		return fmt.Errorf("failed to find the tests of the group: %w", err)
+	}
+	tests, err := testsOf(all, r.group.name)
 	if err != nil {
 		return err
 	}
@@ -168,7 +206,8 @@ func (b *bench) command(ctx context.Context, out io.Writer, env []string, comman
 	cmd.Env = append(os.Environ(), "LEAKBENCH="+filepath.Join(b.work, "leakbench"), "WORK="+b.work, "LEAKBENCH_CELLS="+b.cells)
 	cmd.Env = append(cmd.Env, env...)
 	ownGroup(cmd)
-	cmd.WaitDelay = 10 * time.Second
+	cmd.WaitDelay = cmp.Or(b.grace, 10*time.Second)
+	defer endGroup(cmd)
 	return cmd.Run()
 }
 
@@ -199,8 +238,8 @@ const mostSaid = 20_000
 func (r result) explain(out io.Writer) {
 	said, _ := os.ReadFile(r.log)
 	said = said[max(0, len(said)-mostSaid):]
-	fmt.Fprintf(out, "\n== %s: %v\n%s", r.group.name, r.err, said)
-	kept := strings.TrimSuffix(r.log, ".log") + ".red"
+	fmt.Fprintf(out, "\n== %s: %s\n%s", r.group.name, cmp.Or(r.lacks, fmt.Sprint(r.err)), said)
+	kept := strings.TrimSuffix(r.log, ".log") + redLog
 	if os.Rename(r.log, kept) == nil {
 		fmt.Fprintf(out, "\nall of it: %s\n", kept)
 	}

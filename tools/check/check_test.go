@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,15 +20,15 @@ const root = "../.."
 func TestEachGroupHasItsTests(t *testing.T) {
 	t.Parallel()
 	ofTests := map[string]bool{}
+	all, err := allTests(root)
+	require.NoError(t, err)
 	for _, g := range groups {
 		ofTests[g.name] = g.tests
 		if g.tests {
-			_, err := testsOf(root, g.name)
+			_, err := testsOf(all, g.name)
 			assert.NoError(t, err)
 		}
 	}
-	all, err := allTests(root)
-	require.NoError(t, err)
 	for _, test := range all {
 		for _, name := range test.groups {
 			isGroup := name != "Only" && name != "Plays" && name != "Played"
@@ -127,11 +129,11 @@ func TestALostCellIsRed(t *testing.T) {
 // TestGroupsAreJudged plays small groups for real.
 func TestGroupsAreJudged(t *testing.T) {
 	t.Parallel()
-	never := func() string { return "no such machine" }
+	never := func(string) string { return "no such machine" }
 	var out bytes.Buffer
 	b := &bench{root: t.TempDir(), work: t.TempDir(), out: &out}
 	b.cells = b.work
-	results := b.playAll(context.Background(), []group{
+	results := b.playAll(t.Context(), []group{
 		{name: "green", steps: []string{"echo fine", "true"}},
 		{name: "red", steps: []string{"echo about to fail; false", "echo not reached"}},
 		{name: "unprepared", prepare: []string{"exit 3"}, steps: []string{"true"}, timed: true},
@@ -158,6 +160,44 @@ func TestGroupsAreJudged(t *testing.T) {
 	assert.NotContains(t, said.String(), "not reached\n")
 }
 
+// TestStoppedGroupsAreRed: what was not played is not ok, and what was under way has ended with all that it started.
+func TestStoppedGroupsAreRed(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	b := &bench{root: t.TempDir(), work: t.TempDir(), out: &out, grace: 100 * time.Millisecond}
+	begun := filepath.Join(b.work, "begun")
+	go func() {
+		defer stop()
+		assert.Eventually(t, func() bool { _, err := os.Stat(begun); return err == nil }, 20*time.Second, 5*time.Millisecond)
+	}()
+	results := b.playAll(ctx, []group{
+		{name: "under-way", steps: []string{"trap '' TERM; sleep 300 & echo $! >pid; echo >" + begun + "; wait"}},
+		{name: "waiting", steps: []string{"true"}, timed: true},
+	})
+	for _, r := range results {
+		assert.True(t, r.red(false), r.group.name)
+	}
+	assert.NotContains(t, out.String(), "ok")
+	pid, err := os.ReadFile(filepath.Join(b.root, "pid"))
+	require.NoError(t, err)
+	assert.Eventually(t, func() bool {
+		return exec.Command("bash", "-c", "kill -0 "+string(pid)).Run() != nil
+	}, 20*time.Second, 5*time.Millisecond, "a process is left")
+}
+
+// TestWorkflowsPlayEachGroup: the groups that CI plays are listed by hand there.
+func TestWorkflowsPlayEachGroup(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(root, ".github", "workflows", "ci.yml"))
+	require.NoError(t, err)
+	for _, g := range groups {
+		if g.name != "kernels" { // it takes hours: nightly
+			assert.Regexp(t, `(group: \[|, |--only )`+g.name+`[],\n]`, string(text))
+		}
+	}
+}
+
 // TestCounts: what a test says is passed on where it fails.
 func TestCounts(t *testing.T) {
 	t.Parallel()
@@ -170,7 +210,12 @@ func TestCounts(t *testing.T) {
 		`{"Action":"pass","Package":"p","Test":"TestA"}`,
 		`{"Action":"fail","Package":"p","Test":"TestB"}`,
 		`{"Action":"skip","Package":"p","Test":"TestC"}`,
+		`{"Action":"run","Package":"p","Test":"TestD"}`,
+		`{"Action":"output","Package":"p","Test":"TestD","Output":"d hangs\n"}`,
+		`{"Action":"skip","Package":"p","Test":"TestE/one"}`,
+		`{"Action":"pass","Package":"p","Test":"TestE"}`,
 		`{"Action":"output","Package":"p","Output":"FAIL p\n"}`,
+		`{"Action":"fail","Package":"p"}`,
 		`no JSON`,
 	} {
 		for _, part := range []string{line[:5], line[5:], "\n"} {
@@ -179,7 +224,7 @@ func TestCounts(t *testing.T) {
 		}
 	}
 	c.Close()
-	assert.Equal(t, counts{1, 1, 1}, c.counts)
-	assert.Equal(t, "1 test, 1 skipped, 1 failed", c.counts.String())
-	assert.Equal(t, "b says\nFAIL p\nno JSON\n\n", out.String())
+	assert.Equal(t, counts{1, 2, 1}, c.counts)
+	assert.Equal(t, "1 test, 2 skipped, 1 failed", c.counts.String())
+	assert.Equal(t, "b says\nFAIL p\nd hangs\nno JSON\n", out.String())
 }

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strings"
+	"time"
 )
 
 // group is a part of the long tier: the tests that name it by internal/tier, or commands, or both.
@@ -21,7 +25,7 @@ type group struct {
 	// timed says that it measures time or starts hundreds of processes, and has the machine to itself.
 	timed bool
 	// lacks says what this machine can't have, and check can't install: then the group is not played. "" is nothing.
-	lacks func() string
+	lacks func(root string) string
 	// lackedBy is the machine on which that is no error, even where everything is required.
 	lackedBy string
 }
@@ -40,6 +44,9 @@ var (
 	rust        = need{"Rust with cargo", "command -v cargo", "cargo"}
 	chromium    = need{"Chromium", "command -v chromium || command -v chromium-browser || command -v google-chrome", "chromium"}
 )
+
+// first is the first tier, for those who play both by one command.
+var first = group{name: "first", about: "go test ./...", timed: true, steps: []string{"go test -count=1 ./..."}}
 
 // groups is the long tier. Commands run by bash in the root of the module; $LEAKBENCH is the program, built once.
 var groups = []group{
@@ -104,7 +111,7 @@ var groups = []group{
 	{
 		name: "wine", about: "the tests for Windows, under Wine 10 in a Debian of its own", timed: true,
 		needs: []need{python, node}, prepare: []string{".ci/wine make"}, steps: []string{".ci/wine test"},
-		lacks: needsRootOnLinux, lackedBy: "a machine without root, or without a Debian mirror",
+		lacks: needsWine, lackedBy: "a machine without root, or without a Debian mirror",
 	},
 	{
 		name: "kernels", about: "kernels of four ages in qemu: up to two hours", timed: true,
@@ -113,18 +120,22 @@ var groups = []group{
 	},
 }
 
-func needsRootOnLinux() string {
-	switch {
-	case runtime.GOOS != "linux":
+// needsWine asks the script that makes the environment.
+func needsWine(root string) string {
+	if runtime.GOOS != "linux" {
 		return "this is no Linux"
-	case os.Getuid() != 0:
-		return "only root can make the environment"
+	}
+	cmd := exec.Command(filepath.Join(root, ".ci", "wine"), "can")
+	cmd.WaitDelay = time.Second
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		return cmp.Or(strings.TrimSpace(string(said)), err.Error())
 	}
 	return ""
 }
 
 // needsQEMU also asks for KVM: without it, a kernel takes minutes to boot, and all of them take most of a day.
-func needsQEMU() string {
+func needsQEMU(string) string {
 	if _, err := exec.LookPath("qemu-system-x86_64"); err != nil {
 		return "qemu-system-x86_64 is not installed"
 	}

@@ -6,7 +6,8 @@
 //	go run ./tools/check --only published,browser
 //	go run ./tools/check --compare DIR [DIR ...]     # the cells that several machines have played
 //
-// The first tier is `go test ./...`. With LEAKBENCH_CELLS naming a folder it leaves its cells there, and check adds those of the groups.
+// The first tier is `go test ./...`. With LEAKBENCH_CELLS naming a folder it leaves its cells there, and check adds those of the groups;
+// without, check plays the first tier as well.
 // With LEAKBENCH_REQUIRE=all a group that can't be played is an error, unless its row says which machine lacks what it needs.
 package main
 
@@ -21,7 +22,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/text"
@@ -35,7 +35,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), stops...)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -134,6 +134,9 @@ func play(ctx context.Context, out io.Writer, root string, chosen []group, whole
 	}
 	defer b.remove()
 	begun := time.Now()
+	if whole && !b.givenCells {
+		chosen = append([]group{first}, chosen...)
+	}
 	results := b.playAll(ctx, chosen)
 	code := exitOK
 	for _, r := range results {
@@ -145,14 +148,14 @@ func play(ctx context.Context, out io.Writer, root string, chosen []group, whole
 	if ctx.Err() != nil {
 		return exitRed, errors.New("stopped by a signal")
 	}
-	if whole && b.givenCells {
+	if whole {
 		more, err := compareCells(out, filepath.Join(root, cellsFile), []string{b.cells}, lacking(results), false)
 		if err != nil {
 			return exitRed, err
 		}
 		code = max(code, more)
 	} else {
-		fmt.Fprintln(out, "cells: not compared; that takes all groups, and LEAKBENCH_CELLS with those of the first tier")
+		fmt.Fprintln(out, "cells: not compared, since that takes all groups")
 	}
 	fmt.Fprintf(out, "%s in %v\n", text.Count(len(results), "group"), time.Since(begun).Round(time.Second))
 	return code, nil
@@ -164,6 +167,9 @@ func lacking(results []result) (names []string) {
 		if r.lacks != "" {
 			names = append(names, r.group.name)
 		}
+	}
+	if os.Getuid() != 0 {
+		names = append(names, rootRights)
 	}
 	return names
 }

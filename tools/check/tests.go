@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -30,11 +29,7 @@ func (g groupTests) command() string {
 
 // testsOf finds the tests that name a group by a constant of internal/tier, in their own body. The constant is the group's name with a
 // capital letter; TestEachGroupHasItsConstant holds the two together.
-func testsOf(root, group string) (groupTests, error) {
-	all, err := allTests(root)
-	if err != nil {
-		return groupTests{}, err
-	}
+func testsOf(all []test, group string) (groupTests, error) {
 	var found groupTests
 	for _, t := range all {
 		if slices.ContainsFunc(t.groups, func(name string) bool { return strings.EqualFold(name, group) }) {
@@ -125,6 +120,7 @@ type counter struct {
 	counts counts
 	rest   []byte
 	quiet  map[string][]string // of each test that is under way: what it has said
+	parent map[string]bool     // the tests that have subtests
 }
 
 func (c *counter) Write(p []byte) (int, error) {
@@ -140,7 +136,11 @@ func (c *counter) Write(p []byte) (int, error) {
 }
 
 // Close passes on what has no end of line.
-func (c *counter) Close() { c.line(c.rest) }
+func (c *counter) Close() {
+	if len(c.rest) > 0 {
+		c.line(c.rest)
+	}
+}
 
 // line keeps what a test says until it is known whether it passes: the log of a red group is what failed.
 func (c *counter) line(line []byte) {
@@ -150,35 +150,52 @@ func (c *counter) line(line []byte) {
 		return
 	}
 	if c.quiet == nil {
-		c.quiet = map[string][]string{}
+		c.quiet, c.parent = map[string][]string{}, map[string]bool{}
 	}
 	key := e.Package + " " + e.Test
 	switch {
 	case e.Action == "output" && e.Test != "":
 		c.quiet[key] = append(c.quiet[key], e.Output)
-		return
 	case e.Action == "output" || e.Action == "build-output":
 		fmt.Fprint(c.to, e.Output)
-		return
-	case e.Test == "":
-		return
+	case e.Test != "":
+		c.ended(key, e.Action)
+	case e.Action == "fail": // a test that never ended may be why
+		for key := range c.quiet {
+			if strings.HasPrefix(key, e.Package+" ") {
+				c.tell(key)
+			}
+		}
 	}
-	switch e.Action {
+}
+
+// ended counts a test that has ended.
+func (c *counter) ended(key, how string) {
+	if i := strings.LastIndex(key, "/"); i > strings.Index(key, " ") {
+		c.parent[key[:i]] = true
+	}
+	one := 1
+	if c.parent[key] {
+		one = 0
+	}
+	switch how {
 	case "pass":
-		c.counts.passed++
+		c.counts.passed += one
 	case "skip":
-		c.counts.skipped++
+		c.counts.skipped += one
 	case "fail":
-		c.counts.failed++
+		c.counts.failed += one
+		c.tell(key)
 	default:
 		return
 	}
-	if e.Action == "fail" {
-		w := bufio.NewWriter(c.to)
-		for _, said := range c.quiet[key] {
-			_, _ = w.WriteString(said)
-		}
-		_ = w.Flush()
+	delete(c.quiet, key)
+}
+
+// tell passes on what a test has said.
+func (c *counter) tell(key string) {
+	for _, said := range c.quiet[key] {
+		fmt.Fprint(c.to, said)
 	}
 	delete(c.quiet, key)
 }

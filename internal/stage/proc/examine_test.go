@@ -220,7 +220,7 @@ func TestHoldersAreKnownOrNot(t *testing.T) {
 			args = append(args, "with a shy one")
 		}
 		stdin := examinedBelow(t, args...)
-		for end := time.Now().Add(patience); stdin.Known == young && time.Now().Before(end); { // another package has such a one, too
+		for end := time.Now().Add(patience); !young && !stdin.Known && time.Now().Before(end); { // another package has a shy one, too
 			stdin = examinedBelow(t, args...)
 		}
 		assert.Equal(t, !young, stdin.Known, "a young shy one: %v", young)
