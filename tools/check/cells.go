@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -30,7 +29,7 @@ const mostNamed = 20
 // latter. The cells of Windows are played by the group wine alone, and not missed where that is lacking; likewise those of root.
 func compareCells(out io.Writer, list string, dirs, lacking []string, update bool) (int, error) {
 	wanted, err := readCells(list)
-	if err != nil && !(update && errors.Is(err, os.ErrNotExist)) {
+	if err != nil {
 		return exitUsage, fmt.Errorf("failed to read the list of cells: %w", err)
 	}
 	played := map[string]bool{}
@@ -93,7 +92,7 @@ func lines(cells map[string]bool, are func(cell string) bool) []string {
 func readCells(file string) (map[string]bool, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
-		return map[string]bool{}, err
+		return nil, err
 	}
 	cells := map[string]bool{}
 	for i, line := range strings.Split(strings.TrimRight(string(content), "\n"), "\n") {

@@ -26,7 +26,7 @@ func TestEachGroupHasItsTests(t *testing.T) {
 		ofTests[g.name] = g.tests
 		if g.tests {
 			_, err := testsOf(all, g.name)
-			assert.NoError(t, err)
+			require.NoError(t, err)
 		}
 	}
 	for _, test := range all {

@@ -139,10 +139,10 @@ func needsQEMU(string) string {
 	if _, err := exec.LookPath("qemu-system-x86_64"); err != nil {
 		return "qemu-system-x86_64 is not installed"
 	}
-	if f, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0); err != nil {
+	f, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0)
+	if err != nil {
 		return "there is no KVM: " + err.Error()
-	} else {
-		f.Close()
 	}
+	f.Close()
 	return ""
 }
