@@ -175,7 +175,9 @@ func built(t *testing.T) string {
 		}
 		if out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "go", "build", "-o", p.path, "./cmd/leakbench").CombinedOutput(); err != nil {
 			p.err = fmt.Errorf("%w: %s", err, out)
+			return
 		}
+		p.err = os.Chmod(p.path, 0o755) // whatever the umask is
 	})
 	require.NoError(t, p.err)
 	return p.path

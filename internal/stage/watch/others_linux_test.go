@@ -79,7 +79,8 @@ func copied() (dir string, err error) {
 		return "", err
 	}
 	program = filepath.Join(dir, "watch.test")
-	return dir, errors.Join(os.Chmod(dir, 0o755), os.WriteFile(program, binary, 0o755))
+	// The mode of a new file depends on the umask, and nobody has to execute this one.
+	return dir, errors.Join(os.Chmod(dir, 0o755), os.WriteFile(program, binary, 0o700), os.Chmod(program, 0o755))
 }
 
 // lookOnce watches a process until it has looked for holders, and prints the last look.
