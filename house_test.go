@@ -115,7 +115,7 @@ func TestExportsHaveUsers(t *testing.T) {
 }
 
 // byContract are methods that the standard library calls.
-var byContract = []string{"Error", "String", "Unwrap", "MarshalText", "UnmarshalText", "MarshalJSON"}
+var byContract = []string{"Error", "String", "Unwrap", "MarshalText", "UnmarshalText", "MarshalJSON", "RoundTrip"}
 
 // TestMethodsAndValuesHaveUsers finds exported methods that no other package
 // calls, and constants of a named type, its values, that nothing names.

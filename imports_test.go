@@ -70,7 +70,7 @@ var house = []struct {
 		pkg: "internal/subject/hostfile", may: []string{"internal/files", "scenarios", "internal/lists", "internal/record", "internal/yamlfile", "driver", "internal/subject/hostconfig", "internal/subject/host", "internal/text", "hosts"},
 		why: "a host file is data: it does not know how a host is run", deny: []string{"os/exec", "net"},
 	},
-	{pkg: "internal/subject/install", may: []string{"internal/subject/python", "internal/winjob"}, why: "it puts packages into a folder, whatever they are for"},
+	{pkg: "internal/subject/install", may: []string{"internal/lines", "internal/subject/python", "internal/winjob"}, why: "it puts packages into a folder, whatever they are for"},
 	{
 		pkg: "internal/subject/hostinit", may: []string{"internal/lists", "internal/record", "internal/yamlfile", "internal/subject/hostconfig", "internal/subject/host", "internal/subject/hostfile", "internal/text", "integrations", "hosts"},
 		why: "it writes a file, and tries nothing", deny: []string{"os/exec", "net"},
@@ -154,7 +154,7 @@ var house = []struct {
 		pkg: "internal/judge/gate", may: []string{"internal/lists", "internal/record", "internal/text", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known"}, why: "whether a change may go in follows from runs and the day alone",
 		deny: []string{"os", "os/exec", "net", "io/fs", "path/filepath"},
 	},
-	{pkg: "internal/judge/blob", may: []string{"internal/lists", "internal/record", "internal/judge/verdict", "internal/judge/gate"}, why: "a blob is files", deny: []string{"os/exec", "net"}},
+	{pkg: "internal/judge/blob", may: []string{"internal/files", "internal/lists", "internal/record", "internal/judge/verdict", "internal/judge/gate"}, why: "a blob is files", deny: []string{"os/exec", "net"}},
 	{
 		pkg: "internal/play/scoreboard", may: []string{"internal/duration", "internal/record", "internal/history", "internal/judge/verdict"}, why: "a scoreboard is a function of judged runs: it does not play them",
 		deny: []string{"os", "os/exec", "net"},
@@ -227,7 +227,7 @@ var house = []struct {
 	{
 		pkg: "internal/play/explore", why: "who explores is a user of the bench, not a part",
 		may: []string{
-			"internal/lists", "internal/text", "internal/record", "driver", "scenarios", "internal/subject/host", "internal/stage/fit", "internal/stage/keeper",
+			"internal/files", "internal/lists", "internal/text", "internal/record", "driver", "scenarios", "internal/subject/host", "internal/stage/fit", "internal/stage/keeper",
 			"internal/judge/law", "internal/judge/verdict", "internal/judge/known", "internal/play", "report/words",
 			"internal/play/explore/grammar", "internal/play/explore/cover", "internal/play/explore/shrink",
 		},
@@ -270,7 +270,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/play/doctor", why: "it tries what a run needs, a whole run included",
-		may: []string{"internal/bug", "internal/duration", "internal/stage/socket", "internal/subject/hostfile", "internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/stage/keeper", "internal/judge/verdict", "internal/play"},
+		may: []string{"internal/bug", "internal/duration", "internal/lines", "internal/stage/socket", "internal/subject/hostfile", "internal/record", "internal/stage/proc", "internal/stage/ledger", "scenarios", "internal/stage/keeper", "internal/judge/verdict", "internal/play"},
 	},
 	{
 		pkg: "internal/play/project", why: "it reads a file, and plays nothing",

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -87,6 +88,21 @@ func certain(j verdict.Judged) bool {
 	return j.Verdict.Outcome != verdict.Inconclusive && len(j.Verdict.Doubts) == 0
 }
 
+// settled is certain, but for servers that a host has killed before they got to their faults.
+func settled(j verdict.Judged, laws string) bool {
+	return j.Verdict.Outcome != verdict.Inconclusive && len(unexplained(j, laws)) == 0
+}
+
+// unexplained are the doubts that what a host breaks does not account for.
+func unexplained(j verdict.Judged, laws string) (all []verdict.Doubt) {
+	for _, d := range j.Verdict.Doubts {
+		if d.Code != record.DoubtNotFired || !strings.Contains(laws, "L3") {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
 // byTheClock says that a clock made a finding: others on the machine may have pushed it.
 func byTheClock(j verdict.Judged) bool {
 	return slices.ContainsFunc(j.Verdict.Findings, func(f verdict.Finding) bool { return isTimed(f.Kind) })
@@ -99,7 +115,7 @@ func isTimed(kind string) bool {
 
 // breaks says of a verdict that these laws are broken, and that it leaves no doubt.
 func breaks(laws string) wanted {
-	return wanted{cmp.Or(laws, "clean"), func(j verdict.Judged) bool { return certain(j) && brokenLaws(j.Verdict) == laws }}
+	return wanted{cmp.Or(laws, "clean"), func(j verdict.Judged) bool { return settled(j, laws) && brokenLaws(j.Verdict) == laws }}
 }
 
 // doubts says of a verdict that this is why nothing can be said.

@@ -38,7 +38,7 @@ func ToolText(texts []string, failed bool) (string, error) {
 
 // Main is the program of a driver whose clients connect makes, with all operations. It ends the process. stdout is for the protocol
 // alone: what is printed from now on goes to stderr, the host's log.
-func Main(host, version string, connect Connect) {
+func Main[C Client](host, version string, connect func(ctx context.Context, session string, s Server) (C, error)) {
 	protocol := os.Stdout
 	os.Stdout = os.Stderr
 	if err := Serve(context.Background(), os.Stdin, protocol, Hello{Host: host, Version: version}, NewClients(connect)); err != nil {
@@ -54,14 +54,22 @@ type Connect func(ctx context.Context, session string, s Server) (Client, error)
 // Clients is a Handler for an SDK that has no sessions, reload or jobs of its own: it keeps a client for each session.
 type Clients struct {
 	connect Connect
+	lists   bool // connect makes a ListingClient
 
 	mu  sync.Mutex
 	all map[string]Client
 }
 
-// NewClients is a host whose clients connect makes.
-func NewClients(connect Connect) *Clients {
-	return &Clients{connect: connect, all: map[string]Client{}}
+// NewClients is a host whose clients connect makes. It offers to list where the type that connect returns is a ListingClient.
+func NewClients[C Client](connect func(ctx context.Context, session string, s Server) (C, error)) *Clients {
+	asClient := func(ctx context.Context, session string, s Server) (Client, error) {
+		c, err := connect(ctx, session, s)
+		if err != nil {
+			return nil, err // and no client: a nil of another type is none
+		}
+		return c, nil
+	}
+	return &Clients{all: map[string]Client{}, lists: listing[C](), connect: asClient}
 }
 
 // take removes a session's client: nil where there is none.

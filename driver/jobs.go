@@ -72,6 +72,9 @@ func RunJobs(ctx context.Context, all []Job, run func(context.Context, Job) erro
 				if unasked := (*Unasked)(nil); errors.As(err, &unasked) {
 					results[i].Unasked = unasked.Why.Error()
 				}
+				if not := (*NotPlayed)(nil); errors.As(err, &not) {
+					results[i].NotPlayed = not.Why
+				}
 			}
 		})
 	}

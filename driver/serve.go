@@ -83,10 +83,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, hello Hello, h Hand
 
 // opsOf are all operations that a handler has.
 func opsOf(h Handler) []string {
-	if _, shares := h.(Sharer); shares {
-		return Ops
-	}
-	return slices.DeleteFunc(slices.Clone(Ops), func(op string) bool { return op == OpShare })
+	_, shares := h.(Sharer)
+	return slices.DeleteFunc(slices.Clone(Ops), func(op string) bool { return op == OpShare && !shares || op == OpList && !lists(h) })
 }
 
 // serving is one run of Serve.
@@ -163,6 +161,9 @@ func (s *serving) serve(ctx context.Context, done func(), req Request) {
 	done()
 	if resp.OK = err == nil; err != nil {
 		resp.Error = err.Error()
+		if not := (*NotPlayed)(nil); errors.As(err, &not) {
+			resp.NotPlayed = not.Why
+		}
 	}
 	if req.Op != OpStop {
 		s.write(resp)
@@ -194,6 +195,9 @@ func (s *serving) perform(ctx context.Context, req Request, resp *Response) (err
 		return s.connect(ctx, req)
 	case OpCall:
 		resp.Result, err = s.h.Call(ctx, req.Session, req.Tool, req.Args)
+		return err
+	case OpList:
+		resp.Result, err = s.list(ctx, req)
 		return err
 	case OpCancel:
 		return s.cancel(req)

@@ -26,12 +26,13 @@ const (
 	OpForget = "forget" // drop the client of Session without closing it: the host is done with the session
 	OpReload = "reload" // the servers' configuration changed: each of Sessions moves to its new Server
 	OpTick   = "tick"   // run Jobs in parallel, each with a session of its own, and answer when all have ended
+	OpList   = "list"   // ask the server of Session for its What, and answer with their names
 	OpShare  = "share"  // connect Session to Server, whose command line other sessions have, too: one process may serve them all
 	OpStop   = "stop"   // end all sessions in an orderly way, answer, exit with 0
 )
 
 // Ops are all operations.
-var Ops = []string{OpOpen, OpCall, OpCancel, OpClose, OpForget, OpReload, OpTick, OpShare, OpStop}
+var Ops = []string{OpOpen, OpCall, OpCancel, OpClose, OpForget, OpReload, OpTick, OpShare, OpList, OpStop}
 
 // Hello is a driver's first line: {"hello":{...}}. Serve fills in the protocol, and all operations of the Handler where Ops is nil.
 type Hello struct {
@@ -73,7 +74,13 @@ type Profile struct {
 	Renewal Duration `json:"renewal,omitempty"`
 	// Servers is PerRequest for a host that launches a server for each request, which must be gone when the request was answered.
 	Servers string `json:"servers,omitempty"`
+	// Reconnects is ByItself for a host that gives an open session another server when the one it had is gone, at the next call at the
+	// latest, without being asked to open it again.
+	Reconnects string `json:"reconnects,omitempty"`
 }
+
+// ByItself is the one value of Profile.Reconnects; without it a host may wait to be asked.
+const ByItself = "itself"
 
 // PerRequest is the one value of Profile.Servers; without it each session has a server.
 const PerRequest = "per-request"
@@ -139,6 +146,7 @@ type Request struct {
 	Server    *Server         `json:"server,omitempty"`
 	Tool      string          `json:"tool,omitempty"`
 	Args      map[string]any  `json:"args,omitempty"`
+	What      string          `json:"what,omitempty"`       // of a list: one of Lists
 	TimeoutMS int64           `json:"timeout_ms,omitempty"` // the whole operation's, in the host; 0: the host's default
 	Target    int64           `json:"target,omitempty"`
 	Sessions  []SessionServer `json:"sessions,omitempty"`
@@ -154,7 +162,15 @@ type JobResult struct {
 	PID int `json:"pid,omitempty"`
 	// Unasked is why a command that the bench cancelled could not be asked to end. Nothing is known then of how it ends.
 	Unasked string `json:"unasked,omitempty"`
+	// NotPlayed is why the driver had no way to make the job's call.
+	NotPlayed string `json:"not_played,omitempty"`
 }
+
+// NotPlayed is the error of a call that the driver has no way to make, such as that of a client whose methods it does not know. The bench
+// asks for the rest of the scenario, and no verdict without a finding comes of it.
+type NotPlayed struct{ Why string }
+
+func (n *NotPlayed) Error() string { return n.Why }
 
 // Unasked is the error of a job whose command could not be asked to end.
 type Unasked struct{ Why error }
@@ -178,6 +194,8 @@ type Response struct {
 	ID     int64           `json:"id,omitempty"`
 	OK     bool            `json:"ok,omitempty"`
 	Error  string          `json:"error,omitempty"`
-	Result json.RawMessage `json:"result,omitempty"` // of a call: the text the tool returned
+	Result json.RawMessage `json:"result,omitempty"` // of a call: the text the tool returned; of a list: the names
 	Jobs   []JobResult     `json:"jobs,omitempty"`   // of a tick
+	// NotPlayed is why the driver has no way to make a call.
+	NotPlayed string `json:"not_played,omitempty"`
 }

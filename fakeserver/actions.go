@@ -53,6 +53,8 @@ var Moments = []Doc{
 	{Name: onDiscover, Text: "when it receives server/discover"},
 	{Name: onInitialize, Text: "when it receives initialize"},
 	{Name: onList, Text: "when it receives tools/list"},
+	{Name: onListResources, Text: "when it receives resources/list"},
+	{Name: onListPrompts, Text: "when it receives prompts/list"},
 	{Name: onCall, Text: "when it receives tools/call (of one tool, with tool)"},
 	{Name: onPing, Text: "when it receives ping"},
 	{Name: onEPIPE, Text: "when a write to stdout fails because the read end is closed"},
@@ -65,7 +67,7 @@ var Moments = []Doc{
 // listActions fills the tables of actions, and says which go with which moments. They have no initialisers because
 // actions reach the server and the server reaches its actions.
 func listActions() {
-	actions = slices.Concat(answerActions, pipeActions, stayActions, processActions)
+	actions = slices.Concat(answerActions, listActs, pipeActions, stayActions, processActions)
 	for _, a := range actions {
 		Actions = append(Actions, Doc{Name: a.name, Text: a.text, With: a.on, As: a.as, Needs: a.needs})
 	}
@@ -101,25 +103,30 @@ func always(string) bool { return true }
 // atHandshake is for actions that spoil a session only if they spoil its start.
 func atHandshake(on string) bool { return on == onDiscover || on == onInitialize }
 
-// atHandshakeOrPing is for answers: a host that asks whether a server is well, and is told that it is not, may give it up.
-func atHandshakeOrPing(on string) bool { return atHandshake(on) || on == onPing }
+// whereHostsGiveUp is for answers: a host that asks whether a server is well, and is told that it is not, may give it up. So may one that
+// offers the tools of a server and does not get their list.
+func whereHostsGiveUp(on string) bool {
+	return atHandshake(on) || on == onPing || contains(listMoments, on)
+}
 
 // atEnd is for actions that keep alive a server that was asked to end.
 func atEnd(on string) bool { return on == onEOF || on == onTerm }
 
 // The moments at which a server can do something wrong.
 const (
-	onStart      = "start"
-	onDiscover   = "discover"
-	onInitialize = "initialize"
-	onList       = "list"
-	onCall       = "call"
-	onPing       = "ping"
-	onEPIPE      = "epipe"
-	onEOF        = "eof"
-	onTerm       = "term"
-	onExit       = "exit"
-	onOrder      = "order"
+	onStart         = "start"
+	onDiscover      = "discover"
+	onInitialize    = "initialize"
+	onList          = "list"
+	onListResources = "list-resources"
+	onListPrompts   = "list-prompts"
+	onCall          = "call"
+	onPing          = "ping"
+	onEPIPE         = "epipe"
+	onEOF           = "eof"
+	onTerm          = "term"
+	onExit          = "exit"
+	onOrder         = "order"
 )
 
 // Doc describes a moment or an action. With names what it goes with: the actions of a moment, the moments of an action.

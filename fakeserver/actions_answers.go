@@ -9,15 +9,15 @@ import (
 var answerActions = []action{
 	{
 		name: "reject", text: "answers with a JSON-RPC error and stays alive",
-		on:      []string{onDiscover, onInitialize, onList, onCall, onPing},
-		decides: true, breaks: atHandshakeOrPing,
+		on:      []string{onDiscover, onInitialize, onList, onListResources, onListPrompts, onCall, onPing},
+		decides: true, breaks: whereHostsGiveUp,
 		commit: func(s *server, _ Fault, r *request) {
 			s.refuse(r, codeInternal, "rejected by the script", nil)
 		},
 	},
 	{
 		name: "hang", text: "never answers this request, but answers others, ping included; on order: no longer answers anything",
-		on:      []string{onDiscover, onInitialize, onList, onCall, onPing, onOrder},
+		on:      []string{onDiscover, onInitialize, onList, onListResources, onListPrompts, onCall, onPing, onOrder},
 		decides: true, breaks: always,
 		commit: func(s *server, f Fault, _ *request) {
 			if f.On == onOrder {
@@ -63,7 +63,7 @@ var answerActions = []action{
 	},
 	{
 		name: "exit", text: "exits at once, without cleanup, with the status code",
-		on:    []string{onStart, onDiscover, onInitialize, onList, onCall, onPing, onEPIPE, onOrder},
+		on:    []string{onStart, onDiscover, onInitialize, onList, onListResources, onListPrompts, onCall, onPing, onEPIPE, onOrder},
 		takes: []string{"code"}, decides: true, breaks: always,
 		commit: func(_ *server, f Fault, _ *request) {
 			os.Exit(f.Code)
@@ -112,7 +112,7 @@ var answerActions = []action{
 	},
 	{
 		name: "close-stdout", text: "closes its stdout and keeps reading stdin",
-		on:      []string{onInitialize, onCall, onOrder},
+		on:      []string{onInitialize, onList, onListResources, onListPrompts, onCall, onOrder},
 		decides: true, breaks: always,
 		commit: func(s *server, _ Fault, _ *request) {
 			s.out.close()

@@ -28,7 +28,7 @@ var pipeActions = []action{
 	},
 	{
 		name: "partial", text: "writes the beginning of a line (bytes), but never its end, and nothing more to stdout",
-		on:    []string{onDiscover, onInitialize, onList, onCall, onOrder},
+		on:    []string{onDiscover, onInitialize, onList, onListResources, onListPrompts, onCall, onOrder},
 		takes: []string{"bytes"}, decides: true, breaks: always, slow: true,
 		commit: func(s *server, f Fault, r *request) {
 			before, _ := s.splitLine(r)

@@ -91,7 +91,7 @@ func TestCheck(t *testing.T) {
 		{"", []F{{On: "call", Do: "hang", Probability: 1}}, []string{"probability is out of range; it is more than 0 and less than 1"}},
 		{"", []F{{On: "call", Do: "hang", Probability: -0.5}}, []string{"probability is out of range"}},
 		{"", []F{{On: "call", Do: "hang", After: -1}}, []string{"after: -1 is less than 1"}},
-		{"", []F{{On: "eof", Do: "ignore", After: 1}}, []string{"after does not go with on: eof, only with on: list, call, ping"}},
+		{"", []F{{On: "eof", Do: "ignore", After: 1}}, []string{"after does not go with on: eof, only with on: list, list-resources, list-prompts, call, ping"}},
 		{"", []F{{On: "call", Do: "swell"}}, []string{"do: swell needs mib"}},
 		{"", []F{{On: "call", Do: "swell", MiB: 3, Step: -4}}, []string{"step is out of range; it may be 1 to 65536"}},
 		{"", []F{{On: "call", Do: "swell", MiB: 3, Each: second}}, []string{"each does not go with on: call"}},
@@ -120,12 +120,13 @@ func TestBreaksAndPassive(t *testing.T) {
 	breaking := map[string]bool{
 		"discover/reject": true, "discover/wrong-version": true, "discover/unsupported-version": true,
 		"initialize/reject": true, "initialize/wrong-version": true,
+		"list/reject": true, "list-resources/reject": true, "list-prompts/reject": true,
 	}
 	for _, m := range fakeserver.Moments {
 		assert.NotEmpty(t, m.With, m.Name)
 		for _, d := range m.With {
 			f := fakeserver.Fault{On: m.Name, Do: d}
-			always := strings.Contains(" exit answer-exit hang garbage close-stdout progress banner partial bad-utf8 long-line stop-reading ", " "+d+" ")
+			always := strings.Contains(" exit answer-exit hang garbage close-stdout progress banner partial bad-utf8 long-line stop-reading twice ", " "+d+" ")
 			spoils := d == "spin" && m.Name != "eof" || m.Name == "ping"
 			assert.Equal(t, always || spoils || breaking[m.Name+"/"+d], f.Breaks(), "%s/%s", m.Name, d)
 			stays := d == "ignore" || strings.HasPrefix(d, "linger-") || d == "spin" && m.Name == "eof"

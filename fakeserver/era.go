@@ -42,7 +42,7 @@ func negotiate(asked string) string {
 func (s *server) initialized(version string) map[string]any {
 	return map[string]any{
 		"protocolVersion": version,
-		"capabilities":    map[string]any{"tools": map[string]any{}},
+		"capabilities":    capabilities(),
 		"serverInfo":      serverInfo,
 	}
 }
@@ -50,7 +50,7 @@ func (s *server) initialized(version string) map[string]any {
 func (s *server) discovered() map[string]any {
 	return cacheable(map[string]any{
 		"supportedVersions": s.supported(),
-		"capabilities":      map[string]any{"tools": map[string]any{"listChanged": true}},
+		"capabilities":      capabilities(),
 	})
 }
 
@@ -131,6 +131,7 @@ func (s *server) listen(r *request) {
 	agreed := map[string]any{}
 	if wanted.Tools {
 		agreed["toolsListChanged"] = true
+		s.subscribed.Store(&r.ID)
 	}
 	s.say(notification("notifications/subscriptions/acknowledged", map[string]any{
 		"_meta": map[string]any{metaSubscription: r.ID}, "notifications": agreed,

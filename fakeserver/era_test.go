@@ -70,6 +70,7 @@ func useClient(t *testing.T, c *client.Client, version string) {
 	assert.Len(t, tools.Tools, 3)
 	assert.Equal(t, "hi", callTool(ctx, t, c, "echo", map[string]any{"text": "hi"}))
 	assert.Equal(t, "slept 1 ms", callTool(ctx, t, c, "sleep", map[string]any{"ms": 1}))
+	assert.Equal(t, "hi\nnonce 17", callTool(ctx, t, c, "echo", map[string]any{"text": "hi", "nonce": "17"}))
 	var who struct {
 		Label, Session string
 		Launch         int

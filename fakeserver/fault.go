@@ -97,7 +97,7 @@ var Fields = []Field{
 		Name: "after", Unit: "N", What: "how often the moment passes first",
 		Text: "skips the moment this many times first, counted anew in each launch",
 		Min:  1, low: "1 lets the first one pass", Without: "the first one on", Of: func(f *Fault) any { return &f.After },
-		only: []string{onList, onCall, onPing}, why: ", which come more than once",
+		only: []string{onList, onListResources, onListPrompts, onCall, onPing}, why: ", which come more than once",
 	},
 	{
 		Name: "tool", Unit: "NAME", What: "a tool of the fake server", Text: "only calls of this tool",
@@ -234,7 +234,8 @@ var muting = []string{"exit", "answer-exit", "close-stdout", "partial", "stop-re
 
 // Forestalls reports whether no host gets past f to what a server of this era is asked next.
 func (f Fault) Forestalls(era string) bool {
-	return f.breaksIn(era) && !f.action().passable && f.After == 0 && f.Tool == ""
+	refusedList := f.Do == "reject" && contains(listMoments, f.On) // many hosts go on without one
+	return f.breaksIn(era) && !f.action().passable && !refusedList && f.After == 0 && f.Tool == ""
 }
 
 // announcement is f as it is told to the bench.

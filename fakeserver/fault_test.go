@@ -20,6 +20,8 @@ import (
 // request is the line that brings a moment about.
 var requests = map[string]string{
 	"discover": discover, "initialize": initialize, "list": listTools, "call": callEcho,
+	"list-resources": strings.Replace(listTools, "tools/", "resources/", 1),
+	"list-prompts":   strings.Replace(listTools, "tools/", "prompts/", 1),
 }
 
 // TestFaultsOfRequests proves each action at each moment that a request brings
@@ -40,7 +42,7 @@ func TestFaultsOfRequests(t *testing.T) {
 				f := complete(fakeserver.Fault{On: moment.Name, Do: action})
 				b := one(t, fakeserver.EraDual, f)
 				p, id := b.launch("s")
-				if moment.Name == "list" || moment.Name == "call" {
+				if strings.HasPrefix(moment.Name, "list") || moment.Name == "call" {
 					p.greet()
 				}
 				p.send(line)
@@ -86,6 +88,11 @@ func proveAction(t *testing.T, p *process, f fakeserver.Fault) {
 		p.lives()
 	case "hang":
 		p.lives() // and nothing came before the ping's answer
+	case "twice":
+		first, second := p.answer(), p.answer()
+		assert.Nil(t, first.Error)
+		assert.Equal(t, first.raw, second.raw)
+		p.lives()
 	case "garbage":
 		line, err := p.recv()
 		require.NoError(t, err)

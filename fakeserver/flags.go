@@ -116,8 +116,12 @@ func (o options) byHand(file, era string, faults faultFlags) (options, error) {
 
 // scriptText reads a file. A pipe could keep its reader waiting for ever.
 func scriptText(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is a pipe, a folder or a device, not a file", path)
+	case err == nil && info.Size() > maxMessage:
+		return nil, fmt.Errorf("%s has more than %d MiB, which no script has", path, maxMessage>>20)
 	}
 	return os.ReadFile(path)
 }

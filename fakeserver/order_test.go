@@ -26,6 +26,18 @@ func TestOrdersOverThePipes(t *testing.T) {
 			assert.False(t, json.Valid([]byte(line)))
 			p.lives()
 		},
+		`{"do":"list-changed"}`: func(t *testing.T, _ *lab, p *process) {
+			assert.Contains(t, changed(t, p), "notifications/tools/list_changed")
+			p.send(listTools)
+			assert.Nil(t, p.answer().Error)
+		},
+		`{"do":"list-changed","as":"reject"}`: func(t *testing.T, b *lab, p *process) {
+			assert.Contains(t, changed(t, p), "notifications/tools/list_changed")
+			p.send(listTools)
+			assert.NotNil(t, p.answer().Error)
+			b.await("reject", func(e record.Event) bool { return e.Fault != nil && e.Fault.On == "list" && e.Fault.Breaks })
+			p.lives()
+		},
 		`{"do":"banner"}`: func(t *testing.T, _ *lab, p *process) {
 			p.send(callEcho)
 			assert.Len(t, noise(t, p), 4)
@@ -101,4 +113,12 @@ func TestOrderedFlood(t *testing.T) {
 	assert.Contains(t, string(head), "WARN")
 	require.NoError(t, b.ledger.Order(id, json.RawMessage(`{"do":"exit","code":4}`)))
 	assert.Equal(t, 4, p.status())
+}
+
+// changed is the next line of a server that was told to say that its tools have changed.
+func changed(t *testing.T, p *process) string {
+	t.Helper()
+	line, err := p.recv()
+	require.NoError(t, err)
+	return line
 }

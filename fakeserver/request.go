@@ -73,7 +73,7 @@ func (s *server) wait(d time.Duration, r *request) {
 
 // noted are the methods that the bench is told about.
 var noted = []string{
-	"initialize", "server/discover", "notifications/initialized", "tools/list",
+	"initialize", "server/discover", "notifications/initialized", "tools/list", "resources/list", "prompts/list",
 	"tools/call", "ping", methodCancelled, methodListen,
 }
 
@@ -97,6 +97,7 @@ func (s *server) tell(r *request, phase string) {
 	}
 	if phase == "received" {
 		info.Session, info.Own = asker(r)
+		info.Nonce = nonceOf(r)
 	}
 	s.bench.rpc(info)
 }
@@ -118,6 +119,17 @@ func asker(r *request) (session string, own bool) {
 		return args.Session, args.Own && args.Session != ""
 	}
 	return "", false
+}
+
+// nonceOf is what the bench has put into the arguments of a call to know it again, or "".
+func nonceOf(r *request) string {
+	var args struct {
+		Nonce string `json:"nonce"`
+	}
+	if r.Method == "tools/call" {
+		_ = json.Unmarshal(r.params.Arguments, &args) // the call says what is wrong with them
+	}
+	return clip(args.Nonce)
 }
 
 // answer sends a result, if one is still wanted. The bench is told first:

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 // receive takes in one line. What may take time goes on beside it: a sleeping call must not hold up a ping, and a
@@ -107,6 +109,8 @@ var moments = map[string]string{
 	"server/discover": onDiscover,
 	"initialize":      onInitialize,
 	"tools/list":      onList,
+	"resources/list":  onListResources,
+	"prompts/list":    onListPrompts,
 	"tools/call":      onCall,
 	"ping":            onPing,
 }
@@ -148,11 +152,11 @@ func (s *server) result(r *request) (map[string]any, *rpcError) {
 		return map[string]any{}, nil
 	case r.Method == methodListen && r.modern:
 		return map[string]any{}, nil // no answer: see listen
-	case r.Method != "tools/list" && r.Method != "tools/call":
+	case listed[r.Method] == nil && r.Method != "tools/call":
 	case !r.modern && !s.greeted.Load():
 		return nil, &rpcError{Code: codeInvalid, Message: "initialize must come first"}
-	case r.Method == "tools/list":
-		return toolList(), nil
+	case listed[r.Method] != nil:
+		return listed[r.Method](), nil
 	default:
 		return s.call(r)
 	}
@@ -181,6 +185,7 @@ const maxSleep = time.Hour
 func toolList() map[string]any {
 	object := func(properties map[string]any, required ...string) map[string]any {
 		properties["session"] = map[string]any{"type": "string", "description": "Whose call this is, for the bench's record."}
+		properties["nonce"] = map[string]any{"type": "string", "description": "Comes back in the result."}
 		properties["own"] = map[string]any{"type": "boolean", "description": "That this server is for that session alone."}
 		schema := map[string]any{"type": "object", "properties": properties}
 		if len(required) > 0 {
@@ -204,30 +209,39 @@ func toolList() map[string]any {
 	}})
 }
 
-// call runs a tool. An *rpcError is a call that no correct client makes.
+// call runs a tool. An *rpcError is a call that no correct client makes. The bench knows by the nonce in the result whose answer it is.
 func (s *server) call(r *request) (map[string]any, *rpcError) {
+	text, failed := s.use(r)
+	if failed != nil {
+		return nil, failed
+	}
+	return textResult(text + birth.NonceMark(nonceOf(r))), nil
+}
+
+// use returns what a tool says.
+func (s *server) use(r *request) (string, *rpcError) {
 	var args struct {
 		Text string `json:"text"`
 		MS   *int64 `json:"ms"`
 	}
 	if len(r.params.Arguments) > 0 {
 		if err := json.Unmarshal(r.params.Arguments, &args); err != nil {
-			return nil, &rpcError{Code: codeParams, Message: "Invalid arguments: " + err.Error()}
+			return "", &rpcError{Code: codeParams, Message: "Invalid arguments: " + err.Error()}
 		}
 	}
 	switch r.params.Name {
 	case "echo":
-		return textResult(args.Text), nil
+		return args.Text, nil
 	case "sleep":
 		if args.MS == nil || *args.MS < 0 || *args.MS > maxSleep.Milliseconds() {
-			return nil, &rpcError{Code: codeParams, Message: fmt.Sprintf("Invalid arguments: ms must be 0 to %d", maxSleep.Milliseconds())}
+			return "", &rpcError{Code: codeParams, Message: fmt.Sprintf("Invalid arguments: ms must be 0 to %d", maxSleep.Milliseconds())}
 		}
 		s.wait(time.Duration(*args.MS)*time.Millisecond, r)
-		return textResult(fmt.Sprintf("slept %d ms", *args.MS)), nil
+		return fmt.Sprintf("slept %d ms", *args.MS), nil
 	case "whoami":
-		return textResult(s.whoami()), nil
+		return s.whoami(), nil
 	}
-	return nil, &rpcError{Code: codeParams, Message: fmt.Sprintf("Unknown tool: %.100q", r.params.Name)}
+	return "", &rpcError{Code: codeParams, Message: fmt.Sprintf("Unknown tool: %.100q", r.params.Name)}
 }
 
 // whoami names this process, so that a host's caller can tell two launches apart.

@@ -2,6 +2,7 @@ package fakeserver
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -33,10 +34,11 @@ type server struct {
 	bench   bench
 
 	modernVersions atomic.Pointer[[]string]
-	greeted        atomic.Bool // initialize was received
-	refusedVersion atomic.Bool // a request of the modern era was refused for its version
-	batches        atomic.Bool // the version that was agreed on has batches
-	opened         bool        // a first request was received; the reading goroutine's
+	greeted        atomic.Bool                     // initialize was received
+	subscribed     atomic.Pointer[json.RawMessage] // the id of the latest subscription to changes of the tools
+	refusedVersion atomic.Bool                     // a request of the modern era was refused for its version
+	batches        atomic.Bool                     // the version that was agreed on has batches
+	opened         bool                            // a first request was received; the reading goroutine's
 	flight         flight
 	serving        sync.WaitGroup
 	settling       sync.Once
@@ -88,7 +90,7 @@ const numberWait = 5 * time.Second
 // count asks, at the first request of a session, for the number by which faults choose launches from here on: a
 // server that was only asked for the era is no launch to them. The reading goroutine waits for it.
 func (s *server) count(method string) {
-	opens := method == "initialize" || method == "tools/list" || method == "tools/call"
+	opens := method == "initialize" || listed[method] != nil || method == "tools/call"
 	chooses := func(f Fault) bool { return f.Launch > 0 || f.Every > 0 || f.Probability > 0 }
 	if s.counted || !opens || s.bench.conn == nil || !slices.ContainsFunc(s.script, chooses) {
 		return

@@ -60,7 +60,7 @@ func TestModuleOfSomebodyElse(t *testing.T) {
 		assert.False(t, passed)
 		for test, want := range map[string]string{
 			"TestStormLeaking": "L1 init-stranded", "TestSeparateLeaking": "L1 init-stranded", "TestFlatLeaking": "L1 ",
-			"TestStormFixed": "", "TestCronFixed": "", "TestSeparateFixed": "", "TestFlat": "",
+			"TestStormFixed": "", "TestStormOfficial": "", "TestCronFixed": "", "TestSeparateFixed": "", "TestFlat": "",
 		} {
 			verdict := "--- PASS: " + test + " ("
 			if want != "" {

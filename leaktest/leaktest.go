@@ -13,6 +13,9 @@
 // cue, and each law that the client breaks fails the test, with the reason, and with a page in the test's artifact
 // directory. The test binary is the fake server, too, so nothing is built or downloaded.
 //
+// Some clients reconnect in a call, so Storm calls tools: by a method of the client such as mcp-go's and go-sdk's CallTool, or by
+// Options.Call. docs/testing.md lists the methods.
+//
 // Tests may run in parallel. Each has a ledger of its own, on which its servers report their births and deaths, and its
 // name is in the servers' command lines. What a law says of the end of a host can't be judged from inside of it: with
 // Options.Separate, Run starts the test binary again as a host of its own.
@@ -58,6 +61,10 @@ type Options struct {
 	// Separate has Run start the test binary again as a host of its own, with this test alone. All laws are judged then,
 	// those about the end of the host too. What stands before Run in the test is done there as well.
 	Separate bool
+	// Call calls a tool of what Open has returned and gives the text of its result. Storm needs it where the client has no method that
+	// it can call by itself: CallTool(ctx, request) of mcp-go and go-sdk, or CallTool or Call(ctx, name, arguments). A tool that failed
+	// is an error, as driver.ToolText makes it.
+	Call func(ctx context.Context, client io.Closer, tool string, args map[string]any) (string, error)
 	// Ignore leaves out processes that are none of the test's: VerifyNone and VerifyTestMain ask it.
 	Ignore func(Process) bool
 }
@@ -75,20 +82,22 @@ type Open func(ctx context.Context, argv []string) (io.Closer, error)
 
 // Storm plays a reconnect storm against a client in this process: its server dies again and again, in two ways, and one
 // launch refuses the handshake. The test fails where a server of an ended session stays, where a zombie does, or where the
-// session beside it is harmed. It is the scenario storm without its calls of tools: Run has these as well.
+// session beside it is harmed. Tools are called as well, by Options.Call or by a method of the client, as some clients reconnect in a
+// call. A test that can't call any is not passed: what such a client does was not seen.
 func Storm(t TB, open Open, options ...Options) {
 	t.Helper()
-	run(t, "storm", driver.NewClients(connectBy(open)), false, one(options))
+	o := one(options)
+	run(t, "storm", driver.NewClients(connectBy(open, o)), o)
 }
 
 // Run plays a scenario of leakbench (cron, reload, cancel ...; see leakbench list scenarios) against a host. Most hosts
 // are driver.NewClients of a function that connects one.
 func Run(t TB, scenario string, h driver.Handler, options ...Options) {
 	t.Helper()
-	run(t, scenario, h, true, one(options))
+	run(t, scenario, h, one(options))
 }
 
-func run(t TB, name string, h driver.Handler, calls bool, o Options) {
+func run(t TB, name string, h driver.Handler, o Options) {
 	t.Helper()
 	s, err := scenarios.Builtin(name)
 	if err != nil {
@@ -99,7 +108,7 @@ func run(t TB, name string, h driver.Handler, calls bool, o Options) {
 		report(t, separate(t, s, h, o))
 		return
 	}
-	if s, err = s.Inside(calls); err != nil {
+	if s, err = s.Inside(); err != nil {
 		t.Fatalf("leaktest: %v: set Options.Separate to have a host of its own", err)
 		return
 	}
@@ -162,13 +171,16 @@ func tool() record.Tool {
 }
 
 // client is what open has returned.
-type client struct{ io.Closer }
-
-func (client) Call(context.Context, string, map[string]any) (string, error) {
-	return "", errors.New("Storm calls no tools")
+type client struct {
+	io.Closer
+	call calling
 }
 
-func connectBy(open Open) driver.Connect {
+func (c client) Call(ctx context.Context, tool string, args map[string]any) (string, error) {
+	return c.call(ctx, tool, args)
+}
+
+func connectBy(open Open, o Options) driver.Connect {
 	return func(ctx context.Context, _ string, s driver.Server) (driver.Client, error) {
 		c, err := open(ctx, append([]string{s.Command}, s.Args...))
 		if err != nil {
@@ -177,6 +189,6 @@ func connectBy(open Open) driver.Connect {
 		if c == nil {
 			return nil, errors.New("open returned neither a client nor an error")
 		}
-		return client{c}, nil
+		return client{c, callsOf(c, o.Call)}, nil
 	}
 }

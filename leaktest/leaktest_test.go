@@ -1,7 +1,9 @@
 package leaktest_test
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -53,10 +55,11 @@ func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...
 
 var quick = leaktest.Options{Settle: time.Second, Confirm: 200 * time.Millisecond}
 
-// client is a connection to a server: no more than a handshake.
+// client is a connection to a server: a handshake, and one call after the other.
 type client struct {
-	cmd   *exec.Cmd
-	stdin io.Closer
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	answers *bufio.Reader
 }
 
 func connect(ctx context.Context, argv []string) (*client, error) {
@@ -73,26 +76,40 @@ func connect(ctx context.Context, argv []string) (*client, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	c := &client{cmd, stdin}
-	ask := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n"
-	answer := make([]byte, 4096)
-	if _, err := io.WriteString(stdin, ask); err != nil {
-		return nil, c.failed(err)
-	}
-	n, err := stdout.Read(answer)
-	if err == nil && !strings.Contains(string(answer[:n]), `"result"`) {
-		err = fmt.Errorf("refused: %s", answer[:n])
-	}
+	c := &client{cmd, stdin, bufio.NewReader(stdout)}
+	_, err = c.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}`)
 	if err != nil {
-		return nil, c.failed(err)
+		_ = c.Close()
+		return nil, err
 	}
-	go func() { _, _ = io.Copy(io.Discard, stdout) }()
 	return c, nil
 }
 
-func (c *client) failed(err error) error {
-	_ = c.Close()
-	return err
+func (c *client) ask(method, params string) (string, error) {
+	if _, err := fmt.Fprintf(c.stdin, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`+"\n", method, params); err != nil {
+		return "", err
+	}
+	answer, err := c.answers.ReadString('\n')
+	if err == nil && !strings.Contains(answer, `"result"`) {
+		err = fmt.Errorf("refused: %s", answer)
+	}
+	return answer, err
+}
+
+// callTool is of no name that leaktest knows.
+func (c *client) callTool(_ context.Context, name string, args map[string]any) (string, error) {
+	params, err := json.Marshal(map[string]any{"name": name, "arguments": args})
+	if err != nil {
+		return "", err
+	}
+	return c.ask("tools/call", string(params))
+}
+
+// caller is a client with a method that leaktest knows.
+type caller struct{ *client }
+
+func (c caller) CallTool(ctx context.Context, name string, args map[string]any) (string, error) {
+	return c.callTool(ctx, name, args)
 }
 
 // Close ends the server: stdin, time, SIGKILL, and a wait.
@@ -104,7 +121,10 @@ func (c *client) Close() error {
 	return nil
 }
 
-func open(ctx context.Context, argv []string) (io.Closer, error) { return connect(ctx, argv) }
+func open(ctx context.Context, argv []string) (io.Closer, error) {
+	c, err := connect(ctx, argv)
+	return caller{c}, err
+}
 
 // TestParallelTestsAreToldApart has one test leak beside others that do not.
 func TestParallelTestsAreToldApart(t *testing.T) {
@@ -151,11 +171,16 @@ func TestStormOfAClientThatDoesItRight(t *testing.T) {
 	assert.Zero(t, subreaper(t), "PR_GET_CHILD_SUBREAPER")
 }
 
+// unclosed is one whose Close does nothing.
+type unclosed struct{ caller }
+
+func (unclosed) Close() error { return nil }
+
 // TestAFailureHasAPage looks for it in the test's artifact directory.
 func TestAFailureHasAPage(t *testing.T) {
 	t.Parallel()
 	r := &recorder{T: t}
-	var clients []io.Closer
+	var clients []*client
 	t.Cleanup(func() {
 		for _, c := range clients {
 			_ = c.Close()
@@ -167,7 +192,7 @@ func TestAFailureHasAPage(t *testing.T) {
 			return nil, err
 		}
 		clients = append(clients, c)
-		return io.NopCloser(nil), nil // its Close does nothing
+		return unclosed{caller{c}}, nil
 	}, quick)
 	require.Len(t, r.said, 1)
 	assert.Contains(t, r.said[0], "L1")
@@ -179,6 +204,19 @@ func TestAFailureHasAPage(t *testing.T) {
 	assert.Contains(t, r.said[0], "go test -artifacts", "the page goes with the test's folder")
 }
 
+// TestAStormWithoutCallsIsNotGreen: a client that does all right, and whose calls are by another name.
+func TestAStormWithoutCallsIsNotGreen(t *testing.T) {
+	t.Parallel()
+	r := &recorder{T: t}
+	uncalled := func(ctx context.Context, argv []string) (io.Closer, error) { return connect(ctx, argv) }
+	leaktest.Storm(r, uncalled)
+	require.Len(t, r.said, 1)
+	assert.Contains(t, r.said[0], "your client's own reconnect was not played: pass call")
+	leaktest.Storm(t, uncalled, leaktest.Options{Call: func(ctx context.Context, c io.Closer, tool string, args map[string]any) (string, error) {
+		return c.(*client).callTool(ctx, tool, args)
+	}})
+}
+
 func TestWhatCannotBePlayedInside(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ scenario, want string }{
@@ -187,7 +225,7 @@ func TestWhatCannotBePlayedInside(t *testing.T) {
 		{"strom", "did you mean storm?"},
 	} {
 		r := &recorder{T: t}
-		leaktest.Run(r, c.scenario, driver.NewClients(nil))
+		leaktest.Run(r, c.scenario, driver.NewClients(driver.Connect(nil)))
 		require.Len(t, r.said, 1, c.scenario)
 		assert.Contains(t, r.said[0], c.want)
 	}

@@ -15,6 +15,8 @@ func (s *Scenario) Soakable() string {
 	switch {
 	case endsOrRestarts(s.Steps):
 		return "it ends the host"
+	case anyStep(s.Steps, isPatient):
+		return "it waits for the host's own time limit"
 	case has(record.OpRecycle):
 		return "it uses up pids"
 	case !has(record.OpOpen, record.OpTick, record.OpBreak):

@@ -41,7 +41,9 @@ func (s *Scenario) Cast(a Ability) (parts []*Scenario, why string) {
 		part.Servers = slices.DeleteFunc(slices.Clone(s.Servers), func(server Server) bool {
 			return label != "" && server.Label != label || c.unused(server.Label, part.Steps)
 		})
-		part.Ability, part.Omitted = a, Omitted{s.Omitted.Foreign + c.omitted.Foreign, s.Omitted.Unasked + c.omitted.Unasked}
+		part.Ability, part.Omitted = a, Omitted{
+			s.Omitted.Foreign + c.omitted.Foreign, s.Omitted.Unasked + c.omitted.Unasked, s.Omitted.Lists + c.omitted.Lists,
+		}
 		if part.Part = label; len(about) == 1 && s.Part == "" {
 			part.Part = "" // there is no other
 		}
@@ -120,6 +122,7 @@ type casting struct {
 type Omitted struct {
 	Foreign int // they are about servers that the host is not given
 	Unasked int // they can't be asked of it
+	Lists   int // those of Unasked that ask for a list, which it may ask for by itself
 }
 
 // String is what is left out in words, or "".
@@ -231,6 +234,10 @@ func (c *casting) given(label string) bool { return c.part == "" || label == c.p
 // bystander can't be opened neither.
 func (c *casting) leaveOut(s Step, labels []string) {
 	c.omitted.Unasked++
+	if isOptionalList(s) {
+		c.omitted.Lists++
+		return
+	}
 	beside := len(labels) > 0 && !slices.ContainsFunc(labels, func(l string) bool { return slices.Contains(c.about, l) })
 	if c.why == "" && (s.Defining || !c.ByItself && !beside) {
 		c.why = c.cannot(s)

@@ -57,7 +57,7 @@ func (f *follower) step(l *Step) {
 	switch l.Op {
 	case record.OpOpen:
 		f.open(l)
-	case record.OpCall, record.OpClose, record.OpForget:
+	case record.OpCall, record.OpList, record.OpClose, record.OpForget:
 		f.use(l)
 	case record.OpAwait:
 		f.await(l)
@@ -132,7 +132,7 @@ func (f *follower) use(l *Step) {
 	case s.not != "" && l.Expect == "":
 		l.notOpen(l.Session, s)
 	}
-	if known && l.Op != record.OpCall {
+	if known && l.Op != record.OpCall && l.Op != record.OpList {
 		f.sessions[l.Session] = sessionAt{
 			label: s.label, line: l.Line,
 			not: map[record.Op]string{record.OpClose: "closes it", record.OpForget: "has it forgotten"}[l.Op],
@@ -162,6 +162,8 @@ type inFlight struct{ session, what string }
 func (f *follower) asksFor(steps []Step, asked map[inFlight]bool) {
 	each(steps, func(s Step) {
 		switch s.Op {
+		case record.OpList:
+			asked[inFlight{s.Session, AwaitConnect}] = true
 		case record.OpCall:
 			asked[inFlight{s.Session, AwaitCall}], asked[inFlight{s.Session, AwaitConnect}] = true, true
 		case record.OpOpen:

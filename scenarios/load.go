@@ -94,9 +94,11 @@ var builtins embed.FS
 // names are the built-in scenarios in the order in which somebody new to them would run them.
 var names = []string{
 	"storm", "cron", "reload", "hang", "stuck", "half-open", "crash", "shutdown", "deaf", "grow", "wrapper", "helpers",
-	"cancel", "deadline", "probe", "per-request", "subagents", "race", "reload-connect", "forget", "nofile",
+	"cancel", "deadline", "patience", "probe", "per-request", "subagents", "race", "reload-connect", "forget", "nofile",
 	"stderr", "stdout", "full-pipe", "spin", "container", "lock", "watchdog", "siblings", "zombies",
 	"restart", "replace", "recycled", "pid-1", "subreaper",
+	"lists", "relist", "list-changed", "odd-handshakes", "odd-lists", "odd-calls", "odd-orders", "odd-ends", "odd-moments",
+	"killed-in-a-call", "terminated-in-a-call",
 	"vanish", "checks", "check-faults", "check-cut", "sharing", "conformance",
 }
 

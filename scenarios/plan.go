@@ -33,11 +33,14 @@ func (s *Scenario) Expand() []Step {
 }
 
 // Waits is how often a play may have to wait for something to end that does not: at each checkpoint, and at each restart of the host.
-// On a host that leaves much, a play takes about as long as there are of these.
+// On a host that leaves much, a play takes about as long as there are of these. A patient step takes as long as many of them.
 func (s *Scenario) Waits() (n int) {
 	each(s.Expand(), func(step Step) {
 		if step.Op == record.OpCheckpoint || step.Op == record.OpRestart {
 			n++
+		}
+		if step.Patient {
+			n += int(s.Limits.Patience / max(1, s.Limits.Settle))
 		}
 	})
 	return n
@@ -129,6 +132,10 @@ func (c *counts) step(s Step) {
 	case record.OpOpen:
 		delete(c.open, s.Session)
 		if s.Expect == record.ExpectAny { // nobody knows what the host makes of it
+			return
+		}
+		if s.If != "" { // the session is open then, but perhaps on the server that it had
+			c.open[s.Session] = s.Label
 			return
 		}
 		if !s.Shared || c.launches[s.Label] == 0 { // one process may serve them all
@@ -265,7 +272,7 @@ func (d schedule) due(f fakeserver.Fault, launch int) bool {
 
 // fires is how often a fault must be seen when its label is launched that many times.
 func (d schedule) fires(f fakeserver.Fault, launches int) int {
-	if d.byItself && (f.On == "call" || f.On == "list") {
+	if d.byItself && (f.On == "call" || isList(f.On)) {
 		return 0
 	}
 	n := 0
@@ -295,7 +302,7 @@ func (d schedule) fires(f fakeserver.Fault, launches int) int {
 }
 
 // order in which a server gets to the moments of a handshake.
-var handshake = []string{"start", "discover", "initialize", "list", "call"}
+var handshake = []string{"start", "discover", "initialize", "list", "list-resources", "list-prompts", "call"}
 
 // forestalled says that another fault ends the launch before f can happen.
 func (d schedule) forestalled(f fakeserver.Fault, launch int) bool {

@@ -30,6 +30,9 @@ var defaults = record.Limits{
 	Grace:          record.Duration(200 * time.Millisecond),
 }
 
+// defaultPatience is longer than the longest time limit of a published client, 60 s.
+const defaultPatience = record.Duration(75 * time.Second)
+
 // Defaults are the limits of a scenario that gives none.
 func Defaults() record.Limits { return defaults }
 
@@ -52,6 +55,7 @@ func (s *Scenario) read(root *yamlfile.Node) {
 	if len(root.Problems) == 0 { // an impossible repeat is not unrolled
 		bare(steps)
 		s.Steps = steps
+		s.Limits.Patience = patienceOf(steps, s.Limits.Patience)
 		s.checkServers(root)
 		played := s.Expand()
 		s.checkSpawns(root, played)
@@ -186,6 +190,7 @@ func limits(l *record.Limits) yamlfile.Value {
 		yamlfile.May("close", "how long an orderly close may take", yamlfile.Time(&l.Close)),
 		yamlfile.May("stop", "how long stopping the host may take; not shorter than close", yamlfile.Time(&l.Stop)),
 		yamlfile.May("grace", "", yamlfile.Time(&l.Grace)),
+		yamlfile.May("patience", "how long a patient step waits for the host's own time limit (default 75s)", yamlfile.Time(&l.Patience)),
 		yamlfile.May("spawns_per_session", "how many launches are allowed per session, reconnects included; not judged if absent",
 			yamlfile.Whole(&l.SpawnsPerSession, "a number of launches", 1, maxSpawns)),
 		yamlfile.May("spawns_per_minute", "how many launches of one label are allowed per minute; not judged if absent",

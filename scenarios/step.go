@@ -30,6 +30,7 @@ type documented struct {
 var ops = []documented{
 	{record.OpOpen, "Connect. On an open session: reconnect; the old connection is superseded and its server must exit."},
 	{record.OpCall, "Call a tool of the session's server."},
+	{record.OpList, "Ask the session's server for the list of its tools, resources or prompts."},
 	{record.OpClose, "End the session in an orderly way."},
 	{record.OpForget, "The session ends and nobody closes it: the host lets go of the client, and its server must still exit."},
 	{record.OpAwait, "Inside parallel: wait until the request of another lane is in flight."},
@@ -96,6 +97,8 @@ func (r *reader) written(l *Step, depth int) yamlfile.Value {
 	switch l.Op {
 	case record.OpOpen, record.OpCall, record.OpClose, record.OpForget, record.OpAwait, record.OpRecycle:
 		return l.ofSession(r)
+	case record.OpList:
+		return l.list()
 	case record.OpTick, record.OpRepeat, record.OpParallel:
 		return l.ofSteps(r, depth)
 	case record.OpReload:
@@ -128,17 +131,24 @@ func (l *Step) ofSession(r *reader) yamlfile.Value {
 		return l.object(session, yamlfile.May("server", "its label; required the first time, later the session keeps it", r.label(&l.Label)),
 			yamlfile.May("shared", "sessions share the server's entry: one command line for all of them, which one process may serve",
 				yamlfile.Yes(&l.Shared)),
-			yamlfile.May("cancel", "cancel it while a fault of the server holds up the handshake", yamlfile.Yes(&l.Cancel)), timeout, expect,
-		).Then(func(m *yamlfile.Node) { c.cutOff(m, "an", "open") })
+			yamlfile.May("if", "lost: only if the host has not reconnected the session by itself",
+				yamlfile.Choice(&l.If, "a condition", IfLost)),
+			yamlfile.May("cancel", "cancel it while a fault of the server holds up the handshake", yamlfile.Yes(&l.Cancel)),
+			l.cancelAfter(), timeout, l.patient(), expect,
+		).Then(func(m *yamlfile.Node) {
+			c.cutOff(m, "an", "open")
+			l.checkCut(m)
+		})
 	case record.OpCall:
 		return l.object(session, append(c.tools(),
 			yamlfile.May("cancel", "cancel the call once the server has received it", yamlfile.Yes(&l.Cancel)),
-			yamlfile.May("twice", "cancel it twice", yamlfile.Yes(&l.Twice)), timeout, expect)...,
+			yamlfile.May("twice", "cancel it twice", yamlfile.Yes(&l.Twice)), l.cancelAfter(), timeout, l.patient(), expect)...,
 		).Then(func(m *yamlfile.Node) {
 			if l.Twice && !l.Cancel {
 				m.Key("twice").Problem("twice is for a call that is cancelled (cancel: true)")
 			}
 			c.check(m)
+			l.checkCut(m)
 		})
 	case record.OpAwait:
 		return l.object(session,

@@ -49,11 +49,14 @@ type Step struct {
 	Session string
 	Label   string // open, reload; break: of the session, or the label itself
 	Tool    string
+	What    string // list: resources or prompts; "" is the tools
 	Args    map[string]any
 	Timeout record.Duration // the host's own time limit for this; 0: its default
 	Expect  record.Expect   // default: ok
 	// Shared is an open of a session whose server entry others use, too: its command line is the same for all of them.
 	Shared bool
+	// If is IfLost, or "", of an open.
+	If string
 	// Cancel cancels a call, or an open, as soon as the server has received it.
 	Cancel bool
 	Twice  bool             // cancel it a second time
@@ -69,6 +72,10 @@ type Step struct {
 	Lanes  [][]Step        // parallel
 	// Defining says that a run without this step shows nothing of what the scenario is about.
 	Defining bool
+	// Patient is a call, or an open, for which the host gets no time limit: it is left to its own, for Limits.Patience.
+	Patient bool
+	// CancelAfter is how long after the request is in the server it is cancelled; 0: at once.
+	CancelAfter record.Duration
 
 	// Cycle is set by Expand in the last step of each repetition of a repeat that is not part of another step.
 	Cycle *record.Cycle
@@ -80,6 +87,9 @@ type Step struct {
 
 // lanes are the steps inside the step.
 func (s *Step) lanes() [][]Step { return append([][]Step{s.Steps}, s.Lanes...) }
+
+// IfLost is the condition of an open that is asked for only where the host did not give the session a working server again by itself.
+const IfLost = "lost"
 
 // What an await may wait for.
 const (

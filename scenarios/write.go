@@ -148,10 +148,14 @@ func (w *fileWriter) step(depth int, s *Step) {
 	default:
 		f.add(true, string(s.Op), s.Session)
 		f.add(s.Op == record.OpOpen, "server", s.Label)
+		f.add(s.If != "", "if", s.If)
 		f.add(s.For != "", "for", s.For)
+		f.add(s.What != "", "what", s.What)
 	}
 	f.call(s.Tool, s.Args, s.Timeout, s.Cancel)
 	f.add(s.Twice, "twice", true)
+	f.add(s.CancelAfter > 0, "cancel_after", s.CancelAfter)
+	f.add(s.Patient, "patient", true)
 	f.add(s.Shared, "shared", true)
 	f.add(s.Expect != "", "expect", s.Expect)
 	f.add(s.Defining, "defining", true)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -111,7 +112,7 @@ func (a *app) watch(ctx context.Context, host record.Process, f attachFlags) err
 	defer screen.Clear() // whatever comes
 	j, err := attach.Play(ctx, p)
 	screen.Clear()
-	if j == nil {
+	if j == nil || errors.Is(err, syscall.EMFILE) { // it has seen nothing
 		return err
 	}
 	if f.paste && err == nil {

@@ -33,13 +33,12 @@ func (a *app) initDriver(language, folder string, force bool) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return usage(err, "")
 		}
-		if err := files.Write(path, f.Content, os.O_TRUNC); err != nil {
-			return usage(err, "")
-		}
+		mode := os.FileMode(0o644)
 		if f.Program {
-			if err := os.Chmod(path, 0o755); err != nil {
-				return usage(err, "")
-			}
+			mode = 0o755
+		}
+		if err := files.Own(path, mode, files.Text(f.Content)); err != nil {
+			return usage(err, "")
 		}
 	}
 	own := filepath.Join(folder, filepath.FromSlash(all[0].Path))

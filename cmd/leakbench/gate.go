@@ -136,7 +136,7 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	d.NotApplicable = part.NotApplicable
 	d.Attempts, d.Idle = part.Runs, len(s.series.Scenarios) == 0 && len(part.Plan) > 0 // a shard more than there are plays
 	if len(part.Runs) > 0 {                                                            // for leakbench known, which takes the newest gate
-		_ = blob.Write(filepath.Join(s.bench.Out, lastGate), part)
+		_ = blob.Keep(filepath.Join(s.bench.Out, lastGate), part)
 	}
 	if f.blob != "" {
 		err = errors.Join(err, usage(blob.Write(f.blob, part), "choose another file with --blob"))
@@ -153,7 +153,7 @@ func (f *gateFlags) part(s *play.Series, earlier []verdict.Judged) (part gate.Pa
 	if err != nil {
 		return part, usage(err, "")
 	}
-	if f.costs != "" && shard.Count > 0 {
+	if f.costs != "" {
 		if earlier, err = loadRuns(f.costs); err != nil {
 			return part, err
 		}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,7 +18,6 @@ import (
 
 	_ "github.com/leakbench/leakbench/fakeserver" // dispatches in its init
 	"github.com/leakbench/leakbench/internal/bug"
-	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/play"
@@ -32,6 +30,7 @@ import (
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/formats"
+	"github.com/leakbench/leakbench/report/words"
 )
 
 func main() { os.Exit(run(os.Args)) }
@@ -91,11 +90,21 @@ func (a *app) fail(err error) int {
 		}
 		return f.code
 	}
-	fmt.Fprintf(a.err, "leakbench: %s\n", text.PrintableLines(f.Error()))
+	fmt.Fprintf(a.err, "leakbench: %s\n", harmless(f.Error()))
 	if f.hint != "" {
-		fmt.Fprintf(a.err, "hint: %s\n", text.PrintableLines(f.hint))
+		fmt.Fprintf(a.err, "hint: %s\n", harmless(f.hint))
 	}
 	return f.code
+}
+
+// harmless is a text for a terminal or the log of a CI system: what a file or a host has put into it is no command there.
+func harmless(message string) string {
+	lines := strings.Split(text.PrintableLines(message), "\n")
+	for i, line := range lines {
+		rest := strings.TrimLeft(line, " \t")
+		lines[i] = line[:len(line)-len(rest)] + words.Defuse(rest)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (a *app) root() *cobra.Command {
@@ -124,8 +133,8 @@ mistake, why, and how to fix it.
 	choiceFlag(root, flags, &a.format, "format", "text", "text or json", "text", "json")
 	choiceFlag(root, flags, &a.color, "color", "auto", "auto, always or never; NO_COLOR and FORCE_COLOR are obeyed", "auto", "always", "never")
 	root.AddCommand(a.runCommand(), a.attachCommand(), a.serverCommand(), a.gateCommand(), a.compareCommand(), a.knownCommand(),
-		a.replayCommand(), a.mergeCommand(), a.judgeCommand(), a.reportCommand(), a.openCommand(), a.listCommand(), a.hostsCommand(),
-		a.explainCommand(),
+		a.replayCommand(), a.mergeCommand(), a.judgeCommand(), a.reportCommand(), a.openCommand(), a.runsCommand(), a.listCommand(),
+		a.hostsCommand(), a.explainCommand(),
 		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
 		a.initCommand(), a.exploreCommand(), a.bisectCommand(),
 		a.labCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
@@ -136,9 +145,23 @@ mistake, why, and how to fix it.
 			a.format = "text"
 			return err
 		}
+		if err := filled(cmd); err != nil {
+			return err
+		}
 		return cmp.Or(notYet(cmd.CommandPath()), oneOf("--color", a.color, "auto", "always", "never"))
 	}
 	return root
+}
+
+// filled refuses a choice without a value, as a script makes it whose variable is empty: nothing would be chosen by it.
+func filled(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		choice := slices.Contains([]string{"law", "tag", "level", "only", "fail-on", "server", "costs", "corpus"}, f.Name)
+		if value := strings.Trim(f.Value.String(), "[] \t"); choice && value == "" {
+			err = cmp.Or(err, usage(fmt.Errorf("--%s is empty", f.Name), "leave it out, or give it a value"))
+		}
+	})
+	return err
 }
 
 // ofSubcommands refuses what is none.
@@ -321,103 +344,11 @@ func failureOf(err error) *failure {
 			exitInconclusive, err,
 			"what could be saved is in the run's folder: make room (df, ulimit -f), or choose another folder with --out",
 		}
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return &failure{exitUsage, err, "ulimit -n 1024"}
 	case slices.ContainsFunc(noFolder, func(no error) bool { return errors.Is(err, no) }):
 		return &failure{exitUsage, err, "choose another folder with --out"}
 	default:
 		return &failure{exitBug, err, "this is a bug of leakbench: please report it with the run's folder"}
 	}
-}
-
-// What a typing error may cost.
-const (
-	maxRepeat   = 1000
-	maxTimes    = 10_000
-	maxBusy     = 1024
-	maxJobs     = 256
-	maxExplored = 1_000_000
-)
-
-// limitFlags are the times that a user may insist on.
-func limitFlags(flags *pflag.FlagSet, to *play.Limits, start string) {
-	flags.Var((*duration.Flag)(&to.Settle), "settle", "how long the host may take to end a server; 0: as its profile or the scenario says")
-	flags.Var((*duration.Flag)(&to.Confirm), "confirm",
-		"how long to watch survivors after --settle; 0: as the host's profile or the scenario says")
-	flags.Var((*duration.Flag)(&to.Start), "start", start+" (default 15s)")
-}
-
-// jobsFlag is how many runs are played side by side.
-func jobsFlag(flags *pflag.FlagSet, to *int) {
-	flags.IntVarP(to, "jobs", "j", 0, "how many runs to make at the same time; 0: as many as the machine can carry")
-}
-
-// choiceFlag is a flag that takes one of some words, which completion offers.
-func choiceFlag(cmd *cobra.Command, flags *pflag.FlagSet, to *string, name, preset, usage string, values ...string) {
-	flags.StringVar(to, name, preset, usage)
-	completeFlag(cmd, name, cobra.ShellCompDirectiveNoFileComp, func() []string { return values })
-}
-
-func completeFlag(cmd *cobra.Command, name string, files cobra.ShellCompDirective, values func() []string) {
-	_ = cmd.RegisterFlagCompletionFunc(name, completion(files, values))
-}
-
-func completion(files cobra.ShellCompDirective, values func() []string) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { return values(), files }
-}
-
-func oneOf(flag, value string, allowed ...string) error {
-	if slices.Contains(allowed, value) {
-		return nil
-	}
-	return usage(fmt.Errorf("%s %q: must be one of %s", flag, value, strings.Join(allowed, ", ")), text.DidYouMean(value, allowed))
-}
-
-// between says where a number is out of its bounds.
-func between(flag string, n, least, most int) error {
-	if n < least || n > most {
-		return usage(fmt.Errorf("%s %d: must be from %d to %d", flag, n, least, most), "")
-	}
-	return nil
-}
-
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usage(fmt.Errorf("%s takes no argument, not %q", strings.TrimPrefix(cmd.CommandPath(), "leakbench "), args[0]),
-			cmp.Or(hostOptions(cmd), cmd.CommandPath()+" --help"))
-	}
-	return nil
-}
-
-// parsing is what strconv says of a number, or of a duration.
-var parsing = regexp.MustCompile(`strconv\.\w+: parsing .*: (invalid syntax|value out of range)$`)
-
-// flagError adds what the user probably meant to cobra's words.
-func flagError(cmd *cobra.Command, err error) error {
-	_, name, ok := strings.Cut(err.Error(), "unknown flag: --")
-	switch {
-	case strings.Contains(err.Error(), "unknown shorthand flag"):
-		return usage(err, cmp.Or(hostOptions(cmd), cmd.CommandPath()+" --help"))
-	case !ok: // a value that can't be read, of which Go names its function
-		return usage(errors.New(parsing.ReplaceAllString(err.Error(), "not a number that fits here")), "")
-	}
-	var names []string
-	note := func(f *pflag.Flag) { names = append(names, f.Name) }
-	cmd.Flags().VisitAll(note)
-	cmd.InheritedFlags().VisitAll(note)
-	hint := hostOptions(cmd)
-	if near := text.Nearest(name, names); near != "" {
-		hint = "did you mean --" + near + "?"
-	}
-	return usage(err, hint)
-}
-
-// hostOptions is the hint for a flag that leakbench does not have, where it may be one of a host's command.
-func hostOptions(cmd *cobra.Command) string {
-	if !strings.HasSuffix(cmd.UseLine(), "[-- COMMAND ARGS...]") {
-		return ""
-	}
-	what := cmd.Name()
-	if cmd.ValidArgsFunction != nil { // it takes scenarios
-		what += " storm"
-	}
-	return "the host's own command goes after --: leakbench " + what + " -- my-gateway --mcp '{{server}}'"
 }

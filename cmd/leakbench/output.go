@@ -123,6 +123,10 @@ func (a *app) conclude(said answer) error {
 	var f *failure
 	if said.failed != nil {
 		f = failureOf(said.failed)
+		var misuse *play.Misuse
+		if f.code == exitUsage && len(said.Runs) > 0 && !errors.As(said.failed, &misuse) {
+			f = &failure{exitInconclusive, f.err, f.hint} // 2 says that nothing ran
+		}
 		said.exit = formats.Exit{Code: f.code, Reason: f.Error()}
 	}
 	if len(said.Runs) > 0 || said.Gate != nil || said.Compare != nil {
@@ -173,7 +177,9 @@ func (a *app) writeSuite(said answer) {
 	}
 	page := filepath.Join(said.suite, suiteFile)
 	html, _ := report.Find("html")
-	err := a.writeOutlet(outlet{Reporter: html, file: page}, said.Subject, report.Options{Exit: said.exit, Baseline: said.known})
+	err := files.Own(page, 0o600, func(w io.Writer) error { // like its runs, it is for its user alone
+		return html.Write(w, said.Subject, report.Options{Exit: said.exit, Baseline: said.known})
+	})
 	if reached := model.Reached(said.Runs, "").String(); reached != "" {
 		a.note("levels    %s\n", reached)
 	}
@@ -197,6 +203,9 @@ func parseOutlets(values []string) ([]outlet, error) {
 	printed := ""
 	for _, value := range values {
 		name, file, ok := strings.Cut(value, "=")
+		if file == "-" {
+			file, ok = "", false
+		}
 		r, known := report.Find(name)
 		switch {
 		case !known:
@@ -306,6 +315,9 @@ func (a *app) writeOutlet(out outlet, s report.Subject, o report.Options) error 
 
 // writable says before anything runs that the file of a flag, if there is one, can't be written.
 func writable(flag, file string) error {
+	if file == "-" {
+		return usage(fmt.Errorf("%s -: it can't be written to standard output", flag), "name a file, or ./-")
+	}
 	if err := files.Writable(file); err != nil {
 		return usage(fmt.Errorf("%s %s: %w", flag, file, err), "choose another file")
 	}

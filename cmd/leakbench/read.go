@@ -106,11 +106,11 @@ func (a *app) report(args, reporters []string, f reportFlags, formatted bool) er
 	if err != nil {
 		return err
 	}
-	if f.out != "" && outlets[0].file != "" {
+	if f.out != "" && f.out != "-" && outlets[0].file != "" {
 		return usage(fmt.Errorf("reporter %s has two files: %s and %s", outlets[0].Name, outlets[0].file, f.out),
 			"give it one: -o FILE or --reporter "+outlets[0].Name+"=FILE")
 	}
-	if f.out != "" {
+	if f.out != "" && f.out != "-" {
 		outlets[0].file = f.out
 	}
 	judged, err := judgeAll("report", args)

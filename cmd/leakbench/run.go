@@ -100,6 +100,7 @@ func (f *runFlags) register(cmd *cobra.Command) {
 		"host to test: the name of a built-in host, a host file (.yaml), or the path of a driver (default "+play.DefaultHost+")")
 	flags.Uint64Var(&f.series.Seed, "seed", 0, "seed of everything random; 0: draw one, print and record it")
 	limitFlags(flags, &f.bench.Limits, "how long the host may take to start: to say hello, or to connect to its server")
+	patienceFlag(flags, &f.bench.Limits)
 	f.registerOutput(cmd)
 	completeFlag(cmd, "host", cobra.ShellCompDirectiveDefault, hostNames)
 	f.series.Repeat = 1

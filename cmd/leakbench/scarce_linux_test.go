@@ -123,5 +123,9 @@ func TestTooFewDescriptors(t *testing.T) {
 		assert.Regexp(t, `kernel [0-9]+\.`, said)
 		assert.NotContains(t, said, "unix_diag")
 		assert.NotContains(t, said, "/dev")
+		code, said = limited(t, others+"ulimit -n "+limit+`; "$LB" attach $$ --for 1s`)
+		assert.Equal(t, exitUsage, code, said)
+		assert.Contains(t, said, "hint: ulimit -n")
+		assert.NotContains(t, said, "bug of leakbench")
 	}
 }

@@ -48,7 +48,7 @@ by signal n: the same command goes on from there.`,
   leakbench score --from scoreboard.json -o scoreboard.html`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, other := range []string{"hosts", "scenarios", "dir", "jobs", "seed", "settle", "confirm", "start"} {
+			for _, other := range []string{"hosts", "scenarios", "dir", "jobs", "seed", "settle", "confirm", "start", "patience"} {
 				if f.from != "" && cmd.Flags().Changed(other) {
 					return usage(fmt.Errorf("--from runs nothing, so --%s has no effect", other), "leave one of them out")
 				}
@@ -67,6 +67,7 @@ by signal n: the same command goes on from there.`,
 	flags.BoolVar(&f.links, "links", true, "link each cell to its run's report, relative to the file")
 	flags.Uint64Var(&f.Seed, "seed", 1, "seed of everything random")
 	limitFlags(flags, &f.Limits, "how long a host may take to start")
+	patienceFlag(flags, &f.Limits)
 	completeFlag(cmd, "hosts", cobra.ShellCompDirectiveDefault, func() []string { return append(hostNames(), "all", "published") })
 	completeFlag(cmd, "scenarios", cobra.ShellCompDirectiveDefault, scenarioNames)
 	return cmd

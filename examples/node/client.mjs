@@ -11,15 +11,15 @@ async function connect([command, ...args], options) {
 /** Forgets the client where it should close it: the garbage collector ends no process. */
 export async function leaking(argv, options) {
     let client = await connect(argv, options);
-    return { close: () => (client = undefined) };
+    return { callTool: params => client.callTool(params), close: () => (client = undefined) };
 }
 
 export async function fixed(argv, options) {
-    const client = await connect(argv, options);
-    return { client, close: () => client.close() };
+    return connect(argv, options);
 }
 
-export async function call({ client }, name, args, options) {
+/** For scenarios that cancel a call: the SDK takes the signal in its options. */
+export async function call(client, name, args, options) {
     const result = await client.callTool({ name, arguments: args }, options);
     return result.content.map(part => part.text).join('\n');
 }

@@ -14,6 +14,7 @@ export const driver = () => run({ host: 'mine', version: '1', connect: async (_:
 export const test = leakfree(async (lab: Lab, context: { name: string }) => {
     const argv: string[] = await lab.server({ ignore: 'eof' }, 'on=initialize,do=reject');
     await lab.play('cron', async () => new Connection(), (client, tool, args) => client.call(tool, args, {}));
+    await lab.storm(async () => new Connection(), { call: (client, tool, args, options) => client.call(tool, args, options) });
     await lab.flat(argv.length - context.name.length).catch((e: LeakError) => e.page?.length);
     // @ts-expect-error: a number of servers is no text
     await lab.flat('1');

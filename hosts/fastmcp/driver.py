@@ -22,8 +22,14 @@ class Connected:
         result = await self.client.call_tool(tool, arguments, timeout=seconds or None)
         return driver.text_of(result.content)
 
+    async def list(self, what, seconds):
+        asks = {"tools": self.client.list_tools, "resources": self.client.list_resources, "prompts": self.client.list_prompts}
+        return [one.name for one in await driver.within(seconds, asks[what]())]
+
 
 class Host:
+    lists = True
+
     @contextlib.asynccontextmanager
     async def connect(self, server, seconds):
         transport = StdioTransport(command=server["command"], args=server["args"])

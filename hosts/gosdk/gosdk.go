@@ -29,7 +29,7 @@ func Main(profile driver.Profile) int {
 		Profile: &profile, Kind: driver.KindLibrary,
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "leakbench", Version: "v1.0.0"}, nil)
-	h := driver.NewClients(func(ctx context.Context, _ string, s driver.Server) (driver.Client, error) {
+	h := driver.NewClients(func(ctx context.Context, _ string, s driver.Server) (session, error) {
 		return connect(ctx, client, s)
 	})
 	if err := driver.Serve(context.Background(), os.Stdin, os.Stdout, hello, h); err != nil {
@@ -42,11 +42,11 @@ func Main(profile driver.Profile) int {
 type session struct{ *mcp.ClientSession }
 
 // connect launches a server and shakes hands with it. What could not be connected is closed by the SDK itself.
-func connect(ctx context.Context, client *mcp.Client, s driver.Server) (driver.Client, error) {
+func connect(ctx context.Context, client *mcp.Client, s driver.Server) (session, error) {
 	transport := &mcp.CommandTransport{Command: serverCommand(s)}
 	c, err := client.Connect(ctx, transport, nil)
 	if err != nil {
-		return nil, err
+		return session{}, err
 	}
 	return session{c}, nil
 }
@@ -84,4 +84,32 @@ func (s session) Call(ctx context.Context, tool string, args map[string]any) (st
 		}
 	}
 	return driver.ToolText(all, result.IsError)
+}
+
+// List asks for a list, by the iterators of the SDK. What it has are names.
+func (s session) List(ctx context.Context, what string) (names []string, err error) {
+	switch what {
+	case driver.ListTools:
+		for t, err := range s.Tools(ctx, nil) {
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, t.Name)
+		}
+	case driver.ListResources:
+		for r, err := range s.Resources(ctx, nil) {
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, r.Name)
+		}
+	case driver.ListPrompts:
+		for p, err := range s.Prompts(ctx, nil) {
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, p.Name)
+		}
+	}
+	return names, nil
 }

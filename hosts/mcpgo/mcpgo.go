@@ -44,12 +44,12 @@ type connected struct{ *client.Client }
 
 // connect creates and initialises a client. One that can't be initialised is
 // closed: the examples' "defer c.Close()" runs in that case, too.
-func connect(ctx context.Context, _ string, s driver.Server) (driver.Client, error) {
+func connect(ctx context.Context, _ string, s driver.Server) (*connected, error) {
 	created, err := client.NewStdioMCPClient(s.Command, nil, s.Args...)
 	if err != nil {
 		return nil, err
 	}
-	c := connected{created}
+	c := &connected{created}
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, initTimeout)
@@ -66,7 +66,7 @@ func connect(ctx context.Context, _ string, s driver.Server) (driver.Client, err
 }
 
 // Close closes a client. How the server exited is logged, as in the documentation; that it did not exit is an error.
-func (c connected) Close() error {
+func (c *connected) Close() error {
 	err := c.Client.Close()
 	if err != nil {
 		log.Printf("Error closing client: %v", err)
@@ -78,7 +78,7 @@ func (c connected) Close() error {
 }
 
 // Call calls a tool.
-func (c connected) Call(ctx context.Context, tool string, args map[string]any) (string, error) {
+func (c *connected) Call(ctx context.Context, tool string, args map[string]any) (string, error) {
 	req := mcp.CallToolRequest{}
 	req.Params.Name = tool
 	req.Params.Arguments = args
@@ -93,4 +93,35 @@ func (c connected) Call(ctx context.Context, tool string, args map[string]any) (
 		}
 	}
 	return driver.ToolText(all, result.IsError)
+}
+
+// List asks for a list. What it has are names.
+func (c *connected) List(ctx context.Context, what string) (names []string, err error) {
+	switch what {
+	case driver.ListTools:
+		all, err := c.ListTools(ctx, mcp.ListToolsRequest{})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range all.Tools {
+			names = append(names, t.Name)
+		}
+	case driver.ListResources:
+		all, err := c.ListResources(ctx, mcp.ListResourcesRequest{})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range all.Resources {
+			names = append(names, r.Name)
+		}
+	case driver.ListPrompts:
+		all, err := c.ListPrompts(ctx, mcp.ListPromptsRequest{})
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range all.Prompts {
+			names = append(names, p.Name)
+		}
+	}
+	return names, nil
 }

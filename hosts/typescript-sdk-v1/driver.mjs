@@ -12,8 +12,12 @@ async function connect(server, options) {
     await client.connect(new StdioClientTransport({ command: server.command, args: server.args }), options);
     return {
         call: async (name, args, options) => textOf(await client.callTool({ name, arguments: args }, undefined, options)),
+        list: async (what, options) => {
+            const ask = { tools: 'listTools', resources: 'listResources', prompts: 'listPrompts' }[what];
+            return (await client[ask](undefined, options))[what].map(one => one.name);
+        },
         close: () => client.close()
     };
 }
 
-await run({ host: 'typescript-sdk-v1', version, connect, kind: 'library' });
+await run({ host: 'typescript-sdk-v1', version, connect, kind: 'library', lists: true });

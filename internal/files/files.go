@@ -35,17 +35,17 @@ func Open(path string) (io.ReadCloser, error) {
 	return &timed{f}, nil
 }
 
-// Write writes a file as a whole, or as how says: os.O_APPEND, os.O_EXCL. A pipe that nobody reads is an error.
+// Write writes a file that the user named: as a whole (os.O_TRUNC, see Named), or as how says: os.O_APPEND, os.O_EXCL. A pipe that
+// nobody reads is an error.
 func Write(path string, content []byte, how int) error {
+	if how == os.O_TRUNC {
+		return Named(path, 0o644, Text(content))
+	}
 	f, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE|how|nonblock, 0o644)
 	if err != nil {
 		return err
 	}
-	_ = f.SetWriteDeadline(time.Now().Add(patience)) // a file has none, and takes what it gets
-	_, err = f.Write(content)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = fmt.Errorf("%s: nobody read it for %s", path, duration.Text(patience))
-	}
+	_, err = (&limited{f}).Write(content)
 	return errors.Join(err, f.Close())
 }
 

@@ -35,6 +35,10 @@ func Writable(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
+	path, err := target(path) // of a link that leads nowhere, it is not the link that is made and taken away
+	if err != nil {
+		return err
+	}
 	info, missing := os.Stat(path)
 	switch {
 	case missing == nil && info.IsDir():

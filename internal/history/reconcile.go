@@ -102,8 +102,12 @@ func wide(w record.Want) int {
 
 // divide takes a want's group out of servers.
 func divide(servers []*Server, w record.Want) (group, rest []*Server) {
+	of := func(s *Server) bool { return s.Label == w.Label && (w.Session == "" || s.Session == w.Session) }
+	if !slices.ContainsFunc(servers, of) { // a file may want 100,000 that there never were
+		return nil, servers
+	}
 	for _, s := range servers {
-		if s.Label == w.Label && (w.Session == "" || s.Session == w.Session) {
+		if of(s) {
 			group = append(group, s)
 		} else {
 			rest = append(rest, s)

@@ -31,7 +31,8 @@ type Server struct {
 
 	Signals []SignalMark // all that it saw
 	Faults  []FaultMark
-	Calls   []Call // of tools, in the order in which it received them
+	Lists   []record.Method // the lists that it was asked for, in the order in which it received them
+	Calls   []Call          // of tools, in the order in which it received them
 
 	LastRPC record.RPCInfo // received or answered
 	// Heard is the last time at which a message came or went while it would have seen that it was to end: the host had not begun
@@ -71,6 +72,7 @@ type SignalMark struct {
 type Call struct {
 	Tool, ID           string
 	Session            string // that it names itself
+	Nonce              string // of the step that asked for it
 	Received, Answered int64
 }
 
@@ -176,12 +178,15 @@ func (s *Server) rpc(t int64, m record.RPCInfo) {
 				first(&s.Working, t)
 			}
 		}
-	case record.MethodList:
+	case record.MethodList, record.MethodResources, record.MethodPrompts:
 		s.served(t, m.Phase)
+		if m.Phase == record.PhaseReceived {
+			s.Lists = append(s.Lists, m.Method)
+		}
 	case record.MethodCall:
 		s.served(t, m.Phase)
 		if m.Phase == record.PhaseReceived {
-			s.Calls = append(s.Calls, Call{Tool: m.Tool, ID: m.ID, Session: m.Session, Received: t, Answered: Never})
+			s.Calls = append(s.Calls, Call{Tool: m.Tool, ID: m.ID, Session: m.Session, Nonce: m.Nonce, Received: t, Answered: Never})
 			return
 		}
 		s.answer(t, m.ID)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -43,21 +45,24 @@ type Bench struct {
 }
 
 // Limits are the times that the user insists on. 0 is what the host's profile or the scenario says.
-type Limits struct{ Settle, Confirm, Start time.Duration }
+type Limits struct{ Settle, Confirm, Start, Patience time.Duration }
 
 // Flags are the limits by the flags that set them.
 func (l *Limits) Flags() map[string]*time.Duration {
-	return map[string]*time.Duration{"--settle": &l.Settle, "--confirm": &l.Confirm, "--start": &l.Start}
+	return map[string]*time.Duration{"--settle": &l.Settle, "--confirm": &l.Confirm, "--start": &l.Start, "--patience": &l.Patience}
 }
 
 // or is these limits, with others where they say nothing.
 func (l Limits) or(others Limits) Limits {
-	return Limits{cmp.Or(l.Settle, others.Settle), cmp.Or(l.Confirm, others.Confirm), cmp.Or(l.Start, others.Start)}
+	return Limits{
+		cmp.Or(l.Settle, others.Settle), cmp.Or(l.Confirm, others.Confirm), cmp.Or(l.Start, others.Start),
+		cmp.Or(l.Patience, others.Patience),
+	}
 }
 
 // Words are the flags that set these limits.
 func (l *Limits) Words() (words []string) {
-	for _, flag := range []string{"--settle", "--confirm", "--start"} {
+	for _, flag := range []string{"--settle", "--confirm", "--start", "--patience"} {
 		if d := *l.Flags()[flag]; d > 0 {
 			words = append(words, flag, d.String())
 		}
@@ -96,6 +101,7 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 		Self: b.Self, Scenario: c.Scenario, Host: c.Host.Spec, Caller: c.Caller, Seed: c.Seed, Tool: b.Tool,
 		Command: b.command(c, limits), Again: c.Again, Soak: b.Soak,
 		Settle: record.Duration(limits.Settle), Confirm: record.Duration(limits.Confirm), Start: record.Duration(limits.Start),
+		Patience: record.Duration(limits.Patience),
 	}
 	return b.Keep(ctx, c, Shown{len(c.Scenario.Expand()), params.Limits()}, func(dir string, onEvent func(record.Event)) error {
 		params.Dir, params.OnEvent = dir, onEvent
@@ -303,15 +309,7 @@ func Listed(judged ...verdict.Judged) baseline.Baseline {
 
 // WritePage writes the report of runs.
 func WritePage(path string, a baseline.Baseline, judged ...verdict.Judged) error {
-	// What stands there may be a link, in a folder that somebody else has packed.
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	f, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(page.HTML(f, judged, a), f.Close())
+	return files.Own(path, 0o600, func(w io.Writer) error { return page.HTML(w, judged, a) })
 }
 
 // WritePages writes the pages of runs again, now that a gate has said what their findings are.

@@ -204,7 +204,7 @@ func Share(
 	var costed []gate.Costed
 	for _, p := range plays {
 		part.Plan = append(part.Plan, gate.Item{Scenario: p.Name, Part: p.Part})
-		guess := time.Second + time.Duration(len(p.Expand()))*20*time.Millisecond
+		guess := time.Second + time.Duration(len(p.Expand()))*20*time.Millisecond + p.Limits.Patience.D()
 		costed = append(costed, gate.Costed{Name: p.String(), Cost: cmp.Or(gate.CostOf(p.Name, earlier), guess)})
 	}
 	if shard.Count == 0 {

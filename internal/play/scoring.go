@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
@@ -352,8 +353,5 @@ func (b *board) keep(c Cell, dir string, again bool) error {
 	}
 	text, _ := json.Marshal(kept{Key: key, Run: filepath.Base(dir), Alone: c.Alone, Again: again}) // which can't fail
 	path := filepath.Join(b.folder(c), cellFile)
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return files.Own(path, 0o644, files.Text(append(text, '\n')))
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 )
 
@@ -80,6 +82,59 @@ func (h *Header) check(line []byte) error {
 	} {
 		if !p.has {
 			return fmt.Errorf("a header without its %s", p.name)
+		}
+	}
+	return h.sense()
+}
+
+// lawForm is what the id of a law looks like. A later version may have more laws than this one.
+var lawForm = regexp.MustCompile(`^[LS]([1-9]|[1-4][0-9])$`)
+
+// sense says which number or name of a header no Writer writes: a limit below 0, a law that there can't be.
+func (h *Header) sense() error {
+	l, p := h.Limits, h.Host.Profile
+	for _, n := range []struct {
+		name  string
+		value int64
+	}{
+		{"limits.quiet", int64(l.Quiet)},
+		{"limits.close", int64(l.Close)},
+		{"limits.stop", int64(l.Stop)},
+		{"limits.grace", int64(l.Grace)},
+		{"limits.spawns_per_session", int64(l.SpawnsPerSession)},
+		{"limits.spawns_per_minute", int64(l.SpawnsPerMinute)},
+		{"limits.growth_per_cycle", l.GrowthPerCycle},
+		{"limits.nofile", int64(l.NoFile)},
+		{"soak", int64(h.Soak)},
+		{"plan.defining", int64(h.Plan.Defining)},
+		{"host.profile.settle", int64(p.Settle)},
+		{"host.profile.confirm", int64(p.Confirm)},
+		{"host.profile.stop", int64(p.Stop)},
+		{"host.profile.idle", int64(p.Idle)},
+		{"host.profile.renewal", int64(p.Renewal)},
+		{"host.profile.resident", int64(p.Resident)},
+		{"host.profile.spare", int64(p.Spare)},
+	} {
+		if n.value < 0 {
+			return fmt.Errorf("a header whose %s is below 0", n.name)
+		}
+	}
+	for _, d := range []struct {
+		name  string
+		value Duration
+	}{{"limits.settle", l.Settle}, {"limits.confirm", l.Confirm}, {"limits.quiet", l.Quiet}, {"limits.stop", l.Stop}} {
+		if int64(d.value) > maxTime {
+			return fmt.Errorf("a header whose %s is more than a year", d.name)
+		}
+	}
+	for _, law := range append(slices.Sorted(maps.Keys(l.Severity)), h.Plan.Laws...) {
+		if !lawForm.MatchString(law) {
+			return fmt.Errorf("a header with a law %.40q, which there is not", law)
+		}
+	}
+	for law, s := range l.Severity {
+		if !slices.Contains([]Severity{SeverityError, SeverityWarning, SeverityOff}, s) {
+			return fmt.Errorf("a header whose severity of %s is %.40q", law, string(s))
 		}
 	}
 	return nil

@@ -61,6 +61,8 @@ const (
 	DoubtStepFailed     DoubtCode = "step-failed"         // a step failed, and no law says why
 	DoubtTwinEnded      DoubtCode = "twin-ended"          // the bench's own process ended by itself
 	DoubtCallNotSeen    DoubtCode = "call-not-seen"       // the host answered a call that never reached its server
+	DoubtCrossedCall    DoubtCode = "crossed-call"        // a call reached the server of another session, or got another call's answer
+	DoubtCallNotPlayed  DoubtCode = "call-not-played"     // the driver had no way to make a call
 	DoubtControlMissing DoubtCode = "control-missing"     // a server was not tried without the host
 	DoubtControlFailed  DoubtCode = "control-failed"      // it misbehaved there too, without a fault that says so
 	DoubtControlLate    DoubtCode = "control-late"        // it took long to exit, without a fault that says so

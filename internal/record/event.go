@@ -129,6 +129,8 @@ type RPCInfo struct {
 	// own. Own says that the server is for that session alone.
 	Session string `json:"session,omitempty"`
 	Own     bool   `json:"own,omitempty"`
+	// Nonce, of a call that the bench asked for, is its own: the number of the step. It says which call reached which server, and how often.
+	Nonce string `json:"nonce,omitempty"`
 }
 
 // Fault is a fault that a server announced before it committed it.
@@ -162,15 +164,31 @@ type Step struct {
 	Grace Duration `json:"grace,omitempty"`
 	// Limit is the time limit that the host was given for a call.
 	Limit Duration `json:"limit,omitempty"`
+	// Patience, of a step whose host was given no time limit, is how long the bench waits for the host's own. The step ended with an error
+	// when the host gave up. It was skipped where the host had no limit in that time, and the bench cancelled it, if the host takes that.
+	Patience Duration `json:"patience,omitempty"`
 	// Uncut says that the bench was to cancel the step in flight, and that it had ended before it got there.
 	Uncut bool `json:"uncut,omitempty"`
 	// Cancelled says that the bench has cancelled the step in flight.
 	Cancelled bool `json:"cancelled,omitempty"`
 	// Unasked, of a skipped step, says that the host does this by itself: a command opens its session without being asked.
 	Unasked bool `json:"unasked,omitempty"`
+	// NotPlayed, of a skipped step, says that the driver has no way to make this call.
+	NotPlayed bool `json:"not_played,omitempty"`
 	// Defining says that a run without this step shows nothing of what the scenario is about.
 	Defining bool `json:"defining,omitempty"`
+	// Reconnect, of an open that is needed only where a session was lost, says how the session came back.
+	Reconnect Reconnects `json:"reconnect,omitempty"`
 }
+
+// Reconnects is who gives a session that has lost its server another one.
+type Reconnects string
+
+// The values.
+const (
+	ByItself Reconnects = "itself" // the host, without being asked
+	ByOpen   Reconnects = "open"   // the host, once it was asked to open the session
+)
 
 // SessionState is what a host owes to a session.
 type SessionState string

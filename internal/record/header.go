@@ -179,6 +179,8 @@ type Profile struct {
 	Renewal Duration `json:"renewal,omitempty"`
 	// Servers is PerRequest of a driver that launches a server for each request.
 	Servers Sharing `json:"servers,omitempty"`
+	// Reconnects is ByItself of a host that must replace the lost server of an open session without being asked.
+	Reconnects Reconnects `json:"reconnects,omitempty"`
 }
 
 // Limits are the numbers that the laws are judged by.
@@ -195,6 +197,7 @@ type Limits struct {
 	Grace            Duration            `json:"grace,omitempty"`            // L9: the least for a server's cleanup; 0: only the order counts
 	NoFile           int                 `json:"nofile,omitempty"`           // open files of the host (RLIMIT_NOFILE); 0: as many as the bench
 	Severity         map[string]Severity `json:"severity,omitempty"`         // by law: how a breach counts; default error, L5, L6, L9 warning
+	Patience         Duration            `json:"patience,omitempty"`         // how long a patient step waits for the host's own time limit
 	// Controls says that each label that the host launches must have its
 	// control in the file. Runs of before there were controls do not say it.
 	Controls bool `json:"controls,omitempty"`

@@ -15,6 +15,7 @@ type Op string
 const (
 	OpOpen       Op = "open"
 	OpCall       Op = "call"
+	OpList       Op = "list" // of the tools, the resources or the prompts; of a server under test: the tools
 	OpClose      Op = "close"
 	OpForget     Op = "forget"
 	OpAwait      Op = "await"
@@ -38,7 +39,6 @@ const (
 // What the bench does to a server under test, as its client.
 const (
 	OpInitialize Op = "initialize"
-	OpList       Op = "list" // the tools
 	OpPing       Op = "ping"
 	OpEOF        Op = "eof"     // stdin is closed
 	OpHangUp     Op = "hang-up" // the read end of its stdout is closed
@@ -119,6 +119,8 @@ const (
 	MethodDiscover   Method = "server/discover" // the handshake of the newer era
 	MethodCall       Method = "tools/call"
 	MethodList       Method = "tools/list"
+	MethodResources  Method = "resources/list"
+	MethodPrompts    Method = "prompts/list"
 	MethodPing       Method = "ping"
 	MethodListen     Method = "subscriptions/listen"
 	MethodCancelled  Method = "notifications/cancelled" // its ID is that of the request that was cancelled

@@ -8,6 +8,9 @@ func Nearest(name string, candidates []string) string {
 	name = strings.ToLower(name)
 	best, bestDistance := "", len(name)/3+2
 	for _, c := range candidates {
+		if len(name)-len(c) >= bestDistance { // the distance is at least as large, and takes long to find for a long name
+			continue
+		}
 		d := distance(name, strings.ToLower(c))
 		if len(name) >= 3 && strings.HasPrefix(strings.ToLower(c), name) {
 			d = 1

@@ -47,8 +47,14 @@ func StepResult(s *history.Step) string {
 	switch {
 	case s.Ended == history.Never:
 		return "never ended"
+	case s.Skipped && s.Patience > 0:
+		return "not applicable"
 	case s.Skipped:
 		return "skipped"
+	case s.Patience > 0 && !s.OK:
+		return "the host gave up after " + duration.Text(s.Ended-s.Begun)
+	case s.Patience > 0 && s.Expect == record.ExpectAny: // by a try of the host's own
+		return "answered after " + duration.Text(s.Ended-s.Begun) + ", although its server never did"
 	case s.OK && s.Expect == record.ExpectFail:
 		return "ok, but should fail"
 	case s.OK:
@@ -59,6 +65,21 @@ func StepResult(s *history.Step) string {
 		return "failed, which is allowed"
 	}
 	return "failed"
+}
+
+// OwnLimits are what came of the steps that were left to the host's own time limit.
+func (s *Run) OwnLimits() (lines []string) {
+	for _, st := range s.History.Steps() {
+		if st.Patience == 0 || st.Ended == history.Never {
+			continue
+		}
+		line := StepName(st) + ": " + StepResult(st)
+		if st.Skipped {
+			line += ", " + st.Error
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // StepTitle is a step in one line: "open s1 (flaky): failed: ...".

@@ -32,6 +32,7 @@ type bench struct {
 type result struct {
 	group  group
 	lacks  string // why it was not played
+	waits  bool   // for something that is installed
 	err    error
 	log    string // the file with all that it said
 	counts counts
@@ -91,22 +92,26 @@ func (b *bench) say(format string, args ...any) {
 	fmt.Fprintf(b.out, format+"\n", args...)
 }
 
-// playAll plays groups. What measures no time, and what installs something, goes first and side by side: one for each processor. What
-// is timed comes after that, one after the other.
+// playAll plays groups. What measures no time, and what installs something, goes first and side by side: one group for each processor,
+// and all that is installed, which mostly waits for a network. What is timed comes after that, one after the other.
 func (b *bench) playAll(ctx context.Context, chosen []group) []result {
-	results := b.ready(ctx, chosen)
+	results, installed := b.ready(ctx, chosen)
 	var side sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, g := range chosen {
-		if results[i].lacks != "" || g.timed && len(g.prepare) == 0 {
-			continue
-		}
 		side.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
 			r := &results[i]
+			if r.waits {
+				<-installed
+				r.lack(ctx)
+			}
+			if r.lacks != "" {
+				return
+			}
 			b.timed(r, func(log io.Writer) error { return b.commands(ctx, log, g, g.prepare) })
 			if !g.timed && r.err == nil {
+				slots <- struct{}{}
+				defer func() { <-slots }()
 				b.timed(r, func(log io.Writer) error { return b.playGroup(ctx, log, r) })
 			}
 		})
@@ -125,27 +130,33 @@ func (b *bench) playAll(ctx context.Context, chosen []group) []result {
 	return results
 }
 
-// ready installs what is missing, and says of each group what it lacks all the same.
-func (b *bench) ready(ctx context.Context, chosen []group) []result {
-	results := make([]result, len(chosen))
-	var playable []group
+// ready says which groups can't be played here, and which have to wait until what they lack is installed.
+func (b *bench) ready(ctx context.Context, chosen []group) (results []result, installed <-chan struct{}) {
+	results = make([]result, len(chosen))
+	var waiting []group
 	for i, g := range chosen {
-		results[i] = result{group: g, log: filepath.Join(b.work, g.name+".log")}
-		if g.lacks != nil {
-			results[i].lacks = g.lacks(b.root)
-		}
-		if results[i].lacks == "" {
-			playable = append(playable, g)
-		}
-	}
-	b.install(ctx, playable)
-	for i := range results {
 		r := &results[i]
-		if names := r.group.missing(ctx); r.lacks == "" && len(names) > 0 {
-			r.lacks, r.group.lackedBy = strings.Join(names, ", ")+" is missing", ""
+		*r = result{group: g, log: filepath.Join(b.work, g.name+".log")}
+		if g.lacks != nil {
+			r.lacks = g.lacks(b.root)
+		}
+		if r.waits = r.lacks == "" && len(g.missing(ctx)) > 0; r.waits {
+			waiting = append(waiting, g)
 		}
 	}
-	return results
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		b.install(ctx, waiting)
+	}()
+	return results, over
+}
+
+// lack notes what is still missing.
+func (r *result) lack(ctx context.Context) {
+	if names := r.group.missing(ctx); len(names) > 0 {
+		r.lacks, r.group.lackedBy = strings.Join(names, ", ")+" is missing", ""
+	}
 }
 
 // timed does a part of a group, and adds its time.

@@ -42,6 +42,8 @@ var (
 	python      = need{"Python 3 with venv", "python3 -c 'import ensurepip'", "python3 python3-venv"}
 	node        = need{"Node.js with npm", "command -v npm && command -v node", "nodejs npm"}
 	rust        = need{"Rust with cargo", "command -v cargo", "cargo"}
+	debootstrap = need{"debootstrap", "command -v debootstrap || command -v /usr/sbin/debootstrap", "debootstrap"}
+	strace      = need{"strace", "command -v strace", "strace"}
 	chromium    = need{"Chromium", "command -v chromium || command -v chromium-browser || command -v google-chrome", "chromium"}
 )
 
@@ -100,17 +102,21 @@ var groups = []group{
 		name: "scripts", about: "the longer command lines, what CI systems run, and benches that are killed", tests: true, timed: true,
 		needs: bashAndCurl,
 	},
-	{name: "slow", about: "single packages, what takes long: live hosts, generated scenarios, other modules", tests: true, timed: true},
+	{
+		name: "slow", about: "single packages, what takes long: live hosts, generated scenarios, other modules", tests: true, timed: true,
+		needs: []need{strace},
+	},
 	{name: "browser", about: "the pages in Chromium", tests: true, timed: true, needs: []need{chromium}},
 	{
-		// The root package plays whole runs, of processes that the packages below it cover.
+		// The root package plays whole runs, of processes that the packages below it cover. Its packages mostly wait: four at a time keep
+		// two processors busy.
 		name: "race", about: "all packages but the root, both tiers, under the race detector", timed: true,
-		needs: append([]need{node, chromium}, bashAndCurl...), env: []string{"LEAKBENCH_GROUPS=all"},
-		steps: []string{"go test -race -timeout 25m $(go list ./... | grep -v 'leakbench/leakbench$')"},
+		needs: append([]need{node, chromium, strace}, bashAndCurl...), env: []string{"LEAKBENCH_GROUPS=all"},
+		steps: []string{"go test -race -p 4 -timeout 25m $(go list ./... | grep -v 'leakbench/leakbench$')"},
 	},
 	{
 		name: "wine", about: "the tests for Windows, under Wine 10 in a Debian of its own", timed: true,
-		needs: []need{python, node}, prepare: []string{".ci/wine make"}, steps: []string{".ci/wine test"},
+		needs: []need{python, node, debootstrap}, prepare: []string{".ci/wine make"}, steps: []string{".ci/wine test"},
 		lacks: needsWine, lackedBy: "a machine without root, or without a Debian mirror",
 	},
 	{

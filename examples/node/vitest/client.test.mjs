@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { LeakError, leakfree } from 'leakbench';
 import { call, fixed, leaking } from '../client.mjs';
 
-const limit = 60_000;
+const limit = 120_000;
 
 test('storm, leaking', leakfree(lab => lab.storm(leaking), { settle: 1.5, confirm: 0.5 }), limit);
 

@@ -37,6 +37,10 @@ class Connected:
             limit = timedelta(seconds=limit)
         return driver.result_text(await self.client.call_tool(tool, arguments, read_timeout_seconds=limit))
 
+    async def list(self, what, seconds):
+        asks = {"tools": self.client.list_tools, "resources": self.client.list_resources, "prompts": self.client.list_prompts}
+        return [one.name for one in getattr(await driver.within(seconds, asks[what]()), what)]
+
 
 async def enter(stack, server, seconds):
     """Connects on an exit stack: the same calls in both styles."""
@@ -52,6 +56,8 @@ async def enter(stack, server, seconds):
 
 
 class Host:
+    lists = True
+
     @contextlib.asynccontextmanager
     async def connect(self, server, seconds):
         async with contextlib.AsyncExitStack() as stack:
@@ -74,6 +80,9 @@ class Stacked:
 
     async def call(self, tool, arguments, seconds):
         return await self.client.call(tool, arguments, seconds)
+
+    async def list(self, what, seconds):
+        return await self.client.list(what, seconds)
 
     async def close(self):
         async with self.cleaning:

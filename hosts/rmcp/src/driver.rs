@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-const OPS: [&str; 8] = ["open", "call", "cancel", "close", "forget", "reload", "tick", "stop"];
+const OPS: [&str; 9] = ["open", "call", "cancel", "close", "forget", "reload", "tick", "list", "stop"];
 
 /// The time limit of an operation, what tells that the bench has cancelled it, and the arguments of a tool.
 pub type Limit = Option<Duration>;
@@ -40,6 +40,12 @@ pub trait Client: Send + Sync + Sized + 'static {
     type Peer: Send;
     fn peer(&self) -> Self::Peer;
     fn call(peer: Self::Peer, tool: String, args: Map<String, Value>) -> impl Future<Output = Result<String, String>> + Send;
+    /// Whether it has a list of its own.
+    const LISTS: bool = false;
+    /// Asks the server for its tools, resources or prompts, and returns their names.
+    fn list(_peer: Self::Peer, what: String) -> impl Future<Output = Result<Vec<String>, String>> + Send {
+        async move { Err(format!("this client does not list {what}")) }
+    }
     fn close(self) -> impl Future<Output = Result<(), String>> + Send;
 }
 
@@ -60,7 +66,8 @@ struct Driver<H: Host> {
 
 /// Runs a driver until it is told to stop. There is no handler for SIGTERM, as no README has one: the program dies of it.
 pub async fn run<H: Host>(name: &str, version: &str, host: H) {
-    write(&json!({"hello": {"protocol": 1, "host": name, "version": version, "ops": OPS, "kind": "library"}}));
+    let ops: Vec<_> = OPS.into_iter().filter(|op| H::Client::LISTS || *op != "list").collect();
+    write(&json!({"hello": {"protocol": 1, "host": name, "version": version, "ops": ops, "kind": "library"}}));
     let driver = Arc::new(Driver { host, sessions: Default::default(), running: Default::default(), jobs: Default::default() });
     let (stop, mut stopped) = mpsc::channel(1);
     let mut lines = read();
@@ -139,6 +146,14 @@ impl<H: Host> Driver<H> {
                 let peer = self.sessions.lock().unwrap().get(&session).map(Client::peer).ok_or(format!("no session {session:?}"))?;
                 let result = call::<H>(peer, r, token).await?;
                 Ok(Map::from_iter([("result".to_owned(), Value::from(result))]))
+            }
+            "list" => {
+                let peer = self.sessions.lock().unwrap().get(&session).map(Client::peer).ok_or(format!("no session {session:?}"))?;
+                let names = tokio::select! {
+                    names = within(limit(r), H::Client::list(peer, text(r, "what"))) => names.flatten()?,
+                    _ = token.cancelled() => return Err("cancelled".to_owned()),
+                };
+                Ok(Map::from_iter([("result".to_owned(), Value::from(names))]))
             }
             "cancel" => self.cancel(r).map(|()| nothing),
             "close" => self.take(&session)?.close().await.map(|()| nothing),

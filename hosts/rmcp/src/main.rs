@@ -59,6 +59,16 @@ impl Client for Connection {
         Ok(text)
     }
 
+    const LISTS: bool = true;
+
+    async fn list(peer: Self::Peer, what: String) -> Result<Vec<String>, String> {
+        Ok(match what.as_str() {
+            "tools" => peer.list_all_tools().await.map_err(|e| e.to_string())?.into_iter().map(|t| t.name.to_string()).collect(),
+            "resources" => peer.list_all_resources().await.map_err(|e| e.to_string())?.into_iter().map(|r| r.name.clone()).collect(),
+            _ => peer.list_all_prompts().await.map_err(|e| e.to_string())?.into_iter().map(|p| p.name.clone()).collect(),
+        })
+    }
+
     async fn close(self) -> Result<(), String> {
         self.0.cancel().await.map(|_| ()).map_err(|e| e.to_string())
     }

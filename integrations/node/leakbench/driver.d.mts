@@ -12,6 +12,8 @@ export interface Options {
 
 export interface Client {
     call(tool: string, args: Record<string, unknown>, options: Options): Promise<string>;
+    /** The names of what the server offers; asked for only where the host has lists: true. */
+    list?(what: 'tools' | 'resources' | 'prompts', options: Options): Promise<string[]>;
     close(): unknown;
 }
 
@@ -35,13 +37,19 @@ export interface Host {
         idle?: string;
         renewal?: string;
         servers?: 'per-request';
+        reconnects?: 'itself';
     };
     /** Operations that the host does not have, and why. */
     notApplicable?: Record<string, string>;
+    /** The clients have list. */
+    lists?: boolean;
 }
 
 /** Runs a driver on stdin and stdout. */
 export function run(host: Host): Promise<void>;
+
+/** What a call throws that there is no way to make: the bench leaves it out, and a run without a finding is inconclusive. */
+export class NotPlayed extends Error {}
 
 /** The text of a tool's result; a tool that failed is an error. */
 export function textOf(result: { content: unknown[]; isError?: boolean }): string;

@@ -2,10 +2,20 @@
 //
 // A host is a function connect(server, {signal, timeout}) that returns a connected client, an object with
 // call(tool, args, {signal, timeout}), which returns the text of the result, and close(). signal is the AbortSignal
-// that a cancel of the bench aborts; timeout is in ms, undefined where the bench sets none.
+// that a cancel of the bench aborts; timeout is in ms, undefined where the bench sets none. With lists: true, a client also has
+// list(what, {signal, timeout}), which asks the server for its tools, resources or prompts each time, and returns their names.
 import readline from 'node:readline';
 
-const OPS = ['open', 'call', 'cancel', 'close', 'forget', 'reload', 'tick', 'stop'];
+const OPS = ['open', 'call', 'cancel', 'close', 'forget', 'reload', 'tick', 'list', 'stop'];
+
+/** What a call throws that there is no way to make: the bench leaves it out, and a run without a finding is inconclusive. */
+export class NotPlayed extends Error {}
+
+/** How an answer tells of an error. */
+function failure(e) {
+    const error = String(e?.message ?? e) || 'failed';
+    return e instanceof NotPlayed ? { error, not_played: error } : { error };
+}
 
 /** The text of a tool's result; a tool that failed is an error. */
 export function textOf(result) {
@@ -47,8 +57,8 @@ export class Driver {
         Object.assign(this, { connect, write, onStop });
     }
 
-    hello(host, version, notApplicable = {}, kind, profile) {
-        const ops = OPS.filter(op => !notApplicable[op]);
+    hello(host, version, notApplicable = {}, kind, profile, lists = false) {
+        const ops = OPS.filter(op => !notApplicable[op] && (lists || op !== 'list'));
         return this.write({ hello: { protocol: 1, host, version, ops, not_applicable: notApplicable, kind, profile } });
     }
 
@@ -61,7 +71,7 @@ export class Driver {
             Object.assign(answer, await this[request.op](request, options));
             answer.ok = true;
         } catch (e) {
-            answer.error = String(e?.message ?? e) || 'failed';
+            Object.assign(answer, failure(e));
         }
         this.running.delete(request.id);
         await this.write(answer);
@@ -99,6 +109,10 @@ export class Driver {
         return { result: await this.client(r.session).call(r.tool, r.args ?? {}, options) };
     }
 
+    async list(r, options) {
+        return { result: await this.client(r.session).list(r.what, options) };
+    }
+
     cancel(r) {
         const controller = r.session ? this.jobs.get(r.session) : this.running.get(r.target);
         if (!controller) throw new Error(r.session ? `no job of session "${r.session}" is running` : `request ${r.target} is not running`);
@@ -132,7 +146,7 @@ export class Driver {
                 await this.job(job, controller.signal);
                 return { session: job.session, ok: true };
             } catch (e) {
-                return { session: job.session, error: String(e?.message ?? e) };
+                return { session: job.session, ...failure(e) };
             } finally {
                 this.jobs.delete(job.session);
             }
@@ -172,9 +186,9 @@ const end = () => process.exit(0);
  * one, ends at a stop what all clients share, when they are closed. profile is what the host declares of itself:
  * { settle: '2.5s', servers: 'per-request' } (docs/driver-protocol.md).
  */
-export async function run({ host, version, connect, endHost, notApplicable = {}, kind, profile }) {
+export async function run({ host, version, connect, endHost, notApplicable = {}, kind, profile, lists }) {
     const driver = Object.assign(new Driver(connect, ownStdout(), end), { endHost });
-    await driver.hello(host, version, notApplicable, kind, profile);
+    await driver.hello(host, version, notApplicable, kind, profile, lists);
     readline
         .createInterface({ input: process.stdin, crlfDelay: Infinity })
         .on('line', line => line.trim() && void driver.serve(JSON.parse(line)))

@@ -15,6 +15,11 @@ export interface Closable {
 export type Open<C extends Closable> = (argv: string[], options: CallOptions) => Promise<C>;
 export type Call<C> = (client: C, tool: string, args: Record<string, unknown>, options: CallOptions) => Promise<string>;
 
+export interface PlayOptions<C> {
+    /** Calls a tool and returns the text of its result. Without it, client.callTool({ name, arguments }) is called. */
+    call?: Call<C>;
+}
+
 export interface LabOptions {
     name?: string;
     /** Seconds in which a server that should be gone may still be there: 15. */
@@ -35,9 +40,9 @@ export class Lab {
     /** Throws if a server is still alive. */
     close(): Promise<void>;
     /** Plays a reconnect storm. */
-    storm<C extends Closable>(open: Open<C>): Promise<void>;
-    /** Plays a scenario; with call, calls of tools too. */
-    play<C extends Closable>(scenario: string, open: Open<C>, call?: Call<C>): Promise<void>;
+    storm<C extends Closable>(open: Open<C>, options?: PlayOptions<C>): Promise<void>;
+    /** Plays a scenario. */
+    play<C extends Closable>(scenario: string, open: Open<C>, options?: PlayOptions<C> | Call<C>): Promise<void>;
 }
 
 /** What the bench has found. The message is the report. */

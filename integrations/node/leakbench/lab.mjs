@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
-import { Driver } from './driver.mjs';
+import { Driver, limited, NotPlayed, textOf } from './driver.mjs';
 
 /** The path of the leakbench program: $LEAKBENCH_BINARY, or that of the package for this platform. */
 export function binary() {
@@ -148,16 +148,18 @@ export class Lab {
     }
 
     /** Plays a reconnect storm: see play. */
-    async storm(open) {
-        await this.play('storm', open);
+    async storm(open, options = undefined) {
+        await this.play('storm', open, options);
     }
 
     /**
      * Plays a scenario of leakbench against clients in this process, and throws for what they do wrong. open(argv, { signal,
-     * timeout }) launches the server, shakes hands, and returns a client with close(). With call(client, tool, args, options),
-     * which returns the text of a result, calls of tools are played, too.
+     * timeout }) launches the server, shakes hands, and returns a client with close(). Tools are called by
+     * client.callTool({ name, arguments }), or by options.call(client, tool, args, { signal, timeout }), which returns the text of a
+     * result. The third parameter may be that function itself.
      */
-    async play(scenario, open, call = undefined) {
+    async play(scenario, open, options = {}) {
+        const call = (typeof options === 'function' ? options : options.call) ?? callItself;
         let driver;
         const connect = async (server, options) => {
             const client = await open([server.command, ...server.args], options);
@@ -166,7 +168,7 @@ export class Lab {
         let id;
         this.playing++;
         const answer = await new Promise(resolve => {
-            id = bench().begin({ do: 'play', scenario, no_calls: !call, ...this.common }, answer => {
+            id = bench().begin({ do: 'play', scenario, ...this.common }, answer => {
                 if (answer.begin) {
                     driver = new Driver(connect, line => bench().send({ id, from_driver: line }));
                     driver.hello(this.common.name, '');
@@ -178,6 +180,24 @@ export class Lab {
         bench().done(id);
         checked(answer);
     }
+}
+
+/**
+ * Calls client.callTool({ name, arguments }) with { signal, timeout }: as the second parameter where there are two, as in version 2 of the
+ * official SDK, else as the third, as in version 1, whose second one is a schema. A client that takes neither is given up in time.
+ */
+async function callItself(client, name, args, options) {
+    if (typeof client?.callTool !== 'function') {
+        const who = client?.constructor?.name ?? 'the client';
+        throw new NotPlayed(
+            "your client's own reconnect was not played: pass call, as in lab.storm(connect, { call }) " +
+                `(${who} has no callTool({ name, arguments }))`
+        );
+    }
+    const more = client.callTool.length === 2 ? [options] : [undefined, options];
+    const result = await limited(Promise.resolve(client.callTool({ name, arguments: args }, ...more)), options);
+    if (typeof result === 'string') return result;
+    return Array.isArray(result?.content) ? textOf(result) : (JSON.stringify(result) ?? '');
 }
 
 let labs = 0;

@@ -3,6 +3,9 @@
 A host is an object with one method, connect(server, seconds): an asynchronous context manager around a connected client, whose
 call(tool, arguments, seconds) returns the text of the result. Owned holds one in a task of its own, which enters the context and
 leaves it: the way of anyio's task groups, on which the clients stand. A host whose users do otherwise brings a session class of its own.
+
+A host with lists = True also has list(what, seconds) in its clients, which asks the server for its tools, resources or prompts each
+time, and returns their names.
 """
 
 import asyncio
@@ -15,7 +18,7 @@ import os
 import sys
 import threading
 
-OPS = ["open", "call", "cancel", "close", "forget", "reload", "tick", "stop"]
+OPS = ["open", "call", "cancel", "close", "forget", "reload", "tick", "list", "stop"]
 
 
 class Owned:
@@ -46,6 +49,9 @@ class Owned:
     async def call(self, tool, arguments, seconds):
         return await self.client.call(tool, arguments, seconds)
 
+    async def list(self, what, seconds):
+        return await self.client.list(what, seconds)
+
     async def close(self):
         self.over.set()
         await self.owner
@@ -56,10 +62,12 @@ class Owned:
 
 class Clients:
     """A host made of a class with three coroutines: open(command, args), call(tool, arguments), close(). They may be functions that
-    block, of a client without asyncio: see Threaded."""
+    block, of a client without asyncio: see Threaded. With a fourth one, list(what), it offers to list: what is "tools", "resources" or
+    "prompts", and the result the names of what the server has."""
 
     def __init__(self, make):
         self.make = make
+        self.lists = hasattr(make, "list")
 
     @contextlib.asynccontextmanager
     async def connect(self, server, seconds):
@@ -100,6 +108,9 @@ class Threaded:
     async def call(self, tool, arguments):
         return await self.begin(self.client.call, tool, arguments)
 
+    async def list(self, what):
+        return await self.begin(self.client.list, what)
+
     async def close(self):
         await self.begin(self.client.close)
 
@@ -110,6 +121,9 @@ class Calling:
 
     async def call(self, tool, arguments, seconds):
         return await within(seconds, self.client.call(tool, arguments))
+
+    async def list(self, what, seconds):
+        return list(await within(seconds, self.client.list(what)))
 
 
 async def within(seconds, awaitable):
@@ -135,6 +149,15 @@ def result_text(result):
     return text
 
 
+class NotPlayed(Exception):
+    """What a call raises that there is no way to make: the bench leaves it out, and a run without a finding is inconclusive."""
+
+
+def failure(e):
+    """How an answer tells of an exception."""
+    return {"error": describe(e), "not_played": str(e)} if isinstance(e, NotPlayed) else {"error": describe(e)}
+
+
 def describe(e):
     """An exception in a line; of a group, what is in it."""
     if isinstance(e, BaseExceptionGroup):
@@ -155,7 +178,8 @@ class Driver:
 
     def hello(self, name, version, not_applicable=None, kind=None, profile=None):
         reasons = not_applicable or {}
-        offered = [op for op in OPS if op not in reasons]
+        lists = getattr(self.host, "lists", False)
+        offered = [op for op in OPS if op not in reasons and (lists or op != "list")]
         said = {key: value for key, value in {"kind": kind, "profile": profile}.items() if value}
         self.write({"hello": {"protocol": 1, "host": name, "version": version, "ops": offered, "not_applicable": reasons, **said}})
 
@@ -170,7 +194,7 @@ class Driver:
             answer.update(await getattr(self, "do_" + request["op"])(request) or {})
             answer["ok"] = True
         except (Exception, asyncio.CancelledError) as e:
-            answer["error"] = describe(e)
+            answer.update(failure(e))
         del self.running[request["id"]]
         self.write(answer)
         if request["op"] == "stop":
@@ -205,6 +229,11 @@ class Driver:
             raise KeyError(f"no session {r['session']!r}")
         session = self.sessions[r["session"]]
         return {"result": await session.call(r["tool"], r.get("args") or {}, r.get("timeout_ms", 0) / 1000)}
+
+    async def do_list(self, r):
+        if r["session"] not in self.sessions:
+            raise KeyError(f"no session {r['session']!r}")
+        return {"result": await self.sessions[r["session"]].list(r["what"], r.get("timeout_ms", 0) / 1000)}
 
     async def do_cancel(self, r):
         if name := r.get("session"):
@@ -242,7 +271,7 @@ class Driver:
                 await self.jobs[job["session"]]
                 result["ok"] = True
             except (Exception, asyncio.CancelledError) as e:
-                result["error"] = describe(e)
+                result.update(failure(e))
             del self.jobs[job["session"]]
             results.append(result)
         return {"jobs": results}

@@ -5,6 +5,7 @@ When this process ends, whatever the cause, the bench ends what is left of its s
 """
 
 import asyncio
+import inspect
 import itertools
 import json
 import os
@@ -14,7 +15,7 @@ import sys
 import threading
 from pathlib import Path
 
-from leakbench.driver import Driver
+from leakbench.driver import Driver, NotPlayed
 
 
 def binary():
@@ -136,16 +137,16 @@ class Lab:
         if self.unplayed:
             raise RuntimeError("leakbench: the test has not awaited its scenario: write await mcp_lab.storm(...) in an asynchronous test")
 
-    def storm(self, open):
+    def storm(self, open, call=None):
         """Plays a reconnect storm: see play. open(argv) returns an asynchronous context manager around a connected client."""
-        return self.play("storm", open)
+        return self.play("storm", open, call)
 
     def play(self, scenario, open, call=None):
         """Plays a scenario of leakbench against clients in this process and raises LeakError for what they do wrong.
 
-        open(argv) returns an asynchronous context manager, which launches the server, shakes hands, and ends both. With
-        call(client, tool, arguments), which returns the text of a result, calls of tools are played, too. It needs asyncio (anyio's
-        asyncio backend will do)."""
+        open(argv) returns an asynchronous context manager, which launches the server, shakes hands, and ends both. Tools are called by
+        client.call_tool(name, arguments), or by call(client, tool, arguments), a coroutine function that returns the text of a result. It
+        needs asyncio (anyio's asyncio backend will do)."""
         self.unplayed += 1
         return self._play(scenario, open, call)
 
@@ -157,14 +158,14 @@ class Lab:
         except RuntimeError:
             raise RuntimeError("a scenario is played on asyncio: mark the test with @pytest.mark.asyncio, or anyio's asyncio backend") from None
         answers = asyncio.Queue()
-        request = {"do": "play", "scenario": scenario, "no_calls": call is None, **self.common}
+        request = {"do": "play", "scenario": scenario, **self.common}
         number = self.bench.begin(lambda answer: loop.call_soon_threadsafe(answers.put_nowait, answer), **request)
         driver, tasks = None, set()
         try:
             while True:
                 answer = await answers.get()
                 if answer.get("begin"):
-                    driver = Driver(Opened(open, call), write=lambda line: self.bench.send(id=number, from_driver=line))
+                    driver = Driver(Opened(open, call or call_itself), write=lambda line: self.bench.send(id=number, from_driver=line))
                     driver.hello(self.common["name"], "")
                 elif line := answer.get("to_driver"):
                     tasks.add(task := driver.begin(line))
@@ -202,6 +203,44 @@ class Client:
 
     async def call(self, tool, arguments, seconds):
         return await asyncio.wait_for(self.host.on_call(self.client, tool, arguments), seconds or None)
+
+
+async def call_itself(client, tool, arguments):
+    """Calls client.call_tool(name, arguments), which the official SDK has in both versions, fastmcp has, and many others have: a coroutine
+    function, or one that blocks, which runs in a thread."""
+    method = getattr(client, "call_tool", None)
+    if not takes_two(method):
+        raise NotPlayed(
+            "your client's own reconnect was not played: pass call, as in mcp_lab.storm(connect, call=...) "
+            f"({type(client).__name__} has no call_tool(name, arguments))"
+        )
+    if inspect.iscoroutinefunction(method):
+        return text_in(await method(tool, arguments))
+    result = await asyncio.to_thread(method, tool, arguments)
+    return text_in(await result if inspect.isawaitable(result) else result)
+
+
+def takes_two(method):
+    if not callable(method):
+        return False
+    try:
+        inspect.signature(method).bind("tool", {})
+    except ValueError:
+        return True  # a function without a signature, such as one in C
+    except TypeError:
+        return False
+    return True
+
+
+def text_in(result):
+    """The text of a tool's result: itself, or that of each part of its content. A tool that failed is an error."""
+    content = result if isinstance(result, list) else getattr(result, "content", None)
+    if not isinstance(content, list):
+        return str(result)
+    text = "\n".join(part.text for part in content if isinstance(getattr(part, "text", None), str))
+    if getattr(result, "is_error", False) or getattr(result, "isError", False):
+        raise RuntimeError(f"the tool failed: {text[:1000]}")
+    return text
 
 
 async def in_thread(function, *arguments):

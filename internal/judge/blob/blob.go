@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
@@ -54,23 +55,16 @@ type file struct {
 }
 
 // Write packs a part. Each of its runs must have its folder in Dir.
-func Write(path string, part gate.Part) (err error) {
+func Write(path string, part gate.Part) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".blob-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if err := errors.Join(write(f, part), f.Close()); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return os.Rename(f.Name(), path)
+	return files.Named(path, 0o600, func(w io.Writer) error { return write(w, part) })
+}
+
+// Keep is Write to a file of ours: it follows no link.
+func Keep(path string, part gate.Part) error {
+	return files.Own(path, 0o600, func(w io.Writer) error { return write(w, part) })
 }
 
 func write(w io.Writer, part gate.Part) error {
@@ -142,6 +136,9 @@ func read(path string) (gate.Part, error) {
 	}
 	if h.Version > version {
 		return gate.Part{}, record.ErrNewerFormat
+	}
+	if h.Version != version {
+		return gate.Part{}, fmt.Errorf("%w: its %s says version %d", ErrNotABlob, manifest, h.Version)
 	}
 	if !h.Shard.Valid() {
 		return gate.Part{}, fmt.Errorf("%w: its %s says shard %s", ErrNotABlob, manifest, h.Shard)

@@ -84,6 +84,8 @@ func TestWhatIsNoBlob(t *testing.T) {
 		"other.zip":   {"blob.json": `{"format":"other"}`},
 		"text.zip":    {"blob.json": `no`},
 		"bare.zip":    {"a": "b"},
+		"minus.zip":   {"blob.json": `{"format":"leakbench-blob","version":-1}`},
+		"zero.zip":    {"blob.json": `{"format":"leakbench-blob"}`},
 		"shards.zip":  {"blob.json": `{"format":"leakbench-blob","version":1,"shard":{"index":1,"count":2000000000}}`},
 		"beyond.zip":  {"blob.json": `{"format":"leakbench-blob","version":1,"shard":{"index":3,"count":2}}`},
 	} {

@@ -159,7 +159,7 @@ func (f *search) doubtLaunches() {
 		case n == 0 && want.Launches > 0:
 			short = true
 			f.doubt(record.DoubtNotLaunched, "the host never launched %s; the scenario needs %d", prose.Plain(want.Label), want.Launches)
-		case n < want.Launches-f.reopened(want.Label):
+		case n < want.Launches-f.reopened(want.Label) && !f.occupied(want.Label):
 			short = true
 			f.doubt(record.DoubtNotLaunched, "the host launched %s %s, the scenario needs %d",
 				prose.Plain(want.Label), text.Count(n, "time"), want.Launches)
@@ -178,6 +178,13 @@ func (f *search) doubtLaunches() {
 			f.doubt(record.DoubtNotLaunched, "the host called session %s open, but launched no server for it", prose.Plain(s.Name))
 		}
 	}
+}
+
+// occupied says that a session of the label could not be asked for more: a request of it never ended, and the host takes no cancel.
+func (f *search) occupied(label string) bool {
+	return slices.ContainsFunc(f.Steps(), func(s *history.Step) bool {
+		return s.Label == label && s.Patience > 0 && s.Skipped && !s.Cancelled
+	})
 }
 
 // reopened is how many launches a host can save that keeps servers on purpose when their sessions end: a session that

@@ -32,7 +32,7 @@ func (f *search) doubtPurpose() {
 	for _, s := range f.Steps() {
 		switch {
 		case !s.Defining:
-		case !s.Skipped:
+		case !s.Skipped, s.Patience > 0:
 			played++
 		case !slices.Contains(why, prose.Quote(s.Error)):
 			why = append(why, prose.Quote(s.Error))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/facts"
@@ -16,7 +17,9 @@ import (
 // doubtSteps says which steps did not do what the scenario needs, where no law says why.
 func (f *search) doubtSteps() {
 	f.doubtSkipped()
+	f.doubtUnplayed()
 	f.doubtUnseenCalls()
+	f.doubtCrossedCalls()
 	for _, s := range f.Steps() {
 		if s.Ended < 0 || s.Skipped {
 			continue
@@ -32,13 +35,15 @@ func (f *search) doubtSteps() {
 	}
 }
 
-// doubtSkipped says what the host can't do, or can't be asked to.
+// doubtSkipped says what the host can't do, or can't be asked to. That it has no time limit of its own is neither: the step was played.
 func (f *search) doubtSkipped() {
 	type skip struct {
 		op  record.Op
 		why string
 	}
-	skipped := slices.DeleteFunc(slices.Clone(f.Steps()), func(s *history.Step) bool { return !s.Skipped || s.Unasked })
+	skipped := slices.DeleteFunc(slices.Clone(f.Steps()), func(s *history.Step) bool {
+		return !s.Skipped || s.Unasked || s.Patience > 0 || s.NotPlayed
+	})
 	keys, groups := lists.GroupBy(skipped, func(s *history.Step) skip { return skip{s.Op, s.Error} })
 	for _, key := range keys {
 		n := len(groups[key])
@@ -46,6 +51,18 @@ func (f *search) doubtSkipped() {
 			text.Count(n, "step"), prose.Plain(key.op), text.Choose(n, "was", "were"), prose.Quote(key.why))
 	}
 }
+
+// doubtUnplayed says which calls the driver had no way to make: what the host does by itself in a call was not seen.
+func (f *search) doubtUnplayed() {
+	left := slices.DeleteFunc(slices.Clone(f.Steps()), func(s *history.Step) bool { return !s.Skipped || !s.NotPlayed })
+	keys, groups := lists.GroupBy(left, func(s *history.Step) string { return s.Error })
+	for _, why := range keys {
+		f.doubt(record.DoubtCallNotPlayed, "%s (%s left out)", text.Clip(text.Printable(why), maxWhy, "…"), text.Count(len(groups[why]), "call"))
+	}
+}
+
+// maxWhy caps the sentence of a driver that says why it makes no call.
+const maxWhy = 300
 
 // doubtUnseenCalls compares the two sides of a session's calls: what the host says was answered, its servers must have received.
 func (f *search) doubtUnseenCalls() {
@@ -69,6 +86,25 @@ func (f *search) doubtUnseenCalls() {
 		if received, known := f.CallsReceived(key); known && received < n {
 			f.doubt(record.DoubtCallNotSeen, "the host says that %s of session %s %s answered, but its servers received %d",
 				text.Count(n, "call"), prose.Plain(key.Name), text.Choose(n, "was", "were"), received)
+		}
+	}
+}
+
+// doubtCrossedCalls compares whose each call was with whose server has received it.
+func (f *search) doubtCrossedCalls() {
+	if f.Header.Host.SessionsUnknown() {
+		return
+	}
+	whose := map[string]*history.Step{}
+	for _, s := range f.Steps() {
+		whose[strconv.Itoa(s.N)] = s
+	}
+	for _, srv := range f.servers {
+		for _, c := range srv.Calls {
+			if s := whose[c.Nonce]; s != nil && srv.Session != "" && (s.Session != srv.Session || s.Label != srv.Label) {
+				f.doubt(record.DoubtCrossedCall, "%s was received by %s, which is a server of session %s",
+					prose.StepName(s), prose.Plain(srv.ID), prose.Plain(srv.Session))
+			}
 		}
 	}
 }

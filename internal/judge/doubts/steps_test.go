@@ -201,3 +201,17 @@ func TestWhatTheBenchWroteDown(t *testing.T) {
 	want = append(want, record.Doubt{Code: record.DoubtUnnamed, Text: "without a name"}, record.Doubt{Code: record.DoubtLedgerStranger, Text: "and 2 more of this kind"})
 	assert.Equal(t, want, f.found)
 }
+
+// TestNoLimitIsNoDoubt: a step that was left to the host's own limit was played, and that there is none leaves nothing open.
+func TestNoLimitIsNoDoubt(t *testing.T) {
+	t.Parallel()
+	for patience, doubts := range map[record.Duration]int{record.Duration(second): 0, 0: 2} {
+		f := opened("s1")
+		f.Header.Plan.Defining = 1
+		st := stepIn(f, 0, record.Step{Op: record.OpCall, Session: "s1", Label: "flaky", Patience: patience, Defining: true}, 4*second, 5*second)
+		st.Skipped = true
+		f.doubtSkipped()
+		f.doubtPurpose()
+		assert.Len(t, f.found, doubts, "skipped, and not played")
+	}
+}

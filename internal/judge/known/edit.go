@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
@@ -301,13 +302,13 @@ func (l *List) Pruned(runs []verdict.Judged) (edited List, stale []Checked, err 
 	return edited, stale, err
 }
 
-// Save writes the list, as a whole.
-func (l *List) Save() error {
+// Save writes the list, as a whole. If the user named its file, a link is followed.
+func (l *List) Save(named bool) error {
 	if err := os.MkdirAll(filepath.Dir(l.File), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(l.File+".new", []byte(l.Source), 0o644); err != nil {
-		return err
+	if named {
+		return files.Named(l.File, 0o644, files.Text([]byte(l.Source)))
 	}
-	return os.Rename(l.File+".new", l.File)
+	return files.Own(l.File, 0o644, files.Text([]byte(l.Source)))
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -194,6 +195,9 @@ func Load(path string, must bool) (List, error) {
 	if err == nil {
 		defer f.Close()
 		src, err = yamlfile.Source(f)
+	}
+	if info, _ := os.Stat(path); err == nil && len(src) == 0 && info != nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		err = fmt.Errorf("%s is a pipe that nobody writes to", path) // an empty list would let nothing pass, and call nothing stale
 	}
 	if err != nil {
 		return List{}, fmt.Errorf("failed to read the known findings: %w", err)

@@ -320,7 +320,7 @@ func TestSave(t *testing.T) {
 	l, over, err := l.Renewed([]known.Entry{{Scenario: "storm", Law: "L1", Reason: "r", Expires: time.Date(2999, 12, 31, 0, 0, 0, 0, time.UTC)}}, time.Now())
 	require.NoError(t, err)
 	assert.Empty(t, over)
-	require.NoError(t, l.Save())
+	require.NoError(t, l.Save(true))
 	again, err := known.Load(file, true)
 	require.NoError(t, err)
 	assert.Equal(t, l, again)

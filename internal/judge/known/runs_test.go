@@ -245,8 +245,8 @@ func TestFilesThatCannotBe(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	below := known.List{File: filepath.Join(file, "known.yaml")}
-	require.ErrorContains(t, below.Save(), "mkdir", "a file is no folder")
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "known.yaml.new"), 0o700))
+	require.ErrorContains(t, below.Save(true), "mkdir", "a file is no folder")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "known.yaml"), 0o700))
 	blocked := known.List{File: filepath.Join(dir, "known.yaml")}
-	require.Error(t, blocked.Save())
+	require.Error(t, blocked.Save(true))
 }

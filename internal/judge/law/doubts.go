@@ -106,6 +106,15 @@ var doubts = []Doubt{
 		record.DoubtCallNotSeen, "The host answered a call that its server never received.",
 		"Let the host pass calls on to its server: a cached or made-up answer proves nothing.",
 	},
+	{
+		record.DoubtCrossedCall, "A call reached the server of another session, or was answered with the result of another call.",
+		"Look for connections that the host confuses: each call has a nonce of its own, which the run file and the results have.",
+	},
+	{
+		record.DoubtCallNotPlayed,
+		"No tool was called, because leakbench does not know how. A reconnect that the client makes in a call was not seen.",
+		"Pass call: Options.Call in Go, call= in Python, { call } in Node. docs/testing.md lists the methods that are called without it.",
+	},
 	{record.DoubtControlMissing, "A server was not tried without the host.", playAgain},
 	{record.DoubtControlFailed, "The server misbehaved without the host as well, although no fault was planned.", playAgain},
 	{record.DoubtControlLate, "The server was slow to exit without the host as well, although no fault was planned.", quieter},

@@ -32,11 +32,15 @@ func Explain(id string) (string, error) {
 		names = append(names, string(d.Code))
 	}
 	slices.Sort(names)
+	id = text.Clip(id, maxAsked, "…")
 	if hint := text.DidYouMean(wanted, names); hint != "" {
 		return "", fmt.Errorf("there is no law, kind or doubt %q: %s", text.Sanitize(id, '?', ""), hint)
 	}
 	return "", fmt.Errorf("there is no law, kind or doubt %q", text.Sanitize(id, '?', ""))
 }
+
+// maxAsked is how much of a name that there is not is repeated.
+const maxAsked = 100
 
 // explainWidth is where the lines of an explanation are broken.
 const explainWidth = 100

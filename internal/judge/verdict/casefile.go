@@ -19,6 +19,8 @@ type casefile struct {
 
 	breaches []*breach
 	excused  []excuse // breaches that may be the machine's
+
+	live map[*facts.Checkpoint]map[[2]string]int // of one checkpoint: how many it wants of each label and session
 }
 
 // open begins the casefile of a run.

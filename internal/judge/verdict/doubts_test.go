@@ -317,6 +317,11 @@ var doubtCases = []struct {
 		},
 	},
 	{
+		code: record.DoubtCrossedCall,
+		show: func(p *play) *record.Run { return crossed(p, 1) },
+		near: func(p *play) *record.Run { return crossed(p, 0) },
+	},
+	{
 		code: record.DoubtCallNotSeen,
 		show: func(p *play) *record.Run { // a look that no server has seen
 			p.call(p.open("s1", "flaky"), "s1", "flaky", "")
@@ -334,6 +339,18 @@ var doubtCases = []struct {
 			p.end(st, "")
 			return p.done()
 		},
+	},
+	{
+		code: record.DoubtCallNotPlayed,
+		show: func(p *play) *record.Run {
+			p.open("s1", "flaky")
+			st := p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky"})
+			st.NotPlayed, st.Error = true, "pass call"
+			p.add(record.Event{Kind: record.StepSkipped, Step: &st})
+			p.quiet("after", want("flaky", "s1", 1))
+			return p.done()
+		},
+		near: simple,
 	},
 	{
 		code: record.DoubtStepFailed,
@@ -435,7 +452,7 @@ func doubtCodes(t *testing.T) []record.DoubtCode {
 			}
 		})
 	}
-	require.Len(t, raised, 28)
+	require.Len(t, raised, 30)
 	return slices.Collect(maps.Keys(raised))
 }
 
@@ -630,4 +647,17 @@ func TestBornAfterTheHost(t *testing.T) {
 		v := Judge(p.over(record.End{Reason: "done"}))
 		assert.Equal(t, c.told, slices.Contains(codesIn(v), record.DoubtAfterEnd), "%s\n%s", name, account(v))
 	}
+}
+
+// crossed has the call of one session answered by its own server, or by that of another one.
+func crossed(p *play, by int) *record.Run {
+	servers := []string{p.open("s1", "flaky"), p.open("s2", "flaky")}
+	st := p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky", Expect: "any"})
+	for _, phase := range []record.Phase{record.PhaseReceived, record.PhaseAnswered} {
+		p.add(record.Event{Kind: record.RPC, Server: servers[by], RPC: &record.RPCInfo{
+			Method: record.MethodCall, ID: "7", Tool: "echo", Phase: phase, Nonce: strconv.Itoa(st.N),
+		}})
+	}
+	p.end(st, "timed out")
+	return p.done()
 }

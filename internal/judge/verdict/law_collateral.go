@@ -333,13 +333,20 @@ func (f *casefile) wanted(cp *facts.Checkpoint, want record.Want) []*history.Ser
 	works := func(s *history.Server) bool { return facts.Established(s, cp.SettledAt) && !f.Probe(s) }
 	first := slices.DeleteFunc(slices.Clone(group), func(s *history.Server) bool { return !works(s) })
 	group = append(first, slices.DeleteFunc(group, works)...)
-	n := 0
-	for _, w := range cp.Wants {
-		if w.Label == want.Label && w.Session == want.Session {
-			n = w.Live
-		}
-	}
+	n := f.liveOf(cp)[[2]string{want.Label, want.Session}]
 	return group[:min(max(n, 0), len(group))]
+}
+
+// liveOf is how many servers a checkpoint wants of each label and session.
+func (f *casefile) liveOf(cp *facts.Checkpoint) map[[2]string]int {
+	if f.live[cp] == nil {
+		live := map[[2]string]int{}
+		for _, w := range cp.Wants {
+			live[[2]string{w.Label, w.Session}] = w.Live
+		}
+		f.live = map[*facts.Checkpoint]map[[2]string]int{cp: live} // they are judged one after the other
+	}
+	return f.live[cp]
 }
 
 func (f *casefile) missingBreach(cp *facts.Checkpoint, s *history.Server) *breach {

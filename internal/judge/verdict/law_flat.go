@@ -170,10 +170,16 @@ func (f *casefile) lossOf(cp *facts.Checkpoint, s, next *history.Server, fault *
 	if twin := f.twin(cp, s); twin != nil {
 		return probeFix(sideBySide(twin, s, "and the host ended the other one alone"), s)
 	}
-	if until := f.EndedBefore(s, next); until >= 0 && !s.BrokenBy(next.Born) {
-		l := f.abandonedBy(s, until)
+	if until := f.EndedBefore(s, next); until >= 0 {
+		l, broken := f.abandonedBy(s, until), s.BrokenBy(next.Born)
 		l.wasKind, l.was = "superseded", cmp.Or(f.OpenedAnew(s, next), record.CauseReconnect)
-		return l
+		if broken {
+			l.was = record.CauseAfterFault(fault)
+		}
+		// A server that refuses a list works on: its session ends when the host gives the open up, and not by the fault.
+		if !broken || l.cause == record.CauseOpenFailed && fault.Do == "reject" {
+			return l
+		}
 	}
 	switch {
 	case next == nil || !s.BrokenBy(next.Born) && f.TellsNothing():

@@ -25,6 +25,16 @@ func judgeRecovers(f *casefile) LawResult {
 	opened, failed := map[facts.SessionKey]bool{}, 0
 	judged := 0
 	for _, s := range f.Steps() {
+		if s.Reconnect == record.ByItself && s.Failed() {
+			failed++
+			f.Blamed[s.N] = true
+			f.broken(f.unkeptClaim(s))
+			continue
+		}
+		if s.Reconnect == record.ByItself && s.Skipped && s.Begun > last {
+			judged++
+			opened[facts.SessionKey{Label: s.Label, Name: s.Session}] = true
+		}
 		if s.Begun <= last || !s.MustWork() || s.Skipped || s.Ended < 0 || !f.OnWatch(s.Ended) {
 			continue
 		}
@@ -111,6 +121,19 @@ func (f *casefile) recoveryBreach(s *history.Step, last int64) *breach {
 			fmt.Sprintf("The %s began %s after the last fault of the run (%s), %s, and failed after %s: %s.",
 				prose.StepName(s), prose.Span(s.Begun-last), fault, since, prose.Span(s.Ended-s.Begun), prose.Quote(s.Error)),
 			saw),
+	}
+}
+
+// unkeptClaim is a session that was lost although the host's profile says that it reconnects by itself.
+func (f *casefile) unkeptClaim(s *history.Step) *breach {
+	launched, answered := f.launchedIn(s)
+	return &breach{
+		law: "L10", kind: "no-recovery", step: s, label: s.Label, cause: record.CauseOfStep(&s.Step),
+		at: []int64{s.Begun, s.Ended}, like: "itself",
+		value: fmt.Sprintf("session %s: %s", prose.Plain(s.Session), prose.Quote(s.Error)),
+		narrative: fmt.Sprintf("The profile of the host says that it reconnects by itself. The server of session %s broke, the session was "+
+			"called twice, and %s later it had no working server: the host launched %s in that time, and %d finished the handshake.",
+			prose.Plain(s.Session), prose.Span(s.Ended-s.Begun), text.Count(launched, "server"), answered),
 	}
 }
 

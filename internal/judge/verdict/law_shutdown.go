@@ -68,7 +68,7 @@ func judgeShutdown(f *casefile) LawResult {
 // an orderly way: a session, the host, or a call whose time has run out.
 func shutdownLimit(l record.Limits, s *record.Step) (record.Duration, bool) {
 	switch s.Op {
-	case record.OpCall:
+	case record.OpCall, record.OpList:
 		return s.Limit + l.Close, s.Limit > 0
 	case record.OpClose:
 		return l.Close, true
@@ -88,8 +88,11 @@ func (f *casefile) took(s *history.Step) record.Duration {
 
 func (f *casefile) shutdownKind(s *history.Step, took, limit record.Duration) string {
 	what := record.OpStop
-	if s.Op == record.OpClose || s.Op == record.OpCall {
+	switch s.Op {
+	case record.OpClose:
 		what = s.Op
+	case record.OpCall, record.OpList: // either is a request that the host was to give up
+		what = record.OpCall
 	}
 	interrupted := f.CutShort() && !s.OK
 	switch {
@@ -177,7 +180,7 @@ func (f *casefile) callNarrative(s *history.Step) string {
 				word += ", which had committed its fault " + prose.FaultName(&fault.Fault)
 			}
 		}
-		return prose.Paragraph(fmt.Sprintf("The call had a timeout of %s, which the host itself has to keep.", prose.Span(s.Limit)),
+		return prose.Paragraph(fmt.Sprintf("The %s had a timeout of %s, which the host itself has to keep.", s.Op, prose.Span(s.Limit)),
 			outcome, prose.Sentence(word))
 	}
 	return prose.Paragraph(outcome, "No server of the session was alive when it began.")
@@ -195,7 +198,7 @@ func (f *casefile) stuckWith() {
 		stuck := slices.ContainsFunc(f.breaches, func(b *breach) bool {
 			return b.kind == "hung-call" && b.step.Session == s.Session && b.step.Begun <= s.Begun
 		})
-		if stuck && s.Failed() && s.Op == record.OpCall {
+		if stuck && s.Failed() && (s.Op == record.OpCall || s.Op == record.OpList) {
 			f.Blamed[s.N] = true
 		}
 	}

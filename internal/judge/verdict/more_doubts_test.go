@@ -131,6 +131,25 @@ func TestDoubtTexts(t *testing.T) {
 	assert.Equal(t, `1 step "reload" was skipped: "the driver does not offer it"`, text[record.DoubtStepSkipped])
 }
 
+// TestCallsThatNobodyCouldMake are told once for each reason, and are no steps that the host can't do.
+func TestCallsThatNobodyCouldMake(t *testing.T) {
+	t.Parallel()
+	var said []string
+	for _, d := range bothWays(t, func(p *play) *record.Run {
+		p.open("s1", "flaky")
+		for _, why := range []string{"pass call", "pass call", "no such method"} {
+			st := p.begin(record.Step{Op: "call", Session: "s1", Label: "flaky"})
+			st.NotPlayed, st.Error = true, why
+			p.add(record.Event{Kind: record.StepSkipped, Step: &st})
+		}
+		p.quiet("after", want("flaky", "s1", 1))
+		return p.done()
+	}).Doubts {
+		said = append(said, string(d.Code)+": "+d.Text)
+	}
+	assert.Equal(t, []string{"call-not-played: pass call (2 calls left out)", "call-not-played: no such method (1 call left out)"}, said)
+}
+
 func TestTheFaultThatWasInTheWayIsNamed(t *testing.T) {
 	t.Parallel()
 	v := bothWays(t, recoveryCases[0].near)

@@ -269,6 +269,8 @@ func TestWhatKindOfSlowEnd(t *testing.T) {
 		"a slow stop, then cut short":  {record.Step{Op: record.OpStop, OK: true}, 7, never, nil, true, "slow-stop"},
 		"a call in time":               {record.Step{Op: record.OpCall}, 6, never, nil, false, ""},
 		"a call that came back late":   {record.Step{Op: record.OpCall, OK: true}, 7, never, nil, false, "hung-call"},
+		"a list that came back late":   {record.Step{Op: record.OpList}, 7, never, nil, false, "hung-call"},
+		"a list, and a kill later":     {record.Step{Op: record.OpList}, 1, 6, &record.Exit{Signal: "SIGKILL"}, false, ""},
 		"a call that was cut short":    {record.Step{Op: record.OpCall}, 7, never, nil, true, ""},
 		"a late answer, cut later":     {record.Step{Op: record.OpCall, OK: true}, 7, never, nil, true, "hung-call"},
 		"a call, and the host ended":   {record.Step{Op: record.OpCall}, 7, 6, &record.Exit{}, false, ""},

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
@@ -99,6 +100,9 @@ func Seen(laws []string) error {
 // Find is the process that a pid or a name means. Where there are several, the error lists them.
 func Find(name string) (record.Process, error) {
 	found, err := watch.Find(name)
+	if errors.Is(err, syscall.EMFILE) {
+		return record.Process{}, err
+	}
 	if err != nil {
 		return record.Process{}, &play.Misuse{
 			Err:  err,

@@ -17,6 +17,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/lines"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
@@ -103,9 +104,14 @@ func ask(ctx context.Context, name string) Peer {
 	}
 	cmd := exec.CommandContext(ctx, path, arg)
 	cmd.WaitDelay = time.Second
-	said, err := cmd.Output()
-	return Peer{Name: name, Path: path, Error: says(err), Version: plain(string(said))}
+	said := lines.Head{Max: saidMax}
+	cmd.Stdout = &said
+	err = cmd.Run()
+	return Peer{Name: name, Path: path, Error: says(err), Version: plain(string(said.Bytes()))}
 }
+
+// saidMax is how much is read of what another program says, in bytes.
+const saidMax = 4 << 10
 
 // plain is the first line of what another program said, made harmless.
 func plain(text string) string {

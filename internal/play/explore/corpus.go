@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/scenarios"
@@ -53,12 +54,12 @@ func (e *explorer) readCorpus() error {
 	if err := os.MkdirAll(e.Corpus, 0o755); err != nil {
 		return &play.Misuse{Err: err, Hint: "choose another folder with --corpus"}
 	}
-	files, err := corpus(e.Corpus)
+	kept, err := corpus(e.Corpus)
 	if err != nil {
 		return err
 	}
 	var failed error
-	for _, file := range files {
+	for _, file := range kept {
 		s, err := scenarios.Load(file)
 		if failed = errors.Join(failed, err); err == nil {
 			e.source.aim(s)
@@ -99,7 +100,7 @@ func (e *explorer) keep(s *scenarios.Scenario, prints []string) {
 	for _, print := range prints {
 		fmt.Fprintf(&head, "# shows %s\n", print)
 	}
-	if err := os.WriteFile(path, []byte(head.String()+same.Text()), 0o644); err == nil {
+	if err := files.Own(path, 0o644, files.Text([]byte(head.String()+same.Text()))); err == nil {
 		e.result.Kept++
 	}
 }

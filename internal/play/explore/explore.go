@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
@@ -235,7 +236,7 @@ func (e *explorer) make(n int) (*scenarios.Scenario, error) {
 		return nil, err
 	}
 	s.File = filepath.Join(e.folder, s.Name+".yaml")
-	return s, os.WriteFile(s.File, []byte(s.Source), 0o600)
+	return s, files.Own(s.File, 0o600, files.Text([]byte(s.Source)))
 }
 
 // seedOf is the seed of the n-th run. It fits a JSON number.

@@ -42,7 +42,7 @@ func run(t *testing.T, p explore.Params, hostName string) *explore.Result {
 func TestFinds(t *testing.T) {
 	t.Parallel()
 	tier.Only(t, tier.Slow)
-	for _, seed := range []uint64{34, 53} { // of those whose scenarios take little time: they break L1, L2 and L4 in six ways
+	for _, seed := range []uint64{34, 33} { // of those whose scenarios take little time: they break L1, L2 and L4 in six ways
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := run(t, explore.Params{Seed: seed, Runs: 2, Shrink: 1, Most: 8}, "naive")

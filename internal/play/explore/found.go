@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
@@ -207,7 +207,7 @@ func (e *explorer) conclude(ctx context.Context, f *Found, s *scenarios.Scenario
 		f.Law, f.Kind, e.Host.Name, host, e.Seed, f.First) +
 		fmt.Sprintf("# leakbench run %s --host %s --seed %d\n# shows %s\n", filepath.Base(s.File), host, f.seed, f.Print)
 	s.Source = head + s.Source
-	if err := os.WriteFile(s.File, []byte(s.Source), 0o600); err != nil {
+	if err := files.Own(s.File, 0o600, files.Text([]byte(s.Source))); err != nil {
 		return err
 	}
 	runs, err := e.playAll(ctx, slices.Repeat([]*scenarios.Scenario{s}, times), f.same)

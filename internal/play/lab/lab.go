@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -91,10 +92,15 @@ func Play(ctx context.Context, p Params, s *scenarios.Scenario, h host.Spec, con
 		}
 		failed := failure(j)
 		var f *Failure
-		if !errors.As(failed, &f) || f.Outcome != verdict.Inconclusive || try == tries {
+		if !errors.As(failed, &f) || f.Outcome != verdict.Inconclusive || try == tries || uncalled(j) {
 			return failed
 		}
 	}
+}
+
+// uncalled says of a run that no tool could be called: none can the next time.
+func uncalled(j *verdict.Judged) bool {
+	return slices.ContainsFunc(j.Verdict.Doubts, func(d verdict.Doubt) bool { return d.Code == record.DoubtCallNotPlayed })
 }
 
 // Lab hands out fake servers. It is safe for concurrent use.

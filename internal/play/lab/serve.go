@@ -40,8 +40,7 @@ type request struct {
 	Faults   []string          `json:"faults,omitempty"` // of a server
 	N        int               `json:"n,omitempty"`
 	Scenario string            `json:"scenario,omitempty"`
-	NoCalls  bool              `json:"no_calls,omitempty"` // the client calls no tools
-	Settle   float64           `json:"settle,omitempty"`   // seconds
+	Settle   float64           `json:"settle,omitempty"` // seconds
 	Confirm  float64           `json:"confirm,omitempty"`
 	Known    []record.Identity `json:"known,omitempty"`
 	Mark     string            `json:"mark,omitempty"` // children: what is in the environment of orphans: NAME=VALUE
@@ -197,7 +196,7 @@ func (s *server) play(ctx context.Context, r request) error {
 	if err != nil {
 		return err
 	}
-	if scenario, err = scenario.Inside(!r.NoCalls); err != nil {
+	if scenario, err = scenario.Inside(); err != nil {
 		return err
 	}
 	p := s.params(r)

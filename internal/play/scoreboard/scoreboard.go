@@ -162,6 +162,9 @@ func Of(j verdict.Judged, notApplicable map[string]string) Cell {
 	switch j.Verdict.Outcome {
 	case verdict.Clean:
 		c.Status = Clean
+		if why := impatient(j); why != "" {
+			c.Status, c.Reason = NotApplicable, why
+		}
 	case verdict.Leak:
 		c.Status = Leak
 	default:
@@ -171,6 +174,23 @@ func Of(j verdict.Judged, notApplicable map[string]string) Cell {
 		}
 	}
 	return c
+}
+
+// impatient says that a clean run waited for the host's own time limits, and it has none; else "".
+func impatient(j verdict.Judged) (why string) {
+	if j.Run == nil || j.Run.Header.Limits.Patience == 0 {
+		return ""
+	}
+	for _, s := range history.Of(j.Run).Steps() {
+		switch {
+		case s.Patience == 0:
+		case !s.Skipped:
+			return ""
+		default:
+			why = s.Error
+		}
+	}
+	return why
 }
 
 // gravity orders the statuses of cells: the higher, the worse.
@@ -251,7 +271,8 @@ func cannot(j verdict.Judged, notApplicable map[string]string) string {
 
 // ofDriver are the ops that a driver offers, or does not.
 var ofDriver = []record.Op{
-	record.OpOpen, record.OpCall, record.OpCancel, record.OpClose, record.OpForget, record.OpReload, record.OpTick, record.OpStop,
+	record.OpOpen, record.OpCall, record.OpList, record.OpCancel, record.OpClose, record.OpForget, record.OpReload, record.OpTick,
+	record.OpStop,
 }
 
 // lacks says that an op can't be asked of a host, by what it is and by its own words. A step may also be skipped for

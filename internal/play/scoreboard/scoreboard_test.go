@@ -86,3 +86,26 @@ func TestFindingsAreFiledUnderTheirLaws(t *testing.T) {
 	assert.Len(t, got.Errors[0].Findings, 2)
 	assert.Equal(t, []scoreboard.Broken{{Law: "L9", Findings: []scoreboard.Finding{{Kind: "signal-first", Count: 2, Title: "title of signal-first", Fingerprint: "f"}}}}, got.Warnings)
 }
+
+// TestAHostWithoutALimitOfItsOwn is not called clean for what it was never asked to do; one that gave up once, or leaked, is what it is.
+func TestAHostWithoutALimitOfItsOwn(t *testing.T) {
+	t.Parallel()
+	patient := func(outcome verdict.Outcome, gaveUp bool) verdict.Judged {
+		none := skipped("call", "no limit within 75 s")
+		none.Step.N, none.Step.Patience = 1, 75
+		open := none
+		open.Step = &record.Step{N: 2, Op: "open", Patience: 75, Error: "no limit within 75 s"}
+		if gaveUp {
+			open.Kind = record.StepEnded
+		}
+		return verdict.Judged{
+			Run:     &record.Run{Header: record.Header{Limits: record.Limits{Patience: 75}}, Events: []record.Event{open, none}},
+			Verdict: verdict.Verdict{Outcome: outcome},
+		}
+	}
+	never := scoreboard.Of(patient(verdict.Clean, false), nil)
+	assert.Equal(t, scoreboard.NotApplicable, never.Status)
+	assert.Equal(t, "no limit within 75 s", never.Reason)
+	assert.Equal(t, scoreboard.Clean, scoreboard.Of(patient(verdict.Clean, true), nil).Status)
+	assert.Equal(t, scoreboard.Leak, scoreboard.Of(patient(verdict.Leak, false), nil).Status)
+}

@@ -102,6 +102,18 @@ type RPC struct {
 
 	Session string `json:"session,omitempty"`
 	Own     bool   `json:"own,omitempty"`
+	Nonce   string `json:"nonce,omitempty"`
+}
+
+// NonceWord begins what NonceMark adds.
+const NonceWord = "\nnonce "
+
+// NonceMark is what a fake server adds to the text of a result for the nonce of its call.
+func NonceMark(nonce string) string {
+	if nonce == "" {
+		return ""
+	}
+	return NonceWord + nonce
 }
 
 // ClientPrefix begins the name that a client of the bench's own gives itself in its handshake. What follows is the

@@ -40,13 +40,16 @@ func AbilityOf(h host.Spec) scenarios.Ability {
 	switch h.Kind {
 	case record.KindCommand:
 		cannot("a command is only started, watched and stopped; a driver can do more",
-			record.OpOpen, record.OpCall, record.OpClose, record.OpForget, record.OpReload, record.OpTick, record.OpAwait, record.OpRecycle)
+			record.OpOpen, record.OpCall, record.OpList, record.OpClose, record.OpForget,
+			record.OpReload, record.OpTick, record.OpAwait, record.OpRecycle)
 	case record.KindOneshot:
 		cannot("a oneshot host is a command for each job: it has no session that lasts",
-			record.OpOpen, record.OpCall, record.OpClose, record.OpForget, record.OpReload, record.OpAwait, record.OpRecycle, record.OpBreak)
+			record.OpOpen, record.OpCall, record.OpList, record.OpClose, record.OpForget,
+			record.OpReload, record.OpAwait, record.OpRecycle, record.OpBreak)
 		cannot("its commands end with their jobs, and nothing else of it could be ended", record.OpRestart, record.OpTerm, record.OpKill)
 	case record.KindGateway:
 		cannot("its clients can't reload it", record.OpReload)
+		cannot("what it lists to its clients is its own business: it need not ask its servers", record.OpList)
 		if h.HTTP.Servers == record.PerRequest {
 			cannot(NoneToBreak, record.OpBreak)
 		}

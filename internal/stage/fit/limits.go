@@ -12,6 +12,7 @@ import (
 // Wish is what the user insists on; 0 is nothing.
 type Wish struct {
 	Settle, Confirm record.Duration
+	Patience        record.Duration // of patient steps
 	// Plays is how often the scenario is played, as fast as the host lets it; 0 is once.
 	Plays int
 }
@@ -22,6 +23,9 @@ func Limits(s *scenarios.Scenario, h host.Spec, profile record.Profile, wish Wis
 	own := h.Scenarios[s.Name]
 	l.Settle = cmp.Or(wish.Settle, own.Settle, profile.Settle, l.Settle)
 	l.Confirm = cmp.Or(wish.Confirm, own.Confirm, profile.Confirm, l.Confirm)
+	if l.Patience > 0 {
+		l.Patience = cmp.Or(wish.Patience, l.Patience)
+	}
 	l.Close = cmp.Or(own.Close, max(l.Close, profile.Settle))
 	l.Stop = cmp.Or(own.Stop, max(l.Stop, profile.Stop))
 	if h.File != "" { // which says how long it may take, if only by saying nothing
@@ -53,7 +57,7 @@ func Declared(known record.Profile, said driver.Profile) record.Profile {
 	p.Settle, p.Confirm, p.Stop = cmp.Or(p.Settle, known.Settle), cmp.Or(p.Confirm, known.Confirm), cmp.Or(p.Stop, known.Stop)
 	p.Resident, p.Spare = max(p.Resident, known.Resident), max(p.Spare, known.Spare)
 	p.Idle, p.Renewal = cmp.Or(p.Idle, known.Idle), cmp.Or(p.Renewal, known.Renewal)
-	p.Servers = cmp.Or(p.Servers, known.Servers)
+	p.Servers, p.Reconnects = cmp.Or(p.Servers, known.Servers), cmp.Or(p.Reconnects, known.Reconnects)
 	return p
 }
 

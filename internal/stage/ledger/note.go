@@ -96,7 +96,7 @@ func eventOf(n birth.Note) (record.Event, error) {
 			return e, fmt.Errorf("an rpc note without its data: %w", err)
 		}
 		r.Method, r.ID, r.Tool, r.Phase = clip(r.Method), clip(r.ID), clip(r.Tool), clip(r.Phase)
-		r.Session = clip(r.Session)
+		r.Session, r.Nonce = clip(r.Session), clip(r.Nonce)
 		e.Kind, e.RPC = record.RPC, &r
 	case birth.NoteFault:
 		f := record.Fault{}

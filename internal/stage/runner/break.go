@@ -38,9 +38,10 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 		return nil
 	}
 	step, begun := r.begin(step), time.Now()
-	limited, cancel := context.WithTimeoutCause(ctx, r.Start.D(), fmt.Errorf("no working server to break within %v", r.Start))
+	limited, cancel := r.untilUp(ctx, step)
 	defer cancel()
 	err := r.breakNewest(limited, step, s)
+	r.setBare(step, err != nil)
 	// A driver host is asked to open its session anew; a command either reconnects by itself or never will.
 	r.noRelaunch = err != nil && r.sessionsUnknown()
 	r.end(step, begun, err)
@@ -48,6 +49,23 @@ func (r *run) breakServer(ctx context.Context, s scenarios.Step) error {
 		return context.Cause(ctx)
 	}
 	return nil // the plan says that the fault must fire
+}
+
+// untilUp bounds the wait for a working server: a session for which one was waited in vain is not waited for as long again.
+func (r *run) untilUp(ctx context.Context, step record.Step) (context.Context, context.CancelFunc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	wait := r.Start.D()
+	if r.bare[step.Session+" "+step.Label] {
+		wait = r.limits.Quiet.D()
+	}
+	return context.WithTimeoutCause(ctx, wait, fmt.Errorf("no working server to break within %v", wait))
+}
+
+func (r *run) setBare(step record.Step, is bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bare[step.Session+" "+step.Label] = is
 }
 
 // neverOpened says that a session could not be opened: its server need not be waited for.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,8 +19,11 @@ func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Ste
 	limited, cancel := r.untilAnswer(ctx, r.stepLimit(s.Timeout, 0))
 	defer cancel()
 	inServer := r.handshakeBegins(s.Session)
-	if s.Op == record.OpCall {
+	switch s.Op {
+	case record.OpCall:
 		inServer = r.callArrives(s.Session, s.Tool)
+	case record.OpList:
+		inServer = r.listArrives(s)
 	}
 	req.TimeoutMS = s.Timeout.D().Milliseconds()
 	h := r.current()
@@ -39,7 +43,7 @@ func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Ste
 		answers <- answer{resp, err}
 		stopWaiting()
 	})()
-	if err := r.wait(waiting, inServer); err != nil {
+	if err := cmp.Or(r.wait(waiting, inServer), pass(waiting, s.CancelAfter.D())); err != nil {
 		step.Uncut = true
 	} else if err := sendCancel(limited, h, pending.ID, s.Twice); err != nil {
 		return err, r.fatal(ctx, h, err)
@@ -47,6 +51,19 @@ func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Ste
 	step.Cancelled = !step.Uncut
 	a := <-answers // it comes when limited ends, at the latest
 	return answered(a.resp, a.err), r.fatal(ctx, h, forSession(s.Session, a.err))
+}
+
+// pass lets time pass for a scenario that is about it. It fails where the context ends first.
+func pass(ctx context.Context, d time.Duration) error {
+	if d == 0 {
+		return nil
+	}
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // sendCancel sends a cancel, or two before the first one is answered. That a host finds nothing to cancel any more is no error.

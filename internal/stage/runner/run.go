@@ -75,6 +75,7 @@ type Params struct {
 	Again    string          // why it is made once more, alone; "": it is not
 	Settle   record.Duration // 0: the host profile's, else the scenario's
 	Confirm  record.Duration // 0: likewise
+	Patience record.Duration // 0: the scenario's
 	// Start is how long the host may take to come up: to say hello or, a command, to connect to its first server. 0 is 15 s.
 	Start record.Duration
 	Soak  *Soak // nil: the scenario is played once
@@ -128,14 +129,18 @@ type run struct {
 	noRelaunch bool                       // a command host that does not launch its server again
 	taciturn   atomic.Bool                // no client says that it has taken the answer of a handshake
 	unreplaced map[string]bool            // labels whose broken server a gateway does not replace
+	unclaimed  atomic.Bool                // the host claims to reconnect by itself, and has failed to
+	bare       map[string]bool            // sessions that had no working server when one was waited for
 	unopened   int                        // sessions that should have opened and did not
 	unanswered int                        // steps that had to work; see countUnanswered
+	occupied   map[string]bool            // sessions with a request that the host does not end, and takes no cancel of
 }
 
 type session struct {
 	label  string
 	state  record.SessionState
-	failed bool // to open
+	failed bool  // to open
+	opened int64 // the time of the file at which it was
 }
 
 // Run plays a scenario and leaves its file in p.Dir. The error is nil when the file is complete and the play was
@@ -167,6 +172,7 @@ func newRun(p Params) (*run, error) {
 		Params: p, id: id, lives: history.New(id), changed: make(chan struct{}), news: make(chan struct{}), stir: make(chan struct{}, 1),
 		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{},
 		waited: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{}, unreplaced: map[string]bool{},
+		bare: map[string]bool{},
 	}
 	parts, why := fit.Cast(p.Scenario, p.Host)
 	if why != "" {
@@ -294,6 +300,9 @@ func (r *run) play(ctx context.Context) error {
 		return err
 	}
 	if r.current().driver != nil {
+		if err := r.leaveOutLists(); err != nil {
+			return err
+		}
 		if err := fit.Unaskable(r.Scenario, r.hello); err != nil {
 			return err
 		}
@@ -303,6 +312,10 @@ func (r *run) play(ctx context.Context) error {
 	}
 	stopSampling := r.sample(ctx)
 	err := r.playSteps(ctx)
+	if not := r.unlisted(); err == nil && not != nil {
+		stopSampling()
+		return not
+	}
 	if errors.Is(err, errHostGone) && !r.hasLaunched() && r.livesSoFar() == 1 && r.Host.Kind != record.KindOneshot {
 		err = r.launchedNothing(ctx)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -52,12 +51,14 @@ func (r *run) endWith(s record.Step, begun time.Time, err error, keeps []record.
 	if err != nil {
 		s.Error = text.ClipBytes(redact.Text(err.Error()), maxError, "...")
 	}
-	r.emit(record.Event{Kind: record.StepEnded, Step: &s, Evidence: keeps})
+	s.NotPlayed = errors.As(err, new(*driver.NotPlayed))
+	r.emit(record.Event{Kind: kindOfEnd(err), Step: &s, Evidence: keeps})
 	r.countUnanswered(s, err)
 }
 
-func (r *run) skip(s record.Step, why string) {
-	s = r.begin(s)
+func (r *run) skip(s record.Step, why string) { r.skipBegun(r.begin(s), why) }
+
+func (r *run) skipBegun(s record.Step, why string) {
 	s.Error = why
 	r.emit(record.Event{Kind: record.StepSkipped, Step: &s})
 }
@@ -77,7 +78,7 @@ func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
 		if (r.gone() || r.current() != h) && s.Op != record.OpCheckpoint {
 			return errHostGone
 		}
-		if r.hasGivenUp() && s.Op != record.OpCheckpoint && !s.Op.EndsHost() {
+		if r.hasGivenUp() && s.Op != record.OpCheckpoint && !s.Op.EndsHost() || r.isOccupied(s.Session) {
 			continue
 		}
 		if err := r.one(ctx, s); err != nil {
@@ -135,11 +136,19 @@ func (r *run) drive(ctx context.Context, s scenarios.Step) error {
 	if step.Label == "" {
 		step.Label = r.labelOf(s.Session)
 	}
+	if s.Patient {
+		step.Patience = r.limits.Patience
+	}
 	switch s.Op {
 	case record.OpOpen:
+		if s.If == scenarios.IfLost {
+			return r.openIfLost(ctx, s, step)
+		}
 		return r.open(ctx, s, step)
 	case record.OpCall:
 		return r.call(ctx, s, step)
+	case record.OpList:
+		return r.list(ctx, s, step)
 	case record.OpClose:
 		return r.close(ctx, s, step)
 	case record.OpForget:
@@ -181,6 +190,7 @@ func (r *run) doWithin(ctx context.Context, req driver.Request, timeout record.D
 	defer cancel()
 	h := r.current()
 	resp, err := h.driver.Do(limited, req)
+	r.checkNonce(resp, req)
 	return answered(resp, err), r.fatal(ctx, h, forSession(req.Session, err))
 }
 
@@ -192,10 +202,13 @@ func forSession(name string, err error) error {
 }
 
 func answered(resp driver.Response, err error) error {
-	if err == nil && !resp.OK {
-		return errors.New(resp.Error)
+	switch {
+	case err != nil || resp.OK:
+		return err
+	case resp.NotPlayed != "":
+		return &driver.NotPlayed{Why: resp.NotPlayed}
 	}
-	return err
+	return errors.New(resp.Error)
 }
 
 // fatal says whether a failed exchange with the driver of a life of the host ends the play.
@@ -268,7 +281,7 @@ func (r *run) session(name, label string, state record.SessionState, cut bool, w
 	r.mu.Lock()
 	r.changes++
 	changes = r.changes
-	r.sessions[name] = &session{label: label, state: state, failed: why == record.WhyNotOpened}
+	r.sessions[name] = &session{label: label, state: state, failed: why == record.WhyNotOpened, opened: r.lives.Last()}
 	r.mu.Unlock()
 	if r.sharing == record.Shared || r.sharing == record.Either {
 		return changes
@@ -340,14 +353,17 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 	}
 	step.Detail, step.Limit = s.Tool, s.Timeout
 	step, begun := r.begin(step), time.Now()
-	req := driver.Request{Op: driver.OpCall, Session: s.Session, Tool: s.Tool, Args: s.Args}
+	req := driver.Request{Op: driver.OpCall, Session: s.Session, Tool: s.Tool, Args: withNonce(s.Args, step)}
 	if r.sharing == record.Either { // the arguments alone tell the server whose call it is
-		req.Args = map[string]any{"session": s.Session}
-		maps.Copy(req.Args, s.Args)
+		req.Args["session"] = s.Session
 	}
 	if r.sharing == record.PerRequest {
-		r.session(s.Session, step.Label, record.SessionOpening, s.Cancel || s.Timeout > 0, record.WhyRequest)
-		defer r.session(s.Session, step.Label, record.SessionEnded, s.Cancel || s.Timeout > 0, record.WhyRequest)
+		cut := s.Cancel || s.Timeout > 0 || s.Patient
+		r.session(s.Session, step.Label, record.SessionOpening, cut, record.WhyRequest)
+		defer r.session(s.Session, step.Label, record.SessionEnded, cut, record.WhyRequest)
+	}
+	if r.neverOpened(s.Session) {
+		defer r.mayOpen(s.Session, step.Label)()
 	}
 	if s.Timeout > 0 && !s.Cancel {
 		return r.limitedCall(ctx, req, step, begun)
@@ -367,6 +383,7 @@ func (r *run) limitedCall(ctx context.Context, req driver.Request, step record.S
 	defer cancel()
 	h := r.current()
 	resp, err := h.driver.Do(limited, req)
+	r.checkNonce(resp, req)
 	r.end(step, begun, answered(resp, err))
 	if errors.Is(err, errNoAnswer) && ctx.Err() == nil {
 		return nil
@@ -378,6 +395,9 @@ func (r *run) limitedCall(ctx context.Context, req driver.Request, step record.S
 func (r *run) doOrCancel(ctx context.Context, req driver.Request, s scenarios.Step, step *record.Step) (failed, fatal error) {
 	if s.Cancel {
 		return r.cancelled(ctx, req, s, step)
+	}
+	if s.Patient {
+		return r.ownLimit(ctx, req, s, step)
 	}
 	var busy time.Duration
 	if s.Expect == record.ExpectOK {

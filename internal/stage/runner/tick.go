@@ -101,6 +101,9 @@ func (r *run) jobs(s scenarios.Step, tick int) []job {
 			j.step = r.begin(record.Step{
 				Op: record.OpJob, Session: name, Label: group.Label, Detail: group.What(), Expect: group.Expect, Limit: r.jobLimit(),
 			})
+			if !j.Probe {
+				j.Args = withNonce(j.Args, j.step)
+			}
 			jobs = append(jobs, j)
 		}
 	}
@@ -143,7 +146,7 @@ func (r *run) endJobs(jobs []job, begun time.Time, resp driver.Response, silent 
 		if result, ok := results[j.Session]; !ok {
 			err = errors.New("the host gave no result for this job")
 		} else if !result.OK {
-			err = errors.New(result.Error)
+			err = answered(driver.Response{Error: result.Error, NotPlayed: result.NotPlayed}, nil)
 		}
 		if !silent {
 			r.session(j.Session, j.Server.Name, record.SessionEnded, j.cancel || j.TimeoutMS > 0, record.WhyTick)

@@ -6,6 +6,7 @@
 //     each of them breaks in each scenario, as errors.
 //   - Mutants are the host "exact" with one Flaw each. Host.Shows says in which
 //     scenario which law and kind are found, Host.Clean where nothing is.
+//   - Reconnecting are hosts that replace a lost server without being asked.
 //
 // A new reference host is a row of Hosts, a column of Matrix and a design in package refhost. A new mutant is a Flaw,
 // a row of Mutants and what package refhost does with it.
@@ -24,6 +25,8 @@ type Host struct {
 	About   string // one line
 	Profile driver.Profile
 
+	Like string // of one of Reconnecting: the host that it is otherwise
+
 	// The rest is a mutant's.
 
 	Flaw  Flaw
@@ -40,7 +43,7 @@ const Healthy = "exact"
 
 // Named returns the host or the mutant of that name.
 func Named(name string) (Host, bool) {
-	for _, all := range [][]Host{Hosts, Mutants, WindowsHosts} {
+	for _, all := range [][]Host{Hosts, Mutants, WindowsHosts, Reconnecting} {
 		if i := slices.IndexFunc(all, func(h Host) bool { return h.Name == name }); i >= 0 {
 			return all[i], true
 		}

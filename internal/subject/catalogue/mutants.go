@@ -25,6 +25,11 @@ const (
 	Hasty
 	NeverTriesLate
 	NeverShares
+	DropsUnlisted
+
+	// Those of Reconnecting.
+	EndsLate
+	NeverReconnects
 
 	// Those of WindowsHosts.
 	JobsLate
@@ -36,7 +41,7 @@ const (
 // Mutants are exact with one flaw each: they show that the bench names what is wrong, and nothing else.
 var Mutants = []Host{
 	mutant(ForgetsOld, "mutant-l1", "exact, but a connection that is superseded is forgotten",
-		"cron", Finding{"storm", "L1", "superseded"}),
+		"deadline", Finding{"storm", "L1", "superseded"}),
 	mutant(KeepsClosed, "mutant-l1-kept", "exact, but the server of a closed session is kept, and its profile does not say so",
 		"", Finding{"grow", "L1", "abandoned"}),
 	mutant(NoDeathSignal, "mutant-l2", "exact, but nothing ends its servers when it is killed",
@@ -73,6 +78,8 @@ var Mutants = []Host{
 		"reload", Finding{"hang", "L10", "no-recovery"}),
 	mutant(NeverShares, "mutant-l11", "exact, but each session has a process of its own, also of a server entry that several use",
 		"storm", Finding{"sharing", "L11", "per-conversation"}),
+	mutant(DropsUnlisted, "mutant-l1-lists", "exact, but it lists the tools of a server at its connect, and drops the client when that fails",
+		"reload", Finding{"lists", "L1", "superseded"}),
 }
 
 func mutant(flaw Flaw, name, about, clean string, shows ...Finding) Host {

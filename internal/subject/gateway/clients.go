@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -77,6 +75,7 @@ type params struct {
 type client struct {
 	transportClient
 	params
+	wire *wire
 }
 
 // transportClient is a client's connection to the gateway. Close says goodbye in the orderly way of its transport.
@@ -100,11 +99,14 @@ func connect(ctx context.Context, p params) (driver.Client, error) {
 	case host.TransportREST:
 		shakeHands = connectREST
 	}
-	c, err := shakeHands(ctx, p, newWire())
+	w := newWire()
+	ctx, end := w.within(ctx)
+	defer end()
+	c, err := shakeHands(ctx, p, w)
 	if err != nil {
-		return nil, err
+		return nil, w.why(err)
 	}
-	return client{c, p}, nil
+	return client{c, p, w}, nil
 }
 
 // Call calls a tool. Through a gateway nothing but the arguments tells the server whose call it is.
@@ -114,29 +116,8 @@ func (c client) Call(ctx context.Context, tool string, args map[string]any) (str
 		signed["own"] = true
 	}
 	maps.Copy(signed, args)
-	return c.transportClient.Call(ctx, tool, signed)
-}
-
-// wire is the TCP connections of one client. cut closes them all, whatever is under way on them, and each that is made later.
-type wire struct {
-	*http.Client
-	life context.Context // ends with the cut
-	cut  context.CancelFunc
-}
-
-const dialTimeout = 10 * time.Second
-
-func newWire() *wire {
-	life, cut := context.WithCancel(context.Background())
-	dialer := &net.Dialer{Timeout: dialTimeout}
-	return &wire{life: life, cut: cut, Client: &http.Client{Transport: &http.Transport{
-		Proxy: nil, // a gateway on the bench is on this machine
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			c, err := dialer.DialContext(ctx, network, address)
-			if err == nil {
-				context.AfterFunc(life, func() { c.Close() })
-			}
-			return c, err
-		},
-	}}}
+	ctx, end := c.wire.within(ctx)
+	defer end()
+	text, err := c.transportClient.Call(ctx, tool, signed)
+	return text, c.wire.why(err)
 }

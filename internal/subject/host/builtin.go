@@ -39,7 +39,7 @@ func ProfileOf(p driver.Profile) record.Profile {
 	return record.Profile{
 		Settle: record.Duration(p.Settle), Confirm: record.Duration(p.Confirm), Stop: record.Duration(p.Stop), Ladder: p.Ladder,
 		Resident: p.Resident, Scale: p.Scale, Spare: p.Spare, Idle: record.Duration(p.Idle), Renewal: record.Duration(p.Renewal),
-		Servers: record.Sharing(p.Servers),
+		Servers: record.Sharing(p.Servers), Reconnects: record.Reconnects(p.Reconnects),
 	}
 }
 

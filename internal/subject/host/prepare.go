@@ -70,6 +70,9 @@ func (s Spec) Prepare(in Setting) (Prepared, error) {
 		return Prepared{}, err
 	}
 	p := Prepared{Workdir: f.text(s.Workdir), Ready: s.Ready}
+	if info, err := os.Stat(p.Workdir); p.Workdir != "" && (err != nil || !info.IsDir()) { // exec(3) would blame the program
+		return Prepared{}, fmt.Errorf("the host's workdir %s is no folder", p.Workdir)
+	}
 	argv := f.argv(s.Argv)
 	p.Argv, p.Env = startedAs(argv[0])
 	p.Argv = append(p.Argv, argv[1:]...)
@@ -112,8 +115,10 @@ func (s Spec) unpack() error {
 
 // writeWhole replaces a file, if it says something else, in one step: runs go side by side.
 func writeWhole(path string, text []byte) error {
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
-		return nil
+	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(text)) {
+		if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+			return nil
+		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -25,6 +25,15 @@ func setting(t *testing.T) host.Setting {
 	return host.Setting{Self: "/bin/self", Run: t.TempDir(), Servers: []driver.Server{flaky}}
 }
 
+// TestAMissingWorkdir: exec(3) says of it that there is no such program.
+func TestAMissingWorkdir(t *testing.T) {
+	t.Parallel()
+	s := host.Spec{Argv: []string{"/bin/x"}, Workdir: "{{run}}/gone"}
+	in := setting(t)
+	_, err := s.Prepare(in)
+	require.EqualError(t, err, "the host's workdir "+in.Run+"/gone is no folder")
+}
+
 func TestPrepareFillsEverything(t *testing.T) {
 	t.Parallel()
 	s := host.Spec{

@@ -74,6 +74,8 @@ func hostObject(s *host.Spec, dir string) yamlfile.Value {
 		yamlfile.May("idle", "after how long without a call it ends the server of an open session in order, to relaunch it at the next call",
 			yamlfile.Time(&p.Idle)),
 		yamlfile.May("renewal", "how often it replaces the server of an open session, ending the old one in order", yamlfile.Time(&p.Renewal)),
+		yamlfile.May("reconnects", "itself: it replaces the lost server of an open session without being asked, at the next call at the latest",
+			yamlfile.Choice(&p.Reconnects, "a way", record.ByItself)),
 		yamlfile.May("not_applicable", "scenarios that do not apply to it, and why", notApplicable(s.NotApplicable)),
 		yamlfile.May("scenarios", "what differs for a scenario", limits(s.Scenarios, dir)),
 		yamlfile.May("install", "the packages that leakbench hosts install puts in place", install(&s.Install)),

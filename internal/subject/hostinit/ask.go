@@ -38,6 +38,12 @@ type Interview struct {
 	Found []Config
 }
 
+// How much is read of whoever answers, in bytes. A pipe may have no line at all.
+const (
+	maxAnswer  = 16 << 10
+	maxAnswers = 1 << 20
+)
+
 // maxTries is how often a question is asked.
 const maxTries = 5
 
@@ -69,7 +75,7 @@ var (
 
 // Ask asks what can't be known: at most five questions.
 func (i Interview) Ask() (Answers, error) {
-	q := asking{Interview: i, in: bufio.NewReader(i.In)}
+	q := asking{Interview: i, in: bufio.NewReader(io.LimitReader(i.In, maxAnswers))}
 	a := Answers{Name: i.Name, AtATime: 1}
 	q.say("In the command that starts your program, write\n" +
 		"  {{server}}  where it takes the command line of the MCP server that it launches: several arguments, or, in\n" +
@@ -172,6 +178,10 @@ func (q *asking) one(question, usual string, check func(string) error) string {
 		}
 		answer, err := q.in.ReadString('\n')
 		answer = strings.TrimSpace(strings.TrimPrefix(answer, "\ufeff")) // PowerShell may begin a pipe with a byte order mark
+		if len(answer) > maxAnswer {
+			q.err = fmt.Errorf("%s the answer has more than %d bytes", question, maxAnswer)
+			break
+		}
 		if !q.Again {
 			fmt.Fprintln(q.Out, answer) // nobody's terminal has shown it
 		}

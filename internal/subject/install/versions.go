@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/leakbench/leakbench/internal/lines"
 )
 
 // ErrUnlisted says that a package manager has no way to list the versions of a package.
@@ -46,12 +48,15 @@ func bytesError(out []byte) error {
 	return errors.New(strings.ToValidUTF8(string(line[:min(len(line), lineMax)]), "?"))
 }
 
-// output is what a program prints, whose every process ends with it when ctx does.
+// outputMax is how much of what a program prints is kept, in bytes. npm lists some 100 kB for a package with many versions.
+const outputMax = 16 << 20
+
+// output is the beginning of what a program prints, whose every process ends with it when ctx does.
 func output(ctx context.Context, argv ...string) ([]byte, error) {
 	argv = started(argv)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.WaitDelay = killDelay
-	var out bytes.Buffer
+	out := lines.Head{Max: outputMax}
 	cmd.Stdout = &out
 	err := run(cmd)
 	if ctx.Err() != nil {

@@ -135,7 +135,7 @@ func TestHello(t *testing.T) {
 	assert.Equal(t, "check", hello.Host)
 	assert.Equal(t, "7", hello.Version)
 	assert.ElementsMatch(t, []string{driver.OpTick, driver.OpCancel, driver.OpStop}, hello.Ops)
-	assert.Len(t, hello.NotApplicable, 6)
+	assert.Len(t, hello.NotApplicable, 7)
 	assert.Equal(t, "this host does not offer open", l.do(driver.Request{Op: driver.OpOpen, Session: "s", Server: &driver.Server{}}).Error)
 	assert.True(t, l.do(driver.Request{Op: driver.OpStop}).OK)
 	assert.Equal(t, 0, l.end())

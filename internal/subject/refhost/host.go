@@ -22,6 +22,7 @@ type host struct {
 	dispose disposer
 	spawner *spawner
 	flaw    catalogue.Flaw
+	redial  *redialer // nil: a session whose server is gone stays lost until it is opened again
 
 	life    context.Context // ends when the host stops
 	endLife context.CancelCauseFunc
@@ -43,6 +44,9 @@ func newHost(d design, flaw catalogue.Flaw) *host {
 	}
 	if d.shares && flaw != catalogue.NeverShares {
 		h.entries = map[string]*entry{}
+	}
+	if d.redials && flaw != catalogue.NeverReconnects {
+		h.redial = &redialer{}
 	}
 	h.life, h.endLife = context.WithCancelCause(context.Background())
 	log.SetPrefix(d.name + ": ")
@@ -88,6 +92,18 @@ func (h *host) keep(session string, c *connection) error {
 func (h *host) Open(ctx context.Context, session string, s driver.Server) error {
 	ctx, done := h.whileAlive(ctx)
 	defer done()
+	if h.redial != nil {
+		h.redial.servers.Store(session, s)
+	}
+	over, err := h.redial.turn(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer over()
+	return h.open(ctx, session, s)
+}
+
+func (h *host) open(ctx context.Context, session string, s driver.Server) error {
 	retries := initialRetries
 	if old := h.take(session); old != nil {
 		if !old.entry {
@@ -166,6 +182,9 @@ func (h *host) attempt(ctx context.Context, session string, s driver.Server) (*c
 		return nil, err
 	}
 	h.dispose.connected(c)
+	if err := h.listAtConnect(ctx, c); err != nil {
+		return nil, err
+	}
 	return c, nil
 }
 
@@ -191,15 +210,18 @@ func (h *host) start(session string, s driver.Server) (*connection, error) {
 
 // Call calls a tool.
 func (h *host) Call(ctx context.Context, session, tool string, args map[string]any) (json.RawMessage, error) {
-	h.mu.Lock()
-	c := h.sessions[session]
-	h.mu.Unlock()
-	if c == nil {
-		return nil, noSession(session)
-	}
 	ctx, done := h.whileAlive(ctx)
 	defer done()
-	return c.call(ctx, tool, args)
+	call := func(c *connection) (json.RawMessage, error) { return c.call(ctx, tool, args) }
+	c := h.connectionOf(session)
+	text, err := json.RawMessage(nil), noSession(session)
+	if c != nil {
+		text, err = call(c)
+	}
+	if err != nil && h.redial != nil {
+		return h.callAgain(ctx, session, c, err, call)
+	}
+	return text, err
 }
 
 // Close ends a session in an orderly way.
@@ -216,6 +238,9 @@ func (h *host) Forget(_ context.Context, session string) error { return h.end(se
 
 func (h *host) end(session string, why ending) error {
 	c := h.take(session)
+	if h.redial != nil {
+		h.redial.servers.Delete(session)
+	}
 	if c == nil {
 		return noSession(session)
 	}

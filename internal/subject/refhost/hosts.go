@@ -29,21 +29,28 @@ type design struct {
 	own   func() disposer
 	// shares says that the sessions of one server entry have one connection. The others make one for each session.
 	shares bool
+	// redials says that a call connects a session anew whose server is gone.
+	redials bool
 }
 
 var designs = []design{
-	{catalogue.Healthy, &snapshot{}, func() disposer { return newExact(catalogue.NoFlaw) }, true},
-	{"naive", &snapshot{}, newAbandon, false},
-	{"reap-all", &snapshot{of: childrenOfAllThreads}, newReapAll, false},
-	{"orphan-set", &snapshot{of: childrenOfAllThreads, serialised: true}, newOrphanSet, false},
-	{"thread-blind", &snapshot{of: childrenOfMainThread, serialised: true}, newOrphanSet, false},
+	{name: catalogue.Healthy, learn: &snapshot{}, own: func() disposer { return newExact(catalogue.NoFlaw) }, shares: true},
+	{name: "naive", learn: &snapshot{}, own: newAbandon},
+	{name: "reap-all", learn: &snapshot{of: childrenOfAllThreads}, own: newReapAll},
+	{name: "orphan-set", learn: &snapshot{of: childrenOfAllThreads, serialised: true}, own: newOrphanSet},
+	{name: "thread-blind", learn: &snapshot{of: childrenOfMainThread, serialised: true}, own: newOrphanSet},
 }
 
 // designOf is the design of a reference host, or of a mutant.
 func designOf(h catalogue.Host) (design, bool) {
+	if h.Like != "" {
+		d, ok := designOf(catalogue.Host{Name: h.Like, Flaw: h.Flaw})
+		d.redials = true
+		return d, ok
+	}
 	if h.Flaw != catalogue.NoFlaw {
 		own := func() disposer { return &flawed{exact: newExact(h.Flaw)} }
-		return design{h.Name, designs[0].learn, own, true}, true
+		return design{name: h.Name, learn: designs[0].learn, own: own, shares: true}, true
 	}
 	i := slices.IndexFunc(designs, func(d design) bool { return d.name == h.Name })
 	return designs[max(i, 0)], i >= 0

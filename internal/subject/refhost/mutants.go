@@ -37,6 +37,10 @@ func (f *flawed) ended(c *connection, why ending) {
 	if why == superseded && f.flaw == catalogue.ForgetsOld || why == orderly && f.flaw == catalogue.KeepsClosed {
 		return // it is ended with the host
 	}
+	if why == superseded && f.flaw == catalogue.EndsLate {
+		f.endLate(c)
+		return
+	}
 	if f.flaw == catalogue.JobOfSession && c.entry && why == cutOff {
 		f.kill(c)
 	}

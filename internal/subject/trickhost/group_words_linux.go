@@ -2,8 +2,10 @@ package trickhost
 
 import (
 	"context"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -255,12 +257,29 @@ var bench = []Trick{
 		Want:  Want{Outcome: Inconclusive}.within(45 * time.Second).says("session a: call: no answer"), flaw: same(flaw{silent: "call"}),
 	},
 	{
+		Name: "crossed-calls", Group: 16,
+		About: "sends the calls of each of two sessions to the server of the other", Scenario: "idle.yaml",
+		Today: "clean",
+		Want:  Want{Outcome: Inconclusive}.says("which is a server of session"), flaw: same(flaw{called: (*host).swapSessions}),
+	},
+	{
 		Name: "no-answer-to-jobs", Group: 16,
 		About:    "still waits for the server of a job when the bench has stopped waiting: it has not given that up",
 		Scenario: "job-connects.yaml", Slow: true,
 		Today: "inconclusive (no-answer, step-failed)",
 		Want:  Want{Outcome: Inconclusive}.within(60 * time.Second), flaw: same(flaw{}),
 	},
+}
+
+// swapSessions gives the first two sessions each other's connections.
+func (h *host) swapSessions(*conn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	names := slices.Sorted(maps.Keys(h.sessions))
+	if len(names) > 1 {
+		a, b := names[0], names[1]
+		h.sessions[a], h.sessions[b] = h.sessions[b], h.sessions[a]
+	}
 }
 
 const nobody = 65534

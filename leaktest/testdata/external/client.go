@@ -3,10 +3,18 @@ package pool
 
 import (
 	"context"
+	"os/exec"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
+
+// connectOfficial does the same with the official SDK, which ends what it could not connect.
+func connectOfficial(ctx context.Context, argv []string) (*sdk.ClientSession, error) {
+	client := sdk.NewClient(&sdk.Implementation{Name: "pool", Version: "1"}, nil)
+	return client.Connect(ctx, &sdk.CommandTransport{Command: exec.Command(argv[0], argv[1:]...)}, nil)
+}
 
 // connectLeaking forgets the server whose handshake has failed.
 func connectLeaking(ctx context.Context, argv []string) (*client.Client, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/leaktest"
@@ -72,6 +73,26 @@ func TestStormLeaking(t *testing.T) {
 func TestStormFixed(t *testing.T) {
 	t.Parallel()
 	leaktest.Storm(t, connector(connect).open, quick)
+}
+
+// TestStormOfficial calls tools of the official SDK's session, as of mcp-go's client, by their own methods.
+func TestStormOfficial(t *testing.T) {
+	t.Parallel()
+	leaktest.Storm(t, func(ctx context.Context, argv []string) (io.Closer, error) {
+		session, err := connectOfficial(ctx, argv)
+		return official{session}, err
+	})
+}
+
+// official is a session whose server may exit with any status.
+type official struct{ *sdk.ClientSession }
+
+func (o official) Close() error {
+	err := o.ClientSession.Close()
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
+		return nil
+	}
+	return err
 }
 
 func TestCronFixed(t *testing.T) {

@@ -20,6 +20,16 @@ func Aims(s *scenarios.Scenario) []Cell {
 	return a.all
 }
 
+// Asked are the operations that a scenario asks for, each with the states in which it finds a session, whatever its servers do.
+func Asked(s *scenarios.Scenario) []Cell {
+	a := &aims{sessions: map[string]*aim{}, scripts: map[string][]fakeserver.Fault{}, seen: map[Cell]bool{}, asked: true}
+	for _, server := range s.Servers {
+		a.scripts[server.Label] = nil
+	}
+	a.steps(s.Steps)
+	return a.all
+}
+
 type aim struct {
 	label string
 	state State
@@ -30,6 +40,7 @@ type aims struct {
 	scripts  map[string][]fakeserver.Fault
 	seen     map[Cell]bool
 	all      []Cell
+	asked    bool // which faults the servers have does not matter
 }
 
 func (a *aims) add(p grammar.Pair, op record.Op, state State) {
@@ -42,6 +53,10 @@ func (a *aims) add(p grammar.Pair, op record.Op, state State) {
 
 // meets adds what the servers of a label may commit when the host is asked for something.
 func (a *aims) meets(label string, op record.Op, state State) {
+	if a.asked {
+		a.add(grammar.Pair{}, op, state)
+		return
+	}
 	for _, f := range a.scripts[label] {
 		for _, row := range rows {
 			if row.op == op && slices.Contains(row.moments, f.On) && slices.Contains(row.states, state) {
@@ -71,7 +86,7 @@ func (a *aims) step(s *scenarios.Step) {
 			a.meets(session.label, record.OpCancel, Connecting)
 			session.state = Ended
 		}
-	case record.OpCall:
+	case record.OpCall, record.OpList:
 		a.meets(session.label, s.Op, session.state)
 	case record.OpClose, record.OpForget:
 		a.meets(session.label, s.Op, session.state)

@@ -36,6 +36,7 @@ var rows = []struct {
 	{early, record.OpJob, []State{New}},
 	{calls, record.OpCall, []State{Open}},
 	{calls, record.OpJob, []State{New}},
+	{listed, record.OpList, []State{Open}},
 	{late, record.OpOpen, []State{Open, InCall, Connecting}},
 	{late, record.OpReload, []State{Open, InCall}},
 	{late, record.OpClose, []State{Open, InCall, Connecting}},
@@ -50,7 +51,8 @@ var rows = []struct {
 }
 
 var (
-	early  = []string{"start", "discover", "initialize", "list"}
+	early  = []string{"start", "discover", "initialize", "list"} // a host may list before it calls a session open
+	listed = []string{"list", "list-resources", "list-prompts"}
 	calls  = []string{"call"}
 	late   = []string{"eof", "term", "exit"}
 	orders = []string{"order"}

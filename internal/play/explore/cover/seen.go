@@ -56,7 +56,7 @@ func isAbout(s *history.Step, srv *history.Server) bool {
 		return s.Label == srv.Label
 	case record.OpBreak:
 		return s.Label == srv.Label && (s.Session == "" || s.Session == srv.Session)
-	case record.OpOpen, record.OpCall, record.OpClose, record.OpForget, record.OpJob:
+	case record.OpOpen, record.OpCall, record.OpList, record.OpClose, record.OpForget, record.OpJob:
 		return s.Label == srv.Label && (s.Session == srv.Session || srv.Session == "")
 	}
 	return false

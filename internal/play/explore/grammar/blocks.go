@@ -284,3 +284,27 @@ func (m *maker) repeatMove() []scenarios.Step {
 	s.launch, s.server.exact = s.server.launches, false
 	return []scenarios.Step{{Op: record.OpRepeat, Count: count, Steps: body}}
 }
+
+// lose breaks a session that is open, so that its server lives on and does not answer, and leaves it to the host to reconnect in a call.
+func (m *maker) lose() []scenarios.Step {
+	s := m.some(func(s *session) bool { return s.server.steady() && !s.server.stubborn() })
+	if s == nil || m.Loose || !m.Can(record.OpOpen) || !m.Can(record.OpBreak) || !m.Can(record.OpCall) {
+		return nil
+	}
+	open := scenarios.Step{Op: record.OpOpen, Session: s.name, Label: s.server.Label}
+	m.launched(s, 0)
+	silent := scenarios.Step{
+		Op: record.OpBreak, Session: s.name, Label: s.server.Label, With: fakeserver.Fault{On: onOrder, Do: "close-stdout"},
+	}
+	s.server.exact = false
+	call := scenarios.Step{Op: record.OpCall, Session: s.name}
+	return slices.Concat([]scenarios.Step{open, call, silent}, m.callFirst(s), []scenarios.Step{call})
+}
+
+// callFirst calls a session that may be lost, and opens it if the host has not reconnected it by itself.
+func (m *maker) callFirst(s *session) []scenarios.Step {
+	call := scenarios.Step{Op: record.OpCall, Session: s.name, Timeout: millis(of(m, 1000, 2000)), Expect: record.ExpectAny}
+	m.launched(s, 0)
+	s.state, s.shaken = sure, false
+	return []scenarios.Step{call, {Op: record.OpOpen, Session: s.name, Label: s.server.Label, If: scenarios.IfLost}}
+}

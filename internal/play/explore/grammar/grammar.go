@@ -81,6 +81,7 @@ type maker struct {
 	servers     []*server
 	sessions    []*session
 	repeats     bool // there is one
+	patient     bool // a step waits for the host's own time limit
 	checkpoints int
 	shared      bool // sessions use one entry of a server together
 	place       record.Place
@@ -139,6 +140,9 @@ func (m *maker) limits() record.Limits {
 	l := scenarios.Defaults()
 	l.Settle, l.Confirm = record.Duration(1500*time.Millisecond), record.Duration(1500*time.Millisecond)
 	l.Close, l.Stop = record.Duration(2*time.Second), record.Duration(4*time.Second)
+	if m.patient {
+		l.Patience = record.Duration(3 * time.Second)
+	}
 	most, faulty := 0, false
 	for _, s := range m.sessions {
 		most = max(most, s.opens)

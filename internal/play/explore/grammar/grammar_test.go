@@ -24,11 +24,11 @@ var (
 		"gateway": {One: true, Loose: true, Cannot: no(record.OpReload, record.OpRecycle)},
 		"command": {
 			One: true, Alone: true,
-			Cannot: no(record.OpOpen, record.OpCall, record.OpClose, record.OpForget, record.OpReload, record.OpTick, record.OpAwait, record.OpRecycle, record.OpCancel),
+			Cannot: no(record.OpOpen, record.OpCall, record.OpList, record.OpClose, record.OpForget, record.OpReload, record.OpTick, record.OpAwait, record.OpRecycle, record.OpCancel),
 		},
 		"oneshot": {
 			Alone: true,
-			Cannot: no(record.OpOpen, record.OpCall, record.OpClose, record.OpForget, record.OpReload, record.OpAwait, record.OpRecycle, record.OpBreak,
+			Cannot: no(record.OpOpen, record.OpCall, record.OpList, record.OpClose, record.OpForget, record.OpReload, record.OpAwait, record.OpRecycle, record.OpBreak,
 				record.OpRestart, record.OpTerm, record.OpKill),
 		},
 	}

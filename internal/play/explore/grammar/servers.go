@@ -114,7 +114,7 @@ func (m *maker) addFault(s *server, p Pair) bool {
 	case 4:
 		f.Probability = 0.5
 	}
-	if (p.On == "call" || p.On == "list") && m.chance(30) {
+	if (p.On == "call" || slices.Contains(listed, p.On)) && m.chance(30) {
 		f.After = 1 + m.IntN(2)
 	}
 	if p.On == "call" && m.chance(20) {
@@ -178,6 +178,9 @@ func (m *maker) way(do string) string {
 // early are the moments that a server passes before its session is open.
 var early = []string{"start", "discover", "initialize", "list"}
 
+// listed are the moments of a list. That of the tools may come before a session is open, too.
+var listed = []string{"list", "list-resources", "list-prompts"}
+
 // harmless are the actions that leave a session as good as it was.
 var harmless = []string{"delay", "grow", "swell", "zombies", "helper", "launcher", "ignore-term"}
 
@@ -191,7 +194,7 @@ func (s *server) opens() bool {
 
 // answers says that a call is answered in a session that has at least this launch.
 func (s *server) answers(launch int) bool {
-	return !s.spoiled && s.Script.Era == "" && !s.hindered([]string{"call", "list"}, launch)
+	return !s.spoiled && s.Script.Era == "" && !s.hindered(append([]string{"call"}, listed...), launch)
 }
 
 // hindered says that a fault at one of the moments may be in the way of a launch of this number, or of a later one.

@@ -41,6 +41,7 @@ type move struct {
 var moves = []move{
 	{30, record.OpOpen, (*maker).openMove},
 	{20, record.OpCall, (*maker).callMove},
+	{10, record.OpList, (*maker).listMove},
 	{12, record.OpClose, (*maker).closeMove},
 	{6, record.OpForget, (*maker).closeMove},
 	{8, record.OpReload, (*maker).reloadMove},
@@ -107,7 +108,7 @@ func (m *maker) calmly() (steps []scenarios.Step) {
 			steps = append(steps, m.open(m.sessions[0])...)
 			steps = append(steps, m.recycleMove()...)
 		}
-		return steps
+		return append(steps, m.lose()...)
 	}
 	for _, s := range m.sessions {
 		if s.server == m.servers[0] {
@@ -268,6 +269,10 @@ func (m *maker) call(s *session) scenarios.Step {
 	case 3:
 		step.Tool, step.Args = "sleep", map[string]any{"ms": forEver}
 		step.Timeout, step.Expect = millis(of(m, 50, 300)), record.ExpectFail
+		if m.Can(record.OpCancel) && m.chance(20) { // until the host itself gives up, or has shown that it does not
+			step.Timeout, step.Patient, m.patient = 0, true, true
+			s.state, s.shaken = unsure, true
+		}
 	case 4:
 		if m.Can(record.OpCancel) {
 			step.Tool, step.Args = "sleep", map[string]any{"ms": forEver}
@@ -345,7 +350,11 @@ func (m *maker) breakMove() []scenarios.Step {
 	if s == nil {
 		return m.openMove()
 	}
-	return []scenarios.Step{m.breakNow(s)}
+	steps := []scenarios.Step{m.breakNow(s)}
+	if !m.Loose && m.chance(50) && m.Can(record.OpCall) && s.server.opens() && s.server.answers(s.server.launches+1) {
+		steps = append(steps, m.callFirst(s)...)
+	}
+	return steps
 }
 
 func (m *maker) breakNow(s *session) scenarios.Step {

@@ -1,0 +1,63 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/fit"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// list asks the host for a list. No session begins or ends with it, as with a call.
+func (r *run) list(ctx context.Context, s scenarios.Step, step record.Step) error {
+	step.Detail, step.Limit = s.Listed(), s.Timeout
+	step, begun := r.begin(step), time.Now()
+	req := driver.Request{Op: driver.OpList, Session: s.Session, What: s.Listed()}
+	if r.sharing == record.PerRequest {
+		r.session(s.Session, step.Label, record.SessionOpening, s.Cancel || s.Timeout > 0, record.WhyRequest)
+		defer r.session(s.Session, step.Label, record.SessionEnded, s.Cancel || s.Timeout > 0, record.WhyRequest)
+	}
+	if s.Timeout > 0 && !s.Cancel {
+		return r.limitedCall(ctx, req, step, begun)
+	}
+	failed, fatal := r.doOrCancel(ctx, req, s, &step)
+	r.end(step, begun, failed)
+	return fatal
+}
+
+// listArrives is a condition that holds once a server of the session has been asked for one more list than now.
+func (r *run) listArrives(s scenarios.Step) func(*history.History) bool {
+	method := record.Method(s.Listed() + "/list")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.lives.CountLists(s.Session, method)
+	return func(l *history.History) bool { return l.CountLists(s.Session, method) > before }
+}
+
+// leaveOutLists leaves out the lists that a driver does not offer: the host may ask for them by itself.
+func (r *run) leaveOutLists() error {
+	s, why := fit.WithoutLists(r.Scenario, r.hello)
+	if why != "" {
+		return &fit.NotApplicable{Why: why}
+	}
+	r.Scenario = s
+	return nil
+}
+
+// unlisted is the error of a scenario about lists, played with a host that was not asked for any and did not ask for any by itself.
+func (r *run) unlisted() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	servers := r.lives.Servers()
+	asked := slices.ContainsFunc(servers, func(s *history.Server) bool { return len(s.Lists) > 0 })
+	worked := slices.ContainsFunc(servers, func(s *history.Server) bool { return s.Established != history.Never })
+	if !r.Scenario.Unlisted() || asked || !worked {
+		return nil
+	}
+	return &fit.NotApplicable{Why: fmt.Sprintf("%s: it asks no server for its lists by itself, and cannot be asked to", record.OpList)}
+}

@@ -1,0 +1,86 @@
+package refhost
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/duration"
+	"github.com/leakbench/leakbench/internal/subject/catalogue"
+)
+
+// List asks the server of a session. That it gets no answer does not end the session: the next request may get one.
+func (h *host) List(ctx context.Context, session, what string) ([]string, error) {
+	h.mu.Lock()
+	c := h.sessions[session]
+	h.mu.Unlock()
+	if c == nil {
+		return nil, noSession(session)
+	}
+	ctx, done := h.whileAlive(ctx)
+	defer done()
+	return c.list(ctx, what)
+}
+
+// list returns the names of what a server offers.
+func (c *connection) list(ctx context.Context, what string) (names []string, err error) {
+	if _, asked := ctx.Deadline(); !asked {
+		limited, cancel := context.WithTimeoutCause(ctx, callTimeout, fmt.Errorf("no answer within %s", duration.Text(callTimeout)))
+		defer cancel()
+		ctx = limited
+	}
+	answers := make(chan []string, 1) // one that comes too late is not waited for
+	err = until(ctx, func() error {
+		all, err := c.ask(ctx, what)
+		answers <- all
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return <-answers, nil
+}
+
+func (c *connection) ask(ctx context.Context, what string) (names []string, err error) {
+	switch what {
+	case driver.ListTools:
+		all, err := c.client.ListTools(ctx, mcp.ListToolsRequest{})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range all.Tools {
+			names = append(names, t.Name)
+		}
+	case driver.ListResources:
+		all, err := c.client.ListResources(ctx, mcp.ListResourcesRequest{})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range all.Resources {
+			names = append(names, r.Name)
+		}
+	case driver.ListPrompts:
+		all, err := c.client.ListPrompts(ctx, mcp.ListPromptsRequest{})
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range all.Prompts {
+			names = append(names, p.Name)
+		}
+	}
+	return names, nil
+}
+
+// listAtConnect is a mutant's: a host that offers its caller the tools of a server needs their list before the session is of use. Where
+// it gets none it gives the session up, and with the error it drops the client: nobody ends the server.
+func (h *host) listAtConnect(ctx context.Context, c *connection) error {
+	if h.flaw != catalogue.DropsUnlisted {
+		return nil
+	}
+	if _, err := c.list(ctx, driver.ListTools); err != nil {
+		return fmt.Errorf("failed to list the tools: %w", err)
+	}
+	return nil
+}

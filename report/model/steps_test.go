@@ -1,0 +1,41 @@
+package model
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+)
+
+// TestOwnLimits: the report says after how long the host gave up by itself, or that it has not.
+func TestOwnLimits(t *testing.T) {
+	t.Parallel()
+	const second = int64(time.Second)
+	step := func(kind record.Kind, at int64, s record.Step) record.Event {
+		return record.Event{Kind: kind, T: at, Step: &s}
+	}
+	patient := record.Step{N: 1, Op: record.OpOpen, Session: "late", Patience: record.Duration(75 * time.Second)}
+	call := record.Step{N: 2, Op: record.OpCall, Session: "work", Detail: "echo", Patience: patient.Patience}
+	none, back := call, patient
+	none.Error, back.OK, back.Expect, back.N = "the host has no limit of its own within 75 s", true, record.ExpectAny, 3
+	events := []record.Event{
+		step(record.StepBegun, 0, patient), step(record.StepBegun, 0, call), step(record.StepEnded, 30*second, patient),
+		step(record.StepSkipped, 75*second, none), step(record.StepBegun, 76*second, back), step(record.StepEnded, 79*second, back),
+		step(record.StepEnded, 80*second, record.Step{N: 4, Op: record.OpCall}),
+	}
+	run := &record.Run{Events: events}
+	for i := range run.Events {
+		run.Events[i].Seq = int64(i + 1)
+	}
+	s := New(&verdict.Judged{Run: run})
+	assert.Equal(t, []string{
+		"open late: the host gave up after 30 s",
+		"call work echo: not applicable, the host has no limit of its own within 75 s",
+		"open late: answered after 3 s, although its server never did",
+	}, s.OwnLimits())
+	assert.Equal(t, "skipped", StepResult(&history.Step{Skipped: true}))
+}
