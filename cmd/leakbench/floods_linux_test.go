@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/leakbench/leakbench/internal/tier"
+)
+
+// TestFloods gives 600 MiB without a line to each command that reads something: it refuses that, and takes little memory for it.
+func TestFloods(t *testing.T) {
+	tier.Only(t, tier.Slow)
+	t.Parallel()
+	const size, most = 600 << 20, 300 << 20 // the race detector takes two and a half times what the bench takes, 230 MiB
+	for _, line := range []string{
+		"judge x.jsonl", "report x.jsonl", "open x.jsonl", "compare x.jsonl x.jsonl", "merge x.zip", "merge x.jsonl",
+		"gate storm --known x.yaml", "gate storm --baseline x.zip", "known show --known x.yaml", "known update --only storm --reason x --known x.yaml",
+		"run x.yaml", "run storm --host x.yaml", "validate x.yaml", "score --from x.json", "replay x.jsonl", "init h.yaml --from x.json", "init h.yaml",
+		"fakeserver --script x.json",
+	} {
+		t.Run(line, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, word := range strings.Fields(line) {
+				if strings.HasPrefix(word, "x.") {
+					require.NoError(t, os.WriteFile(filepath.Join(dir, word), nil, 0o600))
+					require.NoError(t, os.Truncate(filepath.Join(dir, word), size))
+				}
+			}
+			self, err := os.Executable()
+			require.NoError(t, err)
+			peak := filepath.Join(dir, "peak")
+			cmd := exec.CommandContext(t.Context(), self, append([]string{notePeak, peak}, strings.Fields(line)...)...)
+			cmd.Dir, cmd.WaitDelay = dir, time.Second
+			var said bytes.Buffer
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = io.LimitReader(zeros{}, size), io.Discard, &said
+			_ = cmd.Run()
+			assert.Equal(t, exitUsage, cmd.ProcessState.ExitCode(), said.String())
+			assert.Less(t, said.Len(), 4000)
+			noted, err := os.ReadFile(peak)
+			require.NoError(t, err)
+			kib, err := strconv.Atoi(string(noted))
+			require.NoError(t, err)
+			assert.Less(t, kib<<10, most)
+		})
+	}
+}
+
+// notePeak is the word that makes the test binary run a command of the bench
+// and write its most memory, in KiB, into a file.
+//
+// The test can't ask for it itself. Linux keeps in the ru_maxrss of a process
+// what the process had before exec (setmax_mm_hiwater_rss in fs/exec.c), which
+// is the memory of its parent: the test had more than most of the commands.
+const notePeak = "note-peak"
+
+func init() {
+	if len(os.Args) > 2 && os.Args[1] == notePeak {
+		os.Exit(withPeak(os.Args[2], os.Args[3:]))
+	}
+}
+
+func withPeak(file string, args []string) int {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	cmd := exec.CommandContext(context.Background(), self, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.WaitDelay = time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	_ = cmd.Run()
+	used, isUsage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !isUsage {
+		panic("no rusage")
+	}
+	if err := os.WriteFile(file, []byte(strconv.FormatInt(used.Maxrss, 10)), 0o600); err != nil {
+		panic(err)
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
