@@ -21,9 +21,9 @@ func (r *run) cancelled(ctx context.Context, req driver.Request, s scenarios.Ste
 	inServer := r.handshakeBegins(s.Session)
 	switch s.Op {
 	case record.OpCall:
-		inServer = r.callArrives(s.Session, s.Tool)
+		inServer = r.oneMore(func(l *history.History) int { return l.CountCalls(s.Session, s.Tool) })
 	case record.OpList:
-		inServer = r.listArrives(s)
+		inServer = r.oneMore(func(l *history.History) int { return l.CountLists(s.Session, record.Method(s.Listed()+"/list")) })
 	}
 	req.TimeoutMS = s.Timeout.D().Milliseconds()
 	h := r.current()
@@ -80,12 +80,12 @@ func sendCancel(ctx context.Context, h *hostLife, target int64, twice bool) erro
 	return err
 }
 
-// callArrives is a condition that holds once a server of the session has received one more call of the tool than now.
-func (r *run) callArrives(session, tool string) func(*history.History) bool {
+// oneMore is a condition that holds once there is one more of something than now.
+func (r *run) oneMore(count func(*history.History) int) func(*history.History) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before := r.lives.CountCalls(session, tool)
-	return func(l *history.History) bool { return l.CountCalls(session, tool) > before }
+	before := count(r.lives)
+	return func(l *history.History) bool { return count(l) > before }
 }
 
 // handshakeBegins is a condition that holds once a server of the session that is not there yet keeps a handshake waiting.

@@ -18,25 +18,13 @@ func (r *run) list(ctx context.Context, s scenarios.Step, step record.Step) erro
 	step.Detail, step.Limit = s.Listed(), s.Timeout
 	step, begun := r.begin(step), time.Now()
 	req := driver.Request{Op: driver.OpList, Session: s.Session, What: s.Listed()}
-	if r.sharing == record.PerRequest {
-		r.session(s.Session, step.Label, record.SessionOpening, s.Cancel || s.Timeout > 0, record.WhyRequest)
-		defer r.session(s.Session, step.Label, record.SessionEnded, s.Cancel || s.Timeout > 0, record.WhyRequest)
-	}
+	defer r.asRequest(s, step.Label)()
 	if s.Timeout > 0 && !s.Cancel {
 		return r.limitedCall(ctx, req, step, begun)
 	}
 	failed, fatal := r.doOrCancel(ctx, req, s, &step)
 	r.end(step, begun, failed)
 	return fatal
-}
-
-// listArrives is a condition that holds once a server of the session has been asked for one more list than now.
-func (r *run) listArrives(s scenarios.Step) func(*history.History) bool {
-	method := record.Method(s.Listed() + "/list")
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	before := r.lives.CountLists(s.Session, method)
-	return func(l *history.History) bool { return l.CountLists(s.Session, method) > before }
 }
 
 // leaveOutLists leaves out the lists that a driver does not offer: the host may ask for them by itself.

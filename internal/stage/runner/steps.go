@@ -357,11 +357,7 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 	if r.sharing == record.Either { // the arguments alone tell the server whose call it is
 		req.Args["session"] = s.Session
 	}
-	if r.sharing == record.PerRequest {
-		cut := s.Cancel || s.Timeout > 0 || s.Patient
-		r.session(s.Session, step.Label, record.SessionOpening, cut, record.WhyRequest)
-		defer r.session(s.Session, step.Label, record.SessionEnded, cut, record.WhyRequest)
-	}
+	defer r.asRequest(s, step.Label)()
 	if r.neverOpened(s.Session) {
 		defer r.mayOpen(s.Session, step.Label)()
 	}
@@ -372,6 +368,16 @@ func (r *run) call(ctx context.Context, s scenarios.Step, step record.Step) erro
 	failed, fatal = r.askAgain(ctx, req, s, step, failed, fatal)
 	r.end(step, begun, failed)
 	return fatal
+}
+
+// asRequest writes down the session that a request is for a host which has a server for each.
+func (r *run) asRequest(s scenarios.Step, label string) (over func()) {
+	if r.sharing != record.PerRequest {
+		return func() {}
+	}
+	cut := s.Cancel || s.Timeout > 0 || s.Patient
+	r.session(s.Session, label, record.SessionOpening, cut, record.WhyRequest)
+	return func() { r.session(s.Session, label, record.SessionEnded, cut, record.WhyRequest) }
 }
 
 // limitedCall is a call that the host itself was to give up in time. That it

@@ -78,13 +78,18 @@ func (c *connection) initialize(ctx context.Context) error {
 	})
 }
 
+// withLimit gives a request the host's own limit, where its caller sets none.
+func withLimit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, asked := ctx.Deadline(); asked {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, callTimeout, fmt.Errorf("no answer within %s", duration.Text(callTimeout)))
+}
+
 // call returns the text of a tool's result as a JSON string.
 func (c *connection) call(ctx context.Context, tool string, args map[string]any) (text json.RawMessage, err error) {
-	if _, asked := ctx.Deadline(); !asked {
-		limited, cancel := context.WithTimeoutCause(ctx, callTimeout, fmt.Errorf("no answer within %s", duration.Text(callTimeout)))
-		defer cancel()
-		ctx = limited
-	}
+	ctx, cancel := withLimit(ctx)
+	defer cancel()
 	var result *mcp.CallToolResult
 	err = until(ctx, func() (err error) {
 		req := mcp.CallToolRequest{}

@@ -7,15 +7,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/leakbench/leakbench/driver"
-	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
 )
 
 // List asks the server of a session. That it gets no answer does not end the session: the next request may get one.
 func (h *host) List(ctx context.Context, session, what string) ([]string, error) {
-	h.mu.Lock()
-	c := h.sessions[session]
-	h.mu.Unlock()
+	c := h.connectionOf(session)
 	if c == nil {
 		return nil, noSession(session)
 	}
@@ -26,11 +23,8 @@ func (h *host) List(ctx context.Context, session, what string) ([]string, error)
 
 // list returns the names of what a server offers.
 func (c *connection) list(ctx context.Context, what string) (names []string, err error) {
-	if _, asked := ctx.Deadline(); !asked {
-		limited, cancel := context.WithTimeoutCause(ctx, callTimeout, fmt.Errorf("no answer within %s", duration.Text(callTimeout)))
-		defer cancel()
-		ctx = limited
-	}
+	ctx, cancel := withLimit(ctx)
+	defer cancel()
 	answers := make(chan []string, 1) // one that comes too late is not waited for
 	err = until(ctx, func() error {
 		all, err := c.ask(ctx, what)
