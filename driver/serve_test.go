@@ -284,3 +284,10 @@ func TestEndOfStdinEndsServe(t *testing.T) {
 	require.ErrorIs(t, b.end(), driver.ErrBenchGone)
 	require.Error(t, await(t, h.ended))
 }
+
+func TestWhatDoesNotApplyIsNotOffered(t *testing.T) {
+	t.Parallel()
+	b := serveAs(t, driver.Hello{Host: "test", NotApplicable: map[string]string{driver.OpForget: "its callers close it"}}, nil)
+	assert.NotContains(t, b.hello.Ops, driver.OpForget)
+	assert.Contains(t, b.hello.Ops, driver.OpClose)
+}

@@ -40,7 +40,7 @@ type Hello struct {
 	Host          string            `json:"host"`
 	Version       string            `json:"version,omitempty"`
 	Ops           []string          `json:"ops"`
-	NotApplicable map[string]string `json:"not_applicable,omitempty"` // op -> why this host can't do it
+	NotApplicable map[string]string `json:"not_applicable,omitempty"` // op -> why this host can't do it; Serve does not offer it
 	Profile       *Profile          `json:"profile,omitempty"`
 	Kind          string            `json:"kind,omitempty"` // what the host is: one of Kinds; findings then say whose duty it is
 }

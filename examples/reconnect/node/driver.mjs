@@ -7,6 +7,7 @@ await run({
     host: 'reconnect-node',
     version: '1',
     profile: { reconnects: 'itself' },
+    notApplicable: { forget: 'it asks its callers to close it' },
     connect: async ({ command, args }, options) => {
         const client = new Client(command, args, { drops: Boolean(process.env.DROPS) });
         await limited(client.connect(), options, () => client.close());

@@ -19,4 +19,5 @@ class Reconnecting:
         await self.client.end(self.client.process)
 
 
-driver.run("reconnect-python", "1", driver.Clients(Reconnecting), profile={"reconnects": "itself"})
+driver.run("reconnect-python", "1", driver.Clients(Reconnecting), profile={"reconnects": "itself"},
+           not_applicable={"forget": "it asks its callers to close it"})

@@ -10,7 +10,10 @@ import (
 )
 
 func main() {
-	hello := driver.Hello{Host: "reconnect-go", Version: "1", Profile: &driver.Profile{Reconnects: driver.ByItself}}
+	hello := driver.Hello{
+		Host: "reconnect-go", Version: "1", Profile: &driver.Profile{Reconnects: driver.ByItself},
+		NotApplicable: map[string]string{driver.OpForget: "it asks its callers to close it"},
+	}
 	if err := driver.Serve(context.Background(), os.Stdin, os.Stdout, hello, driver.NewClients(connect)); err != nil {
 		os.Exit(1) // the bench is gone
 	}
