@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"time"
 )
 
@@ -17,8 +18,12 @@ const hello = `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"
 
 // Client has one server, and another one when that is gone. It is for one call after the other.
 type Client struct {
-	drops   bool // the bug: the server that is replaced is never ended
-	argv    []string
+	drops  bool // the bug: the server that is replaced is never ended
+	argv   []string
+	closed context.Context
+	close  context.CancelFunc
+
+	change  sync.Mutex // of the server, which is what follows
 	cmd     *exec.Cmd
 	stdin   io.WriteCloser
 	stdout  *os.File
@@ -29,13 +34,17 @@ type Client struct {
 
 // Connect launches a server and shakes hands with it.
 func Connect(ctx context.Context, command string, args ...string) (*Client, error) {
-	c := &Client{argv: append([]string{command}, args...)}
-	return c, c.connect(ctx)
+	return start(ctx, false, append([]string{command}, args...))
 }
 
 // Dropping is Connect with the bug.
 func Dropping(ctx context.Context, command string, args ...string) (*Client, error) {
-	c := &Client{drops: true, argv: append([]string{command}, args...)}
+	return start(ctx, true, append([]string{command}, args...))
+}
+
+func start(ctx context.Context, drops bool, argv []string) (*Client, error) {
+	c := &Client{drops: drops, argv: argv}
+	c.closed, c.close = context.WithCancel(context.Background())
 	return c, c.connect(ctx)
 }
 
@@ -61,7 +70,8 @@ func (c *Client) connect(ctx context.Context) error {
 	}()
 	c.cmd, c.stdin, c.stdout, c.answers, c.exited = cmd, stdin, stdout, bufio.NewReader(stdout), exited
 	if _, err := c.ask(ctx, "initialize", json.RawMessage(hello)); err != nil {
-		return errors.Join(err, c.Close())
+		c.end()
+		return err
 	}
 	return c.send(map[string]any{"method": "notifications/initialized"})
 }
@@ -75,23 +85,44 @@ func (c *Client) CallTool(ctx context.Context, name string, args map[string]any)
 	if !errors.Is(err, errGone) {
 		return result, err
 	}
-	if !c.drops {
-		_ = c.Close()
-	}
-	if err := c.connect(ctx); err != nil {
+	if err := c.reconnect(ctx); err != nil {
 		return "", err
 	}
 	return c.ask(ctx, "tools/call", params)
 }
 
-// Close is the end of stdin, time, SIGKILL, and a wait.
+// reconnect refuses where it is Close that has ended the server.
+func (c *Client) reconnect(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.closed, cancel)()
+	c.change.Lock()
+	defer c.change.Unlock()
+	if c.closed.Err() != nil {
+		return errGone
+	}
+	if !c.drops {
+		c.end()
+	}
+	return c.connect(ctx)
+}
+
+// Close ends the server, and a call that is under way.
 func (c *Client) Close() error {
+	c.close()
+	c.change.Lock()
+	defer c.change.Unlock()
+	c.end()
+	return nil
+}
+
+// end is the end of stdin, time, SIGKILL, and a wait.
+func (c *Client) end() {
 	_ = c.stdin.Close()
 	timer := time.AfterFunc(2*time.Second, func() { _ = c.cmd.Process.Kill() })
 	defer timer.Stop()
 	<-c.exited
 	_ = c.stdout.Close()
-	return nil
 }
 
 func (c *Client) ask(ctx context.Context, method string, params any) (string, error) {

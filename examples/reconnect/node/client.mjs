@@ -46,8 +46,9 @@ export class Client {
         try {
             return await this.ask('tools/call', params);
         } catch (e) {
-            if (!this.server.lost) throw e;
+            if (!this.server.lost || this.closed) throw e; // a call that close() cuts off does not reconnect
             if (!this.drops) await this.end(this.server); // the server is gone: another one, and once more
+            if (this.closed) throw e;
             await this.connect();
             return this.ask('tools/call', params);
         }
@@ -74,6 +75,7 @@ export class Client {
     }
 
     close() {
+        this.closed = true;
         return this.end(this.server);
     }
 }

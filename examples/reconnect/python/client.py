@@ -11,18 +11,24 @@ class Client:
     drops = False  # True is the bug: the server that is replaced is never ended
 
     def __init__(self, command, args):
-        self.command, self.args, self.number, self.turn = command, args, 0, asyncio.Lock()
+        self.command, self.args, self.number, self.turn, self.closed = command, args, 0, asyncio.Lock(), False
 
     async def __aenter__(self):
         await self.connect()
         return self
 
     async def __aexit__(self, *raised):
+        await self.close()
+
+    async def close(self):
+        self.closed = True  # a call that is cut off by this does not reconnect
         await self.end(self.process)
 
     async def connect(self):
         self.process = await asyncio.create_subprocess_exec(self.command, *self.args, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
+            if self.closed:
+                raise ConnectionError("the client was closed")
             await self.ask("initialize", HELLO)
             self.send({"method": "notifications/initialized"})
         except BaseException:
@@ -34,6 +40,8 @@ class Client:
             try:
                 return await self.ask("tools/call", {"name": name, "arguments": arguments})
             except ConnectionError:  # the server is gone: another one, and once more
+                if self.closed:
+                    raise
                 if not self.drops:
                     await self.end(self.process)
                 await self.connect()

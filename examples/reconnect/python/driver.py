@@ -16,7 +16,7 @@ class Reconnecting:
         return await self.client.call_tool(tool, arguments)
 
     async def close(self):
-        await self.client.end(self.client.process)
+        await self.client.close()
 
 
 driver.run("reconnect-python", "1", driver.Clients(Reconnecting), profile={"reconnects": "itself"},
