@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/duration"
 )
 
@@ -86,7 +87,7 @@ func replace(path string, mode fs.FileMode, was bool, write func(io.Writer) erro
 	if was {
 		_ = f.Chmod(mode)
 	}
-	if err = errors.Join(write(f), f.Close()); err == nil {
+	if err = errors.Join(bug.Catch(func() error { return write(f) }), f.Close()); err == nil {
 		err = root.Rename(fresh, name)
 	}
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
@@ -130,11 +131,13 @@ func (b *Bench) Keep(
 	shown := b.Live
 	shown.Scenario, shown.Host, shown.Steps, shown.Limits = c.Scenario.String(), c.Host.Name, known.Steps, known.Limits
 	live := progress.Start(shown)
-	failed := run(c.Dir, func(e record.Event) {
-		if hasBegun(e.Kind, c.Host.Kind) {
-			link()
-		}
-		live.Event(e)
+	failed := bug.Catch(func() error {
+		return run(c.Dir, func(e record.Event) {
+			if hasBegun(e.Kind, c.Host.Kind) {
+				link()
+			}
+			live.Event(e)
+		})
 	})
 	live.Stop()
 	if not := (*fit.NotApplicable)(nil); errors.As(failed, &not) { // the host itself has said so: there is nothing to judge
