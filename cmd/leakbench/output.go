@@ -319,6 +319,22 @@ func (a *app) writeOutlet(out outlet, s report.Subject, o report.Options) error 
 	return files.Write(out.file, b.Bytes(), os.O_TRUNC)
 }
 
+// ownFolder refuses a folder that leakbench has chosen by itself and that is a link: a repository can bring one along.
+func ownFolder(dir, flag string) error {
+	return usage(files.NoLink(".", dir), "remove the link, or name the folder that is meant with "+flag)
+}
+
+// unlinked refuses a folder for runs likewise, unless the command line names it.
+func unlinked(cmd *cobra.Command) error {
+	for _, name := range []string{"out", "dir"} {
+		f := cmd.Flags().Lookup(name)
+		if f != nil && !f.Changed && strings.HasPrefix(f.DefValue, ".leakbench") {
+			return ownFolder(f.DefValue, "--"+name)
+		}
+	}
+	return nil
+}
+
 // writable says before anything runs that the file of a flag, if there is one, can't be written.
 func writable(flag, file string) error {
 	if file == "-" {
