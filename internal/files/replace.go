@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/duration"
 )
 
@@ -104,11 +103,10 @@ func replace(path string, mode fs.FileMode, was bool, write func(io.Writer) erro
 	if was {
 		_ = f.Chmod(mode)
 	}
-	if err = errors.Join(bug.Catch(func() error { return write(f) }), f.Close()); err == nil {
+	defer func() { _ = root.Remove(fresh) }() // which is there where write has failed, or panics
+	defer f.Close()
+	if err = errors.Join(write(f), f.Close()); err == nil {
 		err = root.Rename(fresh, name)
-	}
-	if err != nil {
-		_ = root.Remove(fresh)
 	}
 	return err
 }

@@ -312,7 +312,9 @@ func Listed(judged ...verdict.Judged) baseline.Baseline {
 
 // WritePage writes the report of runs.
 func WritePage(path string, a baseline.Baseline, judged ...verdict.Judged) error {
-	return files.Own(path, 0o600, func(w io.Writer) error { return page.HTML(w, judged, a) })
+	return bug.Catch(func() error {
+		return files.Own(path, 0o600, func(w io.Writer) error { return page.HTML(w, judged, a) })
+	})
 }
 
 // WritePages writes the pages of runs again, now that a gate has said what their findings are.

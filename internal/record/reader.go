@@ -21,8 +21,8 @@ import (
 // fileName is the name of a run file in its folder.
 const fileName = "run.jsonl"
 
-// MaxFile is the largest run file that is read or written, in bytes. In memory a run takes four to five times its file. Of what was measured
-// the largest was a host that leaked 200 servers (7.2 MiB); a soak, which bounds its file by itself, has at most 30 MiB.
+// MaxFile is the largest run file that is read or written, in bytes. In memory a run takes four to five times its file. The largest that
+// was measured is of a host that leaked 200 servers (7.2 MiB). A soak, which bounds its file by itself, has at most 30 MiB.
 const MaxFile = 256 << 20
 
 // Errors of the reader.
