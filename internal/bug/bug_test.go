@@ -42,7 +42,8 @@ func TestTheSameBugHasTheSameText(t *testing.T) {
 			said <- bug.Catch(func() error { panic("boom") }).Error()
 		}()
 	}
-	assert.Equal(t, <-said, <-said)
+	first := <-said
+	assert.Equal(t, first, <-said)
 }
 
 func TestEnds(t *testing.T) {
