@@ -22,6 +22,9 @@ func (a *app) initDriver(language, folder string, force bool) error {
 	if err != nil {
 		return err
 	}
+	if err := files.NoLink(".", folder); err != nil && folder == defaultDriver {
+		return usage(err, "name the folder that is meant: leakbench init --driver "+language+" FOLDER")
+	}
 	for _, f := range all {
 		path := filepath.Join(folder, filepath.FromSlash(f.Path))
 		if _, err := os.Lstat(path); err == nil && !force {

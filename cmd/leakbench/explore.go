@@ -66,7 +66,13 @@ func (a *app) explore(cmd *cobra.Command, f exploreFlags, command []string) erro
 		f.For = 10 * time.Minute
 	}
 	f.Seed = cmp.Or(f.Seed, rand.Uint64N(1<<53-1)+1)
-	f.bench.Out = cmp.Or(f.bench.Out, filepath.Join(".leakbench", "explore-"+strconv.FormatUint(f.Seed, 10)))
+	if f.bench.Out == "" {
+		f.bench.Out = filepath.Join(".leakbench", "explore-"+strconv.FormatUint(f.Seed, 10))
+		if err := ownFolder(filepath.Join(f.bench.Out, "scenarios"), "--out"); err != nil {
+			return err
+		}
+	}
+	a.mishap.out, a.mishap.begun = f.bench.Out, time.Now()
 	list, err := loadKnown(f.known, f.known != known.File)
 	if err = cmp.Or(err, between("--runs", f.Runs, 0, maxExplored), between("--jobs", f.Jobs, 0, maxJobs),
 		between("--shrink", f.Shrink, 0, maxExplored), own(&f.bench)); err != nil {

@@ -102,11 +102,15 @@ func (a *app) init(cmd *cobra.Command, path, from string, force, untried bool) e
 	if err != nil {
 		return err
 	}
-	how := os.O_EXCL
-	if force {
-		how = os.O_TRUNC
+	switch {
+	case !force:
+		err = files.Write(path, content, os.O_EXCL)
+	case path == defaultHostFile:
+		err = files.Own(path, 0o644, files.Text(content))
+	default:
+		err = files.Named(path, 0o644, files.Text(content))
 	}
-	if err := files.Write(path, content, how); err != nil {
+	if err != nil {
 		return usage(err, "")
 	}
 	fmt.Fprintf(a.out, "%s is written.\n", text.PrintableLines(path))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -19,16 +20,21 @@ import (
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
-// TestFloods gives 600 MiB without a line to each command that reads something: it refuses that, and takes little memory for it.
+// TestFloods gives 600 MiB without a line to each command that reads something: it refuses that, and takes little memory for it. A run file
+// of 10 GiB, or without an end, is refused likewise, although its lines are those of a run.
 func TestFloods(t *testing.T) {
 	tier.Only(t, tier.Slow)
 	t.Parallel()
 	const size, most = 600 << 20, 300 << 20 // the race detector takes two and a half times what the bench takes, 230 MiB
+	run, err := os.ReadFile("../../testdata/runs/storm-exact.jsonl")
+	require.NoError(t, err)
+	header, _, _ := strings.Cut(string(run), "\n")
+	header += "\n"
 	for _, line := range []string{
 		"judge x.jsonl", "report x.jsonl", "open x.jsonl", "compare x.jsonl x.jsonl", "merge x.zip", "merge x.jsonl",
 		"gate storm --known x.yaml", "gate storm --baseline x.zip", "known show --known x.yaml", "known update --only storm --reason x --known x.yaml",
 		"run x.yaml", "run storm --host x.yaml", "validate x.yaml", "score --from x.json", "replay x.jsonl", "init h.yaml --from x.json", "init h.yaml",
-		"fakeserver --script x.json",
+		"fakeserver --script x.json", "judge run.jsonl", "report run.jsonl", "compare run.jsonl run.jsonl", "merge run.jsonl", "judge /dev/stdin",
 	} {
 		t.Run(line, func(t *testing.T) {
 			dir := t.TempDir()
@@ -38,16 +44,25 @@ func TestFloods(t *testing.T) {
 					require.NoError(t, os.Truncate(filepath.Join(dir, word), size))
 				}
 			}
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "run.jsonl"), []byte(header), 0o600))
+			require.NoError(t, os.Truncate(filepath.Join(dir, "run.jsonl"), 10<<30))
+			stdin := io.LimitReader(zeros{}, size)
+			if strings.HasSuffix(line, "/dev/stdin") {
+				stdin = &endlessRun{rest: []byte(header)}
+			}
 			self, err := os.Executable()
 			require.NoError(t, err)
 			peak := filepath.Join(dir, "peak")
 			cmd := exec.CommandContext(t.Context(), self, append([]string{notePeak, peak}, strings.Fields(line)...)...)
 			cmd.Dir, cmd.WaitDelay = dir, time.Second
 			var said bytes.Buffer
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = io.LimitReader(zeros{}, size), io.Discard, &said
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, io.Discard, &said
 			_ = cmd.Run()
 			assert.Equal(t, exitUsage, cmd.ProcessState.ExitCode(), said.String())
 			assert.Less(t, said.Len(), 4000)
+			if strings.HasPrefix(line, "judge ") && !strings.Contains(line, "x.jsonl") {
+				assert.Contains(t, said.String(), ": larger than 256 MiB, the most that a run file may have")
+			}
 			noted, err := os.ReadFile(peak)
 			require.NoError(t, err)
 			kib, err := strconv.Atoi(string(noted))
@@ -89,6 +104,22 @@ func withPeak(file string, args []string) int {
 		panic(err)
 	}
 	return cmd.ProcessState.ExitCode()
+}
+
+// endlessRun are events of a run that never ends. The first of them is missing, so that a reader need not keep the others.
+type endlessRun struct {
+	rest []byte
+	seq  int
+}
+
+func (r *endlessRun) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 {
+		r.seq++
+		r.rest = fmt.Appendf(nil, `{"seq":%d,"t":1,"kind":"bye","server":"s#1","text":"%s"}`+"\n", r.seq+1, strings.Repeat("x", 1<<20))
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
 }
 
 type zeros struct{}

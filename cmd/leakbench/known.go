@@ -196,7 +196,11 @@ func (a *app) saveKnown(l *known.List, done []string, nothing string) error {
 		_, err := fmt.Fprintln(a.out, nothing)
 		return err
 	}
-	if err := l.Save(l.File != known.File); err != nil {
+	named := l.File != known.File
+	if err := ownFolder(filepath.Dir(l.File), "--known"); err != nil && !named {
+		return err
+	}
+	if err := l.Save(named); err != nil {
 		return usage(err, "choose another file with --known")
 	}
 	_, err := fmt.Fprintf(a.out, "%s\n%s has %s; commit it\n", strings.Join(done, "\n"), text.PrintableLines(l.File), l.Size())

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
@@ -37,7 +38,28 @@ var writers = []string{
 	"attach SELF --for 1s --record seen.jsonl",
 	"doctor",
 	"judge run.jsonl", "compare run.jsonl run.jsonl", "merge run.jsonl", "list", "hosts", "explain L1", "validate list.yaml", "schema host", "version",
-	"server -- true", "bisect --help", "lab --help", "fakeserver --help",
+	"server -- true", "fakeserver --help",
+	"init --force --no-try", "init mine.yaml! --force --no-try", "lab --host SELF", "hosts install typescript-sdk",
+	"bisect shutdown --host typescript-sdk --good 1.0.0 --bad 1.2.0", "score --hosts exact --scenarios shutdown",
+}
+
+// asked are the lines that a command of writers reads.
+var asked = map[string]string{
+	"init": "my-gateway --port {{port}} -- {{server}}\n\n\n\n",
+	"lab":  `{"id":1,"do":"server","name":"a"}` + "\n" + `{"id":2,"do":"flat","name":"a","n":3}` + "\n",
+}
+
+// fakeNPM has a PATH in which npm installs nothing, and knows three versions of each package.
+func fakeNPM(t *testing.T) string {
+	t.Helper()
+	bin := t.TempDir()
+	for name, script := range map[string]string{
+		"node": "exit 0\n",
+		"npm":  `case "$1" in view) echo '["1.0.0","1.1.0","1.2.0"]';; ci|install) mkdir -p node_modules; echo x >node_modules/x;; esac` + "\n",
+	} {
+		require.NoError(t, files.Program(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script)))
+	}
+	return "PATH=" + bin + ":" + os.Getenv("PATH")
 }
 
 // written are the files that strace saw being opened for writing, made or moved to, below a folder.
@@ -85,6 +107,7 @@ func TestNoLinkIsFollowed(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
 	require.NoError(t, err)
+	path := fakeNPM(t)
 	for i, line := range writers {
 		t.Run(fmt.Sprint(i, " ", strings.Fields(line)[0]), func(t *testing.T) {
 			t.Parallel()
@@ -100,6 +123,7 @@ func TestNoLinkIsFollowed(t *testing.T) {
 				argv := append(append(before, self), args...)
 				cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
 				cmd.Dir, cmd.WaitDelay = dir, 5*time.Second
+				cmd.Env, cmd.Stdin = append(os.Environ(), path, "LEAKBENCH_HOSTS_DIR="+filepath.Join(dir, "hosts")), strings.NewReader(asked[args[0]])
 				said, _ := cmd.CombinedOutput()
 				require.NotContains(t, string(said), "bug of leakbench")
 				return string(said)
@@ -154,6 +178,47 @@ func followNamed(t *testing.T, play func(dir string, before ...string) string, f
 	info, err = os.Lstat(filepath.Join(dir, file))
 	require.NoError(t, err)
 	assert.Equal(t, fs.ModeSymlink, info.Mode().Type(), file)
+}
+
+// TestALinkInThePlaceOfAFolder: a repository that brings .leakbench along, or a folder below it, as a link has nothing written behind it.
+func TestALinkInThePlaceOfAFolder(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	play := func(t *testing.T, line, link string) (elsewhere, said string, code int) {
+		t.Helper()
+		dir, elsewhere := workplace(t), filepath.Join(t.TempDir(), "elsewhere")
+		require.NoError(t, os.MkdirAll(filepath.Join(elsewhere, "run"), 0o700))
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o700))
+		require.NoError(t, os.Symlink(elsewhere, filepath.Join(dir, link)))
+		cmd := exec.CommandContext(t.Context(), self, strings.Fields(line)...)
+		cmd.Dir, cmd.WaitDelay, cmd.Stdin = dir, 5*time.Second, strings.NewReader(asked[strings.Fields(line)[0]])
+		text, _ := cmd.CombinedOutput()
+		return elsewhere, string(text), cmd.ProcessState.ExitCode()
+	}
+	for line, link := range map[string]string{
+		"run shutdown": ".leakbench", "gate shutdown": ".leakbench", "replay run.jsonl": ".leakbench", "lab": ".leakbench", "doctor": ".leakbench",
+		"runs prune --older 1m": ".leakbench", "known update run.jsonl --reason r": ".leakbench", "explore --runs 1": ".leakbench",
+		"explore --runs 1 --seed 7": ".leakbench/explore-7/scenarios", "score --hosts exact --scenarios shutdown": ".leakbench/score",
+		"score --hosts exact --scenarios shutdown -o x.md": ".leakbench/score/exact/shutdown", "init --driver go": "leakbench-driver",
+	} {
+		t.Run(line+" "+link, func(t *testing.T) {
+			t.Parallel()
+			elsewhere, said, code := play(t, line, link)
+			assert.Equal(t, exitUsage, code, said)
+			assert.Contains(t, said, link+" is a link (to \"/")
+			assert.Contains(t, said, "hint: ")
+			entries, err := os.ReadDir(elsewhere)
+			require.NoError(t, err)
+			assert.Len(t, entries, 1, "what was there")
+		})
+	}
+	t.Run("named", func(t *testing.T) {
+		t.Parallel()
+		elsewhere, said, code := play(t, "run shutdown --progress none --out .leakbench", ".leakbench")
+		assert.Equal(t, exitClean, code, said)
+		assert.FileExists(t, filepath.Join(elsewhere, "latest", "run.jsonl"))
+	})
 }
 
 // TestTheRepositorysLinks: the two that a repository can bring along, in the first tier.

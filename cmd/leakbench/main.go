@@ -3,6 +3,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,8 +42,12 @@ func run(args []string) int {
 		return status
 	}
 	a := &app{out: &files.Output{File: os.Stdout}, err: os.Stderr}
-	bug.OnPanic(func(err error) { os.Exit(a.fail(err)) })
-	return a.execute(a.root(), args[1:])
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	bug.OnPanic(func(err error) { _ = a.panicked(err, stop) })
+	root := a.root()
+	root.SetContext(ctx)
+	return a.execute(root, args[1:])
 }
 
 // app is what the commands share.
@@ -52,6 +57,7 @@ type app struct {
 	color    string // auto, always, never
 	verbose  bool   // all values
 	printed  bool   // an object is on standard output
+	mishap   mishap
 }
 
 // execute runs the command line and returns the exit code.
@@ -62,7 +68,7 @@ func execute(args []string, out, errOut io.Writer) int {
 
 func (a *app) execute(root *cobra.Command, args []string) int {
 	root.SetArgs(args)
-	if err := caught(root.Execute); err != nil {
+	if err := a.orPanicked(bug.Catch(root.Execute)); err != nil {
 		return a.fail(err)
 	}
 	if out, ok := a.out.(*files.Output); ok && out.Failed != nil {
@@ -71,17 +77,15 @@ func (a *app) execute(root *cobra.Command, args []string) int {
 	return exitClean
 }
 
-func caught(do func() error) (err error) {
-	defer bug.Caught(&err)
-	return do()
-}
-
 func (a *app) fail(err error) int {
 	var printed exit
 	if errors.As(err, &printed) {
 		return int(printed)
 	}
 	f := failureOf(err)
+	if f.code == exitBug {
+		f.hint += a.saved()
+	}
 	if a.format == "json" {
 		envelope := map[string]any{"error": map[string]any{"code": f.code, "message": f.Error(), "hint": f.hint}}
 		_ = json.NewEncoder(a.err).Encode(envelope)
@@ -148,7 +152,7 @@ mistake, why, and how to fix it.
 		if err := filled(cmd); err != nil {
 			return err
 		}
-		return cmp.Or(notYet(cmd.CommandPath()), oneOf("--color", a.color, "auto", "always", "never"))
+		return cmp.Or(notYet(cmd.CommandPath()), unlinked(cmd), oneOf("--color", a.color, "auto", "always", "never"))
 	}
 	return root
 }
@@ -311,7 +315,10 @@ func failureOf(err error) *failure {
 	var misuse *play.Misuse
 	var missing *host.Missing
 	var file *fs.PathError
+	aBug := "this is a bug of leakbench: please report it at " + issues + " with this text and the run's folder"
 	switch {
+	case errors.As(err, new(*bug.Panic)):
+		return &failure{exitBug, err, aBug}
 	case errors.As(err, &classified):
 		return classified
 	case errors.As(err, &file) && file.Path == os.Stdout.Name():
@@ -349,6 +356,6 @@ func failureOf(err error) *failure {
 	case slices.ContainsFunc(noFolder, func(no error) bool { return errors.Is(err, no) }):
 		return &failure{exitUsage, err, "choose another folder with --out"}
 	default:
-		return &failure{exitBug, err, "this is a bug of leakbench: please report it with the run's folder"}
+		return &failure{exitBug, err, aBug}
 	}
 }

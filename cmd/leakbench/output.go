@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/stage/progress"
@@ -121,6 +122,7 @@ type answer struct {
 // conclude prints what there is to say, writes the outlets, and turns it all into the exit code.
 func (a *app) conclude(said answer) error {
 	var f *failure
+	said.failed = a.orPanicked(said.failed)
 	if said.failed != nil {
 		f = failureOf(said.failed)
 		var misuse *play.Misuse
@@ -130,7 +132,7 @@ func (a *app) conclude(said answer) error {
 		said.exit = formats.Exit{Code: f.code, Reason: f.Error()}
 	}
 	if len(said.Runs) > 0 || said.Gate != nil || said.Compare != nil {
-		if err := a.print(said); err != nil {
+		if err := bug.Catch(func() error { return a.print(said) }); err != nil {
 			return errors.Join(said.failed, err)
 		}
 	}
@@ -142,18 +144,18 @@ func (a *app) conclude(said answer) error {
 
 // print writes the outlets, and the text or the object unless an outlet of the user's choice has standard output.
 func (a *app) print(said answer) error {
-	var err error
+	var err, failed error
 	o := report.Options{Exit: said.exit, Text: a.textOptions(), Baseline: said.known}
 	o.Text.Brief = said.suite != ""
 	if a.format == "json" || !prints(said.outlets) {
 		a.printed = a.format == "json"
 		main, _ := report.Find(a.format)
-		if err = main.Write(a.out, said.Subject, o); errors.Is(err, syscall.EPIPE) {
+		err = bug.Catch(func() error { return main.Write(a.out, said.Subject, o) })
+		if errors.Is(err, syscall.EPIPE) {
 			err = nil // nobody reads it: the exit code says it, and the run's folder
 		}
 	}
-	a.writeSuite(said)
-	var failed error
+	err = errors.Join(err, bug.Catch(func() error { return a.writeSuite(said) }))
 	if said.known.Answer { // a gate's: the runs' own pages say what it makes of them
 		failed = errors.Join(failed, play.WritePages(said.Runs, said.known))
 	}
@@ -170,10 +172,10 @@ func (a *app) print(said answer) error {
 const suiteFile = "suite.html"
 
 // writeSuite writes the page of all runs, which leakbench open opens, and says where it is. Nobody has asked for it: that
-// it could not be written changes no answer.
-func (a *app) writeSuite(said answer) {
+// it could not be written changes no answer, unless that is a bug.
+func (a *app) writeSuite(said answer) error {
 	if said.suite == "" || len(said.Runs) == 0 {
-		return
+		return nil
 	}
 	page := filepath.Join(said.suite, suiteFile)
 	html, _ := report.Find("html")
@@ -183,11 +185,15 @@ func (a *app) writeSuite(said answer) {
 	if reached := model.Reached(said.Runs, "").String(); reached != "" {
 		a.note("levels    %s\n", reached)
 	}
-	if err != nil {
+	switch {
+	case errors.As(err, new(*bug.Panic)):
+		return err
+	case err != nil:
 		a.note("the page of all runs could not be written: %v\n", err)
-		return
+	default:
+		a.note("all runs  %s\n", text.PrintableLines(page))
 	}
-	a.note("all runs  %s\n", text.PrintableLines(page))
+	return nil
 }
 
 // outlet is a reporter with where its output goes: file "" is standard output.
@@ -286,7 +292,7 @@ func (a *app) ofCI() (out []outlet) {
 func (a *app) writeOutlets(outlets []outlet, s report.Subject, o report.Options) error {
 	var failed error
 	for _, out := range outlets {
-		if err := a.writeOutlet(out, s, o); err != nil {
+		if err := bug.Catch(func() error { return a.writeOutlet(out, s, o) }); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("reporter %s: %w", out.Name, err))
 		}
 	}
@@ -311,6 +317,22 @@ func (a *app) writeOutlet(out outlet, s report.Subject, o report.Options) error 
 		return err
 	}
 	return files.Write(out.file, b.Bytes(), os.O_TRUNC)
+}
+
+// ownFolder refuses a folder that leakbench has chosen by itself and that is a link: a repository can bring one along.
+func ownFolder(dir, flag string) error {
+	return usage(files.NoLink(".", dir), "remove the link, or name the folder that is meant with "+flag)
+}
+
+// unlinked refuses a folder for runs likewise, unless the command line names it.
+func unlinked(cmd *cobra.Command) error {
+	for _, name := range []string{"out", "dir"} {
+		f := cmd.Flags().Lookup(name)
+		if f != nil && !f.Changed && strings.HasPrefix(f.DefValue, ".leakbench") {
+			return ownFolder(f.DefValue, "--"+name)
+		}
+	}
+	return nil
 }
 
 // writable says before anything runs that the file of a flag, if there is one, can't be written.

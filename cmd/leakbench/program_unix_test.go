@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
@@ -81,5 +83,30 @@ func TestAPanicIsABug(t *testing.T) {
 	assert.Equal(t, exitBug, a.execute(root, []string{"boom"}))
 	assert.Contains(t, said.String(), "leakbench: panic: boom\n")
 	assert.Contains(t, said.String(), "program_unix_test.go")
-	assert.Contains(t, said.String(), "hint: this is a bug of leakbench")
+	assert.Contains(t, said.String(), "hint: this is a bug of leakbench: please report it at "+issues)
+}
+
+// TestAPanicBesideAnAnswerIsABug: the command has ended in order, with an answer and its code.
+func TestAPanicBesideAnAnswerIsABug(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []error{nil, exit(exitFinding), usage(errors.New("no such host"), "")} {
+		var said bytes.Buffer
+		a := &app{out: &said, err: &said}
+		a.mishap.out, a.mishap.begun = t.TempDir(), time.Now().Add(-time.Minute)
+		run := filepath.Join(a.mishap.out, "20260102-030405-storm-naive")
+		require.NoError(t, os.Mkdir(run, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(run, "run.jsonl"), nil, 0o600))
+		ctx, stop := context.WithCancelCause(t.Context())
+		root := a.root()
+		root.SetContext(ctx)
+		root.AddCommand(&cobra.Command{Use: "boom", RunE: func(cmd *cobra.Command, _ []string) error {
+			late := a.panicked(bug.Catch(func() error { panic("boom") }), stop)
+			defer late.Stop()
+			<-cmd.Context().Done()
+			return answer
+		}})
+		assert.Equal(t, exitBug, a.execute(root, []string{"boom"}))
+		assert.Contains(t, said.String(), "leakbench: panic: boom\n")
+		assert.Contains(t, said.String(), "; 1 run saved in "+a.mishap.out)
+	}
 }

@@ -281,6 +281,7 @@ func (a *app) setUp(cmd *cobra.Command, f runFlags) (s stage, err error) {
 	if s.outlets, err = a.outletsOf(cmd, f.reporters); err != nil {
 		return s, err
 	}
+	a.mishap.out, a.mishap.begun = s.bench.Out, time.Now()
 	s.bench.Page = play.Listed
 	s.bench.Live = progress.Params{Out: a.err, Mode: a.progressMode(f.progress), Width: width(a.err)}
 	return s, own(&s.bench)

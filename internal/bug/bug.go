@@ -4,37 +4,61 @@ package bug
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
+	"runtime"
+	"strings"
 )
 
 // Panic is an error that was a panic.
 type Panic struct {
-	Why   any
-	Stack []byte
+	Why any
+	// Stack has no addresses and no goroutine's number: the same bug has the same text wherever it is met.
+	Stack string
 }
 
 func (p *Panic) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Why, p.Stack) }
 
+// mostFrames is how much of a stack is kept.
+const mostFrames = 40
+
+// of is a panic that its caller has recovered from.
+func of(why any) *Panic {
+	callers := make([]uintptr, mostFrames)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
+	var stack []string
+	for more := true; more; {
+		var f runtime.Frame
+		if f, more = frames.Next(); !strings.HasPrefix(f.Function, "runtime.") {
+			stack = append(stack, fmt.Sprintf("%s\n    %s:%d", f.Function, f.File, f.Line))
+		}
+	}
+	return &Panic{why, strings.Join(stack, "\n")}
+}
+
 // Caught is deferred by what others do not depend on: it makes an error of a panic.
 func Caught(err *error) {
 	if why := recover(); why != nil {
-		*err = errors.Join(*err, &Panic{why, debug.Stack()})
+		*err = errors.Join(*err, of(why))
 	}
+}
+
+// Catch does something, with Caught.
+func Catch(do func() error) (err error) {
+	defer Caught(&err)
+	return do()
 }
 
 var end func(error)
 
-// OnPanic says what ends the program where a goroutine panics. A program that has the bench in it says nothing, and gets the panic.
-func OnPanic(exit func(error)) { end = exit }
+// OnPanic says what is done where a goroutine panics. A program that has the bench in it says nothing, and gets the panic.
+func OnPanic(do func(error)) { end = do }
 
-// Ends is deferred first by each goroutine of the bench. Its panic ends the program at once, as kill -9 does: keeper and servers see that
-// the bench has gone.
+// Ends is deferred first by each goroutine of the bench. Its panic ends the program: what the goroutine was to do is not done.
 func Ends() {
 	if end == nil {
 		return
 	}
 	if why := recover(); why != nil {
-		end(&Panic{why, debug.Stack()})
+		end(of(why))
 	}
 }
 

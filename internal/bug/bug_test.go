@@ -30,10 +30,20 @@ func TestCaught(t *testing.T) {
 	assert.Equal(t, "boom", p.Why)
 	assert.Contains(t, err.Error(), "panic: boom\n")
 	assert.Contains(t, err.Error(), "bug_test.go")
-	assert.NoError(t, func() (err error) {
-		defer bug.Caught(&err)
-		return nil
-	}())
+	assert.NoError(t, bug.Catch(func() error { return nil }))
+}
+
+// TestTheSameBugHasTheSameText: what meets it many times tells it once.
+func TestTheSameBugHasTheSameText(t *testing.T) {
+	t.Parallel()
+	said := make(chan string, 2)
+	for range 2 {
+		go func() {
+			said <- bug.Catch(func() error { panic("boom") }).Error()
+		}()
+	}
+	first := <-said
+	assert.Equal(t, first, <-said)
 }
 
 func TestEnds(t *testing.T) {

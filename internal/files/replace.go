@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -26,6 +27,22 @@ func Own(path string, mode fs.FileMode, write func(io.Writer) error) error {
 		return &fs.PathError{Op: "write", Path: path, Err: errors.New("it is no file")}
 	}
 	return replace(path, mode, false, write)
+}
+
+// NoLink says which folder on the way from a base to a path below it is a link. What is there may have been packed by somebody else.
+func NoLink(base, below string) error {
+	path := base
+	for part := range strings.SplitSeq(filepath.ToSlash(filepath.Clean(below)), "/") {
+		path = filepath.Join(path, part)
+		info, err := os.Lstat(path)
+		if err != nil {
+			return nil //nolint:nilerr // it is made, or whoever makes it says why not
+		}
+		if to, err := os.Readlink(path); err == nil || info.Mode()&fs.ModeIrregular != 0 {
+			return fmt.Errorf("%s is a link (to %q)", path, to)
+		}
+	}
+	return nil
 }
 
 // Named writes a file that the user named, as a whole. A link is followed, and a pipe or a device is written to. The mode is for a new
@@ -86,11 +103,10 @@ func replace(path string, mode fs.FileMode, was bool, write func(io.Writer) erro
 	if was {
 		_ = f.Chmod(mode)
 	}
+	defer func() { _ = root.Remove(fresh) }() // which is there where write has failed, or panics
+	defer f.Close()
 	if err = errors.Join(write(f), f.Close()); err == nil {
 		err = root.Rename(fresh, name)
-	}
-	if err != nil {
-		_ = root.Remove(fresh)
 	}
 	return err
 }

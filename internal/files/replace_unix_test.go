@@ -44,6 +44,7 @@ func TestOwnFollowsNoLink(t *testing.T) {
 		_, _ = w.Write([]byte("half"))
 		return errors.New("no more")
 	}))
+	require.Panics(t, func() { _ = Own(path, 0o600, func(io.Writer) error { panic("boom") }) })
 	assert.Equal(t, "new", content(t, path))
 	entries, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)

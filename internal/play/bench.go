@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
@@ -130,11 +131,13 @@ func (b *Bench) Keep(
 	shown := b.Live
 	shown.Scenario, shown.Host, shown.Steps, shown.Limits = c.Scenario.String(), c.Host.Name, known.Steps, known.Limits
 	live := progress.Start(shown)
-	failed := run(c.Dir, func(e record.Event) {
-		if hasBegun(e.Kind, c.Host.Kind) {
-			link()
-		}
-		live.Event(e)
+	failed := bug.Catch(func() error {
+		return run(c.Dir, func(e record.Event) {
+			if hasBegun(e.Kind, c.Host.Kind) {
+				link()
+			}
+			live.Event(e)
+		})
 	})
 	live.Stop()
 	if not := (*fit.NotApplicable)(nil); errors.As(failed, &not) { // the host itself has said so: there is nothing to judge
@@ -309,7 +312,9 @@ func Listed(judged ...verdict.Judged) baseline.Baseline {
 
 // WritePage writes the report of runs.
 func WritePage(path string, a baseline.Baseline, judged ...verdict.Judged) error {
-	return files.Own(path, 0o600, func(w io.Writer) error { return page.HTML(w, judged, a) })
+	return bug.Catch(func() error {
+		return files.Own(path, 0o600, func(w io.Writer) error { return page.HTML(w, judged, a) })
+	})
 }
 
 // WritePages writes the pages of runs again, now that a gate has said what their findings are.

@@ -63,19 +63,25 @@ func (p Pool) Run(ctx context.Context, cells []Cell) ([]Result, error) {
 		queue = s.sideBySide(ended, queue)
 	}
 	for _, r := range queue {
-		r.Alone = true
-		for ended.Err() == nil {
-			if r.Again = s.play(ended, r); r.Again == "" {
-				break
-			}
-			r.Try++
-		}
+		s.alone(ended, r)
 	}
 	slices.SortFunc(s.results, func(a, b Result) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Try, b.Try)) })
 	if ctx.Err() != nil {
 		return s.results, context.Cause(ctx)
 	}
 	return s.results, nil
+}
+
+// alone plays a cell until it need not be played again.
+func (s *shift) alone(ctx context.Context, r Result) {
+	defer bug.Ends()
+	r.Alone = true
+	for ctx.Err() == nil {
+		if r.Again = s.play(ctx, r); r.Again == "" {
+			return
+		}
+		r.Try++
+	}
 }
 
 // shift is a pool at work.

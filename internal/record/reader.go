@@ -21,8 +21,13 @@ import (
 // fileName is the name of a run file in its folder.
 const fileName = "run.jsonl"
 
+// MaxFile is the largest run file that is read or written, in bytes. In memory a run takes four to five times its file. The largest that
+// was measured is of a host that leaked 200 servers (7.2 MiB). A soak, which bounds its file by itself, has at most 30 MiB.
+const MaxFile = 256 << 20
+
 // Errors of the reader.
 var (
+	errTooLarge = fmt.Errorf("larger than %d MiB, the most that a run file may have", MaxFile>>20)
 	// errNotARun says that a file is something else than a run file.
 	errNotARun = errors.New("not a leakbench run")
 	// ErrNewerFormat says that a run file was written by a later version.
@@ -66,6 +71,9 @@ func Read(path string) (*Run, error) {
 	file := path
 	if info.IsDir() {
 		file = filepath.Join(path, fileName)
+	}
+	if info, err := os.Stat(file); err == nil && info.Size() > MaxFile { // nothing of it is read
+		return nil, fmt.Errorf("%s: %w", file, errTooLarge)
 	}
 	f, err := files.Open(file)
 	if errors.Is(err, fs.ErrNotExist) && info.IsDir() {
@@ -134,7 +142,8 @@ func hintAt(dir string) string {
 // Decode reads a run file. A file that lacks lines is a Run that says so in Truncated, with the events before the first
 // that is missing. One that holds anything else than events in their order is an error that names the line.
 func Decode(r io.Reader) (*Run, error) {
-	in, run := lines.New(bufio.NewReaderSize(r, 64<<10), maxLine-1), &Run{}
+	limited := &io.LimitedReader{R: r, N: MaxFile + 1}
+	in, run := lines.New(bufio.NewReaderSize(limited, 64<<10), maxLine-1), &Run{}
 	first, err := next(in)
 	switch {
 	case errors.Is(err, io.EOF):
@@ -152,6 +161,8 @@ func Decode(r io.Reader) (*Run, error) {
 	for n := 2; ; n++ {
 		line, err := next(in)
 		switch {
+		case limited.N <= 0:
+			return nil, errTooLarge
 		case err == nil:
 			err = run.add(line)
 		case errors.Is(err, io.EOF):

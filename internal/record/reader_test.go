@@ -147,6 +147,18 @@ func TestWhatIsNoRunFile(t *testing.T) {
 	}
 }
 
+// TestALargeFileIsNotRead: it would fill the memory long before anything could be said of it.
+func TestALargeFileIsNotRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), fileName)
+	require.NoError(t, os.WriteFile(path, []byte(headerLine), 0o600))
+	require.NoError(t, os.Truncate(path, MaxFile+1))
+	for _, name := range []string{path, filepath.Dir(path)} {
+		_, err := Read(name)
+		require.EqualError(t, err, path+": larger than 256 MiB, the most that a run file may have")
+	}
+}
+
 func TestForeignFiles(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ text, want string }{

@@ -31,6 +31,7 @@ type Writer struct {
 	file    *os.File
 	reserve *reserve
 	line    bytes.Buffer
+	size    int64
 	base    time.Time // monotonic; zero: no header yet
 	seq     int64
 	last    int64 // T of the last event
@@ -163,6 +164,9 @@ func (w *Writer) encode(v any) error {
 // write appends w.line. A reserve that is a file of its own is given up for the line that finds the disk full.
 func (w *Writer) write() error {
 	line := w.line.Bytes()
+	if w.size += int64(len(line)); w.size > MaxFile {
+		return w.fail(errTooLarge)
+	}
 	n, err := w.file.Write(line)
 	if err != nil && w.reserve.spend() {
 		_, err = w.file.Write(line[n:])

@@ -202,6 +202,22 @@ func TestAnEventThatIsTooLongBecomesADoubt(t *testing.T) {
 	assert.Contains(t, run.Events[0].Doubt.Text, `"bye"`)
 }
 
+// The writer makes no file that the reader refuses.
+func TestALargeFileIsNotWritten(t *testing.T) {
+	t.Parallel()
+	w, path := newRun(t)
+	w.size = MaxFile - 200
+	add(t, w, Event{Kind: Ready, Server: "s#1"})
+	_, err := w.Add(Event{Kind: Bye, Server: "s#1", Text: strings.Repeat("x", 200)})
+	require.ErrorIs(t, err, ErrWrite)
+	require.ErrorIs(t, err, errTooLarge)
+	require.NoError(t, w.Close())
+	run, err := Read(path)
+	require.NoError(t, err)
+	assert.Len(t, run.Events, 1)
+	assert.NotEmpty(t, run.Truncated)
+}
+
 // The longest event that the writer takes is one that the reader takes.
 func TestTheLongestLineIsTheSameForWriterAndReader(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -191,8 +192,15 @@ func TestWorkflowsPlayEachGroup(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, ".github", "workflows", "ci.yml"))
 	require.NoError(t, err)
+	night, err := os.ReadFile(filepath.Join(root, ".github", "workflows", "nightly.yml"))
+	require.NoError(t, err)
+	byDefault, err := choose(groups, "", false)
+	require.NoError(t, err)
 	for _, g := range groups {
-		if g.name != "kernels" { // it takes hours: nightly
+		assert.Equal(t, !g.nightly, slices.ContainsFunc(byDefault, func(o group) bool { return o.name == g.name }))
+		if g.nightly {
+			assert.Contains(t, string(night), "tools/check --only "+g.name+"\n")
+		} else if g.name != "kernels" { // it takes hours: nightly
 			assert.Regexp(t, `(group: \[|, |--only )`+g.name+`[],\n]`, string(text))
 		}
 	}

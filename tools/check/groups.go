@@ -28,6 +28,8 @@ type group struct {
 	lacks func(root string) string
 	// lackedBy is the machine on which that is no error, even where everything is required.
 	lackedBy string
+	// nightly says that the group takes too long to be played with the others: --only names it.
+	nightly bool
 }
 
 // need is a program, with the Debian package that has it.
@@ -124,7 +126,15 @@ var groups = []group{
 		steps: []string{`go run ./.ci/kernels -keep "$WORK/machines"`},
 		lacks: needsQEMU, lackedBy: "a machine without qemu-system-x86_64 and /dev/kvm",
 	},
+	{
+		name: "fuzz", about: "each fuzz target for $FUZZTIME (2m), two at a time: a quarter of an hour", timed: true, nightly: true,
+		steps: []string{fuzzAll},
+	},
 }
+
+// fuzzAll plays each target that there is, with one worker: its exit code says whether one of them failed.
+const fuzzAll = `git grep -n '^func Fuzz' -- '*_test.go' | sed -E 's|/[^/]*:[0-9]+:func (Fuzz[A-Za-z0-9]*).*| \1|' |
+	xargs -P 2 -L 1 bash -c 'go test "./$0" -run "^$" -fuzz "^$1\$" -fuzztime "${FUZZTIME:-2m}" -parallel 1'`
 
 // needsWine asks the script that makes the environment.
 func needsWine(root string) string {

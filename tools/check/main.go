@@ -1,7 +1,7 @@
 // Command check plays the long tier of the tests: what needs more than Go, or more than two minutes. It installs what a group needs,
 // prints one line for each group, and compares the cells that were played with cells.tsv, so that none is lost between the tiers.
 //
-//	go run ./tools/check                             # all groups
+//	go run ./tools/check                             # all groups, but for those of the night
 //	go run ./tools/check --list                      # what each group is, and what it needs
 //	go run ./tools/check --only published,browser
 //	go run ./tools/check --compare DIR [DIR ...]     # the cells that several machines have played
@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 }
 
 func (o options) check(ctx context.Context, out io.Writer) (int, error) {
-	chosen, err := choose(groups, o.only)
+	chosen, err := choose(groups, o.only, o.list)
 	switch {
 	case err != nil:
 		return exitUsage, err
@@ -94,10 +94,10 @@ func (o options) check(ctx context.Context, out io.Writer) (int, error) {
 	return play(ctx, out, root, chosen, o.only == "")
 }
 
-// choose returns the groups that are named; all: no name is given.
-func choose(all []group, names string) ([]group, error) {
+// choose returns the groups that are named. Where no name is given these are all, those of the night only if that is asked for.
+func choose(all []group, names string, nightly bool) ([]group, error) {
 	if names == "" {
-		return all, nil
+		return slices.DeleteFunc(slices.Clone(all), func(g group) bool { return g.nightly && !nightly }), nil
 	}
 	var chosen []group
 	for name := range strings.SplitSeq(names, ",") {
@@ -113,6 +113,9 @@ func choose(all []group, names string) ([]group, error) {
 func list(out io.Writer, chosen []group) {
 	for _, g := range chosen {
 		fmt.Fprintf(out, "%-10s %s\n", g.name, g.about)
+		if g.nightly {
+			fmt.Fprintf(out, "%-10s only where --only names it: every night in CI\n", "")
+		}
 		var needs []string
 		for _, n := range g.needs {
 			needs = append(needs, n.name)

@@ -31,7 +31,7 @@ const (
 // What a hostile file may cost, in bytes.
 const (
 	maxManifest = 4 << 20
-	maxRun      = 256 << 20
+	maxRun      = record.MaxFile
 	maxAll      = 1 << 30
 )
 

@@ -156,7 +156,7 @@ func Run(ctx context.Context, p Params) error {
 	}
 	r.startTwins(ctx)
 	finish := r.startControls(ctx)
-	err = r.play(ctx)
+	err = bug.Catch(func() error { return r.play(ctx) })
 	if errors.Is(err, errUnasked) {
 		err = nil // a doubt tells; nothing that would come after it could be judged
 	}
