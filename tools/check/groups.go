@@ -63,7 +63,7 @@ var groups = []group{
 			"GOOS=windows go vet ./...",
 			"go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...",
 			"go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12",
-			"for script in action/*.sh .ci/packages .ci/run .ci/wine; do bash -n $script; done",
+			"for script in action/*.sh .ci/packages .ci/run .ci/wine; do bash -n $script; done; sh -n install.sh",
 		},
 	},
 	{
@@ -82,7 +82,10 @@ var groups = []group{
 		name: "recipes", about: "the recipes of CONTRIBUTING, with each step left out in turn", tests: true,
 		env: []string{"LEAKBENCH_RECIPES=1"},
 	},
-	{name: "release", about: "two builds of a release are the same", tests: true},
+	{
+		name: "release", about: "a release for this platform, made twice; its archive, wheel and npm package, used without Go", tests: true,
+		needs: []need{python, node, bashAndCurl[0]},
+	},
 	{name: "matrix", about: "each reference host in each scenario", tests: true, timed: true},
 	{name: "tricks", about: "hosts that once fooled the bench, and benches that are disturbed", tests: true, timed: true},
 	{

@@ -220,3 +220,66 @@ func thePackageIsInstalled(t *testing.T, r *release) {
 	install := `npm init -y >npm.log; npm install --silent --no-audit --no-fund --offline "$FROM"/*.tgz`
 	works(t, r, t.TempDir(), install, "node_modules/.bin/leakbench")
 }
+
+// fakeRelease is a release of a program that only says its name, for this platform, and a gh that answers as it is told.
+func fakeRelease(t *testing.T) (dir, path string) {
+	t.Helper()
+	dir, path = t.TempDir(), t.TempDir()
+	archive := "leakbench_0.1.0_" + strings.ReplaceAll(here, "/", "_") + ".tar.gz"
+	said, err := sh(t, dir, `printf '#!/bin/sh\necho leakbench fake\n' >leakbench; chmod +x leakbench; tar -czf "$ARCHIVE" leakbench; rm leakbench
+(sha256sum "$ARCHIVE" 2>/dev/null || shasum -a 256 "$ARCHIVE") >checksums.txt`, "ARCHIVE="+archive)
+	require.NoError(t, err, said)
+	gh := "#!/bin/sh\ncase \"$*\" in *--help) exit ${GH_OLD:-0} ;; esac\necho \"$@\" >>\"$GH_ASKED\"\necho no such signer\nexit ${GH_SAYS:-0}\n"
+	require.NoError(t, os.WriteFile(filepath.Join(path, "gh"), []byte(gh), 0o755))
+	return dir, path
+}
+
+// TestInstall: what is not verified is not installed, and what could not be verified is said.
+func TestInstall(t *testing.T) {
+	t.Parallel()
+	tier.Only(t, tier.Release)
+	script, err := filepath.Abs("../../install.sh")
+	require.NoError(t, err)
+	const signed = "has signed the provenance"
+	for name, c := range map[string]struct {
+		spoil string // what is done to the release
+		env   []string
+		says  string
+		fails bool
+	}{
+		"signed":              {"touch provenance.jsonl", nil, signed, false},
+		"signed by another":   {"touch provenance.jsonl", []string{"GH_SAYS=1"}, "is not that of a release of leakbench/leakbench: no such signer", true},
+		"unsigned":            {"", nil, "provenance.jsonl can't be had", true},
+		"old gh":              {"", []string{"GH_OLD=1"}, "not verified, because gh 2.49 or newer is not there", false},
+		"old gh, required":    {"", []string{"GH_OLD=1", "LEAKBENCH_PROVENANCE=require"}, "install gh", true},
+		"required":            {"touch provenance.jsonl", []string{"LEAKBENCH_PROVENANCE=require"}, signed, false},
+		"skipped":             {"", []string{"LEAKBENCH_PROVENANCE=skip"}, "was not verified (LEAKBENCH_PROVENANCE=skip)", false},
+		"a word":              {"", []string{"LEAKBENCH_PROVENANCE=yes"}, "it is auto, require or skip", true},
+		"a changed byte":      {"touch provenance.jsonl; printf x >>leakbench_*", nil, "is not what checksums.txt of v0.1.0 says", true},
+		"not in the list":     {"touch provenance.jsonl; echo 0 other >checksums.txt", nil, "does not name leakbench_0.1.0_", true},
+		"no such release":     {"", []string{"LEAKBENCH_VERSION=v9.9.9"}, "is v9.9.9 a release?", true},
+		"no release is named": {"", []string{"LEAKBENCH_VERSION="}, "set LEAKBENCH_VERSION", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, path := fakeRelease(t)
+			said, err := sh(t, dir, c.spoil)
+			require.NoError(t, err, said)
+			to, asked := filepath.Join(t.TempDir(), "bin"), filepath.Join(t.TempDir(), "asked")
+			env := []string{"PATH=" + path + ":" + os.Getenv("PATH"), "LEAKBENCH_VERSION=v0.1.0", "LEAKBENCH_FROM=" + dir, "GH_ASKED=" + asked}
+			said, err = sh(t, dir, "sh "+script+" "+to, append(env, c.env...)...)
+			assert.Contains(t, said, c.says)
+			assert.Equal(t, !c.fails, strings.Contains(said, "leakbench fake"), said)
+			if c.fails {
+				require.Error(t, err)
+				assert.NoFileExists(t, filepath.Join(to, "leakbench"))
+				return
+			}
+			require.NoError(t, err, said)
+			if strings.Contains(said, signed) {
+				assert.Regexp(t, `attestation verify \S+\.tar\.gz --bundle \S+/provenance\.jsonl --repo leakbench/leakbench .*`+
+					`--signer-workflow leakbench/leakbench/\.github/workflows/release\.yml`, content(t, filepath.Dir(asked), "asked"))
+			}
+		})
+	}
+}
