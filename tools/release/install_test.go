@@ -56,6 +56,7 @@ func made(t *testing.T) *release {
 // made, in clean folders and without Go.
 func TestADryRun(t *testing.T) {
 	tier.Only(t, tier.Release)
+	notOnWindows(t)
 	for _, tool := range []string{"bash", "python3", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			require.NotEqual(t, "all", os.Getenv("LEAKBENCH_REQUIRE"), err)
@@ -77,6 +78,13 @@ func TestADryRun(t *testing.T) {
 		t.Run("wheel", func(t *testing.T) { t.Parallel(); theWheelIsInstalled(t, r) })
 		t.Run("npm", func(t *testing.T) { t.Parallel(); thePackageIsInstalled(t, r) })
 	})
+}
+
+func notOnWindows(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("install.sh and integrations/pack are for Linux and macOS")
+	}
 }
 
 func content(t *testing.T, dir, name string) string {
@@ -238,6 +246,7 @@ func fakeRelease(t *testing.T) (dir, path string) {
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	tier.Only(t, tier.Release)
+	notOnWindows(t)
 	script, err := filepath.Abs("../../install.sh")
 	require.NoError(t, err)
 	const signed = "has signed the provenance"

@@ -60,6 +60,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return fmt.Errorf("no release is made for %s, but for %s", p, strings.Join(platforms, ", "))
 		}
 	}
+	if *dry && r.version == "" {
+		r.version = firstVersion
+	}
+	if r.version != "" && !semantic.MatchString(r.version) {
+		return fmt.Errorf("%q is no version; one is called %s", r.version, firstVersion)
+	}
 	if err := r.fromGit(ctx, *dry); err != nil {
 		return err
 	}
@@ -75,7 +81,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 var semantic = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 
-// fromGit finds the commit and the version. Only a dry run makes a release of files that no tag names.
+// fromGit finds the commit, and the version that its tag names. Only a dry run makes a release of files that no tag names.
 func (r *release) fromGit(ctx context.Context, dry bool) (err error) {
 	if r.commit, err = r.git(ctx, "rev-parse", "HEAD"); err != nil {
 		return err
@@ -89,16 +95,11 @@ func (r *release) fromGit(ctx context.Context, dry bool) (err error) {
 		return fmt.Errorf("failed to read the time of the commit: %w", err)
 	}
 	r.at = time.Unix(seconds, 0).UTC()
-	switch {
-	case dry && r.version == "":
-		r.version = firstVersion
-	case !dry:
-		if err := r.fromTag(ctx); err != nil {
-			return fmt.Errorf("%w; go run ./tools/release --dry-run makes one of the files as they are", err)
-		}
+	if dry {
+		return nil
 	}
-	if !semantic.MatchString(r.version) {
-		return fmt.Errorf("%q is no version; one is called %s", r.version, firstVersion)
+	if err := r.fromTag(ctx); err != nil {
+		return fmt.Errorf("%w; go run ./tools/release --dry-run makes one of the files as they are", err)
 	}
 	return nil
 }
@@ -107,6 +108,9 @@ func (r *release) fromTag(ctx context.Context) error {
 	tag, err := r.git(ctx, "describe", "--tags", "--exact-match", "HEAD")
 	if err != nil {
 		return errors.New("no tag names this commit")
+	}
+	if !semantic.MatchString(strings.TrimPrefix(tag, "v")) {
+		return fmt.Errorf("the tag of this commit is %s; one of a release is v%s", tag, firstVersion)
 	}
 	if r.version != "" && tag != "v"+r.version {
 		return fmt.Errorf("the tag of this commit is %s, and not v%s", tag, r.version)

@@ -31,13 +31,16 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	full := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(full, "old"), nil, 0o600))
-	assert.ErrorContains(t, emptyFolder(full), "is not empty: remove it")
-	for args, says := range map[string]string{
+	require.ErrorContains(t, emptyFolder(full), "is not empty: remove it")
+	cases := map[string]string{
 		"--platforms plan9/amd64":        "no release is made for plan9/amd64, but for linux/amd64",
 		"--dry-run --version next":       `"next" is no version; one is called 0.1.0`,
-		"--version 99.0.0":               "go run ./tools/release --dry-run makes one",
 		"--dry-run --version 1.0.0/../x": "is no version",
-	} {
+	}
+	if _, err := (&release{root: "."}).git(t.Context(), "rev-parse", "HEAD"); err == nil {
+		cases["--version 99.0.0"] = "go run ./tools/release --dry-run makes one"
+	}
+	for args, says := range cases {
 		var out bytes.Buffer
 		assert.ErrorContains(t, run(t.Context(), strings.Fields(args), &out), says, args)
 	}
@@ -49,7 +52,7 @@ func TestAMachineThatLacksTools(t *testing.T) {
 	r := &release{root: "../..", out: filepath.Join(t.TempDir(), "dist")}
 	err := r.make(t.Context())
 	for _, part := range []string{"this machine can't make a release", "install Go", "Python 3 with pip", "Node.js with npm"} {
-		assert.ErrorContains(t, err, part)
+		require.ErrorContains(t, err, part)
 	}
 	assert.NoDirExists(t, r.out)
 }
