@@ -1,7 +1,8 @@
 # The bench alone, for a job whose host is in the same image or a driver beside
 # it: COPY --from=leakbench /leakbench /usr/local/bin/leakbench is the usual way
 # into an image that has your host. It needs nothing but itself.
-FROM golang:1.26 AS build
+# 1.26.5. The digest is that of docker-library/repo-info, repos/golang/remote/1.26.md, at its commit 01b535c0.
+FROM golang:1.26@sha256:3aff6657219a4d9c14e27fb1d8976c49c29fddb70ba835014f477e1c70636647 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download

@@ -27,7 +27,7 @@ const (
 	Slow      Group = "slow"      // tests of single packages that take long
 	Browser   Group = "browser"   // pages in Chromium
 	Recipes   Group = "recipes"   // the recipes of CONTRIBUTING
-	Release   Group = "release"   // builds of a release
+	Release   Group = "release"   // what a release publishes, and install.sh
 )
 
 // The variables that tools/check sets.

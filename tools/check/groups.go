@@ -65,7 +65,7 @@ var groups = []group{
 			"GOOS=windows go vet ./...",
 			"go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...",
 			"go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12",
-			"for script in action/*.sh .ci/packages .ci/run .ci/wine; do bash -n $script; done",
+			"for script in action/*.sh .ci/packages .ci/run .ci/wine; do bash -n $script; done; sh -n install.sh",
 		},
 	},
 	{
@@ -84,7 +84,10 @@ var groups = []group{
 		name: "recipes", about: "the recipes of CONTRIBUTING, with each step left out in turn", tests: true,
 		env: []string{"LEAKBENCH_RECIPES=1"},
 	},
-	{name: "release", about: "two builds of a release are the same", tests: true},
+	{
+		name: "release", about: "a release for this platform, made twice; its archive, wheel and npm package, used without Go", tests: true,
+		needs: []need{python, node, bashAndCurl[0]},
+	},
 	{name: "matrix", about: "each reference host in each scenario", tests: true, timed: true},
 	{name: "tricks", about: "hosts that once fooled the bench, and benches that are disturbed", tests: true, timed: true},
 	{
@@ -110,11 +113,12 @@ var groups = []group{
 	},
 	{name: "browser", about: "the pages in Chromium", tests: true, timed: true, needs: []need{chromium}},
 	{
-		// The root package plays whole runs, of processes that the packages below it cover. Its packages mostly wait: four at a time keep
+		// The root package plays whole runs, of processes that the packages below it cover, and tools/release builds what another group
+		// installs. Packages mostly wait: four at a time keep
 		// two processors busy.
 		name: "race", about: "all packages but the root, both tiers, under the race detector", timed: true,
 		needs: append([]need{node, chromium, strace}, bashAndCurl...), env: []string{"LEAKBENCH_GROUPS=all"},
-		steps: []string{"go test -race -p 4 -timeout 25m $(go list ./... | grep -v 'leakbench/leakbench$')"},
+		steps: []string{"go test -race -p 4 -timeout 25m $(go list ./... | grep -Ev 'leakbench/leakbench$|tools/release$')"},
 	},
 	{
 		name: "wine", about: "the tests for Windows, under Wine 10 in a Debian of its own", timed: true,
