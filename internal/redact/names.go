@@ -26,7 +26,9 @@ var (
 	secretWords  = []string{"pass", "pwd", "auth", "pat", "sig", "signature", "pin", "otp", "totp", "hmac", "csrf", "xsrf"}
 	countedParts = []string{"token", "sessionid", "sessid"}
 	// plainKeys are keys that open nothing.
-	plainKeys = []string{"public", "pub", "cache", "primary", "foreign", "sort", "partition", "group", "row", "idempotency", "object", "map", "registry"}
+	plainKeys = []string{
+		"public", "pub", "cache", "primary", "foreign", "sort", "partition", "group", "row", "idempotency", "object", "map", "registry",
+	}
 )
 
 func meaningOf(name string) meaning {
@@ -97,7 +99,8 @@ func looksSecret(value string) bool {
 // looksRandom asks less, of a value whose name allows that: one word with letters and digits, or of many digits, and no path.
 func looksRandom(value string) bool {
 	value = strings.TrimSpace(value)
-	if len(value) < minRandom || strings.ContainsFunc(value, func(c rune) bool { return !nameRune(c) && !strings.ContainsRune(`+/=~:%!@$^*#&\\`, c) }) {
+	odd := func(c rune) bool { return !nameRune(c) && !strings.ContainsRune(`+/=~:%!@$^*#&\\`, c) }
+	if len(value) < minRandom || strings.ContainsFunc(value, odd) {
 		return false
 	}
 	parts := strings.Split(value, "/")

@@ -1,4 +1,4 @@
-// Package redact takes secrets out of command lines that are written down.
+// Package redact takes secrets out of command lines and texts that are written down.
 package redact
 
 import (

@@ -66,8 +66,8 @@ func endOfQuoted(s string, from int, quote string) int {
 	return len(s)
 }
 
-// valueAt is the value that starts at from: up to its closing quote or bracket, the end of the word, or the end of the line, where it is one
-// of a header or of YAML. Such a line may end before, at a quote that was open before it.
+// valueAt is the value that starts at from: up to its closing quote or bracket, the end of the word, or the end of the line, where it is
+// one of a header or of YAML. Such a line may end before, at a quote that was open before it.
 func valueAt(s string, from int, line bool, open string, name int) (int, int) {
 	switch {
 	case strings.HasPrefix(s[from:], Mark):
