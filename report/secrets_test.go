@@ -22,7 +22,11 @@ func secretTexts(t testing.TB) []string {
 	t.Helper()
 	file, err := os.ReadFile("../internal/redact/testdata/shapes.txt")
 	require.NoError(t, err)
-	return strings.Split(strings.NewReplacer("HIDDEN", "SECRET", `\n`, "\n").Replace(strings.TrimSpace(string(file))), "\n")
+	texts := strings.Split(strings.TrimSpace(string(file)), "\n")
+	for i, line := range texts {
+		texts[i] = strings.NewReplacer("HIDDEN", "SECRET", `\n`, "\n").Replace(line)
+	}
+	return texts
 }
 
 // planted is a run in which all that foreign processes say of themselves is a text.

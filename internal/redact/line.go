@@ -75,11 +75,11 @@ func hidden(s string, start, end int, within quotes) (from, to int) {
 	if strings.HasPrefix(s[end:], "://") {
 		return userinfo(s, end+len("://"))
 	}
-	word := s[start:end]
+	word, inner := s[start:end], s[start+escaped(s, start):end]
 	i := end + len(quoteAt(s, end)) // of a JSON member's name
 	quoted := i > end
 	if at, colon := operator(s, i); at > i {
-		says := max(meaningOf(word), meaningOf(s[start+escaped(s, start):end]))
+		says := max(meaningOf(word), meaningOf(inner))
 		if says == perhaps && start > 0 && (s[start-1] == '?' || s[start-1] == '&') {
 			says = counted // nothing else is called code or key in a URL
 		}
@@ -96,7 +96,7 @@ func hidden(s string, start, end int, within quotes) (from, to int) {
 		}
 	}
 	spaces := skipSpaces(s, i)
-	next := announces(word)
+	next := max(announces(word), announces(inner))
 	switch {
 	case quoted && spaces < len(s) && s[spaces] == ',' && next != nextPlain: // ["--token", "x"]
 		if v := skipSpaces(s, spaces+1); quoteAt(s, v) != "" {

@@ -52,6 +52,7 @@ func TestArgs(t *testing.T) {
 		{[]string{"COMMIT=0123456789abcdef0123456789abcdef01234567"}, []string{"COMMIT=0123456789abcdef0123456789abcdef01234567"}},
 		{[]string{"", " ", "=", ":", "--", "a=b"}, []string{"", " ", "=", ":", "--", "a=b"}},
 		{[]string{"run A=⟨" + strings.Repeat("aB3", 100) + "⟩ B='⟨" + strings.Repeat("aB3", 9) + "⟩'"}, []string{"run A=[redacted] B='[redacted]'"}},
+		{[]string{`"a\n--pin ⟨y⟩ b"`}, []string{`"a\n--pin [redacted] b"`}},
 		{[]string{"x --token ⟨" + strings.Repeat("y", 5000) + "⟩"}, []string{"x --token [redacted]"}},
 		{[]string{"a\xffb"}, []string{"a\uFFFDb"}},
 	} {
