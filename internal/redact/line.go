@@ -147,6 +147,8 @@ func operator(s string, i int) (at int, colon bool) {
 		colon = s[at] == ':'
 		at = run(s, at, func(c byte) bool { return c == '=' || c == ':' || c == '>' })
 		return skipSpaces(s, at), colon
+	case strings.HasPrefix(s[at:], `\u003d`), strings.HasPrefix(s[at:], `\u003a`): // in JSON
+		return at + len(`\u003d`), false
 	case s[at] == '%':
 		for at++; strings.HasPrefix(s[at:], "25"); {
 			at += len("25")

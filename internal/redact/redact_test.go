@@ -54,6 +54,7 @@ func TestArgs(t *testing.T) {
 		{[]string{"run A=⟨" + strings.Repeat("aB3", 100) + "⟩ B='⟨" + strings.Repeat("aB3", 9) + "⟩'"}, []string{"run A=[redacted] B='[redacted]'"}},
 		{[]string{`"a\n--pin ⟨y⟩ b"`}, []string{`"a\n--pin [redacted] b"`}},
 		{[]string{`{"password":"⟨x⟩\\","port":80}`}, []string{`{"password":"[redacted]","port":80}`}},
+		{[]string{`"?a=b\u0026sig=⟨y⟩ \u0026pin\u003d⟨z⟩"`}, []string{`"?a=b\u0026sig=[redacted] \u0026pin\u003d[redacted]"`}},
 		{[]string{"x --token ⟨" + strings.Repeat("y", 5000) + "⟩"}, []string{"x --token [redacted]"}},
 		{[]string{"a\xffb"}, []string{"a\uFFFDb"}},
 	} {

@@ -62,8 +62,9 @@ func TestShapes(t *testing.T) {
 func TestPairsOfShapes(t *testing.T) {
 	t.Parallel()
 	full := strings.NewReplacer("HIDDEN", planted, `\n`, "\n")
-	for _, first := range shapes {
-		for _, second := range shapes {
+	for i, first := range shapes {
+		for k := i % 4; k < len(shapes); k += 4 { // a quarter of the pairs, with each shape in both places
+			second := shapes[k]
 			for _, between := range []string{" ", ", ", "\n"} {
 				if between != "\n" && strings.Contains(second, `\n`) {
 					continue // a block of YAML begins its line

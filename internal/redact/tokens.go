@@ -122,6 +122,9 @@ func escaped(s string, start int) int {
 		if strings.IndexByte("nrtbfv", s[start]) >= 0 {
 			return 1
 		}
+		if s[start] == 'u' && run(s, start+1, alphabets["hex"])-start > 4 { // JSON: "\u0026name"
+			return 5
+		}
 	case '%':
 		if run(s, start, alphabets["hex"])-start >= 2 {
 			return 2
