@@ -146,6 +146,9 @@ func operator(s string, i int) (at int, colon bool) {
 	case s[at] == '=' || s[at] == ':':
 		colon = s[at] == ':'
 		at = run(s, at, func(c byte) bool { return c == '=' || c == ':' || c == '>' })
+		if strings.HasPrefix(s[at:], `\u003e`) { // "=>" in JSON
+			at += len(`\u003e`)
+		}
 		return skipSpaces(s, at), colon
 	case strings.HasPrefix(s[at:], `\u003d`), strings.HasPrefix(s[at:], `\u003a`): // in JSON
 		return at + len(`\u003d`), false

@@ -55,6 +55,7 @@ func TestArgs(t *testing.T) {
 		{[]string{`"a\n--pin ⟨y⟩ b"`}, []string{`"a\n--pin [redacted] b"`}},
 		{[]string{`{"password":"⟨x⟩\\","port":80}`}, []string{`{"password":"[redacted]","port":80}`}},
 		{[]string{`"?a=b\u0026sig=⟨y⟩ \u0026pin\u003d⟨z⟩"`}, []string{`"?a=b\u0026sig=[redacted] \u0026pin\u003d[redacted]"`}},
+		{[]string{`"\"password\" =\u003e \"⟨x⟩\""`}, []string{`"\"password\" =\u003e \"[redacted]\""`}},
 		{[]string{"x --token ⟨" + strings.Repeat("y", 5000) + "⟩"}, []string{"x --token [redacted]"}},
 		{[]string{"a\xffb"}, []string{"a\uFFFDb"}},
 	} {
