@@ -23,7 +23,7 @@ var patterns = []struct {
 	{"Q~", lazily(`()[\w~.]{3}\dQ~[\w~.-]{31,}()`)}, // Azure
 	{"_mmk", lazily(`()\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}(_mmk)\b`)},
 	{"login ", lazily(`(\blogin\s+\S+\s+password\s+)\S+()`)}, // netrc(5)
-	{"redis-cli", lazily(`(\bredis-cli\b[^|;&\n]*?\s-a\s+["']?)[^\s"']+()`)},
+	{"redis-cli", lazily(`(redis-cli\b[^|;&\n]*?\s-a\s+["']?)[^\s"']+()`)},
 	{"response=", lazily(`((?i:\bdigest)\s[^\n]*?\bresponse=\\*"?)[^\s",\\]+()`)},
 	{"%40", lazily(`((?i:%3A%2F%2F))(?:[^%\s"'&]|%(?i:3A|25|[2-7][1-9A-E]))*?(%40)`)}, // a URL in a URL
 	{
