@@ -76,6 +76,7 @@ func (w *Writer) WriteHeader(h Header) error {
 		h.Started = now.UTC()
 	}
 	w.base = now.Add(-max(0, now.Sub(h.Started)))
+	h = h.WithoutSecrets()
 	if err := w.encode(&h); err != nil {
 		return w.fail(err)
 	}
@@ -85,7 +86,7 @@ func (w *Writer) WriteHeader(h Header) error {
 	return w.write()
 }
 
-// Add stamps an event with its Seq and T and appends it with one write. It returns the event as written, which is a
+// Add stamps an event with its Seq and T and appends it with one write. It returns the event as written: without secrets, or a
 // DoubtTooLong in the place of one that is too long. Once a write has failed, that error is returned for good: the
 // torn line stays the last one.
 func (w *Writer) Add(e Event) (Event, error) {
@@ -102,6 +103,7 @@ func (w *Writer) Add(e Event) (Event, error) {
 	if err := e.Check(); err != nil {
 		return e, w.fail(err)
 	}
+	e = e.WithoutSecrets()
 	e.Seq, e.T = w.seq+1, max(w.last, int64(time.Since(w.base)))
 	if err := w.encode(&e); err != nil {
 		return e, w.fail(err)

@@ -52,6 +52,10 @@ func TestArgs(t *testing.T) {
 		{[]string{"COMMIT=0123456789abcdef0123456789abcdef01234567"}, []string{"COMMIT=0123456789abcdef0123456789abcdef01234567"}},
 		{[]string{"", " ", "=", ":", "--", "a=b"}, []string{"", " ", "=", ":", "--", "a=b"}},
 		{[]string{"run A=⟨" + strings.Repeat("aB3", 100) + "⟩ B='⟨" + strings.Repeat("aB3", 9) + "⟩'"}, []string{"run A=[redacted] B='[redacted]'"}},
+		{[]string{`"a\n--pin ⟨y⟩ b"`}, []string{`"a\n--pin [redacted] b"`}},
+		{[]string{`{"password":"⟨x⟩\\","port":80}`}, []string{`{"password":"[redacted]","port":80}`}},
+		{[]string{`"?a=b\u0026sig=⟨y⟩ \u0026pin\u003d⟨z⟩"`}, []string{`"?a=b\u0026sig=[redacted] \u0026pin\u003d[redacted]"`}},
+		{[]string{`"\"password\" =\u003e \"⟨x⟩\""`}, []string{`"\"password\" =\u003e \"[redacted]\""`}},
 		{[]string{"x --token ⟨" + strings.Repeat("y", 5000) + "⟩"}, []string{"x --token [redacted]"}},
 		{[]string{"a\xffb"}, []string{"a\uFFFDb"}},
 	} {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// hidden is what must be nowhere in what is written down.
-const hidden = "hunter2-Hunter2-hunter2"
+// planted is what must be nowhere in what is written down.
+const planted = "hunter2-Hunter2-hunter2"
 
 //go:embed testdata/shapes.txt
 var shapesFile string
@@ -18,8 +18,8 @@ var shapesFile string
 // configuration or a log: a line each, with \n for a line break. HIDDEN stands for the secret.
 var shapes = strings.Split(strings.TrimSpace(shapesFile), "\n")
 
-// tokens need no name: they are known by how they begin.
-var tokens = []string{
+// beginnings need no name: they are known by how they begin.
+var beginnings = []string{
 	"sk-proj-0123456789abcdefABCDEF", "sk-ant-api03-0123456789abcdef", "sk_live_0123456789abcdefABCD", "ghp_0123456789abcdefghijABCDEFGHIJ012345",
 	"github_pat_11ABCDEFG0123456789_abcdefghij", "glpat-0123456789abcdefghij", "xoxb-123456789012-abcdefghijkl", "xapp-1-A0123456789-0123456789-abcdef",
 	"AKIAIOSFODNN7EXAMPLE", "AIzaSyA0123456789abcdefghijABCDEFGHIJK", "hf_0123456789abcdefghijABCDEF", "npm_0123456789abcdefghijABCDEFGHIJ012345",
@@ -37,17 +37,20 @@ var ways = map[string]func(string) string{
 
 func TestShapes(t *testing.T) {
 	t.Parallel()
-	assert.Greater(t, len(shapes)+len(tokens), 50)
+	assert.Greater(t, len(shapes)+len(beginnings), 50)
 	for way, write := range ways {
 		for _, shape := range shapes {
-			if way == "words" && (strings.ContainsAny(shape, "{'") || strings.HasPrefix(shape, "-----")) {
+			if way == "words" && (strings.ContainsAny(shape, `{'"\`) || strings.HasPrefix(shape, "-----")) {
 				continue // no shell makes such words of it
 			}
-			written := write(strings.NewReplacer("HIDDEN", hidden, `\n`, "\n").Replace(shape))
-			assert.NotContains(t, written, hidden, "%s: %s", way, shape)
+			if way == "in a log" && strings.Contains(shape, `:\n`) {
+				continue // "got credentials:" may be the end of a sentence
+			}
+			written := write(strings.NewReplacer("HIDDEN", planted, `\n`, "\n").Replace(shape))
+			assert.NotContains(t, written, planted, "%s: %s", way, shape)
 			assert.Contains(t, written, Mark, "%s: %s", way, shape)
 		}
-		for _, token := range tokens {
+		for _, token := range beginnings {
 			for _, before := range []string{"", "key ", "https://example.com/", "x=", `"`} {
 				assert.NotContains(t, write(before+token), token, "%s: %s", way, before)
 			}
@@ -55,17 +58,37 @@ func TestShapes(t *testing.T) {
 	}
 }
 
+// A secret does not hide another one in the same line.
+func TestPairsOfShapes(t *testing.T) {
+	t.Parallel()
+	full := strings.NewReplacer("HIDDEN", planted, `\n`, "\n")
+	for i, first := range shapes {
+		for k := i % 4; k < len(shapes); k += 4 { // a quarter of the pairs, with each shape in both places
+			second := shapes[k]
+			for _, between := range []string{" ", ", ", "\n"} {
+				if between != "\n" && strings.Contains(second, `\n`) {
+					continue // a block of YAML begins its line
+				}
+				written := Text(full.Replace(first + between + second))
+				assert.NotContains(t, written, planted, "%s%s%s", first, between, second)
+				assert.Equal(t, written, Text(written), "a second time changes nothing")
+			}
+		}
+	}
+}
+
+//go:embed testdata/ordinary.txt
+var ordinaryFile string
+
 // What is no secret stays: a report without it says less.
 func TestWhatIsNoSecretStays(t *testing.T) {
 	t.Parallel()
-	for _, plain := range []string{
-		"listening on http://127.0.0.1:8080/mcp", "session tick3.job1 of flaky#2 closed", "max_tokens=4096 tokens used: 12", "--port 8080 --label flaky",
-		"error: ENOENT: no such file or directory, open '/home/me/config.json'", "commit 0123456789abcdef0123456789abcdef01234567",
-		"https://example.com/services/list?page=2#top", "the password was wrong", "a token is needed", `{"jsonrpc":"2.0","id":1,"method":"initialize"}`,
-	} {
+	lines := strings.Split(strings.TrimSpace(ordinaryFile), "\n")
+	assert.Greater(t, len(lines), 100)
+	for _, line := range lines {
 		for way, write := range ways {
 			if way != "words" {
-				assert.Contains(t, write(plain), plain, way)
+				assert.Contains(t, write(line), line, way)
 			}
 		}
 	}

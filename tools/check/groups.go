@@ -108,8 +108,9 @@ var groups = []group{
 		needs: bashAndCurl,
 	},
 	{
-		name: "slow", about: "single packages, what takes long: live hosts, generated scenarios, other modules", tests: true, timed: true,
-		needs: []need{strace},
+		name: "slow", about: "single packages, what takes long: live hosts, generated scenarios, other modules, planted secrets", tests: true,
+		timed: true, needs: []need{strace},
+		steps: []string{"go test ./report -run '^$' -fuzz '^FuzzSecrets$' -fuzztime 2m -fuzzminimizetime 10x -parallel 1"},
 	},
 	{name: "browser", about: "the pages in Chromium", tests: true, timed: true, needs: []need{chromium}},
 	{

@@ -53,7 +53,7 @@ func Play(ctx context.Context, p Params) (*verdict.Judged, error) {
 		defer cancel()
 		ctx = limited
 	}
-	k := &keep{run: record.Run{Header: p.header()}}
+	k := &keep{run: record.Run{Header: p.header().WithoutSecrets()}}
 	if err := k.open(p.Record); err != nil {
 		return nil, err
 	}
@@ -190,6 +190,7 @@ func (k *keep) add(e record.Event) error {
 		k.run.Events = append(k.run.Events, written)
 		return nil
 	}
+	e = e.WithoutSecrets()
 	e.Seq, e.T = int64(len(k.run.Events)+1), int64(time.Since(k.run.Header.Started))
 	k.run.Events = append(k.run.Events, e)
 	return nil

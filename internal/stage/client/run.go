@@ -143,7 +143,7 @@ func (x *exam) header() record.Header {
 		},
 		Witness:  witness,
 		Scenario: record.Scenario{Name: x.Check.Scenario(), Title: x.Check.Title},
-		Host:     record.Host{Name: x.Name, Kind: record.KindServer, Command: redact.Args(x.Argv)},
+		Host:     record.Host{Name: x.Name, Kind: record.KindServer, Command: x.Argv},
 		Limits: record.Limits{
 			Settle: record.Duration(x.Grace), Confirm: record.Duration(x.Watch), Quiet: record.Duration(lookMax),
 			Close: record.Duration(x.Grace), Stop: record.Duration(x.Grace),
@@ -151,7 +151,7 @@ func (x *exam) header() record.Header {
 		Plan: record.Plan{
 			Labels: []record.PlanLabel{}, Checkpoints: []string{}, Laws: x.Check.Laws, Evidence: true,
 		},
-		Command: redact.Args(x.Command), Again: x.Again,
+		Command: x.Command, Again: x.Again,
 	}
 }
 
@@ -274,7 +274,7 @@ func (x *exam) stray(what string) {
 	n := x.strays
 	x.mu.Unlock()
 	if n <= mostStrays {
-		x.emit(record.Event{Kind: record.WroteStdout, Text: redact.Text(what)})
+		x.emit(record.Event{Kind: record.WroteStdout, Text: what})
 	}
 }
 
@@ -291,5 +291,5 @@ func (x *exam) emit(e record.Event) {
 }
 
 func (x *exam) doubt(code record.DoubtCode, format string, args ...any) {
-	x.emit(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: code, Text: redact.Text(fmt.Sprintf(format, args...))}})
+	x.emit(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: code, Text: fmt.Sprintf(format, args...)}})
 }

@@ -19,8 +19,18 @@ func Close(err error, file *record.Writer, k *keeper.Keeper, sockets string) err
 	if sockets != "" {
 		err = errors.Join(err, ledger.RemoveDir(sockets))
 	}
-	return err
+	if err == nil {
+		return nil
+	}
+	return shown{err}
 }
+
+// shown is an error as it may be shown: a host's own words may be in it.
+type shown struct{ error }
+
+func (e shown) Error() string { return redact.Text(e.error.Error()) }
+
+func (e shown) Unwrap() error { return e.error }
 
 // EndOf is how a run ended whose play came to an error, or to none.
 func EndOf(err error) *record.End {
@@ -31,12 +41,12 @@ func EndOf(err error) *record.End {
 	case errors.As(err, &stop):
 		return &record.End{Reason: record.EndInterrupted, Signal: stop.Signal}
 	case errors.Is(err, ErrHost):
-		return &record.End{Reason: record.EndFailed, Stage: record.StageHost, Error: redact.Text(err.Error())}
+		return &record.End{Reason: record.EndFailed, Stage: record.StageHost, Error: err.Error()}
 	case errors.Is(err, keeper.ErrGone):
-		return &record.End{Reason: record.EndFailed, Stage: record.StageKeeper, Error: redact.Text(err.Error())}
+		return &record.End{Reason: record.EndFailed, Stage: record.StageKeeper, Error: err.Error()}
 	case errors.Is(err, ErrProgram):
-		return &record.End{Reason: record.EndFailed, Stage: record.StageProgram, Error: redact.Text(err.Error())}
+		return &record.End{Reason: record.EndFailed, Stage: record.StageProgram, Error: err.Error()}
 	default:
-		return &record.End{Reason: record.EndFailed, Stage: record.StageBench, Error: redact.Text(err.Error())}
+		return &record.End{Reason: record.EndFailed, Stage: record.StageBench, Error: err.Error()}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/socket"
@@ -27,13 +26,13 @@ func (r *run) header() record.Header {
 			Level: r.Scenario.Level, Part: r.Scenario.Part, Omitted: r.Scenario.Omitted.String(),
 		},
 		Host:   r.recorded(),
-		Limits: r.limits, Plan: r.plan(), Command: redact.Args(r.Command), Again: r.Again, Soak: r.Soak.recorded(),
+		Limits: r.limits, Plan: r.plan(), Command: r.Command, Again: r.Again, Soak: r.Soak.recorded(),
 	}
 }
 
 func (r *run) recorded() record.Host {
 	out := r.Host.Recorded()
-	out.Command, out.Servers = redact.Args(out.Command), r.sharing
+	out.Servers = r.sharing
 	return out
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
@@ -414,7 +413,7 @@ func (r *run) write(e record.Event) {
 }
 
 func (r *run) doubt(code record.DoubtCode, format string, args ...any) {
-	r.emit(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: code, Text: redact.Text(fmt.Sprintf(format, args...))}})
+	r.emit(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: code, Text: fmt.Sprintf(format, args...)}})
 }
 
 // wait blocks until ok, which is called under the lock, holds.

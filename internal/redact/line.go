@@ -1,0 +1,182 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// patterns are shapes of which no name says that they are secret.
+var patterns = []struct {
+	has  string
+	form func() *regexp.Regexp // the secret is between its two groups
+}{
+	{"PRIVATE KEY", lazily(`(?s)(-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----).*?(-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|$)`)},
+	{"://hooks.slack.com/", lazily(`(://hooks\.slack\.com/[a-z]+/)[^\s"'?#]+()`)},
+	{"://hooks.zapier.com/", lazily(`(://hooks\.zapier\.com/hooks/[a-z]+/)[^\s"'?#]+()`)},
+	{".office.com/webhook", lazily(`(\.office\.com/webhook(?:b2)?/)[^\s"'?#]+()`)},
+	{"/api/webhooks/", lazily(`(/api/webhooks/)[^\s"'?#]+()`)},
+	{"://api.telegram.org/bot", lazily(`(://api\.telegram\.org/bot)[^\s"'/?#]+()`)},
+	{"LS0tLS1CRUdJTi", lazily(`(LS0tLS1CRUdJTi)[\w+/=\\]+()`)}, // "-----BEGIN" in base64
+	{".atlasv1.", lazily(`()[A-Za-z0-9]{14,}(\.atlasv1\.)[\w=-]+`)},
+	{"Q~", lazily(`()[\w~.]{3}\dQ~[\w~.-]{31,}()`)}, // Azure
+	{"_mmk", lazily(`()\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}(_mmk)\b`)},
+	{"login ", lazily(`(\blogin\s+\S+\s+password\s+)\S+()`)}, // netrc(5)
+	{"redis-cli", lazily(`(redis-cli\b[^|;&\n]*?\s-a\s+["']?)[^\s"']+()`)},
+	{"response=", lazily(`((?i:\bdigest)\s[^\n]*?\bresponse=\\*"?)[^\s",\\]+()`)},
+	{"%40", lazily(`((?i:%3A%2F%2F))(?:[^%\s"'&]|%(?i:3A|25|[2-7][1-9A-E]))*?(%40)`)}, // a URL in a URL
+	{
+		`"value"`, lazily(`(?i)("name"\s*:\s*"[^"]*(?:token|secret|passw|credential|key|auth|cookie)[^"]*"` +
+			`\s*,\s*"value"\s*:\s*")(?:[^"\\]|\\.)*()`),
+	},
+}
+
+// lazily compiles an expression when it is needed: most processes never do.
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+// redactText redacts inside a text of more than one word: a shell command, a header, a URL, JSON, YAML, a log. It reads it once.
+func redactText(s string) string {
+	for _, p := range patterns {
+		if strings.Contains(s, p.has) {
+			s = p.form().ReplaceAllString(s, "${1}"+Mark+"${2}")
+		}
+	}
+	var out strings.Builder
+	var within quotes
+	for i := 0; i < len(s); {
+		start := i
+		for i < len(s) && !nameByte(s[i]) {
+			i++
+		}
+		within.pass(s, start, i)
+		out.WriteString(s[start:i])
+		start = i
+		i = run(s, i, nameByte)
+		if from, to := tokenIn(s, start, i); from < to {
+			out.WriteString(s[start:from] + Mark)
+			i = to
+			continue
+		}
+		out.WriteString(s[start:i])
+		if from, to := hidden(s, start, i, within); from < to {
+			within.pass(s, i, from)
+			out.WriteString(s[i:from] + Mark)
+			i = to
+		}
+	}
+	return out.String()
+}
+
+// hidden is where the value is that the word before end makes a secret: nowhere if from == to.
+func hidden(s string, start, end int, within quotes) (from, to int) {
+	if strings.HasPrefix(s[end:], "://") {
+		return userinfo(s, end+len("://"))
+	}
+	word, inner := s[start:end], s[start+escaped(s, start):end]
+	i := end + len(quoteAt(s, end)) // of a JSON member's name
+	quoted := i > end
+	if at, colon := operator(s, i); at > i {
+		says := max(meaningOf(word), meaningOf(inner))
+		if says == perhaps && start > 0 && (s[start-1] == '?' || s[start-1] == '&') {
+			says = counted // nothing else is called code or key in a URL
+		}
+		if says != plain {
+			open := ""
+			if !quoted {
+				open = closing(s, start, within)
+			}
+			from, to = valueAt(s, at, colon && !quoted && says != perhaps, open, start)
+			if from < to && says.hides(s[from:to]) {
+				return from, to
+			}
+			return end, end
+		}
+	}
+	spaces := skipSpaces(s, i)
+	next := max(announces(word), announces(inner))
+	switch {
+	case quoted && spaces < len(s) && s[spaces] == ',' && next != nextPlain: // ["--token", "x"]
+		if v := skipSpaces(s, spaces+1); quoteAt(s, v) != "" {
+			return sure(s, next, v)
+		}
+	case i < len(s) && s[i] == '=' && variable(word):
+		// A short look first: A=A=A=... must not be read to its end from each A.
+		from, to = valueAt(s[:min(len(s), i+1+4*minToken)], i+1, false, "", start)
+		if looksSecret(s[from:to]) {
+			return valueAt(s, i+1, false, "", start)
+		}
+	case spaces > i && !quoted && next != nextPlain:
+		return sure(s, next, spaces)
+	}
+	return end, end
+}
+
+// sure is where the value is that starts at from, if what announces it makes it a secret.
+func sure(s string, next nextValue, from int) (int, int) {
+	start := from
+	from, to := valueAt(s, from, false, "", from)
+	if next == nextBasic && !userAndPassword(s[from:to]) || next == nextPerhaps && !looksRandom(s[from:to]) {
+		return start, start
+	}
+	return from, to
+}
+
+// userinfo is where a URL's user and password are, whose authority starts at from: nowhere if from == to.
+func userinfo(s string, from int) (int, int) {
+	end := endAt(s, from, "/?# \t\n\"'")
+	at := strings.LastIndexByte(s[from:end], '@')
+	if at < 0 {
+		return from, from
+	}
+	return from, from + at
+}
+
+// operator is where the value begins behind "=", ":", "=>" or one of them in a URL, and whether that is a colon. It is i if there is none.
+func operator(s string, i int) (at int, colon bool) {
+	at = skipSpaces(s, i)
+	if strings.HasPrefix(s[at:], "%22") { // a quote in a URL
+		at += len("%22")
+	}
+	switch {
+	case at >= len(s):
+		return i, false
+	case s[at] == '=' || s[at] == ':':
+		colon = s[at] == ':'
+		at = run(s, at, func(c byte) bool { return c == '=' || c == ':' || c == '>' })
+		if strings.HasPrefix(s[at:], `\u003e`) { // "=>" in JSON
+			at += len(`\u003e`)
+		}
+		return skipSpaces(s, at), colon
+	case strings.HasPrefix(s[at:], `\u003d`), strings.HasPrefix(s[at:], `\u003a`): // in JSON
+		return at + len(`\u003d`), false
+	case s[at] == '%':
+		for at++; strings.HasPrefix(s[at:], "25"); {
+			at += len("25")
+		}
+		if len(s)-at > 2 && s[at] == '3' && strings.IndexByte("DdAa", s[at+1]) >= 0 {
+			return at + 2, false
+		}
+	}
+	return i, false
+}
+
+// endAt is where the first of some characters is, or the end.
+func endAt(s string, from int, any string) int {
+	if n := strings.IndexAny(s[from:], any); n >= 0 {
+		return from + n
+	}
+	return len(s)
+}
+
+func skipSpaces(s string, i int) int {
+	return run(s, i, func(c byte) bool { return c == ' ' || c == '\t' })
+}
+
+func nameByte(c byte) bool { return c < utf8.RuneSelf && nameRune(rune(c)) }
+
+func nameRune(c rune) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'
+}
