@@ -108,15 +108,13 @@ var groups = []group{
 		needs: bashAndCurl,
 	},
 	{
-		name: "slow", about: "single packages, what takes long: live hosts, generated scenarios, other modules, planted secrets", tests: true,
+		name: "slow", about: "single packages, what takes long: live hosts, generated scenarios, other modules", tests: true,
 		timed: true, needs: []need{strace},
-		steps: []string{"go test ./report -run '^$' -fuzz '^FuzzSecrets$' -fuzztime 2m -fuzzminimizetime 10x -parallel 1"},
 	},
 	{name: "browser", about: "the pages in Chromium", tests: true, timed: true, needs: []need{chromium}},
 	{
 		// The root package plays whole runs, of processes that the packages below it cover, and tools/release builds what another group
-		// installs. Packages mostly wait: four at a time keep
-		// two processors busy.
+		// installs. Packages mostly wait: four at a time keep two processors busy.
 		name: "race", about: "all packages but the root, both tiers, under the race detector", timed: true,
 		needs: append([]need{node, chromium, strace}, bashAndCurl...), env: []string{"LEAKBENCH_GROUPS=all"},
 		steps: []string{"go test -race -p 4 -timeout 25m $(go list ./... | grep -Ev 'leakbench/leakbench$|tools/release$')"},
@@ -139,7 +137,7 @@ var groups = []group{
 
 // fuzzAll plays each target that there is, with one worker: its exit code says whether one of them failed.
 const fuzzAll = `git grep -n '^func Fuzz' -- '*_test.go' | sed -E 's|/[^/]*:[0-9]+:func (Fuzz[A-Za-z0-9]*).*| \1|' |
-	xargs -P 2 -L 1 bash -c 'go test "./$0" -run "^$" -fuzz "^$1\$" -fuzztime "${FUZZTIME:-2m}" -parallel 1'`
+	xargs -P 2 -L 1 bash -c 'go test "./$0" -run "^$" -fuzz "^$1\$" -fuzztime "${FUZZTIME:-2m}" -fuzzminimizetime 10x -parallel 1'`
 
 // needsWine asks the script that makes the environment.
 func needsWine(root string) string {
