@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
@@ -78,7 +78,7 @@ func readRecipe(t *testing.T, file string) recipe {
 }
 
 // kitchens are for the recipes that are followed at a time: each compiles.
-var kitchens = make(chan struct{}, runtime.GOMAXPROCS(0))
+var kitchens = make(chan struct{}, play.Processors())
 
 // TestRecipes follows each recipe of CONTRIBUTING in a copy of the source. With
 // LEAKBENCH_RECIPES=1 it also leaves out each step in turn: a test must then

@@ -1,7 +1,6 @@
 package leakbench_test
 
 import (
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -49,7 +48,7 @@ type turn struct {
 	ready chan struct{}
 }
 
-var turns = queue{most: most, few: runtime.GOMAXPROCS(0), carries: carries}
+var turns = queue{most: most, few: play.Processors(), carries: carries}
 
 // takeTurn waits until something may be played in such company that takes so long. It returns a function that ends its turn.
 func takeTurn(t *testing.T, among company, long time.Duration) (done func()) {
@@ -135,7 +134,7 @@ func (q *queue) next() (first *turn) {
 // most is how many go side by side. Under the race detector every process of a run costs several times as much.
 func most() int {
 	if raceDetector {
-		return runtime.GOMAXPROCS(0)
+		return play.Processors()
 	}
 	return play.Jobs()
 }
@@ -143,7 +142,7 @@ func most() int {
 // carries says that the machine carries one more beside those of now. A few always go side by side: of runs that mostly wait
 // a processor carries three, whatever else keeps the machine busy.
 func carries(now int) bool {
-	return now < min(3*runtime.GOMAXPROCS(0), most()) || play.Carries(now)
+	return now < min(3*play.Processors(), most()) || play.Carries(now)
 }
 
 // TestTurns: who takes long comes first, and who is to be alone comes last and is alone.

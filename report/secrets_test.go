@@ -17,14 +17,14 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/hostlog"
 )
 
-// secretTexts are what processes say with a secret in it. SECRET stands for it.
+// secretTexts are what processes say with a secret in it. HIDDEN stands for it.
 func secretTexts(t testing.TB) []string {
 	t.Helper()
 	file, err := os.ReadFile("../internal/redact/testdata/shapes.txt")
 	require.NoError(t, err)
 	texts := strings.Split(strings.TrimSpace(string(file)), "\n")
 	for i, line := range texts {
-		texts[i] = strings.NewReplacer("HIDDEN", "SECRET", `\n`, "\n").Replace(line)
+		texts[i] = strings.ReplaceAll(line, `\n`, "\n")
 	}
 	return texts
 }
@@ -114,11 +114,11 @@ func FuzzSecrets(f *testing.F) {
 		if strings.ContainsAny(secret, " &,;)}]\"'%") || len(secret) > 200 || len(secret) < 16 {
 			return // where such a value ends is another question
 		}
-		around := " got SECRET from it"
+		around := " got HIDDEN from it"
 		if !row.Bare { // letters before its name make another name of it, and so does the middle of a line
 			around = "\n" + texts[int(text)%len(texts)]
 		}
-		said := before + strings.ReplaceAll(around, "SECRET", secret) + " " + behind
+		said := before + strings.ReplaceAll(around, "HIDDEN", secret) + " " + behind
 		hidesFrom(t, planted(t, said), secret)
 	})
 }

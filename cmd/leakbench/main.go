@@ -152,7 +152,7 @@ mistake, why, and how to fix it.
 		if err := filled(cmd); err != nil {
 			return err
 		}
-		return cmp.Or(notYet(cmd.CommandPath()), unlinked(cmd), oneOf("--color", a.color, "auto", "always", "never"))
+		return cmp.Or(noRoom(), notYet(cmd.CommandPath()), unlinked(cmd), oneOf("--color", a.color, "auto", "always", "never"))
 	}
 	return root
 }

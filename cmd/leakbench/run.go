@@ -287,6 +287,14 @@ func (a *app) setUp(cmd *cobra.Command, f runFlags) (s stage, err error) {
 	return s, own(&s.bench)
 }
 
+// noRoom refuses a process that can't open a file, before one is opened.
+func noRoom() error {
+	if lack := doctor.NoRoom(); lack != nil {
+		return usage(lack, lack.Do)
+	}
+	return nil
+}
+
 // own has this program play, if there is what that needs.
 func own(b *play.Bench) error {
 	ownAnyway(b)

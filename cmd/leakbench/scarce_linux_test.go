@@ -113,14 +113,16 @@ func TestNoProcNoDev(t *testing.T) {
 func TestTooFewDescriptors(t *testing.T) {
 	t.Parallel()
 	const others = "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; " // which whoever runs the tests may have left open
-	for _, limit := range []string{"5", "8"} {
+	for _, limit := range []string{"5", "6", "7", "8"} {
 		code, said := limited(t, others+"ulimit -n "+limit+`; "$LB" run storm --out "$OUT/none"`)
 		assert.Equal(t, exitUsage, code, said)
 		assert.Contains(t, said, "leakbench: this process may have "+limit+" open files, and a run needs 64: nothing was run\nhint: ulimit -n")
 		code, said = limited(t, others+"ulimit -n "+limit+`; "$LB" doctor --out "$OUT"`)
 		assert.Equal(t, exitUsage, code, said)
 		assert.Contains(t, said, "ulimit -n 1024")
-		assert.Regexp(t, `kernel [0-9]+\.`, said)
+		if limit == "8" { // with less it can't look
+			assert.Regexp(t, `kernel [0-9]+\.`, said)
+		}
 		assert.NotContains(t, said, "unix_diag")
 		assert.NotContains(t, said, "/dev")
 		code, said = limited(t, others+"ulimit -n "+limit+`; "$LB" attach $$ --for 1s`)

@@ -22,9 +22,12 @@ const (
 	lookEvery = 100 * time.Millisecond
 )
 
+// Processors is how many there are for this process: fewer than GOMAXPROCS says where somebody has set that higher.
+func Processors() int { return min(runtime.GOMAXPROCS(0), runtime.NumCPU()) }
+
 // Jobs is how many runs this machine carries at the most: a few for each processor, and as many as the memory holds.
 func Jobs() int {
-	jobs := atOnce(runtime.GOOS, runtime.GOMAXPROCS(0))
+	jobs := atOnce(runtime.GOOS, Processors())
 	if free := availableMemory(); free > 0 {
 		jobs = min(jobs, int(free/perRun))
 	}
@@ -89,7 +92,7 @@ func (r *room) count(add int) int {
 // Carries says whether a machine on which so many runs are under way gets round to one more. With more runs than processors
 // it takes a moment to look.
 func Carries(now int) bool {
-	if now < runtime.GOMAXPROCS(0) {
+	if now < Processors() {
 		return true
 	}
 	share, known := stall()

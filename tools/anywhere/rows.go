@@ -37,7 +37,7 @@ var table = []row{
 var errNeedsRoot = errors.New("needs root")
 
 // processors pins the command to n processors, as taskset does. If there are fewer, it sets GOMAXPROCS to n, so that as many threads
-// take turns.
+// take turns. The go command then starts no more test programs at a time than there are processors.
 func processors(n int) func(context.Context, *place) error {
 	return func(_ context.Context, p *place) error {
 		have, err := allowedProcessors()
@@ -46,6 +46,7 @@ func processors(n int) func(context.Context, *place) error {
 		}
 		if n > len(have) {
 			p.set("GOMAXPROCS", fmt.Sprint(n))
+			p.set("GOFLAGS", strings.TrimSpace(fmt.Sprintf("%s -p=%d", p.flags, len(have))))
 			p.note = fmt.Sprintf("GOMAXPROCS=%d on %d", n, len(have))
 			return nil
 		}

@@ -95,7 +95,7 @@ func (c *Client) CallTool(ctx context.Context, name string, args map[string]any)
 func (c *Client) reconnect(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(c.closed, cancel)()
+	defer context.AfterFunc(c.closed, cancel)() //nolint:contextcheck // Close ends it, too
 	c.change.Lock()
 	defer c.change.Unlock()
 	if c.closed.Err() != nil {

@@ -3,6 +3,7 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -24,6 +25,22 @@ const (
 // leastProcesses is how many processes and threads a run takes: bench, keeper, host and some servers, each with a
 // thread for each processor that has something to do, and some more.
 func leastProcesses() uint64 { return 64 + 8*uint64(min(16, runtime.NumCPU())) }
+
+// NoRoom says that this process can't open a file, or nil. With the first one Go's runtime opens two more, and ends a program that can't
+// have them (netpollinit in runtime/netpoll_epoll.go).
+func NoRoom() *Lack {
+	for range 3 {
+		fd, err := unix.Open("/", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if errors.Is(err, unix.EMFILE) {
+			lacks := append(limits(), Lack{needFiles, "this process has as many open files as it may have", "ulimit -n 1024"})
+			return &lacks[0]
+		}
+		if err == nil {
+			defer func() { _ = unix.Close(fd) }()
+		}
+	}
+	return nil
+}
 
 // limits are the limits of this process that are too low to play anything.
 func limits() []Lack {

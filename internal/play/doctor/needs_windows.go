@@ -4,3 +4,6 @@ package doctor
 var unixOnly = []string{"sock-diag", "cgroup"}
 
 func limits() []Lack { return nil }
+
+// NoRoom is for systems that limit how many files a process has.
+func NoRoom() *Lack { return nil }

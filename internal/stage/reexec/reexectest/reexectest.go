@@ -37,7 +37,7 @@ func MostlyWaits(perProcessor int) {
 	said := false
 	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
 	if !said {
-		_ = flag.Set("test.parallel", strconv.Itoa(perProcessor*runtime.GOMAXPROCS(0)))
+		_ = flag.Set("test.parallel", strconv.Itoa(perProcessor*min(runtime.GOMAXPROCS(0), runtime.NumCPU())))
 	}
 }
 
