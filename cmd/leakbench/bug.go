@@ -51,8 +51,11 @@ func (a *app) orPanicked(err error) error {
 
 // saved says where the runs are that a command has made before it met a bug, or "".
 func (a *app) saved() string {
+	if a.mishap.out == "" {
+		return ""
+	}
 	runs, err := play.SavedRuns(a.mishap.out)
-	if a.mishap.out == "" || err != nil {
+	if err != nil {
 		return ""
 	}
 	n := 0

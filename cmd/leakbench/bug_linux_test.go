@@ -32,6 +32,7 @@ var bugs = []struct {
 }{
 	{"a goroutine of a run", "internal/stage/runner/run.go", "watchKeeper", 9, 0},
 	{"a run", "internal/stage/runner/checkpoint.go", "checkpoint", 9, 0},
+	{"a run that holds its lock", "internal/stage/runner/reconnect.go", "isBack", 2, 0},
 	{"a goroutine of the ledger", "internal/stage/ledger/peer.go", "serve", 60, 0},
 	{"a line of the progress", "internal/play/line.go", "Line", 6, 0},
 	{"the judge", "internal/judge/verdict/judge.go", "Judge", 6, 1},

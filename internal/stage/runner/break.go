@@ -164,9 +164,8 @@ func (r *run) awaitNotice(ctx context.Context) error {
 	if !r.isCommand() || r.gone() || r.noRelaunch {
 		return nil
 	}
-	r.mu.Lock()
-	broken := r.lives.Unnoticed()
-	r.mu.Unlock()
+	var broken *history.Server
+	r.locked(func() { broken = r.lives.Unnoticed() })
 	if broken == nil {
 		return nil
 	}

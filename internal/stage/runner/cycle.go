@@ -155,14 +155,15 @@ func stirs(e *record.Event) bool {
 // from the time at which it is first seen, since what stands above it may be gone a moment later. A census with the load is
 // written down as a sample, too, when one is due.
 func (r *run) emitNewcomers(c *record.Census) {
-	r.mu.Lock()
-	every := time.Duration(r.sampled.every.Load())
-	due := c.Load != nil && every > 0 && time.Since(r.sampled.last) > every*9/10
-	if due {
-		r.sampled.byLook.Store(true)
-	}
-	worth := due || r.showsNewcomers(c)
-	r.mu.Unlock()
+	var worth bool
+	r.locked(func() {
+		every := time.Duration(r.sampled.every.Load())
+		due := c.Load != nil && every > 0 && time.Since(r.sampled.last) > every*9/10
+		if due {
+			r.sampled.byLook.Store(true)
+		}
+		worth = due || r.showsNewcomers(c)
+	})
 	if worth {
 		copied := *c
 		copied.Processes = slices.Clone(c.Processes)
@@ -179,16 +180,16 @@ func (r *run) showsNewcomers(c *record.Census) bool {
 
 // emitSample leaves out the command lines that tell nothing new.
 func (r *run) emitSample(c *record.Census) {
-	r.mu.Lock()
-	if c.Load != nil {
-		r.sampled.last = time.Now()
-	}
-	for i := range c.Processes {
-		p := &c.Processes[i]
-		if history.IsServer(p, r.id) || r.lives.Knows(p.Identity) && !history.CarriesServer(p, r.id) {
-			p.Args = nil
+	r.locked(func() {
+		if c.Load != nil {
+			r.sampled.last = time.Now()
 		}
-	}
-	r.mu.Unlock()
+		for i := range c.Processes {
+			p := &c.Processes[i]
+			if history.IsServer(p, r.id) || r.lives.Knows(p.Identity) && !history.CarriesServer(p, r.id) {
+				p.Args = nil
+			}
+		}
+	})
 	r.emitCensus(record.CensusSample, "", c)
 }

@@ -36,10 +36,11 @@ func (r *run) idle(ctx context.Context, failed error) error {
 	if r.cutOff() {
 		return errCutOff
 	}
-	r.mu.Lock()
-	r.unopened++
-	give := r.unopened >= idleOpens && len(r.lives.Servers()) == 0
-	r.mu.Unlock()
+	var give bool
+	r.locked(func() {
+		r.unopened++
+		give = r.unopened >= idleOpens && len(r.lives.Servers()) == 0
+	})
 	if !give {
 		return nil
 	}

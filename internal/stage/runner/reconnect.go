@@ -88,9 +88,8 @@ func (r *run) mayOpen(session, label string) (over func()) {
 	r.opens.begin(session, func() int { return r.session(session, label, record.SessionOpening, false, "") })
 	return func() {
 		r.ledger.Drain()
-		r.mu.Lock()
-		back := isBack(r.lives, r.serversOf(session, label)) != nil
-		r.mu.Unlock()
+		back, mine := false, r.serversOf(session, label)
+		r.locked(func() { back = isBack(r.lives, mine) != nil })
 		r.opens.end(session, func(beside int) {
 			switch {
 			case back:

@@ -416,12 +416,19 @@ func (r *run) doubt(code record.DoubtCode, format string, args ...any) {
 	r.emit(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: code, Text: fmt.Sprintf(format, args...)}})
 }
 
+// locked does something that may meet a bug: what ends the run after a panic needs the lock, too.
+func (r *run) locked(do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	do()
+}
+
 // wait blocks until ok, which is called under the lock, holds.
 func (r *run) wait(ctx context.Context, ok func(*history.History) bool) error {
 	for {
-		r.mu.Lock()
-		changed, yes := r.changed, ok(r.lives)
-		r.mu.Unlock()
+		var changed chan struct{}
+		var yes bool
+		r.locked(func() { changed, yes = r.changed, ok(r.lives) })
 		if yes {
 			return nil
 		}

@@ -278,11 +278,11 @@ func (r *run) session(name, label string, state record.SessionState, cut bool, w
 		}
 	}
 	r.ledger.Drain()
-	r.mu.Lock()
-	r.changes++
-	changes = r.changes
-	r.sessions[name] = &session{label: label, state: state, failed: why == record.WhyNotOpened, opened: r.lives.Last()}
-	r.mu.Unlock()
+	r.locked(func() {
+		r.changes++
+		changes = r.changes
+		r.sessions[name] = &session{label: label, state: state, failed: why == record.WhyNotOpened, opened: r.lives.Last()}
+	})
 	if r.sharing == record.Shared || r.sharing == record.Either {
 		return changes
 	}

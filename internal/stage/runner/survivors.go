@@ -107,12 +107,13 @@ func (r *run) examine(ctx context.Context, ids []record.Identity) ([]record.Evid
 		}
 		return nil, nil
 	}
-	r.mu.Lock()
-	names := map[record.Identity]record.HolderRole{r.host.id: record.RoleHost, r.keeper.Hello.Identity: record.RoleKeeper}
-	for _, s := range r.lives.Servers() {
-		names[s.Birth.Identity] = record.RoleServer(s.ID)
-	}
-	r.mu.Unlock()
+	var names map[record.Identity]record.HolderRole
+	r.locked(func() {
+		names = map[record.Identity]record.HolderRole{r.host.id: record.RoleHost, r.keeper.Hello.Identity: record.RoleKeeper}
+		for _, s := range r.lives.Servers() {
+			names[s.Birth.Identity] = record.RoleServer(s.ID)
+		}
+	})
 	for i := range found {
 		if name, ok := names[found[i].Identity]; ok {
 			found[i].Server = cmp.Or(name.Server(), string(name))
