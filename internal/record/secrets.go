@@ -3,13 +3,14 @@ package record
 import "github.com/leakbench/leakbench/internal/redact"
 
 // WithoutSecrets is the event as it may be written down. What a host, its driver, its servers and the system say is free text, and so it
-// may hold a secret, whoever emits it. The arguments of processes are redacted where they are read, as arguments. Nothing that e points to
+// may hold a secret, whoever emits it. The names of sessions and the nonces of calls stay: the bench gives them, and the judge compares
+// them. The arguments of processes are redacted where they are read, as arguments. Nothing that e points to
 // changes.
 func (e Event) WithoutSecrets() Event {
 	clean(&e.Text)
 	copied(&e.RPC, func(r *RPCInfo) {
 		clean(&r.Method)
-		clean(&r.ID, &r.Tool, &r.Session, &r.Nonce)
+		clean(&r.ID, &r.Tool)
 	})
 	copied(&e.Fault, func(f *Fault) { clean(&f.Detail) })
 	copied(&e.Step, func(s *Step) { clean(&s.Error, &s.Detail) })

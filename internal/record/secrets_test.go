@@ -19,7 +19,7 @@ var planted = "ghp_" + strings.Repeat("aB3", 12)
 // stay for the judge.
 var words = map[string]string{
 	"Event.Server": "made by the bench", "Event.Kind": "a constant", "Event.Signal": "a constant", "Birth.Label": "from the scenario",
-	"Birth.Session": "from the scenario", "RPCInfo.Phase": "a constant", "Fault.On": "a constant", "Fault.Do": "a constant",
+	"Birth.Session": "from the scenario", "RPCInfo.Phase": "a constant", "RPCInfo.Session": "from the scenario", "RPCInfo.Nonce": "made by the bench", "Fault.On": "a constant", "Fault.Do": "a constant",
 	"Step.Op": "a constant", "Step.Session": "from the scenario", "Step.Label": "from the scenario", "Step.Expect": "a constant",
 	"Step.Reconnect": "a constant", "Hello.Limits": "a constant", "Doubt.Code": "a constant", "End.Reason": "a constant",
 	"End.Signal": "a constant", "End.Stage": "a constant",

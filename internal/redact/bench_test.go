@@ -12,6 +12,8 @@ func BenchmarkText(b *testing.B) {
 		"A=":       strings.Repeat("A=", 32<<10),
 		"sk-":      strings.Repeat("sk-", 21<<10),
 		"brackets": strings.Repeat(`"token":{`, 7<<10),
+		"perhaps":  strings.Repeat("key:[", 13<<10),
+		"basic":    strings.Repeat("basic [", 9<<10),
 		"quotes":   strings.Repeat(`"token:"`, 8<<10),
 		"slashes":  strings.Repeat(`\\\\"token: `, 6<<10),
 		"yaml":     strings.Repeat("token:\n ", 8<<10),

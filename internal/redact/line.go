@@ -88,11 +88,20 @@ func hidden(s string, start, end int, within quotes) (from, to int) {
 			if !quoted {
 				open = closing(s, start, within)
 			}
-			from, to = valueAt(s, at, colon && !quoted && says != perhaps, open, start)
+			line := colon && !quoted && says != perhaps
+			if says == perhaps { // a short look first: what is not hidden is read again
+				if from, to = valueAt(window(s, at), at, line, open, start); !says.hides(s[from:to]) {
+					return end, end
+				}
+			}
+			from, to = valueAt(s, at, line, open, start)
 			if from < to && says.hides(s[from:to]) {
 				return from, to
 			}
 			return end, end
+		}
+		if isUser(word) {
+			return sure(s, nextUser, at)
 		}
 	}
 	spaces := skipSpaces(s, i)
@@ -117,11 +126,33 @@ func hidden(s string, start, end int, within quotes) (from, to int) {
 // sure is where the value is that starts at from, if what announces it makes it a secret.
 func sure(s string, next nextValue, from int) (int, int) {
 	start := from
-	from, to := valueAt(s, from, false, "", from)
-	if next == nextBasic && !userAndPassword(s[from:to]) || next == nextPerhaps && !looksRandom(s[from:to]) {
-		return start, start
+	from, to := valueAt(window(s, start), start, false, "", start) // a short look first, as above
+	switch look := s[from:to]; next {
+	case nextBasic:
+		if !userAndPassword(look) {
+			return start, start
+		}
+	case nextPerhaps:
+		if !looksRandom(look) {
+			return start, start
+		}
+	case nextPort:
+		if pathOrPort(look) {
+			return start, start
+		}
+	case nextUser:
+		colon := strings.IndexByte(look, ':')
+		if colon < 0 {
+			return start, start
+		}
+		password := from + colon + 1
+		if strings.HasPrefix(s[password:], Mark) {
+			return password, password + len(Mark)
+		}
+		_, to = valueAt(s, start, false, "", start)
+		return password, to
 	}
-	return from, to
+	return valueAt(s, start, false, "", start)
 }
 
 // userinfo is where a URL's user and password are, whose authority starts at from: nowhere if from == to.

@@ -61,6 +61,7 @@ const (
 	nextPerhaps // a secret if it looks like one
 	nextBasic   // a secret if it is "user:password" in base64
 	nextUser    // "user:password"
+	nextPort    // a secret, unless it is a path or a port: -p says all of these
 	nextEquals  // a secret, where an equals sign stands between
 	nextRest    // all words of a header, up to the next flag
 )
@@ -90,10 +91,15 @@ func redactArg(arg string, before nextValue) string {
 	case before == nextSecret, before == nextRest && !strings.HasPrefix(arg, "-"), before == nextPerhaps && looksRandom(arg),
 		before == nextBasic && userAndPassword(arg):
 		return Mark
+	case before == nextPort && !pathOrPort(arg):
+		return Mark
 	case before == nextUser:
 		if user, _, ok := strings.Cut(arg, ":"); ok {
 			return user + ":" + Mark
 		}
+	}
+	if name, value, ok := strings.Cut(arg, "="); ok && isUser(name) {
+		return name + "=" + redactArg(value, nextUser)
 	}
 	if name, value, ok := assignment(arg); ok && value != "" && secretAssignment(name, value) {
 		return arg[:len(arg)-len(value)] + Mark
@@ -114,10 +120,10 @@ func announces(arg string) nextValue {
 		return nextBasic
 	case !strings.HasPrefix(arg, "-") || strings.ContainsAny(arg, "=: \t\n"):
 		return nextPlain
-	case arg == "-u" || arg == "--user":
+	case isUser(arg):
 		return nextUser
 	case arg == "-p":
-		return nextSecret
+		return nextPort
 	}
 	switch meaningOf(arg) {
 	case secret, counted:
@@ -126,6 +132,15 @@ func announces(arg string) nextValue {
 		return nextPerhaps
 	}
 	return nextPlain
+}
+
+func isUser(flag string) bool {
+	return slices.Contains([]string{"-u", "-U", "--user", "--proxy-user"}, flag)
+}
+
+// pathOrPort says that a value is a path, or numbers as of ports and addresses.
+func pathOrPort(value string) bool {
+	return strings.Trim(value, "0123456789:.") == "" || strings.HasPrefix(value, "/") || strings.HasPrefix(value, ".") || strings.HasPrefix(value, "~")
 }
 
 // assignable says that an argument is a name and nothing else, as in "name = value".
@@ -143,7 +158,7 @@ func assignment(arg string) (name, value string, ok bool) {
 }
 
 func secretAssignment(name, value string) bool {
-	return name == "-p" || meaningOf(name).hides(value) || variable(name) && looksSecret(value)
+	return name == "-p" && !pathOrPort(value) || meaningOf(name).hides(value) || variable(name) && looksSecret(value)
 }
 
 // Text is a text of several lines, as a log has them, that may be written down: without what Args leaves out of an

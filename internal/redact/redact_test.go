@@ -44,7 +44,7 @@ func TestArgs(t *testing.T) {
 		{[]string{"Bearer", "⟨x⟩"}, []string{"Bearer", "[redacted]"}},
 		{[]string{"say bearer ⟨x⟩ now"}, []string{"say bearer [redacted] now"}},
 		{[]string{"sh", "-c", "A=1 GH_TOKEN='⟨x y⟩' run --secret ⟨z⟩ --label l"}, []string{"sh", "-c", "A=1 GH_TOKEN='[redacted]' run --secret [redacted] --label l"}},
-		{[]string{"sh", "-c", `curl -u me:⟨x⟩ -p "⟨a \" b⟩" ok`}, []string{"sh", "-c", `curl -u [redacted] -p "[redacted]" ok`}},
+		{[]string{"sh", "-c", `curl -u me:⟨x⟩ -p "⟨a \" b⟩" ok`}, []string{"sh", "-c", `curl -u me:[redacted] -p "[redacted]" ok`}},
 		{[]string{`{"env":{"API_KEY": "⟨x⟩"},"args":["--token", "⟨y⟩","--port","80"]}`}, []string{`{"env":{"API_KEY": "[redacted]"},"args":["--token", "[redacted]","--port","80"]}`}},
 		{[]string{`["--token","⟨y⟩"]`}, []string{`["--token","[redacted]"]`}},
 		{[]string{`x "{\"token\":\"⟨y⟩\",\"a\":1}"`}, []string{`x "{\"token\":\"[redacted]\",\"a\":1}"`}},
