@@ -46,9 +46,9 @@ if command -v sha256sum >/dev/null; then got=$(sha256sum "$dir/$archive"); else 
 
 if [ "$provenance" = skip ]; then
   echo "install.sh: the checksum is right; the provenance was not verified (LEAKBENCH_PROVENANCE=skip)" >&2
-elif ! command -v gh >/dev/null || ! gh attestation verify --help >/dev/null 2>&1; then
-  [ "$provenance" = auto ] || fail "the provenance can't be verified: install gh, the command line of GitHub, 2.49 or newer"
-  echo "install.sh: the checksum is right; the provenance was not verified, because gh 2.49 or newer is not there" >&2
+elif ! command -v gh >/dev/null || ! gh attestation verify --help 2>&1 | grep -q -- --signer-workflow; then
+  [ "$provenance" = auto ] || fail "the provenance can't be verified: install a newer gh, the command line of GitHub"
+  echo "install.sh: the checksum is right; the provenance was not verified, because no gh is there that can" >&2
 else
   need provenance.jsonl
   gh attestation verify "$dir/$archive" --bundle "$dir/provenance.jsonl" --repo "$repository" --deny-self-hosted-runners \

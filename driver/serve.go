@@ -68,8 +68,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, hello Hello, h Hand
 		hello.Protocol = Protocol
 	}
 	if hello.Ops == nil {
-		hello.Ops = slices.DeleteFunc(opsOf(h), func(op string) bool { return hello.NotApplicable[op] != "" })
+		hello.Ops = opsOf(h)
 	}
+	hello.Ops = slices.DeleteFunc(slices.Clone(hello.Ops), func(op string) bool { return hello.NotApplicable[op] != "" })
 	s := &serving{h: h, ops: hello.Ops, out: out, running: newCancels(), over: make(chan error, 1)}
 	s.write(Response{Hello: &hello})
 	go s.read(ctx, in)

@@ -237,7 +237,7 @@ func fakeRelease(t *testing.T) (dir, path string) {
 	said, err := sh(t, dir, `printf '#!/bin/sh\necho leakbench fake\n' >leakbench; chmod +x leakbench; tar -czf "$ARCHIVE" leakbench; rm leakbench
 (sha256sum "$ARCHIVE" 2>/dev/null || shasum -a 256 "$ARCHIVE") >checksums.txt`, "ARCHIVE="+archive)
 	require.NoError(t, err, said)
-	gh := "#!/bin/sh\ncase \"$*\" in *--help) exit ${GH_OLD:-0} ;; esac\necho \"$@\" >>\"$GH_ASKED\"\necho no such signer\nexit ${GH_SAYS:-0}\n"
+	gh := "#!/bin/sh\ncase \"$*\" in *--help) [ -n \"${GH_OLD:-}\" ] || echo --signer-workflow; exit 0 ;; esac\necho \"$@\" >>\"$GH_ASKED\"\necho no such signer\nexit ${GH_SAYS:-0}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(path, "gh"), []byte(gh), 0o755))
 	return dir, path
 }
@@ -259,8 +259,8 @@ func TestInstall(t *testing.T) {
 		"signed":              {"touch provenance.jsonl", nil, signed, false},
 		"signed by another":   {"touch provenance.jsonl", []string{"GH_SAYS=1"}, "is not that of a release of leakbench/leakbench: no such signer", true},
 		"unsigned":            {"", nil, "provenance.jsonl can't be had", true},
-		"old gh":              {"", []string{"GH_OLD=1"}, "not verified, because gh 2.49 or newer is not there", false},
-		"old gh, required":    {"", []string{"GH_OLD=1", "LEAKBENCH_PROVENANCE=require"}, "install gh", true},
+		"old gh":              {"", []string{"GH_OLD=1"}, "not verified, because no gh is there that can", false},
+		"old gh, required":    {"", []string{"GH_OLD=1", "LEAKBENCH_PROVENANCE=require"}, "install a newer gh", true},
 		"required":            {"touch provenance.jsonl", []string{"LEAKBENCH_PROVENANCE=require"}, signed, false},
 		"skipped":             {"", []string{"LEAKBENCH_PROVENANCE=skip"}, "was not verified (LEAKBENCH_PROVENANCE=skip)", false},
 		"a word":              {"", []string{"LEAKBENCH_PROVENANCE=yes"}, "it is auto, require or skip", true},

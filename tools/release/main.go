@@ -105,15 +105,12 @@ func (r *release) fromGit(ctx context.Context, dry bool) (err error) {
 }
 
 func (r *release) fromTag(ctx context.Context) error {
-	tag, err := r.git(ctx, "describe", "--tags", "--exact-match", "HEAD")
+	tag, err := r.tag(ctx)
 	if err != nil {
-		return errors.New("no tag names this commit")
+		return err
 	}
 	if !semantic.MatchString(strings.TrimPrefix(tag, "v")) {
 		return fmt.Errorf("the tag of this commit is %s; one of a release is v%s", tag, firstVersion)
-	}
-	if r.version != "" && tag != "v"+r.version {
-		return fmt.Errorf("the tag of this commit is %s, and not v%s", tag, r.version)
 	}
 	r.version = strings.TrimPrefix(tag, "v")
 	changed, err := r.git(ctx, "status", "--porcelain")
@@ -126,6 +123,24 @@ func (r *release) fromTag(ctx context.Context) error {
 		return errors.New("a release is made for all platforms")
 	}
 	return nil
+}
+
+// tag is the tag that names this commit. Where a version is asked for it is that one: a commit may have several.
+func (r *release) tag(ctx context.Context) (string, error) {
+	if r.version == "" {
+		tag, err := r.git(ctx, "describe", "--tags", "--exact-match", "HEAD")
+		if err != nil {
+			return "", errors.New("no tag names this commit")
+		}
+		return tag, nil
+	}
+	tag := "v" + r.version
+	named, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "refs/tags/"+tag+"^{commit}")
+	head, failed := r.git(ctx, "rev-parse", "HEAD")
+	if err != nil || failed != nil || named != head {
+		return "", fmt.Errorf("the tag %s does not name this commit", tag)
+	}
+	return tag, nil
 }
 
 func (r *release) git(ctx context.Context, args ...string) (string, error) {

@@ -56,3 +56,27 @@ func TestAMachineThatLacksTools(t *testing.T) {
 	}
 	assert.NoDirExists(t, r.out)
 }
+
+// TestTheTagThatWasPushed: a commit may have several tags, and a release is of the one that was asked for.
+func TestTheTagThatWasPushed(t *testing.T) {
+	t.Parallel()
+	r := &release{root: t.TempDir()}
+	for _, args := range [][]string{
+		{"init", "-q"},
+		{"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "a"},
+		{"tag", "v0.1.0"},
+		{"-c", "user.name=a", "-c", "user.email=a@example.com", "tag", "-a", "-m", "a", "v0.1.0-rc.1"},
+	} {
+		_, err := r.git(t.Context(), args...)
+		require.NoError(t, err)
+	}
+	for _, version := range []string{"0.1.0", "0.1.0-rc.1"} {
+		r.version = version
+		tag, err := r.tag(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, "v"+version, tag)
+	}
+	r.version = "0.2.0"
+	_, err := r.tag(t.Context())
+	require.EqualError(t, err, "the tag v0.2.0 does not name this commit")
+}
