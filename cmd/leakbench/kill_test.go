@@ -118,10 +118,8 @@ func survivors(mark string) []string {
 func goneWithin(t *testing.T, mark string, limit time.Duration) time.Duration {
 	t.Helper()
 	begun := time.Now()
-	var left []string
-	ok := assert.Eventually(t, func() bool { left = survivors(mark); return len(left) == 0 }, limit, 10*time.Millisecond)
-	if !ok {
-		t.Errorf("left after %v: %v", limit, left)
+	if !assert.Eventually(t, func() bool { return len(survivors(mark)) == 0 }, limit, 10*time.Millisecond) {
+		t.Errorf("left after %v, and still: %v", limit, survivors(mark))
 	}
 	return time.Since(begun)
 }
