@@ -30,6 +30,10 @@ var patterns = []struct {
 		`"value"`, lazily(`(?i)("name"\s*:\s*"[^"]*(?:token|secret|passw|credential|key|auth|cookie)[^"]*"` +
 			`\s*,\s*"value"\s*:\s*")(?:[^"\\]|\\.)*()`),
 	},
+	{ // the same inside of a JSON string; deeper ones lose more than the value
+		`value\`, lazily(`(?i)(name\\+"\s*:\s*\\+"[^"]*(?:token|secret|passw|credential|key|auth|cookie)[^"]*"` +
+			`\s*,\s*\\+"value\\+"\s*:\s*\\+")(?:[^"\\]|\\{2,}.|\\[^"\\])*()`),
+	},
 }
 
 // lazily compiles an expression when it is needed: most processes never do.
