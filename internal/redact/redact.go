@@ -140,7 +140,7 @@ func isUser(flag string) bool {
 
 // pathOrPort says that a value is a path, or numbers as of ports and addresses.
 func pathOrPort(value string) bool {
-	return strings.Trim(value, "0123456789:.") == "" || strings.HasPrefix(value, "/") || strings.HasPrefix(value, ".") || strings.HasPrefix(value, "~")
+	return strings.Trim(value, "0123456789:.") == "" || strings.ContainsRune("/.~", rune(value[0]))
 }
 
 // assignable says that an argument is a name and nothing else, as in "name = value".

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"os"
 	"runtime"
 	"slices"
@@ -70,4 +72,10 @@ func (r *run) laws() []string {
 	return slices.DeleteFunc(slices.Clone(r.Scenario.Laws), func(id string) bool {
 		return r.sessionsUnknown() && slices.Contains([]string{"L3", "L10"}, id) || r.limits.Severity[id] == record.SeverityOff
 	})
+}
+
+func newID() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:])
+	return hex.EncodeToString(b[:])
 }

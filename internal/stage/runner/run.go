@@ -3,8 +3,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -201,12 +199,6 @@ func (r *run) undo(ctx context.Context, why error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrSetUp, err)
-}
-
-func newID() string {
-	var b [6]byte
-	_, _ = rand.Read(b[:])
-	return hex.EncodeToString(b[:])
 }
 
 // setUp makes the witnesses and writes the header.
