@@ -168,6 +168,7 @@ func TestBlackBoxes(t *testing.T) {
 		begun[b.host] = true
 		needsInterpreter(t, b.host)
 		t.Parallel()
+		goGateway(t) // before a turn, in which others would wait for it
 		a := untilFinal(t, besideAll, medium, func(company) (trickAnswer, verdictIs) {
 			a := playBlackBox(t, b, leak)
 			is := a.is(want)
