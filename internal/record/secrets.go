@@ -1,6 +1,10 @@
 package record
 
-import "github.com/leakbench/leakbench/internal/redact"
+import (
+	"encoding/json"
+
+	"github.com/leakbench/leakbench/internal/redact"
+)
 
 // WithoutSecrets is the event as it may be written down. What a host, its driver, its servers and the system say is free text, and so it
 // may hold a secret, whoever emits it. The names of sessions and the nonces of calls stay: the bench gives them, and the judge compares
@@ -10,7 +14,8 @@ func (e Event) WithoutSecrets() Event {
 	clean(&e.Text)
 	copied(&e.RPC, func(r *RPCInfo) {
 		clean(&r.Method)
-		clean(&r.ID, &r.Tool)
+		clean(&r.Tool)
+		r.ID = cleanJSON(r.ID)
 	})
 	copied(&e.Fault, func(f *Fault) { clean(&f.Detail) })
 	copied(&e.Step, func(s *Step) { clean(&s.Error, &s.Detail) })
@@ -58,6 +63,21 @@ func clean[S ~string](all ...*S) {
 	for _, s := range all {
 		*s = S(redact.Text(string(*s)))
 	}
+}
+
+// cleanJSON is a JSON value without secrets. A string is redacted as the text that it stands for: an escape such as \n would become a part
+// of the name behind it.
+func cleanJSON(value string) string {
+	var text string
+	if json.Unmarshal([]byte(value), &text) != nil {
+		return redact.Text(value)
+	}
+	without := redact.Text(text)
+	if without == text {
+		return value
+	}
+	quoted, _ := json.Marshal(without) // a string has no value that can't be encoded
+	return string(quoted)
 }
 
 // copied puts a changed copy in the place of what is pointed to.

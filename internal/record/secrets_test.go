@@ -100,3 +100,16 @@ func TestTheWriterLetsNoSecretThrough(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), planted)
 }
+
+// TestRequestIDs: the id of a request is the JSON that a host sent, and stays JSON.
+func TestRequestIDs(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{
+		"7": "7", `"call-7"`: `"call-7"`, `"a<b"`: `"a<b"`, "": "",
+		`"log:\n--user=me:hunter2-Hunter2"`: `"log:\n--user=me:[redacted]"`,
+		`{"token":"hunter2-Hunter2"}`:       `{"token":"[redacted]"}`,
+	} {
+		e := Event{RPC: &RPCInfo{ID: id}}.WithoutSecrets()
+		assert.Equal(t, want, e.RPC.ID, id)
+	}
+}
