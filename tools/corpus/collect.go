@@ -63,7 +63,7 @@ func collect(argv []string) error {
 
 // addFolder adds what the hook has written.
 func addFolder(dir string) error {
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	files, err := filepath.Glob(filepath.Join(dir, "[^.]*"))
 	if err != nil {
 		return err
 	}
