@@ -30,6 +30,7 @@ const (
 
 // forTests are packages that only tests use.
 var forTests = map[string]string{
+	"internal/judge/corpus":            "runs that the judge is held to",
 	"internal/stage/reexec/reexectest": "what tests of packages that play runs have in common",
 	"internal/subject/trickhost":       "hosts that the bench once judged wrongly",
 	"internal/tier":                    "which tests belong to which tier",

@@ -155,6 +155,7 @@ var house = []struct {
 		pkg: "internal/judge/gate", may: []string{"internal/lists", "internal/record", "internal/text", "internal/judge/verdict", "internal/judge/compare", "internal/judge/known"}, why: "whether a change may go in follows from runs and the day alone",
 		deny: []string{"os", "os/exec", "net", "io/fs", "path/filepath"},
 	},
+	{pkg: "internal/judge/corpus", may: []string{"internal/record", "internal/judge/verdict"}, why: "it holds the judge to saved runs: it plays none", deny: []string{"os/exec", "net"}},
 	{pkg: "internal/judge/blob", may: []string{"internal/files", "internal/lists", "internal/record", "internal/judge/verdict", "internal/judge/gate"}, why: "a blob is files", deny: []string{"os/exec", "net"}},
 	{
 		pkg: "internal/play/scoreboard", may: []string{"internal/duration", "internal/record", "internal/history", "internal/judge/verdict"}, why: "a scoreboard is a function of judged runs: it does not play them",
