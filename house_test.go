@@ -244,6 +244,15 @@ func parse(t *testing.T, path string) source {
 // usedNames are the names of the module's packages that a file of another
 // folder uses, as "folder.Name".
 func usedNames(f source) map[string]bool {
+	used := map[string]bool{}
+	for _, u := range mentions(f) {
+		used[u] = true
+	}
+	return used
+}
+
+// mentions are the same, once for each time.
+func mentions(f source) (used []string) {
 	here := filepath.ToSlash(filepath.Dir(f.path))
 	dirs := map[string]string{} // by the name that the file gives a package
 	for _, spec := range f.tree.Imports {
@@ -257,16 +266,34 @@ func usedNames(f source) map[string]bool {
 		}
 		dirs[name] = dir
 	}
-	used := map[string]bool{}
 	ast.Inspect(f.tree, func(n ast.Node) bool {
 		if sel, isSelector := n.(*ast.SelectorExpr); isSelector {
 			if pkg, isName := sel.X.(*ast.Ident); isName && dirs[pkg.Name] != "" {
-				used[dirs[pkg.Name]+"."+sel.Sel.Name] = true
+				used = append(used, dirs[pkg.Name]+"."+sel.Sel.Name)
 			}
 		}
 		return true
 	})
 	return used
+}
+
+// TestFoldsOfHistory counts where the events of a run are folded: in the runner while they come, and in the verdict for the run and
+// for its checkpoints. All others take the history of a judged run.
+func TestFoldsOfHistory(t *testing.T) {
+	t.Parallel()
+	const most = 3
+	var callers []string
+	for _, files := range sources(t) {
+		for _, f := range files {
+			for _, name := range mentions(f) {
+				if name == "internal/history.Of" || name == "internal/history.New" {
+					callers = append(callers, f.path)
+				}
+			}
+		}
+	}
+	assert.LessOrEqual(t, len(callers), most, "verdict.Judged has the history of a run: %v", callers)
+	assert.NotEmpty(t, callers)
 }
 
 // exportedNames are the exported names that a file declares at the top level.

@@ -194,7 +194,7 @@ var house = []struct {
 		pkg: "report", may: []string{"internal/judge/verdict", "internal/judge/compare", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/terminal", "report/baseline", "report/formats", "report/page", "report/scoreboard"},
 		why: "the front door only has the table of formats", deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2"},
 	},
-	{pkg: "internal/stage/progress", may: []string{"internal/bug", "internal/duration", "internal/record", "internal/history", "internal/text"}, why: "the status line shows events, it does not judge them", deny: []string{"os", "os/exec", "net"}},
+	{pkg: "internal/stage/progress", may: []string{"internal/bug", "internal/duration", "internal/record", "internal/text"}, why: "the status line shows events, it does not judge them", deny: []string{"os", "os/exec", "net"}},
 	{
 		pkg: "internal/play", why: "who plays, saves, judges and renders is a user of the bench, not a part",
 		may: []string{

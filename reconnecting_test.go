@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
@@ -48,7 +47,7 @@ func TestReconnectingHosts(t *testing.T) {
 
 // cameBack counts the sessions that the host has connected anew by itself, and those that had to be opened.
 func cameBack(judged verdict.Judged) (itself, asked int) {
-	for _, s := range history.Of(judged.Run).Steps() {
+	for _, s := range judged.History.Steps() {
 		switch s.Reconnect {
 		case record.ByItself:
 			itself++

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
@@ -116,12 +117,10 @@ func TestMeasuresOfRepeatsAreShown(t *testing.T) {
 // slowRun is a clean run with a step that takes so many milliseconds.
 func slowRun(ms int64) verdict.Judged {
 	step := record.Step{N: 1, Op: "open", OK: true}
-	return verdict.Judged{
-		Run: &record.Run{Header: record.Header{Scenario: record.Scenario{Name: "storm"}, Host: record.Host{Name: "h"}}, Events: []record.Event{
-			{Seq: 1, T: 1, Kind: record.StepBegun, Step: &step},
-			{Seq: 2, T: ms * 1e6, Kind: record.StepEnded, Step: &step},
-			{Seq: 3, T: ms*1e6 + 1, Kind: record.Ended, End: &record.End{Reason: "done"}},
-		}},
-		Verdict: verdict.Verdict{Outcome: verdict.Clean},
-	}
+	run := &record.Run{Header: record.Header{Scenario: record.Scenario{Name: "storm"}, Host: record.Host{Name: "h"}}, Events: []record.Event{
+		{Seq: 1, T: 1, Kind: record.StepBegun, Step: &step},
+		{Seq: 2, T: ms * 1e6, Kind: record.StepEnded, Step: &step},
+		{Seq: 3, T: ms*1e6 + 1, Kind: record.Ended, End: &record.End{Reason: "done"}},
+	}}
+	return verdict.Judged{Run: run, History: history.Of(run), Verdict: verdict.Verdict{Outcome: verdict.Clean}}
 }

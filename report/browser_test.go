@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/tier"
@@ -91,6 +92,7 @@ func filters(t *testing.T, browser context.Context) {
 			e.Kind, e.Text = record.WroteStderr, "<i>one</i>\ntwo"
 		}
 	}
+	j.History = history.Of(j.Run)
 	b := openTab(t, browser, []verdict.Judged{j}).ready()
 	b.run(chromedp.ScrollIntoView(".list", chromedp.ByQuery))
 	b.becomes(`document.querySelector(".messages .message") !== null`)

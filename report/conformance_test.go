@@ -41,7 +41,7 @@ func readConformance(t *testing.T, out string, runs []verdict.Judged) {
 	require.NoError(t, d.Decode(&checks))
 	want := 0
 	for i := range runs {
-		want += len(rows.Of(runs[i].Run)) + len(runs[i].Verdict.Laws)
+		want += len(rows.Of(runs[i].Run, runs[i].History)) + len(runs[i].Verdict.Laws)
 	}
 	assert.Len(t, checks, want)
 	for _, c := range checks {

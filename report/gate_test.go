@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
@@ -26,12 +27,12 @@ import (
 const evil = "\x1b[31m\n::error::x\n##[group]<script>alert(1)</script>](http://evil.example) @everyone | `"
 
 func evilRun(n int) verdict.Judged {
+	run := &record.Run{Header: record.Header{Scenario: record.Scenario{Name: evil, File: "./" + evil}, Host: record.Host{Name: evil}, Command: []string{evil}}, Events: []record.Event{
+		{T: int64(n), Kind: record.Ended, End: &record.End{Reason: "done"}},
+	}}
 	j := verdict.Judged{
-		Run: &record.Run{Header: record.Header{Scenario: record.Scenario{Name: evil, File: "./" + evil}, Host: record.Host{Name: evil}, Command: []string{evil}}, Events: []record.Event{
-			{T: int64(n), Kind: record.Ended, End: &record.End{Reason: "done"}},
-		}},
+		Run: run, History: history.Of(run), Dir: evil, Page: evil,
 		Verdict: verdict.Verdict{Outcome: verdict.Leak, Doubts: []record.Doubt{{Code: evil, Text: evil}}},
-		Dir:     evil, Page: evil,
 	}
 	for _, kind := range []string{"a", "b"} {
 		j.Verdict.Findings = append(j.Verdict.Findings, verdict.Finding{

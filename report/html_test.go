@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/baseline"
@@ -105,12 +106,13 @@ func escapedPolicy(page string) string {
 
 func TestPageGolden(t *testing.T) {
 	t.Parallel()
+	empty := &record.Run{Truncated: "no end event"}
 	for name, runs := range map[string][]verdict.Judged{
 		"storm-naive.html":   {storm("naive", true, 20)},
 		"cron-reap-all.html": {cron()},
 		"three-runs.html":    {storm("naive", true, 2), storm("exact", false, 2), inconclusive()},
 		"no-run.html":        nil,
-		"empty-run.html":     {{Run: &record.Run{Truncated: "no end event"}, Verdict: verdict.Verdict{Outcome: verdict.Inconclusive}}},
+		"empty-run.html":     {{Run: empty, History: history.Of(empty), Verdict: verdict.Verdict{Outcome: verdict.Inconclusive}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

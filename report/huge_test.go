@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/baseline"
@@ -70,7 +71,7 @@ func huge(servers, each int) verdict.Judged {
 	w.stop()
 	w.add(record.Event{Kind: record.Ended, End: &record.End{Reason: "done"}})
 	run := w.Run
-	return verdict.Judged{Run: &run, Verdict: verdict.Verdict{Outcome: verdict.Leak, Findings: []verdict.Finding{leaks}, Spawned: servers, PeakLive: servers, Laws: laws()}}
+	return verdict.Judged{Run: &run, History: history.Of(&run), Verdict: verdict.Verdict{Outcome: verdict.Leak, Findings: []verdict.Finding{leaks}, Spawned: servers, PeakLive: servers, Laws: laws()}}
 }
 
 func samplesOf(j *verdict.Judged) (n int) {

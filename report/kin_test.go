@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/model"
@@ -39,7 +40,7 @@ func TestKinStandBelowTheirServer(t *testing.T) {
 	w.Events[len(w.Events)-2].Birth.PPID = 70_000
 	w.add(record.Event{Kind: record.CensusTaken, Census: &record.Census{Processes: []record.Process{proc(70_000, 69_999, 70_000, "npx"), proc(69_999, 41187, 69_999, "sh")}}})
 	run := w.Run
-	j := verdict.Judged{Run: &run, Verdict: verdict.Verdict{Outcome: verdict.Leak, Findings: []verdict.Finding{{
+	j := verdict.Judged{Run: &run, History: history.Of(&run), Verdict: verdict.Verdict{Outcome: verdict.Leak, Findings: []verdict.Finding{{
 		Law: "L2", Kind: "helper", Fingerprint: "x", Count: 1, Evidence: []record.Evidence{{Process: all[3]}},
 	}}}}
 	s := model.New(&j)

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -61,7 +62,7 @@ func cron() verdict.Judged {
 	w.add(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: "ledger-lost", Text: "the connection of job#1 ended, but its process did not"}})
 	w.add(record.Event{Kind: record.Ended, End: &record.End{Reason: "done"}})
 	run := w.Run
-	return verdict.Judged{Run: &run, Verdict: cronVerdict(user, deaf, ev)}
+	return verdict.Judged{Run: &run, History: history.Of(&run), Verdict: cronVerdict(user, deaf, ev)}
 }
 
 func (w *world) census(fds int) {

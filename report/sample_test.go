@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -272,7 +273,7 @@ func storm(host string, leaks bool, rounds int) verdict.Judged {
 	w.checkpoint("host gone", true, nil)
 	w.add(record.Event{Kind: record.Ended, End: &record.End{Reason: "done"}})
 	run := w.Run
-	return verdict.Judged{Run: &run, Dir: ".leakbench/20261121-043107-storm-" + host, Page: ".leakbench/20261121-043107-storm-" + host + "/report.html", Verdict: stormVerdict(&run, left, ev)}
+	return verdict.Judged{Run: &run, History: history.Of(&run), Dir: ".leakbench/20261121-043107-storm-" + host, Page: ".leakbench/20261121-043107-storm-" + host + "/report.html", Verdict: stormVerdict(&run, left, ev)}
 }
 
 func stormVerdict(run *record.Run, left []string, ev []record.Evidence) verdict.Verdict {

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/files"
-	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
@@ -188,7 +187,7 @@ func (b *board) found(c Cell, all []verdict.Judged, again, resumed bool) (worst 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.system = worst.Run.Header.System
-	if hello := history.Of(worst.Run).Hello(); hello != nil && hello.Version != "" {
+	if hello := worst.History.Hello(); hello != nil && hello.Version != "" {
 		b.said[c.Host.ID] = hello.Version
 	}
 	return worst

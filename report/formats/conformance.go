@@ -54,7 +54,7 @@ func Conformance(b *bytes.Buffer, runs []verdict.Judged) error {
 }
 
 func rowChecks(j *verdict.Judged) (all []conformanceCheck) {
-	for _, c := range rows.Of(j.Run) {
+	for _, c := range rows.Of(j.Run, j.History) {
 		check := newCheck(j, c.T)
 		check.ID, check.Name, check.Description, check.Status = c.ID, c.Name, c.Description, c.Status
 		check.References = []conformanceReference{{"SEP-2575", c.Spec}}

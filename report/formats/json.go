@@ -53,7 +53,9 @@ func WriteJSON(w io.Writer, what string, v any) error {
 
 func toJSON(j *verdict.Judged) jsonRun {
 	took := float64(model.Lasted(j)) / 1e9
-	run := jsonRun{Play: compare.PlayOf(j), Verdict: j.Verdict, Rows: rows.Of(j.Run), Took: took, Again: []string{}, Dir: j.Dir, Page: j.Page}
+	run := jsonRun{
+		Play: compare.PlayOf(j), Verdict: j.Verdict, Rows: rows.Of(j.Run, j.History), Took: took, Again: []string{}, Dir: j.Dir, Page: j.Page,
+	}
 	if j.Run != nil {
 		run.Seed, run.Again = j.Run.Header.Seed, words.List(j.Run.Header.Command)
 	}

@@ -13,7 +13,6 @@ import (
 // Run is a run as the reports show it.
 type Run struct {
 	*verdict.Judged
-	History    *history.History
 	Ordered    []verdict.Finding // what the page begins with first
 	Impact     Impact
 	Header     *record.Header
@@ -41,9 +40,9 @@ func New(j *verdict.Judged) *Run {
 		run = &record.Run{}
 	}
 	header := run.Played()
-	h := history.Of(run)
+	h := j.History
 	s := &Run{
-		Judged: j, History: h, Impact: ImpactOf(&j.Verdict), Header: &header, End: h.Last(),
+		Judged: j, Impact: ImpactOf(&j.Verdict), Header: &header, End: h.Last(),
 		ByID: map[string]*Server{}, firstBirth: map[string]int64{},
 	}
 	found := states.Of(h, j.Verdict.Findings)

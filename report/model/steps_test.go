@@ -31,7 +31,7 @@ func TestOwnLimits(t *testing.T) {
 	for i := range run.Events {
 		run.Events[i].Seq = int64(i + 1)
 	}
-	s := New(&verdict.Judged{Run: run})
+	s := New(&verdict.Judged{Run: run, History: history.Of(run)})
 	assert.Equal(t, []string{
 		"open late: the host gave up after 30 s",
 		"call work echo: not applicable, the host has no limit of its own within 75 s",

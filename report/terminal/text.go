@@ -63,7 +63,7 @@ func (p *Printer) failures(runs []verdict.Judged) {
 	var clean, warnings []string
 	for i := range runs {
 		if v := &runs[i].Verdict; v.Outcome == verdict.Clean {
-			name := model.New(&runs[i]).Header.Scenario.String()
+			name := runs[i].Run.Header.Scenario.String()
 			clean = append(clean, name)
 			for k := range v.Findings {
 				f := &v.Findings[k]
@@ -284,7 +284,7 @@ var rowStyle = map[rows.Status]Style{rows.Success: Good, rows.Failure: Bad, rows
 
 // rows are those of the specification that the scenario plays.
 func (p *Printer) rows(j *verdict.Judged) {
-	for i, c := range rows.Of(j.Run) {
+	for i, c := range rows.Of(j.Run, j.History) {
 		p.Styled(2, fieldWidth, []string{"rows", ""}[min(i, 1)],
 			fmt.Sprintf("%s %s: %s", c.Status, c.Row, words.Clean(c.Message, words.MaxText)), rowStyle[c.Status])
 	}

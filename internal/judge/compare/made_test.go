@@ -3,6 +3,7 @@ package compare_test
 import (
 	"time"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -64,7 +65,7 @@ func (m made) judged() verdict.Judged {
 			v.Outcome = verdict.Leak
 		}
 	}
-	return verdict.Judged{Run: run, Verdict: v, Dir: "dir"}
+	return verdict.Judged{Run: run, History: history.Of(run), Verdict: v, Dir: "dir"}
 }
 
 func leak(print string) verdict.Finding {

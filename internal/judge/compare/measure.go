@@ -49,7 +49,7 @@ func look(j *verdict.Judged) map[string][]float64 {
 	if j.Run == nil || j.Run.Truncated != "" {
 		return seen
 	}
-	h := history.Of(j.Run)
+	h := j.History
 	if !h.Done() {
 		return seen
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
@@ -132,6 +133,7 @@ func timed(answered time.Duration, rss ...int64) verdict.Judged {
 		events[i].Seq = int64(i + 1)
 	}
 	j.Run.Events = events
+	j.History = history.Of(j.Run)
 	return j
 }
 

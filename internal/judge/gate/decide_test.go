@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
@@ -70,6 +71,7 @@ func closing(took time.Duration) (runs []verdict.Judged) {
 			{T: end, Kind: record.StepEnded, Step: &record.Step{N: 1, Op: record.OpClose, OK: true}},
 			{T: end, Kind: record.Ended, End: &record.End{Reason: record.EndDone}},
 		}
+		j.History = history.Of(j.Run)
 		runs = append(runs, j)
 	}
 	return runs

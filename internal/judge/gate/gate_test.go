@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
@@ -20,12 +21,10 @@ const print1 = "0123456789ab"
 var today = time.Date(2030, 6, 15, 12, 0, 0, 0, time.UTC)
 
 func clean(scenario string) verdict.Judged {
-	return verdict.Judged{
-		Run: &record.Run{Header: record.Header{Scenario: record.Scenario{Name: scenario}, Host: record.Host{Name: "h"}}, Events: []record.Event{
-			{T: int64(time.Second), Kind: record.Ended, End: &record.End{Reason: "done"}},
-		}},
-		Verdict: verdict.Verdict{Outcome: verdict.Clean},
-	}
+	run := &record.Run{Header: record.Header{Scenario: record.Scenario{Name: scenario}, Host: record.Host{Name: "h"}}, Events: []record.Event{
+		{T: int64(time.Second), Kind: record.Ended, End: &record.End{Reason: "done"}},
+	}}
+	return verdict.Judged{Run: run, History: history.Of(run), Verdict: verdict.Verdict{Outcome: verdict.Clean}}
 }
 
 func leaky(scenario string) verdict.Judged {
@@ -71,6 +70,7 @@ func TestAnswers(t *testing.T) {
 	warned.Verdict.Outcome, warned.Verdict.Findings[0].Severity = verdict.Clean, record.SeverityWarning
 	down := unsure("storm")
 	down.Run.Events = []record.Event{{End: &record.End{Reason: record.EndFailed, Stage: record.StageHost}}}
+	down.History = history.Of(down.Run)
 	doubtful := leaky("storm") // a leak, and then the host was gone
 	doubtful.Verdict.Doubts = unsure("storm").Verdict.Doubts
 	for name, c := range map[string]struct {

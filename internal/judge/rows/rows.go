@@ -76,11 +76,11 @@ var all = []row{
 }
 
 // Of are the checks of the rows that the scenario of a run is about, in the order of the specification's pages.
-func Of(run *record.Run) []Check {
+func Of(run *record.Run, h *history.History) []Check {
 	if run == nil || len(run.Header.Plan.Rows) == 0 {
 		return nil
 	}
-	t := listen(run)
+	t := listen(run, h)
 	var checks []Check
 	for _, r := range all {
 		if slices.Contains(run.Header.Plan.Rows, r.Row) {

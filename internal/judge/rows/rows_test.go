@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -107,7 +108,7 @@ func (p *play) crash(server string) {
 
 func only(t *testing.T, run *record.Run, row record.Row) Check {
 	t.Helper()
-	for _, c := range Of(run) {
+	for _, c := range Of(run, history.Of(run)) {
 		if c.Row == row {
 			return c
 		}
@@ -419,10 +420,10 @@ func TestRows(t *testing.T) {
 // TestWhichRows: those that the scenario plays, each with what a reader of it needs.
 func TestWhichRows(t *testing.T) {
 	t.Parallel()
-	assert.Empty(t, Of(nil))
+	assert.Empty(t, Of(nil, nil))
 	p := newPlay()
 	seen := map[string]bool{}
-	for i, c := range Of(p.run) {
+	for i, c := range Of(p.run, history.Of(p.run)) {
 		assert.Equal(t, record.Rows()[i], c.Row)
 		for _, text := range []string{c.ID, c.Name, c.Description, c.Spec, c.Message, fmt.Sprint(c.Status)} {
 			assert.NotEmpty(t, text, c.Row)
@@ -432,7 +433,7 @@ func TestWhichRows(t *testing.T) {
 	}
 	assert.Len(t, seen, len(record.Rows()))
 	p.run.Header.Plan.Rows = []record.Row{record.RowCancel}
-	assert.Len(t, Of(p.run), 1)
+	assert.Len(t, Of(p.run, history.Of(p.run)), 1)
 	p.run.Header.Plan.Rows = nil
-	assert.Empty(t, Of(p.run))
+	assert.Empty(t, Of(p.run, history.Of(p.run)))
 }

@@ -20,8 +20,8 @@ type message struct {
 	record.RPCInfo
 }
 
-func listen(run *record.Run) *talk {
-	t := &talk{History: history.Of(run), heard: map[*history.Server][]message{}}
+func listen(run *record.Run, h *history.History) *talk {
+	t := &talk{History: h, heard: map[*history.Server][]message{}}
 	for i := range run.Events {
 		e := &run.Events[i]
 		t.last = e.T

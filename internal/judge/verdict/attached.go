@@ -29,8 +29,7 @@ var notFromOutside = map[string]string{
 var seenFromOutside = []string{"L1", "L4", "L5"}
 
 // judgeAttached judges a watch of a host that was running already. It is clean where all that can be seen from outside was seen.
-func judgeAttached(run *record.Run) Verdict {
-	f := open(run)
+func judgeAttached(f *casefile, run *record.Run) Verdict {
 	view := live.Of(run)
 	for i := range view.Breaches {
 		b := &view.Breaches[i]

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/doubts"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/prose"
@@ -48,16 +49,27 @@ func ruleOf(id string) *rule {
 
 // Judge judges a run. It never fails: a run that shows too little is Inconclusive, with the doubts that say why.
 func Judge(run *record.Run) Verdict {
+	v, _ := judge(run)
+	return v
+}
+
+// judge also returns the history of the run, so that nobody has to fold its events again.
+func judge(run *record.Run) (Verdict, *history.History) {
 	if run == nil {
 		run = &record.Run{Truncated: "there is no run"}
 	}
-	if run.Header.Host.Kind == record.KindAttached {
-		return judgeAttached(run)
-	}
 	f := open(run)
-	if run.Header.Host.Kind == record.KindServer {
-		return judgeServer(f)
+	switch run.Header.Host.Kind {
+	case record.KindAttached:
+		return judgeAttached(f, run), f.History
+	case record.KindServer:
+		return judgeServer(f), f.History
 	}
+	return judgeHost(f), f.History
+}
+
+// judgeHost judges a run whose subject is a host that the bench has started.
+func judgeHost(f *casefile) Verdict {
 	v := Verdict{Findings: []Finding{}, Spawned: len(f.servers), PeakLive: f.PeakLive(), Left: f.Left()}
 	for i := range rules {
 		v.Laws = append(v.Laws, f.judgeLaw(&rules[i]))

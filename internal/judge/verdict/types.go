@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/live"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -95,6 +96,7 @@ type LawResult struct {
 // Judged is a run with its verdict: what the reporters render.
 type Judged struct {
 	Run     *record.Run
+	History *history.History // the fold of the run, made once for its verdict
 	Verdict Verdict
 	Dir     string // where the run is kept, or ""
 	Page    string // where its HTML report is, or ""
@@ -103,5 +105,6 @@ type Judged struct {
 
 // NewJudged judges a run that is kept in dir, "" for nowhere.
 func NewJudged(run *record.Run, dir string) Judged {
-	return Judged{Run: run, Verdict: Judge(run), Dir: dir}
+	v, h := judge(run)
+	return Judged{Run: run, History: h, Verdict: v, Dir: dir}
 }

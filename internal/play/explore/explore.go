@@ -282,7 +282,7 @@ func (e *explorer) look(n int, s *scenarios.Scenario, j *verdict.Judged) {
 		e.OnRun(n, s, *j)
 	}
 	fresh := 0
-	for _, c := range cover.Seen(j.Run) {
+	for _, c := range cover.Seen(j.History) {
 		if e.table[c] && !e.seen[c] {
 			e.seen[c] = true
 			fresh++

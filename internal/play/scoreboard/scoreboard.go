@@ -181,7 +181,7 @@ func impatient(j verdict.Judged) (why string) {
 	if j.Run == nil || j.Run.Header.Limits.Patience == 0 {
 		return ""
 	}
-	for _, s := range history.Of(j.Run).Steps() {
+	for _, s := range j.History.Steps() {
 		switch {
 		case s.Patience == 0:
 		case !s.Skipped:
@@ -247,7 +247,7 @@ func cannot(j verdict.Judged, notApplicable map[string]string) string {
 	if j.Run == nil || slices.ContainsFunc(j.Verdict.Doubts, func(d record.Doubt) bool { return !slices.Contains(follows, d.Code) }) {
 		return ""
 	}
-	h := history.Of(j.Run)
+	h := j.History
 	otherwise := func(s *history.Step) bool { return !s.Skipped || s.Unasked }
 	skipped := slices.DeleteFunc(slices.Clone(h.Steps()), otherwise)
 	if j.Run.Header.Host.Servers == record.Shared && len(j.Verdict.Doubts) > 0 && len(skipped) == 0 {

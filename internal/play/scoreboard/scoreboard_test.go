@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
@@ -20,10 +21,8 @@ func inconclusive(doubts []string, events ...record.Event) verdict.Judged {
 	hello := record.Event{Kind: record.HostReady, Hello: &record.Hello{
 		Ops: []string{"open", "call", "close", "stop"}, NotApplicable: map[string]string{"reload": "it has none"},
 	}}
-	j := verdict.Judged{
-		Run:     &record.Run{Header: record.Header{Host: record.Host{Kind: record.KindDriver}}, Events: append([]record.Event{hello}, events...)},
-		Verdict: verdict.Verdict{Outcome: verdict.Inconclusive},
-	}
+	run := &record.Run{Header: record.Header{Host: record.Host{Kind: record.KindDriver}}, Events: append([]record.Event{hello}, events...)}
+	j := verdict.Judged{Run: run, History: history.Of(run), Verdict: verdict.Verdict{Outcome: verdict.Inconclusive}}
 	for _, code := range doubts {
 		j.Verdict.Doubts = append(j.Verdict.Doubts, record.Doubt{Code: record.DoubtCode(code), Text: "the text of " + code})
 	}
@@ -98,10 +97,8 @@ func TestAHostWithoutALimitOfItsOwn(t *testing.T) {
 		if gaveUp {
 			open.Kind = record.StepEnded
 		}
-		return verdict.Judged{
-			Run:     &record.Run{Header: record.Header{Limits: record.Limits{Patience: 75}}, Events: []record.Event{open, none}},
-			Verdict: verdict.Verdict{Outcome: outcome},
-		}
+		run := &record.Run{Header: record.Header{Limits: record.Limits{Patience: 75}}, Events: []record.Event{open, none}}
+		return verdict.Judged{Run: run, History: history.Of(run), Verdict: verdict.Verdict{Outcome: outcome}}
 	}
 	never := scoreboard.Of(patient(verdict.Clean, false), nil)
 	assert.Equal(t, scoreboard.NotApplicable, never.Status)

@@ -74,7 +74,7 @@ func Try(ctx context.Context, b play.Bench, spec host.Spec) (Seen, error) {
 }
 
 func look(j *verdict.Judged, spec host.Spec) (seen Seen) {
-	l := history.Of(j.Run)
+	l := j.History
 	say := func(format string, args ...any) { seen.Lines = append(seen.Lines, fmt.Sprintf(format, args...)) }
 	hosts := l.Hosts()
 	if len(hosts) == 0 {

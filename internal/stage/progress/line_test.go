@@ -7,27 +7,26 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
 // play tells of steps that have ended and of faults of a server that is gone, until there are so many.
 func play(l *Line, steps, faults int) {
-	for done, _ := l.counts(); done < steps; done++ {
-		l.lives.Apply(record.Event{Kind: record.StepEnded, Step: &record.Step{N: done + 1, Op: record.OpCall}})
+	for l.seen.done < steps {
+		l.Event(record.Event{Kind: record.StepEnded, Step: &record.Step{N: l.seen.done + 1, Op: record.OpCall}})
 	}
-	if len(l.lives.Servers()) == 0 {
-		l.lives.Apply(record.Event{Kind: record.Born, Server: "a#1", Birth: &record.Birth{Label: "a", Launch: 1}})
-		l.lives.Apply(record.Event{Kind: record.Died, Server: "a#1"})
+	if l.seen.spawned == 0 {
+		l.Event(record.Event{Kind: record.Born, Server: "a#1", Birth: &record.Birth{Label: "a", Launch: 1}})
+		l.Event(record.Event{Kind: record.Died, Server: "a#1"})
 	}
-	for _, had := l.counts(); had < faults; had++ {
-		l.lives.Apply(record.Event{Kind: record.Faulted, Server: "a#1", Fault: &record.Fault{On: "call", Do: "exit"}})
+	for l.seen.faults < faults {
+		l.Event(record.Event{Kind: record.Faulted, Server: "a#1", Fault: &record.Fault{On: "call", Do: "exit"}})
 	}
 }
 
 func TestLineTellsWhatIsLeftAndKeepsItsWidth(t *testing.T) {
 	t.Parallel()
-	l := &Line{p: Params{Scenario: "storm", Host: "naive", Steps: 86, Width: 80, Mode: Live}, begun: time.Now(), lives: history.New("")}
+	l := &Line{p: Params{Scenario: "storm", Host: "naive", Steps: 86, Width: 80, Mode: Live}, begun: time.Now(), seen: newTally()}
 	play(l, 43, 9)
 	l.doing = "call calm echo"
 	assert.Equal(t, "storm on naive █████░░░░░ 43/86  live 0  faults 9  4.0 s, ~4 s left  call calm…", l.line(4*time.Second))

@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/leakbench/leakbench/internal/bug"
-	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -48,7 +47,7 @@ type Line struct {
 	begun time.Time
 
 	mu    sync.Mutex
-	lives *history.History
+	seen  tally
 	doing string
 	since time.Duration // when a checkpoint began that has not ended; 0: there is none
 
@@ -64,7 +63,7 @@ const backlog = 1000
 func Start(p Params) *Line {
 	p.Scenario, p.Host = text.Printable(p.Scenario), text.Printable(p.Host)
 	l := &Line{
-		p: p, begun: time.Now(), lives: history.New(""),
+		p: p, begun: time.Now(), seen: newTally(),
 		lines: make(chan string, backlog), screen: newScreen(),
 	}
 	if p.Mode == Plain {
@@ -110,7 +109,7 @@ func (l *Line) Event(e record.Event) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lives.Apply(e)
+	l.seen.add(&e)
 	switch e.Kind {
 	case record.StepBegun:
 		l.doing = describe(*e.Step)
@@ -142,7 +141,7 @@ func (l *Line) milestone(c record.Checkpoint) {
 	case c.Early == record.EarlyWaited:
 		why = " (what is left was watched before)"
 	}
-	l.say("  %s: %d live, %d spawned, %s after %s%s\n", text.Printable(c.Name), len(l.lives.Alive()), len(l.lives.Servers()), state,
+	l.say("  %s: %d live, %d spawned, %s after %s%s\n", text.Printable(c.Name), len(l.seen.alive), l.seen.spawned, state,
 		c.Waited, why)
 }
 
@@ -203,10 +202,10 @@ func (l *Line) line(took time.Duration) string {
 	if l.p.Width < 110 {
 		wide = barWidth / 2
 	}
-	done, faults := l.counts()
+	done := l.seen.done
 	steps := max(l.p.Steps, done, 1)
 	shown := fmt.Sprintf("%s on %s %s %d/%d  live %d  faults %d  %.1f s", l.p.Scenario, l.p.Host, bar(wide, done, steps), done, steps,
-		len(l.lives.Alive()), faults, took.Seconds())
+		len(l.seen.alive), l.seen.faults, took.Seconds())
 	// A checkpoint takes as long as the host takes to clean up, which nothing before it tells: only what it takes at
 	// the most is known, unless the machine is too busy to look.
 	if l.since > 0 {
@@ -216,27 +215,32 @@ func (l *Line) line(took time.Duration) string {
 		shown += left(took, done, steps) + "  " + l.doing
 	}
 	if l.p.Width >= 110 {
-		shown += fmt.Sprintf("  (%d spawned)", len(l.lives.Servers()))
+		shown += fmt.Sprintf("  (%d spawned)", l.seen.spawned)
 	}
 	return cut(strings.TrimRight(shown, " "), l.p.Width)
 }
 
-// counts are the steps and checkpoints that are over, and the faults that servers have had.
-func (l *Line) counts() (done, faults int) {
-	for _, s := range l.lives.Steps() {
-		if s.Ended != history.Never {
-			done++
-		}
+// tally counts what a line shows.
+type tally struct {
+	alive         map[string]bool // servers, by id
+	spawned, done int             // servers; steps and checkpoints that are over
+	faults        int
+}
+
+func newTally() tally { return tally{alive: map[string]bool{}} }
+
+func (t *tally) add(e *record.Event) {
+	switch e.Kind {
+	case record.Born:
+		t.alive[e.Server] = true
+		t.spawned++
+	case record.Died, record.Lost:
+		delete(t.alive, e.Server)
+	case record.StepEnded, record.StepSkipped, record.CheckpointEnded:
+		t.done++
+	case record.Faulted:
+		t.faults++
 	}
-	for _, c := range l.lives.Checkpoints() {
-		if c.Ended != history.Never {
-			done++
-		}
-	}
-	for _, s := range l.lives.Servers() {
-		faults += len(s.Faults)
-	}
-	return done, faults
 }
 
 // cut keeps a line within so many columns: 0 is any.

@@ -7,8 +7,7 @@ import (
 )
 
 // Seen are the cells that a run has filled, in the order of its faults.
-func Seen(run *record.Run) (all []Cell) {
-	h := history.Of(run)
+func Seen(h *history.History) (all []Cell) {
 	seen := map[Cell]bool{}
 	for _, srv := range h.Servers() {
 		for i := range srv.Faults {
