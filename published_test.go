@@ -106,23 +106,3 @@ func TestScenariosOfFindingsLoad(t *testing.T) {
 		assert.NoError(t, err)
 	}
 }
-
-// TestTwinsPinTheSame: presets of one package that differ in how it is used
-// have one lock file, twice.
-func TestTwinsPinTheSame(t *testing.T) {
-	t.Parallel()
-	for _, twins := range [][3]string{
-		{"python-sdk", "python-sdk-stack", "requirements.txt"},
-		{"python-sdk-v1", "python-sdk-v1-stack", "requirements.txt"},
-		{"typescript-sdk", "typescript-sdk-auto", "package-lock.json"},
-		{"mcp-inspector", "mcp-inspector-cli", "package-lock.json"},
-		{"mcporter", "mcporter-call", "package-lock.json"},
-		{"fastmcp", "fastmcp-list", "requirements.txt"},
-	} {
-		one, err := os.ReadFile(filepath.Join("hosts", twins[0], twins[2]))
-		require.NoError(t, err)
-		other, err := os.ReadFile(filepath.Join("hosts", twins[1], twins[2]))
-		require.NoError(t, err)
-		assert.Equal(t, string(one), string(other), twins)
-	}
-}

@@ -20,19 +20,47 @@ import (
 //go:embed */Cargo.toml */Cargo.lock */build.rs */src/*.rs
 var Files embed.FS
 
-// Of is what belongs to a preset: its folder, what its runtime's presets share, and the driver library of that language in the
-// folder leakbench, as one folder. runtime may be "".
-func Of(name, runtime string) (fs.FS, error) {
+// Of is what belongs to a preset: its folder, the packages of the preset that it is like, what its runtime's presets share, and
+// the driver library of that language in the folder leakbench, as one folder. like and runtime may be "".
+func Of(name, like, runtime string) (fs.FS, error) {
 	own, err := fs.Sub(Files, name)
 	if err != nil {
 		return nil, err
 	}
+	all := layers{own}
+	if like != "" {
+		theirs, err := Packages(like)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, theirs)
+	}
 	if _, err := fs.Stat(Files, "lib/"+runtime); runtime == "" || err != nil {
-		return own, nil
+		return all, nil
 	}
 	shared, err := fs.Sub(Files, "lib/"+runtime)
 	library, missing := fs.Sub(integrations.Files, runtime)
-	return layers{own, shared, library}, errors.Join(err, missing)
+	return append(all, shared, library), errors.Join(err, missing)
+}
+
+// HostFile is the name of the host file in a preset's folder.
+const HostFile = "host.yaml"
+
+// Packages is what the packages of a preset are installed from: its folder without its host file and its driver.
+func Packages(name string) (fs.FS, error) {
+	dir, err := fs.Sub(Files, name)
+	return packages{dir}, err
+}
+
+// packages is a folder whose list leaves out how the host is driven.
+type packages struct{ fs.FS }
+
+// ReadDir lists the folder.
+func (p packages) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(p.FS, name)
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return name == "." && (e.Name() == HostFile || strings.HasPrefix(e.Name(), "driver."))
+	}), err
 }
 
 // layers are folders on top of each other.

@@ -74,7 +74,7 @@ func Names() []string {
 func Params(s host.Spec) install.Params {
 	return install.Params{
 		Name: s.Name, Runtime: s.Install.Runtime, Package: s.Install.Package, Version: s.Version, Pinned: s.Install.Version,
-		Lock: s.Install.Lock, Files: s.Files, Dir: s.InstallDir,
+		Lock: s.Install.Lock, Files: s.Install.Files, Dir: s.InstallDir,
 	}
 }
 

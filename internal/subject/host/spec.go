@@ -51,6 +51,8 @@ type Install struct {
 	Version  string
 	Lock     string   // file beside the host file
 	Versions []string // others that can be had
+	Like     string   // the preset that says all of this, and whose lock file it is; "" is none
+	Files    fs.FS    `json:"-"` // what it is installed from; nil is what stands beside the host file
 }
 
 // Config is a file that is written before the host starts.

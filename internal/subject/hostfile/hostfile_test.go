@@ -175,6 +175,23 @@ func TestPresets(t *testing.T) {
 	}
 }
 
+// TestLocksAreWrittenOnce: a preset with the packages of another one is like it, and has no copy of its lock file.
+func TestLocksAreWrittenOnce(t *testing.T) {
+	t.Parallel()
+	locks, err := filepath.Glob("../../../hosts/*/*")
+	require.NoError(t, err)
+	first := map[string]string{}
+	for _, path := range locks {
+		if base := filepath.Base(path); base != "package-lock.json" && base != "requirements.txt" && base != "Cargo.lock" {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Empty(t, first[string(text)], "%s is the same file: write like: into the host file instead", path)
+		first[string(text)] = path
+	}
+}
+
 // TestLocksHaveNoAddresses: where packages come from is the user's business.
 func TestLocksHaveNoAddresses(t *testing.T) {
 	t.Parallel()

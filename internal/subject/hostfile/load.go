@@ -59,12 +59,10 @@ func Parse(file string, src []byte) (host.Spec, error) {
 	return spec, nil
 }
 
-const hostFile = "host.yaml"
-
 // Presets are the names of the host files that are part of the program.
 func Presets() []string {
-	paths, _ := fs.Glob(hosts.Files, "*/"+hostFile) // the pattern is right
-	return lists.Map(paths, func(path string) string { return strings.TrimSuffix(path, "/"+hostFile) })
+	paths, _ := fs.Glob(hosts.Files, "*/"+hosts.HostFile) // the pattern is right
+	return lists.Map(paths, func(path string) string { return strings.TrimSuffix(path, "/"+hosts.HostFile) })
 }
 
 // Preset is the preset of that name. A version other than "" must be the one that its file has, or one of those that it lists.
@@ -82,19 +80,19 @@ func At(name, version string) (host.Spec, error) {
 }
 
 func preset(name, version string, pick func(*host.Spec, string) error) (host.Spec, error) {
-	src, err := hosts.Files.ReadFile(name + "/" + hostFile)
+	src, err := hosts.Files.ReadFile(name + "/" + hosts.HostFile)
 	if err != nil {
 		return host.Spec{}, fmt.Errorf("no host %q", name)
 	}
-	s, err := Parse(name+"/"+hostFile, src)
+	s, err := Parse(name+"/"+hosts.HostFile, src)
 	if err != nil {
 		return s, err
 	}
-	runtime := ""
+	like, runtime := "", ""
 	if s.Install != nil {
-		runtime = s.Install.Runtime
+		like, runtime = s.Install.Like, s.Install.Runtime
 	}
-	if s.Files, err = hosts.Of(name, runtime); err != nil {
+	if s.Files, err = hosts.Of(name, like, runtime); err != nil {
 		return s, err
 	}
 	s.Given = s.Name
@@ -104,6 +102,7 @@ func preset(name, version string, pick func(*host.Spec, string) error) (host.Spe
 		}
 	}
 	if s.Install != nil {
+		s.Install.Files = s.Files
 		s.InstallDir, err = InstallDir(s.Name, s.Version)
 		s.Dir = s.InstallDir
 	}

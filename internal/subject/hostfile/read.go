@@ -79,7 +79,11 @@ func hostObject(s *host.Spec, dir string) yamlfile.Value {
 		yamlfile.May("not_applicable", "scenarios that do not apply to it, and why", notApplicable(s.NotApplicable)),
 		yamlfile.May("scenarios", "what differs for a scenario", limits(s.Scenarios, dir)),
 		yamlfile.May("install", "the packages that leakbench hosts install puts in place", install(&s.Install)),
+		yamlfile.May("like", "a preset: this host has its install section, with the lock file that belongs to it", like(&s.Install)),
 	).Then(func(m *yamlfile.Node) {
+		if m.Find("like") != nil && m.Find("install") != nil {
+			m.Key("install").Problem("a host takes install or like, not both")
+		}
 		p.Confirm = cmp.Or(p.Confirm, p.Settle)
 		if s.Kind == record.KindDriver && (s.Stop.Signal != "" || s.Stop.EOF) {
 			m.Key("stop").Problem("a driver is stopped through the protocol, so stop takes only within")
