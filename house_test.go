@@ -216,6 +216,31 @@ var parsed struct {
 	files []source
 }
 
+// TestPlayKnowsNoFlags holds package play and what is below it to a rule of ARCHITECTURE.md: flags are those of cmd/leakbench.
+func TestPlayKnowsNoFlags(t *testing.T) {
+	t.Parallel()
+	exceptions := map[string]string{
+		"internal/play/doctor":  "it names flags of other programs, and those of the fake server that it starts",
+		"internal/play/project": "a key of the project file has the values of a flag, and its schema says so",
+	}
+	for _, f := range parseAll(t) {
+		dir := filepath.ToSlash(filepath.Dir(f.path))
+		if strings.HasSuffix(f.path, "_test.go") || dir != "internal/play" && !strings.HasPrefix(dir, "internal/play/") {
+			continue
+		}
+		for _, imported := range f.tree.Imports {
+			assert.NotContains(t, imported.Path.Value, "github.com/spf13/", f.path)
+		}
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			literal, isLiteral := n.(*ast.BasicLit)
+			if isLiteral && literal.Kind == token.STRING && exceptions[dir] == "" {
+				assert.NotContains(t, literal.Value, "--", f.set.Position(literal.Pos()))
+			}
+			return true
+		})
+	}
+}
+
 func parseAll(t *testing.T) []source {
 	t.Helper()
 	var all []source

@@ -77,7 +77,7 @@ const (
 // schema go by this table, so that a new field is a member of Fault and a row here.
 var Fields = []Field{
 	{Name: "on", Unit: "MOMENT", What: "a moment", Text: "the moment", Of: func(f *Fault) any { return &f.On }},
-	{Name: "do", Unit: "DEED", What: "a deed", Text: "the action", Of: func(f *Fault) any { return &f.Do }},
+	{Name: "do", Unit: "ACTION", What: "an action", Text: "the action", Of: func(f *Fault) any { return &f.Do }},
 	{
 		Name: "launch", Unit: "N", What: "a launch number", Text: "only this launch of the label: 1 is the first of a run",
 		Min: 1, low: "the first launch is 1", Without: "every launch", Excludes: "every", Of: func(f *Fault) any { return &f.Launch },

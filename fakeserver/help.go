@@ -50,7 +50,7 @@ func writeHelp(w io.Writer) {
 	var b strings.Builder
 	fmt.Fprintf(&b, helpHead, faultForm())
 	writeDocs(&b, Moments)
-	b.WriteString("\nDeeds (do):\n")
+	b.WriteString("\nActions (do):\n")
 	writeDocs(&b, Actions)
 	b.WriteString(helpTail)
 	_, _ = io.WriteString(w, b.String())

@@ -38,7 +38,7 @@ func (f *writtenFault) value() yamlfile.Value {
 func faultObject(f *fakeserver.Fault) yamlfile.Value {
 	return yamlfile.Object("a fault", append([]yamlfile.Key{
 		yamlfile.Need("on", fakeserver.Fields[0].Text, yamlfile.Choice(&f.On, "a moment", fakeserver.Names(fakeserver.Moments)...)),
-		yamlfile.Need("do", fakeserver.Fields[1].Text, yamlfile.Choice(&f.Do, "a deed", fakeserver.Names(fakeserver.Actions)...)),
+		yamlfile.Need("do", fakeserver.Fields[1].Text, yamlfile.Choice(&f.Do, "an action", fakeserver.Names(fakeserver.Actions)...)),
 	}, keys(f, fieldsOfFaults())...)...)
 }
 
@@ -49,7 +49,7 @@ func orderObject(f *fakeserver.Fault) yamlfile.Value {
 }
 
 func orderedAction(f *fakeserver.Fault) yamlfile.Value {
-	return yamlfile.Choice(&f.Do, "a deed that can be ordered", actionsOnOrder()...)
+	return yamlfile.Choice(&f.Do, "an action that can be ordered", actionsOnOrder()...)
 }
 
 // order is what a break step orders: an action, or a mapping of one.

@@ -321,7 +321,7 @@ func TestSize(t *testing.T) {
 	assert.Len(t, s.Expand(), 99_991)
 	assert.Len(t, parse(t, play("one:", fmt.Sprintf(inner, 9_999)+strings.Repeat("\n- call: a", 9))).Expand(), 100_000)
 	_, err := scenarios.Parse("x.yaml", []byte(play("one:", fmt.Sprintf(inner, 10_001))))
-	require.ErrorContains(t, err, "x.yaml:7:13: with repeats with repeats written out, this is more than 100000 steps")
+	require.ErrorContains(t, err, "x.yaml:7:13: the steps, with repeats written out, are more than 100000 steps")
 	_, err = scenarios.Parse("x.yaml", []byte(play("one:", "- {open: a, server: one}\n- repeat: 60000\n  steps: [{call: a}]\n- repeat: 60000\n  steps: [{call: a}]")))
 	require.ErrorContains(t, err, "x.yaml:5:1: the steps, with repeats written out, are more than 100000")
 	_, err = scenarios.Parse("x.yaml", []byte(play("one:", "- repeat: 100\n  steps: [{tick: {jobs: [{server: one, count: 1000}]}}]")))

@@ -169,7 +169,7 @@ func (l *Step) ofSteps(r *reader, depth int) yamlfile.Value {
 		return l.object(yamlfile.Whole(&l.Count, "a number of times", 1, maxSteps),
 			yamlfile.Need("steps", "the steps, one after the other", r.steps(&l.Steps, depth+1))).Then(func(*yamlfile.Node) {
 			if sizeOf([]Step{*l}) > maxSteps {
-				l.subject.Problem("with repeats with repeats written out, this is more than %d steps", maxSteps)
+				l.subject.Problem("the steps, with repeats written out, are more than %d steps", maxSteps)
 				l.Count = 0 // so that what stands around it is not blamed too
 			}
 		})

@@ -5,7 +5,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -82,10 +85,21 @@ func (a *app) attach(ctx context.Context, args []string, f attachFlags) error {
 		return err
 	}
 	host, err := attach.Find(args[0])
-	if err = cmp.Or(attach.Seen(f.failOn), err); err != nil {
+	if err = cmp.Or(f.seen(), err); err != nil {
 		return err
 	}
 	return a.watch(ctx, host, f)
+}
+
+// seen says which of the laws can't be seen from outside.
+func (f *attachFlags) seen() error {
+	for _, law := range f.failOn {
+		if !slices.Contains(attach.Laws, law) {
+			return usage(fmt.Errorf("law %q: from outside only %s can be seen", law, strings.Join(attach.Laws, ", ")),
+				"for example: --fail-on L1,L4")
+		}
+	}
+	return nil
 }
 
 func (a *app) watch(ctx context.Context, host record.Process, f attachFlags) error {
@@ -104,7 +118,7 @@ func (a *app) watch(ctx context.Context, host record.Process, f attachFlags) err
 	if f.prometheus != "" {
 		where, stop, err := attach.Serve(f.prometheus, screen)
 		if err != nil {
-			return err
+			return usage(err, "for example: --prometheus :9187")
 		}
 		defer stop()
 		a.note("metrics   http://%s/metrics\n", where)

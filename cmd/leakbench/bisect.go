@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/leakbench/leakbench/internal/judge/law"
-	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/bisect"
 	"github.com/leakbench/leakbench/internal/play/shelf"
 	"github.com/leakbench/leakbench/internal/stage/progress"
@@ -72,7 +71,7 @@ func (a *app) bisect(cmd *cobra.Command, args []string, f bisectFlags) error {
 	if err != nil {
 		return err
 	}
-	plays, err := play.Scenarios(args)
+	plays, err := scenariosOf(args)
 	if err != nil {
 		return err
 	}
@@ -118,6 +117,9 @@ func publishedBetween(ctx context.Context, f bisectFlags) ([]string, error) {
 		return nil, &failure{exitHost, err, "check the network, and the package manager's configuration"}
 	}
 	between, err := bisect.Between(all, f.good, f.bad)
+	if errors.Is(err, bisect.ErrSame) {
+		err = fmt.Errorf("--good and --bad are both %s", f.good)
+	}
 	return between, usage(err, "the registry has "+strings.Join(all[max(0, len(all)-12):], ", "))
 }
 

@@ -147,3 +147,15 @@ func TestHostsInstallOnWindows(t *testing.T) {
 	assert.Contains(t, out, "pip lists no versions of mcp")
 	assert.NoDirExists(t, folder)
 }
+
+// TestChecksThatNeedSignals are left out, and refused where they are named.
+func TestChecksThatNeedSignals(t *testing.T) {
+	t.Parallel()
+	all, err := checksOf(nil)
+	require.NoError(t, err)
+	assert.Len(t, all, 5)
+	for _, name := range []string{"sigterm", "server-shell"} {
+		_, err := checksOf([]string{"eof", name})
+		assert.ErrorContains(t, err, "--only "+name+": the check needs SIGTERM")
+	}
+}

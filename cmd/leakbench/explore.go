@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"strconv"
@@ -45,8 +46,7 @@ new, and more than 1 in 100 runs inconclusive, 4 the host did not start, 128+n s
 		},
 	}
 	flags := cmd.Flags()
-	flags.Var((*play.HostFlag)(&f.host), "host",
-		"host to test: the name of a built-in host, a host file (.yaml), or the path of a driver (default "+play.DefaultHost+")")
+	registerHost(cmd, &f.host)
 	flags.Var((*duration.Flag)(&f.For), "for", "how long to explore; 0: until --runs (default 10m without --runs)")
 	flags.IntVar(&f.Runs, "runs", 0, "how many scenarios to run; 0: as many as --for allows")
 	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the scenarios; 0: draw one and print it")
@@ -57,7 +57,6 @@ new, and more than 1 in 100 runs inconclusive, 4 the host did not start, 128+n s
 	flags.IntVar(&f.Shrink, "shrink", 1, "how many findings of one law and kind to make small, if they differ in their cause; 0: none")
 	limitFlags(flags, &f.bench.Limits, "how long the host may take to start: to say hello, or to connect to its server")
 	jobsFlag(flags, &f.Jobs)
-	completeFlag(cmd, "host", cobra.ShellCompDirectiveDefault, hostNames)
 	return cmd
 }
 
@@ -79,8 +78,13 @@ func (a *app) explore(cmd *cobra.Command, f exploreFlags, command []string) erro
 		return err
 	}
 	f.Bench, f.Known, f.Note = &f.bench, list.Entries, a.progressed
-	if f.Host, err = play.TheHost(f.bench.Self, f.host, command); err != nil {
+	if f.Host, err = hostOf(f.bench.Self, f.host, command); err != nil {
 		return err
+	}
+	named := cmp.Or(f.Host.ID, f.Host.Name)
+	f.Self = fmt.Sprintf("leakbench explore --host %s --seed %d", named, f.Seed)
+	f.Again = func(file string, seed uint64) string {
+		return fmt.Sprintf("leakbench run %s --host %s --seed %d", file, named, seed)
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
@@ -91,7 +95,7 @@ func (a *app) explore(cmd *cobra.Command, f exploreFlags, command []string) erro
 	if a.format == "json" {
 		err = errors.Join(err, a.object(r, pretty))
 	} else {
-		err = errors.Join(err, r.Print(a.out))
+		err = errors.Join(err, r.Print(a.out, "--format json has all"))
 	}
 	return cmp.Or(err, exitWhen(r.New(), exitFinding), exitWhen(100*r.Inconclusive > r.Runs, exitInconclusive))
 }

@@ -134,7 +134,7 @@ func (a *app) try(ctx context.Context, path string) error {
 	}
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	h, err := play.TheHost(bench.Self, path, nil)
+	h, err := hostOf(bench.Self, path, nil)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,30 @@ func patienceFlag(flags *pflag.FlagSet, to *play.Limits) {
 		"how long to wait for the host's own time limit in the scenario patience; 0: as the scenario says (75s)")
 }
 
+// hostFlag is a flag that names a host. One that is empty would mean the default, which nobody wants who names a variable that is not set.
+type hostFlag string
+
+func (h *hostFlag) String() string { return string(*h) }
+
+// Type is what the help calls it.
+func (h *hostFlag) Type() string { return "string" }
+
+// Set takes the name.
+func (h *hostFlag) Set(name string) error {
+	if name == "" {
+		return errors.New("no host is named; is a variable empty?")
+	}
+	*h = hostFlag(name)
+	return nil
+}
+
+// registerHost adds the flag that names the host to test.
+func registerHost(cmd *cobra.Command, to *string) {
+	cmd.Flags().Var((*hostFlag)(to), "host",
+		"host to test: the name of a built-in host, a host file (.yaml), or the path of a driver (default "+play.DefaultHost+")")
+	completeFlag(cmd, "host", cobra.ShellCompDirectiveDefault, hostNames)
+}
+
 // jobsFlag is how many runs are played side by side.
 func jobsFlag(flags *pflag.FlagSet, to *int) {
 	flags.IntVarP(to, "jobs", "j", 0, "how many runs to make at the same time; 0: as many as the machine can carry")

@@ -106,7 +106,7 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 		return err
 	}
 	if f.corpus != "" {
-		kept, err := explore.Kept(f.corpus)
+		kept, err := keptIn(f.corpus)
 		if err != nil {
 			return err
 		}
@@ -142,6 +142,21 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 		err = errors.Join(err, usage(blob.Write(f.blob, part), "choose another file with --blob"))
 	}
 	return a.decide(d, err, s.outlets, f.decideFlags, s.bench.Out)
+}
+
+// keptIn are the scenarios of a corpus: none is an error.
+func keptIn(dir string) ([]string, error) {
+	kept, err := explore.Kept(dir)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, usage(fmt.Errorf("--corpus %s: not a folder", dir), "leakbench explore --corpus DIR makes one")
+	}
+	if len(kept) == 0 {
+		return nil, usage(fmt.Errorf("--corpus %s: no scenario in this folder", dir), "leakbench explore --corpus "+dir+" fills it")
+	}
+	return kept, nil
 }
 
 // part is what all shards are to do; the series is left with what this one does of it.

@@ -123,7 +123,7 @@ machine lacks what they need; 70 when it does not, and none works all the same;
 			ownAnyway(&bench)
 			ctx, stop := interruptible(cmd.Context())
 			defer stop()
-			facts := doctor.Look(ctx, doctor.Params{Self: bench.Self, Out: out, Tool: bench.Tool})
+			facts := doctor.Look(ctx, doctor.Params{Self: bench.Self, Out: out, Else: remedies[play.OtherFolder], Tool: bench.Tool})
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

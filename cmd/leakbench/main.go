@@ -305,6 +305,19 @@ func usage(err error, hint string) error {
 	return &play.Misuse{Err: err, Hint: hint}
 }
 
+// remedies are the flags by which a misuse is remedied.
+var remedies = map[play.Remedy]string{
+	play.OtherFolder:   "choose another folder with --out",
+	play.NoLink:        "remove the link, or choose another folder with --dir",
+	play.OtherCorpus:   "choose another folder with --corpus",
+	play.NewRecord:     "name another file with --record",
+	play.OtherRecord:   "choose another file with --record",
+	play.RunsFolder:    "-o names their folder",
+	play.HostCommand:   "for example: leakbench run storm -- my-gateway --mcp '{{server}}'",
+	play.ServerCommand: "its command goes after --; for example: leakbench server -- npx -y @modelcontextprotocol/server-everything",
+	play.WholeCommand:  "give the command again: leakbench replay RUN -- COMMAND ARGS...",
+}
+
 // noFolder are the errors of a folder that nothing can be written to.
 var noFolder = []error{syscall.EFBIG, syscall.ENOSPC, syscall.EROFS, syscall.EACCES, syscall.ENOTDIR}
 
@@ -326,7 +339,7 @@ func failureOf(err error) *failure {
 	case errors.Is(err, hostfile.ErrNoFolder):
 		return &failure{exitUsage, err, "set HOME, or LEAKBENCH_HOSTS_DIR"}
 	case errors.As(err, &misuse):
-		return &failure{exitUsage, misuse, misuse.Hint}
+		return &failure{exitUsage, misuse, cmp.Or(misuse.Hint, remedies[misuse.Remedy])}
 	case errors.As(err, &missing):
 		return &failure{exitHost, missing, missing.Run}
 	case errors.As(err, &stop):

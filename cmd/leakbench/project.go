@@ -51,8 +51,8 @@ func (a *app) fromProject(cmd *cobra.Command, args []string, f *runFlags) (names
 			took = append(took, "confirm "+duration.Text(p.Confirm))
 		}
 	}
-	if len(names) == 0 && len(f.choice.Levels) == 0 {
-		names, f.choice.Levels = p.Scenarios, lists.Map(p.Levels, func(l record.Level) string { return string(l) })
+	if len(names) == 0 && len(f.choice.levels) == 0 {
+		names, f.choice.levels = p.Scenarios, lists.Map(p.Levels, func(l record.Level) string { return string(l) })
 		took = append(took, p.Plays()...)
 	}
 	if !cmd.Flags().Changed("reporter") {

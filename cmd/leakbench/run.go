@@ -44,7 +44,7 @@ type runFlags struct {
 	server    string
 	progress  string
 	reporters []string
-	choice    play.Choice
+	choice    choice
 	quick     bool
 	failFast  bool
 	byLevel   bool // no scenario was named: the level says which
@@ -96,13 +96,11 @@ fake server.
 // register adds the flags of everything that plays.
 func (f *runFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.Var((*play.HostFlag)(&f.host), "host",
-		"host to test: the name of a built-in host, a host file (.yaml), or the path of a driver (default "+play.DefaultHost+")")
+	registerHost(cmd, &f.host)
 	flags.Uint64Var(&f.series.Seed, "seed", 0, "seed of everything random; 0: draw one, print and record it")
 	limitFlags(flags, &f.bench.Limits, "how long the host may take to start: to say hello, or to connect to its server")
 	patienceFlag(flags, &f.bench.Limits)
 	f.registerOutput(cmd)
-	completeFlag(cmd, "host", cobra.ShellCompDirectiveDefault, hostNames)
 	f.series.Repeat = 1
 }
 
@@ -117,9 +115,9 @@ func (f *runFlags) registerOutput(cmd *cobra.Command) {
 // choose adds the flags of what plays several scenarios.
 func (f *runFlags) choose(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.choice.Laws, "law", nil, "run the scenarios that are about one of these laws, for example L1,L4")
-	flags.StringSliceVar(&f.choice.Tags, "tag", nil, "run the scenarios that have one of these tags")
-	flags.StringSliceVar(&f.choice.Levels, "level", nil, "run the scenarios of these levels: orderly (1), stubborn (2), sudden (3)")
+	flags.StringSliceVar(&f.choice.laws, "law", nil, "run the scenarios that are about one of these laws, for example L1,L4")
+	flags.StringSliceVar(&f.choice.tags, "tag", nil, "run the scenarios that have one of these tags")
+	flags.StringSliceVar(&f.choice.levels, "level", nil, "run the scenarios of these levels: orderly (1), stubborn (2), sudden (3)")
 	flags.BoolVar(&f.quick, "quick", false, "run the scenarios that take less than 2 s on a correct host; same as --tag "+scenarios.TagQuick)
 	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first run that fails")
 	jobsFlag(flags, &f.series.Jobs)
@@ -136,8 +134,8 @@ func (a *app) run(cmd *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	if len(names) == 0 && len(f.choice.Levels) == 0 {
-		f.choice.Levels = []string{string(record.Orderly)}
+	if len(names) == 0 && len(f.choice.levels) == 0 {
+		f.choice.levels = []string{string(record.Orderly)}
 		f.byLevel = true
 	}
 	s, err := a.prepare(cmd, args, f, names)
@@ -222,25 +220,25 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, names []str
 		return s, err
 	}
 	_, command := splitAtDash(cmd, args)
-	h, err := play.TheHost(s.bench.Self, f.host, command)
+	h, err := hostOf(s.bench.Self, f.host, command)
 	if err != nil {
 		return s, err
 	}
 	if len(names) == 0 {
 		names = []string{"all"}
 	}
-	plays, err := play.Scenarios(names)
+	plays, err := scenariosOf(names)
 	if err != nil {
 		return s, err
 	}
 	if f.quick {
-		f.choice.Tags = append(f.choice.Tags, scenarios.TagQuick)
+		f.choice.tags = append(f.choice.tags, scenarios.TagQuick)
 	}
-	if plays, err = f.choice.Of(plays); err != nil {
+	if plays, err = f.choice.of(plays); err != nil {
 		return s, err
 	}
 	s.named = !slices.Contains(names, "all")
-	if plays, err = play.OfServer(plays, f.server, h); err != nil {
+	if plays, err = ofServer(plays, f.server, h); err != nil {
 		return s, err
 	}
 	s.series.Host = h
@@ -249,7 +247,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f runFlags, names []str
 		return s, notApplicable(s.not[0])
 	}
 	if f.byLevel {
-		a.note("%s\n", play.LevelNote(plays))
+		a.note("%s\n", levelNote(plays))
 	}
 	for _, line := range play.LeftOut(s.not) {
 		a.note("%s\n", line)
@@ -354,6 +352,9 @@ func (a *app) replay(cmd *cobra.Command, args []string, f runFlags) error {
 		return err
 	}
 	paths, command := splitAtDash(cmd, args)
+	if command != nil && f.host != "" {
+		return errTwoHosts
+	}
 	old, err := judgeAll("replay", paths)
 	if err != nil {
 		return err

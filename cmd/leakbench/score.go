@@ -13,6 +13,7 @@ import (
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
+	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report"
@@ -120,7 +121,10 @@ func (a *app) playScore(ctx context.Context, f scoreFlags) (*scoreboard.Board, e
 	if s.Hosts, err = play.Hosts(s.Self, f.hosts); err != nil {
 		return nil, err
 	}
-	all, err := play.Scenarios(f.scenarios)
+	if len(s.Hosts) == 0 {
+		return nil, usage(errors.New("no hosts given"), "leakbench list hosts shows them; --hosts published runs the published ones")
+	}
+	all, err := scenariosOf(f.scenarios)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +159,7 @@ func (f scoreFlags) command() []string {
 	if f.Seed != 1 {
 		words = append(words, "--seed", fmt.Sprint(f.Seed))
 	}
-	words = append(words, f.Limits.Words()...)
+	words = append(words, record.CommandLimits(f.Limits).Words()...)
 	if !f.links {
 		words = append(words, "--links=false")
 	}

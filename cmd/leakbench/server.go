@@ -2,8 +2,13 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +22,79 @@ import (
 type serverFlags struct {
 	runFlags
 	decideFlags
-	server.Params
+	only             []string // names of checks; none: all
+	name, tool, args string
+	limits           client.Limits
+}
+
+// words are what sets these flags, but for the checks.
+func (f *serverFlags) words() (words []string) {
+	for _, w := range []struct{ flag, value string }{{"--name", f.name}, {"--call", f.tool}, {"--args", f.args}} {
+		if w.value != "" {
+			words = append(words, w.flag, w.value)
+		}
+	}
+	for _, w := range []struct {
+		flag  string
+		value time.Duration
+	}{{"--grace", f.limits.Grace}, {"--watch", f.limits.Watch}, {"--start", f.limits.Start}, {"--idle", f.limits.Idle}} {
+		if w.value > 0 {
+			words = append(words, w.flag, w.value.String())
+		}
+	}
+	return words
+}
+
+// params are what is tried, and an error where the flags ask for what can't be.
+func (f *serverFlags) params(argv []string) (p server.Params, err error) {
+	if err := server.Supported(argv); err != nil {
+		return p, err
+	}
+	p.Name, p.Limits = f.name, f.limits
+	p.Again = func(check string) []string {
+		return slices.Concat([]string{"leakbench", "server", "--only", check}, f.words(), []string{"--"})
+	}
+	switch args := json.RawMessage(f.args); {
+	case f.args != "" && f.tool == "":
+		return p, usage(errors.New("--args without --call: no tool is named"), `for example: --call echo --args '{"message":"hi"}'`)
+	case f.args != "" && json.Unmarshal(args, new(map[string]any)) != nil:
+		return p, usage(fmt.Errorf("--args is not a JSON object: %.80q", f.args), `for example: --args '{"message":"hi"}'`)
+	case f.tool != "":
+		p.Call = &client.Call{Tool: f.tool}
+		if f.args != "" {
+			p.Call.Args = args
+		}
+	}
+	if p.Checks, err = checksOf(f.only); err != nil {
+		return p, err
+	}
+	asksIdle := func(c checks.Check) bool { return c.Name == checks.Idle }
+	if idle := f.limits.Idle; idle > 0 && idle < leastIdle && slices.ContainsFunc(p.Checks, asksIdle) {
+		return p, usage(fmt.Errorf("--idle %s: must be %s or more: a server has 3 s to settle, and its growth is told from the time after that",
+			idle, duration.Text(leastIdle)),
+			"leave --idle out: it is 20 s; or leave the check out: leakbench server --only eof,sigterm")
+	}
+	return p, nil
+}
+
+// leastIdle is the shortest time in which it can be told that an idle server grows.
+const leastIdle = 9 * time.Second
+
+// checksOf are the checks of these names, in their own order; none: all.
+func checksOf(only []string) ([]checks.Check, error) {
+	for _, name := range only {
+		if _, known := checks.Of(name); !known {
+			return nil, oneOf("--only", name, checks.Names()...)
+		}
+	}
+	if i := slices.IndexFunc(only, server.Lacking); i >= 0 {
+		return nil, usage(fmt.Errorf("--only %s: the check needs SIGTERM, which %s does not have", only[i], runtime.GOOS),
+			"run it on Linux, or in WSL")
+	}
+	chosen := func(c checks.Check) bool {
+		return len(only) == 0 || slices.Contains(only, c.Name) || slices.Contains(only, c.Scenario())
+	}
+	return slices.DeleteFunc(checks.All(), func(c checks.Check) bool { return server.Lacking(c.Name) || !chosen(c) }), nil
 }
 
 func serverLong() string {
@@ -44,22 +121,22 @@ func (a *app) serverCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // who forgets -- is told so, whatever flags the command has
-	flags.StringSliceVar(&f.Only, "only", nil, "the checks to run: "+strings.Join(checks.Names(), ", "))
-	flags.StringVar(&f.Name, "name", "", "name of the server (default: from its command)")
-	flags.StringVar(&f.Tool, "call", "", "tool to call once the server is up; it should take a second or more, for eof-call")
-	flags.StringVar(&f.Args, "args", "", "arguments of --call, a JSON object")
+	flags.StringSliceVar(&f.only, "only", nil, "the checks to run: "+strings.Join(checks.Names(), ", "))
+	flags.StringVar(&f.name, "name", "", "name of the server (default: from its command)")
+	flags.StringVar(&f.tool, "call", "", "tool to call once the server is up; it should take a second or more, for eof-call")
+	flags.StringVar(&f.args, "args", "", "arguments of --call, a JSON object")
 	for _, d := range []struct {
 		to          *duration.Flag
 		name, usage string
 		preset      duration.Flag
 	}{
-		{(*duration.Flag)(&f.Limits.Grace), "grace", "how long the server may take to exit", duration.Flag(client.DefaultGrace)},
+		{(*duration.Flag)(&f.limits.Grace), "grace", "how long the server may take to exit", duration.Flag(client.DefaultGrace)},
 		{
-			(*duration.Flag)(&f.Limits.Watch), "watch", "how long to watch a server that did not exit, after --grace",
+			(*duration.Flag)(&f.limits.Watch), "watch", "how long to watch a server that did not exit, after --grace",
 			duration.Flag(client.DefaultWatch),
 		},
-		{(*duration.Flag)(&f.Limits.Start), "start", "how long it may take to answer initialize", duration.Flag(client.DefaultStart)},
-		{(*duration.Flag)(&f.Limits.Idle), "idle", "how long to watch it while nothing is asked", duration.Flag(client.DefaultIdle)},
+		{(*duration.Flag)(&f.limits.Start), "start", "how long it may take to answer initialize", duration.Flag(client.DefaultStart)},
+		{(*duration.Flag)(&f.limits.Idle), "idle", "how long to watch it while nothing is asked", duration.Flag(client.DefaultIdle)},
 	} {
 		flags.Var(d.to, d.name, fmt.Sprintf("%s; 0: %s", d.usage, d.preset.String()))
 	}
@@ -84,7 +161,11 @@ func (a *app) server(cmd *cobra.Command, args []string, f serverFlags) error {
 	if err != nil {
 		return err
 	}
-	one, err := server.Plan(f.Params, argv, &s.bench, &s.series)
+	p, err := f.params(argv)
+	if err != nil {
+		return err
+	}
+	one, err := server.Plan(p, argv, &s.bench, &s.series)
 	if err != nil {
 		return err
 	}

@@ -46,12 +46,7 @@ type Bench struct {
 }
 
 // Limits are the times that the user insists on. 0 is what the host's profile or the scenario says.
-type Limits struct{ Settle, Confirm, Start, Patience time.Duration }
-
-// Flags are the limits by the flags that set them.
-func (l *Limits) Flags() map[string]*time.Duration {
-	return map[string]*time.Duration{"--settle": &l.Settle, "--confirm": &l.Confirm, "--start": &l.Start, "--patience": &l.Patience}
-}
+type Limits record.CommandLimits
 
 // or is these limits, with others where they say nothing.
 func (l Limits) or(others Limits) Limits {
@@ -59,16 +54,6 @@ func (l Limits) or(others Limits) Limits {
 		cmp.Or(l.Settle, others.Settle), cmp.Or(l.Confirm, others.Confirm), cmp.Or(l.Start, others.Start),
 		cmp.Or(l.Patience, others.Patience),
 	}
-}
-
-// Words are the flags that set these limits.
-func (l *Limits) Words() (words []string) {
-	for _, flag := range []string{"--settle", "--confirm", "--start", "--patience"} {
-		if d := *l.Flags()[flag]; d > 0 {
-			words = append(words, flag, d.String())
-		}
-	}
-	return words
 }
 
 // Host is a host with what names it on a command line: "" is its own name.
@@ -124,7 +109,7 @@ func (b *Bench) Keep(
 	if c.Dir == "" {
 		var err error
 		if c.Dir, err = NewRunDir(b.Out, c.Scenario.String(), c.Host.Name); err != nil {
-			return nil, &Misuse{Err: err, Hint: "choose another folder with --out"}
+			return nil, &Misuse{Err: err, Remedy: OtherFolder}
 		}
 		link = sync.OnceFunc(func() { linkLatest(b.Out, c.Dir) })
 	}
@@ -193,21 +178,16 @@ func (b *Bench) command(c Cell, limits Limits) []string {
 	if builtin, err := scenarios.Builtin(name); err != nil || builtin.Source != c.Scenario.Source {
 		name = c.Scenario.File
 	}
-	words := []string{"leakbench", "run", name, "--seed", fmt.Sprint(c.Seed)}
-	if c.Scenario.Part != "" {
-		words = append(words, "--server", c.Scenario.Part)
+	line := record.Command{
+		Scenario: name, Seed: c.Seed, Server: c.Scenario.Part, Limits: record.CommandLimits(limits), Host: cmp.Or(c.Host.ID, c.Host.Name),
 	}
-	words = append(words, limits.Words()...)
 	if b.Soak != nil {
-		words = append(words, "--for", b.Soak.For.String())
+		line.For = b.Soak.For
 	}
-	switch {
-	case c.Host.Kind == record.KindCommand && c.Host.File == "":
-		return append(append(words, "--"), c.Host.Argv...)
-	case c.Host.ID != "":
-		return append(words, "--host", c.Host.ID)
+	if c.Host.Kind == record.KindCommand && c.Host.File == "" {
+		line.Argv = c.Host.Argv
 	}
-	return append(words, "--host", c.Host.Name)
+	return line.Words()
 }
 
 // NewRunDir makes the run's folder. It is for its user alone: what the host wrote to stderr is in it, whatever that holds.

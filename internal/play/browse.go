@@ -37,12 +37,12 @@ func Browse(page string) error {
 	hint := "open " + page + " in a browser; BROWSER names one"
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
-		return &Misuse{fmt.Errorf("no browser found: %w", err), hint}
+		return &Misuse{Err: fmt.Errorf("no browser found: %w", err), Hint: hint}
 	}
 	// A browser stays longer than this command: it is started and not owned.
 	cmd := exec.Command(path, argv[1:]...)
 	if err := cmd.Start(); err != nil {
-		return &Misuse{err, hint}
+		return &Misuse{Err: err, Hint: hint}
 	}
 	ended := make(chan error, 1)
 	go func() {
@@ -52,7 +52,7 @@ func Browse(page string) error {
 	select {
 	case err = <-ended:
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-			err = &Misuse{fmt.Errorf("%s: %w", argv[0], err), hint}
+			err = &Misuse{Err: fmt.Errorf("%s: %w", argv[0], err), Hint: hint}
 		}
 	case <-time.After(patience):
 	}

@@ -15,7 +15,7 @@ func refuse(h host.Spec) error {
 		return nil
 	}
 	return &Misuse{
-		fmt.Errorf("%s is a host for Windows: it makes a mistake with Job Objects", h.Name),
-		"leakbench list hosts shows those that can be played here",
+		Err:  fmt.Errorf("%s is a host for Windows: it makes a mistake with Job Objects", h.Name),
+		Hint: "leakbench list hosts shows those that can be played here",
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/fit"
-	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -55,39 +54,6 @@ func TestLeftOutHasALineForEachReason(t *testing.T) {
 		of("storm", "it has no sessions: at all"), of("reload", "reload: a command is only started"),
 	}))
 	assert.Empty(t, play.LeftOut(nil))
-}
-
-func TestWhatIsChosenAndWhatIsNot(t *testing.T) {
-	t.Parallel()
-	all, err := play.Scenarios([]string{"all"})
-	require.NoError(t, err)
-	some, err := play.Choice{Levels: []string{"1"}}.Of(all)
-	require.NoError(t, err)
-	assert.Regexp(t, `^level orderly: \d+ of \d+ scenarios, .*\nothers  --level stubborn \(.*\), --level sudden \(.*\), or leakbench run all$`, play.LevelNote(some))
-	for want, c := range map[string]play.Choice{
-		`--tag "nope": no scenario has this tag`:                                  {Tags: []string{"nope"}},
-		`--tag "none": no scenario has this tag`:                                  {Tags: []string{"none"}, Levels: []string{"1"}},
-		"no scenario matches --law, --tag and --level together":                   {Tags: []string{scenarios.TagQuick}, Levels: []string{"1"}, Laws: []string{"L2"}},
-		`--level "4": must be one of orderly, stubborn, sudden, or 1 to 3`:        {Levels: []string{"4"}},
-		`--law "L0": must be one of L1, L2, L3, L4, L5, L6, L7, L8, L9, L10, L11`: {Laws: []string{"L0"}},
-	} {
-		_, err := c.Of(all)
-		require.EqualError(t, err, want)
-	}
-	storm, err := play.Scenarios([]string{"storm"})
-	require.NoError(t, err)
-	command := play.Host{Spec: host.Spec{Kind: record.KindCommand}}
-	_, err = play.OfServer(storm, "nope", command)
-	require.EqualError(t, err, "--server nope: storm has no such server")
-	one, err := play.OfServer(storm, "flaky", command)
-	require.NoError(t, err)
-	assert.Equal(t, "flaky", one[0].Part)
-	for _, names := range [][]string{{"storm", "my-gateway", "{{server}}"}, {"{{server}}"}, {"storm", "sh"}} {
-		_, err := play.Scenarios(names)
-		require.ErrorContains(t, err, "looks like a part of a command, which goes after --", names)
-	}
-	_, err = play.Scenarios([]string{"strom"})
-	require.ErrorContains(t, err, "did you mean storm?")
 }
 
 // TestAHostFileThatCannotBeRead is followed by how to write one, and not by the list of the hosts of leakbench.

@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
@@ -26,44 +23,16 @@ import (
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-// Misuse is an error of whoever asked, with the next step to take.
-type Misuse struct {
-	Err  error
-	Hint string
-}
-
-func (m *Misuse) Error() string { return m.Err.Error() }
-func (m *Misuse) Unwrap() error { return m.Err }
-
 // DefaultHost is clean everywhere, so that the first run of a new user is green.
 const DefaultHost = catalogue.Healthy
 
-// HostFlag is a flag that names a host. One that is empty would mean the default, which nobody wants who names a variable that is not set.
-type HostFlag string
-
-func (h *HostFlag) String() string { return string(*h) }
-
-// Type is what the help calls it.
-func (h *HostFlag) Type() string { return "string" }
-
-// Set takes the name.
-func (h *HostFlag) Set(name string) error {
-	if name == "" {
-		return errors.New("no host is named; is a variable empty?")
-	}
-	*h = HostFlag(name)
-	return nil
-}
-
-// TheHost is the host that a command line asks for: by name, or a command.
+// TheHost is the host of a name, or of a command where there is one.
 func TheHost(self, name string, command []string) (Host, error) {
 	switch {
-	case command != nil && name != "":
-		return Host{}, &Misuse{errors.New("--host cannot be combined with a command after --"), "leave one of them out"}
 	case command != nil:
 		spec, err := host.FromCommand(command)
 		if err != nil {
-			return Host{}, &Misuse{err, "for example: leakbench run storm -- my-gateway --mcp '{{server}}'"}
+			return Host{}, &Misuse{Err: err, Remedy: HostCommand}
 		}
 		return Host{Spec: spec}, cmp.Or(refuse(spec), spec.Check())
 	case name == "":
@@ -81,11 +50,11 @@ func lookUp(self, name string) (Host, error) {
 	var problems yamlfile.Errors
 	switch {
 	case errors.As(err, &problems):
-		return Host{}, &Misuse{err, "docs/host-file.md has the format of a host file"}
+		return Host{}, &Misuse{Err: err, Hint: "docs/host-file.md has the format of a host file"}
 	case errors.As(err, new(*fs.PathError)):
-		return Host{}, &Misuse{err, "leakbench init writes a host file"}
+		return Host{}, &Misuse{Err: err, Hint: "leakbench init writes a host file"}
 	case err != nil:
-		return Host{}, &Misuse{err, "leakbench list hosts shows them"}
+		return Host{}, &Misuse{Err: err, Hint: "leakbench list hosts shows them"}
 	}
 	return Host{ID: name, Spec: spec}, refuse(spec)
 }
@@ -117,54 +86,7 @@ func Hosts(self string, names []string) ([]Host, error) {
 		}
 		hosts = append(hosts, found...)
 	}
-	if len(hosts) == 0 {
-		return nil, &Misuse{errors.New("no hosts given"), "leakbench list hosts shows them; --hosts published runs the published ones"}
-	}
 	return hosts, nil
-}
-
-// Scenarios are those that are named: built-in ones, files, or all.
-func Scenarios(names []string) ([]*scenarios.Scenario, error) {
-	if len(names) == 0 {
-		return nil, &Misuse{errors.New("no scenario given"), "for example: leakbench run storm; leakbench list scenarios shows all"}
-	}
-	if slices.Contains(names, "all") {
-		others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "all" || slices.Contains(scenarios.Names(), n) })
-		names = append(scenarios.Names(), others...)
-	}
-	var plays []*scenarios.Scenario
-	var failed error
-	for _, name := range names {
-		get := scenarios.Builtin
-		if files.IsPath(name) {
-			get = scenarios.Load
-		}
-		s, err := get(name)
-		failed = errors.Join(failed, err)
-		plays = append(plays, s)
-	}
-	if i := slices.IndexFunc(names, ofCommand); failed != nil && i >= 0 {
-		return nil, &Misuse{
-			fmt.Errorf("%q looks like a part of a command, which goes after --", names[i]),
-			"for example: leakbench run storm -- my-gateway --mcp '{{server}}'",
-		}
-	}
-	if failed != nil {
-		return nil, &Misuse{failed, "leakbench list scenarios shows the built-in ones; docs/scenario-file.md has the format of a file"}
-	}
-	return plays, nil
-}
-
-// ofCommand says that a name is no scenario's, but a word of a host's command: a placeholder, or a program.
-func ofCommand(name string) bool {
-	if strings.Contains(name, "{{") {
-		return true
-	}
-	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" || slices.Contains(scenarios.Names(), name) {
-		return false
-	}
-	_, err := exec.LookPath(name)
-	return err == nil
 }
 
 // Fit is what can be played of some scenarios with a host, and what is not applicable to it. A scenario of which the
@@ -189,7 +111,7 @@ func Distinct(all []*scenarios.Scenario) ([]*scenarios.Scenario, error) {
 		case at < 0:
 			plays = append(plays, s)
 		case plays[at].Source != s.Source:
-			return nil, &Misuse{fmt.Errorf("two scenarios have the name %q: %s", s.Name, s.File), "rename one of them"}
+			return nil, &Misuse{Err: fmt.Errorf("two scenarios have the name %q: %s", s.Name, s.File), Hint: "rename one of them"}
 		}
 	}
 	return plays, nil
@@ -221,7 +143,10 @@ func Share(
 // given.
 func Replay(self string, run *record.Run, seed uint64, limits Limits, name string, command []string) (c Cell, err error) {
 	if run.Header.Host.Kind == record.KindServer {
-		return c, &Misuse{errors.New("a run of leakbench server has no scenario to replay"), "run it again: " + text.Command(run.Header.Command)}
+		return c, &Misuse{
+			Err:  errors.New("a run of leakbench server has no scenario to replay"),
+			Hint: "run it again: " + text.Command(run.Header.Command),
+		}
 	}
 	c.Seed = seed
 	if seed == 0 {
@@ -230,29 +155,19 @@ func Replay(self string, run *record.Run, seed uint64, limits Limits, name strin
 	if c.Scenario, err = scenarioOf(run); err != nil {
 		return c, &Misuse{Err: err}
 	}
-	words, old := run.Header.Command, []string(nil)
-	if at := slices.Index(words, "--"); at >= 0 {
-		words, old = words[:at], words[at+1:]
-	}
-	for flag, limit := range limits.Flags() {
-		if d, err := time.ParseDuration(after(words, flag)); err == nil && *limit == 0 {
-			*limit = d
-		}
-	}
-	c.Limits = limits
+	old := record.ReadCommand(run.Header.Command)
+	c.Limits = limits.or(Limits(old.Limits))
 	switch {
 	case command != nil || name != "":
-	case len(old) == 0:
-		if name = after(words, "--host"); name == "" {
-			name = run.Header.Host.Name
-		}
-	case slices.ContainsFunc(old, hidden):
+	case len(old.Argv) == 0:
+		name = cmp.Or(old.Host, run.Header.Host.Name)
+	case slices.ContainsFunc(old.Argv, hidden):
 		return c, &Misuse{
-			errors.New("the run lacks a part of the host's command, because secrets are not recorded"),
-			"give the command again: leakbench replay RUN -- COMMAND ARGS...",
+			Err:    errors.New("the run lacks a part of the host's command, because secrets are not recorded"),
+			Remedy: WholeCommand,
 		}
 	default:
-		command = old
+		command = old.Argv
 	}
 	c.Host, err = TheHost(self, name, command)
 	return c, err
@@ -280,11 +195,4 @@ func scenarioOf(run *record.Run) (*scenarios.Scenario, error) {
 // hidden says that a word is not what the host was started with: redacted, or cut off.
 func hidden(word string) bool {
 	return strings.Contains(word, redact.Mark) || strings.Contains(word, "…")
-}
-
-func after(words []string, flag string) string {
-	if at := slices.Index(words, flag); at >= 0 && at+1 < len(words) {
-		return words[at+1]
-	}
-	return ""
 }

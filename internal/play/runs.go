@@ -22,7 +22,7 @@ type SavedRun struct {
 func SavedRuns(out string) ([]SavedRun, error) {
 	entries, err := os.ReadDir(out)
 	if err != nil {
-		return nil, &Misuse{Err: fmt.Errorf("failed to read the runs: %w", err), Hint: "-o names their folder"}
+		return nil, &Misuse{Err: fmt.Errorf("failed to read the runs: %w", err), Remedy: RunsFolder}
 	}
 	var all []SavedRun
 	for _, e := range entries { // by name, which begins with the time

@@ -329,7 +329,7 @@ func (b *board) newRun(c Cell, again bool) (string, error) {
 	if rest, err := filepath.Rel(b.Dir, dir); err != nil {
 		return "", err
 	} else if err := files.NoLink(b.Dir, rest); err != nil { // what is removed below is ours alone
-		return "", &Misuse{Err: err, Hint: "remove the link, or choose another folder with --dir"}
+		return "", &Misuse{Err: err, Remedy: NoLink}
 	}
 	for _, old := range stale {
 		if err := os.RemoveAll(filepath.Join(dir, old)); err != nil {

@@ -208,7 +208,7 @@ func (p *payload) lifelines(s *model.Run, rows []line) {
 	for i, l := range p.Labels {
 		labels[l] = int64(i)
 	}
-	names := []string{"label", "session", "launch", "pid", "ppid", "born", "class", "name", "fate", "anchor", "parts"}
+	names := []string{"label", "session", "launch", "pid", "ppid", "born", "class", "name", "outcome", "anchor", "parts"}
 	columns := make([][]int64, len(names))
 	var state, took []int64
 	last := int64(-1)

@@ -99,7 +99,7 @@ func TestFaultsAreCountedByWhatTheyAre(t *testing.T) {
 	}{
 		"as it was":      {record.PlanFault{Label: "flaky", On: "call", Do: "hang", Fires: 1}, nil},
 		"another moment": {record.PlanFault{Label: "flaky", On: "order", Do: "hang", Fires: 1}, []record.DoubtCode{record.DoubtNotFired}},
-		"another deed":   {record.PlanFault{Label: "flaky", On: "call", Do: "exit", Fires: 1}, []record.DoubtCode{record.DoubtNotFired}},
+		"another action": {record.PlanFault{Label: "flaky", On: "call", Do: "exit", Fires: 1}, []record.DoubtCode{record.DoubtNotFired}},
 		"another label":  {record.PlanFault{Label: "steady", On: "call", Do: "hang", Fires: 1}, []record.DoubtCode{record.DoubtNotFired}},
 		"each first":     {record.PlanFault{Label: "flaky", On: "call", Do: "hang", Every: 1, Fires: 1}, nil},
 		"each second":    {record.PlanFault{Label: "flaky", On: "call", Do: "hang", Every: 2, Fires: 1}, []record.DoubtCode{record.DoubtNotFired}},

@@ -84,19 +84,6 @@ func (p *Params) settle() time.Duration {
 // Laws are those whose breaches can be seen from outside.
 var Laws = []string{"L1", "L2", "L4", "L5"}
 
-// Seen says which of some laws can't be seen from outside.
-func Seen(laws []string) error {
-	for _, law := range laws {
-		if !slices.Contains(Laws, law) {
-			return &play.Misuse{
-				Err:  fmt.Errorf("law %q: from outside only %s can be seen", law, strings.Join(Laws, ", ")),
-				Hint: "for example: --fail-on L1,L4",
-			}
-		}
-	}
-	return nil
-}
-
 // Find is the process that a pid or a name means. Where there are several, the error lists them.
 func Find(name string) (record.Process, error) {
 	found, err := watch.Find(name)
@@ -168,9 +155,9 @@ func (k *keep) open(path string) error {
 	file, err := record.Create(path)
 	switch {
 	case errors.Is(err, os.ErrExist):
-		return &play.Misuse{Err: err, Hint: "name another file with --record"}
+		return &play.Misuse{Err: err, Remedy: play.NewRecord}
 	case err != nil:
-		return &play.Misuse{Err: err, Hint: "choose another file with --record"}
+		return &play.Misuse{Err: err, Remedy: play.OtherRecord}
 	}
 	k.file = file
 	return file.WriteHeader(k.run.Header)

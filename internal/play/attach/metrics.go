@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/bug"
-	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/report/formats"
 )
 
@@ -23,7 +22,7 @@ func Serve(addr string, s *Screen) (where string, stop func(), err error) {
 		listener, err = net.Listen("tcp", net.JoinHostPort(host, port))
 	}
 	if err != nil {
-		return "", nil, &play.Misuse{Err: fmt.Errorf("failed to serve metrics at %q: %w", addr, err), Hint: "for example: --prometheus :9187"}
+		return "", nil, fmt.Errorf("failed to serve metrics at %q: %w", addr, err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(out http.ResponseWriter, _ *http.Request) {

@@ -36,6 +36,9 @@ type Result struct {
 // ErrEnds says that an end of the range is not what it was said to be.
 var ErrEnds = errors.New("an end of the range is not as stated")
 
+// ErrSame says that the range has one version.
+var ErrSame = errors.New("the good version is the bad one")
+
 // Between are the versions from good to bad, both included; backwards where the bad one is the older one.
 func Between(all []string, good, bad string) ([]string, error) {
 	for _, v := range []string{good, bad} {
@@ -45,7 +48,7 @@ func Between(all []string, good, bad string) ([]string, error) {
 	}
 	from, to := slices.Index(all, good), slices.Index(all, bad)
 	if from == to {
-		return nil, fmt.Errorf("--good and --bad are both %s", good)
+		return nil, ErrSame
 	}
 	between := slices.Clone(all[min(from, to) : max(from, to)+1])
 	if from > to {

@@ -17,7 +17,7 @@ func TestBetween(t *testing.T) {
 	for _, c := range []struct{ good, bad, want, err string }{
 		{"1", "3", "1 2 3", ""},
 		{"4", "2", "4 3 2", ""},
-		{"2", "2", "", "--good and --bad are both 2"},
+		{"2", "2", "", "the good version is the bad one"},
 		{"9", "2", "", `the registry has no version "9"`},
 		{"2", "9", "", `the registry has no version "9"`},
 	} {

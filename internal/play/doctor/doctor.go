@@ -85,6 +85,7 @@ type Disk struct {
 	Dir   string
 	Free  uint64
 	Error string
+	Other string // how another folder is chosen
 }
 
 // Peer is a program that hosts are written for.
@@ -278,11 +279,11 @@ func (s Sockets) check() Check {
 }
 
 func (d Disk) check() Check {
-	const room = "make room, or choose another folder with --out"
+	room := "make room, or " + d.Other
 	return ok("disk", cmp.Or(d.Error, fmt.Sprintf("%d MiB free for runs in %s", d.Free>>20, d.Dir))).
 		but(d.Free < littleDisk, Weaker, "a run takes up to some MiB: a long series may not fit", room).
 		but(d.Free < noDisk, Missing, "a run may not be saved to its end, and is then inconclusive", room).
-		but(d.Error != "", Missing, "runs can't be saved", "choose another folder with --out")
+		but(d.Error != "", Missing, "runs can't be saved", d.Other)
 }
 
 func (p Peer) check() Check {

@@ -31,7 +31,8 @@ import (
 // Params say what to look at.
 type Params struct {
 	Self string // the program that is also the fake server and the keeper
-	Out  string // where runs would be saved
+	Out  string // where runs would be saved,
+	Else string // and how another folder is chosen
 	Tool record.Tool
 }
 
@@ -48,6 +49,7 @@ func Look(ctx context.Context, p Params) Facts {
 	f := Facts{Untried: map[string]bool{}, Lacks: Lacks(p.Self)}
 	f.lookAtSockets()
 	f.lookAtDisk(p.Out)
+	f.Disk.Other = p.Else
 	_, err := hostfile.InstallDir("any", "1")
 	f.Packages = says(err)
 	f.System = record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid()}

@@ -17,29 +17,8 @@ import (
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-// corpus are the scenarios of a folder, in the order of their names.
-func corpus(dir string) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
-	if err != nil {
-		return nil, err
-	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, &play.Misuse{Err: fmt.Errorf("--corpus %s: not a folder", dir), Hint: "leakbench explore --corpus DIR makes one"}
-	}
-	return files, nil
-}
-
-// Kept are the scenarios of a folder that somebody wants to run: none is an error.
-func Kept(dir string) ([]string, error) {
-	files, err := corpus(dir)
-	if err == nil && len(files) == 0 {
-		err = &play.Misuse{
-			Err:  fmt.Errorf("--corpus %s: no scenario in this folder", dir),
-			Hint: "leakbench explore --corpus " + dir + " fills it",
-		}
-	}
-	return files, err
-}
+// Kept are the scenarios of a corpus, in the order of their names.
+func Kept(dir string) ([]string, error) { return filepath.Glob(filepath.Join(dir, "*.yaml")) }
 
 // readCorpus has what was kept before count as tried, and takes what is known.
 func (e *explorer) readCorpus() error {
@@ -52,9 +31,9 @@ func (e *explorer) readCorpus() error {
 		return nil
 	}
 	if err := os.MkdirAll(e.Corpus, 0o755); err != nil {
-		return &play.Misuse{Err: err, Hint: "choose another folder with --corpus"}
+		return &play.Misuse{Err: err, Remedy: play.OtherCorpus}
 	}
-	kept, err := corpus(e.Corpus)
+	kept, err := Kept(e.Corpus)
 	if err != nil {
 		return err
 	}

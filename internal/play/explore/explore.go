@@ -42,6 +42,9 @@ type Params struct {
 	Most   int // how many smaller scenarios are played for one of them; 0 is 160
 	// Enough says that with this finding the answer is known: nothing more is played after its stretch.
 	Enough func(*Found) bool
+	// Again is the command line that plays a scenario of a file with a seed, and Self the one of this exploration: they head the files.
+	Again func(file string, seed uint64) string
+	Self  string
 	// OnRun sees each scenario that was played, in their order.
 	OnRun func(n int, s *scenarios.Scenario, j verdict.Judged)
 }
@@ -116,12 +119,15 @@ func Run(ctx context.Context, p Params) (*Result, error) {
 	if e.Note == nil {
 		e.Note = func(string, ...any) {}
 	}
+	if e.Again == nil {
+		e.Again = func(file string, seed uint64) string { return fmt.Sprintf("%s, seed %d", file, seed) }
+	}
 	if e.Play == nil {
 		e.Play = p.Bench.One
 	}
 	e.result = Result{Host: p.Host.Name, Seed: p.Seed, Findings: []*Found{}, Doubts: []*Doubt{}, Missed: []string{}, Curve: []Point{}}
 	if err := os.MkdirAll(e.folder, 0o755); err != nil {
-		return nil, &play.Misuse{Err: err, Hint: "choose another folder with --out"}
+		return nil, &play.Misuse{Err: err, Remedy: play.OtherFolder}
 	}
 	reach, err := e.meet(ctx)
 	if err != nil {

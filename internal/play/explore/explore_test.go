@@ -62,7 +62,7 @@ func TestFinds(t *testing.T) {
 				assert.FileExists(t, f.Dir+"/run.jsonl")
 			}
 			var text bytes.Buffer
-			require.NoError(t, r.Print(&text))
+			require.NoError(t, r.Print(&text, "JSON has all"))
 			assert.Contains(t, text.String(), "✗ L1 ")
 		})
 	}

@@ -202,11 +202,8 @@ func (e *explorer) conclude(ctx context.Context, f *Found, s *scenarios.Scenario
 		return err
 	}
 	s.File = filepath.Join(e.folder, s.Name+".yaml")
-	host := cmp.Or(e.Host.ID, e.Host.Name)
-	head := fmt.Sprintf("# %s %s on %s, found by leakbench explore --host %s --seed %d (scenario %d).\n",
-		f.Law, f.Kind, e.Host.Name, host, e.Seed, f.First) +
-		fmt.Sprintf("# leakbench run %s --host %s --seed %d\n# shows %s\n", filepath.Base(s.File), host, f.seed, f.Print)
-	s.Source = head + s.Source
+	s.Source = fmt.Sprintf("# %s %s on %s, found by %s (scenario %d).\n# %s\n# shows %s\n",
+		f.Law, f.Kind, e.Host.Name, e.Self, f.First, e.Again(filepath.Base(s.File), f.seed), f.Print) + s.Source
 	if err := files.Own(s.File, 0o600, files.Text([]byte(s.Source))); err != nil {
 		return err
 	}

@@ -16,9 +16,9 @@ import (
 // mostListed is how many of a list are printed; JSON has all.
 const mostListed = 8
 
-// Print writes what an exploration came to.
-func (r *Result) Print(w io.Writer) error {
-	p := &printer{w: w}
+// Print writes what an exploration came to. all says what shows lists that are cut short here.
+func (r *Result) Print(w io.Writer, all string) error {
+	p := &printer{w: w, all: all}
 	took := record.Duration(r.Took.D().Round(time.Second))
 	p.line("%s, seed %d: %s in %v (%.0f a minute)", r.Host, r.Seed, text.Count(r.Runs, "scenario"), took, r.perMinute())
 	p.line("  clean %d, inconclusive %d, with findings %d", r.Clean, r.Inconclusive, r.red())
@@ -62,6 +62,7 @@ func (r *Result) New() bool {
 
 type printer struct {
 	w   io.Writer
+	all string
 	err error
 }
 
@@ -116,6 +117,6 @@ func (p *printer) list(what string, all []string) {
 		p.line("  %s", strings.TrimSpace(one))
 	}
 	if more := len(all) - mostListed; more > 0 {
-		p.line("  and %d more (--format json has all)", more)
+		p.line("  and %d more (%s)", more, p.all)
 	}
 }

@@ -105,9 +105,9 @@ func TestPlantedServers(t *testing.T) {
 				tier.Only(t, tier.Servers)
 			}
 			unlessNightly(t, p.often)
-			params := server.Params{Only: strings.Split(p.checks, ","), Limits: p.limits}
+			params := server.Params{Checks: named(strings.Split(p.checks, ",")...), Limits: p.limits}
 			if p.call != "" {
-				params.Tool, params.Args = "sleep", p.call
+				params.Call = &client.Call{Tool: "sleep", Args: []byte(p.call)}
 			}
 			if p.kinds != "" && p.limits == (client.Limits{}) {
 				params.Limits = client.Limits{Grace: 700 * time.Millisecond, Watch: 300 * time.Millisecond}
@@ -133,7 +133,7 @@ func TestIdleServers(t *testing.T) {
 		t.Run(strings.Join(append([]string{filepath.Base(p.argv[1])}, p.argv[2:]...), " "), func(t *testing.T) {
 			t.Parallel()
 			unlessNightly(t, p.often)
-			kinds, _ := try(t, server.Params{Only: []string{"idle"}, Limits: client.Limits{Idle: 9 * time.Second, Grace: 2 * time.Second, Watch: time.Second}}, p.argv)
+			kinds, _ := try(t, server.Params{Checks: named("idle"), Limits: client.Limits{Idle: 9 * time.Second, Grace: 2 * time.Second, Watch: time.Second}}, p.argv)
 			want := strings.Fields(p.kinds)
 			slices.Sort(want)
 			slices.Sort(kinds)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/server"
 	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
+	"github.com/leakbench/leakbench/internal/subject/checks"
 )
 
 func TestMain(m *testing.M) { reexectest.WaitingMain(m, 3) }
@@ -35,6 +37,11 @@ func script(name string, args ...string) []string {
 		program = "python"
 	}
 	return append([]string{program, servers + name}, args...)
+}
+
+// named are the checks of these names, in their own order.
+func named(names ...string) []checks.Check {
+	return slices.DeleteFunc(checks.All(), func(c checks.Check) bool { return !slices.Contains(names, c.Name) })
 }
 
 // try plays checks against a server, and returns the kinds that were found and the verdicts.

@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/server"
 	"github.com/leakbench/leakbench/internal/stage/client"
 	"github.com/leakbench/leakbench/internal/tier"
@@ -32,7 +30,7 @@ func TestServersOnWindows(t *testing.T) {
 		{"node with a timer", "eof", "eof-ignored", script("planted.mjs", "timer")},
 	} {
 		t.Run(p.name, func(t *testing.T) {
-			params := server.Params{Only: strings.Split(p.checks, ",")}
+			params := server.Params{Checks: named(strings.Split(p.checks, ",")...)}
 			if p.kinds != "" {
 				params.Limits = client.Limits{Grace: 700 * time.Millisecond, Watch: 300 * time.Millisecond}
 			}
@@ -52,12 +50,8 @@ func TestServersOnWindows(t *testing.T) {
 // TestChecksThatNeedSignals are not played, and refused where they are named.
 func TestChecksThatNeedSignals(t *testing.T) {
 	t.Parallel()
-	series := play.Series{}
-	_, err := server.Plan(server.Params{}, fake(), &play.Bench{}, &series)
-	require.NoError(t, err)
-	assert.Len(t, series.Scenarios, 5)
 	for _, name := range []string{"sigterm", "server-shell"} {
-		_, err := server.Plan(server.Params{Only: []string{"eof", name}}, fake(), &play.Bench{}, &series)
-		assert.ErrorContains(t, err, "--only "+name+": the check needs SIGTERM")
+		assert.True(t, server.Lacking(name), name)
 	}
+	assert.False(t, server.Lacking("eof"))
 }

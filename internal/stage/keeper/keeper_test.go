@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 			os.Exit(keeper.Main(os.Args[2:]))
 		case "bystander":
 			os.Exit(keeper.Bystander())
-		case "lodge":
+		case "placement":
 			os.Exit(keeper.Placement(os.Args[2:]))
 		case "tree":
 			tree(os.Args[2:])

@@ -48,7 +48,7 @@ func innerPID(t *testing.T, pid int) string {
 // it is in no census; its own exit is told, and the sweep leaves nothing.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	for place, parent := range map[record.Place]string{record.PlacePID1: "keeper", record.PlaceInit: "lodge", record.PlaceSubreaper: "lodge"} {
+	for place, parent := range map[record.Place]string{record.PlacePID1: "keeper", record.PlaceInit: "placement", record.PlaceSubreaper: "placement"} {
 		t.Run(string(place), func(t *testing.T) {
 			t.Parallel()
 			needsPlace(t, place)

@@ -90,7 +90,7 @@ func (k *process) moveIn(ours *os.File, place record.Place, pid int) (record.Pro
 		return row, nil
 	}
 	if !first.Started {
-		return row, noPlace(errors.New("the lodge said nothing"))
+		return row, noPlace(errors.New("the placement said nothing"))
 	}
 	_ = ours.SetReadDeadline(time.Time{})
 	host, err := k.childOf(pid, func(record.Process) bool { return true })
@@ -190,5 +190,5 @@ func conversation() (ours, theirs *os.File, err error) {
 	if err := unix.SetNonblock(fds[1], false); err != nil {
 		return nil, nil, err
 	}
-	return os.NewFile(uintptr(fds[0]), "lodge"), os.NewFile(uintptr(fds[1]), "keeper"), nil
+	return os.NewFile(uintptr(fds[0]), "placement"), os.NewFile(uintptr(fds[1]), "keeper"), nil
 }

@@ -38,7 +38,7 @@ func Placement(args []string) int {
 	runtime.LockOSThread()
 	keepr := os.NewFile(placementFD, "keeper")
 	if len(args) < 3 || keepr == nil {
-		fmt.Fprintln(os.Stderr, "leakbench lodge is started by leakbench run, not by hand")
+		fmt.Fprintln(os.Stderr, "leakbench placement is started by leakbench run, not by hand")
 		return 2
 	}
 	l := &placement{place: record.Place(args[0]), keepr: keepr}

@@ -83,7 +83,7 @@ func noPlace(why error) error { return fmt.Errorf("%w: %w", ErrPlace, why) }
 
 // The processes beside the host are the program itself, with these first arguments.
 const (
-	placementCommand = "lodge"
+	placementCommand = "placement"
 	bystanderCommand = "bystander"
 )
 

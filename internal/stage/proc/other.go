@@ -36,11 +36,11 @@ func check(id record.Identity) error { return portable.Check(id) }
 // never fails: what could not be read is named in Unseen, with the reason.
 func Examine(ids []record.Identity) []record.Evidence { return portable.Examine(ids) }
 
-// signalExactly has a handle before it checks the identity, on Windows.
+// signalExactly checks the identity right before it signals: here a process has no handle.
 func signalExactly(id record.Identity, sig syscall.Signal) error {
 	p, err := os.FindProcess(id.PID)
 	if err != nil {
-		return ErrGone // it fails on Windows alone, where there is no such process
+		return ErrGone
 	}
 	defer func() { _ = p.Release() }()
 	if err := check(id); err != nil {

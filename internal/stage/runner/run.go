@@ -31,9 +31,9 @@ import (
 const (
 	RunFile    = "run.jsonl"
 	HostLog    = "host.stderr.log"
-	hostOutput = "host.stdout.log" // of a host that does not speak the driver protocol
-	hostDir    = "host"            // {{run}} of a host file: its config, and what it writes there
-	gatewayLog = "front.log"       // of the clients before a gateway
+	hostOutput = "host.stdout.log"     // of a host that does not speak the driver protocol
+	hostDir    = "host"                // {{run}} of a host file: its config, and what it writes there
+	gatewayLog = "gateway-clients.log" // of the clients before a gateway
 	keeperLog  = "keeper.log"
 	benchLog   = "bench.log" // what the bench did when it got SIGQUIT
 	ReportFile = "report.html"

@@ -24,7 +24,7 @@ const initTimeout = 30 * time.Second
 func Main() int {
 	var p host.GatewayParams
 	if err := json.Unmarshal([]byte(os.Getenv(host.GatewayEnv)), &p); err != nil {
-		fmt.Fprintln(os.Stderr, "the front of a gateway is started by leakbench run, not by hand")
+		fmt.Fprintln(os.Stderr, "leakbench host gateway-clients is started by leakbench run, not by hand")
 		return 2
 	}
 	if err := serve(context.Background(), p, os.Stdin, os.Stdout); err != nil {

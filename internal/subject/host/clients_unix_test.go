@@ -18,7 +18,7 @@ import (
 func TestClientsEndWithTheirStdin(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	self, log := filepath.Join(dir, "clients"), filepath.Join(dir, "front.log")
+	self, log := filepath.Join(dir, "clients"), filepath.Join(dir, "gateway-clients.log")
 	script := `#!/bin/sh
 echo "$* $LEAKBENCH_GATEWAY" >&2
 echo '{"hello":{"protocol":1,"host":"clients","ops":["open"]}}'
@@ -43,6 +43,6 @@ echo over >&2
 func TestClientsThatCantStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	_, _, err := host.StartClients(t.Context(), filepath.Join(dir, "none"), filepath.Join(dir, "front.log"), host.GatewayParams{})
+	_, _, err := host.StartClients(t.Context(), filepath.Join(dir, "none"), filepath.Join(dir, "gateway-clients.log"), host.GatewayParams{})
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -155,7 +155,7 @@ func (c *cutter) script(v *scenarios.Server) {
 	}
 }
 
-// fault makes a fault do its deed always, in the usual way.
+// fault makes a fault act always, in the usual way.
 func (c *cutter) fault(f *fakeserver.Fault) {
 	for _, d := range fakeserver.Fields[2:] {
 		switch v := d.Of(f).(type) {

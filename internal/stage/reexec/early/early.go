@@ -35,7 +35,7 @@ func partOf(args []string) (part func() (status int)) {
 		return func() int { return console.Main(args[2:]) }
 	case cpuload.Arg:
 		return cpuload.Main
-	case "lodge":
+	case "placement":
 		return func() int { return keeper.Placement(args[2:]) }
 	case "host":
 		if len(args) > 2 && strings.HasPrefix(args[2], "trick-") {

@@ -35,7 +35,7 @@ func TestEarly(t *testing.T) {
 	}{
 		{[]string{"keeper", "/nowhere/k"}, true},
 		{[]string{"bystander"}, true},
-		{[]string{"lodge"}, true},
+		{[]string{"placement"}, true},
 		{[]string{"host", "trick-none"}, true},
 		{[]string{"host", "none"}, false}, // a host with a client library
 	} {

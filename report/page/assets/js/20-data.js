@@ -68,7 +68,7 @@ class Run {
   }
   beside(r) { return this.columns.class[r] > 2; } // it is none of the ledger's servers
   bad(r) { return [1, 2, 4].includes(this.columns.class[r]); }
-  fate(r) { return this.texts[this.columns.fate[r]]; }
+  outcome(r) { return this.texts[this.columns.outcome[r]]; }
   label(r) { return this.labels[this.columns.label[r]] ?? "of no server"; }
   session(r) { return this.sessions[this.columns.session[r]]; }
   until(r) {

@@ -26,7 +26,7 @@ const rowFacts = (run, r) => {
   for (let i = run.events[r + 1]; i < run.events[r + 2]; i++) if (run.kinds[c["ev.kind"][i]] === "fault") faults.push(run.texts[c["ev.text"][i]]);
   const found = (run.found.get(r) || []).map((i) => run.findings[i].law + " " + run.findings[i].kind);
   const facts = {
-    s: run.fate(r) + " " + classWords[c.class[r]], process: run.name(r) + " " + run.label(r), server: run.name(r), session: run.session(r), pid: String(c.pid[r]),
+    s: run.outcome(r) + " " + classWords[c.class[r]], process: run.name(r) + " " + run.label(r), server: run.name(r), session: run.session(r), pid: String(c.pid[r]),
     label: run.label(r), fault: faults.join("\n"), law: found.join(" "),
   };
   for (const k in facts) facts[k] = facts[k].toLowerCase();

@@ -28,7 +28,7 @@ class Lifelines extends Picture {
     const button = (text, label, onclick) => el("button", { type: "button", title: label, "aria-label": /\w/.test(text) ? null : label, onclick }, text);
     const choose = (label, options, onchange) => el("label", {}, label + " ", el("select", { onchange: (e) => onchange(e.target.value) }, ...options.map(([v, t, on]) => el("option", { value: v, selected: !!on }, t))));
     this.bar = el("div", { class: "bar" },
-      choose("Group by", [["label", "label"], ["fate", "fate"], ["session", "session"], ["", "nothing"]], (v) => { this.group = v; this.folded.clear(); this.arrange(); }),
+      choose("Group by", [["label", "label"], ["outcome", "outcome"], ["session", "session"], ["", "nothing"]], (v) => { this.group = v; this.folded.clear(); this.arrange(); }),
       choose("Rows", [["tall", "tall", !this.dense], ["dense", "dense", this.dense], ["all", "all at once"]], (v) => { this.dense = v === "dense"; this.whole = v === "all"; this.arrange(); }),
       el("span", { class: "keys" },
         button("−", "Zoom out", () => this.zoom(2)), button("+", "Zoom in", () => this.zoom(0.5)), button("Fit", "Show the whole run", () => this.show([0, 100]))),
@@ -76,12 +76,12 @@ class Lifelines extends Picture {
     const run = this.run, groups = new Map();
     for (let r = 0; r < run.rows; r++) {
       if (!this.keep[r]) continue;
-      const o = run.owner[r], name = this.group === "" ? "" : o < 0 ? run.label(r) : this.group === "label" ? run.label(o) : this.group === "session" ? run.session(o) || "no session" : this.word(run.fate(o));
+      const o = run.owner[r], name = this.group === "" ? "" : o < 0 ? run.label(r) : this.group === "label" ? run.label(o) : this.group === "session" ? run.session(o) || "no session" : this.word(run.outcome(o));
       if (!groups.has(name)) groups.set(name, []);
       groups.get(name).push(r);
     }
     let names = [...groups.keys()];
-    if (this.group === "fate") names.sort((a, b) => this.badness(groups.get(b)) - this.badness(groups.get(a)));
+    if (this.group === "outcome") names.sort((a, b) => this.badness(groups.get(b)) - this.badness(groups.get(a)));
     this.items = [];
     for (const name of names) {
       const rows = groups.get(name);
@@ -99,8 +99,8 @@ class Lifelines extends Picture {
     this.tall.style.height = Math.max(total, this.height) + "px";
     this.draw();
   }
-  // word groups fates that differ in a time only: "2.51 s too long".
-  word(fate) { return fate.replace(/^([0-9.]+ (ns|µs|ms|s|m|h) )+/, ""); }
+  // word groups outcomes that differ in a time only: "2.51 s too long".
+  word(outcome) { return outcome.replace(/^([0-9.]+ (ns|µs|ms|s|m|h) )+/, ""); }
   badness(rows) { return Math.max(...rows.slice(0, 50).map((r) => [0, 2, 3, -1, 1][this.run.columns.class[r]])); }
   // wrongs says how many rows have a finding, and how many are left without one, as in a run that is inconclusive.
   wrongs(rows) {
@@ -156,7 +156,7 @@ class Lifelines extends Picture {
     if (session && used + 40 < room) { c.fillStyle = theme.soft; c.fillText(session.slice(0, 24), used + 10, y + h / 2, room - used - 10); }
     if (this.right < 60) return;
     c.fillStyle = bad ? theme.bad : theme.soft;
-    c.fillText((cls === 2 ? "⚠ " : bad ? "✗ " : "") + run.fate(r), this.left + this.plot + 8, y + h / 2, this.right - 8);
+    c.fillText((cls === 2 ? "⚠ " : bad ? "✗ " : "") + run.outcome(r), this.left + this.plot + 8, y + h / 2, this.right - 8);
   }
   // setFilter keeps what holds.
   setFilter(terms) {
@@ -215,7 +215,7 @@ class Lifelines extends Picture {
   }
   select(r) {
     this.selected = r;
-    this.said.textContent = this.run.name(r) + ", pid " + this.run.columns.pid[r] + ": " + this.run.fate(r);
+    this.said.textContent = this.run.name(r) + ", pid " + this.run.columns.pid[r] + ": " + this.run.outcome(r);
     this.tell(r);
     this.draw();
     this.changed("select", r);
@@ -294,7 +294,7 @@ class Lifelines extends Picture {
     const item = target === this.scroller ? this.items[this.index(y)] : null;
     this.tip.hidden = !on;
     if (!on) return;
-    this.tip.textContent = seconds(this.run.time(this.place(x))) + (item?.r != null ? "  " + this.run.name(item.r) + ": " + this.run.fate(item.r) : target === this.headCanvas ? this.stepAt(x) : "");
+    this.tip.textContent = seconds(this.run.time(this.place(x))) + (item?.r != null ? "  " + this.run.name(item.r) + ": " + this.run.outcome(item.r) : target === this.headCanvas ? this.stepAt(x) : "");
     const box = this.box.getBoundingClientRect();
     this.tip.style.transform = "translate(" + clamp(e.clientX - box.left + 12, 0, Math.max(0, this.width - this.tip.offsetWidth)) + "px," + (e.clientY - box.top + 16) + "px)";
   }
@@ -310,7 +310,7 @@ class Lifelines extends Picture {
     this.panel.hidden = false;
     this.panel.replaceChildren(
       el("p", { class: "panelhead" }, el("b", {}, run.name(r)), " pid " + c.pid[r] + ", parent " + c.ppid[r] + (run.session(r) ? ", session " + run.session(r) : "") + ": ",
-        el("span", { class: run.bad(r) ? "badtext" : "" }, run.fate(r)), " ",
+        el("span", { class: run.bad(r) ? "badtext" : "" }, run.outcome(r)), " ",
         this.closer()),
       found.length ? el("p", {}, "Findings: ", ...found.flatMap((f) => [el("a", { href: "#" + f.id }, f.law + " " + f.kind), " "])) : "",
       el("ol", { class: "events", tabindex: "0", "aria-label": "Events of " + this.run.name(r) }, ...shown.map((e) => el("li", { class: { fault: "fault", over: "bad", left: "bad", lost: "bad" }[e.kind] || "" }, el("b", {}, seconds(e.t)), " " + e.kind + ": " + e.text)),

@@ -9,7 +9,7 @@ const ndjson = async (run) => {
   const lines = [], put = (o) => lines.push(JSON.stringify(o) + "\n"), c = run.columns, s = await run.samples();
   put({ type: "run", scenario: run.scenario, host: run.host, end_us: run.end, findings: run.findings, checkpoints: run.checks });
   for (let r = -1; r < run.rows; r++) {
-    if (r >= 0) put({ type: "process", row: r, name: run.name(r), label: run.label(r), session: run.session(r), pid: c.pid[r], ppid: c.ppid[r], born_us: c.born[r], until_us: run.until(r), fate: run.fate(r) });
+    if (r >= 0) put({ type: "process", row: r, name: run.name(r), label: run.label(r), session: run.session(r), pid: c.pid[r], ppid: c.ppid[r], born_us: c.born[r], until_us: run.until(r), outcome: run.outcome(r) });
     for (const e of run.eventsOf(r)) put({ type: "event", row: r, t_us: e.t, kind: e.kind, text: e.text });
     if (r >= 0 && s) for (let i = s.start[r]; i < s.start[r + 1]; i++) put({ type: "sample", row: r, t_us: s.columns.t[s.columns.when[i]], rss: s.columns.rss[i] * 4096, fds: s.columns.fds[i] });
   }
