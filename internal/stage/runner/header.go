@@ -1,13 +1,10 @@
 package runner
 
 import (
-	"os"
-	"runtime"
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/fit"
-	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/socket"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -16,11 +13,7 @@ func (r *run) header() record.Header {
 	witness := r.witness()
 	witness.Ledger = socket.Attested
 	return record.Header{
-		ID: r.id, Tool: r.Tool, Seed: r.Seed,
-		System: record.System{
-			OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid(),
-		},
-		Witness: witness,
+		Tool: r.Tool, Seed: r.Seed, Witness: witness,
 		Scenario: record.Scenario{
 			Name: r.Scenario.Name, Title: r.Scenario.Title, File: r.Scenario.File, Reports: r.Scenario.Reports, Source: r.Scenario.Source,
 			Level: r.Scenario.Level, Part: r.Scenario.Part, Omitted: r.Scenario.Omitted.String(),
