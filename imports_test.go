@@ -96,17 +96,21 @@ var house = []struct {
 		why: "what can be asked of a host is known before it starts", deny: []string{"os", "os/exec", "net", "time"},
 	},
 	{
+		pkg: "internal/stage/observe", why: "what is observed is written down alike, whoever plays",
+		may: []string{"internal/bug", "internal/record", "internal/redact", "internal/stage/keeper", "internal/stage/ledger", "internal/stage/outside", "internal/stage/patience", "internal/stage/proc", "internal/stage/starved"},
+	},
+	{
 		pkg: "internal/stage/control", why: "a server is tried without the host: this knows none",
 		may: []string{"internal/bug", "internal/record", "internal/stage/proc", "internal/stage/ledger", "internal/stage/keeper", "fakeserver", "scenarios"},
 	},
 	{
 		pkg: "internal/stage/runner", why: "the runner writes down and judges nothing",
-		may: []string{"internal/bug", "internal/duration", "internal/stage/socket", "internal/stage/control", "internal/stage/fit", "internal/stage/hostlog", "internal/lists", "internal/record", "internal/redact", "internal/text", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper", "internal/stage/outside", "internal/stage/patience", "internal/stage/starved"},
+		may: []string{"internal/bug", "internal/duration", "internal/stage/socket", "internal/stage/control", "internal/stage/fit", "internal/stage/hostlog", "internal/lists", "internal/record", "internal/redact", "internal/text", "internal/stage/observe", "internal/stage/proc", "internal/stage/ledger", "internal/history", "fakeserver", "scenarios", "driver", "internal/subject/host", "internal/stage/keeper", "internal/stage/outside", "internal/stage/patience", "internal/stage/starved"},
 	},
 	{pkg: "internal/subject/checks", why: "a table of data: it tries nothing", deny: []string{"os", "os/exec", "net"}},
 	{
 		pkg: "internal/stage/client", why: "the client of a server under test writes down and judges nothing",
-		may: []string{"internal/bug", "internal/lines", "internal/record", "internal/redact", "internal/text", "internal/stage/hostlog", "internal/stage/keeper", "internal/stage/ledger", "internal/stage/outside", "internal/stage/proc", "internal/stage/runner", "internal/stage/starved", "internal/subject/checks"},
+		may: []string{"internal/bug", "internal/lines", "internal/record", "internal/redact", "internal/text", "internal/stage/hostlog", "internal/stage/keeper", "internal/stage/outside", "internal/stage/observe", "internal/stage/proc", "internal/stage/starved", "internal/subject/checks"},
 	},
 	{
 		pkg: "internal/judge/prose", may: []string{"internal/duration", "internal/record", "internal/history", "internal/text"}, why: "a sentence says what it is given, and decides nothing",
@@ -200,7 +204,7 @@ var house = []struct {
 		may: []string{
 			"internal/bug",
 			"internal/files", "internal/stage/fit", "internal/stage/hostlog",
-			"internal/lists", "internal/text", "internal/record", "internal/history", "internal/redact", "internal/yamlfile", "scenarios", "internal/judge/law", "internal/subject/catalogue", "internal/subject/host", "internal/subject/hostfile", "internal/stage/runner", "internal/stage/progress",
+			"internal/lists", "internal/text", "internal/record", "internal/history", "internal/redact", "internal/yamlfile", "scenarios", "internal/judge/law", "internal/subject/catalogue", "internal/subject/host", "internal/subject/hostfile", "internal/stage/observe", "internal/stage/runner", "internal/stage/progress",
 			"internal/judge/verdict", "internal/judge/known", "internal/judge/gate", "internal/play/scoreboard", "report/model", "report/baseline", "report/page",
 		},
 		deny: []string{"github.com/spf13/cobra"},
@@ -246,7 +250,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/play/server", why: "it tries a server, and knows no flags",
-		may:  []string{"internal/duration", "internal/record", "internal/lists", "internal/text", "internal/judge/verdict", "internal/stage/client", "internal/stage/runner", "internal/subject/checks", "internal/subject/host", "internal/play", "scenarios"},
+		may:  []string{"internal/duration", "internal/record", "internal/lists", "internal/text", "internal/judge/verdict", "internal/stage/client", "internal/stage/observe", "internal/subject/checks", "internal/subject/host", "internal/play", "scenarios"},
 		deny: []string{"github.com/spf13/cobra"},
 	},
 	{
@@ -265,7 +269,7 @@ var house = []struct {
 		pkg: "internal/play/attach", why: "it watches what runs already, and plays nothing",
 		may: []string{
 			"internal/bug",
-			"internal/duration", "internal/record", "internal/stage/proc", "internal/stage/watch", "internal/judge/live", "internal/judge/verdict",
+			"internal/duration", "internal/record", "internal/stage/observe", "internal/stage/proc", "internal/stage/watch", "internal/judge/live", "internal/judge/verdict",
 			"internal/play", "internal/text", "report/formats", "report/terminal",
 		},
 		deny: []string{"os/exec"},

@@ -17,7 +17,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
@@ -35,7 +35,7 @@ func playUntil(t *testing.T, long time.Duration, c play.Cell, limits play.Limits
 	last := untilFinal(t, besideAll, long, func(among company) (verdict.Judged, verdictIs) {
 		c.Dir = filepath.Join(t.TempDir(), "run")
 		j, err := watched(t, among == alone, bench.One)(t.Context(), c)
-		require.NoError(t, err, "%s", tail(filepath.Join(c.Dir, runner.HostLog)))
+		require.NoError(t, err, "%s", tail(filepath.Join(c.Dir, observe.HostLog)))
 		is := verdictIs{right: want.is(*j), certain: certain(*j), timed: byTheClock(*j) || !seesStarvation}
 		if !is.right {
 			t.Logf("%s on %s: %s\n%s", c.Scenario.Name, c.Host.Name, j.Verdict.Outcome, account(*j))

@@ -15,7 +15,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 )
 
 const savedRun = "../../testdata/runs/storm-exact.jsonl"
@@ -60,7 +60,7 @@ func TestAfterSomeRuns(t *testing.T) {
 	t.Parallel()
 	j, err := play.Load(savedRun)
 	require.NoError(t, err)
-	full := fmt.Errorf("%w: %w", runner.ErrSetUp, syscall.ENOSPC)
+	full := fmt.Errorf("%w: %w", observe.ErrSetUp, syscall.ENOSPC)
 	for _, failed := range []error{full, syscall.EROFS, syscall.EMFILE} {
 		var printed, said bytes.Buffer
 		a := &app{out: &printed, err: &said, format: "text"}

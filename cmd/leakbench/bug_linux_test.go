@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
@@ -154,7 +154,7 @@ func savedWhole(t *testing.T, out string, lost int) (scenarios []string) {
 		require.NoError(t, err)
 		assert.Empty(t, run.Truncated, dir)
 		scenarios = append(scenarios, run.Header.Scenario.Name)
-		if _, err := os.Stat(filepath.Join(dir, runner.ReportFile)); err != nil {
+		if _, err := os.Stat(filepath.Join(dir, observe.ReportFile)); err != nil {
 			lost--
 		}
 	}

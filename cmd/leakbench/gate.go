@@ -20,7 +20,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/explore"
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/subject/checks"
 	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/report/baseline"
@@ -203,7 +203,7 @@ func (f *decideFlags) decider() (p gate.Params, err error) {
 // decide decides, prints, and turns it all into the exit code. A host that could
 // not be tested is part of the answer; any other failure stands above it. The page of all runs is written into the folder suite, if any.
 func (a *app) decide(p gate.Params, failed error, outlets []outlet, f decideFlags, suite string) error {
-	if errors.Is(failed, runner.ErrHost) && failureOf(failed).code == exitHost && len(p.Attempts) > 0 {
+	if errors.Is(failed, observe.ErrHost) && failureOf(failed).code == exitHost && len(p.Attempts) > 0 {
 		failed = nil
 	}
 	if failed != nil {

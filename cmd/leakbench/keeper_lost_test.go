@@ -16,8 +16,8 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/stage/proc"
-	"github.com/leakbench/leakbench/internal/stage/runner"
 )
 
 // TestKilledKeeper kills the process that watches the host: the run is
@@ -40,7 +40,7 @@ func TestKilledKeeper(t *testing.T) {
 		for lines.Scan() { // drained so that the bench never blocks
 		}
 	}()
-	waitForLine(t, filepath.Join(out, "latest", runner.RunFile), `"kind":"ready"`)
+	waitForLine(t, filepath.Join(out, "latest", observe.RunFile), `"kind":"ready"`)
 	_ = proc.Signal(keeperOf(t, filepath.Join(out, "latest")), syscall.SIGKILL)
 	err := cmd.Wait()
 	var exit *exec.ExitError

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 )
 
 // TestKillBesideHost kills benches that have processes beside the keeper's: the
@@ -40,7 +40,7 @@ func TestKillBesideHost(t *testing.T) {
 					for lines.Scan() { // drained so that the bench never blocks
 					}
 				}()
-				waitForLine(t, filepath.Join(out, "latest", runner.RunFile), `"kind":"born"`)
+				waitForLine(t, filepath.Join(out, "latest", observe.RunFile), `"kind":"born"`)
 				require.NotEmpty(t, survivors(mark))
 				folders := hostFolders(t, out)
 				require.NoError(t, cmd.Process.Signal(signal))

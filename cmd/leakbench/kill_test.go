@@ -21,7 +21,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
@@ -183,7 +183,7 @@ func killAtRandom(t *testing.T, scenario, forest string, i int) bool {
 	// One in five at any moment from the start; the others once servers live,
 	// however long a busy machine takes until then.
 	if i%5 != 0 {
-		waitForLine(t, filepath.Join(out, "latest", runner.RunFile), `"kind":"born"`)
+		waitForLine(t, filepath.Join(out, "latest", observe.RunFile), `"kind":"born"`)
 	}
 	moment := time.Duration(rand.Int64N(int64(1200 * time.Millisecond)))
 	select {
@@ -213,7 +213,7 @@ func TestInterrupt(t *testing.T) {
 	mark := fmt.Sprintf("int-%d", os.Getpid())
 	cmd, lines := bench(t, mark, scenario, "--host", "naive", "--out", out)
 	require.True(t, lines.Scan(), "the bench says what it runs")
-	waitForLine(t, filepath.Join(out, "latest", runner.RunFile), `"kind":"fault"`)
+	waitForLine(t, filepath.Join(out, "latest", observe.RunFile), `"kind":"fault"`)
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	for lines.Scan() { // read to its end
 	}
@@ -222,7 +222,7 @@ func TestInterrupt(t *testing.T) {
 	require.ErrorAs(t, err, &exit)
 	assert.Equal(t, 130, exit.ExitCode())
 	goneWithin(t, mark, 2*time.Second*timeScale)
-	assert.FileExists(t, filepath.Join(out, "latest", runner.ReportFile))
+	assert.FileExists(t, filepath.Join(out, "latest", observe.ReportFile))
 	run, err := record.Read(filepath.Join(out, "latest"))
 	require.NoError(t, err)
 	assert.Empty(t, run.Truncated)

@@ -24,9 +24,9 @@ import (
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/reexec"
-	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/text"
@@ -323,7 +323,7 @@ var noFolder = []error{syscall.EFBIG, syscall.ENOSPC, syscall.EROFS, syscall.EAC
 
 // failureOf classifies an error.
 func failureOf(err error) *failure {
-	var stop runner.Interrupted
+	var stop observe.Interrupted
 	var classified *failure
 	var misuse *play.Misuse
 	var missing *host.Missing
@@ -349,14 +349,14 @@ func failureOf(err error) *failure {
 			hint = "its stacks are in bench.log of the run's folder"
 		}
 		return &failure{exitSignal + int(sig), stop, hint}
-	case errors.Is(err, runner.ErrProgram):
+	case errors.Is(err, observe.ErrProgram):
 		return &failure{exitInconclusive, err, "run it again, and do not move or replace the program"}
-	case errors.Is(err, runner.ErrSetUp) && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS)):
+	case errors.Is(err, observe.ErrSetUp) && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS)):
 		return &failure{exitUsage, err, "choose another folder with --out"}
-	case errors.Is(err, runner.ErrSetUp):
+	case errors.Is(err, observe.ErrSetUp):
 		return &failure{exitUsage, err, "leakbench doctor says what this machine lacks"}
-	case errors.Is(err, runner.ErrHost):
-		return &failure{exitHost, err, "its stderr is in " + runner.HostLog + " of the run's folder"}
+	case errors.Is(err, observe.ErrHost):
+		return &failure{exitHost, err, "its stderr is in " + observe.HostLog + " of the run's folder"}
 	case errors.Is(err, keeper.ErrGone):
 		return &failure{exitInconclusive, err, "the keeper, which watches the host, was killed or stopped from outside: run it again"}
 	case errors.Is(err, record.ErrWrite):

@@ -16,7 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/report/formats"
@@ -201,7 +201,7 @@ names the browser; the default is the system's.`,
 func newest(out string) string {
 	suite, latest := filepath.Join(out, suiteFile), record.Newest(filepath.Join(out, "latest"))
 	all, err := os.Stat(suite)
-	run, missing := os.Stat(filepath.Join(latest, runner.RunFile))
+	run, missing := os.Stat(filepath.Join(latest, observe.RunFile))
 	if err == nil && (missing != nil || !run.ModTime().After(all.ModTime())) {
 		return suite
 	}
@@ -226,7 +226,7 @@ func pageOf(run string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	page := filepath.Join(run, runner.ReportFile)
+	page := filepath.Join(run, observe.ReportFile)
 	if _, err := os.Stat(page); err == nil {
 		return page, nil
 	}

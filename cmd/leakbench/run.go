@@ -26,9 +26,9 @@ import (
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/doctor"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/progress"
-	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report"
@@ -411,7 +411,7 @@ func interruptible(ctx context.Context, gently ...func(signal string)) (context.
 			return
 		}
 		number, _ := sig.(syscall.Signal)
-		stop := runner.Interrupted{Signal: proc.SignalName(number)}
+		stop := observe.Interrupted{Signal: proc.SignalName(number)}
 		if number == syscall.SIGQUIT {
 			stop.Stacks = stacks()
 		}

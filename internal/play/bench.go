@@ -25,6 +25,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/hostlog"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
@@ -164,7 +165,7 @@ func (b *Bench) page(j *verdict.Judged) error {
 	if b.Page == nil {
 		return nil
 	}
-	page := filepath.Join(j.Dir, runner.ReportFile)
+	page := filepath.Join(j.Dir, observe.ReportFile)
 	err := WritePage(page, b.Page(*j), *j)
 	if err == nil {
 		j.Page = page
@@ -225,7 +226,7 @@ func relinkLatest(out, gone string) {
 	_ = os.Remove(link)
 	entries, _ := os.ReadDir(out)
 	for _, e := range slices.Backward(entries) {
-		if _, err := os.Stat(filepath.Join(out, e.Name(), runner.RunFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(out, e.Name(), observe.RunFile)); err == nil {
 			linkLatest(out, e.Name())
 			return
 		}
@@ -262,7 +263,7 @@ func hostLog(run string) string {
 	if info, err := os.Stat(run); err == nil && !info.IsDir() {
 		run = filepath.Dir(run)
 	}
-	return hostlog.End(filepath.Join(run, runner.HostLog), logTail)
+	return hostlog.End(filepath.Join(run, observe.HostLog), logTail)
 }
 
 // Compared says what the findings of runs are, seen from a list of known findings and earlier runs, for their page.

@@ -12,7 +12,7 @@ import (
 	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -46,7 +46,7 @@ type Pool struct {
 }
 
 // errEnough ends what is under way once nothing more need be played: for its file it is a run that was stopped.
-var errEnough = fmt.Errorf("%w: nothing more need be played", runner.Interrupted{Signal: "leakbench"})
+var errEnough = fmt.Errorf("%w: nothing more need be played", observe.Interrupted{Signal: "leakbench"})
 
 // Run returns the results in the order of the cells, all tries of a cell beside each other. The error says that it was
 // cut short by its context; what Enough has ended is just not there.
@@ -216,7 +216,7 @@ func outweighs(first, alone *verdict.Judged) bool {
 // has found.
 func undecided(r Result) bool {
 	if r.Err != nil {
-		return errors.Is(r.Err, runner.ErrHost)
+		return errors.Is(r.Err, observe.ErrHost)
 	}
 	return r.Judged != nil && (r.Judged.Verdict.Outcome == verdict.Inconclusive || len(r.Judged.Verdict.Doubts) > 0)
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -200,7 +200,7 @@ func TestPoolIsCutShort(t *testing.T) {
 
 func TestSeries(t *testing.T) {
 	t.Parallel()
-	bug, noHost := errors.New("bug"), fmt.Errorf("host: %w", runner.ErrHost)
+	bug, noHost := errors.New("bug"), fmt.Errorf("host: %w", observe.ErrHost)
 	clean, leaky, unsure := verdict.Clean, verdict.Leak, verdict.Inconclusive
 	type step struct {
 		outcome verdict.Outcome
@@ -219,7 +219,7 @@ func TestSeries(t *testing.T) {
 		"a leak is not retried":  {play.Series{Retries: 3}, []step{{leaky, nil}}, 1, nil},
 		"repeats":                {play.Series{Repeat: 2, Retries: 1}, []step{{unsure, nil}, {clean, nil}, {clean, nil}}, 3, nil},
 		"a host that comes up":   {play.Series{Retries: 1}, []step{{unsure, noHost}, {clean, nil}}, 2, nil},
-		"a host that never does": {play.Series{Retries: 1}, []step{{unsure, noHost}, {unsure, noHost}}, 2, runner.ErrHost},
+		"a host that never does": {play.Series{Retries: 1}, []step{{unsure, noHost}, {unsure, noHost}}, 2, observe.ErrHost},
 		"a bug ends it":          {play.Series{Repeat: 3, Retries: 1}, []step{{unsure, bug}}, 1, bug},
 	} {
 		t.Run(name, func(t *testing.T) {

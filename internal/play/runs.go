@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 )
 
 // SavedRun is the folder of a run.
@@ -26,7 +26,7 @@ func SavedRuns(out string) ([]SavedRun, error) {
 	}
 	var all []SavedRun
 	for _, e := range entries { // by name, which begins with the time
-		info, err := os.Lstat(filepath.Join(out, e.Name(), runner.RunFile))
+		info, err := os.Lstat(filepath.Join(out, e.Name(), observe.RunFile))
 		if !e.IsDir() || err != nil || !info.Mode().IsRegular() {
 			continue
 		}

@@ -21,7 +21,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/fit"
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/scenarios"
@@ -309,7 +309,7 @@ func (b *board) load(c Cell) (alone, ok bool) {
 		if err != nil {
 			return false, false
 		}
-		j.Page = filepath.Join(j.Dir, runner.ReportFile)
+		j.Page = filepath.Join(j.Dir, observe.ReportFile)
 		if _, err := os.Stat(j.Page); err != nil && b.page(&j) != nil {
 			return false, false
 		}

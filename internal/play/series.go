@@ -13,7 +13,7 @@ import (
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/fit"
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -94,7 +94,7 @@ func (t *turns) one(ctx context.Context, c Cell) (*verdict.Judged, error) {
 	j, err := t.play(ctx, c)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.broken[c.Scenario] = err != nil && !errors.Is(err, runner.ErrHost)
+	t.broken[c.Scenario] = err != nil && !errors.Is(err, observe.ErrHost)
 	return j, err
 }
 
@@ -117,7 +117,7 @@ func (t *turns) again(r Result) string {
 }
 
 func (t *turns) enough(r Result) bool {
-	t.down = t.hostDown(r) || errors.Is(r.Err, runner.ErrProgram)
+	t.down = t.hostDown(r) || errors.Is(r.Err, observe.ErrProgram)
 	return t.down || t.Enough != nil && t.Enough(r)
 }
 
@@ -126,7 +126,7 @@ func (t *turns) hostDown(r Result) bool {
 	switch {
 	case t.Cells != nil: // the next one may be of another host
 		return false
-	case !errors.Is(r.Err, runner.ErrHost):
+	case !errors.Is(r.Err, observe.ErrHost):
 		t.up = t.up || r.Host.Kind != record.KindServer || greeted(r.Judged)
 	case r.Scenario.Place == "":
 		t.failed++

@@ -13,7 +13,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -41,7 +41,7 @@ func doubted() *verdict.Judged {
 // A run that the others may have made is made sure of alone. That one counts, unless the first has shown what no clock can make.
 func TestWhatACrowdMayHaveMadeIsPlayedAlone(t *testing.T) {
 	t.Parallel()
-	failed := fmt.Errorf("host: %w", runner.ErrHost)
+	failed := fmt.Errorf("host: %w", observe.ErrHost)
 	for name, c := range map[string]struct {
 		beside, alone *verdict.Judged
 		err           error
@@ -124,9 +124,9 @@ func TestAHostThatIsDownIsGivenUp(t *testing.T) {
 			if c.Scenario.Name == fmt.Sprint(up) {
 				return of(verdict.Clean), nil
 			}
-			return of(verdict.Inconclusive), fmt.Errorf("host: %w", runner.ErrHost)
+			return of(verdict.Inconclusive), fmt.Errorf("host: %w", observe.ErrHost)
 		})
-		require.ErrorIs(t, err, runner.ErrHost)
+		require.ErrorIs(t, err, observe.ErrHost)
 		assert.Equal(t, want, n, "up in %d", up)
 	}
 }

@@ -4,13 +4,10 @@ package attach
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +17,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/watch"
 	"github.com/leakbench/leakbench/internal/text"
@@ -53,24 +51,24 @@ func Play(ctx context.Context, p Params) (*verdict.Judged, error) {
 		defer cancel()
 		ctx = limited
 	}
-	k := &keep{run: record.Run{Header: p.header().WithoutSecrets()}}
-	if err := k.open(p.Record); err != nil {
+	run := &record.Run{Header: p.header().WithoutSecrets()}
+	file, err := open(p.Record, run)
+	if err != nil {
 		return nil, err
 	}
-	failed := watch.Run(ctx, watch.Params{Host: p.Host.Identity, Add: k.add, OnLook: func(l watch.Look) {
+	if err := file.WriteHeader(run.Header); err != nil {
+		return nil, err
+	}
+	failed := watch.Run(ctx, watch.Params{Host: p.Host.Identity, Add: file.Add, OnLook: func(l watch.Look) {
 		if p.OnLook != nil {
-			p.OnLook(l, &k.run)
+			p.OnLook(l, run)
 		}
 	}}, p.settle())
-	end := &record.End{Reason: record.EndDone}
-	if failed != nil {
-		end = &record.End{Reason: record.EndFailed, Stage: record.StageBench, Error: failed.Error()}
-	}
-	failed = errors.Join(failed, k.add(record.Event{Kind: record.Ended, End: end}), k.close())
-	if len(k.run.Events) < 2 {
+	failed = errors.Join(failed, file.End(failed))
+	if len(run.Events) < 2 {
 		return nil, failed
 	}
-	j := verdict.NewJudged(&k.run, p.Record)
+	j := verdict.NewJudged(run, p.Record)
 	return &j, failed
 }
 
@@ -108,8 +106,6 @@ func Find(name string) (record.Process, error) {
 }
 
 func (p *Params) header() record.Header {
-	id := make([]byte, 8)
-	_, _ = rand.Read(id) // never fails
 	settle := record.Duration(p.settle())
 	limits := record.Limits{Settle: settle, Confirm: settle, Severity: map[string]record.Severity{}}
 	for _, law := range Laws {
@@ -121,9 +117,8 @@ func (p *Params) header() record.Header {
 			limits.Severity[law] = record.SeverityWarning
 		}
 	}
-	return record.Header{
-		Format: record.Format, Version: record.Version, ID: hex.EncodeToString(id), Started: time.Now().UTC(), Tool: p.Tool,
-		System: record.System{OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid()},
+	return observe.Header(record.Header{
+		Tool: p.Tool,
 		Witness: record.Witness{Ledger: "none", Census: proc.CensusName, Weak: []string{
 			"the host was running already: which sessions it has, what it was asked and what ended a process are not known",
 		}},
@@ -132,60 +127,27 @@ func (p *Params) header() record.Header {
 			Name: p.Host.Comm, Kind: record.KindAttached, Command: p.Host.Args, Profile: record.Profile{Resident: p.Resident},
 		},
 		Limits: limits, Plan: record.Plan{Labels: []record.PlanLabel{}, Checkpoints: []string{}}, Command: p.Command,
-	}
+	})
 }
 
-// keep keeps the events of the watch: in memory, and in a file where one is wanted.
-type keep struct {
-	mu   sync.Mutex
-	run  record.Run
-	file *record.Writer
-}
-
-func (k *keep) open(path string) error {
+// open makes the file that the run goes to, where one is wanted: run has the events anyway.
+func open(path string, run *record.Run) (*observe.File, error) {
+	seen := func(e record.Event) { run.Events = append(run.Events, e) }
 	if path == "" {
-		return nil
+		return observe.InMemory(&sync.Mutex{}, seen), nil
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil { // a folder that nobody has made is a slip of the keys
-		return &play.Misuse{
+		return nil, &play.Misuse{
 			Err:  fmt.Errorf("failed to create the run file %s: its folder: %w", path, err),
 			Hint: "mkdir -p " + filepath.Dir(path),
 		}
 	}
-	file, err := record.Create(path)
+	file, err := observe.Create(path, &sync.Mutex{}, seen)
 	switch {
 	case errors.Is(err, os.ErrExist):
-		return &play.Misuse{Err: err, Remedy: play.NewRecord}
+		return nil, &play.Misuse{Err: err, Remedy: play.NewRecord}
 	case err != nil:
-		return &play.Misuse{Err: err, Remedy: play.OtherRecord}
+		return nil, &play.Misuse{Err: err, Remedy: play.OtherRecord}
 	}
-	k.file = file
-	return file.WriteHeader(k.run.Header)
-}
-
-func (k *keep) add(e record.Event) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if err := e.Check(); err != nil {
-		return err
-	}
-	if k.file != nil {
-		written, err := k.file.Add(e)
-		if err != nil {
-			return err
-		}
-		k.run.Events = append(k.run.Events, written)
-		return nil
-	}
-	e = e.WithoutSecrets()
-	e.Seq, e.T = int64(len(k.run.Events)+1), int64(time.Since(k.run.Header.Started))
-	k.run.Events = append(k.run.Events, e)
-	return nil
-}
-
-func (k *keep) close() error {
-	if k.file == nil {
-		return nil
-	}
-	return k.file.Close()
+	return file, nil
 }

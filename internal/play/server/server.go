@@ -17,7 +17,7 @@ import (
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/client"
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/subject/checks"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
@@ -133,6 +133,6 @@ func (t *trial) one(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
 	})
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.down = t.down || errors.Is(err, runner.ErrHost) && c.Again != ""
+	t.down = t.down || errors.Is(err, observe.ErrHost) && c.Again != ""
 	return j, err
 }

@@ -28,7 +28,7 @@ func (x *exam) begin(s record.Step) (end func(detail string, err error)) {
 	x.mu.Lock()
 	x.asked = x.asked || s.Op.EndsHost()
 	x.mu.Unlock()
-	x.emit(record.Event{Kind: record.StepBegun, Step: &s})
+	x.Emit(record.Event{Kind: record.StepBegun, Step: &s})
 	begun := time.Now()
 	return func(detail string, err error) {
 		s.Took, s.OK = record.Duration(time.Since(begun)), err == nil
@@ -38,7 +38,7 @@ func (x *exam) begin(s record.Step) (end func(detail string, err error)) {
 		if err != nil {
 			s.Error = redact.Text(err.Error())
 		}
-		x.emit(record.Event{Kind: record.StepEnded, Step: &s})
+		x.Emit(record.Event{Kind: record.StepEnded, Step: &s})
 	}
 }
 
@@ -104,7 +104,7 @@ func (x *exam) greet(ctx context.Context) error {
 	}
 	_ = json.Unmarshal(result, &said) // what it says of itself is not needed
 	hello := record.Hello{Host: nameOf(said.ServerInfo.Name), Version: nameOf(said.ServerInfo.Version)}
-	x.emit(record.Event{Kind: record.HostReady, Hello: &hello})
+	x.Emit(record.Event{Kind: record.HostReady, Hello: &hello})
 	if !x.modern {
 		_ = x.wire.say(message{Method: "notifications/initialized"}) // what does not read it does not answer either
 	}
@@ -127,8 +127,8 @@ func (x *exam) greet(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	x.awaitReaping(ctx)
-	if c, err := x.census(ctx); err == nil {
-		x.emitCensus(record.CensusStarted, "", c)
+	if c, err := x.Loaded(ctx); err == nil {
+		x.EmitCensus(record.CensusStarted, "", c)
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (x *exam) noteCall(result json.RawMessage, err error) {
 		why = "it said no more"
 	}
 	if why != "" {
-		x.doubt(record.DoubtStepFailed, "the call of %s failed, so that what the tool starts may not have been there: %s",
+		x.Doubt(record.DoubtStepFailed, "the call of %s failed, so that what the tool starts may not have been there: %s",
 			x.Call.Tool, quote([]byte(why)))
 	}
 }
@@ -215,7 +215,7 @@ func (x *exam) term(ctx context.Context, detail string, to ...record.Identity) e
 	return x.step(record.Step{Op: record.OpTerm, Detail: detail}, func() (string, error) {
 		var failed error
 		for _, id := range to {
-			failed = errors.Join(failed, x.keeper.Signal(ctx, id, "SIGTERM"))
+			failed = errors.Join(failed, x.Keeper.Signal(ctx, id, "SIGTERM"))
 		}
 		return "", failed
 	})

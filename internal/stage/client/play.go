@@ -7,8 +7,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/keeper"
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/subject/checks"
 )
 
@@ -37,23 +36,15 @@ const (
 type notUp struct{ why string }
 
 func (n *notUp) Error() string { return "the server did not come up: " + n.why }
-func (n *notUp) Unwrap() error { return runner.ErrHost }
+func (n *notUp) Unwrap() error { return observe.ErrHost }
 
 // errOver ends a check whose server did not get that far: what it has shown is in the file.
 var errOver = errors.New("the check is over")
 
 // play is the check, from the start of the server to its end.
 func (x *exam) play(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		defer bug.Ends()
-		select {
-		case <-x.keeper.Done():
-			cancel(keeper.ErrGone)
-		case <-ctx.Done():
-		}
-	}()
+	ctx, cancel := x.WhileKept(ctx)
+	defer cancel()
 	argv := x.Argv
 	if x.Check.Name == checks.Shell {
 		// The second command keeps the shell from becoming the server (exec), as real launchers stay.
@@ -118,7 +109,7 @@ func (x *exam) playCall(ctx context.Context) error {
 	cancel()
 	if moment > 0 && !errors.Is(early, errSilent) {
 		end("", nil)
-		x.doubt(record.DoubtNoCancel, "the call of %s was over before stdin was closed: name a tool that takes longer", x.Call.Tool)
+		x.Doubt(record.DoubtNoCancel, "the call of %s was over before stdin was closed: name a tool that takes longer", x.Call.Tool)
 		return errOver
 	}
 	x.closeStdin()
@@ -140,11 +131,15 @@ func (x *exam) playCall(ctx context.Context) error {
 // playTerm sends SIGTERM to the process that was started, as most clients do. Where that does not end it all, what stands behind a
 // launcher gets the signal itself, and then stdin EOF: how far a host has to go is seen.
 func (x *exam) playTerm(ctx context.Context) error {
-	c, err := x.census(ctx)
+	c, err := x.Loaded(ctx)
 	if err != nil {
 		return err
 	}
-	servers := behind(x.evidence(ctx, c), x.host)
+	found, err := x.Evidence(ctx, alive(c))
+	if err != nil {
+		return err
+	}
+	servers := behind(found, x.host)
 	if err := x.term(ctx, "", x.host); err != nil {
 		return err
 	}
@@ -213,7 +208,7 @@ func (x *exam) playShell(ctx context.Context) error {
 	select {
 	case <-x.gone:
 	case <-time.After(x.Grace):
-		x.doubt(record.DoubtNoCancel, "the shell in front of the server did not exit on SIGTERM")
+		x.Doubt(record.DoubtNoCancel, "the shell in front of the server did not exit on SIGTERM")
 		return errOver
 	case <-ctx.Done():
 		return context.Cause(ctx)

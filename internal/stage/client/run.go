@@ -5,14 +5,9 @@ package client
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 
@@ -20,11 +15,9 @@ import (
 	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/stage/hostlog"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
-	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/stage/outside"
 	"github.com/leakbench/leakbench/internal/stage/proc"
-	"github.com/leakbench/leakbench/internal/stage/runner"
-	"github.com/leakbench/leakbench/internal/stage/starved"
 	"github.com/leakbench/leakbench/internal/subject/checks"
 )
 
@@ -77,18 +70,12 @@ type Call struct {
 // exam is a run under way.
 type exam struct {
 	Params
-	id     string
-	keeper *keeper.Keeper
-	tmp    string // the folder of the keeper's socket
-	loads  starved.Loads
-	oom    outside.OOM
-	sent   *outside.Signals
+	*observe.Observer
 	wire   *wire
 	modern bool // the server speaks the era without initialize
 	steps  int
 
 	mu     sync.Mutex
-	writer *record.Writer
 	host   record.Identity
 	early  *keeper.Exited // the end of what is not known to be the server yet
 	exit   *record.Exit
@@ -99,49 +86,37 @@ type exam struct {
 }
 
 // Run plays a check and leaves its file in p.Dir. The error is nil when the file is complete and the check was played to its end,
-// whatever that showed. It wraps runner.ErrHost where the server could not be tested, as runner.Run has it for a host.
+// whatever that showed. It wraps observe.ErrHost where the server could not be tested, as it does of a host that did not come up.
 func Run(ctx context.Context, p Params) error {
 	p.Limits = p.Or()
-	var id [6]byte
-	_, _ = rand.Read(id[:])
-	x := &exam{Params: p, id: hex.EncodeToString(id[:]), gone: make(chan struct{})}
+	x := &exam{Params: p, gone: make(chan struct{})}
 	var err error
-	if x.writer, err = record.Create(filepath.Join(p.Dir, runner.RunFile)); err != nil {
-		return err
-	}
-	if err = x.setUp(ctx); err != nil {
-		err = x.tearDown(ctx, err)
-		_ = os.Remove(filepath.Join(p.Dir, runner.RunFile))
-		return fmt.Errorf("%w: %w", runner.ErrSetUp, err)
-	}
-	return x.tearDown(ctx, x.play(ctx))
-}
-
-func (x *exam) setUp(ctx context.Context) (err error) {
-	if x.tmp, err = ledger.NewDir(); err != nil {
-		return err
-	}
-	x.oom.Killed(0) // what was before is none of this run's
-	x.sent, _ = outside.WatchSignals(x.signalledFromOutside)
-	x.keeper, err = keeper.Start(ctx, keeper.Params{
-		Self: x.Self, Dir: x.tmp, Log: filepath.Join(x.Dir, "keeper.log"), Run: x.id, OnExit: x.onExit,
+	x.Observer, err = observe.New(observe.Params{
+		Self: p.Self, Dir: p.Dir, Lock: &x.mu, Seen: x.seen, OnExit: x.onExit, OnSignal: x.signalledFromOutside, Left: x.left,
 	})
 	if err != nil {
 		return err
 	}
-	go x.loads.Listen(x.keeper.Done())
-	return x.writer.WriteHeader(x.header())
+	if err = x.Open(ctx); err == nil {
+		err = x.WriteHeader(x.header())
+	}
+	if err != nil {
+		return x.Undo(ctx, err, x.hangUp)
+	}
+	return x.TearDown(ctx, x.play(ctx), x.hangUp)
+}
+
+func (x *exam) seen(e record.Event) {
+	if x.OnEvent != nil {
+		x.OnEvent(e)
+	}
 }
 
 func (x *exam) header() record.Header {
-	witness := x.keeper.Hello.Witness
+	witness := x.Keeper.Hello.Witness
 	witness.Ledger = "none"
 	return record.Header{
-		ID: x.id, Tool: x.Tool,
-		System: record.System{
-			OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid(),
-		},
-		Witness:  witness,
+		Tool: x.Tool, Witness: witness,
 		Scenario: record.Scenario{Name: x.Check.Scenario(), Title: x.Check.Title},
 		Host:     record.Host{Name: x.Name, Kind: record.KindServer, Command: x.Argv},
 		Limits: record.Limits{
@@ -155,36 +130,25 @@ func (x *exam) header() record.Header {
 	}
 }
 
-// tearDown ends what is left, and the file.
-func (x *exam) tearDown(ctx context.Context, err error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
-	defer cancel()
-	if x.keeper != nil {
-		swept, failed := x.keeper.Sweep(ctx)
-		if len(swept) > 0 {
-			x.emit(record.Event{Kind: record.Swept, Census: &record.Census{Processes: swept}})
-		}
-		if failed != nil {
-			x.doubt(record.DoubtSweep, "the last sweep did not end what was there: %v", failed)
-		}
-	}
-	x.sent.Close()
-	x.oom.Close()
+// hangUp ends the conversation with the server, once it is swept.
+func (x *exam) hangUp(context.Context) error {
 	if x.wire != nil {
 		_ = x.wire.in.Close()
 		x.wire.hangUp()
 	}
-	x.emit(record.Event{Kind: record.Ended, End: runner.EndOf(err)})
+	return nil
+}
+
+// left is what is known of what a keeper that has died has left: what it does not mark itself is not known.
+func (x *exam) left() keeper.Left {
 	x.mu.Lock()
-	file := x.writer
-	x.writer = nil
-	x.mu.Unlock()
-	return runner.Close(err, file, x.keeper, x.tmp)
+	defer x.mu.Unlock()
+	return keeper.Left{Host: x.host, Knows: func(record.Identity) bool { return false }}
 }
 
 // start starts the server, and notes the pipes that it was given.
 func (x *exam) start(ctx context.Context, argv []string) error {
-	started, err := x.keeper.StartHost(ctx, keeper.HostParams{Argv: argv, Stderr: filepath.Join(x.Dir, runner.HostLog)})
+	started, err := x.Keeper.StartHost(ctx, keeper.HostParams{Argv: argv, Stderr: filepath.Join(x.Dir, observe.HostLog)})
 	if err != nil {
 		if errors.Is(err, keeper.ErrGone) || ctx.Err() != nil {
 			return err
@@ -192,7 +156,7 @@ func (x *exam) start(ctx context.Context, argv []string) error {
 		return &notUp{err.Error()}
 	}
 	started.Process.Args = redact.Args(argv)
-	x.emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
+	x.Emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
 	x.mu.Lock()
 	x.host = started.Process.Identity
 	early := x.early
@@ -222,10 +186,10 @@ func (x *exam) onExit(e keeper.Exited) {
 	if is && !e.Exit.Asked {
 		words = x.lastWords()
 	}
-	x.emit(record.Event{Kind: kind, Process: &e.Process, Exit: &e.Exit, Text: words})
+	x.Emit(record.Event{Kind: kind, Process: &e.Process, Exit: &e.Exit, Text: words})
 	if is {
-		if !e.Exit.Asked && e.Exit.Signal == "SIGKILL" && x.oom.Killed(e.PID) {
-			x.doubt(record.DoubtOutside,
+		if !e.Exit.Asked && e.Exit.Signal == "SIGKILL" && x.KilledForMemory(e.PID) {
+			x.Doubt(record.DoubtOutside,
 				"the server may have been killed by the kernel for want of memory (oom_kill in /proc/vmstat, and /dev/kmsg)")
 		}
 		x.mu.Lock()
@@ -241,7 +205,7 @@ func (x *exam) signalledFromOutside(s outside.Signal) {
 	is := x.host.PID != 0 && s.To == x.host.PID
 	x.mu.Unlock()
 	if is {
-		x.doubt(record.DoubtOutside, "the server was sent %s by %q (pid %d), which neither the server nor leakbench has started",
+		x.Doubt(record.DoubtOutside, "the server was sent %s by %q (pid %d), which neither the server nor leakbench has started",
 			proc.SignalName(s.Signal), s.Comm, s.From)
 	}
 }
@@ -255,7 +219,7 @@ const (
 // lastWords is the end of what a server wrote to stderr that has exited: the keeper may still be writing it down.
 func (x *exam) lastWords() (words string) {
 	for until := time.Now().Add(wordsWithin); time.Now().Before(until); {
-		now := hostlog.Tail(filepath.Join(x.Dir, runner.HostLog))
+		now := hostlog.Tail(filepath.Join(x.Dir, observe.HostLog))
 		if now != "" && now == words {
 			break
 		}
@@ -274,22 +238,6 @@ func (x *exam) stray(what string) {
 	n := x.strays
 	x.mu.Unlock()
 	if n <= mostStrays {
-		x.emit(record.Event{Kind: record.WroteStdout, Text: what})
+		x.Emit(record.Event{Kind: record.WroteStdout, Text: what})
 	}
-}
-
-func (x *exam) emit(e record.Event) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.writer == nil {
-		return
-	}
-	e, err := x.writer.Add(e)
-	if err == nil && x.OnEvent != nil { // an error is sticky: tearDown reports it
-		x.OnEvent(e)
-	}
-}
-
-func (x *exam) doubt(code record.DoubtCode, format string, args ...any) {
-	x.emit(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: code, Text: fmt.Sprintf(format, args...)}})
 }

@@ -3,15 +3,11 @@ package client
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/starved"
 )
 
@@ -26,18 +22,6 @@ const (
 	emptyLooks = 2
 )
 
-func (x *exam) census(ctx context.Context) (*record.Census, error) {
-	c, err := x.keeper.Census(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		return nil, fmt.Errorf("failed to take a census: %w", err)
-	}
-	c.Load = x.loads.At(c)
-	return c, nil
-}
-
 // sample takes a census now and then, until what it returns is called.
 func (x *exam) sample(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -48,12 +32,11 @@ func (x *exam) sample(ctx context.Context) (stop func()) {
 		ticker := time.NewTicker(sampleEvery)
 		defer ticker.Stop()
 		for {
-			c, err := x.census(ctx)
+			c, err := x.Loaded(ctx)
 			if err != nil {
 				return // a checkpoint says so
 			}
-			c.Role = record.CensusSample
-			x.emit(record.Event{Kind: record.CensusTaken, Census: c})
+			x.EmitCensus(record.CensusSample, "", c)
 			select {
 			case <-ticker.C:
 			case <-ctx.Done():
@@ -72,12 +55,12 @@ const reapWithin = 2200 * time.Millisecond
 // it away, and whether the server would have waited for it could not be told.
 func (x *exam) awaitReaping(ctx context.Context) {
 	zombies := func() (ids []record.Identity, c *record.Census) {
-		c, err := x.census(ctx)
+		c, err := x.Loaded(ctx)
 		if err != nil {
 			return nil, nil // a checkpoint says so
 		}
 		for i := range c.Processes {
-			if p := &c.Processes[i]; p.State == record.StateZombie && p.PPID != x.keeper.Hello.PID {
+			if p := &c.Processes[i]; p.State == record.StateZombie && p.PPID != x.Keeper.Hello.PID {
 				ids = append(ids, p.Identity)
 			}
 		}
@@ -87,7 +70,7 @@ func (x *exam) awaitReaping(ctx context.Context) {
 	if len(first) == 0 {
 		return
 	}
-	x.emitCensus(record.CensusSample, "", c)
+	x.EmitCensus(record.CensusSample, "", c)
 	for until := time.Now().Add(reapWithin); len(first) > 0 && rest(ctx, lookMax) == nil && !x.exited(); {
 		now, c := zombies()
 		if c == nil {
@@ -95,7 +78,7 @@ func (x *exam) awaitReaping(ctx context.Context) {
 		}
 		first = slices.DeleteFunc(first, func(id record.Identity) bool { return !slices.Contains(now, id) })
 		if len(first) == 0 || time.Now().After(until) {
-			x.emitCensus(record.CensusSample, "", c)
+			x.EmitCensus(record.CensusSample, "", c)
 			return
 		}
 	}
@@ -108,23 +91,25 @@ func (x *exam) checkpoint(ctx context.Context, name string) (gone bool, err erro
 
 func (x *exam) checkpointWithin(ctx context.Context, name string, limit time.Duration) (gone bool, err error) {
 	cp := record.Checkpoint{Name: name, Wants: []record.Want{}}
-	x.emit(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
+	x.Emit(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
 	begun := time.Now()
 	gone, c, err := x.settle(ctx, &cp, limit)
 	if err != nil {
 		return false, err
 	}
-	x.emitCensus(record.CensusSettled, name, c)
+	x.EmitCensus(record.CensusSettled, name, c)
 	if !gone {
-		x.evidence(ctx, c)
+		if _, err := x.Evidence(ctx, alive(c)); err != nil {
+			return false, err
+		}
 		_, c, err := x.settle(ctx, &cp, x.Watch)
 		if err != nil {
 			return false, err
 		}
-		x.emitCensus(record.CensusConfirm, name, c)
+		x.EmitCensus(record.CensusConfirm, name, c)
 	}
 	cp.Quiet, cp.Waited = gone, record.Duration(time.Since(begun))
-	x.emit(record.Event{Kind: record.CheckpointEnded, Checkpoint: &cp})
+	x.Emit(record.Event{Kind: record.CheckpointEnded, Checkpoint: &cp})
 	return gone, nil
 }
 
@@ -134,7 +119,7 @@ func (x *exam) settle(ctx context.Context, cp *record.Checkpoint, limit time.Dur
 	defer func() { deadline.Note(cp, time.Now()) }()
 	empty := 0
 	for pause := lookMin; ; pause = min(2*pause, lookMax) {
-		c, err := x.census(ctx)
+		c, err := x.Loaded(ctx)
 		if err != nil {
 			return false, nil, err
 		}
@@ -178,14 +163,8 @@ func (x *exam) exited() bool {
 	}
 }
 
-func (x *exam) emitCensus(role record.CensusRole, checkpoint string, c *record.Census) {
-	c.Role, c.Checkpoint = role, checkpoint
-	x.emit(record.Event{Kind: record.CensusTaken, Census: c})
-}
-
-// evidence examines what a census shows, and writes it down.
-func (x *exam) evidence(ctx context.Context, c *record.Census) []record.Evidence {
-	var ids []record.Identity
+// alive are the processes that a census shows, without those that have ended.
+func alive(c *record.Census) (ids []record.Identity) {
 	if c.Host != nil {
 		ids = append(ids, c.Host.Identity)
 	}
@@ -194,29 +173,7 @@ func (x *exam) evidence(ctx context.Context, c *record.Census) []record.Evidence
 			ids = append(ids, c.Processes[i].Identity)
 		}
 	}
-	if len(ids) == 0 {
-		return nil
-	}
-	found, err := x.keeper.Evidence(ctx, ids)
-	if err != nil && !errors.Is(err, keeper.ErrGone) && ctx.Err() == nil {
-		x.doubt(record.DoubtNoEvidence, "the processes of the server could not be examined: %v", err)
-	}
-	for i := range found {
-		for _, d := range found[i].Descriptors {
-			for j := range d.Holders {
-				switch h := &d.Holders[j]; h.PID {
-				case os.Getpid():
-					h.Role = record.RoleBench
-				case x.keeper.Hello.PID:
-					h.Role = record.RoleKeeper
-				}
-			}
-		}
-	}
-	if len(found) > 0 {
-		x.emit(record.Event{Kind: record.EvidenceTaken, Evidence: found})
-	}
-	return found
+	return ids
 }
 
 // behind are the processes other than the one that was started that have its stdin and its stdout: where it is a launcher, the

@@ -31,7 +31,7 @@ func (r *run) attach(ctx context.Context) error {
 	if pid == 0 {
 		pid = os.Getpid()
 	}
-	row, err := r.keeper.Attach(ctx, pid, r.ledger.Path())
+	row, err := r.Keeper.Attach(ctx, pid, r.ledger.Path())
 	if err != nil {
 		return fmt.Errorf("failed to watch process %d: %w", pid, err)
 	}
@@ -40,10 +40,10 @@ func (r *run) attach(ctx context.Context) error {
 	r.host = h
 	r.mu.Unlock()
 	row.Args = redact.Args(row.Args)
-	r.emit(record.Event{Kind: record.HostStarted, Process: &row})
+	r.Emit(record.Event{Kind: record.HostStarted, Process: &row})
 	if r.Caller.Stdin == nil {
 		r.hello = record.Hello{Host: r.Host.Name, Version: r.Host.Version}
-		r.emit(record.Event{Kind: record.HostReady, Hello: &r.hello})
+		r.Emit(record.Event{Kind: record.HostReady, Hello: &r.hello})
 		return nil
 	}
 	return r.greet(ctx, r.Caller.Stdout, r.Caller.Stdin)
@@ -67,23 +67,19 @@ func (r *run) closeAll(ctx context.Context, checkpoint string) error {
 	return r.checkpoint(ctx, checkpoint, nil)
 }
 
-// census is what the keeper sees of the run now.
-func (r *run) census(ctx context.Context) (*record.Census, error) {
-	if r.Caller == nil {
-		return r.keeper.Census(ctx)
-	}
+// launched are the servers of the run: those of a caller are not below the keeper.
+func (r *run) launched() (ids []record.Identity) {
 	r.mu.Lock()
-	var known []record.Identity
+	defer r.mu.Unlock()
 	for _, s := range r.lives.Servers() {
-		known = append(known, s.Birth.Identity)
+		ids = append(ids, s.Birth.Identity)
 	}
-	r.mu.Unlock()
-	return r.keeper.Census(ctx, known...)
+	return ids
 }
 
 // witness is what sees the run, and what it does not see.
 func (r *run) witness() record.Witness {
-	w := r.keeper.Hello.Witness
+	w := r.Keeper.Hello.Witness
 	if r.Caller != nil {
 		w.Subreaper, w.Cgroup = false, ""
 		w.Weak = append(slices.Clone(w.Weak),

@@ -26,20 +26,20 @@ const (
 func (r *run) checkpoint(ctx context.Context, name string, live map[string]int) error {
 	cp := record.Checkpoint{Name: name, HostGone: r.gone(), Wants: r.wants(live)}
 	r.forgetAtHostEnd(cp.HostGone)
-	r.emit(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
+	r.Emit(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
 	begun := time.Now()
 	quiet, state, err := r.settle(ctx, &cp, r.limits.Settle.D(), r.limits.Quiet.D())
 	if err != nil {
 		return err
 	}
-	r.emitCensus(record.CensusSettled, name, state.census)
+	r.EmitCensus(record.CensusSettled, name, state.census)
 	if !quiet {
 		if err := r.confirm(ctx, &cp, state); err != nil {
 			return err
 		}
 	}
 	cp.Quiet, cp.Waited = quiet, record.Duration(time.Since(begun))
-	r.emit(record.Event{Kind: record.CheckpointEnded, Checkpoint: &cp})
+	r.Emit(record.Event{Kind: record.CheckpointEnded, Checkpoint: &cp})
 	return nil
 }
 
@@ -168,20 +168,16 @@ func (r *run) newsChan() chan struct{} {
 // look takes a census and holds it against the ledger and the wants. The
 // second state leaves out what an earlier checkpoint has waited for.
 func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *state, err error) {
-	census, err := r.census(ctx)
+	census, err := r.Loaded(ctx)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, nil, context.Cause(ctx)
-		}
-		return nil, nil, fmt.Errorf("failed to take a census: %w", err)
+		return nil, nil, err
 	}
-	census.Load = r.loads.At(census)
 	r.ledger.Drain()
 	r.emitNewcomers(census)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all = &state{census: census}
-	servers, parents := map[record.Identity]bool{}, map[int]bool{r.keeper.Hello.PID: true}
+	servers, parents := map[record.Identity]bool{}, map[int]bool{r.Keeper.Hello.PID: true}
 	for _, s := range r.lives.Alive() {
 		servers[s.Birth.Identity] = true
 		parents[s.Birth.PID] = true // its zombies are its own: nobody else can wait for them
@@ -201,7 +197,7 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 			}
 		case cp.HostGone || r.lives.Leaver(p, rows, r.lives.Life()) != nil:
 			all.extra = append(all.extra, p.Identity)
-		case history.IsServer(&p, r.id) && !servers[p.Identity]:
+		case history.IsServer(&p, r.ID) && !servers[p.Identity]:
 			all.unclear = append(all.unclear, fmt.Sprintf("pid %d is a fake server without a birth certificate", p.PID))
 		}
 	}
@@ -216,11 +212,6 @@ func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *sta
 	return all, r.unknown(all), nil
 }
 
-func (r *run) emitCensus(role record.CensusRole, checkpoint string, census *record.Census) {
-	census.Role, census.Checkpoint = role, checkpoint
-	r.emit(record.Event{Kind: record.CensusTaken, Census: census})
-}
-
 // lacksFinalCheckpoint says that the scenario itself did not look once the host was gone.
 func (r *run) lacksFinalCheckpoint() bool {
 	return slices.Contains(r.Scenario.Plan(r.Seed).Checkpoints, scenarios.FinalCheckpoint)
@@ -232,10 +223,10 @@ func (r *run) lookAtStart(ctx context.Context) error {
 	if r.isCommand() || r.gone() {
 		return nil
 	}
-	census, err := r.census(ctx)
+	census, err := r.Census(ctx)
 	if err != nil {
-		return fmt.Errorf("failed to take a census: %w", err)
+		return err
 	}
-	r.emitCensus(record.CensusStarted, "", census)
+	r.EmitCensus(record.CensusStarted, "", census)
 	return nil
 }

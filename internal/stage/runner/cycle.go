@@ -53,7 +53,7 @@ func (r *run) cycle(ctx context.Context, c record.Cycle) error {
 		seen.census.Processes[i].Args = nil
 	}
 	seen.census.Cycle = &c
-	r.emitCensus(record.CensusCycle, "", seen.census)
+	r.EmitCensus(record.CensusCycle, "", seen.census)
 	return nil
 }
 
@@ -108,11 +108,10 @@ func (r *run) sample(ctx context.Context) func() {
 		defer ticker.Stop()
 		for last := time.Now(); ; last = time.Now() {
 			if !r.sampled.byLook.Swap(false) {
-				census, err := r.census(ctx)
+				census, err := r.Loaded(ctx)
 				if err != nil {
 					return // a checkpoint will say so
 				}
-				census.Load = r.loads.At(census)
 				r.emitSample(census)
 			}
 			if r.untilStirred(ctx, ticker.C, last.Add(stirred)) != nil {
@@ -137,7 +136,7 @@ func (r *run) untilStirred(ctx context.Context, tick <-chan time.Time, earliest 
 		if err := patience.UntilChange(ctx, nil, time.Until(earliest)); err != nil {
 			return err
 		}
-		census, err := r.census(ctx)
+		census, err := r.Census(ctx)
 		if err != nil {
 			return err
 		}
@@ -186,10 +185,10 @@ func (r *run) emitSample(c *record.Census) {
 		}
 		for i := range c.Processes {
 			p := &c.Processes[i]
-			if history.IsServer(p, r.id) || r.lives.Knows(p.Identity) && !history.CarriesServer(p, r.id) {
+			if history.IsServer(p, r.ID) || r.lives.Knows(p.Identity) && !history.CarriesServer(p, r.ID) {
 				p.Args = nil
 			}
 		}
 	})
-	r.emitCensus(record.CensusSample, "", c)
+	r.EmitCensus(record.CensusSample, "", c)
 }

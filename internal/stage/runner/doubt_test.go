@@ -22,6 +22,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 	"github.com/leakbench/leakbench/internal/stage/runner"
@@ -106,7 +107,7 @@ func play(t *testing.T, source, hostName string, disturb func(*runner.Params)) (
 		disturb(&p)
 	}
 	err = runner.Run(t.Context(), p)
-	if !errors.Is(err, runner.ErrHost) {
+	if !errors.Is(err, observe.ErrHost) {
 		require.NoError(t, err)
 	}
 	hostErrors.Store(p.Dir, fmt.Sprint(err))
@@ -222,7 +223,7 @@ func TestKilledKeeperIsInconclusive(t *testing.T) {
 func TestTruncatedFileIsInconclusive(t *testing.T) {
 	t.Parallel()
 	_, dir := play(t, quick, "exact", nil)
-	whole, err := os.ReadFile(filepath.Join(dir, runner.RunFile))
+	whole, err := os.ReadFile(filepath.Join(dir, observe.RunFile))
 	require.NoError(t, err)
 	header := bytes.IndexByte(whole, '\n') + 1
 	cuts := []int{header, header + 1, len(whole) / 2, len(whole) - 10, len(whole) - 1}

@@ -46,6 +46,6 @@ func (r *run) startGateway(ctx context.Context, p host.Prepared, lines *hostlog.
 	if r.livesSoFar() == 1 { // of later ones others read it
 		r.hello = said
 	}
-	r.emit(record.Event{Kind: record.HostReady, Hello: &said})
+	r.Emit(record.Event{Kind: record.HostReady, Hello: &said})
 	return nil
 }

@@ -1,15 +1,10 @@
 package runner
 
 import (
-	"crypto/rand"
-	"encoding/hex"
-	"os"
-	"runtime"
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/fit"
-	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/stage/socket"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -18,11 +13,7 @@ func (r *run) header() record.Header {
 	witness := r.witness()
 	witness.Ledger = socket.Attested
 	return record.Header{
-		ID: r.id, Tool: r.Tool, Seed: r.Seed,
-		System: record.System{
-			OS: runtime.GOOS, Arch: runtime.GOARCH, Kernel: proc.Kernel(), CPUs: runtime.NumCPU(), UID: os.Getuid(),
-		},
-		Witness: witness,
+		Tool: r.Tool, Seed: r.Seed, Witness: witness,
 		Scenario: record.Scenario{
 			Name: r.Scenario.Name, Title: r.Scenario.Title, File: r.Scenario.File, Reports: r.Scenario.Reports, Source: r.Scenario.Source,
 			Level: r.Scenario.Level, Part: r.Scenario.Part, Omitted: r.Scenario.Omitted.String(),
@@ -72,10 +63,4 @@ func (r *run) laws() []string {
 	return slices.DeleteFunc(slices.Clone(r.Scenario.Laws), func(id string) bool {
 		return r.sessionsUnknown() && slices.Contains([]string{"L3", "L10"}, id) || r.limits.Severity[id] == record.SeverityOff
 	})
-}
-
-func newID() string {
-	var b [6]byte
-	_, _ = rand.Read(b[:])
-	return hex.EncodeToString(b[:])
 }

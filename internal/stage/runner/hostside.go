@@ -21,6 +21,7 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/hostlog"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
@@ -40,14 +41,14 @@ func (r *run) script(label string) fakeserver.Script {
 
 // server is how the host launches a label for a session.
 func (r *run) server(label, session string) driver.Server {
-	argv := r.script(label).Argv(r.Self, r.ledger.Path(), r.id, label, session)
+	argv := r.script(label).Argv(r.Self, r.ledger.Path(), r.ID, label, session)
 	return driver.Server{Name: label, Command: argv[0], Args: argv[1:]}
 }
 
 // files is how many files the host may have open, where the scenario limits that and the system can.
 func (r *run) files() int {
 	if r.limits.NoFile > 0 && !keeper.CanLimitFiles {
-		r.doubt(record.DoubtNoLimit, "the host's open files could not be limited to %d on this system", r.limits.NoFile)
+		r.Doubt(record.DoubtNoLimit, "the host's open files could not be limited to %d on this system", r.limits.NoFile)
 		return 0
 	}
 	return r.limits.NoFile
@@ -55,7 +56,7 @@ func (r *run) files() int {
 
 // prepare fills in what only the run knows: the servers, a port, a folder.
 func (r *run) prepare() (host.Prepared, error) {
-	setting := host.Setting{Self: r.Self, Again: r.livesSoFar() > 0, Tmp: ledger.HostDir(r.ledgerDir)}
+	setting := host.Setting{Self: r.Self, Again: r.livesSoFar() > 0, Tmp: ledger.HostDir(r.Tmp)}
 	if !r.Host.Kind.Driven() {
 		for _, label := range r.labels {
 			setting.Servers = append(setting.Servers, r.server(label, ""))
@@ -76,7 +77,7 @@ func (r *run) prepare() (host.Prepared, error) {
 	}
 	p, err := r.Host.Prepare(setting)
 	if err != nil {
-		return p, fmt.Errorf("%w: %w", ErrHost, err)
+		return p, fmt.Errorf("%w: %w", observe.ErrHost, err)
 	}
 	return p, nil
 }
@@ -107,10 +108,10 @@ func (r *run) startHost(ctx context.Context) error {
 	}
 	// The stdin of a host that is not driven by it stays open, as a terminal's would.
 	r.current().stdin = started.Stdin
-	go guarded(func() { <-r.keeper.Done(); started.Stdin.Close() })()
+	go guarded(func() { <-r.Keeper.Done(); started.Stdin.Close() })()
 	lines, err := hostlog.Keep(started.Stdout, filepath.Join(r.Dir, hostOutput))
 	if err != nil {
-		r.doubt(record.DoubtNoOutput, "the host's stdout could not be kept: %v", err)
+		r.Doubt(record.DoubtNoOutput, "the host's stdout could not be kept: %v", err)
 	}
 	if r.Host.Kind == record.KindGateway {
 		return r.startGateway(ctx, p, lines)
@@ -132,18 +133,18 @@ func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, er
 	r.mu.Lock()
 	r.host = h
 	r.mu.Unlock()
-	started, err := r.keeper.StartHost(ctx, keeper.HostParams{
-		Argv: p.Argv, Env: env, Dir: p.Workdir, Stderr: filepath.Join(r.Dir, HostLog),
+	started, err := r.Keeper.StartHost(ctx, keeper.HostParams{
+		Argv: p.Argv, Env: env, Dir: p.Workdir, Stderr: filepath.Join(r.Dir, observe.HostLog),
 		Bystander: keeper.CanStandBy, Files: r.files(), Place: r.Scenario.Place,
 	})
 	if err != nil {
 		if errors.Is(err, keeper.ErrGone) || errors.Is(err, keeper.ErrPlace) || ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%w: %w", ErrHost, err)
+		return nil, fmt.Errorf("%w: %w", observe.ErrHost, err)
 	}
 	started.Process.Args = redact.Args(p.Argv)
-	r.emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
+	r.Emit(record.Event{Kind: record.HostStarted, Process: &started.Process})
 	r.mu.Lock()
 	h.id = started.Process.Identity
 	early := h.early
@@ -152,9 +153,9 @@ func (r *run) launchHost(ctx context.Context, p host.Prepared) (*keeper.Host, er
 		r.onExit(*early)
 	}
 	if started.Bystander != nil {
-		r.emit(record.Event{Kind: record.BystanderSeen, Process: started.Bystander})
+		r.Emit(record.Event{Kind: record.BystanderSeen, Process: started.Bystander})
 	} else if keeper.CanStandBy {
-		r.doubt(record.DoubtNoBystander,
+		r.Doubt(record.DoubtNoBystander,
 			"no bystander could be put into the host's process group, so it is unknown whether the host signals others in its group")
 	}
 	return started, nil
@@ -185,7 +186,7 @@ func (r *run) awaitServers(ctx context.Context) error {
 		_ = r.wait(brief, func(l *history.History) bool {
 			return r.host.end || r.allLabels(l, func(s *history.Server) bool { return !established(s) || working(s) })
 		})
-		r.emit(record.Event{Kind: record.HostReady, Hello: &record.Hello{Host: r.Host.Name}})
+		r.Emit(record.Event{Kind: record.HostReady, Hello: &record.Hello{Host: r.Host.Name}})
 	}
 	return nil
 }
@@ -196,7 +197,7 @@ func (r *run) launchedNothing(ctx context.Context) error {
 	if r.gone() {
 		what = "it ended before it launched a server"
 	}
-	return fmt.Errorf("%w: %s%s", ErrHost, what, r.lastWords(ctx))
+	return fmt.Errorf("%w: %s%s", observe.ErrHost, what, r.lastWords(ctx))
 }
 
 // allLabels says that each label that must be launched has a server of the host's present life that is so.
@@ -226,17 +227,17 @@ func (r *run) greet(ctx context.Context, stdout io.Reader, stdin io.WriteCloser)
 	defer cancel()
 	hello, err := d.Hello(ctx)
 	if err != nil {
-		var stop Interrupted
+		var stop observe.Interrupted
 		if errors.As(err, &stop) {
 			return err
 		}
-		return fmt.Errorf("%w: %w%s", ErrHost, err, r.lastWords(ctx))
+		return fmt.Errorf("%w: %w%s", observe.ErrHost, err, r.lastWords(ctx))
 	}
 	said := record.Hello{
 		Host: hello.Host, Version: hello.Version, Ops: hello.Ops, NotApplicable: hello.NotApplicable, Kind: record.Duty(hello.Kind),
 	}
 	if r.livesSoFar() > 1 { // it has said already what it is, and others read that now
-		r.emit(record.Event{Kind: record.HostReady, Hello: &said})
+		r.Emit(record.Event{Kind: record.HostReady, Hello: &said})
 		return nil
 	}
 	r.hello = said
@@ -247,7 +248,7 @@ func (r *run) greet(ctx context.Context, stdout io.Reader, stdin io.WriteCloser)
 			r.sharing = cmp.Or(r.sharing, profile.Servers)
 		}
 	}
-	r.emit(record.Event{Kind: record.HostReady, Hello: &r.hello})
+	r.Emit(record.Event{Kind: record.HostReady, Hello: &r.hello})
 	return nil
 }
 
@@ -275,9 +276,9 @@ func (r *run) onExit(e keeper.Exited) {
 	r.mu.Unlock()
 	words := ""
 	if kind == record.HostExited && !e.Exit.Asked {
-		words = hostlog.Tail(filepath.Join(r.Dir, HostLog))
+		words = hostlog.Tail(filepath.Join(r.Dir, observe.HostLog))
 	}
-	r.emit(record.Event{Kind: kind, Process: &e.Process, Exit: &e.Exit, Text: words})
+	r.Emit(record.Event{Kind: kind, Process: &e.Process, Exit: &e.Exit, Text: words})
 }
 
 // gone says that the host was reaped.
@@ -338,15 +339,15 @@ func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace re
 	var err error
 	switch {
 	case signal != "":
-		err = r.keeper.Signal(limited, id, signal)
+		err = r.Keeper.Signal(limited, id, signal)
 	case r.Host.Kind.Driven():
 		err = r.askStop(limited)
 	}
 	switch {
 	case errors.Is(err, keeper.ErrUnaskable):
 		step.Error = err.Error()
-		r.emit(record.Event{Kind: record.StepSkipped, Step: &step})
-		r.doubt(record.DoubtNotAskable, "the host could not be asked to end: %v", err)
+		r.Emit(record.Event{Kind: record.StepSkipped, Step: &step})
+		r.Doubt(record.DoubtNotAskable, "the host could not be asked to end: %v", err)
 		return errUnasked
 	case signal != "" && err != nil && limited.Err() == nil && !r.gone(): // that is no fault of the host
 		r.end(step, begun, err)
@@ -369,7 +370,7 @@ func (r *run) endHost(ctx context.Context, op record.Op, signal string, grace re
 func (r *run) killHost(ctx context.Context, step record.Step, begun time.Time, why error) error {
 	r.end(step, begun, why)
 	h := r.current()
-	if err := r.keeper.Signal(ctx, h.id, "SIGKILL"); err != nil && !r.gone() {
+	if err := r.Keeper.Signal(ctx, h.id, "SIGKILL"); err != nil && !r.gone() {
 		return err
 	}
 	return r.wait(ctx, func(*history.History) bool { return h.end })
@@ -400,7 +401,7 @@ func (r *run) lastWords(ctx context.Context) string {
 			words = "; it was ended by " + h.exit.Signal
 		}
 	}
-	if tail := hostlog.Tail(filepath.Join(r.Dir, HostLog)); tail != "" {
+	if tail := hostlog.Tail(filepath.Join(r.Dir, observe.HostLog)); tail != "" {
 		words += record.StderrFollows + tail
 	}
 	return words

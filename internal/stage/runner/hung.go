@@ -34,7 +34,7 @@ func (r *run) endHung(ctx context.Context, jobs []job, resp driver.Response) err
 		if result.PID == 0 || i < 0 {
 			continue
 		}
-		census, err := r.keeper.Census(ctx)
+		census, err := r.Census(ctx)
 		if err != nil {
 			return err
 		}
@@ -50,10 +50,10 @@ func (r *run) endHung(ctx context.Context, jobs []job, resp driver.Response) err
 				ids = append(ids, p.Identity)
 			}
 		}
-		if jobs[i].keeps, err = r.examine(ctx, ids); err != nil {
+		if jobs[i].keeps, err = r.Examine(ctx, ids); err != nil {
 			return err
 		}
-		r.emitCensus(record.CensusSample, "", census)
+		r.EmitCensus(record.CensusSample, "", census)
 	}
 	for _, signal := range []string{proc.Asks, "SIGKILL"} {
 		if err := r.endAll(ctx, byStep, signal); err != nil {
@@ -66,11 +66,11 @@ func (r *run) endHung(ctx context.Context, jobs []job, resp driver.Response) err
 // endAll signals processes, and waits until they are gone.
 func (r *run) endAll(ctx context.Context, left map[record.Identity]int, signal string) error {
 	for id := range left {
-		_ = r.keeper.Signal(ctx, id, signal) // one that has ended meanwhile is not there any more
+		_ = r.Keeper.Signal(ctx, id, signal) // one that has ended meanwhile is not there any more
 	}
 	deadline := time.Now().Add(hungEnd)
 	for len(left) > 0 && time.Now().Before(deadline) {
-		census, err := r.keeper.Census(ctx)
+		census, err := r.Census(ctx)
 		if err != nil {
 			return err
 		}

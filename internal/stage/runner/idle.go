@@ -8,6 +8,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 )
 
 // errCutOff says that no server of the host can reach the ledger: the doubt in the file says whose process that is,
@@ -45,5 +46,5 @@ func (r *run) idle(ctx context.Context, failed error) error {
 		return nil
 	}
 	return fmt.Errorf("%w: it has launched no server: %d sessions could not be opened, the last one with %q%s",
-		ErrHost, idleOpens, failed.Error(), r.lastWords(ctx))
+		observe.ErrHost, idleOpens, failed.Error(), r.lastWords(ctx))
 }

@@ -25,7 +25,7 @@ func Begin(ctx context.Context, p Params) (*Live, error) {
 		err = r.lookAtStart(ctx)
 	}
 	if err != nil {
-		return nil, r.tearDown(ctx, err)
+		return nil, r.TearDown(ctx, err, r.hangUp)
 	}
 	return &Live{r: r}, nil
 }
@@ -39,11 +39,11 @@ func (l *Live) Server(label string, script fakeserver.Script) ([]string, error) 
 	l.r.Scenario.Servers = append(l.r.Scenario.Servers, scenarios.Server{Label: label, Script: script})
 	l.r.labels = append(l.r.labels, label)
 	l.r.ledger.Add(label, text)
-	return script.Argv(l.r.Self, l.r.ledger.Path(), l.r.id, label, ""), nil
+	return script.Argv(l.r.Self, l.r.ledger.Path(), l.r.ID, label, ""), nil
 }
 
 // Keeper is the pid of the run's keeper, which is a child of this process.
-func (l *Live) Keeper() int { return l.r.keeper.Hello.PID }
+func (l *Live) Keeper() int { return l.r.Keeper.Hello.PID }
 
 // Alive is how many servers the ledger holds for alive.
 func (l *Live) Alive() int { return len(l.r.alive()) }
@@ -74,5 +74,5 @@ func (l *Live) End(ctx context.Context) error {
 		finish := l.r.startControls(ctx)
 		finish(true)
 	}
-	return l.r.tearDown(ctx, nil)
+	return l.r.TearDown(ctx, nil, l.r.hangUp)
 }

@@ -67,11 +67,11 @@ func (r *run) restart(ctx context.Context, s scenarios.Step) error {
 		return err
 	}
 	r.endSessions()
-	census, err := r.census(ctx)
+	census, err := r.Census(ctx)
 	if err != nil {
-		return fmt.Errorf("failed to take a census: %w", err)
+		return err
 	}
-	r.emitCensus(record.CensusHandover, "", census)
+	r.EmitCensus(record.CensusHandover, "", census)
 	if err := before.hangUp(); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (r *run) checkNonce(resp driver.Response, req driver.Request) {
 		return
 	}
 	if got := ledger.NonceIn(text); got != "" && got != req.Args["nonce"] {
-		r.doubt(record.DoubtCrossedCall, "the call of step %v, of session %s, was answered with the result of the call of step %.20q",
+		r.Doubt(record.DoubtCrossedCall, "the call of step %v, of session %s, was answered with the result of the call of step %.20q",
 			req.Args["nonce"], req.Session, got)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
@@ -41,7 +42,7 @@ func TestAKeeperThatCannotStart(t *testing.T) {
 	events := 0
 	p.OnEvent = func(record.Event) { events++ }
 	err := runner.Run(t.Context(), p)
-	require.ErrorIs(t, err, runner.ErrSetUp)
+	require.ErrorIs(t, err, observe.ErrSetUp)
 	require.EqualError(t, err, `the run could not begin: the keeper did not come up: it exited at once (it said: "runtime: failed to create new OS thread (have 2 already; errno=11)")`)
 	assert.Zero(t, events)
 	left, err := os.ReadDir(p.Dir)
@@ -85,7 +86,7 @@ func TestAProgramThatGoesAway(t *testing.T) {
 			}
 		}
 		begun := time.Now()
-		require.ErrorIs(t, runner.Run(t.Context(), p), runner.ErrProgram)
+		require.ErrorIs(t, runner.Run(t.Context(), p), observe.ErrProgram)
 		assert.Less(t, time.Since(begun), 60*time.Second)
 		run, err := record.Read(p.Dir)
 		require.NoError(t, err)

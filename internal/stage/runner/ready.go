@@ -13,6 +13,7 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/stage/hostlog"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/subject/host"
 )
 
@@ -38,7 +39,7 @@ func (r *run) awaitReady(ctx context.Context, ready host.Ready, lines *hostlog.O
 			if errors.Is(err, late) {
 				err = fmt.Errorf("%w: %s", err, redact.Text(why.Error()))
 			}
-			return fmt.Errorf("%w: %w%s", ErrHost, err, r.lastWords(ctx))
+			return fmt.Errorf("%w: %w%s", observe.ErrHost, err, r.lastWords(ctx))
 		}
 	}
 }
@@ -87,7 +88,7 @@ func (r *run) looks(ready host.Ready, lines *hostlog.Output) func(context.Contex
 
 // stderrHas searches what the keeper has written of the host's stderr.
 func (r *run) stderrHas(word *regexp.Regexp) bool {
-	text, err := os.ReadFile(filepath.Join(r.Dir, HostLog))
+	text, err := os.ReadFile(filepath.Join(r.Dir, observe.HostLog))
 	return err == nil && word.Match(text)
 }
 

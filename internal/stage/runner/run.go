@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -20,44 +19,21 @@ import (
 	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
-	"github.com/leakbench/leakbench/internal/stage/outside"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/stage/proc"
-	"github.com/leakbench/leakbench/internal/stage/starved"
 	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-// The files of a run's folder.
+// Files of a run's folder that runs of hosts alone have.
 const (
-	RunFile    = "run.jsonl"
-	HostLog    = "host.stderr.log"
 	hostOutput = "host.stdout.log"     // of a host that does not speak the driver protocol
 	hostDir    = "host"                // {{run}} of a host file: its config, and what it writes there
 	gatewayLog = "gateway-clients.log" // of the clients before a gateway
-	keeperLog  = "keeper.log"
-	benchLog   = "bench.log" // what the bench did when it got SIGQUIT
-	ReportFile = "report.html"
 )
-
-// ErrHost says that the host did not start, or did not speak its protocol.
-var ErrHost = errors.New("the host did not come up")
-
-// ErrSetUp says that a run could not begin: nothing was started, and nothing is left of it.
-var ErrSetUp = errors.New("the run could not begin")
-
-// ErrProgram says that the program which plays all parts is not there any more, or another one.
-var ErrProgram = errors.New("the leakbench program was deleted or replaced during the run, so no more servers can be launched")
 
 // lastDeaths is how long the deaths of what was swept may take to be told.
 const lastDeaths = 5 * time.Second
-
-// Interrupted is the cause of a context that a signal ended.
-type Interrupted struct {
-	Signal string
-	Stacks string // what the bench did then, where the signal asks for that
-}
-
-func (i Interrupted) Error() string { return "stopped by " + i.Signal }
 
 // Params are what a run is made of.
 type Params struct {
@@ -88,23 +64,17 @@ type Params struct {
 // run is a run under way.
 type run struct {
 	Params
-	id     string
+	*observe.Observer
 	limits record.Limits
 	labels []string // that the host is given
 
 	sharing record.Sharing // of a gateway, and of a driver whose sessions share an entry
 	profile record.Profile // what the host declares of itself
 
-	program   os.FileInfo // Self as it was
-	writer    *record.Writer
-	ledger    *ledger.Ledger
-	ledgerDir string
-	keeper    *keeper.Keeper
-	planned   map[string]string // the label that each session of the scenario is opened with
-	hello     record.Hello
-	loads     starved.Loads
-	oom       outside.OOM
-	signals   *outside.Signals
+	program os.FileInfo // Self as it was
+	ledger  *ledger.Ledger
+	planned map[string]string // the label that each session of the scenario is opened with
+	hello   record.Hello
 
 	mu         sync.Mutex
 	lives      *history.History
@@ -141,7 +111,7 @@ type session struct {
 }
 
 // Run plays a scenario and leaves its file in p.Dir. The error is nil when the file is complete and the play was
-// played to its end, whatever that showed; it wraps ErrHost, an Interrupted, or keeper.ErrGone, or is a failure of
+// played to its end, whatever that showed; it wraps observe.ErrHost, an observe.Interrupted, or keeper.ErrGone, or is a failure of
 // the bench. The file is closed and the machine is clean in every case.
 func Run(ctx context.Context, p Params) error {
 	r, err := newRun(p)
@@ -149,7 +119,7 @@ func Run(ctx context.Context, p Params) error {
 		return err
 	}
 	if err := r.setUp(ctx); err != nil {
-		return r.undo(ctx, r.sameProgram(err))
+		return r.Undo(ctx, r.sameProgram(err), r.hangUp)
 	}
 	r.startTwins(ctx)
 	finish := r.startControls(ctx)
@@ -159,14 +129,13 @@ func Run(ctx context.Context, p Params) error {
 	}
 	err = r.sameProgram(err)
 	finish(err == nil)
-	return r.tearDown(ctx, err)
+	return r.TearDown(ctx, err, r.hangUp)
 }
 
 // newRun makes a run that has its file, and nothing else yet.
 func newRun(p Params) (*run, error) {
-	id := newID()
 	r := &run{
-		Params: p, id: id, lives: history.New(id), changed: make(chan struct{}), news: make(chan struct{}), stir: make(chan struct{}, 1),
+		Params: p, changed: make(chan struct{}), news: make(chan struct{}), stir: make(chan struct{}, 1),
 		host: &hostLife{}, sessions: map[string]*session{}, known: map[record.Identity]bool{},
 		waited: map[record.Identity]bool{}, missed: map[string]bool{}, twins: map[record.Identity]string{}, unreplaced: map[string]bool{},
 		bare: map[string]bool{},
@@ -184,32 +153,30 @@ func newRun(p Params) (*run, error) {
 	r.planned = r.Scenario.Sessions()
 	r.Start = cmp.Or(p.Start, p.Host.Start, record.Duration(startTimeout))
 	var err error
-	r.writer, err = record.Create(filepath.Join(p.Dir, RunFile))
-	return r, err
+	r.Observer, err = observe.New(r.observed())
+	if err != nil {
+		return nil, err
+	}
+	r.lives = history.New(r.ID)
+	return r, nil
 }
 
-// undo ends what was made of a run that could not begin, and removes its files: there is nothing in them.
-func (r *run) undo(ctx context.Context, why error) error {
-	err := r.tearDown(ctx, why)
-	for _, name := range []string{RunFile, keeperLog} {
-		_ = os.Remove(filepath.Join(r.Dir, name))
+// observed says what the run has others observe.
+func (r *run) observed() observe.Params {
+	p := observe.Params{
+		Self: r.Self, Dir: r.Dir, Lock: &r.mu, Seen: r.seen, OnExit: r.onExit, OnSignal: r.signalledFromOutside, Roles: r.roles, Left: r.left,
 	}
-	var stop Interrupted
-	if errors.As(why, &stop) || errors.Is(why, record.ErrWrite) {
-		return err
+	if r.Caller != nil { // it was there before: it may get signals from anybody, and what is below it is not the keeper's
+		p.NoCgroup, p.OnSignal, p.Known = true, nil, r.launched
 	}
-	return fmt.Errorf("%w: %w", ErrSetUp, err)
+	return p
 }
 
 // setUp makes the witnesses and writes the header.
 func (r *run) setUp(ctx context.Context) error {
-	dir, err := ledger.NewDir()
-	if err != nil {
-		return err
-	}
-	r.ledgerDir = dir
+	var err error
 	if r.program, err = os.Stat(r.Self); err != nil {
-		return fmt.Errorf("%w: %w", ErrProgram, err)
+		return fmt.Errorf("%w: %w", observe.ErrProgram, err)
 	}
 	scripts := map[string]json.RawMessage{}
 	for _, s := range r.Scenario.Servers {
@@ -217,20 +184,11 @@ func (r *run) setUp(ctx context.Context) error {
 			return err
 		}
 	}
-	r.oom.Killed(0) // what was before is none of this run's
-	// Where the kernel does not tell who sends signals, it is taken for the host. All that is started from here on is of the run. A caller
-	// that is the host itself was there before.
-	if r.Caller == nil {
-		r.signals, _ = outside.WatchSignals(r.signalledFromOutside)
-	}
-	r.keeper, err = keeper.Start(ctx, keeper.Params{
-		Self: r.Self, Dir: dir, Log: filepath.Join(r.Dir, keeperLog), Run: r.id, OnExit: r.onExit, NoCgroup: r.Caller != nil,
-	})
-	if err != nil {
+	if err := r.Open(ctx); err != nil {
 		return err
 	}
 	r.ledger, err = ledger.Listen(ledger.Params{
-		Dir: dir, Run: r.id, Seed: r.Seed, Scripts: scripts, OnEvent: r.emit,
+		Dir: r.Tmp, Run: r.ID, Seed: r.Seed, Scripts: scripts, OnEvent: r.Emit,
 		Identify: proc.Identify, WaitGone: proc.WaitGone,
 		Describe: func(pid int) (record.Process, error) { return proc.NewTable().One(pid) },
 	})
@@ -240,50 +198,40 @@ func (r *run) setUp(ctx context.Context) error {
 	if r.onLedger != nil {
 		r.onLedger(r.ledger)
 	}
-	if err := r.writer.WriteHeader(r.header()); err != nil {
+	if err := r.WriteHeader(r.header()); err != nil {
 		return err
 	}
 	go guarded(r.watchKeeper)()
-	go r.loads.Listen(r.keeper.Done())
 	return nil
 }
 
 // sameProgram is err, or where no server can be launched any more, that: it is then why anything failed.
 func (r *run) sameProgram(err error) error {
-	now, gone := os.Stat(r.Self)
-	if gone == nil && os.SameFile(r.program, now) || r.program == nil || errors.Is(err, record.ErrWrite) || errors.As(err, new(Interrupted)) {
+	if r.program == nil || errors.Is(err, record.ErrWrite) || errors.As(err, new(observe.Interrupted)) {
 		return err
 	}
-	return fmt.Errorf("%w: %s", ErrProgram, r.Self)
+	if now, gone := os.Stat(r.Self); gone == nil && os.SameFile(r.program, now) {
+		return err
+	}
+	return fmt.Errorf("%w: %s", observe.ErrProgram, r.Self)
 }
 
 var guarded = bug.Guarded
 
 // watchKeeper writes down that the keeper died before its time.
 func (r *run) watchKeeper() {
-	<-r.keeper.Done()
-	r.mu.Lock()
-	over := r.writer == nil
-	r.mu.Unlock()
-	if !over {
-		r.doubt(record.DoubtKeeperLost, "the keeper died during the run, so processes left by the host may have been missed")
+	<-r.Keeper.Done()
+	if !r.Over() {
+		r.Doubt(record.DoubtKeeperLost, "the keeper died during the run, so processes left by the host may have been missed")
 	}
 }
 
 // play is the run as the scenario tells it.
 func (r *run) play(ctx context.Context) error {
-	// Without a keeper nobody tells of the host's exit, and nothing of what is left could be seen.
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go guarded(func() {
-		select {
-		case <-r.keeper.Done():
-			cancel(keeper.ErrGone)
-		case <-ctx.Done():
-		}
-	})()
+	ctx, cancel := r.WhileKept(ctx)
+	defer cancel()
 	if err := r.startHost(ctx); errors.Is(err, keeper.ErrPlace) {
-		r.doubt(record.DoubtNoPlace, "%v: the scenario was not run", err)
+		r.Doubt(record.DoubtNoPlace, "%v: the scenario was not run", err)
 		return nil
 	} else if errors.Is(err, errCutOff) {
 		return r.stopUnlessGone(ctx)
@@ -335,57 +283,22 @@ func (r *run) stopUnlessGone(ctx context.Context) error {
 	return r.stopHost(ctx)
 }
 
-// tearDown ends what is left, and the file. It runs under a context of its own: an interrupted run is cleaned up like any other.
-func (r *run) tearDown(ctx context.Context, err error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
-	defer cancel()
-	if stop := (Interrupted{}); errors.As(err, &stop) && stop.Stacks != "" {
-		err = errors.Join(err, os.WriteFile(filepath.Join(r.Dir, benchLog), []byte(stop.Stacks), 0o600))
-	}
-	if r.keeper != nil {
-		r.sweep(ctx)
-	}
-	r.signals.Close()
-	err = errors.Join(err, r.current().hangUp())
+// hangUp ends the conversations with the host and with its servers, once they are swept.
+func (r *run) hangUp(ctx context.Context) error {
+	err := r.current().hangUp()
 	if r.ledger != nil {
 		// A swept server's death takes a moment to reach the ledger; one that
 		// is still connected at its close is written down as lost.
-		last, cancelLast := context.WithTimeout(ctx, lastDeaths)
+		last, cancel := context.WithTimeout(ctx, lastDeaths)
 		_ = r.wait(last, func(l *history.History) bool { return len(l.Alive()) == 0 })
-		cancelLast()
+		cancel()
 		err = errors.Join(err, r.ledger.Close())
 	}
-	r.oom.Close()
-	r.emit(record.Event{Kind: record.Ended, End: EndOf(err)})
-	r.mu.Lock()
-	file := r.writer
-	r.writer = nil
-	r.mu.Unlock()
-	return Close(err, file, r.keeper, r.ledgerDir)
+	return err
 }
 
-// emit writes an event down and wakes whoever waits for one. It is safe from any goroutine, and keeps the order of the calls.
-func (r *run) emit(e record.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.write(e)
-	if s := r.lives.Server(e.Server); e.Kind == record.Died && s != nil && s.Silent() && r.oom.Killed(s.Birth.PID) {
-		r.write(record.Event{Kind: record.Doubted, Server: e.Server, Doubt: &record.Doubt{
-			Code: record.DoubtOutside,
-			Text: e.Server + " may have been killed by the kernel for want of memory (oom_kill in /proc/vmstat, and /dev/kmsg)",
-		}})
-	}
-}
-
-// write is for who holds mu.
-func (r *run) write(e record.Event) {
-	if r.writer == nil {
-		return
-	}
-	e, err := r.writer.Add(e)
-	if err != nil {
-		return // sticky: tearDown reports it
-	}
+// seen takes in an event that is in the file, and wakes whoever waits for one.
+func (r *run) seen(e record.Event) {
 	if e.Kind != record.CensusTaken || r.showsNewcomers(e.Census) {
 		close(r.news)
 		r.news = make(chan struct{})
@@ -402,10 +315,12 @@ func (r *run) write(e record.Event) {
 	if r.OnEvent != nil {
 		r.OnEvent(e)
 	}
-}
-
-func (r *run) doubt(code record.DoubtCode, format string, args ...any) {
-	r.emit(record.Event{Kind: record.Doubted, Doubt: &record.Doubt{Code: code, Text: fmt.Sprintf(format, args...)}})
+	if s := r.lives.Server(e.Server); e.Kind == record.Died && s != nil && s.Silent() && r.KilledForMemory(s.Birth.PID) {
+		r.Write(record.Event{Kind: record.Doubted, Server: e.Server, Doubt: &record.Doubt{
+			Code: record.DoubtOutside,
+			Text: e.Server + " may have been killed by the kernel for want of memory (oom_kill in /proc/vmstat, and /dev/kmsg)",
+		}})
+	}
 }
 
 // locked does something that may meet a bug: what ends the run after a panic needs the lock, too.

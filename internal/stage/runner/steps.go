@@ -13,6 +13,7 @@ import (
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/scenarios"
@@ -37,7 +38,7 @@ func (r *run) begin(s record.Step) record.Step {
 	r.steps++
 	s.N = r.steps
 	r.mu.Unlock()
-	r.emit(record.Event{Kind: record.StepBegun, Step: &s})
+	r.Emit(record.Event{Kind: record.StepBegun, Step: &s})
 	return s
 }
 
@@ -52,7 +53,7 @@ func (r *run) endWith(s record.Step, begun time.Time, err error, keeps []record.
 		s.Error = text.ClipBytes(redact.Text(err.Error()), maxError, "...")
 	}
 	s.NotPlayed = errors.As(err, new(*driver.NotPlayed))
-	r.emit(record.Event{Kind: kindOfEnd(err), Step: &s, Evidence: keeps})
+	r.Emit(record.Event{Kind: kindOfEnd(err), Step: &s, Evidence: keeps})
 	r.countUnanswered(s, err)
 }
 
@@ -60,7 +61,7 @@ func (r *run) skip(s record.Step, why string) { r.skipBegun(r.begin(s), why) }
 
 func (r *run) skipBegun(s record.Step, why string) {
 	s.Error = why
-	r.emit(record.Event{Kind: record.StepSkipped, Step: &s})
+	r.Emit(record.Event{Kind: record.StepSkipped, Step: &s})
 }
 
 // perform plays steps in order. It fails only when the play can't go on: the host is gone, the run was interrupted,
@@ -71,7 +72,7 @@ func (r *run) perform(ctx context.Context, steps []scenarios.Step) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := cmp.Or(r.writer.Err(), r.sameProgram(nil)); err != nil {
+		if err := cmp.Or(r.Err(), r.sameProgram(nil)); err != nil {
 			return err
 		}
 		// Where another lane has restarted the host, this one is over too.
@@ -220,7 +221,7 @@ func (r *run) fatal(ctx context.Context, h *hostLife, err error) error {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, errNoAnswer) {
-		r.doubt(record.DoubtNoAnswer, "%v, so the outcome is unknown", err)
+		r.Doubt(record.DoubtNoAnswer, "%v, so the outcome is unknown", err)
 		return nil // the play goes on
 	}
 	// A host that has died is told from one that breaks the protocol by its
@@ -237,7 +238,7 @@ func (r *run) fatal(ctx context.Context, h *hostLife, err error) error {
 		return context.Cause(ctx)
 	case <-timer.C:
 	}
-	return fmt.Errorf("%w: %w", ErrHost, err)
+	return fmt.Errorf("%w: %w", observe.ErrHost, err)
 }
 
 // awaitHostExit waits for the exit that must follow the end of a driver's stdout. A driver that closed its stdout and
@@ -251,7 +252,7 @@ func (r *run) awaitHostExit(ctx context.Context, h *hostLife) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("%w: the host closed its stdout but did not exit", ErrHost)
+	return fmt.Errorf("%w: the host closed its stdout but did not exit", observe.ErrHost)
 }
 
 func (r *run) labelOf(name string) string {
@@ -286,7 +287,7 @@ func (r *run) session(name, label string, state record.SessionState, cut bool, w
 	if r.sharing == record.Shared || r.sharing == record.Either {
 		return changes
 	}
-	r.emit(record.Event{Kind: record.SessionChanged, Session: &record.Session{
+	r.Emit(record.Event{Kind: record.SessionChanged, Session: &record.Session{
 		Name: name, Label: label, State: state, Cut: cut, Why: why,
 	}})
 	return changes

@@ -1,10 +1,7 @@
 package runner
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"os"
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/record"
@@ -25,7 +22,7 @@ func (r *run) forgetAtHostEnd(gone bool) {
 
 // confirm gathers the evidence on the survivors and watches them on: one that goes after all is late, one that stays is leaked.
 func (r *run) confirm(ctx context.Context, cp *record.Checkpoint, s *state) error {
-	if err := r.evidence(ctx, s.survivors()); err != nil {
+	if _, err := r.Evidence(ctx, s.survivors()); err != nil {
 		return err
 	}
 	limit := r.limits.Confirm.D()
@@ -39,7 +36,7 @@ func (r *run) confirm(ctx context.Context, cp *record.Checkpoint, s *state) erro
 	if err != nil {
 		return err
 	}
-	r.emitCensus(record.CensusConfirm, cp.Name, s.census)
+	r.EmitCensus(record.CensusConfirm, cp.Name, s.census)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, id := range s.survivors() {
@@ -58,7 +55,7 @@ func (r *run) isFinal(cp *record.Checkpoint, s *state) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return patience.IsFinal(r.lives, s.census, r.id)
+	return patience.IsFinal(r.lives, s.census, r.ID)
 }
 
 // knows says that all that should not be there was waited for, and watched in full, at an earlier checkpoint.
@@ -83,84 +80,24 @@ func (r *run) unknown(all *state) *state {
 	}
 }
 
-// evidence examines survivors and names who holds the other ends of their descriptors.
-func (r *run) evidence(ctx context.Context, ids []record.Identity) error {
-	if len(ids) == 0 {
-		return nil
+// roles are those of the processes that a survivor may share a pipe with.
+func (r *run) roles() map[record.Identity]record.HolderRole {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	roles := map[record.Identity]record.HolderRole{r.host.id: record.RoleHost}
+	for _, s := range r.lives.Servers() {
+		roles[s.Birth.Identity] = record.RoleServer(s.ID)
 	}
-	found, err := r.examine(ctx, ids)
-	if len(found) > 0 {
-		r.emit(record.Event{Kind: record.EvidenceTaken, Evidence: found})
-	}
-	return err
+	return roles
 }
 
-// examine is what can be found out about processes; nil where nothing can, which a doubt says.
-func (r *run) examine(ctx context.Context, ids []record.Identity) ([]record.Evidence, error) {
-	found, err := r.keeper.Evidence(ctx, ids)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if !errors.Is(err, keeper.ErrGone) {
-			r.doubt(record.DoubtNoEvidence, "the survivors could not be examined: %v", err)
-		}
-		return nil, nil
-	}
-	var names map[record.Identity]record.HolderRole
-	r.locked(func() {
-		names = map[record.Identity]record.HolderRole{r.host.id: record.RoleHost, r.keeper.Hello.Identity: record.RoleKeeper}
-		for _, s := range r.lives.Servers() {
-			names[s.Birth.Identity] = record.RoleServer(s.ID)
-		}
-	})
-	for i := range found {
-		if name, ok := names[found[i].Identity]; ok {
-			found[i].Server = cmp.Or(name.Server(), string(name))
-		}
-		for _, d := range found[i].Descriptors {
-			for j, h := range d.Holders {
-				if name, ok := names[h.Identity]; ok {
-					d.Holders[j].Role = name
-				} else if h.PID == os.Getpid() {
-					d.Holders[j].Role = record.RoleBench
-				}
-			}
-		}
-	}
-	return found, nil
-}
-
-// sweep kills what is left below the keeper and writes down what that was.
-func (r *run) sweep(ctx context.Context) {
-	swept, err := r.keeper.Sweep(ctx)
-	r.emitSwept(swept)
-	if errors.Is(err, keeper.ErrGone) {
-		r.sweepWithoutKeeper() // the doubt is in the file
-		return
-	}
-	if err != nil {
-		r.doubt(record.DoubtSweep, "the final sweep could not end every process: %v", err)
-	}
-}
-
-// sweepWithoutKeeper ends what the keeper would have ended. The servers are those that the ledger knows.
-func (r *run) sweepWithoutKeeper() {
+// left is what is known of what a keeper that has died has left. The servers are those that the ledger knows.
+func (r *run) left() keeper.Left {
 	left := keeper.Left{Host: r.current().id, Knows: r.wasBelow}
 	for _, s := range r.alive() {
 		left.Servers = append(left.Servers, s.Birth.Identity)
 	}
-	swept, err := r.keeper.SweepInItsPlace(left)
-	r.emitSwept(swept)
-	if err != nil {
-		r.doubt(record.DoubtSweep, "processes that the keeper left could not be ended: %v", err)
-	}
-}
-
-func (r *run) emitSwept(swept []record.Process) {
-	if len(swept) > 0 {
-		r.emit(record.Event{Kind: record.Swept, Census: &record.Census{Processes: swept}})
-	}
+	return left
 }
 
 // wasBelow says that a census of the keeper's has seen the process, or the ledger.

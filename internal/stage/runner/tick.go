@@ -59,7 +59,7 @@ func (r *run) tick(ctx context.Context, s scenarios.Step, step record.Step) erro
 	failed := answered(resp, err)
 	r.end(step, begun, failed)
 	if i := slices.IndexFunc(resp.Jobs, func(j driver.JobResult) bool { return j.Unasked != "" }); i >= 0 {
-		r.doubt(record.DoubtNotAskable, "a command could not be asked to end: %s", resp.Jobs[i].Unasked)
+		r.Doubt(record.DoubtNotAskable, "a command could not be asked to end: %s", resp.Jobs[i].Unasked)
 		return errUnasked
 	}
 	return r.unlessRestarted(r.fatal(ctx, h, err), besideErr)
@@ -126,7 +126,7 @@ func (r *run) cancelJob(ctx context.Context, j job) {
 		})
 	}); err != nil {
 		if errors.Is(err, errTickOver) {
-			r.doubt(record.DoubtNoCancel, "the call of job %s never reached its server, so it could not be cancelled in flight", j.Session)
+			r.Doubt(record.DoubtNoCancel, "the call of job %s never reached its server, so it could not be cancelled in flight", j.Session)
 		}
 		return
 	}
@@ -153,7 +153,7 @@ func (r *run) endJobs(jobs []job, begun time.Time, resp driver.Response, silent 
 		}
 		if why := results[j.Session].Unasked; why != "" {
 			j.step.Error = text.ClipBytes(redact.Text("its command could not be asked to end: "+why), maxError, "...")
-			r.emit(record.Event{Kind: record.StepSkipped, Step: &j.step})
+			r.Emit(record.Event{Kind: record.StepSkipped, Step: &j.step})
 			continue
 		}
 		r.endWith(j.step, begun, err, j.keeps)

@@ -16,6 +16,7 @@ import (
 	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/stage/control"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/stage/outside"
 	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/scenarios"
@@ -27,13 +28,13 @@ func (r *run) startControls(ctx context.Context) (finish func(patient bool)) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	p := control.Params{
-		Self: r.Self, Log: filepath.Join(r.Dir, keeperLog), Run: r.id, Servers: slices.Clone(r.Scenario.Servers),
-		Done: func(c record.Control) { r.emit(record.Event{Kind: record.Controlled, Control: &c}) },
+		Self: r.Self, Log: filepath.Join(r.Dir, observe.KeeperLog), Run: r.ID, Servers: slices.Clone(r.Scenario.Servers),
+		Done: func(c record.Control) { r.Emit(record.Event{Kind: record.Controlled, Control: &c}) },
 	}
 	go guarded(func() {
 		defer close(done)
 		if err := control.Try(ctx, p); err != nil && ctx.Err() == nil {
-			r.doubt(record.DoubtNoControl, "the servers could not be tried without the host: %v", err)
+			r.Doubt(record.DoubtNoControl, "the servers could not be tried without the host: %v", err)
 		}
 	})()
 	return func(patient bool) {
@@ -54,9 +55,9 @@ func (r *run) startTwins(ctx context.Context) {
 		if !r.isCommand() {
 			session = firstSession(r.Scenario.Steps, label)
 		}
-		twin, err := r.keeper.StartTwin(ctx, r.script(label).Argv(r.Self, r.ledger.Path(), r.id, label, session), env)
+		twin, err := r.Keeper.StartTwin(ctx, r.script(label).Argv(r.Self, r.ledger.Path(), r.ID, label, session), env)
 		if err != nil {
-			r.doubt(record.DoubtNoTwin,
+			r.Doubt(record.DoubtNoTwin,
 				"no process with the command line of %s could be put beside the host, so it is unknown whether the host ends "+
 					"processes that only look like its server: %v",
 				label, err)
@@ -66,7 +67,7 @@ func (r *run) startTwins(ctx context.Context) {
 		r.twins[twin.Identity] = label
 		r.mu.Unlock()
 		twin.Args = redact.Args(twin.Args)
-		r.emit(record.Event{Kind: record.BystanderSeen, Text: record.StandsAsTwin, Server: label, Process: &twin})
+		r.Emit(record.Event{Kind: record.BystanderSeen, Text: record.StandsAsTwin, Server: label, Process: &twin})
 	}
 }
 
@@ -111,14 +112,14 @@ func (r *run) recycleLast(ctx context.Context, session string) error {
 	if err != nil {
 		return err
 	}
-	row, err := r.keeper.Recycle(ctx, cmp.Or(last.Birth.Claimed, last.Birth.PID))
+	row, err := r.Keeper.Recycle(ctx, cmp.Or(last.Birth.Claimed, last.Birth.PID))
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	r.twins[row.Identity] = last.ID
 	r.mu.Unlock()
-	r.emit(record.Event{Kind: record.BystanderSeen, Text: record.StandsRecycled, Server: last.ID, Process: &row})
+	r.Emit(record.Event{Kind: record.BystanderSeen, Text: record.StandsRecycled, Server: last.ID, Process: &row})
 	return nil
 }
 
@@ -134,7 +135,7 @@ func (r *run) bystanderEnded(e keeper.Exited) {
 	case e.Recycled:
 		ended.Text = record.StandsRecycled
 	}
-	r.emit(ended)
+	r.Emit(ended)
 }
 
 // signalledFromOutside writes down that somebody else has sent a server a signal that may end it.
@@ -143,7 +144,7 @@ func (r *run) signalledFromOutside(s outside.Signal) {
 	defer r.mu.Unlock()
 	for _, server := range slices.Backward(r.lives.Servers()) {
 		if server.Birth.PID == s.To {
-			r.write(record.Event{Kind: record.Doubted, Server: server.ID, Doubt: &record.Doubt{
+			r.Write(record.Event{Kind: record.Doubted, Server: server.ID, Doubt: &record.Doubt{
 				Code: record.DoubtOutside,
 				Text: fmt.Sprintf("%s was sent %s by %q (pid %d), which neither the host nor leakbench has started",
 					server.ID, proc.SignalName(s.Signal), s.Comm, s.From),
