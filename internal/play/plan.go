@@ -81,7 +81,7 @@ func lookUp(self, name string) (Host, error) {
 	var problems yamlfile.Errors
 	switch {
 	case errors.As(err, &problems):
-		return Host{}, &Misuse{err, "docs/host-file.md has the format of a host file"}
+		return Host{}, &Misuse{err, "docs/use/host-file.md has the format of a host file"}
 	case errors.As(err, new(*fs.PathError)):
 		return Host{}, &Misuse{err, "leakbench init writes a host file"}
 	case err != nil:
@@ -150,7 +150,7 @@ func Scenarios(names []string) ([]*scenarios.Scenario, error) {
 		}
 	}
 	if failed != nil {
-		return nil, &Misuse{failed, "leakbench list scenarios shows the built-in ones; docs/scenario-file.md has the format of a file"}
+		return nil, &Misuse{failed, "leakbench list scenarios shows the built-in ones; docs/use/scenario-file.md has the format of a file"}
 	}
 	return plays, nil
 }
