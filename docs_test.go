@@ -65,7 +65,7 @@ var unplayed = map[string]string{
 	"F24":  "none: it is about the service manager. The bench finds what left its session by ancestry and by its own cgroup",
 }
 
-// TestFieldReportsPage holds docs/field-reports.md to what the scenarios name.
+// TestFieldReportsPage holds docs/evidence/field-reports.md to what the scenarios name.
 func TestFieldReportsPage(t *testing.T) {
 	t.Parallel()
 	by := map[string][]string{}
@@ -98,7 +98,7 @@ func TestFieldReportsPage(t *testing.T) {
 		delete(by, f.id)
 	}
 	assert.Empty(t, by, "ids that no table explains")
-	const page = "docs/field-reports.md"
+	const page = "docs/evidence/field-reports.md"
 	if *update {
 		require.NoError(t, os.WriteFile(page, []byte(b.String()), 0o644))
 	}
@@ -118,10 +118,10 @@ func scenariosOf(t *testing.T, by map[string][]string, id string) string {
 	return strings.Join(names, " ")
 }
 
-// TestTrackRecordIsTheMatrix holds the table of docs/track-record.md to what the tests run.
+// TestTrackRecordIsTheMatrix holds the table of docs/evidence/track-record.md to what the tests run.
 func TestTrackRecordIsTheMatrix(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("docs/track-record.md")
+	page, err := os.ReadFile("docs/evidence/track-record.md")
 	require.NoError(t, err)
 	row := regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)` \\|[^|]*\\|(.*)\\|$")
 	seen := map[string]bool{}
@@ -150,8 +150,8 @@ func TestTrackRecordIsTheMatrix(t *testing.T) {
 	}
 }
 
-// TestTheLawsAreNamed holds what the pages say of the laws to the catalogue: the list of README, the range in docs/faq.md, and
-// the series of docs/trust.md, which has so many runs of a law as mutants break it.
+// TestTheLawsAreNamed holds what the pages say of the laws to the catalogue: the list of README, the range in docs/understand/faq.md, and
+// the series of docs/understand/trust.md, which has so many runs of a law as mutants break it.
 func TestTheLawsAreNamed(t *testing.T) {
 	t.Parallel()
 	page := func(name string) string {
@@ -175,14 +175,14 @@ func TestTheLawsAreNamed(t *testing.T) {
 	assert.Contains(t, readme, "A finding of "+strings.Join(warnings[:last], ", ")+" or "+warnings[last]+" is a warning.")
 
 	ids := law.IDs()
-	span := regexp.MustCompile(`(?m)^\| law \|.* (L\d+ to L\d+) \|$`).FindStringSubmatch(page("docs/faq.md"))
-	require.Len(t, span, 2, "docs/faq.md: the row of law")
-	assert.Equal(t, ids[0]+" to "+ids[len(ids)-1], span[1], "docs/faq.md: the range of laws")
+	span := regexp.MustCompile(`(?m)^\| law \|.* (L\d+ to L\d+) \|$`).FindStringSubmatch(page("docs/understand/faq.md"))
+	require.Len(t, span, 2, "docs/understand/faq.md: the row of law")
+	assert.Equal(t, ids[0]+" to "+ids[len(ids)-1], span[1], "docs/understand/faq.md: the range of laws")
 
-	trust := page("docs/trust.md")
+	trust := page("docs/understand/trust.md")
 	loop := regexp.MustCompile(`for law in ([L0-9 ]+); do leakbench selftest`).FindStringSubmatch(trust)
-	require.Len(t, loop, 2, "docs/trust.md: the loop over the laws")
-	assert.Equal(t, strings.Join(ids, " "), loop[1], "docs/trust.md: the loop over the laws")
+	require.Len(t, loop, 2, "docs/understand/trust.md: the loop over the laws")
+	assert.Equal(t, strings.Join(ids, " "), loop[1], "docs/understand/trust.md: the loop over the laws")
 	shown := map[string]int{}
 	for _, m := range catalogue.Mutants {
 		for _, f := range m.Shows {
@@ -195,7 +195,33 @@ func TestTheLawsAreNamed(t *testing.T) {
 			played[id], _ = strconv.Atoi(m[2])
 		}
 	}
-	assert.Equal(t, shown, played, "docs/trust.md: mutants of each law that were played")
+	assert.Equal(t, shown, played, "docs/understand/trust.md: mutants of each law that were played")
+}
+
+// linkTo is a relative link of a page: its file, and its place in that.
+var linkTo = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+
+// linksOf are the files that a page has relative links to.
+func linksOf(t *testing.T, page string) (files []string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	for _, m := range linkTo.FindAllStringSubmatch(string(text), -1) {
+		files = append(files, filepath.Join(filepath.Dir(page), m[1]))
+	}
+	return files
+}
+
+// pagesBelow are the files of a folder that are pages.
+func pagesBelow(t *testing.T, dir string) (pages []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if filepath.Ext(path) == ".md" {
+			pages = append(pages, path)
+		}
+		return err
+	}))
+	return pages
 }
 
 // TestLinksLeadSomewhere follows each relative link of the pages.
@@ -203,18 +229,32 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("*.md")
 	require.NoError(t, err)
-	more, err := filepath.Glob("docs/*.md")
-	require.NoError(t, err)
-	findings, err := filepath.Glob("docs/findings/*.md")
-	require.NoError(t, err)
-	more = append(more, findings...)
-	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
-	for _, page := range append(pages, more...) {
-		text, err := os.ReadFile(page)
-		require.NoError(t, err)
-		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			_, err := os.Stat(filepath.Join(filepath.Dir(page), m[1]))
+	for _, page := range append(pages, pagesBelow(t, "docs")...) {
+		for _, file := range linksOf(t, page) {
+			_, err := os.Stat(file)
 			assert.NoError(t, err, "linked from %s", page)
 		}
+	}
+}
+
+// TestEachPageIsNear: from the index of docs, no page is more than two clicks away. A schema is one click away.
+func TestEachPageIsNear(t *testing.T) {
+	t.Parallel()
+	index := filepath.Join("docs", "README.md")
+	first := linksOf(t, index)
+	near := append([]string{index}, first...)
+	for _, page := range first {
+		if filepath.Ext(page) == ".md" {
+			near = append(near, linksOf(t, page)...)
+		}
+	}
+	for _, page := range pagesBelow(t, "docs") {
+		assert.Contains(t, near, page)
+	}
+	schemas, err := filepath.Glob("docs/schema/*")
+	require.NoError(t, err)
+	require.NotEmpty(t, schemas)
+	for _, schema := range schemas {
+		assert.Contains(t, first, filepath.FromSlash(schema))
 	}
 }

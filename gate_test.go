@@ -23,7 +23,7 @@ import (
 
 var runnable = regexp.MustCompile("(?s)<!-- run: (\\S+) -->\n```sh\n(.*?)```")
 
-// TestTheExamplesOfTheGate runs the shell blocks of docs/gate.md as they stand:
+// TestTheExamplesOfTheGate runs the shell blocks of docs/use/gate.md as they stand:
 // red, accepted, green.
 func TestTheExamplesOfTheGate(t *testing.T) {
 	t.Parallel()
@@ -31,7 +31,7 @@ func TestTheExamplesOfTheGate(t *testing.T) {
 	if runtime.GOOS == "windows" || testing.Short() {
 		t.Skip("the examples are for a POSIX shell")
 	}
-	text, err := os.ReadFile(filepath.Join("docs", "gate.md"))
+	text, err := os.ReadFile(filepath.Join("docs", "use", "gate.md"))
 	require.NoError(t, err)
 	blocks := map[string]string{}
 	for _, m := range runnable.FindAllStringSubmatch(string(text), -1) {
@@ -85,7 +85,7 @@ func beside(t *testing.T, folder string) string {
 var yamlBlocks = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
 // TestTheJobOfTheGate runs the command of each pod of the Kubernetes Job of
-// docs/gate.md, and merges what they leave; the matrix beside it names each
+// docs/use/gate.md, and merges what they leave; the matrix beside it names each
 // shard once.
 func TestTheJobOfTheGate(t *testing.T) {
 	t.Parallel()
@@ -93,7 +93,7 @@ func TestTheJobOfTheGate(t *testing.T) {
 	if runtime.GOOS == "windows" || testing.Short() {
 		t.Skip("the pods have a POSIX shell")
 	}
-	text, err := os.ReadFile(filepath.Join("docs", "gate.md"))
+	text, err := os.ReadFile(filepath.Join("docs", "use", "gate.md"))
 	require.NoError(t, err)
 	var job struct {
 		Kind string `yaml:"kind"`
@@ -194,7 +194,7 @@ func reachable() string {
 // The other blocks are at least what they say they are.
 func TestTheYAMLOfTheGateIsYAML(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("docs", "gate.md"))
+	text, err := os.ReadFile(filepath.Join("docs", "use", "gate.md"))
 	require.NoError(t, err)
 	blocks := yamlBlocks.FindAllStringSubmatch(string(text), -1)
 	require.Len(t, blocks, 4)

@@ -98,7 +98,7 @@ func TestEveryDriverHasItsCells(t *testing.T) {
 // TestScenariosOfFindingsLoad: the scenarios that the pages of findings name.
 func TestScenariosOfFindingsLoad(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("docs/findings/*.yaml")
+	files, err := filepath.Glob("docs/evidence/findings/*.yaml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {

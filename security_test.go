@@ -36,10 +36,10 @@ func TestOnlyLoopbackIsListenedOn(t *testing.T) {
 	assert.Positive(t, found, "there are some")
 }
 
-// TestSecurityPageNamesItsTests: each promise of docs/security.md has a test, and that test is there.
+// TestSecurityPageNamesItsTests: each promise of docs/understand/security.md has a test, and that test is there.
 func TestSecurityPageNamesItsTests(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("docs/security.md")
+	page, err := os.ReadFile("docs/understand/security.md")
 	require.NoError(t, err)
 	tests := map[string]bool{}
 	require.NoError(t, filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {

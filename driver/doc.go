@@ -3,7 +3,7 @@
 //
 // A driver is a small program that owns a real MCP client and does with it what the bench asks. Both talk in lines of
 // JSON over the driver's stdin and stdout; its stderr is kept as the host's log. `leakbench run SCENARIO --host
-// ./DRIVER` starts it. docs/driver-protocol.md describes the same for other languages.
+// ./DRIVER` starts it. docs/use/driver-protocol.md describes the same for other languages.
 //
 // A host that is an SDK's client, with no sessions, jobs or reload of its own, needs a function that connects one:
 // see Clients. Any other host is a Handler, whose methods are the operations of the protocol; Serve calls them, one

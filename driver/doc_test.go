@@ -14,11 +14,11 @@ import (
 	"github.com/leakbench/leakbench/driver"
 )
 
-// TestTheDocumentedExamples: each line of JSON in docs/driver-protocol.md is a
+// TestTheDocumentedExamples: each line of JSON in docs/use/driver-protocol.md is a
 // message of the protocol, every operation has one, and every field is named.
 func TestTheDocumentedExamples(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../docs/driver-protocol.md")
+	text, err := os.ReadFile("../docs/use/driver-protocol.md")
 	require.NoError(t, err)
 	ops := map[string]bool{}
 	inside := false

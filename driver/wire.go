@@ -56,7 +56,7 @@ const (
 )
 
 // Profile is what a host declares of itself: the delays that it is judged by.
-// docs/driver-protocol.md says what stands for one that is 0.
+// docs/use/driver-protocol.md says what stands for one that is 0.
 type Profile struct {
 	Settle  Duration `json:"settle,omitempty"`  // longest orderly teardown of one server
 	Confirm Duration `json:"confirm,omitempty"` // longest time limit of a request

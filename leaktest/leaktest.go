@@ -14,7 +14,7 @@
 // directory. The test binary is the fake server, too, so nothing is built or downloaded.
 //
 // Some clients reconnect in a call, so Storm calls tools: by a method of the client such as mcp-go's and go-sdk's CallTool, or by
-// Options.Call. docs/testing.md lists the methods.
+// Options.Call. docs/use/testing.md lists the methods.
 //
 // Tests may run in parallel. Each has a ledger of its own, on which its servers report their births and deaths, and its
 // name is in the servers' command lines. What a law says of the end of a host can't be judged from inside of it: with

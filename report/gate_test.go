@@ -108,7 +108,7 @@ func harmlessOutput(t *testing.T, name, text string) {
 // number in JSON.
 func TestMoreIsWhatTheSchemaSays(t *testing.T) {
 	t.Parallel()
-	schema, err := validator.NewCompiler().Compile("../docs/report.schema.json")
+	schema, err := validator.NewCompiler().Compile("../docs/schema/report.schema.json")
 	require.NoError(t, err)
 	play := compare.Play{Scenario: "s", Host: "h"}
 	c := compare.Result{Measures: []compare.Measure{{Play: play, Name: "stop", Unit: "ms", Change: compare.Worse, Delta: math.Inf(1)}}}

@@ -158,7 +158,7 @@ func checkMarkup(t *testing.T, page string) {
 
 // threadURL are the links that lead out of a page: public reports, and the explanation of a kind, built from parts that
 // can hold nothing else.
-var threadURL = regexp.MustCompile(`^https://github\.com/([A-Za-z0-9-]+/[A-Za-z0-9._-]+/issues/[0-9]+|leakbench/leakbench/blob/main/docs/laws\.md#[a-z-]*)$`)
+var threadURL = regexp.MustCompile(`^https://github\.com/([A-Za-z0-9-]+/[A-Za-z0-9._-]+/issues/[0-9]+|leakbench/leakbench/blob/main/docs/understand/laws\.md#[a-z-]*)$`)
 
 var mayHold = regexp.MustCompile(`^[a-z0-9:-]+$`)
 

@@ -93,10 +93,10 @@ func TestOutputsOfRealRuns(t *testing.T) {
 // TestDocumentedOutputs: each output has its row in the documentation.
 func TestDocumentedOutputs(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile("../docs/report.md")
+	doc, err := os.ReadFile("../docs/understand/report.md")
 	require.NoError(t, err)
 	for _, name := range ReporterNames() {
-		assert.Contains(t, string(doc), "| `"+name+"` |", "docs/report.md lacks the row of an output")
+		assert.Contains(t, string(doc), "| `"+name+"` |", "docs/understand/report.md lacks the row of an output")
 	}
 }
 
@@ -139,7 +139,7 @@ func TestOutputsOfHostileRuns(t *testing.T) {
 
 func readJSON(t *testing.T, out string, runs []verdict.Judged) {
 	c := validator.NewCompiler()
-	schema, err := c.Compile("../docs/report.schema.json")
+	schema, err := c.Compile("../docs/schema/report.schema.json")
 	require.NoError(t, err)
 	object, err := validator.UnmarshalJSON(strings.NewReader(out))
 	require.NoError(t, err)
@@ -147,7 +147,7 @@ func readJSON(t *testing.T, out string, runs []verdict.Judged) {
 	assert.Len(t, object.(map[string]any)["runs"], len(runs))
 }
 
-// TestReportSchemaIsFresh holds docs/report.schema.json to the structs.
+// TestReportSchemaIsFresh holds docs/schema/report.schema.json to the structs.
 func TestReportSchemaIsFresh(t *testing.T) {
 	t.Parallel()
 	s, err := jsonschema.For[formats.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
@@ -158,7 +158,7 @@ func TestReportSchemaIsFresh(t *testing.T) {
 	s.Schema, s.Title = "https://json-schema.org/draft/2020-12/schema", "What leakbench --format json prints"
 	data, err := json.MarshalIndent(s, "", "  ")
 	require.NoError(t, err)
-	const page = "../docs/report.schema.json"
+	const page = "../docs/schema/report.schema.json"
 	if *update {
 		require.NoError(t, os.WriteFile(page, append(data, '\n'), 0o644))
 	}

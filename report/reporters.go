@@ -76,7 +76,7 @@ func (r Reporter) Write(w io.Writer, s Subject, o Options) error {
 var reporters = []Reporter{
 	{Name: "text", About: "for a terminal or a CI log", Of: []Object{Gate, Comparison, Scoreboard}, render: writeText},
 	{Name: "html", About: "one page that needs nothing besides itself", Of: []Object{Gate, Comparison, Scoreboard}, render: writeHTML},
-	{Name: "json", About: "one object (docs/report.schema.json)", Of: []Object{Gate, Comparison, Scoreboard}, render: writeJSON},
+	{Name: "json", About: "one object (docs/schema/report.schema.json)", Of: []Object{Gate, Comparison, Scoreboard}, render: writeJSON},
 	{Name: "junit", About: "JUnit XML: a suite for each scenario and host, a case for each law", render: ofRuns(formats.JUnit)},
 	{Name: "md", About: "Markdown, as for the summary of a CI step", Of: []Object{Gate, Scoreboard}, render: writeMarkdown},
 	{Name: "github", About: "annotations of GitHub Actions", Of: []Object{Gate}, Shares: true, render: writeGitHub},

@@ -15,7 +15,7 @@ import (
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-const docPath = "../docs/scenario-file.md"
+const docPath = "../docs/use/scenario-file.md"
 
 // The example of the documentation can be played, and shows every step.
 func TestDocumentedExample(t *testing.T) {

@@ -1,6 +1,6 @@
 // Package scenarios holds the scenarios: the built-in ones, which are embedded, and the reader of scenario files, which says of
 // everything that is wrong with a file where it stands. It does not know how a scenario is played or judged; what must have
-// happened for a verdict to mean anything is its Plan. docs/scenario-file.md describes the format.
+// happened for a verdict to mean anything is its Plan. docs/use/scenario-file.md describes the format.
 package scenarios
 
 import (
@@ -24,7 +24,7 @@ type (
 
 // format is what messages call a scenario file.
 var format = yamlfile.KindOfFile{
-	Noun: "scenario", Doc: "docs/scenario-file.md", Instead: "use repeat, or write it out",
+	Noun: "scenario", Doc: "docs/use/scenario-file.md", Instead: "use repeat, or write it out",
 	Marks: []string{"servers", "steps"},
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // SchemaURL is where the schema of the format is found, and its name.
-const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/docs/scenario.schema.json"
+const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/docs/schema/scenario.schema.json"
 
 type schema = yamlfile.Schema
 

@@ -21,7 +21,7 @@ import (
 	"github.com/leakbench/leakbench/scenarios"
 )
 
-const schemaPath = "../docs/scenario.schema.json"
+const schemaPath = "../docs/schema/scenario.schema.json"
 
 // The schema that is shipped is the one that the reader has.
 func TestSchemaIsFresh(t *testing.T) {
@@ -71,7 +71,7 @@ func TestSchemaTakesTheBuiltInScenarios(t *testing.T) {
 // Each built-in file tells editors where its schema is.
 func TestModelines(t *testing.T) {
 	t.Parallel()
-	const modeline = "# yaml-language-server: $schema=../docs/scenario.schema.json\n"
+	const modeline = "# yaml-language-server: $schema=../docs/schema/scenario.schema.json\n"
 	for _, name := range scenarios.Names() {
 		path := name + ".yaml"
 		text, err := os.ReadFile(path)

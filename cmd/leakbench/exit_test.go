@@ -23,7 +23,7 @@ func TestExitCodesAreDocumented(t *testing.T) {
 		return regexp.MustCompile(row).FindAllStringSubmatch(string(text), -1)
 	}
 	readme := rows("README.md", `(?m)^\| (\d+|128\+n) \| (.*) \|$`)
-	ofGate := rows("docs/gate.md", `(?m)^    (\d+|128\+n) +(.*)$`)
+	ofGate := rows("docs/use/gate.md", `(?m)^    (\d+|128\+n) +(.*)$`)
 	require.Len(t, readme, len(exits))
 	require.Len(t, ofGate, len(exits))
 	for i, e := range exits {

@@ -82,7 +82,7 @@ func (a *app) init(cmd *cobra.Command, path, from string, force, untried bool) e
 	}
 	found, err := hostinit.Configs(from)
 	if err != nil {
-		return usage(err, "--from takes one of the formats that docs/host-file.md lists")
+		return usage(err, "--from takes one of the formats that docs/use/host-file.md lists")
 	}
 	in := cmd.InOrStdin()
 	file, isFile := in.(*os.File)
@@ -92,7 +92,7 @@ func (a *app) init(cmd *cobra.Command, path, from string, force, untried bool) e
 	}
 	answers, err := interview.Ask()
 	if err != nil {
-		return usage(err, "give an answer a line on standard input, or write the file by hand: docs/host-file.md")
+		return usage(err, "give an answer a line on standard input, or write the file by hand: docs/use/host-file.md")
 	}
 	content, err := answers.File(path)
 	var problems yamlfile.Errors

@@ -88,7 +88,7 @@ func latestRuns(args []string) ([]verdict.Judged, error) {
 	return blob.Runs(parts), err
 }
 
-const knownHint = "docs/gate.md has the format; leakbench known update writes it"
+const knownHint = "docs/use/gate.md has the format; leakbench known update writes it"
 
 func loadKnown(path string, must bool) (known.List, error) {
 	l, err := known.Load(path, must)

@@ -246,7 +246,7 @@ func (a *app) installHost(ctx context.Context, s host.Spec) error {
 	case errors.As(err, &missing):
 		return &failure{exitHost, fmt.Errorf("%s: %w", s.Given, err), missing.Hint}
 	case errors.Is(err, install.ErrFiles):
-		return usage(fmt.Errorf("%s: %w", s.Given, err), "docs/host-file.md shows what install needs")
+		return usage(fmt.Errorf("%s: %w", s.Given, err), "docs/use/host-file.md shows what install needs")
 	case errors.Is(err, install.ErrFolder):
 		return usage(fmt.Errorf("%s could not be installed: %w", s.Given, err), "set LEAKBENCH_HOSTS_DIR to a folder that can be written to")
 	case err != nil:

@@ -28,7 +28,7 @@ func (a *app) fromProject(cmd *cobra.Command, args []string, f *runFlags) (names
 	p, err := project.Load()
 	var problems yamlfile.Errors
 	if errors.As(err, &problems) {
-		return nil, usage(err, "docs/project-file.md has the format of "+project.File)
+		return nil, usage(err, "docs/use/project-file.md has the format of "+project.File)
 	}
 	if err != nil { // of too few open files this is the first to suffer
 		return nil, cmp.Or(own(&f.bench), usage(err, ""))

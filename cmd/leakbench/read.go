@@ -147,7 +147,7 @@ func (a *app) explainCommand() *cobra.Command {
 			}
 			text, err := law.Explain(args[0])
 			if err != nil {
-				return usage(err, "leakbench list laws and leakbench list kinds show them; the doubts are in docs/laws.md")
+				return usage(err, "leakbench list laws and leakbench list kinds show them; the doubts are in docs/understand/laws.md")
 			}
 			if a.format == "json" {
 				return a.object(map[string]string{"id": args[0], "text": text}, short)

@@ -7,7 +7,7 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// validReport checks that a file is what docs/report.schema.json says, has the
+// validReport checks that a file is what docs/schema/report.schema.json says, has the
 // member that is named, and no member that the schema does not know:
 // valid-report gate FILE.
 func validReport(ts *testscript.TestScript, neg bool, args []string) {
@@ -35,7 +35,7 @@ func validReport(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-const schemaFile = "../../docs/report.schema.json"
+const schemaFile = "../../docs/schema/report.schema.json"
 
 // closeSchema lets an object have only the members that are known. The schema
 // itself is open, for those that come later.

@@ -45,7 +45,7 @@ scenario, 4 none of the hosts is installed, 70 a bug of the bench, 128+n stopped
 by signal n: the same command goes on from there.`,
 		Example: `  leakbench score --hosts published -o scoreboard.html
   leakbench score --hosts python-sdk,python-sdk@1.29.0,./my-host.yaml --scenarios storm,crash
-  leakbench score --hosts all --jobs 8 -o docs/scoreboard.md -o scoreboard.json
+  leakbench score --hosts all --jobs 8 -o docs/evidence/scoreboard.md -o scoreboard.json
   leakbench score --from scoreboard.json -o scoreboard.html`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Hermes agent on the bench: docs/driver-protocol.md over tools.mcp_tool of the published package, unchanged.
+"""Hermes agent on the bench: docs/use/driver-protocol.md over tools.mcp_tool of the published package, unchanged.
 
 Hermes has no sessions of the bench's kind. Its MCP servers are entries of `mcp_servers` in config.yaml: they belong to
 the process, and whatever conversation or job is under way shares them. So a session is an entry here, and each request
-does what the product does at that place (docs/hermes.md says where in its source):
+does what the product does at that place (docs/evidence/hermes.md says where in its source):
 
   open    the entry is written, discover_mcp_tools() runs in a thread of its own, as at the start of an agent or a job;
           on an entry that is connected, its task is asked to reconnect, as the dashboard and the tool handlers do

@@ -22,14 +22,14 @@ func refuse(h host.Spec) error {
 	if !slices.Contains(askable, h.Stop.Signal) {
 		return &Misuse{
 			Err:  fmt.Errorf("%s is stopped by %s, which Windows does not have", h.Name, h.Stop.Signal),
-			Hint: "stop: {signal: SIGINT} sends CTRL_C there, stop: {eof: true} closes its stdin (docs/windows.md)",
+			Hint: "stop: {signal: SIGINT} sends CTRL_C there, stop: {eof: true} closes its stdin (docs/use/windows.md)",
 		}
 	}
 	eofAlone := h.Stop.EOF && h.Stop.Signal == "" && h.Kind != record.KindOneshot
 	if !eofAlone && h.Stop.Signal != "SIGKILL" && hasNoConsole(h.Argv[0]) {
 		return &Misuse{
 			Err:  fmt.Errorf("%s is a program without a console: CTRL_C can't ask it to stop", h.Argv[0]),
-			Hint: "stop: {eof: true} closes its stdin instead, where it ends by that (docs/windows.md)",
+			Hint: "stop: {eof: true} closes its stdin instead, where it ends by that (docs/use/windows.md)",
 		}
 	}
 	return nil

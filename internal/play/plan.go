@@ -50,7 +50,7 @@ func lookUp(self, name string) (Host, error) {
 	var problems yamlfile.Errors
 	switch {
 	case errors.As(err, &problems):
-		return Host{}, &Misuse{Err: err, Hint: "docs/host-file.md has the format of a host file"}
+		return Host{}, &Misuse{Err: err, Hint: "docs/use/host-file.md has the format of a host file"}
 	case errors.As(err, new(*fs.PathError)):
 		return Host{}, &Misuse{Err: err, Hint: "leakbench init writes a host file"}
 	case err != nil:

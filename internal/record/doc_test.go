@@ -15,11 +15,11 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// TestThePageNamesAllThatAFileHolds: docs/run-file.md has a row for each object, which names each of its fields, and a row for each
+// TestThePageNamesAllThatAFileHolds: docs/understand/run-file.md has a row for each object, which names each of its fields, and a row for each
 // kind of event.
 func TestThePageNamesAllThatAFileHolds(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/run-file.md")
+	text, err := os.ReadFile("../../docs/understand/run-file.md")
 	require.NoError(t, err)
 	_, fields, found := strings.Cut(string(text), "## Fields")
 	require.True(t, found)

@@ -10,7 +10,7 @@ import (
 type Duration = duration.Duration
 
 // Version is the version of the run file format. A reader refuses a file with
-// a greater one; docs/run-file.md lists what each version changed.
+// a greater one; docs/understand/run-file.md lists what each version changed.
 const Version = 1
 
 // Format is the value of Header.Format in every run file.

@@ -81,7 +81,7 @@ type More struct {
 	NotApplicable []gate.NotApplicable
 }
 
-// Report is the JSON object: docs/report.schema.json. Its fields are a promise to the programs that read it: new ones
+// Report is the JSON object: docs/schema/report.schema.json. Its fields are a promise to the programs that read it: new ones
 // may be added, none is renamed or taken away. Lists are never null.
 type Report struct {
 	Outcome verdict.Outcome    `json:"outcome"` // the worst of the runs

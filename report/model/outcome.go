@@ -194,5 +194,5 @@ func AboutKind(kind string) string {
 	if law.KindOf(kind).Law == "" {
 		kind = "" // of a later version
 	}
-	return "https://github.com/leakbench/leakbench/blob/main/docs/laws.md#" + kind
+	return "https://github.com/leakbench/leakbench/blob/main/docs/understand/laws.md#" + kind
 }

@@ -11,7 +11,7 @@ import (
 )
 
 const scoreLegend = "A cell names the laws that were broken as errors, and in parentheses " +
-	"those that were broken as warnings ([laws](laws.md), or\n" +
+	"those that were broken as warnings ([laws](../understand/laws.md), or\n" +
 	"`leakbench explain L1`). **?** is inconclusive: something could not be decided. " +
 	"**n.a.** is not applicable: this host, or this machine,\n" +
 	"cannot do what the scenario asks. It never counts as clean. ↻ was inconclusive beside other runs, and the cell shows the run that " +

@@ -77,7 +77,7 @@ type options struct {
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("anywhere", flag.ContinueOnError)
 	flags.BoolVar(&o.list, "list", false, "list the rows and play none")
-	flags.BoolVar(&o.markdown, "markdown", false, "print a table for docs/performance.md")
+	flags.BoolVar(&o.markdown, "markdown", false, "print a table for docs/evidence/performance.md")
 	flags.StringVar(&o.logs, "logs", "", "folder for the full log of each row (empty: a new folder in TMPDIR)")
 	names := func(into *[]string) func(string) error {
 		return func(list string) error {

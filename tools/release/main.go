@@ -5,7 +5,7 @@
 //	go run ./tools/release --dry-run --platforms linux/amd64 --out DIR
 //	go run ./tools/release                           # the version that the tag of this commit names; .github/workflows/release.yml runs it
 //
-// The provenance is not made here: only a job on GitHub can sign it. docs/releasing.md describes the whole release.
+// The provenance is not made here: only a job on GitHub can sign it. docs/understand/releasing.md describes the whole release.
 package main
 
 import (

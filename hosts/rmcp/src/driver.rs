@@ -1,4 +1,4 @@
-//! The driver's side of leakbench's driver protocol (docs/driver-protocol.md).
+//! The driver's side of leakbench's driver protocol (docs/use/driver-protocol.md).
 
 use std::collections::HashMap;
 use std::future::Future;

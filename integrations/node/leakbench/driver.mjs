@@ -1,4 +1,4 @@
-// The driver's side of leakbench's driver protocol (docs/driver-protocol.md), for hosts in JavaScript.
+// The driver's side of leakbench's driver protocol (docs/use/driver-protocol.md), for hosts in JavaScript.
 //
 // A host is a function connect(server, {signal, timeout}) that returns a connected client, an object with
 // call(tool, args, {signal, timeout}), which returns the text of the result, and close(). signal is the AbortSignal
@@ -184,7 +184,7 @@ const end = () => process.exit(0);
 /**
  * Runs a driver. There is no handler for SIGTERM, as no README has one: the program dies of it. endHost, where there is
  * one, ends at a stop what all clients share, when they are closed. profile is what the host declares of itself:
- * { settle: '2.5s', servers: 'per-request' } (docs/driver-protocol.md).
+ * { settle: '2.5s', servers: 'per-request' } (docs/use/driver-protocol.md).
  */
 export async function run({ host, version, connect, endHost, notApplicable = {}, kind, profile, lists }) {
     const driver = Object.assign(new Driver(connect, ownStdout(), end), { endHost });

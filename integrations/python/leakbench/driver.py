@@ -1,4 +1,4 @@
-"""The driver's side of leakbench's driver protocol (docs/driver-protocol.md), for hosts in Python with asyncio.
+"""The driver's side of leakbench's driver protocol (docs/use/driver-protocol.md), for hosts in Python with asyncio.
 
 A host is an object with one method, connect(server, seconds): an asynchronous context manager around a connected client, whose
 call(tool, arguments, seconds) returns the text of the result. Owned holds one in a task of its own, which enters the context and
@@ -304,7 +304,7 @@ def own_stdout():
 
 def run(name, version, host, session=Owned, not_applicable=None, kind=None, profile=None):
     """Runs a driver until it is told to stop. kind is what the host is: "library", "application" or "gateway". profile is what it
-    declares of itself: {"settle": "2.5s", "servers": "per-request"} (docs/driver-protocol.md).
+    declares of itself: {"settle": "2.5s", "servers": "per-request"} (docs/use/driver-protocol.md).
     There is no handler for SIGTERM, as no documentation has one: the program dies of it."""
     protocol = own_stdout()
 

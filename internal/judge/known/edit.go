@@ -14,7 +14,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 )
 
-const preamble = `# Findings that are known and accepted for now (docs/gate.md). Each is
+const preamble = `# Findings that are known and accepted for now (docs/use/gate.md). Each is
 # scenario[:law[:fingerprint]], with a reason and the last day it is good for.
 # The gate fails on an entry that is stale (no longer found) or expired.
 known:

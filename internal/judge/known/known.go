@@ -180,7 +180,7 @@ func (l *List) Size() string {
 	return fmt.Sprintf("%d %s", len(l.Entries), text.Choose(len(l.Entries), "entry", "entries"))
 }
 
-var format = yamlfile.KindOfFile{Noun: "list of known findings", Doc: "docs/gate.md", Instead: "write it out", Marks: []string{"known"}}
+var format = yamlfile.KindOfFile{Noun: "list of known findings", Doc: "docs/use/gate.md", Instead: "write it out", Marks: []string{"known"}}
 
 const maxReason = 500
 
@@ -318,11 +318,11 @@ func (e *Entry) expires() yamlfile.Value {
 }
 
 // schemaURL is where the schema of the format is found, and its name.
-const schemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/docs/known.schema.json"
+const schemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/docs/schema/known.schema.json"
 
 // Schema is the JSON Schema (draft 2020-12) of a list of known findings, for editors. It is made of what the reader
 // reads with. That a finding is listed twice no schema can say: Parse does.
 func Schema() []byte {
 	return yamlfile.DescribeFile(list(new([]Entry), nil), schemaURL, "leakbench known findings",
-		"Findings that a project lives with for now: docs/gate.md", nil)
+		"Findings that a project lives with for now: docs/use/gate.md", nil)
 }

@@ -249,7 +249,7 @@ func TestAnEditThatWouldBreakTheFileIsRefused(t *testing.T) {
 // same of what a schema can tell.
 func TestSchema(t *testing.T) {
 	t.Parallel()
-	const page = "../../../docs/known.schema.json"
+	const page = "../../../docs/schema/known.schema.json"
 	yamltest.Schema(t, *update, page, known.Schema())
 	schema, err := validator.NewCompiler().Compile(page)
 	require.NoError(t, err)

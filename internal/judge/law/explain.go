@@ -13,19 +13,19 @@ import (
 func Explain(id string) (string, error) {
 	wanted := strings.ToLower(strings.TrimSpace(id))
 	var names []string
-	for _, l := range append(All(), serverLaws...) {
+	for _, l := range append(All(), Servers()...) {
 		if wanted == strings.ToLower(l.ID) || wanted == strings.ToLower(l.Name) {
 			return explainLaw(l), nil
 		}
 		names = append(names, l.ID, l.Name)
 	}
-	for _, k := range Kinds() {
+	for _, k := range all().Kinds {
 		if wanted == k.ID {
 			return explainKind(k), nil
 		}
 		names = append(names, k.ID)
 	}
-	for _, d := range doubts {
+	for _, d := range all().Doubts {
 		if wanted == string(d.Code) {
 			return explainDoubt(d), nil
 		}
@@ -73,7 +73,7 @@ func explainKind(k Kind) string {
 		{"Seen as", k.Signature},
 		{"Why", k.Why},
 		{"Fix", k.Fix},
-		{"Fix on Windows", onWindows[k.ID]},
+		{"Fix on Windows", k.Windows},
 	} {
 		if part.text == "" {
 			continue

@@ -1,5 +1,5 @@
 // Package law is the catalogue of what a correct host obeys: the laws, the kinds of ways to break them, and the
-// causes that findings name, each with all that is said of it. It is data. How a law is judged is package verdict's.
+// causes that findings name, each with all that is said of it. It is data, in the folder texts. How a law is judged is package verdict's.
 package law
 
 import (
@@ -24,15 +24,15 @@ type Law struct {
 	Found    string // likewise
 }
 
-// Subject is what became of the processes that a finding names.
-type Subject int
+// Subject is what became of the processes that a finding names. "" is nothing.
+type Subject string
 
-// The subjects. 0 is none of them.
+// The subjects.
 const (
-	Left     Subject = iota + 1 // they should be gone
-	Harmed                      // they should have been left alone
-	Unreaped                    // they are dead and were not waited for
-	Faulty                      // they did wrong while they were wanted: nothing has leaked
+	Left     Subject = "left"     // they should be gone
+	Harmed   Subject = "harmed"   // they should have been left alone
+	Unreaped Subject = "unreaped" // they are dead and were not waited for
+	Faulty   Subject = "faulty"   // they did wrong while they were wanted: nothing has leaked
 )
 
 // Kind is a way to break a law. Its id is stable.
@@ -46,6 +46,7 @@ type Kind struct {
 	Signature string   // how it is recognised
 	Why       string
 	Fix       string
+	Windows   string          // the fix on Windows, where the other one speaks of what Windows does not have
 	Reports   []string        // public threads that tell of it, by their ids
 	Severity  record.Severity // of a breach, where that is not the law's; "" is
 	Findings  []Wording       // the first one that fits is a finding's
@@ -63,10 +64,18 @@ type Wording struct {
 }
 
 // All are the laws for hosts, in the order in which they are judged. Those for servers are Servers.
-func All() []Law { return slices.Clone(laws) }
+func All() []Law { return slices.Clone(all().Laws) }
 
-// IDs are those of the laws.
-func IDs() []string {
+// Servers are the laws for servers, in the order in which `leakbench server` judges them.
+func Servers() []Law { return slices.Clone(all().servers) }
+
+// IDs are those of the laws for hosts.
+func IDs() []string { return ids(all().Laws) }
+
+// EveryID are the ids of all laws: those for hosts, and those for servers.
+func EveryID() []string { return append(IDs(), ids(all().servers)...) }
+
+func ids(laws []Law) []string {
 	ids := make([]string, len(laws))
 	for i := range laws {
 		ids[i] = laws[i].ID
@@ -76,7 +85,7 @@ func IDs() []string {
 
 // Of is the law of an id. One of a later version has nothing but its id.
 func Of(id string) Law {
-	for _, table := range [][]Law{laws, serverLaws} {
+	for _, table := range [][]Law{all().Laws, all().servers} {
 		if i := slices.IndexFunc(table, func(l Law) bool { return l.ID == id }); i >= 0 {
 			return table[i]
 		}
@@ -84,19 +93,58 @@ func Of(id string) Law {
 	return Law{ID: id}
 }
 
-// kinds are in the order of the laws.
-var kinds = slices.Concat(kindsFlat, kindsLeft, kindsCollateral, kindsRest, kindsShutdown, kindsGrowth, kindsGraceful, kindsShared,
-	kindsEvidence, kindsServer)
-
 // Kinds are the ways to break a law that the bench tells apart, in the order of the laws.
-func Kinds() []Kind { return slices.Clone(kinds) }
+func Kinds() []Kind { return slices.Clone(all().Kinds) }
 
 // KindOf is the kind of an id. One of a later version has nothing but its id.
 func KindOf(id string) Kind {
-	if i := slices.IndexFunc(kinds, func(k Kind) bool { return k.ID == id }); i >= 0 {
-		return kinds[i]
+	if i := slices.IndexFunc(all().Kinds, func(k Kind) bool { return k.ID == id }); i >= 0 {
+		return all().Kinds[i]
 	}
 	return Kind{ID: id}
+}
+
+// Doubts are the reasons for doubt, in the order of the bench's life: preparing, recording, judging.
+func Doubts() []Doubt { return slices.Clone(all().Doubts) }
+
+// DoubtOf is the doubt of a code. One of a later version has nothing but its code.
+func DoubtOf(code record.DoubtCode) Doubt {
+	if i := slices.IndexFunc(all().Doubts, func(d Doubt) bool { return d.Code == code }); i >= 0 {
+		return all().Doubts[i]
+	}
+	return Doubt{Code: code}
+}
+
+// CauseOf is what is said of a cause; nothing of one that no text shows.
+func CauseOf(c record.Cause) Cause {
+	if i := slices.IndexFunc(all().Causes, func(own Cause) bool { return own.Code == c }); i >= 0 {
+		return all().Causes[i]
+	}
+	return Cause{}
+}
+
+// FixOn is what to do about the cause on a system: "windows", or another one.
+func (c Cause) FixOn(os string) string {
+	if os == record.Windows && c.Windows != "" {
+		return c.Windows
+	}
+	return c.Fix
+}
+
+// FixOn is what to do about the kind on a system.
+func (k *Kind) FixOn(os string) string {
+	if os == record.Windows && k.Windows != "" {
+		return k.Windows
+	}
+	return k.Fix
+}
+
+// LadderOn is the order in which a server is ended on a system.
+func LadderOn(os string) string {
+	if os == record.Windows {
+		return "stdin EOF, a wait, then the end of its job"
+	}
+	return "stdin EOF, a wait, SIGTERM, a wait, then SIGKILL"
 }
 
 // timed are the kinds that are breaches by the clock, of laws that are not.

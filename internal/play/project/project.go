@@ -31,11 +31,11 @@ type Project struct {
 }
 
 // schemaURL is where the schema of the format is found, and its name.
-const schemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/docs/project.schema.json"
+const schemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/docs/schema/project.schema.json"
 
 // format is what messages call the file.
 var format = yamlfile.KindOfFile{
-	Noun: File, Doc: "docs/project-file.md", Instead: "write it out",
+	Noun: File, Doc: "docs/use/project-file.md", Instead: "write it out",
 	Marks: []string{"host", "reporters", "scenarios", "level"},
 }
 
@@ -149,7 +149,7 @@ func checkReporter(n *yamlfile.Node, text string) {
 // Schema is the JSON Schema (draft 2020-12) of the file, for editors. It is made of what the reader reads with.
 func Schema() []byte {
 	return yamlfile.DescribeFile((&Project{}).value(), schemaURL, File,
-		"What leakbench run and leakbench gate do in a repository without flags: docs/project-file.md", yamlfile.Definitions())
+		"What leakbench run and leakbench gate do in a repository without flags: docs/use/project-file.md", yamlfile.Definitions())
 }
 
 // Text is a file for a host and scenarios, with what else it may say.

@@ -47,7 +47,7 @@ func TestAll(t *testing.T) {
 // TestDocExample: what the page shows can be read.
 func TestDocExample(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../docs/project-file.md")
+	page, err := os.ReadFile("../../../docs/use/project-file.md")
 	require.NoError(t, err)
 	_, text, _ := strings.Cut(string(page), "```yaml\n")
 	text, _, _ = strings.Cut(text, "```")
@@ -74,7 +74,7 @@ func TestWhatInitWrites(t *testing.T) {
 // TestSchema: the committed schema is what the reader asks, and a validator that is not ours agrees with it.
 func TestSchema(t *testing.T) {
 	t.Parallel()
-	const path = "../../../docs/project.schema.json"
+	const path = "../../../docs/schema/project.schema.json"
 	yamltest.Schema(t, *update, path, project.Schema())
 	schema, err := jsonschema.NewCompiler().Compile(path)
 	require.NoError(t, err)

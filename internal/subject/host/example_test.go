@@ -17,7 +17,7 @@ import (
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
-const example = "../../../docs/example_driver.py"
+const example = "../../../examples/example_driver.py"
 
 // python is what the example needs: an interpreter with the official SDK.
 func python(t *testing.T) string {

@@ -26,7 +26,7 @@ func program(given string) (Spec, error) {
 		return Spec{}, fmt.Errorf("%q can't be started as a driver: %w", given, err)
 	}
 	return Spec{
-		Name: filepath.Base(path), About: "a driver program (docs/driver-protocol.md)",
+		Name: filepath.Base(path), About: "a driver program (docs/use/driver-protocol.md)",
 		Kind: record.KindDriver, Argv: argv, Profile: unknownProfile(),
 	}, nil
 }

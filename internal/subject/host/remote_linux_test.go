@@ -33,7 +33,7 @@ func remote(t *testing.T, script fakeserver.Script) *lab {
 	require.NoError(t, err)
 	command, err := json.Marshal([]string{interpreter, agent, "--control"})
 	require.NoError(t, err)
-	return newLab(t, []string{"env", "HOST=" + string(command), interpreter, "../../../docs/example_remote_driver.py"}, scripts{"s": script})
+	return newLab(t, []string{"env", "HOST=" + string(command), interpreter, "../../../examples/example_remote_driver.py"}, scripts{"s": script})
 }
 
 // stat is the state and the parent of a process; a state of "" is none.

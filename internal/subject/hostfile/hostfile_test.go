@@ -117,12 +117,12 @@ func TestAll(t *testing.T) {
 // TestDocExample: what the page shows can be read, each block of it.
 func TestDocExample(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../docs/host-file.md")
+	page, err := os.ReadFile("../../../docs/use/host-file.md")
 	require.NoError(t, err)
 	var names []string
 	for _, block := range strings.Split(string(page), "```yaml\n")[1:] {
 		text, _, _ := strings.Cut(block, "```")
-		s, err := hostfile.Parse("docs/host-file.md", []byte(text))
+		s, err := hostfile.Parse("docs/use/host-file.md", []byte(text))
 		require.NoError(t, err)
 		names = append(names, s.Name)
 	}
@@ -231,7 +231,7 @@ func TestLookup(t *testing.T) {
 // TestSchema: the committed schema is what the reader asks.
 func TestSchema(t *testing.T) {
 	t.Parallel()
-	yamltest.Schema(t, *update, "../../../docs/host.schema.json", hostfile.Schema())
+	yamltest.Schema(t, *update, "../../../docs/schema/host.schema.json", hostfile.Schema())
 	assert.True(t, json.Valid(hostfile.Schema()))
 }
 
@@ -239,7 +239,7 @@ func TestSchema(t *testing.T) {
 // schema what the reader does, of what a schema can tell.
 func TestSchemaAgrees(t *testing.T) {
 	t.Parallel()
-	schema, err := jsonschema.NewCompiler().Compile("../../../docs/host.schema.json")
+	schema, err := jsonschema.NewCompiler().Compile("../../../docs/schema/host.schema.json")
 	require.NoError(t, err)
 	files, err := filepath.Glob("../../../hosts/*/host.yaml")
 	require.NoError(t, err)

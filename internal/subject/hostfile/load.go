@@ -1,5 +1,5 @@
 // Package hostfile reads host files: a host that can be put on the bench, as
-// YAML. docs/host-file.md is the same for people who write one.
+// YAML. docs/use/host-file.md is the same for people who write one.
 package hostfile
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 // format is what messages call a host file.
-var format = yamlfile.KindOfFile{Noun: "host", Doc: "docs/host-file.md", Instead: "write it out", Marks: []string{"command", "drive"}}
+var format = yamlfile.KindOfFile{Noun: "host", Doc: "docs/use/host-file.md", Instead: "write it out", Marks: []string{"command", "drive"}}
 
 // Load reads a host file. What is wrong with its text is a yamlfile.Errors.
 func Load(path string) (host.Spec, error) {

@@ -62,7 +62,7 @@ var (
 		{"serves", "it listens for MCP clients over HTTP. leakbench connects to it as its clients would"},
 		{"runs", "it uses its servers by itself until it is stopped. leakbench breaks servers beneath it, and stops it"},
 		{"exits", "it does one thing and ends. leakbench runs it several times side by side; nothing may be left of it"},
-		{"driver", "it speaks the driver protocol of leakbench (docs/driver-protocol.md)"},
+		{"driver", "it speaks the driver protocol of leakbench (docs/use/driver-protocol.md)"},
 	}
 	drives = map[string]string{"serves": "http", "runs": "nothing", "exits": "oneshot", "driver": "driver"}
 

@@ -18,7 +18,7 @@ func (a Answers) File(name string) ([]byte, error) {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# yaml-language-server: $schema=%s", hostfile.SchemaURL)
-	line("# A host for leakbench; docs/host-file.md has every key.")
+	line("# A host for leakbench; docs/use/host-file.md has every key.")
 	line("name: %s", a.Name)
 	line("about: %s", hostconfig.Literal(a.about()))
 	words := lists.Map(a.Command, func(w string) string { return hostconfig.Literal(w) })
