@@ -34,25 +34,7 @@ type attachFlags struct {
 func (a *app) attachCommand() *cobra.Command {
 	f := attachFlags{settle: duration.Flag(attach.Settle)}
 	cmd := &cobra.Command{
-		Use:   "attach PID|NAME",
-		Short: "Watch a host that is running now, from outside, and say what it leaks",
-		Long: `Watch a running host and what is below it, and say what it leaks. Nothing is
-injected: leakbench only reads /proc. It sends no signal, uses no ptrace and needs
-no root, but it sees only what its user may see: what could not be read is listed
-with the reason.
-
-A server is called superseded only with a second fact: the host stopped using it
-before it launched a newer one of the same command line, which it uses. A server
-that is merely idle breaks no law, and a host with idle servers that nobody can
-tell from sessions is inconclusive.
-
-On a terminal a table is shown until Ctrl-C, elsewhere snapshots. Linux only.
-
-` + exitTable,
-		Example: `  leakbench attach hermes
-  leakbench attach 4711 --for 10m --fail-on L1,L4
-  leakbench attach 4711 --for 8h --record night.jsonl && leakbench report night.jsonl -o night.html
-  leakbench attach 4711 --for 1m --paste > issue.md`,
+		Use:  "attach",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.attach(cmd.Context(), args, f) },
 	}
 	flags := cmd.Flags()

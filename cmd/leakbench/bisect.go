@@ -26,21 +26,7 @@ type bisectFlags struct {
 func (a *app) bisectCommand() *cobra.Command {
 	var f bisectFlags
 	cmd := &cobra.Command{
-		Use:   "bisect SCENARIO --host PRESET --good VERSION --bad VERSION",
-		Short: "Find the version of a published host with which a finding begins",
-		Long: `Find the version of a published host with which a finding begins: the versions of
-its package that the registry has between a good one and a bad one are installed
-and played, halving the range each time. Where --bad is the older one, this finds
-where a finding ends.
-
-A version is bad if its run has an error that the good end does not have, or, with
---law, a breach of that law. One that can't be installed, played or decided is
-skipped. Versions before a release are left out.
-
-Exit codes: 0 found, 2 bad flag, version or scenario, 3 an end of the range is not
-as stated, or skipped versions hide the answer, 4 a package manager failed.`,
-		Example: `  leakbench bisect shutdown --host hermes --good 0.13.0 --bad 0.19.0
-  leakbench bisect crash --host hermes --good 0.19.0 --bad 0.13.0 --law L2`,
+		Use:               "bisect",
 		ValidArgsFunction: completion(cobra.ShellCompDirectiveDefault, scenarioNames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.bisect(cmd, args, f) },
 	}

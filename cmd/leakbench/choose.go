@@ -52,7 +52,7 @@ func scenariosOf(names []string) ([]*scenarios.Scenario, error) {
 		return nil, usage(fmt.Errorf("%q looks like a part of a command, which goes after --", names[i]), remedies[play.HostCommand])
 	}
 	if failed != nil {
-		return nil, usage(failed, "leakbench list scenarios shows the built-in ones; docs/scenario-file.md has the format of a file")
+		return nil, usage(failed, "leakbench list scenarios shows the built-in ones; docs/use/scenario-file.md has the format of a file")
 	}
 	return plays, nil
 }

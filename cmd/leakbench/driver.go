@@ -15,9 +15,6 @@ const defaultDriver = "leakbench-driver"
 
 // initDriver writes a driver into a folder. Nothing is written where one of its files is there already.
 func (a *app) initDriver(language, folder string, force bool) error {
-	if err := oneOf("--driver", language, hostinit.Languages()...); err != nil {
-		return err
-	}
 	all, commands, err := hostinit.Driver(language, filepath.ToSlash(folder))
 	if err != nil {
 		return err

@@ -27,16 +27,7 @@ type exploreFlags struct {
 func (a *app) exploreCommand() *cobra.Command {
 	var f exploreFlags
 	cmd := &cobra.Command{
-		Use:   "explore [flags] [-- COMMAND ARGS...]",
-		Short: "Generate scenarios, run them, and make what they find small",
-		Long: `Generate scenarios that the host can play, run them side by side, and judge each of
-them as any other run. Scenarios that try a new combination of fault, moment,
-operation and state of the session come first. A new finding is run again, and its
-scenario is made as small as possible. The same seed generates the same scenarios.
-
-Exit codes: 0 nothing new, 1 a new finding that is an error, 2 bad flag, 3 nothing
-new, and more than 1 in 100 runs inconclusive, 4 the host did not start, 128+n stopped.`,
-		Example: "  leakbench explore --host naive --runs 50\n  leakbench explore --host my-gateway.yaml --for 20m --corpus corpus",
+		Use: "explore",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names, command := splitAtDash(cmd, args)
 			if err := noArgs(cmd, names); err != nil {

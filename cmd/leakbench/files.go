@@ -21,7 +21,6 @@ import (
 	"github.com/leakbench/leakbench/internal/subject/hostinit"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
-	"github.com/leakbench/leakbench/scenarios"
 )
 
 const defaultHostFile = "host.yaml"
@@ -30,28 +29,7 @@ func (a *app) initCommand() *cobra.Command {
 	var from, language string
 	var force, untried bool
 	cmd := &cobra.Command{
-		Use:   "init [FILE.yaml | --driver LANGUAGE [FOLDER]]",
-		Short: "Write a host file for your own host, by asking, and try it, or a driver for your own client",
-		Long: `Write a host file for your own host (` + defaultHostFile + ` where no FILE is given), by asking at
-most five questions. Then the host is started as the file says, used a little and
-ended, and you are told what was seen. Answers may also come from a pipe, a line
-each; an empty one takes what stands in the brackets.
-
-A configuration with MCP servers that is found in a usual place, or named by
---from, tells the format. Nothing else of it is taken over.
-
-Where there is no ` + project.File + ` yet, one is written beside it, so that leakbench run and
-leakbench gate need no flags.
-
-Exit codes: 0 written and tried, 2 wrong answers, 4 written, and the host could
-not be used as the file says.
-
-With --driver, write a driver of 30 lines into FOLDER (` + defaultDriver + `): your own
-open, call and close go where those of the official SDK stand.`,
-		Example: "  leakbench init\n" +
-			"  leakbench init my-gateway.yaml --from ~/.config/Claude/claude_desktop_config.json\n" +
-			"  leakbench run storm --host my-gateway.yaml\n" +
-			"  leakbench init --driver python",
+		Use: "init",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usage(fmt.Errorf("init writes one file, not %d", len(args)), "for example: leakbench init my-gateway.yaml")
@@ -156,14 +134,7 @@ func (a *app) try(ctx context.Context, path string) error {
 
 func (a *app) validateCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "validate FILE...",
-		Short: "Check scenario files, host files, known findings and leakbench.yaml without running anything",
-		Long: `Check scenario files, host files, lists of known findings and ` + project.File + `
-without running anything, and report each problem with its place. The keys of a file
-tell what it is. - is standard input. The exit code is 0 if all files are right, else 2.
-
-An editor can do most of this while you write: see leakbench schema.`,
-		Example: "  leakbench validate mine.yaml\n  leakbench validate .leakbench/known.yaml\n  leakbench validate *.yaml --format json",
+		Use: "validate",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(errors.New("no file given"), "for example: leakbench validate mine.yaml")
@@ -197,18 +168,7 @@ func (a *app) schemaCommand() *cobra.Command {
 		kinds = append(kinds, kind.Name)
 	}
 	return &cobra.Command{
-		Use:   "schema [scenario|host|known|project]",
-		Short: "Print the JSON Schema of a kind of files, for editors",
-		Long: `Print the JSON Schema (draft 2020-12) of scenario files, host files, the list of
-known findings or ` + project.File + `. An editor with a YAML language server completes and checks a
-file that begins with
-
-  # yaml-language-server: $schema=` + scenarios.SchemaURL + `
-
-(host, known and project.schema.json) or with the path of a copy. Only leakbench
-validate checks what depends on the rest of a file, such as a session that is not
-open, or faults that contradict each other.`,
-		Example:   "  leakbench schema > scenario.schema.json\n  leakbench schema known > known.schema.json",
+		Use:       "schema",
 		ValidArgs: kinds,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -68,9 +68,13 @@ func jobsFlag(flags *pflag.FlagSet, to *int) {
 	flags.IntVarP(to, "jobs", "j", 0, "how many runs to make at the same time; 0: as many as the machine can carry")
 }
 
-// choiceFlag is a flag that takes one of some words, which completion offers.
+// choices is the annotation of a flag that takes one of some words.
+const choices = "leakbench_choices"
+
+// choiceFlag is a flag that takes one of some words, which completion offers and chosen checks.
 func choiceFlag(cmd *cobra.Command, flags *pflag.FlagSet, to *string, name, preset, usage string, values ...string) {
 	flags.StringVar(to, name, preset, usage)
+	flags.Lookup(name).Annotations = map[string][]string{choices: values}
 	completeFlag(cmd, name, cobra.ShellCompDirectiveNoFileComp, func() []string { return values })
 }
 
@@ -80,6 +84,18 @@ func completeFlag(cmd *cobra.Command, name string, files cobra.ShellCompDirectiv
 
 func completion(files cobra.ShellCompDirective, values func() []string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { return values(), files }
+}
+
+// chosen refuses a word that a flag does not take. The format comes first: it is that of the error.
+func chosen(cmd *cobra.Command) (err error) {
+	check := func(f *pflag.Flag) {
+		if words := f.Annotations[choices]; words != nil && f.Value.String() != f.DefValue {
+			err = cmp.Or(err, oneOf("--"+f.Name, f.Value.String(), words...))
+		}
+	}
+	check(cmd.Flags().Lookup("format"))
+	cmd.Flags().VisitAll(check)
+	return err
 }
 
 func oneOf(flag, value string, allowed ...string) error {

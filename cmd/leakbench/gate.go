@@ -52,30 +52,10 @@ type gateFlags struct {
 	corpus string
 }
 
-var gateLong = `Run scenarios, compare the findings with the list of known findings and with a
-baseline, and answer with one exit code. By default it runs every scenario that
-the host can play.
-
-A finding passes if the list (` + known.File + `) or the baseline has it. With
---strict only the list counts. The gate also fails on stale entries (no longer
-found) and on expired ones. An inconclusive run does not pass; --retries runs it
-again.
-
-Several machines can share the work with --shard 1/4 ... 4/4 and --blob. leakbench
-merge then makes one answer of the blobs. In a Kubernetes Indexed Job,
---shard job/4 takes the index from ` + gate.JobIndex + `.
-
-` + exitTable
-
 func (a *app) gateCommand() *cobra.Command {
 	var f gateFlags
 	cmd := &cobra.Command{
-		Use:   "gate [SCENARIO|FILE.yaml ...] [flags] [-- COMMAND ARGS...]",
-		Short: "Run scenarios, compare with known findings, answer with one exit code",
-		Long:  gateLong,
-		Example: `  leakbench gate -- my-gateway --mcp '{{server}}'
-  leakbench gate storm cron --host mcp-go --baseline main.zip --retries 1
-  leakbench gate --shard 2/4 --blob blobs/2.zip -- my-gateway --mcp '{{server}}'`,
+		Use:               "gate",
 		ValidArgsFunction: completion(cobra.ShellCompDirectiveDefault, scenarioNames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.gate(cmd, args, f) },
 	}
@@ -228,14 +208,7 @@ func (a *app) mergeCommand() *cobra.Command {
 	var f decideFlags
 	var reporters []string
 	cmd := &cobra.Command{
-		Use:   "merge DIR|BLOB...",
-		Short: "Merge the blobs of several machines into one report and one exit code",
-		Long: `Make one report and one exit code of the blobs of several machines (leakbench gate
---shard N/M --blob FILE). The answer is the same as if one machine had run them
-all. It does not pass if a shard or a run is missing.
-
-` + exitTable,
-		Example: `  leakbench merge blobs/ --reporter html=leakbench-report.html,junit=junit.xml`,
+		Use: "merge",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(errors.New("no runs given"), "a folder of blobs: leakbench merge blobs/")
@@ -280,9 +253,6 @@ func (f *compareFlags) register(a *app, cmd *cobra.Command) {
 }
 
 func (f *compareFlags) params() (compare.Params, error) {
-	if err := oneOf("--measures", f.measures, "fail", "warn", "off"); err != nil {
-		return compare.Params{}, err
-	}
 	number, percent := strings.CutSuffix(strings.TrimSpace(f.tolerance), "%")
 	tolerance, err := strconv.ParseFloat(number, 64)
 	if percent {
@@ -300,16 +270,7 @@ func (f *compareFlags) params() (compare.Params, error) {
 func (a *app) compareCommand() *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare BASE HEAD",
-		Short: "Compare two sets of runs",
-		Long: `Compare two sets of runs: new, known and fixed findings, counts that differ, and
-times and sizes that changed by more than chance and the tolerance explain. BASE
-and HEAD are each a run, a folder of runs, or a blob (leakbench gate --blob).
-Times and sizes need at least 6 runs on each side.
-
-` + exitTable,
-		Example: `  leakbench compare before/ after/
-  leakbench run storm --repeat 6 --out before`,
+		Use:  "compare",
 		RunE: func(_ *cobra.Command, args []string) error { return a.compare(args, f) },
 	}
 	f.register(a, cmd)

@@ -30,44 +30,24 @@ type knownFlags struct {
 func (a *app) knownCommand() *cobra.Command {
 	var f knownFlags
 	cmd := &cobra.Command{
-		Use:   "known",
-		Short: "Manage the list of known findings",
-		Long: `Manage the list of known findings that a gate lets pass: ` + known.File + `.
-Each entry is scenario[:law[:fingerprint]] with a reason and an expiry date. A gate
-fails on a stale entry (no longer found) and on an expired one.`,
+		Use:  "known",
 		Args: needsSubcommand,
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
 	cmd.PersistentFlags().StringVar(&f.file, "known", known.File, "the list")
 	show := &cobra.Command{
-		Use: "show [RUN...]", Short: "Print the list, and which entries some runs found",
-		Long: `Print the list, and what became of each entry.
-
-RUN is a run, a folder of runs or a blob; without one it is the newest gate, and
-where none has run it is the list alone.`,
+		Use:  "show",
 		RunE: func(_ *cobra.Command, args []string) error { return a.knownShow(args, f) },
 	}
 	update := &cobra.Command{
-		Use: "update [RUN...] --reason WHY", Short: "Add findings of runs that the list does not have",
-		Long: `Add the findings of runs that the list does not have: each error, by its
-fingerprint. A finding that only some runs of its scenario show gets "sometimes:
-true". It replaces an expired entry. An entry with the fingerprint of an earlier
-version gets the present one and keeps the rest; this needs no --reason.
-
-RUN is a run, a folder of runs or a blob (default: the newest gate).`,
-		Example: `  leakbench known update --reason "upstream, owner/repository#12" --expires 2030-01-31
-  leakbench known update --only storm:L1 --reason "waits for the new client" .leakbench`,
+		Use:  "update",
 		RunE: func(_ *cobra.Command, args []string) error { return a.knownUpdate(args, f) },
 	}
 	update.Flags().StringVar(&f.reason, "reason", "", "why the finding is accepted for now")
 	update.Flags().StringVar(&f.expires, "expires", "", fmt.Sprintf("expiry date, for example 2030-01-31 (default: in %d days)", known.Days))
 	update.Flags().StringVar(&f.only, "only", "", "only this finding, scenario[:law[:fingerprint]]; with a fingerprint it needs no run")
 	prune := &cobra.Command{
-		Use: "prune [RUN...]", Short: "Remove entries that runs no longer find",
-		Long: `Remove the entries that runs no longer find. Entries of other scenarios and hosts
-stay, and so do those of inconclusive runs.
-
-RUN is a run, a folder of runs or a blob (default: the newest gate).`,
+		Use:  "prune",
 		RunE: func(_ *cobra.Command, args []string) error { return a.knownPrune(args, f) },
 	}
 	cmd.AddCommand(show, update, prune)

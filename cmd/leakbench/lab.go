@@ -14,7 +14,6 @@ func (a *app) labCommand() *cobra.Command {
 	p := lab.Params{}
 	cmd := &cobra.Command{
 		Use:    "lab",
-		Short:  "Serve a test library: lines of JSON on standard input and output",
 		Hidden: true,
 		Args:   noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -52,8 +52,7 @@ var listed = []string{"scenarios", "hosts", "faults", "laws", "kinds"}
 func (a *app) listCommand() *cobra.Command {
 	var mutants bool
 	cmd := &cobra.Command{
-		Use:       "list [scenarios|hosts|faults|laws|kinds]",
-		Short:     "List scenarios, hosts, faults, laws or kinds",
+		Use:       "list",
 		ValidArgs: listed,
 		RunE: func(_ *cobra.Command, args []string) error {
 			what := listed
@@ -153,10 +152,9 @@ func itemsOf(what string, mutants bool) (items []item, err error) {
 
 func (a *app) hostsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "hosts",
-		Short: "List the hosts that leakbench knows, or install one",
-		Args:  noArgs,
-		RunE:  func(*cobra.Command, []string) error { return a.list([]string{"hosts"}, false, false) },
+		Use:  "hosts",
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return a.list([]string{"hosts"}, false, false) },
 	}
 	cmd.AddCommand(a.hostsInstallCommand())
 	return cmd
@@ -164,20 +162,7 @@ func (a *app) hostsCommand() *cobra.Command {
 
 func (a *app) hostsInstallCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "install NAME[@VERSION]|all ...",
-		Short: "Install a host's packages into your cache, never into a project",
-		Long: `Install a host's packages into your cache, never into a project: the versions
-that its lock file pins, or another one with NAME@VERSION. What is there already
-is left as it is.
-
-The folder is $LEAKBENCH_HOSTS_DIR, or leakbench/hosts in your cache. To remove
-a host, remove its folder there.
-
-Exit codes: 0 installed, 2 no such host or version, 4 a runtime (python3, node,
-cargo) is missing or its package manager failed.`,
-		Example: `  leakbench hosts install python-sdk
-  leakbench hosts install python-sdk@1.29.0 rmcp
-  leakbench hosts install all`,
+		Use:               "install",
 		ValidArgsFunction: completion(cobra.ShellCompDirectiveNoFileComp, func() []string { return append(shelf.Names(), "all") }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

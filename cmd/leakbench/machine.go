@@ -31,14 +31,7 @@ type selftestFlags struct {
 func (a *app) selftestCommand() *cobra.Command {
 	var f selftestFlags
 	cmd := &cobra.Command{
-		Use:   "selftest",
-		Short: "Prove on this machine that leakbench finds what is wrong with some known hosts",
-		Long: `Run hosts whose flaws are known: exact, which breaks no law, in each scenario, and
-mutants of exact, each of which breaks one law. The table shows the laws that were
-expected (rows) and those that were found (columns).
-
-Exit codes: 0 all as expected, 1 something else or each run skipped, 2 bad flag,
-128+n stopped.`,
+		Use:  "selftest",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.selftest(cmd.Context(), f) },
 	}
@@ -107,16 +100,7 @@ func (a *app) concludeSelftest(results []selftest.Result, took time.Duration) (e
 func (a *app) doctorCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Check what leakbench can see and do on this machine",
-		Long: `Check what leakbench can see and do on this machine as this user. Each check really
-tries it; the last one is a whole run. Every line is ok, weaker (runs work but see
-less) or missing, with the consequence and what to do. The header of every run
-names what is weaker, too.
-
-Exit status 0 when runs work here, whatever else is weaker or missing; 2 when this
-machine lacks what they need; 70 when it does not, and none works all the same;
-128+n when stopped by signal n.`,
+		Use:  "doctor",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var bench play.Bench
@@ -193,9 +177,8 @@ func thisBuild() build {
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version, its commit and date",
-		Args:  noArgs,
+		Use:  "version",
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			b := thisBuild()
 			if a.format == "json" {

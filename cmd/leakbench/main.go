@@ -113,18 +113,9 @@ func harmless(message string) string {
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "leakbench",
-		Short: "A crash-test lab for programs that launch MCP servers over stdio",
-		Long: `leakbench puts a host (gateway, agent, SDK client) in front of a fake MCP server
-that misbehaves on cue, and says afterwards what leaked, what was killed by
-mistake, why, and how to fix it.
-
-  leakbench run storm                      the reference host that does it right: green
-  leakbench run storm --host naive         one that does not: red
-  leakbench run storm -- my-gateway --mcp '{{server}}'   yours
-
-` + exitTable,
-		SilenceUsage: true, SilenceErrors: true,
+		Use:                        "leakbench",
+		SilenceUsage:               true,
+		SilenceErrors:              true,
 		SuggestionsMinimumDistance: 2,
 		Args:                       ofSubcommands,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -142,17 +133,17 @@ mistake, why, and how to fix it.
 		a.validateCommand(), a.schemaCommand(), a.doctorCommand(),
 		a.initCommand(), a.exploreCommand(), a.bisectCommand(),
 		a.labCommand(), a.scoreCommand(), a.selftestCommand(), a.versionCommand(), fakeserverHelp())
+	describe(root, root.Name(), helps())
 	strictCommands(root)
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		if err := oneOf("--format", a.format, "text", "json"); err != nil {
-			a.format = "text"
+		if err := chosen(cmd); err != nil {
+			if a.format != "json" {
+				a.format = "text"
+			}
 			return err
 		}
-		if err := filled(cmd); err != nil {
-			return err
-		}
-		return cmp.Or(noRoom(), notYet(cmd.CommandPath()), unlinked(cmd), oneOf("--color", a.color, "auto", "always", "never"))
+		return cmp.Or(filled(cmd), noRoom(), notYet(cmd.CommandPath()), unlinked(cmd))
 	}
 	return root
 }
@@ -216,7 +207,6 @@ func strictCommands(root *cobra.Command) {
 func fakeserverHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:                "fakeserver",
-		Short:              "Run the fake MCP server by hand, with a script from flags or a file",
 		DisableFlagParsing: true,
 		RunE:               func(*cobra.Command, []string) error { return nil },
 	}
@@ -252,7 +242,7 @@ var exits = []struct {
 	{exitSignal, "", "stopped by signal n, after cleaning up"},
 }
 
-var exitTable = func() string {
+func exitTable() string {
 	lines := []string{"Exit codes:"}
 	for _, e := range exits {
 		code := fmt.Sprint(e.code)
@@ -262,7 +252,7 @@ var exitTable = func() string {
 		lines = append(lines, fmt.Sprintf("  %-6s %s", code, e.help))
 	}
 	return strings.Join(lines, "\n")
-}()
+}
 
 // exitOf is the exit code of an outcome.
 func exitOf(o gate.Outcome) int {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/files"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/text"
@@ -234,13 +235,10 @@ func parseOutlets(values []string) ([]outlet, error) {
 	return out, nil
 }
 
-func reporterHelp() string {
-	var b strings.Builder
-	b.WriteString("Reporters, each as NAME or NAME=FILE, several with commas:\n")
-	for _, r := range report.Reporters() {
-		fmt.Fprintf(&b, "  %-9s %s\n", r.Name, r.About)
-	}
-	return b.String()
+// reporterTable is what the help says of the reporters.
+func reporterTable() string {
+	lines := lists.Map(report.Reporters(), func(r report.Reporter) string { return fmt.Sprintf("  %-9s %s", r.Name, r.About) })
+	return "Reporters, each as NAME or NAME=FILE, several with commas:\n" + strings.Join(lines, "\n")
 }
 
 func reporterFlag(cmd *cobra.Command, to *[]string, preset []string, usage string) {

@@ -24,13 +24,7 @@ import (
 
 func (a *app) judgeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "judge RUN...",
-		Short: "Judge saved runs again",
-		Long: `Judge saved runs again. RUN is a run.jsonl, its folder, or .leakbench/latest.
-The verdict depends on the file alone.
-
-` + exitTable,
-		Example: "  leakbench judge .leakbench/latest",
+		Use: "judge",
 		RunE: func(_ *cobra.Command, args []string) error {
 			judged, err := judgeAll("judge", args)
 			if err != nil {
@@ -62,17 +56,7 @@ func (a *app) reportCommand() *cobra.Command {
 	var reporters []string
 	var f reportFlags
 	cmd := &cobra.Command{
-		Use:   "report RUN...",
-		Short: "Render saved runs: text, html, json, junit and more",
-		Long: `Render saved runs. RUN is a run.jsonl, its folder, or .leakbench/latest. Several
-runs make one report. With a list of known findings (` + known.File + `) or a
-base, the page says which findings are new, known and fixed.
-
-` + reporterHelp(),
-		Example: `  leakbench report .leakbench/latest -o report.html
-  leakbench report .leakbench/2* -o suite.html
-  leakbench report .leakbench/latest --base main/.leakbench/latest -o compared.html
-  leakbench report .leakbench/latest --reporter junit=junit.xml,md=summary.md`,
+		Use: "report",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.report(args, reporters, f, c.Flags().Changed("format"))
 		},
@@ -136,9 +120,7 @@ func (a *app) report(args, reporters []string, f reportFlags, formatted bool) er
 
 func (a *app) explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:               "explain LAW|KIND|DOUBT",
-		Short:             "Explain a law, a kind of leak and its fix, or a doubt and what to do about it",
-		Example:           "  leakbench explain L3\n  leakbench explain superseded\n  leakbench explain starved",
+		Use:               "explain",
 		ValidArgsFunction: completion(cobra.ShellCompDirectiveNoFileComp, explainable),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -172,12 +154,7 @@ func explainable() []string {
 func (a *app) openCommand() *cobra.Command {
 	var printOnly bool
 	cmd := &cobra.Command{
-		Use:   "open [RUN]",
-		Short: "Open a run's report in the browser: the newest one, if none is named",
-		Long: `Open a report in the browser: by default the newest one, of the last run or of all
-runs of the last command. RUN is a run's folder, its run.jsonl, or a report. BROWSER
-names the browser; the default is the system's.`,
-		Example: "  leakbench open\n  leakbench open .leakbench/20261121-080906-storm-exact",
+		Use: "open",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usage(fmt.Errorf("open takes one run, not %d", len(args)), "for example: leakbench open "+args[0])

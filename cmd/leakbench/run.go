@@ -63,23 +63,7 @@ type stage struct {
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run [SCENARIO|FILE.yaml|all ...] [flags] [-- COMMAND ARGS...]",
-		Short: "Run scenarios against a host, record what happens, judge it and report",
-		Long: `Run scenarios against a host, record what happens, judge it and report.
-
-A host is one of the built-in ones (--host; see leakbench list hosts), a host
-file (--host FILE.yaml; leakbench init writes one), the path of a driver program,
-or any command after --, in which {{server}} becomes the command line of the
-fake server.
-
-` + exitTable,
-		Example: `  leakbench run storm
-  leakbench run storm cron --host naive
-  leakbench run ./mine.yaml --host mcp-go
-  leakbench run all --reporter junit=junit.xml,md=summary.md
-  leakbench run storm --host my-gateway.yaml
-  leakbench run storm --host my-gateway.yaml --for 8h
-  leakbench run shutdown -- my-gateway --stdio '{{server}}'`,
+		Use:               "run",
 		ValidArgsFunction: completion(cobra.ShellCompDirectiveDefault, scenarioNames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.run(cmd, args, f) },
 	}
@@ -267,9 +251,7 @@ func (a *app) progressed(format string, args ...any) { fmt.Fprintf(a.err, format
 
 // setUp makes of the stage what the flags say. Each run gets a report that knows the list of findings.
 func (a *app) setUp(cmd *cobra.Command, f runFlags) (s stage, err error) {
-	err = cmp.Or(between("--repeat", f.series.Repeat, 1, maxRepeat), between("--jobs", f.series.Jobs, 0, maxJobs),
-		oneOf("--progress", f.progress, "auto", "plain", "none"))
-	if err != nil {
+	if err = cmp.Or(between("--repeat", f.series.Repeat, 1, maxRepeat), between("--jobs", f.series.Jobs, 0, maxJobs)); err != nil {
 		return s, err
 	}
 	if f.bench.Out == "" {
@@ -331,15 +313,8 @@ func splitAtDash(cmd *cobra.Command, args []string) (names, command []string) {
 func (a *app) replayCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "replay RUN... [flags] [-- COMMAND ARGS...]",
-		Short: "Run again what was recorded, and say whether the outcome is the same",
-		Long: `Run again what was recorded: the same scenario text, seed, order and limits against
-the same host, and say whether the outcome is the same. --host or a command after
--- names another host. Several runs are made at the same time.
-
-` + exitTable,
-		Example: "  leakbench replay .leakbench/latest\n  leakbench replay .leakbench/latest --host exact\n  leakbench replay .leakbench/2* -j 4",
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.replay(cmd, args, f) },
+		Use:  "replay",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.replay(cmd, args, f) },
 	}
 	f.register(cmd)
 	jobsFlag(cmd.Flags(), &f.series.Jobs)

@@ -18,11 +18,7 @@ import (
 func (a *app) runsCommand() *cobra.Command {
 	var out, older string
 	cmd := &cobra.Command{
-		Use:   "runs",
-		Short: "List saved runs with their sizes, or remove old ones",
-		Long: `List the saved runs of a folder, the oldest first, with their sizes. Runs of explore
-and score are in folders of their own, which -o can name.`,
-		Example: "  leakbench runs\n  leakbench runs prune --older 14d",
+		Use: "runs",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return ofSubcommands(cmd, args)
@@ -33,12 +29,9 @@ and score are in folders of their own, which -o can name.`,
 	}
 	cmd.PersistentFlags().StringVarP(&out, "out", "o", ".leakbench", "folder of the runs")
 	prune := &cobra.Command{
-		Use: "prune --older AGE", Short: "Remove the runs that are older than an age",
-		Long: `Remove the runs that were last written to longer ago than AGE: 14d, 36h, 90m. The
-runs of the newest gate stay in its blob, which leakbench known reads.`,
-		Example: "  leakbench runs prune --older 14d",
-		Args:    noArgs,
-		RunE:    func(*cobra.Command, []string) error { return a.pruneRuns(out, older) },
+		Use:  "prune",
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return a.pruneRuns(out, older) },
 	}
 	prune.Flags().StringVar(&older, "older", "", "the age: a number with d, h or m")
 	cmd.AddCommand(prune)

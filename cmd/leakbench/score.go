@@ -31,22 +31,7 @@ type scoreFlags struct {
 func (a *app) scoreCommand() *cobra.Command {
 	var f scoreFlags
 	cmd := &cobra.Command{
-		Use:   "score [--hosts a,b,...|all|published] [--scenarios ...] [-o scoreboard.html|.md|.json ...]",
-		Short: "Run hosts in scenarios and write a scoreboard",
-		Long: `Run each host in each scenario and write a scoreboard. A cell is clean, names the
-broken laws, is inconclusive, or is not applicable with the reason.
-
-Cells run side by side. An inconclusive one is run once more, alone. Results of an
-earlier call are reused while leakbench, the host's version, the scenario and the
-limits are the same.
-
-Exit codes: 0 the scoreboard was made, whatever it says, 2 bad flag, host or
-scenario, 4 none of the hosts is installed, 70 a bug of the bench, 128+n stopped
-by signal n: the same command goes on from there.`,
-		Example: `  leakbench score --hosts published -o scoreboard.html
-  leakbench score --hosts python-sdk,python-sdk@1.29.0,./my-host.yaml --scenarios storm,crash
-  leakbench score --hosts all --jobs 8 -o docs/evidence/scoreboard.md -o scoreboard.json
-  leakbench score --from scoreboard.json -o scoreboard.html`,
+		Use:  "score",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, other := range []string{"hosts", "scenarios", "dir", "jobs", "seed", "settle", "confirm", "start", "patience"} {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play/server"
 	"github.com/leakbench/leakbench/internal/stage/client"
 	"github.com/leakbench/leakbench/internal/subject/checks"
@@ -97,26 +98,15 @@ func checksOf(only []string) ([]checks.Check, error) {
 	return slices.DeleteFunc(checks.All(), func(c checks.Check) bool { return server.Lacking(c.Name) || !chosen(c) }), nil
 }
 
-func serverLong() string {
-	var b strings.Builder
-	b.WriteString("Try an MCP server: start it, use it, end it in each way that clients use, and say\n" +
-		"what it does wrong (laws S1 to S7: leakbench list laws). Nothing of it is left.\n\nChecks:\n")
-	for _, c := range checks.All() {
-		fmt.Fprintf(&b, "  %-10s %s\n", c.Name, c.Title)
-	}
-	return b.String() + "\nWith a list of known findings (--known) or a --baseline, the exit code is that of a\n" +
-		"gate: listed findings pass. A server that exits before it answers is exit 4.\n\n" + exitTable
+// checkTable is what the help says of the checks.
+func checkTable() string {
+	return strings.Join(lists.Map(checks.All(), func(c checks.Check) string { return fmt.Sprintf("  %-10s %s", c.Name, c.Title) }), "\n")
 }
 
 func (a *app) serverCommand() *cobra.Command {
 	var f serverFlags
 	cmd := &cobra.Command{
-		Use:   "server [flags] -- COMMAND ARGS...",
-		Short: "Try an MCP server: does it answer, exit when asked, and leave nothing",
-		Long:  serverLong(),
-		Example: `  leakbench server -- npx -y @modelcontextprotocol/server-everything
-  leakbench server --only eof,sigterm -- python3 my_server.py
-  leakbench server --call browser_navigate --args '{"url":"about:blank"}' -- npx -y @playwright/mcp --headless`,
+		Use:  "server",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.server(cmd, args, f) },
 	}
 	flags := cmd.Flags()

@@ -10,6 +10,27 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+// TestHelpHasTextsForEachCommand, and none for a command that there is not.
+func TestHelpHasTextsForEachCommand(t *testing.T) {
+	t.Parallel()
+	left := helps()
+	var walk func(c *cobra.Command, path string)
+	walk = func(c *cobra.Command, path string) {
+		assert.NotEmpty(t, c.Short, path)
+		delete(left, path)
+		delete(left, path+": examples")
+		for _, sub := range c.Commands() {
+			walk(sub, strings.TrimPrefix(path+" "+sub.Name(), "leakbench "))
+		}
+	}
+	a := &app{out: io.Discard, err: io.Discard}
+	walk(a.root(), "leakbench")
+	assert.Empty(t, left)
+	for name, text := range helps() {
+		assert.NotRegexp(t, `(^|[^{]){[a-z-]+}`, text, name)
+	}
+}
+
 // TestTooManyArguments: what a command does not take is an error of whoever gave it, whichever package notices, and says what to do.
 func TestTooManyArguments(t *testing.T) {
 	t.Parallel()

@@ -45,3 +45,27 @@ func TestWrapKeepsUnits(t *testing.T) {
 	assert.Equal(t, []string{"took", "45.3 s, of 8", "runs"}, text.Wrap("took 45.3 s, of 8 runs", 10, 12))
 	assert.Equal(t, []string{"from 1 to", "9 MiB"}, text.Wrap("from 1 to 9 MiB", 12, 12))
 }
+
+// TestWidths: a terminal gives two columns to a Chinese character and to an emoji, and none to an accent of its own.
+func TestWidths(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]int{"": 0, "storm": 5, "日本語": 6, "🚀 gw": 5, "e\u0301": 1, "✓ – ✗ … █░": 10, "👩‍👩‍👧": 2, "🇯🇵": 2, "⸻": 4} {
+		assert.Equal(t, want, text.Width(s), "%q", s)
+	}
+	for _, c := range []struct {
+		s, head, rest string
+		columns       int
+	}{
+		{"storm", "sto", "rm", 3},
+		{"日本語", "日", "本語", 3},
+		{"a👩‍👩‍👧b", "a", "👩‍👩‍👧b", 2},
+		{"e\u0301e", "e\u0301", "e", 1},
+		{"日本", "", "日本", 1},
+		{"gw", "gw", "", 80},
+	} {
+		head, rest := text.Split(c.s, c.columns)
+		assert.Equal(t, []string{c.head, c.rest}, []string{head, rest}, "%q", c.s)
+	}
+	assert.Equal(t, []string{"日本語", "ゲート", "ウェイ", "🚀 ok"}, text.Wrap("日本語 ゲートウェイ 🚀 ok", 7, 7))
+	assert.Equal(t, []string{"⸻", "⸻", "ab"}, text.Wrap("⸻⸻ ab", 1, 1))
+}

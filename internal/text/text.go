@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 )
 
 // Sanitize puts instead in the place of each character that does not print: control characters, which steer a
@@ -107,28 +109,43 @@ func wordsOf(s string) (all []string) {
 	return all
 }
 
-// Wrap breaks s into lines of at most width characters, the first of at most first. A word that is longer is broken.
+// Width is how many columns of a terminal s takes: an emoji or a Chinese character takes two.
+func Width(s string) int { return uniseg.StringWidth(s) }
+
+// Split cuts s after at most so many columns, and never inside of what is read as one character.
+func Split(s string, columns int) (head, rest string) {
+	rest = s
+	for state := -1; rest != ""; {
+		_, after, width, next := uniseg.FirstGraphemeClusterInString(rest, state)
+		if width > columns {
+			break
+		}
+		rest, columns, state = after, columns-width, next
+	}
+	return s[:len(s)-len(rest)], rest
+}
+
+// Wrap breaks s into lines of at most width columns, the first of at most first. A word that is longer is broken. No line is narrower
+// than four columns, which the widest character takes.
 func Wrap(s string, first, width int) []string {
+	first, width = max(first, 4), max(width, 4)
 	var lines []string
-	var line []rune
-	flush := func() {
-		lines, line, first = append(lines, string(line)), line[:0], width
-	}
-	for _, field := range wordsOf(s) {
-		word := []rune(field)
-		if len(line) > 0 && len(line)+1+len(word) > first {
+	line := ""
+	flush := func() { lines, line, first = append(lines, line), "", width }
+	for _, word := range wordsOf(s) {
+		if line != "" && Width(line)+1+Width(word) > first {
 			flush()
 		}
-		if len(line) > 0 {
-			line = append(line, ' ')
+		if line != "" {
+			line += " "
 		}
-		for room := first - len(line); len(word) > room; room = first {
-			line, word = append(line, word[:room]...), word[room:]
+		for Width(line)+Width(word) > first {
+			line, word = Split(line+word, first)
 			flush()
 		}
-		line = append(line, word...)
+		line += word
 	}
-	if len(line) > 0 || len(lines) == 0 {
+	if line != "" || len(lines) == 0 {
 		flush()
 	}
 	return lines

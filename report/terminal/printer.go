@@ -4,8 +4,8 @@ package terminal
 import (
 	"bytes"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/words"
 )
 
@@ -15,7 +15,7 @@ func (p *Printer) Table(rows [][]string) {
 	for _, row := range rows {
 		for i := range row {
 			row[i] = words.Clean(row[i], words.MaxText/4)
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			widths[i] = max(widths[i], text.Width(row[i]))
 		}
 	}
 	for n, row := range rows {
@@ -34,7 +34,7 @@ func (p *Printer) Table(rows [][]string) {
 
 // Pad fills up with blanks.
 func Pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+	return s + strings.Repeat(" ", max(0, width-text.Width(s)))
 }
 
 // Style is how a piece of text looks where colour is wanted.
@@ -91,14 +91,14 @@ func (p *Printer) paint(s string, look Style) string {
 }
 
 // Item prints a mark, a head and a text that is wrapped under the head.
-func (p *Printer) Item(indent int, mark string, markLook Style, head string, headLook Style, text string, look Style) {
+func (p *Printer) Item(indent int, mark string, markLook Style, head string, headLook Style, body string, look Style) {
 	head = words.Defuse(words.Clean(head, words.MaxName))
-	hang := indent + utf8.RuneCountInString(mark)
-	first := hang + utf8.RuneCountInString(head)
+	hang := indent + text.Width(mark)
+	first := hang + text.Width(head)
 	p.out.WriteString(strings.Repeat(" ", indent))
 	p.out.WriteString(p.paint(mark, markLook))
 	p.out.WriteString(p.paint(head, headLook))
-	for i, line := range words.Wrap(words.Clean(text, words.MaxText), p.Width-first, p.Width-hang) {
+	for i, line := range words.Wrap(words.Clean(body, words.MaxText), p.Width-first, p.Width-hang) {
 		if i > 0 {
 			p.Blank()
 			p.out.WriteString(strings.Repeat(" ", hang))

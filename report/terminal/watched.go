@@ -95,7 +95,7 @@ func widthOf(table [][]string) (all int) {
 	for column := range table[0] {
 		widest := 0
 		for _, row := range table {
-			widest = max(widest, len([]rune(row[column])))
+			widest = max(widest, text.Width(row[column]))
 		}
 		all += widest + 2
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/text"
 )
 
 // play tells of steps that have ended and of faults of a server that is gone, until there are so many.
@@ -34,7 +35,12 @@ func TestLineTellsWhatIsLeftAndKeepsItsWidth(t *testing.T) {
 		l.p.Width = columns
 		assert.LessOrEqual(t, utf8.RuneCountInString(l.line(4*time.Second)), columns)
 	}
-	l.p.Width = 100
+	l.p.Scenario = "日本語の嵐"
+	for columns := 20; columns < 120; columns++ {
+		l.p.Width = columns
+		assert.LessOrEqual(t, text.Width(l.line(4*time.Second)), columns)
+	}
+	l.p.Scenario, l.p.Width = "storm", 100
 	play(l, 80, 9)
 	assert.NotContains(t, l.line(4*time.Second), "left", "less than a second")
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/record"
@@ -245,10 +244,11 @@ func (t *tally) add(e *record.Event) {
 
 // cut keeps a line within so many columns: 0 is any.
 func cut(line string, columns int) string {
-	if columns <= 1 || utf8.RuneCountInString(line) <= columns {
+	if columns <= 1 || text.Width(line) <= columns {
 		return line
 	}
-	return strings.TrimRight(text.Clip(line, columns-1, ""), " ") + "…"
+	line, _ = text.Split(line, columns-1)
+	return strings.TrimRight(line, " ") + "…"
 }
 
 // left guesses the time that remains, once enough has gone by to guess from.

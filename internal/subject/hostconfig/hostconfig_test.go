@@ -1,6 +1,7 @@
 package hostconfig_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -139,6 +140,11 @@ func TestRecognize(t *testing.T) {
 		_, err := hostconfig.Recognize(path, []byte(text))
 		assert.ErrorContains(t, err, path)
 	}
+	_, err = hostconfig.Recognize("deep.json", bytes.Repeat([]byte("["), 1<<20))
+	require.ErrorContains(t, err, "depth", "a file of brackets ends no process")
+	_, err = hostconfig.Recognize("bare.json", []byte(`{"mcpServers": {"a": {"env": {"TOKEN": hunter2}}}}`))
+	require.Error(t, err)
+	assert.NotContains(t, err.Error(), "hunter2")
 }
 
 // TestTOMLByAnother: Python's parser reads the TOML as ours does.

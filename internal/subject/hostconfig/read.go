@@ -79,6 +79,7 @@ func (l Language) decode(src []byte) (map[string]any, error) {
 	case TOML:
 		err = toml.Unmarshal(src, &document)
 	case JSON:
+		// Package hujson would name the line, but it overflows the stack on a file of brackets, and prints what it can't read, secrets included.
 		err = json.Unmarshal(jsonc.ToJSON(src), &document)
 	}
 	if err == nil && document == nil {
