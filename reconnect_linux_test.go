@@ -2,6 +2,7 @@ package leakbench_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -62,4 +63,28 @@ func playReconnecting(t *testing.T, name, path string, env ...string) {
 		assert.Equal(t, "superseded", f.Kind, account(dropping))
 	}
 	assert.NotEmpty(t, dropping.Verdict.Findings, account(dropping))
+}
+
+// TestNodeDriverGivesUp: what was cancelled has failed, even if it succeeds while it is being ended. Else the driver answers that it has
+// opened the session that it has just closed.
+func TestNodeDriverGivesUp(t *testing.T) {
+	t.Parallel()
+	tier.Only(t, tier.BlackBox)
+	needsInterpreter(t, "node-")
+	library, err := filepath.Abs(filepath.Join("integrations", "node", "leakbench", "driver.mjs"))
+	require.NoError(t, err)
+	program := `
+		import { limited } from '` + library + `';
+		let opened;
+		const client = new Promise(resolve => { opened = resolve; });
+		const end = () => { opened('opened'); return new Promise(resolve => setImmediate(resolve)); };
+		const cancel = new AbortController();
+		const given = limited(client, { signal: cancel.signal }, end);
+		cancel.abort();
+		console.log(await given.catch(e => e.message));`
+	node := exec.CommandContext(t.Context(), "node", "--input-type=module", "--eval", program)
+	node.WaitDelay = time.Second
+	said, err := node.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	assert.Equal(t, "cancelled\n", string(said))
 }

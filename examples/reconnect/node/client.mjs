@@ -4,6 +4,15 @@ import { createInterface } from 'node:readline';
 
 const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'reconnect', version: '1' } };
 
+/** A line of stdout that is no message says nothing. */
+function parsed(line) {
+    try {
+        return JSON.parse(line) ?? {};
+    } catch {
+        return {};
+    }
+}
+
 /** A connected client. With { drops: true } it has the bug: the server that is replaced is never ended. */
 export async function connect(command, args, options = {}) {
     const client = new Client(command, args, options);
@@ -25,7 +34,7 @@ export class Client {
         child.stdin.on('error', () => {});
         createInterface({ input: child.stdout })
             .on('line', line => {
-                const { id, result, error } = JSON.parse(line);
+                const { id, result, error } = parsed(line);
                 if (error) server.waiting.get(id)?.reject(new Error(error.message));
                 else server.waiting.get(id)?.resolve(result);
             })

@@ -30,11 +30,13 @@ export function textOf(result) {
  */
 export function limited(promise, { signal, timeout } = {}, end = () => {}) {
     return new Promise((resolve, reject) => {
+        let gaveUp = false; // what comes after that is of a client that is being closed
         const over = () => {
             clearTimeout(timer);
             signal?.removeEventListener('abort', abort);
         };
         const giveUp = async why => {
+            gaveUp = true;
             over();
             await Promise.resolve().then(end).catch(e => console.error('giving up:', e));
             reject(new Error(why));
@@ -43,7 +45,7 @@ export function limited(promise, { signal, timeout } = {}, end = () => {}) {
         const timer = timeout && setTimeout(giveUp, timeout, `not done within the time limit of ${timeout} ms`);
         if (signal?.aborted) abort(); // no event tells of what has been
         else signal?.addEventListener('abort', abort);
-        promise.then(resolve, reject).finally(over);
+        promise.then(value => gaveUp || resolve(value), e => gaveUp || reject(e)).finally(over);
     });
 }
 
