@@ -23,6 +23,7 @@ import (
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/stage/ledger"
+	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
 )
 
 // patience is how long a test waits for what must happen. Only a failing test
@@ -47,6 +48,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	reexectest.MostlyWaits(3)
 	// Under the race detector each process sleeps a second at its exit otherwise.
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	goleak.VerifyTestMain(m)
