@@ -31,7 +31,8 @@ const (
 // forTests are packages that only tests use.
 var forTests = map[string]string{
 	"internal/stage/reexec/reexectest": "what tests of packages that play runs have in common",
-	"internal/subject/trickhost":       "hosts that the bench once judged wrongly",
+	"test/trickhost":                   "hosts that the bench once judged wrongly",
+	"test/trickhost/trick":             "the program of these hosts",
 	"internal/tier":                    "which tests belong to which tier",
 	"internal/yamlfile/yamltest":       "what tests of files have in common",
 	"report/baseline/baselinetest":     "what tests of baselines have in common",
