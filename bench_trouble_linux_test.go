@@ -15,16 +15,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/subject/trickhost"
 	"github.com/leakbench/leakbench/internal/tier"
+	"github.com/leakbench/leakbench/test/trickhost"
 )
 
-// troubled is a bench under way, to be disturbed. It has a folder of its own, with a name for the program that all its
+// troubled is a bench under way, to be disturbed. It has a folder of its own, with a name for each program, which all its
 // processes carry.
 type troubled struct {
 	cmd    *exec.Cmd
 	dir    string
 	self   string
+	trick  string // the program of its host
 	out    bytes.Buffer
 	said   bytes.Buffer
 	over   chan struct{}
@@ -36,7 +37,9 @@ func newTroubled(t *testing.T) *troubled {
 	t.Helper()
 	b := &troubled{dir: openDir(t), over: make(chan struct{})}
 	b.self = filepath.Join(b.dir, "leakbench")
+	b.trick = filepath.Join(b.dir, "trick")
 	require.NoError(t, os.Link(built(t), b.self))
+	require.NoError(t, os.Link(trickProgram.path(t), b.trick))
 	return b
 }
 
@@ -45,7 +48,7 @@ func newTroubled(t *testing.T) *troubled {
 func startTroubled(t *testing.T, host string, as *syscall.Credential) *troubled {
 	t.Helper()
 	b := newTroubled(t)
-	file := hostFile(t, b.self, trickhost.Prefix+host, b.dir, "")
+	file := hostFile(t, b.trick, host, b.dir)
 	scenario := filepath.Join(b.dir, "long.yaml")
 	text, err := os.ReadFile("testdata/tricks/long-call.yaml")
 	require.NoError(t, err)
@@ -81,7 +84,7 @@ func (b *troubled) underWay() bool {
 		if strings.Contains(p.line, "\x00fakeserver\x00") && !strings.Contains(p.line, "-control\x00") {
 			host := all.of(p.parent)
 			keeper := all.of(host.parent)
-			if strings.Contains(host.line, "\x00host\x00trick-") && keeper.parent == b.cmd.Process.Pid {
+			if strings.Contains(host.line, "\x00trick-") && keeper.parent == b.cmd.Process.Pid {
 				b.host, b.keeper = p.parent, host.parent
 				return true
 			}
@@ -187,7 +190,7 @@ func TestReforkWithoutCgroup(t *testing.T) {
 			b := newTroubled(t)
 			dir := b.dir
 			require.NoError(t, os.Chown(dir, int(asNobody.Uid), int(asNobody.Gid)))
-			file := hostFile(t, b.self, trickhost.Prefix+host, dir, "")
+			file := hostFile(t, b.trick, host, dir)
 			text, err := os.ReadFile("testdata/tricks/one-call.yaml")
 			require.NoError(t, err)
 			scenario := filepath.Join(dir, "one-call.yaml")

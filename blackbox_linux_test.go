@@ -1,22 +1,20 @@
 package leakbench_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/subject/trickhost"
 	"github.com/leakbench/leakbench/internal/tier"
+	"github.com/leakbench/leakbench/test/trickhost"
 )
 
 // blackBox is a host that is not driven by a driver of its own, in a scenario: correct, and with a mistake planted.
@@ -88,25 +86,8 @@ func (b blackBox) cells() map[string]trickhost.Want {
 	}
 }
 
-var blackBoxGateway struct {
-	once sync.Once
-	path string
-	err  error
-}
-
-// goGateway is the Go program of the matrix, built once.
-func goGateway(t *testing.T) string {
-	t.Helper()
-	b := &blackBoxGateway
-	b.once.Do(func() {
-		b.path = filepath.Join(filepath.Dir(built(t)), "gateway")
-		if out, err := exec.Command("go", "build", "-o", b.path, "./testdata/blackbox/gateway").CombinedOutput(); err != nil {
-			b.err = fmt.Errorf("%w: %s", err, out)
-		}
-	})
-	require.NoError(t, b.err)
-	return b.path
-}
+// goGateway is the Go program of the matrix.
+var goGateway = builtBeside{pkg: "./testdata/blackbox/gateway"}
 
 // playBlackBox plays a cell once, after prefix.
 func playBlackBox(t *testing.T, b blackBox, leak string, prefix ...string) trickAnswer {
@@ -118,7 +99,7 @@ func playBlackBox(t *testing.T, b blackBox, leak string, prefix ...string) trick
 	programs, err := filepath.Abs(filepath.Join("testdata", "blackbox"))
 	require.NoError(t, err)
 	file := strings.NewReplacer(
-		"{{dir}}/bin/gateway", goGateway(t), "{{dir}}", programs, "--leak, none", "--leak, "+leak, "--leak=none", "--leak="+leak,
+		"{{dir}}/bin/gateway", goGateway.path(t), "{{dir}}", programs, "--leak, none", "--leak, "+leak, "--leak=none", "--leak="+leak,
 	).Replace(string(text))
 	path := filepath.Join(dir, b.host+".yaml")
 	require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
@@ -168,7 +149,7 @@ func TestBlackBoxes(t *testing.T) {
 		begun[b.host] = true
 		needsInterpreter(t, b.host)
 		t.Parallel()
-		goGateway(t) // before a turn, in which others would wait for it
+		goGateway.path(t) // before a turn, in which others would wait for it
 		a := untilFinal(t, besideAll, medium, func(company) (trickAnswer, verdictIs) {
 			a := playBlackBox(t, b, leak)
 			is := a.is(want)

@@ -183,6 +183,28 @@ func built(t *testing.T) string {
 	return p.path
 }
 
+// builtBeside is a program of the tests, beside the one of the product, built once.
+type builtBeside struct {
+	pkg  string
+	once sync.Once
+	err  error
+}
+
+func (b *builtBeside) path(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(filepath.Dir(built(t)), filepath.Base(b.pkg))
+	b.once.Do(func() {
+		out, err := exec.CommandContext(context.WithoutCancel(t.Context()), "go", "build", "-o", file, b.pkg).CombinedOutput()
+		if err != nil {
+			b.err = fmt.Errorf("%w: %s", err, out)
+			return
+		}
+		b.err = os.Chmod(file, 0o755) // whatever the umask is
+	})
+	require.NoError(t, b.err)
+	return file
+}
+
 // reachable is a folder below which other users can reach folders of this one: a folder of a test is not, where $TMPDIR is none.
 func reachable() string {
 	if runtime.GOOS == "linux" {

@@ -32,7 +32,8 @@ const (
 var forTests = map[string]string{
 	"internal/judge/corpus":            "runs that the judge is held to",
 	"internal/stage/reexec/reexectest": "what tests of packages that play runs have in common",
-	"internal/subject/trickhost":       "hosts that the bench once judged wrongly",
+	"test/trickhost":                   "hosts that the bench once judged wrongly",
+	"test/trickhost/trick":             "the program of these hosts",
 	"internal/tier":                    "which tests belong to which tier",
 	"internal/yamlfile/yamltest":       "what tests of files have in common",
 	"report/baseline/baselinetest":     "what tests of baselines have in common",

@@ -17,8 +17,8 @@ import (
 
 	"github.com/leakbench/leakbench/internal/cpuload"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/subject/trickhost"
 	"github.com/leakbench/leakbench/internal/tier"
+	"github.com/leakbench/leakbench/test/trickhost"
 )
 
 // The variables that steer the tricks.

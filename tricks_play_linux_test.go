@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/subject/trickhost"
+	"github.com/leakbench/leakbench/test/trickhost"
 )
 
 // answer is what the bench said of a run.
@@ -124,11 +124,15 @@ func theBench(t *testing.T) string {
 	return built(t)
 }
 
-// hostFile writes the host file of a trick.
-func hostFile(t *testing.T, self, name, dir string, more string) string {
+// trickProgram is the process of the tricks.
+var trickProgram = builtBeside{pkg: "./test/trickhost/trick"}
+
+// hostFile writes the host file of a trick, which is played by that program.
+func hostFile(t *testing.T, program, trick, dir string) string {
 	t.Helper()
+	name := trickhost.Prefix + trick
 	path := filepath.Join(dir, name+".yaml")
-	text := fmt.Sprintf("name: %s\nabout: a trick\ncommand: [%q, host, %s]\ndrive: driver\n%s", name, self, name, more)
+	text := fmt.Sprintf("name: %s\nabout: a trick\ncommand: [%q, %s]\ndrive: driver\n", name, program, name)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	return path
 }
@@ -151,7 +155,7 @@ func playTrick(t *testing.T, k trickhost.Trick, prefix ...string) trickAnswer {
 	if k.Builtin != "" {
 		return playBench(t, dir, prefix, "run", scenarioArg(k.Scenario), "--host", k.Builtin)
 	}
-	file := hostFile(t, built(t), trickhost.Prefix+k.Name, dir, "")
+	file := hostFile(t, trickProgram.path(t), k.Name, dir)
 	return playBench(t, dir, prefix, "run", scenarioArg(k.Scenario), "--host", file)
 }
 
@@ -160,7 +164,7 @@ func playCommand(t *testing.T, k trickhost.Trick, dir string, prefix []string) t
 	t.Helper()
 	var command []string
 	for _, arg := range k.Command {
-		command = append(command, strings.ReplaceAll(arg, "SELF", built(t)))
+		command = append(command, strings.ReplaceAll(arg, "SELF", trickProgram.path(t)))
 	}
 	args := []string{"run", scenarioArg(k.Scenario), "--settle", "1.5s", "--confirm", "1s", "--start", "5s"}
 	if k.HostFile == "" {
@@ -263,7 +267,7 @@ func livesOn() (all []string) {
 		all = nil
 		for _, p := range naiveLook().all {
 			line := strings.ReplaceAll(p.line, "\x00", " ")
-			if p.parent == 1 && !p.dead && (strings.Contains(line, "leakbench-trick;") || strings.Contains(line, program.path)) {
+			if p.parent == 1 && !p.dead && (strings.Contains(line, "leakbench-trick;") || strings.Contains(line, program.dir)) {
 				all = append(all, fmt.Sprintf("pid %d: %.80s", p.id[1], line))
 			}
 		}

@@ -19,7 +19,7 @@ const cellsFile = "tools/check/cells.tsv"
 // rootRights is what a plain user lacks.
 const rootRights = "the rights of root"
 
-// ofRoot are the hosts that only root can play (trickhost.Trick.Root).
+// ofRoot are the hosts that only root can play (Root in test/trickhost).
 var ofRoot = []string{"trick-other-user", "trick-other-user-host", "trick-private-tmp"}
 
 // mostNamed is how many cells of a kind are printed.

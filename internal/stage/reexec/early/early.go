@@ -4,12 +4,10 @@ package early
 
 import (
 	"os"
-	"strings"
 
 	"github.com/leakbench/leakbench/internal/console"
 	"github.com/leakbench/leakbench/internal/cpuload"
 	"github.com/leakbench/leakbench/internal/stage/keeper"
-	"github.com/leakbench/leakbench/internal/subject/trickhost"
 )
 
 // Go initialises a package as soon as its own imports are, in the order of import paths. It does so on the main goroutine, which is bound
@@ -37,10 +35,6 @@ func partOf(args []string) (part func() (status int)) {
 		return cpuload.Main
 	case "placement":
 		return func() int { return keeper.Placement(args[2:]) }
-	case "host":
-		if len(args) > 2 && strings.HasPrefix(args[2], "trick-") {
-			return func() int { return trickhost.Main(args[2:]) }
-		}
 	}
 	return nil
 }

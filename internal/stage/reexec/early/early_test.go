@@ -36,7 +36,6 @@ func TestEarly(t *testing.T) {
 		{[]string{"keeper", "/nowhere/k"}, true},
 		{[]string{"bystander"}, true},
 		{[]string{"placement"}, true},
-		{[]string{"host", "trick-none"}, true},
 		{[]string{"host", "none"}, false}, // a host with a client library
 	} {
 		t.Run(c.args[0], func(t *testing.T) {

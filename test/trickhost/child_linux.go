@@ -17,7 +17,7 @@ import (
 const childLife = 3 * time.Minute
 
 // child is the process of something that a host starts besides servers:
-// `leakbench host trick-child KIND ARGS...`.
+// `trick trick-child KIND ARGS...`.
 func child(args []string) int {
 	if len(args) == 0 {
 		return 2
@@ -104,7 +104,7 @@ func self() string {
 
 // childArgv is the command line of a child of that kind.
 func childArgv(kind string, args ...string) []string {
-	return append([]string{self(), "host", "trick-child", kind}, args...)
+	return append([]string{self(), "trick-child", kind}, args...)
 }
 
 // helper is a child that is no server.
@@ -172,7 +172,7 @@ func killOwnGroup() {
 // daemon starts the command again in a session of its own, waits until that
 // has had time to connect, and exits.
 func daemon(args []string) int {
-	argv := append([]string{self(), "host", Prefix + "command"}, args...)
+	argv := append([]string{self(), Prefix + "command"}, args...)
 	cmd := exec.CommandContext(context.Background(), argv[0], argv[1:]...)
 	cmd.WaitDelay = time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -185,7 +185,7 @@ func daemon(args []string) int {
 
 // below turns this process into what stands above a host: a parent, or a shell.
 func below(what, name string) int {
-	argv := []string{self(), "host", name, "inner"}
+	argv := []string{self(), name, "inner"}
 	if what == "worker" {
 		return outer(argv)
 	}

@@ -33,7 +33,7 @@ type Trick struct {
 	Busy bool
 	Slow bool // takes longer than half a minute: played in a series only
 	// Command is a host that is not driven, instead of one of this package:
-	// SELF stands for the program.
+	// SELF stands for the program of the tricks.
 	Command []string
 	// HostFile has the command in a host file, with these lines besides.
 	HostFile string
@@ -83,7 +83,7 @@ func All() []Trick {
 	)
 }
 
-// Names lists the tricks, as arguments of `leakbench host`.
+// Names lists the tricks, as arguments of the program.
 func Names() []string {
 	var names []string
 	for _, t := range All() {
@@ -97,6 +97,9 @@ func Names() []string {
 // Main is the process of a trick host, or of a child of one.
 func Main(args []string) int {
 	switch {
+	case len(args) == 0:
+		fmt.Fprintf(os.Stderr, "no trick host is named; there are: %s\n", strings.Join(Names(), ", "))
+		return 2
 	case args[0] == Prefix+"child":
 		return child(args[1:])
 	case args[0] == Prefix+"command" && len(args) > 1:

@@ -3,5 +3,6 @@
 // table with its scenario and the verdict that is right, and a test of the
 // whole bench plays them all. They know the driver protocol and nothing else of
 // the bench; their MCP client is their own, so that a fault of a published
-// client can't hide behind them.
+// client can't hide behind them. The program of all tricks is trick, below this
+// folder: leakbench itself knows none of them.
 package trickhost

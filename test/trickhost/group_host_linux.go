@@ -70,18 +70,18 @@ func firstLife() bool {
 var commands = []Trick{
 	{
 		Name: "command", Group: 11, About: "a command that does nothing wrong", Scenario: "command.yaml",
-		Command: []string{"SELF", "host", "trick-command", "{{server}}"}, Want: innocent(),
+		Command: []string{"SELF", "trick-command", "{{server}}"}, Want: innocent(),
 	},
 	{
 		Name: "timeout", Group: 11,
 		About: "a command behind timeout(1), which passes SIGTERM on to its whole group", Scenario: "command.yaml",
 		Today:   "leak L3 bystander",
-		Command: []string{"timeout", "1000", "SELF", "host", "trick-command", "{{server}}"}, Want: innocent(),
+		Command: []string{"timeout", "1000", "SELF", "trick-command", "{{server}}"}, Want: innocent(),
 	},
 	{
 		Name: "kill-0", Group: 11, About: "a command that sends SIGTERM to its own group as it ends", Scenario: "command.yaml",
 		Today:   "leak L3 bystander",
-		Command: []string{"SELF", "host", "trick-command", "kill-0", "{{server}}"}, Want: innocent(),
+		Command: []string{"SELF", "trick-command", "kill-0", "{{server}}"}, Want: innocent(),
 	},
 	{
 		Name: "driver-kill-0", Group: 11, About: "sends SIGTERM to its own group as it ends", Scenario: "sessions.yaml",
@@ -91,26 +91,26 @@ var commands = []Trick{
 	{
 		Name: "daemon", Group: 11, About: "a command that goes on in the background and exits with 0", Scenario: "command.yaml",
 		Today:   "leak L2 escaped+orphan | leak L2 escaped+orphan (host-exited)",
-		Command: []string{"SELF", "host", "trick-command", "daemon", "{{server}}"}, Want: Want{Outcome: Inconclusive},
+		Command: []string{"SELF", "trick-command", "daemon", "{{server}}"}, Want: Want{Outcome: Inconclusive},
 	},
 	{
 		Name: "two-connections", Group: 11,
 		About: "a command with two connections to its server, both used to its end", Scenario: "command.yaml",
 		Today:   "leak L1 duplicate",
-		Command: []string{"SELF", "host", "trick-command", "two", "{{server}}"}, Want: Want{Outcome: Inconclusive},
+		Command: []string{"SELF", "trick-command", "two", "{{server}}"}, Want: Want{Outcome: Inconclusive},
 	},
 	{
 		Name: "two-declared", Group: 11,
 		About: "the same, and its host file says that it launches two", Scenario: "command.yaml", HostFile: "launches: 2\n",
 		Today:   "leak L1 duplicate",
-		Command: []string{"SELF", "host", "trick-command", "two", "{{server}}"}, Want: innocent(),
+		Command: []string{"SELF", "trick-command", "two", "{{server}}"}, Want: innocent(),
 	},
 	{
 		Name: "timeout-file", Group: 11,
 		About:    "a command behind timeout(1), in a host file",
 		Scenario: "command.yaml", HostFile: "ladder: stdin close, 600ms, TERM, 300ms, KILL\n",
 		Today:   "leak L3 bystander",
-		Command: []string{"timeout", "1000", "SELF", "host", "trick-command", "{{server}}"}, Want: innocent(),
+		Command: []string{"timeout", "1000", "SELF", "trick-command", "{{server}}"}, Want: innocent(),
 	},
 }
 

@@ -236,7 +236,7 @@ var bench = []Trick{
 	{
 		Name: "other-user-host", Group: 16,
 		About: "a command that becomes another user, who can't reach the ledger", Scenario: "command.yaml", Root: true,
-		Command: []string{"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "SELF", "host", "trick-command", "{{server}}"},
+		Command: []string{"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "SELF", "trick-command", "{{server}}"},
 		Today:   "inconclusive (host-exited, host-never-launched)",
 		Want:    Want{Outcome: Inconclusive}.code(3).says("user"),
 	},
@@ -245,7 +245,7 @@ var bench = []Trick{
 		About: "a command with a /tmp of its own, where the ledger is not", Scenario: "command.yaml", Root: true,
 		Command: []string{
 			"unshare", "--mount", "sh", "-c", `mount -t tmpfs none /tmp && exec "$0" "$@"`,
-			"SELF", "host", "trick-command", "{{server}}",
+			"SELF", "trick-command", "{{server}}",
 		},
 		Today: "inconclusive (host-exited, host-never-launched)",
 		Want:  Want{Outcome: Inconclusive}.code(3).says("/tmp"),
