@@ -88,6 +88,7 @@ func playRightly(t *testing.T, k trickhost.Trick) {
 	if k.Busy {
 		first = alone
 	}
+	trickProgram.path(t) // before a turn, in which others would wait for it
 	a := untilFinal(t, first, short, func(company) (trickAnswer, verdictIs) {
 		a := playTrickBusily(t, k)
 		t.Logf("%-26s %s; wrong: %q, the second judge: %v, %v", k.Name, a.short(), a.wrong(k.Want), a.Naive, a.Took.Round(time.Millisecond))
