@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "no such configuration\x1b[31m\n--token=hunter2hunter2")
 		os.Exit(7)
 	}
-	reexectest.WaitingMain(m, 4)
+	reexectest.WaitingMain(m, 6)
 }
 
 // answerTwice is a host that breaks the driver protocol.
