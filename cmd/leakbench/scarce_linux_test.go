@@ -126,8 +126,11 @@ func TestTooFewDescriptors(t *testing.T) {
 		assert.NotContains(t, said, "unix_diag")
 		assert.NotContains(t, said, "/dev")
 		code, said = limited(t, others+"ulimit -n "+limit+`; "$LB" attach $$ --for 1s`)
+		assert.NotContains(t, said, "bug of leakbench")
+		if limit == "8" && code == exitInconclusive { // just enough, if no two files are read at the same time
+			continue
+		}
 		assert.Equal(t, exitUsage, code, said)
 		assert.Contains(t, said, "hint: ulimit -n")
-		assert.NotContains(t, said, "bug of leakbench")
 	}
 }
