@@ -138,7 +138,7 @@ func TestRecognize(t *testing.T) {
 		"remote.json": `{"mcpServers": {"a": {"url": "https://example.org/mcp"}}}`,
 	} {
 		_, err := hostconfig.Recognize(path, []byte(text))
-		assert.ErrorContains(t, err, path)
+		require.ErrorContains(t, err, path)
 	}
 	_, err = hostconfig.Recognize("deep.json", bytes.Repeat([]byte("["), 1<<20))
 	require.ErrorContains(t, err, "depth", "a file of brackets ends no process")
