@@ -40,13 +40,16 @@ func (a *app) panicked(err error, stop context.CancelCauseFunc) (late *time.Time
 // orPanicked adds to an error the panic of a goroutine, if there was one: it stands above whatever else there is to say.
 func (a *app) orPanicked(err error) error {
 	p := a.mishap.first.Load()
-	if p == nil || errors.Is(err, p) {
+	switch {
+	case p == nil:
 		return err
+	case errors.As(err, new(exit)): // the answer is printed, and its code was that of an answer without a bug
+		return p
+	case errors.Is(err, p): // a run was cut short by the panic, and says so in words of its own
+		return p
+	default:
+		return errors.Join(p, err)
 	}
-	if errors.As(err, new(exit)) {
-		err = nil // the answer is printed, and its code was that of an answer without a bug
-	}
-	return errors.Join(p, err)
 }
 
 // saved says where the runs are that a command has made before it met a bug, or "".

@@ -35,7 +35,7 @@ var bugs = []struct {
 	{"a run that holds its lock", "internal/stage/runner/reconnect.go", "isBack", 2, 0},
 	{"a goroutine of the ledger", "internal/stage/ledger/peer.go", "serve", 60, 0},
 	{"a line of the progress", "internal/play/line.go", "Line", 6, 0},
-	{"the judge", "internal/judge/verdict/judge.go", "Judge", 6, 1},
+	{"the judge", "internal/judge/verdict/judge.go", "judge", 6, 1},
 	{"the page of a run", "report/page/page.go", "newPage", 6, 1},
 	{"the text", "report/terminal/text.go", "Text", 1, 0},
 	{"the page of all runs", "report/page/page.go", "newPage", 30, 1},
@@ -132,7 +132,7 @@ func TestABugInTheMiddle(t *testing.T) {
 			assert.Greater(t, len(saved), 3)
 			assert.Contains(t, said.String(), fmt.Sprintf("hint: this is a bug of leakbench: please report it at %s with this text and the run's folder; "+
 				"%d runs saved in %s (leakbench runs --out %s)\n", issues, len(saved), out, out))
-			if b.function != "Text" && b.function != "Judge" { // of which one is lost
+			if b.function != "Text" && b.function != "judge" { // of which one is lost
 				for _, scenario := range saved {
 					assert.Contains(t, shown.String(), scenario)
 				}
