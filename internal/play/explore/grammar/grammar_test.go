@@ -79,13 +79,15 @@ func TestKnowsHosts(t *testing.T) {
 	t.Parallel()
 	patterns := map[string]*regexp.Regexp{
 		"a call on a broken session, without an open": regexp.MustCompile(`\{break: [^\n]*\n *- \{call: [^\n]*\n *- \{open: [^\n]*if: lost`),
-		"a list with a fault":                         regexp.MustCompile(`\{on: list, `),
-		"a list of resources with a fault":            regexp.MustCompile(`\{on: list-resources, `),
-		"a list of prompts with a fault":              regexp.MustCompile(`\{on: list-prompts, `),
-		"a list that is asked for":                    regexp.MustCompile(`list: \S+`),
-		"the tools have changed":                      regexp.MustCompile(`list-changed`),
-		"an own limit in a call":                      regexp.MustCompile(`call: [^\n]*patient: true`),
-		"an own limit in a connect":                   regexp.MustCompile(`open: [^\n]*patient: true`),
+		"the same, and a look at what is left": regexp.MustCompile(
+			`with: \{do: close-stdout\}\}\n *- \{call: [^\n]*\n *- \{open: [^\n]*if: lost\}\n *- \{call: [^\n]*\n *- \{checkpoint: `),
+		"a list with a fault":              regexp.MustCompile(`\{on: list, `),
+		"a list of resources with a fault": regexp.MustCompile(`\{on: list-resources, `),
+		"a list of prompts with a fault":   regexp.MustCompile(`\{on: list-prompts, `),
+		"a list that is asked for":         regexp.MustCompile(`list: \S+`),
+		"the tools have changed":           regexp.MustCompile(`list-changed`),
+		"an own limit in a call":           regexp.MustCompile(`call: [^\n]*patient: true`),
+		"an own limit in a connect":        regexp.MustCompile(`open: [^\n]*patient: true`),
 	}
 	count := map[string]int{}
 	for seed := range uint64(300) {
