@@ -93,6 +93,7 @@ func TestKnowsHosts(t *testing.T) {
 	for seed := range uint64(300) {
 		p := grammar.Params{Reach: reaches["driver"], Name: "x", Calm: seed%8 == 0}
 		text := grammar.Make(rand.New(rand.NewPCG(seed, 1)), p).Text()
+		assert.Equal(t, strings.Contains(text, "patient: true"), strings.Contains(text, "patience: 6s"), text)
 		for what, pattern := range patterns {
 			if pattern.MatchString(text) {
 				count[what]++
