@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
-	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -142,7 +142,7 @@ func TestTrackRecordIsTheMatrix(t *testing.T) {
 	for _, name := range scenarios.Names() {
 		assert.True(t, seen[name], "the track record's table lacks %s", name)
 	}
-	for _, s := range host.Builtin("") {
+	for _, s := range subject.Builtin("") {
 		if s.Name == "go-sdk" {
 			continue // its cells are in hosts/expected.yaml, with those of the other SDKs
 		}

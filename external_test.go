@@ -10,7 +10,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 )
 
 // TestDriverOfAnotherModule builds a driver in a module that only requires this
@@ -27,7 +27,7 @@ func TestDriverOfAnotherModule(t *testing.T) {
 	program := filepath.Join(dir, "external")
 	command(t, dir, "go", "mod", "edit", "-replace=github.com/leakbench/leakbench="+root)
 	command(t, dir, "go", "build", "-mod=mod", "-o", program, ".")
-	spec, err := host.Lookup("", program)
+	spec, err := subject.Lookup("", program)
 	require.NoError(t, err)
 	judged := playUntil(t, short, cellOf(builtin(t, "reload"), spec), play.Limits{}, breaks(""))
 	assert.Equal(t, verdict.Clean, judged.Verdict.Outcome, account(judged))

@@ -30,13 +30,13 @@ const (
 
 // forTests are packages that only tests use.
 var forTests = map[string]string{
-	"internal/judge/corpus":            "runs that the judge is held to",
-	"internal/stage/reexec/reexectest": "what tests of packages that play runs have in common",
-	"test/trickhost":                   "hosts that the bench once judged wrongly",
-	"test/trickhost/trick":             "the program of these hosts",
-	"internal/tier":                    "which tests belong to which tier",
-	"internal/yamlfile/yamltest":       "what tests of files have in common",
-	"report/baseline/baselinetest":     "what tests of baselines have in common",
+	"test/corpus":                  "runs that the judge is held to",
+	"internal/reexec/reexectest":   "what tests of packages that play runs have in common",
+	"test/trickhost":               "hosts that the bench once judged wrongly",
+	"test/trickhost/trick":         "the program of these hosts",
+	"internal/tier":                "which tests belong to which tier",
+	"internal/yamlfile/yamltest":   "what tests of files have in common",
+	"report/baseline/baselinetest": "what tests of baselines have in common",
 }
 
 // public are the packages that other modules may import. Only there is an
@@ -165,14 +165,14 @@ func TestMethodsAndValuesHaveUsers(t *testing.T) {
 func TestPackagesHaveTests(t *testing.T) {
 	t.Parallel()
 	covered := map[string]string{
-		"integrations":                 "files; internal/subject/hostfile unpacks them with the presets",
-		"hosts":                        "files; internal/subject/hostfile reads each of them in a test",
-		"hosts/gosdk":                  "played by internal/subject/host and the scoreboard",
-		"hosts/mcpgo":                  "played by the matrix",
-		"internal/bench/lone":          "a program that the benchmarks measure",
-		"internal/bench/mcpgoserver":   "a program that the benchmarks measure",
-		"internal/stage/proc/portable": "internal/stage/proc holds it against the reader of /proc",
-		".":                            "a comment",
+		"integrations":               "files; internal/subject/hostfile unpacks them with the presets",
+		"hosts":                      "files; internal/subject/hostfile reads each of them in a test",
+		"hosts/gosdk":                "played by internal/subject and the scoreboard",
+		"hosts/mcpgo":                "played by the matrix",
+		"internal/bench/lone":        "a program that the benchmarks measure",
+		"internal/bench/mcpgoserver": "a program that the benchmarks measure",
+		"internal/proc/portable":     "internal/proc holds it against the reader of /proc",
+		".":                          "a comment",
 	}
 	for dir := range sources(t) {
 		tests, err := filepath.Glob(filepath.Join(dir, "*_test.go"))

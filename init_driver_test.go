@@ -14,7 +14,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/subject/hostinit"
 	"github.com/leakbench/leakbench/internal/tier"
@@ -45,7 +45,7 @@ func TestDriversOfInit(t *testing.T) {
 			}
 			prepareDriver[language](t, dir)
 			last := strings.Fields(commands[len(commands)-1])
-			spec, err := host.Lookup("", filepath.Join(dir, last[len(last)-1]))
+			spec, err := subject.Lookup("", filepath.Join(dir, last[len(last)-1]))
 			require.NoError(t, err)
 			judged := playUntil(t, short, cellOf(builtin(t, "reload"), spec), play.Limits{}, breaks(""))
 			assert.Equal(t, verdict.Clean, judged.Verdict.Outcome, account(judged))

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	_ "github.com/leakbench/leakbench/fakeserver" // this test binary is also the fake server
-	"github.com/leakbench/leakbench/internal/stage/reexec"
+	"github.com/leakbench/leakbench/internal/reexec"
 	"github.com/leakbench/leakbench/report"
 )
 

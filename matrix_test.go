@@ -18,8 +18,8 @@ import (
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/fit"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
+	"github.com/leakbench/leakbench/internal/subject/fit"
 	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
 )

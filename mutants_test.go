@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/play/selftest"
+	"github.com/leakbench/leakbench/internal/play/doctor"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
-	"github.com/leakbench/leakbench/internal/subject/host"
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
@@ -26,7 +26,7 @@ import (
 func TestMutants(t *testing.T) {
 	t.Parallel()
 	laws, hosts := map[string]bool{}, map[string]bool{}
-	for _, c := range selftest.Cases() {
+	for _, c := range doctor.Cases() {
 		if c.Law == "" {
 			continue
 		}
@@ -45,7 +45,7 @@ func TestMutants(t *testing.T) {
 	for _, l := range law.All() {
 		assert.True(t, laws[l.ID], "no mutant breaks %s", l.ID)
 	}
-	for _, s := range host.Mutants("self") {
+	for _, s := range subject.Mutants("self") {
 		assert.True(t, hosts[s.Name], "nothing shows %s", s.Name)
 	}
 }
@@ -61,7 +61,7 @@ func TestMutantsAreCleanElsewhere(t *testing.T) {
 		}
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
-			r := one(t, selftest.Case{Scenario: m.Clean, Host: m.Name})
+			r := one(t, doctor.Case{Scenario: m.Clean, Host: m.Name})
 			assert.True(t, r.OK, "%s in %s breaks %v %v\n%s", m.Name, m.Clean, r.Laws, r.Kinds, account(verdict.Judged{Verdict: r.Verdict}))
 		})
 	}
@@ -88,11 +88,11 @@ func TestKeepingOnPurposeIsNoLeak(t *testing.T) {
 // one, nor the other way round.
 func TestSelftestIsNotEasilyPleased(t *testing.T) {
 	t.Parallel()
-	all := []selftest.Case{
-		{Scenario: "reload", Host: selftest.Healthy, Law: "L1", Kind: "superseded"},
+	all := []doctor.Case{
+		{Scenario: "reload", Host: doctor.Healthy, Law: "L1", Kind: "superseded"},
 		{Scenario: "reload", Host: "mutant-l9-term"},
 		{Scenario: "reload", Host: "mutant-l9-term", Law: "L9", Kind: "killed-unasked"},
-		{Scenario: "no-such-scenario", Host: selftest.Healthy},
+		{Scenario: "no-such-scenario", Host: doctor.Healthy},
 	}
 	done := takeTurn(t, besideAll, medium)
 	results := putThrough(t, true, all)
@@ -101,15 +101,15 @@ func TestSelftestIsNotEasilyPleased(t *testing.T) {
 		assert.False(t, r.OK, "%+v", r.Case)
 	}
 	assert.Equal(t, map[string]map[string]int{
-		"L1": {selftest.None: 1}, selftest.None: {"L9": 1, selftest.Unclear: 1}, "L9": {"L9": 1},
-	}, selftest.Matrix(results))
+		"L1": {doctor.None: 1}, doctor.None: {"L9": 1, doctor.Unclear: 1}, "L9": {"L9": 1},
+	}, doctor.Matrix(results))
 }
 
 // one plays a case, and again alone where playUntil does that.
-func one(t *testing.T, c selftest.Case) selftest.Result {
+func one(t *testing.T, c doctor.Case) doctor.Result {
 	t.Helper()
-	last := untilFinal(t, besideAll, medium, func(among company) (selftest.Result, verdictIs) {
-		r := putThrough(t, among == alone, []selftest.Case{c})[0]
+	last := untilFinal(t, besideAll, medium, func(among company) (doctor.Result, verdictIs) {
+		r := putThrough(t, among == alone, []doctor.Case{c})[0]
 		if !r.OK {
 			t.Logf("%s on %s: %v %v %v", c.Scenario, c.Host, r.Laws, r.Kinds, r.Doubts)
 		}
@@ -121,13 +121,13 @@ func one(t *testing.T, c selftest.Case) selftest.Result {
 	return last
 }
 
-func putThrough(t *testing.T, alone bool, cases []selftest.Case) []selftest.Result {
+func putThrough(t *testing.T, alone bool, cases []doctor.Case) []doctor.Result {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	seen := 0
-	results, err := selftest.Run(t.Context(), selftest.Params{
-		Self: self, Dir: t.TempDir(), Jobs: 4, Play: watched(t, alone, (&play.Bench{Self: self}).One), OnResult: func(selftest.Result) { seen++ },
+	results, err := doctor.Selftest(t.Context(), doctor.SelftestParams{
+		Self: self, Dir: t.TempDir(), Jobs: 4, Play: watched(t, alone, (&play.Bench{Self: self}).One), OnResult: func(doctor.Result) { seen++ },
 	}, slices.Clone(cases))
 	require.NoError(t, err)
 	assert.Equal(t, len(cases), seen)

@@ -13,7 +13,7 @@ import (
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
@@ -73,7 +73,7 @@ func TestServerForEachRequest(t *testing.T) {
 			require.NoError(t, os.CopyFS(filepath.Join(dir, "leakbench"), os.DirFS("integrations/python/leakbench")))
 			program := "#!" + python + strings.NewReplacer("KEEP", c.keep, "PROFILE", c.profile).Replace(statelessDriver)
 			require.NoError(t, files.Program(filepath.Join(dir, "driver.py"), []byte(program)))
-			spec, err := host.Lookup("", filepath.Join(dir, "driver.py"))
+			spec, err := subject.Lookup("", filepath.Join(dir, "driver.py"))
 			require.NoError(t, err)
 			judged := playUntil(t, short, cellOf(builtin(t, "subagents"), spec), play.Limits{}, breaks(c.laws))
 			assert.Equal(t, c.outcome, judged.Verdict.Outcome, account(judged))

@@ -12,13 +12,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/law"
+	"github.com/leakbench/leakbench/internal/observe"
+	"github.com/leakbench/leakbench/internal/observe/keeper"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/keeper"
-	"github.com/leakbench/leakbench/internal/stage/observe"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -125,7 +125,7 @@ func doubts(code record.DoubtCode) wanted {
 	}}
 }
 
-func cellOf(s *scenarios.Scenario, spec host.Spec) play.Cell {
+func cellOf(s *scenarios.Scenario, spec subject.Spec) play.Cell {
 	return play.Cell{Scenario: s, Host: play.Host{Spec: spec}}
 }
 
@@ -136,11 +136,11 @@ func builtin(t *testing.T, name string) *scenarios.Scenario {
 	return s
 }
 
-func builtinHost(t *testing.T, name string) host.Spec {
+func builtinHost(t *testing.T, name string) subject.Spec {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	spec, err := host.Lookup(self, name)
+	spec, err := subject.Lookup(self, name)
 	require.NoError(t, err)
 	return spec
 }

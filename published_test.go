@@ -15,7 +15,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
@@ -47,7 +47,7 @@ func TestPublishedHosts(t *testing.T) {
 // decide plays a cell. Where a signal ends a host that has nothing that outlives
 // it, there is no teardown to wait for; one that is expected to leave nothing has
 // all the time that it says it needs.
-func decide(t *testing.T, scenario string, spec host.Spec, want string) verdict.Judged {
+func decide(t *testing.T, scenario string, spec subject.Spec, want string) verdict.Judged {
 	t.Helper()
 	var limits play.Limits
 	if want != string(verdict.Clean) && slices.Contains([]string{"shutdown", "crash"}, scenario) {
@@ -72,7 +72,7 @@ func expectedCells(t *testing.T) map[string]map[string]string {
 }
 
 // needHost skips a test whose host this machine does not have.
-func needHost(t *testing.T, spec host.Spec) {
+func needHost(t *testing.T, spec subject.Spec) {
 	t.Helper()
 	if err := spec.Check(); err != nil {
 		if os.Getenv("LEAKBENCH_REQUIRE") == "all" {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
@@ -52,7 +52,7 @@ var soon = play.Limits{Settle: 500 * time.Millisecond, Confirm: 100 * time.Milli
 // playReconnecting plays a storm with a client that reconnects in its calls: with the bug it keeps the servers that it has replaced.
 func playReconnecting(t *testing.T, name, path string, env ...string) {
 	t.Helper()
-	spec, err := host.Lookup("", path)
+	spec, err := subject.Lookup("", path)
 	require.NoError(t, err)
 	spec.Name, spec.Env = name, env
 	fixed := playUntil(t, short, cellOf(builtin(t, "storm"), spec), play.Limits{}, breaks(""))

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/judge/blob"
+	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
@@ -80,7 +80,7 @@ func writtenBlobs(t *testing.T, b *strings.Builder, folder string) (all []verdic
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
-		part, err := blob.Read(file)
+		part, err := gate.ReadBlob(file)
 		require.NoError(t, err)
 		fmt.Fprintf(b, "blob %s: shard %d of %d on %s, %v\n", filepath.Base(file), part.Shard.Index, part.Shard.Count, part.Host, part.Plan)
 		for _, run := range part.Runs {

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/leakbench/leakbench/fakeserver/birth"
 	"github.com/leakbench/leakbench/internal/await"
-	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 // ShellLauncher is what a shell is told that stands in front of a server. The exit keeps it from replacing itself by its last command.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/fakeserver/birth"
 )
 
 // Exit statuses that no script asked for.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/fakeserver/birth"
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/lists"
-	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 // Fault is one thing that a server does wrong. See Moments and Actions for the values that On and Do may have, and

@@ -6,8 +6,8 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/leakbench/leakbench/internal/observe/ledger"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/ledger"
 )
 
 // holdLedger is a bench to be killed: it opens a ledger in the folder of its

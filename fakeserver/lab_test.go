@@ -21,9 +21,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/observe/ledger"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/ledger"
-	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
+	"github.com/leakbench/leakbench/internal/reexec/reexectest"
 )
 
 // patience is how long a test waits for what must happen. Only a failing test

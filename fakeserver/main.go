@@ -17,7 +17,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/fakeserver/birth"
 )
 
 // command is the first argument that makes a binary with this package a fake

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/fakeserver/birth"
 )
 
 // output is stdout. Nothing that becomes of it ends the server: a host that has stopped reading is one of the things to be seen.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/fakeserver/birth"
 )
 
 // The processes beside a server are the same binary under other names, since they are none of the servers that the ledger knows.

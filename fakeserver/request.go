@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/fakeserver/birth"
 )
 
 // request is a message that wants an answer, or a notification (no ID).

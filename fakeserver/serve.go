@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/fakeserver/birth"
 )
 
 // receive takes in one line. What may take time goes on beside it: a sleeping call must not hold up a ping, and a

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/fakeserver/birth"
+	"github.com/leakbench/leakbench/internal/observe/ledger"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/birth"
-	"github.com/leakbench/leakbench/internal/stage/ledger"
 )
 
 func TestSleepHoldsNothingUp(t *testing.T) {

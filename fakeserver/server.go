@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/leakbench/leakbench/fakeserver/birth"
 	"github.com/leakbench/leakbench/internal/lines"
-	"github.com/leakbench/leakbench/internal/stage/birth"
 )
 
 // server is the running server.

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/leakbench/leakbench/internal/stage/birth"
+	"github.com/leakbench/leakbench/fakeserver/birth"
 )
 
 func certificate(o options) birth.Certificate {

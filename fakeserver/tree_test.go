@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/observe/ledger"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/ledger"
 )
 
 func TestHelpers(t *testing.T) {

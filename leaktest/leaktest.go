@@ -33,9 +33,9 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/observe/host"
 	"github.com/leakbench/leakbench/internal/play/lab"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -112,7 +112,7 @@ func run(t TB, name string, h driver.Handler, o Options) {
 		t.Fatalf("leaktest: %v: set Options.Separate to have a host of its own", err)
 		return
 	}
-	report(t, lab.Play(t.Context(), params(t, o), s, lab.Host(t.Name()), func() (*runner.Caller, error) { return serve(t, h), nil }))
+	report(t, lab.Play(t.Context(), params(t, o), s, lab.Host(t.Name()), func() (*host.Caller, error) { return serve(t, h), nil }))
 }
 
 // report fails a test.
@@ -136,7 +136,7 @@ func gone() string {
 }
 
 // serve has a driver in this process, between two pipes.
-func serve(t TB, h driver.Handler) *runner.Caller {
+func serve(t TB, h driver.Handler) *host.Caller {
 	in, toDriver := io.Pipe()
 	fromDriver, out := io.Pipe()
 	go func() {
@@ -144,7 +144,7 @@ func serve(t TB, h driver.Handler) *runner.Caller {
 		in.Close()
 		out.Close()
 	}()
-	return &runner.Caller{Stdin: toDriver, Stdout: fromDriver}
+	return &host.Caller{Stdin: toDriver, Stdout: fromDriver}
 }
 
 func params(t TB, o Options) lab.Params {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/leakbench/leakbench/driver"
 	_ "github.com/leakbench/leakbench/fakeserver" // the test binary is also the fake server: dispatched in its init
+	"github.com/leakbench/leakbench/internal/observe/keeper"
 	"github.com/leakbench/leakbench/internal/play/lab"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/keeper"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -47,7 +47,7 @@ func separate(t TB, s *scenarios.Scenario, h driver.Handler, o Options) error {
 		os.Exit(0)
 	}
 	p := params(t, o)
-	spec := host.Spec{
+	spec := subject.Spec{
 		Name: t.Name(), About: "a test, in a process of its own", Kind: record.KindDriver,
 		Argv: []string{p.Self, "-test.run=" + only(t.Name()), "-test.count=1"}, Env: []string{driverEnv + "=" + t.Name()},
 		Profile: lab.Host(t.Name()).Profile,

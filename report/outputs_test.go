@@ -41,7 +41,7 @@ func realRun(t testing.TB, name string) verdict.Judged {
 // watchedRun is a recorded watch of a running host.
 func watchedRun(t testing.TB, name string) verdict.Judged {
 	t.Helper()
-	run, err := record.Read("../internal/judge/live/testdata/" + name + ".jsonl")
+	run, err := record.Read("../internal/judge/attach/testdata/" + name + ".jsonl")
 	require.NoError(t, err)
 	return verdict.NewJudged(run, "")
 }

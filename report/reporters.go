@@ -20,8 +20,8 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
+	board "github.com/leakbench/leakbench/internal/judge/scoreboard"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	board "github.com/leakbench/leakbench/internal/play/scoreboard"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
 	"github.com/leakbench/leakbench/report/page"

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
-	"github.com/leakbench/leakbench/internal/play/scoreboard"
+	"github.com/leakbench/leakbench/internal/judge/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/formats"
 	boards "github.com/leakbench/leakbench/report/scoreboard"

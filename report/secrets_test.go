@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/observe"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
 	"github.com/leakbench/leakbench/internal/redact/redacttest"
-	"github.com/leakbench/leakbench/internal/stage/hostlog"
 )
 
 // secretTexts are what processes say with a secret in it. HIDDEN stands for it.
@@ -73,7 +73,7 @@ func spoken(e record.Event, said, log string, args []string) record.Event {
 		e.Doubt.Text = said
 	}
 	if e.Kind == record.HostExited || e.Kind == record.WroteStderr || e.Kind == record.Bye {
-		e.Text = hostlog.Tail(log) + said
+		e.Text = observe.LogTail(log) + said
 	}
 	if e.Census != nil {
 		for i := range e.Census.Processes {

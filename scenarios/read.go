@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/fakeserver"
-	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )

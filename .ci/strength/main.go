@@ -35,7 +35,7 @@ import (
 // core are the packages that decide, in which a change may turn a leak into clean.
 var core = []string{
 	"internal/history", "internal/judge/facts", "internal/judge/doubts", "internal/judge/verdict", "internal/judge/gate",
-	"internal/judge/compare", "internal/judge/known", "internal/judge/growth", "internal/judge/live", "internal/judge/rows",
+	"internal/judge/compare", "internal/judge/known", "internal/judge/attach", "internal/judge/rows",
 	"internal/play/bisect", "scenarios",
 }
 

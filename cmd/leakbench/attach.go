@@ -16,9 +16,9 @@ import (
 
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	observeattach "github.com/leakbench/leakbench/internal/observe/attach"
 	"github.com/leakbench/leakbench/internal/play/attach"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/watch"
 	"github.com/leakbench/leakbench/report/model"
 )
 
@@ -54,7 +54,7 @@ func (a *app) attachCommand() *cobra.Command {
 }
 
 func (a *app) attach(ctx context.Context, args []string, f attachFlags) error {
-	if err := watch.Supported(); err != nil {
+	if err := observeattach.Supported(); err != nil {
 		return usage(err, "")
 	}
 	if len(args) != 1 {

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/observe"
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/stage/observe"
 )
 
 const savedRun = "../../testdata/runs/storm-exact.jsonl"

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leakbench/leakbench/internal/observe"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
@@ -30,10 +30,10 @@ var bugs = []struct {
 	nth                  int // call that panics
 	lost                 int // runs whose page or verdict is lost with it, at most
 }{
-	{"a goroutine of a run", "internal/stage/runner/run.go", "watchKeeper", 9, 0},
-	{"a run", "internal/stage/runner/checkpoint.go", "checkpoint", 9, 0},
-	{"a run that holds its lock", "internal/stage/runner/reconnect.go", "isBack", 2, 0},
-	{"a goroutine of the ledger", "internal/stage/ledger/peer.go", "serve", 60, 0},
+	{"a goroutine of a run", "internal/observe/host/run.go", "watchKeeper", 9, 0},
+	{"a run", "internal/observe/host/checkpoint.go", "checkpoint", 9, 0},
+	{"a run that holds its lock", "internal/observe/host/reconnect.go", "isBack", 2, 0},
+	{"a goroutine of the ledger", "internal/observe/ledger/peer.go", "serve", 60, 0},
 	{"a line of the progress", "internal/play/line.go", "Line", 6, 0},
 	{"the judge", "internal/judge/verdict/judge.go", "judge", 6, 1},
 	{"the page of a run", "report/page/page.go", "newPage", 6, 1},

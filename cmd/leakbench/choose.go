@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/files"
-	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"

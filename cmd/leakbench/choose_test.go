@@ -8,7 +8,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -31,7 +31,7 @@ func TestWhatIsChosenAndWhatIsNot(t *testing.T) {
 	}
 	storm, err := scenariosOf([]string{"storm"})
 	require.NoError(t, err)
-	command := play.Host{Spec: host.Spec{Kind: record.KindCommand}}
+	command := play.Host{Spec: subject.Spec{Kind: record.KindCommand}}
 	_, err = ofServer(storm, "nope", command)
 	require.EqualError(t, err, "--server nope: storm has no such server")
 	one, err := ofServer(storm, "flaky", command)

@@ -16,8 +16,6 @@ import (
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/project"
-	"github.com/leakbench/leakbench/internal/play/trial"
-	"github.com/leakbench/leakbench/internal/play/validate"
 	"github.com/leakbench/leakbench/internal/subject/hostinit"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
@@ -116,7 +114,7 @@ func (a *app) try(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	seen, err := trial.Try(ctx, bench, h.Spec)
+	seen, err := play.TryHost(ctx, bench, h.Spec)
 	if err != nil {
 		return err
 	}
@@ -139,13 +137,13 @@ func (a *app) validateCommand() *cobra.Command {
 			if len(args) == 0 {
 				return usage(errors.New("no file given"), "for example: leakbench validate mine.yaml")
 			}
-			return a.printChecked(validate.Files(args, cmd.InOrStdin()))
+			return a.printChecked(project.Validate(args, cmd.InOrStdin()))
 		},
 	}
 }
 
-func (a *app) printChecked(all []validate.Checked) error {
-	bad := slices.ContainsFunc(all, func(c validate.Checked) bool { return !c.OK })
+func (a *app) printChecked(all []project.Checked) error {
+	bad := slices.ContainsFunc(all, func(c project.Checked) bool { return !c.OK })
 	if a.format == "json" {
 		return cmp.Or(a.object(map[string]any{"ok": !bad, "files": all}, plain), exitWhen(bad, exitUsage))
 	}
@@ -164,7 +162,7 @@ func (a *app) printChecked(all []validate.Checked) error {
 
 func (a *app) schemaCommand() *cobra.Command {
 	var kinds []string
-	for _, kind := range validate.Kinds {
+	for _, kind := range project.Kinds {
 		kinds = append(kinds, kind.Name)
 	}
 	return &cobra.Command{
@@ -178,7 +176,7 @@ func (a *app) schemaCommand() *cobra.Command {
 			if err := oneOf("schema", name, kinds...); err != nil {
 				return err
 			}
-			_, err := a.out.Write(validate.Kinds[slices.Index(kinds, name)].Schema())
+			_, err := a.out.Write(project.Kinds[slices.Index(kinds, name)].Schema())
 			return err
 		},
 	}

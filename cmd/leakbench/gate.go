@@ -13,15 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/leakbench/leakbench/internal/judge/blob"
 	"github.com/leakbench/leakbench/internal/judge/compare"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/observe"
+	"github.com/leakbench/leakbench/internal/observe/server"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/explore"
-	"github.com/leakbench/leakbench/internal/stage/observe"
-	"github.com/leakbench/leakbench/internal/subject/checks"
 	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/formats"
@@ -116,10 +115,10 @@ func (a *app) gate(cmd *cobra.Command, args []string, f gateFlags) error {
 	d.NotApplicable = part.NotApplicable
 	d.Attempts, d.Idle = part.Runs, len(s.series.Scenarios) == 0 && len(part.Plan) > 0 // a shard more than there are plays
 	if len(part.Runs) > 0 {                                                            // for leakbench known, which takes the newest gate
-		_ = blob.Keep(filepath.Join(s.bench.Out, lastGate), part)
+		_ = gate.KeepBlob(filepath.Join(s.bench.Out, lastGate), part)
 	}
 	if f.blob != "" {
-		err = errors.Join(err, usage(blob.Write(f.blob, part), "choose another file with --blob"))
+		err = errors.Join(err, usage(gate.WriteBlob(f.blob, part), "choose another file with --blob"))
 	}
 	return a.decide(d, err, s.outlets, f.decideFlags, s.bench.Out)
 }
@@ -170,7 +169,7 @@ func (f *decideFlags) decider() (p gate.Params, err error) {
 		return p, err
 	}
 	p.Known, p.Strict, p.Now, p.Measures = list, f.strict, time.Now(), gate.Measures(f.measures)
-	p.Names = append(scenarios.Names(), checks.Scenarios()...)
+	p.Names = append(scenarios.Names(), server.CheckScenarios()...)
 	if f.baseline != "" {
 		p.HasBase = true
 		if p.Base, err = loadRuns(f.baseline); err != nil {
@@ -306,10 +305,10 @@ func (a *app) compare(args []string, f compareFlags) error {
 // loadRuns reads the runs that count from whatever holds runs.
 func loadRuns(path string) ([]verdict.Judged, error) {
 	parts, err := loadParts(path)
-	return blob.Runs(parts), err
+	return gate.RunsOf(parts), err
 }
 
 func loadParts(paths ...string) ([]gate.Part, error) {
-	parts, err := blob.LoadAll(paths...)
+	parts, err := gate.LoadAllBlobs(paths...)
 	return parts, usage(err, "runs are the folders that leakbench run makes in .leakbench, and the file of leakbench gate --blob")
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/observe"
+	"github.com/leakbench/leakbench/internal/observe/keeper"
+	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/keeper"
-	"github.com/leakbench/leakbench/internal/stage/observe"
-	"github.com/leakbench/leakbench/internal/stage/proc"
 )
 
 // TestKilledKeeper kills the process that watches the host: the run is

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/stage/observe"
+	"github.com/leakbench/leakbench/internal/observe"
 )
 
 // TestKillBesideHost kills benches that have processes beside the keeper's: the

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/leakbench/leakbench/internal/judge/blob"
+	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/text"
@@ -65,7 +65,7 @@ func latestRuns(args []string) ([]verdict.Judged, error) {
 		}
 	}
 	parts, err := loadParts(args...)
-	return blob.Runs(parts), err
+	return gate.RunsOf(parts), err
 }
 
 const knownHint = "docs/use/gate.md has the format; leakbench known update writes it"

@@ -13,11 +13,11 @@ import (
 
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/duration"
-	"github.com/leakbench/leakbench/internal/judge/law"
+	"github.com/leakbench/leakbench/internal/law"
+	"github.com/leakbench/leakbench/internal/play/progress"
 	"github.com/leakbench/leakbench/internal/play/shelf"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/progress"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/subject/install"
 	"github.com/leakbench/leakbench/internal/text"
@@ -116,9 +116,9 @@ func itemsOf(what string, mutants bool) (items []item, err error) {
 			return nil, err
 		}
 		if mutants {
-			specs = append(specs, host.Mutants("leakbench")...)
+			specs = append(specs, subject.Mutants("leakbench")...)
 			if runtime.GOOS == record.Windows {
-				specs = append(specs, host.ForWindows("leakbench")...)
+				specs = append(specs, subject.ForWindows("leakbench")...)
 			}
 		}
 		for _, s := range specs {
@@ -193,11 +193,11 @@ func (a *app) installHosts(ctx context.Context, args []string) error {
 	return failed
 }
 
-func (a *app) hostsToInstall(args []string) ([]host.Spec, error) {
+func (a *app) hostsToInstall(args []string) ([]subject.Spec, error) {
 	for at := slices.Index(args, "all"); at >= 0; at = slices.Index(args, "all") {
 		args = slices.Replace(args, at, at+1, shelf.Names()...)
 	}
-	var specs []host.Spec
+	var specs []subject.Spec
 	for _, name := range args {
 		s, err := hostfile.Lookup("leakbench", name)
 		if err != nil {
@@ -212,7 +212,7 @@ func (a *app) hostsToInstall(args []string) ([]host.Spec, error) {
 	return specs, nil
 }
 
-func (a *app) installHost(ctx context.Context, s host.Spec) error {
+func (a *app) installHost(ctx context.Context, s subject.Spec) error {
 	begun := time.Now()
 	live := progress.Wait(a.err, a.progressMode("auto"), "installing "+s.Given)
 	params := shelf.Params(s)

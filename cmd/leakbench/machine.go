@@ -16,7 +16,6 @@ import (
 	"github.com/leakbench/leakbench/internal/cpuload"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/doctor"
-	"github.com/leakbench/leakbench/internal/play/selftest"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -45,7 +44,7 @@ func (a *app) selftestCommand() *cobra.Command {
 
 func (a *app) selftest(ctx context.Context, f selftestFlags) (err error) {
 	if f.law != "" {
-		err = oneOf("--law", f.law, selftest.Rows()...)
+		err = oneOf("--law", f.law, doctor.Rows()...)
 	}
 	var bench play.Bench
 	err = cmp.Or(err, between("--times", f.times, 1, maxTimes), between("--jobs", f.jobs, 0, maxJobs),
@@ -69,27 +68,27 @@ func (a *app) selftest(ctx context.Context, f selftestFlags) (err error) {
 	}
 	defer stopBusy()
 	begun := time.Now()
-	results, err := selftest.Run(ctx, selftest.Params{
+	results, err := doctor.Selftest(ctx, doctor.SelftestParams{
 		Self: bench.Self, Dir: f.out, Jobs: f.jobs, Play: bench.One,
-		OnResult: func(r selftest.Result) {
+		OnResult: func(r doctor.Result) {
 			if a.format != "json" {
 				fmt.Fprintln(a.out, r)
 			}
 		},
-	}, slices.Repeat(selftest.Of(f.law), f.times))
+	}, slices.Repeat(doctor.CasesOf(f.law), f.times))
 	if err != nil {
 		return err
 	}
 	return a.concludeSelftest(results, time.Since(begun))
 }
 
-func (a *app) concludeSelftest(results []selftest.Result, took time.Duration) (err error) {
-	bad, skipped := selftest.Count(results)
+func (a *app) concludeSelftest(results []doctor.Result, took time.Duration) (err error) {
+	bad, skipped := doctor.Count(results)
 	proven := skipped < len(results)
 	if a.format == "json" {
-		err = a.object(map[string]any{"ok": proven && bad == 0, "matrix": selftest.Matrix(results), "runs": results}, pretty)
+		err = a.object(map[string]any{"ok": proven && bad == 0, "matrix": doctor.Matrix(results), "runs": results}, pretty)
 	} else {
-		err = selftest.Write(a.out, results, took)
+		err = doctor.WriteResults(a.out, results, took)
 	}
 	if err == nil && !proven {
 		return &failure{exitFinding, errors.New("nothing was proven: each run was skipped"), "see what this machine lacks: leakbench doctor"}

@@ -21,13 +21,13 @@ import (
 	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/gate"
+	"github.com/leakbench/leakbench/internal/observe"
+	"github.com/leakbench/leakbench/internal/observe/keeper"
 	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/keeper"
-	"github.com/leakbench/leakbench/internal/stage/observe"
-	"github.com/leakbench/leakbench/internal/stage/proc"
-	"github.com/leakbench/leakbench/internal/stage/reexec"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/reexec"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/formats"
@@ -316,7 +316,7 @@ func failureOf(err error) *failure {
 	var stop observe.Interrupted
 	var classified *failure
 	var misuse *play.Misuse
-	var missing *host.Missing
+	var missing *subject.Missing
 	var file *fs.PathError
 	aBug := "this is a bug of leakbench: please report it at " + issues + " with this text and the run's folder"
 	switch {

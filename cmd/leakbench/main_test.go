@@ -16,8 +16,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
-	"github.com/leakbench/leakbench/internal/stage/reexec"
-	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
+	"github.com/leakbench/leakbench/internal/reexec"
+	"github.com/leakbench/leakbench/internal/reexec/reexectest"
 	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/report"
 )

@@ -22,7 +22,7 @@ import (
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/stage/progress"
+	"github.com/leakbench/leakbench/internal/play/progress"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/report/baseline"

@@ -12,11 +12,11 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
-	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/law"
+	"github.com/leakbench/leakbench/internal/observe"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report"
 	"github.com/leakbench/leakbench/report/formats"

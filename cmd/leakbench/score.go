@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/leakbench/leakbench/internal/files"
+	"github.com/leakbench/leakbench/internal/judge/scoreboard"
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/play/scoreboard"
+	"github.com/leakbench/leakbench/internal/play/progress"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/progress"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report"
 	boards "github.com/leakbench/leakbench/report/scoreboard"

@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/play/selftest"
+	"github.com/leakbench/leakbench/internal/play/doctor"
 )
 
 func TestSelftestThatFails(t *testing.T) {
 	t.Parallel()
-	results := []selftest.Result{
-		{Case: selftest.Case{Scenario: "storm", Host: "exact"}, OK: true},
-		{Case: selftest.Case{Scenario: "storm", Host: "mutant-l4", Law: "L4", Kind: "zombie"}, Laws: []string{"L1"}, Kinds: []string{"superseded"}},
+	results := []doctor.Result{
+		{Case: doctor.Case{Scenario: "storm", Host: "exact"}, OK: true},
+		{Case: doctor.Case{Scenario: "storm", Host: "mutant-l4", Law: "L4", Kind: "zombie"}, Laws: []string{"L1"}, Kinds: []string{"superseded"}},
 	}
 	var out strings.Builder
 	require.ErrorIs(t, (&app{out: &out, format: "text"}).concludeSelftest(results, 0), exit(exitFinding))
@@ -34,7 +34,7 @@ func TestSelftestThatFails(t *testing.T) {
 // TestSelftestOfNothing: where each case was skipped nothing was proven, and that is no success.
 func TestSelftestOfNothing(t *testing.T) {
 	t.Parallel()
-	results := []selftest.Result{{Case: selftest.Case{Scenario: "storm", Host: "mutant-l5", Law: "L5"}, Skipped: "no handles"}}
+	results := []doctor.Result{{Case: doctor.Case{Scenario: "storm", Host: "mutant-l5", Law: "L5"}, Skipped: "no handles"}}
 	for _, format := range []string{"text", "json"} {
 		var out strings.Builder
 		said := (*failure)(nil)
@@ -42,7 +42,7 @@ func TestSelftestOfNothing(t *testing.T) {
 		assert.Equal(t, exitFinding, said.code)
 		assert.NotEmpty(t, said.hint)
 		assert.NotContains(t, out.String(), `"ok": true`)
-		results = append(results, selftest.Result{Case: results[0].Case, OK: true})
+		results = append(results, doctor.Result{Case: results[0].Case, OK: true})
 		require.NoError(t, (&app{out: &out, format: format}).concludeSelftest(results, 0), "one was not skipped")
 		results = results[:1]
 	}

@@ -15,9 +15,8 @@ import (
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/lists"
+	observeserver "github.com/leakbench/leakbench/internal/observe/server"
 	"github.com/leakbench/leakbench/internal/play/server"
-	"github.com/leakbench/leakbench/internal/stage/client"
-	"github.com/leakbench/leakbench/internal/subject/checks"
 )
 
 type serverFlags struct {
@@ -25,7 +24,7 @@ type serverFlags struct {
 	decideFlags
 	only             []string // names of checks; none: all
 	name, tool, args string
-	limits           client.Limits
+	limits           observeserver.Limits
 }
 
 // words are what sets these flags, but for the checks.
@@ -61,7 +60,7 @@ func (f *serverFlags) params(argv []string) (p server.Params, err error) {
 	case f.args != "" && json.Unmarshal(args, new(map[string]any)) != nil:
 		return p, usage(fmt.Errorf("--args is not a JSON object: %.80q", f.args), `for example: --args '{"message":"hi"}'`)
 	case f.tool != "":
-		p.Call = &client.Call{Tool: f.tool}
+		p.Call = &observeserver.Call{Tool: f.tool}
 		if f.args != "" {
 			p.Call.Args = args
 		}
@@ -69,7 +68,7 @@ func (f *serverFlags) params(argv []string) (p server.Params, err error) {
 	if p.Checks, err = checksOf(f.only); err != nil {
 		return p, err
 	}
-	asksIdle := func(c checks.Check) bool { return c.Name == checks.Idle }
+	asksIdle := func(c observeserver.Check) bool { return c.Name == observeserver.Idle }
 	if idle := f.limits.Idle; idle > 0 && idle < leastIdle && slices.ContainsFunc(p.Checks, asksIdle) {
 		return p, usage(fmt.Errorf("--idle %s: must be %s or more: a server has 3 s to settle, and its growth is told from the time after that",
 			idle, duration.Text(leastIdle)),
@@ -82,25 +81,26 @@ func (f *serverFlags) params(argv []string) (p server.Params, err error) {
 const leastIdle = 9 * time.Second
 
 // checksOf are the checks of these names, in their own order; none: all.
-func checksOf(only []string) ([]checks.Check, error) {
+func checksOf(only []string) ([]observeserver.Check, error) {
 	for _, name := range only {
-		if _, known := checks.Of(name); !known {
-			return nil, oneOf("--only", name, checks.Names()...)
+		if _, known := observeserver.CheckNamed(name); !known {
+			return nil, oneOf("--only", name, observeserver.CheckNames()...)
 		}
 	}
 	if i := slices.IndexFunc(only, server.Lacking); i >= 0 {
 		return nil, usage(fmt.Errorf("--only %s: the check needs SIGTERM, which %s does not have", only[i], runtime.GOOS),
 			"run it on Linux, or in WSL")
 	}
-	chosen := func(c checks.Check) bool {
+	chosen := func(c observeserver.Check) bool {
 		return len(only) == 0 || slices.Contains(only, c.Name) || slices.Contains(only, c.Scenario())
 	}
-	return slices.DeleteFunc(checks.All(), func(c checks.Check) bool { return server.Lacking(c.Name) || !chosen(c) }), nil
+	return slices.DeleteFunc(observeserver.Checks(), func(c observeserver.Check) bool { return server.Lacking(c.Name) || !chosen(c) }), nil
 }
 
 // checkTable is what the help says of the checks.
 func checkTable() string {
-	return strings.Join(lists.Map(checks.All(), func(c checks.Check) string { return fmt.Sprintf("  %-10s %s", c.Name, c.Title) }), "\n")
+	line := func(c observeserver.Check) string { return fmt.Sprintf("  %-10s %s", c.Name, c.Title) }
+	return strings.Join(lists.Map(observeserver.Checks(), line), "\n")
 }
 
 func (a *app) serverCommand() *cobra.Command {
@@ -111,7 +111,7 @@ func (a *app) serverCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // who forgets -- is told so, whatever flags the command has
-	flags.StringSliceVar(&f.only, "only", nil, "the checks to run: "+strings.Join(checks.Names(), ", "))
+	flags.StringSliceVar(&f.only, "only", nil, "the checks to run: "+strings.Join(observeserver.CheckNames(), ", "))
 	flags.StringVar(&f.name, "name", "", "name of the server (default: from its command)")
 	flags.StringVar(&f.tool, "call", "", "tool to call once the server is up; it should take a second or more, for eof-call")
 	flags.StringVar(&f.args, "args", "", "arguments of --call, a JSON object")
@@ -120,13 +120,13 @@ func (a *app) serverCommand() *cobra.Command {
 		name, usage string
 		preset      duration.Flag
 	}{
-		{(*duration.Flag)(&f.limits.Grace), "grace", "how long the server may take to exit", duration.Flag(client.DefaultGrace)},
+		{(*duration.Flag)(&f.limits.Grace), "grace", "how long the server may take to exit", duration.Flag(observeserver.DefaultGrace)},
 		{
 			(*duration.Flag)(&f.limits.Watch), "watch", "how long to watch a server that did not exit, after --grace",
-			duration.Flag(client.DefaultWatch),
+			duration.Flag(observeserver.DefaultWatch),
 		},
-		{(*duration.Flag)(&f.limits.Start), "start", "how long it may take to answer initialize", duration.Flag(client.DefaultStart)},
-		{(*duration.Flag)(&f.limits.Idle), "idle", "how long to watch it while nothing is asked", duration.Flag(client.DefaultIdle)},
+		{(*duration.Flag)(&f.limits.Start), "start", "how long it may take to answer initialize", duration.Flag(observeserver.DefaultStart)},
+		{(*duration.Flag)(&f.limits.Idle), "idle", "how long to watch it while nothing is asked", duration.Flag(observeserver.DefaultIdle)},
 	} {
 		flags.Var(d.to, d.name, fmt.Sprintf("%s; 0: %s", d.usage, d.preset.String()))
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/stage/runner"
+	"github.com/leakbench/leakbench/internal/observe/host"
 )
 
 // soakable says why a stage can't be soaked for a time, and else makes it a soak.
@@ -18,7 +18,7 @@ func soakable(s *stage, d time.Duration) error {
 	if why := only.Soakable(); why != "" {
 		return usage(fmt.Errorf("%s cannot be repeated with one host: %s", only.Name, why), hint)
 	}
-	s.bench.Soak = &runner.Soak{For: d}
+	s.bench.Soak = &host.Soak{For: d}
 	return nil
 }
 

@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/stage/progress"
+	"github.com/leakbench/leakbench/internal/play/progress"
 )
 
 // stream shows the runs of a series as they end, a line for each. A single run shows its steps instead.

@@ -1,7 +1,7 @@
 // Package mcpgo puts the published mcp-go client on the bench: a driver that uses it the way its documentation does
 // (mcp-go.dev, "Client Basics" and "Client Transports", and examples/simple_client), and adds nothing. What the
 // documentation leaves open is decided as its reader most likely would, and is said where it is decided. Its tests
-// are those of all hosts, in internal/subject/host. Other modules can read it as an example; it is no API.
+// are those of all hosts, in internal/subject. Other modules can read it as an example; it is no API.
 package mcpgo
 
 import (

@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/leakbench/leakbench/fakeserver"
-	"github.com/leakbench/leakbench/internal/stage/keeper"
+	"github.com/leakbench/leakbench/internal/observe/keeper"
 )
 
 // TestMain keeps the linker from leaving out what makes the binary big: what

@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/fakeserver"
+	"github.com/leakbench/leakbench/internal/observe/keeper"
+	"github.com/leakbench/leakbench/internal/observe/ledger"
+	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/keeper"
-	"github.com/leakbench/leakbench/internal/stage/ledger"
-	"github.com/leakbench/leakbench/internal/stage/proc"
 )
 
 const (

@@ -22,13 +22,12 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/known"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/observe"
+	"github.com/leakbench/leakbench/internal/observe/host"
+	"github.com/leakbench/leakbench/internal/play/progress"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/fit"
-	"github.com/leakbench/leakbench/internal/stage/hostlog"
-	"github.com/leakbench/leakbench/internal/stage/observe"
-	"github.com/leakbench/leakbench/internal/stage/progress"
-	"github.com/leakbench/leakbench/internal/stage/runner"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
+	"github.com/leakbench/leakbench/internal/subject/fit"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/page"
 	"github.com/leakbench/leakbench/scenarios"
@@ -39,7 +38,7 @@ type Bench struct {
 	Self   string // the program that is also the fake server, the keeper and the built-in hosts
 	Tool   record.Tool
 	Limits Limits
-	Soak   *runner.Soak    // nil: a scenario is played once
+	Soak   *host.Soak      // nil: a scenario is played once
 	Out    string          // a cell without a folder gets one in here, and "latest" names the newest
 	Live   progress.Params // where and how a run is shown while it runs
 	// Page says what the report of a run says of its findings. nil: no report is written.
@@ -60,7 +59,7 @@ func (l Limits) or(others Limits) Limits {
 // Host is a host with what names it on a command line: "" is its own name.
 type Host struct {
 	ID string
-	host.Spec
+	subject.Spec
 }
 
 // Cell is a scenario on a host, to be played once.
@@ -74,7 +73,7 @@ type Cell struct {
 	Alone    bool   // nothing else is played meanwhile
 	Again    string // why it is played once more, alone; see record.Header
 
-	Caller *runner.Caller // the host, where it is there already: Host then only names it
+	Caller *host.Caller // the host, where it is there already: Host then only names it
 }
 
 // One plays a cell and judges what was saved. A run that was cut short is
@@ -84,7 +83,7 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64N(1<<53-1) + 1 // fits a JSON number
 	}
-	params := runner.Params{
+	params := host.Params{
 		Self: b.Self, Scenario: c.Scenario, Host: c.Host.Spec, Caller: c.Caller, Seed: c.Seed, Tool: b.Tool,
 		Command: b.command(c, limits), Again: c.Again, Soak: b.Soak,
 		Settle: record.Duration(limits.Settle), Confirm: record.Duration(limits.Confirm), Start: record.Duration(limits.Start),
@@ -92,7 +91,7 @@ func (b *Bench) One(ctx context.Context, c Cell) (*verdict.Judged, error) {
 	}
 	return b.Keep(ctx, c, Shown{len(c.Scenario.Expand()), params.Limits()}, func(dir string, onEvent func(record.Event)) error {
 		params.Dir, params.OnEvent = dir, onEvent
-		return runner.Run(ctx, params)
+		return host.Run(ctx, params)
 	})
 }
 
@@ -263,7 +262,7 @@ func hostLog(run string) string {
 	if info, err := os.Stat(run); err == nil && !info.IsDir() {
 		run = filepath.Dir(run)
 	}
-	return hostlog.End(filepath.Join(run, observe.HostLog), logTail)
+	return observe.LogEnd(filepath.Join(run, observe.HostLog), logTail)
 }
 
 // Compared says what the findings of runs are, seen from a list of known findings and earlier runs, for their page.

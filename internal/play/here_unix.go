@@ -5,12 +5,12 @@ package play
 import (
 	"fmt"
 
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
-	"github.com/leakbench/leakbench/internal/subject/host"
 )
 
 // refuse says why a host can't be played on this system: the mistakes of some need Windows.
-func refuse(h host.Spec) error {
+func refuse(h subject.Spec) error {
 	if !catalogue.ForWindows(h.Name) || h.File != "" {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 )
 
 // askable are the signals of a host file that CTRL_C stands for, or that need nobody who listens.
@@ -15,7 +15,7 @@ var askable = []string{"", "SIGTERM", "SIGINT", "SIGKILL"}
 
 // refuse says why a host can't be played on this system. One that does not speak the driver protocol is asked to stop by CTRL_C, or by
 // the end of its stdin: there are no signals.
-func refuse(h host.Spec) error {
+func refuse(h subject.Spec) error {
 	if h.Kind == record.KindDriver {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/fit"
+	"github.com/leakbench/leakbench/internal/subject/fit"
 	"github.com/leakbench/leakbench/scenarios"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
-	"github.com/leakbench/leakbench/internal/stage/fit"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/subject/catalogue"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject/fit"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
@@ -30,7 +30,7 @@ const DefaultHost = catalogue.Healthy
 func TheHost(self, name string, command []string) (Host, error) {
 	switch {
 	case command != nil:
-		spec, err := host.FromCommand(command)
+		spec, err := subject.FromCommand(command)
 		if err != nil {
 			return Host{}, &Misuse{Err: err, Remedy: HostCommand}
 		}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/bug"
-	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/stage/observe"
+	"github.com/leakbench/leakbench/internal/law"
+	"github.com/leakbench/leakbench/internal/observe"
 	"github.com/leakbench/leakbench/scenarios"
 )
 

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/leakbench/leakbench/internal/stage/observe"
+	"github.com/leakbench/leakbench/internal/observe"
 )
 
 // SavedRun is the folder of a run.

@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/files"
+	"github.com/leakbench/leakbench/internal/judge/scoreboard"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
-	"github.com/leakbench/leakbench/internal/play/scoreboard"
+	"github.com/leakbench/leakbench/internal/observe"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/fit"
-	"github.com/leakbench/leakbench/internal/stage/observe"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
+	"github.com/leakbench/leakbench/internal/subject/fit"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -113,7 +113,7 @@ func (b *board) plan() (todo []Cell, have int) {
 		for _, h := range b.Hosts {
 			c := Cell{Scenario: s, Host: h, Seed: b.Seed}
 			_, why := fit.Cast(s, h.Spec)
-			var missing *host.Missing
+			var missing *subject.Missing
 			switch {
 			case errors.As(h.Check(), &missing):
 				b.note(c, fixed(scoreboard.NotInstalled, missing.What))
@@ -200,7 +200,7 @@ func (b *board) result() *scoreboard.Board {
 	}
 	for _, h := range b.Hosts {
 		shown := scoreboard.Host{ID: h.ID, Name: h.Name, Version: cmp.Or(h.Version, b.said[h.ID]), About: h.About}
-		var missing *host.Missing
+		var missing *subject.Missing
 		if errors.As(h.Check(), &missing) {
 			shown.Missing, shown.Install = missing.What, missing.Run
 		}

@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/files"
+	"github.com/leakbench/leakbench/internal/judge/scoreboard"
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/play/scoreboard"
-	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/reexec/reexectest"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -33,13 +33,13 @@ func table(t *testing.T) play.Scoring {
 		Dir:   t.TempDir(), Jobs: 3, Seed: 1,
 	}
 	for _, name := range []string{"exact", "naive", "exact"} {
-		spec, err := host.Lookup(self, name)
+		spec, err := subject.Lookup(self, name)
 		require.NoError(t, err)
 		p.Hosts = append(p.Hosts, play.Host{ID: name, Spec: spec})
 	}
 	p.Hosts[2].ID = "../tame"
 	p.Hosts[2].NotApplicable = map[string]string{"reload": "it does not reload"}
-	p.Hosts[2].Scenarios = map[string]host.Limits{"shutdown": {NotApplicable: "it never ends"}}
+	p.Hosts[2].Scenarios = map[string]subject.Limits{"shutdown": {NotApplicable: "it never ends"}}
 	for _, name := range []string{"reload", "shutdown"} {
 		s, err := scenarios.Builtin(name)
 		require.NoError(t, err)
@@ -130,7 +130,7 @@ func lateHost(t *testing.T, self string) play.Host {
 	program := filepath.Join(dir, "late")
 	script := fmt.Sprintf("#!/bin/sh\nmkdir '%s/once' 2>/dev/null && exit 1\nexec '%s' host exact\n", dir, self)
 	require.NoError(t, files.Program(program, []byte(script)))
-	spec, err := host.Lookup(self, program)
+	spec, err := subject.Lookup(self, program)
 	require.NoError(t, err)
 	return play.Host{ID: "late", Spec: spec}
 }
@@ -189,7 +189,7 @@ func TestWhatIsNotInstalledSaysHowTo(t *testing.T) {
 	p := table(t)
 	p.Hosts = p.Hosts[:1]
 	p.Hosts[0].File, p.Hosts[0].Argv, p.Hosts[0].Given = "x/host.yaml", []string{"{{install}}/bin/x"}, "x@2"
-	p.Hosts[0].Install, p.Hosts[0].InstallDir = &host.Install{}, filepath.Join(t.TempDir(), "none")
+	p.Hosts[0].Install, p.Hosts[0].InstallDir = &subject.Install{}, filepath.Join(t.TempDir(), "none")
 	played, _ := counting(&p)
 	board, err := p.Play(t.Context())
 	require.NoError(t, err)

@@ -11,9 +11,9 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/gate"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
+	"github.com/leakbench/leakbench/internal/observe"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/fit"
-	"github.com/leakbench/leakbench/internal/stage/observe"
+	"github.com/leakbench/leakbench/internal/subject/fit"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/scenarios"
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/observe"
 	"github.com/leakbench/leakbench/internal/play"
-	"github.com/leakbench/leakbench/internal/stage/observe"
 	"github.com/leakbench/leakbench/scenarios"
 )
 

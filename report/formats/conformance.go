@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
-	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/rows"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/report/words"
 )
 

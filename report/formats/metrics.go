@@ -11,10 +11,10 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
+	"github.com/leakbench/leakbench/internal/judge/attach"
 	"github.com/leakbench/leakbench/internal/judge/compare"
-	"github.com/leakbench/leakbench/internal/judge/law"
-	"github.com/leakbench/leakbench/internal/judge/live"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
@@ -81,7 +81,7 @@ func Prometheus(b *bytes.Buffer, runs []verdict.Judged) error {
 }
 
 // Watched writes what a watch shows at the moment, as gauges. No command line is in it: programs stand there by their names.
-func Watched(b *bytes.Buffer, v *live.View) {
+func Watched(b *bytes.Buffer, v *attach.View) {
 	family := func(name, help string) *metric { return &metric{name: "leakbench_watched_" + name, help: help} }
 	host := []string{"host", v.Host.Comm, "pid", strconv.Itoa(v.Host.PID)}
 	labels := func(more ...string) []string { return append(slices.Clone(host), more...) }
@@ -98,14 +98,14 @@ func Watched(b *bytes.Buffer, v *live.View) {
 	for _, ch := range v.Children {
 		roles[string(ch.Role)]++
 		below += ch.RSS
-		if ch.Role != live.RoleZombie { // nothing is read of it any more
+		if ch.Role != attach.RoleZombie { // nothing is read of it any more
 			oldest = max(oldest, int64(ch.FactsAge))
 		}
 	}
 	for _, role := range slices.Sorted(maps.Keys(roles)) {
 		processes.add(strconv.Itoa(roles[role]), labels("role", role)...)
 	}
-	names, ofName := lists.GroupBy(v.Groups, func(g *live.Group) string { return g.Label }) // several command lines can have one
+	names, ofName := lists.GroupBy(v.Groups, func(g *attach.Group) string { return g.Label }) // several command lines can have one
 	for _, name := range names {
 		alive, used := 0, 0
 		for _, g := range ofName[name] {
@@ -118,7 +118,7 @@ func Watched(b *bytes.Buffer, v *live.View) {
 			servers.add(strconv.Itoa(alive-used), labels("label", name, "state", "idle")...)
 		}
 	}
-	keys, byKind := lists.GroupBy(v.Breaches, func(b live.Breach) [3]string { return [3]string{b.Law, b.Kind, b.Label} })
+	keys, byKind := lists.GroupBy(v.Breaches, func(b attach.Breach) [3]string { return [3]string{b.Law, b.Kind, b.Label} })
 	for _, k := range keys {
 		found.add(strconv.Itoa(len(byKind[k])), labels("law", k[0], "kind", k[1], "label", k[2])...)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/judge/live"
+	"github.com/leakbench/leakbench/internal/judge/attach"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/formats"
 )
@@ -20,14 +20,14 @@ import (
 func TestWatchedSeriesAreThereOnce(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	formats.Watched(&b, &live.View{Groups: []*live.Group{
+	formats.Watched(&b, &attach.View{Groups: []*attach.Group{
 		{Label: "node index.js", Alive: 3, Used: 1},
 		{Label: "other", Alive: 1},
 		{Label: "node index.js", Alive: 2, Used: 2},
 		{Label: "gone"},
 		{Label: "bash", Alive: 7, Shell: true},
-	}, Children: []*live.Child{
-		{Role: live.RoleZombie, FactsAge: record.Duration(time.Hour)}, {Role: live.RoleShell, FactsAge: record.Duration(2 * time.Second)},
+	}, Children: []*attach.Child{
+		{Role: attach.RoleZombie, FactsAge: record.Duration(time.Hour)}, {Role: attach.RoleShell, FactsAge: record.Duration(2 * time.Second)},
 	}})
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(b.Bytes()))

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"github.com/leakbench/leakbench/internal/judge/compare"
-	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/report/words"
 )
 

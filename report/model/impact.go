@@ -3,8 +3,8 @@ package model
 import (
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/law"
 )
 
 // Impact is how many processes the errors of a verdict are about.

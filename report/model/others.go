@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/internal/history"
-	"github.com/leakbench/leakbench/internal/judge/live"
+	"github.com/leakbench/leakbench/internal/judge/attach"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/words"
 )
@@ -45,7 +45,7 @@ func (s *Run) readOthers() {
 
 // readWatched takes what each process is from the watch: its servers are in no ledger.
 func (s *Run) readWatched() {
-	children := map[record.Identity]*live.Child{}
+	children := map[record.Identity]*attach.Child{}
 	for _, ch := range s.Verdict.Watched.Children {
 		children[ch.Identity] = ch
 	}

@@ -5,7 +5,6 @@ package model
 import (
 	"github.com/leakbench/leakbench/internal/duration"
 	"github.com/leakbench/leakbench/internal/history"
-	"github.com/leakbench/leakbench/internal/judge/states"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -26,7 +25,7 @@ type Run struct {
 // Server is a server with what became of it.
 type Server struct {
 	*history.Server
-	states.State
+	verdict.State
 	N     int   // 1 is the first born
 	Until int64 // its death, or the end of the run
 	Left  bool  // the bench had to kill it, or never saw it die
@@ -45,7 +44,7 @@ func New(j *verdict.Judged) *Run {
 		Judged: j, Impact: ImpactOf(&j.Verdict), Header: &header, End: h.Last(),
 		ByID: map[string]*Server{}, firstBirth: map[string]int64{},
 	}
-	found := states.Of(h, j.Verdict.Findings)
+	found := verdict.StatesOf(h, j.Verdict.Findings)
 	for _, srv := range h.Servers() {
 		state, named := found[srv.ID]
 		if !named {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/duration"
-	"github.com/leakbench/leakbench/internal/judge/live"
+	"github.com/leakbench/leakbench/internal/judge/attach"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/words"
@@ -21,9 +21,9 @@ var WatchedHead = []string{
 
 // WatchedTable is what is below a watched host, under the names of the columns that say something: those with a finding first, then those
 // with a note, in the order of their births. The first row of the table is the head.
-func WatchedTable(v *live.View) (shown []*live.Child, table [][]string) {
+func WatchedTable(v *attach.View) (shown []*attach.Child, table [][]string) {
 	shown = slices.Clone(v.Children)
-	slices.SortStableFunc(shown, func(a, b *live.Child) int { return gravity(a) - gravity(b) })
+	slices.SortStableFunc(shown, func(a, b *attach.Child) int { return gravity(a) - gravity(b) })
 	table = [][]string{slices.Clone(WatchedHead)}
 	for _, ch := range shown {
 		table = append(table, watchedRow(v, ch))
@@ -38,7 +38,7 @@ func WatchedTable(v *live.View) (shown []*live.Child, table [][]string) {
 	return shown, table
 }
 
-func gravity(ch *live.Child) int {
+func gravity(ch *attach.Child) int {
 	switch {
 	case ch.Kind != "":
 		return 0
@@ -49,7 +49,7 @@ func gravity(ch *live.Child) int {
 }
 
 // watchedRow is a process below a watched host, as a row of text.
-func watchedRow(v *live.View, ch *live.Child) []string {
+func watchedRow(v *attach.View, ch *attach.Child) []string {
 	gen := "-"
 	if u := ch.Unit; u != nil {
 		gen = fmt.Sprintf("%d/%d", u.Generation, u.Generations())
@@ -62,7 +62,7 @@ func watchedRow(v *live.View, ch *live.Child) []string {
 }
 
 // ownCgroup is the control group of a process, where that is not the host's.
-func ownCgroup(v *live.View, ch *live.Child) string {
+func ownCgroup(v *attach.View, ch *attach.Child) string {
 	switch {
 	case ch.Cgroup == "" || ch.State == record.StateZombie:
 		return "-"
@@ -72,7 +72,7 @@ func ownCgroup(v *live.View, ch *live.Child) string {
 	return text.Clip(ch.Cgroup, 24, "…")
 }
 
-func descriptors(ch *live.Child) string {
+func descriptors(ch *attach.Child) string {
 	if ch.State == record.StateZombie {
 		return "-"
 	}
@@ -86,7 +86,7 @@ func descriptors(ch *live.Child) string {
 func rounded(d record.Duration) string { return duration.Text(max(d, 0).D().Truncate(time.Second)) }
 
 // waitsIn is the system call that a process is blocked in, or where the kernel does not tell it, the function that it sleeps in.
-func waitsIn(ch *live.Child) string {
+func waitsIn(ch *attach.Child) string {
 	switch {
 	case ch.State == record.StateZombie:
 		return "-"
@@ -100,11 +100,11 @@ func waitsIn(ch *live.Child) string {
 	return "?"
 }
 
-func heldBy(ch *live.Child) string {
+func heldBy(ch *attach.Child) string {
 	switch h := ch.StdinHolder; {
 	case ch.State == record.StateZombie:
 		return "-"
-	case h != nil && ch.Stdin != live.HeldBySelf:
+	case h != nil && ch.Stdin != attach.HeldBySelf:
 		return fmt.Sprintf("%s (%d)", ch.Stdin, h.PID)
 	default:
 		return string(ch.Stdin)
@@ -112,19 +112,19 @@ func heldBy(ch *live.Child) string {
 }
 
 // what is a process in a few words: its role, and its command line in short.
-func what(ch *live.Child) string {
+func what(ch *attach.Child) string {
 	label := ch.Comm
-	if ch.Unit != nil && ch.Role != live.RoleHelper {
+	if ch.Unit != nil && ch.Role != attach.RoleHelper {
 		label = ch.Unit.Label
 	}
 	left := ""
-	if !ch.Below && ch.Role != live.RoleZombie {
+	if !ch.Below && ch.Role != attach.RoleZombie {
 		left = fmt.Sprintf(", now below %d", ch.PPID)
 	}
 	return fmt.Sprintf("%s %s%s", ch.Role, words.Clean(label, words.MaxName/4), left)
 }
 
-func idleFor(ch *live.Child) string {
+func idleFor(ch *attach.Child) string {
 	switch {
 	case ch.State == record.StateZombie:
 		return "-"
@@ -134,14 +134,14 @@ func idleFor(ch *live.Child) string {
 	return rounded(*ch.QuietFor)
 }
 
-func readAgo(ch *live.Child) string {
+func readAgo(ch *attach.Child) string {
 	if ch.State == record.StateZombie {
 		return "-"
 	}
 	return rounded(ch.FactsAge) + " ago"
 }
 
-func finding(ch *live.Child) string {
+func finding(ch *attach.Child) string {
 	if ch.Kind != "" {
 		return ch.Kind
 	}
@@ -149,7 +149,7 @@ func finding(ch *live.Child) string {
 }
 
 // WatchedLines say what a watch shows of each command line: what was launched, what became of it, and what the host uses.
-func WatchedLines(v *live.View) (lines []string) {
+func WatchedLines(v *attach.View) (lines []string) {
 	for _, g := range v.Groups {
 		if g.Alive+g.Zombies == 0 {
 			continue
@@ -178,11 +178,11 @@ func WatchedLines(v *live.View) (lines []string) {
 }
 
 // GrowthLines say what grows below a watched host.
-func GrowthLines(v *live.View) (lines []string) {
+func GrowthLines(v *attach.View) (lines []string) {
 	if len(v.Trends) == 0 && v.Looks > 0 {
 		return []string{
 			fmt.Sprintf("too short: %s in %s; needs %d looks over %s", text.Count(v.Looks, "look"), rounded(record.Duration(v.To-v.From)),
-				live.LeastLooks, duration.Text(live.LeastSpan)),
+				attach.LeastLooks, duration.Text(attach.LeastSpan)),
 		}
 	}
 	for i := range v.Trends {
@@ -192,13 +192,13 @@ func GrowthLines(v *live.View) (lines []string) {
 }
 
 // growthLine has what it grows in an hour, or in a minute where the watch was too short to say what an hour brings.
-func growthLine(v *live.View, t *live.Trend) string {
+func growthLine(v *attach.View, t *attach.Trend) string {
 	unit, in, format := "an hour", 1.0, "%+.1f"
 	if t.InDay == nil {
 		unit, in, format = "a minute", 60.0, "%+.2f"
 	}
 	say, count := func(v float64) string { return fmt.Sprintf(format, v/in) }, func(n int64) string { return fmt.Sprint(n) }
-	if t.Of == live.OfHostMemory || t.Of == live.OfMemoryBelow {
+	if t.Of == attach.OfHostMemory || t.Of == attach.OfMemoryBelow {
 		say, count = func(v float64) string { return fmt.Sprintf(format+" MiB", v/in/(1<<20)) }, words.Size
 	}
 	if t.Steps {
@@ -206,7 +206,7 @@ func growthLine(v *live.View, t *live.Trend) string {
 	}
 	grows := "no growth shown"
 	switch {
-	case t.Grows() && t.Of == live.OfDescriptors && v.WithServers:
+	case t.Grows() && t.Of == attach.OfDescriptors && v.WithServers:
 		grows = "grows with the processes below it, which they lead to"
 	case t.Grows():
 		grows = "grows"
@@ -222,7 +222,7 @@ func growthLine(v *live.View, t *live.Trend) string {
 }
 
 // UnreadLines say what could not be read of a watched host's processes, and why.
-func UnreadLines(v *live.View) (lines []string) {
+func UnreadLines(v *attach.View) (lines []string) {
 	for _, u := range v.Unread {
 		lines = append(lines, fmt.Sprintf("%s of %s: %s%s", u.Column, text.Count(u.Of, "process"), u.Why, whyDenied(u)))
 	}
@@ -230,7 +230,7 @@ func UnreadLines(v *live.View) (lines []string) {
 }
 
 // whyDenied is what a refusal comes from, as far as that is known.
-func whyDenied(u live.Unread) string {
+func whyDenied(u attach.Unread) string {
 	if !strings.Contains(u.Why, "not permitted") && !strings.Contains(u.Why, "permission denied") {
 		return ""
 	}
@@ -246,7 +246,7 @@ func endLine(id record.Identity) string {
 }
 
 // EndLines are the commands that end what the findings of a watched host name, launchers first. A zombie can't be ended.
-func EndLines(v *live.View) (lines []string) {
+func EndLines(v *attach.View) (lines []string) {
 	for _, ch := range v.Children {
 		switch {
 		case ch.State == record.StateZombie || ch.Kind == "":

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/report/baseline"
 	"github.com/leakbench/leakbench/report/words"
 )

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/duration"
-	"github.com/leakbench/leakbench/internal/play/scoreboard"
+	"github.com/leakbench/leakbench/internal/judge/scoreboard"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"

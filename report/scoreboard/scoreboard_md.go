@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/leakbench/leakbench/internal/play/scoreboard"
+	"github.com/leakbench/leakbench/internal/judge/scoreboard"
 	"github.com/leakbench/leakbench/report/words"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/leakbench/leakbench/internal/play/scoreboard"
+	"github.com/leakbench/leakbench/internal/judge/scoreboard"
 	boards "github.com/leakbench/leakbench/report/scoreboard"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/judge/live"
+	"github.com/leakbench/leakbench/internal/judge/attach"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/words"
@@ -16,12 +16,12 @@ import (
 const watchedRows = 30
 
 // Watched writes what is below a watched host: at most so many rows, those with a finding first; 0 is as many as a report has.
-func Watched(b *bytes.Buffer, v *live.View, rows int, o Options) {
+func Watched(b *bytes.Buffer, v *attach.View, rows int, o Options) {
 	p := NewPrinter(b, o)
 	p.watched(v, rows)
 }
 
-func (p *Printer) watched(v *live.View, rows int) {
+func (p *Printer) watched(v *attach.View, rows int) {
 	if rows <= 0 {
 		rows = p.limit(watchedRows)
 	}
@@ -50,7 +50,7 @@ func (p *Printer) watched(v *live.View, rows int) {
 }
 
 // ends are the commands that end what was found. They stand on lines of their own, to be copied.
-func (p *Printer) ends(v *live.View) {
+func (p *Printer) ends(v *attach.View) {
 	lines := model.EndLines(v)
 	if len(lines) == 0 {
 		return

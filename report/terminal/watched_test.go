@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/judge/live"
+	"github.com/leakbench/leakbench/internal/judge/attach"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/report/model"
 	"github.com/leakbench/leakbench/report/terminal"
@@ -17,13 +17,13 @@ import (
 
 // watched is a watch of a host with a server that has a finding, and a zombie.
 func watched(o terminal.Options) string {
-	server := &live.Child{
+	server := &attach.Child{
 		Process: record.Process{Identity: record.Identity{PID: 100, Start: 1}, SID: 77, RSS: 1 << 20, State: record.StateSleeping, Comm: "srv"},
-		Syscall: "read(0)", Cgroup: "/a/group/of/its/own", Stdin: live.HeldByHost, StdinHolder: &record.Holder{Identity: record.Identity{PID: 10}, FD: 7},
-		Role: live.RoleServer, Below: true, Kind: "superseded", Facts: &record.Evidence{Process: record.Process{FDs: 12}}, FactsAge: record.Duration(3 * time.Second),
+		Syscall: "read(0)", Cgroup: "/a/group/of/its/own", Stdin: attach.HeldByHost, StdinHolder: &record.Holder{Identity: record.Identity{PID: 10}, FD: 7},
+		Role: attach.RoleServer, Below: true, Kind: "superseded", Facts: &record.Evidence{Process: record.Process{FDs: 12}}, FactsAge: record.Duration(3 * time.Second),
 	}
-	dead := &live.Child{Process: record.Process{Identity: record.Identity{PID: 101, Start: 2}, SID: 77, State: record.StateZombie, Comm: "old"}, Role: live.RoleZombie, Below: true}
-	v := &live.View{Children: []*live.Child{server, dead}, Looks: 3, From: 0, To: int64(2 * time.Second)}
+	dead := &attach.Child{Process: record.Process{Identity: record.Identity{PID: 101, Start: 2}, SID: 77, State: record.StateZombie, Comm: "old"}, Role: attach.RoleZombie, Below: true}
+	v := &attach.View{Children: []*attach.Child{server, dead}, Looks: 3, From: 0, To: int64(2 * time.Second)}
 	var b bytes.Buffer
 	terminal.Watched(&b, v, 0, o)
 	return b.String()

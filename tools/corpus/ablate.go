@@ -17,7 +17,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/leakbench/leakbench/internal/judge/corpus"
+	"github.com/leakbench/leakbench/test/corpus"
 )
 
 // cases are the special cases of the judge. A line: package, function, the statement that stands for its body, how many runs are judged in

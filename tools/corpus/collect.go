@@ -15,9 +15,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/judge/corpus"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/test/corpus"
 )
 
 // hook hands out each run that is folded.

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/judge/corpus"
 	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/test/corpus"
 )
 
 // TestWhatIsAdded: a run that is there is not added again, nor one of a host and a scenario that is judged alike.

@@ -1,11 +1,11 @@
-// Command corpus keeps the corpus of the judge (internal/judge/corpus): it adds runs, and tells what the runs hold.
+// Command corpus keeps the corpus of the judge (test/corpus): it adds runs, and tells what the runs hold.
 //
 //	go run ./tools/corpus collect go test ./internal/judge/... ./internal/history   adds each run that a command judges
 //	go run ./tools/corpus add FILE ...                                              adds run files
 //	go run ./tools/corpus ablate [-update] [NAME ...]                               switches special cases of the judge off, one at a time
 //
 // A run that is there already is not added again, nor is one of a host and a scenario of which a run is there that is judged alike. After
-// that, go test ./internal/judge/corpus -update writes down what is said of what is new. collect builds what it starts with
+// that, go test ./test/corpus -update writes down what is said of what is new. collect builds what it starts with
 // GOFLAGS=-overlay, so that internal/history hands out each run that it folds.
 package main
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/history"
-	"github.com/leakbench/leakbench/internal/judge/growth"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
@@ -107,7 +106,7 @@ func (f *Facts) Series(warmUp int) (all [][]*Cycle) {
 	keys, groups := lists.GroupBy(quiet, func(c *Cycle) key { return key{c.Series, f.HostAt(c.t).N} })
 	slices.SortStableFunc(keys, func(a, b key) int { return a.series - b.series }) // the lives are in their order
 	for _, k := range keys {
-		all = append(all, f.withCheckpoint(growth.Thin(alikeCycles(groups[k]))))
+		all = append(all, f.withCheckpoint(Thin(alikeCycles(groups[k]))))
 	}
 	return all
 }

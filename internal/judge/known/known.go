@@ -15,8 +15,8 @@ import (
 
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/judge/compare"
-	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )

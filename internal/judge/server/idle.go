@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/history"
-	"github.com/leakbench/leakbench/internal/judge/growth"
+	"github.com/leakbench/leakbench/internal/judge/facts"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 )
@@ -38,10 +38,10 @@ func (x *exam) judgeIdle() {
 		return
 	}
 	points := x.measure(idle)
-	if len(points) < growth.LeastPoints || points[len(points)-1].at-points[0].at < float64(leastIdle)/1e9 {
+	if len(points) < facts.LeastPoints || points[len(points)-1].at-points[0].at < float64(leastIdle)/1e9 {
 		x.unjudged("S7",
 			fmt.Sprintf("it was not watched for long enough, %s: it takes %s, and %d looks after the first %s", prose.Span(idle.Ended-idle.Begun),
-				prose.Span(warmUp+leastIdle), growth.LeastPoints, prose.Span(warmUp)))
+				prose.Span(warmUp+leastIdle), facts.LeastPoints, prose.Span(warmUp)))
 		return
 	}
 	first, last := points[0], points[len(points)-1]
@@ -73,8 +73,8 @@ func (x *exam) judgeCPU(idle *history.Step, points []measured) {
 
 // judgeGrowth says what grows. Memory and descriptors of more and more processes are told with these.
 func (x *exam) judgeGrowth(idle *history.Step, points []measured) {
-	count := func(least int64, noun string) func(growth.Trend, int64) (string, bool) {
-		return func(t growth.Trend, gained int64) (string, bool) {
+	count := func(least int64, noun string) func(facts.Trend, int64) (string, bool) {
+		return func(t facts.Trend, gained int64) (string, bool) {
 			value := fmt.Sprintf("%d more %s, %.1f a minute (at 95 %% from %.1f to %.1f)", gained, noun, t.Slope*60, t.Low*60, t.High*60)
 			return value, t.Low > 0 && gained >= least
 		}
@@ -83,7 +83,7 @@ func (x *exam) judgeGrowth(idle *history.Step, points []measured) {
 		return
 	}
 	x.judgeTrend(idle, points, "idle-descriptors", func(m measured) int64 { return m.fds }, count(handlesGrow, "descriptors"))
-	x.judgeTrend(idle, points, "idle-memory", func(m measured) int64 { return m.rss }, func(t growth.Trend, _ int64) (string, bool) {
+	x.judgeTrend(idle, points, "idle-memory", func(m measured) int64 { return m.rss }, func(t facts.Trend, _ int64) (string, bool) {
 		size := func(slope float64) string { return prose.Mebibytes(int64(slope * 60)) }
 		return fmt.Sprintf("%s a minute (at 95 %% from %s to %s)", size(t.Slope), size(t.Low), size(t.High)), t.Low*60 > memoryGrows
 	})
@@ -102,18 +102,18 @@ func (x *exam) measure(idle *history.Step) (points []measured) {
 		}
 		points = append(points, m)
 	}
-	return growth.Thin(points)
+	return facts.Thin(points)
 }
 
 func (x *exam) judgeTrend(
-	idle *history.Step, points []measured, kind string, of func(measured) int64, grows func(growth.Trend, int64) (string, bool),
+	idle *history.Step, points []measured, kind string, of func(measured) int64, grows func(facts.Trend, int64) (string, bool),
 ) (broken bool) {
 	var at []float64
 	var values []int64
 	for _, m := range points {
 		at, values = append(at, m.at), append(values, of(m))
 	}
-	trend, known := growth.TrendOf(at, values)
+	trend, known := facts.TrendOf(at, values)
 	if !known {
 		return false
 	}

@@ -3,11 +3,11 @@ package verdict
 import (
 	"slices"
 
+	"github.com/leakbench/leakbench/internal/judge/attach"
 	"github.com/leakbench/leakbench/internal/judge/doubts"
 	"github.com/leakbench/leakbench/internal/judge/facts"
-	"github.com/leakbench/leakbench/internal/judge/law"
-	"github.com/leakbench/leakbench/internal/judge/live"
 	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -30,7 +30,7 @@ var seenFromOutside = []string{"L1", "L4", "L5"}
 
 // judgeAttached judges a watch of a host that was running already. It is clean where all that can be seen from outside was seen.
 func judgeAttached(f *casefile, run *record.Run) Verdict {
-	view := live.Of(run)
+	view := attach.Of(run)
 	for i := range view.Breaches {
 		b := &view.Breaches[i]
 		f.broken(&breach{
@@ -46,7 +46,7 @@ func judgeAttached(f *casefile, run *record.Run) Verdict {
 		Harmed: map[facts.SessionKey]int64{}, Blamed: map[int]bool{}, Explained: map[*facts.Checkpoint]bool{},
 	}), ofPlay)
 	for _, r := range v.Laws {
-		follows := slices.ContainsFunc(view.Open, func(u live.Unjudged) bool { return u.Law == r.Law && u.With != "" })
+		follows := slices.ContainsFunc(view.Open, func(u attach.Unjudged) bool { return u.Law == r.Law && u.With != "" })
 		seen := slices.Contains(seenFromOutside, r.Law) || r.Law == "L2" && view.Host.Exited
 		if r.Status == LawNotJudged && !follows && seen && f.severity(r.Law) == record.SeverityError {
 			v.Doubts = append(v.Doubts, record.Doubt{Code: record.DoubtNotSeen, Text: r.Law + " " + r.Name + ": " + r.Reason})
@@ -64,10 +64,10 @@ func ofPlay(d record.Doubt) bool {
 	}, d.Code)
 }
 
-func (f *casefile) attachedLaw(rule *rule, view *live.View) LawResult {
+func (f *casefile) attachedLaw(rule *rule, view *attach.View) LawResult {
 	r := LawResult{Law: rule.ID, Name: rule.Name}
 	of := slices.DeleteFunc(slices.Clone(f.breaches), func(b *breach) bool { return b.law != rule.ID })
-	open := slices.IndexFunc(view.Open, func(u live.Unjudged) bool { return u.Law == rule.ID })
+	open := slices.IndexFunc(view.Open, func(u attach.Unjudged) bool { return u.Law == rule.ID })
 	switch {
 	case len(of) > 0:
 		r.Status, r.Expected = LawBroken, law.Of(rule.ID).Says

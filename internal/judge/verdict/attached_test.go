@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/leakbench/leakbench/internal/judge/law"
-	"github.com/leakbench/leakbench/internal/judge/live"
+	"github.com/leakbench/leakbench/internal/judge/attach"
+	"github.com/leakbench/leakbench/internal/law"
 )
 
 // TestAShortWatchDoesNotKeepHandlesFlat: whether the host's descriptors grow takes a trend to tell.
@@ -16,6 +16,6 @@ func TestAShortWatchDoesNotKeepHandlesFlat(t *testing.T) {
 	p.open("s1", "flaky")
 	f := open(p.done())
 	for short, want := range map[bool]LawStatus{true: LawNotJudged, false: LawKept} {
-		assert.Equal(t, want, f.attachedLaw(&rule{Law: law.Of("L5")}, &live.View{TooShort: short}).Status, "%v", short)
+		assert.Equal(t, want, f.attachedLaw(&rule{Law: law.Of("L5")}, &attach.View{TooShort: short}).Status, "%v", short)
 	}
 }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/doubts"
-	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/judge/server"
+	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/record"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"github.com/leakbench/leakbench/internal/history"
-	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/law"
 	"github.com/leakbench/leakbench/internal/record"
 )
 

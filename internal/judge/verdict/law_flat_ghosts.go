@@ -6,8 +6,8 @@ import (
 
 	"github.com/leakbench/leakbench/internal/history"
 	"github.com/leakbench/leakbench/internal/judge/facts"
-	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/law"
 )
 
 // afterEnd is how long after the end of its session a server must have been launched to be called launched for it: a

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/judge/facts"
-	"github.com/leakbench/leakbench/internal/judge/growth"
 
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -37,14 +36,14 @@ func judgeHandles(f *casefile) LawResult {
 		line := fmt.Sprintf("%s to %s: %s open descriptors",
 			first.Name, last.Name, c.List(func(v int64) string { return strconv.FormatInt(v, 10) }))
 		r.Values = append(r.Values, line)
-		if n := growth.Rises(growth.Floor(held)); n > mostRises {
+		if n := facts.Rises(facts.Floor(held)); n > mostRises {
 			f.broken(&breach{
 				law: "L5", kind: "fd-leak", cause: record.CausePerCycle, value: line, at: c.At, like: "grows",
 				narrative: fmt.Sprintf(
 					"The host held %d descriptors after %s and %d after %s, with the same %s below it each time: %s per cycle. "+
 						"The number rose %s and never fell back.",
 					held[0], first.Name, held[len(held)-1], last.Name, text.Count(first.Live, "process"),
-					strings.TrimSuffix(fmt.Sprintf("%.1f", growth.Slope(c.N, held)), ".0"), text.Count(n, "time")),
+					strings.TrimSuffix(fmt.Sprintf("%.1f", facts.Slope(c.N, held)), ".0"), text.Count(n, "time")),
 			})
 		}
 	}

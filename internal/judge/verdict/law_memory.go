@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/leakbench/leakbench/internal/judge/facts"
-	"github.com/leakbench/leakbench/internal/judge/growth"
 
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
@@ -52,7 +51,7 @@ func (f *casefile) memory(r *LawResult, c facts.Curve, b *breach, who string) in
 	if last+1 < memoryCycles {
 		return 0
 	}
-	grows, limit := growth.Slope(c.N, growth.WithoutJump(c.Values)), f.Header.Limits.GrowthPerCycle
+	grows, limit := facts.Slope(c.N, facts.WithoutJump(c.Values)), f.Header.Limits.GrowthPerCycle
 	line := c.List(func(v int64) string { return fmt.Sprintf("%.1f", float64(v)/(1<<20)) })
 	b.law, b.at, b.like = "L6", c.At, b.kind
 	sizes := fmt.Sprintf("%s MiB at the end of the cycles from %d to %d", line, c.N[0], c.N[last])

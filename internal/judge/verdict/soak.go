@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/facts"
-	"github.com/leakbench/leakbench/internal/judge/growth"
 	"github.com/leakbench/leakbench/internal/judge/prose"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/text"
@@ -24,7 +23,7 @@ type Trend struct {
 	Of    string `json:"of" jsonschema:"processes below the host, descriptors of the host or memory of the host in bytes"`
 	First int64  `json:"first"`
 	Last  int64  `json:"last"`
-	growth.Trend
+	facts.Trend
 }
 
 // Grows says that it is sure to grow.
@@ -52,7 +51,7 @@ func (f *casefile) repetitions() (all []*facts.Cycle) {
 			all = append(all, c)
 		}
 	}
-	return growth.Thin(all)
+	return facts.Thin(all)
 }
 
 func hours(at []int64) (x []float64) {
@@ -81,7 +80,7 @@ func (f *casefile) soak() *Soak {
 		{ofDescriptors, facts.CurveOf(group, func(c *facts.Cycle) int64 { return c.FDs })},
 		{OfMemory, facts.CurveOf(group, func(c *facts.Cycle) int64 { return c.RSS })},
 	} {
-		if t, ok := growth.TrendOf(hours(of.curve.At), of.curve.Values); ok {
+		if t, ok := facts.TrendOf(hours(of.curve.At), of.curve.Values); ok {
 			s.Trends = append(s.Trends, Trend{of.what, of.curve.Values[0], of.curve.Values[len(of.curve.Values)-1], t})
 		}
 	}
@@ -93,11 +92,11 @@ func (f *casefile) soak() *Soak {
 func (f *casefile) judgeRise(r *LawResult) {
 	c := processes(f.repetitions())
 	n := len(c.Values)
-	if f.broke("L1") || n < 2*growth.LeastPoints {
+	if f.broke("L1") || n < 2*facts.LeastPoints {
 		return
 	}
-	all, _ := growth.TrendOf(hours(c.At), c.Values)
-	late, _ := growth.TrendOf(hours(c.At[n/2:]), c.Values[n/2:]) // a pool that fills stops some time
+	all, _ := facts.TrendOf(hours(c.At), c.Values)
+	late, _ := facts.TrendOf(hours(c.At[n/2:]), c.Values[n/2:]) // a pool that fills stops some time
 	switch last := c.Values[n-1]; {
 	case late.Low <= 0:
 	case all.Low > 0 && last-c.Values[0] >= leastRise:
@@ -108,7 +107,7 @@ func (f *casefile) judgeRise(r *LawResult) {
 	}
 }
 
-func riseBreach(c facts.Curve, all growth.Trend) *breach {
+func riseBreach(c facts.Curve, all facts.Trend) *breach {
 	n := len(c.Values)
 	line := c.List(func(v int64) string { return strconv.FormatInt(v, 10) })
 	return &breach{

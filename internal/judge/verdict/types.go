@@ -2,7 +2,7 @@ package verdict
 
 import (
 	"github.com/leakbench/leakbench/internal/history"
-	"github.com/leakbench/leakbench/internal/judge/live"
+	"github.com/leakbench/leakbench/internal/judge/attach"
 	"github.com/leakbench/leakbench/internal/record"
 )
 
@@ -19,15 +19,15 @@ const (
 
 // Verdict is what the bench says of a run. It is a function of the run alone.
 type Verdict struct {
-	Outcome  Outcome     `json:"outcome"`
-	Spawned  int         `json:"spawned"`
-	PeakLive int         `json:"peak_live"`
-	Left     int         `json:"left"`     // processes that the keeper had to sweep or that outlived the host at the last checkpoint
-	Findings []Finding   `json:"findings"` // errors first, then by law, kind, label
-	Doubts   []Doubt     `json:"doubts"`
-	Laws     []LawResult `json:"laws"` // in the order of the laws' ids
-	Soak     *Soak       `json:"soak,omitempty" jsonschema:"of leakbench run --for: growth an hour"`
-	Watched  *live.View  `json:"watched,omitempty" jsonschema:"of leakbench attach: what is below the host"`
+	Outcome  Outcome      `json:"outcome"`
+	Spawned  int          `json:"spawned"`
+	PeakLive int          `json:"peak_live"`
+	Left     int          `json:"left"`     // processes that the keeper had to sweep or that outlived the host at the last checkpoint
+	Findings []Finding    `json:"findings"` // errors first, then by law, kind, label
+	Doubts   []Doubt      `json:"doubts"`
+	Laws     []LawResult  `json:"laws"` // in the order of the laws' ids
+	Soak     *Soak        `json:"soak,omitempty" jsonschema:"of leakbench run --for: growth an hour"`
+	Watched  *attach.View `json:"watched,omitempty" jsonschema:"of leakbench attach: what is below the host"`
 }
 
 // Finding is one cause, however many processes show it.

@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/observe"
+	"github.com/leakbench/leakbench/internal/observe/attach"
 	"github.com/leakbench/leakbench/internal/play"
+	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/observe"
-	"github.com/leakbench/leakbench/internal/stage/proc"
-	"github.com/leakbench/leakbench/internal/stage/watch"
 	"github.com/leakbench/leakbench/internal/text"
 )
 
@@ -38,12 +38,12 @@ type Params struct {
 	Tool     record.Tool
 	Command  []string
 	// OnLook is shown each look, with the run so far; nil is nobody.
-	OnLook func(watch.Look, *record.Run)
+	OnLook func(attach.Look, *record.Run)
 }
 
 // Play watches until the time is over, the host ends, or ctx does, and judges what was seen.
 func Play(ctx context.Context, p Params) (*verdict.Judged, error) {
-	if err := watch.Supported(); err != nil {
+	if err := attach.Supported(); err != nil {
 		return nil, err
 	}
 	if p.For > 0 {
@@ -59,7 +59,7 @@ func Play(ctx context.Context, p Params) (*verdict.Judged, error) {
 	if err := file.WriteHeader(run.Header); err != nil {
 		return nil, err
 	}
-	failed := watch.Run(ctx, watch.Params{Host: p.Host.Identity, Add: file.Add, OnLook: func(l watch.Look) {
+	failed := attach.Run(ctx, attach.Params{Host: p.Host.Identity, Add: file.Add, OnLook: func(l attach.Look) {
 		if p.OnLook != nil {
 			p.OnLook(l, run)
 		}
@@ -84,7 +84,7 @@ var Laws = []string{"L1", "L2", "L4", "L5"}
 
 // Find is the process that a pid or a name means. Where there are several, the error lists them.
 func Find(name string) (record.Process, error) {
-	found, err := watch.Find(name)
+	found, err := attach.Find(name)
 	if errors.Is(err, syscall.EMFILE) {
 		return record.Process{}, err
 	}

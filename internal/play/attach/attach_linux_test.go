@@ -18,13 +18,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/judge/live"
+	judgeattach "github.com/leakbench/leakbench/internal/judge/attach"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	observeattach "github.com/leakbench/leakbench/internal/observe/attach"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/attach"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
-	"github.com/leakbench/leakbench/internal/stage/watch"
+	"github.com/leakbench/leakbench/internal/reexec/reexectest"
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
@@ -104,7 +104,7 @@ func (d *driven) rest(span time.Duration) {
 }
 
 // group is what a watch has seen of the servers of a label.
-func group(t *testing.T, j *verdict.Judged, label string) *live.Group {
+func group(t *testing.T, j *verdict.Judged, label string) *judgeattach.Group {
 	t.Helper()
 	at := slices.IndexFunc(j.Verdict.Watched.Groups, isCalled(label))
 	require.GreaterOrEqual(t, at, 0, "no server is called %s", label)
@@ -112,8 +112,8 @@ func group(t *testing.T, j *verdict.Judged, label string) *live.Group {
 }
 
 // isCalled says of a group that its servers have a label.
-func isCalled(label string) func(*live.Group) bool {
-	return func(g *live.Group) bool {
+func isCalled(label string) func(*judgeattach.Group) bool {
+	return func(g *judgeattach.Group) bool {
 		return slices.ContainsFunc(g.Command, func(arg string) bool { return strings.HasPrefix(arg, label) })
 	}
 }
@@ -162,9 +162,9 @@ func look(t *testing.T, pid int, during time.Duration, change ...func(*attach.Pa
 }
 
 // lookUntil watches a host until a look shows enough, or for as long as that may take on a busy machine.
-func lookUntil(t *testing.T, pid int, during time.Duration, enough func(*live.View) bool, change ...func(*attach.Params)) *verdict.Judged {
+func lookUntil(t *testing.T, pid int, during time.Duration, enough func(*judgeattach.View) bool, change ...func(*attach.Params)) *verdict.Judged {
 	t.Helper()
-	found, err := watch.Find(fmt.Sprint(pid))
+	found, err := observeattach.Find(fmt.Sprint(pid))
 	require.NoError(t, err)
 	p := attach.Params{Host: found[0], For: during, Settle: time.Second}
 	for _, c := range change {
@@ -173,8 +173,8 @@ func lookUntil(t *testing.T, pid int, during time.Duration, enough func(*live.Vi
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
 	defer end()
 	if p.OnLook == nil && enough != nil {
-		p.OnLook = func(_ watch.Look, run *record.Run) {
-			if enough(live.Of(run)) {
+		p.OnLook = func(_ observeattach.Look, run *record.Run) {
+			if enough(judgeattach.Of(run)) {
 				end()
 			}
 		}
@@ -185,9 +185,9 @@ func lookUntil(t *testing.T, pid int, during time.Duration, enough func(*live.Vi
 }
 
 // found says that five looks have found something.
-func found() func(*live.View) bool {
+func found() func(*judgeattach.View) bool {
 	times := 0
-	return func(v *live.View) bool {
+	return func(v *judgeattach.View) bool {
 		if len(v.Breaches) > 0 {
 			times++
 		}
@@ -279,7 +279,7 @@ func TestByTheClock(t *testing.T) {
 				assert.Equal(t, one.want, kinds(lookUntil(t, d.cmd.Process.Pid, time.Minute, found())))
 				return
 			}
-			j := lookUntil(t, d.cmd.Process.Pid, time.Minute, func(v *live.View) bool { // one that leaks would have been found by then
+			j := lookUntil(t, d.cmd.Process.Pid, time.Minute, func(v *judgeattach.View) bool { // one that leaks would have been found by then
 				app := slices.IndexFunc(v.Groups, isCalled("app"))
 				return all.Load() && app >= 0 && v.Groups[app].Used == v.Groups[app].Alive
 			})

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/leakbench/leakbench/internal/duration"
-	"github.com/leakbench/leakbench/internal/judge/live"
+	"github.com/leakbench/leakbench/internal/judge/attach"
+	observeattach "github.com/leakbench/leakbench/internal/observe/attach"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/watch"
 	"github.com/leakbench/leakbench/report/terminal"
 )
 
@@ -32,7 +32,7 @@ type Screen struct {
 	mu    sync.Mutex
 	shown time.Time
 	drawn bool // a table stands on the terminal
-	fold  *live.Watch
+	fold  *attach.Watch
 	known map[record.Identity]time.Time // whose facts the fold has, and of when
 }
 
@@ -55,11 +55,11 @@ func NewScreen(out io.Writer, o terminal.Options, every time.Duration) *Screen {
 func (s *Screen) Live() bool { return s.tty != nil }
 
 // Look shows a look, where it is time to.
-func (s *Screen) Look(l watch.Look, run *record.Run) {
+func (s *Screen) Look(l observeattach.Look, run *record.Run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fold == nil {
-		s.fold, s.known = live.New(&run.Header), map[record.Identity]time.Time{}
+		s.fold, s.known = attach.New(&run.Header), map[record.Identity]time.Time{}
 	}
 	at := func(t time.Time) int64 { return int64(t.Sub(run.Header.Started)) }
 	s.fold.Apply(&record.Event{T: at(l.At), Kind: record.CensusTaken, Census: &l.Census})
@@ -85,7 +85,7 @@ func (s *Screen) Look(l watch.Look, run *record.Run) {
 }
 
 // table is what is below the host, with at most so many processes.
-func table(v *live.View, rows int, o terminal.Options) string {
+func table(v *attach.View, rows int, o terminal.Options) string {
 	var b bytes.Buffer
 	terminal.Watched(&b, v, rows, o)
 	return b.String()
@@ -101,7 +101,7 @@ const (
 )
 
 // draw shows as much of a table as fits on the terminal, which may have another size by now.
-func (s *Screen) draw(head string, v *live.View) {
+func (s *Screen) draw(head string, v *attach.View) {
 	columns, height, err := term.GetSize(int(s.tty.Fd()))
 	if err != nil || height < 2 {
 		return

@@ -13,7 +13,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/play/doctor"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
+	"github.com/leakbench/leakbench/internal/reexec/reexectest"
 )
 
 func TestMain(m *testing.M) { reexectest.Main(m) }

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/leakbench/leakbench/internal/stage/ledger"
-	"github.com/leakbench/leakbench/internal/stage/proc"
+	"github.com/leakbench/leakbench/internal/observe/ledger"
+	"github.com/leakbench/leakbench/internal/proc"
 )
 
 // Lack is what no run can do without, and this machine or this user does not give.

@@ -17,8 +17,8 @@ import (
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/explore"
-	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/reexec/reexectest"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/tier"
 	"github.com/leakbench/leakbench/scenarios"
 )
@@ -29,7 +29,7 @@ func run(t *testing.T, p explore.Params, hostName string) *explore.Result {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	spec, err := host.Lookup(self, hostName)
+	spec, err := subject.Lookup(self, hostName)
 	require.NoError(t, err)
 	limits := play.Limits{Settle: 300 * time.Millisecond, Confirm: 100 * time.Millisecond}
 	p.Bench, p.Host = &play.Bench{Self: self, Out: t.TempDir(), Limits: limits}, play.Host{Spec: spec}

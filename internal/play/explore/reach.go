@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/leakbench/leakbench/driver"
+	"github.com/leakbench/leakbench/internal/observe/keeper"
 	"github.com/leakbench/leakbench/internal/play/explore/grammar"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/fit"
-	"github.com/leakbench/leakbench/internal/stage/keeper"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
+	"github.com/leakbench/leakbench/internal/subject/fit"
 )
 
 // reachOf is what can be asked of a host, as far as it is known before it starts.
-func reachOf(h host.Spec) grammar.Reach {
+func reachOf(h subject.Spec) grammar.Reach {
 	a := fit.AbilityOf(h)
 	r := grammar.Reach{
 		Cannot: map[record.Op]string{}, One: a.One,
@@ -29,7 +29,7 @@ func reachOf(h host.Spec) grammar.Reach {
 }
 
 // tell adds what the host itself has said in its hello.
-func tell(r *grammar.Reach, h host.Spec, hello record.Hello) {
+func tell(r *grammar.Reach, h subject.Spec, hello record.Hello) {
 	if !h.Kind.Driven() {
 		return
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
 	"github.com/leakbench/leakbench/internal/redact"
-	"github.com/leakbench/leakbench/internal/stage/proc"
 	"github.com/leakbench/leakbench/internal/text"
 )
 

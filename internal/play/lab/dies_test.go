@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/play/lab"
+	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/proc"
 )
 
 // dies is a test process that has launched a server and is killed. Between both stands a shell that does not end with the server.

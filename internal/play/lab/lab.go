@@ -16,10 +16,10 @@ import (
 
 	"github.com/leakbench/leakbench/fakeserver"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/observe/host"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/runner"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/report/terminal"
 	"github.com/leakbench/leakbench/scenarios"
@@ -76,7 +76,7 @@ const tries = 2
 
 // Play plays a scenario against a host: a client in the caller's process, or a driver that is started below a keeper. The
 // error is a *Failure, or says why nothing was played. connect makes the connection to the caller's driver anew for each play.
-func Play(ctx context.Context, p Params, s *scenarios.Scenario, h host.Spec, connect func() (*runner.Caller, error)) error {
+func Play(ctx context.Context, p Params, s *scenarios.Scenario, h subject.Spec, connect func() (*host.Caller, error)) error {
 	bench := p.bench()
 	for try := 1; ; try++ {
 		cell := play.Cell{Scenario: s, Host: play.Host{Spec: h}}
@@ -108,8 +108,8 @@ type Lab struct {
 	p    Params
 	dir  string
 	mu   sync.Mutex
-	live *runner.Live // nil before the first server, and after the end
-	made int          // servers
+	live *host.Live // nil before the first server, and after the end
+	made int        // servers
 	held map[string]bool
 }
 
@@ -162,8 +162,8 @@ func (l *Lab) begin(ctx context.Context) (err error) {
 	limits := scenarios.Defaults()
 	limits.GrowthPerCycle = 0
 	l.held = map[string]bool{}
-	l.live, err = runner.Begin(ctx, runner.Params{
-		Self: l.p.Self, Dir: l.dir, Tool: l.p.Tool, Seed: 1, Caller: &runner.Caller{PID: l.p.PID},
+	l.live, err = host.Begin(ctx, host.Params{
+		Self: l.p.Self, Dir: l.dir, Tool: l.p.Tool, Seed: 1, Caller: &host.Caller{PID: l.p.PID},
 		Settle: record.Duration(l.p.Settle), Confirm: record.Duration(l.p.Confirm), // before those of the host's profile
 		Scenario: &scenarios.Scenario{Name: "lab", Title: "What a test does with its servers", Limits: limits},
 		Host:     Host(l.p.Name),
@@ -172,8 +172,8 @@ func (l *Lab) begin(ctx context.Context) (err error) {
 }
 
 // Host is the caller's process as a run has it.
-func Host(name string) host.Spec {
-	return host.Spec{
+func Host(name string) subject.Spec {
+	return subject.Spec{
 		Name: name, About: "the process of a test", Kind: record.KindDriver, Argv: os.Args[:1],
 		Profile: record.Profile{Settle: record.Duration(defaultSettle), Confirm: record.Duration(defaultConfirm)},
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/play/lab"
-	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
+	"github.com/leakbench/leakbench/internal/reexec/reexectest"
 )
 
 func TestMain(m *testing.M) {

@@ -16,9 +16,9 @@ import (
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/bug"
 	"github.com/leakbench/leakbench/internal/lines"
+	"github.com/leakbench/leakbench/internal/observe/host"
+	"github.com/leakbench/leakbench/internal/proc"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/proc"
-	"github.com/leakbench/leakbench/internal/stage/runner"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
@@ -200,13 +200,13 @@ func (s *server) play(ctx context.Context, r request) error {
 		return err
 	}
 	p := s.params(r)
-	return Play(ctx, p, scenario, Host(p.Name), func() (*runner.Caller, error) {
+	return Play(ctx, p, scenario, Host(p.Name), func() (*host.Caller, error) {
 		lines, to := io.Pipe()
 		s.mu.Lock()
 		s.plays[r.ID] = to
 		s.mu.Unlock()
 		s.say(answer{ID: r.ID, Begin: true})
-		return &runner.Caller{PID: p.PID, Stdin: &toDriver{s: s, id: r.ID}, Stdout: lines}, nil
+		return &host.Caller{PID: p.PID, Stdin: &toDriver{s: s, id: r.ID}, Stdout: lines}, nil
 	})
 }
 

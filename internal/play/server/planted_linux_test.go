@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/leakbench/leakbench/internal/judge/law"
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/law"
+	observeserver "github.com/leakbench/leakbench/internal/observe/server"
 	"github.com/leakbench/leakbench/internal/play/server"
-	"github.com/leakbench/leakbench/internal/stage/client"
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
@@ -25,21 +25,21 @@ var planted = []struct {
 	checks string
 	kinds  string
 	call   string
-	often  bool          // it is played each time; else by the nightly job
-	limits client.Limits // zero: hasty where something is found, else the defaults
+	often  bool                 // it is played each time; else by the nightly job
+	limits observeserver.Limits // zero: hasty where something is found, else the defaults
 }{
 	{often: true, name: "go healthy", argv: fake(), checks: "eof,eof-call,eof-start,sigterm,shell"},
 	{name: "go of the other era", argv: fake("--era", "modern"), checks: "eof,sigterm"},
-	{often: true, name: "go slow", argv: fake("--fault", "on=start,do=delay,for=3s", "--fault", "on=exit,do=delay,for=1s"), checks: "eof,eof-call,eof-start,sigterm,shell", limits: client.Limits{Grace: 2500 * time.Millisecond}},
-	{often: true, name: "go deaf", argv: fake("--fault", "on=eof,do=ignore"), checks: "eof,eof-call,eof-start,shell", kinds: "eof-ignored eof-ignored-in-call eof-ignored-at-start eof-ignored-orphaned", limits: client.Limits{Grace: 700 * time.Millisecond, Watch: 300 * time.Millisecond, Start: 3 * time.Second}},
-	{name: "go busy at the end", argv: fake("--fault", "on=eof,do=spin"), checks: "eof", kinds: "eof-spin", limits: client.Limits{Grace: 300 * time.Millisecond, Watch: 2 * time.Second}},
-	{name: "go late", argv: fake("--fault", "on=exit,do=delay,for=1s"), checks: "eof,sigterm", kinds: "eof-late term-late", limits: client.Limits{Grace: 200 * time.Millisecond, Watch: 20 * time.Second}},
+	{often: true, name: "go slow", argv: fake("--fault", "on=start,do=delay,for=3s", "--fault", "on=exit,do=delay,for=1s"), checks: "eof,eof-call,eof-start,sigterm,shell", limits: observeserver.Limits{Grace: 2500 * time.Millisecond}},
+	{often: true, name: "go deaf", argv: fake("--fault", "on=eof,do=ignore"), checks: "eof,eof-call,eof-start,shell", kinds: "eof-ignored eof-ignored-in-call eof-ignored-at-start eof-ignored-orphaned", limits: observeserver.Limits{Grace: 700 * time.Millisecond, Watch: 300 * time.Millisecond, Start: 3 * time.Second}},
+	{name: "go busy at the end", argv: fake("--fault", "on=eof,do=spin"), checks: "eof", kinds: "eof-spin", limits: observeserver.Limits{Grace: 300 * time.Millisecond, Watch: 2 * time.Second}},
+	{name: "go late", argv: fake("--fault", "on=exit,do=delay,for=1s"), checks: "eof,sigterm", kinds: "eof-late term-late", limits: observeserver.Limits{Grace: 200 * time.Millisecond, Watch: 20 * time.Second}},
 	{often: true, name: "go deaf to SIGTERM", argv: fake("--fault", "on=term,do=ignore"), checks: "sigterm", kinds: "term-ignored"},
 	{often: true, name: "go behind a shell", argv: fake("--fault", "on=start,do=launcher,as=shell"), checks: "eof,sigterm,shell", kinds: "term-not-forwarded"},
 	{name: "go behind a launcher with its own session", argv: fake("--fault", "on=start,do=launcher,as=own-session"), checks: "sigterm", kinds: "term-not-forwarded"},
 	{name: "go deaf behind a launcher", argv: fake("--fault", "on=start,do=launcher,as=wrapper", "--fault", "on=term,do=ignore"), checks: "sigterm", kinds: "term-ignored"},
 	{name: "go that survives EPIPE", argv: fake(), checks: "epipe", kinds: "epipe-ignored"},
-	{name: "go busy with EPIPE", argv: fake("--fault", "on=epipe,do=spin"), checks: "epipe", kinds: "epipe-spin", limits: client.Limits{Grace: time.Second, Watch: 2 * time.Second}},
+	{name: "go busy with EPIPE", argv: fake("--fault", "on=epipe,do=spin"), checks: "epipe", kinds: "epipe-spin", limits: observeserver.Limits{Grace: time.Second, Watch: 2 * time.Second}},
 	{name: "go deaf to all that breaks", argv: fake("--fault", "on=eof,do=ignore"), checks: "epipe", kinds: "epipe-stuck"},
 	{name: "go with a helper", argv: fake("--fault", "on=start,do=helper,as=group"), checks: "eof,sigterm", kinds: "helper-left helper-left"},
 	{name: "go with a helper that has its stdio", argv: fake("--fault", "on=start,do=helper,as=stdio"), checks: "sigterm", kinds: "helper-left"},
@@ -58,18 +58,18 @@ var planted = []struct {
 	{often: true, name: "python with a detached helper", argv: script("planted.py", "detached"), checks: "eof", kinds: "helper-escaped"},
 	{name: "python with noise", argv: script("planted.py", "noise"), checks: "eof", kinds: "stdout-noise"},
 	{name: "python behind sh -c", argv: []string{"sh", "-c", `python3 "$0"; exit $?`, servers + "planted.py"}, checks: "eof,sigterm", kinds: "term-not-forwarded"},
-	{name: "python late when stdout breaks", argv: script("planted.py", "late-pipe"), checks: "epipe", kinds: "epipe-late", limits: client.Limits{Grace: time.Second, Watch: 20 * time.Second}},
-	{name: "python with a helper that ends late", argv: script("planted.py", "late-helper"), checks: "sigterm", kinds: "helper-late", limits: client.Limits{Grace: 300 * time.Millisecond, Watch: 20 * time.Second}},
+	{name: "python late when stdout breaks", argv: script("planted.py", "late-pipe"), checks: "epipe", kinds: "epipe-late", limits: observeserver.Limits{Grace: time.Second, Watch: 20 * time.Second}},
+	{name: "python with a helper that ends late", argv: script("planted.py", "late-helper"), checks: "sigterm", kinds: "helper-late", limits: observeserver.Limits{Grace: 300 * time.Millisecond, Watch: 20 * time.Second}},
 	{often: true, name: "python deaf to all that breaks", argv: script("planted.py", "deaf-pipe"), checks: "epipe", kinds: "epipe-stuck"},
 
 	{often: true, name: "node healthy", argv: script("planted.mjs"), checks: "eof,eof-call,eof-start,sigterm,epipe,shell"},
 	{often: true, name: "node with a timer", argv: script("planted.mjs", "timer"), checks: "eof,shell", kinds: "eof-ignored eof-ignored-orphaned"},
 	{often: true, name: "node that swallows EPIPE", argv: script("planted.mjs", "swallow"), checks: "epipe", kinds: "epipe-ignored"},
-	{name: "node that is busy with EPIPE", argv: script("planted.mjs", "swallow-spin"), checks: "epipe", kinds: "epipe-spin", limits: client.Limits{Grace: time.Second, Watch: 2 * time.Second}},
+	{name: "node that is busy with EPIPE", argv: script("planted.mjs", "swallow-spin"), checks: "epipe", kinds: "epipe-spin", limits: observeserver.Limits{Grace: time.Second, Watch: 2 * time.Second}},
 	{name: "node deaf to SIGTERM", argv: script("planted.mjs", "deaf-term"), checks: "sigterm", kinds: "term-ignored"},
 	{name: "node with a detached helper", argv: script("planted.mjs", "detached"), checks: "sigterm", kinds: "helper-escaped"},
 	{often: true, name: "node with a banner", argv: script("planted.mjs", "banner"), checks: "eof", kinds: "stdout-noise"},
-	{name: "node that is silent", argv: script("planted.mjs", "silent"), checks: "eof", kinds: "silent", limits: client.Limits{Start: 2 * time.Second}},
+	{name: "node that is silent", argv: script("planted.mjs", "silent"), checks: "eof", kinds: "silent", limits: observeserver.Limits{Start: 2 * time.Second}},
 	{name: "node that dies", argv: script("planted.mjs", "dies"), checks: "eof", kinds: "died"},
 }
 
@@ -107,10 +107,10 @@ func TestPlantedServers(t *testing.T) {
 			unlessNightly(t, p.often)
 			params := server.Params{Checks: named(strings.Split(p.checks, ",")...), Limits: p.limits}
 			if p.call != "" {
-				params.Call = &client.Call{Tool: "sleep", Args: []byte(p.call)}
+				params.Call = &observeserver.Call{Tool: "sleep", Args: []byte(p.call)}
 			}
-			if p.kinds != "" && p.limits == (client.Limits{}) {
-				params.Limits = client.Limits{Grace: 700 * time.Millisecond, Watch: 300 * time.Millisecond}
+			if p.kinds != "" && p.limits == (observeserver.Limits{}) {
+				params.Limits = observeserver.Limits{Grace: 700 * time.Millisecond, Watch: 300 * time.Millisecond}
 			}
 			kinds, runs := try(t, params, p.argv)
 			if assert.Equal(t, strings.Fields(p.kinds), append([]string{}, kinds...)) {
@@ -133,7 +133,7 @@ func TestIdleServers(t *testing.T) {
 		t.Run(strings.Join(append([]string{filepath.Base(p.argv[1])}, p.argv[2:]...), " "), func(t *testing.T) {
 			t.Parallel()
 			unlessNightly(t, p.often)
-			kinds, _ := try(t, server.Params{Checks: named("idle"), Limits: client.Limits{Idle: 9 * time.Second, Grace: 2 * time.Second, Watch: time.Second}}, p.argv)
+			kinds, _ := try(t, server.Params{Checks: named("idle"), Limits: observeserver.Limits{Idle: 9 * time.Second, Grace: 2 * time.Second, Watch: time.Second}}, p.argv)
 			want := strings.Fields(p.kinds)
 			slices.Sort(want)
 			slices.Sort(kinds)

@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	observeserver "github.com/leakbench/leakbench/internal/observe/server"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/play/server"
-	"github.com/leakbench/leakbench/internal/stage/reexec/reexectest"
-	"github.com/leakbench/leakbench/internal/subject/checks"
+	"github.com/leakbench/leakbench/internal/reexec/reexectest"
 )
 
 func TestMain(m *testing.M) { reexectest.WaitingMain(m, 3) }
@@ -40,8 +40,8 @@ func script(name string, args ...string) []string {
 }
 
 // named are the checks of these names, in their own order.
-func named(names ...string) []checks.Check {
-	return slices.DeleteFunc(checks.All(), func(c checks.Check) bool { return !slices.Contains(names, c.Name) })
+func named(names ...string) []observeserver.Check {
+	return slices.DeleteFunc(observeserver.Checks(), func(c observeserver.Check) bool { return !slices.Contains(names, c.Name) })
 }
 
 // try plays checks against a server, and returns the kinds that were found and the verdicts.

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
+	observeserver "github.com/leakbench/leakbench/internal/observe/server"
 	"github.com/leakbench/leakbench/internal/play/server"
-	"github.com/leakbench/leakbench/internal/stage/client"
 	"github.com/leakbench/leakbench/internal/tier"
 )
 
@@ -32,7 +32,7 @@ func TestServersOnWindows(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			params := server.Params{Checks: named(strings.Split(p.checks, ",")...)}
 			if p.kinds != "" {
-				params.Limits = client.Limits{Grace: 700 * time.Millisecond, Watch: 300 * time.Millisecond}
+				params.Limits = observeserver.Limits{Grace: 700 * time.Millisecond, Watch: 300 * time.Millisecond}
 			}
 			kinds, runs := try(t, params, p.argv)
 			if assert.Equal(t, p.kinds, strings.Join(kinds, " ")) {

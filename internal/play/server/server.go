@@ -14,21 +14,20 @@ import (
 
 	"github.com/leakbench/leakbench/internal/judge/verdict"
 	"github.com/leakbench/leakbench/internal/lists"
+	"github.com/leakbench/leakbench/internal/observe"
+	"github.com/leakbench/leakbench/internal/observe/server"
 	"github.com/leakbench/leakbench/internal/play"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/stage/client"
-	"github.com/leakbench/leakbench/internal/stage/observe"
-	"github.com/leakbench/leakbench/internal/subject/checks"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/scenarios"
 )
 
 // Params say what is tried with which server.
 type Params struct {
-	Checks []checks.Check
+	Checks []server.Check
 	Name   string       // of the server; "": as its command says
-	Call   *client.Call // once the server is up; nil: none
-	Limits client.Limits
+	Call   *server.Call // once the server is up; nil: none
+	Limits server.Limits
 	Again  func(check string) []string // the command line that plays a check again, left of the server's command; nil: none
 }
 
@@ -42,7 +41,7 @@ func Supported(argv []string) error {
 	if len(argv) == 0 || strings.TrimSpace(argv[0]) == "" {
 		return &play.Misuse{Err: errors.New("no server given"), Remedy: play.ServerCommand}
 	}
-	return host.MissingProgram(argv[0])
+	return subject.MissingProgram(argv[0])
 }
 
 // Plan is the series of runs that tries a server, and what plays each of them.
@@ -54,8 +53,8 @@ func Plan(p Params, argv []string, bench *play.Bench, series *play.Series) (play
 	if name == "" {
 		name = nameOf(argv)
 	}
-	series.Host = play.Host{Spec: host.Spec{Name: name, Kind: record.KindServer, Argv: argv}}
-	series.Scenarios = lists.Map(p.Checks, func(c checks.Check) *scenarios.Scenario {
+	series.Host = play.Host{Spec: subject.Spec{Name: name, Kind: record.KindServer, Argv: argv}}
+	series.Scenarios = lists.Map(p.Checks, func(c server.Check) *scenarios.Scenario {
 		return &scenarios.Scenario{Name: c.Scenario(), Title: c.Title}
 	})
 	t := &trial{Bench: bench, p: p, argv: argv, name: name}
@@ -64,8 +63,8 @@ func Plan(p Params, argv []string, bench *play.Bench, series *play.Series) (play
 
 // Lacking says of a check that this system has not what it needs.
 func Lacking(name string) bool {
-	c, _ := checks.Of(name)
-	return runtime.GOOS == "windows" && slices.Contains([]string{checks.SIGTERM, checks.Shell}, c.Name)
+	c, _ := server.CheckNamed(name)
+	return runtime.GOOS == "windows" && slices.Contains([]string{server.SIGTERM, server.Shell}, c.Name)
 }
 
 // launchers run the program that their arguments name.
@@ -124,9 +123,9 @@ func (t *trial) one(ctx context.Context, c play.Cell) (*verdict.Judged, error) {
 	if down && c.Again != "" {
 		return nil, nil
 	}
-	check, _ := checks.Of(c.Scenario.Name)
+	check, _ := server.CheckNamed(c.Scenario.Name)
 	j, err := t.Keep(ctx, c, play.Shown{Steps: 4}, func(dir string, onEvent func(record.Event)) error {
-		return client.Run(ctx, client.Params{
+		return server.Run(ctx, server.Params{
 			Self: t.Self, Check: check, Name: t.name, Argv: t.argv, Dir: dir, Tool: t.Tool, Again: c.Again, Limits: t.p.Limits, Call: t.p.Call,
 			Command: t.again(check.Name), OnEvent: onEvent,
 		})

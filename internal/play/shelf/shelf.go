@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/subject/install"
 )
@@ -25,7 +25,7 @@ type Item struct {
 }
 
 // Of is the row of a host. Nothing is installed where there is no folder for it.
-func Of(s host.Spec) (Item, error) {
+func Of(s subject.Spec) (Item, error) {
 	item := Item{Name: s.Name, Text: s.About, BuiltIn: s.Install == nil}
 	if item.BuiltIn {
 		return item, nil
@@ -71,7 +71,7 @@ func Names() []string {
 }
 
 // Params are what installs a host.
-func Params(s host.Spec) install.Params {
+func Params(s subject.Spec) install.Params {
 	return install.Params{
 		Name: s.Name, Runtime: s.Install.Runtime, Package: s.Install.Package, Version: s.Version, Pinned: s.Install.Version,
 		Lock: s.Install.Lock, Files: s.Install.Files, Dir: s.InstallDir,
@@ -92,8 +92,8 @@ func Megabytes(dir string) (total int64) {
 }
 
 // All are the built-in hosts, then the presets, whether or not there is a folder for their packages.
-func All() ([]host.Spec, error) {
-	specs := host.Builtin("leakbench")
+func All() ([]subject.Spec, error) {
+	specs := subject.Builtin("leakbench")
 	for _, name := range hostfile.Presets() {
 		s, err := hostfile.Preset(name, "")
 		if err != nil && !errors.Is(err, hostfile.ErrNoFolder) {

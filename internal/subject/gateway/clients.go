@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/driver"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 )
 
 // initTimeout is for a handshake, where the bench sets no limit. A gateway may start a package runner for it.
@@ -22,8 +22,8 @@ const initTimeout = 30 * time.Second
 
 // Main is the process. Its status is 0 after a stop, 1 when the bench is gone.
 func Main() int {
-	var p host.GatewayParams
-	if err := json.Unmarshal([]byte(os.Getenv(host.GatewayEnv)), &p); err != nil {
+	var p subject.GatewayParams
+	if err := json.Unmarshal([]byte(os.Getenv(subject.GatewayEnv)), &p); err != nil {
 		fmt.Fprintln(os.Stderr, "leakbench host gateway-clients is started by leakbench run, not by hand")
 		return 2
 	}
@@ -34,7 +34,7 @@ func Main() int {
 }
 
 // serve drives the clients until a stop, or until in ends. Reload is not offered: a gateway's configuration is not its clients'.
-func serve(ctx context.Context, p host.GatewayParams, in io.Reader, out io.Writer) error {
+func serve(ctx context.Context, p subject.GatewayParams, in io.Reader, out io.Writer) error {
 	hello := driver.Hello{Host: "leakbench-gateway-clients", Ops: []string{
 		driver.OpOpen, driver.OpShare, driver.OpCall, driver.OpCancel, driver.OpClose, driver.OpForget, driver.OpTick,
 	}}
@@ -47,8 +47,8 @@ func serve(ctx context.Context, p host.GatewayParams, in io.Reader, out io.Write
 // fillURL fills what the URL says of the server: its name, and in a query its command line, the arguments as one text for a shell.
 func fillURL(in string, s driver.Server) string {
 	return strings.NewReplacer(
-		host.LabelPlaceholder, s.Name, "{{server.command}}", url.QueryEscape(s.Command), "{{server.args}}",
-		url.QueryEscape(host.CommandLine(s.Args)),
+		subject.LabelPlaceholder, s.Name, "{{server.command}}", url.QueryEscape(s.Command), "{{server.args}}",
+		url.QueryEscape(subject.CommandLine(s.Args)),
 	).Replace(in)
 }
 
@@ -66,7 +66,7 @@ func (clients) Stop(context.Context) error { return nil }
 
 // params are those of one client.
 type params struct {
-	host.GatewayParams
+	subject.GatewayParams
 	url, session string
 	server       driver.Server
 }
@@ -94,9 +94,9 @@ func connect(ctx context.Context, p params) (driver.Client, error) {
 	}
 	shakeHands := connectMCP
 	switch p.Transport {
-	case host.TransportOpenAPI:
+	case subject.TransportOpenAPI:
 		shakeHands = connectOpenAPI
-	case host.TransportREST:
+	case subject.TransportREST:
 		shakeHands = connectREST
 	}
 	w := newWire()

@@ -20,7 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/leakbench/leakbench/driver"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -122,7 +122,7 @@ func (b *behind) tool(ctx context.Context, name string, args any) (string, bool)
 }
 
 func (b *behind) handler(transport string) http.Handler {
-	if transport == host.TransportOpenAPI {
+	if transport == subject.TransportOpenAPI {
 		return http.HandlerFunc(b.openAPI)
 	}
 	s := server.NewMCPServer("behind", "1")
@@ -135,7 +135,7 @@ func (b *behind) handler(transport string) http.Handler {
 			return mcp.NewToolResultText(text), nil
 		})
 	}
-	if transport == host.TransportSSE {
+	if transport == subject.TransportSSE {
 		return server.NewSSEServer(s, server.WithStaticBasePath("/flaky"))
 	}
 	return server.NewStreamableHTTPServer(s)
@@ -156,7 +156,7 @@ func (b *behind) openAPI(w http.ResponseWriter, r *http.Request) {
 }
 
 // begin drives clients of a gateway.
-func begin(t *testing.T, p host.GatewayParams) *host.Driver {
+func begin(t *testing.T, p subject.GatewayParams) *subject.Driver {
 	t.Helper()
 	theirIn, ourIn, err := os.Pipe()
 	require.NoError(t, err)
@@ -167,7 +167,7 @@ func begin(t *testing.T, p host.GatewayParams) *host.Driver {
 		served <- serve(context.Background(), p, theirIn, theirOut)
 		theirOut.Close()
 	}()
-	d := host.Connect(ourOut, ourIn)
+	d := subject.Connect(ourOut, ourIn)
 	t.Cleanup(func() {
 		d.Close()
 		_ = await(t, served)
@@ -179,7 +179,7 @@ func begin(t *testing.T, p host.GatewayParams) *host.Driver {
 	return d
 }
 
-func do(t *testing.T, d *host.Driver, req driver.Request) driver.Response {
+func do(t *testing.T, d *subject.Driver, req driver.Request) driver.Response {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -197,19 +197,19 @@ func call(session, tool string) driver.Request {
 }
 
 // eachTransport runs a test against a gateway of each.
-func eachTransport(t *testing.T, f func(t *testing.T, b *behind, p host.GatewayParams)) {
+func eachTransport(t *testing.T, f func(t *testing.T, b *behind, p subject.GatewayParams)) {
 	t.Parallel()
-	for _, transport := range []string{host.TransportStreamable, host.TransportSSE, host.TransportOpenAPI} {
+	for _, transport := range []string{subject.TransportStreamable, subject.TransportSSE, subject.TransportOpenAPI} {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
 			b := newBehind(t, transport)
-			f(t, b, host.GatewayParams{URL: b.URL + "/" + host.LabelPlaceholder + "/sse", Transport: transport, Headers: http.Header{"X-Key": {"secret"}}})
+			f(t, b, subject.GatewayParams{URL: b.URL + "/" + subject.LabelPlaceholder + "/sse", Transport: transport, Headers: http.Header{"X-Key": {"secret"}}})
 		})
 	}
 }
 
 func TestSessions(t *testing.T) {
-	eachTransport(t, func(t *testing.T, b *behind, p host.GatewayParams) {
+	eachTransport(t, func(t *testing.T, b *behind, p subject.GatewayParams) {
 		p.Own = true
 		d := begin(t, p)
 		for _, session := range []string{"a", "b"} {
@@ -235,7 +235,7 @@ func TestSessions(t *testing.T) {
 }
 
 func TestCallsAreGivenUp(t *testing.T) {
-	eachTransport(t, func(t *testing.T, b *behind, p host.GatewayParams) {
+	eachTransport(t, func(t *testing.T, b *behind, p subject.GatewayParams) {
 		d := begin(t, p)
 		require.True(t, do(t, d, open("a")).OK)
 		pending, err := d.Begin(call("a", "hang"))
@@ -255,7 +255,7 @@ func TestCallsAreGivenUp(t *testing.T) {
 }
 
 func TestJobs(t *testing.T) {
-	eachTransport(t, func(t *testing.T, b *behind, p host.GatewayParams) {
+	eachTransport(t, func(t *testing.T, b *behind, p subject.GatewayParams) {
 		d := begin(t, p)
 		server := driver.Server{Name: "flaky"}
 		resp := do(t, d, driver.Request{Op: driver.OpTick, Jobs: []driver.Job{
@@ -275,8 +275,8 @@ func TestJobs(t *testing.T) {
 // does not, nor who is connected when the clients are stopped.
 func TestAGoodbyeIsNoVanishing(t *testing.T) {
 	t.Parallel()
-	b := newBehind(t, host.TransportStreamable)
-	d := begin(t, host.GatewayParams{URL: b.URL, Transport: host.TransportStreamable})
+	b := newBehind(t, subject.TransportStreamable)
+	d := begin(t, subject.GatewayParams{URL: b.URL, Transport: subject.TransportStreamable})
 	for _, session := range []string{"closed", "forgotten", "stays"} {
 		require.True(t, do(t, d, open(session)).OK)
 	}
@@ -297,9 +297,9 @@ func TestRefused(t *testing.T) {
 	require.NoError(t, nobody.Close())
 	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "out of order", http.StatusBadGateway) }))
 	t.Cleanup(broken.Close)
-	for _, transport := range []string{host.TransportStreamable, host.TransportSSE, host.TransportOpenAPI} {
+	for _, transport := range []string{subject.TransportStreamable, subject.TransportSSE, subject.TransportOpenAPI} {
 		for _, c := range []struct{ url, want string }{{url, "refused"}, {broken.URL, "502"}, {"http://%zz", "invalid URL"}} {
-			d := begin(t, host.GatewayParams{URL: c.url, Transport: transport})
+			d := begin(t, subject.GatewayParams{URL: c.url, Transport: transport})
 			resp := do(t, d, open("a"))
 			assert.False(t, resp.OK, transport)
 			assert.Contains(t, resp.Error, c.want, transport)
@@ -312,7 +312,7 @@ func TestRefused(t *testing.T) {
 // goes with whoever gives up.
 func TestSlow(t *testing.T) {
 	t.Parallel()
-	for _, transport := range []string{host.TransportStreamable, host.TransportSSE, host.TransportOpenAPI} {
+	for _, transport := range []string{subject.TransportStreamable, subject.TransportSSE, subject.TransportOpenAPI} {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
 			asked, left := make(chan struct{}, 8), make(chan struct{}, 8)
@@ -323,7 +323,7 @@ func TestSlow(t *testing.T) {
 				left <- struct{}{}
 			}))
 			t.Cleanup(mute.Close)
-			d := begin(t, host.GatewayParams{URL: mute.URL, Transport: transport})
+			d := begin(t, subject.GatewayParams{URL: mute.URL, Transport: transport})
 			pending, err := d.Begin(open("a"))
 			require.NoError(t, err)
 			await(t, asked)
@@ -340,6 +340,6 @@ func TestSlow(t *testing.T) {
 }
 
 func TestNotByHand(t *testing.T) {
-	t.Setenv(host.GatewayEnv, "")
+	t.Setenv(subject.GatewayEnv, "")
 	assert.Equal(t, 2, Main())
 }

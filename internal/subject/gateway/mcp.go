@@ -9,8 +9,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/leakbench/leakbench/driver"
-	"github.com/leakbench/leakbench/internal/stage/birth"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/fakeserver/birth"
+	"github.com/leakbench/leakbench/internal/subject"
 )
 
 // mcpClient is an mcp-go client over HTTP.
@@ -56,7 +56,7 @@ func (p params) transport(w *wire) (transport.Interface, error) {
 	for k := range p.Headers {
 		headers[k] = p.Headers.Get(k)
 	}
-	if p.Transport == host.TransportSSE {
+	if p.Transport == subject.TransportSSE {
 		return transport.NewSSE(p.url, transport.WithHTTPClient(w.Client), transport.WithHeaders(headers))
 	}
 	return transport.NewStreamableHTTP(p.url, transport.WithHTTPBasicClient(w.Client), transport.WithHTTPHeaders(headers))

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/leakbench/leakbench/internal/lists"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 )
 
 // closeTimeout is for the requests of a close.
@@ -55,7 +55,7 @@ func (c *restClient) Close() error {
 }
 
 // ask sends requests in their order, and returns the last answer. An answer with an error in it, as JSON-RPC has it, is a failure.
-func (c *restClient) ask(ctx context.Context, requests []host.Request, words map[string]any) (answer string, err error) {
+func (c *restClient) ask(ctx context.Context, requests []subject.Request, words map[string]any) (answer string, err error) {
 	for _, r := range requests {
 		body, err := json.Marshal(fill(r.Body, words))
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/driver"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 )
 
 // TestREST: the requests go out as the file tells them, filled in, and an error in an answer is one.
@@ -31,10 +31,10 @@ func TestREST(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(text), &m))
 		return m
 	}
-	p := params{GatewayParams: host.GatewayParams{Requests: host.Requests{
-		Open:  []host.Request{{Method: "POST", Path: "/servers", Body: body(`{"name": "{{session}}", "run": ["{{server.command}}", {"args": "{{server.args}}"}]}`)}},
-		Call:  []host.Request{{Method: "PUT", Path: "/{{session}}/{{tool}}", Body: body(`{"a": "{{args}}"}`)}, {Method: "POST", Path: "/rpc"}},
-		Close: []host.Request{{Method: "DELETE", Path: "/{{session}}"}},
+	p := params{GatewayParams: subject.GatewayParams{Requests: subject.Requests{
+		Open:  []subject.Request{{Method: "POST", Path: "/servers", Body: body(`{"name": "{{session}}", "run": ["{{server.command}}", {"args": "{{server.args}}"}]}`)}},
+		Call:  []subject.Request{{Method: "PUT", Path: "/{{session}}/{{tool}}", Body: body(`{"a": "{{args}}"}`)}, {Method: "POST", Path: "/rpc"}},
+		Close: []subject.Request{{Method: "DELETE", Path: "/{{session}}"}},
 	}}, url: hub.URL, session: "a b", server: driver.Server{Name: "x", Command: "cmd", Args: []string{"-1", "2"}}}
 	c, err := connectREST(context.Background(), p, newWire())
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 )
 
 const mebi = 1 << 20
@@ -40,14 +40,14 @@ func flood(t *testing.T, kind, begin, each string) (url string, taken *atomic.In
 // TestFloods: of an answer without an end little more is read than is allowed, and the request fails at once.
 func TestFloods(t *testing.T) {
 	for _, c := range []struct{ name, transport, kind, begin, each string }{
-		{"a line of a stream", host.TransportSSE, "text/event-stream", "data: ", "x"},
-		{"an event of many lines", host.TransportSSE, "text/event-stream", "", "data: " + strings.Repeat("x", mebi-7) + "\n"},
-		{"a line of an answer", host.TransportStreamable, "text/event-stream", "data: ", "x"},
-		{"an answer in JSON", host.TransportStreamable, "application/json", `{"a": "`, "x"},
+		{"a line of a stream", subject.TransportSSE, "text/event-stream", "data: ", "x"},
+		{"an event of many lines", subject.TransportSSE, "text/event-stream", "", "data: " + strings.Repeat("x", mebi-7) + "\n"},
+		{"a line of an answer", subject.TransportStreamable, "text/event-stream", "data: ", "x"},
+		{"an answer in JSON", subject.TransportStreamable, "application/json", `{"a": "`, "x"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			url, taken := flood(t, c.kind, c.begin, c.each)
-			resp := do(t, begin(t, host.GatewayParams{URL: url, Transport: c.transport}), open("a"))
+			resp := do(t, begin(t, subject.GatewayParams{URL: url, Transport: c.transport}), open("a"))
 			assert.False(t, resp.OK)
 			assert.Equal(t, "the gateway sent a message of more than 64 MiB", resp.Error)
 			assert.Less(t, taken.Load(), int64(100*mebi))
@@ -55,7 +55,7 @@ func TestFloods(t *testing.T) {
 	}
 	t.Run("openapi", func(t *testing.T) {
 		url, taken := flood(t, "application/json", `{"a": "`, "x")
-		_ = do(t, begin(t, host.GatewayParams{URL: url, Transport: host.TransportOpenAPI}), open("a"))
+		_ = do(t, begin(t, subject.GatewayParams{URL: url, Transport: subject.TransportOpenAPI}), open("a"))
 		assert.Less(t, taken.Load(), int64(100*mebi))
 	})
 }
@@ -95,7 +95,7 @@ func TestRedirects(t *testing.T) {
 		leaked.Store(leaked.Load() || r.Header.Get("X-Key") != "")
 	}))
 	t.Cleanup(other.Close)
-	for _, transport := range []string{host.TransportStreamable, host.TransportSSE, host.TransportOpenAPI} {
+	for _, transport := range []string{subject.TransportStreamable, subject.TransportSSE, subject.TransportOpenAPI} {
 		first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			to := other.URL + "/elsewhere?token=x"
 			if strings.HasPrefix(r.URL.Path, "/old") {
@@ -104,7 +104,7 @@ func TestRedirects(t *testing.T) {
 			http.Redirect(w, r, to, http.StatusTemporaryRedirect)
 		}))
 		t.Cleanup(first.Close)
-		resp := do(t, begin(t, host.GatewayParams{URL: first.URL + "/old", Transport: transport, Headers: http.Header{"X-Key": {"secret"}}}), open("a"))
+		resp := do(t, begin(t, subject.GatewayParams{URL: first.URL + "/old", Transport: transport, Headers: http.Header{"X-Key": {"secret"}}}), open("a"))
 		assert.False(t, resp.OK, transport)
 		assert.Contains(t, resp.Error, "the gateway redirects to another origin, "+other.URL+"/elsewhere", transport)
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 	"github.com/leakbench/leakbench/scenarios"
@@ -23,8 +23,8 @@ import (
 // checkProgram looks at the first word of a command.
 func checkProgram(n *yamlfile.Node, word string) {
 	switch _, text := n.Scalar.(string); {
-	case word == host.Placeholder:
-		n.Problem("%s cannot be the command itself: the host starts the server", host.Placeholder)
+	case word == subject.Placeholder:
+		n.Problem("%s cannot be the command itself: the host starts the server", subject.Placeholder)
 	case !text && n.Source != "":
 		n.Problem("a command must begin with a program, not with a number; quote it if it is a name")
 	case text && strings.TrimSpace(word) == "":
@@ -92,7 +92,7 @@ var packageForm = regexp.MustCompile(`^@?[A-Za-z0-9][A-Za-z0-9._~-]*(/[A-Za-z0-9
 
 var scopedPackage = regexp.MustCompile(`^@[^/]+/[^/]+$`)
 
-func checkPackage(m *yamlfile.Node, in *host.Install) {
+func checkPackage(m *yamlfile.Node, in *subject.Install) {
 	switch at := m.Find("package"); {
 	case in.Package == "":
 	case !packageForm.MatchString(in.Package):
@@ -106,17 +106,17 @@ func checkPackage(m *yamlfile.Node, in *host.Install) {
 }
 
 // checkServer finds a host that is never told what to launch.
-func checkServer(m *yamlfile.Node, s host.Spec) {
+func checkServer(m *yamlfile.Node, s subject.Spec) {
 	if s.Kind == record.KindDriver || s.Kind == "" || len(s.Argv) == 0 {
 		return
 	}
 	names := func(texts []string) bool {
-		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, host.Placeholder) })
+		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, subject.Placeholder) })
 	}
 	told := names(s.Argv[1:]) || names(s.Env) || len(s.Configs) > 0 ||
-		s.HTTP != nil && (s.HTTP.Transport == host.TransportREST || strings.Contains(s.HTTP.URL, "{{server.command}}"))
+		s.HTTP != nil && (s.HTTP.Transport == subject.TransportREST || strings.Contains(s.HTTP.URL, "{{server.command}}"))
 	if !told && m.Find("command") != nil {
-		m.Key("command").Problem("the host does not know what to launch: put %s into the command, or give it a config", host.Placeholder)
+		m.Key("command").Problem("the host does not know what to launch: put %s into the command, or give it a config", subject.Placeholder)
 	}
 	if s.HTTP != nil && strings.Contains(s.HTTP.URL, "{{label}}") && len(s.Configs) == 0 {
 		m.Key("drive").Problem("a URL with {{label}} is for a gateway with several servers, which needs a config")
@@ -125,10 +125,10 @@ func checkServer(m *yamlfile.Node, s host.Spec) {
 
 // Where which placeholders mean something.
 var (
-	places     = host.Placeholders
+	places     = subject.Placeholders
 	inURL      = append(slices.Clone(places), "label", "server.command", "server.args")
-	inRequest  = append(slices.Clone(places), host.RequestPlaceholders...)
-	inTemplate = append(slices.Clone(places), host.TemplatePlaceholders...)
+	inRequest  = append(slices.Clone(places), subject.RequestPlaceholders...)
+	inTemplate = append(slices.Clone(places), subject.TemplatePlaceholders...)
 )
 
 // placeholder takes anything between double braces that looks like a word.
@@ -151,7 +151,7 @@ func checkPlaceholders(n *yamlfile.Node, s string, known []string) {
 const configPrefix = "config."
 
 // checkConfigs finds configs that are one file, and placeholders of configs that are not there.
-func checkConfigs(m *yamlfile.Node, all []host.Config) {
+func checkConfigs(m *yamlfile.Node, all []subject.Config) {
 	var names, files []string
 	for _, c := range all {
 		switch file := c.File(); {

@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/yamlfile"
@@ -130,7 +130,7 @@ func TestDocExample(t *testing.T) {
 	for _, name := range hostconfig.Names() {
 		assert.Contains(t, string(page), "`"+name+"`")
 	}
-	for _, name := range append(slices.Clone(host.Placeholders), host.TemplatePlaceholders...) {
+	for _, name := range append(slices.Clone(subject.Placeholders), subject.TemplatePlaceholders...) {
 		assert.Contains(t, string(page), "{{"+name+"}}")
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"io/fs"
 
 	"github.com/leakbench/leakbench/hosts"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/text"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
 // like is the name of a preset, whose install section is read. Presets that differ only in how they are used share a lock file in this way.
-func like(into **host.Install) yamlfile.Value {
+func like(into **subject.Install) yamlfile.Value {
 	var name string
 	return yamlfile.Name(&name, "the name of a preset").Then(func(n *yamlfile.Node) {
 		if name != "" {
@@ -21,13 +21,13 @@ func like(into **host.Install) yamlfile.Value {
 }
 
 // installOf is the install section of a preset. One that is like a third preset has none: chains and circles can't be written.
-func installOf(presets fs.FS, n *yamlfile.Node, name string) *host.Install {
+func installOf(presets fs.FS, n *yamlfile.Node, name string) *subject.Install {
 	src, err := fs.ReadFile(presets, name+"/"+hosts.HostFile)
 	if err != nil {
 		n.Problem("there is no preset %q; %s", name, cmp.Or(text.DidYouMean(name, Presets()), "leakbench hosts lists them"))
 		return nil
 	}
-	var in *host.Install
+	var in *subject.Install
 	third := ""
 	_ = yamlfile.Parse(name, src, format, func(root *yamlfile.Node) { // what is wrong with it, the preset itself reports
 		install(&in).Read(root.Find("install"))

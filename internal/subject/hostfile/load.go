@@ -14,7 +14,7 @@ import (
 	"github.com/leakbench/leakbench/hosts"
 	"github.com/leakbench/leakbench/internal/files"
 	"github.com/leakbench/leakbench/internal/lists"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
@@ -22,15 +22,15 @@ import (
 var format = yamlfile.KindOfFile{Noun: "host", Doc: "docs/use/host-file.md", Instead: "write it out", Marks: []string{"command", "drive"}}
 
 // Load reads a host file. What is wrong with its text is a yamlfile.Errors.
-func Load(path string) (host.Spec, error) {
+func Load(path string) (subject.Spec, error) {
 	f, err := files.Open(path)
 	if err != nil {
-		return host.Spec{}, fmt.Errorf("failed to read the host file: %w", err)
+		return subject.Spec{}, fmt.Errorf("failed to read the host file: %w", err)
 	}
 	defer f.Close()
 	src, err := yamlfile.Source(f)
 	if err != nil {
-		return host.Spec{}, fmt.Errorf("failed to read the host file: %w", err)
+		return subject.Spec{}, fmt.Errorf("failed to read the host file: %w", err)
 	}
 	spec, err := Parse(path, src)
 	if err != nil {
@@ -47,10 +47,10 @@ func Load(path string) (host.Spec, error) {
 }
 
 // Parse reads the text of a host file; file is what messages call it. The error is a yamlfile.Errors with all that is wrong.
-func Parse(file string, src []byte) (host.Spec, error) {
-	var spec host.Spec
+func Parse(file string, src []byte) (subject.Spec, error) {
+	var spec subject.Spec
 	if err := yamlfile.Parse(file, tight(src), format, func(root *yamlfile.Node) { spec = read(root, filepath.Dir(file)) }); err != nil {
-		return host.Spec{}, err
+		return subject.Spec{}, err
 	}
 	spec.File = file
 	if spec.Install != nil {
@@ -66,11 +66,11 @@ func Presets() []string {
 }
 
 // Preset is the preset of that name. A version other than "" must be the one that its file has, or one of those that it lists.
-func Preset(name, version string) (host.Spec, error) { return preset(name, version, pick) }
+func Preset(name, version string) (subject.Spec, error) { return preset(name, version, pick) }
 
 // At is the preset of that name in any version that its package's registry may have.
-func At(name, version string) (host.Spec, error) {
-	return preset(name, version, func(s *host.Spec, version string) error {
+func At(name, version string) (subject.Spec, error) {
+	return preset(name, version, func(s *subject.Spec, version string) error {
 		if s.Install == nil {
 			return fmt.Errorf("the host %s has no versions to choose from", s.Name)
 		}
@@ -79,10 +79,10 @@ func At(name, version string) (host.Spec, error) {
 	})
 }
 
-func preset(name, version string, pick func(*host.Spec, string) error) (host.Spec, error) {
+func preset(name, version string, pick func(*subject.Spec, string) error) (subject.Spec, error) {
 	src, err := hosts.Files.ReadFile(name + "/" + hosts.HostFile)
 	if err != nil {
-		return host.Spec{}, fmt.Errorf("no host %q", name)
+		return subject.Spec{}, fmt.Errorf("no host %q", name)
 	}
 	s, err := Parse(name+"/"+hosts.HostFile, src)
 	if err != nil {
@@ -110,7 +110,7 @@ func preset(name, version string, pick func(*host.Spec, string) error) (host.Spe
 }
 
 // pick takes another version of a preset.
-func pick(s *host.Spec, version string) error {
+func pick(s *subject.Spec, version string) error {
 	if s.Install == nil {
 		return fmt.Errorf("the host %s has no versions to choose from", s.Name)
 	}
@@ -124,30 +124,30 @@ func pick(s *host.Spec, version string) error {
 
 // Lookup is the host that a user names: one that is part of the program, by name; a host file, by a path that ends in
 // .yaml; or a driver program, by any other path. The error of a file is a yamlfile.Errors.
-func Lookup(self, name string) (host.Spec, error) {
+func Lookup(self, name string) (subject.Spec, error) {
 	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
 		return Load(name)
 	}
 	if files.HasFolder(name) {
-		return host.Lookup(self, name)
+		return subject.Lookup(self, name)
 	}
 	preset, version, _ := strings.Cut(name, "@")
 	if slices.Contains(Presets(), preset) {
 		return Preset(preset, version)
 	}
-	s, err := host.Lookup(self, name)
+	s, err := subject.Lookup(self, name)
 	if err == nil {
 		return s, nil
 	}
-	if host.IsFile(name) {
+	if subject.IsFile(name) {
 		return s, err
 	}
-	return s, host.Unknown(name, preset, Names(self), "drivers by their path (./my-driver) and host files (./my-host.yaml)")
+	return s, subject.Unknown(name, preset, Names(self), "drivers by their path (./my-driver) and host files (./my-host.yaml)")
 }
 
 // Names are those of all hosts that are part of the program.
 func Names(self string) []string {
-	return append(lists.Map(host.Builtin(self), func(s host.Spec) string { return s.Name }), Presets()...)
+	return append(lists.Map(subject.Builtin(self), func(s subject.Spec) string { return s.Name }), Presets()...)
 }
 
 // installEnv names the folder below which presets are installed.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
@@ -33,15 +33,15 @@ var kinds = map[string]record.HostKind{"driver": record.KindDriver, "nothing": r
 var stopSignals = []string{"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGKILL"}
 
 // read reads a host file that stands in dir.
-func read(root *yamlfile.Node, dir string) host.Spec {
-	s := host.Spec{NotApplicable: map[string]string{}, Scenarios: map[string]host.Limits{}}
+func read(root *yamlfile.Node, dir string) subject.Spec {
+	s := subject.Spec{NotApplicable: map[string]string{}, Scenarios: map[string]subject.Limits{}}
 	s.Profile.Stop, s.Profile.Settle = unknown, unknown
 	hostObject(&s, dir).Read(root)
 	return s
 }
 
 // hostObject is the whole file.
-func hostObject(s *host.Spec, dir string) yamlfile.Value {
+func hostObject(s *subject.Spec, dir string) yamlfile.Value {
 	p := &s.Profile
 	return yamlfile.Object("a host",
 		yamlfile.Need("name", "", yamlfile.Name(&s.Name, "the name of a host")),
@@ -132,7 +132,7 @@ func environment(into *[]string) yamlfile.Value {
 	})
 }
 
-func config(c *host.Config) yamlfile.Value {
+func config(c *subject.Config) yamlfile.Value {
 	return yamlfile.Object("config",
 		yamlfile.May("name", "{{config.NAME}} is its path; {{config}} is that of the first", yamlfile.Name(&c.Name, "the name of a config")),
 		yamlfile.May("format", "", yamlfile.Choice(&c.Format, "a format", hostconfig.Names()...)),
@@ -167,19 +167,20 @@ func tree(into *map[string]any, what string) yamlfile.Value {
 }
 
 // drive is a word, or a mapping for HTTP.
-func drive(s *host.Spec) yamlfile.Value {
+func drive(s *subject.Spec) yamlfile.Value {
 	var word string
-	h := &host.HTTP{Transport: host.TransportStreamable, Servers: record.PerSession, Headers: http.Header{}}
+	h := &subject.HTTP{Transport: subject.TransportStreamable, Servers: record.PerSession, Headers: http.Header{}}
 	return yamlfile.Either(
 		yamlfile.Choice(&word, "how a host is driven (or http: with how)", "driver", "nothing", "oneshot").
 			Then(func(*yamlfile.Node) { s.Kind = kinds[word] }),
 		yamlfile.Object("drive", yamlfile.Need("http", "", gateway(h))).Then(func(*yamlfile.Node) { s.Kind, s.HTTP = record.KindGateway, h }))
 }
 
-func gateway(h *host.HTTP) yamlfile.Value {
+func gateway(h *subject.HTTP) yamlfile.Value {
 	return yamlfile.Object("http",
 		yamlfile.May("transport", "default: streamable",
-			yamlfile.Choice(&h.Transport, "a transport", host.TransportStreamable, host.TransportSSE, host.TransportOpenAPI, host.TransportREST)),
+			yamlfile.Choice(&h.Transport, "a transport",
+				subject.TransportStreamable, subject.TransportSSE, subject.TransportOpenAPI, subject.TransportREST)),
 		yamlfile.May("servers", "for whom it launches a server (default per-session)",
 			yamlfile.Choice(&h.Servers, "for whom it launches a server", record.PerSession, record.PerRequest, record.Shared)),
 		yamlfile.Need("url", "",
@@ -198,7 +199,7 @@ func gateway(h *host.HTTP) yamlfile.Value {
 }
 
 // ready is a word, or a mapping of what to look for.
-func ready(s *host.Spec) yamlfile.Value {
+func ready(s *subject.Spec) yamlfile.Value {
 	var word string
 	return yamlfile.Either(
 		yamlfile.Choice(&word, "how a host is ready (or http: URL, or output: a regular expression)",
@@ -238,10 +239,10 @@ func notApplicable(into map[string]string) yamlfile.Value {
 	return yamlfile.Object("not_applicable", keys...)
 }
 
-func limits(into map[string]host.Limits, dir string) yamlfile.Value {
+func limits(into map[string]subject.Limits, dir string) yamlfile.Value {
 	return yamlfile.Map("scenarios", func(key *yamlfile.Node) yamlfile.Value {
 		var name string
-		var l host.Limits
+		var l subject.Limits
 		yamlfile.Name(&name, "the name of a scenario").Then(func(*yamlfile.Node) { checkScenario(key, name, dir) }).Read(key)
 		return yamlfile.Object("what differs for a scenario",
 			yamlfile.May("not_applicable", "", yamlfile.OneLine(&l.NotApplicable, "a reason", 200)),
@@ -255,8 +256,8 @@ func limits(into map[string]host.Limits, dir string) yamlfile.Value {
 	})
 }
 
-func install(into **host.Install) yamlfile.Value {
-	in := &host.Install{}
+func install(into **subject.Install) yamlfile.Value {
+	in := &subject.Install{}
 	return yamlfile.Object("install",
 		yamlfile.Need("runtime", "", yamlfile.Choice(&in.Runtime, "a runtime", "python", "node", "rust", "go")),
 		yamlfile.Need("package", "", yamlfile.OneLine(&in.Package, "the name of a package", maxAbout)),
@@ -288,6 +289,6 @@ const SchemaURL = "https://raw.githubusercontent.com/leakbench/leakbench/main/do
 
 // Schema is the JSON Schema (draft 2020-12) of the host file, for editors. It is made of what the reader reads with.
 func Schema() []byte {
-	return yamlfile.DescribeFile(hostObject(&host.Spec{}, ""), SchemaURL, "leakbench host",
+	return yamlfile.DescribeFile(hostObject(&subject.Spec{}, ""), SchemaURL, "leakbench host",
 		"A host that leakbench can test: docs/use/host-file.md", yamlfile.Definitions())
 }

@@ -3,13 +3,13 @@ package hostfile
 import (
 	"strings"
 
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/yamlfile"
 )
 
 // requests are calls of REST, one after another: POST: PATH, and a body.
-func requests(into *[]host.Request) yamlfile.Value {
-	return yamlfile.List(into, "the requests, in their order", func(r *host.Request) yamlfile.Value {
+func requests(into *[]subject.Request) yamlfile.Value {
+	return yamlfile.List(into, "the requests, in their order", func(r *subject.Request) yamlfile.Value {
 		path := func(method string) yamlfile.Key {
 			var text string
 			return yamlfile.May(method, "a path below the URL", yamlfile.OneLine(&text, "a path", maxText).Then(func(n *yamlfile.Node) {
@@ -34,13 +34,13 @@ func requests(into *[]host.Request) yamlfile.Value {
 }
 
 // checkRequests finds requests that are missing, or that nobody sends.
-func checkRequests(m *yamlfile.Node, h *host.HTTP) {
+func checkRequests(m *yamlfile.Node, h *subject.HTTP) {
 	for _, key := range []string{"open", "call", "close"} {
 		switch given := m.Find(key) != nil; {
-		case h.Transport == host.TransportREST && !given:
+		case h.Transport == subject.TransportREST && !given:
 			m.Problem("transport: rest needs the requests of open, call and close")
 			return
-		case h.Transport != host.TransportREST && given:
+		case h.Transport != subject.TransportREST && given:
 			m.Key(key).Problem("%s needs transport: rest", key)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/leakbench/leakbench/internal/lists"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
 	"github.com/leakbench/leakbench/internal/text"
 )
@@ -84,7 +84,7 @@ func (i Interview) Ask() (Answers, error) {
 		"  {{port}}    where it takes the port that it listens on\n")
 	q.one("Which command starts it?", "", a.command)
 	a.Drive = drives[q.choose("\nWhat does it do when it has started?", likelyDoing(a.Command), doings)]
-	if a.Drive != "driver" && !mentions(a.Command, host.Placeholder) {
+	if a.Drive != "driver" && !mentions(a.Command, subject.Placeholder) {
 		q.format(&a)
 	}
 	switch a.Drive {
@@ -140,7 +140,10 @@ func mentions(words []string, what string) bool {
 
 // asText keeps what quotes around {{server}} say, that it is one argument: in a
 // host file that is an argument with something beside it.
-var asText = strings.NewReplacer(`"`+host.Placeholder+`"`, `" `+host.Placeholder+`"`, `'`+host.Placeholder+`'`, `' `+host.Placeholder+`'`)
+var asText = strings.NewReplacer(
+	`"`+subject.Placeholder+`"`, `" `+subject.Placeholder+`"`,
+	`'`+subject.Placeholder+`'`, `' `+subject.Placeholder+`'`,
+)
 
 func (a *Answers) command(answer string) (err error) {
 	if a.Command, err = words(asText.Replace(answer)); err != nil {
@@ -149,8 +152,8 @@ func (a *Answers) command(answer string) (err error) {
 	switch {
 	case len(a.Command) == 0:
 		return errors.New("that is not a command")
-	case strings.TrimSpace(a.Command[0]) == host.Placeholder:
-		return errors.New(host.Placeholder + " cannot be the command itself: the host starts the server")
+	case strings.TrimSpace(a.Command[0]) == subject.Placeholder:
+		return errors.New(subject.Placeholder + " cannot be the command itself: the host starts the server")
 	}
 	return nil
 }

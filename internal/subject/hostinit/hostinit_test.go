@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 	"github.com/leakbench/leakbench/internal/subject/hostconfig"
 	"github.com/leakbench/leakbench/internal/subject/hostfile"
 	"github.com/leakbench/leakbench/internal/subject/hostinit"
@@ -26,7 +26,7 @@ func ask(i hostinit.Interview, lines ...string) (hostinit.Answers, string, error
 }
 
 // file is the host file of the answers, and what it says when it is read.
-func file(t *testing.T, a hostinit.Answers) (string, host.Spec) {
+func file(t *testing.T, a hostinit.Answers) (string, subject.Spec) {
 	t.Helper()
 	text, err := a.File("mine.yaml")
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ import (
 
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/duration"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 )
 
 // killAfter is how long a command may take to end after its stop signal, where its host file does not say so.
@@ -28,8 +28,8 @@ const killAfter = 5 * time.Second
 
 // Main is the process. Its status is 0 after a stop, 1 when the bench is gone.
 func Main() int {
-	var p host.OneshotParams
-	if err := json.Unmarshal([]byte(os.Getenv(host.OneshotEnv)), &p); err != nil {
+	var p subject.OneshotParams
+	if err := json.Unmarshal([]byte(os.Getenv(subject.OneshotEnv)), &p); err != nil {
 		fmt.Fprintln(os.Stderr, "the scheduler of a oneshot host is started by leakbench run, not by hand")
 		return 2
 	}
@@ -52,7 +52,7 @@ func Main() int {
 type scheduler struct {
 	driver.Handler
 
-	p    host.OneshotParams
+	p    subject.OneshotParams
 	jobs atomic.Int64
 }
 
@@ -73,7 +73,7 @@ func (s *scheduler) job(ctx context.Context, j driver.Job) error {
 		return err
 	}
 	tmp := filepath.Join(s.p.Tmp, strconv.FormatInt(number, 10))
-	p, err := s.p.Host.Prepare(host.Setting{Self: s.p.Self, Run: dir, Tmp: tmp, Servers: []driver.Server{j.Server}})
+	p, err := s.p.Host.Prepare(subject.Setting{Self: s.p.Self, Run: dir, Tmp: tmp, Servers: []driver.Server{j.Server}})
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *scheduler) job(ctx context.Context, j driver.Job) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait(); end() }() // one that hangs is waited for until somebody ends it
-	within := cmp.Or(s.p.Host.Job.D(), host.JobWithin)
+	within := cmp.Or(s.p.Host.Job.D(), subject.JobWithin)
 	late := time.NewTimer(within)
 	defer late.Stop()
 	select {
@@ -122,10 +122,10 @@ func (s *scheduler) job(ctx context.Context, j driver.Job) error {
 }
 
 // command is a command that is asked to end when its life is over, and killed where it takes too long.
-func (s *scheduler) command(life context.Context, p host.Prepared, ask func(*os.Process) error) *exec.Cmd {
+func (s *scheduler) command(life context.Context, p subject.Prepared, ask func(*os.Process) error) *exec.Cmd {
 	cmd := exec.CommandContext(life, p.Argv[0], p.Argv[1:]...)
 	cmd.Dir = p.Workdir
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, host.OneshotEnv+"=") }), p.Env...)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, subject.OneshotEnv+"=") }), p.Env...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // files: nobody who holds them keeps Wait from returning
 	cmd.SysProcAttr = byItself()
 	cmd.Cancel = func() error { return ask(cmd.Process) }

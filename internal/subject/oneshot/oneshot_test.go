@@ -21,7 +21,7 @@ import (
 
 	"github.com/leakbench/leakbench/driver"
 	"github.com/leakbench/leakbench/internal/record"
-	"github.com/leakbench/leakbench/internal/subject/host"
+	"github.com/leakbench/leakbench/internal/subject"
 )
 
 // limit is how long anything here may take on a busy machine.
@@ -46,7 +46,7 @@ func command(name string) int {
 	signal.Notify(stopped, syscall.SIGTERM, syscall.SIGINT)
 	wd, _ := os.Getwd()
 	group, _ := syscall.Getpgid(0)
-	fmt.Printf("%s: pid %d, group %d, in %s, env %q%q\n", name, os.Getpid(), group, filepath.Base(wd), os.Getenv("MARK"), os.Getenv(host.OneshotEnv))
+	fmt.Printf("%s: pid %d, group %d, in %s, env %q%q\n", name, os.Getpid(), group, filepath.Base(wd), os.Getenv("MARK"), os.Getenv(subject.OneshotEnv))
 	text := fmt.Sprintf("%d %d", os.Getpid(), group)
 	if os.WriteFile("begun.new", []byte(text), 0o600) != nil || os.Rename("begun.new", "begun") != nil {
 		return 9
@@ -65,23 +65,23 @@ func command(name string) int {
 
 // lab is a scheduler, a process of its own.
 type lab struct {
-	*host.Driver
+	*subject.Driver
 	t   *testing.T
 	cmd *exec.Cmd
 	run string
 	log string
 }
 
-func start(t *testing.T, spec host.Spec) *lab {
+func start(t *testing.T, spec subject.Spec) *lab {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	l := &lab{t: t, run: t.TempDir(), log: filepath.Join(t.TempDir(), "log")}
 	spec.Argv, spec.Workdir, spec.Env = []string{self, "command", "{{server}}"}, "{{run}}", []string{"MARK=here"}
-	params, err := json.Marshal(host.OneshotParams{Host: spec, Self: self, Run: l.run})
+	params, err := json.Marshal(subject.OneshotParams{Host: spec, Self: self, Run: l.run})
 	require.NoError(t, err)
 	l.cmd = exec.CommandContext(t.Context(), self, "scheduler")
-	l.cmd.Env = append(os.Environ(), host.OneshotEnv+"="+string(params))
+	l.cmd.Env = append(os.Environ(), subject.OneshotEnv+"="+string(params))
 	log, err := os.Create(l.log)
 	require.NoError(t, err)
 	l.cmd.Stderr = log
@@ -91,7 +91,7 @@ func start(t *testing.T, spec host.Spec) *lab {
 	require.NoError(t, err)
 	require.NoError(t, l.cmd.Start())
 	require.NoError(t, log.Close())
-	l.Driver = host.Connect(out, in)
+	l.Driver = subject.Connect(out, in)
 	return l
 }
 
@@ -129,7 +129,7 @@ func tick(timeout time.Duration, names ...string) driver.Request {
 
 func TestHello(t *testing.T) {
 	t.Parallel()
-	l := start(t, host.Spec{Name: "check", Version: "7"})
+	l := start(t, subject.Spec{Name: "check", Version: "7"})
 	hello, err := l.Hello(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, "check", hello.Host)
@@ -145,7 +145,7 @@ func TestHello(t *testing.T) {
 // of the host file without the scheduler's, and its exit is the job's.
 func TestCommandsOfATick(t *testing.T) {
 	t.Parallel()
-	l := start(t, host.Spec{Name: "check"})
+	l := start(t, subject.Spec{Name: "check"})
 	resp := l.do(tick(0, "works", "fails"))
 	assert.Equal(t, []driver.JobResult{{Session: "works", OK: true}, {Session: "fails", Error: "exit status 3"}}, resp.Jobs)
 	assert.True(t, l.do(tick(0, "works")).Jobs[0].OK)
@@ -163,7 +163,7 @@ func TestCommandsOfATick(t *testing.T) {
 // killed where that does not end it.
 func TestTimeLimit(t *testing.T) {
 	t.Parallel()
-	l := start(t, host.Spec{Name: "check", Stop: host.Stop{Signal: "SIGINT"}, Profile: record.Profile{Stop: record.Duration(300 * time.Millisecond)}})
+	l := start(t, subject.Spec{Name: "check", Stop: subject.Stop{Signal: "SIGINT"}, Profile: record.Profile{Stop: record.Duration(300 * time.Millisecond)}})
 	resp := l.do(tick(time.Second, "hangs", "deaf"))
 	for _, job := range resp.Jobs {
 		assert.Equal(t, "not done within 1 s", job.Error, job.Session)
@@ -182,14 +182,14 @@ func TestTimeLimit(t *testing.T) {
 
 func TestWhatCannotBeStarted(t *testing.T) {
 	t.Parallel()
-	l := start(t, host.Spec{Name: "check"})
+	l := start(t, subject.Spec{Name: "check"})
 	require.NoError(t, os.Mkdir(filepath.Join(l.run, "job-1"), 0o700))
 	assert.Contains(t, l.do(tick(0, "works")).Jobs[0].Error, "file exists")
 	l.end()
 }
 
 func TestNotByHand(t *testing.T) {
-	t.Setenv(host.OneshotEnv, "")
+	t.Setenv(subject.OneshotEnv, "")
 	assert.Equal(t, 2, Main())
 }
 
@@ -199,7 +199,7 @@ func TestSignals(t *testing.T) {
 	for signal, want := range map[string]string{"": "got terminated", "SIGKILL": "", "SIGTERM": "got terminated", driver.CtrlC: "got interrupt"} {
 		t.Run(cmp.Or(signal, "none"), func(t *testing.T) {
 			t.Parallel()
-			l := start(t, host.Spec{Name: "check"})
+			l := start(t, subject.Spec{Name: "check"})
 			req := tick(0, "hangs")
 			req.Jobs[0].Signal = signal
 			pending, err := l.Begin(req)

@@ -1,0 +1,231 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/observe/patience"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// lookMin and lookMax bound how often the census is taken while a checkpoint
+// waits: a zombie that is reaped, or a wrapper that exits, sends no word.
+const (
+	lookMin = 10 * time.Millisecond
+	lookMax = 250 * time.Millisecond
+)
+
+// checkpoint waits until the state is what it must be, or until it is clear
+// that it will not be in time, and writes down what it saw.
+func (r *run) checkpoint(ctx context.Context, name string, live map[string]int) error {
+	cp := record.Checkpoint{Name: name, HostGone: r.gone(), Wants: r.wants(live)}
+	r.forgetAtHostEnd(cp.HostGone)
+	r.Emit(record.Event{Kind: record.CheckpointBegun, Checkpoint: &cp})
+	begun := time.Now()
+	quiet, state, err := r.settle(ctx, &cp, r.limits.Settle.D(), r.limits.Quiet.D())
+	if err != nil {
+		return err
+	}
+	r.EmitCensus(record.CensusSettled, name, state.census)
+	if !quiet {
+		if err := r.confirm(ctx, &cp, state); err != nil {
+			return err
+		}
+	}
+	cp.Quiet, cp.Waited = quiet, record.Duration(time.Since(begun))
+	r.Emit(record.Event{Kind: record.CheckpointEnded, Checkpoint: &cp})
+	return nil
+}
+
+// wants is what must be alive now: one server for each open session, and no other. Where sessions are unknown: at
+// most one server of each label, and none once the host is gone.
+func (r *run) wants(live map[string]int) []record.Want {
+	if r.gone() {
+		return nil
+	}
+	if r.sessionsUnknown() {
+		var wants []record.Want
+		for _, label := range r.labels {
+			spare, live := r.profile.Resident+r.profile.Spare, 1
+			if r.sharing == record.Either { // a process for each session is a way to share an entry
+				live = max(live, len(r.openSessions(label)))
+			}
+			wants = append(wants, record.Want{Label: label, Live: live, AtMost: true, Spare: spare, Together: r.together()})
+		}
+		return wants
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept, spare := r.lives.Kept(r.profile.Resident), map[string]bool{}
+	var wants []record.Want
+	for label, n := range live {
+		wants = append(wants, record.Want{Label: label, Live: n, Spare: r.profile.Spare, AtMost: r.profile.Idle > 0})
+	}
+	for name, s := range r.sessions {
+		if _, told := live[s.label]; told {
+			continue
+		}
+		n := 0
+		// The host has not answered: it may have a server, or none.
+		connecting := s.state == record.SessionOpening || s.state == record.SessionEnding
+		if s.state == record.SessionOpen || connecting {
+			n = 1
+		}
+		wants = append(wants, record.Want{Label: s.label, Session: name, Live: n, Spare: kept[name], AtMost: r.profile.Idle > 0 || connecting})
+		if r.profile.Spare > 0 && !spare[s.label] {
+			spare[s.label] = true
+			wants = append(wants, record.Want{Label: s.label, Spare: r.profile.Spare})
+		}
+	}
+	slices.SortFunc(wants, func(a, b record.Want) int {
+		return strings.Compare(a.Label+"\x00"+a.Session, b.Label+"\x00"+b.Session)
+	})
+	return wants
+}
+
+// together is how many servers a command launches for one connection, where its file says more than one.
+func (r *run) together() int {
+	if r.Host.Launches > 1 {
+		return r.Host.Launches
+	}
+	return 0
+}
+
+// state is what a look at a checkpoint saw that should not be.
+type state struct {
+	census  *record.Census
+	extra   []record.Identity // servers, and after the host's end anything
+	zombies []record.Identity
+	missing []record.Want
+	unclear []string // the witnesses do not agree yet
+}
+
+func (s *state) survivors() []record.Identity {
+	ids := slices.Concat(s.extra, s.zombies)
+	slices.SortFunc(ids, func(a, b record.Identity) int { return a.PID - b.PID })
+	return slices.Compact(ids)
+}
+
+func (s *state) right() bool {
+	return len(s.extra)+len(s.zombies)+len(s.missing)+len(s.unclear) == 0
+}
+
+// settle looks until the state has been right for the time quiet, at most for the time limit. What an earlier checkpoint has
+// waited for is not waited for again, but is in the returned state. How far the wait was stretched is added to the checkpoint.
+func (r *run) settle(ctx context.Context, cp *record.Checkpoint, limit, quiet time.Duration) (bool, *state, error) {
+	deadline := patience.Deadline{Limit: limit}
+	var rightSince time.Time
+	defer func() { // what was right in time, and stayed so, needed no stretching
+		if rightSince.IsZero() || !deadline.Keeps(rightSince) {
+			deadline.Note(cp, time.Now())
+		}
+	}()
+	var still patience.Freeze
+	pause := lookMin
+	for {
+		news, next := r.newsChan(), time.Now().Add(lookMin)
+		all, waitFor, err := r.look(ctx, *cp)
+		if err != nil {
+			return false, nil, err
+		}
+		deadline.See(*all.census.Load)
+		now := time.Now()
+		switch {
+		case !waitFor.right():
+			rightSince = time.Time{}
+		case rightSince.IsZero():
+			rightSince, pause = now, quiet
+		case now.Sub(rightSince) >= quiet:
+			return all.right(), all, nil
+		}
+		left := deadline.Left(now)
+		if left <= 0 {
+			return all.right(), all, nil
+		}
+		if still.See(now, r.isFinal(cp, all), all.census) {
+			cp.Early = record.EarlyFinal
+			return false, all, nil
+		}
+		if err := patience.UntilNews(ctx, news, next, min(pause, left)); err != nil {
+			return false, nil, err
+		}
+		pause = min(2*pause, lookMax)
+	}
+}
+
+func (r *run) newsChan() chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.news
+}
+
+// look takes a census and holds it against the ledger and the wants. The
+// second state leaves out what an earlier checkpoint has waited for.
+func (r *run) look(ctx context.Context, cp record.Checkpoint) (all, waitFor *state, err error) {
+	census, err := r.Loaded(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.ledger.Drain()
+	r.emitNewcomers(census)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all = &state{census: census}
+	servers, parents := map[record.Identity]bool{}, map[int]bool{r.Keeper.Hello.PID: true}
+	for _, s := range r.lives.Alive() {
+		servers[s.Birth.Identity] = true
+		parents[s.Birth.PID] = true // its zombies are its own: nobody else can wait for them
+	}
+	extra, missing := r.lives.Reconcile(cp.Wants)
+	for _, s := range extra {
+		all.extra = append(all.extra, s.Birth.Identity)
+	}
+	all.missing = missing
+	inCensus, rows := map[record.Identity]bool{}, history.RowsOf(census)
+	for _, p := range census.Processes {
+		inCensus[p.Identity] = true
+		switch {
+		case p.State == record.StateZombie:
+			if !parents[p.PPID] && !r.lives.IsKeeper(p.PPID) {
+				all.zombies = append(all.zombies, p.Identity)
+			}
+		case cp.HostGone || r.lives.Leaver(p, rows, r.lives.Life()) != nil:
+			all.extra = append(all.extra, p.Identity)
+		case history.IsServer(&p, r.ID) && !servers[p.Identity]:
+			all.unclear = append(all.unclear, fmt.Sprintf("pid %d is a fake server without a birth certificate", p.PID))
+		}
+	}
+	for _, s := range r.lives.Strays(cp.Wants, census.Processes) {
+		all.extra = append(all.extra, s.Identity)
+	}
+	for id := range servers {
+		if !inCensus[id] {
+			all.unclear = append(all.unclear, fmt.Sprintf("the ledger calls pid %d alive, the census does not see it", id.PID))
+		}
+	}
+	return all, r.unknown(all), nil
+}
+
+// lacksFinalCheckpoint says that the scenario itself did not look once the host was gone.
+func (r *run) lacksFinalCheckpoint() bool {
+	return slices.Contains(r.Scenario.Plan(r.Seed).Checkpoints, scenarios.FinalCheckpoint)
+}
+
+// lookAtStart writes down what a host has below it that was not asked for
+// anything yet. A command is asked for its server as it is started.
+func (r *run) lookAtStart(ctx context.Context) error {
+	if r.isCommand() || r.gone() {
+		return nil
+	}
+	census, err := r.Census(ctx)
+	if err != nil {
+		return err
+	}
+	r.EmitCensus(record.CensusStarted, "", census)
+	return nil
+}

@@ -1,0 +1,150 @@
+// Package trial tries a host file that was just written: it starts the host as the file says, uses it a little, ends it, and
+// says in words what it saw.
+package play
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/leakbench/leakbench/internal/history"
+	"github.com/leakbench/leakbench/internal/judge/prose"
+	"github.com/leakbench/leakbench/internal/judge/verdict"
+	"github.com/leakbench/leakbench/internal/record"
+	"github.com/leakbench/leakbench/internal/subject"
+	"github.com/leakbench/leakbench/internal/text"
+	"github.com/leakbench/leakbench/scenarios"
+)
+
+// The scenarios of a trial, by the kind of the host: nothing goes wrong in them.
+const (
+	head = "name: trial\ntitle: The host is started, used a little and ended\nservers: {tool: }\nsteps:\n"
+
+	clients = head + "  - {open: one, server: tool}\n  - {call: one}\n  - {open: two, server: tool}\n  - {call: two}\n" +
+		"  - {call: one}\n  - {close: one}\n  - {close: two}\n"
+	jobs   = head + "  - tick: {jobs: [{server: tool, count: 2, expect: any}]}\n"
+	nobody = head + "  - {checkpoint: up}\n"
+)
+
+// limit is how long a server's end is waited for: this is a look, not a verdict.
+const limit = 3 * time.Second
+
+// Seen is what a trial saw.
+type Seen struct {
+	Lines []string // sentences
+	// Failed is what keeps the file from being of any use, and is the first thing to mend.
+	Failed string
+}
+
+// Try plays the trial of a host file.
+func TryHost(ctx context.Context, b Bench, spec subject.Spec) (Seen, error) {
+	source := nobody
+	switch spec.Kind {
+	case record.KindGateway, record.KindDriver:
+		source = clients
+	case record.KindOneshot:
+		source = jobs
+	}
+	s, err := scenarios.Parse("trial.yaml", []byte(source))
+	if err != nil {
+		return Seen{}, err
+	}
+	dir, err := os.MkdirTemp("", "leakbench-trial-")
+	if err != nil {
+		return Seen{}, err
+	}
+	defer os.RemoveAll(dir)
+	b.Page, b.Limits.Settle, b.Limits.Confirm = nil, limit, time.Millisecond
+	j, err := b.One(ctx, Cell{Scenario: s, Host: Host{Spec: spec}, Seed: 1, Dir: filepath.Join(dir, "run")})
+	if ctx.Err() != nil {
+		return Seen{}, context.Cause(ctx)
+	}
+	if j == nil {
+		return Seen{Failed: err.Error()}, nil
+	}
+	seen := look(j, spec)
+	if err != nil {
+		seen.Failed = err.Error()
+	}
+	return seen, nil
+}
+
+func look(j *verdict.Judged, spec subject.Spec) (seen Seen) {
+	l := j.History
+	say := func(format string, args ...any) { seen.Lines = append(seen.Lines, fmt.Sprintf(format, args...)) }
+	hosts := l.Hosts()
+	if len(hosts) == 0 {
+		return Seen{Failed: "it was not started"}
+	}
+	h := hosts[0]
+	if at := ready(j.Run); at >= 0 && spec.Kind != record.KindOneshot {
+		say("It was ready %s after its start.", prose.Span(at-h.Started))
+	}
+	servers, answered := l.Servers(), 0
+	for _, s := range servers {
+		if s.Established != history.Never {
+			answered++
+		}
+	}
+	say("It launched %s, and shook hands with %d of them.", text.Count(len(servers), "server"), answered)
+	failed := failures(l)
+	switch {
+	case len(servers) == 0:
+		seen.Failed = "it launched no server: is {{server}} or {{config}} where the command needs it?"
+	case answered == 0:
+		seen.Failed = "no server was asked to initialize: what it launched is not what it talks to"
+	case len(failed) > 0 && spec.Kind == record.KindGateway:
+		seen.Failed = "a client failed: " + failed[0]
+	}
+	if line := sharing(spec, len(servers)); line != "" && seen.Failed == "" {
+		say("%s", line)
+	}
+	if h.Exited != history.Never && h.AskedAt != history.Never && spec.Kind != record.KindOneshot {
+		say("It ended %s after it was asked to.", prose.Span(h.Exited-h.AskedAt))
+	}
+	if len(j.Verdict.Findings) > 0 {
+		say("Already here something is not as it should be: %s.", strings.TrimSuffix(j.Verdict.Findings[0].Title, "."))
+	}
+	return seen
+}
+
+// ready is when the host was up, or -1.
+func ready(run *record.Run) int64 {
+	for i := range run.Events {
+		if run.Events[i].Kind == record.HostReady {
+			return run.Events[i].T
+		}
+	}
+	return -1
+}
+
+// failures are the errors of steps.
+func failures(l *history.History) (all []string) {
+	for _, s := range l.Steps() {
+		if s.Failed() && s.MustWork() {
+			all = append(all, string(s.Op)+": "+s.Error)
+		}
+	}
+	return all
+}
+
+// sharing holds what was seen against what was said of who has a server: two clients called three times.
+func sharing(spec subject.Spec, servers int) string {
+	if spec.HTTP == nil {
+		return ""
+	}
+	looks := record.PerRequest
+	switch servers {
+	case 1:
+		looks = record.Shared
+	case 2:
+		looks = record.PerSession
+	}
+	if looks == spec.HTTP.Servers {
+		return fmt.Sprintf("Two clients called it three times: that is %s, as you said.", looks)
+	}
+	return fmt.Sprintf("Two clients called it three times. That looks like servers: %s, and the file says %s.", looks, spec.HTTP.Servers)
+}

@@ -1,6 +1,0 @@
-package runner
-
-import "github.com/leakbench/leakbench/internal/stage/ledger"
-
-// OnLedger lets a test disturb the ledger of a run.
-func (p *Params) OnLedger(f func(*ledger.Ledger)) { p.onLedger = f }
