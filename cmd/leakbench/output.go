@@ -335,11 +335,19 @@ func unlinked(cmd *cobra.Command) error {
 
 // writable says before anything runs that the file of a flag, if there is one, can't be written.
 func writable(flag, file string) error {
-	if file == "-" {
-		return usage(fmt.Errorf("%s -: it can't be written to standard output", flag), "name a file, or ./-")
+	if err := notStdout(flag, file); err != nil {
+		return err
 	}
 	if err := files.Writable(file); err != nil {
 		return usage(fmt.Errorf("%s %s: %w", flag, file, err), "choose another file")
 	}
 	return nil
+}
+
+// notStdout refuses what other programs call standard output: a file of that name is what nobody wants.
+func notStdout(flag, file string) error {
+	if file != "-" {
+		return nil
+	}
+	return usage(fmt.Errorf("%s -: it can't be written to standard output", flag), "name a file, or ./-")
 }
