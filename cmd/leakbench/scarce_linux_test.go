@@ -114,7 +114,7 @@ func TestNoProcNoDev(t *testing.T) {
 func TestTooFewDescriptors(t *testing.T) {
 	t.Parallel()
 	const others = "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; " // which whoever runs the tests may have left open
-	for _, few := range []int{5, 6, 7, 8, 12} { // 8 may be just enough to begin with, if no two files are read at the same time
+	for _, few := range []int{5, 6, 7, 8, 12} {                // 8 may be just enough to begin with, if no two files are read at the same time
 		limit := strconv.Itoa(few)
 		code, said := limited(t, others+"ulimit -n "+limit+`; "$LB" run storm --out "$OUT/none"`)
 		assert.Equal(t, exitUsage, code, said)
