@@ -138,3 +138,33 @@ func TestTooFewDescriptors(t *testing.T) {
 		assert.Contains(t, said, "hint: ulimit -n")
 	}
 }
+
+// TestAFullDisk: 2 says that nothing ran, so it is not the answer of a disk that is full after the first of some runs.
+func TestAFullDisk(t *testing.T) {
+	t.Parallel()
+	if raced {
+		t.Skip("without the race detector")
+	}
+	if code, said := limited(t, "unshare -Urm true"); code != 0 {
+		t.Skip("no namespaces here: " + said)
+	}
+	for _, c := range []struct {
+		size, command string
+		code          int
+	}{
+		{"500k", "run shutdown cron hang -j 1 --progress none", exitUsage},
+		{"1400k", "run shutdown cron hang -j 1 --progress none", exitInconclusive},
+		{"1400k", "gate shutdown cron hang -j 1 --progress none", exitInconclusive},
+		{"500k", "score --hosts exact --scenarios shutdown,cron,hang -j 1", exitUsage},
+		{"1400k", "score --hosts exact --scenarios shutdown,cron,hang -j 1", exitInconclusive},
+	} {
+		t.Run(c.size+" "+strings.Fields(c.command)[0], func(t *testing.T) {
+			t.Parallel()
+			code, said := limited(t, `unshare -Urm bash -c 'mount -t tmpfs -o size=`+c.size+` none "$OUT" && cd "$OUT" && "$LB" `+c.command+"'")
+			assert.Equal(t, c.code, code, said)
+			assert.Contains(t, said, "no space left on device")
+			flag := map[bool]string{true: "--dir", false: "--out"}[strings.HasPrefix(c.command, "score")]
+			assert.Contains(t, said, "hint: choose another folder with "+flag)
+		})
+	}
+}
