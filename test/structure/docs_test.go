@@ -1,4 +1,4 @@
-package leakbench_test
+package structure_test
 
 import (
 	"flag"
@@ -77,7 +77,7 @@ func TestFieldReportsPage(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	b.WriteString("# Field reports\n\n<!-- Written by go test -run TestFieldReportsPage . -update. Do not edit. -->\n\n")
+	b.WriteString("# Field reports\n\n<!-- Written by go test ./test/structure -run TestFieldReportsPage -update. Do not edit. -->\n\n")
 	b.WriteString("Scenarios and findings name these ids. `R...` is a public thread about a stdio server that was lost or killed. `F...` is a failure\n")
 	b.WriteString("mode of Hermes agent, the host of the first reports. The last column names the scenarios that reproduce it, or says why none does.\n\n")
 	b.WriteString("| id | thread | scenarios |\n|---|---|---|\n")
@@ -104,7 +104,7 @@ func TestFieldReportsPage(t *testing.T) {
 	}
 	got, err := os.ReadFile(page)
 	require.NoError(t, err)
-	assert.Equal(t, b.String(), string(got), "stale: go test -run TestFieldReportsPage . -update")
+	assert.Equal(t, b.String(), string(got), "stale: go test ./test/structure -run TestFieldReportsPage -update")
 }
 
 // scenariosOf are the scenarios that name an id, or the reason why none does.

@@ -1,4 +1,4 @@
-package leakbench_test
+package structure_test
 
 import (
 	"fmt"
@@ -128,14 +128,13 @@ func TestRecipes(t *testing.T) {
 // structure is the command that holds a copy to the shape of the house: what a recipe adds must fit in, too. It is for the recipes
 // that are followed whole, since a forgotten step has a test of its own to say so.
 const structure = "go test -count=1 -run ^(TestSizes|TestArrowsRunOneWay|TestExportsHaveUsers|TestMethodsAndValuesHaveUsers|" +
-	"TestPackagesHaveTests|TestArchitectureNamesEveryRoom|TestLinksLeadSomewhere)$ ."
+	"TestPackagesHaveTests|TestArchitectureNamesEveryRoom|TestLinksLeadSomewhere)$ ./test/structure"
 
 // follow does all steps but one in a copy of the source, and runs the tests.
 func (r recipe) follow(t *testing.T, without *step) (failed bool, out string) {
 	t.Helper()
 	kitchens <- struct{}{}
 	defer func() { <-kitchens }()
-	defer takeTurn(t, besideAll, chain)()
 	dir := t.TempDir()
 	copyTheTree(t, dir)
 	for i := range r.steps {

@@ -1,4 +1,4 @@
-package leakbench_test
+package structure_test
 
 import (
 	"bytes"
@@ -245,9 +245,7 @@ func TestPlayKnowsNoFlags(t *testing.T) {
 func parseAll(t *testing.T) []source {
 	t.Helper()
 	var all []source
-	dirs := append(packages(t), "internal/bench")
-	slices.Sort(dirs)
-	for _, dir := range slices.Compact(dirs) {
+	for _, dir := range goFolders(t, true) {
 		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		require.NoError(t, err)
 		for _, path := range paths {

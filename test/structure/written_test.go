@@ -1,4 +1,4 @@
-package leakbench_test
+package structure_test
 
 import (
 	"compress/gzip"

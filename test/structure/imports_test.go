@@ -1,4 +1,4 @@
-package leakbench_test
+package structure_test
 
 import (
 	"errors"
@@ -721,6 +721,13 @@ func importsOf(t *testing.T, pkg string) []string {
 
 // packages lists the folders that hold Go files other than tests.
 func packages(t *testing.T) []string {
+	t.Helper()
+	return goFolders(t, false)
+}
+
+// goFolders lists the folders that hold Go files, with those that hold only tests or without them.
+func goFolders(t *testing.T, withTests bool) []string {
+	t.Helper()
 	var found []string
 	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -732,7 +739,7 @@ func packages(t *testing.T) []string {
 			}
 			return nil
 		}
-		if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+		if strings.HasSuffix(path, ".go") && (withTests || !strings.HasSuffix(path, "_test.go")) {
 			found = append(found, filepath.ToSlash(filepath.Dir(path)))
 		}
 		return nil
