@@ -31,6 +31,7 @@ const (
 // forTests are packages that only tests use.
 var forTests = map[string]string{
 	"test/corpus":                  "runs that the judge is held to",
+	"test/judge2":                  "a second opinion on what is left",
 	"internal/reexec/reexectest":   "what tests of packages that play runs have in common",
 	"test/trickhost":               "hosts that the bench once judged wrongly",
 	"test/trickhost/trick":         "the program of these hosts",

@@ -629,6 +629,11 @@ var house = []struct {
 		deny: []string{"testing", "github.com/spf13/cobra", "github.com/mark3labs/mcp-go"},
 	},
 	{
+		pkg: "test/judge2",
+		why: "a second opinion shares no witness with the first",
+		may: []string{"internal/record", "scenarios"},
+	},
+	{
 		pkg:  "test/corpus",
 		why:  "it holds the judge to saved runs: it plays none",
 		may:  []string{"internal/judge/verdict", "internal/record"},
