@@ -44,19 +44,11 @@ var forTests = map[string]string{
 // exported name without a user in this module no dead code.
 var public = []string{"driver", "leaktest"}
 
-// TestSizes also looks at the programs of .ci. It leaves out testdata: the newcomer's host is somebody else's program as far as the bench
-// goes, and its tests pin it by its checksum, so that it can't be changed to fit.
+// TestSizes leaves out testdata: the newcomer's host is somebody else's program as far as the bench goes, and its tests pin it by its
+// checksum, so that it can't be changed to fit.
 func TestSizes(t *testing.T) {
 	t.Parallel()
-	everything := sources(t)
-	tools, err := filepath.Glob(".ci/*/*.go")
-	require.NoError(t, err)
-	require.NotEmpty(t, tools)
-	for _, path := range tools {
-		dir := filepath.ToSlash(filepath.Dir(path))
-		everything[dir] = append(everything[dir], parse(t, path))
-	}
-	for dir, files := range everything {
+	for dir, files := range sources(t) {
 		if forTests[dir] != "" {
 			continue
 		}
@@ -173,6 +165,8 @@ func TestPackagesHaveTests(t *testing.T) {
 		"internal/bench/lone":        "a program that the benchmarks measure",
 		"internal/bench/mcpgoserver": "a program that the benchmarks measure",
 		"internal/proc/portable":     "internal/proc holds it against the reader of /proc",
+		"tools/kernels":              "a program that a group plays on machines of its own",
+		"tools/strength":             "a program that the nightly job runs",
 		".":                          "a comment",
 	}
 	for dir := range sources(t) {

@@ -126,7 +126,7 @@ var groups = []group{
 	},
 	{
 		name: "kernels", about: "kernels of four ages in qemu: up to two hours", timed: true,
-		steps: []string{`go run ./.ci/kernels -keep "$WORK/machines"`},
+		steps: []string{`go run ./tools/kernels -keep "$WORK/machines"`},
 		lacks: needsQEMU, lackedBy: "a machine without qemu-system-x86_64 and /dev/kvm",
 	},
 	{

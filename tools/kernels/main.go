@@ -1,8 +1,10 @@
+//go:build linux
+
 // Command kernels plays a scenario on machines that this one is not: kernels of other ages, plain users, and what an administrator may
 // forbid them. Each kernel is one of Debian's, booted in qemu with an initramfs of this program, the bench and busybox. Expected is what
 // settings.go says of each setting; what differs is printed, and fails the command.
 //
-//	go run ./.ci/kernels [-suites bookworm,trixie] [-only regexp] [-times N] [-slow] [-jobs N] [-keep FOLDER]
+//	go run ./tools/kernels [-suites bookworm,trixie] [-only regexp] [-times N] [-slow] [-jobs N] [-keep FOLDER]
 //
 // It needs a Debian with its package mirror, and root where a package is missing.
 package main

@@ -2,7 +2,7 @@
 // out, a result zeroed, a condition forced, a limit moved. A change that no test notices and that equivalent.txt does not explain is
 // printed, and fails the command where fewer than 92 % of a package's changes are noticed. So does an explanation that is stale.
 //
-//	go run ./.ci/strength [-v] [-only regexp] [package folder ...]
+//	go run ./tools/strength [-v] [-only regexp] [package folder ...]
 package main
 
 import (

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -26,7 +28,7 @@ const (
 // build makes the programs of the machine: this one as its init, the bench, a shell, and runc with its libraries.
 func build(ctx context.Context, dir string) ([]entry, error) {
 	var entries []entry
-	for name, source := range map[string]string{"init": "./.ci/kernels", "bin/leakbench": "./cmd/leakbench"} {
+	for name, source := range map[string]string{"init": "./tools/kernels", "bin/leakbench": "./cmd/leakbench"} {
 		file := filepath.Join(dir, filepath.Base(name))
 		if _, err := run(ctx, "", []string{"CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64"}, "go", "build", "-o", file, source); err != nil {
 			return nil, err
