@@ -26,6 +26,8 @@ const (
 	mostLinesInFile     = 450
 	mostLinesInFunction = 60
 	mostColumns         = 140
+	mostBranches        = 12
+	mostFields          = 20
 )
 
 // forTests are packages that only tests use.
@@ -82,6 +84,100 @@ func tagsByLine(f source) map[int]string {
 		return true
 	})
 	return tags
+}
+
+// stillToSplit are folders, with all below them, that TestBranches and TestFields do not look at yet. The list must become empty: remove a
+// folder once it holds.
+var stillToSplit = []string{"internal/judge", "internal/history", "report", ".ci"}
+
+func isStillToSplit(dir string) bool {
+	return slices.ContainsFunc(stillToSplit, func(skipped string) bool { return dir == skipped || strings.HasPrefix(dir, skipped+"/") })
+}
+
+// branchy are the functions that may have more branches, and why.
+var branchy = map[string]string{}
+
+// TestBranches counts the ways through a function: each condition and each case is one more to keep in mind. What has too many is a table
+// in disguise, or two functions.
+func TestBranches(t *testing.T) {
+	t.Parallel()
+	checkWalls(t, branchy, func(f source, check func(name string, n, most int)) {
+		for _, d := range f.tree.Decls {
+			if fn, isFunc := d.(*ast.FuncDecl); isFunc {
+				check(fn.Name.Name, branches(fn), mostBranches)
+			}
+		}
+	})
+}
+
+// branches are the conditions of a function, with those of the functions inside it.
+func branches(fn *ast.FuncDecl) (n int) {
+	ast.Inspect(fn, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt:
+			n++
+		case *ast.CaseClause:
+			if node.List != nil {
+				n++
+			}
+		case *ast.CommClause:
+			if node.Comm != nil {
+				n++
+			}
+		case *ast.BinaryExpr:
+			if node.Op == token.LAND || node.Op == token.LOR {
+				n++
+			}
+		}
+		return true
+	})
+	return n
+}
+
+// wide are the types that may have more fields, and why.
+var wide = map[string]string{
+	"scenarios.Step":        "the shape of a step in a file",
+	"internal/subject.Spec": "the shape of a host file",
+}
+
+// TestFields counts the fields of structs. Those that change together are a struct with a name.
+func TestFields(t *testing.T) {
+	t.Parallel()
+	checkWalls(t, wide, func(f source, check func(name string, n, most int)) {
+		ast.Inspect(f.tree, func(node ast.Node) bool {
+			spec, isType := node.(*ast.TypeSpec)
+			if !isType {
+				return true
+			}
+			if shape, isStruct := spec.Type.(*ast.StructType); isStruct {
+				check(spec.Name.Name, shape.Fields.NumFields(), mostFields)
+			}
+			return true
+		})
+	})
+}
+
+// checkWalls has each file counted. An exception and a folder that is still to split must be needed.
+func checkWalls(t *testing.T, exceptions map[string]string, count func(f source, check func(name string, n, most int))) {
+	t.Helper()
+	needed := map[string]bool{}
+	for dir, files := range sources(t) {
+		if isStillToSplit(dir) {
+			continue
+		}
+		for _, f := range files {
+			count(f, func(name string, n, most int) {
+				name = dir + "." + name
+				if exceptions[name] == "" {
+					assert.LessOrEqual(t, n, most, "%s: %s has too many parts: is it still one thing?", f.path, name)
+				}
+				needed[name] = needed[name] || n > most
+			})
+		}
+	}
+	for name, why := range exceptions {
+		assert.True(t, needed[name], "%s is no exception any more: %s", name, why)
+	}
 }
 
 // TestExportsHaveUsers finds exported names that no other package uses. Tests
