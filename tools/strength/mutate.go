@@ -135,13 +135,18 @@ func (m *mutator) list(all []ast.Stmt, of *ast.FuncType, end bool) {
 				m.wrap(s, "if !"+m.add("drop", s)+" { ", " }")
 				continue
 			}
-			for k, left := range s.Lhs {
-				if id := left.(*ast.Ident); id.Name != "_" && (len(s.Rhs) < len(s.Lhs) || !m.isZero(s.Rhs[k])) {
-					m.wrap(s, "", "; if "+m.add("zero "+id.Name, s)+" { strengthZero(&"+id.Name+") }")
-				}
-			}
+			m.defines(s)
 		case *ast.ReturnStmt:
 			m.returns(s, of, needed)
+		}
+	}
+}
+
+// defines has each variable that is declared with a value be zero.
+func (m *mutator) defines(s *ast.AssignStmt) {
+	for k, left := range s.Lhs {
+		if id := left.(*ast.Ident); id.Name != "_" && (len(s.Rhs) < len(s.Lhs) || !m.isZero(s.Rhs[k])) {
+			m.wrap(s, "", "; if "+m.add("zero "+id.Name, s)+" { strengthZero(&"+id.Name+") }")
 		}
 	}
 }
