@@ -165,7 +165,6 @@ func TestMethodsAndValuesHaveUsers(t *testing.T) {
 func TestPackagesHaveTests(t *testing.T) {
 	t.Parallel()
 	covered := map[string]string{
-		"integrations":               "files; internal/subject/hostfile unpacks them with the presets",
 		"hosts":                      "files; internal/subject/hostfile reads each of them in a test",
 		"hosts/gosdk":                "played by internal/subject and the scoreboard",
 		"hosts/mcpgo":                "played by the matrix",

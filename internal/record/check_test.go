@@ -31,7 +31,7 @@ func TestAHeaderThatMakesNoSense(t *testing.T) {
 		"host.profile.idle is below 0":        func(h *Header) { h.Host.Profile.Idle = -1 },
 		"host.profile.resident is below 0":    func(h *Header) { h.Host.Profile.Resident = -1 },
 		"limits.settle is more than a year":   func(h *Header) { h.Limits.Settle = Duration(400 * 24 * time.Hour) },
-		`a law "L99", which there is not`:     func(h *Header) { h.Plan.Laws = []string{"L1", "L99"} },
+		`a law "L0", which there is not`:      func(h *Header) { h.Plan.Laws = []string{"L1", "L0"} },
 		`a law "flat", which there is not`:    func(h *Header) { h.Limits.Severity["flat"] = SeverityOff },
 		`severity of L5 is "loud"`:            func(h *Header) { h.Limits.Severity["L5"] = "loud" },
 	} {
