@@ -221,7 +221,6 @@ func TestPlayKnowsNoFlags(t *testing.T) {
 	t.Parallel()
 	exceptions := map[string]string{
 		"internal/play/doctor":  "it names flags of other programs, and those of the fake server that it starts",
-		"internal/play/project": "a key of the project file has the values of a flag, and its schema says so",
 	}
 	for _, f := range parseAll(t) {
 		dir := filepath.ToSlash(filepath.Dir(f.path))
