@@ -254,7 +254,6 @@ func TestMethodsAndValuesHaveUsers(t *testing.T) {
 func TestPackagesHaveTests(t *testing.T) {
 	t.Parallel()
 	covered := map[string]string{
-		"integrations":               "files; internal/subject/hostfile unpacks them with the presets",
 		"hosts":                      "files; internal/subject/hostfile reads each of them in a test",
 		"hosts/gosdk":                "played by internal/subject and the scoreboard",
 		"hosts/mcpgo":                "played by the matrix",
@@ -313,7 +312,6 @@ func TestPlayKnowsNoFlags(t *testing.T) {
 	t.Parallel()
 	exceptions := map[string]string{
 		"internal/play/doctor":  "it names flags of other programs, and those of the fake server that it starts",
-		"internal/play/project": "a key of the project file has the values of a flag, and its schema says so",
 	}
 	for _, f := range parseAll(t) {
 		dir := filepath.ToSlash(filepath.Dir(f.path))

@@ -277,7 +277,7 @@ var house = []struct {
 	},
 	{
 		pkg:  "internal/observe/attach",
-		why:  "a watch only reads: it knows no laws, and starts and ends nothing",
+		why:  "attach only reads: it knows no laws, and starts and ends nothing",
 		may:  []string{"internal/proc", "internal/record"},
 		deny: []string{"os/exec", "net", "os/signal"},
 	},
@@ -312,7 +312,7 @@ var house = []struct {
 	},
 	{
 		pkg: "internal/observe/server",
-		why: "the client of a server under test writes down and judges nothing",
+		why: "the runner of a server under test writes down and judges nothing",
 		may: []string{
 			"internal/bug", "internal/lines", "internal/observe", "internal/observe/keeper",
 			"internal/observe/outside", "internal/observe/patience", "internal/proc", "internal/record",

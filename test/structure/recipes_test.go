@@ -58,6 +58,7 @@ func readRecipe(t *testing.T, file string) recipe {
 		first, rest, _ := strings.Cut(string(f.Data), "\n")
 		forgotten, ok := strings.CutPrefix(first, "forgotten: ")
 		require.True(t, ok, "%s: %s does not begin with what a test says when it is forgotten", file, f.Name)
+		rest = strings.ReplaceAll(rest, "\n> -- ", "\n-- ") // in a file that is an archive itself
 		r.steps = append(r.steps, step{file: f.Name, text: rest, forgotten: forgotten})
 	}
 	for line := range strings.Lines(string(archive.Comment)) {

@@ -39,14 +39,14 @@ func shell(t *testing.T, script string) (*exec.Cmd, io.WriteCloser) {
 	return cmd, in
 }
 
-// seen is what a watch has written down, and its looks.
+// seen is what a run has written down, and its looks.
 type seen struct {
 	events []record.Event
 	looks  []attach.Look
 }
 
-// watched watches a process until done says so.
-func watched(t *testing.T, pid int, done func(*seen) bool) *seen {
+// attached watches a process until done says so.
+func attached(t *testing.T, pid int, done func(*seen) bool) *seen {
 	t.Helper()
 	id, err := proc.Identify(pid)
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func fact(l attach.Look, comm string) (attach.Fact, bool) {
 func TestWhoHoldsTheStdinOfAChild(t *testing.T) {
 	t.Parallel()
 	host, _ := shell(t, `exec 9> >(exec cat >/dev/null); echo ready; read -r`)
-	s := watched(t, host.Process.Pid, func(s *seen) bool {
+	s := attached(t, host.Process.Pid, func(s *seen) bool {
 		l := s.last()
 		f, ok := fact(l, "cat")
 		return ok && !f.Held.IsZero() && f.Evidence.Syscall == "read(0)" && f.Evidence.Idle != nil
@@ -120,7 +120,7 @@ func TestTraffic(t *testing.T) {
 	t.Parallel()
 	host, in := shell(t, `exec 9> >(exec cat >/dev/null); echo ready; while read -r line; do echo "$line" >&9; done`)
 	var first, before int64 = -1, -1
-	s := watched(t, host.Process.Pid, func(s *seen) bool {
+	s := attached(t, host.Process.Pid, func(s *seen) bool {
 		l := s.last()
 		i := slices.IndexFunc(l.Census.Processes, func(p record.Process) bool { return p.Comm == "cat" && p.IO != nil })
 		f, ok := fact(l, "cat")
@@ -153,9 +153,9 @@ func TestWakesAreNoTraffic(t *testing.T) {
 		return n
 	}
 	var begun int64
-	watched(t, host.Process.Pid, func(s *seen) bool {
+	attached(t, host.Process.Pid, func(s *seen) bool {
 		l := s.last()
-		i := slices.IndexFunc(l.Census.Processes, func(p record.Process) bool { return p.Comm == "watch.test" && p.IO != nil })
+		i := slices.IndexFunc(l.Census.Processes, func(p record.Process) bool { return p.Comm == "attach.test" && p.IO != nil })
 		if i < 0 {
 			return false
 		}
@@ -178,7 +178,7 @@ func TestOrphansAreFollowed(t *testing.T) {
 	host, in := shell(t, `bash -c 'sleep 1001 & wait' >/dev/null 2>&1 & echo ready; read -r; kill $!; wait; read -r`)
 	asked := false
 	var orphan record.Process
-	watched(t, host.Process.Pid, func(s *seen) bool {
+	attached(t, host.Process.Pid, func(s *seen) bool {
 		l := s.last()
 		i := slices.IndexFunc(l.Census.Processes, func(p record.Process) bool { return p.Comm == "sleep" })
 		if i < 0 {
@@ -198,7 +198,7 @@ func TestTheHostEnds(t *testing.T) {
 	t.Parallel()
 	host, in := shell(t, `sleep 1000 </dev/null >/dev/null 2>&1 & echo ready; read -r`)
 	asked := false
-	s := watched(t, host.Process.Pid, func(s *seen) bool {
+	s := attached(t, host.Process.Pid, func(s *seen) bool {
 		l := s.last()
 		if _, ok := fact(l, "sleep"); ok && !asked {
 			asked = true
@@ -252,7 +252,7 @@ func TestFindRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "a thread of the kernel")
 }
 
-// A watcher that the host has started, as a shell starts leakbench, is none of the host's processes.
+// A leakbench that the host has started, as a shell starts leakbench, is none of the host's processes.
 func TestItWatchesItselfNot(t *testing.T) {
 	t.Parallel()
 	parent, err := proc.Identify(os.Getppid())
@@ -302,7 +302,7 @@ sys.stdin.read()`)
 	}
 	var handles *record.Handles
 	want := record.Handles{PIDFDs: 2, Living: 3}
-	watched(t, cmd.Process.Pid, func(s *seen) bool { // a look in the middle of an execve(2) may miss who holds a pipe
+	attached(t, cmd.Process.Pid, func(s *seen) bool { // a look in the middle of an execve(2) may miss who holds a pipe
 		for i := range s.events {
 			for k := range s.events[i].Evidence {
 				if h := s.events[i].Evidence[k].Handles; h != nil {

@@ -21,28 +21,29 @@ func Supported() error { return nil }
 
 // Run watches until ctx or the host ends. Either is no error. After the host has ended it looks on for the time that after says.
 func Run(ctx context.Context, p Params, after time.Duration) error {
-	w, err := begin(p)
+	a, err := begin(p)
 	if err != nil {
 		return err
 	}
 	tick := time.NewTicker(cmp.Or(p.Every, time.Second))
 	defer tick.Stop()
 	for {
-		switch err := w.look(); {
+		switch err := a.look(); {
 		case errors.Is(err, proc.ErrGone):
-			return w.afterHost(ctx, tick, after)
+			return a.afterHost(ctx, tick, after)
 		case err != nil:
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return w.last()
+			return a.last()
 		case <-tick.C:
 		}
 	}
 }
 
-type watcher struct {
+// attachment is one run beside a host that runs already.
+type attachment struct {
 	Params
 	table    *proc.Table
 	examiner *proc.Examiner
@@ -75,69 +76,69 @@ type seen struct {
 	written string // the evidence that was written last, without what changes all the time
 }
 
-func begin(p Params) (*watcher, error) {
-	w := &watcher{
+func begin(p Params) (*attachment, error) {
+	a := &attachment{
 		Params: p, table: proc.NewTable(), examiner: proc.NewExaminer(p.Host),
 		self: os.Getpid(), begun: time.Now(), adopters: map[int]bool{1: true},
 		known: map[record.Identity]*seen{},
 	}
-	row, err := w.table.One(p.Host.PID)
+	row, err := a.table.One(p.Host.PID)
 	if err == nil && row.Identity != p.Host {
 		err = proc.ErrGone
 	}
 	if err != nil {
-		return nil, fmt.Errorf("failed to watch process %d: %w", p.Host.PID, err)
+		return nil, fmt.Errorf("failed to watch process %d: %a", p.Host.PID, err)
 	}
-	for ppid := row.PPID; ppid > 1 && !w.adopters[ppid]; {
-		w.adopters[ppid] = true
-		above, err := w.table.One(ppid)
+	for ppid := row.PPID; ppid > 1 && !a.adopters[ppid]; {
+		a.adopters[ppid] = true
+		above, err := a.table.One(ppid)
 		if err != nil {
 			break
 		}
 		ppid = above.PPID
 	}
-	return w, p.Add(record.Event{Kind: record.HostStarted, Process: &row})
+	return a, p.Add(record.Event{Kind: record.HostStarted, Process: &row})
 }
 
 // look takes one look, and writes it down where it is worth it.
-func (w *watcher) look() error {
-	family, err := w.table.Family(w.Host, func(id record.Identity, ppid int) bool {
-		return w.known[id] != nil || w.adopters[ppid]
+func (a *attachment) look() error {
+	family, err := a.table.Family(a.Host, func(id record.Identity, ppid int) bool {
+		return a.known[id] != nil || a.adopters[ppid]
 	})
 	if err != nil {
 		return err
 	}
-	w.family = family
-	w.keepOwn()
-	w.meet()
-	w.readIO()
-	w.readFacts()
-	w.readHolders()
-	return w.tell(false)
+	a.family = family
+	a.keepOwn()
+	a.meet()
+	a.readIO()
+	a.readFacts()
+	a.readHolders()
+	return a.tell(false)
 }
 
 // keepOwn leaves of the others those that were below the host, or that run what something below it runs: what an earlier life of
 // it may have left. This process is none of the host's, even if the host has started it.
-func (w *watcher) keepOwn() {
-	w.family.Below = slices.DeleteFunc(w.family.Below, func(p record.Process) bool { return p.PID == w.self })
-	w.family.Others = slices.DeleteFunc(w.family.Others, func(p record.Process) bool {
-		if w.known[p.Identity] != nil || p.PID == w.self {
-			return p.PID == w.self
+func (a *attachment) keepOwn() {
+	a.family.Below = slices.DeleteFunc(a.family.Below, func(p record.Process) bool { return p.PID == a.self })
+	a.family.Others = slices.DeleteFunc(a.family.Others, func(p record.Process) bool {
+		if a.known[p.Identity] != nil || p.PID == a.self {
+			return p.PID == a.self
 		}
-		return len(p.Args) == 0 || !slices.ContainsFunc(w.family.Below, func(own record.Process) bool { return slices.Equal(own.Args, p.Args) })
+		return len(p.Args) == 0 || !slices.ContainsFunc(a.family.Below, func(own record.Process) bool { return slices.Equal(own.Args, p.Args) })
 	})
 }
 
 // meet notes who is there, and puts who has come at the head of the queues.
-func (w *watcher) meet() {
+func (a *attachment) meet() {
 	var come []record.Identity
 	there := map[record.Identity]bool{}
 	note := func(p *record.Process, below bool) {
 		there[p.Identity] = true
-		s := w.known[p.Identity]
+		s := a.known[p.Identity]
 		if s == nil {
 			s = &seen{id: p.Identity}
-			w.known[p.Identity] = s
+			a.known[p.Identity] = s
 			if p.State != record.StateZombie {
 				come = append(come, p.Identity)
 			}
@@ -145,21 +146,21 @@ func (w *watcher) meet() {
 		s.below = s.below || below
 		p.IO = s.io
 	}
-	for i := range w.family.Below {
-		note(&w.family.Below[i], true)
+	for i := range a.family.Below {
+		note(&a.family.Below[i], true)
 	}
-	for i := range w.family.Others {
-		note(&w.family.Others[i], false)
+	for i := range a.family.Others {
+		note(&a.family.Others[i], false)
 	}
-	for id := range w.known {
+	for id := range a.known {
 		if !there[id] {
-			delete(w.known, id)
+			delete(a.known, id)
 		}
 	}
 	gone := func(id record.Identity) bool { return !there[id] }
-	w.queue = append(come, slices.DeleteFunc(w.queue, gone)...)
-	w.ioQueue = append(slices.Clone(come), slices.DeleteFunc(w.ioQueue, gone)...)
-	w.unheld = w.unheld || len(come) > 0
+	a.queue = append(come, slices.DeleteFunc(a.queue, gone)...)
+	a.ioQueue = append(slices.Clone(come), slices.DeleteFunc(a.ioQueue, gone)...)
+	a.unheld = a.unheld || len(come) > 0
 }
 
 // turns calls do for the first of a queue, as many as there is time for, and puts those behind the others.
@@ -215,34 +216,34 @@ func (s *seen) examine(x *proc.Examiner) {
 	keepHolders(&s.Evidence, &before)
 }
 
-func (w *watcher) readIO() {
-	w.ioQueue = turns(w.ioQueue, forIO, func(id record.Identity) {
-		w.known[id].transfer(w.table)
+func (a *attachment) readIO() {
+	a.ioQueue = turns(a.ioQueue, forIO, func(id record.Identity) {
+		a.known[id].transfer(a.table)
 	})
-	for _, rows := range [][]record.Process{w.family.Below, w.family.Others} {
+	for _, rows := range [][]record.Process{a.family.Below, a.family.Others} {
 		for i := range rows {
-			rows[i].IO = w.known[rows[i].Identity].io
+			rows[i].IO = a.known[rows[i].Identity].io
 		}
 	}
-	if now, err := w.table.Transfer(w.Host.PID); err == nil {
-		w.family.Root.IO = &now.IO
+	if now, err := a.table.Transfer(a.Host.PID); err == nil {
+		a.family.Root.IO = &now.IO
 	}
 }
 
-func (w *watcher) readFacts() {
-	w.examiner.Begin()
+func (a *attachment) readFacts() {
+	a.examiner.Begin()
 	most := forFacts
-	if w.held.IsZero() {
+	if a.held.IsZero() {
 		most = forFirst // so that the first table says something
 	}
-	w.queue = turns(w.queue, most, func(id record.Identity) {
-		w.known[id].examine(w.examiner)
+	a.queue = turns(a.queue, most, func(id record.Identity) {
+		a.known[id].examine(a.examiner)
 	})
-	before := w.hostFact.Evidence
-	w.hostFact.Evidence, w.hostFact.At = w.examiner.Look(w.Host), time.Now()
-	keepHolders(&w.hostFact.Evidence, &before)
-	w.hostFact.Evidence.Handles = w.handles
-	w.family.Root.FDs = w.hostFact.Evidence.FDs
+	before := a.hostFact.Evidence
+	a.hostFact.Evidence, a.hostFact.At = a.examiner.Look(a.Host), time.Now()
+	keepHolders(&a.hostFact.Evidence, &before)
+	a.hostFact.Evidence.Handles = a.handles
+	a.family.Root.FDs = a.hostFact.Evidence.FDs
 }
 
 // keepHolders keeps who held the ends of the same pipes at the last look for them.
@@ -257,30 +258,30 @@ func keepHolders(now, before *record.Evidence) {
 }
 
 // readHolders looks through the descriptors of all processes, where it is time to.
-func (w *watcher) readHolders() {
-	since, rest := time.Since(w.held), holdersEvery
-	if w.unheld {
-		rest = min(rest, max(soonest, holdersShare*w.heldTook))
+func (a *attachment) readHolders() {
+	since, rest := time.Since(a.held), holdersEvery
+	if a.unheld {
+		rest = min(rest, max(soonest, holdersShare*a.heldTook))
 	}
 	if since >= rest {
-		w.heldAnew()
+		a.heldAnew()
 	}
 }
 
-func (w *watcher) heldAnew() {
-	all := []record.Evidence{w.hostFact.Evidence}
+func (a *attachment) heldAnew() {
+	all := []record.Evidence{a.hostFact.Evidence}
 	var whose []*seen
-	for _, s := range w.known {
+	for _, s := range a.known {
 		if s.Evidence.PID != 0 {
 			all, whose = append(all, s.Evidence), append(whose, s)
 		}
 	}
 	begun := processorTime()
-	w.handles = w.examiner.Holders(all)
-	w.heldTook, w.held, w.unheld = processorTime()-begun, time.Now(), false
-	w.hostFact.Evidence, w.hostFact.Held = all[0], w.held
-	w.hostFact.Evidence.Handles = w.handles
+	a.handles = a.examiner.Holders(all)
+	a.heldTook, a.held, a.unheld = processorTime()-begun, time.Now(), false
+	a.hostFact.Evidence, a.hostFact.Held = all[0], a.held
+	a.hostFact.Evidence.Handles = a.handles
 	for i, s := range whose {
-		s.Evidence, s.Held, s.fresh = all[i+1], w.held, true
+		s.Evidence, s.Held, s.fresh = all[i+1], a.held, true
 	}
 }

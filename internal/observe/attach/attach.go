@@ -1,4 +1,4 @@
-// Package watch looks at a host that runs already, and at what is below it, once a second. It writes down what it sees and judges
+// Package attach looks at a host that runs already, and at what is below it, once a second. It writes down what it sees and judges
 // nothing. It sends no signal, stops nobody with ptrace, and asks the host for nothing: it only reads.
 //
 // What changes fast is read at each look: which processes there are, their states and memory. What is slow to read comes round in
@@ -12,7 +12,7 @@ import (
 	"github.com/leakbench/leakbench/internal/record"
 )
 
-// Params say whom to watch. Zero values are the defaults.
+// Params say whom to attach to. Zero values are the defaults.
 type Params struct {
 	Host  record.Identity
 	Every time.Duration // between looks; 0 is a second
@@ -48,11 +48,11 @@ const (
 	soonest      = 2 * time.Second
 )
 
-// When a look is worth a place in the run. A watch of a day must not fill the disk, so that what repeats is written the less often the
-// longer the watch goes on.
+// When a look is worth a place in the run. A run of a day must not fill the disk: what repeats is written the less often the
+// longer the run takes.
 const (
 	factsEvery  = 10 * time.Second
-	factsShare  = 100 // of the time that the watch has lasted
+	factsShare  = 100 // of the time that the run has lasted
 	rowsShare   = 200
 	rowsASecond = 100
 )
