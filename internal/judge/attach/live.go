@@ -249,7 +249,10 @@ func (w *Watch) below(c *record.Census) map[int]bool {
 func (w *Watch) child(id record.Identity, t int64) *Child {
 	ch := w.children[id]
 	if ch == nil {
-		ch = &Child{First: t, died: never, zombieSince: never, heldUntil: never, spoke: never, ready: never}
+		ch = &Child{
+			stay:    stay{First: t, died: never, zombieSince: never, heldUntil: never},
+			traffic: traffic{spoke: never, ready: never},
+		}
 		w.children[id] = ch
 	}
 	return ch

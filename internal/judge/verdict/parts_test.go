@@ -502,7 +502,11 @@ func TestRespawnsAreDescribed(t *testing.T) {
 	name, n := mostOf(map[string]int{"b": 2, "a": 2, "c": 2, "d": 1})
 	assert.Equal(t, "a", name)
 	assert.Equal(t, 2, n)
-	minute := busiestMinute([]*history.Server{{Born: 0}, {Born: 59 * second}, {Born: 60 * second}, {Born: 200 * second}, {Born: 201 * second}})
+	var launched []*history.Server
+	for _, at := range []int64{0, 59, 60, 200, 201} {
+		launched = append(launched, &history.Server{Times: history.Times{Born: at * second}})
+	}
+	minute := busiestMinute(launched)
 	require.Len(t, minute, 2)
 	assert.Zero(t, minute[0].Born, "the first of those with as many")
 }
