@@ -351,11 +351,19 @@ var house = []struct {
 		deny: []string{"os", "os/exec", "net"},
 	},
 	{
+		pkg: "internal/judge/breach",
+		why: "what breaks a law is said in the same words of all three subjects",
+		may: []string{
+			"internal/history", "internal/judge/facts", "internal/judge/prose", "internal/record",
+		},
+		deny: []string{"os", "os/exec", "net"},
+	},
+	{
 		pkg: "internal/judge/attach",
 		why: "what a watch shows is a function of the run alone: no clock, no process, no network",
 		may: []string{
-			"internal/history", "internal/judge/facts", "internal/judge/prose", "internal/lists", "internal/record",
-			"internal/text",
+			"internal/history", "internal/judge/breach", "internal/judge/facts", "internal/judge/prose",
+			"internal/lists", "internal/record", "internal/text",
 		},
 		deny: []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs"},
 	},
@@ -363,8 +371,8 @@ var house = []struct {
 		pkg: "internal/judge/doubts",
 		why: "a doubt takes what the laws have told, and breaks none",
 		may: []string{
-			"internal/history", "internal/judge/facts", "internal/judge/prose", "internal/law", "internal/lists",
-			"internal/record", "internal/text",
+			"internal/history", "internal/judge/breach", "internal/judge/facts", "internal/judge/prose", "internal/law",
+			"internal/lists", "internal/record", "internal/text",
 		},
 		deny: []string{
 			"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath",
@@ -374,7 +382,8 @@ var house = []struct {
 		pkg: "internal/judge/server",
 		why: "what a server does is a function of the run alone: no clock, no process, no network",
 		may: []string{
-			"internal/history", "internal/judge/facts", "internal/judge/prose", "internal/record", "internal/text",
+			"internal/history", "internal/judge/breach", "internal/judge/facts", "internal/judge/prose", "internal/law",
+			"internal/record", "internal/text",
 		},
 		deny: []string{
 			"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "syscall", "io/fs", "path/filepath",
@@ -384,8 +393,8 @@ var house = []struct {
 		pkg: "internal/judge/verdict",
 		why: "a verdict is a function of the run alone: no clock, no process, no network",
 		may: []string{
-			"internal/history", "internal/judge/attach", "internal/judge/doubts", "internal/judge/facts",
-			"internal/judge/prose", "internal/judge/server", "internal/law", "internal/lists", "internal/record",
+			"internal/history", "internal/judge/attach", "internal/judge/breach", "internal/judge/doubts",
+			"internal/judge/facts", "internal/judge/prose", "internal/judge/server", "internal/law", "internal/lists", "internal/record",
 			"internal/text",
 		},
 		deny: []string{"os", "os/exec", "net"},
@@ -474,7 +483,7 @@ var house = []struct {
 		pkg: "report/formats",
 		why: "a format for programs knows nothing of pages",
 		may: []string{
-			"internal/duration", "internal/judge/attach", "internal/judge/compare", "internal/judge/gate",
+			"internal/duration", "internal/judge/attach", "internal/judge/breach", "internal/judge/compare", "internal/judge/gate",
 			"internal/judge/known", "internal/judge/rows", "internal/judge/verdict", "internal/law", "internal/lists",
 			"internal/record", "internal/text", "report/baseline", "report/model", "report/words",
 		},
